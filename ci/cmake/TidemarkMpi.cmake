@@ -1,0 +1,10 @@
+# Sets TIDEMARK_WITH_MPI.
+set(TIDEMARK_WITH_MPI OFF)
+if(NOT TIDEMARK_MPI STREQUAL "OFF")
+  find_package(MPI COMPONENTS C)
+  if(MPI_C_FOUND)
+    set(TIDEMARK_WITH_MPI ON)
+  elseif(TIDEMARK_MPI STREQUAL "ON")
+    message(FATAL_ERROR "TIDEMARK_MPI=ON, but MPI was not found: install Open MPI")
+  endif()
+endif()

@@ -1,0 +1,12 @@
+# Says at configure time what is built and what is left out, and why.
+function(tidemark_line what built why)
+  if(built)
+    message(STATUS "tidemark: ${what}: yes")
+  else()
+    message(STATUS "tidemark: ${what}: LEFT OUT (${why})")
+  endif()
+endfunction()
+tidemark_line("CUDA device" "${TIDEMARK_WITH_CUDA}" "nvcc not found, or TIDEMARK_CUDA=OFF; the virtual device remains")
+tidemark_line("NCCL transport" "${TIDEMARK_WITH_NCCL}" "nccl.h not found; a distributed GEMM over GPUs cannot run")
+tidemark_line("MPI" "${TIDEMARK_WITH_MPI}" "MPI not found, or TIDEMARK_MPI=OFF; one process drives the GPUs of one machine")
+tidemark_line("tests" "${GTest_FOUND}" "GoogleTest not found")

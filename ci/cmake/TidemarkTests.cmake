@@ -1,0 +1,34 @@
+# tidemark_test(NAME TIER [SOURCES...] [LIBRARIES...] [RANKS n]): one GoogleTest program.
+#   TIER unit: needs nothing. gpu: needs one sm_90 GPU, is skipped without. mpi: mpirun -n RANKS.
+# tidemark_headers(TARGET DIRS...): every header there must compile alone
+#   (target all_verify_interface_header_sets).
+find_package(GTest)
+include(GoogleTest)
+
+function(tidemark_test name tier)
+  if(NOT GTest_FOUND)
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "RANKS;TIMEOUT" "SOURCES;LIBRARIES")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE tidemark_flags ${arg_LIBRARIES} GTest::gtest)
+  if(NOT tier STREQUAL "mpi")
+    target_link_libraries(${name} PRIVATE GTest::gtest_main)
+  endif()
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}."
+    PROPERTIES LABELS ${tier} TIMEOUT ${arg_TIMEOUT})
+endfunction()
+
+function(tidemark_headers target)
+  set(headers "")
+  foreach(dir IN LISTS ARGN)
+    file(GLOB found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${dir}/*.hpp")
+    list(APPEND headers ${found})
+  endforeach()
+  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${headers})
+endfunction()
+set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)

@@ -1,0 +1,23 @@
+# Writes the source behind build_version(); run at each build, leaves the file alone when nothing changed.
+include("${CMAKE_CURRENT_LIST_DIR}/tree_hash.cmake")
+tree_hash("${SOURCE}/kernels" kernels)
+tree_hash("${SOURCE}/suite" suite)
+if(NOT GIT_HASH)
+  execute_process(COMMAND git -C "${SOURCE}" describe --always --dirty --abbrev=12 --exclude=*
+    OUTPUT_VARIABLE GIT_HASH OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+if(NOT GIT_HASH)
+  set(GIT_HASH "unknown")
+endif()
+file(CONFIGURE OUTPUT "${OUT}" @ONLY CONTENT [[
+#include "harness/version.hpp"
+
+namespace tidemark {
+
+BuildVersion build_version() {
+  return {.version = "@VERSION@", .git_hash = "@GIT_HASH@", .kernels_tree = "@kernels@", .suite_tree = "@suite@",
+          .nvcc = "@NVCC@", .compiler = "@CXX@"};
+}
+
+}  // namespace tidemark
+]])

@@ -1,0 +1,31 @@
+// The ways in which the virtual device can be told to be wrong. A fault changes one step of one
+// operation and is defined without looking at any case.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace tidemark {
+
+/// Operations a fault can belong to; one value for each alternative of Op.
+enum class OpKind : std::uint8_t { tile_load, gemm };
+
+enum class Fault : std::uint16_t;  // values and names: kernels/virtual/faults.cpp
+
+inline constexpr Fault kNoFault{0};
+
+struct FaultInfo {
+  Fault fault;
+  OpKind op;
+  std::string_view name;  // lower case with underscores, unique
+  std::string_view step;  // which step of the engine it changes, and how
+};
+
+/// All faults, in the order of their values, kNoFault left out.
+std::span<const FaultInfo> faults();
+
+/// The fault called `name`, or kNoFault.
+Fault fault_named(std::string_view name);
+
+}  // namespace tidemark

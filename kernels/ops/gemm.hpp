@@ -1,0 +1,48 @@
+// One rank's share of a distributed C = A B: gather the panels, multiply, hand back the block of C.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/ops/gemm_inputs.hpp"
+#include "kernels/transport.hpp"
+
+namespace tidemark {
+
+enum class GemmOutput : std::uint8_t { f32, bf16 };
+
+enum class GemmEngine : std::uint8_t {
+  fast,       // CUDA: TMA + mbarrier + wgmma, warp specialized; virtual device: blocked loop
+  reference,  // one thread an element, fp32 fused multiply-add in order of k: slow and plain
+};
+
+/// A block of the whole matrix.
+struct Range {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+/// C = A B with A m x k, B k x n, bf16 inputs (gemm_element), fp32 accumulation. This rank computes
+/// C[rows, cols]. Both panels are kept K-major: the A panel is rows.count rows of k elements, the B
+/// panel cols.count rows (columns of B) of k elements; rows are padded to 16 bytes where 2 k is not
+/// a multiple of 16, and RunResult::note says so. The device makes the shards of `rank` with
+/// gemm_element and has `transport` gather the others (panel ids 0 for A, 1 for B). Without a
+/// transport it makes whole panels itself and ignores the shard lists.
+/// C is NaN-poisoned before and has kGuardBytes of poison_byte on both sides.
+struct Gemm {
+  std::uint64_t m = 0, n = 0, k = 0;
+  Range rows, cols;  // of C, this rank's; either may be empty
+  GemmInputs inputs = GemmInputs::normal;
+  GemmOutput output = GemmOutput::f32;
+  GemmEngine engine = GemmEngine::fast;
+  std::uint64_t seed = 0;
+
+  Transport* transport = nullptr;
+  std::uint32_t rank = 0;
+  std::vector<Shard> a_shards, b_shards;
+  std::vector<Shard>
+      everybody;  // one row a rank: gathered as panel id 2, a barrier before each timed run
+  double deadline_s = 60;  // bound of every wait for a shard and for the kernel
+};
+
+}  // namespace tidemark

@@ -1,0 +1,90 @@
+// What a tensor map says: the arguments of cuTensorMapEncodeTiled as plain values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace tidemark {
+
+inline constexpr std::uint32_t kMaxRank = 5;
+
+/// Element types in the order of CUtensorMapDataType (cuda.h, CUDA 13.0), values 0 to 12.
+enum class DataType : std::uint8_t {
+  u8,
+  u16,
+  u32,
+  s32,
+  u64,
+  s64,
+  f16,
+  f32,
+  f64,
+  bf16,
+  f32_ftz,
+  tf32,
+  tf32_ftz,
+};
+inline constexpr std::uint32_t kDataTypes = 13;
+
+constexpr std::uint32_t element_bytes(DataType type) {
+  constexpr std::uint32_t kBytes[kDataTypes] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
+  return kBytes[static_cast<std::uint32_t>(type)];
+}
+
+constexpr bool is_floating(DataType type) { return type >= DataType::f16; }
+
+constexpr std::string_view name_of(DataType type) {
+  constexpr std::string_view kNames[kDataTypes] = {"u8",      "u16",  "u32",     "s32", "u64",
+                                                   "s64",     "f16",  "f32",     "f64", "bf16",
+                                                   "f32_ftz", "tf32", "tf32_ftz"};
+  return kNames[static_cast<std::uint32_t>(type)];
+}
+
+enum class Swizzle : std::uint8_t { none, b32, b64, b128 };       // CUtensorMapSwizzle 0..3
+enum class L2Promotion : std::uint8_t { none, b64, b128, b256 };  // CUtensorMapL2promotion
+enum class Fill : std::uint8_t { zero, nan };                     // CUtensorMapFloatOOBfill
+
+/// Bytes of the inner box row that one swizzle atom spans; 0 without a swizzle.
+constexpr std::uint32_t swizzle_bytes(Swizzle swizzle) {
+  return swizzle == Swizzle::none ? 0U : 16U << static_cast<std::uint32_t>(swizzle);
+}
+
+/// A tiled tensor map. Dimension 0 is the fastest. Entries past `rank` are ignored.
+/// Rules: CUDA Driver API, cuTensorMapEncodeTiled.
+struct TensorMapSpec {
+  DataType type = DataType::u8;
+  std::uint32_t rank = 2;
+  std::array<std::uint64_t, kMaxRank> extent{};  // elements in memory, per dimension
+  std::array<std::uint64_t, kMaxRank - 1>
+      stride{};                               // bytes from one index of dimension i+1 to the next
+  std::array<std::uint32_t, kMaxRank> box{};  // elements per dimension, 1..256
+  std::array<std::uint32_t, kMaxRank> element_stride{1, 1, 1, 1, 1};
+  Swizzle swizzle = Swizzle::none;
+  L2Promotion l2_promotion = L2Promotion::none;
+  Fill fill = Fill::zero;
+  std::uint32_t base_offset = 0;  // bytes from the start of the source allocation, a multiple of 16
+};
+
+/// Elements that one copy moves along dimension `i`: ceil(box / element stride); the stride of
+/// dimension 0 counts only for interleaved maps (cuda.h, elementStrides).
+constexpr std::uint32_t tile_extent(const TensorMapSpec& map, std::uint32_t i) {
+  const std::uint32_t step = i == 0 ? 1 : map.element_stride[i];
+  return (map.box[i] + step - 1) / step;
+}
+
+/// Bytes that one copy writes and credits, whatever lies outside the tensor.
+constexpr std::uint32_t tile_bytes(const TensorMapSpec& map) {
+  std::uint32_t bytes = element_bytes(map.type);
+  for (std::uint32_t i = 0; i < map.rank; ++i) bytes *= tile_extent(map, i);
+  return bytes;
+}
+
+/// Bytes from the tensor's first to past its last element.
+constexpr std::uint64_t tensor_bytes(const TensorMapSpec& map) {
+  std::uint64_t last = (map.extent[0] - 1) * element_bytes(map.type);
+  for (std::uint32_t i = 1; i < map.rank; ++i) last += (map.extent[i] - 1) * map.stride[i - 1];
+  return last + element_bytes(map.type);
+}
+
+}  // namespace tidemark

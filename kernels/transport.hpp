@@ -1,0 +1,56 @@
+// How a device gets the parts of a panel that other ranks own.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tidemark {
+
+/// Consecutive rows of a panel that one rank owns and the others receive.
+struct Shard {
+  std::uint32_t owner = 0;      // rank
+  std::uint64_t first_row = 0;  // in the panel
+  std::uint64_t rows = 0;       // may be 0
+};
+
+/// One panel in device memory (host memory on the virtual device). The shards of this rank are in
+/// place when the gathering starts; the transport fills in all others. Ranks that own or receive
+/// shards of the same panel hold equal shard lists.
+struct PanelBuffer {
+  std::uint32_t id = 0;  // equal on all ranks of the panel, unique among panels in flight
+  std::byte* base = nullptr;
+  std::uint64_t row_bytes = 0;  // shard s lies at base + first_row * row_bytes
+  std::vector<Shard> shards;
+};
+
+/// Moves panels between ranks. One of the two virtual interfaces of the project.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  /// Starts to gather `panel` and returns at once. The memory belongs to the transport until every
+  /// shard is ready on this rank and on those that receive from it.
+  /// Throws Error when the transport was aborted or a peer is known to be gone.
+  virtual void start(const PanelBuffer& panel) = 0;
+
+  /// Says whether shard `index` of the panel last started under `id` may be read by the device.
+  /// True for own shards only once the others no longer need this rank's copy. Never blocks.
+  virtual bool ready(std::uint32_t id, std::size_t index) = 0;
+
+  /// Gives up everything in flight. Called from any thread, any number of times.
+  virtual void abort() noexcept = 0;
+};
+
+/// ncclUniqueId as bytes: made by one rank, carried to all by the supervisors.
+using NcclId = std::array<std::byte, 128>;
+
+/// Both throw Error where the program was built without NCCL or libnccl.so.2 cannot be loaded.
+NcclId make_nccl_id();
+/// Joins the communicator of `ranks` members on the current CUDA device, bounded by `seconds`.
+std::unique_ptr<Transport> make_nccl_transport(const NcclId& id, std::uint32_t rank,
+                                               std::uint32_t ranks, double seconds);
+
+}  // namespace tidemark

@@ -1,0 +1,83 @@
+// A case is data plus a prediction: rows of parameters, and what must come of each.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/device.hpp"
+#include "kernels/ops/op.hpp"
+#include "suite/outcome.hpp"
+
+namespace tidemark {
+
+enum class CaseKind : std::uint8_t { conformance, benchmark };
+enum class CaseScope : std::uint8_t {
+  one_gpu,   // each GPU runs it on its own
+  all_gpus,  // all GPUs of the launch run it together
+};
+enum class Level : std::uint8_t { quick, nightly, soak };
+
+/// What a case may know when it makes its rows.
+struct RunContext {
+  Level level = Level::quick;
+  std::uint64_t seed = 0;  // of this case: the same on all ranks
+  DeviceKind device = DeviceKind::virtual_device;
+  std::uint32_t rank = 0, ranks = 1;
+  Transport* transport = nullptr;  // all_gpus cases only
+};
+
+/// One case. Names are never changed and never used again.
+struct Case {
+  std::string_view name;   // "load.tile.2d": lower case, dots, general to special
+  std::string_view claim;  // one sentence that can be false
+  std::string_view cites;  // who promised it
+  CaseKind kind = CaseKind::conformance;
+  CaseScope scope = CaseScope::one_gpu;
+  Level level = Level::quick;  // the lowest level that runs it
+  std::string_view correct_by =
+      {};                      // benchmarks: the case that must have passed in the same launch
+  std::string_view unit = {};  // benchmarks: of the main metric
+  bool higher_is_better = true;
+  double seconds = 5;  // expected on a GPU, for the estimate; the deadline is a multiple
+
+  /// The parameter sets. The runner sets Payload and seeds of each row from RunContext::seed and
+  /// the row's index, so a row can be run alone.
+  std::vector<Op> (*rows)(const RunContext&) = nullptr;
+
+  /// Benchmarks: turns one row's measurement into metrics. Null for conformance cases.
+  std::vector<Metric> (*metrics)(const Op&, const Measurement&) = nullptr;
+};
+
+/// Registers a case at start-up; one in each case file.
+struct Register {
+  explicit Register(const Case& declared);
+};
+
+/// Every registered case, sorted by name.
+std::span<const Case> all_cases();
+
+/// The case called `name`, or null.
+const Case* case_named(std::string_view name);
+
+/// `seed` of the launch mixed with the case's name.
+std::uint64_t case_seed(std::uint64_t launch_seed, std::string_view name);
+
+/// One line of JSON that names every parameter of a row.
+std::string describe(const Op& op);
+
+struct RunCaseOptions {
+  std::int64_t only_row = -1;  // run this row alone
+  void (*progress)(void*, std::uint32_t done, std::uint32_t rows) = nullptr;
+  void* progress_arg = nullptr;
+};
+
+/// Runs a case on a device and judges it. Device faults and wrong bytes are in the Outcome; an
+/// Error becomes Judgement::tool_error. Stops at the first row after which the device cannot be
+/// used.
+Outcome run_case(const Case& which, Device& device, const RunContext& context,
+                 const RunCaseOptions& options = {});
+
+}  // namespace tidemark

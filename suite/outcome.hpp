@@ -1,0 +1,53 @@
+// What came of one case on one device.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/device.hpp"
+
+namespace tidemark {
+
+/// What the suite can say itself; hangs, crashes and lost GPUs are said by the supervisor.
+enum class Judgement : std::uint8_t { pass, fail, sticky, timeout, tool_error, skip };
+
+/// One wrong thing in one row: a byte, or a line of the barrier ledger.
+struct Miscompare {
+  std::uint32_t row = 0;   // index into the case's rows
+  std::string parameters;  // of the row, one line of JSON
+  std::string what;        // "byte", "guard", "source", "C", "barrier: credited", ...
+  std::array<std::int64_t, 5>
+      coordinate{};                // in the tensor (element), as far as it has a place there
+  std::uint64_t first_offset = 0;  // of the first wrong byte in what was compared
+  std::uint64_t wrong_bytes = 0;   // in this row
+  std::uint64_t expected = 0, actual = 0;  // at first_offset
+  std::string text;  // one line for a person: "element (3, 7): expected 0x00, got 0x5a; ..."
+};
+
+/// A measured quantity with every sample behind it.
+struct Metric {
+  std::string name;  // "rate", "exchange", ...
+  std::string unit;  // "TFLOP/s", "ms"
+  bool higher_is_better = true;
+  std::vector<double> values;     // one a sample
+  std::vector<double> at_unix_s;  // when each sample ended
+  std::vector<double> seconds;    // how long each took
+};
+
+struct Outcome {
+  Judgement judgement = Judgement::pass;
+  std::string reason;  // one line; empty for a pass
+  std::int32_t cuda_error = 0;
+  std::uint32_t rows_planned = 0, rows_run = 0, rows_failed = 0;
+  std::vector<Miscompare> miscompares;  // the first kKeptMiscompares
+  std::vector<Metric> metrics;
+  std::vector<std::string> notes;  // distinct RunResult::notes, at most kKeptMiscompares
+  std::uint64_t descriptors =
+      0;  // FNV-1a 64 over the tensor maps of all rows, in order; 0 without any
+};
+
+inline constexpr std::size_t kKeptMiscompares = 16;
+
+}  // namespace tidemark
