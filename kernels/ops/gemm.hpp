@@ -28,10 +28,11 @@ struct Range {
 /// a multiple of 16, and RunResult::note says so. The device makes the shards of `rank` with
 /// gemm_element and has `transport` gather the others (panel ids 0 for A, 1 for B). Without a
 /// transport it makes whole panels itself and ignores the shard lists.
-/// C is NaN-poisoned before and has kGuardBytes of poison_byte on both sides.
+/// C is NaN-poisoned before (every byte 0xff) and has kGuardBytes of poison on both sides: byte i
+/// of RunResult::surroundings, the front guard and then the back one, is poison_byte({seed}, i).
 struct Gemm {
   std::uint64_t m = 0, n = 0, k = 0;
-  Range rows, cols;  // of C, this rank's; either may be empty
+  Range rows{}, cols{};  // of C, this rank's; either may be empty
   GemmInputs inputs = GemmInputs::normal;
   GemmOutput output = GemmOutput::f32;
   GemmEngine engine = GemmEngine::fast;
@@ -39,9 +40,9 @@ struct Gemm {
 
   Transport* transport = nullptr;
   std::uint32_t rank = 0;
-  std::vector<Shard> a_shards, b_shards;
+  std::vector<Shard> a_shards{}, b_shards{};
   std::vector<Shard>
-      everybody;  // one row a rank: gathered as panel id 2, a barrier before each timed run
+      everybody{};  // one row a rank: gathered as panel id 2, a barrier before each timed run
   double deadline_s = 60;  // bound of every wait for a shard and for the kernel
 };
 

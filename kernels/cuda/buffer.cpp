@@ -1,0 +1,52 @@
+// Taking and giving back what the CUDA runtime owns. The destructors drop error codes: after a
+// sticky error every call fails, and the process is about to end anyway.
+#include "kernels/cuda/buffer.hpp"
+
+#include <string>
+
+#include "kernels/cuda/check.hpp"
+
+namespace tidemark {
+
+DeviceBuffer::DeviceBuffer(std::size_t bytes) : size_(bytes) {
+  if (bytes == 0) return;
+  void* memory = nullptr;
+  const std::string what = "allocate " + std::to_string(bytes) + " bytes on the GPU";
+  cuda_check(cudaMalloc(&memory, bytes), what.c_str());
+  data_ = static_cast<std::byte*>(memory);
+}
+
+DeviceBuffer::~DeviceBuffer() {
+  if (data_ != nullptr) (void)cudaFree(data_);
+}
+
+PinnedBuffer::PinnedBuffer(std::size_t bytes) : size_(bytes) {
+  if (bytes == 0) return;
+  void* memory = nullptr;
+  const std::string what = "allocate " + std::to_string(bytes) + " bytes of pinned host memory";
+  cuda_check(cudaMallocHost(&memory, bytes), what.c_str());
+  data_ = static_cast<std::byte*>(memory);
+}
+
+PinnedBuffer::~PinnedBuffer() {
+  if (data_ != nullptr) (void)cudaFreeHost(data_);
+}
+
+Stream::Stream() {
+  cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "create a stream");
+}
+
+Stream::~Stream() {
+  if (stream_ != nullptr) (void)cudaStreamDestroy(stream_);
+}
+
+Event::Event(Kind kind) {
+  const unsigned flags = kind == Kind::timing ? cudaEventDefault : cudaEventDisableTiming;
+  cuda_check(cudaEventCreateWithFlags(&event_, flags), "create an event");
+}
+
+Event::~Event() {
+  if (event_ != nullptr) (void)cudaEventDestroy(event_);
+}
+
+}  // namespace tidemark

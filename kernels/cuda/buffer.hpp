@@ -1,0 +1,110 @@
+// Owners of what the CUDA runtime hands out: memory, streams, events. All move-only.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <utility>
+
+namespace tidemark {
+
+/// Device memory on the current device, aligned to at least 256 bytes (CUDA C Programming Guide,
+/// "Device Memory Accesses"). Throws Error when there is not enough.
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  explicit DeviceBuffer(std::size_t bytes);  // 0 is allowed: data() is then null
+  ~DeviceBuffer();
+  DeviceBuffer(DeviceBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+
+  std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  template <class T>
+  T* as() const {
+    return reinterpret_cast<T*>(data_);
+  }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Page-locked host memory: asynchronous copies need it.
+class PinnedBuffer {
+ public:
+  PinnedBuffer() = default;
+  explicit PinnedBuffer(std::size_t bytes);
+  ~PinnedBuffer();
+  PinnedBuffer(PinnedBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  PinnedBuffer& operator=(PinnedBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+
+  std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  template <class T>
+  T* as() const {
+    return reinterpret_cast<T*>(data_);
+  }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Makes `buffer` (DeviceBuffer or PinnedBuffer) hold at least `bytes`; what was in it is lost when
+/// it grows. Nothing in flight may use it.
+template <class Buffer>
+void grow(Buffer& buffer, std::size_t bytes) {
+  if (buffer.size() >= bytes) return;
+  buffer = Buffer();  // give the old memory back before asking for more
+  // Half as much again: a case whose rows get slowly larger allocates a few times, not every row.
+  buffer = Buffer(bytes + bytes / 2);
+}
+
+/// A stream that does not synchronise with the legacy default stream.
+class Stream {
+ public:
+  Stream();
+  ~Stream();
+  Stream(Stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
+  Stream& operator=(Stream&& other) noexcept {
+    std::swap(stream_, other.stream_);
+    return *this;
+  }
+
+  cudaStream_t get() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// An event. Without timing it is cheaper to record and to query.
+class Event {
+ public:
+  enum class Kind : bool { no_timing, timing };
+
+  explicit Event(Kind kind = Kind::no_timing);
+  ~Event();
+  Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  Event& operator=(Event&& other) noexcept {
+    std::swap(event_, other.event_);
+    return *this;
+  }
+
+  cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+}  // namespace tidemark

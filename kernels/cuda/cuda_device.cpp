@@ -1,0 +1,60 @@
+// Sends each operation to the code that runs it on the GPU. A new operation is one more overload
+// here.
+#include "kernels/cuda/cuda_device.hpp"
+
+#include <cuda_runtime_api.h>
+#include <fmt/core.h>
+
+#include <variant>
+
+#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/gemm/cuda_gemm.hpp"
+#include "kernels/cuda/tile_load.hpp"
+
+namespace tidemark {
+namespace {
+
+class CudaDevice final : public Device {
+ public:
+  RunResult run(const Op& op) override {
+    return std::visit([this](const auto& which) { return run_one(which); }, op);
+  }
+
+  Measurement measure(const Op& op, const Timing& timing) override {
+    return std::visit([&](const auto& which) { return measure_one(which, timing); }, op);
+  }
+
+ private:
+  RunResult run_one(const TileLoad& load) { return run_tile_load(tile_load_, load); }
+  RunResult run_one(const Gemm& gemm) { return run_gemm(gemm); }
+
+  Measurement measure_one(const TileLoad& load, const Timing& timing) {
+    return measure_tile_load(tile_load_, load, timing);
+  }
+  Measurement measure_one(const Gemm& gemm, const Timing& timing) {
+    return measure_gemm(gemm, timing);
+  }
+
+  TileLoadWorkspace tile_load_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_cuda_device() {
+  constexpr int kFirst = 0;
+  cuda_check(cudaSetDevice(kFirst), "take the first visible GPU");
+  int major = 0;
+  int minor = 0;
+  cuda_check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, kFirst),
+             "ask for the compute capability");
+  cuda_check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, kFirst),
+             "ask for the compute capability");
+  if (major != 9 || minor != 0)
+    throw Error(
+        fmt::format("the first visible GPU has compute capability {}.{}: tidemark needs "
+                    "9.0 (Hopper); choose another with CUDA_VISIBLE_DEVICES",
+                    major, minor));
+  return std::make_unique<CudaDevice>();
+}
+
+}  // namespace tidemark

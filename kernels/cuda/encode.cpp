@@ -1,0 +1,83 @@
+// The driver's encoder is looked up at run time, so that the program starts without a driver.
+#include "kernels/cuda/encode.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+
+#include "kernels/cuda/check.hpp"
+
+namespace tidemark {
+namespace {
+
+// encode() casts our enums to the driver's: the values have to be the same.
+static_assert(static_cast<int>(DataType::u8) == CU_TENSOR_MAP_DATA_TYPE_UINT8);
+static_assert(static_cast<int>(DataType::u16) == CU_TENSOR_MAP_DATA_TYPE_UINT16);
+static_assert(static_cast<int>(DataType::u32) == CU_TENSOR_MAP_DATA_TYPE_UINT32);
+static_assert(static_cast<int>(DataType::s32) == CU_TENSOR_MAP_DATA_TYPE_INT32);
+static_assert(static_cast<int>(DataType::u64) == CU_TENSOR_MAP_DATA_TYPE_UINT64);
+static_assert(static_cast<int>(DataType::s64) == CU_TENSOR_MAP_DATA_TYPE_INT64);
+static_assert(static_cast<int>(DataType::f16) == CU_TENSOR_MAP_DATA_TYPE_FLOAT16);
+static_assert(static_cast<int>(DataType::f32) == CU_TENSOR_MAP_DATA_TYPE_FLOAT32);
+static_assert(static_cast<int>(DataType::f64) == CU_TENSOR_MAP_DATA_TYPE_FLOAT64);
+static_assert(static_cast<int>(DataType::bf16) == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16);
+static_assert(static_cast<int>(DataType::f32_ftz) == CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ);
+static_assert(static_cast<int>(DataType::tf32) == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32);
+static_assert(static_cast<int>(DataType::tf32_ftz) == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ);
+static_assert(static_cast<int>(Swizzle::none) == CU_TENSOR_MAP_SWIZZLE_NONE);
+static_assert(static_cast<int>(Swizzle::b32) == CU_TENSOR_MAP_SWIZZLE_32B);
+static_assert(static_cast<int>(Swizzle::b64) == CU_TENSOR_MAP_SWIZZLE_64B);
+static_assert(static_cast<int>(Swizzle::b128) == CU_TENSOR_MAP_SWIZZLE_128B);
+static_assert(static_cast<int>(L2Promotion::none) == CU_TENSOR_MAP_L2_PROMOTION_NONE);
+static_assert(static_cast<int>(L2Promotion::b64) == CU_TENSOR_MAP_L2_PROMOTION_L2_64B);
+static_assert(static_cast<int>(L2Promotion::b128) == CU_TENSOR_MAP_L2_PROMOTION_L2_128B);
+static_assert(static_cast<int>(L2Promotion::b256) == CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
+static_assert(static_cast<int>(Fill::zero) == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+static_assert(static_cast<int>(Fill::nan) == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA);
+static_assert(sizeof(CUtensorMap) == 128);
+
+using EncodeTiled = decltype(&cuTensorMapEncodeTiled);
+
+EncodeTiled look_up_encoder() {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult answer = cudaDriverEntryPointSymbolNotFound;
+  // By version: the unversioned look-up fails on some drivers newer than the runtime.
+  cuda_check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
+                                              cudaEnableDefault, &answer),
+             "look up cuTensorMapEncodeTiled");
+  if (answer != cudaDriverEntryPointSuccess || found == nullptr)
+    throw Error(
+        "the driver has no cuTensorMapEncodeTiled: install a driver for CUDA 12.0 or newer");
+  return reinterpret_cast<EncodeTiled>(found);
+}
+
+}  // namespace
+
+Encoded encode(const TensorMapSpec& spec, void* address) {
+  static const EncodeTiled encode_tiled = look_up_encoder();
+  Encoded result;
+  result.code = encode_tiled(&result.map, static_cast<CUtensorMapDataType>(spec.type), spec.rank,
+                             address, spec.extent.data(), spec.stride.data(), spec.box.data(),
+                             spec.element_stride.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
+                             static_cast<CUtensorMapSwizzle>(spec.swizzle),
+                             static_cast<CUtensorMapL2promotion>(spec.l2_promotion),
+                             static_cast<CUtensorMapFloatOOBfill>(spec.fill));
+  if (result.code != CUDA_SUCCESS) result.map = CUtensorMap{};
+  return result;
+}
+
+std::string encode_refusal(CUresult code) {
+  const std::string number = std::to_string(static_cast<int>(code));
+  // Nearly every refusal is this one, the only one that the driver's manual names.
+  const std::string name =
+      code == CUDA_ERROR_INVALID_VALUE ? "CUDA_ERROR_INVALID_VALUE (" + number + ")" : number;
+  return "cuTensorMapEncodeTiled refused the tensor map: " + name;
+}
+
+std::array<std::uint8_t, 128> descriptor_bytes(const CUtensorMap& map) {
+  std::array<std::uint8_t, 128> bytes{};
+  std::memcpy(bytes.data(), &map, bytes.size());
+  return bytes;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,31 @@
+// TensorMapSpec to CUtensorMap, by the driver.
+#pragma once
+
+#include <cuda.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "kernels/ops/tensor_map.hpp"
+
+namespace tidemark {
+
+/// What the driver answered. `map` is zero where it refused.
+struct Encoded {
+  CUtensorMap map{};
+  CUresult code = CUDA_SUCCESS;
+};
+
+/// Encodes `spec` for the tensor at `address`: cuTensorMapEncodeTiled (CUDA Driver API, tensor map
+/// object management), interleave none. A refusal is a value; Error only where the driver lacks the
+/// function.
+Encoded encode(const TensorMapSpec& spec, void* address);
+
+/// "cuTensorMapEncodeTiled refused: CUDA_ERROR_INVALID_VALUE (1)".
+std::string encode_refusal(CUresult code);
+
+/// The 128 bytes of a map, as kept in RunResult::descriptor.
+std::array<std::uint8_t, 128> descriptor_bytes(const CUtensorMap& map);
+
+}  // namespace tidemark

@@ -1,0 +1,20 @@
+// The GEMM of the real device: make or gather the panels, multiply on the current GPU, read C back.
+#pragma once
+
+#include "kernels/device.hpp"
+#include "kernels/ops/gemm.hpp"
+
+namespace tidemark {
+
+/// Runs one Gemm on the current CUDA device. A shard that does not come, and a wait inside the
+/// kernel that ends by its bound, is DeviceFault::timeout; the transport is aborted after the
+/// former. An error that ends the context is DeviceFault::sticky. An empty block takes part in the
+/// gathers and multiplies nothing. Throws Error for a Gemm that makes no sense (k = 0, a block
+/// outside C, shards that do not cover their panel) and where the machine fails.
+RunResult run_gemm(const Gemm& gemm);
+
+/// Times one Gemm. With a transport each sample is a barrier over `everybody`, then the exchange,
+/// then the kernel; without one the kernel alone, launched back to back over the same memory.
+Measurement measure_gemm(const Gemm& gemm, const Timing& timing);
+
+}  // namespace tidemark

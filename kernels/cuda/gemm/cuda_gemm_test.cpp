@@ -1,0 +1,59 @@
+// A Gemm that makes no sense is refused, in words, before any GPU is touched.
+#include "kernels/cuda/gemm/cuda_gemm.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "kernels/cuda/gemm/scripted_transport.hpp"
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+std::string error_of(const Gemm& gemm) {
+  try {
+    run_gemm(gemm);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+Gemm eight_cubed() { return {.m = 8, .n = 8, .k = 8, .rows = {0, 8}, .cols = {0, 8}}; }
+
+TEST(GemmRefusal, NothingToSum) {
+  Gemm gemm = eight_cubed();
+  gemm.k = 0;
+  EXPECT_EQ(error_of(gemm), "gemm: k is 0, there is nothing to sum: give k of at least 1");
+}
+
+TEST(GemmRefusal, BlockOutsideC) {
+  Gemm gemm = eight_cubed();
+  gemm.cols = {4, 5};
+  EXPECT_EQ(error_of(gemm), "gemm: columns 4 to 9 lie outside C, which has 8");
+}
+
+TEST(GemmRefusal, ShardsThatLeaveAHole) {
+  ScriptedTransport transport;
+  Gemm gemm = eight_cubed();
+  gemm.transport = &transport;
+  gemm.a_shards = {{.owner = 0, .first_row = 0, .rows = 4},
+                   {.owner = 1, .first_row = 5, .rows = 3}};
+  gemm.b_shards = {{.owner = 0, .first_row = 0, .rows = 8}};
+  EXPECT_NE(error_of(gemm).find("gemm: panel A: the shard of rank 1 starts at row 5"),
+            std::string::npos)
+      << error_of(gemm);
+}
+
+TEST(GemmRefusal, ShardsThatEndEarly) {
+  ScriptedTransport transport;
+  Gemm gemm = eight_cubed();
+  gemm.transport = &transport;
+  gemm.a_shards = {{.owner = 0, .first_row = 0, .rows = 8}};
+  gemm.b_shards = {{.owner = 0, .first_row = 0, .rows = 7}};
+  EXPECT_EQ(error_of(gemm), "gemm: panel B: the shards cover 7 of 8 rows");
+}
+
+}  // namespace
+}  // namespace tidemark

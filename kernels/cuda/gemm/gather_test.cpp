@@ -1,0 +1,45 @@
+// A gather ends: with all shards, or with the name of one that is missing and an aborted transport.
+#include "kernels/cuda/gemm/gather.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/cuda/gemm/scripted_transport.hpp"
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+TEST(GemmGather, AllReadyIsNoTroubleAndNoAbort) {
+  ScriptedTransport transport;
+  const NamedPanel panels[] = {{{.id = 0, .shards = {{0, 0, 4}, {1, 4, 4}}}, "panel A"},
+                               {{.id = 1, .shards = {{0, 0, 8}}}, "panel B"}};
+  EXPECT_EQ(gather_or_abort(transport, panels, 5), "");
+  EXPECT_EQ(transport.started, (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_EQ(transport.aborts, 0);
+}
+
+TEST(GemmGather, NamesTheShardThatNeverComesAndAborts) {
+  ScriptedTransport transport;
+  transport.withheld_panel = 1;
+  transport.withheld_shard = 2;
+  const NamedPanel panels[] = {{{.id = 0, .shards = {{0, 0, 4}}}, "panel A"},
+                               {{.id = 1, .shards = {{0, 0, 4}, {1, 4, 4}, {3, 8, 2}}}, "panel B"}};
+  EXPECT_EQ(gather_or_abort(transport, panels, 0.1),
+            "panel B, shard 2 of rank 3 (rows 8 to 10): not ready after 0.1 s");
+  EXPECT_EQ(transport.aborts, 1);
+}
+
+TEST(GemmGather, AbortsWhatIsInFlightWhenAPanelCannotStart) {
+  ScriptedTransport transport;
+  transport.refused_panel = 1;
+  const NamedPanel panels[] = {{{.id = 0, .shards = {{0, 0, 4}}}, "panel A"},
+                               {{.id = 1, .shards = {{0, 0, 4}}}, "panel B"}};
+  EXPECT_THROW(gather_or_abort(transport, panels, 5), Error);
+  EXPECT_EQ(transport.aborts, 1);
+}
+
+}  // namespace
+}  // namespace tidemark

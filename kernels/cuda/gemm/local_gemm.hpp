@@ -1,0 +1,70 @@
+// One rank's multiplication in device memory, and the two engines that do it.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/ops/gemm.hpp"
+
+namespace tidemark {
+
+/// C[m, n] = A[m, k] B^T[n, k]; bf16 inputs, both K-major. m, n, k >= 1. All on 16 bytes.
+struct LocalGemm {
+  std::byte* a = nullptr;   // m rows of k elements
+  std::byte* b = nullptr;   // n rows of k elements
+  std::byte* c = nullptr;   // m rows of n elements of `output`
+  std::uint64_t pitch = 0;  // elements from one row of A or B to the next, a multiple of 8
+  std::uint64_t ldc = 0;    // elements from one row of C to the next; rows start on 16 bytes
+  std::uint64_t m = 0, n = 0, k = 0;
+  GemmOutput output = GemmOutput::f32;
+};
+
+constexpr std::uint64_t c_element_bytes(GemmOutput output) {
+  return output == GemmOutput::f32 ? 4 : 2;
+}
+
+/// GemmEngine::reference on `stream`: CUDA cores only, no TMA and no tensor cores; each element is
+/// one thread's fused multiply-adds in order of k.
+void launch_reference(const LocalGemm& gemm, cudaStream_t stream);
+
+/// GemmEngine::fast, made ready once and launched any number of times over the same memory.
+struct TmaWgmma {
+  CUresult code = CUDA_SUCCESS;  // of the encoder; anything else: a tensor map was refused
+  LocalGemm gemm;
+  CUtensorMap a_map{}, b_map{};
+  std::uint32_t blocks = 0;
+};
+
+/// Encodes the tensor maps and sizes the grid for the current device. Throws Error where the block
+/// has 2^31 tiles, rows or elements of k and more, or the device refuses the shared memory.
+TmaWgmma prepare_tma_wgmma(const LocalGemm& gemm);
+
+/// Launches on `stream`. A wait inside the kernel that ends by its bound writes a non-zero word to
+/// `timed_out` (device memory, zero before; read it with timed_out_wait) and the kernel ends soon
+/// after, C undefined.
+void launch_tma_wgmma(const TmaWgmma& ready, std::uint32_t* timed_out, cudaStream_t stream);
+
+/// Which wait ended by its bound.
+struct TimedOutWait {
+  bool producer = false;  // waited for a free stage; else a consumer, for a filled one
+  std::uint32_t block = 0;
+};
+/// As one word; never 0.
+constexpr std::uint32_t timed_out_word(const TimedOutWait& wait) {
+  return 2 * wait.block + (wait.producer ? 2U : 1U);
+}
+constexpr TimedOutWait timed_out_wait(std::uint32_t word) {
+  return {.producer = word % 2 == 0, .block = (word - 1) / 2};
+}
+static_assert(timed_out_wait(timed_out_word({.producer = true, .block = 131})).block == 131);
+static_assert(timed_out_wait(timed_out_word({.producer = true, .block = 131})).producer);
+static_assert(timed_out_wait(timed_out_word({.producer = false, .block = 131})).block == 131);
+static_assert(!timed_out_wait(timed_out_word({.producer = false, .block = 131})).producer);
+
+/// Bound of each wait inside the kernel.
+inline constexpr std::uint64_t kKernelWaitNs = 2'000'000'000;
+
+}  // namespace tidemark

@@ -1,0 +1,39 @@
+// What one Gemm owns on the GPU while it runs, and the steps that need no waiting.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "kernels/cuda/buffer.hpp"
+#include "kernels/cuda/gemm/local_gemm.hpp"
+#include "kernels/ops/gemm.hpp"
+
+namespace tidemark {
+
+/// Bytes of a rank's row in the panel that is gathered as a barrier.
+inline constexpr std::uint64_t kBarrierRowBytes = 16;
+
+/// Panels, C between its guards, and what the engine wants to be told.
+struct ResidentGemm {
+  Stream stream;
+  DeviceBuffer a, b, c, barrier, timed_out;
+  LocalGemm local;
+  TmaWgmma fast;  // GemmEngine::fast with a block that is not empty
+
+  std::uint64_t c_bytes() const { return local.m * local.ldc * c_element_bytes(local.output); }
+};
+
+/// Allocates the block and starts, on its stream, to fill it: own shards (all rows without a
+/// transport), NaN where the transport is to bring something, poisoned C, a cleared time-out word.
+/// Throws Error for a Gemm that makes no sense (k = 0, a block outside C, shards that do not cover
+/// their panel) and where the machine fails. `fast.code` says whether the tensor maps were refused.
+std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm);
+
+/// Launches the engine on the block's stream; nothing for an empty block.
+void launch_engine(const Gemm& gemm, const ResidentGemm& block);
+
+/// Which engine ran, and how rows were padded.
+std::string engine_note(const Gemm& gemm);
+
+}  // namespace tidemark

@@ -1,0 +1,236 @@
+// The kernels of a tile load: fill the source, run one row by the steps of
+// kernels/ops/tile_load.hpp, time copies.
+#include <algorithm>
+#include <string>
+
+#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/ptx/mbarrier.cuh"
+#include "kernels/cuda/tile_load_kernel.hpp"
+
+namespace tidemark {
+namespace {
+
+namespace ptx = cuda::ptx;
+
+constexpr std::uint32_t kThreads = 512;
+constexpr std::uint32_t kWindowAlignment = 1024;       // the largest swizzle period
+constexpr std::uint64_t kMustCompleteNs = 50'000'000;  // a box takes microseconds
+constexpr std::uint64_t kMustNotCompleteNs = 100'000;
+constexpr std::uint64_t kSettleNs = 1'000'000;  // for copies whose completion was never seen
+
+__global__ void fill_source(const __grid_constant__ TileLoad load, uint4* source,
+                            std::uint64_t chunks) {
+  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < chunks;
+       i += step)
+    source[i] =
+        make_uint4(source_element_word(load, 4 * i), source_element_word(load, 4 * i + 1),
+                   source_element_word(load, 4 * i + 2), source_element_word(load, 4 * i + 3));
+}
+
+/// Four bytes of poison from `offset` on.
+__device__ std::uint32_t poison_word(const Payload& payload, std::uint32_t offset) {
+  std::uint32_t word = 0;
+  for (std::uint32_t i = 0; i < 4; ++i)
+    word |= std::uint32_t{poison_byte(payload, offset + i)} << (8 * i);
+  return word;
+}
+
+__device__ void poison_window(std::uint8_t* window, const TileLoadLaunch& row) {
+  for (std::uint32_t at = 16 * threadIdx.x; at < row.window_bytes; at += 16 * kThreads)
+    *reinterpret_cast<uint4*>(window + at) =
+        make_uint4(poison_word(row.payload, at), poison_word(row.payload, at + 4),
+                   poison_word(row.payload, at + 8), poison_word(row.payload, at + 12));
+}
+
+__device__ void copy_window_out(const std::uint8_t* window, const TileLoadLaunch& row) {
+  for (std::uint32_t at = 16 * threadIdx.x; at < row.window_bytes; at += 16 * kThreads)
+    *reinterpret_cast<uint4*>(row.window + at) = *reinterpret_cast<const uint4*>(window + at);
+}
+
+/// Where the window starts in dynamic shared memory, whose own alignment is not promised.
+__device__ std::uint8_t* window_in(std::uint8_t* dynamic_memory) {
+  return dynamic_memory + ((0U - shared_address(dynamic_memory)) & (kWindowAlignment - 1));
+}
+
+/// One barrier of count 1 that copies may complete on.
+__device__ void start_barrier(std::uint64_t* barrier) {
+  ptx::mbarrier_init(barrier, 1);
+  // The copy's complete_tx is an access at cluster scope: unfenced it may find the memory as it was
+  // before the init.
+  ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+  // And it comes through the async proxy, which sees an ordinary write only behind this fence.
+  ptx::fence_proxy_async(ptx::space_shared);
+}
+
+/// Announces `bytes` with the one arrival that the phase waits for, and issues the copy.
+template <std::uint32_t kRank>
+__device__ void announce_and_issue(const CUtensorMap* map, const TileLoadLaunch& row,
+                                   std::uint8_t* window, std::uint64_t* barrier,
+                                   std::uint32_t bytes) {
+  std::int32_t at[kRank];
+  for (std::uint32_t i = 0; i < kRank; ++i) at[i] = row.at[i];
+  // Announced first: issued first, the copy could only drive the tx-count below zero for a while,
+  // which is legal, but says less when something goes wrong.
+  (void)ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, barrier,
+                                       bytes);
+  ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global,
+                            window + kGuardBytes + row.destination_offset, map, at, barrier);
+}
+
+/// Step 4: a second, exact copy in phase 1. Surplus or missing credit of the first shows here.
+template <std::uint32_t kRank>
+__device__ void copy_again(const CUtensorMap* map, const TileLoadLaunch& row, std::uint8_t* window,
+                           std::uint64_t* barrier, TileLoadLedger& seen) {
+  seen.next_complete_early = ptx::mbarrier_test_wait_parity(barrier, 1);
+  announce_and_issue<kRank>(map, row, window, barrier, row.tile_bytes);
+  seen.next_complete = wait_bounded(barrier, 1, kMustCompleteNs).complete;
+  // The meter's copy goes to the same bytes, and the block may not end under a copy in flight.
+  if (!seen.next_complete) quiesce(kSettleNs);
+}
+
+/// Step 5, the byte meter: announce more than the copy can credit, let it land, then take away
+/// single bytes until the phase completes. What was not taken away is what the copy credited.
+template <std::uint32_t kRank>
+__device__ void meter(const CUtensorMap* map, const TileLoadLaunch& row, std::uint8_t* window,
+                      std::uint64_t* barrier, TileLoadLedger& seen) {
+  const std::uint32_t announced = row.tile_bytes + kMeterSlack;
+  announce_and_issue<kRank>(map, row, window, barrier, announced);
+  bool complete = wait_bounded(barrier, 0, kMustNotCompleteNs).complete;
+  std::uint32_t steps = 0;
+  while (!complete && steps < announced) {
+    mbarrier_complete_tx(barrier, 1);
+    ++steps;
+    complete = ptx::mbarrier_test_wait_parity(barrier, 0);
+  }
+  seen.meter_ended = complete;
+  seen.credited = announced - steps;
+  // Credit that is missing may be a copy that is still on its way into this block's memory.
+  if (seen.credited != row.tile_bytes) quiesce(kSettleNs);
+}
+
+template <std::uint32_t kRank>
+__global__ void __launch_bounds__(kThreads, 1)
+    tile_load(const __grid_constant__ CUtensorMap map, const __grid_constant__ TileLoadLaunch row) {
+  extern __shared__ std::uint8_t dynamic_memory[];
+  __shared__ std::uint64_t copied;   // phases 0 and 1: steps 2 and 4
+  __shared__ std::uint64_t metered;  // step 5
+  std::uint8_t* const window = window_in(dynamic_memory);
+  const bool leader = threadIdx.x == 0;
+  TileLoadLedger seen;
+
+  poison_window(window, row);
+  // Each thread for its own stores: without it a poison store may land on top of the copy.
+  ptx::fence_proxy_async(ptx::space_shared);
+  if (leader) {
+    start_barrier(&copied);
+    start_barrier(&metered);
+  }
+  // Nobody waits on a barrier before its init, and nothing is copied before all poison is fenced.
+  __syncthreads();
+
+  if (leader) {
+    seen.announced = row.tile_bytes;
+    seen.complete_before_issue = ptx::mbarrier_test_wait_parity(&copied, 0);
+    announce_and_issue<kRank>(&map, row, window, &copied, row.tile_bytes);
+  }
+  // Every reader waits itself: only the completion that a thread observes orders the copy's writes
+  // before that thread's reads.
+  const WaitResult first = wait_bounded(&copied, 0, kMustCompleteNs);
+  if (!first.complete) quiesce(kSettleNs);
+  copy_window_out(window, row);
+  // The next copy overwrites the window: unsynchronised, slow readers would read it.
+  __syncthreads();
+  if (!leader) return;
+
+  seen.complete = first.complete;
+  seen.waited_ns = first.waited_ns;
+  // Phase 1 means nothing while phase 0 is open; the meter has a barrier of its own.
+  if (first.complete) copy_again<kRank>(&map, row, window, &copied, seen);
+  meter<kRank>(&map, row, window, &metered, seen);
+  if (seen.complete && seen.next_complete && seen.meter_ended) {
+    // The next block on this SM finds plain memory instead of live barriers.
+    mbarrier_inval(&copied);
+    mbarrier_inval(&metered);
+  }
+  seen.launch = row.launch;
+  *row.ledger = seen;
+}
+
+template <std::uint32_t kRank>
+__global__ void timed_tile_load(const __grid_constant__ CUtensorMap map,
+                                const __grid_constant__ TileLoadLaunch row) {
+  extern __shared__ std::uint8_t dynamic_memory[];
+  __shared__ std::uint64_t copied;
+  std::uint8_t* const window = window_in(dynamic_memory);
+  start_barrier(&copied);
+  TileLoadLedger seen;
+  seen.complete = 1;
+  for (std::uint32_t i = 0; i < row.copies && seen.complete; ++i) {
+    announce_and_issue<kRank>(&map, row, window, &copied, row.tile_bytes);
+    seen.complete = wait_bounded(&copied, i % 2, kMustCompleteNs).complete;
+  }
+  // The block may not end under a copy in flight: it would write into whoever comes next.
+  if (!seen.complete) quiesce(kSettleNs);
+  seen.launch = row.launch;
+  *row.ledger = seen;
+}
+
+using Kernel = void (*)(CUtensorMap, TileLoadLaunch);
+
+constexpr Kernel kTileLoad[kMaxRank] = {tile_load<1>, tile_load<2>, tile_load<3>, tile_load<4>,
+                                        tile_load<5>};
+constexpr Kernel kTimedTileLoad[kMaxRank] = {timed_tile_load<1>, timed_tile_load<2>,
+                                             timed_tile_load<3>, timed_tile_load<4>,
+                                             timed_tile_load<5>};
+
+/// Dynamic shared memory for a window: room to align it, and whole 16-byte pieces.
+std::uint32_t dynamic_bytes(std::uint32_t window) {
+  return kWindowAlignment + (window + 15) / 16 * 16;
+}
+
+}  // namespace
+
+std::uint32_t prepare_tile_load() {
+  int device = 0;
+  int per_block = 0;
+  cuda_check(cudaGetDevice(&device), "ask for the current device");
+  cuda_check(cudaDeviceGetAttribute(&per_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+             "ask for the shared memory of a block");
+  std::uint32_t smallest = 0xffffffffU;
+  for (const auto& kernels : {kTileLoad, kTimedTileLoad})
+    for (std::uint32_t i = 0; i < kMaxRank; ++i) {
+      cudaFuncAttributes attributes{};
+      cuda_check(cudaFuncGetAttributes(&attributes, kernels[i]), "load the tile load kernels");
+      const int dynamic = per_block - static_cast<int>(attributes.sharedSizeBytes);
+      cuda_check(
+          cudaFuncSetAttribute(kernels[i], cudaFuncAttributeMaxDynamicSharedMemorySize, dynamic),
+          "allow a tile load all shared memory");
+      smallest = std::min(smallest, static_cast<std::uint32_t>(dynamic));
+    }
+  return (smallest - kWindowAlignment) / 16 * 16;
+}
+
+void launch_fill_source(const TileLoad& load, std::byte* source, cudaStream_t stream) {
+  constexpr std::uint32_t kFillThreads = 256;
+  constexpr std::uint64_t kMostBlocks = 1056;  // eight a SM of an H200; the loop does the rest
+  const std::uint64_t chunks = source_allocation_bytes(load) / 16;
+  const std::uint64_t blocks = std::min((chunks + kFillThreads - 1) / kFillThreads, kMostBlocks);
+  fill_source<<<static_cast<std::uint32_t>(blocks), kFillThreads, 0, stream>>>(
+      load, reinterpret_cast<uint4*>(source), chunks);
+  cuda_check(cudaGetLastError(), "launch the source fill");
+}
+
+void launch_tile_load(std::uint32_t rank, const CUtensorMap& map, const TileLoadLaunch& row,
+                      cudaStream_t stream) {
+  kTileLoad[rank - 1]<<<1, kThreads, dynamic_bytes(row.window_bytes), stream>>>(map, row);
+  cuda_check(cudaGetLastError(), "launch the tile load");
+}
+
+void launch_timed_tile_load(std::uint32_t rank, const CUtensorMap& map, const TileLoadLaunch& row,
+                            cudaStream_t stream) {
+  kTimedTileLoad[rank - 1]<<<1, 1, dynamic_bytes(row.window_bytes), stream>>>(map, row);
+  cuda_check(cudaGetLastError(), "launch the timed tile load");
+}
+
+}  // namespace tidemark

@@ -1,0 +1,31 @@
+// Every member sends each of its shards to every other member.
+#include "kernels/cuda/transport/exchange.hpp"
+
+namespace tidemark {
+
+std::set<std::uint32_t> members_of(const PanelBuffer& panel) {
+  std::set<std::uint32_t> members;
+  for (const Shard& shard : panel.shards) members.insert(shard.owner);
+  return members;
+}
+
+std::vector<Transfer> transfers_of(const PanelBuffer& panel, std::uint32_t rank) {
+  const std::set<std::uint32_t> members = members_of(panel);
+  if (members.count(rank) == 0) return {};
+  std::vector<Transfer> transfers;
+  for (const Shard& shard : panel.shards) {
+    const std::uint64_t offset = shard.first_row * panel.row_bytes;
+    const std::uint64_t bytes = shard.rows * panel.row_bytes;
+    if (bytes == 0) continue;
+    if (shard.owner != rank) {
+      transfers.push_back({.send = false, .peer = shard.owner, .offset = offset, .bytes = bytes});
+      continue;
+    }
+    for (const std::uint32_t member : members)
+      if (member != rank)
+        transfers.push_back({.send = true, .peer = member, .offset = offset, .bytes = bytes});
+  }
+  return transfers;
+}
+
+}  // namespace tidemark

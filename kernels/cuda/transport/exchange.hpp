@@ -1,0 +1,29 @@
+// Who sends which bytes of a panel to whom. Pure arithmetic: no CUDA, no NCCL.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "kernels/transport.hpp"
+
+namespace tidemark {
+
+/// One message of a panel, as one rank sees it.
+struct Transfer {
+  bool send = false;  // else receive
+  std::uint32_t peer = 0;
+  std::uint64_t offset = 0;  // bytes from the panel's base
+  std::uint64_t bytes = 0;   // never 0
+
+  bool operator==(const Transfer&) const = default;
+};
+
+/// The ranks that take part: the owners of its shards, those of empty shards included.
+std::set<std::uint32_t> members_of(const PanelBuffer& panel);
+
+/// All messages of `rank`. Between any two ranks the messages of one direction stand in the same
+/// order on both sides, since both follow the shard list. Empty for ranks that are no members.
+std::vector<Transfer> transfers_of(const PanelBuffer& panel, std::uint32_t rank);
+
+}  // namespace tidemark

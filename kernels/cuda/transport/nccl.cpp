@@ -1,0 +1,212 @@
+// A non-blocking communicator takes one group at a time, so panels wait in a queue; each call of
+// start() and ready() moves the queue on and none of them waits.
+#include "kernels/cuda/transport/nccl.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/transport/exchange.hpp"
+
+namespace tidemark {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kPollInterval = std::chrono::microseconds(200);
+constexpr auto kLeaveBound = std::chrono::seconds(5);
+
+static_assert(sizeof(ncclUniqueId) == sizeof(NcclId));
+
+}  // namespace
+
+NcclTransport::NcclTransport(const NcclApi& api, const NcclId& id, std::uint32_t rank,
+                             std::uint32_t ranks)
+    : api_(api), rank_(rank), ranks_(ranks) {
+  ncclUniqueId unique{};
+  std::memcpy(&unique, id.data(), id.size());
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;  // a blocking call waits for a dead peer without a bound
+  const ncclResult_t code = api_.comm_init_rank_config(&comm_, static_cast<int>(ranks), unique,
+                                                       static_cast<int>(rank), &config);
+  // Nobody destroys an object whose constructor throws.
+  if (code != ncclSuccess && code != ncclInProgress) abort();
+  nccl_check(api_, code, fmt::format("rank {} of {} joins the communicator", rank, ranks));
+}
+
+NcclTransport::~NcclTransport() {
+  // Leaving in order waits for what is in flight; with a panel unfinished that may be for ever.
+  if (!leave()) abort();
+}
+
+void NcclTransport::join(double seconds) {
+  const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
+  while (true) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!in_progress()) {
+        joined_ = true;
+        return;
+      }
+    }
+    if (Clock::now() > deadline)
+      throw Error(
+          fmt::format("rank {}: not all {} ranks joined the NCCL communicator within {} s: "
+                      "look for a rank that died or hangs",
+                      rank_, ranks_, seconds));
+    std::this_thread::sleep_for(kPollInterval);
+  }
+}
+
+bool NcclTransport::in_progress() {
+  if (comm_ == nullptr) throw Error("the NCCL transport was aborted");
+  ncclResult_t state = ncclSuccess;
+  nccl_check(api_, api_.comm_get_async_error(comm_, &state), "ask for the communicator's state");
+  nccl_check(api_, state, fmt::format("rank {}: communicate", rank_));
+  return state == ncclInProgress;
+}
+
+void NcclTransport::require_sound(const PanelBuffer& panel) const {
+  const std::set<std::uint32_t> members = members_of(panel);
+  if (members.count(rank_) == 0)
+    throw Error(
+        fmt::format("panel {}: rank {} owns no shard of it and may not start it", panel.id, rank_));
+  if (*members.rbegin() >= ranks_)
+    throw Error(fmt::format("panel {}: a shard belongs to rank {}, but there are {} ranks",
+                            panel.id, *members.rbegin(), ranks_));
+  if (panel.base == nullptr && !transfers_of(panel, rank_).empty())
+    throw Error(fmt::format("panel {} has no memory", panel.id));
+}
+
+void NcclTransport::start(const PanelBuffer& panel) {
+  const std::lock_guard lock(mutex_);
+  (void)in_progress();
+  require_sound(panel);
+  Gathering& gathering = gatherings_[panel.id];
+  if (!finished(gathering))
+    throw Error(
+        fmt::format("panel {} is started again while it is still being gathered: wait for "
+                    "all its shards",
+                    panel.id));
+  gathering.panel = panel;
+  if (transfers_of(panel, rank_).empty()) return;
+  gathering.stage = Stage::queued;
+  queue_.push_back(panel.id);
+  advance();
+}
+
+bool NcclTransport::ready(std::uint32_t id, std::size_t index) {
+  const std::lock_guard lock(mutex_);
+  advance();
+  const auto found = gatherings_.find(id);
+  if (found == gatherings_.end()) throw Error(fmt::format("panel {} was never started", id));
+  Gathering& gathering = found->second;
+  if (index >= gathering.panel.shards.size())
+    throw Error(fmt::format("panel {} has {} shards, not {}", id, gathering.panel.shards.size(),
+                            index + 1));
+  return gathering.panel.shards[index].rows == 0 || finished(gathering);
+}
+
+void NcclTransport::abort() noexcept {
+  ncclComm_t comm = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    comm = std::exchange(comm_, nullptr);
+  }
+  // Outside the lock: freeing takes a while, and start() and ready() can say so meanwhile.
+  if (comm != nullptr) (void)api_.comm_abort(comm);
+}
+
+void NcclTransport::advance() {
+  while (!in_progress() && !queue_.empty()) {
+    Gathering& next = gatherings_.at(queue_.front());
+    if (next.stage == Stage::queued) {
+      launch(next.panel);
+      next.stage = Stage::launching;
+      continue;
+    }
+    // Only now: until the group is out of progress, some of it may not be on the stream, and the
+    // event would come before the data.
+    if (!next.done) next.done.emplace();
+    cuda_check(cudaEventRecord(next.done->get(), stream_->get()), "mark the end of a panel");
+    next.stage = Stage::launched;
+    queue_.pop_front();
+  }
+}
+
+void NcclTransport::launch(const PanelBuffer& panel) {
+  // With the first panel that moves anything: joining and leaving need no stream.
+  if (!stream_) stream_.emplace();
+  const cudaStream_t stream = stream_->get();
+  const std::string what = fmt::format("rank {}: gather panel {}", rank_, panel.id);
+  nccl_check(api_, api_.group_start(), what);
+  ncclResult_t failed = ncclSuccess;
+  const auto keep = [&](ncclResult_t code) {
+    if (failed == ncclSuccess && code != ncclInProgress) failed = code;
+  };
+  for (const Transfer& part : transfers_of(panel, rank_)) {
+    std::byte* const at = panel.base + part.offset;
+    const int peer = static_cast<int>(part.peer);
+    keep(part.send ? api_.send(at, part.bytes, ncclUint8, peer, comm_, stream)
+                   : api_.recv(at, part.bytes, ncclUint8, peer, comm_, stream));
+  }
+  // Also after a failure: a group left open would swallow all later calls of this thread.
+  keep(api_.group_end());
+  nccl_check(api_, failed, what);
+}
+
+bool NcclTransport::finished(Gathering& gathering) {
+  if (gathering.stage == Stage::launched) {
+    const cudaError_t state = cudaEventQuery(gathering.done->get());
+    if (state == cudaErrorNotReady) return false;
+    cuda_check(state, "gather a panel");
+    gathering.stage = Stage::done;
+  }
+  return gathering.stage == Stage::done;
+}
+
+bool NcclTransport::leave() {
+  const std::lock_guard lock(mutex_);
+  if (comm_ == nullptr) return true;
+  // Stage launched has an event; queued and launching are in the queue.
+  const auto unfinished = [](const auto& entry) {
+    return entry.second.stage == Stage::launched &&
+           cudaEventQuery(entry.second.done->get()) != cudaSuccess;
+  };
+  if (!joined_ || !queue_.empty() ||
+      std::any_of(gatherings_.begin(), gatherings_.end(), unfinished))
+    return false;
+  const auto deadline = Clock::now() + kLeaveBound;
+  ncclResult_t state = api_.comm_finalize(comm_);
+  while (state == ncclInProgress && Clock::now() < deadline) {
+    std::this_thread::sleep_for(kPollInterval);
+    if (api_.comm_get_async_error(comm_, &state) != ncclSuccess) return false;
+  }
+  if (state != ncclSuccess) return false;
+  return api_.comm_destroy(std::exchange(comm_, nullptr)) == ncclSuccess;
+}
+
+NcclId make_nccl_id() {
+  const NcclApi& api = nccl_api();
+  ncclUniqueId unique{};
+  nccl_check(api, api.get_unique_id(&unique), "make an NCCL id");
+  NcclId id{};
+  std::memcpy(id.data(), &unique, id.size());
+  return id;
+}
+
+std::unique_ptr<Transport> make_nccl_transport(const NcclId& id, std::uint32_t rank,
+                                               std::uint32_t ranks, double seconds) {
+  if (ranks == 0 || rank >= ranks)
+    throw Error(fmt::format("NCCL: rank {} of {} ranks does not exist", rank, ranks));
+  auto transport = std::make_unique<NcclTransport>(nccl_api(), id, rank, ranks);
+  transport->join(seconds);
+  return transport;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,68 @@
+// Panels over NCCL: every member sends its shards to every other member, all in one group.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "kernels/cuda/buffer.hpp"
+#include "kernels/cuda/transport/nccl_api.hpp"
+#include "kernels/transport.hpp"
+
+namespace tidemark {
+
+/// Gathers by ncclSend and ncclRecv on a stream of its own. The members of a panel are the owners
+/// in its shard list; all of them start it, nobody else does, and any two ranks start the panels
+/// that both are members of in the same order. The communicator is non-blocking and is moved on by
+/// start() and ready(): who stops asking stops gathering.
+/// The caller's own kernels have to be done with the panel before start().
+class NcclTransport final : public Transport {
+ public:
+  /// Begins to join the communicator of `ranks` members on the current device; join() ends it.
+  NcclTransport(const NcclApi& api, const NcclId& id, std::uint32_t rank, std::uint32_t ranks);
+  ~NcclTransport() override;
+  NcclTransport(const NcclTransport&) = delete;
+  NcclTransport& operator=(const NcclTransport&) = delete;
+
+  /// Waits until all members have joined. Throws Error after `seconds`.
+  void join(double seconds);
+
+  void start(const PanelBuffer& panel) override;
+  bool ready(std::uint32_t id, std::size_t index) override;
+  void abort() noexcept override;
+
+ private:
+  enum class Stage : std::uint8_t {
+    queued,     // NCCL is busy with an earlier panel
+    launching,  // the group is with NCCL, which has not put all of it on the stream yet
+    launched,   // all on the stream, `done` recorded behind it
+    done,
+  };
+  struct Gathering {
+    PanelBuffer panel;
+    Stage stage = Stage::done;
+    std::optional<Event> done;
+  };
+
+  // All of these are called with mutex_ held.
+  bool in_progress();  // throws Error when NCCL failed or the transport was aborted
+  void advance();
+  void launch(const PanelBuffer& panel);
+  bool finished(Gathering& gathering);
+  void require_sound(const PanelBuffer& panel) const;
+  bool leave();
+
+  const NcclApi& api_;
+  const std::uint32_t rank_;
+  const std::uint32_t ranks_;
+  std::optional<Stream> stream_;
+  std::mutex mutex_;  // abort() comes from any thread and frees comm_
+  ncclComm_t comm_ = nullptr;
+  bool joined_ = false;
+  std::map<std::uint32_t, Gathering> gatherings_;  // by panel id
+  std::deque<std::uint32_t> queue_;                // ids, queued or launching, in order of start()
+};
+
+}  // namespace tidemark

@@ -1,0 +1,263 @@
+// The transport against an NCCL that only counts calls: what it does when peers are missing or gone
+// needs no GPU.
+#include "kernels/cuda/transport/nccl.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace tidemark {
+namespace {
+
+/// What the counting NCCL answers and was asked. Function pointers carry no state, hence the one
+/// object; each test starts with a fresh one.
+struct Calls {
+  ncclResult_t init = ncclInProgress;
+  ncclResult_t state = ncclSuccess;
+  int groups = 0;
+  int finalisations = 0;
+  int destructions = 0;
+  int aborts = 0;
+};
+Calls calls;
+
+NcclApi counting_nccl() {
+  calls = Calls{};
+  NcclApi api;
+  api.get_error_string = [](ncclResult_t) { return "said NCCL"; };
+  api.get_last_error = [](ncclComm_t) { return ""; };
+  api.comm_init_rank_config = [](ncclComm_t* comm, int, ncclUniqueId, int, ncclConfig_t*) {
+    *comm = reinterpret_cast<ncclComm_t>(&calls);
+    return calls.init;
+  };
+  api.comm_get_async_error = [](ncclComm_t, ncclResult_t* state) {
+    *state = calls.state;
+    return ncclSuccess;
+  };
+  api.comm_finalize = [](ncclComm_t) {
+    ++calls.finalisations;
+    return ncclSuccess;
+  };
+  api.comm_destroy = [](ncclComm_t) {
+    ++calls.destructions;
+    return ncclSuccess;
+  };
+  api.comm_abort = [](ncclComm_t) {
+    ++calls.aborts;
+    return ncclSuccess;
+  };
+  api.group_start = [] {
+    ++calls.groups;
+    return ncclSuccess;
+  };
+  return api;
+}
+
+/// What the Error says that `call` throws. Tests look at the words: without a GPU, a panel that is
+/// launched where it should have been refused ends in an Error, too.
+template <class Call>
+std::string words_of(Call call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::byte memory[64];
+
+PanelBuffer panel_of_two() {
+  return {
+      .id = 4,
+      .base = memory,
+      .row_bytes = 8,
+      .shards = {{.owner = 0, .first_row = 0, .rows = 4}, {.owner = 1, .first_row = 4, .rows = 4}}};
+}
+
+TEST(NcclTransportJoin, EndsByItsBoundWhenAPeerIsMissing) {
+  const NcclApi api = counting_nccl();
+  calls.state = ncclInProgress;
+  NcclTransport transport(api, NcclId{}, 1, 3);
+
+  const std::string words = words_of([&] { transport.join(0.01); });
+
+  EXPECT_NE(words.find("rank 1: not all 3 ranks joined"), std::string::npos) << words;
+}
+
+TEST(NcclTransportJoin, GivesUpTheCommunicatorThatNeverCameAbout) {
+  const NcclApi api = counting_nccl();
+  calls.state = ncclInProgress;
+  {
+    NcclTransport transport(api, NcclId{}, 1, 3);
+    (void)words_of([&] { transport.join(0.01); });
+  }
+
+  EXPECT_EQ(calls.aborts, 1);
+  EXPECT_EQ(calls.destructions, 0);
+}
+
+TEST(NcclTransportJoin, SaysWhatNcclSays) {
+  const NcclApi api = counting_nccl();
+  calls.state = ncclRemoteError;
+  NcclTransport transport(api, NcclId{}, 0, 2);
+
+  const std::string words = words_of([&] { transport.join(10); });
+
+  EXPECT_NE(words.find("said NCCL (6)"), std::string::npos) << words;
+}
+
+TEST(NcclTransportJoin, ARefusedInitialisationIsAnErrorAndFreesTheCommunicator) {
+  const NcclApi api = counting_nccl();
+  calls.init = ncclInvalidArgument;
+
+  EXPECT_THROW(NcclTransport(api, NcclId{}, 0, 2), Error);
+  EXPECT_EQ(calls.aborts, 1);
+}
+
+TEST(NcclTransportEnd, LeavesInOrderWhenNothingIsInFlight) {
+  const NcclApi api = counting_nccl();
+  {
+    NcclTransport transport(api, NcclId{}, 0, 2);
+    transport.join(10);
+  }
+
+  EXPECT_EQ(calls.finalisations, 1);
+  EXPECT_EQ(calls.destructions, 1);
+  EXPECT_EQ(calls.aborts, 0);
+}
+
+TEST(NcclTransportEnd, AbortsWithAPanelUnfinished) {
+  const NcclApi api = counting_nccl();
+  {
+    NcclTransport transport(api, NcclId{}, 0, 2);
+    transport.join(10);
+    calls.state = ncclInProgress;
+    transport.start(panel_of_two());
+  }
+
+  EXPECT_EQ(calls.aborts, 1);
+  EXPECT_EQ(calls.finalisations, 0);
+}
+
+TEST(NcclTransportEnd, AbortFreesTheCommunicatorOnce) {
+  const NcclApi api = counting_nccl();
+  {
+    NcclTransport transport(api, NcclId{}, 0, 2);
+    transport.join(10);
+    transport.abort();
+    transport.abort();
+  }
+
+  EXPECT_EQ(calls.aborts, 1);
+}
+
+TEST(NcclTransportStart, ABusyCommunicatorQueuesThePanel) {
+  const NcclApi api = counting_nccl();
+  NcclTransport transport(api, NcclId{}, 0, 2);
+  transport.join(10);
+  calls.state = ncclInProgress;
+
+  transport.start(panel_of_two());
+
+  EXPECT_EQ(calls.groups, 0);
+  EXPECT_FALSE(transport.ready(4, 0));
+  EXPECT_FALSE(transport.ready(4, 1));
+}
+
+TEST(NcclTransportStart, RefusesAPanelThatIsStillBeingGathered) {
+  const NcclApi api = counting_nccl();
+  NcclTransport transport(api, NcclId{}, 0, 2);
+  transport.join(10);
+  calls.state = ncclInProgress;
+  transport.start(panel_of_two());
+
+  const std::string words = words_of([&] { transport.start(panel_of_two()); });
+
+  EXPECT_NE(words.find("panel 4 is started again"), std::string::npos) << words;
+}
+
+TEST(NcclTransportStart, RefusesAPanelOfOthers) {
+  const NcclApi api = counting_nccl();
+  NcclTransport transport(api, NcclId{}, 2, 3);
+  transport.join(10);
+
+  const std::string words = words_of([&] { transport.start(panel_of_two()); });
+
+  EXPECT_EQ(words, "panel 4: rank 2 owns no shard of it and may not start it");
+}
+
+TEST(NcclTransportStart, RefusesARankThatDoesNotExist) {
+  const NcclApi api = counting_nccl();
+  NcclTransport transport(api, NcclId{}, 0, 1);
+  transport.join(10);
+
+  const std::string words = words_of([&] { transport.start(panel_of_two()); });
+
+  EXPECT_EQ(words, "panel 4: a shard belongs to rank 1, but there are 1 ranks");
+}
+
+TEST(NcclTransportStart, AfterAnAbortIsAnError) {
+  const NcclApi api = counting_nccl();
+  NcclTransport transport(api, NcclId{}, 0, 2);
+  transport.join(10);
+  transport.abort();
+
+  const std::string words = words_of([&] { transport.start(panel_of_two()); });
+
+  EXPECT_EQ(words, "the NCCL transport was aborted");
+}
+
+TEST(NcclTransportReady, APanelWithNothingToMoveIsReadyAtOnce) {
+  const NcclApi api = counting_nccl();
+  NcclTransport transport(api, NcclId{}, 0, 1);
+  transport.join(10);
+
+  transport.start({.id = 9,
+                   .base = memory,
+                   .row_bytes = 8,
+                   .shards = {{.owner = 0, .first_row = 0, .rows = 8}}});
+
+  EXPECT_TRUE(transport.ready(9, 0));
+  EXPECT_EQ(calls.groups, 0);
+}
+
+TEST(NcclTransportReady, APeerThatHungUpIsAnError) {
+  const NcclApi api = counting_nccl();
+  NcclTransport transport(api, NcclId{}, 0, 2);
+  transport.join(10);
+  calls.state = ncclInProgress;
+  transport.start(panel_of_two());
+  calls.state = ncclRemoteError;
+
+  const std::string words = words_of([&] { (void)transport.ready(4, 1); });
+
+  EXPECT_NE(words.find("said NCCL (6)"), std::string::npos) << words;
+}
+
+TEST(NcclTransportReady, APanelThatWasNeverStartedIsAnError) {
+  const NcclApi api = counting_nccl();
+  NcclTransport transport(api, NcclId{}, 0, 2);
+  transport.join(10);
+
+  const std::string words = words_of([&] { (void)transport.ready(5, 0); });
+
+  EXPECT_EQ(words, "panel 5 was never started");
+}
+
+TEST(NcclTransportReady, AShardThatDoesNotExistIsAnError) {
+  const NcclApi api = counting_nccl();
+  NcclTransport transport(api, NcclId{}, 0, 1);
+  transport.join(10);
+  transport.start({.id = 9,
+                   .base = memory,
+                   .row_bytes = 8,
+                   .shards = {{.owner = 0, .first_row = 0, .rows = 8}}});
+
+  const std::string words = words_of([&] { (void)transport.ready(9, 1); });
+
+  EXPECT_EQ(words, "panel 9 has 1 shards, not 2");
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,46 @@
+// Sizes that follow from a tensor map.
+#include "kernels/ops/tensor_map.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kernels/ops/tile_load.hpp"
+
+namespace tidemark {
+namespace {
+
+TEST(TensorMap, ElementSizesFollowTheDriversTypes) {
+  EXPECT_EQ(element_bytes(DataType::u8), 1U);
+  EXPECT_EQ(element_bytes(DataType::bf16), 2U);
+  EXPECT_EQ(element_bytes(DataType::tf32_ftz), 4U);
+  EXPECT_EQ(element_bytes(DataType::f64), 8U);
+}
+
+TEST(TensorMap, TileExtentRoundsUpAndIgnoresTheInnerElementStride) {
+  const TensorMapSpec map{.rank = 2, .box = {32, 64}, .element_stride = {2, 3, 1, 1, 1}};
+  EXPECT_EQ(tile_extent(map, 0), 32U);
+  EXPECT_EQ(tile_extent(map, 1), 22U);
+}
+
+TEST(TensorMap, TileBytesCountOnlyTheRank) {
+  const TensorMapSpec map{.type = DataType::f32, .rank = 2, .box = {8, 3, 99, 99, 99}};
+  EXPECT_EQ(tile_bytes(map), 96U);
+}
+
+TEST(TensorMap, TensorBytesEndWithTheLastElement) {
+  const TensorMapSpec map{
+      .type = DataType::u16, .rank = 3, .extent = {5, 4, 3}, .stride = {16, 64}};
+  EXPECT_EQ(tensor_bytes(map), 2U * 64 + 3 * 16 + 5 * 2);
+}
+
+TEST(TileLoad, WindowHasGuardsOnBothSidesOfTheTile) {
+  const TileLoad load{.map = {.rank = 1, .box = {48}}, .destination_offset = 256, .payload = {}};
+  EXPECT_EQ(window_bytes(load), 1024U + 256 + 48 + 1024);
+}
+
+TEST(TileLoad, SourceAllocationHasGuardsOnBothSidesOfTheTensor) {
+  const TileLoad load{.map = {.rank = 1, .extent = {40}, .base_offset = 16}, .payload = {}};
+  EXPECT_EQ(source_allocation_bytes(load), 1024U + 16 + 40 + 8 + 1024);
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,19 @@
+// The rules by which cuTensorMapEncodeTiled refuses a tensor map.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "kernels/ops/tensor_map.hpp"
+
+namespace tidemark {
+
+/// CUDA_ERROR_INVALID_VALUE: the CUresult of every refusal.
+inline constexpr std::int32_t kEncodeRefusedCode = 1;
+
+/// The first documented rule that `map` breaks, in words, or nothing where it breaks none.
+/// CUDA Driver API 13.0, cuTensorMapEncodeTiled, interleave none. What the documents leave open
+/// (strides of 0 or below the row, a box larger than the tensor) is allowed.
+std::string refusal_of(const TensorMapSpec& map);
+
+}  // namespace tidemark

@@ -1,0 +1,18 @@
+// The matrix multiplication of the virtual device.
+#pragma once
+
+#include "kernels/device.hpp"
+#include "kernels/fault.hpp"
+#include "kernels/ops/gemm.hpp"
+
+namespace tidemark {
+
+/// Runs one Gemm in host memory. A shard that does not come in time is DeviceFault::timeout, and
+/// the transport is then aborted. Throws Error when the block or a shard lies outside its matrix,
+/// or when the transport fails.
+RunResult run_virtual_gemm(const Gemm& gemm, Fault fault);
+
+/// Times the host: per sample a barrier through `everybody`, the gather and the product.
+Measurement measure_virtual_gemm(const Gemm& gemm, const Timing& timing, Fault fault);
+
+}  // namespace tidemark

@@ -1,0 +1,35 @@
+// The ways in which the virtual matrix multiplication can be told to be wrong. All of them are in
+// the fast engine and in what it reads; the reference engine is always right.
+#pragma once
+
+#include <span>
+
+#include "kernels/fault.hpp"
+
+namespace tidemark {
+
+inline constexpr Fault kFaultGemmLastProduct{201};
+inline constexpr Fault kFaultGemmTailBlock{202};
+inline constexpr Fault kFaultGemmPadding{203};
+inline constexpr Fault kFaultGemmTileUnwritten{204};
+inline constexpr Fault kFaultGemmUlp{205};
+inline constexpr Fault kFaultGemmOffByOne{206};
+inline constexpr Fault kFaultGemmRowsExchanged{207};
+inline constexpr Fault kFaultGemmNeighbourRow{208};
+inline constexpr Fault kFaultGemmShardStale{209};
+inline constexpr Fault kFaultGemmShardDisplaced{210};
+inline constexpr Fault kFaultGemmNarrowSum{211};
+inline constexpr Fault kFaultGemmTruncated{212};
+inline constexpr Fault kFaultGemmBackGuard{213};
+inline constexpr Fault kFaultGemmFrontGuard{214};
+inline constexpr Fault kFaultGemmTransposed{215};
+inline constexpr Fault kFaultGemmNotCleared{216};
+inline constexpr Fault kFaultGemmOddColumn{217};
+inline constexpr Fault kFaultGemmStaleStage{218};
+inline constexpr Fault kFaultGemmBitFlip{219};
+inline constexpr Fault kFaultGemmTileTwice{220};
+
+/// All of the above, in the order of their values.
+std::span<const FaultInfo> gemm_faults();
+
+}  // namespace tidemark

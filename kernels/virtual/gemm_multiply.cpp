@@ -1,0 +1,206 @@
+// Multiplies two panels in tiles of 64 x 64 and blocks of 64 k, as an engine on a GPU would walk
+// them. Every element is the sum of its products in order of k, so that neither the tiles nor the
+// number of ranks change a bit.
+#include "kernels/virtual/gemm_multiply.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "kernels/ops/payload.hpp"
+#include "kernels/virtual/gemm_faults.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint64_t kTile = 64;   // rows and columns
+constexpr std::uint64_t kDepth = 64;  // k of a block
+constexpr std::uint64_t kStages = 4;  // blocks that the ring of kFaultGemmStaleStage holds
+constexpr std::uint64_t kStrip = 4;   // rows of a strip kept in registers
+constexpr std::uint64_t kLanes = 8;   // columns of a strip
+constexpr std::uint64_t kCorner = 8;  // edge of the block that kFaultGemmTransposed turns
+
+using Sums = std::array<std::array<float, kTile>, kTile>;
+
+/// One block of both panels as fp32. B is turned, so that the inner loop runs along columns.
+struct Block {
+  std::array<std::array<float, kDepth>, kTile> a;
+  std::array<std::array<float, kTile>, kDepth> b;
+};
+
+Shard last_shard(const GemmPanel& panel) {
+  const auto full = std::find_if(panel.shards.rbegin(), panel.shards.rend(),
+                                 [](const Shard& shard) { return shard.rows > 0; });
+  return full == panel.shards.rend() ? Shard{} : *full;
+}
+
+/// Reads elements of one panel, through the fault.
+struct Reader {
+  const GemmPanel& panel;
+  GemmOperand operand;
+  Fault fault;
+
+  /// Which row of the panel is read in place of `row`.
+  std::uint64_t row_read_for(std::uint64_t row) const {
+    const bool is_a = operand == GemmOperand::a;
+    const std::uint64_t last = panel.rows - 1;
+    if (is_a && fault == kFaultGemmRowsExchanged && last > 0 && row + 1 >= last)
+      return row == last ? last - 1 : last;
+    if (!is_a && fault == kFaultGemmNeighbourRow && row == last && last > 0) return row - 1;
+    if (is_a && fault == kFaultGemmShardDisplaced) {
+      const Shard shard = last_shard(panel);
+      const bool inside = row > shard.first_row && row < shard.first_row + shard.rows;
+      return inside ? row - 1 : row;
+    }
+    return row;
+  }
+
+  float element(std::uint64_t row, std::uint64_t k) const {
+    const bool is_a = operand == GemmOperand::a;
+    if (!is_a && fault == kFaultGemmShardStale) {
+      const Shard shard = last_shard(panel);
+      if (row + 1 == shard.first_row + shard.rows) return std::numeric_limits<float>::quiet_NaN();
+    }
+    if (fault == kFaultGemmPadding && k >= panel.k) return 1.0F;
+    if (fault == kFaultGemmLastProduct && k + 1 == panel.k) return 0.0F;
+    std::uint16_t bits = panel.elements[row_read_for(row) * panel.pitch + k];
+    if (is_a && fault == kFaultGemmBitFlip && row == panel.rows / 2 && k == panel.k / 2) bits ^= 1U;
+    return from_bf16(bits);
+  }
+};
+
+/// One operand's part of a block: rows outside the panel are zero.
+void read_rows(const Reader& reader, std::uint64_t first, std::uint64_t k, std::uint64_t depth,
+               std::array<std::array<float, kDepth>, kTile>& to) {
+  for (std::uint64_t i = 0; i < kTile; ++i) {
+    const std::uint64_t row = first + i;
+    if (row >= reader.panel.rows) {
+      to[i].fill(0.0F);
+    } else if (reader.fault == kNoFault) {
+      const std::uint16_t* from = reader.panel.elements.data() + row * reader.panel.pitch + k;
+      for (std::uint64_t d = 0; d < depth; ++d) to[i][d] = from_bf16(from[d]);
+    } else {
+      for (std::uint64_t d = 0; d < depth; ++d) to[i][d] = reader.element(row, k + d);
+    }
+  }
+}
+
+/// sums += a b over `depth` values of k; a strip of 4 x 8 sums stays in registers.
+void accumulate(const Block& block, std::uint64_t depth, Sums& sums) {
+  for (std::uint64_t i0 = 0; i0 < kTile; i0 += kStrip) {
+    for (std::uint64_t j0 = 0; j0 < kTile; j0 += kLanes) {
+      float strip[kStrip][kLanes];
+      for (std::uint64_t i = 0; i < kStrip; ++i)
+        for (std::uint64_t j = 0; j < kLanes; ++j) strip[i][j] = sums[i0 + i][j0 + j];
+      for (std::uint64_t d = 0; d < depth; ++d)
+        for (std::uint64_t i = 0; i < kStrip; ++i)
+          for (std::uint64_t j = 0; j < kLanes; ++j)
+            strip[i][j] += block.a[i0 + i][d] * block.b[d][j0 + j];
+      for (std::uint64_t i = 0; i < kStrip; ++i)
+        for (std::uint64_t j = 0; j < kLanes; ++j) sums[i0 + i][j0 + j] = strip[i][j];
+    }
+  }
+}
+
+/// All of K for the tile at (row, col).
+void sum_tile(const Reader& a, const Reader& b, std::uint64_t row, std::uint64_t col, Sums& sums) {
+  const Fault fault = a.fault;
+  // The padding is multiplied too: zeros add nothing, and an engine that moves 16 bytes at a time
+  // cannot help it.
+  std::uint64_t end = a.panel.pitch;
+  if (fault == kFaultGemmTailBlock) end = a.panel.k / kDepth * kDepth;
+  Block block;
+  std::array<std::array<float, kDepth>, kTile> turned;
+  for (std::uint64_t k = 0; k < end; k += kDepth) {
+    const std::uint64_t depth = std::min(kDepth, end - k);
+    const bool stale = fault == kFaultGemmStaleStage && k == kStages * kDepth;
+    const std::uint64_t from = stale ? 0 : k;
+    read_rows(a, row, from, depth, block.a);
+    read_rows(b, col, from, depth, turned);
+    for (std::uint64_t j = 0; j < kTile; ++j)
+      for (std::uint64_t d = 0; d < depth; ++d) block.b[d][j] = turned[j][d];
+    accumulate(block, depth, sums);
+    if (fault == kFaultGemmNarrowSum)
+      for (auto& line : sums)
+        for (float& sum : line) sum = from_bf16(to_bf16(sum));
+  }
+}
+
+void store_element(const GemmBlock& c, std::uint64_t index, float sum, Fault fault) {
+  std::uint8_t* to = c.bytes.data() + kGuardBytes + index * output_bytes(c.output);
+  const std::uint64_t ulp =
+      fault == kFaultGemmUlp && index == (c.rows / 2) * c.cols + c.cols / 2 ? 1 : 0;
+  if (fault == kFaultGemmOffByOne && index == (c.rows / 2) * c.cols + c.cols / 2) sum += 1.0F;
+  if (c.output == GemmOutput::f32) {
+    const auto bits = static_cast<std::uint32_t>(std::bit_cast<std::uint32_t>(sum) + ulp);
+    std::memcpy(to, &bits, sizeof bits);
+    return;
+  }
+  std::uint16_t bits = std::isnan(sum) ? std::uint16_t{0x7fc0} : to_bf16(sum);
+  if (fault == kFaultGemmTruncated)
+    bits = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(sum) >> 16);
+  bits = static_cast<std::uint16_t>(bits + ulp);
+  std::memcpy(to, &bits, sizeof bits);
+}
+
+/// Stores the part of the tile at (row, col) that lies inside the block.
+void store_tile(const GemmBlock& c, std::uint64_t row, std::uint64_t col, Sums& sums, Fault fault) {
+  const std::uint64_t rows = std::min(kTile, c.rows - row);
+  std::uint64_t cols = std::min(kTile, c.cols - col);
+  if (fault == kFaultGemmTransposed && row == c.rows / kTile * kTile - kTile &&
+      col == c.cols / kTile * kTile - kTile)
+    for (std::uint64_t i = 0; i < kCorner; ++i)
+      for (std::uint64_t j = 0; j < i; ++j) std::swap(sums[i][j], sums[j][i]);
+  if (fault == kFaultGemmOddColumn) cols = cols / 2 * 2;
+  for (std::uint64_t i = 0; i < rows; ++i)
+    for (std::uint64_t j = 0; j < cols; ++j)
+      store_element(c, (row + i) * c.cols + col + j, sums[i][j], fault);
+}
+
+void store_outside(const GemmBlock& c, Fault fault) {
+  const std::uint64_t size = c.rows * c.cols * output_bytes(c.output);
+  if (fault == kFaultGemmFrontGuard && size > 0) c.bytes[kGuardBytes - 1] = 0;
+  if (fault == kFaultGemmBackGuard && size > 0)
+    std::fill_n(c.bytes.data() + kGuardBytes + size, output_bytes(c.output), std::uint8_t{0});
+}
+
+}  // namespace
+
+void multiply_blocked(const GemmPanel& a, const GemmPanel& b, const GemmBlock& c, Fault fault) {
+  const Reader read_a{a, GemmOperand::a, fault};
+  const Reader read_b{b, GemmOperand::b, fault};
+  Sums sums{};
+  Sums before{};
+  bool first = true;
+  for (std::uint64_t row = 0; row < c.rows; row += kTile) {
+    for (std::uint64_t col = 0; col < c.cols; col += kTile) {
+      const bool last = row + kTile >= c.rows && col + kTile >= c.cols;
+      const bool second = !first && row == 0 && col == kTile;
+      const bool second_below = !first && row == kTile && col == 0 && c.cols <= kTile;
+      before = sums;
+      if (fault != kFaultGemmNotCleared || !(second || second_below)) sums = {};
+      sum_tile(read_a, read_b, row, col, sums);
+      if (fault == kFaultGemmTileTwice && last && !first) sums = before;
+      if (fault != kFaultGemmTileUnwritten || !last) store_tile(c, row, col, sums, fault);
+      first = false;
+    }
+  }
+  store_outside(c, fault);
+}
+
+void multiply_plain(const GemmPanel& a, const GemmPanel& b, const GemmBlock& c) {
+  for (std::uint64_t i = 0; i < c.rows; ++i) {
+    for (std::uint64_t j = 0; j < c.cols; ++j) {
+      float sum = 0;
+      for (std::uint64_t k = 0; k < a.k; ++k)
+        sum = std::fma(from_bf16(a.elements[i * a.pitch + k]),
+                       from_bf16(b.elements[j * b.pitch + k]), sum);
+      store_element(c, i * c.cols + j, sum, kNoFault);
+    }
+  }
+}
+
+}  // namespace tidemark

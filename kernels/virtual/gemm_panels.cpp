@@ -1,0 +1,112 @@
+// Makes panels and waits, bounded, for the parts that other ranks own.
+#include "kernels/virtual/gemm_panels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr auto kPollEvery = std::chrono::microseconds(50);
+constexpr std::uint64_t kElementsIn16Bytes = 8;
+
+/// Aborts the transport on the way out unless told that everything arrived: after a time-out the
+/// panels are freed, and a peer's late rows would land in freed memory.
+class GatherInFlight {
+ public:
+  explicit GatherInFlight(Transport& transport) : transport_(&transport) {}
+  GatherInFlight(const GatherInFlight&) = delete;
+  GatherInFlight& operator=(const GatherInFlight&) = delete;
+  ~GatherInFlight() {
+    if (transport_ != nullptr) transport_->abort();
+  }
+  void arrived() { transport_ = nullptr; }
+
+ private:
+  Transport* transport_;
+};
+
+struct Awaited {
+  const PanelBuffer* panel;
+  std::size_t shard;
+};
+
+std::vector<Awaited> start_all(Transport& transport, std::span<const PanelBuffer> panels) {
+  std::vector<Awaited> awaited;
+  for (const PanelBuffer& panel : panels) {
+    transport.start(panel);
+    for (std::size_t i = 0; i < panel.shards.size(); ++i) awaited.push_back({&panel, i});
+  }
+  return awaited;
+}
+
+std::string missing(const Awaited& awaited, double seconds) {
+  static constexpr const char* kNames[] = {"panel A", "panel B", "barrier"};
+  const Shard& shard = awaited.panel->shards[awaited.shard];
+  const std::uint32_t id = awaited.panel->id;
+  return fmt::format("{}, shard {} of rank {} (rows {} to {}): not ready within {:g} s",
+                     id < 3 ? kNames[id] : "panel", awaited.shard, shard.owner, shard.first_row,
+                     shard.first_row + shard.rows, seconds);
+}
+
+void write_shard(GemmPanel& panel, const Gemm& gemm, GemmOperand operand, const Shard& shard) {
+  const Range& range = operand == GemmOperand::a ? gemm.rows : gemm.cols;
+  for (std::uint64_t row = shard.first_row; row < shard.first_row + shard.rows; ++row) {
+    std::uint16_t* to = panel.elements.data() + row * panel.pitch;
+    for (std::uint64_t k = 0; k < panel.k; ++k)
+      to[k] = gemm_element(gemm.inputs, operand, gemm.seed, range.first + row, k);
+    std::fill(to + panel.k, to + panel.pitch, std::uint16_t{0});
+  }
+}
+
+}  // namespace
+
+GemmPanel make_gemm_panel(const Gemm& gemm, GemmOperand operand) {
+  const bool is_a = operand == GemmOperand::a;
+  GemmPanel panel{
+      .rows = is_a ? gemm.rows.count : gemm.cols.count,
+      .k = gemm.k,
+      .pitch = (gemm.k + kElementsIn16Bytes - 1) / kElementsIn16Bytes * kElementsIn16Bytes,
+      .elements = {},
+      .shards = is_a ? gemm.a_shards : gemm.b_shards};
+  if (gemm.transport == nullptr) panel.shards = {{gemm.rank, 0, panel.rows}};
+  panel.elements.assign(panel.rows * panel.pitch, 0xffff);
+  for (const Shard& shard : panel.shards) {
+    if (shard.first_row > panel.rows || shard.rows > panel.rows - shard.first_row)
+      throw Error(fmt::format("panel {}: shard of rank {} covers rows {} to {}, the panel has {}",
+                              is_a ? "A" : "B", shard.owner, shard.first_row,
+                              shard.first_row + shard.rows, panel.rows));
+    if (shard.owner == gemm.rank) write_shard(panel, gemm, operand, shard);
+  }
+  return panel;
+}
+
+PanelBuffer buffer_of(GemmPanel& panel, std::uint32_t id) {
+  return {.id = id,
+          .base = reinterpret_cast<std::byte*>(panel.elements.data()),
+          .row_bytes = panel.pitch * sizeof(std::uint16_t),
+          .shards = panel.shards};
+}
+
+std::string gather(Transport& transport, std::span<const PanelBuffer> panels, double seconds) {
+  GatherInFlight in_flight(transport);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  std::vector<Awaited> awaited = start_all(transport, panels);
+  while (true) {
+    std::erase_if(awaited, [&transport](const Awaited& one) {
+      return transport.ready(one.panel->id, one.shard);
+    });
+    if (awaited.empty()) break;
+    if (std::chrono::steady_clock::now() >= deadline) return missing(awaited.front(), seconds);
+    std::this_thread::sleep_for(kPollEvery);
+  }
+  in_flight.arrived();
+  return {};
+}
+
+}  // namespace tidemark

@@ -1,0 +1,40 @@
+// The panels that the virtual matrix multiplication reads: made from the generator, completed by
+// the transport.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/ops/gemm.hpp"
+#include "kernels/transport.hpp"
+
+namespace tidemark {
+
+/// Panel ids of the gathers of one Gemm.
+inline constexpr std::uint32_t kPanelA = 0;
+inline constexpr std::uint32_t kPanelB = 1;
+inline constexpr std::uint32_t kPanelEverybody = 2;
+
+/// Rows of K elements, as bf16 bits. What no shard has filled in is 0xffff, a NaN.
+struct GemmPanel {
+  std::uint64_t rows = 0;
+  std::uint64_t k = 0;
+  std::uint64_t pitch = 0;  // elements from row to row: k rounded up to 16 bytes; padding is zero
+  std::vector<std::uint16_t> elements;
+  std::vector<Shard> shards;  // without a transport one shard, the whole panel
+};
+
+/// Makes the rows of one operand that this rank owns; all of them without a transport.
+/// Throws Error when a shard reaches outside the panel.
+GemmPanel make_gemm_panel(const Gemm& gemm, GemmOperand operand);
+
+PanelBuffer buffer_of(GemmPanel& panel, std::uint32_t id);
+
+/// Gathers `panels` and waits until every shard of them is ready, at most `seconds`. Returns what
+/// did not come in time, as a sentence, or nothing. When it does not return nothing, or throws, the
+/// transport was aborted, so that nobody writes to the panels any more.
+std::string gather(Transport& transport, std::span<const PanelBuffer> panels, double seconds);
+
+}  // namespace tidemark

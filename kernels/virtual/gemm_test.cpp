@@ -1,0 +1,245 @@
+// The virtual matrix multiplication against products worked out in the test.
+#include "kernels/virtual/gemm.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "kernels/error.hpp"
+#include "kernels/virtual/gemm_faults.hpp"
+
+namespace tidemark {
+namespace {
+
+Gemm whole(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
+  return {.m = m,
+          .n = n,
+          .k = k,
+          .rows = {0, m},
+          .cols = {0, n},
+          .inputs = GemmInputs::small_integers,
+          .seed = 11};
+}
+
+/// Element (i, j) of C by its definition, in whole numbers.
+int product_at(const Gemm& gemm, std::uint64_t i, std::uint64_t j) {
+  int sum = 0;
+  for (std::uint64_t k = 0; k < gemm.k; ++k)
+    sum += static_cast<int>(from_bf16(gemm_element(gemm.inputs, GemmOperand::a, gemm.seed, i, k)) *
+                            from_bf16(gemm_element(gemm.inputs, GemmOperand::b, gemm.seed, j, k)));
+  return sum;
+}
+
+float f32_at(const RunResult& result, std::size_t index) {
+  float value = 0;
+  std::memcpy(&value, result.bytes.data() + 4 * index, sizeof value);
+  return value;
+}
+
+std::uint16_t bf16_at(const RunResult& result, std::size_t index) {
+  std::uint16_t bits = 0;
+  std::memcpy(&bits, result.bytes.data() + 2 * index, sizeof bits);
+  return bits;
+}
+
+/// How many elements of an fp32 result differ from the definition.
+std::size_t wrong_elements(const Gemm& gemm, const RunResult& result) {
+  std::size_t wrong = 0;
+  for (std::uint64_t i = 0; i < gemm.rows.count; ++i)
+    for (std::uint64_t j = 0; j < gemm.cols.count; ++j)
+      if (f32_at(result, i * gemm.cols.count + j) !=
+          static_cast<float>(product_at(gemm, gemm.rows.first + i, gemm.cols.first + j)))
+        ++wrong;
+  return wrong;
+}
+
+/// A transport whose peers never answer.
+class SilentTransport : public Transport {
+ public:
+  void start(const PanelBuffer&) override { ++started; }
+  bool ready(std::uint32_t id, std::size_t) override { return id != silent_panel; }
+  void abort() noexcept override { ++aborted; }
+
+  std::uint32_t silent_panel = 0;
+  int started = 0;
+  int aborted = 0;
+};
+
+TEST(VirtualGemm, MultipliesExactlyWhateverTheShape) {
+  for (const Gemm& gemm : {whole(1, 1, 1), whole(3, 5, 7), whole(64, 64, 64), whole(65, 130, 71),
+                           whole(1, 200, 300), whole(70, 1, 264)}) {
+    const RunResult result = run_virtual_gemm(gemm, kNoFault);
+    ASSERT_EQ(result.bytes.size(), gemm.m * gemm.n * 4);
+    EXPECT_EQ(wrong_elements(gemm, result), 0U) << gemm.m << " " << gemm.n << " " << gemm.k;
+  }
+}
+
+TEST(VirtualGemm, ComputesTheBlockItIsGiven) {
+  Gemm gemm = whole(100, 90, 33);
+  gemm.rows = {16, 70};
+  gemm.cols = {89, 1};
+  const RunResult result = run_virtual_gemm(gemm, kNoFault);
+  ASSERT_EQ(result.bytes.size(), 70U * 4);
+  EXPECT_EQ(wrong_elements(gemm, result), 0U);
+}
+
+TEST(VirtualGemm, ReferenceEngineAgreesBitForBitOnNormalInputs) {
+  Gemm gemm = whole(67, 70, 130);
+  gemm.inputs = GemmInputs::normal;
+  const RunResult fast = run_virtual_gemm(gemm, kNoFault);
+  gemm.engine = GemmEngine::reference;
+  const RunResult reference = run_virtual_gemm(gemm, kNoFault);
+  EXPECT_EQ(fast.bytes, reference.bytes);
+  EXPECT_NE(fast.note, reference.note);
+}
+
+TEST(VirtualGemm, RoundsBf16OutputToNearestEven) {
+  Gemm gemm = whole(60, 50, 4000);
+  gemm.output = GemmOutput::bf16;
+  const RunResult result = run_virtual_gemm(gemm, kNoFault);
+  ASSERT_EQ(result.bytes.size(), 60U * 50U * 2U);
+  bool rounded_up = false;
+  for (std::uint64_t i = 0; i < 60; ++i)
+    for (std::uint64_t j = 0; j < 50; ++j) {
+      const auto exact = static_cast<float>(product_at(gemm, i, j));
+      EXPECT_EQ(bf16_at(result, i * 50 + j), to_bf16(exact));
+      rounded_up |= std::abs(from_bf16(to_bf16(exact))) > std::abs(exact);
+    }
+  EXPECT_TRUE(rounded_up);
+}
+
+TEST(VirtualGemm, SurroundsTheBlockWithGuards) {
+  const RunResult result = run_virtual_gemm(whole(3, 5, 7), kNoFault);
+  ASSERT_EQ(result.surroundings.size(), 2 * kGuardBytes);
+  for (std::size_t i = 0; i < 2 * kGuardBytes; ++i)
+    ASSERT_EQ(result.surroundings[i], poison_byte({.seed = 11}, i)) << i;
+}
+
+TEST(VirtualGemm, EmptyBlockStillTakesPartInTheGathers) {
+  SilentTransport transport;
+  transport.silent_panel = 9;
+  Gemm gemm = whole(2, 5, 7);
+  gemm.rows = {2, 0};
+  gemm.transport = &transport;
+  gemm.rank = 2;
+  gemm.a_shards = {{.owner = 2, .first_row = 0, .rows = 0}};
+  gemm.b_shards = {{.owner = 2, .first_row = 0, .rows = 5}};
+  const RunResult result = run_virtual_gemm(gemm, kNoFault);
+  EXPECT_EQ(result.fault, DeviceFault::none);
+  EXPECT_TRUE(result.bytes.empty());
+  EXPECT_EQ(result.surroundings.size(), 2 * kGuardBytes);
+  EXPECT_EQ(transport.started, 2);
+  EXPECT_EQ(transport.aborted, 0);
+}
+
+TEST(VirtualGemm, ShardThatNeverComesIsATimeoutThatNamesIt) {
+  SilentTransport transport;
+  transport.silent_panel = 1;
+  Gemm gemm = whole(4, 6, 7);
+  gemm.transport = &transport;
+  gemm.a_shards = {{.owner = 0, .first_row = 0, .rows = 4}};
+  gemm.b_shards = {{.owner = 3, .first_row = 0, .rows = 2},
+                   {.owner = 0, .first_row = 2, .rows = 4}};
+  gemm.deadline_s = 0.01;
+  const RunResult result = run_virtual_gemm(gemm, kNoFault);
+  EXPECT_EQ(result.fault, DeviceFault::timeout);
+  EXPECT_EQ(result.note, "panel B, shard 0 of rank 3 (rows 0 to 2): not ready within 0.01 s");
+  EXPECT_EQ(transport.aborted, 1);
+}
+
+TEST(VirtualGemm, MeasurementEndsAtABarrierThatIsNotReached) {
+  SilentTransport transport;
+  transport.silent_panel = 2;
+  Gemm gemm = whole(4, 6, 7);
+  gemm.transport = &transport;
+  gemm.a_shards = {{.owner = 0, .first_row = 0, .rows = 4}};
+  gemm.b_shards = {{.owner = 0, .first_row = 0, .rows = 6}};
+  gemm.everybody = {{.owner = 0, .first_row = 0, .rows = 1},
+                    {.owner = 1, .first_row = 1, .rows = 1}};
+  gemm.deadline_s = 0.01;
+  const Measurement measurement =
+      measure_virtual_gemm(gemm, {.warmups = 0, .samples = 2}, kNoFault);
+  EXPECT_EQ(measurement.fault, DeviceFault::timeout);
+  EXPECT_TRUE(measurement.samples.empty());
+  EXPECT_NE(measurement.note.find("barrier, shard 0 of rank 0"), std::string::npos);
+}
+
+TEST(VirtualGemm, MeasuresAsManySamplesAsAsked) {
+  const Measurement measurement =
+      measure_virtual_gemm(whole(8, 8, 8), {.warmups = 2, .samples = 5}, kNoFault);
+  ASSERT_EQ(measurement.samples.size(), 5U);
+  for (const TimedSample& sample : measurement.samples) {
+    EXPECT_GT(sample.total_ns, 0);
+    EXPECT_EQ(sample.exchange_ns, 0);
+    EXPECT_GT(sample.at_unix_s, 1.6e9);
+  }
+}
+
+TEST(VirtualGemm, NoteSaysWhenRowsWerePadded) {
+  EXPECT_EQ(run_virtual_gemm(whole(2, 2, 71), kNoFault).note,
+            "virtual blocked loop; rows of 71 elements padded to 72");
+  EXPECT_EQ(run_virtual_gemm(whole(2, 2, 72), kNoFault).note, "virtual blocked loop");
+}
+
+TEST(VirtualGemm, BlockOutsideTheMatrixIsAnError) {
+  Gemm gemm = whole(4, 6, 7);
+  gemm.cols = {3, 4};
+  EXPECT_THROW(run_virtual_gemm(gemm, kNoFault), Error);
+}
+
+TEST(VirtualGemm, ShardOutsideThePanelIsAnError) {
+  SilentTransport transport;
+  Gemm gemm = whole(4, 6, 7);
+  gemm.transport = &transport;
+  gemm.a_shards = {{.owner = 0, .first_row = 2, .rows = 3}};
+  EXPECT_THROW(run_virtual_gemm(gemm, kNoFault), Error);
+}
+
+TEST(VirtualGemmFaults, HaveDistinctNamesAndValuesInOrder) {
+  const auto all = gemm_faults();
+  ASSERT_GE(all.size(), 12U);
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    EXPECT_LT(all[i - 1].fault, all[i].fault);
+    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(all[i].name, all[j].name);
+  }
+}
+
+TEST(VirtualGemmFaults, EachChangesTheResultOfALargeOddProduct) {
+  const Gemm gemm = whole(130, 145, 327);
+  const RunResult right_f32 = run_virtual_gemm(gemm, kNoFault);
+  Gemm narrow = whole(70, 67, 4007);  // a long K: bf16 holds integers up to 256 without rounding
+  narrow.output = GemmOutput::bf16;
+  const RunResult right_bf16 = run_virtual_gemm(narrow, kNoFault);
+  for (const FaultInfo& info : gemm_faults()) {
+    const RunResult f32 = run_virtual_gemm(gemm, info.fault);
+    const RunResult bf16 = run_virtual_gemm(narrow, info.fault);
+    const bool f32_differs =
+        f32.bytes != right_f32.bytes || f32.surroundings != right_f32.surroundings;
+    const bool bf16_differs =
+        bf16.bytes != right_bf16.bytes || bf16.surroundings != right_bf16.surroundings;
+    EXPECT_TRUE(f32_differs || bf16_differs) << info.name;
+  }
+}
+
+TEST(VirtualGemmFaults, AreHarmlessWhereTheirStepDoesNotOccur) {
+  const Gemm one_block = whole(64, 64, 64);  // one tile, no tail, no padding, even columns
+  const RunResult right = run_virtual_gemm(one_block, kNoFault);
+  for (const Fault fault :
+       {kFaultGemmTailBlock, kFaultGemmPadding, kFaultGemmNotCleared, kFaultGemmOddColumn,
+        kFaultGemmStaleStage, kFaultGemmTruncated, kFaultGemmTileTwice})
+    EXPECT_EQ(run_virtual_gemm(one_block, fault).bytes, right.bytes) << static_cast<int>(fault);
+}
+
+TEST(VirtualGemmFaults, NeverReachTheReferenceEngine) {
+  Gemm gemm = whole(70, 65, 71);
+  gemm.engine = GemmEngine::reference;
+  const RunResult right = run_virtual_gemm(gemm, kNoFault);
+  for (const FaultInfo& info : gemm_faults())
+    EXPECT_EQ(run_virtual_gemm(gemm, info.fault).bytes, right.bytes) << info.name;
+}
+
+}  // namespace
+}  // namespace tidemark

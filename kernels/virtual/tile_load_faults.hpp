@@ -1,0 +1,79 @@
+// The faults of a tile load: each changes one step of the copy engine or of its mbarrier.
+#pragma once
+
+#include <span>
+
+#include "kernels/fault.hpp"
+
+namespace tidemark {
+
+// Geometry: which elements are meant and where they lie.
+inline constexpr Fault kFaultStridesExchanged{101};
+inline constexpr Fault kFaultStridesPacked{102};
+inline constexpr Fault kFaultBaseOffsetIgnored{103};
+inline constexpr Fault kFaultStartExchanged{104};
+inline constexpr Fault kFaultStartTruncated{105};
+inline constexpr Fault kFaultBf16AsFourBytes{106};
+inline constexpr Fault kFaultTf32AsTwoBytes{107};
+inline constexpr Fault kFaultElementStrideIgnored{108};
+inline constexpr Fault kFaultElementStrideInner{109};
+inline constexpr Fault kFaultElementStrideRoundsDown{110};
+inline constexpr Fault kFaultElementStrideScalesStart{111};
+inline constexpr Fault kFaultLastRowMissing{112};
+// Bounds: what is inside the tensor.
+inline constexpr Fault kFaultUpperInnerLong{120};
+inline constexpr Fault kFaultUpperInnerShort{121};
+inline constexpr Fault kFaultUpperOuterLong{122};
+inline constexpr Fault kFaultUpperOuterShort{123};
+inline constexpr Fault kFaultUpperInnerRounded{124};
+inline constexpr Fault kFaultUpperInnerByChunk{125};
+inline constexpr Fault kFaultUpperInnerByRow{126};
+inline constexpr Fault kFaultUpperOuterByBox{127};
+inline constexpr Fault kFaultLowerInnerIgnored{128};
+inline constexpr Fault kFaultLowerOuterIgnored{129};
+inline constexpr Fault kFaultLowerOuterClamped{130};
+// Fill: what stands for what is outside.
+inline constexpr Fault kFaultFillOnes{135};
+inline constexpr Fault kFaultZeroFillNan{136};
+inline constexpr Fault kFaultNanFillZero{137};
+inline constexpr Fault kFaultNanFillLowWord{138};
+inline constexpr Fault kFaultFillSkipped{139};
+// Data: the sixteen bytes of a chunk.
+inline constexpr Fault kFaultBitFlipped{145};
+inline constexpr Fault kFaultBitStuck{146};
+inline constexpr Fault kFaultWideHalvesExchanged{147};
+inline constexpr Fault kFaultU16BytesExchanged{148};
+inline constexpr Fault kFaultChunkShifted{149};
+inline constexpr Fault kFaultSourceOverwritten{150};
+// Swizzle: where a chunk goes.
+inline constexpr Fault kFaultSwizzleIgnored{155};
+inline constexpr Fault kFaultSwizzleNarrower{156};
+inline constexpr Fault kFaultSwizzleWider{157};
+inline constexpr Fault kFaultSwizzleRelative{158};
+inline constexpr Fault kFaultSwizzleRowShifted{159};
+inline constexpr Fault kFaultSwizzlePlaneAnew{160};
+// Delivery: what is stored.
+inline constexpr Fault kFaultChunkDropped{165};
+inline constexpr Fault kFaultChunkDuplicated{166};
+inline constexpr Fault kFaultChunksExchanged{167};
+inline constexpr Fault kFaultWritesBefore{168};
+inline constexpr Fault kFaultWritesBehind{169};
+// Credit: what the barrier is told.
+inline constexpr Fault kFaultCreditInsideOnly{175};
+inline constexpr Fault kFaultFilledChunkNoCredit{176};
+inline constexpr Fault kFaultCreditShort{177};
+inline constexpr Fault kFaultCreditOver{178};
+inline constexpr Fault kFaultCreditTwice{179};
+inline constexpr Fault kFaultCreditFollowedByMore{180};
+inline constexpr Fault kFaultCreditBeforeLastChunk{181};
+// Barrier: when a phase completes and what a waiter sees.
+inline constexpr Fault kFaultPhaseNeverFlips{185};
+inline constexpr Fault kFaultResidueCarried{186};
+inline constexpr Fault kFaultTxCountIgnored{187};
+inline constexpr Fault kFaultFreshBarrierComplete{188};
+inline constexpr Fault kFaultWaitReturnsAtOnce{189};
+
+/// All of them, in the order of their values. Each is harmless where its step does not occur.
+std::span<const FaultInfo> tile_load_faults();
+
+}  // namespace tidemark

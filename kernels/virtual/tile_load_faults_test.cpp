@@ -1,0 +1,195 @@
+// Every fault of a tile load must be seen on some row, and none where its step does not occur.
+#include "kernels/virtual/tile_load_faults.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "kernels/virtual/tile_load.hpp"
+
+namespace tidemark {
+namespace {
+
+bool differ(const RunResult& a, const RunResult& b) {
+  const auto ledger = [](const BarrierLedger& l) {
+    return std::tuple(l.complete_before_issue, l.complete, l.next_complete_early, l.next_complete,
+                      l.announced, l.credited);
+  };
+  return a.fault != b.fault || a.bytes != b.bytes || a.surroundings != b.surroundings ||
+         ledger(a.ledger) != ledger(b.ledger);
+}
+
+bool is_visible(Fault fault, const TileLoad& load) {
+  return differ(run_virtual_tile_load(load, fault), run_virtual_tile_load(load, kNoFault));
+}
+
+TileLoad row(const TensorMapSpec& map, std::array<std::int32_t, kMaxRank> at,
+             std::uint32_t destination_offset = 0) {
+  return {.map = map,
+          .at = at,
+          .destination_offset = destination_offset,
+          .payload = {.seed = 11, .inverted = false}};
+}
+
+// u8, packed, unswizzled, nothing outside, from the start: the steps below have nothing to do.
+TileLoad plainest() { return row({.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, {0, 0}); }
+
+std::vector<TileLoad> rows() {
+  return {
+      plainest(),
+      row({.type = DataType::u16,
+           .rank = 3,
+           .extent = {40, 9, 5},
+           .stride = {96, 896},
+           .box = {16, 4, 3},
+           .base_offset = 48},
+          {8, 2, 1}, 128),
+      row({.type = DataType::bf16, .extent = {64, 8}, .stride = {128}, .box = {16, 4}}, {16, 1}),
+      row({.type = DataType::tf32, .extent = {64, 8}, .stride = {256}, .box = {16, 4}}, {16, 1}),
+      row({.type = DataType::u64, .extent = {16, 8}, .stride = {128}, .box = {4, 4}}, {2, 1}),
+      row({.extent = {64, 20}, .stride = {64}, .box = {32, 7}, .element_stride = {2, 3, 1, 1, 1}},
+          {0, 2}),
+      // f32, 13 x 5: over the right edge and below; before the left edge and above; right alone.
+      row({.type = DataType::f32, .extent = {13, 5}, .stride = {64}, .box = {16, 4}}, {4, 3}),
+      row({.type = DataType::f32, .extent = {13, 5}, .stride = {64}, .box = {8, 4}}, {-4, -2}),
+      row({.type = DataType::f32,
+           .extent = {13, 5},
+           .stride = {64},
+           .box = {16, 4},
+           .fill = Fill::nan},
+          {4, 1}),
+      row({.rank = 1, .extent = {64}, .box = {16}}, {65536}),
+      row({.rank = 3,
+           .extent = {128, 3, 4},
+           .stride = {128, 384},
+           .box = {128, 3, 4},
+           .swizzle = Swizzle::b128},
+          {0, 0, 0}, 384),
+      row({.extent = {64, 16}, .stride = {64}, .box = {64, 16}, .swizzle = Swizzle::b64}, {0, 0}),
+  };
+}
+
+TEST(TileLoadFaults, ThereAreAtLeast28) { EXPECT_GE(tile_load_faults().size(), 28U); }
+
+TEST(TileLoadFaults, ValuesAscendFrom100To199) {
+  std::uint32_t before = 100;
+  for (const FaultInfo& info : tile_load_faults()) {
+    EXPECT_GT(static_cast<std::uint32_t>(info.fault), before) << info.name;
+    before = static_cast<std::uint32_t>(info.fault);
+  }
+  EXPECT_LT(before, 200U);
+}
+
+TEST(TileLoadFaults, EachIsVisibleOnSomeRow) {
+  const std::vector<TileLoad> all = rows();
+  for (const FaultInfo& info : tile_load_faults())
+    EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const TileLoad& load) {
+      return is_visible(info.fault, load);
+    })) << info.name;
+}
+
+TEST(TileLoadFaults, NoTwoDoTheSameOnEveryRow) {
+  const std::vector<TileLoad> all = rows();
+  const auto faults = tile_load_faults();
+  for (std::size_t i = 0; i < faults.size(); ++i)
+    for (std::size_t j = i + 1; j < faults.size(); ++j)
+      EXPECT_TRUE(std::any_of(all.begin(), all.end(),
+                              [&](const TileLoad& load) {
+                                return differ(run_virtual_tile_load(load, faults[i].fault),
+                                              run_virtual_tile_load(load, faults[j].fault));
+                              }))
+          << faults[i].name << " and " << faults[j].name;
+}
+
+TEST(TileLoadFaults, HarmlessWhereTheirStepDoesNotOccur) {
+  const std::vector<Fault> idle = {kFaultStridesExchanged,
+                                   kFaultStridesPacked,
+                                   kFaultBaseOffsetIgnored,
+                                   kFaultStartExchanged,
+                                   kFaultStartTruncated,
+                                   kFaultBf16AsFourBytes,
+                                   kFaultTf32AsTwoBytes,
+                                   kFaultElementStrideIgnored,
+                                   kFaultElementStrideInner,
+                                   kFaultElementStrideRoundsDown,
+                                   kFaultElementStrideScalesStart,
+                                   kFaultUpperInnerLong,
+                                   kFaultUpperInnerShort,
+                                   kFaultUpperOuterLong,
+                                   kFaultUpperOuterShort,
+                                   kFaultUpperInnerRounded,
+                                   kFaultUpperInnerByChunk,
+                                   kFaultUpperInnerByRow,
+                                   kFaultUpperOuterByBox,
+                                   kFaultLowerInnerIgnored,
+                                   kFaultLowerOuterIgnored,
+                                   kFaultLowerOuterClamped,
+                                   kFaultFillOnes,
+                                   kFaultZeroFillNan,
+                                   kFaultNanFillZero,
+                                   kFaultNanFillLowWord,
+                                   kFaultFillSkipped,
+                                   kFaultWideHalvesExchanged,
+                                   kFaultU16BytesExchanged,
+                                   kFaultSwizzleIgnored,
+                                   kFaultSwizzleNarrower,
+                                   kFaultSwizzleWider,
+                                   kFaultSwizzleRelative,
+                                   kFaultSwizzleRowShifted,
+                                   kFaultSwizzlePlaneAnew,
+                                   kFaultCreditInsideOnly,
+                                   kFaultFilledChunkNoCredit};
+  for (const Fault fault : idle)
+    EXPECT_FALSE(is_visible(fault, plainest())) << static_cast<int>(fault);
+}
+
+TEST(TileLoadFaults, EachCanBeSaidInALine) {
+  for (const FaultInfo& info : tile_load_faults()) {
+    EXPECT_EQ(info.op, OpKind::tile_load);
+    EXPECT_TRUE(info.name.starts_with("load_")) << info.name;
+    EXPECT_NE(info.step.find(": "), std::string_view::npos) << info.name;
+  }
+}
+
+// The faults that come near being right, each against the one thing it changes.
+
+TEST(TileLoadFaults, RowPaddingLeakShowsMemoryBehindTheTensor) {
+  const TileLoad load = rows()[6];
+  const RunResult result = run_virtual_tile_load(load, kFaultUpperInnerRounded);
+  // Element 13 of row 3 stands at column 9 of the tile and is no part of the tensor.
+  EXPECT_EQ(result.bytes[1024 + 9 * 4], source_byte({.seed = 11}, 1024 + 3 * 64 + 13 * 4));
+  EXPECT_EQ(result.bytes[1024 + 13 * 4 - 4], 0);
+}
+
+TEST(TileLoadFaults, CreditBeforeTheLastChunkLeavesPoisonInSixteenBytes) {
+  const RunResult right = run_virtual_tile_load(plainest(), kNoFault);
+  const RunResult wrong = run_virtual_tile_load(plainest(), kFaultCreditBeforeLastChunk);
+  EXPECT_EQ(wrong.fault, DeviceFault::none);
+  EXPECT_EQ(wrong.ledger.credited, 128U);
+  std::size_t unlike = 0;
+  for (std::size_t i = 0; i < right.bytes.size(); ++i)
+    unlike += right.bytes[i] != wrong.bytes[i] ? 1 : 0;
+  EXPECT_GE(unlike, 14U);
+  EXPECT_LE(unlike, 16U);
+}
+
+TEST(TileLoadFaults, BitFlippedChangesOneBit) {
+  const RunResult right = run_virtual_tile_load(plainest(), kNoFault);
+  RunResult wrong = run_virtual_tile_load(plainest(), kFaultBitFlipped);
+  wrong.bytes[1024 + 128 - 16 + 5] ^= 0x08;
+  EXPECT_EQ(wrong.bytes, right.bytes);
+}
+
+TEST(TileLoadFaults, WritesBehindTouchesOnlyTheGuard) {
+  const RunResult right = run_virtual_tile_load(plainest(), kNoFault);
+  RunResult wrong = run_virtual_tile_load(plainest(), kFaultWritesBehind);
+  EXPECT_NE(wrong.bytes, right.bytes);
+  std::copy_n(&right.bytes[1024 + 128], 16, &wrong.bytes[1024 + 128]);
+  EXPECT_EQ(wrong.bytes, right.bytes);
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,21 @@
+// The device that stands in where there is no GPU.
+#pragma once
+
+#include "kernels/device.hpp"
+
+namespace tidemark {
+
+/// Runs operations on the host with one fault, or none, built in. Like a process on a GPU it is
+/// spent after a sticky fault: every later run gives the same one.
+class VirtualDevice : public Device {
+ public:
+  explicit VirtualDevice(Fault fault) : fault_(fault) {}
+  RunResult run(const Op& op) override;
+  Measurement measure(const Op& op, const Timing& timing) override;
+
+ private:
+  Fault fault_;
+  std::int32_t sticky_code_ = 0;  // 0 while the device can be used
+};
+
+}  // namespace tidemark

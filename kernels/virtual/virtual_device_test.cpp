@@ -1,0 +1,85 @@
+// The virtual device as the rest of the program sees it.
+#include "kernels/virtual/virtual_device.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+namespace tidemark {
+namespace {
+
+TileLoad small_load() {
+  return {.map = {.rank = 1, .extent = {64}, .box = {16}}, .at = {16}, .payload = {.seed = 5}};
+}
+
+TEST(VirtualDevice, RunsATileLoad) {
+  VirtualDevice device(kNoFault);
+  const RunResult result = device.run(small_load());
+  EXPECT_EQ(result.fault, DeviceFault::none);
+  EXPECT_EQ(result.bytes[1024], source_byte({.seed = 5}, 1024 + 16));
+}
+
+TEST(VirtualDevice, RunsAGemm) {
+  VirtualDevice device(kNoFault);
+  const RunResult result = device.run(Gemm{
+      .m = 8, .n = 8, .k = 8, .rows = {.first = 0, .count = 8}, .cols = {.first = 0, .count = 4}});
+  EXPECT_EQ(result.fault, DeviceFault::none);
+  EXPECT_EQ(result.bytes.size(), 8U * 4 * 4);
+}
+
+TEST(VirtualDevice, HasItsFaultBuiltIn) {
+  VirtualDevice device(fault_named("load_chunk_dropped"));
+  EXPECT_EQ(device.run(small_load()).bytes[1024], poison_byte({.seed = 5}, 1024));
+}
+
+TEST(VirtualDevice, IsSpentAfterAStickyFault) {
+  VirtualDevice device(kNoFault);
+  TileLoad faulting = small_load();
+  faulting.at = {1};
+  EXPECT_EQ(device.run(faulting).code, 715);
+  EXPECT_EQ(device.run(small_load()).fault, DeviceFault::sticky);
+  EXPECT_EQ(device.measure(small_load(), {}).fault, DeviceFault::sticky);
+}
+
+TEST(VirtualDevice, GoesOnAfterARefusedMap) {
+  VirtualDevice device(kNoFault);
+  TileLoad refused = small_load();
+  refused.map.box[0] = 0;
+  EXPECT_EQ(device.run(refused).fault, DeviceFault::encode_refused);
+  EXPECT_EQ(device.run(small_load()).fault, DeviceFault::none);
+}
+
+TEST(VirtualDevice, MeasuresATileLoad) {
+  VirtualDevice device(kNoFault);
+  EXPECT_EQ(device.measure(small_load(), {.warmups = 0, .samples = 2}).samples.size(), 2U);
+}
+
+TEST(Faults, ValuesAscendAndNamesAreUnique) {
+  std::set<std::string_view> names;
+  Fault before = kNoFault;
+  for (const FaultInfo& info : faults()) {
+    EXPECT_GT(info.fault, before) << info.name;
+    before = info.fault;
+    EXPECT_TRUE(names.insert(info.name).second) << info.name;
+  }
+}
+
+TEST(Faults, EveryOperationHasSome) {
+  const auto has = [](OpKind op) {
+    return std::any_of(faults().begin(), faults().end(),
+                       [op](const FaultInfo& info) { return info.op == op; });
+  };
+  EXPECT_TRUE(has(OpKind::tile_load));
+  EXPECT_TRUE(has(OpKind::gemm));
+}
+
+TEST(Faults, EachIsFoundByItsName) {
+  for (const FaultInfo& info : faults()) EXPECT_EQ(fault_named(info.name), info.fault);
+}
+
+TEST(Faults, UnknownNameIsNoFault) { EXPECT_EQ(fault_named("load_nothing"), kNoFault); }
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,43 @@
+// How fast all GPUs together multiply square matrices of normal numbers, bf16 in and out, from a
+// common barrier until C is done.
+#include "suite/benchmark/gemm_metrics.hpp"
+#include "suite/case.hpp"
+#include "suite/gemm/grid.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint64_t kNightlyEdge = 16384;  // the exchange can hide behind the product from here
+
+std::vector<Op> rows(const RunContext& context) {
+  std::vector<Op> rows;
+  const auto add = [&](std::uint64_t edge) {
+    rows.emplace_back(distributed_gemm(
+        {.m = edge, .n = edge, .k = edge, .inputs = GemmInputs::normal, .output = GemmOutput::bf16},
+        context.rank, context.ranks, context.transport));
+  };
+  add(usual_edge(context.device));
+  if (context.device == DeviceKind::cuda && context.level != Level::quick) add(kNightlyEdge);
+  return rows;
+}
+
+std::vector<Metric> metrics(const Op& op, const Measurement& measurement) {
+  const Gemm& gemm = std::get<Gemm>(op);
+  return {gemm_rate(gemm, measurement), gemm_exchange(gemm, measurement)};
+}
+
+const Register kCase{{
+    .name = "gemm.distributed.speed",
+    .claim = "2 m n k / time of a square product over all GPUs, exchange included",
+    .cites = "tidemark: measured, not promised",
+    .kind = CaseKind::benchmark,
+    .scope = CaseScope::all_gpus,
+    .correct_by = "gemm.distributed.integer",
+    .unit = "TFLOP/s",
+    .seconds = 10,
+    .rows = rows,
+    .metrics = metrics,
+}};
+
+}  // namespace
+}  // namespace tidemark

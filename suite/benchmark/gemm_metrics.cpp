@@ -1,0 +1,56 @@
+// Turns the timed samples of a matrix product into rates and milliseconds.
+#include "suite/benchmark/gemm_metrics.hpp"
+
+#include <fmt/format.h>
+
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint64_t kCudaEdge = 8192;
+constexpr std::uint64_t kVirtualEdge = 192;
+
+Metric metric_of(const Gemm& gemm, const std::string& name, const std::string& unit) {
+  const bool usual = gemm.m == kCudaEdge || gemm.m == kVirtualEdge;
+  Metric metric;
+  metric.name = usual ? name : fmt::format("{}_{}", name, gemm.m);
+  metric.unit = unit;
+  return metric;
+}
+
+void add_sample(Metric& metric, const TimedSample& sample, double value) {
+  metric.values.push_back(value);
+  metric.at_unix_s.push_back(sample.at_unix_s);
+  metric.seconds.push_back(sample.total_ns * 1e-9);
+}
+
+}  // namespace
+
+std::uint64_t usual_edge(DeviceKind device) {
+  return device == DeviceKind::cuda ? kCudaEdge : kVirtualEdge;
+}
+
+Metric gemm_rate(const Gemm& gemm, const Measurement& measurement) {
+  Metric metric = metric_of(gemm, "rate", "TFLOP/s");
+  metric.higher_is_better = true;
+  const double operations =
+      2.0 * static_cast<double>(gemm.m) * static_cast<double>(gemm.n) * static_cast<double>(gemm.k);
+  for (const TimedSample& sample : measurement.samples) {
+    if (!(sample.total_ns > 0))
+      throw Error(fmt::format("gemm: a sample took {} ns; the clock of the device does not run",
+                              sample.total_ns));
+    add_sample(metric, sample, operations / sample.total_ns * 1e-3);  // per ns: GFLOP/s
+  }
+  return metric;
+}
+
+Metric gemm_exchange(const Gemm& gemm, const Measurement& measurement) {
+  Metric metric = metric_of(gemm, "exchange", "ms");
+  metric.higher_is_better = false;
+  for (const TimedSample& sample : measurement.samples)
+    add_sample(metric, sample, sample.exchange_ns * 1e-6);
+  return metric;
+}
+
+}  // namespace tidemark

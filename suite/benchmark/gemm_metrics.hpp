@@ -1,0 +1,21 @@
+// What the speed of a matrix product is measured in.
+#pragma once
+
+#include "kernels/device.hpp"
+#include "kernels/ops/gemm.hpp"
+#include "suite/outcome.hpp"
+
+namespace tidemark {
+
+/// Edge of the square product whose metrics have plain names, so that reports made at different
+/// levels can be compared; those of other sizes carry theirs: "rate_16384".
+std::uint64_t usual_edge(DeviceKind device);
+
+/// 2 m n k / total in TFLOP/s, m, n, k those of the whole C and total this rank's own time: the
+/// slowest rank says what all of them together reached.
+Metric gemm_rate(const Gemm& gemm, const Measurement& measurement);
+
+/// Time until both panels were there, in ms.
+Metric gemm_exchange(const Gemm& gemm, const Measurement& measurement);
+
+}  // namespace tidemark

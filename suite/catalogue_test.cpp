@@ -1,0 +1,162 @@
+// The catalogue as linked: complete, well declared, and right on the virtual device.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "suite/case.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::array<Level, 3> kLevels{Level::quick, Level::nightly, Level::soak};
+
+RunContext context_of(const Case& which, Level level) {
+  return {.level = level, .seed = case_seed(20, which.name)};
+}
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> lines_of_catalogue() {
+  std::vector<std::string> lines;
+  std::ifstream file(TIDEMARK_CATALOGUE);
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+TEST(Catalogue, ListsExactlyTheCasesThatAreLinked) {
+  const std::vector<std::string> listed = lines_of_catalogue();
+  std::vector<std::string> linked;
+  for (const Case& which : all_cases()) linked.emplace_back(which.name);
+  for (const std::string& name : linked)
+    EXPECT_TRUE(contains(listed, name)) << "suite/catalogue.txt lacks the line: " << name;
+  for (const std::string& name : listed)
+    EXPECT_TRUE(contains(linked, name))
+        << "suite/catalogue.txt lists a case that is not linked: " << name
+        << " (names are never changed and never used again)";
+}
+
+TEST(Catalogue, IsSortedWithoutRepetition) {
+  const std::vector<std::string> listed = lines_of_catalogue();
+  ASSERT_FALSE(listed.empty()) << TIDEMARK_CATALOGUE << " cannot be read or is empty";
+  for (std::size_t i = 1; i < listed.size(); ++i) EXPECT_LT(listed[i - 1], listed[i]);
+}
+
+TEST(Catalogue, EachCaseClaimsOneSentenceAndCitesItsSource) {
+  for (const Case& which : all_cases()) {
+    SCOPED_TRACE(which.name);
+    EXPECT_GE(which.claim.size(), 20U);
+    EXPECT_EQ(which.claim.find(". "), std::string_view::npos) << "more than one sentence";
+    EXPECT_GE(which.cites.size(), 10U);
+    EXPECT_GT(which.seconds, 0);
+  }
+}
+
+TEST(Catalogue, EachClaimIsMadeOnce) {
+  std::set<std::string_view> claims;
+  for (const Case& which : all_cases())
+    EXPECT_TRUE(claims.insert(which.claim).second) << which.name << ": " << which.claim;
+}
+
+TEST(Catalogue, EachConformanceCaseHasRowsAtEveryLevelThatRunsIt) {
+  for (const Case& which : all_cases()) {
+    if (which.kind != CaseKind::conformance) continue;
+    for (const Level level : kLevels) {
+      if (level < which.level) continue;
+      EXPECT_FALSE(which.rows(context_of(which, level)).empty()) << which.name;
+    }
+  }
+}
+
+TEST(Catalogue, EachBenchmarkNamesACaseThatMustHavePassed) {
+  for (const Case& which : all_cases()) {
+    if (which.kind != CaseKind::benchmark) continue;
+    SCOPED_TRACE(which.name);
+    const Case* correct_by = case_named(which.correct_by);
+    ASSERT_NE(correct_by, nullptr) << "correct_by: " << which.correct_by;
+    EXPECT_EQ(correct_by->kind, CaseKind::conformance);
+    EXPECT_NE(which.metrics, nullptr);
+    EXPECT_FALSE(which.unit.empty());
+  }
+}
+
+TEST(Catalogue, NoConformanceCaseRunsARowTwice) {
+  for (const Case& which : all_cases()) {
+    if (which.kind != CaseKind::conformance) continue;
+    std::set<std::string> rows;
+    for (const Op& op : which.rows(context_of(which, Level::quick)))
+      EXPECT_TRUE(rows.insert(describe(op)).second) << which.name << ": " << describe(op);
+  }
+}
+
+TEST(Catalogue, RowsFollowFromTheContextAlone) {
+  for (const Case& which : all_cases()) {
+    const auto first = which.rows(context_of(which, Level::nightly));
+    const auto second = which.rows(context_of(which, Level::nightly));
+    ASSERT_EQ(first.size(), second.size()) << which.name;
+    for (std::size_t i = 0; i < first.size(); ++i)
+      ASSERT_EQ(describe(first[i]), describe(second[i])) << which.name << " row " << i;
+  }
+}
+
+TEST(Catalogue, TileLoadsStaySmallEnoughForQuickRuns) {
+  for (const Case& which : all_cases())
+    for (const Op& op : which.rows(context_of(which, Level::nightly))) {
+      const auto* load = std::get_if<TileLoad>(&op);
+      if (load == nullptr) continue;
+      ASSERT_LE(window_bytes(*load), 100U << 10) << which.name << ": " << describe(op);
+      ASSERT_LE(source_allocation_bytes(*load), 1U << 20) << which.name << ": " << describe(op);
+    }
+}
+
+TEST(Catalogue, EachConformanceCasePassesOnTheVirtualDevice) {
+  for (const Case& which : all_cases()) {
+    if (which.kind != CaseKind::conformance) continue;
+    const auto device = make_device(DeviceKind::virtual_device);
+    const Outcome outcome = run_case(which, *device, context_of(which, which.level));
+    EXPECT_EQ(outcome.judgement, Judgement::pass) << which.name << ": " << outcome.reason;
+    EXPECT_EQ(outcome.rows_run, outcome.rows_planned) << which.name;
+    EXPECT_EQ(outcome.rows_failed, 0U) << which.name;
+  }
+}
+
+// A conformance case is one file in its family's folder, load_tile/rank1.cpp for load.tile.rank1,
+// and one line of the catalogue: no list in the sources names it.
+TEST(Catalogue, EachFileUnderConformanceDeclaresTheCaseOfItsName) {
+  const auto folder = std::filesystem::path(TIDEMARK_CATALOGUE).parent_path() / "conformance";
+  std::size_t declared = 0;
+  for (const auto& family : std::filesystem::directory_iterator(folder)) {
+    if (!family.is_directory()) continue;
+    std::string prefix = family.path().filename().string();
+    std::replace(prefix.begin(), prefix.end(), '_', '.');
+    for (const auto& file : std::filesystem::directory_iterator(family)) {
+      if (file.path().extension() != ".cpp") continue;
+      const std::string text = contents(file);
+      const std::string name = prefix + "." + file.path().stem().string();
+      EXPECT_NE(text.find("\"" + name + "\""), std::string::npos) << file.path() << ": " << name;
+      const std::size_t register_at = text.find("const Register kCase");
+      ASSERT_NE(register_at, std::string::npos) << file.path() << " registers no case";
+      EXPECT_EQ(text.find("const Register", register_at + 1), std::string::npos) << file.path();
+      EXPECT_NE(case_named(name), nullptr) << name << " is not linked";
+      ++declared;
+    }
+  }
+  EXPECT_GE(declared, 22U);
+}
+
+}  // namespace
+}  // namespace tidemark

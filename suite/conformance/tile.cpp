@@ -1,0 +1,108 @@
+// Layouts for tile loads: legal by construction, with extents and strides that all differ.
+#include "suite/conformance/tile.hpp"
+
+#include <algorithm>
+
+namespace tidemark {
+namespace {
+
+// A stream of draws from one seed.
+class Draws {
+ public:
+  explicit Draws(std::uint64_t seed) : state_(seed) {}
+  std::uint32_t below(std::uint32_t bound) {
+    return static_cast<std::uint32_t>(splitmix64(state_++) % bound);
+  }
+  std::uint32_t between(std::uint32_t low, std::uint32_t high) {
+    return low + below(high - low + 1);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+std::uint64_t rounded_up(std::uint64_t bytes) { return (bytes + 15) / 16 * 16; }
+
+// Places the box anywhere between wholly below and wholly above the tensor.
+void place_at_random(TileLoad& load, Draws& draws) {
+  for (std::uint32_t i = 0; i < load.map.rank; ++i) {
+    const auto step = static_cast<std::uint32_t>(step_of(load, i));
+    const auto reach = static_cast<std::uint32_t>(load.map.extent[i]) + load.map.box[i];
+    const auto from_below = static_cast<std::int32_t>(draws.below(reach / step + 1) * step);
+    load.at[i] = from_below - static_cast<std::int32_t>(load.map.box[i]);
+  }
+}
+
+}  // namespace
+
+TileLoad tile(DataType type, const std::vector<std::uint64_t>& extent,
+              const std::vector<std::uint32_t>& box, const std::vector<std::int32_t>& at) {
+  TileLoad load;
+  load.map.type = type;
+  load.map.rank = static_cast<std::uint32_t>(extent.size());
+  std::copy(extent.begin(), extent.end(), load.map.extent.begin());
+  std::copy(box.begin(), box.end(), load.map.box.begin());
+  std::copy(at.begin(), at.end(), load.at.begin());
+  std::uint64_t stride = rounded_up(extent[0] * element_bytes(type));
+  for (std::uint32_t i = 1; i < load.map.rank; ++i) {
+    load.map.stride[i - 1] = stride;
+    stride *= extent[i];
+  }
+  return load;
+}
+
+TileLoad tile_of_rank(DataType type, std::uint32_t rank) {
+  const std::vector<std::uint64_t> extent{elements_in(176, type), 7, 5, 4, 3};
+  const std::vector<std::uint32_t> box{elements_in(64, type), 4, 3, 2, 2};
+  const std::vector<std::int32_t> at{inner_step(type), 1, 1, 1, 1};
+  return tile(type, {extent.begin(), extent.begin() + rank}, {box.begin(), box.begin() + rank},
+              {at.begin(), at.begin() + rank});
+}
+
+std::int32_t step_of(const TileLoad& load, std::uint32_t i) {
+  return i == 0 ? inner_step(load.map.type) : 1;
+}
+
+std::int32_t highest_inside(const TileLoad& load, std::uint32_t i) {
+  return static_cast<std::int32_t>(load.map.extent[i]) - static_cast<std::int32_t>(load.map.box[i]);
+}
+
+TileLoad in_corner(TileLoad load, std::uint32_t corner, std::int32_t overhang) {
+  for (std::uint32_t i = 0; i < load.map.rank; ++i) {
+    const std::int32_t out = overhang * step_of(load, i);
+    load.at[i] = (corner >> i & 1U) == 0 ? -out : highest_inside(load, i) + out;
+  }
+  return load;
+}
+
+TileLoad random_tile(std::uint64_t seed) {
+  Draws draws(seed);
+  const auto type = static_cast<DataType>(draws.below(kDataTypes));
+  const auto swizzle = static_cast<Swizzle>(draws.below(4));
+  const std::uint32_t rank = draws.between(1, kMaxRank);
+  const std::uint32_t inner =
+      swizzle == Swizzle::none ? 16 * draws.between(1, 8) : swizzle_bytes(swizzle);
+  // By rank: boxes stay below 20 KiB and tensors below 1 MiB, so that rows stay quick.
+  constexpr std::uint32_t kHighestBox[kMaxRank] = {1, 64, 12, 5, 3};
+  std::vector<std::uint64_t> extent{draws.between(1, elements_in(400, type))};
+  std::vector<std::uint32_t> box{elements_in(inner, type)};
+  for (std::uint32_t i = 1; i < rank; ++i) {
+    box.push_back(draws.between(1, kHighestBox[rank - 1]));
+    extent.push_back(draws.between(1, box.back() + 4));
+  }
+  TileLoad load = tile(type, extent, box);
+  for (std::uint32_t i = 1; i < rank; ++i) {
+    load.map.stride[i - 1] += 16 * draws.below(4);
+    if (i + 1 < rank) load.map.stride[i] = load.map.stride[i - 1] * extent[i];
+    if (draws.below(3) == 0) load.map.element_stride[i] = draws.between(1, 8);
+  }
+  load.map.swizzle = swizzle;
+  load.map.l2_promotion = static_cast<L2Promotion>(draws.below(4));
+  if (is_floating(type) && draws.below(2) == 0) load.map.fill = Fill::nan;
+  load.map.base_offset = 16 * draws.below(9);
+  load.destination_offset = 128 * draws.below(8);
+  place_at_random(load, draws);
+  return load;
+}
+
+}  // namespace tidemark

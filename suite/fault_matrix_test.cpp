@@ -1,0 +1,156 @@
+// Holds every case against every fault of the operations it uses: a case that runs on a device that
+// is visibly wrong, and passes, is worth nothing. Visible is computed, never declared.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "suite/case.hpp"
+#include "suite/oracle/compare.hpp"
+#include "suite/runner.hpp"
+
+namespace tidemark {
+namespace {
+
+RunContext context_of(const Case& which) { return {.seed = case_seed(30, which.name)}; }
+
+OpKind kind_of(const Op& op) { return static_cast<OpKind>(op.index()); }
+
+bool same(const BarrierLedger& a, const BarrierLedger& b) {
+  return a.complete_before_issue == b.complete_before_issue && a.complete == b.complete &&
+         a.next_complete_early == b.next_complete_early && a.next_complete == b.next_complete &&
+         a.announced == b.announced && a.credited == b.credited;
+}
+
+bool same(const RunResult& a, const RunResult& b) {
+  return a.fault == b.fault && a.bytes == b.bytes && a.surroundings == b.surroundings &&
+         same(a.ledger, b.ledger);
+}
+
+RunResult run_with(Fault fault, const Op& op) {
+  return make_device(DeviceKind::virtual_device, fault)->run(op);
+}
+
+// A row of the quick level as it runs, and what a device without faults makes of it.
+struct FaultlessRun {
+  std::uint32_t row = 0;
+  Op op;
+  RunResult result;
+};
+
+std::vector<FaultlessRun> faultless_runs(const Case& which) {
+  const RunContext context = context_of(which);
+  const std::vector<Op> rows = which.rows(context);
+  std::vector<FaultlessRun> runs;
+  for (std::uint32_t row = 0; row < rows.size(); ++row)
+    for (std::uint32_t run = 0; run < runs_of(rows[row]); ++run) {
+      const Op op = seeded(rows[row], context.seed, row, run == 1);
+      runs.push_back({.row = row, .op = op, .result = run_with(kNoFault, op)});
+    }
+  return runs;
+}
+
+enum class Cell : char { foreign = ' ', not_visible = '.', caught = '#', survivor = '!' };
+
+// A row on which the fault shows nothing gives the faultless results and passes, so only rows on
+// which it shows need to be judged.
+Cell cell_of(const Case& which, const std::vector<FaultlessRun>& runs, const FaultInfo& fault) {
+  Cell cell = Cell::foreign;
+  for (const FaultlessRun& run : runs) {
+    if (kind_of(run.op) != fault.op) continue;
+    if (cell == Cell::foreign) cell = Cell::not_visible;
+    if (same(run.result, run_with(fault.fault, run.op))) continue;
+    const auto device = make_device(DeviceKind::virtual_device, fault.fault);
+    const Outcome outcome = run_case(which, *device, context_of(which), {.only_row = run.row});
+    if (outcome.judgement != Judgement::pass && outcome.judgement != Judgement::tool_error)
+      return Cell::caught;
+    cell = Cell::survivor;
+  }
+  return cell;
+}
+
+// One column a case, one line a fault.
+using Matrix = std::map<std::string_view, std::string>;
+
+void print_matrix(const Matrix& matrix, const std::vector<std::string_view>& cases) {
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    std::printf("  column %2zu: %s\n", i + 1, std::string(cases[i]).c_str());
+  for (const FaultInfo& fault : faults())
+    std::printf("  %-36s %s\n", std::string(fault.name).c_str(), matrix.at(fault.name).c_str());
+  std::printf("  # caught  ! survivor  . not visible\n");
+}
+
+std::size_t count(const std::string& line, Cell cell) {
+  return static_cast<std::size_t>(std::count(line.begin(), line.end(), static_cast<char>(cell)));
+}
+
+TEST(FaultMatrix, NoVisibleFaultSurvivesAndEachIsSeenTwice) {
+  Matrix matrix;
+  std::vector<std::string_view> cases;
+  for (const Case& which : all_cases()) {
+    if (which.kind != CaseKind::conformance) continue;
+    cases.push_back(which.name);
+    const std::vector<FaultlessRun> runs = faultless_runs(which);
+    std::string column;
+    for (const FaultInfo& fault : faults()) {
+      const Cell cell = cell_of(which, runs, fault);
+      matrix[fault.name] += static_cast<char>(cell);
+      column += static_cast<char>(cell);
+      EXPECT_NE(cell, Cell::survivor)
+          << which.name << " passes in spite of " << fault.name << ": " << fault.step;
+    }
+    EXPECT_GE(count(column, Cell::caught), 3U) << which.name << " can hardly fail";
+  }
+  print_matrix(matrix, cases);
+  std::size_t visible = 0, survivors = 0;
+  for (const FaultInfo& fault : faults()) {
+    const std::string& line = matrix.at(fault.name);
+    const std::size_t seen = count(line, Cell::caught) + count(line, Cell::survivor);
+    EXPECT_GE(seen, 2U) << fault.name << " shows in too few cases: " << fault.step;
+    visible += seen;
+    survivors += count(line, Cell::survivor);
+  }
+  std::printf("  %zu faults, %zu visible pairs, %zu survivors\n", faults().size(), visible,
+              survivors);
+  EXPECT_GT(visible, 0U);
+  EXPECT_EQ(survivors, 0U);
+}
+
+TEST(FaultMatrix, OneFlippedByteOfAPredictionIsNoticedInEachCase) {
+  for (const Case& which : all_cases()) {
+    const RunContext context = context_of(which);
+    if (which.kind != CaseKind::conformance) continue;
+    const Op op = seeded(which.rows(context).front(), context.seed, 0);
+    const auto* load = std::get_if<TileLoad>(&op);
+    if (load == nullptr) continue;
+    const RunResult result = run_with(kNoFault, op);
+    Expectation expected = predict(*load);
+    ASSERT_TRUE(compare(*load, expected, result, 0).empty()) << which.name;
+    std::size_t middle = expected.bytes.size() / 2;
+    while (!expected.compare.empty() && expected.compare[middle] != Compare::exact) ++middle;
+    expected.bytes[middle] ^= 0x04;
+    const auto found = compare(*load, expected, result, 17);
+    ASSERT_EQ(found.size(), 1U) << which.name;
+    EXPECT_EQ(found[0].row, 17U) << which.name;
+    EXPECT_EQ(found[0].first_offset, middle) << which.name;
+    EXPECT_EQ(found[0].wrong_bytes, 1U) << which.name;
+  }
+}
+
+TEST(Faults, HaveUniqueNamesThatFindThem) {
+  std::set<std::string_view> names;
+  for (const FaultInfo& fault : faults()) {
+    EXPECT_TRUE(names.insert(fault.name).second) << fault.name;
+    EXPECT_EQ(fault_named(fault.name), fault.fault) << fault.name;
+    EXPECT_NE(fault.fault, kNoFault);
+    EXPECT_FALSE(fault.step.empty()) << fault.name;
+  }
+  EXPECT_EQ(fault_named("no_such_fault"), kNoFault);
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,174 @@
+// The product over several ranks, as threads of this process, is bit for bit the product of one.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "kernels/virtual/gemm.hpp"
+#include "kernels/virtual/gemm_faults.hpp"
+#include "suite/gemm/grid.hpp"
+#include "suite/gemm/verify.hpp"
+
+namespace tidemark {
+namespace {
+
+/// What the ranks of one process have offered to each other. A panel is found by its id, its owner
+/// and how often that owner started it.
+struct Exchange {
+  struct Key {
+    std::uint32_t owner, id, round;
+    auto operator<=>(const Key&) const = default;
+  };
+  std::mutex mutex;
+  std::map<Key, PanelBuffer> offered;
+  std::map<Key, std::size_t> taken;  // by how many other ranks
+};
+
+/// Copies between threads: ready() takes a shard as soon as its owner has offered it.
+class ThreadTransport : public Transport {
+ public:
+  ThreadTransport(Exchange& exchange, std::uint32_t rank) : exchange_(exchange), rank_(rank) {}
+
+  void start(const PanelBuffer& panel) override {
+    const std::lock_guard lock(exchange_.mutex);
+    const std::uint32_t round = ++rounds_[panel.id];
+    exchange_.offered[{rank_, panel.id, round}] = panel;
+    copied_[panel.id].assign(panel.shards.size(), false);
+  }
+
+  bool ready(std::uint32_t id, std::size_t index) override {
+    const std::lock_guard lock(exchange_.mutex);
+    const PanelBuffer& mine = exchange_.offered.at({rank_, id, rounds_[id]});
+    const Shard& shard = mine.shards.at(index);
+    const Exchange::Key source{shard.owner, id, rounds_[id]};
+    if (shard.owner == rank_) return exchange_.taken[source] + 1 == mine.shards.size();
+    if (copied_[id][index]) return true;
+    const auto theirs = exchange_.offered.find(source);
+    if (theirs == exchange_.offered.end()) return false;
+    if (shard.rows > 0)
+      std::memcpy(mine.base + shard.first_row * mine.row_bytes,
+                  theirs->second.base + shard.first_row * mine.row_bytes,
+                  shard.rows * mine.row_bytes);
+    ++exchange_.taken[source];
+    copied_[id][index] = true;
+    return true;
+  }
+
+  void abort() noexcept override {}
+
+ private:
+  Exchange& exchange_;
+  std::uint32_t rank_;
+  std::map<std::uint32_t, std::uint32_t> rounds_;
+  std::map<std::uint32_t, std::vector<bool>> copied_;
+};
+
+Gemm product(std::uint64_t m, std::uint64_t n, std::uint64_t k, GemmInputs inputs) {
+  return {.m = m, .n = n, .k = k, .inputs = inputs, .seed = 5, .deadline_s = 30};
+}
+
+/// Runs every rank's share in a thread and says what each handed back.
+std::vector<std::pair<Gemm, RunResult>> run_ranks(const Gemm& whole, std::uint32_t ranks,
+                                                  Fault fault_of_last = kNoFault) {
+  Exchange exchange;
+  std::vector<ThreadTransport> transports;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) transports.emplace_back(exchange, rank);
+  std::vector<std::pair<Gemm, RunResult>> results(ranks);
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      threads.emplace_back([&, rank] {
+        const Gemm gemm = distributed_gemm(whole, rank, ranks, &transports[rank]);
+        results[rank] = {gemm,
+                         run_virtual_gemm(gemm, rank + 1 == ranks ? fault_of_last : kNoFault)};
+      });
+  }
+  return results;
+}
+
+/// C of all ranks, put together.
+std::vector<std::uint8_t> assembled(const Gemm& whole,
+                                    const std::vector<std::pair<Gemm, RunResult>>& results) {
+  const std::uint64_t size = whole.output == GemmOutput::f32 ? 4 : 2;
+  std::vector<std::uint8_t> c(whole.m * whole.n * size, 0xee);
+  for (const auto& [gemm, result] : results)
+    for (std::uint64_t i = 0; i < gemm.rows.count && gemm.cols.count > 0; ++i)
+      std::memcpy(c.data() + ((gemm.rows.first + i) * whole.n + gemm.cols.first) * size,
+                  result.bytes.data() + i * gemm.cols.count * size, gemm.cols.count * size);
+  return c;
+}
+
+std::vector<std::uint8_t> on_one_rank(const Gemm& whole) {
+  return run_virtual_gemm(distributed_gemm(whole, 0, 1, nullptr), kNoFault).bytes;
+}
+
+TEST(DistributedGemm, IsBitForBitTheProductOfOneRank) {
+  for (const std::uint32_t ranks : {2U, 3U, 4U, 6U}) {
+    const Gemm whole = product(130, 97, 263, GemmInputs::normal);
+    EXPECT_EQ(assembled(whole, run_ranks(whole, ranks)), on_one_rank(whole)) << ranks;
+  }
+}
+
+TEST(DistributedGemm, IsBitForBitTheSameInBf16) {
+  Gemm whole = product(64, 70, 500, GemmInputs::normal);
+  whole.output = GemmOutput::bf16;
+  EXPECT_EQ(assembled(whole, run_ranks(whole, 4)), on_one_rank(whole));
+}
+
+TEST(DistributedGemm, WorksWhereRanksOwnNothing) {
+  for (const Gemm& whole : {product(1, 97, 33, GemmInputs::small_integers),
+                            product(89, 1, 72, GemmInputs::small_integers),
+                            product(2, 3, 1, GemmInputs::small_integers),
+                            product(1, 1, 1, GemmInputs::small_integers)}) {
+    const auto results = run_ranks(whole, 6);
+    EXPECT_EQ(assembled(whole, results), on_one_rank(whole)) << whole.m << "x" << whole.n;
+    for (const auto& [gemm, result] : results) EXPECT_TRUE(verify_gemm(gemm, result, 0).empty());
+  }
+}
+
+TEST(DistributedGemm, EveryRankPassesItsVerification) {
+  for (const auto& [gemm, result] : run_ranks(product(257, 131, 300, GemmInputs::normal), 4)) {
+    const auto found = verify_gemm(gemm, result, 0);
+    EXPECT_TRUE(found.empty()) << found.front().text;
+  }
+}
+
+TEST(DistributedGemm, WrongRankIsTheOnlyOneThatFails) {
+  const auto results =
+      run_ranks(product(64, 60, 64, GemmInputs::small_integers), 4, kFaultGemmShardStale);
+  for (std::size_t rank = 0; rank < 3; ++rank)
+    EXPECT_TRUE(verify_gemm(results[rank].first, results[rank].second, 0).empty()) << rank;
+  const auto found = verify_gemm(results[3].first, results[3].second, 0);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].coordinate[0], 32);
+  EXPECT_EQ(found[0].coordinate[1], 59);
+}
+
+TEST(DistributedGemm, MeasuresEveryRankOverManyRounds) {
+  Exchange exchange;
+  std::vector<ThreadTransport> transports;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) transports.emplace_back(exchange, rank);
+  std::vector<Measurement> measurements(3);
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint32_t rank = 0; rank < 3; ++rank)
+      threads.emplace_back([&, rank] {
+        const Gemm gemm =
+            distributed_gemm(product(48, 48, 48, GemmInputs::normal), rank, 3, &transports[rank]);
+        measurements[rank] = measure_virtual_gemm(gemm, {.warmups = 1, .samples = 6}, kNoFault);
+      });
+  }
+  for (const Measurement& measurement : measurements) {
+    EXPECT_EQ(measurement.fault, DeviceFault::none) << measurement.note;
+    ASSERT_EQ(measurement.samples.size(), 6U);
+    for (const TimedSample& sample : measurement.samples)
+      EXPECT_GE(sample.total_ns, sample.exchange_ns);
+  }
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,41 @@
+// Holds single elements of C against products worked out on the host from the generated operands.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/device.hpp"
+#include "kernels/ops/gemm.hpp"
+#include "suite/outcome.hpp"
+
+namespace tidemark {
+
+/// Whether every order of summation gives the same fp32: integers below 2^24 are exact in it.
+bool is_exact(const Gemm& gemm);
+
+/// Every element against a product in whole numbers: C must be the exact sum, bf16 output that sum
+/// rounded to nearest even. For rows with is_exact().
+std::vector<Miscompare> verify_exactly(const Gemm& gemm, const RunResult& result,
+                                       std::uint32_t row_index);
+
+/// Every element against a product in fp64, within the bound of sum_error_bound().
+std::vector<Miscompare> verify_within_bound(const Gemm& gemm, const RunResult& result,
+                                            std::uint32_t row_index);
+
+/// Every element against fp32 sums of the same block that another engine made, whatever the order:
+/// both may be sum_error_bound() off. For products too large for the host.
+std::vector<Miscompare> verify_near(const Gemm& gemm, const RunResult& result,
+                                    const RunResult& reference, std::uint32_t row_index);
+
+/// 64 elements, drawn from the seed and the corners, by the same rule as the two above.
+std::vector<Miscompare> verify_samples(const Gemm& gemm, const RunResult& result,
+                                       std::uint32_t row_index);
+
+/// How far an fp32 sum of `k` products may be from the exact one, where the rows of A and B that
+/// it multiplies have these Euclidean norms: (k / 16 + sqrt(k) + 4) 2^-23 norm_a norm_b.
+/// norm_a norm_b is at least the sum of |a b| (Cauchy-Schwarz). k / 16 steps of a tensor core may
+/// each cut off one unit in the last place of the sum so far, always to the same side; sqrt(k) is
+/// what k roundings to nearest come to, which a plain loop has.
+double sum_error_bound(std::uint64_t k, double norm_a, double norm_b);
+
+}  // namespace tidemark

@@ -1,0 +1,72 @@
+// Plans the grid of a distributed product and fills in one rank's share of it.
+#include "suite/gemm/grid.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint64_t kGroup = 16;  // rows that keep a block's edge on an edge of a tile's atoms
+
+/// `rows` of a panel split among `parts` ranks, of which the first is `owner` and each next one
+/// `step` further.
+std::vector<Shard> shards_of(std::uint64_t rows, std::uint32_t parts, std::uint32_t owner,
+                             std::uint32_t step) {
+  std::vector<Shard> shards;
+  for (std::uint32_t i = 0; i < parts; ++i) {
+    const Range part = part_of(rows, parts, i);
+    shards.push_back({.owner = owner + i * step, .first_row = part.first, .rows = part.count});
+  }
+  return shards;
+}
+
+}  // namespace
+
+Grid plan_grid(std::uint32_t ranks, std::uint64_t m, std::uint64_t n) {
+  if (ranks == 0) throw Error("a grid needs at least one rank");
+  Grid best{.rows = 1, .cols = ranks};
+  for (std::uint32_t rows = 2; rows <= ranks; ++rows) {
+    if (ranks % rows != 0) continue;
+    const Grid grid{.rows = rows, .cols = ranks / rows};
+    if (bytes_received(grid, m, n, 1) < bytes_received(best, m, n, 1)) best = grid;
+  }
+  return best;
+}
+
+std::uint64_t bytes_received(const Grid& grid, std::uint64_t m, std::uint64_t n, std::uint64_t k) {
+  return 2 * k * (m * (grid.cols - 1) + n * (grid.rows - 1));
+}
+
+Range part_of(std::uint64_t count, std::uint32_t parts, std::uint32_t index) {
+  const std::uint64_t unit = count / kGroup >= parts ? kGroup : 1;
+  const std::uint64_t units = (count + unit - 1) / unit;
+  const std::uint64_t each = units / parts;
+  const std::uint64_t longer = units % parts;  // parts that get one unit more
+  const std::uint64_t first = unit * (each * index + std::min<std::uint64_t>(index, longer));
+  const std::uint64_t size = unit * (each + (index < longer ? 1 : 0));
+  // The last group may be incomplete.
+  return {.first = first, .count = std::min(size, count - first)};
+}
+
+Gemm distributed_gemm(Gemm whole, std::uint32_t rank, std::uint32_t ranks, Transport* transport) {
+  if (rank >= ranks) throw Error(fmt::format("rank {} of {} does not exist", rank, ranks));
+  const Grid grid = plan_grid(ranks, whole.m, whole.n);
+  const std::uint32_t row = rank / grid.cols;
+  const std::uint32_t col = rank % grid.cols;
+  whole.rows = part_of(whole.m, grid.rows, row);
+  whole.cols = part_of(whole.n, grid.cols, col);
+  whole.rank = rank;
+  whole.transport = transport;
+  whole.a_shards = shards_of(whole.rows.count, grid.cols, row * grid.cols, 1);
+  whole.b_shards = shards_of(whole.cols.count, grid.rows, col, grid.cols);
+  whole.everybody.clear();
+  for (std::uint32_t i = 0; i < ranks; ++i)
+    whole.everybody.push_back({.owner = i, .first_row = i, .rows = 1});
+  return whole;
+}
+
+}  // namespace tidemark

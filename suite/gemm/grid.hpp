@@ -1,0 +1,35 @@
+// How a product is shared out: a grid of ranks, a block of C for each, and who owns which rows of
+// the panels. K is never split, so every element of C is one rank's sum in one order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/ops/gemm.hpp"
+
+namespace tidemark {
+
+/// Ranks in row-major order: rank r stands in grid row r / cols, grid column r % cols.
+struct Grid {
+  std::uint32_t rows = 1, cols = 1;
+};
+
+/// The grid of `ranks` ranks over which the fewest bytes are received for C m x n; of two equal
+/// ones the one with more columns. K multiplies every grid's bytes alike and decides nothing.
+/// Throws Error when `ranks` is 0.
+Grid plan_grid(std::uint32_t ranks, std::uint64_t m, std::uint64_t n);
+
+/// Bytes of bf16 that all ranks together receive: each A panel by all but its owners in a grid row,
+/// each B panel by all but its owners in a grid column.
+std::uint64_t bytes_received(const Grid& grid, std::uint64_t m, std::uint64_t n, std::uint64_t k);
+
+/// Part `index` of `count` things in `parts` consecutive parts: whole groups of 16 where every part
+/// gets at least one, else single things; sizes differ by at most one group. May be empty.
+Range part_of(std::uint64_t count, std::uint32_t parts, std::uint32_t index);
+
+/// This rank's share of the product that `whole` describes by m, n, k, inputs, output, engine and
+/// seed; all else in it is filled in. Without a transport the rank makes its panels itself.
+/// Throws Error when `rank` is not below `ranks`.
+Gemm distributed_gemm(Gemm whole, std::uint32_t rank, std::uint32_t ranks, Transport* transport);
+
+}  // namespace tidemark

@@ -1,0 +1,150 @@
+// The shares of a product tile it exactly, whatever its shape and the number of ranks.
+#include "suite/gemm/grid.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+struct Shape {
+  std::uint64_t m, n, k;
+};
+constexpr Shape kShapes[] = {{1, 1, 1},       {1, 300, 7},   {300, 1, 7},     {5, 7, 1},
+                             {127, 131, 137}, {64, 4096, 8}, {4099, 61, 64},  {11, 13, 17},
+                             {512, 512, 512}, {33, 16, 31},  {193, 209, 225}, {16, 15, 3}};
+
+Gemm share(const Shape& shape, std::uint32_t rank, std::uint32_t ranks) {
+  return distributed_gemm({.m = shape.m, .n = shape.n, .k = shape.k}, rank, ranks, nullptr);
+}
+
+bool same(const std::vector<Shard>& left, const std::vector<Shard>& right) {
+  if (left.size() != right.size()) return false;
+  for (std::size_t i = 0; i < left.size(); ++i)
+    if (left[i].owner != right[i].owner || left[i].first_row != right[i].first_row ||
+        left[i].rows != right[i].rows)
+      return false;
+  return true;
+}
+
+/// Rows that the shards cover when each begins where the one before ended; ~0 where one does not.
+std::uint64_t tiled(const std::vector<Shard>& shards) {
+  std::uint64_t next = 0;
+  for (const Shard& shard : shards) {
+    if (shard.first_row != next) return ~std::uint64_t{0};
+    next += shard.rows;
+  }
+  return next;
+}
+
+bool owns_one(const std::vector<Shard>& shards, std::uint32_t rank) {
+  int found = 0;
+  for (const Shard& shard : shards) found += shard.owner == rank ? 1 : 0;
+  return found == 1;
+}
+
+TEST(Grid, SquareProductGetsTheSquarestGridWithMoreColumns) {
+  EXPECT_EQ(plan_grid(8, 8192, 8192).rows, 2U);
+  EXPECT_EQ(plan_grid(8, 8192, 8192).cols, 4U);
+  EXPECT_EQ(plan_grid(4, 8192, 8192).rows, 2U);
+  EXPECT_EQ(plan_grid(2, 8192, 8192).cols, 2U);
+}
+
+TEST(Grid, FlatProductIsCutAlongItsLongSide) {
+  EXPECT_EQ(plan_grid(8, 1, 4096).cols, 8U);
+  EXPECT_EQ(plan_grid(8, 4096, 1).rows, 8U);
+}
+
+TEST(Grid, NoDivisorWouldReceiveFewerBytes) {
+  for (std::uint32_t ranks = 1; ranks <= 24; ++ranks)
+    for (const Shape& shape : kShapes) {
+      const Grid best = plan_grid(ranks, shape.m, shape.n);
+      ASSERT_EQ(best.rows * best.cols, ranks);
+      for (std::uint32_t rows = 1; rows <= ranks; ++rows)
+        if (ranks % rows == 0) {
+          EXPECT_LE(bytes_received(best, shape.m, shape.n, shape.k),
+                    bytes_received({rows, ranks / rows}, shape.m, shape.n, shape.k));
+        }
+    }
+}
+
+TEST(Grid, BytesReceivedAreWhatTheShardsSay) {
+  for (const Shape& shape : kShapes) {
+    std::uint64_t received = 0;
+    for (std::uint32_t rank = 0; rank < 6; ++rank) {
+      const Gemm gemm = share(shape, rank, 6);
+      for (const Shard& shard : gemm.a_shards) received += shard.owner == rank ? 0 : shard.rows;
+      for (const Shard& shard : gemm.b_shards) received += shard.owner == rank ? 0 : shard.rows;
+    }
+    EXPECT_EQ(received * shape.k * 2,
+              bytes_received(plan_grid(6, shape.m, shape.n), shape.m, shape.n, shape.k));
+  }
+}
+
+TEST(Grid, BlocksTileC) {
+  for (std::uint32_t ranks = 1; ranks <= 12; ++ranks)
+    for (const Shape& shape : kShapes) {
+      std::vector<int> covered(shape.m * shape.n, 0);
+      for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        const Gemm gemm = share(shape, rank, ranks);
+        for (std::uint64_t i = 0; i < gemm.rows.count; ++i)
+          for (std::uint64_t j = 0; j < gemm.cols.count; ++j)
+            ++covered.at((gemm.rows.first + i) * shape.n + gemm.cols.first + j);
+      }
+      for (const int times : covered) ASSERT_EQ(times, 1) << shape.m << "x" << shape.n;
+    }
+}
+
+TEST(Grid, ShardsTileThePanelAndEachMemberOwnsOne) {
+  for (std::uint32_t ranks = 1; ranks <= 12; ++ranks)
+    for (const Shape& shape : kShapes)
+      for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        const Gemm gemm = share(shape, rank, ranks);
+        EXPECT_EQ(tiled(gemm.a_shards), gemm.rows.count);
+        EXPECT_EQ(tiled(gemm.b_shards), gemm.cols.count);
+        EXPECT_TRUE(owns_one(gemm.a_shards, rank));
+        EXPECT_TRUE(owns_one(gemm.b_shards, rank));
+      }
+}
+
+TEST(Grid, PeersHoldEqualShardListsOfOnePanel) {
+  for (std::uint32_t ranks = 1; ranks <= 12; ++ranks)
+    for (const Shape& shape : kShapes)
+      for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        const Gemm gemm = share(shape, rank, ranks);
+        for (const Shard& shard : gemm.a_shards) {
+          const Gemm peer = share(shape, shard.owner, ranks);
+          EXPECT_TRUE(same(peer.a_shards, gemm.a_shards));
+          EXPECT_EQ(peer.rows.first, gemm.rows.first);
+        }
+        for (const Shard& shard : gemm.b_shards) {
+          const Gemm peer = share(shape, shard.owner, ranks);
+          EXPECT_TRUE(same(peer.b_shards, gemm.b_shards));
+          EXPECT_EQ(peer.cols.first, gemm.cols.first);
+        }
+      }
+}
+
+TEST(Grid, EverybodyHasOneRowARank) {
+  const Gemm gemm = share({64, 64, 64}, 2, 5);
+  ASSERT_EQ(gemm.everybody.size(), 5U);
+  EXPECT_EQ(tiled(gemm.everybody), 5U);
+  for (std::uint32_t i = 0; i < 5; ++i) EXPECT_EQ(gemm.everybody[i].owner, i);
+}
+
+TEST(Grid, PartsAreWholeGroupsOfSixteenWhereThereAreEnough) {
+  EXPECT_EQ(part_of(100, 3, 0).count, 48U);
+  EXPECT_EQ(part_of(100, 3, 1).count, 32U);
+  EXPECT_EQ(part_of(100, 3, 2).count, 20U);
+  EXPECT_EQ(part_of(40, 3, 0).count, 14U);
+  EXPECT_EQ(part_of(2, 3, 2).count, 0U);
+}
+
+TEST(Grid, RankThatDoesNotExistIsAnError) {
+  EXPECT_THROW(share({8, 8, 8}, 4, 4), Error);
+  EXPECT_THROW(plan_grid(0, 8, 8), Error);
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,161 @@
+// Chooses the strictest check of a product that its size allows.
+#include "suite/gemm/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string>
+
+#include "kernels/error.hpp"
+#include "kernels/ops/payload.hpp"
+#include "suite/gemm/block.hpp"
+#include "suite/gemm/elements.hpp"
+#include "suite/gemm/freivalds.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint64_t kExactProducts = std::uint64_t{1} << 31;  // about a second of one core
+constexpr std::uint64_t kRealProducts = std::uint64_t{1} << 27;
+constexpr std::uint64_t kOperandElements = std::uint64_t{1} << 28;  // memory for A and B
+
+std::uint64_t block_bytes(const Gemm& gemm) {
+  return gemm.rows.count * gemm.cols.count * element_bytes(gemm.output);
+}
+
+bool host_computes_all(const Gemm& gemm) {
+  const std::uint64_t limit = is_exact(gemm) ? kExactProducts : kRealProducts;
+  return gemm.rows.count * gemm.cols.count * gemm.k <= limit &&
+         (gemm.rows.count + gemm.cols.count) * gemm.k <= kOperandElements;
+}
+
+std::vector<Miscompare> wrong_size(const char* what, std::uint64_t expected, std::uint64_t actual,
+                                   std::uint32_t row_index) {
+  if (expected == actual) return {};
+  Miscompare miscompare;
+  miscompare.row = row_index;
+  miscompare.what = what;
+  miscompare.expected = expected;
+  miscompare.actual = actual;
+  miscompare.text =
+      fmt::format("{}: the device handed back {} bytes where {} belong", what, actual, expected);
+  return {miscompare};
+}
+
+std::vector<Miscompare> verify_guards(const Gemm& gemm, const RunResult& result,
+                                      std::uint32_t row_index) {
+  Miscompare miscompare;
+  for (std::uint64_t i = 0; i < result.surroundings.size(); ++i) {
+    const std::uint8_t expected = poison_byte({.seed = gemm.seed}, i);
+    if (result.surroundings[i] == expected) continue;
+    if (miscompare.wrong_bytes == 0) {
+      miscompare.first_offset = i;
+      miscompare.expected = expected;
+      miscompare.actual = result.surroundings[i];
+    }
+    ++miscompare.wrong_bytes;
+  }
+  if (miscompare.wrong_bytes == 0) return {};
+  const std::uint64_t at = miscompare.first_offset;
+  const std::string place = at < kGuardBytes
+                                ? fmt::format("{} bytes before C", kGuardBytes - at)
+                                : fmt::format("{} bytes behind the end of C", at - kGuardBytes);
+  miscompare.row = row_index;
+  miscompare.what = "guard";
+  miscompare.text =
+      fmt::format("written outside C, {}: expected 0x{:02x}, got 0x{:02x}; {} bytes", place,
+                  miscompare.expected, miscompare.actual, miscompare.wrong_bytes);
+  return {miscompare};
+}
+
+std::vector<Miscompare> verify_finite(const Gemm& gemm, const RunResult& result,
+                                      std::uint32_t row_index) {
+  WrongElements wrong;
+  for (std::uint64_t i = 0; i < gemm.rows.count; ++i)
+    for (std::uint64_t j = 0; j < gemm.cols.count; ++j) {
+      const std::uint32_t bits = element_bits(gemm, result, i, j);
+      if (!std::isfinite(element_value(gemm.output, bits))) wrong.add(i, j, 0, bits);
+    }
+  if (wrong.count == 0) return {};
+  const bool poison = wrong.actual == (gemm.output == GemmOutput::f32 ? 0xffffffffU : 0xffffU);
+  return {miscompare_of(
+      gemm, wrong, row_index,
+      fmt::format("C({}, {}) is {}: {}; {} of {} elements", gemm.rows.first + wrong.row,
+                  gemm.cols.first + wrong.col, element_text(gemm.output, wrong.actual),
+                  poison ? "still the poison, never written" : "computed from what was no input",
+                  wrong.count, gemm.rows.count * gemm.cols.count))};
+}
+
+std::vector<Miscompare> verify_values(const Gemm& gemm, const RunResult& result,
+                                      std::uint32_t row_index) {
+  if (host_computes_all(gemm))
+    return is_exact(gemm) ? verify_exactly(gemm, result, row_index)
+                          : verify_within_bound(gemm, result, row_index);
+  std::vector<Miscompare> found = verify_samples(gemm, result, row_index);
+  if (found.empty()) found = verify_freivalds(gemm, result, row_index);
+  return found;
+}
+
+/// Throws Error unless the reference engine handed back a block that can be compared with.
+void check_reference(const Gemm& gemm, const RunResult& reference) {
+  if (reference.fault != DeviceFault::none)
+    throw Error(fmt::format("the reference engine gave no answer for {} x {} x {}: {}", gemm.m,
+                            gemm.n, gemm.k, reference.note));
+  if (reference.bytes.size() != block_bytes(gemm))
+    throw Error(fmt::format("the reference engine handed back {} bytes where {} belong",
+                            reference.bytes.size(), block_bytes(gemm)));
+}
+
+void append(std::vector<Miscompare>& to, std::vector<Miscompare> from) {
+  for (Miscompare& miscompare : from) to.push_back(std::move(miscompare));
+}
+
+}  // namespace
+
+std::vector<Miscompare> verify_gemm(const Gemm& gemm, const RunResult& result,
+                                    std::uint32_t row_index) {
+  const std::uint64_t size = block_bytes(gemm);
+  std::vector<Miscompare> found = wrong_size("C", size, result.bytes.size(), row_index);
+  append(found, wrong_size("guard", 2 * kGuardBytes, result.surroundings.size(), row_index));
+  append(found, verify_guards(gemm, result, row_index));
+  if (result.bytes.size() != size) return found;
+  std::vector<Miscompare> values = verify_finite(gemm, result, row_index);
+  // Sums over a row say nothing once one of its elements is not a number.
+  if (values.empty()) values = verify_values(gemm, result, row_index);
+  append(found, std::move(values));
+  return found;
+}
+
+std::vector<Miscompare> verify_gemm(const Gemm& gemm, const RunResult& result,
+                                    std::uint32_t row_index, Device& device) {
+  std::vector<Miscompare> found = verify_gemm(gemm, result, row_index);
+  if (!found.empty() || host_computes_all(gemm)) return found;
+  Gemm alone = gemm;
+  alone.engine = GemmEngine::reference;
+  alone.transport = nullptr;
+  if (!is_exact(gemm))
+    alone.output = GemmOutput::f32;  // its rounding to bf16 would be a second one
+  const RunResult reference = device.run(alone);
+  check_reference(alone, reference);
+  return is_exact(gemm) ? verify_against(gemm, result, reference, row_index)
+                        : verify_near(gemm, result, reference, row_index);
+}
+
+std::vector<Miscompare> verify_against(const Gemm& gemm, const RunResult& result,
+                                       const RunResult& reference, std::uint32_t row_index) {
+  check_reference(gemm, reference);
+  const std::uint64_t size = block_bytes(gemm);
+  if (result.bytes.size() != size) return wrong_size("C", size, result.bytes.size(), row_index);
+  if (result.bytes == reference.bytes) return {};
+  WrongElements wrong;
+  for (std::uint64_t i = 0; i < gemm.rows.count; ++i)
+    for (std::uint64_t j = 0; j < gemm.cols.count; ++j) {
+      const std::uint32_t expected = element_bits(gemm, reference, i, j);
+      const std::uint32_t actual = element_bits(gemm, result, i, j);
+      if (!same_element(gemm.output, expected, actual)) wrong.add(i, j, expected, actual);
+    }
+  if (wrong.count == 0) return {};
+  return {miscompare_of(gemm, wrong, row_index)};
+}
+
+}  // namespace tidemark

@@ -1,0 +1,34 @@
+// Judges one rank's block of a product: is every element written, nothing else touched, and each
+// number right?
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/device.hpp"
+#include "kernels/ops/gemm.hpp"
+#include "suite/outcome.hpp"
+
+namespace tidemark {
+
+/// What is wrong with `result`; empty when nothing is found. In this order: size, guards, elements
+/// that are not finite, values. Integers are compared exactly, every element where the block takes
+/// at most 2^31 products, otherwise 64 samples and Freivalds' check; normal inputs within the
+/// rounding of fp32 sums, every element up to 2^27 products, then samples and Freivalds' check.
+/// Miscompare::row is `row_index`.
+std::vector<Miscompare> verify_gemm(const Gemm& gemm, const RunResult& result,
+                                    std::uint32_t row_index);
+
+/// The same; and a block too large for the host is computed a second time on `device` by its
+/// reference engine, without a transport, and every element is compared: integers bit for bit,
+/// normal inputs within the rounding of two fp32 sums. Throws Error when the reference engine gives
+/// no answer.
+std::vector<Miscompare> verify_gemm(const Gemm& gemm, const RunResult& result,
+                                    std::uint32_t row_index, Device& device);
+
+/// Every element of `result` against the same block as the reference engine computed it. Bits must
+/// agree; zeros may differ in sign.
+std::vector<Miscompare> verify_against(const Gemm& gemm, const RunResult& result,
+                                       const RunResult& reference, std::uint32_t row_index);
+
+}  // namespace tidemark

@@ -1,0 +1,107 @@
+// Predicts a tile load by asking, for each place of the shared window, which source byte belongs
+// there. Written from the PTX ISA and cuda.h, apart from every device.
+#include "suite/oracle/expectation.hpp"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "kernels/error.hpp"
+#include "suite/oracle/tile_place.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint32_t kChunk = 16;
+
+// Where the documents stop, there is nothing to predict: a guess would become a verdict.
+void refuse_the_undocumented(const TileLoad& load) {
+  const TensorMapSpec& map = load.map;
+  if (map.rank < 1 || map.rank > kMaxRank)
+    throw Error(fmt::format("tile load: rank {} has no prediction; take 1 to 5", map.rank));
+  const std::uint32_t size = element_bytes(map.type);
+  for (std::uint32_t i = 0; i < map.rank; ++i) {
+    if (map.extent[i] == 0 || map.box[i] < 1 || map.box[i] > 256)
+      throw Error(fmt::format(
+          "tile load: extent {} with box {} in dimension {} has no prediction; take an extent of "
+          "1 or more and a box of 1 to 256",
+          map.extent[i], map.box[i], i));
+    if (i > 0 && (map.element_stride[i] < 1 || map.element_stride[i] > 8))
+      throw Error(fmt::format("tile load: element stride {} in dimension {}; take 1 to 8",
+                              map.element_stride[i], i));
+  }
+  const std::uint32_t inner = map.box[0] * size;
+  if (inner % kChunk != 0)
+    throw Error(
+        fmt::format("tile load: an inner box row of {} bytes; take a multiple of 16", inner));
+  if (map.swizzle != Swizzle::none && inner != swizzle_bytes(map.swizzle))
+    throw Error(fmt::format(
+        "tile load: how a {}-byte inner box row lies under a {}-byte swizzle is not documented; "
+        "make them equal",
+        inner, swizzle_bytes(map.swizzle)));
+  if (static_cast<std::int64_t>(load.at[0]) * size % kChunk != 0)
+    throw Error(
+        fmt::format("tile load: inner coordinate {} is off 16 bytes, which faults", load.at[0]));
+  if (load.destination_offset % 128 != 0)
+    throw Error(fmt::format("tile load: destination offset {}; take a multiple of 128",
+                            load.destination_offset));
+  if (map.fill == Fill::nan && !is_floating(map.type))
+    throw Error(fmt::format("tile load: NaN fill of {}; take a floating type", name_of(map.type)));
+}
+
+std::vector<std::uint8_t> source_allocation(const TileLoad& load) {
+  std::vector<std::uint8_t> source(source_allocation_bytes(load));
+  for (std::uint64_t i = 0; i < source.size() / 4; ++i) {
+    const std::uint32_t word = source_element_word(load, i);
+    std::memcpy(&source[4 * i], &word, 4);
+  }
+  return source;
+}
+
+std::vector<std::uint8_t> poisoned_window(const TileLoad& load) {
+  std::vector<std::uint8_t> window(window_bytes(load));
+  for (std::uint32_t i = 0; i < window.size(); ++i) window[i] = poison_byte(load.payload, i);
+  return window;
+}
+
+// Pulls the 16 bytes at `place`. A chunk never crosses a row of the box, so only dimension 0 moves.
+void pull_chunk(const TileLoad& load, std::uint32_t place, Expectation& expectation) {
+  const std::uint32_t size = element_bytes(load.map.type);
+  const std::uint32_t first = unswizzled_byte(load, place);
+  for (std::uint32_t byte = 0; byte < kChunk; byte += size) {
+    const TilePlace from = element_at(load, first + byte);
+    std::uint8_t* to = &expectation.bytes[place + byte];
+    if (from.inside) {
+      std::memcpy(to, &expectation.surroundings[from.source_offset], size);
+    } else if (load.map.fill == Fill::zero) {
+      std::memset(to, 0, size);
+    } else {
+      std::memset(to, 0xff, size);  // a NaN in every floating type; which one is not documented
+      for (std::uint32_t i = 0; i < size; ++i)
+        expectation.compare[place + byte + i] = Compare::nan_element;
+    }
+  }
+}
+
+}  // namespace
+
+Expectation predict(const TileLoad& load) {
+  refuse_the_undocumented(load);
+  const std::uint64_t bytes = tile_bytes(load.map);
+  Expectation expectation{.bytes = poisoned_window(load),
+                          .compare = {},
+                          .surroundings = source_allocation(load),
+                          .ledger = {.complete_before_issue = false,
+                                     .complete = true,
+                                     .next_complete_early = false,
+                                     .next_complete = true,
+                                     .announced = bytes,
+                                     .credited = bytes}};
+  if (load.map.fill == Fill::nan)
+    expectation.compare.assign(expectation.bytes.size(), Compare::exact);
+  for (std::uint32_t offset = 0; offset < bytes; offset += kChunk)
+    pull_chunk(load, tile_start(load) + offset, expectation);
+  return expectation;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,223 @@
+// The tile-load oracle on loads small enough to predict by hand.
+#include <gtest/gtest.h>
+
+#include "kernels/error.hpp"
+#include "suite/oracle/expectation.hpp"
+#include "suite/oracle/tile_place.hpp"
+
+namespace tidemark {
+namespace {
+
+// A tensor of 64 x 5 bytes, 80 bytes from row to row; the box is 32 x 3.
+TileLoad small_load() {
+  TileLoad load;
+  load.map.type = DataType::u8;
+  load.map.rank = 2;
+  load.map.extent = {64, 5};
+  load.map.stride = {80};
+  load.map.box = {32, 3};
+  load.payload.seed = 7;
+  return load;
+}
+
+std::uint8_t tensor_byte(const TileLoad& load, std::uint64_t offset) {
+  return source_byte(load.payload, kGuardBytes + load.map.base_offset + offset);
+}
+
+TEST(TileLoadOracle, FirstByteOfTheBoxIsTheElementAtItsCoordinates) {
+  TileLoad load = small_load();
+  load.at = {16, 2};
+  EXPECT_EQ(predict(load).bytes[1024], tensor_byte(load, 2 * 80 + 16));
+}
+
+TEST(TileLoadOracle, RowsOfTheBoxFollowOneAnotherInShared) {
+  const TileLoad load = small_load();
+  EXPECT_EQ(predict(load).bytes[1024 + 2 * 32 + 5], tensor_byte(load, 2 * 80 + 5));
+}
+
+TEST(TileLoadOracle, BaseOffsetMovesTheTensor) {
+  TileLoad load = small_load();
+  load.map.base_offset = 48;
+  EXPECT_EQ(predict(load).bytes[1024], source_byte(load.payload, 1024 + 48));
+}
+
+TEST(TileLoadOracle, DestinationOffsetMovesTheTile) {
+  TileLoad load = small_load();
+  load.destination_offset = 384;
+  const Expectation expected = predict(load);
+  EXPECT_EQ(expected.bytes[1024 + 384], tensor_byte(load, 0));
+  EXPECT_EQ(expected.bytes[1024 + 383], poison_byte(load.payload, 1024 + 383));
+}
+
+TEST(TileLoadOracle, GuardsStayPoison) {
+  const TileLoad load = small_load();
+  const Expectation expected = predict(load);
+  ASSERT_EQ(expected.bytes.size(), 1024U + 96U + 1024U);
+  EXPECT_EQ(expected.bytes[1023], poison_byte(load.payload, 1023));
+  EXPECT_EQ(expected.bytes[1024 + 96], poison_byte(load.payload, 1024 + 96));
+}
+
+TEST(TileLoadOracle, SourceStaysAsItWas) {
+  const TileLoad load = small_load();
+  const Expectation expected = predict(load);
+  ASSERT_EQ(expected.surroundings.size(), source_allocation_bytes(load));
+  EXPECT_EQ(expected.surroundings[0], source_byte(load.payload, 0));
+  EXPECT_EQ(expected.surroundings[1999], source_byte(load.payload, 1999));
+}
+
+TEST(TileLoadOracle, ElementsPastARowAreZeroAlthoughMemoryIsNot) {
+  TileLoad load = small_load();
+  load.at = {48, 0};
+  const Expectation expected = predict(load);
+  EXPECT_EQ(expected.bytes[1024 + 15], tensor_byte(load, 63));
+  EXPECT_EQ(expected.bytes[1024 + 16], 0);
+  EXPECT_NE(tensor_byte(load, 64), 0);
+}
+
+TEST(TileLoadOracle, NegativeCoordinatesAreOutside) {
+  TileLoad load = small_load();
+  load.at = {0, -1};
+  const Expectation expected = predict(load);
+  EXPECT_EQ(expected.bytes[1024 + 31], 0);
+  EXPECT_EQ(expected.bytes[1024 + 32], tensor_byte(load, 0));
+}
+
+TEST(TileLoadOracle, CoordinatesPast32BitsDoNotWrap) {
+  TileLoad load = small_load();
+  load.at = {0, 0x7fffffff};
+  load.map.box = {32, 256};
+  EXPECT_EQ(predict(load).bytes[1024 + 32 * 200], 0);
+}
+
+TEST(TileLoadOracle, ElementStrideTakesEverySecondRow) {
+  TileLoad load = small_load();
+  load.map.element_stride = {1, 2, 1, 1, 1};
+  const Expectation expected = predict(load);
+  EXPECT_EQ(expected.ledger.announced, 64U);  // ceil(3 / 2) rows
+  EXPECT_EQ(expected.bytes[1024 + 32], tensor_byte(load, 2 * 80));
+}
+
+TEST(TileLoadOracle, ElementStrideOfDimensionZeroIsIgnored) {
+  TileLoad load = small_load();
+  load.map.element_stride = {2, 1, 1, 1, 1};
+  EXPECT_EQ(predict(load).bytes[1024 + 1], tensor_byte(load, 1));
+}
+
+TEST(TileLoadOracle, NanFillMarksWholeElementsOutside) {
+  TileLoad load = small_load();
+  load.map.type = DataType::f32;
+  load.map.extent = {17, 5};
+  load.map.box = {8, 3};
+  load.map.fill = Fill::nan;
+  load.at = {16, 0};
+  const Expectation expected = predict(load);
+  EXPECT_EQ(expected.compare[1024 + 3], Compare::exact);
+  EXPECT_EQ(expected.compare[1024 + 4], Compare::nan_element);
+  EXPECT_EQ(expected.compare[1024 + 31], Compare::nan_element);
+  EXPECT_EQ(expected.compare[1024 + 32], Compare::exact);
+}
+
+TEST(TileLoadOracle, CreditIsTheFullBoxWhereverItLies) {
+  TileLoad load = small_load();
+  load.at = {0, 100};
+  const BarrierLedger ledger = predict(load).ledger;
+  EXPECT_EQ(ledger.credited, 96U);
+  EXPECT_EQ(ledger.announced, 96U);
+  EXPECT_TRUE(ledger.complete && ledger.next_complete);
+  EXPECT_FALSE(ledger.complete_before_issue || ledger.next_complete_early);
+}
+
+TEST(TileLoadOracle, InvertedPayloadFlipsDataAndPoisonButNotFill) {
+  TileLoad load = small_load();
+  load.at = {48, 0};
+  const Expectation plain = predict(load);
+  load.payload.inverted = true;
+  const Expectation inverted = predict(load);
+  EXPECT_EQ(inverted.bytes[0], static_cast<std::uint8_t>(~plain.bytes[0]));
+  EXPECT_EQ(inverted.bytes[1024], static_cast<std::uint8_t>(~plain.bytes[1024]));
+  EXPECT_EQ(inverted.bytes[1024 + 16], 0);
+}
+
+// Eight rows and a bit of 128 bytes.
+TileLoad swizzled_load(Swizzle swizzle, std::uint32_t inner, std::uint32_t rows) {
+  TileLoad load;
+  load.map.rank = 2;
+  load.map.extent = {256, 80};
+  load.map.stride = {256};
+  load.map.box = {inner, rows};
+  load.map.swizzle = swizzle;
+  return load;
+}
+
+TEST(TileLoadOracle, Swizzle128PutsChunkSevenFirstInRowSeven) {
+  const TileLoad load = swizzled_load(Swizzle::b128, 128, 9);
+  EXPECT_EQ(unswizzled_byte(load, 1024 + 7 * 128), 7U * 128 + 7 * 16);
+  EXPECT_EQ(unswizzled_byte(load, 1024 + 7 * 128 + 16 * 2 + 3), 7U * 128 + 5 * 16 + 3);
+  EXPECT_EQ(unswizzled_byte(load, 1024 + 8 * 128), 8U * 128);
+}
+
+TEST(TileLoadOracle, Swizzle64TurnsEvery128BytesAndRepeatsAfter512) {
+  const TileLoad load = swizzled_load(Swizzle::b64, 64, 20);
+  EXPECT_EQ(unswizzled_byte(load, 1024 + 64), 64U);
+  EXPECT_EQ(unswizzled_byte(load, 1024 + 3 * 128), 3U * 128 + 3 * 16);
+  EXPECT_EQ(unswizzled_byte(load, 1024 + 512), 512U);
+}
+
+TEST(TileLoadOracle, Swizzle32ExchangesPairsInOddRows) {
+  const TileLoad load = swizzled_load(Swizzle::b32, 32, 20);
+  EXPECT_EQ(unswizzled_byte(load, 1024 + 48), 48U);
+  EXPECT_EQ(unswizzled_byte(load, 1024 + 128 + 48), 128U + 32);
+  EXPECT_EQ(unswizzled_byte(load, 1024 + 256 + 48), 256U + 48);
+}
+
+TEST(TileLoadOracle, SwizzlePhaseIsThatOfTheAddressNotOfTheTile) {
+  TileLoad load = swizzled_load(Swizzle::b128, 128, 9);
+  load.destination_offset = 128;  // the tile's first row lies on the pattern's second
+  EXPECT_EQ(unswizzled_byte(load, 1024 + 128), 16U);
+}
+
+void expect_refused(const TileLoad& load, const char* part_of_text) {
+  try {
+    predict(load);
+    ADD_FAILURE() << "predicted, although: " << part_of_text;
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find(part_of_text), std::string::npos) << error.what();
+  }
+}
+
+TEST(TileLoadOracle, RefusesARowShorterThanTheSwizzle) {
+  expect_refused(swizzled_load(Swizzle::b128, 64, 4), "make them equal");
+}
+
+TEST(TileLoadOracle, RefusesAnInnerCoordinateOff16Bytes) {
+  TileLoad load = small_load();
+  load.at = {-1, 0};
+  expect_refused(load, "off 16 bytes");
+}
+
+TEST(TileLoadOracle, RefusesABoxRowOff16Bytes) {
+  TileLoad load = small_load();
+  load.map.box = {24, 3};
+  expect_refused(load, "multiple of 16");
+}
+
+TEST(TileLoadOracle, RefusesNanFillOfIntegers) {
+  TileLoad load = small_load();
+  load.map.fill = Fill::nan;
+  expect_refused(load, "floating");
+}
+
+TEST(TileLoadOracle, RefusesADestinationOff128Bytes) {
+  TileLoad load = small_load();
+  load.destination_offset = 64;
+  expect_refused(load, "multiple of 128");
+}
+
+TEST(TileLoadOracle, RefusesABoxOver256) {
+  TileLoad load = small_load();
+  load.map.box = {32, 257};
+  expect_refused(load, "box of 1 to 256");
+}
+
+}  // namespace
+}  // namespace tidemark

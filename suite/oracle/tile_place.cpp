@@ -1,0 +1,99 @@
+// Looks places up in the swizzle tables of the PTX ISA and walks back through the box to the
+// tensor.
+#include "suite/oracle/tile_place.hpp"
+
+namespace tidemark {
+namespace {
+
+// PTX ISA 9.0, 5.5.7: each row is 128 bytes of shared memory in eight 16-byte chunks, each entry
+// the chunk of the unswizzled row that stands there. Rows repeat over the absolute address. Kept as
+// printed there, not as a formula, so that a slip in a formula elsewhere cannot be repeated here.
+using ChunkRow = std::array<std::uint8_t, 8>;
+constexpr std::uint32_t kChunk = 16, kRow = 128;
+
+constexpr std::array<ChunkRow, 8> kNone{{
+    {0, 1, 2, 3, 4, 5, 6, 7},
+    {0, 1, 2, 3, 4, 5, 6, 7},
+    {0, 1, 2, 3, 4, 5, 6, 7},
+    {0, 1, 2, 3, 4, 5, 6, 7},
+    {0, 1, 2, 3, 4, 5, 6, 7},
+    {0, 1, 2, 3, 4, 5, 6, 7},
+    {0, 1, 2, 3, 4, 5, 6, 7},
+    {0, 1, 2, 3, 4, 5, 6, 7},
+}};
+constexpr std::array<ChunkRow, 8> kBytes32{{
+    {0, 1, 2, 3, 4, 5, 6, 7},
+    {1, 0, 3, 2, 5, 4, 7, 6},
+    {0, 1, 2, 3, 4, 5, 6, 7},
+    {1, 0, 3, 2, 5, 4, 7, 6},
+    {0, 1, 2, 3, 4, 5, 6, 7},
+    {1, 0, 3, 2, 5, 4, 7, 6},
+    {0, 1, 2, 3, 4, 5, 6, 7},
+    {1, 0, 3, 2, 5, 4, 7, 6},
+}};
+constexpr std::array<ChunkRow, 8> kBytes64{{
+    {0, 1, 2, 3, 4, 5, 6, 7},
+    {1, 0, 3, 2, 5, 4, 7, 6},
+    {2, 3, 0, 1, 6, 7, 4, 5},
+    {3, 2, 1, 0, 7, 6, 5, 4},
+    {0, 1, 2, 3, 4, 5, 6, 7},
+    {1, 0, 3, 2, 5, 4, 7, 6},
+    {2, 3, 0, 1, 6, 7, 4, 5},
+    {3, 2, 1, 0, 7, 6, 5, 4},
+}};
+constexpr std::array<ChunkRow, 8> kBytes128{{
+    {0, 1, 2, 3, 4, 5, 6, 7},
+    {1, 0, 3, 2, 5, 4, 7, 6},
+    {2, 3, 0, 1, 6, 7, 4, 5},
+    {3, 2, 1, 0, 7, 6, 5, 4},
+    {4, 5, 6, 7, 0, 1, 2, 3},
+    {5, 4, 7, 6, 1, 0, 3, 2},
+    {6, 7, 4, 5, 2, 3, 0, 1},
+    {7, 6, 5, 4, 3, 2, 1, 0},
+}};
+
+const std::array<ChunkRow, 8>& table_of(Swizzle swizzle) {
+  switch (swizzle) {
+    case Swizzle::b32:
+      return kBytes32;
+    case Swizzle::b64:
+      return kBytes64;
+    case Swizzle::b128:
+      return kBytes128;
+    case Swizzle::none:
+      break;
+  }
+  return kNone;
+}
+
+}  // namespace
+
+std::uint32_t unswizzled_byte(const TileLoad& load, std::uint32_t place) {
+  // The window starts on 1024 bytes, so `place` has the row and the chunk of the address.
+  const ChunkRow& row = table_of(load.map.swizzle)[place / kRow % 8];
+  const std::uint32_t chunk = row[place / kChunk % 8];
+  return place / kRow * kRow + chunk * kChunk + place % kChunk - tile_start(load);
+}
+
+TilePlace element_at(const TileLoad& load, std::uint32_t byte) {
+  const TensorMapSpec& map = load.map;
+  const std::uint32_t size = element_bytes(map.type);
+  TilePlace place{.inside = true, .byte = byte % size};
+  std::uint32_t rest = byte / size;
+  std::int64_t source = kGuardBytes + map.base_offset + place.byte;
+  for (std::uint32_t i = 0; i < map.rank; ++i) {
+    const std::int64_t step = i == 0 ? 1 : map.element_stride[i];
+    const std::uint32_t extent = tile_extent(map, i);
+    // 64 bits: a coordinate near INT32_MAX plus the box leaves 32.
+    const std::int64_t index = load.at[i] + step * (rest % extent);
+    rest /= extent;
+    place.element[i] = index;
+    place.inside = place.inside && index >= 0 && index < static_cast<std::int64_t>(map.extent[i]);
+    const std::uint64_t pitch = i == 0 ? size : map.stride[i - 1];
+    if (place.inside) source += index * static_cast<std::int64_t>(pitch);
+  }
+  place.source_offset = place.inside ? static_cast<std::uint64_t>(source) : 0;
+  return place;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,33 @@
+// Which element of a tensor belongs at a place of the shared window: the pull-style half of the
+// tile-load oracle, used to predict and to explain.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "kernels/ops/tile_load.hpp"
+
+namespace tidemark {
+
+/// An element of the box, as found from a place in the shared window.
+struct TilePlace {
+  std::array<std::int64_t, kMaxRank> element{};  // tensor coordinates; zeros past the rank
+  bool inside = false;                           // of the tensor
+  std::uint32_t byte = 0;                        // of the element, 0 for its first
+  std::uint64_t source_offset = 0;  // in the source allocation, of that byte; only if `inside`
+};
+
+/// The first byte of the tile in the shared window.
+constexpr std::uint32_t tile_start(const TileLoad& load) {
+  return kGuardBytes + load.destination_offset;
+}
+
+/// Byte of the unswizzled tile that belongs at byte `place` of the shared window.
+/// `place` must lie inside the tile. PTX ISA 9.0, 5.5.7.
+std::uint32_t unswizzled_byte(const TileLoad& load, std::uint32_t place);
+
+/// The element that byte `byte` of the unswizzled tile belongs to, dimension 0 fastest.
+/// CUDA Driver API, cuTensorMapEncodeTiled, boxDim and elementStrides; PTX ISA 9.0, 5.5.3.
+TilePlace element_at(const TileLoad& load, std::uint32_t byte);
+
+}  // namespace tidemark

@@ -1,0 +1,271 @@
+// Runs the rows of a case on a device, has each judged by its oracle and keeps what a person needs.
+#include "suite/runner.hpp"
+
+#include <algorithm>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "kernels/error.hpp"
+#include "suite/case.hpp"
+#include "suite/gemm/verify.hpp"
+#include "suite/oracle/compare.hpp"
+
+namespace tidemark {
+namespace {
+
+// Judgements from harmless to grave: what a case is, its gravest row says.
+int gravity(Judgement judgement) {
+  switch (judgement) {
+    case Judgement::pass:
+    case Judgement::skip:
+      return 0;
+    case Judgement::fail:
+      return 1;
+    case Judgement::timeout:
+      return 2;
+    case Judgement::tool_error:
+      return 3;
+    case Judgement::sticky:
+      return 4;
+  }
+  return 4;
+}
+
+void worsen(Outcome& outcome, Judgement judgement, const std::string& reason) {
+  if (gravity(judgement) <= gravity(outcome.judgement)) return;
+  outcome.judgement = judgement;
+  outcome.reason = reason;
+}
+
+// The file without its folders: reports travel, build folders should not.
+std::string place_of(const Error& error) {
+  const std::string_view file = error.where().file;
+  return fmt::format("{}:{}", file.substr(file.rfind('/') + 1), error.where().line);
+}
+
+class DescriptorDigest {
+ public:
+  void add(const std::array<std::uint8_t, 128>& descriptor) {
+    if (std::all_of(descriptor.begin(), descriptor.end(), [](auto byte) { return byte == 0; }))
+      return;  // no map was encoded
+    if (hash_ == 0) hash_ = 0xcbf29ce484222325ULL;
+    for (const std::uint8_t byte : descriptor) hash_ = (hash_ ^ byte) * 0x100000001b3ULL;
+  }
+  std::uint64_t value() const { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 0;  // FNV-1a 64; 0 until the first map
+};
+
+void keep_note(Outcome& outcome, const std::string& note) {
+  if (note.empty() || outcome.notes.size() >= kKeptMiscompares) return;
+  if (std::find(outcome.notes.begin(), outcome.notes.end(), note) == outcome.notes.end())
+    outcome.notes.push_back(note);
+}
+
+void keep_miscompares(Outcome& outcome, std::vector<Miscompare> found, const Op& op,
+                      std::uint32_t row) {
+  for (Miscompare& miscompare : found) {
+    if (outcome.miscompares.size() >= kKeptMiscompares) return;
+    miscompare.row = row;
+    miscompare.parameters = describe(op);
+    outcome.miscompares.push_back(std::move(miscompare));
+  }
+}
+
+struct FaultWords {
+  Judgement judgement;
+  std::string_view what;  // Miscompare::what
+  std::string_view text;
+};
+
+FaultWords words_of(DeviceFault fault) {
+  switch (fault) {
+    case DeviceFault::none:
+      break;
+    case DeviceFault::encode_refused:
+      return {Judgement::fail, "encode", "cuTensorMapEncodeTiled refused a legal tensor map"};
+    case DeviceFault::timeout:
+      return {Judgement::timeout, "timeout", "a bounded wait ended by its bound"};
+    case DeviceFault::sticky:
+      return {Judgement::sticky, "sticky", "the GPU faulted and this process lost it"};
+  }
+  return {Judgement::pass, "", ""};
+}
+
+// What one row came to. `usable` is false where the device or its transport is spent.
+struct RowVerdict {
+  Judgement judgement = Judgement::pass;
+  std::string reason;
+  std::vector<Miscompare> miscompares;
+  bool usable = true;
+  std::int32_t cuda_error = 0;  // of a lost GPU
+};
+
+RowVerdict fault_verdict(DeviceFault fault, std::int32_t code, const std::string& note,
+                         std::uint32_t row) {
+  const FaultWords words = words_of(fault);
+  RowVerdict verdict{.judgement = words.judgement,
+                     .reason = {},
+                     .miscompares = {},
+                     .usable = fault != DeviceFault::sticky,
+                     .cuda_error = fault == DeviceFault::sticky ? code : 0};
+  Miscompare miscompare;
+  miscompare.row = row;
+  miscompare.what = words.what;
+  miscompare.actual = static_cast<std::uint64_t>(code);
+  miscompare.text =
+      fmt::format("{} (code {}){}{}", words.text, code, note.empty() ? "" : ": ", note);
+  verdict.reason = fmt::format("row {}: {}", row, miscompare.text);
+  verdict.miscompares.push_back(std::move(miscompare));
+  return verdict;
+}
+
+RowVerdict row_verdict(const Op& op, const RunResult& result, std::uint32_t row, Device& device) {
+  RowVerdict verdict;
+  if (result.fault != DeviceFault::none)
+    verdict = fault_verdict(result.fault, result.code, result.note, row);
+  const bool timed_out = result.fault == DeviceFault::timeout;
+  // After a timeout what did land tells a lost credit from lost data; other faults leave nothing.
+  if (result.fault == DeviceFault::none || (timed_out && !result.bytes.empty()))
+    for (Miscompare& miscompare : judge(op, result, row, device))
+      verdict.miscompares.push_back(std::move(miscompare));
+  // Panels still in flight would land in the next row's buffers.
+  if (timed_out && std::holds_alternative<Gemm>(op)) verdict.usable = false;
+  if (verdict.judgement == Judgement::pass && !verdict.miscompares.empty()) {
+    verdict.judgement = Judgement::fail;
+    verdict.reason = fmt::format("row {}: {}", row, verdict.miscompares.front().text);
+  }
+  return verdict;
+}
+
+RowVerdict run_row(const Op& declared, Device& device, std::uint64_t seed, std::uint32_t row,
+                   Outcome& outcome, DescriptorDigest& digest) {
+  for (std::uint32_t run = 0; run < runs_of(declared); ++run) {
+    const Op op = seeded(declared, seed, row, run == 1);
+    const RunResult result = device.run(op);
+    if (run == 0) digest.add(result.descriptor);
+    keep_note(outcome, result.note);
+    RowVerdict verdict = row_verdict(op, result, row, device);
+    if (verdict.judgement == Judgement::pass) continue;
+    keep_miscompares(outcome, std::move(verdict.miscompares), op, row);
+    return verdict;  // the second run of a wrong row would only repeat it
+  }
+  return {};
+}
+
+RowVerdict measure_row(const Case& which, const Op& declared, Device& device, std::uint64_t seed,
+                       std::uint32_t row, Outcome& outcome) {
+  const Op op = seeded(declared, seed, row);
+  const Measurement measurement = device.measure(op, Timing{});
+  keep_note(outcome, measurement.note);
+  if (measurement.fault != DeviceFault::none) {
+    RowVerdict verdict = fault_verdict(measurement.fault, measurement.code, measurement.note, row);
+    verdict.usable = verdict.usable && measurement.fault != DeviceFault::timeout;
+    keep_miscompares(outcome, verdict.miscompares, op, row);
+    return verdict;
+  }
+  if (measurement.samples.empty())
+    throw Error(fmt::format("row {}: the device measured nothing", row));
+  for (Metric& metric : which.metrics(op, measurement))
+    outcome.metrics.push_back(std::move(metric));
+  return {};
+}
+
+// Which rows to run: all, or the one that was asked for.
+struct RowRange {
+  std::uint32_t begin = 0, end = 0;
+};
+
+RowRange rows_to_run(std::size_t rows, std::int64_t only_row) {
+  const auto count = static_cast<std::uint32_t>(rows);
+  if (only_row < 0) return {.begin = 0, .end = count};
+  if (only_row >= static_cast<std::int64_t>(count))
+    throw Error(fmt::format("row {} does not exist: this level has rows 0 to {}; take one of them",
+                            only_row, static_cast<std::int64_t>(count) - 1));
+  const auto row = static_cast<std::uint32_t>(only_row);
+  return {.begin = row, .end = row + 1};
+}
+
+void run_rows(const Case& which, Device& device, const RunContext& context,
+              const RunCaseOptions& options, Outcome& outcome, DescriptorDigest& digest) {
+  if (which.rows == nullptr) throw Error("the case has no rows function");
+  const bool is_benchmark = which.kind == CaseKind::benchmark;
+  if (is_benchmark && which.metrics == nullptr)
+    throw Error("the benchmark has no metrics function");
+  const std::vector<Op> rows = which.rows(context);
+  if (rows.empty()) {
+    // A benchmark may have nothing to time on this device; a claim without rows was not tested.
+    if (!is_benchmark) throw Error("the case made no rows for this device and level");
+    outcome.judgement = Judgement::skip;
+    outcome.reason = "nothing to measure on this device at this level";
+    return;
+  }
+  const RowRange range = rows_to_run(rows.size(), options.only_row);
+  outcome.rows_planned = range.end - range.begin;
+  for (std::uint32_t row = range.begin; row < range.end; ++row) {
+    const RowVerdict verdict =
+        is_benchmark ? measure_row(which, rows[row], device, context.seed, row, outcome)
+                     : run_row(rows[row], device, context.seed, row, outcome, digest);
+    ++outcome.rows_run;
+    if (verdict.judgement != Judgement::pass) {
+      ++outcome.rows_failed;
+      worsen(outcome, verdict.judgement, verdict.reason);
+      if (verdict.cuda_error != 0) outcome.cuda_error = verdict.cuda_error;
+    }
+    if (options.progress != nullptr)
+      options.progress(options.progress_arg, outcome.rows_run, outcome.rows_planned);
+    if (!verdict.usable) return;
+  }
+}
+
+Op with_seed(TileLoad load, std::uint64_t seed, bool inverted) {
+  load.payload = {.seed = seed, .inverted = inverted};
+  return load;
+}
+
+Op with_seed(Gemm gemm, std::uint64_t seed, bool /*inverted*/) {
+  gemm.seed = seed;
+  return gemm;
+}
+
+std::vector<Miscompare> judge_row(const TileLoad& load, const RunResult& result, std::uint32_t row,
+                                  Device& /*device*/) {
+  return compare(load, predict(load), result, row);
+}
+
+std::vector<Miscompare> judge_row(const Gemm& gemm, const RunResult& result, std::uint32_t row,
+                                  Device& device) {
+  return verify_gemm(gemm, result, row, device);
+}
+
+}  // namespace
+
+Op seeded(Op op, std::uint64_t case_seed, std::uint32_t row, bool inverted) {
+  const std::uint64_t seed = splitmix64(case_seed + splitmix64(std::uint64_t{row} + 1));
+  return std::visit([&](auto& which) -> Op { return with_seed(std::move(which), seed, inverted); },
+                    op);
+}
+
+std::uint32_t runs_of(const Op& op) { return std::holds_alternative<TileLoad>(op) ? 2 : 1; }
+
+std::vector<Miscompare> judge(const Op& op, const RunResult& result, std::uint32_t row,
+                              Device& device) {
+  return std::visit([&](const auto& which) { return judge_row(which, result, row, device); }, op);
+}
+
+Outcome run_case(const Case& which, Device& device, const RunContext& context,
+                 const RunCaseOptions& options) {
+  Outcome outcome;
+  DescriptorDigest digest;
+  try {
+    run_rows(which, device, context, options, outcome, digest);
+  } catch (const Error& error) {
+    worsen(outcome, Judgement::tool_error, fmt::format("{} ({})", error.what(), place_of(error)));
+  }
+  outcome.descriptors = digest.value();
+  return outcome;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,293 @@
+// The runner's verdicts on devices that are told what to answer.
+#include "suite/runner.hpp"
+
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "kernels/error.hpp"
+#include "suite/case.hpp"
+#include "suite/oracle/expectation.hpp"
+
+namespace tidemark {
+namespace {
+
+TileLoad small_load() {
+  TileLoad load;
+  load.map.extent = {64, 5};
+  load.map.stride = {80};
+  load.map.box = {32, 3};
+  return load;
+}
+
+std::vector<Op> three_rows(const RunContext&) { return {small_load(), small_load(), small_load()}; }
+
+constexpr Case kThreeRows{
+    .name = "test.three", .claim = "none", .cites = "none", .rows = three_rows};
+
+RunResult right_answer(const Op& op) {
+  const Expectation expected = predict(std::get<TileLoad>(op));
+  RunResult result;
+  result.bytes = expected.bytes;
+  result.surroundings = expected.surroundings;
+  result.ledger = expected.ledger;
+  return result;
+}
+
+RunResult faulted(DeviceFault fault, std::int32_t code) {
+  RunResult result;
+  result.fault = fault;
+  result.code = code;
+  return result;
+}
+
+// Answers right, after `change` has had its way with the answer to each run, counted from 0.
+class ScriptedDevice : public Device {
+ public:
+  using Change = std::function<void(int, const TileLoad&, RunResult&)>;
+  explicit ScriptedDevice(Change change) : change_(std::move(change)) {}
+
+  RunResult run(const Op& op) override {
+    RunResult result = right_answer(op);
+    change_(runs_++, std::get<TileLoad>(op), result);
+    return result;
+  }
+
+  Measurement measure(const Op&, const Timing& timing) override {
+    Measurement measurement;
+    measurement.samples.assign(timing.samples, TimedSample{.total_ns = 2000});
+    return measurement;
+  }
+
+  int runs() const { return runs_; }
+
+ private:
+  Change change_;
+  int runs_ = 0;
+};
+
+TEST(RunCase, PassesWhereEveryRowIsRight) {
+  ScriptedDevice device([](int, const TileLoad&, RunResult&) {});
+  const Outcome outcome = run_case(kThreeRows, device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::pass);
+  EXPECT_EQ(outcome.reason, "");
+  EXPECT_EQ(outcome.rows_planned, 3U);
+  EXPECT_EQ(outcome.rows_run, 3U);
+  EXPECT_EQ(outcome.rows_failed, 0U);
+}
+
+TEST(RunCase, RunsEachRowWithBothPayloadsOfOneSeed) {
+  std::vector<Payload> seen;
+  ScriptedDevice device(
+      [&](int, const TileLoad& load, RunResult&) { seen.push_back(load.payload); });
+  run_case(kThreeRows, device, {.seed = 11});
+  ASSERT_EQ(seen.size(), 6U);
+  EXPECT_EQ(seen[0].seed, seen[1].seed);
+  EXPECT_FALSE(seen[0].inverted);
+  EXPECT_TRUE(seen[1].inverted);
+  EXPECT_NE(seen[0].seed, seen[2].seed);
+}
+
+TEST(RunCase, FailsOnAByteThatIsWrongOnlyUnderTheInvertedPayload) {
+  ScriptedDevice device([](int, const TileLoad& load, RunResult& result) {
+    if (load.payload.inverted) result.bytes[1030] ^= 1;
+  });
+  const Outcome outcome = run_case(kThreeRows, device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::fail);
+  EXPECT_EQ(outcome.rows_failed, 3U);
+}
+
+TEST(RunCase, GivesOneRowTheSeedItHasAmongAll) {
+  std::vector<Payload> all, alone;
+  ScriptedDevice first([&](int, const TileLoad& l, RunResult&) { all.push_back(l.payload); });
+  ScriptedDevice second([&](int, const TileLoad& l, RunResult&) { alone.push_back(l.payload); });
+  run_case(kThreeRows, first, {.seed = 5});
+  const Outcome outcome = run_case(kThreeRows, second, {.seed = 5}, {.only_row = 2});
+  ASSERT_EQ(alone.size(), 2U);
+  EXPECT_EQ(alone[0].seed, all[4].seed);
+  EXPECT_EQ(outcome.rows_planned, 1U);
+}
+
+TEST(RunCase, SaysThatAnAskedRowDoesNotExist) {
+  ScriptedDevice device([](int, const TileLoad&, RunResult&) {});
+  const Outcome outcome = run_case(kThreeRows, device, {}, {.only_row = 3});
+  EXPECT_EQ(outcome.judgement, Judgement::tool_error);
+  EXPECT_NE(outcome.reason.find("row 3 does not exist"), std::string::npos) << outcome.reason;
+}
+
+TEST(RunCase, NamesRowAndParametersOfAWrongByte) {
+  ScriptedDevice device([](int run, const TileLoad&, RunResult& result) {
+    if (run == 2) result.bytes[1024] ^= 1;
+  });
+  const Outcome outcome = run_case(kThreeRows, device, {});
+  EXPECT_EQ(outcome.rows_failed, 1U);
+  EXPECT_EQ(outcome.rows_run, 3U);
+  ASSERT_EQ(outcome.miscompares.size(), 1U);
+  EXPECT_EQ(outcome.miscompares[0].row, 1U);
+  EXPECT_NE(outcome.miscompares[0].parameters.find("\"box\":[32,3]"), std::string::npos);
+  EXPECT_EQ(outcome.reason.substr(0, 6), "row 1:");
+}
+
+std::vector<Op> forty_rows(const RunContext&) { return std::vector<Op>(40, small_load()); }
+
+TEST(RunCase, CountsAllWrongRowsAndKeepsTheFirstSixteenMiscompares) {
+  ScriptedDevice device([](int, const TileLoad&, RunResult& result) { result.bytes[0] ^= 1; });
+  const Case many{.name = "test.many", .claim = "", .cites = "", .rows = forty_rows};
+  const Outcome outcome = run_case(many, device, {});
+  EXPECT_EQ(outcome.rows_failed, 40U);
+  EXPECT_EQ(outcome.miscompares.size(), 16U);
+}
+
+TEST(RunCase, TakesARefusedMapForAWrongRow) {
+  ScriptedDevice device([](int run, const TileLoad&, RunResult& result) {
+    if (run == 0) result = faulted(DeviceFault::encode_refused, 1);
+  });
+  const Outcome outcome = run_case(kThreeRows, device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::fail);
+  EXPECT_EQ(outcome.rows_run, 3U);
+  EXPECT_EQ(outcome.rows_failed, 1U);
+  ASSERT_EQ(outcome.miscompares.size(), 1U);
+  EXPECT_EQ(outcome.miscompares[0].what, "encode");
+}
+
+TEST(RunCase, CallsATimeoutATimeoutAndGoesOn) {
+  ScriptedDevice device([](int run, const TileLoad&, RunResult& result) {
+    if (run != 0) return;
+    result.fault = DeviceFault::timeout;
+    result.ledger.complete = false;
+  });
+  const Outcome outcome = run_case(kThreeRows, device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::timeout);
+  EXPECT_EQ(outcome.rows_run, 3U);
+  ASSERT_EQ(outcome.miscompares.size(), 2U);
+  EXPECT_EQ(outcome.miscompares[1].what, "barrier: complete");
+}
+
+TEST(RunCase, StopsAtAStickyFault) {
+  ScriptedDevice device([](int run, const TileLoad&, RunResult& result) {
+    if (run == 2) result = faulted(DeviceFault::sticky, 715);
+  });
+  const Outcome outcome = run_case(kThreeRows, device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::sticky);
+  EXPECT_EQ(outcome.cuda_error, 715);
+  EXPECT_EQ(outcome.rows_planned, 3U);
+  EXPECT_EQ(outcome.rows_run, 2U);
+  EXPECT_EQ(device.runs(), 3);
+}
+
+TEST(RunCase, LetsTheGravestRowSpeak) {
+  ScriptedDevice device([](int run, const TileLoad&, RunResult& result) {
+    if (run == 0) result.bytes[0] ^= 1;
+    if (run == 1) result.fault = DeviceFault::timeout;
+    if (run == 3) result.bytes[0] ^= 1;
+  });
+  EXPECT_EQ(run_case(kThreeRows, device, {}).judgement, Judgement::timeout);
+}
+
+TEST(RunCase, TurnsAnErrorIntoAToolError) {
+  ScriptedDevice device([](int run, const TileLoad&, RunResult&) {
+    if (run == 2) throw Error("out of memory");
+  });
+  const Outcome outcome = run_case(kThreeRows, device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::tool_error);
+  EXPECT_EQ(outcome.rows_run, 1U);
+  EXPECT_NE(outcome.reason.find("out of memory (runner_test.cpp:"), std::string::npos)
+      << outcome.reason;
+}
+
+std::vector<Op> no_rows(const RunContext&) { return {}; }
+
+TEST(RunCase, DoesNotPassAClaimWithoutRows) {
+  ScriptedDevice device([](int, const TileLoad&, RunResult&) {});
+  const Case empty{.name = "test.empty", .claim = "", .cites = "", .rows = no_rows};
+  EXPECT_EQ(run_case(empty, device, {}).judgement, Judgement::tool_error);
+}
+
+TEST(RunCase, KeepsEachNoteOnce) {
+  ScriptedDevice device([](int run, const TileLoad&, RunResult& result) {
+    result.note = run < 4 ? "padded rows" : "fast engine";
+  });
+  const Outcome outcome = run_case(kThreeRows, device, {});
+  EXPECT_EQ(outcome.notes, (std::vector<std::string>{"padded rows", "fast engine"}));
+}
+
+std::uint64_t descriptors_with(std::uint8_t byte_of_row_1) {
+  ScriptedDevice device([&](int run, const TileLoad&, RunResult& result) {
+    result.descriptor[3] = run / 2 == 1 ? byte_of_row_1 : 7;
+  });
+  return run_case(kThreeRows, device, {}).descriptors;
+}
+
+TEST(RunCase, DigestsTheDescriptorsOfAllRows) {
+  EXPECT_NE(descriptors_with(1), 0U);
+  EXPECT_NE(descriptors_with(1), descriptors_with(2));
+  EXPECT_EQ(descriptors_with(1), descriptors_with(1));
+}
+
+TEST(RunCase, DigestIsZeroWhereNoMapWasEncoded) {
+  ScriptedDevice device([](int, const TileLoad&, RunResult&) {});
+  EXPECT_EQ(run_case(kThreeRows, device, {}).descriptors, 0U);
+}
+
+TEST(RunCase, TellsProgressAfterEachRow) {
+  ScriptedDevice device([](int, const TileLoad&, RunResult&) {});
+  std::vector<std::uint32_t> told;
+  const auto tell = [](void* to, std::uint32_t done, std::uint32_t rows) {
+    static_cast<std::vector<std::uint32_t>*>(to)->push_back(done * 10 + rows);
+  };
+  run_case(kThreeRows, device, {}, {.progress = tell, .progress_arg = &told});
+  EXPECT_EQ(told, (std::vector<std::uint32_t>{13, 23, 33}));
+}
+
+std::vector<Metric> duration(const Op&, const Measurement& measurement) {
+  return {{.name = "time",
+           .unit = "ns",
+           .higher_is_better = false,
+           .values = {measurement.samples.front().total_ns},
+           .at_unix_s = {},
+           .seconds = {}}};
+}
+
+TEST(RunCase, MeasuresABenchmark) {
+  ScriptedDevice device([](int, const TileLoad&, RunResult&) {});
+  const Case benchmark{.name = "test.speed",
+                       .claim = "",
+                       .cites = "",
+                       .kind = CaseKind::benchmark,
+                       .rows = three_rows,
+                       .metrics = duration};
+  const Outcome outcome = run_case(benchmark, device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::pass);
+  ASSERT_EQ(outcome.metrics.size(), 3U);
+  EXPECT_EQ(outcome.metrics[0].values, std::vector<double>{2000});
+  EXPECT_EQ(device.runs(), 0);
+}
+
+TEST(RunCase, SkipsABenchmarkThatHasNothingToMeasure) {
+  ScriptedDevice device([](int, const TileLoad&, RunResult&) {});
+  const Case benchmark{.name = "test.speed",
+                       .claim = "",
+                       .cites = "",
+                       .kind = CaseKind::benchmark,
+                       .rows = no_rows,
+                       .metrics = duration};
+  EXPECT_EQ(run_case(benchmark, device, {}).judgement, Judgement::skip);
+}
+
+TEST(Seeded, DependsOnCaseSeedAndRowAlone) {
+  const auto seed_of = [](std::uint64_t seed, std::uint32_t row) {
+    return std::get<TileLoad>(seeded(small_load(), seed, row)).payload.seed;
+  };
+  EXPECT_EQ(seed_of(1, 2), seed_of(1, 2));
+  EXPECT_NE(seed_of(1, 2), seed_of(1, 3));
+  EXPECT_NE(seed_of(1, 2), seed_of(2, 2));
+}
+
+TEST(Seeded, GivesGemmsTheirSeed) {
+  const Op op = seeded(Gemm{}, 9, 0);
+  EXPECT_NE(std::get<Gemm>(op).seed, 0U);
+  EXPECT_EQ(runs_of(op), 1U);
+}
+
+}  // namespace
+}  // namespace tidemark
