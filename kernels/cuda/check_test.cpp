@@ -1,3 +1,4 @@
+// Which CUDA errors end a context, and how an error reads.
 #include "kernels/cuda/check.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// What CUDA says of the GPUs of this machine.
 #include "kernels/cuda/cuda_device.hpp"
 
 #include <gtest/gtest.h>

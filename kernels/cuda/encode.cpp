@@ -62,6 +62,10 @@ Encoded encode(const TensorMapSpec& spec, void* address) {
                              static_cast<CUtensorMapSwizzle>(spec.swizzle),
                              static_cast<CUtensorMapL2promotion>(spec.l2_promotion),
                              static_cast<CUtensorMapFloatOOBfill>(spec.fill));
+  // In a context that a kernel has lost, the encoder repeats that kernel's error whatever the map
+  // is. Driver and runtime number these errors alike.
+  const auto lost = static_cast<cudaError_t>(result.code);
+  if (is_sticky(lost)) cuda_check(lost, "encode a tensor map");
   if (result.code != CUDA_SUCCESS) result.map = CUtensorMap{};
   return result;
 }

@@ -18,11 +18,11 @@ struct Encoded {
 };
 
 /// Encodes `spec` for the tensor at `address`: cuTensorMapEncodeTiled (CUDA Driver API, tensor map
-/// object management), interleave none. A refusal is a value; Error only where the driver lacks the
-/// function.
+/// object management), interleave none. A refusal is a value. Throws Error where the driver lacks
+/// the function, StickyError where an earlier kernel has cost this process its GPU.
 Encoded encode(const TensorMapSpec& spec, void* address);
 
-/// "cuTensorMapEncodeTiled refused: CUDA_ERROR_INVALID_VALUE (1)".
+/// "cuTensorMapEncodeTiled refused the tensor map: CUDA_ERROR_INVALID_VALUE (1)".
 std::string encode_refusal(CUresult code);
 
 /// The 128 bytes of a map, as kept in RunResult::descriptor.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
 
 #include "kernels/cuda/cuda_device.hpp"
 #include "kernels/cuda/gpu_test.hpp"
@@ -258,10 +259,10 @@ TEST_F(TileLoadOnGpu, MeasuresAsManySamplesAsAsked) {
   const bool sticky = result.fault == DeviceFault::sticky && result.code == 715;
   const bool named = result.note.find("cudaErrorIllegalInstruction") != std::string::npos;
   // The context is gone: the next row has to say so instead of passing.
-  const bool still = device->run(matrix_load(16, 5)).fault == DeviceFault::sticky;
-  // Only shown where the test fails.
-  std::fprintf(stderr, "fault %d code %d note '%s', then sticky %d\n",
-               static_cast<int>(result.fault), result.code, result.note.c_str(), still ? 1 : 0);
+  const RunResult next = device->run(matrix_load(16, 5));
+  const bool still = next.fault == DeviceFault::sticky;
+  std::cerr << "fault " << result.code << " (" << result.note << "), then " << next.code << " ("
+            << next.note << ")\n";
   std::_Exit(sticky && named && still ? 0 : 1);
 }
 

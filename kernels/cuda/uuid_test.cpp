@@ -1,3 +1,4 @@
+// The text form of a UUID.
 #include "kernels/cuda/uuid.hpp"
 
 #include <gtest/gtest.h>

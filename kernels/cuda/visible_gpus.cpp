@@ -86,6 +86,7 @@ std::vector<GpuProperties> visible_gpus() {
                     driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10));
   cuda_check(code, "count the GPUs");
   std::vector<GpuProperties> gpus;
+  gpus.reserve(static_cast<std::size_t>(count));
   for (int device = 0; device < count; ++device)
     gpus.push_back(describe_gpu(device, driver, runtime));
   return gpus;

@@ -112,8 +112,8 @@ void sum_tile(const Reader& a, const Reader& b, std::uint64_t row, std::uint64_t
   // cannot help it.
   std::uint64_t end = a.panel.pitch;
   if (fault == kFaultGemmTailBlock) end = a.panel.k / kDepth * kDepth;
-  Block block;
-  std::array<std::array<float, kDepth>, kTile> turned;
+  Block block{};
+  std::array<std::array<float, kDepth>, kTile> turned{};
   for (std::uint64_t k = 0; k < end; k += kDepth) {
     const std::uint64_t depth = std::min(kDepth, end - k);
     const bool stale = fault == kFaultGemmStaleStage && k == kStages * kDepth;
@@ -131,11 +131,11 @@ void sum_tile(const Reader& a, const Reader& b, std::uint64_t row, std::uint64_t
 
 void store_element(const GemmBlock& c, std::uint64_t index, float sum, Fault fault) {
   std::uint8_t* to = c.bytes.data() + kGuardBytes + index * output_bytes(c.output);
-  const std::uint64_t ulp =
-      fault == kFaultGemmUlp && index == (c.rows / 2) * c.cols + c.cols / 2 ? 1 : 0;
-  if (fault == kFaultGemmOffByOne && index == (c.rows / 2) * c.cols + c.cols / 2) sum += 1.0F;
+  const bool middle = index == c.rows / 2 * c.cols + c.cols / 2;
+  const std::uint32_t ulp = fault == kFaultGemmUlp && middle ? 1 : 0;
+  if (fault == kFaultGemmOffByOne && middle) sum += 1.0F;
   if (c.output == GemmOutput::f32) {
-    const auto bits = static_cast<std::uint32_t>(std::bit_cast<std::uint32_t>(sum) + ulp);
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(sum) + ulp;
     std::memcpy(to, &bits, sizeof bits);
     return;
   }
@@ -173,19 +173,16 @@ void multiply_blocked(const GemmPanel& a, const GemmPanel& b, const GemmBlock& c
   const Reader read_a{a, GemmOperand::a, fault};
   const Reader read_b{b, GemmOperand::b, fault};
   Sums sums{};
-  Sums before{};
-  bool first = true;
+  std::uint64_t tiles_done = 0;
   for (std::uint64_t row = 0; row < c.rows; row += kTile) {
     for (std::uint64_t col = 0; col < c.cols; col += kTile) {
       const bool last = row + kTile >= c.rows && col + kTile >= c.cols;
-      const bool second = !first && row == 0 && col == kTile;
-      const bool second_below = !first && row == kTile && col == 0 && c.cols <= kTile;
-      before = sums;
-      if (fault != kFaultGemmNotCleared || !(second || second_below)) sums = {};
+      const Sums before = sums;
+      if (fault != kFaultGemmNotCleared || tiles_done != 1) sums = {};
       sum_tile(read_a, read_b, row, col, sums);
-      if (fault == kFaultGemmTileTwice && last && !first) sums = before;
+      if (fault == kFaultGemmTileTwice && last && tiles_done > 0) sums = before;
       if (fault != kFaultGemmTileUnwritten || !last) store_tile(c, row, col, sums, fault);
-      first = false;
+      ++tiles_done;
     }
   }
   store_outside(c, fault);

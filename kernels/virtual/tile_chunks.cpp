@@ -138,7 +138,7 @@ Chunk fetch(const TileGeometry& tile, std::span<const std::uint8_t> source, cons
 
 void break_data(const TileGeometry& tile, Chunk& chunk, bool last) {
   auto& bytes = chunk.bytes;
-  if (tile.fault == kFaultBitFlipped && last) bytes[5] ^= 0x08;
+  if (tile.fault == kFaultBitFlipped && last && chunk.inside == kChunkBytes) bytes[5] ^= 0x08;
   if (tile.fault == kFaultBitStuck) bytes[15] &= 0x7f;
   if (tile.fault == kFaultChunkShifted && last)
     std::rotate(bytes.begin(), bytes.begin() + 1, bytes.end());

@@ -66,7 +66,7 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
     load_fault(kFaultFillSkipped, "load_fill_skipped",
                "fill: what lies outside the tensor is not stored"),
     load_fault(kFaultBitFlipped, "load_bit_flipped",
-               "data: bit 3 of byte 5 of the last chunk is flipped"),
+               "data: bit 3 of byte 5 of the last chunk is flipped where memory gave it"),
     load_fault(kFaultBitStuck, "load_bit_stuck",
                "data: bit 7 of byte 15 of every chunk reads as 0"),
     load_fault(kFaultWideHalvesExchanged, "load_wide_halves_exchanged",

@@ -183,6 +183,10 @@ TEST(TileLoadFaults, BitFlippedChangesOneBit) {
   EXPECT_EQ(wrong.bytes, right.bytes);
 }
 
+TEST(TileLoadFaults, BitFlippedLeavesFillAlone) {
+  EXPECT_FALSE(is_visible(kFaultBitFlipped, row({.rank = 1, .extent = {16}, .box = {16}}, {16})));
+}
+
 TEST(TileLoadFaults, WritesBehindTouchesOnlyTheGuard) {
   const RunResult right = run_virtual_tile_load(plainest(), kNoFault);
   RunResult wrong = run_virtual_tile_load(plainest(), kFaultWritesBehind);

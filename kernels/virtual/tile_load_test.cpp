@@ -106,6 +106,14 @@ TEST(VirtualTileLoad, ZeroFillsWhatLiesBeforeTheTensor) {
   EXPECT_EQ(result.bytes[kGuard + 48], source_byte({.seed = 42}, kGuard));         // (0, 0)
 }
 
+TEST(VirtualTileLoad, ZeroFillsFromTheLastRowOn) {
+  TileLoad load = inside();
+  load.at = {16, 6};  // rows 6 and 7, then two that are outside
+  const RunResult result = run_virtual_tile_load(load, kNoFault);
+  EXPECT_EQ(result.bytes[kGuard + 63], source_byte({.seed = 42}, kGuard + 80 * 7 + 47));
+  for (std::uint64_t i = 64; i < 128; ++i) EXPECT_EQ(result.bytes[kGuard + i], 0);
+}
+
 TEST(VirtualTileLoad, BoxWhollyOutsideIsAllFillAndFullCredit) {
   TileLoad load = inside();
   load.at = {0x40000000, 0};

@@ -1,3 +1,4 @@
+// Who sends what to whom, and that both ends of a message agree.
 #include "kernels/cuda/transport/exchange.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// What a person reads where NCCL is missing, too old or failing.
 #include "kernels/cuda/transport/nccl_api.hpp"
 
 #include <gtest/gtest.h>
