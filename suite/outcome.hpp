@@ -44,8 +44,9 @@ struct Outcome {
   std::vector<Miscompare> miscompares;  // the first kKeptMiscompares
   std::vector<Metric> metrics;
   std::vector<std::string> notes;  // distinct RunResult::notes, at most kKeptMiscompares
-  std::uint64_t descriptors =
-      0;  // FNV-1a 64 over the tensor maps of all rows, in order; 0 without any
+  /// FNV-1a 64 over the tensor maps of all rows, in order, each without the tensor's address (its
+  /// first 8 bytes), so that it is the same in every process; 0 without any.
+  std::uint64_t descriptors = 0;
 };
 
 inline constexpr std::size_t kKeptMiscompares = 16;

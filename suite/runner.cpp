@@ -50,11 +50,15 @@ class DescriptorDigest {
     if (std::all_of(descriptor.begin(), descriptor.end(), [](auto byte) { return byte == 0; }))
       return;  // no map was encoded
     if (hash_ == 0) hash_ = 0xcbf29ce484222325ULL;
-    for (const std::uint8_t byte : descriptor) hash_ = (hash_ ^ byte) * 0x100000001b3ULL;
+    for (std::size_t i = kAddressBytes; i < descriptor.size(); ++i)
+      hash_ = (hash_ ^ descriptor[i]) * 0x100000001b3ULL;
   }
   std::uint64_t value() const { return hash_; }
 
  private:
+  // The tensor's address, which differs from process to process: toggling each bit of the address
+  // from 4 to 56 toggled that bit of the map and no other (H200, driver 580.159).
+  static constexpr std::size_t kAddressBytes = 8;
   std::uint64_t hash_ = 0;  // FNV-1a 64; 0 until the first map
 };
 

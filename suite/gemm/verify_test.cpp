@@ -324,6 +324,16 @@ TEST(VerifyFreivalds, FindsABf16RowThatBelongsElsewhere) {
   EXPECT_EQ(verify_freivalds(gemm, result, 0).size(), 1U);
 }
 
+TEST(VerifyFreivalds, FindsABf16ElementWrongByAQuarterOfItsTypicalSizeIn100Columns) {
+  const Gemm gemm = whole(64, 100, 64, GemmInputs::normal, GemmOutput::bf16);
+  RunResult result = right(gemm);
+  set_bf16(result, 5050, to_bf16(from_bf16(bf16_at(result, 5050)) + 2));
+  const auto found = verify_freivalds(gemm, result, 0);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].coordinate[0], 50);
+  EXPECT_EQ(found[0].coordinate[1], 50);
+}
+
 TEST(VerifyFreivalds, NeverAcceptsWhatIsNoNumber) {
   const Gemm gemm = normals(10, 10, 10);
   RunResult result = right(gemm);

@@ -1,0 +1,53 @@
+// The numbers that a benchmark of products reports, from samples written out here.
+#include "suite/benchmark/gemm_metrics.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+Measurement two_samples() {
+  Measurement measurement;
+  measurement.samples = {{.at_unix_s = 10, .total_ns = 2e6, .exchange_ns = 5e5},
+                         {.at_unix_s = 11, .total_ns = 4e6, .exchange_ns = 1e6}};
+  return measurement;
+}
+
+TEST(GemmMetrics, RateCountsTheWholeProductOverTheRanksOwnTime) {
+  Gemm gemm{.m = 8192, .n = 8192, .k = 8192};
+  gemm.rows = {0, 4096};  // half of it is another rank's
+  gemm.cols = {0, 8192};
+  const Metric rate = gemm_rate(gemm, two_samples());
+  EXPECT_EQ(rate.name, "rate");
+  EXPECT_EQ(rate.unit, "TFLOP/s");
+  EXPECT_TRUE(rate.higher_is_better);
+  ASSERT_EQ(rate.values.size(), 2U);
+  EXPECT_DOUBLE_EQ(rate.values[0], 549.755813888);  // 2 x 8192^3 / 0.002 s
+  EXPECT_DOUBLE_EQ(rate.values[1], 549.755813888 / 2);
+  EXPECT_EQ(rate.at_unix_s, (std::vector<double>{10, 11}));
+  EXPECT_DOUBLE_EQ(rate.seconds.at(1), 0.004);
+}
+
+TEST(GemmMetrics, ExchangeIsInMillisecondsAndBetterWhenLow) {
+  const Metric exchange = gemm_exchange({.m = 8192, .n = 8192, .k = 8192}, two_samples());
+  EXPECT_EQ(exchange.name, "exchange");
+  EXPECT_FALSE(exchange.higher_is_better);
+  EXPECT_EQ(exchange.values, (std::vector<double>{0.5, 1}));
+}
+
+TEST(GemmMetrics, OtherSizesCarryTheirsInTheName) {
+  EXPECT_EQ(gemm_rate({.m = 16384, .n = 16384, .k = 16384}, two_samples()).name, "rate_16384");
+  EXPECT_EQ(gemm_exchange({.m = 16384, .n = 16384, .k = 16384}, two_samples()).name,
+            "exchange_16384");
+}
+
+TEST(GemmMetrics, SampleThatTookNoTimeIsAnError) {
+  Measurement measurement = two_samples();
+  measurement.samples[1].total_ns = 0;
+  EXPECT_THROW(gemm_rate({.m = 192, .n = 192, .k = 192}, measurement), Error);
+}
+
+}  // namespace
+}  // namespace tidemark
