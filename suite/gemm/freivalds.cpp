@@ -64,7 +64,8 @@ Projected project(const Gemm& gemm, const std::vector<Lanes>& x) {
 }
 
 struct RowCheck {
-  double off = 0;      // the largest difference over the vectors
+  // The largest difference over the vectors; a row that nobody checked is wrong.
+  double off = std::numeric_limits<double>::infinity();
   double allowed = 0;  // for each of them
 };
 
@@ -83,7 +84,7 @@ RowCheck check_row(const Gemm& gemm, const RunResult& result, const std::vector<
     add_scaled(difference, c, x[j]);
     squares_c += c * c;
   }
-  RowCheck check;
+  RowCheck check{.off = 0, .allowed = 0};
   for (const double off : difference)
     if (!(std::abs(off) <= check.off)) check.off = std::abs(off);  // also when it is no number
   const auto k = static_cast<double>(gemm.k);

@@ -1,0 +1,36 @@
+// Which rank gets which GPU. Pure: all ranks compute it from the same views and agree.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/options.hpp"
+#include "kernels/device.hpp"
+
+namespace tidemark {
+
+/// What one rank sees.
+struct RankView {
+  std::string machine = {};  // boot id, or host name where there is none
+  bool nvidia_present = false;
+  std::vector<GpuProperties> visible = {};
+  std::string problem = {};            // of the inventory
+  std::vector<std::string> busy = {};  // "GPU-... is held by process 4711", for visible GPUs
+  std::string host = {};               // for messages; empty: `machine` is named
+};
+
+struct Assignment {
+  DeviceKind kind = DeviceKind::virtual_device;
+  /// For each rank the GPUs it drives: one a rank under a launcher, all chosen ones for a single
+  /// rank without. For virtual devices only the count matters (properties are empty).
+  std::vector<std::vector<GpuProperties>> gpus = {};
+};
+
+/// Applies --device and --gpus. Under a launcher rank i of a machine takes the i-th GPU not taken
+/// by an earlier rank. Throws EnvironmentError: no usable GPU, not sm_90, a MIG slice, a GPU
+/// somebody else holds, more ranks than GPUs, ranks that mix devices; UsageError: --gpus names
+/// none.
+Assignment assign_gpus(const std::vector<RankView>& ranks, const RunOptions& options,
+                       bool launched);
+
+}  // namespace tidemark

@@ -1,0 +1,198 @@
+// Tests of who gets which GPU, one rule each.
+#include "harness/discovery/assignment.hpp"
+
+#include <gtest/gtest.h>
+
+#include "harness/errors.hpp"
+
+namespace tidemark {
+namespace {
+
+GpuProperties gpu_called(const std::string& uuid, const std::string& name,
+                         std::uint32_t capability) {
+  GpuProperties gpu;
+  gpu.uuid = uuid;
+  gpu.name = name;
+  gpu.compute_capability = capability;
+  return gpu;
+}
+
+GpuProperties hopper(const std::string& uuid) { return gpu_called(uuid, "NVIDIA H200", 90); }
+
+RankView gpu_rank(const std::string& machine, const std::vector<GpuProperties>& visible) {
+  return {.machine = machine, .nvidia_present = true, .visible = visible};
+}
+
+RankView plain_rank(const std::string& machine) { return {.machine = machine}; }
+
+const std::vector<GpuProperties> kTwo = {hopper("GPU-a0"), hopper("GPU-a1")};
+
+std::vector<std::vector<std::string>> uuids_of(const Assignment& assignment) {
+  std::vector<std::vector<std::string>> uuids;
+  for (const auto& gpus : assignment.gpus) {
+    auto& mine = uuids.emplace_back();
+    for (const GpuProperties& gpu : gpus) mine.push_back(gpu.uuid);
+  }
+  return uuids;
+}
+
+std::string environment_error_of(const std::vector<RankView>& ranks, const RunOptions& options,
+                                 bool launched) {
+  try {
+    assign_gpus(ranks, options, launched);
+  } catch (const EnvironmentError& error) {
+    return error.what();
+  }
+  return "no EnvironmentError";
+}
+
+std::string usage_error_of(const std::vector<RankView>& ranks, const RunOptions& options,
+                           bool launched = false) {
+  try {
+    assign_gpus(ranks, options, launched);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no UsageError";
+}
+
+using Uuids = std::vector<std::vector<std::string>>;
+
+TEST(AssignGpus, auto_takes_the_virtual_device_where_no_rank_has_a_gpu) {
+  const Assignment assignment = assign_gpus({plain_rank("a"), plain_rank("b")}, {}, true);
+  EXPECT_EQ(assignment.kind, DeviceKind::virtual_device);
+  EXPECT_EQ(uuids_of(assignment), Uuids({{""}, {""}}));
+}
+
+TEST(AssignGpus, auto_does_not_take_the_virtual_device_beside_an_unusable_gpu) {
+  RankView rank = gpu_rank("a", {});
+  rank.problem = "driver not loaded";
+  EXPECT_EQ(environment_error_of({rank}, {}, false),
+            "rank 0 on host a has an NVIDIA device but no usable GPU: driver not loaded (--device "
+            "virtual does without)");
+}
+
+TEST(AssignGpus, auto_refuses_to_mix_devices) {
+  EXPECT_EQ(environment_error_of({gpu_rank("a", kTwo), plain_rank("b")}, {}, true),
+            "rank 1 on host b has no NVIDIA device, but rank 0 on host a has, and ranks never mix "
+            "devices: start ranks on GPU machines alone, or give --device virtual");
+}
+
+TEST(AssignGpus, virtual_is_obeyed_where_gpus_are) {
+  const Assignment assignment =
+      assign_gpus({gpu_rank("a", kTwo)}, {.device = DeviceChoice::virtual_device}, false);
+  EXPECT_EQ(assignment.kind, DeviceKind::virtual_device);
+}
+
+TEST(AssignGpus, gpus_says_how_many_virtual_devices_there_are) {
+  const Assignment assignment =
+      assign_gpus({plain_rank("a")}, {.device = DeviceChoice::virtual_device, .gpus = "3"}, false);
+  ASSERT_EQ(assignment.gpus.size(), 1U);
+  EXPECT_EQ(assignment.gpus[0].size(), 3U);
+}
+
+TEST(AssignGpus, no_virtual_devices_at_all_is_refused) {
+  EXPECT_EQ(usage_error_of({plain_rank("a")}, {.gpus = "0"}),
+            "--gpus '0': for the virtual device it is how many there are, 1 to 1024");
+  EXPECT_EQ(usage_error_of({plain_rank("a")}, {.gpus = "1,2"}).substr(0, 12), "--gpus '1,2'");
+}
+
+TEST(AssignGpus, more_ranks_than_virtual_devices_are_refused) {
+  EXPECT_EQ(environment_error_of({plain_rank("a"), plain_rank("a")}, {.gpus = "1"}, true),
+            "2 ranks but --gpus 1: one rank drives one virtual device");
+}
+
+TEST(AssignGpus, cuda_without_any_gpu_is_refused) {
+  EXPECT_EQ(environment_error_of({plain_rank("a")}, {.device = DeviceChoice::cuda}, false),
+            "rank 0 on host a has no NVIDIA device: start it on a GPU machine, or give --device "
+            "virtual");
+}
+
+TEST(AssignGpus, without_a_launcher_one_rank_drives_all) {
+  EXPECT_EQ(uuids_of(assign_gpus({gpu_rank("a", kTwo)}, {}, false)), Uuids({{"GPU-a0", "GPU-a1"}}));
+}
+
+TEST(AssignGpus, under_a_launcher_each_rank_takes_the_next_of_its_machine) {
+  const std::vector<GpuProperties> others = {hopper("GPU-b0"), hopper("GPU-b1")};
+  EXPECT_EQ(uuids_of(assign_gpus({gpu_rank("a", kTwo), gpu_rank("b", others), gpu_rank("a", kTwo)},
+                                 {}, true)),
+            Uuids({{"GPU-a0"}, {"GPU-b0"}, {"GPU-a1"}}));
+}
+
+TEST(AssignGpus, ranks_that_see_one_gpu_each_take_it) {
+  EXPECT_EQ(uuids_of(assign_gpus(
+                {gpu_rank("a", {hopper("GPU-a1")}), gpu_rank("a", {hopper("GPU-a0")})}, {}, true)),
+            Uuids({{"GPU-a1"}, {"GPU-a0"}}));
+}
+
+TEST(AssignGpus, more_ranks_than_gpus_are_refused) {
+  std::vector<RankView> ranks(4, gpu_rank("0b1e-77", kTwo));
+  for (RankView& rank : ranks) rank.host = "node07";
+  EXPECT_EQ(environment_error_of(ranks, {}, true),
+            "4 ranks on host node07 but 2 GPUs: start at most 2 ranks there");
+}
+
+TEST(AssignGpus, two_ranks_on_one_gpu_are_refused_even_from_two_machines) {
+  const RankView same = gpu_rank("a", {hopper("GPU-a0")});
+  EXPECT_EQ(environment_error_of({same, same}, {}, true),
+            "2 ranks on host a but 1 GPU: start at most 1 rank there");
+  EXPECT_EQ(environment_error_of({same, gpu_rank("b", {hopper("GPU-a0")})}, {}, true),
+            "rank 1 on host b sees only GPUs that earlier ranks took: show every rank all GPUs, or "
+            "each one its own (CUDA_VISIBLE_DEVICES)");
+}
+
+TEST(AssignGpus, gpus_names_them_by_index_uuid_or_a_part_of_it) {
+  const RankView rank = gpu_rank("a", kTwo);
+  EXPECT_EQ(uuids_of(assign_gpus({rank}, {.gpus = "1"}, false)), Uuids({{"GPU-a1"}}));
+  EXPECT_EQ(uuids_of(assign_gpus({rank}, {.gpus = "GPU-a1,0"}, false)),
+            Uuids({{"GPU-a1", "GPU-a0"}}));
+  EXPECT_EQ(uuids_of(assign_gpus({rank}, {.gpus = "a0"}, false)), Uuids({{"GPU-a0"}}));
+}
+
+TEST(AssignGpus, gpus_that_names_none_several_or_one_twice_is_refused) {
+  const RankView rank = gpu_rank("a", kTwo);
+  EXPECT_EQ(usage_error_of({rank}, {.gpus = "2"}),
+            "--gpus '2': no GPU is called that; give indexes 0 to 1 or UUIDs (nvidia-smi -L)");
+  EXPECT_EQ(usage_error_of({rank}, {.gpus = "GPU-a"}),
+            "--gpus 'GPU-a' names several GPUs on host a: write more of it");
+  EXPECT_EQ(usage_error_of({rank}, {.gpus = "0,a0"}), "--gpus '0,a0' names GPU 0 of host a twice");
+  EXPECT_EQ(usage_error_of({rank}, {.gpus = "0,"}).substr(0, 9), "--gpus ''");
+}
+
+TEST(AssignGpus, a_uuid_need_be_on_one_machine_only_but_its_other_ranks_have_none_then) {
+  const std::vector<RankView> ranks = {gpu_rank("a", kTwo), gpu_rank("b", {hopper("GPU-b0")})};
+  EXPECT_EQ(environment_error_of(ranks, {.gpus = "GPU-a0"}, true),
+            "1 rank on host b but 0 GPUs chosen by --gpus: start at most 0 ranks there");
+}
+
+TEST(AssignGpus, a_gpu_that_is_not_hopper_is_refused_by_name) {
+  const GpuProperties ampere = gpu_called("GPU-a9", "NVIDIA A100", 80);
+  EXPECT_EQ(environment_error_of({gpu_rank("a", {ampere})}, {}, false),
+            "GPU 0 (NVIDIA A100) is sm_80; tidemark needs sm_90 (Hopper): on host a choose others "
+            "with --gpus");
+}
+
+TEST(AssignGpus, a_gpu_that_is_not_hopper_may_stay_when_not_chosen) {
+  const GpuProperties ampere = gpu_called("GPU-a9", "NVIDIA A100", 80);
+  EXPECT_EQ(
+      uuids_of(assign_gpus({gpu_rank("a", {ampere, hopper("GPU-a0")})}, {.gpus = "1"}, false)),
+      Uuids({{"GPU-a0"}}));
+}
+
+TEST(AssignGpus, a_mig_slice_is_refused) {
+  EXPECT_EQ(environment_error_of({gpu_rank("a", {hopper("MIG-a0")})}, {}, false),
+            "GPU 0 (NVIDIA H200) of host a is a MIG slice; tidemark needs whole GPUs: switch MIG "
+            "off (nvidia-smi -mig 0), or choose others with --gpus");
+}
+
+TEST(AssignGpus, a_gpu_that_somebody_else_holds_is_refused_when_chosen) {
+  RankView rank = gpu_rank("a", kTwo);
+  rank.busy = {"GPU-a1 is held by process 4711"};
+  EXPECT_EQ(environment_error_of({rank}, {}, false),
+            "GPU 1 (NVIDIA H200) of host a is in use: GPU-a1 is held by process 4711; wait for it "
+            "to end, or choose others with --gpus");
+  EXPECT_EQ(uuids_of(assign_gpus({rank}, {.gpus = "0"}, false)), Uuids({{"GPU-a0"}}));
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,22 @@
+// Runs a program that must answer soon, and reads what it says.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tidemark {
+
+/// What a child said before it ended or was ended.
+struct ChildAnswer {
+  bool started = false;            // fork and exec went well
+  bool timed_out = false;          // it was killed because `seconds` were over
+  int status = -1;                 // exit status; 128 + n when signal n ended it; -1 when not known
+  std::string out = {}, err = {};  // at most 16 MiB each
+};
+
+/// Runs argv[0] with stdin from /dev/null, and kills its process group after `seconds`. Returns
+/// within two seconds of that even where the child cannot be killed (a driver call that never
+/// returns): such a child is left behind.
+ChildAnswer run_bounded(const std::vector<std::string>& argv, double seconds);
+
+}  // namespace tidemark

@@ -1,0 +1,164 @@
+// Asks a child process which GPUs there are, and is that child.
+#include "harness/discovery/gpu_inventory.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "harness/discovery/child_answer.hpp"
+#include "harness/discovery/node_files.hpp"
+#include "harness/discovery/nvml.hpp"
+#include "harness/discovery/within.hpp"
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kAnswerSeconds = 60;
+constexpr double kNvmlSeconds = 10;
+constexpr std::string_view kNcclMark = "nccl ";
+
+#ifdef TIDEMARK_WITH_CUDA
+constexpr bool kWithCuda = true;
+#else
+constexpr bool kWithCuda = false;
+#endif
+
+// NCCL's library is asked here, in the child, because it brings CUDA with it.
+std::string nccl_version() {
+  void* const library = dlopen("libnccl.so.2", RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) return {};
+  void* const address = dlsym(library, "ncclGetVersion");
+  int version = 0;  // nccl.h, NCCL_VERSION: 22803 for 2.28.3
+  if (address == nullptr || reinterpret_cast<int (*)(int*)>(address)(&version) != 0) return {};
+  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+}
+
+// CUDA names a slice like a whole GPU on some drivers; NVML knows what the whole GPU is.
+std::vector<GpuProperties> with_slices_marked(std::vector<GpuProperties> gpus) {
+  const std::optional<Nvml> nvml = Nvml::open();
+  if (!nvml) return gpus;
+  for (GpuProperties& gpu : gpus) {
+    const NvmlDevice device = nvml->device_of_pci(gpu.pci);
+    if (device != nullptr && nvml->mig_enabled(device) && gpu.uuid.rfind("GPU-", 0) == 0)
+      gpu.uuid.replace(0, 3, "MIG");
+  }
+  return gpus;
+}
+
+std::string last_line(const std::string& text) {
+  std::istringstream lines(text);
+  std::string last;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty()) last = line;
+  }
+  return last;
+}
+
+std::string nothing_visible() {
+  const char* const chosen = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (chosen != nullptr)
+    return fmt::format("CUDA shows none of it: CUDA_VISIBLE_DEVICES is '{}'", chosen);
+  return "CUDA shows none of it: see whether nvidia-smi works here, and in a container whether it "
+         "was started with its GPUs";
+}
+
+}  // namespace
+
+std::string to_json(const std::vector<GpuProperties>& gpus) {
+  Json list = Json::array();
+  for (const GpuProperties& gpu : gpus) {
+    list.push_back({{"uuid", gpu.uuid},
+                    {"pci", gpu.pci},
+                    {"name", gpu.name},
+                    {"compute_capability", gpu.compute_capability},
+                    {"sm_count", gpu.sm_count},
+                    {"memory_bytes", gpu.memory_bytes},
+                    {"driver_version", gpu.driver_version},
+                    {"runtime_version", gpu.runtime_version}});
+  }
+  // A name is what a driver says: bytes that are no UTF-8 must not stop the launch.
+  return list.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+std::vector<GpuProperties> gpus_from_json(const std::string& text) {
+  try {
+    std::vector<GpuProperties> gpus;
+    const Json list = Json::parse(text);
+    if (!list.is_array()) throw Error("the list of GPUs is not a JSON array");
+    for (const Json& item : list) {
+      gpus.push_back({.uuid = item.at("uuid"),
+                      .pci = item.at("pci"),
+                      .name = item.at("name"),
+                      .compute_capability = item.at("compute_capability"),
+                      .sm_count = item.at("sm_count"),
+                      .memory_bytes = item.at("memory_bytes"),
+                      .driver_version = item.at("driver_version"),
+                      .runtime_version = item.at("runtime_version")});
+    }
+    return gpus;
+  } catch (const Json::exception& error) {
+    throw Error(fmt::format("the list of GPUs cannot be read: {}", error.what()));
+  }
+}
+
+GpuInventory inventory_of(const ChildAnswer& answer) {
+  GpuInventory inventory{.nvidia_present = true};
+  if (!answer.started) {
+    inventory.problem = "the process that asks CUDA could not be started";
+  } else if (answer.timed_out) {
+    inventory.problem =
+        fmt::format("CUDA did not name its GPUs within {} s: look for Xid lines in the kernel log",
+                    kAnswerSeconds);
+  } else if (answer.status != 0) {
+    const std::string said = last_line(answer.err);
+    inventory.problem = answer.status > 128
+                            ? fmt::format("asking CUDA ended with signal {}", answer.status - 128)
+                            : fmt::format("asking CUDA failed: {}", said);
+  } else {
+    std::istringstream lines(answer.out);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.rfind(kNcclMark, 0) == 0) inventory.nccl = line.substr(kNcclMark.size());
+    }
+    try {
+      inventory.visible = gpus_from_json(last_line(answer.out));
+      if (inventory.visible.empty()) inventory.problem = nothing_visible();
+    } catch (const Error& error) {
+      inventory.problem = error.what();
+    }
+  }
+  return inventory;
+}
+
+GpuInventory take_inventory() {
+  if (!nvidia_present()) return {};
+  if (!kWithCuda)
+    return {.nvidia_present = true, .problem = "this tidemark was built without CUDA"};
+  GpuInventory inventory = inventory_of(run_bounded({"/proc/self/exe", "__gpus"}, kAnswerSeconds));
+  const auto marked =
+      within(kNvmlSeconds, [gpus = inventory.visible] { return with_slices_marked(gpus); });
+  if (marked) inventory.visible = *marked;
+  return inventory;
+}
+
+int gpus_main() {
+  try {
+    const std::vector<GpuProperties> gpus = visible_gpus();
+    if (!gpus.empty()) fmt::print("{}{}\n", kNcclMark, nccl_version());
+    fmt::print("{}\n", to_json(gpus));
+    return std::fflush(stdout) == 0 ? 0 : 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace tidemark

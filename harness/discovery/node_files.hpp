@@ -1,0 +1,22 @@
+// What the kernel's files say of this machine, under a root that tests can replace.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace tidemark {
+
+/// A PCI device of vendor 0x10de, or a device file /dev/nvidia*: a GPU may be there even where no
+/// driver can be loaded.
+bool nvidia_present(const std::filesystem::path& root = "/");
+
+/// PRETTY_NAME of /etc/os-release; empty where it is not said.
+std::string os_name(const std::filesystem::path& root = "/");
+
+/// The first "model name" of /proc/cpuinfo; empty on machines that have none (Arm).
+std::string cpu_model(const std::filesystem::path& root = "/");
+
+/// Changes at each boot and is the same in all containers of a machine; empty where not readable.
+std::string boot_id(const std::filesystem::path& root = "/");
+
+}  // namespace tidemark

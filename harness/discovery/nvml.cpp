@@ -1,0 +1,271 @@
+// NVML's stable C interface, declared here because nvml.h need not be where tidemark is built.
+// Names, values and layouts: nvml.h of the NVIDIA Management Library, API version 12.
+#include "harness/discovery/nvml.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace tidemark {
+namespace {
+
+constexpr int kSuccess = 0;              // NVML_SUCCESS
+constexpr int kInsufficientSize = 7;     // NVML_ERROR_INSUFFICIENT_SIZE
+constexpr int kFunctionNotFound = 13;    // NVML_ERROR_FUNCTION_NOT_FOUND
+constexpr int kGpuIsLost = 15;           // NVML_ERROR_GPU_IS_LOST
+constexpr unsigned kClockSm = 1;         // NVML_CLOCK_SM
+constexpr unsigned kClockMemory = 2;     // NVML_CLOCK_MEM
+constexpr unsigned kSensorGpu = 0;       // NVML_TEMPERATURE_GPU
+constexpr unsigned kEnabled = 1;         // NVML_FEATURE_ENABLED, NVML_DEVICE_MIG_ENABLE
+constexpr unsigned kCorrected = 0;       // NVML_MEMORY_ERROR_TYPE_CORRECTED
+constexpr unsigned kUncorrected = 1;     // NVML_MEMORY_ERROR_TYPE_UNCORRECTED
+constexpr unsigned kVolatile = 0;        // NVML_VOLATILE_ECC
+constexpr unsigned kMostNvlinks = 18;    // NVML_NVLINK_MAX_LINKS
+constexpr std::uint64_t kSingleBit = 1;  // nvmlEventTypeSingleBitEccError
+constexpr std::uint64_t kDoubleBit = 2;  // nvmlEventTypeDoubleBitEccError
+constexpr std::uint64_t kXid = 8;        // nvmlEventTypeXidCriticalError
+
+// nvml.h's unsigned long long, which is not std::uint64_t in name.
+using U64 = unsigned long long;
+
+// nvmlPciInfo_t
+struct PciInfo {
+  char bus_id_legacy[16];
+  unsigned domain, bus, device, pci_device_id, pci_subsystem_id;
+  char bus_id[32];
+};
+static_assert(sizeof(PciInfo) == 68 && offsetof(PciInfo, bus_id) == 36);
+
+// nvmlUtilization_t
+struct Utilization {
+  unsigned gpu, memory;  // percent
+};
+
+// nvmlProcessInfo_t, its second version, as nvmlDeviceGetComputeRunningProcesses_v3 has it
+struct ProcessInfo {
+  unsigned pid;
+  U64 used_gpu_memory;
+  unsigned gpu_instance, compute_instance;
+};
+static_assert(sizeof(ProcessInfo) == 24 && offsetof(ProcessInfo, gpu_instance) == 16);
+
+// nvmlEventData_t
+struct EventData {
+  NvmlDevice device;
+  U64 type, data;
+  unsigned gpu_instance, compute_instance;
+};
+static_assert(sizeof(EventData) == 32 && offsetof(EventData, gpu_instance) == 24);
+
+constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+
+double unix_now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+NvmlEvent event_of(const EventData& data) {
+  NvmlEvent event{.device = data.device, .xid = 0, .text = "double-bit ECC error"};
+  if (data.type == kSingleBit) event.text = "single-bit ECC error";
+  if (data.type == kXid) {
+    event.xid = static_cast<std::int32_t>(data.data);
+    event.text = fmt::format("Xid {}", data.data);
+  }
+  return event;
+}
+
+}  // namespace
+
+template <class... Arguments>
+int Nvml::call(const char* function, Arguments... arguments) const {
+  void* const address = dlsym(library_, function);
+  if (address == nullptr) return kFunctionNotFound;
+  return reinterpret_cast<int (*)(Arguments...)>(address)(arguments...);
+}
+
+std::optional<Nvml> Nvml::open(const std::string& library) {
+  void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return std::nullopt;
+  Nvml nvml(handle);
+  if (nvml.call("nvmlInit_v2") != kSuccess) return std::nullopt;
+  return nvml;
+}
+
+Nvml::Nvml(Nvml&& other) noexcept
+    : library_(std::exchange(other.library_, nullptr)),
+      events_(std::exchange(other.events_, nullptr)) {}
+
+Nvml& Nvml::operator=(Nvml&& other) noexcept {
+  std::swap(library_, other.library_);
+  std::swap(events_, other.events_);
+  return *this;
+}
+
+// The library stays mapped: unloading it while the driver still runs a thread of its own in it
+// would end the process, and the next open() finds it again. Shutdown is counted by NVML, and
+// refused by it where its start failed.
+Nvml::~Nvml() {
+  if (library_ == nullptr) return;
+  if (events_ != nullptr) call("nvmlEventSetFree", events_);
+  call("nvmlShutdown");
+}
+
+NvmlDevice Nvml::device_of_uuid(const std::string& uuid) const {
+  NvmlDevice device = nullptr;
+  return call("nvmlDeviceGetHandleByUUID", uuid.c_str(), &device) == kSuccess ? device : nullptr;
+}
+
+NvmlDevice Nvml::device_of_pci(const std::string& pci) const {
+  NvmlDevice device = nullptr;
+  return call("nvmlDeviceGetHandleByPciBusId_v2", pci.c_str(), &device) == kSuccess ? device
+                                                                                    : nullptr;
+}
+
+void Nvml::describe(NvmlDevice device, GpuRecord& record) const {
+  record.nvml = true;
+  describe_board(device, record);
+  describe_settings(device, record);
+  describe_health(device, record);
+}
+
+void Nvml::describe_board(NvmlDevice device, GpuRecord& record) const {
+  // NVML_DEVICE_SERIAL_BUFFER_SIZE is 30, _VBIOS_VERSION_ 32, _PART_NUMBER_ and
+  // NVML_SYSTEM_DRIVER_VERSION_ 80.
+  std::array<char, 96> text{};
+  const auto length = static_cast<unsigned>(text.size() - 1);
+  const auto text_of = [&](const char* function) {
+    text.fill('\0');
+    return call(function, device, text.data(), length) == kSuccess ? text.data() : "";
+  };
+  record.serial = text_of("nvmlDeviceGetSerial");
+  record.vbios = text_of("nvmlDeviceGetVbiosVersion");
+  record.board_part = text_of("nvmlDeviceGetBoardPartNumber");
+  text.fill('\0');
+  if (call("nvmlSystemGetDriverVersion", text.data(), length) == kSuccess)
+    record.driver = text.data();
+  PciInfo pci{};
+  if (record.pci.empty() && call("nvmlDeviceGetPciInfo_v3", device, &pci) == kSuccess)
+    record.pci = pci.bus_id;
+}
+
+void Nvml::describe_settings(NvmlDevice device, GpuRecord& record) const {
+  unsigned now = 0;
+  unsigned pending = 0;
+  if (call("nvmlDeviceGetEccMode", device, &now, &pending) == kSuccess)
+    record.ecc_enabled = now == kEnabled ? 1 : 0;
+  if (call("nvmlDeviceGetMigMode", device, &now, &pending) == kSuccess)
+    record.mig_enabled = now == kEnabled ? 1 : 0;
+  if (call("nvmlDeviceGetPersistenceMode", device, &now) == kSuccess)
+    record.persistence = now == kEnabled ? 1 : 0;
+
+  const auto watts = [&](const char* function) {
+    unsigned milliwatts = 0;
+    return call(function, device, &milliwatts) == kSuccess ? milliwatts / 1000.0 : kUnknown;
+  };
+  record.power_limit_w = watts("nvmlDeviceGetPowerManagementLimit");
+  record.default_power_limit_w = watts("nvmlDeviceGetPowerManagementDefaultLimit");
+  const auto mhz = [&](const char* function, unsigned clock) {
+    unsigned value = 0;
+    return call(function, device, clock, &value) == kSuccess ? value : 0;
+  };
+  record.app_sm_mhz = mhz("nvmlDeviceGetApplicationsClock", kClockSm);
+  record.app_memory_mhz = mhz("nvmlDeviceGetApplicationsClock", kClockMemory);
+  record.max_sm_mhz = mhz("nvmlDeviceGetMaxClockInfo", kClockSm);
+}
+
+void Nvml::describe_health(NvmlDevice device, GpuRecord& record) const {
+  record.nvlinks_up = 0;
+  for (unsigned link = 0; link < kMostNvlinks; ++link) {
+    unsigned active = 0;
+    if (call("nvmlDeviceGetNvLinkState", device, link, &active) == kSuccess && active == kEnabled)
+      ++record.nvlinks_up;
+  }
+  const auto errors = [&](unsigned type) {
+    U64 count = 0;
+    return call("nvmlDeviceGetTotalEccErrors", device, type, kVolatile, &count) == kSuccess ? count
+                                                                                            : 0;
+  };
+  record.ecc_corrected = errors(kCorrected);
+  record.ecc_uncorrected = errors(kUncorrected);
+  unsigned corrected = 0;
+  unsigned uncorrected = 0;
+  unsigned is_pending = 0;
+  unsigned failed = 0;
+  if (call("nvmlDeviceGetRemappedRows", device, &corrected, &uncorrected, &is_pending, &failed) ==
+      kSuccess)
+    record.remapped_rows_pending = is_pending;
+}
+
+TelemetryPoint Nvml::read(NvmlDevice device) const {
+  TelemetryPoint point{.at_unix_s = unix_now()};
+  const auto number = [&](const char* function, auto... arguments) {
+    unsigned value = 0;
+    return call(function, device, arguments..., &value) == kSuccess ? static_cast<float>(value)
+                                                                    : kUnknown;
+  };
+  point.sm_mhz = number("nvmlDeviceGetClockInfo", kClockSm);
+  point.memory_mhz = number("nvmlDeviceGetClockInfo", kClockMemory);
+  point.power_w = number("nvmlDeviceGetPowerUsage") / 1000;
+  point.temperature_c = number("nvmlDeviceGetTemperature", kSensorGpu);
+  Utilization rates{};
+  point.utilisation = call("nvmlDeviceGetUtilizationRates", device, &rates) == kSuccess
+                          ? static_cast<float>(rates.gpu)
+                          : kUnknown;
+  U64 reasons = 0;
+  // Renamed in driver 535; the old name stayed.
+  if (call("nvmlDeviceGetCurrentClocksEventReasons", device, &reasons) != kSuccess)
+    call("nvmlDeviceGetCurrentClocksThrottleReasons", device, &reasons);
+  point.throttle_reasons = reasons;
+  return point;
+}
+
+bool Nvml::lost(NvmlDevice device) const {
+  unsigned milliwatts = 0;
+  return call("nvmlDeviceGetPowerUsage", device, &milliwatts) == kGpuIsLost;
+}
+
+bool Nvml::mig_enabled(NvmlDevice device) const {
+  unsigned now = 0;
+  unsigned pending = 0;
+  return call("nvmlDeviceGetMigMode", device, &now, &pending) == kSuccess && now == kEnabled;
+}
+
+std::vector<std::uint32_t> Nvml::compute_processes(NvmlDevice device) const {
+  constexpr const char* kFunction = "nvmlDeviceGetComputeRunningProcesses_v3";
+  std::vector<ProcessInfo> infos(64);
+  auto count = static_cast<unsigned>(infos.size());
+  int code = call(kFunction, device, &count, infos.data());
+  if (code == kInsufficientSize) {  // `count` now says how many there are; a few may join
+    infos.resize(count + std::size_t{64});
+    count = static_cast<unsigned>(infos.size());
+    code = call(kFunction, device, &count, infos.data());
+  }
+  std::vector<std::uint32_t> pids;
+  if (code != kSuccess) return pids;
+  for (std::size_t i = 0; i < count && i < infos.size(); ++i) pids.push_back(infos[i].pid);
+  return pids;
+}
+
+bool Nvml::watch(NvmlDevice device) {
+  if (events_ == nullptr && call("nvmlEventSetCreate", &events_) != kSuccess) return false;
+  // Registering asks for all or nothing, and single-bit events are refused where the GPU has none.
+  const U64 all = kSingleBit | kDoubleBit | kXid;
+  const U64 least = kXid;
+  return call("nvmlDeviceRegisterEvents", device, all, events_) == kSuccess ||
+         call("nvmlDeviceRegisterEvents", device, least, events_) == kSuccess;
+}
+
+std::optional<NvmlEvent> Nvml::next_event(unsigned timeout_ms) {
+  EventData data{};
+  if (events_ == nullptr || call("nvmlEventSetWait_v2", events_, &data, timeout_ms) != kSuccess)
+    return std::nullopt;
+  return event_of(data);
+}
+
+}  // namespace tidemark

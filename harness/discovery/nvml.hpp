@@ -1,0 +1,75 @@
+// NVML, loaded at run time: the program must start, list and show where there is no driver.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/journal/record.hpp"
+
+namespace tidemark {
+
+inline constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
+
+using NvmlDevice = void*;  // nvmlDevice_t
+
+/// What happened to a GPU, as NVML tells it.
+struct NvmlEvent {
+  NvmlDevice device = nullptr;
+  std::int32_t xid = 0;  // 0: not an Xid
+  std::string text;
+};
+
+/// An initialised NVML. Any call may block for ever on a sick GPU: call only where nobody waits
+/// without a bound. A function that the library lacks, or refuses, leaves its fields unknown.
+class Nvml {
+ public:
+  /// Nothing where the library is not there or does not initialise.
+  static std::optional<Nvml> open(const std::string& library = kNvmlLibrary);
+  Nvml(Nvml&& other) noexcept;
+  Nvml& operator=(Nvml&& other) noexcept;
+  ~Nvml();
+
+  /// Null where NVML knows no such GPU.
+  NvmlDevice device_of_uuid(const std::string& uuid) const;
+  NvmlDevice device_of_pci(const std::string& pci) const;
+
+  /// Fills what only NVML knows, and `driver` and `nvml`.
+  void describe(NvmlDevice device, GpuRecord& record) const;
+
+  /// Clocks and sensors now; NaN where not read.
+  TelemetryPoint read(NvmlDevice device) const;
+
+  /// Whether the GPU has fallen off the bus.
+  bool lost(NvmlDevice device) const;
+
+  /// Whether the GPU is cut into slices; false where it cannot be.
+  bool mig_enabled(NvmlDevice device) const;
+
+  /// Processes with a compute context on the GPU.
+  std::vector<std::uint32_t> compute_processes(NvmlDevice device) const;
+
+  /// Has Xid and ECC events of this GPU queued from now on; false where it has none.
+  bool watch(NvmlDevice device);
+
+  /// The next queued event, waited for at most `timeout_ms`.
+  std::optional<NvmlEvent> next_event(unsigned timeout_ms);
+
+ private:
+  void describe_board(NvmlDevice device, GpuRecord& record) const;
+  void describe_settings(NvmlDevice device, GpuRecord& record) const;
+  void describe_health(NvmlDevice device, GpuRecord& record) const;
+
+  explicit Nvml(void* library) : library_(library) {}
+
+  /// Calls an NVML function by name and returns its nvmlReturn_t. The arguments must have exactly
+  /// the types of its declaration in nvml.h.
+  template <class... Arguments>
+  int call(const char* function, Arguments... arguments) const;
+
+  void* library_ = nullptr;
+  void* events_ = nullptr;  // nvmlEventSet_t
+};
+
+}  // namespace tidemark

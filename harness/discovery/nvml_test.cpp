@@ -1,0 +1,125 @@
+// Tests of what is read through NVML, against a stand-in library with one GPU.
+#include "harness/discovery/nvml.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <future>
+#include <memory>
+
+#include "harness/discovery/fake_nvml.hpp"
+#include "harness/discovery/within.hpp"
+
+namespace tidemark {
+namespace {
+
+TEST(Nvml, is_not_there_where_the_library_is_not) {
+  EXPECT_FALSE(Nvml::open("libno-such-thing.so.1").has_value());
+}
+
+TEST(Nvml, is_not_there_where_it_does_not_start) {
+  const FakeNvml fake(TIDEMARK_FAKE_NVML, FakeNvmlMode::refuses);
+  EXPECT_FALSE(Nvml::open(TIDEMARK_FAKE_NVML).has_value());
+}
+
+TEST(Nvml, finds_a_gpu_by_uuid_and_by_pci) {
+  const auto nvml = Nvml::open(TIDEMARK_FAKE_NVML);
+  ASSERT_TRUE(nvml.has_value());
+  EXPECT_NE(nvml->device_of_uuid("GPU-fake"), nullptr);
+  EXPECT_EQ(nvml->device_of_uuid("GPU-fake"), nvml->device_of_pci("0000:1b:00.0"));
+  EXPECT_EQ(nvml->device_of_uuid("GPU-other"), nullptr);
+}
+
+TEST(Nvml, describes_a_gpu) {
+  const auto nvml = Nvml::open(TIDEMARK_FAKE_NVML);
+  ASSERT_TRUE(nvml.has_value());
+  GpuRecord record;
+  nvml->describe(nvml->device_of_uuid("GPU-fake"), record);
+  EXPECT_TRUE(record.nvml);
+  EXPECT_EQ(record.serial, "165");
+  EXPECT_EQ(record.vbios, "96.00.A5.00.01");
+  EXPECT_EQ(record.board_part, "900-21010-0040-000");
+  EXPECT_EQ(record.driver, "580.105.08");
+  EXPECT_EQ(record.pci, "00000000:1B:00.0");
+  EXPECT_EQ(record.ecc_enabled, 1);
+  EXPECT_EQ(record.mig_enabled, 0);
+  EXPECT_EQ(record.power_limit_w, 650.5);
+  EXPECT_EQ(record.app_sm_mhz, 1830U);
+  EXPECT_EQ(record.app_memory_mhz, 3201U);
+  EXPECT_EQ(record.max_sm_mhz, 1980U);
+  EXPECT_EQ(record.nvlinks_up, 4U);
+  EXPECT_EQ(record.ecc_corrected, 5'000'000'000U);
+  EXPECT_EQ(record.ecc_uncorrected, 2U);
+  EXPECT_EQ(record.remapped_rows_pending, 1U);
+}
+
+TEST(Nvml, leaves_unknown_what_is_missing_or_refused) {
+  const auto nvml = Nvml::open(TIDEMARK_FAKE_NVML);
+  ASSERT_TRUE(nvml.has_value());
+  GpuRecord record;
+  nvml->describe(nvml->device_of_uuid("GPU-fake"), record);
+  EXPECT_EQ(record.persistence, -1);                      // no such function
+  EXPECT_TRUE(std::isnan(record.default_power_limit_w));  // NVML_ERROR_NOT_SUPPORTED
+}
+
+TEST(Nvml, reads_clocks_and_sensors) {
+  const auto nvml = Nvml::open(TIDEMARK_FAKE_NVML);
+  ASSERT_TRUE(nvml.has_value());
+  const TelemetryPoint point = nvml->read(nvml->device_of_uuid("GPU-fake"));
+  EXPECT_GT(point.at_unix_s, 1.7e9);
+  EXPECT_EQ(point.sm_mhz, 1755.0F);
+  EXPECT_EQ(point.memory_mhz, 3200.0F);
+  EXPECT_EQ(point.power_w, 433.25F);
+  EXPECT_EQ(point.temperature_c, 61.0F);
+  EXPECT_EQ(point.utilisation, 97.0F);
+  EXPECT_EQ(point.throttle_reasons, 4U);  // by the older name of the function
+}
+
+TEST(Nvml, a_reading_that_fails_is_nan) {
+  const auto nvml = Nvml::open(TIDEMARK_FAKE_NVML);
+  ASSERT_TRUE(nvml.has_value());
+  int stranger = 0;
+  const TelemetryPoint point = nvml->read(&stranger);
+  EXPECT_TRUE(std::isnan(point.sm_mhz));
+  EXPECT_TRUE(std::isnan(point.power_w));
+  EXPECT_TRUE(std::isnan(point.temperature_c));
+  EXPECT_TRUE(std::isnan(point.utilisation));
+}
+
+TEST(Nvml, names_all_processes_even_more_than_were_expected) {
+  const auto nvml = Nvml::open(TIDEMARK_FAKE_NVML);
+  ASSERT_TRUE(nvml.has_value());
+  const auto pids = nvml->compute_processes(nvml->device_of_uuid("GPU-fake"));
+  ASSERT_EQ(pids.size(), 70U);
+  EXPECT_EQ(pids[0], 4'000'000U);
+  EXPECT_EQ(pids[69], 4'000'069U);
+}
+
+TEST(Nvml, tells_xids_where_ecc_events_are_refused) {
+  auto nvml = Nvml::open(TIDEMARK_FAKE_NVML);
+  ASSERT_TRUE(nvml.has_value());
+  const NvmlDevice gpu = nvml->device_of_uuid("GPU-fake");
+  ASSERT_TRUE(nvml->watch(gpu));
+  const auto event = nvml->next_event(0);
+  ASSERT_TRUE(event.has_value());
+  EXPECT_EQ(event->device, gpu);
+  EXPECT_EQ(event->xid, 79);
+  EXPECT_EQ(event->text, "Xid 79");
+  EXPECT_FALSE(nvml->next_event(0).has_value());
+}
+
+TEST(Within, gives_what_the_call_returned) {
+  EXPECT_EQ(within(10, [] { return 7; }), 7);
+}
+
+TEST(Within, gives_nothing_when_the_call_does_not_return) {
+  const auto never = std::make_shared<std::promise<void>>();
+  EXPECT_FALSE(within(0.05, [wait = never->get_future().share()] {
+                 wait.wait();
+                 return 7;
+               }).has_value());
+  never->set_value();  // lets the thread end
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,32 @@
+// The exit code follows from the verdicts alone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "reports/schema/verdict.hpp"
+
+namespace tidemark {
+
+enum class ExitCode : int {
+  ok = 0,
+  failed = 1,  // fail, flaky, hang, crash, sticky
+  usage = 2,
+  regression = 3,
+  incomplete = 4,   // not_run, gpu_lost, unkillable, tool_error, a silent rank
+  environment = 5,  // no usable GPU, nothing but skips
+  inconclusive = 6,
+  internal = 70,
+};
+
+/// One count a verdict, in the order of the enum.
+using VerdictCounts = std::array<std::uint64_t, kVerdicts>;
+
+/// The code for a launch: planned must equal the sum of the counts, or it is incomplete.
+ExitCode exit_code(const VerdictCounts& counts, std::uint64_t planned, bool complete, bool strict);
+
+/// The one that counts when several hold: 70, 2, 5, 1, 4, 3, 6, 0.
+ExitCode worst(std::span<const ExitCode> codes);
+
+}  // namespace tidemark

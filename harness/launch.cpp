@@ -1,0 +1,251 @@
+// A launch from the plan to the agreed exit code.
+#include "harness/launch.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <filesystem>
+
+#include "harness/discovery/gpu_inventory.hpp"
+#include "harness/errors.hpp"
+#include "harness/supervisor/clock.hpp"
+#include "harness/supervisor/closing.hpp"
+#include "harness/supervisor/opening.hpp"
+#include "harness/supervisor/phases.hpp"
+#include "harness/verbs/mpirun.hpp"
+#include "harness/version.hpp"
+#include "reports/error.hpp"
+
+namespace tidemark {
+namespace {
+
+/// Seconds for the last meeting and MPI_Finalize; after twice that the process just leaves.
+constexpr unsigned kLeaveSeconds = 20;
+
+std::string_view name_of(Level level) {
+  switch (level) {
+    case Level::quick:
+      return "quick";
+    case Level::nightly:
+      return "nightly";
+    case Level::soak:
+      return "soak";
+  }
+  return "quick";
+}
+
+void print_plan(const RunOptions& options, const Plan& plan) {
+  for (const auto* cases : {&plan.one_gpu, &plan.all_gpus}) {
+    for (const Case* which : *cases) {
+      fmt::print("{:<40} {:<9} {}\n", which->name,
+                 which->scope == CaseScope::one_gpu ? "one_gpu" : "all_gpus",
+                 which->kind == CaseKind::conformance ? "conformance" : "benchmark");
+    }
+  }
+  fmt::print("{} cases, level {}, about {:.0f} s; nothing was run (--dry-run)\n",
+             plan.one_gpu.size() + plan.all_gpus.size(), name_of(options.level), plan.seconds);
+}
+
+LaunchRecord launch_record(const RunOptions& options, const Plan& plan, const Mesh& mesh,
+                           const Opening& opening) {
+  const BuildVersion build = build_version();
+  return {.rank = mesh.rank(),
+          .run_id = opening.head.run_id,
+          .created_unix_s = opening.head.created_unix_s,
+          .tool_version = std::string(build.version),
+          .git_hash = std::string(build.git_hash),
+          .kernels_tree = std::string(build.kernels_tree),
+          .suite_tree = std::string(build.suite_tree),
+          .nvcc = std::string(build.nvcc),
+          .compiler = std::string(build.compiler),
+          .level = std::string(name_of(options.level)),
+          .device = opening.assignment.kind == DeviceKind::cuda ? "cuda" : "virtual",
+          .seed = opening.head.seed,
+          .ranks = mesh.ranks(),
+          .gpus = static_cast<std::uint32_t>(opening.places.size()),
+          .arguments = options.arguments,
+          .environment = opening.head.environment,
+          .cases = planned_cases(plan)};
+}
+
+/// One record a GPU of this rank.
+std::vector<GpuRecord> gpu_records(const Mesh& mesh, const Opening& opening) {
+  const std::vector<GpuProperties>& mine = opening.assignment.gpus.at(mesh.rank());
+  std::uint32_t first = 0;
+  while (first < opening.places.size() && opening.places[first].rank != mesh.rank()) ++first;
+  std::vector<GpuRecord> records;
+  for (std::uint32_t i = 0; i < mine.size(); ++i) {
+    GpuRecord record = opening.assignment.kind == DeviceKind::cuda
+                           ? describe_gpu(mine[i])
+                           : describe_virtual(mesh.rank(), i);
+    record.gpu = first + i;
+    record.rank = mesh.rank();
+    record.local_index = i;
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+std::vector<LocalSlot> make_slots(const RunOptions& options, const Opening& opening,
+                                  const std::vector<GpuRecord>& gpus) {
+  std::vector<LocalSlot> slots;
+  for (const GpuRecord& gpu : gpus) {
+    const bool cuda = opening.assignment.kind == DeviceKind::cuda;
+    slots.push_back({.slot = Slot({.device = opening.assignment.kind,
+                                   .fault = options.fault,
+                                   .seed = opening.head.seed,
+                                   .level = options.level,
+                                   .row = options.row,
+                                   .slot = gpu.gpu,
+                                   .slots = static_cast<std::uint32_t>(opening.places.size())},
+                                  WorkerStart{.visible_gpu = cuda ? gpu.uuid : std::string()}),
+                     .passed = {}});
+  }
+  return slots;
+}
+
+std::vector<Telemetry::WatchedGpu> watched(const Opening& opening,
+                                           const std::vector<GpuRecord>& gpus) {
+  std::vector<Telemetry::WatchedGpu> all;
+  if (opening.assignment.kind != DeviceKind::cuda) return all;
+  for (const GpuRecord& gpu : gpus) all.push_back({.gpu = gpu.gpu, .uuid = gpu.uuid});
+  return all;
+}
+
+/// Opens the journal of this rank and writes what it knows before anything runs. When a rank
+/// cannot, all throw EnvironmentError and leave no journals.
+std::optional<JournalWriter> open_journal(const RunOptions& options, const Plan& plan, Mesh& mesh,
+                                          StopWatch& stop, const Opening& opening,
+                                          const std::vector<GpuRecord>& gpus) {
+  std::optional<JournalWriter> journal;
+  std::string refusal;
+  try {
+    journal.emplace(journal_folder(opening.head.out), mesh.rank());
+    journal->append(launch_record(options, plan, mesh, opening));
+    journal->append(describe_node(mesh.rank(), mesh.library()));
+    for (const GpuRecord& gpu : gpus) journal->append(gpu);
+  } catch (const ReportError& error) {
+    refusal = error.what();
+  }
+  try {
+    agree(mesh, stop, refusal);
+  } catch (const EnvironmentError&) {
+    std::error_code ignored;
+    if (journal) std::filesystem::remove(journal->path(), ignored);
+    std::filesystem::remove(journal_folder(opening.head.out), ignored);
+    throw;
+  }
+  return journal;
+}
+
+void say_header(Console& console, const RunOptions& options, const Plan& plan,
+                const Opening& opening, const GpuRecord& first) {
+  console.line(fmt::format("tidemark {}  run {}  seed {:#x}  level {}  est. {:.0f} s",
+                           build_version().version, opening.head.run_id.substr(0, 8),
+                           opening.head.seed, name_of(options.level), plan.seconds));
+  if (opening.assignment.kind == DeviceKind::virtual_device) {
+    console.line(fmt::format(" VIRTUAL device: {} of them; nothing here is measured on a GPU{}",
+                             opening.places.size(),
+                             options.fault.empty() ? "" : "; fault " + options.fault));
+    return;
+  }
+  std::string line =
+      fmt::format(" nodes {}  gpus {} x {}", opening.nodes, opening.places.size(), first.name);
+  if (!first.driver.empty()) line += "  driver " + first.driver;
+  if (first.cuda_driver > 0) {
+    line += fmt::format("  cuda {}.{}", first.cuda_driver / 1000, first.cuda_driver % 1000 / 10);
+  }
+  if (!first.nvml) line += "  nvml: not available";
+  console.line(line);
+}
+
+/// Both phases. Returns why the launch is not complete; empty when it is.
+std::string run_phases(LaunchState& state) {
+  std::string trouble;
+  try {
+    run_one_gpu_phase(state);
+    if (!state.stop.check()) trouble = run_all_gpus_phase(state);
+  } catch (const std::exception& broken) {
+    // This rank cannot go on, so the others need not wait for it.
+    trouble = fmt::format("rank {}: {}", state.mesh.rank(), broken.what());
+    state.stop.stop({.text = trouble});
+  }
+  if (const std::optional<StopReason>& stop = state.stop.check()) {
+    if (!stop->heard) state.mesh.send_to_others(Tag::stop, stop->text);
+    trouble = stop->text;
+  }
+  end_workers(state);
+  return trouble;
+}
+
+/// All ranks leave together; where one is silent, nobody waits in MPI_Finalize for it.
+void leave(Mesh& mesh, bool in_a_hurry) {
+  if (mesh.launched()) ::alarm(2 * kLeaveSeconds);
+  mesh.close(in_a_hurry ? 0.3 : kLeaveSeconds);
+  ::alarm(0);
+}
+
+ExitCode run_opened(const RunOptions& options, const Plan& plan, Mesh& mesh, StopWatch& stop,
+                    const Opening& opening, ReporterProcess* reporter) {
+  const std::vector<GpuRecord> gpus = gpu_records(mesh, opening);
+  if (reporter != nullptr) {
+    reporter->tell({.folder = journal_folder(opening.head.out),
+                    .out = opening.head.out,
+                    .anonymise = options.anonymise});
+  }
+  std::optional<JournalWriter> journal = open_journal(options, plan, mesh, stop, opening, gpus);
+  Telemetry telemetry(watched(opening, gpus));
+  const std::size_t planned = (plan.one_gpu.size() + plan.all_gpus.size()) * opening.places.size();
+  Console console(mesh, planned, options.json);
+  if (!gpus.empty()) say_header(console, options, plan, opening, gpus.front());
+  LaunchState state{.options = options,
+                    .plan = plan,
+                    .mesh = mesh,
+                    .journal = *journal,
+                    .telemetry = telemetry,
+                    .console = console,
+                    .stop = stop,
+                    .device = opening.assignment.kind,
+                    .seed = opening.head.seed,
+                    .places = opening.places,
+                    .mine = make_slots(options, opening, gpus)};
+  const std::string trouble = run_phases(state);
+  return close_launch(state, opening, trouble, reporter);
+}
+
+}  // namespace
+
+ExitCode run_launch(const RunOptions& options) {
+  const Plan plan = make_plan(options);
+  if (options.dry_run) {
+    if (launcher_rank().value_or(0) == 0) print_plan(options, plan);
+    return ExitCode::ok;
+  }
+  ::signal(SIGPIPE, SIG_IGN);  // a worker that is gone must not take its supervisor along
+  StopWatch stop(options.time_limit_s);
+  // First of all: whatever happens to this process from here on, somebody is there to report it.
+  std::optional<ReporterProcess> reporter;
+  if (launcher_rank().value_or(0) == 0) reporter.emplace();
+  Mesh mesh = open_mesh();
+  ExitCode code = ExitCode::incomplete;
+  try {
+    if (const std::optional<Opening> opening = open_launch(options, mesh, stop)) {
+      code = run_opened(options, plan, mesh, stop, *opening, reporter ? &*reporter : nullptr);
+    } else if (mesh.rank() == 0) {
+      fmt::print(stderr, "tidemark: {} before anything ran; there is no report\n",
+                 stop.check()->text);
+    }
+  } catch (const UsageError&) {
+    if (reporter) reporter->done();
+    leave(mesh, false);
+    throw;
+  } catch (const EnvironmentError&) {
+    if (reporter) reporter->done();
+    leave(mesh, false);
+    throw;
+  }
+  leave(mesh, stop.check().has_value());
+  return code;
+}
+
+}  // namespace tidemark

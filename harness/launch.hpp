@@ -1,0 +1,20 @@
+// One launch, from the plan to the report on disk.
+#pragma once
+
+#include "harness/exit_code.hpp"
+#include "harness/options.hpp"
+
+namespace tidemark {
+
+/// Runs a launch on all ranks and returns the code they agreed on. Called once, from main, before
+/// any other thread exists. Throws UsageError, EnvironmentError.
+ExitCode run_launch(const RunOptions& options);
+
+/// The worker side: reads its orders from a pipe, runs cases, streams records. Returns the exit
+/// status.
+int worker_main(int argc, char** argv);
+
+/// The reporter side: waits for rank 0 to say that the report is there, or to be gone without one.
+int reporter_main(int argc, char** argv);
+
+}  // namespace tidemark

@@ -1,0 +1,54 @@
+// The program: workers, reporters and GPU askers first, then the command line; errors become one
+// line and an exit code.
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include "harness/discovery/gpu_inventory.hpp"
+#include "harness/errors.hpp"
+#include "harness/launch.hpp"
+#include "harness/verbs/command_line.hpp"
+#include "harness/verbs/mpirun.hpp"
+#include "reports/error.hpp"
+
+namespace {
+
+using tidemark::ExitCode;
+
+// One line on stderr, whatever the text holds. All ranks of a launch come to the same end, and
+// rank 0 speaks for them.
+int say(ExitCode code, std::string text) {
+  for (char& character : text) {
+    if (character == '\n' || character == '\r') character = ' ';
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
+  if (tidemark::launcher_rank().value_or(0) == 0)
+    std::fprintf(stderr, "tidemark: %s\n", text.c_str());
+  return static_cast<int>(code);
+}
+
+int guarded(int argc, char** argv) {
+  try {
+    return static_cast<int>(tidemark::run_command_line(argc, argv));
+  } catch (const tidemark::UsageError& error) {
+    return say(ExitCode::usage, error.what());
+  } catch (const tidemark::EnvironmentError& error) {
+    return say(ExitCode::environment, error.what());
+  } catch (const tidemark::ReportError& error) {
+    return say(ExitCode::usage, error.what());
+  } catch (const std::exception& error) {
+    return say(ExitCode::internal,
+               std::string("internal error, please report it: ") + error.what());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  if (first == "__worker") return tidemark::worker_main(argc, argv);
+  if (first == "__reporter") return tidemark::reporter_main(argc, argv);
+  if (first == "__gpus") return tidemark::gpus_main();
+  return guarded(argc, argv);
+}

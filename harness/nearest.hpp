@@ -1,0 +1,20 @@
+// Finds what the user may have meant: the names nearest to a mistyped one.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tidemark {
+
+/// Insertions, deletions, replacements and exchanges of neighbours that turn `pattern` into `name`;
+/// a `*` in the pattern stands for any text and a `?` for any character, both free.
+std::size_t edit_distance(std::string_view pattern, std::string_view name);
+
+/// "did you mean 'a', 'b'?": the nearest of `names`, at most `count` that are equally near. Empty
+/// when the nearest is further away than half the pattern's length.
+std::string did_you_mean(std::string_view pattern, std::span<const std::string_view> names,
+                         std::size_t count = 3);
+
+}  // namespace tidemark

@@ -1,0 +1,34 @@
+// What the user asked `tidemark run` for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "suite/case.hpp"
+
+namespace tidemark {
+
+enum class DeviceChoice : std::uint8_t { automatic, cuda, virtual_device };
+
+struct RunOptions {
+  std::vector<std::string> cases = {};    // globs; empty means all
+  std::vector<std::string> exclude = {};  // globs
+  Level level = Level::quick;
+  DeviceChoice device = DeviceChoice::automatic;
+  std::string gpus = {};  // indexes or UUIDs, comma separated; virtual: how many devices
+  bool seed_given = false;
+  std::uint64_t seed = 0;
+  std::string out = {};  // report path; empty: tidemark-<host>-<UTC>.h5
+  bool json = false;
+  bool dry_run = false;  // print the plan and leave
+  bool anonymise = false;
+  bool strict = false;
+  double time_limit_s = 0;                  // 0: none
+  std::int64_t row = -1;                    // run only this row of each case
+  std::uint32_t ranks = 0;                  // start mpirun with so many; 0: do not
+  std::string fault = {};                   // built into the virtual device, to see a failure
+  std::vector<std::string> arguments = {};  // argv as given
+};
+
+}  // namespace tidemark

@@ -1,0 +1,128 @@
+// Selects cases by name and level.
+#include "harness/plan.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "harness/errors.hpp"
+#include "harness/nearest.hpp"
+#include "harness/verbs/option_values.hpp"
+
+namespace tidemark {
+namespace {
+
+bool any_matches(const std::vector<std::string>& globs, std::string_view name) {
+  return std::any_of(globs.begin(), globs.end(),
+                     [&](const std::string& glob) { return glob_matches(glob, name); });
+}
+
+// A typing mistake must not quietly run less (or, in --exclude, more) than was asked for.
+void refuse_unknown(const std::vector<std::string>& globs, std::string_view option) {
+  std::vector<std::string_view> names;
+  for (const Case& which : all_cases()) names.push_back(which.name);
+  for (const std::string& glob : globs) {
+    if (std::any_of(names.begin(), names.end(),
+                    [&](std::string_view name) { return glob_matches(glob, name); }))
+      continue;
+    const std::string near = did_you_mean(glob, names);
+    throw UsageError(fmt::format("{} '{}' matches no case; {}", option, glob,
+                                 near.empty() ? "'tidemark list' shows all" : near));
+  }
+}
+
+Level lowest_level(const std::vector<const Case*>& cases) {
+  return (*std::min_element(cases.begin(), cases.end(),
+                            [](const Case* a, const Case* b) { return a->level < b->level; }))
+      ->level;
+}
+
+bool before(const Case* a, const Case* b) {
+  return a->kind != b->kind ? a->kind < b->kind : a->name < b->name;
+}
+
+}  // namespace
+
+bool glob_matches(const std::string& glob, std::string_view name) {
+  std::size_t g = 0;
+  std::size_t n = 0;
+  std::size_t star = std::string::npos;  // the last one passed
+  std::size_t resume = 0;                // where the name goes on if that star takes one more
+  while (n < name.size()) {
+    if (g < glob.size() && glob[g] == '*') {
+      star = g++;
+      resume = n;
+    } else if (g < glob.size() && (glob[g] == '?' || glob[g] == name[n])) {
+      ++g;
+      ++n;
+    } else if (star != std::string::npos) {
+      g = star + 1;
+      n = ++resume;
+    } else {
+      return false;
+    }
+  }
+  return glob.find_first_not_of('*', g) == std::string::npos;
+}
+
+std::vector<const Case*> selected_cases(const RunOptions& options) {
+  refuse_unknown(options.cases, "--cases");
+  refuse_unknown(options.exclude, "--exclude");
+  std::vector<const Case*> named;
+  for (const Case& which : all_cases()) {
+    if ((options.cases.empty() || any_matches(options.cases, which.name)) &&
+        !any_matches(options.exclude, which.name))
+      named.push_back(&which);
+  }
+  if (named.empty()) throw UsageError("--exclude leaves no case to run; take a glob away from it");
+  std::vector<const Case*> selected;
+  std::copy_if(named.begin(), named.end(), std::back_inserter(selected),
+               [&](const Case* which) { return which->level <= options.level; });
+  if (selected.empty())
+    throw UsageError(fmt::format(
+        "--level {} leaves no case to run; the lowest level of those chosen is --level {}",
+        name_of(options.level), name_of(lowest_level(named))));
+  if (options.row >= 0 && selected.size() != 1)
+    throw UsageError(
+        fmt::format("--row {} needs exactly one case, and {} are chosen; name one with --cases",
+                    options.row, selected.size()));
+  std::sort(selected.begin(), selected.end(), before);
+  return selected;
+}
+
+Plan make_plan(const RunOptions& options) {
+  std::vector<const Case*> all = selected_cases(options);
+  // A number stands only beside a passed conformance case, so that case comes along even where
+  // level or --exclude would leave it out.
+  for (std::size_t i = 0, chosen = all.size(); i < chosen; ++i) {
+    const Case* needed = all[i]->correct_by.empty() ? nullptr : case_named(all[i]->correct_by);
+    if (needed != nullptr && std::find(all.begin(), all.end(), needed) == all.end())
+      all.push_back(needed);
+  }
+  std::sort(all.begin(), all.end(), before);
+  Plan plan;
+  for (const Case* which : all) {
+    (which->scope == CaseScope::one_gpu ? plan.one_gpu : plan.all_gpus).push_back(which);
+    plan.seconds += which->seconds;
+  }
+  return plan;
+}
+
+std::vector<PlannedCase> planned_cases(const Plan& plan) {
+  std::vector<PlannedCase> planned;
+  for (const auto* cases : {&plan.one_gpu, &plan.all_gpus}) {
+    for (const Case* which : *cases) {
+      planned.push_back({
+          .name = std::string(which->name),
+          .kind = which->kind == CaseKind::benchmark ? "benchmark" : "conformance",
+          .scope = which->scope == CaseScope::all_gpus ? "all_gpus" : "one_gpu",
+          .claim = std::string(which->claim),
+          .unit = std::string(which->unit),
+          .higher_is_better = which->higher_is_better,
+      });
+    }
+  }
+  return planned;
+}
+
+}  // namespace tidemark

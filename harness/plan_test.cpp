@@ -1,0 +1,143 @@
+// Tests of the selection of cases, on cases of its own beside those that are linked in.
+#include "harness/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "harness/errors.hpp"
+
+namespace tidemark {
+namespace {
+
+const Register kAlpha({.name = "zz_plan.alpha", .claim = "a", .cites = "", .seconds = 2});
+const Register kBeta({.name = "zz_plan.beta", .claim = "b", .cites = "", .level = Level::nightly});
+const Register kGamma(
+    {.name = "zz_plan.gamma", .claim = "c", .cites = "", .scope = CaseScope::all_gpus});
+const Register kBench({.name = "zz_plan.a_bench",
+                       .claim = "d",
+                       .cites = "",
+                       .kind = CaseKind::benchmark,
+                       .correct_by = "zz_plan.alpha",
+                       .unit = "TFLOP/s",
+                       .seconds = 3});
+const Register kBenchOfNightly({.name = "zz_plan.b_bench",
+                                .claim = "e",
+                                .cites = "",
+                                .kind = CaseKind::benchmark,
+                                .correct_by = "zz_plan.beta"});
+
+std::vector<std::string> names_of(const std::vector<const Case*>& cases) {
+  std::vector<std::string> names;
+  for (const Case* which : cases) names.emplace_back(which->name);
+  return names;
+}
+
+std::string usage_error_of(const RunOptions& options) {
+  try {
+    make_plan(options);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+using Names = std::vector<std::string>;
+
+TEST(GlobMatches, the_whole_name_must_match) {
+  EXPECT_TRUE(glob_matches("load.tile.2d", "load.tile.2d"));
+  EXPECT_FALSE(glob_matches("load.tile", "load.tile.2d"));
+  EXPECT_FALSE(glob_matches("tile.2d", "load.tile.2d"));
+  EXPECT_FALSE(glob_matches("", "load"));
+}
+
+TEST(GlobMatches, star_stands_for_any_text_and_for_none) {
+  EXPECT_TRUE(glob_matches("load.*", "load.tile.2d"));
+  EXPECT_TRUE(glob_matches("*", ""));
+  EXPECT_TRUE(glob_matches("*.2d*", "load.tile.2d"));
+  EXPECT_TRUE(glob_matches("l*t*2d", "load.tile.2d"));
+  EXPECT_TRUE(glob_matches("*a*ab", "aaab"));  // the first try of the star is not the right one
+  EXPECT_FALSE(glob_matches("load.*.3d", "load.tile.2d"));
+}
+
+TEST(GlobMatches, question_mark_stands_for_one_character) {
+  EXPECT_TRUE(glob_matches("load.tile.?d", "load.tile.2d"));
+  EXPECT_FALSE(glob_matches("load.tile.2d?", "load.tile.2d"));
+}
+
+TEST(MakePlan, takes_what_a_glob_names_and_splits_it_by_scope) {
+  const Plan plan = make_plan({.cases = {"zz_plan.alpha", "zz_plan.ga*"}});
+  EXPECT_EQ(names_of(plan.one_gpu), Names({"zz_plan.alpha"}));
+  EXPECT_EQ(names_of(plan.all_gpus), Names({"zz_plan.gamma"}));
+}
+
+TEST(MakePlan, leaves_out_what_an_exclude_glob_names) {
+  const Plan plan = make_plan({.cases = {"zz_plan.*"}, .exclude = {"*bench", "zz_plan.gamma"}});
+  EXPECT_EQ(names_of(plan.one_gpu), Names({"zz_plan.alpha"}));
+  EXPECT_TRUE(plan.all_gpus.empty());
+}
+
+TEST(MakePlan, without_globs_takes_every_case_of_the_level) {
+  const Plan plan = make_plan({.level = Level::soak});
+  EXPECT_EQ(plan.one_gpu.size() + plan.all_gpus.size(), all_cases().size());
+}
+
+TEST(MakePlan, a_higher_level_holds_the_lower_ones) {
+  const RunOptions quick{.cases = {"zz_plan.alpha", "zz_plan.beta"}};
+  EXPECT_EQ(names_of(make_plan(quick).one_gpu), Names({"zz_plan.alpha"}));
+  const RunOptions nightly{.cases = {"zz_plan.alpha", "zz_plan.beta"}, .level = Level::nightly};
+  EXPECT_EQ(names_of(make_plan(nightly).one_gpu), Names({"zz_plan.alpha", "zz_plan.beta"}));
+}
+
+TEST(MakePlan, runs_conformance_before_benchmarks) {
+  const Plan plan = make_plan({.cases = {"zz_plan.a*"}});
+  EXPECT_EQ(names_of(plan.one_gpu), Names({"zz_plan.alpha", "zz_plan.a_bench"}));
+}
+
+TEST(MakePlan, a_benchmark_brings_its_conformance_case_even_against_level_and_exclude) {
+  EXPECT_EQ(names_of(make_plan({.cases = {"zz_plan.a_bench"}}).one_gpu),
+            Names({"zz_plan.alpha", "zz_plan.a_bench"}));
+  EXPECT_EQ(names_of(make_plan({.cases = {"zz_plan.b_bench"}, .exclude = {"*.beta"}}).one_gpu),
+            Names({"zz_plan.beta", "zz_plan.b_bench"}));
+}
+
+TEST(MakePlan, adds_up_the_expected_seconds) {
+  EXPECT_EQ(make_plan({.cases = {"zz_plan.a_bench"}}).seconds, 5);
+}
+
+TEST(MakePlan, refuses_a_glob_that_matches_nothing_and_suggests_the_nearest) {
+  EXPECT_EQ(usage_error_of({.cases = {"zz_plan.alhpa"}}),
+            "--cases 'zz_plan.alhpa' matches no case; did you mean 'zz_plan.alpha'?");
+  EXPECT_EQ(usage_error_of({.exclude = {"zzz"}}),
+            "--exclude 'zzz' matches no case; 'tidemark list' shows all");
+}
+
+TEST(MakePlan, refuses_to_plan_nothing) {
+  EXPECT_EQ(usage_error_of({.cases = {"zz_plan.alpha"}, .exclude = {"*"}}),
+            "--exclude leaves no case to run; take a glob away from it");
+  EXPECT_EQ(usage_error_of({.cases = {"zz_plan.beta"}}),
+            "--level quick leaves no case to run; the lowest level of those chosen is --level "
+            "nightly");
+}
+
+TEST(MakePlan, refuses_a_row_of_several_cases) {
+  EXPECT_EQ(usage_error_of({.cases = {"zz_plan.alpha", "zz_plan.gamma"}, .row = 3}),
+            "--row 3 needs exactly one case, and 2 are chosen; name one with --cases");
+  EXPECT_EQ(usage_error_of({.cases = {"zz_plan.a_bench"}, .row = 3}), "no error");
+}
+
+TEST(PlannedCases, say_kind_scope_claim_and_unit) {
+  const auto planned = planned_cases(make_plan({.cases = {"zz_plan.a_bench", "zz_plan.gamma"}}));
+  ASSERT_EQ(planned.size(), 3U);
+  EXPECT_EQ(planned[1].name, "zz_plan.a_bench");
+  EXPECT_EQ(planned[1].kind, "benchmark");
+  EXPECT_EQ(planned[1].scope, "one_gpu");
+  EXPECT_EQ(planned[1].unit, "TFLOP/s");
+  EXPECT_EQ(planned[2].name, "zz_plan.gamma");
+  EXPECT_EQ(planned[2].kind, "conformance");
+  EXPECT_EQ(planned[2].scope, "all_gpus");
+  EXPECT_EQ(planned[2].claim, "c");
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,258 @@
+// Meetings over point-to-point messages: rank 0 collects, then spreads.
+#include "harness/relay/mesh.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "harness/errors.hpp"
+#include "harness/supervisor/clock.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr double kBeatEvery = 2;  // seconds between signs of life
+
+template <typename Number>
+void put(std::string& bytes, Number number) {
+  bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+/// Takes a number off the front. Zero when there are too few bytes.
+template <typename Number>
+Number get(std::string_view& bytes) {
+  Number number{};
+  if (bytes.size() < sizeof number) return number;
+  std::memcpy(&number, bytes.data(), sizeof number);
+  bytes.remove_prefix(sizeof number);
+  return number;
+}
+
+std::string packed(const Gathered& all) {
+  std::string bytes;
+  put(bytes, static_cast<std::uint32_t>(all.silent.size()));
+  for (const std::uint32_t rank : all.silent) put(bytes, rank);
+  put(bytes, static_cast<std::uint32_t>(all.parts.size()));
+  for (const std::string& part : all.parts) {
+    put(bytes, static_cast<std::uint64_t>(part.size()));
+    bytes += part;
+  }
+  return bytes;
+}
+
+Gathered unpacked(std::string_view bytes) {
+  Gathered all;
+  for (auto left = get<std::uint32_t>(bytes); left > 0; --left) {
+    all.silent.push_back(get<std::uint32_t>(bytes));
+  }
+  for (auto left = get<std::uint32_t>(bytes); left > 0; --left) {
+    const auto size = std::min<std::uint64_t>(get<std::uint64_t>(bytes), bytes.size());
+    all.parts.emplace_back(bytes.substr(0, size));
+    bytes.remove_prefix(size);
+  }
+  return all;
+}
+
+const char* first_set(std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (const char* value = std::getenv(name)) return value;
+  }
+  return nullptr;
+}
+
+[[noreturn]] void refuse_ranks(std::uint64_t expected, std::uint32_t seen) {
+  throw EnvironmentError("the launcher started " + std::to_string(expected) + " ranks, MPI sees " +
+                         std::to_string(seen) +
+                         ": use the mpirun of the MPI that tidemark was built with, or srun "
+                         "--mpi=pmix");
+}
+
+}  // namespace
+
+Mesh::Mesh(Link link, bool launched)
+    : link_(std::move(link)),
+      launched_(launched),
+      heard_s_(link_.ranks, monotonic_s()),
+      silent_(link_.ranks) {}
+
+void Mesh::send(std::uint32_t to, Tag tag, std::string bytes) {
+  if (to == link_.rank) {
+    sort_in({.from = to, .tag = tag, .bytes = std::move(bytes)});
+  } else {
+    link_.send(to, tag, std::move(bytes));
+  }
+}
+
+void Mesh::send_to_others(Tag tag, const std::string& bytes) {
+  for (std::uint32_t to = 0; to < link_.ranks; ++to) {
+    if (to != link_.rank) link_.send(to, tag, bytes);
+  }
+}
+
+bool Mesh::pump() {
+  const double now = monotonic_s();
+  if (link_.ranks > 1 && now - last_beat_s_ > kBeatEvery) {
+    last_beat_s_ = now;
+    // Everybody waits for rank 0 and rank 0 for everybody; no other pair needs to know.
+    if (link_.rank == 0) {
+      send_to_others(Tag::alive, {});
+    } else {
+      link_.send(0, Tag::alive, {});
+    }
+  }
+  bool any = false;
+  while (std::optional<Message> message = link_.receive()) {
+    any = true;
+    heard_s_[message->from] = now;
+    silent_[message->from] = false;
+    sort_in(std::move(*message));
+  }
+  return any;
+}
+
+void Mesh::sort_in(Message message) {
+  if (message.tag == Tag::alive) return;
+  if (message.tag != Tag::collect && message.tag != Tag::spread) {
+    inbox_[message.tag].push_back(std::move(message));
+    return;
+  }
+  std::string_view bytes = message.bytes;
+  const auto meeting = get<std::uint64_t>(bytes);
+  if (meeting < meeting_) return;  // of a meeting that was given up
+  if (message.tag == Tag::collect) {
+    collected_[meeting][message.from] = bytes;
+  } else {
+    spread_[meeting] = bytes;
+  }
+}
+
+std::optional<Message> Mesh::take(Tag tag) {
+  auto& waiting = inbox_[tag];
+  if (waiting.empty()) return std::nullopt;
+  Message message = std::move(waiting.front());
+  waiting.pop_front();
+  return message;
+}
+
+bool Mesh::wait_for(const std::function<bool()>& done,
+                    const std::vector<std::uint32_t>& missing_from, const Patience& patience) {
+  const double began = monotonic_s();
+  while (true) {
+    pump();
+    if (done()) return true;
+    if (patience.meanwhile && !patience.meanwhile()) return false;
+    const double now = monotonic_s();
+    if (now - began > patience.total_s) return false;
+    const auto speaks = [&](std::uint32_t rank) {
+      return !silent_[rank] && now - std::max(began, heard_s_[rank]) <= patience.silence_s;
+    };
+    // One silent rank ends the meeting only when all others are there, or as silent.
+    if (std::none_of(missing_from.begin(), missing_from.end(), [&](std::uint32_t rank) {
+          return collected_[meeting_].count(rank) == 0 && speaks(rank);
+        })) {
+      return false;
+    }
+    rest();
+  }
+}
+
+Gathered Mesh::collect(std::string mine, const Patience& patience) {
+  auto& parts = collected_[meeting_];
+  parts[0] = std::move(mine);
+  std::vector<std::uint32_t> everybody;
+  for (std::uint32_t rank = 1; rank < link_.ranks; ++rank) everybody.push_back(rank);
+  wait_for([&] { return parts.size() == link_.ranks; }, everybody, patience);
+  Gathered all;
+  all.parts.resize(link_.ranks);
+  for (std::uint32_t rank = 0; rank < link_.ranks; ++rank) {
+    if (parts.count(rank) != 0) {
+      all.parts[rank] = std::move(parts[rank]);
+    } else {
+      all.silent.push_back(rank);
+      silent_[rank] = true;
+    }
+  }
+  return all;
+}
+
+Gathered Mesh::gather(std::string mine, const Patience& patience) {
+  Gathered all;
+  if (link_.rank == 0) {
+    all = collect(std::move(mine), patience);
+  } else {
+    std::string bytes;
+    put(bytes, meeting_);
+    link_.send(0, Tag::collect, bytes + mine);
+  }
+  collected_.erase(meeting_);
+  ++meeting_;
+  return all;
+}
+
+Gathered Mesh::allgather(std::string mine, const Patience& patience) {
+  Gathered all = gather(std::move(mine), patience);
+  const std::optional<std::string> spread = broadcast(packed(all), patience);
+  if (link_.rank == 0) return all;
+  if (!spread) return {.parts = std::vector<std::string>(link_.ranks), .silent = {0}};
+  return unpacked(*spread);
+}
+
+std::optional<std::string> Mesh::broadcast(std::string mine, const Patience& patience) {
+  std::optional<std::string> heard;
+  if (link_.rank == 0) {
+    std::string bytes;
+    put(bytes, meeting_);
+    send_to_others(Tag::spread, bytes + mine);
+    heard = std::move(mine);
+  } else if (wait_for([&] { return spread_.count(meeting_) != 0; }, {0}, patience)) {
+    heard = std::move(spread_[meeting_]);
+  } else {
+    silent_[0] = true;
+  }
+  spread_.erase(meeting_);
+  collected_.erase(meeting_);
+  ++meeting_;
+  return heard;
+}
+
+bool Mesh::close(double seconds) {
+  const Patience patience{.silence_s = seconds, .total_s = seconds};
+  if (!allgather({}, patience).complete()) return false;
+  const double until = monotonic_s() + seconds;
+  while (link_.unsent_bytes() > 0) {
+    pump();
+    if (monotonic_s() > until) return false;
+    rest();
+  }
+  link_.finish();
+  return true;
+}
+
+bool started_by_launcher() {
+  return first_set({"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"}) != nullptr;
+}
+
+Mesh open_mesh() {
+  const char* told = first_set({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"});
+  const std::uint64_t expected = told == nullptr ? 1 : std::strtoull(told, nullptr, 10);
+  if (!started_by_launcher()) {
+    // srun without a PMI: every task would take itself for a whole launch.
+    if (expected > 1) refuse_ranks(expected, 1);
+    return Mesh(std::move(local_links(1).front()));
+  }
+#ifdef TIDEMARK_WITH_MPI
+  Link link = mpi_link();
+  if (link.ranks < expected) refuse_ranks(expected, link.ranks);
+  return Mesh(std::move(link), true);
+#else
+  throw EnvironmentError(
+      "this tidemark was built without MPI and cannot be a rank of a launch: build it with "
+      "TIDEMARK_MPI=ON, or start it without mpirun");
+#endif
+}
+
+void rest() { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
+
+}  // namespace tidemark

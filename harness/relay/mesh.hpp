@@ -1,0 +1,85 @@
+// The supervisors of a launch among themselves: messages by tag, and meetings of all ranks that end
+// even when a rank is silent.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <map>
+
+#include "harness/relay/link.hpp"
+
+namespace tidemark {
+
+/// How long a meeting waits.
+struct Patience {
+  double silence_s = 60;                 // a rank not heard of for so long is silent
+  double total_s = 86400;                // whatever is heard
+  std::function<bool()> meanwhile = {};  // called while waiting; false gives up
+};
+
+struct Gathered {
+  std::vector<std::string> parts;     // one a rank; empty where silent
+  std::vector<std::uint32_t> silent;  // ranks that had not come when the wait ended
+
+  bool complete() const { return silent.empty(); }
+};
+
+/// Owns the link. Meetings must be called by all ranks in the same order; they go through rank 0,
+/// so a rank that does not come is known by number. Signs of life go out by themselves with pump(),
+/// which every wait of a supervisor calls.
+class Mesh {
+ public:
+  explicit Mesh(Link link, bool launched = false);
+
+  std::uint32_t rank() const { return link_.rank; }
+  std::uint32_t ranks() const { return link_.ranks; }
+  bool launched() const { return launched_; }  // by mpirun
+  const std::string& library() const { return link_.library; }
+
+  void send(std::uint32_t to, Tag tag, std::string bytes);
+  void send_to_others(Tag tag, const std::string& bytes);
+  /// Receives what has come. True when there was something.
+  bool pump();
+  /// The next message with this tag, in order of arrival.
+  std::optional<Message> take(Tag tag);
+  std::size_t unsent_bytes() const { return link_.unsent_bytes(); }
+
+  /// Every rank's part, on every rank.
+  Gathered allgather(std::string mine, const Patience& patience);
+  /// Every rank's part, on rank 0; the others get only who is silent.
+  Gathered gather(std::string mine, const Patience& patience);
+  /// Rank 0's bytes, on every rank; nothing when rank 0 is silent.
+  std::optional<std::string> broadcast(std::string mine, const Patience& patience);
+
+  /// Leaves together: all ranks meet a last time and finish the link. False when one did not come;
+  /// then the link is left as it is, because finishing would wait for that rank.
+  bool close(double seconds);
+
+ private:
+  Gathered collect(std::string mine, const Patience& patience);
+  bool wait_for(const std::function<bool()>& done, const std::vector<std::uint32_t>& missing_from,
+                const Patience& patience);
+  void sort_in(Message message);
+
+  Link link_;
+  bool launched_ = false;
+  std::uint64_t meeting_ = 0;
+  double last_beat_s_ = 0;
+  std::vector<double> heard_s_;
+  std::vector<bool> silent_;  // in the last meeting, and not heard of since: gets no new patience
+  std::map<Tag, std::deque<Message>> inbox_;
+  std::map<std::uint64_t, std::map<std::uint32_t, std::string>> collected_;  // by meeting and rank
+  std::map<std::uint64_t, std::string> spread_;                              // by meeting
+};
+
+/// True when a launcher started this process as one of its ranks.
+bool started_by_launcher();
+
+/// MPI under a launcher, else one rank alone. Throws EnvironmentError under a launcher when MPI was
+/// not built in or sees fewer ranks than the launcher started.
+Mesh open_mesh();
+
+/// Sleeps for a moment that is short for a person and long for two cores.
+void rest();
+
+}  // namespace tidemark

@@ -1,0 +1,115 @@
+// Meetings of supervisors, with the ranks as threads of this process.
+#include "harness/relay/mesh.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace tidemark {
+namespace {
+
+std::vector<Mesh> meshes(std::uint32_t ranks) {
+  std::vector<Mesh> all;
+  for (Link& link : local_links(ranks)) all.emplace_back(std::move(link));
+  return all;
+}
+
+TEST(Mesh, one_rank_meets_itself) {
+  Mesh mesh = std::move(meshes(1).front());
+  EXPECT_EQ(mesh.allgather("a", {}).parts, std::vector<std::string>{"a"});
+  EXPECT_EQ(mesh.broadcast("b", {}), "b");
+  EXPECT_TRUE(mesh.close(1));
+}
+
+TEST(Mesh, every_rank_learns_every_part) {
+  std::vector<Mesh> all = meshes(3);
+  std::vector<Gathered> seen(3);
+  std::vector<std::thread> threads;
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    threads.emplace_back([&, rank] {
+      seen[rank] = all[rank].allgather(std::string(rank, 'x') + std::string(1, '\0'), {});
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const std::vector<std::string> expected = {{"\0", 1}, {"x\0", 2}, {"xx\0", 3}};
+  for (const Gathered& gathered : seen) {
+    EXPECT_EQ(gathered.parts, expected);
+    EXPECT_TRUE(gathered.complete());
+  }
+}
+
+TEST(Mesh, a_silent_rank_is_named_and_not_waited_for) {
+  std::vector<Mesh> all = meshes(3);
+  const Patience patience{.silence_s = 0.2, .total_s = 3600};
+  Gathered seen;
+  std::thread other([&] { static_cast<void>(all[1].allgather("one", patience)); });
+  seen = all[0].allgather("zero", patience);
+  other.join();
+  EXPECT_EQ(seen.silent, std::vector<std::uint32_t>{2});
+  EXPECT_EQ(seen.parts[1], "one");
+  EXPECT_FALSE(seen.complete());
+}
+
+TEST(Mesh, a_silent_rank_0_is_named_by_the_others) {
+  std::vector<Mesh> all = meshes(2);
+  const Gathered seen = all[1].allgather("one", {.silence_s = 0.1, .total_s = 3600});
+  EXPECT_EQ(seen.silent, std::vector<std::uint32_t>{0});
+}
+
+TEST(Mesh, a_rank_once_silent_gets_no_new_patience_until_it_is_heard) {
+  std::vector<Mesh> all = meshes(2);
+  EXPECT_FALSE(all[0].gather({}, {.silence_s = 0.1, .total_s = 3600}).complete());
+  EXPECT_FALSE(all[0].gather({}, {.silence_s = 1e9, .total_s = 1e9}).complete());
+  all[1].send(0, Tag::alive, {});
+  int turns = 0;
+  const Patience patience{
+      .silence_s = 1e9, .total_s = 1e9, .meanwhile = [&] { return ++turns < 3; }};
+  EXPECT_FALSE(all[0].gather({}, patience).complete());
+  EXPECT_EQ(turns, 3);
+}
+
+TEST(Mesh, a_rank_that_gives_signs_of_life_is_waited_for_until_the_total_is_over) {
+  std::vector<Mesh> all = meshes(2);
+  int signs = 0;
+  const Patience patience{.silence_s = 0.2, .total_s = 1, .meanwhile = [&] {
+                            all[1].send(0, Tag::alive, {});
+                            ++signs;
+                            return true;
+                          }};
+  const Gathered seen = all[0].allgather("zero", patience);
+  EXPECT_EQ(seen.silent, std::vector<std::uint32_t>{1});
+  // 0.2 s of rest() are at most 1000 turns of 0.2 ms; a second is several times that.
+  EXPECT_GT(signs, 1000);
+}
+
+TEST(Mesh, a_late_part_of_a_meeting_given_up_does_not_enter_the_next_one) {
+  std::vector<Mesh> all = meshes(2);
+  const Gathered first = all[0].gather("zero", {.silence_s = 0.05, .total_s = 0.05});
+  EXPECT_EQ(first.silent, std::vector<std::uint32_t>{1});
+  static_cast<void>(all[1].gather("late", {}));
+  static_cast<void>(all[1].gather("second", {}));
+  const Gathered second = all[0].gather("zero", {.silence_s = 5, .total_s = 5});
+  EXPECT_EQ(second.parts[1], "second");
+}
+
+TEST(Mesh, meanwhile_may_give_up) {
+  std::vector<Mesh> all = meshes(2);
+  const Gathered seen =
+      all[0].gather("zero", {.silence_s = 60, .total_s = 60, .meanwhile = [] { return false; }});
+  EXPECT_EQ(seen.silent, std::vector<std::uint32_t>{1});
+}
+
+TEST(Mesh, messages_are_taken_by_tag_in_their_order) {
+  std::vector<Mesh> all = meshes(2);
+  all[1].send(0, Tag::trouble, "first");
+  all[1].send(0, Tag::tally, "other");
+  all[1].send(0, Tag::trouble, "second");
+  EXPECT_TRUE(all[0].pump());
+  EXPECT_EQ(all[0].take(Tag::trouble)->bytes, "first");
+  EXPECT_EQ(all[0].take(Tag::trouble)->bytes, "second");
+  EXPECT_FALSE(all[0].take(Tag::trouble).has_value());
+  EXPECT_EQ(all[0].take(Tag::tally)->from, 1U);
+}
+
+}  // namespace
+}  // namespace tidemark

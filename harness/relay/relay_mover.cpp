@@ -1,0 +1,239 @@
+// Panels are matched by their id and by how many panels with that id the two slots have shared
+// before: ranks that sit out a panel do not get out of step with the others.
+#include "harness/relay/relay_mover.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <set>
+
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;  // keeps the loop live
+constexpr std::uint64_t kMostUnsent = std::uint64_t{8} << 20;  // in the mesh, per rank
+constexpr std::uint64_t kMostPanel = std::uint64_t{1} << 40;   // bytes of a believable panel
+constexpr std::uint32_t kMostShards = std::uint32_t{1} << 20;
+
+const SegmentShard& shard_at(const std::byte* table, std::size_t index) {
+  return *std::launder(reinterpret_cast<const SegmentShard*>(table + index * sizeof(SegmentShard)));
+}
+
+/// What a panel's entry says, copied before anything can move the mapping.
+RelayPosted posted_in(const SegmentPanel& entry, std::uint32_t posting) {
+  return {.posting = posting,
+          .shards = entry.shards,
+          .row_bytes = entry.row_bytes,
+          .table = entry.table,
+          .data = entry.data,
+          .bytes = entry.bytes};
+}
+
+}  // namespace
+
+RelayMover::RelayMover(Mesh& mesh, std::vector<std::uint32_t> rank_of_slot)
+    : mesh_(mesh), rank_of_slot_(std::move(rank_of_slot)) {}
+
+void RelayMover::begin_epoch(std::uint32_t epoch) {
+  epoch_ = epoch;
+  boxes_.clear();
+  for (std::uint32_t slot = 0; slot < rank_of_slot_.size(); ++slot) {
+    if (rank_of_slot_[slot] == mesh_.rank()) boxes_.emplace(slot, Segment::create());
+  }
+  std::vector<Piece> ahead = std::exchange(ahead_, {});
+  for (Piece& piece : ahead) deliver(std::move(piece));
+}
+
+bool RelayMover::step() {
+  bool moved = false;
+  while (std::optional<Message> message = mesh_.take(Tag::shard)) {
+    Piece piece;
+    if (unpacked(message->bytes, piece)) deliver(std::move(piece));
+    moved = true;
+  }
+  for (auto& [slot, box] : boxes_) {
+    if (box.broken) continue;
+    try {
+      moved = adopt_postings(slot, box) || moved;
+      moved = send_some(slot, box) || moved;
+    } catch (const Error&) {
+      box.broken = true;  // its worker waits for nothing, and the deadline of its case speaks
+    }
+  }
+  return moved;
+}
+
+bool RelayMover::adopt_postings(std::uint32_t slot, Box& box) {
+  bool any = false;
+  for (std::size_t i = 0; i < kRelayPanels; ++i) {
+    // Not kept longer: a mapping that follows the growth of the segment moves the header.
+    const SegmentPanel& entry = box.segment.header().panels[i];
+    const std::uint32_t posting = entry.posting.load(std::memory_order_acquire);
+    if (posting == 0 || box.panels[entry.id].posting == posting) continue;
+    adopt(slot, box, entry.id, posted_in(entry, posting));
+    any = true;
+  }
+  return any;
+}
+
+void RelayMover::adopt(std::uint32_t slot, Box& box, std::uint32_t id, const RelayPosted& posted) {
+  Panel& panel = box.panels[id];
+  const std::map<std::uint32_t, std::uint32_t> sequence = std::move(panel.sequence);
+  panel = Panel{.posting = posted.posting, .table = posted.table, .data = posted.data};
+  panel.sequence = sequence;
+  std::set<std::uint32_t> peers = read_table(box, panel, posted);
+  peers.erase(slot);
+  for (const std::uint32_t peer : peers) ++panel.sequence[peer];
+  for (std::uint32_t i = 0; i < panel.owner.size(); ++i) {
+    if (panel.owner[i] != slot || panel.bytes[i] == 0) continue;
+    for (const std::uint32_t peer : peers) {
+      panel.outgoing.push_back({.to = peer,
+                                .sequence = panel.sequence[peer],
+                                .shard = i,
+                                .from_byte = panel.first_byte[i],
+                                .bytes = panel.bytes[i]});
+    }
+    panel.unsent[i] = static_cast<std::uint32_t>(peers.size());
+    if (peers.empty()) mark(box, panel, i);
+  }
+  std::vector<Piece> early = std::exchange(box.early, {});
+  for (Piece& piece : early) {
+    if (piece.id != id || !place(box, piece)) box.early.push_back(std::move(piece));
+  }
+}
+
+std::set<std::uint32_t> RelayMover::read_table(Box& box, Panel& panel,
+                                               const RelayPosted& posted) const {
+  if (posted.shards > kMostShards || posted.bytes > kMostPanel) {
+    throw Error("a panel that cannot be");
+  }
+  static_cast<void>(box.segment.at(posted.data, posted.bytes));
+  const std::byte* table =
+      box.segment.at(posted.table, posted.shards * sizeof(SegmentShard)).data();
+  const std::uint64_t rows = posted.row_bytes == 0 ? 0 : posted.bytes / posted.row_bytes;
+  std::set<std::uint32_t> owners;
+  for (std::size_t i = 0; i < posted.shards; ++i) {
+    const SegmentShard& shard = shard_at(table, i);
+    if (shard.owner >= rank_of_slot_.size() || shard.first_row > rows ||
+        shard.rows > rows - shard.first_row) {
+      throw Error("a shard outside its panel");
+    }
+    panel.owner.push_back(shard.owner);
+    panel.first_byte.push_back(shard.first_row * posted.row_bytes);
+    panel.bytes.push_back(shard.rows * posted.row_bytes);
+    owners.insert(shard.owner);
+  }
+  panel.got.assign(posted.shards, 0);
+  panel.unsent.assign(posted.shards, 0);
+  return owners;
+}
+
+bool RelayMover::send_some(std::uint32_t slot, Box& box) {
+  bool any = false;
+  for (auto& [id, panel] : box.panels) {
+    if (panel.outgoing.empty() || mesh_.unsent_bytes() >= kMostUnsent) continue;
+    send_piece(slot, box, id, panel);
+    any = true;
+  }
+  return any;
+}
+
+void RelayMover::send_piece(std::uint32_t slot, Box& box, std::uint32_t id, Panel& panel) {
+  Outgoing& next = panel.outgoing.front();
+  const std::uint64_t bytes = std::min(kPieceBytes, next.bytes - next.sent);
+  const std::span<const std::byte> from =
+      box.segment.at(panel.data + next.from_byte + next.sent, bytes);
+  Piece piece{.epoch = epoch_,
+              .id = id,
+              .from = slot,
+              .to = next.to,
+              .sequence = next.sequence,
+              .shard = next.shard,
+              .offset = next.sent,
+              .bytes = std::string(reinterpret_cast<const char*>(from.data()), bytes)};
+  next.sent += bytes;
+  if (next.sent == next.bytes) {
+    // The bytes are copied: as far as the worker is concerned, nobody needs them any more.
+    if (--panel.unsent[next.shard] == 0) mark(box, panel, next.shard);
+    panel.outgoing.pop_front();
+  } else {
+    panel.outgoing.push_back(next);  // the peers take turns
+    panel.outgoing.pop_front();
+  }
+  const std::uint32_t rank = rank_of_slot_[piece.to];
+  if (rank == mesh_.rank()) {
+    deliver(std::move(piece));
+  } else {
+    mesh_.send(rank, Tag::shard, packed(piece));
+  }
+}
+
+void RelayMover::deliver(Piece piece) {
+  if (piece.epoch > epoch_) {  // that rank has begun the epoch that this one is about to begin
+    ahead_.push_back(std::move(piece));
+    return;
+  }
+  const auto found = boxes_.find(piece.to);
+  if (piece.epoch < epoch_ || found == boxes_.end() || found->second.broken) return;
+  Box& box = found->second;
+  try {
+    if (!place(box, piece)) box.early.push_back(std::move(piece));
+  } catch (const Error&) {
+    box.broken = true;
+  }
+}
+
+bool RelayMover::place(Box& box, const Piece& piece) {
+  const auto found = box.panels.find(piece.id);
+  if (found == box.panels.end()) return false;
+  Panel& panel = found->second;
+  const auto sequence = panel.sequence.find(piece.from);
+  if (sequence == panel.sequence.end() || sequence->second < piece.sequence) return false;
+  // Of a panel that this slot has left behind, or not what the table says: nothing to do with it.
+  if (sequence->second > piece.sequence || piece.shard >= panel.owner.size() ||
+      panel.owner[piece.shard] != piece.from ||
+      piece.offset + piece.bytes.size() > panel.bytes[piece.shard]) {
+    return true;
+  }
+  const std::span<std::byte> to =
+      box.segment.at(panel.data + panel.first_byte[piece.shard] + piece.offset, piece.bytes.size());
+  std::memcpy(to.data(), piece.bytes.data(), piece.bytes.size());
+  panel.got[piece.shard] += piece.bytes.size();
+  if (panel.got[piece.shard] == panel.bytes[piece.shard]) mark(box, panel, piece.shard);
+  return true;
+}
+
+void RelayMover::mark(Box& box, const Panel& panel, std::size_t shard) {
+  auto* entry = std::launder(reinterpret_cast<SegmentShard*>(
+      box.segment.at(panel.table + shard * sizeof(SegmentShard), sizeof(SegmentShard)).data()));
+  // Release: the worker that sees the mark sees the bytes.
+  entry->arrived.store(panel.posting, std::memory_order_release);
+}
+
+std::string RelayMover::packed(const Piece& piece) {
+  std::string bytes;
+  bytes.reserve(32 + piece.bytes.size());
+  for (const std::uint32_t number :
+       {piece.epoch, piece.id, piece.from, piece.to, piece.sequence, piece.shard}) {
+    bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+  }
+  bytes.append(reinterpret_cast<const char*>(&piece.offset), sizeof piece.offset);
+  return bytes + piece.bytes;
+}
+
+bool RelayMover::unpacked(const std::string& bytes, Piece& piece) {
+  if (bytes.size() < 32) return false;
+  const char* from = bytes.data();
+  for (std::uint32_t* number :
+       {&piece.epoch, &piece.id, &piece.from, &piece.to, &piece.sequence, &piece.shard}) {
+    std::memcpy(number, from, sizeof *number);
+    from += sizeof *number;
+  }
+  std::memcpy(&piece.offset, from, sizeof piece.offset);
+  piece.bytes = bytes.substr(32);
+  return true;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,87 @@
+// The supervisor's side of the relay transport: carries shards between the segments of its own
+// slots and, by the mesh, to and from those of other ranks.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/relay/mesh.hpp"
+#include "harness/relay/segment.hpp"
+
+namespace tidemark {
+
+/// A copy of what a worker has posted.
+struct RelayPosted {
+  std::uint32_t posting = 0, shards = 0;
+  std::uint64_t row_bytes = 0, table = 0, data = 0, bytes = 0;
+};
+
+/// Serves one segment a local slot. step() does a bounded piece of work and never blocks. What a
+/// worker writes into its segment is checked before it is used: a crashed worker may leave anything
+/// there.
+class RelayMover {
+ public:
+  /// `rank_of_slot` names the supervisor of every slot of the launch.
+  RelayMover(Mesh& mesh, std::vector<std::uint32_t> rank_of_slot);
+
+  /// Forgets everything in flight and makes new segments for the slots of this rank. Pieces that
+  /// still come from an earlier epoch are dropped. All ranks use the same number.
+  void begin_epoch(std::uint32_t epoch);
+  /// The segment for the worker of this local slot.
+  int segment_fd(std::uint32_t slot) const { return boxes_.at(slot).segment.fd(); }
+
+  /// True when something moved.
+  bool step();
+
+ private:
+  /// One shard on its way to one slot.
+  struct Outgoing {
+    std::uint32_t to = 0, sequence = 0, shard = 0;
+    std::uint64_t from_byte = 0, bytes = 0, sent = 0;
+  };
+  /// What this side keeps of a posted panel.
+  struct Panel {
+    std::uint32_t posting = 0;  // 0: none adopted
+    std::uint64_t table = 0, data = 0;
+    std::vector<std::uint32_t> owner = {};
+    std::vector<std::uint64_t> first_byte = {}, bytes = {}, got = {};
+    std::vector<std::uint32_t> unsent = {};  // of an own shard: peers that do not have it yet
+    std::map<std::uint32_t, std::uint32_t> sequence = {};  // with this peer, all postings counted
+    std::deque<Outgoing> outgoing = {};
+  };
+  /// A piece of a shard as it travels.
+  struct Piece {
+    std::uint32_t epoch = 0, id = 0, from = 0, to = 0, sequence = 0, shard = 0;
+    std::uint64_t offset = 0;  // in the shard
+    std::string bytes;
+  };
+  struct Box {
+    explicit Box(Segment made) : segment(std::move(made)) {}
+    Segment segment;
+    std::map<std::uint32_t, Panel> panels;  // by id
+    std::vector<Piece> early;               // for panels the worker has not posted yet
+    bool broken = false;                    // its table was nonsense: left alone
+  };
+
+  bool adopt_postings(std::uint32_t slot, Box& box);
+  void adopt(std::uint32_t slot, Box& box, std::uint32_t id, const RelayPosted& posted);
+  std::set<std::uint32_t> read_table(Box& box, Panel& panel, const RelayPosted& posted) const;
+  bool send_some(std::uint32_t slot, Box& box);
+  void send_piece(std::uint32_t slot, Box& box, std::uint32_t id, Panel& panel);
+  void deliver(Piece piece);
+  bool place(Box& box, const Piece& piece);
+  static void mark(Box& box, const Panel& panel, std::size_t shard);
+  static std::string packed(const Piece& piece);
+  static bool unpacked(const std::string& bytes, Piece& piece);
+
+  Mesh& mesh_;
+  std::vector<std::uint32_t> rank_of_slot_;
+  std::uint32_t epoch_ = 0;
+  std::map<std::uint32_t, Box> boxes_;  // by local slot
+  std::vector<Piece> ahead_;            // of an epoch that has not begun here
+};
+
+}  // namespace tidemark

@@ -1,0 +1,254 @@
+// The relay transport against a mover, with workers and supervisors as threads of this process.
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "harness/relay/relay_mover.hpp"
+#include "harness/relay/relay_transport.hpp"
+#include "harness/supervisor/clock.hpp"
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+/// Byte of a panel: of its row, its place in the row, the panel and the time it is gathered.
+std::byte content(std::uint64_t at, std::uint32_t id, std::uint32_t time) {
+  return static_cast<std::byte>((at * 2654435761U + at / 251 + id * 17 + time * 101) >> 3U);
+}
+
+/// A panel as rank `rank` sees it before gathering: own shards filled, the rest poison.
+struct TestPanel {
+  PanelBuffer buffer;
+  std::vector<std::byte> memory;
+};
+
+TestPanel make_panel(std::uint32_t id, std::uint32_t rank, std::vector<Shard> shards,
+                     std::uint64_t row_bytes, std::uint32_t time) {
+  std::uint64_t rows = 0;
+  for (const Shard& shard : shards) rows = std::max(rows, shard.first_row + shard.rows);
+  TestPanel panel{.buffer = {.id = id, .base = nullptr, .row_bytes = row_bytes, .shards = shards},
+                  .memory = std::vector<std::byte>(rows * row_bytes, std::byte{0xee})};
+  for (const Shard& shard : shards) {
+    if (shard.owner != rank) continue;
+    for (std::uint64_t at = shard.first_row * row_bytes;
+         at < (shard.first_row + shard.rows) * row_bytes; ++at) {
+      panel.memory[at] = content(at, id, time);
+    }
+  }
+  panel.buffer.base = panel.memory.data();
+  return panel;
+}
+
+bool whole(const TestPanel& panel, std::uint32_t time) {
+  for (std::uint64_t at = 0; at < panel.memory.size(); ++at) {
+    if (panel.memory[at] != content(at, panel.buffer.id, time)) return false;
+  }
+  return true;
+}
+
+/// Waits until all shards are ready; false after ten seconds.
+bool gather(RelayTransport& transport, const TestPanel& panel) {
+  const double until = monotonic_s() + 10;
+  for (std::size_t shard = 0; shard < panel.buffer.shards.size();) {
+    if (transport.ready(panel.buffer.id, shard)) {
+      ++shard;
+    } else if (monotonic_s() > until) {
+      return false;
+    } else {
+      rest();
+    }
+  }
+  return true;
+}
+
+/// Supervisors as threads that pump until the workers are done.
+class Movers {
+ public:
+  explicit Movers(std::vector<std::uint32_t> rank_of_slot)
+      : rank_of_slot_(std::move(rank_of_slot)) {
+    for (Link& link : local_links(rank_of_slot_.back() + 1)) {
+      meshes_.push_back(std::make_unique<Mesh>(std::move(link)));
+      movers_.push_back(std::make_unique<RelayMover>(*meshes_.back(), rank_of_slot_));
+      movers_.back()->begin_epoch(1);
+    }
+    for (std::size_t rank = 0; rank < movers_.size(); ++rank) {
+      threads_.emplace_back([this, rank] {
+        while (!done_) {
+          meshes_[rank]->pump();
+          if (!movers_[rank]->step()) rest();
+        }
+      });
+    }
+  }
+  Movers(const Movers&) = delete;
+  Movers& operator=(const Movers&) = delete;
+  ~Movers() {
+    done_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+  int segment(std::uint32_t slot) const { return movers_[rank_of_slot_[slot]]->segment_fd(slot); }
+
+ private:
+  std::vector<std::uint32_t> rank_of_slot_;
+  std::vector<std::unique_ptr<Mesh>> meshes_;
+  std::vector<std::unique_ptr<RelayMover>> movers_;
+  std::vector<std::thread> threads_;
+  std::atomic<bool> done_ = false;
+};
+
+/// Each slot gathers the same panel; true where all of them hold all of it.
+bool all_gather(const Movers& movers, std::uint32_t slots, const std::vector<Shard>& shards,
+                std::uint64_t row_bytes, std::uint32_t times) {
+  std::atomic<std::uint32_t> good = 0;
+  std::vector<std::thread> workers;
+  for (std::uint32_t slot = 0; slot < slots; ++slot) {
+    workers.emplace_back([&, slot] {
+      RelayTransport transport(movers.segment(slot), slot);
+      for (std::uint32_t time = 0; time < times; ++time) {
+        const TestPanel panel = make_panel(0, slot, shards, row_bytes, time);
+        transport.start(panel.buffer);
+        if (gather(transport, panel) && whole(panel, time)) ++good;
+      }
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+  return good == slots * times;
+}
+
+TEST(Relay, two_slots_of_one_supervisor_exchange_a_panel_again_and_again) {
+  const Movers movers({0, 0});
+  EXPECT_TRUE(all_gather(movers, 2, {{0, 0, 3}, {1, 3, 5}}, 48, 20));
+}
+
+TEST(Relay, slots_of_three_supervisors_exchange_a_panel) {
+  const Movers movers({0, 1, 2});
+  EXPECT_TRUE(all_gather(movers, 3, {{0, 0, 3}, {1, 3, 5}, {2, 8, 1}}, 4096, 10));
+}
+
+TEST(Relay, tens_of_megabytes_arrive_in_pieces) {
+  const Movers movers({0, 1});
+  EXPECT_TRUE(all_gather(movers, 2, {{0, 0, 500}, {1, 500, 501}}, 40000, 1));
+}
+
+TEST(Relay, one_owner_may_have_several_shards_and_another_an_empty_one) {
+  const Movers movers({0, 0, 1});
+  EXPECT_TRUE(all_gather(movers, 3, {{0, 0, 2}, {1, 2, 2}, {0, 4, 3}, {2, 7, 0}}, 16, 5));
+}
+
+TEST(Relay, a_panel_may_grow_between_two_gatherings) {
+  const Movers movers({0, 1});
+  std::atomic<int> good = 0;
+  const auto work = [&](std::uint32_t slot) {
+    RelayTransport transport(movers.segment(slot), slot);
+    for (const std::uint64_t rows : {1U, 100U, 3U, 3000U}) {
+      const TestPanel panel = make_panel(1, slot, {{0, 0, rows}, {1, rows, rows}}, 64, 7);
+      transport.start(panel.buffer);
+      if (gather(transport, panel) && whole(panel, 7)) ++good;
+    }
+  };
+  std::thread first(work, 0);
+  std::thread second(work, 1);
+  first.join();
+  second.join();
+  EXPECT_EQ(good, 8);
+}
+
+TEST(Relay, a_slot_that_sits_out_a_panel_stays_in_step) {
+  const Movers movers({0, 0, 1});
+  std::atomic<int> good = 0;
+  const auto work = [&](std::uint32_t slot) {
+    RelayTransport transport(movers.segment(slot), slot);
+    // Slot 2 has no part in the first two.
+    for (std::uint32_t time = 0; time < 3; ++time) {
+      std::vector<Shard> shards = {{0, 0, 4}, {1, 4, 4}};
+      if (time == 2) shards.push_back({2, 8, 4});
+      if (time < 2 && slot == 2) continue;
+      const TestPanel panel = make_panel(0, slot, shards, 32, time);
+      transport.start(panel.buffer);
+      if (gather(transport, panel) && whole(panel, time)) ++good;
+    }
+  };
+  std::vector<std::thread> workers;
+  for (std::uint32_t slot = 0; slot < 3; ++slot) workers.emplace_back(work, slot);
+  for (std::thread& worker : workers) worker.join();
+  EXPECT_EQ(good, 7);
+}
+
+TEST(Relay, nothing_is_ready_while_the_other_has_not_started) {
+  const Movers movers({0, 0});
+  RelayTransport transport(movers.segment(0), 0);
+  const TestPanel panel = make_panel(0, 0, {{0, 0, 1}, {1, 1, 1}}, 16, 0);
+  transport.start(panel.buffer);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_FALSE(transport.ready(0, 1));
+  EXPECT_FALSE(transport.ready(3, 0));
+  EXPECT_FALSE(transport.ready(0, 9));
+}
+
+TEST(Relay, an_aborted_transport_starts_nothing) {
+  const Movers movers({0, 0});
+  RelayTransport transport(movers.segment(0), 0);
+  transport.abort();
+  transport.abort();
+  const TestPanel panel = make_panel(0, 0, {{0, 0, 1}, {1, 1, 1}}, 16, 0);
+  EXPECT_THROW(transport.start(panel.buffer), Error);
+}
+
+TEST(Relay, pieces_of_an_epoch_that_has_not_begun_here_wait_for_it) {
+  std::vector<Link> links = local_links(2);
+  Mesh mesh_0(std::move(links[0]));
+  Mesh mesh_1(std::move(links[1]));
+  RelayMover mover_0(mesh_0, {0, 1});
+  RelayMover mover_1(mesh_1, {0, 1});
+  mover_0.begin_epoch(1);
+  mover_1.begin_epoch(2);
+  RelayTransport ahead(mover_1.segment_fd(1), 1);
+  const std::vector<Shard> shards = {{0, 0, 0}, {1, 0, 4}};
+  const TestPanel sent = make_panel(0, 1, shards, 16, 5);
+  ahead.start(sent.buffer);
+  while (mover_1.step()) {
+  }
+  mesh_0.pump();
+  EXPECT_TRUE(mover_0.step());
+  mover_0.begin_epoch(2);
+  RelayTransport behind(mover_0.segment_fd(0), 0);
+  const TestPanel panel = make_panel(0, 0, shards, 16, 5);
+  behind.start(panel.buffer);
+  mover_0.step();
+  EXPECT_TRUE(behind.ready(0, 1));
+  EXPECT_TRUE(whole(panel, 5));
+}
+
+TEST(Relay, a_nonsense_table_stops_nobody_but_its_own_worker) {
+  Mesh mesh(std::move(local_links(1).front()));
+  RelayMover mover(mesh, {0, 0});
+  mover.begin_epoch(1);
+  Segment broken = Segment::of(mover.segment_fd(0));
+  SegmentPanel& entry = broken.header().panels[0];
+  entry.shards = 5;
+  entry.row_bytes = 16;
+  entry.table = std::uint64_t{1} << 60;
+  entry.data = ~std::uint64_t{0} - 4;
+  entry.bytes = 1 << 20;
+  entry.posting = 1;
+  EXPECT_FALSE(mover.step());
+  RelayTransport other(mover.segment_fd(1), 1);
+  const TestPanel panel = make_panel(0, 1, {{1, 0, 2}}, 16, 0);
+  other.start(panel.buffer);
+  EXPECT_TRUE(mover.step());
+  EXPECT_TRUE(other.ready(0, 0));
+}
+
+TEST(Segment, never_shrinks) {
+  const Segment segment = Segment::create();
+  EXPECT_NE(::ftruncate(segment.fd(), 0), 0);
+}
+
+}  // namespace
+}  // namespace tidemark

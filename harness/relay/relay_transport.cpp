@@ -1,0 +1,111 @@
+// Copies own shards into the segment, asks for the others, and copies them out as they arrive.
+#include "harness/relay/relay_transport.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+
+std::uint64_t pages(std::uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+
+std::uint64_t panel_bytes(const PanelBuffer& panel) {
+  std::uint64_t rows = 0;
+  for (const Shard& shard : panel.shards) rows = std::max(rows, shard.first_row + shard.rows);
+  return rows * panel.row_bytes;
+}
+
+}  // namespace
+
+RelayTransport::RelayTransport(int segment_fd, std::uint32_t rank)
+    : segment_(Segment::of(segment_fd)), rank_(rank) {}
+
+void RelayTransport::start(const PanelBuffer& panel) {
+  if (segment_.header().aborted.load(std::memory_order_acquire) != 0) {
+    throw Error("the relay transport was aborted");
+  }
+  auto found = flights_.find(panel.id);
+  if (found == flights_.end()) {
+    if (flights_.size() == kRelayPanels) {
+      throw Error("more than " + std::to_string(kRelayPanels) + " panels in flight");
+    }
+    const std::size_t place = flights_.size();
+    found = flights_.try_emplace(panel.id).first;
+    found->second.place = place;
+  }
+  Flight& flight = found->second;
+  flight.panel = panel;
+  flight.copied.assign(panel.shards.size(), false);
+  ++flight.posting;
+  reserve(flight, pages(panel.shards.size() * sizeof(SegmentShard)), panel_bytes(panel));
+  write_table(flight);
+  for (const Shard& shard : panel.shards) {
+    const std::uint64_t offset = shard.first_row * panel.row_bytes;
+    const std::uint64_t bytes = shard.rows * panel.row_bytes;
+    if (shard.owner != rank_ || bytes == 0) continue;
+    std::memcpy(segment_.at(flight.data + offset, bytes).data(), panel.base + offset, bytes);
+  }
+  SegmentPanel& entry = segment_.header().panels[flight.place];
+  entry.id = panel.id;
+  entry.shards = static_cast<std::uint32_t>(panel.shards.size());
+  entry.row_bytes = panel.row_bytes;
+  entry.table = flight.table;
+  entry.data = flight.data;
+  entry.bytes = panel_bytes(panel);
+  // Release: the supervisor that sees the posting sees the table and the bytes, too.
+  entry.posting.store(flight.posting, std::memory_order_release);
+}
+
+void RelayTransport::reserve(Flight& flight, std::uint64_t table_bytes, std::uint64_t panel_bytes) {
+  const std::uint64_t needed = table_bytes + panel_bytes;
+  if (flight.region.bytes < needed) {
+    if (flight.region.bytes > 0) segment_.release(flight.region.offset, flight.region.bytes);
+    flight.region = {.offset = segment_.grow(needed), .bytes = pages(needed)};
+  }
+  flight.table = flight.region.offset;
+  flight.data = flight.region.offset + table_bytes;
+}
+
+void RelayTransport::write_table(const Flight& flight) {
+  const std::size_t count = flight.panel.shards.size();
+  std::byte* table = segment_.at(flight.table, count * sizeof(SegmentShard)).data();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Shard& shard = flight.panel.shards[i];
+    new (table + i * sizeof(SegmentShard)) SegmentShard{
+        .owner = shard.owner, .arrived = 0, .first_row = shard.first_row, .rows = shard.rows};
+  }
+}
+
+bool RelayTransport::ready(std::uint32_t id, std::size_t index) {
+  const auto found = flights_.find(id);
+  if (found == flights_.end() || index >= found->second.copied.size()) return false;
+  Flight& flight = found->second;
+  if (flight.copied[index]) return true;
+  const Shard& shard = flight.panel.shards[index];
+  if (shard.rows > 0) {
+    const auto* entry = std::launder(reinterpret_cast<const SegmentShard*>(
+        segment_.at(flight.table + index * sizeof(SegmentShard), sizeof(SegmentShard)).data()));
+    // Acquire: the bytes of the shard are there once the supervisor's mark is seen.
+    if (entry->arrived.load(std::memory_order_acquire) != flight.posting) return false;
+    if (shard.owner != rank_) {
+      const std::uint64_t offset = shard.first_row * flight.panel.row_bytes;
+      const std::uint64_t bytes = shard.rows * flight.panel.row_bytes;
+      std::memcpy(flight.panel.base + offset, segment_.at(flight.data + offset, bytes).data(),
+                  bytes);
+    }
+  }
+  flight.copied[index] = true;
+  return true;
+}
+
+void RelayTransport::abort() noexcept {
+  segment_.header().aborted.store(1, std::memory_order_release);
+}
+
+}  // namespace tidemark

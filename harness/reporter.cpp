@@ -1,0 +1,84 @@
+// The reporter: waits for rank 0 to end. If that was without a report, it makes one of the journals
+// and marks it incomplete, so that even a killed launch leaves what it knew.
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "harness/launch.hpp"
+#include "harness/supervisor/reporter_process.hpp"
+#include "reports/error.hpp"
+#include "reports/journal/journal.hpp"
+#include "reports/store/report.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr unsigned kMostSeconds = 30;  // from the end of rank 0 until this process is gone, too
+constexpr auto kSettled = std::chrono::milliseconds(1500);
+constexpr auto kMostSettling = std::chrono::milliseconds(3000);
+
+/// Everything on the pipe until rank 0 has closed it.
+std::string read_to_end(int fd) {
+  std::string text;
+  std::array<char, 4096> bytes{};
+  while (true) {
+    const ssize_t got = ::read(fd, bytes.data(), bytes.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return text;
+    text.append(bytes.data(), static_cast<std::size_t>(got));
+  }
+}
+
+std::uintmax_t bytes_in(const std::string& folder) {
+  std::uintmax_t bytes = 0;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    bytes += entry.file_size(ignored);
+  }
+  return bytes;
+}
+
+/// mpirun gives the other ranks SIGTERM one second after rank 0 ended, and they still write.
+void wait_until_settled(const std::string& folder) {
+  using Clock = std::chrono::steady_clock;
+  const auto began = Clock::now();
+  auto changed = began;
+  std::uintmax_t before = bytes_in(folder);
+  while (Clock::now() - changed < kSettled && Clock::now() - began < kMostSettling) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const std::uintmax_t now = bytes_in(folder);
+    if (now != before) changed = Clock::now();
+    before = now;
+  }
+}
+
+}  // namespace
+
+int reporter_main(int /*argc*/, char** /*argv*/) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_IGN);
+  const std::string heard = read_to_end(kReporterFd);
+  ::alarm(kMostSeconds);  // a report on a dead file system is not waited for
+  const std::optional<ReporterTask> task = task_in(heard.substr(0, heard.find('\n')));
+  if (!task || heard.ends_with(kReporterDone)) return 0;
+  wait_until_settled(task->folder);
+  // Rank 0 may have been killed between the report and its "done".
+  if (std::filesystem::exists(task->out)) return 0;
+  try {
+    const Report report =
+        assemble(read_journals(task->folder),
+                 {.anonymise = task->anonymise,
+                  .incomplete_reason = "rank 0 was gone before it wrote the report"});
+    write_report(report, task->out);
+  } catch (const std::exception&) {
+    return 1;  // nobody listens; the journals stay for `tidemark recover`
+  }
+  return 0;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,315 @@
+// One round a case: all slots run it, or the first slot that breaks ends the round for all.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "harness/relay/relay_mover.hpp"
+#include "harness/supervisor/clock.hpp"
+#include "harness/supervisor/phases.hpp"
+
+namespace tidemark {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kWait = 0.0002;     // seconds: panels move between these
+constexpr double kJoinSeconds = 45;  // to join one communicator; less than any case's deadline
+
+/// What every rank knows of every slot between two rounds.
+struct SlotStatus {
+  Verdict verdict = Verdict::not_run;
+  bool usable = true;
+  bool alive = false;  // its worker waits for the next case
+};
+
+bool breaks_round(Verdict verdict) {
+  return verdict != Verdict::pass && verdict != Verdict::fail && verdict != Verdict::skip;
+}
+
+class Rounds {
+ public:
+  explicit Rounds(LaunchState& state) : state_(state), mover_(state.mesh, ranks_of(state)) {}
+
+  std::string run() {
+    std::string trouble = meet_at_start();
+    for (const Case* which : state_.plan.all_gpus) {
+      if (state_.stop.check()) return trouble;
+      if (trouble.empty()) trouble = unusable();
+      std::string reason = trouble.empty() ? ground_missing(*which) : trouble;
+      if (!reason.empty()) {
+        for (LocalSlot& local : state_.mine) say_not_run(local, *which, reason);
+        continue;
+      }
+      trouble = run_case_together(*which);
+    }
+    // Every slot that is lost has said so with its own results; only a rank that is gone is news.
+    return gone_;
+  }
+
+ private:
+  static std::vector<std::uint32_t> ranks_of(const LaunchState& state) {
+    std::vector<std::uint32_t> ranks;
+    for (const SlotPlace& place : state.places) ranks.push_back(place.rank);
+    return ranks;
+  }
+
+  std::size_t slots() const { return state_.places.size(); }
+  bool together() const { return slots() > 1; }
+
+  Patience patience() {
+    return {.silence_s = 60, .total_s = 86400, .meanwhile = [this] {
+              step_slots();
+              mover_.step();
+              return turn(state_, 0);
+            }};
+  }
+
+  // ---- what all ranks know -----------------------------------------------------------------
+
+  /// What passed where, and which slots are still usable.
+  std::string meet_at_start() {
+    Json mine = Json::array();
+    for (const LocalSlot& local : state_.mine) {
+      mine.push_back({{"slot", local.slot.number()},
+                      {"passed", local.passed},
+                      {"usable", !local.slot.lost().has_value()}});
+    }
+    passed_.resize(slots());
+    status_.resize(slots());
+    return exchange(mine, [this](const Json& told) {
+      const std::uint32_t slot = told.at("slot");
+      passed_.at(slot) = told.at("passed").get<std::set<std::string>>();
+      status_.at(slot).usable = told.at("usable");
+    });
+  }
+
+  std::string meet_after_round(const std::map<std::uint32_t, Verdict>& verdicts) {
+    Json mine = Json::array();
+    for (const LocalSlot& local : state_.mine) {
+      const std::uint32_t slot = local.slot.number();
+      mine.push_back({{"slot", slot},
+                      {"verdict", static_cast<int>(verdicts.at(slot))},
+                      {"usable", !local.slot.lost().has_value()},
+                      {"alive", local.slot.worker() != nullptr}});
+    }
+    return exchange(mine, [this](const Json& told) {
+      status_.at(told.at("slot").get<std::uint32_t>()) = {
+          .verdict = static_cast<Verdict>(told.at("verdict").get<int>()),
+          .usable = told.at("usable"),
+          .alive = told.at("alive")};
+    });
+  }
+
+  /// Every rank's list to every rank. Returns which ranks are silent; empty when none is.
+  template <typename Take>
+  std::string exchange(const Json& mine, Take take) {
+    const Gathered all = state_.mesh.allgather(mine.dump(), patience());
+    if (state_.stop.check()) return state_.stop.check()->text;
+    if (!all.complete()) {
+      gone_ = fmt::format("rank {} is silent", fmt::join(all.silent, ", "));
+      return gone_;
+    }
+    for (const std::string& part : all.parts) {
+      for (const Json& told : Json::parse(part)) take(told);
+    }
+    return {};
+  }
+
+  std::string unusable() const {
+    for (std::uint32_t slot = 0; slot < slots(); ++slot) {
+      if (!status_[slot].usable) return state_.places[slot].text(slot) + " is lost";
+    }
+    return {};
+  }
+
+  std::string ground_missing(const Case& which) const {
+    for (std::uint32_t slot = 0; slot < slots(); ++slot) {
+      const std::string missing = missing_ground(which, passed_[slot]);
+      if (!missing.empty()) return missing + " on " + state_.places[slot].text(slot);
+    }
+    return {};
+  }
+
+  void say_not_run(LocalSlot& local, const Case& which, const std::string& reason) {
+    record(state_, local, which, 1,
+           Ending{.verdict = Verdict::not_run,
+                  .reason = reason,
+                  .outcome = std::nullopt,
+                  .start_unix_s = unix_s()},
+           true);
+  }
+
+  // ---- workers -----------------------------------------------------------------------------
+
+  /// Moves all local slots on; the endings of this round are kept.
+  bool step_slots() {
+    bool any = false;
+    for (LocalSlot& local : state_.mine) {
+      if (std::optional<Ending> ending = local.slot.step()) {
+        endings_[local.slot.number()] = std::move(*ending);
+        any = true;
+      }
+    }
+    return any;
+  }
+
+  /// Fresh workers everywhere, with a transport between them. Bounded by the bounds of the slots.
+  void start_workers() {
+    ++epoch_;
+    for (LocalSlot& local : state_.mine) local.slot.dismiss_worker();
+    const auto busy = [](const LocalSlot& local) { return local.slot.busy(); };
+    while (std::any_of(state_.mine.begin(), state_.mine.end(), busy)) {
+      step_slots();
+      if (!turn(state_, kWait)) return;
+    }
+    if (!together()) return;
+    mover_.begin_epoch(epoch_);
+    TransportOrder order{.kind = TransportKind::relay, .nccl_id = {}, .seconds = kJoinSeconds};
+    for (LocalSlot& local : state_.mine) {
+      if (local.slot.lost()) continue;
+      if (state_.device == DeviceKind::virtual_device) {
+        local.slot.use_segment(mover_.segment_fd(local.slot.number()));
+      }
+      local.slot.start_worker();
+    }
+    if (state_.device == DeviceKind::cuda) {
+      order.kind = TransportKind::nccl;
+      order.nccl_id = shared_nccl_id();
+    }
+    for (LocalSlot& local : state_.mine) local.slot.send(order);
+  }
+
+  /// Made by slot 0's worker. All zeros when that worker could not; then nobody can join, and each
+  /// worker says why.
+  NcclId shared_nccl_id() {
+    NcclId id{};
+    if (state_.mesh.rank() == 0) {
+      Slot& first = state_.mine.front().slot;
+      first.send(NcclIdOrder{});
+      const double until = monotonic_s() + kJoinSeconds;
+      while (first.worker() != nullptr && first.trouble().empty() && monotonic_s() < until) {
+        step_slots();
+        if (const std::optional<NcclId> made = first.take_nccl_id()) {
+          id = *made;
+          break;
+        }
+        if (!turn(state_, 0.001)) break;
+      }
+    }
+    const auto* bytes = reinterpret_cast<const char*>(id.data());
+    const std::optional<std::string> told =
+        state_.mesh.broadcast(std::string(bytes, id.size()), patience());
+    if (told && told->size() == id.size()) {
+      std::copy(told->begin(), told->end(), reinterpret_cast<char*>(id.data()));
+    }
+    return id;
+  }
+
+  // ---- rounds ------------------------------------------------------------------------------
+
+  /// A case with its attempts. Returns why the phase cannot go on.
+  std::string run_case_together(const Case& which) {
+    for (std::uint32_t attempt = 1; attempt <= kMostAttempts; ++attempt) {
+      if (need_workers_) start_workers();
+      need_workers_ = false;
+      const std::map<std::uint32_t, Verdict> verdicts = run_round(which, attempt);
+      if (state_.stop.check()) return {};
+      const std::string trouble = meet_after_round(verdicts);
+      if (!trouble.empty()) return trouble;
+      const bool failed = any([](Verdict verdict) { return verdict == Verdict::fail; });
+      const bool broke = any(breaks_round);
+      need_workers_ = failed || broke ||
+                      !std::all_of(status_.begin(), status_.end(),
+                                   [](const SlotStatus& status) { return status.alive; });
+      for (std::uint32_t slot = 0; slot < slots(); ++slot) {
+        if (status_[slot].verdict == Verdict::pass && attempt == 1) {
+          passed_[slot].insert(std::string(which.name));
+        } else {
+          passed_[slot].erase(std::string(which.name));
+        }
+      }
+      if (!failed || broke || !unusable().empty()) break;
+    }
+    return {};
+  }
+
+  template <typename Test>
+  bool any(Test test) const {
+    return std::any_of(status_.begin(), status_.end(),
+                       [&](const SlotStatus& status) { return test(status.verdict); });
+  }
+
+  std::map<std::uint32_t, Verdict> run_round(const Case& which, std::uint32_t attempt) {
+    ++round_;
+    endings_.clear();
+    std::map<std::uint32_t, Verdict> verdicts;
+    std::string culprit;
+    for (LocalSlot& local : state_.mine) begin_case(state_, local, which, attempt);
+    while (verdicts.size() < state_.mine.size()) {
+      const bool moved = step_slots() || mover_.step();
+      for (LocalSlot& local : state_.mine) {
+        const auto ending = endings_.find(local.slot.number());
+        if (ending == endings_.end() || verdicts.count(ending->first) != 0) continue;
+        verdicts[ending->first] = ending->second.verdict;
+        // A failed slot may be tried again with the others; the round counts once, at its end.
+        record(state_, local, which, attempt, ending->second, attempt == 1);
+        if (breaks_round(ending->second.verdict) && culprit.empty()) {
+          culprit = culprit_text(ending->first, ending->second.verdict);
+          state_.mesh.send_to_others(Tag::failed,
+                                     Json({{"round", round_}, {"text", culprit}}).dump());
+          end_round(culprit);
+        }
+      }
+      if (culprit.empty()) {
+        culprit = told_culprit();
+        if (!culprit.empty()) end_round(culprit);
+      }
+      if (!turn(state_, moved ? 0 : kWait)) return {};
+    }
+    return verdicts;
+  }
+
+  std::string culprit_text(std::uint32_t slot, Verdict verdict) const {
+    const std::string_view what = verdict == Verdict::crash    ? "crashed"
+                                  : verdict == Verdict::hang   ? "hung"
+                                  : verdict == Verdict::sticky ? "had a sticky error"
+                                                               : "broke off";
+    return fmt::format("{} {} in the same round", state_.places[slot].text(slot), what);
+  }
+
+  /// What another rank says of this round; what it said of earlier rounds is dropped.
+  std::string told_culprit() {
+    while (const std::optional<Message> told = state_.mesh.take(Tag::failed)) {
+      const Json json = Json::parse(told->bytes, nullptr, false);
+      if (!json.is_discarded() && json.value("round", 0U) == round_) return json.value("text", "");
+    }
+    return {};
+  }
+
+  /// Workers still at the case wait for data that will never come.
+  void end_round(const std::string& culprit) {
+    for (LocalSlot& local : state_.mine) {
+      if (local.slot.attempting()) local.slot.give_up(Verdict::not_run, culprit);
+    }
+  }
+
+  LaunchState& state_;
+  RelayMover mover_;
+  std::vector<std::set<std::string>> passed_;  // by slot
+  std::vector<SlotStatus> status_;             // by slot
+  std::map<std::uint32_t, Ending> endings_;    // of this round, by slot
+  std::uint32_t epoch_ = 0, round_ = 0;
+  bool need_workers_ = true;
+  std::string gone_;
+};
+
+}  // namespace
+
+std::string run_all_gpus_phase(LaunchState& state) {
+  if (state.plan.all_gpus.empty()) return {};
+  return Rounds(state).run();
+}
+
+}  // namespace tidemark

@@ -1,0 +1,195 @@
+// Gathers, assembles, writes, counts, and cleans up only what is safely in the report.
+#include "harness/supervisor/closing.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "harness/supervisor/clock.hpp"
+#include "reports/error.hpp"
+#include "reports/store/report.hpp"
+
+namespace tidemark {
+namespace {
+
+using Json = nlohmann::json;
+
+/// What rank 0 tells the others at the end.
+struct Verdicts {
+  ExitCode code = ExitCode::incomplete;
+  bool safe = false;  // every journal is in a report on disk
+};
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Under mpirun a rank that was told to stop has a second before it is killed.
+Patience patience_at_end(const LaunchState& state, bool stopped) {
+  if (stopped && state.mesh.launched()) return {.silence_s = 0.4, .total_s = 0.4};
+  return {.silence_s = 60, .total_s = 600};
+}
+
+void journal_end(LaunchState& state, const std::string& trouble) {
+  if (const std::optional<StopReason>& stop = state.stop.check(); stop && !stop->heard) {
+    state.journal.append(EventRecord{.at_unix_s = unix_s(),
+                                     .gpu = -1,
+                                     .source = stop->signal != 0 ? "signal" : "supervisor",
+                                     .code = stop->signal,
+                                     .text = stop->text});
+  }
+  state.journal.append(EndRecord{.rank = state.mesh.rank(),
+                                 .at_unix_s = unix_s(),
+                                 .complete = trouble.empty(),
+                                 .reason = trouble});
+}
+
+/// The journals of all ranks; those of silent ranks from the folder, as far as it is shared.
+std::vector<std::string> all_journals(Gathered gathered, const std::string& folder) {
+  std::vector<std::string> journals;
+  for (std::uint32_t rank = 0; rank < gathered.parts.size(); ++rank) {
+    std::string& text = gathered.parts[rank];
+    if (text.empty()) text = text_of(fmt::format("{}/rank-{:05}.jsonl", folder, rank));
+    if (!text.empty()) journals.push_back(std::move(text));
+  }
+  return journals;
+}
+
+VerdictCounts counts_of(const Report& report) {
+  VerdictCounts counts{};
+  for (const ResultRow& result : report.results) {
+    ++counts.at(static_cast<std::size_t>(result.verdict));
+  }
+  return counts;
+}
+
+std::string_view word_of(ExitCode code) {
+  switch (code) {
+    case ExitCode::ok:
+      return "PASS";
+    case ExitCode::failed:
+      return "FAIL";
+    case ExitCode::environment:
+      return "NOTHING RUN";
+    default:
+      return "INCOMPLETE";
+  }
+}
+
+std::string counted(const VerdictCounts& counts) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] > 0) parts.push_back(fmt::format("{} {}", counts[i], kVerdictNames[i]));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+void say_result(LaunchState& state, const Opening& opening, const Report& report, ExitCode code) {
+  const VerdictCounts counts = counts_of(report);
+  const std::uint64_t planned = report.cases.size() * report.launch.gpus;
+  if (state.options.json) {
+    Json verdicts = Json::object();
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      verdicts[std::string(kVerdictNames[i])] = counts[i];
+    }
+    const Json summary = {{"result", word_of(code)},
+                          {"exit_code", static_cast<int>(code)},
+                          {"report", opening.head.out},
+                          {"run_id", opening.head.run_id},
+                          {"seed", opening.head.seed},
+                          {"device", report.launch.device},
+                          {"gpus", report.launch.gpus},
+                          {"planned", planned},
+                          {"verdicts", verdicts},
+                          {"complete", report.launch.complete},
+                          {"incomplete_reason", report.launch.incomplete_reason}};
+    fmt::print("{}\n", summary.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return;
+  }
+  state.console.line(fmt::format(" {} cases x {} gpus: {} = {} planned", report.cases.size(),
+                                 report.launch.gpus, counted(counts), planned));
+  const bool is_virtual = state.device == DeviceKind::virtual_device;
+  std::string result =
+      fmt::format(" RESULT: {}{}", word_of(code), is_virtual ? "  (VIRTUAL device)" : "");
+  if (!report.launch.complete) result += "  incomplete: " + report.launch.incomplete_reason;
+  state.console.line(result + "  report: " + opening.head.out);
+}
+
+/// Rank 0: from journals to the report on disk.
+Verdicts report_all(LaunchState& state, const Opening& opening, const Gathered& gathered) {
+  const std::string folder = journal_folder(opening.head.out);
+  AssembleOptions how{.anonymise = state.options.anonymise, .incomplete_reason = {}};
+  if (!gathered.complete()) {
+    how.incomplete_reason = fmt::format("rank {} was silent", fmt::join(gathered.silent, ", "));
+  }
+  Verdicts verdicts;
+  try {
+    const Report report = assemble(all_journals(gathered, folder), how);
+    write_report(report, opening.head.out);
+    verdicts.code = exit_code(counts_of(report), report.cases.size() * report.launch.gpus,
+                              report.launch.complete, state.options.strict);
+    verdicts.safe = gathered.complete();
+    say_result(state, opening, report, verdicts.code);
+  } catch (const ReportError& error) {
+    fmt::print(stderr, "tidemark: no report: {}\n", error.what());
+  }
+  if (!verdicts.safe) {
+    state.console.line(fmt::format(
+        " journals kept in {}; make a report of them with: tidemark recover {}", folder, folder));
+  }
+  return verdicts;
+}
+
+void remove_journals(LaunchState& state, const std::string& folder) {
+  std::error_code ignored;
+  std::filesystem::remove(state.journal.path(), ignored);
+  std::filesystem::remove(folder, ignored);  // the last rank on a file system finds it empty
+}
+
+}  // namespace
+
+ExitCode close_launch(LaunchState& state, const Opening& opening, const std::string& trouble,
+                      ReporterProcess* reporter) {
+  std::string mine;
+  try {
+    journal_end(state, trouble);
+  } catch (const ReportError&) {
+    // A full disk: a journal without its end is an incomplete one, and that is what is so.
+  }
+  mine = text_of(state.journal.path());
+  const bool stopped = state.stop.check().has_value();
+  Patience patience = patience_at_end(state, stopped);
+  patience.meanwhile = [&state] {
+    state.console.refresh();
+    return true;
+  };
+  const Gathered gathered = state.mesh.gather(mine, patience);
+  state.console.refresh();
+  state.console.end_progress();
+  Verdicts verdicts;
+  Json told;
+  if (state.mesh.rank() == 0) {
+    verdicts = report_all(state, opening, gathered);
+    told = {{"code", static_cast<int>(verdicts.code)}, {"safe", verdicts.safe}};
+    if (reporter != nullptr && std::filesystem::exists(opening.head.out)) reporter->done();
+  } else if (!stopped) {
+    patience.silence_s = 300;  // a big report takes its time, and rank 0 says nothing meanwhile
+  }
+  const std::optional<std::string> heard = state.mesh.broadcast(told.dump(), patience);
+  const Json json = heard ? Json::parse(*heard, nullptr, false) : Json();
+  if (json.is_object()) {
+    verdicts = {.code = static_cast<ExitCode>(json.value("code", 4)),
+                .safe = json.value("safe", false)};
+  }
+  if (verdicts.safe) remove_journals(state, journal_folder(opening.head.out));
+  return verdicts.code;
+}
+
+}  // namespace tidemark

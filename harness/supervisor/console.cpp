@@ -1,0 +1,120 @@
+// Prints header, troubles and progress.
+#include "harness/supervisor/console.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "harness/supervisor/clock.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr double kBarEvery = 0.2, kLineEvery = 10, kTallyEvery = 1;  // seconds
+
+std::string duration(double seconds) {
+  const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
+  return whole < 60 ? fmt::format("{}s", whole) : fmt::format("{}m{:02}s", whole / 60, whole % 60);
+}
+
+}  // namespace
+
+Console::Console(Mesh& mesh, std::uint64_t planned, bool quiet)
+    : mesh_(mesh),
+      planned_(planned),
+      quiet_(quiet),
+      // mpirun gives its ranks a terminal of their own, whatever the user's output is.
+      colour_(!mesh.launched() && ::isatty(STDOUT_FILENO) == 1 &&
+              std::getenv("NO_COLOR") == nullptr),
+      bar_(::isatty(STDERR_FILENO) == 1),
+      began_s_(monotonic_s()),
+      shown_s_(monotonic_s()),
+      others_(mesh.ranks()) {}
+
+void Console::print(const std::string& text) {
+  if (quiet_) return;
+  end_progress();
+  fmt::print("{}\n", text);
+  std::fflush(stdout);  // a pipe would keep it, and a crash of ours would lose it
+}
+
+void Console::line(const std::string& text) {
+  if (mesh_.rank() == 0) print(text);
+}
+
+void Console::trouble(const std::string& text) {
+  if (mesh_.rank() == 0) {
+    print(text);
+  } else {
+    mesh_.send(0, Tag::trouble, text);
+  }
+}
+
+void Console::count(bool troubled) {
+  ++mine_.done;
+  if (troubled) ++mine_.troubled;
+}
+
+void Console::refresh() {
+  const double now = monotonic_s();
+  if (mesh_.rank() != 0) {
+    if (now - sent_s_ < kTallyEvery) return;
+    sent_s_ = now;
+    const nlohmann::json tally = {
+        {"done", mine_.done}, {"troubled", mine_.troubled}, {"now", mine_.now}};
+    mesh_.send(0, Tag::tally, tally.dump());
+    return;
+  }
+  hear_others();
+  if (now - shown_s_ < (bar_ ? kBarEvery : kLineEvery)) return;
+  shown_s_ = now;
+  show_progress();
+}
+
+void Console::hear_others() {
+  while (const std::optional<Message> message = mesh_.take(Tag::trouble)) print(message->bytes);
+  while (const std::optional<Message> message = mesh_.take(Tag::tally)) {
+    const auto tally = nlohmann::json::parse(message->bytes, nullptr, false);
+    if (tally.is_discarded()) continue;
+    others_[message->from] = {.done = tally.value("done", std::uint64_t{0}),
+                              .troubled = tally.value("troubled", std::uint64_t{0}),
+                              .now = tally.value("now", "")};
+  }
+}
+
+void Console::show_progress() {
+  std::uint64_t done = mine_.done;
+  std::uint64_t troubled = mine_.troubled;
+  for (const Tally& tally : others_) {
+    done += tally.done;
+    troubled += tally.troubled;
+  }
+  const double spent = monotonic_s() - began_s_;
+  std::string eta;
+  if (done > 0 && done < planned_) {
+    eta = "  eta " +
+          duration(spent / static_cast<double>(done) * static_cast<double>(planned_ - done));
+  }
+  const std::string text = fmt::format("[{:3}%] {:<32} {}/{} results  {} not passed{}",
+                                       planned_ == 0 ? 100 : 100 * done / planned_, mine_.now, done,
+                                       planned_, troubled, eta);
+  if (bar_) {
+    fmt::print(stderr, "\r{:<99}", text.substr(0, 99));
+    bar_shown_ = true;
+  } else if (!quiet_) {
+    fmt::print("{}\n", text);
+  }
+  std::fflush(bar_ ? stderr : stdout);
+}
+
+void Console::end_progress() {
+  if (!bar_shown_) return;
+  fmt::print(stderr, "\r{:<99}\r", "");
+  std::fflush(stderr);
+  bar_shown_ = false;
+}
+
+}  // namespace tidemark

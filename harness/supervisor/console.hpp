@@ -1,0 +1,52 @@
+// What a person sees while a launch runs. Only rank 0 prints; the others send it their lines.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/relay/mesh.hpp"
+
+namespace tidemark {
+
+/// How far one rank has come.
+struct Tally {
+  std::uint64_t done = 0, troubled = 0;  // results; of them no pass, waived or skip
+  std::string now;                       // the case it is at
+};
+
+class Console {
+ public:
+  /// `quiet`: nothing on standard output but the last line (--json).
+  Console(Mesh& mesh, std::uint64_t planned, bool quiet);
+
+  /// A line of the header or the end; printed by rank 0, ignored elsewhere.
+  void line(const std::string& text);
+  /// Lines about a result that is no pass; from any rank.
+  void trouble(const std::string& text);
+  /// One more result of this rank.
+  void count(bool troubled);
+  void at(const std::string& case_name) { mine_.now = case_name; }
+
+  /// Prints what other ranks have sent, and progress when it is time: a bar on a terminal, a line
+  /// every ten seconds elsewhere.
+  void refresh();
+  /// Wipes the bar before something else is printed.
+  void end_progress();
+
+  bool colour() const { return colour_; }
+
+ private:
+  void hear_others();
+  void show_progress();
+  void print(const std::string& text);
+
+  Mesh& mesh_;
+  std::uint64_t planned_ = 0;
+  bool quiet_ = false, colour_ = false, bar_ = false, bar_shown_ = false;
+  double began_s_ = 0, shown_s_ = 0, sent_s_ = 0;
+  Tally mine_;
+  std::vector<Tally> others_;  // by rank
+};
+
+}  // namespace tidemark

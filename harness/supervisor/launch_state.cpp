@@ -1,0 +1,99 @@
+// Journals results and turns the loop.
+#include "harness/supervisor/launch_state.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+
+#include "harness/supervisor/clock.hpp"
+#include "harness/supervisor/records.hpp"
+
+namespace tidemark {
+namespace {
+
+RecordPlace place_of(const LaunchState& state, const LocalSlot& local) {
+  const std::uint32_t slot = local.slot.number();
+  return {.gpu = slot,
+          .gpus = static_cast<std::uint32_t>(state.places.size()),
+          .uuid = state.places[slot].uuid,
+          .seed = state.seed,
+          .level = state.options.level,
+          .device = state.device,
+          .fault = state.options.fault,
+          .launched = state.mesh.launched()};
+}
+
+void wait_for_something(const LaunchState& state, double most_wait_s) {
+  std::vector<pollfd> fds = {{.fd = state.stop.fd(), .events = POLLIN, .revents = 0}};
+  for (const LocalSlot& local : state.mine) {
+    const WorkerProcess* worker = local.slot.worker();
+    if (worker == nullptr) continue;
+    // A pipe whose other end is closed would wake poll for ever; its descriptor is then -1, which
+    // poll leaves alone.
+    fds.push_back({.fd = worker->records_fd(), .events = POLLIN, .revents = 0});
+    fds.push_back({.fd = worker->errors_fd(), .events = POLLIN, .revents = 0});
+  }
+  const timespec wait{.tv_sec = 0, .tv_nsec = static_cast<long>(most_wait_s * 1e9)};
+  ::ppoll(fds.data(), fds.size(), &wait, nullptr);
+}
+
+}  // namespace
+
+std::string SlotPlace::text(std::uint32_t slot) const {
+  return fmt::format("slot {} ({}, {})", slot, host, uuid);
+}
+
+void begin_case(LaunchState& state, LocalSlot& local, const Case& which, std::uint32_t attempt) {
+  state.journal.append(StartRecord{.gpu = local.slot.number(),
+                                   .case_name = std::string(which.name),
+                                   .attempt = attempt,
+                                   .at_unix_s = unix_s()});
+  state.console.at(std::string(which.name));
+  local.slot.begin(which, attempt);
+}
+
+void record(LaunchState& state, LocalSlot& local, const Case& which, std::uint32_t attempt,
+            const Ending& ending, bool last) {
+  const std::uint32_t slot = local.slot.number();
+  const OutcomeRecord written =
+      outcome_record(place_of(state, local), which, attempt, ending,
+                     [&](double at) { return state.telemetry.nearest(slot, at); });
+  state.journal.append(written);
+  const bool fine = ending.verdict == Verdict::pass || ending.verdict == Verdict::skip;
+  if (ending.verdict == Verdict::pass) {
+    local.passed.insert(std::string(which.name));
+  }
+  if (ending.verdict != Verdict::pass || attempt > 1) {
+    state.console.trouble(
+        trouble_text(written, state.places[slot].text(slot), state.console.colour()));
+  }
+  if (last) state.console.count(!fine);
+}
+
+bool turn(LaunchState& state, double most_wait_s) {
+  state.mesh.pump();
+  for (const EventRecord& event : state.telemetry.take_events()) {
+    state.journal.append(event);
+    state.console.trouble(fmt::format(" event on GPU {}: {}", event.gpu, event.text));
+  }
+  state.console.refresh();
+  while (const std::optional<Message> told = state.mesh.take(Tag::stop)) {
+    state.stop.stop({.text = told->bytes, .signal = 0, .heard = true});
+  }
+  if (state.stop.check()) return false;
+  wait_for_something(state, most_wait_s);
+  return true;
+}
+
+void end_workers(LaunchState& state) {
+  for (LocalSlot& local : state.mine) local.slot.give_up(Verdict::not_run, "the launch ended");
+  const double until = monotonic_s() + 2;
+  const auto busy = [](const LocalSlot& local) { return local.slot.busy(); };
+  while (std::any_of(state.mine.begin(), state.mine.end(), busy) && monotonic_s() < until) {
+    for (LocalSlot& local : state.mine) static_cast<void>(local.slot.step());
+    rest();
+  }
+}
+
+}  // namespace tidemark

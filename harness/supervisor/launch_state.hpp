@@ -1,0 +1,65 @@
+// What the phases of a launch share.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/options.hpp"
+#include "harness/plan.hpp"
+#include "harness/relay/mesh.hpp"
+#include "harness/supervisor/console.hpp"
+#include "harness/supervisor/slot.hpp"
+#include "harness/supervisor/stop.hpp"
+#include "harness/telemetry/telemetry.hpp"
+#include "reports/journal/journal.hpp"
+
+namespace tidemark {
+
+/// Where a slot of the launch is.
+struct SlotPlace {
+  std::uint32_t rank = 0;
+  std::string uuid, host;
+
+  /// "slot 2 (node07, GPU-5f...)"
+  std::string text(std::uint32_t slot) const;
+};
+
+/// One slot of this rank.
+struct LocalSlot {
+  Slot slot;
+  std::set<std::string> passed;  // names of cases, in this launch
+};
+
+/// References to what run_launch owns, and the slots.
+struct LaunchState {
+  const RunOptions& options;
+  const Plan& plan;
+  Mesh& mesh;
+  JournalWriter& journal;
+  Telemetry& telemetry;
+  Console& console;
+  StopWatch& stop;
+  DeviceKind device = DeviceKind::virtual_device;
+  std::uint64_t seed = 0;
+  std::vector<SlotPlace> places;  // of all slots
+  std::vector<LocalSlot> mine;
+};
+
+/// Writes the start of a case on a slot.
+void begin_case(LaunchState& state, LocalSlot& local, const Case& which, std::uint32_t attempt);
+
+/// Journals the end of an attempt; prints what is no pass. `last` is false when another attempt
+/// follows, so that only the last one counts in the progress.
+void record(LaunchState& state, LocalSlot& local, const Case& which, std::uint32_t attempt,
+            const Ending& ending, bool last);
+
+/// One turn of the loop that every wait of a supervisor goes through: receives messages, journals
+/// telemetry events, prints, and waits up to `most_wait_s` for a worker or a signal. False when the
+/// launch is to end early.
+bool turn(LaunchState& state, double most_wait_s);
+
+/// Kills all workers of this rank, within about two seconds.
+void end_workers(LaunchState& state);
+
+}  // namespace tidemark

@@ -1,0 +1,84 @@
+// Each slot goes through its cases at its own pace.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/supervisor/clock.hpp"
+#include "harness/supervisor/phases.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr double kWait = 0.02;  // seconds; bounds how late a message of another rank is seen
+
+/// How far one slot has come.
+struct Queue {
+  std::size_t next = 0;
+  std::uint32_t attempt = 1;
+};
+
+Ending not_run(Verdict verdict, std::string reason) {
+  return {.verdict = verdict,
+          .reason = std::move(reason),
+          .outcome = std::nullopt,
+          .start_unix_s = unix_s()};
+}
+
+void begin_next(LaunchState& state, LocalSlot& local, Queue& queue) {
+  const Case& which = *state.plan.one_gpu[queue.next];
+  if (local.slot.lost()) {
+    const SlotLost& lost = *local.slot.lost();
+    const Verdict rest = lost.verdict == Verdict::unkillable ? Verdict::not_run : lost.verdict;
+    record(state, local, which, 1, not_run(rest, lost.reason), true);
+    ++queue.next;
+  } else if (const std::string ground = missing_ground(which, local.passed); !ground.empty()) {
+    record(state, local, which, 1, not_run(Verdict::not_run, ground), true);
+    ++queue.next;
+  } else {
+    begin_case(state, local, which, queue.attempt);
+  }
+}
+
+void take_ending(LaunchState& state, LocalSlot& local, Queue& queue, const Ending& ending) {
+  const Case& which = *state.plan.one_gpu[queue.next];
+  const bool again = ending.verdict == Verdict::fail && queue.attempt < kMostAttempts;
+  // A case that failed once and passes then is flaky, and no ground for a benchmark.
+  const bool ground = ending.verdict == Verdict::pass && queue.attempt == 1;
+  record(state, local, which, queue.attempt, ending, !again);
+  if (!ground) local.passed.erase(std::string(which.name));
+  queue.attempt = again ? queue.attempt + 1 : 1;
+  if (!again) ++queue.next;
+}
+
+}  // namespace
+
+std::string missing_ground(const Case& which, const std::set<std::string>& passed) {
+  if (which.correct_by.empty() || passed.count(std::string(which.correct_by)) != 0) return {};
+  return fmt::format("correct_by case {} did not pass", which.correct_by);
+}
+
+void run_one_gpu_phase(LaunchState& state) {
+  std::vector<Queue> queues(state.mine.size());
+  const std::size_t cases = state.plan.one_gpu.size();
+  const auto done = [&] {
+    return std::all_of(queues.begin(), queues.end(),
+                       [&](const Queue& queue) { return queue.next == cases; });
+  };
+  while (!done()) {
+    bool moved = false;
+    for (std::size_t i = 0; i < queues.size(); ++i) {
+      LocalSlot& local = state.mine[i];
+      if (const std::optional<Ending> ending = local.slot.step()) {
+        take_ending(state, local, queues[i], *ending);
+        moved = true;
+      }
+      if (queues[i].next < cases && !local.slot.busy()) {
+        begin_next(state, local, queues[i]);
+        moved = true;
+      }
+    }
+    if (!turn(state, moved ? 0 : kWait)) return;
+  }
+}
+
+}  // namespace tidemark

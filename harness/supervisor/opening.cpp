@@ -1,0 +1,237 @@
+// One meeting: every rank brings what it sees, rank 0 also what it has chosen.
+#include "harness/supervisor/opening.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "harness/discovery/gpu_inventory.hpp"
+#include "harness/errors.hpp"
+#include "harness/supervisor/clock.hpp"
+#include "harness/version.hpp"
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Taking the inventory may need 60 s, and no sign of life goes out meanwhile.
+constexpr double kSilence = 120;
+
+/// Variables that change what is measured. The rest of the environment is nobody's business.
+constexpr std::array<const char*, 10> kKeptVariables = {
+    "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_MAX_CONNECTIONS",
+    "CUDA_MODULE_LOADING",  "NCCL_ALGO",
+    "NCCL_PROTO",           "NCCL_P2P_LEVEL",
+    "NCCL_NVLS_ENABLE",     "NCCL_DEBUG",
+    "NCCL_SOCKET_IFNAME",   "TIDEMARK_TEST_HOOK"};
+
+template <typename Bytes>
+Bytes random_bytes() {
+  Bytes bytes{};
+  if (::getrandom(&bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) {
+    throw Error(std::string("no random numbers: ") + std::strerror(errno));
+  }
+  return bytes;
+}
+
+std::string new_run_id() {
+  auto bytes = random_bytes<std::array<unsigned char, 16>>();
+  bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0fU) | 0x40U);  // RFC 4122, version 4
+  bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3fU) | 0x80U);
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", bytes[i]);
+  }
+  return text;
+}
+
+std::string default_out(const std::string& host) {
+  return fmt::format("tidemark-{}-{:%Y%m%dT%H%M%SZ}.h5", host, fmt::gmtime(std::time(nullptr)));
+}
+
+Json choose_head(const RunOptions& options, const std::string& host) {
+  const std::string out = options.out.empty() ? default_out(host) : options.out;
+  check_output(out);
+  Json environment = Json::array();
+  for (const char* name : kKeptVariables) {
+    if (const char* value = std::getenv(name)) environment.push_back({name, value});
+  }
+  return {{"out", out},
+          {"run_id", new_run_id()},
+          {"seed", options.seed_given ? options.seed : random_bytes<std::uint64_t>()},
+          {"created", unix_s()},
+          {"environment", environment}};
+}
+
+std::string build_name() {
+  const BuildVersion build = build_version();
+  return fmt::format("{} {} kernels {} suite {}", build.version, build.git_hash, build.kernels_tree,
+                     build.suite_tree);
+}
+
+Json own_view(const RunOptions& options, const Mesh& mesh) {
+  const NodeRecord node = describe_node(mesh.rank(), mesh.library());
+  Json view = {{"build", build_name()}, {"host", node.hostname}};
+  if (mesh.rank() == 0) view["head"] = choose_head(options, node.hostname);
+  const GpuInventory inventory =
+      options.device == DeviceChoice::virtual_device ? GpuInventory{} : take_inventory();
+  std::vector<std::string> busy;
+  for (const GpuProperties& gpu : inventory.visible) {
+    for (const std::uint32_t process : foreign_processes(gpu.uuid)) {
+      busy.push_back(fmt::format("{} is held by process {}", gpu.uuid, process));
+    }
+  }
+  view["machine"] = node.boot_id.empty() ? node.hostname : node.boot_id;
+  view["nvidia_present"] = inventory.nvidia_present;
+  view["visible"] = to_json(inventory.visible);
+  view["problem"] = inventory.problem;
+  view["busy"] = busy;
+  return view;
+}
+
+/// What goes wrong here goes to all, so that all leave for the same reason.
+std::string view_or_refusal(const RunOptions& options, const Mesh& mesh) {
+  Json view;
+  try {
+    view = own_view(options, mesh);
+  } catch (const UsageError& error) {
+    view = {{"usage", error.what()}};
+  } catch (const std::exception& error) {
+    view = {{"environment", error.what()}};
+  }
+  return view.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Head head_in(const Json& json) {
+  Head head{.out = json.at("out"),
+            .run_id = json.at("run_id"),
+            .seed = json.at("seed"),
+            .created_unix_s = json.at("created"),
+            .environment = {}};
+  for (const Json& variable : json.at("environment")) {
+    head.environment.emplace_back(variable.at(0), variable.at(1));
+  }
+  return head;
+}
+
+void check_views(const std::vector<Json>& views) {
+  for (std::size_t rank = 0; rank < views.size(); ++rank) {
+    const std::string who = views.size() > 1 ? fmt::format("rank {}: ", rank) : "";
+    if (views[rank].contains("usage")) {
+      throw UsageError(views[rank].at("usage").get<std::string>());
+    }
+    if (views[rank].contains("environment")) {
+      throw EnvironmentError(who + views[rank].at("environment").get<std::string>());
+    }
+    if (views[rank].at("build") != views[0].at("build")) {
+      throw EnvironmentError(fmt::format(
+          "rank {} on {} runs another build ({}) than rank 0 ({}): install the same "
+          "everywhere",
+          rank, views[rank].at("host").get<std::string>(),
+          views[rank].at("build").get<std::string>(), views[0].at("build").get<std::string>()));
+    }
+  }
+}
+
+RankView rank_view(const Json& json) {
+  return {.machine = json.at("machine"),
+          .nvidia_present = json.at("nvidia_present"),
+          .visible = gpus_from_json(json.at("visible")),
+          .problem = json.at("problem"),
+          .busy = json.at("busy")};
+}
+
+Opening opening_of(const RunOptions& options, const Mesh& mesh, const std::vector<Json>& views) {
+  Opening opening;
+  opening.head = head_in(views[0].at("head"));
+  std::vector<RankView> ranks;
+  std::set<std::string> machines;
+  for (const Json& view : views) {
+    ranks.push_back(rank_view(view));
+    machines.insert(ranks.back().machine);
+  }
+  opening.nodes = static_cast<std::uint32_t>(machines.size());
+  opening.assignment = assign_gpus(ranks, options, mesh.launched());
+  for (std::uint32_t rank = 0; rank < mesh.ranks(); ++rank) {
+    const std::vector<GpuProperties>& gpus = opening.assignment.gpus.at(rank);
+    for (std::uint32_t i = 0; i < gpus.size(); ++i) {
+      const bool is_virtual = opening.assignment.kind == DeviceKind::virtual_device;
+      opening.places.push_back({.rank = rank,
+                                .uuid = is_virtual ? describe_virtual(rank, i).uuid : gpus[i].uuid,
+                                .host = views[rank].at("host")});
+    }
+  }
+  return opening;
+}
+
+Patience patience(StopWatch& stop) {
+  return {.silence_s = kSilence, .total_s = 600, .meanwhile = [&stop] { return !stop.check(); }};
+}
+
+[[noreturn]] void silent_ranks(const Gathered& all) {
+  throw EnvironmentError(fmt::format("rank {} did not answer for {:.0f} s: look at its node",
+                                     fmt::join(all.silent, ", "), kSilence));
+}
+
+}  // namespace
+
+std::string journal_folder(const std::string& out) { return out + ".run"; }
+
+void check_output(const std::string& out) {
+  const std::filesystem::path path(out);
+  const std::string parent = path.has_parent_path() ? path.parent_path().string() : ".";
+  if (std::filesystem::exists(path)) {
+    throw UsageError(fmt::format("--out {}: exists; choose another name", out));
+  }
+  const std::string folder = journal_folder(out);
+  if (std::filesystem::exists(folder)) {
+    throw UsageError(
+        fmt::format("{}: holds the journals of an earlier launch; make a report of "
+                    "them with 'tidemark recover {}', or choose another --out",
+                    folder, folder));
+  }
+  if (!std::filesystem::is_directory(parent)) {
+    throw UsageError(fmt::format("--out {}: there is no folder {}; make it first", out, parent));
+  }
+  // Trying is the only test that holds for every file system and every right.
+  if (::mkdir(folder.c_str(), 0777) != 0) {
+    throw UsageError(fmt::format("--out {}: cannot write in {}: {}; choose another place", out,
+                                 parent, std::strerror(errno)));
+  }
+  ::rmdir(folder.c_str());
+}
+
+std::optional<Opening> open_launch(const RunOptions& options, Mesh& mesh, StopWatch& stop) {
+  const Gathered all = mesh.allgather(view_or_refusal(options, mesh), patience(stop));
+  if (stop.check()) return std::nullopt;
+  if (!all.complete()) silent_ranks(all);
+  std::vector<Json> views;
+  for (const std::string& part : all.parts) views.push_back(Json::parse(part));
+  check_views(views);
+  return opening_of(options, mesh, views);
+}
+
+void agree(Mesh& mesh, StopWatch& stop, const std::string& refusal) {
+  const Gathered all = mesh.allgather(refusal, patience(stop));
+  if (!all.complete() && !stop.check()) silent_ranks(all);
+  if (!refusal.empty() && stop.check()) throw EnvironmentError(refusal);
+  for (std::size_t rank = 0; rank < all.parts.size(); ++rank) {
+    if (!all.parts[rank].empty()) {
+      throw EnvironmentError(fmt::format("rank {}: {}", rank, all.parts[rank]));
+    }
+  }
+}
+
+}  // namespace tidemark

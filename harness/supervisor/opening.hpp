@@ -1,0 +1,47 @@
+// What all ranks agree on before anything runs: the output, the seed, and who gets which GPU.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/discovery/assignment.hpp"
+#include "harness/options.hpp"
+#include "harness/relay/mesh.hpp"
+#include "harness/supervisor/launch_state.hpp"
+#include "harness/supervisor/stop.hpp"
+
+namespace tidemark {
+
+/// Chosen by rank 0, the same everywhere.
+struct Head {
+  std::string out, run_id;
+  std::uint64_t seed = 0;
+  double created_unix_s = 0;
+  std::vector<std::pair<std::string, std::string>> environment;
+};
+
+struct Opening {
+  Head head;
+  Assignment assignment;
+  std::vector<SlotPlace> places;  // of all slots, in rank order
+  std::uint32_t nodes = 1;
+};
+
+/// Meets all ranks. Nothing when the launch was stopped meanwhile. Throws the same on every rank:
+/// UsageError for an output that cannot be written, EnvironmentError for GPUs that cannot be had, a
+/// silent rank, or ranks of different builds.
+std::optional<Opening> open_launch(const RunOptions& options, Mesh& mesh, StopWatch& stop);
+
+/// Meets all ranks again: throws EnvironmentError everywhere when any of them says why it cannot go
+/// on. A launch that is stopped meanwhile waits for nobody; only a rank with a refusal throws then.
+void agree(Mesh& mesh, StopWatch& stop, const std::string& refusal);
+
+/// The folder of the journals of a report.
+std::string journal_folder(const std::string& out);
+
+/// Throws UsageError when `out` exists, is nothing that can be written, or its journals are there.
+void check_output(const std::string& out);
+
+}  // namespace tidemark

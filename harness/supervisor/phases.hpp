@@ -1,0 +1,22 @@
+// The two phases of a launch: what each GPU does on its own, then what all do together.
+#pragma once
+
+#include "harness/supervisor/launch_state.hpp"
+
+namespace tidemark {
+
+/// Runs Plan::one_gpu on every slot of this rank, the slots at the same time and independently. A
+/// failed case is tried twice more in fresh workers. Returns early when the launch is stopped.
+void run_one_gpu_phase(LaunchState& state);
+
+/// Runs Plan::all_gpus, one case after the other on all slots of the launch, in step with the other
+/// ranks. Returns why it could not go on, empty when all cases were run or said to be not_run.
+std::string run_all_gpus_phase(LaunchState& state);
+
+inline constexpr std::uint32_t kMostAttempts = 3;
+
+/// The case that a benchmark stands on, where that has not passed on a slot: then the number would
+/// say nothing.
+std::string missing_ground(const Case& which, const std::set<std::string>& passed);
+
+}  // namespace tidemark

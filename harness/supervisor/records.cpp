@@ -1,0 +1,153 @@
+// Outcome to record, field by field, and the words for a person.
+#include "harness/supervisor/records.hpp"
+
+#include <fmt/format.h>
+
+namespace tidemark {
+namespace {
+
+MiscompareRecord record_of(const Miscompare& wrong) {
+  return {.row = wrong.row,
+          .parameters = wrong.parameters,
+          .what = wrong.what,
+          .text = wrong.text,
+          .coordinate = {wrong.coordinate.begin(), wrong.coordinate.end()},
+          .first_offset = wrong.first_offset,
+          .wrong_bytes = wrong.wrong_bytes,
+          .expected = wrong.expected,
+          .actual = wrong.actual};
+}
+
+MetricRecord record_of(const Metric& metric, const TelemetryAt& telemetry) {
+  MetricRecord record{.name = metric.name,
+                      .unit = metric.unit,
+                      .higher_is_better = metric.higher_is_better,
+                      .samples = {}};
+  for (std::size_t i = 0; i < metric.values.size(); ++i) {
+    const double at = i < metric.at_unix_s.size() ? metric.at_unix_s[i] : 0;
+    SampleRecord sample{.value = metric.values[i],
+                        .seconds = i < metric.seconds.size() ? metric.seconds[i] : 0,
+                        .telemetry = telemetry(at)};
+    sample.telemetry.at_unix_s = at;  // the sample's own moment, also where nothing was read
+    record.samples.push_back(sample);
+  }
+  return record;
+}
+
+std::string_view level_name(Level level) {
+  switch (level) {
+    case Level::quick:
+      return "quick";
+    case Level::nightly:
+      return "nightly";
+    case Level::soak:
+      return "soak";
+  }
+  return "quick";
+}
+
+/// What a person should do next about a verdict.
+std::string_view advice(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::fail:
+    case Verdict::flaky:
+      return "replay it; if it repeats on this GPU alone, take the GPU out of service";
+    case Verdict::hang:
+    case Verdict::crash:
+    case Verdict::sticky:
+      return "look for an Xid of this moment in the kernel log, then replay it";
+    case Verdict::gpu_lost:
+    case Verdict::unkillable:
+      return "drain the node and restart it";
+    case Verdict::tool_error:
+      return "this says nothing about the GPU: repair the cause and run again";
+    default:
+      return "run it again when the cause is gone";
+  }
+}
+
+}  // namespace
+
+std::string replay_line(const RecordPlace& place, const Case& which, std::int64_t row) {
+  const bool together = which.scope == CaseScope::all_gpus && place.gpus > 1;
+  std::string line;
+  if (together && place.launched) {
+    line = fmt::format("mpirun -q -n {} {}", place.gpus,
+                       place.device == DeviceKind::virtual_device ? "--oversubscribe " : "");
+  }
+  line += fmt::format("tidemark run --cases {} --seed {:#x}", which.name, place.seed);
+  if (place.level != Level::quick) line += fmt::format(" --level {}", level_name(place.level));
+  if (row >= 0) line += fmt::format(" --row {}", row);
+  if (place.device == DeviceKind::virtual_device) {
+    line += " --device virtual";
+    if (!place.fault.empty()) line += " --fault " + place.fault;
+    if (together && !place.launched) line += fmt::format(" --gpus {}", place.gpus);
+  } else if (!together) {
+    line += " --gpus " + place.uuid;
+  }
+  return line;
+}
+
+OutcomeRecord outcome_record(const RecordPlace& place, const Case& which, std::uint32_t attempt,
+                             const Ending& ending, const TelemetryAt& telemetry) {
+  OutcomeRecord record;
+  record.gpu = place.gpu;
+  record.case_name = which.name;
+  record.attempt = attempt;
+  record.verdict = ending.verdict;
+  record.reason = ending.reason;
+  record.start_unix_s = ending.start_unix_s;
+  record.seconds = ending.seconds;
+  record.signal = ending.signal;
+  record.exit_code = ending.exit_code;
+  record.seed = case_seed(place.seed, which.name);
+  std::int64_t row = -1;
+  if (ending.outcome) {
+    const Outcome& outcome = *ending.outcome;
+    record.rows_planned = outcome.rows_planned;
+    record.rows_run = outcome.rows_run;
+    record.rows_failed = outcome.rows_failed;
+    record.cuda_error = outcome.cuda_error;
+    record.descriptors = outcome.descriptors;
+    record.notes = outcome.notes;
+    for (const Miscompare& wrong : outcome.miscompares) {
+      record.miscompares.push_back(record_of(wrong));
+    }
+    for (const Metric& metric : outcome.metrics) {
+      record.metrics.push_back(record_of(metric, telemetry));
+    }
+    if (!outcome.miscompares.empty()) row = outcome.miscompares.front().row;
+  }
+  record.replay = replay_line(place, which, row);
+  return record;
+}
+
+std::string trouble_text(const OutcomeRecord& record, const std::string& where, bool colour) {
+  const bool red = record.verdict != Verdict::skip && record.verdict != Verdict::not_run;
+  // A pass is only spoken of when it follows a fail.
+  const bool flaky = record.verdict == Verdict::pass;
+  std::string name(name_of(flaky ? Verdict::flaky : record.verdict));
+  if (red) {
+    for (char& letter : name) letter = letter >= 'a' ? static_cast<char>(letter - 32) : letter;
+  }
+  std::string text = fmt::format(" {}{}{} {:<28} {}", colour && red ? "\x1b[31m" : "", name,
+                                 colour && red ? "\x1b[0m" : "", record.case_name, where);
+  // A repetition is told in one line; what it found is in the report.
+  if (record.attempt > 1) {
+    return text + fmt::format("  {} in attempt {}", flaky ? "passed" : "again", record.attempt);
+  }
+  if (record.rows_failed > 0) {
+    text += fmt::format("\n      {} of {} rows wrong", record.rows_failed, record.rows_run);
+  }
+  if (!record.reason.empty()) text += "\n      " + record.reason;
+  if (!record.miscompares.empty() &&
+      record.reason.find(record.miscompares.front().text) == std::string::npos) {
+    const MiscompareRecord& first = record.miscompares.front();
+    text += fmt::format("\n      first: row {}, {}: {}", first.row, first.what, first.text);
+  }
+  if (!red) return text;
+  return text +
+         fmt::format("\n      next: {}\n      replay: {}", advice(record.verdict), record.replay);
+}
+
+}  // namespace tidemark

@@ -1,0 +1,138 @@
+// From what a worker said to what the journal keeps and a person reads.
+#include "harness/supervisor/records.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tidemark {
+namespace {
+
+const Case kLoad{.name = "load.x", .claim = "c", .cites = "c"};
+const Case kTogether{.name = "gemm.x", .claim = "c", .cites = "c", .scope = CaseScope::all_gpus};
+
+TelemetryPoint no_telemetry(double) { return {}; }
+
+TEST(Replay, names_case_seed_row_and_gpu) {
+  const RecordPlace place{
+      .uuid = "GPU-5f", .seed = 0x1f2e, .device = DeviceKind::cuda, .fault = {}};
+  EXPECT_EQ(replay_line(place, kLoad, 7),
+            "tidemark run --cases load.x --seed 0x1f2e --row 7 --gpus GPU-5f");
+}
+
+TEST(Replay, without_a_row_runs_all_rows) {
+  const RecordPlace place{.uuid = "GPU-5f", .seed = 1, .device = DeviceKind::cuda, .fault = {}};
+  EXPECT_EQ(replay_line(place, kLoad, -1), "tidemark run --cases load.x --seed 0x1 --gpus GPU-5f");
+}
+
+TEST(Replay, names_the_virtual_device_its_fault_and_the_level) {
+  const RecordPlace place{
+      .uuid = "virtual-0-0", .seed = 1, .level = Level::nightly, .fault = "chunk_dropped"};
+  EXPECT_EQ(replay_line(place, kLoad, 0),
+            "tidemark run --cases load.x --seed 0x1 --level nightly --row 0 --device virtual "
+            "--fault chunk_dropped");
+}
+
+TEST(Replay, starts_all_slots_of_a_case_of_all_gpus) {
+  const RecordPlace alone{.gpus = 4, .uuid = "v", .seed = 1, .fault = {}};
+  EXPECT_EQ(replay_line(alone, kTogether, -1),
+            "tidemark run --cases gemm.x --seed 0x1 --device virtual --gpus 4");
+  const RecordPlace launched{.gpus = 8,
+                             .uuid = "GPU-1",
+                             .seed = 1,
+                             .device = DeviceKind::cuda,
+                             .fault = {},
+                             .launched = true};
+  EXPECT_EQ(replay_line(launched, kTogether, -1),
+            "mpirun -q -n 8 tidemark run --cases gemm.x --seed 0x1");
+}
+
+TEST(OutcomeRecord, takes_everything_from_the_outcome) {
+  Ending ending{.verdict = Verdict::fail, .reason = "wrong", .outcome = Outcome{}};
+  ending.start_unix_s = 100;
+  ending.seconds = 2;
+  ending.outcome->rows_planned = 9;
+  ending.outcome->rows_run = 8;
+  ending.outcome->rows_failed = 7;
+  ending.outcome->cuda_error = 6;
+  ending.outcome->descriptors = 5;
+  ending.outcome->notes = {"n"};
+  ending.outcome->miscompares.push_back({.row = 4,
+                                         .parameters = "p",
+                                         .what = "byte",
+                                         .coordinate = {1, 2, 3, 4, 5},
+                                         .first_offset = 10,
+                                         .wrong_bytes = 11,
+                                         .expected = 12,
+                                         .actual = 13,
+                                         .text = "t"});
+  const RecordPlace place{.gpu = 3, .gpus = 4, .uuid = "v", .seed = 1, .fault = {}};
+  const OutcomeRecord record = outcome_record(place, kLoad, 2, ending, no_telemetry);
+  EXPECT_EQ(record.gpu, 3U);
+  EXPECT_EQ(record.case_name, "load.x");
+  EXPECT_EQ(record.attempt, 2U);
+  EXPECT_EQ(record.verdict, Verdict::fail);
+  EXPECT_EQ(record.reason, "wrong");
+  EXPECT_EQ(record.start_unix_s, 100);
+  EXPECT_EQ(record.seconds, 2);
+  EXPECT_EQ(record.rows_planned, 9U);
+  EXPECT_EQ(record.rows_run, 8U);
+  EXPECT_EQ(record.rows_failed, 7U);
+  EXPECT_EQ(record.cuda_error, 6);
+  EXPECT_EQ(record.descriptors, 5U);
+  EXPECT_EQ(record.notes, std::vector<std::string>{"n"});
+  EXPECT_EQ(record.seed, case_seed(1, "load.x"));
+  EXPECT_NE(record.replay.find("--row 4 "), std::string::npos) << record.replay;
+  ASSERT_EQ(record.miscompares.size(), 1U);
+  const MiscompareRecord& wrong = record.miscompares[0];
+  EXPECT_EQ(wrong.row, 4U);
+  EXPECT_EQ(wrong.parameters, "p");
+  EXPECT_EQ(wrong.what, "byte");
+  EXPECT_EQ(wrong.text, "t");
+  EXPECT_EQ(wrong.coordinate, (std::vector<std::int64_t>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(wrong.first_offset, 10U);
+  EXPECT_EQ(wrong.wrong_bytes, 11U);
+  EXPECT_EQ(wrong.expected, 12U);
+  EXPECT_EQ(wrong.actual, 13U);
+}
+
+TEST(OutcomeRecord, gives_each_sample_the_reading_of_its_own_moment) {
+  Ending ending{.verdict = Verdict::pass, .reason = {}, .outcome = Outcome{}};
+  ending.outcome->metrics.push_back({.name = "rate",
+                                     .unit = "TFLOP/s",
+                                     .values = {1, 2},
+                                     .at_unix_s = {10, 20},
+                                     .seconds = {0.1, 0.2}});
+  const OutcomeRecord record =
+      outcome_record({.uuid = "v", .fault = {}}, kLoad, 1, ending, [](double at) {
+        return TelemetryPoint{.at_unix_s = at + 0.5, .sm_mhz = static_cast<float>(at)};
+      });
+  ASSERT_EQ(record.metrics.size(), 1U);
+  ASSERT_EQ(record.metrics[0].samples.size(), 2U);
+  const SampleRecord& second = record.metrics[0].samples[1];
+  EXPECT_EQ(second.value, 2);
+  EXPECT_EQ(second.seconds, 0.2);
+  EXPECT_EQ(second.telemetry.sm_mhz, 20);
+  EXPECT_EQ(second.telemetry.at_unix_s, 20);
+}
+
+TEST(Trouble, says_where_what_what_next_and_how_to_replay) {
+  OutcomeRecord record;
+  record.case_name = "load.x";
+  record.verdict = Verdict::crash;
+  record.reason = "the worker died by signal 11";
+  record.replay = "tidemark run --cases load.x";
+  EXPECT_EQ(trouble_text(record, "slot 2 (node07, GPU-5f)", false),
+            " CRASH load.x                       slot 2 (node07, GPU-5f)\n"
+            "      the worker died by signal 11\n"
+            "      next: look for an Xid of this moment in the kernel log, then replay it\n"
+            "      replay: tidemark run --cases load.x");
+}
+
+TEST(Trouble, is_red_only_when_asked) {
+  OutcomeRecord record;
+  record.verdict = Verdict::fail;
+  EXPECT_NE(trouble_text(record, "", true).find("\x1b[31mFAIL\x1b[0m"), std::string::npos);
+  EXPECT_EQ(trouble_text(record, "", false).find('\x1b'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tidemark

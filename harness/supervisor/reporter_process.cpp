@@ -1,0 +1,56 @@
+// Starts the reporter and talks to it.
+#include "harness/supervisor/reporter_process.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+namespace tidemark {
+
+std::string task_line(const ReporterTask& task) {
+  const nlohmann::json json = {
+      {"folder", task.folder}, {"out", task.out}, {"anonymise", task.anonymise}};
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::optional<ReporterTask> task_in(const std::string& line) {
+  const auto json = nlohmann::json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("folder") || !json.contains("out")) return std::nullopt;
+  return ReporterTask{.folder = json.value("folder", ""),
+                      .out = json.value("out", ""),
+                      .anonymise = json.value("anonymise", false)};
+}
+
+ReporterProcess::ReporterProcess(const std::string& program) {
+  Pipe pipe = make_pipe();
+  // Nothing of the launcher's may stay open in it: mpirun would wait for the end of our output.
+  pid_ = spawn({.program = program,
+                .arguments = {"tidemark", "__reporter"},
+                .settings = {},
+                .fds = {-1, -1, -1, pipe.read.get()},
+                .bond = Bond::outlives_parent});
+  pipe_ = std::move(pipe.write);
+}
+
+ReporterProcess::~ReporterProcess() {
+  pipe_.close();
+  for (int i = 0; i < 50 && ::waitpid(pid_, nullptr, WNOHANG) == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+void ReporterProcess::tell(const ReporterTask& task) { say(task_line(task)); }
+
+void ReporterProcess::done() { say(kReporterDone); }
+
+void ReporterProcess::say(const std::string& line) {
+  // A reporter that was killed cannot help any more, and the launch goes on without it.
+  if (::write(pipe_.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
+    pipe_.close();
+  }
+}
+
+}  // namespace tidemark

@@ -1,0 +1,243 @@
+// The states of a slot: no worker, starting, ready, at a case, being stopped.
+#include "harness/supervisor/slot.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "harness/supervisor/clock.hpp"
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+/// So many workers in a row that do not get as far as their device, and the slot is given up.
+constexpr std::uint32_t kMostUnready = 3;
+
+Verdict verdict_of(Judgement judgement) {
+  switch (judgement) {
+    case Judgement::pass:
+      return Verdict::pass;
+    case Judgement::fail:
+      return Verdict::fail;
+    case Judgement::sticky:
+      return Verdict::sticky;
+    case Judgement::timeout:
+      return Verdict::hang;
+    case Judgement::tool_error:
+      return Verdict::tool_error;
+    case Judgement::skip:
+      return Verdict::skip;
+  }
+  return Verdict::tool_error;
+}
+
+std::string with_words(std::string reason, const std::string& last_words) {
+  if (!last_words.empty()) reason += "; its last words: " + last_words;
+  return reason;
+}
+
+}  // namespace
+
+Slot::Slot(SetupOrder setup, WorkerStart start, SlotBounds bounds)
+    : setup_(std::move(setup)), start_(std::move(start)), bounds_(bounds) {}
+
+void Slot::start_worker() {
+  if (worker_) return;
+  ready_ = false;
+  trouble_.clear();
+  nccl_id_.reset();
+  started_s_ = monotonic_s();
+  try {
+    worker_ = std::make_unique<WorkerProcess>(start_);
+    worker_->send(setup_);
+  } catch (const Error& refused) {
+    count_unready(true, refused.what());
+    conclude(Verdict::tool_error, refused.what());
+  }
+}
+
+void Slot::send(const Order& order) {
+  if (worker_) worker_->send(order);
+}
+
+void Slot::begin(const Case& which, std::uint32_t attempt) {
+  const double now = monotonic_s();
+  attempt_ =
+      Attempt{.which = &which,
+              .deadline_s = std::max(bounds_.least_case, bounds_.case_factor * which.seconds),
+              .last_sign_s = now,
+              .begun_s = now,
+              .begun_unix_s = unix_s(),
+              .where = {},
+              .concluded = {}};
+  start_worker();
+  send(RunOrder{.case_name = std::string(which.name), .attempt = attempt});
+}
+
+std::optional<Ending> Slot::step() {
+  if (worker_) {
+    worker_->pump();
+    while (const std::optional<Said> said = worker_->take()) hear(*said);
+    if (worker_->broken()) {
+      conclude(Verdict::tool_error, "the worker wrote a line that is no message");
+      stop_worker(true);
+    }
+    if (worker_->ended()) {
+      while (const std::optional<Said> said = worker_->take()) hear(*said);
+      worker_gone(*worker_->ended());
+    } else if (stop_) {
+      move_stop_on();
+    } else {
+      check_deadlines();
+    }
+  }
+  return finished();
+}
+
+std::optional<Ending> Slot::finished() {
+  if (!attempt_ || !attempt_->concluded || stop_) return std::nullopt;
+  Ending ending = std::move(*attempt_->concluded);
+  attempt_.reset();
+  return ending;
+}
+
+void Slot::hear(const Said& said) {
+  const double now = monotonic_s();
+  if (std::holds_alternative<SaidReady>(said)) {
+    ready_ = true;
+    unready_in_a_row_ = 0;
+    if (attempt_) attempt_->last_sign_s = now;
+  } else if (const auto* id = std::get_if<SaidNcclId>(&said)) {
+    nccl_id_ = id->id;
+  } else if (const auto* trouble = std::get_if<SaidTrouble>(&said)) {
+    trouble_ = trouble->text;
+  }
+  if (!attempt_ || attempt_->concluded) return;
+  if (const auto* started = std::get_if<SaidStarted>(&said)) {
+    attempt_->last_sign_s = now;
+    if (started->patience_s > 0) {
+      attempt_->deadline_s = std::min(attempt_->deadline_s, started->patience_s);
+    }
+  } else if (const auto* progress = std::get_if<SaidProgress>(&said)) {
+    attempt_->last_sign_s = now;
+    attempt_->where = fmt::format("after row {} of {}", progress->done, progress->rows);
+  } else if (const auto* outcome = std::get_if<SaidOutcome>(&said)) {
+    hear_outcome(outcome->outcome);
+  }
+}
+
+void Slot::hear_outcome(const Outcome& outcome) {
+  const Verdict verdict = verdict_of(outcome.judgement);
+  std::string reason = outcome.reason;
+  if (verdict == Verdict::tool_error && !trouble_.empty()) reason += ": " + trouble_;
+  conclude(verdict, reason);
+  attempt_->concluded->outcome = outcome;
+  if (verdict == Verdict::pass || verdict == Verdict::skip) return;
+  // Only a device that has done all it was told is used again. In a case of all GPUs the others may
+  // still be fetching from a worker that has failed: whoever leads the round ends it.
+  if (verdict == Verdict::fail && attempt_->which->scope == CaseScope::all_gpus) return;
+  stop_worker(true);
+}
+
+void Slot::conclude(Verdict verdict, std::string reason) {
+  if (!attempt_ || attempt_->concluded) return;
+  attempt_->concluded = Ending{.verdict = verdict,
+                               .reason = std::move(reason),
+                               .outcome = std::nullopt,
+                               .start_unix_s = attempt_->begun_unix_s,
+                               .seconds = monotonic_s() - attempt_->begun_s};
+}
+
+void Slot::give_up(Verdict verdict, std::string reason) {
+  conclude(verdict, std::move(reason));
+  stop_worker(true);
+}
+
+void Slot::dismiss_worker() { stop_worker(true); }
+
+void Slot::stop_worker(bool at_once) {
+  if (!worker_ || stop_) return;
+  worker_->signal_group(at_once ? SIGKILL : SIGTERM);
+  stop_ = Stop{.killing = at_once, .since_s = monotonic_s()};
+}
+
+void Slot::move_stop_on() {
+  const double waited = monotonic_s() - stop_->since_s;
+  if (!stop_->killing && waited > bounds_.term) {
+    worker_->signal_group(SIGKILL);
+    stop_ = Stop{.killing = true, .since_s = monotonic_s()};
+  } else if (stop_->killing && waited > bounds_.kill) {
+    const std::string reason = fmt::format(
+        "worker {} did not end {:.0f} s after SIGKILL: it is stuck in the driver; "
+        "drain this node and restart it",
+        worker_->pid(), bounds_.kill);
+    // A hang that cannot be ended is worse than a hang; what the worker itself had said stands.
+    if (attempt_ && !(attempt_->concluded && attempt_->concluded->outcome)) {
+      attempt_->concluded.reset();
+      conclude(Verdict::unkillable, reason);
+    }
+    lost_ = SlotLost{.verdict = Verdict::unkillable, .reason = reason};
+    stop_.reset();
+    worker_.reset();
+  }
+}
+
+void Slot::check_deadlines() {
+  const double now = monotonic_s();
+  if (!ready_) {
+    if (now - started_s_ <= bounds_.ready) return;
+    const std::string reason =
+        fmt::format("the worker had no device after {:.0f} s", bounds_.ready);
+    count_unready(false, reason);
+    conclude(Verdict::hang, reason);
+    stop_worker(false);
+  } else if (attempt_ && !attempt_->concluded &&
+             now - attempt_->last_sign_s > attempt_->deadline_s) {
+    conclude(Verdict::hang,
+             fmt::format("no progress for {:.0f} s {}", attempt_->deadline_s,
+                         attempt_->where.empty() ? "since the case began" : attempt_->where));
+    stop_worker(false);
+  }
+}
+
+void Slot::worker_gone(const ProcessEnd& end) {
+  const bool expected = stop_.has_value();
+  const bool was_ready = ready_;
+  const std::string words = worker_->last_words();
+  stop_.reset();
+  worker_.reset();
+  ready_ = false;
+  if (expected) return;
+  std::string reason;
+  if (end.signal != 0) {
+    reason =
+        fmt::format("the worker died by signal {} ({}) {}", end.signal, ::strsignal(end.signal),
+                    !was_ready                             ? "before it had its device"
+                    : attempt_ && !attempt_->where.empty() ? attempt_->where
+                                                           : "before its first progress");
+  } else {
+    reason = fmt::format("the worker left with status {}{}", end.exit_code,
+                         was_ready ? "" : " before it had its device");
+  }
+  reason = with_words(reason, words);
+  if (!was_ready) count_unready(end.signal == 0, reason);
+  conclude(end.signal != 0 ? Verdict::crash : Verdict::tool_error, reason);
+  if (attempt_ && attempt_->concluded && !attempt_->concluded->outcome) {
+    attempt_->concluded->signal = end.signal;
+    attempt_->concluded->exit_code = end.exit_code;
+  }
+}
+
+void Slot::count_unready(bool own_fault, const std::string& reason) {
+  if (++unready_in_a_row_ < kMostUnready) return;
+  lost_ = SlotLost{.verdict = own_fault ? Verdict::tool_error : Verdict::gpu_lost,
+                   .reason = fmt::format("{} workers in a row did not get their device: {}",
+                                         kMostUnready, reason)};
+}
+
+std::optional<NcclId> Slot::take_nccl_id() { return std::exchange(nccl_id_, std::nullopt); }
+
+}  // namespace tidemark

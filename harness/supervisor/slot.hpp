@@ -1,0 +1,112 @@
+// One slot: a GPU (or virtual device) of this supervisor, the worker that uses it, and the bounds
+// on everything that worker does.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "harness/supervisor/worker_process.hpp"
+#include "reports/schema/verdict.hpp"
+#include "suite/case.hpp"
+
+namespace tidemark {
+
+/// Bounds of one slot, in seconds.
+struct SlotBounds {
+  double ready = 120;  // from the start of a worker until it has its device
+  double least_case = 60;
+  double case_factor = 10;  // times Case::seconds: without any progress for so long is a hang
+  double term = 2;          // from SIGTERM to SIGKILL
+  double kill = 20;         // from SIGKILL until the process counts as unkillable
+};
+
+/// How one attempt at a case ended.
+struct Ending {
+  Verdict verdict = Verdict::not_run;
+  std::string reason = {};              // one line; empty for a pass
+  std::optional<Outcome> outcome = {};  // when the worker lived to say it
+  int signal = 0, exit_code = 0;
+  double start_unix_s = 0, seconds = 0;
+};
+
+/// Why nothing more can run on a slot.
+struct SlotLost {
+  Verdict verdict = Verdict::gpu_lost;  // gpu_lost, unkillable or tool_error
+  std::string reason;
+};
+
+/// Runs one case at a time in a worker that lives on from case to case while all goes well. Never
+/// blocks: step() moves everything on.
+class Slot {
+ public:
+  Slot(SetupOrder setup, WorkerStart start, SlotBounds bounds = {});
+
+  /// Starts a worker where there is none. A process that cannot be started is seen as one that
+  /// ended before it was ready.
+  void start_worker();
+  /// Starts workers with this relay segment from now on.
+  void use_segment(int fd) { start_.segment_fd = fd; }
+  /// Sends an order that belongs to no case.
+  void send(const Order& order);
+
+  /// Begins an attempt; at most one at a time. The slot must not be busy or lost.
+  void begin(const Case& which, std::uint32_t attempt);
+  /// Moves on; the end of the attempt, once.
+  std::optional<Ending> step();
+  /// Ends the attempt with this verdict as soon as its worker is gone.
+  void give_up(Verdict verdict, std::string reason);
+  /// Has the worker killed; busy() until it is gone.
+  void dismiss_worker();
+
+  /// Something is still going on: an attempt, or the end of a worker.
+  bool busy() const { return attempt_.has_value() || stop_.has_value(); }
+  bool attempting() const { return attempt_.has_value(); }
+  const std::optional<SlotLost>& lost() const { return lost_; }
+  void lose(SlotLost why) { lost_ = std::move(why); }
+  std::optional<NcclId> take_nccl_id();
+  /// What the worker said when it could not carry out an order that belongs to no case.
+  const std::string& trouble() const { return trouble_; }
+  const WorkerProcess* worker() const { return worker_.get(); }
+  std::uint32_t number() const { return setup_.slot; }
+
+ private:
+  struct Attempt {
+    const Case* which = nullptr;
+    double deadline_s = 0;  // without progress, once running
+    double last_sign_s = 0;
+    double begun_s = 0;
+    double begun_unix_s = 0;
+    std::string where;                // "row 12 of 100", for reasons
+    std::optional<Ending> concluded;  // its verdict is known; its worker is still to go
+  };
+  struct Stop {
+    bool killing = false;
+    double since_s = 0;
+  };
+
+  void hear(const Said& said);
+  void hear_outcome(const Outcome& outcome);
+  void conclude(Verdict verdict, std::string reason);
+  void stop_worker(bool at_once);
+  void move_stop_on();
+  void check_deadlines();
+  void worker_gone(const ProcessEnd& end);
+  void count_unready(bool own_fault, const std::string& reason);
+  std::optional<Ending> finished();
+
+  SetupOrder setup_;
+  WorkerStart start_;
+  SlotBounds bounds_;
+  std::unique_ptr<WorkerProcess> worker_;
+  bool ready_ = false;
+  double started_s_ = 0;
+  std::optional<Attempt> attempt_;
+  std::optional<Stop> stop_;
+  std::optional<SlotLost> lost_;
+  std::uint32_t unready_in_a_row_ = 0;
+  std::optional<NcclId> nccl_id_;
+  std::string trouble_;
+};
+
+}  // namespace tidemark

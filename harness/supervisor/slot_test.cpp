@@ -1,0 +1,189 @@
+// A slot with the real worker: every way in which an attempt can end.
+#include "harness/supervisor/slot.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "harness/supervisor/clock.hpp"
+
+namespace tidemark {
+namespace {
+
+const WorkerStart kReal{.program = TIDEMARK_BINARY};
+
+/// The environment of workers for the length of a test.
+class Hook {
+ public:
+  explicit Hook(const char* text) { ::setenv("TIDEMARK_TEST_HOOK", text, 1); }
+  Hook(const Hook&) = delete;
+  Hook& operator=(const Hook&) = delete;
+  ~Hook() { ::unsetenv("TIDEMARK_TEST_HOOK"); }
+};
+
+const Case& rank1() { return *case_named("load.tile.rank1"); }
+
+/// The end of the attempt that is running; a verdict of its own when that does not come.
+Ending end_of(Slot& slot) {
+  const double until = monotonic_s() + 100;
+  while (monotonic_s() < until) {
+    if (std::optional<Ending> ending = slot.step()) return std::move(*ending);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return {.verdict = Verdict::waived, .reason = "the attempt did not end", .outcome = {}};
+}
+
+TEST(Slot, a_pass_leaves_the_worker_for_the_next_case) {
+  Slot slot({.seed = 1}, kReal);
+  slot.begin(rank1(), 1);
+  const Ending first = end_of(slot);
+  EXPECT_EQ(first.verdict, Verdict::pass) << first.reason;
+  ASSERT_TRUE(first.outcome.has_value());
+  EXPECT_GT(first.outcome->rows_run, 0U);
+  ASSERT_NE(slot.worker(), nullptr);
+  const pid_t worker = slot.worker()->pid();
+  slot.begin(*case_named("load.tile.rank2"), 1);
+  EXPECT_EQ(end_of(slot).verdict, Verdict::pass);
+  EXPECT_EQ(slot.worker()->pid(), worker);
+}
+
+TEST(Slot, a_crash_says_its_signal_and_the_last_words) {
+  const Hook hook("crash@load.tile.rank1");
+  Slot slot({.seed = 1}, kReal);
+  slot.begin(rank1(), 1);
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(ending.verdict, Verdict::crash);
+  EXPECT_EQ(ending.signal, SIGSEGV);
+  EXPECT_NE(ending.reason.find("signal 11"), std::string::npos) << ending.reason;
+  EXPECT_NE(ending.reason.find("test hook: crash"), std::string::npos) << ending.reason;
+}
+
+TEST(Slot, runs_the_next_case_in_a_new_worker_after_a_crash) {
+  const Hook hook("crash@load.tile.rank1");
+  Slot slot({.seed = 1}, kReal);
+  slot.begin(rank1(), 1);
+  EXPECT_EQ(end_of(slot).verdict, Verdict::crash);
+  slot.begin(*case_named("load.tile.rank2"), 1);
+  EXPECT_EQ(end_of(slot).verdict, Verdict::pass);
+  EXPECT_FALSE(slot.lost().has_value());
+}
+
+TEST(Slot, a_worker_that_leaves_in_mid_case_is_a_tool_error) {
+  const Hook hook("exit@load.tile.rank1");
+  Slot slot({.seed = 1}, kReal);
+  slot.begin(rank1(), 1);
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(ending.verdict, Verdict::tool_error);
+  EXPECT_EQ(ending.exit_code, 3);
+}
+
+TEST(Slot, a_hang_ends_by_sigkill_where_sigterm_is_ignored) {
+  const Hook hook("hang@load.tile.rank1");
+  Slot slot({.seed = 1}, kReal, {.term = 0.2});
+  slot.begin(rank1(), 1);
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(ending.verdict, Verdict::hang);
+  EXPECT_EQ(ending.reason, "no progress for 1 s since the case began");
+  EXPECT_EQ(slot.worker(), nullptr);
+}
+
+TEST(Slot, a_worker_that_is_not_ready_in_time_is_a_hang) {
+  const Hook hook("hang@ready");
+  Slot slot({.seed = 1}, kReal, {.ready = 0.3, .term = 0.1});
+  slot.begin(rank1(), 1);
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(ending.verdict, Verdict::hang);
+  EXPECT_NE(ending.reason.find("no device"), std::string::npos) << ending.reason;
+}
+
+TEST(Slot, a_sticky_error_costs_the_worker) {
+  const Hook hook("sticky@load.tile.rank1");
+  Slot slot({.seed = 1}, kReal);
+  slot.begin(rank1(), 1);
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(ending.verdict, Verdict::sticky);
+  EXPECT_EQ(slot.worker(), nullptr);
+}
+
+TEST(Slot, a_fail_costs_the_worker_and_the_second_attempt_may_pass) {
+  const Hook hook("fail@load.tile.rank1");
+  Slot slot({.seed = 1}, kReal);
+  slot.begin(rank1(), 1);
+  EXPECT_EQ(end_of(slot).verdict, Verdict::fail);
+  EXPECT_EQ(slot.worker(), nullptr);
+  slot.begin(rank1(), 2);
+  EXPECT_EQ(end_of(slot).verdict, Verdict::pass);
+}
+
+TEST(Slot, three_workers_in_a_row_that_crash_before_their_device_lose_the_gpu) {
+  const Hook hook("crash@ready");
+  Slot slot({.seed = 1}, kReal);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(slot.lost().has_value());
+    slot.begin(rank1(), 1);
+    EXPECT_EQ(end_of(slot).verdict, Verdict::crash);
+  }
+  ASSERT_TRUE(slot.lost().has_value());
+  EXPECT_EQ(slot.lost()->verdict, Verdict::gpu_lost);
+}
+
+TEST(Slot, a_program_that_cannot_be_executed_is_a_tool_error_that_says_why) {
+  Slot slot({.seed = 1}, {.program = "/nowhere/tidemark"});
+  slot.begin(rank1(), 1);
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(ending.verdict, Verdict::tool_error);
+  EXPECT_EQ(ending.exit_code, 127);
+  EXPECT_NE(ending.reason.find("No such file"), std::string::npos) << ending.reason;
+}
+
+TEST(Slot, an_unknown_fault_is_a_tool_error_that_names_it) {
+  Slot slot({.fault = "no_such_fault", .seed = 1}, kReal);
+  slot.begin(rank1(), 1);
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(ending.verdict, Verdict::tool_error);
+  EXPECT_NE(ending.reason.find("no_such_fault"), std::string::npos) << ending.reason;
+}
+
+TEST(Slot, giving_up_ends_the_attempt_with_the_given_verdict) {
+  const Hook hook("slow@load.tile.rank1");
+  Slot slot({.seed = 1}, kReal);
+  slot.begin(rank1(), 1);
+  slot.give_up(Verdict::not_run, "slot 2 crashed");
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(ending.verdict, Verdict::not_run);
+  EXPECT_EQ(ending.reason, "slot 2 crashed");
+  EXPECT_FALSE(slot.busy());
+}
+
+TEST(WorkerProcess, has_nothing_of_the_launcher_and_only_its_own_descriptors) {
+  ::setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
+  ::setenv("PMIX_RANK", "1", 1);
+  const Pipe stray = make_pipe();
+  const int inherited = ::dup(stray.read.get());  // without close-on-exec
+  // A shell in the place of the worker says what it has been given.
+  const Pipe said = make_pipe();
+  const pid_t child = spawn({.program = "/bin/sh",
+                             .arguments = {"sh", "-c",
+                                           "env | grep -c -E '^(OMPI|PMIX)_' >&2;"
+                                           "echo $A >&2; ls /proc/self/fd | wc -l >&2"},
+                             .settings = {{"A", "b"}},
+                             .fds = {-1, said.write.get(), said.write.get()}});
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ::unsetenv("OMPI_COMM_WORLD_SIZE");
+  ::unsetenv("PMIX_RANK");
+  ::close(inherited);
+  std::array<char, 64> text{};
+  const ssize_t got = ::read(said.read.get(), text.data(), text.size());
+  // ls has 0, 1, 2 and the folder it lists.
+  EXPECT_EQ(std::string(text.data(), static_cast<std::size_t>(got)), "0\nb\n4\n");
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,145 @@
+// Fork and exec by hand: between the two only calls that are safe after fork in a process that has
+// threads (MPI, NVML) may be made, so everything is prepared before.
+#include "harness/supervisor/spawn.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::array<std::string_view, 6> kLauncherPrefixes = {"OMPI_", "PMIX_", "PRTE_",
+                                                               "ORTE_", "PMI_",  "HYDRA_"};
+
+bool belongs_to_launcher(std::string_view variable) {
+  for (const std::string_view prefix : kLauncherPrefixes) {
+    if (variable.starts_with(prefix)) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> child_environment(const SpawnOrder& order) {
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : order.settings) variables.push_back(name + "=" + value);
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    bool replaced = belongs_to_launcher(text);
+    for (const auto& [name, value] : order.settings) {
+      replaced = replaced || text.starts_with(name + "=");
+    }
+    if (!replaced) variables.emplace_back(text);
+  }
+  return variables;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (std::string& text : texts) all.push_back(text.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+[[noreturn]] void leave_child(const char* what) {
+  const char* why = std::strerror(errno);
+  for (const char* text : {what, ": ", why, "\n"}) {
+    if (::write(STDERR_FILENO, text, std::strlen(text)) < 0) break;
+  }
+  ::_exit(127);
+}
+
+/// Puts fds[i] at i. All are first moved above the targets, since a source may be a target, too.
+void place_descriptors(int* fds, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (fds[i] < 0) fds[i] = ::open("/dev/null", O_RDWR);
+    fds[i] = ::fcntl(fds[i], F_DUPFD, count);
+    if (fds[i] < 0) leave_child("cannot pass a file descriptor");
+  }
+  for (int i = 0; i < count; ++i) {
+    if (::dup2(fds[i], i) < 0) leave_child("cannot pass a file descriptor");
+  }
+}
+
+void close_above(int last, int limit) {
+  // close_range is a plain system call from Linux 5.9 on; older kernels get the loop.
+  if (::syscall(SYS_close_range, last + 1, ~0U, 0) == 0) return;
+  for (int fd = last + 1; fd < limit; ++fd) ::close(fd);
+}
+
+void bind_to_parent(Bond bond, pid_t parent) {
+  if (bond == Bond::outlives_parent) {
+    ::setsid();
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_IGN);
+    return;
+  }
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The parent may have ended before the line above: then nobody would ever end this process.
+  if (::getppid() != parent) ::_exit(127);
+}
+
+}  // namespace
+
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+FileDescriptor::~FileDescriptor() { close(); }
+
+void FileDescriptor::close() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+Pipe make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    throw Error(std::string("cannot make a pipe: ") + std::strerror(errno));
+  }
+  return {.read = FileDescriptor(ends[0]), .write = FileDescriptor(ends[1])};
+}
+
+void set_non_blocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
+
+pid_t spawn(const SpawnOrder& order) {
+  std::vector<std::string> arguments = order.arguments;
+  std::vector<std::string> environment = child_environment(order);
+  const std::vector<char*> argv = pointers(arguments);
+  const std::vector<char*> envp = pointers(environment);
+  std::vector<int> fds = order.fds;
+  rlimit files{};
+  const int limit = ::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < 65536
+                        ? static_cast<int>(files.rlim_cur)
+                        : 65536;
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) throw Error(std::string("cannot start a process: ") + std::strerror(errno));
+  if (child > 0) {
+    // Both sides set the group: whoever comes first, a kill of the group finds it.
+    if (order.bond == Bond::dies_with_parent) ::setpgid(child, child);
+    return child;
+  }
+  bind_to_parent(order.bond, parent);
+  place_descriptors(fds.data(), static_cast<int>(fds.size()));
+  close_above(static_cast<int>(fds.size()) - 1, limit);
+  // Blocked and ignored signals survive exec, and the supervisor blocks what it reads as a file.
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGPIPE, SIG_DFL);
+  ::execve(order.program.c_str(), argv.data(), envp.data());
+  leave_child(order.program.c_str());
+}
+
+}  // namespace tidemark

@@ -1,0 +1,56 @@
+// Starts a child process that has nothing of this one but what it is given.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tidemark {
+
+/// An open file descriptor that is closed at the end of its scope.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
+  ~FileDescriptor();
+
+  int get() const { return fd_; }
+  void close();
+
+ private:
+  int fd_ = -1;
+};
+
+struct Pipe {
+  FileDescriptor read, write;
+};
+
+/// A pipe with both ends close-on-exec. Throws Error.
+Pipe make_pipe();
+void set_non_blocking(int fd);
+
+/// The last seconds of a child when its parent is gone.
+enum class Bond {
+  dies_with_parent,  // own process group; SIGKILL as soon as the parent ends
+  outlives_parent,   // own session; SIGINT, SIGTERM and SIGHUP ignored
+};
+
+struct SpawnOrder {
+  std::string program;
+  std::vector<std::string> arguments;                              // argv, [0] included
+  std::vector<std::pair<std::string, std::string>> settings = {};  // environment variables added
+  std::vector<int> fds =
+      {};  // become 0, 1, 2, ... of the child; all others are closed; -1: /dev/null
+  Bond bond = Bond::dies_with_parent;
+};
+
+/// Fork and exec. The child's environment is this one without the variables of the MPI launcher
+/// (it must not join the job by accident) and with `settings`. A program that cannot be executed
+/// ends with status 127 and says why on its descriptor 2. Throws Error when fork fails.
+pid_t spawn(const SpawnOrder& order);
+
+}  // namespace tidemark

@@ -1,0 +1,50 @@
+// Reads signals from a descriptor: no handler, so nothing runs in the middle of something else.
+#include "harness/supervisor/stop.hpp"
+
+#include <fmt/format.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "harness/supervisor/clock.hpp"
+#include "kernels/error.hpp"
+
+namespace tidemark {
+
+StopWatch::StopWatch(double time_limit_s)
+    : until_s_(monotonic_s() + time_limit_s), limit_s_(time_limit_s) {
+  sigset_t stops;
+  ::sigemptyset(&stops);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&stops, number);
+  ::sigprocmask(SIG_BLOCK, &stops, &before_);
+  signals_ = FileDescriptor(::signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (signals_.get() < 0) {
+    throw Error(std::string("cannot watch for signals: ") + std::strerror(errno));
+  }
+}
+
+StopWatch::~StopWatch() {
+  // A signal that came too late to matter must not kill the process while it leaves.
+  check();
+  ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
+
+const std::optional<StopReason>& StopWatch::check() {
+  signalfd_siginfo info{};
+  while (::read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    const int number = static_cast<int>(info.ssi_signo);
+    stop({.text = fmt::format("stopped by SIG{}", ::sigabbrev_np(number)), .signal = number});
+  }
+  if (limit_s_ > 0 && monotonic_s() > until_s_) {
+    stop({.text = fmt::format("time limit of {:g} s", limit_s_)});
+  }
+  return reason_;
+}
+
+void StopWatch::stop(StopReason reason) {
+  if (!reason_) reason_ = std::move(reason);
+}
+
+}  // namespace tidemark

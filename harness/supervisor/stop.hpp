@@ -1,0 +1,43 @@
+// Why a launch ends early: a signal, or the time limit.
+#pragma once
+
+#include <csignal>
+#include <optional>
+#include <string>
+
+#include "harness/supervisor/spawn.hpp"
+
+namespace tidemark {
+
+struct StopReason {
+  std::string text;    // "stopped by SIGTERM"
+  int signal = 0;      // 0: the time limit, or another rank
+  bool heard = false;  // another rank said so
+};
+
+/// Turns SIGINT, SIGTERM and SIGHUP into something that is read: they are blocked and come through
+/// a file descriptor. Made before any other thread, which inherits the mask. Owns the mask and the
+/// descriptor.
+class StopWatch {
+ public:
+  /// `time_limit_s` 0: none. Throws Error.
+  explicit StopWatch(double time_limit_s);
+  StopWatch(const StopWatch&) = delete;
+  StopWatch& operator=(const StopWatch&) = delete;
+  ~StopWatch();
+
+  /// Looks for signals and at the clock. The first reason stays.
+  const std::optional<StopReason>& check();
+  void stop(StopReason reason);
+
+  int fd() const { return signals_.get(); }
+
+ private:
+  FileDescriptor signals_;
+  sigset_t before_{};
+  double until_s_ = 0;
+  double limit_s_ = 0;
+  std::optional<StopReason> reason_;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,144 @@
+// Starts, hears, signals and reaps one worker.
+#include "harness/supervisor/worker_process.hpp"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::size_t kKeptErrors = 2000;
+constexpr std::size_t kShownErrors = 300;
+constexpr std::size_t kLongestLine = std::size_t{64} << 20;
+
+/// Appends what a non-blocking descriptor has; closes it at its end.
+void drain(FileDescriptor& fd, std::string& text) {
+  std::array<char, 16384> bytes{};
+  while (fd.get() >= 0) {
+    const ssize_t got = ::read(fd.get(), bytes.data(), bytes.size());
+    if (got > 0) {
+      text.append(bytes.data(), static_cast<std::size_t>(got));
+    } else if (got == 0) {
+      fd.close();
+    } else if (errno != EINTR) {
+      return;  // EAGAIN: nothing more for now
+    }
+  }
+}
+
+}  // namespace
+
+WorkerProcess::WorkerProcess(const WorkerStart& start) {
+  Pipe orders = make_pipe();
+  Pipe records = make_pipe();
+  Pipe errors = make_pipe();
+  SpawnOrder order{
+      .program = start.program,
+      .arguments = {"tidemark", "__worker"},
+      // Lazy loading may synchronise in the middle of a spinning kernel.
+      .settings = {{"CUDA_MODULE_LOADING", "EAGER"}},
+      .fds = {-1, errors.write.get(), errors.write.get(), orders.read.get(), records.write.get()},
+      .bond = Bond::dies_with_parent};
+  if (!start.visible_gpu.empty()) {
+    order.settings.emplace_back("CUDA_VISIBLE_DEVICES", start.visible_gpu);
+  }
+  if (start.segment_fd >= 0) order.fds.push_back(start.segment_fd);
+  pid_ = spawn(order);
+  orders_ = std::move(orders.write);
+  records_ = std::move(records.read);
+  errors_ = std::move(errors.read);
+  for (const FileDescriptor* fd : {&orders_, &records_, &errors_}) set_non_blocking(fd->get());
+}
+
+WorkerProcess::~WorkerProcess() {
+  if (ended()) return;
+  signal_group(SIGKILL);
+  // Killed processes are reaped in milliseconds; one that is stuck in the driver is left to init.
+  for (int i = 0; i < 200 && !ended(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+void WorkerProcess::send(const Order& order) {
+  const std::string line = order_line(order);
+  if (orders_.get() < 0) return;
+  const ssize_t written = ::write(orders_.get(), line.data(), line.size());
+  // Orders are shorter than PIPE_BUF, so they are written whole or not at all.
+  if (written != static_cast<ssize_t>(line.size())) orders_.close();
+}
+
+void WorkerProcess::pump() {
+  read_records();
+  read_errors();
+}
+
+void WorkerProcess::read_records() {
+  drain(records_, partial_);
+  std::size_t begin = 0;
+  for (std::size_t end = 0; (end = partial_.find('\n', begin)) != std::string::npos;
+       begin = end + 1) {
+    try {
+      said_.push_back(said_in(partial_.substr(begin, end - begin)));
+    } catch (const Error&) {
+      broken_ = true;
+    }
+  }
+  partial_.erase(0, begin);
+  if (partial_.size() > kLongestLine) {
+    broken_ = true;
+    partial_.clear();
+  }
+}
+
+void WorkerProcess::read_errors() {
+  drain(errors_, errors_tail_);
+  if (errors_tail_.size() > kKeptErrors) {
+    errors_tail_.erase(0, errors_tail_.size() - kKeptErrors);
+  }
+}
+
+std::optional<Said> WorkerProcess::take() {
+  if (said_.empty()) return std::nullopt;
+  Said said = std::move(said_.front());
+  said_.pop_front();
+  return said;
+}
+
+const std::optional<ProcessEnd>& WorkerProcess::ended() {
+  int status = 0;
+  if (!ended_ && ::waitpid(pid_, &status, WNOHANG) == pid_) {
+    ended_ = ProcessEnd{.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+                        .exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0};
+    ::kill(-pid_, SIGKILL);  // whatever it has started
+    pump();                  // what it wrote before it ended
+  }
+  return ended_;
+}
+
+void WorkerProcess::signal_group(int number) const {
+  if (!ended_) ::kill(-pid_, number);
+}
+
+std::string WorkerProcess::last_words() const {
+  std::string words;
+  for (const char letter : errors_tail_) {
+    if (letter == '\n') {
+      words += " | ";
+    } else {
+      words += letter >= ' ' && letter <= '~' ? letter : '?';
+    }
+  }
+  while (words.ends_with(" | ")) words.resize(words.size() - 3);
+  if (words.size() > kShownErrors) words = "..." + words.substr(words.size() - kShownErrors);
+  return words;
+}
+
+}  // namespace tidemark

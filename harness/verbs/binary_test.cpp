@@ -1,0 +1,251 @@
+// Tests of the built program from outside: what it says to mistakes, and that it leaves nothing.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "harness/discovery/bounded_child.hpp"
+#include "harness/discovery/gpu_inventory.hpp"
+#include "harness/run_binary.hpp"
+#include "reports/store/report.hpp"
+
+namespace tidemark {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// An empty folder of its own.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "tidemark-verbs-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { fs::remove_all(path_); }
+
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+  std::string file_with(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name) << text;
+    return file(name);
+  }
+  bool empty() const { return fs::is_empty(path_); }
+
+ private:
+  fs::path path_;
+};
+
+bool is_one_line(const std::string& text) {
+  return std::count(text.begin(), text.end(), '\n') == 1 && text.back() == '\n';
+}
+
+TEST(Binary, refuses_an_unknown_verb_and_names_the_nearest) {
+  const Ran ran = run_binary({"rnu"});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_EQ(ran.err, "tidemark: there is no verb 'rnu'; did you mean 'run'?\n");
+}
+
+TEST(Binary, refuses_an_unknown_option_and_names_the_nearest) {
+  const Ran ran = run_binary({"run", "--cass", "x"});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_EQ(ran.err, "tidemark: run has no option --cass; did you mean '--cases'?\n");
+}
+
+TEST(Binary, refuses_an_argument_that_a_verb_does_not_take) {
+  const Ran ran = run_binary({"run", "load.tile.2d"});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_EQ(ran.err,
+            "tidemark: run takes no 'load.tile.2d'; 'tidemark run --help' shows what it takes\n");
+}
+
+TEST(Binary, refuses_an_option_without_its_value) {
+  const Ran ran = run_binary({"run", "--out"});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_TRUE(is_one_line(ran.err)) << ran.err;
+  EXPECT_NE(ran.err.find("--out"), std::string::npos);
+}
+
+TEST(Binary, shows_its_help_without_a_verb_and_says_that_it_is_a_mistake) {
+  const Ran ran = run_binary({});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_EQ(ran.err.rfind("Example: mpirun -n 8 tidemark run", 0), 0U) << ran.err;
+}
+
+TEST(Binary, helps_with_an_example_first) {
+  for (const char* verb : {"run", "list", "show", "recover", "version"}) {
+    const Ran ran = run_binary({verb, "--help"});
+    EXPECT_EQ(ran.exit, 0);
+    EXPECT_EQ(ran.err, "");
+    EXPECT_EQ(ran.out.rfind("Example: ", 0), 0U) << ran.out;
+    EXPECT_NE(ran.out.find(std::string("tidemark ") + verb), std::string::npos) << ran.out;
+  }
+}
+
+TEST(Binary, refuses_a_glob_that_matches_nothing_before_anything_is_written) {
+  const Folder folder;
+  const Ran ran = run_binary(
+      {"run", "--device", "virtual", "--cases", "zfil.side", "--out", folder.file("x.h5")});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_EQ(ran.err, "tidemark: --cases 'zfil.side' matches no case; did you mean 'zfill.side'?\n");
+  EXPECT_TRUE(folder.empty());
+}
+
+TEST(Binary, refuses_a_report_that_cannot_be_written) {
+  const Folder folder;
+  const std::string out = folder.file("no/such/folder/x.h5");
+  const Ran ran = run_binary({"run", "--device", "virtual", "--cases", "zfill.side", "--out", out});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_TRUE(is_one_line(ran.err)) << ran.err;
+  EXPECT_NE(ran.err.find("no/such/folder"), std::string::npos) << ran.err;
+  EXPECT_TRUE(folder.empty());
+}
+
+TEST(Binary, refuses_no_ranks) {
+  const Ran ran = run_binary({"run", "--ranks", "0"});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_EQ(ran.err, "tidemark: --ranks '0': give a whole number, at least 1\n");
+}
+
+TEST(Binary, refuses_no_virtual_devices) {
+  const Folder folder;
+  const Ran ran = run_binary({"run", "--device", "virtual", "--gpus", "0", "--cases", "zfill.side",
+                              "--out", folder.file("x.h5")});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_EQ(ran.err,
+            "tidemark: --gpus '0': for the virtual device it is how many there are, 1 to 1024\n");
+  EXPECT_TRUE(folder.empty());
+}
+
+TEST(Binary, refuses_ranks_under_a_launcher_and_only_rank_0_says_so) {
+  const Ran first = run_binary({"run", "--ranks", "2"}, {{"OMPI_COMM_WORLD_RANK", "0"}});
+  EXPECT_EQ(first.exit, 2);
+  EXPECT_EQ(first.err,
+            "tidemark: --ranks starts mpirun itself; leave it out under mpirun or srun\n");
+  const Ran second = run_binary({"run", "--ranks", "2"}, {{"OMPI_COMM_WORLD_RANK", "1"}});
+  EXPECT_EQ(second.exit, 2);
+  EXPECT_EQ(second.err, "");
+}
+
+#ifdef TIDEMARK_WITH_MPI
+const Environment kRootMayRun = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                                 {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}};
+
+TEST(Binary, starts_its_own_ranks) {
+  const Folder folder;
+  const Ran ran = run_binary({"run", "--ranks", "2", "--device", "virtual", "--cases", "zfill.side",
+                              "--out", folder.file("x.h5")},
+                             kRootMayRun, 120);
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  const Report report = read_report(folder.file("x.h5"));
+  EXPECT_EQ(report.launch.ranks_reported, 2U);
+  EXPECT_EQ(report.results.size(), 2U);
+}
+
+TEST(Binary, refuses_more_ranks_than_devices_and_only_rank_0_says_so) {
+  const Folder folder;
+  const Ran ran = run_binary({"run", "--ranks", "3", "--device", "virtual", "--gpus", "2",
+                              "--cases", "zfill.side", "--out", folder.file("x.h5")},
+                             kRootMayRun, 120);
+  EXPECT_EQ(ran.exit, 5);
+  EXPECT_EQ(ran.err, "tidemark: 3 ranks but --gpus 2: one rank drives one virtual device\n");
+  EXPECT_TRUE(folder.empty());
+}
+#endif
+
+TEST(Binary, says_that_mpirun_is_not_there) {
+  const Ran ran = run_binary({"run", "--ranks", "2"}, {{"PATH", "/no/such/folder"}});
+  EXPECT_EQ(ran.exit, 5);
+  EXPECT_TRUE(is_one_line(ran.err)) << ran.err;
+}
+
+TEST(Binary, refuses_to_show_a_text_file_a_folder_and_nothing) {
+  const Folder folder;
+  for (const std::string& file :
+       {folder.file_with("x.txt", "hello\n"), folder.file(""), folder.file("missing.h5")}) {
+    const Ran ran = run_binary({"show", file});
+    EXPECT_EQ(ran.exit, 2);
+    EXPECT_EQ(ran.out, "");
+    EXPECT_TRUE(is_one_line(ran.err)) << ran.err;
+    EXPECT_NE(ran.err.find(file), std::string::npos) << ran.err;
+  }
+}
+
+TEST(Binary, refuses_to_recover_from_a_folder_without_journals) {
+  const Folder folder;
+  const Ran ran = run_binary({"recover", folder.file(""), "--out", folder.file("x.h5")});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_TRUE(is_one_line(ran.err)) << ran.err;
+  EXPECT_TRUE(folder.empty());
+}
+
+TEST(Binary, refuses_to_recover_over_an_older_report) {
+  const Folder folder;
+  const std::string report = folder.file_with("x.h5", "precious");
+  fs::create_directory(folder.file("x.h5.run"));
+  const Ran ran = run_binary({"recover", folder.file("x.h5.run")});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_EQ(ran.err, "tidemark: '" + report + "' exists; choose another name with --out\n");
+  EXPECT_EQ(fs::file_size(report), 8U);
+}
+
+TEST(Binary, versions_as_json_name_what_it_was_built_from) {
+  const Ran ran = run_binary({"version", "--json"});
+  EXPECT_EQ(ran.exit, 0);
+  const nlohmann::json json = nlohmann::json::parse(ran.out);
+  for (const char* key : {"version", "git", "kernels_tree", "suite_tree", "compiler", "nvcc"})
+    EXPECT_TRUE(json.at(key).is_string()) << key;
+  for (const char* key : {"cuda", "nccl", "mpi"}) EXPECT_TRUE(json.at(key).is_boolean()) << key;
+  EXPECT_NE(json.at("hdf5"), "");
+}
+
+TEST(Binary, lists_cases_as_json) {
+  const Ran ran = run_binary({"list", "--json", "--cases", "zfill.side"});
+  EXPECT_EQ(ran.exit, 0);
+  const nlohmann::json json = nlohmann::json::parse(ran.out);
+  ASSERT_EQ(json.size(), 1U);
+  EXPECT_EQ(json[0].at("name"), "zfill.side");
+  EXPECT_EQ(json[0].at("kind"), "conformance");
+  EXPECT_EQ(json[0].at("scope"), "one_gpu");
+  EXPECT_EQ(json[0].at("level"), "quick");
+  EXPECT_GT(json[0].at("rows_at_quick"), 0);
+  EXPECT_NE(json[0].at("claim"), "");
+}
+
+TEST(Binary, lists_one_line_a_case_with_aligned_columns) {
+  const Ran ran = run_binary({"list", "--cases", "zfill.*"});
+  EXPECT_EQ(ran.exit, 0);
+  std::istringstream lines(ran.out);
+  std::string head;
+  std::getline(lines, head);
+  const std::size_t kind = head.find("kind");
+  int cases = 0;
+  for (std::string line; std::getline(lines, line); ++cases)
+    EXPECT_EQ(line.substr(kind - 2, 13), "  conformance") << line;
+  EXPECT_GT(cases, 1);
+}
+
+TEST(Binary, a_full_disk_behind_stdout_is_not_ok) {
+  const Ran ran =
+      run_program({"/bin/sh", "-c", std::string(TIDEMARK_BINARY) + " list > /dev/full"});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_EQ(ran.err,
+            "tidemark: the output cannot be written: No space left on device; see where it goes\n");
+}
+
+TEST(Binary, answers_its_parent_with_a_list_of_gpus) {
+  const ChildAnswer answer = run_bounded({TIDEMARK_BINARY, "__gpus"}, 60);
+  if (answer.status == 1) GTEST_SKIP() << "a driver is there and fails: " << answer.err;
+  EXPECT_EQ(answer.status, 0);
+  const std::string last = answer.out.substr(answer.out.find('['));
+  EXPECT_NO_THROW(gpus_from_json(last)) << last;
+}
+
+}  // namespace
+}  // namespace tidemark

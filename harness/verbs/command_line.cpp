@@ -1,0 +1,126 @@
+// Sets up CLI11 and turns its errors into one line each.
+#include "harness/verbs/command_line.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "harness/errors.hpp"
+#include "harness/nearest.hpp"
+#include "harness/version.hpp"
+
+namespace tidemark {
+namespace {
+
+// Prints a verb's footer, which holds its example, before everything else.
+class ExampleFirst : public CLI::Formatter {
+ public:
+  std::string make_description(const CLI::App* app) const override {
+    const std::string text = app->get_description();
+    return fmt::format("Example: {}\n\n{}{}", app->get_footer(), text, text.empty() ? "" : "\n");
+  }
+  std::string make_footer(const CLI::App*) const override { return {}; }
+};
+
+std::vector<std::string_view> verbs_of(const CLI::App& app) {
+  std::vector<std::string_view> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(verb->get_name());
+  return names;
+}
+
+void refuse_unknown_verb(const CLI::App& app, const std::string& verb) {
+  const std::vector<std::string_view> names = verbs_of(app);
+  if (std::find(names.begin(), names.end(), verb) != names.end()) return;
+  const std::string near = did_you_mean(verb, names);
+  throw UsageError(fmt::format("there is no verb '{}'; {}", verb,
+                               near.empty() ? "'tidemark --help' shows all" : near));
+}
+
+[[noreturn]] void refuse_extra(const CLI::App& verb, const std::string& extra) {
+  if (verb.get_parent() == nullptr)
+    throw UsageError(
+        fmt::format("'{}' stands before the verb; 'tidemark --help' shows all", extra));
+  if (extra.rfind('-', 0) != 0)
+    throw UsageError(fmt::format("{} takes no '{}'; 'tidemark {} --help' shows what it takes",
+                                 verb.get_name(), extra, verb.get_name()));
+  std::vector<std::string> names;
+  for (const CLI::Option* option : verb.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string given = extra.substr(0, extra.find('='));
+  const std::string near = did_you_mean(given, views);
+  throw UsageError(fmt::format(
+      "{} has no option {}; {}", verb.get_name(), given,
+      near.empty() ? fmt::format("'tidemark {} --help' shows all", verb.get_name()) : near));
+}
+
+}  // namespace
+
+void print_out(const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0)
+    throw UsageError(
+        fmt::format("the output cannot be written: {}; see where it goes", std::strerror(errno)));
+}
+
+ExitCode run_command_line(int argc, char** argv) {
+  CLI::App app(
+      "Tests what the Tensor Memory Accelerators of a Hopper fleet promise, and how fast "
+      "the fleet multiplies matrices.");
+  app.name("tidemark");
+  app.footer("mpirun -n 8 tidemark run");
+  app.set_version_flag("--version", fmt::format("tidemark {}", build_version().version));
+  app.formatter(std::make_shared<ExampleFirst>());
+  Action chosen;
+  add_run(app, chosen, argc, argv);
+  add_list(app, chosen);
+  add_show(app, chosen);
+  add_recover(app, chosen);
+  add_version(app, chosen);
+  for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    // Given twice, the last one counts, so that a script can be overridden at its end.
+    for (CLI::Option* option : verb->get_options()) {
+      if (option->get_items_expected_max() == 1)
+        option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    }
+  }
+
+  if (argc < 2) {
+    fmt::print(stderr, "{}", app.help());
+    return ExitCode::usage;
+  }
+  if (argv[1][0] != '-') refuse_unknown_verb(app, argv[1]);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    print_out(app.help());
+    return ExitCode::ok;
+  } catch (const CLI::CallForVersion& version) {
+    print_out(fmt::format("{}\n", version.what()));
+    return ExitCode::ok;
+  } catch (const CLI::ExtrasError&) {
+    const std::vector<CLI::App*> verbs = app.get_subcommands();
+    const CLI::App& where = verbs.empty() ? app : *verbs.front();
+    const std::vector<std::string> extras = app.remaining(true);
+    if (extras.empty()) throw;
+    refuse_extra(where, extras.front());
+  } catch (const CLI::ParseError& error) {
+    const std::string verb = app.get_subcommands().empty()
+                                 ? std::string()
+                                 : app.get_subcommands().front()->get_name() + ' ';
+    throw UsageError(
+        fmt::format("{}{}; 'tidemark {}--help' shows what it takes", verb, error.what(), verb));
+  }
+  if (!chosen) throw UsageError("no verb was given; 'tidemark --help' shows all");
+  return chosen();
+}
+
+}  // namespace tidemark

@@ -1,0 +1,14 @@
+// The command line as a whole: the verbs, their help, and what is said to a mistake in it.
+#pragma once
+
+#include <memory>
+
+#include "harness/verbs/verbs.hpp"
+
+namespace tidemark {
+
+/// Reads the command line and does what it says. Help is printed here. Throws what the verb throws,
+/// and UsageError for a verb or option that is not known, with the nearest.
+ExitCode run_command_line(int argc, char** argv);
+
+}  // namespace tidemark

@@ -1,0 +1,99 @@
+// Builds the mpirun command line and becomes it, so that its exit code is ours.
+#include "harness/verbs/mpirun.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "harness/errors.hpp"
+
+namespace tidemark {
+namespace {
+
+#ifdef TIDEMARK_WITH_MPI
+constexpr bool kWithMpi = true;
+#else
+constexpr bool kWithMpi = false;
+#endif
+
+std::string text_of(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? "" : text;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> launcher_rank() {
+  // Open MPI, PMIx, PMI (MPICH, Intel), Slurm: the innermost launcher first.
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    const std::string text = text_of(variable);
+    std::uint32_t rank = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+    if (error == std::errc() && end == text.data() + text.size()) return rank;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> mpirun_command(const std::string& program,
+                                        const std::vector<std::string>& arguments,
+                                        std::uint32_t ranks, bool oversubscribe) {
+  // Binding would put a rank's workers on the rank's one core.
+  std::vector<std::string> command = {"mpirun", "-q", "--bind-to",
+                                      "none",   "-n", fmt::format("{}", ranks)};
+  if (oversubscribe) command.emplace_back("--oversubscribe");
+  command.push_back(program);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--ranks") {
+      ++i;  // its value
+    } else if (arguments[i].rfind("--ranks=", 0) != 0) {
+      command.push_back(arguments[i]);
+    }
+  }
+  return command;
+}
+
+std::string find_on_path(const std::string& name, const std::string& path) {
+  std::size_t begin = 0;
+  for (std::size_t colon = 0; colon != std::string::npos; begin = colon + 1) {
+    colon = path.find(':', begin);
+    const std::string folder =
+        path.substr(begin, colon == std::string::npos ? colon : colon - begin);
+    const std::filesystem::path file = std::filesystem::path(folder) / name;
+    std::error_code error;
+    if (!folder.empty() && std::filesystem::is_regular_file(file, error) &&
+        access(file.c_str(), X_OK) == 0)
+      return file.string();
+  }
+  return {};
+}
+
+void become_mpirun(const std::vector<std::string>& arguments, std::uint32_t ranks,
+                   bool oversubscribe) {
+  if (!kWithMpi)
+    throw EnvironmentError(
+        "--ranks needs MPI, and this tidemark was built without it: build it with "
+        "-DTIDEMARK_MPI=ON, or leave --ranks out");
+  const std::string mpirun = find_on_path("mpirun", text_of("PATH"));
+  if (mpirun.empty())
+    throw EnvironmentError(
+        "--ranks: mpirun is not on PATH: install Open MPI or load its module, or leave --ranks "
+        "out");
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  const std::vector<std::string> command = mpirun_command(program, arguments, ranks, oversubscribe);
+  std::vector<char*> words;
+  words.reserve(command.size() + 1);
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  execv(mpirun.c_str(), words.data());
+  throw EnvironmentError(fmt::format("--ranks: {} does not start: {}; leave --ranks out", mpirun,
+                                     std::strerror(errno)));
+}
+
+}  // namespace tidemark

@@ -1,0 +1,28 @@
+// Starts mpirun for `tidemark run --ranks N`, and knows whether a launcher started us.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tidemark {
+
+/// The rank that a launcher (mpirun, srun) gave this process; nothing without a launcher.
+std::optional<std::uint32_t> launcher_rank();
+
+/// The command that runs `arguments` (without the program's name) again on `ranks` ranks, with
+/// --ranks taken out of it. `oversubscribe`: more ranks than cores are fine.
+std::vector<std::string> mpirun_command(const std::string& program,
+                                        const std::vector<std::string>& arguments,
+                                        std::uint32_t ranks, bool oversubscribe);
+
+/// The first file called `name` on `path` (as in $PATH) that may be executed; empty where there is
+/// none.
+std::string find_on_path(const std::string& name, const std::string& path);
+
+/// Becomes mpirun. Throws EnvironmentError where there is none or it does not start.
+[[noreturn]] void become_mpirun(const std::vector<std::string>& arguments, std::uint32_t ranks,
+                                bool oversubscribe);
+
+}  // namespace tidemark

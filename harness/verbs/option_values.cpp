@@ -1,0 +1,90 @@
+// Text of the command line to values.
+#include "harness/verbs/option_values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "harness/errors.hpp"
+#include "harness/nearest.hpp"
+#include "kernels/fault.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::array<std::string_view, 3> kLevels = {"quick", "nightly", "soak"};
+constexpr std::array<std::string_view, 3> kDevices = {"auto", "cuda", "virtual"};
+
+template <class Value>
+bool reads_whole(std::string_view text, Value& value, int base) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+[[noreturn]] void refuse(std::string_view option, const std::string& text,
+                         std::string_view wanted) {
+  throw UsageError(fmt::format("{} '{}': {}", option, text, wanted));
+}
+
+}  // namespace
+
+Level level_of(const std::string& text) {
+  const auto found = std::find(kLevels.begin(), kLevels.end(), text);
+  if (found == kLevels.end()) refuse("--level", text, "give quick, nightly or soak");
+  return static_cast<Level>(found - kLevels.begin());
+}
+
+std::string_view name_of(Level level) { return kLevels.at(static_cast<std::size_t>(level)); }
+
+DeviceChoice device_of(const std::string& text) {
+  const auto found = std::find(kDevices.begin(), kDevices.end(), text);
+  if (found == kDevices.end()) refuse("--device", text, "give auto, cuda or virtual");
+  return static_cast<DeviceChoice>(found - kDevices.begin());
+}
+
+std::uint64_t seed_of(const std::string& text) {
+  const bool hexadecimal = text.rfind("0x", 0) == 0 || text.rfind("0X", 0) == 0;
+  std::uint64_t seed = 0;
+  if (!reads_whole(std::string_view(text).substr(hexadecimal ? 2 : 0), seed, hexadecimal ? 16 : 10))
+    refuse("--seed", text, "give a number of at most 64 bits, decimal or hexadecimal behind 0x");
+  return seed;
+}
+
+std::uint32_t count_of(std::string_view option, const std::string& text, std::uint32_t least) {
+  std::int32_t count = 0;
+  if (!reads_whole(text, count, 10) || count < static_cast<std::int32_t>(least))
+    refuse(option, text, fmt::format("give a whole number, at least {}", least));
+  return static_cast<std::uint32_t>(count);
+}
+
+double seconds_of(std::string_view option, const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const std::string unit = end;
+  const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (end == text.c_str() || !std::isfinite(value) || !(value * factor > 0))
+    refuse(option, text, "give a time above 0, such as 90, 90s, 5m or 1.5h");
+  return value * factor;
+}
+
+void check_fault(const std::string& name, DeviceChoice device) {
+  if (device != DeviceChoice::virtual_device)
+    refuse("--fault", name,
+           "only the virtual device can be told to be wrong; add --device virtual");
+  if (fault_named(name) != kNoFault) return;
+  std::vector<std::string_view> known;
+  for (const FaultInfo& fault : faults()) known.push_back(fault.name);
+  std::string hint = did_you_mean(name, known);
+  if (hint.empty()) {
+    known.resize(std::min<std::size_t>(known.size(), 5));
+    hint = fmt::format("there are {}, ...", fmt::join(known, ", "));
+  }
+  refuse("--fault", name, "there is no such fault; " + hint);
+}
+
+}  // namespace tidemark

@@ -1,0 +1,32 @@
+// Reads the values of options. Each throws UsageError with the option, the value and what it should
+// be.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "harness/options.hpp"
+
+namespace tidemark {
+
+/// "quick", "nightly" or "soak".
+Level level_of(const std::string& text);
+std::string_view name_of(Level level);
+
+/// "auto", "cuda" or "virtual".
+DeviceChoice device_of(const std::string& text);
+
+/// Decimal, or hexadecimal behind 0x; 64 bits.
+std::uint64_t seed_of(const std::string& text);
+
+/// A whole number from `least` to 2^31 - 1.
+std::uint32_t count_of(std::string_view option, const std::string& text, std::uint32_t least);
+
+/// "90", "90s", "5m" or "1.5h", in seconds, more than 0.
+double seconds_of(std::string_view option, const std::string& text);
+
+/// Throws where `name` is no fault of the virtual device, or the device is not chosen to be that.
+void check_fault(const std::string& name, DeviceChoice device);
+
+}  // namespace tidemark

@@ -1,0 +1,105 @@
+// Tests of the values of options, above all of those that are refused.
+#include "harness/verbs/option_values.hpp"
+
+#include <gtest/gtest.h>
+
+#include "harness/errors.hpp"
+#include "kernels/fault.hpp"
+
+namespace tidemark {
+namespace {
+
+template <class Call>
+std::string usage_error_of(const Call& call) {
+  try {
+    call();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no UsageError";
+}
+
+TEST(LevelOf, knows_three_words) {
+  EXPECT_EQ(level_of("quick"), Level::quick);
+  EXPECT_EQ(level_of("nightly"), Level::nightly);
+  EXPECT_EQ(level_of("soak"), Level::soak);
+  EXPECT_EQ(usage_error_of([] { level_of("fast"); }),
+            "--level 'fast': give quick, nightly or soak");
+}
+
+TEST(DeviceOf, knows_three_words) {
+  EXPECT_EQ(device_of("auto"), DeviceChoice::automatic);
+  EXPECT_EQ(device_of("cuda"), DeviceChoice::cuda);
+  EXPECT_EQ(device_of("virtual"), DeviceChoice::virtual_device);
+  EXPECT_EQ(usage_error_of([] { device_of("gpu"); }), "--device 'gpu': give auto, cuda or virtual");
+}
+
+TEST(SeedOf, reads_decimal_and_hexadecimal_up_to_64_bits) {
+  EXPECT_EQ(seed_of("0"), 0U);
+  EXPECT_EQ(seed_of("18446744073709551615"), ~std::uint64_t{0});
+  EXPECT_EQ(seed_of("0x51d0c0ffee"), 0x51d0c0ffeeU);
+  EXPECT_EQ(seed_of("0Xff"), 255U);
+}
+
+TEST(SeedOf, refuses_anything_else) {
+  const std::string wanted = ": give a number of at most 64 bits, decimal or hexadecimal behind 0x";
+  for (const char* text : {"", "-1", "0x", "12z", "18446744073709551616", " 1"}) {
+    EXPECT_EQ(usage_error_of([&] { seed_of(text); }),
+              "--seed '" + std::string(text) + "'" + wanted);
+  }
+}
+
+TEST(CountOf, starts_at_the_least) {
+  EXPECT_EQ(count_of("--ranks", "1", 1), 1U);
+  EXPECT_EQ(count_of("--row", "0", 0), 0U);
+}
+
+TEST(CountOf, refuses_less_and_what_is_no_whole_number) {
+  EXPECT_EQ(usage_error_of([] { count_of("--ranks", "0", 1); }),
+            "--ranks '0': give a whole number, at least 1");
+  EXPECT_EQ(usage_error_of([] { count_of("--row", "-1", 0); }),
+            "--row '-1': give a whole number, at least 0");
+  EXPECT_NE(usage_error_of([] { count_of("--ranks", "2.5", 1); }), "no UsageError");
+  EXPECT_NE(usage_error_of([] { count_of("--ranks", "", 1); }), "no UsageError");
+  EXPECT_NE(usage_error_of([] { count_of("--ranks", "4294967297", 1); }), "no UsageError");
+}
+
+TEST(SecondsOf, knows_seconds_minutes_and_hours) {
+  EXPECT_EQ(seconds_of("--time-limit", "90"), 90);
+  EXPECT_EQ(seconds_of("--time-limit", "90s"), 90);
+  EXPECT_EQ(seconds_of("--time-limit", "5m"), 300);
+  EXPECT_EQ(seconds_of("--time-limit", "1.5h"), 5400);
+}
+
+TEST(SecondsOf, refuses_nothing_less_than_nothing_and_other_units) {
+  for (const char* text : {"", "0", "-5", "5d", "m", "inf", "nan"}) {
+    EXPECT_EQ(usage_error_of([&] { seconds_of("--time-limit", text); }),
+              "--time-limit '" + std::string(text) +
+                  "': give a time above 0, such as 90, 90s, 5m or 1.5h");
+  }
+}
+
+TEST(CheckFault, takes_every_fault_there_is) {
+  for (const FaultInfo& fault : faults())
+    EXPECT_NO_THROW(check_fault(std::string(fault.name), DeviceChoice::virtual_device));
+}
+
+TEST(CheckFault, refuses_a_fault_of_a_gpu) {
+  const std::string name(faults()[0].name);
+  EXPECT_EQ(usage_error_of([&] { check_fault(name, DeviceChoice::automatic); }),
+            "--fault '" + name +
+                "': only the virtual device can be told to be wrong; add --device virtual");
+}
+
+TEST(CheckFault, suggests_the_nearest_or_names_some) {
+  const std::string name(faults()[0].name);
+  const std::string near =
+      usage_error_of([&] { check_fault(name + "x", DeviceChoice::virtual_device); });
+  EXPECT_NE(near.find("did you mean '" + name + "'"), std::string::npos) << near;
+  const std::string far =
+      usage_error_of([&] { check_fault("qqqqqqqqqqqqq", DeviceChoice::virtual_device); });
+  EXPECT_NE(far.find("there are " + name + ", "), std::string::npos) << far;
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,84 @@
+// tidemark recover: makes a report of the journals that a launch left behind.
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "harness/errors.hpp"
+#include "harness/verbs/verbs.hpp"
+#include "reports/journal/journal.hpp"
+#include "reports/store/report.hpp"
+
+namespace tidemark {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Typed {
+  std::string folder, out;
+  bool anonymise = false;
+};
+
+constexpr std::string_view kSuffix = ".run";
+
+// The folder itself; X.h5 is understood as X.h5.run.
+fs::path journals_of(std::string given) {
+  while (given.size() > 1 && given.back() == '/') given.pop_back();
+  std::error_code error;
+  if (fs::is_directory(given, error)) return given;
+  fs::path beside = given + std::string(kSuffix);
+  if (fs::is_directory(beside, error)) return beside;
+  throw UsageError(fmt::format(
+      "'{}' is no folder of journals; give the X.h5.run that a launch left beside its report",
+      given));
+}
+
+fs::path report_of(const fs::path& folder, const std::string& given) {
+  std::string out = given;
+  if (out.empty()) {
+    out = folder.string();
+    const bool named =
+        out.size() > kSuffix.size() && out.rfind(kSuffix) == out.size() - kSuffix.size();
+    out = named ? out.substr(0, out.size() - kSuffix.size()) : out + ".h5";
+  }
+  std::error_code error;
+  if (fs::exists(out, error))
+    throw UsageError(fmt::format("'{}' exists; choose another name with --out", out));
+  return out;
+}
+
+ExitCode code_of(const Report& report) {
+  VerdictCounts counts{};
+  for (const ResultRow& result : report.results) ++counts[static_cast<std::size_t>(result.verdict)];
+  const std::uint64_t planned = std::uint64_t{report.cases.size()} * report.launch.gpus;
+  return exit_code(counts, planned, report.launch.complete, false);
+}
+
+ExitCode recover(const Typed& typed) {
+  const fs::path folder = journals_of(typed.folder);
+  const fs::path out = report_of(folder, typed.out);
+  const Report report = assemble(read_journals(folder.string()),
+                                 {.anonymise = typed.anonymise, .incomplete_reason = {}});
+  write_report(report, out.string());
+  print_out(fmt::format(
+      "report: {} ({} results of {} cases on {} GPUs, {})\nnext: tidemark show {}\n", out.string(),
+      report.results.size(), report.cases.size(), report.launch.gpus,
+      report.launch.complete ? "complete" : "incomplete: " + report.launch.incomplete_reason,
+      out.string()));
+  return code_of(report);
+}
+
+}  // namespace
+
+void add_recover(CLI::App& app, Action& chosen) {
+  CLI::App* verb = app.add_subcommand("recover", "Make a report of an interrupted launch");
+  verb->footer("tidemark recover night.h5.run");
+  auto typed = std::make_shared<Typed>();
+  verb->add_option("folder", typed->folder, "The journals, X.h5.run")->required()->type_name("DIR");
+  verb->add_option("--out", typed->out, "The report (X.h5)")->type_name("FILE");
+  verb->add_flag("--anonymise", typed->anonymise, "Hash hosts, serials, UUIDs and paths");
+  verb->callback([typed, &chosen] { chosen = [typed] { return recover(*typed); }; });
+}
+
+}  // namespace tidemark

@@ -1,0 +1,109 @@
+// Tests of recover and show, by the built program, on journals written here.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "harness/run_binary.hpp"
+#include "reports/journal/journal.hpp"
+#include "reports/store/report.hpp"
+
+namespace tidemark {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder with the journals of a launch of one case on one GPU, x.h5.run.
+class Launch {
+ public:
+  Launch(Verdict verdict, bool ended) {
+    std::string name = (fs::temp_directory_path() / "tidemark-recover-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+    LaunchRecord launch;
+    launch.run_id = "3f1c0e6e-0000-4000-8000-000000000001";
+    launch.created_unix_s = 1.8e9;
+    launch.level = "quick";
+    launch.device = "virtual";
+    PlannedCase planned;
+    planned.name = "load.tile.rank1";
+    planned.kind = "conformance";
+    planned.scope = "one_gpu";
+    launch.cases = {planned};
+    GpuRecord gpu;
+    gpu.uuid = "virtual-0-0";
+    gpu.name = "virtual";
+    OutcomeRecord outcome;
+    outcome.case_name = planned.name;
+    outcome.verdict = verdict;
+    EndRecord end;
+    JournalWriter journal(run(), 0);
+    journal.append(launch);
+    journal.append(NodeRecord());
+    journal.append(gpu);
+    journal.append(outcome);
+    if (ended) journal.append(end);
+  }
+  Launch(const Launch&) = delete;
+  Launch& operator=(const Launch&) = delete;
+  ~Launch() { fs::remove_all(path_); }
+
+  std::string report() const { return (path_ / "x.h5").string(); }
+  std::string run() const { return report() + ".run"; }
+
+ private:
+  fs::path path_;
+};
+
+TEST(Recover, of_a_launch_without_an_end_is_incomplete) {
+  const Launch launch(Verdict::pass, false);
+  const Ran ran = run_binary({"recover", launch.run()});
+  EXPECT_EQ(ran.exit, 4) << ran.err;
+  const Report report = read_report(launch.report());
+  EXPECT_FALSE(report.launch.complete);
+  ASSERT_EQ(report.results.size(), 1U);
+  EXPECT_EQ(report.results[0].verdict, Verdict::pass);
+  EXPECT_NE(ran.out.find(launch.report()), std::string::npos) << ran.out;
+}
+
+TEST(Recover, of_a_launch_that_ended_gives_the_code_of_its_verdicts) {
+  const Launch passed(Verdict::pass, true);
+  EXPECT_EQ(run_binary({"recover", passed.run()}).exit, 0);
+  const Launch failed(Verdict::fail, true);
+  EXPECT_EQ(run_binary({"recover", failed.run()}).exit, 1);
+}
+
+TEST(Recover, finds_the_journals_by_the_name_of_the_report) {
+  const Launch launch(Verdict::pass, true);
+  EXPECT_EQ(run_binary({"recover", launch.report()}).exit, 0);
+  EXPECT_TRUE(fs::exists(launch.report()));
+}
+
+TEST(Recover, writes_where_it_is_told) {
+  const Launch launch(Verdict::pass, true);
+  const std::string other = launch.report() + ".other.h5";
+  EXPECT_EQ(run_binary({"recover", launch.run() + "/", "--out", other}).exit, 0);
+  EXPECT_TRUE(fs::exists(other));
+  EXPECT_FALSE(fs::exists(launch.report()));
+}
+
+TEST(Show, prints_plain_text_where_there_is_no_terminal) {
+  const Launch launch(Verdict::fail, true);
+  ASSERT_EQ(run_binary({"recover", launch.run()}).exit, 1);
+  const Ran ran = run_binary({"show", launch.report()});
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_NE(ran.out.find("load.tile.rank1"), std::string::npos) << ran.out;
+  EXPECT_EQ(ran.out.find('\x1b'), std::string::npos) << ran.out;
+}
+
+TEST(Show, prints_json) {
+  const Launch launch(Verdict::pass, true);
+  ASSERT_EQ(run_binary({"recover", launch.run()}).exit, 0);
+  const Ran ran = run_binary({"show", launch.report(), "--json"});
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_TRUE(nlohmann::json::parse(ran.out).is_object());
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,24 @@
+// The verbs of the command line, one file each. A verb adds itself to the CLI11 application and
+// says what to call when it was chosen.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+#include "harness/exit_code.hpp"
+
+namespace tidemark {
+
+using Action = std::function<ExitCode()>;
+
+/// Writes to stdout. Throws UsageError when it is full or gone: output that was cut is never ok.
+void print_out(const std::string& text);
+
+void add_run(CLI::App& app, Action& chosen, int argc, char** argv);
+void add_list(CLI::App& app, Action& chosen);
+void add_show(CLI::App& app, Action& chosen);
+void add_recover(CLI::App& app, Action& chosen);
+void add_version(CLI::App& app, Action& chosen);
+
+}  // namespace tidemark

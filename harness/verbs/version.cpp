@@ -1,0 +1,74 @@
+// tidemark version: says what this program was built from and with.
+#include "harness/version.hpp"
+
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "harness/verbs/verbs.hpp"
+
+namespace tidemark {
+namespace {
+
+#ifdef TIDEMARK_WITH_CUDA
+constexpr bool kCuda = true;
+#else
+constexpr bool kCuda = false;
+#endif
+#ifdef TIDEMARK_WITH_NCCL
+constexpr bool kNccl = true;
+#else
+constexpr bool kNccl = false;
+#endif
+#ifdef TIDEMARK_WITH_MPI
+constexpr bool kMpi = true;
+#else
+constexpr bool kMpi = false;
+#endif
+#ifdef TIDEMARK_HDF5_VERSION
+constexpr const char* kHdf5 = TIDEMARK_HDF5_VERSION;
+#else
+constexpr const char* kHdf5 = "";
+#endif
+
+void print_json(const BuildVersion& built) {
+  const nlohmann::json json = {{"version", built.version},
+                               {"git", built.git_hash},
+                               {"kernels_tree", built.kernels_tree},
+                               {"suite_tree", built.suite_tree},
+                               {"compiler", built.compiler},
+                               {"nvcc", built.nvcc},
+                               {"cuda", kCuda},
+                               {"nccl", kNccl},
+                               {"mpi", kMpi},
+                               {"hdf5", kHdf5}};
+  print_out(json.dump(2) + '\n');
+}
+
+void print_text(const BuildVersion& built) {
+  const auto with = [](bool there) { return there ? "yes" : "no"; };
+  print_out(fmt::format(
+      "tidemark    {}\ngit         {}\nkernels     {}\nsuite       {}\ncompiler    g++ {}\n"
+      "nvcc        {}\nbuilt with  cuda {}, nccl {}, mpi {}, hdf5 {}\n",
+      built.version, built.git_hash, built.kernels_tree, built.suite_tree, built.compiler,
+      built.nvcc.empty() ? "none" : built.nvcc, with(kCuda), with(kNccl), with(kMpi), kHdf5));
+}
+
+}  // namespace
+
+void add_version(CLI::App& app, Action& chosen) {
+  CLI::App* verb = app.add_subcommand("version", "Say what this program was built from");
+  verb->footer("tidemark version --json");
+  auto json = std::make_shared<bool>(false);
+  verb->add_flag("--json", *json, "As JSON");
+  verb->callback([json, &chosen] {
+    chosen = [json] {
+      *json ? print_json(build_version()) : print_text(build_version());
+      return ExitCode::ok;
+    };
+  });
+}
+
+}  // namespace tidemark

@@ -1,0 +1,239 @@
+// The JSON of orders and records. Numbers that JSON cannot hold (NaN) travel as null.
+#include "harness/worker/messages.hpp"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string line_of(const Json& json) {
+  // A reason may quote bytes of any kind; "replace" keeps dump() from throwing on broken UTF-8.
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string hex_of(const NcclId& id) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const std::byte byte : id) {
+    text += kDigits[std::to_integer<unsigned>(byte) >> 4U];
+    text += kDigits[std::to_integer<unsigned>(byte) & 15U];
+  }
+  return text;
+}
+
+NcclId nccl_id_in(const std::string& hex) {
+  NcclId id{};
+  if (hex.size() != 2 * id.size()) throw Error("an NCCL id of the wrong length");
+  for (std::size_t i = 0; i < id.size(); ++i) {
+    id[i] = static_cast<std::byte>(std::stoul(hex.substr(2 * i, 2), nullptr, 16));
+  }
+  return id;
+}
+
+std::vector<double> doubles_in(const Json& json) {
+  std::vector<double> values;
+  for (const Json& value : json) {
+    values.push_back(value.is_null() ? std::numeric_limits<double>::quiet_NaN()
+                                     : value.get<double>());
+  }
+  return values;
+}
+
+Json json_of(const Miscompare& wrong) {
+  return {{"row", wrong.row},
+          {"parameters", wrong.parameters},
+          {"what", wrong.what},
+          {"coordinate", wrong.coordinate},
+          {"first_offset", wrong.first_offset},
+          {"wrong_bytes", wrong.wrong_bytes},
+          {"expected", wrong.expected},
+          {"actual", wrong.actual},
+          {"text", wrong.text}};
+}
+
+Miscompare miscompare_in(const Json& json) {
+  return {.row = json.at("row"),
+          .parameters = json.at("parameters"),
+          .what = json.at("what"),
+          .coordinate = json.at("coordinate"),
+          .first_offset = json.at("first_offset"),
+          .wrong_bytes = json.at("wrong_bytes"),
+          .expected = json.at("expected"),
+          .actual = json.at("actual"),
+          .text = json.at("text")};
+}
+
+Json json_of(const Metric& metric) {
+  return {{"name", metric.name},
+          {"unit", metric.unit},
+          {"higher_is_better", metric.higher_is_better},
+          {"values", metric.values},
+          {"at", metric.at_unix_s},
+          {"seconds", metric.seconds}};
+}
+
+Metric metric_in(const Json& json) {
+  return {.name = json.at("name"),
+          .unit = json.at("unit"),
+          .higher_is_better = json.at("higher_is_better"),
+          .values = doubles_in(json.at("values")),
+          .at_unix_s = doubles_in(json.at("at")),
+          .seconds = doubles_in(json.at("seconds"))};
+}
+
+Json json_of(const Outcome& outcome) {
+  Json miscompares = Json::array();
+  for (const Miscompare& wrong : outcome.miscompares) miscompares.push_back(json_of(wrong));
+  Json metrics = Json::array();
+  for (const Metric& metric : outcome.metrics) metrics.push_back(json_of(metric));
+  return {{"judgement", static_cast<int>(outcome.judgement)},
+          {"reason", outcome.reason},
+          {"cuda_error", outcome.cuda_error},
+          {"rows_planned", outcome.rows_planned},
+          {"rows_run", outcome.rows_run},
+          {"rows_failed", outcome.rows_failed},
+          {"miscompares", miscompares},
+          {"metrics", metrics},
+          {"notes", outcome.notes},
+          {"descriptors", outcome.descriptors}};
+}
+
+Outcome outcome_in(const Json& json) {
+  const int judgement = json.at("judgement");
+  if (judgement < 0 || judgement > static_cast<int>(Judgement::skip)) {
+    throw Error("a judgement that is none");
+  }
+  Outcome outcome{.judgement = static_cast<Judgement>(judgement),
+                  .reason = json.at("reason"),
+                  .cuda_error = json.at("cuda_error"),
+                  .rows_planned = json.at("rows_planned"),
+                  .rows_run = json.at("rows_run"),
+                  .rows_failed = json.at("rows_failed"),
+                  .miscompares = {},
+                  .metrics = {},
+                  .notes = json.at("notes"),
+                  .descriptors = json.at("descriptors")};
+  for (const Json& wrong : json.at("miscompares")) {
+    outcome.miscompares.push_back(miscompare_in(wrong));
+  }
+  for (const Json& metric : json.at("metrics")) outcome.metrics.push_back(metric_in(metric));
+  return outcome;
+}
+
+Json json_of(const SetupOrder& order) {
+  return {{"order", "setup"},
+          {"device", order.device == DeviceKind::cuda ? "cuda" : "virtual"},
+          {"fault", order.fault},
+          {"seed", order.seed},
+          {"level", static_cast<int>(order.level)},
+          {"row", order.row},
+          {"slot", order.slot},
+          {"slots", order.slots}};
+}
+
+Json json_of(const NcclIdOrder&) { return {{"order", "nccl_id"}}; }
+
+Json json_of(const TransportOrder& order) {
+  return {{"order", "transport"},
+          {"kind", order.kind == TransportKind::nccl ? "nccl" : "relay"},
+          {"nccl_id", hex_of(order.nccl_id)},
+          {"seconds", order.seconds}};
+}
+
+Json json_of(const RunOrder& order) {
+  return {{"order", "run"}, {"case", order.case_name}, {"attempt", order.attempt}};
+}
+
+Json json_of(const SaidReady&) { return {{"said", "ready"}}; }
+
+Json json_of(const SaidStarted& said) {
+  return {{"said", "started"}, {"case", said.case_name}, {"patience_s", said.patience_s}};
+}
+
+Json json_of(const SaidProgress& said) {
+  return {{"said", "progress"}, {"done", said.done}, {"rows", said.rows}};
+}
+
+Json json_of(const SaidOutcome& said) {
+  return {{"said", "outcome"}, {"case", said.case_name}, {"outcome", json_of(said.outcome)}};
+}
+
+Json json_of(const SaidNcclId& said) { return {{"said", "nccl_id"}, {"id", hex_of(said.id)}}; }
+
+Json json_of(const SaidTrouble& said) { return {{"said", "trouble"}, {"text", said.text}}; }
+
+Order order_in(const Json& json) {
+  const std::string kind = json.at("order");
+  if (kind == "setup") {
+    const int level = json.at("level");
+    if (level < 0 || level > static_cast<int>(Level::soak)) throw Error("a level that is none");
+    return SetupOrder{
+        .device = json.at("device") == "cuda" ? DeviceKind::cuda : DeviceKind::virtual_device,
+        .fault = json.at("fault"),
+        .seed = json.at("seed"),
+        .level = static_cast<Level>(level),
+        .row = json.at("row"),
+        .slot = json.at("slot"),
+        .slots = json.at("slots")};
+  }
+  if (kind == "nccl_id") return NcclIdOrder{};
+  if (kind == "transport") {
+    return TransportOrder{
+        .kind = json.at("kind") == "nccl" ? TransportKind::nccl : TransportKind::relay,
+        .nccl_id = nccl_id_in(json.at("nccl_id")),
+        .seconds = json.at("seconds")};
+  }
+  if (kind == "run") return RunOrder{.case_name = json.at("case"), .attempt = json.at("attempt")};
+  throw Error("the order '" + kind + "' is not known");
+}
+
+Said said_in(const Json& json) {
+  const std::string kind = json.at("said");
+  if (kind == "ready") return SaidReady{};
+  if (kind == "started") {
+    return SaidStarted{.case_name = json.at("case"), .patience_s = json.at("patience_s")};
+  }
+  if (kind == "progress") return SaidProgress{.done = json.at("done"), .rows = json.at("rows")};
+  if (kind == "outcome") {
+    return SaidOutcome{.case_name = json.at("case"), .outcome = outcome_in(json.at("outcome"))};
+  }
+  if (kind == "nccl_id") return SaidNcclId{.id = nccl_id_in(json.at("id"))};
+  if (kind == "trouble") return SaidTrouble{.text = json.at("text")};
+  throw Error("the record '" + kind + "' is not known");
+}
+
+/// What nlohmann throws is turned into the one exception that callers know.
+template <typename Read>
+auto read_line(const std::string& line, Read read) {
+  try {
+    return read(Json::parse(line));
+  } catch (const std::exception& broken) {
+    throw Error("'" + line.substr(0, 80) + "' is not a message: " + broken.what());
+  }
+}
+
+}  // namespace
+
+std::string order_line(const Order& order) {
+  return std::visit([](const auto& any) { return line_of(json_of(any)); }, order);
+}
+
+std::string said_line(const Said& said) {
+  return std::visit([](const auto& any) { return line_of(json_of(any)); }, said);
+}
+
+Order order_in(const std::string& line) {
+  return read_line(line, [](const Json& json) { return order_in(json); });
+}
+
+Said said_in(const std::string& line) {
+  return read_line(line, [](const Json& json) { return said_in(json); });
+}
+
+}  // namespace tidemark

@@ -1,0 +1,81 @@
+// What a supervisor and its worker say to each other: one line of JSON a message, over two pipes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "kernels/device.hpp"
+#include "kernels/transport.hpp"
+#include "suite/case.hpp"
+
+namespace tidemark {
+
+/// File descriptors of a worker beside 0-2. The segment is there only for the relay transport.
+inline constexpr int kOrdersFd = 3;
+inline constexpr int kRecordsFd = 4;
+inline constexpr int kSegmentFd = 5;
+
+/// First order of every worker: which device to make, and what all its cases share.
+struct SetupOrder {
+  DeviceKind device = DeviceKind::virtual_device;
+  std::string fault = {};
+  std::uint64_t seed = 0;  // of the launch
+  Level level = Level::quick;
+  std::int64_t row = -1;
+  std::uint32_t slot = 0, slots = 1;
+};
+
+/// Asks for a fresh NCCL id; given to one worker of the launch.
+struct NcclIdOrder {};
+
+enum class TransportKind : std::uint8_t { relay, nccl };
+
+/// Makes the transport that all following all_gpus cases use.
+struct TransportOrder {
+  TransportKind kind = TransportKind::relay;
+  NcclId nccl_id{};
+  double seconds = 60;  // bound of joining
+};
+
+struct RunOrder {
+  std::string case_name;
+  std::uint32_t attempt = 1;
+};
+
+using Order = std::variant<SetupOrder, NcclIdOrder, TransportOrder, RunOrder>;
+
+/// The worker has its device.
+struct SaidReady {};
+/// A case begins. `patience_s` above 0 shortens the supervisor's deadline (for tests of hangs).
+struct SaidStarted {
+  std::string case_name;
+  double patience_s = 0;
+};
+struct SaidProgress {
+  std::uint32_t done = 0, rows = 0;
+};
+struct SaidOutcome {
+  std::string case_name;
+  Outcome outcome;
+};
+struct SaidNcclId {
+  NcclId id{};
+};
+/// The order before could not be carried out (no NCCL, a peer did not join). The worker lives on.
+struct SaidTrouble {
+  std::string text;
+};
+
+using Said =
+    std::variant<SaidReady, SaidStarted, SaidProgress, SaidOutcome, SaidNcclId, SaidTrouble>;
+
+/// One line, newline included.
+std::string order_line(const Order& order);
+std::string said_line(const Said& said);
+
+/// The message in a line. Throws Error for a line that holds none.
+Order order_in(const std::string& line);
+Said said_in(const std::string& line);
+
+}  // namespace tidemark

@@ -1,0 +1,131 @@
+// What goes over the pipes comes back as it was.
+#include "harness/worker/messages.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "harness/worker/test_hook.hpp"
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+TEST(Messages, an_outcome_survives_with_all_its_fields) {
+  Outcome outcome;
+  outcome.judgement = Judgement::fail;
+  outcome.reason = "2 of 3 rows wrong";
+  outcome.cuda_error = 715;
+  outcome.rows_planned = 4;
+  outcome.rows_run = 3;
+  outcome.rows_failed = 2;
+  outcome.notes = {"a note"};
+  outcome.descriptors = 0xffffffffffffffffULL;
+  outcome.miscompares.push_back({.row = 2,
+                                 .parameters = "{\"a\":1}",
+                                 .what = "byte",
+                                 .coordinate = {1, -2, 3, 4, 5},
+                                 .first_offset = 6,
+                                 .wrong_bytes = 7,
+                                 .expected = 8,
+                                 .actual = 9,
+                                 .text = "expected 8"});
+  outcome.metrics.push_back({.name = "rate",
+                             .unit = "TFLOP/s",
+                             .higher_is_better = false,
+                             .values = {0.1, std::numeric_limits<double>::quiet_NaN()},
+                             .at_unix_s = {1.5, 2.5},
+                             .seconds = {0.25, 0.5}});
+  const std::string line = said_line(SaidOutcome{.case_name = "load.x", .outcome = outcome});
+  const auto said = std::get<SaidOutcome>(said_in(line));
+  EXPECT_EQ(said.case_name, "load.x");
+  const Outcome& back = said.outcome;
+  EXPECT_EQ(back.judgement, Judgement::fail);
+  EXPECT_EQ(back.reason, "2 of 3 rows wrong");
+  EXPECT_EQ(back.cuda_error, 715);
+  EXPECT_EQ(back.rows_planned, 4U);
+  EXPECT_EQ(back.rows_run, 3U);
+  EXPECT_EQ(back.rows_failed, 2U);
+  EXPECT_EQ(back.notes, std::vector<std::string>{"a note"});
+  EXPECT_EQ(back.descriptors, 0xffffffffffffffffULL);
+  ASSERT_EQ(back.miscompares.size(), 1U);
+  const Miscompare& wrong = back.miscompares[0];
+  EXPECT_EQ(wrong.row, 2U);
+  EXPECT_EQ(wrong.parameters, "{\"a\":1}");
+  EXPECT_EQ(wrong.what, "byte");
+  EXPECT_EQ(wrong.coordinate, (std::array<std::int64_t, 5>{1, -2, 3, 4, 5}));
+  EXPECT_EQ(wrong.first_offset, 6U);
+  EXPECT_EQ(wrong.wrong_bytes, 7U);
+  EXPECT_EQ(wrong.expected, 8U);
+  EXPECT_EQ(wrong.actual, 9U);
+  EXPECT_EQ(wrong.text, "expected 8");
+  ASSERT_EQ(back.metrics.size(), 1U);
+  const Metric& metric = back.metrics[0];
+  EXPECT_EQ(metric.name, "rate");
+  EXPECT_EQ(metric.unit, "TFLOP/s");
+  EXPECT_FALSE(metric.higher_is_better);
+  EXPECT_EQ(metric.values[0], 0.1);
+  EXPECT_TRUE(std::isnan(metric.values[1]));
+  EXPECT_EQ(metric.at_unix_s, (std::vector<double>{1.5, 2.5}));
+  EXPECT_EQ(metric.seconds, (std::vector<double>{0.25, 0.5}));
+}
+
+TEST(Messages, a_setup_survives) {
+  const Order order = order_in(order_line(SetupOrder{.device = DeviceKind::cuda,
+                                                     .fault = "drop",
+                                                     .seed = 0xfedcba9876543210ULL,
+                                                     .level = Level::soak,
+                                                     .row = 7,
+                                                     .slot = 3,
+                                                     .slots = 8}));
+  const auto& setup = std::get<SetupOrder>(order);
+  EXPECT_EQ(setup.device, DeviceKind::cuda);
+  EXPECT_EQ(setup.fault, "drop");
+  EXPECT_EQ(setup.seed, 0xfedcba9876543210ULL);
+  EXPECT_EQ(setup.level, Level::soak);
+  EXPECT_EQ(setup.row, 7);
+  EXPECT_EQ(setup.slot, 3U);
+  EXPECT_EQ(setup.slots, 8U);
+}
+
+TEST(Messages, an_nccl_id_survives) {
+  NcclId id{};
+  for (std::size_t i = 0; i < id.size(); ++i) id[i] = static_cast<std::byte>(2 * i + 1);
+  EXPECT_EQ(std::get<SaidNcclId>(said_in(said_line(SaidNcclId{.id = id}))).id, id);
+  const Order order = order_in(
+      order_line(TransportOrder{.kind = TransportKind::nccl, .nccl_id = id, .seconds = 5}));
+  EXPECT_EQ(std::get<TransportOrder>(order).nccl_id, id);
+  EXPECT_EQ(std::get<TransportOrder>(order).kind, TransportKind::nccl);
+}
+
+TEST(Messages, broken_utf8_does_not_break_the_line) {
+  const std::string line = said_line(SaidTrouble{.text = "bad \xff byte"});
+  EXPECT_NE(std::get<SaidTrouble>(said_in(line)).text.find("byte"), std::string::npos);
+}
+
+TEST(Messages, what_is_no_message_is_an_error) {
+  EXPECT_THROW(said_in(std::string("hello")), Error);
+  EXPECT_THROW(said_in(std::string("{\"said\":\"nonsense\"}")), Error);
+  EXPECT_THROW(said_in(std::string("{\"said\":\"progress\"}")), Error);
+  EXPECT_THROW(order_in(std::string("[]")), Error);
+}
+
+TEST(TestHook, names_action_case_and_slot) {
+  const auto hook = parse_test_hook("hang@load.tile.rank2#1");
+  ASSERT_TRUE(hook.has_value());
+  EXPECT_EQ(hook->action, HookAction::hang);
+  EXPECT_TRUE(hook_applies(hook, "load.tile.rank2", 1));
+  EXPECT_FALSE(hook_applies(hook, "load.tile.rank2", 0));
+  EXPECT_FALSE(hook_applies(hook, "load.tile.rank3", 1));
+}
+
+TEST(TestHook, is_absent_without_a_known_action) {
+  EXPECT_FALSE(parse_test_hook(nullptr).has_value());
+  EXPECT_FALSE(parse_test_hook("").has_value());
+  EXPECT_FALSE(parse_test_hook("explode@x").has_value());
+  EXPECT_FALSE(hook_applies(std::nullopt, "x", 0));
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,42 @@
+// Reads the test hook.
+#include "harness/worker/test_hook.hpp"
+
+#include <array>
+#include <utility>
+
+namespace tidemark {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, HookAction>, 6> kActions = {{
+    {"crash", HookAction::crash},
+    {"hang", HookAction::hang},
+    {"exit", HookAction::exit},
+    {"slow", HookAction::slow},
+    {"fail", HookAction::fail},
+    {"sticky", HookAction::sticky},
+}};
+
+}  // namespace
+
+std::optional<TestHook> parse_test_hook(const char* text) {
+  const std::string_view hook = text == nullptr ? "" : text;
+  const std::size_t at = hook.find('@');
+  if (at == std::string_view::npos) return std::nullopt;
+  for (const auto& [name, action] : kActions) {
+    if (name != hook.substr(0, at)) continue;
+    const std::size_t mark = hook.find('#');
+    TestHook parsed{.action = action, .case_name = std::string(hook.substr(at + 1, mark - at - 1))};
+    if (mark != std::string_view::npos && mark + 1 < hook.size()) {
+      parsed.slot = hook[mark + 1] - '0';
+    }
+    return parsed;
+  }
+  return std::nullopt;
+}
+
+bool hook_applies(const std::optional<TestHook>& hook, std::string_view case_name,
+                  std::uint32_t slot) {
+  return hook && hook->case_name == case_name && (hook->slot < 0 || hook->slot == slot);
+}
+
+}  // namespace tidemark

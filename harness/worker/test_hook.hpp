@@ -1,0 +1,36 @@
+// Lets the project's own tests see every verdict: TIDEMARK_TEST_HOOK, read by workers alone. On a
+// machine of a user the variable is absent and nothing here does anything.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tidemark {
+
+enum class HookAction : std::uint8_t {
+  crash,   // SIGSEGV
+  hang,    // no progress, SIGTERM ignored, a patience of one second
+  exit,    // status 3
+  slow,    // three seconds of progress, then the case as usual
+  fail,    // a fail in attempt 1 alone
+  sticky,  // the outcome of a sticky CUDA error
+};
+
+/// "crash@load.tile.2d" on every slot, "crash@load.tile.2d#1" on slot 1 alone. The case name
+/// "ready" stands for the moment before the worker says that it is ready.
+struct TestHook {
+  HookAction action = HookAction::crash;
+  std::string case_name;
+  std::int64_t slot = -1;  // -1: every slot
+};
+
+/// The hook that `text` names; none for null, empty or malformed text.
+std::optional<TestHook> parse_test_hook(const char* text);
+
+/// Whether the hook acts now.
+bool hook_applies(const std::optional<TestHook>& hook, std::string_view case_name,
+                  std::uint32_t slot);
+
+}  // namespace tidemark

@@ -1,0 +1,214 @@
+// The worker process: one device, orders from one pipe, records to another. Whatever goes wrong in
+// here costs this process and nothing else.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <thread>
+
+#include "harness/launch.hpp"
+#include "harness/relay/relay_transport.hpp"
+#include "harness/worker/messages.hpp"
+#include "harness/worker/test_hook.hpp"
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0)
+      throw Error(std::string("cannot write to the supervisor: ") + std::strerror(errno));
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void say(const Said& said) { write_all(kRecordsFd, said_line(said)); }
+
+/// The next line of the orders pipe; nothing once the supervisor has closed it.
+std::optional<std::string> next_order(std::string& buffer) {
+  while (true) {
+    const std::size_t end = buffer.find('\n');
+    if (end != std::string::npos) {
+      std::string line = buffer.substr(0, end);
+      buffer.erase(0, end + 1);
+      return line;
+    }
+    std::array<char, 4096> bytes{};
+    const ssize_t got = ::read(kOrdersFd, bytes.data(), bytes.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return std::nullopt;
+    buffer.append(bytes.data(), static_cast<std::size_t>(got));
+  }
+}
+
+/// Progress lines, at most ten a second: the supervisor only needs to see that rows go by.
+struct Progress {
+  Clock::time_point last;
+
+  static void report(void* self, std::uint32_t done, std::uint32_t rows) {
+    auto& progress = *static_cast<Progress*>(self);
+    const auto now = Clock::now();
+    if (now - progress.last < std::chrono::milliseconds(100)) return;
+    progress.last = now;
+    say(SaidProgress{.done = done, .rows = rows});
+  }
+};
+
+class Worker {
+ public:
+  explicit Worker(const SetupOrder& setup)
+      : setup_(setup), hook_(parse_test_hook(std::getenv("TIDEMARK_TEST_HOOK"))) {
+    const Fault fault = setup.fault.empty() ? kNoFault : fault_named(setup.fault);
+    if (!setup.fault.empty() && fault == kNoFault) {
+      throw Error("no fault is called '" + setup.fault + "'");
+    }
+    if (hook_applies(hook_, "ready", setup.slot)) act(hook_->action);
+    device_ = make_device(setup.device, fault);
+  }
+
+  /// True while the device can be used for another case.
+  bool carry_out(const Order& order) {
+    if (const auto* run = std::get_if<RunOrder>(&order)) return run_case_of(*run);
+    try {
+      if (std::holds_alternative<NcclIdOrder>(order)) say(SaidNcclId{.id = make_nccl_id()});
+      if (const auto* join = std::get_if<TransportOrder>(&order)) make_transport(*join);
+    } catch (const std::exception& refused) {
+      say(SaidTrouble{.text = refused.what()});
+    }
+    return true;
+  }
+
+ private:
+  void make_transport(const TransportOrder& order) {
+    if (order.kind == TransportKind::nccl) {
+      transport_ = make_nccl_transport(order.nccl_id, setup_.slot, setup_.slots, order.seconds);
+    } else {
+      transport_ = std::make_unique<RelayTransport>(kSegmentFd, setup_.slot);
+    }
+  }
+
+  bool run_case_of(const RunOrder& order) {
+    const Case* which = case_named(order.case_name);
+    if (which == nullptr) throw Error("no case is called '" + order.case_name + "'");
+    const bool hooked = hook_applies(hook_, order.case_name, setup_.slot);
+    const bool hangs = hooked && hook_->action == HookAction::hang;
+    say(SaidStarted{.case_name = order.case_name, .patience_s = hangs ? 1.0 : 0.0});
+    Outcome outcome;
+    if (hooked && (hook_->action == HookAction::fail || hook_->action == HookAction::sticky)) {
+      outcome = hooked_outcome(order);
+    } else {
+      if (hooked) act(hook_->action);
+      outcome = judged(*which);
+    }
+    const bool usable = outcome.judgement != Judgement::sticky;
+    say(SaidOutcome{.case_name = order.case_name, .outcome = std::move(outcome)});
+    return usable;
+  }
+
+  Outcome judged(const Case& which) {
+    RunContext context{
+        .level = setup_.level, .seed = case_seed(setup_.seed, which.name), .device = setup_.device};
+    if (which.scope == CaseScope::all_gpus) {
+      context.rank = setup_.slot;
+      context.ranks = setup_.slots;
+      context.transport = transport_.get();
+      if (setup_.slots > 1 && !transport_) {
+        return judged_by_hand(Judgement::tool_error, "there is no transport");
+      }
+    }
+    Progress progress;
+    return run_case(
+        which, *device_, context,
+        {.only_row = setup_.row, .progress = Progress::report, .progress_arg = &progress});
+  }
+
+  static Outcome judged_by_hand(Judgement judgement, const char* reason) {
+    Outcome outcome;
+    outcome.judgement = judgement;
+    outcome.reason = reason;
+    return outcome;
+  }
+
+  Outcome hooked_outcome(const RunOrder& order) {
+    if (hook_->action == HookAction::sticky) {
+      return judged_by_hand(Judgement::sticky, "test hook: sticky");
+    }
+    if (order.attempt == 1) return judged_by_hand(Judgement::fail, "test hook: fail");
+    return judged(*case_named(order.case_name));
+  }
+
+  static void act(HookAction action) {
+    switch (action) {
+      case HookAction::crash:
+        write_all(STDERR_FILENO, "test hook: crash\n");
+        ::raise(SIGSEGV);
+        break;
+      case HookAction::hang:
+        ::signal(SIGTERM, SIG_IGN);
+        while (true) ::pause();
+      case HookAction::exit:
+        write_all(STDERR_FILENO, "test hook: exit\n");
+        ::_exit(3);
+      case HookAction::slow:
+        for (std::uint32_t i = 0; i < 30; ++i) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(100));
+          say(SaidProgress{.done = i, .rows = 30});
+        }
+        break;
+      case HookAction::fail:
+      case HookAction::sticky:
+        break;
+    }
+  }
+
+  SetupOrder setup_;
+  std::optional<TestHook> hook_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Transport> transport_;  // made later, so gone before the device
+};
+
+int serve() {
+  std::string buffer;
+  const std::optional<std::string> first = next_order(buffer);
+  if (!first) return 0;
+  const Order setup = order_in(*first);
+  if (!std::holds_alternative<SetupOrder>(setup)) throw Error("the first order is not a setup");
+  Worker worker(std::get<SetupOrder>(setup));
+  say(SaidReady{});
+  while (const std::optional<std::string> line = next_order(buffer)) {
+    // After a sticky error every CUDA call fails, those of destructors included: leave at once.
+    if (!worker.carry_out(order_in(*line))) ::_exit(0);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int worker_main(int /*argc*/, char** /*argv*/) {
+  // A crash is told by its signal; a core of a process with a GPU mapped would take minutes.
+  const rlimit no_core{.rlim_cur = 0, .rlim_max = 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  try {
+    if (::fcntl(kOrdersFd, F_GETFD) < 0 || ::fcntl(kRecordsFd, F_GETFD) < 0) {
+      throw Error("__worker is started by a supervisor, not by hand: use 'tidemark run'");
+    }
+    return serve();
+  } catch (const std::exception& broken) {
+    const std::string text = std::string(broken.what()) + "\n";
+    return ::write(STDERR_FILENO, text.data(), text.size()) < 0 ? 71 : 70;
+  }
+}
+
+}  // namespace tidemark

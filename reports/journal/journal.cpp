@@ -1,0 +1,151 @@
+// Appends journal lines so that a record is on disk whole or said to be lost, and reads them back.
+#include "reports/journal/journal.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "reports/error.hpp"
+
+namespace tidemark {
+namespace {
+
+std::string error_text(int error) { return std::generic_category().message(error); }
+
+[[noreturn]] void refuse(const std::string& path, std::string_view what, std::string_view hint) {
+  throw ReportError(fmt::format("{}: {}; {}", path, what, hint));
+}
+
+/// The new name is durable only once the folder is.
+void sync_folder(const std::string& folder) {
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  ::fsync(fd);  // some file systems refuse it; the journal itself is synced by append
+  ::close(fd);
+}
+
+/// The rank in "rank-00012.jsonl".
+std::optional<std::uint32_t> rank_of(std::string_view name) {
+  constexpr std::string_view kBefore = "rank-", kAfter = ".jsonl";
+  if (!name.starts_with(kBefore) || !name.ends_with(kAfter)) return std::nullopt;
+  if (name.size() <= kBefore.size() + kAfter.size()) return std::nullopt;
+  name.remove_prefix(kBefore.size());
+  name.remove_suffix(kAfter.size());
+  std::uint32_t rank = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), rank);
+  if (error != std::errc{} || end != name.data() + name.size()) return std::nullopt;
+  return rank;
+}
+
+std::string text_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    refuse(path, error_text(errno), "make the journal readable");
+  }
+  // A pipe put there under this name would block the reader for ever.
+  if (!S_ISREG(status.st_mode)) refuse(path, "not a regular file", "remove it from the folder");
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  // An empty file sets failbit on the sink; only a bad source is an error.
+  if (file) text << file.rdbuf();
+  if (!file.is_open() || file.bad()) refuse(path, "cannot be read", "make the journal readable");
+  return text.str();
+}
+
+}  // namespace
+
+JournalWriter::JournalWriter(const std::string& folder, std::uint32_t rank)
+    : path_(fmt::format("{}/rank-{:05}.jsonl", folder, rank)) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    refuse(folder, fmt::format("cannot create the folder of the journals: {}", error.message()),
+           "give an --out in a folder that can be written");
+  }
+  fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+  if (fd_ < 0 && errno == EEXIST) {
+    refuse(path_, "holds the journal of an older launch",
+           "make its report by 'tidemark recover' or move the folder away");
+  }
+  if (fd_ < 0) {
+    refuse(path_, fmt::format("cannot create the journal: {}", error_text(errno)),
+           "give an --out in a folder that can be written");
+  }
+  sync_folder(folder);
+}
+
+JournalWriter::JournalWriter(JournalWriter&& other) noexcept
+    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
+
+JournalWriter& JournalWriter::operator=(JournalWriter&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+JournalWriter::~JournalWriter() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void JournalWriter::append(const Record& record) {
+  constexpr std::string_view kHint = "free some space; this record is lost";
+  const std::string line = to_line(record);
+  ssize_t written = -1;
+  do {
+    written = ::write(fd_, line.data(), line.size());
+  } while (written < 0 && errno == EINTR);
+  if (written < 0) {
+    refuse(path_, fmt::format("cannot write: {}", error_text(errno)), kHint);
+  }
+  if (static_cast<std::size_t>(written) < line.size()) {
+    // A torn line would swallow the next record with it, so it is taken back.
+    struct stat status {};
+    const bool taken_back = ::fstat(fd_, &status) == 0 && status.st_size >= written &&
+                            ::ftruncate(fd_, status.st_size - written) == 0;
+    refuse(path_,
+           fmt::format("only {} of {} bytes could be written{}", written, line.size(),
+                       taken_back ? "" : ", and the torn line stays"),
+           kHint);
+  }
+  const bool lasting =
+      !std::holds_alternative<StartRecord>(record) && !std::holds_alternative<NodeRecord>(record);
+  if (lasting && ::fdatasync(fd_) != 0) {
+    refuse(path_, fmt::format("cannot sync: {}", error_text(errno)),
+           "check the disk; this record may be lost");
+  }
+}
+
+std::vector<std::string> read_journals(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::pair<std::uint32_t, std::string>> found;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (const auto rank = rank_of(name)) found.emplace_back(*rank, entry->path().string());
+  }
+  if (error) {
+    refuse(folder, error.message(), "give the folder <report>.h5.run that a launch left");
+  }
+  if (found.empty()) {
+    refuse(folder, "holds no rank-*.jsonl", "give the folder <report>.h5.run that a launch left");
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> texts;
+  texts.reserve(found.size());
+  for (const auto& [rank, path] : found) texts.push_back(text_of(path));
+  return texts;
+}
+
+}  // namespace tidemark

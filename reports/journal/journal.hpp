@@ -1,0 +1,34 @@
+// Journal files on disk: X.h5.run/rank-00000.jsonl.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reports/journal/record.hpp"
+
+namespace tidemark {
+
+/// Appends records to one file. Each record is one write(2) with O_APPEND; outcomes are
+/// fdatasync'ed. Throws ReportError (path, errno) when the disk is full or gone: a lost record is
+/// never silent.
+class JournalWriter {
+ public:
+  /// Creates the folder if needed and the file exclusively; both must not hold an older launch.
+  JournalWriter(const std::string& folder, std::uint32_t rank);
+  JournalWriter(JournalWriter&& other) noexcept;
+  JournalWriter& operator=(JournalWriter&& other) noexcept;
+  ~JournalWriter();
+
+  void append(const Record& record);
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  int fd_ = -1;
+};
+
+/// The text of every rank-*.jsonl of a folder, in order of rank.
+std::vector<std::string> read_journals(const std::string& folder);
+
+}  // namespace tidemark

@@ -1,0 +1,130 @@
+// Journal files: whole lines or an error, and nothing of an older launch touched.
+#include "reports/journal/journal.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "reports/error.hpp"
+#include "reports/example_launch.hpp"
+#include "reports/scratch_folder.hpp"
+
+namespace tidemark {
+namespace {
+
+std::string error_of(void (*act)(const std::string&), const std::string& path) {
+  try {
+    act(path);
+  } catch (const ReportError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Journal, WhatIsAppendedIsReadInOrderOfRank) {
+  const ScratchFolder scratch;
+  const std::string folder = scratch.file("x.h5.run");
+  JournalWriter twelfth(folder, 12), third(folder, 3);
+  twelfth.append(example_launch(12));
+  third.append(example_launch(3));
+  third.append(example_outcome(3, "load.tile.2d"));
+  const std::vector<std::string> texts = read_journals(folder);
+  ASSERT_EQ(texts.size(), 2U);
+  EXPECT_EQ(texts[0], to_line(example_launch(3)) + to_line(example_outcome(3, "load.tile.2d")));
+  EXPECT_EQ(texts[1], to_line(example_launch(12)));
+  EXPECT_EQ(third.path(), folder + "/rank-00003.jsonl");
+}
+
+TEST(Journal, RanksBeyondFiveDigitsStandBehindTheOthers) {
+  const ScratchFolder scratch;
+  JournalWriter(scratch.path(), 100000).append(example_end(100000));
+  JournalWriter(scratch.path(), 99999).append(example_end(99999));
+  EXPECT_EQ(read_journals(scratch.path()).at(0), to_line(example_end(99999)));
+}
+
+TEST(Journal, AnOlderJournalIsRefusedAndStays) {
+  const ScratchFolder scratch;
+  JournalWriter(scratch.path(), 0).append(example_end(0));
+  EXPECT_NE(error_of([](const std::string& path) { JournalWriter(path, 0); }, scratch.path())
+                .find("rank-00000.jsonl: holds the journal of an older launch"),
+            std::string::npos);
+  EXPECT_EQ(read_journals(scratch.path()).at(0), to_line(example_end(0)));
+}
+
+TEST(Journal, AFolderThatCannotBeMadeIsNamed) {
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("file")) << "x";
+  EXPECT_NE(error_of([](const std::string& path) { JournalWriter(path, 0); },
+                     scratch.file("file/x.h5.run"))
+                .find("file/x.h5.run: cannot create the folder"),
+            std::string::npos);
+}
+
+TEST(Journal, AMovedWriterGoesOnInTheSameFile) {
+  const ScratchFolder scratch;
+  JournalWriter first(scratch.path(), 0);
+  JournalWriter second(std::move(first));
+  second.append(example_end(0));
+  JournalWriter third(scratch.path(), 1);
+  third = std::move(second);
+  third.append(example_end(0));
+  EXPECT_EQ(read_journals(scratch.path()).at(0), to_line(example_end(0)) + to_line(example_end(0)));
+}
+
+TEST(Journal, OtherFilesOfTheFolderAreLeftAlone) {
+  const ScratchFolder scratch;
+  JournalWriter(scratch.path(), 0).append(example_end(0));
+  std::ofstream(scratch.file("rank-1x.jsonl")) << "x";
+  std::ofstream(scratch.file("rank-.jsonl")) << "x";
+  std::ofstream(scratch.file("notes.txt")) << "x";
+  EXPECT_EQ(read_journals(scratch.path()).size(), 1U);
+}
+
+TEST(Journal, AFolderWithoutJournalsIsAnError) {
+  const ScratchFolder scratch;
+  const auto read = [](const std::string& path) { read_journals(path); };
+  EXPECT_NE(error_of(read, scratch.path()).find("holds no rank-*.jsonl"), std::string::npos);
+  EXPECT_NE(error_of(read, scratch.file("none")).find("No such file"), std::string::npos);
+}
+
+TEST(Journal, APipeInPlaceOfAJournalDoesNotHang) {
+  const ScratchFolder scratch;
+  ASSERT_EQ(mkfifo(scratch.file("rank-00000.jsonl").c_str(), 0600), 0);
+  EXPECT_NE(error_of([](const std::string& path) { read_journals(path); }, scratch.path())
+                .find("not a regular file"),
+            std::string::npos);
+}
+
+/// Exit code of a child whose files may not grow beyond `bytes`; 0 when append threw as it should.
+int append_until_full(const std::string& folder, rlim_t bytes) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit limit{.rlim_cur = bytes, .rlim_max = bytes};
+  if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 3;
+  JournalWriter writer(folder, 0);
+  try {
+    for (int i = 0; i < 1000; ++i) writer.append(example_end(0));
+  } catch (const ReportError& error) {
+    const bool clear = std::string(error.what()).starts_with(writer.path() + ": only ");
+    return clear ? 0 : 4;
+  }
+  return 5;
+}
+
+TEST(Journal, AFullDiskIsAnErrorAndLeavesWholeLines) {
+  const ScratchFolder scratch;
+  const std::size_t line = to_line(example_end(0)).size();
+  const pid_t child = fork();
+  if (child == 0) _exit(append_until_full(scratch.path(), 2 * line + 10));
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(read_journals(scratch.path()).at(0), to_line(example_end(0)) + to_line(example_end(0)));
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,278 @@
+// Records as lines of JSON and back. One list of fields for each record serves both ways.
+#include "reports/journal/record.hpp"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <concepts>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <type_traits>
+
+namespace tidemark {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// `,"crc":"89abcdef"}`: what stands behind the text that the CRC is over.
+constexpr std::string_view kCrcKey = ",\"crc\":\"";
+constexpr std::size_t kCrcTail = kCrcKey.size() + 8 + 2;
+
+template <class T, class Plain>
+concept Is = std::is_same_v<std::remove_const_t<T>, Plain>;
+
+// The fields of each record, in the order they are written.
+
+template <class Io>
+void fields(Io& io, Is<PlannedCase> auto& r) {
+  io("name", r.name), io("kind", r.kind), io("scope", r.scope), io("claim", r.claim);
+  io("unit", r.unit), io("higher_is_better", r.higher_is_better);
+}
+
+template <class Io>
+void fields(Io& io, Is<LaunchRecord> auto& r) {
+  io("rank", r.rank), io("run_id", r.run_id), io("created_unix_s", r.created_unix_s);
+  io("tool_version", r.tool_version), io("git_hash", r.git_hash);
+  io("kernels_tree", r.kernels_tree), io("suite_tree", r.suite_tree), io("nvcc", r.nvcc);
+  io("compiler", r.compiler), io("level", r.level), io("device", r.device), io("seed", r.seed);
+  io("ranks", r.ranks), io("gpus", r.gpus), io("arguments", r.arguments);
+  io("environment", r.environment), io("cases", r.cases);
+}
+
+template <class Io>
+void fields(Io& io, Is<NodeRecord> auto& r) {
+  io("rank", r.rank), io("hostname", r.hostname), io("kernel", r.kernel), io("os", r.os);
+  io("cpu", r.cpu), io("boot_id", r.boot_id), io("mpi", r.mpi), io("hdf5", r.hdf5);
+  io("logical_cpus", r.logical_cpus);
+}
+
+template <class Io>
+void fields(Io& io, Is<GpuRecord> auto& r) {
+  io("gpu", r.gpu), io("rank", r.rank), io("local_index", r.local_index), io("uuid", r.uuid);
+  io("serial", r.serial), io("pci", r.pci), io("name", r.name), io("vbios", r.vbios);
+  io("board_part", r.board_part), io("driver", r.driver), io("nccl", r.nccl);
+  io("cuda_driver", r.cuda_driver), io("cuda_runtime", r.cuda_runtime);
+  io("compute_capability", r.compute_capability), io("sm_count", r.sm_count);
+  io("memory_bytes", r.memory_bytes), io("nvml", r.nvml), io("ecc_enabled", r.ecc_enabled);
+  io("mig_enabled", r.mig_enabled), io("persistence", r.persistence);
+  io("power_limit_w", r.power_limit_w), io("default_power_limit_w", r.default_power_limit_w);
+  io("app_sm_mhz", r.app_sm_mhz), io("app_memory_mhz", r.app_memory_mhz);
+  io("max_sm_mhz", r.max_sm_mhz), io("nvlinks_up", r.nvlinks_up);
+  io("ecc_corrected", r.ecc_corrected), io("ecc_uncorrected", r.ecc_uncorrected);
+  io("remapped_rows_pending", r.remapped_rows_pending);
+}
+
+template <class Io>
+void fields(Io& io, Is<StartRecord> auto& r) {
+  io("gpu", r.gpu), io("case", r.case_name), io("attempt", r.attempt), io("at", r.at_unix_s);
+}
+
+template <class Io>
+void fields(Io& io, Is<TelemetryPoint> auto& r) {
+  io("at", r.at_unix_s), io("sm_mhz", r.sm_mhz), io("memory_mhz", r.memory_mhz);
+  io("power_w", r.power_w), io("temperature_c", r.temperature_c);
+  io("utilisation", r.utilisation), io("throttle_reasons", r.throttle_reasons);
+}
+
+template <class Io>
+void fields(Io& io, Is<SampleRecord> auto& r) {
+  io("value", r.value), io("seconds", r.seconds), io("telemetry", r.telemetry);
+}
+
+template <class Io>
+void fields(Io& io, Is<MetricRecord> auto& r) {
+  io("name", r.name), io("unit", r.unit), io("higher_is_better", r.higher_is_better);
+  io("samples", r.samples);
+}
+
+template <class Io>
+void fields(Io& io, Is<MiscompareRecord> auto& r) {
+  io("row", r.row), io("parameters", r.parameters), io("what", r.what), io("text", r.text);
+  io("coordinate", r.coordinate), io("first_offset", r.first_offset);
+  io("wrong_bytes", r.wrong_bytes), io("expected", r.expected), io("actual", r.actual);
+}
+
+template <class Io>
+void fields(Io& io, Is<OutcomeRecord> auto& r) {
+  io("gpu", r.gpu), io("case", r.case_name), io("attempt", r.attempt), io("verdict", r.verdict);
+  io("reason", r.reason), io("start", r.start_unix_s), io("seconds", r.seconds);
+  io("rows_planned", r.rows_planned), io("rows_run", r.rows_run);
+  io("rows_failed", r.rows_failed), io("cuda_error", r.cuda_error), io("signal", r.signal);
+  io("exit_code", r.exit_code), io("seed", r.seed), io("descriptors", r.descriptors);
+  io("replay", r.replay), io("notes", r.notes), io("miscompares", r.miscompares);
+  io("metrics", r.metrics);
+}
+
+template <class Io>
+void fields(Io& io, Is<EventRecord> auto& r) {
+  io("at", r.at_unix_s), io("gpu", r.gpu), io("source", r.source), io("code", r.code);
+  io("text", r.text);
+}
+
+template <class Io>
+void fields(Io& io, Is<EndRecord> auto& r) {
+  io("rank", r.rank), io("at", r.at_unix_s), io("complete", r.complete), io("reason", r.reason);
+}
+
+template <class Number>
+concept Arithmetic = std::is_arithmetic_v<Number>;
+
+struct Writer {
+  Json json = Json::object();
+
+  template <class T>
+  void operator()(const char* key, const T& value) {
+    json[key] = written(value);
+  }
+
+  static Json written(Arithmetic auto value) { return value; }  // NaN is dumped as null
+  static Json written(const std::string& text) { return text; }
+  static Json written(Verdict verdict) { return std::string(name_of(verdict)); }
+  static Json written(const std::pair<std::string, std::string>& pair) {
+    return Json::array({pair.first, pair.second});
+  }
+  template <class T>
+  static Json written(const std::vector<T>& values) {
+    Json all = Json::array();
+    for (const T& value : values) all.push_back(written(value));
+    return all;
+  }
+  template <class Struct>
+  requires std::is_class_v<Struct>
+  static Json written(const Struct& record) {
+    Writer inner;
+    fields(inner, record);
+    return inner.json;
+  }
+};
+
+/// Throws on anything that is not exactly what the record holds; parse_journal catches.
+struct Reader {
+  const Json& json;
+
+  template <class T>
+  void operator()(const char* key, T& value) {
+    read(json.at(key), value);
+  }
+
+  static void read(const Json& from, bool& value) {
+    value = from.get_ref<const Json::boolean_t&>();
+  }
+  static void read(const Json& from, std::string& text) {
+    text = from.get_ref<const std::string&>();
+  }
+  static void read(const Json& from, std::floating_point auto& value) {
+    using Number = std::remove_reference_t<decltype(value)>;
+    if (!from.is_null() && !from.is_number()) throw std::invalid_argument("not a number");
+    value = from.is_null() ? std::numeric_limits<Number>::quiet_NaN() : from.get<Number>();
+  }
+  /// get<>() alone would wrap a number that does not fit.
+  static void read(const Json& from, std::integral auto& value) {
+    using Number = std::remove_reference_t<decltype(value)>;
+    if (!from.is_number_integer()) throw std::invalid_argument("not an integer");
+    const bool fits = from.is_number_unsigned() ? std::in_range<Number>(from.get<std::uint64_t>())
+                                                : std::in_range<Number>(from.get<std::int64_t>());
+    if (!fits) throw std::invalid_argument("out of range");
+    value = from.get<Number>();
+  }
+  static void read(const Json& from, Verdict& verdict) {
+    verdict = verdict_named(from.get_ref<const std::string&>()).value();
+  }
+  static void read(const Json& from, std::pair<std::string, std::string>& pair) {
+    read(from.at(0), pair.first), read(from.at(1), pair.second);
+  }
+  template <class T>
+  static void read(const Json& from, std::vector<T>& values) {
+    if (!from.is_array()) throw std::invalid_argument("not an array");
+    for (const Json& one : from) read(one, values.emplace_back());
+  }
+  template <class Struct>
+  requires std::is_class_v<Struct>
+  static void read(const Json& from, Struct& record) {
+    Reader inner{from};
+    fields(inner, record);
+  }
+};
+
+template <class R>
+constexpr std::string_view type_name() {
+  if constexpr (std::is_same_v<R, LaunchRecord>) return "launch";
+  if constexpr (std::is_same_v<R, NodeRecord>) return "node";
+  if constexpr (std::is_same_v<R, GpuRecord>) return "gpu";
+  if constexpr (std::is_same_v<R, StartRecord>) return "start";
+  if constexpr (std::is_same_v<R, OutcomeRecord>) return "outcome";
+  if constexpr (std::is_same_v<R, EventRecord>) return "event";
+  if constexpr (std::is_same_v<R, EndRecord>) return "end";
+}
+
+std::string crc_of(std::string_view text) {
+  const auto* bytes = reinterpret_cast<const Bytef*>(text.data());
+  return fmt::format("{:08x}", crc32_z(0, bytes, text.size()));
+}
+
+template <class R>
+bool read_as(const Json& json, std::string_view type, std::optional<Record>& record) {
+  if (type != type_name<R>()) return false;
+  R made;
+  Reader::read(json, made);
+  record = std::move(made);
+  return true;
+}
+
+template <class... R>
+std::optional<Record> read_any(const Json& json, const std::variant<R...>*) {
+  const std::string_view type = json.at("type").get_ref<const std::string&>();
+  std::optional<Record> record;
+  (read_as<R>(json, type, record) || ...);
+  return record;
+}
+
+std::optional<Record> parsed(std::string_view line) {
+  if (line.size() < kCrcTail) return std::nullopt;
+  const std::string_view covered = line.substr(0, line.size() - kCrcTail);
+  const std::string tail = fmt::format("{}{}\"}}", kCrcKey, crc_of(covered));
+  if (line.substr(covered.size()) != tail) return std::nullopt;
+  try {
+    return read_any(Json::parse(line), static_cast<const Record*>(nullptr));
+  } catch (const std::exception&) {  // a line of the right CRC that some other program wrote
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::string to_line(const Record& record) {
+  Json json = Json::object();
+  std::visit(
+      [&json](const auto& one) {
+        json["type"] = type_name<std::remove_cvref_t<decltype(one)>>();
+        json.update(Writer::written(one));
+      },
+      record);
+  // `replace` makes any bytes valid UTF-8; dump would throw on them otherwise.
+  std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  line.pop_back();  // the closing brace
+  return fmt::format("{}{}{}\"}}\n", line, kCrcKey, crc_of(line));
+}
+
+JournalText parse_journal(const std::string& text) {
+  JournalText journal;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\n');
+    const bool torn = end == std::string_view::npos;
+    const std::string_view line = rest.substr(0, end);
+    rest = torn ? std::string_view{} : rest.substr(end + 1);
+    if (std::optional<Record> record = parsed(line)) {
+      journal.records.push_back(std::move(*record));
+    } else if (!torn) {
+      ++journal.damaged;
+    }
+  }
+  return journal;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,148 @@
+// What a launch writes down while it runs: one record a line, each with its own CRC, in one journal
+// a rank. The journals are the truth; the HDF5 report is made from them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "reports/schema/verdict.hpp"
+
+namespace tidemark {
+
+/// One planned case.
+struct PlannedCase {
+  std::string name;
+  std::string kind;   // "conformance", "benchmark"
+  std::string scope;  // "one_gpu", "all_gpus"
+  std::string claim;
+  std::string unit;  // benchmarks: of the main metric, else empty
+  bool higher_is_better = true;
+};
+
+/// First record of each journal; equal on all ranks but for `rank`. Every planned case is planned
+/// once for each GPU of the launch.
+struct LaunchRecord {
+  std::uint32_t rank = 0;
+  std::string run_id;  // UUIDv4
+  double created_unix_s = 0;
+  std::string tool_version, git_hash, kernels_tree, suite_tree, nvcc, compiler;
+  std::string level, device;  // device: "cuda" or "virtual"
+  std::uint64_t seed = 0;
+  std::uint32_t ranks = 1;  // supervisors
+  std::uint32_t gpus = 1;   // over all ranks
+  std::vector<std::string> arguments;
+  std::vector<std::pair<std::string, std::string>> environment;  // allow-listed variables only
+  std::vector<PlannedCase> cases;
+};
+
+/// The machine a rank runs on. Unknown text is empty.
+struct NodeRecord {
+  std::uint32_t rank = 0;
+  std::string hostname, kernel, os, cpu, boot_id, mpi, hdf5;
+  std::uint32_t logical_cpus = 0;
+};
+
+/// One GPU (or virtual device) of the launch. `gpu` counts over all ranks. What NVML did not say is
+/// empty, NaN, or 0 with nvml == false.
+struct GpuRecord {
+  std::uint32_t gpu = 0, rank = 0, local_index = 0;
+  std::string uuid, serial, pci, name, vbios, board_part, driver, nccl;
+  std::uint32_t cuda_driver = 0, cuda_runtime = 0;  // 13000 for 13.0
+  std::uint32_t compute_capability = 0, sm_count = 0;
+  std::uint64_t memory_bytes = 0;
+  bool nvml = false;                                                  // the rows below were read
+  std::int32_t ecc_enabled = -1, mig_enabled = -1, persistence = -1;  // -1: unknown
+  double power_limit_w = 0, default_power_limit_w = 0;
+  std::uint32_t app_sm_mhz = 0, app_memory_mhz = 0, max_sm_mhz = 0;
+  std::uint32_t nvlinks_up = 0;
+  std::uint64_t ecc_corrected = 0, ecc_uncorrected = 0;  // volatile counters when the launch began
+  std::uint32_t remapped_rows_pending = 0;
+};
+
+/// Written before a case starts, so that a report can name what was running when all ended.
+struct StartRecord {
+  std::uint32_t gpu = 0;
+  std::string case_name = {};
+  std::uint32_t attempt = 1;
+  double at_unix_s = 0;
+};
+
+/// The clocks and sensors of one GPU at one moment; NaN where not read.
+struct TelemetryPoint {
+  double at_unix_s = 0;
+  float sm_mhz = 0, memory_mhz = 0, power_w = 0, temperature_c = 0, utilisation = 0;
+  std::uint64_t throttle_reasons = 0;  // NVML's bits
+};
+
+/// One timed sample of a metric, with the reading nearest to it.
+struct SampleRecord {
+  double value = 0, seconds = 0;
+  TelemetryPoint telemetry;
+};
+
+struct MetricRecord {
+  std::string name, unit;
+  bool higher_is_better = true;
+  std::vector<SampleRecord> samples;
+};
+
+struct MiscompareRecord {
+  std::uint32_t row = 0;
+  std::string parameters, what, text;
+  std::vector<std::int64_t> coordinate;
+  std::uint64_t first_offset = 0, wrong_bytes = 0, expected = 0, actual = 0;
+};
+
+/// What came of one case on one GPU.
+struct OutcomeRecord {
+  std::uint32_t gpu = 0;
+  std::string case_name;
+  std::uint32_t attempt = 1;
+  Verdict verdict = Verdict::not_run;
+  std::string reason;  // one line; empty for a pass
+  double start_unix_s = 0, seconds = 0;
+  std::uint32_t rows_planned = 0, rows_run = 0, rows_failed = 0;
+  std::int32_t cuda_error = 0, signal = 0, exit_code = 0;
+  std::uint64_t seed = 0, descriptors = 0;
+  std::string replay;  // a command line that runs it again
+  std::vector<std::string> notes;
+  std::vector<MiscompareRecord> miscompares;
+  std::vector<MetricRecord> metrics;
+};
+
+/// Something that happened beside the cases: an Xid, a lost rank, a signal.
+struct EventRecord {
+  double at_unix_s = 0;
+  std::int32_t gpu = -1;    // -1: not of one GPU
+  std::string source = {};  // "nvml", "supervisor", "reporter", "signal"
+  std::int32_t code = 0;    // Xid, signal number
+  std::string text = {};
+};
+
+/// Last record of a rank that got to its end.
+struct EndRecord {
+  std::uint32_t rank = 0;
+  double at_unix_s = 0;
+  bool complete = true;
+  std::string reason = {};  // why not complete
+};
+
+using Record = std::variant<LaunchRecord, NodeRecord, GpuRecord, StartRecord, OutcomeRecord,
+                            EventRecord, EndRecord>;
+
+/// One line, newline included: {"type":...,...,"crc":"89abcdef"}; the CRC-32 (zlib) is over all
+/// before it.
+std::string to_line(const Record& record);
+
+/// The records of a journal. A torn last line is dropped; a line with a wrong CRC anywhere else, or
+/// an unknown type, is dropped and counted in `damaged`.
+struct JournalText {
+  std::vector<Record> records;
+  std::uint32_t damaged = 0;
+};
+JournalText parse_journal(const std::string& text);
+
+}  // namespace tidemark

@@ -1,0 +1,154 @@
+// What a report was made on and by: notes, events, machines, GPUs, versions.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "reports/render/parts.hpp"
+#include "reports/store/ranges.hpp"
+
+namespace tidemark {
+namespace {
+
+std::string known(std::string_view text) { return text.empty() ? "unknown" : std::string(text); }
+
+std::string cuda_version(std::uint32_t version) {
+  if (version == 0) return "unknown";
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+std::string switched(std::string_view what, std::int32_t state) {
+  return fmt::format("  {} {}", what, state < 0 ? "unknown" : state == 0 ? "off" : "on");
+}
+
+/// What GPUs of one kind share; GPUs that differ in it stand on lines of their own.
+std::string kind_of(const Report& report, const GpuRow& gpu) {
+  if (gpu.reported == 0) return "never reported";
+  std::string made = fmt::format(
+      "{}  driver {}  CUDA {} (runtime {})  NCCL {}  sm_{}  {} SMs  {} GiB",
+      known(report.text(gpu.name)), known(report.text(gpu.driver)), cuda_version(gpu.cuda_driver),
+      cuda_version(gpu.cuda_runtime), known(report.text(gpu.nccl)), gpu.compute_capability,
+      gpu.sm_count, gpu.memory_bytes >> 30);
+  if (gpu.nvml == 0) return made + "  nvml: not available";
+  return made + switched("ECC", gpu.ecc_enabled) + switched("MIG", gpu.mig_enabled) +
+         fmt::format("  power cap {} W", short_number(gpu.power_limit_w));
+}
+
+void put_nodes(Page& page, const Report& report) {
+  constexpr std::size_t kListed = 8;
+  for (std::size_t i = 0; i < std::min(kListed, report.nodes.size()); ++i) {
+    const NodeRow& node = report.nodes[i];
+    put(page,
+        fmt::format("node {}: {}  {}  kernel {}  {}  {} CPUs  {}  HDF5 {}  ranks {}", node.node_id,
+                    known(report.text(node.hostname)), report.text(node.os),
+                    known(report.text(node.kernel)), report.text(node.cpu), node.logical_cpus,
+                    node.mpi == 0 ? "no MPI" : report.text(node.mpi), known(report.text(node.hdf5)),
+                    node.ranks),
+        2);
+  }
+  if (report.nodes.size() > kListed) {
+    put(page, fmt::format("and {} more nodes", report.nodes.size() - kListed));
+  }
+}
+
+void put_gpus(Page& page, const Report& report, bool each) {
+  std::map<std::string, std::vector<std::uint32_t>> kinds;
+  for (const GpuRow& gpu : report.gpus) kinds[kind_of(report, gpu)].push_back(gpu.gpu_id);
+  for (const auto& [kind, gpus] : kinds) {
+    const std::string which = kinds.size() == 1 ? "" : fmt::format(" (GPUs {})", ranges(gpus));
+    put(page, fmt::format("GPUs {} x {}{}", gpus.size(), kind, which), 2);
+  }
+  for (const GpuRow& gpu : report.gpus) {
+    if (!each || gpu.reported == 0) continue;
+    put(page,
+        fmt::format("  {}  {}  serial {}  PCI {}", place_of(report, gpu.gpu_id), gpu.uuid.view(),
+                    known(report.text(gpu.serial)), known(report.text(gpu.pci))),
+        4);
+  }
+}
+
+/// The values of all keys that start so, in order.
+std::string values_under(const Report& report, std::string_view prefix, bool with_key) {
+  std::string made;
+  for (const ProvenanceRow& row : report.provenance) {
+    const std::string_view key = report.text(row.key);
+    if (!key.starts_with(prefix)) continue;
+    if (!made.empty()) made += ' ';
+    if (with_key) made += fmt::format("{}=", key.substr(prefix.size()));
+    made += report.text(row.value);
+  }
+  return made;
+}
+
+}  // namespace
+
+void put_notes(Page& page, const Report& report) {
+  std::map<std::string, std::set<std::uint32_t>> notes;  // text -> cases
+  for (const ResultRow& result : report.results) {
+    std::string_view rest = report.text(result.notes);
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      notes[std::string(rest.substr(0, end))].insert(result.case_id);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  if (!notes.empty()) put(page, "");
+  for (const auto& [text, cases] : notes) {
+    const std::string where =
+        fmt::format("{}{}", report.cases[*cases.begin()].name.view(),
+                    cases.size() == 1 ? "" : fmt::format(" and {} more", cases.size() - 1));
+    put(page, fmt::format("note: {} ({})", text, where), 6);
+  }
+}
+
+void put_events(Page& page, const Report& report, const ShowOptions& options) {
+  constexpr std::size_t kListed = 10;
+  if (report.events.empty()) return;
+  put(page, "");
+  const std::size_t shown =
+      options.all ? report.events.size() : std::min(kListed, report.events.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const EventRow& event = report.events[i];
+    put(page,
+        fmt::format(
+            "event at {:+.1f} s: {} {}{}: {}", event.at_unix_s - report.launch.created_unix_s,
+            report.text(event.source), event.code,
+            event.gpu < 0 ? "" : " on " + place_of(report, static_cast<std::uint32_t>(event.gpu)),
+            report.text(event.text)),
+        6);
+  }
+  if (shown < report.events.size()) {
+    put(page, fmt::format("and {} more events", report.events.size() - shown));
+  }
+}
+
+void put_origin(Page& page, const Report& report, const ShowOptions& options) {
+  const LaunchRow& launch = report.launch;
+  put(page, "");
+  put(page,
+      fmt::format("run {}  {}{}", launch.run_id, known(launch.created_utc),
+                  launch.anonymised ? "  (anonymised: names are hashes)" : ""),
+      2);
+  put(page,
+      fmt::format("level {}  seed {:#x}  device {}  ranks {} of {} reported", launch.level,
+                  launch.seed, launch.is_virtual ? "VIRTUAL" : launch.device, launch.ranks_reported,
+                  launch.ranks_expected),
+      2);
+  put_nodes(page, report);
+  put_gpus(page, report, options.all);
+  const std::string nvcc = known(provenance_of(report, "nvcc"));
+  put(page,
+      fmt::format("tidemark {}  git {}  kernels {}  suite {}  nvcc {}  compiler {}",
+                  launch.tool_version, known(provenance_of(report, "git_hash")),
+                  known(provenance_of(report, "kernels_tree")),
+                  known(provenance_of(report, "suite_tree")), nvcc,
+                  known(provenance_of(report, "compiler"))),
+      2);
+  const std::string arguments = values_under(report, "argument.", false);
+  if (!arguments.empty()) put(page, fmt::format("arguments: {}", arguments), 2);
+  const std::string environment = values_under(report, "environment.", true);
+  if (!environment.empty()) put(page, fmt::format("environment: {}", environment), 2);
+}
+
+}  // namespace tidemark

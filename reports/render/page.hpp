@@ -1,0 +1,42 @@
+// Lines for a terminal: nothing but printable ASCII gets through, and no line is wider than a page.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tidemark {
+
+inline constexpr std::size_t kPageColumns = 100;
+
+enum class Colour { none, red, green, yellow };
+
+/// Text under way.
+struct Page {
+  std::string text;
+  bool colour = false;
+};
+
+/// Every byte that is not printable ASCII becomes '?': a report must not drive the terminal.
+std::string printable(std::string_view text);
+
+/// Appends the text, broken at spaces; lines after the first are indented. A word too long for a
+/// line is cut into pieces.
+void put(Page& page, std::string_view text, std::size_t indent = 0);
+
+/// The same with its first `coloured` characters in colour, where the page has colours.
+void put(Page& page, Colour colour, std::size_t coloured, std::string_view text,
+         std::size_t indent = 0);
+
+/// Appends a shell command so that it can be pasted: broken lines end in a backslash, words stay
+/// whole.
+void put_command(Page& page, std::string_view label, std::string_view command, std::size_t indent);
+
+/// 1234567 as "1,234,567".
+std::string grouped(std::uint64_t number);
+
+/// Five significant digits; "-" for NaN.
+std::string short_number(double value);
+
+}  // namespace tidemark

@@ -1,0 +1,47 @@
+// The parts a shown report is put together from, in the order they appear.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "reports/render/page.hpp"
+#include "reports/render/show.hpp"
+#include "reports/store/report.hpp"
+
+namespace tidemark {
+
+/// PASS, FAIL or INCOMPLETE, and the counts behind it.
+struct Summary {
+  std::string_view word;
+  Colour colour = Colour::none;
+  std::array<std::size_t, kVerdicts> verdicts{};
+  std::size_t planned = 0;
+  bool lacking = false;  // something planned is not known, whatever the word is
+};
+Summary summary_of(const Report& report);
+
+/// "NOT RUN": a verdict as a heading.
+std::string heading_of(Verdict verdict);
+
+/// "GPU 3 (node07, slot 1, GPU-5f1c2d3e)".
+std::string place_of(const Report& report, std::uint32_t gpu_id);
+
+/// What did not pass, where, why, and how to run it again; passes too where asked.
+void put_results(Page& page, const Report& report, const ShowOptions& options);
+
+/// What was measured.
+void put_metrics(Page& page, const Report& report, const ShowOptions& options);
+
+/// Remarks of the cases, and events beside them.
+void put_notes(Page& page, const Report& report);
+void put_events(Page& page, const Report& report, const ShowOptions& options);
+
+/// Machines, GPUs, versions, seed and arguments.
+void put_origin(Page& page, const Report& report, const ShowOptions& options);
+
+/// The whole report as JSON, text in place of its indices.
+std::string json_of(const Report& report);
+
+}  // namespace tidemark

@@ -1,0 +1,89 @@
+// Puts a shown report together; what a person needs first comes first.
+#include "reports/render/show.hpp"
+
+#include <fmt/format.h>
+
+#include "reports/render/parts.hpp"
+
+namespace tidemark {
+namespace {
+
+std::string plural(std::size_t number, std::string_view what) {
+  return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
+}
+
+std::string counts_of(const Summary& summary) {
+  std::string made;
+  for (std::size_t i = 0; i < kVerdicts; ++i) {
+    if (summary.verdicts[i] == 0) continue;
+    if (!made.empty()) made += ", ";
+    made += fmt::format("{} {}", grouped(summary.verdicts[i]), kVerdictNames[i]);
+  }
+  return made.empty() ? "nothing was planned" : made;
+}
+
+void put_summary(Page& page, const Report& report) {
+  const Summary summary = summary_of(report);
+  const LaunchRow& launch = report.launch;
+  const std::string result = fmt::format("RESULT: {}", summary.word);
+  put(page, summary.colour, result.size(),
+      fmt::format("{}{}  {} x {}: {} ({} planned)", result, launch.is_virtual ? " (VIRTUAL)" : "",
+                  plural(report.cases.size(), "case"), plural(launch.gpus, "GPU"),
+                  counts_of(summary), grouped(summary.planned)),
+      8);
+  if (!launch.complete) {
+    const std::string_view banner = "INCOMPLETE REPORT:";
+    put(page, Colour::yellow, banner.size(), fmt::format("{} {}", banner, launch.incomplete_reason),
+        8);
+  }
+  if (summary.planned > 0 && summary.verdicts[static_cast<std::size_t>(Verdict::pass)] == 0) {
+    put(page, "nothing passed: this report says nothing good about any GPU");
+  }
+  if (launch.is_virtual) put(page, "VIRTUAL device: nothing here was measured on a GPU");
+  std::uint64_t planned = 0, run = 0, failed = 0;
+  for (const ResultRow& result_row : report.results) {
+    planned += result_row.rows_planned;
+    run += result_row.rows_run;
+    failed += result_row.rows_failed;
+  }
+  put(page, fmt::format("rows: {} of {} run, {} failed", grouped(run), grouped(planned),
+                        grouped(failed)));
+}
+
+}  // namespace
+
+Summary summary_of(const Report& report) {
+  Summary made;
+  made.planned = report.results.size();
+  for (const ResultRow& result : report.results) {
+    ++made.verdicts[static_cast<std::size_t>(result.verdict)];
+  }
+  const auto any = [&made](std::initializer_list<Verdict> verdicts) {
+    for (const Verdict verdict : verdicts) {
+      if (made.verdicts[static_cast<std::size_t>(verdict)] > 0) return true;
+    }
+    return false;
+  };
+  const bool failed =
+      any({Verdict::fail, Verdict::flaky, Verdict::hang, Verdict::crash, Verdict::sticky});
+  made.lacking =
+      !report.launch.complete || !any({Verdict::pass}) ||
+      any({Verdict::not_run, Verdict::gpu_lost, Verdict::unkillable, Verdict::tool_error});
+  made.word = failed ? "FAIL" : made.lacking ? "INCOMPLETE" : "PASS";
+  made.colour = failed ? Colour::red : made.lacking ? Colour::yellow : Colour::green;
+  return made;
+}
+
+std::string show(const Report& report, const ShowOptions& options) {
+  if (options.json) return json_of(report);
+  Page page{.text = {}, .colour = options.colour};
+  put_summary(page, report);
+  put_results(page, report, options);
+  put_metrics(page, report, options);
+  put_notes(page, report);
+  put_events(page, report, options);
+  put_origin(page, report, options);
+  return page.text;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,314 @@
+// What a person reads of a report.
+#include "reports/render/show.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "reports/example_launch.hpp"
+
+namespace tidemark {
+namespace {
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// The example launch without its failure.
+std::vector<std::string> passing_journals() {
+  return {example_journals()[0],
+          journal_of({example_launch(1), example_node(1), example_gpu(1),
+                      example_outcome(1, "load.tile.2d"), example_outcome(1, "zfill.corner"),
+                      example_speed(1, 690), example_end(1)})};
+}
+
+/// One GPU, one case, this outcome.
+std::string shown_alone(LaunchRecord launch, const GpuRecord& gpu, const OutcomeRecord& outcome) {
+  launch.ranks = launch.gpus = 1;
+  launch.cases.resize(1);
+  const Report report =
+      assemble({journal_of({launch, example_node(0), gpu, outcome, example_end(0)})}, {});
+  return show(report, {});
+}
+
+TEST(Show, BeginsWithTheResultAndCountsThatAddUpToPlanned) {
+  EXPECT_EQ(first_line(show(assemble(passing_journals(), {}), {})),
+            "RESULT: PASS  3 cases x 2 GPUs: 6 pass (6 planned)");
+  EXPECT_EQ(first_line(show(assemble(example_journals(), {}), {})),
+            "RESULT: FAIL  3 cases x 2 GPUs: 5 pass, 1 fail (6 planned)");
+}
+
+TEST(Show, ASilentRankIsIncompleteAndSaysWhy) {
+  const std::string text = show(assemble({example_journals()[0]}, {}), {});
+  EXPECT_EQ(first_line(text),
+            "RESULT: INCOMPLETE  3 cases x 2 GPUs: 3 pass, 3 not_run (6 planned)");
+  EXPECT_TRUE(has(text, "\nINCOMPLETE REPORT: rank 1 silent: no journal\n"));
+  EXPECT_TRUE(has(text,
+                  "\nNOT RUN 3 results: no rank reported GPU 1\n"
+                  "     load.tile.2d, zfill.corner, gemm.distributed.speed; "
+                  "GPU 1 (never reported)\n"));
+}
+
+TEST(Show, AFailureInAnIncompleteReportIsAFailureAndIncomplete) {
+  const std::string text = show(assemble(example_journals(), {.incomplete_reason = "gone"}), {});
+  EXPECT_TRUE(text.starts_with("RESULT: FAIL "));
+  EXPECT_TRUE(has(text, "\nINCOMPLETE REPORT: gone\n"));
+}
+
+TEST(Show, AToolErrorIsNoPass) {
+  OutcomeRecord outcome = example_outcome(0, "load.tile.2d");
+  outcome.verdict = Verdict::tool_error;
+  outcome.reason = "cuInit failed";
+  const std::string text = shown_alone(example_launch(0), example_gpu(0), outcome);
+  EXPECT_TRUE(text.starts_with("RESULT: INCOMPLETE  1 case x 1 GPU: 1 tool_error (1 planned)\n"));
+  EXPECT_TRUE(has(text, "TOOL ERROR load.tile.2d  on GPU 0"));
+  EXPECT_TRUE(has(text, "     cuInit failed\n"));
+}
+
+TEST(Show, NothingButSkipsIsNoPass) {
+  OutcomeRecord outcome = example_outcome(0, "load.tile.2d");
+  outcome.verdict = Verdict::skip;
+  outcome.reason = "needs 2 GPUs";
+  const std::string text = shown_alone(example_launch(0), example_gpu(0), outcome);
+  EXPECT_TRUE(text.starts_with("RESULT: INCOMPLETE "));
+  EXPECT_TRUE(has(text, "\nnothing passed: "));
+  EXPECT_TRUE(has(text, "SKIP 1 result: needs 2 GPUs\n"));
+}
+
+TEST(Show, AFailureSaysWhereWhatAndHowToReplay) {
+  EXPECT_TRUE(has(show(assemble(example_journals(), {}), {}),
+                  "\nFAIL zfill.corner  on GPU 1 (node07.acme.example, slot 1, GPU-77aa88bb)\n"
+                  "     1 of 12 rows moved wrong bytes\n"
+                  "     row 3 {\"box\":[32,4]}: byte: element (3, 7): expected 0x00, got 0x5a; "
+                  "1,024 wrong bytes from\n       offset 227\n"
+                  "     replay: tidemark run --cases zfill.corner --gpus GPU-77aa88bb "
+                  "--seed 0x1f2e\n"));
+}
+
+TEST(Show, AMiscompareWithoutTextSaysExpectedAndActual) {
+  OutcomeRecord failure = example_failure(0, "load.tile.2d");
+  failure.miscompares[0].text.clear();
+  EXPECT_TRUE(has(shown_alone(example_launch(0), example_gpu(0), failure),
+                  "byte: expected 0x00, got 0x5a; 1,024 wrong bytes"));
+}
+
+TEST(Show, OneFailureOnManyGpusStandsOnce) {
+  std::vector<std::string> journals = example_journals();
+  journals[0] = journal_of({example_launch(0), example_node(0), example_gpu(0),
+                            example_outcome(0, "load.tile.2d"), example_failure(0, "zfill.corner"),
+                            example_speed(0, 700), example_end(0)});
+  const std::string text = show(assemble(journals, {}), {});
+  EXPECT_TRUE(has(text, "FAIL zfill.corner  on 2 GPUs: 0-1; first GPU 0 ("));
+  EXPECT_EQ(text.find("FAIL zfill"), text.rfind("FAIL zfill"));
+}
+
+TEST(Show, ASignalIsNamed) {
+  OutcomeRecord outcome = example_outcome(0, "load.tile.2d");
+  outcome.verdict = Verdict::crash;
+  outcome.signal = 11;
+  outcome.cuda_error = 719;
+  EXPECT_TRUE(has(shown_alone(example_launch(0), example_gpu(0), outcome),
+                  "     no reason was given\n     CUDA error 719  signal 11\n"));
+}
+
+TEST(Show, TheVirtualDeviceIsNamedInTheFirstLineAndBesideEveryNumber) {
+  LaunchRecord launch = example_launch(0);
+  launch.device = "virtual";
+  launch.cases = {launch.cases[2]};
+  const std::string text = shown_alone(launch, example_gpu(0), example_speed(0, 700));
+  EXPECT_TRUE(text.starts_with("RESULT: PASS (VIRTUAL)  "));
+  EXPECT_TRUE(has(text, "\nVIRTUAL device: nothing here was measured on a GPU\n"));
+  EXPECT_TRUE(has(text, "\nVIRTUAL: the numbers below are of a model on a CPU, not of a GPU\n"));
+  EXPECT_TRUE(has(text, "device VIRTUAL"));
+  EXPECT_FALSE(has(show(assemble(example_journals(), {}), {}), "VIRTUAL"));
+}
+
+TEST(Show, TheTableHasALineForEachGpuAndTheSlowestRank) {
+  const std::string text = show(assemble(example_journals(), {}), {});
+  EXPECT_TRUE(has(
+      text,
+      "gemm.distributed.speed\n"
+      "  metric    GPU    median      mad    n       min..max       unit     SM MHz     W   C\n"
+      "  rate        0       701        1    3       700..702       TFLOP/s    1710   650  55\n"
+      "  rate        1       691        1    3       690..692       TFLOP/s    1710   650  55\n"));
+  EXPECT_TRUE(has(text,
+                  "slowest rank, sample by sample over 2 GPUs: rate 691 TFLOP/s (mad 1, n 3, "
+                  "690..692)"));
+}
+
+TEST(Show, TheSlowestRankIsTakenSampleBySample) {
+  OutcomeRecord other = example_speed(1, 690);
+  other.metrics[0].samples[0].value = 900;  // here GPU 0 is the slower one, with 700
+  const Report report = assemble(
+      {example_journals()[0],
+       journal_of({example_launch(1), example_node(1), example_gpu(1), other, example_end(1)})},
+      {});
+  EXPECT_TRUE(has(show(report, {}), "over 2 GPUs: rate 692 TFLOP/s (mad 1, n 3, 691..700)"));
+}
+
+TEST(Show, ARankWithoutANumberTakesTheSampleAway) {
+  OutcomeRecord other = example_speed(1, 690);
+  other.metrics[0].samples[0].value = std::numeric_limits<double>::quiet_NaN();
+  const Report report = assemble(
+      {example_journals()[0],
+       journal_of({example_launch(1), example_node(1), example_gpu(1), other, example_end(1)})},
+      {});
+  EXPECT_TRUE(has(show(report, {}), "rate 691.5 TFLOP/s (mad 0.5, n 2, 691..692)"));
+}
+
+TEST(Show, WhereLessIsBetterTheSlowestIsTheGreatest) {
+  std::vector<std::string> journals;
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    OutcomeRecord speed = example_speed(rank, rank == 0 ? 700 : 690);
+    speed.metrics[0].higher_is_better = false;
+    journals.push_back(journal_of(
+        {example_launch(rank), example_node(rank), example_gpu(rank), speed, example_end(rank)}));
+  }
+  EXPECT_TRUE(has(show(assemble(journals, {}), {}), "over 2 GPUs: rate 701 "));
+}
+
+TEST(Show, ManyGpusShareALineThatSpansTheirMedians) {
+  std::vector<std::string> journals;
+  for (std::uint32_t rank = 0; rank < 6; ++rank) {
+    LaunchRecord launch = example_launch(rank);
+    launch.ranks = launch.gpus = 6;
+    journals.push_back(journal_of({launch, example_node(rank), example_gpu(rank),
+                                   example_speed(rank, 600 + 10.0 * rank), example_end(rank)}));
+  }
+  const Report report = assemble(journals, {});
+  EXPECT_TRUE(has(show(report, {}), "rate    all 6       626        1    3       601..651"));
+  EXPECT_TRUE(has(show(report, {.all = true}), "rate        5       651"));
+}
+
+TEST(Show, NumbersOfAResultThatDidNotPassDoNotCount) {
+  OutcomeRecord speed = example_speed(1, 690);
+  speed.verdict = Verdict::fail;
+  const Report report = assemble(
+      {example_journals()[0],
+       journal_of({example_launch(1), example_node(1), example_gpu(1), speed, example_end(1)})},
+      {});
+  EXPECT_TRUE(has(show(report, {}), "not a pass on GPU 1 (fail): its numbers do not count"));
+}
+
+TEST(Show, NotesAreSaidOnceWithTheirCase) {
+  OutcomeRecord outcome = example_outcome(0, "load.tile.2d");
+  outcome.notes = {"padded 100 to 128", "padded 100 to 128"};
+  const std::string text = shown_alone(example_launch(0), example_gpu(0), outcome);
+  EXPECT_TRUE(has(text, "\nnote: padded 100 to 128 (load.tile.2d)\n"));
+  EXPECT_EQ(text.find("note:"), text.rfind("note:"));
+}
+
+TEST(Show, SaysWhatItWasMadeOn) {
+  const std::string text = show(assemble(example_journals(), {}), {});
+  for (const char* part :
+       {"run 3f1c0000-0000-4000-8000-000000000001  2026-09-01T00:00:00Z",
+        "level quick  seed 0xfedcba9876543210  device cuda  ranks 2 of 2 reported",
+        "node 0: node07.acme.example", "GPUs 2 x NVIDIA H200  driver 580.105.08  CUDA 13.0",
+        "NCCL 2.28.3", "tidemark 0.1.0  git 0123456789ab  kernels aaaa  suite bbbb"}) {
+    EXPECT_TRUE(has(text, part)) << part << "\n" << text;
+  }
+  EXPECT_FALSE(has(text, "nvml: not available"));
+}
+
+TEST(Show, SaysWhereNvmlWasNotRead) {
+  GpuRecord gpu = example_gpu(0);
+  gpu.nvml = false;
+  const std::string text = shown_alone(example_launch(0), gpu, example_outcome(0, "load.tile.2d"));
+  EXPECT_TRUE(has(text, "nvml: not available"));
+  EXPECT_FALSE(has(text, "ECC"));
+}
+
+TEST(Show, GpusOfDifferentDriversStandApart) {
+  GpuRecord other = example_gpu(1);
+  other.driver = "575.00";
+  const Report report = assemble(
+      {example_journals()[0], journal_of({example_launch(1), example_node(1), other})}, {});
+  EXPECT_TRUE(has(show(report, {}), "GPUs 1 x NVIDIA H200  driver 575.00"));
+  EXPECT_TRUE(has(show(report, {}), "(GPUs 1)"));
+}
+
+TEST(Show, EventsAreToldWithTheirGpuAndTime) {
+  const Report report = assemble(
+      {example_journals()[0], journal_of({example_launch(1), example_node(1), example_gpu(1),
+                                          EventRecord{.at_unix_s = 1788220805.25,
+                                                      .gpu = 1,
+                                                      .source = "nvml",
+                                                      .code = 79,
+                                                      .text = "fell off the bus"}})},
+      {});
+  EXPECT_TRUE(has(show(report, {}), "event at +5.0 s: nvml 79 on GPU 1 (node07"));
+}
+
+TEST(Show, NothingOfAReportDrivesTheTerminalAndNoLineIsWiderThanAPage) {
+  OutcomeRecord failure = example_failure(1, "zfill.corner");
+  const std::string evil =
+      "\x1b]0;owned\x07 \x9b"
+      "31m\r\n\x7f " +
+      std::string(300, 'w');
+  failure.reason = failure.miscompares[0].text = failure.miscompares[0].parameters = evil;
+  failure.notes = {evil};
+  NodeRecord node = example_node(1);
+  node.hostname = node.cpu = evil;
+  LaunchRecord launch = example_launch(1);
+  launch.level = evil;
+  LaunchRecord first = example_launch(0);
+  first.level = evil;
+  const Report report =
+      assemble({journal_of({first}), journal_of({launch, node, example_gpu(1), failure,
+                                                 EventRecord{.source = evil, .text = evil}})},
+               {.incomplete_reason = evil});
+  const std::string text = show(report, {.all = true});
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(line.size(), 100U) << line;
+    for (const char c : line) EXPECT_TRUE(c >= ' ' && c <= '~') << line;
+  }
+}
+
+TEST(Show, PassesAreListedOnlyWhenAsked) {
+  const Report report = assemble(example_journals(), {});
+  EXPECT_FALSE(has(show(report, {}), "PASS load.tile.2d"));
+  EXPECT_TRUE(has(show(report, {.all = true}), "PASS load.tile.2d  on 2 GPUs: 0-1"));
+}
+
+TEST(Show, ColourIsThereOnlyWhenAsked) {
+  const Report report = assemble(example_journals(), {});
+  EXPECT_FALSE(has(show(report, {}), "\x1b"));
+  EXPECT_TRUE(show(report, {.colour = true}).starts_with("\x1b[31mRESULT: FAIL\x1b[0m  3 cases"));
+}
+
+TEST(ShowJson, HoldsTheWholeReportWithTextInPlaceOfIndices) {
+  const std::string text = show(assemble(example_journals(), {}), {.json = true});
+  const nlohmann::json json = nlohmann::json::parse(text);
+  EXPECT_EQ(json["format"], "tidemark-report");
+  EXPECT_EQ(json["result"], "FAIL");
+  EXPECT_EQ(json["planned"], 6);
+  EXPECT_EQ(json["verdicts"]["pass"], 5);
+  EXPECT_EQ(json["launch"]["seed"], 0xfedcba9876543210U);
+  EXPECT_EQ(json["launch"]["complete"], true);
+  EXPECT_EQ(json["results"][3]["verdict"], "fail");
+  EXPECT_EQ(json["results"][3]["reason"], "1 of 12 rows moved wrong bytes");
+  EXPECT_EQ(json["results"][0]["sm_mhz"], nullptr);
+  EXPECT_EQ(json["cases"][1]["name"], "zfill.corner");
+  EXPECT_EQ(json["gpus"][1]["uuid"], "GPU-77aa88bb-0000-1111-2222-333344445555");
+  EXPECT_EQ(json["miscompares"][0]["coordinate"], (std::vector<int>{3, 7, 0, 0, 0}));
+  EXPECT_EQ(json["samples"].size(), 6U);
+}
+
+TEST(ShowJson, IsAsciiWithoutControlBytes) {
+  OutcomeRecord failure = example_failure(1, "zfill.corner");
+  failure.reason = "\x1b[31m \x7f \xc3\xa9";
+  std::vector<std::string> journals = example_journals();
+  journals[1] = journal_of({example_launch(1), failure});
+  for (const char c : show(assemble(journals, {}), {.json = true})) {
+    ASSERT_TRUE((c >= ' ' && c <= '~') || c == '\n');
+  }
+}
+
+}  // namespace
+}  // namespace tidemark

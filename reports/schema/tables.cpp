@@ -1,0 +1,348 @@
+// The one description of every table and root attribute.
+#include "reports/schema/tables.hpp"
+
+#include <utility>
+
+namespace tidemark {
+namespace {
+
+template <class Member>
+struct Described;
+template <>
+struct Described<std::uint8_t> {
+  static constexpr ColumnType kType = ColumnType::u8;
+  static constexpr std::size_t kCount = 1;
+};
+template <>
+struct Described<std::uint32_t> {
+  static constexpr ColumnType kType = ColumnType::u32;
+  static constexpr std::size_t kCount = 1;
+};
+template <>
+struct Described<std::int32_t> {
+  static constexpr ColumnType kType = ColumnType::i32;
+  static constexpr std::size_t kCount = 1;
+};
+template <>
+struct Described<std::uint64_t> {
+  static constexpr ColumnType kType = ColumnType::u64;
+  static constexpr std::size_t kCount = 1;
+};
+template <>
+struct Described<float> {
+  static constexpr ColumnType kType = ColumnType::f32;
+  static constexpr std::size_t kCount = 1;
+};
+template <>
+struct Described<double> {
+  static constexpr ColumnType kType = ColumnType::f64;
+  static constexpr std::size_t kCount = 1;
+};
+template <>
+struct Described<Verdict> {
+  static constexpr ColumnType kType = ColumnType::verdict;
+  static constexpr std::size_t kCount = 1;
+};
+template <std::size_t N>
+struct Described<FixedText<N>> {
+  static constexpr ColumnType kType = ColumnType::text;
+  static constexpr std::size_t kCount = N;
+};
+template <std::size_t N>
+struct Described<std::array<std::int64_t, N>> {
+  static constexpr ColumnType kType = ColumnType::i64;
+  static constexpr std::size_t kCount = N;
+};
+
+/// Type and place are taken from the member itself, so that a description cannot drift from it.
+template <class Row, class Member>
+Column column(Member Row::*member, std::string_view name, std::string_view unit,
+              std::string_view meaning) {
+  static_assert(std::is_trivially_copyable_v<Row> && std::is_standard_layout_v<Row>);
+  static const Row row{};
+  const auto* const start = reinterpret_cast<const std::byte*>(&row);
+  const auto* const place = reinterpret_cast<const std::byte*>(&(row.*member));
+  return {.name = name,
+          .type = Described<Member>::kType,
+          .count = Described<Member>::kCount,
+          .offset = static_cast<std::size_t>(place - start),
+          .unit = unit,
+          .refers = {},
+          .none_allowed = false,
+          .meaning = meaning};
+}
+
+template <class Row>
+Column reference(std::uint32_t Row::*member, std::string_view name, std::string_view table,
+                 std::string_view meaning) {
+  Column made = column(member, name, "", meaning);
+  made.refers = table;
+  return made;
+}
+
+template <class Row>
+Column text(std::uint32_t Row::*member, std::string_view name, std::string_view meaning) {
+  return reference(member, name, kStringBytes, meaning);
+}
+
+Column or_none(Column made) {
+  made.none_allowed = true;
+  return made;
+}
+
+template <class Row>
+Table table(std::string_view name, std::string_view meaning, std::vector<Column> columns) {
+  return {
+      .name = name, .meaning = meaning, .row_bytes = sizeof(Row), .columns = std::move(columns)};
+}
+
+}  // namespace
+
+std::string_view name_of(ColumnType type) {
+  constexpr std::array<std::string_view, 9> kNames = {"u8",  "u32", "i32",  "u64",    "i64",
+                                                      "f32", "f64", "text", "verdict"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+std::size_t bytes_of(const Column& column) {
+  switch (column.type) {
+    case ColumnType::u8:
+    case ColumnType::verdict:
+    case ColumnType::text:
+      return column.count;
+    case ColumnType::u32:
+    case ColumnType::i32:
+    case ColumnType::f32:
+      return column.count * sizeof(std::uint32_t);
+    case ColumnType::u64:
+    case ColumnType::i64:
+    case ColumnType::f64:
+      break;
+  }
+  return column.count * sizeof(std::uint64_t);
+}
+
+template <>
+const Table& table_of<NodeRow>() {
+  using R = NodeRow;
+  static const Table made = table<R>(
+      "nodes", "the machines of the launch",
+      {column(&R::node_id, "node_id", "", "row number"),
+       column(&R::first_rank, "first_rank", "", "lowest rank that ran there"),
+       column(&R::ranks, "ranks", "", "ranks that ran there"),
+       text(&R::hostname, "hostname", "name of the machine"),
+       text(&R::kernel, "kernel", "release of its kernel"),
+       text(&R::os, "os", "its operating system"), text(&R::cpu, "cpu", "model of its processors"),
+       text(&R::boot_id, "boot_id", "kernel's id of this boot"),
+       text(&R::mpi, "mpi", "MPI library and version"),
+       text(&R::hdf5, "hdf5", "HDF5 library version"),
+       column(&R::logical_cpus, "logical_cpus", "", "logical processors")});
+  return made;
+}
+
+template <>
+const Table& table_of<GpuRow>() {
+  using R = GpuRow;
+  static const Table made = table<R>(
+      "gpus", "the GPUs (or virtual devices), counted over all ranks",
+      {column(&R::gpu_id, "gpu_id", "", "row number"),
+       or_none(reference(&R::node_id, "node_id", "nodes", "machine; 4294967295 when unknown")),
+       column(&R::rank, "rank", "", "rank that drove it; 4294967295 when unknown"),
+       column(&R::local_index, "local_index", "", "index of the GPU on its machine"),
+       column(&R::reported, "reported", "", "1 when its rank described it; 0: all else is unknown"),
+       column(&R::nvml, "nvml", "", "1 when NVML was read; 0: clocks, power and ECC are unknown"),
+       column(&R::uuid, "uuid", "", "UUID of the GPU"),
+       text(&R::serial, "serial", "serial number"),
+       text(&R::pci, "pci", "PCI address"),
+       text(&R::name, "name", "product name"),
+       text(&R::vbios, "vbios", "VBIOS version"),
+       text(&R::board_part, "board_part", "board part number"),
+       text(&R::driver, "driver", "driver version"),
+       text(&R::nccl, "nccl", "NCCL version"),
+       column(&R::cuda_driver, "cuda_driver", "", "CUDA version of the driver, 13000 for 13.0"),
+       column(&R::cuda_runtime, "cuda_runtime", "", "CUDA version of the runtime"),
+       column(&R::compute_capability, "compute_capability", "", "90 for sm_90"),
+       column(&R::sm_count, "sm_count", "", "streaming multiprocessors"),
+       column(&R::memory_bytes, "memory_bytes", "B", "device memory"),
+       column(&R::ecc_enabled, "ecc_enabled", "", "1 on, 0 off, -1 unknown"),
+       column(&R::mig_enabled, "mig_enabled", "", "1 on, 0 off, -1 unknown"),
+       column(&R::persistence, "persistence", "", "1 on, 0 off, -1 unknown"),
+       column(&R::power_limit_w, "power_limit_w", "W", "power cap in force"),
+       column(&R::default_power_limit_w, "default_power_limit_w", "W", "power cap as shipped"),
+       column(&R::app_sm_mhz, "app_sm_mhz", "MHz", "application clock of the SMs"),
+       column(&R::app_memory_mhz, "app_memory_mhz", "MHz", "application clock of the memory"),
+       column(&R::max_sm_mhz, "max_sm_mhz", "MHz", "highest clock of the SMs"),
+       column(&R::nvlinks_up, "nvlinks_up", "", "NVLinks that are up"),
+       column(&R::ecc_corrected, "ecc_corrected", "", "volatile count when the launch began"),
+       column(&R::ecc_uncorrected, "ecc_uncorrected", "", "volatile count when the launch began"),
+       column(&R::remapped_rows_pending, "remapped_rows_pending", "",
+              "memory rows waiting to be remapped")});
+  return made;
+}
+
+template <>
+const Table& table_of<CaseRow>() {
+  using R = CaseRow;
+  static const Table made = table<R>(
+      "cases", "the planned cases; each is planned once on each GPU",
+      {column(&R::case_id, "case_id", "", "row number"),
+       column(&R::name, "name", "", "name of the case"),
+       text(&R::kind, "kind", "conformance or benchmark"),
+       text(&R::scope, "scope", "one_gpu or all_gpus"),
+       text(&R::claim, "claim", "what the case holds to be true"),
+       text(&R::unit, "unit", "of the main metric of a benchmark"),
+       column(&R::higher_is_better, "higher_is_better", "", "1 when more is better, else 0")});
+  return made;
+}
+
+template <>
+const Table& table_of<ResultRow>() {
+  using R = ResultRow;
+  static const Table made = table<R>(
+      "results", "what came of each planned case on each GPU; one row for every pair",
+      {column(&R::result_id, "result_id", "", "row number"),
+       reference(&R::case_id, "case_id", "cases", "the case"),
+       reference(&R::gpu_id, "gpu_id", "gpus", "the GPU"),
+       column(&R::attempt, "attempt", "", "the attempt this row shows; 0 when none ended"),
+       column(&R::attempts, "attempts", "", "attempts that ended"),
+       column(&R::verdict, "verdict", "", "over all attempts"),
+       column(&R::rows_planned, "rows_planned", "", "parameter sets of the case"),
+       column(&R::rows_run, "rows_run", "", "parameter sets that ran"),
+       column(&R::rows_failed, "rows_failed", "", "parameter sets that failed"),
+       column(&R::start_unix_s, "start_unix_s", "s", "start, since 1970-01-01 UTC"),
+       column(&R::seconds, "seconds", "s", "duration"),
+       column(&R::cuda_error, "cuda_error", "", "cudaError_t, 0 for none"),
+       column(&R::signal, "signal", "", "signal that ended the worker, 0 for none"),
+       column(&R::exit_code, "exit_code", "", "exit code of the worker"),
+       column(&R::seed, "seed", "", "seed of the case"),
+       column(&R::descriptors, "descriptors", "", "FNV-1a 64 over its tensor maps, 0 without any"),
+       text(&R::reason, "reason", "why it is no pass"),
+       text(&R::replay, "replay", "command line that runs it again"),
+       text(&R::notes, "notes", "remarks, one a line"),
+       column(&R::sm_mhz, "sm_mhz", "MHz", "mean over its samples, NaN without"),
+       column(&R::memory_mhz, "memory_mhz", "MHz", "mean over its samples, NaN without"),
+       column(&R::power_w, "power_w", "W", "mean over its samples, NaN without"),
+       column(&R::temperature_c, "temperature_c", "C", "mean over its samples, NaN without"),
+       column(&R::utilisation, "utilisation", "%", "mean over its samples, NaN without"),
+       column(&R::throttle_reasons, "throttle_reasons", "", "NVML bits, or-ed over its samples")});
+  return made;
+}
+
+template <>
+const Table& table_of<MiscompareRow>() {
+  using R = MiscompareRow;
+  static const Table made =
+      table<R>("miscompares", "what was wrong: the first miscompares of each failed attempt",
+               {reference(&R::result_id, "result_id", "results", "the result it belongs to"),
+                column(&R::attempt, "attempt", "", "the attempt it was seen in"),
+                column(&R::row, "row", "", "parameter set of the case"),
+                text(&R::parameters, "parameters", "of that row, JSON"),
+                text(&R::what, "what", "what was compared: byte, guard, ..."),
+                text(&R::text, "text", "the miscompare in one line"),
+                column(&R::dimensions, "dimensions", "", "coordinates that count, of the five"),
+                column(&R::coordinate, "coordinate", "", "place in the tensor, in elements"),
+                column(&R::first_offset, "first_offset", "B", "of the first wrong byte"),
+                column(&R::wrong_bytes, "wrong_bytes", "B", "wrong bytes in this row"),
+                column(&R::expected, "expected", "", "value that had to be there"),
+                column(&R::actual, "actual", "", "value that was there")});
+  return made;
+}
+
+template <>
+const Table& table_of<MetricRow>() {
+  using R = MetricRow;
+  static const Table made = table<R>(
+      "metrics", "what was measured; statistics over the finite samples, NaN without any",
+      {reference(&R::result_id, "result_id", "results", "the result it belongs to"),
+       text(&R::name, "name", "name of the metric"), text(&R::unit, "unit", "unit of all values"),
+       column(&R::higher_is_better, "higher_is_better", "", "1 when more is better, else 0"),
+       column(&R::n, "n", "", "samples"), column(&R::median, "median", "", "median"),
+       column(&R::mad, "mad", "", "median distance from the median, not scaled"),
+       column(&R::min, "min", "", "least"), column(&R::max, "max", "", "greatest"),
+       column(&R::mean, "mean", "", "arithmetic mean"),
+       column(&R::first_sample, "first_sample", "", "row of samples; n rows from there")});
+  return made;
+}
+
+template <>
+const Table& table_of<SampleRow>() {
+  using R = SampleRow;
+  static const Table made =
+      table<R>("samples", "every timed sample, with the sensor reading nearest to it",
+               {reference(&R::metric_id, "metric_id", "metrics", "the metric it belongs to"),
+                column(&R::value, "value", "", "in the metric's unit"),
+                column(&R::seconds, "seconds", "s", "duration of the sample"),
+                column(&R::at_unix_s, "at_unix_s", "s", "of the reading, since 1970-01-01 UTC"),
+                column(&R::sm_mhz, "sm_mhz", "MHz", "clock of the SMs, NaN when not read"),
+                column(&R::memory_mhz, "memory_mhz", "MHz", "clock of the memory"),
+                column(&R::power_w, "power_w", "W", "power"),
+                column(&R::temperature_c, "temperature_c", "C", "temperature"),
+                column(&R::utilisation, "utilisation", "%", "busy share"),
+                column(&R::throttle_reasons, "throttle_reasons", "", "NVML bits")});
+  return made;
+}
+
+template <>
+const Table& table_of<EventRow>() {
+  using R = EventRow;
+  static const Table made = table<R>(
+      "events", "what happened beside the cases",
+      {column(&R::at_unix_s, "at_unix_s", "s", "since 1970-01-01 UTC"),
+       column(&R::gpu, "gpu", "", "gpu_id, -1 when not of one GPU"),
+       text(&R::source, "source", "nvml, supervisor, reporter or signal"),
+       column(&R::code, "code", "", "Xid or signal number"), text(&R::text, "text", "one line")});
+  return made;
+}
+
+template <>
+const Table& table_of<ProvenanceRow>() {
+  using R = ProvenanceRow;
+  static const Table made =
+      table<R>("provenance", "what the launch was made by: build, arguments, environment",
+               {text(&R::key, "key", "git_hash, kernels_tree, argument.0, environment.NAME, ..."),
+                text(&R::value, "value", "its value")});
+  return made;
+}
+
+template <>
+const Table& table_of<StringIndexRow>() {
+  using R = StringIndexRow;
+  static const Table made =
+      table<R>("string_index", "where each string stands in the bytes of strings; row 0 is empty",
+               {column(&R::offset, "offset", "B", "of the first byte"),
+                column(&R::length, "length", "B", "bytes of UTF-8")});
+  return made;
+}
+
+std::span<const Table* const> tables() {
+  static const std::array<const Table*, 10> all = {
+      &table_of<NodeRow>(),       &table_of<GpuRow>(),        &table_of<CaseRow>(),
+      &table_of<ResultRow>(),     &table_of<MiscompareRow>(), &table_of<MetricRow>(),
+      &table_of<SampleRow>(),     &table_of<EventRow>(),      &table_of<ProvenanceRow>(),
+      &table_of<StringIndexRow>()};
+  return all;
+}
+
+std::span<const LaunchAttribute> launch_attributes() {
+  using R = LaunchRow;
+  static const std::array<LaunchAttribute, 15> all = {{
+      {"run_id", &R::run_id, "UUID of the launch"},
+      {"created_utc", &R::created_utc, "when it began, ISO 8601"},
+      {"created_unix_s", &R::created_unix_s, "when it began, seconds since 1970-01-01 UTC"},
+      {"tool_version", &R::tool_version, "of the tidemark that ran"},
+      {"level", &R::level, "quick, nightly or soak"},
+      {"device", &R::device, "cuda or virtual"},
+      {"seed", &R::seed, "of the launch"},
+      {"virtual", &R::is_virtual, "1: nothing was measured on a GPU"},
+      {"anonymised", &R::anonymised, "1: names and serial numbers are hashes"},
+      {"complete", &R::complete, "1: every rank ended as it should and no journal line is lost"},
+      {"incomplete_reason", &R::incomplete_reason, "why not complete"},
+      {"ranks_expected", &R::ranks_expected, "ranks of the launch"},
+      {"ranks_reported", &R::ranks_reported, "ranks that left a journal"},
+      {"gpus", &R::gpus, "GPUs over all ranks"},
+      {"damaged_lines", &R::damaged_lines, "journal lines that could not be used"},
+  }};
+  return all;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,188 @@
+// The tables of a report: one struct a row, and one description of every table from which writer,
+// reader, JSON and documentation are made.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "reports/error.hpp"
+#include "reports/schema/verdict.hpp"
+
+namespace tidemark {
+
+inline constexpr std::string_view kReportFormat = "tidemark-report";
+/// A reader takes every minor of its own major and ignores columns it does not know.
+inline constexpr std::uint32_t kSchemaMajor = 0, kSchemaMinor = 1;
+
+/// In a column that refers to a row of a table: no such row is known.
+inline constexpr std::uint32_t kNoRow = 0xffffffff;
+
+/// Short text inside a row, padded with NUL; not terminated when it fills the array.
+template <std::size_t N>
+struct FixedText {
+  std::array<char, N> bytes{};
+
+  /// Throws ReportError when the text does not fit: a cut name could equal another one.
+  static FixedText of(std::string_view text) {
+    FixedText fixed;
+    if (text.size() > N) {
+      throw ReportError("'" + std::string(text) + "' is longer than the " + std::to_string(N) +
+                        " bytes its column holds; shorten it");
+    }
+    std::copy(text.begin(), text.end(), fixed.bytes.begin());
+    return fixed;
+  }
+  std::string_view view() const {
+    const std::string_view all(bytes.data(), N);
+    return all.substr(0, all.find('\0'));
+  }
+};
+
+/// The root attributes: one launch.
+struct LaunchRow {
+  std::string run_id, created_utc;
+  double created_unix_s = 0;
+  std::string tool_version, level, device;
+  std::uint64_t seed = 0;
+  bool is_virtual = false, anonymised = false, complete = false;
+  std::string incomplete_reason;
+  std::uint32_t ranks_expected = 0, ranks_reported = 0, gpus = 0, damaged_lines = 0;
+};
+
+struct NodeRow {
+  std::uint32_t node_id = 0, first_rank = 0, ranks = 0;
+  std::uint32_t hostname = 0, kernel = 0, os = 0, cpu = 0, boot_id = 0, mpi = 0, hdf5 = 0;
+  std::uint32_t logical_cpus = 0;
+};
+
+struct GpuRow {
+  std::uint32_t gpu_id = 0, node_id = kNoRow, rank = kNoRow, local_index = 0;
+  std::uint8_t reported = 0, nvml = 0;
+  FixedText<48> uuid;
+  std::uint32_t serial = 0, pci = 0, name = 0, vbios = 0, board_part = 0, driver = 0, nccl = 0;
+  std::uint32_t cuda_driver = 0, cuda_runtime = 0, compute_capability = 0, sm_count = 0;
+  std::uint64_t memory_bytes = 0;
+  std::int32_t ecc_enabled = -1, mig_enabled = -1, persistence = -1;
+  double power_limit_w = 0, default_power_limit_w = 0;
+  std::uint32_t app_sm_mhz = 0, app_memory_mhz = 0, max_sm_mhz = 0, nvlinks_up = 0;
+  std::uint64_t ecc_corrected = 0, ecc_uncorrected = 0;
+  std::uint32_t remapped_rows_pending = 0;
+};
+
+struct CaseRow {
+  std::uint32_t case_id = 0;
+  FixedText<128> name;
+  std::uint32_t kind = 0, scope = 0, claim = 0, unit = 0;
+  std::uint8_t higher_is_better = 1;
+};
+
+struct ResultRow {
+  std::uint32_t result_id = 0, case_id = 0, gpu_id = 0, attempt = 0, attempts = 0;
+  Verdict verdict = Verdict::not_run;
+  std::uint32_t rows_planned = 0, rows_run = 0, rows_failed = 0;
+  double start_unix_s = 0, seconds = 0;
+  std::int32_t cuda_error = 0, signal = 0, exit_code = 0;
+  std::uint64_t seed = 0, descriptors = 0;
+  std::uint32_t reason = 0, replay = 0, notes = 0;
+  float sm_mhz = 0, memory_mhz = 0, power_w = 0, temperature_c = 0, utilisation = 0;
+  std::uint64_t throttle_reasons = 0;
+};
+
+struct MiscompareRow {
+  std::uint32_t result_id = 0, attempt = 0, row = 0, parameters = 0, what = 0, text = 0;
+  std::uint32_t dimensions = 0;
+  std::array<std::int64_t, 5> coordinate{};
+  std::uint64_t first_offset = 0, wrong_bytes = 0, expected = 0, actual = 0;
+};
+
+struct MetricRow {
+  std::uint32_t result_id = 0, name = 0, unit = 0;
+  std::uint8_t higher_is_better = 1;
+  std::uint32_t n = 0;
+  double median = 0, mad = 0, min = 0, max = 0, mean = 0;
+  std::uint64_t first_sample = 0;
+};
+
+struct SampleRow {
+  std::uint32_t metric_id = 0;
+  double value = 0, seconds = 0, at_unix_s = 0;
+  float sm_mhz = 0, memory_mhz = 0, power_w = 0, temperature_c = 0, utilisation = 0;
+  std::uint64_t throttle_reasons = 0;
+};
+
+struct EventRow {
+  double at_unix_s = 0;
+  std::int32_t gpu = -1;
+  std::uint32_t source = 0;
+  std::int32_t code = 0;
+  std::uint32_t text = 0;
+};
+
+struct ProvenanceRow {
+  std::uint32_t key = 0, value = 0;
+};
+
+/// Where one string stands in the bytes of the dataset `strings`.
+struct StringIndexRow {
+  std::uint64_t offset = 0;
+  std::uint32_t length = 0;
+};
+
+enum class ColumnType : std::uint8_t { u8, u32, i32, u64, i64, f32, f64, text, verdict };
+
+/// "u32", "f64", ...: as in the documentation.
+std::string_view name_of(ColumnType type);
+
+/// One column of a table: one member of its row struct.
+struct Column {
+  std::string_view name;
+  ColumnType type = ColumnType::u8;
+  std::size_t count = 1;      // elements of an array, bytes of a text
+  std::size_t offset = 0;     // bytes, in the row struct
+  std::string_view unit;      // "s", "MHz", ...; empty where the number has none
+  std::string_view refers;    // "strings" or a table: the number is an index into it
+  bool none_allowed = false;  // kNoRow is a value
+  std::string_view meaning;
+};
+
+/// Bytes of the column in one row, in memory as in the file.
+std::size_t bytes_of(const Column& column);
+
+/// One dataset of rows.
+struct Table {
+  std::string_view name, meaning;
+  std::size_t row_bytes = 0;  // sizeof the row struct
+  std::vector<Column> columns;
+};
+
+/// One root attribute: its name in the file and the member that holds it.
+struct LaunchAttribute {
+  using Member = std::variant<std::string LaunchRow::*, double LaunchRow::*, bool LaunchRow::*,
+                              std::uint32_t LaunchRow::*, std::uint64_t LaunchRow::*>;
+  std::string_view name;
+  Member member;
+  std::string_view meaning;
+};
+
+/// The description of the table that holds rows of this type; made for the row structs above.
+template <class Row>
+const Table& table_of();
+
+/// Every table, in the order of the schema; `string_index` last.
+std::span<const Table* const> tables();
+
+/// Every root attribute but `format`, `schema_major` and `schema_minor`.
+std::span<const LaunchAttribute> launch_attributes();
+
+/// The dataset of all text, bytes one after the other.
+inline constexpr std::string_view kStringBytes = "strings";
+
+}  // namespace tidemark

@@ -1,0 +1,291 @@
+// A report of the journals of a launch: every planned pair has a row, and nothing missing passes.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "reports/error.hpp"
+#include "reports/example_launch.hpp"
+#include "reports/store/report.hpp"
+
+namespace tidemark {
+namespace {
+
+const ResultRow& result_of(const Report& report, std::string_view case_name, std::uint32_t gpu) {
+  for (const ResultRow& result : report.results) {
+    if (report.cases[result.case_id].name.view() == case_name && result.gpu_id == gpu) {
+      return result;
+    }
+  }
+  throw std::runtime_error("no such result");
+}
+
+std::string error_of(const std::vector<std::string>& journals) {
+  try {
+    assemble(journals, {});
+  } catch (const ReportError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+OutcomeRecord attempt(std::uint32_t number, Verdict verdict, const std::string& reason) {
+  OutcomeRecord record = example_outcome(1, "zfill.corner");
+  record.attempt = number;
+  record.verdict = verdict;
+  record.reason = reason;
+  return record;
+}
+
+/// The example launch, with these records for zfill.corner on GPU 1.
+std::vector<std::string> journals_with(const std::vector<Record>& records) {
+  std::vector<Record> second = {example_launch(1), example_node(1), example_gpu(1),
+                                example_outcome(1, "load.tile.2d"), example_speed(1, 690)};
+  second.insert(second.end(), records.begin(), records.end());
+  second.push_back(example_end(1));
+  return {example_journals()[0], journal_of(second)};
+}
+
+Verdict verdict_after(const std::vector<Record>& records) {
+  return result_of(assemble(journals_with(records), {}), "zfill.corner", 1).verdict;
+}
+
+TEST(Assemble, EveryPlannedPairHasOneResult) {
+  const Report report = assemble(example_journals(), {});
+  EXPECT_EQ(report.results.size(), 6U);
+  EXPECT_EQ(result_of(report, "load.tile.2d", 0).verdict, Verdict::pass);
+  EXPECT_EQ(result_of(report, "zfill.corner", 1).verdict, Verdict::fail);
+  EXPECT_EQ(report.text(result_of(report, "zfill.corner", 1).reason),
+            "1 of 12 rows moved wrong bytes");
+  EXPECT_TRUE(report.launch.complete);
+  EXPECT_EQ(report.launch.incomplete_reason, "");
+  EXPECT_EQ(report.launch.ranks_reported, 2U);
+  EXPECT_EQ(report.launch.created_utc, "2026-09-01T00:00:00Z");
+  EXPECT_EQ(report.launch.seed, 0xfedcba9876543210);
+}
+
+TEST(Assemble, TheMiscompareBelongsToItsResult) {
+  const Report report = assemble(example_journals(), {});
+  ASSERT_EQ(report.miscompares.size(), 1U);
+  EXPECT_EQ(report.miscompares[0].result_id, result_of(report, "zfill.corner", 1).result_id);
+  EXPECT_EQ(report.miscompares[0].coordinate, (std::array<std::int64_t, 5>{3, 7, 0, 0, 0}));
+  EXPECT_EQ(report.text(report.miscompares[0].parameters), R"({"box":[32,4]})");
+}
+
+TEST(Assemble, MetricsHaveTheirStatisticsAndSamples) {
+  const Report report = assemble(example_journals(), {});
+  ASSERT_EQ(report.metrics.size(), 2U);
+  const MetricRow& second = report.metrics[1];
+  EXPECT_EQ(second.result_id, result_of(report, "gemm.distributed.speed", 1).result_id);
+  EXPECT_EQ(second.median, 691);
+  EXPECT_EQ(second.mad, 1);
+  EXPECT_EQ(second.n, 3U);
+  EXPECT_EQ(second.first_sample, 3U);
+  EXPECT_EQ(report.samples.at(5).value, 692);
+  EXPECT_EQ(report.samples.at(5).metric_id, 1U);
+}
+
+TEST(Assemble, TelemetryIsTheMeanOfWhatWasRead) {
+  OutcomeRecord speed = example_speed(1, 690);
+  speed.metrics[0].samples[0].telemetry.sm_mhz = std::numeric_limits<float>::quiet_NaN();
+  const Report report = assemble(
+      {example_journals()[0],
+       journal_of({example_launch(1), example_node(1), example_gpu(1), speed, example_end(1)})},
+      {});
+  const ResultRow& result = result_of(report, "gemm.distributed.speed", 1);
+  EXPECT_EQ(result.sm_mhz, 1715.0F);  // of 1710 and 1720
+  EXPECT_EQ(result.throttle_reasons, 4U);
+  EXPECT_TRUE(std::isnan(result_of(report, "load.tile.2d", 0).sm_mhz));
+}
+
+TEST(Assemble, PassAndFailOverAttemptsIsFlaky) {
+  EXPECT_EQ(verdict_after({attempt(1, Verdict::fail, "wrong"), attempt(2, Verdict::pass, "")}),
+            Verdict::flaky);
+  EXPECT_EQ(verdict_after({attempt(1, Verdict::pass, ""), attempt(2, Verdict::hang, "hung")}),
+            Verdict::flaky);
+}
+
+TEST(Assemble, AFlakyResultShowsTheBadAttemptAndCounts) {
+  const Report report = assemble(
+      journals_with({attempt(1, Verdict::fail, "wrong"), attempt(2, Verdict::pass, "")}), {});
+  const ResultRow& result = result_of(report, "zfill.corner", 1);
+  EXPECT_EQ(result.attempt, 1U);
+  EXPECT_EQ(result.attempts, 2U);
+  EXPECT_EQ(report.text(result.reason), "1 of 2 attempts did not pass; attempt 1: wrong");
+}
+
+TEST(Assemble, TheOrderOfAttemptsIsTheirNumberNotTheirLine) {
+  EXPECT_EQ(verdict_after({attempt(2, Verdict::crash, "b"), attempt(1, Verdict::fail, "a")}),
+            Verdict::crash);
+}
+
+TEST(Assemble, AFailureIsNotHiddenByASkipOrAToolError) {
+  EXPECT_EQ(verdict_after({attempt(1, Verdict::fail, "a"), attempt(2, Verdict::skip, "b")}),
+            Verdict::fail);
+  EXPECT_EQ(verdict_after({attempt(1, Verdict::sticky, "a"), attempt(2, Verdict::tool_error, "b")}),
+            Verdict::sticky);
+}
+
+TEST(Assemble, AToolErrorThatPassedAgainIsAPass) {
+  EXPECT_EQ(verdict_after({attempt(1, Verdict::tool_error, "a"), attempt(2, Verdict::pass, "")}),
+            Verdict::pass);
+}
+
+TEST(Assemble, AStartWithoutOutcomeWasRunningWhenTheLaunchEnded) {
+  const Report report =
+      assemble(journals_with({StartRecord{.gpu = 1, .case_name = "zfill.corner"}}), {});
+  const ResultRow& result = result_of(report, "zfill.corner", 1);
+  EXPECT_EQ(result.verdict, Verdict::not_run);
+  EXPECT_EQ(report.text(result.reason), "was running when the launch ended: zfill.corner");
+  EXPECT_EQ(result.attempt, 0U);
+}
+
+TEST(Assemble, AnAttemptStillRunningTakesTheEarlierPassAway) {
+  EXPECT_EQ(verdict_after({attempt(1, Verdict::pass, ""),
+                           StartRecord{.gpu = 1, .case_name = "zfill.corner", .attempt = 2}}),
+            Verdict::not_run);
+  EXPECT_EQ(verdict_after({attempt(1, Verdict::fail, "wrong"),
+                           StartRecord{.gpu = 1, .case_name = "zfill.corner", .attempt = 2}}),
+            Verdict::fail);
+}
+
+TEST(Assemble, WhatWasNeverHeardOfDidNotRun) {
+  const Report report = assemble(journals_with({}), {});
+  const ResultRow& result = result_of(report, "zfill.corner", 1);
+  EXPECT_EQ(result.verdict, Verdict::not_run);
+  EXPECT_EQ(report.text(result.reason), "rank 1 ended without running it");
+}
+
+TEST(Assemble, ASilentRankMakesItIncompleteAndItsResultsNotRun) {
+  const Report report = assemble({example_journals()[0]}, {});
+  EXPECT_EQ(report.results.size(), 6U);
+  EXPECT_FALSE(report.launch.complete);
+  EXPECT_EQ(report.launch.incomplete_reason, "rank 1 silent: no journal");
+  EXPECT_EQ(report.launch.ranks_reported, 1U);
+  EXPECT_EQ(report.gpus.at(1).reported, 0);
+  EXPECT_EQ(report.gpus.at(1).node_id, kNoRow);
+  EXPECT_EQ(report.text(result_of(report, "load.tile.2d", 1).reason), "no rank reported GPU 1");
+}
+
+TEST(Assemble, ARankWithoutEndRecordMakesItIncomplete) {
+  const Report report = assemble(
+      {example_journals()[0], journal_of({example_launch(1), example_node(1), example_gpu(1),
+                                          example_outcome(1, "load.tile.2d")})},
+      {});
+  EXPECT_FALSE(report.launch.complete);
+  EXPECT_EQ(report.launch.incomplete_reason, "rank 1 did not get to the end");
+  EXPECT_EQ(result_of(report, "load.tile.2d", 1).verdict, Verdict::pass);
+  EXPECT_EQ(report.text(result_of(report, "zfill.corner", 1).reason), "rank 1 did not get to it");
+}
+
+TEST(Assemble, AnEndRecordThatSaysSoMakesItIncomplete) {
+  std::vector<std::string> journals = example_journals();
+  journals[1] = journal_of(
+      {example_launch(1), EndRecord{.rank = 1, .complete = false, .reason = "time limit"}});
+  EXPECT_EQ(assemble(journals, {}).launch.incomplete_reason, "rank 1: time limit");
+}
+
+TEST(Assemble, TheCallerCanSayThatItIsIncomplete) {
+  const Report report = assemble(example_journals(), {.incomplete_reason = "rank 0 is gone"});
+  EXPECT_FALSE(report.launch.complete);
+  EXPECT_EQ(report.launch.incomplete_reason, "rank 0 is gone");
+}
+
+TEST(Assemble, ADamagedLineMakesItIncomplete) {
+  std::vector<std::string> journals = example_journals();
+  journals[0] += "{\"type\":\"event\"\n";
+  const Report report = assemble(journals, {});
+  EXPECT_FALSE(report.launch.complete);
+  EXPECT_EQ(report.launch.damaged_lines, 1U);
+  EXPECT_EQ(report.launch.incomplete_reason, "1 damaged journal lines were left out");
+}
+
+TEST(Assemble, AnOutcomeNeverPlannedMakesItIncomplete) {
+  const Report unknown_case =
+      assemble(journals_with({attempt(1, Verdict::pass, ""), example_outcome(1, "no.such")}), {});
+  EXPECT_EQ(unknown_case.launch.incomplete_reason,
+            "an outcome (pass) of no.such on GPU 1 was never planned");
+  const Report unknown_gpu = assemble(
+      journals_with({attempt(1, Verdict::pass, ""), example_outcome(2, "zfill.corner")}), {});
+  EXPECT_FALSE(unknown_gpu.launch.complete);
+  EXPECT_EQ(unknown_gpu.results.size(), 6U);
+}
+
+TEST(Assemble, TwoRanksThatClaimOneGpuMakeItIncomplete) {
+  const Report report =
+      assemble(journals_with({attempt(1, Verdict::pass, ""), example_gpu(0)}), {});
+  EXPECT_EQ(report.launch.incomplete_reason, "rank 0 reported GPU 0, which is another rank's");
+}
+
+TEST(Assemble, RanksOfOneMachineShareItsRow) {
+  const Report report = assemble(example_journals(), {});
+  ASSERT_EQ(report.nodes.size(), 1U);
+  EXPECT_EQ(report.nodes[0].ranks, 2U);
+  EXPECT_EQ(report.gpus[1].node_id, 0U);
+}
+
+TEST(Assemble, EventsStandInOrderOfTime) {
+  const Report report = assemble(
+      journals_with({attempt(1, Verdict::pass, ""), EventRecord{.at_unix_s = 9, .text = "late"},
+                     EventRecord{.at_unix_s = 5, .text = "early"}}),
+      {});
+  EXPECT_EQ(report.text(report.events.at(0).text), "early");
+}
+
+TEST(Assemble, AnEventOfAGpuThatIsNotThereKeepsItsText) {
+  const Report report = assemble(
+      journals_with({attempt(1, Verdict::pass, ""), EventRecord{.gpu = 7, .text = "lost"}}), {});
+  EXPECT_EQ(report.events.at(0).gpu, -1);
+  EXPECT_EQ(report.text(report.events.at(0).text), "GPU 7: lost");
+}
+
+TEST(Assemble, ProvenanceHoldsBuildArgumentsAndEnvironment) {
+  const Report report = assemble(example_journals(), {});
+  EXPECT_EQ(provenance_of(report, "kernels_tree"), "aaaa");
+  EXPECT_EQ(provenance_of(report, "argument.1"), "run");
+  EXPECT_EQ(provenance_of(report, "environment.CUDA_HOME"), "/opt/acme/cuda");
+  EXPECT_EQ(provenance_of(report, "no such key"), "");
+}
+
+TEST(Assemble, JournalsOfDifferentLaunchesAreRefused) {
+  LaunchRecord other = example_launch(1);
+  other.run_id = "another";
+  EXPECT_NE(error_of({example_journals()[0], journal_of({other})}).find("rank 1 of run another"),
+            std::string::npos);
+  LaunchRecord other_seed = example_launch(1);
+  other_seed.seed = 1;
+  EXPECT_NE(error_of({example_journals()[0], journal_of({other_seed})})
+                .find("ranks 0 and 1 planned different launches"),
+            std::string::npos);
+  LaunchRecord other_cases = example_launch(1);
+  other_cases.cases.pop_back();
+  EXPECT_NE(error_of({example_journals()[0], journal_of({other_cases})}).find("planned different"),
+            std::string::npos);
+}
+
+TEST(Assemble, WithoutALaunchRecordThereIsNoReport) {
+  EXPECT_NE(error_of({journal_of({example_end(0)})}).find("no launch record in 1 journals"),
+            std::string::npos);
+  EXPECT_NE(error_of({}).find("no launch record in 0 journals"), std::string::npos);
+}
+
+TEST(Assemble, TwoJournalsOfOneRankAreRefused) {
+  EXPECT_NE(
+      error_of({example_journals()[0], example_journals()[0]}).find("two journals are of rank 0"),
+      std::string::npos);
+}
+
+TEST(Assemble, ALaunchThatCannotBeIsRefused) {
+  LaunchRecord huge = example_launch(0);
+  huge.gpus = 4'000'000'000;
+  EXPECT_NE(error_of({journal_of({huge})}).find("12000000000 results"), std::string::npos);
+  LaunchRecord twice = example_launch(0);
+  twice.cases.push_back(twice.cases[0]);
+  EXPECT_NE(error_of({journal_of({twice})}).find("case 'load.tile.2d' twice"), std::string::npos);
+  LaunchRecord beyond = example_launch(7);
+  EXPECT_NE(error_of({journal_of({beyond})}).find("of rank 7, but the launch has 2"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,160 @@
+// Whether the rows of a report fit together, and whether two reports hold the same rows.
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstring>
+#include <map>
+
+#include "reports/store/each_table.hpp"
+#include "reports/store/image.hpp"
+
+namespace tidemark {
+namespace {
+
+template <class Value, class Row>
+Value value_at(const Row& row, const Column& column) {
+  Value value{};
+  std::memcpy(&value, reinterpret_cast<const char*>(&row) + column.offset, sizeof(Value));
+  return value;
+}
+
+/// Where the error is said to be.
+struct Checker {
+  const std::string& name;
+  std::map<std::string_view, std::size_t> rows_of;
+
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw ReportError(fmt::format("{}: {}; it was damaged or made by another program", name, what));
+  }
+
+  template <class Row>
+  void check_value(const Table& table, const Column& column, const Row& row,
+                   std::size_t number) const {
+    const auto complain = [&](std::string_view what) {
+      refuse(fmt::format("row {} of table '{}': column '{}' {}", number, table.name, column.name,
+                         what));
+    };
+    if (column.type == ColumnType::verdict && value_at<std::uint8_t>(row, column) >= kVerdicts) {
+      complain("is no verdict");
+    }
+    if (column.type == ColumnType::u8 && value_at<std::uint8_t>(row, column) > 1) {
+      complain("is neither 0 nor 1");
+    }
+    if (column.refers.empty()) return;
+    const auto index = value_at<std::uint32_t>(row, column);
+    if (column.none_allowed && index == kNoRow) return;
+    if (index >= rows_of.at(column.refers)) complain("refers to a row that is not there");
+  }
+
+  template <class Row>
+  void check_ids(const std::vector<Row>& rows, std::uint32_t Row::*id) const {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].*id != i) {
+        refuse(fmt::format("row {} of table '{}' is not numbered so", i, table_of<Row>().name));
+      }
+    }
+  }
+};
+
+/// Every planned pair of case and GPU has one result.
+void check_plan(const Checker& checker, const Report& report) {
+  if (report.gpus.size() != report.launch.gpus) {
+    checker.refuse(
+        fmt::format("tells of {} GPUs and lists {}", report.launch.gpus, report.gpus.size()));
+  }
+  const std::size_t planned = report.gpus.size() * report.cases.size();
+  if (report.results.size() != planned) {
+    checker.refuse(
+        fmt::format("{} results were planned, {} are there", planned, report.results.size()));
+  }
+  std::vector<bool> seen(planned);
+  for (const ResultRow& result : report.results) {
+    const std::size_t pair = result.case_id * report.gpus.size() + result.gpu_id;
+    if (seen[pair]) checker.refuse(fmt::format("result {} is there twice", result.result_id));
+    seen[pair] = true;
+  }
+}
+
+void check_samples(const Checker& checker, const Report& report) {
+  for (const MetricRow& metric : report.metrics) {
+    const std::size_t samples = report.samples.size();
+    if (metric.first_sample > samples || metric.n > samples - metric.first_sample) {
+      checker.refuse("a metric refers to samples that are not there");
+    }
+  }
+  for (const EventRow& event : report.events) {
+    if (event.gpu < -1 || event.gpu >= static_cast<std::int64_t>(report.gpus.size())) {
+      checker.refuse("an event is of a GPU that is not there");
+    }
+  }
+}
+
+template <class Row>
+bool same(const Table& table, const std::vector<Row>& a, const std::vector<Row>& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const auto* left = reinterpret_cast<const char*>(&a[i]);
+    const auto* right = reinterpret_cast<const char*>(&b[i]);
+    for (const Column& column : table.columns) {
+      if (std::memcmp(left + column.offset, right + column.offset, bytes_of(column)) != 0) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool same_launch(const LaunchRow& a, const LaunchRow& b) {
+  for (const LaunchAttribute& attribute : launch_attributes()) {
+    const bool equal = std::visit(
+        [&](auto member) {
+          using Value = std::remove_cvref_t<decltype(a.*member)>;
+          if constexpr (std::is_same_v<Value, double>) {
+            return std::bit_cast<std::uint64_t>(a.*member) ==
+                   std::bit_cast<std::uint64_t>(b.*member);
+          } else {
+            return a.*member == b.*member;
+          }
+        },
+        attribute.member);
+    if (!equal) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void check_references(const Report& report, const std::string& name) {
+  Checker checker{.name = name, .rows_of = {{kStringBytes, report.strings.size()}}};
+  for_each_table(report, [&checker](const Table& table, const auto& rows) {
+    checker.rows_of[table.name] = rows.size();
+  });
+  for_each_table(report, [&checker](const Table& table, const auto& rows) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      for (const Column& column : table.columns) checker.check_value(table, column, rows[i], i);
+    }
+  });
+  if (report.strings.empty() || !report.strings[0].empty()) {
+    checker.refuse("string 0 is not the empty one");
+  }
+  checker.check_ids(report.nodes, &NodeRow::node_id);
+  checker.check_ids(report.gpus, &GpuRow::gpu_id);
+  checker.check_ids(report.cases, &CaseRow::case_id);
+  checker.check_ids(report.results, &ResultRow::result_id);
+  check_plan(checker, report);
+  check_samples(checker, report);
+}
+
+bool same_rows(const Report& a, const Report& b) {
+  if (!same_launch(a.launch, b.launch) || a.strings != b.strings) return false;
+  return same(table_of<NodeRow>(), a.nodes, b.nodes) && same(table_of<GpuRow>(), a.gpus, b.gpus) &&
+         same(table_of<CaseRow>(), a.cases, b.cases) &&
+         same(table_of<ResultRow>(), a.results, b.results) &&
+         same(table_of<MiscompareRow>(), a.miscompares, b.miscompares) &&
+         same(table_of<MetricRow>(), a.metrics, b.metrics) &&
+         same(table_of<SampleRow>(), a.samples, b.samples) &&
+         same(table_of<EventRow>(), a.events, b.events) &&
+         same(table_of<ProvenanceRow>(), a.provenance, b.provenance);
+}
+
+}  // namespace tidemark

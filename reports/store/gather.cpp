@@ -1,0 +1,188 @@
+// Reads the journals into one heap of records and says what does not fit together.
+#include "reports/store/gather.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
+
+#include "reports/error.hpp"
+#include "reports/store/ranges.hpp"
+
+namespace tidemark {
+namespace {
+
+/// What must be equal on all ranks for their results to be of one launch.
+auto identity(const LaunchRecord& launch) {
+  return std::tie(launch.run_id, launch.tool_version, launch.git_hash, launch.kernels_tree,
+                  launch.suite_tree, launch.level, launch.device, launch.seed, launch.ranks,
+                  launch.gpus);
+}
+
+bool same_cases(const std::vector<PlannedCase>& a, const std::vector<PlannedCase>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x.name == y.name; });
+}
+
+void check_same_launch(const LaunchRecord& first, const LaunchRecord& other) {
+  if (first.run_id != other.run_id) {
+    throw ReportError(fmt::format(
+        "the journals are of different launches: rank {} is of run {}, rank {} of run {}; keep the "
+        "journals of one launch in a folder",
+        first.rank, first.run_id, other.rank, other.run_id));
+  }
+  if (identity(first) != identity(other) || !same_cases(first.cases, other.cases)) {
+    throw ReportError(fmt::format(
+        "ranks {} and {} planned different launches (version, level, device, seed, size or cases "
+        "differ); start every rank with the same binary and arguments",
+        first.rank, other.rank));
+  }
+}
+
+void check_plan(const LaunchRecord& launch) {
+  constexpr std::uint32_t kMostRanks = 1u << 20;
+  if (launch.ranks == 0 || launch.gpus == 0 || launch.ranks > kMostRanks) {
+    throw ReportError(fmt::format("the launch record plans {} ranks and {} GPUs, which cannot be",
+                                  launch.ranks, launch.gpus));
+  }
+  const std::uint64_t planned = std::uint64_t{launch.gpus} * launch.cases.size();
+  if (planned > kMostPlanned) {
+    throw ReportError(fmt::format("the launch record plans {} results; at most {} fit in a report",
+                                  planned, kMostPlanned));
+  }
+  std::unordered_set<std::string> names;
+  for (const PlannedCase& planned_case : launch.cases) {
+    if (!names.insert(planned_case.name).second) {
+      throw ReportError(fmt::format("the launch record plans case '{}' twice", planned_case.name));
+    }
+  }
+}
+
+/// Finds the launch record of every journal; they must agree.
+LaunchRecord launch_of(const std::vector<JournalText>& journals) {
+  const LaunchRecord* first = nullptr;
+  std::set<std::uint32_t> ranks;
+  for (const JournalText& journal : journals) {
+    for (const Record& record : journal.records) {
+      const auto* launch = std::get_if<LaunchRecord>(&record);
+      if (launch == nullptr) continue;
+      if (first == nullptr) first = launch;
+      check_same_launch(*first, *launch);
+      if (!ranks.insert(launch->rank).second) {
+        throw ReportError(
+            fmt::format("two journals are of rank {}; keep the journals of one launch in a folder",
+                        launch->rank));
+      }
+    }
+  }
+  if (first == nullptr) {
+    throw ReportError(fmt::format(
+        "no launch record in {} journals, so what was planned is unknown and no report can be made",
+        journals.size()));
+  }
+  check_plan(*first);
+  if (*ranks.rbegin() >= first->ranks) {
+    throw ReportError(fmt::format("a journal is of rank {}, but the launch has {} ranks",
+                                  *ranks.rbegin(), first->ranks));
+  }
+  return *first;
+}
+
+/// Sorts the records into a Gathered whose launch is known.
+struct Sorter {
+  Gathered& all;
+  std::unordered_set<std::string> cases;
+  std::vector<bool> gpu_known;
+
+  bool planned(std::uint32_t gpu, const std::string& case_name) const {
+    return gpu < all.launch.gpus && cases.contains(case_name);
+  }
+  void mark(std::vector<bool>& ranks, std::uint32_t rank) const {
+    if (rank < ranks.size()) ranks[rank] = true;
+  }
+
+  void operator()(const LaunchRecord& launch) { mark(all.reported, launch.rank); }
+  void operator()(const NodeRecord& node) {
+    mark(all.reported, node.rank);
+    all.nodes.push_back(node);
+  }
+  void operator()(const GpuRecord& gpu) {
+    mark(all.reported, gpu.rank);
+    if (gpu.gpu >= all.launch.gpus || gpu_known[gpu.gpu]) {
+      all.problems.push_back(
+          fmt::format("rank {} reported GPU {}, which is {}", gpu.rank, gpu.gpu,
+                      gpu.gpu >= all.launch.gpus ? "beyond the launch" : "another rank's"));
+      return;
+    }
+    gpu_known[gpu.gpu] = true;
+    all.gpus.push_back(gpu);
+  }
+  void operator()(const StartRecord& start) {
+    if (planned(start.gpu, start.case_name)) all.starts.push_back(start);
+  }
+  void operator()(const OutcomeRecord& outcome) {
+    if (planned(outcome.gpu, outcome.case_name)) {
+      all.outcomes.push_back(outcome);
+    } else {
+      all.problems.push_back(fmt::format("an outcome ({}) of {} on GPU {} was never planned",
+                                         name_of(outcome.verdict), outcome.case_name, outcome.gpu));
+    }
+  }
+  void operator()(const EventRecord& event) { all.events.push_back(event); }
+  void operator()(const EndRecord& end) {
+    mark(all.reported, end.rank);
+    mark(all.ended, end.rank);
+    if (!end.complete) {
+      all.problems.push_back(
+          fmt::format("rank {}: {}", end.rank, end.reason.empty() ? "ended early" : end.reason));
+    }
+  }
+};
+
+std::string ranks_named(const std::vector<std::uint32_t>& ranks) {
+  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", ranges(ranks));
+}
+
+void note_missing_ranks(Gathered& all) {
+  std::vector<std::uint32_t> silent, unended;
+  for (std::uint32_t rank = 0; rank < all.launch.ranks; ++rank) {
+    if (!all.reported[rank]) {
+      silent.push_back(rank);
+    } else if (!all.ended[rank]) {
+      unended.push_back(rank);
+    }
+  }
+  if (!silent.empty()) all.problems.push_back(ranks_named(silent) + " silent: no journal");
+  if (!unended.empty()) {
+    all.problems.push_back(ranks_named(unended) + " did not get to the end");
+  }
+  if (all.damaged > 0) {
+    all.problems.push_back(fmt::format("{} damaged journal lines were left out", all.damaged));
+  }
+}
+
+}  // namespace
+
+Gathered gather(const std::vector<std::string>& journals) {
+  std::vector<JournalText> parsed;
+  Gathered all;
+  for (const std::string& text : journals) {
+    parsed.push_back(parse_journal(text));
+    all.damaged += parsed.back().damaged;
+  }
+  all.launch = launch_of(parsed);
+  all.reported.resize(all.launch.ranks);
+  all.ended.resize(all.launch.ranks);
+  Sorter sorter{.all = all, .cases = {}, .gpu_known = std::vector<bool>(all.launch.gpus)};
+  for (const PlannedCase& planned : all.launch.cases) sorter.cases.insert(planned.name);
+  for (const JournalText& journal : parsed) {
+    for (const Record& record : journal.records) std::visit(sorter, record);
+  }
+  note_missing_ranks(all);
+  return all;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,31 @@
+// The records of all journals of one launch, sorted by kind and checked against each other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reports/journal/record.hpp"
+
+namespace tidemark {
+
+struct Gathered {
+  LaunchRecord launch;
+  std::vector<NodeRecord> nodes;
+  std::vector<GpuRecord> gpus;  // the first of each GPU
+  std::vector<StartRecord> starts;
+  std::vector<OutcomeRecord> outcomes;  // of planned cases on planned GPUs only
+  std::vector<EventRecord> events;
+  std::vector<bool> reported, ended;  // by rank: left any record of its own; an end record
+  std::vector<std::string> problems;  // each makes the report incomplete
+  std::uint32_t damaged = 0;          // journal lines that could not be used
+};
+
+/// Most pairs of case and GPU a launch may plan; beyond it a launch record is not believed.
+inline constexpr std::uint64_t kMostPlanned = 20'000'000;
+
+/// Throws ReportError where no launch record is found, journals are of different launches, or two
+/// are of one rank.
+Gathered gather(const std::vector<std::string>& journals);
+
+}  // namespace tidemark

@@ -1,0 +1,59 @@
+// A report read by a program that shares nothing with ours: Python with h5py.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+
+#include "reports/example_launch.hpp"
+#include "reports/scratch_folder.hpp"
+#include "reports/store/report.hpp"
+
+namespace tidemark {
+namespace {
+
+/// The first interpreter that has h5py; empty without one.
+std::string interpreter_with_h5py() {
+  for (const char* candidate : {"python3", "/usr/bin/python3", "/usr/local/bin/python3"}) {
+    const std::string command = fmt::format("{} -c 'import h5py' >/dev/null 2>&1", candidate);
+    if (std::system(command.c_str()) == 0) return candidate;
+  }
+  return {};
+}
+
+std::string output_of(const std::string& command) {
+  std::string made;
+  std::FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return made;
+  std::array<char, 4096> buffer{};
+  while (std::fgets(buffer.data(), buffer.size(), pipe) != nullptr) made += buffer.data();
+  pclose(pipe);
+  return made;
+}
+
+TEST(H5py, ReadsTablesEnumsUnitsAndText) {
+  const std::string python = interpreter_with_h5py();
+  if (python.empty()) GTEST_SKIP() << "no python3 with h5py: a foreign reader was not tried";
+  const ScratchFolder scratch;
+  write_report(assemble(example_journals(), {}), scratch.file("a.h5"));
+  EXPECT_EQ(output_of(fmt::format("{} {} {} 2>&1", python, TIDEMARK_READ_WITH_H5PY,
+                                  scratch.file("a.h5"))),
+            "launch 3f1c0000-0000-4000-8000-000000000001 2026-09-01T00:00:00Z\n"
+            "complete 1 seed 0xfedcba9876543210\n"
+            "tables cases events gpus metrics miscompares nodes provenance results samples "
+            "string_index strings\n"
+            "unit of seconds s\n"
+            "load.tile.2d on GPU-5f1c2d3e-0000-1111-2222-333344445555 pass \n"
+            "load.tile.2d on GPU-77aa88bb-0000-1111-2222-333344445555 pass \n"
+            "zfill.corner on GPU-5f1c2d3e-0000-1111-2222-333344445555 pass \n"
+            "zfill.corner on GPU-77aa88bb-0000-1111-2222-333344445555 fail 1 of 12 rows moved "
+            "wrong bytes\n"
+            "gemm.distributed.speed on GPU-5f1c2d3e-0000-1111-2222-333344445555 pass \n"
+            "gemm.distributed.speed on GPU-77aa88bb-0000-1111-2222-333344445555 pass \n"
+            "rate 701.0 TFLOP/s of 3 samples\n"
+            "rate 691.0 TFLOP/s of 3 samples\n");
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,212 @@
+// Reads the bytes of a report and trusts none of them: HDF5 would follow links out of the file,
+// load plugins, and allocate what a header claims, unless each is asked about before it is read.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/store/dataset.hpp"
+#include "reports/store/each_table.hpp"
+#include "reports/store/h5.hpp"
+#include "reports/store/image.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
+constexpr std::string_view kNotOurs =
+    "give a file that 'tidemark run --out' or 'tidemark recover' wrote";
+
+H5Id open_attribute(const Source& source, hid_t root, std::string_view name) {
+  const std::string text(name);
+  if (H5Aexists(root, text.c_str()) <= 0) {
+    source.refuse(fmt::format("an HDF5 file without the attribute '{}' of a tidemark report", name),
+                  kNotOurs);
+  }
+  H5Id attribute(
+      H5Aopen(root, text.c_str(), H5P_DEFAULT), H5Aclose,
+      fmt::format("{}: attribute '{}' cannot be opened; {}", source.name, name, kBroken));
+  const H5Id space(H5Aget_space(attribute), H5Sclose, source.name + ": an attribute has no space");
+  if (H5Sget_simple_extent_type(space) != H5S_SCALAR) {
+    source.refuse(fmt::format("attribute '{}' is not one value", name));
+  }
+  return attribute;
+}
+
+std::string read_text(const Source& source, hid_t root, std::string_view name) {
+  const H5Id attribute = open_attribute(source, root, name);
+  const H5Id type(H5Aget_type(attribute), H5Tclose, source.name + ": an attribute has no type");
+  const bool fixed = H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0;
+  if (!fixed || H5Tget_size(type) > kMostAttributeBytes) {
+    source.refuse(fmt::format("attribute '{}' is not a short text of fixed size", name));
+  }
+  std::string text(H5Tget_size(type), '\0');
+  if (H5Aread(attribute, type, text.data()) < 0) {
+    source.refuse(fmt::format("attribute '{}' cannot be read", name));
+  }
+  return text.substr(0, text.find('\0'));
+}
+
+template <class Number>
+Number read_number(const Source& source, hid_t root, std::string_view name, hid_t expected) {
+  const H5Id attribute = open_attribute(source, root, name);
+  const H5Id type(H5Aget_type(attribute), H5Tclose, source.name + ": an attribute has no type");
+  if (H5Tequal(type, expected) <= 0) {
+    source.refuse(fmt::format("attribute '{}' is not of the type of the schema", name));
+  }
+  Number value{};
+  if (H5Aread(attribute, expected, &value) < 0) {
+    source.refuse(fmt::format("attribute '{}' cannot be read", name));
+  }
+  return value;
+}
+
+struct ReadMember {
+  const Source& source;
+  hid_t root;
+  std::string_view name;
+  LaunchRow& launch;
+
+  void operator()(std::string LaunchRow::*member) const {
+    launch.*member = read_text(source, root, name);
+  }
+  void operator()(bool LaunchRow::*member) const {
+    const auto value = read_number<std::uint8_t>(source, root, name, H5T_STD_U8LE);
+    if (value > 1) source.refuse(fmt::format("attribute '{}' is neither 0 nor 1", name));
+    launch.*member = value == 1;
+  }
+  void operator()(double LaunchRow::*member) const {
+    launch.*member = read_number<double>(source, root, name, H5T_IEEE_F64LE);
+  }
+  void operator()(std::uint32_t LaunchRow::*member) const {
+    launch.*member = read_number<std::uint32_t>(source, root, name, H5T_STD_U32LE);
+  }
+  void operator()(std::uint64_t LaunchRow::*member) const {
+    launch.*member = read_number<std::uint64_t>(source, root, name, H5T_STD_U64LE);
+  }
+};
+
+/// Returns the minor version of the file's schema.
+std::uint32_t check_schema(const Source& source, hid_t root) {
+  if (read_text(source, root, "format") != kReportFormat) {
+    source.refuse(fmt::format("its attribute 'format' is not '{}'", kReportFormat), kNotOurs);
+  }
+  const auto major = read_number<std::uint32_t>(source, root, "schema_major", H5T_STD_U32LE);
+  const auto minor = read_number<std::uint32_t>(source, root, "schema_minor", H5T_STD_U32LE);
+  if (major != kSchemaMajor) {
+    source.refuse(fmt::format("is schema {}.{}; this tidemark reads {}.{}", major, minor,
+                              kSchemaMajor, kSchemaMinor),
+                  "use a tidemark of the version that wrote it");
+  }
+  return minor;
+}
+
+struct Links {
+  std::vector<std::pair<std::string, bool>> found;  // name, is a hard link
+};
+
+/// Called by HDF5's C code, which no exception may cross.
+herr_t collect_link(hid_t, const char* name, const H5L_info_t* info, void* into) {
+  try {
+    auto& found = static_cast<Links*>(into)->found;
+    if (found.size() >= kMostRootLinks) return -1;
+    found.emplace_back(name, info->type == H5L_TYPE_HARD);
+    return 0;
+  } catch (const std::exception&) {
+    return -1;
+  }
+}
+
+void check_links(const Source& source, hid_t root, std::uint32_t minor) {
+  Links links;
+  if (H5Literate(root, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_link, &links) < 0) {
+    source.refuse("its list of tables cannot be read, or is longer than any report's");
+  }
+  for (const auto& [name, hard] : links.found) {
+    if (!hard) source.refuse(fmt::format("'{}' is a link that leads elsewhere", name));
+    const bool known = name == kStringBytes || std::any_of(tables().begin(), tables().end(),
+                                                           [&link = name](const Table* table) {
+                                                             return table->name == link;
+                                                           });
+    // Only a later minor version may have tables that this one does not know; they stay unread.
+    if (!known && minor <= kSchemaMinor) {
+      source.refuse(fmt::format("holds '{}', which is no table of a report", name));
+    }
+  }
+}
+
+template <class Row>
+void read_table(Source& source, hid_t root, const Table& table, std::vector<Row>& rows) {
+  std::size_t count = 0;
+  const H5Id dataset = open_dataset(source, root, table.name, sizeof(Row), count);
+  check_columns(source, table, dataset);
+  rows.resize(count);
+  if (count > 0 && H5Dread(dataset, row_type(table, Side::memory), H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                           rows.data()) < 0) {
+    source.refuse(fmt::format("table '{}' cannot be read", table.name));
+  }
+}
+
+std::vector<std::string> read_strings(Source& source, hid_t root) {
+  std::vector<StringIndexRow> index;
+  read_table(source, root, table_of<StringIndexRow>(), index);
+  std::size_t count = 0;
+  const H5Id dataset = open_dataset(source, root, kStringBytes, 1, count);
+  const H5Id type(H5Dget_type(dataset), H5Tclose, source.name + ": no type of strings");
+  if (H5Tequal(type, H5T_STD_U8LE) <= 0) source.refuse("'strings' is not a list of bytes");
+  std::string bytes(count, '\0');
+  if (count > 0 &&
+      H5Dread(dataset, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0) {
+    source.refuse("'strings' cannot be read");
+  }
+  // One after the other and no overlap: else a small file could claim any amount of text.
+  std::vector<std::string> strings;
+  std::uint64_t next = 0;
+  for (const StringIndexRow& row : index) {
+    if (row.offset != next || row.length > bytes.size() - next) {
+      source.refuse(fmt::format("string {} does not lie where it should", strings.size()));
+    }
+    strings.push_back(bytes.substr(row.offset, row.length));
+    next += row.length;
+  }
+  return strings;
+}
+
+Report read_trusting_nothing(std::string& image, const std::string& name) {
+  // Deflate packs at most 1032 to 1, so a table cannot be larger than that and be in the file.
+  constexpr std::uint64_t kMostRatio = 1100, kSlack = 1u << 20;
+  Source source{.name = name,
+                .bytes_left = std::min(kMostTableBytes, image.size() * kMostRatio + kSlack)};
+  if (!image.starts_with(kSignature)) source.refuse("not an HDF5 file", kNotOurs);
+  const H5Id file = memory_file(name, image);
+  const H5Id root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose,
+                  fmt::format("{}: its root cannot be opened; {}", name, kBroken));
+  check_links(source, root, check_schema(source, root));
+  Report report;
+  for (const LaunchAttribute& attribute : launch_attributes()) {
+    std::visit(
+        ReadMember{.source = source, .root = root, .name = attribute.name, .launch = report.launch},
+        attribute.member);
+  }
+  for_each_table(report,
+                 [&](const Table& table, auto& rows) { read_table(source, root, table, rows); });
+  report.strings = read_strings(source, root);
+  check_references(report, name);
+  return report;
+}
+
+}  // namespace
+
+Report report_of(std::string& image, const std::string& name) {
+  silence_hdf5();
+  H5PLset_loading_state(0);  // a file may name a filter, and HDF5 would load a library for it
+  try {
+    return read_trusting_nothing(image, name);
+  } catch (const ReportError& error) {
+    // Where HDF5 could not even describe a type, the error does not know the file.
+    const std::string what = error.what();
+    if (what.starts_with(name + ": ")) throw;
+    throw ReportError(fmt::format("{}: {}; {}", name, what, kBroken));
+  }
+}
+
+}  // namespace tidemark

@@ -1,0 +1,54 @@
+// A report in memory: the tables of the schema as rows, and how they are made, written and read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/schema/tables.hpp"
+
+namespace tidemark {
+
+/// One launch. Tables refer to each other by index and to text by index into `strings`; index 0 is
+/// "".
+struct Report {
+  LaunchRow launch;  // root attributes and provenance
+  std::vector<NodeRow> nodes;
+  std::vector<GpuRow> gpus;
+  std::vector<CaseRow> cases;
+  std::vector<ResultRow> results;
+  std::vector<MiscompareRow> miscompares;
+  std::vector<MetricRow> metrics;
+  std::vector<SampleRow> samples;
+  std::vector<EventRow> events;
+  std::vector<ProvenanceRow> provenance;  // key, value: versions, hashes, environment, arguments
+  std::vector<std::string> strings;
+
+  std::string_view text(std::uint32_t index) const { return strings.at(index); }
+};
+
+struct AssembleOptions {
+  bool anonymise = false;  // host names, serials, UUIDs, PCI, paths become stable salted hashes
+  std::string incomplete_reason = {};  // not empty: the launch ended early, and the report says so
+};
+
+/// Makes a report of the journals of one launch. Planned results without an outcome become crash (a
+/// start record without outcome whose worker died is written as outcome by the supervisor) or
+/// not_run; the report is complete only if every rank has an end record that says so and no rank is
+/// silent. Throws ReportError when there is no launch record or the journals are of different
+/// launches.
+Report assemble(const std::vector<std::string>& journals, const AssembleOptions& options);
+
+/// Writes `path` by a temporary file beside it: written, closed, fsynced, read back, compared,
+/// renamed, directory fsynced. On any error the temporary file is gone and an older `path` is
+/// untouched.
+void write_report(const Report& report, const std::string& path);
+
+/// Reads a report and trusts nothing in it. Throws ReportError with one line.
+Report read_report(const std::string& path);
+
+/// The value of a key of `provenance`; empty where there is none.
+std::string_view provenance_of(const Report& report, std::string_view key);
+
+}  // namespace tidemark

@@ -1,0 +1,206 @@
+// Report files: what is written comes back, equal reports are equal bytes, and a full disk leaves
+// nothing behind.
+#include "reports/store/report.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "reports/error.hpp"
+#include "reports/example_launch.hpp"
+#include "reports/scratch_folder.hpp"
+#include "reports/store/image.hpp"
+
+namespace tidemark {
+namespace {
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string error_of_reading(const std::string& path) {
+  try {
+    read_report(path);
+  } catch (const ReportError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::size_t files_in(const ScratchFolder& scratch) {
+  const std::filesystem::directory_iterator all(scratch.path());
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+/// Fills freed memory with a pattern, so that what is never written shows.
+void dirty_heap(unsigned char pattern) {
+  std::vector<void*> blocks;
+  for (std::size_t bytes = 16; bytes < (1u << 22); bytes += bytes / 2) {
+    for (int i = 0; i < 16; ++i) {
+      blocks.push_back(std::malloc(bytes));
+      std::memset(blocks.back(), pattern, bytes);
+    }
+  }
+  for (void* block : blocks) std::free(block);
+}
+
+TEST(Report, ComesBackAsItWasWritten) {
+  const ScratchFolder scratch;
+  const Report report = assemble(example_journals(), {});
+  write_report(report, scratch.file("a.h5"));
+  const Report back = read_report(scratch.file("a.h5"));
+  EXPECT_TRUE(same_rows(report, back));
+  EXPECT_EQ(back.launch.run_id, "3f1c0000-0000-4000-8000-000000000001");
+  EXPECT_EQ(back.text(back.results.at(3).replay),
+            "tidemark run --cases zfill.corner --gpus GPU-77aa88bb --seed 0x1f2e");
+  EXPECT_EQ(files_in(scratch), 1U);
+}
+
+TEST(Report, WithoutResultsComesBackToo) {
+  const ScratchFolder scratch;
+  LaunchRecord launch = example_launch(0);
+  launch.cases.clear();
+  const Report report = assemble({journal_of({launch})}, {});
+  write_report(report, scratch.file("a.h5"));
+  EXPECT_TRUE(same_rows(report, read_report(scratch.file("a.h5"))));
+}
+
+TEST(Report, SameRowsSeesEveryKindOfDifference) {
+  const Report report = assemble(example_journals(), {});
+  Report changed = report;
+  changed.samples[2].value = 1;
+  EXPECT_FALSE(same_rows(report, changed));
+  changed = report;
+  changed.launch.complete = false;
+  EXPECT_FALSE(same_rows(report, changed));
+  changed = report;
+  changed.strings.emplace_back("more");
+  EXPECT_FALSE(same_rows(report, changed));
+  changed = report;
+  changed.events.push_back({});
+  EXPECT_FALSE(same_rows(report, changed));
+  EXPECT_TRUE(same_rows(report, report));
+}
+
+TEST(Report, EqualReportsAreEqualBytesWhateverTheHeapHeldAndTheClockSays) {
+  const ScratchFolder scratch;
+  dirty_heap(0xaa);
+  write_report(assemble(example_journals(), {}), scratch.file("a.h5"));
+  dirty_heap(0x55);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // HDF5's times are whole seconds
+  write_report(assemble(example_journals(), {}), scratch.file("b.h5"));
+  EXPECT_EQ(bytes_of(scratch.file("a.h5")), bytes_of(scratch.file("b.h5")));
+}
+
+TEST(Report, PaddingOfTheRowsIsNotInTheFile) {
+  Report left = assemble(example_journals(), {}), right = left;
+  // Between the verdict and rows_planned lie three bytes that mean nothing.
+  const auto padding = offsetof(ResultRow, verdict) + 1;
+  std::memset(reinterpret_cast<char*>(&left.results[0]) + padding, 0xaa, 3);
+  std::memset(reinterpret_cast<char*>(&right.results[0]) + padding, 0x55, 3);
+  EXPECT_EQ(image_of(left, "left"), image_of(right, "right"));
+}
+
+TEST(Report, IsOfTheOldestFormatOfHdf5) {
+  const std::string image = image_of(assemble(example_journals(), {}), "image");
+  EXPECT_EQ(image[8], '\0');  // version of the superblock: what HDF5 1.6 reads
+}
+
+TEST(Report, AnOlderReportIsReplaced) {
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("a.h5")) << "older";
+  write_report(assemble(example_journals(), {}), scratch.file("a.h5"));
+  EXPECT_EQ(read_report(scratch.file("a.h5")).results.size(), 6U);
+}
+
+TEST(Report, AReferenceToNothingIsNotWritten) {
+  const ScratchFolder scratch;
+  Report report = assemble(example_journals(), {});
+  report.results[0].reason = 100000;
+  EXPECT_THROW(write_report(report, scratch.file("a.h5")), ReportError);
+  EXPECT_EQ(files_in(scratch), 0U);
+}
+
+TEST(Report, AFolderThatIsNotThereIsNamed) {
+  const ScratchFolder scratch;
+  try {
+    write_report(assemble(example_journals(), {}), scratch.file("none/a.h5"));
+    FAIL() << "no error";
+  } catch (const ReportError& error) {
+    EXPECT_NE(std::string(error.what()).find("No such file or directory"), std::string::npos);
+  }
+}
+
+TEST(Report, AFolderIsNotReplaced) {
+  const ScratchFolder scratch;
+  EXPECT_THROW(write_report(assemble(example_journals(), {}), scratch.path()), ReportError);
+}
+
+/// Exit code of a child whose files may not grow beyond `bytes`; 0 when writing threw as it should.
+int write_on_full_disk(const std::string& path, rlim_t bytes) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit limit{.rlim_cur = bytes, .rlim_max = bytes};
+  if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 3;
+  try {
+    write_report(assemble(example_journals(), {}), path);
+  } catch (const ReportError& error) {
+    return std::string(error.what()).starts_with(path + ": cannot write: ") ? 0 : 4;
+  }
+  return 5;
+}
+
+TEST(Report, AFullDiskIsAnErrorAndLeavesOnlyTheOlderReport) {
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("a.h5")) << "older";
+  const pid_t child = fork();
+  if (child == 0) _exit(write_on_full_disk(scratch.file("a.h5"), 10000));
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(bytes_of(scratch.file("a.h5")), "older");
+  EXPECT_EQ(files_in(scratch), 1U);
+}
+
+TEST(ReadReport, SaysWhatIsWrongWithThingsThatAreNoReport) {
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("text")) << "hello, this is a text file\n";
+  std::ofstream(scratch.file("empty")).flush();
+  ASSERT_EQ(mkfifo(scratch.file("pipe").c_str(), 0600), 0);
+  EXPECT_TRUE(error_of_reading(scratch.file("text"))
+                  .starts_with(scratch.file("text") + ": not an HDF5 file; give"));
+  EXPECT_TRUE(
+      error_of_reading(scratch.file("empty")).starts_with(scratch.file("empty") + ": is empty; "));
+  EXPECT_TRUE(error_of_reading(scratch.path()).starts_with(scratch.path() + ": is a folder; "));
+  EXPECT_TRUE(error_of_reading(scratch.file("none"))
+                  .starts_with(scratch.file("none") + ": No such file or directory; "));
+  EXPECT_TRUE(error_of_reading(scratch.file("pipe"))
+                  .starts_with(scratch.file("pipe") + ": is not a regular file; "));
+}
+
+TEST(ReadReport, ATruncatedReportIsOneClearLine) {
+  const ScratchFolder scratch;
+  const std::string whole = image_of(assemble(example_journals(), {}), "whole");
+  for (std::size_t kept = 8; kept < whole.size(); kept += 1009) {
+    std::ofstream(scratch.file("cut"), std::ios::binary) << whole.substr(0, kept);
+    const std::string error = error_of_reading(scratch.file("cut"));
+    EXPECT_TRUE(error.starts_with(scratch.file("cut") + ": HDF5 cannot open it: truncated"))
+        << kept << ": " << error;
+    EXPECT_EQ(error.find('\n'), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace tidemark
