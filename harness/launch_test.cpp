@@ -7,10 +7,10 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "harness/run_binary.hpp"
 #include "harness/supervisor/clock.hpp"
-#include "nlohmann/json.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/store/report.hpp"
 

@@ -34,7 +34,7 @@ const Register kCase{{
     .scope = CaseScope::all_gpus,
     .correct_by = "gemm.distributed.integer",
     .unit = "TFLOP/s",
-    .seconds = 10,
+    .seconds = 2,
     .rows = rows,
     .metrics = metrics,
 }};

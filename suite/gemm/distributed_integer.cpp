@@ -41,7 +41,7 @@ const Register kCase{{
     .cites = "PTX ISA 9.0, wgmma.mma_async: bf16 products are accumulated with at least single "
              "precision; IEEE 754-2019, 4.3: exact results are not rounded",
     .scope = CaseScope::all_gpus,
-    .seconds = 20,
+    .seconds = 5,
     .rows = rows,
 }};
 

@@ -38,7 +38,7 @@ const Register kCase{{
     .cites = "PTX ISA 9.0, wgmma.mma_async: bf16 products are accumulated with at least single "
              "precision; cvt.rn.bf16.f32",
     .scope = CaseScope::all_gpus,
-    .seconds = 20,
+    .seconds = 5,
     .rows = rows,
 }};
 

@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/virtual/gemm.hpp"
-#include "kernels/virtual/gemm_faults.hpp"
+#include "kernels/device.hpp"
 #include "suite/gemm/grid.hpp"
 #include "suite/gemm/verify.hpp"
 
@@ -83,8 +82,9 @@ std::vector<std::pair<Gemm, RunResult>> run_ranks(const Gemm& whole, std::uint32
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
       threads.emplace_back([&, rank] {
         const Gemm gemm = distributed_gemm(whole, rank, ranks, &transports[rank]);
-        results[rank] = {gemm,
-                         run_virtual_gemm(gemm, rank + 1 == ranks ? fault_of_last : kNoFault)};
+        results[rank] = {gemm, make_device(DeviceKind::virtual_device,
+                                           rank + 1 == ranks ? fault_of_last : kNoFault)
+                                   ->run(gemm)};
       });
   }
   return results;
@@ -103,7 +103,7 @@ std::vector<std::uint8_t> assembled(const Gemm& whole,
 }
 
 std::vector<std::uint8_t> on_one_rank(const Gemm& whole) {
-  return run_virtual_gemm(distributed_gemm(whole, 0, 1, nullptr), kNoFault).bytes;
+  return make_device(DeviceKind::virtual_device)->run(distributed_gemm(whole, 0, 1, nullptr)).bytes;
 }
 
 TEST(DistributedGemm, IsBitForBitTheProductOfOneRank) {
@@ -138,8 +138,8 @@ TEST(DistributedGemm, EveryRankPassesItsVerification) {
 }
 
 TEST(DistributedGemm, WrongRankIsTheOnlyOneThatFails) {
-  const auto results =
-      run_ranks(product(64, 60, 64, GemmInputs::small_integers), 4, kFaultGemmShardStale);
+  const auto results = run_ranks(product(64, 60, 64, GemmInputs::small_integers), 4,
+                                 fault_named("gemm_shard_stale"));
   for (std::size_t rank = 0; rank < 3; ++rank)
     EXPECT_TRUE(verify_gemm(results[rank].first, results[rank].second, 0).empty()) << rank;
   const auto found = verify_gemm(results[3].first, results[3].second, 0);
@@ -159,7 +159,8 @@ TEST(DistributedGemm, MeasuresEveryRankOverManyRounds) {
       threads.emplace_back([&, rank] {
         const Gemm gemm =
             distributed_gemm(product(48, 48, 48, GemmInputs::normal), rank, 3, &transports[rank]);
-        measurements[rank] = measure_virtual_gemm(gemm, {.warmups = 1, .samples = 6}, kNoFault);
+        measurements[rank] =
+            make_device(DeviceKind::virtual_device)->measure(gemm, {.warmups = 1, .samples = 6});
       });
   }
   for (const Measurement& measurement : measurements) {

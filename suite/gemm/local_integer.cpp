@@ -51,7 +51,7 @@ const Register kCase{{
              "is written",
     .cites = "PTX ISA 9.0, wgmma.mma_async: bf16 products are accumulated with at least single "
              "precision; IEEE 754-2019, 4.3: exact results are not rounded",
-    .seconds = 20,
+    .seconds = 8,
     .rows = rows,
 }};
 

@@ -1,6 +1,7 @@
 // The verification of products must complain about each kind of wrong result, and about no right
 // one.
 #include "suite/gemm/verify.hpp"
+#include "kernels/device.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +11,6 @@
 #include <limits>
 
 #include "kernels/error.hpp"
-#include "kernels/virtual/gemm.hpp"
 #include "suite/gemm/elements.hpp"
 #include "suite/gemm/freivalds.hpp"
 
@@ -37,7 +37,7 @@ Gemm normals(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
   return whole(m, n, k, GemmInputs::normal);
 }
 
-RunResult right(const Gemm& gemm) { return run_virtual_gemm(gemm, kNoFault); }
+RunResult right(const Gemm& gemm) { return make_device(DeviceKind::virtual_device)->run(gemm); }
 
 float f32_at(const RunResult& result, std::size_t index) {
   float value = 0;
