@@ -81,24 +81,44 @@ std::string values_under(const Report& report, std::string_view prefix, bool wit
   return made;
 }
 
+/// Remarks that say the same.
+struct Note {
+  std::set<std::string> texts;
+  std::set<std::uint32_t> cases;
+};
+
+/// Each run of digits as one '#'.
+std::string without_numbers(std::string_view text) {
+  std::string kind;
+  for (const char character : text) {
+    const bool digit = character >= '0' && character <= '9';
+    if (!digit) kind += character;
+    if (digit && (kind.empty() || kind.back() != '#')) kind += '#';
+  }
+  return kind;
+}
+
 }  // namespace
 
-void put_notes(Page& page, const Report& report) {
-  std::map<std::string, std::set<std::uint32_t>> notes;  // text -> cases
+void put_notes(Page& page, const Report& report, const ShowOptions& options) {
+  std::map<std::string, Note> notes;  // by text; notes that differ in numbers alone stand as one
   for (const ResultRow& result : report.results) {
     std::string_view rest = report.text(result.notes);
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
-      notes[std::string(rest.substr(0, end))].insert(result.case_id);
+      const std::string text(rest.substr(0, end));
+      Note& note = notes[options.all ? text : without_numbers(text)];
+      note.texts.insert(text);
+      note.cases.insert(result.case_id);
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
   }
   if (!notes.empty()) put(page, "");
-  for (const auto& [text, cases] : notes) {
-    const std::string where =
-        fmt::format("{}{}", report.cases[*cases.begin()].name.view(),
-                    cases.size() == 1 ? "" : fmt::format(" and {} more", cases.size() - 1));
-    put(page, fmt::format("note: {} ({})", text, where), 6);
+  for (const auto& [kind, note] : notes) {
+    std::string where{report.cases[*note.cases.begin()].name.view()};
+    if (note.cases.size() > 1) where += fmt::format(" and {} more cases", note.cases.size() - 1);
+    if (note.texts.size() > 1) where += fmt::format("; {} other sizes", note.texts.size() - 1);
+    put(page, fmt::format("note: {} ({})", *note.texts.begin(), where), 6);
   }
 }
 

@@ -34,8 +34,9 @@ void put_results(Page& page, const Report& report, const ShowOptions& options);
 /// What was measured.
 void put_metrics(Page& page, const Report& report, const ShowOptions& options);
 
-/// Remarks of the cases, and events beside them.
-void put_notes(Page& page, const Report& report);
+/// Remarks of the cases, those that differ only in numbers once unless all are asked for, and
+/// events.
+void put_notes(Page& page, const Report& report, const ShowOptions& options);
 void put_events(Page& page, const Report& report, const ShowOptions& options);
 
 /// Machines, GPUs, versions, seed and arguments.

@@ -80,7 +80,7 @@ std::string show(const Report& report, const ShowOptions& options) {
   put_summary(page, report);
   put_results(page, report, options);
   put_metrics(page, report, options);
-  put_notes(page, report);
+  put_notes(page, report, options);
   put_events(page, report, options);
   put_origin(page, report, options);
   return page.text;

@@ -203,6 +203,14 @@ TEST(Show, NotesAreSaidOnceWithTheirCase) {
   EXPECT_EQ(text.find("note:"), text.rfind("note:"));
 }
 
+TEST(Show, NotesThatDifferInNumbersStandAsOne) {
+  OutcomeRecord outcome = example_outcome(0, "load.tile.2d");
+  outcome.notes = {"rows of 7 padded to 8", "rows of 71 padded to 72"};
+  const std::string text = shown_alone(example_launch(0), example_gpu(0), outcome);
+  EXPECT_TRUE(has(text, "\nnote: rows of 7 padded to 8 (load.tile.2d; 1 other sizes)\n"));
+  EXPECT_EQ(text.find("note:"), text.rfind("note:"));
+}
+
 TEST(Show, SaysWhatItWasMadeOn) {
   const std::string text = show(assemble(example_journals(), {}), {});
   for (const char* part :

@@ -114,11 +114,12 @@ H5Id open_dataset(Source& source, hid_t root, std::string_view name, std::size_t
   return dataset;
 }
 
-void check_columns(const Source& source, const Table& table, hid_t dataset) {
+std::vector<std::size_t> column_offsets(const Source& source, const Table& table, hid_t dataset) {
   const H5Id type(H5Dget_type(dataset), H5Tclose, source.name + ": a table without a type");
   if (H5Tget_class(type) != H5T_COMPOUND) {
     source.refuse(fmt::format("'{}' has no columns", table.name));
   }
+  std::vector<std::size_t> offsets;
   for (const Column& column : table.columns) {
     const int index = H5Tget_member_index(type, std::string(column.name).c_str());
     if (index < 0) {
@@ -130,7 +131,9 @@ void check_columns(const Source& source, const Table& table, hid_t dataset) {
       source.refuse(fmt::format("column '{}' of table '{}' is not {}", column.name, table.name,
                                 name_of(column.type)));
     }
+    offsets.push_back(H5Tget_member_offset(type, static_cast<unsigned>(index)));
   }
+  return offsets;
 }
 
 }  // namespace tidemark

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <hdf5.h>
+#include <zlib.h>
 
 #include <array>
 #include <fstream>
@@ -66,12 +67,12 @@ void write_u32(hid_t file, const char* table, const char* column, hsize_t row,
   h5_check(H5Dwrite(dataset, type, memory, space, H5P_DEFAULT, &value), "not written");
 }
 
-/// Puts a dataset of this type and layout in the place of a table.
-void replace(hid_t file, const char* table, hid_t type, hsize_t rows, hid_t layout) {
+/// Puts a dataset of this type and layout in the place of a table, without any rows written.
+H5Id replace(hid_t file, const char* table, hid_t type, hsize_t rows, hid_t layout) {
   h5_check(H5Ldelete(file, table, H5P_DEFAULT), "not deleted");
   const H5Id space(H5Screate_simple(1, &rows, nullptr), H5Sclose, "no space");
-  H5Id(H5Dcreate2(file, table, type, space, H5P_DEFAULT, layout, H5P_DEFAULT), H5Dclose,
-       "no table");
+  return {H5Dcreate2(file, table, type, space, H5P_DEFAULT, layout, H5P_DEFAULT), H5Dclose,
+          "no table"};
 }
 
 H5Id layout_list() { return {H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "no list"}; }
@@ -98,7 +99,9 @@ TEST(HostileReport, ALaterMinorVersionIsReadWithItsNewColumnsAndTablesIgnored) {
     h5_check(H5Tinsert(type, "newer", 0, H5T_STD_U32LE), "no column");
     h5_check(H5Tinsert(type, "value", 4, H5T_STD_U32LE), "no column");
     h5_check(H5Tinsert(type, "key", 8, H5T_STD_U32LE), "no column");
-    replace(file, "provenance", type, 3, H5P_DEFAULT);
+    const H5Id dataset = replace(file, "provenance", type, 3, H5P_DEFAULT);
+    const std::array<std::uint32_t, 9> rows{};
+    h5_check(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows.data()), "not written");
   });
   EXPECT_EQ(error, "no error");
 }
@@ -232,6 +235,55 @@ TEST(HostileReport, AFilterThatReportsDoNotUseIsRefused) {
                    "'strings' is packed by a filter that reports do not use"));
 }
 
+TEST(HostileReport, RowsThatWereNeverWrittenAreRefused) {
+  for (const bool chunked : {true, false}) {
+    EXPECT_TRUE(says(Victim().error_after([chunked](hid_t file) {
+      const H5Id layout = layout_list();
+      const hsize_t chunk = 4;
+      if (chunked) h5_check(H5Pset_chunk(layout, 1, &chunk), "no chunks");
+      replace(file, "strings", H5T_STD_U8LE, 8, layout);
+    }),
+                     "rows of 'strings' are missing or cannot be unpacked"));
+  }
+}
+
+/// Puts these bytes in the place of the first chunk of `results`.
+void write_chunk(hid_t file, std::uint32_t filters_left_out, const std::string& bytes) {
+  const H5Id dataset(H5Dopen2(file, "results", H5P_DEFAULT), H5Dclose, "no table");
+  const hsize_t first = 0;
+  h5_check(
+      H5Dwrite_chunk(dataset, H5P_DEFAULT, filters_left_out, &first, bytes.size(), bytes.data()),
+      "not written");
+}
+
+TEST(HostileReport, AChunkShorterThanItsRowsIsRefused) {
+  constexpr std::uint32_t kBothFilters = 3;
+  EXPECT_TRUE(says(Victim().error_after([](hid_t file) {
+    write_chunk(file, kBothFilters, "ten bytes.");  // HDF5 would copy what lies behind them
+  }),
+                   "rows of 'results' are missing or cannot be unpacked"));
+}
+
+TEST(HostileReport, AChunkThatCannotBeInflatedIsRefused) {
+  EXPECT_TRUE(says(Victim().error_after(
+                       [](hid_t file) { write_chunk(file, 0, "this is not what deflate makes"); }),
+                   "rows of 'results' are missing or cannot be unpacked"));
+}
+
+TEST(HostileReport, ALargerChunkThanItsRowsIsRefused) {
+  EXPECT_TRUE(says(Victim().error_after([](hid_t file) {
+    const std::string zeros(100000, '\0');
+    std::string packed(1000, '\0');
+    uLongf bytes = packed.size();
+    ASSERT_EQ(compress(reinterpret_cast<Bytef*>(packed.data()), &bytes,
+                       reinterpret_cast<const Bytef*>(zeros.data()), zeros.size()),
+              Z_OK);
+    packed.resize(bytes);
+    write_chunk(file, 0, packed);
+  }),
+                   "rows of 'results' are missing or cannot be unpacked"));
+}
+
 TEST(HostileReport, AClaimOfMoreRowsThanTheFileCanHoldIsRefused) {
   for (const hsize_t rows : {hsize_t{90'000'000}, hsize_t{1} << 40}) {
     const std::string error = Victim().error_after([rows](hid_t file) {
@@ -302,23 +354,36 @@ TEST(HostileReport, AVerdictThatIsNoneIsRefused) {
   }
 }
 
-TEST(HostileReport, AnyByteChangedGivesAReportOrOneLine) {
+/// Where the packed rows of a table stand in the file.
+std::pair<std::size_t, std::size_t> place_of_chunk(std::string image, std::string_view table) {
+  const H5Id file = memory_file("image", image);
+  const H5Id dataset(H5Dopen2(file, std::string(table).c_str(), H5P_DEFAULT), H5Dclose, "no table");
+  const hsize_t first = 0;
+  unsigned mask = 0;
+  haddr_t address = 0;
+  hsize_t bytes = 0;
+  h5_check(H5Dget_chunk_info_by_coord(dataset, &first, &mask, &address, &bytes), "no chunk");
+  return {address, bytes};
+}
+
+TEST(HostileReport, AnyByteOfTheRowsChangedGivesAReportOrOneLine) {
   const std::string whole = image_of(assemble(example_journals(), {}), "whole");
   std::mt19937_64 random(7);
   int refused = 0;
-  for (int i = 0; i < 400; ++i) {
-    std::string changed = whole;
-    for (int flips = 0; flips < 1 + i % 4; ++flips) {
-      changed[random() % changed.size()] = static_cast<char>(random());
-    }
-    try {
-      report_of(changed, "changed");
-    } catch (const ReportError& error) {
-      ++refused;
-      EXPECT_TRUE(std::string_view(error.what()).starts_with("changed: ")) << error.what();
+  for (const char* table : {"gpus", "cases", "results", "metrics", "string_index", "strings"}) {
+    const auto [address, bytes] = place_of_chunk(whole, table);
+    for (int i = 0; i < 100; ++i) {
+      std::string changed = whole;
+      changed[address + random() % bytes] = static_cast<char>(random());
+      try {
+        report_of(changed, "changed");
+      } catch (const ReportError& error) {
+        ++refused;
+        EXPECT_TRUE(std::string_view(error.what()).starts_with("changed: ")) << error.what();
+      }
     }
   }
-  EXPECT_GT(refused, 40);
+  EXPECT_GT(refused, 300);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "reports/store/dataset.hpp"
 #include "reports/store/each_table.hpp"
@@ -138,11 +139,17 @@ template <class Row>
 void read_table(Source& source, hid_t root, const Table& table, std::vector<Row>& rows) {
   std::size_t count = 0;
   const H5Id dataset = open_dataset(source, root, table.name, sizeof(Row), count);
-  check_columns(source, table, dataset);
+  const std::vector<std::size_t> offsets = column_offsets(source, table, dataset);
+  std::size_t row_bytes = 0;
+  const std::string stored = stored_rows(source, table.name, dataset, count, row_bytes);
   rows.resize(count);
-  if (count > 0 && H5Dread(dataset, row_type(table, Side::memory), H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                           rows.data()) < 0) {
-    source.refuse(fmt::format("table '{}' cannot be read", table.name));
+  for (std::size_t i = 0; i < count; ++i) {
+    const char* const from = stored.data() + i * row_bytes;
+    auto* const to = reinterpret_cast<char*>(&rows[i]);
+    for (std::size_t c = 0; c < offsets.size(); ++c) {
+      const Column& column = table.columns[c];
+      std::memcpy(to + column.offset, from + offsets[c], bytes_of(column));
+    }
   }
 }
 
@@ -153,11 +160,8 @@ std::vector<std::string> read_strings(Source& source, hid_t root) {
   const H5Id dataset = open_dataset(source, root, kStringBytes, 1, count);
   const H5Id type(H5Dget_type(dataset), H5Tclose, source.name + ": no type of strings");
   if (H5Tequal(type, H5T_STD_U8LE) <= 0) source.refuse("'strings' is not a list of bytes");
-  std::string bytes(count, '\0');
-  if (count > 0 &&
-      H5Dread(dataset, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0) {
-    source.refuse("'strings' cannot be read");
-  }
+  std::size_t one = 1;
+  const std::string bytes = stored_rows(source, kStringBytes, dataset, count, one);
   // One after the other and no overlap: else a small file could claim any amount of text.
   std::vector<std::string> strings;
   std::uint64_t next = 0;
@@ -175,6 +179,7 @@ Report read_trusting_nothing(std::string& image, const std::string& name) {
   // Deflate packs at most 1032 to 1, so a table cannot be larger than that and be in the file.
   constexpr std::uint64_t kMostRatio = 1100, kSlack = 1u << 20;
   Source source{.name = name,
+                .file_bytes = image.size(),
                 .bytes_left = std::min(kMostTableBytes, image.size() * kMostRatio + kSlack)};
   if (!image.starts_with(kSignature)) source.refuse("not an HDF5 file", kNotOurs);
   const H5Id file = memory_file(name, image);

@@ -1,0 +1,118 @@
+// Unpacks what is stored of a dataset. In a damaged file a chunk may unpack to fewer bytes than its
+// rows have, or claim that its filters were left out; each step here gives exactly one chunk or
+// none.
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "reports/store/dataset.hpp"
+
+namespace tidemark {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "rows are copied as the file has them");
+
+/// How a chunk is packed: the filters in the order they were applied.
+struct Packing {
+  std::size_t element_bytes = 0, chunk_rows = 0;
+  std::vector<H5Z_filter_t> filters;
+
+  std::size_t chunk_bytes() const { return element_bytes * chunk_rows; }
+};
+
+std::string inflated(const std::string& packed, std::size_t expected) {
+  std::string made(expected, '\0');
+  uLongf bytes = expected;
+  const int status = uncompress(reinterpret_cast<Bytef*>(made.data()), &bytes,
+                                reinterpret_cast<const Bytef*>(packed.data()), packed.size());
+  if (status != Z_OK) bytes = 0;
+  made.resize(bytes);
+  return made;
+}
+
+/// Undoes HDF5's shuffle: first all first bytes of the elements, then all second ones, ...
+std::string unshuffled(const std::string& shuffled, std::size_t element_bytes) {
+  const std::size_t elements = shuffled.size() / element_bytes;
+  std::string made(shuffled.size(), '\0');
+  for (std::size_t byte = 0; byte < element_bytes; ++byte) {
+    for (std::size_t i = 0; i < elements; ++i) {
+      made[i * element_bytes + byte] = shuffled[byte * elements + i];
+    }
+  }
+  return made;
+}
+
+Packing packing_of(const Source& source, std::string_view name, hid_t list,
+                   std::size_t element_bytes) {
+  hsize_t chunk_rows = 0;
+  if (H5Pget_chunk(list, 1, &chunk_rows) != 1) {
+    source.refuse(fmt::format("'{}' has no chunks of rows", name));
+  }
+  Packing packing{.element_bytes = element_bytes, .chunk_rows = chunk_rows, .filters = {}};
+  for (int i = 0; i < H5Pget_nfilters(list); ++i) {
+    unsigned flags = 0, config = 0, value = 0;
+    std::size_t values = 1;
+    const H5Z_filter_t filter = H5Pget_filter2(list, static_cast<unsigned>(i), &flags, &values,
+                                               &value, 0, nullptr, &config);
+    if (filter == H5Z_FILTER_SHUFFLE && value != element_bytes) {
+      source.refuse(fmt::format("'{}' is shuffled in another size than its rows have", name));
+    }
+    packing.filters.push_back(filter);
+  }
+  return packing;
+}
+
+/// The rows of the chunk that starts at this row; empty when they are not all there.
+std::string chunk_at(const Source& source, const Packing& packing, hid_t dataset, hsize_t row) {
+  hsize_t stored_bytes = 0;
+  if (H5Dget_chunk_storage_size(dataset, &row, &stored_bytes) < 0 || stored_bytes == 0 ||
+      stored_bytes > source.file_bytes) {
+    return {};
+  }
+  std::string bytes(stored_bytes, '\0');
+  std::uint32_t left_out = 0;  // bit i: filter i was not applied to this chunk
+  if (H5Dread_chunk(dataset, H5P_DEFAULT, &row, &left_out, bytes.data()) < 0) return {};
+  for (std::size_t i = packing.filters.size(); i-- > 0;) {
+    if ((left_out >> i & 1u) != 0) continue;
+    const bool shuffle = packing.filters[i] == H5Z_FILTER_SHUFFLE;
+    bytes =
+        shuffle ? unshuffled(bytes, packing.element_bytes) : inflated(bytes, packing.chunk_bytes());
+  }
+  if (bytes.size() != packing.chunk_bytes()) bytes.clear();
+  return bytes;
+}
+
+}  // namespace
+
+std::string stored_rows(const Source& source, std::string_view name, hid_t dataset,
+                        std::size_t elements, std::size_t& element_bytes) {
+  const H5Id type(H5Dget_type(dataset), H5Tclose, source.name + ": a table without a type");
+  const H5Id list(H5Dget_create_plist(dataset), H5Pclose, source.name + ": no property list");
+  element_bytes = H5Tget_size(type);
+  std::string rows;
+  if (elements == 0) return rows;
+  const std::string missing = fmt::format("rows of '{}' are missing or cannot be unpacked", name);
+  if (H5Pget_layout(list) == H5D_CONTIGUOUS) {
+    rows.resize(elements * element_bytes);
+    const bool whole = H5Dget_storage_size(dataset) == rows.size();
+    if (!whole || H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows.data()) < 0) {
+      source.refuse(missing);
+    }
+    return rows;
+  }
+  const Packing packing = packing_of(source, name, list, element_bytes);
+  const std::size_t chunks = (elements - 1) / packing.chunk_rows + 1;
+  if (chunks > source.file_bytes) source.refuse(missing);
+  rows.reserve(elements * element_bytes);
+  for (std::size_t row = 0; row < elements; row += packing.chunk_rows) {
+    const std::string chunk = chunk_at(source, packing, dataset, row);
+    if (chunk.empty()) source.refuse(missing);
+    rows.append(chunk, 0, std::min(packing.chunk_rows, elements - row) * element_bytes);
+  }
+  return rows;
+}
+
+}  // namespace tidemark
