@@ -76,7 +76,7 @@ std::vector<GpuRecord> gpu_records(const Mesh& mesh, const Opening& opening) {
   std::vector<GpuRecord> records;
   for (std::uint32_t i = 0; i < mine.size(); ++i) {
     GpuRecord record = opening.assignment.kind == DeviceKind::cuda
-                           ? describe_gpu(mine[i])
+                           ? describe_gpu(opening.inventory, mine[i].uuid)
                            : describe_virtual(mesh.rank(), i);
     record.gpu = first + i;
     record.rank = mesh.rank();

@@ -1,13 +1,16 @@
-// The program: workers, reporters and GPU askers first, then the command line; errors become one
-// line and an exit code.
+// The program: workers, reporters and those who ask about GPUs first, then the command line; errors
+// become one line and an exit code.
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/errors.hpp"
 #include "harness/launch.hpp"
+#include "harness/telemetry/telemetry_child.hpp"
 #include "harness/verbs/command_line.hpp"
 #include "harness/verbs/mpirun.hpp"
 #include "reports/error.hpp"
@@ -23,8 +26,13 @@ int say(ExitCode code, std::string text) {
     if (character == '\n' || character == '\r') character = ' ';
   }
   text.erase(text.find_last_not_of(' ') + 1);
-  if (tidemark::launcher_rank().value_or(0) == 0)
+  if (tidemark::launcher_rank().value_or(0) == 0) {
     std::fprintf(stderr, "tidemark: %s\n", text.c_str());
+  } else {
+    // mpirun kills the job when the first rank leaves with a code other than 0: that must be rank
+    // 0, or the only line that says why is lost. It is over long before this sleep is.
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+  }
   return static_cast<int>(code);
 }
 
@@ -50,5 +58,7 @@ int main(int argc, char** argv) {
   if (first == "__worker") return tidemark::worker_main(argc, argv);
   if (first == "__reporter") return tidemark::reporter_main(argc, argv);
   if (first == "__gpus") return tidemark::gpus_main();
+  if (first == "__nvml") return tidemark::nvml_main(argc, argv);
+  if (first == "__telemetry") return tidemark::telemetry_main(argc, argv);
   return guarded(argc, argv);
 }

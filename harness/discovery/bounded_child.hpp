@@ -14,9 +14,9 @@ struct ChildAnswer {
   std::string out = {}, err = {};  // at most 16 MiB each
 };
 
-/// Runs argv[0] with stdin from /dev/null, and kills its process group after `seconds`. Returns
-/// within two seconds of that even where the child cannot be killed (a driver call that never
-/// returns): such a child is left behind.
+/// Runs argv[0] (a path) with stdin from /dev/null, and kills its process group after `seconds`.
+/// Returns within two seconds of that even where the child cannot be killed (a driver call that
+/// never returns): such a child is left behind.
 ChildAnswer run_bounded(const std::vector<std::string>& argv, double seconds);
 
 }  // namespace tidemark

@@ -2,7 +2,9 @@
 // Written from nvml.h's documentation apart from nvml.cpp: it spells out offsets by itself.
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <thread>
 
 namespace {
@@ -18,7 +20,12 @@ int the_gpu = 0;
 int the_event_set = 0;
 std::atomic<int> started{0};
 std::atomic<int> events_left{0};
-std::atomic<int> mode{0};
+
+// Of the environment, so that a test reaches the processes it starts.
+std::string_view setting(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
 
 bool knows(void* device) { return started > 0 && device == &the_gpu; }
 
@@ -40,12 +47,9 @@ int number(void* device, unsigned says, unsigned* out) {
 // NOLINTBEGIN(readability-identifier-naming,bugprone-not-null-terminated-result)
 extern "C" {
 
-// For tests: 0 answers, 1 refuses to start, 2 does not return from the start until told otherwise.
-void fake_nvml_mode(int wanted) { mode = wanted; }
-
 int nvmlInit_v2() {
-  while (mode == 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  if (mode == 1) return 9;  // NVML_ERROR_DRIVER_NOT_LOADED
+  while (setting("FAKE_NVML") == "stuck") std::this_thread::sleep_for(std::chrono::hours(1));
+  if (setting("FAKE_NVML") == "refuses") return 9;  // NVML_ERROR_DRIVER_NOT_LOADED
   ++started;
   return kSuccess;
 }
@@ -139,14 +143,16 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void* device, unsigned long long* 
   return knows(device) ? kSuccess : kInvalidArgument;
 }
 
-// 70 processes, of 24 bytes each.
+// 70 processes, of 24 bytes each; the first is FAKE_NVML_PROCESS where that is set.
 int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, char* infos) {
   if (!knows(device)) return kInvalidArgument;
   const unsigned room = *count;
   *count = 70;
   if (room < 70) return kInsufficientSize;
   for (unsigned i = 0; i < 70; ++i) {
-    const unsigned pid = 4'000'000 + i;
+    const bool given = i == 0 && !setting("FAKE_NVML_PROCESS").empty();
+    const unsigned pid =
+        given ? static_cast<unsigned>(std::atoi(getenv("FAKE_NVML_PROCESS"))) : 4'000'000 + i;
     std::memcpy(infos + 24 * i, &pid, sizeof pid);
   }
   return kSuccess;

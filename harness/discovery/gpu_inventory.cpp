@@ -13,8 +13,6 @@
 
 #include "harness/discovery/child_answer.hpp"
 #include "harness/discovery/node_files.hpp"
-#include "harness/discovery/nvml.hpp"
-#include "harness/discovery/within.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark {
@@ -23,7 +21,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kAnswerSeconds = 60;
-constexpr double kNvmlSeconds = 10;
 constexpr std::string_view kNcclMark = "nccl ";
 
 #ifdef TIDEMARK_WITH_CUDA
@@ -40,18 +37,6 @@ std::string nccl_version() {
   int version = 0;  // nccl.h, NCCL_VERSION: 22803 for 2.28.3
   if (address == nullptr || reinterpret_cast<int (*)(int*)>(address)(&version) != 0) return {};
   return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
-}
-
-// CUDA names a slice like a whole GPU on some drivers; NVML knows what the whole GPU is.
-std::vector<GpuProperties> with_slices_marked(std::vector<GpuProperties> gpus) {
-  const std::optional<Nvml> nvml = Nvml::open();
-  if (!nvml) return gpus;
-  for (GpuProperties& gpu : gpus) {
-    const NvmlDevice device = nvml->device_of_pci(gpu.pci);
-    if (device != nullptr && nvml->mig_enabled(device) && gpu.uuid.rfind("GPU-", 0) == 0)
-      gpu.uuid.replace(0, 3, "MIG");
-  }
-  return gpus;
 }
 
 std::string last_line(const std::string& text) {
@@ -138,15 +123,25 @@ GpuInventory inventory_of(const ChildAnswer& answer) {
   return inventory;
 }
 
-GpuInventory take_inventory() {
+GpuInventory with_nvml(GpuInventory inventory, std::vector<NvmlAnswer> answers) {
+  inventory.described = std::move(answers);
+  for (std::size_t i = 0; i < inventory.visible.size(); ++i) {
+    // CUDA names a slice like a whole GPU on some drivers; NVML knows what the whole GPU is.
+    std::string& uuid = inventory.visible[i].uuid;
+    GpuRecord& record = inventory.described.at(i).record;
+    if (record.mig_enabled == 1 && uuid.starts_with("GPU-")) uuid.replace(0, 3, "MIG");
+    record.uuid = uuid;
+  }
+  return inventory;
+}
+
+GpuInventory take_inventory(const NvmlChild& nvml) {
   if (!nvidia_present()) return {};
   if (!kWithCuda)
     return {.nvidia_present = true, .problem = "this tidemark was built without CUDA"};
-  GpuInventory inventory = inventory_of(run_bounded({"/proc/self/exe", "__gpus"}, kAnswerSeconds));
-  const auto marked =
-      within(kNvmlSeconds, [gpus = inventory.visible] { return with_slices_marked(gpus); });
-  if (marked) inventory.visible = *marked;
-  return inventory;
+  const GpuInventory inventory =
+      inventory_of(run_bounded({nvml.program, "__gpus"}, kAnswerSeconds));
+  return with_nvml(inventory, ask_nvml(inventory.visible, nvml));
 }
 
 int gpus_main() {

@@ -92,6 +92,43 @@ TEST(InventoryOf, does_not_believe_a_broken_list) {
   EXPECT_NE(inventory_of({.started = true, .status = 0, .out = "[{\n"}).problem, "");
 }
 
+// Of what NVML said, the record of GPU-5f.
+NvmlAnswer answer_with_mig(std::int32_t mig_enabled) {
+  NvmlAnswer answer;
+  answer.record.uuid = "GPU-5f";
+  answer.record.serial = "165";
+  answer.record.mig_enabled = mig_enabled;
+  return answer;
+}
+
+TEST(WithNvml, calls_a_gpu_that_is_cut_into_slices_mig) {
+  const GpuInventory inventory = with_nvml({.visible = {kGpu}}, {answer_with_mig(1)});
+  EXPECT_EQ(inventory.visible[0].uuid, "MIG-5f");
+  EXPECT_EQ(describe_gpu(inventory, "MIG-5f").serial, "165");
+}
+
+TEST(WithNvml, leaves_a_whole_gpu_its_name) {
+  EXPECT_EQ(with_nvml({.visible = {kGpu}}, {answer_with_mig(0)}).visible[0].uuid, "GPU-5f");
+  EXPECT_EQ(with_nvml({.visible = {kGpu}}, {answer_with_mig(-1)}).visible[0].uuid, "GPU-5f");
+}
+
+TEST(DescribeGpu, takes_the_gpu_of_that_name_and_the_nccl_of_all) {
+  NvmlAnswer other;
+  other.record.uuid = "GPU-77";
+  const GpuInventory inventory{.described = {answer_with_mig(0), other}, .nccl = "2.28.3"};
+  const GpuRecord record = describe_gpu(inventory, "GPU-5f");
+  EXPECT_EQ(record.uuid, "GPU-5f");
+  EXPECT_EQ(record.serial, "165");
+  EXPECT_EQ(record.nccl, "2.28.3");
+}
+
+TEST(DescribeGpu, of_a_stranger_knows_the_name) {
+  const GpuRecord record = describe_gpu({.described = {answer_with_mig(0)}}, "GPU-8");
+  EXPECT_EQ(record.uuid, "GPU-8");
+  EXPECT_FALSE(record.nvml);
+  EXPECT_EQ(record.serial, "");
+}
+
 TEST(DescribeVirtual, is_named_by_rank_and_index) {
   const GpuRecord record = describe_virtual(3, 1);
   EXPECT_EQ(record.name, "virtual");

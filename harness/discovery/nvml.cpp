@@ -230,12 +230,6 @@ bool Nvml::lost(NvmlDevice device) const {
   return call("nvmlDeviceGetPowerUsage", device, &milliwatts) == kGpuIsLost;
 }
 
-bool Nvml::mig_enabled(NvmlDevice device) const {
-  unsigned now = 0;
-  unsigned pending = 0;
-  return call("nvmlDeviceGetMigMode", device, &now, &pending) == kSuccess && now == kEnabled;
-}
-
 std::vector<std::uint32_t> Nvml::compute_processes(NvmlDevice device) const {
   constexpr const char* kFunction = "nvmlDeviceGetComputeRunningProcesses_v3";
   std::vector<ProcessInfo> infos(64);

@@ -1,4 +1,5 @@
-// NVML, loaded at run time: the program must start, list and show where there is no driver.
+// NVML, loaded at run time: the program must start, list and show where there is no driver. Only
+// the children __nvml and __telemetry may use this.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,6 @@
 #include "reports/journal/record.hpp"
 
 namespace tidemark {
-
-inline constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
 
 using NvmlDevice = void*;  // nvmlDevice_t
 
@@ -26,7 +25,7 @@ struct NvmlEvent {
 class Nvml {
  public:
   /// Nothing where the library is not there or does not initialise.
-  static std::optional<Nvml> open(const std::string& library = kNvmlLibrary);
+  static std::optional<Nvml> open(const std::string& library);
   Nvml(Nvml&& other) noexcept;
   Nvml& operator=(Nvml&& other) noexcept;
   ~Nvml();
@@ -43,9 +42,6 @@ class Nvml {
 
   /// Whether the GPU has fallen off the bus.
   bool lost(NvmlDevice device) const;
-
-  /// Whether the GPU is cut into slices; false where it cannot be.
-  bool mig_enabled(NvmlDevice device) const;
 
   /// Processes with a compute context on the GPU.
   std::vector<std::uint32_t> compute_processes(NvmlDevice device) const;

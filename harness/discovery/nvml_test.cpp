@@ -4,11 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <future>
-#include <memory>
 
 #include "harness/discovery/fake_nvml.hpp"
-#include "harness/discovery/within.hpp"
 
 namespace tidemark {
 namespace {
@@ -18,7 +15,7 @@ TEST(Nvml, is_not_there_where_the_library_is_not) {
 }
 
 TEST(Nvml, is_not_there_where_it_does_not_start) {
-  const FakeNvml fake(TIDEMARK_FAKE_NVML, FakeNvmlMode::refuses);
+  const FakeNvml fake("refuses");
   EXPECT_FALSE(Nvml::open(TIDEMARK_FAKE_NVML).has_value());
 }
 
@@ -106,19 +103,6 @@ TEST(Nvml, tells_xids_where_ecc_events_are_refused) {
   EXPECT_EQ(event->xid, 79);
   EXPECT_EQ(event->text, "Xid 79");
   EXPECT_FALSE(nvml->next_event(0).has_value());
-}
-
-TEST(Within, gives_what_the_call_returned) {
-  EXPECT_EQ(within(10, [] { return 7; }), 7);
-}
-
-TEST(Within, gives_nothing_when_the_call_does_not_return) {
-  const auto never = std::make_shared<std::promise<void>>();
-  EXPECT_FALSE(within(0.05, [wait = never->get_future().share()] {
-                 wait.wait();
-                 return 7;
-               }).has_value());
-  never->set_value();  // lets the thread end
 }
 
 }  // namespace

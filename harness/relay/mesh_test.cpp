@@ -92,10 +92,18 @@ TEST(Mesh, a_late_part_of_a_meeting_given_up_does_not_enter_the_next_one) {
   EXPECT_EQ(second.parts[1], "second");
 }
 
+TEST(Mesh, a_part_of_a_later_meeting_waits_for_it) {
+  std::vector<Mesh> all = meshes(2);
+  static_cast<void>(all[1].gather("first", {}));
+  static_cast<void>(all[1].gather("second", {}));
+  EXPECT_EQ(all[0].gather("zero", {}).parts[1], "first");
+  EXPECT_EQ(all[0].gather("zero", {}).parts[1], "second");
+}
+
 TEST(Mesh, meanwhile_may_give_up) {
   std::vector<Mesh> all = meshes(2);
   const Gathered seen =
-      all[0].gather("zero", {.silence_s = 60, .total_s = 60, .meanwhile = [] { return false; }});
+      all[0].gather("zero", {.silence_s = 1e9, .total_s = 1e9, .meanwhile = [] { return false; }});
   EXPECT_EQ(seen.silent, std::vector<std::uint32_t>{1});
 }
 
@@ -108,7 +116,10 @@ TEST(Mesh, messages_are_taken_by_tag_in_their_order) {
   EXPECT_EQ(all[0].take(Tag::trouble)->bytes, "first");
   EXPECT_EQ(all[0].take(Tag::trouble)->bytes, "second");
   EXPECT_FALSE(all[0].take(Tag::trouble).has_value());
-  EXPECT_EQ(all[0].take(Tag::tally)->from, 1U);
+  const std::optional<Message> other = all[0].take(Tag::tally);
+  ASSERT_TRUE(other.has_value());
+  EXPECT_EQ(other->from, 1U);
+  EXPECT_EQ(other->bytes, "other");
 }
 
 }  // namespace

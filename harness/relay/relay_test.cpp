@@ -28,7 +28,7 @@ struct TestPanel {
   std::vector<std::byte> memory;
 };
 
-TestPanel make_panel(std::uint32_t id, std::uint32_t rank, std::vector<Shard> shards,
+TestPanel make_panel(std::uint32_t id, std::uint32_t rank, const std::vector<Shard>& shards,
                      std::uint64_t row_bytes, std::uint32_t time) {
   std::uint64_t rows = 0;
   for (const Shard& shard : shards) rows = std::max(rows, shard.first_row + shard.rows);

@@ -216,7 +216,7 @@ class Rounds {
       need_workers_ = false;
       const std::map<std::uint32_t, Verdict> verdicts = run_round(which, attempt);
       if (state_.stop.check()) return {};
-      const std::string trouble = meet_after_round(verdicts);
+      std::string trouble = meet_after_round(verdicts);
       if (!trouble.empty()) return trouble;
       const bool failed = any([](Verdict verdict) { return verdict == Verdict::fail; });
       const bool broke = any(breaks_round);

@@ -75,7 +75,8 @@ bool turn(LaunchState& state, double most_wait_s) {
   state.mesh.pump();
   for (const EventRecord& event : state.telemetry.take_events()) {
     state.journal.append(event);
-    state.console.trouble(fmt::format(" event on GPU {}: {}", event.gpu, event.text));
+    const std::string where = event.gpu < 0 ? "" : fmt::format(" on GPU {}", event.gpu);
+    state.console.trouble(fmt::format(" event{}: {}", where, event.text));
   }
   state.console.refresh();
   while (const std::optional<Message> told = state.mesh.take(Tag::stop)) {

@@ -14,7 +14,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "harness/discovery/gpu_inventory.hpp"
 #include "harness/errors.hpp"
 #include "harness/supervisor/clock.hpp"
 #include "harness/version.hpp"
@@ -25,7 +24,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Taking the inventory may need 60 s, and no sign of life goes out meanwhile.
+/// Taking the inventory may need 75 s, and no sign of life goes out meanwhile.
 constexpr double kSilence = 120;
 
 /// Variables that change what is measured. The rest of the environment is nobody's business.
@@ -81,16 +80,15 @@ std::string build_name() {
                      build.suite_tree);
 }
 
-Json own_view(const RunOptions& options, const Mesh& mesh) {
+Json own_view(const RunOptions& options, const Mesh& mesh, GpuInventory& inventory) {
   const NodeRecord node = describe_node(mesh.rank(), mesh.library());
   Json view = {{"build", build_name()}, {"host", node.hostname}};
   if (mesh.rank() == 0) view["head"] = choose_head(options, node.hostname);
-  const GpuInventory inventory =
-      options.device == DeviceChoice::virtual_device ? GpuInventory{} : take_inventory();
+  if (options.device != DeviceChoice::virtual_device) inventory = take_inventory();
   std::vector<std::string> busy;
-  for (const GpuProperties& gpu : inventory.visible) {
-    for (const std::uint32_t process : foreign_processes(gpu.uuid)) {
-      busy.push_back(fmt::format("{} is held by process {}", gpu.uuid, process));
+  for (const NvmlAnswer& gpu : inventory.described) {
+    for (const std::uint32_t process : gpu.foreign_processes) {
+      busy.push_back(fmt::format("{} is held by process {}", gpu.record.uuid, process));
     }
   }
   view["machine"] = node.boot_id.empty() ? node.hostname : node.boot_id;
@@ -102,10 +100,10 @@ Json own_view(const RunOptions& options, const Mesh& mesh) {
 }
 
 /// What goes wrong here goes to all, so that all leave for the same reason.
-std::string view_or_refusal(const RunOptions& options, const Mesh& mesh) {
+std::string view_or_refusal(const RunOptions& options, const Mesh& mesh, GpuInventory& inventory) {
   Json view;
   try {
-    view = own_view(options, mesh);
+    view = own_view(options, mesh, inventory);
   } catch (const UsageError& error) {
     view = {{"usage", error.what()}};
   } catch (const std::exception& error) {
@@ -150,7 +148,8 @@ RankView rank_view(const Json& json) {
           .nvidia_present = json.at("nvidia_present"),
           .visible = gpus_from_json(json.at("visible")),
           .problem = json.at("problem"),
-          .busy = json.at("busy")};
+          .busy = json.at("busy"),
+          .host = json.at("host")};
 }
 
 Opening opening_of(const RunOptions& options, const Mesh& mesh, const std::vector<Json>& views) {
@@ -214,13 +213,16 @@ void check_output(const std::string& out) {
 }
 
 std::optional<Opening> open_launch(const RunOptions& options, Mesh& mesh, StopWatch& stop) {
-  const Gathered all = mesh.allgather(view_or_refusal(options, mesh), patience(stop));
+  GpuInventory inventory;
+  const Gathered all = mesh.allgather(view_or_refusal(options, mesh, inventory), patience(stop));
   if (stop.check()) return std::nullopt;
   if (!all.complete()) silent_ranks(all);
   std::vector<Json> views;
   for (const std::string& part : all.parts) views.push_back(Json::parse(part));
   check_views(views);
-  return opening_of(options, mesh, views);
+  Opening opening = opening_of(options, mesh, views);
+  opening.inventory = std::move(inventory);
+  return opening;
 }
 
 void agree(Mesh& mesh, StopWatch& stop, const std::string& refusal) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/discovery/assignment.hpp"
+#include "harness/discovery/gpu_inventory.hpp"
 #include "harness/options.hpp"
 #include "harness/relay/mesh.hpp"
 #include "harness/supervisor/launch_state.hpp"
@@ -24,6 +25,7 @@ struct Head {
 
 struct Opening {
   Head head;
+  GpuInventory inventory;  // of this rank
   Assignment assignment;
   std::vector<SlotPlace> places;  // of all slots, in rank order
   std::uint32_t nodes = 1;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "harness/relay/mesh.hpp"
 #include "harness/supervisor/clock.hpp"
 
 namespace tidemark {
@@ -93,6 +95,15 @@ TEST(Slot, a_hang_ends_by_sigkill_where_sigterm_is_ignored) {
   EXPECT_EQ(slot.worker(), nullptr);
 }
 
+TEST(Slot, a_case_that_takes_longer_than_its_deadline_lives_while_it_makes_progress) {
+  const Hook hook("slow@load.tile.rank1");
+  Slot slot({.seed = 1}, kReal, {.least_case = 1.5, .case_factor = 0});
+  slot.begin(rank1(), 1);
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(ending.verdict, Verdict::pass) << ending.reason;
+  EXPECT_GT(ending.seconds, 1.5);
+}
+
 TEST(Slot, a_worker_that_is_not_ready_in_time_is_a_hang) {
   const Hook hook("hang@ready");
   Slot slot({.seed = 1}, kReal, {.ready = 0.3, .term = 0.1});
@@ -150,6 +161,48 @@ TEST(Slot, an_unknown_fault_is_a_tool_error_that_names_it) {
   EXPECT_NE(ending.reason.find("no_such_fault"), std::string::npos) << ending.reason;
 }
 
+/// Holds a process at the door of its exit, where not even SIGKILL ends it: what a driver that
+/// never answers looks like from outside. Gone, it lets the process go.
+class StuckExit {
+ public:
+  explicit StuckExit(pid_t victim) {
+    const Pipe ready = make_pipe();
+    tracer_ = ::fork();
+    if (tracer_ == 0) {
+      const bool held = ::ptrace(PTRACE_SEIZE, victim, nullptr, PTRACE_O_TRACEEXIT) == 0;
+      const char word = held ? 'y' : 'n';
+      if (::write(ready.write.get(), &word, 1) != 1) ::_exit(1);
+      while (true) ::pause();
+    }
+    char word = 'n';
+    holds_ = ::read(ready.read.get(), &word, 1) == 1 && word == 'y';
+  }
+  StuckExit(const StuckExit&) = delete;
+  StuckExit& operator=(const StuckExit&) = delete;
+  ~StuckExit() {
+    ::kill(tracer_, SIGKILL);
+    ::waitpid(tracer_, nullptr, 0);
+  }
+  bool holds() const { return holds_; }
+
+ private:
+  pid_t tracer_ = -1;
+  bool holds_ = false;
+};
+
+TEST(Slot, a_worker_that_outlives_sigkill_is_unkillable_and_the_slot_is_lost) {
+  const Hook hook("hang@load.tile.rank1");
+  Slot slot({.seed = 1}, kReal, {.term = 0.1, .kill = 0.3});
+  slot.begin(rank1(), 1);
+  const StuckExit stuck(slot.worker()->pid());
+  if (!stuck.holds()) GTEST_SKIP() << "this machine does not let a test trace its own children";
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(ending.verdict, Verdict::unkillable);
+  EXPECT_NE(ending.reason.find("after SIGKILL"), std::string::npos) << ending.reason;
+  ASSERT_TRUE(slot.lost().has_value());
+  EXPECT_EQ(slot.lost()->verdict, Verdict::unkillable);
+}
+
 TEST(Slot, giving_up_ends_the_attempt_with_the_given_verdict) {
   const Hook hook("slow@load.tile.rank1");
   Slot slot({.seed = 1}, kReal);
@@ -161,7 +214,21 @@ TEST(Slot, giving_up_ends_the_attempt_with_the_given_verdict) {
   EXPECT_FALSE(slot.busy());
 }
 
-TEST(WorkerProcess, has_nothing_of_the_launcher_and_only_its_own_descriptors) {
+TEST(Spawn, what_outlives_its_parent_has_a_session_of_its_own) {
+  const pid_t child = spawn({.program = "/bin/sleep",
+                             .arguments = {"sleep", "60"},
+                             .fds = {-1, -1, -1},
+                             .bond = Bond::outlives_parent});
+  for (int i = 0; i < 1000 && ::getsid(child) != child; ++i) rest();
+  EXPECT_EQ(::getsid(child), child);
+  ::kill(child, SIGTERM);  // ignored, so that it takes SIGKILL
+  ::kill(child, SIGKILL);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WTERMSIG(status), SIGKILL);
+}
+
+TEST(Spawn, a_child_has_nothing_of_the_launcher_and_only_its_own_descriptors) {
   ::setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
   ::setenv("PMIX_RANK", "1", 1);
   const Pipe stray = make_pipe();

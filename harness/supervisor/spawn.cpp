@@ -1,5 +1,5 @@
 // Fork and exec by hand: between the two only calls that are safe after fork in a process that has
-// threads (MPI, NVML) may be made, so everything is prepared before.
+// threads (MPI) may be made, so everything is prepared before.
 #include "harness/supervisor/spawn.hpp"
 
 #include <fcntl.h>
@@ -29,9 +29,14 @@ bool belongs_to_launcher(std::string_view variable) {
   return false;
 }
 
+std::string setting(const std::string& name, const std::string& value) {
+  std::string text = name;
+  return text.append("=").append(value);
+}
+
 std::vector<std::string> child_environment(const SpawnOrder& order) {
   std::vector<std::string> variables;
-  for (const auto& [name, value] : order.settings) variables.push_back(name + "=" + value);
+  for (const auto& [name, value] : order.settings) variables.push_back(setting(name, value));
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text = *variable;
     bool replaced = belongs_to_launcher(text);
@@ -45,6 +50,7 @@ std::vector<std::string> child_environment(const SpawnOrder& order) {
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> all;
+  all.reserve(texts.size() + 1);
   for (std::string& text : texts) all.push_back(text.data());
   all.push_back(nullptr);
   return all;
@@ -111,6 +117,20 @@ Pipe make_pipe() {
 }
 
 void set_non_blocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
+
+void drain(FileDescriptor& fd, std::string& text) {
+  std::array<char, 16384> bytes{};
+  while (fd.get() >= 0) {
+    const ssize_t got = ::read(fd.get(), bytes.data(), bytes.size());
+    if (got > 0) {
+      text.append(bytes.data(), static_cast<std::size_t>(got));
+    } else if (got == 0) {
+      fd.close();
+    } else if (errno != EINTR) {
+      return;  // EAGAIN: nothing more for now
+    }
+  }
+}
 
 pid_t spawn(const SpawnOrder& order) {
   std::vector<std::string> arguments = order.arguments;

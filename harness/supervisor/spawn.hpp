@@ -33,6 +33,9 @@ struct Pipe {
 Pipe make_pipe();
 void set_non_blocking(int fd);
 
+/// Appends what a non-blocking descriptor has; closes it at its end.
+void drain(FileDescriptor& fd, std::string& text);
+
 /// The last seconds of a child when its parent is gone.
 enum class Bond {
   dies_with_parent,  // own process group; SIGKILL as soon as the parent ends

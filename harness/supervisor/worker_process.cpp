@@ -5,8 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <thread>
 
@@ -18,21 +16,6 @@ namespace {
 constexpr std::size_t kKeptErrors = 2000;
 constexpr std::size_t kShownErrors = 300;
 constexpr std::size_t kLongestLine = std::size_t{64} << 20;
-
-/// Appends what a non-blocking descriptor has; closes it at its end.
-void drain(FileDescriptor& fd, std::string& text) {
-  std::array<char, 16384> bytes{};
-  while (fd.get() >= 0) {
-    const ssize_t got = ::read(fd.get(), bytes.data(), bytes.size());
-    if (got > 0) {
-      text.append(bytes.data(), static_cast<std::size_t>(got));
-    } else if (got == 0) {
-      fd.close();
-    } else if (errno != EINTR) {
-      return;  // EAGAIN: nothing more for now
-    }
-  }
-}
 
 }  // namespace
 

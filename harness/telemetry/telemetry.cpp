@@ -1,28 +1,31 @@
-// The thread that polls NVML, and the readings it leaves behind.
+// The reading side: starts the process that polls NVML and keeps what it says.
 #include "harness/telemetry/telemetry.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <condition_variable>
 #include <deque>
 #include <limits>
 #include <map>
-#include <mutex>
 #include <thread>
 #include <utility>
+
+#include "harness/supervisor/clock.hpp"
+#include "harness/supervisor/spawn.hpp"
+#include "harness/telemetry/lines.hpp"
+#include "kernels/error.hpp"
 
 namespace tidemark {
 namespace {
 
-constexpr std::chrono::milliseconds kInterval{50};
-constexpr std::chrono::seconds kPatience{1};
 constexpr double kNearEnough = 2;            // seconds
 constexpr std::size_t kMostPoints = 36'000;  // of a GPU: half an hour
-
-double unix_now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
+constexpr int kPipeBytes = 1 << 20;          // of eight GPUs: more than a minute
 
 TelemetryPoint unknown_at(double at_unix_s) {
   constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
@@ -37,117 +40,97 @@ TelemetryPoint unknown_at(double at_unix_s) {
 
 }  // namespace
 
-/// Owned by the object and by the thread: a thread that is stuck in NVML outlives the object.
-struct Telemetry::Shared {
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool stop = false;
-  bool ended = false;  // the thread
-  std::map<std::uint32_t, std::deque<TelemetryPoint>> points;
-  std::vector<EventRecord> events;
+struct Telemetry::Stream {
+  pid_t pid = -1;
+  FileDescriptor lines;
+  std::string partial = {};
+  std::map<std::uint32_t, std::deque<TelemetryPoint>> points = {};
+  std::vector<EventRecord> events = {};
+
+  void start(const std::vector<WatchedGpu>& gpus, const NvmlChild& child);
+  void read_all();
+  void keep(const std::string& line);
+  void end();
 };
 
-namespace {
-
-struct Watched {
-  std::uint32_t gpu = 0;
-  NvmlDevice device = nullptr;
-  bool lost = false;
-};
-
-std::vector<Watched> open_all(Nvml& nvml, const std::vector<Telemetry::WatchedGpu>& gpus) {
-  std::vector<Watched> watched;
-  for (const Telemetry::WatchedGpu& gpu : gpus) {
-    const NvmlDevice device = nvml.device_of_uuid(gpu.uuid);
-    if (device == nullptr) continue;
-    nvml.watch(device);
-    watched.push_back({.gpu = gpu.gpu, .device = device});
+void Telemetry::Stream::start(const std::vector<WatchedGpu>& gpus, const NvmlChild& child) {
+  Pipe pipe = make_pipe();
+  set_non_blocking(pipe.read.get());
+  // A launch that waits for other ranks does not read; where this is refused, readings are lost.
+  ::fcntl(pipe.read.get(), F_SETPIPE_SZ, kPipeBytes);
+  SpawnOrder order{.program = child.program,
+                   .arguments = {"tidemark", "__telemetry", child.library},
+                   .settings = {},
+                   .fds = {-1, pipe.write.get(), -1},
+                   .bond = Bond::dies_with_parent};
+  for (const WatchedGpu& gpu : gpus) {
+    order.arguments.push_back(std::to_string(gpu.gpu));
+    order.arguments.push_back(gpu.uuid);
   }
-  return watched;
+  pid = spawn(order);
+  lines = std::move(pipe.read);
 }
 
-EventRecord event_record(std::int32_t gpu, std::int32_t xid, const std::string& text) {
-  return {.at_unix_s = unix_now(), .gpu = gpu, .source = "nvml", .code = xid, .text = text};
-}
-
-// Events that came since the last round, and GPUs that were lost since.
-std::vector<EventRecord> events_of(Nvml& nvml, std::vector<Watched>& watched) {
-  std::vector<EventRecord> events;
-  // A storm of events must not keep the readings away: the rest comes in the next round.
-  for (int i = 0; i < 100; ++i) {
-    const auto event = nvml.next_event(0);
-    if (!event) break;
-    std::int32_t gpu = -1;
-    for (const Watched& one : watched) {
-      if (one.device == event->device) gpu = static_cast<std::int32_t>(one.gpu);
-    }
-    events.push_back(event_record(gpu, event->xid, event->text));
+void Telemetry::Stream::read_all() {
+  const bool open_before = lines.get() >= 0;
+  drain(lines, partial);
+  std::size_t begin = 0;
+  for (std::size_t end = 0; (end = partial.find('\n', begin)) != std::string::npos;
+       begin = end + 1) {
+    keep(partial.substr(begin, end - begin));
   }
-  for (Watched& one : watched) {
-    if (one.lost || !nvml.lost(one.device)) continue;
-    one.lost = true;
-    events.push_back(event_record(static_cast<std::int32_t>(one.gpu), 0,
-                                  "GPU is lost: it does not answer on the bus"));
+  partial.erase(0, begin);
+  // Readings that stop must not look like a GPU that has none.
+  if (open_before && lines.get() < 0 && !points.empty()) {
+    events.push_back({.at_unix_s = unix_s(),
+                      .gpu = -1,
+                      .source = "supervisor",
+                      .code = 0,
+                      .text = "the process that reads NVML ended: clocks, power and Xids are not "
+                              "known from here on"});
   }
-  return events;
 }
 
-}  // namespace
-
-void Telemetry::poll(const std::shared_ptr<Shared>& shared, const std::vector<WatchedGpu>& gpus,
-                     const std::string& library) {
-  // No lock is held while NVML is called: who waits for the lock would wait for the driver.
-  if (auto nvml = Nvml::open(library)) {
-    std::vector<Watched> watched = open_all(*nvml, gpus);
-    std::unique_lock lock(shared->mutex);
-    while (!shared->stop && !watched.empty()) {
-      lock.unlock();
-      std::vector<std::pair<std::uint32_t, TelemetryPoint>> points;
-      points.reserve(watched.size());
-      for (const Watched& one : watched) points.emplace_back(one.gpu, nvml->read(one.device));
-      const std::vector<EventRecord> events = events_of(*nvml, watched);
-      lock.lock();
-      for (const auto& [gpu, point] : points) {
-        std::deque<TelemetryPoint>& kept = shared->points[gpu];
-        kept.push_back(point);
-        if (kept.size() > kMostPoints) kept.pop_front();
-      }
-      shared->events.insert(shared->events.end(), events.begin(), events.end());
-      shared->changed.wait_for(lock, kInterval, [&] { return shared->stop; });
-    }
+void Telemetry::Stream::keep(const std::string& line) {
+  if (const std::optional<GpuReading> reading = reading_in(line)) {
+    std::deque<TelemetryPoint>& kept = points[reading->gpu];
+    kept.push_back(reading->point);
+    if (kept.size() > kMostPoints) kept.pop_front();
+  } else if (std::optional<EventRecord> event = event_in(line)) {
+    events.push_back(std::move(*event));
   }
-  const std::lock_guard lock(shared->mutex);
-  shared->ended = true;
-  shared->changed.notify_all();
 }
 
-Telemetry::Telemetry(std::vector<WatchedGpu> gpus, const std::string& library)
-    : shared_(std::make_shared<Shared>()) {
-  gpus.erase(
-      std::remove_if(gpus.begin(), gpus.end(),
-                     [](const WatchedGpu& gpu) { return gpu.uuid.rfind("virtual-", 0) == 0; }),
-      gpus.end());
-  if (gpus.empty()) {
-    shared_->ended = true;
-    return;
+// Never a waitpid that waits: a process that is stuck in the driver ends when the driver lets it.
+void Telemetry::Stream::end() {
+  lines.close();
+  if (pid < 0) return;
+  ::kill(-pid, SIGKILL);
+  for (int i = 0; i < 500 && ::waitpid(pid, nullptr, WNOHANG) == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  std::thread(poll, shared_, std::move(gpus), library).detach();
 }
 
-// The thread is detached from its birth, so that leaving it behind needs nothing; a second is
-// given to one that does answer, because it must not run into the end of the process.
-Telemetry::~Telemetry() {
-  std::unique_lock lock(shared_->mutex);
-  shared_->stop = true;
-  shared_->changed.notify_all();
-  shared_->changed.wait_for(lock, kPatience, [&] { return shared_->ended; });
+Telemetry::Telemetry(const std::vector<WatchedGpu>& gpus, const NvmlChild& child)
+    : stream_(std::make_unique<Stream>()) {
+  std::vector<WatchedGpu> real;
+  std::copy_if(gpus.begin(), gpus.end(), std::back_inserter(real),
+               [](const WatchedGpu& gpu) { return !gpu.uuid.starts_with("virtual-"); });
+  if (real.empty()) return;
+  try {
+    stream_->start(real, child);
+  } catch (const Error&) {
+    // A launch without readings is a launch: every point is NaN.
+  }
 }
+
+Telemetry::~Telemetry() { stream_->end(); }
 
 TelemetryPoint Telemetry::nearest(std::uint32_t gpu, double at_unix_s) const {
-  const std::lock_guard lock(shared_->mutex);
-  const auto found = shared_->points.find(gpu);
+  stream_->read_all();
+  const auto found = stream_->points.find(gpu);
   const TelemetryPoint* best = nullptr;
-  if (found != shared_->points.end()) {
+  if (found != stream_->points.end()) {
     const std::deque<TelemetryPoint>& points = found->second;
     const auto distance = [&](const TelemetryPoint& point) {
       return std::abs(point.at_unix_s - at_unix_s);
@@ -165,8 +148,8 @@ TelemetryPoint Telemetry::nearest(std::uint32_t gpu, double at_unix_s) const {
 }
 
 std::vector<EventRecord> Telemetry::take_events() {
-  const std::lock_guard lock(shared_->mutex);
-  return std::exchange(shared_->events, {});
+  stream_->read_all();
+  return std::exchange(stream_->events, {});
 }
 
 }  // namespace tidemark

@@ -1,4 +1,4 @@
-// Reads clocks, power, temperature, throttle reasons and Xid events of this rank's GPUs beside the
+// Clocks, power, temperature, throttle reasons and Xid events of this rank's GPUs, read beside the
 // work.
 #pragma once
 
@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "harness/discovery/nvml.hpp"
+#include "harness/discovery/nvml_child.hpp"
 #include "reports/journal/record.hpp"
 
 namespace tidemark {
 
-/// Polls NVML about every 50 ms on a thread of its own, because an NVML call can block for ever on
-/// a sick GPU: nothing here waits for that thread. Without NVML every point is NaN.
+/// Owns a process (`tidemark __telemetry`) that polls NVML about every 50 ms, and reads its pipe in
+/// each call, without ever waiting for it: an NVML call can block for ever on a sick GPU. Without
+/// NVML every point is NaN. For one thread.
 class Telemetry {
  public:
   struct WatchedGpu {
@@ -21,22 +22,20 @@ class Telemetry {
     std::string uuid;
   };
 
-  explicit Telemetry(std::vector<WatchedGpu> gpus, const std::string& library = kNvmlLibrary);
+  explicit Telemetry(const std::vector<WatchedGpu>& gpus, const NvmlChild& child = {});
   Telemetry(const Telemetry&) = delete;
   Telemetry& operator=(const Telemetry&) = delete;
-  ~Telemetry();  // leaves a thread behind that does not answer in one second
+  ~Telemetry();  // leaves a process behind that cannot be killed in one second
 
   /// The reading of `gpu` nearest to a moment; NaN fields where there is none within two seconds.
   TelemetryPoint nearest(std::uint32_t gpu, double at_unix_s) const;
 
-  /// Xid and ECC events since the last call.
+  /// Xid and ECC events since the last call, and the end of readings that had begun.
   std::vector<EventRecord> take_events();
 
  private:
-  struct Shared;
-  static void poll(const std::shared_ptr<Shared>& shared, const std::vector<WatchedGpu>& gpus,
-                   const std::string& library);
-  std::shared_ptr<Shared> shared_;
+  struct Stream;
+  std::unique_ptr<Stream> stream_;
 };
 
 }  // namespace tidemark

@@ -1,43 +1,57 @@
-// Tests of the telemetry thread, against a stand-in NVML with one GPU.
+// Tests of the process that polls NVML and of its reader, with the built program and a stand-in
+// NVML with one GPU.
 #include "harness/telemetry/telemetry.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "harness/discovery/fake_nvml.hpp"
+#include "harness/supervisor/clock.hpp"
 
 namespace tidemark {
 namespace {
 
-double unix_now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
+const NvmlChild kFake = {.program = TIDEMARK_BINARY, .library = TIDEMARK_FAKE_NVML};
 
 // Waits until a reading is there; the test then says what is wrong with it, or that there is none.
 TelemetryPoint first_reading(const Telemetry& telemetry, std::uint32_t gpu) {
   TelemetryPoint point;
   for (int i = 0; i < 2000; ++i) {
-    point = telemetry.nearest(gpu, unix_now());
+    point = telemetry.nearest(gpu, unix_s());
     if (!std::isnan(point.sm_mhz)) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return point;
 }
 
+std::vector<EventRecord> first_events(Telemetry& telemetry) {
+  std::vector<EventRecord> events;
+  for (int i = 0; i < 2000 && events.empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    events = telemetry.take_events();
+  }
+  return events;
+}
+
 TEST(Telemetry, reads_the_gpu_by_its_number_in_the_launch) {
-  const Telemetry telemetry({{.gpu = 5, .uuid = "GPU-fake"}}, TIDEMARK_FAKE_NVML);
+  const Telemetry telemetry({{.gpu = 5, .uuid = "GPU-fake"}}, kFake);
   const TelemetryPoint point = first_reading(telemetry, 5);
   EXPECT_EQ(point.sm_mhz, 1755.0F);
   EXPECT_EQ(point.power_w, 433.25F);
   EXPECT_EQ(point.temperature_c, 61.0F);
-  EXPECT_TRUE(std::isnan(telemetry.nearest(0, unix_now()).sm_mhz));
+  EXPECT_TRUE(std::isnan(telemetry.nearest(0, unix_s()).sm_mhz));
 }
 
 TEST(Telemetry, has_no_reading_for_a_moment_far_away) {
-  const Telemetry telemetry({{.gpu = 0, .uuid = "GPU-fake"}}, TIDEMARK_FAKE_NVML);
+  const Telemetry telemetry({{.gpu = 0, .uuid = "GPU-fake"}}, kFake);
   const TelemetryPoint now = first_reading(telemetry, 0);
   EXPECT_TRUE(std::isnan(telemetry.nearest(0, now.at_unix_s - 60).sm_mhz));
   EXPECT_TRUE(std::isnan(telemetry.nearest(0, now.at_unix_s + 60).sm_mhz));
@@ -45,7 +59,8 @@ TEST(Telemetry, has_no_reading_for_a_moment_far_away) {
 }
 
 TEST(Telemetry, without_nvml_says_nan) {
-  Telemetry telemetry({{.gpu = 0, .uuid = "GPU-fake"}}, "libno-such-thing.so.1");
+  Telemetry telemetry({{.gpu = 0, .uuid = "GPU-fake"}},
+                      {.program = TIDEMARK_BINARY, .library = "libno-such-thing.so.1"});
   const TelemetryPoint point = telemetry.nearest(0, 1000);
   EXPECT_EQ(point.at_unix_s, 1000);
   EXPECT_TRUE(std::isnan(point.sm_mhz));
@@ -57,12 +72,8 @@ TEST(Telemetry, without_nvml_says_nan) {
 }
 
 TEST(Telemetry, tells_an_xid_once_and_names_its_gpu) {
-  Telemetry telemetry({{.gpu = 3, .uuid = "GPU-fake"}}, TIDEMARK_FAKE_NVML);
-  std::vector<EventRecord> events;
-  for (int i = 0; i < 2000 && events.empty(); ++i) {
-    events = telemetry.take_events();
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  Telemetry telemetry({{.gpu = 3, .uuid = "GPU-fake"}}, kFake);
+  const std::vector<EventRecord> events = first_events(telemetry);
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].gpu, 3);
   EXPECT_EQ(events[0].source, "nvml");
@@ -71,11 +82,45 @@ TEST(Telemetry, tells_an_xid_once_and_names_its_gpu) {
   EXPECT_TRUE(telemetry.take_events().empty());
 }
 
-TEST(Telemetry, ends_though_nvml_does_not_answer) {
-  const FakeNvml fake(TIDEMARK_FAKE_NVML, FakeNvmlMode::stuck);
-  const Telemetry telemetry({{.gpu = 0, .uuid = "GPU-fake"}}, TIDEMARK_FAKE_NVML);
-  EXPECT_TRUE(std::isnan(telemetry.nearest(0, unix_now()).sm_mhz));
-  // Its end comes first, while the thread is still stuck.
+/// The process that polls for this one, once it is there; -1 when there is none after ten seconds.
+pid_t poller(int tries = 2000) {
+  for (int i = 0; i < tries; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      std::string command;
+      std::string state;
+      std::ifstream(entry.path() / "cmdline") >> command;
+      std::getline(std::ifstream(entry.path() / "stat"), state);
+      const bool mine = state.find(fmt::format(" {} ", getpid())) != std::string::npos;
+      if (mine && command.find("__telemetry") != std::string::npos)
+        return static_cast<pid_t>(std::stol(entry.path().filename()));
+    }
+  }
+  return -1;
+}
+
+TEST(Telemetry, ends_its_process_though_nvml_does_not_answer) {
+  const FakeNvml fake("stuck");
+  {
+    const Telemetry telemetry({{.gpu = 0, .uuid = "GPU-fake"}}, kFake);
+    EXPECT_TRUE(std::isnan(telemetry.nearest(0, unix_s()).sm_mhz));
+    EXPECT_GT(poller(), 0);
+  }
+  EXPECT_EQ(poller(1), -1);
+}
+
+TEST(Telemetry, says_when_readings_end) {
+  Telemetry telemetry({{.gpu = 0, .uuid = "GPU-fake"}}, kFake);
+  first_reading(telemetry, 0);
+  telemetry.take_events();
+  const pid_t pid = poller();
+  ASSERT_GT(pid, 0);
+  kill(pid, SIGKILL);
+  const std::vector<EventRecord> events = first_events(telemetry);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].gpu, -1);
+  EXPECT_EQ(events[0].source, "supervisor");
+  EXPECT_TRUE(telemetry.take_events().empty());
 }
 
 }  // namespace

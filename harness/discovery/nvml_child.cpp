@@ -1,0 +1,129 @@
+// Both ends of a question to NVML: who asks, and the child that loads the library.
+#include "harness/discovery/nvml_child.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "harness/discovery/bounded_child.hpp"
+#include "harness/discovery/gpu_inventory.hpp"
+#include "harness/discovery/nvml.hpp"
+
+namespace tidemark {
+namespace {
+
+using Json = nlohmann::json;
+
+// The parent of `pid`, or 0: /proc/PID/stat is "PID (name) state parent ...", and the name may
+// hold anything, parentheses too.
+std::uint32_t parent_of(std::uint32_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos || name_end + 4 >= text.size()) return 0;
+  return static_cast<std::uint32_t>(std::strtoul(text.c_str() + name_end + 4, nullptr, 10));
+}
+
+bool descends_from(std::uint32_t pid, std::uint32_t ancestor) {
+  while (pid > 1 && pid != ancestor) pid = parent_of(pid);
+  return pid == ancestor;
+}
+
+// The child of another rank that asks at this moment holds no context, so it is not among them.
+std::vector<std::uint32_t> foreign_processes(const Nvml& nvml, NvmlDevice device) {
+  std::vector<std::uint32_t> foreign = nvml.compute_processes(device);
+  const auto asker = static_cast<std::uint32_t>(getppid());
+  foreign.erase(std::remove_if(foreign.begin(), foreign.end(),
+                               [&](std::uint32_t pid) { return descends_from(pid, asker); }),
+                foreign.end());
+  return foreign;
+}
+
+GpuRecord record_of(const GpuProperties& properties) {
+  GpuRecord record;
+  record.uuid = properties.uuid;
+  record.pci = properties.pci;
+  record.name = properties.name;
+  record.cuda_driver = properties.driver_version;
+  record.cuda_runtime = properties.runtime_version;
+  record.compute_capability = properties.compute_capability;
+  record.sm_count = properties.sm_count;
+  record.memory_bytes = properties.memory_bytes;
+  return record;
+}
+
+// The record travels as a line of a journal, which brings NaN and any text through.
+std::string to_line(const NvmlAnswer& answer) {
+  return Json{{"record", to_line(Record(answer.record))},
+              {"foreign_processes", answer.foreign_processes}}
+      .dump();
+}
+
+std::optional<NvmlAnswer> answer_in(const std::string& line) {
+  try {
+    const Json json = Json::parse(line);
+    const JournalText text = parse_journal(json.at("record"));
+    if (text.records.size() != 1) return std::nullopt;
+    return NvmlAnswer{.record = std::get<GpuRecord>(text.records[0]),
+                      .foreign_processes = json.at("foreign_processes")};
+  } catch (const std::exception&) {  // torn by the end of the child, or the driver's own words
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::vector<NvmlAnswer> ask_nvml(const std::vector<GpuProperties>& gpus, const NvmlChild& child) {
+  std::vector<NvmlAnswer> answers;
+  answers.reserve(gpus.size());
+  for (const GpuProperties& gpu : gpus) answers.push_back({.record = record_of(gpu)});
+  if (gpus.empty()) return answers;
+  // Also a child that was killed may have answered for some GPUs before one did not return.
+  const ChildAnswer said =
+      run_bounded({child.program, "__nvml", child.library, to_json(gpus)}, child.seconds);
+  std::istringstream lines(said.out);
+  for (std::string line; std::getline(lines, line);) {
+    const std::optional<NvmlAnswer> told = answer_in(line);
+    for (NvmlAnswer& answer : answers) {
+      if (told && told->record.uuid == answer.record.uuid) answer = *told;
+    }
+  }
+  return answers;
+}
+
+int nvml_main(int argc, char** argv) {
+  try {
+    if (argc != 4) return 1;
+    const std::vector<GpuProperties> gpus = gpus_from_json(argv[3]);
+    const std::optional<Nvml> nvml = Nvml::open(argv[2]);
+    if (!nvml) return 1;
+    for (const GpuProperties& gpu : gpus) {
+      NvmlDevice device = nvml->device_of_uuid(gpu.uuid);
+      // CUDA has a UUID of its own for a slice; its PCI address is that of the whole GPU.
+      if (device == nullptr) device = nvml->device_of_pci(gpu.pci);
+      if (device == nullptr) continue;
+      NvmlAnswer answer{.record = record_of(gpu),
+                        .foreign_processes = foreign_processes(*nvml, device)};
+      nvml->describe(device, answer.record);
+      fmt::print("{}\n", to_line(answer));
+      // At once: the next GPU may be one that never answers.
+      if (std::fflush(stdout) != 0) return 1;
+    }
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace tidemark

@@ -1,0 +1,104 @@
+// Polls NVML. Everything here may block in the driver for ever, and only this process with it.
+#include "harness/telemetry/telemetry_child.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <deque>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "harness/discovery/nvml.hpp"
+#include "harness/supervisor/clock.hpp"
+#include "harness/supervisor/spawn.hpp"
+#include "harness/telemetry/lines.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::chrono::milliseconds kInterval{50};
+constexpr std::size_t kMostUnsent = 1000;  // events
+
+struct Watched {
+  std::uint32_t gpu = 0;
+  NvmlDevice device = nullptr;
+  bool lost = false;
+};
+
+std::vector<Watched> open_all(Nvml& nvml, int argc, char** argv) {
+  std::vector<Watched> watched;
+  for (int i = 3; i + 1 < argc; i += 2) {
+    const NvmlDevice device = nvml.device_of_uuid(argv[i + 1]);
+    if (device == nullptr) continue;
+    nvml.watch(device);
+    const auto gpu = static_cast<std::uint32_t>(std::strtoul(argv[i], nullptr, 10));
+    watched.push_back({.gpu = gpu, .device = device});
+  }
+  return watched;
+}
+
+std::string event_line(std::int32_t gpu, std::int32_t xid, const std::string& text) {
+  return to_line(
+      EventRecord{.at_unix_s = unix_s(), .gpu = gpu, .source = "nvml", .code = xid, .text = text});
+}
+
+// Adds the events that came since the last round, and the GPUs that were lost since.
+void add_events(Nvml& nvml, std::vector<Watched>& watched, std::deque<std::string>& lines) {
+  // A storm of events must not keep the readings away: the rest comes in the next round.
+  for (int i = 0; i < 100; ++i) {
+    const auto event = nvml.next_event(0);
+    if (!event) break;
+    std::int32_t gpu = -1;
+    for (const Watched& one : watched) {
+      if (one.device == event->device) gpu = static_cast<std::int32_t>(one.gpu);
+    }
+    lines.push_back(event_line(gpu, event->xid, event->text));
+  }
+  for (Watched& one : watched) {
+    if (one.lost || !nvml.lost(one.device)) continue;
+    one.lost = true;
+    lines.push_back(event_line(static_cast<std::int32_t>(one.gpu), 0,
+                               "GPU is lost: it does not answer on the bus"));
+  }
+  while (lines.size() > kMostUnsent) lines.pop_back();  // the first ones say how it began
+}
+
+// Events wait for room, in their order.
+Sent send_events(std::deque<std::string>& lines) {
+  while (!lines.empty()) {
+    const Sent sent = send_line(STDOUT_FILENO, lines.front());
+    if (sent != Sent::whole) return sent;
+    lines.pop_front();
+  }
+  return Sent::whole;
+}
+
+}  // namespace
+
+int telemetry_main(int argc, char** argv) {
+  if (argc < 5) return 1;
+  // A reader that is behind, or gone, is no reason to block or to die in the middle of a call.
+  set_non_blocking(STDOUT_FILENO);
+  ::signal(SIGPIPE, SIG_IGN);
+  std::optional<Nvml> nvml = Nvml::open(argv[2]);
+  if (!nvml) return 1;
+  std::vector<Watched> watched = open_all(*nvml, argc, argv);
+  if (watched.empty()) return 1;
+  std::deque<std::string> events;
+  for (;;) {
+    add_events(*nvml, watched, events);
+    if (send_events(events) == Sent::closed) return 0;
+    for (const Watched& one : watched) {
+      const std::string line = to_line(GpuReading{.gpu = one.gpu, .point = nvml->read(one.device)});
+      // A reading for which there is no room is dropped: the next one is as good.
+      if (send_line(STDOUT_FILENO, line) == Sent::closed) return 0;
+    }
+    std::this_thread::sleep_for(kInterval);
+  }
+}
+
+}  // namespace tidemark
