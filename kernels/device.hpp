@@ -47,9 +47,11 @@ struct RunResult {
   BarrierLedger ledger;
 };
 
+/// The defaults keep a GPU at work for some tenths of a second with the products that tidemark
+/// times, so that clocks and power are read under load.
 struct Timing {
-  std::uint32_t warmups = 3;
-  std::uint32_t samples = 20;
+  std::uint32_t warmups = 50;
+  std::uint32_t samples = 200;
 };
 
 /// One timed run of an operation.
