@@ -30,6 +30,8 @@ Number get(std::string_view& bytes) {
   return number;
 }
 
+/// Lengths in front of bytes, so that a part may hold anything. Ranks of one launch run the same
+/// build, so numbers travel as they lie in memory.
 std::string packed(const Gathered& all) {
   std::string bytes;
   put(bytes, static_cast<std::uint32_t>(all.silent.size()));
@@ -192,6 +194,8 @@ Gathered Mesh::gather(std::string mine, const Patience& patience) {
 }
 
 Gathered Mesh::allgather(std::string mine, const Patience& patience) {
+  // Through rank 0 and not by MPI_Iallgather: a collective that a rank does not join can neither
+  // be cancelled nor say who is missing.
   Gathered all = gather(std::move(mine), patience);
   const std::optional<std::string> spread = broadcast(packed(all), patience);
   if (link_.rank == 0) return all;
@@ -236,6 +240,7 @@ bool started_by_launcher() {
 
 Mesh open_mesh() {
   const char* told = first_set({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"});
+  // A PMI that MPI does not speak makes every rank a launch of its own, each with all GPUs.
   const std::uint64_t expected = told == nullptr ? 1 : std::strtoull(told, nullptr, 10);
   if (!started_by_launcher()) {
     // srun without a PMI: every task would take itself for a whole launch.

@@ -80,6 +80,7 @@ bool RelayMover::adopt_postings(std::uint32_t slot, Box& box) {
 
 void RelayMover::adopt(std::uint32_t slot, Box& box, std::uint32_t id, const RelayPosted& posted) {
   Panel& panel = box.panels[id];
+  // Everything but the counts is of the last posting, which is over for this slot.
   const std::map<std::uint32_t, std::uint32_t> sequence = std::move(panel.sequence);
   panel = Panel{.posting = posted.posting, .table = posted.table, .data = posted.data};
   panel.sequence = sequence;
@@ -133,6 +134,8 @@ std::set<std::uint32_t> RelayMover::read_table(Box& box, Panel& panel,
 bool RelayMover::send_some(std::uint32_t slot, Box& box) {
   bool any = false;
   for (auto& [id, panel] : box.panels) {
+    // One piece a panel and turn, and none while MPI has enough: panels of many megabytes must not
+    // keep a barrier, a crash or a signal waiting.
     if (panel.outgoing.empty() || mesh_.unsent_bytes() >= kMostUnsent) continue;
     send_piece(slot, box, id, panel);
     any = true;

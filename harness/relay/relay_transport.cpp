@@ -64,6 +64,8 @@ void RelayTransport::start(const PanelBuffer& panel) {
 
 void RelayTransport::reserve(Flight& flight, std::uint64_t table_bytes, std::uint64_t panel_bytes) {
   const std::uint64_t needed = table_bytes + panel_bytes;
+  // A panel id keeps its place while the panel fits: rows of a case differ in size, and a region
+  // for each would add up to all the memory there is.
   if (flight.region.bytes < needed) {
     if (flight.region.bytes > 0) segment_.release(flight.region.offset, flight.region.bytes);
     flight.region = {.offset = segment_.grow(needed), .bytes = pages(needed)};

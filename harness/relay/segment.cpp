@@ -36,6 +36,7 @@ Segment Segment::create() {
       FileDescriptor(::memfd_create("tidemark-relay", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   segment.fd_ = segment.owned_.get();
   if (segment.fd_ < 0 || ::ftruncate(segment.fd_, kPage) != 0) refuse("cannot make");
+  // Without the seal a worker that goes mad could shrink it under the supervisor: SIGBUS there.
   if (::fcntl(segment.fd_, F_ADD_SEALS, F_SEAL_SHRINK) != 0) refuse("cannot seal");
   segment.map_all();
   new (segment.base_) SegmentHeader;
@@ -97,10 +98,10 @@ std::span<std::byte> Segment::at(std::uint64_t offset, std::uint64_t length) {
 
 void Segment::map_all() {
   const std::uint64_t size = size_of(fd_);
-  void* mapping = base_ == nullptr
-                      ? ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0)
-                      : ::mremap(base_, mapped_, size, MREMAP_MAYMOVE);
+  void* mapping = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
   if (mapping == MAP_FAILED) refuse("cannot map");
+  // Not mremap: ThreadSanitizer does not see it and takes the old addresses for still in use.
+  if (base_ != nullptr) ::munmap(base_, mapped_);
   base_ = static_cast<std::byte*>(mapping);
   mapped_ = size;
 }

@@ -85,6 +85,7 @@ class Rounds {
     });
   }
 
+  /// Also the barrier between rounds: no rank begins the next one while another is still at this.
   std::string meet_after_round(const std::map<std::uint32_t, Verdict>& verdicts) {
     Json mine = Json::array();
     for (const LocalSlot& local : state_.mine) {
@@ -157,6 +158,7 @@ class Rounds {
 
   /// Fresh workers everywhere, with a transport between them. Bounded by the bounds of the slots.
   void start_workers() {
+    // All ranks come here after the same meetings, so their epochs are equal.
     ++epoch_;
     for (LocalSlot& local : state_.mine) local.slot.dismiss_worker();
     const auto busy = [](const LocalSlot& local) { return local.slot.busy(); };

@@ -124,6 +124,7 @@ void say_result(LaunchState& state, const Opening& opening, const Report& report
 
 /// Rank 0: from journals to the report on disk.
 Verdicts report_all(LaunchState& state, const Opening& opening, const Gathered& gathered) {
+  // From the journals alone, as after a crash: there is no second way to a report.
   const std::string folder = journal_folder(opening.head.out);
   AssembleOptions how{.anonymise = state.options.anonymise, .incomplete_reason = {}};
   if (!gathered.complete()) {

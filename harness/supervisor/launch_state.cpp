@@ -90,6 +90,7 @@ bool turn(LaunchState& state, double most_wait_s) {
 void end_workers(LaunchState& state) {
   for (LocalSlot& local : state.mine) local.slot.give_up(Verdict::not_run, "the launch ended");
   const double until = monotonic_s() + 2;
+  // Longer is not worth it: what is left dies with this process (PR_SET_PDEATHSIG).
   const auto busy = [](const LocalSlot& local) { return local.slot.busy(); };
   while (std::any_of(state.mine.begin(), state.mine.end(), busy) && monotonic_s() < until) {
     for (LocalSlot& local : state.mine) static_cast<void>(local.slot.step());

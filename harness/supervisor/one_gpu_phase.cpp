@@ -24,6 +24,7 @@ Ending not_run(Verdict verdict, std::string reason) {
           .start_unix_s = unix_s()};
 }
 
+/// Every planned case gets a record, also where nothing can run any more: missing is never pass.
 void begin_next(LaunchState& state, LocalSlot& local, Queue& queue) {
   const Case& which = *state.plan.one_gpu[queue.next];
   if (local.slot.lost()) {

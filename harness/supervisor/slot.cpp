@@ -65,6 +65,8 @@ void Slot::send(const Order& order) {
 
 void Slot::begin(const Case& which, std::uint32_t attempt) {
   const double now = monotonic_s();
+  // The order goes into the pipe at once; the worker reads it when it has its device, and the
+  // deadline of the case counts from there.
   attempt_ =
       Attempt{.which = &which,
               .deadline_s = std::max(bounds_.least_case, bounds_.case_factor * which.seconds),
@@ -86,6 +88,7 @@ std::optional<Ending> Slot::step() {
       stop_worker(true);
     }
     if (worker_->ended()) {
+      // A worker may say its outcome and crash on its way out: what it said comes first.
       while (const std::optional<Said> said = worker_->take()) hear(*said);
       worker_gone(*worker_->ended());
     } else if (stop_) {
@@ -204,6 +207,7 @@ void Slot::check_deadlines() {
 }
 
 void Slot::worker_gone(const ProcessEnd& end) {
+  // After a stop the verdict stands already, and how the kernel ended the process says nothing new.
   const bool expected = stop_.has_value();
   const bool was_ready = ready_;
   const std::string words = worker_->last_words();

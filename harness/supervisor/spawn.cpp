@@ -57,7 +57,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }
 
 [[noreturn]] void leave_child(const char* what) {
-  const char* why = std::strerror(errno);
+  // Not strerror: it may allocate, and another thread may have held that lock at the fork.
+  const char* why = ::strerrordesc_np(errno);
   for (const char* text : {what, ": ", why, "\n"}) {
     if (::write(STDERR_FILENO, text, std::strlen(text)) < 0) break;
   }
@@ -88,6 +89,8 @@ void bind_to_parent(Bond bond, pid_t parent) {
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_IGN);
     return;
   }
+  // A group of its own: Ctrl-C on the terminal reaches only the supervisor, and one kill reaches
+  // whatever the worker has started.
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have ended before the line above: then nobody would ever end this process.

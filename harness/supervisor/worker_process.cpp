@@ -20,6 +20,8 @@ constexpr std::size_t kLongestLine = std::size_t{64} << 20;
 }  // namespace
 
 WorkerProcess::WorkerProcess(const WorkerStart& start) {
+  // Its standard output goes where its errors go: nothing of a worker may mix with the report of
+  // rank 0, but its last words are wanted after a crash.
   Pipe orders = make_pipe();
   Pipe records = make_pipe();
   Pipe errors = make_pipe();
