@@ -40,7 +40,8 @@ struct RunResult {
   /// TileLoad: the shared window (window_bytes). Gemm: C[rows, cols] packed row-major in the output
   /// type.
   std::vector<std::uint8_t> bytes;
-  /// TileLoad: the source allocation read back. Gemm: the guards before and behind C.
+  /// TileLoad: the source allocation read back. Gemm: the guards before and behind C, then the
+  /// padding of its rows.
   std::vector<std::uint8_t> surroundings;
   /// CUtensorMap as encoded; zeros where there is none.
   std::array<std::uint8_t, 128> descriptor{};
@@ -66,6 +67,11 @@ struct Measurement {
   std::int32_t code = 0;
   std::string note;
   std::vector<TimedSample> samples;
+  /// Gemm: what the last sample left, as run() hands it back. C and the shards of other ranks are
+  /// poisoned again before that sample, outside the timed span, so that neither a product nor an
+  /// exchange can live on what earlier samples did. Empty where there was a fault, and for
+  /// operations that leave nothing to compare.
+  RunResult last;
 };
 
 /// One of the two virtual interfaces of the project. Throws Error where the tool or the machine

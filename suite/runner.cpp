@@ -137,6 +137,9 @@ RowVerdict row_verdict(const Op& op, const RunResult& result, std::uint32_t row,
       verdict.miscompares.push_back(std::move(miscompare));
   // Panels still in flight would land in the next row's buffers.
   if (timed_out && std::holds_alternative<Gemm>(op)) verdict.usable = false;
+  // A time-out that left no bytes is a kernel that never ended: the next row could only wait for
+  // it.
+  if (timed_out && result.bytes.empty()) verdict.usable = false;
   if (verdict.judgement == Judgement::pass && !verdict.miscompares.empty()) {
     verdict.judgement = Judgement::fail;
     verdict.reason = fmt::format("row {}: {}", row, verdict.miscompares.front().text);
@@ -172,6 +175,15 @@ RowVerdict measure_row(const Case& which, const Op& declared, Device& device, st
   }
   if (measurement.samples.empty())
     throw Error(fmt::format("row {}: the device measured nothing", row));
+  // A number is worth nothing where what was timed is wrong. Other operations leave nothing behind.
+  if (std::holds_alternative<Gemm>(op)) {
+    RowVerdict verdict = row_verdict(op, measurement.last, row, device);
+    if (verdict.judgement != Judgement::pass) {
+      verdict.reason = "after the last timed run, " + verdict.reason;
+      keep_miscompares(outcome, verdict.miscompares, op, row);
+      return verdict;
+    }
+  }
   for (Metric& metric : which.metrics(op, measurement))
     outcome.metrics.push_back(std::move(metric));
   return {};
@@ -268,6 +280,8 @@ Outcome run_case(const Case& which, Device& device, const RunContext& context,
   } catch (const Error& error) {
     worsen(outcome, Judgement::tool_error, fmt::format("{} ({})", error.what(), place_of(error)));
   }
+  // Rows that were right print no number either: the same engine got another one wrong.
+  if (outcome.rows_failed > 0) outcome.metrics.clear();
   outcome.descriptors = digest.value();
   return outcome;
 }

@@ -2,6 +2,7 @@
 #include "suite/runner.hpp"
 
 #include <functional>
+#include <memory>
 
 #include <gtest/gtest.h>
 
@@ -267,6 +268,78 @@ TEST(RunCase, MeasuresABenchmark) {
   ASSERT_EQ(outcome.metrics.size(), 3U);
   EXPECT_EQ(outcome.metrics[0].values, std::vector<double>{2000});
   EXPECT_EQ(device.runs(), 0);
+}
+
+std::vector<Op> two_products(const RunContext&) {
+  const Gemm gemm{
+      .m = 5, .n = 7, .k = 9, .rows = {0, 5}, .cols = {0, 7}, .inputs = GemmInputs::small_integers};
+  return {gemm, gemm};
+}
+
+// Times right products, but leaves behind what `change` makes of that of each row, counted from 0.
+class TimedDevice : public Device {
+ public:
+  using Change = std::function<void(int, RunResult&)>;
+  explicit TimedDevice(Change change) : change_(std::move(change)) {}
+
+  RunResult run(const Op& op) override { return virtual_->run(op); }
+  Measurement measure(const Op& op, const Timing&) override {
+    Measurement measurement = virtual_->measure(op, {.warmups = 0, .samples = 2});
+    change_(rows_++, measurement.last);
+    return measurement;
+  }
+
+ private:
+  std::unique_ptr<Device> virtual_ = make_device(DeviceKind::virtual_device);
+  Change change_;
+  int rows_ = 0;
+};
+
+constexpr Case kProducts{.name = "test.products",
+                         .claim = "",
+                         .cites = "",
+                         .kind = CaseKind::benchmark,
+                         .rows = two_products,
+                         .metrics = duration};
+
+TEST(RunCase, PassesABenchmarkWhoseLastSampleIsRight) {
+  TimedDevice device([](int, RunResult&) {});
+  const Outcome outcome = run_case(kProducts, device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::pass) << outcome.reason;
+  EXPECT_EQ(outcome.metrics.size(), 2U);
+}
+
+TEST(RunCase, BenchmarkWithOneWrongLastSampleFailsAndPrintsNoNumber) {
+  TimedDevice device([](int row, RunResult& last) {
+    if (row == 1) last.bytes[4 * 8 + 3] ^= 0x80;  // C(1, 1)
+  });
+  const Outcome outcome = run_case(kProducts, device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::fail);
+  EXPECT_EQ(outcome.reason.substr(0, 44), "after the last timed run, row 1: C(1, 1): ex");
+  EXPECT_EQ(outcome.rows_run, 2U);
+  EXPECT_EQ(outcome.rows_failed, 1U);
+  EXPECT_TRUE(outcome.metrics.empty());
+  ASSERT_EQ(outcome.miscompares.size(), 1U);
+  EXPECT_EQ(outcome.miscompares[0].row, 1U);
+  EXPECT_NE(outcome.miscompares[0].parameters, "");
+}
+
+TEST(RunCase, BenchmarkThatLeavesNothingToCompareFails) {
+  TimedDevice device([](int, RunResult& last) { last = {}; });
+  EXPECT_EQ(run_case(kProducts, device, {}).judgement, Judgement::fail);
+}
+
+// Of the catalogue: whole columns of what is timed are wrong, and no rate may say how fast.
+TEST(RunCase, LocalSpeedFailsOnADeviceThatIsWrong) {
+  const Case* which = case_named("gemm.local.speed");
+  ASSERT_NE(which, nullptr);
+  for (const char* fault : {"", "gemm_tile_unwritten"}) {
+    const auto device = make_device(DeviceKind::virtual_device, fault_named(fault));
+    const Outcome outcome = run_case(*which, *device, {.seed = 3});
+    const bool wrong = fault_named(fault) != kNoFault;
+    EXPECT_EQ(outcome.judgement, wrong ? Judgement::fail : Judgement::pass) << outcome.reason;
+    EXPECT_EQ(outcome.metrics.empty(), wrong);
+  }
 }
 
 TEST(RunCase, SkipsABenchmarkThatHasNothingToMeasure) {

@@ -28,8 +28,11 @@ struct Range {
 /// a multiple of 16, and RunResult::note says so. The device makes the shards of `rank` with
 /// gemm_element and has `transport` gather the others (panel ids 0 for A, 1 for B). Without a
 /// transport it makes whole panels itself and ignores the shard lists.
-/// C is NaN-poisoned before (every byte 0xff) and has kGuardBytes of poison on both sides: byte i
-/// of RunResult::surroundings, the front guard and then the back one, is poison_byte({seed}, i).
+/// C is NaN-poisoned before (every byte 0xff), its rows c_row_pitch() apart, the padding behind
+/// their last column included, and has kGuardBytes of poison on both sides. RunResult::surroundings
+/// holds the front guard, the back guard and then the padding of all rows in order, rows.count
+/// times c_padding_bytes(): byte i of the guards is poison_byte({seed}, i), each byte of padding
+/// 0xff.
 struct Gemm {
   std::uint64_t m = 0, n = 0, k = 0;
   Range rows{}, cols{};  // of C, this rank's; either may be empty
@@ -45,5 +48,22 @@ struct Gemm {
       everybody{};  // one row a rank: gathered as panel id 2, a barrier before each timed run
   double deadline_s = 60;  // bound of every wait for a shard and for the kernel
 };
+
+constexpr std::uint64_t c_element_bytes(GemmOutput output) {
+  return output == GemmOutput::f32 ? 4 : 2;
+}
+
+/// Bytes from one row of C, `cols` elements wide, to the next: the row's own, rounded up to 16, so
+/// that every row starts where an engine may store 16 bytes at once.
+constexpr std::uint64_t c_row_pitch(std::uint64_t cols, GemmOutput output) {
+  return (cols * c_element_bytes(output) + 15) / 16 * 16;
+}
+
+/// Bytes between the last column of a row of C and the start of the next.
+constexpr std::uint64_t c_padding_bytes(std::uint64_t cols, GemmOutput output) {
+  return c_row_pitch(cols, output) - cols * c_element_bytes(output);
+}
+static_assert(c_row_pitch(5, GemmOutput::f32) == 32 && c_padding_bytes(5, GemmOutput::f32) == 12);
+static_assert(c_row_pitch(8, GemmOutput::bf16) == 16 && c_padding_bytes(8, GemmOutput::bf16) == 0);
 
 }  // namespace tidemark

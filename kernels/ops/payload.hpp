@@ -1,6 +1,5 @@
-// What memory holds before an operation runs: sources are a hash of their address, destinations are
-// poison. Both follow from a seed, so every party can say which byte stood where without storing
-// it.
+// What memory holds before an operation runs: sources are a hash of seed and address, destinations
+// are poison by address. Every party can say which byte stood where without storing it.
 #pragma once
 
 #include <cstdint>

@@ -41,15 +41,17 @@ constexpr std::uint64_t source_allocation_bytes(const TileLoad& load) {
 }
 
 /// 32-bit word `index` of the source allocation. The types that a load may convert (f32_ftz, tf32,
-/// tf32_ftz) hold only normal numbers that every documented rounding keeps as they are; all other
-/// types hold the plain hash, NaN patterns included.
+/// tf32_ftz) hold only normal numbers that every documented rounding keeps as they are: neither
+/// subnormal nor infinite, and for tf32 with ten mantissa bits, so that for these types the
+/// inverted payload does not flip every bit. All other types hold the plain hash, NaN patterns
+/// included.
 constexpr std::uint32_t source_element_word(const TileLoad& load, std::uint64_t index) {
   auto word =
       static_cast<std::uint32_t>(source_word(load.payload, index / 2) >> (32 * (index % 2)));
   if (load.map.type >= DataType::f32_ftz) {
-    const std::uint32_t exponent =
-        (word >> 23) % 253 + 1;                      // 1..253: neither subnormal nor infinite
-    word = (word & 0x807fe000U) | (exponent << 23);  // ten mantissa bits, as tf32 keeps
+    const std::uint32_t exponent = (word >> 23) % 253 + 1;  // 1..253
+    const std::uint32_t mantissa = load.map.type == DataType::f32_ftz ? 0x7fffffU : 0x7fe000U;
+    word = (word & (0x80000000U | mantissa)) | (exponent << 23);
   }
   return word;
 }

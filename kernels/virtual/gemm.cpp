@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,7 +36,7 @@ struct Workspace {
 Workspace make_workspace(const Gemm& gemm) {
   check_block(gemm.rows, gemm.m, "rows");
   check_block(gemm.cols, gemm.n, "columns");
-  const std::uint64_t size = gemm.rows.count * gemm.cols.count * output_bytes(gemm.output);
+  const std::uint64_t size = gemm.rows.count * c_row_pitch(gemm.cols.count, gemm.output);
   Workspace space{.a = make_gemm_panel(gemm, GemmOperand::a),
                   .b = make_gemm_panel(gemm, GemmOperand::b),
                   .c = std::vector<std::uint8_t>(size + 2 * kGuardBytes, 0xff),
@@ -46,6 +48,29 @@ Workspace make_workspace(const Gemm& gemm) {
   }
   space.block.bytes = space.c;
   return space;
+}
+
+/// What the next sample leaves is then its own work, not that of the samples before it. The guards
+/// stay: what those samples wrote there is to be found.
+void poison_again(const Gemm& gemm, Workspace& space) {
+  std::fill(space.c.begin() + kGuardBytes, space.c.end() - kGuardBytes, std::uint8_t{0xff});
+  poison_foreign_shards(space.a, gemm.rank);
+  poison_foreign_shards(space.b, gemm.rank);
+}
+
+/// C without its padding; both guards, and the padding.
+void read_back(const Workspace& space, RunResult& result) {
+  const GemmBlock& c = space.block;
+  const auto at = [&c](std::uint64_t row, std::uint64_t col) {
+    return c.bytes.begin() + static_cast<std::ptrdiff_t>(c.offset_of(row, col));
+  };
+  result.bytes.clear();
+  result.surroundings.assign(c.bytes.begin(), at(0, 0));
+  result.surroundings.insert(result.surroundings.end(), at(c.rows, 0), c.bytes.end());
+  for (std::uint64_t row = 0; row < c.rows; ++row) {
+    result.bytes.insert(result.bytes.end(), at(row, 0), at(row, c.cols));
+    result.surroundings.insert(result.surroundings.end(), at(row, c.cols), at(row + 1, 0));
+  }
 }
 
 std::string note_of(const Gemm& gemm, const GemmPanel& panel) {
@@ -94,21 +119,20 @@ RunResult run_virtual_gemm(const Gemm& gemm, Fault fault) {
     return result;
   }
   multiply(gemm, space, fault);
-  const auto begin = space.c.begin() + kGuardBytes;
-  const auto end = space.c.end() - kGuardBytes;
   result.note = note_of(gemm, space.a);
-  result.bytes.assign(begin, end);
-  result.surroundings.assign(space.c.begin(), begin);
-  result.surroundings.insert(result.surroundings.end(), end, space.c.end());
+  read_back(space, result);
   return result;
 }
 
 Measurement measure_virtual_gemm(const Gemm& gemm, const Timing& timing, Fault fault) {
   Workspace space = make_workspace(gemm);
   std::vector<std::byte> barrier(gemm.everybody.size() * kBarrierRowBytes);
-  Measurement measurement{
-      .fault = DeviceFault::none, .code = 0, .note = note_of(gemm, space.a), .samples = {}};
-  for (std::uint32_t i = 0; i < timing.warmups + timing.samples; ++i) {
+  Measurement measurement;
+  measurement.note = note_of(gemm, space.a);
+  const std::uint32_t runs = timing.warmups + timing.samples;
+  for (std::uint32_t i = 0; i < runs; ++i) {
+    // Before the barrier: behind it the others' rows may land at any time.
+    if (i + 1 == runs) poison_again(gemm, space);
     std::string late = wait_for_everybody(gemm, barrier);
     const auto start = std::chrono::steady_clock::now();
     if (late.empty()) late = gather_panels(gemm, space);
@@ -127,6 +151,7 @@ Measurement measure_virtual_gemm(const Gemm& gemm, const Timing& timing, Fault f
          .total_ns = nanoseconds(done - start),
          .exchange_ns = gemm.transport == nullptr ? 0 : nanoseconds(gathered - start)});
   }
+  read_back(space, measurement.last);
   return measurement;
 }
 

@@ -12,7 +12,8 @@ namespace tidemark {
 /// or when the transport fails.
 RunResult run_virtual_gemm(const Gemm& gemm, Fault fault);
 
-/// Times the host: per sample a barrier through `everybody`, the gather and the product.
+/// Times the host: per sample a barrier through `everybody`, the gather and the product. C and the
+/// shards of other ranks are poisoned again before the last barrier.
 Measurement measure_virtual_gemm(const Gemm& gemm, const Timing& timing, Fault fault);
 
 }  // namespace tidemark

@@ -44,6 +44,8 @@ constexpr FaultInfo kGemmFaults[] = {
      "read: the lowest bit of the element in the middle of the A panel is flipped"},
     {kFaultGemmTileTwice, OpKind::gemm, "gemm_tile_twice",
      "store: the last tile holds the sums of the tile before it"},
+    {kFaultGemmPaddingWritten, OpKind::gemm, "gemm_padding_written",
+     "store: one element behind the last column of the last row is written, where rows are padded"},
 };
 
 }  // namespace

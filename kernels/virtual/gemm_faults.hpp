@@ -28,6 +28,7 @@ inline constexpr Fault kFaultGemmOddColumn{217};
 inline constexpr Fault kFaultGemmStaleStage{218};
 inline constexpr Fault kFaultGemmBitFlip{219};
 inline constexpr Fault kFaultGemmTileTwice{220};
+inline constexpr Fault kFaultGemmPaddingWritten{221};
 
 /// All of the above, in the order of their values.
 std::span<const FaultInfo> gemm_faults();

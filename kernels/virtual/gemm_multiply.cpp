@@ -10,7 +10,6 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/ops/payload.hpp"
 #include "kernels/virtual/gemm_faults.hpp"
 
 namespace tidemark {
@@ -129,9 +128,10 @@ void sum_tile(const Reader& a, const Reader& b, std::uint64_t row, std::uint64_t
   }
 }
 
-void store_element(const GemmBlock& c, std::uint64_t index, float sum, Fault fault) {
-  std::uint8_t* to = c.bytes.data() + kGuardBytes + index * output_bytes(c.output);
-  const bool middle = index == c.rows / 2 * c.cols + c.cols / 2;
+void store_element(const GemmBlock& c, std::uint64_t row, std::uint64_t col, float sum,
+                   Fault fault) {
+  std::uint8_t* to = c.bytes.data() + c.offset_of(row, col);
+  const bool middle = row == c.rows / 2 && col == c.cols / 2;
   const std::uint32_t ulp = fault == kFaultGemmUlp && middle ? 1 : 0;
   if (fault == kFaultGemmOffByOne && middle) sum += 1.0F;
   if (c.output == GemmOutput::f32) {
@@ -156,15 +156,18 @@ void store_tile(const GemmBlock& c, std::uint64_t row, std::uint64_t col, Sums& 
       for (std::uint64_t j = 0; j < i; ++j) std::swap(sums[i][j], sums[j][i]);
   if (fault == kFaultGemmOddColumn) cols = cols / 2 * 2;
   for (std::uint64_t i = 0; i < rows; ++i)
-    for (std::uint64_t j = 0; j < cols; ++j)
-      store_element(c, (row + i) * c.cols + col + j, sums[i][j], fault);
+    for (std::uint64_t j = 0; j < cols; ++j) store_element(c, row + i, col + j, sums[i][j], fault);
 }
 
 void store_outside(const GemmBlock& c, Fault fault) {
-  const std::uint64_t size = c.rows * c.cols * output_bytes(c.output);
-  if (fault == kFaultGemmFrontGuard && size > 0) c.bytes[kGuardBytes - 1] = 0;
-  if (fault == kFaultGemmBackGuard && size > 0)
-    std::fill_n(c.bytes.data() + kGuardBytes + size, output_bytes(c.output), std::uint8_t{0});
+  if (c.rows == 0 || c.cols == 0) return;
+  const auto clear_element = [&c](std::uint64_t row, std::uint64_t col) {
+    std::fill_n(c.bytes.data() + c.offset_of(row, col), c_element_bytes(c.output), std::uint8_t{0});
+  };
+  if (fault == kFaultGemmFrontGuard) c.bytes[kGuardBytes - 1] = 0;
+  if (fault == kFaultGemmBackGuard) clear_element(c.rows, 0);
+  if (fault == kFaultGemmPaddingWritten && c_padding_bytes(c.cols, c.output) > 0)
+    clear_element(c.rows - 1, c.cols);
 }
 
 }  // namespace
@@ -195,7 +198,7 @@ void multiply_plain(const GemmPanel& a, const GemmPanel& b, const GemmBlock& c) 
       for (std::uint64_t k = 0; k < a.k; ++k)
         sum = std::fma(from_bf16(a.elements[i * a.pitch + k]),
                        from_bf16(b.elements[j * b.pitch + k]), sum);
-      store_element(c, i * c.cols + j, sum, kNoFault);
+      store_element(c, i, j, sum, kNoFault);
     }
   }
 }

@@ -6,21 +6,24 @@
 
 #include "kernels/fault.hpp"
 #include "kernels/ops/gemm.hpp"
+#include "kernels/ops/payload.hpp"
 #include "kernels/virtual/gemm_panels.hpp"
 
 namespace tidemark {
 
-/// C of this rank, packed row-major, in the output type. `bytes` is all of the allocation: guard,
-/// block, guard.
+/// C of this rank, row-major, in the output type. `bytes` is all of the allocation: guard, rows
+/// each followed by its padding, guard.
 struct GemmBlock {
   GemmOutput output = GemmOutput::f32;
   std::uint64_t rows = 0, cols = 0;
   std::span<std::uint8_t> bytes;
-};
 
-constexpr std::uint64_t output_bytes(GemmOutput output) {
-  return output == GemmOutput::f32 ? 4 : 2;
-}
+  std::uint64_t pitch() const { return c_row_pitch(cols, output); }
+  /// Where in `bytes` element (row, col) lies; col may be one in the padding.
+  std::uint64_t offset_of(std::uint64_t row, std::uint64_t col) const {
+    return kGuardBytes + row * pitch() + col * c_element_bytes(output);
+  }
+};
 
 /// Multiplies tile by tile; `fault` changes one step.
 void multiply_blocked(const GemmPanel& a, const GemmPanel& b, const GemmBlock& c, Fault fault);

@@ -86,6 +86,13 @@ GemmPanel make_gemm_panel(const Gemm& gemm, GemmOperand operand) {
   return panel;
 }
 
+void poison_foreign_shards(GemmPanel& panel, std::uint32_t rank) {
+  for (const Shard& shard : panel.shards)
+    if (shard.owner != rank)
+      std::fill_n(panel.elements.data() + shard.first_row * panel.pitch, shard.rows * panel.pitch,
+                  std::uint16_t{0xffff});
+}
+
 PanelBuffer buffer_of(GemmPanel& panel, std::uint32_t id) {
   return {.id = id,
           .base = reinterpret_cast<std::byte*>(panel.elements.data()),

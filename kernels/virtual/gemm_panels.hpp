@@ -30,6 +30,9 @@ struct GemmPanel {
 /// Throws Error when a shard reaches outside the panel.
 GemmPanel make_gemm_panel(const Gemm& gemm, GemmOperand operand);
 
+/// Makes the shards of other ranks NaN again, as make_gemm_panel() left them.
+void poison_foreign_shards(GemmPanel& panel, std::uint32_t rank);
+
 PanelBuffer buffer_of(GemmPanel& panel, std::uint32_t id);
 
 /// Gathers `panels` and waits until every shard of them is ready, at most `seconds`. Returns what

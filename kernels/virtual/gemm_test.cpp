@@ -10,6 +10,7 @@
 
 #include "kernels/error.hpp"
 #include "kernels/virtual/gemm_faults.hpp"
+#include "kernels/virtual/gemm_panels.hpp"
 
 namespace tidemark {
 namespace {
@@ -68,6 +69,39 @@ class SilentTransport : public Transport {
   int aborted = 0;
 };
 
+/// Brings the rows of rank 1 as they should be, but only in the first `rounds` gathers of a panel.
+class BringingTransport : public Transport {
+ public:
+  explicit BringingTransport(int rounds) : rounds_(rounds) {}
+
+  void start(const PanelBuffer& panel) override {
+    if (panel.id == kPanelEverybody) {
+      poisoned_at_barrier.push_back(last_a_ != nullptr && *last_a_ == 0xffff);
+      return;
+    }
+    const GemmOperand operand = panel.id == kPanelA ? GemmOperand::a : GemmOperand::b;
+    auto* elements = reinterpret_cast<std::uint16_t*>(panel.base);
+    const std::uint64_t pitch = panel.row_bytes / sizeof(std::uint16_t);
+    const Shard& theirs = panel.shards.back();
+    if (operand == GemmOperand::a) last_a_ = elements + theirs.first_row * pitch;
+    if (started_[panel.id]++ >= rounds_) return;
+    for (std::uint64_t row = theirs.first_row; row < theirs.first_row + theirs.rows; ++row)
+      for (std::uint64_t k = 0; k < pitch; ++k)
+        elements[row * pitch + k] =
+            k < 7 ? gemm_element(GemmInputs::small_integers, operand, 11, row, k)
+                  : std::uint16_t{0};
+  }
+  bool ready(std::uint32_t, std::size_t) override { return true; }
+  void abort() noexcept override {}
+
+  std::vector<bool> poisoned_at_barrier;  // whether the first element of rank 1 in A was
+
+ private:
+  int rounds_;
+  int started_[2] = {};
+  const std::uint16_t* last_a_ = nullptr;
+};
+
 TEST(VirtualGemm, MultipliesExactlyWhateverTheShape) {
   for (const Gemm& gemm : {whole(1, 1, 1), whole(3, 5, 7), whole(64, 64, 64), whole(65, 130, 71),
                            whole(1, 200, 300), whole(70, 1, 264)}) {
@@ -111,11 +145,13 @@ TEST(VirtualGemm, RoundsBf16OutputToNearestEven) {
   EXPECT_TRUE(rounded_up);
 }
 
-TEST(VirtualGemm, SurroundsTheBlockWithGuards) {
+TEST(VirtualGemm, SurroundsTheBlockWithGuardsAndItsRowsWithPadding) {
   const RunResult result = run_virtual_gemm(whole(3, 5, 7), kNoFault);
-  ASSERT_EQ(result.surroundings.size(), 2 * kGuardBytes);
+  ASSERT_EQ(result.surroundings.size(), 2 * kGuardBytes + 3 * 12);  // rows of 20 bytes in 32
   for (std::size_t i = 0; i < 2 * kGuardBytes; ++i)
     ASSERT_EQ(result.surroundings[i], poison_byte({.seed = 11}, i)) << i;
+  for (std::size_t i = 2 * kGuardBytes; i < result.surroundings.size(); ++i)
+    ASSERT_EQ(result.surroundings[i], 0xff) << i;
 }
 
 TEST(VirtualGemm, EmptyBlockStillTakesPartInTheGathers) {
@@ -178,6 +214,47 @@ TEST(VirtualGemm, MeasuresAsManySamplesAsAsked) {
   }
 }
 
+TEST(VirtualGemm, HandsBackWhatTheLastSampleLeft) {
+  const Gemm gemm = whole(9, 11, 13);
+  const RunResult run = run_virtual_gemm(gemm, kNoFault);
+  const RunResult last = measure_virtual_gemm(gemm, {.warmups = 1, .samples = 2}, kNoFault).last;
+  EXPECT_EQ(last.bytes, run.bytes);
+  EXPECT_EQ(last.surroundings, run.surroundings);
+}
+
+/// Gathers between rank 0 and a rank 1 that owns the second half of both panels.
+Gemm half_gathered(Transport& transport) {
+  Gemm gemm = whole(4, 6, 7);
+  gemm.transport = &transport;
+  gemm.a_shards = {{.owner = 0, .first_row = 0, .rows = 2},
+                   {.owner = 1, .first_row = 2, .rows = 2}};
+  gemm.b_shards = {{.owner = 0, .first_row = 0, .rows = 3},
+                   {.owner = 1, .first_row = 3, .rows = 3}};
+  gemm.everybody = {{.owner = 0, .first_row = 0, .rows = 1},
+                    {.owner = 1, .first_row = 1, .rows = 1}};
+  return gemm;
+}
+
+TEST(VirtualGemm, LastSampleOfAnExchangeThatBringsEverythingIsRight) {
+  BringingTransport transport(99);
+  const Gemm gemm = half_gathered(transport);
+  const Measurement measured = measure_virtual_gemm(gemm, {.warmups = 1, .samples = 3}, kNoFault);
+  ASSERT_EQ(measured.fault, DeviceFault::none) << measured.note;
+  ASSERT_EQ(measured.last.bytes.size(), 4U * 6 * 4);
+  EXPECT_EQ(wrong_elements(gemm, measured.last), 0U);
+}
+
+TEST(VirtualGemm, ExchangeThatBringsNothingFromTheSecondSampleOnShows) {
+  BringingTransport transport(1);
+  const Gemm gemm = half_gathered(transport);
+  const Measurement measured = measure_virtual_gemm(gemm, {.warmups = 1, .samples = 3}, kNoFault);
+  ASSERT_EQ(measured.fault, DeviceFault::none) << measured.note;
+  ASSERT_EQ(measured.last.bytes.size(), 4U * 6 * 4);
+  EXPECT_EQ(wrong_elements(gemm, measured.last), 4U * 6 - 2 * 3);  // all but the own block
+  // Only before the last of four barriers, and before it: behind it the others may send.
+  EXPECT_EQ(transport.poisoned_at_barrier, (std::vector<bool>{false, false, false, true}));
+}
+
 TEST(VirtualGemm, NoteSaysWhenRowsWerePadded) {
   EXPECT_EQ(run_virtual_gemm(whole(2, 2, 71), kNoFault).note,
             "virtual blocked loop; rows of 71 elements padded to 72");
@@ -230,8 +307,27 @@ TEST(VirtualGemmFaults, AreHarmlessWhereTheirStepDoesNotOccur) {
   const RunResult right = run_virtual_gemm(one_block, kNoFault);
   for (const Fault fault :
        {kFaultGemmTailBlock, kFaultGemmPadding, kFaultGemmNotCleared, kFaultGemmOddColumn,
-        kFaultGemmStaleStage, kFaultGemmTruncated, kFaultGemmTileTwice})
-    EXPECT_EQ(run_virtual_gemm(one_block, fault).bytes, right.bytes) << static_cast<int>(fault);
+        kFaultGemmStaleStage, kFaultGemmTruncated, kFaultGemmTileTwice, kFaultGemmPaddingWritten}) {
+    const RunResult result = run_virtual_gemm(one_block, fault);
+    EXPECT_EQ(result.bytes, right.bytes) << static_cast<int>(fault);
+    EXPECT_EQ(result.surroundings, right.surroundings) << static_cast<int>(fault);
+  }
+}
+
+TEST(VirtualGemmFaults, PaddingIsWrittenBehindTheLastColumnOfTheLastRow) {
+  for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16}) {
+    Gemm gemm = whole(3, 5, 7);  // rows of 20 bytes in 32, or of 10 in 16
+    gemm.output = output;
+    const std::size_t element = c_element_bytes(output);
+    const std::size_t padding = output == GemmOutput::f32 ? 12 : 6;
+    RunResult right = run_virtual_gemm(gemm, kNoFault);
+    const RunResult wrong = run_virtual_gemm(gemm, kFaultGemmPaddingWritten);
+    EXPECT_EQ(wrong.bytes, right.bytes);
+    ASSERT_EQ(right.surroundings.size(), 2 * kGuardBytes + 3 * padding);
+    for (std::size_t i = 0; i < element; ++i)
+      right.surroundings[2 * kGuardBytes + 2 * padding + i] = 0;
+    EXPECT_EQ(wrong.surroundings, right.surroundings);
+  }
 }
 
 TEST(VirtualGemmFaults, NeverReachTheReferenceEngine) {

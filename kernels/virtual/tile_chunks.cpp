@@ -145,6 +145,12 @@ void break_data(const TileGeometry& tile, Chunk& chunk, bool last) {
   if (tile.fault == kFaultWideHalvesExchanged && tile.element == 8)
     for (std::size_t i = 0; i < kChunkBytes; i += 8)
       std::swap_ranges(&bytes[i], &bytes[i] + 4, &bytes[i] + 4);
+  if (tile.fault == kFaultFtzAsTf32 && tile.type == DataType::f32_ftz &&
+      chunk.inside == kChunkBytes)
+    for (std::size_t i = 0; i < kChunkBytes; i += 4) {
+      bytes[i] = 0;  // the 13 mantissa bits that tf32 does not have
+      bytes[i + 1] &= 0xe0;
+    }
   if (tile.fault == kFaultU16BytesExchanged && tile.type == DataType::u16)
     for (std::size_t i = 0; i < kChunkBytes; i += 2) std::swap(bytes[i], bytes[i + 1]);
 }

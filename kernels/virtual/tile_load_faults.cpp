@@ -77,6 +77,8 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                "data: the last chunk is rotated by one byte"),
     load_fault(kFaultSourceOverwritten, "load_source_overwritten",
                "data: the first chunk is also stored in front of the tensor"),
+    load_fault(kFaultFtzAsTf32, "load_ftz_as_tf32",
+               "data: f32_ftz elements from memory lose the 13 mantissa bits that tf32 has not"),
     load_fault(kFaultSwizzleIgnored, "load_swizzle_ignored",
                "swizzle: chunks land where they would without"),
     load_fault(kFaultSwizzleNarrower, "load_swizzle_narrower",

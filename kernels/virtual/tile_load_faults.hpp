@@ -45,6 +45,7 @@ inline constexpr Fault kFaultWideHalvesExchanged{147};
 inline constexpr Fault kFaultU16BytesExchanged{148};
 inline constexpr Fault kFaultChunkShifted{149};
 inline constexpr Fault kFaultSourceOverwritten{150};
+inline constexpr Fault kFaultFtzAsTf32{151};
 // Swizzle: where a chunk goes.
 inline constexpr Fault kFaultSwizzleIgnored{155};
 inline constexpr Fault kFaultSwizzleNarrower{156};

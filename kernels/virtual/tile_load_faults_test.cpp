@@ -69,6 +69,7 @@ std::vector<TileLoad> rows() {
            .swizzle = Swizzle::b128},
           {0, 0, 0}, 384),
       row({.extent = {64, 16}, .stride = {64}, .box = {64, 16}, .swizzle = Swizzle::b64}, {0, 0}),
+      row({.type = DataType::f32_ftz, .extent = {64, 8}, .stride = {256}, .box = {16, 4}}, {16, 1}),
   };
 }
 
@@ -112,6 +113,7 @@ TEST(TileLoadFaults, HarmlessWhereTheirStepDoesNotOccur) {
                                    kFaultStartTruncated,
                                    kFaultBf16AsFourBytes,
                                    kFaultTf32AsTwoBytes,
+                                   kFaultFtzAsTf32,
                                    kFaultElementStrideIgnored,
                                    kFaultElementStrideInner,
                                    kFaultElementStrideRoundsDown,

@@ -34,7 +34,7 @@ const Register kCase{{
     .scope = CaseScope::all_gpus,
     .correct_by = "gemm.distributed.integer",
     .unit = "TFLOP/s",
-    .seconds = 2,
+    .seconds = 8,
     .rows = rows,
     .metrics = metrics,
 }};

@@ -27,7 +27,7 @@ const Register kCase{{
     .kind = CaseKind::benchmark,
     .correct_by = "gemm.local.integer",
     .unit = "TFLOP/s",
-    .seconds = 1,
+    .seconds = 5,
     .rows = rows,
     .metrics = metrics,
 }};

@@ -153,16 +153,19 @@ TEST(DistributedGemm, MeasuresEveryRankOverManyRounds) {
   std::vector<ThreadTransport> transports;
   for (std::uint32_t rank = 0; rank < 3; ++rank) transports.emplace_back(exchange, rank);
   std::vector<Measurement> measurements(3);
+  std::vector<Gemm> gemms(3);
   {
     std::vector<std::jthread> threads;
     for (std::uint32_t rank = 0; rank < 3; ++rank)
       threads.emplace_back([&, rank] {
-        const Gemm gemm =
-            distributed_gemm(product(48, 48, 48, GemmInputs::normal), rank, 3, &transports[rank]);
-        measurements[rank] =
-            make_device(DeviceKind::virtual_device)->measure(gemm, {.warmups = 1, .samples = 6});
+        gemms[rank] =
+            distributed_gemm(product(48, 46, 48, GemmInputs::normal), rank, 3, &transports[rank]);
+        measurements[rank] = make_device(DeviceKind::virtual_device)
+                                 ->measure(gemms[rank], {.warmups = 1, .samples = 6});
       });
   }
+  for (std::size_t rank = 0; rank < 3; ++rank)
+    EXPECT_TRUE(verify_gemm(gemms[rank], measurements[rank].last, 0).empty()) << rank;
   for (const Measurement& measurement : measurements) {
     EXPECT_EQ(measurement.fault, DeviceFault::none) << measurement.note;
     ASSERT_EQ(measurement.samples.size(), 6U);

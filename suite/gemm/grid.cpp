@@ -61,6 +61,8 @@ Gemm distributed_gemm(Gemm whole, std::uint32_t rank, std::uint32_t ranks, Trans
   whole.cols = part_of(whole.n, grid.cols, col);
   whole.rank = rank;
   whole.transport = transport;
+  // Below the patience of whoever watches this process, so that a shard that never comes is named.
+  whole.deadline_s = 20;
   whole.a_shards = shards_of(whole.rows.count, grid.cols, row * grid.cols, 1);
   whole.b_shards = shards_of(whole.cols.count, grid.rows, col, grid.cols);
   whole.everybody.clear();

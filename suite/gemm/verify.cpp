@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::uint64_t kExactProducts = std::uint64_t{1} << 31;  // about a second of one core
 constexpr std::uint64_t kRealProducts = std::uint64_t{1} << 27;
+constexpr std::uint8_t kPaddingByte = 0xff;
 constexpr std::uint64_t kOperandElements = std::uint64_t{1} << 28;  // memory for A and B
 
 std::uint64_t block_bytes(const Gemm& gemm) {
@@ -45,7 +47,8 @@ std::vector<Miscompare> wrong_size(const char* what, std::uint64_t expected, std
 std::vector<Miscompare> verify_guards(const Gemm& gemm, const RunResult& result,
                                       std::uint32_t row_index) {
   Miscompare miscompare;
-  for (std::uint64_t i = 0; i < result.surroundings.size(); ++i) {
+  const std::uint64_t guards = std::min<std::uint64_t>(2 * kGuardBytes, result.surroundings.size());
+  for (std::uint64_t i = 0; i < guards; ++i) {
     const std::uint8_t expected = poison_byte({.seed = gemm.seed}, i);
     if (result.surroundings[i] == expected) continue;
     if (miscompare.wrong_bytes == 0) {
@@ -65,6 +68,41 @@ std::vector<Miscompare> verify_guards(const Gemm& gemm, const RunResult& result,
   miscompare.text =
       fmt::format("written outside C, {}: expected 0x{:02x}, got 0x{:02x}; {} bytes", place,
                   miscompare.expected, miscompare.actual, miscompare.wrong_bytes);
+  return {miscompare};
+}
+
+std::uint64_t surroundings_bytes(const Gemm& gemm) {
+  return 2 * kGuardBytes + gemm.rows.count * c_padding_bytes(gemm.cols.count, gemm.output);
+}
+
+/// The bytes between the last column of a row and the next row, which only the poisoning may write.
+std::vector<Miscompare> verify_padding(const Gemm& gemm, const RunResult& result,
+                                       std::uint32_t row_index) {
+  if (result.surroundings.size() != surroundings_bytes(gemm)) return {};  // said by its size
+  Miscompare miscompare;
+  for (std::uint64_t i = 2 * kGuardBytes; i < result.surroundings.size(); ++i) {
+    if (result.surroundings[i] == kPaddingByte) continue;
+    if (miscompare.wrong_bytes == 0) {
+      miscompare.first_offset = i;
+      miscompare.expected = kPaddingByte;
+      miscompare.actual = result.surroundings[i];
+    }
+    ++miscompare.wrong_bytes;
+  }
+  if (miscompare.wrong_bytes == 0) return {};
+  const std::uint64_t padding = c_padding_bytes(gemm.cols.count, gemm.output);
+  const std::uint64_t at = miscompare.first_offset - 2 * kGuardBytes;
+  const std::uint64_t end = gemm.cols.first + gemm.cols.count;  // of the block's columns
+  const std::uint64_t row = gemm.rows.first + at / padding;
+  const std::uint64_t column = end + at % padding / element_bytes(gemm.output);
+  miscompare.row = row_index;
+  miscompare.what = "padding";
+  miscompare.coordinate = {static_cast<std::int64_t>(row), static_cast<std::int64_t>(column), 0, 0,
+                           0};
+  miscompare.text = fmt::format(
+      "written into the padding of row {}, at column {} where the block ends before column {}: "
+      "expected 0x{:02x}, got 0x{:02x}; {} bytes",
+      row, column, end, miscompare.expected, miscompare.actual, miscompare.wrong_bytes);
   return {miscompare};
 }
 
@@ -116,8 +154,10 @@ std::vector<Miscompare> verify_gemm(const Gemm& gemm, const RunResult& result,
                                     std::uint32_t row_index) {
   const std::uint64_t size = block_bytes(gemm);
   std::vector<Miscompare> found = wrong_size("C", size, result.bytes.size(), row_index);
-  append(found, wrong_size("guard", 2 * kGuardBytes, result.surroundings.size(), row_index));
+  append(found,
+         wrong_size("guard", surroundings_bytes(gemm), result.surroundings.size(), row_index));
   append(found, verify_guards(gemm, result, row_index));
+  append(found, verify_padding(gemm, result, row_index));
   if (result.bytes.size() != size) return found;
   std::vector<Miscompare> values = verify_finite(gemm, result, row_index);
   // Sums over a row say nothing once one of its elements is not a number.

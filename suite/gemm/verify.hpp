@@ -11,11 +11,11 @@
 
 namespace tidemark {
 
-/// What is wrong with `result`; empty when nothing is found. In this order: size, guards, elements
-/// that are not finite, values. Integers are compared exactly, every element where the block takes
-/// at most 2^31 products, otherwise 64 samples and Freivalds' check; normal inputs within the
-/// rounding of fp32 sums, every element up to 2^27 products, then samples and Freivalds' check.
-/// Miscompare::row is `row_index`.
+/// What is wrong with `result`; empty when nothing is found. In this order: size, guards, padding
+/// of rows, elements that are not finite, values. Integers are compared exactly, every element
+/// where the block takes at most 2^31 products, otherwise 64 samples and Freivalds' check; normal
+/// inputs within the rounding of fp32 sums, every element up to 2^27 products, then samples and
+/// Freivalds' check. Miscompare::row is `row_index`.
 std::vector<Miscompare> verify_gemm(const Gemm& gemm, const RunResult& result,
                                     std::uint32_t row_index);
 

@@ -90,18 +90,25 @@ Trouble kernel_trouble(const ResidentGemm& block) {
               static_cast<double>(kKernelWaitNs) * 1e-9)};
 }
 
-/// C without its padding, and both guards.
+/// C without its padding; both guards, and the padding.
 void read_back(const Gemm& gemm, const ResidentGemm& block, RunResult& result) {
   const cudaStream_t stream = block.stream.get();
   const std::uint64_t element = c_element_bytes(gemm.output);
   const std::uint64_t row_bytes = block.local.n * element;
+  const std::uint64_t pitch = block.local.ldc * element;
+  const std::uint64_t padding = pitch - row_bytes;
+  const std::uint64_t rows_of_padding = padding == 0 ? 0 : block.local.m;
   result.bytes.resize(block.local.m * row_bytes);
-  result.surroundings.resize(2 * kGuardBytes);
+  result.surroundings.resize(2 * kGuardBytes + rows_of_padding * padding);
   if (!result.bytes.empty())
-    cuda_check(
-        cudaMemcpy2DAsync(result.bytes.data(), row_bytes, block.local.c, block.local.ldc * element,
-                          row_bytes, block.local.m, cudaMemcpyDeviceToHost, stream),
-        "read C back");
+    cuda_check(cudaMemcpy2DAsync(result.bytes.data(), row_bytes, block.local.c, pitch, row_bytes,
+                                 block.local.m, cudaMemcpyDeviceToHost, stream),
+               "read C back");
+  if (rows_of_padding != 0)
+    cuda_check(cudaMemcpy2DAsync(result.surroundings.data() + 2 * kGuardBytes, padding,
+                                 block.local.c + row_bytes, pitch, padding, rows_of_padding,
+                                 cudaMemcpyDeviceToHost, stream),
+               "read the padding of C");
   cuda_check(cudaMemcpyAsync(result.surroundings.data(), block.c.data(), kGuardBytes,
                              cudaMemcpyDeviceToHost, stream),
              "read the guard before C");
@@ -138,16 +145,31 @@ double elapsed_ns(const Event& began, const Event& ended) {
   return double{milliseconds} * 1e6;
 }
 
+/// What the last sample left, unless a kernel says that it gave up.
+Trouble read_last(const Gemm& gemm, const ResidentGemm& block, Measurement& measurement) {
+  Trouble trouble = kernel_trouble(block);
+  if (trouble.fault == DeviceFault::none) read_back(gemm, block, measurement.last);
+  return trouble;
+}
+
 /// With a transport: barrier, exchange, kernel. The total is taken by events, which a host that
 /// polls late cannot stretch: the stream is idle at the first one, so it stands for the host's now.
 Trouble measure_exchanged(const Gemm& gemm, const Timing& timing,
-                          std::unique_ptr<ResidentGemm>& block, std::vector<TimedSample>& samples) {
+                          std::unique_ptr<ResidentGemm>& block, Measurement& measurement) {
   if (gemm.everybody.empty())
     throw Error("gemm: `everybody` is empty, but a timed run needs one row of each rank");
   const Event began(Event::Kind::timing);
   const Event ended(Event::Kind::timing);
-  for (std::uint32_t i = 0; i < timing.warmups + timing.samples; ++i) {
-    Trouble trouble = barrier(gemm, *block);
+  const std::uint32_t launches = timing.warmups + timing.samples;
+  for (std::uint32_t i = 0; i < launches; ++i) {
+    Trouble trouble;
+    if (i + 1 == launches) {
+      // Before the barrier, and waited for: behind it the others' rows may land at any time.
+      poison_again(gemm, *block);
+      trouble = wait_or_leave(block, gemm.deadline_s, "poisoning C again");
+      if (trouble.fault != DeviceFault::none) return trouble;
+    }
+    trouble = barrier(gemm, *block);
     if (trouble.fault != DeviceFault::none) return trouble;
     const auto start = std::chrono::steady_clock::now();
     cuda_check(cudaEventRecord(began.get(), block->stream.get()), "record the start of a sample");
@@ -160,16 +182,16 @@ Trouble measure_exchanged(const Gemm& gemm, const Timing& timing,
     trouble = wait_or_leave(block, gemm.deadline_s, "the kernel");
     if (trouble.fault != DeviceFault::none) return trouble;
     if (i < timing.warmups) continue;
-    samples.push_back({.at_unix_s = unix_seconds(),
-                       .total_ns = elapsed_ns(began, ended),
-                       .exchange_ns = exchanged.count()});
+    measurement.samples.push_back({.at_unix_s = unix_seconds(),
+                                   .total_ns = elapsed_ns(began, ended),
+                                   .exchange_ns = exchanged.count()});
   }
-  return kernel_trouble(*block);
+  return read_last(gemm, *block, measurement);
 }
 
 /// Without one: launches back to back, each between events of its own.
 Trouble measure_alone(const Gemm& gemm, const Timing& timing, std::unique_ptr<ResidentGemm>& block,
-                      std::vector<TimedSample>& samples) {
+                      Measurement& measurement) {
   const std::uint32_t launches = timing.warmups + timing.samples;
   std::vector<Event> began;
   std::vector<Event> ended;
@@ -178,6 +200,7 @@ Trouble measure_alone(const Gemm& gemm, const Timing& timing, std::unique_ptr<Re
     ended.emplace_back(Event::Kind::timing);
   }
   for (std::uint32_t i = 0; i < launches; ++i) {
+    if (i + 1 == launches) poison_again(gemm, *block);  // in order of the stream, before the event
     cuda_check(cudaEventRecord(began[i].get(), block->stream.get()), "record a start");
     launch_engine(gemm, *block);
     cuda_check(cudaEventRecord(ended[i].get(), block->stream.get()), "record an end");
@@ -186,19 +209,19 @@ Trouble measure_alone(const Gemm& gemm, const Timing& timing, std::unique_ptr<Re
   if (trouble.fault != DeviceFault::none) return trouble;
   const double now = unix_seconds();
   for (std::uint32_t i = timing.warmups; i < launches; ++i)
-    samples.push_back({.at_unix_s = now - elapsed_ns(ended[i], ended.back()) * 1e-9,
-                       .total_ns = elapsed_ns(began[i], ended[i]),
-                       .exchange_ns = 0});
-  return kernel_trouble(*block);
+    measurement.samples.push_back({.at_unix_s = now - elapsed_ns(ended[i], ended.back()) * 1e-9,
+                                   .total_ns = elapsed_ns(began[i], ended[i]),
+                                   .exchange_ns = 0});
+  return read_last(gemm, *block, measurement);
 }
 
-Trouble measure_block(const Gemm& gemm, const Timing& timing, std::vector<TimedSample>& samples) {
+Trouble measure_block(const Gemm& gemm, const Timing& timing, Measurement& measurement) {
   std::unique_ptr<ResidentGemm> block = make_resident(gemm);
   Trouble trouble = wait_or_leave(block, gemm.deadline_s, "making the inputs");
   if (trouble.fault == DeviceFault::none) trouble = refused(*block);
   if (trouble.fault != DeviceFault::none) return trouble;
-  return gemm.transport == nullptr ? measure_alone(gemm, timing, block, samples)
-                                   : measure_exchanged(gemm, timing, block, samples);
+  return gemm.transport == nullptr ? measure_alone(gemm, timing, block, measurement)
+                                   : measure_exchanged(gemm, timing, block, measurement);
 }
 
 /// Puts trouble into a RunResult or a Measurement, in place of the note about how all went well.
@@ -233,11 +256,14 @@ Measurement measure_gemm(const Gemm& gemm, const Timing& timing) {
   Measurement measurement;
   measurement.note = engine_note(gemm);
   try {
-    take(measurement, measure_block(gemm, timing, measurement.samples));
+    take(measurement, measure_block(gemm, timing, measurement));
   } catch (const StickyError& error) {
     take(measurement, sticky(error));
   }
-  if (measurement.fault != DeviceFault::none) measurement.samples.clear();
+  if (measurement.fault != DeviceFault::none) {
+    measurement.samples.clear();
+    measurement.last = {};
+  }
   return measurement;
 }
 

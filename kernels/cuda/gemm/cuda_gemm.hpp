@@ -14,7 +14,8 @@ namespace tidemark {
 RunResult run_gemm(const Gemm& gemm);
 
 /// Times one Gemm. With a transport each sample is a barrier over `everybody`, then the exchange,
-/// then the kernel; without one the kernel alone, launched back to back over the same memory.
+/// then the kernel; without one the kernel alone, launched back to back over the same memory. C and
+/// the shards of other ranks are poisoned again before the last sample, whose C is read back.
 Measurement measure_gemm(const Gemm& gemm, const Timing& timing);
 
 }  // namespace tidemark

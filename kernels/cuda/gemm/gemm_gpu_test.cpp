@@ -1,5 +1,6 @@
 // The GEMM of the real device: both engines against each other and against the host. Skipped where
 // there is no GPU; fails there with TIDEMARK_REQUIRE_GPU=1.
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -45,13 +46,18 @@ std::ptrdiff_t first_difference(const RunResult& left, const RunResult& right,
   return -1;
 }
 
-void expect_guards_intact(const RunResult& result) {
-  ASSERT_EQ(result.surroundings.size(), 2 * kGuardBytes);
+/// The guards, and the padding behind the last column of every row.
+void expect_surroundings_intact(const Gemm& gemm, const RunResult& result) {
+  const std::size_t padding = c_padding_bytes(gemm.cols.count, gemm.output);
+  ASSERT_EQ(result.surroundings.size(), 2 * kGuardBytes + gemm.rows.count * padding);
   for (std::uint32_t i = 0; i < 2 * kGuardBytes; ++i)
     ASSERT_EQ(result.surroundings[i], poison_byte({.seed = 7}, i)) << "guard byte " << i;
+  for (std::size_t i = 0; i < gemm.rows.count * padding; ++i)
+    ASSERT_EQ(result.surroundings[2 * kGuardBytes + i], 0xff)
+        << "byte " << i % padding << " behind row " << i / padding;
 }
 
-/// Both engines, the same bits, no fault, guards as they were.
+/// Both engines, the same bits, no fault, guards and padding as they were.
 void expect_engines_agree(const Gemm& gemm) {
   const std::size_t element = gemm.output == GemmOutput::f32 ? 4 : 2;
   const RunResult fast = run_with(gemm, GemmEngine::fast);
@@ -63,8 +69,8 @@ void expect_engines_agree(const Gemm& gemm) {
   EXPECT_EQ(first_difference(fast, reference, element), -1)
       << "row-major index of the first wrong element, of " << gemm.rows.count << " x "
       << gemm.cols.count;
-  expect_guards_intact(fast);
-  expect_guards_intact(reference);
+  expect_surroundings_intact(gemm, fast);
+  expect_surroundings_intact(gemm, reference);
 }
 
 class GpuGemm : public testing::Test {
@@ -105,6 +111,17 @@ TEST_F(GpuGemm, OutputInBf16) {
   Gemm gemm = whole(1000, 1017, 1032);
   gemm.output = GemmOutput::bf16;
   expect_engines_agree(gemm);
+}
+
+// Every amount of padding that a row can have, next to a store that writes columns in pairs.
+TEST_F(GpuGemm, NothingIsWrittenBehindTheLastColumn) {
+  for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16})
+    for (const std::uint64_t columns : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 255U, 257U}) {
+      SCOPED_TRACE(columns);
+      Gemm gemm = whole(130, columns, 72);
+      gemm.output = output;
+      expect_engines_agree(gemm);
+    }
 }
 
 // The one test in which neither engine vouches for the other.
@@ -171,7 +188,7 @@ TEST_F(GpuGemm, EmptyBlockMultipliesNothing) {
   EXPECT_EQ(result.fault, DeviceFault::none) << result.note;
   EXPECT_TRUE(result.bytes.empty());
   EXPECT_EQ(result.note, "empty block");
-  expect_guards_intact(result);
+  expect_surroundings_intact(gemm, result);
 }
 
 TEST_F(GpuGemm, OwnShardsMakeTheSameMatrix) {
@@ -226,6 +243,61 @@ TEST_F(GpuGemm, MeasuresAsManySamplesAsAsked) {
     EXPECT_GT(sample.total_ns, 0);
     EXPECT_EQ(sample.exchange_ns, 0);
   }
+}
+
+TEST_F(GpuGemm, HandsBackWhatTheLastTimedRunLeft) {
+  for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16}) {
+    Gemm gemm = whole(300, 257, 100);
+    gemm.output = output;
+    const RunResult run = run_gemm(gemm);
+    const Measurement measured = measure_gemm(gemm, {.warmups = 1, .samples = 3});
+    ASSERT_EQ(measured.fault, DeviceFault::none) << measured.note;
+    ASSERT_EQ(run.bytes.size(), 300 * 257 * c_element_bytes(output));
+    EXPECT_EQ(first_difference(measured.last, run, c_element_bytes(output)), -1);
+    expect_surroundings_intact(gemm, measured.last);
+  }
+}
+
+/// Brings zeros for the last shard of each panel, but only in the first `rounds` gathers.
+struct ZerosTransport : ScriptedTransport {
+  explicit ZerosTransport(int the_rounds) : rounds{the_rounds, the_rounds} {}
+
+  void start(const PanelBuffer& panel) override {
+    ScriptedTransport::start(panel);
+    if (panel.id > 1 || rounds[panel.id]-- <= 0) return;
+    const Shard& shard = panel.shards.back();
+    ASSERT_EQ(
+        cudaMemset(panel.base + shard.first_row * panel.row_bytes, 0, shard.rows * panel.row_bytes),
+        cudaSuccess);
+    ASSERT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
+  }
+
+  int rounds[2];
+};
+
+/// C of rank 0 after four timed runs in which rank 1, which owns the last rows of A, answers in the
+/// first `rounds`.
+std::vector<float> last_of_four(int rounds) {
+  ZerosTransport transport(rounds);
+  Gemm gemm = whole(200, 300, 100);
+  gemm.transport = &transport;
+  gemm.a_shards = {{0, 0, 120}, {1, 120, 80}};
+  gemm.b_shards = {{0, 0, 200}, {1, 200, 100}};
+  gemm.everybody = {{0, 0, 1}, {1, 1, 1}};
+  return as_floats(measure_gemm(gemm, {.warmups = 1, .samples = 3}).last);
+}
+
+TEST_F(GpuGemm, ExchangeThatBringsNothingFromTheSecondSampleOnShows) {
+  const std::vector<float> brought = last_of_four(4);
+  ASSERT_EQ(brought.size(), 200U * 300U);
+  EXPECT_EQ(brought[120 * 300], 0);
+  EXPECT_EQ(brought[119 * 300 + 200], 0);
+  EXPECT_FALSE(std::isnan(brought[119 * 300 + 199]));
+  const std::vector<float> stale = last_of_four(1);
+  ASSERT_EQ(stale.size(), 200U * 300U);
+  EXPECT_TRUE(std::isnan(stale[120 * 300]));
+  EXPECT_TRUE(std::isnan(stale[119 * 300 + 200]));
+  EXPECT_FALSE(std::isnan(stale[119 * 300 + 199]));
 }
 
 TEST_F(GpuGemm, EachTimedRunStartsAtABarrierOfItsOwn) {

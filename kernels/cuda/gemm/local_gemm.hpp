@@ -22,10 +22,6 @@ struct LocalGemm {
   GemmOutput output = GemmOutput::f32;
 };
 
-constexpr std::uint64_t c_element_bytes(GemmOutput output) {
-  return output == GemmOutput::f32 ? 4 : 2;
-}
-
 /// GemmEngine::reference on `stream`: CUDA cores only, no TMA and no tensor cores; each element is
 /// one thread's fused multiply-adds in order of k.
 void launch_reference(const LocalGemm& gemm, cudaStream_t stream);

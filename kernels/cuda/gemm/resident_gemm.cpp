@@ -59,6 +59,17 @@ void fill_panel(const Gemm& gemm, GemmOperand operand, const DeviceBuffer& panel
                   gemm.inputs, operand, gemm.seed, stream);
 }
 
+/// The rows that the transport brings; whole rows, their padding included.
+void poison_foreign_shards(const Gemm& gemm, const std::vector<Shard>& shards,
+                           const DeviceBuffer& panel, cudaStream_t stream) {
+  const std::uint64_t row_bytes = panel_pitch(gemm) * sizeof(std::uint16_t);
+  for (const Shard& shard : shards)
+    if (shard.owner != gemm.rank && shard.rows != 0)
+      cuda_check(cudaMemsetAsync(panel.data() + shard.first_row * row_bytes, 0xff,
+                                 shard.rows * row_bytes, stream),
+                 "poison a shard of another rank again");
+}
+
 }  // namespace
 
 std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm) {
@@ -71,7 +82,7 @@ std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm) {
   local = {.a = block->a.data(),
            .b = block->b.data(),
            .pitch = panel_pitch(gemm),
-           .ldc = rounded_up(gemm.cols.count, 16 / c_element_bytes(gemm.output)),
+           .ldc = c_row_pitch(gemm.cols.count, gemm.output) / c_element_bytes(gemm.output),
            .m = gemm.rows.count,
            .n = gemm.cols.count,
            .k = gemm.k,
@@ -92,6 +103,16 @@ std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm) {
              "clear the time-out word");
   if (gemm.engine == GemmEngine::fast && !is_empty(gemm)) block->fast = prepare_tma_wgmma(local);
   return block;
+}
+
+void poison_again(const Gemm& gemm, const ResidentGemm& block) {
+  const cudaStream_t stream = block.stream.get();
+  // Not the guards: what earlier samples wrote there is to be found.
+  if (block.c_bytes() != 0)
+    cuda_check(cudaMemsetAsync(block.local.c, 0xff, block.c_bytes(), stream), "poison C again");
+  if (gemm.transport == nullptr) return;
+  poison_foreign_shards(gemm, gemm.a_shards, block.a, stream);
+  poison_foreign_shards(gemm, gemm.b_shards, block.b, stream);
 }
 
 void launch_engine(const Gemm& gemm, const ResidentGemm& block) {

@@ -30,6 +30,11 @@ struct ResidentGemm {
 /// their panel) and where the machine fails. `fast.code` says whether the tensor maps were refused.
 std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm);
 
+/// Starts, on the block's stream, to poison C and the shards of other ranks as make_resident() left
+/// them; the guards stay as they are. The transport must have nothing in flight: call it before the
+/// barrier behind which the others may send again, and wait for the stream first.
+void poison_again(const Gemm& gemm, const ResidentGemm& block);
+
 /// Launches the engine on the block's stream; nothing for an empty block.
 void launch_engine(const Gemm& gemm, const ResidentGemm& block);
 

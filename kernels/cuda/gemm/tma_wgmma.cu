@@ -1,9 +1,9 @@
 // C = A B^T on Hopper: one producer thread moves tiles by TMA into a ring in shared memory, two
 // warpgroups multiply them with wgmma; mbarriers pass the stages of the ring to and fro.
 //
-//   warpgroup 0   thread 0: wait empty[s] -> announce bytes on full[s] -> three TMA loads
-//   warpgroup 1   rows   0..63  of the tile: wait full[s] -> 4 wgmma -> when they are done,
-//   empty[s] warpgroup 2   rows 64..127  likewise
+// - Warpgroup 0, thread 0: wait empty[s], announce the bytes on full[s], issue three TMA loads.
+// - Warpgroup 1, rows 0..63 of the tile: wait full[s], four wgmma, release empty[s] when done.
+// - Warpgroup 2, rows 64..127: likewise.
 //
 // Persistent: a block takes tiles blockIdx.x, blockIdx.x + gridDim.x, ...; the ring runs on across
 // tiles, so the loads of the next tile are under way while the last one is stored. Tails need no
@@ -20,6 +20,7 @@
 #include "kernels/cuda/encode.hpp"
 #include "kernels/cuda/gemm/local_gemm.hpp"
 #include "kernels/cuda/gemm/raster.hpp"
+#include "kernels/cuda/ptx/mbarrier.cuh"
 #include "kernels/cuda/ptx/wgmma.cuh"
 
 namespace tidemark {
@@ -226,6 +227,8 @@ template <class Out>
 __global__ void __launch_bounds__(kThreads, 1)
     tma_wgmma(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensorMap b_map,
               const Problem p) {
+  // A launch before this one timed out: its sequel would only time out once more, block by block.
+  if (*static_cast<const volatile std::uint32_t*>(p.timed_out) != 0) return;
   extern __shared__ std::byte shared_bytes[];
   const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared_bytes));
   // On 1024 bytes the swizzle of TMA and that of the descriptors start at the same row.
@@ -238,8 +241,11 @@ __global__ void __launch_bounds__(kThreads, 1)
       ptx::mbarrier_init(&ring.empty[s], releases);
     }
     ring.abandoned = 0;
-    // Without it TMA, another proxy, may find the barriers as they were before.
+    // The copies' complete_tx is an access at cluster scope: unfenced it may find the memory as it
+    // was before the init.
     ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+    // And it comes through the async proxy, which sees an ordinary write only behind this fence.
+    ptx::fence_proxy_async(ptx::space_shared);
   }
   __syncthreads();  // without it consumers may wait on barriers that do not exist yet
 
@@ -257,8 +263,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   // The consumers wait for every stage that is filled, so no copy is in flight when a block ends.
   // After a wait that failed some may be: give those that are merely slow ten milliseconds to land
   // before this memory goes to another block.
-  if (abandoned(ring))
-    for (int i = 0; i < 10; ++i) __nanosleep(1'000'000);
+  if (abandoned(ring)) quiesce(10'000'000);
 }
 
 /// A K-major matrix of bf16 as TMA reads it, in boxes of 64 k x 128 rows.

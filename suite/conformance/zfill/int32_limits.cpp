@@ -34,7 +34,7 @@ std::vector<Op> rows(const RunContext&) {
 
 const Register kCase{{
     .name = "zfill.int32_limits",
-    .claim = "coordinates keep all 32 bits: neither the start of a box nor its end wraps back "
+    .claim = "coordinates keep all 32 bits: a box near either limit of int32 does not fall back "
              "into the tensor",
     .cites = "PTX ISA 9.0, 9.7.9.25.5.2 cp.async.bulk.tensor, tensorCoords; 5.5.3.3",
     .rows = rows,
