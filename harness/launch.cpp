@@ -3,16 +3,21 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "harness/discovery/gpu_inventory.hpp"
+#include "harness/discovery/node_files.hpp"
 #include "harness/errors.hpp"
 #include "harness/supervisor/clock.hpp"
 #include "harness/supervisor/closing.hpp"
 #include "harness/supervisor/opening.hpp"
 #include "harness/supervisor/phases.hpp"
 #include "harness/verbs/mpirun.hpp"
+#include "harness/verbs/option_values.hpp"
+#include "harness/verbs/verbs.hpp"
 #include "harness/version.hpp"
 #include "reports/error.hpp"
 
@@ -22,28 +27,57 @@ namespace {
 /// Seconds for the last meeting and MPI_Finalize; after twice that the process just leaves.
 constexpr unsigned kLeaveSeconds = 20;
 
-std::string_view name_of(Level level) {
-  switch (level) {
-    case Level::quick:
-      return "quick";
-    case Level::nightly:
-      return "nightly";
-    case Level::soak:
-      return "soak";
-  }
-  return "quick";
+std::string_view kind_of(const Case& which) {
+  return which.kind == CaseKind::conformance ? "conformance" : "benchmark";
 }
 
-void print_plan(const RunOptions& options, const Plan& plan) {
-  for (const auto* cases : {&plan.one_gpu, &plan.all_gpus}) {
-    for (const Case* which : *cases) {
-      fmt::print("{:<40} {:<9} {}\n", which->name,
-                 which->scope == CaseScope::one_gpu ? "one_gpu" : "all_gpus",
-                 which->kind == CaseKind::conformance ? "conformance" : "benchmark");
+std::string_view scope_of(const Case& which) {
+  return which.scope == CaseScope::one_gpu ? "one_gpu" : "all_gpus";
+}
+
+/// What is known of the devices before any was asked.
+RunContext expected_context(const RunOptions& options) {
+  const bool cuda = options.device == DeviceChoice::cuda ||
+                    (options.device == DeviceChoice::automatic && nvidia_present());
+  return {.level = options.level, .device = cuda ? DeviceKind::cuda : DeviceKind::virtual_device};
+}
+
+nlohmann::json plan_as_json(const RunOptions& options, const Plan& plan) {
+  nlohmann::json cases = nlohmann::json::array();
+  for (const auto* some : {&plan.one_gpu, &plan.all_gpus}) {
+    for (const Case* which : *some) {
+      nlohmann::json rows;  // null: those of an all_gpus case depend on how many GPUs there are
+      if (which->scope == CaseScope::one_gpu && which->rows != nullptr) {
+        rows = which->rows(expected_context(options)).size();
+      }
+      cases.push_back({{"name", which->name},
+                       {"kind", kind_of(*which)},
+                       {"scope", scope_of(*which)},
+                       {"rows", rows},
+                       {"seconds", which->seconds}});
     }
   }
-  fmt::print("{} cases, level {}, about {:.0f} s; nothing was run (--dry-run)\n",
-             plan.one_gpu.size() + plan.all_gpus.size(), name_of(options.level), plan.seconds);
+  return {{"dry_run", true},
+          {"level", name_of(options.level)},
+          {"seconds", plan.seconds},
+          {"cases", cases}};
+}
+
+/// Also refuses what the launch would refuse, as far as that is known without a device.
+void print_plan(const RunOptions& options, const Plan& plan) {
+  if (options.row >= 0 && selected_cases(options).front()->scope == CaseScope::one_gpu) {
+    check_row(options, expected_context(options));
+  }
+  if (options.json) return print_out(plan_as_json(options, plan).dump() + '\n');
+  std::string text;
+  for (const auto* cases : {&plan.one_gpu, &plan.all_gpus}) {
+    for (const Case* which : *cases) {
+      text += fmt::format("{:<40} {:<9} {}\n", which->name, scope_of(*which), kind_of(*which));
+    }
+  }
+  print_out(text + fmt::format("{} cases, level {}, about {:.0f} s; nothing was run (--dry-run)\n",
+                               plan.one_gpu.size() + plan.all_gpus.size(), name_of(options.level),
+                               plan.seconds));
 }
 
 LaunchRecord launch_record(const RunOptions& options, const Plan& plan, const Mesh& mesh,
@@ -113,7 +147,7 @@ std::vector<Telemetry::WatchedGpu> watched(const Opening& opening,
 }
 
 /// Opens the journal of this rank and writes what it knows before anything runs. When a rank
-/// cannot, all throw EnvironmentError and leave no journals.
+/// cannot, all throw UsageError and leave no journals.
 std::optional<JournalWriter> open_journal(const RunOptions& options, const Plan& plan, Mesh& mesh,
                                           StopWatch& stop, const Opening& opening,
                                           const std::vector<GpuRecord>& gpus) {
@@ -125,11 +159,13 @@ std::optional<JournalWriter> open_journal(const RunOptions& options, const Plan&
     journal->append(describe_node(mesh.rank(), mesh.library()));
     for (const GpuRecord& gpu : gpus) journal->append(gpu);
   } catch (const ReportError& error) {
-    refusal = error.what();
+    // Nothing has run: no record is lost, as the writer says of those that come later.
+    const std::string text = error.what();
+    refusal = text.substr(0, text.find("; this record"));
   }
   try {
     agree(mesh, stop, refusal);
-  } catch (const EnvironmentError&) {
+  } catch (const std::runtime_error&) {
     std::error_code ignored;
     if (journal) std::filesystem::remove(journal->path(), ignored);
     std::filesystem::remove(journal_folder(opening.head.out), ignored);
@@ -191,7 +227,8 @@ ExitCode run_opened(const RunOptions& options, const Plan& plan, Mesh& mesh, Sto
   if (reporter != nullptr) {
     reporter->tell({.folder = journal_folder(opening.head.out),
                     .out = opening.head.out,
-                    .anonymise = options.anonymise});
+                    .anonymise = options.anonymise,
+                    .writer = ::getpid()});
   }
   std::optional<JournalWriter> journal = open_journal(options, plan, mesh, stop, opening, gpus);
   Telemetry telemetry(watched(opening, gpus));
@@ -218,7 +255,7 @@ ExitCode run_opened(const RunOptions& options, const Plan& plan, Mesh& mesh, Sto
 ExitCode run_launch(const RunOptions& options) {
   const Plan plan = make_plan(options);
   if (options.dry_run) {
-    if (launcher_rank().value_or(0) == 0) print_plan(options, plan);
+    print_plan(options, plan);
     return ExitCode::ok;
   }
   ::signal(SIGPIPE, SIG_IGN);  // a worker that is gone must not take its supervisor along
@@ -230,6 +267,9 @@ ExitCode run_launch(const RunOptions& options) {
   ExitCode code = ExitCode::incomplete;
   try {
     if (const std::optional<Opening> opening = open_launch(options, mesh, stop)) {
+      check_row(options, {.level = options.level,
+                          .device = opening->assignment.kind,
+                          .ranks = static_cast<std::uint32_t>(opening->places.size())});
       code = run_opened(options, plan, mesh, stop, *opening, reporter ? &*reporter : nullptr);
     } else if (mesh.rank() == 0) {
       fmt::print(stderr, "tidemark: {} before anything ran; there is no report\n",

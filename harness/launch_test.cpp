@@ -109,6 +109,16 @@ bool appears_file(const std::string& path, double seconds) {
   return true;
 }
 
+/// Waits until `path` is gone; false after 5 s.
+bool vanishes(const std::string& path) {
+  const double until = monotonic_s() + 5;
+  while (std::filesystem::exists(path)) {
+    if (monotonic_s() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return true;
+}
+
 /// Descendants of a process whose second argument is `verb` ("run", "__worker").
 std::vector<pid_t> descendants(pid_t ancestor, const std::string& verb) {
   std::map<pid_t, pid_t> parent;
@@ -133,6 +143,19 @@ std::vector<pid_t> descendants(pid_t ancestor, const std::string& verb) {
     if (up == ancestor && word == verb) found.push_back(pid);
   }
   return found;
+}
+
+/// Waits until a process has ended; a zombie that nobody has collected has. False after 5 s.
+bool ends(pid_t pid) {
+  const double until = monotonic_s() + 5;
+  while (monotonic_s() < until) {
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    const std::string line{std::istreambuf_iterator<char>(stat), {}};
+    const std::size_t end = line.rfind(')');
+    if (end == std::string::npos || line.compare(end + 2, 1, "Z") == 0) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return false;
 }
 
 TEST(Launch, passes_on_one_virtual_device_and_leaves_only_the_report) {
@@ -289,6 +312,7 @@ TEST(Launch, a_killed_supervisor_leaves_the_reporters_report_and_no_worker) {
       with_hook("slow@zfill.whole"));
   ASSERT_TRUE(appears(place.journals(), R"("type":"outcome")"));
   const std::vector<pid_t> workers = descendants(running.pid, "__worker");
+  std::ofstream(place.out() + ".tmp." + std::to_string(running.pid)) << "half a report";
   ::kill(running.pid, SIGKILL);
   EXPECT_EQ(finish_program(running).exit, 128 + SIGKILL);
   ASSERT_TRUE(appears_file(place.out(), 20));
@@ -297,7 +321,9 @@ TEST(Launch, a_killed_supervisor_leaves_the_reporters_report_and_no_worker) {
   EXPECT_NE(report.launch.incomplete_reason.find("rank 0 was gone"), std::string::npos)
       << report.launch.incomplete_reason;
   EXPECT_EQ(results_of(report).at("load.tile.rank1@0")->verdict, Verdict::pass);
-  for (const pid_t worker : workers) EXPECT_NE(::kill(worker, 0), 0) << worker;
+  for (const pid_t worker : workers) EXPECT_TRUE(ends(worker)) << worker;
+  EXPECT_TRUE(vanishes(place.journals())) << "the report is there, and its journals, too";
+  EXPECT_EQ(place.files(), std::vector<std::string>{"r.h5"});
 }
 
 TEST(Launch, a_benchmark_without_its_ground_is_not_run) {

@@ -1,5 +1,9 @@
 // The program: workers, reporters and those who ask about GPUs first, then the command line; errors
 // become one line and an exit code.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -18,6 +22,17 @@
 namespace {
 
 using tidemark::ExitCode;
+
+// Who starts us with one of the three closed would get what we print into the first file that we
+// open: into a journal. Reading from a closed stdout's stand-in is all that is allowed, so that
+// print_out still notices that nobody gets what it writes.
+void open_closed_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The lowest free number is what open gives: this one, since those below it are open by now.
+    if (::open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) < 0) return;
+  }
+}
 
 // One line on stderr, whatever the text holds. All ranks of a launch come to the same end, and
 // rank 0 speaks for them.
@@ -54,6 +69,7 @@ int guarded(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_closed_descriptors();
   const std::string_view first = argc > 1 ? argv[1] : "";
   if (first == "__worker") return tidemark::worker_main(argc, argv);
   if (first == "__reporter") return tidemark::reporter_main(argc, argv);

@@ -108,6 +108,18 @@ Plan make_plan(const RunOptions& options) {
   return plan;
 }
 
+void check_row(const RunOptions& options, const RunContext& context) {
+  if (options.row < 0) return;
+  const Case& which = *selected_cases(options).front();
+  const std::size_t rows = which.rows == nullptr ? 0 : which.rows(context).size();
+  if (static_cast<std::uint64_t>(options.row) < rows) return;
+  const std::string there =
+      rows == 0 ? "no rows on this device; leave --row out"
+                : fmt::format("rows 0 to {} on this device; take one of them", rows - 1);
+  throw UsageError(fmt::format("--row {}: at --level {} {} has {}", options.row,
+                               name_of(options.level), which.name, there));
+}
+
 std::vector<PlannedCase> planned_cases(const Plan& plan) {
   std::vector<PlannedCase> planned;
   for (const auto* cases : {&plan.one_gpu, &plan.all_gpus}) {

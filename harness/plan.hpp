@@ -25,6 +25,9 @@ std::vector<const Case*> selected_cases(const RunOptions& options);
 /// nothing is left, and when --row is given and not exactly one case is chosen.
 Plan make_plan(const RunOptions& options);
 
+/// Throws UsageError where --row is given and the chosen case has no such row in this context.
+void check_row(const RunOptions& options, const RunContext& context);
+
 std::vector<PlannedCase> planned_cases(const Plan& plan);
 
 /// Shell-style match with * and ?; the whole name must match.

@@ -1,5 +1,6 @@
 // The reporter: waits for rank 0 to end. If that was without a report, it makes one of the journals
 // and marks it incomplete, so that even a killed launch leaves what it knew.
+#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <thread>
 
 #include "harness/launch.hpp"
@@ -35,12 +37,20 @@ std::string read_to_end(int fd) {
   }
 }
 
-std::uintmax_t bytes_in(const std::string& folder) {
-  std::uintmax_t bytes = 0;
+using Sizes = std::map<std::filesystem::path, std::uintmax_t>;
+
+Sizes sizes_in(const std::string& folder) {
+  Sizes sizes;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    bytes += entry.file_size(ignored);
+    sizes[entry.path()] = entry.file_size(ignored);
   }
+  return sizes;
+}
+
+std::uintmax_t bytes_in(const std::string& folder) {
+  std::uintmax_t bytes = 0;
+  for (const auto& [path, size] : sizes_in(folder)) bytes += size;
   return bytes;
 }
 
@@ -58,6 +68,17 @@ void wait_until_settled(const std::string& folder) {
   }
 }
 
+/// The report holds what the journals held when they were read: one that has grown since stays.
+void remove_unchanged(const std::string& folder, const Sizes& read) {
+  const Sizes now = sizes_in(folder);
+  std::error_code ignored;
+  for (const auto& [path, size] : read) {
+    const auto found = now.find(path);
+    if (found != now.end() && found->second == size) std::filesystem::remove(path, ignored);
+  }
+  std::filesystem::remove(folder, ignored);  // fails where something is left in it
+}
+
 }  // namespace
 
 int reporter_main(int /*argc*/, char** /*argv*/) {
@@ -67,14 +88,19 @@ int reporter_main(int /*argc*/, char** /*argv*/) {
   const std::optional<ReporterTask> task = task_in(heard.substr(0, heard.find('\n')));
   if (!task || heard.ends_with(kReporterDone)) return 0;
   wait_until_settled(task->folder);
+  // Rank 0 may have been killed while it wrote: what it left under its temporary name is nothing.
+  std::error_code ignored;
+  std::filesystem::remove(fmt::format("{}.tmp.{}", task->out, task->writer), ignored);
   // Rank 0 may have been killed between the report and its "done".
-  if (std::filesystem::exists(task->out)) return 0;
+  if (std::filesystem::exists(task->out, ignored)) return 0;
   try {
+    const Sizes read = sizes_in(task->folder);
     const Report report =
         assemble(read_journals(task->folder),
                  {.anonymise = task->anonymise,
                   .incomplete_reason = "rank 0 was gone before it wrote the report"});
-    write_report(report, task->out);
+    write_report(report, task->out);  // read back and compared
+    remove_unchanged(task->folder, read);
   } catch (const std::exception&) {
     return 1;  // nobody listens; the journals stay for `tidemark recover`
   }

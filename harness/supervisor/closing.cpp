@@ -4,14 +4,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "harness/errors.hpp"
 #include "harness/supervisor/clock.hpp"
+#include "harness/verbs/verbs.hpp"
 #include "reports/error.hpp"
 #include "reports/store/report.hpp"
 
@@ -91,61 +93,95 @@ std::string counted(const VerdictCounts& counts) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-void say_result(LaunchState& state, const Opening& opening, const Report& report, ExitCode code) {
-  const VerdictCounts counts = counts_of(report);
-  const std::uint64_t planned = report.cases.size() * report.launch.gpus;
-  if (state.options.json) {
+/// What there is to say at the end.
+struct Result {
+  std::optional<Report> report;  // none when the journals do not make one
+  ExitCode verdict = ExitCode::incomplete, code = ExitCode::incomplete;
+  bool written = false;  // the report is on disk
+};
+
+void print_json(const LaunchState& state, const Opening& opening, const Result& result) {
+  Json summary = {{"result", word_of(result.verdict)},
+                  {"exit_code", static_cast<int>(result.code)},
+                  {"report", result.written ? Json(opening.head.out) : Json()},
+                  {"run_id", opening.head.run_id},
+                  {"seed", opening.head.seed},
+                  {"device", state.device == DeviceKind::cuda ? "cuda" : "virtual"},
+                  {"gpus", opening.places.size()}};
+  if (result.report) {
+    const Report& report = *result.report;
+    const VerdictCounts counts = counts_of(report);
     Json verdicts = Json::object();
     for (std::size_t i = 0; i < counts.size(); ++i) {
       verdicts[std::string(kVerdictNames[i])] = counts[i];
     }
-    const Json summary = {{"result", word_of(code)},
-                          {"exit_code", static_cast<int>(code)},
-                          {"report", opening.head.out},
-                          {"run_id", opening.head.run_id},
-                          {"seed", opening.head.seed},
-                          {"device", report.launch.device},
-                          {"gpus", report.launch.gpus},
-                          {"planned", planned},
-                          {"verdicts", verdicts},
-                          {"complete", report.launch.complete},
-                          {"incomplete_reason", report.launch.incomplete_reason}};
-    fmt::print("{}\n", summary.dump(-1, ' ', false, Json::error_handler_t::replace));
-    return;
+    summary["planned"] = report.cases.size() * report.launch.gpus;
+    summary["verdicts"] = verdicts;
+    summary["complete"] = report.launch.complete;
+    summary["incomplete_reason"] = report.launch.incomplete_reason;
   }
-  state.console.line(fmt::format(" {} cases x {} gpus: {} = {} planned", report.cases.size(),
-                                 report.launch.gpus, counted(counts), planned));
-  const bool is_virtual = state.device == DeviceKind::virtual_device;
-  std::string result =
-      fmt::format(" RESULT: {}{}", word_of(code), is_virtual ? "  (VIRTUAL device)" : "");
-  if (!report.launch.complete) result += "  incomplete: " + report.launch.incomplete_reason;
-  state.console.line(result + "  report: " + opening.head.out);
+  print_out(summary.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
 }
 
-/// Rank 0: from journals to the report on disk.
+void say_result(const LaunchState& state, const Opening& opening, const Result& result) {
+  if (state.options.json) return print_json(state, opening, result);
+  if (!result.report) return;
+  const Report& report = *result.report;
+  const std::uint64_t planned = report.cases.size() * report.launch.gpus;
+  state.console.line(fmt::format(" {} cases x {} gpus: {} = {} planned", report.cases.size(),
+                                 report.launch.gpus, counted(counts_of(report)), planned));
+  const bool is_virtual = state.device == DeviceKind::virtual_device;
+  std::string line =
+      fmt::format(" RESULT: {}{}", word_of(result.verdict), is_virtual ? "  (VIRTUAL device)" : "");
+  if (!report.launch.complete) line += "  incomplete: " + report.launch.incomplete_reason;
+  state.console.line(line + "  report: " + (result.written ? opening.head.out : "none"));
+}
+
+/// What the user has to hear beside the result, in one line each.
+void complain(Result& result, const std::string& text) {
+  fmt::print(stderr, "tidemark: {}\n", text);
+  result.code = worst(std::array{result.code, ExitCode::usage});
+}
+
+/// A name for a second report of the same journals.
+std::string recovered_name(const std::string& out) {
+  return std::filesystem::path(out).replace_extension().string() + "-recovered.h5";
+}
+
+/// Rank 0: from journals to the report on disk. The verdicts are known before anything is written,
+/// so that a full disk takes the report and not the answer.
 Verdicts report_all(LaunchState& state, const Opening& opening, const Gathered& gathered) {
   // From the journals alone, as after a crash: there is no second way to a report.
-  const std::string folder = journal_folder(opening.head.out);
+  const std::string& out = opening.head.out;
+  const std::string folder = journal_folder(out);
   AssembleOptions how{.anonymise = state.options.anonymise, .incomplete_reason = {}};
   if (!gathered.complete()) {
     how.incomplete_reason = fmt::format("rank {} was silent", fmt::join(gathered.silent, ", "));
   }
-  Verdicts verdicts;
+  Result result;
   try {
-    const Report report = assemble(all_journals(gathered, folder), how);
-    write_report(report, opening.head.out);
-    verdicts.code = exit_code(counts_of(report), report.cases.size() * report.launch.gpus,
-                              report.launch.complete, state.options.strict);
-    verdicts.safe = gathered.complete();
-    say_result(state, opening, report, verdicts.code);
+    result.report = assemble(all_journals(gathered, folder), how);
+    const Report& report = *result.report;
+    result.verdict = exit_code(counts_of(report), report.cases.size() * report.launch.gpus,
+                               report.launch.complete, state.options.strict);
+    result.code = result.verdict;
+    write_report(report, out);
+    result.written = true;
   } catch (const ReportError& error) {
-    fmt::print(stderr, "tidemark: no report: {}\n", error.what());
+    complain(result, fmt::format("no report: {}", error.what()));
   }
-  if (!verdicts.safe) {
+  try {
+    say_result(state, opening, result);
+  } catch (const UsageError& unwritable) {
+    complain(result, unwritable.what());  // the others still wait to hear the code
+  }
+  const bool safe = result.written && gathered.complete();
+  if (!safe) {
     state.console.line(fmt::format(
-        " journals kept in {}; make a report of them with: tidemark recover {}", folder, folder));
+        " journals kept in {}; make a report of them with: tidemark recover {} --out {}", folder,
+        folder, result.written ? recovered_name(out) : "<elsewhere>.h5"));
   }
-  return verdicts;
+  return {.code = result.code, .safe = safe};
 }
 
 void remove_journals(LaunchState& state, const std::string& folder) {
@@ -179,7 +215,8 @@ ExitCode close_launch(LaunchState& state, const Opening& opening, const std::str
   if (state.mesh.rank() == 0) {
     verdicts = report_all(state, opening, gathered);
     told = {{"code", static_cast<int>(verdicts.code)}, {"safe", verdicts.safe}};
-    if (reporter != nullptr && std::filesystem::exists(opening.head.out)) reporter->done();
+    // Also where nothing could be written: that has been said, and so has what to do about it.
+    if (reporter != nullptr) reporter->done();
   } else if (!stopped) {
     patience.silence_s = 300;  // a big report takes its time, and rank 0 says nothing meanwhile
   }

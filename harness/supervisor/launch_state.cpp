@@ -21,7 +21,8 @@ RecordPlace place_of(const LaunchState& state, const LocalSlot& local) {
           .level = state.options.level,
           .device = state.device,
           .fault = state.options.fault,
-          .launched = state.mesh.launched()};
+          .launched = state.mesh.launched(),
+          .row = state.options.row};
 }
 
 void wait_for_something(const LaunchState& state, double most_wait_s) {

@@ -1,6 +1,7 @@
 // One meeting: every rank brings what it sees, rank 0 also what it has chosen.
 #include "harness/supervisor/opening.hpp"
 
+#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/random.h>
@@ -184,32 +185,59 @@ Patience patience(StopWatch& stop) {
                                      fmt::join(all.silent, ", "), kSilence));
 }
 
+bool is_utf8(const std::string& text) {
+  try {
+    static_cast<void>(Json(text).dump());
+    return true;
+  } catch (const Json::exception&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 std::string journal_folder(const std::string& out) { return out + ".run"; }
 
 void check_output(const std::string& out) {
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(fmt::format("--out {}: {}", out, why));
+  };
+  if (!is_utf8(out)) refuse("the name is no UTF-8, which reports and JSON need; choose another");
   const std::filesystem::path path(out);
   const std::string parent = path.has_parent_path() ? path.parent_path().string() : ".";
-  if (std::filesystem::exists(path)) {
-    throw UsageError(fmt::format("--out {}: exists; choose another name", out));
+  std::error_code error;
+  // Of a link the link itself: the report would replace it, wherever it leads.
+  const std::filesystem::file_status status = std::filesystem::symlink_status(path, error);
+  if (status.type() == std::filesystem::file_type::none) {
+    refuse(fmt::format("{}; choose another name", error.message()));
   }
+  if (std::filesystem::exists(status)) refuse("exists; choose another name");
+  if (!std::filesystem::is_directory(parent, error)) {
+    refuse(fmt::format("there is no folder {}; make it first", parent));
+  }
+  // Trying is the only test that holds for every file system, every right and every length of name.
   const std::string folder = journal_folder(out);
-  if (std::filesystem::exists(folder)) {
-    throw UsageError(
-        fmt::format("{}: holds the journals of an earlier launch; make a report of "
-                    "them with 'tidemark recover {}', or choose another --out",
-                    folder, folder));
-  }
-  if (!std::filesystem::is_directory(parent)) {
-    throw UsageError(fmt::format("--out {}: there is no folder {}; make it first", out, parent));
-  }
-  // Trying is the only test that holds for every file system and every right.
   if (::mkdir(folder.c_str(), 0777) != 0) {
-    throw UsageError(fmt::format("--out {}: cannot write in {}: {}; choose another place", out,
-                                 parent, std::strerror(errno)));
+    if (errno == EEXIST) {
+      refuse(
+          fmt::format("another launch writes there, or its journals were left: make a report of "
+                      "them with 'tidemark recover {}', or choose another --out",
+                      folder));
+    }
+    refuse(
+        fmt::format("cannot write in {}: {}; choose another place", parent, std::strerror(errno)));
   }
   ::rmdir(folder.c_str());
+  // The name under which write_report begins: it is the longest of all.
+  const std::string temporary = fmt::format("{}.tmp.{}", out, ::getpid());
+  const int fd =
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (fd < 0) {
+    refuse(
+        fmt::format("cannot create {}: {}; choose another name", temporary, std::strerror(errno)));
+  }
+  ::close(fd);
+  ::unlink(temporary.c_str());
 }
 
 std::optional<Opening> open_launch(const RunOptions& options, Mesh& mesh, StopWatch& stop) {
@@ -228,10 +256,11 @@ std::optional<Opening> open_launch(const RunOptions& options, Mesh& mesh, StopWa
 void agree(Mesh& mesh, StopWatch& stop, const std::string& refusal) {
   const Gathered all = mesh.allgather(refusal, patience(stop));
   if (!all.complete() && !stop.check()) silent_ranks(all);
-  if (!refusal.empty() && stop.check()) throw EnvironmentError(refusal);
+  if (!refusal.empty() && stop.check()) throw UsageError(refusal);
   for (std::size_t rank = 0; rank < all.parts.size(); ++rank) {
     if (!all.parts[rank].empty()) {
-      throw EnvironmentError(fmt::format("rank {}: {}", rank, all.parts[rank]));
+      const std::string who = all.parts.size() > 1 ? fmt::format("rank {}: ", rank) : "";
+      throw UsageError(who + all.parts[rank]);
     }
   }
 }

@@ -36,14 +36,16 @@ struct Opening {
 /// silent rank, or ranks of different builds.
 std::optional<Opening> open_launch(const RunOptions& options, Mesh& mesh, StopWatch& stop);
 
-/// Meets all ranks again: throws EnvironmentError everywhere when any of them says why it cannot go
-/// on. A launch that is stopped meanwhile waits for nobody; only a rank with a refusal throws then.
+/// Meets all ranks again: throws UsageError everywhere when any of them says why it cannot write
+/// its journal; EnvironmentError for a silent rank. A launch that is stopped meanwhile waits for
+/// nobody; only a rank with a refusal throws then.
 void agree(Mesh& mesh, StopWatch& stop, const std::string& refusal);
 
 /// The folder of the journals of a report.
 std::string journal_folder(const std::string& out);
 
-/// Throws UsageError when `out` exists, is nothing that can be written, or its journals are there.
+/// Throws UsageError when `out` exists (a link to nowhere does), is no UTF-8, is nothing that can
+/// be written, or its journals are there.
 void check_output(const std::string& out);
 
 }  // namespace tidemark

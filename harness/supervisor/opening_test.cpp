@@ -51,6 +51,25 @@ TEST(CheckOutput, refuses_the_name_of_journals_that_are_still_there) {
   }
 }
 
+TEST(CheckOutput, refuses_a_link_to_nowhere) {
+  const Folder folder;
+  std::filesystem::create_symlink("/no/such/file", folder / "a.h5");
+  EXPECT_THROW(check_output(folder / "a.h5"), UsageError);
+}
+
+TEST(CheckOutput, refuses_a_name_that_is_too_long_for_any_of_its_files) {
+  const Folder folder;
+  EXPECT_THROW(check_output(folder / std::string(300, 'a').c_str()), UsageError);
+  EXPECT_THROW(check_output(folder / std::string(250, 'a').c_str()), UsageError);  // .tmp.<pid>
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "."));
+}
+
+TEST(CheckOutput, refuses_a_name_that_is_no_utf_8) {
+  const Folder folder;
+  EXPECT_THROW(check_output(folder / "a\xff.h5"), UsageError);
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "."));
+}
+
 TEST(CheckOutput, refuses_a_folder_that_does_not_exist) {
   const Folder folder;
   EXPECT_THROW(check_output(folder / "no/a.h5"), UsageError);

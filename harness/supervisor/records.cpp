@@ -101,7 +101,7 @@ OutcomeRecord outcome_record(const RecordPlace& place, const Case& which, std::u
   record.signal = ending.signal;
   record.exit_code = ending.exit_code;
   record.seed = case_seed(place.seed, which.name);
-  std::int64_t row = -1;
+  std::int64_t row = place.row;
   if (ending.outcome) {
     const Outcome& outcome = *ending.outcome;
     record.rows_planned = outcome.rows_planned;

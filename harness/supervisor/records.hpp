@@ -20,6 +20,7 @@ struct RecordPlace {
   DeviceKind device = DeviceKind::virtual_device;
   std::string fault = {};
   bool launched = false;  // by mpirun
+  std::int64_t row = -1;  // the only one that ran; below 0: all
 };
 
 /// The reading of this GPU nearest to a moment.

@@ -45,6 +45,12 @@ TEST(Replay, starts_all_slots_of_a_case_of_all_gpus) {
             "mpirun -q -n 8 tidemark run --cases gemm.x --seed 0x1");
 }
 
+TEST(OutcomeRecord, of_a_run_of_one_row_replays_that_row) {
+  const OutcomeRecord record = outcome_record({.row = 3}, kLoad, 1, {.verdict = Verdict::hang},
+                                              [](double) { return TelemetryPoint{}; });
+  EXPECT_NE(record.replay.find(" --row 3"), std::string::npos) << record.replay;
+}
+
 TEST(OutcomeRecord, takes_everything_from_the_outcome) {
   Ending ending{.verdict = Verdict::fail, .reason = "wrong", .outcome = Outcome{}};
   ending.start_unix_s = 100;

@@ -11,8 +11,10 @@
 namespace tidemark {
 
 std::string task_line(const ReporterTask& task) {
-  const nlohmann::json json = {
-      {"folder", task.folder}, {"out", task.out}, {"anonymise", task.anonymise}};
+  const nlohmann::json json = {{"folder", task.folder},
+                               {"out", task.out},
+                               {"anonymise", task.anonymise},
+                               {"writer", task.writer}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -21,7 +23,8 @@ std::optional<ReporterTask> task_in(const std::string& line) {
   if (!json.is_object() || !json.contains("folder") || !json.contains("out")) return std::nullopt;
   return ReporterTask{.folder = json.value("folder", ""),
                       .out = json.value("out", ""),
-                      .anonymise = json.value("anonymise", false)};
+                      .anonymise = json.value("anonymise", false),
+                      .writer = json.value("writer", std::int64_t{0})};
 }
 
 ReporterProcess::ReporterProcess(const std::string& program) {

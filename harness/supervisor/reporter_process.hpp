@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -14,6 +15,7 @@ namespace tidemark {
 struct ReporterTask {
   std::string folder, out;  // journals; report
   bool anonymise = false;
+  std::int64_t writer = 0;  // process id of rank 0: its temporary files carry it
 };
 
 /// The lines on the reporter's pipe, newline included.

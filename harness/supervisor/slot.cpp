@@ -85,13 +85,13 @@ std::optional<Ending> Slot::step() {
     while (const std::optional<Said> said = worker_->take()) hear(*said);
     if (worker_->broken()) {
       conclude(Verdict::tool_error, "the worker wrote a line that is no message");
-      stop_worker(true);
+      stop_worker();
     }
     if (worker_->ended()) {
       // A worker may say its outcome and crash on its way out: what it said comes first.
       while (const std::optional<Said> said = worker_->take()) hear(*said);
       worker_gone(*worker_->ended());
-    } else if (stop_) {
+    } else if (killed_s_) {
       move_stop_on();
     } else {
       check_deadlines();
@@ -101,7 +101,7 @@ std::optional<Ending> Slot::step() {
 }
 
 std::optional<Ending> Slot::finished() {
-  if (!attempt_ || !attempt_->concluded || stop_) return std::nullopt;
+  if (!attempt_ || !attempt_->concluded || killed_s_) return std::nullopt;
   Ending ending = std::move(*attempt_->concluded);
   attempt_.reset();
   return ending;
@@ -142,7 +142,7 @@ void Slot::hear_outcome(const Outcome& outcome) {
   // Only a device that has done all it was told is used again. In a case of all GPUs the others may
   // still be fetching from a worker that has failed: whoever leads the round ends it.
   if (verdict == Verdict::fail && attempt_->which->scope == CaseScope::all_gpus) return;
-  stop_worker(true);
+  stop_worker();
 }
 
 void Slot::conclude(Verdict verdict, std::string reason) {
@@ -156,23 +156,19 @@ void Slot::conclude(Verdict verdict, std::string reason) {
 
 void Slot::give_up(Verdict verdict, std::string reason) {
   conclude(verdict, std::move(reason));
-  stop_worker(true);
+  stop_worker();
 }
 
-void Slot::dismiss_worker() { stop_worker(true); }
+void Slot::dismiss_worker() { stop_worker(); }
 
-void Slot::stop_worker(bool at_once) {
-  if (!worker_ || stop_) return;
-  worker_->signal_group(at_once ? SIGKILL : SIGTERM);
-  stop_ = Stop{.killing = at_once, .since_s = monotonic_s()};
+void Slot::stop_worker() {
+  if (!worker_ || killed_s_) return;
+  worker_->signal_group(SIGKILL);  // workers ignore what is weaker
+  killed_s_ = monotonic_s();
 }
 
 void Slot::move_stop_on() {
-  const double waited = monotonic_s() - stop_->since_s;
-  if (!stop_->killing && waited > bounds_.term) {
-    worker_->signal_group(SIGKILL);
-    stop_ = Stop{.killing = true, .since_s = monotonic_s()};
-  } else if (stop_->killing && waited > bounds_.kill) {
+  if (monotonic_s() - *killed_s_ > bounds_.kill) {
     const std::string reason = fmt::format(
         "worker {} did not end {:.0f} s after SIGKILL: it is stuck in the driver; "
         "drain this node and restart it",
@@ -183,7 +179,7 @@ void Slot::move_stop_on() {
       conclude(Verdict::unkillable, reason);
     }
     lost_ = SlotLost{.verdict = Verdict::unkillable, .reason = reason};
-    stop_.reset();
+    killed_s_.reset();
     worker_.reset();
   }
 }
@@ -196,22 +192,22 @@ void Slot::check_deadlines() {
         fmt::format("the worker had no device after {:.0f} s", bounds_.ready);
     count_unready(false, reason);
     conclude(Verdict::hang, reason);
-    stop_worker(false);
+    stop_worker();
   } else if (attempt_ && !attempt_->concluded &&
              now - attempt_->last_sign_s > attempt_->deadline_s) {
     conclude(Verdict::hang,
              fmt::format("no progress for {:.0f} s {}", attempt_->deadline_s,
                          attempt_->where.empty() ? "since the case began" : attempt_->where));
-    stop_worker(false);
+    stop_worker();
   }
 }
 
 void Slot::worker_gone(const ProcessEnd& end) {
   // After a stop the verdict stands already, and how the kernel ended the process says nothing new.
-  const bool expected = stop_.has_value();
+  const bool expected = killed_s_.has_value();
   const bool was_ready = ready_;
   const std::string words = worker_->last_words();
-  stop_.reset();
+  killed_s_.reset();
   worker_.reset();
   ready_ = false;
   if (expected) return;

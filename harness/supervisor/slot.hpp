@@ -17,7 +17,6 @@ struct SlotBounds {
   double ready = 120;  // from the start of a worker until it has its device
   double least_case = 60;
   double case_factor = 10;  // times Case::seconds: without any progress for so long is a hang
-  double term = 2;          // from SIGTERM to SIGKILL
   double kill = 20;         // from SIGKILL until the process counts as unkillable
 };
 
@@ -60,7 +59,7 @@ class Slot {
   void dismiss_worker();
 
   /// Something is still going on: an attempt, or the end of a worker.
-  bool busy() const { return attempt_.has_value() || stop_.has_value(); }
+  bool busy() const { return attempt_.has_value() || killed_s_.has_value(); }
   bool attempting() const { return attempt_.has_value(); }
   const std::optional<SlotLost>& lost() const { return lost_; }
   void lose(SlotLost why) { lost_ = std::move(why); }
@@ -80,15 +79,11 @@ class Slot {
     std::string where;                // "row 12 of 100", for reasons
     std::optional<Ending> concluded;  // its verdict is known; its worker is still to go
   };
-  struct Stop {
-    bool killing = false;
-    double since_s = 0;
-  };
 
   void hear(const Said& said);
   void hear_outcome(const Outcome& outcome);
   void conclude(Verdict verdict, std::string reason);
-  void stop_worker(bool at_once);
+  void stop_worker();
   void move_stop_on();
   void check_deadlines();
   void worker_gone(const ProcessEnd& end);
@@ -102,7 +97,7 @@ class Slot {
   bool ready_ = false;
   double started_s_ = 0;
   std::optional<Attempt> attempt_;
-  std::optional<Stop> stop_;
+  std::optional<double> killed_s_;  // when its worker was
   std::optional<SlotLost> lost_;
   std::uint32_t unready_in_a_row_ = 0;
   std::optional<NcclId> nccl_id_;

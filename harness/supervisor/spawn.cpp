@@ -84,9 +84,11 @@ void close_above(int last, int limit) {
 }
 
 void bind_to_parent(Bond bond, pid_t parent) {
+  // What tells a launch to stop (scancel, a shutdown, a closed terminal) reaches all its processes,
+  // and only the supervisor may heed it: a worker that died of it would look like a crashed GPU.
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_IGN);
   if (bond == Bond::outlives_parent) {
     ::setsid();
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_IGN);
     return;
   }
   // A group of its own: Ctrl-C on the terminal reaches only the supervisor, and one kill reaches

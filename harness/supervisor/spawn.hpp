@@ -36,10 +36,11 @@ void set_non_blocking(int fd);
 /// Appends what a non-blocking descriptor has; closes it at its end.
 void drain(FileDescriptor& fd, std::string& text);
 
-/// The last seconds of a child when its parent is gone.
+/// The last seconds of a child when its parent is gone. SIGINT, SIGTERM and SIGHUP are ignored
+/// either way: only SIGKILL ends a child early.
 enum class Bond {
   dies_with_parent,  // own process group; SIGKILL as soon as the parent ends
-  outlives_parent,   // own session; SIGINT, SIGTERM and SIGHUP ignored
+  outlives_parent,   // own session
 };
 
 struct SpawnOrder {

@@ -110,7 +110,48 @@ TEST(Binary, refuses_a_report_that_cannot_be_written) {
 TEST(Binary, refuses_no_ranks) {
   const Ran ran = run_binary({"run", "--ranks", "0"});
   EXPECT_EQ(ran.exit, 2);
-  EXPECT_EQ(ran.err, "tidemark: --ranks '0': give a whole number, at least 1\n");
+  EXPECT_EQ(ran.err, "tidemark: --ranks '0': give a whole number, 1 to 1024\n");
+}
+
+TEST(Binary, refuses_more_ranks_than_any_machine_holds) {
+  const Ran ran = run_binary({"run", "--ranks", "99999999"}, {{"PATH", "/no/such/folder"}});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_EQ(ran.err, "tidemark: --ranks '99999999': give a whole number, 1 to 1024\n");
+}
+
+TEST(Binary, refuses_empty_values) {
+  for (const char* option : {"--seed", "--row", "--gpus", "--out", "--cases"}) {
+    const Ran ran = run_binary({"run", "--dry-run", option, ""});
+    EXPECT_EQ(ran.exit, 2) << option;
+    EXPECT_TRUE(is_one_line(ran.err)) << ran.err;
+    EXPECT_NE(ran.err.find(option), std::string::npos) << ran.err;
+  }
+}
+
+TEST(Binary, refuses_a_row_that_is_not_there_before_anything_runs) {
+  const Folder folder;
+  for (const char* dry : {"--dry-run", "--json"}) {
+    const Ran ran = run_binary({"run", "--device", "virtual", "--cases", "load.tile.rank1", "--row",
+                                "99999", dry, "--out", folder.file("x.h5")});
+    EXPECT_EQ(ran.exit, 2);
+    EXPECT_EQ(ran.out, "");
+    EXPECT_NE(ran.err.find("load.tile.rank1 has rows 0 to "), std::string::npos) << ran.err;
+  }
+  EXPECT_TRUE(folder.empty());
+}
+
+TEST(Binary, plans_as_json) {
+  const Ran ran = run_binary({"run", "--dry-run", "--json", "--cases", "zfill.side"});
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  const nlohmann::json json = nlohmann::json::parse(ran.out);
+  ASSERT_EQ(json.at("cases").size(), 1U);
+  EXPECT_EQ(json.at("cases")[0].at("name"), "zfill.side");
+  EXPECT_GT(json.at("cases")[0].at("rows"), 0);
+}
+
+TEST(Binary, lists_once_under_a_launcher) {
+  EXPECT_NE(run_binary({"list"}, {{"OMPI_COMM_WORLD_RANK", "0"}}).out, "");
+  EXPECT_EQ(run_binary({"list"}, {{"OMPI_COMM_WORLD_RANK", "1"}}).out, "");
 }
 
 TEST(Binary, refuses_no_virtual_devices) {
@@ -181,8 +222,19 @@ TEST(Binary, refuses_to_recover_from_a_folder_without_journals) {
   const Folder folder;
   const Ran ran = run_binary({"recover", folder.file(""), "--out", folder.file("x.h5")});
   EXPECT_EQ(ran.exit, 2);
+  EXPECT_NE(ran.err.find("holds no rank-*.jsonl"), std::string::npos) << ran.err;
   EXPECT_TRUE(is_one_line(ran.err)) << ran.err;
   EXPECT_TRUE(folder.empty());
+}
+
+TEST(Binary, names_the_folder_where_journals_do_not_say_what_was_planned) {
+  const Folder folder;
+  fs::create_directory(folder.file("x.h5.run"));
+  folder.file_with("x.h5.run/rank-00000.jsonl", "");
+  const Ran ran = run_binary({"recover", folder.file("x.h5.run")});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_NE(ran.err.find("x.h5.run': "), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("run that launch again"), std::string::npos) << ran.err;
 }
 
 TEST(Binary, refuses_to_recover_over_an_older_report) {
@@ -237,6 +289,17 @@ TEST(Binary, a_full_disk_behind_stdout_is_not_ok) {
   EXPECT_EQ(ran.exit, 2);
   EXPECT_EQ(ran.err,
             "tidemark: the output cannot be written: No space left on device; see where it goes\n");
+}
+
+TEST(Binary, a_full_disk_behind_the_json_of_a_launch_is_not_ok) {
+  const Folder folder;
+  const std::string run = std::string(TIDEMARK_BINARY) +
+                          " run --device virtual --cases zfill.side --json --out " +
+                          folder.file("x.h5");
+  EXPECT_EQ(run_program({"/bin/sh", "-c", run + " --dry-run > /dev/full"}).exit, 2);
+  EXPECT_TRUE(folder.empty());
+  EXPECT_EQ(run_program({"/bin/sh", "-c", run + " > /dev/full"}).exit, 2);
+  EXPECT_TRUE(read_report(folder.file("x.h5")).launch.complete);
 }
 
 TEST(Binary, answers_its_parent_with_a_list_of_gpus) {

@@ -13,6 +13,7 @@
 
 #include "harness/errors.hpp"
 #include "harness/nearest.hpp"
+#include "harness/verbs/mpirun.hpp"
 #include "harness/version.hpp"
 
 namespace tidemark {
@@ -65,6 +66,7 @@ void refuse_unknown_verb(const CLI::App& app, const std::string& verb) {
 }  // namespace
 
 void print_out(const std::string& text) {
+  if (launcher_rank().value_or(0) > 0) return;  // all ranks come to the same; rank 0 says it once
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0)
     throw UsageError(
@@ -90,6 +92,11 @@ ExitCode run_command_line(int argc, char** argv) {
     for (CLI::Option* option : verb->get_options()) {
       if (option->get_items_expected_max() == 1)
         option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+      // An unset variable of a script must not quietly mean the default.
+      if (option->get_items_expected_max() >= 1)
+        option->check([](const std::string& value) {
+          return value.empty() ? std::string("the value is empty; give one, or leave it out") : "";
+        });
     }
   }
 

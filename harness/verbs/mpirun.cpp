@@ -28,17 +28,30 @@ std::string text_of(const char* variable) {
   return text == nullptr ? "" : text;
 }
 
+std::optional<std::uint32_t> number_in(const char* variable) {
+  const std::string text = text_of(variable);
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole ? std::optional(number) : std::nullopt;
+}
+
+/// Slurm's own steps (batch, extern, interactive) have numbers from here on.
+constexpr std::uint32_t kFirstSpecialStep = 0xfffffff0;
+
 }  // namespace
 
 std::optional<std::uint32_t> launcher_rank() {
-  // Open MPI, PMIx, PMI (MPICH, Intel), Slurm: the innermost launcher first.
-  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-    const std::string text = text_of(variable);
-    std::uint32_t rank = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
-    if (error == std::errc() && end == text.data() + text.size()) return rank;
+  // Open MPI, PMIx, PMI (MPICH, Intel): the innermost launcher first.
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
+    if (const auto rank = number_in(variable)) return rank;
   }
-  return std::nullopt;
+  // A batch script of Slurm has SLURM_PROCID, too, but nobody started ranks there yet. Only srun
+  // numbers a step; that of the script itself has a name, or none, or a number above all real ones.
+  const auto step = number_in("SLURM_STEP_ID");
+  const bool in_step =
+      (step && *step < kFirstSpecialStep) || number_in("SLURM_STEP_NUM_TASKS").value_or(0) > 1;
+  return in_step ? number_in("SLURM_PROCID") : std::nullopt;
 }
 
 std::vector<std::string> mpirun_command(const std::string& program,

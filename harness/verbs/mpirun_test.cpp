@@ -38,6 +38,14 @@ TEST(LauncherRank, is_what_the_launcher_says) {
   unsetenv("OMPI_COMM_WORLD_RANK");
   EXPECT_EQ(launcher_rank(), std::nullopt);
   setenv("SLURM_PROCID", "3", 1);
+  unsetenv("SLURM_STEP_ID");
+  unsetenv("SLURM_STEP_NUM_TASKS");
+  EXPECT_EQ(launcher_rank(), std::nullopt);  // a batch script: srun has not been called
+  setenv("SLURM_STEP_ID", "batch", 1);
+  EXPECT_EQ(launcher_rank(), std::nullopt);
+  setenv("SLURM_STEP_ID", "4294967291", 1);  // the batch step as a number
+  EXPECT_EQ(launcher_rank(), std::nullopt);
+  setenv("SLURM_STEP_ID", "0", 1);
   EXPECT_EQ(launcher_rank(), 3U);
   setenv("OMPI_COMM_WORLD_RANK", "7", 1);  // mpirun inside a Slurm job
   EXPECT_EQ(launcher_rank(), 7U);
@@ -45,6 +53,7 @@ TEST(LauncherRank, is_what_the_launcher_says) {
   EXPECT_EQ(launcher_rank(), 3U);
   unsetenv("OMPI_COMM_WORLD_RANK");
   unsetenv("SLURM_PROCID");
+  unsetenv("SLURM_STEP_ID");
 }
 
 }  // namespace

@@ -55,10 +55,13 @@ std::uint64_t seed_of(const std::string& text) {
   return seed;
 }
 
-std::uint32_t count_of(std::string_view option, const std::string& text, std::uint32_t least) {
-  std::int32_t count = 0;
-  if (!reads_whole(text, count, 10) || count < static_cast<std::int32_t>(least))
-    refuse(option, text, fmt::format("give a whole number, at least {}", least));
+std::uint32_t count_of(std::string_view option, const std::string& text, std::uint32_t least,
+                       std::uint32_t most) {
+  std::int64_t count = 0;
+  if (!reads_whole(text, count, 10) || count < least || count > most)
+    refuse(option, text,
+           most == kAnyCount ? fmt::format("give a whole number, at least {}", least)
+                             : fmt::format("give a whole number, {} to {}", least, most));
   return static_cast<std::uint32_t>(count);
 }
 

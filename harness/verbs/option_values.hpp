@@ -20,8 +20,11 @@ DeviceChoice device_of(const std::string& text);
 /// Decimal, or hexadecimal behind 0x; 64 bits.
 std::uint64_t seed_of(const std::string& text);
 
-/// A whole number from `least` to 2^31 - 1.
-std::uint32_t count_of(std::string_view option, const std::string& text, std::uint32_t least);
+inline constexpr std::uint32_t kAnyCount = 0x7fffffff;  // 2^31 - 1
+
+/// A whole number from `least` to `most`.
+std::uint32_t count_of(std::string_view option, const std::string& text, std::uint32_t least,
+                       std::uint32_t most = kAnyCount);
 
 /// "90", "90s", "5m" or "1.5h", in seconds, more than 0.
 double seconds_of(std::string_view option, const std::string& text);

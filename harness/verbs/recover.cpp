@@ -2,11 +2,13 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "harness/errors.hpp"
 #include "harness/verbs/verbs.hpp"
+#include "reports/error.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/store/report.hpp"
 
@@ -55,11 +57,21 @@ ExitCode code_of(const Report& report) {
   return exit_code(counts, planned, report.launch.complete, false);
 }
 
+Report report_in(const fs::path& folder, bool anonymise) {
+  const std::vector<std::string> journals = read_journals(folder.string());
+  try {
+    return assemble(journals, {.anonymise = anonymise, .incomplete_reason = {}});
+  } catch (const ReportError& error) {
+    // What it says is about the journals, and they came without a name.
+    throw UsageError(fmt::format("'{}': {}; run that launch again, or give the folder of another",
+                                 folder.string(), error.what()));
+  }
+}
+
 ExitCode recover(const Typed& typed) {
   const fs::path folder = journals_of(typed.folder);
   const fs::path out = report_of(folder, typed.out);
-  const Report report = assemble(read_journals(folder.string()),
-                                 {.anonymise = typed.anonymise, .incomplete_reason = {}});
+  const Report report = report_in(folder, typed.anonymise);
   write_report(report, out.string());
   print_out(fmt::format(
       "report: {} ({} results of {} cases on {} GPUs, {})\nnext: tidemark show {}\n", out.string(),

@@ -14,6 +14,10 @@
 namespace tidemark {
 namespace {
 
+/// mpirun takes any number and then all memory of the machine. Larger fleets start mpirun
+/// themselves, over their hosts.
+constexpr std::uint32_t kMostRanks = 1024;
+
 /// What was typed, before it is understood.
 struct Typed {
   RunOptions options;
@@ -30,7 +34,7 @@ RunOptions understood(const Typed& typed) {
   if (!typed.time_limit.empty())
     options.time_limit_s = seconds_of("--time-limit", typed.time_limit);
   if (!typed.row.empty()) options.row = count_of("--row", typed.row, 0);
-  if (!typed.ranks.empty()) options.ranks = count_of("--ranks", typed.ranks, 1);
+  if (!typed.ranks.empty()) options.ranks = count_of("--ranks", typed.ranks, 1, kMostRanks);
   if (!options.fault.empty()) check_fault(options.fault, options.device);
   make_plan(options);  // a mistyped glob is told before anything starts
   return options;

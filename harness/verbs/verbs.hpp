@@ -12,7 +12,8 @@ namespace tidemark {
 
 using Action = std::function<ExitCode()>;
 
-/// Writes to stdout. Throws UsageError when it is full or gone: output that was cut is never ok.
+/// Writes to stdout; of the ranks under a launcher only the first does. Throws UsageError when it
+/// is full or gone: output that was cut is never ok.
 void print_out(const std::string& text);
 
 void add_run(CLI::App& app, Action& chosen, int argc, char** argv);

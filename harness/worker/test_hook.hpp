@@ -11,7 +11,7 @@ namespace tidemark {
 
 enum class HookAction : std::uint8_t {
   crash,   // SIGSEGV
-  hang,    // no progress, SIGTERM ignored, a patience of one second
+  hang,    // no progress, a patience of one second
   exit,    // status 3
   slow,    // three seconds of progress, then the case as usual
   fail,    // a fail in attempt 1 alone

@@ -156,7 +156,6 @@ class Worker {
         ::raise(SIGSEGV);
         break;
       case HookAction::hang:
-        ::signal(SIGTERM, SIG_IGN);
         while (true) ::pause();
       case HookAction::exit:
         write_all(STDERR_FILENO, "test hook: exit\n");

@@ -53,9 +53,12 @@ struct Line {
 };
 
 void put_line(Page& page, std::size_t name_columns, const Line& line) {
-  put(page, fmt::format("  {:<{}} {:>6} {:>9} {:>8} {:>4} {:>9}..{:<9} {:<8} {:>6} {:>5} {:>3}",
-                        line.metric, name_columns, line.gpu, line.median, line.mad, line.n,
-                        line.min, line.max, line.unit, line.sm_mhz, line.power, line.temperature));
+  // Never broken, however narrow the page: the columns would no longer stand below each other.
+  page.text += printable(
+      fmt::format("  {:<{}} {:>6} {:>9} {:>8} {:>4} {:>9}..{:<9} {:<8} {:>6} {:>5} {:>3}",
+                  line.metric, name_columns, line.gpu, line.median, line.mad, line.n, line.min,
+                  line.max, line.unit, line.sm_mhz, line.power, line.temperature));
+  page.text += '\n';
 }
 
 std::string whole(float value) { return std::isnan(value) ? "-" : fmt::format("{:.0f}", value); }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace tidemark {
 namespace {
@@ -23,13 +24,39 @@ std::string_view escape_of(Colour colour) {
   return {};
 }
 
-/// Where to end a line of at most `room` characters: at the last space, else in the word.
-std::size_t break_of(std::string_view text, std::size_t room) {
-  if (text.size() <= room) return text.size();
-  const std::size_t space = text.rfind(' ', room);
-  // Leading spaces are layout, not a place to break at.
-  const std::size_t first_word = text.find_first_not_of(' ');
-  return space == std::string_view::npos || space <= first_word ? room : space;
+constexpr std::size_t kFewestColumns = 40;  // a narrower page would be a word a line
+
+std::size_t columns_of(const Page& page) { return std::max(page.columns, kFewestColumns); }
+
+/// The spaces a line may end at: none between a '{' and its '}', none of the layout at the start.
+std::vector<bool> breaks_of(std::string_view text) {
+  std::vector<std::size_t> open, partner(text.size());  // partner 0: a brace that never closes
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '{') open.push_back(at);
+    if (text[at] != '}' || open.empty()) continue;
+    partner[open.back()] = at;
+    open.pop_back();
+  }
+  std::vector<bool> breaks(text.size());
+  const std::size_t first_word = std::min(text.find_first_not_of(' '), text.size());
+  for (std::size_t at = first_word; at < text.size(); ++at) {
+    at = std::max(at, partner[at]);
+    breaks[at] = text[at] == ' ';
+  }
+  return breaks;
+}
+
+/// Where a line that starts at `start` ends: at the last break that leaves it in `room`
+/// characters, else at the first one.
+std::size_t end_of_line(const std::vector<bool>& breaks, std::size_t start, std::size_t room) {
+  if (breaks.size() - start <= room) return breaks.size();
+  for (std::size_t at = start + room; at > start; --at) {
+    if (breaks[at]) return at;
+  }
+  for (std::size_t at = start + room; at < breaks.size(); ++at) {
+    if (breaks[at]) return at;
+  }
+  return breaks.size();
 }
 
 }  // namespace
@@ -49,14 +76,15 @@ void put(Page& page, std::string_view text, std::size_t indent) {
 void put(Page& page, Colour colour, std::size_t coloured, std::string_view text,
          std::size_t indent) {
   const std::string clean = printable(text);
-  std::string_view rest = clean;
+  const std::vector<bool> breaks = breaks_of(clean);
+  std::size_t start = 0;
   bool first = true;
   do {
     const std::size_t used = first ? 0 : indent;
-    const std::size_t end = break_of(rest, kPageColumns - used);
-    std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(end);
-    while (rest.starts_with(' ')) rest.remove_prefix(1);
+    const std::size_t room = columns_of(page) - std::min(used, columns_of(page) / 2);
+    const std::size_t end = end_of_line(breaks, start, room);
+    std::string_view line = std::string_view(clean).substr(start, end - start);
+    start = std::min(clean.find_first_not_of(' ', end), clean.size());
     while (line.ends_with(' ')) line.remove_suffix(1);
     page.text.append(used, ' ');
     if (first && page.colour && colour != Colour::none) {
@@ -68,7 +96,7 @@ void put(Page& page, Colour colour, std::size_t coloured, std::string_view text,
     }
     page.text += '\n';
     first = false;
-  } while (!rest.empty());
+  } while (start < clean.size());
 }
 
 void put_command(Page& page, std::string_view label, std::string_view command, std::size_t indent) {
@@ -80,7 +108,7 @@ void put_command(Page& page, std::string_view label, std::string_view command, s
     const std::size_t end = std::min(clean.find(' ', at), clean.size());
     const std::string_view word = std::string_view(clean).substr(at, end - at);
     constexpr std::size_t kBackslash = 2;
-    if (!empty && line.size() + 1 + word.size() + kBackslash > kPageColumns) {
+    if (!empty && line.size() + 1 + word.size() + kBackslash > columns_of(page)) {
       page.text += line + " \\\n";
       line.assign(indent + 2, ' ');
       empty = true;

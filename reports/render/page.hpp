@@ -1,4 +1,5 @@
-// Lines for a terminal: nothing but printable ASCII gets through, and no line is wider than a page.
+// Lines for a terminal: nothing but printable ASCII gets through, and lines are broken only where
+// what they hold can still be copied.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +9,20 @@
 
 namespace tidemark {
 
-inline constexpr std::size_t kPageColumns = 100;
-
 enum class Colour { none, red, green, yellow };
 
 /// Text under way.
 struct Page {
   std::string text;
   bool colour = false;
+  std::size_t columns = 100;  // fewer than 40 count as 40
 };
 
 /// Every byte that is not printable ASCII becomes '?': a report must not drive the terminal.
 std::string printable(std::string_view text);
 
-/// Appends the text, broken at spaces; lines after the first are indented. A word too long for a
-/// line is cut into pieces.
+/// Appends the text, broken at spaces; lines after the first are indented. A word, and all from a
+/// '{' to its '}', stays whole, and its line is longer where it must be.
 void put(Page& page, std::string_view text, std::size_t indent = 0);
 
 /// The same with its first `coloured` characters in colour, where the page has colours.

@@ -18,10 +18,36 @@ TEST(Page, LinesBreakAtSpacesAndAreIndented) {
   EXPECT_EQ(page.text, std::string(60, 'a') + "\n    " + std::string(60, 'b') + "\n");
 }
 
-TEST(Page, AWordTooLongForALineIsCut) {
+TEST(Page, AWordTooLongForALineStaysWholeToBeCopied) {
   Page page;
-  put(page, std::string(150, 'a'), 4);
-  EXPECT_EQ(page.text, std::string(100, 'a') + "\n    " + std::string(50, 'a') + "\n");
+  put(page, "b " + std::string(150, 'a') + " c", 4);
+  EXPECT_EQ(page.text, "b\n    " + std::string(150, 'a') + "\n    c\n");
+}
+
+TEST(Page, ALineIsNotBrokenWithinBraces) {
+  Page page;
+  const std::string descriptor = "{\"box\": [" + std::string(60, '1') + ", {\"a\": 2}, " +
+                                 std::string(60, '3') + "], \"b\": 4}";
+  put(page, "row 3 " + descriptor + ": byte", 4);
+  EXPECT_EQ(page.text, "row 3\n    " + descriptor + ":\n    byte\n");
+}
+
+TEST(Page, LinesBreakWhereTheTerminalEnds) {
+  Page narrow{.text = {}, .columns = 60}, silly{.text = {}, .columns = 0};
+  const std::string text = std::string(35, 'a') + " " + std::string(35, 'b');
+  put(narrow, text);
+  EXPECT_EQ(narrow.text, std::string(35, 'a') + "\n" + std::string(35, 'b') + "\n");
+  put(silly, "a b");
+  EXPECT_EQ(silly.text, "a b\n");
+  Page command{.text = {}, .columns = 60};
+  put_command(command, "", text, 0);
+  EXPECT_EQ(command.text, std::string(35, 'a') + " \\\n  " + std::string(35, 'b') + "\n");
+}
+
+TEST(Page, ABraceThatNeverClosesHoldsNothingTogether) {
+  Page page;
+  put(page, "} { " + std::string(60, 'a') + " " + std::string(60, 'b'), 4);
+  EXPECT_EQ(page.text, "} { " + std::string(60, 'a') + "\n    " + std::string(60, 'b') + "\n");
 }
 
 TEST(Page, ALineOfExactlyAPageIsNotBroken) {

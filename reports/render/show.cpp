@@ -76,7 +76,7 @@ Summary summary_of(const Report& report) {
 
 std::string show(const Report& report, const ShowOptions& options) {
   if (options.json) return json_of(report);
-  Page page{.text = {}, .colour = options.colour};
+  Page page{.text = {}, .colour = options.colour, .columns = options.columns};
   put_summary(page, report);
   put_results(page, report, options);
   put_metrics(page, report, options);

@@ -1,6 +1,7 @@
 // A report as text for a terminal.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "reports/store/report.hpp"
@@ -11,6 +12,7 @@ struct ShowOptions {
   bool colour = false;
   bool all = false;  // list passes too
   bool json = false;
+  std::uint32_t columns = 100;  // of the terminal
 };
 
 /// Verdicts first, then what failed, where, why and how to replay it, then the GEMM table, then

@@ -3,11 +3,16 @@
 #include "reports/store/anonymise.hpp"
 
 #include <fmt/format.h>
+#include <sys/random.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <functional>
 #include <set>
+#include <system_error>
+
+#include "reports/error.hpp"
 
 namespace tidemark {
 namespace {
@@ -30,15 +35,17 @@ std::string lower(std::string_view text) {
   return made;
 }
 
-/// FNV-1a 64 and a final mix, so that names that differ in the last letter differ everywhere.
-std::uint64_t salted_hash(std::string_view salt, std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const std::string_view part : {salt, std::string_view("\0", 1), text}) {
-    for (const char c : part) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+SipKey random_key() {
+  SipKey key{};
+  ssize_t got = -1;
+  do {
+    got = ::getrandom(&key, sizeof key, 0);
+  } while (got < 0 && errno == EINTR);
+  if (got != static_cast<ssize_t>(sizeof key)) {
+    throw ReportError(fmt::format("no random numbers to hide names with: {}; leave --anonymise out",
+                                  std::generic_category().message(errno)));
   }
-  hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9;
-  hash = (hash ^ (hash >> 27)) * 0x94d049bb133111eb;
-  return hash ^ (hash >> 31);
+  return key;
 }
 
 /// Characters from `at` on for which `accepts` holds.
@@ -72,10 +79,10 @@ std::string canonical_pci(std::string_view pci) {
 /// "GPU-5f1c2d3e": the UUID, or its first digits, that starts the text; else empty.
 std::string_view leading_uuid(std::string_view text) {
   if (!text.starts_with("GPU-") && !text.starts_with("MIG-")) return {};
-  constexpr std::size_t kPrefix = 4, kFewest = 4;
+  constexpr std::size_t kPrefix = 4, kFewestDigits = 4;
   std::string_view digits = run(text, kPrefix, [](char c) { return is_hex(c) || c == '-'; });
   while (digits.ends_with('-')) digits.remove_suffix(1);
-  if (digits.size() < kFewest) return {};
+  if (digits.size() < kFewestDigits) return {};
   return text.substr(0, kPrefix + digits.size());
 }
 
@@ -86,20 +93,61 @@ std::string_view leading_path(std::string_view text) {
   return path.size() >= 2 ? path : std::string_view{};
 }
 
-void learn(Disguise& disguise, std::string_view name, const std::string& replacement) {
-  // One or two letters would be found in every text; the column itself is replaced anyway.
-  if (name.size() < 3) return;
+/// Fewest letters of most names: one or two would be found in every text, and the column itself is
+/// replaced anyway.
+constexpr std::size_t kFewest = 3;
+
+void learn(Disguise& disguise, std::string_view name, const std::string& replacement,
+           std::size_t fewest = kFewest) {
+  if (name.size() < std::max<std::size_t>(fewest, 1)) return;
   disguise.known.try_emplace(lower(name), replacement);
+}
+
+void learn_path(Disguise& disguise, std::string_view path) {
+  learn(disguise, path, disguised(disguise, "path", path));
 }
 
 void learn_paths(Disguise& disguise, std::string_view value) {
   for (std::size_t at = 0; at < value.size();) {
     const std::string_view word = run(value, at, [](char c) { return !ends_path(c); });
-    if (word.find('/') != std::string_view::npos) {
-      learn(disguise, word, disguised(disguise, "path", word));
-    }
+    if (word.find('/') != std::string_view::npos) learn_path(disguise, word);
     at += word.size() + 1;
   }
+}
+
+/// A path with spaces cannot be told from the text around it, so it is known as a whole, and so are
+/// the folders with spaces that it lies in.
+void learn_whole_path(Disguise& disguise, std::string_view path) {
+  for (std::size_t slash = path.find('/'); slash != std::string_view::npos;
+       slash = path.find('/', slash + 1)) {
+    const std::string_view folder = path.substr(0, slash);
+    if (folder.find(' ') != std::string_view::npos) learn_path(disguise, folder);
+  }
+  learn_path(disguise, path);
+}
+
+constexpr std::string_view kOut = "--out", kOutIs = "--out=";
+
+/// "--log=a/b": "a/b"; an argument that is no option: all of it.
+std::string_view value_of(std::string_view argument) {
+  const std::size_t equals = argument.find('=');
+  if (!argument.starts_with('-') || equals == std::string_view::npos) return argument;
+  return argument.substr(equals + 1);
+}
+
+void learn_arguments(Disguise& disguise, const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string_view argument = arguments[i], value = value_of(argument);
+    const bool is_out = (i > 0 && arguments[i - 1] == kOut) || argument.starts_with(kOutIs);
+    if (is_out || value.find('/') != std::string_view::npos) learn_whole_path(disguise, value);
+    learn_paths(disguise, argument);
+  }
+}
+
+/// "0,1,2" or "4194304", but no address of a machine.
+bool is_numbers(std::string_view value) {
+  return !value.empty() &&
+         std::all_of(value.begin(), value.end(), [](char c) { return is_digit(c) || c == ','; });
 }
 
 /// The known name that starts at `at` and ends with a word, longest first.
@@ -139,13 +187,13 @@ std::size_t shape_at(const Disguise& disguise, std::string_view text, std::strin
 
 std::string disguised(const Disguise& disguise, std::string_view kind, std::string_view name) {
   if (name.empty()) return {};
-  const std::uint64_t hash = salted_hash(disguise.salt, lower(name));
+  const std::uint64_t hash = siphash(disguise.salt, lower(name));
   return fmt::format("{}-{:012x}", kind, hash >> 16);
 }
 
 std::string disguised_uuid(const Disguise& disguise, std::string_view uuid) {
   if (uuid.empty()) return {};
-  return fmt::format("GPU-anon-{:016x}", salted_hash(disguise.salt, lower(uuid)));
+  return fmt::format("GPU-anon-{:016x}", siphash(disguise.salt, lower(uuid)));
 }
 
 std::string disguised_pci(const Disguise& disguise, std::string_view pci) {
@@ -154,11 +202,12 @@ std::string disguised_pci(const Disguise& disguise, std::string_view pci) {
 
 Disguise disguise_for(const LaunchRecord& launch, const std::vector<NodeRecord>& nodes,
                       const std::vector<GpuRecord>& gpus) {
-  Disguise made{.salt = launch.run_id, .known = {}, .lengths = {}};
+  Disguise made{.salt = random_key(), .known = {}, .lengths = {}};
   for (const NodeRecord& node : nodes) {
     const std::string replacement = disguised(made, "host", node.hostname);
-    learn(made, node.hostname, replacement);
-    learn(made, node.hostname.substr(0, node.hostname.find('.')), replacement);
+    // However short: a machine's name is never let through, at the price of a word of the text.
+    learn(made, node.hostname, replacement, 1);
+    learn(made, node.hostname.substr(0, node.hostname.find('.')), replacement, 1);
     learn(made, node.boot_id, disguised(made, "boot", node.boot_id));
   }
   for (const GpuRecord& gpu : gpus) {
@@ -172,7 +221,7 @@ Disguise disguise_for(const LaunchRecord& launch, const std::vector<NodeRecord>&
       learn(made, pci.substr(bus + 1) + ".0", disguised_pci(made, pci));
     }
   }
-  for (const std::string& argument : launch.arguments) learn_paths(made, argument);
+  learn_arguments(made, launch.arguments);
   for (const auto& [variable, value] : launch.environment) learn_paths(made, value);
   std::set<std::size_t, std::greater<>> lengths;
   for (const auto& [name, replacement] : made.known) lengths.insert(name.size());
@@ -201,11 +250,32 @@ std::string scrubbed(const Disguise& disguise, std::string_view text) {
   return made;
 }
 
-bool names_someone(std::string_view variable) {
-  constexpr std::string_view kNaming[] = {"HOST", "NODE", "USER", "ACCOUNT", "ADDR", "DIR"};
-  return std::any_of(std::begin(kNaming), std::end(kNaming), [&](std::string_view part) {
-    return variable.find(part) != std::string_view::npos;
-  });
+std::vector<std::string> scrubbed_arguments(const Disguise& disguise,
+                                            const std::vector<std::string>& arguments) {
+  std::vector<std::string> made;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (i > 0 && arguments[i - 1] == kOut) {
+      made.push_back(disguised(disguise, "path", argument));
+    } else if (argument.starts_with(kOutIs)) {
+      made.push_back(std::string(kOutIs) + disguised(disguise, "path", value_of(argument)));
+    } else {
+      made.push_back(scrubbed(disguise, argument));
+    }
+  }
+  return made;
+}
+
+std::string scrubbed_variable(const Disguise& disguise, std::string_view variable,
+                              std::string_view value) {
+  constexpr std::string_view kHarmless[] = {"CUDA_MODULE_LOADING", "CUDA_DEVICE_MAX_CONNECTIONS",
+                                            "NCCL_ALGO",           "NCCL_PROTO",
+                                            "NCCL_P2P_LEVEL",      "NCCL_NVLS_ENABLE",
+                                            "NCCL_DEBUG",          "TIDEMARK_TEST_HOOK"};
+  const bool harmless =
+      std::find(std::begin(kHarmless), std::end(kHarmless), variable) != std::end(kHarmless);
+  if (!harmless && !is_numbers(value)) return disguised(disguise, "value", value);
+  return scrubbed(disguise, value);
 }
 
 }  // namespace tidemark

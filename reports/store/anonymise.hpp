@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "reports/journal/record.hpp"
+#include "reports/store/siphash.hpp"
 
 namespace tidemark {
 
 /// What is known to be a name, and what stands for it. Equal names have equal hashes within one
-/// launch; the salt keeps a name from being looked up across launches.
+/// report; the salt is kept nowhere, so that nobody can try names until a hash of a report fits.
 struct Disguise {
-  std::string salt;                          // run_id of the launch
+  SipKey salt;                               // random, another one for each report
   std::map<std::string, std::string> known;  // lower case -> replacement
   std::vector<std::size_t> lengths;          // of the keys, longest first
 };
@@ -26,6 +27,7 @@ std::string disguised(const Disguise& disguise, std::string_view kind, std::stri
 std::string disguised_uuid(const Disguise& disguise, std::string_view uuid);
 std::string disguised_pci(const Disguise& disguise, std::string_view pci);
 
+/// Draws a salt of its own. Throws ReportError where the system gives no random numbers.
 Disguise disguise_for(const LaunchRecord& launch, const std::vector<NodeRecord>& nodes,
                       const std::vector<GpuRecord>& gpus);
 
@@ -33,7 +35,13 @@ Disguise disguise_for(const LaunchRecord& launch, const std::vector<NodeRecord>&
 /// path replaced.
 std::string scrubbed(const Disguise& disguise, std::string_view text);
 
-/// True for variables whose whole value names machines or people ("SLURM_JOB_NODELIST").
-bool names_someone(std::string_view variable);
+/// The arguments of the launch, scrubbed; of --out whatever it names.
+std::vector<std::string> scrubbed_arguments(const Disguise& disguise,
+                                            const std::vector<std::string>& arguments);
+
+/// The value of a variable: as it is where it can name nobody, else its hash, for
+/// "node[01-16]" names hosts in a way that no search for their names would find.
+std::string scrubbed_variable(const Disguise& disguise, std::string_view variable,
+                              std::string_view value);
 
 }  // namespace tidemark

@@ -72,10 +72,14 @@ TEST(Anonymise, EqualNamesStayEqualAndOthersApart) {
   EXPECT_EQ(disguised(disguise, "host", ""), "");
 }
 
-TEST(Anonymise, TheSaltOfAnotherLaunchGivesAnotherName) {
-  Disguise other = example_disguise();
-  other.salt = "another run";
-  EXPECT_NE(disguised(other, "host", "node07"), disguised(example_disguise(), "host", "node07"));
+TEST(Anonymise, EachReportHasNamesOfItsOwnThatNothingInItGives) {
+  EXPECT_NE(disguised(example_disguise(), "host", "node07"),
+            disguised(example_disguise(), "host", "node07"));
+  const Report one = assemble(example_journals(), {.anonymise = true});
+  const Report other = assemble(example_journals(), {.anonymise = true});
+  EXPECT_EQ(one.launch.run_id, other.launch.run_id);
+  EXPECT_NE(one.text(one.nodes.at(0).hostname), other.text(other.nodes.at(0).hostname));
+  EXPECT_EQ(image_of(one, "one"), image_of(one, "one"));
 }
 
 TEST(Anonymise, AShortHostNameIsTheSameMachine) {
@@ -120,6 +124,58 @@ TEST(Anonymise, ARelativePathOfAnArgumentIsKnown) {
   EXPECT_EQ(scrubbed(disguise, "bob/night.h5: full").find("bob"), std::string::npos);
 }
 
+TEST(Anonymise, APathWithSpacesInAnArgumentGoesWhole) {
+  LaunchRecord launch = example_launch(0);
+  launch.arguments = {"run", "--log=/home/alice/my runs/night one.h5", "bob/two words"};
+  const Disguise disguise = disguise_for(launch, {}, {});
+  for (const char* text :
+       {"open '/home/alice/my runs/night one.h5': full", "/home/alice/my runs: no",
+        "bob/two words.tmp.7", "--log=/home/alice/my runs/night one.h5"}) {
+    const std::string made = scrubbed(disguise, text);
+    for (const char* part : {"alice", "my", "runs", "night", "one", "two", "words"}) {
+      EXPECT_EQ(made.find(part), std::string::npos) << made;
+    }
+  }
+}
+
+/// The example report, anonymous, of a launch with these arguments and this environment.
+Report anonymous(std::vector<std::string> arguments,
+                 std::vector<std::pair<std::string, std::string>> environment) {
+  LaunchRecord launch = example_launch(0);
+  launch.arguments = std::move(arguments);
+  launch.environment = std::move(environment);
+  return assemble({journal_of({launch})}, {.anonymise = true, .incomplete_reason = "acme1: full"});
+}
+
+TEST(Anonymise, TheValueOfOutGoesWithoutASlashToo) {
+  const Report report = anonymous({"tidemark", "--out", "acme1", "--out=ab", "--out"}, {});
+  EXPECT_TRUE(provenance_of(report, "argument.2").starts_with("path-"));
+  EXPECT_TRUE(provenance_of(report, "argument.3").starts_with("--out=path-"));
+  EXPECT_EQ(provenance_of(report, "argument.4"), "--out");
+  EXPECT_EQ(report.launch.incomplete_reason.find("acme1"), std::string::npos);
+}
+
+TEST(Anonymise, OnlyHarmlessVariablesKeepTheirValues) {
+  const Report report = anonymous({}, {{"NCCL_SOCKET_IFNAME", "acme0"},
+                                       {"NCCL_BUFFSIZE", "4194304"},
+                                       {"CUDA_VISIBLE_DEVICES", "0,1"},
+                                       {"NCCL_COMM_ID", "10.1.2.3"},
+                                       {"NCCL_DEBUG", "INFO"}});
+  EXPECT_TRUE(provenance_of(report, "environment.NCCL_SOCKET_IFNAME").starts_with("value-"));
+  EXPECT_TRUE(provenance_of(report, "environment.NCCL_COMM_ID").starts_with("value-"));
+  EXPECT_EQ(provenance_of(report, "environment.NCCL_BUFFSIZE"), "4194304");
+  EXPECT_EQ(provenance_of(report, "environment.CUDA_VISIBLE_DEVICES"), "0,1");
+  EXPECT_EQ(provenance_of(report, "environment.NCCL_DEBUG"), "INFO");
+}
+
+TEST(Anonymise, AShortHostNameGoesAsAWholeWordOnly) {
+  NodeRecord node = example_node(0);
+  node.hostname = "n1";
+  const Disguise disguise = disguise_for(example_launch(0), {node}, {});
+  EXPECT_EQ(scrubbed(disguise, "n1: n10 an1 n1a"),
+            disguised(disguise, "host", "n1") + ": n10 an1 n1a");
+}
+
 TEST(Anonymise, TwoUuidsOfWhichOneBeginsLikeTheOtherStayApart) {
   GpuRecord one = example_gpu(0), ten = example_gpu(1);
   one.uuid = "VIRTUAL-1";
@@ -130,7 +186,7 @@ TEST(Anonymise, TwoUuidsOfWhichOneBeginsLikeTheOtherStayApart) {
 
 TEST(Anonymise, AnEmptyOrTinyNameDoesNotEatTheText) {
   NodeRecord node = example_node(0);
-  node.hostname = "a";
+  node.hostname = node.boot_id = "";
   GpuRecord gpu = example_gpu(0);
   gpu.serial = "0";
   gpu.uuid = "";

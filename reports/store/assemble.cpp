@@ -162,14 +162,14 @@ void add_provenance(Assembly& made, const LaunchRecord& launch) {
   add("suite_tree", made.plain(launch.suite_tree));
   add("nvcc", made.plain(launch.nvcc));
   add("compiler", made.plain(launch.compiler));
-  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
-    add(fmt::format("argument.{}", i), made.text(launch.arguments[i]));
+  const auto& arguments =
+      made.disguise ? scrubbed_arguments(*made.disguise, launch.arguments) : launch.arguments;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    add(fmt::format("argument.{}", i), made.plain(arguments[i]));
   }
   for (const auto& [variable, value] : launch.environment) {
-    // "node[01-16]" names hosts in a way that no search for their names would find.
-    const bool whole = made.disguise && names_someone(variable);
     add("environment." + variable,
-        whole ? made.plain(made.hidden("value", value)) : made.text(value));
+        made.plain(made.disguise ? scrubbed_variable(*made.disguise, variable, value) : value));
   }
 }
 

@@ -267,6 +267,8 @@ TEST(Assemble, WithoutALaunchRecordThereIsNoReport) {
   EXPECT_NE(error_of({journal_of({example_end(0)})}).find("no launch record in 1 journals"),
             std::string::npos);
   EXPECT_NE(error_of({}).find("no launch record in 0 journals"), std::string::npos);
+  EXPECT_NE(error_of({}).find("; add the journals of the other ranks, or run again"),
+            std::string::npos);
 }
 
 TEST(Assemble, TwoJournalsOfOneRankAreRefused) {

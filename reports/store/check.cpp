@@ -1,8 +1,10 @@
 // Whether the rows of a report fit together, and whether two reports hold the same rows.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <initializer_list>
 #include <map>
 
 #include "reports/store/each_table.hpp"
@@ -55,6 +57,18 @@ struct Checker {
     }
   }
 };
+
+void check_launch(const Checker& checker, const LaunchRow& launch) {
+  const auto one_of = [](std::string_view text, std::initializer_list<std::string_view> known) {
+    return std::find(known.begin(), known.end(), text) != known.end();
+  };
+  if (!one_of(launch.level, {"quick", "nightly", "soak"})) {
+    checker.refuse("attribute 'level' is not quick, nightly or soak");
+  }
+  if (!one_of(launch.device, {"cuda", "virtual"})) {
+    checker.refuse("attribute 'device' is not cuda or virtual");
+  }
+}
 
 /// Every planned pair of case and GPU has one result.
 void check_plan(const Checker& checker, const Report& report) {
@@ -141,6 +155,7 @@ void check_references(const Report& report, const std::string& name) {
   checker.check_ids(report.gpus, &GpuRow::gpu_id);
   checker.check_ids(report.cases, &CaseRow::case_id);
   checker.check_ids(report.results, &ResultRow::result_id);
+  check_launch(checker, report.launch);
   check_plan(checker, report);
   check_samples(checker, report);
 }

@@ -80,7 +80,8 @@ LaunchRecord launch_of(const std::vector<JournalText>& journals) {
   }
   if (first == nullptr) {
     throw ReportError(fmt::format(
-        "no launch record in {} journals, so what was planned is unknown and no report can be made",
+        "no launch record in {} journals, so what was planned is unknown and no report can be "
+        "made; add the journals of the other ranks, or run again",
         journals.size()));
   }
   check_plan(*first);

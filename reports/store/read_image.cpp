@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "reports/store/attributes.hpp"
 #include "reports/store/dataset.hpp"
 #include "reports/store/each_table.hpp"
 #include "reports/store/h5.hpp"
@@ -101,6 +102,14 @@ std::uint32_t check_schema(const Source& source, hid_t root) {
   return minor;
 }
 
+/// A bit that turned in an attribute would else be read as another launch.
+void check_attributes(const Source& source, hid_t root) {
+  const auto said = read_number<std::uint32_t>(source, root, kChecksum, H5T_STD_U32LE);
+  if (said != checksum_of_attributes(source, root)) {
+    source.refuse("its root attributes are damaged");
+  }
+}
+
 struct Links {
   std::vector<std::pair<std::string, bool>> found;  // name, is a hard link
 };
@@ -192,6 +201,7 @@ Report read_trusting_nothing(std::string& image, const std::string& name) {
         ReadMember{.source = source, .root = root, .name = attribute.name, .launch = report.launch},
         attribute.member);
   }
+  check_attributes(source, root);
   for_each_table(report,
                  [&](const Table& table, auto& rows) { read_table(source, root, table, rows); });
   report.strings = read_strings(source, root);

@@ -18,7 +18,8 @@ namespace tidemark {
 namespace {
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what, std::string_view hint) {
-  throw ReportError(fmt::format("{}: {}; {}", path, what, hint));
+  // An empty path would leave a line that begins with nothing.
+  throw ReportError(fmt::format("{}: {}; {}", path.empty() ? "''" : path, what, hint));
 }
 
 std::string error_text(int error) { return std::generic_category().message(error); }
@@ -114,6 +115,11 @@ std::string read_all(const std::string& path) {
   }
   if (!S_ISREG(status.st_mode)) refuse(path, "is not a regular file", kGiveReport);
   if (status.st_size == 0) {
+    // Files of /proc and /sys say no size and hold text all the same.
+    char first = 0;
+    if (::read(file.get(), &first, 1) > 0) {
+      refuse(path, "is a file of the system, not a report", kGiveReport);
+    }
     refuse(path, "is empty",
            "its launch wrote no report; make it from its journals by 'tidemark recover'");
   }

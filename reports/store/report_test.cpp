@@ -190,6 +190,15 @@ TEST(ReadReport, SaysWhatIsWrongWithThingsThatAreNoReport) {
                   .starts_with(scratch.file("pipe") + ": is not a regular file; "));
 }
 
+TEST(ReadReport, AnEmptyPathIsQuoted) {
+  EXPECT_TRUE(error_of_reading("").starts_with("'': No such file or directory; "));
+}
+
+TEST(ReadReport, AFileOfTheSystemThatSaysNoSizeIsNoCrashedReport) {
+  EXPECT_TRUE(error_of_reading("/proc/version")
+                  .starts_with("/proc/version: is a file of the system, not a report; "));
+}
+
 TEST(ReadReport, ATruncatedReportIsOneClearLine) {
   const ScratchFolder scratch;
   const std::string whole = image_of(assemble(example_journals(), {}), "whole");

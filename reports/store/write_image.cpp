@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "reports/store/attributes.hpp"
 #include "reports/store/each_table.hpp"
 #include "reports/store/h5.hpp"
 #include "reports/store/image.hpp"
@@ -127,7 +128,7 @@ struct WriteMember {
   }
 };
 
-void write_attributes(hid_t file, const LaunchRow& launch) {
+void write_attributes(hid_t file, const LaunchRow& launch, const std::string& name) {
   const H5Id root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose, "no root group");
   write_text(root, "format", kReportFormat);
   write_number(root, "schema_major", H5T_STD_U32LE, kSchemaMajor);
@@ -136,6 +137,8 @@ void write_attributes(hid_t file, const LaunchRow& launch) {
     std::visit(WriteMember{.root = root, .name = attribute.name, .launch = launch},
                attribute.member);
   }
+  const Source source{.name = name, .file_bytes = 0, .bytes_left = 0};
+  write_number(root, kChecksum, H5T_STD_U32LE, checksum_of_attributes(source, root));
 }
 
 std::string bytes_of(hid_t file) {
@@ -155,7 +158,7 @@ std::string image_of(const Report& report, const std::string& name) {
   silence_hdf5();
   try {
     const H5Id file = memory_file(name);
-    write_attributes(file, report.launch);
+    write_attributes(file, report.launch, name);
     for_each_table(
         report, [&file](const Table& table, const auto& rows) { write_table(file, table, rows); });
     write_strings(file, report.strings);
