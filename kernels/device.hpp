@@ -21,6 +21,8 @@ struct BarrierLedger {
   bool next_complete = false;   // phase 1 completed inside the bound after an exact second copy
   std::uint64_t announced = 0;  // bytes
   std::uint64_t credited = 0;   // bytes, by the meter: announce more, then complete_tx byte by byte
+
+  friend bool operator==(const BarrierLedger&, const BarrierLedger&) = default;
 };
 
 /// What went wrong instead of an answer.

@@ -6,10 +6,9 @@
 #include <span>
 #include <string_view>
 
-namespace tidemark {
+#include "kernels/ops/op.hpp"
 
-/// Operations a fault can belong to; one value for each alternative of Op.
-enum class OpKind : std::uint8_t { tile_load, gemm };
+namespace tidemark {
 
 enum class Fault : std::uint16_t;  // values and names: kernels/virtual/faults.cpp
 

@@ -236,15 +236,10 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
   }
 }
 
-Op with_seed(TileLoad load, std::uint64_t seed, bool inverted) {
-  load.payload = {.seed = seed, .inverted = inverted};
-  return load;
-}
-
-Op with_seed(Gemm gemm, std::uint64_t seed, bool /*inverted*/) {
-  gemm.seed = seed;
-  return gemm;
-}
+template <typename Row>
+concept HasPayload = requires(Row& row) {
+  payload_of(row);
+};
 
 std::vector<Miscompare> judge_row(const TileLoad& load, const RunResult& result, std::uint32_t row,
                                   Device& /*device*/) {
@@ -260,11 +255,20 @@ std::vector<Miscompare> judge_row(const Gemm& gemm, const RunResult& result, std
 
 Op seeded(Op op, std::uint64_t case_seed, std::uint32_t row, bool inverted) {
   const std::uint64_t seed = splitmix64(case_seed + splitmix64(std::uint64_t{row} + 1));
-  return std::visit([&](auto& which) -> Op { return with_seed(std::move(which), seed, inverted); },
-                    op);
+  std::visit(
+      [&](auto& which) {
+        if constexpr (HasPayload<decltype(which)>)
+          payload_of(which) = {.seed = seed, .inverted = inverted};
+        else
+          which.seed = seed;
+      },
+      op);
+  return op;
 }
 
-std::uint32_t runs_of(const Op& op) { return std::holds_alternative<TileLoad>(op) ? 2 : 1; }
+std::uint32_t runs_of(Op op) {
+  return std::visit([](auto& which) { return HasPayload<decltype(which)> ? 2U : 1U; }, op);
+}
 
 std::vector<Miscompare> judge(const Op& op, const RunResult& result, std::uint32_t row,
                               Device& device) {

@@ -15,7 +15,7 @@ namespace tidemark {
 Op seeded(Op op, std::uint64_t case_seed, std::uint32_t row, bool inverted = false);
 
 /// How often a row runs: twice with opposite payload bits where every byte is compared exactly.
-std::uint32_t runs_of(const Op& op);
+std::uint32_t runs_of(Op op);
 
 /// Everything that the oracle of the operation holds against `result`; empty when it is right.
 /// Faults of the device are not judged here. A product too large for the host is computed a second

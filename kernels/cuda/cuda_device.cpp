@@ -25,17 +25,17 @@ class CudaDevice final : public Device {
   }
 
  private:
-  RunResult run_one(const TileLoad& load) { return run_tile_load(tile_load_, load); }
+  RunResult run_one(const TileLoad& load) { return run_tile_load(rows_, load); }
   RunResult run_one(const Gemm& gemm) { return run_gemm(gemm); }
 
   Measurement measure_one(const TileLoad& load, const Timing& timing) {
-    return measure_tile_load(tile_load_, load, timing);
+    return measure_tile_load(rows_, load, timing);
   }
   Measurement measure_one(const Gemm& gemm, const Timing& timing) {
     return measure_gemm(gemm, timing);
   }
 
-  TileLoadWorkspace tile_load_;
+  RowWorkspace rows_;
 };
 
 }  // namespace

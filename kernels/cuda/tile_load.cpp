@@ -3,59 +3,34 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
-#include <cstring>
 #include <optional>
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/encode.hpp"
 #include "kernels/cuda/tile_load_kernel.hpp"
-#include "kernels/cuda/wait.hpp"
 
 namespace tidemark {
 namespace {
 
-/// The kernel's own waits end after about 0.2 s; a launch that takes longer than this is lost.
-constexpr double kLaunchBoundS = 10;
-
-/// The ledger stands before the window, which is read and written in pieces of 16 bytes.
-constexpr std::size_t kLedgerBytes = 256;
-static_assert(sizeof(TileLoadLedger) <= kLedgerBytes);
-
-std::size_t whole_pieces(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
-
-void require_sound(TileLoadWorkspace& workspace, const TileLoad& load) {
-  if (workspace.hung)
-    throw Error("tile load: an earlier kernel never ended; run this row in a new process");
+void require_sound(const TileLoad& load) {
   if (load.map.rank < 1 || load.map.rank > kMaxRank)
     throw Error(fmt::format("tile load: rank {} is outside 1..{}", load.map.rank, kMaxRank));
-  if (workspace.largest_window == 0) workspace.largest_window = prepare_tile_load();
-  if (window_bytes(load) > workspace.largest_window)
+  static const std::uint32_t largest_window = prepare_tile_load();
+  if (window_bytes(load) > largest_window)
     throw Error(
         fmt::format("tile load: a window of {} bytes does not fit the {} bytes of shared "
                     "memory that a block has: choose a smaller box",
-                    window_bytes(load), workspace.largest_window));
+                    window_bytes(load), largest_window));
 }
 
-/// Encodes the map for where the tensor will lie, and makes the memory for it.
-Encoded encode_and_allocate(TileLoadWorkspace& workspace, const TileLoad& load) {
-  const auto encode_here = [&] {
-    return encode(load.map, workspace.source.data() + kGuardBytes + load.map.base_offset);
-  };
-  grow(workspace.source, 4096);  // some address: a map may be refused for it, too
-  const Encoded first = encode_here();
-  // The sizes of a refused map need not make sense: allocate nothing for it.
-  if (first.code != CUDA_SUCCESS) return first;
-  const std::size_t source = source_allocation_bytes(load);
-  const std::size_t answer = kLedgerBytes + whole_pieces(window_bytes(load));
-  grow(workspace.answer, answer);
-  grow(workspace.host, answer + source);
-  if (workspace.source.size() >= source) return first;
-  grow(workspace.source, source);
-  return encode_here();
+Encoded encode_here(RowWorkspace& workspace, const TileLoad& load) {
+  return encode_and_allocate(workspace, load.map, [&] {
+    return RowBytes{.answer = kLedgerBytes + whole_pieces(window_bytes(load)),
+                    .tensor = source_allocation_bytes(load)};
+  });
 }
 
-TileLoadLaunch launch_of(TileLoadWorkspace& workspace, const TileLoad& load) {
+TileLoadLaunch launch_of(RowWorkspace& workspace, const TileLoad& load) {
   return {.launch = ++workspace.launches,
           .at = load.at,
           .destination_offset = load.destination_offset,
@@ -65,36 +40,6 @@ TileLoadLaunch launch_of(TileLoadWorkspace& workspace, const TileLoad& load) {
           .payload = load.payload,
           .ledger = workspace.answer.as<TileLoadLedger>(),
           .window = workspace.answer.as<std::uint8_t>() + kLedgerBytes};
-}
-
-/// Starts to bring `bytes` of the answer, then `source` bytes of the source, into host memory.
-void read_back(TileLoadWorkspace& workspace, std::size_t answer, std::size_t source) {
-  cuda_check(cudaMemcpyAsync(workspace.host.data(), workspace.answer.data(), answer,
-                             cudaMemcpyDeviceToHost, workspace.stream.get()),
-             "read the window back");
-  if (source == 0) return;
-  cuda_check(cudaMemcpyAsync(workspace.host.data() + answer, workspace.source.data(), source,
-                             cudaMemcpyDeviceToHost, workspace.stream.get()),
-             "read the source back");
-}
-
-/// The ledger of launch `number`, or nothing where the GPU did not get done in time.
-std::optional<TileLoadLedger> wait_for_ledger(TileLoadWorkspace& workspace, std::uint32_t number) {
-  if (!wait_for_stream(workspace.stream.get(), kLaunchBoundS)) {
-    workspace.hung = true;
-    return std::nullopt;
-  }
-  TileLoadLedger ledger;
-  std::memcpy(&ledger, workspace.host.data(), sizeof(ledger));
-  if (ledger.launch != number)
-    throw Error(fmt::format("tile load: launch {} left no ledger (found that of {})", number,
-                            ledger.launch));
-  return ledger;
-}
-
-std::string hung_note() {
-  return fmt::format("the kernel did not end within {} s though all its waits are bounded",
-                     kLaunchBoundS);
 }
 
 void take_ledger(const TileLoadLedger& seen, RunResult& result) {
@@ -121,9 +66,9 @@ void take_ledger(const TileLoadLedger& seen, RunResult& result) {
 
 /// Everything but the conversion of sticky errors. Fills in what is known as it goes, so that the
 /// descriptor is there even when the launch faults.
-void run_row(TileLoadWorkspace& workspace, const TileLoad& load, RunResult& result) {
-  require_sound(workspace, load);
-  const Encoded encoded = encode_and_allocate(workspace, load);
+void run_row(RowWorkspace& workspace, const TileLoad& load, RunResult& result) {
+  require_sound(load);
+  const Encoded encoded = encode_here(workspace, load);
   if (encoded.code != CUDA_SUCCESS) {
     result.fault = DeviceFault::encode_refused;
     result.code = static_cast<std::int32_t>(encoded.code);
@@ -135,10 +80,11 @@ void run_row(TileLoadWorkspace& workspace, const TileLoad& load, RunResult& resu
   const TileLoadLaunch row = launch_of(workspace, load);
   const std::size_t source = source_allocation_bytes(load);
   const std::size_t answer = kLedgerBytes + whole_pieces(row.window_bytes);
-  launch_fill_source(load, workspace.source.data(), workspace.stream.get());
+  launch_fill_source(load, workspace.tensor.data(), workspace.stream.get());
   launch_tile_load(load.map.rank, encoded.map, row, workspace.stream.get());
   read_back(workspace, answer, source);
-  const std::optional<TileLoadLedger> ledger = wait_for_ledger(workspace, row.launch);
+  const std::optional<TileLoadLedger> ledger =
+      wait_for_ledger<TileLoadLedger>(workspace, row.launch);
   if (!ledger) {
     result.fault = DeviceFault::timeout;
     result.note = hung_note();
@@ -151,15 +97,10 @@ void run_row(TileLoadWorkspace& workspace, const TileLoad& load, RunResult& resu
   result.surroundings.assign(allocation, allocation + source);
 }
 
-double unix_seconds() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(now).count();
-}
-
-void measure_row(TileLoadWorkspace& workspace, const TileLoad& load, const Timing& timing,
+void measure_row(RowWorkspace& workspace, const TileLoad& load, const Timing& timing,
                  Measurement& result) {
-  require_sound(workspace, load);
-  const Encoded encoded = encode_and_allocate(workspace, load);
+  require_sound(load);
+  const Encoded encoded = encode_here(workspace, load);
   if (encoded.code != CUDA_SUCCESS) {
     result.fault = DeviceFault::encode_refused;
     result.code = static_cast<std::int32_t>(encoded.code);
@@ -169,14 +110,15 @@ void measure_row(TileLoadWorkspace& workspace, const TileLoad& load, const Timin
   const Event began(Event::Kind::timing);
   const Event ended(Event::Kind::timing);
   const cudaStream_t stream = workspace.stream.get();
-  launch_fill_source(load, workspace.source.data(), stream);
+  launch_fill_source(load, workspace.tensor.data(), stream);
   for (std::uint32_t i = 0; i < timing.warmups + timing.samples; ++i) {
     const TileLoadLaunch row = launch_of(workspace, load);
     cuda_check(cudaEventRecord(began.get(), stream), "record the start of a sample");
     launch_timed_tile_load(load.map.rank, encoded.map, row, stream);
     cuda_check(cudaEventRecord(ended.get(), stream), "record the end of a sample");
     read_back(workspace, kLedgerBytes, 0);
-    const std::optional<TileLoadLedger> ledger = wait_for_ledger(workspace, row.launch);
+    const std::optional<TileLoadLedger> ledger =
+        wait_for_ledger<TileLoadLedger>(workspace, row.launch);
     if (!ledger || ledger->complete == 0) {
       result.fault = DeviceFault::timeout;
       result.note = ledger ? "a timed copy did not complete inside its bound" : hung_note();
@@ -194,29 +136,16 @@ void measure_row(TileLoadWorkspace& workspace, const TileLoad& load, const Timin
 
 }  // namespace
 
-RunResult run_tile_load(TileLoadWorkspace& workspace, const TileLoad& load) {
+RunResult run_tile_load(RowWorkspace& workspace, const TileLoad& load) {
   RunResult result;
-  try {
-    run_row(workspace, load, result);
-  } catch (const StickyError& fault) {
-    result.fault = DeviceFault::sticky;
-    result.code = static_cast<std::int32_t>(fault.code);
-    result.note = fault.what();
-  }
+  catch_sticky(result, [&] { run_row(workspace, load, result); });
   return result;
 }
 
-Measurement measure_tile_load(TileLoadWorkspace& workspace, const TileLoad& load,
-                              const Timing& timing) {
+Measurement measure_tile_load(RowWorkspace& workspace, const TileLoad& load, const Timing& timing) {
   Measurement result;
-  try {
-    measure_row(workspace, load, timing, result);
-  } catch (const StickyError& fault) {
-    result.fault = DeviceFault::sticky;
-    result.code = static_cast<std::int32_t>(fault.code);
-    result.note = fault.what();
-    result.samples.clear();
-  }
+  catch_sticky(result, [&] { measure_row(workspace, load, timing, result); });
+  if (result.fault == DeviceFault::sticky) result.samples.clear();
   return result;
 }
 

@@ -3,32 +3,20 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/buffer.hpp"
+#include "kernels/cuda/row.hpp"
 #include "kernels/device.hpp"
 #include "kernels/ops/tile_load.hpp"
 
 namespace tidemark {
 
-/// What tile loads keep between rows, on the device that was current when it was made.
-struct TileLoadWorkspace {
-  Stream stream;
-  DeviceBuffer source;               // the source allocation
-  DeviceBuffer answer;               // ledger, then the window
-  PinnedBuffer host;                 // ledger, window, source allocation
-  std::uint32_t launches = 0;        // so far; numbers the ledgers
-  std::uint32_t largest_window = 0;  // bytes; 0 before the first launch
-  bool hung = false;                 // a kernel never ended: its memory cannot be used again
-};
-
 /// Runs one row (kernels/ops/tile_load.hpp). A refused map, a phase that never completed and a
 /// sticky error are in the result. Throws Error for a rank outside 1..5, for a window that shared
 /// memory cannot hold, and after a kernel that never ended.
-RunResult run_tile_load(TileLoadWorkspace& workspace, const TileLoad& load);
+RunResult run_tile_load(RowWorkspace& workspace, const TileLoad& load);
 
 /// Times copies of one tile, each waited for before the next is issued, by CUDA events around a
 /// launch of kCopiesPerSample; TimedSample::total_ns is the time of one copy.
-Measurement measure_tile_load(TileLoadWorkspace& workspace, const TileLoad& load,
-                              const Timing& timing);
+Measurement measure_tile_load(RowWorkspace& workspace, const TileLoad& load, const Timing& timing);
 
 /// Copies in one timed launch: enough that the launch itself weighs little.
 inline constexpr std::uint32_t kCopiesPerSample = 256;

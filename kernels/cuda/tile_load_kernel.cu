@@ -4,8 +4,8 @@
 #include <string>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/ptx/mbarrier.cuh"
 #include "kernels/cuda/tile_load_kernel.hpp"
+#include "kernels/cuda/tile_window.cuh"
 
 namespace tidemark {
 namespace {
@@ -13,10 +13,7 @@ namespace {
 namespace ptx = cuda::ptx;
 
 constexpr std::uint32_t kThreads = 512;
-constexpr std::uint32_t kWindowAlignment = 1024;       // the largest swizzle period
-constexpr std::uint64_t kMustCompleteNs = 50'000'000;  // a box takes microseconds
 constexpr std::uint64_t kMustNotCompleteNs = 100'000;
-constexpr std::uint64_t kSettleNs = 1'000'000;  // for copies whose completion was never seen
 
 __global__ void fill_source(const __grid_constant__ TileLoad load, uint4* source,
                             std::uint64_t chunks) {
@@ -26,41 +23,6 @@ __global__ void fill_source(const __grid_constant__ TileLoad load, uint4* source
     source[i] =
         make_uint4(source_element_word(load, 4 * i), source_element_word(load, 4 * i + 1),
                    source_element_word(load, 4 * i + 2), source_element_word(load, 4 * i + 3));
-}
-
-/// Four bytes of poison from `offset` on.
-__device__ std::uint32_t poison_word(const Payload& payload, std::uint32_t offset) {
-  std::uint32_t word = 0;
-  for (std::uint32_t i = 0; i < 4; ++i)
-    word |= std::uint32_t{poison_byte(payload, offset + i)} << (8 * i);
-  return word;
-}
-
-__device__ void poison_window(std::uint8_t* window, const TileLoadLaunch& row) {
-  for (std::uint32_t at = 16 * threadIdx.x; at < row.window_bytes; at += 16 * kThreads)
-    *reinterpret_cast<uint4*>(window + at) =
-        make_uint4(poison_word(row.payload, at), poison_word(row.payload, at + 4),
-                   poison_word(row.payload, at + 8), poison_word(row.payload, at + 12));
-}
-
-__device__ void copy_window_out(const std::uint8_t* window, const TileLoadLaunch& row) {
-  for (std::uint32_t at = 16 * threadIdx.x; at < row.window_bytes; at += 16 * kThreads)
-    *reinterpret_cast<uint4*>(row.window + at) = *reinterpret_cast<const uint4*>(window + at);
-}
-
-/// Where the window starts in dynamic shared memory, whose own alignment is not promised.
-__device__ std::uint8_t* window_in(std::uint8_t* dynamic_memory) {
-  return dynamic_memory + ((0U - shared_address(dynamic_memory)) & (kWindowAlignment - 1));
-}
-
-/// One barrier of count 1 that copies may complete on.
-__device__ void start_barrier(std::uint64_t* barrier) {
-  ptx::mbarrier_init(barrier, 1);
-  // The copy's complete_tx is an access at cluster scope: unfenced it may find the memory as it was
-  // before the init.
-  ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
-  // And it comes through the async proxy, which sees an ordinary write only behind this fence.
-  ptx::fence_proxy_async(ptx::space_shared);
 }
 
 /// Announces `bytes` with the one arrival that the phase waits for, and issues the copy.
@@ -119,9 +81,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   const bool leader = threadIdx.x == 0;
   TileLoadLedger seen;
 
-  poison_window(window, row);
-  // Each thread for its own stores: without it a poison store may land on top of the copy.
-  ptx::fence_proxy_async(ptx::space_shared);
+  poison_window(window, row.window_bytes, row.payload);
   if (leader) {
     start_barrier(&copied);
     start_barrier(&metered);
@@ -138,7 +98,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   // before that thread's reads.
   const WaitResult first = wait_bounded(&copied, 0, kMustCompleteNs);
   if (!first.complete) quiesce(kSettleNs);
-  copy_window_out(window, row);
+  copy_window_out(window, row.window_bytes, row.window);
   // The next copy overwrites the window: unsynchronised, slow readers would read it.
   __syncthreads();
   if (!leader) return;
@@ -183,11 +143,6 @@ constexpr Kernel kTileLoad[kMaxRank] = {tile_load<1>, tile_load<2>, tile_load<3>
 constexpr Kernel kTimedTileLoad[kMaxRank] = {timed_tile_load<1>, timed_tile_load<2>,
                                              timed_tile_load<3>, timed_tile_load<4>,
                                              timed_tile_load<5>};
-
-/// Dynamic shared memory for a window: room to align it, and whole 16-byte pieces.
-std::uint32_t dynamic_bytes(std::uint32_t window) {
-  return kWindowAlignment + (window + 15) / 16 * 16;
-}
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // Every operation a device can run.
 #pragma once
 
+#include <cstdint>
 #include <variant>
 
 #include "kernels/ops/gemm.hpp"
@@ -9,5 +10,14 @@
 namespace tidemark {
 
 using Op = std::variant<TileLoad, Gemm>;
+
+/// One value for each alternative of Op, in its order.
+enum class OpKind : std::uint8_t { tile_load, gemm };
+
+/// Whether running `op` takes the steps of `kind`: those of its own and of every operation that it
+/// is made of. A fault of `kind` can then show in it.
+constexpr bool takes_steps_of(const Op& op, OpKind kind) {
+  return static_cast<OpKind>(op.index()) == kind;
+}
 
 }  // namespace tidemark

@@ -28,6 +28,9 @@ struct TileLoad {
   Payload payload;
 };
 
+/// What the runner sets for each run of a row; operations without a payload run once.
+constexpr Payload& payload_of(TileLoad& load) { return load.payload; }
+
 /// Bytes of the shared window: guard, destination offset, tile (rounded up to 16), guard.
 constexpr std::uint32_t window_bytes(const TileLoad& load) {
   return kGuardBytes + load.destination_offset + (tile_bytes(load.map) + 15) / 16 * 16 +

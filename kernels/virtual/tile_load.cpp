@@ -6,19 +6,15 @@
 
 #include <fmt/format.h>
 
-#include "kernels/error.hpp"
-#include "kernels/virtual/encode.hpp"
 #include "kernels/virtual/tile_chunks.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
+#include "kernels/virtual/tile_memory.hpp"
 
 namespace tidemark {
 namespace {
 
-constexpr std::int32_t kIllegalInstruction = 715, kMisalignedAddress = 716;  // cudaError_t
-constexpr std::uint64_t kSourceBytesMax = std::uint64_t{1} << 30;
-constexpr std::int64_t kWindowAddress = 4096;  // on 1024: the 128-byte swizzle repeats there
-constexpr std::uint32_t kWaitTries = 20000;    // a try delivers a chunk, and 227 KiB are 14528
-constexpr std::uint32_t kMeterSlack = 4096;    // announced beyond the tile
+constexpr std::uint32_t kWaitTries = 20000;  // a try delivers a chunk, and 227 KiB are 14528
+constexpr std::uint32_t kMeterSlack = 4096;  // announced beyond the tile
 
 // Everything of the thread block that the steps share.
 struct VirtualBlock {
@@ -29,68 +25,6 @@ struct VirtualBlock {
   BulkEngine engine;
   Fault fault;
 };
-
-RunResult faulted(DeviceFault fault, std::int32_t code, std::string note) {
-  RunResult result;
-  result.fault = fault;
-  result.code = code;
-  result.note = std::move(note);
-  return result;
-}
-
-// What would end the run before a byte moves, if anything.
-RunResult preflight(const TileLoad& load) {
-  if (const std::string why = refusal_of(load.map); !why.empty())
-    return faulted(DeviceFault::encode_refused, kEncodeRefusedCode, "tensor map refused: " + why);
-  if (static_cast<std::int64_t>(load.at[0]) * element_bytes(load.map.type) % kChunkBytes != 0)
-    return faulted(DeviceFault::sticky, kIllegalInstruction,
-                   fmt::format("illegal instruction: inner coordinate {} of {} is off 16 bytes",
-                               load.at[0], name_of(load.map.type)));
-  if (load.destination_offset % 128 != 0)
-    return faulted(DeviceFault::sticky, kMisalignedAddress,
-                   fmt::format("misaligned address: destination offset {} is no multiple of 128",
-                               load.destination_offset));
-  return {};
-}
-
-void refuse_oversize(const TileLoad& load) {
-  const TensorMapSpec& map = load.map;
-  std::uint64_t tile = element_bytes(map.type);
-  double tensor = static_cast<double>(map.extent[0]) * element_bytes(map.type);  // 2^72 at most
-  for (std::uint32_t i = 0; i < map.rank; ++i) {
-    tile *= tile_extent(map, i);
-    if (i > 0)
-      tensor += static_cast<double>(map.extent[i] - 1) * static_cast<double>(map.stride[i - 1]);
-  }
-  const std::uint64_t window = tile + load.destination_offset + 2 * std::uint64_t{kGuardBytes};
-  if (window > kSharedBytesMax)
-    throw Error(
-        fmt::format("tile load: a window of {} bytes (tile {}) does not fit shared memory "
-                    "({}); take a smaller box",
-                    window, tile, kSharedBytesMax));
-  if (tensor + map.base_offset > static_cast<double>(kSourceBytesMax))
-    throw Error(
-        fmt::format("tile load: a tensor that spans {:.0f} bytes; the virtual device holds "
-                    "{}; take smaller extents or strides",
-                    tensor, kSourceBytesMax));
-}
-
-std::vector<std::uint8_t> make_source(const TileLoad& load) {
-  std::vector<std::uint8_t> source(source_allocation_bytes(load));
-  for (std::uint64_t i = 0; i < source.size() / 4; ++i) {
-    const std::uint32_t word = source_element_word(load, i);
-    std::memcpy(&source[4 * i], &word, 4);
-  }
-  return source;
-}
-
-SharedWindow make_window(const TileLoad& load) {
-  SharedWindow window{.address = kWindowAddress,
-                      .bytes = std::vector<std::uint8_t>(window_bytes(load))};
-  std::uint64_t offset = 0;
-  for (std::uint8_t& byte : window.bytes) byte = poison_byte(load.payload, offset++);
-  return window;
-}
 
 void issue(VirtualBlock& block, Mbarrier& barrier) {
   const auto chunk = [&block](std::uint32_t index) {
@@ -131,7 +65,6 @@ std::uint64_t credited_bytes(VirtualBlock& block) {
 RunResult run_virtual_tile_load(const TileLoad& load, Fault fault) {
   RunResult result = preflight(load);
   if (result.fault != DeviceFault::none) return result;
-  refuse_oversize(load);
 
   const std::int64_t destination = kWindowAddress + kGuardBytes + load.destination_offset;
   VirtualBlock block{.load = load,

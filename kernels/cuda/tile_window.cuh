@@ -1,0 +1,64 @@
+// The shared window of a tile operation inside a thread block: where it lies, its poison, its way
+// out, and the barrier that copies into it complete on.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/ptx/mbarrier.cuh"
+#include "kernels/ops/payload.hpp"
+
+namespace tidemark {
+
+inline constexpr std::uint32_t kWindowAlignment = 1024;       // the largest swizzle period
+inline constexpr std::uint64_t kMustCompleteNs = 50'000'000;  // a box takes microseconds
+inline constexpr std::uint64_t kSettleNs = 1'000'000;  // for copies whose completion was never seen
+
+/// Dynamic shared memory for a window: room to align it, and whole 16-byte pieces.
+constexpr std::uint32_t dynamic_bytes(std::uint32_t window) {
+  return kWindowAlignment + (window + 15) / 16 * 16;
+}
+
+/// Four bytes of poison from `offset` on.
+__device__ inline std::uint32_t poison_word(const Payload& payload, std::uint32_t offset) {
+  std::uint32_t word = 0;
+  for (std::uint32_t i = 0; i < 4; ++i)
+    word |= std::uint32_t{poison_byte(payload, offset + i)} << (8 * i);
+  return word;
+}
+
+/// Poisons `bytes` (rounded up to 16) of a window, all threads of the block together. Each fences
+/// its own stores: without that a poison store may land on top of a copy, which comes through the
+/// async proxy. The block still has to synchronise before anything is copied.
+__device__ inline void poison_window(std::uint8_t* window, std::uint32_t bytes,
+                                     const Payload& payload) {
+  for (std::uint32_t at = 16 * threadIdx.x; at < bytes; at += 16 * blockDim.x)
+    *reinterpret_cast<uint4*>(window + at) =
+        make_uint4(poison_word(payload, at), poison_word(payload, at + 4),
+                   poison_word(payload, at + 8), poison_word(payload, at + 12));
+  cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
+}
+
+/// Copies `bytes` (rounded up to 16) of a window to device memory, all threads of the block
+/// together.
+__device__ inline void copy_window_out(const std::uint8_t* window, std::uint32_t bytes,
+                                       std::uint8_t* to) {
+  for (std::uint32_t at = 16 * threadIdx.x; at < bytes; at += 16 * blockDim.x)
+    *reinterpret_cast<uint4*>(to + at) = *reinterpret_cast<const uint4*>(window + at);
+}
+
+/// Where the window starts in dynamic shared memory, whose own alignment is not promised.
+__device__ inline std::uint8_t* window_in(std::uint8_t* dynamic_memory) {
+  return dynamic_memory + ((0U - shared_address(dynamic_memory)) & (kWindowAlignment - 1));
+}
+
+/// One barrier of count 1 that copies may complete on.
+__device__ inline void start_barrier(std::uint64_t* barrier) {
+  cuda::ptx::mbarrier_init(barrier, 1);
+  // The copy's complete_tx is an access at cluster scope: unfenced it may find the memory as it was
+  // before the init.
+  cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
+  // And it comes through the async proxy, which sees an ordinary write only behind this fence.
+  cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
+}
+
+}  // namespace tidemark

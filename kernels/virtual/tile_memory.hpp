@@ -1,0 +1,32 @@
+// What a tile load finds before its first byte moves: the source, the shared window, and whether it
+// may run at all. For every operation that is made of tile loads.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/device.hpp"
+#include "kernels/virtual/bulk_engine.hpp"
+
+namespace tidemark {
+
+/// Shared memory that a CTA may have on sm_90, in bytes. CUDA C Programming Guide, compute
+/// capability 9.0.
+inline constexpr std::uint64_t kSharedBytesMax = 232448;
+
+/// Where a shared window starts: on 1024, where the 128-byte swizzle repeats.
+inline constexpr std::int64_t kWindowAddress = 4096;
+
+/// What would end the run before a byte moves: a map the driver would refuse gives encode_refused,
+/// an inner coordinate off 16 bytes sticky 715, a destination off 128 bytes sticky 716; no fault
+/// where nothing does. Throws Error where the window does not fit shared memory or the tensor 1
+/// GiB.
+RunResult preflight(const TileLoad& load);
+
+/// The source allocation, filled.
+std::vector<std::uint8_t> make_source(const TileLoad& load);
+
+/// The shared window at kWindowAddress, poisoned.
+SharedWindow make_window(const TileLoad& load);
+
+}  // namespace tidemark
