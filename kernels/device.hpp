@@ -40,14 +40,15 @@ struct RunResult {
                      // engine ran
 
   /// TileLoad: the shared window (window_bytes). Gemm: C[rows, cols] packed row-major in the output
-  /// type.
+  /// type. TileStore: the destination allocation.
   std::vector<std::uint8_t> bytes;
   /// TileLoad: the source allocation read back. Gemm: the guards before and behind C, then the
-  /// padding of its rows.
+  /// padding of its rows. TileStore: the shared window, read back after the last wait.
   std::vector<std::uint8_t> surroundings;
   /// CUtensorMap as encoded; zeros where there is none.
   std::array<std::uint8_t, 128> descriptor{};
   BarrierLedger ledger;
+  StoreLedger stored;  // TileStore
 };
 
 /// The defaults keep a GPU at work for some tenths of a second with the products that tidemark

@@ -38,6 +38,26 @@ Json json_of(const TileLoad& load) {
           {"inverted", load.payload.inverted}};
 }
 
+Json json_of(const TileStore& store) {
+  const TensorMapSpec& map = store.map;
+  return {{"op", "tile_store"},
+          {"type", name_of(map.type)},
+          {"rank", map.rank},
+          {"extent", first(map.extent, map.rank)},
+          {"stride", first(map.stride, map.rank == 0 ? 0 : map.rank - 1)},
+          {"box", first(map.box, map.rank)},
+          {"element_stride", first(map.element_stride, map.rank)},
+          {"swizzle", swizzle_bytes(map.swizzle)},
+          {"base_offset", map.base_offset},
+          {"at", first(store.at, map.rank)},
+          {"source_offset", store.source_offset},
+          {"stores", store.stores},
+          {"wait", store.wait == StoreWait::complete ? "complete" : "read"},
+          {"held_to", store.held_to == HeldTo::documents ? "documents" : "measurement"},
+          {"seed", store.payload.seed},
+          {"inverted", store.payload.inverted}};
+}
+
 Json json_of(const Range& range) { return {{"first", range.first}, {"count", range.count}}; }
 
 Json json_of(const std::vector<Shard>& shards) {

@@ -246,6 +246,11 @@ std::vector<Miscompare> judge_row(const TileLoad& load, const RunResult& result,
   return compare(load, predict(load), result, row);
 }
 
+std::vector<Miscompare> judge_row(const TileStore& store, const RunResult& result,
+                                  std::uint32_t row, Device& /*device*/) {
+  return compare(store, predict(store), result, row);
+}
+
 std::vector<Miscompare> judge_row(const Gemm& gemm, const RunResult& result, std::uint32_t row,
                                   Device& device) {
   return verify_gemm(gemm, result, row, device);

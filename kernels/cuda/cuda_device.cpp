@@ -10,6 +10,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/tile_load.hpp"
+#include "kernels/cuda/tile_store.hpp"
 
 namespace tidemark {
 namespace {
@@ -27,12 +28,16 @@ class CudaDevice final : public Device {
  private:
   RunResult run_one(const TileLoad& load) { return run_tile_load(rows_, load); }
   RunResult run_one(const Gemm& gemm) { return run_gemm(gemm); }
+  RunResult run_one(const TileStore& store) { return run_tile_store(rows_, store); }
 
   Measurement measure_one(const TileLoad& load, const Timing& timing) {
     return measure_tile_load(rows_, load, timing);
   }
   Measurement measure_one(const Gemm& gemm, const Timing& timing) {
     return measure_gemm(gemm, timing);
+  }
+  Measurement measure_one(const TileStore& store, const Timing& timing) {
+    return measure_tile_store(rows_, store, timing);
   }
 
   RowWorkspace rows_;

@@ -1,9 +1,9 @@
 // The kernels of a tile load: fill the source, run one row by the steps of
 // kernels/ops/tile_load.hpp, time copies.
 #include <algorithm>
-#include <string>
 
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/shared_memory.hpp"
 #include "kernels/cuda/tile_load_kernel.hpp"
 #include "kernels/cuda/tile_window.cuh"
 
@@ -147,23 +147,12 @@ constexpr Kernel kTimedTileLoad[kMaxRank] = {timed_tile_load<1>, timed_tile_load
 }  // namespace
 
 std::uint32_t prepare_tile_load() {
-  int device = 0;
-  int per_block = 0;
-  cuda_check(cudaGetDevice(&device), "ask for the current device");
-  cuda_check(cudaDeviceGetAttribute(&per_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-             "ask for the shared memory of a block");
-  std::uint32_t smallest = 0xffffffffU;
-  for (const auto& kernels : {kTileLoad, kTimedTileLoad})
-    for (std::uint32_t i = 0; i < kMaxRank; ++i) {
-      cudaFuncAttributes attributes{};
-      cuda_check(cudaFuncGetAttributes(&attributes, kernels[i]), "load the tile load kernels");
-      const int dynamic = per_block - static_cast<int>(attributes.sharedSizeBytes);
-      cuda_check(
-          cudaFuncSetAttribute(kernels[i], cudaFuncAttributeMaxDynamicSharedMemorySize, dynamic),
-          "allow a tile load all shared memory");
-      smallest = std::min(smallest, static_cast<std::uint32_t>(dynamic));
-    }
-  return (smallest - kWindowAlignment) / 16 * 16;
+  const void* kernels[2 * kMaxRank];
+  for (std::uint32_t i = 0; i < kMaxRank; ++i) {
+    kernels[i] = reinterpret_cast<const void*>(kTileLoad[i]);
+    kernels[kMaxRank + i] = reinterpret_cast<const void*>(kTimedTileLoad[i]);
+  }
+  return (allow_all_shared_memory(kernels) - kWindowAlignment) / 16 * 16;
 }
 
 void launch_fill_source(const TileLoad& load, std::byte* source, cudaStream_t stream) {

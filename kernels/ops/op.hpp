@@ -6,13 +6,14 @@
 
 #include "kernels/ops/gemm.hpp"
 #include "kernels/ops/tile_load.hpp"
+#include "kernels/ops/tile_store.hpp"
 
 namespace tidemark {
 
-using Op = std::variant<TileLoad, Gemm>;
+using Op = std::variant<TileLoad, Gemm, TileStore>;
 
 /// One value for each alternative of Op, in its order.
-enum class OpKind : std::uint8_t { tile_load, gemm };
+enum class OpKind : std::uint8_t { tile_load, gemm, tile_store };
 
 /// Whether running `op` takes the steps of `kind`: those of its own and of every operation that it
 /// is made of. A fault of `kind` can then show in it.

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/ops/payload.hpp"
+#include "kernels/ops/source_element.hpp"
 #include "kernels/ops/tensor_map.hpp"
 
 namespace tidemark {
@@ -43,20 +44,9 @@ constexpr std::uint64_t source_allocation_bytes(const TileLoad& load) {
   return (kGuardBytes + load.map.base_offset + tensor_bytes(load.map) + 15) / 16 * 16 + kGuardBytes;
 }
 
-/// 32-bit word `index` of the source allocation. The types that a load may convert (f32_ftz, tf32,
-/// tf32_ftz) hold only normal numbers that every documented rounding keeps as they are: neither
-/// subnormal nor infinite, and for tf32 with ten mantissa bits, so that for these types the
-/// inverted payload does not flip every bit. All other types hold the plain hash, NaN patterns
-/// included.
+/// 32-bit word `index` of the source allocation.
 constexpr std::uint32_t source_element_word(const TileLoad& load, std::uint64_t index) {
-  auto word =
-      static_cast<std::uint32_t>(source_word(load.payload, index / 2) >> (32 * (index % 2)));
-  if (load.map.type >= DataType::f32_ftz) {
-    const std::uint32_t exponent = (word >> 23) % 253 + 1;  // 1..253
-    const std::uint32_t mantissa = load.map.type == DataType::f32_ftz ? 0x7fffffU : 0x7fe000U;
-    word = (word & (0x80000000U | mantissa)) | (exponent << 23);
-  }
-  return word;
+  return source_element_word(load.payload, load.map.type, index);
 }
 
 }  // namespace tidemark

@@ -39,19 +39,6 @@ void break_geometry(TileGeometry& tile, const TensorMapSpec& map, Fault fault) {
   }
 }
 
-// Position in the tile of the first element of a chunk.
-Coordinates position_of(const TileGeometry& tile, std::uint32_t index) {
-  Coordinates x{};
-  const std::uint32_t per_row = tile.count[0] * tile.element / kChunkBytes;
-  x[0] = index % per_row * (kChunkBytes / tile.element);
-  std::uint32_t row = index / per_row;
-  for (std::uint32_t i = 1; i < tile.rank; ++i) {
-    x[i] = row % tile.count[i];
-    row /= tile.count[i];
-  }
-  return x;
-}
-
 std::int64_t coordinate(const TileGeometry& tile, std::uint32_t i, std::int64_t x) {
   if (tile.fault == kFaultElementStrideScalesStart && i > 0)
     return (tile.first[i] + x) * tile.step[i];
@@ -155,25 +142,6 @@ void break_data(const TileGeometry& tile, Chunk& chunk, bool last) {
     for (std::size_t i = 0; i < kChunkBytes; i += 2) std::swap(bytes[i], bytes[i + 1]);
 }
 
-// Address bits 4..6 are exchanged with bits 7..9 of the same address: the phase belongs to shared
-// memory and not to the tile. PTX ISA 9.0, 5.5.7.
-std::int64_t swizzled_address(const TileGeometry& tile, std::uint32_t index) {
-  const std::int64_t linear = std::int64_t{kChunkBytes} * index;
-  const std::int64_t address = tile.destination + linear;
-  if (tile.swizzle == Swizzle::none || tile.fault == kFaultSwizzleIgnored) return address;
-  std::int64_t mask = swizzle_bytes(tile.swizzle) / kChunkBytes - 1;
-  if (tile.fault == kFaultSwizzleNarrower) mask >>= 1;
-  if (tile.fault == kFaultSwizzleWider) mask = std::min<std::int64_t>(2 * mask + 1, 7);
-  std::int64_t row = address >> 7;
-  if (tile.fault == kFaultSwizzleRelative) row = linear >> 7;
-  if (tile.fault == kFaultSwizzleRowShifted) row = address >> 8;
-  if (tile.fault == kFaultSwizzlePlaneAnew && tile.rank >= 3) {
-    const std::int64_t plane = std::int64_t{tile.element} * tile.count[0] * tile.count[1];
-    row = (tile.destination + linear % plane) >> 7;
-  }
-  return address ^ ((row & mask) << 4);
-}
-
 }  // namespace
 
 TileGeometry tile_geometry(const TileLoad& load, std::int64_t destination, Fault fault) {
@@ -202,6 +170,37 @@ std::uint32_t chunk_count(const TileGeometry& tile) {
   std::uint32_t bytes = tile.element;
   for (std::uint32_t i = 0; i < tile.rank; ++i) bytes *= tile.count[i];
   return bytes / kChunkBytes;
+}
+
+std::array<std::int64_t, kMaxRank> position_of(const TileGeometry& tile, std::uint32_t index) {
+  Coordinates x{};
+  const std::uint32_t per_row = tile.count[0] * tile.element / kChunkBytes;
+  x[0] = index % per_row * (kChunkBytes / tile.element);
+  std::uint32_t row = index / per_row;
+  for (std::uint32_t i = 1; i < tile.rank; ++i) {
+    x[i] = row % tile.count[i];
+    row /= tile.count[i];
+  }
+  return x;
+}
+
+// Address bits 4..6 are exchanged with bits 7..9 of the same address: the phase belongs to shared
+// memory and not to the tile. PTX ISA 9.0, 5.5.7.
+std::int64_t swizzled_address(const TileGeometry& tile, std::uint32_t index) {
+  const std::int64_t linear = std::int64_t{kChunkBytes} * index;
+  const std::int64_t address = tile.destination + linear;
+  if (tile.swizzle == Swizzle::none || tile.fault == kFaultSwizzleIgnored) return address;
+  std::int64_t mask = swizzle_bytes(tile.swizzle) / kChunkBytes - 1;
+  if (tile.fault == kFaultSwizzleNarrower) mask >>= 1;
+  if (tile.fault == kFaultSwizzleWider) mask = std::min<std::int64_t>(2 * mask + 1, 7);
+  std::int64_t row = address >> 7;
+  if (tile.fault == kFaultSwizzleRelative) row = linear >> 7;
+  if (tile.fault == kFaultSwizzleRowShifted) row = address >> 8;
+  if (tile.fault == kFaultSwizzlePlaneAnew && tile.rank >= 3) {
+    const std::int64_t plane = std::int64_t{tile.element} * tile.count[0] * tile.count[1];
+    row = (tile.destination + linear % plane) >> 7;
+  }
+  return address ^ ((row & mask) << 4);
 }
 
 Chunk tile_chunk(const TileGeometry& tile, std::span<const std::uint8_t> source,

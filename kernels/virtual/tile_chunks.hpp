@@ -36,6 +36,12 @@ TileGeometry tile_geometry(const TileLoad& load, std::int64_t destination, Fault
 /// 16-byte chunks of the tile; dimension 0 is always whole chunks.
 std::uint32_t chunk_count(const TileGeometry& tile);
 
+/// Position in the tile, per dimension, of the first element of chunk `index`.
+std::array<std::int64_t, kMaxRank> position_of(const TileGeometry& tile, std::uint32_t index);
+
+/// Where chunk `index` stands in shared memory, by its absolute address. PTX ISA 9.0, 5.5.7.
+std::int64_t swizzled_address(const TileGeometry& tile, std::uint32_t index);
+
 /// Chunk `index` in the order of the unswizzled tile: CUDA Driver API, cuTensorMapEncodeTiled; PTX
 /// ISA 9.0, 5.5.3 and 5.5.7. Values are moved as they are: tile loads find only numbers that no
 /// conversion changes. `source` is the whole source allocation; what lies outside reads as 0xee.

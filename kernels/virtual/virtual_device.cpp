@@ -3,6 +3,7 @@
 
 #include "kernels/virtual/gemm.hpp"
 #include "kernels/virtual/tile_load.hpp"
+#include "kernels/virtual/tile_store.hpp"
 
 namespace tidemark {
 namespace {
@@ -12,6 +13,9 @@ struct Runner {
   Fault fault;
   RunResult operator()(const TileLoad& load) const { return run_virtual_tile_load(load, fault); }
   RunResult operator()(const Gemm& gemm) const { return run_virtual_gemm(gemm, fault); }
+  RunResult operator()(const TileStore& store) const {
+    return run_virtual_tile_store(store, fault);
+  }
 };
 
 struct Timekeeper {
@@ -22,6 +26,9 @@ struct Timekeeper {
   }
   Measurement operator()(const Gemm& gemm) const {
     return measure_virtual_gemm(gemm, timing, fault);
+  }
+  Measurement operator()(const TileStore& store) const {
+    return measure_virtual_tile_store(store, timing, fault);
   }
 };
 

@@ -9,36 +9,18 @@
 
 #include <fmt/format.h>
 
+#include "suite/oracle/difference.hpp"
 #include "suite/oracle/tile_place.hpp"
 
 namespace tidemark {
 namespace {
 
 constexpr std::size_t kChunk = 16;
-using Bytes = std::vector<std::uint8_t>;
 
 std::uint64_t element_bits(const Bytes& bytes, std::size_t offset, std::size_t size) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &bytes[offset], size);
   return bits;
-}
-
-// What a range of bytes got wrong.
-struct Difference {
-  std::size_t first = 0;
-  std::uint64_t wrong = 0;
-};
-
-std::optional<Difference> exact_difference(const Bytes& expected, const Bytes& actual,
-                                           std::size_t begin, std::size_t end) {
-  if (begin == end || std::memcmp(&expected[begin], &actual[begin], end - begin) == 0) return {};
-  Difference difference;
-  for (std::size_t i = end; i-- > begin;)
-    if (expected[i] != actual[i]) {
-      difference.first = i;
-      ++difference.wrong;
-    }
-  return difference;
 }
 
 // The tile, where elements outside the tensor may hold any NaN. A NaN can be judged only whole, and
@@ -88,19 +70,6 @@ std::string origin_text(const TileLoad& load, const Expectation& expected, const
   return fmt::format("; the 16 bytes there stand {} bytes into the tensor", from_tensor);
 }
 
-Miscompare wrong_byte(std::string_view what, const Difference& difference, const Bytes& expected,
-                      const Bytes& actual, std::uint32_t row) {
-  return {.row = row,
-          .parameters = {},
-          .what = std::string(what),
-          .coordinate = {},
-          .first_offset = difference.first,
-          .wrong_bytes = difference.wrong,
-          .expected = expected[difference.first],
-          .actual = actual[difference.first],
-          .text = {}};
-}
-
 Miscompare wrong_tile(const TileLoad& load, const Expectation& expected, const RunResult& result,
                       const Difference& difference, std::uint32_t row) {
   Miscompare miscompare = wrong_byte("byte", difference, expected.bytes, result.bytes, row);
@@ -121,20 +90,6 @@ Miscompare wrong_tile(const TileLoad& load, const Expectation& expected, const R
       offset - tile_start(load), wanted, element_bits(result.bytes, element, size), 2 * size,
       origin_text(load, expected, result.bytes, offset), difference.wrong, tile_bytes(load.map));
   return miscompare;
-}
-
-Miscompare wrong_size(std::string_view what, std::string_view region, std::size_t expected,
-                      std::size_t actual, std::uint32_t row) {
-  return {.row = row,
-          .parameters = {},
-          .what = std::string(what),
-          .coordinate = {},
-          .first_offset = std::min(expected, actual),
-          .wrong_bytes = expected > actual ? expected - actual : actual - expected,
-          .expected = expected,
-          .actual = actual,
-          .text = fmt::format("{}: expected {} bytes back from the device, got {}", region,
-                              expected, actual)};
 }
 
 void compare_window(const TileLoad& load, const Expectation& expected, const RunResult& result,

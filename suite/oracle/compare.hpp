@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/ops/tile_load.hpp"
+#include "kernels/ops/tile_store.hpp"
 #include "suite/oracle/expectation.hpp"
 #include "suite/outcome.hpp"
 
@@ -17,6 +18,12 @@ bool is_nan(DataType type, std::uint64_t bits);
 /// for its guards, one for the source and one for each line of the barrier ledger. Empty when all
 /// agrees. Miscompare::parameters is left to the caller.
 std::vector<Miscompare> compare(const TileLoad& load, const Expectation& expected,
+                                const RunResult& result, std::uint32_t row);
+
+/// The same for tile stores: at most one Miscompare for the bytes that are stored, one for those
+/// that are left alone, one for the shared window and one for each chunk that the issuing thread
+/// read.
+std::vector<Miscompare> compare(const TileStore& store, const Expectation& expected,
                                 const RunResult& result, std::uint32_t row);
 
 }  // namespace tidemark

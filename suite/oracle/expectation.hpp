@@ -19,10 +19,16 @@ struct Expectation {
   std::vector<Compare> compare;            // one a byte; empty: all exact
   std::vector<std::uint8_t> surroundings;  // of RunResult::surroundings, always exact
   BarrierLedger ledger;
+  StoreLedger stored{};  // tile stores
 };
 
 /// Pulls every byte of the shared window from the source: which byte belongs here?
 /// CUDA Driver API, cuTensorMapEncodeTiled; PTX ISA 9.0, 5.5 and 9.7.9.25.5.2.
 Expectation predict(const TileLoad& load);
+
+/// Pulls every byte of the destination allocation from the shared window. Throws Error where no
+/// document says what comes of a store and it is not held to a measurement either.
+/// CUDA Driver API, cuTensorMapEncodeTiled; PTX ISA 9.0, 5.5 and 9.7.9.25.5.2.
+Expectation predict(const TileStore& store);
 
 }  // namespace tidemark
