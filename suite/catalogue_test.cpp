@@ -123,6 +123,17 @@ TEST(Catalogue, TileLoadsStaySmallEnoughForQuickRuns) {
     }
 }
 
+TEST(Catalogue, TileStoresStaySmallEnoughForQuickRuns) {
+  for (const Case& which : all_cases())
+    for (const Op& op : which.rows(context_of(which, Level::nightly))) {
+      const auto* store = std::get_if<TileStore>(&op);
+      if (store == nullptr) continue;
+      ASSERT_LE(window_bytes(*store), 100U << 10) << which.name << ": " << describe(op);
+      ASSERT_LE(destination_allocation_bytes(*store), 1U << 20)
+          << which.name << ": " << describe(op);
+    }
+}
+
 TEST(Catalogue, EachConformanceCasePassesOnTheVirtualDevice) {
   for (const Case& which : all_cases()) {
     if (which.kind != CaseKind::conformance) continue;

@@ -18,8 +18,9 @@ Json first(const Array& values, std::uint32_t count) {
   return list;
 }
 
+constexpr const char* kPromotions[] = {"none", "64B", "128B", "256B"};
+
 Json json_of(const TileLoad& load) {
-  static constexpr const char* kPromotions[] = {"none", "64B", "128B", "256B"};
   const TensorMapSpec& map = load.map;
   return {{"op", "tile_load"},
           {"type", name_of(map.type)},
@@ -48,6 +49,8 @@ Json json_of(const TileStore& store) {
           {"box", first(map.box, map.rank)},
           {"element_stride", first(map.element_stride, map.rank)},
           {"swizzle", swizzle_bytes(map.swizzle)},
+          {"l2_promotion", kPromotions[static_cast<std::size_t>(map.l2_promotion)]},
+          {"fill", map.fill == Fill::zero ? "zero" : "nan"},
           {"base_offset", map.base_offset},
           {"at", first(store.at, map.rank)},
           {"source_offset", store.source_offset},

@@ -28,6 +28,28 @@ TEST(Describe, WritesATileLoadInOneLine) {
             R"("seed":18446744073709551615,"inverted":true})");
 }
 
+TEST(Describe, WritesATileStoreInOneLine) {
+  TileStore store;
+  store.map.type = DataType::bf16;
+  store.map.extent = {96, 7};
+  store.map.stride = {208};
+  store.map.box = {64, 2};
+  store.map.swizzle = Swizzle::b128;
+  store.map.l2_promotion = L2Promotion::b64;
+  store.map.base_offset = 48;
+  store.at = {8, 3};
+  store.source_offset = 384;
+  store.stores = 2;
+  store.wait = StoreWait::read;
+  store.held_to = HeldTo::measurement;
+  store.payload = {.seed = 17, .inverted = false};
+  EXPECT_EQ(describe(store),
+            R"({"op":"tile_store","type":"bf16","rank":2,"extent":[96,7],"stride":[208],)"
+            R"("box":[64,2],"element_stride":[1,1],"swizzle":128,"l2_promotion":"64B",)"
+            R"("fill":"zero","base_offset":48,"at":[8,3],"source_offset":384,"stores":2,)"
+            R"("wait":"read","held_to":"measurement","seed":17,"inverted":false})");
+}
+
 TEST(Describe, WritesRankOneWithoutStrides) {
   TileLoad load;
   load.map.rank = 1;

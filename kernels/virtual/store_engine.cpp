@@ -85,14 +85,15 @@ void StoreEngine::wait(std::uint32_t pending, Until until) {
   for (std::size_t i = first; i < first + waited; ++i) {
     const Group& group = groups_[i];
     while (until == Until::read ? group.read < readable(group) : group.landed < landable(group))
-      advance_one();
+      advance_one(i);
   }
 }
 
-// One step of any group: groups that nobody waits for move as well, and reads run ahead of landings
-// by a drawn distance.
-void StoreEngine::advance_one() {
-  const std::size_t start = below(draw_, static_cast<std::uint32_t>(groups_.size()));
+// One step of any group, of the one that is waited for more often than of others: they move as well,
+// and may be far behind when the wait returns. Reads run ahead of landings by a drawn distance.
+void StoreEngine::advance_one(std::size_t waited) {
+  const std::size_t any = below(draw_, static_cast<std::uint32_t>(groups_.size()));
+  const std::size_t start = below(draw_, 2) == 0 ? waited : any;
   const bool prefers_read = below(draw_, 2) == 0;
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     Group& group = groups_[(start + i) % groups_.size()];

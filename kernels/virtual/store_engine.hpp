@@ -57,7 +57,7 @@ class StoreEngine {
   std::size_t readable(const Group& group) const;
   std::size_t landable(const Group& group) const;
   void wait(std::uint32_t pending, Until until);
-  void advance_one();
+  void advance_one(std::size_t waited);
   void read_next(Group& group);
   void land_next(Group& group);
 

@@ -39,7 +39,7 @@ const Register kCase{{
     .name = "store.tile.groups",
     .claim = "wait_group N returns when all but the N youngest groups of stores have completed, "
              "and what those wrote is visible to the waiting thread",
-    .cites = "PTX ISA 9.0, 9.7.9.25.3.3 cp.async.bulk.wait_group",
+    .cites = "PTX ISA 9.0, cp.async.bulk.wait_group",
     .rows = rows,
 }};
 

@@ -36,7 +36,7 @@ const Register kCase{{
     .name = "store.tile.read_reuse",
     .claim = "once wait_group.read has returned, the shared tile can be overwritten and what was "
              "in it before is what gets stored",
-    .cites = "PTX ISA 9.0, 9.7.9.25.3.3 cp.async.bulk.wait_group, .read",
+    .cites = "PTX ISA 9.0, cp.async.bulk.wait_group, .read",
     .rows = rows,
 }};
 
