@@ -43,9 +43,9 @@ __device__ void fill_window(const TileStoreLaunch& row, std::uint8_t* window) {
   ptx::fence_proxy_async(ptx::space_shared);
 }
 
-/// Replaces the tile of `group` by overwritten_word, all threads of the block together. Inverts what
-/// is there, since making the words anew would give a late reader some hundred cycles more. The
-/// engine does not read the tile again, so that no fence is due.
+/// Replaces the tile of `group` by overwritten_word, all threads of the block together. Inverts
+/// what is there, since making the words anew would give a late reader some hundred cycles more.
+/// The engine does not read the tile again, so that no fence is due.
 __device__ void overwrite_tile(const TileStoreLaunch& row, std::uint32_t group,
                                std::uint8_t* window) {
   const std::uint32_t begin = row.first_tile + group * row.tile_pitch;

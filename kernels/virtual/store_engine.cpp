@@ -89,8 +89,9 @@ void StoreEngine::wait(std::uint32_t pending, Until until) {
   }
 }
 
-// One step of any group, of the one that is waited for more often than of others: they move as well,
-// and may be far behind when the wait returns. Reads run ahead of landings by a drawn distance.
+// One step of any group, of the one that is waited for more often than of others: they move as
+// well, and may be far behind when the wait returns. Reads run ahead of landings by a drawn
+// distance.
 void StoreEngine::advance_one(std::size_t waited) {
   const std::size_t any = below(draw_, static_cast<std::uint32_t>(groups_.size()));
   const std::size_t start = below(draw_, 2) == 0 ? waited : any;

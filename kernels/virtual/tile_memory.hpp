@@ -24,8 +24,8 @@ inline constexpr std::int64_t kWindowAddress = 4096;
 /// GiB.
 RunResult preflight(const TileLoad& load);
 
-/// The same for `tiles` tiles of `map`, one behind the other from `shared_offset` behind the leading
-/// guard, whose first box starts at `at`.
+/// The same for `tiles` tiles of `map`, one behind the other from `shared_offset` behind the
+/// leading guard, whose first box starts at `at`.
 RunResult preflight(const TensorMapSpec& map, const std::array<std::int32_t, kMaxRank>& at,
                     std::uint32_t shared_offset, std::uint32_t tiles);
 
