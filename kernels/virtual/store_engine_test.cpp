@@ -115,6 +115,17 @@ TEST(StoreEngine, SeedsChooseTheOrder) {
   EXPECT_NE(landed(8), landed(9));
 }
 
+TEST(StoreEngine, ChunksLandInAnOrderThatIsNotTheirs) {
+  Memory memory;
+  StoreEngine engine(12, DataType::u8, memory.shared, memory.global, kNoFault);
+  engine.issue(chunks(40, 0));
+  engine.wait_read(0);
+  const std::int64_t landed = count_of(memory.global, 7);
+  ASSERT_GT(landed, 0);
+  ASSERT_LT(landed, 640);
+  EXPECT_LT(std::count(memory.global.begin(), memory.global.begin() + landed, 7), landed);
+}
+
 TEST(StoreEngine, AnEarlyReadWaitLeavesTheLastChunkToBeReadLater) {
   Memory memory;
   StoreEngine engine(10, DataType::u8, memory.shared, memory.global, kFaultStoreReadWaitEarly);

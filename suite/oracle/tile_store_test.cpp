@@ -122,6 +122,15 @@ TEST(TileStoreOracle, MeasuredRowsReachToTheNext16Bytes) {
   EXPECT_EQ(bytes[1024 + 48], poison(1024 + 48));
 }
 
+TEST(TileStoreOracle, PaddingUpToTheNext16BytesHasAPlaceInTheWindow) {
+  TileStore store = small_store();
+  store.map.extent[0] = 37;
+  store.at[0] = 32;
+  EXPECT_EQ(store_place(store, 1024 + 47).window_offset, 1024U + 15);
+  EXPECT_TRUE(store_place(store, 1024 + 47).stored);
+  EXPECT_FALSE(store_place(store, 1024 + 48).stored);
+}
+
 TEST(TileStoreOracle, RefusesWhatNoDocumentPromises) {
   const auto refused = [](auto change) {
     TileStore store = small_store();
