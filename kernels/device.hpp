@@ -18,9 +18,13 @@ struct BarrierLedger {
   bool complete_before_issue = false;  // test_wait(phase 0) before anything was announced
   bool complete = false;               // phase 0 completed inside the bound
   bool next_complete_early = false;    // test_wait(phase 1) before the second copy
-  bool next_complete = false;   // phase 1 completed inside the bound after an exact second copy
-  std::uint64_t announced = 0;  // bytes
-  std::uint64_t credited = 0;   // bytes, by the meter: announce more, then complete_tx byte by byte
+  bool next_complete = false;  // phase 1 completed inside the bound after an exact second copy
+  /// Bytes that arrive.expect_tx of the tile's size made a barrier wait for, counted by complete_tx
+  /// without a copy; 0 where its phase completed before, or did not complete.
+  std::uint64_t announced = 0;
+  std::uint64_t credited = 0;  // bytes, by the meter: announce more, then complete_tx byte by byte
+  bool metered_next_early = false;  // test_wait(phase 1) of the metered barrier, before a last copy
+  bool metered_next_lost = false;   // that phase did not complete inside the bound after the copy
 
   friend bool operator==(const BarrierLedger&, const BarrierLedger&) = default;
 };
@@ -45,6 +49,9 @@ struct RunResult {
   /// TileLoad: the source allocation read back. Gemm: the guards before and behind C, then the
   /// padding of its rows.
   std::vector<std::uint8_t> surroundings;
+  /// TileLoad: the shared window again, after each of the copies behind the first that were issued
+  /// (kLaterCopies; fewer where a wait ended by its bound).
+  std::vector<std::vector<std::uint8_t>> later;
   /// CUtensorMap as encoded; zeros where there is none.
   std::array<std::uint8_t, 128> descriptor{};
   BarrierLedger ledger;

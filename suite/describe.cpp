@@ -20,6 +20,8 @@ Json first(const Array& values, std::uint32_t count) {
 
 Json json_of(const TileLoad& load) {
   static constexpr const char* kPromotions[] = {"none", "64B", "128B", "256B"};
+  static constexpr const char* kHints[] = {"none", "evict_normal", "evict_first", "evict_last"};
+  static constexpr const char* kSources[] = {"device", "async", "pinned", "mapped"};
   const TensorMapSpec& map = load.map;
   return {{"op", "tile_load"},
           {"type", name_of(map.type)},
@@ -34,6 +36,8 @@ Json json_of(const TileLoad& load) {
           {"base_offset", map.base_offset},
           {"at", first(load.at, map.rank)},
           {"destination_offset", load.destination_offset},
+          {"hint", kHints[static_cast<std::size_t>(load.hint)]},
+          {"source", kSources[static_cast<std::size_t>(load.source)]},
           {"seed", load.payload.seed},
           {"inverted", load.payload.inverted}};
 }

@@ -20,11 +20,14 @@ TEST(Describe, WritesATileLoadInOneLine) {
   load.map.base_offset = 48;
   load.at = {-8, 3};
   load.destination_offset = 384;
+  load.hint = CacheHint::evict_first;
+  load.source = MemorySource::mapped;
   load.payload = {.seed = 0xffffffffffffffff, .inverted = true};
   EXPECT_EQ(describe(load),
             R"({"op":"tile_load","type":"bf16","rank":2,"extent":[96,7],"stride":[208],)"
             R"("box":[64,5],"element_stride":[1,2],"swizzle":128,"l2_promotion":"256B",)"
             R"("fill":"nan","base_offset":48,"at":[-8,3],"destination_offset":384,)"
+            R"("hint":"evict_first","source":"mapped",)"
             R"("seed":18446744073709551615,"inverted":true})");
 }
 

@@ -20,7 +20,7 @@ RunContext context_of(const Case& which) { return {.seed = case_seed(30, which.n
 
 bool same(const RunResult& a, const RunResult& b) {
   return a.fault == b.fault && a.bytes == b.bytes && a.surroundings == b.surroundings &&
-         a.ledger == b.ledger;
+         a.ledger == b.ledger && a.later == b.later;
 }
 
 RunResult run_with(Fault fault, const Op& op) {
@@ -54,6 +54,8 @@ Cell cell_of(const Case& which, const std::vector<FaultlessRun>& runs, const Fau
   Cell cell = Cell::foreign;
   for (const FaultlessRun& run : runs) {
     if (!takes_steps_of(run.op, fault.op)) continue;
+    // What no document promises, only a case that holds a stored measurement can get wrong.
+    if (!fault.documented && !which.name.starts_with("behaviour.")) continue;
     if (cell == Cell::foreign) cell = Cell::not_visible;
     if (same(run.result, run_with(fault.fault, run.op))) continue;
     const auto device = make_device(DeviceKind::virtual_device, fault.fault);
@@ -102,7 +104,8 @@ TEST(FaultMatrix, NoVisibleFaultSurvivesAndEachIsSeenTwice) {
   for (const FaultInfo& fault : faults()) {
     const std::string& line = matrix.at(fault.name);
     const std::size_t seen = count(line, Cell::caught) + count(line, Cell::survivor);
-    EXPECT_GE(seen, 2U) << fault.name << " shows in too few cases: " << fault.step;
+    EXPECT_GE(seen, fault.documented ? 2U : 1U)
+        << fault.name << " shows in too few cases: " << fault.step;
     visible += seen;
     survivors += count(line, Cell::survivor);
   }

@@ -31,6 +31,7 @@ RunResult right_answer(const Op& op) {
   RunResult result;
   result.bytes = expected.bytes;
   result.surroundings = expected.surroundings;
+  result.later.assign(kLaterCopies, expected.bytes);
   result.ledger = expected.ledger;
   return result;
 }

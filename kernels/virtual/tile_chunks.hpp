@@ -26,6 +26,8 @@ struct TileGeometry {
   std::int64_t base = 0;                        // of the tensor in the source allocation
   Swizzle swizzle = Swizzle::none;
   Fill fill = Fill::zero;
+  CacheHint hint = CacheHint::none;
+  MemorySource source = MemorySource::device;
   std::int64_t destination = 0;  // shared address of the tile
   Fault fault = kNoFault;
 };

@@ -103,6 +103,8 @@ TileLoad random_tile(std::uint64_t seed) {
   load.map.base_offset = (swizzle == Swizzle::none ? 16 : 128) * draws.below(9);
   load.destination_offset = 128 * draws.below(8);
   place_at_random(load, draws);
+  load.hint = static_cast<CacheHint>(draws.below(4));
+  load.source = static_cast<MemorySource>(draws.below(4));
   return load;
 }
 

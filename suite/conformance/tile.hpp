@@ -46,8 +46,8 @@ std::int32_t highest_inside(const TileLoad& load, std::uint32_t i);
 /// `overhang` steps in every dimension; 0 keeps it within.
 TileLoad in_corner(TileLoad load, std::uint32_t corner, std::int32_t overhang);
 
-/// A legal load of any rank, type, swizzle and fill, anywhere about its tensor; a function of
-/// `seed` alone.
+/// A legal load of any rank, type, swizzle, fill, hint and source, anywhere about its tensor; a
+/// function of `seed` alone.
 TileLoad random_tile(std::uint64_t seed);
 
 }  // namespace tidemark

@@ -13,8 +13,9 @@ namespace tidemark {
 /// Says whether the little-endian `bits` of an element of `type` are a NaN. False for integers.
 bool is_nan(DataType type, std::uint64_t bits);
 
-/// Everything in `result` that `expected` does not say: at most one Miscompare for the tile, one
-/// for its guards, one for the source and one for each line of the barrier ledger. Empty when all
+/// Everything in `result` that `expected` does not say: at most one Miscompare for the tile and
+/// one for its guards, for each copy whose window differs from the first's, one for the source and
+/// one for each line of the barrier ledger. Empty when all
 /// agrees. Miscompare::parameters is left to the caller.
 std::vector<Miscompare> compare(const TileLoad& load, const Expectation& expected,
                                 const RunResult& result, std::uint32_t row);

@@ -19,6 +19,8 @@ struct Expectation {
   std::vector<Compare> compare;            // one a byte; empty: all exact
   std::vector<std::uint8_t> surroundings;  // of RunResult::surroundings, always exact
   BarrierLedger ledger;
+  /// Windows in RunResult::later, each to be as `bytes` are.
+  std::uint32_t later = 0;
 };
 
 /// Pulls every byte of the shared window from the source: which byte belongs here?
