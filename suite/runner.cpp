@@ -147,14 +147,25 @@ RowVerdict row_verdict(const Op& op, const RunResult& result, std::uint32_t row,
   return verdict;
 }
 
-RowVerdict run_row(const Op& declared, Device& device, std::uint64_t seed, std::uint32_t row,
-                   Outcome& outcome, DescriptorDigest& digest) {
+// Adds what a behaviour case holds against a row that is right as far as documents go.
+void hold_against_measurement(const Case& which, const Op& op, const RunResult& result,
+                              std::uint32_t row, RowVerdict& verdict) {
+  if (which.unlike_measured == nullptr || verdict.judgement != Judgement::pass) return;
+  verdict.miscompares = which.unlike_measured(op, result);
+  if (verdict.miscompares.empty()) return;
+  verdict.judgement = Judgement::fail;
+  verdict.reason = fmt::format("row {}: {}", row, verdict.miscompares.front().text);
+}
+
+RowVerdict run_row(const Case& which, const Op& declared, Device& device, std::uint64_t seed,
+                   std::uint32_t row, Outcome& outcome, DescriptorDigest& digest) {
   for (std::uint32_t run = 0; run < runs_of(declared); ++run) {
     const Op op = seeded(declared, seed, row, run == 1);
     const RunResult result = device.run(op);
     if (run == 0) digest.add(result.descriptor);
     keep_note(outcome, result.note);
     RowVerdict verdict = row_verdict(op, result, row, device);
+    hold_against_measurement(which, op, result, row, verdict);
     if (verdict.judgement == Judgement::pass) continue;
     keep_miscompares(outcome, std::move(verdict.miscompares), op, row);
     return verdict;  // the second run of a wrong row would only repeat it
@@ -223,7 +234,7 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
   for (std::uint32_t row = range.begin; row < range.end; ++row) {
     const RowVerdict verdict =
         is_benchmark ? measure_row(which, rows[row], device, context.seed, row, outcome)
-                     : run_row(rows[row], device, context.seed, row, outcome, digest);
+                     : run_row(which, rows[row], device, context.seed, row, outcome, digest);
     ++outcome.rows_run;
     if (verdict.judgement != Judgement::pass) {
       ++outcome.rows_failed;
