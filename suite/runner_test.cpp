@@ -140,6 +140,41 @@ TEST(RunCase, CountsAllWrongRowsAndKeepsTheFirstSixteenMiscompares) {
   EXPECT_EQ(outcome.miscompares.size(), 16U);
 }
 
+// Says that the row's 17 should have been 16, wherever the payload is inverted.
+std::vector<Miscompare> unlike_measured(const Op& op, const RunResult&) {
+  if (!std::get<TileLoad>(op).payload.inverted) return {};
+  Miscompare found;
+  found.what = "behaviour";
+  found.expected = 16;
+  found.actual = 17;
+  found.text = "17 where 16 was measured";
+  return {found};
+}
+
+constexpr Case kMeasured{.name = "test.measured",
+                         .claim = "none",
+                         .cites = "none",
+                         .rows = three_rows,
+                         .unlike_measured = unlike_measured};
+
+TEST(RunCase, HoldsRightRowsAgainstWhatWasMeasured) {
+  ScriptedDevice device([](int, const TileLoad&, RunResult&) {});
+  const Outcome outcome = run_case(kMeasured, device, {.seed = 5});
+  EXPECT_EQ(outcome.judgement, Judgement::fail);
+  EXPECT_EQ(outcome.reason, "row 0: 17 where 16 was measured");
+  EXPECT_EQ(outcome.rows_failed, 3U);
+  ASSERT_EQ(outcome.miscompares.size(), 3U);
+  EXPECT_EQ(outcome.miscompares[2].row, 2U);
+  EXPECT_EQ(outcome.miscompares[2].what, "behaviour");
+}
+
+TEST(RunCase, DoesNotHoldAWrongRowAgainstWhatWasMeasured) {
+  ScriptedDevice device([](int, const TileLoad&, RunResult& result) { result.bytes[0] ^= 1; });
+  const Outcome outcome = run_case(kMeasured, device, {.seed = 5});
+  ASSERT_EQ(outcome.miscompares.size(), 3U);
+  EXPECT_EQ(outcome.miscompares[0].what, "guard");
+}
+
 TEST(RunCase, TakesARefusedMapForAWrongRow) {
   ScriptedDevice device([](int run, const TileLoad&, RunResult& result) {
     if (run == 0) result = faulted(DeviceFault::encode_refused, 1);
