@@ -31,6 +31,7 @@ enum class DeviceFault : std::uint8_t {
   encode_refused,  // code is the CUresult
   timeout,         // a bounded wait inside a kernel or for a panel ended by its bound
   sticky,          // code is the cudaError; the process cannot use the GPU any more
+  unsupported,     // this GPU cannot start it (a cluster of non-portable size); nothing ran
 };
 
 struct RunResult {
@@ -40,14 +41,19 @@ struct RunResult {
                      // engine ran
 
   /// TileLoad: the shared window (window_bytes). Gemm: C[rows, cols] packed row-major in the output
-  /// type.
+  /// type. MulticastLoad: the windows of all blocks, by rank.
   std::vector<std::uint8_t> bytes;
   /// TileLoad: the source allocation read back. Gemm: the guards before and behind C, then the
-  /// padding of its rows.
+  /// padding of its rows. MulticastLoad: the source allocation read back.
   std::vector<std::uint8_t> surroundings;
   /// CUtensorMap as encoded; zeros where there is none.
   std::array<std::uint8_t, 128> descriptor{};
   BarrierLedger ledger;
+  /// MulticastLoad, in place of `ledger`: one for each block of the cluster, by rank. For a block
+  /// outside the mask nothing is announced; `complete` and `next_complete_early` are what phase 0
+  /// was after the first and after the second copy, `next_complete` what it was after one plain
+  /// arrival.
+  std::vector<BarrierLedger> cta_ledgers;
 };
 
 /// The defaults keep a GPU at work for some tenths of a second with the products that tidemark

@@ -38,6 +38,17 @@ Json json_of(const TileLoad& load) {
           {"inverted", load.payload.inverted}};
 }
 
+Json json_of(const MulticastLoad& multicast) {
+  Json json = json_of(multicast.load);
+  json["op"] = "multicast_load";
+  json["cluster"] = multicast.cluster;
+  json["mask"] = multicast.mask;
+  json["issuer"] = multicast.issuer;
+  json["slices"] = multicast.slices;
+  json["late_arm"] = multicast.late_arm;
+  return json;
+}
+
 Json json_of(const Range& range) { return {{"first", range.first}, {"count", range.count}}; }
 
 Json json_of(const std::vector<Shard>& shards) {

@@ -34,6 +34,22 @@ TEST(Describe, WritesRankOneWithoutStrides) {
   EXPECT_EQ(nlohmann::json::parse(describe(load))["stride"].size(), 0U);
 }
 
+TEST(Describe, WritesAMulticastBehindItsLoad) {
+  MulticastLoad multicast;
+  multicast.load.map.extent = {96, 7};
+  multicast.cluster = {2, 4, 1};
+  multicast.mask = 0xa5;
+  multicast.issuer = 3;
+  multicast.slices = 2;
+  multicast.late_arm = true;
+  const std::string line = describe(multicast);
+  EXPECT_TRUE(line.starts_with(R"({"op":"multicast_load","type":"u8","rank":2,"extent":[96,7],)"))
+      << line;
+  EXPECT_TRUE(line.ends_with(R"("seed":0,"inverted":false,"cluster":[2,4,1],"mask":165,"issuer":3,)"
+                             R"("slices":2,"late_arm":true})"))
+      << line;
+}
+
 TEST(Describe, WritesAGemmWithItsShards) {
   Gemm gemm;
   gemm.m = 384;

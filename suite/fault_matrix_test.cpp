@@ -20,7 +20,7 @@ RunContext context_of(const Case& which) { return {.seed = case_seed(30, which.n
 
 bool same(const RunResult& a, const RunResult& b) {
   return a.fault == b.fault && a.bytes == b.bytes && a.surroundings == b.surroundings &&
-         a.ledger == b.ledger;
+         a.ledger == b.ledger && a.cta_ledgers == b.cta_ledgers;
 }
 
 RunResult run_with(Fault fault, const Op& op) {

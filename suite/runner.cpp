@@ -94,6 +94,8 @@ FaultWords words_of(DeviceFault fault) {
       return {Judgement::timeout, "timeout", "a bounded wait ended by its bound"};
     case DeviceFault::sticky:
       return {Judgement::sticky, "sticky", "the GPU faulted and this process lost it"};
+    case DeviceFault::unsupported:
+      return {Judgement::skip, "unsupported", "this GPU cannot start the operation"};
   }
   return {Judgement::pass, "", ""};
 }
@@ -156,6 +158,7 @@ RowVerdict run_row(const Op& declared, Device& device, std::uint64_t seed, std::
     keep_note(outcome, result.note);
     RowVerdict verdict = row_verdict(op, result, row, device);
     if (verdict.judgement == Judgement::pass) continue;
+    if (verdict.judgement == Judgement::skip) return verdict;
     keep_miscompares(outcome, std::move(verdict.miscompares), op, row);
     return verdict;  // the second run of a wrong row would only repeat it
   }
@@ -224,6 +227,11 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
     const RowVerdict verdict =
         is_benchmark ? measure_row(which, rows[row], device, context.seed, row, outcome)
                      : run_row(rows[row], device, context.seed, row, outcome, digest);
+    if (verdict.judgement == Judgement::skip) {  // nothing ran: neither passed nor failed
+      if (outcome.judgement == Judgement::pass) outcome.judgement = Judgement::skip;
+      if (outcome.reason.empty()) outcome.reason = verdict.reason;
+      continue;
+    }
     ++outcome.rows_run;
     if (verdict.judgement != Judgement::pass) {
       ++outcome.rows_failed;
@@ -249,6 +257,11 @@ std::vector<Miscompare> judge_row(const TileLoad& load, const RunResult& result,
 std::vector<Miscompare> judge_row(const Gemm& gemm, const RunResult& result, std::uint32_t row,
                                   Device& device) {
   return verify_gemm(gemm, result, row, device);
+}
+
+std::vector<Miscompare> judge_row(const MulticastLoad& multicast, const RunResult& result,
+                                  std::uint32_t row, Device& /*device*/) {
+  return compare(multicast, predict(multicast), result, row);
 }
 
 }  // namespace

@@ -116,6 +116,40 @@ TEST(RunCase, SaysThatAnAskedRowDoesNotExist) {
   EXPECT_NE(outcome.reason.find("row 3 does not exist"), std::string::npos) << outcome.reason;
 }
 
+TEST(RunCase, SkipsACaseThatTheGpuCannotStart) {
+  ScriptedDevice device([](int, const TileLoad&, RunResult& result) {
+    result = faulted(DeviceFault::unsupported, 0);
+    result.note = "fits nowhere";
+  });
+  const Outcome outcome = run_case(kThreeRows, device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::skip);
+  EXPECT_NE(outcome.reason.find("fits nowhere"), std::string::npos) << outcome.reason;
+  EXPECT_EQ(outcome.rows_planned, 3U);
+  EXPECT_EQ(outcome.rows_run, 0U);
+  EXPECT_EQ(outcome.rows_failed, 0U);
+  EXPECT_TRUE(outcome.miscompares.empty());
+}
+
+TEST(RunCase, DoesNotPassWhereOneRowCannotBeStarted) {
+  ScriptedDevice device([](int run, const TileLoad&, RunResult& result) {
+    if (run == 2) result = faulted(DeviceFault::unsupported, 0);  // the first run of row 1
+  });
+  const Outcome outcome = run_case(kThreeRows, device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::skip);
+  EXPECT_EQ(outcome.rows_run, 2U);
+}
+
+TEST(RunCase, ARowThatCannotBeStartedHidesNoFailure) {
+  ScriptedDevice device([](int run, const TileLoad&, RunResult& result) {
+    if (run == 0) result = faulted(DeviceFault::unsupported, 0);
+    if (run == 1) result.bytes[1024] ^= 1;  // the first run of row 1
+  });
+  const Outcome outcome = run_case(kThreeRows, device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::fail);
+  EXPECT_EQ(outcome.rows_failed, 1U);
+  EXPECT_EQ(outcome.reason.substr(0, 6), "row 1:");
+}
+
 TEST(RunCase, NamesRowAndParametersOfAWrongByte) {
   ScriptedDevice device([](int run, const TileLoad&, RunResult& result) {
     if (run == 2) result.bytes[1024] ^= 1;

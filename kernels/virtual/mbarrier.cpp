@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kernels/error.hpp"
+#include "kernels/virtual/multicast_load_faults.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
 
 namespace tidemark {
@@ -14,6 +15,7 @@ void add_tx(Mbarrier& barrier, std::int64_t bytes) {
   if (tx > kMbarrierMax || tx < -kMbarrierMax)
     throw Error("mbarrier: tx-count " + std::to_string(tx) + " is outside -(2^20-1)..2^20-1");
   barrier.tx = static_cast<std::int32_t>(tx);
+  if (barrier.fault == kFaultMulticastNegativeClamped && tx < 0) barrier.tx = 0;
 }
 
 bool is_complete(const Mbarrier& barrier) {

@@ -74,7 +74,7 @@ std::string origin_text(const TileLoad& load, const Expectation& expected, const
   const std::size_t chunk = offset / kChunk * kChunk;
   bool untouched = true;
   for (std::size_t i = chunk; i < chunk + kChunk; ++i)
-    untouched = untouched && actual[i] == poison_byte(load.payload, static_cast<std::uint32_t>(i));
+    untouched = untouched && actual[i] == (poison_byte(load.payload, i) ^ expected.poison_twist);
   if (untouched) return "; the 16 bytes there are still poison";
   if (std::all_of(&actual[chunk], &actual[chunk] + kChunk, [](auto byte) { return byte == 0; }))
     return "; the 16 bytes there are zero";
