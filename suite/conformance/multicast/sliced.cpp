@@ -32,6 +32,8 @@ std::vector<Op> rows(const RunContext&) {
           row.mask = static_cast<std::uint16_t>(all & ~1U);  // slice 0 comes from outside the mask
           row.issuer = late ? size - 1 : 0;
           rows.emplace_back(row);
+          row.mask = static_cast<std::uint16_t>(all >> 1);  // without the last block
+          if (!late) rows.emplace_back(row);
         }
   return rows;
 }

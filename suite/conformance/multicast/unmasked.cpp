@@ -24,6 +24,9 @@ std::vector<Op> rows(const RunContext&) {
         rows.emplace_back(multicast(box, size, next, issuer));
         rows.emplace_back(multicast(box, size, all & ~next, issuer));
         rows.emplace_back(multicast(box, size, all & ~(1U << issuer), issuer));
+        MulticastLoad sliced = multicast(box, size, all & ~(1U << issuer) & ~next, issuer);
+        sliced.slices = 2;  // both from outside the mask
+        if (refusal_of(sliced) == nullptr) rows.emplace_back(sliced);
       }
   return rows;
 }
