@@ -143,11 +143,13 @@ TEST(MulticastFaults, CreditToNextLeavesAllBytesRight) {
 }
 
 TEST(MulticastFaults, CreditSplitAddsUpToOneBox) {
+  const RunResult right = run_virtual_multicast_load(rows()[2], kNoFault);
   const RunResult wrong = run_virtual_multicast_load(rows()[2], kFaultMulticastCreditSplit);
   EXPECT_EQ(wrong.fault, DeviceFault::timeout);
   EXPECT_EQ(wrong.cta_ledgers[0].credited, 176U);  // 11, 11 and 10 of 32 chunks
   EXPECT_EQ(wrong.cta_ledgers[1].credited, 176U);
   EXPECT_EQ(wrong.cta_ledgers[3].credited, 160U);
+  EXPECT_EQ(wrong.bytes, right.bytes);
 }
 
 }  // namespace
