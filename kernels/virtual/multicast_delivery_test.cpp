@@ -27,7 +27,7 @@ TEST(DestinationsOf, AreRanksInAClusterOfAnyShape) {
 
 TEST(DestinationsOf, MissOneUnderTheFaultsThatMissOne) {
   EXPECT_EQ(destinations_of(along_x(4, 0b1110), 0, kFaultMulticastHighestMissed), (Ranks{1, 2}));
-  EXPECT_EQ(destinations_of(along_x(4, 0b1110), 0, kFaultMulticastLowestMissed), (Ranks{2, 3}));
+  EXPECT_EQ(destinations_of(along_x(4, 0b1011), 0, kFaultMulticastLowestMissed), (Ranks{1, 3}));
 }
 
 TEST(DestinationsOf, HaveOneMoreUnderTheFaultsThatAddOne) {

@@ -152,5 +152,17 @@ TEST(MulticastFaults, CreditSplitAddsUpToOneBox) {
   EXPECT_EQ(wrong.bytes, right.bytes);
 }
 
+TEST(MulticastFaults, IssuerServedGivesEachIssuerItsOwnSlice) {
+  MulticastLoad row = rows()[7];
+  row.mask = 0b0001;
+  row.issuer = 2;
+  row.slices = 2;  // by blocks 2 and 3
+  const RunResult wrong = run_virtual_multicast_load(row, kFaultMulticastIssuerServed);
+  EXPECT_EQ(wrong.cta_ledgers[0].credited, 512U);
+  EXPECT_EQ(wrong.cta_ledgers[1].credited, 0U);
+  EXPECT_EQ(wrong.cta_ledgers[2].credited, 256U);
+  EXPECT_EQ(wrong.cta_ledgers[3].credited, 256U);
+}
+
 }  // namespace
 }  // namespace tidemark
