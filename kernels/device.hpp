@@ -25,6 +25,21 @@ struct BarrierLedger {
   friend bool operator==(const BarrierLedger&, const BarrierLedger&) = default;
 };
 
+/// The account of one barrier of an ExpectTx.
+struct TransactionLedger {
+  bool complete_before = false;  // test_wait(phase 0) before anything was announced
+  bool waited = false;           // the wait for the asked parity ended in time; A of block 0 only
+  bool complete = false;         // phase 0, once everything had landed
+  bool settled = false;          // the recovery completed a phase
+  bool next_complete_early = false;  // test_wait of the phase after the recovery
+  bool next_complete = false;        // that phase, by an exact copy; A of block 0 only
+  std::int64_t residue = 0;          // bytes announced less bytes credited, by the meter
+  std::uint64_t pieces_missing = 0;  // of 16 bytes, poison when the wait ended; a race, for reading
+  std::uint64_t waited_ns = 0;       // for reading
+
+  friend bool operator==(const TransactionLedger&, const TransactionLedger&) = default;
+};
+
 /// What went wrong instead of an answer.
 enum class DeviceFault : std::uint8_t {
   none,
@@ -39,15 +54,17 @@ struct RunResult {
   std::string note;  // what a person should know: the fault in words, rows that were padded, which
                      // engine ran
 
-  /// TileLoad: the shared window (window_bytes). Gemm: C[rows, cols] packed row-major in the output
-  /// type.
+  /// TileLoad: the shared window (window_bytes). ExpectTx: windows_bytes. Gemm: C[rows, cols]
+  /// packed row-major in the output type.
   std::vector<std::uint8_t> bytes;
-  /// TileLoad: the source allocation read back. Gemm: the guards before and behind C, then the
-  /// padding of its rows.
+  /// TileLoad, ExpectTx: the source allocation read back. Gemm: the guards before and behind C,
+  /// then the padding of its rows.
   std::vector<std::uint8_t> surroundings;
   /// CUtensorMap as encoded; zeros where there is none.
   std::array<std::uint8_t, 128> descriptor{};
   BarrierLedger ledger;
+  /// ExpectTx: one a barrier, in the order of announced_barrier(). Empty for all others.
+  std::vector<TransactionLedger> transactions;
 };
 
 /// The defaults keep a GPU at work for some tenths of a second with the products that tidemark

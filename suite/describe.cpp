@@ -38,6 +38,22 @@ Json json_of(const TileLoad& load) {
           {"inverted", load.payload.inverted}};
 }
 
+Json json_of(const ExpectTx& op) {
+  static constexpr const char* kBarriers[] = {"copys_barrier", "other_barrier", "peer"};
+  static constexpr const char* kArrivals[] = {"with_announcement", "separate", "late", "missing"};
+  static constexpr const char* kOrders[] = {"announced_first", "issued_first", "landed_first"};
+  return {{"op", "expect_tx"},
+          {"announced", op.announced},
+          {"announcements", op.announcements},
+          {"on", kBarriers[static_cast<std::size_t>(op.on)]},
+          {"arrival", kArrivals[static_cast<std::size_t>(op.arrival)]},
+          {"order", kOrders[static_cast<std::size_t>(op.order)]},
+          {"parity", op.parity},
+          {"simulated", first(op.simulated, 2)},
+          {"credit_granule", op.credit_granule},
+          {"load", json_of(op.load)}};
+}
+
 Json json_of(const Range& range) { return {{"first", range.first}, {"count", range.count}}; }
 
 Json json_of(const std::vector<Shard>& shards) {

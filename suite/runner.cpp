@@ -10,6 +10,8 @@
 #include "suite/case.hpp"
 #include "suite/gemm/verify.hpp"
 #include "suite/oracle/compare.hpp"
+#include "suite/oracle/early_completions.hpp"
+#include "suite/oracle/expect_tx.hpp"
 
 namespace tidemark {
 namespace {
@@ -66,6 +68,16 @@ void keep_note(Outcome& outcome, const std::string& note) {
   if (note.empty() || outcome.notes.size() >= kKeptMiscompares) return;
   if (std::find(outcome.notes.begin(), outcome.notes.end(), note) == outcome.notes.end())
     outcome.notes.push_back(note);
+}
+
+// Where it is open how a mismatch ends, its rows together say more than each.
+void keep_mismatch(const Op& op, const RunResult& result, Outcome& outcome,
+                   EarlyCompletions& early) {
+  const auto* mismatch = std::get_if<ExpectTx>(&op);
+  if (mismatch == nullptr) return;
+  early.add(*mismatch, result.transactions);
+  if (!EarlyCompletions::concerns(*mismatch))
+    keep_note(outcome, mismatch_words(*mismatch, result.transactions));
 }
 
 void keep_miscompares(Outcome& outcome, std::vector<Miscompare> found, const Op& op,
@@ -148,12 +160,13 @@ RowVerdict row_verdict(const Op& op, const RunResult& result, std::uint32_t row,
 }
 
 RowVerdict run_row(const Op& declared, Device& device, std::uint64_t seed, std::uint32_t row,
-                   Outcome& outcome, DescriptorDigest& digest) {
+                   Outcome& outcome, DescriptorDigest& digest, EarlyCompletions& early) {
   for (std::uint32_t run = 0; run < runs_of(declared); ++run) {
     const Op op = seeded(declared, seed, row, run == 1);
     const RunResult result = device.run(op);
     if (run == 0) digest.add(result.descriptor);
     keep_note(outcome, result.note);
+    keep_mismatch(op, result, outcome, early);
     RowVerdict verdict = row_verdict(op, result, row, device);
     if (verdict.judgement == Judgement::pass) continue;
     keep_miscompares(outcome, std::move(verdict.miscompares), op, row);
@@ -205,7 +218,8 @@ RowRange rows_to_run(std::size_t rows, std::int64_t only_row) {
 }
 
 void run_rows(const Case& which, Device& device, const RunContext& context,
-              const RunCaseOptions& options, Outcome& outcome, DescriptorDigest& digest) {
+              const RunCaseOptions& options, Outcome& outcome, DescriptorDigest& digest,
+              EarlyCompletions& early) {
   if (which.rows == nullptr) throw Error("the case has no rows function");
   const bool is_benchmark = which.kind == CaseKind::benchmark;
   if (is_benchmark && which.metrics == nullptr)
@@ -223,7 +237,7 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
   for (std::uint32_t row = range.begin; row < range.end; ++row) {
     const RowVerdict verdict =
         is_benchmark ? measure_row(which, rows[row], device, context.seed, row, outcome)
-                     : run_row(rows[row], device, context.seed, row, outcome, digest);
+                     : run_row(rows[row], device, context.seed, row, outcome, digest, early);
     ++outcome.rows_run;
     if (verdict.judgement != Judgement::pass) {
       ++outcome.rows_failed;
@@ -244,6 +258,11 @@ concept HasPayload = requires(Row& row) {
 std::vector<Miscompare> judge_row(const TileLoad& load, const RunResult& result, std::uint32_t row,
                                   Device& /*device*/) {
   return compare(load, predict(load), result, row);
+}
+
+std::vector<Miscompare> judge_row(const ExpectTx& op, const RunResult& result, std::uint32_t row,
+                                  Device& /*device*/) {
+  return compare(op, predict(op), result, row);
 }
 
 std::vector<Miscompare> judge_row(const Gemm& gemm, const RunResult& result, std::uint32_t row,
@@ -279,14 +298,19 @@ Outcome run_case(const Case& which, Device& device, const RunContext& context,
                  const RunCaseOptions& options) {
   Outcome outcome;
   DescriptorDigest digest;
+  EarlyCompletions early;
   try {
-    run_rows(which, device, context, options, outcome, digest);
+    run_rows(which, device, context, options, outcome, digest, early);
   } catch (const Error& error) {
     worsen(outcome, Judgement::tool_error, fmt::format("{} ({})", error.what(), place_of(error)));
   }
   // Rows that were right print no number either: the same engine got another one wrong.
   if (outcome.rows_failed > 0) outcome.metrics.clear();
   outcome.descriptors = digest.value();
+  // Each stands for many rows, so they come before the notes of single ones.
+  const std::vector<std::string> sweeps = early.notes();
+  outcome.notes.insert(outcome.notes.begin(), sweeps.begin(), sweeps.end());
+  if (outcome.notes.size() > kKeptMiscompares) outcome.notes.resize(kKeptMiscompares);
   return outcome;
 }
 

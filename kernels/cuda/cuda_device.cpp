@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/expect_tx.hpp"
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/tile_load.hpp"
 
@@ -27,12 +28,16 @@ class CudaDevice final : public Device {
  private:
   RunResult run_one(const TileLoad& load) { return run_tile_load(rows_, load); }
   RunResult run_one(const Gemm& gemm) { return run_gemm(gemm); }
+  RunResult run_one(const ExpectTx& op) { return run_expect_tx(rows_, op); }
 
   Measurement measure_one(const TileLoad& load, const Timing& timing) {
     return measure_tile_load(rows_, load, timing);
   }
   Measurement measure_one(const Gemm& gemm, const Timing& timing) {
     return measure_gemm(gemm, timing);
+  }
+  Measurement measure_one(const ExpectTx& op, const Timing& timing) {
+    return measure_expect_tx(rows_, op, timing);
   }
 
   RowWorkspace rows_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/virtual/expect_tx_faults.hpp"
 #include "kernels/virtual/gemm_faults.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
 
@@ -13,6 +14,7 @@ std::span<const FaultInfo> faults() {
   static const std::vector<FaultInfo> all = [] {
     std::vector<FaultInfo> list(tile_load_faults().begin(), tile_load_faults().end());
     list.insert(list.end(), gemm_faults().begin(), gemm_faults().end());
+    list.insert(list.end(), expect_tx_faults().begin(), expect_tx_faults().end());
     return list;
   }();
   return all;

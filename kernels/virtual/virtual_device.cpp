@@ -1,6 +1,7 @@
 // Hands each operation to its virtual engine.
 #include "kernels/virtual/virtual_device.hpp"
 
+#include "kernels/virtual/expect_tx.hpp"
 #include "kernels/virtual/gemm.hpp"
 #include "kernels/virtual/tile_load.hpp"
 
@@ -12,6 +13,7 @@ struct Runner {
   Fault fault;
   RunResult operator()(const TileLoad& load) const { return run_virtual_tile_load(load, fault); }
   RunResult operator()(const Gemm& gemm) const { return run_virtual_gemm(gemm, fault); }
+  RunResult operator()(const ExpectTx& op) const { return run_virtual_expect_tx(op, fault); }
 };
 
 struct Timekeeper {
@@ -22,6 +24,9 @@ struct Timekeeper {
   }
   Measurement operator()(const Gemm& gemm) const {
     return measure_virtual_gemm(gemm, timing, fault);
+  }
+  Measurement operator()(const ExpectTx& op) const {
+    return measure_virtual_expect_tx(op, timing, fault);
   }
 };
 

@@ -19,10 +19,15 @@ struct Expectation {
   std::vector<Compare> compare;            // one a byte; empty: all exact
   std::vector<std::uint8_t> surroundings;  // of RunResult::surroundings, always exact
   BarrierLedger ledger;
+  std::vector<TransactionLedger> transactions{};  // of RunResult::transactions, where promised
 };
 
 /// Pulls every byte of the shared window from the source: which byte belongs here?
 /// CUDA Driver API, cuTensorMapEncodeTiled; PTX ISA 9.0, 5.5 and 9.7.9.25.5.2.
 Expectation predict(const TileLoad& load);
+
+/// The windows as one exact copy leaves them, whatever was announced, and the account of every
+/// barrier: suite/oracle/expect_tx.hpp says which lines of it are promised.
+Expectation predict(const ExpectTx& op);
 
 }  // namespace tidemark
