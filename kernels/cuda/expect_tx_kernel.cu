@@ -134,7 +134,7 @@ __device__ std::uint32_t settle(const ExpectTx& op, std::uint32_t which, std::ui
   if (stride > 0) mbarrier_complete_tx(barrier, stride);
   std::uint32_t steps = 0;
   seen.settled = ptx::mbarrier_test_wait_parity(barrier, phase);
-  while (!seen.settled && steps < meter_steps(op)) {
+  while (!seen.settled && steps < meter_steps(op, which)) {
     mbarrier_complete_tx(barrier, 1);
     ++steps;
     seen.settled = ptx::mbarrier_test_wait_parity(barrier, phase);

@@ -136,10 +136,12 @@ constexpr std::uint32_t meter_stride(const ExpectTx& op, std::uint32_t barrier) 
   return static_cast<std::uint32_t>(announced > most ? announced - most : 0);
 }
 
-/// Step 5: how many single bytes are taken off then. kMeterMargin of them are left on the copy's
-/// barrier where all is right, and the announcement more on another one.
-constexpr std::uint32_t meter_steps(const ExpectTx& op) {
-  return std::min(credit_bytes(op), 32768U) + kMeterMargin;
+/// Step 5: the most single bytes that are taken off then. kMeterMargin of them are left on the
+/// copy's barrier where all is right, and the announcement more on another one. Even a device that
+/// lost every announcement is not driven out of the range of its tx-count.
+constexpr std::uint32_t meter_steps(const ExpectTx& op, std::uint32_t barrier) {
+  const std::uint32_t spent = credit_bytes(op) + meter_stride(op, barrier);
+  return std::min(std::min(credit_bytes(op), 32768U) + kMeterMargin, kTxCountMax - spent);
 }
 
 /// Bytes of RunResult::bytes: the window of block 0, then that of block 1.

@@ -143,7 +143,7 @@ std::uint32_t settle(Cluster& cluster, std::uint32_t which, TransactionLedger& s
   expect_tx(barrier, meter_slack(op, which));
   std::int64_t taken = meter_stride(op, which);
   if (taken > 0) take_off(barrier, meter_stride(op, which));
-  for (std::uint32_t i = 0; i < meter_steps(op); ++i, ++taken) {
+  for (std::uint32_t i = 0; i < meter_steps(op, which); ++i, ++taken) {
     seen.settled = test_wait(barrier, phase);
     if (seen.settled) break;
     take_off(barrier, 1);

@@ -37,8 +37,8 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                  "account: announcements lose their low four bits"),
     expect_fault(kFaultExpectHighBitsDropped, "expect_high_bits_dropped",
                  "account: announcements keep their low 16 bits"),
-    expect_fault(kFaultExpectCountWraps, "expect_count_wraps",
-                 "account: the tx-count has a bit too few and wraps at 2^19"),
+    expect_fault(kFaultExpectCountSaturates, "expect_count_saturates",
+                 "account: the tx-count stops at 2^19-1 on either side of zero"),
     expect_fault(kFaultExpectZeroCounts, "expect_zero_counts",
                  "account: an announcement of 0 counts as 16"),
     expect_fault(

@@ -23,7 +23,7 @@ inline constexpr Fault kFaultExpectSecondIgnored{522};
 inline constexpr Fault kFaultExpectAloneIgnored{523};
 inline constexpr Fault kFaultExpectLowBitsDropped{524};
 inline constexpr Fault kFaultExpectHighBitsDropped{525};
-inline constexpr Fault kFaultExpectCountWraps{526};
+inline constexpr Fault kFaultExpectCountSaturates{526};
 inline constexpr Fault kFaultExpectZeroCounts{527};
 inline constexpr Fault kFaultExpectCompleteTxShort{528};
 // Place: which barrier, which window.

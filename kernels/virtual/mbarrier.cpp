@@ -1,6 +1,7 @@
 // The steps of an mbarrier and the faults that change one of them.
 #include "kernels/virtual/mbarrier.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "kernels/error.hpp"
@@ -10,15 +11,15 @@
 namespace tidemark {
 namespace {
 
-// A count of 20 bits with its sign, where the instruction set promises 21.
-std::int64_t wrapped(std::int64_t tx) {
+// A count that stops half-way to the bounds that the instruction set promises.
+std::int64_t saturated(std::int64_t tx) {
   constexpr std::int64_t kHalf = 1 << 19;
-  return ((tx + kHalf) & (2 * kHalf - 1)) - kHalf;
+  return std::clamp(tx, 1 - kHalf, kHalf - 1);
 }
 
 void add_tx(Mbarrier& barrier, std::int64_t bytes) {
   std::int64_t tx = barrier.tx + bytes;
-  if (barrier.fault == kFaultExpectCountWraps) tx = wrapped(tx);
+  if (barrier.fault == kFaultExpectCountSaturates) tx = saturated(tx);
   if (tx > kMbarrierMax || tx < -kMbarrierMax)
     throw Error("mbarrier: tx-count " + std::to_string(tx) + " is outside -(2^20-1)..2^20-1");
   barrier.tx = static_cast<std::int32_t>(tx);
