@@ -34,6 +34,25 @@ TEST(Describe, WritesRankOneWithoutStrides) {
   EXPECT_EQ(nlohmann::json::parse(describe(load))["stride"].size(), 0U);
 }
 
+TEST(Describe, WritesAMismatchedAnnouncementWithItsLoad) {
+  ExpectTx op;
+  op.load.map.extent = {96, 7};
+  op.announced = 4096;
+  op.announcements = 2;
+  op.on = AnnouncedOn::peer;
+  op.arrival = Arrival::missing;
+  op.order = IssueOrder::landed_first;
+  op.parity = 1;
+  op.simulated = {48, 16};
+  op.credit_granule = 512;
+  const std::string line = describe(op);
+  EXPECT_EQ(line.substr(0, line.find("\"load\"")),
+            R"({"op":"expect_tx","announced":4096,"announcements":2,"on":"peer",)"
+            R"("arrival":"missing","order":"landed_first","parity":1,"simulated":[48,16],)"
+            R"("credit_granule":512,)");
+  EXPECT_EQ(nlohmann::json::parse(line)["load"]["extent"][1], 7);
+}
+
 TEST(Describe, WritesAGemmWithItsShards) {
   Gemm gemm;
   gemm.m = 384;

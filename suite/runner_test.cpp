@@ -368,5 +368,24 @@ TEST(Seeded, GivesGemmsTheirSeed) {
   EXPECT_EQ(runs_of(op), 1U);
 }
 
+ExpectTx mismatch(std::uint32_t announced) {
+  ExpectTx op;
+  op.load = small_load();  // 96 bytes
+  op.announced = announced;
+  return op;
+}
+
+std::vector<Op> two_mismatches(const RunContext&) { return {mismatch(112), mismatch(80)}; }
+
+TEST(RunCase, SaysWhichMismatchesWereDetectedThoughTheyArePasses) {
+  const Case two{.name = "test.two", .claim = "", .cites = "", .rows = two_mismatches};
+  const auto device = make_device(DeviceKind::virtual_device);
+  const Outcome outcome = run_case(two, *device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::pass) << outcome.reason;
+  ASSERT_EQ(outcome.notes.size(), 2U);
+  EXPECT_EQ(outcome.notes[0].substr(0, 48), "96-byte box under-announced: completed early at ");
+  EXPECT_EQ(outcome.notes[1], "over-announced by 16 of 96 bytes: did not complete");
+}
+
 }  // namespace
 }  // namespace tidemark
