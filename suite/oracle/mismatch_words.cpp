@@ -34,6 +34,11 @@ std::string amount_words(const ExpectTx& op) {
   return "";
 }
 
+std::string wait_words(const TransactionLedger& seen) {
+  if (!seen.waited) return "did not return";
+  return seen.pieces_missing > 0 ? "returned at once, before the data" : "returned at once";
+}
+
 }  // namespace
 
 std::string mismatch_words(const ExpectTx& op, const std::vector<TransactionLedger>& seen) {
@@ -43,9 +48,7 @@ std::string mismatch_words(const ExpectTx& op, const std::vector<TransactionLedg
     words += (words.empty() ? "" : ", ") + more;
   };
   if (!arrives_on(op, 0) && op.on == AnnouncedOn::copys_barrier) add("no arrival");
-  if (op.parity == 1)
-    add(fmt::format("waited for the wrong phase, which {}",
-                    seen[0].waited ? "returned at once" : "did not return"));
+  if (op.parity == 1) add("waited for the wrong phase, which " + wait_words(seen[0]));
   if (words.empty()) return "";
   return words + ": " + outcome_words(op, seen[0]);
 }

@@ -79,6 +79,12 @@ TEST(MismatchWords, WrongParity) {
   op.parity = 1;
   EXPECT_EQ(mismatch_words(op, accounts(true, true)),
             "waited for the wrong phase, which returned at once: completed");
+  std::vector<TransactionLedger> too_early = accounts(true, true);
+  too_early[0].pieces_missing = 32;
+  EXPECT_EQ(mismatch_words(op, too_early),
+            "waited for the wrong phase, which returned at once, before the data: completed");
+  EXPECT_EQ(mismatch_words(op, accounts(true)),
+            "waited for the wrong phase, which did not return: completed");
 }
 
 TEST(EarlyCompletions, TellsEvenStepsInOneLine) {
