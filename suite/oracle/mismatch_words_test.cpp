@@ -99,10 +99,11 @@ TEST(EarlyCompletions, TellsEvenStepsInOneLine) {
 
 TEST(EarlyCompletions, ListsTheFirstOfUnevenOnes) {
   EarlyCompletions early;
-  for (const std::uint32_t announced : {16U, 48U, 160U}) early.add(box(announced), accounts(true));
+  for (const std::uint32_t announced : {16U, 48U, 160U, 192U})
+    early.add(box(announced), accounts(true));
   EXPECT_EQ(early.notes()[0],
-            "8192-byte box under-announced: completed early at 3 of 3 announcements (16, 48, 160), "
-            "else never");
+            "8192-byte box under-announced: completed early at 4 of 4 announcements (16, 48, 160, "
+            "192), else never");
 }
 
 TEST(EarlyCompletions, SaysWhereItDependsOnTheRun) {
