@@ -12,8 +12,20 @@
 
 namespace tidemark {
 
+/// One phase of a BarrierCycle as it was seen.
+struct BarrierPhase {
+  bool early = false;        // test_wait before anything was announced
+  bool before_last = false;  // test_wait when all but the last arrival had come
+  bool complete = false;     // completed inside the bound after the last arrival
+
+  friend bool operator==(const BarrierPhase&, const BarrierPhase&) = default;
+};
+
 /// What the mbarrier of a copy was seen to do; a row is right only if the oracle agrees with all of
-/// it.
+/// it. TileRoundTrip, over all tiles: complete_before_issue says whether any phase was complete
+/// before its load was announced, complete whether all were behind it, next_complete_early whether
+/// a phase behind the last was, announced is the sum; the rest stays 0. BarrierCycle: complete
+/// where all phases were, announced is the sum, the rest is in `phases`.
 struct BarrierLedger {
   bool complete_before_issue = false;  // test_wait(phase 0) before anything was announced
   bool complete = false;               // phase 0 completed inside the bound
@@ -21,6 +33,9 @@ struct BarrierLedger {
   bool next_complete = false;   // phase 1 completed inside the bound after an exact second copy
   std::uint64_t announced = 0;  // bytes
   std::uint64_t credited = 0;   // bytes, by the meter: announce more, then complete_tx byte by byte
+
+  /// BarrierCycle: every phase that was begun, over all lives.
+  std::vector<BarrierPhase> phases{};
 
   friend bool operator==(const BarrierLedger&, const BarrierLedger&) = default;
 };
@@ -40,10 +55,12 @@ struct RunResult {
                      // engine ran
 
   /// TileLoad: the shared window (window_bytes). Gemm: C[rows, cols] packed row-major in the output
-  /// type.
+  /// type. TileRoundTrip: the destination's allocation, then the windows of each block
+  /// (trip_result_bytes). BarrierCycle: the window of each phase, then 8 bytes for each life
+  /// (cycle_result_bytes).
   std::vector<std::uint8_t> bytes;
   /// TileLoad: the source allocation read back. Gemm: the guards before and behind C, then the
-  /// padding of its rows.
+  /// padding of its rows. TileRoundTrip: as TileLoad, empty in place. BarrierCycle: as TileLoad.
   std::vector<std::uint8_t> surroundings;
   /// CUtensorMap as encoded; zeros where there is none.
   std::array<std::uint8_t, 128> descriptor{};

@@ -10,7 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "suite/case.hpp"
+#include "suite/oracle/barrier_cycle.hpp"
 #include "suite/oracle/compare.hpp"
+#include "suite/oracle/tile_round_trip.hpp"
 #include "suite/runner.hpp"
 
 namespace tidemark {

@@ -9,7 +9,9 @@
 #include "kernels/error.hpp"
 #include "suite/case.hpp"
 #include "suite/gemm/verify.hpp"
+#include "suite/oracle/barrier_cycle.hpp"
 #include "suite/oracle/compare.hpp"
+#include "suite/oracle/tile_round_trip.hpp"
 
 namespace tidemark {
 namespace {
@@ -244,6 +246,16 @@ concept HasPayload = requires(Row& row) {
 std::vector<Miscompare> judge_row(const TileLoad& load, const RunResult& result, std::uint32_t row,
                                   Device& /*device*/) {
   return compare(load, predict(load), result, row);
+}
+
+std::vector<Miscompare> judge_row(const TileRoundTrip& trip, const RunResult& result,
+                                  std::uint32_t row, Device& /*device*/) {
+  return compare(trip, predict(trip), result, row);
+}
+
+std::vector<Miscompare> judge_row(const BarrierCycle& cycle, const RunResult& result,
+                                  std::uint32_t row, Device& /*device*/) {
+  return compare(cycle, predict(cycle), result, row);
 }
 
 std::vector<Miscompare> judge_row(const Gemm& gemm, const RunResult& result, std::uint32_t row,

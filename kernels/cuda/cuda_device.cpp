@@ -7,9 +7,11 @@
 
 #include <variant>
 
+#include "kernels/cuda/barrier_cycle.hpp"
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/tile_load.hpp"
+#include "kernels/cuda/tile_round_trip.hpp"
 
 namespace tidemark {
 namespace {
@@ -27,12 +29,20 @@ class CudaDevice final : public Device {
  private:
   RunResult run_one(const TileLoad& load) { return run_tile_load(rows_, load); }
   RunResult run_one(const Gemm& gemm) { return run_gemm(gemm); }
+  RunResult run_one(const TileRoundTrip& trip) { return run_tile_round_trip(rows_, trip); }
+  RunResult run_one(const BarrierCycle& cycle) { return run_barrier_cycle(rows_, cycle); }
 
   Measurement measure_one(const TileLoad& load, const Timing& timing) {
     return measure_tile_load(rows_, load, timing);
   }
   Measurement measure_one(const Gemm& gemm, const Timing& timing) {
     return measure_gemm(gemm, timing);
+  }
+  Measurement measure_one(const TileRoundTrip& trip, const Timing& timing) {
+    return measure_tile_round_trip(rows_, trip, timing);
+  }
+  Measurement measure_one(const BarrierCycle& cycle, const Timing& timing) {
+    return measure_barrier_cycle(rows_, cycle, timing);
   }
 
   RowWorkspace rows_;

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/virtual/barrier_cycle_faults.hpp"
 #include "kernels/virtual/gemm_faults.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
+#include "kernels/virtual/tile_round_trip_faults.hpp"
 
 namespace tidemark {
 
@@ -13,6 +15,8 @@ std::span<const FaultInfo> faults() {
   static const std::vector<FaultInfo> all = [] {
     std::vector<FaultInfo> list(tile_load_faults().begin(), tile_load_faults().end());
     list.insert(list.end(), gemm_faults().begin(), gemm_faults().end());
+    list.insert(list.end(), tile_round_trip_faults().begin(), tile_round_trip_faults().end());
+    list.insert(list.end(), barrier_cycle_faults().begin(), barrier_cycle_faults().end());
     return list;
   }();
   return all;

@@ -45,6 +45,10 @@ void arrive(Mbarrier& barrier) {
   complete_if_done(barrier);
 }
 
+void arrive_if_awaited(Mbarrier& barrier) {
+  if (barrier.pending > 0) arrive(barrier);
+}
+
 void expect_tx(Mbarrier& barrier, std::uint32_t bytes) { add_tx(barrier, bytes); }
 
 void arrive_expect_tx(Mbarrier& barrier, std::uint32_t bytes) {

@@ -1,7 +1,6 @@
 // Runs one tile load as a single thread block would, step by step.
 #include "kernels/virtual/tile_load.hpp"
 
-#include <chrono>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 #include "kernels/virtual/tile_chunks.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
 #include "kernels/virtual/tile_memory.hpp"
+#include "kernels/virtual/time_runs.hpp"
 
 namespace tidemark {
 namespace {
@@ -95,24 +95,7 @@ RunResult run_virtual_tile_load(const TileLoad& load, Fault fault) {
 }
 
 Measurement measure_virtual_tile_load(const TileLoad& load, const Timing& timing, Fault fault) {
-  using Clock = std::chrono::steady_clock;
-  Measurement measurement;
-  for (std::uint32_t i = 0; i < timing.warmups + timing.samples; ++i) {
-    const Clock::time_point begin = Clock::now();
-    const RunResult result = run_virtual_tile_load(load, fault);
-    const std::chrono::duration<double, std::nano> elapsed = Clock::now() - begin;
-    if (result.fault != DeviceFault::none) {
-      measurement.fault = result.fault;
-      measurement.code = result.code;
-      measurement.note = result.note;
-      return measurement;
-    }
-    const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
-    if (i >= timing.warmups)
-      measurement.samples.push_back(
-          {.at_unix_s = now.count(), .total_ns = elapsed.count(), .exchange_ns = 0});
-  }
-  return measurement;
+  return time_runs(timing, [&] { return run_virtual_tile_load(load, fault); });
 }
 
 }  // namespace tidemark

@@ -1,8 +1,10 @@
 // Hands each operation to its virtual engine.
 #include "kernels/virtual/virtual_device.hpp"
 
+#include "kernels/virtual/barrier_cycle.hpp"
 #include "kernels/virtual/gemm.hpp"
 #include "kernels/virtual/tile_load.hpp"
+#include "kernels/virtual/tile_round_trip.hpp"
 
 namespace tidemark {
 namespace {
@@ -12,6 +14,12 @@ struct Runner {
   Fault fault;
   RunResult operator()(const TileLoad& load) const { return run_virtual_tile_load(load, fault); }
   RunResult operator()(const Gemm& gemm) const { return run_virtual_gemm(gemm, fault); }
+  RunResult operator()(const TileRoundTrip& trip) const {
+    return run_virtual_tile_round_trip(trip, fault);
+  }
+  RunResult operator()(const BarrierCycle& cycle) const {
+    return run_virtual_barrier_cycle(cycle, fault);
+  }
 };
 
 struct Timekeeper {
@@ -22,6 +30,12 @@ struct Timekeeper {
   }
   Measurement operator()(const Gemm& gemm) const {
     return measure_virtual_gemm(gemm, timing, fault);
+  }
+  Measurement operator()(const TileRoundTrip& trip) const {
+    return measure_virtual_tile_round_trip(trip, timing, fault);
+  }
+  Measurement operator()(const BarrierCycle& cycle) const {
+    return measure_virtual_barrier_cycle(cycle, timing, fault);
   }
 };
 

@@ -182,6 +182,8 @@ void compare_source(const Expectation& expected, const RunResult& result, std::u
   found.push_back(miscompare);
 }
 
+}  // namespace
+
 void compare_line(std::string_view line, std::string_view meaning, std::uint64_t expected,
                   std::uint64_t actual, std::uint32_t row, std::vector<Miscompare>& found) {
   if (expected == actual) return;
@@ -213,8 +215,6 @@ void compare_ledger(const BarrierLedger& expected, const BarrierLedger& actual, 
   line("announced", "bytes announced", expected.announced, actual.announced);
   line("credited", "bytes credited", expected.credited, actual.credited);
 }
-
-}  // namespace
 
 bool is_nan(DataType type, std::uint64_t bits) {
   // Below the sign: all exponent bits set and a mantissa that is not zero, so above infinity.
