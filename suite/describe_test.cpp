@@ -55,5 +55,52 @@ TEST(Describe, WritesAGemmWithItsShards) {
   EXPECT_EQ(json["deadline_s"], 60);
 }
 
+TEST(Describe, WritesATileRoundTripWithBothMapsAndWalks) {
+  TileRoundTrip trip;
+  trip.from.type = DataType::f32;
+  trip.from.extent = {8, 9};
+  trip.to.rank = 1;
+  trip.to.base_offset = 48;
+  trip.load.step = {4, 3};
+  trip.store.tiles = {6, 1, 1, 1, 1};
+  trip.work = TileWork::add_index;
+  trip.numbers = SourceNumbers::counting;
+  trip.in_place = true;
+  trip.stages = 3;
+  trip.stores_per_group = 2;
+  trip.issuer = 31;
+  const auto json = nlohmann::json::parse(describe(trip));
+  EXPECT_EQ(json["op"], "tile_round_trip");
+  EXPECT_EQ(json["from"]["type"], "f32");
+  EXPECT_EQ(json["from"]["extent"][1], 9);
+  EXPECT_EQ(json["to"]["base_offset"], 48);
+  EXPECT_EQ(json["load"]["step"][1], 3);
+  EXPECT_EQ(json["store"]["tiles"][0], 6);
+  EXPECT_EQ(json["store"]["tiles"].size(), 1U);
+  EXPECT_EQ(json["work"], "add_index");
+  EXPECT_EQ(json["numbers"], "counting");
+  EXPECT_EQ(json["in_place"], true);
+  EXPECT_EQ(json["stages"], 3);
+  EXPECT_EQ(json["stores_per_group"], 2);
+  EXPECT_EQ(json["issuer"], 31);
+}
+
+TEST(Describe, WritesABarrierCycleWithItsLives) {
+  BarrierCycle cycle;
+  cycle.map.rank = 3;
+  cycle.step = {0, 0, 2};
+  cycle.life_count = 2;
+  cycle.lives[1] = {.count = 128, .phases = 3};
+  cycle.copy_first = true;
+  const auto json = nlohmann::json::parse(describe(cycle));
+  EXPECT_EQ(json["op"], "barrier_cycle");
+  EXPECT_EQ(json["map"]["rank"], 3);
+  EXPECT_EQ(json["step"][2], 2);
+  ASSERT_EQ(json["lives"].size(), 2U);
+  EXPECT_EQ(json["lives"][1]["count"], 128);
+  EXPECT_EQ(json["lives"][1]["phases"], 3);
+  EXPECT_EQ(json["copy_first"], true);
+}
+
 }  // namespace
 }  // namespace tidemark

@@ -23,8 +23,8 @@ std::vector<Op> rows(const RunContext&) {
       const std::uint32_t bytes = swizzle_bytes(swizzle);
       const TensorMapSpec from = grouped(type, bytes, 4, 14, 7, 2, swizzle);
       // Back to a matrix of groups one behind the other, so that the destination tells the order.
-      const TensorMapSpec to = map_of(type, {elements_in(bytes, type), 16, 4},
-                                      {elements_in(bytes, type), 8, 2}, swizzle);
+      const TensorMapSpec to = map_of(type, {elements_in(bytes, type), 14, 4},
+                                      {elements_in(bytes, type), 7, 2}, swizzle);
       rows.emplace_back(there_and_back(from, to));
       TileRoundTrip placed = there_and_back(from, to);
       placed.work = TileWork::thread_copy;
