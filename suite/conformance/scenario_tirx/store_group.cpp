@@ -33,8 +33,8 @@ const Register kCase{{
     .name = "scenario.tirx.store_group",
     .claim = "behind the wait for a group of stores to have read shared memory the stage can be "
              "loaded again, and behind the full wait all they wrote is in memory",
-    .cites = "PTX ISA 9.0, 9.7.9.25.2 and 9.7.9.25.6 bulk async-groups; TIRx book, Completion: "
-             "Stores",
+    .cites = "PTX ISA 9.0, cp.async.bulk.commit_group and cp.async.bulk.wait_group; TIRx book, "
+             "Completion: Stores",
     .rows = rows,
 }};
 
