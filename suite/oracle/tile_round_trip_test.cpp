@@ -121,6 +121,19 @@ TEST(TileRoundTripOracle, StepsLargerThanTheTileLeaveAGapInTheLoadOnly) {
   EXPECT_EQ(word(expected.bytes, 1024 + 4 * 4), 8U);
 }
 
+TEST(TileRoundTripOracle, StepsLargerThanTheTileLeavePoisonBetweenStores) {
+  TileRoundTrip trip = matrix(DataType::u32);
+  trip.work = TileWork::identity;
+  trip.to.extent = {12, 8};
+  trip.to.stride = {48};
+  trip.store.step = {8, 4};
+  const Expectation expected = predict(trip);
+  EXPECT_EQ(word(expected.bytes, 1024 + 4 * 3), 3U);
+  EXPECT_EQ(word(expected.bytes, 1024 + 4 * 8), 4U);
+  for (std::size_t i = 1024 + 16; i < 1024 + 32; ++i)
+    EXPECT_EQ(expected.bytes[i], poison_byte({.seed = 9}, i)) << i;
+}
+
 void expect_refused(const TileRoundTrip& trip, const char* part_of_text) {
   try {
     predict(trip);
