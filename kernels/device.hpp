@@ -40,10 +40,10 @@ struct RunResult {
                      // engine ran
 
   /// TileLoad: the shared window (window_bytes). Gemm: C[rows, cols] packed row-major in the output
-  /// type.
+  /// type. TileConsume: guard, C packed row-major, guard (result_bytes).
   std::vector<std::uint8_t> bytes;
   /// TileLoad: the source allocation read back. Gemm: the guards before and behind C, then the
-  /// padding of its rows.
+  /// padding of its rows. TileConsume: the allocation of both tensors.
   std::vector<std::uint8_t> surroundings;
   /// CUtensorMap as encoded; zeros where there is none.
   std::array<std::uint8_t, 128> descriptor{};

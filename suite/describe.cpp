@@ -66,6 +66,27 @@ Json json_of(const Gemm& gemm) {
           {"deadline_s", gemm.deadline_s}};
 }
 
+Json json_of(const ConsumedOperand& operand) {
+  return {{"major", operand.major == Major::k ? "k" : "mn"},
+          {"swizzle", swizzle_bytes(operand.swizzle)},
+          {"read_as", swizzle_bytes(operand.read_as)},
+          {"base_offset", operand.base_offset},
+          {"destination_offset", operand.destination_offset}};
+}
+
+Json json_of(const TileConsume& op) {
+  return {{"op", "tile_consume"},
+          {"type", name_of(op.type)},
+          {"n", op.n},
+          {"k", op.k},
+          {"a", json_of(op.a)},
+          {"b", json_of(op.b)},
+          {"extent", op.extent},
+          {"at", op.at},
+          {"seed", op.payload.seed},
+          {"inverted", op.payload.inverted}};
+}
+
 }  // namespace
 
 std::string describe(const Op& op) {

@@ -251,6 +251,11 @@ std::vector<Miscompare> judge_row(const Gemm& gemm, const RunResult& result, std
   return verify_gemm(gemm, result, row, device);
 }
 
+std::vector<Miscompare> judge_row(const TileConsume& op, const RunResult& result, std::uint32_t row,
+                                  Device& /*device*/) {
+  return compare(op, predict(op), result, row);
+}
+
 }  // namespace
 
 Op seeded(Op op, std::uint64_t case_seed, std::uint32_t row, bool inverted) {

@@ -9,6 +9,7 @@
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
+#include "kernels/cuda/tile_consume.hpp"
 #include "kernels/cuda/tile_load.hpp"
 
 namespace tidemark {
@@ -27,12 +28,16 @@ class CudaDevice final : public Device {
  private:
   RunResult run_one(const TileLoad& load) { return run_tile_load(rows_, load); }
   RunResult run_one(const Gemm& gemm) { return run_gemm(gemm); }
+  RunResult run_one(const TileConsume& op) { return run_tile_consume(rows_, op); }
 
   Measurement measure_one(const TileLoad& load, const Timing& timing) {
     return measure_tile_load(rows_, load, timing);
   }
   Measurement measure_one(const Gemm& gemm, const Timing& timing) {
     return measure_gemm(gemm, timing);
+  }
+  Measurement measure_one(const TileConsume&, const Timing&) {
+    throw Error("tile consume has no timed form");
   }
 
   RowWorkspace rows_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/virtual/gemm_faults.hpp"
+#include "kernels/virtual/tile_consume_faults.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
 
 namespace tidemark {
@@ -13,6 +14,7 @@ std::span<const FaultInfo> faults() {
   static const std::vector<FaultInfo> all = [] {
     std::vector<FaultInfo> list(tile_load_faults().begin(), tile_load_faults().end());
     list.insert(list.end(), gemm_faults().begin(), gemm_faults().end());
+    list.insert(list.end(), tile_consume_faults().begin(), tile_consume_faults().end());
     return list;
   }();
   return all;

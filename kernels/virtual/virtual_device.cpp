@@ -1,7 +1,9 @@
 // Hands each operation to its virtual engine.
 #include "kernels/virtual/virtual_device.hpp"
 
+#include "kernels/error.hpp"
 #include "kernels/virtual/gemm.hpp"
+#include "kernels/virtual/tile_consume.hpp"
 #include "kernels/virtual/tile_load.hpp"
 
 namespace tidemark {
@@ -12,6 +14,7 @@ struct Runner {
   Fault fault;
   RunResult operator()(const TileLoad& load) const { return run_virtual_tile_load(load, fault); }
   RunResult operator()(const Gemm& gemm) const { return run_virtual_gemm(gemm, fault); }
+  RunResult operator()(const TileConsume& op) const { return run_virtual_tile_consume(op, fault); }
 };
 
 struct Timekeeper {
@@ -22,6 +25,9 @@ struct Timekeeper {
   }
   Measurement operator()(const Gemm& gemm) const {
     return measure_virtual_gemm(gemm, timing, fault);
+  }
+  Measurement operator()(const TileConsume&) const {
+    throw Error("tile consume has no timed form");
   }
 };
 

@@ -163,6 +163,8 @@ void compare_window(const TileLoad& load, const Expectation& expected, const Run
   found.push_back(miscompare);
 }
 
+}  // namespace
+
 void compare_source(const Expectation& expected, const RunResult& result, std::uint32_t row,
                     std::vector<Miscompare>& found) {
   const std::size_t size = expected.surroundings.size();
@@ -182,6 +184,8 @@ void compare_source(const Expectation& expected, const RunResult& result, std::u
   found.push_back(miscompare);
 }
 
+namespace {
+
 void compare_line(std::string_view line, std::string_view meaning, std::uint64_t expected,
                   std::uint64_t actual, std::uint32_t row, std::vector<Miscompare>& found) {
   if (expected == actual) return;
@@ -196,6 +200,8 @@ void compare_line(std::string_view line, std::string_view meaning, std::uint64_t
        .actual = actual,
        .text = fmt::format("barrier: {}: expected {}, got {}", meaning, expected, actual)});
 }
+
+}  // namespace
 
 void compare_ledger(const BarrierLedger& expected, const BarrierLedger& actual, std::uint32_t row,
                     std::vector<Miscompare>& found) {
@@ -213,8 +219,6 @@ void compare_ledger(const BarrierLedger& expected, const BarrierLedger& actual, 
   line("announced", "bytes announced", expected.announced, actual.announced);
   line("credited", "bytes credited", expected.credited, actual.credited);
 }
-
-}  // namespace
 
 bool is_nan(DataType type, std::uint64_t bits) {
   // Below the sign: all exponent bits set and a mantissa that is not zero, so above infinity.

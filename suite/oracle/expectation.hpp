@@ -25,4 +25,9 @@ struct Expectation {
 /// CUDA Driver API, cuTensorMapEncodeTiled; PTX ISA 9.0, 5.5 and 9.7.9.25.5.2.
 Expectation predict(const TileLoad& load);
 
+/// The product of the two tiles as integer matrices, whatever the descriptors say: where they do
+/// not read what TMA wrote (reads_as_written), it is what must not come out.
+/// PTX ISA 9.0, 9.7.15.5.1.2 and 9.7.15.5.2; 5.5.3 for what lies outside a tensor.
+Expectation predict(const TileConsume& op);
+
 }  // namespace tidemark
