@@ -55,5 +55,23 @@ TEST(Describe, WritesAGemmWithItsShards) {
   EXPECT_EQ(json["deadline_s"], 60);
 }
 
+TEST(Describe, WritesAConsumedTileWithBothOperands) {
+  TileConsume op;
+  op.type = MmaType::f16;
+  op.n = 32;
+  op.k = 48;
+  op.a = {.major = Major::mn, .swizzle = Swizzle::b64, .read_as = Swizzle::b32};
+  op.b = {.base_offset = 3, .destination_offset = 256};
+  op.extent = {70, 40, 50};
+  op.at = {-8, 2, 16};
+  op.payload = {.seed = 9, .inverted = true};
+  EXPECT_EQ(
+      describe(op),
+      R"({"op":"tile_consume","type":"f16","n":32,"k":48,)"
+      R"("a":{"major":"mn","swizzle":64,"read_as":32,"base_offset":0,"destination_offset":0},)"
+      R"("b":{"major":"k","swizzle":128,"read_as":128,"base_offset":3,"destination_offset":256},)"
+      R"("extent":[70,40,50],"at":[-8,2,16],"seed":9,"inverted":true})");
+}
+
 }  // namespace
 }  // namespace tidemark

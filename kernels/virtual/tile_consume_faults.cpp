@@ -16,7 +16,7 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
     consume_fault(kFaultConsumeSwizzleNarrower, "consume_swizzle_narrower",
                   "address: the pattern of the next smaller width, with rows as wide as before"),
     consume_fault(kFaultConsumeSwizzleRelative, "consume_swizzle_relative",
-                  "address: the swizzle counts from the start address, not from address 0"),
+                  "address: the offset from the start address is swizzled, not the address"),
     consume_fault(kFaultConsumeStrideNextGroup, "consume_stride_next_group",
                   "address: the stride offset is applied once too often from the second group on"),
     consume_fault(kFaultConsumeOffsetsExchanged, "consume_offsets_exchanged",

@@ -129,11 +129,12 @@ std::int64_t element_address(const MatrixDescriptor& descriptor, Major major, st
   const std::int64_t offset = major == Major::k
                                   ? linear_offset(descriptor, major, k * size, mn, fault)
                                   : linear_offset(descriptor, major, mn * size, k, fault);
+  const std::int64_t mask = pattern_mask(descriptor.swizzle, fault);
+  if (fault == kFaultConsumeSwizzleRelative)
+    return descriptor.start + (offset ^ ((offset >> 7 & mask) << 4));
   const std::int64_t address = descriptor.start + offset;
-  const std::int64_t counted = fault == kFaultConsumeSwizzleRelative ? offset : address;
   const std::int64_t base = fault == kFaultConsumeBaseOffsetIgnored ? 0 : descriptor.base_offset;
-  const std::int64_t row = (counted >> 7) - base;
-  return address ^ ((row & pattern_mask(descriptor.swizzle, fault)) << 4);
+  return address ^ ((((address >> 7) - base) & mask) << 4);
 }
 
 double value_of(MmaType type, std::uint32_t bits, Fault fault) {
