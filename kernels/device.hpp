@@ -12,17 +12,51 @@
 
 namespace tidemark {
 
+/// One phase of a BarrierCycle as it was seen.
+struct BarrierPhase {
+  bool early = false;        // test_wait before anything was announced
+  bool before_last = false;  // test_wait when all but the last arrival had come
+  bool complete = false;     // completed inside the bound after the last arrival
+
+  friend bool operator==(const BarrierPhase&, const BarrierPhase&) = default;
+};
+
 /// What the mbarrier of a copy was seen to do; a row is right only if the oracle agrees with all of
-/// it.
+/// it. TileRoundTrip, over all tiles: complete_before_issue says whether any phase was complete
+/// before its load was announced, complete whether all were behind it, next_complete_early whether
+/// a phase behind the last was, announced is the sum; the rest stays 0. BarrierCycle: complete
+/// where all phases were, announced is the sum, the rest is in `phases`.
 struct BarrierLedger {
   bool complete_before_issue = false;  // test_wait(phase 0) before anything was announced
   bool complete = false;               // phase 0 completed inside the bound
   bool next_complete_early = false;    // test_wait(phase 1) before the second copy
-  bool next_complete = false;   // phase 1 completed inside the bound after an exact second copy
-  std::uint64_t announced = 0;  // bytes
-  std::uint64_t credited = 0;   // bytes, by the meter: announce more, then complete_tx byte by byte
+  bool next_complete = false;  // phase 1 completed inside the bound after an exact second copy
+  /// Bytes that arrive.expect_tx of the tile's size made a barrier wait for, counted by complete_tx
+  /// without a copy; 0 where its phase completed before, or did not complete.
+  std::uint64_t announced = 0;
+  std::uint64_t credited = 0;  // bytes, by the meter: announce more, then complete_tx byte by byte
+  bool metered_next_early = false;  // test_wait(phase 1) of the metered barrier, before a last copy
+  bool metered_next_lost = false;   // that phase did not complete inside the bound after the copy
+
+  /// BarrierCycle: every phase that was begun, over all lives.
+  std::vector<BarrierPhase> phases{};
 
   friend bool operator==(const BarrierLedger&, const BarrierLedger&) = default;
+};
+
+/// The account of one barrier of an ExpectTx.
+struct TransactionLedger {
+  bool complete_before = false;  // test_wait(phase 0) before anything was announced
+  bool waited = false;           // the wait for the asked parity ended in time; A of block 0 only
+  bool complete = false;         // phase 0, once everything had landed
+  bool settled = false;          // the recovery completed a phase
+  bool next_complete_early = false;  // test_wait of the phase after the recovery
+  bool next_complete = false;        // that phase, by an exact copy; A of block 0 only
+  std::int64_t residue = 0;          // bytes announced less bytes credited, by the meter
+  std::uint64_t pieces_missing = 0;  // of 16 bytes, poison when the wait ended; a race, for reading
+  std::uint64_t waited_ns = 0;       // for reading
+
+  friend bool operator==(const TransactionLedger&, const TransactionLedger&) = default;
 };
 
 /// What went wrong instead of an answer.
@@ -31,6 +65,7 @@ enum class DeviceFault : std::uint8_t {
   encode_refused,  // code is the CUresult
   timeout,         // a bounded wait inside a kernel or for a panel ended by its bound
   sticky,          // code is the cudaError; the process cannot use the GPU any more
+  unsupported,     // this GPU cannot start it (a cluster of non-portable size); nothing ran
 };
 
 struct RunResult {
@@ -40,14 +75,30 @@ struct RunResult {
                      // engine ran
 
   /// TileLoad: the shared window (window_bytes). Gemm: C[rows, cols] packed row-major in the output
-  /// type.
+  /// type. TileStore: the destination allocation. MulticastLoad: the windows of all blocks, by
+  /// rank. ExpectTx: windows_bytes. TileRoundTrip: the destination's allocation, then the windows
+  /// of each block (trip_result_bytes). BarrierCycle: the window of each phase, then 8 bytes for
+  /// each life (cycle_result_bytes). TileConsume: guard, C packed row-major, guard (result_bytes).
+  /// TileRead: what the 32 lanes read.
   std::vector<std::uint8_t> bytes;
-  /// TileLoad: the source allocation read back. Gemm: the guards before and behind C, then the
-  /// padding of its rows.
+  /// The source allocation of every kind of load, read back. Gemm: the guards before and behind C,
+  /// then the padding of its rows. TileStore: the shared window, read back after the last wait.
+  /// TileRoundTrip: as for a load, empty in place. TileConsume: the allocation of both tensors.
   std::vector<std::uint8_t> surroundings;
+  /// TileLoad: the shared window again, after each of the copies behind the first that were issued
+  /// (kLaterCopies; fewer where a wait ended by its bound).
+  std::vector<std::vector<std::uint8_t>> later;
   /// CUtensorMap as encoded; zeros where there is none.
   std::array<std::uint8_t, 128> descriptor{};
   BarrierLedger ledger;
+  StoreLedger stored;  // TileStore
+  /// MulticastLoad, in place of `ledger`: one for each block of the cluster, by rank. For a block
+  /// outside the mask nothing is announced; `complete` and `next_complete_early` are what phase 0
+  /// was after the first and after the second copy, `next_complete` what it was after one plain
+  /// arrival.
+  std::vector<BarrierLedger> cta_ledgers;
+  /// ExpectTx: one a barrier, in the order of announced_barrier(). Empty for all others.
+  std::vector<TransactionLedger> transactions;
 };
 
 /// The defaults keep a GPU at work for some tenths of a second with the products that tidemark
@@ -62,6 +113,7 @@ struct TimedSample {
   double at_unix_s = 0;    // wall clock when it ended
   double total_ns = 0;     // Gemm: from the barrier until C is done
   double exchange_ns = 0;  // Gemm: until both panels were there
+  double cycles = 0;       // TileRead: of the SM's clock, for one read of a warp
 };
 
 struct Measurement {

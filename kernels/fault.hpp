@@ -19,6 +19,9 @@ struct FaultInfo {
   OpKind op;
   std::string_view name;  // lower case with underscores, unique
   std::string_view step;  // which step of the engine it changes, and how
+  /// False where the step as it should be is promised by no document: only behaviour.* cases, which
+  /// hold a device against a stored measurement, can know that it is wrong.
+  bool documented = true;
 };
 
 /// All faults, in the order of their values, kNoFault left out.

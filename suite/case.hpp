@@ -49,6 +49,11 @@ struct Case {
 
   /// Benchmarks: turns one row's measurement into metrics. Null for conformance cases.
   std::vector<Metric> (*metrics)(const Op&, const Measurement&) = nullptr;
+
+  /// Behaviour cases: holds a row against what was measured where the documents stop; the case
+  /// says on what and when. Asked only of rows that are right as far as documents go; empty where
+  /// the device did as measured. Null for all other cases.
+  std::vector<Miscompare> (*unlike_measured)(const Op&, const RunResult&) = nullptr;
 };
 
 /// Registers a case at start-up; one in each case file.

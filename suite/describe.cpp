@@ -18,11 +18,10 @@ Json first(const Array& values, std::uint32_t count) {
   return list;
 }
 
-Json json_of(const TileLoad& load) {
-  static constexpr const char* kPromotions[] = {"none", "64B", "128B", "256B"};
-  const TensorMapSpec& map = load.map;
-  return {{"op", "tile_load"},
-          {"type", name_of(map.type)},
+constexpr const char* kPromotions[] = {"none", "64B", "128B", "256B"};
+
+Json json_of(const TensorMapSpec& map) {
+  return {{"type", name_of(map.type)},
           {"rank", map.rank},
           {"extent", first(map.extent, map.rank)},
           {"stride", first(map.stride, map.rank == 0 ? 0 : map.rank - 1)},
@@ -31,11 +30,112 @@ Json json_of(const TileLoad& load) {
           {"swizzle", swizzle_bytes(map.swizzle)},
           {"l2_promotion", kPromotions[static_cast<std::size_t>(map.l2_promotion)]},
           {"fill", map.fill == Fill::zero ? "zero" : "nan"},
-          {"base_offset", map.base_offset},
-          {"at", first(load.at, map.rank)},
-          {"destination_offset", load.destination_offset},
-          {"seed", load.payload.seed},
-          {"inverted", load.payload.inverted}};
+          {"base_offset", map.base_offset}};
+}
+
+// An operation of one map: its fields stand beside the operation's own.
+Json with_map(const char* op, const TensorMapSpec& map, const Json& own) {
+  Json json{{"op", op}};
+  json.update(json_of(map));
+  json.update(own);
+  return json;
+}
+
+Json json_of(const TileLoad& load) {
+  static constexpr const char* kHints[] = {"none", "evict_normal", "evict_first", "evict_last"};
+  static constexpr const char* kSources[] = {"device", "async", "pinned", "mapped"};
+  return with_map("tile_load", load.map,
+                  {{"at", first(load.at, load.map.rank)},
+                   {"destination_offset", load.destination_offset},
+                   {"hint", kHints[static_cast<std::size_t>(load.hint)]},
+                   {"source", kSources[static_cast<std::size_t>(load.source)]},
+                   {"seed", load.payload.seed},
+                   {"inverted", load.payload.inverted}});
+}
+
+Json json_of(const TileStore& store) {
+  return with_map("tile_store", store.map,
+                  {{"at", first(store.at, store.map.rank)},
+                   {"source_offset", store.source_offset},
+                   {"stores", store.stores},
+                   {"wait", store.wait == StoreWait::complete ? "complete" : "read"},
+                   {"held_to", store.held_to == HeldTo::documents ? "documents" : "measurement"},
+                   {"seed", store.payload.seed},
+                   {"inverted", store.payload.inverted}});
+}
+
+Json json_of(const MulticastLoad& multicast) {
+  Json json = json_of(multicast.load);
+  json["op"] = "multicast_load";
+  json["cluster"] = multicast.cluster;
+  json["mask"] = multicast.mask;
+  json["issuer"] = multicast.issuer;
+  json["slices"] = multicast.slices;
+  json["late_arm"] = multicast.late_arm;
+  return json;
+}
+
+Json json_of(const ExpectTx& op) {
+  static constexpr const char* kBarriers[] = {"copys_barrier", "other_barrier", "peer"};
+  static constexpr const char* kArrivals[] = {"with_announcement", "separate", "late", "missing"};
+  static constexpr const char* kOrders[] = {"announced_first", "issued_first", "landed_first"};
+  return {{"op", "expect_tx"},
+          {"announced", op.announced},
+          {"announcements", op.announcements},
+          {"on", kBarriers[static_cast<std::size_t>(op.on)]},
+          {"arrival", kArrivals[static_cast<std::size_t>(op.arrival)]},
+          {"order", kOrders[static_cast<std::size_t>(op.order)]},
+          {"parity", op.parity},
+          {"simulated", first(op.simulated, 2)},
+          {"credit_granule", op.credit_granule},
+          {"load", json_of(op.load)}};
+}
+
+Json json_of(const TileWalk& walk, std::uint32_t rank) {
+  return {{"at", first(walk.at, rank)},
+          {"step", first(walk.step, rank)},
+          {"tiles", first(walk.tiles, rank)}};
+}
+
+Json json_of(const TileRoundTrip& trip) {
+  static constexpr const char* kWork[] = {"identity", "add_one", "add_index", "thread_copy"};
+  static constexpr const char* kNumbers[] = {"hash", "small", "counting"};
+  return {{"op", "tile_round_trip"},
+          {"from", json_of(trip.from)},
+          {"to", json_of(trip.to)},
+          {"load", json_of(trip.load, trip.from.rank)},
+          {"store", json_of(trip.store, trip.to.rank)},
+          {"work", kWork[static_cast<std::size_t>(trip.work)]},
+          {"numbers", kNumbers[static_cast<std::size_t>(trip.numbers)]},
+          {"in_place", trip.in_place},
+          {"ctas", trip.ctas},
+          {"stages", trip.stages},
+          {"stores_per_group", trip.stores_per_group},
+          {"issuer", trip.issuer},
+          {"seed", trip.payload.seed},
+          {"inverted", trip.payload.inverted}};
+}
+
+Json json_of(const BarrierCycle& cycle) {
+  Json lives = Json::array();
+  for (std::uint32_t i = 0; i < cycle.life_count && i < kCycleLives; ++i)
+    lives.push_back({{"count", cycle.lives[i].count}, {"phases", cycle.lives[i].phases}});
+  return {{"op", "barrier_cycle"},
+          {"map", json_of(cycle.map)},
+          {"at", first(cycle.at, cycle.map.rank)},
+          {"step", first(cycle.step, cycle.map.rank)},
+          {"lives", lives},
+          {"copy_first", cycle.copy_first},
+          {"seed", cycle.payload.seed},
+          {"inverted", cycle.payload.inverted}};
+}
+
+Json json_of(const TileRead& read) {
+  Json json = json_of(read.load);
+  json["op"] = "tile_read";
+  json["placement"] = read.placement == TilePlacement::as_loaded ? "as_loaded" : "unsplit";
+  json["first_column"] = read.first_column;
+  return json;
 }
 
 Json json_of(const Range& range) { return {{"first", range.first}, {"count", range.count}}; }
@@ -64,6 +164,27 @@ Json json_of(const Gemm& gemm) {
           {"b_shards", json_of(gemm.b_shards)},
           {"everybody", json_of(gemm.everybody)},
           {"deadline_s", gemm.deadline_s}};
+}
+
+Json json_of(const ConsumedOperand& operand) {
+  return {{"major", operand.major == Major::k ? "k" : "mn"},
+          {"swizzle", swizzle_bytes(operand.swizzle)},
+          {"read_as", swizzle_bytes(operand.read_as)},
+          {"base_offset", operand.base_offset},
+          {"destination_offset", operand.destination_offset}};
+}
+
+Json json_of(const TileConsume& op) {
+  return {{"op", "tile_consume"},
+          {"type", name_of(op.type)},
+          {"n", op.n},
+          {"k", op.k},
+          {"a", json_of(op.a)},
+          {"b", json_of(op.b)},
+          {"extent", op.extent},
+          {"at", op.at},
+          {"seed", op.payload.seed},
+          {"inverted", op.payload.inverted}};
 }
 
 }  // namespace

@@ -20,18 +20,78 @@ TEST(Describe, WritesATileLoadInOneLine) {
   load.map.base_offset = 48;
   load.at = {-8, 3};
   load.destination_offset = 384;
+  load.hint = CacheHint::evict_first;
+  load.source = MemorySource::mapped;
   load.payload = {.seed = 0xffffffffffffffff, .inverted = true};
   EXPECT_EQ(describe(load),
             R"({"op":"tile_load","type":"bf16","rank":2,"extent":[96,7],"stride":[208],)"
             R"("box":[64,5],"element_stride":[1,2],"swizzle":128,"l2_promotion":"256B",)"
             R"("fill":"nan","base_offset":48,"at":[-8,3],"destination_offset":384,)"
+            R"("hint":"evict_first","source":"mapped",)"
             R"("seed":18446744073709551615,"inverted":true})");
+}
+
+TEST(Describe, WritesATileStoreInOneLine) {
+  TileStore store;
+  store.map.type = DataType::bf16;
+  store.map.extent = {96, 7};
+  store.map.stride = {208};
+  store.map.box = {64, 2};
+  store.map.swizzle = Swizzle::b128;
+  store.map.l2_promotion = L2Promotion::b64;
+  store.map.base_offset = 48;
+  store.at = {8, 3};
+  store.source_offset = 384;
+  store.stores = 2;
+  store.wait = StoreWait::read;
+  store.held_to = HeldTo::measurement;
+  store.payload = {.seed = 17, .inverted = false};
+  EXPECT_EQ(describe(store),
+            R"({"op":"tile_store","type":"bf16","rank":2,"extent":[96,7],"stride":[208],)"
+            R"("box":[64,2],"element_stride":[1,1],"swizzle":128,"l2_promotion":"64B",)"
+            R"("fill":"zero","base_offset":48,"at":[8,3],"source_offset":384,"stores":2,)"
+            R"("wait":"read","held_to":"measurement","seed":17,"inverted":false})");
 }
 
 TEST(Describe, WritesRankOneWithoutStrides) {
   TileLoad load;
   load.map.rank = 1;
   EXPECT_EQ(nlohmann::json::parse(describe(load))["stride"].size(), 0U);
+}
+
+TEST(Describe, WritesAMulticastBehindItsLoad) {
+  MulticastLoad multicast;
+  multicast.load.map.extent = {96, 7};
+  multicast.cluster = {2, 4, 1};
+  multicast.mask = 0xa5;
+  multicast.issuer = 3;
+  multicast.slices = 2;
+  multicast.late_arm = true;
+  const std::string line = describe(multicast);
+  EXPECT_TRUE(line.starts_with(R"({"op":"multicast_load","type":"u8","rank":2,"extent":[96,7],)"))
+      << line;
+  EXPECT_TRUE(line.ends_with(R"("seed":0,"inverted":false,"cluster":[2,4,1],"mask":165,"issuer":3,)"
+                             R"("slices":2,"late_arm":true})"))
+      << line;
+}
+
+TEST(Describe, WritesAMismatchedAnnouncementWithItsLoad) {
+  ExpectTx op;
+  op.load.map.extent = {96, 7};
+  op.announced = 4096;
+  op.announcements = 2;
+  op.on = AnnouncedOn::peer;
+  op.arrival = Arrival::missing;
+  op.order = IssueOrder::landed_first;
+  op.parity = 1;
+  op.simulated = {48, 16};
+  op.credit_granule = 512;
+  const std::string line = describe(op);
+  EXPECT_EQ(line.substr(0, line.find("\"load\"")),
+            R"({"op":"expect_tx","announced":4096,"announcements":2,"on":"peer",)"
+            R"("arrival":"missing","order":"landed_first","parity":1,"simulated":[48,16],)"
+            R"("credit_granule":512,)");
+  EXPECT_EQ(nlohmann::json::parse(line)["load"]["extent"][1], 7);
 }
 
 TEST(Describe, WritesAGemmWithItsShards) {
@@ -53,6 +113,71 @@ TEST(Describe, WritesAGemmWithItsShards) {
   EXPECT_EQ(json["engine"], "reference");
   EXPECT_EQ(json["a_shards"][0]["first_row"], 4);
   EXPECT_EQ(json["deadline_s"], 60);
+}
+
+TEST(Describe, WritesATileRoundTripWithBothMapsAndWalks) {
+  TileRoundTrip trip;
+  trip.from.type = DataType::f32;
+  trip.from.extent = {8, 9};
+  trip.to.rank = 1;
+  trip.to.base_offset = 48;
+  trip.load.step = {4, 3};
+  trip.store.tiles = {6, 1, 1, 1, 1};
+  trip.work = TileWork::add_index;
+  trip.numbers = SourceNumbers::counting;
+  trip.in_place = true;
+  trip.stages = 3;
+  trip.stores_per_group = 2;
+  trip.issuer = 31;
+  const auto json = nlohmann::json::parse(describe(trip));
+  EXPECT_EQ(json["op"], "tile_round_trip");
+  EXPECT_EQ(json["from"]["type"], "f32");
+  EXPECT_EQ(json["from"]["extent"][1], 9);
+  EXPECT_EQ(json["to"]["base_offset"], 48);
+  EXPECT_EQ(json["load"]["step"][1], 3);
+  EXPECT_EQ(json["store"]["tiles"][0], 6);
+  EXPECT_EQ(json["store"]["tiles"].size(), 1U);
+  EXPECT_EQ(json["work"], "add_index");
+  EXPECT_EQ(json["numbers"], "counting");
+  EXPECT_EQ(json["in_place"], true);
+  EXPECT_EQ(json["stages"], 3);
+  EXPECT_EQ(json["stores_per_group"], 2);
+  EXPECT_EQ(json["issuer"], 31);
+}
+
+TEST(Describe, WritesABarrierCycleWithItsLives) {
+  BarrierCycle cycle;
+  cycle.map.rank = 3;
+  cycle.step = {0, 0, 2};
+  cycle.life_count = 2;
+  cycle.lives[1] = {.count = 128, .phases = 3};
+  cycle.copy_first = true;
+  const auto json = nlohmann::json::parse(describe(cycle));
+  EXPECT_EQ(json["op"], "barrier_cycle");
+  EXPECT_EQ(json["map"]["rank"], 3);
+  EXPECT_EQ(json["step"][2], 2);
+  ASSERT_EQ(json["lives"].size(), 2U);
+  EXPECT_EQ(json["lives"][1]["count"], 128);
+  EXPECT_EQ(json["lives"][1]["phases"], 3);
+  EXPECT_EQ(json["copy_first"], true);
+}
+
+TEST(Describe, WritesAConsumedTileWithBothOperands) {
+  TileConsume op;
+  op.type = MmaType::f16;
+  op.n = 32;
+  op.k = 48;
+  op.a = {.major = Major::mn, .swizzle = Swizzle::b64, .read_as = Swizzle::b32};
+  op.b = {.base_offset = 3, .destination_offset = 256};
+  op.extent = {70, 40, 50};
+  op.at = {-8, 2, 16};
+  op.payload = {.seed = 9, .inverted = true};
+  EXPECT_EQ(
+      describe(op),
+      R"({"op":"tile_consume","type":"f16","n":32,"k":48,)"
+      R"("a":{"major":"mn","swizzle":64,"read_as":32,"base_offset":0,"destination_offset":0},)"
+      R"("b":{"major":"k","swizzle":128,"read_as":128,"base_offset":3,"destination_offset":256},)"
+      R"("extent":[70,40,50],"at":[-8,2,16],"seed":9,"inverted":true})");
 }
 
 }  // namespace

@@ -10,7 +10,10 @@
 #include <gtest/gtest.h>
 
 #include "suite/case.hpp"
+#include "suite/oracle/barrier_cycle.hpp"
 #include "suite/oracle/compare.hpp"
+#include "suite/oracle/expect_tx.hpp"
+#include "suite/oracle/tile_round_trip.hpp"
 #include "suite/runner.hpp"
 
 namespace tidemark {
@@ -18,9 +21,16 @@ namespace {
 
 RunContext context_of(const Case& which) { return {.seed = case_seed(30, which.name)}; }
 
-bool same(const RunResult& a, const RunResult& b) {
-  return a.fault == b.fault && a.bytes == b.bytes && a.surroundings == b.surroundings &&
-         a.ledger == b.ledger;
+// What a row leaves open and what a race decides is not compared: no fault shows in it.
+std::vector<TransactionLedger> transactions(const Op& op, const RunResult& result) {
+  const auto* mismatch = std::get_if<ExpectTx>(&op);
+  return mismatch == nullptr ? result.transactions : promised(*mismatch, result.transactions);
+}
+
+bool same(const Op& op, const RunResult& a, const RunResult& b) {
+  return transactions(op, a) == transactions(op, b) && a.fault == b.fault && a.bytes == b.bytes &&
+         a.surroundings == b.surroundings && a.ledger == b.ledger && a.later == b.later &&
+         a.stored == b.stored && a.cta_ledgers == b.cta_ledgers;
 }
 
 RunResult run_with(Fault fault, const Op& op) {
@@ -54,8 +64,10 @@ Cell cell_of(const Case& which, const std::vector<FaultlessRun>& runs, const Fau
   Cell cell = Cell::foreign;
   for (const FaultlessRun& run : runs) {
     if (!takes_steps_of(run.op, fault.op)) continue;
+    // What no document promises, only a case that holds a stored measurement can get wrong.
+    if (!fault.documented && !which.name.starts_with("behaviour.")) continue;
     if (cell == Cell::foreign) cell = Cell::not_visible;
-    if (same(run.result, run_with(fault.fault, run.op))) continue;
+    if (same(run.op, run.result, run_with(fault.fault, run.op))) continue;
     const auto device = make_device(DeviceKind::virtual_device, fault.fault);
     const Outcome outcome = run_case(which, *device, context_of(which), {.only_row = run.row});
     if (outcome.judgement != Judgement::pass && outcome.judgement != Judgement::tool_error)
@@ -102,7 +114,8 @@ TEST(FaultMatrix, NoVisibleFaultSurvivesAndEachIsSeenTwice) {
   for (const FaultInfo& fault : faults()) {
     const std::string& line = matrix.at(fault.name);
     const std::size_t seen = count(line, Cell::caught) + count(line, Cell::survivor);
-    EXPECT_GE(seen, 2U) << fault.name << " shows in too few cases: " << fault.step;
+    EXPECT_GE(seen, fault.documented ? 2U : 1U)
+        << fault.name << " shows in too few cases: " << fault.step;
     visible += seen;
     survivors += count(line, Cell::survivor);
   }

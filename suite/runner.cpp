@@ -9,7 +9,11 @@
 #include "kernels/error.hpp"
 #include "suite/case.hpp"
 #include "suite/gemm/verify.hpp"
+#include "suite/oracle/barrier_cycle.hpp"
 #include "suite/oracle/compare.hpp"
+#include "suite/oracle/early_completions.hpp"
+#include "suite/oracle/expect_tx.hpp"
+#include "suite/oracle/tile_round_trip.hpp"
 
 namespace tidemark {
 namespace {
@@ -68,6 +72,16 @@ void keep_note(Outcome& outcome, const std::string& note) {
     outcome.notes.push_back(note);
 }
 
+// Where it is open how a mismatch ends, its rows together say more than each.
+void keep_mismatch(const Op& op, const RunResult& result, Outcome& outcome,
+                   EarlyCompletions& early) {
+  const auto* mismatch = std::get_if<ExpectTx>(&op);
+  if (mismatch == nullptr) return;
+  early.add(*mismatch, result.transactions);
+  if (!EarlyCompletions::concerns(*mismatch))
+    keep_note(outcome, mismatch_words(*mismatch, result.transactions));
+}
+
 void keep_miscompares(Outcome& outcome, std::vector<Miscompare> found, const Op& op,
                       std::uint32_t row) {
   for (Miscompare& miscompare : found) {
@@ -94,6 +108,8 @@ FaultWords words_of(DeviceFault fault) {
       return {Judgement::timeout, "timeout", "a bounded wait ended by its bound"};
     case DeviceFault::sticky:
       return {Judgement::sticky, "sticky", "the GPU faulted and this process lost it"};
+    case DeviceFault::unsupported:
+      return {Judgement::skip, "unsupported", "this GPU cannot start the operation"};
   }
   return {Judgement::pass, "", ""};
 }
@@ -147,15 +163,29 @@ RowVerdict row_verdict(const Op& op, const RunResult& result, std::uint32_t row,
   return verdict;
 }
 
-RowVerdict run_row(const Op& declared, Device& device, std::uint64_t seed, std::uint32_t row,
-                   Outcome& outcome, DescriptorDigest& digest) {
+// Adds what a behaviour case holds against a row that is right as far as documents go.
+void hold_against_measurement(const Case& which, const Op& op, const RunResult& result,
+                              std::uint32_t row, RowVerdict& verdict) {
+  if (which.unlike_measured == nullptr || verdict.judgement != Judgement::pass) return;
+  verdict.miscompares = which.unlike_measured(op, result);
+  if (verdict.miscompares.empty()) return;
+  verdict.judgement = Judgement::fail;
+  verdict.reason = fmt::format("row {}: {}", row, verdict.miscompares.front().text);
+}
+
+RowVerdict run_row(const Case& which, const Op& declared, Device& device, std::uint64_t seed,
+                   std::uint32_t row, Outcome& outcome, DescriptorDigest& digest,
+                   EarlyCompletions& early) {
   for (std::uint32_t run = 0; run < runs_of(declared); ++run) {
     const Op op = seeded(declared, seed, row, run == 1);
     const RunResult result = device.run(op);
     if (run == 0) digest.add(result.descriptor);
     keep_note(outcome, result.note);
+    keep_mismatch(op, result, outcome, early);
     RowVerdict verdict = row_verdict(op, result, row, device);
+    hold_against_measurement(which, op, result, row, verdict);
     if (verdict.judgement == Judgement::pass) continue;
+    if (verdict.judgement == Judgement::skip) return verdict;
     keep_miscompares(outcome, std::move(verdict.miscompares), op, row);
     return verdict;  // the second run of a wrong row would only repeat it
   }
@@ -175,8 +205,8 @@ RowVerdict measure_row(const Case& which, const Op& declared, Device& device, st
   }
   if (measurement.samples.empty())
     throw Error(fmt::format("row {}: the device measured nothing", row));
-  // A number is worth nothing where what was timed is wrong. Other operations leave nothing behind.
-  if (std::holds_alternative<Gemm>(op)) {
+  // A number is worth nothing where what was timed is wrong. Tile loads leave nothing behind.
+  if (!measurement.last.bytes.empty() || std::holds_alternative<Gemm>(op)) {
     RowVerdict verdict = row_verdict(op, measurement.last, row, device);
     if (verdict.judgement != Judgement::pass) {
       verdict.reason = "after the last timed run, " + verdict.reason;
@@ -205,7 +235,8 @@ RowRange rows_to_run(std::size_t rows, std::int64_t only_row) {
 }
 
 void run_rows(const Case& which, Device& device, const RunContext& context,
-              const RunCaseOptions& options, Outcome& outcome, DescriptorDigest& digest) {
+              const RunCaseOptions& options, Outcome& outcome, DescriptorDigest& digest,
+              EarlyCompletions& early) {
   if (which.rows == nullptr) throw Error("the case has no rows function");
   const bool is_benchmark = which.kind == CaseKind::benchmark;
   if (is_benchmark && which.metrics == nullptr)
@@ -223,7 +254,12 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
   for (std::uint32_t row = range.begin; row < range.end; ++row) {
     const RowVerdict verdict =
         is_benchmark ? measure_row(which, rows[row], device, context.seed, row, outcome)
-                     : run_row(rows[row], device, context.seed, row, outcome, digest);
+                     : run_row(which, rows[row], device, context.seed, row, outcome, digest, early);
+    if (verdict.judgement == Judgement::skip) {  // nothing ran: neither passed nor failed
+      if (outcome.judgement == Judgement::pass) outcome.judgement = Judgement::skip;
+      if (outcome.reason.empty()) outcome.reason = verdict.reason;
+      continue;
+    }
     ++outcome.rows_run;
     if (verdict.judgement != Judgement::pass) {
       ++outcome.rows_failed;
@@ -241,9 +277,10 @@ concept HasPayload = requires(Row& row) {
   payload_of(row);
 };
 
-std::vector<Miscompare> judge_row(const TileLoad& load, const RunResult& result, std::uint32_t row,
+template <typename Predicted>
+std::vector<Miscompare> judge_row(const Predicted& op, const RunResult& result, std::uint32_t row,
                                   Device& /*device*/) {
-  return compare(load, predict(load), result, row);
+  return compare(op, predict(op), result, row);
 }
 
 std::vector<Miscompare> judge_row(const Gemm& gemm, const RunResult& result, std::uint32_t row,
@@ -279,14 +316,19 @@ Outcome run_case(const Case& which, Device& device, const RunContext& context,
                  const RunCaseOptions& options) {
   Outcome outcome;
   DescriptorDigest digest;
+  EarlyCompletions early;
   try {
-    run_rows(which, device, context, options, outcome, digest);
+    run_rows(which, device, context, options, outcome, digest, early);
   } catch (const Error& error) {
     worsen(outcome, Judgement::tool_error, fmt::format("{} ({})", error.what(), place_of(error)));
   }
   // Rows that were right print no number either: the same engine got another one wrong.
   if (outcome.rows_failed > 0) outcome.metrics.clear();
   outcome.descriptors = digest.value();
+  // Each stands for many rows, so they come before the notes of single ones.
+  const std::vector<std::string> sweeps = early.notes();
+  outcome.notes.insert(outcome.notes.begin(), sweeps.begin(), sweeps.end());
+  if (outcome.notes.size() > kKeptMiscompares) outcome.notes.resize(kKeptMiscompares);
   return outcome;
 }
 

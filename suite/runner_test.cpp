@@ -31,6 +31,7 @@ RunResult right_answer(const Op& op) {
   RunResult result;
   result.bytes = expected.bytes;
   result.surroundings = expected.surroundings;
+  result.later.assign(kLaterCopies, expected.bytes);
   result.ledger = expected.ledger;
   return result;
 }
@@ -116,6 +117,40 @@ TEST(RunCase, SaysThatAnAskedRowDoesNotExist) {
   EXPECT_NE(outcome.reason.find("row 3 does not exist"), std::string::npos) << outcome.reason;
 }
 
+TEST(RunCase, SkipsACaseThatTheGpuCannotStart) {
+  ScriptedDevice device([](int, const TileLoad&, RunResult& result) {
+    result = faulted(DeviceFault::unsupported, 0);
+    result.note = "fits nowhere";
+  });
+  const Outcome outcome = run_case(kThreeRows, device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::skip);
+  EXPECT_NE(outcome.reason.find("fits nowhere"), std::string::npos) << outcome.reason;
+  EXPECT_EQ(outcome.rows_planned, 3U);
+  EXPECT_EQ(outcome.rows_run, 0U);
+  EXPECT_EQ(outcome.rows_failed, 0U);
+  EXPECT_TRUE(outcome.miscompares.empty());
+}
+
+TEST(RunCase, DoesNotPassWhereOneRowCannotBeStarted) {
+  ScriptedDevice device([](int run, const TileLoad&, RunResult& result) {
+    if (run == 2) result = faulted(DeviceFault::unsupported, 0);  // the first run of row 1
+  });
+  const Outcome outcome = run_case(kThreeRows, device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::skip);
+  EXPECT_EQ(outcome.rows_run, 2U);
+}
+
+TEST(RunCase, ARowThatCannotBeStartedHidesNoFailure) {
+  ScriptedDevice device([](int run, const TileLoad&, RunResult& result) {
+    if (run == 0) result = faulted(DeviceFault::unsupported, 0);
+    if (run == 1) result.bytes[1024] ^= 1;  // the first run of row 1
+  });
+  const Outcome outcome = run_case(kThreeRows, device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::fail);
+  EXPECT_EQ(outcome.rows_failed, 1U);
+  EXPECT_EQ(outcome.reason.substr(0, 6), "row 1:");
+}
+
 TEST(RunCase, NamesRowAndParametersOfAWrongByte) {
   ScriptedDevice device([](int run, const TileLoad&, RunResult& result) {
     if (run == 2) result.bytes[1024] ^= 1;
@@ -137,6 +172,41 @@ TEST(RunCase, CountsAllWrongRowsAndKeepsTheFirstSixteenMiscompares) {
   const Outcome outcome = run_case(many, device, {});
   EXPECT_EQ(outcome.rows_failed, 40U);
   EXPECT_EQ(outcome.miscompares.size(), 16U);
+}
+
+// Says that the row's 17 should have been 16, wherever the payload is inverted.
+std::vector<Miscompare> unlike_measured(const Op& op, const RunResult&) {
+  if (!std::get<TileLoad>(op).payload.inverted) return {};
+  Miscompare found;
+  found.what = "behaviour";
+  found.expected = 16;
+  found.actual = 17;
+  found.text = "17 where 16 was measured";
+  return {found};
+}
+
+constexpr Case kMeasured{.name = "test.measured",
+                         .claim = "none",
+                         .cites = "none",
+                         .rows = three_rows,
+                         .unlike_measured = unlike_measured};
+
+TEST(RunCase, HoldsRightRowsAgainstWhatWasMeasured) {
+  ScriptedDevice device([](int, const TileLoad&, RunResult&) {});
+  const Outcome outcome = run_case(kMeasured, device, {.seed = 5});
+  EXPECT_EQ(outcome.judgement, Judgement::fail);
+  EXPECT_EQ(outcome.reason, "row 0: 17 where 16 was measured");
+  EXPECT_EQ(outcome.rows_failed, 3U);
+  ASSERT_EQ(outcome.miscompares.size(), 3U);
+  EXPECT_EQ(outcome.miscompares[2].row, 2U);
+  EXPECT_EQ(outcome.miscompares[2].what, "behaviour");
+}
+
+TEST(RunCase, DoesNotHoldAWrongRowAgainstWhatWasMeasured) {
+  ScriptedDevice device([](int, const TileLoad&, RunResult& result) { result.bytes[0] ^= 1; });
+  const Outcome outcome = run_case(kMeasured, device, {.seed = 5});
+  ASSERT_EQ(outcome.miscompares.size(), 3U);
+  EXPECT_EQ(outcome.miscompares[0].what, "guard");
 }
 
 TEST(RunCase, TakesARefusedMapForAWrongRow) {
@@ -366,6 +436,25 @@ TEST(Seeded, GivesGemmsTheirSeed) {
   const Op op = seeded(Gemm{}, 9, 0);
   EXPECT_NE(std::get<Gemm>(op).seed, 0U);
   EXPECT_EQ(runs_of(op), 1U);
+}
+
+ExpectTx mismatch(std::uint32_t announced) {
+  ExpectTx op;
+  op.load = small_load();  // 96 bytes
+  op.announced = announced;
+  return op;
+}
+
+std::vector<Op> two_mismatches(const RunContext&) { return {mismatch(112), mismatch(80)}; }
+
+TEST(RunCase, SaysWhichMismatchesWereDetectedThoughTheyArePasses) {
+  const Case two{.name = "test.two", .claim = "", .cites = "", .rows = two_mismatches};
+  const auto device = make_device(DeviceKind::virtual_device);
+  const Outcome outcome = run_case(two, *device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::pass) << outcome.reason;
+  ASSERT_EQ(outcome.notes.size(), 2U);
+  EXPECT_EQ(outcome.notes[0].substr(0, 48), "96-byte box under-announced: completed early at ");
+  EXPECT_EQ(outcome.notes[1], "over-announced by 16 of 96 bytes: did not complete");
 }
 
 }  // namespace

@@ -202,7 +202,8 @@ void Slot::check_deadlines() {
   }
 }
 
-void Slot::worker_gone(const ProcessEnd& end) {
+// By value: the end lies in the worker, which goes here.
+void Slot::worker_gone(ProcessEnd end) {
   // After a stop the verdict stands already, and how the kernel ended the process says nothing new.
   const bool expected = killed_s_.has_value();
   const bool was_ready = ready_;

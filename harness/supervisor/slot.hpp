@@ -86,7 +86,7 @@ class Slot {
   void stop_worker();
   void move_stop_on();
   void check_deadlines();
-  void worker_gone(const ProcessEnd& end);
+  void worker_gone(ProcessEnd end);
   void count_unready(bool own_fault, const std::string& reason);
   std::optional<Ending> finished();
 

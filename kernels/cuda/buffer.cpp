@@ -20,6 +20,20 @@ DeviceBuffer::~DeviceBuffer() {
   if (data_ != nullptr) (void)cudaFree(data_);
 }
 
+AsyncBuffer::AsyncBuffer(std::size_t bytes) : size_(bytes) {
+  if (bytes == 0) return;
+  void* memory = nullptr;
+  const std::string what = "allocate " + std::to_string(bytes) + " bytes from the GPU's pool";
+  cuda_check(cudaMallocAsync(&memory, bytes, nullptr), what.c_str());
+  data_ = static_cast<std::byte*>(memory);
+  // Until the allocation has passed on its stream, no other stream may touch it.
+  cuda_check(cudaStreamSynchronize(nullptr), "wait for memory from the GPU's pool");
+}
+
+AsyncBuffer::~AsyncBuffer() {
+  if (data_ != nullptr) (void)cudaFreeAsync(data_, nullptr);
+}
+
 PinnedBuffer::PinnedBuffer(std::size_t bytes) : size_(bytes) {
   if (bytes == 0) return;
   void* memory = nullptr;

@@ -35,6 +35,29 @@ class DeviceBuffer {
   std::size_t size_ = 0;
 };
 
+/// Device memory from the current device's default pool (cudaMallocAsync): usable on any stream as
+/// soon as it is made. Throws Error when there is not enough.
+class AsyncBuffer {
+ public:
+  AsyncBuffer() = default;
+  explicit AsyncBuffer(std::size_t bytes);
+  ~AsyncBuffer();
+  AsyncBuffer(AsyncBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  AsyncBuffer& operator=(AsyncBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+
+  std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
 /// Page-locked host memory: asynchronous copies need it.
 class PinnedBuffer {
  public:
@@ -61,8 +84,8 @@ class PinnedBuffer {
   std::size_t size_ = 0;
 };
 
-/// Makes `buffer` (DeviceBuffer or PinnedBuffer) hold at least `bytes`; what was in it is lost when
-/// it grows. Nothing in flight may use it.
+/// Makes `buffer` (any of the above, or a MappedBuffer) hold at least `bytes`; what was in it is
+/// lost when it grows. Nothing in flight may use it.
 template <class Buffer>
 void grow(Buffer& buffer, std::size_t bytes) {
   if (buffer.size() >= bytes) return;

@@ -7,9 +7,16 @@
 
 #include <variant>
 
+#include "kernels/cuda/barrier_cycle.hpp"
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/expect_tx.hpp"
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
+#include "kernels/cuda/multicast_load.hpp"
+#include "kernels/cuda/tile_consume.hpp"
 #include "kernels/cuda/tile_load.hpp"
+#include "kernels/cuda/tile_read.hpp"
+#include "kernels/cuda/tile_round_trip.hpp"
+#include "kernels/cuda/tile_store.hpp"
 
 namespace tidemark {
 namespace {
@@ -27,12 +34,29 @@ class CudaDevice final : public Device {
  private:
   RunResult run_one(const TileLoad& load) { return run_tile_load(rows_, load); }
   RunResult run_one(const Gemm& gemm) { return run_gemm(gemm); }
+  RunResult run_one(const TileStore& store) { return run_tile_store(rows_, store); }
+  RunResult run_one(const MulticastLoad& multicast) { return run_multicast_load(rows_, multicast); }
+  RunResult run_one(const ExpectTx& expect) { return run_expect_tx(rows_, expect); }
+  RunResult run_one(const TileConsume& consume) { return run_tile_consume(rows_, consume); }
+  RunResult run_one(const TileRoundTrip& trip) { return run_tile_round_trip(rows_, trip); }
+  RunResult run_one(const BarrierCycle& cycle) { return run_barrier_cycle(rows_, cycle); }
+  RunResult run_one(const TileRead& read) { return run_tile_read(rows_, read); }
 
   Measurement measure_one(const TileLoad& load, const Timing& timing) {
     return measure_tile_load(rows_, load, timing);
   }
   Measurement measure_one(const Gemm& gemm, const Timing& timing) {
     return measure_gemm(gemm, timing);
+  }
+  Measurement measure_one(const TileStore& store, const Timing& timing) {
+    return measure_tile_store(rows_, store, timing);
+  }
+  Measurement measure_one(const TileRead& read, const Timing& timing) {
+    return measure_tile_read(rows_, read, timing);
+  }
+  template <typename Untimed>
+  Measurement measure_one(const Untimed& /*op*/, const Timing& /*timing*/) {
+    throw Error("this operation has no timed form: give it a conformance case");
   }
 
   RowWorkspace rows_;

@@ -1,4 +1,4 @@
-// The driver's encoder is looked up at run time, so that the program starts without a driver.
+// Calls the driver's encoder, and says what it refused.
 #include "kernels/cuda/encode.hpp"
 
 #include <cuda_runtime_api.h>
@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/driver_entry.hpp"
 
 namespace tidemark {
 namespace {
@@ -38,23 +39,11 @@ static_assert(sizeof(CUtensorMap) == 128);
 
 using EncodeTiled = decltype(&cuTensorMapEncodeTiled);
 
-EncodeTiled look_up_encoder() {
-  void* found = nullptr;
-  cudaDriverEntryPointQueryResult answer = cudaDriverEntryPointSymbolNotFound;
-  // By version: the unversioned look-up fails on some drivers newer than the runtime.
-  cuda_check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
-                                              cudaEnableDefault, &answer),
-             "look up cuTensorMapEncodeTiled");
-  if (answer != cudaDriverEntryPointSuccess || found == nullptr)
-    throw Error(
-        "the driver has no cuTensorMapEncodeTiled: install a driver for CUDA 12.0 or newer");
-  return reinterpret_cast<EncodeTiled>(found);
-}
-
 }  // namespace
 
 Encoded encode(const TensorMapSpec& spec, void* address) {
-  static const EncodeTiled encode_tiled = look_up_encoder();
+  static const auto encode_tiled =
+      reinterpret_cast<EncodeTiled>(driver_entry("cuTensorMapEncodeTiled", 12000));
   Encoded result;
   result.code = encode_tiled(&result.map, static_cast<CUtensorMapDataType>(spec.type), spec.rank,
                              address, spec.extent.data(), spec.stride.data(), spec.box.data(),

@@ -7,30 +7,58 @@
 
 namespace tidemark {
 
-Encoded encode_and_allocate(RowWorkspace& workspace, const TensorMapSpec& map,
-                            const std::function<RowBytes()>& sizes) {
-  if (workspace.hung) throw Error("an earlier kernel never ended; run this row in a new process");
-  const auto encode_here = [&] {
-    return encode(map, workspace.tensor.data() + kGuardBytes + map.base_offset);
-  };
-  grow(workspace.tensor, 4096);  // some address: a map may be refused for it, too
-  const Encoded first = encode_here();
-  if (first.code != CUDA_SUCCESS) return first;
-  const RowBytes bytes = sizes();
-  grow(workspace.answer, bytes.answer);
-  grow(workspace.host, bytes.answer + bytes.tensor);
-  if (workspace.tensor.size() >= bytes.tensor) return first;
-  grow(workspace.tensor, bytes.tensor);
-  return encode_here();
+namespace {
+
+/// Calls `use` with the workspace's buffer for memory from `source`.
+template <class Workspace, class Use>
+auto with_tensor(Workspace& workspace, MemorySource source, const Use& use) {
+  switch (source) {
+    case MemorySource::async:
+      return use(workspace.async_tensor);
+    case MemorySource::pinned:
+      return use(workspace.pinned_tensor);
+    case MemorySource::mapped:
+      return use(workspace.mapped_tensor);
+    case MemorySource::device:
+      break;
+  }
+  return use(workspace.tensor);
 }
 
-void read_back(RowWorkspace& workspace, std::size_t answer, std::size_t tensor) {
+}  // namespace
+
+Encoded encode_and_allocate(RowWorkspace& workspace, const TensorMapSpec& map,
+                            const std::function<RowBytes()>& sizes, MemorySource source) {
+  if (workspace.hung) throw Error("an earlier kernel never ended; run this row in a new process");
+  return with_tensor(workspace, source, [&](auto& tensor) {
+    const auto encode_here = [&] {
+      return encode(map, tensor.data() + kGuardBytes + map.base_offset);
+    };
+    grow(tensor, 4096);  // some address: a map may be refused for it, too
+    const Encoded first = encode_here();
+    if (first.code != CUDA_SUCCESS) return first;
+    const RowBytes bytes = sizes();
+    grow(workspace.answer, bytes.answer);
+    grow(workspace.host, bytes.answer + bytes.tensor);
+    if (tensor.size() >= bytes.tensor) return first;
+    grow(tensor, bytes.tensor);
+    return encode_here();
+  });
+}
+
+std::byte* tensor_data(const RowWorkspace& workspace, MemorySource source) {
+  return with_tensor(workspace, source, [](const auto& tensor) { return tensor.data(); });
+}
+
+void read_back(RowWorkspace& workspace, std::size_t answer, std::size_t tensor,
+               MemorySource source) {
   cuda_check(cudaMemcpyAsync(workspace.host.data(), workspace.answer.data(), answer,
                              cudaMemcpyDeviceToHost, workspace.stream.get()),
              "read the answer back");
   if (tensor == 0) return;
-  cuda_check(cudaMemcpyAsync(workspace.host.data() + answer, workspace.tensor.data(), tensor,
-                             cudaMemcpyDeviceToHost, workspace.stream.get()),
+  // Default: pinned memory is the host's, all other sources are the device's.
+  cuda_check(cudaMemcpyAsync(workspace.host.data() + answer, tensor_data(workspace, source), tensor,
+                             cudaMemcpyDefault, workspace.stream.get()),
              "read the tensor back");
 }
 

@@ -15,6 +15,7 @@
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/encode.hpp"
+#include "kernels/cuda/mapped_buffer.hpp"
 #include "kernels/device.hpp"
 
 namespace tidemark {
@@ -23,6 +24,9 @@ namespace tidemark {
 struct RowWorkspace {
   Stream stream;
   DeviceBuffer tensor;         // the allocation that the tensor map points into
+  AsyncBuffer async_tensor;    // instead of `tensor`, for rows with MemorySource::async
+  PinnedBuffer pinned_tensor;  // for MemorySource::pinned
+  MappedBuffer mapped_tensor;  // for MemorySource::mapped
   DeviceBuffer answer;         // the kernel's ledger, then whatever else it hands back
   PinnedBuffer host;           // answer, then the tensor's allocation
   std::uint32_t launches = 0;  // so far; numbers the ledgers
@@ -43,15 +47,20 @@ struct RowBytes {
   std::size_t tensor = 0;  // the allocation of the tensor, guards included
 };
 
-/// Encodes `map` for the tensor at kGuardBytes + base_offset of the workspace's allocation, and
-/// makes the memory for the row. `sizes` is asked only for maps that the driver takes: those of a
-/// refused one need not make sense. Throws Error after a kernel that never ended.
+/// Encodes `map` for the tensor at kGuardBytes + base_offset of the workspace's allocation from
+/// `source`, and makes the memory for the row. `sizes` is asked only for maps that the driver
+/// takes: those of a refused one need not make sense. Throws Error after a kernel that never ended.
 Encoded encode_and_allocate(RowWorkspace& workspace, const TensorMapSpec& map,
-                            const std::function<RowBytes()>& sizes);
+                            const std::function<RowBytes()>& sizes,
+                            MemorySource source = MemorySource::device);
+
+/// The tensor's allocation from `source`.
+std::byte* tensor_data(const RowWorkspace& workspace, MemorySource source);
 
 /// Starts to bring `answer` bytes of the answer, then `tensor` bytes of the tensor's allocation,
 /// into host memory.
-void read_back(RowWorkspace& workspace, std::size_t answer, std::size_t tensor);
+void read_back(RowWorkspace& workspace, std::size_t answer, std::size_t tensor,
+               MemorySource source = MemorySource::device);
 
 /// Waits for the stream, at most kLaunchBoundS; false marks the workspace as hung.
 bool wait_for_launch(RowWorkspace& workspace);

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "kernels/cuda/check.hpp"
@@ -23,11 +24,14 @@ void require_sound(const TileLoad& load) {
                     window_bytes(load), largest_window));
 }
 
+constexpr std::size_t kWindows = 1 + kLaterCopies;
+
 Encoded encode_here(RowWorkspace& workspace, const TileLoad& load) {
-  return encode_and_allocate(workspace, load.map, [&] {
-    return RowBytes{.answer = kLedgerBytes + whole_pieces(window_bytes(load)),
+  const auto sizes = [&] {
+    return RowBytes{.answer = kLedgerBytes + kWindows * whole_pieces(window_bytes(load)),
                     .tensor = source_allocation_bytes(load)};
-  });
+  };
+  return encode_and_allocate(workspace, load.map, sizes, load.source);
 }
 
 TileLoadLaunch launch_of(RowWorkspace& workspace, const TileLoad& load) {
@@ -37,30 +41,36 @@ TileLoadLaunch launch_of(RowWorkspace& workspace, const TileLoad& load) {
           .tile_bytes = tile_bytes(load.map),
           .window_bytes = window_bytes(load),
           .copies = kCopiesPerSample,
+          .hint = load.hint,
           .payload = load.payload,
           .ledger = workspace.answer.as<TileLoadLedger>(),
-          .window = workspace.answer.as<std::uint8_t>() + kLedgerBytes};
+          .windows = workspace.answer.as<std::uint8_t>() + kLedgerBytes};
 }
 
-void take_ledger(const TileLoadLedger& seen, RunResult& result) {
+void take_ledger(const TileLoad& load, const TileLoadLedger& seen, RunResult& result) {
   result.ledger = {.complete_before_issue = seen.complete_before_issue != 0,
                    .complete = seen.complete != 0,
                    .next_complete_early = seen.next_complete_early != 0,
                    .next_complete = seen.next_complete != 0,
                    .announced = seen.announced,
-                   .credited = seen.credited};
+                   .credited = seen.credited,
+                   .metered_next_early = seen.metered_next_early != 0,
+                   .metered_next_lost = seen.metered_next_lost != 0};
   const auto say = [&](const std::string& words) {
     result.note += (result.note.empty() ? "" : "; ") + words;
   };
-  if (seen.complete == 0 || seen.next_complete == 0) result.fault = DeviceFault::timeout;
+  if (seen.complete == 0 || seen.next_complete == 0 || seen.metered_next_lost != 0)
+    result.fault = DeviceFault::timeout;
   if (seen.complete == 0)
     say(fmt::format("phase 0 did not complete in {} us, and no second copy was issued",
                     seen.waited_ns / 1000));
   else if (seen.next_complete == 0)
     say("phase 1 did not complete inside its bound");
+  if (seen.metered_next_lost != 0)
+    say("phase 1 of the metered barrier did not complete inside its bound");
   if (seen.meter_ended == 0)
     say("the metered phase did not complete when all that was announced had been taken away");
-  else if (seen.credited == seen.announced + kMeterSlack)
+  else if (seen.credited == tile_bytes(load.map) + kMeterSlack)
     say("the meter's slack was used up: the copy credited at least this many bytes");
 }
 
@@ -79,10 +89,11 @@ void run_row(RowWorkspace& workspace, const TileLoad& load, RunResult& result) {
 
   const TileLoadLaunch row = launch_of(workspace, load);
   const std::size_t source = source_allocation_bytes(load);
-  const std::size_t answer = kLedgerBytes + whole_pieces(row.window_bytes);
-  launch_fill_source(load, workspace.tensor.data(), workspace.stream.get());
+  const std::size_t window = whole_pieces(row.window_bytes);
+  const std::size_t answer = kLedgerBytes + kWindows * window;
+  launch_fill_source(load, tensor_data(workspace, load.source), workspace.stream.get());
   launch_tile_load(load.map.rank, encoded.map, row, workspace.stream.get());
-  read_back(workspace, answer, source);
+  read_back(workspace, answer, source, load.source);
   const std::optional<TileLoadLedger> ledger =
       wait_for_ledger<TileLoadLedger>(workspace, row.launch);
   if (!ledger) {
@@ -90,10 +101,12 @@ void run_row(RowWorkspace& workspace, const TileLoad& load, RunResult& result) {
     result.note = hung_note();
     return;
   }
-  take_ledger(*ledger, result);
-  const auto* const window = workspace.host.as<std::uint8_t>() + kLedgerBytes;
+  take_ledger(load, *ledger, result);
+  const auto* const first = workspace.host.as<std::uint8_t>() + kLedgerBytes;
+  result.bytes.assign(first, first + row.window_bytes);
+  for (std::size_t i = 1; i < std::min<std::size_t>(ledger->windows, kWindows); ++i)
+    result.later.emplace_back(first + i * window, first + i * window + row.window_bytes);
   const auto* const allocation = workspace.host.as<std::uint8_t>() + answer;
-  result.bytes.assign(window, window + row.window_bytes);
   result.surroundings.assign(allocation, allocation + source);
 }
 
@@ -110,7 +123,7 @@ void measure_row(RowWorkspace& workspace, const TileLoad& load, const Timing& ti
   const Event began(Event::Kind::timing);
   const Event ended(Event::Kind::timing);
   const cudaStream_t stream = workspace.stream.get();
-  launch_fill_source(load, workspace.tensor.data(), stream);
+  launch_fill_source(load, tensor_data(workspace, load.source), stream);
   for (std::uint32_t i = 0; i < timing.warmups + timing.samples; ++i) {
     const TileLoadLaunch row = launch_of(workspace, load);
     cuda_check(cudaEventRecord(began.get(), stream), "record the start of a sample");

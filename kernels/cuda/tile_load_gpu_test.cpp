@@ -98,6 +98,133 @@ TEST_F(TileLoadOnGpu, TheLedgerTellsEachStep) {
   EXPECT_TRUE(ledger.next_complete);
   EXPECT_EQ(ledger.announced, 512U);
   EXPECT_EQ(ledger.credited, 512U);
+  EXPECT_FALSE(ledger.metered_next_early);
+  EXPECT_FALSE(ledger.metered_next_lost);
+}
+
+TEST_F(TileLoadOnGpu, EachOfFourCopiesFindsPoisonAndLeavesTheSame) {
+  TileLoad load = matrix_load(-8, 36);
+  load.destination_offset = 256;
+  Bytes expected = poisoned_window(load);
+  for (std::uint32_t y = 0; y < 8; ++y)
+    for (std::uint32_t byte = 0; byte < 64; ++byte)
+      expected[1024 + 256 + 64 * y + byte] =
+          y < 4 && byte >= 16 ? source_byte(load.payload, 1024 + 208 * (36 + y) + byte - 16) : 0;
+
+  const RunResult result = make_cuda_device()->run(load);
+
+  EXPECT_EQ(result.bytes, expected);
+  ASSERT_EQ(result.later.size(), 3U);
+  for (const Bytes& window : result.later) EXPECT_EQ(window, expected);
+}
+
+TEST_F(TileLoadOnGpu, TheSmallestTileCanBeMetered) {
+  const TileLoad load{.map = {.rank = 1, .extent = {16}, .box = {16}}, .payload = {.seed = 3}};
+
+  const RunResult result = make_cuda_device()->run(load);
+
+  EXPECT_EQ(result.fault, DeviceFault::none) << result.note;
+  EXPECT_EQ(result.ledger.announced, 16U);
+  EXPECT_EQ(result.ledger.credited, 16U);
+}
+
+/// A box at (16, 5) of the matrix, in each rank from 1 to 5 the same 32 x 8 or 32 elements.
+TileLoad load_of_rank(std::uint32_t rank, CacheHint hint) {
+  return {.map = {.type = DataType::u16,
+                  .rank = rank,
+                  .extent = {100, 40, 1, 1, 1},
+                  .stride = {208, 8320, 8320, 8320},
+                  .box = {32, 8, 1, 1, 1}},
+          .at = {16, 5},
+          .hint = hint,
+          .payload = {.seed = 7}};
+}
+
+TEST_F(TileLoadOnGpu, NoCacheHintChangesAByteInAnyRank) {
+  const auto device = make_cuda_device();
+  for (std::uint32_t rank = 1; rank <= 5; ++rank)
+    for (const CacheHint hint :
+         {CacheHint::evict_normal, CacheHint::evict_first, CacheHint::evict_last}) {
+      const TileLoad load = load_of_rank(rank, hint);
+      const std::uint32_t rows = rank == 1 ? 1 : 8, first = rank == 1 ? 0 : 5;
+      Bytes expected = poisoned_window(load);
+      for (std::uint32_t y = 0; y < rows; ++y)
+        for (std::uint32_t byte = 0; byte < 64; ++byte)
+          expected[1024 + 64 * y + byte] =
+              source_byte(load.payload, 1024 + 208 * (first + y) + 2 * 16 + byte);
+
+      const RunResult result = device->run(load);
+
+      EXPECT_EQ(result.fault, DeviceFault::none) << result.note;
+      EXPECT_EQ(result.bytes, expected) << rank << ", " << static_cast<int>(hint);
+      EXPECT_EQ(result.ledger.credited, 64U * rows);
+    }
+}
+
+TEST_F(TileLoadOnGpu, EachSourceOfMemoryIsReadAlikeAndReadBack) {
+  const auto device = make_cuda_device();
+  for (const MemorySource source :
+       {MemorySource::device, MemorySource::async, MemorySource::pinned, MemorySource::mapped}) {
+    TileLoad load = matrix_load(16, 5);
+    load.source = source;
+    Bytes expected = poisoned_window(load);
+    for (std::uint32_t y = 0; y < 8; ++y)
+      for (std::uint32_t byte = 0; byte < 64; ++byte)
+        expected[1024 + 64 * y + byte] =
+            source_byte(load.payload, 1024 + 208 * (5 + y) + 2 * 16 + byte);
+    Bytes allocation(source_allocation_bytes(load));
+    for (std::uint64_t i = 0; i < allocation.size(); ++i)
+      allocation[i] = source_byte(load.payload, i);
+
+    const RunResult result = device->run(load);
+
+    EXPECT_EQ(result.fault, DeviceFault::none) << result.note;
+    EXPECT_EQ(result.bytes, expected) << static_cast<int>(source);
+    EXPECT_EQ(result.surroundings, allocation) << static_cast<int>(source);
+  }
+}
+
+TEST_F(TileLoadOnGpu, ALargerRowGrowsEachSourceOfMemory) {
+  const auto device = make_cuda_device();
+  for (const MemorySource source :
+       {MemorySource::async, MemorySource::pinned, MemorySource::mapped}) {
+    TileLoad small = matrix_load(16, 5);
+    small.source = source;
+    TileLoad large{.map = {.type = DataType::u32,
+                           .rank = 2,
+                           .extent = {1024, 1024},
+                           .stride = {4096},
+                           .box = {16, 4}},
+                   .at = {1008, 1020},
+                   .source = source,
+                   .payload = {.seed = 14}};
+    ASSERT_EQ(device->run(small).fault, DeviceFault::none);
+
+    const RunResult result = device->run(large);
+
+    EXPECT_EQ(result.fault, DeviceFault::none) << result.note;
+    EXPECT_EQ(result.bytes[1024 + 255], source_byte(large.payload, 1024 + 4096ULL * 1024 - 1));
+  }
+}
+
+TEST_F(TileLoadOnGpu, OneCopyBringsAMatrixAsSwizzledAtoms) {
+  // 16 rows of 256 bytes in two groups of 128: dimension 2 steps inside a row.
+  const TileLoad load{.map = {.type = DataType::bf16,
+                              .rank = 3,
+                              .extent = {64, 40, 4},
+                              .stride = {528, 128},
+                              .box = {64, 16, 2},
+                              .swizzle = Swizzle::b128},
+                      .at = {0, 8, 1},
+                      .payload = {.seed = 15}};
+  Bytes expected = poisoned_window(load);
+  for (std::uint32_t group = 0; group < 2; ++group)
+    for (std::uint32_t y = 0; y < 16; ++y)
+      for (std::uint32_t x = 0; x < 128; ++x)
+        expected[1024 + 2048 * group + 128 * y + (x ^ (16 * (y % 8)))] =
+            source_byte(load.payload, 1024 + 528 * (8 + y) + 128 * (1 + group) + x);
+
+  EXPECT_EQ(make_cuda_device()->run(load).bytes, expected);
 }
 
 TEST_F(TileLoadOnGpu, TheSourceIsReadBackUnchanged) {
@@ -240,6 +367,16 @@ TEST_F(TileLoadOnGpu, AWindowThatDoesNotFitIsRefusedInWords) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("264192 bytes"), std::string::npos) << error.what();
   }
+}
+
+TEST_F(TileLoadOnGpu, ABoxWhoseSizeLeaves32BitsIsRefusedInWords) {
+  const TileLoad load{.map = {.type = DataType::u64,
+                              .rank = 5,
+                              .extent = {256, 1, 1, 1, 1},
+                              .stride = {2048, 2048, 2048, 2048},
+                              .box = {256, 256, 256, 256, 256}},
+                      .payload = {}};
+  EXPECT_THROW((void)make_cuda_device()->run(load), Error);
 }
 
 TEST_F(TileLoadOnGpu, MeasuresAsManySamplesAsAsked) {

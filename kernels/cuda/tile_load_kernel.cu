@@ -1,9 +1,10 @@
 // The kernels of a tile load: fill the source, run one row by the steps of
 // kernels/ops/tile_load.hpp, time copies.
 #include <algorithm>
-#include <string>
 
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/ptx/cache_hint.cuh"
+#include "kernels/cuda/shared_memory.hpp"
 #include "kernels/cuda/tile_load_kernel.hpp"
 #include "kernels/cuda/tile_window.cuh"
 
@@ -36,53 +37,87 @@ __device__ void announce_and_issue(const CUtensorMap* map, const TileLoadLaunch&
   // which is legal, but says less when something goes wrong.
   (void)ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, barrier,
                                        bytes);
-  ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global,
-                            window + kGuardBytes + row.destination_offset, map, at, barrier);
+  std::uint8_t* const to = window + kGuardBytes + row.destination_offset;
+  if (row.hint == CacheHint::none)
+    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, map, at, barrier);
+  else
+    load_tile_with_policy<kRank>(to, map, at, barrier, cache_policy(row.hint));
 }
 
-/// Step 4: a second, exact copy in phase 1. Surplus or missing credit of the first shows here.
-template <std::uint32_t kRank>
-__device__ void copy_again(const CUtensorMap* map, const TileLoadLaunch& row, std::uint8_t* window,
-                           std::uint64_t* barrier, TileLoadLedger& seen) {
-  seen.next_complete_early = ptx::mbarrier_test_wait_parity(barrier, 1);
-  announce_and_issue<kRank>(map, row, window, barrier, row.tile_bytes);
-  seen.next_complete = wait_bounded(barrier, 1, kMustCompleteNs).complete;
-  // The meter's copy goes to the same bytes, and the block may not end under a copy in flight.
-  if (!seen.next_complete) quiesce(kSettleNs);
+/// Takes single bytes off phase 0 until it completes, at most `most`; says how many.
+__device__ std::uint32_t take_to_complete(std::uint64_t* barrier, std::uint32_t most) {
+  std::uint32_t taken = 0;
+  while (taken < most && !ptx::mbarrier_test_wait_parity(barrier, 0)) {
+    mbarrier_complete_tx(barrier, 1);
+    ++taken;
+  }
+  return taken;
+}
+
+/// Step 2: announces a tile that never comes, and counts what has to be taken away instead.
+__device__ std::uint32_t announced_bytes(const TileLoadLaunch& row, std::uint64_t* barrier) {
+  (void)ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, barrier,
+                                       row.tile_bytes);
+  if (ptx::mbarrier_test_wait_parity(barrier, 0)) return 0;
+  const std::uint32_t at_once =
+      row.tile_bytes - 16;  // the rest byte by byte: that tells if it flips
+  if (at_once > 0) mbarrier_complete_tx(barrier, at_once);
+  const std::uint32_t taken = take_to_complete(barrier, 32);
+  return ptx::mbarrier_test_wait_parity(barrier, 0) ? at_once + taken : 0;
 }
 
 /// Step 5, the byte meter: announce more than the copy can credit, let it land, then take away
-/// single bytes until the phase completes. What was not taken away is what the copy credited.
+/// single bytes until the phase completes. What was not taken away is what the copy credited. True
+/// where the barrier's next phase can be tried.
 template <std::uint32_t kRank>
-__device__ void meter(const CUtensorMap* map, const TileLoadLaunch& row, std::uint8_t* window,
+__device__ bool meter(const CUtensorMap* map, const TileLoadLaunch& row, std::uint8_t* window,
                       std::uint64_t* barrier, TileLoadLedger& seen) {
   const std::uint32_t announced = row.tile_bytes + kMeterSlack;
   announce_and_issue<kRank>(map, row, window, barrier, announced);
-  bool complete = wait_bounded(barrier, 0, kMustNotCompleteNs).complete;
-  std::uint32_t steps = 0;
-  while (!complete && steps < announced) {
-    mbarrier_complete_tx(barrier, 1);
-    ++steps;
-    complete = ptx::mbarrier_test_wait_parity(barrier, 0);
-  }
-  seen.meter_ended = complete;
-  seen.credited = announced - steps;
+  (void)wait_bounded(barrier, 0, kMustNotCompleteNs);
+  const std::uint32_t taken = take_to_complete(barrier, announced);
+  seen.meter_ended = ptx::mbarrier_test_wait_parity(barrier, 0);
+  seen.credited = announced - taken;
   // Credit that is missing may be a copy that is still on its way into this block's memory.
   if (seen.credited != row.tile_bytes) quiesce(kSettleNs);
+  return seen.meter_ended && taken > 0;
+}
+
+/// All threads: waits for the phase, hands the window out as the next one and poisons it anew.
+/// True, for all of them alike, where each saw the phase complete.
+__device__ bool hand_out(const TileLoadLaunch& row, std::uint8_t* window, std::uint64_t* barrier,
+                         std::uint32_t parity, TileLoadLedger& seen) {
+  // Every reader waits itself: only the completion that a thread observes orders the copy's writes
+  // before that thread's reads.
+  const WaitResult wait = wait_bounded(barrier, parity, kMustCompleteNs);
+  if (!wait.complete) quiesce(kSettleNs);
+  const std::uint32_t pieces = (row.window_bytes + 15) / 16;
+  copy_window_out(window, row.window_bytes,
+                  row.windows + std::size_t{16} * pieces * seen.windows++);
+  if (seen.windows == 1) seen.waited_ns = wait.waited_ns;
+  // Unsynchronised, the new poison would overtake slow readers. The vote keeps the threads
+  // together: one that waited in vain must not skip a synchronisation that others reach.
+  const bool complete = __syncthreads_and(wait.complete) != 0;
+  poison_window(window, row.window_bytes, row.payload);
+  // Nothing is copied before all poison is fenced.
+  __syncthreads();
+  return complete;
 }
 
 template <std::uint32_t kRank>
 __global__ void __launch_bounds__(kThreads, 1)
     tile_load(const __grid_constant__ CUtensorMap map, const __grid_constant__ TileLoadLaunch row) {
   extern __shared__ std::uint8_t dynamic_memory[];
-  __shared__ std::uint64_t copied;   // phases 0 and 1: steps 2 and 4
-  __shared__ std::uint64_t metered;  // step 5
+  __shared__ std::uint64_t promised;  // step 2
+  __shared__ std::uint64_t copied;    // phases 0 and 1: steps 3 and 4
+  __shared__ std::uint64_t metered;   // phases 0 and 1: steps 5 and 6
   std::uint8_t* const window = window_in(dynamic_memory);
   const bool leader = threadIdx.x == 0;
-  TileLoadLedger seen;
+  TileLoadLedger seen;  // what only the leader sees counts only in the leader's
 
   poison_window(window, row.window_bytes, row.payload);
   if (leader) {
+    start_barrier(&promised);
     start_barrier(&copied);
     start_barrier(&metered);
   }
@@ -90,26 +125,36 @@ __global__ void __launch_bounds__(kThreads, 1)
   __syncthreads();
 
   if (leader) {
-    seen.announced = row.tile_bytes;
+    seen.announced = announced_bytes(row, &promised);
     seen.complete_before_issue = ptx::mbarrier_test_wait_parity(&copied, 0);
     announce_and_issue<kRank>(&map, row, window, &copied, row.tile_bytes);
   }
-  // Every reader waits itself: only the completion that a thread observes orders the copy's writes
-  // before that thread's reads.
-  const WaitResult first = wait_bounded(&copied, 0, kMustCompleteNs);
-  if (!first.complete) quiesce(kSettleNs);
-  copy_window_out(window, row.window_bytes, row.window);
-  // The next copy overwrites the window: unsynchronised, slow readers would read it.
-  __syncthreads();
+  seen.complete = hand_out(row, window, &copied, 0, seen);
+  // Phase 1 means nothing while phase 0 is open; the meter has a barrier of its own.
+  if (seen.complete) {
+    if (leader) {
+      seen.next_complete_early = ptx::mbarrier_test_wait_parity(&copied, 1);
+      announce_and_issue<kRank>(&map, row, window, &copied, row.tile_bytes);
+    }
+    seen.next_complete = hand_out(row, window, &copied, 1, seen);
+  }
+  const bool can_go_on = leader && meter<kRank>(&map, row, window, &metered, seen);
+  // The others wait here while the leader counts. An open phase would only cost each of them a
+  // wait.
+  if (__syncthreads_or(leader && seen.meter_ended)) (void)hand_out(row, window, &metered, 0, seen);
+  if (__syncthreads_or(can_go_on)) {
+    if (leader) {
+      seen.metered_next_early = ptx::mbarrier_test_wait_parity(&metered, 1);
+      announce_and_issue<kRank>(&map, row, window, &metered, row.tile_bytes);
+    }
+    seen.metered_next_lost = !hand_out(row, window, &metered, 1, seen);
+  }
   if (!leader) return;
 
-  seen.complete = first.complete;
-  seen.waited_ns = first.waited_ns;
-  // Phase 1 means nothing while phase 0 is open; the meter has a barrier of its own.
-  if (first.complete) copy_again<kRank>(&map, row, window, &copied, seen);
-  meter<kRank>(&map, row, window, &metered, seen);
-  if (seen.complete && seen.next_complete && seen.meter_ended) {
+  if (seen.announced == row.tile_bytes && seen.complete && seen.next_complete && can_go_on &&
+      !seen.metered_next_lost) {
     // The next block on this SM finds plain memory instead of live barriers.
+    mbarrier_inval(&promised);
     mbarrier_inval(&copied);
     mbarrier_inval(&metered);
   }
@@ -147,23 +192,12 @@ constexpr Kernel kTimedTileLoad[kMaxRank] = {timed_tile_load<1>, timed_tile_load
 }  // namespace
 
 std::uint32_t prepare_tile_load() {
-  int device = 0;
-  int per_block = 0;
-  cuda_check(cudaGetDevice(&device), "ask for the current device");
-  cuda_check(cudaDeviceGetAttribute(&per_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-             "ask for the shared memory of a block");
-  std::uint32_t smallest = 0xffffffffU;
-  for (const auto& kernels : {kTileLoad, kTimedTileLoad})
-    for (std::uint32_t i = 0; i < kMaxRank; ++i) {
-      cudaFuncAttributes attributes{};
-      cuda_check(cudaFuncGetAttributes(&attributes, kernels[i]), "load the tile load kernels");
-      const int dynamic = per_block - static_cast<int>(attributes.sharedSizeBytes);
-      cuda_check(
-          cudaFuncSetAttribute(kernels[i], cudaFuncAttributeMaxDynamicSharedMemorySize, dynamic),
-          "allow a tile load all shared memory");
-      smallest = std::min(smallest, static_cast<std::uint32_t>(dynamic));
-    }
-  return (smallest - kWindowAlignment) / 16 * 16;
+  const void* kernels[2 * kMaxRank];
+  for (std::uint32_t i = 0; i < kMaxRank; ++i) {
+    kernels[i] = reinterpret_cast<const void*>(kTileLoad[i]);
+    kernels[kMaxRank + i] = reinterpret_cast<const void*>(kTimedTileLoad[i]);
+  }
+  return (allow_all_shared_memory(kernels) - kWindowAlignment) / 16 * 16;
 }
 
 void launch_fill_source(const TileLoad& load, std::byte* source, cudaStream_t stream) {

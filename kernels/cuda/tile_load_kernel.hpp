@@ -18,10 +18,13 @@ struct TileLoadLedger {
   std::uint32_t complete = 0;
   std::uint32_t next_complete_early = 0;
   std::uint32_t next_complete = 0;
-  std::uint32_t announced = 0;    // bytes, in steps 2 and 4 each
+  std::uint32_t announced = 0;    // bytes, by the meter without a copy
   std::uint32_t credited = 0;     // bytes, by the meter
   std::uint32_t meter_ended = 0;  // the metered phase did complete
-  std::uint64_t waited_ns = 0;    // for phase 0
+  std::uint32_t metered_next_early = 0;
+  std::uint32_t metered_next_lost = 0;
+  std::uint32_t windows = 0;    // handed out, the first included
+  std::uint64_t waited_ns = 0;  // for phase 0
 };
 
 /// What one launch works on. The pointers are device memory.
@@ -32,9 +35,11 @@ struct TileLoadLaunch {
   std::uint32_t tile_bytes = 0;
   std::uint32_t window_bytes = 0;
   std::uint32_t copies = 0;  // timed launches only
+  CacheHint hint = CacheHint::none;
   Payload payload;
   TileLoadLedger* ledger = nullptr;
-  std::uint8_t* window = nullptr;  // window_bytes rounded up to 16; 16-byte aligned
+  std::uint8_t* windows =
+      nullptr;  // 1 + kLaterCopies of window_bytes rounded up to 16; aligned to 16
 };
 
 /// Bytes that the meter announces beyond the tile, so that a copy which credits too much is seen
@@ -48,7 +53,7 @@ std::uint32_t prepare_tile_load();
 /// Step 1, the source: writes source_allocation_bytes(load) of source_element_word.
 void launch_fill_source(const TileLoad& load, std::byte* source, cudaStream_t stream);
 
-/// Steps 1 (the window) to 5 of kernels/ops/tile_load.hpp.
+/// Steps 1 (the window) to 6 of kernels/ops/tile_load.hpp.
 void launch_tile_load(std::uint32_t rank, const CUtensorMap& map, const TileLoadLaunch& row,
                       cudaStream_t stream);
 

@@ -4,20 +4,40 @@
 #include <cstdint>
 #include <variant>
 
+#include "kernels/ops/barrier_cycle.hpp"
+#include "kernels/ops/expect_tx.hpp"
 #include "kernels/ops/gemm.hpp"
+#include "kernels/ops/multicast_load.hpp"
+#include "kernels/ops/tile_consume.hpp"
 #include "kernels/ops/tile_load.hpp"
+#include "kernels/ops/tile_read.hpp"
+#include "kernels/ops/tile_round_trip.hpp"
+#include "kernels/ops/tile_store.hpp"
 
 namespace tidemark {
 
-using Op = std::variant<TileLoad, Gemm>;
+using Op = std::variant<TileLoad, Gemm, TileStore, MulticastLoad, ExpectTx, TileConsume,
+                        TileRoundTrip, BarrierCycle, TileRead>;
 
 /// One value for each alternative of Op, in its order.
-enum class OpKind : std::uint8_t { tile_load, gemm };
+enum class OpKind : std::uint8_t {
+  tile_load,
+  gemm,
+  tile_store,
+  multicast_load,
+  expect_tx,
+  tile_consume,
+  tile_round_trip,
+  barrier_cycle,
+  tile_read
+};
 
 /// Whether running `op` takes the steps of `kind`: those of its own and of every operation that it
 /// is made of. A fault of `kind` can then show in it.
 constexpr bool takes_steps_of(const Op& op, OpKind kind) {
-  return static_cast<OpKind>(op.index()) == kind;
+  if (static_cast<OpKind>(op.index()) == kind) return true;
+  return kind == OpKind::tile_load && !std::holds_alternative<Gemm>(op) &&
+         !std::holds_alternative<TileStore>(op);
 }
 
 }  // namespace tidemark

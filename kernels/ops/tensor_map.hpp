@@ -73,18 +73,33 @@ constexpr std::uint32_t tile_extent(const TensorMapSpec& map, std::uint32_t i) {
   return (map.box[i] + step - 1) / step;
 }
 
-/// Bytes that one copy writes and credits, whatever lies outside the tensor.
+/// What a size says that does not fit its type: more than any memory holds, and never a small
+/// number that a wrapped product would look like.
+inline constexpr std::uint32_t kTooManyBytes32 = 0xffffffffU;
+inline constexpr std::uint64_t kTooManyBytes64 = std::uint64_t{1} << 62;
+
+/// Bytes that one copy writes and credits, whatever lies outside the tensor; kTooManyBytes32 where
+/// they are that many or more.
 constexpr std::uint32_t tile_bytes(const TensorMapSpec& map) {
-  std::uint32_t bytes = element_bytes(map.type);
-  for (std::uint32_t i = 0; i < map.rank; ++i) bytes *= tile_extent(map, i);
-  return bytes;
+  std::uint64_t bytes = element_bytes(map.type);
+  for (std::uint32_t i = 0; i < map.rank; ++i) {
+    bytes *= tile_extent(map, i);  // of two numbers below 2^32
+    if (bytes > kTooManyBytes32) bytes = kTooManyBytes32;
+  }
+  return static_cast<std::uint32_t>(bytes);
 }
 
-/// Bytes from the tensor's first to past its last element.
+/// Bytes from the tensor's first to past its last element; kTooManyBytes64 where they are that many
+/// or more.
 constexpr std::uint64_t tensor_bytes(const TensorMapSpec& map) {
-  std::uint64_t last = (map.extent[0] - 1) * element_bytes(map.type);
-  for (std::uint32_t i = 1; i < map.rank; ++i) last += (map.extent[i] - 1) * map.stride[i - 1];
-  return last + element_bytes(map.type);
+  std::uint64_t bytes = element_bytes(map.type);
+  for (std::uint32_t i = 0; i < map.rank; ++i) {
+    const std::uint64_t steps = map.extent[i] - 1;
+    const std::uint64_t pitch = i == 0 ? element_bytes(map.type) : map.stride[i - 1];
+    if (pitch != 0 && steps > (kTooManyBytes64 - bytes) / pitch) return kTooManyBytes64;
+    bytes += steps * pitch;
+  }
+  return bytes;
 }
 
 }  // namespace tidemark

@@ -32,6 +32,33 @@ TEST(TensorMap, TensorBytesEndWithTheLastElement) {
   EXPECT_EQ(tensor_bytes(map), 2U * 64 + 3 * 16 + 5 * 2);
 }
 
+TEST(TensorMap, TileBytesDoNotWrap) {
+  TensorMapSpec map{.type = DataType::u64, .rank = 5, .box = {256, 256, 256, 256, 256}};
+  EXPECT_EQ(tile_bytes(map), 0xffffffffU);  // 2^43
+  map.box = {256, 256, 256, 128, 1};
+  EXPECT_EQ(tile_bytes(map), 0xffffffffU);  // 2^34
+  map.box = {256, 256, 256, 31, 1};
+  map.type = DataType::u32;
+  EXPECT_EQ(tile_bytes(map), 4U * 256 * 256 * 256 * 31);  // the last that fits
+}
+
+TEST(TensorMap, TensorBytesDoNotWrap) {
+  TensorMapSpec map{.rank = 5,
+                    .extent = {1, 1ULL << 32, 1ULL << 32, 1, 1},
+                    .stride = {1ULL << 39, 1ULL << 39, 16, 16}};
+  EXPECT_EQ(tensor_bytes(map), 1ULL << 62);
+  map.rank = 1;
+  map.extent[0] = 0;  // no tensor at all, refused elsewhere
+  map.type = DataType::u64;
+  EXPECT_EQ(tensor_bytes(map), 1ULL << 62);
+}
+
+TEST(TileLoad, WindowBytesDoNotWrap) {
+  const TileLoad load{.map = {.type = DataType::u64, .rank = 5, .box = {256, 256, 256, 256, 256}},
+                      .payload = {}};
+  EXPECT_EQ(window_bytes(load), 0xffffffffU);
+}
+
 TEST(TileLoad, WindowHasGuardsOnBothSidesOfTheTile) {
   const TileLoad load{.map = {.rank = 1, .box = {48}}, .destination_offset = 256, .payload = {}};
   EXPECT_EQ(window_bytes(load), 1024U + 256 + 48 + 1024);

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "kernels/virtual/expect_tx_faults.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
 
 namespace tidemark {
@@ -78,6 +79,8 @@ void BulkEngine::credit(InFlight& flight) {
   flight.group_left = draw_group();
   if (bytes != 0) complete_tx(*flight.copy.barrier, bytes);
   if (bytes != 0 && fault_ == kFaultCreditTwice) complete_tx(*flight.copy.barrier, bytes);
+  if (last && fault_ == kFaultExpectSurplusForgiven && flight.copy.barrier->tx > 0)
+    complete_tx(*flight.copy.barrier, static_cast<std::uint32_t>(flight.copy.barrier->tx));
   if (last && fault_ == kFaultCreditFollowedByMore) complete_tx(*flight.copy.barrier, kChunkBytes);
 }
 

@@ -4,15 +4,25 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/virtual/barrier_cycle_faults.hpp"
+#include "kernels/virtual/expect_tx_faults.hpp"
 #include "kernels/virtual/gemm_faults.hpp"
+#include "kernels/virtual/multicast_load_faults.hpp"
+#include "kernels/virtual/tile_consume_faults.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
+#include "kernels/virtual/tile_read_faults.hpp"
+#include "kernels/virtual/tile_round_trip_faults.hpp"
+#include "kernels/virtual/tile_store_faults.hpp"
 
 namespace tidemark {
 
 std::span<const FaultInfo> faults() {
   static const std::vector<FaultInfo> all = [] {
-    std::vector<FaultInfo> list(tile_load_faults().begin(), tile_load_faults().end());
-    list.insert(list.end(), gemm_faults().begin(), gemm_faults().end());
+    std::vector<FaultInfo> list;
+    for (const auto some : {tile_load_faults(), gemm_faults(), tile_store_faults(),
+                            multicast_load_faults(), expect_tx_faults(), tile_consume_faults(),
+                            tile_round_trip_faults(), barrier_cycle_faults(), tile_read_faults()})
+      list.insert(list.end(), some.begin(), some.end());
     return list;
   }();
   return all;

@@ -28,6 +28,10 @@ Mbarrier init_mbarrier(std::uint32_t count, Fault fault = kNoFault);
 /// One arrival; may complete the phase. Throws Error when none is pending.
 void arrive(Mbarrier& barrier);
 
+/// One arrival where one is awaited, and nothing where none is: for operations that go on behind a
+/// wait which a fault let return too soon.
+void arrive_if_awaited(Mbarrier& barrier);
+
 /// Announces bytes; completes nothing. Throws Error when the tx-count leaves its range.
 void expect_tx(Mbarrier& barrier, std::uint32_t bytes);
 

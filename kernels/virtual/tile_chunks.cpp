@@ -14,6 +14,9 @@ using Coordinates = std::array<std::int64_t, kMaxRank>;
 
 void break_geometry(TileGeometry& tile, const TensorMapSpec& map, Fault fault) {
   if (fault == kFaultStridesExchanged && tile.rank >= 3) std::swap(tile.pitch[1], tile.pitch[2]);
+  if (fault == kFaultGroupStrideAsRow && tile.rank >= 3)
+    tile.pitch[2] = std::max(tile.pitch[1], tile.pitch[2]);
+  if (fault == kFaultAsyncShifted && tile.source == MemorySource::async) tile.base -= kChunkBytes;
   if (fault == kFaultStartExchanged && tile.rank >= 3) std::swap(tile.first[1], tile.first[2]);
   if (fault == kFaultBaseOffsetIgnored) tile.base = kGuardBytes;
   if (fault == kFaultBf16AsFourBytes && map.type == DataType::bf16) tile.pitch[0] = 4;
@@ -22,6 +25,9 @@ void break_geometry(TileGeometry& tile, const TensorMapSpec& map, Fault fault) {
     tile.step[0] = map.element_stride[0];
   for (std::uint32_t i = 0; i < tile.rank; ++i) {
     if (fault == kFaultStartTruncated) tile.first[i] = static_cast<std::int16_t>(tile.first[i]);
+    if (fault == kFaultStartTruncated24)
+      tile.first[i] =
+          static_cast<std::int32_t>(static_cast<std::uint32_t>(tile.first[i]) << 8) >> 8;
     if (fault == kFaultUpperInnerLong && i == 0) ++tile.extent[i];
     if (fault == kFaultUpperInnerShort && i == 0) --tile.extent[i];
     if (fault == kFaultUpperOuterLong && i > 0) ++tile.extent[i];
@@ -37,19 +43,6 @@ void break_geometry(TileGeometry& tile, const TensorMapSpec& map, Fault fault) {
     const std::int64_t per_chunk = kChunkBytes / tile.element;
     tile.extent[0] = (tile.extent[0] + per_chunk - 1) / per_chunk * per_chunk;
   }
-}
-
-// Position in the tile of the first element of a chunk.
-Coordinates position_of(const TileGeometry& tile, std::uint32_t index) {
-  Coordinates x{};
-  const std::uint32_t per_row = tile.count[0] * tile.element / kChunkBytes;
-  x[0] = index % per_row * (kChunkBytes / tile.element);
-  std::uint32_t row = index / per_row;
-  for (std::uint32_t i = 1; i < tile.rank; ++i) {
-    x[i] = row % tile.count[i];
-    row /= tile.count[i];
-  }
-  return x;
 }
 
 std::int64_t coordinate(const TileGeometry& tile, std::uint32_t i, std::int64_t x) {
@@ -97,7 +90,27 @@ void read(std::span<const std::uint8_t> source, std::int64_t offset, std::uint8_
   }
 }
 
-// Which NaN a floating type gets is not documented; 0x7ff7 in every 16 bits is one in each.
+// Where in the source allocation the element lies that belongs at `offset`.
+std::int64_t fetched_from(const TileGeometry& tile, std::int64_t offset) {
+  constexpr std::int64_t kPage = 4096;
+  if (tile.fault == kFaultMappedRepeats && tile.source == MemorySource::mapped && offset >= 0)
+    return offset % kPage;
+  return offset;
+}
+
+// The faults of the NaN fill that touch only the last element of a chunk.
+void break_last_nan(const TileGeometry& tile, Chunk& chunk) {
+  std::uint8_t* const nan = &chunk.bytes[kChunkBytes - tile.element];
+  if (tile.fault == kFaultNanFillOtherBits)
+    for (std::uint32_t i = 0; i < tile.element; ++i) nan[i] = i % 2 == 0 ? 0xff : 0x7f;
+  if (tile.fault != kFaultNanFillInfinity) return;
+  std::fill_n(nan, tile.element, std::uint8_t{0});
+  nan[tile.element - 1] = tile.type == DataType::f16 ? 0x7c : 0x7f;
+  if (tile.type != DataType::f16) nan[tile.element - 2] = tile.type == DataType::f64 ? 0xf0 : 0x80;
+}
+
+// Which NaN a floating type gets is not documented; an H200 gives 0x7ff7 in every 16 bits, which is
+// one in each.
 void fill_element(const TileGeometry& tile, Chunk& chunk, std::uint32_t byte) {
   bool nan = tile.fill == Fill::nan;
   if (tile.fault == kFaultNanFillZero) nan = false;
@@ -109,6 +122,7 @@ void fill_element(const TileGeometry& tile, Chunk& chunk, std::uint32_t byte) {
     if (tile.fault == kFaultFillSkipped)
       chunk.written = static_cast<std::uint16_t>(chunk.written & ~(1U << (byte + i)));
   }
+  if (nan && byte + tile.element == kChunkBytes) break_last_nan(tile, chunk);
 }
 
 Chunk fetch(const TileGeometry& tile, std::span<const std::uint8_t> source, const Coordinates& x) {
@@ -120,14 +134,16 @@ Chunk fetch(const TileGeometry& tile, std::span<const std::uint8_t> source, cons
   if (tile.fault == kFaultUpperInnerByChunk && !ends_inside) row.inside = false;
   // Most chunks lie in one piece and wholly inside; going by element would cost ten times as much.
   if (row.inside && ends_inside && tile.step[0] == 1 && tile.pitch[0] == tile.element) {
-    read(source, row.offset + at * tile.pitch[0], chunk.bytes.data(), kChunkBytes);
+    read(source, fetched_from(tile, row.offset + at * tile.pitch[0]), chunk.bytes.data(),
+         kChunkBytes);
     return chunk;
   }
   chunk.inside = 0;
   for (std::uint32_t e = 0; e < elements; ++e) {
     const std::int64_t g = coordinate(tile, 0, x[0] + e);
     if (row.inside && inside_inner(tile, g)) {
-      read(source, row.offset + g * tile.pitch[0], &chunk.bytes[e * tile.element], tile.element);
+      read(source, fetched_from(tile, row.offset + g * tile.pitch[0]),
+           &chunk.bytes[e * tile.element], tile.element);
       chunk.inside += tile.element;
     } else {
       fill_element(tile, chunk, e * tile.element);
@@ -155,23 +171,16 @@ void break_data(const TileGeometry& tile, Chunk& chunk, bool last) {
     for (std::size_t i = 0; i < kChunkBytes; i += 2) std::swap(bytes[i], bytes[i + 1]);
 }
 
-// Address bits 4..6 are exchanged with bits 7..9 of the same address: the phase belongs to shared
-// memory and not to the tile. PTX ISA 9.0, 5.5.7.
-std::int64_t swizzled_address(const TileGeometry& tile, std::uint32_t index) {
-  const std::int64_t linear = std::int64_t{kChunkBytes} * index;
-  const std::int64_t address = tile.destination + linear;
-  if (tile.swizzle == Swizzle::none || tile.fault == kFaultSwizzleIgnored) return address;
-  std::int64_t mask = swizzle_bytes(tile.swizzle) / kChunkBytes - 1;
-  if (tile.fault == kFaultSwizzleNarrower) mask >>= 1;
-  if (tile.fault == kFaultSwizzleWider) mask = std::min<std::int64_t>(2 * mask + 1, 7);
-  std::int64_t row = address >> 7;
-  if (tile.fault == kFaultSwizzleRelative) row = linear >> 7;
-  if (tile.fault == kFaultSwizzleRowShifted) row = address >> 8;
-  if (tile.fault == kFaultSwizzlePlaneAnew && tile.rank >= 3) {
-    const std::int64_t plane = std::int64_t{tile.element} * tile.count[0] * tile.count[1];
-    row = (tile.destination + linear % plane) >> 7;
-  }
-  return address ^ ((row & mask) << 4);
+// What a hint or a source does not do, but for a fault.
+void break_by_hint_and_source(const TileGeometry& tile, Chunk& chunk) {
+  const auto hinted = [&](Fault fault, CacheHint hint) {
+    return tile.fault == fault && tile.hint == hint;
+  };
+  if (hinted(kFaultEvictFirstDropsChunk, CacheHint::evict_first)) chunk.written = 0;
+  if (hinted(kFaultEvictLastHalvesChunk, CacheHint::evict_last)) chunk.written = 0x00ff;
+  if (hinted(kFaultEvictNormalFlipsBit, CacheHint::evict_normal)) chunk.bytes[0] ^= 0x01;
+  if (tile.fault == kFaultPinnedShort && tile.source == MemorySource::pinned)
+    std::fill_n(&chunk.bytes[kChunkBytes - 4], 4, std::uint8_t{0});
 }
 
 }  // namespace
@@ -184,6 +193,8 @@ TileGeometry tile_geometry(const TileLoad& load, std::int64_t destination, Fault
                     .base = std::int64_t{kGuardBytes} + map.base_offset,
                     .swizzle = map.swizzle,
                     .fill = map.fill,
+                    .hint = load.hint,
+                    .source = load.source,
                     .destination = destination,
                     .fault = fault};
   for (std::uint32_t i = 0; i < map.rank; ++i) {
@@ -204,6 +215,37 @@ std::uint32_t chunk_count(const TileGeometry& tile) {
   return bytes / kChunkBytes;
 }
 
+std::array<std::int64_t, kMaxRank> position_of(const TileGeometry& tile, std::uint32_t index) {
+  Coordinates x{};
+  const std::uint32_t per_row = tile.count[0] * tile.element / kChunkBytes;
+  x[0] = index % per_row * (kChunkBytes / tile.element);
+  std::uint32_t row = index / per_row;
+  for (std::uint32_t i = 1; i < tile.rank; ++i) {
+    x[i] = row % tile.count[i];
+    row /= tile.count[i];
+  }
+  return x;
+}
+
+// Address bits 4..6 are exchanged with bits 7..9 of the same address: the phase belongs to shared
+// memory and not to the tile. PTX ISA 9.0, 5.5.7.
+std::int64_t swizzled_address(const TileGeometry& tile, std::uint32_t index) {
+  const std::int64_t linear = std::int64_t{kChunkBytes} * index;
+  const std::int64_t address = tile.destination + linear;
+  if (tile.swizzle == Swizzle::none || tile.fault == kFaultSwizzleIgnored) return address;
+  std::int64_t mask = swizzle_bytes(tile.swizzle) / kChunkBytes - 1;
+  if (tile.fault == kFaultSwizzleNarrower) mask >>= 1;
+  if (tile.fault == kFaultSwizzleWider) mask = std::min<std::int64_t>(2 * mask + 1, 7);
+  std::int64_t row = address >> 7;
+  if (tile.fault == kFaultSwizzleRelative) row = linear >> 7;
+  if (tile.fault == kFaultSwizzleRowShifted) row = address >> 8;
+  if (tile.fault == kFaultSwizzlePlaneAnew && tile.rank >= 3) {
+    const std::int64_t plane = std::int64_t{tile.element} * tile.count[0] * tile.count[1];
+    row = (tile.destination + linear % plane) >> 7;
+  }
+  return address ^ ((row & mask) << 4);
+}
+
 Chunk tile_chunk(const TileGeometry& tile, std::span<const std::uint8_t> source,
                  std::uint32_t index) {
   Chunk chunk = fetch(tile, source, position_of(tile, index));
@@ -211,6 +253,7 @@ Chunk tile_chunk(const TileGeometry& tile, std::span<const std::uint8_t> source,
   if (tile.fault == kNoFault) return chunk;
   const std::uint32_t chunks = chunk_count(tile);
   break_data(tile, chunk, index + 1 == chunks);
+  if (index + 1 == chunks) break_by_hint_and_source(tile, chunk);
   const std::uint32_t row_chunks = tile.count[0] * tile.element / kChunkBytes;
   if (tile.fault == kFaultLastRowMissing && index + row_chunks >= chunks) chunk.written = 0;
   return chunk;

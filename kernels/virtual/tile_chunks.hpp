@@ -26,6 +26,8 @@ struct TileGeometry {
   std::int64_t base = 0;                        // of the tensor in the source allocation
   Swizzle swizzle = Swizzle::none;
   Fill fill = Fill::zero;
+  CacheHint hint = CacheHint::none;
+  MemorySource source = MemorySource::device;
   std::int64_t destination = 0;  // shared address of the tile
   Fault fault = kNoFault;
 };
@@ -35,6 +37,12 @@ TileGeometry tile_geometry(const TileLoad& load, std::int64_t destination, Fault
 
 /// 16-byte chunks of the tile; dimension 0 is always whole chunks.
 std::uint32_t chunk_count(const TileGeometry& tile);
+
+/// Position in the tile, per dimension, of the first element of chunk `index`.
+std::array<std::int64_t, kMaxRank> position_of(const TileGeometry& tile, std::uint32_t index);
+
+/// Where chunk `index` stands in shared memory, by its absolute address. PTX ISA 9.0, 5.5.7.
+std::int64_t swizzled_address(const TileGeometry& tile, std::uint32_t index);
 
 /// Chunk `index` in the order of the unswizzled tile: CUDA Driver API, cuTensorMapEncodeTiled; PTX
 /// ISA 9.0, 5.5.3 and 5.5.7. Values are moved as they are: tile loads find only numbers that no

@@ -5,7 +5,7 @@
 
 namespace tidemark {
 
-/// Runs the five steps that TileLoad describes; preflight() says what ends it before them. A wait
+/// Runs the steps that TileLoad describes; preflight() says what ends it before them. A wait
 /// that ends by its bound gives timeout, with bytes, surroundings and ledger all the same.
 RunResult run_virtual_tile_load(const TileLoad& load, Fault fault);
 

@@ -10,6 +10,13 @@ constexpr FaultInfo load_fault(Fault fault, std::string_view name, std::string_v
   return {.fault = fault, .op = OpKind::tile_load, .name = name, .step = step};
 }
 
+constexpr FaultInfo undocumented_load_fault(Fault fault, std::string_view name,
+                                            std::string_view step) {
+  FaultInfo info = load_fault(fault, name, step);
+  info.documented = false;
+  return info;
+}
+
 constexpr auto kFaults = std::to_array<FaultInfo>({
     load_fault(kFaultStridesExchanged, "load_strides_exchanged",
                "source address: the strides of dimensions 1 and 2 change places"),
@@ -91,6 +98,15 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                "swizzle: the phase is taken one address bit too high"),
     load_fault(kFaultSwizzlePlaneAnew, "load_swizzle_plane_anew",
                "swizzle: the phase starts anew with each plane of dimensions 0 and 1"),
+    load_fault(kFaultGroupStrideAsRow, "load_group_stride_as_row",
+               "source address: a stride of dimension 2 below that of dimension 1 counts as equal"),
+    undocumented_load_fault(
+        kFaultNanFillOtherBits, "load_nan_fill_other_bits",
+        "fill: the NaN of the last element in a chunk is 0x7fff in every 16 bits"),
+    load_fault(kFaultNanFillInfinity, "load_nan_fill_infinity",
+               "fill: the NaN of the last element in a chunk loses its mantissa"),
+    load_fault(kFaultStartTruncated24, "load_start_truncated_24",
+               "start of the box: coordinates keep their low 24 bits"),
     load_fault(kFaultChunkDropped, "load_chunk_dropped",
                "delivery: the last chunk is credited and not stored"),
     load_fault(kFaultChunkDuplicated, "load_chunk_duplicated",
@@ -101,6 +117,10 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                "delivery: the first chunk also lands in front of the tile"),
     load_fault(kFaultWritesBehind, "load_writes_behind",
                "delivery: the last chunk also lands behind the tile"),
+    load_fault(kFaultSecondCopyShort, "load_second_copy_short",
+               "delivery: the last chunk of the second copy is credited and not stored"),
+    load_fault(kFaultLaterCopyShort, "load_later_copy_short",
+               "delivery: from the third copy on the last chunk is credited and not stored"),
     load_fault(kFaultCreditInsideOnly, "load_credit_inside_only",
                "credit: only bytes that came from inside the tensor"),
     load_fault(kFaultFilledChunkNoCredit, "load_filled_chunk_no_credit",
@@ -112,6 +132,8 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                "credit: 16 bytes more follow when all has been credited"),
     load_fault(kFaultCreditBeforeLastChunk, "load_credit_before_last_chunk",
                "credit: the last is given before the last chunk lands"),
+    load_fault(kFaultCreditLate, "load_credit_late",
+               "credit: 16 bytes more come when a phase that was short of credit has completed"),
     load_fault(kFaultPhaseNeverFlips, "load_phase_never_flips", "barrier: no phase completes"),
     load_fault(kFaultResidueCarried, "load_residue_carried",
                "barrier: 16 bytes stay in the tx-count when a phase completes"),
@@ -121,6 +143,18 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                "barrier: initialised in the middle, phase 0 reads as completed"),
     load_fault(kFaultWaitReturnsAtOnce, "load_wait_returns_at_once",
                "barrier: try_wait returns true at once"),
+    load_fault(kFaultEvictFirstDropsChunk, "load_evict_first_drops_chunk",
+               "hint: under evict_first the last chunk is not stored"),
+    load_fault(kFaultEvictLastHalvesChunk, "load_evict_last_halves_chunk",
+               "hint: under evict_last only half of the last chunk is stored"),
+    load_fault(kFaultEvictNormalFlipsBit, "load_evict_normal_flips_bit",
+               "hint: under evict_normal bit 0 of the last chunk is flipped"),
+    load_fault(kFaultPinnedShort, "load_pinned_short",
+               "source: of pinned memory the last four bytes of the copy read as zero"),
+    load_fault(kFaultAsyncShifted, "load_async_shifted",
+               "source: memory of a pool is read 16 bytes too early"),
+    load_fault(kFaultMappedRepeats, "load_mapped_repeats",
+               "source: of mapped memory the first 4 KiB are read over and over"),
 });
 
 }  // namespace

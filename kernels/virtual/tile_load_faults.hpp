@@ -53,12 +53,19 @@ inline constexpr Fault kFaultSwizzleWider{157};
 inline constexpr Fault kFaultSwizzleRelative{158};
 inline constexpr Fault kFaultSwizzleRowShifted{159};
 inline constexpr Fault kFaultSwizzlePlaneAnew{160};
+// Geometry and fill once more.
+inline constexpr Fault kFaultGroupStrideAsRow{161};
+inline constexpr Fault kFaultNanFillOtherBits{162};
+inline constexpr Fault kFaultNanFillInfinity{163};
+inline constexpr Fault kFaultStartTruncated24{164};
 // Delivery: what is stored.
 inline constexpr Fault kFaultChunkDropped{165};
 inline constexpr Fault kFaultChunkDuplicated{166};
 inline constexpr Fault kFaultChunksExchanged{167};
 inline constexpr Fault kFaultWritesBefore{168};
 inline constexpr Fault kFaultWritesBehind{169};
+inline constexpr Fault kFaultSecondCopyShort{170};
+inline constexpr Fault kFaultLaterCopyShort{171};
 // Credit: what the barrier is told.
 inline constexpr Fault kFaultCreditInsideOnly{175};
 inline constexpr Fault kFaultFilledChunkNoCredit{176};
@@ -67,12 +74,20 @@ inline constexpr Fault kFaultCreditOver{178};
 inline constexpr Fault kFaultCreditTwice{179};
 inline constexpr Fault kFaultCreditFollowedByMore{180};
 inline constexpr Fault kFaultCreditBeforeLastChunk{181};
+inline constexpr Fault kFaultCreditLate{182};
 // Barrier: when a phase completes and what a waiter sees.
 inline constexpr Fault kFaultPhaseNeverFlips{185};
 inline constexpr Fault kFaultResidueCarried{186};
 inline constexpr Fault kFaultTxCountIgnored{187};
 inline constexpr Fault kFaultFreshBarrierComplete{188};
 inline constexpr Fault kFaultWaitReturnsAtOnce{189};
+// Hints and sources: what should change nothing.
+inline constexpr Fault kFaultEvictFirstDropsChunk{190};
+inline constexpr Fault kFaultEvictLastHalvesChunk{191};
+inline constexpr Fault kFaultEvictNormalFlipsBit{192};
+inline constexpr Fault kFaultPinnedShort{193};
+inline constexpr Fault kFaultAsyncShifted{194};
+inline constexpr Fault kFaultMappedRepeats{195};
 
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> tile_load_faults();

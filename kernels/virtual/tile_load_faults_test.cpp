@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "kernels/virtual/tile_load.hpp"
@@ -14,12 +13,8 @@ namespace tidemark {
 namespace {
 
 bool differ(const RunResult& a, const RunResult& b) {
-  const auto ledger = [](const BarrierLedger& l) {
-    return std::tuple(l.complete_before_issue, l.complete, l.next_complete_early, l.next_complete,
-                      l.announced, l.credited);
-  };
   return a.fault != b.fault || a.bytes != b.bytes || a.surroundings != b.surroundings ||
-         ledger(a.ledger) != ledger(b.ledger);
+         a.later != b.later || a.ledger != b.ledger;
 }
 
 bool is_visible(Fault fault, const TileLoad& load) {
@@ -36,6 +31,19 @@ TileLoad row(const TensorMapSpec& map, std::array<std::int32_t, kMaxRank> at,
 
 // u8, packed, unswizzled, nothing outside, from the start: the steps below have nothing to do.
 TileLoad plainest() { return row({.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, {0, 0}); }
+
+TileLoad hinted(CacheHint hint) {
+  TileLoad load = plainest();
+  load.hint = hint;
+  return load;
+}
+
+// From the second 4 KiB of its allocation on.
+TileLoad from(MemorySource source) {
+  TileLoad load = row({.extent = {64, 64}, .stride = {64}, .box = {32, 4}}, {0, 60});
+  load.source = source;
+  return load;
+}
 
 std::vector<TileLoad> rows() {
   return {
@@ -62,6 +70,15 @@ std::vector<TileLoad> rows() {
            .fill = Fill::nan},
           {4, 1}),
       row({.rank = 1, .extent = {64}, .box = {16}}, {65536}),
+      row({.rank = 1, .extent = {64}, .box = {16}}, {1 << 24}),
+      // Three groups of columns in one row-major matrix: dimension 2 steps inside a row.
+      row({.rank = 3, .extent = {32, 6, 3}, .stride = {96, 32}, .box = {32, 4, 3}}, {0, 1, 0}),
+      hinted(CacheHint::evict_normal),
+      hinted(CacheHint::evict_first),
+      hinted(CacheHint::evict_last),
+      from(MemorySource::async),
+      from(MemorySource::pinned),
+      from(MemorySource::mapped),
       row({.rank = 3,
            .extent = {128, 3, 4},
            .stride = {128, 384},
@@ -142,6 +159,16 @@ TEST(TileLoadFaults, HarmlessWhereTheirStepDoesNotOccur) {
                                    kFaultSwizzleRelative,
                                    kFaultSwizzleRowShifted,
                                    kFaultSwizzlePlaneAnew,
+                                   kFaultGroupStrideAsRow,
+                                   kFaultNanFillOtherBits,
+                                   kFaultNanFillInfinity,
+                                   kFaultStartTruncated24,
+                                   kFaultEvictFirstDropsChunk,
+                                   kFaultEvictLastHalvesChunk,
+                                   kFaultEvictNormalFlipsBit,
+                                   kFaultPinnedShort,
+                                   kFaultAsyncShifted,
+                                   kFaultMappedRepeats,
                                    kFaultCreditInsideOnly,
                                    kFaultFilledChunkNoCredit};
   for (const Fault fault : idle)

@@ -54,6 +54,45 @@ TEST(VirtualTileLoad, LedgerOfAnExactLoad) {
   EXPECT_TRUE(ledger.next_complete);
   EXPECT_EQ(ledger.announced, 128U);
   EXPECT_EQ(ledger.credited, 128U);
+  EXPECT_FALSE(ledger.metered_next_early);
+  EXPECT_FALSE(ledger.metered_next_lost);
+}
+
+TEST(VirtualTileLoad, EachOfFourCopiesFindsPoisonAndLeavesTheSame) {
+  const RunResult result = run_virtual_tile_load(inside(), kNoFault);
+  ASSERT_EQ(result.later.size(), 3U);
+  for (const auto& window : result.later) EXPECT_EQ(window, result.bytes);
+}
+
+TEST(VirtualTileLoad, WhatOnlyTheSecondCopyLosesIsPoisonInItsWindow) {
+  const RunResult result = run_virtual_tile_load(inside(), kFaultSecondCopyShort);
+  ASSERT_EQ(result.later.size(), 3U);
+  EXPECT_EQ(result.bytes[kGuard + 127], source_byte({.seed = 42}, kGuard + 80 * 5 + 16 + 31));
+  EXPECT_EQ(result.later[0][kGuard + 127], poison_byte({.seed = 42}, kGuard + 127));
+  EXPECT_EQ(result.later[1], result.bytes);
+}
+
+TEST(VirtualTileLoad, CreditBehindTheMetersBackKeepsItsNextPhaseOpen) {
+  const RunResult result = run_virtual_tile_load(inside(), kFaultCreditLate);
+  EXPECT_EQ(result.fault, DeviceFault::timeout);
+  EXPECT_EQ(result.note, "the wait for phase 1 of the metered barrier ended by its bound");
+  EXPECT_EQ(result.ledger.credited, 128U);
+  EXPECT_TRUE(result.ledger.next_complete);
+  EXPECT_TRUE(result.ledger.metered_next_lost);
+}
+
+TEST(VirtualTileLoad, APhaseThatCompletesWithoutCreditTakesNothingAsAnnounced) {
+  EXPECT_EQ(run_virtual_tile_load(inside(), kFaultTxCountIgnored).ledger.announced, 0U);
+}
+
+TEST(VirtualTileLoad, HintAndSourceChangeNothing) {
+  TileLoad load = inside();
+  const RunResult plain = run_virtual_tile_load(load, kNoFault);
+  load.hint = CacheHint::evict_last;
+  load.source = MemorySource::pinned;
+  const RunResult other = run_virtual_tile_load(load, kNoFault);
+  EXPECT_EQ(other.bytes, plain.bytes);
+  EXPECT_EQ(other.ledger, plain.ledger);
 }
 
 TEST(VirtualTileLoad, InvertedPayloadInvertsTheWholeWindow) {

@@ -24,8 +24,7 @@ RunResult faulted(DeviceFault fault, std::int32_t code, std::string note) {
   return result;
 }
 
-void refuse_oversize(const TileLoad& load) {
-  const TensorMapSpec& map = load.map;
+void refuse_oversize(const TensorMapSpec& map, std::uint32_t shared_offset, std::uint32_t tiles) {
   std::uint64_t tile = element_bytes(map.type);
   double tensor = static_cast<double>(map.extent[0]) * element_bytes(map.type);  // 2^72 at most
   for (std::uint32_t i = 0; i < map.rank; ++i) {
@@ -33,15 +32,15 @@ void refuse_oversize(const TileLoad& load) {
     if (i > 0)
       tensor += static_cast<double>(map.extent[i] - 1) * static_cast<double>(map.stride[i - 1]);
   }
-  const std::uint64_t window = tile + load.destination_offset + 2 * std::uint64_t{kGuardBytes};
+  const std::uint64_t window = tiles * tile + shared_offset + 2 * std::uint64_t{kGuardBytes};
   if (window > kSharedBytesMax)
     throw Error(
-        fmt::format("tile load: a window of {} bytes (tile {}) does not fit shared memory "
+        fmt::format("a shared window of {} bytes (tile {}) does not fit shared memory "
                     "({}); take a smaller box",
                     window, tile, kSharedBytesMax));
   if (tensor + map.base_offset > static_cast<double>(kSourceBytesMax))
     throw Error(
-        fmt::format("tile load: a tensor that spans {:.0f} bytes; the virtual device holds "
+        fmt::format("a tensor that spans {:.0f} bytes; the virtual device holds "
                     "{}; take smaller extents or strides",
                     tensor, kSourceBytesMax));
 }
@@ -49,17 +48,22 @@ void refuse_oversize(const TileLoad& load) {
 }  // namespace
 
 RunResult preflight(const TileLoad& load) {
-  if (const std::string why = refusal_of(load.map); !why.empty())
+  return preflight(load.map, load.at, load.destination_offset, 1);
+}
+
+RunResult preflight(const TensorMapSpec& map, const std::array<std::int32_t, kMaxRank>& at,
+                    std::uint32_t shared_offset, std::uint32_t tiles) {
+  if (const std::string why = refusal_of(map); !why.empty())
     return faulted(DeviceFault::encode_refused, kEncodeRefusedCode, "tensor map refused: " + why);
-  if (static_cast<std::int64_t>(load.at[0]) * element_bytes(load.map.type) % kChunkBytes != 0)
+  if (static_cast<std::int64_t>(at[0]) * element_bytes(map.type) % kChunkBytes != 0)
     return faulted(DeviceFault::sticky, kIllegalInstruction,
                    fmt::format("illegal instruction: inner coordinate {} of {} is off 16 bytes",
-                               load.at[0], name_of(load.map.type)));
-  if (load.destination_offset % 128 != 0)
-    return faulted(DeviceFault::sticky, kMisalignedAddress,
-                   fmt::format("misaligned address: destination offset {} is no multiple of 128",
-                               load.destination_offset));
-  refuse_oversize(load);
+                               at[0], name_of(map.type)));
+  if (shared_offset % 128 != 0)
+    return faulted(
+        DeviceFault::sticky, kMisalignedAddress,
+        fmt::format("misaligned address: shared offset {} is no multiple of 128", shared_offset));
+  refuse_oversize(map, shared_offset, tiles);
   return {};
 }
 

@@ -2,6 +2,7 @@
 // may run at all. For every operation that is made of tile loads.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -22,6 +23,11 @@ inline constexpr std::int64_t kWindowAddress = 4096;
 /// where nothing does. Throws Error where the window does not fit shared memory or the tensor 1
 /// GiB.
 RunResult preflight(const TileLoad& load);
+
+/// The same for `tiles` tiles of `map`, one behind the other from `shared_offset` behind the
+/// leading guard, whose first box starts at `at`.
+RunResult preflight(const TensorMapSpec& map, const std::array<std::int32_t, kMaxRank>& at,
+                    std::uint32_t shared_offset, std::uint32_t tiles);
 
 /// The source allocation, filled.
 std::vector<std::uint8_t> make_source(const TileLoad& load);

@@ -1,8 +1,16 @@
 // Hands each operation to its virtual engine.
 #include "kernels/virtual/virtual_device.hpp"
 
+#include "kernels/error.hpp"
+#include "kernels/virtual/barrier_cycle.hpp"
+#include "kernels/virtual/expect_tx.hpp"
 #include "kernels/virtual/gemm.hpp"
+#include "kernels/virtual/multicast_load.hpp"
+#include "kernels/virtual/tile_consume.hpp"
 #include "kernels/virtual/tile_load.hpp"
+#include "kernels/virtual/tile_read.hpp"
+#include "kernels/virtual/tile_round_trip.hpp"
+#include "kernels/virtual/tile_store.hpp"
 
 namespace tidemark {
 namespace {
@@ -12,6 +20,25 @@ struct Runner {
   Fault fault;
   RunResult operator()(const TileLoad& load) const { return run_virtual_tile_load(load, fault); }
   RunResult operator()(const Gemm& gemm) const { return run_virtual_gemm(gemm, fault); }
+  RunResult operator()(const TileStore& store) const {
+    return run_virtual_tile_store(store, fault);
+  }
+  RunResult operator()(const MulticastLoad& multicast) const {
+    return run_virtual_multicast_load(multicast, fault);
+  }
+  RunResult operator()(const ExpectTx& expect) const {
+    return run_virtual_expect_tx(expect, fault);
+  }
+  RunResult operator()(const TileConsume& consume) const {
+    return run_virtual_tile_consume(consume, fault);
+  }
+  RunResult operator()(const TileRoundTrip& trip) const {
+    return run_virtual_tile_round_trip(trip, fault);
+  }
+  RunResult operator()(const BarrierCycle& cycle) const {
+    return run_virtual_barrier_cycle(cycle, fault);
+  }
+  RunResult operator()(const TileRead& read) const { return run_virtual_tile_read(read, fault); }
 };
 
 struct Timekeeper {
@@ -22,6 +49,16 @@ struct Timekeeper {
   }
   Measurement operator()(const Gemm& gemm) const {
     return measure_virtual_gemm(gemm, timing, fault);
+  }
+  Measurement operator()(const TileStore& store) const {
+    return measure_virtual_tile_store(store, timing, fault);
+  }
+  Measurement operator()(const TileRead& read) const {
+    return measure_virtual_tile_read(read, timing, fault);
+  }
+  template <typename Untimed>
+  Measurement operator()(const Untimed& /*op*/) const {
+    throw Error("this operation has no timed form: give it a conformance case");
   }
 };
 

@@ -6,21 +6,6 @@
 namespace tidemark {
 namespace {
 
-// A stream of draws from one seed.
-class Draws {
- public:
-  explicit Draws(std::uint64_t seed) : state_(seed) {}
-  std::uint32_t below(std::uint32_t bound) {
-    return static_cast<std::uint32_t>(splitmix64(state_++) % bound);
-  }
-  std::uint32_t between(std::uint32_t low, std::uint32_t high) {
-    return low + below(high - low + 1);
-  }
-
- private:
-  std::uint64_t state_;
-};
-
 std::uint64_t rounded_up(std::uint64_t bytes) { return (bytes + 15) / 16 * 16; }
 
 // Places the box anywhere between wholly below and wholly above the tensor.
@@ -59,6 +44,17 @@ TileLoad tile_of_rank(DataType type, std::uint32_t rank) {
               {at.begin(), at.begin() + rank});
 }
 
+TileLoad atoms(const GroupedMatrix& matrix, std::uint32_t rows, std::uint32_t groups,
+               std::int32_t first_row, std::int32_t first_group) {
+  const std::uint32_t bytes = swizzle_bytes(matrix.swizzle);
+  const std::uint32_t width = elements_in(bytes, matrix.type);
+  TileLoad load = tile(matrix.type, {width, matrix.rows, matrix.groups}, {width, rows, groups},
+                       {0, first_row, first_group});
+  load.map.stride = {std::uint64_t{bytes} * matrix.groups + matrix.padding, bytes};
+  load.map.swizzle = matrix.swizzle;
+  return load;
+}
+
 std::int32_t step_of(const TileLoad& load, std::uint32_t i) {
   return i == 0 ? inner_step(load.map.type) : 1;
 }
@@ -82,13 +78,14 @@ TileLoad random_tile(std::uint64_t seed) {
   const std::uint32_t rank = draws.between(1, kMaxRank);
   const std::uint32_t inner =
       swizzle == Swizzle::none ? 16 * draws.between(1, 8) : swizzle_bytes(swizzle);
-  // By rank: boxes stay below 20 KiB and tensors below 1 MiB, so that rows stay quick.
-  constexpr std::uint32_t kHighestBox[kMaxRank] = {1, 64, 12, 5, 3};
+  // By rank: boxes stay below 12 KiB and tensors below 400 KiB, so that rows stay quick.
+  constexpr std::uint32_t kHighestBox[kMaxRank] = {1, 64, 9, 4, 3};
+  constexpr std::uint32_t kBeyondBox[kMaxRank] = {0, 4, 4, 4, 2};  // elements of the tensor
   std::vector<std::uint64_t> extent{draws.between(1, elements_in(400, type))};
   std::vector<std::uint32_t> box{elements_in(inner, type)};
   for (std::uint32_t i = 1; i < rank; ++i) {
     box.push_back(draws.between(1, kHighestBox[rank - 1]));
-    extent.push_back(draws.between(1, box.back() + 4));
+    extent.push_back(draws.between(1, box.back() + kBeyondBox[rank - 1]));
   }
   TileLoad load = tile(type, extent, box);
   for (std::uint32_t i = 1; i < rank; ++i) {
@@ -103,6 +100,8 @@ TileLoad random_tile(std::uint64_t seed) {
   load.map.base_offset = (swizzle == Swizzle::none ? 16 : 128) * draws.below(9);
   load.destination_offset = 128 * draws.below(8);
   place_at_random(load, draws);
+  load.hint = static_cast<CacheHint>(draws.below(4));
+  load.source = static_cast<MemorySource>(draws.below(4));
   return load;
 }
 

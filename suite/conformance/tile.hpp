@@ -13,8 +13,29 @@ namespace tidemark {
 inline constexpr std::array<DataType, 4> kTypeOfEachSize{DataType::u8, DataType::u16, DataType::u32,
                                                          DataType::u64};
 
+/// Every type that NaN fill is allowed for.
+inline constexpr std::array<DataType, 7> kFloatingTypes{
+    DataType::f16,     DataType::f32,  DataType::f64,     DataType::bf16,
+    DataType::f32_ftz, DataType::tf32, DataType::tf32_ftz};
+
 /// Every swizzle that moves bytes.
 inline constexpr std::array<Swizzle, 3> kSwizzles{Swizzle::b32, Swizzle::b64, Swizzle::b128};
+
+/// A stream of draws from one seed: the same everywhere. `bound` and the width of a range are at
+/// least 1.
+class Draws {
+ public:
+  explicit Draws(std::uint64_t seed) : state_(seed) {}
+  std::uint32_t below(std::uint32_t bound) {
+    return static_cast<std::uint32_t>(splitmix64(state_++) % bound);
+  }
+  std::uint32_t between(std::uint32_t low, std::uint32_t high) {
+    return low + below(high - low + 1);
+  }
+
+ private:
+  std::uint64_t state_;
+};
 
 /// Elements of `type` in `bytes`.
 constexpr std::uint32_t elements_in(std::uint32_t bytes, DataType type) {
@@ -35,6 +56,22 @@ TileLoad tile(DataType type, const std::vector<std::uint64_t>& extent,
 /// box is smaller in every dimension and starts one step inside.
 TileLoad tile_of_rank(DataType type, std::uint32_t rank);
 
+/// A row-major matrix as groups of columns, each as wide as one swizzle atom.
+struct GroupedMatrix {
+  DataType type = DataType::u8;
+  Swizzle swizzle = Swizzle::b128;  // not none: its width is that of a group
+  std::uint32_t rows = 0;
+  std::uint32_t groups = 0;
+  std::uint32_t padding = 0;  // bytes from the last group of a row to the next row
+};
+
+/// One copy of `rows` x `groups` atoms' worth of `matrix` by a map of rank 3: dimension 0 runs over
+/// the columns of a group, dimension 1 over rows (a row pitch apart), dimension 2 over groups (a
+/// swizzle width apart). In shared memory each group lies whole, `rows` x the swizzle width, behind
+/// the one before: with a multiple of 8 rows, a column of swizzle atoms as wgmma reads them.
+TileLoad atoms(const GroupedMatrix& matrix, std::uint32_t rows, std::uint32_t groups,
+               std::int32_t first_row = 0, std::int32_t first_group = 0);
+
 /// The step in which `at` may move along dimension `i`: 16 bytes in dimension 0, else one element.
 std::int32_t step_of(const TileLoad& load, std::uint32_t i);
 
@@ -46,8 +83,8 @@ std::int32_t highest_inside(const TileLoad& load, std::uint32_t i);
 /// `overhang` steps in every dimension; 0 keeps it within.
 TileLoad in_corner(TileLoad load, std::uint32_t corner, std::int32_t overhang);
 
-/// A legal load of any rank, type, swizzle and fill, anywhere about its tensor; a function of
-/// `seed` alone.
+/// A legal load of any rank, type, swizzle, fill, hint and source, anywhere about its tensor; a
+/// function of `seed` alone.
 TileLoad random_tile(std::uint64_t seed);
 
 }  // namespace tidemark

@@ -9,36 +9,18 @@
 
 #include <fmt/format.h>
 
+#include "suite/oracle/difference.hpp"
 #include "suite/oracle/tile_place.hpp"
 
 namespace tidemark {
 namespace {
 
 constexpr std::size_t kChunk = 16;
-using Bytes = std::vector<std::uint8_t>;
 
 std::uint64_t element_bits(const Bytes& bytes, std::size_t offset, std::size_t size) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &bytes[offset], size);
   return bits;
-}
-
-// What a range of bytes got wrong.
-struct Difference {
-  std::size_t first = 0;
-  std::uint64_t wrong = 0;
-};
-
-std::optional<Difference> exact_difference(const Bytes& expected, const Bytes& actual,
-                                           std::size_t begin, std::size_t end) {
-  if (begin == end || std::memcmp(&expected[begin], &actual[begin], end - begin) == 0) return {};
-  Difference difference;
-  for (std::size_t i = end; i-- > begin;)
-    if (expected[i] != actual[i]) {
-      difference.first = i;
-      ++difference.wrong;
-    }
-  return difference;
 }
 
 // The tile, where elements outside the tensor may hold any NaN. A NaN can be judged only whole, and
@@ -74,7 +56,7 @@ std::string origin_text(const TileLoad& load, const Expectation& expected, const
   const std::size_t chunk = offset / kChunk * kChunk;
   bool untouched = true;
   for (std::size_t i = chunk; i < chunk + kChunk; ++i)
-    untouched = untouched && actual[i] == poison_byte(load.payload, static_cast<std::uint32_t>(i));
+    untouched = untouched && actual[i] == (poison_byte(load.payload, i) ^ expected.poison_twist);
   if (untouched) return "; the 16 bytes there are still poison";
   if (std::all_of(&actual[chunk], &actual[chunk] + kChunk, [](auto byte) { return byte == 0; }))
     return "; the 16 bytes there are zero";
@@ -88,22 +70,9 @@ std::string origin_text(const TileLoad& load, const Expectation& expected, const
   return fmt::format("; the 16 bytes there stand {} bytes into the tensor", from_tensor);
 }
 
-Miscompare wrong_byte(std::string_view what, const Difference& difference, const Bytes& expected,
-                      const Bytes& actual, std::uint32_t row) {
-  return {.row = row,
-          .parameters = {},
-          .what = std::string(what),
-          .coordinate = {},
-          .first_offset = difference.first,
-          .wrong_bytes = difference.wrong,
-          .expected = expected[difference.first],
-          .actual = actual[difference.first],
-          .text = {}};
-}
-
-Miscompare wrong_tile(const TileLoad& load, const Expectation& expected, const RunResult& result,
+Miscompare wrong_tile(const TileLoad& load, const Expectation& expected, const Bytes& actual,
                       const Difference& difference, std::uint32_t row) {
-  Miscompare miscompare = wrong_byte("byte", difference, expected.bytes, result.bytes, row);
+  Miscompare miscompare = wrong_byte("byte", difference, expected.bytes, actual, row);
   const auto offset = static_cast<std::uint32_t>(difference.first);
   const TilePlace place = element_at(load, unswizzled_byte(load, offset));
   miscompare.coordinate = place.element;
@@ -118,42 +87,28 @@ Miscompare wrong_tile(const TileLoad& load, const Expectation& expected, const R
       "{} element {} ({} the tensor), byte {} of the tile: expected {}, got 0x{:0{}x}{}; {} of {} "
       "tile bytes are wrong",
       name_of(load.map.type), coordinates_text(load, place), place.inside ? "in" : "outside",
-      offset - tile_start(load), wanted, element_bits(result.bytes, element, size), 2 * size,
-      origin_text(load, expected, result.bytes, offset), difference.wrong, tile_bytes(load.map));
+      offset - tile_start(load), wanted, element_bits(actual, element, size), 2 * size,
+      origin_text(load, expected, actual, offset), difference.wrong, tile_bytes(load.map));
   return miscompare;
 }
 
-Miscompare wrong_size(std::string_view what, std::string_view region, std::size_t expected,
-                      std::size_t actual, std::uint32_t row) {
-  return {.row = row,
-          .parameters = {},
-          .what = std::string(what),
-          .coordinate = {},
-          .first_offset = std::min(expected, actual),
-          .wrong_bytes = expected > actual ? expected - actual : actual - expected,
-          .expected = expected,
-          .actual = actual,
-          .text = fmt::format("{}: expected {} bytes back from the device, got {}", region,
-                              expected, actual)};
-}
-
-void compare_window(const TileLoad& load, const Expectation& expected, const RunResult& result,
+void compare_window(const TileLoad& load, const Expectation& expected, const Bytes& window,
                     std::uint32_t row, std::vector<Miscompare>& found) {
   const std::size_t size = expected.bytes.size();
-  if (result.bytes.size() != size) {
-    found.push_back(wrong_size("byte", "shared window", size, result.bytes.size(), row));
+  if (window.size() != size) {
+    found.push_back(wrong_size("byte", "shared window", size, window.size(), row));
     return;
   }
   const std::size_t begin = tile_start(load);
   const std::size_t end = begin + tile_bytes(load.map);
-  if (const auto tile = tile_difference(load, expected, result.bytes, begin, end))
-    found.push_back(wrong_tile(load, expected, result, *tile, row));
-  const auto before = exact_difference(expected.bytes, result.bytes, 0, begin);
-  const auto behind = exact_difference(expected.bytes, result.bytes, end, size);
+  if (const auto tile = tile_difference(load, expected, window, begin, end))
+    found.push_back(wrong_tile(load, expected, window, *tile, row));
+  const auto before = exact_difference(expected.bytes, window, 0, begin);
+  const auto behind = exact_difference(expected.bytes, window, end, size);
   if (!before && !behind) return;
   const Difference guard{.first = before ? before->first : behind->first,
                          .wrong = (before ? before->wrong : 0) + (behind ? behind->wrong : 0)};
-  Miscompare miscompare = wrong_byte("guard", guard, expected.bytes, result.bytes, row);
+  Miscompare miscompare = wrong_byte("guard", guard, expected.bytes, window, row);
   const bool is_before = guard.first < begin;
   miscompare.text = fmt::format(
       "guard byte {} bytes {} the tile was overwritten: expected 0x{:02x}, got 0x{:02x}; {} guard "
@@ -162,6 +117,30 @@ void compare_window(const TileLoad& load, const Expectation& expected, const Run
       miscompare.expected, miscompare.actual, guard.wrong);
   found.push_back(miscompare);
 }
+
+// The windows after the copies behind the first. One that is as the first was left has nothing new
+// to tell.
+void compare_later(const TileLoad& load, const Expectation& expected, const RunResult& result,
+                   std::uint32_t row, std::vector<Miscompare>& found) {
+  // Behind a wait that ended by its bound copies are left out, and the wait is the verdict.
+  const bool cut_short = result.fault == DeviceFault::timeout;
+  if (result.later.size() > expected.later ||
+      (result.later.size() < expected.later && !cut_short)) {
+    found.push_back(wrong_size("byte", "shared windows of later copies",
+                               expected.later * expected.bytes.size(),
+                               result.later.size() * expected.bytes.size(), row));
+    return;
+  }
+  for (std::size_t i = 0; i < result.later.size(); ++i) {
+    if (result.later[i] == result.bytes) continue;
+    const std::size_t known = found.size();
+    compare_window(load, expected, result.later[i], row, found);
+    for (std::size_t j = known; j < found.size(); ++j)
+      found[j].text = fmt::format("copy {} of {}: {}", i + 2, expected.later + 1, found[j].text);
+  }
+}
+
+}  // namespace
 
 void compare_source(const Expectation& expected, const RunResult& result, std::uint32_t row,
                     std::vector<Miscompare>& found) {
@@ -210,11 +189,14 @@ void compare_ledger(const BarrierLedger& expected, const BarrierLedger& actual, 
        expected.next_complete_early, actual.next_complete_early);
   line("next_complete", "phase 1 complete after the second copy", expected.next_complete,
        actual.next_complete);
-  line("announced", "bytes announced", expected.announced, actual.announced);
+  line("announced", "bytes that the barrier took as announced", expected.announced,
+       actual.announced);
   line("credited", "bytes credited", expected.credited, actual.credited);
+  line("metered_next_early", "phase 1 of the metered barrier complete before its copy",
+       expected.metered_next_early, actual.metered_next_early);
+  line("metered_next_lost", "phase 1 of the metered barrier open after its copy",
+       expected.metered_next_lost, actual.metered_next_lost);
 }
-
-}  // namespace
 
 bool is_nan(DataType type, std::uint64_t bits) {
   // Below the sign: all exponent bits set and a mantissa that is not zero, so above infinity.
@@ -238,7 +220,8 @@ bool is_nan(DataType type, std::uint64_t bits) {
 std::vector<Miscompare> compare(const TileLoad& load, const Expectation& expected,
                                 const RunResult& result, std::uint32_t row) {
   std::vector<Miscompare> found;
-  compare_window(load, expected, result, row, found);
+  compare_window(load, expected, result.bytes, row, found);
+  compare_later(load, expected, result, row, found);
   compare_source(expected, result, row, found);
   compare_ledger(expected.ledger, result.ledger, row, found);
   return found;

@@ -2,9 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
+#include "kernels/ops/expect_tx.hpp"
+#include "kernels/ops/multicast_load.hpp"
+#include "kernels/ops/tile_consume.hpp"
 #include "kernels/ops/tile_load.hpp"
+#include "kernels/ops/tile_read.hpp"
+#include "kernels/ops/tile_store.hpp"
 #include "suite/oracle/expectation.hpp"
 #include "suite/outcome.hpp"
 
@@ -13,10 +19,49 @@ namespace tidemark {
 /// Says whether the little-endian `bits` of an element of `type` are a NaN. False for integers.
 bool is_nan(DataType type, std::uint64_t bits);
 
-/// Everything in `result` that `expected` does not say: at most one Miscompare for the tile, one
-/// for its guards, one for the source and one for each line of the barrier ledger. Empty when all
+/// Adds what differs in the source allocation, for any operation that has one.
+void compare_source(const Expectation& expected, const RunResult& result, std::uint32_t row,
+                    std::vector<Miscompare>& found);
+
+/// Adds a Miscompare "barrier: <line>" to `found` where the two values differ.
+void compare_line(std::string_view line, std::string_view meaning, std::uint64_t expected,
+                  std::uint64_t actual, std::uint32_t row, std::vector<Miscompare>& found);
+
+/// Adds one for each line of the ledger that differs; `phases` is left to the caller.
+void compare_ledger(const BarrierLedger& expected, const BarrierLedger& actual, std::uint32_t row,
+                    std::vector<Miscompare>& found);
+
+/// Everything in `result` that `expected` does not say: at most one Miscompare for the tile and
+/// one for its guards, for each copy whose window differs from the first's, one for the source and
+/// one for each line of the barrier ledger. Empty when all
 /// agrees. Miscompare::parameters is left to the caller.
 std::vector<Miscompare> compare(const TileLoad& load, const Expectation& expected,
+                                const RunResult& result, std::uint32_t row);
+
+/// The same for tile stores: at most one Miscompare for the bytes that are stored, one for those
+/// that are left alone, one for the shared window and one for each chunk that the issuing thread
+/// read.
+std::vector<Miscompare> compare(const TileStore& store, const Expectation& expected,
+                                const RunResult& result, std::uint32_t row);
+
+/// The same for each block of a cluster; offsets count through all windows. What was written into a
+/// block outside the mask is a "canary". The source is compared once.
+std::vector<Miscompare> compare(const MulticastLoad& multicast, const Expectation& expected,
+                                const RunResult& result, std::uint32_t row);
+
+/// The same for one or two windows and the accounts of their barriers: at most one Miscompare for
+/// the window of block 1, and one for each line of each account that is promised and differs.
+std::vector<Miscompare> compare(const ExpectTx& op, const Expectation& expected,
+                                const RunResult& result, std::uint32_t row);
+
+/// At most one Miscompare for the result, one for each of its guards, one for the source and one
+/// for each line of the barrier ledger.
+std::vector<Miscompare> compare(const TileConsume& op, const Expectation& expected,
+                                const RunResult& result, std::uint32_t row);
+
+/// The same of a warp's read: at most one Miscompare for the lanes, one for the source, one for the
+/// barrier.
+std::vector<Miscompare> compare(const TileRead& read, const Expectation& expected,
                                 const RunResult& result, std::uint32_t row);
 
 }  // namespace tidemark

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/device.hpp"
+#include "kernels/ops/multicast_load.hpp"
 
 namespace tidemark {
 
@@ -19,10 +20,39 @@ struct Expectation {
   std::vector<Compare> compare;            // one a byte; empty: all exact
   std::vector<std::uint8_t> surroundings;  // of RunResult::surroundings, always exact
   BarrierLedger ledger;
+  StoreLedger stored{};  // tile stores
+  /// Windows in RunResult::later, each to be as `bytes` are.
+  std::uint32_t later = 0;
+  std::vector<BarrierLedger> cta_ledgers{};  // of RunResult::cta_ledgers
+  std::uint8_t poison_twist = 0;  // XORed to the poison of this window; only explanations need it
+  std::vector<TransactionLedger> transactions{};  // of RunResult::transactions, where promised
 };
 
 /// Pulls every byte of the shared window from the source: which byte belongs here?
 /// CUDA Driver API, cuTensorMapEncodeTiled; PTX ISA 9.0, 5.5 and 9.7.9.25.5.2.
 Expectation predict(const TileLoad& load);
+
+/// Pulls every byte of the destination allocation from the shared window. Throws Error where no
+/// document says what comes of a store and it is not held to a measurement either.
+/// CUDA Driver API, cuTensorMapEncodeTiled; PTX ISA 9.0, 5.5 and 9.7.9.25.5.2.
+Expectation predict(const TileStore& store);
+
+/// The window of each block by rank: the box for those in the mask, poison for the others. Throws
+/// Error where refusal_of(multicast) says why, and for loads that have no prediction.
+/// PTX ISA 9.0, 9.7.9.25.5.2: data and mbarrier signal go to the same offset in each destination.
+Expectation predict(const MulticastLoad& multicast);
+
+/// The windows as one exact copy leaves them, whatever was announced, and the account of every
+/// barrier: suite/oracle/expect_tx.hpp says which lines of it are promised.
+Expectation predict(const ExpectTx& op);
+
+/// The product of the two tiles as integer matrices, whatever the descriptors say: where they do
+/// not read what TMA wrote (reads_as_written), it is what must not come out.
+/// PTX ISA 9.0, 9.7.15.5.1.2 and 9.7.15.5.2; 5.5.3 for what lies outside a tensor.
+Expectation predict(const TileConsume& op);
+
+/// What lanes 0 to 31 read, 16 bytes each, pulled from the source by row and column.
+/// Throws Error for NaN fill.
+Expectation predict(const TileRead& read);
 
 }  // namespace tidemark

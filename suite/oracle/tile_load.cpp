@@ -30,6 +30,13 @@ void refuse_the_undocumented(const TileLoad& load) {
       throw Error(fmt::format("tile load: element stride {} in dimension {}; take 1 to 8",
                               map.element_stride[i], i));
   }
+  // PTX ISA 9.0, 9.7.13.15.2: the tx-count ends there, so that a larger tile cannot be announced.
+  constexpr std::uint32_t kMostAnnounced = (1U << 20) - 1;
+  if (tile_bytes(map) > kMostAnnounced)
+    throw Error(
+        fmt::format("tile load: a tile of {} bytes or more cannot be announced at once; "
+                    "take a smaller box",
+                    tile_bytes(map)));
   const std::uint32_t inner = map.box[0] * size;
   if (inner % kChunk != 0)
     throw Error(
@@ -96,7 +103,8 @@ Expectation predict(const TileLoad& load) {
                                      .next_complete_early = false,
                                      .next_complete = true,
                                      .announced = bytes,
-                                     .credited = bytes}};
+                                     .credited = bytes},
+                          .later = kLaterCopies};
   if (load.map.fill == Fill::nan)
     expectation.compare.assign(expectation.bytes.size(), Compare::exact);
   for (std::uint32_t offset = 0; offset < bytes; offset += kChunk)

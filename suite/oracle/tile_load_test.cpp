@@ -213,6 +213,19 @@ TEST(TileLoadOracle, RefusesADestinationOff128Bytes) {
   expect_refused(load, "multiple of 128");
 }
 
+TEST(TileLoadOracle, RefusesATileWhoseSizeLeaves32Bits) {
+  TileLoad load = small_load();
+  load.map.type = DataType::u64;
+  load.map.rank = 5;
+  load.map.extent = {256, 1, 1, 1, 1};
+  load.map.box = {256, 256, 256, 256, 256};  // 2^43 bytes: 0 in 32 bits
+  expect_refused(load, "cannot be announced");
+}
+
+TEST(TileLoadOracle, EachOfFourCopiesLeavesTheSameWindow) {
+  EXPECT_EQ(predict(small_load()).later, 3U);
+}
+
 TEST(TileLoadOracle, RefusesABoxOver256) {
   TileLoad load = small_load();
   load.map.box = {32, 257};

@@ -35,8 +35,10 @@ struct WaitResult {
 };
 
 /// Waits until the phase of `parity` is complete, at most about `bound_ns` (below 1 s). Acquires at
-/// block scope: what the copies of that phase wrote may be read afterwards. PTX ISA 9.0,
+/// `kScope`: what the copies of that phase wrote may be read afterwards. Block scope is for copies
+/// that this block issued; those of another block of the cluster need cluster scope. PTX ISA 9.0,
 /// 9.7.13.15.16.
+template <cuda::ptx::dot_scope kScope = cuda::ptx::dot_scope::cta>
 __device__ inline WaitResult wait_bounded(std::uint64_t* barrier, std::uint32_t parity,
                                           std::uint64_t bound_ns) {
   // The hardware may suspend the thread for this long before try_wait answers false.
@@ -50,7 +52,7 @@ __device__ inline WaitResult wait_bounded(std::uint64_t* barrier, std::uint32_t 
   WaitResult result;
   for (std::uint64_t tries = 0; tries < bound_tries; ++tries) {
     result.complete = cuda::ptx::mbarrier_try_wait_parity(
-        cuda::ptx::sem_acquire, cuda::ptx::scope_cta, barrier, parity, kSuspendNs);
+        cuda::ptx::sem_acquire, cuda::ptx::scope_t<kScope>{}, barrier, parity, kSuspendNs);
     result.waited_ns = cuda::ptx::get_sreg_globaltimer() - began_ns;
     if (result.complete || result.waited_ns > bound_ns) break;
     if (clock64() - began_cycle > bound_cycles) break;

@@ -7,8 +7,7 @@ namespace {
 
 std::vector<Op> rows(const RunContext&) {
   std::vector<Op> rows;
-  for (const DataType type : {DataType::f16, DataType::f32, DataType::f64, DataType::bf16,
-                              DataType::f32_ftz, DataType::tf32, DataType::tf32_ftz}) {
+  for (const DataType type : kFloatingTypes) {
     TileLoad load = tile_of_rank(type, 3);
     load.map.fill = Fill::nan;
     rows.emplace_back(load);

@@ -1,0 +1,34 @@
+// Owner of device memory that is made, given an address and mapped there in three steps.
+#pragma once
+
+#include <cstddef>
+
+namespace tidemark {
+
+/// Device memory of the current device by the driver's virtual memory management (cuMemCreate,
+/// cuMemAddressReserve, cuMemMap; CUDA Driver API, "Virtual Memory Management"), readable and
+/// writable there. Takes whole pieces of the allocation granularity (2 MiB on an H200). Move-only.
+/// Throws Error when there is not enough.
+class MappedBuffer {
+ public:
+  MappedBuffer() = default;
+  explicit MappedBuffer(std::size_t bytes);  // 0 is allowed: data() is then null
+  ~MappedBuffer();
+  MappedBuffer(MappedBuffer&& other) noexcept;
+  MappedBuffer& operator=(MappedBuffer&& other) noexcept;
+
+  std::byte* data() const { return reinterpret_cast<std::byte*>(address_); }
+  std::size_t size() const { return size_; }
+
+ private:
+  void release() noexcept;
+
+  unsigned long long address_ = 0;  // CUdeviceptr; 0 until reserved
+  unsigned long long memory_ = 0;   // CUmemGenericAllocationHandle
+  std::size_t size_ = 0;            // of the address range; 0 until all is done
+  std::size_t reserved_ = 0;
+  bool created_ = false;
+  bool mapped_ = false;
+};
+
+}  // namespace tidemark

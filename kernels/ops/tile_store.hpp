@@ -1,0 +1,136 @@
+// cp.async.bulk.tensor.{1..5}d.global.shared::cta.tile.bulk_group: boxes from shared to global
+// memory, each a bulk async-group of its own.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "kernels/ops/payload.hpp"
+#include "kernels/ops/source_element.hpp"
+#include "kernels/ops/tensor_map.hpp"
+
+namespace tidemark {
+
+inline constexpr std::uint32_t kMaxStores = 4;
+
+/// Which wait of a group is put to the test.
+enum class StoreWait : std::uint8_t {
+  complete,  // cp.async.bulk.wait_group: what the group wrote can be read
+  read,      // cp.async.bulk.wait_group.read: what the group reads can be overwritten
+};
+
+/// What a row is held to; the devices do not look at it.
+enum class HeldTo : std::uint8_t {
+  documents,    // what NVIDIA promises
+  measurement,  // also what was measured where the documents stop
+};
+
+/// `stores` tile stores of boxes that lie side by side. The device
+///   1. fills the destination allocation (destination_allocation_bytes) with poison_byte() and the
+///      shared window (window_bytes) with source_window_word(), each writer fencing its writes of
+///      the window for the async proxy;
+///   2. has one thread issue all stores, in order, and commit each as a group;
+///   3. StoreWait::read only: for each group, oldest first, waits by wait_group.read until no more
+///      than the younger groups are pending, then overwrites the tile of that group in the shared
+///      window with overwritten_word();
+///   4. has the issuing thread, for each group, oldest first, wait by wait_group until no more than
+///      the younger groups are pending and read kProbes chunks of what that group stored
+///      (StoreLedger, probe_offset);
+///   5. reads the window back, and the destination allocation after the end of the kernel.
+/// wait_group itself takes no bound: the host bounds the launch. Errors: an inner coordinate off 16
+/// bytes faults on a GPU (PTX ISA 9.0, 5.5.3.1); negative coordinates are not allowed in stores
+/// (CUDA C++ Programming Guide 13.1, 10.29.2) and fault on an H200 (driver 580.159).
+struct TileStore {
+  TensorMapSpec map{};
+  std::array<std::int32_t, kMaxRank> at{};  // first element of the first box, never negative
+  std::uint32_t source_offset = 0;          // bytes behind the leading guard; a multiple of 128
+  std::uint32_t stores = 1;                 // 1..kMaxStores
+  StoreWait wait = StoreWait::complete;
+  HeldTo held_to = HeldTo::documents;
+  Payload payload{};
+};
+
+/// What the runner sets for each run of a row.
+constexpr Payload& payload_of(TileStore& store) { return store.payload; }
+
+/// First element of box `group`: they follow each other along the last dimension.
+constexpr std::array<std::int32_t, kMaxRank> box_at(const TileStore& store, std::uint32_t group) {
+  std::array<std::int32_t, kMaxRank> at = store.at;
+  const std::uint32_t last = store.map.rank - 1;
+  at[last] = static_cast<std::int32_t>(at[last] + std::int64_t{group} * store.map.box[last]);
+  return at;
+}
+
+/// Bytes from the tile of one group to that of the next in the shared window: a tile, rounded up to
+/// the 128 on which each has to start.
+constexpr std::uint32_t tile_pitch(const TileStore& store) {
+  return (tile_bytes(store.map) + 127) / 128 * 128;
+}
+
+/// Offset in the shared window of the tile that box `group` is stored from.
+constexpr std::uint32_t tile_offset(const TileStore& store, std::uint32_t group) {
+  return kGuardBytes + store.source_offset + group * tile_pitch(store);
+}
+
+/// Bytes of the shared window: guard, source offset, tiles, guard.
+constexpr std::uint32_t window_bytes(const TileStore& store) {
+  return tile_offset(store, store.stores) + kGuardBytes;
+}
+
+/// Bytes of the destination allocation: guard, base offset, tensor, guard, rounded up to 16. The
+/// tensor map's address is allocation + kGuardBytes + base_offset.
+constexpr std::uint64_t destination_allocation_bytes(const TileStore& store) {
+  return (kGuardBytes + store.map.base_offset + tensor_bytes(store.map) + 15) / 16 * 16 +
+         kGuardBytes;
+}
+
+/// 32-bit word `index` of the shared window, guards included, before anything is stored.
+constexpr std::uint32_t source_window_word(const TileStore& store, std::uint64_t index) {
+  return source_element_word(store.payload, store.map.type, index);
+}
+
+/// 32-bit word `index` of the shared window once its tile has been overwritten (step 3).
+constexpr std::uint32_t overwritten_word(const TileStore& store, std::uint64_t index) {
+  return ~source_window_word(store, index);
+}
+
+/// Chunks of 16 bytes that step 4 looks at in each box: the first, and the last inside the tensor.
+inline constexpr std::uint32_t kProbes = 2;
+
+/// No byte of the allocation.
+inline constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+
+/// Offset in the destination allocation of chunk `probe` (0..kProbes-1) of box `group`, or kNowhere
+/// where the box lies outside the tensor or beyond `stores`.
+constexpr std::uint64_t probe_offset(const TileStore& store, std::uint32_t group,
+                                     std::uint32_t probe) {
+  if (group >= store.stores) return kNowhere;
+  const TensorMapSpec& map = store.map;
+  const std::array<std::int32_t, kMaxRank> first = box_at(store, group);
+  const std::uint32_t size = element_bytes(map.type);
+  std::uint64_t offset = kGuardBytes + map.base_offset;
+  for (std::uint32_t i = 0; i < map.rank; ++i) {
+    const auto begin = static_cast<std::uint64_t>(first[i]);
+    if (begin >= map.extent[i]) return kNowhere;
+    std::uint64_t index = begin;
+    if (probe != 0) {
+      const std::uint32_t step = i == 0 ? 1 : map.element_stride[i];
+      const std::uint64_t end = std::min(begin + map.box[i], map.extent[i]);
+      index = begin + (end - 1 - begin) / step * step;
+    }
+    offset += i == 0 ? index * size / 16 * 16 : index * map.stride[i - 1];
+  }
+  return offset;
+}
+
+/// What the issuing thread read of each box right after it had waited for that box's group.
+struct StoreLedger {
+  using ProbedChunk = std::array<std::uint8_t, 16>;
+  /// By group and probe; zeros where probe_offset() is kNowhere.
+  std::array<std::array<ProbedChunk, kProbes>, kMaxStores> read{};
+
+  friend bool operator==(const StoreLedger&, const StoreLedger&) = default;
+};
+
+}  // namespace tidemark

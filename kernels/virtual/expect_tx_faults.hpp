@@ -1,0 +1,42 @@
+// The faults of mismatched announcements: each changes one step of an mbarrier, or of the engine
+// where it meets one.
+#pragma once
+
+#include <span>
+
+#include "kernels/fault.hpp"
+
+namespace tidemark {
+
+// Completion: when a phase ends.
+inline constexpr Fault kFaultExpectBelowZeroCompletes{500};
+inline constexpr Fault kFaultExpectArrivalCompletes{501};
+inline constexpr Fault kFaultExpectCreditNeverCompletes{502};
+inline constexpr Fault kFaultExpectSurplusForgiven{503};
+inline constexpr Fault kFaultExpectNextWaitsTwice{504};
+inline constexpr Fault kFaultExpectArrivalTwice{505};
+inline constexpr Fault kFaultExpectParityInverted{506};
+// Account: what the tx-count makes of announcements and credits.
+inline constexpr Fault kFaultExpectNegativeClamped{520};
+inline constexpr Fault kFaultExpectDebtForgiven{521};
+inline constexpr Fault kFaultExpectSecondIgnored{522};
+inline constexpr Fault kFaultExpectAloneIgnored{523};
+inline constexpr Fault kFaultExpectLowBitsDropped{524};
+inline constexpr Fault kFaultExpectHighBitsDropped{525};
+inline constexpr Fault kFaultExpectCountSaturates{526};
+inline constexpr Fault kFaultExpectZeroCounts{527};
+inline constexpr Fault kFaultExpectCompleteTxShort{528};
+// Place: which barrier, which window.
+inline constexpr Fault kFaultExpectCreditOnOther{540};
+inline constexpr Fault kFaultExpectOtherOnCopys{541};
+inline constexpr Fault kFaultExpectRemoteLost{542};
+inline constexpr Fault kFaultExpectRemoteLocal{543};
+inline constexpr Fault kFaultExpectPeerWritten{544};
+// Data: what the announcement must have no say in.
+inline constexpr Fault kFaultExpectOverLosesLast{550};
+inline constexpr Fault kFaultExpectUnannouncedLost{551};
+
+/// All of them, in the order of their values. Each is harmless where its step does not occur.
+std::span<const FaultInfo> expect_tx_faults();
+
+}  // namespace tidemark

@@ -1,0 +1,131 @@
+// Reading, landing and waiting, and the faults that change one of these steps.
+#include "kernels/virtual/store_engine.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "kernels/virtual/tile_store_faults.hpp"
+
+namespace tidemark {
+namespace {
+
+void break_data(std::array<std::uint8_t, kChunkBytes>& bytes, DataType type, bool last,
+                Fault fault) {
+  if (fault == kFaultStoreBitFlipped && last) bytes[5] ^= 0x08;
+  if (fault == kFaultStoreBitStuck) bytes[15] &= 0x7f;
+  if (fault == kFaultStoreChunkShifted && last)
+    std::rotate(bytes.begin(), bytes.begin() + 1, bytes.end());
+  if (fault == kFaultStoreWideHalvesExchanged && element_bytes(type) == 8)
+    for (std::size_t i = 0; i < kChunkBytes; i += 8)
+      std::swap_ranges(&bytes[i], &bytes[i] + 4, &bytes[i] + 4);
+  if (fault == kFaultStoreU16BytesExchanged && type == DataType::u16)
+    for (std::size_t i = 0; i < kChunkBytes; i += 2) std::swap(bytes[i], bytes[i + 1]);
+  if (fault == kFaultStoreFtzAsTf32 && type == DataType::f32_ftz)
+    for (std::size_t i = 0; i < kChunkBytes; i += 4) {
+      bytes[i] = 0;  // the 13 mantissa bits that tf32 does not have
+      bytes[i + 1] &= 0xe0;
+    }
+}
+
+}  // namespace
+
+StoreEngine::StoreEngine(std::uint64_t seed, DataType type, SharedWindow& shared,
+                         std::vector<std::uint8_t>& global, Fault fault)
+    : draw_{splitmix64(seed)}, type_(type), shared_(&shared), global_(&global), fault_(fault) {}
+
+void StoreEngine::issue(std::vector<StoreChunk> chunks) {
+  Group group;
+  // An empty group is a group all the same: waits count it.
+  if (fault_ == kFaultStoreYoungerGroupsLost && !groups_.empty()) chunks.clear();
+  for (const StoreChunk& chunk : chunks) group.transfers.push_back({.chunk = chunk});
+  if (!chunks.empty()) group.transfers.back().last = true;
+  // Waits that return early do so before the last chunk, which therefore has to come last.
+  const bool last_stays = fault_ == kFaultStoreReadWaitEarly || fault_ == kFaultStoreWaitEarly;
+  const auto shuffled =
+      static_cast<std::uint32_t>(chunks.size()) - (last_stays && !chunks.empty() ? 1 : 0);
+  for (std::uint32_t i = shuffled; i > 1; --i)
+    std::swap(group.transfers[i - 1], group.transfers[below(draw_, i)]);
+  groups_.push_back(std::move(group));
+}
+
+void StoreEngine::wait_read(std::uint32_t pending) {
+  if (fault_ == kFaultStoreReadWaitAtOnce) return;
+  waits_for_reads_ = true;
+  wait(pending, Until::read);
+  waits_for_reads_ = false;
+}
+
+void StoreEngine::wait_complete(std::uint32_t pending) {
+  wait(pending, fault_ == kFaultStoreWaitAsRead ? Until::read : Until::landed);
+}
+
+void StoreEngine::finish() {
+  for (Group& group : groups_) {
+    while (group.read < group.transfers.size()) read_next(group);
+    while (group.landed < group.transfers.size()) land_next(group);
+  }
+}
+
+// How many transfers of a group are read before a wait for its reads returns.
+std::size_t StoreEngine::readable(const Group& group) const {
+  const bool early = fault_ == kFaultStoreReadWaitEarly && waits_for_reads_;
+  return group.transfers.size() - (early && !group.transfers.empty() ? 1 : 0);
+}
+
+// How many land before a wait for the group returns.
+std::size_t StoreEngine::landable(const Group& group) const {
+  const bool early = fault_ == kFaultStoreWaitEarly;
+  return group.transfers.size() - (early && !group.transfers.empty() ? 1 : 0);
+}
+
+void StoreEngine::wait(std::uint32_t pending, Until until) {
+  const std::size_t waited = groups_.size() > pending ? groups_.size() - pending : 0;
+  const std::size_t first = fault_ == kFaultStoreYoungestFirst ? groups_.size() - waited : 0;
+  for (std::size_t i = first; i < first + waited; ++i) {
+    const Group& group = groups_[i];
+    while (until == Until::read ? group.read < readable(group) : group.landed < landable(group))
+      advance_one(i);
+  }
+}
+
+// One step of any group, of the one that is waited for more often than of others: they move as
+// well, and may be far behind when the wait returns. Reads run ahead of landings by a drawn
+// distance.
+void StoreEngine::advance_one(std::size_t waited) {
+  const std::size_t any = below(draw_, static_cast<std::uint32_t>(groups_.size()));
+  const std::size_t start = below(draw_, 2) == 0 ? waited : any;
+  const bool prefers_read = below(draw_, 2) == 0;
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    Group& group = groups_[(start + i) % groups_.size()];
+    const bool can_read = group.read < readable(group);
+    const bool can_land = group.landed < std::min(group.read, landable(group));
+    if (!can_read && !can_land) continue;
+    if (can_read && (prefers_read || !can_land))
+      read_next(group);
+    else
+      land_next(group);
+    return;
+  }
+}
+
+void StoreEngine::read_next(Group& group) {
+  Transfer& transfer = group.transfers[group.read++];
+  const std::int64_t at = transfer.chunk.source - shared_->address;
+  std::memcpy(transfer.bytes.data(), &shared_->bytes[static_cast<std::size_t>(at)], kChunkBytes);
+  if (fault_ != kNoFault) break_data(transfer.bytes, type_, transfer.last, fault_);
+}
+
+void StoreEngine::land_next(Group& group) {
+  const Transfer& transfer = group.transfers[group.landed++];
+  const auto size = static_cast<std::int64_t>(global_->size());
+  for (std::uint32_t i = 0; i < kChunkBytes; ++i) {
+    const std::int64_t offset = transfer.chunk.destination + i;
+    if (offset < 0 || offset >= size || (transfer.chunk.written >> i & 1U) == 0) continue;
+    (*global_)[static_cast<std::size_t>(offset)] = transfer.bytes[i];
+  }
+  if (fault_ == kFaultStoreSourceOverwritten && transfer.last)
+    store(*shared_, transfer.chunk.source + kChunkBytes, {.bytes = transfer.bytes});
+}
+
+}  // namespace tidemark

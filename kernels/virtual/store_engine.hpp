@@ -1,0 +1,73 @@
+// The virtual device's asynchronous store engine: chunks are read from shared memory, and land in
+// global memory later, both in an order of its own; groups of them can be waited for.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/fault.hpp"
+#include "kernels/ops/tensor_map.hpp"
+#include "kernels/virtual/bulk_engine.hpp"
+#include "kernels/virtual/draw.hpp"
+
+namespace tidemark {
+
+/// Sixteen bytes that a store moves.
+struct StoreChunk {
+  std::int64_t source = 0;         // absolute, in shared memory
+  std::int64_t destination = 0;    // in the destination allocation
+  std::uint16_t written = 0xffff;  // bit i: byte i is stored
+};
+
+/// Stores in flight, one bulk async-group after the other. Nothing moves by itself: time passes
+/// where somebody waits, and what nobody waits for moves in finish().
+class StoreEngine {
+ public:
+  /// `shared` and `global` must outlive the engine; `type` is that of the elements.
+  StoreEngine(std::uint64_t seed, DataType type, SharedWindow& shared,
+              std::vector<std::uint8_t>& global, Fault fault);
+
+  /// Takes the chunks of one store as one committed group, and draws their order.
+  void issue(std::vector<StoreChunk> chunks);
+
+  /// cp.async.bulk.wait_group.read: all groups but the `pending` youngest have read their sources.
+  void wait_read(std::uint32_t pending);
+
+  /// cp.async.bulk.wait_group: all groups but the `pending` youngest have landed.
+  void wait_complete(std::uint32_t pending);
+
+  /// Lets everything land, as the end of a kernel does.
+  void finish();
+
+ private:
+  enum class Until : std::uint8_t { read, landed };
+
+  struct Transfer {
+    StoreChunk chunk;
+    std::array<std::uint8_t, kChunkBytes> bytes{};
+    bool last = false;  // of its store
+  };
+  struct Group {
+    std::vector<Transfer> transfers;  // in the order in which they are read and land
+    std::size_t read = 0, landed = 0;
+  };
+
+  std::size_t readable(const Group& group) const;
+  std::size_t landable(const Group& group) const;
+  void wait(std::uint32_t pending, Until until);
+  void advance_one(std::size_t waited);
+  void read_next(Group& group);
+  void land_next(Group& group);
+
+  Draw draw_;
+  DataType type_;
+  SharedWindow* shared_;
+  std::vector<std::uint8_t>* global_;
+  Fault fault_;
+  bool waits_for_reads_ = false;  // in wait_read
+  std::vector<Group> groups_;     // oldest first
+};
+
+}  // namespace tidemark

@@ -1,0 +1,151 @@
+// What waits for groups promise, and what they leave open.
+#include "kernels/virtual/store_engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "kernels/virtual/tile_store_faults.hpp"
+
+namespace tidemark {
+namespace {
+
+// Shared memory from address 4096 holds 7; global memory holds 1.
+struct Memory {
+  SharedWindow shared{.address = 4096, .bytes = std::vector<std::uint8_t>(4096, 7)};
+  std::vector<std::uint8_t> global = std::vector<std::uint8_t>(4096, 1);
+};
+
+// `count` chunks from the start of shared memory to `destination` and on.
+std::vector<StoreChunk> chunks(std::uint32_t count, std::int64_t destination) {
+  std::vector<StoreChunk> list;
+  for (std::int64_t i = 0; i < count; ++i)
+    list.push_back({.source = 4096 + 16 * i, .destination = destination + 16 * i});
+  return list;
+}
+
+std::int64_t count_of(const std::vector<std::uint8_t>& bytes, std::uint8_t value) {
+  return std::count(bytes.begin(), bytes.end(), value);
+}
+
+TEST(StoreEngine, NothingMovesBeforeSomebodyWaits) {
+  Memory memory;
+  StoreEngine engine(1, DataType::u8, memory.shared, memory.global, kNoFault);
+  engine.issue(chunks(40, 0));
+  EXPECT_EQ(count_of(memory.global, 7), 0);
+}
+
+TEST(StoreEngine, ACompleteGroupHasLanded) {
+  Memory memory;
+  StoreEngine engine(1, DataType::u8, memory.shared, memory.global, kNoFault);
+  engine.issue(chunks(40, 64));
+  engine.wait_complete(0);
+  EXPECT_EQ(count_of(memory.global, 7), 640);
+  EXPECT_EQ(memory.global[63], 1);
+  EXPECT_EQ(memory.global[64 + 640], 1);
+}
+
+TEST(StoreEngine, PendingGroupsAreTheYoungest) {
+  Memory memory;
+  StoreEngine engine(2, DataType::u8, memory.shared, memory.global, kNoFault);
+  engine.issue(chunks(40, 0));
+  engine.issue(chunks(120, 1024));
+  engine.wait_complete(1);
+  EXPECT_EQ(std::count(memory.global.begin(), memory.global.begin() + 640, 7), 640);
+  EXPECT_LT(count_of(memory.global, 7), 640 + 1920);  // some of the second are on their way
+}
+
+TEST(StoreEngine, ReadSourcesCanBeOverwritten) {
+  Memory memory;
+  StoreEngine engine(3, DataType::u8, memory.shared, memory.global, kNoFault);
+  engine.issue(chunks(40, 0));
+  engine.wait_read(0);
+  EXPECT_LT(count_of(memory.global, 7), 640);  // read, and not all landed
+  std::fill(memory.shared.bytes.begin(), memory.shared.bytes.end(), std::uint8_t{9});
+  engine.finish();
+  EXPECT_EQ(count_of(memory.global, 7), 640);
+  EXPECT_EQ(count_of(memory.global, 9), 0);
+}
+
+TEST(StoreEngine, SourcesThatNobodyWaitedForAreReadAsTheyAreThen) {
+  Memory memory;
+  StoreEngine engine(4, DataType::u8, memory.shared, memory.global, kNoFault);
+  engine.issue(chunks(40, 0));
+  std::fill(memory.shared.bytes.begin(), memory.shared.bytes.end(), std::uint8_t{9});
+  engine.finish();
+  EXPECT_EQ(count_of(memory.global, 9), 640);
+}
+
+TEST(StoreEngine, AnEmptyGroupCountsAsOne) {
+  Memory memory;
+  StoreEngine engine(5, DataType::u8, memory.shared, memory.global, kNoFault);
+  engine.issue(chunks(40, 0));
+  engine.issue({});
+  engine.wait_complete(1);
+  EXPECT_EQ(count_of(memory.global, 7), 640);
+}
+
+TEST(StoreEngine, WritesOnlyTheBytesThatAreMarked) {
+  Memory memory;
+  StoreEngine engine(6, DataType::u8, memory.shared, memory.global, kNoFault);
+  engine.issue({{.source = 4096, .destination = 32, .written = 0x0fff}});
+  engine.wait_complete(0);
+  EXPECT_EQ(memory.global[43], 7);
+  EXPECT_EQ(memory.global[44], 1);
+}
+
+TEST(StoreEngine, WhatLiesOutsideTheAllocationIsLost) {
+  Memory memory;
+  StoreEngine engine(7, DataType::u8, memory.shared, memory.global, kNoFault);
+  engine.issue({{.source = 4096, .destination = -8}, {.source = 4096, .destination = 4088}});
+  engine.finish();
+  EXPECT_EQ(count_of(memory.global, 7), 16);
+}
+
+TEST(StoreEngine, SeedsChooseTheOrder) {
+  const auto landed = [](std::uint64_t seed) {
+    Memory memory;
+    StoreEngine engine(seed, DataType::u8, memory.shared, memory.global, kNoFault);
+    engine.issue(chunks(40, 0));
+    engine.issue(chunks(40, 1024));
+    engine.wait_complete(1);
+    return memory.global;
+  };
+  EXPECT_EQ(landed(8), landed(8));
+  EXPECT_NE(landed(8), landed(9));
+}
+
+TEST(StoreEngine, ChunksLandInAnOrderThatIsNotTheirs) {
+  Memory memory;
+  StoreEngine engine(12, DataType::u8, memory.shared, memory.global, kNoFault);
+  engine.issue(chunks(40, 0));
+  engine.wait_read(0);
+  const std::int64_t landed = count_of(memory.global, 7);
+  ASSERT_GT(landed, 0);
+  ASSERT_LT(landed, 640);
+  EXPECT_LT(std::count(memory.global.begin(), memory.global.begin() + landed, 7), landed);
+}
+
+TEST(StoreEngine, AnEarlyReadWaitLeavesTheLastChunkToBeReadLater) {
+  Memory memory;
+  StoreEngine engine(10, DataType::u8, memory.shared, memory.global, kFaultStoreReadWaitEarly);
+  engine.issue(chunks(40, 0));
+  engine.wait_read(0);
+  std::fill(memory.shared.bytes.begin(), memory.shared.bytes.end(), std::uint8_t{9});
+  engine.wait_complete(0);
+  EXPECT_EQ(count_of(memory.global, 7), 624);
+  EXPECT_EQ(std::count(memory.global.begin() + 624, memory.global.begin() + 640, 9), 16);
+}
+
+TEST(StoreEngine, AnEarlyWaitLeavesTheLastChunkToLandLater) {
+  Memory memory;
+  StoreEngine engine(11, DataType::u8, memory.shared, memory.global, kFaultStoreWaitEarly);
+  engine.issue(chunks(40, 0));
+  engine.wait_complete(0);
+  EXPECT_EQ(count_of(memory.global, 7), 624);
+  engine.finish();
+  EXPECT_EQ(count_of(memory.global, 7), 640);
+}
+
+}  // namespace
+}  // namespace tidemark

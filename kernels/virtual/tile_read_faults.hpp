@@ -1,0 +1,23 @@
+// The faults of a warp's read: each changes the address or the data of some lanes.
+#pragma once
+
+#include <span>
+
+#include "kernels/fault.hpp"
+
+namespace tidemark {
+
+inline constexpr Fault kFaultReadLaneStale{801};
+inline constexpr Fault kFaultReadNeighbourRow{802};
+inline constexpr Fault kFaultReadNextColumn{803};
+inline constexpr Fault kFaultReadSwizzleIgnored{804};
+inline constexpr Fault kFaultReadWordsRotated{805};
+inline constexpr Fault kFaultReadLastLaneRepeats{806};
+inline constexpr Fault kFaultReadFirstGroupOnly{807};
+inline constexpr Fault kFaultReadBitFlipped{808};
+inline constexpr Fault kFaultReadTooEarly{809};
+
+/// All of them, in the order of their values. Each is harmless where its step does not occur.
+std::span<const FaultInfo> tile_read_faults();
+
+}  // namespace tidemark

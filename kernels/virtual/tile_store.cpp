@@ -1,0 +1,102 @@
+// Runs the tile stores of one row as a single thread block would, step by step.
+#include "kernels/virtual/tile_store.hpp"
+
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/error.hpp"
+#include "kernels/virtual/measure_runs.hpp"
+#include "kernels/virtual/store_chunks.hpp"
+#include "kernels/virtual/tile_memory.hpp"
+#include "kernels/virtual/tile_store_faults.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::int32_t kIllegalInstruction = 715;  // cudaErrorIllegalInstruction
+
+RunResult store_preflight(const TileStore& store) {
+  if (store.stores < 1 || store.stores > kMaxStores)
+    throw Error(fmt::format("tile store: {} stores; take 1 to {}", store.stores, kMaxStores));
+  RunResult result = preflight(store.map, store.at, store.source_offset, store.stores);
+  if (result.fault != DeviceFault::none) return result;
+  for (std::uint32_t i = 0; i < store.map.rank; ++i) {
+    if (store.at[i] >= 0) continue;
+    result.fault = DeviceFault::sticky;
+    result.code = kIllegalInstruction;
+    result.note = fmt::format("illegal instruction: coordinate {} of dimension {} is negative",
+                              store.at[i], i);
+  }
+  return result;
+}
+
+std::vector<std::uint8_t> make_destination(const TileStore& store) {
+  std::vector<std::uint8_t> destination(destination_allocation_bytes(store));
+  std::uint64_t offset = 0;
+  for (std::uint8_t& byte : destination) byte = poison_byte(store.payload, offset++);
+  return destination;
+}
+
+SharedWindow make_source_window(const TileStore& store) {
+  SharedWindow window{.address = kWindowAddress,
+                      .bytes = std::vector<std::uint8_t>(window_bytes(store))};
+  for (std::uint32_t i = 0; i < window.bytes.size() / 4; ++i) {
+    const std::uint32_t word = source_window_word(store, i);
+    std::memcpy(&window.bytes[std::size_t{4} * i], &word, 4);
+  }
+  return window;
+}
+
+void overwrite_tile(const TileStore& store, std::uint32_t group, SharedWindow& window) {
+  const std::uint32_t begin = tile_offset(store, group);
+  for (std::uint32_t at = begin; at < begin + tile_bytes(store.map); at += 4) {
+    const std::uint32_t word = overwritten_word(store, at / 4);
+    std::memcpy(&window.bytes[at], &word, 4);
+  }
+}
+
+void read_probes(const TileStore& store, std::uint32_t group,
+                 std::span<const std::uint8_t> destination, StoreLedger& ledger) {
+  for (std::uint32_t probe = 0; probe < kProbes; ++probe) {
+    const std::uint64_t offset = probe_offset(store, group, probe);
+    if (offset != kNowhere)
+      std::memcpy(ledger.read[group][probe].data(), &destination[offset], kChunkBytes);
+  }
+}
+
+}  // namespace
+
+RunResult run_virtual_tile_store(const TileStore& store, Fault fault) {
+  RunResult result = store_preflight(store);
+  if (result.fault != DeviceFault::none) return result;
+
+  std::vector<std::uint8_t> destination = make_destination(store);
+  SharedWindow window = make_source_window(store);
+  StoreEngine engine(store.payload.seed, store.map.type, window, destination, fault);
+  for (std::uint32_t group = 0; group < store.stores; ++group) {
+    const std::uint32_t from = fault == kFaultStoreFirstTileAgain ? 0 : group;
+    engine.issue(store_chunks(store, group, kWindowAddress + tile_offset(store, from), fault));
+  }
+  if (store.wait == StoreWait::read)
+    for (std::uint32_t group = 0; group < store.stores; ++group) {
+      engine.wait_read(store.stores - 1 - group);
+      overwrite_tile(store, group, window);
+    }
+  for (std::uint32_t group = 0; group < store.stores; ++group) {
+    engine.wait_complete(store.stores - 1 - group);
+    read_probes(store, group, destination, result.stored);
+  }
+  result.surroundings = window.bytes;  // at once, as the block reads it
+  engine.finish();
+  result.bytes = std::move(destination);
+  return result;
+}
+
+Measurement measure_virtual_tile_store(const TileStore& store, const Timing& timing, Fault fault) {
+  return measure_runs(timing, [&] { return run_virtual_tile_store(store, fault); });
+}
+
+}  // namespace tidemark

@@ -1,0 +1,62 @@
+// The faults of a tile store: each changes one step of the store engine.
+#pragma once
+
+#include <span>
+
+#include "kernels/fault.hpp"
+
+namespace tidemark {
+
+// Geometry: which elements are meant and where they lie.
+inline constexpr Fault kFaultStoreStridesExchanged{301};
+inline constexpr Fault kFaultStoreStridesPacked{302};
+inline constexpr Fault kFaultStoreBaseOffsetIgnored{303};
+inline constexpr Fault kFaultStoreStartExchanged{304};
+inline constexpr Fault kFaultStoreStartTruncated{305};
+inline constexpr Fault kFaultStoreBf16AsFourBytes{306};
+inline constexpr Fault kFaultStoreTf32AsTwoBytes{307};
+inline constexpr Fault kFaultStoreLastRowMissing{308};
+inline constexpr Fault kFaultStoreFirstTileAgain{309};
+// Bounds: what is inside the tensor.
+inline constexpr Fault kFaultStoreUpperInnerExact{315};
+inline constexpr Fault kFaultStoreUpperInnerLong{316};
+inline constexpr Fault kFaultStoreUpperInnerShort{317};
+inline constexpr Fault kFaultStoreUpperInnerTo32{318};
+inline constexpr Fault kFaultStoreUpperInnerIgnored{319};
+inline constexpr Fault kFaultStoreUpperOuterLong{320};
+inline constexpr Fault kFaultStoreUpperOuterShort{321};
+inline constexpr Fault kFaultStoreInnerOverhangDropped{322};
+inline constexpr Fault kFaultStoreOuterOverhangDropped{323};
+// Data: the sixteen bytes of a chunk.
+inline constexpr Fault kFaultStoreBitFlipped{330};
+inline constexpr Fault kFaultStoreBitStuck{331};
+inline constexpr Fault kFaultStoreWideHalvesExchanged{332};
+inline constexpr Fault kFaultStoreU16BytesExchanged{333};
+inline constexpr Fault kFaultStoreChunkShifted{334};
+inline constexpr Fault kFaultStoreFtzAsTf32{335};
+inline constexpr Fault kFaultStoreSourceOverwritten{336};
+// Swizzle: where in shared memory a chunk is taken from.
+inline constexpr Fault kFaultStoreSwizzleIgnored{345};
+inline constexpr Fault kFaultStoreSwizzleNarrower{346};
+inline constexpr Fault kFaultStoreSwizzleWider{347};
+inline constexpr Fault kFaultStoreSwizzleRelative{348};
+inline constexpr Fault kFaultStoreSwizzleRowShifted{349};
+inline constexpr Fault kFaultStoreSwizzlePlaneAnew{350};
+// Delivery: what lands.
+inline constexpr Fault kFaultStoreChunkDropped{360};
+inline constexpr Fault kFaultStoreChunkDuplicated{361};
+inline constexpr Fault kFaultStoreChunksExchanged{362};
+inline constexpr Fault kFaultStoreWritesBefore{363};
+inline constexpr Fault kFaultStoreWritesBehind{364};
+// Groups: what a wait lets go on.
+inline constexpr Fault kFaultStoreYoungerGroupsLost{375};
+inline constexpr Fault kFaultStoreYoungestFirst{376};
+inline constexpr Fault kFaultStoreReadWaitEarly{377};
+inline constexpr Fault kFaultStoreReadWaitAtOnce{378};
+inline constexpr Fault kFaultStoreWaitEarly{379};
+inline constexpr Fault kFaultStoreWaitAsRead{380};
+
+/// All of them, in the order of their values. Each is harmless where its step does not occur.
+std::span<const FaultInfo> tile_store_faults();
+
+}  // namespace tidemark

@@ -1,0 +1,159 @@
+// Every fault of a tile store must be seen on some row, and none where its step does not occur.
+#include "kernels/virtual/tile_store_faults.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/virtual/tile_store.hpp"
+
+namespace tidemark {
+namespace {
+
+bool differ(const RunResult& a, const RunResult& b) {
+  return a.fault != b.fault || a.bytes != b.bytes || a.surroundings != b.surroundings ||
+         a.stored != b.stored;
+}
+
+bool is_visible(Fault fault, const TileStore& store) {
+  return differ(run_virtual_tile_store(store, fault), run_virtual_tile_store(store, kNoFault));
+}
+
+TileStore row(const TensorMapSpec& map, std::array<std::int32_t, kMaxRank> at,
+              std::uint32_t stores = 1, StoreWait wait = StoreWait::complete) {
+  return {.map = map, .at = at, .stores = stores, .wait = wait, .payload = {.seed = 11}};
+}
+
+// u8, packed, unswizzled, nothing outside, one group: the steps below have nothing to do.
+TileStore plainest() { return row({.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, {0, 0}); }
+
+std::vector<TileStore> rows() {
+  TileStore phased = row({.rank = 3,
+                          .extent = {128, 3, 4},
+                          .stride = {128, 384},
+                          .box = {128, 3, 4},
+                          .swizzle = Swizzle::b128},
+                         {0, 0, 0});
+  phased.source_offset = 384;
+  return {
+      plainest(),
+      phased,
+      row({.type = DataType::u16,
+           .rank = 3,
+           .extent = {40, 9, 5},
+           .stride = {96, 896},
+           .box = {16, 4, 3},
+           .base_offset = 48},
+          {8, 2, 1}),
+      row({.type = DataType::bf16, .extent = {64, 8}, .stride = {128}, .box = {16, 4}}, {16, 1}),
+      row({.type = DataType::tf32, .extent = {64, 8}, .stride = {256}, .box = {16, 4}}, {16, 1}),
+      row({.type = DataType::u64, .extent = {16, 8}, .stride = {128}, .box = {4, 4}}, {2, 1}),
+      row({.type = DataType::f32_ftz, .extent = {64, 8}, .stride = {256}, .box = {16, 4}}, {16, 1}),
+      // f32, 13 x 5: over the right edge and below; right alone; below alone.
+      row({.type = DataType::f32, .extent = {13, 5}, .stride = {96}, .box = {16, 4}}, {4, 3}),
+      row({.type = DataType::f32, .extent = {12, 5}, .stride = {96}, .box = {16, 4}}, {4, 1}),
+      row({.type = DataType::f32, .extent = {16, 5}, .stride = {96}, .box = {8, 4}}, {4, 3}),
+      row({.rank = 1, .extent = {64}, .box = {16}}, {65536}),
+      row({.extent = {64, 16}, .stride = {64}, .box = {64, 16}, .swizzle = Swizzle::b64}, {0, 0}),
+      row({.extent = {64, 16}, .stride = {64}, .box = {64, 4}}, {0, 0}, 4),
+      row({.extent = {64, 16}, .stride = {64}, .box = {64, 4}}, {0, 0}, 4, StoreWait::read),
+  };
+}
+
+TEST(TileStoreFaults, ValuesAscendFrom300To399) {
+  std::uint32_t before = 300;
+  for (const FaultInfo& info : tile_store_faults()) {
+    EXPECT_GT(static_cast<std::uint32_t>(info.fault), before) << info.name;
+    before = static_cast<std::uint32_t>(info.fault);
+  }
+  EXPECT_LT(before, 400U);
+}
+
+TEST(TileStoreFaults, EachIsVisibleOnSomeRow) {
+  const std::vector<TileStore> all = rows();
+  for (const FaultInfo& info : tile_store_faults())
+    EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const TileStore& store) {
+      return is_visible(info.fault, store);
+    })) << info.name;
+}
+
+TEST(TileStoreFaults, NoTwoDoTheSameOnEveryRow) {
+  const std::vector<TileStore> all = rows();
+  const auto faults = tile_store_faults();
+  for (std::size_t i = 0; i < faults.size(); ++i)
+    for (std::size_t j = i + 1; j < faults.size(); ++j)
+      EXPECT_TRUE(std::any_of(all.begin(), all.end(),
+                              [&](const TileStore& store) {
+                                return differ(run_virtual_tile_store(store, faults[i].fault),
+                                              run_virtual_tile_store(store, faults[j].fault));
+                              }))
+          << faults[i].name << " and " << faults[j].name;
+}
+
+TEST(TileStoreFaults, HarmlessWhereTheirStepDoesNotOccur) {
+  const std::vector<Fault> idle = {kFaultStoreStridesExchanged,     kFaultStoreStridesPacked,
+                                   kFaultStoreBaseOffsetIgnored,    kFaultStoreStartExchanged,
+                                   kFaultStoreStartTruncated,       kFaultStoreBf16AsFourBytes,
+                                   kFaultStoreTf32AsTwoBytes,       kFaultStoreFirstTileAgain,
+                                   kFaultStoreUpperInnerExact,      kFaultStoreUpperInnerLong,
+                                   kFaultStoreUpperInnerShort,      kFaultStoreUpperInnerTo32,
+                                   kFaultStoreUpperInnerIgnored,    kFaultStoreUpperOuterLong,
+                                   kFaultStoreUpperOuterShort,      kFaultStoreInnerOverhangDropped,
+                                   kFaultStoreOuterOverhangDropped, kFaultStoreWideHalvesExchanged,
+                                   kFaultStoreU16BytesExchanged,    kFaultStoreFtzAsTf32,
+                                   kFaultStoreSwizzleIgnored,       kFaultStoreSwizzleNarrower,
+                                   kFaultStoreSwizzleWider,         kFaultStoreSwizzleRelative,
+                                   kFaultStoreSwizzleRowShifted,    kFaultStoreSwizzlePlaneAnew,
+                                   kFaultStoreYoungerGroupsLost,    kFaultStoreYoungestFirst,
+                                   kFaultStoreReadWaitEarly,        kFaultStoreReadWaitAtOnce};
+  for (const Fault fault : idle)
+    EXPECT_FALSE(is_visible(fault, plainest())) << static_cast<int>(fault);
+}
+
+TEST(TileStoreFaults, EachCanBeSaidInALine) {
+  for (const FaultInfo& info : tile_store_faults()) {
+    EXPECT_EQ(info.op, OpKind::tile_store);
+    EXPECT_TRUE(info.name.starts_with("store_")) << info.name;
+    EXPECT_NE(info.step.find(": "), std::string_view::npos) << info.name;
+  }
+}
+
+// The faults that come near being right, each against the one thing it changes.
+
+TEST(TileStoreFaults, ExactRowsSpareThePadding) {
+  const TileStore store = row({.rank = 1, .extent = {37}, .box = {48}}, {0});
+  RunResult right = run_virtual_tile_store(store, kNoFault);
+  const RunResult wrong = run_virtual_tile_store(store, kFaultStoreUpperInnerExact);
+  EXPECT_NE(wrong.bytes, right.bytes);
+  for (std::size_t i = 37; i < 48; ++i) right.bytes[1024 + i] = poison_byte({.seed = 11}, 1024 + i);
+  EXPECT_EQ(wrong.bytes, right.bytes);
+}
+
+TEST(TileStoreFaults, BitFlippedChangesOneBit) {
+  const RunResult right = run_virtual_tile_store(plainest(), kNoFault);
+  RunResult wrong = run_virtual_tile_store(plainest(), kFaultStoreBitFlipped);
+  wrong.bytes[1024 + 3 * 64 + 16 + 5] ^= 0x08;
+  EXPECT_EQ(wrong.bytes, right.bytes);
+}
+
+TEST(TileStoreFaults, AnEarlyWaitStoresAllTheSame) {
+  const RunResult right = run_virtual_tile_store(plainest(), kNoFault);
+  const RunResult wrong = run_virtual_tile_store(plainest(), kFaultStoreWaitEarly);
+  EXPECT_EQ(wrong.bytes, right.bytes);
+  EXPECT_NE(wrong.stored, right.stored);
+}
+
+TEST(TileStoreFaults, AnEarlyReadWaitStoresWhatCameLater) {
+  TileStore store = plainest();
+  store.wait = StoreWait::read;
+  RunResult wrong = run_virtual_tile_store(store, kFaultStoreReadWaitEarly);
+  const RunResult right = run_virtual_tile_store(store, kNoFault);
+  for (std::size_t i = 0; i < 16; ++i)
+    wrong.bytes[1024 + 3 * 64 + 16 + i] =
+        static_cast<std::uint8_t>(~wrong.bytes[1024 + 3 * 64 + 16 + i]);
+  EXPECT_EQ(wrong.bytes, right.bytes);
+}
+
+}  // namespace
+}  // namespace tidemark

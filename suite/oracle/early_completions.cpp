@@ -1,0 +1,59 @@
+// Counts, and turns lists of announcements into a line that a person reads.
+#include "suite/oracle/early_completions.hpp"
+
+#include <fmt/format.h>
+
+#include "suite/oracle/expect_tx.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::size_t kListed = 8;
+
+// "1024 to 7168 in steps of 1024", or the first few of them.
+std::string list_words(const std::vector<std::uint64_t>& values) {
+  bool even = values.size() > 2;
+  for (std::size_t i = 2; i < values.size(); ++i)
+    even = even && values[i] - values[i - 1] == values[1] - values[0];
+  if (even)
+    return fmt::format("{} to {} in steps of {}", values.front(), values.back(),
+                       values[1] - values[0]);
+  std::string words;
+  for (std::size_t i = 0; i < values.size() && i < kListed; ++i)
+    words += fmt::format("{}{}", i == 0 ? "" : ", ", values[i]);
+  return words + (values.size() > kListed ? ", ..." : "");
+}
+
+}  // namespace
+
+bool EarlyCompletions::concerns(const ExpectTx& op) {
+  return completion_of(op, 0) == Completion::open;
+}
+
+void EarlyCompletions::add(const ExpectTx& op, const std::vector<TransactionLedger>& seen) {
+  if (seen.empty() || !concerns(op)) return;
+  Count& count = boxes_[credit_bytes(op)][announced_bytes(op, 0)];
+  ++count.runs;
+  if (seen[0].complete) ++count.early;
+}
+
+std::vector<std::string> EarlyCompletions::notes() const {
+  std::vector<std::string> notes;
+  for (const auto& [bytes, announcements] : boxes_) {
+    std::vector<std::uint64_t> early;
+    std::size_t sometimes = 0;
+    for (const auto& [announced, count] : announcements) {
+      if (count.early > 0) early.push_back(announced);
+      if (count.early > 0 && count.early < count.runs) ++sometimes;
+    }
+    std::string note =
+        fmt::format("{}-byte box under-announced: completed early at {} of {} announcements", bytes,
+                    early.size(), announcements.size());
+    if (!early.empty()) note += fmt::format(" ({})", list_words(early));
+    if (sometimes > 0) note += fmt::format(", at {} of them not every time", sometimes);
+    notes.push_back(note + ", else never");
+  }
+  return notes;
+}
+
+}  // namespace tidemark

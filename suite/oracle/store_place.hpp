@@ -1,0 +1,28 @@
+// Which byte of the shared window belongs at a place of the destination of a tile store: the
+// pull-style half of its oracle, used to predict and to explain.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "kernels/ops/tile_store.hpp"
+
+namespace tidemark {
+
+/// A byte of the destination allocation.
+struct StorePlace {
+  std::array<std::int64_t, kMaxRank> element{};  // tensor coordinates; zeros in front of the tensor
+  bool stored = false;                           // a box of the row puts a byte there
+  std::uint32_t window_offset = 0;               // of that byte in the shared window, if `stored`
+};
+
+/// Bytes of a row of the tensor that stores may write: to the end of the 16 bytes that hold the
+/// last element, which is more than the documents allow where rows end off 16 bytes. Seen on an
+/// H100: github.com/triton-lang/triton, issue 11583.
+std::int64_t stored_row_bytes(const TensorMapSpec& map);
+
+/// The byte at `offset` of the allocation, whose strides must nest. CUDA Driver API,
+/// cuTensorMapEncodeTiled; PTX ISA 9.0, 5.5.3 and 5.5.7.
+StorePlace store_place(const TileStore& store, std::uint64_t offset);
+
+}  // namespace tidemark

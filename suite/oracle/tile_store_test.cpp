@@ -1,0 +1,153 @@
+// The tile-store oracle on stores small enough to predict by hand.
+#include <gtest/gtest.h>
+
+#include "kernels/error.hpp"
+#include "suite/oracle/expectation.hpp"
+#include "suite/oracle/store_place.hpp"
+
+namespace tidemark {
+namespace {
+
+// A tensor of 64 x 5 bytes, 80 bytes from row to row; the box is 32 x 3.
+TileStore small_store() {
+  return {
+      .map = {.type = DataType::u8, .rank = 2, .extent = {64, 5}, .stride = {80}, .box = {32, 3}},
+      .payload = {.seed = 7}};
+}
+
+std::uint8_t source(std::uint64_t window_offset) { return source_byte({.seed = 7}, window_offset); }
+std::uint8_t poison(std::uint64_t offset) { return poison_byte({.seed = 7}, offset); }
+
+TEST(TileStoreOracle, TheFirstByteOfTheTileGoesToTheCoordinates) {
+  TileStore store = small_store();
+  store.at = {16, 2};
+  EXPECT_EQ(predict(store).bytes[1024 + 2 * 80 + 16], source(1024));
+}
+
+TEST(TileStoreOracle, RowsOfTheTileFollowOneAnotherInShared) {
+  EXPECT_EQ(predict(small_store()).bytes[1024 + 2 * 80 + 5], source(1024 + 2 * 32 + 5));
+}
+
+TEST(TileStoreOracle, EverythingBesideTheBoxStaysPoison) {
+  const auto bytes = predict(small_store()).bytes;
+  for (const std::size_t offset : {0U, 1023U, 1024U + 32, 1024U + 79, 1024U + 3 * 80})
+    EXPECT_EQ(bytes[offset], poison(offset)) << offset;
+}
+
+TEST(TileStoreOracle, BaseAndSourceOffsetMoveTensorAndTile) {
+  TileStore store = small_store();
+  store.map.base_offset = 48;
+  store.source_offset = 256;
+  EXPECT_EQ(predict(store).bytes[1024 + 48], source(1024 + 256));
+}
+
+TEST(TileStoreOracle, WhatLiesBehindTheEndsIsNotWritten) {
+  TileStore store = small_store();
+  store.at = {48, 4};
+  const auto bytes = predict(store).bytes;
+  EXPECT_EQ(bytes[1024 + 4 * 80 + 63], source(1024 + 15));
+  EXPECT_EQ(bytes[1024 + 4 * 80 + 64], poison(1024 + 4 * 80 + 64));
+  EXPECT_EQ(bytes[1024 + 5 * 80 + 48], poison(1024 + 5 * 80 + 48));
+}
+
+TEST(TileStoreOracle, ASwizzleTakesChunksFromWhereTheTableSays) {
+  TileStore store = small_store();
+  store.map.swizzle = Swizzle::b32;
+  store.map.box[1] = 5;
+  const auto bytes = predict(store).bytes;
+  EXPECT_EQ(bytes[1024 + 3 * 80], source(1024 + 96));        // first 128 bytes: as it stands
+  EXPECT_EQ(bytes[1024 + 4 * 80], source(1024 + 128 + 16));  // second: chunks exchanged
+  EXPECT_EQ(bytes[1024 + 4 * 80 + 16], source(1024 + 128));
+}
+
+TEST(TileStoreOracle, ASwizzleGoesByTheAddressOfTheTile) {
+  TileStore store = small_store();
+  store.map.swizzle = Swizzle::b32;
+  store.source_offset = 128;
+  EXPECT_EQ(predict(store).bytes[1024], source(1024 + 128 + 16));
+}
+
+TEST(TileStoreOracle, YoungerGroupsTakeTheNextTiles) {
+  TileStore store = small_store();
+  store.stores = 2;
+  const auto bytes = predict(store).bytes;
+  EXPECT_EQ(bytes[1024 + 3 * 80], source(1024 + 128));  // a tile has 96 bytes
+  EXPECT_EQ(bytes[1024 + 4 * 80 + 31], source(1024 + 128 + 63));
+}
+
+TEST(TileStoreOracle, TheSourceStaysWhereNobodyOverwritesIt) {
+  const auto window = predict(small_store()).surroundings;
+  ASSERT_EQ(window.size(), 1024U + 128 + 1024);
+  EXPECT_EQ(window[1024], source(1024));
+}
+
+TEST(TileStoreOracle, AReadTileHoldsTheOppositeBitsInTheEnd) {
+  TileStore store = small_store();
+  store.wait = StoreWait::read;
+  const auto window = predict(store).surroundings;
+  EXPECT_EQ(window[1023], source(1023));
+  EXPECT_EQ(window[1024] ^ source(1024), 0xff);
+  EXPECT_EQ(window[1024 + 95] ^ source(1024 + 95), 0xff);
+  EXPECT_EQ(window[1024 + 96], source(1024 + 96));
+  EXPECT_EQ(predict(store).bytes[1024], source(1024));
+}
+
+TEST(TileStoreOracle, TheThreadThatWaitedReadsWhatIsStored) {
+  const StoreLedger ledger = predict(small_store()).stored;
+  EXPECT_EQ(ledger.read[0][0][3], source(1024 + 3));
+  EXPECT_EQ(ledger.read[0][1][3], source(1024 + 2 * 32 + 16 + 3));
+  EXPECT_EQ(ledger.read[1][0], StoreLedger::ProbedChunk{});
+}
+
+TEST(TileStoreOracle, RowsThatEndOff16BytesHaveNoPromise) {
+  TileStore store = small_store();
+  store.map.extent[0] = 37;
+  store.at[0] = 16;
+  EXPECT_THROW((void)predict(store), Error);
+}
+
+TEST(TileStoreOracle, RowsThatEndOff16BytesArePromisedWhereTheBoxEndsBefore) {
+  TileStore store = small_store();
+  store.map.extent[0] = 37;
+  EXPECT_EQ(predict(store).bytes[1024 + 31], source(1024 + 31));
+}
+
+TEST(TileStoreOracle, MeasuredRowsReachToTheNext16Bytes) {
+  TileStore store = small_store();
+  store.map.extent[0] = 37;
+  store.at[0] = 32;
+  store.held_to = HeldTo::measurement;
+  const auto bytes = predict(store).bytes;
+  EXPECT_EQ(bytes[1024 + 47], source(1024 + 15));
+  EXPECT_EQ(bytes[1024 + 48], poison(1024 + 48));
+}
+
+TEST(TileStoreOracle, PaddingUpToTheNext16BytesHasAPlaceInTheWindow) {
+  TileStore store = small_store();
+  store.map.extent[0] = 37;
+  store.at[0] = 32;
+  EXPECT_EQ(store_place(store, 1024 + 47).window_offset, 1024U + 15);
+  EXPECT_TRUE(store_place(store, 1024 + 47).stored);
+  EXPECT_FALSE(store_place(store, 1024 + 48).stored);
+}
+
+TEST(TileStoreOracle, RefusesWhatNoDocumentPromises) {
+  const auto refused = [](auto change) {
+    TileStore store = small_store();
+    change(store);
+    EXPECT_THROW((void)predict(store), Error);
+  };
+  refused([](TileStore& store) { store.at[1] = -1; });
+  refused([](TileStore& store) { store.at[0] = 8; });
+  refused([](TileStore& store) { store.map.element_stride[1] = 2; });
+  refused([](TileStore& store) { store.map.stride[0] = 48; });           // rows overlap
+  refused([](TileStore& store) { store.map.swizzle = Swizzle::b128; });  // of 32-byte rows
+  refused([](TileStore& store) { store.source_offset = 64; });
+  refused([](TileStore& store) { store.stores = 0; });
+  refused([](TileStore& store) { store.stores = 5; });
+  refused([](TileStore& store) { store.map.rank = 6; });
+  refused([](TileStore& store) { store.map.box[0] = 24; });
+}
+
+}  // namespace
+}  // namespace tidemark
