@@ -87,7 +87,6 @@ Json json_of(const ExpectTx& op) {
           {"order", kOrders[static_cast<std::size_t>(op.order)]},
           {"parity", op.parity},
           {"simulated", first(op.simulated, 2)},
-          {"credit_granule", op.credit_granule},
           {"load", json_of(op.load)}};
 }
 

@@ -85,12 +85,10 @@ TEST(Describe, WritesAMismatchedAnnouncementWithItsLoad) {
   op.order = IssueOrder::landed_first;
   op.parity = 1;
   op.simulated = {48, 16};
-  op.credit_granule = 512;
   const std::string line = describe(op);
   EXPECT_EQ(line.substr(0, line.find("\"load\"")),
             R"({"op":"expect_tx","announced":4096,"announcements":2,"on":"peer",)"
-            R"("arrival":"missing","order":"landed_first","parity":1,"simulated":[48,16],)"
-            R"("credit_granule":512,)");
+            R"("arrival":"missing","order":"landed_first","parity":1,"simulated":[48,16],)");
   EXPECT_EQ(nlohmann::json::parse(line)["load"]["extent"][1], 7);
 }
 

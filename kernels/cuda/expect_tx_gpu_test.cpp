@@ -91,21 +91,18 @@ TEST_F(ExpectTxOnGpu, OverToTheLimitOfTheCountIsMeteredExactly) {
   EXPECT_EQ(result.transactions[0].residue, 1048575 - 8192);
 }
 
-// H200, driver 580.159.04, November 2026.
-TEST_F(ExpectTxOnGpu, UnderByHalfCompletesEarly) {
+// Whether it completes early is a race (suite/conformance/behaviour_expect_tx/under.cpp).
+TEST_F(ExpectTxOnGpu, UnderByHalfOwesTheRestEitherWay) {
   const ExpectTx op = box(4096);
   const RunResult result = run(op);
   expect_landed_and_recovered(op, result);
-  EXPECT_TRUE(result.transactions[0].complete);
   EXPECT_EQ(result.transactions[0].residue, -4096);
 }
 
-// H200, driver 580.159.04, November 2026.
-TEST_F(ExpectTxOnGpu, UnderBySixteenDoesNotComplete) {
+TEST_F(ExpectTxOnGpu, UnderBySixteenOwesTheRestEitherWay) {
   const ExpectTx op = box(8176);
   const RunResult result = run(op);
   expect_landed_and_recovered(op, result);
-  EXPECT_FALSE(result.transactions[0].complete);
   EXPECT_EQ(result.transactions[0].residue, -16);
 }
 

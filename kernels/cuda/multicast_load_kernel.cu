@@ -167,10 +167,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
 
   meter<kRank>(&map, row, cta, window, &metered, seen);
-  if (cta.leader) {
-    seen.launch = row.launch;
-    row.ledgers[cta.rank] = seen;
-  }
+  if (cta.leader) hand_in(seen, row.launch, &row.ledgers[cta.rank]);
   // A block may not end while copies to it are in flight, and an issuer cannot see those to others:
   // all stay until each has seen its own arrive, or has let kSettleNs go by.
   cluster_sync();

@@ -158,8 +158,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     mbarrier_inval(&copied);
     mbarrier_inval(&metered);
   }
-  seen.launch = row.launch;
-  *row.ledger = seen;
+  hand_in(seen, row.launch, row.ledger);
 }
 
 template <std::uint32_t kRank>
@@ -177,8 +176,7 @@ __global__ void timed_tile_load(const __grid_constant__ CUtensorMap map,
   }
   // The block may not end under a copy in flight: it would write into whoever comes next.
   if (!seen.complete) quiesce(kSettleNs);
-  seen.launch = row.launch;
-  *row.ledger = seen;
+  hand_in(seen, row.launch, row.ledger);
 }
 
 using Kernel = void (*)(CUtensorMap, TileLoadLaunch);

@@ -176,9 +176,9 @@ __global__ void __launch_bounds__(kTripThreads, 1)
     // The next block on this SM finds plain memory instead of live barriers.
     for (std::uint32_t stage = 0; stage < trip.stages; ++stage) mbarrier_inval(&barriers[stage]);
   }
-  seen.launch = row.launch;
-  *reinterpret_cast<TileRoundTripLedger*>(row.ledgers +
-                                          std::uint64_t{blockIdx.x} * row.ledger_pitch) = seen;
+  hand_in(seen, row.launch,
+          reinterpret_cast<TileRoundTripLedger*>(row.ledgers +
+                                                 std::size_t{blockIdx.x} * row.ledger_pitch));
 }
 
 }  // namespace

@@ -63,4 +63,13 @@ __device__ inline void start_barrier(std::uint64_t* barrier) {
   cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
 }
 
+/// Hands in what the kernel saw, and the launch's number behind it. As `seen.launch = row.launch;
+/// *to = seen;` the same is wrong: nvcc 13.0.88 then copies the kernel's parameters in place of
+/// `seen` (in the PTX, ld.param stands in front of the stores).
+template <class Ledger>
+__device__ inline void hand_in(const Ledger& seen, std::uint32_t launch, Ledger* to) {
+  *to = seen;
+  to->launch = launch;
+}
+
 }  // namespace tidemark

@@ -69,9 +69,6 @@ struct ExpectTx {
   IssueOrder order = IssueOrder::announced_first;
   std::uint32_t parity = 0;  // that step 3 waits for: 0 is right, 1 the phase before a fresh one
   std::array<std::uint32_t, 2> simulated{};  // bytes; not zero: instead of the copy
-  /// Bytes in which this device was measured to credit a copy, 0 where that is not known. The
-  /// device does not look at it: it says when an under-announced phase must have completed early.
-  std::uint32_t credit_granule = 0;
 };
 
 constexpr Payload& payload_of(ExpectTx& op) { return op.load.payload; }

@@ -158,7 +158,6 @@ Completion completion_of(const ExpectTx& op, std::uint32_t barrier) {
   if (is_simulated(op)) return certain(announced == 0 || announced == op.simulated[0]);
   if (op.order == IssueOrder::issued_first) return Completion::open;
   if (announced == 0) return Completion::completes;  // with the arrival, before the copy is issued
-  if (op.credit_granule != 0) return certain(announced % op.credit_granule == 0);
   return Completion::open;
 }
 

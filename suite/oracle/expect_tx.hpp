@@ -19,8 +19,7 @@ enum class Completion : std::uint8_t {
          // the count is zero it completes early, else never
 };
 
-/// Of barrier `barrier` (announced_barrier()) of a device whose credit granule is known where
-/// `op.credit_granule` says so.
+/// Of barrier `barrier` (announced_barrier()).
 Completion completion_of(const ExpectTx& op, std::uint32_t barrier);
 
 /// `seen` without what is open for `op` and what is only for reading: two devices that keep all

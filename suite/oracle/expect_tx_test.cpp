@@ -53,14 +53,6 @@ TEST(ExpectTxOracle, UnderNeverCompletesOnceAllHasLanded) {
             Completion::never);
 }
 
-TEST(ExpectTxOracle, UnderIsCertainWhereTheGranuleIsKnown) {
-  ExpectTx op = box(64);
-  op.credit_granule = 32;
-  EXPECT_EQ(completion_of(op, 0), Completion::completes);
-  op.announced = 80;
-  EXPECT_EQ(completion_of(op, 0), Completion::never);
-}
-
 TEST(ExpectTxOracle, ZeroCompletesBeforeTheIssueAndNeverAfterTheLanding) {
   const Arrival plain = Arrival::separate;
   EXPECT_EQ(completion_of(with(0, plain, IssueOrder::announced_first), 0), Completion::completes);

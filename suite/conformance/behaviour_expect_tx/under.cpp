@@ -1,34 +1,29 @@
 // Sweeps the announcement of a copy from 16 bytes to all but 16. Which of them complete early says
-// in what pieces a GPU credits: the PTX ISA does not. Recorded, and judged only where it was
-// measured.
+// in what pieces a GPU credits: the PTX ISA does not. There is no such size. On an H200 (driver
+// 580.159.04, November 2026, four runs in four processes) announcements of any multiple of 16
+// completed early in one run and not in the next: for 8192 bytes 198 of 511 in one process and 172
+// in another, in two runs each, most of them only once. So early completion is a race, and only
+// what is owed is judged.
 #include "suite/case.hpp"
 #include "suite/conformance/mismatch.hpp"
 
 namespace tidemark {
 namespace {
 
-// Bytes in which a GPU was measured to credit a copy, with driver, GPU and date; 0 where it was
-// not, so that nothing is judged.
-constexpr std::uint32_t kMeasuredGranule = 0;
-
-void append_sweep(std::vector<Op>& rows, const RunContext& context, const TileLoad& load,
-                  std::uint32_t step) {
-  for (std::uint32_t announced = step; announced < tile_bytes(load.map); announced += step) {
-    ExpectTx op = announce(load, announced);
-    if (context.device == DeviceKind::cuda) op.credit_granule = kMeasuredGranule;
-    rows.emplace_back(op);
-  }
+void append_sweep(std::vector<Op>& rows, const TileLoad& load, std::uint32_t step) {
+  for (std::uint32_t announced = step; announced < tile_bytes(load.map); announced += step)
+    rows.emplace_back(announce(load, announced));
 }
 
 std::vector<Op> rows(const RunContext& context) {
   std::vector<Op> rows;
   if (context.level == Level::quick) {
-    append_sweep(rows, context, mismatch_boxes()[0], 16);   // 256 bytes, rank 1
-    append_sweep(rows, context, mismatch_boxes()[3], 64);   // 2 KiB, swizzled
-    append_sweep(rows, context, mismatch_boxes()[5], 128);  // 8 KiB
+    append_sweep(rows, mismatch_boxes()[0], 16);   // 256 bytes, rank 1
+    append_sweep(rows, mismatch_boxes()[3], 64);   // 2 KiB, swizzled
+    append_sweep(rows, mismatch_boxes()[5], 128);  // 8 KiB
     return rows;
   }
-  for (const TileLoad& load : mismatch_boxes()) append_sweep(rows, context, load, 16);
+  for (const TileLoad& load : mismatch_boxes()) append_sweep(rows, load, 16);
   return rows;
 }
 
