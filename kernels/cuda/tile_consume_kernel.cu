@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(kWarpgroup, 1)
   const bool leader = threadIdx.x == 0;
   TileConsumeLedger seen;
 
-  poison_window(window, window_bytes(op), op.payload);
+  poison_window(window, shared_window_bytes(op), op.payload);
   for (std::uint32_t at = 4 * threadIdx.x; at < result_bytes(op); at += 4 * kWarpgroup)
     *reinterpret_cast<std::uint32_t*>(row.result + at) = poison_word(op.payload, at);
   if (leader) start_barrier(&loaded);
@@ -196,7 +196,7 @@ void launch_tile_consume(const CUtensorMap& a, const CUtensorMap& b, const TileC
   cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(dynamic_bytes(kConsumeWindowMax))),
              "allow a consumed tile its shared memory");
-  kernel<<<1, kWarpgroup, dynamic_bytes(window_bytes(row.op)), stream>>>(a, b, row);
+  kernel<<<1, kWarpgroup, dynamic_bytes(shared_window_bytes(row.op)), stream>>>(a, b, row);
   cuda_check(cudaGetLastError(), "launch the consumed tile");
 }
 

@@ -33,6 +33,12 @@ struct TileConsumeLaunch {
 /// it and for a barrier.
 inline constexpr std::uint32_t kConsumeWindowMax = 220U << 10;
 
+/// Bytes of the window in shared memory. A descriptor that reads a tile as it was not written may
+/// read beyond it (wgmma then faults, seen on H200), but never beyond kConsumeWindowMax.
+constexpr std::uint32_t shared_window_bytes(const TileConsume& op) {
+  return reads_as_written(op) ? window_bytes(op) : kConsumeWindowMax;
+}
+
 /// Step 1, the source: writes source_allocation_bytes(op) of source_element_word.
 void launch_fill_source(const TileConsume& op, std::byte* source, cudaStream_t stream);
 
