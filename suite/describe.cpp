@@ -18,6 +18,8 @@ Json first(const Array& values, std::uint32_t count) {
   return list;
 }
 
+const char* held_to(HeldTo what) { return what == HeldTo::documents ? "documents" : "measurement"; }
+
 constexpr const char* kPromotions[] = {"none", "64B", "128B", "256B"};
 
 Json json_of(const TensorMapSpec& map) {
@@ -49,6 +51,7 @@ Json json_of(const TileLoad& load) {
                    {"destination_offset", load.destination_offset},
                    {"hint", kHints[static_cast<std::size_t>(load.hint)]},
                    {"source", kSources[static_cast<std::size_t>(load.source)]},
+                   {"held_to", held_to(load.held_to)},
                    {"seed", load.payload.seed},
                    {"inverted", load.payload.inverted}});
 }
@@ -59,7 +62,7 @@ Json json_of(const TileStore& store) {
                    {"source_offset", store.source_offset},
                    {"stores", store.stores},
                    {"wait", store.wait == StoreWait::complete ? "complete" : "read"},
-                   {"held_to", store.held_to == HeldTo::documents ? "documents" : "measurement"},
+                   {"held_to", held_to(store.held_to)},
                    {"seed", store.payload.seed},
                    {"inverted", store.payload.inverted}});
 }

@@ -27,7 +27,7 @@ TEST(Describe, WritesATileLoadInOneLine) {
             R"({"op":"tile_load","type":"bf16","rank":2,"extent":[96,7],"stride":[208],)"
             R"("box":[64,5],"element_stride":[1,2],"swizzle":128,"l2_promotion":"256B",)"
             R"("fill":"nan","base_offset":48,"at":[-8,3],"destination_offset":384,)"
-            R"("hint":"evict_first","source":"mapped",)"
+            R"("hint":"evict_first","source":"mapped","held_to":"documents",)"
             R"("seed":18446744073709551615,"inverted":true})");
 }
 

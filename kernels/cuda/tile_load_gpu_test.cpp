@@ -326,6 +326,26 @@ TEST_F(TileLoadOnGpu, ASwizzledBoxHasItsPiecesExchanged) {
   EXPECT_EQ(make_cuda_device()->run(load).bytes, expected);
 }
 
+// H200, driver 580.159.04, November 2026: not documented.
+TEST_F(TileLoadOnGpu, RowsNarrowerThanTheSwizzleLieItsWidthApart) {
+  const TileLoad load{.map = {.type = DataType::u8,
+                              .rank = 2,
+                              .extent = {128, 16},
+                              .stride = {128},
+                              .box = {48, 16},
+                              .swizzle = Swizzle::b128},
+                      .payload = {.seed = 12}};
+  Bytes expected = poisoned_window(load);
+  for (std::uint32_t y = 0; y < 16; ++y)
+    for (std::uint32_t x = 0; x < 48; ++x)
+      expected[1024 + 128 * y + (x ^ (16 * (y % 8)))] =
+          source_byte(load.payload, 1024 + 128 * y + x);
+
+  const RunResult result = make_cuda_device()->run(load);
+  EXPECT_EQ(result.bytes, expected);
+  EXPECT_EQ(result.ledger.credited, 48U * 16);
+}
+
 TEST_F(TileLoadOnGpu, ALargeRowLeavesNothingBehindForASmallOne) {
   const TileLoad large{.map = {.type = DataType::u32,
                                .rank = 2,

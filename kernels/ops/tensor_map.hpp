@@ -1,6 +1,7 @@
 // What a tensor map says: the arguments of cuTensorMapEncodeTiled as plain values.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -84,6 +85,23 @@ constexpr std::uint32_t tile_bytes(const TensorMapSpec& map) {
   std::uint64_t bytes = element_bytes(map.type);
   for (std::uint32_t i = 0; i < map.rank; ++i) {
     bytes *= tile_extent(map, i);  // of two numbers below 2^32
+    if (bytes > kTooManyBytes32) bytes = kTooManyBytes32;
+  }
+  return static_cast<std::uint32_t>(bytes);
+}
+
+/// Bytes from one row of the box to the next in shared memory. Rows that are narrower than the
+/// swizzle lie its width apart: measured on an H200, see the case behaviour.load.narrow_swizzle.
+constexpr std::uint32_t row_pitch(const TensorMapSpec& map) {
+  return std::max(element_bytes(map.type) * tile_extent(map, 0), swizzle_bytes(map.swizzle));
+}
+
+/// Bytes of shared memory from the tile's first row to behind its last, the gaps behind narrow rows
+/// included; kTooManyBytes32 where they are that many or more.
+constexpr std::uint32_t tile_span(const TensorMapSpec& map) {
+  std::uint64_t bytes = row_pitch(map);
+  for (std::uint32_t i = 1; i < map.rank; ++i) {
+    bytes *= tile_extent(map, i);
     if (bytes > kTooManyBytes32) bytes = kTooManyBytes32;
   }
   return static_cast<std::uint32_t>(bytes);

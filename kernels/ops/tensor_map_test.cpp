@@ -26,6 +26,16 @@ TEST(TensorMap, TileBytesCountOnlyTheRank) {
   EXPECT_EQ(tile_bytes(map), 96U);
 }
 
+TEST(TensorMap, RowsNarrowerThanTheSwizzleLieItsWidthApart) {
+  TensorMapSpec map{.type = DataType::u16, .rank = 2, .box = {24, 5}, .swizzle = Swizzle::b128};
+  EXPECT_EQ(row_pitch(map), 128U);
+  EXPECT_EQ(tile_span(map), 640U);
+  EXPECT_EQ(tile_bytes(map), 240U);
+  map.swizzle = Swizzle::none;
+  EXPECT_EQ(row_pitch(map), 48U);
+  EXPECT_EQ(tile_span(map), 240U);
+}
+
 TEST(TensorMap, TensorBytesEndWithTheLastElement) {
   const TensorMapSpec map{
       .type = DataType::u16, .rank = 3, .extent = {5, 4, 3}, .stride = {16, 64}};

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 
+#include "kernels/ops/held_to.hpp"
 #include "kernels/ops/payload.hpp"
 #include "kernels/ops/source_element.hpp"
 #include "kernels/ops/tensor_map.hpp"
@@ -56,6 +57,7 @@ struct TileLoad {
   std::uint32_t destination_offset = 0;  // bytes behind the leading guard; a multiple of 128
   CacheHint hint = CacheHint::none;
   MemorySource source = MemorySource::device;
+  HeldTo held_to = HeldTo::documents;
   Payload payload;
 };
 
@@ -65,7 +67,7 @@ constexpr Payload& payload_of(TileLoad& load) { return load.payload; }
 /// Bytes of the shared window: guard, destination offset, tile (rounded up to 16), guard;
 /// kTooManyBytes32 where they are that many or more.
 constexpr std::uint32_t window_bytes(const TileLoad& load) {
-  const std::uint64_t tile = (std::uint64_t{tile_bytes(load.map)} + 15) / 16 * 16;
+  const std::uint64_t tile = (std::uint64_t{tile_span(load.map)} + 15) / 16 * 16;
   const std::uint64_t bytes = 2 * std::uint64_t{kGuardBytes} + load.destination_offset + tile;
   return bytes < kTooManyBytes32 ? static_cast<std::uint32_t>(bytes) : kTooManyBytes32;
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 
+#include "kernels/ops/held_to.hpp"
 #include "kernels/ops/payload.hpp"
 #include "kernels/ops/source_element.hpp"
 #include "kernels/ops/tensor_map.hpp"
@@ -18,12 +19,6 @@ inline constexpr std::uint32_t kMaxStores = 4;
 enum class StoreWait : std::uint8_t {
   complete,  // cp.async.bulk.wait_group: what the group wrote can be read
   read,      // cp.async.bulk.wait_group.read: what the group reads can be overwritten
-};
-
-/// What a row is held to; the devices do not look at it.
-enum class HeldTo : std::uint8_t {
-  documents,    // what NVIDIA promises
-  measurement,  // also what was measured where the documents stop
 };
 
 /// `stores` tile stores of boxes that lie side by side. The device

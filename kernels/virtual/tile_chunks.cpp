@@ -13,6 +13,7 @@ namespace {
 using Coordinates = std::array<std::int64_t, kMaxRank>;
 
 void break_geometry(TileGeometry& tile, const TensorMapSpec& map, Fault fault) {
+  if (fault == kFaultNarrowRowsPacked) tile.row_pitch = tile.count[0] * tile.element;
   if (fault == kFaultStridesExchanged && tile.rank >= 3) std::swap(tile.pitch[1], tile.pitch[2]);
   if (fault == kFaultGroupStrideAsRow && tile.rank >= 3)
     tile.pitch[2] = std::max(tile.pitch[1], tile.pitch[2]);
@@ -196,6 +197,7 @@ TileGeometry tile_geometry(const TileLoad& load, std::int64_t destination, Fault
                     .hint = load.hint,
                     .source = load.source,
                     .destination = destination,
+                    .row_pitch = row_pitch(map),
                     .fault = fault};
   for (std::uint32_t i = 0; i < map.rank; ++i) {
     tile.count[i] = tile_extent(map, i);
@@ -230,7 +232,9 @@ std::array<std::int64_t, kMaxRank> position_of(const TileGeometry& tile, std::ui
 // Address bits 4..6 are exchanged with bits 7..9 of the same address: the phase belongs to shared
 // memory and not to the tile. PTX ISA 9.0, 5.5.7.
 std::int64_t swizzled_address(const TileGeometry& tile, std::uint32_t index) {
-  const std::int64_t linear = std::int64_t{kChunkBytes} * index;
+  const std::uint32_t per_row = tile.count[0] * tile.element / kChunkBytes;
+  const std::int64_t linear = std::int64_t{tile.row_pitch} * (index / per_row) +
+                              std::int64_t{kChunkBytes} * (index % per_row);
   const std::int64_t address = tile.destination + linear;
   if (tile.swizzle == Swizzle::none || tile.fault == kFaultSwizzleIgnored) return address;
   std::int64_t mask = swizzle_bytes(tile.swizzle) / kChunkBytes - 1;

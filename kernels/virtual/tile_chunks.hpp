@@ -29,6 +29,7 @@ struct TileGeometry {
   CacheHint hint = CacheHint::none;
   MemorySource source = MemorySource::device;
   std::int64_t destination = 0;  // shared address of the tile
+  std::uint32_t row_pitch = 0;   // bytes from one of its rows to the next
   Fault fault = kNoFault;
 };
 

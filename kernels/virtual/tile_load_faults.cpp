@@ -155,6 +155,8 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                "source: memory of a pool is read 16 bytes too early"),
     load_fault(kFaultMappedRepeats, "load_mapped_repeats",
                "source: of mapped memory the first 4 KiB are read over and over"),
+    undocumented_load_fault(kFaultNarrowRowsPacked, "load_narrow_rows_packed",
+                            "swizzle: rows narrower than it lie behind each other without a gap"),
 });
 
 }  // namespace

@@ -88,6 +88,8 @@ inline constexpr Fault kFaultEvictNormalFlipsBit{192};
 inline constexpr Fault kFaultPinnedShort{193};
 inline constexpr Fault kFaultAsyncShifted{194};
 inline constexpr Fault kFaultMappedRepeats{195};
+// Rows narrower than the swizzle.
+inline constexpr Fault kFaultNarrowRowsPacked{196};
 
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> tile_load_faults();

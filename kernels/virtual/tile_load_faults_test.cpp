@@ -86,6 +86,8 @@ std::vector<TileLoad> rows() {
            .swizzle = Swizzle::b128},
           {0, 0, 0}, 384),
       row({.extent = {64, 16}, .stride = {64}, .box = {64, 16}, .swizzle = Swizzle::b64}, {0, 0}),
+      // Rows of 16 bytes under a wider swizzle.
+      row({.extent = {64, 16}, .stride = {64}, .box = {16, 16}, .swizzle = Swizzle::b64}, {0, 0}),
       row({.type = DataType::f32_ftz, .extent = {64, 8}, .stride = {256}, .box = {16, 4}}, {16, 1}),
   };
 }

@@ -83,12 +83,20 @@ Miscompare wrong_tile(const TileLoad& load, const Expectation& expected, const B
   const std::string wanted =
       any_nan ? "a NaN"
               : fmt::format("0x{:0{}x}", element_bits(expected.bytes, element, size), 2 * size);
+  if (place.gap) {
+    miscompare.text = fmt::format(
+        "byte {} of the tile, in the gap behind a row: expected poison 0x{:02x}, got 0x{:02x}; {} "
+        "of {} tile bytes are wrong",
+        offset - tile_start(load), miscompare.expected, miscompare.actual, difference.wrong,
+        tile_span(load.map));
+    return miscompare;
+  }
   miscompare.text = fmt::format(
       "{} element {} ({} the tensor), byte {} of the tile: expected {}, got 0x{:0{}x}{}; {} of {} "
       "tile bytes are wrong",
       name_of(load.map.type), coordinates_text(load, place), place.inside ? "in" : "outside",
       offset - tile_start(load), wanted, element_bits(actual, element, size), 2 * size,
-      origin_text(load, expected, actual, offset), difference.wrong, tile_bytes(load.map));
+      origin_text(load, expected, actual, offset), difference.wrong, tile_span(load.map));
   return miscompare;
 }
 
@@ -100,7 +108,7 @@ void compare_window(const TileLoad& load, const Expectation& expected, const Byt
     return;
   }
   const std::size_t begin = tile_start(load);
-  const std::size_t end = begin + tile_bytes(load.map);
+  const std::size_t end = begin + tile_span(load.map);
   if (const auto tile = tile_difference(load, expected, window, begin, end))
     found.push_back(wrong_tile(load, expected, window, *tile, row));
   const auto before = exact_difference(expected.bytes, window, 0, begin);

@@ -196,6 +196,26 @@ TEST(Compare, FindsTheElementUnderASwizzle) {
   EXPECT_EQ(found[0].coordinate[1], 1);
 }
 
+TEST(Compare, FindsWhatWasWrittenIntoAGapBehindARow) {
+  TileLoad load = small_load();
+  load.map.swizzle = Swizzle::b128;
+  load.held_to = HeldTo::measurement;
+  const Expectation expected = predict(load);
+  RunResult result = right_result(expected);
+  result.bytes[1152 + 2] ^=
+      1;  // an odd row of addresses: chunk 1 stands first, chunks 2 up are gap
+  result.bytes[1152 + 64 + 2] ^= 1;
+  auto found = compare(load, expected, result, 0);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].wrong_bytes, 2U);
+  result.bytes[1152 + 2] ^= 1;
+  found = compare(load, expected, result, 0);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NE(found[0].text.find("byte 66 of the tile, in the gap behind a row: expected poison"),
+            std::string::npos)
+      << found[0].text;
+}
+
 TEST(Compare, ComplainsAboutAShorterWindow) {
   const TileLoad load = small_load();
   const Expectation expected = predict(load);

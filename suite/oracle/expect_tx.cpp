@@ -9,6 +9,7 @@
 
 #include "kernels/error.hpp"
 #include "suite/oracle/compare.hpp"
+#include "suite/oracle/difference.hpp"
 #include "suite/oracle/expectation.hpp"
 
 namespace tidemark {
@@ -127,16 +128,10 @@ void compare_accounts(const ExpectTx& op, const Expectation& expected, const Run
 // Block 1 is copied nothing: its window stays as it was.
 void compare_peer(const Expectation& expected, const RunResult& result, std::size_t begin,
                   std::vector<Miscompare>& found) {
-  Miscompare wrong;
-  wrong.what = "guard";
-  for (std::size_t i = begin; i < expected.bytes.size(); ++i) {
-    if (expected.bytes[i] == result.bytes[i]) continue;
-    if (wrong.wrong_bytes++ != 0) continue;
-    wrong.first_offset = i;
-    wrong.expected = expected.bytes[i];
-    wrong.actual = result.bytes[i];
-  }
-  if (wrong.wrong_bytes == 0) return;
+  const auto difference =
+      exact_difference(expected.bytes, result.bytes, begin, expected.bytes.size());
+  if (!difference) return;
+  Miscompare wrong = wrong_byte("guard", *difference, expected.bytes, result.bytes, 0);
   wrong.text = fmt::format(
       "byte {} of the peer's window, which nothing was copied to: expected 0x{:02x}, got 0x{:02x}; "
       "{} bytes are wrong",

@@ -8,13 +8,12 @@
 
 #include "kernels/error.hpp"
 #include "suite/oracle/compare.hpp"
+#include "suite/oracle/difference.hpp"
 #include "suite/oracle/expectation.hpp"
 #include "suite/oracle/tile_place.hpp"
 
 namespace tidemark {
 namespace {
-
-using Bytes = std::vector<std::uint8_t>;
 
 // The window of a block that is served: the box, between guards with the poison of this rank.
 Bytes served_window(const MulticastLoad& multicast, const Expectation& box, std::uint32_t rank) {
@@ -67,19 +66,9 @@ Expectation expected_of(const MulticastLoad& multicast, const Expectation& all,
 // those expected, so that what is compared next looks at the ledger alone.
 std::vector<Miscompare> touched_canary(const MulticastLoad& multicast, const Bytes& expected,
                                        Bytes& actual, std::uint32_t row) {
-  const auto [at, found] = std::mismatch(expected.begin(), expected.end(), actual.begin());
-  if (at == expected.end()) return {};
-  Miscompare miscompare{.row = row,
-                        .parameters = {},
-                        .what = "canary",
-                        .coordinate = {},
-                        .first_offset = static_cast<std::uint64_t>(at - expected.begin()),
-                        .wrong_bytes = 0,
-                        .expected = *at,
-                        .actual = *found,
-                        .text = {}};
-  for (std::size_t i = 0; i < expected.size(); ++i)
-    miscompare.wrong_bytes += expected[i] != actual[i] ? 1 : 0;
+  const auto difference = exact_difference(expected, actual, 0, expected.size());
+  if (!difference) return {};
+  Miscompare miscompare = wrong_byte("canary", *difference, expected, actual, row);
   const auto from_tile =
       static_cast<std::int64_t>(miscompare.first_offset) - tile_start(multicast.load);
   miscompare.text = fmt::format(
@@ -114,21 +103,6 @@ std::vector<Miscompare> compare_block(const MulticastLoad& multicast, const Expe
   return found;
 }
 
-Miscompare wrong_count(std::string_view what, std::size_t expected, std::size_t actual,
-                       std::uint32_t row) {
-  return {.row = row,
-          .parameters = {},
-          .what = std::string(what),
-          .coordinate = {},
-          .first_offset = std::min(expected, actual),
-          .wrong_bytes = expected > actual ? expected - actual : actual - expected,
-          .expected = expected,
-          .actual = actual,
-          .text = fmt::format("{}: expected {} back from the device, got {}",
-                              what == "byte" ? "bytes of all windows" : "barrier ledgers", expected,
-                              actual)};
-}
-
 }  // namespace
 
 Expectation predict(const MulticastLoad& multicast) {
@@ -158,9 +132,14 @@ Expectation predict(const MulticastLoad& multicast) {
 std::vector<Miscompare> compare(const MulticastLoad& multicast, const Expectation& expected,
                                 const RunResult& result, std::uint32_t row) {
   if (result.bytes.size() != expected.bytes.size())
-    return {wrong_count("byte", expected.bytes.size(), result.bytes.size(), row)};
-  if (result.cta_ledgers.size() != expected.cta_ledgers.size())
-    return {wrong_count("barrier", expected.cta_ledgers.size(), result.cta_ledgers.size(), row)};
+    return {wrong_size("byte", "windows of all blocks", expected.bytes.size(), result.bytes.size(),
+                       row)};
+  if (result.cta_ledgers.size() != expected.cta_ledgers.size()) {
+    std::vector<Miscompare> found;
+    compare_line("count", "ledgers of blocks", expected.cta_ledgers.size(),
+                 result.cta_ledgers.size(), row, found);
+    return found;
+  }
   std::vector<Miscompare> found;
   for (std::uint32_t rank = 0; rank < cluster_size(multicast); ++rank)
     for (Miscompare& miscompare : compare_block(multicast, expected, result, rank, row))

@@ -17,8 +17,8 @@ struct StorePlace {
 };
 
 /// Bytes of a row of the tensor that stores may write: to the end of the 16 bytes that hold the
-/// last element, which is more than the documents allow where rows end off 16 bytes. Seen on an
-/// H100: github.com/triton-lang/triton, issue 11583.
+/// last element, which is more than the documents allow where rows end off 16 bytes. Measured on
+/// H200s, driver 580.159.04; first seen on an H100: github.com/triton-lang/triton, issue 11583.
 std::int64_t stored_row_bytes(const TensorMapSpec& map);
 
 /// The byte at `offset` of the allocation, whose strides must nest. CUDA Driver API,

@@ -57,6 +57,26 @@ TEST(TileLoadOracle, GuardsStayPoison) {
   EXPECT_EQ(expected.bytes[1024 + 96], poison_byte(load.payload, 1024 + 96));
 }
 
+TEST(TileLoadOracle, NarrowRowsLieAWidthOfTheSwizzleApartWithPoisonBetween) {
+  TileLoad load = small_load();
+  load.map.swizzle = Swizzle::b128;
+  load.map.box = {16, 4};
+  load.held_to = HeldTo::measurement;
+  const Expectation expected = predict(load);
+  ASSERT_EQ(expected.bytes.size(), 1024U + 512U + 1024U);
+  EXPECT_EQ(expected.bytes[1024], tensor_byte(load, 0));
+  EXPECT_EQ(expected.bytes[1024 + 16], poison_byte(load.payload, 1024 + 16));
+  EXPECT_EQ(expected.bytes[1024 + 128 + 16], tensor_byte(load, 80));
+  EXPECT_EQ(expected.bytes[1024 + 256 + 32 + 15], tensor_byte(load, 160 + 15));
+  EXPECT_EQ(expected.ledger.credited, 64U);
+}
+
+TEST(TileLoadOracle, NarrowRowsHaveNoPredictionFromDocuments) {
+  TileLoad load = small_load();
+  load.map.swizzle = Swizzle::b128;
+  EXPECT_THROW(predict(load), Error);
+}
+
 TEST(TileLoadOracle, SourceStaysAsItWas) {
   const TileLoad load = small_load();
   const Expectation expected = predict(load);

@@ -2,6 +2,8 @@
 // tensor.
 #include "suite/oracle/tile_place.hpp"
 
+#include <algorithm>
+
 namespace tidemark {
 namespace {
 
@@ -78,8 +80,11 @@ std::uint32_t unswizzled_byte(const TileLoad& load, std::uint32_t place) {
 TilePlace element_at(const TileLoad& load, std::uint32_t byte) {
   const TensorMapSpec& map = load.map;
   const std::uint32_t size = element_bytes(map.type);
+  const std::uint32_t row = map.box[0] * size;
+  const std::uint32_t from_row = std::max(row, swizzle_bytes(map.swizzle));  // to the next
   TilePlace place{.inside = true, .byte = byte % size};
-  std::uint32_t rest = byte / size;
+  if (byte % from_row >= row) return {.gap = true};
+  std::uint32_t rest = byte / from_row * map.box[0] + byte % from_row / size;
   std::int64_t source = kGuardBytes + map.base_offset + place.byte;
   for (std::uint32_t i = 0; i < map.rank; ++i) {
     const std::int64_t step = i == 0 ? 1 : map.element_stride[i];

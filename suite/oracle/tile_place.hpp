@@ -13,6 +13,7 @@ namespace tidemark {
 struct TilePlace {
   std::array<std::int64_t, kMaxRank> element{};  // tensor coordinates; zeros past the rank
   bool inside = false;                           // of the tensor
+  bool gap = false;                              // none: behind a row narrower than the swizzle
   std::uint32_t byte = 0;                        // of the element, 0 for its first
   std::uint64_t source_offset = 0;  // in the source allocation, of that byte; only if `inside`
 };
