@@ -3,11 +3,11 @@
 // global memory and is converted where it is used. Still every thread computes addresses, issues
 // copies and waits for all of them.
 #include <cuda_bf16.h>
-#include <cuda_pipeline_primitives.h>
 
 #include <cstdint>
 
 #include "kernels/cuda/gemm/ladder/rung.hpp"
+#include "kernels/cuda/ptx/cp_async.cuh"
 
 namespace tidemark {
 namespace {
@@ -52,8 +52,7 @@ __device__ __forceinline__ void start_copies(__nv_bfloat16 (&to)[kTile][kRow], c
     // Not an address outside the matrix even where nothing is read from it.
     const __nv_bfloat16* from =
         inside ? matrix.base + (first_row + row) * matrix.pitch + k : matrix.base;
-    __pipeline_memcpy_async(&to[row][depth], from, kVector * sizeof(__nv_bfloat16),
-                            (kVector - elements) * sizeof(__nv_bfloat16));
+    cp_async_16(&to[row][depth], from, elements * sizeof(__nv_bfloat16));
   }
 }
 
@@ -121,14 +120,14 @@ __global__ void __launch_bounds__(kThreads, 2)
       start_copies(stage.b, b_matrix, first_column, step * kDepth);
     }
     // One group a step, an empty one at the end: the wait below counts groups.
-    __pipeline_commit();
+    cp_async_commit();
   };
 
   float sum[kMicro][kMicro] = {};
   for (std::uint32_t step = 0; step < kStages - 1; ++step) start(step);
   for (std::uint32_t step = 0; step < steps; ++step) {
     // This thread's copies of this step have landed; those of the step behind it may run on.
-    __pipeline_wait_prior(kStages - 2);
+    cp_async_wait<kStages - 2>();
     // And everybody else's have, for each thread waits for its own alone; and nobody reads any more
     // from the stage that is filled next, which is the one before this.
     __syncthreads();

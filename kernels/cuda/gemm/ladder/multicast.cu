@@ -202,6 +202,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     // exchange the 128 accumulators, descriptors and pointers of a consumer would spill.
     setmaxnreg_dec<40>();
     if (threadIdx.x == 0) produce(ring, a_map, b_map, p, place, patience);
+    __syncwarp();  // lanes 1 to 31 wait for lane 0 here rather than inside the cluster's barrier
   } else {
     setmaxnreg_inc<232>();
     consume<Out>(ring, p, place, warpgroup - 1, patience);

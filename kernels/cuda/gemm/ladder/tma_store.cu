@@ -1,8 +1,7 @@
 // Rung 8: C leaves by TMA. Each consumer warp puts its sums into small boxes of shared memory and
 // has TMA carry them to C while it multiplies the next tile; nobody waits for the writes to reach
 // memory. And the order of tiles is chosen: pairs that work at one time cover a patch of C that is
-// about square, so that what they read is shared in L2, and the grid is no larger than its number
-// of rounds calls for.
+// about square, so that what they read is shared in L2.
 #include <cooperative_groups.h>
 #include <cuda_bf16.h>
 
@@ -283,6 +282,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     // exchange the 128 accumulators, descriptors and pointers of a consumer would spill.
     setmaxnreg_dec<40>();
     if (threadIdx.x == 0) produce(ring, a_map, b_map, p, place, patience);
+    __syncwarp();  // lanes 1 to 31 wait for lane 0 here rather than inside the cluster's barrier
   } else {
     setmaxnreg_inc<232>();
     consume<Out>(ring, c_map, p, place, warpgroup - 1, patience);

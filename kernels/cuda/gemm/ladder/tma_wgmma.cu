@@ -37,8 +37,6 @@ __global__ void __launch_bounds__(kThreads)
     tma_wgmma_64(const __grid_constant__ CUtensorMap a_map,
                  const __grid_constant__ CUtensorMap b_map,
                  const __grid_constant__ CUtensorMap /*c_map*/, const RungProblem p) {
-  // Some block timed out: this one would only time out once more.
-  if (*static_cast<const volatile std::uint32_t*>(p.timed_out) != 0) return;
   extern __shared__ std::byte shared_bytes[];
   Shared& shared = shared_at_1024<Shared>(shared_bytes);
   const Patience patience{&shared.abandoned, p.timed_out};
@@ -47,7 +45,9 @@ __global__ void __launch_bounds__(kThreads)
     shared.abandoned = 0;
     publish_barriers();
   }
-  __syncthreads();  // without it threads may wait on a barrier that does not exist yet
+  // Without it threads may wait on a barrier that does not exist yet. And where a block has timed
+  // out this one would only time out once more: one thread asks, so that all decide alike.
+  if (__syncthreads_or(threadIdx.x == 0 && *patience.timed_out != 0 ? 1 : 0) != 0) return;
 
   const auto row_a = static_cast<std::int32_t>(blockIdx.x % p.m_tiles * kTileM);
   const auto row_b = static_cast<std::int32_t>(blockIdx.x / p.m_tiles * kTileN);

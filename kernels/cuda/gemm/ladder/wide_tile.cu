@@ -140,8 +140,6 @@ template <class Out>
 __global__ void __launch_bounds__(kThreads, 1)
     wide_tile(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensorMap b_map,
               const __grid_constant__ CUtensorMap /*c_map*/, const RungProblem p) {
-  // Some block timed out: this one would only time out once more.
-  if (*static_cast<const volatile std::uint32_t*>(p.timed_out) != 0) return;
   extern __shared__ std::byte shared_bytes[];
   Ring& ring = shared_at_1024<Ring>(shared_bytes);
   const Patience patience{&ring.abandoned, p.timed_out};
@@ -154,7 +152,9 @@ __global__ void __launch_bounds__(kThreads, 1)
     ring.abandoned = 0;
     publish_barriers();
   }
-  __syncthreads();  // without it consumers may wait on barriers that do not exist yet
+  // Without it consumers may wait on barriers that do not exist yet. And where a block has timed
+  // out this one would only time out once more: one thread asks, so that all decide alike.
+  if (__syncthreads_or(threadIdx.x == 0 && *patience.timed_out != 0 ? 1 : 0) != 0) return;
 
   // From lane 0, so that the compiler sees one value a warp and setmaxnreg's branch is uniform.
   const std::uint32_t warpgroup = __shfl_sync(0xffffffffU, threadIdx.x / kWarpgroup, 0);
