@@ -159,6 +159,7 @@ Json json_of(const Gemm& gemm) {
           {"inputs", gemm.inputs == GemmInputs::normal ? "normal" : "small_integers"},
           {"output", gemm.output == GemmOutput::f32 ? "f32" : "bf16"},
           {"engine", gemm.engine == GemmEngine::fast ? "fast" : "reference"},
+          {"rung", name_of(gemm.rung)},
           {"seed", gemm.seed},
           {"transport", gemm.transport != nullptr},
           {"rank", gemm.rank},

@@ -100,6 +100,7 @@ TEST(Describe, WritesAGemmWithItsShards) {
   gemm.output = GemmOutput::bf16;
   gemm.inputs = GemmInputs::small_integers;
   gemm.engine = GemmEngine::reference;
+  gemm.rung = GemmRung::wide_tile;
   gemm.a_shards = {{.owner = 1, .first_row = 4, .rows = 8}};
   const auto json = nlohmann::json::parse(describe(gemm));
   EXPECT_EQ(json["op"], "gemm");
@@ -109,6 +110,7 @@ TEST(Describe, WritesAGemmWithItsShards) {
   EXPECT_EQ(json["output"], "bf16");
   EXPECT_EQ(json["inputs"], "small_integers");
   EXPECT_EQ(json["engine"], "reference");
+  EXPECT_EQ(json["rung"], "wide_tile");
   EXPECT_EQ(json["a_shards"][0]["first_row"], 4);
   EXPECT_EQ(json["deadline_s"], 60);
 }

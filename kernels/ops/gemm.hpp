@@ -1,7 +1,9 @@
 // One rank's share of a distributed C = A B: gather the panels, multiply, hand back the block of C.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "kernels/ops/gemm_inputs.hpp"
@@ -15,6 +17,30 @@ enum class GemmEngine : std::uint8_t {
   fast,       // CUDA: TMA + mbarrier + wgmma, warp specialized; virtual device: blocked loop
   reference,  // one thread an element, fp32 fused multiply-add in order of k: slow and plain
 };
+
+/// A kernel of the ladder: each does the same product with one more of the chip's features than the
+/// one before it, so that a fleet that got slower can say by which.
+enum class GemmRung : std::uint8_t {
+  none,         // the engine's own kernel
+  thread_copy,  // threads copy tiles through registers, CUDA cores multiply
+  cp_async,     // cp.async copies, three stages
+  tma_wgmma,    // TMA copies 64 x 64 tiles, tensor cores multiply
+  ring,         // producer and consumers around a ring of stages, 128 x 128
+  wide_tile,    // 128 x 256, registers moved from producer to consumers
+  persistent,   // a block takes tile after tile
+  multicast,    // pairs of blocks share tiles of B
+  tma_store,    // C leaves by TMA while the next tile is multiplied, in an order that suits L2
+};
+inline constexpr GemmRung kGemmRungs[] = {
+    GemmRung::thread_copy, GemmRung::cp_async,   GemmRung::tma_wgmma, GemmRung::ring,
+    GemmRung::wide_tile,   GemmRung::persistent, GemmRung::multicast, GemmRung::tma_store};
+
+constexpr std::string_view name_of(GemmRung rung) {
+  constexpr std::string_view kNames[] = {"none",       "thread_copy", "cp_async",
+                                         "tma_wgmma",  "ring",        "wide_tile",
+                                         "persistent", "multicast",   "tma_store"};
+  return kNames[static_cast<std::size_t>(rung)];
+}
 
 /// A block of the whole matrix.
 struct Range {
@@ -39,6 +65,7 @@ struct Gemm {
   GemmInputs inputs = GemmInputs::normal;
   GemmOutput output = GemmOutput::f32;
   GemmEngine engine = GemmEngine::fast;
+  GemmRung rung = GemmRung::none;  // of GemmEngine::fast; the virtual device has no rungs
   std::uint64_t seed = 0;
 
   Transport* transport = nullptr;

@@ -45,6 +45,12 @@ Metric gemm_rate(const Gemm& gemm, const Measurement& measurement) {
   return metric;
 }
 
+Metric ladder_rate(const Gemm& gemm, const Measurement& measurement) {
+  Metric metric = gemm_rate(gemm, measurement);
+  metric.name = fmt::format("{}_{}", name_of(gemm.rung), gemm.m);
+  return metric;
+}
+
 Metric gemm_exchange(const Gemm& gemm, const Measurement& measurement) {
   Metric metric = metric_of(gemm, "exchange", "ms");
   metric.higher_is_better = false;

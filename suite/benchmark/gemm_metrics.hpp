@@ -15,6 +15,9 @@ std::uint64_t usual_edge(DeviceKind device);
 /// slowest rank says what all of them together reached.
 Metric gemm_rate(const Gemm& gemm, const Measurement& measurement);
 
+/// gemm_rate() under the name of the kernel and the edge: "tma_store_4096".
+Metric ladder_rate(const Gemm& gemm, const Measurement& measurement);
+
 /// Time until both panels were there, in ms.
 Metric gemm_exchange(const Gemm& gemm, const Measurement& measurement);
 

@@ -43,6 +43,13 @@ TEST(GemmMetrics, OtherSizesCarryTheirsInTheName) {
             "exchange_16384");
 }
 
+TEST(GemmMetrics, RatesOfTheLadderCarryRungAndSizeInTheName) {
+  const Metric rate =
+      ladder_rate({.m = 8192, .n = 8192, .k = 8192, .rung = GemmRung::tma_store}, two_samples());
+  EXPECT_EQ(rate.name, "tma_store_8192");
+  EXPECT_DOUBLE_EQ(rate.values.at(0), 549.755813888);
+}
+
 TEST(GemmMetrics, SampleThatTookNoTimeIsAnError) {
   Measurement measurement = two_samples();
   measurement.samples[1].total_ns = 0;

@@ -41,10 +41,11 @@ Trouble wait_or_leave(std::unique_ptr<ResidentGemm>& block, double seconds, cons
 }
 
 Trouble refused(const ResidentGemm& block) {
-  if (block.fast.code == CUDA_SUCCESS) return {};
+  const CUresult code = block.encoded();
+  if (code == CUDA_SUCCESS) return {};
   return {.fault = DeviceFault::encode_refused,
-          .code = static_cast<std::int32_t>(block.fast.code),
-          .note = encode_refusal(block.fast.code)};
+          .code = static_cast<std::int32_t>(code),
+          .note = encode_refusal(code)};
 }
 
 /// Gathers both panels; nothing to do without a transport.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kernels/cuda/buffer.hpp"
+#include "kernels/cuda/gemm/ladder/rung.hpp"
 #include "kernels/cuda/gemm/local_gemm.hpp"
 #include "kernels/ops/gemm.hpp"
 
@@ -14,20 +15,33 @@ namespace tidemark {
 /// Bytes of a rank's row in the panel that is gathered as a barrier.
 inline constexpr std::uint64_t kBarrierRowBytes = 16;
 
+/// What GemmEngine::fast runs where the Gemm names no rung: none for tma_wgmma.cu, or a rung of the
+/// ladder.
+inline constexpr GemmRung kFastRung = GemmRung::none;
+
+/// The rung that `gemm` runs; none for tma_wgmma.cu and for the reference engine.
+constexpr GemmRung rung_of(const Gemm& gemm) {
+  if (gemm.engine == GemmEngine::reference) return GemmRung::none;
+  return gemm.rung != GemmRung::none ? gemm.rung : kFastRung;
+}
+
 /// Panels, C between its guards, and what the engine wants to be told.
 struct ResidentGemm {
   Stream stream;
   DeviceBuffer a, b, c, barrier, timed_out;
   LocalGemm local;
-  TmaWgmma fast;  // GemmEngine::fast with a block that is not empty
+  TmaWgmma fast;   // GemmEngine::fast without a rung, with a block that is not empty
+  ReadyRung rung;  // with one
 
+  /// Of the encoder of the kernel that is to run.
+  CUresult encoded() const { return fast.code != CUDA_SUCCESS ? fast.code : rung.code; }
   std::uint64_t c_bytes() const { return local.m * local.ldc * c_element_bytes(local.output); }
 };
 
 /// Allocates the block and starts, on its stream, to fill it: own shards (all rows without a
 /// transport), NaN where the transport is to bring something, poisoned C, a cleared time-out word.
 /// Throws Error for a Gemm that makes no sense (k = 0, a block outside C, shards that do not cover
-/// their panel) and where the machine fails. `fast.code` says whether the tensor maps were refused.
+/// their panel) and where the machine fails. encoded() says whether the tensor maps were refused.
 std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm);
 
 /// Starts, on the block's stream, to poison C and the shards of other ranks as make_resident() left

@@ -1,0 +1,36 @@
+// Where an accumulator goes in the staging box that TMA carries to C: plain arithmetic, so that a
+// test without a GPU can hold it against what the two instructions are documented to do.
+#pragma once
+
+#include <cstdint>
+
+namespace tidemark {
+
+/// A staging box is 16 rows of 128 bytes, 16-byte chunks swizzled as a SWIZZLE_128B map expects:
+/// chunk c of row r lies where chunk c XOR r % 8 would.
+inline constexpr std::uint32_t kStagingRows = 16;
+inline constexpr std::uint32_t kStagingRowBytes = 128;
+inline constexpr std::uint32_t kStagingBytes = kStagingRows * kStagingRowBytes;
+
+/// Offset in the box of 16-byte chunk `chunk` of `row`.
+constexpr std::uint32_t staged_chunk(std::uint32_t row, std::uint32_t chunk) {
+  return row * kStagingRowBytes + (chunk ^ row % 8) * 16;
+}
+
+/// bf16: the address that `lane` gives stmatrix.x4 for two neighbouring groups of eight columns, of
+/// which `chunk` is the first: the rows of four 8 x 8 matrices, in the order upper rows, lower
+/// rows, then both of the next group.
+constexpr std::uint32_t staged_matrix_row(std::uint32_t lane, std::uint32_t chunk) {
+  const std::uint32_t matrix = lane / 8;
+  return staged_chunk(lane % 8 + matrix % 2 * 8, chunk + matrix / 2);
+}
+
+/// fp32: where `lane` puts its two neighbours of group `group` of eight columns, in the upper eight
+/// rows; those of the lower rows lie eight rows further.
+constexpr std::uint32_t staged_pair(std::uint32_t lane, std::uint32_t group) {
+  const std::uint32_t pair = lane % 4;
+  return staged_chunk(lane / 4, 2 * group + pair / 2) + pair % 2 * 8;
+}
+inline constexpr std::uint32_t kEightRowsOn = 8 * kStagingRowBytes;
+
+}  // namespace tidemark

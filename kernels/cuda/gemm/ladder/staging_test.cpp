@@ -1,0 +1,66 @@
+// The staging boxes of the ladder's last rung, without a GPU: every byte has one writer, and lies
+// where a SWIZZLE_128B tensor map will look for it.
+#include "kernels/cuda/gemm/ladder/staging.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "kernels/cuda/gemm/ladder/rung.hpp"
+
+namespace tidemark {
+namespace {
+
+// PTX ISA, 128-byte swizzle: bits 4 to 6 of the address are XORed with bits 7 to 9.
+std::uint32_t swizzled(std::uint32_t offset) { return offset ^ (offset >> 7 & 7U) << 4; }
+
+// stmatrix.x4: lane l holds columns 2 (l % 4) and the next of row l / 4 of each of four matrices,
+// and matrix i is stored where lanes 8 i to 8 i + 7 say.
+TEST(Staging, MatricesOfBf16CoverTheBoxOnceAndInOrder) {
+  std::array<int, kStagingBytes> writers{};
+  for (std::uint32_t chunk = 0; chunk < 8; chunk += 2)
+    for (std::uint32_t matrix = 0; matrix < 4; ++matrix)
+      for (std::uint32_t row = 0; row < 8; ++row) {
+        const std::uint32_t at = staged_matrix_row(8 * matrix + row, chunk);
+        // In the order in which registers are given: upper, lower, upper of the next, lower of it.
+        const std::uint32_t box_row = row + (matrix == 1 || matrix == 3 ? 8 : 0);
+        const std::uint32_t column = 16 * (chunk + (matrix >= 2 ? 1 : 0));
+        ASSERT_EQ(at, swizzled(128 * box_row + column));
+        for (std::uint32_t byte = 0; byte < 16; ++byte) ++writers.at(at + byte);
+      }
+  for (const int count : writers) ASSERT_EQ(count, 1);
+}
+
+// wgmma: lane l holds columns 8 j + 2 (l % 4) and the next of row l / 4, and of the row 8 below.
+TEST(Staging, PairsOfFp32CoverTheBoxOnceAndInOrder) {
+  std::array<int, kStagingBytes> writers{};
+  for (std::uint32_t group = 0; group < 4; ++group)
+    for (std::uint32_t lane = 0; lane < 32; ++lane)
+      for (std::uint32_t lower = 0; lower < 2; ++lower) {
+        const std::uint32_t at = staged_pair(lane, group) + lower * kEightRowsOn;
+        ASSERT_EQ(at, swizzled(128 * (lane / 4 + 8 * lower) + 4 * (8 * group + 2 * (lane % 4))));
+        for (std::uint32_t byte = 0; byte < 8; ++byte) ++writers.at(at + byte);
+      }
+  for (const int count : writers) ASSERT_EQ(count, 1);
+}
+
+TEST(Staging, RowsOfAMatrixLieInDifferentBanks) {
+  for (std::uint32_t chunk = 0; chunk < 8; ++chunk) {
+    std::array<int, 8> groups{};
+    for (std::uint32_t lane = 0; lane < 8; ++lane)
+      ++groups.at(staged_matrix_row(lane, chunk) / 16 % 8);
+    for (const int count : groups) EXPECT_EQ(count, 1);
+  }
+}
+
+// 1024 tiles take 16 rounds on 66 pairs and on 64: four SMs less, and no round more.
+TEST(EvenBlocks, NoMoreThanTheRoundsCallFor) { EXPECT_EQ(even_blocks(1024, 66), 64U); }
+
+TEST(EvenBlocks, OneMoreTileIsOneMoreRound) { EXPECT_EQ(even_blocks(1057, 66), 63U); }
+
+TEST(EvenBlocks, FewTilesTakeABlockEach) { EXPECT_EQ(even_blocks(5, 66), 5U); }
+
+TEST(EvenBlocks, ExactRoundsTakeAll) { EXPECT_EQ(even_blocks(132, 66), 66U); }
+
+}  // namespace
+}  // namespace tidemark
