@@ -127,6 +127,14 @@ std::string grouped(std::uint64_t number) {
   return made;
 }
 
+std::string plural(std::size_t number, std::string_view what) {
+  return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
+}
+
+void put_left_out(Page& page, std::size_t number, std::string_view what) {
+  if (number > 0) put(page, fmt::format("... and {} more: --all shows all", plural(number, what)));
+}
+
 std::string short_number(double value) {
   if (std::isnan(value)) return "-";
   return fmt::format("{:.5g}", value);

@@ -302,7 +302,7 @@ TEST(Show, ColourIsThereOnlyWhenAsked) {
 }
 
 TEST(ShowJson, HoldsTheWholeReportWithTextInPlaceOfIndices) {
-  const std::string text = show(assemble(example_journals(), {}), {.json = true});
+  const std::string text = show(assemble(example_journals(), {}), {.format = Format::json});
   const nlohmann::json json = nlohmann::json::parse(text);
   EXPECT_EQ(json["format"], "tidemark-report");
   EXPECT_EQ(json["result"], "FAIL");
@@ -324,7 +324,7 @@ TEST(ShowJson, IsAsciiWithoutControlBytes) {
   failure.reason = "\x1b[31m \x7f \xc3\xa9";
   std::vector<std::string> journals = example_journals();
   journals[1] = journal_of({example_launch(1), failure});
-  for (const char c : show(assemble(journals, {}), {.json = true})) {
+  for (const char c : show(assemble(journals, {}), {.format = Format::json})) {
     ASSERT_TRUE((c >= ' ' && c <= '~') || c == '\n');
   }
 }
