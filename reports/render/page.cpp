@@ -132,7 +132,9 @@ std::string plural(std::size_t number, std::string_view what) {
 }
 
 void put_left_out(Page& page, std::size_t number, std::string_view what) {
-  if (number > 0) put(page, fmt::format("... and {} more: --all shows all", plural(number, what)));
+  if (number == 0) return;
+  put(page,
+      fmt::format("... and {}: --all shows all", plural(number, fmt::format("more {}", what))));
 }
 
 std::string short_number(double value) {

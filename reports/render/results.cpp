@@ -41,9 +41,9 @@ void put_quiet(Page& page, const Report& report, const ResultGroup& group, bool 
 }
 
 void put_miscompares(Page& page, const Report& report,
-                     const std::vector<std::uint32_t>& miscompares) {
+                     const std::vector<std::uint32_t>& miscompares, bool all) {
   constexpr std::size_t kShown = 3;
-  const std::size_t shown = std::min(kShown, miscompares.size());
+  const std::size_t shown = all ? miscompares.size() : std::min(kShown, miscompares.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const MiscompareRow& row = report.miscompares[miscompares[i]];
     put(page,
@@ -59,7 +59,7 @@ void put_miscompares(Page& page, const Report& report,
   }
 }
 
-void put_group(Page& page, const Report& report, const ResultGroup& group) {
+void put_group(Page& page, const Report& report, const ResultGroup& group, bool all) {
   const ResultRow& first = report.results[group.results.front()];
   const std::string heading = heading_of(first.verdict);
   const std::vector<std::uint32_t>& gpus = group.gpus;
@@ -74,7 +74,7 @@ void put_group(Page& page, const Report& report, const ResultGroup& group) {
   put(page, indented(report.text(first.reason)), kIndent);
   const std::string ending = ending_of(first);
   if (!ending.empty()) put(page, indented(ending), kIndent);
-  put_miscompares(page, report, group.miscompares);
+  put_miscompares(page, report, group.miscompares, all);
   const std::string_view replay = report.text(first.replay);
   if (!replay.empty()) put_command(page, "replay: ", replay, kIndent);
 }
@@ -124,7 +124,7 @@ void put_results(Page& page, const Report& report, const ShowOptions& options) {
     if (is_quiet(groups[i].verdict)) {
       put_quiet(page, report, groups[i], options.all);
     } else {
-      put_group(page, report, groups[i]);
+      put_group(page, report, groups[i], options.all);
     }
   }
   put_left_out(page, groups.size() - shown, "finding");

@@ -53,7 +53,7 @@ std::string head_of(const Report& report, const Summary& summary) {
     made += banner("Nothing passed: this report says nothing good about any GPU.");
   }
   return made +
-         "<nav><a href=\"#findings\">what did not pass</a><a href=\"#map\">map</a>"
+         "<nav><a href=\"#map\">where</a><a href=\"#findings\">what did not pass</a>"
          "<a href=\"#measured\">measured</a><a href=\"#cases\">cases</a>"
          "<a href=\"#origin\">made on</a></nav>\n</header>\n";
 }
@@ -183,17 +183,17 @@ std::string origin_of(const Report& report, const HtmlLimits& limits) {
 std::string html_left_out(std::size_t number, std::string_view what) {
   if (number == 0) return {};
   return fmt::format(
-      "<p class=\"muted\">... and {} more: <code>tidemark show --html --all</code> "
+      "<p class=\"muted\">... and {}: <code>tidemark show --html --all</code> "
       "has all</p>\n",
-      plural(number, what));
+      plural(number, fmt::format("more {}", what)));
 }
 
 std::string html_of(const Report& report, bool all) {
   const HtmlLimits limits = HtmlLimits::of(all);
   const Summary summary = summary_of(report);
   std::string body = head_of(report, summary);
-  body += html_section("findings", "What did not pass", findings_of(report, limits));
   body += html_section("map", "Where", html_map(report, limits));
+  body += html_section("findings", "What did not pass", findings_of(report, limits));
   const std::string measured = html_measured(report, limits);
   body +=
       html_section("measured", "What was measured",

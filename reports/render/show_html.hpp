@@ -10,9 +10,9 @@ namespace tidemark {
 /// What fits a page that a browser opens at once; `--all` lifts it.
 struct HtmlLimits {
   std::size_t findings = 300;
-  std::size_t map_rows = 128, map_columns = 240;
+  std::size_t map_rows = 64, map_columns = 240;
   std::size_t plots = 60;
-  std::size_t table_rows = 4000;
+  std::size_t table_rows = 3000;
 
   static HtmlLimits of(bool all) {
     constexpr std::size_t kNone = static_cast<std::size_t>(-1);

@@ -2,9 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
-#include <numeric>
+#include <utility>
 
 #include "reports/render/escape.hpp"
 #include "reports/render/groups.hpp"
@@ -19,6 +20,7 @@ namespace tidemark {
 namespace {
 
 constexpr std::size_t kFewGpus = 32;  // so many get rows of their own
+constexpr std::size_t kTold = 4000;   // cells, of which each says what it is
 constexpr double kFullShade = 0.05;   // 5 % from the median of all is as dark as it gets
 
 /// What the results of one row of the map on one case come to.
@@ -52,7 +54,9 @@ Grid grid_of(const Report& report) {
     }
   } else {
     for (const NodeRow& node : report.nodes) made.rows.emplace_back(report.text(node.hostname));
-    made.rows.emplace_back("never reported");
+    const bool any_silent = std::any_of(report.gpus.begin(), report.gpus.end(),
+                                        [](const GpuRow& gpu) { return gpu.node_id == kNoRow; });
+    if (any_silent) made.rows.emplace_back("never reported");
   }
   made.places.assign(made.rows.size(), std::vector<Place>(report.cases.size()));
   for (const ResultRow& result : report.results) {
@@ -90,74 +94,100 @@ std::vector<Middle> middles_of(const Report& report) {
   return made;
 }
 
+/// One letter or sign a verdict, no two alike: colours are not for everybody.
+constexpr std::array<char, kVerdicts> kMarks = {' ', 'F', 'f', 'H', 'C', 'S', 'G',
+                                                'U', 'T', '-', 'w', 'p', '?'};
+
+/// From -1 (worse than the median of all) to 1 (better); 0 where nothing was measured.
+double shade_of(const Place& place, const Middle& middle) {
+  if (place.worst != Verdict::pass || place.values.empty()) return 0;
+  const double change = statistics_of(place.values).median / middle.value - 1;
+  if (!std::isfinite(change)) return 0;
+  return std::clamp(change / kFullShade, -1.0, 1.0) * (middle.higher_is_better ? 1 : -1);
+}
+
 HeatCell cell_of(const Place& place, const Middle& middle, const std::string& where) {
   if (place.results == 0) return {};
   HeatCell cell;
   cell.kind = place.worst == Verdict::pass ? HeatKind::good
               : is_quiet(place.worst)      ? HeatKind::warn
                                            : HeatKind::bad;
-  if (place.worst != Verdict::pass) cell.mark = heading_of(place.worst).front();
+  cell.mark = kMarks[static_cast<std::size_t>(place.worst)];
   cell.label = fmt::format("{}: {}", where, name_of(place.worst));
   if (place.results > 1) {
     cell.label += fmt::format(" ({} of {} results)", place.worst_results, place.results);
   }
-  const double value = statistics_of(place.values).median;
-  const double change = value / middle.value - 1;
-  if (std::isfinite(change) && cell.kind == HeatKind::good) {
-    cell.shade = std::clamp(change / kFullShade, -1.0, 1.0) * (middle.higher_is_better ? 1 : -1);
-    cell.label +=
-        fmt::format(", {}, {:+.1f} % from the median of all", short_number(value), change * 100);
+  cell.shade = shade_of(place, middle);
+  if (cell.shade != 0) {
+    const double value = statistics_of(place.values).median;
+    cell.label += fmt::format(", {}, {:+.1f} % from the median of all", short_number(value),
+                              (value / middle.value - 1) * 100);
   }
   return cell;
 }
 
-/// The indices to show, in their order: those with something to see first, where not all fit.
-template <class Seen>
-std::vector<std::size_t> chosen(std::size_t count, std::size_t most, Seen to_see) {
-  std::vector<std::size_t> all(count);
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  if (count <= most) return all;
-  std::stable_partition(all.begin(), all.end(), to_see);
-  all.resize(most);
-  std::sort(all.begin(), all.end());
-  return all;
+/// The indices to show, in their order: where not all fit, those of the lowest rank.
+template <class Rank>
+std::vector<std::size_t> chosen(std::size_t count, std::size_t most, Rank rank) {
+  std::vector<std::pair<int, std::size_t>> all;
+  for (std::size_t i = 0; i < count; ++i) all.emplace_back(rank(i), i);
+  if (count > most) {
+    std::sort(all.begin(), all.end());
+    all.resize(most);
+  }
+  std::vector<std::size_t> made;
+  for (const auto& [of, index] : all) made.push_back(index);
+  std::sort(made.begin(), made.end());
+  return made;
 }
 
-const char* const kLegend =
-    "<p class=\"legend\"><span><svg width=\"14\" height=\"14\"><rect class=\"cell-good\" "
-    "width=\"14\" height=\"14\"/></svg>pass</span>"
-    "<span><svg width=\"14\" height=\"14\"><rect class=\"cell-bad\" width=\"14\" height=\"14\"/>"
-    "</svg>F fail or flaky, H hang, C crash, S sticky, G GPU lost, U unkillable or unexpected "
-    "pass, "
-    "T tool error</span>"
-    "<span><svg width=\"14\" height=\"14\"><rect class=\"cell-warn\" width=\"14\" height=\"14\"/>"
-    "</svg>N not run, S skip, W waived</span>"
-    "<span><svg width=\"28\" height=\"14\"><rect class=\"slower\" width=\"14\" height=\"14\"/>"
-    "<rect class=\"faster\" x=\"14\" width=\"14\" height=\"14\"/></svg>measured: worse or better "
-    "than the median of all, full at 5 %</span></p>\n";
+/// How much there is to see: 0 wrong, 1 far from the others, 2 did not run, 3 nothing.
+int rank_in_map(const Place& place, const Middle& middle) {
+  if (place.worst != Verdict::pass) return is_quiet(place.worst) ? 2 : 0;
+  return std::abs(shade_of(place, middle)) > 0.5 ? 1 : 3;
+}
+
+/// What the colours and letters of the map mean.
+std::string legend() {
+  const auto swatch = [](const char* kind) {
+    return fmt::format(
+        "<svg width=\"14\" height=\"14\"><rect class=\"{}\" width=\"14\" height=\"14\"/></svg>",
+        kind);
+  };
+  std::string bad, quiet;
+  for (std::size_t i = 1; i < kVerdicts; ++i) {
+    std::string& names = is_quiet(static_cast<Verdict>(i)) ? quiet : bad;
+    names += fmt::format("{}{} {}", names.empty() ? "" : ", ", kMarks[i], kVerdictNames[i]);
+  }
+  return fmt::format(
+      "<p class=\"legend\"><span>{}pass</span><span>{}{}</span><span>{}{}</span>"
+      "<span>{}{}measured worse or better than the median of all, full at {:.0f} %</span></p>\n",
+      swatch("cell-good"), swatch("cell-bad"), bad, swatch("cell-warn"), quiet, swatch("slower"),
+      swatch("faster"), kFullShade * 100);
+}
 
 }  // namespace
 
 std::string html_map(const Report& report, const HtmlLimits& limits) {
   const Grid grid = grid_of(report);
-  const auto bad = [&grid](std::size_t row, std::size_t column) {
-    return grid.places[row][column].worst != Verdict::pass;
-  };
-  const auto any_of = [](std::size_t count, auto test) {
-    for (std::size_t i = 0; i < count; ++i) {
-      if (test(i)) return true;
-    }
-    return false;
-  };
-  const std::vector<std::size_t> rows =
-      chosen(grid.rows.size(), limits.map_rows, [&](std::size_t row) {
-        return any_of(report.cases.size(), [&](std::size_t column) { return bad(row, column); });
-      });
-  const std::vector<std::size_t> columns =
-      chosen(report.cases.size(), limits.map_columns, [&](std::size_t column) {
-        return any_of(grid.rows.size(), [&](std::size_t row) { return bad(row, column); });
-      });
   const std::vector<Middle> middles = middles_of(report);
+  const auto rank_of_row = [&](std::size_t row) {
+    int least = 3;
+    for (std::size_t i = 0; i < report.cases.size(); ++i) {
+      least = std::min(least, rank_in_map(grid.places[row][i], middles[i]));
+    }
+    return least;
+  };
+  const auto rank_of_column = [&](std::size_t column) {
+    // A benchmark always has something to see.
+    int least = std::isnan(middles[column].value) ? 3 : -1;
+    for (const std::vector<Place>& places : grid.places) {
+      least = std::min(least, rank_in_map(places[column], middles[column]));
+    }
+    return least;
+  };
+  const auto rows = chosen(grid.rows.size(), limits.map_rows, rank_of_row);
+  const auto columns = chosen(report.cases.size(), limits.map_columns, rank_of_column);
   HeatMap map{.title = "verdicts by place and case", .rows = {}, .columns = {}, .cells = {}};
   for (const std::size_t column : columns) {
     map.columns.emplace_back(report.cases[column].name.view());
@@ -169,9 +199,14 @@ std::string html_map(const Report& report, const HtmlLimits& limits) {
       const std::string where =
           fmt::format("{} on {}", report.cases[column].name.view(), grid.rows[row]);
       cells.push_back(cell_of(grid.places[row][column], middles[column], where));
+      // A great map of passes would be most of the page if each of them said so.
+      if (rows.size() * columns.size() > kTold && cells.back().kind == HeatKind::good &&
+          cells.back().shade == 0) {
+        cells.back().label.clear();
+      }
     }
   }
-  return kLegend + svg_of(map) + html_left_out(grid.rows.size() - rows.size(), "row") +
+  return legend() + svg_of(map) + html_left_out(grid.rows.size() - rows.size(), "row") +
          html_left_out(report.cases.size() - columns.size(), "case");
 }
 

@@ -66,11 +66,12 @@ StripPlot plot_of(const Report& report, std::string_view case_name, const Measur
 std::vector<HtmlCell> table_row(const Report& report, std::string_view case_name,
                                 const Measured& measured, const MetricRow& row) {
   const ResultRow& result = report.results[row.result_id];
+  const std::uint32_t node = report.gpus[result.gpu_id].node_id;
   const auto sensor = [](float value) { return number_cell(static_cast<double>(value)); };
   return {{.html = fmt::format("<code>{}</code>", for_html(case_name))},
           text_cell(measured.name),
-          {.html = for_html(place_of(report, result.gpu_id)),
-           .order = static_cast<double>(result.gpu_id)},
+          count_cell(result.gpu_id),
+          text_cell(node == kNoRow ? "" : report.text(report.nodes[node].hostname)),
           number_cell(row.median),
           number_cell(row.mad),
           count_cell(row.n),
@@ -82,11 +83,6 @@ std::vector<HtmlCell> table_row(const Report& report, std::string_view case_name
           sensor(result.temperature_c),
           text_cell(name_of(result.verdict))};
 }
-
-const std::vector<HtmlColumn> kColumns = {
-    {"case"},    {"metric"},    {"GPU"},       {"median", true}, {"mad", true},
-    {"n", true}, {"min", true}, {"max", true}, {"unit"},         {"SM MHz", true},
-    {"W", true}, {"C", true},   {"verdict"}};
 
 }  // namespace
 
@@ -118,7 +114,22 @@ std::string html_measured(const Report& report, const HtmlLimits& limits) {
     }
   }
   made += html_left_out(metrics - plots, "plot");
-  made += "<h3>Every number</h3>\n" + html_table("numbers", "every number", kColumns, rows);
+  made += "<h3>Every number</h3>\n" + html_table("numbers", "every number",
+                                                 {{"case"},
+                                                  {"metric"},
+                                                  {"GPU", true},
+                                                  {"node"},
+                                                  {"median", true},
+                                                  {"mad", true},
+                                                  {"n", true},
+                                                  {"min", true},
+                                                  {"max", true},
+                                                  {"unit"},
+                                                  {"SM MHz", true},
+                                                  {"W", true},
+                                                  {"C", true},
+                                                  {"verdict"}},
+                                                 rows);
   return made + html_left_out(lines - rows.size(), "line");
 }
 

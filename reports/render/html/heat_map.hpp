@@ -10,9 +10,9 @@ enum class HeatKind { none, good, bad, warn };
 
 struct HeatCell {
   HeatKind kind = HeatKind::none;
-  char mark = ' ';    // a letter, so that nothing hangs on colours alone
-  double shade = 0;   // from -1 (worse than the others) to 1 (better): laid over a good cell
-  std::string label;  // said when pointed at; empty: nothing
+  char mark = ' ';         // a letter, so that nothing hangs on colours alone
+  double shade = 0;        // from -1 (worse than the others) to 1 (better): laid over a good cell
+  std::string label = {};  // said when pointed at; empty: nothing
 };
 
 struct HeatMap {

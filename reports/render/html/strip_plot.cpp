@@ -13,8 +13,14 @@
 namespace tidemark {
 namespace {
 
-constexpr double kLeft = 180, kWidth = 720, kRight = 40, kRow = 22, kTop = 8, kAxis = 24;
+constexpr double kLeft = 180, kWidth = 840, kRight = 40, kTop = 8, kAxis = 24;
 constexpr std::size_t kLabel = 25;  // characters that find room to the left
+
+/// Many dots need room to lie beside each other.
+double height_of(const StripRow& row) {
+  constexpr std::size_t kMany = 24;
+  return row.dots.size() > kMany ? 48 : 22;
+}
 
 struct Scale {
   double low = 0, high = 0;
@@ -42,9 +48,9 @@ Scale scale_of(const StripPlot& plot) {
   return made;
 }
 
-/// 1, 2 or 5 times a power of ten, so that there are four to ten ticks.
+/// 1, 2 or 5 times a power of ten, so that there are about four to eight ticks.
 double step_of(const Scale& scale) {
-  constexpr double kTicks = 5;
+  constexpr double kTicks = 8;
   const double rough = (scale.high - scale.low) / kTicks;
   const double ten = std::pow(10.0, std::floor(std::log10(rough)));
   for (const double factor : {1.0, 2.0, 5.0}) {
@@ -86,14 +92,16 @@ std::string samples_of(std::vector<double> samples, const Scale& scale, double m
   return fmt::format("<path class=\"samples\" d=\"{}\"/>", path);
 }
 
-std::string dots_of(const std::vector<StripDot>& dots, const Scale& scale, double middle) {
+std::string dots_of(const StripRow& row, const Scale& scale, double middle) {
+  const std::vector<StripDot>& dots = row.dots;
   std::string made;
   for (std::size_t i = 0; i < dots.size(); ++i) {
     const StripDot& dot = dots[i];
     if (!std::isfinite(dot.value)) continue;
     // Dots of one line are spread over its height, always the same way: equal values stay apart.
-    const double lift =
-        dots.size() == 1 ? 0 : std::fmod(static_cast<double>(i) * 0.618, 1.0) * 10 - 5;
+    const double lift = dots.size() == 1 ? 0
+                                         : (std::fmod(static_cast<double>(i) * 0.618, 1.0) - 0.5) *
+                                               (height_of(row) - 12);
     made += fmt::format(
         "<circle class=\"dot{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"><title>{}</title></circle>",
         dot.counts ? "" : " void", scale.x(dot.value), middle + lift, dots.size() > 8 ? 3 : 4,
@@ -107,19 +115,21 @@ std::string dots_of(const std::vector<StripDot>& dots, const Scale& scale, doubl
 std::string svg_of(const StripPlot& plot) {
   const Scale scale = scale_of(plot);
   if (!std::isfinite(scale.low) || !std::isfinite(scale.high - scale.low)) return {};
-  const double bottom = kTop + kRow * static_cast<double>(plot.rows.size());
+  double bottom = kTop;
+  for (const StripRow& row : plot.rows) bottom += height_of(row);
   std::string made = fmt::format(
       "<h3>{} <span class=\"muted\">{}, {} is better</span></h3>\n"
       "<div class=\"wide\"><svg role=\"img\" aria-label=\"{}\" width=\"{}\" height=\"{}\">\n",
       for_html(plot.title), for_html(plot.unit), plot.higher_is_better ? "more" : "less",
       for_html(plot.title), kLeft + kWidth + kRight, bottom + kAxis);
   made += axis_of(scale, bottom);
-  for (std::size_t i = 0; i < plot.rows.size(); ++i) {
-    const StripRow& row = plot.rows[i];
-    const double middle = kTop + kRow * (static_cast<double>(i) + 0.5);
+  double top = kTop;
+  for (const StripRow& row : plot.rows) {
+    const double middle = top + height_of(row) / 2;
+    top += height_of(row);
     made += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>", kLeft - 10,
                         middle + 4, for_html(row.label.substr(0, kLabel)));
-    made += samples_of(row.samples, scale, middle) + dots_of(row.dots, scale, middle) + "\n";
+    made += samples_of(row.samples, scale, middle) + dots_of(row, scale, middle) + "\n";
   }
   return made + "</svg></div>\n";
 }
