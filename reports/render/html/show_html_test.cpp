@@ -57,7 +57,7 @@ Report twelve_cases() {
     for (std::size_t i = 0; i < launch.cases.size(); ++i) {
       launch.cases[i].name = fmt::format("load.case{}", i);
       OutcomeRecord outcome = example_outcome(rank, launch.cases[i].name);
-      outcome.seconds = 0.25 * static_cast<double>(i + 1);
+      outcome.seconds = 4.0 * static_cast<double>(i + 1);  // as text, 12 comes before 4
       records.emplace_back(outcome);
     }
     records[0] = launch;
