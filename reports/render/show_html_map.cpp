@@ -130,12 +130,14 @@ HeatCell cell_of(const Place& place, const Middle& middle, const std::string& wh
 template <class Rank>
 std::vector<std::size_t> chosen(std::size_t count, std::size_t most, Rank rank) {
   std::vector<std::pair<int, std::size_t>> all;
+  all.reserve(count);
   for (std::size_t i = 0; i < count; ++i) all.emplace_back(rank(i), i);
   if (count > most) {
     std::sort(all.begin(), all.end());
     all.resize(most);
   }
   std::vector<std::size_t> made;
+  made.reserve(all.size());
   for (const auto& [of, index] : all) made.push_back(index);
   std::sort(made.begin(), made.end());
   return made;

@@ -37,7 +37,7 @@ std::string where_of(const Report& report, const ResultGroup& group) {
 
 /// "`zfill.corner`", or "`zfill.corner` and 3 more".
 std::string cases_of(const Report& report, const ResultGroup& group) {
-  const std::string first = for_markdown(report.cases[group.cases.front()].name.view());
+  std::string first = for_markdown(report.cases[group.cases.front()].name.view());
   if (group.cases.size() == 1) return first;
   return fmt::format("{} and {} more", first, grouped(group.cases.size() - 1));
 }

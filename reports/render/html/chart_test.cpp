@@ -38,7 +38,7 @@ TEST(StripPlot, ValuesStandWhereTheAxisHasThem) {
 TEST(StripPlot, IsNotThereWithoutAFiniteValue) {
   EXPECT_EQ(svg_of(plot_of_samples({})), "");
   EXPECT_EQ(svg_of(plot_of_samples({kNaN, HUGE_VAL})), "");
-  EXPECT_EQ(svg_of(plot_of_samples({-1e308, 1e308})), "");
+  EXPECT_EQ(svg_of(plot_of_samples({-0.87e308, 0.87e308})), "");
 }
 
 TEST(StripPlot, NumbersThatAreAllTheSameOrVerySmallHaveAnAxisToo) {
