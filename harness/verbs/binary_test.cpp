@@ -218,6 +218,48 @@ TEST(Binary, refuses_to_show_a_text_file_a_folder_and_nothing) {
   }
 }
 
+TEST(Binary, shows_a_report_in_one_format_at_a_time) {
+  const std::string report = TIDEMARK_BASELINE;
+  EXPECT_EQ(run_binary({"show", report, "--json"}).out.rfind("{\n", 0), 0U);
+  EXPECT_EQ(run_binary({"show", report, "--md"}).out.rfind("## tidemark: PASS\n", 0), 0U);
+  EXPECT_EQ(run_binary({"show", report, "--csv"}).out.rfind("run_id,created_utc,", 0), 0U);
+  EXPECT_EQ(run_binary({"show", report, "--junit"}).out.rfind("<?xml version", 0), 0U);
+  EXPECT_EQ(run_binary({"show", report, "--html"}).out.rfind("<!DOCTYPE html>", 0), 0U);
+  const Ran two = run_binary({"show", report, "--md", "--html"});
+  EXPECT_EQ(two.exit, 2);
+  EXPECT_EQ(two.out, "");
+  EXPECT_TRUE(is_one_line(two.err)) << two.err;
+}
+
+std::size_t longest_line(const std::string& text) {
+  std::istringstream lines(text);
+  std::size_t longest = 0;
+  for (std::string line; std::getline(lines, line);) longest = std::max(longest, line.size());
+  return longest;
+}
+
+TEST(Binary, shows_a_report_as_wide_as_the_terminal) {
+  const std::string command =
+      std::string("stty cols 140; NO_COLOR=1 '") + TIDEMARK_BINARY + "' show " + TIDEMARK_BASELINE;
+  const Ran ran = run_program({"script", "-qec", command, "/dev/null"}, {{"COLUMNS", ""}});
+  if (ran.exit == 127) GTEST_SKIP() << "no program 'script' to make a terminal with";
+  EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
+  EXPECT_GT(longest_line(ran.out), 110U);
+  EXPECT_LE(longest_line(ran.out), 141U);  // and a carriage return
+}
+
+TEST(Binary, shows_a_report_as_wide_as_columns_says_and_100_without_a_terminal) {
+  const std::string hundred = run_binary({"show", TIDEMARK_BASELINE}, {{"COLUMNS", "100"}}).out;
+  EXPECT_GT(longest_line(hundred), 85U);
+  EXPECT_LE(longest_line(hundred), 100U);
+  for (const char* silly : {"", "0", "-5", "12x", "99999999999"}) {
+    EXPECT_EQ(run_binary({"show", TIDEMARK_BASELINE}, {{"COLUMNS", silly}}).out, hundred) << silly;
+  }
+  const Ran wide = run_binary({"show", TIDEMARK_BASELINE}, {{"COLUMNS", "180"}});
+  EXPECT_GT(longest_line(wide.out), 140U);
+  EXPECT_LE(longest_line(wide.out), 180U);
+}
+
 TEST(Binary, refuses_to_recover_from_a_folder_without_journals) {
   const Folder folder;
   const Ran ran = run_binary({"recover", folder.file(""), "--out", folder.file("x.h5")});

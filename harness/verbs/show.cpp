@@ -1,14 +1,15 @@
 // tidemark show: prints a report.
-#include <unistd.h>
-
-#include <cstdlib>
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "harness/errors.hpp"
+#include "harness/verbs/terminal.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/render/show.hpp"
 #include "reports/store/report.hpp"
@@ -18,15 +19,17 @@ namespace {
 
 struct Typed {
   std::string file;
-  bool json = false, all = false, no_color = false;
+  bool all = false, no_color = false;
+  Format format = Format::terminal;
 };
 
-// https://no-color.org: set and not empty.
-bool colour_wanted(bool no_color) {
-  const char* const variable = std::getenv("NO_COLOR");
-  const bool refused = no_color || (variable != nullptr && *variable != '\0');
-  return !refused && isatty(STDOUT_FILENO) == 1;
-}
+constexpr std::array<std::pair<const char*, Format>, 5> kFormats = {{
+    {"--json", Format::json},
+    {"--md", Format::markdown},
+    {"--csv", Format::csv},
+    {"--junit", Format::junit},
+    {"--html", Format::html},
+}};
 
 ExitCode show_file(const Typed& typed) {
   std::error_code error;
@@ -35,8 +38,10 @@ ExitCode show_file(const Typed& typed) {
         "'{}' is a folder, not a report; of a launch's journals 'tidemark recover' makes one",
         typed.file));
   const Report report = read_report(typed.file);
-  print_out(show(report,
-                 {.colour = colour_wanted(typed.no_color), .all = typed.all, .json = typed.json}));
+  print_out(show(report, {.colour = colour_wanted(typed.no_color),
+                          .all = typed.all,
+                          .format = typed.format,
+                          .columns = terminal_columns(ShowOptions{}.columns)}));
   return ExitCode::ok;
 }
 
@@ -47,8 +52,21 @@ void add_show(CLI::App& app, Action& chosen) {
   verb->footer("tidemark show night.h5");
   auto typed = std::make_shared<Typed>();
   verb->add_option("file", typed->file, "The report")->required()->type_name("FILE");
-  verb->add_flag("--json", typed->json, "As JSON");
-  verb->add_flag("--all", typed->all, "Passes too");
+  constexpr std::array kMeanings = {
+      "As JSON", "As Markdown of less than 60 kB, for a comment",
+      "As CSV: a line a result, or each of its metrics",
+      "As JUnit XML: a suite a node; a virtual run is skipped",
+      "As one HTML page that needs nothing else: tidemark show night.h5 --html > night.html"};
+  std::vector<CLI::Option*> formats;
+  for (std::size_t i = 0; i < kFormats.size(); ++i) {
+    const char* const name = kFormats[i].first;
+    const Format format = kFormats[i].second;
+    CLI::Option* const option = verb->add_flag_callback(
+        name, [typed, format] { typed->format = format; }, kMeanings[i]);
+    for (CLI::Option* other : formats) option->excludes(other);
+    formats.push_back(option);
+  }
+  verb->add_flag("--all", typed->all, "Passes too, and every list in full (terminal, HTML)");
   verb->add_flag("--no-color", typed->no_color, "Plain text on a terminal too");
   verb->callback([typed, &chosen] { chosen = [typed] { return show_file(*typed); }; });
 }

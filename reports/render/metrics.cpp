@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
 
+#include "reports/render/measured.hpp"
 #include "reports/render/parts.hpp"
 #include "reports/store/statistics.hpp"
 
@@ -13,39 +13,6 @@ namespace tidemark {
 namespace {
 
 constexpr std::size_t kFewGpus = 4;  // more are shown as one line
-
-/// One metric of one case on all GPUs.
-struct Measured {
-  std::string_view name, unit;
-  bool higher_is_better = true;
-  std::vector<const MetricRow*> rows;  // in the order of GPUs
-};
-
-/// The metrics of each case, both in the order they stand in the report.
-std::map<std::uint32_t, std::vector<Measured>> measured_of(const Report& report) {
-  std::map<std::uint32_t, std::vector<Measured>> made;
-  for (const MetricRow& row : report.metrics) {
-    auto& of_case = made[report.results[row.result_id].case_id];
-    const std::string_view name = report.text(row.name), unit = report.text(row.unit);
-    auto at = std::find_if(of_case.begin(), of_case.end(), [&](const Measured& measured) {
-      return measured.name == name && measured.unit == unit;
-    });
-    if (at == of_case.end()) {
-      of_case.push_back(
-          {.name = name, .unit = unit, .higher_is_better = row.higher_is_better != 0, .rows = {}});
-      at = std::prev(of_case.end());
-    }
-    at->rows.push_back(&row);
-  }
-  for (auto& [case_id, all] : made) {
-    for (Measured& measured : all) {
-      std::stable_sort(measured.rows.begin(), measured.rows.end(), [&](auto* a, auto* b) {
-        return report.results[a->result_id].gpu_id < report.results[b->result_id].gpu_id;
-      });
-    }
-  }
-  return made;
-}
 
 /// The cells of one line of the table.
 struct Line {
@@ -109,25 +76,8 @@ Line line_over(const Report& report, const Measured& measured) {
           .temperature = whole(static_cast<float>(over(sensor(&ResultRow::temperature_c))))};
 }
 
-/// The rate a job sees that waits for its slowest rank: sample by sample the worst of all GPUs.
 void put_slowest(Page& page, const Report& report, const Measured& measured) {
-  std::size_t samples = measured.rows.front()->n;
-  for (const MetricRow* row : measured.rows) samples = std::min<std::size_t>(samples, row->n);
-  std::vector<double> worst;
-  for (std::size_t i = 0; i < samples; ++i) {
-    double value = report.samples[measured.rows.front()->first_sample + i].value;
-    for (const MetricRow* row : measured.rows) {
-      const double other = report.samples[row->first_sample + i].value;
-      // A rank without a number leaves the sample without one; it must not drop out of the minimum.
-      if (std::isnan(value) || std::isnan(other)) {
-        value = std::nan("");
-      } else {
-        value = measured.higher_is_better ? std::min(value, other) : std::max(value, other);
-      }
-    }
-    worst.push_back(value);
-  }
-  const Statistics of = statistics_of(std::move(worst));
+  const Statistics of = slowest_of(report, measured);
   put(page,
       fmt::format("  slowest rank, sample by sample over {} GPUs: {} {} {} (mad {}, n {}, {}..{})",
                   measured.rows.size(), measured.name, short_number(of.median), measured.unit,
@@ -186,9 +136,14 @@ void put_metrics(Page& page, const Report& report, const ShowOptions& options) {
   }
   const bool many = report.gpus.size() > kFewGpus && !options.all;
   if (many) put(page, "over all GPUs: medians, and min..max of the GPUs' own medians");
+  constexpr std::size_t kCases = 20;
+  std::size_t shown = 0;
   for (const auto& [case_id, all] : measured) {
+    if (!options.all && shown == kCases) break;
+    ++shown;
     put_case(page, report, report.cases[case_id], all, options);
   }
+  put_left_out(page, measured.size() - shown, "measured case");
 }
 
 }  // namespace tidemark

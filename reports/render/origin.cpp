@@ -35,26 +35,33 @@ std::string kind_of(const Report& report, const GpuRow& gpu) {
          fmt::format("  power cap {} W", short_number(gpu.power_limit_w));
 }
 
-void put_nodes(Page& page, const Report& report) {
+std::string node_text(const Report& report, std::size_t index) {
+  const NodeRow& node = report.nodes[index];
+  return fmt::format("{}  {}  kernel {}  {}  {} CPUs  {}  HDF5 {}  ranks {}",
+                     known(report.text(node.hostname)), report.text(node.os),
+                     known(report.text(node.kernel)), report.text(node.cpu), node.logical_cpus,
+                     node.mpi == 0 ? "no MPI" : report.text(node.mpi),
+                     known(report.text(node.hdf5)), node.ranks);
+}
+
+/// GPUs by what they share.
+std::map<std::string, std::vector<std::uint32_t>> kinds_of(const Report& report) {
+  std::map<std::string, std::vector<std::uint32_t>> kinds;
+  for (const GpuRow& gpu : report.gpus) kinds[kind_of(report, gpu)].push_back(gpu.gpu_id);
+  return kinds;
+}
+
+void put_nodes(Page& page, const Report& report, bool all) {
   constexpr std::size_t kListed = 8;
-  for (std::size_t i = 0; i < std::min(kListed, report.nodes.size()); ++i) {
-    const NodeRow& node = report.nodes[i];
-    put(page,
-        fmt::format("node {}: {}  {}  kernel {}  {}  {} CPUs  {}  HDF5 {}  ranks {}", node.node_id,
-                    known(report.text(node.hostname)), report.text(node.os),
-                    known(report.text(node.kernel)), report.text(node.cpu), node.logical_cpus,
-                    node.mpi == 0 ? "no MPI" : report.text(node.mpi), known(report.text(node.hdf5)),
-                    node.ranks),
-        2);
+  const std::size_t shown = all ? report.nodes.size() : std::min(kListed, report.nodes.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    put(page, fmt::format("node {}: {}", report.nodes[i].node_id, node_text(report, i)), 2);
   }
-  if (report.nodes.size() > kListed) {
-    put(page, fmt::format("and {} more nodes", report.nodes.size() - kListed));
-  }
+  put_left_out(page, report.nodes.size() - shown, "node");
 }
 
 void put_gpus(Page& page, const Report& report, bool each) {
-  std::map<std::string, std::vector<std::uint32_t>> kinds;
-  for (const GpuRow& gpu : report.gpus) kinds[kind_of(report, gpu)].push_back(gpu.gpu_id);
+  const auto kinds = kinds_of(report);
   for (const auto& [kind, gpus] : kinds) {
     const std::string which = kinds.size() == 1 ? "" : fmt::format(" (GPUs {})", ranges(gpus));
     put(page, fmt::format("GPUs {} x {}{}", gpus.size(), kind, which), 2);
@@ -114,12 +121,17 @@ void put_notes(Page& page, const Report& report, const ShowOptions& options) {
     }
   }
   if (!notes.empty()) put(page, "");
+  constexpr std::size_t kListed = 12;
+  std::size_t shown = 0;
   for (const auto& [kind, note] : notes) {
+    if (!options.all && shown == kListed) break;
+    ++shown;
     std::string where{report.cases[*note.cases.begin()].name.view()};
     if (note.cases.size() > 1) where += fmt::format(" and {} more cases", note.cases.size() - 1);
     if (note.texts.size() > 1) where += fmt::format("; {} other sizes", note.texts.size() - 1);
     put(page, fmt::format("note: {} ({})", *note.texts.begin(), where), 6);
   }
+  put_left_out(page, notes.size() - shown, "note");
 }
 
 void put_events(Page& page, const Report& report, const ShowOptions& options) {
@@ -138,9 +150,7 @@ void put_events(Page& page, const Report& report, const ShowOptions& options) {
             report.text(event.text)),
         6);
   }
-  if (shown < report.events.size()) {
-    put(page, fmt::format("and {} more events", report.events.size() - shown));
-  }
+  put_left_out(page, report.events.size() - shown, "event");
 }
 
 void put_origin(Page& page, const Report& report, const ShowOptions& options) {
@@ -155,7 +165,7 @@ void put_origin(Page& page, const Report& report, const ShowOptions& options) {
                   launch.seed, launch.is_virtual ? "VIRTUAL" : launch.device, launch.ranks_reported,
                   launch.ranks_expected),
       2);
-  put_nodes(page, report);
+  put_nodes(page, report, options.all);
   put_gpus(page, report, options.all);
   const std::string nvcc = known(provenance_of(report, "nvcc"));
   put(page,
@@ -169,6 +179,34 @@ void put_origin(Page& page, const Report& report, const ShowOptions& options) {
   if (!arguments.empty()) put(page, fmt::format("arguments: {}", arguments), 2);
   const std::string environment = values_under(report, "environment.", true);
   if (!environment.empty()) put(page, fmt::format("environment: {}", environment), 2);
+}
+
+std::vector<Fact> facts_of(const Report& report) {
+  constexpr std::size_t kNodes = 8;
+  const LaunchRow& launch = report.launch;
+  std::vector<Fact> made = {
+      {"run", launch.run_id},
+      {"created", known(launch.created_utc)},
+      {"level", launch.level},
+      {"seed", fmt::format("{:#x}", launch.seed)},
+      {"device", launch.is_virtual ? "VIRTUAL" : launch.device},
+      {"ranks", fmt::format("{} of {} reported", launch.ranks_reported, launch.ranks_expected)},
+      {"tidemark", launch.tool_version}};
+  for (const char* key : {"git_hash", "kernels_tree", "suite_tree", "nvcc", "compiler"}) {
+    made.push_back({key, known(provenance_of(report, key))});
+  }
+  for (const auto& [kind, gpus] : kinds_of(report)) {
+    made.push_back({fmt::format("GPUs {}", ranges(gpus)), kind});
+  }
+  for (std::size_t i = 0; i < std::min(kNodes, report.nodes.size()); ++i) {
+    made.push_back({fmt::format("node {}", report.nodes[i].node_id), node_text(report, i)});
+  }
+  if (report.nodes.size() > kNodes) {
+    made.push_back({"more nodes", grouped(report.nodes.size() - kNodes)});
+  }
+  made.push_back({"arguments", values_under(report, "argument.", false)});
+  made.push_back({"environment", values_under(report, "environment.", true)});
+  return made;
 }
 
 }  // namespace tidemark

@@ -127,6 +127,16 @@ std::string grouped(std::uint64_t number) {
   return made;
 }
 
+std::string plural(std::size_t number, std::string_view what) {
+  return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
+}
+
+void put_left_out(Page& page, std::size_t number, std::string_view what) {
+  if (number == 0) return;
+  put(page,
+      fmt::format("... and {}: --all shows all", plural(number, fmt::format("more {}", what))));
+}
+
 std::string short_number(double value) {
   if (std::isnan(value)) return "-";
   return fmt::format("{:.5g}", value);

@@ -36,6 +36,12 @@ void put_command(Page& page, std::string_view label, std::string_view command, s
 /// 1234567 as "1,234,567".
 std::string grouped(std::uint64_t number);
 
+/// "1 case", "1,024 cases".
+std::string plural(std::size_t number, std::string_view what);
+
+/// "... and 17 more findings: --all shows them"; nothing where there are none.
+void put_left_out(Page& page, std::size_t number, std::string_view what);
+
 /// Five significant digits; "-" for NaN.
 std::string short_number(double value);
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "reports/render/page.hpp"
 #include "reports/render/show.hpp"
@@ -22,11 +23,20 @@ struct Summary {
 };
 Summary summary_of(const Report& report);
 
+/// "112 pass, 3 fail": the verdicts that occur.
+std::string counts_of(const Summary& summary);
+
 /// "NOT RUN": a verdict as a heading.
 std::string heading_of(Verdict verdict);
 
 /// "GPU 3 (node07, slot 1, GPU-5f1c2d3e)".
 std::string place_of(const Report& report, std::uint32_t gpu_id);
+
+/// "CUDA error 719  signal 11": how a worker ended; empty where that was as usual.
+std::string ending_of(const ResultRow& result);
+
+/// What a miscompare found and expected.
+std::string text_of(const Report& report, const MiscompareRow& row);
 
 /// What did not pass, where, why, and how to run it again; passes too where asked.
 void put_results(Page& page, const Report& report, const ShowOptions& options);
@@ -41,6 +51,20 @@ void put_events(Page& page, const Report& report, const ShowOptions& options);
 
 /// Machines, GPUs, versions, seed and arguments.
 void put_origin(Page& page, const Report& report, const ShowOptions& options);
+
+/// One line of what a report was made on: "driver", "580.105.08 (GPUs 0-3)".
+struct Fact {
+  std::string name, value;
+};
+
+/// What a report was made on and by, and nothing of its results.
+std::vector<Fact> facts_of(const Report& report);
+
+/// The report as a Markdown page, as CSV, as JUnit XML, as an HTML page.
+std::string markdown_of(const Report& report);
+std::string csv_of(const Report& report);
+std::string junit_of(const Report& report);
+std::string html_of(const Report& report, bool all);
 
 /// The whole report as JSON, text in place of its indices.
 std::string json_of(const Report& report);

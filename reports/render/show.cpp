@@ -8,20 +8,6 @@
 namespace tidemark {
 namespace {
 
-std::string plural(std::size_t number, std::string_view what) {
-  return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
-}
-
-std::string counts_of(const Summary& summary) {
-  std::string made;
-  for (std::size_t i = 0; i < kVerdicts; ++i) {
-    if (summary.verdicts[i] == 0) continue;
-    if (!made.empty()) made += ", ";
-    made += fmt::format("{} {}", grouped(summary.verdicts[i]), kVerdictNames[i]);
-  }
-  return made.empty() ? "nothing was planned" : made;
-}
-
 void put_summary(Page& page, const Report& report) {
   const Summary summary = summary_of(report);
   const LaunchRow& launch = report.launch;
@@ -74,8 +60,31 @@ Summary summary_of(const Report& report) {
   return made;
 }
 
+std::string counts_of(const Summary& summary) {
+  std::string made;
+  for (std::size_t i = 0; i < kVerdicts; ++i) {
+    if (summary.verdicts[i] == 0) continue;
+    if (!made.empty()) made += ", ";
+    made += fmt::format("{} {}", grouped(summary.verdicts[i]), kVerdictNames[i]);
+  }
+  return made.empty() ? "nothing was planned" : made;
+}
+
 std::string show(const Report& report, const ShowOptions& options) {
-  if (options.json) return json_of(report);
+  switch (options.format) {
+    case Format::json:
+      return json_of(report);
+    case Format::markdown:
+      return markdown_of(report);
+    case Format::csv:
+      return csv_of(report);
+    case Format::junit:
+      return junit_of(report);
+    case Format::html:
+      return html_of(report, options.all);
+    case Format::terminal:
+      break;
+  }
   Page page{.text = {}, .colour = options.colour, .columns = options.columns};
   put_summary(page, report);
   put_results(page, report, options);

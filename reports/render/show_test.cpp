@@ -301,8 +301,32 @@ TEST(Show, ColourIsThereOnlyWhenAsked) {
   EXPECT_TRUE(show(report, {.colour = true}).starts_with("\x1b[31mRESULT: FAIL\x1b[0m  3 cases"));
 }
 
+TEST(Show, LongListsAreCappedUnlessAllIsAskedFor) {
+  Report report = assemble(example_journals(), {});
+  const ResultRow failure = report.results[3];
+  const std::uint32_t first = static_cast<std::uint32_t>(report.strings.size());
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    report.strings.push_back("reason " + std::string(1, static_cast<char>('A' + i)));
+    report.results.push_back(failure);
+    report.results.back().reason = first + i;
+    report.results.back().notes = first + i;
+    report.nodes.push_back(report.nodes[0]);
+    report.events.push_back({.gpu = -1, .source = first, .text = first});
+  }
+  for (int i = 0; i < 3; ++i) report.miscompares.push_back(report.miscompares[0]);
+  const std::string capped = show(report, {}), all = show(report, {.all = true});
+  EXPECT_TRUE(has(capped, "\n... and 11 more findings: --all shows all\n")) << capped;
+  EXPECT_TRUE(has(capped, "\n     and 1 more miscompares in the report\n"));
+  EXPECT_TRUE(has(capped, "\n... and 28 more notes: --all shows all\n"));
+  EXPECT_TRUE(has(capped, "\n... and 30 more events: --all shows all\n"));
+  EXPECT_TRUE(has(capped, "\n... and 33 more nodes: --all shows all\n"));
+  EXPECT_FALSE(has(all, "--all shows all"));
+  EXPECT_FALSE(has(all, "more miscompares"));
+  EXPECT_TRUE(has(all, "     reason h\n"));
+}
+
 TEST(ShowJson, HoldsTheWholeReportWithTextInPlaceOfIndices) {
-  const std::string text = show(assemble(example_journals(), {}), {.json = true});
+  const std::string text = show(assemble(example_journals(), {}), {.format = Format::json});
   const nlohmann::json json = nlohmann::json::parse(text);
   EXPECT_EQ(json["format"], "tidemark-report");
   EXPECT_EQ(json["result"], "FAIL");
@@ -324,7 +348,7 @@ TEST(ShowJson, IsAsciiWithoutControlBytes) {
   failure.reason = "\x1b[31m \x7f \xc3\xa9";
   std::vector<std::string> journals = example_journals();
   journals[1] = journal_of({example_launch(1), failure});
-  for (const char c : show(assemble(journals, {}), {.json = true})) {
+  for (const char c : show(assemble(journals, {}), {.format = Format::json})) {
     ASSERT_TRUE((c >= ' ' && c <= '~') || c == '\n');
   }
 }

@@ -2,38 +2,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-
 #include "reports/example_launch.hpp"
+#include "reports/foreign_reader.hpp"
 #include "reports/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark {
 namespace {
 
-/// The first interpreter that has h5py; empty without one.
-std::string interpreter_with_h5py() {
-  for (const char* candidate : {"python3", "/usr/bin/python3", "/usr/local/bin/python3"}) {
-    const std::string command = fmt::format("{} -c 'import h5py' >/dev/null 2>&1", candidate);
-    if (std::system(command.c_str()) == 0) return candidate;
-  }
-  return {};
-}
-
-std::string output_of(const std::string& command) {
-  std::string made;
-  std::FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return made;
-  std::array<char, 4096> buffer{};
-  while (std::fgets(buffer.data(), buffer.size(), pipe) != nullptr) made += buffer.data();
-  pclose(pipe);
-  return made;
-}
-
 TEST(H5py, ReadsTablesEnumsUnitsAndText) {
-  const std::string python = interpreter_with_h5py();
+  const std::string python = interpreter_with("h5py");
   if (python.empty()) GTEST_SKIP() << "no python3 with h5py: a foreign reader was not tried";
   const ScratchFolder scratch;
   write_report(assemble(example_journals(), {}), scratch.file("a.h5"));

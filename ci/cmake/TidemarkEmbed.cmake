@@ -1,0 +1,21 @@
+# tidemark_embed(FILE TEXT HASH): the text of FILE and its "sha256-<base64>", by which a
+#   Content-Security-Policy knows it. A change of FILE configures anew.
+function(tidemark_embed file text hash)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  file(READ "${file}" content)
+  file(SHA256 "${file}" hex)
+  # 256 bits are 42 digits of base64 and two thirds of one; three digits of hex make two of base64.
+  set(alphabet "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+  set(base64 "")
+  foreach(at RANGE 0 63 3)
+    string(SUBSTRING "${hex}00" ${at} 3 digits)
+    math(EXPR high "0x${digits} >> 6")
+    math(EXPR low "0x${digits} & 63")
+    string(SUBSTRING "${alphabet}" ${high} 1 first)
+    string(SUBSTRING "${alphabet}" ${low} 1 second)
+    string(APPEND base64 "${first}${second}")
+  endforeach()
+  string(SUBSTRING "${base64}" 0 43 base64)
+  set(${text} "${content}" PARENT_SCOPE)
+  set(${hash} "sha256-${base64}=" PARENT_SCOPE)
+endfunction()

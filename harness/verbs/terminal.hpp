@@ -1,0 +1,16 @@
+// What is known of the terminal that output goes to.
+#pragma once
+
+#include <cstdint>
+
+namespace tidemark {
+
+/// Whether stdout takes colours: a terminal, no `refused`, no NO_COLOR (https://no-color.org: set
+/// and not empty).
+bool colour_wanted(bool refused);
+
+/// Columns of a line: COLUMNS where it is a number from 1 to 10,000, else what the terminal behind
+/// stdout says, else `otherwise`.
+std::uint32_t terminal_columns(std::uint32_t otherwise);
+
+}  // namespace tidemark

@@ -1,0 +1,30 @@
+// Results that say the same, together: what every rendering of a report lists.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "reports/store/report.hpp"
+
+namespace tidemark {
+
+/// Results of one verdict and one reason: of one case, or of several where the verdict says nothing
+/// about the hardware (skip, waived, not_run).
+struct ResultGroup {
+  Verdict verdict = Verdict::pass;
+  std::vector<std::uint32_t> results;      // rows of `results`, ascending
+  std::vector<std::uint32_t> cases;        // ascending, without doubles
+  std::vector<std::uint32_t> gpus;         // the same
+  std::vector<std::uint32_t> miscompares;  // rows of `miscompares` of the first result
+};
+
+/// Groups in the order a person wants them: what went wrong, what did not run, then passes.
+std::vector<ResultGroup> result_groups(const Report& report, bool with_passes);
+
+/// Whether the verdict says nothing about the hardware.
+bool is_quiet(Verdict verdict);
+
+/// What goes wrong first, then what did not run, passes last: ascending.
+int rank_of(Verdict verdict);
+
+}  // namespace tidemark

@@ -1,0 +1,90 @@
+// Plots and maps where their data is at its limits.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "reports/render/html/heat_map.hpp"
+#include "reports/render/html/strip_plot.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+StripPlot plot_of_samples(std::vector<double> samples) {
+  return {.title = "rate",
+          .unit = "ms",
+          .rows = {{.label = "GPU 0", .samples = std::move(samples), .dots = {}}}};
+}
+
+std::size_t times(const std::string& text, std::string_view part) {
+  std::size_t found = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size())
+    ++found;
+  return found;
+}
+
+TEST(StripPlot, ValuesStandWhereTheAxisHasThem) {
+  const std::string svg = svg_of(plot_of_samples({0, 100}));
+  // The axis has 3 % to spare on each side: 180 + 840 * 3 / 106 and 180 + 840 * 103 / 106.
+  EXPECT_NE(svg.find("d=\"M203.8 13v12M996.2 13v12\""), std::string::npos) << svg;
+  EXPECT_NE(svg.find("x=\"203.8\" y=\"46\" text-anchor=\"middle\">0</text>"), std::string::npos)
+      << svg;
+  EXPECT_NE(svg.find("x=\"996.2\" y=\"46\" text-anchor=\"middle\">100</text>"), std::string::npos)
+      << svg;
+}
+
+TEST(StripPlot, IsNotThereWithoutAFiniteValue) {
+  EXPECT_EQ(svg_of(plot_of_samples({})), "");
+  EXPECT_EQ(svg_of(plot_of_samples({kNaN, HUGE_VAL})), "");
+  EXPECT_EQ(svg_of(plot_of_samples({-0.87e308, 0.87e308})), "");
+}
+
+TEST(StripPlot, NumbersThatAreAllTheSameOrVerySmallHaveAnAxisToo) {
+  for (const double value : {0.0, 5.0, -1e300, 5e-324, 1e17}) {
+    const std::string svg = svg_of(plot_of_samples({value, value}));
+    EXPECT_NE(svg, "") << value;
+    EXPECT_EQ(svg.find("nan"), std::string::npos) << svg;
+    EXPECT_EQ(svg.find("inf"), std::string::npos) << svg;
+  }
+}
+
+TEST(StripPlot, OfManySamplesTheLeastAndTheGreatestAreDrawn) {
+  std::vector<double> samples;
+  for (int i = 0; i <= 10'000; ++i) samples.push_back(i);
+  const std::string svg = svg_of(plot_of_samples(samples));
+  EXPECT_EQ(times(svg, "v12"), kStripSamples);
+  EXPECT_NE(svg.find("\"M203.8 13v12"), std::string::npos) << svg;
+  EXPECT_NE(svg.find("M996.2 13v12\""), std::string::npos) << svg;
+}
+
+TEST(HeatMap, ACellHasItsColourItsLetterAndItsWords) {
+  const std::string svg =
+      svg_of(HeatMap{.title = "m",
+                     .rows = {"node07"},
+                     .columns = {"zfill.side", "load.tile"},
+                     .cells = {{{.kind = HeatKind::bad, .mark = 'H', .label = "hang <there>"},
+                                {.kind = HeatKind::good, .shade = -0.5}}}});
+  EXPECT_NE(svg.find("class=\"cell-bad\""), std::string::npos);
+  EXPECT_NE(svg.find(">H</text>"), std::string::npos);
+  EXPECT_NE(svg.find("<title>hang &lt;there&gt;</title>"), std::string::npos);
+  EXPECT_NE(svg.find("class=\"slower\""), std::string::npos);
+  EXPECT_NE(svg.find("fill-opacity=\"0.50\""), std::string::npos);
+}
+
+TEST(HeatMap, NamesThatAreCutSayIt) {
+  const std::string svg = svg_of(HeatMap{.title = "m",
+                                         .rows = {std::string(60, 'n')},
+                                         .columns = {std::string(60, 'c')},
+                                         .cells = {{{}}}});
+  EXPECT_NE(svg.find(">" + std::string(26, 'n') + "..<"), std::string::npos) << svg;
+  EXPECT_NE(svg.find(">" + std::string(38, 'c') + "..<"), std::string::npos) << svg;
+}
+
+TEST(HeatMap, IsNotThereWithoutCells) {
+  EXPECT_EQ(svg_of(HeatMap{.title = "m", .rows = {}, .columns = {"a"}, .cells = {}}), "");
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,210 @@
+// The HTML page of a report: what it holds, and what Chromium makes of it.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <vector>
+
+#include "reports/example_launch.hpp"
+#include "reports/foreign_reader.hpp"
+#include "reports/render/hostile_report.hpp"
+#include "reports/render/show.hpp"
+#include "reports/scratch_folder.hpp"
+
+namespace tidemark {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string html(const Report& report, bool all = false) {
+  return show(report, {.all = all, .format = Format::html});
+}
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string browser() {
+  return first_program({"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"});
+}
+
+constexpr const char* kNoBrowser = "no Chromium: the page was not looked at in a browser";
+
+/// What Chromium says of the page: the value of each expression, then requests and messages.
+std::vector<Json> seen(const std::string& page, const std::vector<std::string>& expressions) {
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("page.html")) << page;
+  std::string command = fmt::format("python3 {} {} {}", TIDEMARK_DRIVE_CHROMIUM, browser(),
+                                    scratch.file("page.html"));
+  // The expressions of these tests have no single quotes.
+  for (const std::string& expression : expressions) command += fmt::format(" '{}'", expression);
+  std::istringstream lines(output_of(command));
+  std::vector<Json> made;
+  for (std::string line; std::getline(lines, line);) made.push_back(Json::parse(line));
+  made.resize(expressions.size() + 1);  // a test of a browser that ended fails, and does not crash
+  return made;
+}
+
+/// Twelve cases, of which each took longer than the one before, on two GPUs.
+Report twelve_cases() {
+  std::vector<std::string> journals;
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    LaunchRecord launch = example_launch(rank);
+    launch.cases.assign(12, launch.cases[0]);
+    std::vector<Record> records = {launch, example_node(rank), example_gpu(rank)};
+    for (std::size_t i = 0; i < launch.cases.size(); ++i) {
+      launch.cases[i].name = fmt::format("load.case{}", i);
+      OutcomeRecord outcome = example_outcome(rank, launch.cases[i].name);
+      outcome.seconds = 4.0 * static_cast<double>(i + 1);  // as text, 12 comes before 4
+      records.emplace_back(outcome);
+    }
+    records[0] = launch;
+    records.emplace_back(example_end(rank));
+    journals.push_back(journal_of(records));
+  }
+  return assemble(journals, {});
+}
+
+TEST(ShowHtml, HoldsVerdictFindingReplayMapPlotAndOrigin) {
+  const std::string text = html(assemble(example_journals(), {}));
+  for (const char* part :
+       {"<span class=\"badge bad\">FAIL</span> tidemark report</h1>",
+        "3 cases on 2 GPUs: 5 pass, 1 fail (6 planned)",
+        "<pre class=\"command\">tidemark run --cases zfill.corner --gpus GPU-77aa88bb --seed "
+        "0x1f2e</pre>",
+        "<title>zfill.corner on node07.acme.exampl GPU 1: fail</title>",
+        "aria-label=\"gemm.distributed.speed rate\"",
+        "GPU 1 (node07.acme.example, slot 1, GPU-77aa88bb): median 691 TFLOP/s (mad 1, n 3)",
+        "<dt>seed</dt><dd>0xfedcba9876543210</dd>"}) {
+    EXPECT_TRUE(has(text, part)) << part;
+  }
+}
+
+TEST(ShowHtml, SaysVirtualAtTheTopAndBesideTheNumbers) {
+  Report report = assemble(example_journals(), {});
+  EXPECT_FALSE(has(html(report), "VIRTUAL"));
+  report.launch.is_virtual = true;
+  EXPECT_TRUE(has(html(report), "tidemark report (VIRTUAL)</h1>"));
+  EXPECT_TRUE(has(html(report), "VIRTUAL: the numbers below are of a model on a CPU"));
+}
+
+TEST(ShowHtml, ANumberOfACaseThatDidNotPassIsAHollowDot) {
+  Report report = assemble(example_journals(), {});
+  EXPECT_FALSE(has(html(report), "class=\"dot void\""));
+  report.results[5].verdict = Verdict::fail;
+  EXPECT_TRUE(has(html(report), "class=\"dot void\""));
+  EXPECT_TRUE(has(html(report), "not a pass: does not count"));
+}
+
+TEST(ShowHtml, NamesNothingOutsideOfItself) {
+  const std::string text = html(assemble(example_journals(), {}));
+  for (const char* outside : {"http:", "https:", "//cdn", "url(", "@import", " src="}) {
+    EXPECT_FALSE(has(text, outside)) << outside;
+  }
+}
+
+TEST(ShowHtml, IsCappedUnlessAllIsAskedFor) {
+  Report report = assemble(example_journals(), {});
+  const ResultRow failure = report.results[3];
+  for (int i = 0; i < 400; ++i) {
+    report.strings.push_back(fmt::format("reason {}", i));
+    report.results.push_back(failure);
+    report.results.back().reason = static_cast<std::uint32_t>(report.strings.size() - 1);
+  }
+  EXPECT_TRUE(has(html(report), "... and 101 more findings"));
+  EXPECT_FALSE(has(html(report), "<p>reason 399</p>"));
+  EXPECT_TRUE(has(html(report, true), "<p>reason 399</p>"));
+}
+
+TEST(ShowHtmlInChromium, TablesAreSortedByNumberOnAClickAndBackOnAnother) {
+  if (browser().empty()) GTEST_SKIP() << kNoBrowser;
+  const std::string cases =
+      "[...document.querySelectorAll(\"#every-case tbody tr\")].map(r => r.cells[1].textContent)";
+  const std::string click =
+      "const b = [...document.querySelectorAll(\"#every-case th button\")].find(b => "
+      "b.textContent === \"longest s\"); b.click(); b.parentElement.getAttribute(\"aria-sort\")";
+  const auto said = seen(html(twelve_cases()), {"{" + click + "}", cases + "[11]",
+                                                "{" + click + "}", cases + "[0]", cases + "[1]"});
+  EXPECT_EQ(said[0], "ascending");
+  EXPECT_EQ(said[1], "load.case11");
+  EXPECT_EQ(said[2], "descending");
+  EXPECT_EQ(said[3], "load.case11");
+  EXPECT_EQ(said[4], "load.case10");
+}
+
+TEST(ShowHtmlInChromium, AFilterLeavesTheRowsThatHoldAllItsWords) {
+  if (browser().empty()) GTEST_SKIP() << kNoBrowser;
+  const auto said =
+      seen(html(twelve_cases()),
+           {"const field = document.querySelector(\"#cases input\"); field.value = \"CASE1 pass\"; "
+            "field.dispatchEvent(new Event(\"input\")); field.nextSibling.textContent",
+            "[...document.querySelectorAll(\"#every-case tbody tr\")].filter(r => "
+            "r.offsetHeight > 0).map(r => r.cells[1].textContent).join()"});
+  EXPECT_EQ(said[0], "3 of 12");
+  EXPECT_EQ(said[1], "load.case1,load.case10,load.case11");
+}
+
+TEST(ShowHtmlInChromium, WithoutItsScriptThePageStillShowsEverything) {
+  if (browser().empty()) GTEST_SKIP() << kNoBrowser;
+  std::string page = html(twelve_cases());
+  page.erase(page.find("<script>"));  // also what a browser without JavaScript leaves of it
+  const auto said = seen(page, {"document.querySelectorAll(\"button, input\").length",
+                                "[...document.querySelectorAll(\"#every-case tbody tr\")].filter(r "
+                                "=> r.offsetHeight > 0).length"});
+  EXPECT_EQ(said[0], 0);
+  EXPECT_EQ(said[1], 12);
+}
+
+TEST(ShowHtmlInChromium, NothingIsFetchedAndNothingComplained) {
+  if (browser().empty()) GTEST_SKIP() << kNoBrowser;
+  const auto said = seen(html(twelve_cases()), {"document.title"});
+  ASSERT_EQ(said.back()["requests"].size(), 1U) << said.back();
+  EXPECT_TRUE(said.back()["requests"][0].get<std::string>().starts_with("file:///"));
+  EXPECT_EQ(said.back()["messages"], Json::array());
+}
+
+TEST(ShowHtmlInChromium, ThePolicyForbidsWhatTheEscapesDoNot) {
+  if (browser().empty()) GTEST_SKIP() << kNoBrowser;
+  std::string page = html(twelve_cases());
+  page.insert(page.find("<header>"),
+              "<script>document.title = \"owned\"</script><p id=\"p\" style=\"color: #ff0000\">"
+              "<img src=\"x.png\" onerror=\"document.title = `owned`\"></p>");
+  const auto said =
+      seen(page, {"document.title", "getComputedStyle(p).color !== \"rgb(255, 0, 0)\"",
+                  "document.querySelectorAll(\"th button\").length > 0"});
+  EXPECT_EQ(said[0], "tidemark PASS: 2026-09-01T00:00:00Z");
+  EXPECT_EQ(said[1], true);
+  EXPECT_EQ(said[2], true);  // the page's own script ran
+  EXPECT_TRUE(has(said.back()["messages"].dump(), "Content Security Policy")) << said.back();
+}
+
+TEST(ShowHtmlInChromium, NothingHostileBecomesMarkup) {
+  if (browser().empty()) GTEST_SKIP() << kNoBrowser;
+  const std::string tags =
+      "[...new Set([...document.querySelectorAll(\"*\")].map(e => e.localName))].sort().join()";
+  const std::string attributes =
+      "[...document.querySelectorAll(\"*\")].flatMap(e => [...e.attributes]).filter(a => "
+      "a.name.startsWith(\"on\") || a.name === \"src\" || a.name === \"style\").length";
+  const auto said = seen(html(hostile_report()),
+                         {tags, attributes, "document.scripts.length",
+                          "document.title.startsWith(\"tidemark FAIL: \")",
+                          "[...document.links].every(a => a.hash !== \"\" && a.protocol === "
+                          "\"file:\")",
+                          "document.body.textContent.includes(\"<script>\")"});
+  EXPECT_EQ(said[0],
+            "a,body,br,button,circle,code,dd,details,div,dl,dt,h1,h2,h3,head,header,html,"
+            "li,meta,nav,p,path,pre,rect,script,section,span,style,summary,svg,table,tbody,td,"
+            "text,th,thead,title,tr,ul");
+  EXPECT_EQ(said[1], 0);
+  EXPECT_EQ(said[2], 1);
+  EXPECT_EQ(said[3], true);
+  EXPECT_EQ(said[4], true);
+  EXPECT_EQ(said[5], true);
+  EXPECT_EQ(said.back()["requests"].size(), 1U) << said.back();
+  EXPECT_EQ(said.back()["messages"], Json::array());
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,137 @@
+// Draws strip plots: an axis with round numbers, a line of dots and strokes for each row.
+#include "reports/render/html/strip_plot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "reports/render/escape.hpp"
+#include "reports/render/page.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr double kLeft = 180, kWidth = 840, kRight = 40, kTop = 8, kAxis = 24;
+constexpr std::size_t kLabel = 25;  // characters that find room to the left
+
+/// Many dots need room to lie beside each other.
+double height_of(const StripRow& row) {
+  constexpr std::size_t kMany = 24;
+  return row.dots.size() > kMany ? 48 : 22;
+}
+
+struct Scale {
+  double low = 0, high = 0;
+
+  double x(double value) const { return kLeft + (value - low) / (high - low) * kWidth; }
+};
+
+Scale scale_of(const StripPlot& plot) {
+  Scale made{.low = std::numeric_limits<double>::infinity(),
+             .high = -std::numeric_limits<double>::infinity()};
+  const auto take = [&made](double value) {
+    if (!std::isfinite(value)) return;
+    made.low = std::min(made.low, value);
+    made.high = std::max(made.high, value);
+  };
+  for (const StripRow& row : plot.rows) {
+    for (const double sample : row.samples) take(sample);
+    for (const StripDot& dot : row.dots) take(dot.value);
+  }
+  const double spread = made.high - made.low;
+  // Values that are all the same still need an axis that is not a point.
+  const double margin = spread > 0 ? spread * 0.03 : std::max(std::abs(made.low) * 0.01, 1e-9);
+  made.low -= margin;
+  made.high += margin;
+  return made;
+}
+
+/// 1, 2 or 5 times a power of ten, so that there are about four to eight ticks.
+double step_of(const Scale& scale) {
+  constexpr double kTicks = 8;
+  const double rough = (scale.high - scale.low) / kTicks;
+  const double ten = std::pow(10.0, std::floor(std::log10(rough)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (rough <= factor * ten) return factor * ten;
+  }
+  return 10 * ten;
+}
+
+std::string axis_of(const Scale& scale, double bottom) {
+  std::string made;
+  const double step = step_of(scale);
+  const double first = std::ceil(scale.low / step);
+  // Counted, not added up: a step that is lost beside its value would never come to the end.
+  for (int i = 0; i < 12; ++i) {
+    const double value = (first + i) * step;
+    if (!(value <= scale.high)) break;
+    made += fmt::format(
+        "<path class=\"grid\" d=\"M{0:.1f} {1}V{2}\"/>"
+        "<text class=\"muted\" x=\"{0:.1f}\" y=\"{3}\" text-anchor=\"middle\">{4}</text>\n",
+        scale.x(value), kTop, bottom, bottom + 16,
+        short_number(std::abs(value) < step / 2 ? 0 : value));
+  }
+  return made;
+}
+
+std::string samples_of(std::vector<double> samples, const Scale& scale, double middle) {
+  samples.erase(std::remove_if(samples.begin(), samples.end(),
+                               [](double value) { return !std::isfinite(value); }),
+                samples.end());
+  if (samples.empty()) return {};
+  std::sort(samples.begin(), samples.end());
+  const std::size_t drawn = std::min(kStripSamples, samples.size());
+  std::string path;
+  for (std::size_t i = 0; i < drawn; ++i) {
+    // The first and the last stay: they are the least and the greatest.
+    const std::size_t at = drawn == 1 ? 0 : i * (samples.size() - 1) / (drawn - 1);
+    path += fmt::format("M{:.1f} {}v12", scale.x(samples[at]), middle - 6);
+  }
+  return fmt::format("<path class=\"samples\" d=\"{}\"/>", path);
+}
+
+std::string dots_of(const StripRow& row, const Scale& scale, double middle) {
+  const std::vector<StripDot>& dots = row.dots;
+  std::string made;
+  for (std::size_t i = 0; i < dots.size(); ++i) {
+    const StripDot& dot = dots[i];
+    if (!std::isfinite(dot.value)) continue;
+    // Dots of one line are spread over its height, always the same way: equal values stay apart.
+    const double lift = dots.size() == 1 ? 0
+                                         : (std::fmod(static_cast<double>(i) * 0.618, 1.0) - 0.5) *
+                                               (height_of(row) - 12);
+    made += fmt::format(
+        "<circle class=\"dot{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"><title>{}</title></circle>",
+        dot.counts ? "" : " void", scale.x(dot.value), middle + lift, dots.size() > 8 ? 3 : 4,
+        for_html(dot.label));
+  }
+  return made;
+}
+
+}  // namespace
+
+std::string svg_of(const StripPlot& plot) {
+  const Scale scale = scale_of(plot);
+  if (!std::isfinite(scale.low) || !std::isfinite(scale.high - scale.low)) return {};
+  double bottom = kTop;
+  for (const StripRow& row : plot.rows) bottom += height_of(row);
+  std::string made = fmt::format(
+      "<h3>{} <span class=\"muted\">{}, {} is better</span></h3>\n"
+      "<div class=\"wide\"><svg role=\"img\" aria-label=\"{}\" width=\"{}\" height=\"{}\">\n",
+      for_html(plot.title), for_html(plot.unit), plot.higher_is_better ? "more" : "less",
+      for_html(plot.title), kLeft + kWidth + kRight, bottom + kAxis);
+  made += axis_of(scale, bottom);
+  double top = kTop;
+  for (const StripRow& row : plot.rows) {
+    const double middle = top + height_of(row) / 2;
+    top += height_of(row);
+    made += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>", kLeft - 10,
+                        middle + 4, for_html(row.label.substr(0, kLabel)));
+    made += samples_of(row.samples, scale, middle) + dots_of(row, scale, middle) + "\n";
+  }
+  return made + "</svg></div>\n";
+}
+
+}  // namespace tidemark

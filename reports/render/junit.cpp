@@ -1,0 +1,102 @@
+// Writes JUnit XML as Jenkins, GitLab and junitparser read it.
+#include "reports/render/junit.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "reports/render/escape.hpp"
+
+namespace tidemark {
+namespace {
+
+struct Counts {
+  std::array<std::size_t, 4> by_outcome{};
+  std::size_t tests = 0;
+  double seconds = 0;
+
+  std::size_t of(JunitOutcome outcome) const {
+    return by_outcome[static_cast<std::size_t>(outcome)];
+  }
+};
+
+double seconds_of(const JunitCase& one) { return one.seconds > 0 ? one.seconds : 0; }
+
+void add(Counts& counts, const JunitCase& one) {
+  ++counts.by_outcome[static_cast<std::size_t>(one.outcome)];
+  ++counts.tests;
+  counts.seconds += seconds_of(one);
+}
+
+std::string attributes_of(const Counts& counts) {
+  return fmt::format(R"(tests="{}" failures="{}" errors="{}" skipped="{}" time="{:.6f}")",
+                     counts.tests, counts.of(JunitOutcome::failed), counts.of(JunitOutcome::error),
+                     counts.of(JunitOutcome::skipped), counts.seconds);
+}
+
+/// Line breaks stay, all else as in a line.
+std::string lines_of(const std::string& text) {
+  std::string made;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (at > 0) made += '\n';
+    made += for_html(std::string_view(text).substr(at, end - at));
+    at = end + 1;
+  }
+  return made;
+}
+
+std::string xml_of(const JunitCase& one) {
+  const std::string head =
+      fmt::format(R"(    <testcase classname="{}" name="{}" time="{:.6f}")",
+                  for_html(one.class_name), for_html(one.name), seconds_of(one));
+  switch (one.outcome) {
+    case JunitOutcome::passed:
+      return head + "/>\n";
+    case JunitOutcome::skipped:
+      return fmt::format("{}>\n      <skipped message=\"{}\"/>\n    </testcase>\n", head,
+                         for_html(one.message));
+    case JunitOutcome::failed:
+    case JunitOutcome::error:
+      break;
+  }
+  const char* const element = one.outcome == JunitOutcome::failed ? "failure" : "error";
+  return fmt::format("{}>\n      <{} type=\"{}\" message=\"{}\">{}</{}>\n    </testcase>\n", head,
+                     element, for_html(one.type), for_html(one.message), lines_of(one.text),
+                     element);
+}
+
+std::string xml_of(const JunitSuite& suite, std::size_t id) {
+  Counts counts;
+  for (const JunitCase& one : suite.cases) add(counts, one);
+  std::string made =
+      fmt::format("  <testsuite id=\"{}\" name=\"{}\" hostname=\"{}\" timestamp=\"{}\" {}>\n", id,
+                  for_html(suite.name), for_html(suite.hostname), for_html(suite.timestamp),
+                  attributes_of(counts));
+  if (!suite.properties.empty()) {
+    made += "    <properties>\n";
+    for (const auto& [name, value] : suite.properties) {
+      made += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", for_html(name),
+                          for_html(value));
+    }
+    made += "    </properties>\n";
+  }
+  for (const JunitCase& one : suite.cases) made += xml_of(one);
+  return made + "  </testsuite>\n";
+}
+
+}  // namespace
+
+std::string junit_of(const std::string& name, const std::vector<JunitSuite>& suites) {
+  Counts all;
+  for (const JunitSuite& suite : suites) {
+    for (const JunitCase& one : suite.cases) add(all, one);
+  }
+  std::string made = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+  made += fmt::format("<testsuites name=\"{}\" {}>\n", for_html(name), attributes_of(all));
+  for (std::size_t i = 0; i < suites.size(); ++i) made += xml_of(suites[i], i);
+  return made + "</testsuites>\n";
+}
+
+}  // namespace tidemark

@@ -1,0 +1,126 @@
+// A report as JUnit XML: a suite a node, in it a test a case; a suite more says whether the report
+// is complete. Nothing of a virtual device is a pass of a GPU: all its tests are skipped.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "reports/render/groups.hpp"
+#include "reports/render/junit.hpp"
+#include "reports/render/parts.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::size_t kLongest = 400;  // characters of a message; CI shows it in a line
+
+JunitOutcome outcome_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::pass:
+      return JunitOutcome::passed;
+    case Verdict::skip:
+    case Verdict::waived:
+      return JunitOutcome::skipped;
+    case Verdict::gpu_lost:
+    case Verdict::unkillable:
+    case Verdict::tool_error:
+    case Verdict::not_run:
+      return JunitOutcome::error;
+    case Verdict::fail:
+    case Verdict::flaky:
+    case Verdict::hang:
+    case Verdict::crash:
+    case Verdict::sticky:
+    case Verdict::unexpected_pass:
+      break;
+  }
+  return JunitOutcome::failed;
+}
+
+/// A case on a node: results on its GPUs, the worst first.
+JunitCase case_of(const Report& report, std::vector<const ResultRow*> results) {
+  std::stable_sort(results.begin(), results.end(), [](const auto* a, const auto* b) {
+    return rank_of(a->verdict) < rank_of(b->verdict);
+  });
+  const ResultRow& worst = *results.front();
+  JunitCase made{.class_name = {},
+                 .name = std::string(report.cases[worst.case_id].name.view()),
+                 .seconds = 0,
+                 .outcome = outcome_of(worst.verdict),
+                 .type = std::string(name_of(worst.verdict)),
+                 .message = fmt::format("{}: {}", name_of(worst.verdict),
+                                        report.text(worst.reason).substr(0, kLongest)),
+                 .text = {}};
+  for (const ResultRow* result : results) {
+    if (result->seconds > 0) made.seconds += result->seconds;
+    if (result->verdict == Verdict::pass) continue;
+    made.text += fmt::format("{} on {}: {}\n", name_of(result->verdict),
+                             place_of(report, result->gpu_id), report.text(result->reason));
+    const std::string_view replay = report.text(result->replay);
+    if (!replay.empty()) made.text += fmt::format("  replay: {}\n", replay);
+  }
+  if (report.launch.is_virtual) {
+    made.outcome = JunitOutcome::skipped;
+    made.message = "VIRTUAL device, nothing was measured on a GPU; there: " + made.message;
+  }
+  return made;
+}
+
+JunitSuite launch_suite(const Report& report) {
+  const LaunchRow& launch = report.launch;
+  JunitCase complete{.class_name = "tidemark.launch",
+                     .name = "report is complete",
+                     .seconds = 0,
+                     .outcome = launch.complete ? JunitOutcome::passed : JunitOutcome::error,
+                     .type = "incomplete",
+                     .message = launch.incomplete_reason.substr(0, kLongest),
+                     .text = launch.incomplete_reason};
+  if (launch.is_virtual) {
+    complete.outcome = JunitOutcome::skipped;
+    complete.message = "VIRTUAL device, nothing was measured on a GPU; the report is " +
+                       std::string(launch.complete ? "complete" : "incomplete");
+  }
+  return {.name = "tidemark launch",
+          .hostname = {},
+          .timestamp = launch.created_utc.substr(0, launch.created_utc.find('Z')),
+          .properties = {{"run_id", launch.run_id},
+                         {"tidemark", launch.tool_version},
+                         {"level", launch.level},
+                         {"device", launch.is_virtual ? "VIRTUAL" : launch.device},
+                         {"seed", fmt::format("{:#x}", launch.seed)},
+                         {"ranks", fmt::format("{} of {} reported", launch.ranks_reported,
+                                               launch.ranks_expected)}},
+          .cases = {std::move(complete)}};
+}
+
+}  // namespace
+
+std::string junit_of(const Report& report) {
+  // By node, then by case; GPUs that never reported belong to no node (kNoRow, the last).
+  std::map<std::uint32_t, std::map<std::uint32_t, std::vector<const ResultRow*>>> nodes;
+  for (const ResultRow& result : report.results) {
+    nodes[report.gpus[result.gpu_id].node_id][result.case_id].push_back(&result);
+  }
+  std::vector<JunitSuite> suites = {launch_suite(report)};
+  for (const auto& [node_id, cases] : nodes) {
+    const std::string name = node_id == kNoRow
+                                 ? "GPUs that never reported"
+                                 : std::string(report.text(report.nodes[node_id].hostname));
+    JunitSuite suite{.name = name,
+                     .hostname = node_id == kNoRow ? "" : name,
+                     .timestamp = suites.front().timestamp,
+                     .properties = {},
+                     .cases = {}};
+    suite.cases.reserve(cases.size());
+    for (const auto& [case_id, results] : cases) {
+      suite.cases.push_back(case_of(report, results));
+      suite.cases.back().class_name = name;
+    }
+    suites.push_back(std::move(suite));
+  }
+  return junit_of("tidemark", suites);
+}
+
+}  // namespace tidemark

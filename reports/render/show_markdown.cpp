@@ -1,0 +1,111 @@
+// A report as Markdown: the verdict, what did not pass with its replay lines, what was measured,
+// and what it was made on. Text of the report stands in code spans.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/render/escape.hpp"
+#include "reports/render/groups.hpp"
+#include "reports/render/markdown.hpp"
+#include "reports/render/measured.hpp"
+#include "reports/render/parts.hpp"
+#include "reports/store/ranges.hpp"
+
+namespace tidemark {
+namespace {
+
+void put_head(MarkdownPage& page, const Report& report) {
+  const Summary summary = summary_of(report);
+  const LaunchRow& launch = report.launch;
+  put_block(page,
+            fmt::format("## tidemark: {}{}\n\n{} x {}: {} ({} planned)\n\n", summary.word,
+                        launch.is_virtual ? " (VIRTUAL)" : "", plural(report.cases.size(), "case"),
+                        plural(launch.gpus, "GPU"), counts_of(summary), grouped(summary.planned)));
+  if (launch.is_virtual) {
+    put_block(page, "**VIRTUAL device: nothing here was measured on a GPU.**\n\n");
+  }
+  if (!launch.complete) {
+    put_block(page,
+              fmt::format("**INCOMPLETE REPORT:** {}\n\n", for_markdown(launch.incomplete_reason)));
+  }
+}
+
+std::string where_of(const Report& report, const ResultGroup& group) {
+  if (group.gpus.size() == 1) return for_markdown(place_of(report, group.gpus.front()));
+  return fmt::format("{}: {}", plural(group.gpus.size(), "GPU"), ranges(group.gpus).substr(0, 200));
+}
+
+/// "`zfill.corner`", or "`zfill.corner` and 3 more".
+std::string cases_of(const Report& report, const ResultGroup& group) {
+  std::string first = for_markdown(report.cases[group.cases.front()].name.view());
+  if (group.cases.size() == 1) return first;
+  return fmt::format("{} and {} more", first, grouped(group.cases.size() - 1));
+}
+
+void put_findings(MarkdownPage& page, const Report& report) {
+  const std::vector<ResultGroup> groups = result_groups(report, false);
+  if (groups.empty()) return;
+  put_block(page, "### What did not pass\n\n");
+  for (const ResultGroup& group : groups) {
+    const ResultRow& first = report.results[group.results.front()];
+    std::string block = fmt::format("**{}** {} on {}", heading_of(group.verdict),
+                                    cases_of(report, group), where_of(report, group));
+    const std::string reason = for_markdown(report.text(first.reason));
+    if (!reason.empty()) block += fmt::format("<br>\n{}", reason);
+    block += "\n\n";
+    const std::string_view replay = report.text(first.replay);
+    if (!replay.empty() && !is_quiet(group.verdict)) block += fenced_command(replay) + "\n";
+    put_block(page, block);
+  }
+}
+
+void put_measured(MarkdownPage& page, const Report& report) {
+  const auto measured = measured_of(report);
+  if (measured.empty()) return;
+  put_block(page, fmt::format("### What was measured{}\n\n"
+                              "Only GPUs count on which the case passed.\n\n",
+                              report.launch.is_virtual ? " on the VIRTUAL device" : ""));
+  put_block(page,
+            "| case | metric | GPUs | median of GPUs | least | greatest | unit |\n"
+            "|---|---|--:|--:|--:|--:|---|\n");
+  for (const auto& [case_id, all] : measured) {
+    for (const Measured& one : all) {
+      std::vector<double> medians;
+      for (const MetricRow* row : counted_of(report, one)) medians.push_back(row->median);
+      const Statistics of = statistics_of(std::move(medians));
+      put_block(page,
+                fmt::format("| {} | {} | {} of {} | {} | {} | {} | {} |\n",
+                            for_markdown(report.cases[case_id].name.view()), for_markdown(one.name),
+                            of.finite, one.rows.size(), short_number(of.median),
+                            short_number(of.min), short_number(of.max), for_markdown(one.unit)));
+    }
+  }
+  put_block(page, "\n");
+}
+
+void put_made_on(MarkdownPage& page, const Report& report) {
+  put_block(page, "### Made on\n\n");
+  for (const Fact& fact : facts_of(report)) {
+    put_block(page, fmt::format("- {}: {}\n", fact.name, for_markdown(fact.value)));
+  }
+}
+
+}  // namespace
+
+std::string markdown_of(const Report& report) {
+  // Each part has room of its own: a thousand failures must not drive out what they happened on.
+  MarkdownPage head{.text = {}, .most = 2'000}, findings{.text = {}, .most = 36'000},
+      measured{.text = {}, .most = 14'000}, made_on{.text = {}, .most = 7'000};
+  put_head(head, report);
+  put_findings(findings, report);
+  put_measured(measured, report);
+  put_made_on(made_on, report);
+  MarkdownPage page;
+  for (const MarkdownPage& part : {head, findings, measured, made_on}) {
+    page.text += part.text;
+    page.left_out += part.left_out;
+  }
+  return finished(page);
+}
+
+}  // namespace tidemark

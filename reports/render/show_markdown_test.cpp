@@ -1,0 +1,84 @@
+// Markdown of a report: what it says, how large it gets, and what cmark makes of it.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "reports/example_launch.hpp"
+#include "reports/foreign_reader.hpp"
+#include "reports/render/hostile_report.hpp"
+#include "reports/render/markdown.hpp"
+#include "reports/render/show.hpp"
+#include "reports/scratch_folder.hpp"
+
+namespace tidemark {
+namespace {
+
+std::string markdown(const Report& report) { return show(report, {.format = Format::markdown}); }
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(ShowMarkdown, SaysVerdictFindingReplayMeasurementAndOrigin) {
+  const std::string text = markdown(assemble(example_journals(), {}));
+  for (const char* part :
+       {"## tidemark: FAIL\n\n3 cases x 2 GPUs: 5 pass, 1 fail (6 planned)\n",
+        "**FAIL** `zfill.corner` on `GPU 1 (node07.acme.example, slot 1, GPU-77aa88bb)`<br>\n"
+        "`1 of 12 rows moved wrong bytes`\n",
+        "```sh\ntidemark run --cases zfill.corner --gpus GPU-77aa88bb --seed 0x1f2e\n```\n",
+        "| `gemm.distributed.speed` | `rate` | 2 of 2 | 696 | 691 | 701 | `TFLOP/s` |\n",
+        "- seed: `0xfedcba9876543210`\n"}) {
+    EXPECT_TRUE(has(text, part)) << part << "\n" << text;
+  }
+}
+
+TEST(ShowMarkdown, ANumberOfACaseThatDidNotPassDoesNotCount) {
+  Report report = assemble(example_journals(), {});
+  report.results[5].verdict = Verdict::fail;  // the speed on GPU 1
+  EXPECT_TRUE(has(markdown(report), "| `rate` | 1 of 2 | 701 | 701 | 701 |"));
+}
+
+TEST(ShowMarkdown, SaysVirtualAndIncomplete) {
+  Report report = assemble(example_journals(), {.incomplete_reason = "gone"});
+  report.launch.is_virtual = true;
+  const std::string text = markdown(report);
+  EXPECT_TRUE(text.starts_with("## tidemark: FAIL (VIRTUAL)\n"));
+  EXPECT_TRUE(has(text, "**VIRTUAL device: nothing here was measured on a GPU.**"));
+  EXPECT_TRUE(has(text, "**INCOMPLETE REPORT:** `gone`"));
+  EXPECT_TRUE(has(text, "### What was measured on the VIRTUAL device"));
+}
+
+TEST(ShowMarkdown, StaysUnderItsSizeAndSaysWhatFoundNoRoom) {
+  Report report = assemble(example_journals(), {});
+  const ResultRow failure = report.results[3];
+  for (int i = 0; i < 3000; ++i) {
+    report.strings.push_back(fmt::format("{} {}", i, std::string(5000, 'x')));
+    report.results.push_back(failure);
+    report.results.back().reason = static_cast<std::uint32_t>(report.strings.size() - 1);
+  }
+  for (ProvenanceRow& row : report.provenance) row.value = report.results.back().reason;
+  const std::string text = markdown(report);
+  EXPECT_LT(text.size(), kMostMarkdownBytes);
+  EXPECT_TRUE(has(text, "blocks found no room here;"));
+  EXPECT_TRUE(has(text, "| `gemm.distributed.speed` |"));
+  EXPECT_TRUE(has(text, "- seed:"));
+}
+
+TEST(ShowMarkdown, NothingHostileBecomesMarkup) {
+  const std::string cmark = first_program({"cmark-gfm"});
+  if (cmark.empty()) GTEST_SKIP() << "no cmark-gfm: what becomes of Markdown was not tried";
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("a.md")) << markdown(hostile_report());
+  const std::string html =
+      output_of(fmt::format("{} --unsafe -e table -e autolink {}", cmark, scratch.file("a.md")));
+  for (const char* bad : {"<script", "<img", "<svg", "<a ", "<!--", "\x1b", "</title>"}) {
+    EXPECT_FALSE(has(html, bad)) << bad << "\n" << html;
+  }
+  EXPECT_TRUE(has(html, "&lt;script&gt;")) << html;
+  EXPECT_TRUE(has(html, "<table>")) << html;
+  EXPECT_TRUE(has(html, "<pre><code class=\"language-sh\">")) << html;
+}
+
+}  // namespace
+}  // namespace tidemark
