@@ -21,7 +21,7 @@ enum class GemmEngine : std::uint8_t {
 /// A kernel of the ladder: each does the same product with one more of the chip's features than the
 /// one before it, so that a fleet that got slower can say by which.
 enum class GemmRung : std::uint8_t {
-  none,         // the engine's own kernel
+  none,         // what the engine takes by itself: the top one
   thread_copy,  // threads copy tiles through registers, CUDA cores multiply
   cp_async,     // cp.async copies, three stages
   tma_wgmma,    // TMA copies 64 x 64 tiles, tensor cores multiply

@@ -159,7 +159,7 @@ TEST_F(GpuGemm, NormalInputsComeCloseToTheReference) {
 
 TEST_F(GpuGemm, PaddedRowsAreNoted) {
   const RunResult fast = run_with(whole(20, 30, 63), GemmEngine::fast);
-  EXPECT_EQ(fast.note, "tma_wgmma; rows of 63 elements padded to 64");
+  EXPECT_EQ(fast.note, "rung tma_store; rows of 63 elements padded to 64");
 }
 
 TEST_F(GpuGemm, RowsOfSixteenBytesAreNotPadded) {

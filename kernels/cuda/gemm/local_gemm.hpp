@@ -1,7 +1,7 @@
-// One rank's multiplication in device memory, and the two engines that do it.
+// One rank's multiplication in device memory, the engine without tensor cores, and how the bounded
+// waits of the others report.
 #pragma once
 
-#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
@@ -25,23 +25,6 @@ struct LocalGemm {
 /// GemmEngine::reference on `stream`: CUDA cores only, no TMA and no tensor cores; each element is
 /// one thread's fused multiply-adds in order of k.
 void launch_reference(const LocalGemm& gemm, cudaStream_t stream);
-
-/// GemmEngine::fast, made ready once and launched any number of times over the same memory.
-struct TmaWgmma {
-  CUresult code = CUDA_SUCCESS;  // of the encoder; anything else: a tensor map was refused
-  LocalGemm gemm;
-  CUtensorMap a_map{}, b_map{};
-  std::uint32_t blocks = 0;
-};
-
-/// Encodes the tensor maps and sizes the grid for the current device. Throws Error where the block
-/// has 2^31 tiles, rows or elements of k and more, or the device refuses the shared memory.
-TmaWgmma prepare_tma_wgmma(const LocalGemm& gemm);
-
-/// Launches on `stream`. A wait inside the kernel that ends by its bound writes a non-zero word to
-/// `timed_out` (device memory, zero before; read it with timed_out_wait) and the kernel ends soon
-/// after, C undefined.
-void launch_tma_wgmma(const TmaWgmma& ready, std::uint32_t* timed_out, cudaStream_t stream);
 
 /// Which wait ended by its bound.
 struct TimedOutWait {

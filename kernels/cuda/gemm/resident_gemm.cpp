@@ -102,10 +102,7 @@ std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm) {
   cuda_check(cudaMemsetAsync(block->timed_out.data(), 0, block->timed_out.size(), stream),
              "clear the time-out word");
   if (gemm.engine == GemmEngine::reference || is_empty(gemm)) return block;
-  if (rung_of(gemm) != GemmRung::none)
-    block->rung = prepare_rung(rung_of(gemm), local);
-  else
-    block->fast = prepare_tma_wgmma(local);
+  block->rung = prepare_rung(rung_of(gemm), local);
   return block;
 }
 
@@ -124,15 +121,14 @@ void launch_engine(const Gemm& gemm, const ResidentGemm& block) {
   auto* const timed_out = block.timed_out.as<std::uint32_t>();
   if (gemm.engine == GemmEngine::reference)
     launch_reference(block.local, block.stream.get());
-  else if (rung_of(gemm) != GemmRung::none)
-    launch_rung(block.rung, timed_out, block.stream.get());
   else
-    launch_tma_wgmma(block.fast, timed_out, block.stream.get());
+    launch_rung(block.rung, timed_out, block.stream.get());
 }
 
 std::string engine_note(const Gemm& gemm) {
-  std::string note = gemm.engine == GemmEngine::reference ? "reference" : "tma_wgmma";
-  if (rung_of(gemm) != GemmRung::none) note = fmt::format("rung {}", name_of(rung_of(gemm)));
+  std::string note = gemm.engine == GemmEngine::reference
+                         ? "reference"
+                         : fmt::format("rung {}", name_of(rung_of(gemm)));
   if (is_empty(gemm)) note = "empty block";
   if (panel_pitch(gemm) != gemm.k)
     note += fmt::format("; rows of {} elements padded to {}", gemm.k, panel_pitch(gemm));

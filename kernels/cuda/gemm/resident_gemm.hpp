@@ -15,11 +15,10 @@ namespace tidemark {
 /// Bytes of a rank's row in the panel that is gathered as a barrier.
 inline constexpr std::uint64_t kBarrierRowBytes = 16;
 
-/// What GemmEngine::fast runs where the Gemm names no rung: none for tma_wgmma.cu, or a rung of the
-/// ladder.
-inline constexpr GemmRung kFastRung = GemmRung::none;
+/// What GemmEngine::fast runs where the Gemm names no rung: the top of the ladder.
+inline constexpr GemmRung kFastRung = GemmRung::tma_store;
 
-/// The rung that `gemm` runs; none for tma_wgmma.cu and for the reference engine.
+/// The rung that `gemm` runs; none for the reference engine.
 constexpr GemmRung rung_of(const Gemm& gemm) {
   if (gemm.engine == GemmEngine::reference) return GemmRung::none;
   return gemm.rung != GemmRung::none ? gemm.rung : kFastRung;
@@ -30,11 +29,10 @@ struct ResidentGemm {
   Stream stream;
   DeviceBuffer a, b, c, barrier, timed_out;
   LocalGemm local;
-  TmaWgmma fast;   // GemmEngine::fast without a rung, with a block that is not empty
-  ReadyRung rung;  // with one
+  ReadyRung rung;  // GemmEngine::fast with a block that is not empty
 
   /// Of the encoder of the kernel that is to run.
-  CUresult encoded() const { return fast.code != CUDA_SUCCESS ? fast.code : rung.code; }
+  CUresult encoded() const { return rung.code; }
   std::uint64_t c_bytes() const { return local.m * local.ldc * c_element_bytes(local.output); }
 };
 

@@ -21,7 +21,7 @@ struct RungProblem {
   std::uint32_t m = 0, n = 0, k = 0;
   std::uint32_t m_tiles = 0, n_tiles = 0;  // of a block; m_tiles of a cluster where there is one
   std::uint32_t k_blocks = 0;              // of 64
-  std::uint32_t* timed_out = nullptr;      // as launch_tma_wgmma() has it
+  std::uint32_t* timed_out = nullptr;      // as launch_rung() has it
 };
 
 /// What a rung is made of. Its kernel takes the maps of A, B and C and a RungProblem.
@@ -55,11 +55,14 @@ struct ReadyRung {
   std::uint32_t blocks = 0;
 };
 
-/// Encodes the maps and sizes the grid for the current device. Throws Error as prepare_tma_wgmma()
-/// does, and where the device cannot hold a cluster of the rung. `rung` is not GemmRung::none.
+/// Encodes the maps and sizes the grid for the current device. Throws Error where the block has 2^31
+/// tiles, rows or elements of k and more, where the device refuses the shared memory, and where it
+/// cannot hold a cluster of the rung. `rung` is not GemmRung::none.
 ReadyRung prepare_rung(GemmRung rung, const LocalGemm& gemm);
 
-/// Launches on `stream`; `timed_out` as for launch_tma_wgmma().
+/// Launches on `stream`. A wait inside the kernel that ends by its bound writes a non-zero word to
+/// `timed_out` (device memory, zero before; read it with timed_out_wait) and the kernel ends soon
+/// after, C undefined.
 void launch_rung(const ReadyRung& ready, std::uint32_t* timed_out, cudaStream_t stream);
 
 /// Blocks of a persistent grid: no more than `most`, and no more than the number of rounds that
