@@ -200,17 +200,21 @@ RowVerdict run_to_error(const Case& which, const Op& declared, Device& device, s
   const Op op = seeded(declared, seed, row);
   const RunResult result = device.run(op);
   digest.add(result.descriptor);
-  keep_note(outcome, result.note);
   if (result.fault == DeviceFault::unsupported)
     return fault_verdict(result.fault, result.code, result.note, row);
   const bool sticky = result.fault == DeviceFault::sticky;
   RowVerdict verdict;
   verdict.usable = !sticky && !(result.fault == DeviceFault::timeout && result.bytes.empty());
   verdict.cuda_error = sticky ? result.code : 0;
-  if (const auto wrong = unlike_expected_error(which.expected_error, result, row)) {
+  const auto wrong = unlike_expected_error(which.expected_error, result, row);
+  if (wrong) {
     verdict.judgement = Judgement::fail;
     verdict.reason = fmt::format("row {}: {}", row, wrong->text);
     keep_miscompares(outcome, {*wrong}, op, row);
+  } else {
+    // The driver's own words would read like a failure beside a pass.
+    keep_note(outcome, fmt::format("ended in CUDA error {} ({}), as predicted", result.code,
+                                   sticky_error_name(result.code)));
   }
   return verdict;
 }

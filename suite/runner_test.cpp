@@ -265,6 +265,8 @@ TEST(RunCase, PassesWhereTheExpectedErrorCameAndSaysThatTheDeviceIsSpent) {
   EXPECT_EQ(outcome.rows_run, 1U);
   EXPECT_EQ(outcome.rows_failed, 0U);
   EXPECT_TRUE(outcome.miscompares.empty());
+  ASSERT_EQ(outcome.notes.size(), 1U);
+  EXPECT_EQ(outcome.notes[0], "ended in CUDA error 716 (misaligned address), as predicted");
   EXPECT_EQ(device.runs(), 1);
 }
 

@@ -51,7 +51,7 @@ TEST(FaultCases, do_not_run_below_soak_and_say_so) {
             "--level soak\n");
 }
 
-TEST(FaultCases, fail_twice_where_another_error_comes) {
+TEST(FaultCases, fail_in_every_attempt_where_another_error_comes) {
   const ScratchFolder folder;
   const Ran ran = run_binary({"run", "--device", "virtual", "--level", "soak", "--cases",
                               "behaviour.fault.store_negative_row", "--fault",
@@ -60,10 +60,11 @@ TEST(FaultCases, fail_twice_where_another_error_comes) {
   const Report report = read_report(folder.file("x.h5"));
   ASSERT_EQ(report.results.size(), 1U);
   EXPECT_EQ(report.results[0].verdict, Verdict::fail);
-  EXPECT_EQ(report.results[0].attempts, 2U);
+  EXPECT_EQ(report.results[0].attempts, 3U);
   EXPECT_EQ(report.results[0].cuda_error, 700);
   EXPECT_EQ(report.text(report.results[0].reason),
-            "row 0: expected CUDA error 715 (illegal instruction), got CUDA error 700 (illegal "
+            "3 of 3 attempts did not pass; attempt 3: row 0: expected CUDA error 715 (illegal "
+            "instruction), got CUDA error 700 (illegal "
             "address): illegal address: coordinate -1 of dimension 1 is negative");
 }
 
@@ -73,10 +74,10 @@ TEST(FaultCases, fail_where_no_error_comes) {
                               "behaviour.fault.load_destination_8", "--fault",
                               "load_misaligned_rounded_down", "--out", folder.file("x.h5")});
   EXPECT_EQ(ran.exit, 1) << ran.err;
-  EXPECT_NE(ran.err.find("expected CUDA error 716 (misaligned address), the operation ended "
+  EXPECT_NE(ran.out.find("expected CUDA error 716 (misaligned address), the operation ended "
                          "without any"),
             std::string::npos)
-      << ran.err;
+      << ran.out;
 }
 
 }  // namespace
