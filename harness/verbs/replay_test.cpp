@@ -90,26 +90,26 @@ void expect_replayed(const Arguments& chosen, std::uint32_t row) {
   EXPECT_EQ(wrong_in(one, row), expected);
 }
 
-TEST(Replay, brings_back_the_wrong_bytes_of_a_load) {
+TEST(ReplayLine, brings_back_the_wrong_bytes_of_a_load) {
   expect_replayed({"--cases", "zfill.side", "--fault", "load_upper_outer_long"}, 20);
 }
 
-TEST(Replay, brings_back_the_wrong_bytes_of_a_store) {
+TEST(ReplayLine, brings_back_the_wrong_bytes_of_a_store) {
   expect_replayed({"--cases", "store.tile.dtype", "--fault", "store_u16_bytes_exchanged"}, 6);
 }
 
-TEST(Replay, brings_back_a_row_of_the_nightly_level) {
+TEST(ReplayLine, brings_back_a_row_of_the_nightly_level) {
   expect_replayed(
-      {"--cases", "load.tile.random", "--fault", "load_upper_inner_by_chunk", "--level", "nightly"},
-      5);
+      {"--cases", "load.tile.swizzle", "--fault", "load_swizzle_row_shifted", "--level", "nightly"},
+      32);
 }
 
-TEST(Replay, brings_back_the_wrong_elements_of_a_product_of_two_gpus) {
+TEST(ReplayLine, brings_back_the_wrong_elements_of_a_product_of_two_gpus) {
   expect_replayed(
       {"--cases", "gemm.distributed.integer", "--gpus", "2", "--fault", "gemm_last_product"}, 0);
 }
 
-TEST(Replay, brings_back_an_error_that_is_not_the_predicted_one) {
+TEST(ReplayLine, brings_back_an_error_that_is_not_the_predicted_one) {
   expect_replayed({"--cases", "behaviour.fault.load_inner_negative", "--level", "soak", "--fault",
                    "load_illegal_as_700"},
                   0);

@@ -244,7 +244,7 @@ TileLoad misaligned(std::uint32_t offset) {
 
 TEST(TileLoadFaults, RoundedDownPutsTheTileOnThe128Below) {
   const RunResult wrong = run_virtual_tile_load(misaligned(64), kFaultMisalignedRoundedDown);
-  EXPECT_EQ(wrong.fault, DeviceFault::none);
+  ASSERT_EQ(wrong.fault, DeviceFault::none);
   const RunResult at_zero = run_virtual_tile_load(misaligned(0), kNoFault);
   EXPECT_TRUE(std::equal(at_zero.bytes.begin() + 1024, at_zero.bytes.begin() + 1024 + 128,
                          wrong.bytes.begin() + 1024));
@@ -277,7 +277,7 @@ TEST(TileLoadFaults, InnerCoordinatesAreRoundedDownBelowZeroToo) {
 
 TEST(TileLoadFaults, ALostErrorLeavesPoisonAndAWaitThatEndsByItsBound) {
   const RunResult wrong = run_virtual_tile_load(misaligned(8), kFaultErrorLost);
-  EXPECT_EQ(wrong.fault, DeviceFault::timeout);
+  ASSERT_EQ(wrong.fault, DeviceFault::timeout);
   EXPECT_FALSE(wrong.ledger.complete);
   EXPECT_EQ(wrong.ledger.credited, 0U);
   EXPECT_EQ(wrong.bytes[1024 + 8], poison_byte({.seed = 11}, 1024 + 8));

@@ -170,7 +170,7 @@ TEST(TileStoreFaults, ClippedStoresWhatLiesInsideTheTensor) {
   TileStore store = plainest();
   store.at = {-16, -1};  // 16 of 32 bytes and 3 of 4 rows lie inside
   const RunResult wrong = run_virtual_tile_store(store, kFaultStoreNegativeClipped);
-  EXPECT_EQ(wrong.fault, DeviceFault::none);
+  ASSERT_EQ(wrong.fault, DeviceFault::none);
   std::uint32_t written = 0;
   for (std::size_t i = 0; i < wrong.bytes.size(); ++i)
     if (wrong.bytes[i] != poison_byte({.seed = 11}, i)) {
@@ -194,7 +194,7 @@ TEST(TileStoreFaults, ALostErrorStoresNothing) {
   TileStore store = plainest();
   store.source_offset = 8;
   const RunResult wrong = run_virtual_tile_store(store, kFaultStoreErrorLost);
-  EXPECT_EQ(wrong.fault, DeviceFault::none);
+  ASSERT_EQ(wrong.fault, DeviceFault::none);
   EXPECT_EQ(wrong.bytes[1024], poison_byte({.seed = 11}, 1024));
   EXPECT_EQ(wrong.bytes[1024 + 3 * 64 + 31], poison_byte({.seed = 11}, 1024 + 3 * 64 + 31));
 }
