@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/fault.hpp"
@@ -67,6 +68,29 @@ enum class DeviceFault : std::uint8_t {
   sticky,          // code is the cudaError; the process cannot use the GPU any more
   unsupported,     // this GPU cannot start it (a cluster of non-portable size); nothing ran
 };
+
+/// Codes of DeviceFault::sticky that a copy may be meant to end in: values of cudaError_t (CUDA
+/// 13.0, driver_types.h), whose header stays in kernels/cuda.
+inline constexpr std::int32_t kIllegalAddress = 700;
+inline constexpr std::int32_t kIllegalInstruction = 715;
+inline constexpr std::int32_t kMisalignedAddress = 716;
+inline constexpr std::int32_t kLaunchFailure = 719;
+
+/// One of these in words; "error" for any other.
+constexpr std::string_view sticky_error_name(std::int32_t code) {
+  switch (code) {
+    case kIllegalAddress:
+      return "illegal address";
+    case kIllegalInstruction:
+      return "illegal instruction";
+    case kMisalignedAddress:
+      return "misaligned address";
+    case kLaunchFailure:
+      return "unspecified launch failure";
+    default:
+      return "error";
+  }
+}
 
 struct RunResult {
   DeviceFault fault = DeviceFault::none;

@@ -54,6 +54,12 @@ struct Case {
   /// says on what and when. Asked only of rows that are right as far as documents go; empty where
   /// the device did as measured. Null for all other cases.
   std::vector<Miscompare> (*unlike_measured)(const Op&, const RunResult&) = nullptr;
+
+  /// Fault cases: the sticky error (cudaError_t, DeviceFault::sticky) that the row has to end in; a
+  /// pass is this code and no other. 0 for all other cases. The process has lost its GPU after it,
+  /// so that such a case has exactly one row, of one_gpu, which runs once; and since each leaves an
+  /// Xid in the kernel log, its level is soak.
+  std::int32_t expected_error = 0;
 };
 
 /// Registers a case at start-up; one in each case file.

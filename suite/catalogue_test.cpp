@@ -94,6 +94,22 @@ TEST(Catalogue, EachBenchmarkNamesACaseThatMustHavePassed) {
   }
 }
 
+TEST(Catalogue, EachCaseThatEndsInAnErrorHasOneRowOfOneGpuAndRunsAtSoakAlone) {
+  std::size_t found = 0;
+  for (const Case& which : all_cases()) {
+    EXPECT_EQ(which.name.starts_with("behaviour.fault."), which.expected_error != 0) << which.name;
+    if (which.expected_error == 0) continue;
+    SCOPED_TRACE(which.name);
+    EXPECT_EQ(which.rows(context_of(which, Level::soak)).size(), 1U);
+    EXPECT_EQ(which.kind, CaseKind::conformance);
+    EXPECT_EQ(which.scope, CaseScope::one_gpu);
+    EXPECT_EQ(which.level, Level::soak);
+    EXPECT_NE(which.claim.find("Xid"), std::string_view::npos) << "does not warn whoever reads it";
+    ++found;
+  }
+  EXPECT_GE(found, 8U);
+}
+
 TEST(Catalogue, NoConformanceCaseRunsARowTwice) {
   for (const Case& which : all_cases()) {
     if (which.kind != CaseKind::conformance) continue;

@@ -28,9 +28,9 @@ std::vector<TransactionLedger> transactions(const Op& op, const RunResult& resul
 }
 
 bool same(const Op& op, const RunResult& a, const RunResult& b) {
-  return transactions(op, a) == transactions(op, b) && a.fault == b.fault && a.bytes == b.bytes &&
-         a.surroundings == b.surroundings && a.ledger == b.ledger && a.later == b.later &&
-         a.stored == b.stored && a.cta_ledgers == b.cta_ledgers;
+  return transactions(op, a) == transactions(op, b) && a.fault == b.fault && a.code == b.code &&
+         a.bytes == b.bytes && a.surroundings == b.surroundings && a.ledger == b.ledger &&
+         a.later == b.later && a.stored == b.stored && a.cta_ledgers == b.cta_ledgers;
 }
 
 // Bytes of the result, in memory or shared memory, that differ; what copies leave later is not
@@ -174,11 +174,33 @@ TEST(FaultMatrix, OneFlippedByteOfAPredictionIsNoticedInEachCase) {
   for (const Case& which : all_cases()) {
     const RunContext context = context_of(which);
     if (which.kind != CaseKind::conformance) continue;
+    if (which.expected_error != 0) continue;  // no byte is predicted; the next test flips the error
     const Op op = seeded(which.rows(context).front(), context.seed, 0);
     const RunResult result = run_with(kNoFault, op);
     SCOPED_TRACE(which.name);
     std::visit([&](const auto& row) { expect_flipped_byte_noticed(row, result); }, op);
   }
+}
+
+TEST(FaultMatrix, AFlippedBitOfTheExpectedErrorIsNoticedInEachCaseThatHasOne) {
+  std::size_t tried = 0;
+  for (const Case& which : all_cases()) {
+    if (which.expected_error == 0) continue;
+    SCOPED_TRACE(which.name);
+    Case flipped = which;
+    flipped.expected_error ^= 0x04;
+    const auto device = make_device(DeviceKind::virtual_device);
+    const Outcome outcome = run_case(flipped, *device, context_of(which));
+    EXPECT_EQ(outcome.judgement, Judgement::fail);
+    ASSERT_EQ(outcome.miscompares.size(), 1U);
+    const auto expected = static_cast<std::uint64_t>(flipped.expected_error);
+    const auto actual = static_cast<std::uint64_t>(which.expected_error);
+    EXPECT_EQ(outcome.miscompares[0].expected, expected);
+    EXPECT_EQ(outcome.miscompares[0].actual, actual);
+    EXPECT_TRUE(outcome.device_spent);
+    ++tried;
+  }
+  EXPECT_GE(tried, 8U);
 }
 
 TEST(Faults, HaveUniqueNamesThatFindThem) {

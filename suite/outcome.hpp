@@ -38,8 +38,11 @@ struct Metric {
 
 struct Outcome {
   Judgement judgement = Judgement::pass;
-  std::string reason;  // one line; empty for a pass
-  std::int32_t cuda_error = 0;
+  std::string reason;           // one line; empty for a pass
+  std::int32_t cuda_error = 0;  // the sticky error that came, also where it had to; 0 without one
+  /// This process cannot use the device for another case: a sticky error, or a kernel that never
+  /// ended. Says nothing about the verdict.
+  bool device_spent = false;
   std::uint32_t rows_planned = 0, rows_run = 0, rows_failed = 0;
   std::vector<Miscompare> miscompares;  // the first kKeptMiscompares
   std::vector<Metric> metrics;

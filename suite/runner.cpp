@@ -8,6 +8,7 @@
 
 #include "kernels/error.hpp"
 #include "suite/case.hpp"
+#include "suite/expected_error.hpp"
 #include "suite/gemm/verify.hpp"
 #include "suite/oracle/barrier_cycle.hpp"
 #include "suite/oracle/compare.hpp"
@@ -120,7 +121,7 @@ struct RowVerdict {
   std::string reason;
   std::vector<Miscompare> miscompares;
   bool usable = true;
-  std::int32_t cuda_error = 0;  // of a lost GPU
+  std::int32_t cuda_error = 0;  // that cost this process its GPU
 };
 
 RowVerdict fault_verdict(DeviceFault fault, std::int32_t code, const std::string& note,
@@ -192,6 +193,32 @@ RowVerdict run_row(const Case& which, const Op& declared, Device& device, std::u
   return {};
 }
 
+// The one row of a case that has to end in a CUDA error. Nothing can be compared behind that error,
+// and without it the second run would tell no more.
+RowVerdict run_to_error(const Case& which, const Op& declared, Device& device, std::uint64_t seed,
+                        std::uint32_t row, Outcome& outcome, DescriptorDigest& digest) {
+  const Op op = seeded(declared, seed, row);
+  const RunResult result = device.run(op);
+  digest.add(result.descriptor);
+  if (result.fault == DeviceFault::unsupported)
+    return fault_verdict(result.fault, result.code, result.note, row);
+  const bool sticky = result.fault == DeviceFault::sticky;
+  RowVerdict verdict;
+  verdict.usable = !sticky && !(result.fault == DeviceFault::timeout && result.bytes.empty());
+  verdict.cuda_error = sticky ? result.code : 0;
+  const auto wrong = unlike_expected_error(which.expected_error, result, row);
+  if (wrong) {
+    verdict.judgement = Judgement::fail;
+    verdict.reason = fmt::format("row {}: {}", row, wrong->text);
+    keep_miscompares(outcome, {*wrong}, op, row);
+  } else {
+    // The driver's own words would read like a failure beside a pass.
+    keep_note(outcome, fmt::format("ended in CUDA error {} ({}), as predicted", result.code,
+                                   sticky_error_name(result.code)));
+  }
+  return verdict;
+}
+
 RowVerdict measure_row(const Case& which, const Op& declared, Device& device, std::uint64_t seed,
                        std::uint32_t row, Outcome& outcome) {
   const Op op = seeded(declared, seed, row);
@@ -249,12 +276,17 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
     outcome.reason = "nothing to measure on this device at this level";
     return;
   }
+  if (which.expected_error != 0 && rows.size() != 1)
+    throw Error(
+        fmt::format("a case that ends in a CUDA error has one row, and this has {}", rows.size()));
   const RowRange range = rows_to_run(rows.size(), options.only_row);
   outcome.rows_planned = range.end - range.begin;
   for (std::uint32_t row = range.begin; row < range.end; ++row) {
     const RowVerdict verdict =
         is_benchmark ? measure_row(which, rows[row], device, context.seed, row, outcome)
-                     : run_row(which, rows[row], device, context.seed, row, outcome, digest, early);
+        : which.expected_error != 0
+            ? run_to_error(which, rows[row], device, context.seed, row, outcome, digest)
+            : run_row(which, rows[row], device, context.seed, row, outcome, digest, early);
     if (verdict.judgement == Judgement::skip) {  // nothing ran: neither passed nor failed
       if (outcome.judgement == Judgement::pass) outcome.judgement = Judgement::skip;
       if (outcome.reason.empty()) outcome.reason = verdict.reason;
@@ -264,8 +296,9 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
     if (verdict.judgement != Judgement::pass) {
       ++outcome.rows_failed;
       worsen(outcome, verdict.judgement, verdict.reason);
-      if (verdict.cuda_error != 0) outcome.cuda_error = verdict.cuda_error;
     }
+    if (verdict.cuda_error != 0) outcome.cuda_error = verdict.cuda_error;
+    outcome.device_spent = !verdict.usable;
     if (options.progress != nullptr)
       options.progress(options.progress_arg, outcome.rows_run, outcome.rows_planned);
     if (!verdict.usable) return;

@@ -138,10 +138,12 @@ void Slot::hear_outcome(const Outcome& outcome) {
   if (verdict == Verdict::tool_error && !trouble_.empty()) reason += ": " + trouble_;
   conclude(verdict, reason);
   attempt_->concluded->outcome = outcome;
-  if (verdict == Verdict::pass || verdict == Verdict::skip) return;
+  // A case that had to end in a CUDA error passes and costs its worker all the same.
+  const bool spent = outcome.device_spent;
+  if (!spent && (verdict == Verdict::pass || verdict == Verdict::skip)) return;
   // Only a device that has done all it was told is used again. In a case of all GPUs the others may
   // still be fetching from a worker that has failed: whoever leads the round ends it.
-  if (verdict == Verdict::fail && attempt_->which->scope == CaseScope::all_gpus) return;
+  if (!spent && verdict == Verdict::fail && attempt_->which->scope == CaseScope::all_gpus) return;
   stop_worker();
 }
 

@@ -135,6 +135,43 @@ TEST(Slot, a_sticky_error_costs_the_worker) {
   EXPECT_EQ(slot.worker(), nullptr);
 }
 
+TEST(Slot, a_fault_that_came_as_predicted_passes_and_costs_the_worker) {
+  Slot slot({.seed = 1, .level = Level::soak}, kReal);
+  slot.begin(*case_named("behaviour.fault.load_destination_16"), 1);
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(ending.verdict, Verdict::pass) << ending.reason;
+  EXPECT_EQ(ending.signal, 0);
+  ASSERT_TRUE(ending.outcome.has_value());
+  EXPECT_EQ(ending.outcome->cuda_error, 716);
+  EXPECT_EQ(slot.worker(), nullptr);
+  EXPECT_FALSE(slot.busy());
+}
+
+TEST(Slot, many_faults_in_a_row_lose_no_gpu_and_the_next_case_passes) {
+  Slot slot({.seed = 1, .level = Level::soak}, kReal);
+  for (int i = 0; i < 5; ++i) {
+    slot.begin(*case_named("behaviour.fault.store_negative_row"), 1);
+    const Ending ending = end_of(slot);
+    EXPECT_EQ(ending.verdict, Verdict::pass) << ending.reason;
+  }
+  EXPECT_FALSE(slot.lost().has_value());
+  slot.begin(rank1(), 1);
+  const Ending next = end_of(slot);
+  EXPECT_EQ(next.verdict, Verdict::pass) << next.reason;
+  EXPECT_NE(slot.worker(), nullptr);
+}
+
+TEST(Slot, a_fault_with_another_code_than_predicted_is_a_fail) {
+  Slot slot({.fault = "load_misaligned_as_719", .seed = 1, .level = Level::soak}, kReal);
+  slot.begin(*case_named("behaviour.fault.load_destination_16"), 1);
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(ending.verdict, Verdict::fail);
+  EXPECT_NE(ending.reason.find("expected CUDA error 716 (misaligned address), got CUDA error 719"),
+            std::string::npos)
+      << ending.reason;
+  EXPECT_EQ(slot.worker(), nullptr);
+}
+
 TEST(Slot, a_fail_costs_the_worker_and_the_second_attempt_may_pass) {
   const Hook hook("fail@load.tile.rank1");
   Slot slot({.seed = 1}, kReal);

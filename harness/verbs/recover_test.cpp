@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 /// A folder with the journals of a launch of one case on one GPU, x.h5.run.
 class Launch {
  public:
-  Launch(Verdict verdict, bool ended) {
+  Launch(Verdict verdict, bool ended, std::int32_t xid = 0) {
     std::string name = (fs::temp_directory_path() / "tidemark-recover-XXXXXX").string();
     path_ = mkdtemp(name.data());
     LaunchRecord launch;
@@ -42,6 +42,8 @@ class Launch {
     journal.append(launch);
     journal.append(NodeRecord());
     journal.append(gpu);
+    if (xid != 0)
+      journal.append(EventRecord{.gpu = 0, .source = "nvml", .code = xid, .text = "Xid"});
     journal.append(outcome);
     if (ended) journal.append(end);
   }
@@ -72,6 +74,15 @@ TEST(Recover, of_a_launch_that_ended_gives_the_code_of_its_verdicts) {
   EXPECT_EQ(run_binary({"recover", passed.run()}).exit, 0);
   const Launch failed(Verdict::fail, true);
   EXPECT_EQ(run_binary({"recover", failed.run()}).exit, 1);
+}
+
+// A fault case that passes leaves an Xid: the report keeps it, and the verdict stands.
+TEST(Recover, of_a_launch_with_an_xid_gives_the_code_of_its_verdicts) {
+  const Launch launch(Verdict::pass, true, 13);
+  EXPECT_EQ(run_binary({"recover", launch.run()}).exit, 0);
+  const Report report = read_report(launch.report());
+  ASSERT_EQ(report.events.size(), 1U);
+  EXPECT_EQ(report.events[0].code, 13);
 }
 
 TEST(Recover, finds_the_journals_by_the_name_of_the_report) {

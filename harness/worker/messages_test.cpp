@@ -17,6 +17,7 @@ TEST(Messages, an_outcome_survives_with_all_its_fields) {
   outcome.judgement = Judgement::fail;
   outcome.reason = "2 of 3 rows wrong";
   outcome.cuda_error = 715;
+  outcome.device_spent = true;
   outcome.rows_planned = 4;
   outcome.rows_run = 3;
   outcome.rows_failed = 2;
@@ -44,6 +45,7 @@ TEST(Messages, an_outcome_survives_with_all_its_fields) {
   EXPECT_EQ(back.judgement, Judgement::fail);
   EXPECT_EQ(back.reason, "2 of 3 rows wrong");
   EXPECT_EQ(back.cuda_error, 715);
+  EXPECT_TRUE(back.device_spent);
   EXPECT_EQ(back.rows_planned, 4U);
   EXPECT_EQ(back.rows_run, 3U);
   EXPECT_EQ(back.rows_failed, 2U);

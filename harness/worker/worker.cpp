@@ -112,7 +112,7 @@ class Worker {
       if (hooked) act(hook_->action);
       outcome = judged(*which);
     }
-    const bool usable = outcome.judgement != Judgement::sticky;
+    const bool usable = !outcome.device_spent;
     say(SaidOutcome{.case_name = order.case_name, .outcome = std::move(outcome)});
     return usable;
   }
@@ -143,7 +143,9 @@ class Worker {
 
   Outcome hooked_outcome(const RunOrder& order) {
     if (hook_->action == HookAction::sticky) {
-      return judged_by_hand(Judgement::sticky, "test hook: sticky");
+      Outcome outcome = judged_by_hand(Judgement::sticky, "test hook: sticky");
+      outcome.device_spent = true;
+      return outcome;
     }
     if (order.attempt == 1) return judged_by_hand(Judgement::fail, "test hook: fail");
     return judged(*case_named(order.case_name));
@@ -187,7 +189,8 @@ int serve() {
   Worker worker(std::get<SetupOrder>(setup));
   say(SaidReady{});
   while (const std::optional<std::string> line = next_order(buffer)) {
-    // After a sticky error every CUDA call fails, those of destructors included: leave at once.
+    // After a sticky error every CUDA call fails, those of destructors included: leave at once,
+    // also where that error was what the case had to see.
     if (!worker.carry_out(order_in(*line))) ::_exit(0);
   }
   return 0;

@@ -423,12 +423,26 @@ TEST_F(TileLoadOnGpu, MeasuresAsManySamplesAsAsked) {
   std::_Exit(sticky && named && still ? 0 : 1);
 }
 
+/// The same for a destination 16 bytes off the 128 on which a tile has to start.
+[[noreturn]] void run_off_128_bytes() {
+  TileLoad load = matrix_load(16, 5);
+  load.destination_offset = 16;
+  const RunResult result = make_cuda_device()->run(load);
+  std::cerr << "fault " << result.code << " (" << result.note << ")\n";
+  std::_Exit(result.fault == DeviceFault::sticky && result.code == kMisalignedAddress ? 0 : 1);
+}
+
 using TileLoadOnGpuDeathTest = TileLoadOnGpu;
 
 TEST_F(TileLoadOnGpuDeathTest, AnInnerCoordinateOffSixteenBytesIsAnIllegalInstruction) {
   // A process of its own, started anew: CUDA does not survive a fork, nor a context this fault.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(run_misaligned(), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(TileLoadOnGpuDeathTest, ADestinationOff128BytesIsAMisalignedAddress) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(run_off_128_bytes(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

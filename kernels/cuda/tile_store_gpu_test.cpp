@@ -270,12 +270,26 @@ TEST_F(TileStoreOnGpu, MeasuresAsManySamplesAsAsked) {
   std::_Exit(sticky && next.fault == DeviceFault::sticky ? 0 : 1);
 }
 
+/// The same for a source 16 bytes off the 128 on which a tile has to start.
+[[noreturn]] void run_off_128_bytes() {
+  TileStore store = matrix_store(16, 5);
+  store.source_offset = 16;
+  const RunResult result = make_cuda_device()->run(store);
+  std::cerr << "fault " << result.code << " (" << result.note << ")\n";
+  std::_Exit(result.fault == DeviceFault::sticky && result.code == kMisalignedAddress ? 0 : 1);
+}
+
 using TileStoreOnGpuDeathTest = TileStoreOnGpu;
 
 TEST_F(TileStoreOnGpuDeathTest, AnInnerCoordinateOffSixteenBytesIsAnIllegalInstruction) {
   // A process of its own, started anew: CUDA does not survive a fork, nor a context this fault.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(run_misaligned(), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(TileStoreOnGpuDeathTest, ASourceOff128BytesIsAMisalignedAddress) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(run_off_128_bytes(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -49,12 +49,12 @@ inline constexpr std::uint32_t kLaterCopies = 3;
 /// credit that comes later than this is not seen. A step whose wait ended by its bound leaves out
 /// those that build on it: step 4 is left out where step 3 ended so, and step 6 where the metered
 /// phase did, or completed though more was announced than the copy can credit. Errors: an inner
-/// coordinate off 16 bytes faults on the GPU (PTX ISA 9.0, 5.5.3.1).
+/// coordinate off 16 bytes (PTX ISA 9.0, 5.5.3.1) and a destination off 128 bytes fault on a GPU.
 struct TileLoad {
   TensorMapSpec map;
   std::array<std::int32_t, kMaxRank>
       at{};                              // first element of the box, per dimension; may be negative
-  std::uint32_t destination_offset = 0;  // bytes behind the leading guard; a multiple of 128
+  std::uint32_t destination_offset = 0;  // bytes behind the leading guard; legal on 128
   CacheHint hint = CacheHint::none;
   MemorySource source = MemorySource::device;
   HeldTo held_to = HeldTo::documents;

@@ -35,11 +35,11 @@ enum class StoreWait : std::uint8_t {
 ///   5. reads the window back, and the destination allocation after the end of the kernel.
 /// wait_group itself takes no bound: the host bounds the launch. Errors: an inner coordinate off 16
 /// bytes faults on a GPU (PTX ISA 9.0, 5.5.3.1); negative coordinates are not allowed in stores
-/// (CUDA C++ Programming Guide 13.1, 10.29.2) and fault on an H200 (driver 580.159).
+/// (CUDA C++ Programming Guide 13.1, 10.29.2); they and sources off 128 bytes fault on an H200.
 struct TileStore {
   TensorMapSpec map{};
-  std::array<std::int32_t, kMaxRank> at{};  // first element of the first box, never negative
-  std::uint32_t source_offset = 0;          // bytes behind the leading guard; a multiple of 128
+  std::array<std::int32_t, kMaxRank> at{};  // first element of the first box; legal from 0 on
+  std::uint32_t source_offset = 0;          // bytes behind the leading guard; legal on 128
   std::uint32_t stores = 1;                 // 1..kMaxStores
   StoreWait wait = StoreWait::complete;
   HeldTo held_to = HeldTo::documents;

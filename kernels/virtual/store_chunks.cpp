@@ -72,6 +72,7 @@ StoreChunk chunk_of(const TileGeometry& tile, std::uint32_t index, Fault fault) 
     row += at * tile.pitch[i];
   }
   const std::int64_t at = tile.first[0] + x[0];
+  inside = inside && at >= 0;
   const std::int64_t left = row_bytes(tile, fault) - at * tile.element;  // of the row from here on
   const std::uint32_t kept =
       inside ? static_cast<std::uint32_t>(std::clamp<std::int64_t>(left, 0, kChunkBytes)) : 0;

@@ -25,6 +25,7 @@ struct VirtualBlock {
   std::vector<std::uint8_t> source;
   BulkEngine engine;
   Fault fault;
+  bool dropped = false;      // copies are illegal and come to nothing
   std::uint32_t copies = 0;  // issued
 };
 
@@ -37,6 +38,7 @@ bool loses_last_chunk(Fault fault, std::uint32_t copy) {
 // Poisons the window and issues a copy into it. Nothing of earlier copies may be in flight.
 void issue(VirtualBlock& block, Mbarrier& barrier) {
   block.shared.bytes = block.poison;
+  if (block.dropped) return;
   const std::uint32_t chunks = chunk_count(block.tile);
   const bool short_one = loses_last_chunk(block.fault, ++block.copies);
   const auto chunk = [&block, chunks, short_one](std::uint32_t index) {
@@ -115,18 +117,24 @@ std::string lost_wait(const BarrierLedger& ledger) {
 }  // namespace
 
 RunResult run_virtual_tile_load(const TileLoad& load, Fault fault) {
-  RunResult result = preflight(load);
+  const IllegalCopyRules rules = load_rules(fault);
+  TileLoad taken = load;  // for what the engine takes the copy
+  round_start(rules, load.map.type, taken.at, taken.destination_offset);
+  RunResult result = preflight(taken, rules);
+  const bool dropped = result.fault == DeviceFault::sticky && rules.error_lost;
+  if (dropped) result = {};
   if (result.fault != DeviceFault::none) return result;
 
-  const std::int64_t destination = kWindowAddress + kGuardBytes + load.destination_offset;
+  const std::int64_t destination = kWindowAddress + kGuardBytes + taken.destination_offset;
   SharedWindow shared = make_window(load);
   VirtualBlock block{.load = load,
-                     .tile = tile_geometry(load, destination, fault),
+                     .tile = tile_geometry(taken, destination, fault),
                      .shared = shared,
                      .poison = std::move(shared.bytes),
                      .source = make_source(load),
                      .engine = BulkEngine(load.payload.seed, fault),
-                     .fault = fault};
+                     .fault = fault,
+                     .dropped = dropped};
   BarrierLedger& ledger = result.ledger;
   ledger.announced = announced_bytes(block);
   Mbarrier barrier = init_mbarrier(1, fault);

@@ -20,6 +20,14 @@ inline constexpr Fault kFaultElementStrideInner{109};
 inline constexpr Fault kFaultElementStrideRoundsDown{110};
 inline constexpr Fault kFaultElementStrideScalesStart{111};
 inline constexpr Fault kFaultLastRowMissing{112};
+// Illegal copies: what comes of one that starts where none may.
+inline constexpr Fault kFaultMisalignedRoundedDown{113};
+inline constexpr Fault kFaultMisalignedTo16{114};
+inline constexpr Fault kFaultMisalignedAs719{115};
+inline constexpr Fault kFaultInnerRoundedDown{116};
+inline constexpr Fault kFaultInnerAtElement{117};
+inline constexpr Fault kFaultIllegalAs700{118};
+inline constexpr Fault kFaultErrorLost{119};
 // Bounds: what is inside the tensor.
 inline constexpr Fault kFaultUpperInnerLong{120};
 inline constexpr Fault kFaultUpperInnerShort{121};

@@ -13,8 +13,8 @@ namespace tidemark {
 namespace {
 
 bool differ(const RunResult& a, const RunResult& b) {
-  return a.fault != b.fault || a.bytes != b.bytes || a.surroundings != b.surroundings ||
-         a.later != b.later || a.ledger != b.ledger;
+  return a.fault != b.fault || a.code != b.code || a.bytes != b.bytes ||
+         a.surroundings != b.surroundings || a.later != b.later || a.ledger != b.ledger;
 }
 
 bool is_visible(Fault fault, const TileLoad& load) {
@@ -89,6 +89,10 @@ std::vector<TileLoad> rows() {
       // Rows of 16 bytes under a wider swizzle.
       row({.extent = {64, 16}, .stride = {64}, .box = {16, 16}, .swizzle = Swizzle::b64}, {0, 0}),
       row({.type = DataType::f32_ftz, .extent = {64, 8}, .stride = {256}, .box = {16, 4}}, {16, 1}),
+      // Illegal: off 128 bytes by 16 and by 8 in shared memory, off 16 bytes in dimension 0.
+      row({.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, {0, 0}, 16),
+      row({.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, {0, 0}, 8),
+      row({.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, {17, 0}),
   };
 }
 
@@ -137,6 +141,13 @@ TEST(TileLoadFaults, HarmlessWhereTheirStepDoesNotOccur) {
                                    kFaultElementStrideInner,
                                    kFaultElementStrideRoundsDown,
                                    kFaultElementStrideScalesStart,
+                                   kFaultMisalignedRoundedDown,
+                                   kFaultMisalignedTo16,
+                                   kFaultMisalignedAs719,
+                                   kFaultInnerRoundedDown,
+                                   kFaultInnerAtElement,
+                                   kFaultIllegalAs700,
+                                   kFaultErrorLost,
                                    kFaultUpperInnerLong,
                                    kFaultUpperInnerShort,
                                    kFaultUpperOuterLong,
@@ -224,6 +235,54 @@ TEST(TileLoadFaults, WritesBehindTouchesOnlyTheGuard) {
   EXPECT_NE(wrong.bytes, right.bytes);
   std::copy_n(&right.bytes[1024 + 128], 16, &wrong.bytes[1024 + 128]);
   EXPECT_EQ(wrong.bytes, right.bytes);
+}
+
+// plainest(), off 128 bytes by `offset` in shared memory.
+TileLoad misaligned(std::uint32_t offset) {
+  TileLoad load = plainest();
+  load.destination_offset = offset;
+  return load;
+}
+
+TEST(TileLoadFaults, RoundedDownPutsTheTileOnThe128Below) {
+  const RunResult wrong = run_virtual_tile_load(misaligned(64), kFaultMisalignedRoundedDown);
+  ASSERT_EQ(wrong.fault, DeviceFault::none);
+  const RunResult at_zero = run_virtual_tile_load(misaligned(0), kNoFault);
+  EXPECT_TRUE(std::equal(at_zero.bytes.begin() + 1024, at_zero.bytes.begin() + 1024 + 128,
+                         wrong.bytes.begin() + 1024));
+}
+
+TEST(TileLoadFaults, AlignmentTo16TakesSixteenAndRefusesEight) {
+  EXPECT_EQ(run_virtual_tile_load(misaligned(16), kFaultMisalignedTo16).fault, DeviceFault::none);
+  EXPECT_EQ(run_virtual_tile_load(misaligned(8), kFaultMisalignedTo16).code, 716);
+}
+
+TEST(TileLoadFaults, OtherErrorsAreStickyToo) {
+  TileLoad load = plainest();
+  load.at[0] = -1;
+  const RunResult inner = run_virtual_tile_load(load, kFaultIllegalAs700);
+  EXPECT_EQ(inner.fault, DeviceFault::sticky);
+  EXPECT_EQ(inner.code, 700);
+  EXPECT_EQ(inner.note, "illegal address: inner coordinate -1 of u8 is off 16 bytes");
+  const RunResult shared = run_virtual_tile_load(misaligned(32), kFaultMisalignedAs719);
+  EXPECT_EQ(shared.fault, DeviceFault::sticky);
+  EXPECT_EQ(shared.code, 719);
+}
+
+TEST(TileLoadFaults, InnerCoordinatesAreRoundedDownBelowZeroToo) {
+  TileLoad load = plainest();
+  load.at[0] = -1;
+  const RunResult wrong = run_virtual_tile_load(load, kFaultInnerRoundedDown);
+  load.at[0] = -16;
+  EXPECT_EQ(wrong.bytes, run_virtual_tile_load(load, kNoFault).bytes);
+}
+
+TEST(TileLoadFaults, ALostErrorLeavesPoisonAndAWaitThatEndsByItsBound) {
+  const RunResult wrong = run_virtual_tile_load(misaligned(8), kFaultErrorLost);
+  ASSERT_EQ(wrong.fault, DeviceFault::timeout);
+  EXPECT_FALSE(wrong.ledger.complete);
+  EXPECT_EQ(wrong.ledger.credited, 0U);
+  EXPECT_EQ(wrong.bytes[1024 + 8], poison_byte({.seed = 11}, 1024 + 8));
 }
 
 }  // namespace

@@ -13,14 +13,13 @@
 namespace tidemark {
 namespace {
 
-constexpr std::int32_t kIllegalInstruction = 715, kMisalignedAddress = 716;  // cudaError_t
 constexpr std::uint64_t kSourceBytesMax = std::uint64_t{1} << 30;
 
-RunResult faulted(DeviceFault fault, std::int32_t code, std::string note) {
+RunResult encode_refused(const std::string& why) {
   RunResult result;
-  result.fault = fault;
-  result.code = code;
-  result.note = std::move(note);
+  result.fault = DeviceFault::encode_refused;
+  result.code = kEncodeRefusedCode;
+  result.note = "tensor map refused: " + why;
   return result;
 }
 
@@ -47,22 +46,20 @@ void refuse_oversize(const TensorMapSpec& map, std::uint32_t shared_offset, std:
 
 }  // namespace
 
-RunResult preflight(const TileLoad& load) {
-  return preflight(load.map, load.at, load.destination_offset, 1);
+RunResult preflight(const TileLoad& load, const IllegalCopyRules& rules) {
+  return preflight(load.map, load.at, load.destination_offset, 1, rules);
 }
 
 RunResult preflight(const TensorMapSpec& map, const std::array<std::int32_t, kMaxRank>& at,
-                    std::uint32_t shared_offset, std::uint32_t tiles) {
-  if (const std::string why = refusal_of(map); !why.empty())
-    return faulted(DeviceFault::encode_refused, kEncodeRefusedCode, "tensor map refused: " + why);
-  if (static_cast<std::int64_t>(at[0]) * element_bytes(map.type) % kChunkBytes != 0)
-    return faulted(DeviceFault::sticky, kIllegalInstruction,
-                   fmt::format("illegal instruction: inner coordinate {} of {} is off 16 bytes",
-                               at[0], name_of(map.type)));
-  if (shared_offset % 128 != 0)
-    return faulted(
-        DeviceFault::sticky, kMisalignedAddress,
-        fmt::format("misaligned address: shared offset {} is no multiple of 128", shared_offset));
+                    std::uint32_t shared_offset, std::uint32_t tiles,
+                    const IllegalCopyRules& rules) {
+  if (const std::string why = refusal_of(map); !why.empty()) return encode_refused(why);
+  if (static_cast<std::int64_t>(at[0]) * element_bytes(map.type) % rules.inner_alignment != 0)
+    return sticky_error(rules.illegal, fmt::format("inner coordinate {} of {} is off 16 bytes",
+                                                   at[0], name_of(map.type)));
+  if (shared_offset % rules.shared_alignment != 0)
+    return sticky_error(rules.misaligned,
+                        fmt::format("shared offset {} is no multiple of 128", shared_offset));
   refuse_oversize(map, shared_offset, tiles);
   return {};
 }

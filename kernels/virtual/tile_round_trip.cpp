@@ -21,7 +21,6 @@ using Bytes = std::vector<std::uint8_t>;
 using Coordinates = std::array<std::int32_t, kMaxRank>;
 
 constexpr std::uint32_t kWaitTries = 20000;           // a try delivers at least one chunk
-constexpr std::int32_t kIllegalInstruction = 715;     // cudaError_t
 constexpr std::int64_t kPlacedAddress = 1024 * 1024;  // of the window of the thread copy
 
 // Everything that outlives a block.

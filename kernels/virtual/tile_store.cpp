@@ -16,20 +16,15 @@
 namespace tidemark {
 namespace {
 
-constexpr std::int32_t kIllegalInstruction = 715;  // cudaErrorIllegalInstruction
-
-RunResult store_preflight(const TileStore& store) {
+RunResult store_preflight(const TileStore& store, const IllegalCopyRules& rules) {
   if (store.stores < 1 || store.stores > kMaxStores)
     throw Error(fmt::format("tile store: {} stores; take 1 to {}", store.stores, kMaxStores));
-  RunResult result = preflight(store.map, store.at, store.source_offset, store.stores);
-  if (result.fault != DeviceFault::none) return result;
-  for (std::uint32_t i = 0; i < store.map.rank; ++i) {
-    if (store.at[i] >= 0) continue;
-    result.fault = DeviceFault::sticky;
-    result.code = kIllegalInstruction;
-    result.note = fmt::format("illegal instruction: coordinate {} of dimension {} is negative",
-                              store.at[i], i);
-  }
+  RunResult result = preflight(store.map, store.at, store.source_offset, store.stores, rules);
+  if (result.fault != DeviceFault::none || rules.negative_clipped) return result;
+  for (std::uint32_t i = 0; i < store.map.rank; ++i)
+    if (store.at[i] < 0)
+      return sticky_error(rules.illegal,
+                          fmt::format("coordinate {} of dimension {} is negative", store.at[i], i));
   return result;
 }
 
@@ -70,15 +65,20 @@ void read_probes(const TileStore& store, std::uint32_t group,
 }  // namespace
 
 RunResult run_virtual_tile_store(const TileStore& store, Fault fault) {
-  RunResult result = store_preflight(store);
+  const IllegalCopyRules rules = store_rules(fault);
+  TileStore taken = store;  // for what the engine takes the stores
+  round_start(rules, store.map.type, taken.at, taken.source_offset);
+  RunResult result = store_preflight(taken, rules);
+  const bool dropped = result.fault == DeviceFault::sticky && rules.error_lost;
+  if (dropped) result = {};
   if (result.fault != DeviceFault::none) return result;
 
   std::vector<std::uint8_t> destination = make_destination(store);
   SharedWindow window = make_source_window(store);
   StoreEngine engine(store.payload.seed, store.map.type, window, destination, fault);
-  for (std::uint32_t group = 0; group < store.stores; ++group) {
+  for (std::uint32_t group = 0; group < store.stores && !dropped; ++group) {
     const std::uint32_t from = fault == kFaultStoreFirstTileAgain ? 0 : group;
-    engine.issue(store_chunks(store, group, kWindowAddress + tile_offset(store, from), fault));
+    engine.issue(store_chunks(taken, group, kWindowAddress + tile_offset(taken, from), fault));
   }
   if (store.wait == StoreWait::read)
     for (std::uint32_t group = 0; group < store.stores; ++group) {

@@ -10,6 +10,13 @@ constexpr FaultInfo store_fault(Fault fault, std::string_view name, std::string_
   return {.fault = fault, .op = OpKind::tile_store, .name = name, .step = step};
 }
 
+constexpr FaultInfo undocumented_store_fault(Fault fault, std::string_view name,
+                                             std::string_view step) {
+  FaultInfo info = store_fault(fault, name, step);
+  info.documented = false;
+  return info;
+}
+
 constexpr auto kFaults = std::to_array<FaultInfo>({
     store_fault(kFaultStoreStridesExchanged, "store_strides_exchanged",
                 "destination address: the strides of dimensions 1 and 2 change places"),
@@ -95,6 +102,24 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                 "groups: wait_group returns before the last chunk has landed"),
     store_fault(kFaultStoreWaitAsRead, "store_wait_as_read",
                 "groups: wait_group returns when the sources have been read"),
+    undocumented_store_fault(kFaultStoreMisalignedRoundedDown, "store_misaligned_rounded_down",
+                             "illegal copy: an address off 128 bytes is taken as the 128 below"),
+    undocumented_store_fault(kFaultStoreMisalignedTo16, "store_misaligned_to_16",
+                             "illegal copy: an address on 16 bytes is taken as it is"),
+    undocumented_store_fault(kFaultStoreMisalignedAs719, "store_misaligned_as_719",
+                             "illegal copy: an address off 128 bytes is error 719 instead of 716"),
+    undocumented_store_fault(kFaultStoreInnerRoundedDown, "store_inner_rounded_down",
+                             "illegal copy: an inner coordinate is taken as the 16 bytes below"),
+    undocumented_store_fault(kFaultStoreInnerAtElement, "store_inner_at_element",
+                             "illegal copy: an inner coordinate off 16 bytes is taken as it is"),
+    undocumented_store_fault(kFaultStoreIllegalAs700, "store_illegal_as_700",
+                             "illegal copy: an inner coordinate or a negative start is error 700 "
+                             "instead of 715"),
+    undocumented_store_fault(kFaultStoreNegativeClipped, "store_negative_clipped",
+                             "illegal copy: of a box with a negative start, what lies inside is "
+                             "stored"),
+    undocumented_store_fault(kFaultStoreErrorLost, "store_error_lost",
+                             "illegal copy: dropped, and no error comes"),
 });
 
 }  // namespace

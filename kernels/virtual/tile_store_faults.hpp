@@ -55,6 +55,15 @@ inline constexpr Fault kFaultStoreReadWaitEarly{377};
 inline constexpr Fault kFaultStoreReadWaitAtOnce{378};
 inline constexpr Fault kFaultStoreWaitEarly{379};
 inline constexpr Fault kFaultStoreWaitAsRead{380};
+// Illegal copies: what comes of one that starts where none may.
+inline constexpr Fault kFaultStoreMisalignedRoundedDown{381};
+inline constexpr Fault kFaultStoreMisalignedTo16{382};
+inline constexpr Fault kFaultStoreMisalignedAs719{383};
+inline constexpr Fault kFaultStoreInnerRoundedDown{384};
+inline constexpr Fault kFaultStoreInnerAtElement{385};
+inline constexpr Fault kFaultStoreIllegalAs700{386};
+inline constexpr Fault kFaultStoreNegativeClipped{387};
+inline constexpr Fault kFaultStoreErrorLost{388};
 
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> tile_store_faults();

@@ -12,8 +12,8 @@ namespace tidemark {
 namespace {
 
 bool differ(const RunResult& a, const RunResult& b) {
-  return a.fault != b.fault || a.bytes != b.bytes || a.surroundings != b.surroundings ||
-         a.stored != b.stored;
+  return a.fault != b.fault || a.code != b.code || a.bytes != b.bytes ||
+         a.surroundings != b.surroundings || a.stored != b.stored;
 }
 
 bool is_visible(Fault fault, const TileStore& store) {
@@ -29,6 +29,8 @@ TileStore row(const TensorMapSpec& map, std::array<std::int32_t, kMaxRank> at,
 TileStore plainest() { return row({.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, {0, 0}); }
 
 std::vector<TileStore> rows() {
+  TileStore off_by_16 = plainest();
+  off_by_16.source_offset = 16;
   TileStore phased = row({.rank = 3,
                           .extent = {128, 3, 4},
                           .stride = {128, 384},
@@ -39,6 +41,10 @@ std::vector<TileStore> rows() {
   return {
       plainest(),
       phased,
+      // Illegal: off 128 bytes in shared memory, off 16 bytes in dimension 0, before the tensor.
+      off_by_16,
+      row({.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, {17, 0}),
+      row({.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, {0, -1}),
       row({.type = DataType::u16,
            .rank = 3,
            .extent = {40, 9, 5},
@@ -92,21 +98,26 @@ TEST(TileStoreFaults, NoTwoDoTheSameOnEveryRow) {
 }
 
 TEST(TileStoreFaults, HarmlessWhereTheirStepDoesNotOccur) {
-  const std::vector<Fault> idle = {kFaultStoreStridesExchanged,     kFaultStoreStridesPacked,
-                                   kFaultStoreBaseOffsetIgnored,    kFaultStoreStartExchanged,
-                                   kFaultStoreStartTruncated,       kFaultStoreBf16AsFourBytes,
-                                   kFaultStoreTf32AsTwoBytes,       kFaultStoreFirstTileAgain,
-                                   kFaultStoreUpperInnerExact,      kFaultStoreUpperInnerLong,
-                                   kFaultStoreUpperInnerShort,      kFaultStoreUpperInnerTo32,
-                                   kFaultStoreUpperInnerIgnored,    kFaultStoreUpperOuterLong,
-                                   kFaultStoreUpperOuterShort,      kFaultStoreInnerOverhangDropped,
-                                   kFaultStoreOuterOverhangDropped, kFaultStoreWideHalvesExchanged,
-                                   kFaultStoreU16BytesExchanged,    kFaultStoreFtzAsTf32,
-                                   kFaultStoreSwizzleIgnored,       kFaultStoreSwizzleNarrower,
-                                   kFaultStoreSwizzleWider,         kFaultStoreSwizzleRelative,
-                                   kFaultStoreSwizzleRowShifted,    kFaultStoreSwizzlePlaneAnew,
-                                   kFaultStoreYoungerGroupsLost,    kFaultStoreYoungestFirst,
-                                   kFaultStoreReadWaitEarly,        kFaultStoreReadWaitAtOnce};
+  const std::vector<Fault> idle = {
+      kFaultStoreStridesExchanged,      kFaultStoreStridesPacked,
+      kFaultStoreBaseOffsetIgnored,     kFaultStoreStartExchanged,
+      kFaultStoreStartTruncated,        kFaultStoreBf16AsFourBytes,
+      kFaultStoreTf32AsTwoBytes,        kFaultStoreFirstTileAgain,
+      kFaultStoreUpperInnerExact,       kFaultStoreUpperInnerLong,
+      kFaultStoreUpperInnerShort,       kFaultStoreUpperInnerTo32,
+      kFaultStoreUpperInnerIgnored,     kFaultStoreUpperOuterLong,
+      kFaultStoreUpperOuterShort,       kFaultStoreInnerOverhangDropped,
+      kFaultStoreOuterOverhangDropped,  kFaultStoreWideHalvesExchanged,
+      kFaultStoreU16BytesExchanged,     kFaultStoreFtzAsTf32,
+      kFaultStoreSwizzleIgnored,        kFaultStoreSwizzleNarrower,
+      kFaultStoreSwizzleWider,          kFaultStoreSwizzleRelative,
+      kFaultStoreSwizzleRowShifted,     kFaultStoreSwizzlePlaneAnew,
+      kFaultStoreYoungerGroupsLost,     kFaultStoreYoungestFirst,
+      kFaultStoreReadWaitEarly,         kFaultStoreReadWaitAtOnce,
+      kFaultStoreMisalignedRoundedDown, kFaultStoreMisalignedTo16,
+      kFaultStoreMisalignedAs719,       kFaultStoreInnerRoundedDown,
+      kFaultStoreInnerAtElement,        kFaultStoreIllegalAs700,
+      kFaultStoreNegativeClipped,       kFaultStoreErrorLost};
   for (const Fault fault : idle)
     EXPECT_FALSE(is_visible(fault, plainest())) << static_cast<int>(fault);
 }
@@ -153,6 +164,39 @@ TEST(TileStoreFaults, AnEarlyReadWaitStoresWhatCameLater) {
     wrong.bytes[1024 + 3 * 64 + 16 + i] =
         static_cast<std::uint8_t>(~wrong.bytes[1024 + 3 * 64 + 16 + i]);
   EXPECT_EQ(wrong.bytes, right.bytes);
+}
+
+TEST(TileStoreFaults, ClippedStoresWhatLiesInsideTheTensor) {
+  TileStore store = plainest();
+  store.at = {-16, -1};  // 16 of 32 bytes and 3 of 4 rows lie inside
+  const RunResult wrong = run_virtual_tile_store(store, kFaultStoreNegativeClipped);
+  ASSERT_EQ(wrong.fault, DeviceFault::none);
+  std::uint32_t written = 0;
+  for (std::size_t i = 0; i < wrong.bytes.size(); ++i)
+    if (wrong.bytes[i] != poison_byte({.seed = 11}, i)) {
+      ++written;
+      EXPECT_GE(i, 1024U);
+      EXPECT_LT((i - 1024) % 64, 16U);
+      EXPECT_LT((i - 1024) / 64, 3U);
+    }
+  EXPECT_GT(written, 40U);  // of 48, but for bytes that happen to be those of the poison
+}
+
+TEST(TileStoreFaults, ANegativeStartCanBeReportedAsABadAddress) {
+  TileStore store = plainest();
+  store.at[1] = -1;
+  const RunResult wrong = run_virtual_tile_store(store, kFaultStoreIllegalAs700);
+  EXPECT_EQ(wrong.fault, DeviceFault::sticky);
+  EXPECT_EQ(wrong.code, 700);
+}
+
+TEST(TileStoreFaults, ALostErrorStoresNothing) {
+  TileStore store = plainest();
+  store.source_offset = 8;
+  const RunResult wrong = run_virtual_tile_store(store, kFaultStoreErrorLost);
+  ASSERT_EQ(wrong.fault, DeviceFault::none);
+  EXPECT_EQ(wrong.bytes[1024], poison_byte({.seed = 11}, 1024));
+  EXPECT_EQ(wrong.bytes[1024 + 3 * 64 + 31], poison_byte({.seed = 11}, 1024 + 3 * 64 + 31));
 }
 
 }  // namespace

@@ -1,0 +1,84 @@
+// Cases that have to end in a CUDA error, in whole launches of the built program on the virtual
+// device, which gives the errors that a GPU gives and is as spent after them.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "harness/run_binary.hpp"
+#include "reports/scratch_folder.hpp"
+#include "reports/store/report.hpp"
+
+namespace tidemark {
+namespace {
+
+TEST(FaultCases, pass_on_each_gpu_and_leave_it_to_the_next_case) {
+  const ScratchFolder folder;
+  const Ran ran =
+      run_binary({"run", "--device", "virtual", "--gpus", "2", "--level", "soak", "--cases",
+                  "behaviour.fault.*", "load.tile.rank1", "--out", folder.file("x.h5")},
+                 {}, 120);
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  const Report report = read_report(folder.file("x.h5"));
+  EXPECT_TRUE(report.launch.complete);
+  EXPECT_GE(report.results.size(), 18U);
+  std::size_t ended_in_error = 0, ordinary = 0;
+  for (const ResultRow& result : report.results) {
+    const std::string_view name = report.cases.at(result.case_id).name.view();
+    SCOPED_TRACE(std::string(name));
+    EXPECT_EQ(result.verdict, Verdict::pass) << report.text(result.reason);
+    EXPECT_EQ(result.attempts, 1U);
+    EXPECT_EQ(result.signal, 0);
+    if (name == "load.tile.rank1") {
+      ++ordinary;
+      EXPECT_EQ(result.cuda_error, 0);
+    } else {
+      ++ended_in_error;
+      EXPECT_EQ(result.rows_run, 1U);
+      EXPECT_TRUE(result.cuda_error == 715 || result.cuda_error == 716) << result.cuda_error;
+    }
+  }
+  EXPECT_EQ(ordinary, 2U);
+  EXPECT_GE(ended_in_error, 16U);
+}
+
+TEST(FaultCases, do_not_run_below_soak_and_say_so) {
+  const ScratchFolder folder;
+  const Ran ran = run_binary({"run", "--device", "virtual", "--level", "nightly", "--cases",
+                              "behaviour.fault.*", "--out", folder.file("x.h5")});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_EQ(ran.err,
+            "tidemark: --level nightly leaves no case to run; the lowest level of those chosen is "
+            "--level soak\n");
+}
+
+TEST(FaultCases, fail_in_every_attempt_where_another_error_comes) {
+  const ScratchFolder folder;
+  const Ran ran = run_binary({"run", "--device", "virtual", "--level", "soak", "--cases",
+                              "behaviour.fault.store_negative_row", "--fault",
+                              "store_illegal_as_700", "--out", folder.file("x.h5")});
+  EXPECT_EQ(ran.exit, 1) << ran.err;
+  const Report report = read_report(folder.file("x.h5"));
+  ASSERT_EQ(report.results.size(), 1U);
+  EXPECT_EQ(report.results[0].verdict, Verdict::fail);
+  EXPECT_EQ(report.results[0].attempts, 3U);
+  EXPECT_EQ(report.results[0].cuda_error, 700);
+  EXPECT_EQ(report.text(report.results[0].reason),
+            "3 of 3 attempts did not pass; attempt 3: row 0: expected CUDA error 715 (illegal "
+            "instruction), got CUDA error 700 (illegal "
+            "address): illegal address: coordinate -1 of dimension 1 is negative");
+}
+
+TEST(FaultCases, fail_where_no_error_comes) {
+  const ScratchFolder folder;
+  const Ran ran = run_binary({"run", "--device", "virtual", "--level", "soak", "--cases",
+                              "behaviour.fault.load_destination_8", "--fault",
+                              "load_misaligned_rounded_down", "--out", folder.file("x.h5")});
+  EXPECT_EQ(ran.exit, 1) << ran.err;
+  EXPECT_NE(ran.out.find("expected CUDA error 716 (misaligned address), the operation ended "
+                         "without any"),
+            std::string::npos)
+      << ran.out;
+}
+
+}  // namespace
+}  // namespace tidemark

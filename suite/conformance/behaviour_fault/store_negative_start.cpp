@@ -1,0 +1,28 @@
+// A store whose box starts 16 bytes in front of its tensor: for a load that would be legal.
+#include "suite/case.hpp"
+#include "suite/conformance/store.hpp"
+
+namespace tidemark {
+namespace {
+
+std::vector<Op> rows(const RunContext&) {
+  TileStore store = store_of(tile_of_rank(DataType::bf16, 2));
+  store.at[0] = -8;
+  return {store};
+}
+
+const Register kCase{{
+    .name = "behaviour.fault.store_negative_start",
+    .claim = "a tile store of bf16 to inner coordinate -8, 16 bytes before the tensor, ends in "
+             "CUDA error 715; it costs its process and leaves an Xid in the kernel log, so it "
+             "runs at level soak alone",
+    .cites = "measured on an H200, driver 580.159.04, CUDA 13.0, 2026-11, in two processes; CUDA "
+             "C++ Programming Guide 13.1, 10.29.2, forbids negative indices in stores and names "
+             "no error",
+    .level = Level::soak,
+    .rows = rows,
+    .expected_error = kIllegalInstruction,
+}};
+
+}  // namespace
+}  // namespace tidemark
