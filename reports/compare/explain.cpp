@@ -40,7 +40,7 @@ void put_results(Page& page, const Comparison& comparison, std::size_t which) {
 
 void put_launches(Page& page, const Comparison& comparison, const SpeedFinding& finding) {
   const Pairing& pairing = comparison.pairing;
-  put(page, "  launch                                     value    shared shift    own");
+  put(page, "  launch                                     value shared shift          own weight");
   const double sign = finding.higher_is_better ? 1 : -1;
   double mean = 0;
   std::size_t n = 0;
@@ -54,10 +54,11 @@ void put_launches(Page& page, const Comparison& comparison, const SpeedFinding& 
     const double value = finding.launches[i], shift = comparison.speed.effects.shift[i];
     constexpr std::size_t kTail = 32;
     const std::string& path = pairing.launches[i]->path;
-    put(page, fmt::format("  {} {:<32} {:>10} {:>12} {:>12}", i < pairing.base ? "base" : "new ",
-                          path.size() > kTail ? path.substr(path.size() - kTail) : path,
-                          short_number(std::exp(sign * value)), percent(shift),
-                          percent(value - shift - mean)));
+    put(page,
+        fmt::format("  {} {:<32} {:>10} {:>12} {:>12} {:>6.2f}", i < pairing.base ? "base" : "new ",
+                    path.size() > kTail ? path.substr(path.size() - kTail) : path,
+                    short_number(std::exp(sign * value)), percent(shift),
+                    percent(value - shift - mean), comparison.speed.effects.weights[i]));
   }
 }
 

@@ -209,6 +209,7 @@ LaunchFacts facts_of(const Report& report, const std::string& path) {
           fmt::format("{}: lists case {} twice; leave this report out", path, row.name.view()));
     }
     made.cases.emplace_back(row.name.view());
+    made.over_all_gpus.push_back(report.text(row.scope) == "all_gpus");
   }
   add_results(made, report);
   add_series(made, report);

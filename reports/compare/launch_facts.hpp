@@ -50,6 +50,7 @@ struct LaunchFacts {
       factors;  // of the launch: level, seed, trees, compilers, arguments, variables
   std::vector<FactsOfGpu> gpus;
   std::vector<std::string> cases;
+  std::vector<bool> over_all_gpus;         // by case: its GPUs work on one thing together
   std::vector<Verdict> verdicts;           // case * GPUs + GPU
   std::vector<std::uint64_t> descriptors;  // the same; 0 without any, or where rows are missing
   std::vector<SeriesOfLaunch> series;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -24,32 +25,36 @@ double median_of(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-/// Mean and sum of squared distances of the finite values of a part of a row.
+/// Weighted mean and sum of squared distances of the finite values of a part of a row.
 struct Moments {
   std::size_t n = 0;
-  double mean = 0, squares = 0;
+  double weight = 0, mean = 0, squares = 0;
 };
 
-Moments moments_of(std::span<const double> values) {
+Moments moments_of(std::span<const double> values, std::span<const double> weights) {
   Moments made;
   double sum = 0;
-  for (const double value : values) {
-    if (std::isnan(value)) continue;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isnan(values[i])) continue;
     ++made.n;
-    sum += value;
+    made.weight += weights[i];
+    sum += weights[i] * values[i];
   }
-  made.mean = made.n == 0 ? kNothing : sum / static_cast<double>(made.n);
-  for (const double value : values) {
-    if (!std::isnan(value)) made.squares += (value - made.mean) * (value - made.mean);
+  made.mean = made.n == 0 ? kNothing : sum / made.weight;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isnan(values[i])) continue;
+    made.squares += weights[i] * (values[i] - made.mean) * (values[i] - made.mean);
   }
   return made;
 }
 
 /// Effect and variance of one row; no test yet.
-Effect raw_effect(std::span<const double> row, std::size_t base) {
-  const Moments before = moments_of(row.first(base)), after = moments_of(row.subspan(base));
+Effect raw_effect(std::span<const double> row, std::span<const double> weights, std::size_t base) {
+  const Moments before = moments_of(row.first(base), weights.first(base));
+  const Moments after = moments_of(row.subspan(base), weights.subspan(base));
   Effect made{.base = before.n, .fresh = after.n};
   made.effect = after.mean - before.mean;
+  made.standard_error = std::sqrt(1 / before.weight + 1 / after.weight);  // for a spread of 1
   made.degrees = before.n > 0 && after.n > 0 ? static_cast<double>(before.n + after.n) - 2 : 0;
   const double squares = before.squares + after.squares;
   made.spread = made.degrees > 0 ? std::sqrt(squares / made.degrees) : kNothing;
@@ -61,8 +66,7 @@ void finish(Effect& effect) {
     effect.spread = effect.standard_error = effect.p = effect.q = kNothing;
     return;
   }
-  effect.standard_error = effect.spread * std::sqrt(1.0 / static_cast<double>(effect.base) +
-                                                    1.0 / static_cast<double>(effect.fresh));
+  effect.standard_error *= effect.spread;
   // Values that never differ have no spread: any effect of them is certain.
   const double t = effect.standard_error > 0 ? effect.effect / effect.standard_error
                    : effect.effect == 0      ? 0
@@ -90,12 +94,16 @@ void moderate(Effect& row, double prior_variance) {
   row.degrees = degrees;
 }
 
+std::span<const double> row_of(const LaunchMatrix& matrix, std::size_t row) {
+  return std::span(matrix.values).subspan(row * matrix.launches, matrix.launches);
+}
+
 /// Median over the rows of how far each launch lies from the row's own mean.
 std::vector<double> shared_shift(const LaunchMatrix& matrix) {
+  const std::vector<double> even(matrix.launches, 1.0);
   std::vector<double> means(matrix.rows);
   for (std::size_t row = 0; row < matrix.rows; ++row) {
-    means[row] =
-        moments_of(std::span(matrix.values).subspan(row * matrix.launches, matrix.launches)).mean;
+    means[row] = moments_of(row_of(matrix, row), even).mean;
   }
   std::vector<double> shift(matrix.launches);
   for (std::size_t launch = 0; launch < matrix.launches; ++launch) {
@@ -107,6 +115,42 @@ std::vector<double> shared_shift(const LaunchMatrix& matrix) {
     shift[launch] = median_of(std::move(distances));
   }
   return shift;
+}
+
+/// Adds how far each launch of one side lies from the median of its row, by launch.
+void add_distances(std::span<const double> side, std::size_t first,
+                   std::vector<std::vector<double>>& distances) {
+  std::vector<double> known;
+  std::copy_if(side.begin(), side.end(), std::back_inserter(known),
+               [](double value) { return !std::isnan(value); });
+  if (known.size() < 3) return;  // of two, both lie equally far
+  const double middle = median_of(std::move(known));
+  for (std::size_t i = 0; i < side.size(); ++i) {
+    if (!std::isnan(side[i])) distances[first + i].push_back(std::abs(side[i] - middle));
+  }
+}
+
+/// A launch in which all rows scatter five times as far is worth a 25th of the others.
+std::vector<double> weights_of(const LaunchMatrix& own) {
+  std::vector<double> weights(own.launches, 1.0);
+  if (own.rows < kFewestRowsForWeights) return weights;
+  std::vector<std::vector<double>> distances(own.launches);
+  for (std::size_t row = 0; row < own.rows; ++row) {
+    add_distances(row_of(own, row).first(own.base), 0, distances);
+    add_distances(row_of(own, row).subspan(own.base), own.base, distances);
+  }
+  std::vector<double> scatter(own.launches), known;
+  for (std::size_t launch = 0; launch < own.launches; ++launch) {
+    scatter[launch] = median_of(std::move(distances[launch]));
+    if (!std::isnan(scatter[launch])) known.push_back(scatter[launch]);
+  }
+  const double typical = median_of(std::move(known));
+  constexpr double kOdd = 2;  // less is what medians over ten rows differ by
+  for (std::size_t launch = 0; launch < own.launches; ++launch) {
+    const double ratio = scatter[launch] / typical;
+    if (typical > 0 && ratio > kOdd) weights[launch] = 1 / (ratio * ratio);
+  }
+  return weights;
 }
 
 }  // namespace
@@ -124,14 +168,17 @@ Effects moderated_effects(const LaunchMatrix& matrix, std::span<const double> kn
   Effects made;
   made.separated = matrix.rows >= kFewestRowsForShift;
   made.shift = made.separated ? shared_shift(matrix) : std::vector<double>(matrix.launches, 0.0);
-  made.shared = raw_effect(made.shift, matrix.base);
-  finish(made.shared);
-  std::vector<double> own(matrix.launches);
+  LaunchMatrix own = matrix;
   for (std::size_t row = 0; row < matrix.rows; ++row) {
     for (std::size_t launch = 0; launch < matrix.launches; ++launch) {
-      own[launch] = matrix.at(row, launch) - made.shift[launch];
+      own.at(row, launch) -= made.shift[launch];
     }
-    made.rows.push_back(raw_effect(own, matrix.base));
+  }
+  made.weights = weights_of(own);
+  made.shared = raw_effect(made.shift, made.weights, matrix.base);
+  finish(made.shared);
+  for (std::size_t row = 0; row < matrix.rows; ++row) {
+    made.rows.push_back(raw_effect(row_of(own, row), made.weights, matrix.base));
   }
   const double common = common_variance(made.rows);
   std::vector<double> p;

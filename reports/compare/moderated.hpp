@@ -37,8 +37,13 @@ struct Effects {
   std::vector<Effect> rows;   // of each row's own, the shared shift taken off
   bool separated = false;     // there were rows enough to tell a shared shift from rows' own
   std::vector<double> shift;  // by launch; 0 where not separated
-  Effect shared;              // of the shift; q is p
+  /// By launch: 1, or less where all rows scatter more than in the other launches.
+  std::vector<double> weights;
+  Effect shared;  // of the shift; q is p
 };
+
+/// Rows below which a launch that scatters more than the others cannot be told.
+inline constexpr std::size_t kFewestRowsForWeights = 10;
 
 /// Rows below which a shift of all cannot be told from one row's own.
 inline constexpr std::size_t kFewestRowsForShift = 4;

@@ -82,6 +82,29 @@ void fill(Series& series, const Pairing& pairing, const Sources& sources,
   }
 }
 
+/// Why launches cannot be held against each other, empty where they can.
+std::string unfit_of(const Pairing& pairing, std::uint32_t of_case, const Sources& sources) {
+  const SeriesOfLaunch* first = nullptr;
+  std::size_t gpus = 0;
+  for (std::size_t launch = 0; launch < sources.size(); ++launch) {
+    const SeriesOfLaunch* source = sources[launch];
+    if (source == nullptr) continue;
+    const LaunchFacts& facts = *pairing.launches[launch];
+    if (first == nullptr) {
+      first = source;
+      gpus = facts.gpus.size();
+    }
+    if (source->unit != first->unit || source->higher_is_better != first->higher_is_better) {
+      return "its unit or direction is not the same in all reports";
+    }
+    // GPUs that work together are as fast as their number lets them.
+    if (facts.over_all_gpus[pairing.case_rows[launch][of_case]] && facts.gpus.size() != gpus) {
+      return "it ran over another number of GPUs";
+    }
+  }
+  return {};
+}
+
 double stored_noise(const Pairing& pairing, const std::string& key) {
   double most = std::numeric_limits<double>::quiet_NaN();
   for (const LaunchFacts* launch : pairing.launches) {
@@ -99,13 +122,9 @@ std::vector<Series> series_of(const Pairing& pairing) {
     Series series;
     series.of_case = key.first;
     series.metric = key.second;
-    const SeriesOfLaunch* first = nullptr;
-    for (const SeriesOfLaunch* source : sources) {
-      if (source == nullptr) continue;
-      if (first == nullptr) first = source;
-      series.same_meaning = series.same_meaning && source->unit == first->unit &&
-                            source->higher_is_better == first->higher_is_better;
-    }
+    series.unfit = unfit_of(pairing, key.first, sources);
+    const SeriesOfLaunch* const first =
+        *std::find_if(sources.begin(), sources.end(), [](const auto* each) { return each; });
     series.unit = first->unit;
     series.higher_is_better = first->higher_is_better;
     series.noise = stored_noise(pairing, pairing.cases[key.first] + "/" + key.second);

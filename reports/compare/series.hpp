@@ -15,7 +15,7 @@ struct Series {
   std::uint32_t of_case = 0;  // index into the pairing
   std::string metric, unit;
   bool higher_is_better = true;
-  bool same_meaning = true;         // unit and direction are the same in every launch
+  std::string unfit = {};           // why its launches cannot be held against each other
   std::vector<std::uint32_t> gpus;  // with a value in every launch that has any; pairing's indices
   std::size_t gpus_left_out = 0;    // paired GPUs that are not among them
   LaunchMatrix goodness{0, 0, 0};   // GPUs x launches: logarithm, above for better

@@ -14,11 +14,12 @@ namespace tidemark {
 
 /// Something recorded that is not the same on both sides.
 struct SetupDifference {
-  std::string factor = {};       // "driver", "vbios", "seed", ...
-  std::string base = {}, fresh = {};  // values, the commonest first; "unknown" where none was recorded
-  std::size_t gpus = 0;     // that it concerns; 0: the launch as a whole
-  bool subject = false;     // the driver itself
-  bool allowed = false;     // the user says that it is not the cause
+  std::string factor = {};  // "driver", "vbios", "seed", ...
+  std::string base = {},
+              fresh = {};  // values, the commonest first; "unknown" where none was recorded
+  std::size_t gpus = 0;    // that it concerns; 0: the launch as a whole
+  bool subject = false;    // the driver itself
+  bool allowed = false;    // the user says that it is not the cause
 };
 
 /// What a change of the results can be put down to.

@@ -40,19 +40,28 @@ std::vector<double> means_of(const LaunchMatrix& matrix, const std::vector<bool>
   return made;
 }
 
-double mean_of(const std::vector<double>& values, std::size_t first, std::size_t end) {
-  double sum = 0;
-  std::size_t n = 0;
+double mean_of(const std::vector<double>& values, const std::vector<double>& weights,
+               std::size_t first, std::size_t end) {
+  double sum = 0, weight = 0;
   for (std::size_t i = first; i < end; ++i) {
     if (std::isnan(values[i])) continue;
-    sum += values[i];
-    ++n;
+    sum += weights[i] * values[i];
+    weight += weights[i];
   }
-  return n == 0 ? kNothing : sum / static_cast<double>(n);
+  return weight > 0 ? sum / weight : kNothing;
 }
 
-double difference_of(const std::vector<double>& values, std::size_t base) {
-  return mean_of(values, base, values.size()) - mean_of(values, 0, base);
+/// What a person reads beside the verdict, under the same weights of launches.
+void fill_means(SpeedFinding& finding, const std::vector<double>& weights, std::size_t base) {
+  const auto mean = [&](const std::vector<double>& values, bool fresh) {
+    return mean_of(values, weights, fresh ? base : 0, fresh ? values.size() : base);
+  };
+  const double sign = finding.higher_is_better ? 1 : -1;
+  finding.base_value = std::exp(sign * mean(finding.launches, false));
+  finding.fresh_value = std::exp(sign * mean(finding.launches, true));
+  finding.total = mean(finding.launches, true) - mean(finding.launches, false);
+  finding.per_clock =
+      mean(finding.launches_per_clock, true) - mean(finding.launches_per_clock, false);
 }
 
 /// Every GPU of every series, judged against the other GPUs of its series.
@@ -65,7 +74,7 @@ GpuEffects gpu_effects(const std::vector<Series>& all) {
   GpuEffects made;
   std::vector<double> p;
   for (const Series& series : all) {
-    made.by_series.push_back(series.gpus.size() < kFewestGpus || !series.same_meaning
+    made.by_series.push_back(series.gpus.size() < kFewestGpus || !series.unfit.empty()
                                  ? Effects{}
                                  : moderated_effects(series.goodness));
     for (const Effect& effect : made.by_series.back().rows) p.push_back(effect.p);
@@ -126,14 +135,11 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
   made.launches = means_of(series.goodness, left_out);
   made.gpus = static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), false));
   made.gpus_left_out = series.gpus_left_out + series.gpus.size() - made.gpus;
-  made.total = difference_of(made.launches, pairing.base);
-  made.per_clock = difference_of(means_of(series.per_clock, left_out), pairing.base);
-  const double sign = series.higher_is_better ? 1 : -1;
-  made.base_value = std::exp(sign * mean_of(made.launches, 0, pairing.base));
-  made.fresh_value = std::exp(sign * mean_of(made.launches, pairing.base, pairing.launches.size()));
+  made.launches_per_clock = means_of(series.per_clock, left_out);
+  fill_means(made, std::vector<double>(pairing.launches.size(), 1.0), pairing.base);
   made.smallest_seen = made.own.effect = kNothing;
-  if (!series.same_meaning) {
-    made.why = "its unit or direction is not the same in all reports";
+  if (!series.unfit.empty()) {
+    made.why = series.unfit;
   } else if (series.gpus.empty()) {
     made.why = "no GPU has it in every launch of both sides";
   } else if (std::isnan(made.total)) {
@@ -170,6 +176,7 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
   for (std::size_t row = 0; row < judged.size(); ++row) {
     SpeedFinding& finding = made.series[judged[row]];
     finding.own = made.effects.rows[row];
+    fill_means(finding, made.effects.weights, pairing.base);
     const bool few = is_few(finding.own);
     finding.verdict = judge_effect(finding.own, finding.floor, policy.false_discovery, few);
     finding.smallest_seen =

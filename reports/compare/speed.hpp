@@ -43,8 +43,8 @@ struct SpeedFinding {
   std::string metric = {}, unit = {};
   bool higher_is_better = true;
   SpeedVerdict verdict = SpeedVerdict::not_compared;
-  std::string why = {};           // why it could not be compared, or is ambiguous
-  Effect own = {};                // without the shift that all series share
+  std::string why = {};      // why it could not be compared, or is ambiguous
+  Effect own = {};           // without the shift that all series share
   double total = 0;          // with it
   double per_clock = 0;      // the total effect at equal SM clocks; NaN where they were not read
   double floor = 0;          // least effect that counts
@@ -52,7 +52,9 @@ struct SpeedFinding {
   double smallest_seen = 0;  // least own effect that would have been found 8 times of 10
   double base_value = 0, fresh_value = 0;   // geometric means over launches and GPUs, in the unit
   std::size_t gpus = 0, gpus_left_out = 0;  // GPUs with a value in every launch; the others
-  std::vector<double> launches = {};  // by launch: mean over those GPUs of the logarithm, NaN without
+  std::vector<double> launches =
+      {};  // by launch: mean over those GPUs of the logarithm, NaN without
+  std::vector<double> launches_per_clock = {};  // the same at equal SM clocks
 };
 
 /// GPUs whose number changed unlike that of the other GPUs.
