@@ -128,6 +128,11 @@ std::string name_of(const Comparison& comparison, std::uint32_t which, const std
   return fmt::format("{}/{}", comparison.pairing.cases[which], metric);
 }
 
+std::string margin_text(const Effect& effect) {
+  if (std::isnan(effect.standard_error)) return " (untested)";
+  return fmt::format(" +- {}", percent(effect.margin()));
+}
+
 /// Metrics that changed on the same GPUs stand together.
 void put_gpu_findings(Page& page, const Comparison& comparison) {
   using Key = std::tuple<SpeedVerdict, std::vector<std::uint32_t>>;
@@ -164,9 +169,9 @@ void put_series(Page& page, const Comparison& comparison, const SpeedFinding& fi
   std::string text =
       fmt::format("{} {}", heading, name_of(comparison, finding.of_case, finding.metric));
   if (!std::isnan(finding.total)) {
-    text += fmt::format("  {} -> {} {}  own {} +- {}, {} in all, on {} GPUs",
+    text += fmt::format("  {} -> {} {}  own {}{}, {} in all, on {} GPUs",
                         short_number(finding.base_value), short_number(finding.fresh_value),
-                        finding.unit, percent(finding.own.effect), percent(finding.own.margin()),
+                        finding.unit, percent(finding.own.effect), margin_text(finding.own),
                         percent(finding.total), grouped(finding.gpus));
     if (finding.gpus_left_out > 0) {
       text += fmt::format(" ({} left out)", grouped(finding.gpus_left_out));
@@ -278,7 +283,11 @@ std::string cause_text(const Comparison& comparison) {
   if (setup.cause == Cause::confounded) {
     return "cannot be told, what else differs may be it: " + confounders_of(setup);
   }
-  if (headline_of(comparison) == "SAME") {
+  const std::set<std::string> found = findings_of(comparison);
+  if (found == std::set<std::string>{"inconclusive"}) {
+    return "no change was found; some could not be excluded";
+  }
+  if (found.empty()) {
     return setup.cause == Cause::driver
                ? fmt::format("nothing changed with the driver {}", drivers_of(setup))
                : "nothing changed, and nothing recorded differs";
