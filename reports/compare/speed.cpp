@@ -19,6 +19,12 @@ constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 bool is_few(const Effect& effect) { return std::min(effect.base, effect.fresh) < kFewestLaunches; }
 
+double alpha_of(const Effect& effect, const SpeedPolicy& policy) {
+  constexpr double kFifth = 0.2;
+  const bool sure = std::min(effect.base, effect.fresh) >= kSureLaunches;
+  return policy.false_discovery * (sure ? 1 : kFifth);
+}
+
 double floor_of(const Series& series, const SpeedPolicy& policy) {
   return std::isnan(series.noise) ? policy.floor
                                   : std::max(policy.floor, kNoiseFloors * series.noise);
@@ -178,9 +184,9 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
     finding.own = made.effects.rows[row];
     fill_means(finding, made.effects.weights, pairing.base);
     const bool few = is_few(finding.own);
-    finding.verdict = judge_effect(finding.own, finding.floor, policy.false_discovery, few);
-    finding.smallest_seen =
-        smallest_seen(finding.own, finding.floor, judged.size(), policy.false_discovery);
+    const double alpha = alpha_of(finding.own, policy);
+    finding.verdict = judge_effect(finding.own, finding.floor, alpha, few);
+    finding.smallest_seen = smallest_seen(finding.own, finding.floor, judged.size(), alpha);
     if (finding.verdict == SpeedVerdict::ambiguous) {
       finding.why = few ? fmt::format("fewer than {} launches a side", kFewestLaunches)
                         : "the noise hides whether it is below the least effect that counts";
