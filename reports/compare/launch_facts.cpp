@@ -61,16 +61,16 @@ std::vector<std::string> values_of(const Report& report, const GpuRow& gpu) {
 /// The arguments without the program, and without those that say only where the report goes, how it
 /// is shown, or what stands in the report already.
 std::string arguments_of(const Report& report) {
-  static const std::set<std::string_view> kWithValue = {"--out", "--seed", "--level", "--device"};
-  static const std::set<std::string_view> kAlone = {"--json", "--anonymise"};
+  static const std::set<std::string_view> with_value = {"--out", "--seed", "--level", "--device"};
+  static const std::set<std::string_view> alone = {"--json", "--anonymise"};
   std::string made;
   bool skip_value = false;
   for (const ProvenanceRow& row : report.provenance) {
     const std::string_view key = report.text(row.key), value = report.text(row.value);
     if (!key.starts_with("argument.") || key == "argument.0") continue;
     const std::string_view name = value.substr(0, value.find('='));
-    const bool valued = kWithValue.contains(name);
-    if (!skip_value && !valued && !kAlone.contains(name)) {
+    const bool valued = with_value.contains(name);
+    if (!skip_value && !valued && !alone.contains(name)) {
       made += fmt::format("{}{}", made.empty() ? "" : " ", value);
     }
     skip_value = !skip_value && valued && name.size() == value.size();

@@ -155,8 +155,12 @@ std::vector<double> weights_of(const LaunchMatrix& own) {
 
 }  // namespace
 
-LaunchMatrix::LaunchMatrix(std::size_t rows_, std::size_t launches_, std::size_t base_)
-    : rows(rows_), launches(launches_), base(base_), values(rows_ * launches_, kNothing) {}
+LaunchMatrix::LaunchMatrix(std::size_t all_rows, std::size_t all_launches,
+                           std::size_t base_launches)
+    : rows(all_rows),
+      launches(all_launches),
+      base(base_launches),
+      values(all_rows * all_launches, kNothing) {}
 
 double Effect::margin() const {
   if (std::isnan(standard_error)) return kNothing;

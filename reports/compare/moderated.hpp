@@ -14,7 +14,7 @@ struct LaunchMatrix {
   std::size_t rows = 0, launches = 0, base = 0;
   std::vector<double> values;
 
-  LaunchMatrix(std::size_t rows_, std::size_t launches_, std::size_t base_);
+  LaunchMatrix(std::size_t all_rows, std::size_t all_launches, std::size_t base_launches);
   double& at(std::size_t row, std::size_t launch) { return values[row * launches + launch]; }
   double at(std::size_t row, std::size_t launch) const { return values[row * launches + launch]; }
 };

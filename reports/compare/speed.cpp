@@ -124,6 +124,7 @@ void add_gpu_findings(SpeedComparison& made, const Series& series, const Effects
 
 std::vector<bool> left_out_of(const std::vector<SpeedVerdict>& verdicts) {
   std::vector<bool> made;
+  made.reserve(verdicts.size());
   for (const SpeedVerdict verdict : verdicts) {
     made.push_back(verdict == SpeedVerdict::regressed || verdict == SpeedVerdict::improved);
   }
