@@ -85,6 +85,7 @@ ExitCode run_command_line(int argc, char** argv) {
   add_run(app, chosen, argc, argv);
   add_list(app, chosen);
   add_show(app, chosen);
+  add_compare(app, chosen);
   add_recover(app, chosen);
   add_version(app, chosen);
   for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {

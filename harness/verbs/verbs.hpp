@@ -19,6 +19,7 @@ void print_out(const std::string& text);
 void add_run(CLI::App& app, Action& chosen, int argc, char** argv);
 void add_list(CLI::App& app, Action& chosen);
 void add_show(CLI::App& app, Action& chosen);
+void add_compare(CLI::App& app, Action& chosen);
 void add_recover(CLI::App& app, Action& chosen);
 void add_version(CLI::App& app, Action& chosen);
 

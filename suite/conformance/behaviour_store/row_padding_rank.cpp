@@ -23,8 +23,9 @@ const Register kCase{{
     .name = "behaviour.store.row_padding_rank",
     .claim = "at any rank and under a swizzle, too, stores write the 16 bytes that hold the last "
              "element of a row whole and nothing behind them",
-    .cites = "measured on H200s, driver 580.159.04, 2026-11, four runs in four processes; first seen "
-             "on an H100, github.com/triton-lang/triton, issue 11583; no NVIDIA document",
+    .cites =
+        "measured on H200s, driver 580.159.04, 2026-11, four runs in four processes; first seen "
+        "on an H100, github.com/triton-lang/triton, issue 11583; no NVIDIA document",
     .rows = rows,
 }};
 

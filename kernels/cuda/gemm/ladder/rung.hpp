@@ -55,9 +55,9 @@ struct ReadyRung {
   std::uint32_t blocks = 0;
 };
 
-/// Encodes the maps and sizes the grid for the current device. Throws Error where the block has 2^31
-/// tiles, rows or elements of k and more, where the device refuses the shared memory, and where it
-/// cannot hold a cluster of the rung. `rung` is not GemmRung::none.
+/// Encodes the maps and sizes the grid for the current device. Throws Error where the block has
+/// 2^31 tiles, rows or elements of k and more, where the device refuses the shared memory, and
+/// where it cannot hold a cluster of the rung. `rung` is not GemmRung::none.
 ReadyRung prepare_rung(GemmRung rung, const LocalGemm& gemm);
 
 /// Launches on `stream`. A wait inside the kernel that ends by its bound writes a non-zero word to

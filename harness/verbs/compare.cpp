@@ -1,0 +1,161 @@
+// tidemark compare: holds the reports of launches before a change against those after it.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "harness/errors.hpp"
+#include "harness/nearest.hpp"
+#include "harness/verbs/verbs.hpp"
+#include "reports/compare/comparison.hpp"
+#include "reports/compare/show_comparison.hpp"
+
+namespace tidemark {
+namespace {
+
+struct Typed {
+  std::vector<std::string> files, base, fresh, fail_on, allow;
+  std::string explain, pair = "uuid";
+  double floor_percent = 1;
+  bool json = false, all = false, no_color = false;
+};
+
+// https://no-color.org: set and not empty.
+bool colour_wanted(bool no_color) {
+  const char* const variable = std::getenv("NO_COLOR");
+  const bool refused = no_color || (variable != nullptr && *variable != '\0');
+  return !refused && isatty(STDOUT_FILENO) == 1;
+}
+
+std::set<std::string> known(std::string_view option, const std::vector<std::string>& given,
+                            const std::vector<std::string_view>& names) {
+  std::set<std::string> made;
+  for (const std::string& name : given) {
+    // A variable is named by what it is: environment.NCCL_ALGO.
+    const bool variable = option == "--allow-confounders" && name.starts_with("environment.");
+    if (!variable && std::find(names.begin(), names.end(), name) == names.end()) {
+      const std::string near = did_you_mean(name, names);
+      throw UsageError(
+          fmt::format("{} '{}': {}", option, name,
+                      near.empty() ? fmt::format("give one of {}", fmt::join(names, ", ")) : near));
+    }
+    made.insert(name);
+  }
+  return made;
+}
+
+// What "none" alone means is nothing.
+std::set<std::string> fail_on_of(const Typed& typed) {
+  if (typed.fail_on == std::vector<std::string>{"none"}) return {};
+  return expanded(known("--fail-on", typed.fail_on, finding_names()));
+}
+
+CompareOptions options_of(const Typed& typed) {
+  CompareOptions made;
+  made.allowed = known("--allow-confounders", typed.allow, factor_names());
+  if (typed.pair != "uuid" && typed.pair != "number")
+    throw UsageError(fmt::format("--pair '{}': give uuid or number", typed.pair));
+  made.pair_by = typed.pair == "uuid" ? PairBy::uuid : PairBy::number;
+  if (!(typed.floor_percent > 0 && typed.floor_percent <= 50))
+    throw UsageError(
+        fmt::format("--floor '{}': give percent, above 0 and at most 50", typed.floor_percent));
+  made.speed.floor = typed.floor_percent / 100;
+  return made;
+}
+
+// One report in memory at a time: they are far larger than what is kept of them.
+std::vector<LaunchFacts> read_side(const std::vector<std::string>& paths) {
+  std::vector<LaunchFacts> made;
+  for (const std::string& path : paths) made.push_back(facts_of(read_report(path), path));
+  return made;
+}
+
+ExitCode code_of(const Comparison& comparison, const std::set<std::string>& fail_on) {
+  std::vector<ExitCode> codes;
+  for (const std::string& finding : findings_of(comparison)) {
+    if (!fail_on.contains(finding)) continue;
+    switch (failing_of(finding)) {
+      case Failing::conformance:
+        codes.push_back(ExitCode::failed);
+        break;
+      case Failing::missing:
+        codes.push_back(ExitCode::incomplete);
+        break;
+      case Failing::regression:
+        codes.push_back(ExitCode::regression);
+        break;
+      case Failing::inconclusive:
+        codes.push_back(ExitCode::inconclusive);
+        break;
+    }
+  }
+  return worst(codes);
+}
+
+ExitCode compare(Typed typed) {
+  const bool by_option = !typed.base.empty() || !typed.fresh.empty();
+  if (by_option ? !typed.files.empty() || typed.base.empty() || typed.fresh.empty()
+                : typed.files.size() != 2) {
+    throw UsageError(
+        "compare takes two reports, or several a side: compare A.h5 B.h5, "
+        "compare --base A1.h5 A2.h5 --new B1.h5 B2.h5");
+  }
+  if (!by_option) {
+    typed.base = {typed.files[0]};
+    typed.fresh = {typed.files[1]};
+  }
+  const std::set<std::string> fail_on = fail_on_of(typed);
+  const CompareOptions options = options_of(typed);
+  const Comparison comparison =
+      compare_launches(read_side(typed.base), read_side(typed.fresh), options);
+  constexpr std::size_t kColumns = 100;
+  if (!typed.explain.empty()) {
+    print_out(explain_case(comparison, typed.explain, kColumns));
+  } else if (typed.json) {
+    print_out(comparison_json(comparison));
+  } else {
+    print_out(show_comparison(
+        comparison,
+        {.colour = colour_wanted(typed.no_color), .all = typed.all, .columns = kColumns}));
+  }
+  return code_of(comparison, fail_on);
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Action& chosen) {
+  CLI::App* verb = app.add_subcommand("compare", "Hold reports against older ones");
+  verb->footer("tidemark compare --base before-*.h5 --new after-*.h5");
+  auto typed = std::make_shared<Typed>();
+  typed->fail_on = {"regressed", "new_fail", "flaky", "missing"};
+  verb->add_option("files", typed->files, "Two reports, the older first")->type_name("FILE");
+  verb->add_option("--base", typed->base, "Launches before the change")->type_name("FILE");
+  verb->add_option("--new", typed->fresh, "Launches after it")->type_name("FILE");
+  verb->add_option("--fail-on", typed->fail_on,
+                   "Findings that make the exit code other than 0, with commas; none, all "
+                   "(regressed,new_fail,flaky,missing)")
+      ->delimiter(',')
+      ->type_name("NAME");
+  verb->add_option("--allow-confounders", typed->allow,
+                   "Differences that are known not to matter, with commas")
+      ->delimiter(',')
+      ->type_name("NAME");
+  verb->add_option("--explain", typed->explain, "Every number behind one case")->type_name("CASE");
+  verb->add_option("--floor", typed->floor_percent,
+                   "Least change of speed that counts, percent (1)")
+      ->type_name("PERCENT");
+  verb->add_option("--pair", typed->pair, "Which GPUs are the same: those of one uuid or number")
+      ->type_name("HOW");
+  verb->add_flag("--json", typed->json, "As JSON");
+  verb->add_flag("--all", typed->all, "What did not change, too");
+  verb->add_flag("--no-color", typed->no_color, "Plain text on a terminal too");
+  verb->callback([typed, &chosen] { chosen = [typed] { return compare(*typed); }; });
+}
+
+}  // namespace tidemark

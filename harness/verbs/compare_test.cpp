@@ -1,0 +1,95 @@
+// What the verb says and returns: exit codes, and one line for wrong input.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "harness/run_binary.hpp"
+#include "reports/compare/trials/synthetic_fleet.hpp"
+#include "reports/scratch_folder.hpp"
+
+namespace tidemark {
+namespace {
+
+const SyntheticFleet kFleet = {.gpus = 8, .cases = 4, .seed = 3};
+
+std::string written(const ScratchFolder& folder, const std::string& name, const Report& report) {
+  write_report(report, folder.file(name));
+  return folder.file(name);
+}
+
+Report after(const FleetChange& change = {}) { return synthetic_launch(kFleet, 0, true, change); }
+
+Ran compared(const Report& fresh, const std::vector<std::string>& options = {}) {
+  const ScratchFolder folder;
+  std::vector<std::string> arguments = {
+      "compare", written(folder, "a.h5", synthetic_launch(kFleet, 0, false, {})),
+      written(folder, "b.h5", fresh)};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  return run_binary(arguments);
+}
+
+TEST(CompareVerb, WhatIsOnlyInconclusiveFailsWhereAskedTo) {
+  EXPECT_EQ(compared(after()).exit, 0);
+  EXPECT_EQ(compared(after(), {"--fail-on", "inconclusive"}).exit, 6);
+}
+
+TEST(CompareVerb, ARegressionIs3UnlessNotAskedFor) {
+  EXPECT_EQ(compared(after({.first_case = -0.2})).exit, 3);
+  EXPECT_EQ(compared(after({.first_case = -0.2}), {"--fail-on", "none"}).exit, 0);
+}
+
+TEST(CompareVerb, ANewFailureIs1) {
+  Report fresh = after();
+  fresh.results[0].verdict = Verdict::fail;
+  EXPECT_EQ(compared(fresh).exit, 1);
+}
+
+TEST(CompareVerb, AResultThatIsMissingIs4) {
+  Report fresh = after();
+  fresh.results[0].verdict = Verdict::not_run;
+  EXPECT_EQ(compared(fresh).exit, 4);
+}
+
+TEST(CompareVerb, ANewFailureCountsBeforeARegressionAndWhatIsMissing) {
+  Report fresh = after({.first_case = -0.2});
+  fresh.results[30].verdict = Verdict::fail;
+  fresh.results[31].verdict = Verdict::not_run;
+  EXPECT_EQ(compared(fresh).exit, 1);
+}
+
+TEST(CompareVerb, PrintsJsonThatNamesTheFindings) {
+  const Ran ran = compared(after({.first_case = -0.2}), {"--json"});
+  const nlohmann::json json = nlohmann::json::parse(ran.out);
+  EXPECT_EQ(json.at("result"), "REGRESSION");
+  EXPECT_EQ(json.at("cause"), "driver");
+  EXPECT_EQ(json.at("speed")[0].at("verdict"), "regressed");
+}
+
+TEST(CompareVerb, RefusesWhatItDoesNotKnowWithOneLine) {
+  for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--fail-on", "regresed"},
+                                                {"--allow-confounders", "vboos"},
+                                                {"--pair", "name"},
+                                                {"--floor", "0"},
+                                                {"--explain", "no.such.case"}}) {
+    const Ran ran = compared(after(), wrong);
+    EXPECT_EQ(ran.exit, 2) << wrong[0];
+    EXPECT_EQ(ran.out, "");
+    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+    EXPECT_NE(ran.err.find(wrong[0]), std::string::npos) << ran.err;
+  }
+}
+
+TEST(CompareVerb, RefusesOneReportAndAMixtureOfForms) {
+  EXPECT_EQ(run_binary({"compare", "a.h5"}).exit, 2);
+  EXPECT_EQ(run_binary({"compare", "a.h5", "--new", "b.h5"}).exit, 2);
+}
+
+TEST(CompareVerb, RefusesAFileThatIsNoReport) {
+  const Ran ran = run_binary({"compare", "/etc/os-release", "/etc/os-release"});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+}
+
+}  // namespace
+}  // namespace tidemark

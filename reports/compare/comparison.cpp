@@ -1,0 +1,126 @@
+// Runs the parts of a comparison, and says what it found by name.
+#include "reports/compare/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tidemark {
+namespace {
+
+void refuse_what_cannot_be_compared(const Pairing& pairing) {
+  if (pairing.base == 0 || pairing.fresh() == 0) {
+    throw ReportError("one side has no report; give at least one for --base and one for --new");
+  }
+  std::set<std::string> seen;
+  const LaunchFacts& first = *pairing.launches.front();
+  for (const LaunchFacts* launch : pairing.launches) {
+    if (launch->launch.is_virtual != first.launch.is_virtual) {
+      const bool is_virtual = launch->launch.is_virtual;
+      throw ReportError(
+          fmt::format("{}: was made on {}, {} on {}; compare reports of the same kind",
+                      launch->path, is_virtual ? "the virtual device" : "GPUs", first.path,
+                      is_virtual ? "GPUs" : "the virtual device"));
+    }
+    if (!seen.insert(launch->launch.run_id).second) {
+      throw ReportError(fmt::format("{}: its launch {} was given before; give each report once",
+                                    launch->path, launch->launch.run_id));
+    }
+  }
+}
+
+std::set<std::string> kinds(std::initializer_list<ChangeKind> all) {
+  std::set<std::string> made;
+  for (const ChangeKind kind : all) made.emplace(name_of(kind));
+  return made;
+}
+
+}  // namespace
+
+Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFacts> fresh,
+                            const CompareOptions& options) {
+  Comparison made;
+  made.base = std::move(base);
+  made.fresh = std::move(fresh);
+  made.pairing = pair_up(made.base, made.fresh, options.pair_by);
+  refuse_what_cannot_be_compared(made.pairing);
+  made.setup = compare_setups(made.pairing, options.pair_by, options.allowed);
+  const bool same_suite = !made.setup.differs("suite_tree") &&
+                          !made.setup.differs("kernels_tree") && !made.setup.differs("level");
+  made.conformance = compare_conformance(made.pairing, same_suite);
+  made.speed = compare_speed(made.pairing, options.speed);
+  for (std::size_t gpu = 0; gpu < made.pairing.gpus.size(); ++gpu) {
+    made.paired_gpus += made.pairing.is_paired(gpu) ? 1U : 0U;
+  }
+  for (const LaunchFacts* launch : made.pairing.launches) {
+    if (launch->launch.complete) continue;
+    made.incomplete.push_back(
+        fmt::format("{}: {}", launch->path, launch->launch.incomplete_reason));
+  }
+  return made;
+}
+
+std::set<std::string> findings_of(const Comparison& comparison) {
+  std::set<std::string> made;
+  for (std::size_t i = 0; i < kChangeKinds; ++i) {
+    if (comparison.conformance.counts[i] > 0) made.emplace(kChangeKindNames[i]);
+  }
+  const SpeedComparison& speed = comparison.speed;
+  const auto add_speed = [&](SpeedVerdict verdict) {
+    if (verdict == SpeedVerdict::regressed || verdict == SpeedVerdict::improved) {
+      made.emplace(name_of(verdict));
+    } else if (verdict == SpeedVerdict::ambiguous) {
+      made.emplace("inconclusive");
+    }
+  };
+  for (const SpeedFinding& finding : speed.series) {
+    // A number that only one side has is a hole, not a pass.
+    if (finding.verdict == SpeedVerdict::not_compared) made.emplace("inconclusive");
+    add_speed(finding.verdict);
+  }
+  for (const GpuFinding& finding : speed.gpus) add_speed(finding.verdict);
+  add_speed(speed.shared);
+  if (!made.empty() && comparison.setup.cause == Cause::confounded) made.emplace("inconclusive");
+  if (!comparison.incomplete.empty()) made.emplace("incomplete");
+  if (comparison.paired_gpus == 0) made.emplace("missing_in_new");
+  return made;
+}
+
+std::vector<std::string_view> finding_names() {
+  std::vector<std::string_view> made(kChangeKindNames.begin(), kChangeKindNames.end());
+  for (const char* name :
+       {"regressed", "improved", "inconclusive", "incomplete", "missing", "changed", "all"}) {
+    made.emplace_back(name);
+  }
+  return made;
+}
+
+std::set<std::string> expanded(const std::set<std::string>& names) {
+  std::set<std::string> made;
+  for (const std::string& name : names) {
+    if (name == "missing") {
+      made.merge(kinds(
+          {ChangeKind::missing_in_new, ChangeKind::missing_in_both, ChangeKind::missing_in_base}));
+      made.insert("incomplete");
+    } else if (name == "changed") {
+      made.merge(kinds({ChangeKind::behaviour_changed, ChangeKind::descriptors_changed}));
+    } else if (name == "all") {
+      for (const std::string_view each : finding_names()) made.emplace(each);
+    } else {
+      made.insert(name);
+    }
+  }
+  return made;
+}
+
+Failing failing_of(std::string_view finding) {
+  for (const ChangeKind kind :
+       {ChangeKind::new_fail, ChangeKind::flaky, ChangeKind::still_failing}) {
+    if (finding == name_of(kind)) return Failing::conformance;
+  }
+  if (finding.starts_with("missing") || finding == "incomplete") return Failing::missing;
+  return finding == "inconclusive" ? Failing::inconclusive : Failing::regression;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,236 @@
+// What compare says of launches whose differences are known.
+#include "reports/compare/comparison.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "reports/compare/show_comparison.hpp"
+#include "reports/compare/trials/synthetic_fleet.hpp"
+
+namespace tidemark {
+namespace {
+
+/// Quiet enough that each verdict follows from the change that a test makes.
+const SyntheticFleet kFleet = {
+    .gpus = 16, .cases = 12, .seed = 3, .noise = {.launch = 0.001, .odd_launches = 0}};
+
+std::vector<Report> side(bool fresh, const FleetChange& change = {}, std::uint32_t launches = 5) {
+  std::vector<Report> made;
+  for (std::uint32_t i = 0; i < launches; ++i) {
+    made.push_back(synthetic_launch(kFleet, i, fresh, change));
+  }
+  return made;
+}
+
+std::vector<LaunchFacts> facts(const std::vector<Report>& reports) {
+  std::vector<LaunchFacts> made;
+  for (const Report& report : reports) made.push_back(facts_of(report, report.launch.run_id));
+  return made;
+}
+
+Comparison held(const std::vector<Report>& base, const std::vector<Report>& fresh,
+                const CompareOptions& options = {}) {
+  return compare_launches(facts(base), facts(fresh), options);
+}
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+ResultRow& result_of(Report& report, std::uint32_t which, std::uint32_t gpu) {
+  return report.results[which * report.gpus.size() + gpu];
+}
+
+/// Takes the cases from number `first` on away, as an older suite would.
+void keep_cases(Report& report, std::uint32_t first) {
+  report.cases.resize(first);
+  std::erase_if(report.results, [&](const auto& row) { return row.case_id >= first; });
+  std::erase_if(report.metrics,
+                [&](const auto& row) { return row.result_id >= report.results.size(); });
+}
+
+TEST(Compare, TwoSidesThatOnlyDifferByChanceAreTheSame) {
+  const Comparison made = held(side(false), side(true));
+  EXPECT_EQ(headline_of(made), "SAME") << show_comparison(made, {});
+  EXPECT_EQ(made.conformance.passed_in_both, 12U * 16U);
+}
+
+TEST(Compare, OneSlowCaseIsFoundAndPutDownToTheDriver) {
+  const Comparison made = held(side(false), side(true, {.first_case = -0.05}));
+  EXPECT_EQ(made.speed.series[0].verdict, SpeedVerdict::regressed);
+  EXPECT_EQ(made.speed.counts[static_cast<std::size_t>(SpeedVerdict::regressed)], 1U);
+  EXPECT_EQ(cause_text(made),
+            "the driver 580.105.08 -> 590.44.01 is all that differs of what was recorded");
+}
+
+TEST(Compare, AShiftOfAllCasesIsAFindingOfItsOwn) {
+  const Comparison made = held(side(false), side(true, {.all_cases = -0.03}));
+  EXPECT_EQ(made.speed.shared, SpeedVerdict::regressed);
+  EXPECT_EQ(made.speed.counts[static_cast<std::size_t>(SpeedVerdict::regressed)], 0U);
+  EXPECT_TRUE(findings_of(made).contains("regressed"));
+}
+
+TEST(Compare, OneSlowNodeIsOneLine) {
+  const std::string text =
+      show_comparison(held(side(false), side(true, {.first_node = -0.05})), {});
+  // With two nodes the half that is slower and the half that is faster are told apart by nothing.
+  EXPECT_TRUE(has(text, "node n000, all 8 GPUs")) << text;
+}
+
+TEST(Compare, AnotherVbiosTakesTheBlameFromTheDriver) {
+  const Comparison made = held(side(false), side(true, {.first_case = -0.05, .vbios = true}));
+  EXPECT_EQ(made.setup.cause, Cause::confounded);
+  EXPECT_EQ(cause_text(made), "cannot be told, what else differs may be it: vbios");
+  EXPECT_TRUE(findings_of(made).contains("inconclusive"));
+  EXPECT_TRUE(findings_of(made).contains("regressed"));
+}
+
+TEST(Compare, AnAllowedConfounderDoesNotCount) {
+  const Comparison made = held(side(false), side(true, {.vbios = true}), {.allowed = {"vbios"}});
+  EXPECT_EQ(made.setup.cause, Cause::driver);
+}
+
+TEST(Compare, ATreeOfOtherKernelsIsAConfounder) {
+  std::vector<Report> fresh = side(true);
+  for (Report& report : fresh) {
+    report.strings.emplace_back("kernels_tree");
+    report.strings.emplace_back("abcd");
+    const auto end = static_cast<std::uint32_t>(report.strings.size());
+    report.provenance.push_back({.key = end - 2, .value = end - 1});
+  }
+  EXPECT_EQ(held(side(false), fresh).setup.cause, Cause::confounded);
+}
+
+TEST(Compare, ACaseThatFailsInEveryNewLaunchIsANewFail) {
+  std::vector<Report> fresh = side(true);
+  for (Report& report : fresh) result_of(report, 2, 5).verdict = Verdict::crash;
+  const Comparison made = held(side(false), fresh);
+  ASSERT_EQ(made.conformance.groups.size(), 1U);
+  EXPECT_EQ(made.conformance.groups[0].kind, ChangeKind::new_fail);
+  EXPECT_EQ(made.conformance.groups[0].cases, std::vector<std::uint32_t>{2});
+  EXPECT_EQ(made.conformance.groups[0].gpus, std::vector<std::uint32_t>{5});
+  EXPECT_EQ(headline_of(made), "REGRESSION");
+}
+
+TEST(Compare, ACaseThatFailsInOneLaunchIsFlaky) {
+  std::vector<Report> fresh = side(true);
+  result_of(fresh[3], 2, 5).verdict = Verdict::fail;
+  EXPECT_TRUE(findings_of(held(side(false), fresh)).contains("flaky"));
+}
+
+TEST(Compare, ACaseThatFailedOnlyBeforeIsFixed) {
+  std::vector<Report> base = side(false);
+  for (Report& report : base) result_of(report, 2, 5).verdict = Verdict::fail;
+  const Comparison made = held(base, side(true));
+  EXPECT_EQ(made.conformance.counts[static_cast<std::size_t>(ChangeKind::fixed)], 1U);
+}
+
+TEST(Compare, AFailureOnBothSidesIsNoChangeAndNoPass) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  for (Report& report : base) result_of(report, 2, 5).verdict = Verdict::fail;
+  for (Report& report : fresh) result_of(report, 2, 5).verdict = Verdict::hang;
+  const Comparison made = held(base, fresh);
+  EXPECT_EQ(made.conformance.groups[0].kind, ChangeKind::still_failing);
+  EXPECT_EQ(made.conformance.passed_in_both, 12U * 16U - 1);
+}
+
+TEST(Compare, ACaseThatIsGoneIsMissingOnAllGpus) {
+  std::vector<Report> fresh = side(true);
+  for (Report& report : fresh) keep_cases(report, 11);
+  const Comparison made = held(side(false), fresh);
+  EXPECT_EQ(made.conformance.counts[static_cast<std::size_t>(ChangeKind::missing_in_new)], 16U);
+  EXPECT_TRUE(
+      has(show_comparison(made, {}), "MISSING IN NEW synthetic.case_0011  on all 16 GPUs\n"));
+}
+
+TEST(Compare, AGpuThatIsGoneFromTheBaseIsMissingThere) {
+  std::vector<Report> base = side(false);
+  for (Report& report : base) report.gpus[4].uuid = FixedText<48>::of("GPU-another");
+  const Comparison made = held(base, side(true));
+  EXPECT_TRUE(findings_of(made).contains("missing_in_base"));
+  EXPECT_TRUE(findings_of(made).contains("missing_in_new"));
+  EXPECT_EQ(made.paired_gpus, 15U);
+}
+
+TEST(Compare, ANodeThatIsGoneIsOneLine) {
+  std::vector<Report> fresh = side(true);
+  for (Report& report : fresh) {
+    for (std::uint32_t gpu = 8; gpu < 16; ++gpu) {
+      report.gpus[gpu].reported = 0;
+      for (std::uint32_t which = 0; which < 12; ++which) {
+        result_of(report, which, gpu).verdict = Verdict::not_run;
+      }
+    }
+  }
+  const Comparison made = held(side(false), fresh);
+  EXPECT_EQ(made.conformance.groups.size(), 1U);
+  EXPECT_TRUE(
+      has(show_comparison(made, {}), "MISSING IN NEW all 12 cases  on node n001, all 8 GPUs\n"));
+}
+
+TEST(Compare, AnIncompleteReportIsAFinding) {
+  std::vector<Report> fresh = side(true);
+  fresh[0].launch.complete = false;
+  EXPECT_TRUE(findings_of(held(side(false), fresh)).contains("incomplete"));
+}
+
+TEST(Compare, TensorMapsThatChangeUnderOneSeedAreAChange) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  for (Report& report : base) result_of(report, 1, 0).descriptors = 7;
+  for (Report& report : fresh) result_of(report, 1, 0).descriptors = 8;
+  EXPECT_TRUE(findings_of(held(base, fresh)).contains("descriptors_changed"));
+}
+
+TEST(Compare, TensorMapsOfAnotherSeedAreNotJudged) {
+  std::vector<Report> base = side(false, {}, 1), fresh = side(true, {}, 1);
+  result_of(base[0], 1, 0).descriptors = 7;
+  result_of(fresh[0], 1, 0).descriptors = 8;
+  fresh[0].launch.seed = 99;
+  const Comparison made = held(base, fresh);
+  EXPECT_FALSE(findings_of(made).contains("descriptors_changed"));
+  EXPECT_EQ(made.conformance.descriptors_unjudged, 1U);
+}
+
+TEST(Compare, OneLaunchASideBelievesOnlyThreeFloors) {
+  const Comparison small = held(side(false, {}, 1), side(true, {.first_case = -0.02}, 1));
+  EXPECT_EQ(small.speed.series[0].verdict, SpeedVerdict::ambiguous);
+  const Comparison large = held(side(false, {}, 1), side(true, {.first_case = -0.10}, 1));
+  EXPECT_EQ(large.speed.series[0].verdict, SpeedVerdict::regressed);
+}
+
+TEST(Compare, StoredNoiseRaisesTheLeastEffectThatCounts) {
+  std::vector<LaunchFacts> base = facts(side(false));
+  base[0].noise["synthetic.case_0000/rate"] = 0.02;
+  const Comparison made =
+      compare_launches(std::move(base), facts(side(true, {.first_case = -0.05})), {});
+  EXPECT_DOUBLE_EQ(made.speed.series[0].floor, 0.06);
+  EXPECT_NE(made.speed.series[0].verdict, SpeedVerdict::regressed);
+}
+
+TEST(Compare, AGpuWithoutANumberInOneLaunchIsLeftOutOfAll) {
+  std::vector<Report> fresh = side(true);
+  result_of(fresh[2], 0, 3).verdict = Verdict::fail;
+  const Comparison made = held(side(false), fresh);
+  EXPECT_EQ(made.speed.series[0].gpus, 15U);
+  EXPECT_EQ(made.speed.series[0].gpus_left_out, 1U);
+}
+
+TEST(Compare, RefusesAVirtualLaunchBesideARealOne) {
+  std::vector<Report> fresh = side(true);
+  fresh[0].launch.is_virtual = true;
+  EXPECT_THROW(held(side(false), fresh), ReportError);
+}
+
+TEST(Compare, RefusesTheSameLaunchOnBothSides) {
+  EXPECT_THROW(held(side(false), side(false)), ReportError);
+}
+
+TEST(Compare, ExplainsACaseAndRefusesOneThatIsNotThere) {
+  const Comparison made = held(side(false), side(true, {.first_case = -0.05}));
+  EXPECT_TRUE(has(explain_case(made, "synthetic.case_0000", 100), "rate: regressed"));
+  EXPECT_THROW(explain_case(made, "synthetic.case", 100), ReportError);
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,189 @@
+// Judges each pair of case and GPU, and puts together what changed alike.
+#include "reports/compare/conformance.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace tidemark {
+namespace {
+
+void count(SideCount& side, Verdict verdict) {
+  switch (verdict) {
+    case Verdict::pass:
+      ++side.pass;
+      return;
+    case Verdict::flaky:
+      side.flaky = true;
+      ++side.bad;
+      return;
+    case Verdict::fail:
+    case Verdict::hang:
+    case Verdict::crash:
+    case Verdict::sticky:
+      ++side.bad;
+      return;
+    case Verdict::skip:
+    case Verdict::waived:
+      ++side.skipped;
+      return;
+    case Verdict::unexpected_pass:
+      ++side.unexpected;
+      return;
+    case Verdict::gpu_lost:
+    case Verdict::unkillable:
+    case Verdict::tool_error:
+    case Verdict::not_run:
+      break;
+  }
+  ++side.lacking;
+}
+
+std::optional<ChangeKind> kind_of(const SideCount& base, const SideCount& fresh) {
+  const bool bad_before = base.is_failing() || base.is_flaky();
+  if (fresh.is_failing()) {
+    return base.is_failing() ? ChangeKind::still_failing : ChangeKind::new_fail;
+  }
+  if (fresh.is_flaky()) return bad_before ? ChangeKind::still_failing : ChangeKind::flaky;
+  if (fresh.is_missing()) {
+    return base.is_missing() ? ChangeKind::missing_in_both : ChangeKind::missing_in_new;
+  }
+  if (base.is_missing()) return ChangeKind::missing_in_base;
+  if (fresh.unexpected > 0) return ChangeKind::unexpected_pass;
+  if (fresh.skipped > 0 && (base.pass > 0 || bad_before)) return ChangeKind::skipped_in_new;
+  if (bad_before) return ChangeKind::fixed;
+  if (base.skipped > 0 && fresh.pass > 0) return ChangeKind::run_in_new;
+  return std::nullopt;
+}
+
+/// The cell of a launch, or nothing where it has none.
+std::optional<std::size_t> cell_of(const Pairing& pairing, std::size_t launch,
+                                   std::size_t which_case, std::size_t gpu) {
+  const std::uint32_t row = pairing.case_rows[launch][which_case];
+  const std::uint32_t column = pairing.gpu_rows[launch][gpu];
+  if (row == kNoRow || column == kNoRow) return std::nullopt;
+  return std::size_t{row} * pairing.launches[launch]->gpus.size() + column;
+}
+
+enum class Maps { same, changed, unjudged };
+
+/// Whether the tensor maps changed. Some cases draw their rows from the seed, so maps may be held
+/// against each other where the seed is the same, or where a side's maps are the same for several.
+Maps compare_maps(const Pairing& pairing, std::size_t which_case, std::size_t gpu,
+                  bool same_suite) {
+  std::pair<std::map<std::uint64_t, std::uint64_t>, std::set<std::uint64_t>> sides[2];  // seed: map
+  for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
+    const auto cell = cell_of(pairing, launch, which_case, gpu);
+    const LaunchFacts& facts = *pairing.launches[launch];
+    if (!cell || facts.descriptors[*cell] == 0) continue;
+    auto& [by_seed, all] = sides[launch < pairing.base ? 0 : 1];
+    by_seed[facts.launch.seed] = facts.descriptors[*cell];
+    all.insert(facts.descriptors[*cell]);
+  }
+  const auto& [base_by_seed, base] = sides[0];
+  const auto& [fresh_by_seed, fresh] = sides[1];
+  if (base.empty() || fresh.empty() || base == fresh) return Maps::same;
+  if (!same_suite) return Maps::unjudged;
+  bool shared = false;
+  for (const auto& [seed, map] : base_by_seed) {
+    const auto at = fresh_by_seed.find(seed);
+    if (at == fresh_by_seed.end()) continue;
+    shared = true;
+    if (at->second != map) return Maps::changed;
+  }
+  const auto steady = [](const auto& by_seed, const auto& all) {
+    return by_seed.size() > 1 && all.size() == 1;
+  };
+  if (steady(base_by_seed, base) && steady(fresh_by_seed, fresh)) return Maps::changed;
+  return shared ? Maps::same : Maps::unjudged;
+}
+
+/// Every launch that has maps has the same: nearly always, and then nothing else is to be asked.
+bool all_maps_equal(const Pairing& pairing, std::size_t which_case, std::size_t gpu) {
+  std::uint64_t first = 0;
+  for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
+    const auto cell = cell_of(pairing, launch, which_case, gpu);
+    const std::uint64_t map = cell ? pairing.launches[launch]->descriptors[*cell] : 0;
+    if (map == 0) continue;
+    if (first != 0 && map != first) return false;
+    first = map;
+  }
+  return true;
+}
+
+bool planned_anywhere(const Pairing& pairing, std::size_t which_case, std::size_t gpu) {
+  for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
+    if (cell_of(pairing, launch, which_case, gpu)) return true;
+  }
+  return false;
+}
+
+bool behaves_otherwise(const Pairing& pairing, std::size_t which_case, std::size_t gpu) {
+  std::set<std::string_view> base, fresh;
+  for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
+    const std::uint32_t row = pairing.case_rows[launch][which_case];
+    const std::uint32_t column = pairing.gpu_rows[launch][gpu];
+    const auto& all = pairing.launches[launch]->behaviours;
+    const auto at = all.find({row, column});
+    if (at != all.end()) (launch < pairing.base ? base : fresh).insert(at->second);
+  }
+  return !base.empty() && !fresh.empty() && base != fresh;
+}
+
+/// By kind and case, the GPUs it concerns.
+using Found = std::map<std::pair<ChangeKind, std::uint32_t>, std::vector<std::uint32_t>>;
+
+void judge_pair(ConformanceComparison& made, Found& found, const Pairing& pairing,
+                std::uint32_t which_case, std::uint32_t gpu, bool same_suite) {
+  const auto add = [&](ChangeKind kind) {
+    found[{kind, which_case}].push_back(gpu);
+    ++made.counts[static_cast<std::size_t>(kind)];
+  };
+  if (!planned_anywhere(pairing, which_case, gpu)) return;
+  const SideCount base = count_of(pairing, which_case, gpu, false);
+  const SideCount fresh = count_of(pairing, which_case, gpu, true);
+  ++made.compared;
+  if (const auto kind = kind_of(base, fresh)) add(*kind);
+  if (base.pass > 0 && fresh.pass > 0 && !kind_of(base, fresh)) ++made.passed_in_both;
+  if (pairing.cases[which_case].starts_with("behaviour.") &&
+      behaves_otherwise(pairing, which_case, gpu)) {
+    add(ChangeKind::behaviour_changed);
+  }
+  if (all_maps_equal(pairing, which_case, gpu)) return;
+  const Maps maps = compare_maps(pairing, which_case, gpu, same_suite);
+  if (maps == Maps::changed) add(ChangeKind::descriptors_changed);
+  if (maps == Maps::unjudged) ++made.descriptors_unjudged;
+}
+
+}  // namespace
+
+SideCount count_of(const Pairing& pairing, std::size_t which_case, std::size_t gpu, bool fresh) {
+  SideCount made;
+  const std::size_t first = fresh ? pairing.base : 0;
+  const std::size_t end = fresh ? pairing.launches.size() : pairing.base;
+  for (std::size_t launch = first; launch < end; ++launch) {
+    const auto cell = cell_of(pairing, launch, which_case, gpu);
+    count(made, cell ? pairing.launches[launch]->verdicts[*cell] : Verdict::not_run);
+  }
+  return made;
+}
+
+ConformanceComparison compare_conformance(const Pairing& pairing, bool same_suite) {
+  ConformanceComparison made;
+  Found found;
+  for (std::uint32_t which_case = 0; which_case < pairing.cases.size(); ++which_case) {
+    for (std::uint32_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
+      judge_pair(made, found, pairing, which_case, gpu, same_suite);
+    }
+  }
+  // Cases that changed alike on the same GPUs are one thing that happened.
+  std::map<std::pair<ChangeKind, std::vector<std::uint32_t>>, std::vector<std::uint32_t>> alike;
+  for (auto& [what, gpus] : found) alike[{what.first, std::move(gpus)}].push_back(what.second);
+  for (auto& [what, cases] : alike) made.groups.push_back({what.first, cases, what.second});
+  return made;
+}
+
+}  // namespace tidemark

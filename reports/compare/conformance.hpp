@@ -1,0 +1,68 @@
+// What became of each case on each GPU between the two sides, pass or fail, without any statistics.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "reports/compare/pairing.hpp"
+
+namespace tidemark {
+
+/// In the order in which they are shown, the worst first.
+enum class ChangeKind : std::uint8_t {
+  new_fail,             // failed in every launch that ran it, and not so in the base
+  flaky,                // passed and failed, and only passed in the base
+  missing_in_new,       // ran in the base; has no answer in at least one new launch
+  missing_in_both,      // has no answer on either side
+  behaviour_changed,    // a behaviour case passed and noted something else
+  descriptors_changed,  // the same parameters gave other tensor maps
+  skipped_in_new,       // skipped or waived, and ran in the base
+  missing_in_base,      // has no answer in at least one launch of the base
+  unexpected_pass,      // passed where a failure was waived
+  still_failing,        // fails or is flaky on both sides
+  run_in_new,           // skipped or waived in the base
+  fixed,                // failed or was flaky in the base, passes now
+};
+inline constexpr std::size_t kChangeKinds = 12;
+inline constexpr std::array<std::string_view, kChangeKinds> kChangeKindNames = {
+    "new_fail",          "flaky",
+    "missing_in_new",    "missing_in_both",
+    "behaviour_changed", "descriptors_changed",
+    "skipped_in_new",    "missing_in_base",
+    "unexpected_pass",   "still_failing",
+    "run_in_new",        "fixed"};
+
+constexpr std::string_view name_of(ChangeKind kind) {
+  return kChangeKindNames[static_cast<std::size_t>(kind)];
+}
+
+/// One thing that changed: these cases on these GPUs (indices into the pairing, ascending).
+struct ChangeGroup {
+  ChangeKind kind = ChangeKind::new_fail;
+  std::vector<std::uint32_t> cases, gpus;
+};
+
+struct ConformanceComparison {
+  std::vector<ChangeGroup> groups;                 // cases that changed on the same GPUs together
+  std::array<std::size_t, kChangeKinds> counts{};  // pairs of case and GPU
+  std::size_t compared = 0, passed_in_both = 0;    // pairs of case and GPU
+  std::size_t descriptors_unjudged = 0;  // differ, but with the seed or cases they were made of
+};
+
+/// Verdicts of one case on one GPU over the launches of one side.
+struct SideCount {
+  std::uint32_t pass = 0, bad = 0, lacking = 0, skipped = 0, unexpected = 0;
+  bool flaky = false;
+
+  bool is_flaky() const { return flaky || (bad > 0 && pass > 0); }
+  bool is_failing() const { return bad > 0 && !is_flaky(); }
+  bool is_missing() const { return bad == 0 && !flaky && lacking > 0; }
+};
+SideCount count_of(const Pairing& pairing, std::size_t which_case, std::size_t gpu, bool fresh);
+
+/// `same_suite`: both sides were built from the same cases, so that tensor maps may be compared.
+ConformanceComparison compare_conformance(const Pairing& pairing, bool same_suite);
+
+}  // namespace tidemark

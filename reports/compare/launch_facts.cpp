@@ -1,0 +1,220 @@
+// From the rows of a report to columns.
+#include "reports/compare/launch_facts.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+namespace tidemark {
+namespace {
+
+std::string known(std::uint64_t value) { return value == 0 ? "" : fmt::format("{}", value); }
+
+std::string on_off(std::int32_t state) { return state < 0 ? "" : state == 0 ? "off" : "on"; }
+
+std::string watts(double value) {
+  return std::isnan(value) || value == 0 ? "" : fmt::format("{:g} W", value);
+}
+
+std::string megahertz(std::uint32_t value) {
+  return value == 0 ? "" : fmt::format("{} MHz", value);
+}
+
+std::vector<std::string> values_of(const Report& report, const GpuRow& gpu) {
+  const auto text = [&](std::uint32_t index) { return std::string(report.text(index)); };
+  const NodeRow none;
+  const bool has_node = gpu.node_id != kNoRow;
+  const NodeRow& node = has_node ? report.nodes[gpu.node_id] : none;
+  // Without NVML these columns hold what was never read.
+  const bool read = gpu.nvml != 0;
+  return {text(gpu.driver),
+          known(gpu.cuda_driver),
+          text(gpu.name),
+          text(gpu.vbios),
+          text(gpu.board_part),
+          known(gpu.sm_count),
+          known(gpu.memory_bytes),
+          read ? on_off(gpu.ecc_enabled) : "",
+          read ? on_off(gpu.mig_enabled) : "",
+          read ? on_off(gpu.persistence) : "",
+          read ? watts(gpu.power_limit_w) : "",
+          read ? megahertz(gpu.app_sm_mhz) : "",
+          read ? megahertz(gpu.app_memory_mhz) : "",
+          read ? megahertz(gpu.max_sm_mhz) : "",
+          read ? fmt::format("{}", gpu.nvlinks_up) : "",
+          read ? fmt::format("{}", gpu.remapped_rows_pending) : "",
+          text(gpu.nccl),
+          known(gpu.cuda_runtime),
+          has_node ? text(node.hostname) : "",
+          has_node ? text(node.kernel) : "",
+          has_node ? text(node.os) : "",
+          has_node ? text(node.cpu) : "",
+          has_node ? text(node.mpi) : ""};
+}
+
+/// The arguments without the program, and without those that say only where the report goes, how it
+/// is shown, or what stands in the report already.
+std::string arguments_of(const Report& report) {
+  static const std::set<std::string_view> with_value = {"--out", "--seed", "--level", "--device"};
+  static const std::set<std::string_view> alone = {"--json", "--anonymise"};
+  std::string made;
+  bool skip_value = false;
+  for (const ProvenanceRow& row : report.provenance) {
+    const std::string_view key = report.text(row.key), value = report.text(row.value);
+    if (!key.starts_with("argument.") || key == "argument.0") continue;
+    const std::string_view name = value.substr(0, value.find('='));
+    const bool valued = with_value.contains(name);
+    if (!skip_value && !valued && !alone.contains(name)) {
+      made += fmt::format("{}{}", made.empty() ? "" : " ", value);
+    }
+    skip_value = !skip_value && valued && name.size() == value.size();
+  }
+  return made;
+}
+
+std::vector<Factor> factors_of(const Report& report) {
+  std::vector<Factor> made = {{"level", report.launch.level},
+                              {"seed", fmt::format("{:#x}", report.launch.seed)},
+                              {"tool_version", report.launch.tool_version}};
+  for (const char* key : {"git_hash", "kernels_tree", "suite_tree", "nvcc", "compiler"}) {
+    made.push_back({key, std::string(provenance_of(report, key))});
+  }
+  made.push_back({"arguments", arguments_of(report)});
+  for (const ProvenanceRow& row : report.provenance) {
+    const std::string_view key = report.text(row.key);
+    // It says which GPUs there are, and those are compared themselves.
+    if (!key.starts_with("environment.") || key == "environment.CUDA_VISIBLE_DEVICES") continue;
+    made.push_back({std::string(key), std::string(report.text(row.value))});
+  }
+  return made;
+}
+
+void add_gpus(LaunchFacts& made, const Report& report) {
+  std::set<std::string> seen;
+  for (const GpuRow& gpu : report.gpus) {
+    FactsOfGpu facts{.uuid = gpu.reported != 0 ? std::string(gpu.uuid.view()) : "",
+                     .node = {},
+                     .boot = {},
+                     .number = gpu.gpu_id,
+                     .values = values_of(report, gpu)};
+    if (gpu.node_id != kNoRow) {
+      facts.node = report.text(report.nodes[gpu.node_id].hostname);
+      facts.boot = report.text(report.nodes[gpu.node_id].boot_id);
+    }
+    if (!facts.uuid.empty() && !seen.insert(facts.uuid).second) {
+      throw ReportError(
+          fmt::format("{}: lists {} twice; leave this report out", made.path, facts.uuid));
+    }
+    made.gpus.push_back(std::move(facts));
+  }
+}
+
+void add_results(LaunchFacts& made, const Report& report) {
+  const std::size_t gpus = report.gpus.size();
+  made.verdicts.assign(made.cases.size() * gpus, Verdict::not_run);
+  made.descriptors.assign(made.verdicts.size(), 0);
+  for (const ResultRow& result : report.results) {
+    const std::size_t cell = result.case_id * gpus + result.gpu_id;
+    made.verdicts[cell] = result.verdict;
+    if (result.rows_run == result.rows_planned) made.descriptors[cell] = result.descriptors;
+    if (made.cases[result.case_id].starts_with("behaviour.") && result.verdict == Verdict::pass) {
+      made.behaviours[{result.case_id, result.gpu_id}] = report.text(result.notes);
+    }
+    if (result.verdict != Verdict::pass && result.reason != 0) {
+      made.evidence.try_emplace(result.case_id, Evidence{std::string(report.text(result.reason)),
+                                                         std::string(report.text(result.replay))});
+    }
+  }
+}
+
+void add_series(LaunchFacts& made, const Report& report) {
+  std::map<std::tuple<std::uint32_t, std::uint32_t>, std::size_t> places;  // case, metric's name
+  for (const MetricRow& metric : report.metrics) {
+    const ResultRow& result = report.results[metric.result_id];
+    const auto [at, is_new] = places.try_emplace({result.case_id, metric.name}, made.series.size());
+    if (is_new) {
+      made.series.push_back({.of_case = result.case_id,
+                             .name = std::string(report.text(metric.name)),
+                             .unit = std::string(report.text(metric.unit)),
+                             .higher_is_better = metric.higher_is_better != 0,
+                             .medians = std::vector<double>(
+                                 made.gpus.size(), std::numeric_limits<double>::quiet_NaN()),
+                             .sm_mhz = std::vector<float>(
+                                 made.gpus.size(), std::numeric_limits<float>::quiet_NaN())});
+    }
+    // A number stands only beside a pass, and its logarithm needs one above 0.
+    if (result.verdict != Verdict::pass || !(metric.median > 0)) continue;
+    made.series[at->second].medians[result.gpu_id] = metric.median;
+    made.series[at->second].sm_mhz[result.gpu_id] = result.sm_mhz;
+  }
+}
+
+void add_noise(LaunchFacts& made, const Report& report) {
+  constexpr std::string_view kPrefix = "noise.";
+  for (const ProvenanceRow& row : report.provenance) {
+    const std::string_view key = report.text(row.key);
+    if (!key.starts_with(kPrefix)) continue;
+    const std::string text(report.text(row.value));
+    const double value = std::strtod(text.c_str(), nullptr);
+    if (value > 0 && std::isfinite(value))
+      made.noise[std::string(key.substr(kPrefix.size()))] = value;
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string>& gpu_factor_names() {
+  static const std::vector<std::string> names = {"driver",
+                                                 "cuda_driver",
+                                                 "product",
+                                                 "vbios",
+                                                 "board_part",
+                                                 "sm_count",
+                                                 "memory",
+                                                 "ecc",
+                                                 "mig",
+                                                 "persistence",
+                                                 "power_cap",
+                                                 "app_sm_clock",
+                                                 "app_memory_clock",
+                                                 "max_sm_clock",
+                                                 "nvlinks_up",
+                                                 "remapped_rows",
+                                                 "nccl",
+                                                 "cuda_runtime",
+                                                 "node",
+                                                 "kernel",
+                                                 "os",
+                                                 "cpu",
+                                                 "mpi"};
+  return names;
+}
+
+LaunchFacts facts_of(const Report& report, const std::string& path) {
+  LaunchFacts made;
+  made.path = path;
+  made.launch = report.launch;
+  made.factors = factors_of(report);
+  add_gpus(made, report);
+  std::set<std::string_view> seen;
+  for (const CaseRow& row : report.cases) {
+    if (!seen.insert(row.name.view()).second) {
+      throw ReportError(
+          fmt::format("{}: lists case {} twice; leave this report out", path, row.name.view()));
+    }
+    made.cases.emplace_back(row.name.view());
+    made.over_all_gpus.push_back(report.text(row.scope) == "all_gpus");
+  }
+  add_results(made, report);
+  add_series(made, report);
+  add_noise(made, report);
+  return made;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,67 @@
+// What compare needs of one report, in columns: a report of two million results holds 300 MB of
+// rows, its facts 20 MB, so that reports are read one after the other.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reports/store/report.hpp"
+
+namespace tidemark {
+
+/// One thing that may differ between launches: "vbios", "96.00.A5.00.1A". Empty: not known.
+struct Factor {
+  std::string name, value;
+};
+
+struct FactsOfGpu {
+  std::string uuid;  // empty: its rank never reported
+  std::string node;  // hostname
+  std::string boot;
+  std::uint32_t number = 0;         // gpu_id
+  std::vector<std::string> values;  // in the order of gpu_factor_names()
+};
+
+/// Names of what is known of each GPU and its machine; "driver" and "cuda_driver" come first.
+const std::vector<std::string>& gpu_factor_names();
+inline constexpr std::size_t kDriverFactors = 2;
+
+/// One metric of one case: a value a GPU.
+struct SeriesOfLaunch {
+  std::uint32_t of_case = 0;
+  std::string name, unit;
+  bool higher_is_better = true;
+  std::vector<double> medians;  // by GPU; NaN where its result did not pass or has none
+  std::vector<float> sm_mhz;    // by GPU; clock of the SMs beside it, NaN where not read
+};
+
+/// Why a result is no pass, and how to run it again.
+struct Evidence {
+  std::string reason, replay;
+};
+
+struct LaunchFacts {
+  std::string path;
+  LaunchRow launch;
+  std::vector<Factor>
+      factors;  // of the launch: level, seed, trees, compilers, arguments, variables
+  std::vector<FactsOfGpu> gpus;
+  std::vector<std::string> cases;
+  std::vector<bool> over_all_gpus;         // by case: its GPUs work on one thing together
+  std::vector<Verdict> verdicts;           // case * GPUs + GPU
+  std::vector<std::uint64_t> descriptors;  // the same; 0 without any, or where rows are missing
+  std::vector<SeriesOfLaunch> series;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> behaviours;  // case, GPU: notes
+  std::map<std::uint32_t, Evidence> evidence;  // by case: of its first result that did not pass
+  /// Standard deviation of a launch, natural logarithm, by "<case>/<metric>": from launches without
+  /// any change, as key `noise.<case>/<metric>` of provenance holds it.
+  std::map<std::string, double> noise;
+};
+
+/// Throws ReportError where a GPU or case stands in the report twice.
+LaunchFacts facts_of(const Report& report, const std::string& path);
+
+}  // namespace tidemark

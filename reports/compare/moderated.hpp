@@ -1,0 +1,58 @@
+// Effects of a change on many rows measured over a few launches: the shift that all rows of a
+// launch share is estimated apart, and each row's variance is drawn towards that of all rows.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace tidemark {
+
+/// Logarithms of what was measured, one row a series (or GPU), one column a launch; NaN where there
+/// is nothing. The first `base` columns are the launches before the change.
+struct LaunchMatrix {
+  std::size_t rows = 0, launches = 0, base = 0;
+  std::vector<double> values;
+
+  LaunchMatrix(std::size_t all_rows, std::size_t all_launches, std::size_t base_launches);
+  double& at(std::size_t row, std::size_t launch) { return values[row * launches + launch]; }
+  double at(std::size_t row, std::size_t launch) const { return values[row * launches + launch]; }
+};
+
+/// New minus base of one row, and how sure that is. Everything is NaN where it cannot be told.
+struct Effect {
+  std::size_t base = 0, fresh = 0;  // launches that have a value, on either side
+  double effect = 0;                // difference of the means, natural logarithm
+  double spread = 0;                // standard deviation of a launch after moderation
+  double standard_error = 0;        // of the effect
+  double degrees = 0;               // of freedom, of the spread
+  double p = 0;                     // two-sided, of no effect
+  double q = 0;                     // the same after Benjamini-Hochberg over all rows
+
+  /// Half the width of the 95 % confidence interval.
+  double margin() const;
+};
+
+struct Effects {
+  std::vector<Effect> rows;   // of each row's own, the shared shift taken off
+  bool separated = false;     // there were rows enough to tell a shared shift from rows' own
+  std::vector<double> shift;  // by launch; 0 where not separated
+  /// By launch: 1, or less where all rows scatter more than in the other launches.
+  std::vector<double> weights;
+  Effect shared;  // of the shift; q is p
+};
+
+/// Rows below which a launch that scatters more than the others cannot be told.
+inline constexpr std::size_t kFewestRowsForWeights = 10;
+
+/// Rows below which a shift of all cannot be told from one row's own.
+inline constexpr std::size_t kFewestRowsForShift = 4;
+
+/// `known_spread`, one a row or none: standard deviation of a launch where it is known from
+/// launches without any change, else NaN; it takes the place of what the other rows say.
+Effects moderated_effects(const LaunchMatrix& matrix, std::span<const double> known_spread = {});
+
+/// Benjamini and Hochberg's q values; NaN stays NaN and does not count.
+std::vector<double> false_discovery_rates(std::span<const double> p);
+
+}  // namespace tidemark

@@ -1,0 +1,97 @@
+// The statistics on numbers whose answers are known.
+#include "reports/compare/moderated.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "reports/compare/rank_tests.hpp"
+#include "reports/compare/student_t.hpp"
+
+namespace tidemark {
+namespace {
+
+TEST(StudentT, AgreesWithPrintedTables) {
+  EXPECT_NEAR(student_two_sided(12.706, 1), 0.05, 1e-5);
+  EXPECT_NEAR(student_two_sided(2.228, 10), 0.05, 1e-4);
+  EXPECT_NEAR(student_two_sided(-4.587, 10), 0.001, 1e-5);
+  EXPECT_NEAR(student_upper(0.025, 8), 2.306, 1e-3);
+  EXPECT_NEAR(student_upper(0.0005, 12), 4.318, 1e-3);
+}
+
+TEST(StudentT, WithoutDegreesNothingIsKnown) { EXPECT_TRUE(std::isnan(student_two_sided(3, 0))); }
+
+TEST(FalseDiscovery, MultipliesByTestsOverRankAndStaysMonotonic) {
+  const std::vector<double> p = {0.01, 0.04, 0.03, 0.5};
+  const std::vector<double> q = false_discovery_rates(p);
+  EXPECT_DOUBLE_EQ(q[0], 0.04);
+  EXPECT_DOUBLE_EQ(q[1], 0.16 / 3);
+  EXPECT_DOUBLE_EQ(q[2], 0.16 / 3);
+  EXPECT_DOUBLE_EQ(q[3], 0.5);
+}
+
+TEST(FalseDiscovery, WhatIsNotKnownDoesNotCount) {
+  const std::vector<double> p = {std::numeric_limits<double>::quiet_NaN(), 0.02};
+  const std::vector<double> q = false_discovery_rates(p);
+  EXPECT_TRUE(std::isnan(q[0]));
+  EXPECT_DOUBLE_EQ(q[1], 0.02);
+}
+
+TEST(Moderated, OneRowIsPooledStudent) {
+  LaunchMatrix matrix(1, 6, 3);
+  matrix.values = {1, 2, 3, 4, 5, 6};
+  const Effects made = moderated_effects(matrix);
+  EXPECT_FALSE(made.separated);
+  EXPECT_DOUBLE_EQ(made.rows[0].effect, 3);
+  EXPECT_DOUBLE_EQ(made.rows[0].degrees, 4);
+  EXPECT_NEAR(made.rows[0].p, 0.02131, 1e-4);  // t = 3.674 with 4 degrees
+}
+
+TEST(Moderated, AShiftOfAllRowsIsTakenOffEachAndGivenApart) {
+  LaunchMatrix matrix(4, 4, 2);
+  matrix.values = {0, 0, 1, 1, 5, 5, 6, 6, 2, 2, 3, 3, 7, 7, 9, 9};
+  const Effects made = moderated_effects(matrix);
+  EXPECT_TRUE(made.separated);
+  EXPECT_DOUBLE_EQ(made.shared.effect, 1);
+  EXPECT_NEAR(made.rows[0].effect, 0, 1e-12);
+  EXPECT_NEAR(made.rows[3].effect, 1, 1e-12);
+}
+
+TEST(Moderated, KnownSpreadServesWhereOneLaunchASideHasNone) {
+  LaunchMatrix matrix(1, 2, 1);
+  matrix.values = {0, 1};
+  const std::vector<double> known = {0.1};
+  EXPECT_TRUE(std::isnan(moderated_effects(matrix).rows[0].p));
+  const Effects made = moderated_effects(matrix, known);
+  EXPECT_DOUBLE_EQ(made.rows[0].spread, 0.1);
+  EXPECT_LT(made.rows[0].p, 0.01);
+}
+
+TEST(Moderated, ALaunchInWhichAllRowsScatterCountsLess) {
+  LaunchMatrix matrix(12, 6, 3);
+  for (std::size_t row = 0; row < 12; ++row) {
+    for (std::size_t launch = 0; launch < 6; ++launch) {
+      const bool up = ((row * 7 + launch * 5) % 4) < 2;
+      matrix.at(row, launch) = (up ? 0.01 : -0.01) * (launch == 4 ? 10 : 1);
+    }
+  }
+  const Effects made = moderated_effects(matrix);
+  EXPECT_LT(made.weights[4], 0.25);
+  EXPECT_DOUBLE_EQ(made.weights[0], 1);
+}
+
+TEST(RankSum, CountsOrders) {
+  const std::vector<double> low = {1, 2, 3}, high = {4, 5, 6};
+  EXPECT_DOUBLE_EQ(rank_sum_p(low, high), 0.1);
+  EXPECT_DOUBLE_EQ(rank_sum_p(high, low), 0.1);
+  EXPECT_DOUBLE_EQ(rank_sum_p(low, low), 1);
+}
+
+TEST(HodgesLehmann, IsTheMedianOfAllDifferences) {
+  const std::vector<double> base = {1, 2, 3}, fresh = {4, 5, 100};
+  EXPECT_DOUBLE_EQ(hodges_lehmann(base, fresh), 3);
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,75 @@
+// Unions of cases and GPUs over all launches.
+#include "reports/compare/pairing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace tidemark {
+namespace {
+
+std::string key_of(const FactsOfGpu& gpu, PairBy by) {
+  if (by == PairBy::uuid || gpu.uuid.empty()) return gpu.uuid;
+  return fmt::format("GPU {}", gpu.number);
+}
+
+void add_cases(Pairing& made) {
+  for (const LaunchFacts* launch : made.launches) {
+    made.cases.insert(made.cases.end(), launch->cases.begin(), launch->cases.end());
+  }
+  std::sort(made.cases.begin(), made.cases.end());
+  made.cases.erase(std::unique(made.cases.begin(), made.cases.end()), made.cases.end());
+  for (const LaunchFacts* launch : made.launches) {
+    std::vector<std::uint32_t> rows(made.cases.size(), kNoRow);
+    for (std::size_t row = 0; row < launch->cases.size(); ++row) {
+      const auto at = std::lower_bound(made.cases.begin(), made.cases.end(), launch->cases[row]);
+      rows[static_cast<std::size_t>(at - made.cases.begin())] = static_cast<std::uint32_t>(row);
+    }
+    made.case_rows.push_back(std::move(rows));
+  }
+}
+
+void add_gpus(Pairing& made, PairBy by) {
+  std::map<std::string, PairedGpu> found;
+  for (std::size_t launch = 0; launch < made.launches.size(); ++launch) {
+    for (const FactsOfGpu& gpu : made.launches[launch]->gpus) {
+      const std::string key = key_of(gpu, by);
+      if (key.empty()) continue;
+      PairedGpu& paired =
+          found.try_emplace(key, PairedGpu{.key = key, .node = gpu.node, .number = gpu.number})
+              .first->second;
+      ++(launch < made.base ? paired.base : paired.fresh);
+    }
+  }
+  for (const auto& [key, gpu] : found) made.gpus.push_back(gpu);
+  std::stable_sort(made.gpus.begin(), made.gpus.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.node, a.number) < std::tie(b.node, b.number);
+  });
+  std::map<std::string_view, std::size_t> places;
+  for (std::size_t i = 0; i < made.gpus.size(); ++i) places[made.gpus[i].key] = i;
+  for (const LaunchFacts* launch : made.launches) {
+    std::vector<std::uint32_t> rows(made.gpus.size(), kNoRow);
+    for (std::size_t row = 0; row < launch->gpus.size(); ++row) {
+      const std::string key = key_of(launch->gpus[row], by);
+      if (!key.empty()) rows[places.at(key)] = static_cast<std::uint32_t>(row);
+    }
+    made.gpu_rows.push_back(std::move(rows));
+  }
+}
+
+}  // namespace
+
+Pairing pair_up(const std::vector<LaunchFacts>& base, const std::vector<LaunchFacts>& fresh,
+                PairBy by) {
+  Pairing made;
+  for (const LaunchFacts& launch : base) made.launches.push_back(&launch);
+  for (const LaunchFacts& launch : fresh) made.launches.push_back(&launch);
+  made.base = base.size();
+  add_cases(made);
+  add_gpus(made, by);
+  return made;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,40 @@
+// Which case and GPU of one launch is which of another: cases by name, GPUs by UUID.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reports/compare/launch_facts.hpp"
+
+namespace tidemark {
+
+/// What makes two GPUs of different reports the same one.
+enum class PairBy { uuid, number };
+
+/// A GPU of any launch.
+struct PairedGpu {
+  std::string key;                    // UUID, or "GPU 3" where paired by number
+  std::string node;                   // hostname where it was first seen
+  std::uint32_t number = 0;           // gpu_id there
+  std::uint32_t base = 0, fresh = 0;  // launches that have it
+};
+
+/// The launches of both sides, those of the base first, and the union of what they hold.
+struct Pairing {
+  std::vector<const LaunchFacts*> launches;
+  std::size_t base = 0;            // launches of the base side
+  std::vector<std::string> cases;  // sorted
+  std::vector<PairedGpu> gpus;     // sorted by node and number
+  // By launch: the row there of each case and GPU above; kNoRow where it has none.
+  std::vector<std::vector<std::uint32_t>> case_rows, gpu_rows;
+
+  std::size_t fresh() const { return launches.size() - base; }
+  bool is_paired(std::size_t gpu) const { return gpus[gpu].base > 0 && gpus[gpu].fresh > 0; }
+};
+
+/// GPUs whose rank never reported have no UUID and pair with nothing.
+Pairing pair_up(const std::vector<LaunchFacts>& base, const std::vector<LaunchFacts>& fresh,
+                PairBy by);
+
+}  // namespace tidemark

@@ -1,0 +1,139 @@
+// Gathers values over launches; GPUs that lack one would move the mean by what GPUs differ.
+#include "reports/compare/series.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace tidemark {
+namespace {
+
+/// By launch the series there; nullptr where it has none.
+using Sources = std::vector<const SeriesOfLaunch*>;
+
+std::map<std::pair<std::uint32_t, std::string>, Sources> sources_of(const Pairing& pairing) {
+  std::map<std::pair<std::uint32_t, std::string>, Sources> made;
+  for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
+    const LaunchFacts& facts = *pairing.launches[launch];
+    std::vector<std::uint32_t> global(facts.cases.size(), kNoRow);
+    for (std::uint32_t i = 0; i < pairing.cases.size(); ++i) {
+      if (const std::uint32_t row = pairing.case_rows[launch][i]; row != kNoRow) global[row] = i;
+    }
+    for (const SeriesOfLaunch& series : facts.series) {
+      Sources& sources = made[{global[series.of_case], series.name}];
+      sources.resize(pairing.launches.size());
+      sources[launch] = &series;
+    }
+  }
+  return made;
+}
+
+double value_at(const Pairing& pairing, const Sources& sources, std::size_t launch,
+                std::size_t gpu) {
+  const std::uint32_t row = pairing.gpu_rows[launch][gpu];
+  if (sources[launch] == nullptr || row == kNoRow) return std::numeric_limits<double>::quiet_NaN();
+  return sources[launch]->medians[row];
+}
+
+/// Launches in which any paired GPU has a value.
+std::vector<std::size_t> launches_with(const Pairing& pairing, const Sources& sources) {
+  std::vector<std::size_t> made;
+  for (std::size_t launch = 0; launch < sources.size(); ++launch) {
+    for (std::size_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
+      if (!pairing.is_paired(gpu) || std::isnan(value_at(pairing, sources, launch, gpu))) continue;
+      made.push_back(launch);
+      break;
+    }
+  }
+  return made;
+}
+
+void choose_gpus(Series& series, const Pairing& pairing, const Sources& sources,
+                 const std::vector<std::size_t>& launches) {
+  for (std::uint32_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
+    if (!pairing.is_paired(gpu)) continue;
+    const bool everywhere = std::all_of(launches.begin(), launches.end(), [&](std::size_t launch) {
+      return !std::isnan(value_at(pairing, sources, launch, gpu));
+    });
+    if (everywhere) {
+      series.gpus.push_back(gpu);
+    } else {
+      ++series.gpus_left_out;
+    }
+  }
+}
+
+void fill(Series& series, const Pairing& pairing, const Sources& sources,
+          const std::vector<std::size_t>& launches) {
+  const std::size_t all = pairing.launches.size();
+  series.goodness = LaunchMatrix(series.gpus.size(), all, pairing.base);
+  series.per_clock = series.goodness;
+  const double sign = series.higher_is_better ? 1 : -1;
+  for (std::size_t i = 0; i < series.gpus.size(); ++i) {
+    for (const std::size_t launch : launches) {
+      const std::uint32_t row = pairing.gpu_rows[launch][series.gpus[i]];
+      const double goodness = sign * std::log(sources[launch]->medians[row]);
+      series.goodness.at(i, launch) = goodness;
+      // A rate falls and a time grows with a slower clock: both lose the clock's logarithm.
+      const auto clock = static_cast<double>(sources[launch]->sm_mhz[row]);
+      if (clock > 0) series.per_clock.at(i, launch) = goodness - std::log(clock);
+    }
+  }
+}
+
+/// Why launches cannot be held against each other, empty where they can.
+std::string unfit_of(const Pairing& pairing, std::uint32_t of_case, const Sources& sources) {
+  const SeriesOfLaunch* first = nullptr;
+  std::size_t gpus = 0;
+  for (std::size_t launch = 0; launch < sources.size(); ++launch) {
+    const SeriesOfLaunch* source = sources[launch];
+    if (source == nullptr) continue;
+    const LaunchFacts& facts = *pairing.launches[launch];
+    if (first == nullptr) {
+      first = source;
+      gpus = facts.gpus.size();
+    }
+    if (source->unit != first->unit || source->higher_is_better != first->higher_is_better) {
+      return "its unit or direction is not the same in all reports";
+    }
+    // GPUs that work together are as fast as their number lets them.
+    if (facts.over_all_gpus[pairing.case_rows[launch][of_case]] && facts.gpus.size() != gpus) {
+      return "it ran over another number of GPUs";
+    }
+  }
+  return {};
+}
+
+double stored_noise(const Pairing& pairing, const std::string& key) {
+  double most = std::numeric_limits<double>::quiet_NaN();
+  for (const LaunchFacts* launch : pairing.launches) {
+    const auto at = launch->noise.find(key);
+    if (at != launch->noise.end()) most = std::fmax(most, at->second);
+  }
+  return most;
+}
+
+}  // namespace
+
+std::vector<Series> series_of(const Pairing& pairing) {
+  std::vector<Series> made;
+  for (const auto& [key, sources] : sources_of(pairing)) {
+    Series series;
+    series.of_case = key.first;
+    series.metric = key.second;
+    series.unfit = unfit_of(pairing, key.first, sources);
+    const SeriesOfLaunch* const first =
+        *std::find_if(sources.begin(), sources.end(), [](const auto* each) { return each; });
+    series.unit = first->unit;
+    series.higher_is_better = first->higher_is_better;
+    series.noise = stored_noise(pairing, pairing.cases[key.first] + "/" + key.second);
+    const std::vector<std::size_t> launches = launches_with(pairing, sources);
+    choose_gpus(series, pairing, sources, launches);
+    fill(series, pairing, sources, launches);
+    made.push_back(std::move(series));
+  }
+  return made;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,29 @@
+// The values of one metric of one case over all launches and GPUs.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "reports/compare/moderated.hpp"
+#include "reports/compare/pairing.hpp"
+
+namespace tidemark {
+
+struct Series {
+  std::uint32_t of_case = 0;  // index into the pairing
+  std::string metric, unit;
+  bool higher_is_better = true;
+  std::string unfit = {};           // why its launches cannot be held against each other
+  std::vector<std::uint32_t> gpus;  // with a value in every launch that has any; pairing's indices
+  std::size_t gpus_left_out = 0;    // paired GPUs that are not among them
+  LaunchMatrix goodness{0, 0, 0};   // GPUs x launches: logarithm, above for better
+  LaunchMatrix per_clock{0, 0, 0};  // the same at equal SM clocks
+  double noise = std::numeric_limits<double>::quiet_NaN();  // stored, NaN without
+};
+
+/// Every series of any launch, by case and metric.
+std::vector<Series> series_of(const Pairing& pairing);
+
+}  // namespace tidemark

@@ -1,0 +1,43 @@
+// What differs between the two sides apart from the results: the driver, which is what compare is
+// asked about, and everything else that could be the cause instead.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/compare/pairing.hpp"
+
+namespace tidemark {
+
+/// Something recorded that is not the same on both sides.
+struct SetupDifference {
+  std::string factor = {};  // "driver", "vbios", "seed", ...
+  std::string base = {},
+              fresh = {};  // values, the commonest first; "unknown" where none was recorded
+  std::size_t gpus = 0;    // that it concerns; 0: the launch as a whole
+  bool subject = false;    // the driver itself
+  bool allowed = false;    // the user says that it is not the cause
+};
+
+/// What a change of the results can be put down to.
+enum class Cause { driver, nothing_recorded, confounded };
+
+struct SetupComparison {
+  std::vector<SetupDifference> differences;  // the driver first
+  std::vector<std::string> remarks;          // what was not recorded, boots
+  Cause cause = Cause::nothing_recorded;
+
+  bool differs(std::string_view factor) const;
+};
+
+/// `allowed`: factors that do not count as confounders.
+SetupComparison compare_setups(const Pairing& pairing, PairBy by,
+                               const std::set<std::string>& allowed);
+
+/// Every name that `allowed` may hold; "environment" stands for all variables.
+std::vector<std::string_view> factor_names();
+
+}  // namespace tidemark

@@ -1,0 +1,238 @@
+// First the GPUs that changed unlike the others, then the cases over the rest, then what all cases
+// share.
+#include "reports/compare/speed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "reports/compare/series.hpp"
+#include "reports/compare/student_t.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+
+bool is_few(const Effect& effect) { return std::min(effect.base, effect.fresh) < kFewestLaunches; }
+
+double alpha_of(const Effect& effect, const SpeedPolicy& policy) {
+  constexpr double kFifth = 0.2;
+  const bool sure = std::min(effect.base, effect.fresh) >= kSureLaunches;
+  return policy.false_discovery * (sure ? 1 : kFifth);
+}
+
+double floor_of(const Series& series, const SpeedPolicy& policy) {
+  return std::isnan(series.noise) ? policy.floor
+                                  : std::max(policy.floor, kNoiseFloors * series.noise);
+}
+
+/// Mean over the rows that are not left out; NaN where a launch has none.
+std::vector<double> means_of(const LaunchMatrix& matrix, const std::vector<bool>& left_out) {
+  std::vector<double> made(matrix.launches);
+  for (std::size_t launch = 0; launch < matrix.launches; ++launch) {
+    double sum = 0;
+    std::size_t n = 0;
+    for (std::size_t row = 0; row < matrix.rows; ++row) {
+      if (left_out[row]) continue;
+      sum += matrix.at(row, launch);
+      ++n;
+    }
+    made[launch] = n == 0 ? kNothing : sum / static_cast<double>(n);
+  }
+  return made;
+}
+
+double mean_of(const std::vector<double>& values, const std::vector<double>& weights,
+               std::size_t first, std::size_t end) {
+  double sum = 0, weight = 0;
+  for (std::size_t i = first; i < end; ++i) {
+    if (std::isnan(values[i])) continue;
+    sum += weights[i] * values[i];
+    weight += weights[i];
+  }
+  return weight > 0 ? sum / weight : kNothing;
+}
+
+/// What a person reads beside the verdict, under the same weights of launches.
+void fill_means(SpeedFinding& finding, const std::vector<double>& weights, std::size_t base) {
+  const auto mean = [&](const std::vector<double>& values, bool fresh) {
+    return mean_of(values, weights, fresh ? base : 0, fresh ? values.size() : base);
+  };
+  const double sign = finding.higher_is_better ? 1 : -1;
+  finding.base_value = std::exp(sign * mean(finding.launches, false));
+  finding.fresh_value = std::exp(sign * mean(finding.launches, true));
+  finding.total = mean(finding.launches, true) - mean(finding.launches, false);
+  finding.per_clock =
+      mean(finding.launches_per_clock, true) - mean(finding.launches_per_clock, false);
+}
+
+/// Every GPU of every series, judged against the other GPUs of its series.
+struct GpuEffects {
+  std::vector<Effects> by_series;  // empty where there are too few GPUs
+};
+
+/// Benjamini-Hochberg over all GPUs of all series at once.
+GpuEffects gpu_effects(const std::vector<Series>& all) {
+  GpuEffects made;
+  std::vector<double> p;
+  for (const Series& series : all) {
+    made.by_series.push_back(series.gpus.size() < kFewestGpus || !series.unfit.empty()
+                                 ? Effects{}
+                                 : moderated_effects(series.goodness));
+    for (const Effect& effect : made.by_series.back().rows) p.push_back(effect.p);
+  }
+  const std::vector<double> q = false_discovery_rates(p);
+  std::size_t at = 0;
+  for (Effects& effects : made.by_series) {
+    for (Effect& effect : effects.rows) effect.q = q[at++];
+  }
+  return made;
+}
+
+/// Which GPUs of a series changed unlike the others, by their verdict.
+std::vector<SpeedVerdict> judge_gpus(const Series& series, const Effects& effects,
+                                     const SpeedPolicy& policy) {
+  std::vector<SpeedVerdict> made(series.gpus.size(), SpeedVerdict::not_compared);
+  for (std::size_t i = 0; i < effects.rows.size(); ++i) {
+    const Effect& effect = effects.rows[i];
+    // Noise is stored for the mean of a launch; one GPU has more of it, which its own spread shows.
+    made[i] =
+        judge_effect(effect, floor_of(series, policy), policy.false_discovery, is_few(effect));
+  }
+  return made;
+}
+
+void add_gpu_findings(SpeedComparison& made, const Series& series, const Effects& effects,
+                      const std::vector<SpeedVerdict>& verdicts) {
+  for (const SpeedVerdict verdict : {SpeedVerdict::regressed, SpeedVerdict::improved}) {
+    GpuFinding finding{
+        .of_case = series.of_case, .metric = series.metric, .verdict = verdict, .gpus = {}};
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+      if (verdicts[i] != verdict) continue;
+      const double effect = effects.rows[i].effect;
+      finding.least = finding.gpus.empty() ? effect : std::min(finding.least, effect);
+      finding.most = finding.gpus.empty() ? effect : std::max(finding.most, effect);
+      finding.gpus.push_back(series.gpus[i]);
+    }
+    if (!finding.gpus.empty()) made.gpus.push_back(std::move(finding));
+  }
+}
+
+std::vector<bool> left_out_of(const std::vector<SpeedVerdict>& verdicts) {
+  std::vector<bool> made;
+  made.reserve(verdicts.size());
+  for (const SpeedVerdict verdict : verdicts) {
+    made.push_back(verdict == SpeedVerdict::regressed || verdict == SpeedVerdict::improved);
+  }
+  return made;
+}
+
+SpeedFinding finding_of(const Series& series, const Pairing& pairing,
+                        const std::vector<bool>& left_out, const SpeedPolicy& policy) {
+  SpeedFinding made{.of_case = series.of_case,
+                    .metric = series.metric,
+                    .unit = series.unit,
+                    .higher_is_better = series.higher_is_better};
+  made.floor = floor_of(series, policy);
+  made.noise = series.noise;
+  made.launches = means_of(series.goodness, left_out);
+  made.gpus = static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), false));
+  made.gpus_left_out = series.gpus_left_out + series.gpus.size() - made.gpus;
+  made.launches_per_clock = means_of(series.per_clock, left_out);
+  fill_means(made, std::vector<double>(pairing.launches.size(), 1.0), pairing.base);
+  made.smallest_seen = made.own.effect = kNothing;
+  if (!series.unfit.empty()) {
+    made.why = series.unfit;
+  } else if (series.gpus.empty()) {
+    made.why = "no GPU has it in every launch of both sides";
+  } else if (std::isnan(made.total)) {
+    made.why = "one side has no value of it";
+  }
+  return made;
+}
+
+/// The least effect found 8 times of 10 if it were the only one among `tests`.
+double smallest_seen(const Effect& effect, double floor, std::size_t tests, double alpha) {
+  if (std::isnan(effect.standard_error)) return kFewLaunchesFloors * floor;
+  constexpr double kMissed = 0.2;
+  const double needed = student_upper(alpha / (2 * static_cast<double>(tests)), effect.degrees) +
+                        student_upper(kMissed, effect.degrees);
+  const double least = is_few(effect) ? kFewLaunchesFloors * floor : floor;
+  return std::max(least, needed * effect.standard_error);
+}
+
+void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPolicy& policy) {
+  std::vector<std::size_t> judged;
+  for (std::size_t i = 0; i < made.series.size(); ++i) {
+    if (made.series[i].why.empty()) judged.push_back(i);
+  }
+  LaunchMatrix matrix(judged.size(), pairing.launches.size(), pairing.base);
+  std::vector<double> noise;
+  for (std::size_t row = 0; row < judged.size(); ++row) {
+    const SpeedFinding& finding = made.series[judged[row]];
+    noise.push_back(finding.noise);
+    for (std::size_t launch = 0; launch < matrix.launches; ++launch) {
+      matrix.at(row, launch) = finding.launches[launch];
+    }
+  }
+  made.effects = moderated_effects(matrix, noise);
+  for (std::size_t row = 0; row < judged.size(); ++row) {
+    SpeedFinding& finding = made.series[judged[row]];
+    finding.own = made.effects.rows[row];
+    fill_means(finding, made.effects.weights, pairing.base);
+    const bool few = is_few(finding.own);
+    const double alpha = alpha_of(finding.own, policy);
+    finding.verdict = judge_effect(finding.own, finding.floor, alpha, few);
+    finding.smallest_seen = smallest_seen(finding.own, finding.floor, judged.size(), alpha);
+    if (finding.verdict == SpeedVerdict::ambiguous) {
+      finding.why = few ? fmt::format("fewer than {} launches a side", kFewestLaunches)
+                        : "the noise hides whether it is below the least effect that counts";
+    }
+  }
+  if (made.effects.separated) {
+    made.shared = judge_effect(made.effects.shared, policy.floor, policy.shared_alpha,
+                               is_few(made.effects.shared));
+  }
+}
+
+}  // namespace
+
+SpeedVerdict judge_effect(const Effect& effect, double floor, double alpha, bool few) {
+  if (effect.base == 0 || effect.fresh == 0) return SpeedVerdict::not_compared;
+  const SpeedVerdict changed = effect.effect < 0 ? SpeedVerdict::regressed : SpeedVerdict::improved;
+  const double size = std::abs(effect.effect);
+  const double least = few ? kFewLaunchesFloors * floor : floor;
+  // Without a spread there is no test; the wide margin stands in for it.
+  const bool untested = few && std::isnan(effect.q);
+  if (size >= least && (untested || effect.q < alpha)) return changed;
+  if (size + effect.margin() <= floor) return SpeedVerdict::same;
+  return SpeedVerdict::ambiguous;
+}
+
+SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy) {
+  SpeedComparison made;
+  const std::vector<Series> all = series_of(pairing);
+  const GpuEffects gpus = gpu_effects(all);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::vector<SpeedVerdict> verdicts = judge_gpus(all[i], gpus.by_series[i], policy);
+    std::vector<bool> left_out = left_out_of(verdicts);
+    // Where most changed, they are the case, and the few that did not stay in its mean.
+    if (2 * std::count(left_out.begin(), left_out.end(), true) >=
+        static_cast<std::ptrdiff_t>(left_out.size())) {
+      left_out.assign(left_out.size(), false);
+    }
+    add_gpu_findings(made, all[i], gpus.by_series[i], verdicts);
+    made.series.push_back(finding_of(all[i], pairing, left_out, policy));
+  }
+  judge_series(made, pairing, policy);
+  for (const SpeedFinding& finding : made.series) {
+    ++made.counts[static_cast<std::size_t>(finding.verdict)];
+  }
+  return made;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,85 @@
+// What became of each measured number between the two sides: the launch is the unit, GPUs are
+// paired, and a shift of all GPUs or of all cases of a launch is told from that of one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/compare/moderated.hpp"
+#include "reports/compare/pairing.hpp"
+
+namespace tidemark {
+
+enum class SpeedVerdict : std::uint8_t { regressed, improved, ambiguous, same, not_compared };
+inline constexpr std::array<std::string_view, 5> kSpeedVerdictNames = {
+    "regressed", "improved", "ambiguous", "same", "not_compared"};
+
+constexpr std::string_view name_of(SpeedVerdict verdict) {
+  return kSpeedVerdictNames[static_cast<std::size_t>(verdict)];
+}
+
+/// What counts as a change at all.
+struct SpeedPolicy {
+  double floor = 0.01;            // least effect that matters, natural logarithm
+  double false_discovery = 0.05;  // Benjamini-Hochberg over all series
+  double shared_alpha = 0.01;     // of the one test of the shared shift
+};
+
+/// Launches a side below which a small change cannot be believed.
+inline constexpr std::size_t kFewestLaunches = 3;
+/// Launches a side below which the rate of false discoveries is held to a fifth: variances of three
+/// launches are so unsure that 5 % became 9 % in trials.
+inline constexpr std::size_t kSureLaunches = 5;
+/// With fewer than kFewestLaunches, an effect must be this many times the floor.
+inline constexpr double kFewLaunchesFloors = 3;
+/// The floor is at least this many standard deviations of a launch without any change.
+inline constexpr double kNoiseFloors = 3;
+/// GPUs below which one that changed cannot be told from the others.
+inline constexpr std::size_t kFewestGpus = 4;
+
+/// One metric of one case. Effects are in natural logarithms, above 0 for better.
+struct SpeedFinding {
+  std::uint32_t of_case = 0;  // index into the pairing
+  std::string metric = {}, unit = {};
+  bool higher_is_better = true;
+  SpeedVerdict verdict = SpeedVerdict::not_compared;
+  std::string why = {};      // why it could not be compared, or is ambiguous
+  Effect own = {};           // without the shift that all series share
+  double total = 0;          // with it
+  double per_clock = 0;      // the total effect at equal SM clocks; NaN where they were not read
+  double floor = 0;          // least effect that counts
+  double noise = 0;          // stored standard deviation without any change, NaN without
+  double smallest_seen = 0;  // least own effect that would have been found 8 times of 10
+  double base_value = 0, fresh_value = 0;   // geometric means over launches and GPUs, in the unit
+  std::size_t gpus = 0, gpus_left_out = 0;  // GPUs with a value in every launch; the others
+  std::vector<double> launches =
+      {};  // by launch: mean over those GPUs of the logarithm, NaN without
+  std::vector<double> launches_per_clock = {};  // the same at equal SM clocks
+};
+
+/// GPUs whose number changed unlike that of the other GPUs.
+struct GpuFinding {
+  std::uint32_t of_case = 0;
+  std::string metric = {};
+  SpeedVerdict verdict = SpeedVerdict::regressed;
+  std::vector<std::uint32_t> gpus;  // indices into the pairing, ascending
+  double least = 0, most = 0;       // their own effects, the others' median taken off
+};
+
+struct SpeedComparison {
+  std::vector<SpeedFinding> series;  // in the order of cases
+  std::vector<GpuFinding> gpus;
+  Effects effects;                                   // behind `series` where compared
+  SpeedVerdict shared = SpeedVerdict::not_compared;  // of the shift that all series share
+  std::array<std::size_t, 5> counts{};               // of series, by verdict
+};
+
+SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy);
+
+/// The verdict on an effect with this floor. `few`: fewer than kFewestLaunches on a side.
+SpeedVerdict judge_effect(const Effect& effect, double floor, double alpha, bool few);
+
+}  // namespace tidemark

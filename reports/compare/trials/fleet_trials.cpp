@@ -1,0 +1,182 @@
+// Counts how often compare is right about synthetic fleets and prints the table of
+// reports/README.md; with --write it leaves the reports of one trial instead.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "reports/compare/comparison.hpp"
+#include "reports/compare/show_comparison.hpp"
+#include "reports/compare/trials/synthetic_fleet.hpp"
+
+namespace tidemark {
+namespace {
+
+struct Typed {
+  std::uint32_t gpus = 8, cases = 100, launches = 5, trials = 200, threads = 2;
+  std::uint64_t seed = 1;
+  bool apart = false;
+  std::string write;
+  double write_slower = 0;
+};
+
+std::vector<LaunchFacts> side_of(const SyntheticFleet& fleet, std::uint32_t launches, bool fresh,
+                                 const FleetChange& change) {
+  std::vector<LaunchFacts> made;
+  for (std::uint32_t i = 0; i < launches; ++i) {
+    made.push_back(facts_of(synthetic_launch(fleet, i, fresh, change),
+                            fmt::format("{}-{}", fresh ? "new" : "base", i)));
+  }
+  return made;
+}
+
+Comparison trial(const Typed& typed, std::uint32_t number, const FleetChange& change) {
+  SyntheticFleet fleet{.gpus = typed.gpus, .cases = typed.cases, .seed = typed.seed + number};
+  fleet.noise.apart = typed.apart;
+  return compare_launches(side_of(fleet, typed.launches, false, change),
+                          side_of(fleet, typed.launches, true, change), {});
+}
+
+bool is_change(SpeedVerdict verdict) {
+  return verdict == SpeedVerdict::regressed || verdict == SpeedVerdict::improved;
+}
+
+/// A change is said of anything but the first case.
+bool any_other(const Comparison& made) {
+  for (const SpeedFinding& finding : made.speed.series) {
+    if (finding.of_case != 0 && is_change(finding.verdict)) return true;
+  }
+  return !made.speed.gpus.empty() || is_change(made.speed.shared);
+}
+
+bool first_case_found(const Comparison& made) {
+  return made.speed.series.front().verdict == SpeedVerdict::regressed;
+}
+
+bool only_first_node(const Comparison& made) {
+  if (made.speed.gpus.size() != made.pairing.cases.size()) return false;
+  for (const GpuFinding& finding : made.speed.gpus) {
+    if (finding.verdict != SpeedVerdict::regressed || finding.gpus.size() != kGpusOfNode ||
+        finding.gpus.back() >= kGpusOfNode) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// The lines down to the first empty one: the verdict and its cause.
+bool verdict_names_driver(const Comparison& made) {
+  const std::string text = show_comparison(made, {});
+  return made.setup.cause == Cause::driver ||
+         text.substr(0, text.find("\n\n")).find("driver") != std::string::npos;
+}
+
+using Judge = std::function<bool(const Comparison&)>;
+
+/// How many trials this holds of, for each judge.
+std::vector<std::uint32_t> counted(const Typed& typed, const FleetChange& change,
+                                   const std::vector<Judge>& judges) {
+  std::vector<std::atomic<std::uint32_t>> counts(judges.size());
+  std::atomic<std::uint32_t> next{0};
+  const auto work = [&] {
+    for (std::uint32_t number = next++; number < typed.trials; number = next++) {
+      const Comparison made = trial(typed, number, change);
+      for (std::size_t i = 0; i < judges.size(); ++i) counts[i] += judges[i](made) ? 1U : 0U;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint32_t i = 0; i < typed.threads; ++i) threads.emplace_back(work);
+  }
+  return {counts.begin(), counts.end()};
+}
+
+void say(const Typed& typed, std::string_view what, std::string_view asked, std::uint32_t count) {
+  constexpr double kPercent = 100;
+  fmt::print("| {} | {} | {} | {} | {} of {} ({:.1f} %) |\n", typed.gpus, typed.launches, what,
+             asked, count, typed.trials, kPercent * count / typed.trials);
+  std::fflush(stdout);
+}
+
+void run_trials(const Typed& typed) {
+  const Judge other = any_other, first = first_case_found, driver = verdict_names_driver;
+  const Judge any = [](const Comparison& made) {
+    return any_other(made) || first_case_found(made);
+  };
+  const Judge shared = [](const Comparison& made) {
+    return made.speed.shared == SpeedVerdict::regressed;
+  };
+  constexpr double kTwoPercent = -0.0202, kFivePercent = -0.0513;
+  const Judge change_of_all = [](const Comparison& made) { return is_change(made.speed.shared); };
+  const Judge one_gpu = [](const Comparison& made) { return !made.speed.gpus.empty(); };
+  const auto same = counted(typed, {}, {any, change_of_all, one_gpu});
+  say(typed, "nothing changed", "any finding", same[0]);
+  say(typed, "nothing changed", "of these a shift of all", same[1]);
+  say(typed, "nothing changed", "of these a GPU", same[2]);
+  const auto lone = counted(typed, {.first_case = kTwoPercent}, {first, other, driver});
+  say(typed, "one case 2 % slower", "found", lone[0]);
+  say(typed, "one case 2 % slower", "any other finding", lone[1]);
+  say(typed, "one case 2 % slower", "the verdict names the driver", lone[2]);
+  const auto all = counted(typed, {.all_cases = kTwoPercent}, {shared});
+  say(typed, "all cases 2 % slower", "found as shared by all", all[0]);
+  if (typed.gpus > 2 * kGpusOfNode) {
+    const auto node = counted(typed, {.first_node = kFivePercent}, {only_first_node});
+    say(typed, "one node 5 % slower", "all its GPUs in all cases, and no other", node[0]);
+  }
+  const auto vbios = counted(typed, {.first_case = kTwoPercent, .vbios = true}, {first, driver});
+  say(typed, "one case 2 % slower, other VBIOS", "found", vbios[0]);
+  say(typed, "one case 2 % slower, other VBIOS", "the verdict names the driver", vbios[1]);
+}
+
+void write_reports(const Typed& typed) {
+  SyntheticFleet fleet{.gpus = typed.gpus, .cases = typed.cases, .seed = typed.seed};
+  fleet.noise.apart = typed.apart;
+  std::filesystem::create_directories(typed.write);
+  const FleetChange change{.first_case = std::log1p(-typed.write_slower / 100)};
+  for (const bool fresh : {false, true}) {
+    for (std::uint32_t i = 0; i < typed.launches; ++i) {
+      write_report(synthetic_launch(fleet, i, fresh, change),
+                   fmt::format("{}/{}-{}.h5", typed.write, fresh ? "new" : "base", i));
+    }
+  }
+}
+
+int trials_main(int argc, char** argv) {
+  Typed typed;
+  CLI::App app("How often compare is right about synthetic fleets");
+  app.add_option("--gpus", typed.gpus, "GPUs, eight a node (8)")->check(CLI::Range(1, 4096));
+  app.add_option("--cases", typed.cases, "Cases (100)")->check(CLI::Range(1, 10000));
+  app.add_option("--launches", typed.launches, "Launches a side (5)")->check(CLI::Range(1, 100));
+  app.add_option("--trials", typed.trials, "Trials a line (200)")->check(CLI::Range(1, 1000000));
+  app.add_option("--threads", typed.threads, "Threads (2)")->check(CLI::Range(1, 64));
+  app.add_option("--seed", typed.seed, "Of the first trial (1)");
+  app.add_flag("--apart", typed.apart, "Each GPU has launch noise of its own");
+  app.add_option("--write", typed.write, "Leave the reports of one trial in this folder instead");
+  app.add_option("--slower", typed.write_slower, "With --write: percent that the first case loses")
+      ->check(CLI::Range(0.0, 90.0));
+  CLI11_PARSE(app, argc, argv);
+  if (typed.write.empty()) {
+    run_trials(typed);
+  } else {
+    write_reports(typed);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace tidemark
+
+int main(int argc, char** argv) {
+  try {
+    return tidemark::trials_main(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "fleet_trials: {}\n", error.what());
+    return 2;
+  }
+}

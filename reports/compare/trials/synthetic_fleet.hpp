@@ -1,0 +1,44 @@
+// Reports of a fleet that does not exist, with noise of known size: what compare says of them can
+// be checked, and the same seed makes the same bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "reports/store/report.hpp"
+
+namespace tidemark {
+
+/// Standard deviations, natural logarithm.
+struct FleetNoise {
+  double gpu = 0.015;          // of a GPU from the others, for good
+  double launch = 0.0033;      // of a case from launch to launch; differs between cases by
+  double between_cases = 0.5;  // this standard deviation of its logarithm
+  double iteration = 0.002;    // of a sample
+  double shared = 0.003;       // of all cases of a launch together
+  double odd_launches = 0.05;  // share of launches whose case and shared noise are
+  double odd_factor = 5;       // this many times as large
+  bool apart = false;          // a case's launch noise is each GPU's own, not that of all GPUs
+};
+
+/// What is different after the change, natural logarithm; below 0 for slower.
+struct FleetChange {
+  double first_case = 0;  // of the first case on all GPUs
+  double all_cases = 0;
+  double first_node = 0;  // of all cases on the eight GPUs of the first node
+  bool vbios = false;     // the VBIOS is another one, too
+};
+
+struct SyntheticFleet {
+  std::uint32_t gpus = 8, cases = 100;
+  std::uint64_t seed = 1;
+  FleetNoise noise = {};
+};
+
+inline constexpr std::uint32_t kGpusOfNode = 8;
+
+/// Launch number `launch` of one side. The fresh side has another driver, boots and `change`.
+Report synthetic_launch(const SyntheticFleet& fleet, std::uint32_t launch, bool fresh,
+                        const FleetChange& change);
+
+}  // namespace tidemark
