@@ -119,6 +119,11 @@ std::vector<std::size_t> column_offsets(const Source& source, const Table& table
   if (H5Tget_class(type) != H5T_COMPOUND) {
     source.refuse(fmt::format("'{}' has no columns", table.name));
   }
+  // Only a later minor version may have columns that this one does not know; they stay unread.
+  const int known = static_cast<int>(table.columns.size());
+  if (source.minor <= kSchemaMinor && H5Tget_nmembers(type) > known) {
+    source.refuse(fmt::format("table '{}' has columns that no report has", table.name));
+  }
   std::vector<std::size_t> offsets;
   for (const Column& column : table.columns) {
     const int index = H5Tget_member_index(type, std::string(column.name).c_str());
