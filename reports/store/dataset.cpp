@@ -82,7 +82,11 @@ void check_storage(const Source& source, std::string_view name, hid_t dataset,
 }  // namespace
 
 void Source::refuse(const std::string& what, std::string_view hint) const {
-  throw ReportError(fmt::format("{}: {}; {}", name, what, hint));
+  // A name out of the file may hold a line end, or what drives a terminal.
+  std::string clean = what;
+  std::replace_if(
+      clean.begin(), clean.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  throw ReportError(fmt::format("{}: {}; {}", name, clean, hint));
 }
 
 H5Id open_dataset(Source& source, hid_t root, std::string_view name, std::size_t memory_bytes,

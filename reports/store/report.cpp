@@ -169,6 +169,12 @@ void write_report(const Report& report, const std::string& path) {
   sync_folder_of(path);
 }
 
+std::string_view note_of(Protection protection) {
+  if (protection == Protection::filter) return {};
+  return "note: no seccomp here; a report is read under limits of memory, time and open files "
+         "alone";
+}
+
 Report read_report(const std::string& path, Protection& protection) {
   std::uint64_t bytes = 0;
   const Descriptor file = open_report(path, bytes);

@@ -51,6 +51,9 @@ enum class Protection {
   limits,  // this kernel or container has no seccomp: memory, time and open files were limited
 };
 
+/// One line for people where the filter is missing; empty where it is not.
+std::string_view note_of(Protection protection);
+
 /// Reads a report in a confined process of its own and trusts nothing in it. Throws ReportError
 /// with one line. Can be called from several threads.
 Report read_report(const std::string& path, Protection& protection);
