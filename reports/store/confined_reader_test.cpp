@@ -117,7 +117,7 @@ TEST(ConfinedReader, ThatSleepsForEverIsEnded) {
 
 TEST(ConfinedReader, ThatWantsTooMuchMemoryIsEnded) {
   const std::string error = error_of([](int, const RowSink&) {
-    const std::string large(65 * kMegabyte, 'x');
+    const std::string large(512 * kMegabyte, 'x');
     throw ReportError("x.h5: got " + std::to_string(large.size()));
   });
   EXPECT_TRUE(error.starts_with("x.h5: reading it takes more memory than any report does; "))
