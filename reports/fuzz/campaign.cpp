@@ -129,18 +129,23 @@ void execute(const std::string& image, bool confined) {
   ::_exit(0);
 }
 
+bool is_of_the_system(std::string_view library) {
+  return library.find("/libc.so") != library.npos || library.find("san.so") != library.npos;
+}
+
 /// The innermost frame that is not the C library's or the handler's: "libhdf5.so.103+0x1234 name".
 std::string place_of_death(bool& in_hdf5) {
   in_hdf5 = false;
-  for (int i = 1; i < shared->depth; ++i) {
+  bool interrupted = false;  // what called the handler is the C library's
+  for (int i = 0; i < shared->depth; ++i) {
+    void* const frame = shared->frames[static_cast<std::size_t>(i)];
     Dl_info info{};
-    if (dladdr(shared->frames[static_cast<std::size_t>(i)], &info) == 0) continue;
+    if (dladdr(frame, &info) == 0) continue;
     const std::string_view library(info.dli_fname);
-    if (library.find("/libc.so") != library.npos || library.find("san.so") != library.npos)
-      continue;
+    interrupted = interrupted || library.find("/libc.so") != library.npos;
+    if (!interrupted || is_of_the_system(library)) continue;
     in_hdf5 = library.find("libhdf5") != library.npos;
-    const auto offset = static_cast<const char*>(shared->frames[static_cast<std::size_t>(i)]) -
-                        static_cast<const char*>(info.dli_fbase);
+    const auto offset = static_cast<const char*>(frame) - static_cast<const char*>(info.dli_fbase);
     return fmt::format("{}+{:#x} {}", library.substr(library.rfind('/') + 1), offset,
                        info.dli_sname == nullptr ? "" : info.dli_sname);
   }
