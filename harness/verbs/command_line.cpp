@@ -87,6 +87,7 @@ ExitCode run_command_line(int argc, char** argv) {
   add_show(app, chosen);
   add_compare(app, chosen);
   add_recover(app, chosen);
+  add_schema(app, chosen);
   add_version(app, chosen);
   for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
     // Given twice, the last one counts, so that a script can be overridden at its end.

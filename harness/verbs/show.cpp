@@ -37,7 +37,9 @@ ExitCode show_file(const Typed& typed) {
     throw UsageError(fmt::format(
         "'{}' is a folder, not a report; of a launch's journals 'tidemark recover' makes one",
         typed.file));
-  const Report report = read_report(typed.file);
+  Protection protection{};
+  const Report report = read_report(typed.file, protection);
+  if (!note_of(protection).empty()) fmt::print(stderr, "{}\n", note_of(protection));
   print_out(show(report, {.colour = colour_wanted(typed.no_color),
                           .all = typed.all,
                           .format = typed.format,

@@ -30,22 +30,26 @@ struct Checker {
   }
 
   template <class Row>
-  void check_value(const Table& table, const Column& column, const Row& row,
-                   std::size_t number) const {
-    const auto complain = [&](std::string_view what) {
-      refuse(fmt::format("row {} of table '{}': column '{}' {}", number, table.name, column.name,
-                         what));
+  void check_column(const Table& table, const Column& column, const std::vector<Row>& rows) const {
+    const auto complain = [&](std::size_t row, std::string_view what) {
+      refuse(
+          fmt::format("row {} of table '{}': column '{}' {}", row, table.name, column.name, what));
     };
-    if (column.type == ColumnType::verdict && value_at<std::uint8_t>(row, column) >= kVerdicts) {
-      complain("is no verdict");
-    }
-    if (column.type == ColumnType::u8 && value_at<std::uint8_t>(row, column) > 1) {
-      complain("is neither 0 nor 1");
+    const bool verdict = column.type == ColumnType::verdict;
+    if (verdict || column.type == ColumnType::u8) {
+      const std::size_t most = verdict ? kVerdicts - 1 : 1;
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (value_at<std::uint8_t>(rows[i], column) <= most) continue;
+        complain(i, verdict ? "is no verdict" : "is neither 0 nor 1");
+      }
     }
     if (column.refers.empty()) return;
-    const auto index = value_at<std::uint32_t>(row, column);
-    if (column.none_allowed && index == kNoRow) return;
-    if (index >= rows_of.at(column.refers)) complain("refers to a row that is not there");
+    const std::size_t there = rows_of.at(column.refers);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto index = value_at<std::uint32_t>(rows[i], column);
+      if (index < there || (column.none_allowed && index == kNoRow)) continue;
+      complain(i, "refers to a row that is not there");
+    }
   }
 
   template <class Row>
@@ -144,9 +148,7 @@ void check_references(const Report& report, const std::string& name) {
     checker.rows_of[table.name] = rows.size();
   });
   for_each_table(report, [&checker](const Table& table, const auto& rows) {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      for (const Column& column : table.columns) checker.check_value(table, column, rows[i], i);
-    }
+    for (const Column& column : table.columns) checker.check_column(table, column, rows);
   });
   if (report.strings.empty() || !report.strings[0].empty()) {
     checker.refuse("string 0 is not the empty one");

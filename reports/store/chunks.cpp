@@ -87,32 +87,30 @@ std::string chunk_at(const Source& source, const Packing& packing, hid_t dataset
 
 }  // namespace
 
-std::string stored_rows(const Source& source, std::string_view name, hid_t dataset,
-                        std::size_t elements, std::size_t& element_bytes) {
+void for_each_chunk(const Source& source, std::string_view name, hid_t dataset,
+                    std::size_t elements, const std::function<void(std::string_view rows)>& take) {
   const H5Id type(H5Dget_type(dataset), H5Tclose, source.name + ": a table without a type");
   const H5Id list(H5Dget_create_plist(dataset), H5Pclose, source.name + ": no property list");
-  element_bytes = H5Tget_size(type);
-  std::string rows;
-  if (elements == 0) return rows;
+  const std::size_t element_bytes = H5Tget_size(type);
+  if (elements == 0) return;
   const std::string missing = fmt::format("rows of '{}' are missing or cannot be unpacked", name);
   if (H5Pget_layout(list) == H5D_CONTIGUOUS) {
-    rows.resize(elements * element_bytes);
+    std::string rows(elements * element_bytes, '\0');
     const bool whole = H5Dget_storage_size(dataset) == rows.size();
     if (!whole || H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows.data()) < 0) {
       source.refuse(missing);
     }
-    return rows;
+    return take(rows);
   }
   const Packing packing = packing_of(source, name, list, element_bytes);
   const std::size_t chunks = (elements - 1) / packing.chunk_rows + 1;
   if (chunks > source.file_bytes) source.refuse(missing);
-  rows.reserve(elements * element_bytes);
   for (std::size_t row = 0; row < elements; row += packing.chunk_rows) {
     const std::string chunk = chunk_at(source, packing, dataset, row);
     if (chunk.empty()) source.refuse(missing);
-    rows.append(chunk, 0, std::min(packing.chunk_rows, elements - row) * element_bytes);
+    const std::size_t rows = std::min(packing.chunk_rows, elements - row);
+    take(std::string_view(chunk).substr(0, rows * element_bytes));
   }
-  return rows;
 }
 
 }  // namespace tidemark

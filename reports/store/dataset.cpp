@@ -82,7 +82,11 @@ void check_storage(const Source& source, std::string_view name, hid_t dataset,
 }  // namespace
 
 void Source::refuse(const std::string& what, std::string_view hint) const {
-  throw ReportError(fmt::format("{}: {}; {}", name, what, hint));
+  // A name out of the file may hold a line end, or what drives a terminal.
+  std::string clean = what;
+  std::replace_if(
+      clean.begin(), clean.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  throw ReportError(fmt::format("{}: {}; {}", name, clean, hint));
 }
 
 H5Id open_dataset(Source& source, hid_t root, std::string_view name, std::size_t memory_bytes,
@@ -118,6 +122,11 @@ std::vector<std::size_t> column_offsets(const Source& source, const Table& table
   const H5Id type(H5Dget_type(dataset), H5Tclose, source.name + ": a table without a type");
   if (H5Tget_class(type) != H5T_COMPOUND) {
     source.refuse(fmt::format("'{}' has no columns", table.name));
+  }
+  // Only a later minor version may have columns that this one does not know; they stay unread.
+  const int known = static_cast<int>(table.columns.size());
+  if (source.minor <= kSchemaMinor && H5Tget_nmembers(type) > known) {
+    source.refuse(fmt::format("table '{}' has columns that no report has", table.name));
   }
   std::vector<std::size_t> offsets;
   for (const Column& column : table.columns) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ struct Source {
   const std::string& name;
   std::uint64_t file_bytes;
   std::uint64_t bytes_left;
+  std::uint32_t minor = kSchemaMinor;  // of the file's schema
 
   [[noreturn]] void refuse(const std::string& what, std::string_view hint = kBroken) const;
 };
@@ -29,12 +31,14 @@ H5Id open_dataset(Source& source, hid_t root, std::string_view name, std::size_t
                   std::size_t& elements);
 
 /// Where each column of the table stands in a row of the file, in the order of the description.
-/// Refuses a dataset that lacks a column or has it in another type.
+/// Refuses a dataset that lacks a column, has it in another type, or has one that a schema of its
+/// version does not know.
 std::vector<std::size_t> column_offsets(const Source& source, const Table& table, hid_t dataset);
 
-/// The rows as they are stored, unpacked; `element_bytes` of the file's type each. HDF5's own
-/// unpacking is not used: it copies a whole chunk however few bytes came out of the filters.
-std::string stored_rows(const Source& source, std::string_view name, hid_t dataset,
-                        std::size_t elements, std::size_t& element_bytes);
+/// Calls `take` with the rows as they are stored, unpacked, chunk by chunk; each of the file's
+/// type. HDF5's own unpacking is not used: it copies a whole chunk however few bytes came out of
+/// the filters.
+void for_each_chunk(const Source& source, std::string_view name, hid_t dataset,
+                    std::size_t elements, const std::function<void(std::string_view rows)>& take);
 
 }  // namespace tidemark

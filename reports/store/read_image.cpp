@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "reports/store/attributes.hpp"
+#include "reports/store/builder.hpp"
 #include "reports/store/dataset.hpp"
-#include "reports/store/each_table.hpp"
 #include "reports/store/h5.hpp"
 #include "reports/store/image.hpp"
 
@@ -126,7 +127,7 @@ herr_t collect_link(hid_t, const char* name, const H5L_info_t* info, void* into)
   }
 }
 
-void check_links(const Source& source, hid_t root, std::uint32_t minor) {
+void check_links(const Source& source, hid_t root) {
   Links links;
   if (H5Literate(root, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_link, &links) < 0) {
     source.refuse("its list of tables cannot be read, or is longer than any report's");
@@ -138,90 +139,110 @@ void check_links(const Source& source, hid_t root, std::uint32_t minor) {
                                                              return table->name == link;
                                                            });
     // Only a later minor version may have tables that this one does not know; they stay unread.
-    if (!known && minor <= kSchemaMinor) {
+    if (!known && source.minor <= kSchemaMinor) {
       source.refuse(fmt::format("holds '{}', which is no table of a report", name));
     }
   }
 }
 
-template <class Row>
-void read_table(Source& source, hid_t root, const Table& table, std::vector<Row>& rows) {
-  std::size_t count = 0;
-  const H5Id dataset = open_dataset(source, root, table.name, sizeof(Row), count);
-  const std::vector<std::size_t> offsets = column_offsets(source, table, dataset);
-  std::size_t row_bytes = 0;
-  const std::string stored = stored_rows(source, table.name, dataset, count, row_bytes);
-  rows.resize(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const char* const from = stored.data() + i * row_bytes;
-    auto* const to = reinterpret_cast<char*>(&rows[i]);
-    for (std::size_t c = 0; c < offsets.size(); ++c) {
-      const Column& column = table.columns[c];
-      std::memcpy(to + column.offset, from + offsets[c], bytes_of(column));
+/// Row structs of the rows as the file has them; padding is zero.
+std::string row_structs(const Table& table, const std::vector<std::size_t>& offsets,
+                        std::string_view stored, std::size_t stored_bytes) {
+  const std::size_t count = stored.size() / stored_bytes;
+  std::string rows(count * table.row_bytes, '\0');
+  for (std::size_t c = 0; c < offsets.size(); ++c) {
+    const std::size_t bytes = bytes_of(table.columns[c]);
+    char* to = rows.data() + table.columns[c].offset;
+    const char* from = stored.data() + offsets[c];
+    for (std::size_t i = 0; i < count; ++i) {
+      std::memcpy(to + i * table.row_bytes, from + i * stored_bytes, bytes);
     }
   }
+  return rows;
 }
 
-std::vector<std::string> read_strings(Source& source, hid_t root) {
-  std::vector<StringIndexRow> index;
-  read_table(source, root, table_of<StringIndexRow>(), index);
+void stream_table(Source& source, hid_t root, std::size_t part, const RowSink& sink) {
+  const Table& table = *tables()[part];
+  std::size_t count = 0;
+  const H5Id dataset = open_dataset(source, root, table.name, table.row_bytes, count);
+  const std::vector<std::size_t> offsets = column_offsets(source, table, dataset);
+  const H5Id type(H5Dget_type(dataset), H5Tclose, source.name + ": a table without a type");
+  const std::size_t stored_bytes = H5Tget_size(type);
+  sink.begin(part, count);
+  for_each_chunk(source, table.name, dataset, count, [&](std::string_view stored) {
+    sink.append(row_structs(table, offsets, stored, stored_bytes));
+  });
+}
+
+void stream_text(Source& source, hid_t root, const RowSink& sink) {
   std::size_t count = 0;
   const H5Id dataset = open_dataset(source, root, kStringBytes, 1, count);
   const H5Id type(H5Dget_type(dataset), H5Tclose, source.name + ": no type of strings");
   if (H5Tequal(type, H5T_STD_U8LE) <= 0) source.refuse("'strings' is not a list of bytes");
-  std::size_t one = 1;
-  const std::string bytes = stored_rows(source, kStringBytes, dataset, count, one);
-  // One after the other and no overlap: else a small file could claim any amount of text.
-  std::vector<std::string> strings;
-  std::uint64_t next = 0;
-  for (const StringIndexRow& row : index) {
-    if (row.offset != next || row.length > bytes.size() - next) {
-      source.refuse(fmt::format("string {} does not lie where it should", strings.size()));
-    }
-    strings.push_back(bytes.substr(row.offset, row.length));
-    next += row.length;
-  }
-  return strings;
+  sink.begin(tables().size(), count);
+  for_each_chunk(source, kStringBytes, dataset, count, sink.append);
 }
 
-Report read_trusting_nothing(std::string& image, const std::string& name) {
-  // Deflate packs at most 1032 to 1, so a table cannot be larger than that and be in the file.
-  constexpr std::uint64_t kMostRatio = 1100, kSlack = 1u << 20;
-  Source source{.name = name,
-                .file_bytes = image.size(),
-                .bytes_left = std::min(kMostTableBytes, image.size() * kMostRatio + kSlack)};
-  if (!image.starts_with(kSignature)) source.refuse("not an HDF5 file", kNotOurs);
-  const H5Id file = memory_file(name, image);
-  const H5Id root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose,
-                  fmt::format("{}: its root cannot be opened; {}", name, kBroken));
-  check_links(source, root, check_schema(source, root));
-  Report report;
+LaunchRow read_launch(const Source& source, hid_t root) {
+  LaunchRow launch;
   for (const LaunchAttribute& attribute : launch_attributes()) {
-    std::visit(
-        ReadMember{.source = source, .root = root, .name = attribute.name, .launch = report.launch},
-        attribute.member);
+    std::visit(ReadMember{.source = source, .root = root, .name = attribute.name, .launch = launch},
+               attribute.member);
   }
   check_attributes(source, root);
-  for_each_table(report,
-                 [&](const Table& table, auto& rows) { read_table(source, root, table, rows); });
-  report.strings = read_strings(source, root);
-  check_references(report, name);
-  return report;
+  return launch;
+}
+
+void stream_trusting_nothing(std::string image, const std::string& name, const RowSink& sink) {
+  Source source{
+      .name = name, .file_bytes = image.size(), .bytes_left = most_table_bytes(image.size())};
+  if (!image.starts_with(kSignature)) source.refuse("not an HDF5 file", kNotOurs);
+  const H5Id file = memory_file(name, image);
+  std::string().swap(image);  // HDF5 has a copy of its own
+  const H5Id root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose,
+                  fmt::format("{}: its root cannot be opened; {}", name, kBroken));
+  source.minor = check_schema(source, root);
+  check_links(source, root);
+  sink.launch(read_launch(source, root));
+  for (std::size_t part = 0; part < tables().size(); ++part) {
+    stream_table(source, root, part, sink);
+  }
+  stream_text(source, root, sink);
 }
 
 }  // namespace
 
-Report report_of(std::string& image, const std::string& name) {
+std::uint64_t most_table_bytes(std::uint64_t file_bytes) {
+  // Deflate packs at most 1032 to 1, so a table cannot be larger than that and be in the file.
+  constexpr std::uint64_t kMostRatio = 1100, kSlack = 1u << 20;
+  return std::min(kMostTableBytes, file_bytes * kMostRatio + kSlack);
+}
+
+void stream_report(std::string image, const std::string& name, const RowSink& sink) {
   silence_hdf5();
   H5PLset_loading_state(0);  // a file may name a filter, and HDF5 would load a library for it
   try {
-    return read_trusting_nothing(image, name);
+    stream_trusting_nothing(std::move(image), name, sink);
   } catch (const ReportError& error) {
     // Where HDF5 could not even describe a type, the error does not know the file.
     const std::string what = error.what();
     if (what.starts_with(name + ": ")) throw;
     throw ReportError(fmt::format("{}: {}; {}", name, what, kBroken));
   }
+}
+
+Report report_of(std::string image, const std::string& name) {
+  ReportBuilder builder(name, most_table_bytes(image.size()));
+  const RowSink sink{.launch = [&builder](const LaunchRow& launch) { builder.launch(launch); },
+                     .begin = [&builder](std::size_t part,
+                                         std::uint64_t elements) { builder.begin(part, elements); },
+                     .append =
+                         [&builder](std::string_view bytes) {
+                           std::copy(bytes.begin(), bytes.end(),
+                                     builder.room(bytes.size()).begin());
+                         }};
+  stream_report(std::move(image), name, sink);
+  return builder.finish();
 }
 
 }  // namespace tidemark

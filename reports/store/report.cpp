@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "reports/store/confined_reader.hpp"
 #include "reports/store/image.hpp"
 
 namespace tidemark {
@@ -102,9 +103,10 @@ void sync_folder_of(const std::string& path) {
 
 constexpr std::string_view kGiveReport = "give the path of a report, such as report.h5";
 
-std::string read_all(const std::string& path) {
+/// Opens a file that may be a report, and says how large it is.
+Descriptor open_report(const std::string& path, std::uint64_t& bytes) {
   // Non-blocking: a pipe of this name would hold open() for ever.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (file.get() < 0 || ::fstat(file.get(), &status) != 0) {
     refuse(path, error_text(errno), kGiveReport);
@@ -123,20 +125,30 @@ std::string read_all(const std::string& path) {
     refuse(path, "is empty",
            "its launch wrote no report; make it from its journals by 'tidemark recover'");
   }
-  const auto bytes = static_cast<std::uint64_t>(status.st_size);
+  bytes = static_cast<std::uint64_t>(status.st_size);
   if (bytes > kMostFileBytes) {
     refuse(path, fmt::format("has {} bytes; no report is larger than {}", bytes, kMostFileBytes),
            kGiveReport);
   }
+  return file;
+}
+
+std::string read_all(int file, std::uint64_t bytes, const std::string& path) {
   std::string image(bytes, '\0');
   for (std::size_t at = 0; at < image.size();) {
-    const ssize_t got = ::read(file.get(), image.data() + at, image.size() - at);
+    const ssize_t got = ::read(file, image.data() + at, image.size() - at);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) refuse(path, error_text(errno), "check the disk");
     if (got == 0) refuse(path, "became shorter while it was read", "read it again");
     at += static_cast<std::size_t>(got);
   }
   return image;
+}
+
+bool holds(const std::string& path, const std::string& image) {
+  std::uint64_t bytes = 0;
+  const Descriptor file = open_report(path, bytes);
+  return bytes == image.size() && read_all(file.get(), bytes, path) == image;
 }
 
 }  // namespace
@@ -147,20 +159,34 @@ void write_report(const Report& report, const std::string& path) {
     refuse(path, "is a folder", "give the path of a file as --out");
   }
   TemporaryFile file(path);
-  {
-    const std::string image = image_of(report, path);
-    file.write(image);
-  }
-  if (!same_rows(report, read_report(file.path()))) {
+  std::string image = image_of(report, path);
+  file.write(image);
+  // Our own bytes are read in this process: it may be one that MPI forbids to fork.
+  if (!holds(file.path(), image) || !same_rows(report, report_of(std::move(image), path))) {
     refuse(path, "what was written reads back differently", "check the disk; journals are kept");
   }
   file.rename();
   sync_folder_of(path);
 }
 
+std::string_view note_of(Protection protection) {
+  if (protection == Protection::filter) return {};
+  return "note: no seccomp here; a report is read under limits of memory, time and open files "
+         "alone";
+}
+
+Report read_report(const std::string& path, Protection& protection) {
+  std::uint64_t bytes = 0;
+  const Descriptor file = open_report(path, bytes);
+  const ReadFrom read = [&path, bytes](int opened, const RowSink& sink) {
+    stream_report(read_all(opened, bytes, path), path, sink);
+  };
+  return read_confined(path, file.get(), limits_of(bytes), read, protection);
+}
+
 Report read_report(const std::string& path) {
-  std::string image = read_all(path);
-  return report_of(image, path);
+  Protection unasked{};
+  return read_report(path, unasked);
 }
 
 }  // namespace tidemark

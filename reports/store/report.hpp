@@ -45,7 +45,18 @@ Report assemble(const std::vector<std::string>& journals, const AssembleOptions&
 /// untouched.
 void write_report(const Report& report, const std::string& path);
 
-/// Reads a report and trusts nothing in it. Throws ReportError with one line.
+/// What keeps a file that was made to do harm from doing it.
+enum class Protection {
+  filter,  // its reader could make no system call but those for memory and for what it had open
+  limits,  // this kernel or container has no seccomp: memory, time and open files were limited
+};
+
+/// One line for people where the filter is missing; empty where it is not.
+std::string_view note_of(Protection protection);
+
+/// Reads a report in a confined process of its own and trusts nothing in it. Throws ReportError
+/// with one line. Can be called from several threads.
+Report read_report(const std::string& path, Protection& protection);
 Report read_report(const std::string& path);
 
 /// The value of a key of `provenance`; empty where there is none.

@@ -1,0 +1,26 @@
+// make_golden FOLDER: writes the golden reports anew, after a change of the schema.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "reports/golden/launches.hpp"
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fmt::print(stderr, "make_golden: give the folder to write to: make_golden reports/golden\n");
+    return 2;
+  }
+  try {
+    for (const tidemark::GoldenLaunch& golden : tidemark::kGoldenLaunches) {
+      const std::string path = fmt::format("{}/{}", argv[1], golden.file);
+      tidemark::write_report(tidemark::report_of(golden), path);
+      fmt::print("{}\n", path);
+    }
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "make_golden: {}\n", error.what());
+    return 2;
+  }
+}
