@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -12,20 +13,53 @@
 namespace tidemark {
 namespace {
 
-constexpr std::size_t kFewGpus = 4;  // more are shown as one line
+// More GPUs than this are shown as one line a metric, and so is a table that would grow longer.
+constexpr std::size_t kFewGpus = 4;
+constexpr std::size_t kFewLines = 16;
+
+/// Whether each GPU has a line of its own.
+bool each_gpu(const std::vector<Measured>& all, const ShowOptions& options) {
+  std::size_t lines = 0, gpus = 0;
+  for (const Measured& measured : all) {
+    lines += measured.rows.size();
+    gpus = std::max(gpus, measured.rows.size());
+  }
+  return options.all || gpus <= 1 || (gpus <= kFewGpus && lines <= kFewLines);
+}
 
 /// The cells of one line of the table.
 struct Line {
-  std::string metric, gpu, median, mad, n, min, max, unit, sm_mhz, power, temperature;
+  std::string metric, gpu, median, mad, n, range, unit, sm_mhz, power, temperature;
 };
 
-void put_line(Page& page, std::size_t name_columns, const Line& line) {
+constexpr std::array kColumns{&Line::metric, &Line::gpu,        &Line::median, &Line::mad,
+                              &Line::n,      &Line::range,      &Line::unit,   &Line::sm_mhz,
+                              &Line::power,  &Line::temperature};
+
+std::vector<std::size_t> widths_of(const std::vector<Line>& lines) {
+  std::vector<std::size_t> widths(kColumns.size(), 0);
+  for (const Line& line : lines) {
+    for (std::size_t c = 0; c < kColumns.size(); ++c) {
+      widths[c] = std::max(widths[c], (line.*kColumns[c]).size());
+    }
+  }
+  return widths;
+}
+
+void put_line(Page& page, const std::vector<std::size_t>& widths, const Line& line) {
   // Never broken, however narrow the page: the columns would no longer stand below each other.
-  page.text += printable(
-      fmt::format("  {:<{}} {:>6} {:>9} {:>8} {:>4} {:>9}..{:<9} {:<8} {:>6} {:>5} {:>3}",
-                  line.metric, name_columns, line.gpu, line.median, line.mad, line.n, line.min,
-                  line.max, line.unit, line.sm_mhz, line.power, line.temperature));
-  page.text += '\n';
+  std::string text;
+  for (std::size_t c = 0; c < kColumns.size(); ++c) {
+    const bool words = kColumns[c] == &Line::metric || kColumns[c] == &Line::unit;
+    const std::string& cell = line.*kColumns[c];
+    text +=
+        words ? fmt::format("  {:<{}}", cell, widths[c]) : fmt::format("  {:>{}}", cell, widths[c]);
+  }
+  page.text += printable(text) + '\n';
+}
+
+std::string range_of(double low, double high) {
+  return short_number(low) + ".." + short_number(high);
 }
 
 std::string whole(float value) { return std::isnan(value) ? "-" : fmt::format("{:.0f}", value); }
@@ -35,10 +69,9 @@ Line line_of(const Report& report, const Measured& measured, const MetricRow& ro
   return {.metric = std::string(measured.name),
           .gpu = std::to_string(result.gpu_id),
           .median = short_number(row.median),
-          .mad = short_number(row.mad),
+          .mad = short_spread(row.mad),
           .n = std::to_string(row.n),
-          .min = short_number(row.min),
-          .max = short_number(row.max),
+          .range = range_of(row.min, row.max),
           .unit = std::string(measured.unit),
           .sm_mhz = whole(result.sm_mhz),
           .power = whole(result.power_w),
@@ -66,10 +99,9 @@ Line line_over(const Report& report, const Measured& measured) {
   return {.metric = std::string(measured.name),
           .gpu = fmt::format("all {}", measured.rows.size()),
           .median = short_number(over([](const MetricRow& row) { return row.median; })),
-          .mad = short_number(over([](const MetricRow& row) { return row.mad; })),
+          .mad = short_spread(over([](const MetricRow& row) { return row.mad; })),
           .n = std::to_string((*low)->n),
-          .min = short_number((*low)->median),
-          .max = short_number((*high)->median),
+          .range = range_of((*low)->median, (*high)->median),
           .unit = std::string(measured.unit),
           .sm_mhz = whole(static_cast<float>(over(sensor(&ResultRow::sm_mhz)))),
           .power = whole(static_cast<float>(over(sensor(&ResultRow::power_w)))),
@@ -81,35 +113,44 @@ void put_slowest(Page& page, const Report& report, const Measured& measured) {
   put(page,
       fmt::format("  slowest rank, sample by sample over {} GPUs: {} {} {} (mad {}, n {}, {}..{})",
                   measured.rows.size(), measured.name, short_number(of.median), measured.unit,
-                  short_number(of.mad), of.finite, short_number(of.min), short_number(of.max)),
+                  short_spread(of.mad), of.finite, short_number(of.min), short_number(of.max)),
       4);
+}
+
+std::vector<Line> lines_of(const Report& report, const Measured& measured, bool each) {
+  std::vector<Line> lines;
+  if (each) {
+    for (const MetricRow* row : measured.rows) lines.push_back(line_of(report, measured, *row));
+  } else {
+    lines.push_back(line_over(report, measured));
+  }
+  return lines;
 }
 
 void put_case(Page& page, const Report& report, const CaseRow& of, const std::vector<Measured>& all,
               const ShowOptions& options) {
-  std::size_t name_columns = 6;
-  for (const Measured& measured : all) name_columns = std::max(name_columns, measured.name.size());
-  put(page, of.name.view());
-  put_line(page, name_columns,
-           {.metric = "metric",
-            .gpu = "GPU",
-            .median = "median",
-            .mad = "mad",
-            .n = "n",
-            .min = "min",
-            .max = "max",
-            .unit = "unit",
-            .sm_mhz = "SM MHz",
-            .power = "W",
-            .temperature = "C"});
+  const Line head{.metric = "metric",
+                  .gpu = "GPU",
+                  .median = "median",
+                  .mad = "mad",
+                  .n = "n",
+                  .range = "min..max",
+                  .unit = "unit",
+                  .sm_mhz = "SM MHz",
+                  .power = "W",
+                  .temperature = "C"};
+  const bool each = each_gpu(all, options);
+  std::vector<Line> lines{head};
   for (const Measured& measured : all) {
-    if (measured.rows.size() <= kFewGpus || options.all) {
-      for (const MetricRow* row : measured.rows) {
-        put_line(page, name_columns, line_of(report, measured, *row));
-      }
-    } else {
-      put_line(page, name_columns, line_over(report, measured));
-    }
+    for (Line& line : lines_of(report, measured, each)) lines.push_back(std::move(line));
+  }
+  const std::vector<std::size_t> widths = widths_of(lines);
+  put(page, of.name.view());
+  put_line(page, widths, head);
+  std::size_t next = 1;
+  for (const Measured& measured : all) {
+    const std::size_t end = next + (each ? measured.rows.size() : 1);
+    while (next < end) put_line(page, widths, lines[next++]);
     if (report.text(of.scope) == "all_gpus" && measured.rows.size() > 1) {
       put_slowest(page, report, measured);
     }
@@ -134,8 +175,11 @@ void put_metrics(Page& page, const Report& report, const ShowOptions& options) {
   if (report.launch.is_virtual) {
     put(page, "VIRTUAL: the numbers below are of a model on a CPU, not of a GPU");
   }
-  const bool many = report.gpus.size() > kFewGpus && !options.all;
-  if (many) put(page, "over all GPUs: medians, and min..max of the GPUs' own medians");
+  const bool together = std::any_of(measured.begin(), measured.end(), [&](const auto& of_case) {
+    return !each_gpu(of_case.second, options);
+  });
+  if (together)
+    put(page, "where GPUs share a line: the median over them, and min..max of their own medians");
   constexpr std::size_t kCases = 20;
   std::size_t shown = 0;
   for (const auto& [case_id, all] : measured) {

@@ -142,4 +142,9 @@ std::string short_number(double value) {
   return fmt::format("{:.5g}", value);
 }
 
+std::string short_spread(double value) {
+  if (std::isnan(value)) return "-";
+  return std::abs(value) < 10 ? fmt::format("{:.2g}", value) : fmt::format("{:.0f}", value);
+}
+
 }  // namespace tidemark

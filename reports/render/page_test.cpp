@@ -78,6 +78,9 @@ TEST(Page, NumbersAreGroupedAndShort) {
   EXPECT_EQ(grouped(1234567), "1,234,567");
   EXPECT_EQ(short_number(712.3456), "712.35");
   EXPECT_EQ(short_number(std::nan("")), "-");
+  EXPECT_EQ(short_spread(0.000244141), "0.00024");
+  EXPECT_EQ(short_spread(1234.5), "1234");
+  EXPECT_EQ(short_spread(std::nan("")), "-");
 }
 
 }  // namespace

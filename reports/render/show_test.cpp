@@ -130,12 +130,11 @@ TEST(Show, TheVirtualDeviceIsNamedInTheFirstLineAndBesideEveryNumber) {
 
 TEST(Show, TheTableHasALineForEachGpuAndTheSlowestRank) {
   const std::string text = show(assemble(example_journals(), {}), {});
-  EXPECT_TRUE(has(
-      text,
-      "gemm.distributed.speed\n"
-      "  metric    GPU    median      mad    n       min..max       unit     SM MHz     W   C\n"
-      "  rate        0       701        1    3       700..702       TFLOP/s    1710   650  55\n"
-      "  rate        1       691        1    3       690..692       TFLOP/s    1710   650  55\n"));
+  EXPECT_TRUE(has(text,
+                  "gemm.distributed.speed\n"
+                  "  metric  GPU  median  mad  n  min..max  unit     SM MHz    W   C\n"
+                  "  rate      0     701    1  3  700..702  TFLOP/s    1710  650  55\n"
+                  "  rate      1     691    1  3  690..692  TFLOP/s    1710  650  55\n"));
   EXPECT_TRUE(has(text,
                   "slowest rank, sample by sample over 2 GPUs: rate 691 TFLOP/s (mad 1, n 3, "
                   "690..692)"));
@@ -181,8 +180,27 @@ TEST(Show, ManyGpusShareALineThatSpansTheirMedians) {
                                    example_speed(rank, 600 + 10.0 * rank), example_end(rank)}));
   }
   const Report report = assemble(journals, {});
-  EXPECT_TRUE(has(show(report, {}), "rate    all 6       626        1    3       601..651"));
-  EXPECT_TRUE(has(show(report, {.all = true}), "rate        5       651"));
+  EXPECT_TRUE(has(show(report, {}), "  rate    all 6     626    1  3  601..651  TFLOP/s"));
+  EXPECT_TRUE(has(show(report, {.all = true}), "  rate      5     651"));
+}
+
+TEST(Show, ATableThatWouldGrowLongHasALineForEachMetric) {
+  std::vector<std::string> journals;
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    OutcomeRecord speed = example_speed(rank, 600 + 100.0 * rank);
+    const MetricRecord rate = speed.metrics[0];
+    for (int other = 0; other < 8; ++other) {
+      speed.metrics.push_back(rate);
+      speed.metrics.back().name = "rate_" + std::to_string(other);
+    }
+    journals.push_back(journal_of(
+        {example_launch(rank), example_node(rank), example_gpu(rank), speed, example_end(rank)}));
+  }
+  const Report report = assemble(journals, {});  // 9 metrics of 2 GPUs
+  const std::string text = show(report, {});
+  EXPECT_TRUE(has(text, "\nwhere GPUs share a line: the median over them, and min..max")) << text;
+  EXPECT_TRUE(has(text, "  rate_7  all 2     651    1  3  601..701  TFLOP/s")) << text;
+  EXPECT_TRUE(has(show(report, {.all = true}), "  rate_7    1     701    1  3  700..702"));
 }
 
 TEST(Show, NumbersOfAResultThatDidNotPassDoNotCount) {
@@ -286,7 +304,8 @@ TEST(Show, IsAsWideAsTheTerminal) {
   EXPECT_TRUE(has(narrow, "element (3, 7): expected\n       0x00, got 0x5a; 1,024 wrong"))
       << narrow;
   // A table of broken lines could not be read; the terminal wraps them if it must.
-  EXPECT_TRUE(has(narrow, "690..692       TFLOP/s    1710   650  55\n")) << narrow;
+  EXPECT_TRUE(has(narrow, "  rate      1     691    1  3  690..692  TFLOP/s    1710  650  55\n"))
+      << narrow;
 }
 
 TEST(Show, PassesAreListedOnlyWhenAsked) {
