@@ -46,14 +46,22 @@ std::vector<std::size_t> widths_of(const std::vector<Line>& lines) {
   return widths;
 }
 
+/// Two spaces between columns, or one where the page is too narrow for that.
+std::size_t gap_of(const Page& page, const std::vector<std::size_t>& widths) {
+  std::size_t wide = 0;
+  for (const std::size_t width : widths) wide += 2 + width;
+  return wide <= page.columns ? 2 : 1;
+}
+
 void put_line(Page& page, const std::vector<std::size_t>& widths, const Line& line) {
   // Never broken, however narrow the page: the columns would no longer stand below each other.
-  std::string text;
+  const std::string gap(gap_of(page, widths), ' ');
+  std::string text = " ";
   for (std::size_t c = 0; c < kColumns.size(); ++c) {
     const bool words = kColumns[c] == &Line::metric || kColumns[c] == &Line::unit;
     const std::string& cell = line.*kColumns[c];
-    text +=
-        words ? fmt::format("  {:<{}}", cell, widths[c]) : fmt::format("  {:>{}}", cell, widths[c]);
+    text += c == 0 ? " " : gap;
+    text += words ? fmt::format("{:<{}}", cell, widths[c]) : fmt::format("{:>{}}", cell, widths[c]);
   }
   page.text += printable(text) + '\n';
 }
