@@ -8,43 +8,34 @@
 
 namespace tidemark {
 
-DeviceBuffer::DeviceBuffer(std::size_t bytes) : size_(bytes) {
-  if (bytes == 0) return;
+std::byte* DeviceMemory::take(std::size_t bytes) {
   void* memory = nullptr;
   const std::string what = "allocate " + std::to_string(bytes) + " bytes on the GPU";
   cuda_check(cudaMalloc(&memory, bytes), what.c_str());
-  data_ = static_cast<std::byte*>(memory);
+  return static_cast<std::byte*>(memory);
 }
 
-DeviceBuffer::~DeviceBuffer() {
-  if (data_ != nullptr) (void)cudaFree(data_);
-}
+void DeviceMemory::give_back(std::byte* data) { (void)cudaFree(data); }
 
-AsyncBuffer::AsyncBuffer(std::size_t bytes) : size_(bytes) {
-  if (bytes == 0) return;
+std::byte* PoolMemory::take(std::size_t bytes) {
   void* memory = nullptr;
   const std::string what = "allocate " + std::to_string(bytes) + " bytes from the GPU's pool";
   cuda_check(cudaMallocAsync(&memory, bytes, nullptr), what.c_str());
-  data_ = static_cast<std::byte*>(memory);
   // Until the allocation has passed on its stream, no other stream may touch it.
   cuda_check(cudaStreamSynchronize(nullptr), "wait for memory from the GPU's pool");
+  return static_cast<std::byte*>(memory);
 }
 
-AsyncBuffer::~AsyncBuffer() {
-  if (data_ != nullptr) (void)cudaFreeAsync(data_, nullptr);
-}
+void PoolMemory::give_back(std::byte* data) { (void)cudaFreeAsync(data, nullptr); }
 
-PinnedBuffer::PinnedBuffer(std::size_t bytes) : size_(bytes) {
-  if (bytes == 0) return;
+std::byte* PinnedMemory::take(std::size_t bytes) {
   void* memory = nullptr;
   const std::string what = "allocate " + std::to_string(bytes) + " bytes of pinned host memory";
   cuda_check(cudaMallocHost(&memory, bytes), what.c_str());
-  data_ = static_cast<std::byte*>(memory);
+  return static_cast<std::byte*>(memory);
 }
 
-PinnedBuffer::~PinnedBuffer() {
-  if (data_ != nullptr) (void)cudaFreeHost(data_);
-}
+void PinnedMemory::give_back(std::byte* data) { (void)cudaFreeHost(data); }
 
 Stream::Stream() {
   cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "create a stream");

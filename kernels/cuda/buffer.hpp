@@ -9,64 +9,39 @@
 namespace tidemark {
 
 /// Device memory on the current device, aligned to at least 256 bytes (CUDA C Programming Guide,
-/// "Device Memory Accesses"). Throws Error when there is not enough.
-class DeviceBuffer {
- public:
-  DeviceBuffer() = default;
-  explicit DeviceBuffer(std::size_t bytes);  // 0 is allowed: data() is then null
-  ~DeviceBuffer();
-  DeviceBuffer(DeviceBuffer&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    return *this;
-  }
-
-  std::byte* data() const { return data_; }
-  std::size_t size() const { return size_; }
-  template <class T>
-  T* as() const {
-    return reinterpret_cast<T*>(data_);
-  }
-
- private:
-  std::byte* data_ = nullptr;
-  std::size_t size_ = 0;
+/// "Device Memory Accesses").
+struct DeviceMemory {
+  static std::byte* take(std::size_t bytes);
+  static void give_back(std::byte* data);
 };
 
 /// Device memory from the current device's default pool (cudaMallocAsync): usable on any stream as
-/// soon as it is made. Throws Error when there is not enough.
-class AsyncBuffer {
- public:
-  AsyncBuffer() = default;
-  explicit AsyncBuffer(std::size_t bytes);
-  ~AsyncBuffer();
-  AsyncBuffer(AsyncBuffer&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  AsyncBuffer& operator=(AsyncBuffer&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    return *this;
-  }
-
-  std::byte* data() const { return data_; }
-  std::size_t size() const { return size_; }
-
- private:
-  std::byte* data_ = nullptr;
-  std::size_t size_ = 0;
+/// soon as it is made.
+struct PoolMemory {
+  static std::byte* take(std::size_t bytes);
+  static void give_back(std::byte* data);
 };
 
 /// Page-locked host memory: asynchronous copies need it.
-class PinnedBuffer {
+struct PinnedMemory {
+  static std::byte* take(std::size_t bytes);
+  static void give_back(std::byte* data);
+};
+
+/// Owns `size()` bytes of `Memory`. Throws Error when there is not enough; 0 bytes are allowed, and
+/// data() is then null.
+template <class Memory>
+class Buffer {
  public:
-  PinnedBuffer() = default;
-  explicit PinnedBuffer(std::size_t bytes);
-  ~PinnedBuffer();
-  PinnedBuffer(PinnedBuffer&& other) noexcept
+  Buffer() = default;
+  explicit Buffer(std::size_t bytes)
+      : data_(bytes == 0 ? nullptr : Memory::take(bytes)), size_(bytes) {}
+  ~Buffer() {
+    if (data_ != nullptr) Memory::give_back(data_);
+  }
+  Buffer(Buffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  PinnedBuffer& operator=(PinnedBuffer&& other) noexcept {
+  Buffer& operator=(Buffer&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     return *this;
@@ -84,14 +59,18 @@ class PinnedBuffer {
   std::size_t size_ = 0;
 };
 
+using DeviceBuffer = Buffer<DeviceMemory>;
+using PoolBuffer = Buffer<PoolMemory>;
+using PinnedBuffer = Buffer<PinnedMemory>;
+
 /// Makes `buffer` (any of the above, or a MappedBuffer) hold at least `bytes`; what was in it is
 /// lost when it grows. Nothing in flight may use it.
-template <class Buffer>
-void grow(Buffer& buffer, std::size_t bytes) {
+template <class AnyBuffer>
+void grow(AnyBuffer& buffer, std::size_t bytes) {
   if (buffer.size() >= bytes) return;
-  buffer = Buffer();  // give the old memory back before asking for more
+  buffer = AnyBuffer();  // give the old memory back before asking for more
   // Half as much again: a case whose rows get slowly larger allocates a few times, not every row.
-  buffer = Buffer(bytes + bytes / 2);
+  buffer = AnyBuffer(bytes + bytes / 2);
 }
 
 /// A stream that does not synchronise with the legacy default stream.
