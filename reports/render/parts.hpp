@@ -41,6 +41,9 @@ std::string text_of(const Report& report, const MiscompareRow& row);
 /// What did not pass, where, why, and how to run it again; passes too where asked.
 void put_results(Page& page, const Report& report, const ShowOptions& options);
 
+/// What came of each waiver.
+void put_waivers(Page& page, const Report& report);
+
 /// What was measured.
 void put_metrics(Page& page, const Report& report, const ShowOptions& options);
 

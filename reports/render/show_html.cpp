@@ -101,7 +101,7 @@ std::string finding_of(const Report& report, const ResultGroup& group) {
   const std::string ending = ending_of(first);
   if (!ending.empty()) made += fmt::format("<p>{}</p>\n", for_html(ending));
   made += miscompares_of(report, group);
-  if (!is_quiet(group.verdict) && first.replay != 0) {
+  if (!is_listed(group.verdict) && first.replay != 0) {
     made += fmt::format("<pre class=\"command\">{}</pre>\n", for_html(report.text(first.replay)));
   }
   return made + "</div>\n";
@@ -155,9 +155,10 @@ std::string gpus_of(const Report& report, const HtmlLimits& limits) {
          html_left_out(report.gpus.size() - rows.size(), "GPU");
 }
 
-/// Notes and events, as the terminal has them.
+/// Waivers, notes and events, as the terminal has them.
 std::string remarks_of(const Report& report, bool all) {
   Page page;
+  put_waivers(page, report);
   put_notes(page, report, {.all = all});
   put_events(page, report, {.all = all});
   std::string made;
@@ -167,7 +168,7 @@ std::string remarks_of(const Report& report, bool all) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   if (made.find_first_not_of('\n') == std::string::npos) return {};
-  return html_section("remarks", "Notes and events", fmt::format("<pre>{}</pre>\n", made));
+  return html_section("remarks", "Waivers, notes and events", fmt::format("<pre>{}</pre>\n", made));
 }
 
 std::string origin_of(const Report& report, const HtmlLimits& limits) {
