@@ -177,9 +177,10 @@ std::vector<WaiverLedger::Line> WaiverLedger::lines(std::initializer_list<Waives
     } else if (use.over) {
       made.push_back(
           {true, fmt::format("expired: {}: {}", text,
-                             use.too_late == 0 ? "nothing it names fails; take it out"
-                                               : fmt::format("{} it names count; mend or renew",
-                                                             plural(use.too_late, "failure")))});
+                             use.too_late == 0
+                                 ? "nothing it names fails; take it out"
+                                 : fmt::format("{} it names, not waived by it; mend or renew",
+                                               plural(use.too_late, "failure")))});
     } else if (use.passed > 0) {
       made.push_back({true, fmt::format("stale: {}: all {} it names pass; take it out", text,
                                         grouped(use.passed))});

@@ -171,6 +171,20 @@ std::string remarks_of(const Report& report, bool all) {
   return html_section("remarks", "Waivers, notes and events", fmt::format("<pre>{}</pre>\n", made));
 }
 
+std::string outliers_in(const Report& report, const HtmlLimits& limits) {
+  const Outliers outliers = outliers_of(report);
+  const std::string summary = summary_of(report, outliers);
+  if (summary.empty()) return {};
+  std::string made = fmt::format("<p>{}</p>\n<ul>\n", for_html(summary));
+  const std::size_t shown = std::min(limits.findings, outliers.groups.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    made += fmt::format("<li>{}</li>\n", for_html(text_of(outliers.groups[i])));
+  }
+  return html_section(
+      "outliers", "GPUs against each other",
+      made + "</ul>\n" + html_left_out(outliers.groups.size() - shown, "group of GPUs"));
+}
+
 std::string origin_of(const Report& report, const HtmlLimits& limits) {
   std::string made = "<dl class=\"facts\">\n";
   for (const Fact& fact : facts_of(report)) {
@@ -199,6 +213,7 @@ std::string html_of(const Report& report, bool all) {
   body +=
       html_section("measured", "What was measured",
                    measured.empty() ? "<p>No benchmark was part of this launch.</p>\n" : measured);
+  body += outliers_in(report, limits);
   body += html_section("cases", "Every case", html_cases(report, limits));
   body += remarks_of(report, all);
   body += html_section("origin", "What it was made on", origin_of(report, limits));

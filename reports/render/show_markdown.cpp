@@ -92,6 +92,17 @@ void put_measured(MarkdownPage& page, const Report& report) {
   put_block(page, "\n");
 }
 
+void put_outliers(MarkdownPage& page, const Report& report) {
+  const Outliers outliers = outliers_of(report);
+  const std::string summary = summary_of(report, outliers);
+  if (summary.empty()) return;
+  put_block(page, fmt::format("### GPUs against each other\n\n{}\n\n", summary));
+  for (const OutlierGroup& group : outliers.groups) {
+    put_block(page, fmt::format("- {}\n", for_markdown(text_of(group))));
+  }
+  if (!outliers.groups.empty()) put_block(page, "\n");
+}
+
 void put_made_on(MarkdownPage& page, const Report& report) {
   put_block(page, "### Made on\n\n");
   for (const Fact& fact : facts_of(report)) {
@@ -108,6 +119,7 @@ std::string markdown_of(const Report& report) {
   put_head(head, report);
   put_findings(findings, report);
   put_waivers(findings, report);
+  put_outliers(findings, report);
   put_measured(measured, report);
   put_made_on(made_on, report);
   MarkdownPage page;
