@@ -157,6 +157,7 @@ std::optional<JournalWriter> open_journal(const RunOptions& options, const Plan&
     journal.emplace(journal_folder(opening.head.out), mesh.rank());
     journal->append(launch_record(options, plan, mesh, opening));
     journal->append(describe_node(mesh.rank(), mesh.library()));
+    if (!opening.head.policy.waivers.empty()) journal->append(opening.head.policy);
     for (const GpuRecord& gpu : gpus) journal->append(gpu);
   } catch (const ReportError& error) {
     // Nothing has run: no record is lost, as the writer says of those that come later.
@@ -245,6 +246,8 @@ ExitCode run_opened(const RunOptions& options, const Plan& plan, Mesh& mesh, Sto
                     .device = opening.assignment.kind,
                     .seed = opening.head.seed,
                     .places = opening.places,
+                    .gpus = gpus,
+                    .known = {opening.head.policy.waivers, opening.head.created_unix_s},
                     .mine = make_slots(options, opening, gpus)};
   const std::string trouble = run_phases(state);
   return close_launch(state, opening, trouble, reporter);

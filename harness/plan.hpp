@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "harness/options.hpp"
+#include "reports/glob.hpp"
 #include "reports/journal/record.hpp"
 #include "suite/case.hpp"
 
@@ -29,8 +30,5 @@ Plan make_plan(const RunOptions& options);
 void check_row(const RunOptions& options, const RunContext& context);
 
 std::vector<PlannedCase> planned_cases(const Plan& plan);
-
-/// Shell-style match with * and ?; the whole name must match.
-bool glob_matches(const std::string& glob, std::string_view name);
 
 }  // namespace tidemark

@@ -115,6 +115,7 @@ void print_json(const LaunchState& state, const Opening& opening, const Result& 
     for (std::size_t i = 0; i < counts.size(); ++i) {
       verdicts[std::string(kVerdictNames[i])] = counts[i];
     }
+    summary["waivers"] = waiver_lines(report);
     summary["planned"] = report.cases.size() * report.launch.gpus;
     summary["verdicts"] = verdicts;
     summary["complete"] = report.launch.complete;
@@ -130,6 +131,9 @@ void say_result(const LaunchState& state, const Opening& opening, const Result& 
   const std::uint64_t planned = report.cases.size() * report.launch.gpus;
   state.console.line(fmt::format(" {} cases x {} gpus: {} = {} planned", report.cases.size(),
                                  report.launch.gpus, counted(counts_of(report)), planned));
+  for (const std::string& waiver : waiver_lines(report)) {
+    state.console.line(" waiver " + waiver);
+  }
   const bool is_virtual = state.device == DeviceKind::virtual_device;
   std::string line =
       fmt::format(" RESULT: {}{}", word_of(result.verdict), is_virtual ? "  (VIRTUAL device)" : "");

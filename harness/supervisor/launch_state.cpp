@@ -39,6 +39,25 @@ void wait_for_something(const LaunchState& state, double most_wait_s) {
   ::ppoll(fds.data(), fds.size(), &wait, nullptr);
 }
 
+/// The record as the report will have it.
+OutcomeRecord as_waived(const LaunchState& state, OutcomeRecord record) {
+  if (state.known.waivers.empty() || !is_waivable(record.verdict)) return record;
+  const auto gpu = std::find_if(state.gpus.begin(), state.gpus.end(),
+                                [&](const GpuRecord& each) { return each.gpu == record.gpu; });
+  if (gpu == state.gpus.end()) return record;
+  WaiverLedger ledger(state.known.waivers, state.known.at_unix_s);
+  const auto waiver = ledger.hear(Waives::failure, record.case_name,
+                                  {.uuid = gpu->uuid,
+                                   .serial = gpu->serial,
+                                   .host = state.places[record.gpu].host,
+                                   .driver = gpu->driver},
+                                  Heard::failed);
+  if (!waiver) return record;
+  record.reason = waived_reason(state.known.waivers[*waiver], record.verdict, record.reason);
+  record.verdict = Verdict::waived;
+  return record;
+}
+
 }  // namespace
 
 std::string SlotPlace::text(std::uint32_t slot) const {
@@ -61,13 +80,15 @@ void record(LaunchState& state, LocalSlot& local, const Case& which, std::uint32
       outcome_record(place_of(state, local), which, attempt, ending,
                      [&](double at) { return state.telemetry.nearest(slot, at); });
   state.journal.append(written);
-  const bool fine = ending.verdict == Verdict::pass || ending.verdict == Verdict::skip;
+  const OutcomeRecord shown = as_waived(state, written);
+  const bool fine = shown.verdict == Verdict::pass || shown.verdict == Verdict::skip ||
+                    shown.verdict == Verdict::waived;
   if (ending.verdict == Verdict::pass) {
     local.passed.insert(std::string(which.name));
   }
   if (ending.verdict != Verdict::pass || attempt > 1) {
     state.console.trouble(
-        trouble_text(written, state.places[slot].text(slot), state.console.colour()));
+        trouble_text(shown, state.places[slot].text(slot), state.console.colour()));
   }
   if (last) state.console.count(!fine);
 }

@@ -31,6 +31,12 @@ struct LocalSlot {
   std::set<std::string> passed;  // names of cases, in this launch
 };
 
+/// Waivers, to tell a person at once; what counts is decided when the report is made.
+struct KnownFailures {
+  const std::vector<Waiver>& waivers;
+  double at_unix_s = 0;  // the moment they are held against: when the launch began
+};
+
 /// References to what run_launch owns, and the slots.
 struct LaunchState {
   const RunOptions& options;
@@ -43,6 +49,8 @@ struct LaunchState {
   DeviceKind device = DeviceKind::virtual_device;
   std::uint64_t seed = 0;
   std::vector<SlotPlace> places;  // of all slots
+  std::vector<GpuRecord> gpus;  // of this rank
+  KnownFailures known;
   std::vector<LocalSlot> mine;
 };
 

@@ -19,6 +19,8 @@
 #include "harness/supervisor/clock.hpp"
 #include "harness/version.hpp"
 #include "kernels/error.hpp"
+#include "reports/error.hpp"
+#include "reports/policy/policy.hpp"
 
 namespace tidemark {
 namespace {
@@ -68,11 +70,14 @@ Json choose_head(const RunOptions& options, const std::string& host) {
   for (const char* name : kKeptVariables) {
     if (const char* value = std::getenv(name)) environment.push_back({name, value});
   }
+  PolicyRecord policy{.strict = options.strict};
+  if (!options.policy.empty()) policy.waivers = read_policy(options.policy).waivers;
   return {{"out", out},
           {"run_id", new_run_id()},
           {"seed", options.seed_given ? options.seed : random_bytes<std::uint64_t>()},
           {"created", unix_s()},
-          {"environment", environment}};
+          {"environment", environment},
+          {"policy", to_line(policy)}};
 }
 
 std::string build_name() {
@@ -107,6 +112,8 @@ std::string view_or_refusal(const RunOptions& options, const Mesh& mesh, GpuInve
     view = own_view(options, mesh, inventory);
   } catch (const UsageError& error) {
     view = {{"usage", error.what()}};
+  } catch (const ReportError& error) {  // of the policy
+    view = {{"usage", error.what()}};
   } catch (const std::exception& error) {
     view = {{"environment", error.what()}};
   }
@@ -118,7 +125,10 @@ Head head_in(const Json& json) {
             .run_id = json.at("run_id"),
             .seed = json.at("seed"),
             .created_unix_s = json.at("created"),
-            .environment = {}};
+            .environment = {},
+            .policy = {}};
+  const JournalText told = parse_journal(json.at("policy"));
+  head.policy = std::get<PolicyRecord>(told.records.at(0));
   for (const Json& variable : json.at("environment")) {
     head.environment.emplace_back(variable.at(0), variable.at(1));
   }

@@ -21,6 +21,7 @@ struct Head {
   std::uint64_t seed = 0;
   double created_unix_s = 0;
   std::vector<std::pair<std::string, std::string>> environment;
+  PolicyRecord policy;
 };
 
 struct Opening {

@@ -123,7 +123,8 @@ OutcomeRecord outcome_record(const RecordPlace& place, const Case& which, std::u
 }
 
 std::string trouble_text(const OutcomeRecord& record, const std::string& where, bool colour) {
-  const bool red = record.verdict != Verdict::skip && record.verdict != Verdict::not_run;
+  const bool red = record.verdict != Verdict::skip && record.verdict != Verdict::not_run &&
+                   record.verdict != Verdict::waived;
   // A pass is only spoken of when it follows a fail.
   const bool flaky = record.verdict == Verdict::pass;
   std::string name(name_of(flaky ? Verdict::flaky : record.verdict));

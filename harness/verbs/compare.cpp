@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,14 +16,15 @@
 #include "harness/verbs/verbs.hpp"
 #include "reports/compare/comparison.hpp"
 #include "reports/compare/show_comparison.hpp"
+#include "reports/policy/policy.hpp"
 
 namespace tidemark {
 namespace {
 
 struct Typed {
   std::vector<std::string> files, base, fresh, fail_on, allow;
-  std::string explain, pair = "uuid";
-  double floor_percent = 1;
+  std::string explain, policy, pair = "uuid";
+  std::optional<double> floor_percent;
   bool json = false, all = false, no_color = false;
 };
 
@@ -50,22 +52,34 @@ std::set<std::string> known(std::string_view option, const std::vector<std::stri
   return made;
 }
 
-// What "none" alone means is nothing.
-std::set<std::string> fail_on_of(const Typed& typed) {
-  if (typed.fail_on == std::vector<std::string>{"none"}) return {};
-  return expanded(known("--fail-on", typed.fail_on, finding_names()));
+// What is typed goes before what the policy says. What "none" alone means is nothing.
+std::set<std::string> fail_on_of(const Typed& typed, const Policy& policy) {
+  const std::vector<std::string> usual = {"regressed", "new_fail", "flaky", "missing"};
+  const std::vector<std::string>& names =
+      typed.fail_on.empty() ? policy.fail_on.value_or(usual) : typed.fail_on;
+  if (names == std::vector<std::string>{"none"}) return {};
+  return expanded(known("--fail-on", names, finding_names()));
 }
 
-CompareOptions options_of(const Typed& typed) {
+CompareOptions options_of(const Typed& typed, const Policy& policy) {
   CompareOptions made;
-  made.allowed = known("--allow-confounders", typed.allow, factor_names());
+  made.allowed =
+      known("--allow-confounders",
+            typed.allow.empty() ? policy.allow_confounders.value_or(typed.allow) : typed.allow,
+            factor_names());
+  made.waivers = policy.waivers;
   if (typed.pair != "uuid" && typed.pair != "number")
     throw UsageError(fmt::format("--pair '{}': give uuid or number", typed.pair));
   made.pair_by = typed.pair == "uuid" ? PairBy::uuid : PairBy::number;
-  if (!(typed.floor_percent > 0 && typed.floor_percent <= 50))
+  if (!typed.floor_percent) {
+    made.speed.floor = policy.floor.value_or(made.speed.floor);
+    made.speed.floors = policy.floors;
+    return made;
+  }
+  if (!(*typed.floor_percent > 0 && *typed.floor_percent <= 50))
     throw UsageError(
-        fmt::format("--floor '{}': give percent, above 0 and at most 50", typed.floor_percent));
-  made.speed.floor = typed.floor_percent / 100;
+        fmt::format("--floor '{}': give percent, above 0 and at most 50", *typed.floor_percent));
+  made.speed.floor = *typed.floor_percent / 100;
   return made;
 }
 
@@ -110,8 +124,9 @@ ExitCode compare(Typed typed) {
     typed.base = {typed.files[0]};
     typed.fresh = {typed.files[1]};
   }
-  const std::set<std::string> fail_on = fail_on_of(typed);
-  const CompareOptions options = options_of(typed);
+  const Policy policy = typed.policy.empty() ? Policy{} : read_policy(typed.policy);
+  const std::set<std::string> fail_on = fail_on_of(typed, policy);
+  const CompareOptions options = options_of(typed, policy);
   const Comparison comparison =
       compare_launches(read_side(typed.base), read_side(typed.fresh), options);
   constexpr std::size_t kColumns = 100;
@@ -133,7 +148,6 @@ void add_compare(CLI::App& app, Action& chosen) {
   CLI::App* verb = app.add_subcommand("compare", "Hold reports against older ones");
   verb->footer("tidemark compare --base before-*.h5 --new after-*.h5");
   auto typed = std::make_shared<Typed>();
-  typed->fail_on = {"regressed", "new_fail", "flaky", "missing"};
   verb->add_option("files", typed->files, "Two reports, the older first")->type_name("FILE");
   verb->add_option("--base", typed->base, "Launches before the change")->type_name("FILE");
   verb->add_option("--new", typed->fresh, "Launches after it")->type_name("FILE");
@@ -146,6 +160,9 @@ void add_compare(CLI::App& app, Action& chosen) {
                    "Differences that are known not to matter, with commas")
       ->delimiter(',')
       ->type_name("NAME");
+  verb->add_option("--policy", typed->policy,
+                   "JSON: what fails, what is allowed, what is small, and waivers")
+      ->type_name("FILE");
   verb->add_option("--explain", typed->explain, "Every number behind one case")->type_name("CASE");
   verb->add_option("--floor", typed->floor_percent,
                    "Least change of speed that counts, percent (1)")

@@ -10,6 +10,7 @@
 #include "harness/verbs/mpirun.hpp"
 #include "harness/verbs/option_values.hpp"
 #include "harness/verbs/verbs.hpp"
+#include "reports/policy/policy.hpp"
 
 namespace tidemark {
 namespace {
@@ -36,6 +37,8 @@ RunOptions understood(const Typed& typed) {
   if (!typed.row.empty()) options.row = count_of("--row", typed.row, 0);
   if (!typed.ranks.empty()) options.ranks = count_of("--ranks", typed.ranks, 1, kMostRanks);
   if (!options.fault.empty()) check_fault(options.fault, options.device);
+  // Under a launcher rank 0 alone may have the file; it reads it where all hear of it.
+  if (!options.policy.empty() && !launcher_rank()) static_cast<void>(read_policy(options.policy));
   make_plan(options);  // a mistyped glob is told before anything starts
   return options;
 }
@@ -78,7 +81,9 @@ void add_run(CLI::App& app, Action& chosen, int argc, char** argv) {
       ->type_name("TIME");
   verb->add_flag("--dry-run", options.dry_run, "Print the plan and leave");
   verb->add_flag("--anonymise", options.anonymise, "Hash hosts, serials, UUIDs and paths");
-  verb->add_flag("--strict", options.strict, "An unexpected pass is a failure");
+  verb->add_flag("--strict", options.strict, "A pass that a waiver names is a failure");
+  verb->add_option("--policy", options.policy, "JSON with waivers of known failures")
+      ->type_name("FILE");
   verb->add_option("--row", typed->row, "Run this row of the one case chosen")->type_name("N");
   verb->add_option("--ranks", typed->ranks, "Start mpirun with so many ranks")->type_name("N");
   verb->add_option("--fault", options.fault, "Build this fault into the virtual device")

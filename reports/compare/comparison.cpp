@@ -48,8 +48,11 @@ Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFac
   made.setup = compare_setups(made.pairing, options.pair_by, options.allowed);
   const bool same_suite = !made.setup.differs("suite_tree") &&
                           !made.setup.differs("kernels_tree") && !made.setup.differs("level");
-  made.conformance = compare_conformance(made.pairing, same_suite);
+  Waiving waiving(made.pairing, options.waivers);
+  made.conformance = compare_conformance(made.pairing, same_suite, waiving);
   made.speed = compare_speed(made.pairing, options.speed);
+  waiving.mark(made.speed);
+  made.waivers = waiving.lines();
   for (std::size_t gpu = 0; gpu < made.pairing.gpus.size(); ++gpu) {
     made.paired_gpus += made.pairing.is_paired(gpu) ? 1U : 0U;
   }
@@ -77,11 +80,17 @@ std::set<std::string> findings_of(const Comparison& comparison) {
   for (const SpeedFinding& finding : speed.series) {
     // A number that only one side has is a hole, not a pass.
     if (finding.verdict == SpeedVerdict::not_compared) made.emplace("inconclusive");
-    add_speed(finding.verdict);
+    finding.waived ? static_cast<void>(made.emplace("waived")) : add_speed(finding.verdict);
   }
-  for (const GpuFinding& finding : speed.gpus) add_speed(finding.verdict);
+  for (const GpuFinding& finding : speed.gpus) {
+    finding.waived ? static_cast<void>(made.emplace("waived")) : add_speed(finding.verdict);
+  }
   add_speed(speed.shared);
-  if (!made.empty() && comparison.setup.cause == Cause::confounded) made.emplace("inconclusive");
+  const bool changed = made != std::set<std::string>{"waived"} && !made.empty();
+  if (changed && comparison.setup.cause == Cause::confounded) made.emplace("inconclusive");
+  for (const WaiverLedger::Line& waiver : comparison.waivers) {
+    if (waiver.attention) made.emplace("stale_waiver");
+  }
   if (!comparison.incomplete.empty()) made.emplace("incomplete");
   if (comparison.paired_gpus == 0) made.emplace("missing_in_new");
   return made;
@@ -89,8 +98,9 @@ std::set<std::string> findings_of(const Comparison& comparison) {
 
 std::vector<std::string_view> finding_names() {
   std::vector<std::string_view> made(kChangeKindNames.begin(), kChangeKindNames.end());
-  for (const char* name :
-       {"regressed", "improved", "inconclusive", "incomplete", "missing", "changed", "all"}) {
+  std::erase(made, name_of(ChangeKind::waived));  // nothing fails on what is waived
+  for (const char* name : {"regressed", "improved", "inconclusive", "incomplete", "missing",
+                           "changed", "stale_waiver", "all"}) {
     made.emplace_back(name);
   }
   return made;

@@ -16,6 +16,7 @@ struct CompareOptions {
   PairBy pair_by = PairBy::uuid;
   std::set<std::string> allowed = {};  // factors that do not count as confounders
   SpeedPolicy speed = {};
+  std::vector<Waiver> waivers = {};
 };
 
 struct Comparison {
@@ -24,7 +25,8 @@ struct Comparison {
   SetupComparison setup;
   ConformanceComparison conformance;
   SpeedComparison speed;
-  std::vector<std::string> incomplete;  // reports that are, and why
+  std::vector<WaiverLedger::Line> waivers;  // what came of each
+  std::vector<std::string> incomplete;      // reports that are, and why
   std::size_t paired_gpus = 0;
 
   Comparison() = default;
@@ -43,7 +45,7 @@ Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFac
 enum class Failing { conformance, missing, regression, inconclusive };
 
 /// Every finding that is there, by its name: names of ChangeKind and of SpeedVerdict, "incomplete",
-/// "inconclusive".
+/// "inconclusive", "stale_waiver". What is waived is among them as "waived" alone.
 std::set<std::string> findings_of(const Comparison& comparison);
 
 /// Names that findings_of can give; "missing", "changed" and "all" stand for several.

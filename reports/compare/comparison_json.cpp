@@ -70,6 +70,7 @@ Json speed_of(const Comparison& comparison) {
                     {"unit", finding.unit},
                     {"higher_is_better", finding.higher_is_better},
                     {"verdict", name_of(finding.verdict)},
+                    {"waived", finding.waived},
                     {"why", finding.why},
                     {"base", finding.base_value},
                     {"new", finding.fresh_value},
@@ -94,6 +95,7 @@ Json gpus_of(const Comparison& comparison) {
     made.push_back({{"case", pairing.cases[finding.of_case]},
                     {"metric", finding.metric},
                     {"verdict", name_of(finding.verdict)},
+                    {"waived", finding.waived},
                     {"place", place_of(pairing, finding.gpus)},
                     {"gpus", gpus},
                     {"least", finding.least},
@@ -124,6 +126,10 @@ std::string comparison_json(const Comparison& comparison) {
   json["counts"]["passed_in_both"] = comparison.conformance.passed_in_both;
   json["counts"]["descriptors_unjudged"] = comparison.conformance.descriptors_unjudged;
   json["changes"] = changes_of(comparison);
+  json["waivers"] = Json::array();
+  for (const WaiverLedger::Line& waiver : comparison.waivers) {
+    json["waivers"].push_back({{"text", waiver.text}, {"attention", waiver.attention}});
+  }
   json["shared"] = effect_of(comparison.speed.effects.shared);
   json["shared"]["verdict"] = name_of(comparison.speed.shared);
   json["speed"] = speed_of(comparison);

@@ -27,8 +27,10 @@ void count(SideCount& side, Verdict verdict) {
       ++side.bad;
       return;
     case Verdict::skip:
-    case Verdict::waived:
       ++side.skipped;
+      return;
+    case Verdict::waived:
+      ++side.waived;
       return;
     case Verdict::unexpected_pass:
       ++side.unexpected;
@@ -43,15 +45,17 @@ void count(SideCount& side, Verdict verdict) {
 }
 
 std::optional<ChangeKind> kind_of(const SideCount& base, const SideCount& fresh) {
-  const bool bad_before = base.is_failing() || base.is_flaky();
+  const bool failing_before = base.is_failing() || base.waived > 0;
+  const bool bad_before = failing_before || base.is_flaky();
   if (fresh.is_failing()) {
-    return base.is_failing() ? ChangeKind::still_failing : ChangeKind::new_fail;
+    return failing_before ? ChangeKind::still_failing : ChangeKind::new_fail;
   }
   if (fresh.is_flaky()) return bad_before ? ChangeKind::still_failing : ChangeKind::flaky;
   if (fresh.is_missing()) {
     return base.is_missing() ? ChangeKind::missing_in_both : ChangeKind::missing_in_new;
   }
   if (base.is_missing()) return ChangeKind::missing_in_base;
+  if (fresh.waived > 0) return ChangeKind::waived;
   if (fresh.unexpected > 0) return ChangeKind::unexpected_pass;
   if (fresh.skipped > 0 && (base.pass > 0 || bad_before)) return ChangeKind::skipped_in_new;
   if (bad_before) return ChangeKind::fixed;
@@ -136,25 +140,45 @@ bool behaves_otherwise(const Pairing& pairing, std::size_t which_case, std::size
 /// By kind and case, the GPUs it concerns.
 using Found = std::map<std::pair<ChangeKind, std::uint32_t>, std::vector<std::uint32_t>>;
 
+Heard heard_of(std::optional<ChangeKind> kind, const SideCount& fresh) {
+  if (kind == ChangeKind::new_fail || kind == ChangeKind::flaky ||
+      kind == ChangeKind::still_failing || kind == ChangeKind::waived) {
+    return Heard::failed;
+  }
+  const bool all_pass = fresh.pass + fresh.unexpected > 0 && fresh.lacking + fresh.skipped == 0;
+  return all_pass ? Heard::passed : Heard::nothing;
+}
+
 void judge_pair(ConformanceComparison& made, Found& found, const Pairing& pairing,
-                std::uint32_t which_case, std::uint32_t gpu, bool same_suite) {
+                std::uint32_t which_case, std::uint32_t gpu, bool same_suite, Waiving& waiving) {
   const auto add = [&](ChangeKind kind) {
-    found[{kind, which_case}].push_back(gpu);
+    std::vector<std::uint32_t>& gpus = found[{kind, which_case}];
+    if (!gpus.empty() && gpus.back() == gpu) return;  // waived for more than one thing
+    gpus.push_back(gpu);
     ++made.counts[static_cast<std::size_t>(kind)];
   };
   if (!planned_anywhere(pairing, which_case, gpu)) return;
   const SideCount base = count_of(pairing, which_case, gpu, false);
   const SideCount fresh = count_of(pairing, which_case, gpu, true);
   ++made.compared;
-  if (const auto kind = kind_of(base, fresh)) add(*kind);
-  if (base.pass > 0 && fresh.pass > 0 && !kind_of(base, fresh)) ++made.passed_in_both;
-  if (pairing.cases[which_case].starts_with("behaviour.") &&
-      behaves_otherwise(pairing, which_case, gpu)) {
-    add(ChangeKind::behaviour_changed);
+  const std::optional<ChangeKind> kind = kind_of(base, fresh);
+  const Heard heard = heard_of(kind, fresh);
+  const bool waived = waiving.hear(Waives::failure, which_case, gpu, heard);
+  if (kind) add(waived ? ChangeKind::waived : *kind);
+  if (base.pass > 0 && fresh.pass > 0 && !kind) ++made.passed_in_both;
+  const Maps maps = all_maps_equal(pairing, which_case, gpu)
+                        ? Maps::same
+                        : compare_maps(pairing, which_case, gpu, same_suite);
+  const bool behaves = !(pairing.cases[which_case].starts_with("behaviour.") &&
+                         behaves_otherwise(pairing, which_case, gpu));
+  if (behaves && maps != Maps::changed) {
+    waiving.hear(Waives::behaviour, which_case, gpu,
+                 heard == Heard::passed ? Heard::passed : Heard::nothing);
+  } else {
+    const bool known = waiving.hear(Waives::behaviour, which_case, gpu, Heard::failed);
+    if (!behaves) add(known ? ChangeKind::waived : ChangeKind::behaviour_changed);
+    if (maps == Maps::changed) add(known ? ChangeKind::waived : ChangeKind::descriptors_changed);
   }
-  if (all_maps_equal(pairing, which_case, gpu)) return;
-  const Maps maps = compare_maps(pairing, which_case, gpu, same_suite);
-  if (maps == Maps::changed) add(ChangeKind::descriptors_changed);
   if (maps == Maps::unjudged) ++made.descriptors_unjudged;
 }
 
@@ -171,12 +195,13 @@ SideCount count_of(const Pairing& pairing, std::size_t which_case, std::size_t g
   return made;
 }
 
-ConformanceComparison compare_conformance(const Pairing& pairing, bool same_suite) {
+ConformanceComparison compare_conformance(const Pairing& pairing, bool same_suite,
+                                          Waiving& waiving) {
   ConformanceComparison made;
   Found found;
   for (std::uint32_t which_case = 0; which_case < pairing.cases.size(); ++which_case) {
     for (std::uint32_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
-      judge_pair(made, found, pairing, which_case, gpu, same_suite);
+      judge_pair(made, found, pairing, which_case, gpu, same_suite, waiving);
     }
   }
   // Cases that changed alike on the same GPUs are one thing that happened.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reports/compare/pairing.hpp"
+#include "reports/compare/waiving.hpp"
 
 namespace tidemark {
 
@@ -18,21 +19,29 @@ enum class ChangeKind : std::uint8_t {
   missing_in_both,      // has no answer on either side
   behaviour_changed,    // a behaviour case passed and noted something else
   descriptors_changed,  // the same parameters gave other tensor maps
-  skipped_in_new,       // skipped or waived, and ran in the base
+  skipped_in_new,       // skipped, and ran in the base
   missing_in_base,      // has no answer in at least one launch of the base
   unexpected_pass,      // passed where a failure was waived
   still_failing,        // fails or is flaky on both sides
-  run_in_new,           // skipped or waived in the base
-  fixed,                // failed or was flaky in the base, passes now
+  waived,               // any of these or of behaviour_changed, and somebody answers for it
+  run_in_new,           // skipped in the base
+  fixed,                // failed, was flaky or waived in the base, passes now
 };
-inline constexpr std::size_t kChangeKinds = 12;
+inline constexpr std::size_t kChangeKinds = 13;
 inline constexpr std::array<std::string_view, kChangeKinds> kChangeKindNames = {
-    "new_fail",          "flaky",
-    "missing_in_new",    "missing_in_both",
-    "behaviour_changed", "descriptors_changed",
-    "skipped_in_new",    "missing_in_base",
-    "unexpected_pass",   "still_failing",
-    "run_in_new",        "fixed"};
+    "new_fail",
+    "flaky",
+    "missing_in_new",
+    "missing_in_both",
+    "behaviour_changed",
+    "descriptors_changed",
+    "skipped_in_new",
+    "missing_in_base",
+    "unexpected_pass",
+    "still_failing",
+    "waived",
+    "run_in_new",
+    "fixed"};
 
 constexpr std::string_view name_of(ChangeKind kind) {
   return kChangeKindNames[static_cast<std::size_t>(kind)];
@@ -53,7 +62,7 @@ struct ConformanceComparison {
 
 /// Verdicts of one case on one GPU over the launches of one side.
 struct SideCount {
-  std::uint32_t pass = 0, bad = 0, lacking = 0, skipped = 0, unexpected = 0;
+  std::uint32_t pass = 0, bad = 0, lacking = 0, skipped = 0, waived = 0, unexpected = 0;
   bool flaky = false;
 
   bool is_flaky() const { return flaky || (bad > 0 && pass > 0); }
@@ -63,6 +72,7 @@ struct SideCount {
 SideCount count_of(const Pairing& pairing, std::size_t which_case, std::size_t gpu, bool fresh);
 
 /// `same_suite`: both sides were built from the same cases, so that tensor maps may be compared.
-ConformanceComparison compare_conformance(const Pairing& pairing, bool same_suite);
+ConformanceComparison compare_conformance(const Pairing& pairing, bool same_suite,
+                                          Waiving& waiving);
 
 }  // namespace tidemark

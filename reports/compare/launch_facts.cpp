@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -10,6 +11,8 @@
 #include <set>
 #include <string_view>
 #include <tuple>
+
+#include "reports/policy/waiver.hpp"
 
 namespace tidemark {
 namespace {
@@ -61,8 +64,9 @@ std::vector<std::string> values_of(const Report& report, const GpuRow& gpu) {
 /// The arguments without the program, and without those that say only where the report goes, how it
 /// is shown, or what stands in the report already.
 std::string arguments_of(const Report& report) {
-  static const std::set<std::string_view> with_value = {"--out", "--seed", "--level", "--device"};
-  static const std::set<std::string_view> alone = {"--json", "--anonymise"};
+  static const std::set<std::string_view> with_value = {"--out", "--seed", "--level", "--device",
+                                                        "--policy"};
+  static const std::set<std::string_view> alone = {"--json", "--anonymise", "--strict"};
   std::string made;
   bool skip_value = false;
   for (const ProvenanceRow& row : report.provenance) {
@@ -101,6 +105,7 @@ void add_gpus(LaunchFacts& made, const Report& report) {
     FactsOfGpu facts{.uuid = gpu.reported != 0 ? std::string(gpu.uuid.view()) : "",
                      .node = {},
                      .boot = {},
+                     .serial = std::string(report.text(gpu.serial)),
                      .number = gpu.gpu_id,
                      .values = values_of(report, gpu)};
     if (gpu.node_id != kNoRow) {
@@ -115,6 +120,18 @@ void add_gpus(LaunchFacts& made, const Report& report) {
   }
 }
 
+/// Notes without what was noted of waivers: that is no behaviour of a GPU.
+std::string observed_in(std::string_view notes) {
+  std::string made;
+  while (!notes.empty()) {
+    const std::size_t end = std::min(notes.find('\n'), notes.size());
+    const std::string_view line = notes.substr(0, end);
+    if (!line.starts_with(kStaleWaiver)) made.append(made.empty() ? "" : "\n").append(line);
+    notes.remove_prefix(std::min(end + 1, notes.size()));
+  }
+  return made;
+}
+
 void add_results(LaunchFacts& made, const Report& report) {
   const std::size_t gpus = report.gpus.size();
   made.verdicts.assign(made.cases.size() * gpus, Verdict::not_run);
@@ -124,7 +141,7 @@ void add_results(LaunchFacts& made, const Report& report) {
     made.verdicts[cell] = result.verdict;
     if (result.rows_run == result.rows_planned) made.descriptors[cell] = result.descriptors;
     if (made.cases[result.case_id].starts_with("behaviour.") && result.verdict == Verdict::pass) {
-      made.behaviours[{result.case_id, result.gpu_id}] = report.text(result.notes);
+      made.behaviours[{result.case_id, result.gpu_id}] = observed_in(report.text(result.notes));
     }
     if (result.verdict != Verdict::pass && result.reason != 0) {
       made.evidence.try_emplace(result.case_id, Evidence{std::string(report.text(result.reason)),

@@ -20,6 +20,7 @@ struct Series {
   std::size_t gpus_left_out = 0;    // paired GPUs that are not among them
   LaunchMatrix goodness{0, 0, 0};   // GPUs x launches: logarithm, above for better
   LaunchMatrix per_clock{0, 0, 0};  // the same at equal SM clocks
+  double floor = 0;                 // least effect that counts in this case, before its noise
   double noise = std::numeric_limits<double>::quiet_NaN();  // stored, NaN without
 };
 

@@ -117,7 +117,8 @@ void put_changes(Page& page, const Comparison& comparison, bool all) {
                     place_of(comparison.pairing, group.gpus)),
         kIndent);
     const Evidence* evidence = evidence_of(comparison, group);
-    if (!bad && group.kind != ChangeKind::still_failing) continue;
+    const bool fails = bad || group.kind == ChangeKind::still_failing;
+    if (!fails && group.kind != ChangeKind::waived) continue;
     if (evidence == nullptr) continue;
     put(page, std::string(kIndent, ' ') + evidence->reason, kIndent);
     if (!evidence->replay.empty()) put_command(page, "replay: ", evidence->replay, kIndent);
@@ -135,10 +136,10 @@ std::string margin_text(const Effect& effect) {
 
 /// Metrics that changed on the same GPUs stand together.
 void put_gpu_findings(Page& page, const Comparison& comparison) {
-  using Key = std::tuple<SpeedVerdict, std::vector<std::uint32_t>>;
+  using Key = std::tuple<SpeedVerdict, std::vector<std::uint32_t>, bool>;
   std::map<Key, std::vector<const GpuFinding*>> alike;
   for (const GpuFinding& finding : comparison.speed.gpus) {
-    alike[{finding.verdict, finding.gpus}].push_back(&finding);
+    alike[{finding.verdict, finding.gpus, finding.waived}].push_back(&finding);
   }
   for (const auto& [key, findings] : alike) {
     double least = findings.front()->least, most = findings.front()->most;
@@ -147,8 +148,13 @@ void put_gpu_findings(Page& page, const Comparison& comparison) {
       most = std::max(most, finding->most);
     }
     const bool slower = std::get<0>(key) == SpeedVerdict::regressed;
-    const std::string_view heading = slower ? "SLOWER" : "FASTER";
-    put(page, slower ? Colour::red : Colour::green, heading.size(),
+    const bool waived = std::get<2>(key);
+    const std::string_view heading = waived ? "WAIVED SLOWER" : slower ? "SLOWER" : "FASTER";
+    put(page,
+        waived   ? Colour::yellow
+        : slower ? Colour::red
+                 : Colour::green,
+        heading.size(),
         fmt::format(
             "{} than the other GPUs, unlike before: {}: {}{}, {} to {}", heading,
             place_of(comparison.pairing, std::get<1>(key)),
@@ -163,9 +169,11 @@ void put_series(Page& page, const Comparison& comparison, const SpeedFinding& fi
   constexpr double kClockShare = 0.5;  // of an effect, gone at equal clocks: it was the clocks
   std::string heading(name_of(finding.verdict));
   for (char& c : heading) c = c == '_' ? ' ' : static_cast<char>(c - 'a' + 'A');
-  const Colour colour = finding.verdict == SpeedVerdict::regressed  ? Colour::red
-                        : finding.verdict == SpeedVerdict::improved ? Colour::green
-                                                                    : Colour::none;
+  const Colour colour = finding.waived                               ? Colour::yellow
+                        : finding.verdict == SpeedVerdict::regressed ? Colour::red
+                        : finding.verdict == SpeedVerdict::improved  ? Colour::green
+                                                                     : Colour::none;
+  if (finding.waived) heading = "WAIVED " + heading;
   std::string text =
       fmt::format("{} {}", heading, name_of(comparison, finding.of_case, finding.metric));
   if (!std::isnan(finding.total)) {
@@ -231,6 +239,15 @@ void put_speed(Page& page, const Comparison& comparison, bool all) {
                         percent(smallest[smallest.size() / 2]), percent(smallest.back())));
 }
 
+void put_waivers(Page& page, const Comparison& comparison) {
+  if (!comparison.waivers.empty()) put(page, "");
+  for (const WaiverLedger::Line& waiver : comparison.waivers) {
+    const std::string_view heading = "waiver";
+    put(page, waiver.attention ? Colour::yellow : Colour::none, heading.size(),
+        fmt::format("{} {}", heading, waiver.text), kIndent);
+  }
+}
+
 void put_setup(Page& page, const Comparison& comparison) {
   put(page, "");
   if (comparison.setup.differences.empty()) put(page, "setup: nothing recorded differs");
@@ -283,7 +300,9 @@ std::string cause_text(const Comparison& comparison) {
   if (setup.cause == Cause::confounded) {
     return "cannot be told, what else differs may be it: " + confounders_of(setup);
   }
-  const std::set<std::string> found = findings_of(comparison);
+  std::set<std::string> found = findings_of(comparison);
+  found.erase("stale_waiver");
+  if (found.erase("waived") > 0 && found.empty()) return "nothing changed but what is waived";
   if (found == std::set<std::string>{"inconclusive"}) {
     return "no change was found; some could not be excluded";
   }
@@ -303,6 +322,7 @@ std::string show_comparison(const Comparison& comparison, const ShowComparisonOp
   put_headline(page, comparison);
   put_changes(page, comparison, options.all);
   put_speed(page, comparison, options.all);
+  put_waivers(page, comparison);
   put_setup(page, comparison);
   return page.text;
 }

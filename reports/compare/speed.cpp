@@ -11,6 +11,7 @@
 
 #include "reports/compare/series.hpp"
 #include "reports/compare/student_t.hpp"
+#include "reports/glob.hpp"
 
 namespace tidemark {
 namespace {
@@ -25,9 +26,9 @@ double alpha_of(const Effect& effect, const SpeedPolicy& policy) {
   return policy.false_discovery * (sure ? 1 : kFifth);
 }
 
-double floor_of(const Series& series, const SpeedPolicy& policy) {
-  return std::isnan(series.noise) ? policy.floor
-                                  : std::max(policy.floor, kNoiseFloors * series.noise);
+double floor_of(const Series& series) {
+  return std::isnan(series.noise) ? series.floor
+                                  : std::max(series.floor, kNoiseFloors * series.noise);
 }
 
 /// Mean over the rows that are not left out; NaN where a launch has none.
@@ -100,8 +101,7 @@ std::vector<SpeedVerdict> judge_gpus(const Series& series, const Effects& effect
   for (std::size_t i = 0; i < effects.rows.size(); ++i) {
     const Effect& effect = effects.rows[i];
     // Noise is stored for the mean of a launch; one GPU has more of it, which its own spread shows.
-    made[i] =
-        judge_effect(effect, floor_of(series, policy), policy.false_discovery, is_few(effect));
+    made[i] = judge_effect(effect, floor_of(series), policy.false_discovery, is_few(effect));
   }
   return made;
 }
@@ -132,12 +132,12 @@ std::vector<bool> left_out_of(const std::vector<SpeedVerdict>& verdicts) {
 }
 
 SpeedFinding finding_of(const Series& series, const Pairing& pairing,
-                        const std::vector<bool>& left_out, const SpeedPolicy& policy) {
+                        const std::vector<bool>& left_out) {
   SpeedFinding made{.of_case = series.of_case,
                     .metric = series.metric,
                     .unit = series.unit,
                     .higher_is_better = series.higher_is_better};
-  made.floor = floor_of(series, policy);
+  made.floor = floor_of(series);
   made.noise = series.noise;
   made.launches = means_of(series.goodness, left_out);
   made.gpus = static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), false));
@@ -201,6 +201,14 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
 
 }  // namespace
 
+double floor_of(std::string_view case_name, const SpeedPolicy& policy) {
+  double floor = policy.floor;
+  for (const CaseFloor& one : policy.floors) {
+    if (glob_matches(one.cases, case_name)) floor = one.floor;
+  }
+  return floor;
+}
+
 SpeedVerdict judge_effect(const Effect& effect, double floor, double alpha, bool few) {
   if (effect.base == 0 || effect.fresh == 0) return SpeedVerdict::not_compared;
   const SpeedVerdict changed = effect.effect < 0 ? SpeedVerdict::regressed : SpeedVerdict::improved;
@@ -215,7 +223,8 @@ SpeedVerdict judge_effect(const Effect& effect, double floor, double alpha, bool
 
 SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy) {
   SpeedComparison made;
-  const std::vector<Series> all = series_of(pairing);
+  std::vector<Series> all = series_of(pairing);
+  for (Series& series : all) series.floor = floor_of(pairing.cases[series.of_case], policy);
   const GpuEffects gpus = gpu_effects(all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::vector<SpeedVerdict> verdicts = judge_gpus(all[i], gpus.by_series[i], policy);
@@ -226,7 +235,7 @@ SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy)
       left_out.assign(left_out.size(), false);
     }
     add_gpu_findings(made, all[i], gpus.by_series[i], verdicts);
-    made.series.push_back(finding_of(all[i], pairing, left_out, policy));
+    made.series.push_back(finding_of(all[i], pairing, left_out));
   }
   judge_series(made, pairing, policy);
   for (const SpeedFinding& finding : made.series) {

@@ -21,11 +21,18 @@ constexpr std::string_view name_of(SpeedVerdict verdict) {
   return kSpeedVerdictNames[static_cast<std::size_t>(verdict)];
 }
 
+/// A least effect of its own for the cases of a glob.
+struct CaseFloor {
+  std::string cases;
+  double floor = 0;  // 0.01 for 1 %
+};
+
 /// What counts as a change at all.
 struct SpeedPolicy {
-  double floor = 0.01;            // least effect that matters, natural logarithm
-  double false_discovery = 0.05;  // Benjamini-Hochberg over all series
-  double shared_alpha = 0.01;     // of the one test of the shared shift
+  double floor = 0.01;                 // least effect that matters, natural logarithm
+  std::vector<CaseFloor> floors = {};  // the same in some cases; the last that matches counts
+  double false_discovery = 0.05;       // Benjamini-Hochberg over all series
+  double shared_alpha = 0.01;          // of the one test of the shared shift
 };
 
 /// Launches a side below which a small change cannot be believed.
@@ -40,12 +47,16 @@ inline constexpr double kNoiseFloors = 3;
 /// GPUs below which one that changed cannot be told from the others.
 inline constexpr std::size_t kFewestGpus = 4;
 
+/// The least effect that counts in a case, before its noise.
+double floor_of(std::string_view case_name, const SpeedPolicy& policy);
+
 /// One metric of one case. Effects are in natural logarithms, above 0 for better.
 struct SpeedFinding {
   std::uint32_t of_case = 0;  // index into the pairing
   std::string metric = {}, unit = {};
   bool higher_is_better = true;
   SpeedVerdict verdict = SpeedVerdict::not_compared;
+  bool waived = false;       // regressed, and somebody answers for it
   std::string why = {};      // why it could not be compared, or is ambiguous
   Effect own = {};           // without the shift that all series share
   double total = 0;          // with it
@@ -66,7 +77,8 @@ struct GpuFinding {
   std::string metric = {};
   SpeedVerdict verdict = SpeedVerdict::regressed;
   std::vector<std::uint32_t> gpus;  // indices into the pairing, ascending
-  double least = 0, most = 0;       // their own effects, the others' median taken off
+  bool waived = false;
+  double least = 0, most = 0;  // their own effects, the others' median taken off
 };
 
 struct SpeedComparison {

@@ -113,6 +113,18 @@ void fields(Io& io, Is<EventRecord> auto& r) {
 }
 
 template <class Io>
+void fields(Io& io, Is<Waiver> auto& r) {
+  io("case", r.cases), io("gpu", r.gpu), io("owner", r.owner), io("link", r.link);
+  io("reason", r.reason), io("lowest_driver", r.lowest_driver);
+  io("highest_driver", r.highest_driver), io("expires", r.expires), io("waives", r.waives);
+}
+
+template <class Io>
+void fields(Io& io, Is<PolicyRecord> auto& r) {
+  io("strict", r.strict), io("waivers", r.waivers);
+}
+
+template <class Io>
 void fields(Io& io, Is<EndRecord> auto& r) {
   io("rank", r.rank), io("at", r.at_unix_s), io("complete", r.complete), io("reason", r.reason);
 }
@@ -205,6 +217,7 @@ constexpr std::string_view type_name() {
   if constexpr (std::is_same_v<R, StartRecord>) return "start";
   if constexpr (std::is_same_v<R, OutcomeRecord>) return "outcome";
   if constexpr (std::is_same_v<R, EventRecord>) return "event";
+  if constexpr (std::is_same_v<R, PolicyRecord>) return "policy";
   if constexpr (std::is_same_v<R, EndRecord>) return "end";
 }
 

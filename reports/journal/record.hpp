@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "reports/policy/waiver.hpp"
 #include "reports/schema/verdict.hpp"
 
 namespace tidemark {
@@ -122,6 +123,12 @@ struct EventRecord {
   std::string text = {};
 };
 
+/// What the launch was told of known failures; on every rank the same.
+struct PolicyRecord {
+  bool strict = false;  // a pass that a waiver names is an unexpected pass
+  std::vector<Waiver> waivers = {};
+};
+
 /// Last record of a rank that got to its end.
 struct EndRecord {
   std::uint32_t rank = 0;
@@ -131,7 +138,7 @@ struct EndRecord {
 };
 
 using Record = std::variant<LaunchRecord, NodeRecord, GpuRecord, StartRecord, OutcomeRecord,
-                            EventRecord, EndRecord>;
+                            EventRecord, PolicyRecord, EndRecord>;
 
 /// One line, newline included: {"type":...,...,"crc":"89abcdef"}; the CRC-32 (zlib) is over all
 /// before it.

@@ -19,6 +19,8 @@ bool is_quiet(Verdict verdict) {
   return verdict == Verdict::skip || verdict == Verdict::waived || verdict == Verdict::not_run;
 }
 
+bool is_listed(Verdict verdict) { return is_quiet(verdict) && verdict != Verdict::waived; }
+
 int rank_of(Verdict verdict) {
   constexpr int kAll = static_cast<int>(kVerdicts);
   if (verdict == Verdict::pass) return 2 * kAll;
@@ -32,7 +34,7 @@ std::vector<ResultGroup> result_groups(const Report& report, bool with_passes) {
   for (std::uint32_t i = 0; i < report.results.size(); ++i) {
     const ResultRow& result = report.results[i];
     if (result.verdict == Verdict::pass && !with_passes) continue;
-    const std::uint32_t of_case = is_quiet(result.verdict) ? kNoRow : result.case_id;
+    const std::uint32_t of_case = is_listed(result.verdict) ? kNoRow : result.case_id;
     ResultGroup& group = groups[{rank_of(result.verdict), of_case, result.reason}];
     group.verdict = result.verdict;
     group.results.push_back(i);

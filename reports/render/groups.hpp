@@ -9,7 +9,7 @@
 namespace tidemark {
 
 /// Results of one verdict and one reason: of one case, or of several where the verdict says nothing
-/// about the hardware (skip, waived, not_run).
+/// about the hardware (skip, not_run).
 struct ResultGroup {
   Verdict verdict = Verdict::pass;
   std::vector<std::uint32_t> results;      // rows of `results`, ascending
@@ -21,8 +21,12 @@ struct ResultGroup {
 /// Groups in the order a person wants them: what went wrong, what did not run, then passes.
 std::vector<ResultGroup> result_groups(const Report& report, bool with_passes);
 
-/// Whether the verdict says nothing about the hardware.
+/// Whether nobody has to be alarmed by the verdict: skip, waived, not_run.
 bool is_quiet(Verdict verdict);
+
+/// Whether the verdict says nothing about the hardware, so that cases may be told in one list. What
+/// is waived is a failure all the same, with a case, miscompares and a replay line.
+bool is_listed(Verdict verdict);
 
 /// What goes wrong first, then what did not run, passes last: ascending.
 int rank_of(Verdict verdict);

@@ -82,6 +82,17 @@ std::string json_of(const Report& report) {
     }
     json[std::string(table.name)] = std::move(all);
   });
+  json["outliers"] = Json::array();
+  for (const OutlierGroup& group : outliers_of(report).groups) {
+    json["outliers"].push_back({{"place", group.place},
+                                {"gpus", group.gpus},
+                                {"metrics", group.metrics},
+                                {"slower", group.slower},
+                                {"median", group.median},
+                                {"least", group.least},
+                                {"most", group.most},
+                                {"z", group.z}});
+  }
   // Escaped to ASCII, so that JSON shown on a terminal cannot drive it either.
   return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }

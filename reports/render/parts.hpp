@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/compare/outliers.hpp"
 #include "reports/render/page.hpp"
 #include "reports/render/show.hpp"
 #include "reports/store/report.hpp"
@@ -41,8 +42,18 @@ std::string text_of(const Report& report, const MiscompareRow& row);
 /// What did not pass, where, why, and how to run it again; passes too where asked.
 void put_results(Page& page, const Report& report, const ShowOptions& options);
 
+/// What came of each waiver.
+void put_waivers(Page& page, const Report& report);
+
 /// What was measured.
 void put_metrics(Page& page, const Report& report, const ShowOptions& options);
+
+/// GPUs that lie apart from the others. Nothing where there are too few to say so.
+Outliers outliers_of(const Report& report);
+
+/// What was looked at, in one line; empty where nothing could be.
+std::string summary_of(const Report& report, const Outliers& outliers);
+void put_outliers(Page& page, const Report& report, const ShowOptions& options);
 
 /// Remarks of the cases, those that differ only in numbers once unless all are asked for, and
 /// events.

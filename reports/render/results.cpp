@@ -115,13 +115,24 @@ std::string place_of(const Report& report, std::uint32_t gpu_id) {
          fmt::format("slot {}, {})", gpu.local_index, hashed ? uuid : uuid.substr(0, kUuidDigits));
 }
 
+void put_waivers(Page& page, const Report& report) {
+  const std::vector<std::string> waivers = waiver_lines(report);
+  if (!waivers.empty()) put(page, "");
+  for (const std::string& waiver : waivers) {
+    const std::string_view heading = "waiver";
+    const bool attention = waiver.starts_with("stale:") || waiver.starts_with("expired:");
+    put(page, attention ? Colour::yellow : Colour::none, heading.size(),
+        fmt::format("{} {}", heading, waiver), kIndent);
+  }
+}
+
 void put_results(Page& page, const Report& report, const ShowOptions& options) {
   constexpr std::size_t kShown = 30;
   const std::vector<ResultGroup> groups = result_groups(report, options.all);
   if (!groups.empty()) put(page, "");
   const std::size_t shown = options.all ? groups.size() : std::min(kShown, groups.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    if (is_quiet(groups[i].verdict)) {
+    if (is_listed(groups[i].verdict)) {
       put_quiet(page, report, groups[i], options.all);
     } else {
       put_group(page, report, groups[i], options.all);

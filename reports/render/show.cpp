@@ -88,7 +88,9 @@ std::string show(const Report& report, const ShowOptions& options) {
   Page page{.text = {}, .colour = options.colour, .columns = options.columns};
   put_summary(page, report);
   put_results(page, report, options);
+  put_waivers(page, report);
   put_metrics(page, report, options);
+  put_outliers(page, report, options);
   put_notes(page, report, options);
   put_events(page, report, options);
   put_origin(page, report, options);

@@ -101,7 +101,7 @@ std::string finding_of(const Report& report, const ResultGroup& group) {
   const std::string ending = ending_of(first);
   if (!ending.empty()) made += fmt::format("<p>{}</p>\n", for_html(ending));
   made += miscompares_of(report, group);
-  if (!is_quiet(group.verdict) && first.replay != 0) {
+  if (!is_listed(group.verdict) && first.replay != 0) {
     made += fmt::format("<pre class=\"command\">{}</pre>\n", for_html(report.text(first.replay)));
   }
   return made + "</div>\n";
@@ -155,9 +155,10 @@ std::string gpus_of(const Report& report, const HtmlLimits& limits) {
          html_left_out(report.gpus.size() - rows.size(), "GPU");
 }
 
-/// Notes and events, as the terminal has them.
+/// Waivers, notes and events, as the terminal has them.
 std::string remarks_of(const Report& report, bool all) {
   Page page;
+  put_waivers(page, report);
   put_notes(page, report, {.all = all});
   put_events(page, report, {.all = all});
   std::string made;
@@ -167,7 +168,21 @@ std::string remarks_of(const Report& report, bool all) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   if (made.find_first_not_of('\n') == std::string::npos) return {};
-  return html_section("remarks", "Notes and events", fmt::format("<pre>{}</pre>\n", made));
+  return html_section("remarks", "Waivers, notes and events", fmt::format("<pre>{}</pre>\n", made));
+}
+
+std::string outliers_in(const Report& report, const HtmlLimits& limits) {
+  const Outliers outliers = outliers_of(report);
+  const std::string summary = summary_of(report, outliers);
+  if (summary.empty()) return {};
+  std::string made = fmt::format("<p>{}</p>\n<ul>\n", for_html(summary));
+  const std::size_t shown = std::min(limits.findings, outliers.groups.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    made += fmt::format("<li>{}</li>\n", for_html(text_of(outliers.groups[i])));
+  }
+  return html_section(
+      "outliers", "GPUs against each other",
+      made + "</ul>\n" + html_left_out(outliers.groups.size() - shown, "group of GPUs"));
 }
 
 std::string origin_of(const Report& report, const HtmlLimits& limits) {
@@ -198,6 +213,7 @@ std::string html_of(const Report& report, bool all) {
   body +=
       html_section("measured", "What was measured",
                    measured.empty() ? "<p>No benchmark was part of this launch.</p>\n" : measured);
+  body += outliers_in(report, limits);
   body += html_section("cases", "Every case", html_cases(report, limits));
   body += remarks_of(report, all);
   body += html_section("origin", "What it was made on", origin_of(report, limits));

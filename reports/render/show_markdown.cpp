@@ -54,9 +54,18 @@ void put_findings(MarkdownPage& page, const Report& report) {
     if (!reason.empty()) block += fmt::format("<br>\n{}", reason);
     block += "\n\n";
     const std::string_view replay = report.text(first.replay);
-    if (!replay.empty() && !is_quiet(group.verdict)) block += fenced_command(replay) + "\n";
+    if (!replay.empty() && !is_listed(group.verdict)) block += fenced_command(replay) + "\n";
     put_block(page, block);
   }
+}
+
+void put_waivers(MarkdownPage& page, const Report& report) {
+  const std::vector<std::string> waivers = waiver_lines(report);
+  if (waivers.empty()) return;
+  put_block(page, "### Waivers\n\n");
+  for (const std::string& waiver : waivers)
+    put_block(page, fmt::format("- {}\n", for_markdown(waiver)));
+  put_block(page, "\n");
 }
 
 void put_measured(MarkdownPage& page, const Report& report) {
@@ -83,6 +92,17 @@ void put_measured(MarkdownPage& page, const Report& report) {
   put_block(page, "\n");
 }
 
+void put_outliers(MarkdownPage& page, const Report& report) {
+  const Outliers outliers = outliers_of(report);
+  const std::string summary = summary_of(report, outliers);
+  if (summary.empty()) return;
+  put_block(page, fmt::format("### GPUs against each other\n\n{}\n\n", summary));
+  for (const OutlierGroup& group : outliers.groups) {
+    put_block(page, fmt::format("- {}\n", for_markdown(text_of(group))));
+  }
+  if (!outliers.groups.empty()) put_block(page, "\n");
+}
+
 void put_made_on(MarkdownPage& page, const Report& report) {
   put_block(page, "### Made on\n\n");
   for (const Fact& fact : facts_of(report)) {
@@ -98,6 +118,8 @@ std::string markdown_of(const Report& report) {
       measured{.text = {}, .most = 14'000}, made_on{.text = {}, .most = 7'000};
   put_head(head, report);
   put_findings(findings, report);
+  put_waivers(findings, report);
+  put_outliers(findings, report);
   put_measured(measured, report);
   put_made_on(made_on, report);
   MarkdownPage page;

@@ -219,6 +219,7 @@ Report assemble(const std::vector<std::string>& journals, const AssembleOptions&
   add_results(made, all, options.incomplete_reason);
   add_events(made, all.events);
   add_provenance(made, all.launch);
+  apply_waivers(made, all);
   return std::move(made.report);
 }
 

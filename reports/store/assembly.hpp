@@ -28,6 +28,9 @@ struct Assembly {
   std::string hidden(std::string_view kind, const std::string& name) const;
 };
 
+/// Lets waivers change the results that are there, and says in provenance what came of each.
+void apply_waivers(Assembly& made, const Gathered& all);
+
 /// Adds a result for every planned pair of case and GPU, whether or not anything was heard of it,
 /// with its miscompares, metrics and samples. `why_ended` is said where nothing was heard.
 void add_results(Assembly& made, const Gathered& all, const std::string& why_ended);

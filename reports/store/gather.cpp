@@ -133,6 +133,9 @@ struct Sorter {
     }
   }
   void operator()(const EventRecord& event) { all.events.push_back(event); }
+  void operator()(const PolicyRecord& policy) {
+    if (all.policy.waivers.empty()) all.policy = policy;
+  }
   void operator()(const EndRecord& end) {
     mark(all.reported, end.rank);
     mark(all.ended, end.rank);

@@ -16,6 +16,7 @@ struct Gathered {
   std::vector<StartRecord> starts;
   std::vector<OutcomeRecord> outcomes;  // of planned cases on planned GPUs only
   std::vector<EventRecord> events;
+  PolicyRecord policy;                // the first; every rank wrote the same
   std::vector<bool> reported, ended;  // by rank: left any record of its own; an end record
   std::vector<std::string> problems;  // each makes the report incomplete
   std::uint32_t damaged = 0;          // journal lines that could not be used

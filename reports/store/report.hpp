@@ -59,6 +59,9 @@ std::string_view note_of(Protection protection);
 Report read_report(const std::string& path, Protection& protection);
 Report read_report(const std::string& path);
 
+/// What came of each waiver of the launch: "in use: ...", "stale: ...", "expired: ...".
+std::vector<std::string> waiver_lines(const Report& report);
+
 /// The value of a key of `provenance`; empty where there is none.
 std::string_view provenance_of(const Report& report, std::string_view key);
 

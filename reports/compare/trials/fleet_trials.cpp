@@ -3,15 +3,18 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "reports/compare/comparison.hpp"
+#include "reports/compare/outliers.hpp"
 #include "reports/compare/show_comparison.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
 
@@ -21,7 +24,7 @@ namespace {
 struct Typed {
   std::uint32_t gpus = 8, cases = 100, launches = 5, trials = 200, threads = 2;
   std::uint64_t seed = 1;
-  bool apart = false;
+  bool apart = false, outliers = false;
   std::string write;
   double write_slower = 0;
 };
@@ -134,6 +137,63 @@ void run_trials(const Typed& typed) {
   say(typed, "one case 2 % slower, other VBIOS", "the verdict names the driver", vbios[1]);
 }
 
+/// One report of a fleet that is odd in this way.
+Outliers outliers_in(const Typed& typed, std::uint32_t number, const FleetChange& change) {
+  SyntheticFleet fleet{.gpus = typed.gpus, .cases = typed.cases, .seed = typed.seed + number};
+  fleet.noise.apart =
+      true;  // else all GPUs of a launch have the same noise, and it is no noise here
+  return outliers_of(facts_of(synthetic_launch(fleet, 0, true, change), "trial"));
+}
+
+void say_outliers(const Typed& typed, std::string_view what, std::string_view asked,
+                  const FleetChange& change, const std::function<bool(const Outliers&)>& judge) {
+  std::uint32_t count = 0;
+  for (std::uint32_t number = 0; number < typed.trials; ++number) {
+    count += judge(outliers_in(typed, number, change)) ? 1U : 0U;
+  }
+  constexpr double kPercent = 100;
+  fmt::print("| {} | {} | {} | {} of {} ({:.1f} %) |\n", typed.gpus, what, asked, count,
+             typed.trials, kPercent * count / typed.trials);
+  std::fflush(stdout);
+}
+
+bool names_gpu(const Outliers& made, std::uint32_t gpu) {
+  return std::any_of(made.groups.begin(), made.groups.end(), [gpu](const OutlierGroup& group) {
+    return group.slower && std::find(group.gpus.begin(), group.gpus.end(), gpu) != group.gpus.end();
+  });
+}
+
+bool names_only(const Outliers& made, std::uint32_t gpus) {
+  std::set<std::uint32_t> named;
+  for (const OutlierGroup& group : made.groups) named.insert(group.gpus.begin(), group.gpus.end());
+  return named.size() == gpus && *named.rbegin() == gpus - 1;
+}
+
+void run_outlier_trials(const Typed& typed) {
+  const auto any = [](const Outliers& made) { return !made.groups.empty(); };
+  const auto first = [](const Outliers& made) { return names_gpu(made, 0); };
+  const auto only_first = [](const Outliers& made) { return names_only(made, 1); };
+  const auto node = [](const Outliers& made) { return names_only(made, kGpusOfNode); };
+  const auto one_line = [](const Outliers& made) {
+    return made.groups.size() == 1 && made.groups[0].gpus.size() == kGpusOfNode;
+  };
+  say_outliers(typed, "nothing is odd", "anything named", {}, any);
+  for (const double percent : {2.0, 5.0, 10.0}) {
+    const double effect = std::log1p(-percent / 100);
+    const std::string one = fmt::format("one GPU {:g} % slower in all cases", percent);
+    say_outliers(typed, one, "named", {.first_gpu = effect}, first);
+    say_outliers(typed, one, "and no other", {.first_gpu = effect}, only_first);
+  }
+  if (typed.gpus < kFewestPeers * kGpusOfNode) return;
+  const double effect = std::log1p(-0.05);
+  say_outliers(typed, "one node 5 % slower in all cases", "its eight GPUs, no other",
+               {.first_node = effect}, node);
+  say_outliers(typed, "one node 5 % slower in three cases", "its eight GPUs, no other",
+               {.few_cases = effect}, node);
+  say_outliers(typed, "one node 5 % slower in three cases", "in one line", {.few_cases = effect},
+               one_line);
+}
+
 void write_reports(const Typed& typed) {
   SyntheticFleet fleet{.gpus = typed.gpus, .cases = typed.cases, .seed = typed.seed};
   fleet.noise.apart = typed.apart;
@@ -157,11 +217,14 @@ int trials_main(int argc, char** argv) {
   app.add_option("--threads", typed.threads, "Threads (2)")->check(CLI::Range(1, 64));
   app.add_option("--seed", typed.seed, "Of the first trial (1)");
   app.add_flag("--apart", typed.apart, "Each GPU has launch noise of its own");
+  app.add_flag("--outliers", typed.outliers, "How often show is right about GPUs that lie apart");
   app.add_option("--write", typed.write, "Leave the reports of one trial in this folder instead");
   app.add_option("--slower", typed.write_slower, "With --write: percent that the first case loses")
       ->check(CLI::Range(0.0, 90.0));
   CLI11_PARSE(app, argc, argv);
-  if (typed.write.empty()) {
+  if (typed.outliers) {
+    run_outlier_trials(typed);
+  } else if (typed.write.empty()) {
     run_trials(typed);
   } else {
     write_reports(typed);

@@ -113,7 +113,8 @@ double drawn(const SyntheticFleet& fleet, const Place& at, const FleetChange& ch
   made += kMedianSpread * noise.iteration * one(Draw::samples, at);
   if (at.side == 0) return made;
   return made + change.all_cases + (at.which_case == 0 ? change.first_case : 0) +
-         (at.gpu < kGpusOfNode ? change.first_node : 0);
+         (at.gpu < kGpusOfNode ? change.first_node : 0) + (at.gpu == 0 ? change.first_gpu : 0) +
+         (at.gpu < kGpusOfNode && at.which_case < 3 ? change.few_cases : 0);
 }
 
 }  // namespace

@@ -26,6 +26,8 @@ struct FleetChange {
   double first_case = 0;  // of the first case on all GPUs
   double all_cases = 0;
   double first_node = 0;  // of all cases on the eight GPUs of the first node
+  double first_gpu = 0;   // of all cases on the first GPU
+  double few_cases = 0;   // of the first three cases on the eight GPUs of the first node
   bool vbios = false;     // the VBIOS is another one, too
 };
 

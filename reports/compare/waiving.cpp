@@ -1,0 +1,103 @@
+// From indices of a pairing to what waivers know.
+#include "reports/compare/waiving.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace tidemark {
+namespace {
+
+double newest_of(const Pairing& pairing) {
+  double newest = 0;
+  for (std::size_t i = pairing.base; i < pairing.launches.size(); ++i) {
+    newest = std::max(newest, pairing.launches[i]->launch.created_unix_s);
+  }
+  return newest;
+}
+
+/// As the last launch has it that has the GPU.
+GpuNames names_of(const Pairing& pairing, std::size_t gpu) {
+  for (std::size_t i = pairing.launches.size(); i-- > 0;) {
+    const std::uint32_t row = pairing.gpu_rows[i][gpu];
+    if (row == kNoRow) continue;
+    const FactsOfGpu& facts = pairing.launches[i]->gpus[row];
+    return {.uuid = facts.uuid,
+            .serial = facts.serial,
+            .host = facts.node,
+            .driver = facts.values.empty() ? std::string_view() : facts.values[0]};
+  }
+  return {};
+}
+
+using CaseAndGpu = std::pair<std::uint32_t, std::uint32_t>;
+
+}  // namespace
+
+Waiving::Waiving(const Pairing& pairing, const std::vector<Waiver>& waivers)
+    : pairing_(pairing), waivers_(waivers), ledger_(waivers, newest_of(pairing)) {
+  if (waivers.empty()) return;
+  for (std::size_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
+    gpus_.push_back(names_of(pairing, gpu));
+  }
+}
+
+bool Waiving::hear(Waives what, std::size_t which_case, std::size_t gpu, Heard heard) {
+  if (waivers_.empty()) return false;
+  const auto waiver = ledger_.hear(what, pairing_.cases[which_case], gpus_[gpu], heard);
+  return heard == Heard::failed && waiver.has_value();
+}
+
+void Waiving::mark(SpeedComparison& speed) {
+  if (waivers_.empty()) return;
+  // No single GPU: only a waiver for all of them is about the mean over them.
+  const GpuNames everywhere{.uuid = {},
+                            .serial = {},
+                            .host = {},
+                            .driver = gpus_.empty() ? std::string_view() : gpus_.front().driver};
+  std::set<CaseAndGpu> slower;
+  for (const GpuFinding& finding : speed.gpus) {
+    if (finding.verdict != SpeedVerdict::regressed) continue;
+    for (const std::uint32_t gpu : finding.gpus) slower.emplace(finding.of_case, gpu);
+  }
+  for (SpeedFinding& finding : speed.series) {
+    const std::string_view name = pairing_.cases[finding.of_case];
+    if (finding.verdict == SpeedVerdict::regressed) {
+      finding.waived = ledger_.hear(Waives::speed, name, everywhere, Heard::failed).has_value();
+      continue;
+    }
+    const bool clear =
+        finding.verdict == SpeedVerdict::same || finding.verdict == SpeedVerdict::improved;
+    for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+      if (slower.contains({finding.of_case, gpu})) continue;
+      ledger_.hear(Waives::speed, name, gpus_[gpu], clear ? Heard::passed : Heard::nothing);
+    }
+  }
+  mark_gpus(speed);
+}
+
+void Waiving::mark_gpus(SpeedComparison& speed) {
+  std::vector<GpuFinding> made;
+  for (GpuFinding& finding : speed.gpus) {
+    GpuFinding waived = finding;
+    waived.waived = true;
+    waived.gpus.clear();
+    if (finding.verdict == SpeedVerdict::regressed) {
+      std::vector<std::uint32_t> left;
+      for (const std::uint32_t gpu : finding.gpus) {
+        const bool is_waived = hear(Waives::speed, finding.of_case, gpu, Heard::failed);
+        (is_waived ? waived.gpus : left).push_back(gpu);
+      }
+      finding.gpus = std::move(left);
+    }
+    if (!finding.gpus.empty()) made.push_back(std::move(finding));
+    if (!waived.gpus.empty()) made.push_back(std::move(waived));
+  }
+  speed.gpus = std::move(made);
+}
+
+std::vector<WaiverLedger::Line> Waiving::lines() const {
+  return ledger_.lines({Waives::failure, Waives::speed, Waives::behaviour}, waivers_);
+}
+
+}  // namespace tidemark

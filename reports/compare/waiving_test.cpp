@@ -1,0 +1,156 @@
+// Waivers, and floors of single cases, in a comparison.
+#include "reports/compare/waiving.hpp"
+
+#include <gtest/gtest.h>
+
+#include "reports/compare/comparison.hpp"
+#include "reports/compare/show_comparison.hpp"
+#include "reports/compare/trials/synthetic_fleet.hpp"
+
+namespace tidemark {
+namespace {
+
+const SyntheticFleet kFleet = {.gpus = 8, .cases = 6, .seed = 3};
+
+Report before() { return synthetic_launch(kFleet, 0, false, {}); }
+
+/// The first case fails on GPU 3.
+Report after_with_failure() {
+  Report made = synthetic_launch(kFleet, 0, true, {});
+  made.results[3].verdict = Verdict::fail;
+  return made;
+}
+
+Waiver first_case(const std::string& gpu = "", const std::string& what = "failure") {
+  return {.cases = "synthetic.case_0000",
+          .gpu = gpu,
+          .owner = "Ann",
+          .link = "T-1",
+          .reason = "",
+          .lowest_driver = "",
+          .highest_driver = "",
+          .expires = "2026-12-31",
+          .waives = {what}};
+}
+
+Comparison compared(const Report& fresh, const CompareOptions& options) {
+  std::vector<LaunchFacts> base, after;
+  base.push_back(facts_of(before(), "a.h5"));
+  after.push_back(facts_of(fresh, "b.h5"));
+  return compare_launches(std::move(base), std::move(after), options);
+}
+
+Comparison waived(const Report& fresh, const Waiver& waiver) {
+  CompareOptions options;
+  options.waivers = {waiver};
+  return compared(fresh, options);
+}
+
+TEST(Waiving, AWaivedFailureIsListedAndIsNoNewFailure) {
+  const Comparison comparison = waived(after_with_failure(), first_case("GPU-00000003*"));
+  const auto found = findings_of(comparison);
+  EXPECT_TRUE(found.contains("waived"));
+  EXPECT_FALSE(found.contains("new_fail"));
+  const std::string text = show_comparison(comparison, {});
+  EXPECT_NE(text.find("WAIVED synthetic.case_0000  on node n000, GPU 3"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("waiver in use: synthetic.case_0000 on GPU-00000003*"), std::string::npos)
+      << text;
+}
+
+TEST(Waiving, AFailureOfAnotherGpuIsNotWaived) {
+  const Comparison comparison = waived(after_with_failure(), first_case("GPU-00000004*"));
+  EXPECT_TRUE(findings_of(comparison).contains("new_fail"));
+  EXPECT_TRUE(findings_of(comparison).contains("stale_waiver"));
+}
+
+TEST(Waiving, WhatIsWaivedFailsNotEvenOnAll) {
+  EXPECT_FALSE(expanded({"all"}).contains("waived"));
+  EXPECT_TRUE(expanded({"all"}).contains("new_fail"));
+}
+
+TEST(Waiving, WhatIsMissingIsNeverWaived) {
+  Report fresh = synthetic_launch(kFleet, 0, true, {});
+  fresh.results[3].verdict = Verdict::not_run;
+  EXPECT_TRUE(findings_of(waived(fresh, first_case())).contains("missing_in_new"));
+}
+
+TEST(Waiving, AResultThatTheLaunchWaivedIsListedWithoutAPolicy) {
+  Report fresh = synthetic_launch(kFleet, 0, true, {});
+  fresh.results[3].verdict = Verdict::waived;
+  const auto found = findings_of(compared(fresh, {}));
+  EXPECT_TRUE(found.contains("waived"));
+  EXPECT_FALSE(found.contains("skipped_in_new"));
+}
+
+TEST(Waiving, APassAfterAWaivedFailureIsFixed) {
+  std::vector<LaunchFacts> base, after;
+  Report waived_before = before();
+  waived_before.results[3].verdict = Verdict::waived;
+  base.push_back(facts_of(waived_before, "a.h5"));
+  after.push_back(facts_of(synthetic_launch(kFleet, 0, true, {}), "b.h5"));
+  const Comparison comparison = compare_launches(std::move(base), std::move(after), {});
+  EXPECT_TRUE(findings_of(comparison).contains("fixed"));
+}
+
+TEST(Waiving, ASlowerCaseIsWaivedByAWaiverOfItsSpeedAlone) {
+  const Report slower = synthetic_launch(kFleet, 0, true, {.first_case = -0.2});
+  const auto by_speed = findings_of(waived(slower, first_case("", "speed")));
+  EXPECT_TRUE(by_speed.contains("waived"));
+  EXPECT_FALSE(by_speed.contains("regressed"));
+  EXPECT_TRUE(findings_of(waived(slower, first_case())).contains("regressed"));
+}
+
+TEST(Waiving, ASlowerCaseIsNotWaivedByAWaiverOfOneGpu) {
+  const Report slower = synthetic_launch(kFleet, 0, true, {.first_case = -0.2});
+  EXPECT_TRUE(
+      findings_of(waived(slower, first_case("GPU-00000003*", "speed"))).contains("regressed"));
+}
+
+TEST(Waiving, AWaiverIsHeldAgainstTheDayOfTheNewLaunch) {
+  Report fresh = after_with_failure();
+  fresh.launch.created_unix_s = 1798761600;  // 2027-01-01
+  const Comparison comparison = waived(fresh, first_case());
+  EXPECT_TRUE(findings_of(comparison).contains("new_fail"));
+  ASSERT_EQ(comparison.waivers.size(), 1U);
+  EXPECT_EQ(comparison.waivers[0].text.substr(0, 8), "expired:");
+}
+
+TEST(Waiving, OfAnotherDriverItDoesNothing) {
+  Waiver waiver = first_case();
+  waiver.highest_driver = "580";  // the fresh side has 590.44.01
+  EXPECT_TRUE(findings_of(waived(after_with_failure(), waiver)).contains("new_fail"));
+}
+
+TEST(Waiving, WhatAWaiverNotedIsNoBehaviour) {
+  Report fresh = synthetic_launch(kFleet, 0, true, {}), base = before();
+  for (Report* report : {&base, &fresh}) {
+    report->cases[0].name = FixedText<128>::of("behaviour.example");
+    report->strings.emplace_back(report == &base ? "seen" : "seen\nstale waiver: it passes");
+    report->results[0].notes = static_cast<std::uint32_t>(report->strings.size() - 1);
+  }
+  std::vector<LaunchFacts> a, b;
+  a.push_back(facts_of(base, "a.h5"));
+  b.push_back(facts_of(fresh, "b.h5"));
+  const Comparison comparison = compare_launches(std::move(a), std::move(b), {});
+  EXPECT_FALSE(findings_of(comparison).contains("behaviour_changed"));
+}
+
+TEST(CaseFloor, TheLastThatMatchesCounts) {
+  SpeedPolicy policy;
+  policy.floors = {{"gemm.*", 0.02}, {"gemm.local.*", 0.03}};
+  EXPECT_EQ(floor_of("load.tile.2d", policy), 0.01);
+  EXPECT_EQ(floor_of("gemm.distributed.speed", policy), 0.02);
+  EXPECT_EQ(floor_of("gemm.local.speed", policy), 0.03);
+}
+
+TEST(CaseFloor, AChangeBelowTheFloorOfItsCaseIsNoRegression) {
+  const Report slower = synthetic_launch(kFleet, 0, true, {.first_case = -0.2});
+  CompareOptions options;
+  options.speed.floors = {{"synthetic.case_0000", 0.3}};
+  EXPECT_FALSE(findings_of(compared(slower, options)).contains("regressed"));
+  EXPECT_TRUE(findings_of(compared(slower, {})).contains("regressed"));
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,237 @@
+// The one reader of policy files.
+#include "reports/policy/policy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "reports/compare/comparison.hpp"
+#include "reports/error.hpp"
+
+namespace tidemark {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+constexpr double kMostPercent = 50;  // as --floor
+
+/// A value of the file and where it stands there.
+struct At {
+  const std::string& file;
+  std::string pointer;
+  const Json& value;
+
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw ReportError(fmt::format("policy {}: {} {}", file, pointer.empty() ? "/" : pointer, what));
+  }
+};
+
+At inside(const At& at, const std::string& key) {
+  return {at.file, at.pointer + "/" + key, at.value.at(key)};
+}
+
+At element(const At& at, std::size_t i) {
+  return {at.file, fmt::format("{}/{}", at.pointer, i), at.value.at(i)};
+}
+
+/// As RFC 6901 writes a key within a pointer.
+std::string escaped(const std::string& key) {
+  std::string made;
+  for (const char c : key) made += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+  return made;
+}
+
+void check_object(const At& at, const std::vector<std::string_view>& known) {
+  if (!at.value.is_object()) at.refuse(fmt::format("is {}; give an object", at.value.type_name()));
+  for (const auto& [key, value] : at.value.items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    throw ReportError(fmt::format("policy {}: {}/{} is not known; give one of {}", at.file,
+                                  at.pointer, escaped(key), fmt::join(known, ", ")));
+  }
+}
+
+const Json& array_of(const At& at) {
+  if (!at.value.is_array()) at.refuse(fmt::format("is {}; give an array", at.value.type_name()));
+  return at.value;
+}
+
+std::string line_of(const At& at) {
+  if (!at.value.is_string()) at.refuse(fmt::format("is {}; give a text", at.value.type_name()));
+  const std::string text = at.value.get<std::string>();
+  if (text.find_first_not_of(' ') == std::string::npos) at.refuse("is empty; give a text");
+  // It ends up in one line on a terminal.
+  if (std::any_of(text.begin(), text.end(), [](char c) { return c >= 0 && (c < ' ' || c == 127); }))
+    at.refuse("has a control character; give one line of plain text");
+  return text;
+}
+
+std::string required(const At& at, const std::string& key, std::string_view what) {
+  if (!at.value.contains(key)) {
+    throw ReportError(
+        fmt::format("policy {}: {}/{} is missing; give {}", at.file, at.pointer, key, what));
+  }
+  return line_of(inside(at, key));
+}
+
+std::string optional_line(const At& at, const std::string& key) {
+  return at.value.contains(key) ? line_of(inside(at, key)) : std::string();
+}
+
+template <class Names>
+std::vector<std::string> names_in(const At& at, const Names& known) {
+  std::vector<std::string> made;
+  const std::size_t size = array_of(at).size();
+  for (std::size_t i = 0; i < size; ++i) {
+    const At one = element(at, i);
+    std::string name = line_of(one);
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      one.refuse(fmt::format("is '{}'; give one of {}", name, fmt::join(known, ", ")));
+    made.push_back(std::move(name));
+  }
+  return made;
+}
+
+/// A variable is named by what it is: environment.NCCL_ALGO.
+std::vector<std::string> factors_in(const At& at) {
+  std::vector<std::string> known;
+  for (const std::string_view name : factor_names()) known.emplace_back(name);
+  for (const Json& one : array_of(at)) {
+    if (one.is_string() && one.get_ref<const std::string&>().starts_with("environment."))
+      known.push_back(one.get<std::string>());
+  }
+  return names_in(at, known);
+}
+
+double floor_in(const At& at) {
+  const double percent = at.value.is_number() ? at.value.get<double>() : 0;
+  if (!(percent > 0 && percent <= kMostPercent))
+    at.refuse("is no percentage; give a number above 0 and at most 50");
+  return percent / 100;
+}
+
+std::string driver_in(const At& at, const std::string& key) {
+  const std::string version = optional_line(at, key);
+  if (!version.empty() && !is_driver_version(version))
+    inside(at, key).refuse(fmt::format(
+        "is '{}', no version of a driver; give one such as \"580.105.08\", or its start \"580\"",
+        version));
+  return version;
+}
+
+void read_drivers(const At& at, Waiver& waiver) {
+  check_object(at, {"lowest", "highest"});
+  waiver.lowest_driver = driver_in(at, "lowest");
+  waiver.highest_driver = driver_in(at, "highest");
+  const bool both = !waiver.lowest_driver.empty() && !waiver.highest_driver.empty();
+  if (!both && waiver.lowest_driver == waiver.highest_driver)
+    at.refuse("has no bound; give lowest, highest or both, or leave it out");
+  if (both && against_bound(waiver.lowest_driver, waiver.highest_driver) > 0)
+    at.refuse("has its lowest above its highest; exchange them");
+}
+
+Waiver waiver_in(const At& at) {
+  check_object(at, {"case", "gpu", "owner", "link", "reason", "drivers", "expires", "waives"});
+  Waiver made;
+  made.cases = required(at, "case", "the name of a case, or a glob");
+  made.gpu = optional_line(at, "gpu");
+  made.owner = required(at, "owner", "the name of who answers for it");
+  made.link = required(at, "link", "where it is followed, such as the address of a ticket");
+  made.reason = optional_line(at, "reason");
+  made.expires = required(at, "expires", "the last day it holds, YYYY-MM-DD");
+  if (!is_day(made.expires))
+    inside(at, "expires").refuse(fmt::format("is '{}', no day; give YYYY-MM-DD", made.expires));
+  if (at.value.contains("drivers")) read_drivers(inside(at, "drivers"), made);
+  made.waives = {std::string(kWaivesNames[0])};
+  if (at.value.contains("waives")) made.waives = names_in(inside(at, "waives"), kWaivesNames);
+  if (made.waives.empty()) inside(at, "waives").refuse("is empty; leave it out, or say what");
+  return made;
+}
+
+Policy policy_in(const At& at) {
+  check_object(at, {"fail_on", "allow_confounders", "floor_percent", "floors", "waivers"});
+  Policy made;
+  if (at.value.contains("fail_on")) {
+    std::vector<std::string_view> known = finding_names();
+    known.emplace_back("none");
+    made.fail_on = names_in(inside(at, "fail_on"), known);
+    if (made.fail_on->size() > 1 &&
+        std::find(made.fail_on->begin(), made.fail_on->end(), "none") != made.fail_on->end())
+      inside(at, "fail_on").refuse("has none beside others; give one or the other");
+  }
+  if (at.value.contains("allow_confounders"))
+    made.allow_confounders = factors_in(inside(at, "allow_confounders"));
+  if (at.value.contains("floor_percent")) made.floor = floor_in(inside(at, "floor_percent"));
+  if (at.value.contains("floors")) {
+    const At floors = inside(at, "floors");
+    const std::size_t size = array_of(floors).size();
+    for (std::size_t i = 0; i < size; ++i) {
+      const At one = element(floors, i);
+      check_object(one, {"case", "floor_percent"});
+      const std::string cases = required(one, "case", "the name of a case, or a glob");
+      if (!one.value.contains("floor_percent")) one.refuse("has no floor_percent; give a number");
+      made.floors.push_back({cases, floor_in(inside(one, "floor_percent"))});
+    }
+  }
+  if (at.value.contains("waivers")) {
+    const At waivers = inside(at, "waivers");
+    const std::size_t size = array_of(waivers).size();
+    for (std::size_t i = 0; i < size; ++i) made.waivers.push_back(waiver_in(element(waivers, i)));
+  }
+  return made;
+}
+
+/// The parser keeps the last of two equal keys; which one was meant nobody knows.
+Json parsed(const std::string& text, const std::string& name) {
+  std::vector<std::set<std::string>> open;
+  std::string twice;
+  const auto watch = [&](int, Json::parse_event_t event, Json& value) {
+    if (event == Json::parse_event_t::object_start) open.emplace_back();
+    if (event == Json::parse_event_t::object_end) open.pop_back();
+    if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second)
+      twice = value.get<std::string>();
+    return true;
+  };
+  Json made;
+  try {
+    made = Json::parse(text, watch);
+  } catch (const Json::exception& error) {
+    const std::string what = error.what();
+    const std::size_t from = what.find("] ");
+    throw ReportError(fmt::format("policy {}: {}; give JSON", name,
+                                  from == std::string::npos ? what : what.substr(from + 2)));
+  }
+  if (!twice.empty())
+    throw ReportError(fmt::format(
+        "policy {}: the key '{}' stands twice in one object; take one away", name, twice));
+  return made;
+}
+
+}  // namespace
+
+Policy policy_of(const std::string& text, const std::string& name) {
+  if (text.size() > kMostBytes)
+    throw ReportError(fmt::format("policy {}: is larger than 1 MiB; give a smaller file", name));
+  const Json json = parsed(text, name);
+  return policy_in({name, "", json});
+}
+
+Policy read_policy(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMostBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  // A folder opens and cannot be read.
+  if (!file.is_open() || file.bad())
+    throw ReportError(fmt::format("policy {}: cannot be read: {}; see whether it is there", path,
+                                  std::strerror(errno)));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return policy_of(text, path);
+}
+
+}  // namespace tidemark

@@ -1,0 +1,201 @@
+// Holds waivers against cases, GPUs, drivers and days.
+#include "reports/policy/waiver.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+
+#include "reports/glob.hpp"
+#include "reports/render/page.hpp"
+
+namespace tidemark {
+namespace {
+
+std::optional<std::uint32_t> number_of(std::string_view text) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+/// The part up to the next dot, taken off.
+std::string_view next_part(std::string_view& version) {
+  const std::size_t dot = std::min(version.find('.'), version.size());
+  const std::string_view part = version.substr(0, dot);
+  version.remove_prefix(std::min(dot + 1, version.size()));
+  return part;
+}
+
+std::optional<std::chrono::year_month_day> day_of(const std::string& text) {
+  const std::string_view all = text;
+  if (all.size() != 10 || all[4] != '-' || all[7] != '-') return std::nullopt;
+  const auto year = number_of(all.substr(0, 4)), month = number_of(all.substr(5, 2)),
+             day = number_of(all.substr(8));
+  if (!year || !month || !day) return std::nullopt;
+  const std::chrono::year_month_day made(std::chrono::year(static_cast<int>(*year)),
+                                         std::chrono::month(*month), std::chrono::day(*day));
+  return made.ok() ? std::optional(made) : std::nullopt;
+}
+
+/// The day it names is over. A waiver whose day cannot be read holds for no moment.
+bool is_over(const Waiver& waiver, double at_unix_s) {
+  const auto day = day_of(waiver.expires);
+  if (!day) return true;
+  constexpr double kSecondsOfDay = 86400;
+  const auto last = static_cast<double>(std::chrono::sys_days(*day).time_since_epoch().count());
+  return !(at_unix_s < (last + 1) * kSecondsOfDay);
+}
+
+bool holds_for_driver(const Waiver& waiver, std::string_view driver) {
+  if (waiver.lowest_driver.empty() && waiver.highest_driver.empty()) return true;
+  if (!is_driver_version(driver)) return false;
+  return (waiver.lowest_driver.empty() || against_bound(driver, waiver.lowest_driver) >= 0) &&
+         (waiver.highest_driver.empty() || against_bound(driver, waiver.highest_driver) <= 0);
+}
+
+bool is_about(const Waiver& waiver, Waives what) {
+  const std::string_view name = kWaivesNames[static_cast<std::size_t>(what)];
+  return std::find(waiver.waives.begin(), waiver.waives.end(), name) != waiver.waives.end();
+}
+
+}  // namespace
+
+bool is_day(const std::string& text) { return day_of(text).has_value(); }
+
+bool is_driver_version(std::string_view text) {
+  if (text.empty() || text.back() == '.') return false;
+  while (!text.empty()) {
+    const std::string_view part = next_part(text);
+    const bool digits =
+        std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (!digits || !number_of(part)) return false;
+  }
+  return true;
+}
+
+int against_bound(std::string_view version, std::string_view bound) {
+  while (!bound.empty()) {
+    const std::uint32_t least = number_of(next_part(bound)).value_or(0);
+    const std::uint32_t part = number_of(next_part(version)).value_or(0);
+    if (part != least) return part < least ? -1 : 1;
+  }
+  return 0;
+}
+
+bool names(const Waiver& waiver, std::string_view case_name, const GpuNames& gpu) {
+  if (!glob_matches(waiver.cases, case_name)) return false;
+  return waiver.gpu.empty() || glob_matches(waiver.gpu, gpu.uuid) ||
+         glob_matches(waiver.gpu, gpu.serial) || glob_matches(waiver.gpu, gpu.host);
+}
+
+bool is_waivable(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::fail:
+    case Verdict::flaky:
+    case Verdict::hang:
+    case Verdict::crash:
+    case Verdict::sticky:
+      return true;
+    case Verdict::pass:
+    case Verdict::gpu_lost:
+    case Verdict::unkillable:
+    case Verdict::tool_error:
+    case Verdict::skip:
+    case Verdict::waived:
+    case Verdict::unexpected_pass:
+    case Verdict::not_run:
+      break;
+  }
+  return false;
+}
+
+std::string text_of(const Waiver& waiver) {
+  return fmt::format("{}{} ({}, {}, until {})", waiver.cases,
+                     waiver.gpu.empty() ? "" : " on " + waiver.gpu, waiver.owner, waiver.link,
+                     waiver.expires);
+}
+
+std::string waived_reason(const Waiver& waiver, Verdict was, const std::string& reason) {
+  return fmt::format("{}, waived until {} by {} ({}{}): {}", name_of(was), waiver.expires,
+                     waiver.owner, waiver.link, waiver.reason.empty() ? "" : ", " + waiver.reason,
+                     reason);
+}
+
+std::string stale_note(const Waiver& waiver) {
+  return fmt::format("{}it passes, and {} waives it until {} ({})", kStaleWaiver, waiver.owner,
+                     waiver.expires, waiver.link);
+}
+
+WaiverLedger::WaiverLedger(const std::vector<Waiver>& waivers, double at_unix_s)
+    : waivers_(waivers), uses_(waivers.size()) {
+  for (std::size_t i = 0; i < waivers.size(); ++i) uses_[i].over = is_over(waivers[i], at_unix_s);
+}
+
+std::optional<std::size_t> WaiverLedger::hear(Waives what, std::string_view case_name,
+                                              const GpuNames& gpu, Heard heard) {
+  std::optional<std::size_t> first;
+  for (std::size_t i = 0; i < waivers_.size(); ++i) {
+    if (!is_about(waivers_[i], what) || !names(waivers_[i], case_name, gpu)) continue;
+    Use& use = uses_[i];
+    if (heard == Heard::nothing) {
+      ++use.unanswered;
+    } else if (use.over) {
+      use.too_late += heard == Heard::failed ? 1U : 0U;
+    } else if (!holds_for_driver(waivers_[i], gpu.driver)) {
+      ++use.other_driver;
+      use.foreign = gpu.driver.empty() ? "an unknown one" : gpu.driver;
+    } else if (heard == Heard::passed) {
+      ++use.passed;
+      if (!first) first = i;
+    } else if (!first) {
+      ++use.waived;
+      first = i;
+    }
+  }
+  return heard == Heard::nothing ? std::nullopt : first;
+}
+
+std::vector<WaiverLedger::Line> WaiverLedger::lines(std::initializer_list<Waives> what,
+                                                    const std::vector<Waiver>& shown) const {
+  std::vector<Line> made;
+  for (std::size_t i = 0; i < waivers_.size(); ++i) {
+    if (std::none_of(what.begin(), what.end(),
+                     [&](Waives one) { return is_about(waivers_[i], one); })) {
+      continue;
+    }
+    const Use& use = uses_[i];
+    const std::string text = text_of(shown[i]);
+    if (use.waived > 0) {
+      made.push_back(
+          {false,
+           fmt::format(
+               "in use: {}: waived {}{}", text, plural(use.waived, "finding"),
+               use.passed == 0 ? "" : fmt::format("; {} it names pass", grouped(use.passed)))});
+    } else if (use.over) {
+      made.push_back(
+          {true, fmt::format("expired: {}: {}", text,
+                             use.too_late == 0
+                                 ? "nothing it names fails; take it out"
+                                 : fmt::format("{} it names, not waived by it; mend or renew",
+                                               plural(use.too_late, "failure")))});
+    } else if (use.passed > 0) {
+      made.push_back({true, fmt::format("stale: {}: all {} it names pass; take it out", text,
+                                        grouped(use.passed))});
+    } else if (use.other_driver > 0) {
+      made.push_back(
+          {false, fmt::format("not for this driver: {}: the driver is {}", text, use.foreign)});
+    } else if (use.unanswered > 0) {
+      made.push_back({false, fmt::format("unused: {}: {} it names without an answer", text,
+                                         plural(use.unanswered, "result"))});
+    } else {
+      made.push_back(
+          {true, fmt::format("stale: {}: it names no case and GPU that was looked at", text)});
+    }
+  }
+  return made;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,152 @@
+// When a waiver holds, for what, and what is said of it afterwards.
+#include "reports/policy/waiver.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tidemark {
+namespace {
+
+constexpr double kDay = 86400;
+constexpr double kLastSecondOf2026 = 1798761599;  // 2026-12-31T23:59:59Z
+
+Waiver example() {
+  Waiver made;
+  made.cases = "load.*";
+  made.owner = "Ann";
+  made.link = "T-1";
+  made.expires = "2026-12-31";
+  made.waives = {"failure"};
+  return made;
+}
+
+const GpuNames kGpu = {
+    .uuid = "GPU-5f1c", .serial = "165492", .host = "node07", .driver = "580.105.08"};
+
+bool waived(const Waiver& waiver, double at = kLastSecondOf2026 - kDay,
+            const GpuNames& gpu = kGpu) {
+  const std::vector<Waiver> all = {waiver};
+  WaiverLedger ledger(all, at);
+  return ledger.hear(Waives::failure, "load.tile.2d", gpu, Heard::failed).has_value();
+}
+
+TEST(Waiver, HoldsToTheEndOfItsLastDay) {
+  EXPECT_TRUE(waived(example(), kLastSecondOf2026));
+  EXPECT_FALSE(waived(example(), kLastSecondOf2026 + 1));
+}
+
+TEST(Waiver, NamesAGpuByUuidSerialOrHost) {
+  for (const char* gpu : {"GPU-5f*", "165492", "node0?"}) {
+    Waiver waiver = example();
+    waiver.gpu = gpu;
+    EXPECT_TRUE(waived(waiver)) << gpu;
+  }
+  Waiver other = example();
+  other.gpu = "node08";
+  EXPECT_FALSE(waived(other));
+}
+
+TEST(Waiver, NamesNoOtherCase) {
+  Waiver waiver = example();
+  waiver.cases = "load.tile";
+  EXPECT_FALSE(waived(waiver));
+}
+
+TEST(Waiver, HoldsForItsDriversAlone) {
+  Waiver waiver = example();
+  waiver.lowest_driver = "580.105.08";
+  waiver.highest_driver = "580";
+  EXPECT_TRUE(waived(waiver));
+  waiver.lowest_driver = "580.105.09";
+  EXPECT_FALSE(waived(waiver));
+  waiver.lowest_driver = "";
+  waiver.highest_driver = "580.105.07";
+  EXPECT_FALSE(waived(waiver));
+}
+
+TEST(Waiver, OfADriverHoldsForNoUnknownOne) {
+  Waiver waiver = example();
+  waiver.lowest_driver = "1";
+  GpuNames gpu = kGpu;
+  gpu.driver = "";
+  EXPECT_FALSE(waived(waiver, 0, gpu));
+}
+
+TEST(Waiver, VersionsCompareByNumberAsFarAsTheBoundIsWritten) {
+  EXPECT_LT(against_bound("580.9", "580.10"), 0);
+  EXPECT_EQ(against_bound("580.105.08", "580"), 0);
+  EXPECT_GT(against_bound("590", "580.105"), 0);
+  EXPECT_LT(against_bound("580", "580.1"), 0);
+}
+
+TEST(Waiver, WhatIsNoAnswerAboutTheGpuIsNeverWaived) {
+  for (const Verdict verdict : {Verdict::not_run, Verdict::gpu_lost, Verdict::unkillable,
+                                Verdict::tool_error, Verdict::skip, Verdict::pass}) {
+    EXPECT_FALSE(is_waivable(verdict)) << name_of(verdict);
+  }
+  for (const Verdict verdict :
+       {Verdict::fail, Verdict::flaky, Verdict::hang, Verdict::crash, Verdict::sticky}) {
+    EXPECT_TRUE(is_waivable(verdict)) << name_of(verdict);
+  }
+}
+
+/// What is said of this waiver after one thing was heard of it.
+WaiverLedger::Line line_after(const Waiver& waiver, Heard heard, double at = 0) {
+  const std::vector<Waiver> all = {waiver};
+  WaiverLedger ledger(all, at);
+  ledger.hear(Waives::failure, "load.tile.2d", kGpu, heard);
+  return ledger.lines({Waives::failure}, all).at(0);
+}
+
+TEST(Waiver, OneThatWaivedIsInUse) {
+  const WaiverLedger::Line line = line_after(example(), Heard::failed);
+  EXPECT_EQ(line.text, "in use: load.* (Ann, T-1, until 2026-12-31): waived 1 finding");
+  EXPECT_FALSE(line.attention);
+}
+
+TEST(Waiver, OneWhoseResultsAllPassIsStale) {
+  const WaiverLedger::Line line = line_after(example(), Heard::passed);
+  EXPECT_EQ(line.text,
+            "stale: load.* (Ann, T-1, until 2026-12-31): all 1 it names pass; take it out");
+  EXPECT_TRUE(line.attention);
+}
+
+TEST(Waiver, OneThatNamesNothingIsStale) {
+  Waiver waiver = example();
+  waiver.cases = "zfill.*";
+  const WaiverLedger::Line line = line_after(waiver, Heard::failed);
+  EXPECT_EQ(line.text,
+            "stale: zfill.* (Ann, T-1, until 2026-12-31): it names no case and GPU that was "
+            "looked at");
+  EXPECT_TRUE(line.attention);
+}
+
+TEST(Waiver, OneThatIsOverSaysWhatItDidNotWaive) {
+  const WaiverLedger::Line line = line_after(example(), Heard::failed, kLastSecondOf2026 + 1);
+  EXPECT_EQ(line.text,
+            "expired: load.* (Ann, T-1, until 2026-12-31): 1 failure it names, not waived by it; "
+            "mend or renew");
+  EXPECT_TRUE(line.attention);
+}
+
+TEST(Waiver, OneOfAnotherDriverSaysWhichThereIs) {
+  Waiver waiver = example();
+  waiver.lowest_driver = "590";
+  EXPECT_EQ(line_after(waiver, Heard::failed).text,
+            "not for this driver: load.* (Ann, T-1, until 2026-12-31): the driver is 580.105.08");
+}
+
+TEST(Waiver, OneWhoseResultsHaveNoAnswerIsNotStale) {
+  const WaiverLedger::Line line = line_after(example(), Heard::nothing);
+  EXPECT_EQ(line.text,
+            "unused: load.* (Ann, T-1, until 2026-12-31): 1 result it names without an answer");
+  EXPECT_FALSE(line.attention);
+}
+
+TEST(Waiver, OneThatIsAboutSpeedWaivesNoFailure) {
+  Waiver waiver = example();
+  waiver.waives = {"speed"};
+  EXPECT_FALSE(waived(waiver));
+}
+
+}  // namespace
+}  // namespace tidemark
