@@ -16,10 +16,6 @@ namespace {
 constexpr std::size_t kShown = 20;  // of a kind, unless all are asked for
 constexpr std::size_t kIndent = 5;
 
-std::string launches_text(std::size_t number) {
-  return fmt::format("{} launch{}", grouped(number), number == 1 ? "" : "es");
-}
-
 std::size_t shown_of(std::size_t number, const ShowHistoryOptions& options) {
   return options.all ? number : std::min(number, kShown);
 }
@@ -145,6 +141,10 @@ void put_event(Page& page, const History& history, const ChangeEvent& event,
 }
 
 }  // namespace
+
+std::string launches_text(std::size_t number) {
+  return fmt::format("{} launch{}", grouped(number), number == 1 ? "" : "es");
+}
 
 std::string step_text(double step) { return fmt::format("{:+.1f} %", 100 * std::expm1(step)); }
 

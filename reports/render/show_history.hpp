@@ -28,6 +28,9 @@ std::string history_csv(const History& history);
 /// One page that needs nothing else: a line chart a metric, tables, the cases as a map.
 std::string history_html(const History& history, const ShowHistoryOptions& options);
 
+/// "1 launch", "60 launches".
+std::string launches_text(std::size_t number);
+
 /// "-2.1 %" of a natural logarithm.
 std::string step_text(double step);
 
