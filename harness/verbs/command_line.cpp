@@ -86,6 +86,8 @@ ExitCode run_command_line(int argc, char** argv) {
   add_list(app, chosen);
   add_show(app, chosen);
   add_compare(app, chosen);
+  add_history(app, chosen);
+  add_export(app, chosen);
   add_recover(app, chosen);
   add_schema(app, chosen);
   add_version(app, chosen);

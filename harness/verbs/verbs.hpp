@@ -20,6 +20,8 @@ void add_run(CLI::App& app, Action& chosen, int argc, char** argv);
 void add_list(CLI::App& app, Action& chosen);
 void add_show(CLI::App& app, Action& chosen);
 void add_compare(CLI::App& app, Action& chosen);
+void add_history(CLI::App& app, Action& chosen);
+void add_export(CLI::App& app, Action& chosen);
 void add_recover(CLI::App& app, Action& chosen);
 void add_schema(CLI::App& app, Action& chosen);
 void add_version(CLI::App& app, Action& chosen);

@@ -7,13 +7,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "reports/store/confined_reader.hpp"
 #include "reports/store/image.hpp"
+#include "reports/store/replace_file.hpp"
 
 namespace tidemark {
 namespace {
@@ -24,8 +23,6 @@ namespace {
 }
 
 std::string error_text(int error) { return std::generic_category().message(error); }
-
-constexpr std::string_view kWritable = "free some space or give another --out; journals are kept";
 
 /// Owns an open file.
 class Descriptor {
@@ -41,65 +38,6 @@ class Descriptor {
  private:
   int fd_;
 };
-
-/// Owns a file that is removed unless it gets its last name.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& target)
-      : target_(target),
-        path_(fmt::format("{}.tmp.{}", target, ::getpid())),
-        // Exclusive and never through a link: the name can be guessed.
-        file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644)) {
-    if (file_.get() < 0) {
-      refuse(target_, fmt::format("cannot create {}: {}", path_, error_text(errno)),
-             "give an --out in a folder that can be written");
-    }
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() {
-    if (!renamed_) ::unlink(path_.c_str());
-  }
-
-  const std::string& path() const { return path_; }
-
-  void write(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(file_.get(), bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) {
-        refuse(target_, fmt::format("cannot write: {}", error_text(written < 0 ? errno : ENOSPC)),
-               kWritable);
-      }
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
-    // A rename may be on disk before the data, and then the name holds nothing after a crash.
-    if (::fsync(file_.get()) != 0) {
-      refuse(target_, fmt::format("cannot sync: {}", error_text(errno)), kWritable);
-    }
-  }
-
-  void rename() {
-    if (std::rename(path_.c_str(), target_.c_str()) != 0) {
-      refuse(target_, fmt::format("cannot rename {} to it: {}", path_, error_text(errno)),
-             "give another --out");
-    }
-    renamed_ = true;
-  }
-
- private:
-  std::string target_, path_;
-  Descriptor file_;
-  bool renamed_ = false;
-};
-
-void sync_folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  const Descriptor opened(
-      ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // Some network file systems cannot sync a folder; the report is whole either way.
-  if (opened.get() >= 0) ::fsync(opened.get());
-}
 
 constexpr std::string_view kGiveReport = "give the path of a report, such as report.h5";
 
@@ -155,10 +93,7 @@ bool holds(const std::string& path, const std::string& image) {
 
 void write_report(const Report& report, const std::string& path) {
   check_references(report, path);
-  if (std::error_code error; std::filesystem::is_directory(path, error)) {
-    refuse(path, "is a folder", "give the path of a file as --out");
-  }
-  TemporaryFile file(path);
+  TemporaryFile file(path, "free some space or give another --out; journals are kept");
   std::string image = image_of(report, path);
   file.write(image);
   // Our own bytes are read in this process: it may be one that MPI forbids to fork.
@@ -166,7 +101,6 @@ void write_report(const Report& report, const std::string& path) {
     refuse(path, "what was written reads back differently", "check the disk; journals are kept");
   }
   file.rename();
-  sync_folder_of(path);
 }
 
 std::string_view note_of(Protection protection) {

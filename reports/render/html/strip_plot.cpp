@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "reports/render/escape.hpp"
+#include "reports/render/html/axis.hpp"
 #include "reports/render/page.hpp"
 
 namespace tidemark {
@@ -23,55 +23,30 @@ double height_of(const StripRow& row) {
 }
 
 struct Scale {
-  double low = 0, high = 0;
+  AxisRange range;
 
-  double x(double value) const { return kLeft + (value - low) / (high - low) * kWidth; }
+  double x(double value) const {
+    return kLeft + (value - range.low) / (range.high - range.low) * kWidth;
+  }
 };
 
 Scale scale_of(const StripPlot& plot) {
-  Scale made{.low = std::numeric_limits<double>::infinity(),
-             .high = -std::numeric_limits<double>::infinity()};
-  const auto take = [&made](double value) {
-    if (!std::isfinite(value)) return;
-    made.low = std::min(made.low, value);
-    made.high = std::max(made.high, value);
-  };
+  std::vector<double> values;
   for (const StripRow& row : plot.rows) {
-    for (const double sample : row.samples) take(sample);
-    for (const StripDot& dot : row.dots) take(dot.value);
+    values.insert(values.end(), row.samples.begin(), row.samples.end());
+    for (const StripDot& dot : row.dots) values.push_back(dot.value);
   }
-  const double spread = made.high - made.low;
-  // Values that are all the same still need an axis that is not a point.
-  const double margin = spread > 0 ? spread * 0.03 : std::max(std::abs(made.low) * 0.01, 1e-9);
-  made.low -= margin;
-  made.high += margin;
-  return made;
-}
-
-/// 1, 2 or 5 times a power of ten, so that there are about four to eight ticks.
-double step_of(const Scale& scale) {
-  constexpr double kTicks = 8;
-  const double rough = (scale.high - scale.low) / kTicks;
-  const double ten = std::pow(10.0, std::floor(std::log10(rough)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (rough <= factor * ten) return factor * ten;
-  }
-  return 10 * ten;
+  return {axis_range(values)};
 }
 
 std::string axis_of(const Scale& scale, double bottom) {
+  constexpr double kTicks = 8;
   std::string made;
-  const double step = step_of(scale);
-  const double first = std::ceil(scale.low / step);
-  // Counted, not added up: a step that is lost beside its value would never come to the end.
-  for (int i = 0; i < 12; ++i) {
-    const double value = (first + i) * step;
-    if (!(value <= scale.high)) break;
+  for (const double value : axis_ticks(scale.range, kTicks)) {
     made += fmt::format(
         "<path class=\"grid\" d=\"M{0:.1f} {1}V{2}\"/>"
         "<text class=\"muted\" x=\"{0:.1f}\" y=\"{3}\" text-anchor=\"middle\">{4}</text>\n",
-        scale.x(value), kTop, bottom, bottom + 16,
-        short_number(std::abs(value) < step / 2 ? 0 : value));
+        scale.x(value), kTop, bottom, bottom + 16, short_number(value));
   }
   return made;
 }
@@ -114,7 +89,7 @@ std::string dots_of(const StripRow& row, const Scale& scale, double middle) {
 
 std::string svg_of(const StripPlot& plot) {
   const Scale scale = scale_of(plot);
-  if (!std::isfinite(scale.low) || !std::isfinite(scale.high - scale.low)) return {};
+  if (!scale.range.is_finite()) return {};
   double bottom = kTop;
   for (const StripRow& row : plot.rows) bottom += height_of(row);
   std::string made = fmt::format(

@@ -1,0 +1,82 @@
+// tidemark export: a report for monitoring and for test executives.
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "harness/errors.hpp"
+#include "harness/nearest.hpp"
+#include "harness/verbs/mpirun.hpp"
+#include "harness/verbs/verbs.hpp"
+#include "reports/export/export.hpp"
+#include "reports/store/replace_file.hpp"
+
+namespace tidemark {
+namespace {
+
+struct Typed {
+  std::string file, format, out;
+};
+
+using Export = std::string (*)(const Report&);
+
+constexpr std::array<std::pair<std::string_view, Export>, 2> kFormats = {{
+    {"prometheus", prometheus_of},
+    {"ocp", ocp_of},
+}};
+
+Export export_of(const std::string& format) {
+  std::vector<std::string_view> names;
+  for (const auto& [name, made] : kFormats) {
+    if (name == format) return made;
+    names.push_back(name);
+  }
+  const std::string near = did_you_mean(format, names);
+  throw UsageError(
+      fmt::format("--format '{}': {}", format,
+                  near.empty() ? fmt::format("give {}", fmt::join(names, " or ")) : near));
+}
+
+ExitCode export_report(const Typed& typed) {
+  const Export made = export_of(typed.format);
+  Protection protection{};
+  const Report report = read_report(typed.file, protection);
+  if (!note_of(protection).empty()) fmt::print(stderr, "{}\n", note_of(protection));
+  std::string text;
+  try {
+    text = made(report);
+  } catch (const ReportError& error) {
+    throw ReportError(fmt::format("{}: {}", typed.file, error.what()));
+  }
+  if (typed.out.empty()) {
+    print_out(text);
+  } else if (launcher_rank().value_or(0) == 0) {
+    replace_file(typed.out, text);
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Action& chosen) {
+  CLI::App* verb = app.add_subcommand("export", "Write a report for other programs");
+  verb->footer(
+      "tidemark export night.h5 --format prometheus --out "
+      "/var/lib/node_exporter/textfile/tidemark.prom");
+  auto typed = std::make_shared<Typed>();
+  verb->add_option("file", typed->file, "The report")->required()->type_name("FILE");
+  verb->add_option("--format", typed->format,
+                   "prometheus: text format 0.0.4, for node_exporter's textfile collector; ocp: "
+                   "lines of the OCP Test & Validation output specification 2.0")
+      ->required()
+      ->type_name("NAME");
+  verb->add_option("--out", typed->out, "Replace this file in one step (stdout)")
+      ->type_name("FILE");
+  verb->callback([typed, &chosen] { chosen = [typed] { return export_report(*typed); }; });
+}
+
+}  // namespace tidemark

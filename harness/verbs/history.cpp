@@ -1,0 +1,154 @@
+// tidemark history: every metric and case over the reports of a folder.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "harness/errors.hpp"
+#include "harness/verbs/mpirun.hpp"
+#include "harness/verbs/terminal.hpp"
+#include "harness/verbs/verbs.hpp"
+#include "reports/render/page.hpp"
+#include "reports/render/show_history.hpp"
+
+namespace tidemark {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class As { terminal, json, csv, html };
+
+struct Typed {
+  std::vector<std::string> places;
+  std::string pair = "uuid";
+  double floor_percent = 1;
+  As as = As::terminal;
+  bool all = false, no_color = false;
+};
+
+// What lies in a folder counts only by its name: journals and logs lie beside reports.
+void add_folder(std::vector<std::string>& made, const std::string& folder) {
+  std::error_code error;
+  std::vector<std::string> found;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (at->path().extension() == ".h5") found.push_back(at->path().string());
+  }
+  if (error)
+    throw UsageError(fmt::format("'{}' cannot be listed: {}; give a folder that can be read",
+                                 folder, error.message()));
+  std::sort(found.begin(), found.end());
+  made.insert(made.end(), found.begin(), found.end());
+}
+
+std::vector<std::string> files_of(const std::vector<std::string>& places) {
+  std::vector<std::string> made;
+  for (const std::string& place : places) {
+    std::error_code error;
+    const fs::file_status status = fs::status(place, error);
+    if (!fs::exists(status))
+      throw UsageError(
+          fmt::format("'{}' does not exist; give folders of reports, or reports", place));
+    if (fs::is_directory(status)) {
+      add_folder(made, place);
+    } else {
+      made.push_back(place);
+    }
+  }
+  return made;
+}
+
+// One report in memory at a time: it is far larger than what is kept of it.
+Chronicle read_all(const std::vector<std::string>& files, PairBy pair_by,
+                   std::vector<std::string>& refused) {
+  Chronicle made;
+  made.pair_by = pair_by;
+  bool noted = false;
+  for (const std::string& file : files) {
+    try {
+      Protection protection{};
+      record_launch(made, facts_of(read_report(file, protection), file));
+      if (!noted && !note_of(protection).empty()) {
+        fmt::print(stderr, "{}\n", note_of(protection));
+        noted = true;
+      }
+    } catch (const ReportError& error) {
+      refused.push_back(printable(error.what()));
+      if (launcher_rank().value_or(0) == 0) fmt::print(stderr, "tidemark: {}\n", refused.back());
+    }
+  }
+  return made;
+}
+
+ExitCode history(const Typed& typed) {
+  if (typed.pair != "uuid" && typed.pair != "number")
+    throw UsageError(fmt::format("--pair '{}': give uuid or number", typed.pair));
+  if (!(typed.floor_percent > 0 && typed.floor_percent <= 50))
+    throw UsageError(
+        fmt::format("--floor '{}': give percent, above 0 and at most 50", typed.floor_percent));
+  const std::vector<std::string> files = files_of(typed.places);
+  ShowHistoryOptions options{
+      .colour = colour_wanted(typed.no_color), .all = typed.all, .columns = terminal_columns(100)};
+  Chronicle read =
+      read_all(files, typed.pair == "uuid" ? PairBy::uuid : PairBy::number, options.refused);
+  if (read.launches.empty())
+    throw UsageError(fmt::format("no report in {} ({} looked at); give a folder that holds some",
+                                 fmt::join(typed.places, ", "), plural(files.size(), "file")));
+  const History made = history_of(std::move(read), {.floor = typed.floor_percent / 100});
+  switch (typed.as) {
+    case As::terminal:
+      print_out(show_history(made, options));
+      break;
+    case As::json:
+      print_out(history_json(made, options));
+      break;
+    case As::csv:
+      print_out(history_csv(made));
+      break;
+    case As::html:
+      print_out(history_html(made, options));
+      break;
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_history(CLI::App& app, Action& chosen) {
+  CLI::App* verb =
+      app.add_subcommand("history", "Show how speed and verdicts went over many reports");
+  verb->footer("tidemark history nightly/");
+  auto typed = std::make_shared<Typed>();
+  verb->add_option("places", typed->places, "Folders of reports (their *.h5), or reports")
+      ->required()
+      ->type_name("DIR");
+  constexpr std::array<std::tuple<const char*, As, const char*>, 3> kFormats = {{
+      {"--json", As::json, "As JSON"},
+      {"--csv", As::csv, "As CSV: a line a launch, metric and GPU, then a line a launch and case"},
+      {"--html", As::html,
+       "As one HTML page that needs nothing else: tidemark history nightly/ --html > history.html"},
+  }};
+  std::vector<CLI::Option*> formats;
+  for (const auto& [name, as, meaning] : kFormats) {
+    CLI::Option* const option = verb->add_flag_callback(
+        name, [typed, as = as] { typed->as = as; }, meaning);
+    for (CLI::Option* other : formats) option->excludes(other);
+    formats.push_back(option);
+  }
+  verb->add_option("--floor", typed->floor_percent,
+                   "Least change of speed that is told, percent (1)")
+      ->type_name("PERCENT");
+  verb->add_option("--pair", typed->pair,
+                   "Which GPUs of two reports are the same: those of one uuid or number")
+      ->type_name("HOW");
+  verb->add_flag("--all", typed->all, "Every list in full (terminal, HTML)");
+  verb->add_flag("--no-color", typed->no_color, "Plain text on a terminal too");
+  verb->callback([typed, &chosen] { chosen = [typed] { return history(*typed); }; });
+}
+
+}  // namespace tidemark

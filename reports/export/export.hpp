@@ -1,0 +1,23 @@
+// A report for monitoring and for test executives, in the formats that they read.
+#pragma once
+
+#include <string>
+
+#include "reports/store/report.hpp"
+
+namespace tidemark {
+
+/// Prometheus' text exposition format 0.0.4, as node_exporter's textfile collector reads it: HELP
+/// and TYPE before each family, no timestamps, each sample once. Families are named tidemark_...;
+/// where the report is of the virtual device every sample has the label virtual="1". Numbers of a
+/// result that did not pass are left out. Throws ReportError where the report holds one thing
+/// twice.
+std::string prometheus_of(const Report& report);
+
+/// OCP Test & Validation output specification, version 2.0 (opencomputeproject/ocp-diag-core,
+/// json_spec): a JSON object a line, schemaVersion first. A case is a test step, a GPU a
+/// hardwareInfo, a result a diagnosis, a median a measurement. What the virtual device says is
+/// UNKNOWN there, and its run was skipped: no hardware was tested.
+std::string ocp_of(const Report& report);
+
+}  // namespace tidemark

@@ -1,0 +1,217 @@
+// Writes families of gauges.
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <functional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "reports/export/export.hpp"
+#include "reports/render/page.hpp"
+
+namespace tidemark {
+namespace {
+
+using Labels = std::vector<std::pair<std::string_view, std::string>>;
+
+/// Inside quotes; bytes that are not printable ASCII are '?' already, so no newline is left.
+std::string quoted(std::string_view text) {
+  std::string made = "\"";
+  for (const char c : printable(text)) {
+    if (c == '\\' || c == '"') made += '\\';
+    made += c;
+  }
+  return made + '"';
+}
+
+std::string number_text(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
+  return fmt::format("{}", value);
+}
+
+/// One family after the other; a sample that is there already would cost the reader all of them.
+class Families {
+ public:
+  explicit Families(const Report& report) : virtual_(report.launch.is_virtual) {}
+
+  void begin(std::string_view name, std::string_view help) {
+    name_ = name;
+    seen_.clear();
+    text_ += fmt::format("# HELP {0} {1}\n# TYPE {0} gauge\n", name, help);
+  }
+
+  void add(const Labels& labels, double value) {
+    std::string inside;
+    for (const auto& [label, text] : labels) {
+      inside += fmt::format("{}{}={}", inside.empty() ? "" : ",", label, quoted(text));
+    }
+    if (virtual_) inside += fmt::format("{}virtual=\"1\"", inside.empty() ? "" : ",");
+    if (!seen_.insert(inside).second) {
+      throw ReportError(
+          fmt::format("the report holds {}{{{}}} twice; leave it out", name_, inside));
+    }
+    text_ += inside.empty() ? fmt::format("{} {}\n", name_, number_text(value))
+                            : fmt::format("{}{{{}}} {}\n", name_, inside, number_text(value));
+  }
+
+  std::string text() const { return text_; }
+
+ private:
+  bool virtual_;
+  std::string name_, text_;
+  std::set<std::string> seen_;
+};
+
+std::string node_of(const Report& report, std::uint32_t gpu) {
+  const std::uint32_t node = report.gpus[gpu].node_id;
+  return node == kNoRow ? "" : std::string(report.text(report.nodes[node].hostname));
+}
+
+Labels gpu_labels(const Report& report, std::uint32_t gpu) {
+  return {{"gpu", fmt::format("{}", gpu)},
+          {"node", node_of(report, gpu)},
+          {"uuid", std::string(report.gpus[gpu].uuid.view())}};
+}
+
+void add_report(Families& made, const Report& report) {
+  const LaunchRow& launch = report.launch;
+  const auto known = [&](std::string_view key) { return std::string(provenance_of(report, key)); };
+  made.begin("tidemark_report_info", "What the report is of; always 1.");
+  made.add({{"run_id", launch.run_id},
+            {"level", launch.level},
+            {"device", launch.device},
+            {"tool_version", launch.tool_version},
+            {"git_hash", known("git_hash")},
+            {"kernels_tree", known("kernels_tree")},
+            {"suite_tree", known("suite_tree")},
+            {"nvcc", known("nvcc")},
+            {"seed", fmt::format("{:#x}", launch.seed)}},
+           1);
+  const auto one = [&](std::string_view name, std::string_view help, double value) {
+    made.begin(name, help);
+    made.add({}, value);
+  };
+  one("tidemark_report_created_timestamp_seconds", "When the launch began, Unix time.",
+      launch.created_unix_s);
+  one("tidemark_report_complete", "1 where every rank ended as it should and none is silent.",
+      launch.complete ? 1 : 0);
+  one("tidemark_report_ranks_expected", "Ranks that the launch was to have.",
+      launch.ranks_expected);
+  one("tidemark_report_ranks_reported", "Ranks that reported.", launch.ranks_reported);
+  one("tidemark_report_damaged_lines", "Lines of journals that were lost.", launch.damaged_lines);
+  one("tidemark_report_gpus", "GPUs of the launch.", launch.gpus);
+}
+
+void add_gpus(Families& made, const Report& report) {
+  made.begin("tidemark_gpu_info", "What a GPU is and what drives it; always 1.");
+  for (std::uint32_t i = 0; i < report.gpus.size(); ++i) {
+    const GpuRow& gpu = report.gpus[i];
+    Labels labels = gpu_labels(report, i);
+    labels.insert(labels.end(), {{"name", std::string(report.text(gpu.name))},
+                                 {"pci", std::string(report.text(gpu.pci))},
+                                 {"driver", std::string(report.text(gpu.driver))},
+                                 {"vbios", std::string(report.text(gpu.vbios))},
+                                 {"nccl", std::string(report.text(gpu.nccl))}});
+    made.add(labels, 1);
+  }
+  made.begin("tidemark_gpu_reported", "1 where the GPU's rank reported.");
+  for (std::uint32_t i = 0; i < report.gpus.size(); ++i) {
+    made.add(gpu_labels(report, i), report.gpus[i].reported != 0 ? 1 : 0);
+  }
+  using Read = double (*)(const GpuRow&);
+  constexpr std::array<std::tuple<const char*, const char*, Read>, 4> kRead = {{
+      {"tidemark_gpu_power_limit_watts", "Power cap.",
+       [](const GpuRow& gpu) { return gpu.power_limit_w; }},
+      {"tidemark_gpu_nvlinks_up", "NVLinks that are up.",
+       [](const GpuRow& gpu) { return static_cast<double>(gpu.nvlinks_up); }},
+      {"tidemark_gpu_ecc_uncorrected", "Uncorrected ECC errors.",
+       [](const GpuRow& gpu) { return static_cast<double>(gpu.ecc_uncorrected); }},
+      {"tidemark_gpu_remapped_rows_pending", "Rows of memory that wait for a reset.",
+       [](const GpuRow& gpu) { return static_cast<double>(gpu.remapped_rows_pending); }},
+  }};
+  for (const auto& [name, help, read] : kRead) {
+    made.begin(name, help);
+    for (std::uint32_t i = 0; i < report.gpus.size(); ++i) {
+      // Without NVML the columns hold what was never read.
+      if (report.gpus[i].nvml != 0) made.add(gpu_labels(report, i), read(report.gpus[i]));
+    }
+  }
+}
+
+Labels result_labels(const Report& report, const ResultRow& result) {
+  Labels labels = {{"case", std::string(report.cases[result.case_id].name.view())}};
+  const Labels gpu = gpu_labels(report, result.gpu_id);
+  labels.insert(labels.end(), gpu.begin(), gpu.end());
+  return labels;
+}
+
+bool is_failed(Verdict verdict) {
+  return verdict != Verdict::pass && verdict != Verdict::waived && verdict != Verdict::skip;
+}
+
+void add_results(Families& made, const Report& report) {
+  std::array<std::size_t, kVerdicts> counts{};
+  for (const ResultRow& result : report.results) {
+    ++counts[static_cast<std::size_t>(result.verdict)];
+  }
+  made.begin("tidemark_results", "Results, case by GPU, of each verdict.");
+  for (std::size_t i = 0; i < kVerdicts; ++i) {
+    made.add({{"verdict", std::string(kVerdictNames[i])}}, static_cast<double>(counts[i]));
+  }
+  std::string names;
+  for (std::size_t i = 0; i < kVerdicts; ++i) {
+    names += fmt::format("{}{} {}", i == 0 ? "" : ", ", i, kVerdictNames[i]);
+  }
+  const auto each = [&](std::string_view name, const std::string& help,
+                        const std::function<double(const ResultRow&)>& value) {
+    made.begin(name, help);
+    for (const ResultRow& result : report.results) {
+      made.add(result_labels(report, result), value(result));
+    }
+  };
+  each("tidemark_case_verdict", fmt::format("What came of a case on a GPU: {}.", names),
+       [](const ResultRow& result) { return static_cast<double>(result.verdict); });
+  each("tidemark_case_failed", "1 where that is neither pass nor waived nor skip.",
+       [](const ResultRow& result) { return is_failed(result.verdict) ? 1.0 : 0.0; });
+  each("tidemark_case_rows_run", "Parameter sets of the case that were run.",
+       [](const ResultRow& result) { return result.rows_run; });
+  each("tidemark_case_rows_failed", "Parameter sets of the case that failed.",
+       [](const ResultRow& result) { return result.rows_failed; });
+}
+
+void add_metrics(Families& made, const Report& report) {
+  const auto each = [&](std::string_view name, std::string_view help,
+                        const std::function<double(const MetricRow&)>& value) {
+    made.begin(name, help);
+    for (const MetricRow& metric : report.metrics) {
+      const ResultRow& result = report.results[metric.result_id];
+      if (result.verdict != Verdict::pass) continue;
+      Labels labels = result_labels(report, result);
+      labels.insert(labels.begin() + 1, {{"metric", std::string(report.text(metric.name))},
+                                         {"unit", std::string(report.text(metric.unit))}});
+      made.add(labels, value(metric));
+    }
+  };
+  each("tidemark_metric_median", "Median of the samples, in the unit that the label says.",
+       [](const MetricRow& metric) { return metric.median; });
+  each("tidemark_metric_mad", "Median distance of the samples from their median.",
+       [](const MetricRow& metric) { return metric.mad; });
+  each("tidemark_metric_samples", "How many samples there are.",
+       [](const MetricRow& metric) { return metric.n; });
+}
+
+}  // namespace
+
+std::string prometheus_of(const Report& report) {
+  Families made(report);
+  add_report(made, report);
+  add_gpus(made, report);
+  add_results(made, report);
+  add_metrics(made, report);
+  return made.text();
+}
+
+}  // namespace tidemark

@@ -1,0 +1,198 @@
+// From the facts of a launch to the columns of a history.
+#include "reports/history/chronicle.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "reports/render/groups.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr double kEndOfTime = 7258118400;  // 2200-01-01
+
+std::string key_of(const Chronicle& all, const LaunchFacts& facts, const FactsOfGpu& gpu) {
+  if (all.pair_by == PairBy::number) return fmt::format("GPU {}", gpu.number);
+  // Without a UUID it is nobody else's GPU.
+  if (gpu.uuid.empty()) return fmt::format("GPU {} of {}", gpu.number, facts.launch.run_id);
+  return gpu.uuid;
+}
+
+template <class Key>
+std::uint32_t place_in(std::map<Key, std::uint32_t>& places, const Key& key) {
+  return places.try_emplace(key, static_cast<std::uint32_t>(places.size())).first->second;
+}
+
+void add_gpus(Chronicle& all, PastLaunch& launch, const LaunchFacts& facts) {
+  for (const FactsOfGpu& gpu : facts.gpus) {
+    const std::string key = key_of(all, facts, gpu);
+    const std::uint32_t place = place_in(all.gpu_places, key);
+    if (place == all.gpus.size()) {
+      all.gpus.push_back({.key = key, .node = gpu.node, .number = gpu.number});
+    }
+    launch.gpus.push_back(place);
+    std::vector<std::string> setup = gpu.values;
+    setup.push_back(gpu.boot);
+    const std::uint32_t setup_place = place_in(all.setup_places, setup);
+    if (setup_place == all.setups.size()) all.setups.push_back(std::move(setup));
+    launch.gpu_setup.push_back(setup_place);
+  }
+}
+
+void add_metrics(Chronicle& all, std::uint32_t launch, const LaunchFacts& facts) {
+  for (const SeriesOfLaunch& series : facts.series) {
+    PastValues values{.launch = launch, .medians = {}};
+    bool any = false;
+    for (const double median : series.medians) {
+      const auto value = static_cast<float>(median);
+      const bool usable = std::isfinite(value) && value > 0;
+      values.medians.push_back(usable ? value : std::numeric_limits<float>::quiet_NaN());
+      any = any || usable;
+    }
+    if (!any) continue;
+    const MetricKey key{.case_name = facts.cases[series.of_case],
+                        .metric = series.name,
+                        .unit = series.unit,
+                        .level = facts.launch.level,
+                        .is_virtual = facts.launch.is_virtual,
+                        .gpus = facts.over_all_gpus[series.of_case]
+                                    ? static_cast<std::uint32_t>(facts.gpus.size())
+                                    : 0,
+                        .higher_is_better = series.higher_is_better};
+    all.metrics[key].push_back(std::move(values));
+  }
+}
+
+void add_cases(Chronicle& all, std::uint32_t launch, const LaunchFacts& facts) {
+  constexpr std::size_t kNamed = 8;
+  PastLaunch& past = all.launches[launch];
+  const std::size_t gpus = facts.gpus.size();
+  for (std::size_t which = 0; which < facts.cases.size(); ++which) {
+    PastResults results{.launch = launch, .bad_gpus = {}};
+    for (std::size_t gpu = 0; gpu < gpus; ++gpu) {
+      const Verdict verdict = facts.verdicts[which * gpus + gpu];
+      ++past.verdicts[static_cast<std::size_t>(verdict)];
+      if (rank_of(verdict) < rank_of(results.worst)) results.worst = verdict;
+      if (is_bad(verdict)) {
+        if (results.bad++ < kNamed) results.bad_gpus.push_back(past.gpus[gpu]);
+      } else if (is_lacking(verdict)) {
+        ++results.lacking;
+      } else {
+        ++(verdict == Verdict::pass ? results.passed : results.quiet);
+      }
+    }
+    all.cases[{facts.launch.is_virtual, facts.cases[which]}].push_back(std::move(results));
+  }
+}
+
+}  // namespace
+
+bool is_bad(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::fail:
+    case Verdict::flaky:
+    case Verdict::hang:
+    case Verdict::crash:
+    case Verdict::sticky:
+    case Verdict::unexpected_pass:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_lacking(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::gpu_lost:
+    case Verdict::unkillable:
+    case Verdict::tool_error:
+    case Verdict::not_run:
+      return true;
+    default:
+      return false;
+  }
+}
+
+const std::vector<std::string>& setup_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> made = gpu_factor_names();
+    made.emplace_back("boot");
+    return made;
+  }();
+  return names;
+}
+
+void record_launch(Chronicle& all, const LaunchFacts& facts) {
+  const LaunchRow& row = facts.launch;
+  if (!(row.created_unix_s >= 0 && row.created_unix_s < kEndOfTime)) {
+    throw ReportError(
+        fmt::format("{}: its time is {:g} s since 1970, which no launch has; leave this report out",
+                    facts.path, row.created_unix_s));
+  }
+  const auto [seen, fresh] = all.paths.try_emplace(row.run_id, facts.path);
+  if (!fresh) {
+    throw ReportError(fmt::format("{}: is the same launch as {}; counted once, remove one of them",
+                                  facts.path, seen->second));
+  }
+  const auto launch = static_cast<std::uint32_t>(all.launches.size());
+  all.launches.push_back({.path = facts.path,
+                          .run_id = row.run_id,
+                          .level = row.level,
+                          .device = row.device,
+                          .tool_version = row.tool_version,
+                          .incomplete_reason = row.complete ? ""
+                                               : row.incomplete_reason.empty()
+                                                   ? "no reason given"
+                                                   : row.incomplete_reason,
+                          .at_unix_s = row.created_unix_s,
+                          .is_virtual = row.is_virtual,
+                          .anonymised = row.anonymised,
+                          .factors = facts.factors,
+                          .gpus = {},
+                          .gpu_setup = {}});
+  add_gpus(all, all.launches.back(), facts);
+  add_metrics(all, launch, facts);
+  add_cases(all, launch, facts);
+}
+
+void sort_by_time(Chronicle& all) {
+  std::vector<std::uint32_t> order(all.launches.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const PastLaunch &first = all.launches[a], &second = all.launches[b];
+    return std::tie(first.at_unix_s, first.run_id) < std::tie(second.at_unix_s, second.run_id);
+  });
+  std::vector<std::uint32_t> place(order.size());
+  std::vector<PastLaunch> sorted;
+  sorted.reserve(order.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    place[order[i]] = i;
+    sorted.push_back(std::move(all.launches[order[i]]));
+  }
+  all.launches = std::move(sorted);
+  const auto by_launch = [](const auto& a, const auto& b) { return a.launch < b.launch; };
+  for (auto& [key, values] : all.metrics) {
+    for (PastValues& each : values) each.launch = place[each.launch];
+    std::sort(values.begin(), values.end(), by_launch);
+  }
+  for (auto& [key, results] : all.cases) {
+    for (PastResults& each : results) each.launch = place[each.launch];
+    std::sort(results.begin(), results.end(), by_launch);
+  }
+}
+
+std::string utc_text(double unix_s) {
+  const auto seconds = static_cast<std::time_t>(unix_s);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1,
+                     utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
+}
+
+}  // namespace tidemark

@@ -1,0 +1,90 @@
+// What a history keeps of each report: a number a metric and GPU, counts a case, and the setup by
+// reference to setups that were seen before. Reports come one after the other and are let go.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "reports/compare/launch_facts.hpp"
+#include "reports/compare/pairing.hpp"
+
+namespace tidemark {
+
+struct PastLaunch {
+  std::string path, run_id, level, device, tool_version;
+  std::string incomplete_reason;  // empty: it is complete
+  double at_unix_s = 0;
+  bool is_virtual = false, anonymised = false;
+  std::array<std::size_t, kVerdicts> verdicts{};
+  std::vector<Factor> factors;           // of the launch as a whole
+  std::vector<std::uint32_t> gpus;       // by its GPU numbers: index into Chronicle::gpus
+  std::vector<std::uint32_t> gpu_setup;  // by its GPU numbers: index into Chronicle::setups
+};
+
+/// A GPU of any launch.
+struct PastGpu {
+  std::string key;           // UUID, or "GPU 3" where paired by number
+  std::string node;          // hostname in the first launch that was read
+  std::uint32_t number = 0;  // gpu_id there
+};
+
+/// What one launch measured: a value a GPU, in the order of PastLaunch::gpus, NaN where none.
+struct PastValues {
+  std::uint32_t launch = 0;
+  std::vector<float> medians;  // seven digits: a hundredth of a millionth of what is looked for
+};
+
+/// What must be equal for two values to be of one series. Launches of other levels measure other
+/// sizes; GPUs that work on one thing are as fast as their number lets them.
+struct MetricKey {
+  std::string case_name, metric, unit, level;
+  bool is_virtual = false;
+  std::uint32_t gpus = 0;  // 0: each GPU for itself
+  bool higher_is_better = true;
+
+  auto operator<=>(const MetricKey&) const = default;
+};
+
+/// The results of one case in one launch.
+struct PastResults {
+  std::uint32_t launch = 0;
+  Verdict worst = Verdict::pass;
+  std::uint32_t passed = 0, bad = 0, lacking = 0, quiet = 0;  // GPUs
+  std::vector<std::uint32_t> bad_gpus;  // the first of them, indices into Chronicle::gpus
+};
+
+struct Chronicle {
+  PairBy pair_by = PairBy::uuid;
+  std::vector<PastLaunch> launches;
+  std::vector<PastGpu> gpus;
+  std::vector<std::vector<std::string>> setups;  // values of gpu_factor_names(), then the boot
+  std::map<MetricKey, std::vector<PastValues>> metrics;
+  std::map<std::pair<bool, std::string>, std::vector<PastResults>> cases;  // virtual, name
+  std::map<std::string, std::uint32_t> gpu_places;                         // by key
+  std::map<std::vector<std::string>, std::uint32_t> setup_places;
+  std::map<std::string, std::string> paths;  // by run id
+};
+
+/// Names of PastLaunch::gpu_setup's values.
+const std::vector<std::string>& setup_names();
+
+/// What a verdict says of a GPU: it was wrong, nothing is known though it was planned, nothing was
+/// asked.
+bool is_bad(Verdict verdict);
+bool is_lacking(Verdict verdict);
+
+/// Adds one launch, in any order. Throws ReportError where its time is no time of this or the next
+/// century, or where this launch was added before (one file under two names, a copy).
+void record_launch(Chronicle& all, const LaunchFacts& facts);
+
+/// Puts launches in the order of their time; call it once, after the last.
+void sort_by_time(Chronicle& all);
+
+/// "2026-09-01T00:00:00Z"; made from the number, which was checked, not from the report's text.
+std::string utc_text(double unix_s);
+
+}  // namespace tidemark

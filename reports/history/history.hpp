@@ -1,0 +1,101 @@
+// The history of a fleet: each metric with the launches at which its level changed, each case with
+// since when it passes or fails. What changed is advice: launches are few, and their noise is not
+// independent.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "reports/history/chronicle.hpp"
+#include "reports/history/levels.hpp"
+#include "reports/history/setup_changes.hpp"
+
+namespace tidemark {
+
+struct HistoryOptions {
+  double floor = 0.01;      // least change of a level that is told: 1 %
+  double discovery = 0.05;  // share of false ones among all that are told
+};
+
+/// One metric went from one level to another, for good or for some launches.
+struct LevelChange {
+  std::uint32_t metric = 0;             // index into History::metrics
+  std::uint32_t gpu = kNoRow;           // index into Chronicle::gpus; kNoRow: the typical GPU
+  bool apart = false;                   // that GPU against the others
+  std::uint32_t before = 0, after = 0;  // the launches on both sides of it
+  double step = 0;                      // natural logarithm of the value
+  double from = 0, to = 0;              // levels, in the unit
+  double p = 1;                         // of its series, all splits of it counted
+
+  bool is_worse(const MetricKey& key) const { return (step < 0) == key.higher_is_better; }
+};
+
+/// How far a series got.
+enum class Judged { too_short, steady, changed };
+
+struct MetricPast {
+  MetricKey key;
+  const std::vector<PastValues>* values = nullptr;  // of the chronicle
+  Judged judged = Judged::too_short;
+  std::vector<std::size_t> changes;  // indices into History::changes
+};
+
+/// Changes between the same two launches, of all GPUs or of the same GPU.
+struct ChangeEvent {
+  std::uint32_t before = 0, after = 0;
+  std::uint32_t gpu = kNoRow;
+  std::vector<std::size_t> changes;  // indices into History::changes, the largest step first
+  std::vector<SetupChange> setup;    // what else was not the same
+};
+
+/// What the newest launch that has a case says of it.
+enum class CaseState { failing, lacking, passing, quiet };
+
+struct CasePast {
+  std::string name;
+  bool is_virtual = false;
+  const std::vector<PastResults>* results = nullptr;  // of the chronicle
+  CaseState state = CaseState::quiet;
+  std::optional<std::uint32_t> first_bad = {};  // the first launch that failed it
+  std::uint32_t since = 0;                      // failing or passing: the launch that began it
+  std::uint32_t last_pass = kNoRow;             // failing: the newest launch before, that passed it
+  std::size_t in_a_row = 0;                     // launches of that state in a row, until now
+  std::size_t launches_bad = 0;
+  std::size_t turns = 0;                // how often it went from pass to fail or back
+  std::vector<SetupChange> setup = {};  // failing: what changed since it passed
+};
+
+struct History {
+  Chronicle chronicle;  // in the order of time
+  HistoryOptions options;
+  std::set<std::string> restless;
+  std::vector<MetricPast> metrics;
+  std::vector<LevelChange> changes;
+  std::vector<ChangeEvent> events;  // the newest first
+  std::vector<CasePast> cases;      // failing first, then lacking, then those that failed once
+
+  History() = default;
+  History(const History&) = delete;
+  History& operator=(const History&) = delete;
+  History(History&&) = default;  // maps keep their elements where they are
+  History& operator=(History&&) = default;
+};
+
+/// Judges what was recorded; `all` need not be in order.
+History history_of(Chronicle all, const HistoryOptions& options);
+
+/// "failing", "lacking", "passing", "quiet"; "too short", "steady", "changed".
+std::string_view name_of(CaseState state);
+std::string_view name_of(Judged judged);
+
+/// The state that a case had in one launch.
+CaseState state_of(const PastResults& results);
+
+/// "gemm.local.speed rate", with the level, and the number of GPUs where it matters.
+std::string title_of(const MetricKey& key);
+
+}  // namespace tidemark

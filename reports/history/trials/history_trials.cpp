@@ -1,0 +1,247 @@
+// Counts how often history tells a change of level of fleets that do not exist, with noise of known
+// size, and prints the table of reports/README.md; with --write it leaves the reports of one
+// history instead.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "reports/compare/trials/synthetic_fleet.hpp"
+#include "reports/history/history.hpp"
+
+namespace tidemark {
+namespace {
+
+struct Typed {
+  std::uint32_t gpus = 8, cases = 100, launches = 60, trials = 200, threads = 2;
+  std::uint64_t seed = 1;
+  std::string write;
+};
+
+/// What happens to the fleet in the course of its launches.
+struct Course {
+  double first_case = 0;        // what the first case loses at `from`, natural logarithm
+  double first_node = 0;        // the eight first GPUs, in all cases
+  std::uint32_t from = 0;       // first launch of the other driver
+  std::uint32_t back = kNoRow;  // first launch of the old one again
+  double boot = 0;              // standard deviation of what each boot does to each case
+  std::uint32_t launches_a_boot = 10;
+  double remembered = 0;  // share of a launch's noise that the next one keeps
+};
+
+double normal_of(std::uint64_t seed, std::uint64_t a, std::uint64_t b) {
+  const auto mixed = [](std::uint64_t x) {  // splitmix64
+    x += 0x9e3779b97f4a7c15;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+  };
+  const auto uniform = [](std::uint64_t from) {
+    return (static_cast<double>(from >> 11) + 0.5) * 0x1p-53;
+  };
+  const std::uint64_t first = mixed(mixed(mixed(seed ^ 0x68697374) ^ a) ^ b);
+  constexpr double kTwoPi = 6.283185307179586;
+  return std::sqrt(-2 * std::log(uniform(first))) * std::cos(kTwoPi * uniform(mixed(first)));
+}
+
+/// The launches of one history; `keep` of them, the first ones.
+std::vector<Report> launches_of(const Typed& typed, std::uint64_t seed, const Course& course) {
+  const SyntheticFleet fleet{.gpus = typed.gpus, .cases = typed.cases, .seed = seed};
+  constexpr double kFirstNight = 1767225600, kDay = 86400;  // 2026-01-01
+  std::vector<Report> made;
+  std::vector<double> kept(typed.cases, 0);
+  for (std::uint32_t i = 0; i < typed.launches; ++i) {
+    const bool fresh = i >= course.from && i < course.back && course.from > 0;
+    Report report = synthetic_launch(
+        fleet, i, fresh, {.first_case = course.first_case, .first_node = course.first_node});
+    report.launch.created_unix_s = kFirstNight + kDay * i;
+    for (std::uint32_t which = 0; which < typed.cases; ++which) {
+      const double boot = course.boot * normal_of(seed, which, 1 + i / course.launches_a_boot);
+      kept[which] =
+          course.remembered * kept[which] + std::sqrt(1 - course.remembered * course.remembered) *
+                                                0.0033 * normal_of(seed, which, 0x10000 + i);
+      const double more = boot + (course.remembered > 0 ? kept[which] : 0);
+      for (std::uint32_t gpu = 0; gpu < typed.gpus; ++gpu) {
+        report.metrics[which * typed.gpus + gpu].median *= std::exp(more);
+      }
+    }
+    made.push_back(std::move(report));
+  }
+  return made;
+}
+
+History trial(const Typed& typed, std::uint32_t number, const Course& course) {
+  Chronicle all;
+  for (const Report& report : launches_of(typed, typed.seed + number, course)) {
+    record_launch(all, facts_of(report, report.launch.run_id));
+  }
+  return history_of(std::move(all), {});
+}
+
+/// Whether anything was told on any night from the 20th on, looked at each night with what there
+/// was by then.
+bool told_any_night(const Typed& typed, std::uint32_t number) {
+  constexpr std::uint32_t kFirstLook = 20;
+  Chronicle all;
+  for (const Report& report : launches_of(typed, typed.seed + number, {})) {
+    record_launch(all, facts_of(report, report.launch.run_id));
+    if (all.launches.size() >= kFirstLook && !history_of(all, {}).changes.empty()) return true;
+  }
+  return false;
+}
+
+using Judge = std::function<bool(const History&)>;
+
+void for_each_trial(const Typed& typed, const std::function<void(std::uint32_t)>& work) {
+  std::atomic<std::uint32_t> next{0};
+  std::vector<std::jthread> threads;
+  for (std::uint32_t i = 0; i < typed.threads; ++i) {
+    threads.emplace_back([&] {
+      for (std::uint32_t number = next++; number < typed.trials; number = next++) work(number);
+    });
+  }
+}
+
+std::vector<std::uint32_t> counted(const Typed& typed, const Course& course,
+                                   const std::vector<Judge>& judges) {
+  std::vector<std::atomic<std::uint32_t>> counts(judges.size());
+  for_each_trial(typed, [&](std::uint32_t number) {
+    const History made = trial(typed, number, course);
+    for (std::size_t i = 0; i < judges.size(); ++i) counts[i] += judges[i](made) ? 1U : 0U;
+  });
+  return {counts.begin(), counts.end()};
+}
+
+bool is_first_case(const History& history, const LevelChange& change) {
+  return history.metrics[change.metric].key.case_name == "synthetic.case_0000";
+}
+
+/// Told of the typical GPU of the first case, at most one launch off.
+bool found_at(const History& history, std::uint32_t launch) {
+  for (const LevelChange& change : history.changes) {
+    if (change.gpu == kNoRow && is_first_case(history, change) && change.after + 1 >= launch &&
+        change.after <= launch + 1) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Judge any_other() {
+  return [](const History& history) {
+    for (const LevelChange& change : history.changes) {
+      if (!is_first_case(history, change) || change.gpu != kNoRow) return true;
+    }
+    return false;
+  };
+}
+
+void say(const Typed& typed, std::string_view what, std::string_view asked, std::uint32_t count) {
+  constexpr double kPercent = 100;
+  fmt::print("| {} | {} | {} | {} | {} of {} ({:.1f} %) |\n", typed.gpus, typed.launches, what,
+             asked, count, typed.trials, kPercent * count / typed.trials);
+  std::fflush(stdout);
+}
+
+void run_trials(const Typed& typed) {
+  const Judge any = [](const History& history) { return !history.changes.empty(); };
+  constexpr double kTwoPercent = -0.0202, kFivePercent = -0.0513;
+  const std::uint32_t half = typed.launches / 2;
+  say(typed, "nothing changed", "any change told", counted(typed, {}, {any})[0]);
+  std::atomic<std::uint32_t> nights{0};
+  for_each_trial(typed, [&](std::uint32_t number) {
+    if (told_any_night(typed, number)) ++nights;
+  });
+  say(typed, "nothing changed, looked at each night from the 20th on",
+      "any change told on any night", nights);
+  say(typed, "nothing but another driver", "any change told",
+      counted(typed, {.from = half}, {any})[0]);
+  say(typed, "each boot (of 10 launches) moves each case by sd 0.2 %", "any change told",
+      counted(typed, {.boot = 0.002}, {any})[0]);
+  say(typed, "half of a launch's noise is that of the one before", "any change told",
+      counted(typed, {.remembered = 0.5}, {any})[0]);
+  const Judge middle = [half](const History& history) { return found_at(history, half); };
+  const auto lone =
+      counted(typed, {.first_case = kTwoPercent, .from = half}, {middle, any_other()});
+  say(typed, "one case 2 % slower from the middle on", "told, within a launch", lone[0]);
+  say(typed, "one case 2 % slower from the middle on", "any other change told", lone[1]);
+  const std::uint32_t end = typed.launches;
+  const auto last = [end](std::uint32_t behind) {
+    return Judge([=](const History& history) { return found_at(history, end - behind); });
+  };
+  say(typed, "one case 2 % slower in the last 3", "told, within a launch",
+      counted(typed, {.first_case = kTwoPercent, .from = end - 3}, {last(3)})[0]);
+  say(typed, "one case 5 % slower in the last 3", "told, within a launch",
+      counted(typed, {.first_case = kFivePercent, .from = end - 3}, {last(3)})[0]);
+  say(typed, "one case 2 % slower for 8 launches in the middle", "told, within a launch",
+      counted(typed, {.first_case = kTwoPercent, .from = half, .back = half + 8}, {middle})[0]);
+  if (typed.gpus > 2 * kGpusOfNode) {
+    const Judge node = [](const History& history) {
+      std::size_t right = 0;
+      for (const LevelChange& change : history.changes) {
+        if (change.gpu == kNoRow || change.gpu >= kGpusOfNode) return false;
+        ++right;
+      }
+      return right == history.metrics.size() * kGpusOfNode;
+    };
+    say(typed, "one node 5 % slower from the middle on", "all its GPUs in all cases, and no other",
+        counted(typed, {.first_node = kFivePercent, .from = half}, {node})[0]);
+  }
+}
+
+/// The first case is slower from the middle on, the second fails on a GPU in the last third, and one
+/// launch ended early: something of everything to look at.
+void write_reports(const Typed& typed) {
+  std::filesystem::create_directories(typed.write);
+  const Course course{.first_case = -0.0202, .from = typed.launches / 2};
+  std::uint32_t number = 0;
+  for (Report& report : launches_of(typed, typed.seed, course)) {
+    if (number >= 2 * typed.launches / 3 && typed.cases > 1) {
+      report.results[typed.gpus].verdict = Verdict::fail;
+    }
+    if (number == typed.launches / 4) {
+      report.launch.complete = false;
+      report.launch.incomplete_reason = "the launch was interrupted";
+    }
+    write_report(report, fmt::format("{}/night-{:04}.h5", typed.write, number++));
+  }
+}
+
+int trials_main(int argc, char** argv) {
+  Typed typed;
+  CLI::App app("How often history tells a change of synthetic fleets");
+  app.add_option("--gpus", typed.gpus, "GPUs, eight a node (8)")->check(CLI::Range(1, 4096));
+  app.add_option("--cases", typed.cases, "Cases (100)")->check(CLI::Range(1, 10000));
+  app.add_option("--launches", typed.launches, "Launches of a history (60)")
+      ->check(CLI::Range(8, 10000));
+  app.add_option("--trials", typed.trials, "Histories a line (200)")->check(CLI::Range(1, 1000000));
+  app.add_option("--threads", typed.threads, "Threads (2)")->check(CLI::Range(1, 64));
+  app.add_option("--seed", typed.seed, "Of the first history (1)");
+  app.add_option("--write", typed.write, "Leave the reports of one history in this folder instead");
+  CLI11_PARSE(app, argc, argv);
+  if (typed.write.empty()) {
+    run_trials(typed);
+  } else {
+    write_reports(typed);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace tidemark
+
+int main(int argc, char** argv) {
+  try {
+    return tidemark::trials_main(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "history_trials: {}\n", error.what());
+    return 2;
+  }
+}

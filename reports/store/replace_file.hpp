@@ -1,0 +1,38 @@
+// Writes a file so that its name never holds half of it: a temporary file in the same folder, which
+// is synced and then renamed.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tidemark {
+
+/// Owns a file "<target>.tmp.<pid>" that is removed unless it gets its last name. Everything throws
+/// ReportError with one line that begins with the target's path.
+class TemporaryFile {
+ public:
+  /// `hint`: what to do when there is no room.
+  TemporaryFile(const std::string& target, std::string_view hint);
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile();
+
+  const std::string& path() const { return path_; }
+
+  /// All of it, synced.
+  void write(std::string_view bytes);
+
+  /// Gives it its last name, and syncs the folder.
+  void rename();
+
+ private:
+  std::string target_, path_, hint_;
+  int file_ = -1;
+  bool renamed_ = false;
+};
+
+/// Writes `path` in one step: readers see the old file or all of the new one. Throws ReportError,
+/// and leaves the old file as it was.
+void replace_file(const std::string& path, std::string_view bytes);
+
+}  // namespace tidemark
