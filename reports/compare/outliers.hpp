@@ -40,7 +40,7 @@ struct Outliers {
 /// degrees of freedom such a deviation has.
 Outliers outliers_of(const LaunchFacts& facts, const OutlierPolicy& policy = {});
 
-/// "SLOWER than the other GPUs: node n17, all 8 GPUs: 3 metrics: -4.80 % (-5.20 % to -4.41 %): ..."
+/// "SLOWER than the other GPUs: node n17, all 8 GPUs, 3 metrics: ..." in one line.
 std::string text_of(const OutlierGroup& group);
 
 }  // namespace tidemark
