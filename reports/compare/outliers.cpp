@@ -42,8 +42,8 @@ struct Row {
 struct Judged {
   double distance = kNothing, z = 0, q = kNothing;
 
-  bool apart(const OutlierPolicy& policy) const {
-    return std::abs(distance) >= policy.floor && q < policy.false_discovery;
+  bool apart(double floor, double false_discovery) const {
+    return std::abs(distance) >= floor && q < false_discovery;
   }
 };
 
@@ -188,9 +188,9 @@ Apart apart_of(const Model& model, const std::vector<std::vector<Judged>>& gpus,
       // A node's finding stands for each of its GPUs that has a value.
       if (has_node && !std::isnan(gpus[row][i].distance)) {
         const Judged& node = nodes[row][model.node_of[i]];
-        if (node.apart(policy)) made.add(i, row, node);
+        if (node.apart(policy.floor, policy.coarse_false_discovery)) made.add(i, row, node);
       }
-      if (gpus[row][i].apart(policy)) made.add(i, row, gpus[row][i]);
+      if (gpus[row][i].apart(policy.floor, policy.false_discovery)) made.add(i, row, gpus[row][i]);
     }
   }
   return made;
@@ -293,7 +293,7 @@ Outliers outliers_of(const LaunchFacts& facts, const OutlierPolicy& policy) {
     for (const auto& [key, cell] : apart.cells) named.insert(key.first);
     const std::vector<Judged> together = together_of(model, gpus, policy);
     for (std::size_t i = 0; i < together.size(); ++i) {
-      if (!named.contains(i) && together[i].apart(policy)) {
+      if (!named.contains(i) && together[i].apart(policy.floor, policy.coarse_false_discovery)) {
         grouping.add(model, {i}, {}, {together[i]});
       }
     }

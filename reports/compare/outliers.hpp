@@ -13,8 +13,11 @@ namespace tidemark {
 inline constexpr std::size_t kFewestPeers = 8;
 
 struct OutlierPolicy {
-  double floor = 0.01;            // least distance that matters, natural logarithm
-  double false_discovery = 0.01;  // Benjamini-Hochberg, over GPUs, over nodes, over all metrics
+  double floor = 0.01;  // least distance that matters, natural logarithm
+  // Benjamini-Hochberg. Over all GPUs of all metrics, where there are many that it could be:
+  double false_discovery = 0.01;
+  // Over nodes, and over GPUs in all metrics together, of which there are few:
+  double coarse_false_discovery = 0.02;
 };
 
 /// GPUs that lie apart on the same side in the same metrics.
@@ -37,7 +40,7 @@ struct Outliers {
 /// degrees of freedom such a deviation has.
 Outliers outliers_of(const LaunchFacts& facts, const OutlierPolicy& policy = {});
 
-/// "SLOWER than the other GPUs: node n17, all 8 GPUs: 3 metrics: -4.80 % (-5.20 % to -4.41 %): ..."
+/// "SLOWER than the other GPUs: node n17, all 8 GPUs, 3 metrics: ..." in one line.
 std::string text_of(const OutlierGroup& group);
 
 }  // namespace tidemark

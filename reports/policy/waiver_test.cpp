@@ -65,7 +65,7 @@ TEST(Waiver, HoldsForItsDriversAlone) {
 
 TEST(Waiver, OfADriverHoldsForNoUnknownOne) {
   Waiver waiver = example();
-  waiver.lowest_driver = "1";
+  waiver.highest_driver = "999";
   GpuNames gpu = kGpu;
   gpu.driver = "";
   EXPECT_FALSE(waived(waiver, 0, gpu));

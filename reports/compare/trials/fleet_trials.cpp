@@ -26,7 +26,7 @@ struct Typed {
   std::uint64_t seed = 1;
   bool apart = false, outliers = false;
   std::string write;
-  double write_slower = 0;
+  double write_slower = 0, write_slower_node = 0;
 };
 
 std::vector<LaunchFacts> side_of(const SyntheticFleet& fleet, std::uint32_t launches, bool fresh,
@@ -152,8 +152,8 @@ void say_outliers(const Typed& typed, std::string_view what, std::string_view as
     count += judge(outliers_in(typed, number, change)) ? 1U : 0U;
   }
   constexpr double kPercent = 100;
-  fmt::print("| {} | {} | {} | {} of {} ({:.1f} %) |\n", typed.gpus, what, asked, count,
-             typed.trials, kPercent * count / typed.trials);
+  fmt::print("| {} | {} | {} | {} | {} of {} ({:.1f} %) |\n", typed.gpus, typed.cases, what, asked,
+             count, typed.trials, kPercent * count / typed.trials);
   std::fflush(stdout);
 }
 
@@ -198,7 +198,8 @@ void write_reports(const Typed& typed) {
   SyntheticFleet fleet{.gpus = typed.gpus, .cases = typed.cases, .seed = typed.seed};
   fleet.noise.apart = typed.apart;
   std::filesystem::create_directories(typed.write);
-  const FleetChange change{.first_case = std::log1p(-typed.write_slower / 100)};
+  const FleetChange change{.first_case = std::log1p(-typed.write_slower / 100),
+                           .few_cases = std::log1p(-typed.write_slower_node / 100)};
   for (const bool fresh : {false, true}) {
     for (std::uint32_t i = 0; i < typed.launches; ++i) {
       write_report(synthetic_launch(fleet, i, fresh, change),
@@ -220,6 +221,9 @@ int trials_main(int argc, char** argv) {
   app.add_flag("--outliers", typed.outliers, "How often show is right about GPUs that lie apart");
   app.add_option("--write", typed.write, "Leave the reports of one trial in this folder instead");
   app.add_option("--slower", typed.write_slower, "With --write: percent that the first case loses")
+      ->check(CLI::Range(0.0, 90.0));
+  app.add_option("--slower-node", typed.write_slower_node,
+                 "With --write: percent that the first node loses in the first three cases")
       ->check(CLI::Range(0.0, 90.0));
   CLI11_PARSE(app, argc, argv);
   if (typed.outliers) {
