@@ -434,6 +434,32 @@ TEST(MpiLaunch, bad_output_is_one_line_from_one_rank) {
   EXPECT_NE(ran.err.find("there is no folder"), std::string::npos) << ran.err;
 }
 
+TEST(MpiLaunch, a_waiver_holds_for_the_rank_that_it_names) {
+  const Place place;
+  const std::string policy = place.out() + ".policy.json";
+  std::ofstream(policy) << R"({"waivers": [{"case": "*", "gpu": "virtual-1-0", "owner": "Ann",)"
+                        << R"( "link": "T-1", "expires": "2999-12-31"}]})";
+  const Ran ran = run_program(
+      under_mpirun(2, run_arguments(place, {"--cases", "load.tile.swizzle", "--fault",
+                                            "load_swizzle_ignored", "--policy", policy})),
+      kRoot, 60);
+  EXPECT_EQ(ran.exit, 1) << ran.out << ran.err;
+  const Report report = read_report(place.out());
+  ASSERT_EQ(report.results.size(), 2U);
+  EXPECT_EQ(report.results[0].verdict, Verdict::fail);
+  EXPECT_EQ(report.results[1].verdict, Verdict::waived);
+}
+
+TEST(MpiLaunch, a_bad_policy_is_one_line_from_one_rank) {
+  const Place place;
+  const Ran ran = run_program(
+      under_mpirun(2, run_arguments(place, {"--cases", "zfill.whole", "--policy", "/no/such"})),
+      kRoot, 60);
+  EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
+  EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+  EXPECT_TRUE(place.files().empty());
+}
+
 #endif
 
 }  // namespace

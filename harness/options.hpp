@@ -24,7 +24,7 @@ struct RunOptions {
   bool dry_run = false;  // print the plan and leave
   bool anonymise = false;
   bool strict = false;
-  std::string policy = {};  // a file of JSON; empty: none
+  std::string policy = {};                  // a file of JSON; empty: none
   double time_limit_s = 0;                  // 0: none
   std::int64_t row = -1;                    // run only this row of each case
   std::uint32_t ranks = 0;                  // start mpirun with so many; 0: do not

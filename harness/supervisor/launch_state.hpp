@@ -49,7 +49,7 @@ struct LaunchState {
   DeviceKind device = DeviceKind::virtual_device;
   std::uint64_t seed = 0;
   std::vector<SlotPlace> places;  // of all slots
-  std::vector<GpuRecord> gpus;  // of this rank
+  std::vector<GpuRecord> gpus;    // of this rank
   KnownFailures known;
   std::vector<LocalSlot> mine;
 };

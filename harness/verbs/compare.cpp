@@ -86,6 +86,7 @@ CompareOptions options_of(const Typed& typed, const Policy& policy) {
 // One report in memory at a time: they are far larger than what is kept of them.
 std::vector<LaunchFacts> read_side(const std::vector<std::string>& paths) {
   std::vector<LaunchFacts> made;
+  made.reserve(paths.size());
   for (const std::string& path : paths) made.push_back(facts_of(read_report(path), path));
   return made;
 }

@@ -64,7 +64,7 @@ const Json& array_of(const At& at) {
 
 std::string line_of(const At& at) {
   if (!at.value.is_string()) at.refuse(fmt::format("is {}; give a text", at.value.type_name()));
-  const std::string text = at.value.get<std::string>();
+  std::string text = at.value.get<std::string>();
   if (text.find_first_not_of(' ') == std::string::npos) at.refuse("is empty; give a text");
   // It ends up in one line on a terminal.
   if (std::any_of(text.begin(), text.end(), [](char c) { return c >= 0 && (c < ' ' || c == 127); }))
@@ -117,7 +117,7 @@ double floor_in(const At& at) {
 }
 
 std::string driver_in(const At& at, const std::string& key) {
-  const std::string version = optional_line(at, key);
+  std::string version = optional_line(at, key);
   if (!version.empty() && !is_driver_version(version))
     inside(at, key).refuse(fmt::format(
         "is '{}', no version of a driver; give one such as \"580.105.08\", or its start \"580\"",

@@ -51,7 +51,8 @@ Summary summary_of(const Report& report) {
     return false;
   };
   const bool failed =
-      any({Verdict::fail, Verdict::flaky, Verdict::hang, Verdict::crash, Verdict::sticky});
+      any({Verdict::fail, Verdict::flaky, Verdict::hang, Verdict::crash, Verdict::sticky,
+           Verdict::unexpected_pass});  // only a strict launch has that
   made.lacking =
       !report.launch.complete || !any({Verdict::pass}) ||
       any({Verdict::not_run, Verdict::gpu_lost, Verdict::unkillable, Verdict::tool_error});

@@ -72,6 +72,7 @@ void apply_waivers(Assembly& made, const Gathered& all) {
   const std::vector<Waiver>& waivers = all.policy.waivers;
   if (waivers.empty()) return;
   std::vector<Waiver> shown;
+  shown.reserve(waivers.size());
   for (const Waiver& waiver : waivers) shown.push_back(shown_of(made, waiver));
   // The moment the launch began: its journals make the same report on any later day.
   WaiverLedger ledger(waivers, all.launch.created_unix_s);
