@@ -24,7 +24,7 @@ namespace tidemark {
 struct RowWorkspace {
   Stream stream;
   DeviceBuffer tensor;         // the allocation that the tensor map points into
-  PoolBuffer async_tensor;    // instead of `tensor`, for rows with MemorySource::async
+  PoolBuffer async_tensor;     // instead of `tensor`, for rows with MemorySource::async
   PinnedBuffer pinned_tensor;  // for MemorySource::pinned
   MappedBuffer mapped_tensor;  // for MemorySource::mapped
   DeviceBuffer answer;         // the kernel's ledger, then whatever else it hands back

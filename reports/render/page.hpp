@@ -45,7 +45,8 @@ void put_left_out(Page& page, std::size_t number, std::string_view what);
 /// Five significant digits; "-" for NaN.
 std::string short_number(double value);
 
-/// How far numbers scatter: two significant digits below 10, no fraction from there on; "-" for NaN.
+/// How far numbers scatter: two significant digits below 10, no fraction from there on; "-" for
+/// NaN.
 std::string short_spread(double value);
 
 }  // namespace tidemark
