@@ -38,7 +38,7 @@ TEST(HistoryVerb, TellsAChangeOfAFolderAndIsStill0) {
   const Ran ran = run_binary({"history", folder.path()});
   EXPECT_EQ(ran.exit, 0) << ran.err;
   EXPECT_TRUE(has(ran.out, "HISTORY: 8 launches")) << ran.out;
-  EXPECT_TRUE(has(ran.out, "worse  -10.")) << ran.out;
+  EXPECT_TRUE(has(ran.out, "worse  -9.8 %")) << ran.out;
   EXPECT_TRUE(has(ran.out, "driver 580.105.08 -> 590.44.01")) << ran.out;
 }
 
