@@ -83,14 +83,14 @@ TEST(HistoryJson, HoldsLaunchesSeriesChangesAndCases) {
   EXPECT_EQ(json.at("launches").size(), 20U);
   EXPECT_EQ(json.at("launches")[12].at("setup").at("driver"), "590.1");
   EXPECT_EQ(json.at("refused")[0], "x.h5: is empty");
-  const auto& metric = json.at("metrics")[0];
+  const auto& metric = json.at("metrics").at(0);
   EXPECT_EQ(metric.at("judged"), "changed");
   EXPECT_EQ(metric.at("typical").size(), 20U);
   EXPECT_EQ(metric.at("gpus").size(), 4U);
-  EXPECT_EQ(metric.at("changes")[0].at("first_launch_after"), 12);
-  EXPECT_EQ(metric.at("changes")[0].at("worse"), true);
-  EXPECT_NEAR(metric.at("changes")[0].at("percent").get<double>(), -5, 0.3);
-  EXPECT_EQ(json.at("events")[0].at("setup")[0].at("factor"), "driver");
+  EXPECT_EQ(metric.at("changes").at(0).at("first_launch_after"), 12);
+  EXPECT_EQ(metric.at("changes").at(0).at("worse"), true);
+  EXPECT_NEAR(metric.at("changes").at(0).at("percent").get<double>(), -5, 0.3);
+  EXPECT_EQ(json.at("events").at(0).at("setup")[0].at("factor"), "driver");
   EXPECT_EQ(json.at("cases")[0].at("state"), "passing");
 }
 
