@@ -75,12 +75,13 @@ TEST(HistoryVerb, TakesFilesAndSeveralFoldersAndWritesAPageAndATable) {
 
 TEST(HistoryVerb, RefusesWhatHoldsNoReportWithOneLine) {
   const ScratchFolder folder;
-  for (const std::vector<std::string>& wrong : {std::vector<std::string>{"history", folder.path()},
-                                                {"history", folder.file("none")},
-                                                {"history"},
-                                                {"history", folder.path(), "--floor", "0"},
-                                                {"history", folder.path(), "--pair", "name"},
-                                                {"history", folder.path(), "--csv", "--json"}}) {
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"history", folder.path()},
+        {"history", folder.file("none")},
+        {"history"},
+        {"history", TIDEMARK_BASELINE, "--floor", "0"},
+        {"history", TIDEMARK_BASELINE, "--pair", "name"},
+        {"history", TIDEMARK_BASELINE, "--csv", "--json"}}) {
     const Ran ran = run_binary(wrong);
     EXPECT_EQ(ran.exit, 2) << wrong.back();
     EXPECT_EQ(ran.out, "");
