@@ -22,13 +22,15 @@ constexpr int kMajor = 2, kMinor = 0;
 /// ISO 8601 in UTC with microseconds; of a time that is none, the beginning of 1970.
 std::string timestamp_of(double unix_s) {
   constexpr double kYear9999 = 253402300800.0, kMicro = 1e6;
+  constexpr std::int64_t kPerSecond = 1000000;
   if (!(unix_s >= 0 && unix_s < kYear9999)) unix_s = 0;
-  const auto seconds = static_cast<std::time_t>(unix_s);
+  const auto micros = static_cast<std::int64_t>(std::llround(unix_s * kMicro));
+  const auto seconds = static_cast<std::time_t>(micros / kPerSecond);
   std::tm utc{};
   gmtime_r(&seconds, &utc);
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", utc.tm_year + 1900,
                      utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec,
-                     static_cast<long>((unix_s - std::floor(unix_s)) * kMicro));
+                     micros % kPerSecond);
 }
 
 /// Artifacts one after the other.
@@ -115,7 +117,6 @@ Json hardware_of(const Report& report) {
     add("location", text_at(report, gpu.pci));
     add("serialNumber", text_at(report, gpu.serial));
     add("partNumber", text_at(report, gpu.board_part));
-    add("version", printable(gpu.uuid.view()));
     made.push_back(std::move(one));
   }
   return made;
@@ -126,6 +127,19 @@ std::string command_of(const Report& report) {
   for (const ProvenanceRow& row : report.provenance) {
     if (!report.text(row.key).starts_with("argument.")) continue;
     made += (made.empty() ? "" : " ") + text_at(report, row.value);
+  }
+  return made;
+}
+
+/// An object without objects in it; UUIDs have no field of their own.
+Json metadata_of(const Report& report) {
+  const LaunchRow& launch = report.launch;
+  Json made = {{"run_id", printable(launch.run_id)},
+               {"kernels_tree", printable(provenance_of(report, "kernels_tree"))},
+               {"suite_tree", printable(provenance_of(report, "suite_tree"))},
+               {"anonymised", launch.anonymised}};
+  for (std::uint32_t i = 0; i < report.gpus.size(); ++i) {
+    made[hardware_id(i) + ".uuid"] = printable(report.gpus[i].uuid.view());
   }
   return made;
 }
@@ -148,11 +162,7 @@ Json start_of(const Report& report) {
               {"name", name},
               {"softwareInfos", software_of(report)},
               {"hardwareInfos", hardware_of(report)},
-              {"metadata",
-               {{"run_id", printable(launch.run_id)},
-                {"kernels_tree", printable(provenance_of(report, "kernels_tree"))},
-                {"suite_tree", printable(provenance_of(report, "suite_tree"))},
-                {"anonymised", launch.anonymised}}}}}}}};
+              {"metadata", metadata_of(report)}}}}}};
 }
 
 const char* type_of(const Report& report, Verdict verdict) {

@@ -28,19 +28,18 @@ double spread_of(std::span<const double> values) {
   return kMadToSd * median_of(std::move(steps)) / std::numbers::sqrt2;
 }
 
-/// Odd launches drawn in; a level of kLeastLevel launches is the median of its neighbourhood and
-/// stays.
+/// Odd launches drawn in. Of the five launches around, three are a level and stay; at the ends it
+/// is the first or last five, so that two launches are no level there either.
 std::vector<double> without_odd(std::span<const double> values) {
-  constexpr std::size_t kAround = kLeastLevel - 1;
+  constexpr std::size_t kWindow = 2 * kLeastLevel - 1;
   constexpr double kMostDeviations = 3;
   const double most = kMostDeviations * spread_of(values);
   std::vector<double> made;
   made.reserve(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::size_t first = i < kAround ? 0 : i - kAround;
-    const std::size_t end = std::min(values.size(), i + kAround + 1);
-    const double middle = median_of({values.begin() + static_cast<std::ptrdiff_t>(first),
-                                     values.begin() + static_cast<std::ptrdiff_t>(end)});
+    const std::size_t centred = i < kWindow / 2 ? 0 : i - kWindow / 2;
+    const auto window = values.subspan(std::min(centred, values.size() - kWindow), kWindow);
+    const double middle = median_of({window.begin(), window.end()});
     made.push_back(std::clamp(values[i], middle - most, middle + most));
   }
   return made;

@@ -31,7 +31,7 @@ using Steps = std::map<std::pair<std::uint32_t, std::uint32_t>, double>;
 
 std::string value_line(const std::string& fields, const MetricKey& key, const std::string& gpu,
                        double value, const double* step) {
-  return fmt::format("{},{},{},{},{},{},{},,,,\n", fields, for_csv(key.case_name),
+  return fmt::format("{},{},{},{},{:.7g},{},{},,,,\n", fields, for_csv(key.case_name),
                      for_csv(key.metric), gpu, value, for_csv(key.unit),
                      step == nullptr ? "" : fmt::format("{:.2f}", 100 * std::expm1(*step)));
 }

@@ -101,12 +101,7 @@ LineChart chart_of(const History& history, const MetricPast& metric) {
   LineChart made{.title = title_of(metric.key),
                  .unit = metric.key.unit,
                  .higher_is_better = metric.key.higher_is_better,
-                 .band = levels.gpus.size() * levels.launches.size() > kMostDots,
-                 .points = {},
-                 .dots = {},
-                 .rules = {},
-                 .marks = {},
-                 .levels = {}};
+                 .band = levels.gpus.size() * levels.launches.size() > kMostDots};
   for (std::size_t i = 0; i < levels.launches.size(); ++i) {
     made.points.push_back(point_at(history, metric, levels, i));
   }

@@ -196,8 +196,8 @@ void run_trials(const Typed& typed) {
   }
 }
 
-/// The first case is slower from the middle on, the second fails on a GPU in the last third, and one
-/// launch ended early: something of everything to look at.
+/// The first case is slower from the middle on, the second fails on a GPU in the last third, and
+/// one launch ended early: something of everything to look at.
 void write_reports(const Typed& typed) {
   std::filesystem::create_directories(typed.write);
   const Course course{.first_case = -0.0202, .from = typed.launches / 2};

@@ -12,7 +12,7 @@ struct ChartPoint {
   double unix_s = 0;
   double typical = 0;        // on the line; NaN: a gap
   double low = 0, high = 0;  // of all GPUs: the band
-  std::string label;         // said when pointed at
+  std::string label = {};    // said when pointed at
   bool marked = false;       // its report is incomplete: a hollow dot
 };
 
@@ -20,13 +20,13 @@ struct ChartPoint {
 struct ChartDot {
   std::size_t point = 0;
   double value = 0;
-  std::string label;
+  std::string label = {};
 };
 
 /// A vertical line in front of a launch: another driver.
 struct ChartRule {
   std::size_t point = 0;
-  std::string label;
+  std::string label = {};
 };
 
 /// A change that was told, at the first launch behind it.
@@ -34,7 +34,7 @@ struct ChartMark {
   std::size_t point = 0;
   double value = 0;
   bool worse = false;
-  std::string label;
+  std::string label = {};
 };
 
 /// A level between two changes.
@@ -44,14 +44,14 @@ struct ChartLevel {
 };
 
 struct LineChart {
-  std::string title, unit;
+  std::string title = {}, unit = {};
   bool higher_is_better = true;
-  bool band = false;               // drawn in place of dots
-  std::vector<ChartPoint> points;  // in the order of time
-  std::vector<ChartDot> dots;
-  std::vector<ChartRule> rules;
-  std::vector<ChartMark> marks;
-  std::vector<ChartLevel> levels;
+  bool band = false;                    // drawn in place of dots
+  std::vector<ChartPoint> points = {};  // in the order of time
+  std::vector<ChartDot> dots = {};
+  std::vector<ChartRule> rules = {};
+  std::vector<ChartMark> marks = {};
+  std::vector<ChartLevel> levels = {};
 };
 
 /// The chart as an SVG element; nothing where no value is finite.

@@ -2,16 +2,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <vector>
 
 #include "reports/example_launch.hpp"
-#include "reports/foreign_reader.hpp"
 #include "reports/render/hostile_report.hpp"
+#include "reports/render/html/seen_in_chromium.hpp"
 #include "reports/render/show.hpp"
-#include "reports/scratch_folder.hpp"
 
 namespace tidemark {
 namespace {
@@ -24,27 +21,6 @@ std::string html(const Report& report, bool all = false) {
 
 bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
-}
-
-std::string browser() {
-  return first_program({"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"});
-}
-
-constexpr const char* kNoBrowser = "no Chromium: the page was not looked at in a browser";
-
-/// What Chromium says of the page: the value of each expression, then requests and messages.
-std::vector<Json> seen(const std::string& page, const std::vector<std::string>& expressions) {
-  const ScratchFolder scratch;
-  std::ofstream(scratch.file("page.html")) << page;
-  std::string command = fmt::format("python3 {} {} {}", TIDEMARK_DRIVE_CHROMIUM, browser(),
-                                    scratch.file("page.html"));
-  // The expressions of these tests have no single quotes.
-  for (const std::string& expression : expressions) command += fmt::format(" '{}'", expression);
-  std::istringstream lines(output_of(command));
-  std::vector<Json> made;
-  for (std::string line; std::getline(lines, line);) made.push_back(Json::parse(line));
-  made.resize(expressions.size() + 1);  // a test of a browser that ended fails, and does not crash
-  return made;
 }
 
 /// Twelve cases, of which each took longer than the one before, on two GPUs.

@@ -1,0 +1,135 @@
+// The verbs history and export: what they say, return and write.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "harness/run_binary.hpp"
+#include "reports/compare/trials/synthetic_fleet.hpp"
+#include "reports/scratch_folder.hpp"
+
+namespace tidemark {
+namespace {
+
+/// Eight nights; the last four have another driver and a first case that is 10 % slower.
+void write_nights(const ScratchFolder& folder) {
+  const SyntheticFleet fleet = {.gpus = 8, .cases = 2, .seed = 3};
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    Report report = synthetic_launch(fleet, i, i >= 4, {.first_case = -0.105});
+    report.launch.created_unix_s = 1788220800 + 86400.0 * i;
+    write_report(report, folder.file("night-" + std::to_string(i) + ".h5"));
+  }
+}
+
+std::ptrdiff_t lines_in(const std::string& text) {
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(HistoryVerb, TellsAChangeOfAFolderAndIsStill0) {
+  const ScratchFolder folder;
+  write_nights(folder);
+  const Ran ran = run_binary({"history", folder.path()});
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_TRUE(has(ran.out, "HISTORY: 8 launches")) << ran.out;
+  EXPECT_TRUE(has(ran.out, "worse  -9.8 %")) << ran.out;
+  EXPECT_TRUE(has(ran.out, "driver 580.105.08 -> 590.44.01")) << ran.out;
+}
+
+TEST(HistoryVerb, WhatIsNoReportIsALineAndCountedAndTheRestIsRead) {
+  const ScratchFolder folder;
+  write_nights(folder);
+  std::ofstream(folder.file("broken.h5")) << "no report";
+  std::ofstream(folder.file("notes.txt")) << "not looked at";
+  std::filesystem::copy_file(folder.file("night-0.h5"), folder.file("copy.h5"));
+  const Ran ran = run_binary({"history", folder.path(), "--json"});
+  EXPECT_EQ(ran.exit, 0);
+  EXPECT_EQ(lines_in(ran.err), 2) << ran.err;
+  const nlohmann::json json = nlohmann::json::parse(ran.out);
+  EXPECT_EQ(json.at("launches").size(), 8U);
+  EXPECT_EQ(json.at("refused").size(), 2U);
+}
+
+TEST(HistoryVerb, TakesFilesAndSeveralFoldersAndWritesAPageAndATable) {
+  const ScratchFolder folder;
+  write_nights(folder);
+  std::filesystem::create_directory(folder.file("later"));
+  std::filesystem::rename(folder.file("night-7.h5"), folder.file("later/night-7.h5"));
+  const std::vector<std::string> places = {"history", folder.file("night-0.h5"),
+                                           folder.file("later"), "--pair", "number"};
+  auto with = [&](const std::string& option) {
+    std::vector<std::string> all = places;
+    all.push_back(option);
+    return run_binary(all);
+  };
+  EXPECT_TRUE(with("--html").out.starts_with("<!DOCTYPE html>"));
+  // A heading; 2 launches x 2 metrics x (8 GPUs and the typical one); 2 launches x 2 cases.
+  EXPECT_EQ(lines_in(with("--csv").out), 1 + 2 * 2 * 9 + 2 * 2);
+}
+
+TEST(HistoryVerb, RefusesWhatHoldsNoReportWithOneLine) {
+  const ScratchFolder folder;
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"history", folder.path()},
+        {"history", folder.file("none")},
+        {"history"},
+        {"history", TIDEMARK_BASELINE, "--floor", "0"},
+        {"history", TIDEMARK_BASELINE, "--pair", "name"},
+        {"history", TIDEMARK_BASELINE, "--csv", "--json"}}) {
+    const Ran ran = run_binary(wrong);
+    EXPECT_EQ(ran.exit, 2) << wrong.back();
+    EXPECT_EQ(ran.out, "");
+    EXPECT_EQ(lines_in(ran.err), 1) << ran.err;
+  }
+}
+
+TEST(ExportVerb, WritesBothFormatsToStdout) {
+  const Ran prometheus = run_binary({"export", TIDEMARK_BASELINE, "--format", "prometheus"});
+  EXPECT_EQ(prometheus.exit, 0) << prometheus.err;
+  EXPECT_TRUE(has(prometheus.out, "\ntidemark_results{verdict=\"pass\"} 448\n"));
+  const Ran ocp = run_binary({"export", TIDEMARK_BASELINE, "--format", "ocp"});
+  EXPECT_EQ(ocp.exit, 0) << ocp.err;
+  EXPECT_TRUE(ocp.out.starts_with("{\"schemaVersion\":{\"major\":2,\"minor\":0},"));
+}
+
+TEST(ExportVerb, ReplacesAFileInOneStep) {
+  const ScratchFolder folder;
+  std::ofstream(folder.file("x.prom")) << "old";
+  const Ran ran = run_binary(
+      {"export", TIDEMARK_BASELINE, "--format", "prometheus", "--out", folder.file("x.prom")});
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_EQ(ran.out, "");
+  std::ifstream file(folder.file("x.prom"));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_TRUE(text.starts_with("# HELP tidemark_report_info")) << text.substr(0, 100);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()),
+                          std::filesystem::directory_iterator()),
+            1);
+}
+
+TEST(ExportVerb, RefusesWhatItCannotDoWithOneLineAndWritesNothing) {
+  const ScratchFolder folder;
+  std::ofstream(folder.file("no_report.h5")) << "x";
+  const std::string out = folder.file("x.prom");
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"export", TIDEMARK_BASELINE, "--format", "promethus"},
+        {"export", TIDEMARK_BASELINE},
+        {"export", folder.file("no_report.h5"), "--format", "ocp", "--out", out},
+        {"export", TIDEMARK_BASELINE, "--format", "ocp", "--out", folder.file("none/x")},
+        {"export", TIDEMARK_BASELINE, "--format", "ocp", "--out", folder.path()}}) {
+    const Ran ran = run_binary(wrong);
+    EXPECT_EQ(ran.exit, 2) << wrong.back();
+    EXPECT_EQ(ran.out, "");
+    EXPECT_EQ(lines_in(ran.err), 1) << ran.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,174 @@
+// The text format, read by the rules of its specification and by nothing of ours.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "reports/example_launch.hpp"
+#include "reports/export/export.hpp"
+#include "reports/render/hostile_report.hpp"
+
+namespace tidemark {
+namespace {
+
+struct Parsed {
+  std::map<std::string, std::string> samples;  // name and labels as they stand: value
+  std::set<std::string> families;
+  std::string error;  // the first line that breaks a rule
+};
+
+bool is_name(const std::string& text, bool colons) {
+  if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0) return false;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && !(colons && c == ':')) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// The end of `{label="value",...}` that starts at `at`; npos where it breaks a rule.
+std::size_t end_of_labels(const std::string& line, std::size_t at) {
+  std::set<std::string> labels;
+  while (true) {
+    const std::size_t equals = line.find('=', at + 1);
+    if (equals == std::string::npos) return equals;
+    const std::string label = line.substr(at + 1, equals - at - 1);
+    if (!is_name(label, false) || label.starts_with("__") || !labels.insert(label).second ||
+        line[equals + 1] != '"') {
+      return std::string::npos;
+    }
+    at = equals + 2;
+    for (; at < line.size() && line[at] != '"'; ++at) {
+      if (line[at] != '\\') continue;
+      ++at;
+      if (at >= line.size() || std::string("\\\"n").find(line[at]) == std::string::npos) {
+        return std::string::npos;
+      }
+    }
+    if (++at >= line.size()) return std::string::npos;
+    if (line[at] == '}') return at + 1;
+    if (line[at] != ',') return std::string::npos;
+  }
+}
+
+bool is_number(const std::string& text) {
+  if (text == "NaN" || text == "+Inf" || text == "-Inf") return true;
+  std::size_t used = 0;
+  try {
+    std::stod(text, &used);
+  } catch (const std::exception&) {
+    return false;
+  }
+  return used == text.size() && !text.empty();
+}
+
+Parsed parsed(const std::string& text) {
+  Parsed made;
+  if (text.empty() || text.back() != '\n') made.error = "no newline at the end";
+  std::istringstream lines(text);
+  std::string family, help;
+  for (std::string line; std::getline(lines, line) && made.error.empty();) {
+    std::istringstream words(line);
+    std::string hash, keyword, name, type;
+    if (line.starts_with("# HELP ")) {
+      words >> hash >> keyword >> help;
+      if (!is_name(help, true)) made.error = line;
+    } else if (line.starts_with("# TYPE ")) {
+      words >> hash >> keyword >> family >> type;
+      // Of one family once, behind its HELP, before its samples.
+      if (type != "gauge" || family != help || !made.families.insert(family).second) {
+        made.error = line;
+      }
+    } else {
+      const std::size_t end = line.find_first_of("{ ");
+      const std::size_t labels =
+          end != std::string::npos && line[end] == '{' ? end_of_labels(line, end) : end;
+      if (labels == std::string::npos || line.substr(0, end) != family || line[labels] != ' ' ||
+          !is_number(line.substr(labels + 1)) ||
+          !made.samples.emplace(line.substr(0, labels), line.substr(labels + 1)).second) {
+        made.error = line;
+      }
+    }
+  }
+  return made;
+}
+
+Report example() { return assemble(example_journals(), {}); }
+
+const char* const kGpu1 =
+    "gpu=\"1\",node=\"node07.acme.example\",uuid=\"GPU-77aa88bb-0000-1111-2222-333344445555\"";
+
+TEST(Prometheus, IsWhatItsFormatAllows) {
+  const Parsed made = parsed(prometheus_of(example()));
+  EXPECT_EQ(made.error, "");
+  EXPECT_TRUE(made.families.contains("tidemark_report_info"));
+}
+
+TEST(Prometheus, SaysTheVerdictOfEachCaseAndGpu) {
+  const auto samples = parsed(prometheus_of(example())).samples;
+  const std::string labels = fmt::format("{{case=\"zfill.corner\",{}}}", kGpu1);
+  EXPECT_EQ(samples.at("tidemark_case_verdict" + labels), "1");
+  EXPECT_EQ(samples.at("tidemark_case_failed" + labels), "1");
+  EXPECT_EQ(samples.at("tidemark_case_rows_failed" + labels), "1");
+  EXPECT_EQ(samples.at(fmt::format("tidemark_case_failed{{case=\"load.tile.2d\",{}}}", kGpu1)),
+            "0");
+  EXPECT_EQ(samples.at("tidemark_results{verdict=\"pass\"}"), "5");
+  EXPECT_EQ(samples.at("tidemark_results{verdict=\"fail\"}"), "1");
+  EXPECT_EQ(samples.at("tidemark_results{verdict=\"not_run\"}"), "0");
+}
+
+TEST(Prometheus, WhatDidNotRunHasFailedAndWhatWasSkippedHasNot) {
+  Report report = example();
+  report.results[0].verdict = Verdict::not_run;
+  report.results[1].verdict = Verdict::skip;
+  std::size_t failed = 0;
+  for (const auto& [name, value] : parsed(prometheus_of(report)).samples) {
+    failed += name.starts_with("tidemark_case_failed") && value == "1" ? 1U : 0U;
+  }
+  EXPECT_EQ(failed, 2U);  // and zfill.corner on GPU 1
+}
+
+TEST(Prometheus, HasMediansOfPassesAlone) {
+  Report report = example();
+  const std::string name = fmt::format(
+      "tidemark_metric_median{{case=\"gemm.distributed.speed\",metric=\"rate\",unit=\"TFLOP/"
+      "s\",{}}}",
+      kGpu1);
+  EXPECT_EQ(parsed(prometheus_of(report)).samples.at(name), "691");
+  for (ResultRow& result : report.results) result.verdict = Verdict::fail;
+  EXPECT_EQ(parsed(prometheus_of(report)).samples.count(name), 0U);
+}
+
+TEST(Prometheus, EverySampleOfAVirtualRunSaysSo) {
+  Report report = example();
+  report.launch.is_virtual = true;
+  const Parsed made = parsed(prometheus_of(report));
+  EXPECT_EQ(made.error, "");
+  for (const auto& [name, value] : made.samples) {
+    EXPECT_TRUE(name.ends_with("virtual=\"1\"}")) << name;
+  }
+  for (const auto& [name, value] : parsed(prometheus_of(example())).samples) {
+    EXPECT_EQ(name.find("virtual="), std::string::npos) << name;
+  }
+}
+
+TEST(Prometheus, HostileTextStaysInItsLabel) {
+  const Parsed made = parsed(prometheus_of(hostile_report()));
+  EXPECT_EQ(made.error, "");
+  const Parsed backslashes = parsed(prometheus_of(hostile_report("\\\n\"{}=,\\\"\\")));
+  EXPECT_EQ(backslashes.error, "");
+}
+
+TEST(Prometheus, OneThingTwiceIsRefused) {
+  Report report = example();
+  report.results[1].case_id = report.results[0].case_id;
+  report.results[1].gpu_id = report.results[0].gpu_id;
+  EXPECT_THROW(prometheus_of(report), ReportError);
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,236 @@
+// What a history says of launches that are known.
+#include "reports/history/history.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "reports/history/example_nights.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+const SetupChange* factor_of(const std::vector<SetupChange>& setup, std::string_view name) {
+  for (const SetupChange& change : setup) {
+    if (change.factor == name) return &change;
+  }
+  return nullptr;
+}
+
+TEST(History, AStepOfAllGpusIsOneChangeWithTheDriverBesideIt) {
+  const History made = history_of(step_chronicle(20, 12, 0.95), {});
+  ASSERT_EQ(made.changes.size(), 1U);
+  EXPECT_EQ(made.changes[0].gpu, kNoRow);
+  EXPECT_EQ(made.changes[0].before, 11U);
+  EXPECT_EQ(made.changes[0].after, 12U);
+  EXPECT_NEAR(std::expm1(made.changes[0].step), -0.05, 0.003);
+  EXPECT_NEAR(made.changes[0].from, 600, 2);
+  EXPECT_NEAR(made.changes[0].to, 570, 2);
+  EXPECT_TRUE(made.changes[0].is_worse(made.metrics[0].key));
+  ASSERT_EQ(made.events.size(), 1U);
+  ASSERT_EQ(made.events[0].setup.size(), 1U);
+  EXPECT_EQ(made.events[0].setup[0].factor, "driver");
+  EXPECT_EQ(made.events[0].setup[0].before, "580.1");
+  EXPECT_EQ(made.events[0].setup[0].after, "590.1");
+}
+
+TEST(History, LaunchesCountInTheOrderOfTheirTimeNotOfTheirFiles) {
+  Chronicle all;
+  for (const std::uint32_t i : {9U, 3U, 0U, 7U, 1U, 8U, 2U, 6U, 4U, 5U}) {
+    record_launch(all, night(i, {i < 5 ? 600.0 + i : 500.0 + i}));
+  }
+  const History made = history_of(std::move(all), {});
+  EXPECT_EQ(made.chronicle.launches[3].path, "night-3.h5");
+  ASSERT_EQ(made.changes.size(), 1U);
+  EXPECT_EQ(made.changes[0].after, 5U);
+}
+
+TEST(History, OneGpuThatFallsBehindIsToldAloneAndApartFromTheOthers) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    const double level = 600 + 5 * wobble(i);  // all GPUs move together
+    record_launch(all, night(i, {level, level, level * (i < 10 ? 1 : 0.93), level, level}));
+  }
+  const History made = history_of(std::move(all), {});
+  ASSERT_EQ(made.changes.size(), 1U);
+  EXPECT_EQ(made.chronicle.gpus[made.changes[0].gpu].key, "GPU-2");
+  EXPECT_TRUE(made.changes[0].apart);
+  EXPECT_EQ(made.changes[0].after, 10U);
+  EXPECT_NEAR(std::expm1(made.changes[0].step), -0.07, 0.002);
+  EXPECT_NEAR(made.changes[0].to, 558, 8);
+}
+
+TEST(History, WhichGpusALaunchHadDoesNotMoveItsLevel) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    const double level = 600 + wobble(i);
+    // The two fast GPUs leave in the second half.
+    record_launch(all, i < 10 ? night(i, {level, level + 1, level + 2, 1.2 * level, 1.2 * level})
+                              : night(i, {level, level + 1, level + 2}));
+  }
+  const History made = history_of(std::move(all), {});
+  EXPECT_TRUE(made.changes.empty());
+  EXPECT_EQ(made.metrics[0].judged, Judged::steady);
+}
+
+TEST(History, LaunchesOfOtherLevelsAndOfTheVirtualDeviceHaveSeriesOfTheirOwn) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 24; ++i) {
+    LaunchFacts facts = night(i, {i % 3 == 0 ? 600.0 : i % 3 == 1 ? 300.0 : 5.0});
+    if (i % 3 == 1) facts.launch.level = "quick";
+    if (i % 3 == 2) facts.launch.is_virtual = true;
+    record_launch(all, facts);
+  }
+  const History made = history_of(std::move(all), {});
+  EXPECT_EQ(made.metrics.size(), 3U);
+  EXPECT_TRUE(made.changes.empty());
+}
+
+TEST(History, AMetricOfAllGpusHasASeriesANumberOfGpus) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    LaunchFacts facts = i < 6 ? night(i, {600, 600}) : night(i, {900, 900, 900, 900});
+    facts.over_all_gpus = {true};
+    record_launch(all, facts);
+  }
+  const History made = history_of(std::move(all), {});
+  ASSERT_EQ(made.metrics.size(), 2U);
+  EXPECT_EQ(made.metrics[0].key.gpus + made.metrics[1].key.gpus, 6U);
+  EXPECT_TRUE(made.changes.empty());
+}
+
+TEST(History, FiveLaunchesAreTooShortASeries) {
+  const History made = history_of(step_chronicle(5, 3, 0.5), {});
+  EXPECT_EQ(made.metrics[0].judged, Judged::too_short);
+  EXPECT_TRUE(made.changes.empty());
+}
+
+TEST(History, NumbersThatAreNoneLeaveTheirGpuOut) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    record_launch(all, night(i, {kNaN, -3.0, 1e300, 600.0}));
+  }
+  const History made = history_of(std::move(all), {});
+  const MetricLevels levels = levels_of(made.chronicle, *made.metrics[0].values);
+  ASSERT_EQ(levels.gpus.size(), 1U);
+  EXPECT_EQ(made.chronicle.gpus[levels.gpus[0]].key, "GPU-3");
+}
+
+TEST(History, ACaseSaysSinceWhenItFailsAndWhatChangedSinceItPassed) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 10; ++i) {
+    LaunchFacts facts = night(i, {600, 600}, i < 7 ? "580.1" : "590.1");
+    if (i == 2 || i >= 7) facts.verdicts[1] = Verdict::fail;
+    record_launch(all, facts);
+  }
+  const History made = history_of(std::move(all), {});
+  const CasePast& past = made.cases.at(0);
+  EXPECT_EQ(past.state, CaseState::failing);
+  EXPECT_EQ(past.since, 7U);
+  EXPECT_EQ(past.in_a_row, 3U);
+  EXPECT_EQ(past.first_bad, 2U);
+  EXPECT_EQ(past.last_pass, 6U);
+  EXPECT_EQ(past.launches_bad, 4U);
+  EXPECT_EQ(past.turns, 3U);
+  ASSERT_EQ(past.results->back().bad_gpus.size(), 1U);
+  EXPECT_EQ(made.chronicle.gpus[past.results->back().bad_gpus[0]].key, "GPU-1");
+  ASSERT_NE(factor_of(past.setup, "driver"), nullptr);
+}
+
+TEST(History, WhatDidNotRunOnAGpuIsLackingAndNoPass) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    LaunchFacts facts = night(i, {600, 600});
+    if (i == 2) facts.verdicts[0] = Verdict::gpu_lost;
+    record_launch(all, facts);
+  }
+  const History made = history_of(std::move(all), {});
+  EXPECT_EQ(made.cases[0].state, CaseState::lacking);
+}
+
+TEST(History, FailingCasesComeFirst) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    LaunchFacts facts = night(i, {600});
+    facts.cases = {"a.passes", "b.lacks", "c.fails", "d.failed"};
+    facts.over_all_gpus.assign(4, false);
+    facts.verdicts = {Verdict::pass, Verdict::not_run, Verdict::crash,
+                      i == 0 ? Verdict::fail : Verdict::pass};
+    facts.series.clear();
+    record_launch(all, facts);
+  }
+  const History made = history_of(std::move(all), {});
+  ASSERT_EQ(made.cases.size(), 4U);
+  EXPECT_EQ(made.cases[0].name, "c.fails");
+  EXPECT_EQ(made.cases[1].name, "b.lacks");
+  EXPECT_EQ(made.cases[2].name, "d.failed");
+  EXPECT_EQ(made.cases[3].name, "a.passes");
+}
+
+TEST(Chronicle, TheSameLaunchTwiceIsRefusedAndNamed) {
+  Chronicle all;
+  record_launch(all, night(0, {600}));
+  LaunchFacts copy = night(0, {600});
+  copy.path = "copy.h5";
+  try {
+    record_launch(all, copy);
+    FAIL() << "took it twice";
+  } catch (const ReportError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "copy.h5: is the same launch as night-0.h5; counted once, remove one of them");
+  }
+  EXPECT_EQ(all.launches.size(), 1U);
+}
+
+TEST(Chronicle, ATimeThatIsNoneIsRefused) {
+  for (const double time : {kNaN, -1.0, 1e18, std::numeric_limits<double>::infinity()}) {
+    Chronicle all;
+    LaunchFacts facts = night(0, {600});
+    facts.launch.created_unix_s = time;
+    EXPECT_THROW(record_launch(all, facts), ReportError) << time;
+    EXPECT_TRUE(all.launches.empty());
+  }
+}
+
+TEST(SetupChanges, WhatDiffersNearlyEveryNightIsNotNamed) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    LaunchFacts facts = night(i, {600}, i < 4 ? "580.1" : "590.1");
+    facts.factors.push_back({"environment.SLURM_JOB_ID", fmt::format("{}", i)});
+    record_launch(all, facts);
+  }
+  const std::set<std::string> restless = restless_factors(all);
+  EXPECT_TRUE(restless.contains("environment.SLURM_JOB_ID"));
+  EXPECT_FALSE(restless.contains("driver"));
+  EXPECT_EQ(factor_of(setup_changes(all, restless, 3, 4), "environment.SLURM_JOB_ID"), nullptr);
+  EXPECT_NE(factor_of(setup_changes(all, restless, 3, 4), "driver"), nullptr);
+  EXPECT_EQ(factor_of(setup_changes(all, restless, 3, 4), "seed"), nullptr);
+}
+
+TEST(SetupChanges, OfOneGpuAreItsOwn) {
+  Chronicle all;
+  record_launch(all, night(0, {600, 600}));
+  LaunchFacts facts = night(1, {600, 600});
+  facts.gpus[1].values[3] = "96.00.B0";
+  record_launch(all, facts);
+  EXPECT_EQ(factor_of(setup_changes(all, {}, 0, 1, 0), "vbios"), nullptr);
+  ASSERT_NE(factor_of(setup_changes(all, {}, 0, 1, 1), "vbios"), nullptr);
+  EXPECT_EQ(factor_of(setup_changes(all, {}, 0, 1, 1), "vbios")->before, "unknown");
+}
+
+TEST(SetupChanges, NamesOfAnonymisedReportsAreNotCompared) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    LaunchFacts facts = night(i, {600});
+    facts.launch.anonymised = true;
+    facts.gpus[0].uuid = facts.gpus[0].node = fmt::format("hash-{}", i);
+    record_launch(all, facts);
+  }
+  EXPECT_TRUE(setup_changes(all, {}, 0, 1).empty());
+}
+
+}  // namespace
+}  // namespace tidemark

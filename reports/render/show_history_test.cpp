@@ -1,0 +1,129 @@
+// A history on a terminal, as JSON and as CSV.
+#include "reports/render/show_history.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "reports/history/example_nights.hpp"
+#include "reports/render/hostile_report.hpp"
+
+namespace tidemark {
+namespace {
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+History stepped() { return history_of(step_chronicle(20, 12, 0.95), {}); }
+
+/// Every text of every launch is hostile.
+History hostile() {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    Report report = hostile_report();
+    report.launch.run_id += fmt::format("{}", i);
+    report.launch.created_unix_s += i;
+    record_launch(all, facts_of(report, "<script>" + kHostileText));
+  }
+  return history_of(std::move(all), {});
+}
+
+TEST(ShowHistory, SaysWhatChangedWhenByHowMuchAndWhatElseDid) {
+  const std::string text = show_history(stepped(), {.columns = 200});
+  for (const char* part :
+       {"HISTORY: 20 launches, 2026-09-01T00:00:00Z to 2026-09-20T00:00:00Z; 4 GPUs",
+        "speed: 1 of 1 metric changed, 0 steady",
+        "2026-09-13T00:00:00Z  changed with it: driver 580.1 -> 590.1",
+        "between night-11.h5 and night-12.h5", "worse  -5.0 %  gemm.local.speed rate (nightly)",
+        "TFLOP/s, all GPUs"}) {
+    EXPECT_TRUE(has(text, part)) << part << "\n" << text;
+  }
+}
+
+TEST(ShowHistory, MarksIncompleteAndVirtualLaunchesAndCountsWhatWasRefused) {
+  Chronicle all;
+  LaunchFacts first = night(0, {600});
+  first.launch.complete = false;
+  first.launch.incomplete_reason = "interrupted";
+  record_launch(all, first);
+  LaunchFacts second = night(1, {600});
+  second.launch.is_virtual = true;
+  record_launch(all, second);
+  const std::string text =
+      show_history(history_of(std::move(all), {}), {.columns = 200, .refused = {"x.h5: is empty"}});
+  EXPECT_TRUE(has(text, "1 of them VIRTUAL")) << text;
+  EXPECT_TRUE(has(text, "INCOMPLETE REPORT 2026-09-01T00:00:00Z night-0.h5: interrupted")) << text;
+  EXPECT_TRUE(has(text, "1 file not read")) << text;
+}
+
+TEST(ShowHistory, LongListsAreCappedUnlessAllIsAskedFor) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 30; ++i) {
+    LaunchFacts facts = night(i, {600});
+    facts.launch.complete = false;
+    facts.launch.incomplete_reason = "interrupted";
+    record_launch(all, facts);
+  }
+  const History made = history_of(std::move(all), {});
+  EXPECT_TRUE(has(show_history(made, {.columns = 200}), "... and 10 more incomplete reports"));
+  EXPECT_FALSE(has(show_history(made, {.columns = 200}), "night-0.h5"));
+  EXPECT_TRUE(has(show_history(made, {.all = true, .columns = 200}), "night-0.h5"));
+}
+
+TEST(ShowHistory, NothingThatAReportHoldsDrivesTheTerminal) {
+  const std::string text = show_history(hostile(), {.all = true});
+  EXPECT_TRUE(std::all_of(text.begin(), text.end(),
+                          [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
+}
+
+TEST(HistoryJson, HoldsLaunchesSeriesChangesAndCases) {
+  const auto json = nlohmann::json::parse(history_json(stepped(), {.refused = {"x.h5: is empty"}}));
+  EXPECT_EQ(json.at("launches").size(), 20U);
+  EXPECT_EQ(json.at("launches")[12].at("setup").at("driver"), "590.1");
+  EXPECT_EQ(json.at("refused")[0], "x.h5: is empty");
+  const auto& metric = json.at("metrics").at(0);
+  EXPECT_EQ(metric.at("judged"), "changed");
+  EXPECT_EQ(metric.at("typical").size(), 20U);
+  EXPECT_EQ(metric.at("gpus").size(), 4U);
+  EXPECT_EQ(metric.at("changes").at(0).at("first_launch_after"), 12);
+  EXPECT_EQ(metric.at("changes").at(0).at("worse"), true);
+  EXPECT_NEAR(metric.at("changes").at(0).at("percent").get<double>(), -5, 0.3);
+  EXPECT_EQ(json.at("events").at(0).at("setup")[0].at("factor"), "driver");
+  EXPECT_EQ(json.at("cases")[0].at("state"), "passing");
+}
+
+TEST(HistoryJson, TextThatIsNoTextIsStillJson) {
+  EXPECT_EQ(nlohmann::json::parse(history_json(hostile(), {})).at("launches").size(), 8U);
+}
+
+TEST(HistoryCsv, HasALineAValueAndTheChangeBesideItsFirstLaunch) {
+  const std::string text = history_csv(stepped());
+  // 20 launches of 4 GPUs and of the typical one, 20 of one case, and the heading.
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 20 * 5 + 20);
+  EXPECT_TRUE(has(text,
+                  "\n2026-09-13T00:00:00Z,run-12,night-12.h5,cuda,nightly,complete,590.1,abc,"
+                  ",,gemm.local.speed,rate,all,570"))
+      << text;
+  EXPECT_TRUE(has(text, ",TFLOP/s,-4.98,")) << text;
+  EXPECT_TRUE(has(text, ",gemm.local.speed,,all,,,,pass,4,0,0\n")) << text;
+}
+
+TEST(HistoryCsv, EveryLineHasAsManyFields) {
+  const std::string text = history_csv(hostile());
+  std::size_t fields = 0, first = 0;
+  bool inside = false;
+  for (const char c : text) {
+    if (c == '"') inside = !inside;
+    if (!inside && (c == ',' || c == '\n')) ++fields;
+    if (inside || c != '\n') continue;
+    if (first == 0) first = fields;
+    EXPECT_EQ(fields, first);
+    fields = 0;
+  }
+  EXPECT_EQ(first, 20U);
+}
+
+}  // namespace
+}  // namespace tidemark

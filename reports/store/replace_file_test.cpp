@@ -1,0 +1,60 @@
+// A file is replaced in one step or not at all.
+#include "reports/store/replace_file.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "reports/error.hpp"
+#include "reports/scratch_folder.hpp"
+
+namespace tidemark {
+namespace {
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::size_t files_in(const ScratchFolder& folder) {
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder.path()),
+                                                std::filesystem::directory_iterator()));
+}
+
+TEST(ReplaceFile, WritesAllAndLeavesNothingElse) {
+  const ScratchFolder folder;
+  replace_file(folder.file("x.prom"), "old\n");
+  replace_file(folder.file("x.prom"), "new\n");
+  EXPECT_EQ(content_of(folder.file("x.prom")), "new\n");
+  EXPECT_EQ(files_in(folder), 1U);
+}
+
+TEST(ReplaceFile, AWriteThatFailsLeavesTheOldFileAlone) {
+  const ScratchFolder folder;
+  replace_file(folder.file("x.prom"), "old\n");
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{.rlim_cur = 100, .rlim_max = before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  EXPECT_THROW(replace_file(folder.file("x.prom"), std::string(1000, 'x')), ReportError);
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, SIG_DFL);
+  EXPECT_EQ(content_of(folder.file("x.prom")), "old\n");
+  EXPECT_EQ(files_in(folder), 1U);
+}
+
+TEST(ReplaceFile, AFolderThatIsNotThereAndOneInItsPlaceAreRefused) {
+  const ScratchFolder folder;
+  EXPECT_THROW(replace_file(folder.file("none/x.prom"), "x"), ReportError);
+  std::filesystem::create_directory(folder.file("is_folder"));
+  EXPECT_THROW(replace_file(folder.file("is_folder"), "x"), ReportError);
+  EXPECT_EQ(files_in(folder), 1U);
+}
+
+}  // namespace
+}  // namespace tidemark
