@@ -6,12 +6,14 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "harness/errors.hpp"
 #include "harness/nearest.hpp"
+#include "harness/verbs/calibration.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/compare/comparison.hpp"
 #include "reports/compare/show_comparison.hpp"
@@ -21,7 +23,7 @@ namespace {
 
 struct Typed {
   std::vector<std::string> files, base, fresh, fail_on, allow;
-  std::string explain, pair = "uuid";
+  std::string explain, noise, pair = "uuid";
   double floor_percent = 1;
   bool json = false, all = false, no_color = false;
 };
@@ -76,6 +78,14 @@ std::vector<LaunchFacts> read_side(const std::vector<std::string>& paths) {
   return made;
 }
 
+/// As if the base had been calibrated itself; of two spreads of a metric the larger counts.
+void take_noise(std::vector<LaunchFacts>& base, const std::string& path) {
+  for (const auto& [metric, spread] : calibration_in(path)) {
+    double& known = base.front().noise.try_emplace(metric, spread).first->second;
+    known = std::max(known, spread);
+  }
+}
+
 ExitCode code_of(const Comparison& comparison, const std::set<std::string>& fail_on) {
   std::vector<ExitCode> codes;
   for (const std::string& finding : findings_of(comparison)) {
@@ -112,8 +122,9 @@ ExitCode compare(Typed typed) {
   }
   const std::set<std::string> fail_on = fail_on_of(typed);
   const CompareOptions options = options_of(typed);
-  const Comparison comparison =
-      compare_launches(read_side(typed.base), read_side(typed.fresh), options);
+  std::vector<LaunchFacts> base = read_side(typed.base);
+  if (!typed.noise.empty()) take_noise(base, typed.noise);
+  const Comparison comparison = compare_launches(std::move(base), read_side(typed.fresh), options);
   constexpr std::size_t kColumns = 100;
   if (!typed.explain.empty()) {
     print_out(explain_case(comparison, typed.explain, kColumns));
@@ -150,6 +161,9 @@ void add_compare(CLI::App& app, Action& chosen) {
   verb->add_option("--floor", typed->floor_percent,
                    "Least change of speed that counts, percent (1)")
       ->type_name("PERCENT");
+  verb->add_option("--noise", typed->noise,
+                   "A calibrated report: what its launches differed by without any change")
+      ->type_name("FILE");
   verb->add_option("--pair", typed->pair, "Which GPUs are the same: those of one uuid or number")
       ->type_name("HOW");
   verb->add_flag("--json", typed->json, "As JSON");
