@@ -11,6 +11,7 @@
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/discovery/node_files.hpp"
 #include "harness/errors.hpp"
+#include "harness/series.hpp"
 #include "harness/supervisor/clock.hpp"
 #include "harness/supervisor/closing.hpp"
 #include "harness/supervisor/opening.hpp"
@@ -59,6 +60,7 @@ nlohmann::json plan_as_json(const RunOptions& options, const Plan& plan) {
   }
   return {{"dry_run", true},
           {"level", name_of(options.level)},
+          {"launches", options.launches},
           {"seconds", plan.seconds},
           {"cases", cases}};
 }
@@ -75,9 +77,17 @@ void print_plan(const RunOptions& options, const Plan& plan) {
       text += fmt::format("{:<40} {:<9} {}\n", which->name, scope_of(*which), kind_of(*which));
     }
   }
-  print_out(text + fmt::format("{} cases, level {}, about {:.0f} s; nothing was run (--dry-run)\n",
-                               plan.one_gpu.size() + plan.all_gpus.size(), name_of(options.level),
-                               plan.seconds));
+  const std::string times = options.launches == 1 ? "" : fmt::format(" x {}", options.launches);
+  print_out(text +
+            fmt::format("{} cases, level {}, about {:.0f} s{}; nothing was run (--dry-run)\n",
+                        plan.one_gpu.size() + plan.all_gpus.size(), name_of(options.level),
+                        plan.seconds, times));
+}
+
+std::vector<std::pair<std::string, std::string>> slowed_of(const RunOptions& options) {
+  std::vector<std::pair<std::string, std::string>> made;
+  for (const auto& [name, share] : options.slow) made.emplace_back(name, percent_of(share));
+  return made;
 }
 
 LaunchRecord launch_record(const RunOptions& options, const Plan& plan, const Mesh& mesh,
@@ -99,6 +109,7 @@ LaunchRecord launch_record(const RunOptions& options, const Plan& plan, const Me
           .gpus = static_cast<std::uint32_t>(opening.places.size()),
           .arguments = options.arguments,
           .environment = opening.head.environment,
+          .slowed = slowed_of(options),
           .cases = planned_cases(plan)};
 }
 
@@ -131,7 +142,8 @@ std::vector<LocalSlot> make_slots(const RunOptions& options, const Opening& open
                                    .level = options.level,
                                    .row = options.row,
                                    .slot = gpu.gpu,
-                                   .slots = static_cast<std::uint32_t>(opening.places.size())},
+                                   .slots = static_cast<std::uint32_t>(opening.places.size()),
+                                   .slow = options.slow},
                                   WorkerStart{.visible_gpu = cuda ? gpu.uuid : std::string()}),
                      .passed = {}});
   }
@@ -175,11 +187,17 @@ std::optional<JournalWriter> open_journal(const RunOptions& options, const Plan&
   return journal;
 }
 
-void say_header(Console& console, const RunOptions& options, const Plan& plan,
+void say_header(Console& console, const RunOptions& options, std::uint32_t number, const Plan& plan,
                 const Opening& opening, const GpuRecord& first) {
   console.line(fmt::format("tidemark {}  run {}  seed {:#x}  level {}  est. {:.0f} s",
                            build_version().version, opening.head.run_id.substr(0, 8),
                            opening.head.seed, name_of(options.level), plan.seconds));
+  if (options.launches > 1) {
+    console.line(fmt::format(" launch {} of {}", number, options.launches));
+  }
+  for (const auto& [name, share] : options.slow) {
+    console.line(fmt::format(" SLOWED ON PURPOSE: {} by {}", name, percent_of(share)));
+  }
   if (opening.assignment.kind == DeviceKind::virtual_device) {
     console.line(fmt::format(" VIRTUAL device: {} of them; nothing here is measured on a GPU{}",
                              opening.places.size(),
@@ -222,8 +240,8 @@ void leave(Mesh& mesh, bool in_a_hurry) {
   ::alarm(0);
 }
 
-ExitCode run_opened(const RunOptions& options, const Plan& plan, Mesh& mesh, StopWatch& stop,
-                    const Opening& opening, ReporterProcess* reporter) {
+ExitCode run_opened(const RunOptions& options, std::uint32_t number, const Plan& plan, Mesh& mesh,
+                    StopWatch& stop, const Opening& opening, ReporterProcess* reporter) {
   const std::vector<GpuRecord> gpus = gpu_records(mesh, opening);
   if (reporter != nullptr) {
     reporter->tell({.folder = journal_folder(opening.head.out),
@@ -235,7 +253,7 @@ ExitCode run_opened(const RunOptions& options, const Plan& plan, Mesh& mesh, Sto
   Telemetry telemetry(watched(opening, gpus));
   const std::size_t planned = (plan.one_gpu.size() + plan.all_gpus.size()) * opening.places.size();
   Console console(mesh, planned, options.json);
-  if (!gpus.empty()) say_header(console, options, plan, opening, gpus.front());
+  if (!gpus.empty()) say_header(console, options, number, plan, opening, gpus.front());
   LaunchState state{.options = options,
                     .plan = plan,
                     .mesh = mesh,
@@ -245,6 +263,7 @@ ExitCode run_opened(const RunOptions& options, const Plan& plan, Mesh& mesh, Sto
                     .stop = stop,
                     .device = opening.assignment.kind,
                     .seed = opening.head.seed,
+                    .number = number,
                     .places = opening.places,
                     .gpus = gpus,
                     .known = {opening.head.policy.waivers, opening.head.created_unix_s},
@@ -253,31 +272,65 @@ ExitCode run_opened(const RunOptions& options, const Plan& plan, Mesh& mesh, Sto
   return close_launch(state, opening, trouble, reporter);
 }
 
+/// Launch `number` of the command, from the opening to the agreed code.
+ExitCode run_one(const RunOptions& options, std::uint32_t number, const Plan& plan, Mesh& mesh,
+                 StopWatch& stop, ReporterProcess* reporter) {
+  const std::optional<Opening> opening = open_launch(options, number, mesh, stop);
+  if (!opening) {
+    if (mesh.rank() == 0) {
+      fmt::print(stderr, "tidemark: {} before anything ran; there is no report{}\n",
+                 stop.check()->text, number == 1 ? "" : fmt::format(" of launch {}", number));
+    }
+    return ExitCode::incomplete;
+  }
+  check_row(options, {.level = options.level,
+                      .device = opening->assignment.kind,
+                      .ranks = static_cast<std::uint32_t>(opening->places.size())});
+  const Plan mine = options.launches == 1 ? plan : shuffled(plan, opening->head.seed, number);
+  return run_opened(options, number, mine, mesh, stop, *opening, reporter);
+}
+
+/// All launches of the command, one after the other, until one of them is stopped.
+ExitCode run_series(const RunOptions& options, const Plan& plan, Mesh& mesh, StopWatch& stop,
+                    ReporterProcess* reporter) {
+  std::vector<ExitCode> codes;
+  std::vector<std::string> reports;
+  for (std::uint32_t number = 1; number <= options.launches; ++number) {
+    codes.push_back(run_one(options, number, plan, mesh, stop, reporter));
+    reports.push_back(report_name(options.out, number, options.launches));
+    if (options.launches == 1 || all_go_on(mesh, stop)) continue;
+    codes.push_back(ExitCode::incomplete);
+    if (mesh.rank() == 0) {
+      fmt::print(stderr, "tidemark: {}: {} of {} launches were begun{}\n", stop.check()->text,
+                 number, options.launches, options.calibrate ? "; there is no calibration" : "");
+    }
+    return worst(codes);
+  }
+  if (options.calibrate) codes.push_back(calibrate_together(mesh, reports, options.json));
+  return worst(codes);
+}
+
 }  // namespace
 
-ExitCode run_launch(const RunOptions& options) {
-  const Plan plan = make_plan(options);
-  if (options.dry_run) {
-    print_plan(options, plan);
+ExitCode run_launch(const RunOptions& given) {
+  const Plan plan = make_plan(given);
+  if (given.dry_run) {
+    print_plan(given, plan);
     return ExitCode::ok;
   }
   ::signal(SIGPIPE, SIG_IGN);  // a worker that is gone must not take its supervisor along
-  StopWatch stop(options.time_limit_s);
+  StopWatch stop(given.time_limit_s);
   // First of all: whatever happens to this process from here on, somebody is there to report it.
   std::optional<ReporterProcess> reporter;
   if (launcher_rank().value_or(0) == 0) reporter.emplace();
   Mesh mesh = open_mesh();
+  RunOptions options = given;
+  if (options.out.empty()) {
+    options.out = default_out(describe_node(mesh.rank(), mesh.library()).hostname);
+  }
   ExitCode code = ExitCode::incomplete;
   try {
-    if (const std::optional<Opening> opening = open_launch(options, mesh, stop)) {
-      check_row(options, {.level = options.level,
-                          .device = opening->assignment.kind,
-                          .ranks = static_cast<std::uint32_t>(opening->places.size())});
-      code = run_opened(options, plan, mesh, stop, *opening, reporter ? &*reporter : nullptr);
-    } else if (mesh.rank() == 0) {
-      fmt::print(stderr, "tidemark: {} before anything ran; there is no report\n",
-                 stop.check()->text);
-    }
+    code = run_series(options, plan, mesh, stop, reporter ? &*reporter : nullptr);
   } catch (const UsageError&) {
     if (reporter) reporter->done();
     leave(mesh, false);

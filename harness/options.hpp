@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct RunOptions {
   std::int64_t row = -1;                    // run only this row of each case
   std::uint32_t ranks = 0;                  // start mpirun with so many; 0: do not
   std::string fault = {};                   // built into the virtual device, to see a failure
+  std::uint32_t launches = 1;               // one after the other, a report each
+  bool calibrate = false;                   // store what the launches differ by in their reports
+  std::map<std::string, double> slow = {};  // benchmarks to slow on purpose, by Timing::slow
   std::vector<std::string> arguments = {};  // argv as given
 };
 

@@ -2,12 +2,14 @@
 #include "harness/plan.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "harness/errors.hpp"
 #include "harness/nearest.hpp"
 #include "harness/verbs/option_values.hpp"
+#include "kernels/ops/payload.hpp"
 
 namespace tidemark {
 namespace {
@@ -39,6 +41,48 @@ Level lowest_level(const std::vector<const Case*>& cases) {
 
 bool before(const Case* a, const Case* b) {
   return a->kind != b->kind ? a->kind < b->kind : a->name < b->name;
+}
+
+void check_slowed(const RunOptions& options, const std::vector<const Case*>& planned) {
+  for (const auto& [name, share] : options.slow) {
+    const Case* which = case_named(name);
+    if (which == nullptr) {
+      std::vector<std::string_view> names;
+      for (const Case& known : all_cases()) names.push_back(known.name);
+      const std::string near = did_you_mean(name, names);
+      throw UsageError(fmt::format("--slow '{}': there is no such case; {}", name,
+                                   near.empty() ? "'tidemark list' shows all" : near));
+    }
+    if (which->kind != CaseKind::benchmark)
+      throw UsageError(fmt::format(
+          "--slow '{}': is no benchmark, so nothing is timed; 'tidemark list' says which are",
+          name));
+    if (std::find(planned.begin(), planned.end(), which) == planned.end())
+      throw UsageError(fmt::format(
+          "--slow '{}': is not among the cases of this run; choose it by --cases or --level",
+          name));
+  }
+}
+
+void check_calibrated(const RunOptions& options, const std::vector<const Case*>& planned) {
+  if (!options.calibrate) return;
+  if (std::none_of(planned.begin(), planned.end(),
+                   [](const Case* which) { return which->kind == CaseKind::benchmark; }))
+    throw UsageError("--calibrate: no benchmark is among the cases of this run; choose some");
+  if (!options.slow.empty())
+    throw UsageError("--calibrate is for launches without any change; leave --slow out");
+}
+
+void shuffle_benchmarks(std::vector<const Case*>& cases, std::uint64_t seed) {
+  const auto first = std::find_if(cases.begin(), cases.end(), [](const Case* which) {
+    return which->kind == CaseKind::benchmark;
+  });
+  // std::shuffle is another one in every library; ranks and replays need the same everywhere.
+  for (auto left = static_cast<std::uint64_t>(cases.end() - first); left > 1; --left) {
+    seed = splitmix64(seed);
+    std::swap(first[static_cast<std::ptrdiff_t>(left - 1)],
+              first[static_cast<std::ptrdiff_t>(seed % left)]);
+  }
 }
 
 }  // namespace
@@ -78,11 +122,19 @@ Plan make_plan(const RunOptions& options) {
       all.push_back(needed);
   }
   std::sort(all.begin(), all.end(), before);
+  check_slowed(options, all);
+  check_calibrated(options, all);
   Plan plan;
   for (const Case* which : all) {
     (which->scope == CaseScope::one_gpu ? plan.one_gpu : plan.all_gpus).push_back(which);
     plan.seconds += which->seconds;
   }
+  return plan;
+}
+
+Plan shuffled(Plan plan, std::uint64_t seed, std::uint32_t number) {
+  shuffle_benchmarks(plan.one_gpu, splitmix64(seed) + number);
+  shuffle_benchmarks(plan.all_gpus, splitmix64(seed) + number);
   return plan;
 }
 

@@ -23,8 +23,13 @@ std::vector<const Case*> selected_cases(const RunOptions& options);
 /// The cases that match any of `cases` (all when empty), none of `exclude`, and the level. A chosen
 /// benchmark takes its `correct_by` case with it.
 /// Throws UsageError for a glob that matches no case at all, with the nearest names, and when
-/// nothing is left, and when --row is given and not exactly one case is chosen.
+/// nothing is left, when --row is given and not exactly one case is chosen, when --slow names
+/// what is no benchmark of this plan, and when --calibrate would have nothing to measure.
 Plan make_plan(const RunOptions& options);
+
+/// The plan of launch `number` of several, from 1: the benchmarks of each phase in an order drawn
+/// from the seed and that number, so that what follows on what is not the same in all launches.
+Plan shuffled(Plan plan, std::uint64_t seed, std::uint32_t number);
 
 /// Throws UsageError where --row is given and the chosen case has no such row in this context.
 void check_row(const RunOptions& options, const RunContext& context);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "harness/errors.hpp"
 
@@ -99,6 +100,58 @@ TEST(MakePlan, a_benchmark_brings_its_conformance_case_even_against_level_and_ex
             Names({"zz_plan.alpha", "zz_plan.a_bench"}));
   EXPECT_EQ(names_of(make_plan({.cases = {"zz_plan.b_bench"}, .exclude = {"*.beta"}}).one_gpu),
             Names({"zz_plan.beta", "zz_plan.b_bench"}));
+}
+
+TEST(MakePlan, refuses_to_slow_a_case_that_is_not_there) {
+  EXPECT_EQ(usage_error_of({.slow = {{"zz_plan.a_bnech", 0.03}}}),
+            "--slow 'zz_plan.a_bnech': there is no such case; did you mean 'zz_plan.a_bench'?");
+}
+
+TEST(MakePlan, refuses_to_slow_what_is_no_benchmark) {
+  EXPECT_EQ(usage_error_of({.slow = {{"zz_plan.alpha", 0.03}}}),
+            "--slow 'zz_plan.alpha': is no benchmark, so nothing is timed; 'tidemark list' says "
+            "which are");
+}
+
+TEST(MakePlan, refuses_to_slow_a_benchmark_that_does_not_run) {
+  EXPECT_EQ(usage_error_of({.cases = {"zz_plan.alpha"}, .slow = {{"zz_plan.a_bench", 0.03}}}),
+            "--slow 'zz_plan.a_bench': is not among the cases of this run; choose it by --cases or "
+            "--level");
+}
+
+TEST(MakePlan, refuses_to_calibrate_without_a_benchmark_or_with_a_slowed_one) {
+  EXPECT_EQ(usage_error_of({.cases = {"zz_plan.alpha"}, .calibrate = true}),
+            "--calibrate: no benchmark is among the cases of this run; choose some");
+  EXPECT_EQ(
+      usage_error_of(
+          {.cases = {"zz_plan.a_bench"}, .calibrate = true, .slow = {{"zz_plan.a_bench", 0.03}}}),
+      "--calibrate is for launches without any change; leave --slow out");
+}
+
+/// A phase of one conformance case and three benchmarks.
+Plan three_benchmarks() {
+  static const Case one{.name = "one", .claim = "", .cites = "", .kind = CaseKind::benchmark},
+      two{.name = "two", .claim = "", .cites = "", .kind = CaseKind::benchmark},
+      three{.name = "three", .claim = "", .cites = "", .kind = CaseKind::benchmark},
+      first{.name = "first", .claim = "", .cites = ""};
+  return {.one_gpu = {&first, &one, &two, &three}, .all_gpus = {}};
+}
+
+TEST(Shuffled, keeps_conformance_in_front_and_every_benchmark) {
+  const Plan plan = three_benchmarks();
+  std::vector<const Case*> made = shuffled(plan, 7, 2).one_gpu;
+  EXPECT_EQ(made[0], plan.one_gpu[0]);
+  EXPECT_TRUE(std::is_permutation(made.begin(), made.end(), plan.one_gpu.begin()));
+}
+
+TEST(Shuffled, depends_on_the_number_of_the_launch_and_on_nothing_that_differs_between_ranks) {
+  const Plan plan = three_benchmarks();
+  EXPECT_EQ(shuffled(plan, 7, 2).one_gpu, shuffled(plan, 7, 2).one_gpu);
+  std::set<std::vector<const Case*>> orders;
+  for (std::uint32_t number = 1; number <= 40; ++number) {
+    orders.insert(shuffled(plan, 7, number).one_gpu);
+  }
+  EXPECT_EQ(orders.size(), 6U);
 }
 
 TEST(MakePlan, adds_up_the_expected_seconds) {

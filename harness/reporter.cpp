@@ -85,8 +85,11 @@ int reporter_main(int /*argc*/, char** /*argv*/) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_IGN);
   const std::string heard = read_to_end(kReporterFd);
   ::alarm(kMostSeconds);  // a report on a dead file system is not waited for
-  const std::optional<ReporterTask> task = task_in(heard.substr(0, heard.find('\n')));
-  if (!task || heard.ends_with(kReporterDone)) return 0;
+  // Of several launches each says its task and that it is done; the last one counts.
+  const std::size_t before = heard.empty() ? 0 : heard.rfind('\n', heard.size() - 2);
+  const std::optional<ReporterTask> task =
+      task_in(heard.substr(before == std::string::npos ? 0 : before + 1));
+  if (!task) return 0;
   wait_until_settled(task->folder);
   // Rank 0 may have been killed while it wrote: what it left under its temporary name is nothing.
   std::error_code ignored;

@@ -130,6 +130,10 @@ struct RunResult {
 struct Timing {
   std::uint32_t warmups = 50;
   std::uint32_t samples = 200;
+  /// Share of extra work that is put into the timed span of every sample, warm-ups excepted: 0.03
+  /// is 3 %. For people who want to see that a slowdown is found; Measurement::note says what was
+  /// added. Where work has no units, the extra is a time: that share of the warm-ups' median.
+  double slow = 0;
 };
 
 /// One timed run of an operation.

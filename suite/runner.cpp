@@ -220,9 +220,9 @@ RowVerdict run_to_error(const Case& which, const Op& declared, Device& device, s
 }
 
 RowVerdict measure_row(const Case& which, const Op& declared, Device& device, std::uint64_t seed,
-                       std::uint32_t row, Outcome& outcome) {
+                       std::uint32_t row, double slow, Outcome& outcome) {
   const Op op = seeded(declared, seed, row);
-  const Measurement measurement = device.measure(op, Timing{});
+  const Measurement measurement = device.measure(op, Timing{.slow = slow});
   keep_note(outcome, measurement.note);
   if (measurement.fault != DeviceFault::none) {
     RowVerdict verdict = fault_verdict(measurement.fault, measurement.code, measurement.note, row);
@@ -268,6 +268,12 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
   const bool is_benchmark = which.kind == CaseKind::benchmark;
   if (is_benchmark && which.metrics == nullptr)
     throw Error("the benchmark has no metrics function");
+  if (options.slow > 0) {
+    if (!is_benchmark) throw Error("only a benchmark can be slowed on purpose");
+    keep_note(outcome, fmt::format("SLOWED ON PURPOSE by {:g} %: what is measured here says "
+                                   "nothing about the GPU",
+                                   100 * options.slow));
+  }
   const std::vector<Op> rows = which.rows(context);
   if (rows.empty()) {
     // A benchmark may have nothing to time on this device; a claim without rows was not tested.
@@ -283,7 +289,8 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
   outcome.rows_planned = range.end - range.begin;
   for (std::uint32_t row = range.begin; row < range.end; ++row) {
     const RowVerdict verdict =
-        is_benchmark ? measure_row(which, rows[row], device, context.seed, row, outcome)
+        is_benchmark
+            ? measure_row(which, rows[row], device, context.seed, row, options.slow, outcome)
         : which.expected_error != 0
             ? run_to_error(which, rows[row], device, context.seed, row, outcome, digest)
             : run_row(which, rows[row], device, context.seed, row, outcome, digest, early);

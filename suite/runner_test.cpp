@@ -56,16 +56,19 @@ class ScriptedDevice : public Device {
   }
 
   Measurement measure(const Op&, const Timing& timing) override {
+    slow_ = timing.slow;
     Measurement measurement;
     measurement.samples.assign(timing.samples, TimedSample{.total_ns = 2000});
     return measurement;
   }
 
   int runs() const { return runs_; }
+  double slow() const { return slow_; }  // of the last measurement
 
  private:
   Change change_;
   int runs_ = 0;
+  double slow_ = 0;
 };
 
 TEST(RunCase, PassesWhereEveryRowIsRight) {
@@ -426,9 +429,31 @@ TEST(RunCase, MeasuresABenchmark) {
                        .metrics = duration};
   const Outcome outcome = run_case(benchmark, device, {});
   EXPECT_EQ(outcome.judgement, Judgement::pass);
+  EXPECT_EQ(device.slow(), 0);
   ASSERT_EQ(outcome.metrics.size(), 3U);
   EXPECT_EQ(outcome.metrics[0].values, std::vector<double>{2000});
   EXPECT_EQ(device.runs(), 0);
+}
+
+constexpr Case kSpeed{.name = "test.speed",
+                      .claim = "",
+                      .cites = "",
+                      .kind = CaseKind::benchmark,
+                      .rows = three_rows,
+                      .metrics = duration};
+
+TEST(RunCase, TellsTheDeviceToSlowABenchmarkAndNotesIt) {
+  ScriptedDevice device([](int, const TileLoad&, RunResult&) {});
+  const Outcome outcome = run_case(kSpeed, device, {}, {.slow = 0.03});
+  EXPECT_EQ(device.slow(), 0.03);
+  ASSERT_FALSE(outcome.notes.empty());
+  EXPECT_EQ(outcome.notes[0],
+            "SLOWED ON PURPOSE by 3 %: what is measured here says nothing about the GPU");
+}
+
+TEST(RunCase, SlowsNothingButBenchmarks) {
+  ScriptedDevice device([](int, const TileLoad&, RunResult&) {});
+  EXPECT_EQ(run_case(kThreeRows, device, {}, {.slow = 0.03}).judgement, Judgement::tool_error);
 }
 
 std::vector<Op> two_products(const RunContext&) {

@@ -14,7 +14,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kWait = 0.0002;     // seconds: panels move between these
+constexpr double kWait = 0.0002;  // seconds: panels move between these
+/// Between the first numbers of two launches of one command: what comes late of the one before is
+/// known by its number.
+constexpr std::uint32_t kNumbersOfLaunch = 1U << 20;
 constexpr double kJoinSeconds = 45;  // to join one communicator; less than any case's deadline
 
 /// What every rank knows of every slot between two rounds.
@@ -30,7 +33,11 @@ bool breaks_round(Verdict verdict) {
 
 class Rounds {
  public:
-  explicit Rounds(LaunchState& state) : state_(state), mover_(state.mesh, ranks_of(state)) {}
+  explicit Rounds(LaunchState& state)
+      : state_(state),
+        mover_(state.mesh, ranks_of(state)),
+        epoch_((state.number - 1) * kNumbersOfLaunch),
+        round_((state.number - 1) * kNumbersOfLaunch) {}
 
   std::string run() {
     std::string trouble = meet_at_start();
@@ -302,7 +309,7 @@ class Rounds {
   std::vector<std::set<std::string>> passed_;  // by slot
   std::vector<SlotStatus> status_;             // by slot
   std::map<std::uint32_t, Ending> endings_;    // of this round, by slot
-  std::uint32_t epoch_ = 0, round_ = 0;
+  std::uint32_t epoch_, round_;
   bool need_workers_ = true;
   std::string gone_;
 };

@@ -105,6 +105,8 @@ void print_json(const LaunchState& state, const Opening& opening, const Result& 
                   {"exit_code", static_cast<int>(result.code)},
                   {"report", result.written ? Json(opening.head.out) : Json()},
                   {"run_id", opening.head.run_id},
+                  {"launch", state.number},
+                  {"launches", state.options.launches},
                   {"seed", opening.head.seed},
                   {"device", state.device == DeviceKind::cuda ? "cuda" : "virtual"},
                   {"gpus", opening.places.size()}};

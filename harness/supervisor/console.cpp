@@ -41,7 +41,11 @@ Console::Console(Mesh& mesh, std::uint64_t planned, bool quiet)
       bar_(::isatty(STDERR_FILENO) == 1),
       began_s_(monotonic_s()),
       shown_s_(monotonic_s()),
-      others_(mesh.ranks()) {}
+      others_(mesh.ranks()) {
+  // Of the launch before.
+  while (mesh.take(Tag::tally)) {
+  }
+}
 
 void Console::print(const std::string& text) {
   if (quiet_) return;

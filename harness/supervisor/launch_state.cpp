@@ -22,7 +22,8 @@ RecordPlace place_of(const LaunchState& state, const LocalSlot& local) {
           .device = state.device,
           .fault = state.options.fault,
           .launched = state.mesh.launched(),
-          .row = state.options.row};
+          .row = state.options.row,
+          .slow = state.options.slow};
 }
 
 void wait_for_something(const LaunchState& state, double most_wait_s) {

@@ -48,6 +48,7 @@ struct LaunchState {
   StopWatch& stop;
   DeviceKind device = DeviceKind::virtual_device;
   std::uint64_t seed = 0;
+  std::uint32_t number = 1;       // of options.launches
   std::vector<SlotPlace> places;  // of all slots
   std::vector<GpuRecord> gpus;    // of this rank
   KnownFailures known;

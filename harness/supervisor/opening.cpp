@@ -16,6 +16,7 @@
 #include <set>
 
 #include "harness/errors.hpp"
+#include "harness/series.hpp"
 #include "harness/supervisor/clock.hpp"
 #include "harness/version.hpp"
 #include "kernels/error.hpp"
@@ -59,13 +60,15 @@ std::string new_run_id() {
   return text;
 }
 
-std::string default_out(const std::string& host) {
-  return fmt::format("tidemark-{}-{:%Y%m%dT%H%M%SZ}.h5", host, fmt::gmtime(std::time(nullptr)));
-}
-
-Json choose_head(const RunOptions& options, const std::string& host) {
-  const std::string out = options.out.empty() ? default_out(host) : options.out;
+Json choose_head(const RunOptions& options, std::uint32_t number) {
+  const auto report = [&](std::uint32_t which) {
+    return report_name(options.out, which, options.launches);
+  };
+  const std::string out = report(number);
   check_output(out);
+  // Not after an hour: the others are asked for before the first one runs.
+  for (std::uint32_t other = 2; number == 1 && other <= options.launches; ++other)
+    check_output(report(other));
   Json environment = Json::array();
   for (const char* name : kKeptVariables) {
     if (const char* value = std::getenv(name)) environment.push_back({name, value});
@@ -86,10 +89,11 @@ std::string build_name() {
                      build.suite_tree);
 }
 
-Json own_view(const RunOptions& options, const Mesh& mesh, GpuInventory& inventory) {
+Json own_view(const RunOptions& options, std::uint32_t number, const Mesh& mesh,
+              GpuInventory& inventory) {
   const NodeRecord node = describe_node(mesh.rank(), mesh.library());
   Json view = {{"build", build_name()}, {"host", node.hostname}};
-  if (mesh.rank() == 0) view["head"] = choose_head(options, node.hostname);
+  if (mesh.rank() == 0) view["head"] = choose_head(options, number);
   if (options.device != DeviceChoice::virtual_device) inventory = take_inventory();
   std::vector<std::string> busy;
   for (const NvmlAnswer& gpu : inventory.described) {
@@ -106,10 +110,11 @@ Json own_view(const RunOptions& options, const Mesh& mesh, GpuInventory& invento
 }
 
 /// What goes wrong here goes to all, so that all leave for the same reason.
-std::string view_or_refusal(const RunOptions& options, const Mesh& mesh, GpuInventory& inventory) {
+std::string view_or_refusal(const RunOptions& options, std::uint32_t number, const Mesh& mesh,
+                            GpuInventory& inventory) {
   Json view;
   try {
-    view = own_view(options, mesh, inventory);
+    view = own_view(options, number, mesh, inventory);
   } catch (const UsageError& error) {
     view = {{"usage", error.what()}};
   } catch (const ReportError& error) {  // of the policy
@@ -250,9 +255,15 @@ void check_output(const std::string& out) {
   ::unlink(temporary.c_str());
 }
 
-std::optional<Opening> open_launch(const RunOptions& options, Mesh& mesh, StopWatch& stop) {
+std::string default_out(const std::string& host) {
+  return fmt::format("tidemark-{}-{:%Y%m%dT%H%M%SZ}.h5", host, fmt::gmtime(std::time(nullptr)));
+}
+
+std::optional<Opening> open_launch(const RunOptions& options, std::uint32_t number, Mesh& mesh,
+                                   StopWatch& stop) {
   GpuInventory inventory;
-  const Gathered all = mesh.allgather(view_or_refusal(options, mesh, inventory), patience(stop));
+  const Gathered all =
+      mesh.allgather(view_or_refusal(options, number, mesh, inventory), patience(stop));
   if (stop.check()) return std::nullopt;
   if (!all.complete()) silent_ranks(all);
   std::vector<Json> views;

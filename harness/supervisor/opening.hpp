@@ -35,7 +35,12 @@ struct Opening {
 /// Meets all ranks. Nothing when the launch was stopped meanwhile. Throws the same on every rank:
 /// UsageError for an output that cannot be written, EnvironmentError for GPUs that cannot be had, a
 /// silent rank, or ranks of different builds.
-std::optional<Opening> open_launch(const RunOptions& options, Mesh& mesh, StopWatch& stop);
+/// `number`, from 1, is that of options.launches; the first one looks at the outputs of all.
+std::optional<Opening> open_launch(const RunOptions& options, std::uint32_t number, Mesh& mesh,
+                                   StopWatch& stop);
+
+/// Where a report goes that was given no name: "tidemark-<host>-<UTC>.h5".
+std::string default_out(const std::string& host);
 
 /// Meets all ranks again: throws UsageError everywhere when any of them says why it cannot write
 /// its journal; EnvironmentError for a silent rank. A launch that is stopped meanwhile waits for

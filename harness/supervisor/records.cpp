@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "harness/verbs/option_values.hpp"
+
 namespace tidemark {
 namespace {
 
@@ -78,6 +80,8 @@ std::string replay_line(const RecordPlace& place, const Case& which, std::int64_
   line += fmt::format("tidemark run --cases {} --seed {:#x}", which.name, place.seed);
   if (place.level != Level::quick) line += fmt::format(" --level {}", level_name(place.level));
   if (row >= 0) line += fmt::format(" --row {}", row);
+  if (const auto slow = place.slow.find(std::string(which.name)); slow != place.slow.end())
+    line += fmt::format(" --slow {}={}", which.name, percent_of(slow->second));
   if (place.device == DeviceKind::virtual_device) {
     line += " --device virtual";
     if (!place.fault.empty()) line += " --fault " + place.fault;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 
 #include "harness/options.hpp"
@@ -19,8 +20,9 @@ struct RecordPlace {
   Level level = Level::quick;
   DeviceKind device = DeviceKind::virtual_device;
   std::string fault = {};
-  bool launched = false;  // by mpirun
-  std::int64_t row = -1;  // the only one that ran; below 0: all
+  bool launched = false;                    // by mpirun
+  std::int64_t row = -1;                    // the only one that ran; below 0: all
+  std::map<std::string, double> slow = {};  // RunOptions::slow
 };
 
 /// The reading of this GPU nearest to a moment.

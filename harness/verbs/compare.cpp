@@ -7,12 +7,14 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "harness/errors.hpp"
 #include "harness/nearest.hpp"
+#include "harness/verbs/calibration.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/compare/comparison.hpp"
 #include "reports/compare/show_comparison.hpp"
@@ -23,7 +25,7 @@ namespace {
 
 struct Typed {
   std::vector<std::string> files, base, fresh, fail_on, allow;
-  std::string explain, policy, pair = "uuid";
+  std::string explain, noise, policy, pair = "uuid";
   std::optional<double> floor_percent;
   bool json = false, all = false, no_color = false;
 };
@@ -91,6 +93,14 @@ std::vector<LaunchFacts> read_side(const std::vector<std::string>& paths) {
   return made;
 }
 
+/// As if the base had been calibrated itself; of two spreads of a metric the larger counts.
+void take_noise(std::vector<LaunchFacts>& base, const std::string& path) {
+  for (const auto& [metric, spread] : calibration_in(path)) {
+    double& known = base.front().noise.try_emplace(metric, spread).first->second;
+    known = std::max(known, spread);
+  }
+}
+
 ExitCode code_of(const Comparison& comparison, const std::set<std::string>& fail_on) {
   std::vector<ExitCode> codes;
   for (const std::string& finding : findings_of(comparison)) {
@@ -128,8 +138,9 @@ ExitCode compare(Typed typed) {
   const Policy policy = typed.policy.empty() ? Policy{} : read_policy(typed.policy);
   const std::set<std::string> fail_on = fail_on_of(typed, policy);
   const CompareOptions options = options_of(typed, policy);
-  const Comparison comparison =
-      compare_launches(read_side(typed.base), read_side(typed.fresh), options);
+  std::vector<LaunchFacts> base = read_side(typed.base);
+  if (!typed.noise.empty()) take_noise(base, typed.noise);
+  const Comparison comparison = compare_launches(std::move(base), read_side(typed.fresh), options);
   constexpr std::size_t kColumns = 100;
   if (!typed.explain.empty()) {
     print_out(explain_case(comparison, typed.explain, kColumns));
@@ -168,6 +179,9 @@ void add_compare(CLI::App& app, Action& chosen) {
   verb->add_option("--floor", typed->floor_percent,
                    "Least change of speed that counts, percent (1)")
       ->type_name("PERCENT");
+  verb->add_option("--noise", typed->noise,
+                   "A calibrated report: what its launches differed by without any change")
+      ->type_name("FILE");
   verb->add_option("--pair", typed->pair, "Which GPUs are the same: those of one uuid or number")
       ->type_name("HOW");
   verb->add_flag("--json", typed->json, "As JSON");

@@ -75,6 +75,21 @@ double seconds_of(std::string_view option, const std::string& text) {
   return value * factor;
 }
 
+std::pair<std::string, double> slow_of(const std::string& text) {
+  constexpr std::string_view kWanted =
+      "give a benchmark and a share above 0 and at most 100 %, such as gemm.local.speed=3%";
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) refuse("--slow", text, kWanted);
+  const std::string share = text.substr(equals + 1);
+  char* end = nullptr;
+  const double percent = std::strtod(share.c_str(), &end);
+  const bool reads = end != share.c_str() && std::string_view(end) == "%";
+  if (!reads || !(percent > 0 && percent <= 100)) refuse("--slow", text, kWanted);
+  return {text.substr(0, equals), percent / 100};
+}
+
+std::string percent_of(double share) { return fmt::format("{:g}%", 100 * share); }
+
 void check_fault(const std::string& name, DeviceChoice device) {
   if (device != DeviceChoice::virtual_device)
     refuse("--fault", name,

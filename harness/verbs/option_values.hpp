@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "harness/options.hpp"
 
@@ -28,6 +29,12 @@ std::uint32_t count_of(std::string_view option, const std::string& text, std::ui
 
 /// "90", "90s", "5m" or "1.5h", in seconds, more than 0.
 double seconds_of(std::string_view option, const std::string& text);
+
+/// "gemm.local.speed=3%": a case, and the share above 0 and at most 1.
+std::pair<std::string, double> slow_of(const std::string& text);
+
+/// "3%" of 0.03, as slow_of reads it.
+std::string percent_of(double share);
 
 /// Throws where `name` is no fault of the virtual device, or the device is not chosen to be that.
 void check_fault(const std::string& name, DeviceChoice device);

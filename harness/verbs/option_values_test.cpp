@@ -34,6 +34,24 @@ TEST(DeviceOf, knows_three_words) {
   EXPECT_EQ(usage_error_of([] { device_of("gpu"); }), "--device 'gpu': give auto, cuda or virtual");
 }
 
+TEST(SlowOf, reads_a_case_and_a_share) {
+  EXPECT_EQ(slow_of("gemm.local.speed=3%"),
+            (std::pair<std::string, double>("gemm.local.speed", 0.03)));
+  EXPECT_EQ(slow_of("a=100%").second, 1);
+  EXPECT_EQ(slow_of("a=0.5%").second, 0.005);
+}
+
+TEST(SlowOf, refuses_what_is_no_share_above_0_and_at_most_100_percent) {
+  EXPECT_EQ(usage_error_of([] { slow_of("a=0%"); }),
+            "--slow 'a=0%': give a benchmark and a share above 0 and at most 100 %, such as "
+            "gemm.local.speed=3%");
+  for (const char* text : {"a=-3%", "a=101%", "a=3", "a=%", "a=3%%", "a", "=3%", "a=nan%", ""}) {
+    EXPECT_THROW(slow_of(text), UsageError) << text;
+  }
+}
+
+TEST(PercentOf, is_what_slow_of_reads) { EXPECT_EQ(percent_of(0.03), "3%"); }
+
 TEST(SeedOf, reads_decimal_and_hexadecimal_up_to_64_bits) {
   EXPECT_EQ(seed_of("0"), 0U);
   EXPECT_EQ(seed_of("18446744073709551615"), ~std::uint64_t{0});

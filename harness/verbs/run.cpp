@@ -3,13 +3,17 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "harness/discovery/node_files.hpp"
 #include "harness/errors.hpp"
 #include "harness/launch.hpp"
 #include "harness/plan.hpp"
+#include "harness/series.hpp"
 #include "harness/verbs/mpirun.hpp"
 #include "harness/verbs/option_values.hpp"
 #include "harness/verbs/verbs.hpp"
+#include "reports/compare/noise.hpp"
 #include "reports/policy/policy.hpp"
 
 namespace tidemark {
@@ -23,8 +27,20 @@ constexpr std::uint32_t kMostRanks = 1024;
 struct Typed {
   RunOptions options;
   std::string level = "quick", device = "auto";
-  std::string seed, time_limit, row, ranks;  // empty: not given
+  std::string seed, time_limit, row, ranks, launches;  // empty: not given
+  std::vector<std::string> slow;
 };
+
+void read_launches(const Typed& typed, RunOptions& options) {
+  if (options.calibrate) options.launches = kUsualCalibrating;
+  if (!typed.launches.empty())
+    options.launches = count_of("--launches", typed.launches, 1, kMostLaunches);
+  if (options.calibrate && options.launches < kFewestCalibrating)
+    throw UsageError(
+        fmt::format("--calibrate needs at least {} launches to tell what they differ "
+                    "by; give --launches {} or leave it out",
+                    kFewestCalibrating, kUsualCalibrating));
+}
 
 RunOptions understood(const Typed& typed) {
   RunOptions options = typed.options;
@@ -39,6 +55,11 @@ RunOptions understood(const Typed& typed) {
   if (!options.fault.empty()) check_fault(options.fault, options.device);
   // Under a launcher rank 0 alone may have the file; it reads it where all hear of it.
   if (!options.policy.empty() && !launcher_rank()) static_cast<void>(read_policy(options.policy));
+  read_launches(typed, options);
+  for (const std::string& text : typed.slow) {
+    if (!options.slow.insert(slow_of(text)).second)
+      throw UsageError(fmt::format("--slow '{}': this case was given before; give it once", text));
+  }
   make_plan(options);  // a mistyped glob is told before anything starts
   return options;
 }
@@ -86,6 +107,14 @@ void add_run(CLI::App& app, Action& chosen, int argc, char** argv) {
       ->type_name("FILE");
   verb->add_option("--row", typed->row, "Run this row of the one case chosen")->type_name("N");
   verb->add_option("--ranks", typed->ranks, "Start mpirun with so many ranks")->type_name("N");
+  verb->add_option("--launches", typed->launches,
+                   "So many launches one after the other: --out X.h5 gives X-1.h5, X-2.h5 ...")
+      ->type_name("K");
+  verb->add_flag("--calibrate", options.calibrate,
+                 "Store in the reports what launches differ by without any change (5 launches)");
+  verb->add_option("--slow", typed->slow,
+                   "Slow a benchmark on purpose, to see that compare finds it: gemm.local.speed=3%")
+      ->type_name("CASE=SHARE");
   verb->add_option("--fault", options.fault, "Build this fault into the virtual device")
       ->type_name("NAME");
   verb->callback([typed, &chosen] { chosen = [typed] { return run(*typed); }; });

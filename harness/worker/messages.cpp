@@ -136,7 +136,8 @@ Json json_of(const SetupOrder& order) {
           {"level", static_cast<int>(order.level)},
           {"row", order.row},
           {"slot", order.slot},
-          {"slots", order.slots}};
+          {"slots", order.slots},
+          {"slow", order.slow}};
 }
 
 Json json_of(const NcclIdOrder&) { return {{"order", "nccl_id"}}; }
@@ -182,7 +183,8 @@ Order order_in(const Json& json) {
         .level = static_cast<Level>(level),
         .row = json.at("row"),
         .slot = json.at("slot"),
-        .slots = json.at("slots")};
+        .slots = json.at("slots"),
+        .slow = json.at("slow")};
   }
   if (kind == "nccl_id") return NcclIdOrder{};
   if (kind == "transport") {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <variant>
 
@@ -24,6 +25,7 @@ struct SetupOrder {
   Level level = Level::quick;
   std::int64_t row = -1;
   std::uint32_t slot = 0, slots = 1;
+  std::map<std::string, double> slow = {};  // RunOptions::slow
 };
 
 /// Asks for a fresh NCCL id; given to one worker of the launch.

@@ -80,7 +80,8 @@ TEST(Messages, a_setup_survives) {
                                                      .level = Level::soak,
                                                      .row = 7,
                                                      .slot = 3,
-                                                     .slots = 8}));
+                                                     .slots = 8,
+                                                     .slow = {{"gemm.x", 0.03}}}));
   const auto& setup = std::get<SetupOrder>(order);
   EXPECT_EQ(setup.device, DeviceKind::cuda);
   EXPECT_EQ(setup.fault, "drop");
@@ -89,6 +90,7 @@ TEST(Messages, a_setup_survives) {
   EXPECT_EQ(setup.row, 7);
   EXPECT_EQ(setup.slot, 3U);
   EXPECT_EQ(setup.slots, 8U);
+  EXPECT_EQ(setup.slow, (std::map<std::string, double>{{"gemm.x", 0.03}}));
 }
 
 TEST(Messages, an_nccl_id_survives) {

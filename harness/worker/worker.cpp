@@ -129,9 +129,12 @@ class Worker {
       }
     }
     Progress progress;
-    return run_case(
-        which, *device_, context,
-        {.only_row = setup_.row, .progress = Progress::report, .progress_arg = &progress});
+    const auto slow = setup_.slow.find(std::string(which.name));
+    return run_case(which, *device_, context,
+                    {.only_row = setup_.row,
+                     .slow = slow == setup_.slow.end() ? 0 : slow->second,
+                     .progress = Progress::report,
+                     .progress_arg = &progress});
   }
 
   static Outcome judged_by_hand(Judgement judgement, const char* reason) {

@@ -9,6 +9,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/encode.hpp"
 #include "kernels/cuda/tile_load_kernel.hpp"
+#include "kernels/slowdown.hpp"
 
 namespace tidemark {
 namespace {
@@ -125,7 +126,8 @@ void measure_row(RowWorkspace& workspace, const TileLoad& load, const Timing& ti
   const cudaStream_t stream = workspace.stream.get();
   launch_fill_source(load, tensor_data(workspace, load.source), stream);
   for (std::uint32_t i = 0; i < timing.warmups + timing.samples; ++i) {
-    const TileLoadLaunch row = launch_of(workspace, load);
+    TileLoadLaunch row = launch_of(workspace, load);
+    if (i >= timing.warmups) row.copies += extra_units(kCopiesPerSample, timing.slow);
     cuda_check(cudaEventRecord(began.get(), stream), "record the start of a sample");
     launch_timed_tile_load(load.map.rank, encoded.map, row, stream);
     cuda_check(cudaEventRecord(ended.get(), stream), "record the end of a sample");
@@ -144,7 +146,8 @@ void measure_row(RowWorkspace& workspace, const TileLoad& load, const Timing& ti
         {.at_unix_s = unix_seconds(), .total_ns = double{milliseconds} * 1e6 / kCopiesPerSample});
   }
   result.note =
-      fmt::format("each sample is the mean of {} copies, each waited for", kCopiesPerSample);
+      fmt::format("each sample is the mean of {} copies, each waited for", kCopiesPerSample) +
+      slowed_note(kCopiesPerSample, timing.slow, "copies");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/tile_load_kernel.hpp"
 #include "kernels/cuda/tile_read_kernel.hpp"
+#include "kernels/slowdown.hpp"
 #include "kernels/tile_read_shape.hpp"
 
 namespace tidemark {
@@ -83,7 +84,8 @@ void measure_row(RowWorkspace& workspace, const TileRead& read, const Timing& ti
   const cudaStream_t stream = workspace.stream.get();
   launch_fill_source(read.load, workspace.tensor.data(), stream);
   for (std::uint32_t i = 0; i < timing.warmups + timing.samples; ++i) {
-    const TileReadLaunch row = launch_of(workspace, read, true);
+    TileReadLaunch row = launch_of(workspace, read, true);
+    if (i >= timing.warmups) row.extra_reads = extra_units(kReadsPerWarp, timing.slow);
     cuda_check(cudaEventRecord(began.get(), stream), "record the start of a sample");
     launch_tile_read(map, row, stream);
     cuda_check(cudaEventRecord(ended.get(), stream), "record the end of a sample");
@@ -103,7 +105,8 @@ void measure_row(RowWorkspace& workspace, const TileRead& read, const Timing& ti
   }
   (void)run_once(workspace, read, map, true, result.last);
   result.note = fmt::format("each sample is the mean of {} reads of each of {} warps",
-                            kReadsPerWarp, kReadingWarps);
+                            kReadsPerWarp, kReadingWarps) +
+                slowed_note(kReadsPerWarp, timing.slow, "reads");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // The kernel of a warp's read: load a tile, place it anew where asked, read its columns, and do so
 // many times against the clock.
+#include <algorithm>
+
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/tile_read_kernel.hpp"
 #include "kernels/cuda/tile_window.cuh"
@@ -49,8 +51,12 @@ __device__ void place_unsplit(const TileRead& read, const std::uint8_t* window,
   }
 }
 
-/// Step 4: the cycles that kReadsPerWarp reads of all warps took together.
-__device__ std::int64_t time_reads(std::uint32_t address, std::uint32_t* sums) {
+/// Step 4: the cycles that kReadsPerWarp reads of all warps took together; where kSlowed, with
+/// `extra` more of each warp. A parameter of the template, so that the loop that measures GPUs is
+/// compiled without the other one.
+template <bool kSlowed>
+__device__ std::int64_t time_reads(std::uint32_t address, std::uint32_t extra,
+                                   std::uint32_t* sums) {
   uint4 sum = make_uint4(0, 0, 0, 0);
   // All warps start together: the banks are to be busy from the first cycle on.
   __syncthreads();
@@ -63,6 +69,9 @@ __device__ std::int64_t time_reads(std::uint32_t address, std::uint32_t* sums) {
     sum.z ^= chunk.z;
     sum.w ^= chunk.w;
   }
+  if constexpr (kSlowed) {
+    for (std::uint32_t i = 0; i < extra; ++i) sum.x ^= read_chunk(address).x;
+  }
   // Uses what was read: a read nobody waits for would not have ended when the clock is read.
   sums[threadIdx.x] = sum.x ^ sum.y ^ sum.z ^ sum.w;
   // The block is done when its last warp is.
@@ -70,6 +79,7 @@ __device__ std::int64_t time_reads(std::uint32_t address, std::uint32_t* sums) {
   return clock64() - began;
 }
 
+template <bool kSlowed>
 __global__ void __launch_bounds__(kThreads, 1)
     tile_read(const __grid_constant__ CUtensorMap map, const __grid_constant__ TileReadLaunch row) {
   extern __shared__ std::uint8_t dynamic_memory[];
@@ -99,7 +109,8 @@ __global__ void __launch_bounds__(kThreads, 1)
   if (threadIdx.x < kWarpLanes) row.lanes[threadIdx.x] = read_chunk(address);
   std::int64_t cycles = 0;
   if (row.timed != 0)
-    cycles = time_reads(address, reinterpret_cast<std::uint32_t*>(row.lanes + kWarpLanes));
+    cycles = time_reads<kSlowed>(address, row.extra_reads,
+                                 reinterpret_cast<std::uint32_t*>(row.lanes + kWarpLanes));
   if (threadIdx.x != 0) return;
   // The next block on this SM finds plain memory instead of a live barrier.
   if (waited.complete) mbarrier_inval(&copied);
@@ -109,6 +120,8 @@ __global__ void __launch_bounds__(kThreads, 1)
                  .cycles = cycles};
 }
 
+using Kernel = void (*)(CUtensorMap, TileReadLaunch);
+
 }  // namespace
 
 std::uint32_t prepare_tile_read() {
@@ -117,11 +130,15 @@ std::uint32_t prepare_tile_read() {
   cuda_check(cudaGetDevice(&device), "ask for the current device");
   cuda_check(cudaDeviceGetAttribute(&per_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
              "ask for the shared memory of a block");
-  cudaFuncAttributes attributes{};
-  cuda_check(cudaFuncGetAttributes(&attributes, tile_read), "load the tile read kernel");
-  const int dynamic = per_block - static_cast<int>(attributes.sharedSizeBytes);
-  cuda_check(cudaFuncSetAttribute(tile_read, cudaFuncAttributeMaxDynamicSharedMemorySize, dynamic),
-             "allow a tile read all shared memory");
+  int dynamic = per_block;
+  for (const Kernel kernel : {tile_read<false>, tile_read<true>}) {
+    cudaFuncAttributes attributes{};
+    cuda_check(cudaFuncGetAttributes(&attributes, kernel), "load the tile read kernel");
+    dynamic = std::min(dynamic, per_block - static_cast<int>(attributes.sharedSizeBytes));
+  }
+  for (const Kernel kernel : {tile_read<false>, tile_read<true>})
+    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, dynamic),
+               "allow a tile read all shared memory");
   return static_cast<std::uint32_t>(dynamic);
 }
 
@@ -131,7 +148,8 @@ std::uint32_t tile_read_bytes(const TileRead& read) {
 }
 
 void launch_tile_read(const CUtensorMap& map, const TileReadLaunch& row, cudaStream_t stream) {
-  tile_read<<<1, kThreads, tile_read_bytes(row.read), stream>>>(map, row);
+  const Kernel kernel = row.extra_reads == 0 ? tile_read<false> : tile_read<true>;
+  kernel<<<1, kThreads, tile_read_bytes(row.read), stream>>>(map, row);
   cuda_check(cudaGetLastError(), "launch the tile read");
 }
 

@@ -20,8 +20,9 @@ struct TileReadLedger {
 
 /// What one launch works on. The pointers are device memory.
 struct TileReadLaunch {
-  std::uint32_t launch = 0;  // a number that no earlier launch had
-  std::uint32_t timed = 0;   // 1: step 4 as well
+  std::uint32_t launch = 0;       // a number that no earlier launch had
+  std::uint32_t timed = 0;        // 1: step 4 as well
+  std::uint32_t extra_reads = 0;  // of each warp, on top of kReadsPerWarp: slowed on purpose
   TileRead read;
   TileReadLedger* ledger = nullptr;
   uint4* lanes = nullptr;  // 32 chunks, then one word of sums for each timed thread

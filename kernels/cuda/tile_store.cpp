@@ -8,6 +8,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/encode.hpp"
 #include "kernels/cuda/tile_store_kernel.hpp"
+#include "kernels/slowdown.hpp"
 
 namespace tidemark {
 namespace {
@@ -101,7 +102,8 @@ void measure_row(RowWorkspace& workspace, const TileStore& store, const Timing& 
   const Event ended(Event::Kind::timing);
   const cudaStream_t stream = workspace.stream.get();
   for (std::uint32_t i = 0; i < timing.warmups + timing.samples; ++i) {
-    const TileStoreLaunch row = launch_of(workspace, store);
+    TileStoreLaunch row = launch_of(workspace, store);
+    if (i >= timing.warmups) row.copies += extra_units(kStoresPerSample, timing.slow);
     cuda_check(cudaEventRecord(began.get(), stream), "record the start of a sample");
     launch_timed_tile_store(store.map.rank, encoded.map, row, stream);
     cuda_check(cudaEventRecord(ended.get(), stream), "record the end of a sample");
@@ -118,7 +120,8 @@ void measure_row(RowWorkspace& workspace, const TileStore& store, const Timing& 
         {.at_unix_s = unix_seconds(), .total_ns = double{milliseconds} * 1e6 / kStoresPerSample});
   }
   result.note =
-      fmt::format("each sample is the mean of {} stores, each waited for", kStoresPerSample);
+      fmt::format("each sample is the mean of {} stores, each waited for", kStoresPerSample) +
+      slowed_note(kStoresPerSample, timing.slow, "stores");
 }
 
 }  // namespace

@@ -12,8 +12,10 @@
 
 #include "kernels/error.hpp"
 #include "kernels/ops/payload.hpp"
+#include "kernels/slowdown.hpp"
 #include "kernels/virtual/gemm_multiply.hpp"
 #include "kernels/virtual/gemm_panels.hpp"
+#include "kernels/virtual/measure_runs.hpp"
 
 namespace tidemark {
 namespace {
@@ -129,8 +131,11 @@ Measurement measure_virtual_gemm(const Gemm& gemm, const Timing& timing, Fault f
   std::vector<std::byte> barrier(gemm.everybody.size() * kBarrierRowBytes);
   Measurement measurement;
   measurement.note = note_of(gemm, space.a);
+  std::vector<double> untouched_ns;
+  double added_ns = 0;
   const std::uint32_t runs = timing.warmups + timing.samples;
   for (std::uint32_t i = 0; i < runs; ++i) {
+    if (i == timing.warmups && timing.slow > 0) added_ns = extra_ns(untouched_ns, timing.slow);
     // Before the barrier: behind it the others' rows may land at any time.
     if (i + 1 == runs) poison_again(gemm, space);
     std::string late = wait_for_everybody(gemm, barrier);
@@ -143,14 +148,19 @@ Measurement measure_virtual_gemm(const Gemm& gemm, const Timing& timing, Fault f
     }
     const auto gathered = std::chrono::steady_clock::now();
     multiply(gemm, space, fault);
+    spin_on_host(added_ns);
     const auto done = std::chrono::steady_clock::now();
     const std::chrono::duration<double> at = std::chrono::system_clock::now().time_since_epoch();
-    if (i < timing.warmups) continue;
+    if (i < timing.warmups) {
+      untouched_ns.push_back(nanoseconds(done - start));
+      continue;
+    }
     measurement.samples.push_back(
         {.at_unix_s = at.count(),
          .total_ns = nanoseconds(done - start),
          .exchange_ns = gemm.transport == nullptr ? 0 : nanoseconds(gathered - start)});
   }
+  if (added_ns > 0) measurement.note += "; " + host_spin_note(added_ns);
   read_back(space, measurement.last);
   return measurement;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "kernels/slowdown.hpp"
 #include "kernels/tile_read_shape.hpp"
 #include "kernels/virtual/tile_chunks.hpp"
 #include "kernels/virtual/tile_memory.hpp"
@@ -110,13 +111,14 @@ Measurement measure_virtual_tile_read(const TileRead& read, const Timing& timing
   measurement.code = measurement.last.code;
   measurement.note = measurement.last.note;
   if (measurement.fault != DeviceFault::none) return measurement;
-  const double wavefronts = predicted_wavefronts(read);
+  const double wavefronts = predicted_wavefronts(read) * slowed_factor(kReadsPerWarp, timing.slow);
   for (std::uint32_t i = 0; i < timing.samples; ++i) {
     const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
     measurement.samples.push_back(
         {.at_unix_s = now.count(), .total_ns = wavefronts, .cycles = wavefronts});
   }
-  measurement.note = "the virtual device counts wavefronts and times nothing";
+  measurement.note = "the virtual device counts wavefronts and times nothing" +
+                     slowed_note(kReadsPerWarp, timing.slow, "reads");
   return measurement;
 }
 

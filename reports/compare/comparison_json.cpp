@@ -16,7 +16,8 @@ Json side_of(const std::vector<LaunchFacts>& launches) {
     made.push_back({{"path", launch.path},
                     {"run_id", launch.launch.run_id},
                     {"created_utc", launch.launch.created_utc},
-                    {"complete", launch.launch.complete}});
+                    {"complete", launch.launch.complete},
+                    {"slowed", launch.slowed}});
   }
   return made;
 }
@@ -80,6 +81,7 @@ Json speed_of(const Comparison& comparison) {
                     {"floor", finding.floor},
                     {"noise", finding.noise},
                     {"smallest_seen", finding.smallest_seen},
+                    {"smallest_by_stored_noise", finding.smallest_stored},
                     {"gpus", finding.gpus},
                     {"gpus_left_out", finding.gpus_left_out}});
   }

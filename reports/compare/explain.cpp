@@ -86,7 +86,11 @@ void put_tests(Page& page, const Comparison& comparison, const SpeedFinding& fin
                                             : fmt::format("; stored spread without any change {}",
                                                           percent(finding.noise))));
   put(page,
-      fmt::format("  would have been seen 8 times of 10: {}", percent(finding.smallest_seen)));
+      fmt::format(
+          "  would have been seen 8 times of 10: {}{}", percent(finding.smallest_seen),
+          std::isnan(finding.smallest_stored)
+              ? ""
+              : fmt::format("; by the stored spread alone {}", percent(finding.smallest_stored))));
   put(page, fmt::format("  beside it, not deciding: rank sum p {:.3g}, Hodges-Lehmann {}",
                         rank_sum_p(before, after), percent(hodges_lehmann(before, after))));
   put(page, fmt::format("  at equal SM clocks: {}", percent(finding.per_clock)));

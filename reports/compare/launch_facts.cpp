@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <set>
 #include <string_view>
 #include <tuple>
 
+#include "reports/compare/noise.hpp"
 #include "reports/policy/waiver.hpp"
 
 namespace tidemark {
@@ -64,9 +64,10 @@ std::vector<std::string> values_of(const Report& report, const GpuRow& gpu) {
 /// The arguments without the program, and without those that say only where the report goes, how it
 /// is shown, or what stands in the report already.
 std::string arguments_of(const Report& report) {
-  static const std::set<std::string_view> with_value = {"--out", "--seed", "--level", "--device",
-                                                        "--policy"};
-  static const std::set<std::string_view> alone = {"--json", "--anonymise", "--strict"};
+  static const std::set<std::string_view> with_value = {
+      "--out", "--seed", "--level", "--device", "--policy", "--launches", "--slow"};
+  static const std::set<std::string_view> alone = {"--json", "--anonymise", "--strict",
+                                                   "--calibrate"};
   std::string made;
   bool skip_value = false;
   for (const ProvenanceRow& row : report.provenance) {
@@ -95,6 +96,9 @@ std::vector<Factor> factors_of(const Report& report) {
     // It says which GPUs there are, and those are compared themselves.
     if (!key.starts_with("environment.") || key == "environment.CUDA_VISIBLE_DEVICES") continue;
     made.push_back({std::string(key), std::string(report.text(row.value))});
+  }
+  for (const auto& [of_case, share] : slowed_cases(report)) {
+    made.push_back({"slow." + of_case, share});
   }
   return made;
 }
@@ -172,18 +176,6 @@ void add_series(LaunchFacts& made, const Report& report) {
   }
 }
 
-void add_noise(LaunchFacts& made, const Report& report) {
-  constexpr std::string_view kPrefix = "noise.";
-  for (const ProvenanceRow& row : report.provenance) {
-    const std::string_view key = report.text(row.key);
-    if (!key.starts_with(kPrefix)) continue;
-    const std::string text(report.text(row.value));
-    const double value = std::strtod(text.c_str(), nullptr);
-    if (value > 0 && std::isfinite(value))
-      made.noise[std::string(key.substr(kPrefix.size()))] = value;
-  }
-}
-
 }  // namespace
 
 const std::vector<std::string>& gpu_factor_names() {
@@ -230,7 +222,8 @@ LaunchFacts facts_of(const Report& report, const std::string& path) {
   }
   add_results(made, report);
   add_series(made, report);
-  add_noise(made, report);
+  made.noise = stored_noise(report);
+  for (const auto& [of_case, share] : slowed_cases(report)) made.slowed[of_case] = share;
   return made;
 }
 

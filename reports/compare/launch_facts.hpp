@@ -57,9 +57,9 @@ struct LaunchFacts {
   std::vector<SeriesOfLaunch> series;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> behaviours;  // case, GPU: notes
   std::map<std::uint32_t, Evidence> evidence;  // by case: of its first result that did not pass
-  /// Standard deviation of a launch, natural logarithm, by "<case>/<metric>": from launches without
-  /// any change, as key `noise.<case>/<metric>` of provenance holds it.
+  /// By "<case>/<metric>", as noise.hpp reads it: from launches without any change.
   std::map<std::string, double> noise;
+  std::map<std::string, std::string> slowed;  // cases slowed on purpose: "3 %"
 };
 
 /// Throws ReportError where a GPU or case stands in the report twice.

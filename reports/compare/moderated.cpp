@@ -13,9 +13,6 @@ namespace tidemark {
 namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-// How many degrees of freedom the other rows are worth. Simulated with 100 cases whose noise
-// differs by a log-sd of 0.5: 4 keeps false alarms below 5 % and finds most.
-constexpr double kPriorDegrees = 4;
 
 double median_of(std::vector<double> values) {
   if (values.empty()) return kNothing;
@@ -153,6 +150,22 @@ std::vector<double> weights_of(const LaunchMatrix& own) {
   return weights;
 }
 
+/// The rows without what all of them share.
+LaunchMatrix without(const LaunchMatrix& matrix, const std::vector<double>& shift) {
+  LaunchMatrix own = matrix;
+  for (std::size_t row = 0; row < matrix.rows; ++row) {
+    for (std::size_t launch = 0; launch < matrix.launches; ++launch) {
+      own.at(row, launch) -= shift[launch];
+    }
+  }
+  return own;
+}
+
+std::vector<double> shift_of(const LaunchMatrix& matrix) {
+  return matrix.rows >= kFewestRowsForShift ? shared_shift(matrix)
+                                            : std::vector<double>(matrix.launches, 0.0);
+}
+
 }  // namespace
 
 LaunchMatrix::LaunchMatrix(std::size_t all_rows, std::size_t all_launches,
@@ -171,13 +184,8 @@ double Effect::margin() const {
 Effects moderated_effects(const LaunchMatrix& matrix, std::span<const double> known_spread) {
   Effects made;
   made.separated = matrix.rows >= kFewestRowsForShift;
-  made.shift = made.separated ? shared_shift(matrix) : std::vector<double>(matrix.launches, 0.0);
-  LaunchMatrix own = matrix;
-  for (std::size_t row = 0; row < matrix.rows; ++row) {
-    for (std::size_t launch = 0; launch < matrix.launches; ++launch) {
-      own.at(row, launch) -= made.shift[launch];
-    }
-  }
+  made.shift = shift_of(matrix);
+  const LaunchMatrix own = without(matrix, made.shift);
   made.weights = weights_of(own);
   made.shared = raw_effect(made.shift, made.weights, matrix.base);
   finish(made.shared);
@@ -195,6 +203,18 @@ Effects moderated_effects(const LaunchMatrix& matrix, std::span<const double> kn
   const std::vector<double> q = false_discovery_rates(p);
   for (std::size_t row = 0; row < matrix.rows; ++row) made.rows[row].q = q[row];
   return made;
+}
+
+std::vector<double> spreads_of_launches(const LaunchMatrix& matrix) {
+  const LaunchMatrix own = without(matrix, shift_of(matrix));
+  const std::vector<double> weights = weights_of(own);
+  std::vector<double> spreads;
+  for (std::size_t row = 0; row < matrix.rows; ++row) {
+    const Moments moments = moments_of(row_of(own, row), weights);
+    const double degrees = static_cast<double>(moments.n) - 1;
+    spreads.push_back(degrees > 0 ? std::sqrt(moments.squares / degrees) : kNothing);
+  }
+  return spreads;
 }
 
 std::vector<double> false_discovery_rates(std::span<const double> p) {

@@ -52,6 +52,18 @@ inline constexpr std::size_t kFewestRowsForShift = 4;
 /// launches without any change, else NaN; it takes the place of what the other rows say.
 Effects moderated_effects(const LaunchMatrix& matrix, std::span<const double> known_spread = {});
 
+/// How much launches without any change between them differ, by the same steps as an effect: the
+/// shared shift taken off, launches that scatter counted less. One standard deviation a row,
+/// natural logarithm; NaN with fewer than two launches. Not drawn towards that of all rows: it is
+/// what a row is drawn to later, and cycles that never change would pull those of products to
+/// nothing.
+std::vector<double> spreads_of_launches(const LaunchMatrix& matrix);
+
+/// Degrees of freedom that the variance of all rows, or a known one, is worth beside a row's own.
+/// Simulated with 100 cases whose noise differs by a log-sd of 0.5: 4 keeps false alarms below 5 %
+/// and finds most.
+inline constexpr double kPriorDegrees = 4;
+
 /// Benjamini and Hochberg's q values; NaN stays NaN and does not count.
 std::vector<double> false_discovery_rates(std::span<const double> p);
 

@@ -30,7 +30,10 @@ struct Pairing {
   std::vector<std::vector<std::uint32_t>> case_rows, gpu_rows;
 
   std::size_t fresh() const { return launches.size() - base; }
-  bool is_paired(std::size_t gpu) const { return gpus[gpu].base > 0 && gpus[gpu].fresh > 0; }
+  /// On every side that there is.
+  bool is_paired(std::size_t gpu) const {
+    return (base == 0 || gpus[gpu].base > 0) && (fresh() == 0 || gpus[gpu].fresh > 0);
+  }
 };
 
 /// GPUs whose rank never reported have no UUID and pair with nothing.

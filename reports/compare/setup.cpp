@@ -23,18 +23,29 @@ std::string listed(const Values& values) {
   return made.empty() ? "unknown" : made;
 }
 
+/// What a launch says that does not name this factor.
+std::string absent(std::string_view name) {
+  if (name.starts_with("environment.")) return "not set";
+  return name.starts_with("slow.") ? "not slowed" : "";
+}
+
 void add_launch_factors(SetupComparison& made, const Pairing& pairing) {
   std::vector<std::string> names;
-  std::map<std::string, std::pair<Values, Values>> values;
+  std::map<std::string, std::vector<std::string>> by_launch;
   for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
     for (const Factor& factor : pairing.launches[launch]->factors) {
-      if (!values.contains(factor.name)) names.push_back(factor.name);
-      auto& [base, fresh] = values[factor.name];
-      (launch < pairing.base ? base : fresh).insert(factor.value);
+      std::vector<std::string>& values = by_launch[factor.name];
+      if (values.empty()) names.push_back(factor.name);
+      // A launch without it is one value more: else three launches of five that have it would look
+      // like five.
+      values.resize(pairing.launches.size(), absent(factor.name));
+      values[launch] = factor.value;
     }
   }
   for (const std::string& name : names) {
-    const auto& [base, fresh] = values[name];
+    const std::vector<std::string>& values = by_launch[name];
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(pairing.base);
+    const Values base(values.begin(), middle), fresh(middle, values.end());
     if (base == fresh) continue;
     // Seeds that differ within each side are drawn: they cannot tell the sides apart.
     if (name == "seed" && base.size() > 1 && fresh.size() > 1) continue;
@@ -160,9 +171,10 @@ SetupComparison compare_setups(const Pairing& pairing, PairBy by,
 }
 
 std::vector<std::string_view> factor_names() {
-  std::vector<std::string_view> made = {
-      "level",    "seed",      "tool_version", "git_hash", "kernels_tree", "suite_tree",   "nvcc",
-      "compiler", "arguments", "environment",  "gpus",     "pairing",      "mixed_drivers"};
+  std::vector<std::string_view> made = {"level",        "seed",         "tool_version", "git_hash",
+                                        "kernels_tree", "suite_tree",   "nvcc",         "compiler",
+                                        "arguments",    "environment",  "slow",         "gpus",
+                                        "pairing",      "mixed_drivers"};
   for (std::size_t i = kDriverFactors; i < gpu_factor_names().size(); ++i) {
     made.push_back(gpu_factor_names()[i]);
   }

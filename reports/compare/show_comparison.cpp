@@ -41,6 +41,17 @@ Colour colour_of(std::string_view headline) {
   return headline == "REGRESSION" ? Colour::red : Colour::yellow;
 }
 
+/// Said also where both sides were slowed alike, and no difference says it.
+void put_slowed(Page& page, const Comparison& comparison) {
+  for (const LaunchFacts* launch : comparison.pairing.launches) {
+    for (const auto& [of_case, share] : launch->slowed) {
+      const std::string_view banner = "SLOWED ON PURPOSE:";
+      put(page, Colour::yellow, banner.size(),
+          fmt::format("{} {} by {} in {}", banner, of_case, share, launch->path), 8);
+    }
+  }
+}
+
 void put_headline(Page& page, const Comparison& comparison) {
   const bool is_virtual = comparison.pairing.launches.front()->launch.is_virtual;
   const std::string result =
@@ -59,6 +70,7 @@ void put_headline(Page& page, const Comparison& comparison) {
   for (const std::string& why : comparison.incomplete) {
     put(page, Colour::yellow, 18, "INCOMPLETE REPORT: " + why, 8);
   }
+  put_slowed(page, comparison);
   if (comparison.paired_gpus == 0) {
     put(page,
         "no GPU is on both sides: UUIDs pair them, and anonymised reports never share one; "
@@ -190,6 +202,10 @@ void put_series(Page& page, const Comparison& comparison, const SpeedFinding& fi
     text += fmt::format("; {} at equal clocks: the SMs ran slower", percent(finding.per_clock));
   }
   if (!finding.why.empty()) text += "; " + finding.why;
+  if (!std::isnan(finding.smallest_stored)) {
+    text += fmt::format("; by the stored noise {} would have been seen",
+                        percent(finding.smallest_stored));
+  }
   put(page, colour, heading.size(), text, kIndent);
 }
 

@@ -26,9 +26,9 @@ double alpha_of(const Effect& effect, const SpeedPolicy& policy) {
   return policy.false_discovery * (sure ? 1 : kFifth);
 }
 
-double floor_of(const Series& series) {
-  return std::isnan(series.noise) ? series.floor
-                                  : std::max(series.floor, kNoiseFloors * series.noise);
+/// The least effect that counts where launches without any change scatter by `noise` (or NaN).
+double floor_of(double noise, double floor) {
+  return std::isnan(noise) ? floor : std::max(floor, kNoiseFloors * noise);
 }
 
 /// Mean over the rows that are not left out; NaN where a launch has none.
@@ -101,7 +101,8 @@ std::vector<SpeedVerdict> judge_gpus(const Series& series, const Effects& effect
   for (std::size_t i = 0; i < effects.rows.size(); ++i) {
     const Effect& effect = effects.rows[i];
     // Noise is stored for the mean of a launch; one GPU has more of it, which its own spread shows.
-    made[i] = judge_effect(effect, floor_of(series), policy.false_discovery, is_few(effect));
+    made[i] = judge_effect(effect, floor_of(series.noise, series.floor), policy.false_discovery,
+                           is_few(effect));
   }
   return made;
 }
@@ -137,14 +138,14 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
                     .metric = series.metric,
                     .unit = series.unit,
                     .higher_is_better = series.higher_is_better};
-  made.floor = floor_of(series);
+  made.floor = floor_of(series.noise, series.floor);
   made.noise = series.noise;
   made.launches = means_of(series.goodness, left_out);
   made.gpus = static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), false));
   made.gpus_left_out = series.gpus_left_out + series.gpus.size() - made.gpus;
   made.launches_per_clock = means_of(series.per_clock, left_out);
   fill_means(made, std::vector<double>(pairing.launches.size(), 1.0), pairing.base);
-  made.smallest_seen = made.own.effect = kNothing;
+  made.smallest_seen = made.smallest_stored = made.own.effect = kNothing;
   if (!series.unfit.empty()) {
     made.why = series.unfit;
   } else if (series.gpus.empty()) {
@@ -188,6 +189,10 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
     const double alpha = alpha_of(finding.own, policy);
     finding.verdict = judge_effect(finding.own, finding.floor, alpha, few);
     finding.smallest_seen = smallest_seen(finding.own, finding.floor, judged.size(), alpha);
+    SpeedPolicy of_case = policy;
+    of_case.floor = finding.floor;
+    finding.smallest_stored = smallest_effect(
+        finding.noise, std::min(finding.own.base, finding.own.fresh), judged.size(), of_case);
     if (finding.verdict == SpeedVerdict::ambiguous) {
       finding.why = few ? fmt::format("fewer than {} launches a side", kFewestLaunches)
                         : "the noise hides whether it is below the least effect that counts";
@@ -207,6 +212,18 @@ double floor_of(std::string_view case_name, const SpeedPolicy& policy) {
     if (glob_matches(one.cases, case_name)) floor = one.floor;
   }
   return floor;
+}
+
+double smallest_effect(double spread, std::size_t launches, std::size_t tests,
+                       const SpeedPolicy& policy) {
+  if (std::isnan(spread) || launches == 0) return kNothing;
+  const auto side = static_cast<double>(launches);
+  const Effect effect{.base = launches,
+                      .fresh = launches,
+                      .spread = spread,
+                      .standard_error = spread * std::sqrt(2 / side),
+                      .degrees = 2 * side - 2 + kPriorDegrees};
+  return smallest_seen(effect, floor_of(spread, policy.floor), tests, alpha_of(effect, policy));
 }
 
 SpeedVerdict judge_effect(const Effect& effect, double floor, double alpha, bool few) {

@@ -56,14 +56,15 @@ struct SpeedFinding {
   std::string metric = {}, unit = {};
   bool higher_is_better = true;
   SpeedVerdict verdict = SpeedVerdict::not_compared;
-  bool waived = false;       // regressed, and somebody answers for it
-  std::string why = {};      // why it could not be compared, or is ambiguous
-  Effect own = {};           // without the shift that all series share
-  double total = 0;          // with it
-  double per_clock = 0;      // the total effect at equal SM clocks; NaN where they were not read
-  double floor = 0;          // least effect that counts
-  double noise = 0;          // stored standard deviation without any change, NaN without
-  double smallest_seen = 0;  // least own effect that would have been found 8 times of 10
+  bool waived = false;         // regressed, and somebody answers for it
+  std::string why = {};        // why it could not be compared, or is ambiguous
+  Effect own = {};             // without the shift that all series share
+  double total = 0;            // with it
+  double per_clock = 0;        // the total effect at equal SM clocks; NaN where they were not read
+  double floor = 0;            // least effect that counts
+  double noise = 0;            // stored standard deviation without any change, NaN without
+  double smallest_seen = 0;    // least own effect that would have been found 8 times of 10
+  double smallest_stored = 0;  // the same by the stored spread alone, NaN without
   double base_value = 0, fresh_value = 0;   // geometric means over launches and GPUs, in the unit
   std::size_t gpus = 0, gpus_left_out = 0;  // GPUs with a value in every launch; the others
   std::vector<double> launches =
@@ -90,6 +91,12 @@ struct SpeedComparison {
 };
 
 SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy);
+
+/// Least effect, natural logarithm, that is found 8 times of 10 with so many launches a side, of a
+/// metric whose launches have this standard deviation, if it is the only one among `tests` metrics
+/// that changed. NaN of NaN.
+double smallest_effect(double spread, std::size_t launches, std::size_t tests,
+                       const SpeedPolicy& policy = {});
 
 /// The verdict on an effect with this floor. `few`: fewer than kFewestLaunches on a side.
 SpeedVerdict judge_effect(const Effect& effect, double floor, double alpha, bool few);

@@ -39,7 +39,7 @@ void fields(Io& io, Is<LaunchRecord> auto& r) {
   io("kernels_tree", r.kernels_tree), io("suite_tree", r.suite_tree), io("nvcc", r.nvcc);
   io("compiler", r.compiler), io("level", r.level), io("device", r.device), io("seed", r.seed);
   io("ranks", r.ranks), io("gpus", r.gpus), io("arguments", r.arguments);
-  io("environment", r.environment), io("cases", r.cases);
+  io("environment", r.environment), io("slowed", r.slowed), io("cases", r.cases);
 }
 
 template <class Io>

@@ -36,6 +36,7 @@ struct LaunchRecord {
   std::uint32_t gpus = 1;   // over all ranks
   std::vector<std::string> arguments;
   std::vector<std::pair<std::string, std::string>> environment;  // allow-listed variables only
+  std::vector<std::pair<std::string, std::string>> slowed = {};  // case, by how much: "3%"
   std::vector<PlannedCase> cases;
 };
 

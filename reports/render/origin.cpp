@@ -206,6 +206,9 @@ std::vector<Fact> facts_of(const Report& report) {
   }
   made.push_back({"arguments", values_under(report, "argument.", false)});
   made.push_back({"environment", values_under(report, "environment.", true)});
+  if (const std::string slowed = slowed_text(report); !slowed.empty()) {
+    made.push_back({"slowed on purpose", slowed});
+  }
   return made;
 }
 

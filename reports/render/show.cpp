@@ -25,6 +25,11 @@ void put_summary(Page& page, const Report& report) {
   if (summary.planned > 0 && summary.verdicts[static_cast<std::size_t>(Verdict::pass)] == 0) {
     put(page, "nothing passed: this report says nothing good about any GPU");
   }
+  if (const std::string slowed = slowed_text(report); !slowed.empty()) {
+    const std::string_view banner = "SLOWED ON PURPOSE:";
+    put(page, Colour::yellow, banner.size(),
+        fmt::format("{} {}; these numbers say nothing about the GPUs", banner, slowed), 8);
+  }
   if (launch.is_virtual) put(page, "VIRTUAL device: nothing here was measured on a GPU");
   std::uint64_t planned = 0, run = 0, failed = 0;
   for (const ResultRow& result_row : report.results) {

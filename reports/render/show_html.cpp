@@ -48,6 +48,9 @@ std::string head_of(const Report& report, const Summary& summary) {
   made += fmt::format("<p class=\"muted\">run {}, {}, level {}</p>\n", for_html(launch.run_id),
                       for_html(launch.created_utc), for_html(launch.level));
   if (launch.is_virtual) made += banner("VIRTUAL device: nothing here was measured on a GPU.");
+  if (const std::string slowed = slowed_text(report); !slowed.empty()) {
+    made += banner("SLOWED ON PURPOSE: " + slowed);
+  }
   if (!launch.complete) made += banner("INCOMPLETE REPORT: " + launch.incomplete_reason);
   if (summary.verdicts[static_cast<std::size_t>(Verdict::pass)] == 0) {
     made += banner("Nothing passed: this report says nothing good about any GPU.");

@@ -24,6 +24,9 @@ void put_head(MarkdownPage& page, const Report& report) {
   if (launch.is_virtual) {
     put_block(page, "**VIRTUAL device: nothing here was measured on a GPU.**\n\n");
   }
+  if (const std::string slowed = slowed_text(report); !slowed.empty()) {
+    put_block(page, fmt::format("**SLOWED ON PURPOSE:** {}\n\n", for_markdown(slowed)));
+  }
   if (!launch.complete) {
     put_block(page,
               fmt::format("**INCOMPLETE REPORT:** {}\n\n", for_markdown(launch.incomplete_reason)));

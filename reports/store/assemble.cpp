@@ -171,6 +171,7 @@ void add_provenance(Assembly& made, const LaunchRecord& launch) {
     add("environment." + variable,
         made.plain(made.disguise ? scrubbed_variable(*made.disguise, variable, value) : value));
   }
+  for (const auto& [of_case, share] : launch.slowed) add("slow." + of_case, made.plain(share));
 }
 
 void add_events(Assembly& made, const std::vector<EventRecord>& events) {
@@ -221,6 +222,26 @@ Report assemble(const std::vector<std::string>& journals, const AssembleOptions&
   add_provenance(made, all.launch);
   apply_waivers(made, all);
   return std::move(made.report);
+}
+
+std::vector<std::pair<std::string, std::string>> slowed_cases(const Report& report) {
+  constexpr std::string_view kPrefix = "slow.";
+  std::vector<std::pair<std::string, std::string>> made;
+  for (const ProvenanceRow& row : report.provenance) {
+    const std::string_view key = report.text(row.key);
+    if (key.starts_with(kPrefix)) {
+      made.emplace_back(key.substr(kPrefix.size()), report.text(row.value));
+    }
+  }
+  return made;
+}
+
+std::string slowed_text(const Report& report) {
+  std::string made;
+  for (const auto& [of_case, share] : slowed_cases(report)) {
+    made += fmt::format("{}{} by {}", made.empty() ? "" : ", ", of_case, share);
+  }
+  return made;
 }
 
 std::string_view provenance_of(const Report& report, std::string_view key) {

@@ -103,6 +103,12 @@ void write_report(const Report& report, const std::string& path) {
   file.rename();
 }
 
+Report read_own_report(const std::string& path) {
+  std::uint64_t bytes = 0;
+  const Descriptor file = open_report(path, bytes);
+  return report_of(read_all(file.get(), bytes, path), path);
+}
+
 std::string_view note_of(Protection protection) {
   if (protection == Protection::filter) return {};
   return "note: no seccomp here; a report is read under limits of memory, time and open files "

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "reports/schema/tables.hpp"
@@ -61,6 +62,16 @@ Report read_report(const std::string& path);
 
 /// What came of each waiver of the launch: "in use: ...", "stale: ...", "expired: ...".
 std::vector<std::string> waiver_lines(const Report& report);
+
+/// Reads a report that this program itself wrote and checked, in this process: for one that may not
+/// fork, as under MPI. A file from anybody else is for read_report alone.
+Report read_own_report(const std::string& path);
+
+/// Cases whose numbers were slowed on purpose, and by how much ("3 %"), of keys `slow.<case>`.
+std::vector<std::pair<std::string, std::string>> slowed_cases(const Report& report);
+
+/// "gemm.local.speed by 3 %, ...": what slowed_cases found; empty where nothing was slowed.
+std::string slowed_text(const Report& report);
 
 /// The value of a key of `provenance`; empty where there is none.
 std::string_view provenance_of(const Report& report, std::string_view key);

@@ -15,8 +15,10 @@
 #include "kernels/cuda/gemm/gather.hpp"
 #include "kernels/cuda/gemm/local_gemm.hpp"
 #include "kernels/cuda/gemm/resident_gemm.hpp"
+#include "kernels/cuda/spin.hpp"
 #include "kernels/cuda/wait.hpp"
 #include "kernels/ops/payload.hpp"
+#include "kernels/slowdown.hpp"
 
 namespace tidemark {
 namespace {
@@ -153,6 +155,17 @@ Trouble read_last(const Gemm& gemm, const ResidentGemm& block, Measurement& meas
   return trouble;
 }
 
+/// How long every sample spins behind its product, and what the measurement says of it. Nothing
+/// where the benchmark is not slowed.
+std::uint64_t spin_of(const Timing& timing, const std::vector<double>& untouched_ns,
+                      Measurement& measurement) {
+  if (!(timing.slow > 0)) return 0;
+  const double ns = extra_ns(untouched_ns, timing.slow);
+  measurement.note += fmt::format(
+      "; slowed on purpose: all SMs multiply {:.1f} us more behind each product", ns / 1000);
+  return static_cast<std::uint64_t>(ns);
+}
+
 /// With a transport: barrier, exchange, kernel. The total is taken by events, which a host that
 /// polls late cannot stretch: the stream is idle at the first one, so it stands for the host's now.
 Trouble measure_exchanged(const Gemm& gemm, const Timing& timing,
@@ -162,7 +175,10 @@ Trouble measure_exchanged(const Gemm& gemm, const Timing& timing,
   const Event began(Event::Kind::timing);
   const Event ended(Event::Kind::timing);
   const std::uint32_t launches = timing.warmups + timing.samples;
+  std::vector<double> untouched_ns;
+  std::uint64_t spin_ns = 0;
   for (std::uint32_t i = 0; i < launches; ++i) {
+    if (i == timing.warmups) spin_ns = spin_of(timing, untouched_ns, measurement);
     Trouble trouble;
     if (i + 1 == launches) {
       // Before the barrier, and waited for: behind it the others' rows may land at any time.
@@ -179,10 +195,14 @@ Trouble measure_exchanged(const Gemm& gemm, const Timing& timing,
     const std::chrono::duration<double, std::nano> exchanged =
         std::chrono::steady_clock::now() - start;
     launch_engine(gemm, *block);
+    if (spin_ns > 0) launch_spin(spin_ns, block->stream.get());
     cuda_check(cudaEventRecord(ended.get(), block->stream.get()), "record the end of a sample");
     trouble = wait_or_leave(block, gemm.deadline_s, "the kernel");
     if (trouble.fault != DeviceFault::none) return trouble;
-    if (i < timing.warmups) continue;
+    if (i < timing.warmups) {
+      untouched_ns.push_back(elapsed_ns(began, ended));
+      continue;
+    }
     measurement.samples.push_back({.at_unix_s = unix_seconds(),
                                    .total_ns = elapsed_ns(began, ended),
                                    .exchange_ns = exchanged.count()});
@@ -200,10 +220,20 @@ Trouble measure_alone(const Gemm& gemm, const Timing& timing, std::unique_ptr<Re
     began.emplace_back(Event::Kind::timing);
     ended.emplace_back(Event::Kind::timing);
   }
+  std::uint64_t spin_ns = 0;
   for (std::uint32_t i = 0; i < launches; ++i) {
+    if (i == timing.warmups && timing.slow > 0) {
+      // Only here: without a slowdown nothing may come between two launches.
+      const Trouble trouble = wait_or_leave(block, gemm.deadline_s * (i + 1), "the warm-ups");
+      if (trouble.fault != DeviceFault::none) return trouble;
+      std::vector<double> untouched_ns;
+      for (std::uint32_t j = 0; j < i; ++j) untouched_ns.push_back(elapsed_ns(began[j], ended[j]));
+      spin_ns = spin_of(timing, untouched_ns, measurement);
+    }
     if (i + 1 == launches) poison_again(gemm, *block);  // in order of the stream, before the event
     cuda_check(cudaEventRecord(began[i].get(), block->stream.get()), "record a start");
     launch_engine(gemm, *block);
+    if (spin_ns > 0) launch_spin(spin_ns, block->stream.get());
     cuda_check(cudaEventRecord(ended[i].get(), block->stream.get()), "record an end");
   }
   Trouble trouble = wait_or_leave(block, gemm.deadline_s * (launches + 1), "the kernels");

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "reports/compare/comparison.hpp"
+#include "reports/compare/noise.hpp"
 #include "reports/compare/outliers.hpp"
 #include "reports/compare/show_comparison.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
@@ -25,6 +26,8 @@ struct Typed {
   std::uint32_t gpus = 8, cases = 100, launches = 5, trials = 200, threads = 2;
   std::uint64_t seed = 1;
   bool apart = false, outliers = false;
+  std::int32_t calibrated = -1;
+  double between = FleetNoise{}.between_cases;
   std::string write;
   double write_slower = 0, write_slower_node = 0;
 };
@@ -39,11 +42,25 @@ std::vector<LaunchFacts> side_of(const SyntheticFleet& fleet, std::uint32_t laun
   return made;
 }
 
+/// As a base that was made with `run --calibrate`, or one beside a calibration of its own.
+void calibrate(const Typed& typed, const SyntheticFleet& fleet, std::vector<LaunchFacts>& base) {
+  if (typed.calibrated < 0) return;
+  std::vector<LaunchFacts> others;
+  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(typed.calibrated); ++i) {
+    others.push_back(facts_of(synthetic_launch(fleet, typed.launches + i, false, {}), "other"));
+  }
+  for (const MetricNoise& one : noise_between(others.empty() ? base : others, PairBy::uuid)) {
+    base.front().noise[one.of_case + "/" + one.metric] = one.spread;
+  }
+}
+
 Comparison trial(const Typed& typed, std::uint32_t number, const FleetChange& change) {
   SyntheticFleet fleet{.gpus = typed.gpus, .cases = typed.cases, .seed = typed.seed + number};
   fleet.noise.apart = typed.apart;
-  return compare_launches(side_of(fleet, typed.launches, false, change),
-                          side_of(fleet, typed.launches, true, change), {});
+  fleet.noise.between_cases = typed.between;
+  std::vector<LaunchFacts> base = side_of(fleet, typed.launches, false, change);
+  calibrate(typed, fleet, base);
+  return compare_launches(std::move(base), side_of(fleet, typed.launches, true, change), {});
 }
 
 bool is_change(SpeedVerdict verdict) {
@@ -219,6 +236,12 @@ int trials_main(int argc, char** argv) {
   app.add_option("--seed", typed.seed, "Of the first trial (1)");
   app.add_flag("--apart", typed.apart, "Each GPU has launch noise of its own");
   app.add_flag("--outliers", typed.outliers, "How often show is right about GPUs that lie apart");
+  app.add_option("--calibrated", typed.calibrated,
+                 "The base holds the noise of so many other launches; 0: of its own")
+      ->check(CLI::Range(0, 100));
+  app.add_option("--between", typed.between,
+                 "How unlike metrics scatter: standard deviation of the logarithm (0.5)")
+      ->check(CLI::Range(0.0, 5.0));
   app.add_option("--write", typed.write, "Leave the reports of one trial in this folder instead");
   app.add_option("--slower", typed.write_slower, "With --write: percent that the first case loses")
       ->check(CLI::Range(0.0, 90.0));

@@ -1,0 +1,22 @@
+// Reads the keys of a calibration.
+#include "harness/verbs/calibration.hpp"
+
+#include <fmt/format.h>
+
+#include "harness/errors.hpp"
+#include "reports/compare/noise.hpp"
+#include "reports/store/report.hpp"
+
+namespace tidemark {
+
+std::map<std::string, double> calibration_in(const std::string& path) {
+  std::map<std::string, double> noise = stored_noise(read_report(path));
+  if (noise.empty()) {
+    throw UsageError(fmt::format(
+        "--noise {}: holds no calibration; 'tidemark run --calibrate' makes reports that do",
+        path));
+  }
+  return noise;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,15 @@
+// Work for all SMs that takes a chosen time: what a benchmark without units is slowed by.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace tidemark {
+
+/// Starts, on `stream`, fused multiply-adds on every SM for `ns` (at most 0.5 s; more is cut). What
+/// runs before it in the stream has ended by then. To the time comes that of a launch, some
+/// microseconds.
+void launch_spin(std::uint64_t ns, cudaStream_t stream);
+
+}  // namespace tidemark
