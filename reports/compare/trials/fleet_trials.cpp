@@ -1,5 +1,5 @@
 // Counts how often compare is right about synthetic fleets and prints the table of
-// reports/README.md; with --write it leaves the reports of one trial instead.
+// reports/compare/README.md; with --write it leaves the reports of one trial instead.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
