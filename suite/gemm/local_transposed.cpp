@@ -21,17 +21,23 @@ std::vector<Op> rows(const RunContext& context) {
   std::vector<Op> rows;
   std::size_t turn = 0;
   const auto add = [&](const Shape& shape, Major a, Major b, GemmElement element) {
-    rows.emplace_back(Gemm{.m = shape.m,
-                           .n = shape.n,
-                           .k = shape.k,
-                           .rows = {0, shape.m},
-                           .cols = {0, shape.n},
-                           .inputs = GemmInputs::small_integers,
-                           .output = kOutputs[turn % std::size(kOutputs)],
-                           .element = element,
-                           .a_major = a,
-                           .b_major = b,
-                           .beta = turn % 4 == 0 ? 1.0F : 0.0F});
+    Gemm gemm{.m = shape.m,
+              .n = shape.n,
+              .k = shape.k,
+              .rows = {0, shape.m},
+              .cols = {0, shape.n},
+              .inputs = GemmInputs::small_integers,
+              .output = kOutputs[turn % std::size(kOutputs)],
+              .element = element,
+              .a_major = a,
+              .b_major = b,
+              .beta = turn % 4 == 0 ? 1.0F : 0.0F};
+    if (turn % 5 == 3) {  // parts of wider matrices, too
+      gemm.lda = layout_of(gemm, GemmOperand::a).pitch + 16;
+      gemm.ldb = layout_of(gemm, GemmOperand::b).pitch + 8;
+      gemm.ldc = c_row_pitch(gemm) / c_element_bytes(gemm.output) + 8;
+    }
+    rows.emplace_back(gemm);
     ++turn;
   };
   for (const GemmElement element : {GemmElement::bf16, GemmElement::f16})

@@ -16,6 +16,7 @@
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/opponent/tune.hpp"
+#include "kernels/device.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark {
@@ -191,6 +192,11 @@ int run(const Options& options) {
     for (const EngineConfiguration& configuration : engine_configurations())
       fmt::print("{}\n", name_of(configuration));
     return 0;
+  }
+  if (visible_gpus().empty()) {
+    fmt::print(stderr,
+               "gemm_tune: CUDA shows no GPU here: run it on a machine with a Hopper GPU\n");
+    return 5;
   }
   return options.check.empty() ? tune_all(options) : check_one(options.check);
 }
