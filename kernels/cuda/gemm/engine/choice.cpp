@@ -59,6 +59,7 @@ constexpr std::array kConfigurations = {
     EngineConfiguration{.shape = kWidePair, .most_blocks = 128},
     EngineConfiguration{.shape = kWideStaged},
     // Several.
+    EngineConfiguration{.shape = kWidePair, .lead = 1, .early = true},
     EngineConfiguration{.shape = kWidePair, .lead = 1, .early = true, .streams_c = true},
     EngineConfiguration{.shape = kWidePair, .lead = 2, .early = true, .streams_c = true},
     EngineConfiguration{

@@ -2,6 +2,7 @@
 // where every order of summation gives the same bits.
 #include "kernels/cuda/gemm/engine/engine.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -50,10 +51,13 @@ void expect_like_reference(Gemm gemm) {
   ASSERT_EQ(engine.fault, DeviceFault::none) << engine.note;
   ASSERT_EQ(reference.fault, DeviceFault::none) << reference.note;
   ASSERT_EQ(engine.bytes.size(), reference.bytes.size());
-  const std::size_t element = c_element_bytes(asked.output);
-  for (std::size_t i = 0; i < engine.bytes.size(); ++i)
-    ASSERT_EQ(engine.bytes[i], reference.bytes[i])
-        << "row " << i / element / gemm.n << ", column " << i / element % gemm.n;
+  if (engine.bytes != reference.bytes) {
+    const auto [at, expected] =
+        std::mismatch(engine.bytes.begin(), engine.bytes.end(), reference.bytes.begin());
+    const auto element =
+        static_cast<std::uint64_t>(at - engine.bytes.begin()) / c_element_bytes(asked.output);
+    FAIL() << "first at row " << element / gemm.n << ", column " << element % gemm.n;
+  }
   expect_surroundings_intact(asked, engine);
 }
 

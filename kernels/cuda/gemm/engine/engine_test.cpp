@@ -80,9 +80,14 @@ TEST(EngineTables, GeneralKernelsCoverEveryTypeAndOrder) {
   EXPECT_EQ(kinds.size(), 2U * 2U * 2U * 3U);
 }
 
-TEST(EngineChoice, IsOfTheTableForEverySize) {
-  for (const std::uint64_t size : {1U, 100U, 1024U, 5000U, 16384U, 100000U})
-    EXPECT_TRUE(has_plain(chosen_configuration(size, size, size).shape, GemmOutput::bf16)) << size;
+// What is chosen is also tried, and so tested on a GPU.
+TEST(EngineChoice, IsAConfigurationForEverySize) {
+  const auto all = engine_configurations();
+  for (const std::uint64_t m : {1U, 100U, 1024U, 5000U, 16384U, 100000U})
+    for (const std::uint64_t k : {1U, 1024U, 8192U, 100000U}) {
+      const EngineConfiguration chosen = chosen_configuration(m, m, k);
+      EXPECT_NE(std::find(all.begin(), all.end(), chosen), all.end()) << name_of(chosen);
+    }
 }
 
 TEST(EngineChoice, ProductThatIsNotPlainGetsTheGeneralShape) {
