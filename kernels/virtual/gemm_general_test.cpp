@@ -193,7 +193,7 @@ TEST(GeneralGemm, RefusesWhatNoDeviceCan) {
   gemm.ldc = 67;
   EXPECT_EQ(refusal_of(gemm), "gemm: ldc: rows of C do not start on 16 bytes");
   gemm.ldc = 0;
-  gemm.lda = 79;
+  gemm.lda = 84;
   EXPECT_EQ(refusal_of(gemm), "gemm: lda is no multiple of 8: rows of A start on 16 bytes");
   gemm.lda = 0;
   gemm.b_major = Major::mn;
