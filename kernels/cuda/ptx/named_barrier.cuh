@@ -5,8 +5,8 @@
 
 namespace tidemark {
 
-/// Waits at hardware barrier `id` (1 to 15; 0 is __syncthreads) until `threads` threads have come to
-/// it, by this function or the next. All lanes of the warp. PTX ISA 9.0, 9.7.13.1.
+/// Waits at hardware barrier `id` (1 to 15; 0 is __syncthreads) until `threads` threads have come
+/// to it, by this function or the next. All lanes of the warp. PTX ISA 9.0, 9.7.13.1.
 template <std::uint32_t id, std::uint32_t threads>
 __device__ __forceinline__ void sync_at_barrier() {
   // Without "memory" the compiler may move accesses across the barrier.
