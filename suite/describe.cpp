@@ -149,6 +149,16 @@ Json json_of(const std::vector<Shard>& shards) {
   return list;
 }
 
+const char* engine_text(GemmEngine engine) {
+  if (engine == GemmEngine::tuned) return "tuned";
+  return engine == GemmEngine::fast ? "fast" : "reference";
+}
+
+const char* output_text(GemmOutput output) {
+  if (output == GemmOutput::f32) return "f32";
+  return output == GemmOutput::bf16 ? "bf16" : "f16";
+}
+
 Json json_of(const Gemm& gemm) {
   return {{"op", "gemm"},
           {"m", gemm.m},
@@ -157,9 +167,18 @@ Json json_of(const Gemm& gemm) {
           {"rows", json_of(gemm.rows)},
           {"cols", json_of(gemm.cols)},
           {"inputs", gemm.inputs == GemmInputs::normal ? "normal" : "small_integers"},
-          {"output", gemm.output == GemmOutput::f32 ? "f32" : "bf16"},
-          {"engine", gemm.engine == GemmEngine::fast ? "fast" : "reference"},
+          {"output", output_text(gemm.output)},
+          {"engine", engine_text(gemm.engine)},
           {"rung", name_of(gemm.rung)},
+          {"configuration", gemm.configuration},
+          {"element", gemm.element == GemmElement::bf16 ? "bf16" : "f16"},
+          {"a_major", gemm.a_major == Major::k ? "k" : "mn"},
+          {"b_major", gemm.b_major == Major::k ? "k" : "mn"},
+          {"lda", gemm.lda},
+          {"ldb", gemm.ldb},
+          {"ldc", gemm.ldc},
+          {"alpha", gemm.alpha},
+          {"beta", gemm.beta},
           {"seed", gemm.seed},
           {"transport", gemm.transport != nullptr},
           {"rank", gemm.rank},

@@ -115,6 +115,27 @@ TEST(Describe, WritesAGemmWithItsShards) {
   EXPECT_EQ(json["deadline_s"], 60);
 }
 
+TEST(Describe, WritesWhatAGemmAsksForBeyondAProduct) {
+  Gemm gemm;
+  gemm.output = GemmOutput::f16;
+  gemm.engine = GemmEngine::tuned;
+  gemm.configuration = 3;
+  gemm.element = GemmElement::f16;
+  gemm.b_major = Major::mn;
+  gemm.lda = 96;
+  gemm.beta = -0.5F;
+  const auto json = nlohmann::json::parse(describe(gemm));
+  EXPECT_EQ(json["output"], "f16");
+  EXPECT_EQ(json["engine"], "tuned");
+  EXPECT_EQ(json["configuration"], 3);
+  EXPECT_EQ(json["element"], "f16");
+  EXPECT_EQ(json["a_major"], "k");
+  EXPECT_EQ(json["b_major"], "mn");
+  EXPECT_EQ(json["lda"], 96);
+  EXPECT_EQ(json["alpha"], 1);
+  EXPECT_EQ(json["beta"], -0.5);
+}
+
 TEST(Describe, WritesATileRoundTripWithBothMapsAndWalks) {
   TileRoundTrip trip;
   trip.from.type = DataType::f32;

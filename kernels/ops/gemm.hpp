@@ -11,11 +11,12 @@
 
 namespace tidemark {
 
-enum class GemmOutput : std::uint8_t { f32, bf16 };
+enum class GemmOutput : std::uint8_t { f32, bf16, f16 };
 
 enum class GemmEngine : std::uint8_t {
   fast,       // CUDA: TMA + mbarrier + wgmma, warp specialized; virtual device: blocked loop
   reference,  // one thread an element, fp32 fused multiply-add in order of k: slow and plain
+  tuned,      // CUDA: one of many configurations of tile, cluster and ring; virtual device: as fast
 };
 
 /// A kernel of the ladder: each does the same product with one more of the chip's features than the
@@ -48,17 +49,18 @@ struct Range {
   std::uint64_t count = 0;
 };
 
-/// C = A B with A m x k, B k x n, bf16 inputs (gemm_element), fp32 accumulation. This rank computes
-/// C[rows, cols]. Both panels are kept K-major: the A panel is rows.count rows of k elements, the B
-/// panel cols.count rows (columns of B) of k elements; rows are padded to 16 bytes where 2 k is not
-/// a multiple of 16, and RunResult::note says so. The device makes the shards of `rank` with
-/// gemm_element and has `transport` gather the others (panel ids 0 for A, 1 for B). Without a
-/// transport it makes whole panels itself and ignores the shard lists.
-/// C is NaN-poisoned before (every byte 0xff), its rows c_row_pitch() apart, the padding behind
-/// their last column included, and has kGuardBytes of poison on both sides. RunResult::surroundings
-/// holds the front guard, the back guard and then the padding of all rows in order, rows.count
-/// times c_padding_bytes(): byte i of the guards is poison_byte({seed}, i), each byte of padding
-/// 0xff.
+/// C = alpha A B + beta C with A m x k, B k x n, bf16 inputs (gemm_element), fp32 accumulation;
+/// alpha 1 and beta 0 if not said. This rank computes C[rows, cols]. Both panels are kept K-major:
+/// the A panel is rows.count rows of k elements, the B panel cols.count rows (columns of B) of k
+/// elements; rows are padded to 16 bytes where 2 k is not a multiple of 16, and RunResult::note
+/// says so. The device makes the shards of `rank` with gemm_element and has `transport` gather the
+/// others (panel ids 0 for A, 1 for B). Without a transport it makes whole panels itself and
+/// ignores the shard lists. Where beta is 0, C is NaN-poisoned before (every byte 0xff), and never
+/// read; otherwise it holds gemm_value(GemmOperand::c) in its own type. Its rows are c_row_pitch()
+/// apart, the padding behind their last column is 0xff, and it has kGuardBytes of poison on both
+/// sides. RunResult::surroundings holds the front guard, the back guard and then the padding of all
+/// rows in order, rows.count times c_padding_bytes(): byte i of the guards is poison_byte({seed},
+/// i), each byte of padding 0xff.
 struct Gemm {
   std::uint64_t m = 0, n = 0, k = 0;
   Range rows{}, cols{};  // of C, this rank's; either may be empty
@@ -66,7 +68,18 @@ struct Gemm {
   GemmOutput output = GemmOutput::f32;
   GemmEngine engine = GemmEngine::fast;
   GemmRung rung = GemmRung::none;  // of GemmEngine::fast; the virtual device has no rungs
+  std::uint32_t configuration =
+      0;  // of GemmEngine::tuned: 0 what suits the sizes, else number
+          // 1, 2, ... of the CUDA device's table; the virtual one has none
   std::uint64_t seed = 0;
+
+  // What is_plain() excludes. Not on a rung, and not over a transport.
+  GemmElement element = GemmElement::bf16;  // of A and B
+  Major a_major = Major::k;                 // mn: A is kept as k rows of m elements
+  Major b_major = Major::k;                 // mn: B is kept as k rows of n elements
+  std::uint64_t lda = 0, ldb = 0, ldc = 0;  // elements from row to row, a multiple of 16 bytes;
+                                            // 0: the fewest whose rows start on 16 bytes
+  float alpha = 1, beta = 0;                // where alpha is 0, A and B are not read
 
   Transport* transport = nullptr;
   std::uint32_t rank = 0;
@@ -75,6 +88,13 @@ struct Gemm {
       everybody{};  // one row a rank: gathered as panel id 2, a barrier before each timed run
   double deadline_s = 60;  // bound of every wait for a shard and for the kernel
 };
+
+/// Whether `gemm` asks for no more than C = A B, all K-major, bf16, packed: what every rung does.
+inline bool is_plain(const Gemm& gemm) {
+  return gemm.k != 0 && gemm.element == GemmElement::bf16 && gemm.output != GemmOutput::f16 &&
+         gemm.a_major == Major::k && gemm.b_major == Major::k && gemm.lda == 0 && gemm.ldb == 0 &&
+         gemm.ldc == 0 && gemm.alpha == 1 && gemm.beta == 0;
+}
 
 constexpr std::uint64_t c_element_bytes(GemmOutput output) {
   return output == GemmOutput::f32 ? 4 : 2;
@@ -92,5 +112,46 @@ constexpr std::uint64_t c_padding_bytes(std::uint64_t cols, GemmOutput output) {
 }
 static_assert(c_row_pitch(5, GemmOutput::f32) == 32 && c_padding_bytes(5, GemmOutput::f32) == 12);
 static_assert(c_row_pitch(8, GemmOutput::bf16) == 16 && c_padding_bytes(8, GemmOutput::bf16) == 0);
+
+/// The same for a Gemm, which may say how far apart its rows of C are.
+inline std::uint64_t c_row_pitch(const Gemm& gemm) {
+  return gemm.ldc != 0 ? gemm.ldc * c_element_bytes(gemm.output)
+                       : c_row_pitch(gemm.cols.count, gemm.output);
+}
+inline std::uint64_t c_padding_bytes(const Gemm& gemm) {
+  return c_row_pitch(gemm) - gemm.cols.count * c_element_bytes(gemm.output);
+}
+
+/// How an operand lies in memory: `rows` rows of `elements`, `pitch` elements apart.
+struct OperandLayout {
+  std::uint64_t rows = 0, elements = 0, pitch = 0;
+};
+inline OperandLayout layout_of(const Gemm& gemm, GemmOperand operand) {
+  const bool is_a = operand == GemmOperand::a;
+  const std::uint64_t indices = is_a ? gemm.rows.count : gemm.cols.count;
+  const bool k_major = (is_a ? gemm.a_major : gemm.b_major) == Major::k;
+  OperandLayout layout{.rows = k_major ? indices : gemm.k,
+                       .elements = k_major ? gemm.k : indices,
+                       .pitch = is_a ? gemm.lda : gemm.ldb};
+  if (layout.pitch == 0) layout.pitch = (layout.elements + 7) / 8 * 8;
+  return layout;
+}
+
+/// Why no device can run `gemm`, or nothing: "lda is 7, ...".
+inline std::string_view layout_refusal(const Gemm& gemm) {
+  const OperandLayout a = layout_of(gemm, GemmOperand::a);
+  const OperandLayout b = layout_of(gemm, GemmOperand::b);
+  if (a.pitch < a.elements) return "lda is shorter than a row of A";
+  if (b.pitch < b.elements) return "ldb is shorter than a row of B";
+  if (a.pitch % 8 != 0) return "lda is no multiple of 8: rows of A start on 16 bytes";
+  if (b.pitch % 8 != 0) return "ldb is no multiple of 8: rows of B start on 16 bytes";
+  if (gemm.ldc != 0 && gemm.ldc < gemm.cols.count) return "ldc is shorter than a row of C";
+  if (c_row_pitch(gemm) % 16 != 0) return "ldc: rows of C do not start on 16 bytes";
+  if (is_plain(gemm)) return {};
+  if (gemm.rung != GemmRung::none) return "a rung of the ladder does C = A B^T with bf16 only";
+  if (gemm.transport != nullptr)
+    return "over a transport only C = A B with packed, K-major panels of bf16 is multiplied";
+  return {};
+}
 
 }  // namespace tidemark

@@ -17,9 +17,6 @@ namespace tidemark {
 
 inline constexpr std::uint32_t kConsumeM = 64;  // rows of every wgmma
 
-/// Which index of an operand is contiguous in memory.
-enum class Major : std::uint8_t { k, mn };
-
 /// How one operand is laid out, and how the descriptor says that it is.
 struct ConsumedOperand {
   Major major = Major::k;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,20 +36,50 @@ struct Workspace {
   GemmBlock block;
 };
 
+/// An element of C in its own type.
+void write_c(const GemmBlock& c, std::uint64_t row, std::uint64_t col, float value) {
+  std::uint8_t* const to = c.bytes.data() + c.offset_of(row, col);
+  if (c.output == GemmOutput::f32) {
+    std::memcpy(to, &value, sizeof value);
+    return;
+  }
+  const std::uint16_t bits = c.output == GemmOutput::bf16 ? to_bf16(value) : to_f16(value);
+  std::memcpy(to, &bits, sizeof bits);
+}
+
+/// C as it is before the product, where that matters.
+void fill_c(const Gemm& gemm, const GemmBlock& c) {
+  if (gemm.beta == 0) return;
+  for (std::uint64_t row = 0; row < c.rows; ++row)
+    for (std::uint64_t col = 0; col < c.cols; ++col)
+      write_c(c, row, col,
+              gemm_value(gemm.inputs, GemmOperand::c, gemm.seed, gemm.rows.first + row,
+                         gemm.cols.first + col));
+}
+
 Workspace make_workspace(const Gemm& gemm) {
+  if (const std::string_view refusal = layout_refusal(gemm); !refusal.empty())
+    throw Error(fmt::format("gemm: {}", refusal));
   check_block(gemm.rows, gemm.m, "rows");
   check_block(gemm.cols, gemm.n, "columns");
-  const std::uint64_t size = gemm.rows.count * c_row_pitch(gemm.cols.count, gemm.output);
+  const std::uint64_t size = gemm.rows.count * c_row_pitch(gemm);
   Workspace space{.a = make_gemm_panel(gemm, GemmOperand::a),
                   .b = make_gemm_panel(gemm, GemmOperand::b),
                   .c = std::vector<std::uint8_t>(size + 2 * kGuardBytes, 0xff),
-                  .block = {gemm.output, gemm.rows.count, gemm.cols.count, {}}};
+                  .block = {.output = gemm.output,
+                            .rows = gemm.rows.count,
+                            .cols = gemm.cols.count,
+                            .bytes = {},
+                            .alpha = gemm.alpha,
+                            .beta = gemm.beta,
+                            .ldc = gemm.ldc}};
   const Payload payload{.seed = gemm.seed};
   for (std::uint64_t i = 0; i < kGuardBytes; ++i) {
     space.c[i] = poison_byte(payload, i);
     space.c[kGuardBytes + size + i] = poison_byte(payload, kGuardBytes + i);
   }
   space.block.bytes = space.c;
+  fill_c(gemm, space.block);
   return space;
 }
 
@@ -56,6 +87,7 @@ Workspace make_workspace(const Gemm& gemm) {
 /// stay: what those samples wrote there is to be found.
 void poison_again(const Gemm& gemm, Workspace& space) {
   std::fill(space.c.begin() + kGuardBytes, space.c.end() - kGuardBytes, std::uint8_t{0xff});
+  fill_c(gemm, space.block);
   poison_foreign_shards(space.a, gemm.rank);
   poison_foreign_shards(space.b, gemm.rank);
 }
@@ -77,8 +109,8 @@ void read_back(const Workspace& space, RunResult& result) {
 
 std::string note_of(const Gemm& gemm, const GemmPanel& panel) {
   std::string note =
-      gemm.engine == GemmEngine::fast ? "virtual blocked loop" : "virtual plain loop";
-  if (panel.pitch != panel.k)
+      gemm.engine == GemmEngine::reference ? "virtual plain loop" : "virtual blocked loop";
+  if (panel.plain && panel.pitch != panel.k)
     note += fmt::format("; rows of {} elements padded to {}", panel.k, panel.pitch);
   return note;
 }
@@ -100,10 +132,10 @@ std::string wait_for_everybody(const Gemm& gemm, std::vector<std::byte>& rows) {
 }
 
 void multiply(const Gemm& gemm, const Workspace& space, Fault fault) {
-  if (gemm.engine == GemmEngine::fast)
-    multiply_blocked(space.a, space.b, space.block, fault);
-  else
+  if (gemm.engine == GemmEngine::reference)
     multiply_plain(space.a, space.b, space.block);
+  else
+    multiply_blocked(space.a, space.b, space.block, fault);
 }
 
 double nanoseconds(std::chrono::steady_clock::duration duration) {

@@ -29,6 +29,15 @@ inline constexpr Fault kFaultGemmStaleStage{218};
 inline constexpr Fault kFaultGemmBitFlip{219};
 inline constexpr Fault kFaultGemmTileTwice{220};
 inline constexpr Fault kFaultGemmPaddingWritten{221};
+inline constexpr Fault kFaultGemmUnusedRead{222};
+inline constexpr Fault kFaultGemmBetaIgnored{223};
+inline constexpr Fault kFaultGemmAlphaIgnored{224};
+inline constexpr Fault kFaultGemmAlphaTwice{225};
+inline constexpr Fault kFaultGemmMajorIgnored{226};
+inline constexpr Fault kFaultGemmPackedRows{227};
+inline constexpr Fault kFaultGemmPackedC{228};
+inline constexpr Fault kFaultGemmTypeIgnored{229};
+inline constexpr Fault kFaultGemmNothingDone{230};
 
 /// All of the above, in the order of their values.
 std::span<const FaultInfo> gemm_faults();

@@ -57,17 +57,33 @@ struct Reader {
     return row;
   }
 
+  /// Where in memory element (row, k) is looked for.
+  std::uint64_t index_read_for(std::uint64_t row, std::uint64_t k) const {
+    std::uint64_t apart = panel.pitch;
+    if (fault == kFaultGemmPackedRows)
+      apart = (((panel.major == Major::k ? panel.k : panel.rows) + 7) / 8) * 8;
+    if (fault == kFaultGemmMajorIgnored && panel.major == Major::mn) {
+      // The square of 64 is read along its other side, as far as there is an element.
+      const std::uint64_t turned_row = row / kTile * kTile + k % kTile;
+      const std::uint64_t turned_k = k / kTile * kTile + row % kTile;
+      if (turned_row < panel.rows && turned_k < panel.k)
+        return panel.index_of(turned_row, turned_k, apart);
+    }
+    return panel.index_of(row, k, apart);
+  }
+
   float element(std::uint64_t row, std::uint64_t k) const {
     const bool is_a = operand == GemmOperand::a;
     if (!is_a && fault == kFaultGemmShardStale) {
       const Shard shard = last_shard(panel);
       if (row + 1 == shard.first_row + shard.rows) return std::numeric_limits<float>::quiet_NaN();
     }
-    if (fault == kFaultGemmPadding && k >= panel.k) return 1.0F;
+    if (k >= panel.k) return fault == kFaultGemmPadding ? 1.0F : 0.0F;
     if (fault == kFaultGemmLastProduct && k + 1 == panel.k) return 0.0F;
-    std::uint16_t bits = panel.elements[row_read_for(row) * panel.pitch + k];
+    std::uint16_t bits = panel.elements[index_read_for(row_read_for(row), k)];
     if (is_a && fault == kFaultGemmBitFlip && row == panel.rows / 2 && k == panel.k / 2) bits ^= 1U;
-    return from_bf16(bits);
+    const bool as_bf16 = fault == kFaultGemmTypeIgnored;
+    return from_element(as_bf16 ? GemmElement::bf16 : panel.element, bits);
   }
 };
 
@@ -78,7 +94,7 @@ void read_rows(const Reader& reader, std::uint64_t first, std::uint64_t k, std::
     const std::uint64_t row = first + i;
     if (row >= reader.panel.rows) {
       to[i].fill(0.0F);
-    } else if (reader.fault == kNoFault) {
+    } else if (reader.fault == kNoFault && reader.panel.plain) {
       const std::uint16_t* from = reader.panel.elements.data() + row * reader.panel.pitch + k;
       for (std::uint64_t d = 0; d < depth; ++d) to[i][d] = from_bf16(from[d]);
     } else {
@@ -109,7 +125,7 @@ void sum_tile(const Reader& a, const Reader& b, std::uint64_t row, std::uint64_t
   const Fault fault = a.fault;
   // The padding is multiplied too: zeros add nothing, and an engine that moves 16 bytes at a time
   // cannot help it.
-  std::uint64_t end = a.panel.pitch;
+  std::uint64_t end = (a.panel.k + 7) / 8 * 8;
   if (fault == kFaultGemmTailBlock) end = a.panel.k / kDepth * kDepth;
   Block block{};
   std::array<std::array<float, kDepth>, kTile> turned{};
@@ -128,21 +144,56 @@ void sum_tile(const Reader& a, const Reader& b, std::uint64_t row, std::uint64_t
   }
 }
 
+float read_element(const GemmBlock& c, std::uint64_t row, std::uint64_t col) {
+  const std::uint8_t* const from = c.bytes.data() + c.offset_of(row, col);
+  if (c.output == GemmOutput::f32) {
+    float value = 0;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  }
+  std::uint16_t bits = 0;
+  std::memcpy(&bits, from, sizeof bits);
+  return c.output == GemmOutput::bf16 ? from_bf16(bits) : from_f16(bits);
+}
+
+/// alpha sum + beta C.
+float blended(const GemmBlock& c, std::uint64_t row, std::uint64_t col, float sum, Fault fault) {
+  const float alpha = fault == kFaultGemmAlphaIgnored ? 1.0F : c.alpha;
+  const bool reads = c.beta != 0 || fault == kFaultGemmUnusedRead;
+  if (!reads || fault == kFaultGemmBetaIgnored) return alpha * sum;
+  const float old = read_element(c, row, col);
+  if (fault == kFaultGemmAlphaTwice) return alpha * (sum + c.beta * old);
+  return std::fma(c.beta, old, alpha * sum);
+}
+
+std::uint16_t narrowed(GemmOutput output, float value, Fault fault) {
+  const bool cut = fault == kFaultGemmTruncated;
+  if (output == GemmOutput::bf16) {
+    const auto upper = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
+    if (cut) return upper;
+    return std::isnan(value) ? std::uint16_t{0x7fc0} : to_bf16(value);
+  }
+  const std::uint16_t nearest = to_f16(value);
+  const bool away = std::abs(from_f16(nearest)) > std::abs(value);
+  return static_cast<std::uint16_t>(cut && away ? nearest - 1 : nearest);
+}
+
 void store_element(const GemmBlock& c, std::uint64_t row, std::uint64_t col, float sum,
                    Fault fault) {
+  float value = blended(c, row, col, sum, fault);
   std::uint8_t* to = c.bytes.data() + c.offset_of(row, col);
+  if (fault == kFaultGemmPackedC)
+    to = c.bytes.data() + kGuardBytes + row * c_row_pitch(c.cols, c.output) +
+         col * c_element_bytes(c.output);
   const bool middle = row == c.rows / 2 && col == c.cols / 2;
   const std::uint32_t ulp = fault == kFaultGemmUlp && middle ? 1 : 0;
-  if (fault == kFaultGemmOffByOne && middle) sum += 1.0F;
+  if (fault == kFaultGemmOffByOne && middle) value += 1.0F;
   if (c.output == GemmOutput::f32) {
-    const std::uint32_t bits = std::bit_cast<std::uint32_t>(sum) + ulp;
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(value) + ulp;
     std::memcpy(to, &bits, sizeof bits);
     return;
   }
-  std::uint16_t bits = std::isnan(sum) ? std::uint16_t{0x7fc0} : to_bf16(sum);
-  if (fault == kFaultGemmTruncated)
-    bits = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(sum) >> 16);
-  bits = static_cast<std::uint16_t>(bits + ulp);
+  const auto bits = static_cast<std::uint16_t>(narrowed(c.output, value, fault) + ulp);
   std::memcpy(to, &bits, sizeof bits);
 }
 
@@ -166,7 +217,7 @@ void store_outside(const GemmBlock& c, Fault fault) {
   };
   if (fault == kFaultGemmFrontGuard) c.bytes[kGuardBytes - 1] = 0;
   if (fault == kFaultGemmBackGuard) clear_element(c.rows, 0);
-  if (fault == kFaultGemmPaddingWritten && c_padding_bytes(c.cols, c.output) > 0)
+  if (fault == kFaultGemmPaddingWritten && c.pitch() > c.cols * c_element_bytes(c.output))
     clear_element(c.rows - 1, c.cols);
 }
 
@@ -175,6 +226,8 @@ void store_outside(const GemmBlock& c, Fault fault) {
 void multiply_blocked(const GemmPanel& a, const GemmPanel& b, const GemmBlock& c, Fault fault) {
   const Reader read_a{a, GemmOperand::a, fault};
   const Reader read_b{b, GemmOperand::b, fault};
+  const bool multiplies = c.alpha != 0 && a.k != 0;
+  if (!multiplies && fault == kFaultGemmNothingDone) return;
   Sums sums{};
   std::uint64_t tiles_done = 0;
   for (std::uint64_t row = 0; row < c.rows; row += kTile) {
@@ -182,7 +235,7 @@ void multiply_blocked(const GemmPanel& a, const GemmPanel& b, const GemmBlock& c
       const bool last = row + kTile >= c.rows && col + kTile >= c.cols;
       const Sums before = sums;
       if (fault != kFaultGemmNotCleared || tiles_done != 1) sums = {};
-      sum_tile(read_a, read_b, row, col, sums);
+      if (multiplies) sum_tile(read_a, read_b, row, col, sums);
       if (fault == kFaultGemmTileTwice && last && tiles_done > 0) sums = before;
       if (fault != kFaultGemmTileUnwritten || !last) store_tile(c, row, col, sums, fault);
       ++tiles_done;
@@ -195,9 +248,10 @@ void multiply_plain(const GemmPanel& a, const GemmPanel& b, const GemmBlock& c) 
   for (std::uint64_t i = 0; i < c.rows; ++i) {
     for (std::uint64_t j = 0; j < c.cols; ++j) {
       float sum = 0;
-      for (std::uint64_t k = 0; k < a.k; ++k)
-        sum = std::fma(from_bf16(a.elements[i * a.pitch + k]),
-                       from_bf16(b.elements[j * b.pitch + k]), sum);
+      const std::uint64_t end = c.alpha == 0 ? 0 : a.k;
+      for (std::uint64_t k = 0; k < end; ++k)
+        sum = std::fma(from_element(a.element, a.elements[a.index_of(i, k, a.pitch)]),
+                       from_element(b.element, b.elements[b.index_of(j, k, b.pitch)]), sum);
       store_element(c, i, j, sum, kNoFault);
     }
   }

@@ -11,14 +11,18 @@
 
 namespace tidemark {
 
-/// C of this rank, row-major, in the output type. `bytes` is all of the allocation: guard, rows
-/// each followed by its padding, guard.
+/// C of this rank, row-major, in the output type, and what it is to become: alpha A B + beta C.
+/// `bytes` is all of the allocation: guard, rows each followed by its padding, guard.
 struct GemmBlock {
   GemmOutput output = GemmOutput::f32;
   std::uint64_t rows = 0, cols = 0;
   std::span<std::uint8_t> bytes;
+  float alpha = 1, beta = 0;
+  std::uint64_t ldc = 0;  // elements from row to row; 0: the fewest whose rows start on 16 bytes
 
-  std::uint64_t pitch() const { return c_row_pitch(cols, output); }
+  std::uint64_t pitch() const {
+    return ldc != 0 ? ldc * c_element_bytes(output) : c_row_pitch(cols, output);
+  }
   /// Where in `bytes` element (row, col) lies; col may be one in the padding.
   std::uint64_t offset_of(std::uint64_t row, std::uint64_t col) const {
     return kGuardBytes + row * pitch() + col * c_element_bytes(output);

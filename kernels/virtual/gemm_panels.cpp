@@ -13,7 +13,6 @@ namespace tidemark {
 namespace {
 
 constexpr auto kPollEvery = std::chrono::microseconds(50);
-constexpr std::uint64_t kElementsIn16Bytes = 8;
 
 /// Aborts the transport on the way out unless told that everything arrived: after a time-out the
 /// panels are freed, and a peer's late rows would land in freed memory.
@@ -57,9 +56,11 @@ std::string missing(const Awaited& awaited, double seconds) {
 void write_shard(GemmPanel& panel, const Gemm& gemm, GemmOperand operand, const Shard& shard) {
   const Range& range = operand == GemmOperand::a ? gemm.rows : gemm.cols;
   for (std::uint64_t row = shard.first_row; row < shard.first_row + shard.rows; ++row) {
-    std::uint16_t* to = panel.elements.data() + row * panel.pitch;
     for (std::uint64_t k = 0; k < panel.k; ++k)
-      to[k] = gemm_element(gemm.inputs, operand, gemm.seed, range.first + row, k);
+      panel.elements[panel.index_of(row, k, panel.pitch)] =
+          gemm_element(gemm.inputs, operand, gemm.seed, range.first + row, k, panel.element);
+    if (!panel.plain) continue;
+    std::uint16_t* const to = panel.elements.data() + row * panel.pitch;
     std::fill(to + panel.k, to + panel.pitch, std::uint16_t{0});
   }
 }
@@ -68,14 +69,17 @@ void write_shard(GemmPanel& panel, const Gemm& gemm, GemmOperand operand, const 
 
 GemmPanel make_gemm_panel(const Gemm& gemm, GemmOperand operand) {
   const bool is_a = operand == GemmOperand::a;
-  GemmPanel panel{
-      .rows = is_a ? gemm.rows.count : gemm.cols.count,
-      .k = gemm.k,
-      .pitch = (gemm.k + kElementsIn16Bytes - 1) / kElementsIn16Bytes * kElementsIn16Bytes,
-      .elements = {},
-      .shards = is_a ? gemm.a_shards : gemm.b_shards};
+  const OperandLayout layout = layout_of(gemm, operand);
+  GemmPanel panel{.rows = is_a ? gemm.rows.count : gemm.cols.count,
+                  .k = gemm.k,
+                  .pitch = layout.pitch,
+                  .elements = {},
+                  .shards = is_a ? gemm.a_shards : gemm.b_shards,
+                  .major = is_a ? gemm.a_major : gemm.b_major,
+                  .element = gemm.element,
+                  .plain = is_plain(gemm)};
   if (gemm.transport == nullptr) panel.shards = {{gemm.rank, 0, panel.rows}};
-  panel.elements.assign(panel.rows * panel.pitch, 0xffff);
+  panel.elements.assign(layout.rows * layout.pitch, 0xffff);
   for (const Shard& shard : panel.shards) {
     if (shard.first_row > panel.rows || shard.rows > panel.rows - shard.first_row)
       throw Error(fmt::format("panel {}: shard of rank {} covers rows {} to {}, the panel has {}",

@@ -17,13 +17,23 @@ inline constexpr std::uint32_t kPanelA = 0;
 inline constexpr std::uint32_t kPanelB = 1;
 inline constexpr std::uint32_t kPanelEverybody = 2;
 
-/// Rows of K elements, as bf16 bits. What no shard has filled in is 0xffff, a NaN.
+/// One operand as bits of its type: `rows` rows of k elements, or k rows of `rows` where it is
+/// MN-major. What no shard has filled in is 0xffff, a NaN, and so is the padding behind the rows of
+/// an operand that is_plain() excludes; behind others it is zero.
 struct GemmPanel {
   std::uint64_t rows = 0;
   std::uint64_t k = 0;
-  std::uint64_t pitch = 0;  // elements from row to row: k rounded up to 16 bytes; padding is zero
+  std::uint64_t pitch = 0;  // elements from row to row of memory
   std::vector<std::uint16_t> elements;
   std::vector<Shard> shards;  // without a transport one shard, the whole panel
+  Major major = Major::k;
+  GemmElement element = GemmElement::bf16;
+  bool plain = true;
+
+  /// Where element (row, k) is kept if rows are `apart` elements apart.
+  std::uint64_t index_of(std::uint64_t row, std::uint64_t at_k, std::uint64_t apart) const {
+    return major == Major::k ? row * apart + at_k : at_k * apart + row;
+  }
 };
 
 /// Makes the rows of one operand that this rank owns; all of them without a transport.

@@ -12,7 +12,7 @@
 namespace tidemark {
 
 constexpr std::uint64_t element_bytes(GemmOutput output) {
-  return output == GemmOutput::f32 ? 4 : 2;
+  return output == GemmOutput::f32 ? 4 : 2;  // bf16 and f16
 }
 
 /// Bits of element (row, col), counted inside the block.

@@ -20,6 +20,11 @@ constexpr std::uint64_t kSamples = 64;
 constexpr std::uint64_t kLargestProduct = 9;  // of two small integers, 3 x 3
 constexpr std::uint64_t kColumnsInCache = 32;
 
+float value_of(const Gemm& gemm, GemmOperand which, std::uint64_t row, std::uint64_t k) {
+  return from_element(gemm.element,
+                      gemm_element(gemm.inputs, which, gemm.seed, row, k, gemm.element));
+}
+
 /// Rows of one operand as T, each element exactly.
 template <class T>
 std::vector<T> operand(const Gemm& gemm, GemmOperand which, const Range& range) {
@@ -27,10 +32,22 @@ std::vector<T> operand(const Gemm& gemm, GemmOperand which, const Range& range) 
   in_parallel(range.count, rows.size(), [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t i = first; i < last; ++i)
       for (std::uint64_t k = 0; k < gemm.k; ++k)
-        rows[i * gemm.k + k] = static_cast<T>(
-            from_bf16(gemm_element(gemm.inputs, which, gemm.seed, range.first + i, k)));
+        rows[i * gemm.k + k] = static_cast<T>(value_of(gemm, which, range.first + i, k));
   });
   return rows;
+}
+
+/// C(i, j) of the block as it was before the product, in its own type.
+double old_value(const Gemm& gemm, std::uint64_t i, std::uint64_t j) {
+  if (gemm.beta == 0) return 0;  // whatever is there, it is not read
+  const float value =
+      gemm_value(gemm.inputs, GemmOperand::c, gemm.seed, gemm.rows.first + i, gemm.cols.first + j);
+  return element_value(gemm.output, element_of(gemm.output, value));
+}
+
+/// alpha sum + beta C(i, j).
+double blended(const Gemm& gemm, double sum, std::uint64_t i, std::uint64_t j) {
+  return double{gemm.alpha} * sum + double{gemm.beta} * old_value(gemm, i, j);
 }
 
 std::int32_t dot(std::span<const std::int16_t> a, std::span<const std::int16_t> b) {
@@ -50,15 +67,17 @@ double dot(std::span<const float> a, std::span<const float> b) {
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-/// Half a unit in the last place of bf16 at `magnitude`: its 8 significant bits (IEEE 754 RNE).
-double half_ulp(double magnitude) {
+/// Half a unit in the last place at `magnitude` (IEEE 754 RNE): bf16 has 8 significant bits, fp16
+/// 11 and none below 2^-24.
+double half_ulp(GemmOutput output, double magnitude) {
   int exponent = 0;
   std::frexp(magnitude, &exponent);  // magnitude = f 2^exponent, 0.5 <= f < 1
-  return std::ldexp(1.0, exponent - 9);
+  if (output == GemmOutput::bf16) return std::ldexp(1.0, exponent - 9);
+  return std::ldexp(1.0, std::max(exponent - 12, -25));
 }
 
 bool within(GemmOutput output, double expected, double actual, double bound) {
-  if (output == GemmOutput::bf16) bound += half_ulp(std::abs(expected) + bound);
+  if (output != GemmOutput::f32) bound += half_ulp(output, std::abs(expected) + bound);
   return std::abs(actual - expected) <= bound;
 }
 
@@ -91,8 +110,9 @@ struct Judged {
   bool right = false;
 };
 
-Judged judge_exact(GemmOutput output, std::int32_t sum, std::uint32_t actual) {
-  const std::uint32_t expected = element_of(output, static_cast<float>(sum));
+/// `value` is exact in fp32.
+Judged judge_exact(GemmOutput output, double value, std::uint32_t actual) {
+  const std::uint32_t expected = element_of(output, static_cast<float>(value));
   return {expected, same_element(output, expected, actual)};
 }
 
@@ -108,8 +128,7 @@ std::vector<double> norms(const Gemm& gemm, GemmOperand which, const Range& rang
     for (std::uint64_t i = first; i < last; ++i) {
       double squares = 0;
       for (std::uint64_t k = 0; k < gemm.k; ++k) {
-        const double value =
-            from_bf16(gemm_element(gemm.inputs, which, gemm.seed, range.first + i, k));
+        const double value = value_of(gemm, which, range.first + i, k);
         squares += value * value;
       }
       result[i] = std::sqrt(squares);
@@ -129,7 +148,14 @@ Range sampled(std::uint64_t extent, std::uint64_t first, std::uint64_t hash, std
 }  // namespace
 
 bool is_exact(const Gemm& gemm) {
-  return gemm.inputs == GemmInputs::small_integers && gemm.k <= (1U << 24) / kLargestProduct;
+  if (gemm.inputs != GemmInputs::small_integers) return false;
+  if (gemm.alpha == 1 && gemm.beta == 0) return gemm.k <= (1U << 24) / kLargestProduct;
+  const double alpha = 4 * std::abs(double{gemm.alpha});
+  const double beta = 4 * std::abs(double{gemm.beta});
+  const bool quarters =
+      alpha == std::floor(alpha) && beta == std::floor(beta) && alpha <= 16 && beta <= 16;
+  const double most = static_cast<double>(gemm.k * kLargestProduct) * std::max(alpha, 4.0);
+  return quarters && most + 3 * beta <= double{1U << 24};
 }
 
 double sum_error_bound(std::uint64_t k, double norm_a, double norm_b) {
@@ -143,9 +169,9 @@ std::vector<Miscompare> verify_exactly(const Gemm& gemm, const RunResult& result
   const auto b = operand<std::int16_t>(gemm, GemmOperand::b, gemm.cols);
   const WrongElements wrong =
       check_all(gemm, result, gemm.k, [&](std::uint64_t i, std::uint64_t j, std::uint32_t actual) {
-        return judge_exact(gemm.output,
-                           dot({a.data() + i * gemm.k, gemm.k}, {b.data() + j * gemm.k, gemm.k}),
-                           actual);
+        const std::int32_t sum =
+            dot({a.data() + i * gemm.k, gemm.k}, {b.data() + j * gemm.k, gemm.k});
+        return judge_exact(gemm.output, blended(gemm, sum, i, j), actual);
       });
   if (wrong.count == 0) return {};
   return {miscompare_of(gemm, wrong, row_index)};
@@ -160,7 +186,13 @@ std::vector<Miscompare> verify_within_bound(const Gemm& gemm, const RunResult& r
   const WrongElements wrong =
       check_all(gemm, result, gemm.k, [&](std::uint64_t i, std::uint64_t j, std::uint32_t actual) {
         const double sum = dot({a.data() + i * gemm.k, gemm.k}, {b.data() + j * gemm.k, gemm.k});
-        return judge_near(gemm.output, sum, sum_error_bound(gemm.k, norm_a[i], norm_b[j]), actual);
+        const double expected = blended(gemm, sum, i, j);
+        double bound = sum_error_bound(gemm.k, norm_a[i], norm_b[j]);
+        // alpha times the sum and beta times C are each rounded once more.
+        if (!is_plain(gemm))
+          bound = std::abs(double{gemm.alpha}) * bound +
+                  std::ldexp(std::abs(expected) + std::abs(double{gemm.alpha} * sum), -23);
+        return judge_near(gemm.output, expected, bound, actual);
       });
   if (wrong.count == 0) return {};
   return {miscompare_of(gemm, wrong, row_index)};
@@ -198,7 +230,7 @@ std::vector<Miscompare> verify_samples(const Gemm& gemm, const RunResult& result
     const double sum = dot(a, b);
     const Judged judged =
         is_exact(gemm)
-            ? judge_exact(gemm.output, static_cast<std::int32_t>(sum), actual)
+            ? judge_exact(gemm.output, sum, actual)
             : judge_near(gemm.output, sum,
                          sum_error_bound(gemm.k, std::sqrt(dot(a, a)), std::sqrt(dot(b, b))),
                          actual);

@@ -10,7 +10,8 @@
 
 namespace tidemark {
 
-/// Whether every order of summation gives the same fp32: integers below 2^24 are exact in it.
+/// Whether every order of summation gives the same fp32: integers below 2^24 are exact in it, and
+/// with alpha and beta, multiples of a quarter up to 4, quarters that are no more in number.
 bool is_exact(const Gemm& gemm);
 
 /// Every element against a product in whole numbers: C must be the exact sum, bf16 output that sum

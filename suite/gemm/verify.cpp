@@ -26,6 +26,7 @@ std::uint64_t block_bytes(const Gemm& gemm) {
 }
 
 bool host_computes_all(const Gemm& gemm) {
+  if (!is_plain(gemm)) return true;  // the other checks know C = A B only
   const std::uint64_t limit = is_exact(gemm) ? kExactProducts : kRealProducts;
   return gemm.rows.count * gemm.cols.count * gemm.k <= limit &&
          (gemm.rows.count + gemm.cols.count) * gemm.k <= kOperandElements;
@@ -72,7 +73,7 @@ std::vector<Miscompare> verify_guards(const Gemm& gemm, const RunResult& result,
 }
 
 std::uint64_t surroundings_bytes(const Gemm& gemm) {
-  return 2 * kGuardBytes + gemm.rows.count * c_padding_bytes(gemm.cols.count, gemm.output);
+  return 2 * kGuardBytes + gemm.rows.count * c_padding_bytes(gemm);
 }
 
 /// The bytes between the last column of a row and the next row, which only the poisoning may write.
@@ -90,7 +91,7 @@ std::vector<Miscompare> verify_padding(const Gemm& gemm, const RunResult& result
     ++miscompare.wrong_bytes;
   }
   if (miscompare.wrong_bytes == 0) return {};
-  const std::uint64_t padding = c_padding_bytes(gemm.cols.count, gemm.output);
+  const std::uint64_t padding = c_padding_bytes(gemm);
   const std::uint64_t at = miscompare.first_offset - 2 * kGuardBytes;
   const std::uint64_t end = gemm.cols.first + gemm.cols.count;  // of the block's columns
   const std::uint64_t row = gemm.rows.first + at / padding;

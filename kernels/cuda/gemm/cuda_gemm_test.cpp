@@ -22,10 +22,18 @@ std::string error_of(const Gemm& gemm) {
 
 Gemm eight_cubed() { return {.m = 8, .n = 8, .k = 8, .rows = {0, 8}, .cols = {0, 8}}; }
 
-TEST(GemmRefusal, NothingToSum) {
+TEST(GemmRefusal, RowsOfAThatOverlap) {
   Gemm gemm = eight_cubed();
-  gemm.k = 0;
-  EXPECT_EQ(error_of(gemm), "gemm: k is 0, there is nothing to sum: give k of at least 1");
+  gemm.k = 24;
+  gemm.lda = 16;
+  EXPECT_EQ(error_of(gemm), "gemm: lda is shorter than a row of A");
+}
+
+TEST(GemmRefusal, RungAskedForWhatItCannotDo) {
+  Gemm gemm = eight_cubed();
+  gemm.rung = GemmRung::ring;
+  gemm.beta = 1;
+  EXPECT_EQ(error_of(gemm), "gemm: a rung of the ladder does C = A B^T with bf16 only");
 }
 
 TEST(GemmRefusal, BlockOutsideC) {

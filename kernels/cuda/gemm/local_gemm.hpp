@@ -20,6 +20,14 @@ struct LocalGemm {
   std::uint64_t ldc = 0;    // elements from one row of C to the next; rows start on 16 bytes
   std::uint64_t m = 0, n = 0, k = 0;
   GemmOutput output = GemmOutput::f32;
+
+  // What the engine of engine/ can do beyond that; the ladder and the reference cannot.
+  GemmElement element = GemmElement::bf16;
+  Major a_major = Major::k, b_major = Major::k;  // mn: k rows of m (n) elements
+  std::uint64_t b_pitch = 0;                     // of B where it is not A's; 0: it is
+  float alpha = 1, beta = 0;                     // C = alpha A B^T + beta C
+
+  constexpr std::uint64_t pitch_of_b() const { return b_pitch != 0 ? b_pitch : pitch; }
 };
 
 /// GemmEngine::reference on `stream`: CUDA cores only, no TMA and no tensor cores; each element is

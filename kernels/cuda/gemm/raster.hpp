@@ -15,14 +15,15 @@ struct TileAt {
 /// Tiles along M that are walked before the next column of tiles.
 inline constexpr std::uint32_t kRasterGroup = 8;
 
-/// Tile `index` of `m_tiles` x `n_tiles`: groups of kRasterGroup rows of tiles, the last one lower
+/// Tile `index` of `m_tiles` x `n_tiles`: groups of `group` rows of tiles, the last one lower
 /// where m_tiles is no multiple; within a group down M first. Every index below
 /// m_tiles * n_tiles names a tile of its own.
-constexpr TileAt tile_at(std::uint32_t index, std::uint32_t m_tiles, std::uint32_t n_tiles) {
-  const std::uint32_t group_tiles = kRasterGroup * n_tiles;
-  const std::uint32_t first_m = index / group_tiles * kRasterGroup;
+constexpr TileAt tile_at(std::uint32_t index, std::uint32_t m_tiles, std::uint32_t n_tiles,
+                         std::uint32_t group = kRasterGroup) {
+  const std::uint32_t group_tiles = group * n_tiles;
+  const std::uint32_t first_m = index / group_tiles * group;
   const std::uint32_t left = m_tiles - first_m;
-  const std::uint32_t height = left < kRasterGroup ? left : kRasterGroup;
+  const std::uint32_t height = left < group ? left : group;
   const std::uint32_t within = index % group_tiles;
   return {.m = first_m + within % height, .n = within / height};
 }

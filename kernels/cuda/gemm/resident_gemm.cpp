@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/gather.hpp"
+#include "kernels/cuda/gemm/general.hpp"
 #include "kernels/cuda/gemm/inputs.hpp"
 #include "kernels/error.hpp"
 #include "kernels/ops/payload.hpp"
@@ -15,12 +16,16 @@
 namespace tidemark {
 namespace {
 
-constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint64_t step) {
-  return (value + step - 1) / step * step;
+/// Elements from one row of a plain panel to the next: TMA wants 16 bytes (cuTensorMapEncodeTiled).
+std::uint64_t panel_pitch(const Gemm& gemm) { return layout_of(gemm, GemmOperand::a).pitch; }
+
+std::uint64_t operand_bytes(const Gemm& gemm, GemmOperand operand) {
+  const OperandLayout layout = layout_of(gemm, operand);
+  return layout.rows * layout.pitch * sizeof(std::uint16_t);
 }
 
-/// Elements from one row of a panel to the next: TMA wants 16 bytes (cuTensorMapEncodeTiled).
-constexpr std::uint64_t panel_pitch(const Gemm& gemm) { return rounded_up(gemm.k, 8); }
+/// Whether C is what it was, times beta: nothing is multiplied then, and TMA has no map of nothing.
+bool only_scales(const Gemm& gemm) { return gemm.k == 0 || gemm.alpha == 0; }
 
 constexpr bool is_empty(const Gemm& gemm) { return gemm.rows.count == 0 || gemm.cols.count == 0; }
 
@@ -31,7 +36,8 @@ void require_inside(const Range& range, std::uint64_t extent, const char* name) 
 }
 
 void require_sound(const Gemm& gemm) {
-  if (gemm.k == 0) throw Error("gemm: k is 0, there is nothing to sum: give k of at least 1");
+  if (const std::string_view refusal = layout_refusal(gemm); !refusal.empty())
+    throw Error(fmt::format("gemm: {}", refusal));
   require_inside(gemm.rows, gemm.m, "rows");
   require_inside(gemm.cols, gemm.n, "columns");
   if (gemm.transport == nullptr) return;
@@ -70,23 +76,48 @@ void poison_foreign_shards(const Gemm& gemm, const std::vector<Shard>& shards,
                  "poison a shard of another rank again");
 }
 
+/// The product without its memory.
+LocalGemm sizes_of(const Gemm& gemm) {
+  return {.pitch = layout_of(gemm, GemmOperand::a).pitch,
+          .ldc = c_row_pitch(gemm) / c_element_bytes(gemm.output),
+          .m = gemm.rows.count,
+          .n = gemm.cols.count,
+          .k = gemm.k,
+          .output = gemm.output,
+          .element = gemm.element,
+          .a_major = gemm.a_major,
+          .b_major = gemm.b_major,
+          .b_pitch = layout_of(gemm, GemmOperand::b).pitch,
+          .alpha = gemm.alpha,
+          .beta = gemm.beta};
+}
+
+/// Whether engine/ multiplies: where it is asked for, and where no rung can.
+bool runs_engine(const Gemm& gemm) {
+  return gemm.engine == GemmEngine::tuned || (gemm.engine == GemmEngine::fast && !is_plain(gemm));
+}
+
+/// The engine's configuration for `gemm`. A number holds for plain products, the others have one.
+EngineConfiguration configuration_of(const Gemm& gemm, const LocalGemm& local) {
+  if (gemm.configuration == 0 || !is_plain(local)) return chosen_configuration(local);
+  const std::span<const EngineConfiguration> all = engine_configurations();
+  if (gemm.configuration > all.size())
+    throw Error(fmt::format("gemm: there is no configuration {}: the engine has {}",
+                            gemm.configuration, all.size()));
+  return all[gemm.configuration - 1];
+}
+
 }  // namespace
 
 std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm) {
   require_sound(gemm);
   auto block = std::make_unique<ResidentGemm>();
-  const std::uint64_t row_bytes = panel_pitch(gemm) * sizeof(std::uint16_t);
-  block->a = DeviceBuffer(gemm.rows.count * row_bytes);
-  block->b = DeviceBuffer(gemm.cols.count * row_bytes);
+  block->a = DeviceBuffer(operand_bytes(gemm, GemmOperand::a));
+  block->b = DeviceBuffer(operand_bytes(gemm, GemmOperand::b));
   LocalGemm& local = block->local;
-  local = {.a = block->a.data(),
-           .b = block->b.data(),
-           .pitch = panel_pitch(gemm),
-           .ldc = c_row_pitch(gemm.cols.count, gemm.output) / c_element_bytes(gemm.output),
-           .m = gemm.rows.count,
-           .n = gemm.cols.count,
-           .k = gemm.k,
-           .output = gemm.output};
+  local = sizes_of(gemm);
+  local.a = block->a.data();
+  local.b = block->b.data();
   block->c = DeviceBuffer(block->c_bytes() + 2 * std::uint64_t{kGuardBytes});
   local.c = block->c.data() + kGuardBytes;
   block->barrier = DeviceBuffer(gemm.everybody.size() * kBarrierRowBytes);
@@ -94,15 +125,24 @@ std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm) {
 
   const cudaStream_t stream = block->stream.get();
   launch_poison(block->c.data(), block->c_bytes(), gemm.seed, stream);
-  fill_panel(gemm, GemmOperand::a, block->a, stream);
-  fill_panel(gemm, GemmOperand::b, block->b, stream);
+  if (is_plain(gemm)) {
+    fill_panel(gemm, GemmOperand::a, block->a, stream);
+    fill_panel(gemm, GemmOperand::b, block->b, stream);
+  } else {
+    launch_general_fill(gemm, GemmOperand::a, block->a.data(), stream);
+    launch_general_fill(gemm, GemmOperand::b, block->b.data(), stream);
+  }
+  if (gemm.beta != 0) launch_fill_c(gemm, local.c, stream);
   if (block->barrier.size() != 0)
     cuda_check(cudaMemsetAsync(block->barrier.data(), 0, block->barrier.size(), stream),
                "clear the rows of the barrier");
   cuda_check(cudaMemsetAsync(block->timed_out.data(), 0, block->timed_out.size(), stream),
              "clear the time-out word");
-  if (gemm.engine == GemmEngine::reference || is_empty(gemm)) return block;
-  block->rung = prepare_rung(rung_of(gemm), local);
+  if (gemm.engine == GemmEngine::reference || is_empty(gemm) || only_scales(gemm)) return block;
+  if (runs_engine(gemm))
+    block->engine = prepare_engine(configuration_of(gemm, local), local);
+  else
+    block->rung = prepare_rung(rung_of(gemm), local);
   return block;
 }
 
@@ -111,6 +151,7 @@ void poison_again(const Gemm& gemm, const ResidentGemm& block) {
   // Not the guards: what earlier samples wrote there is to be found.
   if (block.c_bytes() != 0)
     cuda_check(cudaMemsetAsync(block.local.c, 0xff, block.c_bytes(), stream), "poison C again");
+  if (gemm.beta != 0) launch_fill_c(gemm, block.local.c, stream);
   if (gemm.transport == nullptr) return;
   poison_foreign_shards(gemm, gemm.a_shards, block.a, stream);
   poison_foreign_shards(gemm, gemm.b_shards, block.b, stream);
@@ -119,8 +160,13 @@ void poison_again(const Gemm& gemm, const ResidentGemm& block) {
 void launch_engine(const Gemm& gemm, const ResidentGemm& block) {
   if (is_empty(gemm)) return;
   auto* const timed_out = block.timed_out.as<std::uint32_t>();
-  if (gemm.engine == GemmEngine::reference)
+  const bool plain = is_plain(gemm);
+  if (!plain && (gemm.engine == GemmEngine::reference || only_scales(gemm)))
+    launch_general_reference(block.local, block.stream.get());
+  else if (gemm.engine == GemmEngine::reference)
     launch_reference(block.local, block.stream.get());
+  else if (runs_engine(gemm))
+    start_engine(block.engine, timed_out, block.stream.get());
   else
     launch_rung(block.rung, timed_out, block.stream.get());
 }
@@ -129,8 +175,11 @@ std::string engine_note(const Gemm& gemm) {
   std::string note = gemm.engine == GemmEngine::reference
                          ? "reference"
                          : fmt::format("rung {}", name_of(rung_of(gemm)));
+  if (runs_engine(gemm))
+    note = fmt::format("engine {}", name_of(configuration_of(gemm, sizes_of(gemm))));
+  if (gemm.engine != GemmEngine::reference && only_scales(gemm)) note = "nothing to multiply";
   if (is_empty(gemm)) note = "empty block";
-  if (panel_pitch(gemm) != gemm.k)
+  if (is_plain(gemm) && panel_pitch(gemm) != gemm.k)
     note += fmt::format("; rows of {} elements padded to {}", gemm.k, panel_pitch(gemm));
   return note;
 }

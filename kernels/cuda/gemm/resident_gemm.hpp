@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kernels/cuda/buffer.hpp"
+#include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 #include "kernels/cuda/gemm/local_gemm.hpp"
 #include "kernels/ops/gemm.hpp"
@@ -15,12 +16,12 @@ namespace tidemark {
 /// Bytes of a rank's row in the panel that is gathered as a barrier.
 inline constexpr std::uint64_t kBarrierRowBytes = 16;
 
-/// What GemmEngine::fast runs where the Gemm names no rung: the top of the ladder.
+/// What GemmEngine::fast runs for a plain Gemm that names no rung: the top of the ladder.
 inline constexpr GemmRung kFastRung = GemmRung::tma_store;
 
-/// The rung that `gemm` runs; none for the reference engine.
+/// The rung that `gemm` runs; none for the other engines.
 constexpr GemmRung rung_of(const Gemm& gemm) {
-  if (gemm.engine == GemmEngine::reference) return GemmRung::none;
+  if (gemm.engine != GemmEngine::fast) return GemmRung::none;
   return gemm.rung != GemmRung::none ? gemm.rung : kFastRung;
 }
 
@@ -29,17 +30,19 @@ struct ResidentGemm {
   Stream stream;
   DeviceBuffer a, b, c, barrier, timed_out;
   LocalGemm local;
-  ReadyRung rung;  // GemmEngine::fast with a block that is not empty
+  ReadyRung rung;      // GemmEngine::fast with a block that is not empty
+  ReadyEngine engine;  // GemmEngine::tuned, and a product that is_plain() excludes, likewise
 
   /// Of the encoder of the kernel that is to run.
-  CUresult encoded() const { return rung.code; }
+  CUresult encoded() const { return rung.code != CUDA_SUCCESS ? rung.code : engine.code; }
   std::uint64_t c_bytes() const { return local.m * local.ldc * c_element_bytes(local.output); }
 };
 
 /// Allocates the block and starts, on its stream, to fill it: own shards (all rows without a
 /// transport), NaN where the transport is to bring something, poisoned C, a cleared time-out word.
-/// Throws Error for a Gemm that makes no sense (k = 0, a block outside C, shards that do not cover
-/// their panel) and where the machine fails. encoded() says whether the tensor maps were refused.
+/// Throws Error for a Gemm that makes no sense (layout_refusal(), a block outside C, shards that do
+/// not cover their panel) and where the machine fails. encoded() says whether the tensor maps were
+/// refused.
 std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm);
 
 /// Starts, on the block's stream, to poison C and the shards of other ranks as make_resident() left

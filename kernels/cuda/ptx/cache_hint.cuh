@@ -72,4 +72,17 @@ __device__ inline void load_tile_with_policy(void* to, const void* map,
         : "memory");
 }
 
+/// Stores the box at `from` in shared memory to `at` of `map`, of rank 2, as part of the thread's
+/// next bulk group, with a cache policy. PTX ISA 9.0, 9.7.9.25.5.2.
+__device__ inline void store_tile_with_policy(const void* from, const void* map,
+                                              const std::int32_t (&at)[2], std::uint64_t policy) {
+  // Without "memory" the compiler may move the copy in front of the writes that it carries off.
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint"
+      " [%0, {%1, %2}], [%3], %4;"
+      :
+      : "l"(map), "r"(at[0]), "r"(at[1]), "r"(shared_address(from)), "l"(policy)
+      : "memory");
+}
+
 }  // namespace tidemark

@@ -1,0 +1,200 @@
+// The host's half of the engine: finds the kernel, encodes the maps, sizes the grid, launches.
+#include "kernels/cuda/gemm/engine/engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/encode.hpp"
+#include "kernels/cuda/gemm/ladder/rung.hpp"
+#include "kernels/cuda/gemm/ladder/staging.hpp"
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint64_t tiles_of(std::uint64_t elements, std::uint64_t tile) {
+  return (elements + tile - 1) / tile;
+}
+
+DataType data_type_of(GemmElement element) {
+  return element == GemmElement::bf16 ? DataType::bf16 : DataType::f16;
+}
+
+DataType data_type_of(GemmOutput output) {
+  if (output == GemmOutput::f32) return DataType::f32;
+  return output == GemmOutput::bf16 ? DataType::bf16 : DataType::f16;
+}
+
+/// One operand as TMA reads it: K-major in boxes of 64 k and `rows` indices of M or N, MN-major in
+/// boxes of 64 indices and 64 k.
+TensorMapSpec loaded_map(const LocalGemm& gemm, Major major, std::uint64_t indices,
+                         std::uint64_t pitch, std::uint32_t rows) {
+  TensorMapSpec spec{.type = data_type_of(gemm.element),
+                     .rank = 2,
+                     .extent = {gemm.k, indices},
+                     .stride = {pitch * sizeof(std::uint16_t)},
+                     .box = {kEngineTileK, rows},
+                     .swizzle = Swizzle::b128,
+                     .l2_promotion = L2Promotion::b256};
+  if (major == Major::mn) {
+    spec.extent = {indices, gemm.k};
+    spec.box = {64, kEngineTileK};
+  }
+  return spec;
+}
+
+/// C as TMA writes it, in boxes of 128 bytes of a row.
+TensorMapSpec stored_map(const LocalGemm& gemm) {
+  const auto element = static_cast<std::uint32_t>(c_element_bytes(gemm.output));
+  return {.type = data_type_of(gemm.output),
+          .rank = 2,
+          .extent = {gemm.n, gemm.m},
+          .stride = {gemm.ldc * element},
+          .box = {kStagingRowBytes / element, kStagingRows},
+          .swizzle = Swizzle::b128};
+}
+
+void add_map(ReadyEngine& ready, CUtensorMap& map, const TensorMapSpec& spec, void* address) {
+  const Encoded encoded = encode(spec, address);
+  if (ready.code == CUDA_SUCCESS) ready.code = encoded.code;
+  map = encoded.map;
+}
+
+bool is_for(const EngineKernel& kernel, const TileShape& shape, const LocalGemm& gemm) {
+  if (kernel.shape != shape || kernel.output != gemm.output) return false;
+  if (is_plain(gemm)) return !kernel.general;
+  return kernel.general && kernel.element == gemm.element && kernel.a_major == gemm.a_major &&
+         kernel.b_major == gemm.b_major;
+}
+
+const void* kernel_for(const EngineConfiguration& configuration, const LocalGemm& gemm) {
+  for (const auto kernels : {wide_kernels(), tall_kernels(), small_kernels(), split_kernels(),
+                             general_bf16_kernels(), general_f16_kernels()})
+    for (const EngineKernel& kernel : kernels)
+      if (is_for(kernel, configuration.shape, gemm)) return kernel.kernel;
+  throw Error(
+      fmt::format("gemm: the engine has no kernel {} for this product", name_of(configuration)));
+}
+
+/// Coordinates of TMA are signed 32-bit numbers, and a cluster of tiles may reach past the end.
+void require_coordinates(const LocalGemm& gemm, std::uint64_t tiles) {
+  constexpr std::uint64_t kMost = (1ULL << 31) - 2048;
+  if (gemm.m <= kMost && gemm.n <= kMost && gemm.k <= kMost && tiles <= kMost / 8) return;
+  throw Error(
+      fmt::format("gemm: a block of {} x {} over k = {} is too large for 32-bit coordinates: use "
+                  "more ranks",
+                  gemm.m, gemm.n, gemm.k));
+}
+
+/// What cudaLaunchKernelExC takes; it points to the attributes, so it stays where it is made.
+struct Launch {
+  std::array<cudaLaunchAttribute, 2> attributes{};
+  cudaLaunchConfig_t config{};
+
+  Launch(const EngineConfiguration& configuration, std::uint32_t blocks, cudaStream_t stream) {
+    attributes[0].id = cudaLaunchAttributeClusterDimension;
+    attributes[0].val.clusterDim.x = blocks_of(configuration.shape);
+    attributes[0].val.clusterDim.y = 1;
+    attributes[0].val.clusterDim.z = 1;
+    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[1].val.programmaticStreamSerializationAllowed = configuration.early ? 1 : 0;
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(kEngineThreads);
+    config.dynamicSmemBytes = shared_bytes(configuration.shape);
+    config.stream = stream;
+    config.attrs = attributes.data();
+    config.numAttrs = configuration.early ? 2 : 1;
+  }
+  Launch(const Launch&) = delete;
+  Launch& operator=(const Launch&) = delete;
+};
+
+/// How many clusters fit the device at once. Asked for, not reckoned from the SMs: GPCs are uneven,
+/// and an SM left over in one cannot join another's.
+std::uint64_t clusters_at_once(const EngineConfiguration& configuration, const void* kernel) {
+  int device = 0;
+  int multiprocessors = 0;
+  cuda_check(cudaGetDevice(&device), "ask for the current GPU");
+  cuda_check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+             "ask for the number of SMs");
+  if (blocks_of(configuration.shape) == 1) return static_cast<std::uint64_t>(multiprocessors);
+  EngineConfiguration alone = configuration;
+  alone.early = false;  // says nothing about room
+  const Launch launch(alone, blocks_of(configuration.shape), nullptr);
+  int clusters = 0;
+  cuda_check(cudaOccupancyMaxActiveClusters(&clusters, kernel, &launch.config),
+             "ask how many clusters fit");
+  if (clusters < 1)
+    throw Error(fmt::format("gemm: this GPU cannot hold a cluster of {}", name_of(configuration)));
+  return static_cast<std::uint64_t>(clusters);
+}
+
+/// Clusters of the grid. Where parts of K meet, each has one tile only, since its ring then serves
+/// to hand them over.
+std::uint32_t clusters_for(const ReadyEngine& ready) {
+  const EngineConfiguration& configuration = ready.configuration;
+  const std::uint64_t tiles = std::uint64_t{ready.problem.m_tiles} * ready.problem.n_tiles;
+  if (configuration.shape.split > 1) return static_cast<std::uint32_t>(tiles);
+  std::uint64_t most = clusters_at_once(configuration, ready.kernel);
+  if (configuration.most_blocks != 0)
+    most = std::clamp<std::uint64_t>(configuration.most_blocks / blocks_of(configuration.shape), 1,
+                                     most);
+  return even_blocks(tiles, most);
+}
+
+}  // namespace
+
+ReadyEngine prepare_engine(const EngineConfiguration& configuration, const LocalGemm& gemm) {
+  const TileShape& shape = configuration.shape;
+  ReadyEngine ready;
+  ready.configuration = configuration;
+  ready.kernel = kernel_for(configuration, gemm);
+  if (configuration.lead >= shape.stages || configuration.group == 0)
+    throw Error(
+        fmt::format("gemm: {} makes no sense: the lead is below the number of stages and a "
+                    "group has a tile",
+                    name_of(configuration)));
+  const std::uint64_t m_tiles = tiles_of(gemm.m, std::uint64_t{shape.tile_m} * shape.cluster_m);
+  const std::uint64_t n_tiles = tiles_of(gemm.n, std::uint64_t{shape.tile_n} * shape.cluster_n);
+  require_coordinates(gemm, m_tiles * n_tiles);
+  const std::uint64_t k_blocks = tiles_of(gemm.k, kEngineTileK);
+  ready.problem = {.c = gemm.c,
+                   .ldc = gemm.ldc,
+                   .m = static_cast<std::uint32_t>(gemm.m),
+                   .n = static_cast<std::uint32_t>(gemm.n),
+                   .m_tiles = static_cast<std::uint32_t>(m_tiles),
+                   .n_tiles = static_cast<std::uint32_t>(n_tiles),
+                   .k_blocks = static_cast<std::uint32_t>(tiles_of(k_blocks, shape.split)),
+                   .group = configuration.group,
+                   .lead = configuration.lead,
+                   .group_along_n = configuration.group_along_n,
+                   .streams_c = configuration.streams_c,
+                   .alpha = gemm.alpha,
+                   .beta = gemm.beta};
+  add_map(ready, ready.a_map, loaded_map(gemm, gemm.a_major, gemm.m, gemm.pitch, slice_m(shape)),
+          gemm.a);
+  add_map(ready, ready.b_map,
+          loaded_map(gemm, gemm.b_major, gemm.n, gemm.pitch_of_b(), slice_n(shape)), gemm.b);
+  add_map(ready, ready.c_map, stored_map(gemm), gemm.c);
+  cuda_check(cudaFuncSetAttribute(ready.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(shared_bytes(shape))),
+             "give the engine's kernel its shared memory");
+  ready.blocks = clusters_for(ready) * blocks_of(shape);
+  return ready;
+}
+
+void start_engine(const ReadyEngine& ready, std::uint32_t* timed_out, cudaStream_t stream) {
+  EngineProblem problem = ready.problem;
+  problem.timed_out = timed_out;
+  void* arguments[] = {const_cast<CUtensorMap*>(&ready.a_map),
+                       const_cast<CUtensorMap*>(&ready.b_map),
+                       const_cast<CUtensorMap*>(&ready.c_map), &problem};
+  const Launch launch(ready.configuration, ready.blocks, stream);
+  cuda_check(cudaLaunchKernelExC(&launch.config, ready.kernel, arguments),
+             "launch a kernel of the GEMM engine");
+}
+
+}  // namespace tidemark

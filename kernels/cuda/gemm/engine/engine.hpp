@@ -1,0 +1,105 @@
+// The engine of a GPU's own product: kernels of many tile shapes, what else can be chosen about a
+// launch, and the configurations that are worth choosing from.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "kernels/cuda/gemm/engine/tile_shape.hpp"
+#include "kernels/cuda/gemm/local_gemm.hpp"
+
+namespace tidemark {
+
+/// All that can be chosen about one launch. None of it changes a sum but for `shape.split`.
+struct EngineConfiguration {
+  TileShape shape{};
+  std::uint32_t group = 8;        // tiles of a cluster that are walked before the next row of them
+  bool group_along_n = false;     // the walk is along N, not along M
+  std::uint32_t lead = 0;         // blocks of 64 k that one warpgroup is ahead; below shape.stages
+  std::uint32_t most_blocks = 0;  // 0: as many as the GPU holds
+  bool early = false;      // begins, up to its first load, before the launch before has ended
+  bool streams_c = false;  // C is the first to leave L2
+
+  constexpr bool operator==(const EngineConfiguration&) const = default;
+};
+
+/// "128x256_2x1_s4_m8_lead1_early": tile, cluster, stages; then k2 where K is split over two
+/// blocks, the group and its direction, and what else is not as usual. No two configurations share
+/// a name.
+std::string name_of(const EngineConfiguration& configuration);
+
+/// All that a tuning run tries, the top of the ladder in the engine's terms first.
+std::span<const EngineConfiguration> engine_configurations();
+
+/// The configuration for C m x n over k, by the table in choice.cpp.
+EngineConfiguration chosen_configuration(std::uint64_t m, std::uint64_t n, std::uint64_t k);
+
+/// The same for `gemm`, which need not be plain.
+EngineConfiguration chosen_configuration(const LocalGemm& gemm);
+
+/// What an engine kernel is given beside its three tensor maps.
+struct EngineProblem {
+  void* c = nullptr;  // m rows of n, `ldc` elements apart
+  std::uint64_t ldc = 0;
+  std::uint32_t m = 0, n = 0;
+  std::uint32_t m_tiles = 0, n_tiles = 0;  // of a cluster
+  std::uint32_t k_blocks = 0;              // of 64, for each part of K; what lies behind K is zeros
+  std::uint32_t group = 0, lead = 0;
+  bool group_along_n = false, streams_c = false;
+  float alpha = 1, beta = 0;
+  std::uint32_t* timed_out = nullptr;  // as start_engine() has it
+};
+
+/// A kernel, for what it is made: bf16 operands, both K-major, and C = A B^T, unless `general`.
+struct EngineKernel {
+  TileShape shape;
+  GemmOutput output = GemmOutput::f32;
+  const void* kernel = nullptr;
+  bool general = false;
+  GemmElement element = GemmElement::bf16;
+  Major a_major = Major::k, b_major = Major::k;
+};
+
+/// Whether `gemm` is no more than that.
+constexpr bool is_plain(const LocalGemm& gemm) {
+  return gemm.element == GemmElement::bf16 && gemm.a_major == Major::k &&
+         gemm.b_major == Major::k && gemm.alpha == 1 && gemm.beta == 0 &&
+         gemm.output != GemmOutput::f16;
+}
+
+// All kernels there are. Each is a file of the same name.
+std::span<const EngineKernel> wide_kernels();
+std::span<const EngineKernel> tall_kernels();
+std::span<const EngineKernel> small_kernels();
+std::span<const EngineKernel> split_kernels();
+std::span<const EngineKernel> general_bf16_kernels();
+std::span<const EngineKernel> general_f16_kernels();
+
+/// The shape that general kernels have.
+inline constexpr TileShape kGeneralShape{.tile_m = 128, .tile_n = 256, .cluster_m = 2};
+
+/// One configuration over one piece of memory, launched any number of times.
+struct ReadyEngine {
+  CUresult code = CUDA_SUCCESS;  // of the encoder; anything else: a tensor map was refused
+  EngineConfiguration configuration;
+  const void* kernel = nullptr;
+  EngineProblem problem;
+  CUtensorMap a_map{}, b_map{}, c_map{};
+  std::uint32_t blocks = 0;
+};
+
+/// Encodes the maps and sizes the grid for the current device. Throws Error where there is no such
+/// kernel, where the block is too large for 32-bit coordinates, where the lead is not below the
+/// number of stages, and where the device cannot hold a cluster of the shape.
+ReadyEngine prepare_engine(const EngineConfiguration& configuration, const LocalGemm& gemm);
+
+/// Launches on `stream`. A wait inside the kernel that ends by its bound writes a non-zero word to
+/// `timed_out` (device memory, zero before; read it with timed_out_wait) and the kernel ends soon
+/// after, C undefined.
+void start_engine(const ReadyEngine& ready, std::uint32_t* timed_out, cudaStream_t stream);
+
+}  // namespace tidemark

@@ -1,0 +1,140 @@
+// Every configuration of the engine on the GPU, held against the reference engine on integers,
+// where every order of summation gives the same bits.
+#include "kernels/cuda/gemm/engine/engine.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/gemm/cuda_gemm.hpp"
+#include "kernels/cuda/gpu_test.hpp"
+#include "kernels/ops/payload.hpp"
+
+namespace tidemark {
+namespace {
+
+/// Parameter: number of the configuration, from 1.
+class Engine : public GpuTest, public testing::WithParamInterface<std::uint32_t> {
+ protected:
+  Gemm whole(std::uint64_t m, std::uint64_t n, std::uint64_t k,
+             GemmOutput output = GemmOutput::bf16) const {
+    return {.m = m,
+            .n = n,
+            .k = k,
+            .rows = {0, m},
+            .cols = {0, n},
+            .inputs = GemmInputs::small_integers,
+            .output = output,
+            .engine = GemmEngine::tuned,
+            .configuration = GetParam(),
+            .seed = 7};
+  }
+};
+
+/// The guards around C, and the padding behind the last column of every row.
+void expect_surroundings_intact(const Gemm& gemm, const RunResult& result) {
+  const std::size_t padding = c_padding_bytes(gemm.n, gemm.output);
+  ASSERT_EQ(result.surroundings.size(), 2 * kGuardBytes + gemm.m * padding);
+  for (std::uint32_t i = 0; i < 2 * kGuardBytes; ++i)
+    ASSERT_EQ(result.surroundings[i], poison_byte({.seed = 7}, i)) << "guard byte " << i;
+  for (std::size_t i = 0; i < gemm.m * padding; ++i)
+    ASSERT_EQ(result.surroundings[2 * kGuardBytes + i], 0xff)
+        << "byte " << i % padding << " behind row " << i / padding;
+}
+
+void expect_like_reference(Gemm gemm) {
+  SCOPED_TRACE(testing::Message() << gemm.m << " x " << gemm.n << " x " << gemm.k);
+  const RunResult engine = run_gemm(gemm);
+  const Gemm asked = gemm;
+  gemm.engine = GemmEngine::reference;
+  const RunResult reference = run_gemm(gemm);
+  ASSERT_EQ(engine.fault, DeviceFault::none) << engine.note;
+  ASSERT_EQ(reference.fault, DeviceFault::none) << reference.note;
+  ASSERT_EQ(engine.bytes.size(), reference.bytes.size());
+  if (engine.bytes != reference.bytes) {
+    const auto [at, expected] =
+        std::mismatch(engine.bytes.begin(), engine.bytes.end(), reference.bytes.begin());
+    const auto element =
+        static_cast<std::uint64_t>(at - engine.bytes.begin()) / c_element_bytes(asked.output);
+    FAIL() << "first at row " << element / gemm.n << ", column " << element % gemm.n;
+  }
+  expect_surroundings_intact(asked, engine);
+}
+
+TEST_P(Engine, OneElement) { expect_like_reference(whole(1, 1, 1)); }
+
+TEST_P(Engine, OneLessAndOneMoreThanATile) {
+  expect_like_reference(whole(127, 255, 63));
+  expect_like_reference(whole(257, 513, 65));
+}
+
+// Clusters whose last tiles lie wholly outside of C, in either direction.
+TEST_P(Engine, OddNumbersOfTiles) {
+  expect_like_reference(whole(384, 300, 200));
+  expect_like_reference(whole(130, 1300, 200));
+  expect_like_reference(whole(1300, 130, 200));
+}
+
+// K shorter than what a split of four blocks would share, and much longer than any ring.
+TEST_P(Engine, ShortAndLongK) {
+  expect_like_reference(whole(200, 300, 40));
+  expect_like_reference(whole(200, 304, 128));
+  expect_like_reference(whole(200, 304, 8200));
+}
+
+TEST_P(Engine, NothingIsWrittenBehindTheLastColumn) {
+  for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16})
+    for (const std::uint64_t columns : {1U, 3U, 6U, 8U, 255U, 260U, 264U})
+      expect_like_reference(whole(130, columns, 72, output));
+}
+
+TEST_P(Engine, OutputInF32) { expect_like_reference(whole(500, 600, 1032, GemmOutput::f32)); }
+
+// Several tiles a block: the ring runs on from one to the next, and staging is still being carried
+// off when the next tile fills it.
+TEST_P(Engine, RingRunsOnAcrossTiles) {
+  expect_like_reference(whole(6400, 5120, 192, GemmOutput::f32));
+  expect_like_reference(whole(6400, 5120, 192));
+  expect_like_reference(whole(6400, 5120, 40));
+}
+
+TEST_P(Engine, LargeAndNothingRound) { expect_like_reference(whole(2047, 4097, 1031)); }
+
+// Launches that begin early must not read or write what the one before still works on.
+TEST_P(Engine, LaunchedBackToBackItLeavesTheSame) {
+  const Gemm gemm = whole(500, 600, 1032);
+  const Measurement measured = measure_gemm(gemm, {.warmups = 5, .samples = 20});
+  ASSERT_EQ(measured.fault, DeviceFault::none) << measured.note;
+  const RunResult once = run_gemm(gemm);
+  EXPECT_TRUE(measured.last.bytes == once.bytes);
+  expect_surroundings_intact(gemm, measured.last);
+}
+
+// Parts of K are added up in one order: twice the same bits, also where sums are rounded.
+TEST_P(Engine, NormalNumbersGiveTheSameBitsTwice) {
+  Gemm gemm = whole(500, 600, 2056, GemmOutput::f32);
+  gemm.inputs = GemmInputs::normal;
+  const RunResult first = run_gemm(gemm);
+  const RunResult second = run_gemm(gemm);
+  ASSERT_EQ(first.fault, DeviceFault::none) << first.note;
+  EXPECT_TRUE(first.bytes == second.bytes);
+}
+
+TEST_P(Engine, SaysItsName) {
+  const RunResult result = run_gemm(whole(20, 30, 72));
+  EXPECT_EQ(result.note, "engine " + name_of(engine_configurations()[GetParam() - 1]));
+}
+
+std::vector<std::uint32_t> numbers() {
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t i = 1; i <= engine_configurations().size(); ++i) all.push_back(i);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Configurations, Engine, testing::ValuesIn(numbers()),
+                         [](const auto& which) {
+                           return name_of(engine_configurations()[which.param - 1]);
+                         });
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,256 @@
+// The engine: the top of the ladder with everything that can be chosen made a parameter. Tile,
+// cluster, stages and split of K are fixed at compile time (TileShape); the order of tiles, the
+// lead of one warpgroup over the other and the way a launch follows the one before come with the
+// problem.
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cuda/ptx>
+
+#include "kernels/cuda/gemm/engine/engine.hpp"
+#include "kernels/cuda/gemm/engine/epilogue.cuh"
+#include "kernels/cuda/gemm/engine/ring.cuh"
+#include "kernels/cuda/gemm/engine/tile_shape.hpp"
+#include "kernels/cuda/gemm/ladder/parts.cuh"
+#include "kernels/cuda/ptx/named_barrier.cuh"
+#include "kernels/cuda/ptx/stmatrix.cuh"
+#include "kernels/cuda/ptx/wgmma.cuh"
+#include "kernels/cuda/ptx/wgmma_wide.cuh"
+
+namespace tidemark {
+
+/// Element type of A and B, and whether M or N rather than K is their contiguous dimension.
+template <MmaType type, bool a_mn, bool b_mn>
+struct EngineOperands {
+  using Form = WgmmaForm<type, a_mn, b_mn>;
+  static constexpr bool kAMn = a_mn;
+  static constexpr bool kBMn = b_mn;
+};
+
+/// The producer thread: fills the ring of this block, and its slices of what it shares in the
+/// others'.
+template <TileShape kShape, class Operands>
+__device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensorMap& a_map,
+                                        const CUtensorMap& b_map, const EngineProblem& p,
+                                        const EnginePlace& place, const Patience& patience) {
+  namespace ptx = cuda::ptx;
+  constexpr std::uint32_t kSliceM = slice_m(kShape);
+  constexpr std::uint32_t kSliceN = slice_n(kShape);
+  const ClusterPlace& in = place.in_cluster;
+  const std::uint16_t a_sharers = sharers_of_a(kShape, in);
+  const std::uint16_t b_sharers = sharers_of_b(kShape, in);
+  const std::uint32_t own_a = in.n * kSliceM;
+  const std::uint32_t own_b = in.m * kSliceN;
+  const std::uint32_t tiles = p.m_tiles * p.n_tiles;
+  EngineRingAt<kShape> at;
+  for (std::uint32_t tile = place.first; tile < tiles; tile += place.step) {
+    // A tile of the cluster may lie wholly outside C. Its operands are zeros then, and its slice of
+    // what it shares is needed all the same.
+    const TileAt at_c = tile_of(p, tile);
+    const std::uint32_t row_a = (at_c.m * kShape.cluster_m + in.m) * kShape.tile_m + own_a;
+    const std::uint32_t row_b = (at_c.n * kShape.cluster_n + in.n) * kShape.tile_n + own_b;
+    std::uint32_t k = in.part * p.k_blocks * kEngineTileK;
+    for (std::uint32_t block = 0; block < p.k_blocks; ++block, k += kEngineTileK) {
+      // A fresh barrier counts the phase before as complete: the inverted parity lets the first
+      // pass through and afterwards waits for the release by all blocks that this one loads into.
+      // Without it TMA would overwrite what wgmma still reads, here or there.
+      if (!wait_patiently(ring.empty[at.stage], at.parity ^ 1, patience, true) || patience.lost())
+        return;
+      EngineStage<kShape>& stage = ring.stage[at.stage];
+      std::uint64_t* full = &ring.full[at.stage];
+      // The one arrival that full[s] counts, and the bytes that land in this block, the others'
+      // slices included. Those may come first: the phase stays open for this arrival.
+      ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, full,
+                                     stage_bytes(kShape));
+      load_slice<Operands::kAMn, kSliceM, (kShape.cluster_n > 1)>(stage.a + own_a * kEngineRowBytes,
+                                                                  a_map, row_a, k, full, a_sharers);
+      load_slice<Operands::kBMn, kSliceN, (kShape.cluster_m > 1)>(stage.b + own_b * kEngineRowBytes,
+                                                                  b_map, row_b, k, full, b_sharers);
+      at.advance();
+    }
+  }
+}
+
+/// Descriptor of an operand in a stage; its address is a multiple of 1024. K-major as
+/// k_major_swizzle128(); MN-major: 64 k of 128 bytes from one run of 64 indices to the next (the
+/// leading offset), 8 k of 128 bytes to the next 8 k (the stride). PTX ISA 9.0, 9.7.15.5.1.2.
+template <bool kMn>
+__device__ __forceinline__ std::uint64_t operand_descriptor(std::uint32_t address) {
+  if constexpr (!kMn) return k_major_swizzle128(address);
+  constexpr std::uint64_t kNextRun = kEngineTileK * kEngineRowBytes;
+  constexpr std::uint64_t kNextEight = 8 * kEngineRowBytes;
+  return ((address & 0x3ffffU) >> 4) | ((kNextRun >> 4) << 16) | ((kNextEight >> 4) << 32) |
+         (std::uint64_t{1} << 62);
+}
+/// What takes a descriptor 16 k further: 32 bytes of each row, or 16 rows.
+template <bool kMn>
+inline constexpr std::uint64_t kStepOfK = (kMn ? 16 * kEngineRowBytes : 32) >> 4;
+
+/// A consumer warpgroup: multiplies what the ring brings and stores its part of every tile. It runs
+/// on after a wait that failed, over stale bytes: wgmma needs all four warps to keep step, and the
+/// host discards C.
+template <TileShape kShape, class Operands, class Out, bool kBlend>
+__device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensorMap& c_map,
+                                        const EngineProblem& p, const EnginePlace& place,
+                                        std::uint32_t which, const Patience& patience) {
+  namespace ptx = cuda::ptx;
+  constexpr std::uint32_t kRows = warpgroup_rows(kShape);
+  constexpr std::uint32_t kColumns = warpgroup_columns(kShape);
+  constexpr std::uint32_t kHigh = kRows / 64;  // wgmma, one below the other
+  constexpr std::uint32_t kCount = accumulators(kShape);
+  constexpr std::uint32_t kPeers = peers_of(kShape);
+  using Stage = EngineStage<kShape>;
+  const ClusterPlace& in = place.in_cluster;
+  const std::uint32_t own_row = warpgroups_m(kShape) > 1 ? which * kRows : 0;
+  const std::uint32_t own_column = warpgroups_n(kShape) > 1 ? which * kColumns : 0;
+  const std::uint32_t stages_at = shared_address(ring.stage);
+  const std::uint64_t first_a =
+      operand_descriptor<Operands::kAMn>(stages_at + own_row * kEngineRowBytes);
+  const std::uint64_t first_b = operand_descriptor<Operands::kBMn>(
+      stages_at + static_cast<std::uint32_t>(offsetof(Stage, b)) + own_column * kEngineRowBytes);
+  const std::uint32_t lane = threadIdx.x % 32;
+  // Lane i tells peer i; one of them is this block.
+  std::uint64_t* told = ring.empty;
+  if constexpr (kPeers > 1)
+    told = cooperative_groups::this_cluster().map_shared_rank(ring.empty,
+                                                              peer_rank(kShape, in, lane % kPeers));
+  EngineRingAt<kShape> at;
+  bool in_time = true;
+  const auto release = [&](std::uint32_t stage) {
+    // One arrival a warp and block that loads into this one: each warp has waited for its own
+    // wgmma. Without it the stage is never refilled. None for a stage that never arrived: it would
+    // be one too many. Relaxed: what is passed on is that wgmma has read, and no thread's writes.
+    if (in_time && lane < kPeers)
+      ptx::mbarrier_arrive(ptx::sem_relaxed, ptx::scope_cluster, ptx::space_cluster, told + stage);
+    __syncwarp();  // without it these lanes could come late to the next .aligned instruction
+  };
+
+  const std::uint32_t tiles = p.m_tiles * p.n_tiles;
+  // The first warpgroup is to be `lead` blocks of k ahead, so that one stores while the other
+  // multiplies; equal speed then keeps it so. The second starts when the first is that far.
+  const std::uint32_t lead = p.lead < p.k_blocks ? p.lead : 0;
+  if (which == 1 && lead != 0 && place.first < tiles) sync_at_barrier<1, 256>();
+  for (std::uint32_t tile = place.first; tile < tiles; tile += place.step) {
+    const TileAt at_c = tile_of(p, tile);
+    const bool leads_off = which == 0 && tile == place.first && lead != 0;
+    float d[kHigh][kCount];
+    std::uint32_t held = 0;  // the stage that the wgmma in flight read
+    for (std::uint32_t block = 0; block < p.k_blocks; ++block) {
+      // Without this wait wgmma would read a stage that has not arrived. The scope is this block's
+      // also for what others copied: the copy's own credit orders its bytes before wgmma.
+      if (in_time) in_time = wait_patiently(ring.full[at.stage], at.parity, patience, false);
+      // Lanes may leave the wait's loop apart; the .aligned instructions below need them together.
+      __syncwarp();
+      const std::uint64_t a = first_a + at.stage * (sizeof(Stage) >> 4);
+      const std::uint64_t b = first_b + at.stage * (sizeof(Stage) >> 4);
+      wgmma_fence();  // without it the accumulators' registers may still be in use elsewhere
+#pragma unroll
+      for (std::uint32_t k16 = 0; k16 < kEngineTileK / 16; ++k16)
+#pragma unroll
+        for (std::uint32_t high = 0; high < kHigh; ++high)
+          // The first product of a tile overwrites whatever the registers held.
+          wgmma<typename Operands::Form>(
+              d[high], a + k16 * kStepOfK<Operands::kAMn> + high * (64 * kEngineRowBytes >> 4),
+              b + k16 * kStepOfK<Operands::kBMn>, block + k16 != 0 ? 1U : 0U);
+      wgmma_commit();   // without it the wait below would count no group
+      wgmma_wait<1>();  // the group before this one is done: its stage can go back
+      if (block != 0) release(held);
+      if (leads_off && block + 1 == lead) arrive_at_barrier<1, 256>();
+      held = at.stage;
+      at.advance();
+    }
+    wgmma_wait<0>();  // without it the accumulators are stored unfinished
+#pragma unroll
+    for (std::uint32_t high = 0; high < kHigh; ++high) hold_sums(d[high]);
+    release(held);
+    const std::uint32_t row = (at_c.m * kShape.cluster_m + in.m) * kShape.tile_m + own_row;
+    const std::uint32_t column = (at_c.n * kShape.cluster_n + in.n) * kShape.tile_n + own_column;
+    auto& staging = ring.staging[threadIdx.x / 32 - 4];
+    if constexpr (kShape.split == 1)
+      put_away<0, kCount, Out, kBlend>(staging, d, c_map, p, row, column);
+    else
+      put_away_parts<kShape, Out, kBlend>(reinterpret_cast<float*>(ring.stage), staging, d, c_map,
+                                          p, in, row, column);
+  }
+  // The memory of this block must outlive what TMA still reads of it. Nobody waits for the writes:
+  // the end of the kernel does.
+  if (lane == 0) ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
+}
+
+/// A TileShape as a type: nvcc's host stubs cannot name a kernel by a value of a class.
+template <std::uint32_t tile_m, std::uint32_t tile_n, std::uint32_t cluster_m,
+          std::uint32_t cluster_n, std::uint32_t split, std::uint32_t stages, std::uint32_t boxes>
+struct ShapeType {
+  static constexpr TileShape kShape{tile_m, tile_n, cluster_m, cluster_n, split, stages, boxes};
+};
+
+template <class Shape, class Operands, class Out, bool kBlend>
+__global__ void __launch_bounds__(kEngineThreads, 1)
+    engine_kernel(const __grid_constant__ CUtensorMap a_map,
+                  const __grid_constant__ CUtensorMap b_map,
+                  const __grid_constant__ CUtensorMap c_map,
+                  const __grid_constant__ EngineProblem p) {
+  namespace ptx = cuda::ptx;
+  constexpr TileShape kShape = Shape::kShape;
+  static_assert(is_sound(kShape));
+  static_assert(sizeof(EngineStage<kShape>) == stage_bytes(kShape));
+  static_assert(sizeof(EngineRing<kShape>) + 1024 <= shared_bytes(kShape));
+  if (threadIdx.x == 0) {  // the producer's maps and the consumers'
+    prefetch_tensor_map(a_map);
+    prefetch_tensor_map(b_map);
+    prefetch_tensor_map(c_map);
+  }
+  extern __shared__ std::byte shared_memory[];
+  auto& ring = shared_at_1024<EngineRing<kShape>>(shared_memory);
+  const Patience patience{&ring.abandoned, p.timed_out};
+  const EnginePlace place{
+      .in_cluster = cluster_place(
+          kShape, blocks_of(kShape) > 1 ? ptx::get_sreg_cluster_ctarank() : std::uint32_t{0}),
+      .first = blockIdx.x / blocks_of(kShape),
+      .step = gridDim.x / blocks_of(kShape)};
+  if (threadIdx.x == 0) {
+    for (std::uint32_t s = 0; s < kShape.stages; ++s) {
+      ptx::mbarrier_init(&ring.full[s], 1);  // the announcement of this block's producer
+      const std::uint32_t releases = kEngineConsumerWarps * peers_of(kShape);
+      ptx::mbarrier_init(&ring.empty[s], releases);
+    }
+    ring.abandoned = 0;
+    publish_barriers();
+  }
+  // Without it other blocks' copies and arrivals may find barriers that do not exist yet, and the
+  // consumers those of whatever ran here before.
+  synchronise_blocks<kShape>();
+  // Up to here this launch may run beside the end of the one before it. That one has written A, B
+  // or C, or still reads what this one overwrites: nobody passes before all of it is done. A launch
+  // that was not made early passes at once.
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();  // and the next may come that far
+  // A launch before this one timed out: this one starts as if it had.
+  if (threadIdx.x == 0 && *patience.timed_out != 0) ring.abandoned = 1;
+
+  // From lane 0, so that the compiler sees one value a warp and setmaxnreg's branch is uniform.
+  const std::uint32_t warpgroup = __shfl_sync(0xffffffffU, threadIdx.x / 128, 0);
+  if (warpgroup == 0) {
+    // 128 x (40 + 2 x 232) registers: what the launch gave 384 threads at 168 each. Without the
+    // exchange the accumulators, descriptors and pointers of a consumer would spill.
+    setmaxnreg_dec<40>();
+    if (threadIdx.x == 0) produce<kShape, Operands>(ring, a_map, b_map, p, place, patience);
+    __syncwarp();  // lanes 1 to 31 wait for lane 0 here rather than inside the cluster's barrier
+    if constexpr (kShape.split > 1) {  // the two barriers in put_away_parts
+      synchronise_blocks<kShape>();
+      synchronise_blocks<kShape>();
+    }
+  } else {
+    setmaxnreg_inc<232>();
+    consume<kShape, Operands, Out, kBlend>(ring, c_map, p, place, warpgroup - 1, patience);
+  }
+  leave(patience);
+  // The consumers have waited for all that lands here. But other blocks still arrive on these
+  // barriers, and after a time-out their copies may land: neither may find a block that has ended.
+  synchronise_blocks<kShape>();
+}
+
+}  // namespace tidemark

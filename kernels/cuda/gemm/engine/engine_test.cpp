@@ -1,0 +1,155 @@
+// What can be known of the engine without a GPU: that its tables hold together, and that blocks of
+// a cluster agree about who loads what.
+#include "kernels/cuda/gemm/engine/engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace tidemark {
+namespace {
+
+std::vector<EngineKernel> all_kernels() {
+  std::vector<EngineKernel> all;
+  for (const auto kernels : {wide_kernels(), tall_kernels(), small_kernels(), split_kernels(),
+                             general_bf16_kernels(), general_f16_kernels()})
+    all.insert(all.end(), kernels.begin(), kernels.end());
+  return all;
+}
+
+bool has_plain(const TileShape& shape, GemmOutput output) {
+  const std::vector<EngineKernel> all = all_kernels();
+  return std::any_of(all.begin(), all.end(), [&](const EngineKernel& kernel) {
+    return !kernel.general && kernel.shape == shape && kernel.output == output;
+  });
+}
+
+TEST(EngineTables, EveryConfigurationHasItsKernels) {
+  for (const EngineConfiguration& configuration : engine_configurations()) {
+    EXPECT_TRUE(has_plain(configuration.shape, GemmOutput::bf16)) << name_of(configuration);
+    EXPECT_TRUE(has_plain(configuration.shape, GemmOutput::f32)) << name_of(configuration);
+  }
+}
+
+TEST(EngineTables, EveryKernelIsTriedByAConfiguration) {
+  for (const EngineKernel& kernel : all_kernels()) {
+    if (kernel.general) continue;
+    const auto all = engine_configurations();
+    const bool tried =
+        std::any_of(all.begin(), all.end(), [&](const auto& c) { return c.shape == kernel.shape; });
+    EXPECT_TRUE(tried) << name_of(EngineConfiguration{.shape = kernel.shape});
+  }
+}
+
+TEST(EngineTables, EveryConfigurationIsSound) {
+  for (const EngineConfiguration& configuration : engine_configurations()) {
+    EXPECT_TRUE(is_sound(configuration.shape)) << name_of(configuration);
+    EXPECT_LT(configuration.lead, configuration.shape.stages) << name_of(configuration);
+    EXPECT_GT(configuration.group, 0U) << name_of(configuration);
+  }
+}
+
+TEST(EngineTables, NoTwoConfigurationsShareAName) {
+  std::set<std::string> names;
+  for (const EngineConfiguration& configuration : engine_configurations())
+    EXPECT_TRUE(names.insert(name_of(configuration)).second) << name_of(configuration);
+}
+
+TEST(EngineTables, NameSaysAllThatIsChosen) {
+  EXPECT_EQ(name_of(EngineConfiguration{.shape = {.tile_m = 128, .tile_n = 256, .cluster_m = 2}}),
+            "128x256_2x1_s4_m8");
+  EXPECT_EQ(name_of(EngineConfiguration{.shape = {.tile_m = 64, .split = 2, .boxes = 1},
+                                        .group = 4,
+                                        .group_along_n = true,
+                                        .lead = 1,
+                                        .most_blocks = 128,
+                                        .early = true,
+                                        .streams_c = true}),
+            "64x256_1x1_s4_k2_n4_lead1_b128_early_stream");
+}
+
+TEST(EngineTables, GeneralKernelsCoverEveryTypeAndOrder) {
+  std::set<std::vector<int>> kinds;
+  for (const EngineKernel& kernel : all_kernels())
+    if (kernel.general)
+      kinds.insert({static_cast<int>(kernel.element), static_cast<int>(kernel.a_major),
+                    static_cast<int>(kernel.b_major), static_cast<int>(kernel.output)});
+  EXPECT_EQ(kinds.size(), 2U * 2U * 2U * 3U);
+}
+
+// What is chosen is also tried, and so tested on a GPU.
+TEST(EngineChoice, IsAConfigurationForEverySize) {
+  const auto all = engine_configurations();
+  for (const std::uint64_t m : {1U, 100U, 1024U, 5000U, 16384U, 100000U})
+    for (const std::uint64_t k : {1U, 1024U, 8192U, 100000U}) {
+      const EngineConfiguration chosen = chosen_configuration(m, m, k);
+      EXPECT_NE(std::find(all.begin(), all.end(), chosen), all.end()) << name_of(chosen);
+    }
+}
+
+TEST(EngineChoice, ProductThatIsNotPlainGetsTheGeneralShape) {
+  LocalGemm gemm{.m = 64, .n = 64, .k = 64};
+  gemm.beta = 1;
+  EXPECT_EQ(chosen_configuration(gemm).shape, kGeneralShape);
+}
+
+constexpr TileShape kFour{.tile_m = 128, .tile_n = 128, .cluster_m = 2, .cluster_n = 2};
+
+TEST(ClusterPlaces, RankAndPlaceAreOneToOne) {
+  constexpr TileShape kEight{.cluster_m = 2, .cluster_n = 2, .split = 2};
+  std::set<std::vector<std::uint32_t>> places;
+  for (std::uint32_t rank = 0; rank < 8; ++rank) {
+    const ClusterPlace at = cluster_place(kEight, rank);
+    places.insert({at.part, at.m, at.n});
+    EXPECT_EQ(cluster_rank(kEight, at), rank);
+  }
+  EXPECT_EQ(places.size(), 8U);
+}
+
+// A block must hear from exactly those into whose memory it loads.
+TEST(ClusterPlaces, PeersAreThoseThatShareAOrB) {
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    const ClusterPlace at = cluster_place(kFour, rank);
+    std::uint32_t peers = 0;
+    for (std::uint32_t i = 0; i < peers_of(kFour); ++i) peers |= 1U << peer_rank(kFour, at, i);
+    EXPECT_EQ(peers, std::uint32_t{sharers_of_a(kFour, at)} | sharers_of_b(kFour, at)) << rank;
+  }
+}
+
+TEST(ClusterPlaces, NoPeerIsToldTwice) {
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    std::set<std::uint32_t> peers;
+    for (std::uint32_t i = 0; i < peers_of(kFour); ++i)
+      peers.insert(peer_rank(kFour, cluster_place(kFour, rank), i));
+    EXPECT_EQ(peers.size(), 3U) << rank;
+  }
+}
+
+TEST(ClusterPlaces, PartsOfKShareNothing) {
+  constexpr TileShape kSplit{.cluster_m = 2, .split = 2};
+  EXPECT_EQ(sharers_of_b(kSplit, {.part = 0}), 0b0101);
+  EXPECT_EQ(sharers_of_b(kSplit, {.part = 1}), 0b1010);
+  EXPECT_EQ(sharers_of_a(kSplit, {.part = 1, .m = 1}), 0b1000);
+}
+
+TEST(TileShapes, SlicesOfAClusterMakeTheWholeTile) {
+  EXPECT_EQ(slice_m(kFour) * kFour.cluster_n, kFour.tile_m);
+  EXPECT_EQ(slice_n(kFour) * kFour.cluster_m, kFour.tile_n);
+}
+
+TEST(TileShapes, LargestFitsTheSharedMemoryOfABlock) {
+  constexpr TileShape kWide{.cluster_m = 2};
+  EXPECT_EQ(shared_bytes(kWide), 4U * 49152U + 32768U + 64U + 16U + 1024U);
+  EXPECT_FALSE(is_sound({.stages = 5}));
+}
+
+TEST(TileShapes, BoxesThatWouldBeTakenOutOfTurnAreUnsound) {
+  EXPECT_TRUE(is_sound({.tile_n = 192, .boxes = 3}));
+  EXPECT_FALSE(is_sound({.tile_n = 192, .boxes = 2}));
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,251 @@
+// The end of a tile: sums of several parts of K are added up, alpha and beta are applied, and the
+// sums leave for C through staging boxes that TMA carries off.
+#pragma once
+
+#include <cooperative_groups.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cuda/ptx>
+
+#include "kernels/cuda/gemm/engine/engine.hpp"
+#include "kernels/cuda/gemm/engine/tile_shape.hpp"
+#include "kernels/cuda/gemm/ladder/staging.hpp"
+#include "kernels/cuda/ptx/cache_hint.cuh"
+#include "kernels/cuda/ptx/stmatrix.cuh"
+
+namespace tidemark {
+
+/// Two neighbours of one row of C, read and written as one access where both lie in it.
+__device__ __forceinline__ void write_pair(float* c, float left, float right, bool both) {
+  if (both)
+    *reinterpret_cast<float2*>(c) = {left, right};
+  else
+    *c = left;
+}
+__device__ __forceinline__ void write_pair(__nv_bfloat16* c, float left, float right, bool both) {
+  if (both)
+    *reinterpret_cast<__nv_bfloat162*>(c) = __floats2bfloat162_rn(left, right);
+  else
+    *c = __float2bfloat16_rn(left);
+}
+__device__ __forceinline__ void write_pair(__half* c, float left, float right, bool both) {
+  if (both)
+    *reinterpret_cast<__half2*>(c) = __floats2half2_rn(left, right);
+  else
+    *c = __float2half_rn(left);
+}
+__device__ __forceinline__ float2 read_pair(const float* c, bool both) {
+  return both ? *reinterpret_cast<const float2*>(c) : float2{*c, 0};
+}
+__device__ __forceinline__ float2 read_pair(const __nv_bfloat16* c, bool both) {
+  return both ? __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162*>(c))
+              : float2{__bfloat162float(*c), 0};
+}
+__device__ __forceinline__ float2 read_pair(const __half* c, bool both) {
+  return both ? __half22float2(*reinterpret_cast<const __half2*>(c)) : float2{__half2float(*c), 0};
+}
+
+/// Two sums as 16-bit elements of C, the left one in the low half.
+__device__ __forceinline__ std::uint32_t packed(float left, float right,
+                                                const __nv_bfloat16* /*type*/) {
+  const __nv_bfloat162 pair = __floats2bfloat162_rn(left, right);
+  return *reinterpret_cast<const std::uint32_t*>(&pair);
+}
+__device__ __forceinline__ std::uint32_t packed(float left, float right, const __half* /*type*/) {
+  const __half2 pair = __floats2half2_rn(left, right);
+  return *reinterpret_cast<const std::uint32_t*>(&pair);
+}
+
+/// The pairs of a thread among the sums first ... first + count - 1 of 64 rows from `row0`, whose
+/// sum 0 stands in column `column0`: calls with_pair(at, i, both) with where in C the pair of sums
+/// i and i + 1 belongs, for all that begin inside of C.
+template <std::uint32_t first, std::uint32_t count, class Out, class WithPair>
+__device__ __forceinline__ void for_each_pair(const EngineProblem& p, std::uint32_t row0,
+                                              std::uint32_t column0, const WithPair& with_pair) {
+  const std::uint32_t thread = threadIdx.x % 128;
+  const std::uint32_t row = row0 + thread / 32 * 16 + thread % 32 / 4;
+  const std::uint32_t column = column0 + thread % 4 * 2;
+  // Pairs lie on their own size: columns are even and rows of C start on 16 bytes.
+  Out* const upper = static_cast<Out*>(p.c) + row * p.ldc + column;
+  Out* const lower = upper + 8 * p.ldc;
+#pragma unroll
+  for (std::uint32_t i = first; i < first + count; i += 4) {
+    const std::uint32_t at = column + 2 * i;
+    const bool both = at + 1 < p.n;
+    if (at < p.n && row < p.m) with_pair(upper + 2 * i, i, both);
+    if (at < p.n && row + 8 < p.m) with_pair(lower + 2 * i, i + 2, both);
+  }
+}
+
+/// sums = alpha sums + beta C. C is not read where beta is 0: it may hold anything, NaN included.
+template <std::uint32_t first, std::uint32_t count, class Out, std::uint32_t kCount>
+__device__ __forceinline__ void blend(float (&d)[kCount], const EngineProblem& p,
+                                      std::uint32_t row0, std::uint32_t column0) {
+#pragma unroll
+  for (std::uint32_t i = first; i < first + count; ++i) d[i] *= p.alpha;
+  if (p.beta == 0) return;
+  for_each_pair<first, count, Out>(p, row0, column0,
+                                   [&](const Out* at, std::uint32_t i, bool both) {
+                                     const float2 c = read_pair(at, both);
+                                     d[i] = fmaf(p.beta, c.x, d[i]);
+                                     if (both) d[i + 1] = fmaf(p.beta, c.y, d[i + 1]);
+                                   });
+}
+
+/// Puts 128 bytes of each of a warp's 16 rows into a staging box: sums `first` on.
+template <class Out, std::uint32_t kCount>
+__device__ __forceinline__ void fill_box(std::byte* box, const float (&d)[kCount],
+                                         std::uint32_t first, std::uint32_t lane) {
+  if constexpr (sizeof(Out) == 2) {
+    const auto two = [&](std::uint32_t i) {
+      return packed(d[i], d[i + 1], static_cast<const Out*>(nullptr));
+    };
+#pragma unroll
+    for (std::uint32_t chunk = 0; chunk < 8; chunk += 2) {
+      const std::uint32_t i = first + 4 * chunk;
+      stmatrix_x4(shared_address(box) + staged_matrix_row(lane, chunk), two(i), two(i + 2),
+                  two(i + 4), two(i + 6));
+    }
+  } else {
+#pragma unroll
+    for (std::uint32_t group = 0; group < 4; ++group) {
+      const std::uint32_t i = first + 4 * group;
+      std::byte* const to = box + staged_pair(lane, group);
+      *reinterpret_cast<float2*>(to) = {d[i], d[i + 1]};
+      *reinterpret_cast<float2*>(to + kEightRowsOn) = {d[i + 2], d[i + 3]};
+    }
+  }
+}
+
+/// Has TMA carry sums first ... first + count - 1 of one warp's 16 rows to C, 128 bytes of each row
+/// at once. Sum 0 stands in column `column0`.
+template <std::uint32_t first, std::uint32_t count, class Out, std::uint32_t kBoxes,
+          std::uint32_t kCount>
+__device__ __forceinline__ void send(std::byte (&boxes)[kBoxes][kStagingBytes],
+                                     const float (&d)[kCount], const CUtensorMap& c_map,
+                                     const EngineProblem& p, std::uint32_t row0,
+                                     std::uint32_t column0) {
+  namespace ptx = cuda::ptx;
+  constexpr std::uint32_t kColumns = kStagingRowBytes / sizeof(Out);
+  constexpr std::uint32_t kSteps = 2 * count / kColumns;
+  // Boxes are taken in turn from tile to tile: a tile leaves off where it began.
+  static_assert(kSteps % kBoxes == 0 || kBoxes == 1);
+  const std::uint32_t lane = threadIdx.x % 32;
+#pragma unroll
+  for (std::uint32_t step = 0; step < kSteps; ++step) {
+    std::byte* const box = boxes[step % kBoxes];
+    // The store kBoxes ago has read this box; without it that store would carry off the new sums.
+    // Groups belong to the thread that made them: only lane 0 has any to wait for.
+    if (lane == 0) ptx::cp_async_bulk_wait_group_read(ptx::n32_t<kBoxes - 1>{});
+    __syncwarp();  // and the other lanes wait for lane 0
+    fill_box<Out>(box, d, first + step * kColumns / 2, lane);
+    // TMA reads through the async proxy, which sees the writes of each lane only behind its fence.
+    ptx::fence_proxy_async(ptx::space_shared);
+    __syncwarp();  // without it lane 0 could send the box before the others have filled it
+    const std::uint32_t column = column0 + 2 * first + step * kColumns;
+    if (lane == 0) {
+      const std::int32_t to[2] = {static_cast<std::int32_t>(column),
+                                  static_cast<std::int32_t>(row0)};
+      // TMA clips at the edges of C; a box wholly outside is not sent at all.
+      if (row0 < p.m && column < p.n) {
+        if (p.streams_c)
+          store_tile_with_policy(box, &c_map, to, cache_policy(CacheHint::evict_first));
+        else
+          ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &c_map, to, box);
+      }
+      ptx::cp_async_bulk_commit_group();  // an empty group, too, so that the wait above can count
+    }
+  }
+}
+
+/// One warpgroup's sums first ... first + count - 1 of every 64 rows from `row`, whose sum 0 stands
+/// in column `column`, to C.
+template <std::uint32_t first, std::uint32_t count, class Out, bool kBlend, std::uint32_t kBoxes,
+          std::uint32_t kHigh, std::uint32_t kCount>
+__device__ __forceinline__ void put_away(std::byte (&boxes)[kBoxes][kStagingBytes],
+                                         float (&d)[kHigh][kCount], const CUtensorMap& c_map,
+                                         const EngineProblem& p, std::uint32_t row,
+                                         std::uint32_t column) {
+  const std::uint32_t warp_row = threadIdx.x % 128 / 32 * kStagingRows;
+  const bool whole_chunks = p.n * sizeof(Out) % 16 == 0;
+#pragma unroll
+  for (std::uint32_t high = 0; high < kHigh; ++high) {
+    const std::uint32_t row0 = row + 64 * high;
+    if constexpr (kBlend) blend<first, count, Out>(d[high], p, row0, column);
+    // TMA writes whole 16 bytes: where rows of C do not end on them, the last column of tiles would
+    // write behind its rows, and goes by plain stores.
+    if (whole_chunks || column + 2 * (first + count) <= p.n)
+      send<first, count, Out>(boxes, d[high], c_map, p, row0 + warp_row, column);
+    else
+      for_each_pair<first, count, Out>(p, row0, column, [&](Out* at, std::uint32_t i, bool both) {
+        write_pair(at, d[high][i], d[high][i + 1], both);
+      });
+  }
+}
+
+/// The same where `split` blocks of the cluster hold sums over a part of K each: every block adds
+/// up one share of the columns, the parts always in the order of K, so that the result is the same
+/// every time, and puts that share away. `exchange` is the ring, which the tile has left: a block
+/// of such a cluster has one tile only. All threads of the cluster meet twice in here.
+template <TileShape kShape, class Out, bool kBlend, std::uint32_t kBoxes, std::uint32_t kHigh,
+          std::uint32_t kCount>
+__device__ __forceinline__ void put_away_parts(float* exchange,
+                                               std::byte (&boxes)[kBoxes][kStagingBytes],
+                                               float (&d)[kHigh][kCount], const CUtensorMap& c_map,
+                                               const EngineProblem& p, const ClusterPlace& in,
+                                               std::uint32_t row, std::uint32_t column) {
+  namespace ptx = cuda::ptx;
+  constexpr std::uint32_t kShare = kCount / kShape.split;
+  constexpr std::uint32_t kThreads = 128 * kConsumerWarpgroups;
+  const std::uint32_t thread = threadIdx.x - 128;
+  // Where the sums of part `from` lie with their new owner, which has no room for its own.
+  const auto slot = [&](float* memory, std::uint32_t from, std::uint32_t owner, std::uint32_t high,
+                        std::uint32_t i) {
+    const std::uint32_t which = from < owner ? from : from - 1;
+    return memory + ((which * kHigh + high) * kShare + i) * kThreads + thread;
+  };
+  // Without it the sums would land in stages that the owner's wgmma still reads.
+  ptx::barrier_cluster_arrive(ptx::sem_release);
+  ptx::barrier_cluster_wait(ptx::sem_acquire);
+#pragma unroll
+  for (std::uint32_t owner = 0; owner < kShape.split; ++owner) {
+    if (owner == in.part) continue;
+    float* const theirs = cooperative_groups::this_cluster().map_shared_rank(
+        exchange, cluster_rank(kShape, {owner, in.m, in.n}));
+#pragma unroll
+    for (std::uint32_t high = 0; high < kHigh; ++high)
+#pragma unroll
+      for (std::uint32_t i = 0; i < kShare; ++i)
+        *slot(theirs, in.part, owner, high, i) = d[high][owner * kShare + i];
+  }
+  // Without it the sums would be read before they have come.
+  ptx::barrier_cluster_arrive(ptx::sem_release);
+  ptx::barrier_cluster_wait(ptx::sem_acquire);
+  const auto add_up = [&](auto owner) {
+    constexpr std::uint32_t kOwner = decltype(owner)::value;
+    if (kOwner != in.part) return;
+#pragma unroll
+    for (std::uint32_t high = 0; high < kHigh; ++high)
+#pragma unroll
+      for (std::uint32_t i = 0; i < kShare; ++i) {
+        const float own = d[high][kOwner * kShare + i];
+        float sum = 0;
+#pragma unroll
+        for (std::uint32_t from = 0; from < kShape.split; ++from)
+          sum += from == kOwner ? own : *slot(exchange, from, kOwner, high, i);
+        d[high][kOwner * kShare + i] = sum;
+      }
+    put_away<kOwner * kShare, kShare, Out, kBlend>(boxes, d, c_map, p, row, column);
+  };
+  add_up(std::integral_constant<std::uint32_t, 0>{});
+  add_up(std::integral_constant<std::uint32_t, 1>{});
+  if constexpr (kShape.split == 4) {
+    add_up(std::integral_constant<std::uint32_t, 2>{});
+    add_up(std::integral_constant<std::uint32_t, 3>{});
+  }
+}
+
+}  // namespace tidemark

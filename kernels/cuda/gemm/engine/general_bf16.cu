@@ -1,0 +1,13 @@
+// Kernels for all that the plain ones leave out, with bf16 operands: alpha and beta, operands whose
+// contiguous index is M or N, and every type of C.
+#include "kernels/cuda/gemm/engine/instances.cuh"
+
+namespace tidemark {
+
+std::span<const EngineKernel> general_bf16_kernels() {
+  static const std::vector kKernels =
+      general_kernels<MmaType::bf16, float, __nv_bfloat16, __half>();
+  return kKernels;
+}
+
+}  // namespace tidemark

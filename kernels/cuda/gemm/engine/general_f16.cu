@@ -1,0 +1,12 @@
+// Kernels for all that the plain ones leave out, with f16 operands: alpha and beta, operands whose
+// contiguous index is M or N, and every type of C.
+#include "kernels/cuda/gemm/engine/instances.cuh"
+
+namespace tidemark {
+
+std::span<const EngineKernel> general_f16_kernels() {
+  static const std::vector kKernels = general_kernels<MmaType::f16, float, __nv_bfloat16, __half>();
+  return kKernels;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,60 @@
+// Makes kernels of the template and says what they are for.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <type_traits>
+#include <vector>
+
+#include "kernels/cuda/gemm/engine/engine_kernel.cuh"
+
+namespace tidemark {
+
+template <class Out>
+constexpr GemmOutput output_of() {
+  if (std::is_same_v<Out, float>) return GemmOutput::f32;
+  return std::is_same_v<Out, __half> ? GemmOutput::f16 : GemmOutput::bf16;
+}
+
+/// C = A B^T, bf16 operands, both K-major.
+template <TileShape kShape, class Out>
+EngineKernel plain() {
+  using Shape = ShapeType<kShape.tile_m, kShape.tile_n, kShape.cluster_m, kShape.cluster_n,
+                          kShape.split, kShape.stages, kShape.boxes>;
+  using Operands = EngineOperands<MmaType::bf16, false, false>;
+  return {.shape = kShape,
+          .output = output_of<Out>(),
+          .kernel = reinterpret_cast<const void*>(&engine_kernel<Shape, Operands, Out, false>)};
+}
+
+/// C = alpha A B^T + beta C with operands of `type`, in whichever order each is kept.
+template <MmaType type, bool a_mn, bool b_mn, class Out>
+EngineKernel general() {
+  constexpr TileShape kShape = kGeneralShape;
+  using Shape = ShapeType<kShape.tile_m, kShape.tile_n, kShape.cluster_m, kShape.cluster_n,
+                          kShape.split, kShape.stages, kShape.boxes>;
+  using Operands = EngineOperands<type, a_mn, b_mn>;
+  return {.shape = kShape,
+          .output = output_of<Out>(),
+          .kernel = reinterpret_cast<const void*>(&engine_kernel<Shape, Operands, Out, true>),
+          .general = true,
+          .element = type == MmaType::bf16 ? GemmElement::bf16 : GemmElement::f16,
+          .a_major = a_mn ? Major::mn : Major::k,
+          .b_major = b_mn ? Major::mn : Major::k};
+}
+
+/// All of them for one type of operands.
+template <MmaType type, class... Outs>
+std::vector<EngineKernel> general_kernels() {
+  return {general<type, false, false, Outs>()..., general<type, false, true, Outs>()...,
+          general<type, true, false, Outs>()..., general<type, true, true, Outs>()...};
+}
+
+/// Each of `shapes` with either output.
+template <TileShape... shapes>
+std::vector<EngineKernel> plain_kernels() {
+  return {plain<shapes, float>()..., plain<shapes, __nv_bfloat16>()...};
+}
+
+}  // namespace tidemark

@@ -1,0 +1,106 @@
+// What the roles of an engine kernel share: the ring of stages in shared memory, where a role is in
+// it, which tile a cluster works on, and how a slice of an operand is loaded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cuda/ptx>
+
+#include "kernels/cuda/gemm/engine/engine.hpp"
+#include "kernels/cuda/gemm/engine/tile_shape.hpp"
+#include "kernels/cuda/gemm/ladder/staging.hpp"
+#include "kernels/cuda/gemm/raster.hpp"
+
+namespace tidemark {
+
+/// One stage, as TMA writes it: rows of 128 bytes, 16-byte chunks swizzled. K-major operands have a
+/// row of 64 k for each index of M or N; MN-major ones a run of 64 rows, one a k, for every 64
+/// indices.
+template <TileShape kShape>
+struct EngineStage {
+  std::byte a[kShape.tile_m * kEngineRowBytes];
+  std::byte b[kShape.tile_n * kEngineRowBytes];
+};
+
+/// At the same address in all blocks of a cluster: a multicast lands, and completes, at one offset.
+template <TileShape kShape>
+struct EngineRing {
+  EngineStage<kShape> stage[kShape.stages];
+  std::byte staging[kEngineConsumerWarps][kShape.boxes][kStagingBytes];
+  std::uint64_t full[kShape.stages];   // completes when a stage's bytes have landed in this block
+  std::uint64_t empty[kShape.stages];  // completes when all that load into it may do so again
+  std::uint32_t abandoned;             // set when a wait of this block has ended by its bound
+};
+
+/// Where a role is in the ring. All roles of all blocks count the same way over all tiles.
+template <TileShape kShape>
+struct EngineRingAt {
+  std::uint32_t stage = 0;
+  std::uint32_t parity = 0;
+
+  __device__ __forceinline__ void advance() {
+    if (++stage == kShape.stages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+};
+
+/// What the cluster works on, and which part of it is this block's.
+struct EnginePlace {
+  ClusterPlace in_cluster;
+  std::uint32_t first = 0;  // tile of the cluster
+  std::uint32_t step = 0;   // to its next one
+};
+
+/// Every thread of all blocks of the cluster. Has no bound of its own: all that comes before it
+/// has.
+template <TileShape kShape>
+__device__ __forceinline__ void synchronise_blocks() {
+  if constexpr (blocks_of(kShape) == 1) {
+    __syncthreads();
+  } else {
+    cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_release);
+    cuda::ptx::barrier_cluster_wait(cuda::ptx::sem_acquire);
+  }
+}
+
+__device__ __forceinline__ TileAt tile_of(const EngineProblem& p, std::uint32_t index) {
+  if (!p.group_along_n) return tile_at(index, p.m_tiles, p.n_tiles, p.group);
+  const TileAt turned = tile_at(index, p.n_tiles, p.m_tiles, p.group);
+  return {.m = turned.n, .n = turned.m};
+}
+
+/// One box, to this block alone or to all whose bits are set.
+template <bool kShared>
+__device__ __forceinline__ void load_box(std::byte* to, const CUtensorMap& map, std::int32_t inner,
+                                         std::int32_t outer, std::uint64_t* full,
+                                         std::uint16_t sharers) {
+  namespace ptx = cuda::ptx;
+  const std::int32_t at[2] = {inner, outer};
+  if constexpr (kShared)
+    // Credits full[s] of every block that gets it, each with the bytes that landed there.
+    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, &map, at, full, sharers);
+  else
+    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, &map, at, full);
+}
+
+/// `kRows` indices of M or N from `mn`, 64 k from `k`.
+template <bool kMn, std::uint32_t kRows, bool kShared>
+__device__ __forceinline__ void load_slice(std::byte* to, const CUtensorMap& map, std::uint32_t mn,
+                                           std::uint32_t k, std::uint64_t* full,
+                                           std::uint16_t sharers) {
+  const auto mn_at = static_cast<std::int32_t>(mn);
+  const auto k_at = static_cast<std::int32_t>(k);
+  if constexpr (!kMn) {
+    load_box<kShared>(to, map, k_at, mn_at, full, sharers);
+  } else {
+    static_assert(kRows % 64 == 0, "boxes of an MN-major operand are 64 wide");
+#pragma unroll
+    for (std::uint32_t i = 0; i < kRows; i += 64)
+      load_box<kShared>(to + i * kEngineRowBytes, map, mn_at + static_cast<std::int32_t>(i), k_at,
+                        full, sharers);
+  }
+}
+
+}  // namespace tidemark

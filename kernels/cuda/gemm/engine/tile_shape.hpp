@@ -1,0 +1,136 @@
+// What a kernel of the engine is compiled for: its tile, its cluster, its ring. Plain arithmetic,
+// so that host and kernel agree on every size and a test without a GPU can hold them.
+#pragma once
+
+#include <cstdint>
+
+namespace tidemark {
+
+/// Two consumer warpgroups multiply one tile of C; a cluster works on cluster_m x cluster_n
+/// neighbouring tiles and shares what they read of A and B; `split` blocks of a cluster share the K
+/// of one tile.
+struct TileShape {
+  std::uint32_t tile_m = 128, tile_n = 256;  // of C, per block
+  std::uint32_t cluster_m = 1, cluster_n = 1;
+  std::uint32_t split = 1;
+  std::uint32_t stages = 4;
+  std::uint32_t boxes = 2;  // of staging a warp: 2 KiB each
+
+  constexpr bool operator==(const TileShape&) const = default;
+};
+
+inline constexpr std::uint32_t kEngineTileK = 64;  // 128 bytes of 16-bit elements: a swizzle span
+inline constexpr std::uint32_t kEngineRowBytes = 128;
+inline constexpr std::uint32_t kConsumerWarpgroups = 2;
+inline constexpr std::uint32_t kEngineThreads = 128 * (1 + kConsumerWarpgroups);
+inline constexpr std::uint32_t kEngineConsumerWarps = 4 * kConsumerWarpgroups;
+inline constexpr std::uint32_t kMostSharedBytes =
+    232448;  // dynamic shared memory of an sm_90 block
+
+constexpr std::uint32_t blocks_of(const TileShape& shape) {
+  return shape.cluster_m * shape.cluster_n * shape.split;
+}
+
+/// How the two consumer warpgroups lie in the tile: one above the other, or side by side where the
+/// tile is only as high as one wgmma.
+constexpr std::uint32_t warpgroups_m(const TileShape& shape) { return shape.tile_m >= 128 ? 2 : 1; }
+constexpr std::uint32_t warpgroups_n(const TileShape& shape) {
+  return kConsumerWarpgroups / warpgroups_m(shape);
+}
+/// Of C, per warpgroup.
+constexpr std::uint32_t warpgroup_rows(const TileShape& shape) {
+  return shape.tile_m / warpgroups_m(shape);
+}
+constexpr std::uint32_t warpgroup_columns(const TileShape& shape) {
+  return shape.tile_n / warpgroups_n(shape);
+}
+/// Accumulators of a thread, for 64 rows.
+constexpr std::uint32_t accumulators(const TileShape& shape) {
+  return warpgroup_columns(shape) / 2;
+}
+
+/// What one block of the cluster loads of its tile's A and B; the others bring the rest.
+constexpr std::uint32_t slice_m(const TileShape& shape) { return shape.tile_m / shape.cluster_n; }
+constexpr std::uint32_t slice_n(const TileShape& shape) { return shape.tile_n / shape.cluster_m; }
+
+/// Blocks into whose memory a block loads, itself included: those that share its A or its B.
+constexpr std::uint32_t peers_of(const TileShape& shape) {
+  return shape.cluster_m + shape.cluster_n - 1;
+}
+
+/// Where a block of the cluster stands, by its rank in it.
+struct ClusterPlace {
+  std::uint32_t part = 0;  // of K
+  std::uint32_t m = 0, n = 0;
+};
+constexpr ClusterPlace cluster_place(const TileShape& shape, std::uint32_t rank) {
+  const std::uint32_t tile = rank / shape.split;
+  return {rank % shape.split, tile % shape.cluster_m, tile / shape.cluster_m};
+}
+constexpr std::uint32_t cluster_rank(const TileShape& shape, const ClusterPlace& at) {
+  return (at.n * shape.cluster_m + at.m) * shape.split + at.part;
+}
+
+/// Rank of peer `index`, below peers_of(): first those above and below, which share B, then those
+/// beside, which share A.
+constexpr std::uint32_t peer_rank(const TileShape& shape, const ClusterPlace& at,
+                                  std::uint32_t index) {
+  ClusterPlace peer = at;
+  if (index < shape.cluster_m)
+    peer.m = index;
+  else
+    peer.n = index - shape.cluster_m + (index - shape.cluster_m >= at.n ? 1 : 0);
+  return cluster_rank(shape, peer);
+}
+
+/// Bit r is set where the block of rank r multiplies the same rows of A, or columns of B.
+constexpr std::uint16_t sharers_of_a(const TileShape& shape, const ClusterPlace& at) {
+  std::uint32_t mask = 0;
+  for (std::uint32_t n = 0; n < shape.cluster_n; ++n)
+    mask |= 1U << cluster_rank(shape, {at.part, at.m, n});
+  return static_cast<std::uint16_t>(mask);
+}
+constexpr std::uint16_t sharers_of_b(const TileShape& shape, const ClusterPlace& at) {
+  std::uint32_t mask = 0;
+  for (std::uint32_t m = 0; m < shape.cluster_m; ++m)
+    mask |= 1U << cluster_rank(shape, {at.part, m, at.n});
+  return static_cast<std::uint16_t>(mask);
+}
+
+/// Bytes of one stage of the ring: 64 k of the tile's A and B.
+constexpr std::uint32_t stage_bytes(const TileShape& shape) {
+  return (shape.tile_m + shape.tile_n) * kEngineRowBytes;
+}
+constexpr std::uint32_t staging_bytes(const TileShape& shape) {
+  return kEngineConsumerWarps * shape.boxes * 2048;
+}
+/// Dynamic shared memory: ring, staging, barriers, and room to begin on 1024 bytes.
+constexpr std::uint32_t shared_bytes(const TileShape& shape) {
+  return shape.stages * stage_bytes(shape) + staging_bytes(shape) + 2 * 8 * shape.stages + 16 +
+         1024;
+}
+/// Bytes that the parts of a tile hand each other: each adds up one share of the columns.
+constexpr std::uint32_t exchanged_bytes(const TileShape& shape) {
+  return (shape.split - 1) * shape.tile_m * (shape.tile_n / shape.split) * 4;
+}
+
+/// Whether a kernel can be made of it.
+constexpr bool is_sound(const TileShape& shape) {
+  const bool tile = shape.tile_m % 64 == 0 && shape.tile_n % 64 == 0 &&
+                    (shape.tile_m == 64 || shape.tile_m % 128 == 0);
+  const bool width = accumulators(shape) == 32 || accumulators(shape) == 64 ||
+                     accumulators(shape) == 96 || accumulators(shape) == 128;
+  // A slice is one box of at most 256 rows and begins where the swizzle does, every 8 rows.
+  const bool slices = slice_m(shape) % 8 == 0 && slice_n(shape) % 8 == 0 && slice_m(shape) <= 256 &&
+                      slice_n(shape) <= 256;
+  const bool registers = warpgroup_rows(shape) / 64 * accumulators(shape) <= 192;
+  const bool parts = shape.split == 1 || shape.split == 2 || shape.split == 4;
+  // Boxes are taken in turn, and each row of tiles begins with the first of them.
+  const std::uint32_t columns = warpgroup_columns(shape) / shape.split;
+  const bool boxes = columns % 64 == 0 && (shape.boxes == 1 || columns / 64 % shape.boxes == 0);
+  return tile && width && slices && registers && parts && boxes && blocks_of(shape) <= 8 &&
+         shared_bytes(shape) <= kMostSharedBytes &&
+         exchanged_bytes(shape) <= shape.stages * stage_bytes(shape);
+}
+
+}  // namespace tidemark

@@ -1,0 +1,19 @@
+// Kernels whose tile is wider than high, 128 x 256 and its neighbours: the widest wgmma, which
+// reads the fewest bytes of shared memory for a product.
+#include "kernels/cuda/gemm/engine/instances.cuh"
+
+namespace tidemark {
+
+std::span<const EngineKernel> wide_kernels() {
+  static const std::vector kKernels = plain_kernels<
+      TileShape{.tile_m = 128, .tile_n = 256, .cluster_m = 2},
+      TileShape{.tile_m = 128, .tile_n = 256, .cluster_n = 2},
+      TileShape{.tile_m = 128, .tile_n = 256},
+      TileShape{.tile_m = 128, .tile_n = 256, .cluster_m = 2, .cluster_n = 2},
+      TileShape{.tile_m = 128, .tile_n = 256, .cluster_m = 4},
+      TileShape{.tile_m = 128, .tile_n = 256, .cluster_m = 2, .stages = 3, .boxes = 4},
+      TileShape{.tile_m = 128, .tile_n = 192, .cluster_m = 2, .stages = 5, .boxes = 1}>();
+  return kKernels;
+}
+
+}  // namespace tidemark

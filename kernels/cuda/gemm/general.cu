@@ -1,0 +1,138 @@
+// One thread an element, no tiles, nothing asynchronous: slow, and hard to get wrong.
+#include "kernels/cuda/gemm/general.hpp"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "kernels/cuda/check.hpp"
+#include "kernels/ops/gemm_inputs.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint32_t kThreads = 256;
+constexpr std::uint64_t kMostBlocks = 65536;  // grid-stride loops do the rest
+
+__device__ float as_value(float c) { return c; }
+__device__ float as_value(__nv_bfloat16 c) { return __bfloat162float(c); }
+__device__ float as_value(__half c) { return __half2float(c); }
+__device__ void set(float& c, float value) { c = value; }
+__device__ void set(__nv_bfloat16& c, float value) { c = __float2bfloat16_rn(value); }
+__device__ void set(__half& c, float value) { c = __float2half_rn(value); }
+
+/// Element (index, k) of an operand.
+template <class In>
+__device__ float element(const std::byte* matrix, Major major, std::uint64_t pitch,
+                         std::uint64_t index, std::uint64_t k) {
+  const std::uint64_t at = major == Major::k ? index * pitch + k : k * pitch + index;
+  return as_value(reinterpret_cast<const In*>(matrix)[at]);
+}
+
+template <class In, class Out>
+__global__ void __launch_bounds__(kThreads) general_reference(LocalGemm gemm) {
+  const std::uint64_t elements = gemm.m * gemm.n;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < elements;
+       i += std::uint64_t{gridDim.x} * kThreads) {
+    const std::uint64_t row = i / gemm.n;
+    const std::uint64_t column = i % gemm.n;
+    float sum = 0;
+    const std::uint64_t end = gemm.alpha == 0 ? 0 : gemm.k;
+    for (std::uint64_t k = 0; k < end; ++k)
+      sum = fmaf(element<In>(gemm.a, gemm.a_major, gemm.pitch, row, k),
+                 element<In>(gemm.b, gemm.b_major, gemm.pitch_of_b(), column, k), sum);
+    Out& c = reinterpret_cast<Out*>(gemm.c)[row * gemm.ldc + column];
+    float value = gemm.alpha * sum;
+    if (gemm.beta != 0) value = fmaf(gemm.beta, as_value(c), value);
+    set(c, value);
+  }
+}
+
+/// One thread an element, padding included.
+__global__ void __launch_bounds__(kThreads)
+    fill_operand(OperandLayout layout, bool k_major, std::uint64_t first_global, GemmInputs inputs,
+                 GemmOperand operand, GemmElement type, std::uint64_t seed, std::uint16_t* to) {
+  const std::uint64_t all = layout.rows * layout.pitch;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < all;
+       i += std::uint64_t{gridDim.x} * kThreads) {
+    const std::uint64_t row = i / layout.pitch;
+    const std::uint64_t at = i % layout.pitch;
+    const std::uint64_t index = first_global + (k_major ? row : at);
+    to[i] = at < layout.elements
+                ? gemm_element(inputs, operand, seed, index, k_major ? at : row, type)
+                : std::uint16_t{0xffff};
+  }
+}
+
+template <class Out>
+__global__ void __launch_bounds__(kThreads)
+    fill_c(std::uint64_t rows, std::uint64_t columns, std::uint64_t ldc, std::uint64_t first_row,
+           std::uint64_t first_column, GemmInputs inputs, std::uint64_t seed, Out* c) {
+  const std::uint64_t elements = rows * columns;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < elements;
+       i += std::uint64_t{gridDim.x} * kThreads) {
+    const std::uint64_t row = i / columns;
+    const std::uint64_t column = i % columns;
+    set(c[row * ldc + column],
+        gemm_value(inputs, GemmOperand::c, seed, first_row + row, first_column + column));
+  }
+}
+
+unsigned blocks_for(std::uint64_t elements) {
+  const std::uint64_t blocks = (elements + kThreads - 1) / kThreads;
+  return static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
+}
+
+template <class In>
+void launch_for(const LocalGemm& gemm, cudaStream_t stream) {
+  const unsigned blocks = blocks_for(gemm.m * gemm.n);
+  if (gemm.output == GemmOutput::f32)
+    general_reference<In, float><<<blocks, kThreads, 0, stream>>>(gemm);
+  else if (gemm.output == GemmOutput::bf16)
+    general_reference<In, __nv_bfloat16><<<blocks, kThreads, 0, stream>>>(gemm);
+  else
+    general_reference<In, __half><<<blocks, kThreads, 0, stream>>>(gemm);
+}
+
+template <class Out>
+void launch_fill_c_of(const Gemm& gemm, std::byte* c, cudaStream_t stream) {
+  const std::uint64_t ldc = c_row_pitch(gemm) / sizeof(Out);
+  fill_c<Out><<<blocks_for(gemm.rows.count * gemm.cols.count), kThreads, 0, stream>>>(
+      gemm.rows.count, gemm.cols.count, ldc, gemm.rows.first, gemm.cols.first, gemm.inputs,
+      gemm.seed, reinterpret_cast<Out*>(c));
+}
+
+}  // namespace
+
+void launch_general_reference(const LocalGemm& gemm, cudaStream_t stream) {
+  if (gemm.element == GemmElement::bf16)
+    launch_for<__nv_bfloat16>(gemm, stream);
+  else
+    launch_for<__half>(gemm, stream);
+  cuda_check(cudaGetLastError(), "launch the general reference GEMM");
+}
+
+void launch_general_fill(const Gemm& gemm, GemmOperand operand, std::byte* to,
+                         cudaStream_t stream) {
+  const OperandLayout layout = layout_of(gemm, operand);
+  const bool is_a = operand == GemmOperand::a;
+  const std::uint64_t elements = layout.rows * layout.pitch;
+  if (elements == 0) return;  // CUDA refuses an empty grid
+  fill_operand<<<blocks_for(elements), kThreads, 0, stream>>>(
+      layout, (is_a ? gemm.a_major : gemm.b_major) == Major::k,
+      is_a ? gemm.rows.first : gemm.cols.first, gemm.inputs, operand, gemm.element, gemm.seed,
+      reinterpret_cast<std::uint16_t*>(to));
+  cuda_check(cudaGetLastError(), "launch the kernel that makes an operand");
+}
+
+void launch_fill_c(const Gemm& gemm, std::byte* c, cudaStream_t stream) {
+  if (gemm.rows.count * gemm.cols.count == 0) return;
+  if (gemm.output == GemmOutput::f32)
+    launch_fill_c_of<float>(gemm, c, stream);
+  else if (gemm.output == GemmOutput::bf16)
+    launch_fill_c_of<__nv_bfloat16>(gemm, c, stream);
+  else
+    launch_fill_c_of<__half>(gemm, c, stream);
+  cuda_check(cudaGetLastError(), "launch the kernel that makes C");
+}
+
+}  // namespace tidemark

@@ -1,0 +1,171 @@
+// What a Gemm may ask for beyond C = A B, on the GPU: the engine's general kernels against the
+// plain reference, and that against the definition worked out on the host.
+#include <cstring>
+#include <vector>
+
+#include "kernels/cuda/gemm/cuda_gemm.hpp"
+#include "kernels/cuda/gpu_test.hpp"
+#include "kernels/ops/payload.hpp"
+
+namespace tidemark {
+namespace {
+
+Gemm whole(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
+  return {.m = m,
+          .n = n,
+          .k = k,
+          .rows = {0, m},
+          .cols = {0, n},
+          .inputs = GemmInputs::small_integers,
+          .seed = 7};
+}
+
+float value_at(const Gemm& gemm, const RunResult& result, std::uint64_t i, std::uint64_t j) {
+  const std::size_t size = c_element_bytes(gemm.output);
+  const std::uint8_t* const from = result.bytes.data() + (i * gemm.cols.count + j) * size;
+  if (gemm.output == GemmOutput::f32) {
+    float value = 0;
+    std::memcpy(&value, from, size);
+    return value;
+  }
+  std::uint16_t bits = 0;
+  std::memcpy(&bits, from, size);
+  return gemm.output == GemmOutput::bf16 ? from_bf16(bits) : from_f16(bits);
+}
+
+float defined(const Gemm& gemm, std::uint64_t i, std::uint64_t j) {
+  float sum = 0;
+  for (std::uint64_t k = 0; k < gemm.k; ++k)
+    sum += gemm_value(gemm.inputs, GemmOperand::a, gemm.seed, i, k) *
+           gemm_value(gemm.inputs, GemmOperand::b, gemm.seed, j, k);
+  const float value =
+      gemm.alpha * sum +
+      (gemm.beta == 0 ? 0 : gemm.beta * gemm_value(gemm.inputs, GemmOperand::c, gemm.seed, i, j));
+  if (gemm.output == GemmOutput::f32) return value;
+  return gemm.output == GemmOutput::bf16 ? from_bf16(to_bf16(value)) : from_f16(to_f16(value));
+}
+
+void expect_surroundings_intact(const Gemm& gemm, const RunResult& result) {
+  const std::size_t padding = c_padding_bytes(gemm);
+  ASSERT_EQ(result.surroundings.size(), 2 * kGuardBytes + gemm.m * padding);
+  for (std::uint32_t i = 0; i < 2 * kGuardBytes; ++i)
+    ASSERT_EQ(result.surroundings[i], poison_byte({.seed = 7}, i)) << "guard byte " << i;
+  for (std::size_t i = 0; i < gemm.m * padding; ++i)
+    ASSERT_EQ(result.surroundings[2 * kGuardBytes + i], 0xff)
+        << "byte " << i % padding << " behind row " << i / padding;
+}
+
+void expect_defined(const Gemm& gemm) {
+  SCOPED_TRACE(testing::Message() << gemm.m << " x " << gemm.n << " x " << gemm.k << ", type "
+                                  << static_cast<int>(gemm.element) << " to "
+                                  << static_cast<int>(gemm.output) << ", majors "
+                                  << static_cast<int>(gemm.a_major)
+                                  << static_cast<int>(gemm.b_major) << ", alpha " << gemm.alpha
+                                  << ", beta " << gemm.beta);
+  const RunResult result = run_gemm(gemm);
+  ASSERT_EQ(result.fault, DeviceFault::none) << result.note;
+  ASSERT_EQ(result.bytes.size(), gemm.m * gemm.n * c_element_bytes(gemm.output));
+  for (std::uint64_t i = 0; i < gemm.m; ++i)
+    for (std::uint64_t j = 0; j < gemm.n; ++j)
+      ASSERT_EQ(value_at(gemm, result, i, j), defined(gemm, i, j)) << i << ", " << j;
+  expect_surroundings_intact(gemm, result);
+}
+
+void expect_like_reference(Gemm gemm) {
+  const RunResult engine = run_gemm(gemm);
+  ASSERT_EQ(engine.fault, DeviceFault::none) << engine.note;
+  gemm.engine = GemmEngine::reference;
+  const RunResult reference = run_gemm(gemm);
+  ASSERT_EQ(reference.fault, DeviceFault::none) << reference.note;
+  EXPECT_TRUE(engine.bytes == reference.bytes);
+}
+
+constexpr GemmOutput kOutputs[] = {GemmOutput::f32, GemmOutput::bf16, GemmOutput::f16};
+
+/// Every type, every way round, every type of C; alpha and beta by the way.
+std::vector<Gemm> kinds_of(const Gemm& base) {
+  std::vector<Gemm> all;
+  for (const GemmElement element : {GemmElement::bf16, GemmElement::f16})
+    for (const Major a : {Major::k, Major::mn})
+      for (const Major b : {Major::k, Major::mn})
+        for (const GemmOutput output : kOutputs) {
+          Gemm gemm = base;
+          gemm.element = element;
+          gemm.a_major = a;
+          gemm.b_major = b;
+          gemm.output = output;
+          gemm.alpha = all.size() % 2 == 0 ? 1.0F : 0.5F;
+          gemm.beta = all.size() % 3 == 0 ? 0.0F : -2.0F;
+          all.push_back(gemm);
+        }
+  return all;
+}
+
+class GeneralGpuGemm : public GpuTest {};
+
+TEST_F(GeneralGpuGemm, ReferenceIsWhatIsDefined) {
+  for (Gemm gemm : kinds_of(whole(37, 67, 72))) {
+    gemm.engine = GemmEngine::reference;
+    expect_defined(gemm);
+  }
+}
+
+TEST_F(GeneralGpuGemm, EveryKindOfProductOfOneTile) {
+  for (const Gemm& gemm : kinds_of(whole(128, 256, 64))) expect_defined(gemm);
+}
+
+TEST_F(GeneralGpuGemm, EveryKindOfProductThatEndsOffEveryTile) {
+  for (const Gemm& gemm : kinds_of(whole(131, 259, 71))) expect_defined(gemm);
+}
+
+TEST_F(GeneralGpuGemm, OneElement) {
+  for (const Gemm& gemm : kinds_of(whole(1, 1, 1))) expect_defined(gemm);
+}
+
+TEST_F(GeneralGpuGemm, ManyTilesAndALongK) {
+  for (const Gemm& gemm : kinds_of(whole(1500, 2100, 1032))) expect_like_reference(gemm);
+}
+
+TEST_F(GeneralGpuGemm, RowsLieApart) {
+  for (Gemm gemm : kinds_of(whole(130, 70, 136))) {
+    gemm.lda = layout_of(gemm, GemmOperand::a).pitch + 8;
+    gemm.ldb = layout_of(gemm, GemmOperand::b).pitch + 40;
+    gemm.ldc = c_row_pitch(gemm) / c_element_bytes(gemm.output) + 24;
+    expect_defined(gemm);
+  }
+}
+
+TEST_F(GeneralGpuGemm, PlainProductWhoseRowsLieApart) {
+  Gemm gemm = whole(130, 70, 136);
+  gemm.lda = 152;
+  gemm.ldc = 88;
+  expect_defined(gemm);
+}
+
+TEST_F(GeneralGpuGemm, NothingToMultiply) {
+  for (Gemm gemm : kinds_of(whole(37, 67, 0))) expect_defined(gemm);
+  for (Gemm gemm : kinds_of(whole(37, 67, 72))) {
+    gemm.alpha = 0;
+    expect_defined(gemm);
+  }
+}
+
+TEST_F(GeneralGpuGemm, LastOfSeveralLaunchesBlendsWithAFreshC) {
+  Gemm gemm = whole(300, 520, 136);
+  gemm.beta = 2;
+  const RunResult once = run_gemm(gemm);
+  const Measurement measured = measure_gemm(gemm, {.warmups = 1, .samples = 3});
+  ASSERT_EQ(measured.fault, DeviceFault::none) << measured.note;
+  EXPECT_TRUE(measured.last.bytes == once.bytes);
+}
+
+TEST_F(GeneralGpuGemm, SaysWhatRan) {
+  Gemm gemm = whole(20, 30, 72);
+  gemm.beta = 1;
+  EXPECT_EQ(run_gemm(gemm).note, "engine 128x256_2x1_s4_m8_lead1");
+  gemm.k = 0;
+  EXPECT_EQ(run_gemm(gemm).note, "nothing to multiply");
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,153 @@
+// The benchmark's opponent, and what both sides share: memory, inputs, the clock.
+#include "kernels/cuda/gemm/opponent/cublaslt.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/gemm/inputs.hpp"
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::size_t kWorkspaceBytes = std::size_t{64} << 20;
+constexpr int kHeuristics = 16;
+
+void lt_check(cublasStatus_t status, const char* what) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw Error(fmt::format("cuBLASLt cannot {}: {}", what, cublasLtGetStatusString(status)));
+}
+
+void layout(cublasLtMatrixLayout_t& into, std::uint64_t rows, std::uint64_t columns,
+            std::uint64_t leading) {
+  lt_check(cublasLtMatrixLayoutCreate(&into, CUDA_R_16BF, rows, columns,
+                                      static_cast<std::int64_t>(leading)),
+           "describe a matrix");
+}
+
+}  // namespace
+
+void fill_product(const Product& product, GemmInputs inputs) {
+  const LocalGemm& local = product.local;
+  const auto fill = [&](const DeviceBuffer& to, std::uint64_t rows, GemmOperand operand) {
+    launch_fill(
+        {.base = to.data(), .pitch = local.pitch, .k = local.k, .rows = rows, .first_global = 0},
+        inputs, operand, 1, product.stream.get());
+  };
+  fill(product.a, local.m, GemmOperand::a);
+  fill(product.b, local.n, GemmOperand::b);
+  cuda_check(cudaStreamSynchronize(product.stream.get()), "make the inputs");
+}
+
+Product make_product(const Shape& shape, GemmInputs inputs) {
+  Product product;
+  const std::uint64_t pitch = (shape.k + 7) / 8 * 8;
+  const std::uint64_t ldc = c_row_pitch(shape.n, GemmOutput::bf16) / 2;
+  product.a = DeviceBuffer(shape.m * pitch * 2);
+  product.b = DeviceBuffer(shape.n * pitch * 2);
+  product.c = DeviceBuffer(shape.m * ldc * 2);
+  product.workspace = DeviceBuffer(kWorkspaceBytes);
+  product.timed_out = DeviceBuffer(sizeof(std::uint32_t));
+  product.local = {.a = product.a.data(),
+                   .b = product.b.data(),
+                   .c = product.c.data(),
+                   .pitch = pitch,
+                   .ldc = ldc,
+                   .m = shape.m,
+                   .n = shape.n,
+                   .k = shape.k,
+                   .output = GemmOutput::bf16};
+  fill_product(product, inputs);
+  cuda_check(
+      cudaMemsetAsync(product.timed_out.data(), 0, product.timed_out.size(), product.stream.get()),
+      "clear the time-out word");
+  cuda_check(cudaStreamSynchronize(product.stream.get()), "make the inputs");
+  return product;
+}
+
+double time_of(const Product& product, int launches, const std::function<void()>& launch) {
+  const Event began(Event::Kind::timing);
+  const Event ended(Event::Kind::timing);
+  cuda_check(cudaEventRecord(began.get(), product.stream.get()), "record a start");
+  for (int i = 0; i < launches; ++i) launch();
+  cuda_check(cudaEventRecord(ended.get(), product.stream.get()), "record an end");
+  cuda_check(cudaEventSynchronize(ended.get()), "wait for a sample");
+  float milliseconds = 0;
+  cuda_check(cudaEventElapsedTime(&milliseconds, began.get(), ended.get()), "time a sample");
+  return double{milliseconds} * 1e6 / launches;
+}
+
+std::uint32_t take_timed_out(const Product& product) {
+  std::uint32_t word = 0;
+  cuda_check(cudaMemcpy(&word, product.timed_out.data(), sizeof(word), cudaMemcpyDeviceToHost),
+             "read the time-out word");
+  cuda_check(cudaMemset(product.timed_out.data(), 0, sizeof(word)), "clear the time-out word");
+  return word;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values.at(values.size() / 2);
+}
+
+std::uint64_t size_of(const char* text) {
+  std::uint64_t value = 0;
+  const char* const end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, value);
+  if (error != std::errc{} || stop != end || value == 0)
+    throw Error(fmt::format("'{}' is no size: give M N K, each at least 1", text));
+  return value;
+}
+
+Opponent::Opponent(const Product& product) : product_(product) {
+  const LocalGemm& gemm = product.local;
+  lt_check(cublasLtCreate(&handle_), "start");
+  lt_check(cublasLtMatmulDescCreate(&product_desc_, CUBLAS_COMPUTE_32F, CUDA_R_32F),
+           "describe the product");
+  const cublasOperation_t transposed = CUBLAS_OP_T;
+  lt_check(cublasLtMatmulDescSetAttribute(product_desc_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
+                                          sizeof(transposed)),
+           "transpose B");
+  layout(b_, gemm.k, gemm.n, gemm.pitch);
+  layout(a_, gemm.k, gemm.m, gemm.pitch);
+  layout(c_, gemm.n, gemm.m, gemm.ldc);
+  find_algorithms();
+}
+Opponent::~Opponent() {
+  for (cublasLtMatrixLayout_t which : {a_, b_, c_}) cublasLtMatrixLayoutDestroy(which);
+  cublasLtMatmulDescDestroy(product_desc_);
+  cublasLtDestroy(handle_);
+}
+
+void Opponent::launch(int which) const {
+  const float alpha = 1;
+  const float beta = 0;
+  const LocalGemm& gemm = product_.local;
+  lt_check(cublasLtMatmul(handle_, product_desc_, &alpha, gemm.b, b_, gemm.a, a_, &beta, gemm.c, c_,
+                          gemm.c, c_, &found_.at(static_cast<std::size_t>(which)).algo,
+                          product_.workspace.data(), kWorkspaceBytes, product_.stream.get()),
+           "multiply");
+}
+
+void Opponent::find_algorithms() {
+  cublasLtMatmulPreference_t preference = nullptr;
+  lt_check(cublasLtMatmulPreferenceCreate(&preference), "take preferences");
+  lt_check(
+      cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                           &kWorkspaceBytes, sizeof(kWorkspaceBytes)),
+      "take a workspace");
+  found_.resize(kHeuristics);
+  int count = 0;
+  const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+      handle_, product_desc_, b_, a_, c_, c_, preference, kHeuristics, found_.data(), &count);
+  cublasLtMatmulPreferenceDestroy(preference);
+  lt_check(status, "find an algorithm");
+  found_.resize(static_cast<std::size_t>(count));
+  if (found_.empty()) throw Error("cuBLASLt knows no algorithm for this product");
+}
+
+}  // namespace tidemark
