@@ -644,6 +644,22 @@ TEST(MpiLaunch, a_waiver_holds_for_the_rank_that_it_names) {
   EXPECT_EQ(report.results[1].verdict, Verdict::waived);
 }
 
+TEST(MpiLaunch, ranks_that_were_asked_for_different_things_are_refused) {
+  const Place place;
+  Arguments arguments = under_mpirun(1, run_arguments(place, {"--cases", "gemm.local.speed"}));
+  arguments.push_back(":");
+  const Arguments slowed =
+      run_arguments(place, {"--cases", "gemm.local.speed", "--slow", "gemm.local.speed=50%"});
+  arguments.insert(arguments.end(), {"-n", "1", TIDEMARK_BINARY});
+  arguments.insert(arguments.end(), slowed.begin(), slowed.end());
+  const Ran ran = run_program(arguments, kRoot, 60);
+  EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
+  EXPECT_NE(ran.err.find("rank 1 was started with --launches 1 --slow gemm.local.speed=50%"),
+            std::string::npos)
+      << ran.err;
+  EXPECT_TRUE(place.files().empty());
+}
+
 TEST(MpiLaunch, a_bad_policy_is_one_line_from_one_rank) {
   const Place place;
   const Ran ran = run_program(

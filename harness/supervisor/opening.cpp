@@ -18,6 +18,7 @@
 #include "harness/errors.hpp"
 #include "harness/series.hpp"
 #include "harness/supervisor/clock.hpp"
+#include "harness/verbs/option_values.hpp"
 #include "harness/version.hpp"
 #include "kernels/error.hpp"
 #include "reports/error.hpp"
@@ -89,10 +90,20 @@ std::string build_name() {
                      build.suite_tree);
 }
 
+/// What ranks could not do differently without one waiting for the other, or being slower unseen.
+std::string asked_for(const RunOptions& options) {
+  std::string asked = fmt::format("--launches {}", options.launches);
+  if (options.calibrate) asked += " --calibrate";
+  for (const auto& [which, share] : options.slow) {
+    asked += fmt::format(" --slow {}={}", which, percent_of(share));
+  }
+  return asked;
+}
+
 Json own_view(const RunOptions& options, std::uint32_t number, const Mesh& mesh,
               GpuInventory& inventory) {
   const NodeRecord node = describe_node(mesh.rank(), mesh.library());
-  Json view = {{"build", build_name()}, {"host", node.hostname}};
+  Json view = {{"build", build_name()}, {"host", node.hostname}, {"asked", asked_for(options)}};
   if (mesh.rank() == 0) view["head"] = choose_head(options, number);
   if (options.device != DeviceChoice::virtual_device) inventory = take_inventory();
   std::vector<std::string> busy;
@@ -155,6 +166,12 @@ void check_views(const std::vector<Json>& views) {
           "everywhere",
           rank, views[rank].at("host").get<std::string>(),
           views[rank].at("build").get<std::string>(), views[0].at("build").get<std::string>()));
+    }
+    if (views[rank].at("asked") != views[0].at("asked")) {
+      throw UsageError(fmt::format(
+          "rank {} was started with {} and rank 0 with {}: give every rank the same arguments",
+          rank, views[rank].at("asked").get<std::string>(),
+          views[0].at("asked").get<std::string>()));
     }
   }
 }

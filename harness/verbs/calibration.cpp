@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include "harness/errors.hpp"
+#include "harness/verbs/given_report.hpp"
 #include "reports/compare/noise.hpp"
-#include "reports/store/report.hpp"
 
 namespace tidemark {
 
 std::map<std::string, double> calibration_in(const std::string& path) {
-  std::map<std::string, double> noise = stored_noise(read_report(path));
+  std::map<std::string, double> noise = stored_noise(given_report(path));
   if (noise.empty()) {
     throw UsageError(fmt::format(
         "--noise {}: holds no calibration; 'tidemark run --calibrate' makes reports that do",

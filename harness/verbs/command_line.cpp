@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "harness/errors.hpp"
 #include "harness/nearest.hpp"

@@ -1,8 +1,5 @@
 // tidemark compare: holds the reports of launches before a change against those after it.
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <set>
@@ -11,10 +8,13 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "harness/errors.hpp"
 #include "harness/nearest.hpp"
 #include "harness/verbs/calibration.hpp"
+#include "harness/verbs/given_report.hpp"
+#include "harness/verbs/terminal.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/compare/comparison.hpp"
 #include "reports/compare/show_comparison.hpp"
@@ -29,13 +29,6 @@ struct Typed {
   std::optional<double> floor_percent;
   bool json = false, all = false, no_color = false;
 };
-
-// https://no-color.org: set and not empty.
-bool colour_wanted(bool no_color) {
-  const char* const variable = std::getenv("NO_COLOR");
-  const bool refused = no_color || (variable != nullptr && *variable != '\0');
-  return !refused && isatty(STDOUT_FILENO) == 1;
-}
 
 std::set<std::string> known(std::string_view option, const std::vector<std::string>& given,
                             const std::vector<std::string_view>& names) {
@@ -89,7 +82,7 @@ CompareOptions options_of(const Typed& typed, const Policy& policy) {
 std::vector<LaunchFacts> read_side(const std::vector<std::string>& paths) {
   std::vector<LaunchFacts> made;
   made.reserve(paths.size());
-  for (const std::string& path : paths) made.push_back(facts_of(read_report(path), path));
+  for (const std::string& path : paths) made.push_back(facts_of(given_report(path), path));
   return made;
 }
 

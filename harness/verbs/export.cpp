@@ -1,15 +1,19 @@
 // tidemark export: a report for monitoring and for test executives.
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "harness/errors.hpp"
 #include "harness/nearest.hpp"
+#include "harness/verbs/given_report.hpp"
 #include "harness/verbs/mpirun.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/export/export.hpp"
@@ -41,11 +45,23 @@ Export export_of(const std::string& format) {
                   near.empty() ? fmt::format("give {}", fmt::join(names, " or ")) : near));
 }
 
+/// A rename would put a plain file in the place of what --out names, whatever that was.
+void check_out(const Typed& typed) {
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(typed.out, error);
+  if (!std::filesystem::exists(status) || std::filesystem::is_directory(status)) return;
+  if (!std::filesystem::is_regular_file(status))
+    throw UsageError(
+        fmt::format("--out '{}': is no plain file, and would be replaced; give a file, or no --out",
+                    typed.out));
+  if (std::filesystem::equivalent(typed.out, typed.file, error))
+    throw UsageError(fmt::format("--out '{}': is the report itself; give another file", typed.out));
+}
+
 ExitCode export_report(const Typed& typed) {
   const Export made = export_of(typed.format);
-  Protection protection{};
-  const Report report = read_report(typed.file, protection);
-  if (!note_of(protection).empty()) fmt::print(stderr, "{}\n", note_of(protection));
+  if (!typed.out.empty()) check_out(typed);
+  const Report report = given_report(typed.file);
   std::string text;
   try {
     text = made(report);

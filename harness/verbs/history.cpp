@@ -9,8 +9,10 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "harness/errors.hpp"
+#include "harness/verbs/given_report.hpp"
 #include "harness/verbs/mpirun.hpp"
 #include "harness/verbs/terminal.hpp"
 #include "harness/verbs/verbs.hpp"
@@ -68,15 +70,9 @@ Chronicle read_all(const std::vector<std::string>& files, PairBy pair_by,
                    std::vector<std::string>& refused) {
   Chronicle made;
   made.pair_by = pair_by;
-  bool noted = false;
   for (const std::string& file : files) {
     try {
-      Protection protection{};
-      record_launch(made, facts_of(read_report(file, protection), file));
-      if (!noted && !note_of(protection).empty()) {
-        fmt::print(stderr, "{}\n", note_of(protection));
-        noted = true;
-      }
+      record_launch(made, facts_of(given_report(file), file));
     } catch (const ReportError& error) {
       refused.push_back(printable(error.what()));
       if (launcher_rank().value_or(0) == 0) fmt::print(stderr, "tidemark: {}\n", refused.back());

@@ -1,5 +1,6 @@
 // The verbs history and export: what they say, return and write.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -111,6 +112,23 @@ TEST(ExportVerb, ReplacesAFileInOneStep) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()),
                           std::filesystem::directory_iterator()),
             1);
+}
+
+TEST(ExportVerb, PutsNothingInThePlaceOfTheReportOrOfWhatIsNoPlainFile) {
+  const ScratchFolder folder;
+  const std::string report = folder.file("night.h5"), pipe = folder.file("pipe"),
+                    link = folder.file("link");
+  std::filesystem::copy_file(TIDEMARK_BASELINE, report);
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::create_symlink(folder.file("elsewhere"), link);
+  for (const std::string& out : {report, pipe, link}) {
+    const Ran ran = run_binary({"export", report, "--format", "ocp", "--out", out});
+    EXPECT_EQ(ran.exit, 2) << out;
+    EXPECT_EQ(lines_in(ran.err), 1) << ran.err;
+  }
+  EXPECT_EQ(std::filesystem::file_size(report), std::filesystem::file_size(TIDEMARK_BASELINE));
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
 }
 
 TEST(ExportVerb, RefusesWhatItCannotDoWithOneLineAndWritesNothing) {

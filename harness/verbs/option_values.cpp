@@ -77,14 +77,15 @@ double seconds_of(std::string_view option, const std::string& text) {
 
 std::pair<std::string, double> slow_of(const std::string& text) {
   constexpr std::string_view kWanted =
-      "give a benchmark and a share above 0 and at most 100 %, such as gemm.local.speed=3%";
+      "give a benchmark and a share of 0.01 to 100 %, such as gemm.local.speed=3%";
   const std::size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0) refuse("--slow", text, kWanted);
   const std::string share = text.substr(equals + 1);
-  char* end = nullptr;
-  const double percent = std::strtod(share.c_str(), &end);
-  const bool reads = end != share.c_str() && std::string_view(end) == "%";
-  if (!reads || !(percent > 0 && percent <= 100)) refuse("--slow", text, kWanted);
+  double percent = 0;
+  const auto [end, error] =
+      std::from_chars(share.data(), share.data() + share.size(), percent, std::chars_format::fixed);
+  const bool reads = error == std::errc() && std::string_view(end) == "%";
+  if (!reads || !(percent >= 0.01 && percent <= 100)) refuse("--slow", text, kWanted);
   return {text.substr(0, equals), percent / 100};
 }
 

@@ -41,11 +41,12 @@ TEST(SlowOf, reads_a_case_and_a_share) {
   EXPECT_EQ(slow_of("a=0.5%").second, 0.005);
 }
 
-TEST(SlowOf, refuses_what_is_no_share_above_0_and_at_most_100_percent) {
+TEST(SlowOf, refuses_what_is_no_share_of_a_hundredth_to_100_percent) {
   EXPECT_EQ(usage_error_of([] { slow_of("a=0%"); }),
-            "--slow 'a=0%': give a benchmark and a share above 0 and at most 100 %, such as "
+            "--slow 'a=0%': give a benchmark and a share of 0.01 to 100 %, such as "
             "gemm.local.speed=3%");
-  for (const char* text : {"a=-3%", "a=101%", "a=3", "a=%", "a=3%%", "a", "=3%", "a=nan%", ""}) {
+  for (const char* text : {"a=-3%", "a=101%", "a=3", "a=%", "a=3%%", "a", "=3%", "a=nan%",
+                           "a=1e-320%", "a=0.001%", "a=0x1%", ""}) {
     EXPECT_THROW(slow_of(text), UsageError) << text;
   }
 }

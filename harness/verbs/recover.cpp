@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "harness/errors.hpp"
 #include "harness/verbs/verbs.hpp"

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "harness/discovery/node_files.hpp"
 #include "harness/errors.hpp"

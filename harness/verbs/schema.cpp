@@ -3,6 +3,8 @@
 
 #include <memory>
 
+#include <CLI/CLI.hpp>
+
 #include "harness/verbs/verbs.hpp"
 
 namespace tidemark {

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "harness/errors.hpp"
+#include "harness/verbs/given_report.hpp"
 #include "harness/verbs/terminal.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/render/show.hpp"
@@ -37,9 +39,7 @@ ExitCode show_file(const Typed& typed) {
     throw UsageError(fmt::format(
         "'{}' is a folder, not a report; of a launch's journals 'tidemark recover' makes one",
         typed.file));
-  Protection protection{};
-  const Report report = read_report(typed.file, protection);
-  if (!note_of(protection).empty()) fmt::print(stderr, "{}\n", note_of(protection));
+  const Report report = given_report(typed.file);
   print_out(show(report, {.colour = colour_wanted(typed.no_color),
                           .all = typed.all,
                           .format = typed.format,

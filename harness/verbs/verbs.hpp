@@ -2,11 +2,14 @@
 // says what to call when it was chosen.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 
 #include "harness/exit_code.hpp"
+
+namespace CLI {
+class App;  // its header costs more to read than most files here; verbs alone need it
+}
 
 namespace tidemark {
 

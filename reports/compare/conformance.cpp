@@ -165,6 +165,8 @@ void judge_pair(ConformanceComparison& made, Found& found, const Pairing& pairin
   const Heard heard = heard_of(kind, fresh);
   const bool waived = waiving.hear(Waives::failure, which_case, gpu, heard);
   if (kind) add(waived ? ChangeKind::waived : *kind);
+  // A waiver is about the answers that are there; those that are not are missing all the same.
+  if (waived && fresh.lacking > 0) add(ChangeKind::missing_in_new);
   if (base.pass > 0 && fresh.pass > 0 && !kind) ++made.passed_in_both;
   const Maps maps = all_maps_equal(pairing, which_case, gpu)
                         ? Maps::same

@@ -75,6 +75,20 @@ TEST(Waiving, WhatIsMissingIsNeverWaived) {
   EXPECT_TRUE(findings_of(waived(fresh, first_case())).contains("missing_in_new"));
 }
 
+TEST(Waiving, WhatIsMissingInOneLaunchIsSaidBesideAWaivedFailureInAnother) {
+  Report missing = synthetic_launch(kFleet, 1, true, {});
+  missing.results[3].verdict = Verdict::not_run;
+  std::vector<LaunchFacts> base, after;
+  base.push_back(facts_of(before(), "a.h5"));
+  after.push_back(facts_of(after_with_failure(), "b.h5"));
+  after.push_back(facts_of(missing, "c.h5"));
+  CompareOptions options;
+  options.waivers = {first_case("GPU-00000003*")};
+  const auto found = findings_of(compare_launches(std::move(base), std::move(after), options));
+  EXPECT_TRUE(found.contains("waived"));
+  EXPECT_TRUE(found.contains("missing_in_new"));
+}
+
 TEST(Waiving, AResultThatTheLaunchWaivedIsListedWithoutAPolicy) {
   Report fresh = synthetic_launch(kFleet, 0, true, {});
   fresh.results[3].verdict = Verdict::waived;

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <system_error>
 
 #include "reports/compare/comparison.hpp"
 #include "reports/error.hpp"
@@ -198,6 +200,9 @@ Json parsed(const std::string& text, const std::string& name) {
       twice = value.get<std::string>();
     return true;
   };
+  // The parser takes it for the end, and what stands behind it would be ignored.
+  if (text.find('\0') != std::string::npos)
+    throw ReportError(fmt::format("policy {}: holds a byte of 0; give JSON", name));
   Json made;
   try {
     made = Json::parse(text, watch);
@@ -223,6 +228,12 @@ Policy policy_of(const std::string& text, const std::string& name) {
 }
 
 Policy read_policy(const std::string& path) {
+  // It is read more than once, and a pipe would be waited for without end.
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (std::filesystem::is_other(status))
+    throw ReportError(
+        fmt::format("policy {}: is no plain file; give one that can be read again", path));
   std::ifstream file(path, std::ios::binary);
   std::string text(kMostBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));

@@ -2,8 +2,10 @@
 #include "reports/policy/policy.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "reports/error.hpp"
+#include "reports/scratch_folder.hpp"
 
 namespace tidemark {
 namespace {
@@ -154,6 +156,24 @@ TEST(Policy, WhatIsNoJsonIsRefusedInOneLineWithItsPlace) {
   const std::string refusal = refusal_of("{\n\"waivers\": [,]}");
   EXPECT_EQ(refusal.substr(0, 50), "policy p.json: parse error at line 2, column 13: s");
   EXPECT_EQ(refusal.find('\n'), std::string::npos);
+}
+
+TEST(Policy, WhatStandsBehindAByteOf0IsNotIgnored) {
+  EXPECT_EQ(refusal_of(std::string("{}\0garbage", 10)),
+            "policy p.json: holds a byte of 0; give JSON");
+}
+
+TEST(Policy, APipeIsRefusedAndNotWaitedFor) {
+  const ScratchFolder scratch;
+  const std::string pipe = scratch.file("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  try {
+    static_cast<void>(read_policy(pipe));
+    ADD_FAILURE() << "it was read";
+  } catch (const ReportError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "policy " + pipe + ": is no plain file; give one that can be read again");
+  }
 }
 
 TEST(Policy, AFileThatCannotBeReadIsOneLine) {

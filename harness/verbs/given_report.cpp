@@ -1,0 +1,21 @@
+// Says what the reader found missing, once: a side of compare may be many files.
+#include "harness/verbs/given_report.hpp"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+namespace tidemark {
+
+Report given_report(const std::string& path) {
+  static bool said = false;
+  Protection protection{};
+  Report report = read_report(path, protection);
+  if (!said && !note_of(protection).empty()) {
+    fmt::print(stderr, "{}\n", note_of(protection));
+    said = true;
+  }
+  return report;
+}
+
+}  // namespace tidemark
