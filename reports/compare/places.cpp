@@ -38,6 +38,7 @@ std::string on_node(const Pairing& pairing, const std::string& node,
     return fmt::format("{}, {}", node_name(node), one_gpu(pairing.gpus[gpus[0]]));
   if (gpus.size() == there) return fmt::format("{}, all {} GPUs", node_name(node), there);
   std::vector<std::uint32_t> numbers;
+  numbers.reserve(gpus.size());
   for (const std::uint32_t gpu : gpus) numbers.push_back(pairing.gpus[gpu].number);
   std::sort(numbers.begin(), numbers.end());
   return fmt::format("{}, GPUs {}", node_name(node), ranges(numbers));

@@ -269,16 +269,15 @@ void add_end(Lines& made, const Report& report) {
     last = std::fmax(last, result.start_unix_s + result.seconds);
   }
   const char *status = "COMPLETE", *result = "PASS";
-  if (report.launch.is_virtual) {
+  const bool lacking = outcome.lacking || !report.launch.complete;
+  const bool tested = outcome.bad || lacking || outcome.passed;
+  if (report.launch.is_virtual || !tested) {
     status = "SKIP";
     result = "NOT_APPLICABLE";
   } else if (outcome.bad) {
     result = "FAIL";
-  } else if (outcome.lacking || !report.launch.complete) {
+  } else if (lacking) {
     status = "ERROR";
-    result = "NOT_APPLICABLE";
-  } else if (!outcome.passed) {
-    status = "SKIP";
     result = "NOT_APPLICABLE";
   }
   made.run({{"testRunEnd", {{"status", status}, {"result", result}}}}, last);

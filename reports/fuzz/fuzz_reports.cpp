@@ -37,6 +37,7 @@ int run(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   std::vector<tidemark::Seed> seeds;
+  seeds.reserve(paths.size());
   for (const std::string& path : paths) seeds.push_back(tidemark::seed_of(path));
   if (!keep.empty()) {
     std::ofstream(keep, std::ios::binary) << tidemark::mutated(seeds, options.first);

@@ -189,7 +189,7 @@ std::vector<ChangePoint> change_points(std::span<const double> values, double fl
   const Search found = search(sums, values.size(), floor);
   std::vector<std::size_t> at = chosen(found, most_p);
   for (;;) {
-    const std::vector<ChangePoint> made = judged(values, sums, found.tried, at);
+    std::vector<ChangePoint> made = judged(values, sums, found.tried, at);
     // The weakest that does not hold between its neighbours goes first: without it they grow.
     std::size_t worst = made.size();
     for (std::size_t i = 0; i < made.size(); ++i) {

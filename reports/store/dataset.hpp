@@ -18,8 +18,8 @@ inline constexpr std::string_view kBroken =
 /// The file an error is about, and how many bytes its tables may still take.
 struct Source {
   const std::string& name;
-  std::uint64_t file_bytes;
-  std::uint64_t bytes_left;
+  std::uint64_t file_bytes = 0;
+  std::uint64_t bytes_left = 0;
   std::uint32_t minor = kSchemaMinor;  // of the file's schema
 
   [[noreturn]] void refuse(const std::string& what, std::string_view hint = kBroken) const;

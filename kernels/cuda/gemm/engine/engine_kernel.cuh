@@ -228,8 +228,9 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   // that was not made early passes at once.
   cudaGridDependencySynchronize();
   cudaTriggerProgrammaticLaunchCompletion();  // and the next may come that far
-  // A launch before this one timed out: this one starts as if it had.
-  if (threadIdx.x == 0 && *patience.timed_out != 0) ring.abandoned = 1;
+  // A launch before this one timed out: this one starts as if it had. Not thread 0 asks: it would
+  // begin to load only when the answer is there.
+  if (threadIdx.x == 32 && *patience.timed_out != 0) ring.abandoned = 1;
 
   // From lane 0, so that the compiler sees one value a warp and setmaxnreg's branch is uniform.
   const std::uint32_t warpgroup = __shfl_sync(0xffffffffU, threadIdx.x / 128, 0);

@@ -85,7 +85,9 @@ std::uint32_t take_timed_out(const Product& product) {
   std::uint32_t word = 0;
   cuda_check(cudaMemcpy(&word, product.timed_out.data(), sizeof(word), cudaMemcpyDeviceToHost),
              "read the time-out word");
-  cuda_check(cudaMemset(product.timed_out.data(), 0, sizeof(word)), "clear the time-out word");
+  cuda_check(
+      cudaMemsetAsync(product.timed_out.data(), 0, sizeof(word), product.stream.get()),
+      "clear the time-out word");  // a stream of its own: the default one would not wait for it
   return word;
 }
 
