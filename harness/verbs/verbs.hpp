@@ -7,7 +7,7 @@
 
 #include "harness/exit_code.hpp"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
 class App;  // its header costs more to read than most files here; verbs alone need it
 }
 
