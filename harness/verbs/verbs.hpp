@@ -7,8 +7,9 @@
 
 #include "harness/exit_code.hpp"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
-class App;  // its header costs more to read than most files here; verbs alone need it
+// Its header costs more to read than most files here, and verbs alone need it.
+namespace CLI {  // NOLINT(readability-identifier-naming): the name is the library's
+class App;
 }
 
 namespace tidemark {
