@@ -163,6 +163,7 @@ Policy policy_in(const At& at) {
     std::vector<std::string_view> known = finding_names();
     known.emplace_back("none");
     made.fail_on = names_in(inside(at, "fail_on"), known);
+    if (made.fail_on->empty()) inside(at, "fail_on").refuse("is empty; give names, or none");
     if (made.fail_on->size() > 1 &&
         std::find(made.fail_on->begin(), made.fail_on->end(), "none") != made.fail_on->end())
       inside(at, "fail_on").refuse("has none beside others; give one or the other");

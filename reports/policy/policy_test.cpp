@@ -158,6 +158,12 @@ TEST(Policy, WhatIsNoJsonIsRefusedInOneLineWithItsPlace) {
   EXPECT_EQ(refusal.find('\n'), std::string::npos);
 }
 
+TEST(Policy, FailingOnNothingHasToBeSaid) {
+  EXPECT_EQ(refusal_of(R"({"fail_on": []})"),
+            "policy p.json: /fail_on is empty; give names, or none");
+  EXPECT_EQ(policy_of(R"({"fail_on": ["none"]})", "p.json").fail_on->size(), 1U);
+}
+
 TEST(Policy, WhatStandsBehindAByteOf0IsNotIgnored) {
   EXPECT_EQ(refusal_of(std::string("{}\0garbage", 10)),
             "policy p.json: holds a byte of 0; give JSON");
