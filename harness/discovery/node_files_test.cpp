@@ -2,10 +2,11 @@
 #include "harness/discovery/node_files.hpp"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <fstream>
 #include <string>
+
+#include "reports/scratch_folder.hpp"
 
 namespace tidemark {
 namespace {
@@ -14,14 +15,6 @@ namespace fs = std::filesystem;
 
 class Root {
  public:
-  Root() {
-    std::string name = (fs::temp_directory_path() / "tidemark-root-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  Root(const Root&) = delete;
-  Root& operator=(const Root&) = delete;
-  ~Root() { fs::remove_all(path_); }
-
   const Root& file(const std::string& name, const std::string& text) const {
     fs::create_directories((path_ / name).parent_path());
     std::ofstream(path_ / name) << text;
@@ -30,7 +23,8 @@ class Root {
   const fs::path& path() const { return path_; }
 
  private:
-  fs::path path_;
+  ScratchFolder folder_;
+  fs::path path_ = folder_.path();
 };
 
 TEST(NvidiaPresent, is_false_on_an_empty_machine) {

@@ -7,36 +7,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "harness/run_binary.hpp"
+#include "harness/launch_place.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark {
 namespace {
-
-/// A folder of this test alone, with one report in it; gone at the end of the test.
-class Place {
- public:
-  Place() {
-    std::string name = "/tmp/tidemark-closing-XXXXXX";
-    folder_ = ::mkdtemp(name.data());
-  }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-  ~Place() { std::filesystem::remove_all(folder_); }
-
-  std::string out() const { return folder_ + "/r.h5"; }
-  std::string journals() const { return out() + ".run"; }
-  std::vector<std::string> files() const {
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
-      names.push_back(entry.path().filename());
-    }
-    return names;
-  }
-
- private:
-  std::string folder_;
-};
 
 std::string launch_in(const Place& place) {
   return std::string(TIDEMARK_BINARY) +

@@ -8,43 +8,28 @@
 #include <fstream>
 
 #include "harness/errors.hpp"
+#include "reports/scratch_folder.hpp"
 
 namespace tidemark {
 namespace {
 
-/// A folder of this test alone, gone at its end.
-class Folder {
- public:
-  Folder() {
-    std::string name = "/tmp/tidemark-opening-XXXXXX";
-    path_ = ::mkdtemp(name.data());
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string operator/(const char* name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
 TEST(CheckOutput, accepts_a_new_name_and_leaves_nothing_behind) {
-  const Folder folder;
-  check_output(folder / "a.h5");
-  EXPECT_TRUE(std::filesystem::is_empty(folder / "."));
+  const ScratchFolder folder;
+  check_output(folder.file("a.h5"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(CheckOutput, refuses_a_report_that_exists) {
-  const Folder folder;
-  std::ofstream(folder / "a.h5") << "x";
-  EXPECT_THROW(check_output(folder / "a.h5"), UsageError);
+  const ScratchFolder folder;
+  std::ofstream(folder.file("a.h5")) << "x";
+  EXPECT_THROW(check_output(folder.file("a.h5")), UsageError);
 }
 
 TEST(CheckOutput, refuses_the_name_of_journals_that_are_still_there) {
-  const Folder folder;
-  std::filesystem::create_directory(folder / "a.h5.run");
+  const ScratchFolder folder;
+  std::filesystem::create_directory(folder.file("a.h5.run"));
   try {
-    check_output(folder / "a.h5");
+    check_output(folder.file("a.h5"));
     FAIL() << "accepted";
   } catch (const UsageError& refused) {
     EXPECT_NE(std::string(refused.what()).find("tidemark recover"), std::string::npos);
@@ -52,27 +37,27 @@ TEST(CheckOutput, refuses_the_name_of_journals_that_are_still_there) {
 }
 
 TEST(CheckOutput, refuses_a_link_to_nowhere) {
-  const Folder folder;
-  std::filesystem::create_symlink("/no/such/file", folder / "a.h5");
-  EXPECT_THROW(check_output(folder / "a.h5"), UsageError);
+  const ScratchFolder folder;
+  std::filesystem::create_symlink("/no/such/file", folder.file("a.h5"));
+  EXPECT_THROW(check_output(folder.file("a.h5")), UsageError);
 }
 
 TEST(CheckOutput, refuses_a_name_that_is_too_long_for_any_of_its_files) {
-  const Folder folder;
-  EXPECT_THROW(check_output(folder / std::string(300, 'a').c_str()), UsageError);
-  EXPECT_THROW(check_output(folder / std::string(250, 'a').c_str()), UsageError);  // .tmp.<pid>
-  EXPECT_TRUE(std::filesystem::is_empty(folder / "."));
+  const ScratchFolder folder;
+  EXPECT_THROW(check_output(folder.file(std::string(300, 'a'))), UsageError);
+  EXPECT_THROW(check_output(folder.file(std::string(250, 'a'))), UsageError);  // .tmp.<pid>
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(CheckOutput, refuses_a_name_that_is_no_utf_8) {
-  const Folder folder;
-  EXPECT_THROW(check_output(folder / "a\xff.h5"), UsageError);
-  EXPECT_TRUE(std::filesystem::is_empty(folder / "."));
+  const ScratchFolder folder;
+  EXPECT_THROW(check_output(folder.file("a\xff.h5")), UsageError);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(CheckOutput, refuses_a_folder_that_does_not_exist) {
-  const Folder folder;
-  EXPECT_THROW(check_output(folder / "no/a.h5"), UsageError);
+  const ScratchFolder folder;
+  EXPECT_THROW(check_output(folder.file("no/a.h5")), UsageError);
 }
 
 TEST(CheckOutput, refuses_a_place_where_nothing_can_be_made) {

@@ -1,6 +1,5 @@
 // Tests of the built program from outside: what it says to mistakes, and that it leaves nothing.
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include "harness/discovery/bounded_child.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/run_binary.hpp"
+#include "reports/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark {
@@ -20,25 +20,13 @@ namespace {
 namespace fs = std::filesystem;
 
 /// An empty folder of its own.
-class Folder {
+class Folder : public ScratchFolder {
  public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "tidemark-verbs-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { fs::remove_all(path_); }
-
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
   std::string file_with(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
+    std::ofstream(file(name)) << text;
     return file(name);
   }
-  bool empty() const { return fs::is_empty(path_); }
-
- private:
-  fs::path path_;
+  bool empty() const { return std::filesystem::is_empty(path()); }
 };
 
 bool is_one_line(const std::string& text) {

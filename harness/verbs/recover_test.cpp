@@ -1,6 +1,5 @@
 // Tests of recover and show, by the built program, on journals written here.
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -8,6 +7,7 @@
 
 #include "harness/run_binary.hpp"
 #include "reports/journal/journal.hpp"
+#include "reports/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark {
@@ -19,8 +19,6 @@ namespace fs = std::filesystem;
 class Launch {
  public:
   Launch(Verdict verdict, bool ended, std::int32_t xid = 0) {
-    std::string name = (fs::temp_directory_path() / "tidemark-recover-XXXXXX").string();
-    path_ = mkdtemp(name.data());
     LaunchRecord launch;
     launch.run_id = "3f1c0e6e-0000-4000-8000-000000000001";
     launch.created_unix_s = 1.8e9;
@@ -47,15 +45,12 @@ class Launch {
     journal.append(outcome);
     if (ended) journal.append(end);
   }
-  Launch(const Launch&) = delete;
-  Launch& operator=(const Launch&) = delete;
-  ~Launch() { fs::remove_all(path_); }
 
-  std::string report() const { return (path_ / "x.h5").string(); }
+  std::string report() const { return folder_.file("x.h5"); }
   std::string run() const { return report() + ".run"; }
 
  private:
-  fs::path path_;
+  ScratchFolder folder_;
 };
 
 TEST(Recover, of_a_launch_without_an_end_is_incomplete) {

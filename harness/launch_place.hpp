@@ -1,0 +1,160 @@
+// What tests of whole launches share: a folder with a report, the arguments, and looking for
+// processes and files that come and go.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "harness/run_binary.hpp"
+#include "harness/supervisor/clock.hpp"
+#include "reports/scratch_folder.hpp"
+#include "reports/store/report.hpp"
+
+namespace tidemark {
+
+using Arguments = std::vector<std::string>;
+
+inline const Environment kRoot = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                                  {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                                  {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"}};
+
+/// A folder of one test, with the report of a launch in it.
+class Place {
+ public:
+  std::string out() const { return file("r.h5"); }
+  std::string file(const std::string& name) const { return folder_.file(name); }
+  std::string journals() const { return out() + ".run"; }
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+      names.push_back(entry.path().filename());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+ private:
+  ScratchFolder folder_;
+};
+
+inline Arguments run_arguments(const Place& place, const Arguments& more) {
+  Arguments all = {"run", "--device", "virtual", "--seed", "7", "--out", place.out()};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+#ifdef TIDEMARK_BINARY
+/// The program itself and its arguments, for start_program.
+inline Arguments command(const Arguments& arguments) {
+  Arguments all = {TIDEMARK_BINARY};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return all;
+}
+
+inline Arguments under_mpirun(int ranks, const Arguments& arguments) {
+  Arguments all = {"mpirun", "-q", "-n", std::to_string(ranks), "--oversubscribe", TIDEMARK_BINARY};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return all;
+}
+#endif
+
+inline Environment with_hook(const std::string& hook) {
+  Environment environment = kRoot;
+  environment.emplace_back("TIDEMARK_TEST_HOOK", hook);
+  return environment;
+}
+
+/// "load.tile.rank1@1" -> the result, for each result of the report.
+inline std::map<std::string, const ResultRow*> results_of(const Report& report) {
+  std::map<std::string, const ResultRow*> results;
+  for (const ResultRow& row : report.results) {
+    results[std::string(report.cases.at(row.case_id).name.view()) + "@" +
+            std::to_string(row.gpu_id)] = &row;
+  }
+  return results;
+}
+
+/// Waits until a file of the folder holds `text`; false after `seconds`.
+inline bool appears(const std::string& folder, const std::string& text, double seconds = 30) {
+  const double until = monotonic_s() + seconds;
+  while (monotonic_s() < until) {
+    std::error_code none_yet;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, none_yet)) {
+      std::ifstream file(entry.path());
+      const std::string all{std::istreambuf_iterator<char>(file), {}};
+      if (all.find(text) != std::string::npos) return true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+/// Waits until `path` is there; false after `seconds`.
+inline bool appears_file(const std::string& path, double seconds) {
+  const double until = monotonic_s() + seconds;
+  while (!std::filesystem::exists(path)) {
+    if (monotonic_s() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return true;
+}
+
+/// Waits until `path` is gone; false after 5 s.
+inline bool vanishes(const std::string& path) {
+  const double until = monotonic_s() + 5;
+  while (std::filesystem::exists(path)) {
+    if (monotonic_s() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return true;
+}
+
+/// Descendants of a process whose second argument is `verb` ("run", "__worker").
+inline std::vector<pid_t> descendants(pid_t ancestor, const std::string& verb) {
+  std::map<pid_t, pid_t> parent;
+  std::map<pid_t, std::string> second;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const pid_t pid = std::atoi(entry.path().filename().c_str());
+    if (pid <= 0) continue;
+    std::ifstream stat(entry.path() / "stat");
+    const std::string line{std::istreambuf_iterator<char>(stat), {}};
+    const std::size_t end = line.rfind(')');
+    if (end == std::string::npos) continue;
+    parent[pid] = std::atoi(line.c_str() + end + 4);
+    std::ifstream command(entry.path() / "cmdline");
+    const std::string words{std::istreambuf_iterator<char>(command), {}};
+    const std::size_t first = words.find('\0');
+    if (first != std::string::npos) second[pid] = words.c_str() + first + 1;
+  }
+  std::vector<pid_t> found;
+  for (const auto& [pid, word] : second) {
+    pid_t up = pid;
+    while (up > 1 && up != ancestor) up = parent[up];
+    if (up == ancestor && word == verb) found.push_back(pid);
+  }
+  return found;
+}
+
+/// Waits until a process has ended; a zombie that nobody has collected has. False after 5 s.
+inline bool ends(pid_t pid) {
+  const double until = monotonic_s() + 5;
+  while (monotonic_s() < until) {
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    const std::string line{std::istreambuf_iterator<char>(stat), {}};
+    const std::size_t end = line.rfind(')');
+    if (end == std::string::npos || line.compare(end + 2, 1, "Z") == 0) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return false;
+}
+
+}  // namespace tidemark
