@@ -160,10 +160,10 @@ void poison_again(const Gemm& gemm, const ResidentGemm& block) {
 void launch_engine(const Gemm& gemm, const ResidentGemm& block) {
   if (is_empty(gemm)) return;
   auto* const timed_out = block.timed_out.as<std::uint32_t>();
-  const bool plain = is_plain(gemm);
-  if (!plain && (gemm.engine == GemmEngine::reference || only_scales(gemm)))
+  const bool reference = gemm.engine == GemmEngine::reference;
+  if (only_scales(gemm) || (reference && !is_plain(gemm)))
     launch_general_reference(block.local, block.stream.get());
-  else if (gemm.engine == GemmEngine::reference)
+  else if (reference)
     launch_reference(block.local, block.stream.get());
   else if (runs_engine(gemm))
     start_engine(block.engine, timed_out, block.stream.get());
