@@ -150,7 +150,6 @@ Json json_of(const std::vector<Shard>& shards) {
 }
 
 const char* engine_text(GemmEngine engine) {
-  if (engine == GemmEngine::tuned) return "tuned";
   return engine == GemmEngine::fast ? "fast" : "reference";
 }
 

@@ -16,13 +16,12 @@ enum class GemmOutput : std::uint8_t { f32, bf16, f16 };
 enum class GemmEngine : std::uint8_t {
   fast,       // CUDA: TMA + mbarrier + wgmma, warp specialized; virtual device: blocked loop
   reference,  // one thread an element, fp32 fused multiply-add in order of k: slow and plain
-  tuned,      // CUDA: one of many configurations of tile, cluster and ring; virtual device: as fast
 };
 
 /// A kernel of the ladder: each does the same product with one more of the chip's features than the
 /// one before it, so that a fleet that got slower can say by which.
 enum class GemmRung : std::uint8_t {
-  none,         // what the engine takes by itself: the top one
+  none,         // no rung: the engine, which chooses tile, cluster and ring by the sizes
   thread_copy,  // threads copy tiles through registers, CUDA cores multiply
   cp_async,     // cp.async copies, three stages
   tma_wgmma,    // TMA copies 64 x 64 tiles, tensor cores multiply
@@ -67,10 +66,10 @@ struct Gemm {
   GemmInputs inputs = GemmInputs::normal;
   GemmOutput output = GemmOutput::f32;
   GemmEngine engine = GemmEngine::fast;
-  GemmRung rung = GemmRung::none;  // of GemmEngine::fast; the virtual device has no rungs
-  std::uint32_t configuration =
-      0;  // of GemmEngine::tuned: 0 what suits the sizes, else number
-          // 1, 2, ... of the CUDA device's table; the virtual one has none
+  GemmRung rung = GemmRung::none;   // of GemmEngine::fast; the virtual device has no rungs
+  std::uint32_t configuration = 0;  // of the engine, where there is no rung: 0 what suits the
+                                    // sizes, else number 1, 2, ... of the CUDA device's table; the
+                                    // virtual one has none
   std::uint64_t seed = 0;
 
   // What is_plain() excludes. Not on a rung, and not over a transport.

@@ -24,8 +24,7 @@ std::vector<Op> rows(const RunContext& context) {
                            .rows = {0, shape.m},
                            .cols = {0, shape.n},
                            .inputs = GemmInputs::small_integers,
-                           .output = output,
-                           .engine = GemmEngine::tuned});
+                           .output = output});
   };
   for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16}) {
     for (const Shape& shape : kSmall) add(shape, output);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
+#include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/scripted_transport.hpp"
 #include "kernels/ops/payload.hpp"
 
@@ -159,7 +160,8 @@ TEST_F(GpuGemm, NormalInputsComeCloseToTheReference) {
 
 TEST_F(GpuGemm, PaddedRowsAreNoted) {
   const RunResult fast = run_with(whole(20, 30, 63), GemmEngine::fast);
-  EXPECT_EQ(fast.note, "rung tma_store; rows of 63 elements padded to 64");
+  EXPECT_EQ(fast.note, "engine " + name_of(chosen_configuration(20, 30, 63)) +
+                           "; rows of 63 elements padded to 64");
 }
 
 TEST_F(GpuGemm, RowsOfSixteenBytesAreNotPadded) {

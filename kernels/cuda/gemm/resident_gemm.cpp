@@ -92,9 +92,9 @@ LocalGemm sizes_of(const Gemm& gemm) {
           .beta = gemm.beta};
 }
 
-/// Whether engine/ multiplies: where it is asked for, and where no rung can.
+/// Whether engine/ multiplies: where no rung is named, and where no rung can.
 bool runs_engine(const Gemm& gemm) {
-  return gemm.engine == GemmEngine::tuned || (gemm.engine == GemmEngine::fast && !is_plain(gemm));
+  return gemm.engine == GemmEngine::fast && (gemm.rung == GemmRung::none || !is_plain(gemm));
 }
 
 /// The engine's configuration for `gemm`. A number holds for plain products, the others have one.
@@ -142,7 +142,7 @@ std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm) {
   if (runs_engine(gemm))
     block->engine = prepare_engine(configuration_of(gemm, local), local);
   else
-    block->rung = prepare_rung(rung_of(gemm), local);
+    block->rung = prepare_rung(gemm.rung, local);
   return block;
 }
 
@@ -172,13 +172,15 @@ void launch_engine(const Gemm& gemm, const ResidentGemm& block) {
 }
 
 std::string engine_note(const Gemm& gemm) {
-  std::string note = gemm.engine == GemmEngine::reference
-                         ? "reference"
-                         : fmt::format("rung {}", name_of(rung_of(gemm)));
-  if (runs_engine(gemm))
+  std::string note = "reference";
+  if (is_empty(gemm))
+    note = "empty block";
+  else if (gemm.engine != GemmEngine::reference && only_scales(gemm))
+    note = "nothing to multiply";
+  else if (runs_engine(gemm))
     note = fmt::format("engine {}", name_of(configuration_of(gemm, sizes_of(gemm))));
-  if (gemm.engine != GemmEngine::reference && only_scales(gemm)) note = "nothing to multiply";
-  if (is_empty(gemm)) note = "empty block";
+  else if (gemm.engine != GemmEngine::reference)
+    note = fmt::format("rung {}", name_of(gemm.rung));
   if (is_plain(gemm) && panel_pitch(gemm) != gemm.k)
     note += fmt::format("; rows of {} elements padded to {}", gemm.k, panel_pitch(gemm));
   return note;

@@ -16,22 +16,13 @@ namespace tidemark {
 /// Bytes of a rank's row in the panel that is gathered as a barrier.
 inline constexpr std::uint64_t kBarrierRowBytes = 16;
 
-/// What GemmEngine::fast runs for a plain Gemm that names no rung: the top of the ladder.
-inline constexpr GemmRung kFastRung = GemmRung::tma_store;
-
-/// The rung that `gemm` runs; none for the other engines.
-constexpr GemmRung rung_of(const Gemm& gemm) {
-  if (gemm.engine != GemmEngine::fast) return GemmRung::none;
-  return gemm.rung != GemmRung::none ? gemm.rung : kFastRung;
-}
-
 /// Panels, C between its guards, and what the engine wants to be told.
 struct ResidentGemm {
   Stream stream;
   DeviceBuffer a, b, c, barrier, timed_out;
   LocalGemm local;
-  ReadyRung rung;      // GemmEngine::fast with a block that is not empty
-  ReadyEngine engine;  // GemmEngine::tuned, and a product that is_plain() excludes, likewise
+  ReadyRung rung;      // GemmEngine::fast where a rung is named and the block is not empty
+  ReadyEngine engine;  // GemmEngine::fast without a rung, likewise
 
   /// Of the encoder of the kernel that is to run.
   CUresult encoded() const { return rung.code != CUDA_SUCCESS ? rung.code : engine.code; }

@@ -2,6 +2,7 @@
 // be changed by what a tuning run measures.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -14,10 +15,6 @@ namespace {
 constexpr TileShape kWide{.tile_m = 128, .tile_n = 256};
 constexpr TileShape kWidePair{.tile_m = 128, .tile_n = 256, .cluster_m = 2};
 constexpr TileShape kWideBeside{.tile_m = 128, .tile_n = 256, .cluster_n = 2};
-constexpr TileShape kWideSquare{.tile_m = 128, .tile_n = 256, .cluster_m = 2, .cluster_n = 2};
-constexpr TileShape kWideFour{.tile_m = 128, .tile_n = 256, .cluster_m = 4};
-constexpr TileShape kWideStaged{
-    .tile_m = 128, .tile_n = 256, .cluster_m = 2, .stages = 3, .boxes = 4};
 constexpr TileShape kMedium{.tile_m = 128, .tile_n = 192, .cluster_m = 2, .stages = 5, .boxes = 1};
 constexpr TileShape kTall{.tile_m = 256, .tile_n = 128};
 constexpr TileShape kTallPair{.tile_m = 256, .tile_n = 128, .cluster_m = 2};
@@ -26,24 +23,32 @@ constexpr TileShape kLarge{.tile_m = 256, .tile_n = 192, .cluster_m = 2, .stages
 constexpr TileShape kSquare{.tile_m = 128, .tile_n = 128, .stages = 6};
 constexpr TileShape kSquarePair{.tile_m = 128, .tile_n = 128, .cluster_m = 2, .stages = 6};
 constexpr TileShape kSquareBeside{.tile_m = 128, .tile_n = 128, .cluster_n = 2, .stages = 6};
-constexpr TileShape kSquareFour{
-    .tile_m = 128, .tile_n = 128, .cluster_m = 2, .cluster_n = 2, .stages = 6};
 constexpr TileShape kFlat{.tile_m = 64, .tile_n = 256};
-constexpr TileShape kFlatPair{.tile_m = 64, .tile_n = 256, .cluster_m = 2};
 constexpr TileShape kSmall{.tile_m = 64, .tile_n = 128, .stages = 8, .boxes = 1};
 constexpr TileShape kSmallPair{
     .tile_m = 64, .tile_n = 128, .cluster_m = 2, .stages = 8, .boxes = 1};
-constexpr TileShape kSmallFour{
-    .tile_m = 64, .tile_n = 128, .cluster_m = 2, .cluster_n = 2, .stages = 8, .boxes = 1};
 constexpr TileShape kNarrowBeside{
     .tile_m = 128, .tile_n = 64, .cluster_n = 2, .stages = 8, .boxes = 1};
+constexpr TileShape kTurn112{
+    .tile_n = 112, .cluster_m = 2, .stages = 7, .boxes = 1, .in_turn = true};
+constexpr TileShape kTurn112Alone{.tile_n = 112, .stages = 7, .boxes = 1, .in_turn = true};
+constexpr TileShape kTurn120{.tile_n = 120, .cluster_m = 2, .stages = 6, .in_turn = true};
+constexpr TileShape kTurn128{.tile_n = 128, .cluster_m = 2, .stages = 6, .in_turn = true};
+constexpr TileShape kTurn128Alone{.tile_n = 128, .stages = 6, .in_turn = true};
+constexpr TileShape kTurn152{.tile_n = 152, .cluster_m = 2, .stages = 5, .in_turn = true};
+constexpr TileShape kTurn168{.tile_n = 168, .cluster_m = 2, .stages = 5, .in_turn = true};
+constexpr TileShape kTurn176{.tile_n = 176, .cluster_m = 2, .stages = 5, .in_turn = true};
+constexpr TileShape kTurn176Alone{.tile_n = 176, .stages = 5, .in_turn = true};
+constexpr TileShape kTurn184{
+    .tile_n = 184, .cluster_m = 2, .stages = 5, .boxes = 1, .in_turn = true};
+constexpr TileShape kTurn192{
+    .tile_n = 192, .cluster_m = 2, .stages = 5, .boxes = 1, .in_turn = true};
+constexpr TileShape kTurnSmall{
+    .tile_m = 64, .tile_n = 128, .stages = 8, .boxes = 1, .in_turn = true};
+constexpr TileShape kTurnSmallPair{
+    .tile_m = 64, .tile_n = 128, .cluster_m = 2, .stages = 8, .boxes = 1, .in_turn = true};
 constexpr TileShape kSquareSplit{.tile_m = 128, .tile_n = 128, .split = 2, .stages = 6, .boxes = 1};
-constexpr TileShape kSquarePairSplit{
-    .tile_m = 128, .tile_n = 128, .cluster_m = 2, .split = 2, .stages = 6, .boxes = 1};
 constexpr TileShape kWideSplit{.tile_m = 128, .tile_n = 256, .split = 2};
-constexpr TileShape kWideSplitFour{.tile_m = 128, .tile_n = 256, .split = 4, .boxes = 1};
-constexpr TileShape kFlatPairSplit{
-    .tile_m = 64, .tile_n = 256, .cluster_m = 2, .split = 2, .boxes = 1};
 
 constexpr std::array kConfigurations = {
     EngineConfiguration{.shape = kWidePair},  // the top of the ladder
@@ -56,8 +61,6 @@ constexpr std::array kConfigurations = {
     EngineConfiguration{.shape = kWidePair, .group = 16},
     EngineConfiguration{.shape = kWidePair, .group_along_n = true},
     EngineConfiguration{.shape = kWidePair, .group = 4, .group_along_n = true},
-    EngineConfiguration{.shape = kWidePair, .most_blocks = 128},
-    EngineConfiguration{.shape = kWideStaged},
     // Several.
     EngineConfiguration{.shape = kWidePair, .lead = 1, .early = true},
     EngineConfiguration{.shape = kWidePair, .lead = 1, .early = true, .streams_c = true},
@@ -71,8 +74,6 @@ constexpr std::array kConfigurations = {
     // Other clusters and tiles.
     EngineConfiguration{.shape = kWide, .group = 16, .lead = 1, .early = true},
     EngineConfiguration{.shape = kWideBeside, .group = 16, .lead = 1, .early = true},
-    EngineConfiguration{.shape = kWideSquare, .lead = 1, .early = true},
-    EngineConfiguration{.shape = kWideFour, .group = 4, .lead = 1, .early = true},
     EngineConfiguration{.shape = kMedium, .lead = 2, .early = true},
     EngineConfiguration{.shape = kTall, .lead = 1, .early = true},
     EngineConfiguration{.shape = kTallPair, .group = 4, .lead = 1, .early = true},
@@ -86,18 +87,31 @@ constexpr std::array kConfigurations = {
     EngineConfiguration{.shape = kSquarePair, .early = true},
     EngineConfiguration{.shape = kSquarePair, .lead = 2, .early = true},
     EngineConfiguration{.shape = kSquareBeside, .early = true},
-    EngineConfiguration{.shape = kSquareFour, .early = true},
     EngineConfiguration{.shape = kFlat, .early = true},
-    EngineConfiguration{.shape = kFlatPair, .early = true},
     EngineConfiguration{.shape = kSmall, .early = true},
     EngineConfiguration{.shape = kSmallPair, .early = true},
-    EngineConfiguration{.shape = kSmallFour, .early = true},
     EngineConfiguration{.shape = kNarrowBeside, .early = true},
+    // Warpgroups in turn.
+    EngineConfiguration{.shape = kTurn112, .early = true},
+    EngineConfiguration{.shape = kTurn112, .group = 4, .early = true, .streams_c = true},
+    EngineConfiguration{.shape = kTurn112Alone, .early = true},
+    EngineConfiguration{.shape = kTurn120, .early = true},
+    EngineConfiguration{.shape = kTurn128, .early = true},
+    EngineConfiguration{.shape = kTurn128, .group = 4, .early = true, .streams_c = true},
+    EngineConfiguration{.shape = kTurn128Alone, .early = true},
+    EngineConfiguration{.shape = kTurn152, .early = true},
+    EngineConfiguration{.shape = kTurn168, .early = true},
+    EngineConfiguration{.shape = kTurn176, .early = true},
+    EngineConfiguration{.shape = kTurn176, .group = 4, .early = true, .streams_c = true},
+    EngineConfiguration{.shape = kTurn176Alone, .early = true},
+    EngineConfiguration{.shape = kTurn184, .early = true},
+    EngineConfiguration{.shape = kTurn192, .early = true},
+    EngineConfiguration{.shape = kTurn192, .group = 4, .early = true, .streams_c = true},
+    EngineConfiguration{.shape = kTurnSmall, .early = true},
+    EngineConfiguration{.shape = kTurnSmallPair, .early = true},
+    // K in parts.
     EngineConfiguration{.shape = kSquareSplit, .early = true},
-    EngineConfiguration{.shape = kSquarePairSplit, .early = true},
     EngineConfiguration{.shape = kWideSplit, .early = true},
-    EngineConfiguration{.shape = kWideSplitFour, .early = true},
-    EngineConfiguration{.shape = kFlatPairSplit, .early = true},
 };
 
 struct Choice {
@@ -105,21 +119,29 @@ struct Choice {
   EngineConfiguration configuration;
 };
 
-// Not measured yet: reckoned from the number of tiles, and to be replaced by a tuning run's best.
+// What did best beside cuBLASLt on one H200, both warm and rested; ci/gemm_tune measures it.
 constexpr Choice kChoices[] = {
-    {512, 512, 512, {.shape = kSmallPair, .early = true}},
-    {1024, 1024, 1024, {.shape = kSmallPair, .early = true}},
+    {512, 512, 512, {.shape = kTurnSmall, .early = true}},
+    {1024, 1024, 1024, {.shape = kTurnSmall, .early = true}},
     {1024, 1024, 8192, {.shape = kSquareSplit, .early = true}},
-    {2048, 2048, 2048, {.shape = kWidePair, .early = true}},
-    {4096, 4096, 4096, {.shape = kWidePair, .lead = 1, .early = true}},
-    {8192, 8192, 1024, {.shape = kWidePair, .lead = 1, .early = true}},
-    {8192, 8192, 8192, {.shape = kWidePair, .lead = 1, .early = true}},
+    {2048, 2048, 2048, {.shape = kTurn128Alone, .early = true}},
+    {4096, 4096, 4096, {.shape = kWide, .group = 16, .lead = 1, .early = true}},
+    {6144, 6144, 6144, {.shape = kWidePair, .lead = 1, .early = true}},
+    {8192, 8192, 8192, {.shape = kTurn192, .early = true}},
+    {12288, 12288, 12288, {.shape = kWidePair, .lead = 1, .early = true}},
     {16384, 16384, 16384, {.shape = kWidePair, .lead = 1, .early = true}},
+    {8192, 8192, 1024, {.shape = kTurn192, .group = 4, .early = true, .streams_c = true}},
+    {8192, 1024, 8192, {.shape = kWide, .group = 16, .lead = 1, .early = true}},
+    {4096, 14336, 4096, {.shape = kTurn176, .early = true}},
+    {8192, 28672, 8192, {.shape = kWidePair, .lead = 1, .early = true}},
 };
 
 /// How unlike two products are: the sizes' ratios, one octave counting the same in each.
 double distance(const Choice& choice, double m, double n, double k) {
-  const auto octaves = [](double left, double right) { return std::log2(left / right); };
+  // A size of 0 counts as 1: nothing is infinitely far away.
+  const auto octaves = [](double left, double right) {
+    return std::log2(left / std::max(right, 1.0));
+  };
   const double by_m = octaves(choice.m, m);
   const double by_n = octaves(choice.n, n);
   const double by_k = octaves(choice.k, k);
@@ -132,10 +154,10 @@ std::string name_of(const EngineConfiguration& configuration) {
   const TileShape& shape = configuration.shape;
   std::string name = fmt::format("{}x{}_{}x{}_s{}", shape.tile_m, shape.tile_n, shape.cluster_m,
                                  shape.cluster_n, shape.stages);
+  if (shape.in_turn) name += "_turn";
   if (shape.split > 1) name += fmt::format("_k{}", shape.split);
   name += fmt::format("_{}{}", configuration.group_along_n ? 'n' : 'm', configuration.group);
   if (configuration.lead != 0) name += fmt::format("_lead{}", configuration.lead);
-  if (configuration.most_blocks != 0) name += fmt::format("_b{}", configuration.most_blocks);
   if (configuration.early) name += "_early";
   if (configuration.streams_c) name += "_stream";
   return name;

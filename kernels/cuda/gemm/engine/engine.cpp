@@ -72,7 +72,7 @@ bool is_for(const EngineKernel& kernel, const TileShape& shape, const LocalGemm&
 
 const void* kernel_for(const EngineConfiguration& configuration, const LocalGemm& gemm) {
   for (const auto kernels : {wide_kernels(), tall_kernels(), small_kernels(), split_kernels(),
-                             general_bf16_kernels(), general_f16_kernels()})
+                             turn_kernels(), general_bf16_kernels(), general_f16_kernels()})
     for (const EngineKernel& kernel : kernels)
       if (is_for(kernel, configuration.shape, gemm)) return kernel.kernel;
   throw Error(
@@ -138,10 +138,7 @@ std::uint32_t clusters_for(const ReadyEngine& ready) {
   const EngineConfiguration& configuration = ready.configuration;
   const std::uint64_t tiles = std::uint64_t{ready.problem.m_tiles} * ready.problem.n_tiles;
   if (configuration.shape.split > 1) return static_cast<std::uint32_t>(tiles);
-  std::uint64_t most = clusters_at_once(configuration, ready.kernel);
-  if (configuration.most_blocks != 0)
-    most = std::clamp<std::uint64_t>(configuration.most_blocks / blocks_of(configuration.shape), 1,
-                                     most);
+  const std::uint64_t most = clusters_at_once(configuration, ready.kernel);
   return even_blocks(tiles, most);
 }
 

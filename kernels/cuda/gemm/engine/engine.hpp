@@ -17,19 +17,18 @@ namespace tidemark {
 /// All that can be chosen about one launch. None of it changes a sum but for `shape.split`.
 struct EngineConfiguration {
   TileShape shape{};
-  std::uint32_t group = 8;        // tiles of a cluster that are walked before the next row of them
-  bool group_along_n = false;     // the walk is along N, not along M
-  std::uint32_t lead = 0;         // blocks of 64 k that one warpgroup is ahead; below shape.stages
-  std::uint32_t most_blocks = 0;  // 0: as many as the GPU holds
-  bool early = false;      // begins, up to its first load, before the launch before has ended
-  bool streams_c = false;  // C is the first to leave L2
+  std::uint32_t group = 8;     // tiles of a cluster that are walked before the next row of them
+  bool group_along_n = false;  // the walk is along N, not along M
+  std::uint32_t lead = 0;      // blocks of 64 k that one warpgroup is ahead; below shape.stages
+  bool early = false;          // begins, up to its first load, before the launch before has ended
+  bool streams_c = false;      // C is the first to leave L2
 
   constexpr bool operator==(const EngineConfiguration&) const = default;
 };
 
-/// "128x256_2x1_s4_m8_lead1_early": tile, cluster, stages; then k2 where K is split over two
-/// blocks, the group and its direction, and what else is not as usual. No two configurations share
-/// a name.
+/// "128x256_2x1_s4_m8_lead1_early": tile, cluster, stages; then "turn" where warpgroups multiply in
+/// turn, k2 where K is split over two, the group and its direction, and what else is not as usual.
+/// No two configurations share a name.
 std::string name_of(const EngineConfiguration& configuration);
 
 /// All that a tuning run tries, the top of the ladder in the engine's terms first.
@@ -76,6 +75,7 @@ std::span<const EngineKernel> wide_kernels();
 std::span<const EngineKernel> tall_kernels();
 std::span<const EngineKernel> small_kernels();
 std::span<const EngineKernel> split_kernels();
+std::span<const EngineKernel> turn_kernels();
 std::span<const EngineKernel> general_bf16_kernels();
 std::span<const EngineKernel> general_f16_kernels();
 

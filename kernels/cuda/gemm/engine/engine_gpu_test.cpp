@@ -25,7 +25,6 @@ class Engine : public GpuTest, public testing::WithParamInterface<std::uint32_t>
             .cols = {0, n},
             .inputs = GemmInputs::small_integers,
             .output = output,
-            .engine = GemmEngine::tuned,
             .configuration = GetParam(),
             .seed = 7};
   }

@@ -18,6 +18,7 @@
 #include "kernels/cuda/ptx/named_barrier.cuh"
 #include "kernels/cuda/ptx/stmatrix.cuh"
 #include "kernels/cuda/ptx/wgmma.cuh"
+#include "kernels/cuda/ptx/wgmma_between.cuh"
 #include "kernels/cuda/ptx/wgmma_wide.cuh"
 
 namespace tidemark {
@@ -89,6 +90,20 @@ __device__ __forceinline__ std::uint64_t operand_descriptor(std::uint32_t addres
 template <bool kMn>
 inline constexpr std::uint64_t kStepOfK = (kMn ? 16 * kEngineRowBytes : 32) >> 4;
 
+/// All threads of warpgroup `which` of two wait until the other has given it its turn.
+__device__ __forceinline__ void wait_for_turn(std::uint32_t which) {
+  if (which == 0)
+    sync_at_barrier<1, 256>();
+  else
+    sync_at_barrier<2, 256>();
+}
+__device__ __forceinline__ void give_turn(std::uint32_t which) {
+  if (which == 0)
+    arrive_at_barrier<2, 256>();
+  else
+    arrive_at_barrier<1, 256>();
+}
+
 /// A consumer warpgroup: multiplies what the ring brings and stores its part of every tile. It runs
 /// on after a wait that failed, over stale bytes: wgmma needs all four warps to keep step, and the
 /// host discards C.
@@ -129,13 +144,22 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
   };
 
   const std::uint32_t tiles = p.m_tiles * p.n_tiles;
+  // Warpgroups in turn: each passes over the stages of the other's tiles.
+  if (kShape.in_turn && which == 1) at.skip(p.k_blocks);
+  const std::uint32_t first = kShape.in_turn ? place.first + which * place.step : place.first;
+  const std::uint32_t step = kShape.in_turn ? 2 * place.step : place.step;
   // The first warpgroup is to be `lead` blocks of k ahead, so that one stores while the other
   // multiplies; equal speed then keeps it so. The second starts when the first is that far.
-  const std::uint32_t lead = p.lead < p.k_blocks ? p.lead : 0;
-  if (which == 1 && lead != 0 && place.first < tiles) sync_at_barrier<1, 256>();
-  for (std::uint32_t tile = place.first; tile < tiles; tile += place.step) {
+  const std::uint32_t lead = !kShape.in_turn && p.lead < p.k_blocks ? p.lead : 0;
+  if (which == 1 && lead != 0 && first < tiles) sync_at_barrier<1, 256>();
+  for (std::uint32_t tile = first; tile < tiles; tile += step) {
     const TileAt at_c = tile_of(p, tile);
-    const bool leads_off = which == 0 && tile == place.first && lead != 0;
+    const bool leads_off = which == 0 && tile == first && lead != 0;
+    if constexpr (kShape.in_turn) {
+      // Until the other has seen its last stage arrive. Without it this one would wait for a phase
+      // that is two or more ahead of the barrier's, and parity cannot tell it from an earlier one.
+      if (tile != place.first) wait_for_turn(which);
+    }
     float d[kHigh][kCount];
     std::uint32_t held = 0;  // the stage that the wgmma in flight read
     for (std::uint32_t block = 0; block < p.k_blocks; ++block) {
@@ -162,12 +186,16 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
       held = at.stage;
       at.advance();
     }
+    if constexpr (kShape.in_turn) {
+      if (tile + place.step < tiles) give_turn(which);  // none is given that nobody takes
+    }
     wgmma_wait<0>();  // without it the accumulators are stored unfinished
 #pragma unroll
     for (std::uint32_t high = 0; high < kHigh; ++high) hold_sums(d[high]);
     release(held);
     const std::uint32_t row = (at_c.m * kShape.cluster_m + in.m) * kShape.tile_m + own_row;
     const std::uint32_t column = (at_c.n * kShape.cluster_n + in.n) * kShape.tile_n + own_column;
+    if constexpr (kShape.in_turn) at.skip(p.k_blocks);
     auto& staging = ring.staging[threadIdx.x / 32 - 4];
     if constexpr (kShape.split == 1)
       put_away<0, kCount, Out, kBlend>(staging, d, c_map, p, row, column);
@@ -182,9 +210,11 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
 
 /// A TileShape as a type: nvcc's host stubs cannot name a kernel by a value of a class.
 template <std::uint32_t tile_m, std::uint32_t tile_n, std::uint32_t cluster_m,
-          std::uint32_t cluster_n, std::uint32_t split, std::uint32_t stages, std::uint32_t boxes>
+          std::uint32_t cluster_n, std::uint32_t split, std::uint32_t stages, std::uint32_t boxes,
+          bool in_turn>
 struct ShapeType {
-  static constexpr TileShape kShape{tile_m, tile_n, cluster_m, cluster_n, split, stages, boxes};
+  static constexpr TileShape kShape{tile_m, tile_n, cluster_m, cluster_n,
+                                    split,  stages, boxes,     in_turn};
 };
 
 template <class Shape, class Operands, class Out, bool kBlend>
@@ -197,14 +227,15 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   constexpr TileShape kShape = Shape::kShape;
   static_assert(is_sound(kShape));
   static_assert(sizeof(EngineStage<kShape>) == stage_bytes(kShape));
-  static_assert(sizeof(EngineRing<kShape>) + 1024 <= shared_bytes(kShape));
+  static_assert(sizeof(EngineRing<kShape>) <= shared_bytes(kShape));
   if (threadIdx.x == 0) {  // the producer's maps and the consumers'
     prefetch_tensor_map(a_map);
     prefetch_tensor_map(b_map);
     prefetch_tensor_map(c_map);
   }
-  extern __shared__ std::byte shared_memory[];
-  auto& ring = shared_at_1024<EngineRing<kShape>>(shared_memory);
+  // There the swizzle of TMA and that of the descriptors start at the same row.
+  extern __shared__ __align__(1024) std::byte shared_memory[];
+  auto& ring = *reinterpret_cast<EngineRing<kShape>*>(shared_memory);
   const Patience patience{&ring.abandoned, p.timed_out};
   const EnginePlace place{
       .in_cluster = cluster_place(
@@ -214,7 +245,7 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   if (threadIdx.x == 0) {
     for (std::uint32_t s = 0; s < kShape.stages; ++s) {
       ptx::mbarrier_init(&ring.full[s], 1);  // the announcement of this block's producer
-      const std::uint32_t releases = kEngineConsumerWarps * peers_of(kShape);
+      const std::uint32_t releases = 4 * warpgroups_of_tile(kShape) * peers_of(kShape);
       ptx::mbarrier_init(&ring.empty[s], releases);
     }
     ring.abandoned = 0;
@@ -235,9 +266,8 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   // From lane 0, so that the compiler sees one value a warp and setmaxnreg's branch is uniform.
   const std::uint32_t warpgroup = __shfl_sync(0xffffffffU, threadIdx.x / 128, 0);
   if (warpgroup == 0) {
-    // 128 x (40 + 2 x 232) registers: what the launch gave 384 threads at 168 each. Without the
-    // exchange the accumulators, descriptors and pointers of a consumer would spill.
-    setmaxnreg_dec<40>();
+    // Without the exchange the accumulators, descriptors and pointers of a consumer would spill.
+    setmaxnreg_dec<kProducerRegisters>();
     if (threadIdx.x == 0) produce<kShape, Operands>(ring, a_map, b_map, p, place, patience);
     __syncwarp();  // lanes 1 to 31 wait for lane 0 here rather than inside the cluster's barrier
     if constexpr (kShape.split > 1) {  // the two barriers in put_away_parts
@@ -245,7 +275,7 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
       synchronise_blocks<kShape>();
     }
   } else {
-    setmaxnreg_inc<232>();
+    setmaxnreg_inc<kConsumerRegisters>();
     consume<kShape, Operands, Out, kBlend>(ring, c_map, p, place, warpgroup - 1, patience);
   }
   leave(patience);

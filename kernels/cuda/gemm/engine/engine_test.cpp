@@ -15,7 +15,7 @@ namespace {
 std::vector<EngineKernel> all_kernels() {
   std::vector<EngineKernel> all;
   for (const auto kernels : {wide_kernels(), tall_kernels(), small_kernels(), split_kernels(),
-                             general_bf16_kernels(), general_f16_kernels()})
+                             turn_kernels(), general_bf16_kernels(), general_f16_kernels()})
     all.insert(all.end(), kernels.begin(), kernels.end());
   return all;
 }
@@ -65,10 +65,9 @@ TEST(EngineTables, NameSaysAllThatIsChosen) {
                                         .group = 4,
                                         .group_along_n = true,
                                         .lead = 1,
-                                        .most_blocks = 128,
                                         .early = true,
                                         .streams_c = true}),
-            "64x256_1x1_s4_k2_n4_lead1_b128_early_stream");
+            "64x256_1x1_s4_k2_n4_lead1_early_stream");
 }
 
 TEST(EngineTables, GeneralKernelsCoverEveryTypeAndOrder) {
@@ -88,6 +87,11 @@ TEST(EngineChoice, IsAConfigurationForEverySize) {
       const EngineConfiguration chosen = chosen_configuration(m, m, k);
       EXPECT_NE(std::find(all.begin(), all.end(), chosen), all.end()) << name_of(chosen);
     }
+}
+
+TEST(EngineChoice, IsAConfigurationWhereASizeIsZero) {
+  EXPECT_EQ(chosen_configuration(1, 1, 0), chosen_configuration(1, 1, 1));
+  EXPECT_EQ(chosen_configuration(0, 512, 512), chosen_configuration(1, 512, 512));
 }
 
 TEST(EngineChoice, ProductThatIsNotPlainGetsTheGeneralShape) {
@@ -142,13 +146,19 @@ TEST(TileShapes, SlicesOfAClusterMakeTheWholeTile) {
 
 TEST(TileShapes, LargestFitsTheSharedMemoryOfABlock) {
   constexpr TileShape kWide{.cluster_m = 2};
-  EXPECT_EQ(shared_bytes(kWide), 4U * 49152U + 32768U + 64U + 16U + 1024U);
+  EXPECT_EQ(shared_bytes(kWide), 4U * 49152U + 32768U + 64U + 16U);
   EXPECT_FALSE(is_sound({.stages = 5}));
 }
 
-TEST(TileShapes, BoxesThatWouldBeTakenOutOfTurnAreUnsound) {
-  EXPECT_TRUE(is_sound({.tile_n = 192, .boxes = 3}));
-  EXPECT_FALSE(is_sound({.tile_n = 192, .boxes = 2}));
+TEST(TileShapes, WarpgroupInTurnHoldsAllSumsOfItsTile) {
+  EXPECT_EQ(accumulators({.tile_n = 176, .in_turn = true}), 88U);
+  EXPECT_EQ(warpgroup_rows({.tile_n = 176, .in_turn = true}), 128U);
+  EXPECT_TRUE(is_sound({.tile_n = 192, .in_turn = true}));
+  EXPECT_FALSE(is_sound({.tile_n = 256, .in_turn = true})) << "256 sums a thread";
+}
+
+TEST(TileShapes, WidthThatNoInstructionHasIsUnsound) {
+  EXPECT_FALSE(is_sound({.tile_n = 104, .in_turn = true}));
 }
 
 }  // namespace

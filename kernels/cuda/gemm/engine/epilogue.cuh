@@ -130,22 +130,32 @@ __device__ __forceinline__ void send(std::byte (&boxes)[kBoxes][kStagingBytes],
                                      std::uint32_t column0) {
   namespace ptx = cuda::ptx;
   constexpr std::uint32_t kColumns = kStagingRowBytes / sizeof(Out);
-  constexpr std::uint32_t kSteps = 2 * count / kColumns;
-  // Boxes are taken in turn from tile to tile: a tile leaves off where it began.
-  static_assert(kSteps % kBoxes == 0 || kBoxes == 1);
+  constexpr std::uint32_t kSteps = (2 * count + kColumns - 1) / kColumns;
+  static_assert(2 * count >= kColumns);
   const std::uint32_t lane = threadIdx.x % 32;
 #pragma unroll
   for (std::uint32_t step = 0; step < kSteps; ++step) {
     std::byte* const box = boxes[step % kBoxes];
     // The store kBoxes ago has read this box; without it that store would carry off the new sums.
-    // Groups belong to the thread that made them: only lane 0 has any to wait for.
-    if (lane == 0) ptx::cp_async_bulk_wait_group_read(ptx::n32_t<kBoxes - 1>{});
+    // Groups belong to the thread that made them: only lane 0 has any to wait for. Where the last
+    // call did not leave off at the last box, all of its stores are waited for.
+    constexpr std::uint32_t kStillReading = kBoxes - 1;
+    if (lane == 0) {
+      if (step == 0 && kSteps % kBoxes != 0)
+        ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
+      else
+        ptx::cp_async_bulk_wait_group_read(ptx::n32_t<kStillReading>{});
+    }
     __syncwarp();  // and the other lanes wait for lane 0
-    fill_box<Out>(box, d, first + step * kColumns / 2, lane);
+    // The last box begins early where the columns do not fill it: what it shares with the one
+    // before is stored twice, the same.
+    const std::uint32_t from =
+        step * kColumns <= 2 * count - kColumns ? step * kColumns : 2 * count - kColumns;
+    fill_box<Out>(box, d, first + from / 2, lane);
     // TMA reads through the async proxy, which sees the writes of each lane only behind its fence.
     ptx::fence_proxy_async(ptx::space_shared);
     __syncwarp();  // without it lane 0 could send the box before the others have filled it
-    const std::uint32_t column = column0 + 2 * first + step * kColumns;
+    const std::uint32_t column = column0 + 2 * first + from;
     if (lane == 0) {
       const std::int32_t to[2] = {static_cast<std::int32_t>(column),
                                   static_cast<std::int32_t>(row0)};
@@ -242,10 +252,6 @@ __device__ __forceinline__ void put_away_parts(float* exchange,
   };
   add_up(std::integral_constant<std::uint32_t, 0>{});
   add_up(std::integral_constant<std::uint32_t, 1>{});
-  if constexpr (kShape.split == 4) {
-    add_up(std::integral_constant<std::uint32_t, 2>{});
-    add_up(std::integral_constant<std::uint32_t, 3>{});
-  }
 }
 
 }  // namespace tidemark

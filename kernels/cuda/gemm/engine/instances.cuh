@@ -21,7 +21,7 @@ constexpr GemmOutput output_of() {
 template <TileShape kShape, class Out>
 EngineKernel plain() {
   using Shape = ShapeType<kShape.tile_m, kShape.tile_n, kShape.cluster_m, kShape.cluster_n,
-                          kShape.split, kShape.stages, kShape.boxes>;
+                          kShape.split, kShape.stages, kShape.boxes, kShape.in_turn>;
   using Operands = EngineOperands<MmaType::bf16, false, false>;
   return {.shape = kShape,
           .output = output_of<Out>(),
@@ -33,7 +33,7 @@ template <MmaType type, bool a_mn, bool b_mn, class Out>
 EngineKernel general() {
   constexpr TileShape kShape = kGeneralShape;
   using Shape = ShapeType<kShape.tile_m, kShape.tile_n, kShape.cluster_m, kShape.cluster_n,
-                          kShape.split, kShape.stages, kShape.boxes>;
+                          kShape.split, kShape.stages, kShape.boxes, kShape.in_turn>;
   using Operands = EngineOperands<type, a_mn, b_mn>;
   return {.shape = kShape,
           .output = output_of<Out>(),

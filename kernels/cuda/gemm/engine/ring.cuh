@@ -32,7 +32,8 @@ struct EngineRing {
   std::uint32_t abandoned;             // set when a wait of this block has ended by its bound
 };
 
-/// Where a role is in the ring. All roles of all blocks count the same way over all tiles.
+/// Where a role is in the ring. All roles of all blocks count the same way over all tiles, those
+/// that another warpgroup multiplies included.
 template <TileShape kShape>
 struct EngineRingAt {
   std::uint32_t stage = 0;
@@ -43,6 +44,12 @@ struct EngineRingAt {
       stage = 0;
       parity ^= 1;
     }
+  }
+  /// As `blocks` times advance().
+  __device__ __forceinline__ void skip(std::uint32_t blocks) {
+    const std::uint32_t to = stage + blocks;
+    parity ^= to / kShape.stages & 1;
+    stage = to % kShape.stages;
   }
 };
 

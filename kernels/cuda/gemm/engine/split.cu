@@ -4,12 +4,9 @@
 namespace tidemark {
 
 std::span<const EngineKernel> split_kernels() {
-  static const std::vector kKernels = plain_kernels<
-      TileShape{.tile_m = 128, .tile_n = 128, .split = 2, .stages = 6, .boxes = 1},
-      TileShape{.tile_m = 128, .tile_n = 128, .cluster_m = 2, .split = 2, .stages = 6, .boxes = 1},
-      TileShape{.tile_m = 128, .tile_n = 256, .split = 2},
-      TileShape{.tile_m = 128, .tile_n = 256, .split = 4, .boxes = 1},
-      TileShape{.tile_m = 64, .tile_n = 256, .cluster_m = 2, .split = 2, .boxes = 1}>();
+  static const std::vector kKernels =
+      plain_kernels<TileShape{.tile_m = 128, .tile_n = 128, .split = 2, .stages = 6, .boxes = 1},
+                    TileShape{.tile_m = 128, .tile_n = 256, .split = 2}>();
   return kKernels;
 }
 

@@ -6,15 +6,16 @@
 
 namespace tidemark {
 
-/// Two consumer warpgroups multiply one tile of C; a cluster works on cluster_m x cluster_n
-/// neighbouring tiles and shares what they read of A and B; `split` blocks of a cluster share the K
-/// of one tile.
+/// Two consumer warpgroups multiply one tile of C, or a tile each; a cluster works on cluster_m x
+/// cluster_n neighbouring tiles and shares what they read of A and B; `split` blocks of a cluster
+/// share the K of one tile.
 struct TileShape {
   std::uint32_t tile_m = 128, tile_n = 256;  // of C, per block
   std::uint32_t cluster_m = 1, cluster_n = 1;
   std::uint32_t split = 1;
   std::uint32_t stages = 4;
   std::uint32_t boxes = 2;  // of staging a warp: 2 KiB each
+  bool in_turn = false;     // a warpgroup has every other tile: one stores, the other multiplies
 
   constexpr bool operator==(const TileShape&) const = default;
 };
@@ -31,11 +32,17 @@ constexpr std::uint32_t blocks_of(const TileShape& shape) {
   return shape.cluster_m * shape.cluster_n * shape.split;
 }
 
-/// How the two consumer warpgroups lie in the tile: one above the other, or side by side where the
-/// tile is only as high as one wgmma.
-constexpr std::uint32_t warpgroups_m(const TileShape& shape) { return shape.tile_m >= 128 ? 2 : 1; }
+/// Consumer warpgroups that multiply one tile, and so read each stage.
+constexpr std::uint32_t warpgroups_of_tile(const TileShape& shape) {
+  return shape.in_turn ? 1 : kConsumerWarpgroups;
+}
+/// How they lie in it: one above the other, or side by side where the tile is only as high as one
+/// wgmma.
+constexpr std::uint32_t warpgroups_m(const TileShape& shape) {
+  return shape.tile_m >= 128 ? warpgroups_of_tile(shape) : 1;
+}
 constexpr std::uint32_t warpgroups_n(const TileShape& shape) {
-  return kConsumerWarpgroups / warpgroups_m(shape);
+  return warpgroups_of_tile(shape) / warpgroups_m(shape);
 }
 /// Of C, per warpgroup.
 constexpr std::uint32_t warpgroup_rows(const TileShape& shape) {
@@ -104,10 +111,14 @@ constexpr std::uint32_t stage_bytes(const TileShape& shape) {
 constexpr std::uint32_t staging_bytes(const TileShape& shape) {
   return kEngineConsumerWarps * shape.boxes * 2048;
 }
-/// Dynamic shared memory: ring, staging, barriers, and room to begin on 1024 bytes.
+/// Registers of a thread of the producer's warpgroup and of a consumer's, after setmaxnreg:
+/// 128 x (40 + 2 x 232) are what the launch gave 384 threads at 168 each.
+inline constexpr std::uint32_t kProducerRegisters = 40;
+inline constexpr std::uint32_t kConsumerRegisters = 232;
+
+/// Dynamic shared memory: ring, staging, barriers.
 constexpr std::uint32_t shared_bytes(const TileShape& shape) {
-  return shape.stages * stage_bytes(shape) + staging_bytes(shape) + 2 * 8 * shape.stages + 16 +
-         1024;
+  return shape.stages * stage_bytes(shape) + staging_bytes(shape) + 2 * 8 * shape.stages + 16;
 }
 /// Bytes that the parts of a tile hand each other: each adds up one share of the columns.
 constexpr std::uint32_t exchanged_bytes(const TileShape& shape) {
@@ -116,20 +127,21 @@ constexpr std::uint32_t exchanged_bytes(const TileShape& shape) {
 
 /// Whether a kernel can be made of it.
 constexpr bool is_sound(const TileShape& shape) {
-  const bool tile = shape.tile_m % 64 == 0 && shape.tile_n % 64 == 0 &&
+  const bool tile = shape.tile_m % 64 == 0 && shape.tile_n % 8 == 0 &&
                     (shape.tile_m == 64 || shape.tile_m % 128 == 0);
-  const bool width = accumulators(shape) == 32 || accumulators(shape) == 64 ||
-                     accumulators(shape) == 96 || accumulators(shape) == 128;
-  // A slice is one box of at most 256 rows and begins where the swizzle does, every 8 rows.
-  const bool slices = slice_m(shape) % 8 == 0 && slice_n(shape) % 8 == 0 && slice_m(shape) <= 256 &&
-                      slice_n(shape) <= 256;
-  const bool registers = warpgroup_rows(shape) / 64 * accumulators(shape) <= 192;
-  const bool parts = shape.split == 1 || shape.split == 2 || shape.split == 4;
-  // Boxes are taken in turn, and each row of tiles begins with the first of them.
-  const std::uint32_t columns = warpgroup_columns(shape) / shape.split;
-  const bool boxes = columns % 64 == 0 && (shape.boxes == 1 || columns / 64 % shape.boxes == 0);
-  return tile && width && slices && registers && parts && boxes && blocks_of(shape) <= 8 &&
-         shared_bytes(shape) <= kMostSharedBytes &&
+  bool width = false;  // what wgmma_wide.cuh and wgmma_between.cuh have
+  for (const std::uint32_t sums : {32U, 56U, 60U, 64U, 76U, 84U, 88U, 92U, 96U, 128U})
+    width = width || accumulators(shape) == sums;
+  // A slice is one box of at most 256 rows. It may begin at any row: TMA swizzles by the address.
+  const bool slices = shape.tile_m % shape.cluster_n == 0 && shape.tile_n % shape.cluster_m == 0 &&
+                      slice_m(shape) <= 256 && slice_n(shape) <= 256;
+  const bool registers =
+      warpgroup_rows(shape) / 64 * accumulators(shape) + 40 <= kConsumerRegisters;
+  // Shares of the columns are whole boxes of 64, and the blocks of a split have one tile only.
+  const bool parts = shape.split == 1 || (!shape.in_turn && shape.split == 2 &&
+                                          warpgroup_columns(shape) / shape.split % 64 == 0);
+  return tile && width && slices && registers && parts && shape.boxes > 0 &&
+         blocks_of(shape) <= 8 && shared_bytes(shape) <= kMostSharedBytes &&
          exchanged_bytes(shape) <= shape.stages * stage_bytes(shape);
 }
 

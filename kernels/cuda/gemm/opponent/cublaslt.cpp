@@ -4,11 +4,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstring>
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/inputs.hpp"
+#include "kernels/cuda/spin.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark {
@@ -16,6 +15,8 @@ namespace {
 
 constexpr std::size_t kWorkspaceBytes = std::size_t{64} << 20;
 constexpr int kHeuristics = 16;
+constexpr std::uint64_t kLaunchNs = 5000;  // more than the host takes to launch a kernel
+constexpr int kMostQueued = 200;           // launches that wait for the GPU
 
 void lt_check(cublasStatus_t status, const char* what) {
   if (status != CUBLAS_STATUS_SUCCESS)
@@ -72,6 +73,9 @@ Product make_product(const Shape& shape, GemmInputs inputs) {
 double time_of(const Product& product, int launches, const std::function<void()>& launch) {
   const Event began(Event::Kind::timing);
   const Event ended(Event::Kind::timing);
+  // Launches pile up behind it: short kernels would otherwise be timed at the speed of the host.
+  launch_spin(static_cast<std::uint64_t>(std::min(launches, kMostQueued)) * kLaunchNs,
+              product.stream.get());
   cuda_check(cudaEventRecord(began.get(), product.stream.get()), "record a start");
   for (int i = 0; i < launches; ++i) launch();
   cuda_check(cudaEventRecord(ended.get(), product.stream.get()), "record an end");
@@ -94,15 +98,6 @@ std::uint32_t take_timed_out(const Product& product) {
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values.at(values.size() / 2);
-}
-
-std::uint64_t size_of(const char* text) {
-  std::uint64_t value = 0;
-  const char* const end = text + std::strlen(text);
-  const auto [stop, error] = std::from_chars(text, end, value);
-  if (error != std::errc{} || stop != end || value == 0)
-    throw Error(fmt::format("'{}' is no size: give M N K, each at least 1", text));
-  return value;
 }
 
 Opponent::Opponent(const Product& product) : product_(product) {

@@ -37,16 +37,14 @@ Product make_product(const Shape& shape, GemmInputs inputs = GemmInputs::normal)
 /// Makes the inputs of `product` anew.
 void fill_product(const Product& product, GemmInputs inputs);
 
-/// Nanoseconds of one launch, over `launches` back to back.
+/// Nanoseconds of one launch, over `launches` back to back, which the host has no part in unless it
+/// needs more than a kernel takes and 5 us for a launch.
 double time_of(const Product& product, int launches, const std::function<void()>& launch);
 
 /// The word that a kernel's bounded waits leave, which is cleared: 0 where none ended by its bound.
 std::uint32_t take_timed_out(const Product& product);
 
 double median(std::vector<double> values);
-
-/// `text` as a size of at least 1; throws Error otherwise.
-std::uint64_t size_of(const char* text);
 
 /// cuBLASLt's view: column-major C^T[n, m] = op(B)[n, k] A^T[k, m], both operands with k first
 /// (TN), in the memory that our kernels read.

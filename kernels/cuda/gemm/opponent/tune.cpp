@@ -1,4 +1,4 @@
-// The rounds of a tuning run: every configuration and the opponent's best meet the same heat.
+// A tuning run: a race of all configurations, then duels of the fastest with cuBLASLt.
 #include "kernels/cuda/gemm/opponent/tune.hpp"
 
 #include <fmt/core.h>
@@ -15,23 +15,18 @@
 namespace tidemark {
 namespace {
 
-constexpr double kSampleNs = 12e6;     // about as long as one sample takes
-constexpr std::size_t kFinalists = 3;  // heuristics that are in every round
-constexpr int kLeastRounds = 3;
-constexpr int kMostRounds = 15;
+constexpr double kRaceSampleNs = 8e6;
+constexpr double kSteadySampleNs = 60e6;
+constexpr double kCoolSampleNs = 4e6;  // over before the power limit has noticed
+constexpr std::size_t kRanked = 3;     // heuristics that are timed again, hot
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// A configuration that is still in the race.
 struct Runner {
   std::size_t index = 0;  // of Tuned::tried
   ReadyEngine ready;
-  bool timed_out = false;  // one of its waits ended by its bound while it was timed
-  std::vector<double> ns, ratios;
+  std::vector<double> ratios;
 };
 
 std::uint64_t c_elements(const Product& product) { return product.local.m * product.local.ldc; }
@@ -66,8 +61,12 @@ std::vector<Runner> those_that_are_exact(const Product& product,
                                          std::vector<Tried>& tried) {
   const DeviceBuffer expected = expected_integers(product);
   std::vector<Runner> runners;
+  const EngineConfiguration chosen = chosen_configuration(product.local);
   for (const EngineConfiguration& configuration : configurations) {
-    tried.emplace_back().name = name_of(configuration);
+    Tried& entry = tried.emplace_back();
+    entry.configuration = configuration;
+    entry.name = name_of(configuration);
+    entry.chosen = configuration == chosen;
     Runner runner;
     runner.index = tried.size() - 1;
     try {
@@ -86,72 +85,79 @@ std::vector<Runner> those_that_are_exact(const Product& product,
   return runners;
 }
 
-/// Launches of a sample, for something that takes `ns` each.
-int launches_for(double ns) {
-  return std::clamp(static_cast<int>(kSampleNs / std::max(ns, 1.0)), 2, 1000);
+Launch launch_of(const Product& product, const ReadyEngine& ready) {
+  return [&] { start_engine(ready, product.timed_out.as<std::uint32_t>(), product.stream.get()); };
 }
 
-/// The heuristics, fastest first; the time of the first of all by the way.
-std::vector<int> ranked_heuristics(const Product& product, const Opponent& opponent,
-                                   double& first_ns) {
+/// Every heuristic once, hot; then the fastest of them in turn. Fills in what `tuned` says of them.
+void rank_heuristics(const Product& product, const Opponent& opponent, Tuned& tuned) {
   std::vector<double> ns;
   for (int which = 0; which < opponent.algorithms(); ++which) {
-    const auto launch = [&] { opponent.launch(which); };
+    const Launch launch = [&] { opponent.launch(which); };
     (void)time_of(product, 1, launch);  // a kernel's first launch also loads it
     const double once = time_of(product, 2, launch);
-    ns.push_back(time_of(product, launches_for(once), launch));
+    (void)time_of(product, launches_for(once, kRaceSampleNs), launch);
+    ns.push_back(time_of(product, launches_for(once, kRaceSampleNs), launch));
   }
-  first_ns = ns.at(0);
-  std::vector<int> order(ns.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](int left, int right) {
-    return ns[static_cast<std::size_t>(left)] < ns[static_cast<std::size_t>(right)];
+  std::vector<std::size_t> order(ns.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t left, std::size_t right) { return ns[left] < ns[right]; });
+  order.resize(std::min(order.size(), kRanked));
+  std::vector<std::vector<double>> again(order.size());
+  for (int round = 0; round < 5; ++round)
+    for (std::size_t i = 0; i < order.size(); ++i)
+      again[i].push_back(time_of(product, launches_for(ns[order[i]], kRaceSampleNs),
+                                 [&] { opponent.launch(static_cast<int>(order[i])); }));
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < order.size(); ++i)
+    if (median(again[i]) < median(again[best])) best = i;
+  tuned.heuristics = opponent.algorithms();
+  tuned.best = static_cast<int>(order[best]);
+  tuned.best_ns = median(again[best]);
+  tuned.first_ns = ns.at(0);
+}
+
+/// Left standing it would make every launch after it give up at once, whoever's it is.
+bool has_timed_out(const Product& product, Tried& tried) {
+  if (take_timed_out(product) == 0) return false;
+  tried.trouble = "a wait ended by its bound while it was timed";
+  return true;
+}
+
+/// Rounds of all runners, beginning with another one each time. Each follows a sample of the
+/// opponent, so that none gains by a slow neighbour that let the chip rest.
+void race(const Product& product, const Launch& theirs, int rounds, Tuned& tuned,
+          std::vector<Runner>& runners) {
+  const int launches = launches_for(tuned.best_ns, kRaceSampleNs);
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < runners.size(); ++i) {
+      Runner& runner = runners[(i + static_cast<std::size_t>(round) * 7) % runners.size()];
+      const double opponent_ns = time_of(product, launches, theirs);
+      const double ns = time_of(product, launches, launch_of(product, runner.ready));
+      runner.ratios.push_back(opponent_ns / ns);
+      (void)has_timed_out(product, tuned.tried[runner.index]);
+    }
+    std::erase_if(runners,
+                  [&](const Runner& runner) { return !tuned.tried[runner.index].trouble.empty(); });
+  }
+  for (const Runner& runner : runners) tuned.tried[runner.index].race = median(runner.ratios);
+}
+
+/// Leaves the fastest of the race, and the chosen one.
+void keep_finalists(int finalists, const Tuned& tuned, std::vector<Runner>& runners) {
+  std::stable_sort(runners.begin(), runners.end(), [&](const Runner& left, const Runner& right) {
+    return tuned.tried[left.index].race > tuned.tried[right.index].race;
   });
-  return order;
-}
-
-double quartiles_apart(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() * 3 / 4] - values[values.size() / 4];
-}
-
-/// One round: the opponent's finalists, every runner, beginning with another one each time, and the
-/// finalists again. What they took before and after is averaged, so that a chip that warms up in
-/// between favours nobody.
-void run_round(const Product& product, const Opponent& opponent, const std::vector<int>& finalists,
-               int launches, std::size_t round, std::vector<Runner>& runners,
-               std::vector<std::vector<double>>& opponent_ns) {
-  const auto their_time = [&](int which) {
-    return time_of(product, launches, [&] { opponent.launch(which); });
-  };
-  std::vector<double> before;
-  for (const int which : finalists) before.push_back(their_time(which));
-  std::vector<double> times(runners.size());
-  for (std::size_t i = 0; i < runners.size(); ++i) {
-    const std::size_t at = (i + round * 7) % runners.size();
-    const ReadyEngine& ready = runners[at].ready;
-    times[at] = time_of(product, launches, [&] {
-      start_engine(ready, product.timed_out.as<std::uint32_t>(), product.stream.get());
-    });
-    // Left standing it would make every launch after it give up at once, whoever's it is.
-    if (take_timed_out(product) != 0) runners[at].timed_out = true;
-  }
-  double least = 0;
-  for (std::size_t i = 0; i < finalists.size(); ++i) {
-    const double ns = (before[i] + their_time(finalists[i])) / 2;
-    opponent_ns[i].push_back(ns);
-    least = i == 0 ? ns : std::min(least, ns);
-  }
-  for (std::size_t i = 0; i < runners.size(); ++i) {
-    runners[i].ns.push_back(times[i]);
-    runners[i].ratios.push_back(least / times[i]);
-  }
+  for (std::size_t i = runners.size(); i-- > static_cast<std::size_t>(finalists);)
+    if (!tuned.tried[runners[i].index].chosen)
+      runners.erase(runners.begin() + static_cast<std::ptrdiff_t>(i));
 }
 
 }  // namespace
 
 Tuned tune(const Shape& shape, const std::vector<EngineConfiguration>& configurations,
-           double seconds) {
+           const Effort& effort) {
   const Clock::time_point start = Clock::now();
   Tuned tuned;
   tuned.shape = shape;
@@ -160,46 +166,46 @@ Tuned tune(const Shape& shape, const std::vector<EngineConfiguration>& configura
   fill_product(product, GemmInputs::normal);
 
   const Opponent opponent(product);
-  tuned.heuristics = opponent.algorithms();
-  double first_ns = 0;
-  std::vector<int> finalists = ranked_heuristics(product, opponent, first_ns);
-  finalists.resize(std::min(finalists.size(), kFinalists));
-  const int launches = launches_for(first_ns);
-  std::vector<std::vector<double>> opponent_ns(finalists.size());
-  for (std::size_t round = 0; round < kMostRounds; ++round) {
-    if (round >= kLeastRounds && seconds_since(start) > seconds) break;
-    run_round(product, opponent, finalists, launches, round, runners, opponent_ns);
-    ++tuned.rounds;
-    for (const Runner& runner : runners) {
-      if (runner.timed_out)
-        tuned.tried[runner.index].trouble = "a wait ended by its bound while it was timed";
-    }
-    std::erase_if(runners, [](const Runner& runner) { return runner.timed_out; });
+  rank_heuristics(product, opponent, tuned);
+  const Launch theirs = [&] { opponent.launch(tuned.best); };
+  if (effort.race_rounds > 0) {
+    race(product, theirs, effort.race_rounds, tuned, runners);
+    keep_finalists(effort.finalists, tuned, runners);
   }
-
-  const double operations = operations_of(shape) * 1e-3;  // TFLOP/s of nanoseconds
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < finalists.size(); ++i)
-    if (median(opponent_ns[i]) < median(opponent_ns[best])) best = i;
-  const auto [least, most] =
-      std::minmax_element(opponent_ns[best].begin(), opponent_ns[best].end());
-  tuned.best = finalists[best];
-  tuned.opponent = operations / median(opponent_ns[best]);
-  tuned.first = operations / first_ns;
-  tuned.drift = *most / *least - 1;
   for (const Runner& runner : runners) {
     Tried& tried = tuned.tried[runner.index];
-    tried.tflops = operations / median(runner.ns);
-    tried.ratio = median(runner.ratios);
-    tried.spread = quartiles_apart(runner.ratios);
+    const Score score =
+        duel_steady(product, theirs, launch_of(product, runner.ready),
+                    launches_for(tuned.best_ns, kSteadySampleNs), effort.settle_s, effort.pairs);
+    if (!has_timed_out(product, tried)) tried.steady = score;
   }
-  tuned.seconds = seconds_since(start);
+  for (const Runner& runner : runners) {
+    Tried& tried = tuned.tried[runner.index];
+    if (!tried.trouble.empty()) continue;
+    const Score score = duel_cool(product, theirs, launch_of(product, runner.ready),
+                                  launches_for(tuned.best_ns, kCoolSampleNs), effort.cool_pairs);
+    if (!has_timed_out(product, tried)) tried.cool = score;
+  }
+  tuned.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return tuned;
 }
 
+void launch_once(const Shape& shape, const std::vector<EngineConfiguration>& configurations) {
+  const Product product = make_product(shape);
+  const Opponent opponent(product);
+  for (int which = 0; which < opponent.algorithms(); ++which) opponent.launch(which);
+  for (const EngineConfiguration& configuration : configurations) {
+    const ReadyEngine ready = prepare_engine(configuration, product.local);
+    if (ready.code != CUDA_SUCCESS) throw Error("a tensor map was refused");
+    launch_of(product, ready)();
+  }
+  cuda_check(cudaStreamSynchronize(product.stream.get()), "wait for all kernels");
+}
+
 std::string check(const EngineConfiguration& configuration) {
-  for (const Shape& shape : {Shape{1, 1, 1}, Shape{257, 513, 65}, Shape{384, 304, 1032},
-                             Shape{2047, 4097, 200}, Shape{6400, 5120, 192}}) {
+  for (const Shape& shape :
+       {Shape{1, 1, 1}, Shape{257, 513, 65}, Shape{384, 304, 1032}, Shape{2047, 4097, 200},
+        Shape{2047, 4097, 1031}, Shape{6400, 5120, 192}}) {
     const Product product = make_product(shape, GemmInputs::small_integers);
     const ReadyEngine ready = prepare_engine(configuration, product.local);
     if (ready.code != CUDA_SUCCESS) return "a tensor map was refused";
@@ -215,8 +221,16 @@ std::string check(const EngineConfiguration& configuration) {
 const Tried* best_of(const Tuned& tuned) {
   const Tried* best = nullptr;
   for (const Tried& tried : tuned.tried)
-    if (tried.trouble.empty() && (best == nullptr || tried.ratio > best->ratio)) best = &tried;
+    if (tried.trouble.empty() && tried.steady.ratio > 0 &&
+        (best == nullptr || tried.steady.ratio > best->steady.ratio))
+      best = &tried;
   return best;
+}
+
+const Tried* chosen_of(const Tuned& tuned) {
+  for (const Tried& tried : tuned.tried)
+    if (tried.chosen) return &tried;
+  return nullptr;
 }
 
 }  // namespace tidemark

@@ -7,42 +7,58 @@
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/opponent/cublaslt.hpp"
+#include "kernels/cuda/gemm/opponent/duel.hpp"
 
 namespace tidemark {
 
 /// What came of one configuration. `trouble` says why there is no figure; then the rest is 0.
 struct Tried {
+  EngineConfiguration configuration;
   std::string name;
   std::string trouble;
-  double tflops = 0;  // median of the rounds
-  double ratio = 0;   // to cuBLASLt's best in the same round, median of the rounds
-  double spread = 0;  // of the ratios: third quartile less first
+  double race = 0;      // ratio to cuBLASLt in the rounds of all; median
+  Score steady;         // of finalists; ratio 0 otherwise
+  Score cool;           // of the best finalist and the chosen one; ratio 0 otherwise
+  bool chosen = false;  // what the engine takes for this product by its table
 };
 
 /// What came of one product.
 struct Tuned {
   Shape shape;
-  int heuristics = 0;   // of cuBLASLt, all of them timed
-  int best = 0;         // the one whose median over the rounds is least
-  double opponent = 0;  // its TFLOP/s, median of the rounds
-  double first = 0;     // TFLOP/s of the first heuristic
-  double drift = 0;     // largest median of a round over the least, of the best one
-  int rounds = 0;
+  int heuristics = 0;        // of cuBLASLt, all of them timed
+  int best = 0;              // the fastest of them
+  double first_ns = 0;       // of the first one, a launch
+  double best_ns = 0;        // of the fastest, when they were ranked
   double seconds = 0;        // that it took
   std::vector<Tried> tried;  // in the order of the configurations
 };
 
+/// What a tuning run does with a product.
+struct Effort {
+  int race_rounds = 3;  // of all configurations; 0 leaves the race out: all are finalists
+  int finalists = 3;    // that the race leaves, the chosen one besides
+  double settle_s = 0.25;
+  int pairs = 3;       // of a steady duel
+  int cool_pairs = 3;  // of a cool one
+};
+
 /// First holds every configuration against the reference engine on small integers: one element off
-/// and it is not timed. Then times them in turn, round after round, cuBLASLt's three best
-/// heuristics in each, on random normal numbers, until `seconds` have passed (three rounds at
-/// least, 15 at most).
+/// and it is not timed. Then, on random normal numbers: a race of all, each behind a sample of
+/// cuBLASLt's fastest heuristic; a steady duel (duel.hpp) of the fastest with cuBLASLt, and a cool
+/// one.
 Tuned tune(const Shape& shape, const std::vector<EngineConfiguration>& configurations,
-           double seconds);
+           const Effort& effort);
+
+/// Starts each of cuBLASLt's heuristics once, in their order, then each configuration once: what a
+/// profiler is to look at. Prints nothing.
+void launch_once(const Shape& shape, const std::vector<EngineConfiguration>& configurations);
 
 /// Runs one configuration on some small and awkward products; what was wrong, or nothing.
 std::string check(const EngineConfiguration& configuration);
 
-/// The best configuration that has a figure; nullptr where none has.
+/// The configuration that did best in a steady duel; nullptr where none has a figure.
 const Tried* best_of(const Tuned& tuned);
+/// The one that the engine's table names for this product; nullptr where it was not tried.
+const Tried* chosen_of(const Tuned& tuned);
 
 }  // namespace tidemark

@@ -1,6 +1,7 @@
 // gemm_tune [M N K]...: every configuration of the engine beside the best of cuBLASLt's first 16
-// heuristics. Prints a table a product and writes all figures as JSON after each product, so that a
-// run that is cut short has left what it knew.
+// heuristics, or with --chosen only the one that the engine's table names for each product. Prints
+// a table a product and writes all figures as JSON after each product, so that a run that is cut
+// short has left what it knew.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -28,7 +29,10 @@ constexpr Shape kShapes[] = {{1024, 1024, 1024},    {2048, 2048, 2048}, {4096, 4
                              {6144, 6144, 6144},    {8192, 8192, 8192}, {12288, 12288, 12288},
                              {16384, 16384, 16384}, {8192, 8192, 1024}, {8192, 1024, 8192},
                              {4096, 14336, 4096},   {8192, 28672, 8192}};
-constexpr std::size_t kShown = 8;  // configurations a product, in the table
+constexpr double kVoidAbove = 0.02;  // drift of the opponent, against itself
+
+/// For what the table chose: no race, longer duels.
+constexpr Effort kLastWord{.race_rounds = 0, .settle_s = 0.4, .pairs = 7, .cool_pairs = 9};
 
 struct Options {
   std::vector<std::uint64_t> sizes;
@@ -36,6 +40,8 @@ struct Options {
   std::string json, check;
   double time_limit_s = 330;
   bool list = false;
+  bool chosen = false;
+  bool once = false;
 };
 
 bool is_in(const std::vector<std::string>& names, const std::string& name) {
@@ -66,31 +72,39 @@ std::vector<Shape> shapes_of(const Options& options) {
   return shapes;
 }
 
+/// The chip changed more between two runs of the opponent than the figure is worth.
+bool is_void(const Score& score) { return std::abs(score.drift) > kVoidAbove; }
+
+Json json_of(const Score& score, double operations) {
+  return {{"ours_tflops", operations / score.ours_ns},
+          {"theirs_tflops", operations / score.theirs_ns},
+          {"ratio", score.ratio},
+          {"spread", score.spread},
+          {"drift", score.drift},
+          {"void", is_void(score)}};
+}
+
 Json json_of(const Tuned& tuned) {
+  const double operations = operations_of(tuned.shape) * 1e-3;
   Json tried = Json::array();
   for (const Tried& one : tuned.tried) {
-    if (one.trouble.empty())
-      tried.push_back({{"name", one.name},
-                       {"exact", true},
-                       {"tflops", one.tflops},
-                       {"ratio", one.ratio},
-                       {"spread", one.spread}});
-    else
-      tried.push_back({{"name", one.name}, {"exact", false}, {"trouble", one.trouble}});
+    Json entry = {{"name", one.name}, {"exact", one.trouble.empty()}, {"race", one.race}};
+    if (!one.trouble.empty()) entry["trouble"] = one.trouble;
+    if (one.steady.ratio > 0) entry["steady"] = json_of(one.steady, operations);
+    if (one.cool.ratio > 0) entry["cool"] = json_of(one.cool, operations);
+    tried.push_back(std::move(entry));
   }
   const Tried* const best = best_of(tuned);
+  const Tried* const chosen = chosen_of(tuned);
   return {{"m", tuned.shape.m},
           {"n", tuned.shape.n},
           {"k", tuned.shape.k},
-          {"cublaslt_best", tuned.opponent},
-          {"cublaslt_first", tuned.first},
           {"heuristics", tuned.heuristics},
           {"best_heuristic", tuned.best},
-          {"drift", tuned.drift},
-          {"rounds", tuned.rounds},
+          {"cublaslt_first", operations / tuned.first_ns},
           {"seconds", tuned.seconds},
           {"best", best == nullptr ? Json() : Json(best->name)},
-          {"ratio", best == nullptr ? Json() : Json(best->ratio)},
+          {"chosen", chosen == nullptr ? Json() : Json(chosen->name)},
           {"configurations", tried}};
 }
 
@@ -105,23 +119,34 @@ void write_json(const std::string& path, const Json& json) {
     throw Error("cannot write " + path + ": give --json a file in a folder that can be written");
 }
 
+void print(const char* what, const Score& score, double operations) {
+  fmt::print("  {:<6} {:>6.1f} to {:>6.1f} TFLOP/s  {:.4f} +- {:.4f}  drift {:+.4f}{}", what,
+             operations / score.ours_ns, operations / score.theirs_ns, score.ratio,
+             score.spread / 2, score.drift, is_void(score) ? " VOID" : "");
+}
+
 void print(const Tuned& tuned) {
-  fmt::print(
-      "{} x {} x {}: cuBLASLt {:.1f} TFLOP/s (heuristic {} of {}), drift {:.3f}, {} rounds, "
-      "{:.1f} s\n",
-      tuned.shape.m, tuned.shape.n, tuned.shape.k, tuned.opponent, tuned.best, tuned.heuristics,
-      tuned.drift, tuned.rounds, tuned.seconds);
+  const double operations = operations_of(tuned.shape) * 1e-3;
+  fmt::print("{} x {} x {}: heuristic {} of {}, {:.1f} s\n", tuned.shape.m, tuned.shape.n,
+             tuned.shape.k, tuned.best, tuned.heuristics, tuned.seconds);
   std::vector<const Tried*> order;
   for (const Tried& tried : tuned.tried)
-    if (tried.trouble.empty())
-      order.push_back(&tried);
-    else
+    if (!tried.trouble.empty())
       fmt::print("  {:<44} {}\n", tried.name, tried.trouble);
-  std::sort(order.begin(), order.end(),
-            [](const Tried* left, const Tried* right) { return left->ratio > right->ratio; });
-  for (std::size_t i = 0; i < std::min(order.size(), kShown); ++i)
-    fmt::print("  {:<44} {:>7.1f} TFLOP/s  {:.4f} +- {:.4f}\n", order[i]->name, order[i]->tflops,
-               order[i]->ratio, order[i]->spread / 2);
+    else if (tried.steady.ratio > 0)
+      order.push_back(&tried);
+  std::sort(order.begin(), order.end(), [](const Tried* left, const Tried* right) {
+    return left->steady.ratio > right->steady.ratio;
+  });
+  for (const Tried* tried : order) {
+    fmt::print(" {}{:<40}", tried->chosen ? '*' : ' ', tried->name);
+    print("steady", tried->steady, operations);
+    if (tried->cool.ratio > 0) {
+      fmt::print("\n {:<41}", "");
+      print("cool", tried->cool, operations);
+    }
+    fmt::print("\n");
+  }
   std::fflush(stdout);
 }
 
@@ -138,37 +163,60 @@ Json machine() {
           {"cublaslt", cublasLtGetVersion()}};
 }
 
+/// Geometric means over the products, of what the table chose.
+class Means {
+ public:
+  void add(const Tried* chosen) {
+    complete_ &= chosen != nullptr && chosen->steady.ratio > 0 && chosen->cool.ratio > 0;
+    if (!complete_) return;
+    steady_ += std::log(chosen->steady.ratio);
+    cool_ += std::log(chosen->cool.ratio);
+    ++count_;
+  }
+  Json json() const {
+    if (!complete_ || count_ == 0) return {};
+    return {{"steady", std::exp(steady_ / count_)}, {"cool", std::exp(cool_ / count_)}};
+  }
+
+ private:
+  double steady_ = 0, cool_ = 0;
+  int count_ = 0;
+  bool complete_ = true;
+};
+
+std::vector<EngineConfiguration> tried_for(const Options& options, const Shape& shape) {
+  if (options.chosen) return {chosen_configuration(shape.m, shape.n, shape.k)};
+  return wanted(options);
+}
+
 /// Exit code: 0, or 1 where a product has no exact configuration, or 4 where time ran out.
 int tune_all(const Options& options) {
   const std::vector<Shape> shapes = shapes_of(options);
-  const std::vector<EngineConfiguration> configurations = wanted(options);
   const auto start = std::chrono::steady_clock::now();
-  const auto left = [&] {
+  const auto late = [&] {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-    return options.time_limit_s - passed.count();
+    return passed.count() > options.time_limit_s;
   };
   Json report = {{"machine", machine()}, {"complete", false}, {"products", Json::array()}};
-  double logarithms = 0;
+  Means means;
   int code = 0;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    if (left() <= 0) {
+    if (late()) {
       fmt::print("left out: {} products, the time limit of {:g} s has passed\n", shapes.size() - i,
                  options.time_limit_s);
       return 4;
     }
     const Tuned tuned =
-        tune(shapes[i], configurations, left() / static_cast<double>(shapes.size() - i));
+        tune(shapes[i], tried_for(options, shapes[i]), options.chosen ? kLastWord : Effort{});
     print(tuned);
     report["products"].push_back(json_of(tuned));
-    if (const Tried* const best = best_of(tuned); best != nullptr)
-      logarithms += std::log(best->ratio);
-    else
-      code = 1;
+    means.add(chosen_of(tuned));
+    if (best_of(tuned) == nullptr) code = 1;
     write_json(options.json, report);
   }
-  const double mean = code == 0 ? std::exp(logarithms / static_cast<double>(shapes.size())) : 0;
-  if (code == 0) {
-    fmt::print("geometric mean of the best configurations over cuBLASLt: {:.4f}\n", mean);
+  if (const Json mean = means.json(); !mean.is_null()) {
+    fmt::print("geometric mean of what the table chose over cuBLASLt: steady {:.4f}, cool {:.4f}\n",
+               mean["steady"].get<double>(), mean["cool"].get<double>());
     report["geometric_mean"] = mean;
   }
   report["complete"] = true;
@@ -198,6 +246,10 @@ int run(const Options& options) {
                "gemm_tune: CUDA shows no GPU here: run it on a machine with a Hopper GPU\n");
     return 5;
   }
+  if (options.once) {
+    for (const Shape& shape : shapes_of(options)) launch_once(shape, tried_for(options, shape));
+    return 0;
+  }
   return options.check.empty() ? tune_all(options) : check_one(options.check);
 }
 
@@ -208,7 +260,7 @@ int main(int argc, char** argv) {
   tidemark::Options options;
   CLI::App app("gemm_tune: the engine's configurations beside cuBLASLt");
   app.add_option("sizes", options.sizes, "M N K of each product; eleven products if none");
-  app.add_option("--time-limit", options.time_limit_s, "seconds, shared out over the products")
+  app.add_option("--time-limit", options.time_limit_s, "seconds after which no product is begun")
       ->check(CLI::PositiveNumber);
   app.add_option("--json", options.json, "file for all figures, rewritten after each product");
   app.add_option("--only", options.only, "only this configuration; may be given again")
@@ -216,6 +268,9 @@ int main(int argc, char** argv) {
   app.add_option("--skip", options.skip, "all but this one; may be given again")
       ->allow_extra_args(false);
   app.add_option("--check", options.check, "one configuration on small products, no timing");
+  app.add_flag("--chosen", options.chosen, "only what the engine's table names for each product");
+  app.add_flag("--once", options.once,
+               "launches each heuristic and each configuration once, for a profiler");
   app.add_flag("--list", options.list, "names of all configurations");
   try {
     app.parse(argc, argv);
