@@ -62,7 +62,7 @@ CompareOptions options_of(const Typed& typed, const Policy& policy) {
       known("--allow-confounders",
             typed.allow.empty() ? policy.allow_confounders.value_or(typed.allow) : typed.allow,
             factor_names());
-  made.waivers = policy.waivers;
+  if (!typed.policy.empty()) made.waivers = policy.waivers;
   if (typed.pair != "uuid" && typed.pair != "number")
     throw UsageError(fmt::format("--pair '{}': give uuid or number", typed.pair));
   made.pair_by = typed.pair == "uuid" ? PairBy::uuid : PairBy::number;

@@ -51,8 +51,10 @@ struct LaunchFacts {
       factors;  // of the launch: level, seed, trees, compilers, arguments, variables
   std::vector<FactsOfGpu> gpus;
   std::vector<std::string> cases;
-  std::vector<bool> over_all_gpus;         // by case: its GPUs work on one thing together
-  std::vector<Verdict> verdicts;           // case * GPUs + GPU
+  std::vector<bool> over_all_gpus;  // by case: its GPUs work on one thing together
+  std::vector<Verdict> verdicts;    // case * GPUs + GPU
+  /// By cell of `verdicts`: what each result that the launch itself waived would have been.
+  std::map<std::size_t, Verdict> waived_by_launch;
   std::vector<std::uint64_t> descriptors;  // the same; 0 without any, or where rows are missing
   std::vector<SeriesOfLaunch> series;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> behaviours;  // case, GPU: notes
@@ -61,6 +63,9 @@ struct LaunchFacts {
   std::map<std::string, double> noise;
   std::map<std::string, std::string> slowed;  // cases slowed on purpose: "3 %"
 };
+
+/// Every result as it would be if the launch had had no waivers; `waived_by_launch` stays.
+void forget_waivers(LaunchFacts& facts);
 
 /// Throws ReportError where a GPU or case stands in the report twice.
 LaunchFacts facts_of(const Report& report, const std::string& path);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "reports/compare/comparison.hpp"
 #include "reports/compare/show_comparison.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
@@ -95,6 +97,80 @@ TEST(Waiving, AResultThatTheLaunchWaivedIsListedWithoutAPolicy) {
   const auto found = findings_of(compared(fresh, {}));
   EXPECT_TRUE(found.contains("waived"));
   EXPECT_FALSE(found.contains("skipped_in_new"));
+}
+
+/// What a launch with waivers makes of a failure of the first case on GPU 3.
+void waive_in_launch(Report& report, Verdict was = Verdict::fail) {
+  report.strings.push_back(waived_reason(first_case(), was, "3 bytes differ"));
+  report.results[3].verdict = Verdict::waived;
+  report.results[3].reason = static_cast<std::uint32_t>(report.strings.size() - 1);
+}
+
+TEST(Waiving, WhatALaunchWaivedFailsUnderAPolicyThatDoesNotWaiveIt) {
+  Report fresh = synthetic_launch(kFleet, 0, true, {});
+  waive_in_launch(fresh);
+  CompareOptions options;
+  options.waivers.emplace();
+  const auto found = findings_of(compared(fresh, options));
+  EXPECT_TRUE(found.contains("new_fail"));
+  EXPECT_FALSE(found.contains("waived"));
+}
+
+TEST(Waiving, WhatALaunchWaivedIsWhatItWasUnderThePolicyOfTheComparison) {
+  Report fresh = synthetic_launch(kFleet, 0, true, {});
+  waive_in_launch(fresh, Verdict::flaky);
+  CompareOptions options;
+  options.waivers.emplace();
+  EXPECT_TRUE(findings_of(compared(fresh, options)).contains("flaky"));
+  options.waivers = {first_case("GPU-00000003*")};
+  const auto found = findings_of(compared(fresh, options));
+  EXPECT_TRUE(found.contains("waived"));
+  EXPECT_FALSE(found.contains("flaky"));
+}
+
+TEST(Waiving, AnUnexpectedPassOfALaunchIsAPassUnderThePolicyOfTheComparison) {
+  Report fresh = synthetic_launch(kFleet, 0, true, {});
+  fresh.results[3].verdict = Verdict::unexpected_pass;
+  CompareOptions options;
+  options.waivers.emplace();
+  EXPECT_TRUE(findings_of(compared(fresh, {})).contains("unexpected_pass"));
+  EXPECT_FALSE(findings_of(compared(fresh, options)).contains("unexpected_pass"));
+}
+
+std::set<std::string> found_after_waived_base(Verdict now, const CompareOptions& options) {
+  Report base_report = before(), fresh = synthetic_launch(kFleet, 0, true, {});
+  waive_in_launch(base_report);
+  fresh.results[3].verdict = now;
+  std::vector<LaunchFacts> base, after;
+  base.push_back(facts_of(base_report, "a.h5"));
+  after.push_back(facts_of(fresh, "b.h5"));
+  return findings_of(compare_launches(std::move(base), std::move(after), options));
+}
+
+TEST(Waiving, AFailureThatIsWaivedNoMoreIsANewFailure) {
+  const auto found = found_after_waived_base(Verdict::hang, {});
+  EXPECT_TRUE(found.contains("new_fail"));
+  EXPECT_FALSE(found.contains("still_failing"));
+  EXPECT_TRUE(found_after_waived_base(Verdict::flaky, {}).contains("flaky"));
+}
+
+TEST(Waiving, AFailureThatIsWaivedNoMoreIsANewFailureUnderThePolicyOfTheComparison) {
+  CompareOptions options;
+  options.waivers.emplace();
+  EXPECT_TRUE(found_after_waived_base(Verdict::fail, options).contains("new_fail"));
+  EXPECT_FALSE(found_after_waived_base(Verdict::pass, options).contains("new_fail"));
+  EXPECT_TRUE(found_after_waived_base(Verdict::pass, options).contains("fixed"));
+}
+
+TEST(Waiving, AFailureThatNobodyWaivedInTheBaseIsStillFailing) {
+  Report failing = before();
+  failing.results[3].verdict = Verdict::fail;
+  std::vector<LaunchFacts> base, after;
+  base.push_back(facts_of(failing, "a.h5"));
+  after.push_back(facts_of(after_with_failure(), "b.h5"));
+  const auto found = findings_of(compare_launches(std::move(base), std::move(after), {}));
+  EXPECT_TRUE(found.contains("still_failing"));
+  EXPECT_FALSE(found.contains("new_fail"));
 }
 
 TEST(Waiving, APassAfterAWaivedFailureIsFixed) {

@@ -56,6 +56,9 @@ bool holds_for_driver(const Waiver& waiver, std::string_view driver) {
          (waiver.highest_driver.empty() || against_bound(driver, waiver.highest_driver) <= 0);
 }
 
+/// Behind the name of a verdict that was waived.
+constexpr std::string_view kWaivedUntil = ", waived until ";
+
 bool is_about(const Waiver& waiver, Waives what) {
   const std::string_view name = kWaivesNames[static_cast<std::size_t>(what)];
   return std::find(waiver.waives.begin(), waiver.waives.end(), name) != waiver.waives.end();
@@ -119,9 +122,14 @@ std::string text_of(const Waiver& waiver) {
 }
 
 std::string waived_reason(const Waiver& waiver, Verdict was, const std::string& reason) {
-  return fmt::format("{}, waived until {} by {} ({}{}): {}", name_of(was), waiver.expires,
+  return fmt::format("{}{}{} by {} ({}{}): {}", name_of(was), kWaivedUntil, waiver.expires,
                      waiver.owner, waiver.link, waiver.reason.empty() ? "" : ", " + waiver.reason,
                      reason);
+}
+
+Verdict verdict_before_waiver(std::string_view reason) {
+  const std::optional<Verdict> named = verdict_named(reason.substr(0, reason.find(kWaivedUntil)));
+  return named && is_waivable(*named) ? *named : Verdict::fail;
 }
 
 std::string stale_note(const Waiver& waiver) {

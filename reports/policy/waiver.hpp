@@ -55,6 +55,9 @@ std::string text_of(const Waiver& waiver);
 /// The reason of a result that is waived: what it would have been, and who answers for it.
 std::string waived_reason(const Waiver& waiver, Verdict was, const std::string& reason);
 
+/// What a result with such a reason would have been; `fail` of a reason that does not say.
+Verdict verdict_before_waiver(std::string_view reason);
+
 /// The note on a result that passes although a waiver says it would not.
 inline constexpr std::string_view kStaleWaiver = "stale waiver: ";
 std::string stale_note(const Waiver& waiver);
