@@ -140,9 +140,11 @@ void add_results(LaunchFacts& made, const Report& report) {
   const std::size_t gpus = report.gpus.size();
   made.verdicts.assign(made.cases.size() * gpus, Verdict::not_run);
   made.descriptors.assign(made.verdicts.size(), 0);
+  made.rows.assign(made.verdicts.size(), 0);
   for (const ResultRow& result : report.results) {
     const std::size_t cell = result.case_id * gpus + result.gpu_id;
     made.verdicts[cell] = result.verdict;
+    made.rows[cell] = result.verdict == Verdict::pass ? result.rows_run : result.rows_planned;
     if (result.verdict == Verdict::waived) {
       made.waived_by_launch[cell] = verdict_before_waiver(report.text(result.reason));
     }

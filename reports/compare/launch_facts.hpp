@@ -56,6 +56,8 @@ struct LaunchFacts {
   /// By cell of `verdicts`: what each result that the launch itself waived would have been.
   std::map<std::size_t, Verdict> waived_by_launch;
   std::vector<std::uint64_t> descriptors;  // the same; 0 without any, or where rows are missing
+  /// The same: of a pass the rows that ran, else those that were planned.
+  std::vector<std::uint32_t> rows;
   std::vector<SeriesOfLaunch> series;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> behaviours;  // case, GPU: notes
   std::map<std::uint32_t, Evidence> evidence;  // by case: of its first result that did not pass
