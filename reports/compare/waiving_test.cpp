@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 
 #include "reports/compare/comparison.hpp"
@@ -204,6 +205,58 @@ TEST(Waiving, AWaiverIsHeldAgainstTheDayOfTheNewLaunch) {
   EXPECT_TRUE(findings_of(comparison).contains("new_fail"));
   ASSERT_EQ(comparison.waivers.size(), 1U);
   EXPECT_EQ(comparison.waivers[0].text.substr(0, 8), "expired:");
+}
+
+TEST(Waiving, BesideALaunchOfATimeThatNoLaunchHasNothingIsWaivedAndItIsSaid) {
+  for (const double time : {-1e9, 0.0, std::numeric_limits<double>::quiet_NaN()}) {
+    Report timeless = synthetic_launch(kFleet, 1, true, {});
+    timeless.launch.created_unix_s = time;
+    std::vector<LaunchFacts> base, after;
+    base.push_back(facts_of(before(), "a.h5"));
+    after.push_back(facts_of(after_with_failure(), "b.h5"));
+    after.push_back(facts_of(timeless, "c.h5"));
+    CompareOptions options;
+    options.waivers = {first_case()};
+    const Comparison comparison = compare_launches(std::move(base), std::move(after), options);
+    EXPECT_FALSE(findings_of(comparison).contains("waived")) << time;
+    EXPECT_EQ(comparison.waivers.at(0).text.substr(0, 11), "not judged:");
+  }
+}
+
+/// As of a fleet that is updated node by node.
+Report with_older_driver_on_gpu(std::uint32_t gpu, Report report) {
+  report.strings.emplace_back("580.105.08");
+  report.gpus[gpu].driver = static_cast<std::uint32_t>(report.strings.size() - 1);
+  return report;
+}
+
+TEST(Waiving, AMeanOverGpusOfSeveralDriversIsWaivedByAWaiverForAllOfThemAlone) {
+  const Report slower =
+      with_older_driver_on_gpu(5, synthetic_launch(kFleet, 0, true, {.first_case = -0.2}));
+  Waiver waiver = first_case("", "speed");
+  waiver.lowest_driver = "590";
+  const Comparison comparison = waived(slower, waiver);
+  EXPECT_TRUE(findings_of(comparison).contains("regressed"));
+  EXPECT_EQ(comparison.waivers.at(0).text,
+            "not for this driver: synthetic.case_0000 (Ann, T-1, until 2026-12-31): the driver is "
+            "580.105.08; 1 failure it names not waived");
+  waiver.lowest_driver = "580";
+  EXPECT_FALSE(findings_of(waived(slower, waiver)).contains("regressed"));
+}
+
+TEST(Waiving, AFailureIsHeldAgainstEveryDriverThatItsGpuHadAfterTheChange) {
+  std::vector<LaunchFacts> base, after;
+  Report older = with_older_driver_on_gpu(3, synthetic_launch(kFleet, 1, true, {}));
+  older.results[3].verdict = Verdict::fail;
+  base.push_back(facts_of(before(), "a.h5"));
+  after.push_back(facts_of(older, "b.h5"));
+  after.push_back(facts_of(after_with_failure(), "c.h5"));
+  Waiver waiver = first_case();
+  waiver.lowest_driver = "590";
+  CompareOptions options;
+  options.waivers = {waiver};
+  EXPECT_TRUE(findings_of(compare_launches(std::move(base), std::move(after), options))
+                  .contains("new_fail"));
 }
 
 TEST(Waiving, OfAnotherDriverItDoesNothing) {
