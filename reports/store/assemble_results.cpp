@@ -33,9 +33,19 @@ bool is_bad(Verdict verdict) {
   return std::find(kBad.begin(), kBad.end(), verdict) != kBad.end();
 }
 
-/// The attempt that a result shows: the last bad one, else the last.
+/// The GPU was gone, whatever else was seen of the case: no later attempt makes it a flaky case,
+/// which somebody may answer for.
+bool is_lost(Verdict verdict) {
+  return verdict == Verdict::gpu_lost || verdict == Verdict::unkillable;
+}
+
+/// The attempt that a result shows: the last that lost the GPU, else the last bad one, else the
+/// last.
 const OutcomeRecord& shown_of(const Attempts& attempts) {
   const auto& all = attempts.outcomes;
+  const auto lost = std::find_if(all.rbegin(), all.rend(),
+                                 [](const auto* outcome) { return is_lost(outcome->verdict); });
+  if (lost != all.rend()) return **lost;
   const auto bad = std::find_if(all.rbegin(), all.rend(),
                                 [](const auto* outcome) { return is_bad(outcome->verdict); });
   return bad == all.rend() ? *all.back() : **bad;
@@ -64,7 +74,8 @@ Judged judged(const Attempts& attempts, const std::string& case_name) {
     reason = fmt::format("{} of {} attempts did not pass; attempt {}: {}", bad, all.size(),
                          shown.attempt, reason);
   }
-  return {bad > 0 && any_pass ? Verdict::flaky : shown.verdict, reason};
+  const bool flaky = bad > 0 && any_pass && !is_lost(shown.verdict);
+  return {flaky ? Verdict::flaky : shown.verdict, reason};
 }
 
 /// Why a pair of which nothing was heard did not run.
