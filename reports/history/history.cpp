@@ -11,6 +11,7 @@
 
 #include "reports/history/case_pasts.hpp"
 #include "reports/history/change_points.hpp"
+#include "reports/median.hpp"
 
 namespace tidemark {
 namespace {
@@ -103,11 +104,9 @@ void add_changes(History& made, const Candidate& candidate, double most_p) {
   const std::vector<ChangePoint> points = change_points(line.values, made.options.floor, most_p);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const std::size_t at = points[i].at, first = i == 0 ? 0 : points[i - 1].at;
-    std::vector<double> old(line.values.begin() + static_cast<std::ptrdiff_t>(first),
-                            line.values.begin() + static_cast<std::ptrdiff_t>(at));
-    std::nth_element(old.begin(), old.begin() + static_cast<std::ptrdiff_t>(old.size() / 2),
-                     old.end());
-    double from = old[old.size() / 2] + offset;
+    const std::vector<double> old(line.values.begin() + static_cast<std::ptrdiff_t>(first),
+                                  line.values.begin() + static_cast<std::ptrdiff_t>(at));
+    double from = median_of(old) + offset;
     if (candidate.apart) {
       const auto where =
           std::find(levels.launches.begin(), levels.launches.end(), line.launches[at]);
