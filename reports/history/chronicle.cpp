@@ -111,32 +111,6 @@ void add_cases(Chronicle& all, std::uint32_t launch, const LaunchFacts& facts) {
 
 }  // namespace
 
-bool is_bad(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::fail:
-    case Verdict::flaky:
-    case Verdict::hang:
-    case Verdict::crash:
-    case Verdict::sticky:
-    case Verdict::unexpected_pass:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool is_lacking(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::gpu_lost:
-    case Verdict::unkillable:
-    case Verdict::tool_error:
-    case Verdict::not_run:
-      return true;
-    default:
-      return false;
-  }
-}
-
 const std::vector<std::string>& setup_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> made = gpu_factor_names();

@@ -11,6 +11,7 @@
 
 #include "reports/compare/launch_facts.hpp"
 #include "reports/compare/pairing.hpp"
+#include "reports/schema/verdict_kinds.hpp"
 #include "reports/utc.hpp"
 
 namespace tidemark {
@@ -75,11 +76,6 @@ struct Chronicle {
 
 /// Names of PastLaunch::gpu_setup's values.
 const std::vector<std::string>& setup_names();
-
-/// What a verdict says of a GPU: it was wrong, nothing is known though it was planned, nothing was
-/// asked.
-bool is_bad(Verdict verdict);
-bool is_lacking(Verdict verdict);
 
 /// Adds one launch, in any order. Throws ReportError where its time is no time of this or the next
 /// century, or where this launch was added before (one file under two names, a copy).

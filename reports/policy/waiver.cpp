@@ -10,6 +10,7 @@
 
 #include "reports/glob.hpp"
 #include "reports/render/page.hpp"
+#include "reports/schema/verdict_kinds.hpp"
 #include "reports/utc.hpp"
 
 namespace tidemark {
@@ -95,26 +96,7 @@ bool names(const Waiver& waiver, std::string_view case_name, const GpuNames& gpu
          glob_matches(waiver.gpu, gpu.serial) || glob_matches(waiver.gpu, gpu.host);
 }
 
-bool is_waivable(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::fail:
-    case Verdict::flaky:
-    case Verdict::hang:
-    case Verdict::crash:
-    case Verdict::sticky:
-      return true;
-    case Verdict::pass:
-    case Verdict::gpu_lost:
-    case Verdict::unkillable:
-    case Verdict::tool_error:
-    case Verdict::skip:
-    case Verdict::waived:
-    case Verdict::unexpected_pass:
-    case Verdict::not_run:
-      break;
-  }
-  return false;
-}
+bool is_waivable(Verdict verdict) { return is_failure(verdict); }
 
 std::string text_of(const Waiver& waiver) {
   return fmt::format("{}{} ({}, {}, until {})", waiver.cases,
