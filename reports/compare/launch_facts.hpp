@@ -1,5 +1,5 @@
 // What compare needs of one report, in columns: a report of two million results holds 300 MB of
-// rows, its facts 20 MB, so that reports are read one after the other.
+// rows, its facts 28 MB, so that reports are read one after the other.
 #pragma once
 
 #include <cstdint>
