@@ -129,6 +129,15 @@ TEST(Waiving, WhatALaunchWaivedIsWhatItWasUnderThePolicyOfTheComparison) {
   EXPECT_FALSE(found.contains("flaky"));
 }
 
+TEST(Waiving, AnExplanationCountsWhatIsWaived) {
+  Report fresh = synthetic_launch(kFleet, 0, true, {});
+  waive_in_launch(fresh);
+  const std::string text = explain_case(compared(fresh, {}), "synthetic.case_0000", 100);
+  EXPECT_NE(text.find("new  results: 7 pass, 0 bad, 1 waived, 0 without an answer, 0 skipped"),
+            std::string::npos)
+      << text;
+}
+
 TEST(Waiving, AnUnexpectedPassOfALaunchIsAPassUnderThePolicyOfTheComparison) {
   Report fresh = synthetic_launch(kFleet, 0, true, {});
   fresh.results[3].verdict = Verdict::unexpected_pass;
