@@ -38,7 +38,12 @@ void open_closed_descriptors() {
 // rank 0 speaks for them.
 int say(ExitCode code, std::string text) {
   for (char& character : text) {
-    if (character == '\n' || character == '\r') character = ' ';
+    const auto byte = static_cast<unsigned char>(character);
+    if (character == '\n' || character == '\r') {
+      character = ' ';
+    } else if (byte < ' ' || byte == 0x7f) {
+      character = '?';  // the text of a file must not drive the terminal
+    }
   }
   text.erase(text.find_last_not_of(' ') + 1);
   if (tidemark::launcher_rank().value_or(0) == 0) {

@@ -105,7 +105,14 @@ ExitCode calibrate(const std::vector<std::string>& reports, bool json) {
     store_noise(report, noise);
     write_report(report, path);
   }
-  print_out(json ? json_of(noise, reports) : table_of(noise, reports.size(), first.is_virtual));
+  try {
+    print_out(json ? json_of(noise, reports) : table_of(noise, reports.size(), first.is_virtual));
+  } catch (const UsageError& trouble) {
+    // Nobody should run five launches again because of what lies behind stdout.
+    fmt::print(stderr, "tidemark: the calibration is stored in all {} reports, but {}\n",
+               reports.size(), trouble.what());
+    return ExitCode::usage;
+  }
   const bool any = std::any_of(noise.begin(), noise.end(),
                                [](const MetricNoise& one) { return one.why.empty(); });
   return any ? ExitCode::ok : ExitCode::incomplete;

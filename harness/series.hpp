@@ -26,7 +26,8 @@ bool all_go_on(Mesh& mesh, StopWatch& stop);
 /// Reads the reports of a series, which this program wrote, and puts into each what they differ by
 /// without any change; prints it. Throws ReportError where one cannot be read or written or is not
 /// complete; then each is still whole, with these keys or without. Returns `incomplete` where no
-/// metric could be calibrated.
+/// metric could be calibrated, and `usage`, with a line on stderr, where all is stored and cannot
+/// be printed.
 ExitCode calibrate(const std::vector<std::string>& reports, bool json);
 
 /// calibrate() on rank 0; every rank returns what came of it. A trouble is told in one line on

@@ -1,8 +1,11 @@
 // Names of the reports of a series, and when all ranks go on.
 #include "harness/series.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <thread>
 
 #include "reports/compare/noise.hpp"
@@ -83,6 +86,26 @@ TEST(Calibrate, refuses_a_launch_that_is_incomplete_and_leaves_all_as_they_were)
   const std::vector<std::string> paths = written(folder, reports);
   EXPECT_THROW(calibrate(paths, true), ReportError);
   EXPECT_TRUE(stored_noise(read_report(paths[0])).empty());
+}
+
+TEST(Calibrate, that_is_stored_and_cannot_be_printed_says_that_it_is_stored) {
+  const ScratchFolder folder;
+  const std::vector<std::string> paths = written(folder, three_launches());
+  std::fflush(stdout);
+  const int before = ::dup(STDOUT_FILENO), full = ::open("/dev/full", O_WRONLY);
+  ::dup2(full, STDOUT_FILENO);
+  testing::internal::CaptureStderr();
+  ExitCode code = ExitCode::ok;
+  EXPECT_NO_THROW(code = calibrate(paths, false));
+  const std::string said = testing::internal::GetCapturedStderr();
+  std::clearerr(stdout);
+  ::dup2(before, STDOUT_FILENO);
+  ::close(before);
+  ::close(full);
+  EXPECT_EQ(code, ExitCode::usage);
+  EXPECT_EQ(said.substr(0, 73),
+            "tidemark: the calibration is stored in all 3 reports, but the output cann");
+  EXPECT_EQ(stored_noise(read_report(paths[0])).size(), 6U);
 }
 
 TEST(Calibrate, without_any_metric_is_incomplete) {

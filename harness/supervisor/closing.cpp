@@ -15,6 +15,7 @@
 #include "harness/supervisor/clock.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/error.hpp"
+#include "reports/render/page.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark {
@@ -134,7 +135,7 @@ void say_result(const LaunchState& state, const Opening& opening, const Result& 
   state.console.line(fmt::format(" {} cases x {} gpus: {} = {} planned", report.cases.size(),
                                  report.launch.gpus, counted(counts_of(report)), planned));
   for (const std::string& waiver : waiver_lines(report)) {
-    state.console.line(" waiver " + waiver);
+    state.console.line(" waiver " + printable(waiver));
   }
   const bool is_virtual = state.device == DeviceKind::virtual_device;
   std::string line =

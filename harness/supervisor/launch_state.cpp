@@ -51,7 +51,7 @@ OutcomeRecord as_waived(const LaunchState& state, OutcomeRecord record) {
                                   {.uuid = gpu->uuid,
                                    .serial = gpu->serial,
                                    .host = state.places[record.gpu].host,
-                                   .driver = gpu->driver},
+                                   .drivers = {gpu->driver}},
                                   Heard::failed);
   if (!waiver) return record;
   record.reason = waived_reason(state.known.waivers[*waiver], record.verdict, record.reason);

@@ -14,6 +14,7 @@
 #include "harness/nearest.hpp"
 #include "harness/verbs/calibration.hpp"
 #include "harness/verbs/given_report.hpp"
+#include "harness/verbs/option_values.hpp"
 #include "harness/verbs/terminal.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/compare/comparison.hpp"
@@ -62,19 +63,14 @@ CompareOptions options_of(const Typed& typed, const Policy& policy) {
       known("--allow-confounders",
             typed.allow.empty() ? policy.allow_confounders.value_or(typed.allow) : typed.allow,
             factor_names());
-  made.waivers = policy.waivers;
-  if (typed.pair != "uuid" && typed.pair != "number")
-    throw UsageError(fmt::format("--pair '{}': give uuid or number", typed.pair));
-  made.pair_by = typed.pair == "uuid" ? PairBy::uuid : PairBy::number;
+  if (!typed.policy.empty()) made.waivers = policy.waivers;
+  made.pair_by = pair_by_of(typed.pair);
   if (!typed.floor_percent) {
     made.speed.floor = policy.floor.value_or(made.speed.floor);
     made.speed.floors = policy.floors;
     return made;
   }
-  if (!(*typed.floor_percent > 0 && *typed.floor_percent <= 50))
-    throw UsageError(
-        fmt::format("--floor '{}': give percent, above 0 and at most 50", *typed.floor_percent));
-  made.speed.floor = *typed.floor_percent / 100;
+  made.speed.floor = floor_of(*typed.floor_percent);
   return made;
 }
 

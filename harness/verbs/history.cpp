@@ -14,6 +14,7 @@
 #include "harness/errors.hpp"
 #include "harness/verbs/given_report.hpp"
 #include "harness/verbs/mpirun.hpp"
+#include "harness/verbs/option_values.hpp"
 #include "harness/verbs/terminal.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/render/page.hpp"
@@ -82,20 +83,16 @@ Chronicle read_all(const std::vector<std::string>& files, PairBy pair_by,
 }
 
 ExitCode history(const Typed& typed) {
-  if (typed.pair != "uuid" && typed.pair != "number")
-    throw UsageError(fmt::format("--pair '{}': give uuid or number", typed.pair));
-  if (!(typed.floor_percent > 0 && typed.floor_percent <= 50))
-    throw UsageError(
-        fmt::format("--floor '{}': give percent, above 0 and at most 50", typed.floor_percent));
+  const PairBy pair_by = pair_by_of(typed.pair);
+  const double floor = floor_of(typed.floor_percent);
   const std::vector<std::string> files = files_of(typed.places);
   ShowHistoryOptions options{
       .colour = colour_wanted(typed.no_color), .all = typed.all, .columns = terminal_columns(100)};
-  Chronicle read =
-      read_all(files, typed.pair == "uuid" ? PairBy::uuid : PairBy::number, options.refused);
+  Chronicle read = read_all(files, pair_by, options.refused);
   if (read.launches.empty())
     throw UsageError(fmt::format("no report in {} ({} looked at); give a folder that holds some",
                                  fmt::join(typed.places, ", "), plural(files.size(), "file")));
-  const History made = history_of(std::move(read), {.floor = typed.floor_percent / 100});
+  const History made = history_of(std::move(read), {.floor = floor});
   switch (typed.as) {
     case As::terminal:
       print_out(show_history(made, options));

@@ -89,6 +89,17 @@ std::pair<std::string, double> slow_of(const std::string& text) {
   return {text.substr(0, equals), percent / 100};
 }
 
+PairBy pair_by_of(const std::string& text) {
+  if (text != "uuid" && text != "number") refuse("--pair", text, "give uuid or number");
+  return text == "uuid" ? PairBy::uuid : PairBy::number;
+}
+
+double floor_of(double percent) {
+  if (!(percent > 0 && percent <= 50))
+    refuse("--floor", fmt::format("{}", percent), "give percent, above 0 and at most 50");
+  return percent / 100;
+}
+
 std::string percent_of(double share) { return fmt::format("{:g}%", 100 * share); }
 
 void check_fault(const std::string& name, DeviceChoice device) {

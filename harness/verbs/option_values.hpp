@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "harness/options.hpp"
+#include "reports/compare/pairing.hpp"
 
 namespace tidemark {
 
@@ -32,6 +33,12 @@ double seconds_of(std::string_view option, const std::string& text);
 
 /// "gemm.local.speed=3%": a case, and the share above 0 and at most 1.
 std::pair<std::string, double> slow_of(const std::string& text);
+
+/// --pair: "uuid" or "number".
+PairBy pair_by_of(const std::string& text);
+
+/// --floor: 0.01 of 1 percent; above 0 and at most 50 percent.
+double floor_of(double percent);
 
 /// "3%" of 0.03, as slow_of reads it.
 std::string percent_of(double share);

@@ -85,6 +85,14 @@ TEST(PolicyOfRun, AWrongPolicyIsOneLineAndNoFile) {
   EXPECT_FALSE(std::filesystem::exists(folder.file("x.h5.run")));
 }
 
+TEST(PolicyOfRun, NothingInAPolicyDrivesTheTerminal) {
+  const ScratchFolder folder;
+  const Ran ran = failing_run(folder, "{\"\\u001b[31m\\u009b\": 1, \"x\": \"\x7f\"}");
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_EQ(ran.err.find_first_of("\x1b\x9b\x7f"), std::string::npos) << ran.err;
+  EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+}
+
 /// The code of compare for a fleet whose first case fails on GPU 0 after the change.
 int compared(const std::string& policy, std::vector<std::string> more = {}, double slower = 0) {
   const ScratchFolder folder;
@@ -102,6 +110,25 @@ int compared(const std::string& policy, std::vector<std::string> more = {}, doub
 TEST(PolicyOfCompare, AWaivedFindingIs0) {
   EXPECT_EQ(compared(waiver_of("synthetic.case_0000")), 0);
   EXPECT_EQ(compared(waiver_of("synthetic.case_0001")), 1);
+}
+
+TEST(PolicyOfCompare, WhatALaunchWaivedIsWaivedNoMoreUnderAPolicyThatDoesNotSaySo) {
+  const ScratchFolder folder;
+  ASSERT_EQ(run_binary({"run", "--device", "virtual", "--gpus", "2", "--cases", "load.tile.swizzle",
+                        "--out", folder.file("a.h5")})
+                .exit,
+            0);
+  ASSERT_EQ(failing_run(folder, waiver_of("load.tile.swizzle")).exit, 5);  // nothing passed
+  const std::vector<std::string> compare = {"compare", folder.file("a.h5"), folder.file("x.h5"),
+                                            "--allow-confounders", "seed,arguments"};
+  const Ran stored = run_binary(compare);
+  EXPECT_EQ(stored.exit, 0) << stored.out;
+  EXPECT_NE(stored.out.find("WAIVED load.tile.swizzle"), std::string::npos) << stored.out;
+  std::vector<std::string> with_policy = compare;
+  with_policy.insert(with_policy.end(), {"--policy", policy_in(folder, "{}")});
+  const Ran own = run_binary(with_policy);
+  EXPECT_EQ(own.exit, 1) << own.out;
+  EXPECT_NE(own.out.find("NEW FAIL load.tile.swizzle"), std::string::npos) << own.out;
 }
 
 TEST(PolicyOfCompare, FailsOnWhatThePolicySays) {

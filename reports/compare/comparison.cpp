@@ -43,12 +43,17 @@ Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFac
   Comparison made;
   made.base = std::move(base);
   made.fresh = std::move(fresh);
+  if (options.waivers) {
+    for (LaunchFacts& launch : made.base) forget_waivers(launch);
+    for (LaunchFacts& launch : made.fresh) forget_waivers(launch);
+  }
   made.pairing = pair_up(made.base, made.fresh, options.pair_by);
   refuse_what_cannot_be_compared(made.pairing);
   made.setup = compare_setups(made.pairing, options.pair_by, options.allowed);
   const bool same_suite = !made.setup.differs("suite_tree") &&
                           !made.setup.differs("kernels_tree") && !made.setup.differs("level");
-  Waiving waiving(made.pairing, options.waivers);
+  const std::vector<Waiver> waivers = options.waivers.value_or(std::vector<Waiver>{});
+  Waiving waiving(made.pairing, waivers);
   made.conformance = compare_conformance(made.pairing, same_suite, waiving);
   made.speed = compare_speed(made.pairing, options.speed);
   waiving.mark(made.speed);

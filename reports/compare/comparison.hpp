@@ -1,6 +1,7 @@
 // Two sides of launches held against each other: what changed, and whether it can be the driver.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,7 +17,8 @@ struct CompareOptions {
   PairBy pair_by = PairBy::uuid;
   std::set<std::string> allowed = {};  // factors that do not count as confounders
   SpeedPolicy speed = {};
-  std::vector<Waiver> waivers = {};
+  /// Given: these alone say what is waived, on both sides. Not given: what a launch waived is.
+  std::optional<std::vector<Waiver>> waivers = {};
 };
 
 struct Comparison {

@@ -45,12 +45,15 @@ void count(SideCount& side, Verdict verdict) {
 }
 
 std::optional<ChangeKind> kind_of(const SideCount& base, const SideCount& fresh) {
-  const bool failing_before = base.is_failing() || base.waived > 0;
-  const bool bad_before = failing_before || base.is_flaky();
+  // What was waived is no excuse for what is not waived any more.
+  const bool failing_before = base.is_failing() && base.openly_bad() > 0;
+  const bool bad_before = base.bad + base.waived > 0;
   if (fresh.is_failing()) {
     return failing_before ? ChangeKind::still_failing : ChangeKind::new_fail;
   }
-  if (fresh.is_flaky()) return bad_before ? ChangeKind::still_failing : ChangeKind::flaky;
+  if (fresh.is_flaky()) {
+    return base.openly_bad() > 0 ? ChangeKind::still_failing : ChangeKind::flaky;
+  }
   if (fresh.is_missing()) {
     return base.is_missing() ? ChangeKind::missing_in_both : ChangeKind::missing_in_new;
   }
@@ -192,7 +195,9 @@ SideCount count_of(const Pairing& pairing, std::size_t which_case, std::size_t g
   const std::size_t end = fresh ? pairing.launches.size() : pairing.base;
   for (std::size_t launch = first; launch < end; ++launch) {
     const auto cell = cell_of(pairing, launch, which_case, gpu);
-    count(made, cell ? pairing.launches[launch]->verdicts[*cell] : Verdict::not_run);
+    const LaunchFacts& facts = *pairing.launches[launch];
+    count(made, cell ? facts.verdicts[*cell] : Verdict::not_run);
+    made.excused += cell && facts.waived_by_launch.contains(*cell) ? 1U : 0U;
   }
   return made;
 }

@@ -13,8 +13,8 @@ namespace tidemark {
 
 /// In the order in which they are shown, the worst first.
 enum class ChangeKind : std::uint8_t {
-  new_fail,             // failed in every launch that ran it, and not so in the base
-  flaky,                // passed and failed, and only passed in the base
+  new_fail,             // failed in every launch that ran it; in the base not so, or waived
+  flaky,                // passed and failed, and in the base only passed, or was waived
   missing_in_new,       // ran in the base; has no answer in at least one new launch
   missing_in_both,      // has no answer on either side
   behaviour_changed,    // a behaviour case passed and noted something else
@@ -22,7 +22,7 @@ enum class ChangeKind : std::uint8_t {
   skipped_in_new,       // skipped, and ran in the base
   missing_in_base,      // has no answer in at least one launch of the base
   unexpected_pass,      // passed where a failure was waived
-  still_failing,        // fails or is flaky on both sides
+  still_failing,        // fails or is flaky on both sides, and was waived on neither
   waived,               // any of these or of behaviour_changed, and somebody answers for it
   run_in_new,           // skipped in the base
   fixed,                // failed, was flaky or waived in the base, passes now
@@ -63,8 +63,11 @@ struct ConformanceComparison {
 /// Verdicts of one case on one GPU over the launches of one side.
 struct SideCount {
   std::uint32_t pass = 0, bad = 0, lacking = 0, skipped = 0, waived = 0, unexpected = 0;
+  std::uint32_t excused = 0;  // of `bad` and `waived`: those that their launch itself waived
   bool flaky = false;
 
+  /// Failures that nobody answered for when they happened.
+  std::uint32_t openly_bad() const { return bad + waived - excused; }
   bool is_flaky() const { return flaky || (bad > 0 && pass > 0); }
   bool is_failing() const { return bad > 0 && !is_flaky(); }
   bool is_missing() const { return bad == 0 && !flaky && lacking > 0; }

@@ -13,8 +13,9 @@ namespace tidemark {
 namespace {
 
 std::string counts_text(const SideCount& count) {
-  return fmt::format("{} pass, {} bad, {} without an answer, {} skipped or waived{}", count.pass,
-                     count.bad, count.lacking, count.skipped, count.is_flaky() ? " (flaky)" : "");
+  return fmt::format("{} pass, {} bad, {} waived, {} without an answer, {} skipped{}", count.pass,
+                     count.bad, count.waived, count.lacking, count.skipped,
+                     count.is_flaky() ? " (flaky)" : "");
 }
 
 void put_results(Page& page, const Comparison& comparison, std::size_t which) {
@@ -27,6 +28,7 @@ void put_results(Page& page, const Comparison& comparison, std::size_t which) {
       sum.bad += one.bad;
       sum.lacking += one.lacking;
       sum.skipped += one.skipped;
+      sum.waived += one.waived;
       sum.flaky = sum.flaky || one.is_flaky();
     }
     put(page, fmt::format("{} results: {}", fresh ? "new " : "base", counts_text(sum)));

@@ -140,9 +140,14 @@ void add_results(LaunchFacts& made, const Report& report) {
   const std::size_t gpus = report.gpus.size();
   made.verdicts.assign(made.cases.size() * gpus, Verdict::not_run);
   made.descriptors.assign(made.verdicts.size(), 0);
+  made.rows.assign(made.verdicts.size(), 0);
   for (const ResultRow& result : report.results) {
     const std::size_t cell = result.case_id * gpus + result.gpu_id;
     made.verdicts[cell] = result.verdict;
+    made.rows[cell] = result.verdict == Verdict::pass ? result.rows_run : result.rows_planned;
+    if (result.verdict == Verdict::waived) {
+      made.waived_by_launch[cell] = verdict_before_waiver(report.text(result.reason));
+    }
     if (result.rows_run == result.rows_planned) made.descriptors[cell] = result.descriptors;
     if (made.cases[result.case_id].starts_with("behaviour.") && result.verdict == Verdict::pass) {
       made.behaviours[{result.case_id, result.gpu_id}] = observed_in(report.text(result.notes));
@@ -203,6 +208,12 @@ const std::vector<std::string>& gpu_factor_names() {
                                                  "cpu",
                                                  "mpi"};
   return names;
+}
+
+void forget_waivers(LaunchFacts& facts) {
+  for (const auto& [cell, was] : facts.waived_by_launch) facts.verdicts[cell] = was;
+  std::replace(facts.verdicts.begin(), facts.verdicts.end(), Verdict::unexpected_pass,
+               Verdict::pass);
 }
 
 LaunchFacts facts_of(const Report& report, const std::string& path) {

@@ -1,5 +1,5 @@
 // What compare needs of one report, in columns: a report of two million results holds 300 MB of
-// rows, its facts 20 MB, so that reports are read one after the other.
+// rows, its facts 28 MB, so that reports are read one after the other.
 #pragma once
 
 #include <cstdint>
@@ -51,9 +51,13 @@ struct LaunchFacts {
       factors;  // of the launch: level, seed, trees, compilers, arguments, variables
   std::vector<FactsOfGpu> gpus;
   std::vector<std::string> cases;
-  std::vector<bool> over_all_gpus;         // by case: its GPUs work on one thing together
-  std::vector<Verdict> verdicts;           // case * GPUs + GPU
+  std::vector<bool> over_all_gpus;  // by case: its GPUs work on one thing together
+  std::vector<Verdict> verdicts;    // case * GPUs + GPU
+  /// By cell of `verdicts`: what each result that the launch itself waived would have been.
+  std::map<std::size_t, Verdict> waived_by_launch;
   std::vector<std::uint64_t> descriptors;  // the same; 0 without any, or where rows are missing
+  /// The same: of a pass the rows that ran, else those that were planned.
+  std::vector<std::uint32_t> rows;
   std::vector<SeriesOfLaunch> series;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> behaviours;  // case, GPU: notes
   std::map<std::uint32_t, Evidence> evidence;  // by case: of its first result that did not pass
@@ -61,6 +65,9 @@ struct LaunchFacts {
   std::map<std::string, double> noise;
   std::map<std::string, std::string> slowed;  // cases slowed on purpose: "3 %"
 };
+
+/// Every result as it would be if the launch had had no waivers; `waived_by_launch` stays.
+void forget_waivers(LaunchFacts& facts);
 
 /// Throws ReportError where a GPU or case stands in the report twice.
 LaunchFacts facts_of(const Report& report, const std::string& path);

@@ -8,19 +8,12 @@
 #include <numeric>
 
 #include "reports/compare/student_t.hpp"
+#include "reports/median.hpp"
 
 namespace tidemark {
 namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return kNothing;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 /// Weighted mean and sum of squared distances of the finite values of a part of a row.
 struct Moments {

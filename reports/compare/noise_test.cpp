@@ -118,6 +118,19 @@ TEST(SmallestEffect, IsNotKnownWithoutNoise) {
   EXPECT_TRUE(std::isnan(smallest_effect(std::numeric_limits<double>::quiet_NaN(), 5, 20)));
 }
 
+TEST(StoredNoise, OfTheSideThatIsJudgedRaisesNoFloor) {
+  SyntheticFleet fleet{.gpus = 4, .cases = 2, .seed = 5};
+  std::vector<LaunchFacts> base, fresh;
+  base.push_back(facts_of(synthetic_launch(fleet, 0, false, {}), "a.h5"));
+  Report after = synthetic_launch(fleet, 0, true, {.first_case = -0.2});
+  store_noise(after, {{.of_case = "synthetic.case_0000", .metric = "rate", .spread = 0.5}});
+  fresh.push_back(facts_of(after, "b.h5"));
+  const Comparison made = compare_launches(std::move(base), std::move(fresh), {});
+  EXPECT_EQ(made.speed.series.at(0).floor, 0.01);
+  EXPECT_TRUE(std::isnan(made.speed.series.at(0).noise));
+  EXPECT_TRUE(findings_of(made).contains("regressed"));
+}
+
 /// Two sides of five, the base with this noise stored.
 Comparison with_stored_noise(double spread) {
   SyntheticFleet fleet = kStill;

@@ -14,6 +14,7 @@
 #include "reports/compare/places.hpp"
 #include "reports/compare/show_comparison.hpp"
 #include "reports/compare/student_t.hpp"
+#include "reports/median.hpp"
 #include "reports/render/page.hpp"
 
 namespace tidemark {
@@ -24,13 +25,6 @@ constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 constexpr double kPriorDegrees = 4;
 // Of normal values a MAD is as good as 37 of 100 of them under a standard deviation.
 constexpr double kMadEfficiency = 0.37;
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return kNothing;
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 /// One metric: a value a peer (GPU or node), NaN where there is none.
 struct Row {

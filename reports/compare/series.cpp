@@ -105,11 +105,12 @@ std::string unfit_of(const Pairing& pairing, std::uint32_t of_case, const Source
   return {};
 }
 
+/// Of the base alone: what is judged must not say how much of it is noise.
 double stored_noise(const Pairing& pairing, const std::string& key) {
   double most = std::numeric_limits<double>::quiet_NaN();
-  for (const LaunchFacts* launch : pairing.launches) {
-    const auto at = launch->noise.find(key);
-    if (at != launch->noise.end()) most = std::fmax(most, at->second);
+  for (std::size_t launch = 0; launch < pairing.base; ++launch) {
+    const auto& noise = pairing.launches[launch]->noise;
+    if (const auto at = noise.find(key); at != noise.end()) most = std::fmax(most, at->second);
   }
   return most;
 }

@@ -141,6 +141,9 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
   made.floor = floor_of(series.noise, series.floor);
   made.noise = series.noise;
   made.launches = means_of(series.goodness, left_out);
+  for (std::size_t i = 0; i < left_out.size(); ++i) {
+    if (!left_out[i]) made.mean_over.push_back(series.gpus[i]);
+  }
   made.gpus = static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), false));
   made.gpus_left_out = series.gpus_left_out + series.gpus.size() - made.gpus;
   made.launches_per_clock = means_of(series.per_clock, left_out);

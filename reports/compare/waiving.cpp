@@ -5,29 +5,41 @@
 #include <set>
 #include <utility>
 
+#include "reports/utc.hpp"
+
 namespace tidemark {
 namespace {
 
+/// Of the launches after the change; the first that is no time of a launch, where there is one.
 double newest_of(const Pairing& pairing) {
   double newest = 0;
   for (std::size_t i = pairing.base; i < pairing.launches.size(); ++i) {
-    newest = std::max(newest, pairing.launches[i]->launch.created_unix_s);
+    const double at = pairing.launches[i]->launch.created_unix_s;
+    if (!is_launch_time(at)) return at;
+    newest = std::max(newest, at);
   }
   return newest;
 }
 
-/// As the last launch has it that has the GPU.
+/// As the last launch has it that has the GPU, with all drivers that it had after the change.
 GpuNames names_of(const Pairing& pairing, std::size_t gpu) {
+  GpuNames made;
+  made.drivers.clear();
   for (std::size_t i = pairing.launches.size(); i-- > 0;) {
     const std::uint32_t row = pairing.gpu_rows[i][gpu];
-    if (row == kNoRow) continue;
+    if (row == kNoRow || (i < pairing.base && !made.drivers.empty())) continue;
     const FactsOfGpu& facts = pairing.launches[i]->gpus[row];
-    return {.uuid = facts.uuid,
-            .serial = facts.serial,
-            .host = facts.node,
-            .driver = facts.values.empty() ? std::string_view() : facts.values[0]};
+    if (made.drivers.empty()) {
+      made.uuid = facts.uuid;
+      made.serial = facts.serial;
+      made.host = facts.node;
+    }
+    const std::string_view driver = facts.values.empty() ? std::string_view() : facts.values[0];
+    if (std::find(made.drivers.begin(), made.drivers.end(), driver) == made.drivers.end()) {
+      made.drivers.push_back(driver);
+    }
   }
-  return {};
+  return made;
 }
 
 using CaseAndGpu = std::pair<std::uint32_t, std::uint32_t>;
@@ -50,11 +62,6 @@ bool Waiving::hear(Waives what, std::size_t which_case, std::size_t gpu, Heard h
 
 void Waiving::mark(SpeedComparison& speed) {
   if (waivers_.empty()) return;
-  // No single GPU: only a waiver for all of them is about the mean over them.
-  const GpuNames everywhere{.uuid = {},
-                            .serial = {},
-                            .host = {},
-                            .driver = gpus_.empty() ? std::string_view() : gpus_.front().driver};
   std::set<CaseAndGpu> slower;
   for (const GpuFinding& finding : speed.gpus) {
     if (finding.verdict != SpeedVerdict::regressed) continue;
@@ -63,7 +70,8 @@ void Waiving::mark(SpeedComparison& speed) {
   for (SpeedFinding& finding : speed.series) {
     const std::string_view name = pairing_.cases[finding.of_case];
     if (finding.verdict == SpeedVerdict::regressed) {
-      finding.waived = ledger_.hear(Waives::speed, name, everywhere, Heard::failed).has_value();
+      finding.waived =
+          ledger_.hear(Waives::speed, name, mean_of(finding), Heard::failed).has_value();
       continue;
     }
     const bool clear =
@@ -74,6 +82,20 @@ void Waiving::mark(SpeedComparison& speed) {
     }
   }
   mark_gpus(speed);
+}
+
+GpuNames Waiving::mean_of(const SpeedFinding& finding) const {
+  // No single GPU: only a waiver for all of them is about the mean over them.
+  GpuNames made;
+  made.drivers.clear();
+  for (const std::uint32_t gpu : finding.mean_over) {
+    for (const std::string_view driver : gpus_[gpu].drivers) {
+      if (std::find(made.drivers.begin(), made.drivers.end(), driver) == made.drivers.end()) {
+        made.drivers.push_back(driver);
+      }
+    }
+  }
+  return made;
 }
 
 void Waiving::mark_gpus(SpeedComparison& speed) {

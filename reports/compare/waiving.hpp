@@ -10,7 +10,7 @@
 namespace tidemark {
 
 /// Keeps references to the pairing and the waivers. They are held against the day of the newest
-/// launch after the change, and against the driver that a GPU has there.
+/// launch after the change, and against every driver that a GPU has there.
 class Waiving {
  public:
   Waiving(const Pairing& pairing, const std::vector<Waiver>& waivers);
@@ -27,6 +27,8 @@ class Waiving {
   std::vector<WaiverLedger::Line> lines() const;
 
  private:
+  /// By what waivers know the mean that a finding is about: no GPU, and the drivers of all in it.
+  GpuNames mean_of(const SpeedFinding& finding) const;
   void mark_gpus(SpeedComparison& speed);
 
   const Pairing& pairing_;

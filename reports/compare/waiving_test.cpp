@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <set>
+
 #include "reports/compare/comparison.hpp"
 #include "reports/compare/show_comparison.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
@@ -97,6 +100,89 @@ TEST(Waiving, AResultThatTheLaunchWaivedIsListedWithoutAPolicy) {
   EXPECT_FALSE(found.contains("skipped_in_new"));
 }
 
+/// What a launch with waivers makes of a failure of the first case on GPU 3.
+void waive_in_launch(Report& report, Verdict was = Verdict::fail) {
+  report.strings.push_back(waived_reason(first_case(), was, "3 bytes differ"));
+  report.results[3].verdict = Verdict::waived;
+  report.results[3].reason = static_cast<std::uint32_t>(report.strings.size() - 1);
+}
+
+TEST(Waiving, WhatALaunchWaivedFailsUnderAPolicyThatDoesNotWaiveIt) {
+  Report fresh = synthetic_launch(kFleet, 0, true, {});
+  waive_in_launch(fresh);
+  CompareOptions options;
+  options.waivers.emplace();
+  const auto found = findings_of(compared(fresh, options));
+  EXPECT_TRUE(found.contains("new_fail"));
+  EXPECT_FALSE(found.contains("waived"));
+}
+
+TEST(Waiving, WhatALaunchWaivedIsWhatItWasUnderThePolicyOfTheComparison) {
+  Report fresh = synthetic_launch(kFleet, 0, true, {});
+  waive_in_launch(fresh, Verdict::flaky);
+  CompareOptions options;
+  options.waivers.emplace();
+  EXPECT_TRUE(findings_of(compared(fresh, options)).contains("flaky"));
+  options.waivers = {first_case("GPU-00000003*")};
+  const auto found = findings_of(compared(fresh, options));
+  EXPECT_TRUE(found.contains("waived"));
+  EXPECT_FALSE(found.contains("flaky"));
+}
+
+TEST(Waiving, AnExplanationCountsWhatIsWaived) {
+  Report fresh = synthetic_launch(kFleet, 0, true, {});
+  waive_in_launch(fresh);
+  const std::string text = explain_case(compared(fresh, {}), "synthetic.case_0000", 100);
+  EXPECT_NE(text.find("new  results: 7 pass, 0 bad, 1 waived, 0 without an answer, 0 skipped"),
+            std::string::npos)
+      << text;
+}
+
+TEST(Waiving, AnUnexpectedPassOfALaunchIsAPassUnderThePolicyOfTheComparison) {
+  Report fresh = synthetic_launch(kFleet, 0, true, {});
+  fresh.results[3].verdict = Verdict::unexpected_pass;
+  CompareOptions options;
+  options.waivers.emplace();
+  EXPECT_TRUE(findings_of(compared(fresh, {})).contains("unexpected_pass"));
+  EXPECT_FALSE(findings_of(compared(fresh, options)).contains("unexpected_pass"));
+}
+
+std::set<std::string> found_after_waived_base(Verdict now, const CompareOptions& options) {
+  Report base_report = before(), fresh = synthetic_launch(kFleet, 0, true, {});
+  waive_in_launch(base_report);
+  fresh.results[3].verdict = now;
+  std::vector<LaunchFacts> base, after;
+  base.push_back(facts_of(base_report, "a.h5"));
+  after.push_back(facts_of(fresh, "b.h5"));
+  return findings_of(compare_launches(std::move(base), std::move(after), options));
+}
+
+TEST(Waiving, AFailureThatIsWaivedNoMoreIsANewFailure) {
+  const auto found = found_after_waived_base(Verdict::hang, {});
+  EXPECT_TRUE(found.contains("new_fail"));
+  EXPECT_FALSE(found.contains("still_failing"));
+  EXPECT_TRUE(found_after_waived_base(Verdict::flaky, {}).contains("flaky"));
+}
+
+TEST(Waiving, AFailureThatIsWaivedNoMoreIsANewFailureUnderThePolicyOfTheComparison) {
+  CompareOptions options;
+  options.waivers.emplace();
+  EXPECT_TRUE(found_after_waived_base(Verdict::fail, options).contains("new_fail"));
+  EXPECT_FALSE(found_after_waived_base(Verdict::pass, options).contains("new_fail"));
+  EXPECT_TRUE(found_after_waived_base(Verdict::pass, options).contains("fixed"));
+}
+
+TEST(Waiving, AFailureThatNobodyWaivedInTheBaseIsStillFailing) {
+  Report failing = before();
+  failing.results[3].verdict = Verdict::fail;
+  std::vector<LaunchFacts> base, after;
+  base.push_back(facts_of(failing, "a.h5"));
+  after.push_back(facts_of(after_with_failure(), "b.h5"));
+  const auto found = findings_of(compare_launches(std::move(base), std::move(after), {}));
+  EXPECT_TRUE(found.contains("still_failing"));
+  EXPECT_FALSE(found.contains("new_fail"));
+}
+
 TEST(Waiving, APassAfterAWaivedFailureIsFixed) {
   std::vector<LaunchFacts> base, after;
   Report waived_before = before();
@@ -128,6 +214,58 @@ TEST(Waiving, AWaiverIsHeldAgainstTheDayOfTheNewLaunch) {
   EXPECT_TRUE(findings_of(comparison).contains("new_fail"));
   ASSERT_EQ(comparison.waivers.size(), 1U);
   EXPECT_EQ(comparison.waivers[0].text.substr(0, 8), "expired:");
+}
+
+TEST(Waiving, BesideALaunchOfATimeThatNoLaunchHasNothingIsWaivedAndItIsSaid) {
+  for (const double time : {-1e9, 0.0, std::numeric_limits<double>::quiet_NaN()}) {
+    Report timeless = synthetic_launch(kFleet, 1, true, {});
+    timeless.launch.created_unix_s = time;
+    std::vector<LaunchFacts> base, after;
+    base.push_back(facts_of(before(), "a.h5"));
+    after.push_back(facts_of(after_with_failure(), "b.h5"));
+    after.push_back(facts_of(timeless, "c.h5"));
+    CompareOptions options;
+    options.waivers = {first_case()};
+    const Comparison comparison = compare_launches(std::move(base), std::move(after), options);
+    EXPECT_FALSE(findings_of(comparison).contains("waived")) << time;
+    EXPECT_EQ(comparison.waivers.at(0).text.substr(0, 11), "not judged:");
+  }
+}
+
+/// As of a fleet that is updated node by node.
+Report with_older_driver_on_gpu(std::uint32_t gpu, Report report) {
+  report.strings.emplace_back("580.105.08");
+  report.gpus[gpu].driver = static_cast<std::uint32_t>(report.strings.size() - 1);
+  return report;
+}
+
+TEST(Waiving, AMeanOverGpusOfSeveralDriversIsWaivedByAWaiverForAllOfThemAlone) {
+  const Report slower =
+      with_older_driver_on_gpu(5, synthetic_launch(kFleet, 0, true, {.first_case = -0.2}));
+  Waiver waiver = first_case("", "speed");
+  waiver.lowest_driver = "590";
+  const Comparison comparison = waived(slower, waiver);
+  EXPECT_TRUE(findings_of(comparison).contains("regressed"));
+  EXPECT_EQ(comparison.waivers.at(0).text,
+            "not for this driver: synthetic.case_0000 (Ann, T-1, until 2026-12-31): the driver is "
+            "580.105.08; 1 failure it names not waived");
+  waiver.lowest_driver = "580";
+  EXPECT_FALSE(findings_of(waived(slower, waiver)).contains("regressed"));
+}
+
+TEST(Waiving, AFailureIsHeldAgainstEveryDriverThatItsGpuHadAfterTheChange) {
+  std::vector<LaunchFacts> base, after;
+  Report older = with_older_driver_on_gpu(3, synthetic_launch(kFleet, 1, true, {}));
+  older.results[3].verdict = Verdict::fail;
+  base.push_back(facts_of(before(), "a.h5"));
+  after.push_back(facts_of(older, "b.h5"));
+  after.push_back(facts_of(after_with_failure(), "c.h5"));
+  Waiver waiver = first_case();
+  waiver.lowest_driver = "590";
+  CompareOptions options;
+  options.waivers = {waiver};
+  EXPECT_TRUE(findings_of(compare_launches(std::move(base), std::move(after), options))
+                  .contains("new_fail"));
 }
 
 TEST(Waiving, OfAnotherDriverItDoesNothing) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "reports/export/export.hpp"
 #include "reports/history/chronicle.hpp"
 #include "reports/render/page.hpp"
+#include "reports/utc.hpp"
 
 namespace tidemark {
 namespace {
@@ -21,16 +21,13 @@ constexpr int kMajor = 2, kMinor = 0;
 
 /// ISO 8601 in UTC with microseconds; of a time that is none, the beginning of 1970.
 std::string timestamp_of(double unix_s) {
-  constexpr double kYear9999 = 253402300800.0, kMicro = 1e6;
+  constexpr double kYear10000 = 253402300800.0, kMicro = 1e6;
   constexpr std::int64_t kPerSecond = 1000000;
-  if (!(unix_s >= 0 && unix_s < kYear9999)) unix_s = 0;
+  if (!(unix_s >= 0 && unix_s < kYear10000 - 1)) unix_s = 0;
   const auto micros = static_cast<std::int64_t>(std::llround(unix_s * kMicro));
-  const auto seconds = static_cast<std::time_t>(micros / kPerSecond);
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", utc.tm_year + 1900,
-                     utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec,
-                     micros % kPerSecond);
+  std::string made = utc_text(static_cast<double>(micros / kPerSecond));
+  made.pop_back();
+  return made + fmt::format(".{:06}Z", micros % kPerSecond);
 }
 
 /// Artifacts one after the other.
@@ -172,13 +169,15 @@ const char* type_of(const Report& report, Verdict verdict) {
 }
 
 void add_measurements(Lines& made, const Report& report, const ResultRow& result,
-                      const std::vector<std::uint32_t>& metrics, double at) {
+                      const std::vector<std::uint32_t>& metrics, const std::string& slowed,
+                      double at) {
   for (const std::uint32_t row : metrics) {
     const MetricRow& metric = report.metrics[row];
     if (!std::isfinite(metric.median)) continue;
     Json metadata = {{"statistic", "median"},
                      {"samples", metric.n},
                      {"higher_is_better", metric.higher_is_better != 0}};
+    if (!slowed.empty()) metadata["slowed_on_purpose"] = slowed;
     for (const auto& [name, value] :
          {std::pair{"mad", metric.mad}, {"min", metric.min}, {"max", metric.max}}) {
       if (std::isfinite(value)) metadata[name] = value;
@@ -193,12 +192,17 @@ void add_measurements(Lines& made, const Report& report, const ResultRow& result
   }
 }
 
+/// `slowed`: by how much the case was slowed on purpose; empty where it was not.
 void add_result(Lines& made, const Report& report, const ResultRow& result,
-                const std::vector<std::uint32_t>& metrics) {
+                const std::vector<std::uint32_t>& metrics, const std::string& slowed) {
   const double at = result.start_unix_s + result.seconds;
-  if (result.verdict == Verdict::pass) add_measurements(made, report, result, metrics, at);
+  if (result.verdict == Verdict::pass) add_measurements(made, report, result, metrics, slowed, at);
   std::string message = text_at(report, result.reason);
   if (report.launch.is_virtual) message = "VIRTUAL device; " + message;
+  if (!slowed.empty()) {
+    message =
+        fmt::format("SLOWED ON PURPOSE by {}{}{}", slowed, message.empty() ? "" : "; ", message);
+  }
   if (result.replay != 0 && result.verdict != Verdict::pass) {
     message += (message.empty() ? "" : "; ") + ("replay: " + text_at(report, result.replay));
   }
@@ -236,8 +240,11 @@ void add_steps(Lines& made, const Report& report) {
   for (std::uint32_t i = 0; i < report.metrics.size(); ++i) {
     metrics[report.metrics[i].result_id].push_back(i);
   }
+  std::map<std::string, std::string> slowed;
+  for (const auto& [of_case, share] : slowed_cases(report)) slowed[of_case] = printable(share);
   for (std::uint32_t of_case = 0; of_case < results.size(); ++of_case) {
     Outcome outcome;
+    const auto share = slowed.find(std::string(report.cases[of_case].name.view()));
     double first = 0, last = 0;
     for (const std::uint32_t row : results[of_case]) {
       const ResultRow& result = report.results[row];
@@ -249,7 +256,8 @@ void add_steps(Lines& made, const Report& report) {
     made.step(of_case, "testStepStart", {{"name", printable(report.cases[of_case].name.view())}},
               first);
     for (const std::uint32_t row : results[of_case]) {
-      add_result(made, report, report.results[row], metrics[row]);
+      add_result(made, report, report.results[row], metrics[row],
+                 share == slowed.end() ? std::string() : share->second);
     }
     const bool ran = (outcome.bad || outcome.passed) && !report.launch.is_virtual;
     made.step(of_case, "testStepEnd",
@@ -289,6 +297,12 @@ std::string ocp_of(const Report& report) {
   Lines made(report.launch.created_unix_s);
   made.add("schemaVersion", {{"major", kMajor}, {"minor", kMinor}});
   made.run(start_of(report));
+  if (const std::string slowed = slowed_text(report); !slowed.empty()) {
+    made.run({{"log",
+               {{"severity", "WARNING"},
+                {"message", "SLOWED ON PURPOSE: " + printable(slowed) +
+                                "; these numbers say nothing about the GPUs"}}}});
+  }
   add_steps(made, report);
   for (const EventRow& event : report.events) {
     const std::string text = fmt::format(

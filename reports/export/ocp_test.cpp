@@ -9,6 +9,7 @@
 #include "reports/example_launch.hpp"
 #include "reports/export/export.hpp"
 #include "reports/render/hostile_report.hpp"
+#include "reports/render/slowed_report.hpp"
 
 namespace tidemark {
 namespace {
@@ -145,6 +146,20 @@ TEST(Ocp, AMedianIsAMeasurementOfItsGpu) {
   EXPECT_EQ(found[1].at("value"), 691);
   EXPECT_EQ(found[1].at("unit"), "TFLOP/s");
   EXPECT_EQ(found[1].at("hardwareInfoId"), "gpu-1");
+}
+
+TEST(Ocp, WhatWasSlowedOnPurposeIsSaidOfTheRunAndBesideItsNumbers) {
+  const std::vector<Json> lines = lines_of(slowed_report());
+  expect_valid(lines);
+  EXPECT_EQ(all_of(lines, "log").at(0).at("message"),
+            "SLOWED ON PURPOSE: gemm.distributed.speed by 3%; these numbers say nothing about the "
+            "GPUs");
+  EXPECT_EQ(all_of(lines, "measurement").at(0).at("metadata").at("slowed_on_purpose"), "3%");
+  std::size_t named = 0;
+  for (const Json& diagnosis : all_of(lines, "diagnosis")) {
+    named += diagnosis.value("message", "").starts_with("SLOWED ON PURPOSE by 3%") ? 1U : 0U;
+  }
+  EXPECT_EQ(named, 2U);
 }
 
 struct End {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -182,7 +183,18 @@ void add_results(Families& made, const Report& report) {
        [](const ResultRow& result) { return result.rows_failed; });
 }
 
+/// Beside every number of such a case, too: a dashboard shows numbers and not what stands
+/// elsewhere.
+void add_slowed(Families& made, const Report& report) {
+  made.begin("tidemark_case_slowed", "Cases whose numbers were slowed on purpose; always 1.");
+  for (const auto& [of_case, share] : slowed_cases(report)) {
+    made.add({{"case", of_case}, {"share", share}}, 1);
+  }
+}
+
 void add_metrics(Families& made, const Report& report) {
+  std::map<std::string, std::string> slowed;
+  for (const auto& [of_case, share] : slowed_cases(report)) slowed[of_case] = share;
   const auto each = [&](std::string_view name, std::string_view help,
                         const std::function<double(const MetricRow&)>& value) {
     made.begin(name, help);
@@ -192,6 +204,8 @@ void add_metrics(Families& made, const Report& report) {
       Labels labels = result_labels(report, result);
       labels.insert(labels.begin() + 1, {{"metric", std::string(report.text(metric.name))},
                                          {"unit", std::string(report.text(metric.unit))}});
+      const auto at = slowed.find(labels.front().second);
+      if (at != slowed.end()) labels.emplace_back("slowed", at->second);
       made.add(labels, value(metric));
     }
   };
@@ -210,6 +224,7 @@ std::string prometheus_of(const Report& report) {
   add_report(made, report);
   add_gpus(made, report);
   add_results(made, report);
+  add_slowed(made, report);
   add_metrics(made, report);
   return made.text();
 }

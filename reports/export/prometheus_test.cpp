@@ -10,6 +10,7 @@
 #include "reports/example_launch.hpp"
 #include "reports/export/export.hpp"
 #include "reports/render/hostile_report.hpp"
+#include "reports/render/slowed_report.hpp"
 
 namespace tidemark {
 namespace {
@@ -141,6 +142,20 @@ TEST(Prometheus, HasMediansOfPassesAlone) {
   EXPECT_EQ(parsed(prometheus_of(report)).samples.at(name), "691");
   for (ResultRow& result : report.results) result.verdict = Verdict::fail;
   EXPECT_EQ(parsed(prometheus_of(report)).samples.count(name), 0U);
+}
+
+TEST(Prometheus, EveryNumberThatWasSlowedOnPurposeSaysSo) {
+  const Parsed made = parsed(prometheus_of(slowed_report()));
+  EXPECT_EQ(made.error, "");
+  EXPECT_EQ(made.samples.at("tidemark_case_slowed{case=\"gemm.distributed.speed\",share=\"3%\"}"),
+            "1");
+  std::size_t numbers = 0;
+  for (const auto& [name, value] : made.samples) {
+    if (!name.starts_with("tidemark_metric_")) continue;
+    EXPECT_TRUE(name.ends_with("slowed=\"3%\"}")) << name;
+    ++numbers;
+  }
+  EXPECT_EQ(numbers, 6U);
 }
 
 TEST(Prometheus, EverySampleOfAVirtualRunSaysSo) {

@@ -7,16 +7,10 @@
 #include <numbers>
 
 #include "reports/compare/student_t.hpp"
+#include "reports/median.hpp"
 
 namespace tidemark {
 namespace {
-
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 /// Of one launch, from neighbouring launches, so that steps do not count.
 double spread_of(std::span<const double> values) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -14,8 +13,6 @@
 
 namespace tidemark {
 namespace {
-
-constexpr double kEndOfTime = 7258118400;  // 2200-01-01
 
 std::string key_of(const Chronicle& all, const LaunchFacts& facts, const FactsOfGpu& gpu) {
   if (all.pair_by == PairBy::number) return fmt::format("GPU {}", gpu.number);
@@ -69,55 +66,50 @@ void add_metrics(Chronicle& all, std::uint32_t launch, const LaunchFacts& facts)
   }
 }
 
+std::uint32_t& count_of(PastResults& results, Verdict verdict) {
+  if (is_bad(verdict)) return results.bad;
+  if (is_lacking(verdict)) return results.lacking;
+  if (verdict == Verdict::waived) return results.waived;
+  return verdict == Verdict::pass ? results.passed : results.quiet;
+}
+
+/// What a pass of this launch answers for: no more than the GPU that ran least; and what a failure
+/// asks for where nothing passed.
+std::uint32_t rows_of(const LaunchFacts& facts, std::size_t which, const PastResults& results) {
+  if (facts.rows.empty()) return 0;
+  constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t passed = kNone, most = 0;
+  for (std::size_t gpu = 0; gpu < results.verdicts.size(); ++gpu) {
+    const std::uint32_t rows = facts.rows[which * results.verdicts.size() + gpu];
+    most = std::max(most, rows);
+    if (results.verdicts[gpu] == Verdict::pass) passed = std::min(passed, rows);
+  }
+  return passed == kNone ? most : passed;
+}
+
 void add_cases(Chronicle& all, std::uint32_t launch, const LaunchFacts& facts) {
   constexpr std::size_t kNamed = 8;
   PastLaunch& past = all.launches[launch];
   const std::size_t gpus = facts.gpus.size();
   for (std::size_t which = 0; which < facts.cases.size(); ++which) {
-    PastResults results{.launch = launch, .bad_gpus = {}};
+    PastResults results{.launch = launch, .verdicts = {}, .bad_gpus = {}};
+    const auto first = facts.verdicts.begin() + static_cast<std::ptrdiff_t>(which * gpus);
+    results.verdicts.assign(first, first + static_cast<std::ptrdiff_t>(gpus));
     for (std::size_t gpu = 0; gpu < gpus; ++gpu) {
-      const Verdict verdict = facts.verdicts[which * gpus + gpu];
+      const Verdict verdict = results.verdicts[gpu];
       ++past.verdicts[static_cast<std::size_t>(verdict)];
       if (rank_of(verdict) < rank_of(results.worst)) results.worst = verdict;
-      if (is_bad(verdict)) {
-        if (results.bad++ < kNamed) results.bad_gpus.push_back(past.gpus[gpu]);
-      } else if (is_lacking(verdict)) {
-        ++results.lacking;
-      } else {
-        ++(verdict == Verdict::pass ? results.passed : results.quiet);
-      }
+      ++count_of(results, verdict);
+      const bool named = is_bad(verdict) || verdict == Verdict::waived;
+      if (named && results.bad_gpus.size() < kNamed) results.bad_gpus.push_back(past.gpus[gpu]);
     }
+    results.rows = rows_of(facts, which, results);
+    if (results.passed == gpus) results.verdicts = {};
     all.cases[{facts.launch.is_virtual, facts.cases[which]}].push_back(std::move(results));
   }
 }
 
 }  // namespace
-
-bool is_bad(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::fail:
-    case Verdict::flaky:
-    case Verdict::hang:
-    case Verdict::crash:
-    case Verdict::sticky:
-    case Verdict::unexpected_pass:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool is_lacking(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::gpu_lost:
-    case Verdict::unkillable:
-    case Verdict::tool_error:
-    case Verdict::not_run:
-      return true;
-    default:
-      return false;
-  }
-}
 
 const std::vector<std::string>& setup_names() {
   static const std::vector<std::string> names = [] {
@@ -130,7 +122,7 @@ const std::vector<std::string>& setup_names() {
 
 void record_launch(Chronicle& all, const LaunchFacts& facts) {
   const LaunchRow& row = facts.launch;
-  if (!(row.created_unix_s >= 0 && row.created_unix_s < kEndOfTime)) {
+  if (!is_launch_time(row.created_unix_s)) {
     throw ReportError(
         fmt::format("{}: its time is {:g} s since 1970, which no launch has; leave this report out",
                     facts.path, row.created_unix_s));
@@ -154,6 +146,7 @@ void record_launch(Chronicle& all, const LaunchFacts& facts) {
                           .is_virtual = row.is_virtual,
                           .anonymised = row.anonymised,
                           .factors = facts.factors,
+                          .slowed = facts.slowed,
                           .gpus = {},
                           .gpu_setup = {}});
   add_gpus(all, all.launches.back(), facts);
@@ -185,14 +178,6 @@ void sort_by_time(Chronicle& all) {
     for (PastResults& each : results) each.launch = place[each.launch];
     std::sort(results.begin(), results.end(), by_launch);
   }
-}
-
-std::string utc_text(double unix_s) {
-  const auto seconds = static_cast<std::time_t>(unix_s);
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1,
-                     utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
 }
 
 }  // namespace tidemark

@@ -11,6 +11,8 @@
 
 #include "reports/compare/launch_facts.hpp"
 #include "reports/compare/pairing.hpp"
+#include "reports/schema/verdict_kinds.hpp"
+#include "reports/utc.hpp"
 
 namespace tidemark {
 
@@ -20,9 +22,10 @@ struct PastLaunch {
   double at_unix_s = 0;
   bool is_virtual = false, anonymised = false;
   std::array<std::size_t, kVerdicts> verdicts{};
-  std::vector<Factor> factors;           // of the launch as a whole
-  std::vector<std::uint32_t> gpus;       // by its GPU numbers: index into Chronicle::gpus
-  std::vector<std::uint32_t> gpu_setup;  // by its GPU numbers: index into Chronicle::setups
+  std::vector<Factor> factors;                // of the launch as a whole
+  std::map<std::string, std::string> slowed;  // cases slowed on purpose: "3%"
+  std::vector<std::uint32_t> gpus;            // by its GPU numbers: index into Chronicle::gpus
+  std::vector<std::uint32_t> gpu_setup;       // by its GPU numbers: index into Chronicle::setups
 };
 
 /// A GPU of any launch.
@@ -53,8 +56,10 @@ struct MetricKey {
 struct PastResults {
   std::uint32_t launch = 0;
   Verdict worst = Verdict::pass;
-  std::uint32_t passed = 0, bad = 0, lacking = 0, quiet = 0;  // GPUs
-  std::vector<std::uint32_t> bad_gpus;  // the first of them, indices into Chronicle::gpus
+  std::uint32_t passed = 0, bad = 0, waived = 0, lacking = 0, quiet = 0;  // GPUs
+  std::uint32_t rows = 0;               // fewest that any GPU ran which passed, else most planned
+  std::vector<Verdict> verdicts;        // by GPU of the launch; empty where all of them passed
+  std::vector<std::uint32_t> bad_gpus;  // the first bad or waived, indices into Chronicle::gpus
 };
 
 struct Chronicle {
@@ -72,19 +77,11 @@ struct Chronicle {
 /// Names of PastLaunch::gpu_setup's values.
 const std::vector<std::string>& setup_names();
 
-/// What a verdict says of a GPU: it was wrong, nothing is known though it was planned, nothing was
-/// asked.
-bool is_bad(Verdict verdict);
-bool is_lacking(Verdict verdict);
-
 /// Adds one launch, in any order. Throws ReportError where its time is no time of this or the next
 /// century, or where this launch was added before (one file under two names, a copy).
 void record_launch(Chronicle& all, const LaunchFacts& facts);
 
 /// Puts launches in the order of their time; call it once, after the last.
 void sort_by_time(Chronicle& all);
-
-/// "2026-09-01T00:00:00Z"; made from the number, which was checked, not from the report's text.
-std::string utc_text(double unix_s);
 
 }  // namespace tidemark

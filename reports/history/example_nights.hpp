@@ -38,6 +38,7 @@ inline LaunchFacts night(std::uint32_t number, const std::vector<double>& median
   made.over_all_gpus = {false};
   made.verdicts.assign(medians.size(), Verdict::pass);
   made.descriptors.assign(medians.size(), 0);
+  made.rows.assign(medians.size(), 10);
   made.series = {{.of_case = 0,
                   .name = "rate",
                   .unit = "TFLOP/s",

@@ -9,7 +9,9 @@
 #include <tuple>
 #include <utility>
 
+#include "reports/history/case_pasts.hpp"
 #include "reports/history/change_points.hpp"
+#include "reports/median.hpp"
 
 namespace tidemark {
 namespace {
@@ -102,11 +104,9 @@ void add_changes(History& made, const Candidate& candidate, double most_p) {
   const std::vector<ChangePoint> points = change_points(line.values, made.options.floor, most_p);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const std::size_t at = points[i].at, first = i == 0 ? 0 : points[i - 1].at;
-    std::vector<double> old(line.values.begin() + static_cast<std::ptrdiff_t>(first),
-                            line.values.begin() + static_cast<std::ptrdiff_t>(at));
-    std::nth_element(old.begin(), old.begin() + static_cast<std::ptrdiff_t>(old.size() / 2),
-                     old.end());
-    double from = old[old.size() / 2] + offset;
+    const std::vector<double> old(line.values.begin() + static_cast<std::ptrdiff_t>(first),
+                                  line.values.begin() + static_cast<std::ptrdiff_t>(at));
+    double from = median_of(old) + offset;
     if (candidate.apart) {
       const auto where =
           std::find(levels.launches.begin(), levels.launches.end(), line.launches[at]);
@@ -165,49 +165,6 @@ void add_events(History& made) {
                    [](const auto& a, const auto& b) { return a.after > b.after; });
 }
 
-CasePast past_of(const History& made, const std::string& name, bool is_virtual,
-                 const std::vector<PastResults>& results) {
-  CasePast past{.name = name, .is_virtual = is_virtual, .results = &results};
-  CaseState told = CaseState::quiet;  // the last one that was a pass or a failure
-  for (const PastResults& each : results) {
-    const CaseState state = state_of(each);
-    past.in_a_row = state == past.state ? past.in_a_row + 1 : 1;
-    past.state = state;
-    if (state == CaseState::failing) {
-      ++past.launches_bad;
-      if (!past.first_bad) past.first_bad = each.launch;
-    }
-    if (state != CaseState::failing && state != CaseState::passing) continue;
-    if (state != told) {
-      past.turns += told == CaseState::quiet ? 0U : 1U;
-      past.since = each.launch;
-      told = state;
-    }
-    if (state == CaseState::passing) past.last_pass = each.launch;
-  }
-  if (past.state == CaseState::failing && past.last_pass != kNoRow) {
-    past.setup = setup_changes(made.chronicle, made.restless, past.last_pass, past.since);
-  }
-  return past;
-}
-
-void add_cases(History& made) {
-  for (const auto& [key, results] : made.chronicle.cases) {
-    made.cases.push_back(past_of(made, key.second, key.first, results));
-  }
-  const auto order = [](const CasePast& past) {
-    const bool was_bad = past.first_bad.has_value();
-    const int rank = past.state == CaseState::failing   ? 0
-                     : past.state == CaseState::lacking ? 1
-                     : was_bad                          ? 2
-                                                        : 3;
-    // Among those of one kind what happened last comes first.
-    return std::tuple(rank, was_bad ? -static_cast<std::int64_t>(past.since) : 0);
-  };
-  std::stable_sort(made.cases.begin(), made.cases.end(),
-                   [&](const auto& a, const auto& b) { return order(a) < order(b); });
-}
-
 }  // namespace
 
 History history_of(Chronicle all, const HistoryOptions& options) {
@@ -221,22 +178,8 @@ History history_of(Chronicle all, const HistoryOptions& options) {
   }
   judge_metrics(made);
   add_events(made);
-  add_cases(made);
+  made.cases = case_pasts(made);
   return made;
-}
-
-std::string_view name_of(CaseState state) {
-  switch (state) {
-    case CaseState::failing:
-      return "failing";
-    case CaseState::lacking:
-      return "lacking";
-    case CaseState::passing:
-      return "passing";
-    case CaseState::quiet:
-      break;
-  }
-  return "quiet";
 }
 
 std::string_view name_of(Judged judged) {
@@ -249,12 +192,6 @@ std::string_view name_of(Judged judged) {
       break;
   }
   return "changed";
-}
-
-CaseState state_of(const PastResults& results) {
-  if (results.bad > 0) return CaseState::failing;
-  if (results.lacking > 0) return CaseState::lacking;
-  return results.passed > 0 ? CaseState::passing : CaseState::quiet;
 }
 
 std::string title_of(const MetricKey& key) {

@@ -52,21 +52,26 @@ struct ChangeEvent {
   std::vector<SetupChange> setup;    // what else was not the same
 };
 
-/// What the newest launch that has a case says of it.
-enum class CaseState { failing, lacking, passing, quiet };
+/// What is known of a case: what the newest launch says that has it, but a pass or a skip says
+/// nothing about a failure (waived or not) of another GPU, of a higher level or of more rows; the
+/// case stays `open` then.
+enum class CaseState { failing, open, lacking, waived, passing, quiet };
 
 struct CasePast {
   std::string name;
   bool is_virtual = false;
   const std::vector<PastResults>* results = nullptr;  // of the chronicle
   CaseState state = CaseState::quiet;
-  std::optional<std::uint32_t> first_bad = {};  // the first launch that failed it
-  std::uint32_t since = 0;                      // failing or passing: the launch that began it
-  std::uint32_t last_pass = kNoRow;             // failing: the newest launch before, that passed it
-  std::size_t in_a_row = 0;                     // launches of that state in a row, until now
-  std::size_t launches_bad = 0;
-  std::size_t turns = 0;                // how often it went from pass to fail or back
-  std::vector<SetupChange> setup = {};  // failing: what changed since it passed
+  std::optional<std::uint32_t> first_bad = {};  // the first launch that failed it, waived or not
+  std::uint32_t last_bad = 0;                   // the newest such launch
+  std::uint32_t since = 0;           // failing, waived or passing: the launch that began it
+  std::uint32_t last_pass = kNoRow;  // failing: the newest before it that passed as much of it
+  std::size_t in_a_row = 0;          // launches of that state in a row, until now
+  std::size_t launches_bad = 0, launches_waived = 0;  // those of the second are among the first
+  std::size_t launches_without = 0;  // newer launches on the same kind of device without the case
+  std::vector<std::uint32_t> open_gpus = {};  // failed, and no run as large passed there since
+  std::size_t turns = 0;                      // how often it went from pass to fail or back
+  std::vector<SetupChange> setup = {};        // failing: what changed since it passed
 };
 
 struct History {
@@ -76,7 +81,7 @@ struct History {
   std::vector<MetricPast> metrics;
   std::vector<LevelChange> changes;
   std::vector<ChangeEvent> events;  // the newest first
-  std::vector<CasePast> cases;      // failing first, then lacking, then those that failed once
+  std::vector<CasePast> cases;      // failing, open, waived, lacking, then those that failed once
 
   History() = default;
   History(const History&) = delete;
@@ -88,11 +93,11 @@ struct History {
 /// Judges what was recorded; `all` need not be in order.
 History history_of(Chronicle all, const HistoryOptions& options);
 
-/// "failing", "lacking", "passing", "quiet"; "too short", "steady", "changed".
+/// "failing", "open", ...; "too short", "steady", "changed".
 std::string_view name_of(CaseState state);
 std::string_view name_of(Judged judged);
 
-/// The state that a case had in one launch.
+/// What one launch alone says; never `open`.
 CaseState state_of(const PastResults& results);
 
 /// "gemm.local.speed rate", with the level, and the number of GPUs where it matters.

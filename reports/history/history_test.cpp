@@ -140,6 +140,109 @@ TEST(History, ACaseSaysSinceWhenItFailsAndWhatChangedSinceItPassed) {
   ASSERT_NE(factor_of(past.setup, "driver"), nullptr);
 }
 
+TEST(History, AWaivedFailureIsAFailureThatSomebodyAnswersFor) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    LaunchFacts facts = night(i, {600, 600});
+    if (i >= 2) facts.verdicts[1] = Verdict::waived;
+    record_launch(all, facts);
+  }
+  const History made = history_of(std::move(all), {});
+  const CasePast& past = made.cases.at(0);
+  EXPECT_EQ(past.state, CaseState::waived);
+  EXPECT_EQ(past.first_bad, 2U);
+  EXPECT_EQ(past.since, 2U);
+  EXPECT_EQ(past.launches_bad, 2U);
+  EXPECT_EQ(past.launches_waived, 2U);
+  ASSERT_EQ(past.results->back().bad_gpus.size(), 1U);
+}
+
+/// A night whose case fails on the second GPU, then one that this changes.
+template <class Change>
+CasePast after_failure(Change change) {
+  Chronicle all;
+  LaunchFacts failed = night(0, {600, 600}), then = night(1, {600, 600});
+  failed.verdicts[1] = Verdict::fail;
+  change(then);
+  record_launch(all, failed);
+  record_launch(all, then);
+  const History made = history_of(std::move(all), {});
+  CasePast past = made.cases.at(0);
+  past.results = nullptr;  // of the history, which ends here
+  return past;
+}
+
+TEST(History, ARunAsLargeThatPassesEndsAFailure) {
+  const CasePast past = after_failure([](LaunchFacts&) {});
+  EXPECT_EQ(past.state, CaseState::passing);
+  EXPECT_EQ(past.since, 1U);
+  EXPECT_TRUE(past.open_gpus.empty());
+}
+
+TEST(History, APassOfFewerRowsEndsNoFailure) {
+  const CasePast past = after_failure([](LaunchFacts& facts) { facts.rows = {1, 1}; });
+  EXPECT_EQ(past.state, CaseState::open);
+  EXPECT_EQ(past.last_bad, 0U);
+  EXPECT_EQ(past.open_gpus, (std::vector<std::uint32_t>{1}));
+}
+
+TEST(History, APassOfALowerLevelEndsNoFailure) {
+  EXPECT_EQ(after_failure([](LaunchFacts& facts) { facts.launch.level = "quick"; }).state,
+            CaseState::open);
+  EXPECT_EQ(after_failure([](LaunchFacts& facts) { facts.launch.level = "soak"; }).state,
+            CaseState::passing);
+}
+
+TEST(History, APassOfOneChosenRowEndsNoFailureOfAll) {
+  const auto one_row = [](LaunchFacts& facts) {
+    facts.factors.push_back({"arguments", "run --row 7 --cases gemm.local.speed"});
+  };
+  EXPECT_EQ(after_failure(one_row).state, CaseState::open);
+}
+
+TEST(History, APassOfOtherGpusEndsNoFailure) {
+  const CasePast past = after_failure([](LaunchFacts& facts) {
+    facts.gpus.pop_back();
+    facts.verdicts.pop_back();
+    facts.rows.pop_back();
+    facts.series.clear();
+  });
+  EXPECT_EQ(past.state, CaseState::open);
+}
+
+TEST(History, ASkipEndsNoFailure) {
+  const auto skipped = [](LaunchFacts& facts) { facts.verdicts = {Verdict::skip, Verdict::skip}; };
+  EXPECT_EQ(after_failure(skipped).state, CaseState::open);
+}
+
+TEST(History, FewerRowsOfAnotherSuiteEndAFailure) {
+  const auto rewritten = [](LaunchFacts& facts) {
+    facts.factors.push_back({"suite_tree", "other"});
+    facts.rows = {4, 4};
+  };
+  EXPECT_EQ(after_failure(rewritten).state, CaseState::passing);
+}
+
+TEST(History, LaunchesWithoutACaseSayNothingAboutIt) {
+  const CasePast past =
+      after_failure([](LaunchFacts& facts) { facts.cases = {"load.tile.rank1"}; });
+  EXPECT_EQ(past.name, "gemm.local.speed");
+  EXPECT_EQ(past.state, CaseState::failing);
+  EXPECT_EQ(past.launches_without, 1U);
+}
+
+TEST(History, ASmallerPassBeforeIsNotWhenItLastPassed) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    LaunchFacts facts = night(i, {600, 600});
+    if (i == 1) facts.launch.level = "quick";
+    if (i == 2) facts.verdicts[0] = Verdict::fail;
+    record_launch(all, facts);
+  }
+  const History made = history_of(std::move(all), {});
+  EXPECT_EQ(made.cases.at(0).last_pass, 0U);
+}
+
 TEST(History, WhatDidNotRunOnAGpuIsLackingAndNoPass) {
   Chronicle all;
   for (std::uint32_t i = 0; i < 3; ++i) {
@@ -186,7 +289,7 @@ TEST(Chronicle, TheSameLaunchTwiceIsRefusedAndNamed) {
 }
 
 TEST(Chronicle, ATimeThatIsNoneIsRefused) {
-  for (const double time : {kNaN, -1.0, 1e18, std::numeric_limits<double>::infinity()}) {
+  for (const double time : {kNaN, -1.0, 0.0, 1e18, std::numeric_limits<double>::infinity()}) {
     Chronicle all;
     LaunchFacts facts = night(0, {600});
     facts.launch.created_unix_s = time;

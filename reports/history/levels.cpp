@@ -6,19 +6,12 @@
 #include <limits>
 #include <map>
 
+#include "reports/median.hpp"
+
 namespace tidemark {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-/// NaN of nothing.
-double median_of(std::vector<double>& values) {
-  if (values.empty()) return kNaN;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 void fill(MetricLevels& made, const Chronicle& all, std::span<const PastValues> values) {
   std::map<std::uint32_t, std::size_t> rows;

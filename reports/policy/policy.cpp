@@ -15,6 +15,7 @@
 
 #include "reports/compare/comparison.hpp"
 #include "reports/error.hpp"
+#include "reports/render/page.hpp"
 
 namespace tidemark {
 namespace {
@@ -23,6 +24,30 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 constexpr double kMostPercent = 50;  // as --floor
+/// Of one text, bytes: it stands beside every result that is waived, on every page.
+constexpr std::size_t kLongestText = 300;
+
+/// Text of the file in a line that refuses it.
+std::string shown_text(std::string_view text) {
+  constexpr std::size_t kShown = 80;
+  return printable(text.substr(0, kShown)) + (text.size() > kShown ? "..." : "");
+}
+
+/// What moves a terminal or hides what stands beside it: control characters of ASCII and of
+/// Unicode (U+0080 to U+009F), its line breaks and its changes of direction.
+bool is_plain(std::string_view text) {
+  const auto byte = [&](std::size_t at) {
+    return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
+  };
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const unsigned first = byte(at), second = byte(at + 1), third = byte(at + 2);
+    if (first < 0x20 || first == 0x7f) return false;
+    if (first == 0xc2 && second < 0xa0) return false;
+    if (first == 0xe2 && second == 0x80 && third >= 0xa8 && third <= 0xae) return false;
+    if (first == 0xe2 && second == 0x81 && third >= 0xa6 && third <= 0xa9) return false;
+  }
+  return true;
+}
 
 /// A value of the file and where it stands there.
 struct At {
@@ -55,7 +80,7 @@ void check_object(const At& at, const std::vector<std::string_view>& known) {
   for (const auto& [key, value] : at.value.items()) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     throw ReportError(fmt::format("policy {}: {}/{} is not known; give one of {}", at.file,
-                                  at.pointer, escaped(key), fmt::join(known, ", ")));
+                                  at.pointer, shown_text(escaped(key)), fmt::join(known, ", ")));
   }
 }
 
@@ -68,9 +93,9 @@ std::string line_of(const At& at) {
   if (!at.value.is_string()) at.refuse(fmt::format("is {}; give a text", at.value.type_name()));
   std::string text = at.value.get<std::string>();
   if (text.find_first_not_of(' ') == std::string::npos) at.refuse("is empty; give a text");
-  // It ends up in one line on a terminal.
-  if (std::any_of(text.begin(), text.end(), [](char c) { return c >= 0 && (c < ' ' || c == 127); }))
-    at.refuse("has a control character; give one line of plain text");
+  if (!is_plain(text)) at.refuse("has a control character; give one line of plain text");
+  if (text.size() > kLongestText)
+    at.refuse(fmt::format("has {} bytes; give at most {}", text.size(), kLongestText));
   return text;
 }
 
@@ -89,12 +114,17 @@ std::string optional_line(const At& at, const std::string& key) {
 template <class Names>
 std::vector<std::string> names_in(const At& at, const Names& known) {
   std::vector<std::string> made;
+  // Names of variables are the user's own, and there may be many.
+  std::vector<std::string> shown;
+  for (const auto& each : known) {
+    if (!std::string_view(each).starts_with("environment.")) shown.emplace_back(each);
+  }
   const std::size_t size = array_of(at).size();
   for (std::size_t i = 0; i < size; ++i) {
     const At one = element(at, i);
     std::string name = line_of(one);
     if (std::find(known.begin(), known.end(), name) == known.end())
-      one.refuse(fmt::format("is '{}'; give one of {}", name, fmt::join(known, ", ")));
+      one.refuse(fmt::format("is '{}'; give one of {}", shown_text(name), fmt::join(shown, ", ")));
     made.push_back(std::move(name));
   }
   return made;
@@ -123,7 +153,7 @@ std::string driver_in(const At& at, const std::string& key) {
   if (!version.empty() && !is_driver_version(version))
     inside(at, key).refuse(fmt::format(
         "is '{}', no version of a driver; give one such as \"580.105.08\", or its start \"580\"",
-        version));
+        shown_text(version)));
   return version;
 }
 
@@ -148,7 +178,8 @@ Waiver waiver_in(const At& at) {
   made.reason = optional_line(at, "reason");
   made.expires = required(at, "expires", "the last day it holds, YYYY-MM-DD");
   if (!is_day(made.expires))
-    inside(at, "expires").refuse(fmt::format("is '{}', no day; give YYYY-MM-DD", made.expires));
+    inside(at, "expires")
+        .refuse(fmt::format("is '{}', no day; give YYYY-MM-DD", shown_text(made.expires)));
   if (at.value.contains("drivers")) read_drivers(inside(at, "drivers"), made);
   made.waives = {std::string(kWaivesNames[0])};
   if (at.value.contains("waives")) made.waives = names_in(inside(at, "waives"), kWaivesNames);
@@ -210,12 +241,16 @@ Json parsed(const std::string& text, const std::string& name) {
   } catch (const Json::exception& error) {
     const std::string what = error.what();
     const std::size_t from = what.find("] ");
-    throw ReportError(fmt::format("policy {}: {}; give JSON", name,
-                                  from == std::string::npos ? what : what.substr(from + 2)));
+    // The parser quotes what it read last, which may be all of the file.
+    constexpr std::size_t kLongestError = 200;
+    const std::string said = printable(from == std::string::npos ? what : what.substr(from + 2));
+    throw ReportError(fmt::format("policy {}: {}{}; give JSON", name, said.substr(0, kLongestError),
+                                  said.size() > kLongestError ? "..." : ""));
   }
   if (!twice.empty())
-    throw ReportError(fmt::format(
-        "policy {}: the key '{}' stands twice in one object; take one away", name, twice));
+    throw ReportError(
+        fmt::format("policy {}: the key '{}' stands twice in one object; take one away", name,
+                    shown_text(twice)));
   return made;
 }
 

@@ -117,6 +117,40 @@ TEST(Policy, AnEmptyTextAndAControlCharacterAreRefused) {
             "policy p.json: /waivers/0/owner has a control character; give one line of plain text");
 }
 
+TEST(Policy, WhatMovesATerminalOrHidesTextIsRefusedInUnicodeToo) {
+  for (const char* evil :
+       {"\\u009b2J", "\\u0085", "\\u202eevil", "\\u2066", "\\u2028", "\\u007f"}) {
+    EXPECT_EQ(refusal_of(waiver_with("Ann", evil)),
+              "policy p.json: /waivers/0/owner has a control character; give one line of plain "
+              "text")
+        << evil;
+  }
+  EXPECT_EQ(refusal_of(waiver_with("Ann", "J\\u00f6rg \\u2013 \\u65e5")), "taken");
+}
+
+TEST(Policy, ATextThatFillsPagesIsRefused) {
+  EXPECT_EQ(refusal_of(waiver_with("Ann", std::string(300, 'x').c_str())), "taken");
+  for (const char* text : {"Ann", "T-1", "load.*"}) {
+    EXPECT_NE(refusal_of(waiver_with(text, std::string(301, 'x').c_str()))
+                  .find("has 301 bytes; give at most 300"),
+              std::string::npos)
+        << text;
+  }
+}
+
+TEST(Policy, ARefusalQuotesOneShortPrintableLine) {
+  const std::string evil = "\\u001b]0;owned\\u0007" + std::string(1000, 'x');
+  for (const std::string& text :
+       {"{\"" + evil + "\": 1}", "{\"" + evil + "\": 1, \"" + evil + "\": 2}",
+        "{\"waivers\": [" + std::string(1000, 'x') + "]}", "{\"fail_on\": \"x\" " + evil + "}"}) {
+    const std::string refusal = refusal_of(text);
+    EXPECT_LT(refusal.size(), 400U) << refusal;
+    EXPECT_TRUE(std::all_of(refusal.begin(), refusal.end(), [](char c) {
+      return c >= ' ' && c <= '~';
+    })) << refusal;
+  }
+}
+
 TEST(Policy, AFloorOutOfRangeIsRefused) {
   for (const char* floor : {"0", "-1", "51"}) {
     EXPECT_NE(refusal_of(R"({"floor_percent": )" + std::string(floor) + "}"), "taken");

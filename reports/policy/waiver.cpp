@@ -10,6 +10,8 @@
 
 #include "reports/glob.hpp"
 #include "reports/render/page.hpp"
+#include "reports/schema/verdict_kinds.hpp"
+#include "reports/utc.hpp"
 
 namespace tidemark {
 namespace {
@@ -56,6 +58,9 @@ bool holds_for_driver(const Waiver& waiver, std::string_view driver) {
          (waiver.highest_driver.empty() || against_bound(driver, waiver.highest_driver) <= 0);
 }
 
+/// Behind the name of a verdict that was waived.
+constexpr std::string_view kWaivedUntil = ", waived until ";
+
 bool is_about(const Waiver& waiver, Waives what) {
   const std::string_view name = kWaivesNames[static_cast<std::size_t>(what)];
   return std::find(waiver.waives.begin(), waiver.waives.end(), name) != waiver.waives.end();
@@ -91,26 +96,7 @@ bool names(const Waiver& waiver, std::string_view case_name, const GpuNames& gpu
          glob_matches(waiver.gpu, gpu.serial) || glob_matches(waiver.gpu, gpu.host);
 }
 
-bool is_waivable(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::fail:
-    case Verdict::flaky:
-    case Verdict::hang:
-    case Verdict::crash:
-    case Verdict::sticky:
-      return true;
-    case Verdict::pass:
-    case Verdict::gpu_lost:
-    case Verdict::unkillable:
-    case Verdict::tool_error:
-    case Verdict::skip:
-    case Verdict::waived:
-    case Verdict::unexpected_pass:
-    case Verdict::not_run:
-      break;
-  }
-  return false;
-}
+bool is_waivable(Verdict verdict) { return is_failure(verdict); }
 
 std::string text_of(const Waiver& waiver) {
   return fmt::format("{}{} ({}, {}, until {})", waiver.cases,
@@ -119,9 +105,14 @@ std::string text_of(const Waiver& waiver) {
 }
 
 std::string waived_reason(const Waiver& waiver, Verdict was, const std::string& reason) {
-  return fmt::format("{}, waived until {} by {} ({}{}): {}", name_of(was), waiver.expires,
+  return fmt::format("{}{}{} by {} ({}{}): {}", name_of(was), kWaivedUntil, waiver.expires,
                      waiver.owner, waiver.link, waiver.reason.empty() ? "" : ", " + waiver.reason,
                      reason);
+}
+
+Verdict verdict_before_waiver(std::string_view reason) {
+  const std::optional<Verdict> named = verdict_named(reason.substr(0, reason.find(kWaivedUntil)));
+  return named && is_waivable(*named) ? *named : Verdict::fail;
 }
 
 std::string stale_note(const Waiver& waiver) {
@@ -130,8 +121,12 @@ std::string stale_note(const Waiver& waiver) {
 }
 
 WaiverLedger::WaiverLedger(const std::vector<Waiver>& waivers, double at_unix_s)
-    : waivers_(waivers), uses_(waivers.size()) {
-  for (std::size_t i = 0; i < waivers.size(); ++i) uses_[i].over = is_over(waivers[i], at_unix_s);
+    : waivers_(waivers), uses_(waivers.size()), at_unix_s_(at_unix_s) {
+  // A moment before every last day would make every waiver hold for ever.
+  const bool known = is_launch_time(at_unix_s);
+  for (std::size_t i = 0; i < waivers.size(); ++i) {
+    uses_[i].over = !known || is_over(waivers[i], at_unix_s);
+  }
 }
 
 std::optional<std::size_t> WaiverLedger::hear(Waives what, std::string_view case_name,
@@ -140,13 +135,16 @@ std::optional<std::size_t> WaiverLedger::hear(Waives what, std::string_view case
   for (std::size_t i = 0; i < waivers_.size(); ++i) {
     if (!is_about(waivers_[i], what) || !names(waivers_[i], case_name, gpu)) continue;
     Use& use = uses_[i];
+    const auto foreign = std::find_if(
+        gpu.drivers.begin(), gpu.drivers.end(),
+        [&](std::string_view driver) { return !holds_for_driver(waivers_[i], driver); });
     if (heard == Heard::nothing) {
       ++use.unanswered;
     } else if (use.over) {
       use.too_late += heard == Heard::failed ? 1U : 0U;
-    } else if (!holds_for_driver(waivers_[i], gpu.driver)) {
-      ++use.other_driver;
-      use.foreign = gpu.driver.empty() ? "an unknown one" : gpu.driver;
+    } else if (foreign != gpu.drivers.end()) {
+      use.other_driver += heard == Heard::failed ? 1U : 0U;
+      use.foreign = foreign->empty() ? "an unknown one" : *foreign;
     } else if (heard == Heard::passed) {
       ++use.passed;
       if (!first) first = i;
@@ -158,42 +156,53 @@ std::optional<std::size_t> WaiverLedger::hear(Waives what, std::string_view case
   return heard == Heard::nothing ? std::nullopt : first;
 }
 
+WaiverLedger::Line WaiverLedger::line_of(const Use& use, const std::string& text) const {
+  const std::string foreign = use.other_driver == 0
+                                  ? ""
+                                  : fmt::format("; {} it names not waived, with the driver {}",
+                                                plural(use.other_driver, "failure"), use.foreign);
+  if (use.waived > 0) {
+    return {
+        false,
+        fmt::format("in use: {}: waived {}{}{}", text, plural(use.waived, "finding"),
+                    use.passed == 0 ? "" : fmt::format("; {} it names pass", grouped(use.passed)),
+                    foreign)};
+  }
+  if (!is_launch_time(at_unix_s_)) {
+    return {true, fmt::format("not judged: {}: the launch began at {:g} s since 1970, which no "
+                              "launch did; {} it names, not waived by it; see the clock",
+                              text, at_unix_s_, plural(use.too_late, "failure"))};
+  }
+  if (use.over) {
+    return {true, fmt::format("expired: {}: {}", text,
+                              use.too_late == 0
+                                  ? "nothing it names fails; take it out"
+                                  : fmt::format("{} it names, not waived by it; mend or renew",
+                                                plural(use.too_late, "failure")))};
+  }
+  // Before `stale`: what fails under another driver does not pass.
+  if (!use.foreign.empty() && (use.other_driver > 0 || use.passed == 0)) {
+    return {false, fmt::format("not for this driver: {}: the driver is {}{}", text, use.foreign,
+                               foreign.substr(0, foreign.find(", with")))};
+  }
+  if (use.passed > 0) {
+    return {true,
+            fmt::format("stale: {}: all {} it names pass; take it out", text, grouped(use.passed))};
+  }
+  if (use.unanswered > 0) {
+    return {false, fmt::format("unused: {}: {} it names without an answer", text,
+                               plural(use.unanswered, "result"))};
+  }
+  return {true, fmt::format("stale: {}: it names no case and GPU that was looked at", text)};
+}
+
 std::vector<WaiverLedger::Line> WaiverLedger::lines(std::initializer_list<Waives> what,
                                                     const std::vector<Waiver>& shown) const {
   std::vector<Line> made;
   for (std::size_t i = 0; i < waivers_.size(); ++i) {
-    if (std::none_of(what.begin(), what.end(),
-                     [&](Waives one) { return is_about(waivers_[i], one); })) {
-      continue;
-    }
-    const Use& use = uses_[i];
-    const std::string text = text_of(shown[i]);
-    if (use.waived > 0) {
-      made.push_back(
-          {false,
-           fmt::format(
-               "in use: {}: waived {}{}", text, plural(use.waived, "finding"),
-               use.passed == 0 ? "" : fmt::format("; {} it names pass", grouped(use.passed)))});
-    } else if (use.over) {
-      made.push_back(
-          {true, fmt::format("expired: {}: {}", text,
-                             use.too_late == 0
-                                 ? "nothing it names fails; take it out"
-                                 : fmt::format("{} it names, not waived by it; mend or renew",
-                                               plural(use.too_late, "failure")))});
-    } else if (use.passed > 0) {
-      made.push_back({true, fmt::format("stale: {}: all {} it names pass; take it out", text,
-                                        grouped(use.passed))});
-    } else if (use.other_driver > 0) {
-      made.push_back(
-          {false, fmt::format("not for this driver: {}: the driver is {}", text, use.foreign)});
-    } else if (use.unanswered > 0) {
-      made.push_back({false, fmt::format("unused: {}: {} it names without an answer", text,
-                                         plural(use.unanswered, "result"))});
-    } else {
-      made.push_back(
-          {true, fmt::format("stale: {}: it names no case and GPU that was looked at", text)});
-    }
+    const bool about = std::any_of(what.begin(), what.end(),
+                                   [&](Waives one) { return is_about(waivers_[i], one); });
+    if (about) made.push_back(line_of(uses_[i], text_of(shown[i])));
   }
   return made;
 }

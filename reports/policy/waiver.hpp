@@ -31,7 +31,9 @@ struct Waiver {
 
 /// By what a waiver knows a GPU; what is not known is empty.
 struct GpuNames {
-  std::string_view uuid, serial, host, driver;
+  std::string_view uuid, serial, host;
+  /// All that had to do with it: a waiver must hold for each.
+  std::vector<std::string_view> drivers = {""};
 };
 
 /// Whether `text` is a day of the calendar, YYYY-MM-DD.
@@ -55,6 +57,9 @@ std::string text_of(const Waiver& waiver);
 /// The reason of a result that is waived: what it would have been, and who answers for it.
 std::string waived_reason(const Waiver& waiver, Verdict was, const std::string& reason);
 
+/// What a result with such a reason would have been; `fail` of a reason that does not say.
+Verdict verdict_before_waiver(std::string_view reason);
+
 /// The note on a result that passes although a waiver says it would not.
 inline constexpr std::string_view kStaleWaiver = "stale waiver: ";
 std::string stale_note(const Waiver& waiver);
@@ -65,7 +70,8 @@ enum class Heard : std::uint8_t { failed, passed, nothing };
 /// Which waivers hold at a moment, and what came of each.
 class WaiverLedger {
  public:
-  /// Keeps a reference to the waivers. `at_unix_s`: the moment their days are held against.
+  /// Keeps a reference to the waivers. `at_unix_s`: the moment their days are held against; where
+  /// it is no time of a launch none of them holds.
   WaiverLedger(const std::vector<Waiver>& waivers, double at_unix_s);
 
   /// Tells all waivers what was heard, and returns the first that names it and holds: the one that
@@ -74,7 +80,7 @@ class WaiverLedger {
                                   Heard heard);
 
   struct Line {
-    bool attention = false;  // stale or expired
+    bool attention = false;  // stale, expired, or its day could not be judged
     std::string text;
   };
   /// One line for each waiver that is about any of `what`. `named`: how a waiver is written.
@@ -83,12 +89,16 @@ class WaiverLedger {
 
  private:
   struct Use {
-    std::size_t waived = 0, passed = 0, unanswered = 0, too_late = 0, other_driver = 0;
+    std::size_t waived = 0, passed = 0, unanswered = 0, too_late = 0;
+    std::size_t other_driver = 0;  // failures that it would have waived under another driver
     bool over = false;
     std::string foreign;  // a driver it does not hold for
   };
+  Line line_of(const Use& use, const std::string& text) const;
+
   const std::vector<Waiver>& waivers_;
   std::vector<Use> uses_;
+  double at_unix_s_;
 };
 
 }  // namespace tidemark

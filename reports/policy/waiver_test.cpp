@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace tidemark {
 namespace {
 
@@ -20,7 +22,7 @@ Waiver example() {
 }
 
 const GpuNames kGpu = {
-    .uuid = "GPU-5f1c", .serial = "165492", .host = "node07", .driver = "580.105.08"};
+    .uuid = "GPU-5f1c", .serial = "165492", .host = "node07", .drivers = {"580.105.08"}};
 
 bool waived(const Waiver& waiver, double at = kLastSecondOf2026 - kDay,
             const GpuNames& gpu = kGpu) {
@@ -67,8 +69,26 @@ TEST(Waiver, OfADriverHoldsForNoUnknownOne) {
   Waiver waiver = example();
   waiver.highest_driver = "999";
   GpuNames gpu = kGpu;
-  gpu.driver = "";
-  EXPECT_FALSE(waived(waiver, 0, gpu));
+  gpu.drivers = {""};
+  EXPECT_FALSE(waived(waiver, kLastSecondOf2026, gpu));
+}
+
+TEST(Waiver, HoldsForEveryDriverThatTookPartOrNotAtAll) {
+  Waiver waiver = example();
+  waiver.highest_driver = "580";
+  GpuNames gpu = kGpu;
+  gpu.drivers = {"580.105.08", "590.44.01"};
+  EXPECT_FALSE(waived(waiver, kLastSecondOf2026, gpu));
+  gpu.drivers = {"590.44.01", "580.105.08"};
+  EXPECT_FALSE(waived(waiver, kLastSecondOf2026, gpu));
+  gpu.drivers = {"580.105.08", "570.1"};
+  EXPECT_TRUE(waived(waiver, kLastSecondOf2026, gpu));
+}
+
+TEST(Waiver, HoldsAtNoTimeThatNoLaunchHas) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  for (const double at : {0.0, -1.0, 1.0, kNaN, -1e300}) EXPECT_FALSE(waived(example(), at)) << at;
+  EXPECT_TRUE(waived(example(), 1577836800));
 }
 
 TEST(Waiver, VersionsCompareByNumberAsFarAsTheBoundIsWritten) {
@@ -90,7 +110,7 @@ TEST(Waiver, WhatIsNoAnswerAboutTheGpuIsNeverWaived) {
 }
 
 /// What is said of this waiver after one thing was heard of it.
-WaiverLedger::Line line_after(const Waiver& waiver, Heard heard, double at = 0) {
+WaiverLedger::Line line_after(const Waiver& waiver, Heard heard, double at = kLastSecondOf2026) {
   const std::vector<Waiver> all = {waiver};
   WaiverLedger ledger(all, at);
   ledger.hear(Waives::failure, "load.tile.2d", kGpu, heard);
@@ -132,7 +152,31 @@ TEST(Waiver, OneOfAnotherDriverSaysWhichThereIs) {
   Waiver waiver = example();
   waiver.lowest_driver = "590";
   EXPECT_EQ(line_after(waiver, Heard::failed).text,
-            "not for this driver: load.* (Ann, T-1, until 2026-12-31): the driver is 580.105.08");
+            "not for this driver: load.* (Ann, T-1, until 2026-12-31): the driver is 580.105.08; 1 "
+            "failure it names not waived");
+}
+
+TEST(Waiver, OneUnderATimeThatNoLaunchHasSaysSo) {
+  const WaiverLedger::Line line = line_after(example(), Heard::failed, -5);
+  EXPECT_EQ(line.text,
+            "not judged: load.* (Ann, T-1, until 2026-12-31): the launch began at -5 s since 1970, "
+            "which no launch did; 1 failure it names, not waived by it; see the clock");
+  EXPECT_TRUE(line.attention);
+}
+
+TEST(Waiver, OneWithFailuresUnderAnotherDriverIsNotStale) {
+  Waiver waiver = example();
+  waiver.highest_driver = "580";
+  const std::vector<Waiver> all = {waiver};
+  WaiverLedger ledger(all, kLastSecondOf2026);
+  GpuNames other = kGpu;
+  other.drivers = {"590.44.01"};
+  ledger.hear(Waives::failure, "load.tile.2d", kGpu, Heard::passed);
+  ledger.hear(Waives::failure, "load.tile.2d", other, Heard::failed);
+  const WaiverLedger::Line line = ledger.lines({Waives::failure}, all).at(0);
+  EXPECT_EQ(line.text,
+            "not for this driver: load.* (Ann, T-1, until 2026-12-31): the driver is 590.44.01; 1 "
+            "failure it names not waived");
 }
 
 TEST(Waiver, OneWhoseResultsHaveNoAnswerIsNotStale) {

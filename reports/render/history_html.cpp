@@ -42,6 +42,15 @@ std::string head_of(const History& history, const ShowHistoryOptions& options) {
     made += banner(fmt::format("{} ended early: their reports are incomplete, and marked.",
                                launches_text(incomplete)));
   }
+  if (const std::vector<std::string> slowed = slowed_launches(history); !slowed.empty()) {
+    constexpr std::size_t kNamed = 20;
+    const std::size_t shown = options.all ? slowed.size() : std::min(slowed.size(), kNamed);
+    made += "<div class=\"banner\">SLOWED ON PURPOSE, which says nothing about the GPUs:<ul>\n";
+    for (std::size_t i = 0; i < shown; ++i) {
+      made += fmt::format("<li>{}</li>\n", for_html(slowed[i]));
+    }
+    made += "</ul>" + history_left_out(slowed.size() - shown, "launch") + "</div>\n";
+  }
   if (!options.refused.empty()) {
     made += fmt::format("<details class=\"banner\"><summary>{} not read</summary><ul>\n",
                         plural(options.refused.size(), "file"));

@@ -19,8 +19,7 @@ std::string when(const History& history, std::uint32_t launch) {
 }
 
 bool is_remarkable(const CasePast& past) {
-  return past.state == CaseState::failing || past.state == CaseState::lacking ||
-         past.first_bad.has_value();
+  return past.state == CaseState::lacking || past.first_bad.has_value();
 }
 
 std::string failing_of(const History& history, const CasePast& past) {
@@ -39,9 +38,29 @@ std::string failing_of(const History& history, const CasePast& past) {
       for_html(past.name), when(history, past.since), launches_text(past.in_a_row),
       name_of(last.worst), gpus,
       past.last_pass == kNoRow
-          ? std::string("it never passed")
+          ? std::string("nothing as large passed before")
           : fmt::format("it last passed {}; changed since: {}", when(history, past.last_pass),
                         for_html(setup_text(past.setup, 12))));
+}
+
+/// A failure that somebody answers for, or that no run as large has answered.
+std::string unsettled_of(const History& history, const CasePast& past) {
+  const bool open = past.state == CaseState::open;
+  std::string gpus;
+  std::size_t named = 0;
+  const std::vector<std::uint32_t>& all = open ? past.open_gpus : past.results->back().bad_gpus;
+  for (const std::uint32_t gpu : all) {
+    if (named++ == 8) break;
+    gpus += (gpus.empty() ? "" : ", ") + for_html(gpu_name(history, gpu));
+  }
+  const std::size_t number =
+      open ? all.size() : std::max<std::size_t>(past.results->back().waived, all.size());
+  if (number > named) gpus += fmt::format(" and {} more", number - named);
+  return fmt::format(
+      "<div class=\"finding\"><h3><span class=\"badge warn\">{}</span> <code>{}</code> "
+      "<span class=\"muted\">last failed {}</span></h3>\n<p>on {}{}</p>\n</div>\n",
+      open ? "OPEN" : "WAIVED", for_html(past.name), when(history, past.last_bad), gpus,
+      open ? "; nothing as large passed there since, only smaller runs, other GPUs or none" : "");
 }
 
 HeatCell cell_of(const History& history, const CasePast& past, const PastResults& results) {
@@ -49,12 +68,16 @@ HeatCell cell_of(const History& history, const CasePast& past, const PastResults
   HeatCell made;
   made.kind = state == CaseState::failing   ? HeatKind::bad
               : state == CaseState::lacking ? HeatKind::warn
+              : state == CaseState::waived  ? HeatKind::warn
               : state == CaseState::passing ? HeatKind::good
                                             : HeatKind::none;
-  made.mark = state == CaseState::failing ? 'x' : state == CaseState::lacking ? '?' : ' ';
-  made.label = fmt::format("{} {}: {}, {} passed, {} wrong, {} lacking", past.name,
+  made.mark = state == CaseState::failing   ? 'x'
+              : state == CaseState::lacking ? '?'
+              : state == CaseState::waived  ? 'w'
+                                            : ' ';
+  made.label = fmt::format("{} {}: {}, {} passed, {} wrong, {} waived, {} lacking", past.name,
                            when(history, results.launch), name_of(results.worst), results.passed,
-                           results.bad, results.lacking);
+                           results.bad, results.waived, results.lacking);
   return made;
 }
 
@@ -82,8 +105,9 @@ std::string map_of(const History& history, const HistoryLimits& limits) {
   }
   if (map.rows.empty()) return {};
   std::string made =
-      "<h3>Cases that failed or were lacking, by launch</h3>\n"
-      "<p class=\"muted\">x: wrong on a GPU; ?: planned and not known; empty: not run</p>\n" +
+      "<h3>Cases that failed, were waived or were lacking, by launch</h3>\n"
+      "<p class=\"muted\">x: wrong on a GPU; w: wrong and waived; ?: planned and not known; empty: "
+      "not run</p>\n" +
       svg_of(map);
   if (first > 0) made += history_left_out(first, "older column");
   return made + history_left_out(left_out, "row");
@@ -98,8 +122,7 @@ std::vector<HtmlCell> row_of(const History& history, const CasePast& past) {
     return HtmlCell{.html = when(history, launch),
                     .order = history.chronicle.launches[launch].at_unix_s};
   };
-  const bool has_since =
-      past.state == CaseState::failing || past.state == CaseState::passing || past.first_bad;
+  const bool has_since = past.state == CaseState::passing || past.first_bad;
   return {{.html = fmt::format("<code>{}</code>{}", for_html(past.name),
                                past.is_virtual ? " VIRTUAL" : "")},
           {.html = fmt::format("<span class=\"badge {}\">{}</span>", kind, name_of(past.state))},
@@ -123,6 +146,12 @@ std::string html_case_histories(const History& history, const HistoryLimits& lim
   }
   if (failing == 0) made += "<p>No case fails in the newest launch that ran it.</p>\n";
   if (failing > limits.events) made += history_left_out(failing - limits.events, "case");
+  std::size_t unsettled = 0;
+  for (const CasePast& past : history.cases) {
+    if (past.state != CaseState::open && past.state != CaseState::waived) continue;
+    if (++unsettled <= limits.events) made += unsettled_of(history, past);
+  }
+  if (unsettled > limits.events) made += history_left_out(unsettled - limits.events, "case");
   made += map_of(history, limits);
   std::vector<std::vector<HtmlCell>> rows;
   for (const CasePast& past : history.cases) {

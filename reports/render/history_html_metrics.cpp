@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "reports/median.hpp"
 #include "reports/render/escape.hpp"
 #include "reports/render/history_html.hpp"
 #include "reports/render/html/document.hpp"
@@ -89,10 +90,9 @@ void add_marks(LineChart& chart, const History& history, const MetricPast& metri
   for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
     std::vector<double> values(levels.typical.begin() + static_cast<std::ptrdiff_t>(starts[i]),
                                levels.typical.begin() + static_cast<std::ptrdiff_t>(starts[i + 1]));
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    chart.levels.push_back(
-        {.first = starts[i], .last = starts[i + 1] - 1, .value = std::exp(*middle)});
+    chart.levels.push_back({.first = starts[i],
+                            .last = starts[i + 1] - 1,
+                            .value = std::exp(median_of(std::move(values)))});
   }
 }
 

@@ -35,6 +35,7 @@ Json launches_of(const Chronicle& all) {
                     {"incomplete_reason", launch.incomplete_reason},
                     {"gpus", launch.gpus.size()},
                     {"verdicts", counts_of(launch)},
+                    {"slowed", launch.slowed},
                     {"setup", setup}});
   }
   return made;
@@ -103,10 +104,13 @@ Json case_json(const History& history, const CasePast& past) {
                         {"worst", name_of(each.worst)},
                         {"passed", each.passed},
                         {"bad", each.bad},
+                        {"waived", each.waived},
+                        {"rows", each.rows},
                         {"lacking", each.lacking},
                         {"quiet", each.quiet}});
   }
-  Json bad_gpus = Json::array();
+  Json bad_gpus = Json::array(), open_gpus = Json::array();
+  for (const std::uint32_t gpu : past.open_gpus) open_gpus.push_back(gpu_json(history, gpu));
   for (const std::uint32_t gpu : past.results->back().bad_gpus) {
     bad_gpus.push_back(gpu_json(history, gpu));
   }
@@ -116,10 +120,14 @@ Json case_json(const History& history, const CasePast& past) {
                {"launches_in_a_row", past.in_a_row},
                {"launches_bad", past.launches_bad},
                {"turns", past.turns},
+               {"launches_waived", past.launches_waived},
+               {"launches_without_it", past.launches_without},
                {"bad_gpus", bad_gpus},
+               {"open_gpus", open_gpus},
                {"changed_since_it_passed", setup_json(past.setup)},
                {"launches", launches}};
   made["first_bad_launch"] = past.first_bad ? Json(*past.first_bad) : Json(nullptr);
+  made["last_bad_launch"] = past.first_bad ? Json(past.last_bad) : Json(nullptr);
   made["since_launch"] =
       past.first_bad || past.state == CaseState::passing ? Json(past.since) : Json(nullptr);
   return made;

@@ -116,13 +116,18 @@ std::string place_of(const Report& report, std::uint32_t gpu_id) {
 }
 
 void put_waivers(Page& page, const Report& report) {
+  // A policy file allows no longer texts; a report may hold anything.
+  constexpr std::size_t kLongest = 1500;
   const std::vector<std::string> waivers = waiver_lines(report);
   if (!waivers.empty()) put(page, "");
   for (const std::string& waiver : waivers) {
     const std::string_view heading = "waiver";
-    const bool attention = waiver.starts_with("stale:") || waiver.starts_with("expired:");
+    const bool attention = waiver.starts_with("stale:") || waiver.starts_with("expired:") ||
+                           waiver.starts_with("not judged:");
     put(page, attention ? Colour::yellow : Colour::none, heading.size(),
-        fmt::format("{} {}", heading, waiver), kIndent);
+        fmt::format("{} {}{}", heading, waiver.substr(0, kLongest),
+                    waiver.size() > kLongest ? "..." : ""),
+        kIndent);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "reports/render/parts.hpp"
+#include "reports/schema/verdict_kinds.hpp"
 
 namespace tidemark {
 namespace {
@@ -49,18 +50,14 @@ Summary summary_of(const Report& report) {
   for (const ResultRow& result : report.results) {
     ++made.verdicts[static_cast<std::size_t>(result.verdict)];
   }
-  const auto any = [&made](std::initializer_list<Verdict> verdicts) {
-    for (const Verdict verdict : verdicts) {
-      if (made.verdicts[static_cast<std::size_t>(verdict)] > 0) return true;
-    }
-    return false;
-  };
-  const bool failed =
-      any({Verdict::fail, Verdict::flaky, Verdict::hang, Verdict::crash, Verdict::sticky,
-           Verdict::unexpected_pass});  // only a strict launch has that
+  bool failed = false;
   made.lacking =
-      !report.launch.complete || !any({Verdict::pass}) ||
-      any({Verdict::not_run, Verdict::gpu_lost, Verdict::unkillable, Verdict::tool_error});
+      !report.launch.complete || made.verdicts[static_cast<std::size_t>(Verdict::pass)] == 0;
+  for (std::size_t i = 0; i < kVerdicts; ++i) {
+    if (made.verdicts[i] == 0) continue;
+    failed = failed || is_bad(static_cast<Verdict>(i));  // only a strict launch has unexpected_pass
+    made.lacking = made.lacking || is_lacking(static_cast<Verdict>(i));
+  }
   made.word = failed ? "FAIL" : made.lacking ? "INCOMPLETE" : "PASS";
   made.colour = failed ? Colour::red : made.lacking ? Colour::yellow : Colour::green;
   return made;

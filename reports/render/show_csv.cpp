@@ -46,18 +46,22 @@ std::string csv_of(const Report& report) {
   std::string made =
       "run_id,created_utc,device,result_id,case,kind,node,gpu,uuid,driver,verdict,attempts,"
       "rows_planned,rows_run,rows_failed,seconds,reason,sm_mhz,power_w,temperature_c,replay,"
-      "metric,unit,n,median,mad,min,max,mean\n";
+      "metric,unit,n,median,mad,min,max,mean,slowed_on_purpose\n";
+  std::map<std::string, std::string> slowed;
+  for (const auto& [of_case, share] : slowed_cases(report)) slowed[of_case] = for_csv(share);
   for (const ResultRow& result : report.results) {
     const std::string fields = fmt::format(
         "{},{},{},{},{}", result_fields(report, result), number(result.sm_mhz),
         number(result.power_w), number(result.temperature_c), for_csv(report.text(result.replay)));
+    const auto share = slowed.find(std::string(report.cases[result.case_id].name.view()));
+    const std::string end = "," + (share == slowed.end() ? "" : share->second) + "\n";
     const auto measured = metrics.find(result.result_id);
     if (measured == metrics.end()) {
-      made += fields + ",,,,,,,,\n";
+      made += fields + ",,,,,,,," + end;
       continue;
     }
     for (const MetricRow* metric : measured->second) {
-      made += fields + metric_fields(report, *metric) + "\n";
+      made += fields + metric_fields(report, *metric) + end;
     }
   }
   return made;

@@ -8,6 +8,7 @@
 #include "reports/foreign_reader.hpp"
 #include "reports/render/hostile_report.hpp"
 #include "reports/render/show.hpp"
+#include "reports/render/slowed_report.hpp"
 #include "reports/scratch_folder.hpp"
 
 namespace tidemark {
@@ -32,13 +33,20 @@ for row in table:
     print(row["result_id"], row["case"], row["node"], row["gpu"], row["verdict"], row["rows_run"],
           row["reason"], row["metric"], row["median"], row["unit"], row["sm_mhz"], row["n"])
 )"),
-            "7 {29}\n"
+            "7 {30}\n"
             "0 load.tile.2d node07.acme.example 0 pass 12      \n"
             "1 load.tile.2d node07.acme.example 1 pass 12      \n"
             "2 zfill.corner node07.acme.example 0 pass 12      \n"
             "3 zfill.corner node07.acme.example 1 fail 12 1 of 12 rows moved wrong bytes     \n"
             "4 gemm.distributed.speed node07.acme.example 0 pass 12  rate 701 TFLOP/s 1710 3\n"
             "5 gemm.distributed.speed node07.acme.example 1 pass 12  rate 691 TFLOP/s 1710 3\n");
+}
+
+TEST(ShowCsv, EveryLineOfACaseSlowedOnPurposeSaysSo) {
+  const std::string text = show(slowed_report(), {.format = Format::csv});
+  std::size_t named = 0;
+  for (std::size_t at = 0; (at = text.find(",3%\n", at)) != std::string::npos; ++at) ++named;
+  EXPECT_EQ(named, 2U) << text;
 }
 
 TEST(ShowCsv, AVirtualDeviceIsNamedInEveryLine) {
@@ -60,7 +68,7 @@ print([f for f in fields if f.lstrip()[:1] in ("=", "+", "-", "@")])
 print(all(" " <= c <= "~" for field in fields for c in field))
 print(any("cmd|" in field for field in fields))
 )"),
-            "7 {29}\n[]\nTrue\nTrue\n");
+            "7 {30}\n[]\nTrue\nTrue\n");
 }
 
 }  // namespace

@@ -20,6 +20,16 @@ std::size_t shown_of(std::size_t number, const ShowHistoryOptions& options) {
   return options.all ? number : std::min(number, kShown);
 }
 
+void put_slowed(Page& page, const History& history, const ShowHistoryOptions& options) {
+  const std::vector<std::string> slowed = slowed_launches(history);
+  const std::size_t shown = shown_of(slowed.size(), options);
+  constexpr std::string_view kBanner = "SLOWED ON PURPOSE";
+  for (std::size_t i = 0; i < shown; ++i) {
+    put(page, Colour::yellow, kBanner.size(), fmt::format("{} {}", kBanner, slowed[i]), kIndent);
+  }
+  put_left_out(page, slowed.size() - shown, "launch slowed on purpose");
+}
+
 void put_head(Page& page, const History& history, const ShowHistoryOptions& options) {
   const Chronicle& all = history.chronicle;
   const auto virtual_ones = static_cast<std::size_t>(std::count_if(
@@ -49,13 +59,21 @@ void put_head(Page& page, const History& history, const ShowHistoryOptions& opti
         kIndent);
   }
   put_left_out(page, incomplete.size() - shown, "incomplete report");
+  put_slowed(page, history, options);
 }
 
 std::string bad_gpus_text(const History& history, const PastResults& results) {
   if (results.bad_gpus.empty()) return {};
   std::string made = gpu_name(history, results.bad_gpus.front());
-  if (results.bad > 1) made += fmt::format(" and {}", plural(results.bad - 1, "more GPU"));
+  const std::size_t all = std::size_t{results.bad} + results.waived;
+  if (all > 1) made += fmt::format(" and {}", plural(all - 1, "more GPU"));
   return made;
+}
+
+/// Launches that do not have a case say nothing about it.
+std::string without_text(const CasePast& past) {
+  if (past.launches_without == 0) return {};
+  return fmt::format("; not in the newest {}", launches_text(past.launches_without));
 }
 
 void put_failing(Page& page, const History& history, const CasePast& past) {
@@ -67,7 +85,7 @@ void put_failing(Page& page, const History& history, const CasePast& past) {
                   bad_gpus_text(history, past.results->back())),
       kIndent);
   std::string more = past.last_pass == kNoRow
-                         ? "it never passed"
+                         ? "nothing as large passed before"
                          : fmt::format("it last passed {}; changed since: {}",
                                        utc_text(all.launches[past.last_pass].at_unix_s),
                                        setup_text(past.setup, 6));
@@ -76,27 +94,56 @@ void put_failing(Page& page, const History& history, const CasePast& past) {
                         utc_text(all.launches[*past.first_bad].at_unix_s),
                         grouped(past.launches_bad), launches_text(past.results->size()));
   }
-  put(page, "     " + more, kIndent);
+  put(page, "     " + more + without_text(past), kIndent);
+}
+
+std::string open_gpus_text(const History& history, const CasePast& past) {
+  std::string made = gpu_name(history, past.open_gpus.front());
+  if (past.open_gpus.size() > 1) {
+    made += fmt::format(" and {}", plural(past.open_gpus.size() - 1, "more GPU"));
+  }
+  return made;
+}
+
+std::string before_text(const History& history, const CasePast& past) {
+  const Chronicle& all = history.chronicle;
+  return fmt::format("in {} of {}, first {}", grouped(past.launches_bad),
+                     launches_text(past.results->size()),
+                     utc_text(all.launches[*past.first_bad].at_unix_s));
 }
 
 void put_case(Page& page, const History& history, const CasePast& past) {
+  if (past.state == CaseState::failing) return put_failing(page, history, past);
   const Chronicle& all = history.chronicle;
-  if (past.state == CaseState::failing) {
-    put_failing(page, history, past);
+  const std::string name = past.name + (past.is_virtual ? " (VIRTUAL)" : "");
+  const PastResults& last = past.results->back();
+  const auto at = [&](std::uint32_t launch) { return utc_text(all.launches[launch].at_unix_s); };
+  if (past.state == CaseState::open) {
+    put(page, Colour::yellow, 4,
+        fmt::format("OPEN {}  failed {} on {}; nothing as large passed there since, only smaller "
+                    "runs, other GPUs or none{}",
+                    name, at(past.last_bad), open_gpus_text(history, past), without_text(past)),
+        kIndent);
+  } else if (past.state == CaseState::waived) {
+    put(page, Colour::yellow, 6,
+        fmt::format("WAIVED {}  since {} ({} in a row), on {}; failed {}{}", name, at(past.since),
+                    launches_text(past.in_a_row), bad_gpus_text(history, last),
+                    before_text(history, past), without_text(past)),
+        kIndent);
   } else if (past.state == CaseState::lacking) {
     put(page, Colour::yellow, 7,
-        fmt::format("LACKING {}{}  {} on {} in {}", past.name, past.is_virtual ? " (VIRTUAL)" : "",
-                    name_of(past.results->back().worst),
-                    plural(past.results->back().lacking, "GPU"),
-                    all.launches[past.results->back().launch].path),
+        fmt::format("LACKING {}  {} on {} in {}{}", name, name_of(last.worst),
+                    plural(last.lacking, "GPU"), all.launches[last.launch].path,
+                    without_text(past)),
         kIndent);
   } else {
     put(page,
-        fmt::format("failed before: {}{}  in {} of {}, first {}; passing since {} ({} in a row)",
-                    past.name, past.is_virtual ? " (VIRTUAL)" : "", grouped(past.launches_bad),
-                    launches_text(past.results->size()),
-                    utc_text(all.launches[*past.first_bad].at_unix_s),
-                    utc_text(all.launches[past.since].at_unix_s), grouped(past.in_a_row)),
+        fmt::format("failed before: {}  {}; passing since {}{}{}", name, before_text(history, past),
+                    at(past.since),
+                    past.state == CaseState::passing
+                        ? fmt::format(" ({} in a row)", grouped(past.in_a_row))
+                        : fmt::format(", skipped in the last {}", launches_text(past.in_a_row)),
+                    without_text(past)),
         kIndent);
   }
 }
@@ -104,8 +151,7 @@ void put_case(Page& page, const History& history, const CasePast& past) {
 void put_cases(Page& page, const History& history, const ShowHistoryOptions& options) {
   std::vector<const CasePast*> told;
   for (const CasePast& past : history.cases) {
-    if (past.state == CaseState::failing || past.state == CaseState::lacking || past.first_bad)
-      told.push_back(&past);
+    if (past.state == CaseState::lacking || past.first_bad) told.push_back(&past);
   }
   if (told.empty()) return;
   put(page, "");
@@ -141,6 +187,20 @@ void put_event(Page& page, const History& history, const ChangeEvent& event,
 }
 
 }  // namespace
+
+std::vector<std::string> slowed_launches(const History& history) {
+  std::vector<std::string> made;
+  const std::vector<PastLaunch>& launches = history.chronicle.launches;
+  for (auto launch = launches.rbegin(); launch != launches.rend(); ++launch) {
+    if (launch->slowed.empty()) continue;
+    std::string cases;
+    for (const auto& [of_case, share] : launch->slowed) {
+      cases += fmt::format("{}{} by {}", cases.empty() ? "" : ", ", of_case, share);
+    }
+    made.push_back(fmt::format("{} {}: {}", utc_text(launch->at_unix_s), launch->path, cases));
+  }
+  return made;
+}
 
 std::string launches_text(std::size_t number) {
   return fmt::format("{} launch{}", grouped(number), number == 1 ? "" : "es");
@@ -178,19 +238,22 @@ std::string setup_text(const std::vector<SetupChange>& setup, std::size_t most) 
 }
 
 std::string cases_summary(const History& history) {
-  std::size_t failing = 0, lacking = 0, before = 0;
+  std::array<std::size_t, 6> counts{};
+  std::size_t before = 0;
   for (const CasePast& past : history.cases) {
-    if (past.state == CaseState::failing) {
-      ++failing;
-    } else if (past.state == CaseState::lacking) {
-      ++lacking;
-    } else if (past.first_bad) {
+    const bool over = past.state == CaseState::passing || past.state == CaseState::quiet;
+    if (over && past.first_bad) {
       ++before;
+    } else {
+      ++counts[static_cast<std::size_t>(past.state)];
     }
   }
-  return fmt::format("{} failing, {} lacking, {} failed before, {} never failed", grouped(failing),
-                     grouped(lacking), grouped(before),
-                     grouped(history.cases.size() - failing - lacking - before));
+  const auto of = [&](CaseState state) { return counts[static_cast<std::size_t>(state)]; };
+  return fmt::format(
+      "{} failing, {} open, {} waived, {} lacking, {} failed before, {} never failed",
+      grouped(of(CaseState::failing)), grouped(of(CaseState::open)), grouped(of(CaseState::waived)),
+      grouped(of(CaseState::lacking)), grouped(before),
+      grouped(of(CaseState::passing) + of(CaseState::quiet)));
 }
 
 std::string metrics_summary(const History& history) {

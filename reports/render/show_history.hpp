@@ -47,7 +47,11 @@ std::string setup_text(const std::vector<SetupChange>& setup, std::size_t most);
 /// "GPU 3 (n07, GPU-5f1c2d3e)" of an index into Chronicle::gpus.
 std::string gpu_name(const History& history, std::uint32_t gpu);
 
-/// "2 failing, 1 lacking, 3 failed before, 106 never failed".
+/// "2026-09-01T00:00:00Z night-3.h5: gemm.local.speed by 3%": a line each launch that was slowed on
+/// purpose, the newest first.
+std::vector<std::string> slowed_launches(const History& history);
+
+/// "2 failing, 0 open, 1 waived, 1 lacking, 3 failed before, 106 never failed".
 std::string cases_summary(const History& history);
 
 /// "3 of 34 metrics changed, 29 steady, 2 with fewer than 6 launches".

@@ -58,6 +58,36 @@ TEST(ShowHistory, MarksIncompleteAndVirtualLaunchesAndCountsWhatWasRefused) {
   EXPECT_TRUE(has(text, "1 file not read")) << text;
 }
 
+TEST(ShowHistory, NamesWaivedAndOpenCasesAndWhatWasSlowedOnPurpose) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    LaunchFacts facts = night(i, {600});
+    facts.cases = {"a", "b"};
+    facts.over_all_gpus = {false, false};
+    facts.verdicts = {i == 0 ? Verdict::fail : Verdict::pass,
+                      i == 2 ? Verdict::waived : Verdict::pass};
+    facts.descriptors = {0, 0};
+    facts.rows = {i == 0 ? 10U : 1U, 10};
+    if (i == 1) facts.slowed["a"] = "3%";
+    record_launch(all, facts);
+  }
+  const History made = history_of(std::move(all), {});
+  const std::string text = show_history(made, {.columns = 200});
+  for (const char* part :
+       {"cases: 0 failing, 1 open, 1 waived, 0 lacking, 0 failed before, 0 never failed",
+        "SLOWED ON PURPOSE 2026-09-02T00:00:00Z night-1.h5: a by 3%",
+        "OPEN a  failed 2026-09-01T00:00:00Z on GPU 0 (n07, GPU-0); nothing as large passed there",
+        "WAIVED b  since 2026-09-03T00:00:00Z (1 launch in a row), on GPU 0"}) {
+    EXPECT_TRUE(has(text, part)) << part << "\n" << text;
+  }
+  EXPECT_FALSE(has(text, "passing since")) << text;
+  const std::string page = history_html(made, {});
+  EXPECT_TRUE(has(page, "night-1.h5: a by 3%"));
+  EXPECT_TRUE(has(page, "OPEN</span> <code>a</code>"));
+  EXPECT_TRUE(has(page, "WAIVED</span> <code>b</code>"));
+  EXPECT_TRUE(has(history_csv(made), ",pass,1,0,0,0,1,3%\n")) << history_csv(made);
+}
+
 TEST(ShowHistory, LongListsAreCappedUnlessAllIsAskedFor) {
   Chronicle all;
   for (std::uint32_t i = 0; i < 30; ++i) {
@@ -107,7 +137,7 @@ TEST(HistoryCsv, HasALineAValueAndTheChangeBesideItsFirstLaunch) {
                   ",,gemm.local.speed,rate,all,570"))
       << text;
   EXPECT_TRUE(has(text, ",TFLOP/s,-4.98,")) << text;
-  EXPECT_TRUE(has(text, ",gemm.local.speed,,all,,,,pass,4,0,0\n")) << text;
+  EXPECT_TRUE(has(text, ",gemm.local.speed,,all,,,,pass,4,0,0,0,10,\n")) << text;
 }
 
 TEST(HistoryCsv, EveryLineHasAsManyFields) {
@@ -122,7 +152,7 @@ TEST(HistoryCsv, EveryLineHasAsManyFields) {
     EXPECT_EQ(fields, first);
     fields = 0;
   }
-  EXPECT_EQ(first, 20U);
+  EXPECT_EQ(first, 23U);
 }
 
 }  // namespace

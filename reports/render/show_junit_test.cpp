@@ -9,6 +9,7 @@
 #include "reports/render/hostile_report.hpp"
 #include "reports/render/junit.hpp"
 #include "reports/render/show.hpp"
+#include "reports/render/slowed_report.hpp"
 #include "reports/scratch_folder.hpp"
 
 namespace tidemark {
@@ -53,6 +54,14 @@ TEST(ShowJunit, AFailureSaysWhereWhatAndHowToReplay) {
                   "fail on GPU 1 (node07.acme.example, slot 1, GPU-77aa88bb): 1 of 12 rows moved "
                   "wrong bytes\n  replay: tidemark run --cases zfill.corner --gpus GPU-77aa88bb "
                   "--seed 0x1f2e\n</failure>"));
+}
+
+TEST(ShowJunit, WhatWasSlowedOnPurposeIsATestThatIsNoPass) {
+  EXPECT_TRUE(has(junit(slowed_report()),
+                  "<testcase classname=\"tidemark.launch\" name=\"nothing was slowed on purpose\" "
+                  "time=\"0.000000\">\n      <skipped message=\"SLOWED ON PURPOSE: "
+                  "gemm.distributed.speed by 3%\"/>"));
+  EXPECT_FALSE(has(junit(assemble(example_journals(), {})), "slowed"));
 }
 
 TEST(ShowJunit, WhatDidNotRunIsAnErrorAndNoPass) {

@@ -2,28 +2,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <limits>
 #include <map>
 #include <tuple>
 
 #include "reports/store/assembly.hpp"
 #include "reports/store/report.hpp"
+#include "reports/utc.hpp"
 
 namespace tidemark {
 namespace {
 
 constexpr double kNotRead = std::numeric_limits<double>::quiet_NaN();
-
-std::string iso_utc(double unix_s) {
-  constexpr double kYear9999 = 253402300800.0;
-  if (!(unix_s >= 0 && unix_s < kYear9999)) return {};
-  const auto seconds = static_cast<std::time_t>(unix_s);
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1,
-                     utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
-}
 
 void add_launch(Assembly& made, const Gathered& all, const AssembleOptions& options) {
   constexpr std::size_t kLongestReason = 4000;  // an attribute holds less than 64 KiB
@@ -31,7 +21,7 @@ void add_launch(Assembly& made, const Gathered& all, const AssembleOptions& opti
   LaunchRow& row = made.report.launch;
   row.run_id = from.run_id;
   row.created_unix_s = from.created_unix_s;
-  row.created_utc = iso_utc(from.created_unix_s);
+  row.created_utc = utc_text(from.created_unix_s);
   row.tool_version = from.tool_version;
   row.level = from.level;
   row.device = from.device;

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
 
+#include "reports/schema/verdict_kinds.hpp"
 #include "reports/store/assembly.hpp"
 #include "reports/store/statistics.hpp"
 
@@ -26,18 +26,17 @@ struct Attempts {
 };
 
 /// Verdicts that a later pass must not hide.
-bool is_bad(Verdict verdict) {
-  constexpr std::array kBad = {Verdict::fail,      Verdict::flaky,  Verdict::hang,
-                               Verdict::crash,     Verdict::sticky, Verdict::gpu_lost,
-                               Verdict::unkillable};
-  return std::find(kBad.begin(), kBad.end(), verdict) != kBad.end();
-}
+bool stays(Verdict verdict) { return is_failure(verdict) || is_lost(verdict); }
 
-/// The attempt that a result shows: the last bad one, else the last.
+/// The attempt that a result shows: the last that lost the GPU, else the last bad one, else the
+/// last.
 const OutcomeRecord& shown_of(const Attempts& attempts) {
   const auto& all = attempts.outcomes;
+  const auto lost = std::find_if(all.rbegin(), all.rend(),
+                                 [](const auto* outcome) { return is_lost(outcome->verdict); });
+  if (lost != all.rend()) return **lost;
   const auto bad = std::find_if(all.rbegin(), all.rend(),
-                                [](const auto* outcome) { return is_bad(outcome->verdict); });
+                                [](const auto* outcome) { return stays(outcome->verdict); });
   return bad == all.rend() ? *all.back() : **bad;
 }
 
@@ -50,7 +49,7 @@ Judged judged(const Attempts& attempts, const std::string& case_name) {
   const auto& all = attempts.outcomes;
   const OutcomeRecord& shown = shown_of(attempts);
   const auto bad = std::count_if(all.begin(), all.end(),
-                                 [](const auto* outcome) { return is_bad(outcome->verdict); });
+                                 [](const auto* outcome) { return stays(outcome->verdict); });
   const bool any_pass = std::any_of(all.begin(), all.end(), [](const auto* outcome) {
     return outcome->verdict == Verdict::pass;
   });
@@ -64,7 +63,9 @@ Judged judged(const Attempts& attempts, const std::string& case_name) {
     reason = fmt::format("{} of {} attempts did not pass; attempt {}: {}", bad, all.size(),
                          shown.attempt, reason);
   }
-  return {bad > 0 && any_pass ? Verdict::flaky : shown.verdict, reason};
+  // Somebody may answer for a flaky case, and nobody for a lost GPU.
+  const bool flaky = bad > 0 && any_pass && !is_lost(shown.verdict);
+  return {flaky ? Verdict::flaky : shown.verdict, reason};
 }
 
 /// Why a pair of which nothing was heard did not run.

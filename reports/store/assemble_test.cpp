@@ -105,6 +105,15 @@ TEST(Assemble, PassAndFailOverAttemptsIsFlaky) {
             Verdict::flaky);
 }
 
+TEST(Assemble, ALostGpuIsNeverAFlakyCase) {
+  EXPECT_EQ(verdict_after({attempt(1, Verdict::gpu_lost, "Xid 79"), attempt(2, Verdict::pass, "")}),
+            Verdict::gpu_lost);
+  EXPECT_EQ(verdict_after({attempt(1, Verdict::pass, ""), attempt(2, Verdict::gpu_lost, "Xid 79")}),
+            Verdict::gpu_lost);
+  EXPECT_EQ(verdict_after({attempt(1, Verdict::unkillable, "D"), attempt(2, Verdict::fail, "x")}),
+            Verdict::unkillable);
+}
+
 TEST(Assemble, AFlakyResultShowsTheBadAttemptAndCounts) {
   const Report report = assemble(
       journals_with({attempt(1, Verdict::fail, "wrong"), attempt(2, Verdict::pass, "")}), {});

@@ -21,7 +21,7 @@ std::vector<GpuNames> names_of(const Gathered& all) {
     made[gpu.gpu] = {.uuid = gpu.uuid,
                      .serial = gpu.serial,
                      .host = host == hosts.end() ? std::string_view() : host->second,
-                     .driver = gpu.driver};
+                     .drivers = {gpu.driver}};
   }
   return made;
 }

@@ -3,9 +3,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -21,6 +25,40 @@ namespace {
 
 std::string error_text(int error) { return std::generic_category().message(error); }
 
+std::string temporary_of(const std::string& target) { return target + ".tmp."; }
+
+/// Nobody writes it any more: its process is not there (on this machine), and nobody (on any) holds
+/// it locked as a writer does.
+bool is_left_behind(const std::string& path, std::string_view pid_text) {
+  pid_t pid = 0;
+  const auto [end, error] =
+      std::from_chars(pid_text.data(), pid_text.data() + pid_text.size(), pid);
+  if (error != std::errc() || end != pid_text.data() + pid_text.size() || pid <= 0) return false;
+  if (pid != ::getpid() && (::kill(pid, 0) == 0 || errno != ESRCH)) return false;
+  const int opened = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (opened < 0) return false;
+  struct stat status {};
+  const bool free = ::fstat(opened, &status) == 0 && S_ISREG(status.st_mode) &&
+                    status.st_uid == ::geteuid() && ::flock(opened, LOCK_EX | LOCK_NB) == 0;
+  ::close(opened);
+  return free;
+}
+
+/// What a writer of the same file left that was killed: else each kill would leave one more.
+void remove_left_behind(const std::string& target) {
+  const std::filesystem::path path(target);
+  const std::string start = temporary_of(path.filename().string());
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (!name.starts_with(start)) continue;
+    const std::string_view pid = std::string_view(name).substr(start.size());
+    if (is_left_behind(at->path().string(), pid)) ::unlink(at->path().c_str());
+  }
+}
+
 void sync_folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const int opened =
@@ -34,16 +72,18 @@ void sync_folder_of(const std::string& path) {
 }  // namespace
 
 TemporaryFile::TemporaryFile(const std::string& target, std::string_view hint)
-    : target_(target), path_(fmt::format("{}.tmp.{}", target, ::getpid())), hint_(hint) {
+    : target_(target), path_(fmt::format("{}{}", temporary_of(target), ::getpid())), hint_(hint) {
   if (std::error_code error; std::filesystem::is_directory(target, error)) {
     refuse(target, "is a folder", "give the path of a file as --out");
   }
+  remove_left_behind(target);
   // Exclusive and never through a link: the name can be guessed.
   file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (file_ < 0) {
     refuse(target_, fmt::format("cannot create {}: {}", path_, error_text(errno)),
            "give an --out in a folder that can be written");
   }
+  ::flock(file_, LOCK_EX | LOCK_NB);  // says that it is being written
 }
 
 TemporaryFile::~TemporaryFile() {

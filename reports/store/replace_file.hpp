@@ -7,7 +7,8 @@
 
 namespace tidemark {
 
-/// Owns a file "<target>.tmp.<pid>" that is removed unless it gets its last name. Everything throws
+/// Owns a file "<target>.tmp.<pid>" that is removed unless it gets its last name; those of the same
+/// target that killed processes left are removed first. Everything throws
 /// ReportError with one line that begins with the target's path.
 class TemporaryFile {
  public:

@@ -1,8 +1,12 @@
 // A file is replaced in one step or not at all.
 #include "reports/store/replace_file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -46,6 +50,44 @@ TEST(ReplaceFile, AWriteThatFailsLeavesTheOldFileAlone) {
   std::signal(SIGXFSZ, SIG_DFL);
   EXPECT_EQ(content_of(folder.file("x.prom")), "old\n");
   EXPECT_EQ(files_in(folder), 1U);
+}
+
+/// The id of a process that is over.
+pid_t dead_process() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  return child;
+}
+
+TEST(ReplaceFile, WhatAKilledWriterOfTheSameFileLeftIsRemoved) {
+  const ScratchFolder folder;
+  std::ofstream(folder.file("x.h5.tmp." + std::to_string(dead_process()))) << "half";
+  std::ofstream(folder.file("x.h5.tmp." + std::to_string(::getpid()))) << "of an older container";
+  replace_file(folder.file("x.h5"), "new\n");
+  EXPECT_EQ(files_in(folder), 1U);
+}
+
+TEST(ReplaceFile, WhatIsNotALeftoverOfTheSameFileStays) {
+  const ScratchFolder folder;
+  const std::string dead = std::to_string(dead_process()), live = std::to_string(::getppid());
+  std::ofstream(folder.file("y.h5.tmp." + dead)) << "of another file";
+  std::ofstream(folder.file("x.h5.tmp." + live)) << "of a process that is there";
+  std::ofstream(folder.file("x.h5.tmp.mine")) << "of a person";
+  std::filesystem::create_directory(folder.file("x.h5.tmp." + dead));
+  replace_file(folder.file("x.h5"), "new\n");
+  EXPECT_EQ(files_in(folder), 5U);
+}
+
+TEST(ReplaceFile, WhatSomebodyHoldsLockedStays) {
+  const ScratchFolder folder;
+  const std::string other = folder.file("x.h5.tmp." + std::to_string(dead_process()));
+  std::ofstream(other) << "of another machine";
+  const int opened = ::open(other.c_str(), O_RDONLY);
+  ASSERT_EQ(::flock(opened, LOCK_EX), 0);
+  replace_file(folder.file("x.h5"), "new\n");
+  ::close(opened);
+  EXPECT_TRUE(std::filesystem::exists(other));
 }
 
 TEST(ReplaceFile, AFolderThatIsNotThereAndOneInItsPlaceAreRefused) {

@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <limits>
+
+#include "reports/utc.hpp"
 
 namespace tidemark {
 
@@ -59,12 +60,11 @@ std::vector<TimeTick> time_ticks(const AxisRange& range) {
   for (int i = 0; i <= kMost; ++i) {
     const double at = (first + i) * step;
     if (!(at <= range.high)) break;
-    const auto seconds = static_cast<std::time_t>(at);
-    std::tm utc{};
-    gmtime_r(&seconds, &utc);
-    made.push_back({at, span < 2 * kDay ? fmt::format("{:02}:{:02}", utc.tm_hour, utc.tm_min)
-                                        : fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900,
-                                                      utc.tm_mon + 1, utc.tm_mday)});
+    const std::string utc = utc_text(at);
+    if (utc.empty()) continue;
+    constexpr std::size_t kDayLength = 10, kMinuteAt = 11, kMinuteLength = 5;
+    made.push_back(
+        {at, span < 2 * kDay ? utc.substr(kMinuteAt, kMinuteLength) : utc.substr(0, kDayLength)});
   }
   return made;
 }

@@ -1,0 +1,37 @@
+// What verdicts have in common; exit codes, renderings and waivers ask here and keep no lists.
+#pragma once
+
+#include "reports/schema/verdict.hpp"
+
+namespace tidemark {
+
+/// The GPU did something wrong, and is there.
+constexpr bool is_failure(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::fail:
+    case Verdict::flaky:
+    case Verdict::hang:
+    case Verdict::crash:
+    case Verdict::sticky:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// A failure, or a pass where a strict launch waived one.
+constexpr bool is_bad(Verdict verdict) {
+  return is_failure(verdict) || verdict == Verdict::unexpected_pass;
+}
+
+/// The GPU was gone, whatever else was seen of the case.
+constexpr bool is_lost(Verdict verdict) {
+  return verdict == Verdict::gpu_lost || verdict == Verdict::unkillable;
+}
+
+/// Nothing is known though it was planned.
+constexpr bool is_lacking(Verdict verdict) {
+  return is_lost(verdict) || verdict == Verdict::tool_error || verdict == Verdict::not_run;
+}
+
+}  // namespace tidemark
