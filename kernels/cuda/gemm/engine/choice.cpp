@@ -15,40 +15,17 @@ namespace {
 constexpr TileShape kWide{.tile_m = 128, .tile_n = 256};
 constexpr TileShape kWidePair{.tile_m = 128, .tile_n = 256, .cluster_m = 2};
 constexpr TileShape kWideBeside{.tile_m = 128, .tile_n = 256, .cluster_n = 2};
-constexpr TileShape kMedium{.tile_m = 128, .tile_n = 192, .cluster_m = 2, .stages = 5, .boxes = 1};
-constexpr TileShape kTall{.tile_m = 256, .tile_n = 128};
-constexpr TileShape kTallPair{.tile_m = 256, .tile_n = 128, .cluster_m = 2};
-constexpr TileShape kTallBeside{.tile_m = 256, .tile_n = 128, .cluster_n = 2};
-constexpr TileShape kLarge{.tile_m = 256, .tile_n = 192, .cluster_m = 2, .stages = 3, .boxes = 3};
-constexpr TileShape kSquare{.tile_m = 128, .tile_n = 128, .stages = 6};
-constexpr TileShape kSquarePair{.tile_m = 128, .tile_n = 128, .cluster_m = 2, .stages = 6};
-constexpr TileShape kSquareBeside{.tile_m = 128, .tile_n = 128, .cluster_n = 2, .stages = 6};
-constexpr TileShape kFlat{.tile_m = 64, .tile_n = 256};
-constexpr TileShape kSmall{.tile_m = 64, .tile_n = 128, .stages = 8, .boxes = 1};
-constexpr TileShape kSmallPair{
-    .tile_m = 64, .tile_n = 128, .cluster_m = 2, .stages = 8, .boxes = 1};
-constexpr TileShape kNarrowBeside{
-    .tile_m = 128, .tile_n = 64, .cluster_n = 2, .stages = 8, .boxes = 1};
-constexpr TileShape kTurn112{
-    .tile_n = 112, .cluster_m = 2, .stages = 7, .boxes = 1, .in_turn = true};
-constexpr TileShape kTurn112Alone{.tile_n = 112, .stages = 7, .boxes = 1, .in_turn = true};
-constexpr TileShape kTurn120{.tile_n = 120, .cluster_m = 2, .stages = 6, .in_turn = true};
 constexpr TileShape kTurn128{.tile_n = 128, .cluster_m = 2, .stages = 6, .in_turn = true};
 constexpr TileShape kTurn128Alone{.tile_n = 128, .stages = 6, .in_turn = true};
-constexpr TileShape kTurn152{.tile_n = 152, .cluster_m = 2, .stages = 5, .in_turn = true};
 constexpr TileShape kTurn168{.tile_n = 168, .cluster_m = 2, .stages = 5, .in_turn = true};
 constexpr TileShape kTurn176{.tile_n = 176, .cluster_m = 2, .stages = 5, .in_turn = true};
-constexpr TileShape kTurn176Alone{.tile_n = 176, .stages = 5, .in_turn = true};
 constexpr TileShape kTurn184{
     .tile_n = 184, .cluster_m = 2, .stages = 5, .boxes = 1, .in_turn = true};
 constexpr TileShape kTurn192{
     .tile_n = 192, .cluster_m = 2, .stages = 5, .boxes = 1, .in_turn = true};
 constexpr TileShape kTurnSmall{
     .tile_m = 64, .tile_n = 128, .stages = 8, .boxes = 1, .in_turn = true};
-constexpr TileShape kTurnSmallPair{
-    .tile_m = 64, .tile_n = 128, .cluster_m = 2, .stages = 8, .boxes = 1, .in_turn = true};
 constexpr TileShape kSquareSplit{.tile_m = 128, .tile_n = 128, .split = 2, .stages = 6, .boxes = 1};
-constexpr TileShape kWideSplit{.tile_m = 128, .tile_n = 256, .split = 2};
 
 constexpr std::array kConfigurations = {
     EngineConfiguration{.shape = kWidePair},  // the top of the ladder
@@ -74,44 +51,19 @@ constexpr std::array kConfigurations = {
     // Other clusters and tiles.
     EngineConfiguration{.shape = kWide, .group = 16, .lead = 1, .early = true},
     EngineConfiguration{.shape = kWideBeside, .group = 16, .lead = 1, .early = true},
-    EngineConfiguration{.shape = kMedium, .lead = 2, .early = true},
-    EngineConfiguration{.shape = kTall, .lead = 1, .early = true},
-    EngineConfiguration{.shape = kTallPair, .group = 4, .lead = 1, .early = true},
-    EngineConfiguration{.shape = kTallBeside, .lead = 1, .early = true},
-    EngineConfiguration{
-        .shape = kTallBeside, .group_along_n = true, .lead = 1, .early = true, .streams_c = true},
-    EngineConfiguration{.shape = kLarge, .group = 4, .early = true},
-    EngineConfiguration{.shape = kLarge, .group = 4, .lead = 1, .early = true},
-    // For products of few tiles.
-    EngineConfiguration{.shape = kSquare, .early = true},
-    EngineConfiguration{.shape = kSquarePair, .early = true},
-    EngineConfiguration{.shape = kSquarePair, .lead = 2, .early = true},
-    EngineConfiguration{.shape = kSquareBeside, .early = true},
-    EngineConfiguration{.shape = kFlat, .early = true},
-    EngineConfiguration{.shape = kSmall, .early = true},
-    EngineConfiguration{.shape = kSmallPair, .early = true},
-    EngineConfiguration{.shape = kNarrowBeside, .early = true},
     // Warpgroups in turn.
-    EngineConfiguration{.shape = kTurn112, .early = true},
-    EngineConfiguration{.shape = kTurn112, .group = 4, .early = true, .streams_c = true},
-    EngineConfiguration{.shape = kTurn112Alone, .early = true},
-    EngineConfiguration{.shape = kTurn120, .early = true},
     EngineConfiguration{.shape = kTurn128, .early = true},
     EngineConfiguration{.shape = kTurn128, .group = 4, .early = true, .streams_c = true},
     EngineConfiguration{.shape = kTurn128Alone, .early = true},
-    EngineConfiguration{.shape = kTurn152, .early = true},
     EngineConfiguration{.shape = kTurn168, .early = true},
     EngineConfiguration{.shape = kTurn176, .early = true},
     EngineConfiguration{.shape = kTurn176, .group = 4, .early = true, .streams_c = true},
-    EngineConfiguration{.shape = kTurn176Alone, .early = true},
     EngineConfiguration{.shape = kTurn184, .early = true},
     EngineConfiguration{.shape = kTurn192, .early = true},
     EngineConfiguration{.shape = kTurn192, .group = 4, .early = true, .streams_c = true},
     EngineConfiguration{.shape = kTurnSmall, .early = true},
-    EngineConfiguration{.shape = kTurnSmallPair, .early = true},
     // K in parts.
     EngineConfiguration{.shape = kSquareSplit, .early = true},
-    EngineConfiguration{.shape = kWideSplit, .early = true},
 };
 
 struct Choice {
@@ -119,7 +71,7 @@ struct Choice {
   EngineConfiguration configuration;
 };
 
-// What did best beside cuBLASLt on one H200, both warm and rested; ci/gemm_tune measures it.
+// What did best beside cuBLASLt on one H200, at work and rested, by ci/gemm_tune.
 constexpr Choice kChoices[] = {
     {512, 512, 512, {.shape = kTurnSmall, .early = true}},
     {1024, 1024, 1024, {.shape = kTurnSmall, .early = true}},

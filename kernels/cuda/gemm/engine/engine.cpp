@@ -71,8 +71,8 @@ bool is_for(const EngineKernel& kernel, const TileShape& shape, const LocalGemm&
 }
 
 const void* kernel_for(const EngineConfiguration& configuration, const LocalGemm& gemm) {
-  for (const auto kernels : {wide_kernels(), tall_kernels(), small_kernels(), split_kernels(),
-                             turn_kernels(), general_bf16_kernels(), general_f16_kernels()})
+  for (const auto kernels : {wide_kernels(), split_kernels(), turn_kernels(),
+                             general_bf16_kernels(), general_f16_kernels()})
     for (const EngineKernel& kernel : kernels)
       if (is_for(kernel, configuration.shape, gemm)) return kernel.kernel;
   throw Error(

@@ -72,8 +72,6 @@ constexpr bool is_plain(const LocalGemm& gemm) {
 
 // All kernels there are. Each is a file of the same name.
 std::span<const EngineKernel> wide_kernels();
-std::span<const EngineKernel> tall_kernels();
-std::span<const EngineKernel> small_kernels();
 std::span<const EngineKernel> split_kernels();
 std::span<const EngineKernel> turn_kernels();
 std::span<const EngineKernel> general_bf16_kernels();

@@ -18,7 +18,6 @@
 #include "kernels/cuda/ptx/named_barrier.cuh"
 #include "kernels/cuda/ptx/stmatrix.cuh"
 #include "kernels/cuda/ptx/wgmma.cuh"
-#include "kernels/cuda/ptx/wgmma_between.cuh"
 #include "kernels/cuda/ptx/wgmma_wide.cuh"
 
 namespace tidemark {
@@ -113,19 +112,17 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
                                         std::uint32_t which, const Patience& patience) {
   namespace ptx = cuda::ptx;
   constexpr std::uint32_t kRows = warpgroup_rows(kShape);
-  constexpr std::uint32_t kColumns = warpgroup_columns(kShape);
   constexpr std::uint32_t kHigh = kRows / 64;  // wgmma, one below the other
   constexpr std::uint32_t kCount = accumulators(kShape);
   constexpr std::uint32_t kPeers = peers_of(kShape);
   using Stage = EngineStage<kShape>;
   const ClusterPlace& in = place.in_cluster;
-  const std::uint32_t own_row = warpgroups_m(kShape) > 1 ? which * kRows : 0;
-  const std::uint32_t own_column = warpgroups_n(kShape) > 1 ? which * kColumns : 0;
+  const std::uint32_t own_row = kShape.in_turn ? 0 : which * kRows;
   const std::uint32_t stages_at = shared_address(ring.stage);
   const std::uint64_t first_a =
       operand_descriptor<Operands::kAMn>(stages_at + own_row * kEngineRowBytes);
   const std::uint64_t first_b = operand_descriptor<Operands::kBMn>(
-      stages_at + static_cast<std::uint32_t>(offsetof(Stage, b)) + own_column * kEngineRowBytes);
+      stages_at + static_cast<std::uint32_t>(offsetof(Stage, b)));
   const std::uint32_t lane = threadIdx.x % 32;
   // Lane i tells peer i; one of them is this block.
   std::uint64_t* told = ring.empty;
@@ -194,7 +191,7 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
     for (std::uint32_t high = 0; high < kHigh; ++high) hold_sums(d[high]);
     release(held);
     const std::uint32_t row = (at_c.m * kShape.cluster_m + in.m) * kShape.tile_m + own_row;
-    const std::uint32_t column = (at_c.n * kShape.cluster_n + in.n) * kShape.tile_n + own_column;
+    const std::uint32_t column = (at_c.n * kShape.cluster_n + in.n) * kShape.tile_n;
     if constexpr (kShape.in_turn) at.skip(p.k_blocks);
     auto& staging = ring.staging[threadIdx.x / 32 - 4];
     if constexpr (kShape.split == 1)

@@ -14,8 +14,8 @@ namespace {
 
 std::vector<EngineKernel> all_kernels() {
   std::vector<EngineKernel> all;
-  for (const auto kernels : {wide_kernels(), tall_kernels(), small_kernels(), split_kernels(),
-                             turn_kernels(), general_bf16_kernels(), general_f16_kernels()})
+  for (const auto kernels : {wide_kernels(), split_kernels(), turn_kernels(),
+                             general_bf16_kernels(), general_f16_kernels()})
     all.insert(all.end(), kernels.begin(), kernels.end());
   return all;
 }

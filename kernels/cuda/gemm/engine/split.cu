@@ -5,8 +5,7 @@ namespace tidemark {
 
 std::span<const EngineKernel> split_kernels() {
   static const std::vector kKernels =
-      plain_kernels<TileShape{.tile_m = 128, .tile_n = 128, .split = 2, .stages = 6, .boxes = 1},
-                    TileShape{.tile_m = 128, .tile_n = 256, .split = 2}>();
+      plain_kernels<TileShape{.tile_m = 128, .tile_n = 128, .split = 2, .stages = 6, .boxes = 1}>();
   return kKernels;
 }
 

@@ -36,25 +36,12 @@ constexpr std::uint32_t blocks_of(const TileShape& shape) {
 constexpr std::uint32_t warpgroups_of_tile(const TileShape& shape) {
   return shape.in_turn ? 1 : kConsumerWarpgroups;
 }
-/// How they lie in it: one above the other, or side by side where the tile is only as high as one
-/// wgmma.
-constexpr std::uint32_t warpgroups_m(const TileShape& shape) {
-  return shape.tile_m >= 128 ? warpgroups_of_tile(shape) : 1;
-}
-constexpr std::uint32_t warpgroups_n(const TileShape& shape) {
-  return warpgroups_of_tile(shape) / warpgroups_m(shape);
-}
-/// Of C, per warpgroup.
+/// Rows of C, per warpgroup: two that share a tile lie one above the other.
 constexpr std::uint32_t warpgroup_rows(const TileShape& shape) {
-  return shape.tile_m / warpgroups_m(shape);
-}
-constexpr std::uint32_t warpgroup_columns(const TileShape& shape) {
-  return shape.tile_n / warpgroups_n(shape);
+  return shape.tile_m / warpgroups_of_tile(shape);
 }
 /// Accumulators of a thread, for 64 rows.
-constexpr std::uint32_t accumulators(const TileShape& shape) {
-  return warpgroup_columns(shape) / 2;
-}
+constexpr std::uint32_t accumulators(const TileShape& shape) { return shape.tile_n / 2; }
 
 /// What one block of the cluster loads of its tile's A and B; the others bring the rest.
 constexpr std::uint32_t slice_m(const TileShape& shape) { return shape.tile_m / shape.cluster_n; }
@@ -127,10 +114,9 @@ constexpr std::uint32_t exchanged_bytes(const TileShape& shape) {
 
 /// Whether a kernel can be made of it.
 constexpr bool is_sound(const TileShape& shape) {
-  const bool tile = shape.tile_m % 64 == 0 && shape.tile_n % 8 == 0 &&
-                    (shape.tile_m == 64 || shape.tile_m % 128 == 0);
-  bool width = false;  // what wgmma_wide.cuh and wgmma_between.cuh have
-  for (const std::uint32_t sums : {32U, 56U, 60U, 64U, 76U, 84U, 88U, 92U, 96U, 128U})
+  const bool tile = warpgroup_rows(shape) % 64 == 0 && shape.tile_n % 8 == 0;
+  bool width = false;  // what wgmma_wide.cuh has
+  for (const std::uint32_t sums : {64U, 84U, 88U, 92U, 96U, 128U})
     width = width || accumulators(shape) == sums;
   // A slice is one box of at most 256 rows. It may begin at any row: TMA swizzles by the address.
   const bool slices = shape.tile_m % shape.cluster_n == 0 && shape.tile_n % shape.cluster_m == 0 &&
@@ -138,8 +124,8 @@ constexpr bool is_sound(const TileShape& shape) {
   const bool registers =
       warpgroup_rows(shape) / 64 * accumulators(shape) + 40 <= kConsumerRegisters;
   // Shares of the columns are whole boxes of 64, and the blocks of a split have one tile only.
-  const bool parts = shape.split == 1 || (!shape.in_turn && shape.split == 2 &&
-                                          warpgroup_columns(shape) / shape.split % 64 == 0);
+  const bool parts = shape.split == 1 ||
+                     (!shape.in_turn && shape.split == 2 && shape.tile_n / shape.split % 64 == 0);
   return tile && width && slices && registers && parts && shape.boxes > 0 &&
          blocks_of(shape) <= 8 && shared_bytes(shape) <= kMostSharedBytes &&
          exchanged_bytes(shape) <= shape.stages * stage_bytes(shape);

@@ -6,20 +6,13 @@ namespace tidemark {
 
 std::span<const EngineKernel> turn_kernels() {
   static const std::vector kKernels = plain_kernels<
-      TileShape{.tile_n = 112, .cluster_m = 2, .stages = 7, .boxes = 1, .in_turn = true},
-      TileShape{.tile_n = 112, .stages = 7, .boxes = 1, .in_turn = true},
-      TileShape{.tile_n = 120, .cluster_m = 2, .stages = 6, .in_turn = true},
-      TileShape{.tile_n = 128, .cluster_m = 2, .stages = 6, .in_turn = true},
+      TileShape{.tile_m = 64, .tile_n = 128, .stages = 8, .boxes = 1, .in_turn = true},
       TileShape{.tile_n = 128, .stages = 6, .in_turn = true},
-      TileShape{.tile_n = 152, .cluster_m = 2, .stages = 5, .in_turn = true},
+      TileShape{.tile_n = 128, .cluster_m = 2, .stages = 6, .in_turn = true},
       TileShape{.tile_n = 168, .cluster_m = 2, .stages = 5, .in_turn = true},
       TileShape{.tile_n = 176, .cluster_m = 2, .stages = 5, .in_turn = true},
-      TileShape{.tile_n = 176, .stages = 5, .in_turn = true},
       TileShape{.tile_n = 184, .cluster_m = 2, .stages = 5, .boxes = 1, .in_turn = true},
-      TileShape{.tile_n = 192, .cluster_m = 2, .stages = 5, .boxes = 1, .in_turn = true},
-      TileShape{.tile_m = 64, .tile_n = 128, .stages = 8, .boxes = 1, .in_turn = true},
-      TileShape{
-          .tile_m = 64, .tile_n = 128, .cluster_m = 2, .stages = 8, .boxes = 1, .in_turn = true}>();
+      TileShape{.tile_n = 192, .cluster_m = 2, .stages = 5, .boxes = 1, .in_turn = true}>();
   return kKernels;
 }
 
