@@ -126,7 +126,8 @@ std::string command_of(const Report& report) {
   std::string made;
   for (const ProvenanceRow& row : report.provenance) {
     if (!report.text(row.key).starts_with("argument.")) continue;
-    made += (made.empty() ? "" : " ") + text_at(report, row.value);
+    if (!made.empty()) made += ' ';
+    made += text_at(report, row.value);
   }
   return made;
 }
