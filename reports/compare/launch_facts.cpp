@@ -143,7 +143,7 @@ void add_results(LaunchFacts& made, const Report& report) {
   for (const ResultRow& result : report.results) {
     const std::size_t cell = result.case_id * gpus + result.gpu_id;
     made.verdicts[cell] = result.verdict;
-    if (result.rows_run == result.rows_planned) made.descriptors[cell] = result.descriptors;
+    if (result.rows_run == result.rows_planned) made.descriptors[cell] = result.descriptor_digest;
     if (made.cases[result.case_id].starts_with("behaviour.") && result.verdict == Verdict::pass) {
       made.behaviours[{result.case_id, result.gpu_id}] = observed_in(report.text(result.notes));
     }

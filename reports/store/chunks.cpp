@@ -1,6 +1,7 @@
-// Unpacks what is stored of a dataset. In a damaged file a chunk may unpack to fewer bytes than its
-// rows have, or claim that its filters were left out; each step here gives exactly one chunk or
-// none.
+// Unpacks what is stored of a dataset, but for HDF5's shuffle (first all first bytes of the rows,
+// then all second ones, ...), which is undone where columns are copied. In a damaged file a chunk
+// may unpack to fewer bytes than its rows have, or claim that its filters were left out; each step
+// here gives exactly one chunk or none.
 #include <fmt/format.h>
 #include <zlib.h>
 
@@ -31,17 +32,6 @@ void inflate(const std::string& packed, std::string& made, std::size_t expected)
                                 reinterpret_cast<const Bytef*>(packed.data()), packed.size());
   if (status != Z_OK) bytes = 0;
   made.resize(bytes);
-}
-
-/// Undoes HDF5's shuffle: first all first bytes of the elements, then all second ones, ...
-void unshuffle(const std::string& shuffled, std::string& made, std::size_t element_bytes) {
-  const std::size_t elements = shuffled.size() / element_bytes;
-  made.assign(shuffled.size(), '\0');
-  for (std::size_t byte = 0; byte < element_bytes; ++byte) {
-    for (std::size_t i = 0; i < elements; ++i) {
-      made[i * element_bytes + byte] = shuffled[byte * elements + i];
-    }
-  }
 }
 
 Packing packing_of(const Source& source, std::string_view name, hid_t list,
@@ -85,15 +75,13 @@ bool unpack_chunk(const Source& source, const Packing& packing, hid_t dataset, h
   if (H5Dread_chunk(dataset, H5P_DEFAULT, &row, &left_out, chunk.bytes.data()) < 0) return false;
   for (std::size_t i = packing.filters.size(); i-- > 0;) {
     if ((left_out >> i & 1u) != 0) continue;
-    if (packing.filters[i] != H5Z_FILTER_SHUFFLE) {
-      inflate(chunk.bytes, chunk.other, packing.chunk_bytes());
-    } else if (i > 0) {
-      unshuffle(chunk.bytes, chunk.other, packing.element_bytes);
-    } else {
+    if (packing.filters[i] == H5Z_FILTER_SHUFFLE) {
+      if (i > 0) return false;  // what another filter made are no rows
       chunk.shuffled = true;
-      continue;
+    } else {
+      inflate(chunk.bytes, chunk.other, packing.chunk_bytes());
+      chunk.bytes.swap(chunk.other);
     }
-    chunk.bytes.swap(chunk.other);
   }
   return chunk.bytes.size() == packing.chunk_bytes();
 }

@@ -97,7 +97,8 @@ std::uint32_t check_schema(const Source& source, hid_t root) {
   if (major != kSchemaMajor) {
     source.refuse(fmt::format("is schema {}.{}; this tidemark reads {}.{}", major, minor,
                               kSchemaMajor, kSchemaMinor),
-                  "use a tidemark of the version that wrote it");
+                  major == 0 ? "make the report anew: before 1.0 the layout was not fixed"
+                             : "use a tidemark of the version that wrote it");
   }
   return minor;
 }
