@@ -3,13 +3,13 @@
 // may unpack to fewer bytes than its rows have, or claim that its filters were left out; each step
 // here gives exactly one chunk or none.
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <bit>
 #include <vector>
 
 #include "reports/store/dataset.hpp"
+#include "reports/store/inflate.hpp"
 
 namespace tidemark {
 namespace {
@@ -23,16 +23,6 @@ struct Packing {
 
   std::size_t chunk_bytes() const { return element_bytes * chunk_rows; }
 };
-
-/// Fills `made` with what the bytes unpack to; empties it when that is not as much as expected.
-void inflate(const std::string& packed, std::string& made, std::size_t expected) {
-  made.resize(expected);
-  uLongf bytes = expected;
-  const int status = uncompress(reinterpret_cast<Bytef*>(made.data()), &bytes,
-                                reinterpret_cast<const Bytef*>(packed.data()), packed.size());
-  if (status != Z_OK) bytes = 0;
-  made.resize(bytes);
-}
 
 Packing packing_of(const Source& source, std::string_view name, hid_t list,
                    std::size_t element_bytes) {
