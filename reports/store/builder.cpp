@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <memory>
 #include <utility>
 
 #include "reports/store/each_table.hpp"
@@ -16,10 +17,8 @@ namespace {
 /// filling them. Where the system has no larger ones to give, nothing is lost.
 void ask_for_large_pages(void* start, std::size_t bytes) {
   constexpr std::size_t kLargePage = 2u << 20, kPage = 4096;
-  if (bytes < 2 * kLargePage) return;
-  const auto first = (reinterpret_cast<std::uintptr_t>(start) + kPage - 1) / kPage * kPage;
-  const auto end = (reinterpret_cast<std::uintptr_t>(start) + bytes) / kPage * kPage;
-  ::madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+  if (bytes < 2 * kLargePage || std::align(kPage, kPage, start, bytes) == nullptr) return;
+  ::madvise(start, bytes / kPage * kPage, MADV_HUGEPAGE);
 }
 
 }  // namespace
