@@ -95,6 +95,9 @@ LaunchRecord launch_record(const RunOptions& options, const Plan& plan, const Me
   const BuildVersion build = build_version();
   return {.rank = mesh.rank(),
           .run_id = opening.head.run_id,
+          .series_id = opening.series_id,
+          .launch = opening.number,
+          .launches = options.launches,
           .created_unix_s = opening.head.created_unix_s,
           .tool_version = std::string(build.version),
           .git_hash = std::string(build.git_hash),
@@ -272,10 +275,11 @@ ExitCode run_opened(const RunOptions& options, std::uint32_t number, const Plan&
   return close_launch(state, opening, trouble, reporter);
 }
 
-/// Launch `number` of the command, from the opening to the agreed code.
+/// Launch `number` of the command, from the opening to the agreed code. `series_id` is empty until
+/// the first launch gives it its own.
 ExitCode run_one(const RunOptions& options, std::uint32_t number, const Plan& plan, Mesh& mesh,
-                 StopWatch& stop, ReporterProcess* reporter) {
-  const std::optional<Opening> opening = open_launch(options, number, mesh, stop);
+                 StopWatch& stop, ReporterProcess* reporter, std::string& series_id) {
+  std::optional<Opening> opening = open_launch(options, number, mesh, stop);
   if (!opening) {
     if (mesh.rank() == 0) {
       fmt::print(stderr, "tidemark: {} before anything ran; there is no report{}\n",
@@ -283,6 +287,9 @@ ExitCode run_one(const RunOptions& options, std::uint32_t number, const Plan& pl
     }
     return ExitCode::incomplete;
   }
+  if (series_id.empty()) series_id = opening->head.run_id;
+  opening->series_id = series_id;
+  opening->number = number;
   check_row(options, {.level = options.level,
                       .device = opening->assignment.kind,
                       .ranks = static_cast<std::uint32_t>(opening->places.size())});
@@ -295,8 +302,9 @@ ExitCode run_series(const RunOptions& options, const Plan& plan, Mesh& mesh, Sto
                     ReporterProcess* reporter) {
   std::vector<ExitCode> codes;
   std::vector<std::string> reports;
+  std::string series_id;
   for (std::uint32_t number = 1; number <= options.launches; ++number) {
-    codes.push_back(run_one(options, number, plan, mesh, stop, reporter));
+    codes.push_back(run_one(options, number, plan, mesh, stop, reporter, series_id));
     reports.push_back(report_name(options.out, number, options.launches));
     if (options.launches == 1 || all_go_on(mesh, stop)) continue;
     codes.push_back(ExitCode::incomplete);

@@ -27,6 +27,10 @@ TEST(Launches, each_leave_a_report_of_their_own) {
                                          read_report(place.file("r-2.h5")).launch.run_id,
                                          read_report(place.file("r-3.h5")).launch.run_id};
   EXPECT_EQ(run_ids.size(), 3U);
+  const LaunchRow third = read_report(place.file("r-3.h5")).launch;
+  EXPECT_EQ(third.series_id, read_report(place.file("r-1.h5")).launch.run_id);
+  EXPECT_EQ(third.launch, 3U);
+  EXPECT_EQ(third.launches, 3U);
   EXPECT_NE(ran.out.find("launch 2 of 3"), std::string::npos) << ran.out;
 }
 

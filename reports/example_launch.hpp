@@ -11,6 +11,9 @@ namespace tidemark {
 inline LaunchRecord example_launch(std::uint32_t rank) {
   return {.rank = rank,
           .run_id = "3f1c0000-0000-4000-8000-000000000001",
+          .series_id = "3f1c0000-0000-4000-8000-000000000000",
+          .launch = 2,
+          .launches = 5,
           .created_unix_s = 1788220800.25,
           .tool_version = "0.1.0",
           .git_hash = "0123456789ab",
@@ -72,6 +75,8 @@ inline GpuRecord example_gpu(std::uint32_t gpu) {
   record.sm_count = 132;
   record.memory_bytes = 150754820096;
   record.nvml = true;
+  record.nvlinks_up = 17;
+  record.nvlinks_up_mask = 0x3fffd;  // all of 18 but the second
   record.ecc_enabled = 1;
   record.power_limit_w = 700;
   return record;

@@ -180,11 +180,13 @@ void Nvml::describe_settings(NvmlDevice device, GpuRecord& record) const {
 }
 
 void Nvml::describe_health(NvmlDevice device, GpuRecord& record) const {
-  record.nvlinks_up = 0;
+  record.nvlinks_up = record.nvlinks_up_mask = 0;
   for (unsigned link = 0; link < kMostNvlinks; ++link) {
     unsigned active = 0;
-    if (call("nvmlDeviceGetNvLinkState", device, link, &active) == kSuccess && active == kEnabled)
+    if (call("nvmlDeviceGetNvLinkState", device, link, &active) == kSuccess && active == kEnabled) {
       ++record.nvlinks_up;
+      record.nvlinks_up_mask |= 1U << link;
+    }
   }
   const auto errors = [&](unsigned type) {
     U64 count = 0;

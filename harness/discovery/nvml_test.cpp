@@ -45,6 +45,7 @@ TEST(Nvml, describes_a_gpu) {
   EXPECT_EQ(record.app_memory_mhz, 3201U);
   EXPECT_EQ(record.max_sm_mhz, 1980U);
   EXPECT_EQ(record.nvlinks_up, 4U);
+  EXPECT_EQ(record.nvlinks_up_mask, 0xfU);
   EXPECT_EQ(record.ecc_corrected, 5'000'000'000U);
   EXPECT_EQ(record.ecc_uncorrected, 2U);
   EXPECT_EQ(record.remapped_rows_pending, 1U);

@@ -30,6 +30,8 @@ struct Opening {
   Assignment assignment;
   std::vector<SlotPlace> places;  // of all slots, in rank order
   std::uint32_t nodes = 1;
+  std::string series_id = {};  // run_id of the first launch of the command
+  std::uint32_t number = 1;    // which of that command's launches this is
 };
 
 /// Meets all ranks. Nothing when the launch was stopped meanwhile. Throws the same on every rank:

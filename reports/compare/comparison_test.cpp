@@ -177,15 +177,15 @@ TEST(Compare, AnIncompleteReportIsAFinding) {
 
 TEST(Compare, TensorMapsThatChangeUnderOneSeedAreAChange) {
   std::vector<Report> base = side(false), fresh = side(true);
-  for (Report& report : base) result_of(report, 1, 0).descriptors = 7;
-  for (Report& report : fresh) result_of(report, 1, 0).descriptors = 8;
+  for (Report& report : base) result_of(report, 1, 0).descriptor_digest = 7;
+  for (Report& report : fresh) result_of(report, 1, 0).descriptor_digest = 8;
   EXPECT_TRUE(findings_of(held(base, fresh)).contains("descriptors_changed"));
 }
 
 TEST(Compare, TensorMapsOfAnotherSeedAreNotJudged) {
   std::vector<Report> base = side(false, {}, 1), fresh = side(true, {}, 1);
-  result_of(base[0], 1, 0).descriptors = 7;
-  result_of(fresh[0], 1, 0).descriptors = 8;
+  result_of(base[0], 1, 0).descriptor_digest = 7;
+  result_of(fresh[0], 1, 0).descriptor_digest = 8;
   fresh[0].launch.seed = 99;
   const Comparison made = held(base, fresh);
   EXPECT_FALSE(findings_of(made).contains("descriptors_changed"));

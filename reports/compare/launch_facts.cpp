@@ -148,7 +148,7 @@ void add_results(LaunchFacts& made, const Report& report) {
     if (result.verdict == Verdict::waived) {
       made.waived_by_launch[cell] = verdict_before_waiver(report.text(result.reason));
     }
-    if (result.rows_run == result.rows_planned) made.descriptors[cell] = result.descriptors;
+    if (result.rows_run == result.rows_planned) made.descriptors[cell] = result.descriptor_digest;
     if (made.cases[result.case_id].starts_with("behaviour.") && result.verdict == Verdict::pass) {
       made.behaviours[{result.case_id, result.gpu_id}] = observed_in(report.text(result.notes));
     }

@@ -210,7 +210,7 @@ std::vector<double> spreads_of_launches(const LaunchMatrix& matrix) {
   return spreads;
 }
 
-std::vector<double> false_discovery_rates(std::span<const double> p) {
+std::vector<double> false_discovery_rates(std::span<const double> p, std::size_t tests) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < p.size(); ++i) {
     if (!std::isnan(p[i])) order.push_back(i);
@@ -218,9 +218,10 @@ std::vector<double> false_discovery_rates(std::span<const double> p) {
   std::sort(order.begin(), order.end(), [&](auto a, auto b) { return p[a] < p[b]; });
   std::vector<double> q(p.size(), kNothing);
   double least = 1;
+  const auto all = static_cast<double>(std::max(tests, order.size()));
   for (std::size_t rank = order.size(); rank > 0; --rank) {
     const std::size_t i = order[rank - 1];
-    least = std::min(least, p[i] * static_cast<double>(order.size()) / static_cast<double>(rank));
+    least = std::min(least, p[i] * all / static_cast<double>(rank));
     q[i] = least;
   }
   return q;

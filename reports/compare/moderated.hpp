@@ -64,7 +64,9 @@ std::vector<double> spreads_of_launches(const LaunchMatrix& matrix);
 /// and finds most.
 inline constexpr double kPriorDegrees = 4;
 
-/// Benjamini and Hochberg's q values; NaN stays NaN and does not count.
-std::vector<double> false_discovery_rates(std::span<const double> p);
+/// Benjamini and Hochberg's q values; NaN stays NaN and does not count. Where only the least of
+/// many p were worked out, `tests` says how many there are: q values below the least p left out
+/// hold.
+std::vector<double> false_discovery_rates(std::span<const double> p, std::size_t tests = 0);
 
 }  // namespace tidemark

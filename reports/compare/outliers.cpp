@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "reports/compare/moderated.hpp"
@@ -34,7 +35,8 @@ struct Row {
 
 /// One peer of one row.
 struct Judged {
-  double distance = kNothing, z = 0, q = kNothing;
+  double distance = kNothing, z = 0;
+  double q = kNothing;  // NaN: above every bound that is asked about
 
   bool apart(double floor, double false_discovery) const {
     return std::abs(distance) >= floor && q < false_discovery;
@@ -43,6 +45,8 @@ struct Judged {
 
 void estimate(Row& row) {
   std::vector<double> known, distances;
+  known.reserve(row.values.size());
+  distances.reserve(row.values.size());
   std::copy_if(row.values.begin(), row.values.end(), std::back_inserter(known),
                [](double value) { return !std::isnan(value); });
   if (known.size() < kFewestPeers) return;
@@ -50,7 +54,7 @@ void estimate(Row& row) {
   for (const double value : known) distances.push_back(std::abs(value - row.middle));
   const auto n = static_cast<double>(known.size());
   // The MAD of few values is too small by about this much.
-  row.spread = 1.4826 * n / (n - 0.8) * median_of(std::move(distances));
+  row.spread = 1.4826 * n / (n - 0.8) * median_of(distances);
   row.degrees = kMadEfficiency * (n - 1);
 }
 
@@ -61,7 +65,7 @@ void moderate(std::vector<Row>& rows) {
     if (row.degrees > 0) variances.push_back(row.spread * row.spread);
   }
   if (variances.size() < kFewestRowsForShift) return;
-  const double common = median_of(std::move(variances));
+  const double common = median_of(variances);
   for (Row& row : rows) {
     if (!(row.degrees > 0)) continue;
     const double own = row.spread * row.spread;
@@ -71,27 +75,49 @@ void moderate(std::vector<Row>& rows) {
   }
 }
 
-/// Every peer of every row; Benjamini-Hochberg over all of them.
+/// Below it a z has a p above `bound`; remembered, as most rows have the same degrees.
+class LeastZ {
+ public:
+  explicit LeastZ(double bound) : bound_(bound) {}
+  double of(double degrees) {
+    const auto [at, is_new] = known_.try_emplace(degrees);
+    // A little less, so that rounding leaves nothing out.
+    if (is_new) at->second = degrees > 0 ? 0.999 * student_upper(bound_ / 2, degrees) : 0;
+    return at->second;
+  }
+
+ private:
+  double bound_;
+  std::map<double, double> known_;
+};
+
+/// Every peer of every row; Benjamini-Hochberg over all of them. A q is never below its p, and of
+/// two million peers few have a p that a bound could let pass: only those are looked at.
 std::vector<std::vector<Judged>> judged(std::vector<Row> rows, const OutlierPolicy& policy) {
   // Where all peers but one are equal there is no spread; what cannot matter stands in for it.
   const double least_spread = policy.floor / 10;
+  LeastZ least_z(std::max(policy.false_discovery, policy.coarse_false_discovery));
   for (Row& row : rows) estimate(row);
   moderate(rows);
   std::vector<std::vector<Judged>> made;
   std::vector<double> p;
+  std::vector<Judged*> asked;
+  std::size_t all = 0;
   for (const Row& row : rows) {
     std::vector<Judged>& peers = made.emplace_back(row.values.size());
+    const double far = least_z.of(row.degrees), spread = std::max(row.spread, least_spread);
     for (std::size_t i = 0; i < peers.size(); ++i) {
       peers[i].distance = row.values[i] - row.middle;
-      peers[i].z = peers[i].distance / std::max(row.spread, least_spread);
+      peers[i].z = peers[i].distance / spread;
+      if (std::isnan(peers[i].z) || !(row.degrees > 0)) continue;
+      ++all;
+      if (std::abs(peers[i].z) < far) continue;
+      asked.push_back(&peers[i]);
       p.push_back(student_two_sided(peers[i].z, row.degrees));
     }
   }
-  const std::vector<double> q = false_discovery_rates(p);
-  std::size_t at = 0;
-  for (auto& peers : made) {
-    for (Judged& one : peers) one.q = q[at++];
-  }
+  const std::vector<double> q = false_discovery_rates(p, all);
+  for (std::size_t i = 0; i < q.size(); ++i) asked[i]->q = q[i];
   return made;
 }
 
@@ -131,6 +157,7 @@ std::vector<Model> models_of(const LaunchFacts& facts) {
     place_nodes(model, facts);
     for (const SeriesOfLaunch& series : facts.series) {
       Row row;
+      row.values.reserve(model.gpus.size());
       std::size_t known = 0;
       for (const std::uint32_t gpu : model.gpus) {
         const double sign = series.higher_is_better ? 1 : -1;
@@ -149,15 +176,17 @@ std::vector<Model> models_of(const LaunchFacts& facts) {
 /// By row, the median over each node's GPUs: one odd GPU is none of its node's.
 std::vector<Row> node_rows(const Model& model) {
   std::vector<Row> made;
+  std::vector<std::vector<double>> values(model.nodes.size());
   for (const Row& row : model.rows) {
-    std::vector<std::vector<double>> values(model.nodes.size());
+    for (std::vector<double>& of_node : values) of_node.clear();
     for (std::size_t i = 0; i < row.values.size(); ++i) {
       if (model.node_of[i] == model.nodes.size() || std::isnan(row.values[i])) continue;
       values[model.node_of[i]].push_back(row.values[i]);
     }
     Row& medians = made.emplace_back();
+    medians.values.reserve(values.size());
     for (std::vector<double>& of_node : values) {
-      medians.values.push_back(of_node.size() < 2 ? kNothing : median_of(std::move(of_node)));
+      medians.values.push_back(of_node.size() < 2 ? kNothing : median_of(of_node));
     }
   }
   return made;
@@ -195,13 +224,14 @@ std::vector<Judged> together_of(const Model& model, const std::vector<std::vecto
                                 const OutlierPolicy& policy) {
   if (model.rows.size() < kFewestRowsForShift) return {};
   Row row;
+  std::vector<double> distances;
   for (std::size_t i = 0; i < model.gpus.size(); ++i) {
-    std::vector<double> distances;
+    distances.clear();
     for (const auto& peers : gpus) {
       if (!std::isnan(peers[i].distance)) distances.push_back(peers[i].distance);
     }
     const bool enough = distances.size() >= kFewestRowsForShift;
-    row.values.push_back(enough ? median_of(std::move(distances)) : kNothing);
+    row.values.push_back(enough ? median_of(distances) : kNothing);
   }
   return judged({row}, policy).front();
 }

@@ -123,7 +123,8 @@ std::string command_of(const Report& report) {
   std::string made;
   for (const ProvenanceRow& row : report.provenance) {
     if (!report.text(row.key).starts_with("argument.")) continue;
-    made += (made.empty() ? "" : " ") + text_at(report, row.value);
+    if (!made.empty()) made += ' ';
+    made += text_at(report, row.value);
   }
   return made;
 }
@@ -305,9 +306,10 @@ std::string ocp_of(const Report& report) {
   }
   add_steps(made, report);
   for (const EventRow& event : report.events) {
-    const std::string text = fmt::format(
-        "{} {} on {}: {}", text_at(report, event.source), event.code,
-        event.gpu < 0 ? "no GPU" : fmt::format("GPU {}", event.gpu), text_at(report, event.text));
+    const std::string text =
+        fmt::format("{} {} on {}: {}", text_at(report, event.source), event.code,
+                    event.gpu_id == kNoRow ? "no GPU" : fmt::format("GPU {}", event.gpu_id),
+                    text_at(report, event.text));
     made.run({{"log", {{"severity", "WARNING"}, {"message", text}}}}, event.at_unix_s);
   }
   if (!report.launch.complete) {

@@ -4,9 +4,13 @@
 
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "reports/golden/launches.hpp"
+#include "reports/schema/describe.hpp"
 #include "reports/store/image.hpp"
 
 namespace tidemark {
@@ -58,6 +62,62 @@ TEST(GoldenReport, IsWrittenAgainAsTheSameBytes) {
   for (const GoldenLaunch& golden : kGoldenLaunches) {
     EXPECT_EQ(image_of(report_of(golden), "golden"), bytes_of_file(golden.file))
         << golden.file << ": " << kMakeAnew;
+  }
+}
+
+TEST(GoldenReport, OfANewerMinorVersionReadsWithoutWhatIsNew) {
+  EXPECT_TRUE(same_rows(read_report(path_of(kNewerMinor)), report_of(kGoldenLaunches[0])))
+      << kMakeAnew;
+}
+
+TEST(GoldenReport, OfANewerMinorVersionIsWrittenAgainAsTheSameBytes) {
+  EXPECT_EQ(image_of_newer_minor(), bytes_of_file(kNewerMinor)) << kMakeAnew;
+}
+
+TEST(GoldenReport, OfANewerMajorVersionWouldBeRefused) {
+  const std::string image =
+      image_of_another_version(report_of(kGoldenLaunches[0]), kSchemaMajor + 1, 0);
+  try {
+    report_of(image, "newer");
+    FAIL() << "no error";
+  } catch (const ReportError& error) {
+    EXPECT_STREQ(error.what(),
+                 "newer: is schema 2.0; this tidemark reads 1.0; use a tidemark of the version "
+                 "that wrote it");
+  }
+}
+
+using Json = nlohmann::json;
+
+/// What readers rely on: by table and column, type, size, unit and reference.
+std::map<std::string, Json> promises_of(const Json& schema) {
+  std::map<std::string, Json> made;
+  for (const Json& attribute : schema.at("attributes")) {
+    made["/" + attribute.at("name").get<std::string>()] = attribute.at("type");
+  }
+  for (const Json& table : schema.at("tables")) {
+    for (const Json& column : table.at("columns")) {
+      const std::string name =
+          table.at("name").get<std::string>() + "." + column.at("name").get<std::string>();
+      made[name] = {column.at("type"), column.at("count"), column.at("unit"),
+                    column.at("refers_to"), column.at("none_allowed")};
+    }
+  }
+  made["verdicts"] = schema.at("verdicts");
+  return made;
+}
+
+TEST(GoldenSchema, NothingOfVersion1_0IsGoneOrOfAnotherType) {
+  std::ifstream file(path_of("schema-1.0.json"));
+  const auto then = promises_of(Json::parse(file));
+  const auto now = promises_of(Json::parse(schema_json()));
+  EXPECT_GT(then.size(), 100U);
+  for (const auto& [name, promise] : then) {
+    ASSERT_TRUE(now.contains(name)) << name << " is gone: that needs a new major version";
+    EXPECT_EQ(now.at(name), promise) << name << " is another: that needs a new major version";
+  }
+  if (kSchemaMajor == 1 && kSchemaMinor == 0) {
+    EXPECT_EQ(now.size(), then.size()) << "something is new: that needs a new minor version";
   }
 }
 

@@ -1,4 +1,5 @@
-// The launches that the reports in this folder are of: whole, ended early, and without results.
+// The launches that the reports in this folder are of: whole, ended early, and without results; and
+// the first of them as the next version of the schema may write it.
 #pragma once
 
 #include <array>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "reports/example_launch.hpp"
+#include "reports/store/newer_report.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark {
@@ -45,6 +47,12 @@ inline constexpr std::array<GoldenLaunch, 3> kGoldenLaunches = {{
 inline Report report_of(const GoldenLaunch& golden) {
   return assemble(golden.journals(),
                   {.anonymise = false, .incomplete_reason = std::string(golden.incomplete_reason)});
+}
+
+inline constexpr std::string_view kNewerMinor = "newer_minor.h5";
+
+inline std::string image_of_newer_minor() {
+  return image_of_another_version(report_of(kGoldenLaunches[0]), kSchemaMajor, kSchemaMinor + 1);
 }
 
 }  // namespace tidemark

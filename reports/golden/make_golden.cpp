@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <string>
 
 #include "reports/golden/launches.hpp"
@@ -18,6 +19,11 @@ int main(int argc, char** argv) {
       tidemark::write_report(tidemark::report_of(golden), path);
       fmt::print("{}\n", path);
     }
+    const std::string path = fmt::format("{}/{}", argv[1], tidemark::kNewerMinor);
+    std::ofstream file(path, std::ios::binary);
+    file << tidemark::image_of_newer_minor();
+    if (!file.flush()) throw tidemark::ReportError(path + ": cannot be written");
+    fmt::print("{}\n", path);
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "make_golden: {}\n", error.what());

@@ -34,7 +34,8 @@ void fields(Io& io, Is<PlannedCase> auto& r) {
 
 template <class Io>
 void fields(Io& io, Is<LaunchRecord> auto& r) {
-  io("rank", r.rank), io("run_id", r.run_id), io("created_unix_s", r.created_unix_s);
+  io("rank", r.rank), io("run_id", r.run_id), io("series_id", r.series_id);
+  io("launch", r.launch), io("launches", r.launches), io("created_unix_s", r.created_unix_s);
   io("tool_version", r.tool_version), io("git_hash", r.git_hash);
   io("kernels_tree", r.kernels_tree), io("suite_tree", r.suite_tree), io("nvcc", r.nvcc);
   io("compiler", r.compiler), io("level", r.level), io("device", r.device), io("seed", r.seed);
@@ -61,6 +62,7 @@ void fields(Io& io, Is<GpuRecord> auto& r) {
   io("power_limit_w", r.power_limit_w), io("default_power_limit_w", r.default_power_limit_w);
   io("app_sm_mhz", r.app_sm_mhz), io("app_memory_mhz", r.app_memory_mhz);
   io("max_sm_mhz", r.max_sm_mhz), io("nvlinks_up", r.nvlinks_up);
+  io("nvlinks_up_mask", r.nvlinks_up_mask);
   io("ecc_corrected", r.ecc_corrected), io("ecc_uncorrected", r.ecc_uncorrected);
   io("remapped_rows_pending", r.remapped_rows_pending);
 }

@@ -27,7 +27,9 @@ struct PlannedCase {
 /// once for each GPU of the launch.
 struct LaunchRecord {
   std::uint32_t rank = 0;
-  std::string run_id;  // UUIDv4
+  std::string run_id;                      // UUIDv4
+  std::string series_id;                   // run_id of the first launch of the same command
+  std::uint32_t launch = 1, launches = 1;  // which of that command's, from 1
   double created_unix_s = 0;
   std::string tool_version, git_hash, kernels_tree, suite_tree, nvcc, compiler;
   std::string level, device;  // device: "cuda" or "virtual"
@@ -59,7 +61,7 @@ struct GpuRecord {
   std::int32_t ecc_enabled = -1, mig_enabled = -1, persistence = -1;  // -1: unknown
   double power_limit_w = 0, default_power_limit_w = 0;
   std::uint32_t app_sm_mhz = 0, app_memory_mhz = 0, max_sm_mhz = 0;
-  std::uint32_t nvlinks_up = 0;
+  std::uint32_t nvlinks_up = 0, nvlinks_up_mask = 0;
   std::uint64_t ecc_corrected = 0, ecc_uncorrected = 0;  // volatile counters when the launch began
   std::uint32_t remapped_rows_pending = 0;
 };

@@ -20,7 +20,8 @@ std::vector<std::string> launch_fields(const Chronicle& all) {
         for_csv(launch.path), launch.is_virtual ? "VIRTUAL" : for_csv(launch.device),
         for_csv(launch.level), launch.incomplete_reason.empty() ? "complete" : "incomplete"));
     for (const char* name : {"driver", "git_hash", "kernels_tree", "suite_tree"}) {
-      made.back() += "," + for_csv(setup_value(all, i, name));
+      made.back() += ',';
+      made.back() += for_csv(setup_value(all, i, name));
     }
   }
   return made;

@@ -143,11 +143,11 @@ void put_events(Page& page, const Report& report, const ShowOptions& options) {
   for (std::size_t i = 0; i < shown; ++i) {
     const EventRow& event = report.events[i];
     put(page,
-        fmt::format(
-            "event at {:+.1f} s: {} {}{}: {}", event.at_unix_s - report.launch.created_unix_s,
-            report.text(event.source), event.code,
-            event.gpu < 0 ? "" : " on " + place_of(report, static_cast<std::uint32_t>(event.gpu)),
-            report.text(event.text)),
+        fmt::format("event at {:+.1f} s: {} {}{}: {}",
+                    event.at_unix_s - report.launch.created_unix_s, report.text(event.source),
+                    event.code,
+                    event.gpu_id == kNoRow ? "" : " on " + place_of(report, event.gpu_id),
+                    report.text(event.text)),
         6);
   }
   put_left_out(page, report.events.size() - shown, "event");
@@ -157,7 +157,10 @@ void put_origin(Page& page, const Report& report, const ShowOptions& options) {
   const LaunchRow& launch = report.launch;
   put(page, "");
   put(page,
-      fmt::format("run {}  {}{}", launch.run_id, known(launch.created_utc),
+      fmt::format("run {}  {}{}{}", launch.run_id, known(launch.created_utc),
+                  launch.launches > 1
+                      ? fmt::format("  launch {} of {}", launch.launch, launch.launches)
+                      : "",
                   launch.anonymised ? "  (anonymised: names are hashes)" : ""),
       2);
   put(page,
@@ -186,6 +189,7 @@ std::vector<Fact> facts_of(const Report& report) {
   const LaunchRow& launch = report.launch;
   std::vector<Fact> made = {
       {"run", launch.run_id},
+      {"launch", fmt::format("{} of {}", launch.launch, launch.launches)},
       {"created", known(launch.created_utc)},
       {"level", launch.level},
       {"seed", fmt::format("{:#x}", launch.seed)},

@@ -329,7 +329,7 @@ TEST(Show, LongListsAreCappedUnlessAllIsAskedFor) {
     report.results.back().reason = first + i;
     report.results.back().notes = first + i;
     report.nodes.push_back(report.nodes[0]);
-    report.events.push_back({.gpu = -1, .source = first, .text = first});
+    report.events.push_back({.source = first, .text = first});
   }
   for (int i = 0; i < 3; ++i) report.miscompares.push_back(report.miscompares[0]);
   const std::string capped = show(report, {}), all = show(report, {.all = true});

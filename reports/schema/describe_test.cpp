@@ -11,12 +11,14 @@ namespace tidemark {
 namespace {
 
 TEST(SchemaText, BeginsWithFormatAndVersion) {
-  EXPECT_TRUE(schema_text().starts_with("tidemark-report 0.1\n"));
+  EXPECT_TRUE(schema_text().starts_with("tidemark-report 1.0\n"));
 }
 
 TEST(SchemaText, TellsTypeReferenceUnitAndMeaningOfAColumn) {
   const std::string text = schema_text();
-  EXPECT_NE(text.find("  seconds           f64             duration [s]\n"), std::string::npos)
+  EXPECT_NE(
+      text.find("  seconds            f64             duration; NaN when no attempt ended [s]\n"),
+      std::string::npos)
       << text;
   EXPECT_NE(text.find("  uuid                   text[48]        UUID of the GPU\n"),
             std::string::npos)
@@ -47,11 +49,11 @@ TEST(SchemaJson, HoldsEveryColumnOfEveryTable) {
 
 TEST(SchemaJson, HoldsEveryRootAttributeWithItsType) {
   const nlohmann::json json = nlohmann::json::parse(schema_json());
-  ASSERT_EQ(json.at("attributes").size(), 15U);
-  EXPECT_EQ(json.at("attributes").at(6),
+  ASSERT_EQ(json.at("attributes").size(), 18U);
+  EXPECT_EQ(json.at("attributes").at(9),
             (nlohmann::json{{"name", "seed"}, {"type", "u64"}, {"meaning", "of the launch"}}));
-  EXPECT_EQ(json.at("major"), 0);
-  EXPECT_EQ(json.at("minor"), 1);
+  EXPECT_EQ(json.at("major"), 1);
+  EXPECT_EQ(json.at("minor"), 0);
 }
 
 }  // namespace

@@ -173,6 +173,7 @@ const Table& table_of<GpuRow>() {
        column(&R::app_memory_mhz, "app_memory_mhz", "MHz", "application clock of the memory"),
        column(&R::max_sm_mhz, "max_sm_mhz", "MHz", "highest clock of the SMs"),
        column(&R::nvlinks_up, "nvlinks_up", "", "NVLinks that are up"),
+       column(&R::nvlinks_up_mask, "nvlinks_up_mask", "", "bit i: NVLink i is up"),
        column(&R::ecc_corrected, "ecc_corrected", "", "volatile count when the launch began"),
        column(&R::ecc_uncorrected, "ecc_uncorrected", "", "volatile count when the launch began"),
        column(&R::remapped_rows_pending, "remapped_rows_pending", "",
@@ -209,13 +210,15 @@ const Table& table_of<ResultRow>() {
        column(&R::rows_planned, "rows_planned", "", "parameter sets of the case"),
        column(&R::rows_run, "rows_run", "", "parameter sets that ran"),
        column(&R::rows_failed, "rows_failed", "", "parameter sets that failed"),
-       column(&R::start_unix_s, "start_unix_s", "s", "start, since 1970-01-01 UTC"),
-       column(&R::seconds, "seconds", "s", "duration"),
+       column(&R::start_unix_s, "start_unix_s", "s",
+              "start, since 1970-01-01 UTC; NaN when no attempt ended"),
+       column(&R::seconds, "seconds", "s", "duration; NaN when no attempt ended"),
        column(&R::cuda_error, "cuda_error", "", "cudaError_t, 0 for none"),
        column(&R::signal, "signal", "", "signal that ended the worker, 0 for none"),
        column(&R::exit_code, "exit_code", "", "exit code of the worker"),
        column(&R::seed, "seed", "", "seed of the case"),
-       column(&R::descriptors, "descriptors", "", "FNV-1a 64 over its tensor maps, 0 without any"),
+       column(&R::descriptor_digest, "descriptor_digest", "",
+              "FNV-1a 64 over its tensor maps, 0 without any"),
        text(&R::reason, "reason", "why it is no pass"),
        text(&R::replay, "replay", "command line that runs it again"),
        text(&R::notes, "notes", "remarks, one a line"),
@@ -267,18 +270,19 @@ const Table& table_of<MetricRow>() {
 template <>
 const Table& table_of<SampleRow>() {
   using R = SampleRow;
-  static const Table made =
-      table<R>("samples", "every timed sample, with the sensor reading nearest to it",
-               {reference(&R::metric_id, "metric_id", "metrics", "the metric it belongs to"),
-                column(&R::value, "value", "", "in the metric's unit"),
-                column(&R::seconds, "seconds", "s", "duration of the sample"),
-                column(&R::at_unix_s, "at_unix_s", "s", "of the reading, since 1970-01-01 UTC"),
-                column(&R::sm_mhz, "sm_mhz", "MHz", "clock of the SMs, NaN when not read"),
-                column(&R::memory_mhz, "memory_mhz", "MHz", "clock of the memory"),
-                column(&R::power_w, "power_w", "W", "power"),
-                column(&R::temperature_c, "temperature_c", "C", "temperature"),
-                column(&R::utilisation, "utilisation", "%", "busy share"),
-                column(&R::throttle_reasons, "throttle_reasons", "", "NVML bits")});
+  static const Table made = table<R>(
+      "samples", "every timed sample, with the sensor reading nearest to it",
+      {reference(&R::metric_id, "metric_id", "metrics", "the metric it belongs to"),
+       column(&R::value, "value", "", "in the metric's unit"),
+       column(&R::seconds, "seconds", "s", "duration of the sample"),
+       column(&R::at_unix_s, "at_unix_s", "s",
+              "when it was taken, since 1970-01-01 UTC; NaN when not known"),
+       column(&R::sm_mhz, "sm_mhz", "MHz", "clock of the SMs, NaN when not read"),
+       column(&R::memory_mhz, "memory_mhz", "MHz", "clock of the memory"),
+       column(&R::power_w, "power_w", "W", "power"),
+       column(&R::temperature_c, "temperature_c", "C", "temperature"),
+       column(&R::utilisation, "utilisation", "%", "busy share"),
+       column(&R::throttle_reasons, "throttle_reasons", "", "NVML bits, 0 when not read")});
   return made;
 }
 
@@ -288,7 +292,8 @@ const Table& table_of<EventRow>() {
   static const Table made = table<R>(
       "events", "what happened beside the cases",
       {column(&R::at_unix_s, "at_unix_s", "s", "since 1970-01-01 UTC"),
-       column(&R::gpu, "gpu", "", "gpu_id, -1 when not of one GPU"),
+       column(&R::rank, "rank", "", "rank that wrote it down; 4294967295 when not known"),
+       or_none(reference(&R::gpu_id, "gpu_id", "gpus", "GPU; 4294967295 when not of one")),
        text(&R::source, "source", "nvml, supervisor, reporter or signal"),
        column(&R::code, "code", "", "Xid or signal number"), text(&R::text, "text", "one line")});
   return made;
@@ -325,8 +330,11 @@ std::span<const Table* const> tables() {
 
 std::span<const LaunchAttribute> launch_attributes() {
   using R = LaunchRow;
-  static const std::array<LaunchAttribute, 15> all = {{
+  static const std::array<LaunchAttribute, 18> all = {{
       {"run_id", &R::run_id, "UUID of the launch"},
+      {"series_id", &R::series_id, "run_id of the first launch of the same command"},
+      {"launch", &R::launch, "which launch of its command, from 1"},
+      {"launches", &R::launches, "launches of its command"},
       {"created_utc", &R::created_utc, "when it began, ISO 8601"},
       {"created_unix_s", &R::created_unix_s, "when it began, seconds since 1970-01-01 UTC"},
       {"tool_version", &R::tool_version, "of the tidemark that ran"},

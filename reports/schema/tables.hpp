@@ -19,8 +19,9 @@
 namespace tidemark {
 
 inline constexpr std::string_view kReportFormat = "tidemark-report";
-/// A reader takes every minor of its own major and ignores columns it does not know.
-inline constexpr std::uint32_t kSchemaMajor = 0, kSchemaMinor = 1;
+/// A reader takes every minor of its own major and ignores what it does not know of it. Nothing
+/// that reports/golden/schema-1.0.json names may change within major 1: what comes is added.
+inline constexpr std::uint32_t kSchemaMajor = 1, kSchemaMinor = 0;
 
 /// In a column that refers to a row of a table: no such row is known.
 inline constexpr std::uint32_t kNoRow = 0xffffffff;
@@ -48,7 +49,9 @@ struct FixedText {
 
 /// The root attributes: one launch.
 struct LaunchRow {
-  std::string run_id, created_utc;
+  std::string run_id, series_id;
+  std::uint32_t launch = 1, launches = 1;
+  std::string created_utc;
   double created_unix_s = 0;
   std::string tool_version, level, device;
   std::uint64_t seed = 0;
@@ -73,6 +76,7 @@ struct GpuRow {
   std::int32_t ecc_enabled = -1, mig_enabled = -1, persistence = -1;
   double power_limit_w = 0, default_power_limit_w = 0;
   std::uint32_t app_sm_mhz = 0, app_memory_mhz = 0, max_sm_mhz = 0, nvlinks_up = 0;
+  std::uint32_t nvlinks_up_mask = 0;
   std::uint64_t ecc_corrected = 0, ecc_uncorrected = 0;
   std::uint32_t remapped_rows_pending = 0;
 };
@@ -90,7 +94,7 @@ struct ResultRow {
   std::uint32_t rows_planned = 0, rows_run = 0, rows_failed = 0;
   double start_unix_s = 0, seconds = 0;
   std::int32_t cuda_error = 0, signal = 0, exit_code = 0;
-  std::uint64_t seed = 0, descriptors = 0;
+  std::uint64_t seed = 0, descriptor_digest = 0;
   std::uint32_t reason = 0, replay = 0, notes = 0;
   float sm_mhz = 0, memory_mhz = 0, power_w = 0, temperature_c = 0, utilisation = 0;
   std::uint64_t throttle_reasons = 0;
@@ -120,7 +124,7 @@ struct SampleRow {
 
 struct EventRow {
   double at_unix_s = 0;
-  std::int32_t gpu = -1;
+  std::uint32_t rank = kNoRow, gpu_id = kNoRow;
   std::uint32_t source = 0;
   std::int32_t code = 0;
   std::uint32_t text = 0;

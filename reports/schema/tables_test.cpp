@@ -1,6 +1,7 @@
 // The description of the tables against the row structs and against README.md.
 #include "reports/schema/tables.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -52,12 +53,12 @@ TEST(Tables, EveryColumnHasAMeaning) {
 TEST(Tables, TheReadmeTellsEveryTableColumnAndAttribute) {
   const std::string text = readme();
   for (const Table* table : tables()) {
-    std::string line = "| `" + std::string(table->name) + "` |";
-    for (const Column& column : table->columns) line += " " + std::string(column.name);
+    std::string line = fmt::format("| `{}` |", table->name);
+    for (const Column& column : table->columns) line.append(" ").append(column.name);
     EXPECT_NE(text.find(line), std::string::npos) << "README.md lacks the line\n" << line;
   }
   for (const LaunchAttribute& attribute : launch_attributes()) {
-    const std::string quoted = "`" + std::string(attribute.name) + "`";
+    const std::string quoted = fmt::format("`{}`", attribute.name);
     EXPECT_NE(text.find(quoted), std::string::npos) << "README.md lacks " << quoted;
   }
 }

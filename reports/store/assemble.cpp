@@ -15,11 +15,14 @@ namespace {
 
 constexpr double kNotRead = std::numeric_limits<double>::quiet_NaN();
 
-void add_launch(Assembly& made, const Gathered& all, const AssembleOptions& options) {
+void add_launch(Assembly& made, const HeardLaunch& all, const AssembleOptions& options) {
   constexpr std::size_t kLongestReason = 4000;  // an attribute holds less than 64 KiB
   const LaunchRecord& from = all.launch;
   LaunchRow& row = made.report.launch;
   row.run_id = from.run_id;
+  row.series_id = from.series_id.empty() ? from.run_id : from.series_id;
+  row.launch = from.launch;
+  row.launches = from.launches;
   row.created_unix_s = from.created_unix_s;
   row.created_utc = utc_text(from.created_unix_s);
   row.tool_version = from.tool_version;
@@ -111,12 +114,13 @@ void add_gpu(Assembly& made, const GpuRecord& from, std::uint32_t node_id) {
       .app_memory_mhz = from.app_memory_mhz,
       .max_sm_mhz = from.max_sm_mhz,
       .nvlinks_up = from.nvlinks_up,
+      .nvlinks_up_mask = from.nvlinks_up_mask,
       .ecc_corrected = from.ecc_corrected,
       .ecc_uncorrected = from.ecc_uncorrected,
       .remapped_rows_pending = from.remapped_rows_pending};
 }
 
-void add_gpus(Assembly& made, const Gathered& all) {
+void add_gpus(Assembly& made, const HeardLaunch& all) {
   const auto row_of_rank = add_nodes(made, all.nodes);
   made.report.gpus.resize(all.launch.gpus);
   for (std::uint32_t gpu = 0; gpu < all.launch.gpus; ++gpu) {
@@ -142,7 +146,7 @@ void add_cases(Assembly& made, const std::vector<PlannedCase>& cases) {
   }
 }
 
-void add_provenance(Assembly& made, const LaunchRecord& launch) {
+void add_provenance(Assembly& made, const LaunchRecord& launch, bool strict) {
   const auto add = [&made](const std::string& key, std::uint32_t value) {
     made.report.provenance.push_back({.key = made.plain(key), .value = value});
   };
@@ -162,15 +166,18 @@ void add_provenance(Assembly& made, const LaunchRecord& launch) {
         made.plain(made.disguise ? scrubbed_variable(*made.disguise, variable, value) : value));
   }
   for (const auto& [of_case, share] : launch.slowed) add("slow." + of_case, made.plain(share));
+  if (strict) add("policy.strict", made.plain("1"));
 }
 
-void add_events(Assembly& made, const std::vector<EventRecord>& events) {
-  for (const EventRecord& event : events) {
+void add_events(Assembly& made, const std::vector<HeardEvent>& events) {
+  for (const auto& [event, rank] : events) {
     // A reader refuses a GPU that is not there; the event is kept all the same.
     const bool known = event.gpu >= -1 && event.gpu < std::int64_t{made.report.launch.gpus};
+    const bool of_gpu = known && event.gpu >= 0;
     const std::string text = known ? event.text : fmt::format("GPU {}: {}", event.gpu, event.text);
     made.report.events.push_back({.at_unix_s = event.at_unix_s,
-                                  .gpu = known ? event.gpu : -1,
+                                  .rank = rank,
+                                  .gpu_id = of_gpu ? static_cast<std::uint32_t>(event.gpu) : kNoRow,
                                   .source = made.plain(event.source),
                                   .code = event.code,
                                   .text = made.text(text)});
@@ -200,7 +207,7 @@ std::string Assembly::hidden(std::string_view kind, const std::string& name) con
 }
 
 Report assemble(const std::vector<std::string>& journals, const AssembleOptions& options) {
-  const Gathered all = gather(journals);
+  const HeardLaunch all = gather(journals);
   Assembly made;
   made.plain("");  // index 0
   if (options.anonymise) made.disguise = disguise_for(all.launch, all.nodes, all.gpus);
@@ -209,7 +216,7 @@ Report assemble(const std::vector<std::string>& journals, const AssembleOptions&
   add_cases(made, all.launch.cases);
   add_results(made, all, options.incomplete_reason);
   add_events(made, all.events);
-  add_provenance(made, all.launch);
+  add_provenance(made, all.launch, all.policy.strict);
   apply_waivers(made, all);
   return std::move(made.report);
 }

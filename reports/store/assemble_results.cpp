@@ -14,6 +14,7 @@ namespace tidemark {
 namespace {
 
 constexpr float kNotRead = std::numeric_limits<float>::quiet_NaN();
+constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
 
 /// What was heard of one planned pair.
 struct Attempts {
@@ -69,7 +70,7 @@ Judged judged(const Attempts& attempts, const std::string& case_name) {
 }
 
 /// Why a pair of which nothing was heard did not run.
-std::string reason_unheard(const Gathered& all, std::uint32_t gpu, std::uint32_t rank,
+std::string reason_unheard(const HeardLaunch& all, std::uint32_t gpu, std::uint32_t rank,
                            const std::string& why_ended) {
   if (rank >= all.launch.ranks) return fmt::format("no rank reported GPU {}", gpu);
   const std::string reason = fmt::format(
@@ -141,10 +142,11 @@ void add_metric(Assembly& made, std::uint32_t result_id, const MetricRecord& fro
                                  .mean = statistics.mean,
                                  .first_sample = samples.size()});
   for (const SampleRecord& sample : from.samples) {
+    const double at = sample.telemetry.at_unix_s;
     samples.push_back({.metric_id = metric_id,
                        .value = sample.value,
                        .seconds = sample.seconds,
-                       .at_unix_s = sample.telemetry.at_unix_s,
+                       .at_unix_s = at > 0 ? at : kNever,
                        .sm_mhz = sample.telemetry.sm_mhz,
                        .memory_mhz = sample.telemetry.memory_mhz,
                        .power_w = sample.telemetry.power_w,
@@ -173,7 +175,7 @@ void fill_from(Assembly& made, ResultRow& row, const Attempts& attempts) {
   row.signal = shown.signal;
   row.exit_code = shown.exit_code;
   row.seed = shown.seed;
-  row.descriptors = shown.descriptors;
+  row.descriptor_digest = shown.descriptors;
   row.replay = made.text(shown.replay);
   row.notes = made.text(joined(shown.notes));
   fill_telemetry(row, shown);
@@ -184,7 +186,7 @@ void fill_from(Assembly& made, ResultRow& row, const Attempts& attempts) {
 }
 
 /// What was heard of each pair; pair = case row * GPUs + GPU.
-std::vector<Attempts> attempts_of(const Gathered& all) {
+std::vector<Attempts> attempts_of(const HeardLaunch& all) {
   std::unordered_map<std::string, std::size_t> case_row;
   for (const PlannedCase& planned : all.launch.cases) {
     case_row.emplace(planned.name, case_row.size());
@@ -207,7 +209,7 @@ std::vector<Attempts> attempts_of(const Gathered& all) {
 
 }  // namespace
 
-void add_results(Assembly& made, const Gathered& all, const std::string& why_ended) {
+void add_results(Assembly& made, const HeardLaunch& all, const std::string& why_ended) {
   const std::vector<Attempts> heard = attempts_of(all);
   const std::uint32_t gpus = all.launch.gpus;
   for (std::uint32_t pair = 0; pair < heard.size(); ++pair) {
@@ -216,6 +218,8 @@ void add_results(Assembly& made, const Gathered& all, const std::string& why_end
     ResultRow row{.result_id = pair,
                   .case_id = pair / gpus,
                   .gpu_id = pair % gpus,
+                  .start_unix_s = kNever,
+                  .seconds = kNever,
                   .sm_mhz = kNotRead,
                   .memory_mhz = kNotRead,
                   .power_w = kNotRead,

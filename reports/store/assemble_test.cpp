@@ -241,10 +241,46 @@ TEST(Assemble, EventsStandInOrderOfTime) {
   EXPECT_EQ(report.text(report.events.at(0).text), "early");
 }
 
+TEST(Assemble, AnEventKnowsItsRankAndItsGpu) {
+  const Report report = assemble(
+      journals_with({attempt(1, Verdict::pass, ""), EventRecord{.gpu = 0, .text = "of GPU 0"},
+                     EventRecord{.text = "of no GPU"}}),
+      {});
+  EXPECT_EQ(report.events.at(0).rank, 1U);
+  EXPECT_EQ(report.events.at(0).gpu_id, 0U);
+  EXPECT_EQ(report.events.at(1).gpu_id, kNoRow);
+}
+
+TEST(Assemble, WhatNeverRanHasNeitherStartNorDuration) {
+  const Report report = assemble(journals_with({}), {});
+  EXPECT_EQ(result_of(report, "zfill.corner", 1).verdict, Verdict::not_run);
+  EXPECT_TRUE(std::isnan(result_of(report, "zfill.corner", 1).start_unix_s));
+  EXPECT_TRUE(std::isnan(result_of(report, "zfill.corner", 1).seconds));
+  EXPECT_EQ(result_of(report, "load.tile.2d", 1).seconds, 0.5);
+}
+
+TEST(Assemble, ASampleOfNoKnownMomentSaysSo) {
+  OutcomeRecord speed = example_speed(1, 690);
+  speed.metrics[0].samples[1].telemetry.at_unix_s = 0;
+  const Report report =
+      assemble({example_journals()[0],
+                journal_of({example_launch(1), example_gpu(1), speed, example_end(1)})},
+               {});
+  EXPECT_TRUE(std::isnan(report.samples.at(4).at_unix_s));
+  EXPECT_EQ(report.samples.at(5).at_unix_s, 1788220804.0);
+}
+
+TEST(Assemble, ALaunchKnowsItsPlaceInTheSeries) {
+  const Report report = assemble(example_journals(), {});
+  EXPECT_EQ(report.launch.series_id, "3f1c0000-0000-4000-8000-000000000000");
+  EXPECT_EQ(report.launch.launch, 2U);
+  EXPECT_EQ(report.launch.launches, 5U);
+}
+
 TEST(Assemble, AnEventOfAGpuThatIsNotThereKeepsItsText) {
   const Report report = assemble(
       journals_with({attempt(1, Verdict::pass, ""), EventRecord{.gpu = 7, .text = "lost"}}), {});
-  EXPECT_EQ(report.events.at(0).gpu, -1);
+  EXPECT_EQ(report.events.at(0).gpu_id, kNoRow);
   EXPECT_EQ(report.text(report.events.at(0).text), "GPU 7: lost");
 }
 

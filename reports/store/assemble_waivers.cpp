@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kWaiverKey = "waiver.";
 
 /// Names of all GPUs of the launch, as they are and not as the report may disguise them.
-std::vector<GpuNames> names_of(const Gathered& all) {
+std::vector<GpuNames> names_of(const HeardLaunch& all) {
   std::map<std::uint32_t, std::string_view> hosts;
   for (const NodeRecord& node : all.nodes) hosts.emplace(node.rank, node.hostname);
   std::vector<GpuNames> made(all.launch.gpus);
@@ -68,7 +68,7 @@ std::vector<std::string> waiver_lines(const Report& report) {
   return made;
 }
 
-void apply_waivers(Assembly& made, const Gathered& all) {
+void apply_waivers(Assembly& made, const HeardLaunch& all) {
   const std::vector<Waiver>& waivers = all.policy.waivers;
   if (waivers.empty()) return;
   std::vector<Waiver> shown;

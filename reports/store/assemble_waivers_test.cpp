@@ -39,8 +39,18 @@ Report report_of(const std::vector<Waiver>& waivers, bool strict = false,
                   {.anonymise = anonymise, .incomplete_reason = {}});
 }
 
+/// What the report says of `--strict`; empty without it.
+std::string strict_of(bool strict) {
+  return std::string(provenance_of(report_of({corner()}, strict), "policy.strict"));
+}
+
 const ResultRow& corner_on(const Report& report, std::uint32_t gpu) {
   return report.results.at(1 * 2 + gpu);  // the second case
+}
+
+TEST(AssembledWaivers, AStrictLaunchSaysThatItWas) {
+  EXPECT_EQ(strict_of(true), "1");
+  EXPECT_EQ(strict_of(false), "");
 }
 
 TEST(AssembledWaivers, AFailureIsWaivedAndStaysWhatItWas) {

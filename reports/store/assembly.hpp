@@ -29,10 +29,10 @@ struct Assembly {
 };
 
 /// Lets waivers change the results that are there, and says in provenance what came of each.
-void apply_waivers(Assembly& made, const Gathered& all);
+void apply_waivers(Assembly& made, const HeardLaunch& all);
 
 /// Adds a result for every planned pair of case and GPU, whether or not anything was heard of it,
 /// with its miscompares, metrics and samples. `why_ended` is said where nothing was heard.
-void add_results(Assembly& made, const Gathered& all, const std::string& why_ended);
+void add_results(Assembly& made, const HeardLaunch& all, const std::string& why_ended);
 
 }  // namespace tidemark

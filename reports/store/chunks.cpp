@@ -1,14 +1,15 @@
-// Unpacks what is stored of a dataset. In a damaged file a chunk may unpack to fewer bytes than its
-// rows have, or claim that its filters were left out; each step here gives exactly one chunk or
-// none.
+// Unpacks what is stored of a dataset, but for HDF5's shuffle (first all first bytes of the rows,
+// then all second ones, ...), which is undone where columns are copied. In a damaged file a chunk
+// may unpack to fewer bytes than its rows have, or claim that its filters were left out; each step
+// here gives exactly one chunk or none.
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <bit>
 #include <vector>
 
 #include "reports/store/dataset.hpp"
+#include "reports/store/inflate.hpp"
 
 namespace tidemark {
 namespace {
@@ -22,28 +23,6 @@ struct Packing {
 
   std::size_t chunk_bytes() const { return element_bytes * chunk_rows; }
 };
-
-std::string inflated(const std::string& packed, std::size_t expected) {
-  std::string made(expected, '\0');
-  uLongf bytes = expected;
-  const int status = uncompress(reinterpret_cast<Bytef*>(made.data()), &bytes,
-                                reinterpret_cast<const Bytef*>(packed.data()), packed.size());
-  if (status != Z_OK) bytes = 0;
-  made.resize(bytes);
-  return made;
-}
-
-/// Undoes HDF5's shuffle: first all first bytes of the elements, then all second ones, ...
-std::string unshuffled(const std::string& shuffled, std::size_t element_bytes) {
-  const std::size_t elements = shuffled.size() / element_bytes;
-  std::string made(shuffled.size(), '\0');
-  for (std::size_t byte = 0; byte < element_bytes; ++byte) {
-    for (std::size_t i = 0; i < elements; ++i) {
-      made[i * element_bytes + byte] = shuffled[byte * elements + i];
-    }
-  }
-  return made;
-}
 
 Packing packing_of(const Source& source, std::string_view name, hid_t list,
                    std::size_t element_bytes) {
@@ -65,30 +44,42 @@ Packing packing_of(const Source& source, std::string_view name, hid_t list,
   return packing;
 }
 
-/// The rows of the chunk that starts at this row; empty when they are not all there.
-std::string chunk_at(const Source& source, const Packing& packing, hid_t dataset, hsize_t row) {
+/// A chunk while it is unpacked. Kept from chunk to chunk: a block of this size goes back to the
+/// system when it is freed, and getting every page of it anew costs as much as unpacking it.
+struct Unpacked {
+  std::string bytes, other;
+  bool shuffled = false;  // the last step is left to whoever copies the columns
+};
+
+/// Unpacks the chunk that starts at this row; false when its rows are not all there.
+bool unpack_chunk(const Source& source, const Packing& packing, hid_t dataset, hsize_t row,
+                  Unpacked& chunk) {
   hsize_t stored_bytes = 0;
   if (H5Dget_chunk_storage_size(dataset, &row, &stored_bytes) < 0 || stored_bytes == 0 ||
       stored_bytes > source.file_bytes) {
-    return {};
+    return false;
   }
-  std::string bytes(stored_bytes, '\0');
+  chunk.bytes.resize(stored_bytes);
+  chunk.shuffled = false;
   std::uint32_t left_out = 0;  // bit i: filter i was not applied to this chunk
-  if (H5Dread_chunk(dataset, H5P_DEFAULT, &row, &left_out, bytes.data()) < 0) return {};
+  if (H5Dread_chunk(dataset, H5P_DEFAULT, &row, &left_out, chunk.bytes.data()) < 0) return false;
   for (std::size_t i = packing.filters.size(); i-- > 0;) {
     if ((left_out >> i & 1u) != 0) continue;
-    const bool shuffle = packing.filters[i] == H5Z_FILTER_SHUFFLE;
-    bytes =
-        shuffle ? unshuffled(bytes, packing.element_bytes) : inflated(bytes, packing.chunk_bytes());
+    if (packing.filters[i] == H5Z_FILTER_SHUFFLE) {
+      if (i > 0) return false;  // what another filter made are no rows
+      chunk.shuffled = true;
+    } else {
+      inflate(chunk.bytes, chunk.other, packing.chunk_bytes());
+      chunk.bytes.swap(chunk.other);
+    }
   }
-  if (bytes.size() != packing.chunk_bytes()) bytes.clear();
-  return bytes;
+  return chunk.bytes.size() == packing.chunk_bytes();
 }
 
 }  // namespace
 
 void for_each_chunk(const Source& source, std::string_view name, hid_t dataset,
-                    std::size_t elements, const std::function<void(std::string_view rows)>& take) {
+                    std::size_t elements, const std::function<void(const StoredRows& rows)>& take) {
   const H5Id type(H5Dget_type(dataset), H5Tclose, source.name + ": a table without a type");
   const H5Id list(H5Dget_create_plist(dataset), H5Pclose, source.name + ": no property list");
   const std::size_t element_bytes = H5Tget_size(type);
@@ -100,16 +91,18 @@ void for_each_chunk(const Source& source, std::string_view name, hid_t dataset,
     if (!whole || H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows.data()) < 0) {
       source.refuse(missing);
     }
-    return take(rows);
+    return take({.bytes = rows.data(), .rows = elements, .row_stride = element_bytes});
   }
   const Packing packing = packing_of(source, name, list, element_bytes);
   const std::size_t chunks = (elements - 1) / packing.chunk_rows + 1;
   if (chunks > source.file_bytes) source.refuse(missing);
+  Unpacked chunk;
   for (std::size_t row = 0; row < elements; row += packing.chunk_rows) {
-    const std::string chunk = chunk_at(source, packing, dataset, row);
-    if (chunk.empty()) source.refuse(missing);
-    const std::size_t rows = std::min(packing.chunk_rows, elements - row);
-    take(std::string_view(chunk).substr(0, rows * element_bytes));
+    if (!unpack_chunk(source, packing, dataset, row, chunk)) source.refuse(missing);
+    take({.bytes = chunk.bytes.data(),
+          .rows = std::min(packing.chunk_rows, elements - row),
+          .byte_stride = chunk.shuffled ? packing.chunk_rows : 1,
+          .row_stride = chunk.shuffled ? 1 : element_bytes});
   }
 }
 

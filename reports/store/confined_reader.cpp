@@ -210,6 +210,10 @@ Report read_confined(const std::string& name, int file, const ReaderLimits& limi
                                   std::generic_category().message(errno)));
   }
   const Frames frames(pipe[0], name, Clock::now() + limits.patience);
+  // As much as anybody may have: each time it is full or empty one of the two has to wake the
+  // other. Where the system refuses, the usual 64 KiB remain.
+  constexpr int kPipeBytes = 1 << 20;
+  ::fcntl(pipe[1], F_SETPIPE_SZ, kPipeBytes);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid == 0) {

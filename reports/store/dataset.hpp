@@ -35,10 +35,21 @@ H5Id open_dataset(Source& source, hid_t root, std::string_view name, std::size_t
 /// version does not know.
 std::vector<std::size_t> column_offsets(const Source& source, const Table& table, hid_t dataset);
 
-/// Calls `take` with the rows as they are stored, unpacked, chunk by chunk; each of the file's
-/// type. HDF5's own unpacking is not used: it copies a whole chunk however few bytes came out of
-/// the filters.
+/// Rows of a chunk in the file's type: byte b of row i is bytes[b * byte_stride + i * row_stride].
+/// Of shuffled rows the first bytes of all stand together, then the second ones, and so on.
+struct StoredRows {
+  const char* bytes = nullptr;
+  std::size_t rows = 0, byte_stride = 1, row_stride = 1;
+};
+
+/// Calls `take` with the rows as they are stored, unpacked, chunk by chunk. HDF5's own unpacking is
+/// not used: it copies a whole chunk however few bytes came out of the filters.
 void for_each_chunk(const Source& source, std::string_view name, hid_t dataset,
-                    std::size_t elements, const std::function<void(std::string_view rows)>& take);
+                    std::size_t elements, const std::function<void(const StoredRows& rows)>& take);
+
+/// Puts these rows into row structs: `offsets` are those of column_offsets. Bytes of `rows` between
+/// columns stay as they are.
+void copy_columns(const Table& table, const std::vector<std::size_t>& offsets,
+                  const StoredRows& stored, char* rows);
 
 }  // namespace tidemark

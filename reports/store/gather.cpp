@@ -17,9 +17,9 @@ namespace {
 
 /// What must be equal on all ranks for their results to be of one launch.
 auto identity(const LaunchRecord& launch) {
-  return std::tie(launch.run_id, launch.tool_version, launch.git_hash, launch.kernels_tree,
-                  launch.suite_tree, launch.level, launch.device, launch.seed, launch.ranks,
-                  launch.gpus);
+  return std::tie(launch.run_id, launch.series_id, launch.launch, launch.tool_version,
+                  launch.git_hash, launch.kernels_tree, launch.suite_tree, launch.level,
+                  launch.device, launch.seed, launch.ranks, launch.gpus);
 }
 
 bool same_cases(const std::vector<PlannedCase>& a, const std::vector<PlannedCase>& b) {
@@ -92,11 +92,12 @@ LaunchRecord launch_of(const std::vector<JournalText>& journals) {
   return *first;
 }
 
-/// Sorts the records into a Gathered whose launch is known.
+/// Sorts the records into a HeardLaunch whose launch is known.
 struct Sorter {
-  Gathered& all;
+  HeardLaunch& all;
   std::unordered_set<std::string> cases;
   std::vector<bool> gpu_known;
+  std::uint32_t journal_of = kNoRow;  // rank whose journal is read
 
   bool planned(std::uint32_t gpu, const std::string& case_name) const {
     return gpu < all.launch.gpus && cases.contains(case_name);
@@ -105,7 +106,10 @@ struct Sorter {
     if (rank < ranks.size()) ranks[rank] = true;
   }
 
-  void operator()(const LaunchRecord& launch) { mark(all.reported, launch.rank); }
+  void operator()(const LaunchRecord& launch) {
+    journal_of = launch.rank;
+    mark(all.reported, launch.rank);
+  }
   void operator()(const NodeRecord& node) {
     mark(all.reported, node.rank);
     all.nodes.push_back(node);
@@ -132,7 +136,7 @@ struct Sorter {
                                          name_of(outcome.verdict), outcome.case_name, outcome.gpu));
     }
   }
-  void operator()(const EventRecord& event) { all.events.push_back(event); }
+  void operator()(const EventRecord& event) { all.events.push_back({event, journal_of}); }
   void operator()(const PolicyRecord& policy) {
     if (all.policy.waivers.empty()) all.policy = policy;
   }
@@ -150,7 +154,7 @@ std::string ranks_named(const std::vector<std::uint32_t>& ranks) {
   return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", ranges(ranks));
 }
 
-void note_missing_ranks(Gathered& all) {
+void note_missing_ranks(HeardLaunch& all) {
   std::vector<std::uint32_t> silent, unended;
   for (std::uint32_t rank = 0; rank < all.launch.ranks; ++rank) {
     if (!all.reported[rank]) {
@@ -170,9 +174,9 @@ void note_missing_ranks(Gathered& all) {
 
 }  // namespace
 
-Gathered gather(const std::vector<std::string>& journals) {
+HeardLaunch gather(const std::vector<std::string>& journals) {
   std::vector<JournalText> parsed;
-  Gathered all;
+  HeardLaunch all;
   for (const std::string& text : journals) {
     parsed.push_back(parse_journal(text));
     all.damaged += parsed.back().damaged;
@@ -183,6 +187,7 @@ Gathered gather(const std::vector<std::string>& journals) {
   Sorter sorter{.all = all, .cases = {}, .gpu_known = std::vector<bool>(all.launch.gpus)};
   for (const PlannedCase& planned : all.launch.cases) sorter.cases.insert(planned.name);
   for (const JournalText& journal : parsed) {
+    sorter.journal_of = kNoRow;
     for (const Record& record : journal.records) std::visit(sorter, record);
   }
   note_missing_ranks(all);

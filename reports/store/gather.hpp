@@ -6,16 +6,24 @@
 #include <vector>
 
 #include "reports/journal/record.hpp"
+#include "reports/schema/tables.hpp"
 
 namespace tidemark {
 
-struct Gathered {
+/// An event and the rank in whose journal it stands; kNoRow where that is not known.
+struct HeardEvent {
+  EventRecord event;
+  std::uint32_t rank = kNoRow;
+};
+
+/// Everything that was heard of one launch.
+struct HeardLaunch {
   LaunchRecord launch;
   std::vector<NodeRecord> nodes;
   std::vector<GpuRecord> gpus;  // the first of each GPU
   std::vector<StartRecord> starts;
   std::vector<OutcomeRecord> outcomes;  // of planned cases on planned GPUs only
-  std::vector<EventRecord> events;
+  std::vector<HeardEvent> events;
   PolicyRecord policy;                // the first; every rank wrote the same
   std::vector<bool> reported, ended;  // by rank: left any record of its own; an end record
   std::vector<std::string> problems;  // each makes the report incomplete
@@ -27,6 +35,6 @@ inline constexpr std::uint64_t kMostPlanned = 20'000'000;
 
 /// Throws ReportError where no launch record is found, journals are of different launches, or two
 /// are of one rank.
-Gathered gather(const std::vector<std::string>& journals);
+HeardLaunch gather(const std::vector<std::string>& journals);
 
 }  // namespace tidemark

@@ -93,13 +93,22 @@ TEST(HostileReport, AnotherMajorVersionIsRefusedByName) {
   const std::string error =
       Victim().error_after([](hid_t file) { write_attribute(file, "schema_major", 3); });
   EXPECT_TRUE(
-      says(error, ": is schema 3.1; this tidemark reads 0.1; use a tidemark of the version"))
+      says(error, ": is schema 3.0; this tidemark reads 1.0; use a tidemark of the version"))
+      << error;
+}
+
+TEST(HostileReport, OneOfBeforeTheFixedLayoutHasToBeMadeAnew) {
+  const std::string error = Victim().error_after([](hid_t file) {
+    write_attribute(file, "schema_major", 0);
+    write_attribute(file, "schema_minor", 1);
+  });
+  EXPECT_TRUE(says(error, ": is schema 0.1; this tidemark reads 1.0; make the report anew: "))
       << error;
 }
 
 TEST(HostileReport, ALaterMinorVersionIsReadWithItsNewColumnsAndTablesIgnored) {
   const std::string error = Victim().error_after([](hid_t file) {
-    write_attribute(file, "schema_minor", 2);
+    write_attribute(file, "schema_minor", 1);
     // What a later version might do: one more attribute, one more table, and one more column in
     // front of the others.
     const H5Id scalar(H5Screate(H5S_SCALAR), H5Sclose, "no space");

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "reports/store/attributes.hpp"
@@ -98,7 +97,8 @@ std::uint32_t check_schema(const Source& source, hid_t root) {
   if (major != kSchemaMajor) {
     source.refuse(fmt::format("is schema {}.{}; this tidemark reads {}.{}", major, minor,
                               kSchemaMajor, kSchemaMinor),
-                  "use a tidemark of the version that wrote it");
+                  major == 0 ? "make the report anew: before 1.0 the layout was not fixed"
+                             : "use a tidemark of the version that wrote it");
   }
   return minor;
 }
@@ -145,32 +145,17 @@ void check_links(const Source& source, hid_t root) {
   }
 }
 
-/// Row structs of the rows as the file has them; padding is zero.
-std::string row_structs(const Table& table, const std::vector<std::size_t>& offsets,
-                        std::string_view stored, std::size_t stored_bytes) {
-  const std::size_t count = stored.size() / stored_bytes;
-  std::string rows(count * table.row_bytes, '\0');
-  for (std::size_t c = 0; c < offsets.size(); ++c) {
-    const std::size_t bytes = bytes_of(table.columns[c]);
-    char* to = rows.data() + table.columns[c].offset;
-    const char* from = stored.data() + offsets[c];
-    for (std::size_t i = 0; i < count; ++i) {
-      std::memcpy(to + i * table.row_bytes, from + i * stored_bytes, bytes);
-    }
-  }
-  return rows;
-}
-
 void stream_table(Source& source, hid_t root, std::size_t part, const RowSink& sink) {
   const Table& table = *tables()[part];
   std::size_t count = 0;
   const H5Id dataset = open_dataset(source, root, table.name, table.row_bytes, count);
   const std::vector<std::size_t> offsets = column_offsets(source, table, dataset);
-  const H5Id type(H5Dget_type(dataset), H5Tclose, source.name + ": a table without a type");
-  const std::size_t stored_bytes = H5Tget_size(type);
   sink.begin(part, count);
-  for_each_chunk(source, table.name, dataset, count, [&](std::string_view stored) {
-    sink.append(row_structs(table, offsets, stored, stored_bytes));
+  std::string rows;  // padding stays zero from the first chunk on
+  for_each_chunk(source, table.name, dataset, count, [&](const StoredRows& stored) {
+    rows.resize(stored.rows * table.row_bytes);
+    copy_columns(table, offsets, stored, rows.data());
+    sink.append(rows);
   });
 }
 
@@ -180,7 +165,9 @@ void stream_text(Source& source, hid_t root, const RowSink& sink) {
   const H5Id type(H5Dget_type(dataset), H5Tclose, source.name + ": no type of strings");
   if (H5Tequal(type, H5T_STD_U8LE) <= 0) source.refuse("'strings' is not a list of bytes");
   sink.begin(tables().size(), count);
-  for_each_chunk(source, kStringBytes, dataset, count, sink.append);
+  for_each_chunk(source, kStringBytes, dataset, count, [&sink](const StoredRows& stored) {
+    sink.append({stored.bytes, stored.rows});
+  });
 }
 
 LaunchRow read_launch(const Source& source, hid_t root) {

@@ -12,7 +12,8 @@ import pandas
 def table(report, name):
     """One table as a DataFrame: text in place of rows of string_index, names in place of verdicts."""
     data = report[name]
-    frame = pandas.DataFrame({column: list(data[column]) for column in data.dtype.names})
+    rows = data[...]
+    frame = pandas.DataFrame({column: list(rows[column]) for column in data.dtype.names})
     strings, index = bytes(report["strings"][...]), report["string_index"][...]
     for column, refers in zip(data.dtype.names, data.attrs["refers_to"]):
         verdicts = h5py.check_enum_dtype(data.dtype[column])

@@ -125,6 +125,7 @@ Report synthetic_launch(const SyntheticFleet& fleet, std::uint32_t launch, bool 
   made.strings = {""};
   made.launch.run_id =
       fmt::format("synthetic-{}-{}-{}", fleet.seed, fresh ? "new" : "base", launch);
+  made.launch.series_id = made.launch.run_id;
   made.launch.created_utc = "2026-01-01T00:00:00Z";
   made.launch.created_unix_s = 1767225600;
   made.launch.tool_version = "synthetic";
