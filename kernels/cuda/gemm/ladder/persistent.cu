@@ -10,6 +10,7 @@
 #include "kernels/cuda/gemm/ladder/parts.cuh"
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 #include "kernels/cuda/ptx/wgmma.cuh"
+#include "kernels/cuda/ptx/wgmma_wide.cuh"
 
 namespace tidemark {
 namespace {
@@ -25,6 +26,8 @@ constexpr std::uint32_t kWarpgroup = 128;
 constexpr std::uint32_t kThreads = 3 * kWarpgroup;
 constexpr std::uint32_t kConsumerWarps = 8;
 constexpr std::uint32_t kConsumerRows = 64;  // of C, per consumer warpgroup
+
+using Form = WgmmaForm<MmaType::bf16, false, false>;
 
 /// One stage of the ring, as TMA writes it: rows of 128 bytes, 16-byte chunks swizzled.
 struct Stage {
@@ -126,7 +129,7 @@ __device__ __forceinline__ void consume(Ring& ring, const RungProblem& p, std::u
 #pragma unroll
       for (std::uint32_t k16 = 0; k16 < kTileK / 16; ++k16)
         // The first product of a tile overwrites whatever the registers held.
-        wgmma_m64n256k16(d, a + 2 * k16, b + 2 * k16, block + k16 != 0 ? 1U : 0U);
+        wgmma<Form>(d, a + 2 * k16, b + 2 * k16, block + k16 != 0 ? 1U : 0U);
       wgmma_commit();   // without it the wait below would count no group
       wgmma_wait<1>();  // the group before this one is done: its stage can go back
       if (block != 0) release(held);
@@ -134,7 +137,7 @@ __device__ __forceinline__ void consume(Ring& ring, const RungProblem& p, std::u
       at.advance();
     }
     wgmma_wait<0>();  // without it the accumulators are stored unfinished
-    hold_accumulators(d);
+    hold_sums(d);
     release(held);
     store_accumulators<Out>(d, p, tile % p.m_tiles * kTileM + half * kConsumerRows,
                             tile / p.m_tiles * kTileN);

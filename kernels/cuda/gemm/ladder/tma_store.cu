@@ -15,6 +15,7 @@
 #include "kernels/cuda/gemm/raster.hpp"
 #include "kernels/cuda/ptx/stmatrix.cuh"
 #include "kernels/cuda/ptx/wgmma.cuh"
+#include "kernels/cuda/ptx/wgmma_wide.cuh"
 
 namespace tidemark {
 namespace {
@@ -31,7 +32,9 @@ constexpr std::uint32_t kWarpgroup = 128;
 constexpr std::uint32_t kThreads = 3 * kWarpgroup;
 constexpr std::uint32_t kConsumerWarps = 8;
 constexpr std::uint32_t kConsumerRows = 64;  // of C, per consumer warpgroup
-constexpr std::uint32_t kBoxes = 2;          // of staging a warp: one is filled, one is carried off
+
+using Form = WgmmaForm<MmaType::bf16, false, false>;
+constexpr std::uint32_t kBoxes = 2;  // of staging a warp: one is filled, one is carried off
 
 /// One stage of the ring, as TMA writes it: rows of 128 bytes, 16-byte chunks swizzled.
 struct Stage {
@@ -223,7 +226,7 @@ __device__ __forceinline__ void consume(Ring& ring, const CUtensorMap& c_map, co
 #pragma unroll
       for (std::uint32_t k16 = 0; k16 < kTileK / 16; ++k16)
         // The first product of a tile overwrites whatever the registers held.
-        wgmma_m64n256k16(d, a + 2 * k16, b + 2 * k16, block + k16 != 0 ? 1U : 0U);
+        wgmma<Form>(d, a + 2 * k16, b + 2 * k16, block + k16 != 0 ? 1U : 0U);
       wgmma_commit();   // without it the wait below would count no group
       wgmma_wait<1>();  // the group before this one is done: its stage can go back
       if (block != 0) release(held);
@@ -231,7 +234,7 @@ __device__ __forceinline__ void consume(Ring& ring, const CUtensorMap& c_map, co
       at.advance();
     }
     wgmma_wait<0>();  // without it the accumulators are stored unfinished
-    hold_accumulators(d);
+    hold_sums(d);
     release(held);
     const std::uint32_t row = (at_c.m * kCluster + place.rank) * kTileM + half * kConsumerRows;
     // TMA writes whole 16 bytes: where rows of C do not end on them, the last column of tiles would
