@@ -45,6 +45,16 @@ TEST(GoldenReport, WithoutResultsReadsAsWhatItWasMadeOf) {
       << kMakeAnew;
 }
 
+// Never made again: where a later minor version cannot read it, a user's old reports are lost to
+// it.
+TEST(GoldenReport, OfVersionOnePointNoughtIsReadable) {
+  const Report report = read_report(path_of("whole-1.0.h5"));
+  EXPECT_EQ(report.launch.run_id, "3f1c0000-0000-4000-8000-000000000001");
+  EXPECT_EQ(report.results.size(), 6U);
+  EXPECT_EQ(report.text(report.results.at(3).reason), "1 of 12 rows moved wrong bytes");
+  EXPECT_EQ(report.metrics.at(1).median, 691.0);
+}
+
 TEST(GoldenReport, HoldsWhatAPersonCanCheckByHand) {
   const Report report = read_report(path_of("whole.h5"));
   EXPECT_EQ(report.launch.run_id, "3f1c0000-0000-4000-8000-000000000001");

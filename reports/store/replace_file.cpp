@@ -35,7 +35,8 @@ bool is_left_behind(const std::string& path, std::string_view pid_text) {
       std::from_chars(pid_text.data(), pid_text.data() + pid_text.size(), pid);
   if (error != std::errc() || end != pid_text.data() + pid_text.size() || pid <= 0) return false;
   if (pid != ::getpid() && (::kill(pid, 0) == 0 || errno != ESRCH)) return false;
-  const int opened = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  // For writing: NFS makes flock of locks that want it.
+  const int opened = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (opened < 0) return false;
   struct stat status {};
   const bool free = ::fstat(opened, &status) == 0 && S_ISREG(status.st_mode) &&

@@ -7,8 +7,6 @@
 namespace tidemark {
 namespace {
 
-constexpr std::uint64_t kNightlyEdge = 16384;  // the exchange can hide behind the product from here
-
 std::vector<Op> rows(const RunContext& context) {
   std::vector<Op> rows;
   const auto add = [&](std::uint64_t edge) {

@@ -11,6 +11,10 @@ namespace tidemark {
 /// levels can be compared; those of other sizes carry theirs: "rate_16384".
 std::uint64_t usual_edge(DeviceKind device);
 
+/// Of the product over all GPUs at nightly level: the exchange can hide behind the product from
+/// here.
+inline constexpr std::uint64_t kNightlyEdge = 16384;
+
 /// 2 m n k / total in TFLOP/s, m, n, k those of the whole C and total this rank's own time: the
 /// slowest rank says what all of them together reached.
 Metric gemm_rate(const Gemm& gemm, const Measurement& measurement);

@@ -1,5 +1,6 @@
 // All GPUs multiply small integers together: the panels that arrive from other ranks must be the
 // ones that belong there, complete, before the product reads them.
+#include "suite/benchmark/gemm_metrics.hpp"
 #include "suite/case.hpp"
 #include "suite/gemm/grid.hpp"
 
@@ -30,8 +31,12 @@ std::vector<Op> rows(const RunContext& context) {
                                        context.rank, context.ranks, context.transport));
   };
   for (const Shape& shape : kSmall) add(shape);
-  if (context.device == DeviceKind::cuda)
-    for (const Shape& shape : kCuda) add(shape);
+  if (context.device != DeviceKind::cuda) return rows;
+  for (const Shape& shape : kCuda) add(shape);
+  // By the kernels that gemm.distributed.speed times.
+  const auto add_timed = [&](std::uint64_t edge) { add({edge, edge, edge, GemmOutput::bf16}); };
+  add_timed(usual_edge(context.device));
+  if (context.level != Level::quick) add_timed(kNightlyEdge);
   return rows;
 }
 

@@ -85,13 +85,20 @@ class GpuGemm : public testing::Test {
   }
 };
 
+/// By the engine's first configuration: clusters of two, four stages.
+Gemm in_tiles_of_128x256(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
+  Gemm gemm = whole(m, n, k);
+  gemm.configuration = 1;
+  return gemm;
+}
+
 TEST_F(GpuGemm, OneElement) { expect_engines_agree(whole(1, 1, 1)); }
 
-TEST_F(GpuGemm, OneLessThanATile) { expect_engines_agree(whole(127, 255, 63)); }
+TEST_F(GpuGemm, OneLessThanATile) { expect_engines_agree(in_tiles_of_128x256(127, 255, 63)); }
 
-TEST_F(GpuGemm, OneTile) { expect_engines_agree(whole(128, 256, 64)); }
+TEST_F(GpuGemm, OneTile) { expect_engines_agree(in_tiles_of_128x256(128, 256, 64)); }
 
-TEST_F(GpuGemm, OneMoreThanATile) { expect_engines_agree(whole(129, 257, 65)); }
+TEST_F(GpuGemm, OneMoreThanATile) { expect_engines_agree(in_tiles_of_128x256(129, 257, 65)); }
 
 TEST_F(GpuGemm, NarrowC) { expect_engines_agree(whole(130, 8, 200)); }
 
@@ -101,12 +108,16 @@ TEST_F(GpuGemm, ManyWholeTiles) { expect_engines_agree(whole(4096, 4096, 4096));
 
 // Seven or eight tiles a block on 132 SMs and three k-blocks a tile: tiles start at every stage of
 // the four, and the ring's parity turns over often.
-TEST_F(GpuGemm, RingRunsOnAcrossTiles) { expect_engines_agree(whole(12800, 2560, 192)); }
+TEST_F(GpuGemm, RingRunsOnAcrossTiles) {
+  expect_engines_agree(in_tiles_of_128x256(12800, 2560, 192));
+}
 
-TEST_F(GpuGemm, TilesOfASingleKBlock) { expect_engines_agree(whole(12800, 2560, 40)); }
+TEST_F(GpuGemm, TilesOfASingleKBlock) {
+  expect_engines_agree(in_tiles_of_128x256(12800, 2560, 40));
+}
 
 // 256 stages filled one after the other by one block.
-TEST_F(GpuGemm, LongKOnOneTile) { expect_engines_agree(whole(100, 200, 16384)); }
+TEST_F(GpuGemm, LongKOnOneTile) { expect_engines_agree(in_tiles_of_128x256(100, 200, 16384)); }
 
 TEST_F(GpuGemm, OutputInBf16) {
   Gemm gemm = whole(1000, 1017, 1032);

@@ -71,7 +71,8 @@ struct Choice {
   EngineConfiguration configuration;
 };
 
-// What did best beside cuBLASLt on one H200, at work and rested, by ci/gemm_tune.
+// What did best beside cuBLASLt on one H200, at work and rested together, by ci/gemm_tune; the two
+// of which it says nothing, 512 and 1024 x 1024 x 8192, are reckoned from the number of tiles.
 constexpr Choice kChoices[] = {
     {512, 512, 512, {.shape = kTurnSmall, .early = true}},
     {1024, 1024, 1024, {.shape = kTurnSmall, .early = true}},

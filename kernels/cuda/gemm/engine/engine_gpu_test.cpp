@@ -6,8 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "kernels/cuda/buffer.hpp"
+#include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/gpu_test.hpp"
+#include "kernels/ops/gemm_inputs.hpp"
 #include "kernels/ops/payload.hpp"
 
 namespace tidemark {
@@ -74,7 +77,7 @@ TEST_P(Engine, OddNumbersOfTiles) {
   expect_like_reference(whole(1300, 130, 200));
 }
 
-// K shorter than what a split of four blocks would share, and much longer than any ring.
+// K shorter than what two blocks would share, and much longer than any ring.
 TEST_P(Engine, ShortAndLongK) {
   expect_like_reference(whole(200, 300, 40));
   expect_like_reference(whole(200, 304, 128));
@@ -117,6 +120,85 @@ TEST_P(Engine, NormalNumbersGiveTheSameBitsTwice) {
   const RunResult second = run_gemm(gemm);
   ASSERT_EQ(first.fault, DeviceFault::none) << first.note;
   EXPECT_TRUE(first.bytes == second.bytes);
+}
+
+/// A square product in device memory: A of 1 to 7, B the identity, so that C is A.
+struct TimesOne {
+  static constexpr std::uint64_t kEdge = 2048;
+  static constexpr std::size_t kBytes = kEdge * kEdge * 2;
+  Stream stream;
+  DeviceBuffer a{kBytes}, b{kBytes}, between{kBytes}, c{kBytes}, timed_out{sizeof(std::uint32_t)};
+  std::vector<std::uint16_t> numbers;
+  LocalGemm product;
+
+  TimesOne() : numbers(kEdge * kEdge) {
+    std::vector<std::uint16_t> one(kEdge * kEdge);
+    for (std::uint64_t i = 0; i < kEdge; ++i) one[i * kEdge + i] = to_bf16(1);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = to_bf16(static_cast<float>(1 + i * 2654435761U % 7));
+    copy(a.data(), numbers.data(), kBytes);
+    copy(b.data(), one.data(), kBytes);
+    product = {.a = a.data(),
+               .b = b.data(),
+               .c = c.data(),
+               .pitch = kEdge,
+               .ldc = kEdge,
+               .m = kEdge,
+               .n = kEdge,
+               .k = kEdge,
+               .output = GemmOutput::bf16};
+    set_timed_out(0);
+  }
+
+  void copy(void* to, const void* from, std::size_t bytes) const {
+    cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.get()), "copy");
+    cuda_check(cudaStreamSynchronize(stream.get()), "wait for what was started");
+  }
+  void set_timed_out(std::uint32_t word) const { copy(timed_out.data(), &word, sizeof(word)); }
+  void start(const ReadyEngine& ready) const {
+    start_engine(ready, timed_out.as<std::uint32_t>(), stream.get());
+  }
+  bool c_is_a() const {
+    std::vector<std::uint16_t> found(numbers.size());
+    copy(found.data(), c.data(), kBytes);
+    return found == numbers;
+  }
+};
+
+// The second launch multiplies what the first one makes. It may be set up before the first has
+// ended, but where it also loads by then it finds NaN.
+TEST_P(Engine, LoadsNothingBeforeTheLaunchBeforeItHasEnded) {
+  const TimesOne made;
+  const EngineConfiguration configuration = engine_configurations()[GetParam() - 1];
+  LocalGemm first = made.product;
+  first.c = made.between.data();
+  LocalGemm second = made.product;
+  second.a = made.between.data();
+  const ReadyEngine makes = prepare_engine(configuration, first);
+  const ReadyEngine uses = prepare_engine(configuration, second);
+  for (int again = 0; again < 10; ++again) {
+    for (const DeviceBuffer* poisoned : {&made.between, &made.c})
+      cuda_check(cudaMemsetAsync(poisoned->data(), 0xff, TimesOne::kBytes, made.stream.get()),
+                 "poison");
+    made.start(makes);
+    made.start(uses);
+    ASSERT_TRUE(made.c_is_a()) << again;
+  }
+}
+
+// What a launch finds where one before it has timed out: it gives up at once, and harms no later
+// one.
+TEST_P(Engine, EndsWhereALaunchBeforeItTimedOut) {
+  const TimesOne made;
+  const ReadyEngine ready = prepare_engine(engine_configurations()[GetParam() - 1], made.product);
+  made.set_timed_out(1);
+  made.start(ready);
+  std::uint32_t word = 0;
+  made.copy(&word, made.timed_out.data(), sizeof(word));
+  EXPECT_NE(word, 0U);
+  made.set_timed_out(0);
+  made.start(ready);
+  EXPECT_TRUE(made.c_is_a());
 }
 
 TEST_P(Engine, SaysItsName) {

@@ -61,13 +61,15 @@ TEST(EngineTables, NoTwoConfigurationsShareAName) {
 TEST(EngineTables, NameSaysAllThatIsChosen) {
   EXPECT_EQ(name_of(EngineConfiguration{.shape = {.tile_m = 128, .tile_n = 256, .cluster_m = 2}}),
             "128x256_2x1_s4_m8");
-  EXPECT_EQ(name_of(EngineConfiguration{.shape = {.tile_m = 64, .split = 2, .boxes = 1},
+  EXPECT_EQ(name_of(EngineConfiguration{.shape = {.tile_n = 128, .split = 2, .boxes = 1},
                                         .group = 4,
                                         .group_along_n = true,
                                         .lead = 1,
                                         .early = true,
                                         .streams_c = true}),
-            "64x256_1x1_s4_k2_n4_lead1_early_stream");
+            "128x128_1x1_s4_k2_n4_lead1_early_stream");
+  EXPECT_EQ(name_of(EngineConfiguration{.shape = {.tile_n = 176, .stages = 5, .in_turn = true}}),
+            "128x176_1x1_s5_turn_m8");
 }
 
 TEST(EngineTables, GeneralKernelsCoverEveryTypeAndOrder) {

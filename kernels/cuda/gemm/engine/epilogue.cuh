@@ -196,9 +196,9 @@ __device__ __forceinline__ void put_away(std::byte (&boxes)[kBoxes][kStagingByte
   }
 }
 
-/// The same where `split` blocks of the cluster hold sums over a part of K each: every block adds
-/// up one share of the columns, the parts always in the order of K, so that the result is the same
-/// every time, and puts that share away. `exchange` is the ring, which the tile has left: a block
+/// The same where two blocks of the cluster hold sums over a part of K each: either adds up half of
+/// the columns, the parts always in the order of K, so that the result is the same every time, and
+/// puts that half away. `exchange` is the ring, which the tile has left: a block
 /// of such a cluster has one tile only. All threads of the cluster meet twice in here.
 template <TileShape kShape, class Out, bool kBlend, std::uint32_t kBoxes, std::uint32_t kHigh,
           std::uint32_t kCount>
@@ -208,20 +208,19 @@ __device__ __forceinline__ void put_away_parts(float* exchange,
                                                const EngineProblem& p, const ClusterPlace& in,
                                                std::uint32_t row, std::uint32_t column) {
   namespace ptx = cuda::ptx;
-  constexpr std::uint32_t kShare = kCount / kShape.split;
+  static_assert(kShape.split == 2);
+  constexpr std::uint32_t kShare = kCount / 2;
   constexpr std::uint32_t kThreads = 128 * kConsumerWarpgroups;
   const std::uint32_t thread = threadIdx.x - 128;
-  // Where the sums of part `from` lie with their new owner, which has no room for its own.
-  const auto slot = [&](float* memory, std::uint32_t from, std::uint32_t owner, std::uint32_t high,
-                        std::uint32_t i) {
-    const std::uint32_t which = from < owner ? from : from - 1;
-    return memory + ((which * kHigh + high) * kShare + i) * kThreads + thread;
+  // Where a sum of the other part lies with its new owner.
+  const auto slot = [&](float* memory, std::uint32_t high, std::uint32_t i) {
+    return memory + (high * kShare + i) * kThreads + thread;
   };
   // Without it the sums would land in stages that the owner's wgmma still reads.
   ptx::barrier_cluster_arrive(ptx::sem_release);
   ptx::barrier_cluster_wait(ptx::sem_acquire);
 #pragma unroll
-  for (std::uint32_t owner = 0; owner < kShape.split; ++owner) {
+  for (std::uint32_t owner = 0; owner < 2; ++owner) {
     if (owner == in.part) continue;
     float* const theirs = cooperative_groups::this_cluster().map_shared_rank(
         exchange, cluster_rank(kShape, {owner, in.m, in.n}));
@@ -229,7 +228,7 @@ __device__ __forceinline__ void put_away_parts(float* exchange,
     for (std::uint32_t high = 0; high < kHigh; ++high)
 #pragma unroll
       for (std::uint32_t i = 0; i < kShare; ++i)
-        *slot(theirs, in.part, owner, high, i) = d[high][owner * kShare + i];
+        *slot(theirs, high, i) = d[high][owner * kShare + i];
   }
   // Without it the sums would be read before they have come.
   ptx::barrier_cluster_arrive(ptx::sem_release);
@@ -241,12 +240,9 @@ __device__ __forceinline__ void put_away_parts(float* exchange,
     for (std::uint32_t high = 0; high < kHigh; ++high)
 #pragma unroll
       for (std::uint32_t i = 0; i < kShare; ++i) {
-        const float own = d[high][kOwner * kShare + i];
-        float sum = 0;
-#pragma unroll
-        for (std::uint32_t from = 0; from < kShape.split; ++from)
-          sum += from == kOwner ? own : *slot(exchange, from, kOwner, high, i);
-        d[high][kOwner * kShare + i] = sum;
+        float& own = d[high][kOwner * kShare + i];
+        const float other = *slot(exchange, high, i);
+        own = kOwner == 0 ? own + other : other + own;
       }
     put_away<kOwner * kShare, kShare, Out, kBlend>(boxes, d, c_map, p, row, column);
   };

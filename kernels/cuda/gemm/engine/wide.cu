@@ -1,4 +1,4 @@
-// Kernels whose tile is wider than high, 128 x 256 and its neighbours: the widest wgmma, which
+// Kernels of 128 x 256: the widest wgmma, which
 // reads the fewest bytes of shared memory for a product.
 #include "kernels/cuda/gemm/engine/instances.cuh"
 

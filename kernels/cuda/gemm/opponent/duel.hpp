@@ -30,7 +30,7 @@ Score duel_steady(const Product& product, const Launch& theirs, const Launch& ou
 Score duel_cool(const Product& product, const Launch& theirs, const Launch& ours, int launches,
                 int pairs);
 
-/// How long `launches` take together: a sample of about `sample_ns` at `ns` a launch.
+/// Launches that make a sample of about `sample_ns`, at `ns` each.
 int launches_for(double ns, double sample_ns);
 
 double quartiles_apart(std::vector<double> values);

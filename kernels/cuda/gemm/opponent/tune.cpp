@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "kernels/cuda/check.hpp"
@@ -94,16 +95,25 @@ void rank_heuristics(const Product& product, const Opponent& opponent, Tuned& tu
   std::vector<double> ns;
   for (int which = 0; which < opponent.algorithms(); ++which) {
     const Launch launch = [&] { opponent.launch(which); };
-    (void)time_of(product, 1, launch);  // a kernel's first launch also loads it
-    const double once = time_of(product, 2, launch);
-    (void)time_of(product, launches_for(once, kRaceSampleNs), launch);
-    ns.push_back(time_of(product, launches_for(once, kRaceSampleNs), launch));
+    ns.push_back(std::numeric_limits<double>::infinity());
+    try {
+      (void)time_of(product, 1, launch);  // a kernel's first launch also loads it
+      const double once = time_of(product, 2, launch);
+      (void)time_of(product, launches_for(once, kRaceSampleNs), launch);
+      ns.back() = time_of(product, launches_for(once, kRaceSampleNs), launch);
+    } catch (const StickyError&) {
+      throw;
+    } catch (const Error&) {
+      continue;  // a heuristic may name what cuBLASLt then refuses
+    }
   }
+  if (std::all_of(ns.begin(), ns.end(), [](double one) { return std::isinf(one); }))
+    throw Error("cuBLASLt refuses every algorithm that its heuristics name");
   std::vector<std::size_t> order(ns.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(),
             [&](std::size_t left, std::size_t right) { return ns[left] < ns[right]; });
-  order.resize(std::min(order.size(), kRanked));
+  while (order.size() > kRanked || std::isinf(ns[order.back()])) order.pop_back();
   std::vector<std::vector<double>> again(order.size());
   for (int round = 0; round < 5; ++round)
     for (std::size_t i = 0; i < order.size(); ++i)

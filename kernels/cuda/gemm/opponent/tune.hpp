@@ -18,7 +18,7 @@ struct Tried {
   std::string trouble;
   double race = 0;      // ratio to cuBLASLt in the rounds of all; median
   Score steady;         // of finalists; ratio 0 otherwise
-  Score cool;           // of the best finalist and the chosen one; ratio 0 otherwise
+  Score cool;           // likewise
   bool chosen = false;  // what the engine takes for this product by its table
 };
 

@@ -31,6 +31,12 @@ constexpr Shape kShapes[] = {{1024, 1024, 1024},    {2048, 2048, 2048}, {4096, 4
                              {4096, 14336, 4096},   {8192, 28672, 8192}};
 constexpr double kVoidAbove = 0.02;  // drift of the opponent, against itself
 
+/// What the caller can mend.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// For what the table chose: no race, longer duels.
 constexpr Effort kLastWord{.race_rounds = 0, .settle_s = 0.4, .pairs = 7, .cool_pairs = 9};
 
@@ -55,18 +61,18 @@ std::vector<EngineConfiguration> wanted(const Options& options) {
     if ((options.only.empty() || is_in(options.only, name)) && !is_in(options.skip, name))
       all.push_back(configuration);
   }
-  if (all.empty()) throw Error("no configuration is left: gemm_tune --list names them");
+  if (all.empty()) throw UsageError("no configuration is left: gemm_tune --list names them");
   return all;
 }
 
 std::vector<Shape> shapes_of(const Options& options) {
   if (options.sizes.empty()) return {std::begin(kShapes), std::end(kShapes)};
-  if (options.sizes.size() % 3 != 0) throw Error("sizes come in threes: gemm_tune [M N K]...");
+  if (options.sizes.size() % 3 != 0) throw UsageError("sizes come in threes: gemm_tune [M N K]...");
   std::vector<Shape> shapes;
   for (std::size_t i = 0; i < options.sizes.size(); i += 3) {
     const Shape shape{options.sizes[i], options.sizes[i + 1], options.sizes[i + 2]};
     if (shape.m == 0 || shape.n == 0 || shape.k == 0)
-      throw Error("a size is 0: give M N K, each at least 1");
+      throw UsageError("a size is 0: give M N K, each at least 1");
     shapes.push_back(shape);
   }
   return shapes;
@@ -232,7 +238,7 @@ int check_one(const std::string& name) {
                name + (wrong.empty() ? "" : ": ") + wrong);
     return wrong.empty() ? 0 : 1;
   }
-  throw Error("there is no configuration '" + name + "': gemm_tune --list names them");
+  throw UsageError("there is no configuration '" + name + "': gemm_tune --list names them");
 }
 
 int run(const Options& options) {
@@ -279,11 +285,11 @@ int main(int argc, char** argv) {
   }
   try {
     return tidemark::run(options);
-  } catch (const tidemark::StickyError& error) {
-    fmt::print(stderr, "gemm_tune: {}\n", error.what());
-    return 1;
-  } catch (const std::exception& error) {
+  } catch (const tidemark::UsageError& error) {
     fmt::print(stderr, "gemm_tune: {}\n", error.what());
     return 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "gemm_tune: {}\n", error.what());
+    return 1;
   }
 }

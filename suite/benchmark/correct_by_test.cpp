@@ -1,0 +1,56 @@
+// What times a product is only worth something where the same product was exact: the engine takes
+// another kernel for another size or type.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "suite/case.hpp"
+#include "suite/registry.hpp"
+
+namespace tidemark {
+namespace {
+
+/// The same kernel on the same block: rows of one case by the rows of the other.
+bool is_same_product(const Gemm& timed, const Gemm& exact) {
+  if (timed.rung != GemmRung::none) return timed.rung == exact.rung;
+  return exact.rung == GemmRung::none && timed.rows.count == exact.rows.count &&
+         timed.cols.count == exact.cols.count && timed.k == exact.k && timed.output == exact.output;
+}
+
+/// Parameter: the benchmark.
+class TimedProducts : public testing::TestWithParam<std::string_view> {};
+
+TEST_P(TimedProducts, AreHeldToIntegersFirst) {
+  const Case* const timed = case_named(GetParam());
+  ASSERT_NE(timed, nullptr);
+  const Case* const exact = case_named(timed->correct_by);
+  ASSERT_NE(exact, nullptr);
+  for (const Level level : {Level::quick, Level::nightly})
+    for (const std::uint32_t ranks : {1U, 2U, 3U, 4U, 8U}) {
+      const RunContext context{
+          .level = level, .device = DeviceKind::cuda, .rank = ranks - 1, .ranks = ranks};
+      const std::vector<Op> held = exact->rows(context);
+      for (const Op& op : timed->rows(context))
+        EXPECT_TRUE(std::any_of(held.begin(), held.end(),
+                                [&](const Op& other) {
+                                  return is_same_product(std::get<Gemm>(op), std::get<Gemm>(other));
+                                }))
+            << GetParam() << " on " << ranks << " ranks: k = " << std::get<Gemm>(op).k;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Benchmarks, TimedProducts,
+                         testing::Values("gemm.local.speed", "gemm.distributed.speed",
+                                         "gemm.ladder"),
+                         [](const auto& which) {
+                           std::string name(which.param);
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace tidemark
