@@ -8,40 +8,19 @@
 #include <string>
 #include <utility>
 
+#include "reports/schema/verdict_kinds.hpp"
+
 namespace tidemark {
 namespace {
 
 void count(SideCount& side, Verdict verdict) {
-  switch (verdict) {
-    case Verdict::pass:
-      ++side.pass;
-      return;
-    case Verdict::flaky:
-      side.flaky = true;
-      ++side.bad;
-      return;
-    case Verdict::fail:
-    case Verdict::hang:
-    case Verdict::crash:
-    case Verdict::sticky:
-      ++side.bad;
-      return;
-    case Verdict::skip:
-      ++side.skipped;
-      return;
-    case Verdict::waived:
-      ++side.waived;
-      return;
-    case Verdict::unexpected_pass:
-      ++side.unexpected;
-      return;
-    case Verdict::gpu_lost:
-    case Verdict::unkillable:
-    case Verdict::tool_error:
-    case Verdict::not_run:
-      break;
-  }
-  ++side.lacking;
+  side.pass += verdict == Verdict::pass ? 1 : 0;
+  side.skipped += verdict == Verdict::skip ? 1 : 0;
+  side.waived += verdict == Verdict::waived ? 1 : 0;
+  side.unexpected += verdict == Verdict::unexpected_pass ? 1 : 0;
+  side.bad += is_failure(verdict) ? 1 : 0;
+  side.flaky = side.flaky || verdict == Verdict::flaky;
+  side.lacking += is_lacking(verdict) ? 1 : 0;
 }
 
 std::optional<ChangeKind> kind_of(const SideCount& base, const SideCount& fresh) {

@@ -11,6 +11,7 @@
 
 #include "reports/export/export.hpp"
 #include "reports/render/page.hpp"
+#include "reports/schema/verdict_kinds.hpp"
 
 namespace tidemark {
 namespace {
@@ -149,9 +150,7 @@ Labels result_labels(const Report& report, const ResultRow& result) {
   return labels;
 }
 
-bool is_failed(Verdict verdict) {
-  return verdict != Verdict::pass && verdict != Verdict::waived && verdict != Verdict::skip;
-}
+bool is_failed(Verdict verdict) { return is_bad(verdict) || is_lacking(verdict); }
 
 void add_results(Families& made, const Report& report) {
   std::array<std::size_t, kVerdicts> counts{};

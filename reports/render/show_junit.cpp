@@ -10,6 +10,7 @@
 #include "reports/render/groups.hpp"
 #include "reports/render/junit.hpp"
 #include "reports/render/parts.hpp"
+#include "reports/schema/verdict_kinds.hpp"
 
 namespace tidemark {
 namespace {
@@ -17,26 +18,9 @@ namespace {
 constexpr std::size_t kLongest = 400;  // characters of a message; CI shows it in a line
 
 JunitOutcome outcome_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::pass:
-      return JunitOutcome::passed;
-    case Verdict::skip:
-    case Verdict::waived:
-      return JunitOutcome::skipped;
-    case Verdict::gpu_lost:
-    case Verdict::unkillable:
-    case Verdict::tool_error:
-    case Verdict::not_run:
-      return JunitOutcome::error;
-    case Verdict::fail:
-    case Verdict::flaky:
-    case Verdict::hang:
-    case Verdict::crash:
-    case Verdict::sticky:
-    case Verdict::unexpected_pass:
-      break;
-  }
-  return JunitOutcome::failed;
+  if (is_bad(verdict)) return JunitOutcome::failed;
+  if (is_lacking(verdict)) return JunitOutcome::error;
+  return verdict == Verdict::pass ? JunitOutcome::passed : JunitOutcome::skipped;
 }
 
 /// A case on a node: results on its GPUs, the worst first.
