@@ -102,9 +102,9 @@ void put_metric(Page& page, const Comparison& comparison, const SpeedFinding& fi
   put(page, "");
   put(page, fmt::format("{}: {}{}{}", finding.metric, name_of(finding.verdict),
                         finding.why.empty() ? "" : ": ", finding.why));
-  put(page, fmt::format("  base {}, new {} {} on {} GPUs, {} left out",
-                        short_number(finding.base_value), short_number(finding.fresh_value),
-                        finding.unit, finding.gpus, finding.gpus_left_out));
+  put(page, fmt::format("  base {}, new {} {} on {}, {} left out", short_number(finding.base_value),
+                        short_number(finding.fresh_value), finding.unit,
+                        plural(finding.gpus, "GPU"), finding.gpus_left_out));
   if (finding.verdict == SpeedVerdict::not_compared) return;
   put_launches(page, comparison, finding);
   put_tests(page, comparison, finding);

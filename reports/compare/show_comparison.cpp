@@ -61,9 +61,10 @@ void put_headline(Page& page, const Comparison& comparison) {
     return speed.counts[static_cast<std::size_t>(verdict)];
   };
   put(page, colour_of(headline_of(comparison)), result.size(),
-      fmt::format("{}  {} cases x {} paired GPUs, {} against {} launches", result,
-                  grouped(comparison.pairing.cases.size()), grouped(comparison.paired_gpus),
-                  comparison.pairing.base, comparison.pairing.fresh()),
+      fmt::format("{}  {} x {}, {} against {} launches", result,
+                  plural(comparison.pairing.cases.size(), "case"),
+                  plural(comparison.paired_gpus, "paired GPU"), comparison.pairing.base,
+                  comparison.pairing.fresh()),
       8);
   put(page, "cause: " + cause_text(comparison), 7);
   if (is_virtual) put(page, "VIRTUAL device: nothing here was measured on a GPU");
@@ -189,10 +190,10 @@ void put_series(Page& page, const Comparison& comparison, const SpeedFinding& fi
   std::string text =
       fmt::format("{} {}", heading, name_of(comparison, finding.of_case, finding.metric));
   if (!std::isnan(finding.total)) {
-    text += fmt::format("  {} -> {} {}  own {}{}, {} in all, on {} GPUs",
-                        short_number(finding.base_value), short_number(finding.fresh_value),
-                        finding.unit, percent(finding.own.effect), margin_text(finding.own),
-                        percent(finding.total), grouped(finding.gpus));
+    text +=
+        fmt::format("  {} -> {} {}  own {}{}, {} in all, on {}", short_number(finding.base_value),
+                    short_number(finding.fresh_value), finding.unit, percent(finding.own.effect),
+                    margin_text(finding.own), percent(finding.total), plural(finding.gpus, "GPU"));
     if (finding.gpus_left_out > 0) {
       text += fmt::format(" ({} left out)", grouped(finding.gpus_left_out));
     }
@@ -275,7 +276,7 @@ void put_setup(Page& page, const Comparison& comparison) {
             : difference.allowed ? "allowed"
                                  : "confounder",
             difference.factor, difference.base, difference.fresh,
-            difference.gpus == 0 ? "" : fmt::format("  ({} GPUs)", grouped(difference.gpus))),
+            difference.gpus == 0 ? "" : fmt::format("  ({})", plural(difference.gpus, "GPU"))),
         kIndent);
   }
   for (const std::string& remark : comparison.setup.remarks) put(page, "note: " + remark, 6);

@@ -35,9 +35,9 @@ void put_head(Page& page, const History& history, const ShowHistoryOptions& opti
   const auto virtual_ones = static_cast<std::size_t>(std::count_if(
       all.launches.begin(), all.launches.end(), [](const auto& each) { return each.is_virtual; }));
   put(page,
-      fmt::format("HISTORY: {}, {} to {}; {} GPUs{}", launches_text(all.launches.size()),
+      fmt::format("HISTORY: {}, {} to {}; {}{}", launches_text(all.launches.size()),
                   utc_text(all.launches.front().at_unix_s), utc_text(all.launches.back().at_unix_s),
-                  grouped(all.gpus.size()),
+                  plural(all.gpus.size(), "GPU"),
                   virtual_ones == 0 ? "" : fmt::format("; {} of them VIRTUAL", virtual_ones)),
       kIndent);
   put(page, "cases: " + cases_summary(history), kIndent);
