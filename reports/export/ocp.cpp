@@ -25,7 +25,8 @@ std::string timestamp_of(double unix_s) {
   constexpr std::int64_t kPerSecond = 1000000;
   if (!(unix_s >= 0 && unix_s < kYear10000 - 1)) unix_s = 0;
   const auto micros = static_cast<std::int64_t>(std::llround(unix_s * kMicro));
-  std::string made = utc_text(static_cast<double>(micros / kPerSecond));
+  const std::int64_t seconds = micros / kPerSecond;
+  std::string made = utc_text(static_cast<double>(seconds));
   made.pop_back();
   return made + fmt::format(".{:06}Z", micros % kPerSecond);
 }

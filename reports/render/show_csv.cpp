@@ -54,14 +54,14 @@ std::string csv_of(const Report& report) {
         "{},{},{},{},{}", result_fields(report, result), number(result.sm_mhz),
         number(result.power_w), number(result.temperature_c), for_csv(report.text(result.replay)));
     const auto share = slowed.find(std::string(report.cases[result.case_id].name.view()));
-    const std::string end = "," + (share == slowed.end() ? "" : share->second) + "\n";
+    const std::string end = fmt::format(",{}\n", share == slowed.end() ? "" : share->second);
     const auto measured = metrics.find(result.result_id);
     if (measured == metrics.end()) {
-      made += fields + ",,,,,,,," + end;
+      made += fmt::format("{},,,,,,,,{}", fields, end);
       continue;
     }
     for (const MetricRow* metric : measured->second) {
-      made += fields + metric_fields(report, *metric) + end;
+      made += fmt::format("{}{}{}", fields, metric_fields(report, *metric), end);
     }
   }
   return made;
