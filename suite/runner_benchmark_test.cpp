@@ -22,28 +22,22 @@ std::vector<Metric> duration(const Op&, const Measurement& measurement) {
            .seconds = {}}};
 }
 
-TEST(RunCase, MeasuresABenchmark) {
-  ScriptedDevice device([](int, const TileLoad&, RunResult&) {});
-  const Case benchmark{.name = "test.speed",
-                       .claim = "",
-                       .cites = "",
-                       .kind = CaseKind::benchmark,
-                       .rows = three_rows,
-                       .metrics = duration};
-  const Outcome outcome = run_case(benchmark, device, {});
-  EXPECT_EQ(outcome.judgement, Judgement::pass);
-  EXPECT_EQ(device.slow(), 0);
-  ASSERT_EQ(outcome.metrics.size(), 3U);
-  EXPECT_EQ(outcome.metrics[0].values, std::vector<double>{2000});
-  EXPECT_EQ(device.runs(), 0);
-}
-
 constexpr Case kSpeed{.name = "test.speed",
                       .claim = "",
                       .cites = "",
                       .kind = CaseKind::benchmark,
                       .rows = three_rows,
                       .metrics = duration};
+
+TEST(RunCase, MeasuresABenchmark) {
+  ScriptedDevice device([](int, const TileLoad&, RunResult&) {});
+  const Outcome outcome = run_case(kSpeed, device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::pass);
+  EXPECT_EQ(device.slow(), 0);
+  ASSERT_EQ(outcome.metrics.size(), 3U);
+  EXPECT_EQ(outcome.metrics[0].values, std::vector<double>{2000});
+  EXPECT_EQ(device.runs(), 0);
+}
 
 TEST(RunCase, TellsTheDeviceToSlowABenchmarkAndNotesIt) {
   ScriptedDevice device([](int, const TileLoad&, RunResult&) {});
@@ -133,13 +127,9 @@ TEST(RunCase, LocalSpeedFailsOnADeviceThatIsWrong) {
 
 TEST(RunCase, SkipsABenchmarkThatHasNothingToMeasure) {
   ScriptedDevice device([](int, const TileLoad&, RunResult&) {});
-  const Case benchmark{.name = "test.speed",
-                       .claim = "",
-                       .cites = "",
-                       .kind = CaseKind::benchmark,
-                       .rows = no_rows,
-                       .metrics = duration};
-  EXPECT_EQ(run_case(benchmark, device, {}).judgement, Judgement::skip);
+  Case nothing = kSpeed;
+  nothing.rows = no_rows;
+  EXPECT_EQ(run_case(nothing, device, {}).judgement, Judgement::skip);
 }
 
 }  // namespace
