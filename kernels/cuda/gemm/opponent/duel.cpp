@@ -3,11 +3,17 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <vector>
 
 namespace tidemark {
 namespace {
 
 constexpr std::chrono::milliseconds kRest(150);
+
+double quartiles_apart(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() * 3 / 4] - values[values.size() / 4];
+}
 
 using Sample = std::function<double(const Launch&)>;
 
@@ -53,11 +59,6 @@ Score duel_cool(const Product& product, const Launch& theirs, const Launch& ours
 
 int launches_for(double ns, double sample_ns) {
   return std::clamp(static_cast<int>(sample_ns / std::max(ns, 1.0)), 2, 1000);
-}
-
-double quartiles_apart(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() * 3 / 4] - values[values.size() / 4];
 }
 
 }  // namespace tidemark

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <vector>
 
 #include "kernels/cuda/gemm/opponent/cublaslt.hpp"
 
@@ -32,7 +31,5 @@ Score duel_cool(const Product& product, const Launch& theirs, const Launch& ours
 
 /// Launches that make a sample of about `sample_ns`, at `ns` each.
 int launches_for(double ns, double sample_ns);
-
-double quartiles_apart(std::vector<double> values);
 
 }  // namespace tidemark

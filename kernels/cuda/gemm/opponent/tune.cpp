@@ -65,7 +65,6 @@ std::vector<Runner> those_that_are_exact(const Product& product,
   const EngineConfiguration chosen = chosen_configuration(product.local);
   for (const EngineConfiguration& configuration : configurations) {
     Tried& entry = tried.emplace_back();
-    entry.configuration = configuration;
     entry.name = name_of(configuration);
     entry.chosen = configuration == chosen;
     Runner runner;

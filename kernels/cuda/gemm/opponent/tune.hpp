@@ -13,7 +13,6 @@ namespace tidemark {
 
 /// What came of one configuration. `trouble` says why there is no figure; then the rest is 0.
 struct Tried {
-  EngineConfiguration configuration;
   std::string name;
   std::string trouble;
   double race = 0;      // ratio to cuBLASLt in the rounds of all; median
