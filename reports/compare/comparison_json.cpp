@@ -127,6 +127,10 @@ std::string comparison_json(const Comparison& comparison) {
   json["counts"]["compared"] = comparison.conformance.compared;
   json["counts"]["passed_in_both"] = comparison.conformance.passed_in_both;
   json["counts"]["descriptors_unjudged"] = comparison.conformance.descriptors_unjudged;
+  json["behaviours_unjudged"] = Json::array();
+  for (const std::uint32_t which : comparison.conformance.behaviours_unjudged) {
+    json["behaviours_unjudged"].push_back(comparison.pairing.cases[which]);
+  }
   json["changes"] = changes_of(comparison);
   json["waivers"] = Json::array();
   for (const WaiverLedger::Line& waiver : comparison.waivers) {

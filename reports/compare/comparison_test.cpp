@@ -192,6 +192,18 @@ TEST(Compare, TensorMapsOfAnotherSeedAreNotJudged) {
   EXPECT_EQ(made.conformance.descriptors_unjudged, 1U);
 }
 
+TEST(Compare, AMetricThatIsNoughtEverywhereIsNotMissed) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  for (std::vector<Report>* reports : {&base, &fresh}) {
+    for (Report& report : *reports) {
+      for (std::uint32_t gpu = 0; gpu < 16; ++gpu) report.metrics[gpu].median = 0;
+    }
+  }
+  const Comparison made = held(base, fresh);
+  EXPECT_EQ(made.speed.series.size(), 11U);
+  EXPECT_FALSE(has(show_comparison(made, {}), "NOT COMPARED"));
+}
+
 TEST(Compare, OneLaunchASideBelievesOnlyThreeFloors) {
   const Comparison small = held(side(false, {}, 1), side(true, {.first_case = -0.02}, 1));
   EXPECT_EQ(small.speed.series[0].verdict, SpeedVerdict::ambiguous);

@@ -107,16 +107,46 @@ bool planned_anywhere(const Pairing& pairing, std::size_t which_case, std::size_
   return false;
 }
 
-bool behaves_otherwise(const Pairing& pairing, std::size_t which_case, std::size_t gpu) {
-  std::set<std::string_view> base, fresh;
-  for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
-    const std::uint32_t row = pairing.case_rows[launch][which_case];
-    const std::uint32_t column = pairing.gpu_rows[launch][gpu];
-    const auto& all = pairing.launches[launch]->behaviours;
-    const auto at = all.find({row, column});
-    if (at != all.end()) (launch < pairing.base ? base : fresh).insert(at->second);
+enum class Behaves : std::uint8_t { alike, otherwise, unjudged };
+
+/// What a behaviour case noted on a GPU in one launch; none where it did not pass there.
+const std::string* noted(const Pairing& pairing, std::size_t launch, std::size_t which_case,
+                         std::size_t gpu) {
+  const auto& all = pairing.launches[launch]->behaviours;
+  const auto at = all.find({pairing.case_rows[launch][which_case], pairing.gpu_rows[launch][gpu]});
+  return at == all.end() ? nullptr : &at->second;
+}
+
+/// Whether another GPU of the base noted it, too, and none noted anything else.
+bool others_agree(const Pairing& pairing, std::size_t which_case, std::size_t gpu,
+                  std::string_view text) {
+  bool agreed = false;
+  for (std::size_t launch = 0; launch < pairing.base; ++launch) {
+    for (std::size_t other = 0; other < pairing.gpus.size(); ++other) {
+      const std::string* note = noted(pairing, launch, which_case, other);
+      if (note == nullptr || other == gpu) continue;
+      if (*note != text) return false;
+      agreed = true;
+    }
   }
-  return !base.empty() && !fresh.empty() && base != fresh;
+  return agreed;
+}
+
+/// A note that differs between launches without any change says nothing when it differs again: only
+/// what the base noted every time, or on every GPU, can be held against the other side.
+Behaves behaviour_of(const Pairing& pairing, std::size_t which_case, std::size_t gpu) {
+  std::set<std::string_view> base, fresh;
+  std::size_t times = 0;
+  for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
+    const std::string* note = noted(pairing, launch, which_case, gpu);
+    if (note == nullptr) continue;
+    (launch < pairing.base ? base : fresh).insert(*note);
+    if (launch < pairing.base) ++times;
+  }
+  if (base.empty() || fresh.empty() || base == fresh) return Behaves::alike;
+  const bool steady =
+      base.size() == 1 && (times > 1 || others_agree(pairing, which_case, gpu, *base.begin()));
+  return steady ? Behaves::otherwise : Behaves::unjudged;
 }
 
 /// By kind and case, the GPUs it concerns.
@@ -153,17 +183,20 @@ void judge_pair(ConformanceComparison& made, Found& found, const Pairing& pairin
   const Maps maps = all_maps_equal(pairing, which_case, gpu)
                         ? Maps::same
                         : compare_maps(pairing, which_case, gpu, same_suite);
-  const bool behaves = !(pairing.cases[which_case].starts_with("behaviour.") &&
-                         behaves_otherwise(pairing, which_case, gpu));
-  if (behaves && maps != Maps::changed) {
+  const Behaves behaves = pairing.cases[which_case].starts_with("behaviour.")
+                              ? behaviour_of(pairing, which_case, gpu)
+                              : Behaves::alike;
+  if (behaves != Behaves::otherwise && maps != Maps::changed) {
     waiving.hear(Waives::behaviour, which_case, gpu,
                  heard == Heard::passed ? Heard::passed : Heard::nothing);
   } else {
     const bool known = waiving.hear(Waives::behaviour, which_case, gpu, Heard::failed);
-    if (!behaves) add(known ? ChangeKind::waived : ChangeKind::behaviour_changed);
+    if (behaves == Behaves::otherwise)
+      add(known ? ChangeKind::waived : ChangeKind::behaviour_changed);
     if (maps == Maps::changed) add(known ? ChangeKind::waived : ChangeKind::descriptors_changed);
   }
   if (maps == Maps::unjudged) ++made.descriptors_unjudged;
+  if (behaves == Behaves::unjudged) made.behaviours_unjudged.insert(which_case);
 }
 
 }  // namespace

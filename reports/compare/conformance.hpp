@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -58,6 +59,8 @@ struct ConformanceComparison {
   std::array<std::size_t, kChangeKinds> counts{};  // pairs of case and GPU
   std::size_t compared = 0, passed_in_both = 0;    // pairs of case and GPU
   std::size_t descriptors_unjudged = 0;  // differ, but with the seed or cases they were made of
+  // Cases that noted something else, and may do so in any launch: the base does not show otherwise.
+  std::set<std::uint32_t> behaviours_unjudged;
 };
 
 /// Verdicts of one case on one GPU over the launches of one side.

@@ -287,6 +287,13 @@ void put_setup(Page& page, const Comparison& comparison) {
                     grouped(comparison.conformance.descriptors_unjudged)),
         6);
   }
+  for (const std::uint32_t which : comparison.conformance.behaviours_unjudged) {
+    put(page,
+        fmt::format("note: {} noted something else: not judged, because the base does not show "
+                    "that it notes the same every time",
+                    comparison.pairing.cases[which]),
+        6);
+  }
 }
 
 }  // namespace
