@@ -14,6 +14,7 @@
 #include "harness/series.hpp"
 #include "harness/supervisor/clock.hpp"
 #include "harness/supervisor/closing.hpp"
+#include "harness/supervisor/header.hpp"
 #include "harness/supervisor/opening.hpp"
 #include "harness/supervisor/phases.hpp"
 #include "harness/verbs/mpirun.hpp"
@@ -188,33 +189,6 @@ std::optional<JournalWriter> open_journal(const RunOptions& options, const Plan&
     throw;
   }
   return journal;
-}
-
-void say_header(Console& console, const RunOptions& options, std::uint32_t number, const Plan& plan,
-                const Opening& opening, const GpuRecord& first) {
-  console.line(fmt::format("tidemark {}  run {}  seed {:#x}  level {}  est. {:.0f} s",
-                           build_version().version, opening.head.run_id.substr(0, 8),
-                           opening.head.seed, name_of(options.level), plan.seconds));
-  if (options.launches > 1) {
-    console.line(fmt::format(" launch {} of {}", number, options.launches));
-  }
-  for (const auto& [name, share] : options.slow) {
-    console.line(fmt::format(" SLOWED ON PURPOSE: {} by {}", name, percent_of(share)));
-  }
-  if (opening.assignment.kind == DeviceKind::virtual_device) {
-    console.line(fmt::format(" VIRTUAL device: {} of them; nothing here is measured on a GPU{}",
-                             opening.places.size(),
-                             options.fault.empty() ? "" : "; fault " + options.fault));
-    return;
-  }
-  std::string line =
-      fmt::format(" nodes {}  gpus {} x {}", opening.nodes, opening.places.size(), first.name);
-  if (!first.driver.empty()) line += "  driver " + first.driver;
-  if (first.cuda_driver > 0) {
-    line += fmt::format("  cuda {}.{}", first.cuda_driver / 1000, first.cuda_driver % 1000 / 10);
-  }
-  if (!first.nvml) line += "  nvml: not available";
-  console.line(line);
 }
 
 /// Both phases. Returns why the launch is not complete; empty when it is.
