@@ -104,6 +104,8 @@ OutcomeRecord outcome_record(const RecordPlace& place, const Case& which, std::u
   record.seconds = ending.seconds;
   record.signal = ending.signal;
   record.exit_code = ending.exit_code;
+  record.rows_planned = ending.rows_planned;
+  record.rows_run = ending.rows_run;
   record.seed = case_seed(place.seed, which.name);
   std::int64_t row = place.row;
   if (ending.outcome) {

@@ -51,6 +51,15 @@ TEST(OutcomeRecord, of_a_run_of_one_row_replays_that_row) {
   EXPECT_NE(record.replay.find(" --row 3"), std::string::npos) << record.replay;
 }
 
+TEST(OutcomeRecord, of_a_worker_that_died_has_the_rows_it_was_heard_of) {
+  const Ending ending{
+      .verdict = Verdict::crash, .reason = "died", .rows_planned = 9, .rows_run = 8};
+  const OutcomeRecord record =
+      outcome_record({.uuid = "v", .fault = {}}, kLoad, 1, ending, no_telemetry);
+  EXPECT_EQ(record.rows_planned, 9U);
+  EXPECT_EQ(record.rows_run, 8U);
+}
+
 TEST(OutcomeRecord, takes_everything_from_the_outcome) {
   Ending ending{.verdict = Verdict::fail, .reason = "wrong", .outcome = Outcome{}};
   ending.start_unix_s = 100;

@@ -74,6 +74,8 @@ void Slot::begin(const Case& which, std::uint32_t attempt) {
               .begun_s = now,
               .begun_unix_s = unix_s(),
               .where = {},
+              .rows = 0,
+              .done = 0,
               .concluded = {}};
   start_worker();
   send(RunOrder{.case_name = std::string(which.name), .attempt = attempt});
@@ -126,6 +128,8 @@ void Slot::hear(const Said& said) {
     }
   } else if (const auto* progress = std::get_if<SaidProgress>(&said)) {
     attempt_->last_sign_s = now;
+    attempt_->rows = progress->rows;
+    attempt_->done = progress->done;
     attempt_->where = fmt::format("after row {} of {}", progress->done, progress->rows);
   } else if (const auto* outcome = std::get_if<SaidOutcome>(&said)) {
     hear_outcome(outcome->outcome);
@@ -153,7 +157,9 @@ void Slot::conclude(Verdict verdict, std::string reason) {
                                .reason = std::move(reason),
                                .outcome = std::nullopt,
                                .start_unix_s = attempt_->begun_unix_s,
-                               .seconds = monotonic_s() - attempt_->begun_s};
+                               .seconds = monotonic_s() - attempt_->begun_s,
+                               .rows_planned = attempt_->rows,
+                               .rows_run = attempt_->done};
 }
 
 void Slot::give_up(Verdict verdict, std::string reason) {

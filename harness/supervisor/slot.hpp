@@ -2,6 +2,7 @@
 // on everything that worker does.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,7 @@ struct Ending {
   std::optional<Outcome> outcome = {};  // when the worker lived to say it
   int signal = 0, exit_code = 0;
   double start_unix_s = 0, seconds = 0;
+  std::uint32_t rows_planned = 0, rows_run = 0;  // by the last progress that was heard of
 };
 
 /// Why nothing more can run on a slot.
@@ -77,6 +79,7 @@ class Slot {
     double begun_s = 0;
     double begun_unix_s = 0;
     std::string where;                // "row 12 of 100", for reasons
+    std::uint32_t rows = 0, done = 0;
     std::optional<Ending> concluded;  // its verdict is known; its worker is still to go
   };
 

@@ -64,6 +64,8 @@ TEST(Slot, a_crash_says_its_signal_and_the_last_words) {
   const Ending ending = end_of(slot);
   EXPECT_EQ(ending.verdict, Verdict::crash);
   EXPECT_EQ(ending.signal, SIGSEGV);
+  EXPECT_EQ(ending.rows_run, 2U);
+  EXPECT_EQ(ending.rows_planned, 3U);
   EXPECT_NE(ending.reason.find("signal 11"), std::string::npos) << ending.reason;
   EXPECT_NE(ending.reason.find("test hook: crash"), std::string::npos) << ending.reason;
 }

@@ -10,7 +10,7 @@
 namespace tidemark {
 
 enum class HookAction : std::uint8_t {
-  crash,   // SIGSEGV
+  crash,   // SIGSEGV after two rows of three
   hang,    // no progress, a patience of one second
   exit,    // status 3
   slow,    // three seconds of progress, then the case as usual

@@ -157,6 +157,7 @@ class Worker {
   static void act(HookAction action) {
     switch (action) {
       case HookAction::crash:
+        say(SaidProgress{.done = 2, .rows = 3});
         write_all(STDERR_FILENO, "test hook: crash\n");
         ::raise(SIGSEGV);
         break;
