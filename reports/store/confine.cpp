@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "reports/error.hpp"
+#include "reports/store/sanitized.hpp"
 
 namespace tidemark {
 namespace {
@@ -40,6 +41,10 @@ constexpr std::array kAllowed = {
     SYS_clock_gettime, SYS_restart_syscall, SYS_sched_yield, SYS_getpid,
     SYS_gettid,        SYS_getrandom,       SYS_exit_group};
 
+/// AddressSanitizer asks on which stack it is before an exception is thrown or a process left, and
+/// ends the process when it is not told.
+constexpr std::array kAllowedWhenSanitized = {SYS_sigaltstack};
+
 /// Memory may be had, but none that can be executed.
 constexpr std::array kAllowedUnlessExecutable = {SYS_mmap, SYS_mprotect};
 
@@ -54,6 +59,13 @@ sock_filter unless_equal(long value, std::uint8_t skip) {
   return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(value), 0, skip);
 }
 
+void allow(std::vector<sock_filter>& program, std::span<const int> calls) {
+  for (const int call : calls) {
+    program.push_back(unless_equal(call, 1));
+    program.push_back(answer(SECCOMP_RET_ALLOW));
+  }
+}
+
 std::vector<sock_filter> filter_program() {
   // Refused calls fail and do not kill: HDF5 tries to open the name of its file in memory, which
   // has to fail anyway.
@@ -65,10 +77,8 @@ std::vector<sock_filter> filter_program() {
   program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0));
   program.push_back(answer(kRefuse));
   program.push_back(load(offsetof(seccomp_data, nr)));
-  for (const long call : kAllowed) {
-    program.push_back(unless_equal(call, 1));
-    program.push_back(answer(SECCOMP_RET_ALLOW));
-  }
+  allow(program, kAllowed);
+  if constexpr (kAddressSanitized) allow(program, kAllowedWhenSanitized);
   for (const long call : kAllowedUnlessExecutable) {
     program.push_back(unless_equal(call, 4));
     program.push_back(load(kProtection));
