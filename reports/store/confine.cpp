@@ -41,9 +41,11 @@ constexpr std::array kAllowed = {
     SYS_clock_gettime, SYS_restart_syscall, SYS_sched_yield, SYS_getpid,
     SYS_gettid,        SYS_getrandom,       SYS_exit_group};
 
-/// AddressSanitizer asks on which stack it is before an exception is thrown or a process left, and
-/// ends the process when it is not told.
-constexpr std::array kAllowedWhenSanitized = {SYS_sigaltstack};
+/// AddressSanitizer asks on which stack it is before an exception is thrown or a process left;
+/// UBSan asks through a pipe of its own whether an object is there before a virtual function of it
+/// is called, fmt's included. Both end the process when they are not told.
+constexpr std::array kAllowedWhenSanitized = {SYS_sigaltstack, SYS_pipe2};
+constexpr std::size_t kDescriptorsWhenSanitized = 2;
 
 /// Memory may be had, but none that can be executed.
 constexpr std::array kAllowedUnlessExecutable = {SYS_mmap, SYS_mprotect};
@@ -147,7 +149,9 @@ bool confine(std::span<const int> keep, const Confinement& confinement) {
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // no core, even where a program collects them
   limit(RLIMIT_CORE, 0, 0);
   limit(RLIMIT_FSIZE, 0, 0);
-  limit(RLIMIT_NOFILE, 0, 0);
+  // The limit is on numbers: as many as are taken at most, and two.
+  const std::size_t numbers = kAddressSanitized ? keep.size() + kDescriptorsWhenSanitized : 0;
+  limit(RLIMIT_NOFILE, numbers, numbers);
   limit(RLIMIT_NPROC, 0, 0);
   limit(RLIMIT_AS, memory, memory);
   // First a signal that says why, then one that nothing can stop.

@@ -103,11 +103,8 @@ class Frames {
   Clock::time_point deadline_;
 };
 
-// UBSan asks the kernel through a pipe whether an object is there before it calls what() of it;
-// this process can have none.
-[[noreturn, gnu::no_sanitize("vptr")]] void child_main(int pipe, int file, const std::string& name,
-                                                       const Confinement& confinement,
-                                                       const ReadFrom& read) {
+[[noreturn]] void child_main(int pipe, int file, const std::string& name,
+                             const Confinement& confinement, const ReadFrom& read) {
   const auto refuse = [&](const std::string& line) {
     send_frame(pipe, FrameKind::refused, 0, line.substr(0, kMostFrameBytes));
   };
