@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "harness/supervisor/clock.hpp"
 #include "kernels/error.hpp"
@@ -37,6 +38,13 @@ Verdict verdict_of(Judgement judgement) {
 std::string with_words(std::string reason, const std::string& last_words) {
   if (!last_words.empty()) reason += "; its last words: " + last_words;
   return reason;
+}
+
+constexpr std::string_view kBeforeProgress = "before its first progress";
+
+/// How far a case had come, for reasons; `not_begun` where no progress was heard of.
+std::string where_of(std::uint32_t done, std::uint32_t rows, std::string_view not_begun) {
+  return rows == 0 ? std::string(not_begun) : fmt::format("after row {} of {}", done, rows);
 }
 
 }  // namespace
@@ -73,7 +81,6 @@ void Slot::begin(const Case& which, std::uint32_t attempt) {
               .last_sign_s = now,
               .begun_s = now,
               .begun_unix_s = unix_s(),
-              .where = {},
               .rows = 0,
               .done = 0,
               .concluded = {}};
@@ -130,7 +137,6 @@ void Slot::hear(const Said& said) {
     attempt_->last_sign_s = now;
     attempt_->rows = progress->rows;
     attempt_->done = progress->done;
-    attempt_->where = fmt::format("after row {} of {}", progress->done, progress->rows);
   } else if (const auto* outcome = std::get_if<SaidOutcome>(&said)) {
     hear_outcome(outcome->outcome);
   }
@@ -205,7 +211,7 @@ void Slot::check_deadlines() {
              now - attempt_->last_sign_s > attempt_->deadline_s) {
     conclude(Verdict::hang,
              fmt::format("no progress for {:.0f} s {}", attempt_->deadline_s,
-                         attempt_->where.empty() ? "since the case began" : attempt_->where));
+                         where_of(attempt_->done, attempt_->rows, "since the case began")));
     stop_worker();
   }
 }
@@ -224,9 +230,9 @@ void Slot::worker_gone(ProcessEnd end) {
   if (end.signal != 0) {
     reason =
         fmt::format("the worker died by signal {} ({}) {}", end.signal, ::strsignal(end.signal),
-                    !was_ready                             ? "before it had its device"
-                    : attempt_ && !attempt_->where.empty() ? attempt_->where
-                                                           : "before its first progress");
+                    !was_ready ? std::string("before it had its device")
+                    : attempt_ ? where_of(attempt_->done, attempt_->rows, kBeforeProgress)
+                               : std::string(kBeforeProgress));
   } else {
     reason = fmt::format("the worker left with status {}{}", end.exit_code,
                          was_ready ? "" : " before it had its device");
