@@ -1,7 +1,7 @@
-// gemm_tune [M N K]...: every configuration of the engine beside the best of cuBLASLt's first 16
-// heuristics, or with --chosen only the one that the engine's table names for each product. Prints
-// a table a product and writes all figures as JSON after each product, so that a run that is cut
-// short has left what it knew.
+// gemm_tune [M N K]... [--product MxNxK:LDA,LDB,LDC]: every configuration of the engine beside the
+// best of cuBLASLt's first 16 heuristics, or with --chosen only the one that the engine's table
+// names for each product. Prints a table a product and writes all figures as JSON after each
+// product, so that a run that is cut short has left what it knew.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -29,6 +29,12 @@ constexpr Shape kShapes[] = {{1024, 1024, 1024},    {2048, 2048, 2048}, {4096, 4
                              {6144, 6144, 6144},    {8192, 8192, 8192}, {12288, 12288, 12288},
                              {16384, 16384, 16384}, {8192, 8192, 1024}, {8192, 1024, 8192},
                              {4096, 14336, 4096},   {8192, 28672, 8192}};
+// Rows that start off 16 bytes: of one, of all, and tight ones of odd sizes.
+constexpr Shape kPitched[] = {{8192, 8192, 8192, 8193, 0, 0},
+                              {8192, 8192, 8192, 0, 8193, 0},
+                              {8192, 8192, 8192, 8193, 8193, 8193},
+                              {8191, 8185, 8184, 8184, 8184, 8185},
+                              {4095, 14337, 4097, 4097, 4097, 14337}};
 constexpr double kVoidAbove = 0.02;  // drift of the opponent, against itself
 
 /// What the caller can mend.
@@ -42,12 +48,14 @@ constexpr Effort kLastWord{.race_rounds = 0, .settle_s = 0.4, .pairs = 7, .cool_
 
 struct Options {
   std::vector<std::uint64_t> sizes;
+  std::vector<std::string> products;
   std::vector<std::string> only, skip;
   std::string json, check;
   double time_limit_s = 330;
   bool list = false;
   bool chosen = false;
   bool once = false;
+  bool pitched = false;
 };
 
 bool is_in(const std::vector<std::string>& names, const std::string& name) {
@@ -65,16 +73,42 @@ std::vector<EngineConfiguration> wanted(const Options& options) {
   return all;
 }
 
+/// "MxNxK" or "MxNxK:LDA,LDB,LDC".
+Shape shape_of(const std::string& text) {
+  Shape shape;
+  int read = -1;
+  const int fields = std::sscanf(text.c_str(), "%lux%lux%lu%n:%lu,%lu,%lu%n", &shape.m, &shape.n,
+                                 &shape.k, &read, &shape.lda, &shape.ldb, &shape.ldc, &read);
+  const bool whole = (fields == 3 || fields == 6) && read >= 0 &&
+                     static_cast<std::size_t>(read) == text.size() &&
+                     text.find_first_not_of("0123456789x:,") == std::string::npos;
+  if (!whole)
+    throw UsageError("--product is '" + text +
+                     "': give MxNxK or MxNxK:LDA,LDB,LDC, where 0 is rows on 16 bytes");
+  return shape;
+}
+
+void require_sound(const Shape& shape) {
+  if (shape.m == 0 || shape.n == 0 || shape.k == 0)
+    throw UsageError("a size is 0: give M N K, each at least 1");
+  const auto shorter = [](std::uint64_t leading, std::uint64_t row) {
+    return leading != 0 && leading < row;
+  };
+  if (shorter(shape.lda, shape.k) || shorter(shape.ldb, shape.k) || shorter(shape.ldc, shape.n))
+    throw UsageError("a leading dimension is shorter than a row of " + name_of(shape) +
+                     ": rows of A and B have K elements, rows of C have N");
+}
+
 std::vector<Shape> shapes_of(const Options& options) {
-  if (options.sizes.empty()) return {std::begin(kShapes), std::end(kShapes)};
   if (options.sizes.size() % 3 != 0) throw UsageError("sizes come in threes: gemm_tune [M N K]...");
   std::vector<Shape> shapes;
-  for (std::size_t i = 0; i < options.sizes.size(); i += 3) {
-    const Shape shape{options.sizes[i], options.sizes[i + 1], options.sizes[i + 2]};
-    if (shape.m == 0 || shape.n == 0 || shape.k == 0)
-      throw UsageError("a size is 0: give M N K, each at least 1");
-    shapes.push_back(shape);
-  }
+  for (std::size_t i = 0; i < options.sizes.size(); i += 3)
+    shapes.push_back({options.sizes[i], options.sizes[i + 1], options.sizes[i + 2]});
+  for (const std::string& product : options.products) shapes.push_back(shape_of(product));
+  for (const Shape& shape : shapes) require_sound(shape);
+  const bool all = shapes.empty() && !options.pitched;
+  if (all) shapes.assign(std::begin(kShapes), std::end(kShapes));
+  if (all || options.pitched) shapes.insert(shapes.end(), std::begin(kPitched), std::end(kPitched));
   return shapes;
 }
 
@@ -90,6 +124,17 @@ Json json_of(const Score& score, double operations) {
           {"void", is_void(score)}};
 }
 
+Json json_of(const Shape& shape) {
+  Json json = {{"m", shape.m}, {"n", shape.n}, {"k", shape.k}};
+  if (is_pitched(shape)) json.update({{"lda", shape.lda}, {"ldb", shape.ldb}, {"ldc", shape.ldc}});
+  return json;
+}
+
+/// Our rate over that of the neighbour.
+Json beside(const Score& score) {
+  return {{"ratio", score.ratio}, {"drift", score.drift}, {"void", is_void(score)}};
+}
+
 Json json_of(const Tuned& tuned) {
   const double operations = operations_of(tuned.shape) * 1e-3;
   Json tried = Json::array();
@@ -102,16 +147,22 @@ Json json_of(const Tuned& tuned) {
   }
   const Tried* const best = best_of(tuned);
   const Tried* const chosen = chosen_of(tuned);
-  return {{"m", tuned.shape.m},
-          {"n", tuned.shape.n},
-          {"k", tuned.shape.k},
-          {"heuristics", tuned.heuristics},
-          {"best_heuristic", tuned.best},
-          {"cublaslt_first", operations / tuned.first_ns},
-          {"seconds", tuned.seconds},
-          {"best", best == nullptr ? Json() : Json(best->name)},
-          {"chosen", chosen == nullptr ? Json() : Json(chosen->name)},
-          {"configurations", tried}};
+  Json json = json_of(tuned.shape);
+  if (is_pitched(tuned.shape)) {
+    json["neighbour"] = json_of(neighbour_of(tuned.shape));
+    if (tuned.beside_steady.ratio > 0) {
+      json["neighbour"]["steady"] = beside(tuned.beside_steady);
+      json["neighbour"]["cool"] = beside(tuned.beside_cool);
+    }
+  }
+  json.update({{"heuristics", tuned.heuristics},
+               {"best_heuristic", tuned.best},
+               {"cublaslt_first", operations / tuned.first_ns},
+               {"seconds", tuned.seconds},
+               {"best", best == nullptr ? Json() : Json(best->name)},
+               {"chosen", chosen == nullptr ? Json() : Json(chosen->name)},
+               {"configurations", tried}});
+  return json;
 }
 
 /// Replaces the file at once: a reader never sees half of it.
@@ -133,8 +184,8 @@ void print(const char* what, const Score& score, double operations) {
 
 void print(const Tuned& tuned) {
   const double operations = operations_of(tuned.shape) * 1e-3;
-  fmt::print("{} x {} x {}: heuristic {} of {}, {:.1f} s\n", tuned.shape.m, tuned.shape.n,
-             tuned.shape.k, tuned.best, tuned.heuristics, tuned.seconds);
+  fmt::print("{}: heuristic {} of {}, {:.1f} s\n", name_of(tuned.shape), tuned.best,
+             tuned.heuristics, tuned.seconds);
   std::vector<const Tried*> order;
   for (const Tried& tried : tuned.tried)
     if (!tried.trouble.empty())
@@ -153,6 +204,10 @@ void print(const Tuned& tuned) {
     }
     fmt::print("\n");
   }
+  if (tuned.beside_steady.ratio > 0)
+    fmt::print("  rate over that of {}: steady {:.4f}, drift {:+.4f}; cool {:.4f}, drift {:+.4f}\n",
+               name_of(neighbour_of(tuned.shape)), tuned.beside_steady.ratio,
+               tuned.beside_steady.drift, tuned.beside_cool.ratio, tuned.beside_cool.drift);
   std::fflush(stdout);
 }
 
@@ -169,7 +224,7 @@ Json machine() {
           {"cublaslt", cublasLtGetVersion()}};
 }
 
-/// Geometric means over the products, of what the table chose.
+/// Geometric means over the products that are not pitched, of what the table chose.
 class Means {
  public:
   void add(const Tried* chosen) {
@@ -216,7 +271,7 @@ int tune_all(const Options& options) {
         tune(shapes[i], tried_for(options, shapes[i]), options.chosen ? kLastWord : Effort{});
     print(tuned);
     report["products"].push_back(json_of(tuned));
-    means.add(chosen_of(tuned));
+    if (!is_pitched(tuned.shape)) means.add(chosen_of(tuned));
     if (best_of(tuned) == nullptr) code = 1;
     write_json(options.json, report);
   }
@@ -265,7 +320,12 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   tidemark::Options options;
   CLI::App app("gemm_tune: the engine's configurations beside cuBLASLt");
-  app.add_option("sizes", options.sizes, "M N K of each product; eleven products if none");
+  app.add_option("sizes", options.sizes,
+                 "M N K of each product; without any, eleven products and the pitched ones");
+  app.add_option("--product", options.products,
+                 "MxNxK or MxNxK:LDA,LDB,LDC in elements, 0: rows on 16 bytes; may be given again")
+      ->allow_extra_args(false);
+  app.add_flag("--pitched", options.pitched, "the five products with rows that start off 16 bytes");
   app.add_option("--time-limit", options.time_limit_s, "seconds after which no product is begun")
       ->check(CLI::PositiveNumber);
   app.add_option("--json", options.json, "file for all figures, rewritten after each product");
