@@ -51,7 +51,7 @@ struct Options {
   std::vector<std::string> products;
   std::vector<std::string> only, skip;
   std::string json, check;
-  double time_limit_s = 330;
+  double time_limit_s = 480;
   bool list = false;
   bool chosen = false;
   bool once = false;
@@ -251,8 +251,7 @@ std::vector<EngineConfiguration> tried_for(const Options& options, const Shape& 
 }
 
 /// Exit code: 0, or 1 where a product has no exact configuration, or 4 where time ran out.
-int tune_all(const Options& options) {
-  const std::vector<Shape> shapes = shapes_of(options);
+int tune_all(const Options& options, const std::vector<Shape>& shapes) {
   const auto start = std::chrono::steady_clock::now();
   const auto late = [&] {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
@@ -302,16 +301,17 @@ int run(const Options& options) {
       fmt::print("{}\n", name_of(configuration));
     return 0;
   }
+  const std::vector<Shape> shapes = shapes_of(options);  // a wrong one is said without a GPU, too
   if (visible_gpus().empty()) {
     fmt::print(stderr,
                "gemm_tune: CUDA shows no GPU here: run it on a machine with a Hopper GPU\n");
     return 5;
   }
   if (options.once) {
-    for (const Shape& shape : shapes_of(options)) launch_once(shape, tried_for(options, shape));
+    for (const Shape& shape : shapes) launch_once(shape, tried_for(options, shape));
     return 0;
   }
-  return options.check.empty() ? tune_all(options) : check_one(options.check);
+  return options.check.empty() ? tune_all(options, shapes) : check_one(options.check);
 }
 
 }  // namespace
