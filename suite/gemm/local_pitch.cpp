@@ -16,9 +16,9 @@ constexpr Shape kSmall[] = {{3, 5, 7}, {64, 64, 64}, {65, 66, 72}, {34, 130, 71}
 constexpr Shape kCuda[] = {{257, 511, 1031}, {1000, 520, 200}};
 constexpr GemmOutput kOutputs[] = {GemmOutput::f32, GemmOutput::bf16, GemmOutput::f16};
 
-// Rows that end on 16 bytes and off them, less and more than a tile, every tail of k and of n up to
-// eight elements between them.
-constexpr Shape kOdd[] = {{33, 35, 71}, {65, 66, 72},   {1, 9, 8},    {34, 130, 65},
+// Rows that end on 16 bytes and off them, less and more than a tile, every tail of k; up to
+// eight elements lie between them.
+constexpr Shape kOdd[] = {{33, 35, 71}, {65, 66, 76},   {1, 9, 8},    {34, 130, 65},
                           {9, 12, 14},  {40, 131, 130}, {17, 69, 67}, {7, 71, 77}};
 constexpr Shape kOddCuda[] = {{257, 511, 1031}, {1000, 521, 200}, {300, 265, 139}};
 
@@ -28,6 +28,8 @@ struct Off {
 };
 constexpr Off kOff[] = {
     {true, false, false}, {false, true, false}, {false, false, true}, {true, true, true}};
+
+constexpr Major other(Major major) { return major == Major::k ? Major::mn : Major::k; }
 
 /// `more` elements lie between the rows of those that are off.
 Gemm off_16_bytes(Gemm gemm, const Off& off, std::uint64_t more) {
@@ -54,9 +56,9 @@ void add_off_16_bytes(std::vector<Op>& rows, std::span<const Shape> shapes) {
                         .output = kOutputs[turn % std::size(kOutputs)],
                         .element = turn % 5 == 3 ? GemmElement::f16 : GemmElement::bf16,
                         .a_major = major,
-                        .b_major = turn % 3 == 0 ? Major::k : major,
+                        .b_major = turn / 5 % 2 == 0 ? major : other(major),
                         .alpha = turn % 7 == 2 ? 0.5F : 1.0F,
-                        .beta = turn % 4 == 2 ? 2.0F : 0.0F};
+                        .beta = turn / 3 % 4 == 2 ? 2.0F : 0.0F};
         rows.emplace_back(off_16_bytes(gemm, off, more));
         ++turn;
       }

@@ -58,6 +58,10 @@ TEST(PackedRows, AreThoseOfTheOperandThatIsOff) {
   EXPECT_EQ(engine_workspace_bytes(gemm), 50U * 128 * 2);
 }
 
+TEST(PackedRows, AreThoseApartByHalfOfSixteenBytes) {
+  EXPECT_EQ(packed_rows(product(76, 72, 56), GemmOperand::a).rows, 100U);
+}
+
 TEST(PackedRows, OfAnMnMajorOperandAreRowsOfItsIndices) {
   LocalGemm gemm = product(101, 72, 56);
   gemm.a_major = Major::mn;
