@@ -12,10 +12,12 @@
 #include <exception>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/gemm/opponent/products.hpp"
 #include "kernels/cuda/gemm/opponent/tune.hpp"
 #include "kernels/device.hpp"
 #include "kernels/error.hpp"
@@ -25,23 +27,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr Shape kShapes[] = {{1024, 1024, 1024},    {2048, 2048, 2048}, {4096, 4096, 4096},
-                             {6144, 6144, 6144},    {8192, 8192, 8192}, {12288, 12288, 12288},
-                             {16384, 16384, 16384}, {8192, 8192, 1024}, {8192, 1024, 8192},
-                             {4096, 14336, 4096},   {8192, 28672, 8192}};
-// Rows that start off 16 bytes: of one, of all, and tight ones of odd sizes.
-constexpr Shape kPitched[] = {{8192, 8192, 8192, 8193, 0, 0},
-                              {8192, 8192, 8192, 0, 8193, 0},
-                              {8192, 8192, 8192, 8193, 8193, 8193},
-                              {8191, 8185, 8184, 8184, 8184, 8185},
-                              {4095, 14337, 4097, 4097, 4097, 14337}};
 constexpr double kVoidAbove = 0.02;  // drift of the opponent, against itself
-
-/// What the caller can mend.
-class UsageError : public Error {
- public:
-  using Error::Error;
-};
 
 /// For what the table chose: no race, longer duels.
 constexpr Effort kLastWord{.race_rounds = 0, .settle_s = 0.4, .pairs = 7, .cool_pairs = 9};
@@ -73,32 +59,6 @@ std::vector<EngineConfiguration> wanted(const Options& options) {
   return all;
 }
 
-/// "MxNxK" or "MxNxK:LDA,LDB,LDC".
-Shape shape_of(const std::string& text) {
-  Shape shape;
-  int read = -1;
-  const int fields = std::sscanf(text.c_str(), "%lux%lux%lu%n:%lu,%lu,%lu%n", &shape.m, &shape.n,
-                                 &shape.k, &read, &shape.lda, &shape.ldb, &shape.ldc, &read);
-  const bool whole = (fields == 3 || fields == 6) && read >= 0 &&
-                     static_cast<std::size_t>(read) == text.size() &&
-                     text.find_first_not_of("0123456789x:,") == std::string::npos;
-  if (!whole)
-    throw UsageError("--product is '" + text +
-                     "': give MxNxK or MxNxK:LDA,LDB,LDC, where 0 is rows on 16 bytes");
-  return shape;
-}
-
-void require_sound(const Shape& shape) {
-  if (shape.m == 0 || shape.n == 0 || shape.k == 0)
-    throw UsageError("a size is 0: give M N K, each at least 1");
-  const auto shorter = [](std::uint64_t leading, std::uint64_t row) {
-    return leading != 0 && leading < row;
-  };
-  if (shorter(shape.lda, shape.k) || shorter(shape.ldb, shape.k) || shorter(shape.ldc, shape.n))
-    throw UsageError("a leading dimension is shorter than a row of " + name_of(shape) +
-                     ": rows of A and B have K elements, rows of C have N");
-}
-
 std::vector<Shape> shapes_of(const Options& options) {
   if (options.sizes.size() % 3 != 0) throw UsageError("sizes come in threes: gemm_tune [M N K]...");
   std::vector<Shape> shapes;
@@ -107,8 +67,11 @@ std::vector<Shape> shapes_of(const Options& options) {
   for (const std::string& product : options.products) shapes.push_back(shape_of(product));
   for (const Shape& shape : shapes) require_sound(shape);
   const bool all = shapes.empty() && !options.pitched;
-  if (all) shapes.assign(std::begin(kShapes), std::end(kShapes));
-  if (all || options.pitched) shapes.insert(shapes.end(), std::begin(kPitched), std::end(kPitched));
+  const auto add = [&](std::span<const Shape> more) {
+    shapes.insert(shapes.end(), more.begin(), more.end());
+  };
+  if (all) add(usual_products());
+  if (all || options.pitched) add(pitched_products());
   return shapes;
 }
 
