@@ -2,6 +2,7 @@
 #include "suite/runner.hpp"
 
 #include <algorithm>
+#include <map>
 #include <variant>
 
 #include <fmt/format.h>
@@ -174,9 +175,27 @@ void hold_against_measurement(const Case& which, const Op& op, const RunResult& 
   verdict.reason = fmt::format("row {}: {}", row, verdict.miscompares.front().text);
 }
 
+// What was seen and is not judged, by its wording.
+class Observations {
+ public:
+  void add(const Case& which, const Op& op, const RunResult& result, const RowVerdict& verdict) {
+    if (which.observed == nullptr || verdict.judgement != Judgement::pass) return;
+    if (const std::string words = which.observed(op, result); !words.empty()) ++runs_[words];
+  }
+  std::vector<std::string> notes() const {
+    std::vector<std::string> notes;
+    for (const auto& [words, runs] : runs_)
+      notes.push_back(fmt::format("{} ({} {})", words, runs, runs == 1 ? "run" : "runs"));
+    return notes;
+  }
+
+ private:
+  std::map<std::string, std::uint32_t> runs_;
+};
+
 RowVerdict run_row(const Case& which, const Op& declared, Device& device, std::uint64_t seed,
                    std::uint32_t row, Outcome& outcome, DescriptorDigest& digest,
-                   EarlyCompletions& early) {
+                   EarlyCompletions& early, Observations& observations) {
   for (std::uint32_t run = 0; run < runs_of(declared); ++run) {
     const Op op = seeded(declared, seed, row, run == 1);
     const RunResult result = device.run(op);
@@ -185,6 +204,7 @@ RowVerdict run_row(const Case& which, const Op& declared, Device& device, std::u
     keep_mismatch(op, result, outcome, early);
     RowVerdict verdict = row_verdict(op, result, row, device);
     hold_against_measurement(which, op, result, row, verdict);
+    observations.add(which, op, result, verdict);
     if (verdict.judgement == Judgement::pass) continue;
     if (verdict.judgement == Judgement::skip) return verdict;
     keep_miscompares(outcome, std::move(verdict.miscompares), op, row);
@@ -263,8 +283,14 @@ RowRange rows_to_run(std::size_t rows, std::int64_t only_row) {
 
 void run_rows(const Case& which, Device& device, const RunContext& context,
               const RunCaseOptions& options, Outcome& outcome, DescriptorDigest& digest,
-              EarlyCompletions& early) {
+              EarlyCompletions& early, Observations& observations) {
   if (which.rows == nullptr) throw Error("the case has no rows function");
+  if (context.ranks < which.fewest_gpus) {
+    outcome.judgement = Judgement::skip;
+    outcome.reason = fmt::format("needs {} GPUs or more, and this launch has {}", which.fewest_gpus,
+                                 context.ranks);
+    return;
+  }
   const bool is_benchmark = which.kind == CaseKind::benchmark;
   if (is_benchmark && which.metrics == nullptr)
     throw Error("the benchmark has no metrics function");
@@ -293,7 +319,8 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
             ? measure_row(which, rows[row], device, context.seed, row, options.slow, outcome)
         : which.expected_error != 0
             ? run_to_error(which, rows[row], device, context.seed, row, outcome, digest)
-            : run_row(which, rows[row], device, context.seed, row, outcome, digest, early);
+            : run_row(which, rows[row], device, context.seed, row, outcome, digest, early,
+                      observations);
     if (verdict.judgement == Judgement::skip) {  // nothing ran: neither passed nor failed
       if (outcome.judgement == Judgement::pass) outcome.judgement = Judgement::skip;
       if (outcome.reason.empty()) outcome.reason = verdict.reason;
@@ -357,8 +384,9 @@ Outcome run_case(const Case& which, Device& device, const RunContext& context,
   Outcome outcome;
   DescriptorDigest digest;
   EarlyCompletions early;
+  Observations observations;
   try {
-    run_rows(which, device, context, options, outcome, digest, early);
+    run_rows(which, device, context, options, outcome, digest, early, observations);
   } catch (const Error& error) {
     worsen(outcome, Judgement::tool_error, fmt::format("{} ({})", error.what(), place_of(error)));
   }
@@ -366,7 +394,8 @@ Outcome run_case(const Case& which, Device& device, const RunContext& context,
   if (outcome.rows_failed > 0) outcome.metrics.clear();
   outcome.descriptors = digest.value();
   // Each stands for many rows, so they come before the notes of single ones.
-  const std::vector<std::string> sweeps = early.notes();
+  std::vector<std::string> sweeps = observations.notes();
+  for (std::string& note : early.notes()) sweeps.push_back(std::move(note));
   outcome.notes.insert(outcome.notes.begin(), sweeps.begin(), sweeps.end());
   if (outcome.notes.size() > kKeptMiscompares) outcome.notes.resize(kKeptMiscompares);
   return outcome;
