@@ -147,16 +147,6 @@ TEST(StoreEngine, AnEarlyWaitLeavesTheLastChunkToLandLater) {
   EXPECT_EQ(count_of(memory.global, 7), 640);
 }
 
-TEST(StoreEngine, AnEmptyGroupIsCountedAndNotWaitedFor) {
-  Memory memory;
-  StoreEngine engine(5, DataType::u8, memory.shared, memory.global, kNoFault);
-  engine.issue(chunks(40, 0));
-  engine.issue({});
-  engine.wait_complete(1);
-  EXPECT_EQ(count_of(memory.global, 7), 640);
-  engine.wait_complete(0);
-}
-
 TEST(StoreEngine, AnotherThreadsWaitWaitsForNothing) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Memory memory;

@@ -41,6 +41,8 @@ std::vector<TileStore> rows() {
   TileStore with_empty_groups =
       row({.extent = {64, 16}, .stride = {64}, .box = {64, 4}}, {0, 0}, 4);
   with_empty_groups.empty_groups = 0b11111;
+  TileStore empty_behind = row({.extent = {64, 16}, .stride = {64}, .box = {64, 16}}, {0, 0});
+  empty_behind.empty_groups = 0b10;
   TileStore watched = row({.extent = {64, 16}, .stride = {64}, .box = {64, 16}}, {0, 0});
   watched.bystander = true;
   return {
@@ -70,6 +72,7 @@ std::vector<TileStore> rows() {
       row({.extent = {64, 16}, .stride = {64}, .box = {64, 4}}, {0, 0}, 4),
       row({.extent = {64, 16}, .stride = {64}, .box = {64, 4}}, {0, 0}, 4, StoreWait::read),
       with_empty_groups,
+      empty_behind,
       watched,
   };
 }
