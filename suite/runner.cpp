@@ -2,7 +2,6 @@
 #include "suite/runner.hpp"
 
 #include <algorithm>
-#include <map>
 #include <variant>
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 #include "suite/case.hpp"
 #include "suite/expected_error.hpp"
 #include "suite/gemm/verify.hpp"
+#include "suite/observations.hpp"
 #include "suite/oracle/barrier_cycle.hpp"
 #include "suite/oracle/compare.hpp"
 #include "suite/oracle/early_completions.hpp"
@@ -175,24 +175,6 @@ void hold_against_measurement(const Case& which, const Op& op, const RunResult& 
   verdict.reason = fmt::format("row {}: {}", row, verdict.miscompares.front().text);
 }
 
-// What was seen and is not judged, by its wording.
-class Observations {
- public:
-  void add(const Case& which, const Op& op, const RunResult& result, const RowVerdict& verdict) {
-    if (which.observed == nullptr || verdict.judgement != Judgement::pass) return;
-    if (const std::string words = which.observed(op, result); !words.empty()) ++runs_[words];
-  }
-  std::vector<std::string> notes() const {
-    std::vector<std::string> notes;
-    for (const auto& [words, runs] : runs_)
-      notes.push_back(fmt::format("{} ({} {})", words, runs, runs == 1 ? "run" : "runs"));
-    return notes;
-  }
-
- private:
-  std::map<std::string, std::uint32_t> runs_;
-};
-
 RowVerdict run_row(const Case& which, const Op& declared, Device& device, std::uint64_t seed,
                    std::uint32_t row, Outcome& outcome, DescriptorDigest& digest,
                    EarlyCompletions& early, Observations& observations) {
@@ -204,7 +186,8 @@ RowVerdict run_row(const Case& which, const Op& declared, Device& device, std::u
     keep_mismatch(op, result, outcome, early);
     RowVerdict verdict = row_verdict(op, result, row, device);
     hold_against_measurement(which, op, result, row, verdict);
-    observations.add(which, op, result, verdict);
+    if (which.observed != nullptr && verdict.judgement == Judgement::pass)
+      observations.add(which.observed(op, result));
     if (verdict.judgement == Judgement::pass) continue;
     if (verdict.judgement == Judgement::skip) return verdict;
     keep_miscompares(outcome, std::move(verdict.miscompares), op, row);
