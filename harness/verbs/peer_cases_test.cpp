@@ -34,6 +34,22 @@ TEST(PeerCases, fail_where_a_gpu_reads_its_own_memory) {
   EXPECT_NE(ran.out.find("it is what this rank's own memory holds"), std::string::npos) << ran.out;
 }
 
+TEST(PeerCases, end_with_one_line_where_the_neighbour_crashes) {
+  const ScratchFolder folder;
+  const Ran ran = run_binary({"run", "--device", "virtual", "--gpus", "2", "--cases", "peer.load",
+                              "--out", folder.file("x.h5")},
+                             {{"TIDEMARK_TEST_HOOK", "crash@peer.load#1"}}, 120);
+  EXPECT_EQ(ran.exit, 1) << ran.err;
+  const Report report = read_report(folder.file("x.h5"));
+  ASSERT_EQ(report.results.size(), 2U);
+  for (const ResultRow& result : report.results)
+    if (result.verdict == Verdict::not_run)
+      EXPECT_NE(report.text(result.reason).find("crashed in the same round"), std::string::npos)
+          << report.text(result.reason);
+    else
+      EXPECT_EQ(result.verdict, Verdict::crash);
+}
+
 TEST(PeerCases, are_skipped_on_one_gpu_with_the_reason) {
   const ScratchFolder folder;
   const Ran ran = run_binary({"run", "--device", "virtual", "--cases", "peer.load",
