@@ -61,8 +61,8 @@ PeerCopy load_from(const PeerTile& op, const Bytes& neighbours, const Bytes& own
 
 PeerCopy store_to(const PeerTile& op, const Bytes& neighbours, const Bytes& own, Fault fault) {
   PeerCopy copy;
-  copy.result = run_virtual_tile_store(peer_store(op, op.rank), fault);
   const bool astray = fault == kFaultPeerOwnMemory;
+  copy.result = run_virtual_tile_store(peer_store(op, op.rank), fault, astray ? own : neighbours);
   copy.after =
       astray || copy.result.bytes.empty() ? neighbours : seen(op, copy.result.bytes, fault);
   copy.result.bytes = astray ? copy.result.bytes : own;

@@ -99,6 +99,14 @@ void wait_for_stores(const TileStore& store, StoreEngine& engine, SharedWindow& 
 }  // namespace
 
 RunResult run_virtual_tile_store(const TileStore& store, Fault fault) {
+  // Nothing to poison where a store is refused: its sizes need not make sense.
+  const bool refused = store_preflight(store, {}).fault == DeviceFault::encode_refused;
+  return run_virtual_tile_store(store, fault,
+                                refused ? std::vector<std::uint8_t>{} : make_destination(store));
+}
+
+RunResult run_virtual_tile_store(const TileStore& store, Fault fault,
+                                 std::vector<std::uint8_t> destination) {
   const IllegalCopyRules rules = store_rules(fault);
   TileStore taken = store;  // for what the engine takes the stores
   round_start(rules, store.map.type, taken.at, taken.source_offset);
@@ -107,7 +115,6 @@ RunResult run_virtual_tile_store(const TileStore& store, Fault fault) {
   if (dropped) result = {};
   if (result.fault != DeviceFault::none) return result;
 
-  std::vector<std::uint8_t> destination = make_destination(store);
   SharedWindow window = make_source_window(store);
   StoreEngine engine(store.payload.seed, store.map.type, window, destination, fault);
   if (!dropped) issue_stores(taken, fault, engine);
