@@ -141,7 +141,7 @@ RunResult run_virtual_peer_tile(const PeerTile& op, Fault fault) {
   if (op.rank >= op.ranks)
     throw Error(fmt::format("peer tile: rank {} of {} does not exist", op.rank, op.ranks));
   // Refused and illegal copies have no allocation that makes sense, on no rank.
-  const RunResult before = preflight(peer_load(op, op.rank), {});
+  RunResult before = preflight(peer_load(op, op.rank), {});
   if (before.fault != DeviceFault::none) return before;
   return op.transport == nullptr ? run_all_alone(op, fault) : run_over_transport(op, fault);
 }
