@@ -11,8 +11,9 @@ namespace {
 std::uint32_t place_of_linear(const TileStore& store, std::uint32_t group, std::uint32_t linear) {
   constexpr std::uint32_t kChunk = 16, kRow = 128;
   const std::uint32_t begin = tile_offset(store, group);
-  const TileLoad as_load{
+  TileLoad as_load{
       .map = store.map, .destination_offset = begin - kGuardBytes, .payload = store.payload};
+  as_load.map.element_stride = {1, 1, 1, 1, 1};
   const std::uint32_t row = (begin + linear) / kRow * kRow;
   std::uint32_t place = row + linear % kChunk;
   while (unswizzled_byte(as_load, place) != linear) place += kChunk;

@@ -149,5 +149,36 @@ TEST(TileStoreOracle, RefusesWhatNoDocumentPromises) {
   refused([](TileStore& store) { store.map.box[0] = 24; });
 }
 
+TEST(TileStoreOracle, OfAKernelThatEndsUnwaitedTheBoxIsRecordedAndTheRestIsNot) {
+  TileStore store = small_store();
+  store.at = {16, 2};
+  store.wait = StoreWait::none;
+  store.held_to = HeldTo::record;
+  const auto compare = predict(store).compare;
+  EXPECT_EQ(compare[1024 + 2 * 80 + 16], Compare::recorded);
+  EXPECT_EQ(compare[1024 + 4 * 80 + 47], Compare::recorded);
+  EXPECT_EQ(compare[1024 + 2 * 80 + 15], Compare::exact);
+  EXPECT_EQ(compare[1024 + 2 * 80 + 48], Compare::exact);
+  EXPECT_EQ(compare[1024 + 80 + 16], Compare::exact);
+}
+
+TEST(TileStoreOracle, OfABoxWithElementStridesAllIsRecorded) {
+  TileStore store = small_store();
+  store.map.element_stride[1] = 2;
+  store.held_to = HeldTo::record;
+  const auto compare = predict(store).compare;
+  for (const std::size_t y : {0U, 1U, 2U}) EXPECT_EQ(compare[1024 + y * 80], Compare::recorded);
+  EXPECT_EQ(compare[1024 + 3 * 80], Compare::exact);
+}
+
+TEST(TileStoreOracle, WhatNobodyPromisedHasNoPrediction) {
+  TileStore store = small_store();
+  store.wait = StoreWait::only_read;
+  EXPECT_THROW((void)predict(store), Error);
+  store.wait = StoreWait::complete;
+  store.map.element_stride[1] = 2;
+  EXPECT_THROW((void)predict(store), Error);
+}
+
 }  // namespace
 }  // namespace tidemark
