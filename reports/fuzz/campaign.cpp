@@ -26,6 +26,7 @@
 #include <string_view>
 
 #include "reports/store/image.hpp"
+#include "reports/store/sanitized.hpp"
 
 namespace tidemark {
 namespace {
@@ -69,11 +70,10 @@ void catch_deaths() {
 void limit_worker() {
   const rlimit none{.rlim_cur = 0, .rlim_max = 0};
   setrlimit(RLIMIT_CORE, &none);
-#ifndef __SANITIZE_ADDRESS__  // it maps terabytes
+  if constexpr (kAddressSanitized) return;  // it maps terabytes
   constexpr rlim_t kMemory = rlim_t{2} << 30;
   const rlimit memory{.rlim_cur = kMemory, .rlim_max = kMemory};
   setrlimit(RLIMIT_AS, &memory);
-#endif
 }
 
 /// Equal for lines that differ in numbers or quoted names only.

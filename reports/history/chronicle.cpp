@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "reports/render/groups.hpp"
@@ -76,7 +77,6 @@ std::uint32_t& count_of(PastResults& results, Verdict verdict) {
 /// What a pass of this launch answers for: no more than the GPU that ran least; and what a failure
 /// asks for where nothing passed.
 std::uint32_t rows_of(const LaunchFacts& facts, std::size_t which, const PastResults& results) {
-  if (facts.rows.empty()) return 0;
   constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t passed = kNone, most = 0;
   for (std::size_t gpu = 0; gpu < results.verdicts.size(); ++gpu) {
@@ -85,6 +85,19 @@ std::uint32_t rows_of(const LaunchFacts& facts, std::size_t which, const PastRes
     if (results.verdicts[gpu] == Verdict::pass) passed = std::min(passed, rows);
   }
   return passed == kNone ? most : passed;
+}
+
+/// Columns of another length than their cases and GPUs say were made by hand, and wrongly.
+void check_columns(const LaunchFacts& facts) {
+  const std::size_t cells = facts.cases.size() * facts.gpus.size();
+  if (facts.over_all_gpus.size() == facts.cases.size() && facts.verdicts.size() == cells &&
+      facts.rows.size() == cells) {
+    return;
+  }
+  throw std::logic_error(
+      fmt::format("{}: {} cases on {} GPUs have {} marks, {} verdicts and {} counts of rows",
+                  facts.path, facts.cases.size(), facts.gpus.size(), facts.over_all_gpus.size(),
+                  facts.verdicts.size(), facts.rows.size()));
 }
 
 void add_cases(Chronicle& all, std::uint32_t launch, const LaunchFacts& facts) {
@@ -121,6 +134,7 @@ const std::vector<std::string>& setup_names() {
 }
 
 void record_launch(Chronicle& all, const LaunchFacts& facts) {
+  check_columns(facts);
   const LaunchRow& row = facts.launch;
   if (!is_launch_time(row.created_unix_s)) {
     throw ReportError(

@@ -78,7 +78,8 @@ struct Chronicle {
 const std::vector<std::string>& setup_names();
 
 /// Adds one launch, in any order. Throws ReportError where its time is no time of this or the next
-/// century, or where this launch was added before (one file under two names, a copy).
+/// century, or where this launch was added before (one file under two names, a copy);
+/// std::logic_error, and nothing is added, where a column has not a cell for each case and GPU.
 void record_launch(Chronicle& all, const LaunchFacts& facts);
 
 /// Puts launches in the order of their time; call it once, after the last.

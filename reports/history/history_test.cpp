@@ -204,6 +204,7 @@ TEST(History, APassOfOtherGpusEndsNoFailure) {
   const CasePast past = after_failure([](LaunchFacts& facts) {
     facts.gpus.pop_back();
     facts.verdicts.pop_back();
+    facts.descriptors.pop_back();
     facts.rows.pop_back();
     facts.series.clear();
   });
@@ -262,6 +263,8 @@ TEST(History, FailingCasesComeFirst) {
     facts.over_all_gpus.assign(4, false);
     facts.verdicts = {Verdict::pass, Verdict::not_run, Verdict::crash,
                       i == 0 ? Verdict::fail : Verdict::pass};
+    facts.descriptors.assign(4, 0);
+    facts.rows.assign(4, 10);
     facts.series.clear();
     record_launch(all, facts);
   }
@@ -286,6 +289,22 @@ TEST(Chronicle, TheSameLaunchTwiceIsRefusedAndNamed) {
               "copy.h5: is the same launch as night-0.h5; counted once, remove one of them");
   }
   EXPECT_EQ(all.launches.size(), 1U);
+}
+
+TEST(Chronicle, AColumnWithoutACellForEachCaseAndGpuIsRefusedAndNothingIsAdded) {
+  Chronicle all;
+  LaunchFacts facts = night(0, {600, 600});
+  facts.cases.emplace_back("zfill.corner");
+  facts.over_all_gpus.push_back(false);
+  facts.verdicts.resize(4, Verdict::pass);
+  try {
+    record_launch(all, facts);
+    FAIL() << "read rows that are not there";
+  } catch (const std::logic_error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "night-0.h5: 2 cases on 2 GPUs have 2 marks, 4 verdicts and 2 counts of rows");
+  }
+  EXPECT_TRUE(all.launches.empty());
 }
 
 TEST(Chronicle, ATimeThatIsNoneIsRefused) {

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "reports/error.hpp"
+#include "reports/store/sanitized.hpp"
 
 namespace tidemark {
 namespace {
@@ -40,6 +41,12 @@ constexpr std::array kAllowed = {
     SYS_clock_gettime, SYS_restart_syscall, SYS_sched_yield, SYS_getpid,
     SYS_gettid,        SYS_getrandom,       SYS_exit_group};
 
+/// AddressSanitizer asks on which stack it is before an exception is thrown or a process left;
+/// UBSan asks through a pipe of its own whether an object is there before a virtual function of it
+/// is called, fmt's included. Both end the process when they are not told.
+constexpr std::array kAllowedWhenSanitized = {SYS_sigaltstack, SYS_pipe2};
+constexpr std::size_t kDescriptorsWhenSanitized = 2;
+
 /// Memory may be had, but none that can be executed.
 constexpr std::array kAllowedUnlessExecutable = {SYS_mmap, SYS_mprotect};
 
@@ -54,6 +61,13 @@ sock_filter unless_equal(long value, std::uint8_t skip) {
   return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(value), 0, skip);
 }
 
+void allow(std::vector<sock_filter>& program, std::span<const int> calls) {
+  for (const int call : calls) {
+    program.push_back(unless_equal(call, 1));
+    program.push_back(answer(SECCOMP_RET_ALLOW));
+  }
+}
+
 std::vector<sock_filter> filter_program() {
   // Refused calls fail and do not kill: HDF5 tries to open the name of its file in memory, which
   // has to fail anyway.
@@ -65,10 +79,8 @@ std::vector<sock_filter> filter_program() {
   program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0));
   program.push_back(answer(kRefuse));
   program.push_back(load(offsetof(seccomp_data, nr)));
-  for (const long call : kAllowed) {
-    program.push_back(unless_equal(call, 1));
-    program.push_back(answer(SECCOMP_RET_ALLOW));
-  }
+  allow(program, kAllowed);
+  if constexpr (kAddressSanitized) allow(program, kAllowedWhenSanitized);
   for (const long call : kAllowedUnlessExecutable) {
     program.push_back(unless_equal(call, 4));
     program.push_back(load(kProtection));
@@ -137,7 +149,9 @@ bool confine(std::span<const int> keep, const Confinement& confinement) {
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // no core, even where a program collects them
   limit(RLIMIT_CORE, 0, 0);
   limit(RLIMIT_FSIZE, 0, 0);
-  limit(RLIMIT_NOFILE, 0, 0);
+  // The limit is on numbers: as many as are taken at most, and two.
+  const std::size_t numbers = kAddressSanitized ? keep.size() + kDescriptorsWhenSanitized : 0;
+  limit(RLIMIT_NOFILE, numbers, numbers);
   limit(RLIMIT_NPROC, 0, 0);
   limit(RLIMIT_AS, memory, memory);
   // First a signal that says why, then one that nothing can stop.

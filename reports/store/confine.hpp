@@ -16,7 +16,8 @@ struct Confinement {
 /// Confines the calling process for good. Of its open files only `keep` stay, and it can open no
 /// other: not by the limits (no free descriptor), and not by the filter. Returns whether the kernel
 /// took the filter, which also refuses every other call that reaches out of the process. Throws
-/// ReportError when a limit cannot be set.
+/// ReportError when a limit cannot be set. Where sanitizers watch, two descriptors are left for a
+/// pipe of theirs: there the filter alone refuses files.
 bool confine(std::span<const int> keep, const Confinement& confinement);
 
 }  // namespace tidemark

@@ -22,6 +22,7 @@
 #include "reports/example_launch.hpp"
 #include "reports/scratch_folder.hpp"
 #include "reports/store/frames.hpp"
+#include "reports/store/sanitized.hpp"
 
 namespace tidemark {
 namespace {
@@ -87,8 +88,8 @@ TEST(ConfinedReader, ThatBreaksInTheMiddleIsARefusedReport) {
   const std::string error = error_of([](int, const RowSink& sink) {
     sink.launch({});
     sink.begin(0, 1);
-    volatile int* const nowhere = nullptr;
-    *nowhere = 1;
+    void* const kept = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    *static_cast<volatile int*>(kept) = 1;
   });
   EXPECT_TRUE(error.starts_with("x.h5: HDF5 broke on it (signal 11")) << error;
 }
@@ -120,7 +121,10 @@ TEST(ConfinedReader, ThatWantsTooMuchMemoryIsEnded) {
     const std::string large(512 * kMegabyte, 'x');
     throw ReportError("x.h5: got " + std::to_string(large.size()));
   });
-  EXPECT_TRUE(error.starts_with("x.h5: reading it takes more memory than any report does; "))
+  // AddressSanitizer ends the process before std::bad_alloc is thrown.
+  EXPECT_TRUE(error.starts_with(kAddressSanitized
+                                    ? "x.h5: its reader ended without a word; "
+                                    : "x.h5: reading it takes more memory than any report does; "))
       << error;
 }
 
@@ -135,6 +139,7 @@ TEST(ConfinedReader, OpensNoFile) {
 }
 
 TEST(ConfinedReader, OpensNoFileByTheLimitsAloneEither) {
+  if (kAddressSanitized) GTEST_SKIP() << "UBSan needs two free descriptors; the filter holds";
   EXPECT_EQ(
       error_of(says_errno_of([] { return open("/etc/os-release", O_RDONLY); }), without_filter()),
       "x.h5: Too many open files");

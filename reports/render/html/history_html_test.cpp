@@ -26,6 +26,8 @@ History remarkable() {
     facts.cases.emplace_back("zfill.corner");
     facts.over_all_gpus.push_back(false);
     facts.verdicts.resize(6, i >= 15 ? Verdict::fail : Verdict::pass);
+    facts.descriptors.resize(6, 0);
+    facts.rows.resize(6, 10);
     if (i == 4) {
       facts.launch.complete = false;
       facts.launch.incomplete_reason = "interrupted";
