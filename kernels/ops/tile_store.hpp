@@ -84,8 +84,8 @@ constexpr std::uint32_t groups_behind(const TileStore& store, std::uint32_t grou
 }
 
 /// Bytes from the tile of one group to that of the next in the shared window: a whole box, rounded
-/// up to the 128 on which each has to start. With element strides a tile may be smaller than its
-/// box; which of the two a store reads is documented nowhere, so that there is room for both.
+/// up to the 128 on which each has to start. With element strides a tile is smaller than its box,
+/// which only a measurement says: a device that takes the whole box finds its bytes, too.
 constexpr std::uint32_t tile_pitch(const TileStore& store) {
   TensorMapSpec whole = store.map;
   whole.element_stride = {1, 1, 1, 1, 1};

@@ -9,11 +9,11 @@
 namespace tidemark {
 
 /// Runs the steps that TileStore describes. What the kernel ends without waiting for lands at its
-/// end, and element strides are taken as loads take them (PTX ISA 9.0, 5.5.3.2, says traversal and
-/// no direction): the readings with the best support, which no document confirms. A map that the
-/// driver would refuse gives encode_refused; an inner coordinate off 16 bytes and a negative
-/// coordinate sticky 715, a source off 128 bytes sticky 716. Throws Error for a number of stores
-/// outside 1..kMaxStores, and where the window does not fit shared memory or the tensor 1 GiB.
+/// end, and element strides are taken as loads take them: no document says either, H200s do both.
+/// A map that the driver would refuse gives encode_refused; an inner coordinate off 16 bytes and a
+/// negative coordinate sticky 715, a source off 128 bytes sticky 716. Throws Error for a number of
+/// stores outside 1..kMaxStores, and where the window does not fit shared memory or the tensor 1
+/// GiB.
 RunResult run_virtual_tile_store(const TileStore& store, Fault fault);
 
 /// The same with `destination` as the allocation that is stored to, whoever filled it.

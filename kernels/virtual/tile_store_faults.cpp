@@ -126,6 +126,10 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                 "groups: a wait returns at the first group without a store"),
     store_fault(kFaultStoreOtherWaitTakes, "store_other_wait_takes",
                 "groups: a wait of another thread takes the groups of this one for waited for"),
+    undocumented_store_fault(kFaultStoreElementStrideIgnored, "store_element_stride_ignored",
+                             "element stride: taken as 1, with the tile as large as before"),
+    undocumented_store_fault(kFaultStoreElementStrideRoundsDown, "store_element_stride_rounds_down",
+                             "element stride: box / stride elements are moved, rounded down"),
 });
 
 }  // namespace

@@ -69,6 +69,10 @@ inline constexpr Fault kFaultStoreEmptyUncounted{389};
 inline constexpr Fault kFaultStoreEmptyEndsWait{390};
 inline constexpr Fault kFaultStoreOtherWaitTakes{391};
 
+// Element strides, as loads have them.
+inline constexpr Fault kFaultStoreElementStrideIgnored{392};
+inline constexpr Fault kFaultStoreElementStrideRoundsDown{393};
+
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> tile_store_faults();
 

@@ -74,6 +74,8 @@ std::vector<TileStore> rows() {
       with_empty_groups,
       empty_behind,
       watched,
+      row({.extent = {64, 8}, .stride = {64}, .box = {32, 5}, .element_stride = {1, 2, 1, 1, 1}},
+          {0, 1}),
   };
 }
 
@@ -108,7 +110,9 @@ TEST(TileStoreFaults, NoTwoDoTheSameOnEveryRow) {
 }
 
 TEST(TileStoreFaults, HarmlessWhereTheirStepDoesNotOccur) {
-  const std::vector<Fault> idle = {kFaultStoreEmptyUncounted,
+  const std::vector<Fault> idle = {kFaultStoreElementStrideIgnored,
+                                   kFaultStoreElementStrideRoundsDown,
+                                   kFaultStoreEmptyUncounted,
                                    kFaultStoreEmptyEndsWait,
                                    kFaultStoreOtherWaitTakes,
                                    kFaultStoreStridesExchanged,

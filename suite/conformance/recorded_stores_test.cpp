@@ -8,17 +8,13 @@
 namespace tidemark {
 namespace {
 
-// A box of 16 x 5 bytes at (0, 1) of a tensor of 16 x 8, every second row of it.
-TileStore strided() {
-  return {.map = {.type = DataType::u8,
-                  .rank = 2,
-                  .extent = {16, 8},
-                  .stride = {16},
-                  .box = {16, 5},
-                  .element_stride = {1, 2, 1, 1, 1}},
-          .at = {0, 1},
-          .held_to = HeldTo::record,
-          .payload = {.seed = 3}};
+// A box of 16 x 5 bytes at (0, 1) of a tensor of 16 x 8.
+TileStore small() {
+  return {
+      .map = {.type = DataType::u8, .rank = 2, .extent = {16, 8}, .stride = {16}, .box = {16, 5}},
+      .at = {0, 1},
+      .held_to = HeldTo::record,
+      .payload = {.seed = 3}};
 }
 
 // The destination with rows of the tile in rows of the tensor: {{row of the tensor, of the tile}}.
@@ -38,43 +34,8 @@ std::string said_of(std::string_view name, const TileStore& store, const RunResu
   return case_named(name)->observed(store, result);
 }
 
-std::string strides_said(const std::vector<std::pair<int, int>>& rows) {
-  return said_of("behaviour.store.element_stride", strided(), with_rows(strided(), rows));
-}
-
-TEST(RecordedStores, StridesTakenAsLoadsTakeThem) {
-  EXPECT_EQ(strides_said({{1, 0}, {3, 1}, {5, 2}}),
-            "element strides on a store: as loads have it: packed in shared memory, a stride apart "
-            "in the tensor, nothing between them written");
-}
-
-TEST(RecordedStores, StridesIgnored) {
-  EXPECT_EQ(strides_said({{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}}),
-            "element strides on a store: ignored: every element of the box is written");
-}
-
-TEST(RecordedStores, StridesThatOnlyCount) {
-  EXPECT_EQ(strides_said({{1, 0}, {2, 1}, {3, 2}}),
-            "element strides on a store: as many elements as a load would take, written side by "
-            "side to the start of the box");
-}
-
-TEST(RecordedStores, StridesInSharedMemoryToo) {
-  EXPECT_EQ(strides_said({{1, 0}, {3, 2}, {5, 4}}),
-            "element strides on a store: the box lies whole in shared memory, and of it the "
-            "elements a stride apart are written");
-}
-
-TEST(RecordedStores, StridesUnlikeEveryReadingSayHowMuchWasWritten) {
-  EXPECT_EQ(strides_said({}).find("element strides on a store: unlike each of 4 readings ("), 0U);
-  EXPECT_NE(strides_said({}).find("of 80 in the box, of which 0 are not poison; strides 1 2"),
-            std::string::npos)
-      << strides_said({});
-}
-
 TileStore unwaited() {
-  TileStore store = strided();
-  store.map.element_stride[1] = 1;
+  TileStore store = small();
   store.wait = StoreWait::none;
   return store;
 }
@@ -100,8 +61,7 @@ TEST(RecordedStores, AnUnwaitedStoreOfOtherBytes) {
 
 // One box of 16 x 5: its first and its last chunk are looked at.
 std::string other_thread_said(bool first_landed, bool last_landed) {
-  TileStore store = strided();
-  store.map.element_stride[1] = 1;
+  TileStore store = small();
   store.bystander = true;
   store.held_to = HeldTo::documents;
   RunResult result;

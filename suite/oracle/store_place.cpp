@@ -13,7 +13,6 @@ std::uint32_t place_of_linear(const TileStore& store, std::uint32_t group, std::
   const std::uint32_t begin = tile_offset(store, group);
   TileLoad as_load{
       .map = store.map, .destination_offset = begin - kGuardBytes, .payload = store.payload};
-  as_load.map.element_stride = {1, 1, 1, 1, 1};
   const std::uint32_t row = (begin + linear) / kRow * kRow;
   std::uint32_t place = row + linear % kChunk;
   while (unswizzled_byte(as_load, place) != linear) place += kChunk;
@@ -54,7 +53,9 @@ StorePlace store_place(const TileStore& store, std::uint64_t offset) {
       index %= box;
     }
     if (index >= box) return {.element = place.element};
-    linear = linear * map.box[i] + static_cast<std::uint32_t>(index);
+    const std::int64_t step = i == 0 ? 1 : map.element_stride[i];
+    if (index % step != 0) return {.element = place.element};
+    linear = linear * tile_extent(map, i) + static_cast<std::uint32_t>(index / step);
   }
   if (place.stored) {
     linear = linear * size + static_cast<std::uint32_t>(rest % size);

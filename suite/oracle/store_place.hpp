@@ -21,9 +21,10 @@ struct StorePlace {
 /// H200s, driver 580.159.04; first seen on an H100: github.com/triton-lang/triton, issue 11583.
 std::int64_t stored_row_bytes(const TensorMapSpec& map);
 
-/// The byte at `offset` of the allocation, whose strides must nest. Element strides are passed
-/// over: with them, `stored` says that a box covers the place, and `window_offset` nothing. CUDA
-/// Driver API, cuTensorMapEncodeTiled; PTX ISA 9.0, 5.5.3 and 5.5.7.
+/// The byte at `offset` of the allocation, whose strides must nest. CUDA Driver API,
+/// cuTensorMapEncodeTiled; PTX ISA 9.0, 5.5.3 and 5.5.7. Element strides are those of loads the
+/// other way round, which only PTX ISA 5.5.3.2 says, without a direction: measured on H200s, driver
+/// 580.159.04, in two processes.
 StorePlace store_place(const TileStore& store, std::uint64_t offset);
 
 }  // namespace tidemark

@@ -26,10 +26,10 @@ void refuse_map(const TileStore& store) {
           "1 or more and a box of 1 to 256",
           map.extent[i], map.box[i], i));
     if (i == 0) continue;
-    if (map.element_stride[i] != 1 && store.held_to != HeldTo::record)
+    if (map.element_stride[i] != 1 && store.held_to != HeldTo::measurement)
       throw Error(fmt::format(
           "tile store: cuda.h speaks of element strides (here {}) only where it speaks of loads; "
-          "take 1, or have what becomes of the box recorded",
+          "take 1, or hold the store to what was measured",
           map.element_stride[i]));
     if (map.stride[i - 1] < below)
       throw Error(fmt::format(
@@ -88,12 +88,6 @@ void refuse_the_undocumented(const TileStore& store) {
         "document says what is written; take rows of whole 16 bytes");
 }
 
-bool element_strides(const TensorMapSpec& map) {
-  for (std::uint32_t i = 1; i < map.rank; ++i)
-    if (map.element_stride[i] != 1) return true;
-  return false;
-}
-
 std::vector<std::uint8_t> source_window(const TileStore& store) {
   std::vector<std::uint8_t> window(window_bytes(store));
   for (std::uint32_t i = 0; i < window.size() / 4; ++i) {
@@ -136,7 +130,6 @@ Expectation predict(const TileStore& store) {
   Expectation expectation;
   expectation.bytes.resize(destination_allocation_bytes(store));
   const bool recorded = store.held_to == HeldTo::record;
-  const bool strided = element_strides(store.map);
   if (recorded) expectation.compare.assign(expectation.bytes.size(), Compare::exact);
   for (std::uint64_t i = 0; i < expectation.bytes.size(); ++i)
     expectation.bytes[i] = poison_byte(store.payload, i);
@@ -145,7 +138,7 @@ Expectation predict(const TileStore& store) {
   for (std::uint64_t at = 0; at < expectation.bytes.size(); at += kChunk) {
     const StorePlace place = store_place(store, at);
     if (!place.stored) continue;
-    if (!strided) std::memcpy(&expectation.bytes[at], &source[place.window_offset], kChunk);
+    std::memcpy(&expectation.bytes[at], &source[place.window_offset], kChunk);
     if (recorded) std::fill_n(&expectation.compare[at], kChunk, Compare::recorded);
   }
   expectation.surroundings = window_at_the_end(store, source);
