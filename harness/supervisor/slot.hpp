@@ -78,7 +78,7 @@ class Slot {
     double last_sign_s = 0;
     double begun_s = 0;
     double begun_unix_s = 0;
-    std::string where;                // "row 12 of 100", for reasons
+    std::string where;  // "row 12 of 100", for reasons
     std::uint32_t rows = 0, done = 0;
     std::optional<Ending> concluded;  // its verdict is known; its worker is still to go
   };

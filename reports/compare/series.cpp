@@ -130,7 +130,6 @@ std::vector<Series> series_of(const Pairing& pairing) {
     series.higher_is_better = first->higher_is_better;
     series.noise = stored_noise(pairing, pairing.cases[key.first] + "/" + key.second);
     const std::vector<std::size_t> launches = launches_with(pairing, sources);
-    if (launches.empty()) continue;  // no value anywhere, as of an exchange with nobody
     choose_gpus(series, pairing, sources, launches);
     fill(series, pairing, sources, launches);
     made.push_back(std::move(series));

@@ -207,6 +207,16 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
   }
 }
 
+/// No launch has a value on any GPU, as of an exchange with nobody: there is nothing to miss.
+bool has_no_value(const Series& series) {
+  for (std::size_t gpu = 0; gpu < series.gpus.size(); ++gpu) {
+    for (std::size_t launch = 0; launch < series.goodness.launches; ++launch) {
+      if (!std::isnan(series.goodness.at(gpu, launch))) return false;
+    }
+  }
+  return !series.gpus.empty();
+}
+
 }  // namespace
 
 double floor_of(std::string_view case_name, const SpeedPolicy& policy) {
@@ -244,6 +254,7 @@ SpeedVerdict judge_effect(const Effect& effect, double floor, double alpha, bool
 SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy) {
   SpeedComparison made;
   std::vector<Series> all = series_of(pairing);
+  std::erase_if(all, has_no_value);
   for (Series& series : all) series.floor = floor_of(pairing.cases[series.of_case], policy);
   const GpuEffects gpus = gpu_effects(all);
   for (std::size_t i = 0; i < all.size(); ++i) {
