@@ -103,11 +103,12 @@ struct RunResult {
   /// rank. ExpectTx: windows_bytes. TileRoundTrip: the destination's allocation, then the windows
   /// of each block (trip_result_bytes). BarrierCycle: the window of each phase, then 8 bytes for
   /// each life (cycle_result_bytes). TileConsume: guard, C packed row-major, guard (result_bytes).
-  /// TileRead: what the 32 lanes read.
+  /// TileRead: what the 32 lanes read. PeerTile: as TileLoad; stored: this rank's allocation.
   std::vector<std::uint8_t> bytes;
   /// The source allocation of every kind of load, read back. Gemm: the guards before and behind C,
   /// then the padding of its rows. TileStore: the shared window, read back after the last wait.
   /// TileRoundTrip: as for a load, empty in place. TileConsume: the allocation of both tensors.
+  /// PeerTile: this rank's own allocation; stored: its shared window.
   std::vector<std::uint8_t> surroundings;
   /// TileLoad: the shared window again, after each of the copies behind the first that were issued
   /// (kLaterCopies; fewer where a wait ended by its bound).
@@ -115,7 +116,7 @@ struct RunResult {
   /// CUtensorMap as encoded; zeros where there is none.
   std::array<std::uint8_t, 128> descriptor{};
   BarrierLedger ledger;
-  StoreLedger stored;  // TileStore
+  StoreLedger stored;  // TileStore, PeerTile
   /// MulticastLoad, in place of `ledger`: one for each block of the cluster, by rank. For a block
   /// outside the mask nothing is announced; `complete` and `next_complete_early` are what phase 0
   /// was after the first and after the second copy, `next_complete` what it was after one plain

@@ -43,6 +43,9 @@ struct Case {
   bool higher_is_better = true;
   double seconds = 0.5;  // expected on a GPU at quick, for the estimate; the deadline is a multiple
 
+  /// all_gpus cases: a launch of fewer skips it. On one GPU a ring has no neighbour.
+  std::uint32_t fewest_gpus = 1;
+
   /// The parameter sets. The runner sets Payload and seeds of each row from RunContext::seed and
   /// the row's index, so a row can be run alone.
   std::vector<Op> (*rows)(const RunContext&) = nullptr;
@@ -54,6 +57,11 @@ struct Case {
   /// says on what and when. Asked only of rows that are right as far as documents go; empty where
   /// the device did as measured. Null for all other cases.
   std::vector<Miscompare> (*unlike_measured)(const Op&, const RunResult&) = nullptr;
+
+  /// Says in a few words what the device did where nobody promised anything and nothing is judged;
+  /// empty where there is nothing to say. Asked of each run that is right as far as it is judged;
+  /// the outcome notes each wording once, with the number of its runs.
+  std::string (*observed)(const Op&, const RunResult&) = nullptr;
 
   /// Fault cases: the sticky error (cudaError_t, DeviceFault::sticky) that the row has to end in; a
   /// pass is this code and no other. 0 for all other cases. The process has lost its GPU after it,

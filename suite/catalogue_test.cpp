@@ -17,7 +17,8 @@ namespace {
 constexpr std::array<Level, 3> kLevels{Level::quick, Level::nightly, Level::soak};
 
 RunContext context_of(const Case& which, Level level) {
-  return {.level = level, .seed = case_seed(20, which.name)};
+  // Without a transport, as here, the virtual device plays the other ranks.
+  return {.level = level, .seed = case_seed(20, which.name), .ranks = which.fewest_gpus};
 }
 
 std::string contents(const std::filesystem::path& path) {

@@ -18,7 +18,10 @@ Json first(const Array& values, std::uint32_t count) {
   return list;
 }
 
-const char* held_to(HeldTo what) { return what == HeldTo::documents ? "documents" : "measurement"; }
+const char* held_to(HeldTo what) {
+  static constexpr const char* kWhats[] = {"documents", "measurement", "record"};
+  return kWhats[static_cast<std::size_t>(what)];
+}
 
 constexpr const char* kPromotions[] = {"none", "64B", "128B", "256B"};
 
@@ -57,11 +60,14 @@ Json json_of(const TileLoad& load) {
 }
 
 Json json_of(const TileStore& store) {
+  static constexpr const char* kWaits[] = {"complete", "read", "only_read", "none"};
   return with_map("tile_store", store.map,
                   {{"at", first(store.at, store.map.rank)},
                    {"source_offset", store.source_offset},
                    {"stores", store.stores},
-                   {"wait", store.wait == StoreWait::complete ? "complete" : "read"},
+                   {"wait", kWaits[static_cast<std::size_t>(store.wait)]},
+                   {"empty_groups", store.empty_groups},
+                   {"bystander", store.bystander},
                    {"held_to", held_to(store.held_to)},
                    {"seed", store.payload.seed},
                    {"inverted", store.payload.inverted}});
@@ -130,6 +136,19 @@ Json json_of(const BarrierCycle& cycle) {
           {"copy_first", cycle.copy_first},
           {"seed", cycle.payload.seed},
           {"inverted", cycle.payload.inverted}};
+}
+
+Json json_of(const PeerTile& peer) {
+  return with_map("peer_tile", peer.map,
+                  {{"at", first(peer.at, peer.map.rank)},
+                   {"shared_offset", peer.shared_offset},
+                   {"way", peer.way == PeerWay::load ? "load" : "store"},
+                   {"rank", peer.rank},
+                   {"ranks", peer.ranks},
+                   {"transport", peer.transport != nullptr},
+                   {"deadline_s", peer.deadline_s},
+                   {"seed", peer.seed},
+                   {"inverted", peer.inverted}});
 }
 
 Json json_of(const TileRead& read) {

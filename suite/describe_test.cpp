@@ -44,13 +44,16 @@ TEST(Describe, WritesATileStoreInOneLine) {
   store.source_offset = 384;
   store.stores = 2;
   store.wait = StoreWait::read;
+  store.empty_groups = 5;
+  store.bystander = true;
   store.held_to = HeldTo::measurement;
   store.payload = {.seed = 17, .inverted = false};
   EXPECT_EQ(describe(store),
             R"({"op":"tile_store","type":"bf16","rank":2,"extent":[96,7],"stride":[208],)"
             R"("box":[64,2],"element_stride":[1,1],"swizzle":128,"l2_promotion":"64B",)"
             R"("fill":"zero","base_offset":48,"at":[8,3],"source_offset":384,"stores":2,)"
-            R"("wait":"read","held_to":"measurement","seed":17,"inverted":false})");
+            R"("wait":"read","empty_groups":5,"bystander":true,"held_to":"measurement",)"
+            R"("seed":17,"inverted":false})");
 }
 
 TEST(Describe, WritesRankOneWithoutStrides) {

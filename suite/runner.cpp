@@ -10,6 +10,7 @@
 #include "suite/case.hpp"
 #include "suite/expected_error.hpp"
 #include "suite/gemm/verify.hpp"
+#include "suite/observations.hpp"
 #include "suite/oracle/barrier_cycle.hpp"
 #include "suite/oracle/compare.hpp"
 #include "suite/oracle/early_completions.hpp"
@@ -176,7 +177,7 @@ void hold_against_measurement(const Case& which, const Op& op, const RunResult& 
 
 RowVerdict run_row(const Case& which, const Op& declared, Device& device, std::uint64_t seed,
                    std::uint32_t row, Outcome& outcome, DescriptorDigest& digest,
-                   EarlyCompletions& early) {
+                   EarlyCompletions& early, Observations& observations) {
   for (std::uint32_t run = 0; run < runs_of(declared); ++run) {
     const Op op = seeded(declared, seed, row, run == 1);
     const RunResult result = device.run(op);
@@ -185,6 +186,8 @@ RowVerdict run_row(const Case& which, const Op& declared, Device& device, std::u
     keep_mismatch(op, result, outcome, early);
     RowVerdict verdict = row_verdict(op, result, row, device);
     hold_against_measurement(which, op, result, row, verdict);
+    if (which.observed != nullptr && verdict.judgement == Judgement::pass)
+      observations.add(which.observed(op, result));
     if (verdict.judgement == Judgement::pass) continue;
     if (verdict.judgement == Judgement::skip) return verdict;
     keep_miscompares(outcome, std::move(verdict.miscompares), op, row);
@@ -263,8 +266,14 @@ RowRange rows_to_run(std::size_t rows, std::int64_t only_row) {
 
 void run_rows(const Case& which, Device& device, const RunContext& context,
               const RunCaseOptions& options, Outcome& outcome, DescriptorDigest& digest,
-              EarlyCompletions& early) {
+              EarlyCompletions& early, Observations& observations) {
   if (which.rows == nullptr) throw Error("the case has no rows function");
+  if (context.ranks < which.fewest_gpus) {
+    outcome.judgement = Judgement::skip;
+    outcome.reason = fmt::format("needs {} GPUs or more, and this launch has {}", which.fewest_gpus,
+                                 context.ranks);
+    return;
+  }
   const bool is_benchmark = which.kind == CaseKind::benchmark;
   if (is_benchmark && which.metrics == nullptr)
     throw Error("the benchmark has no metrics function");
@@ -293,7 +302,8 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
             ? measure_row(which, rows[row], device, context.seed, row, options.slow, outcome)
         : which.expected_error != 0
             ? run_to_error(which, rows[row], device, context.seed, row, outcome, digest)
-            : run_row(which, rows[row], device, context.seed, row, outcome, digest, early);
+            : run_row(which, rows[row], device, context.seed, row, outcome, digest, early,
+                      observations);
     if (verdict.judgement == Judgement::skip) {  // nothing ran: neither passed nor failed
       if (outcome.judgement == Judgement::pass) outcome.judgement = Judgement::skip;
       if (outcome.reason.empty()) outcome.reason = verdict.reason;
@@ -357,8 +367,9 @@ Outcome run_case(const Case& which, Device& device, const RunContext& context,
   Outcome outcome;
   DescriptorDigest digest;
   EarlyCompletions early;
+  Observations observations;
   try {
-    run_rows(which, device, context, options, outcome, digest, early);
+    run_rows(which, device, context, options, outcome, digest, early, observations);
   } catch (const Error& error) {
     worsen(outcome, Judgement::tool_error, fmt::format("{} ({})", error.what(), place_of(error)));
   }
@@ -366,7 +377,8 @@ Outcome run_case(const Case& which, Device& device, const RunContext& context,
   if (outcome.rows_failed > 0) outcome.metrics.clear();
   outcome.descriptors = digest.value();
   // Each stands for many rows, so they come before the notes of single ones.
-  const std::vector<std::string> sweeps = early.notes();
+  std::vector<std::string> sweeps = observations.notes();
+  for (std::string& note : early.notes()) sweeps.push_back(std::move(note));
   outcome.notes.insert(outcome.notes.begin(), sweeps.begin(), sweeps.end());
   if (outcome.notes.size() > kKeptMiscompares) outcome.notes.resize(kKeptMiscompares);
   return outcome;

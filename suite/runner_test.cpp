@@ -297,5 +297,25 @@ TEST(RunCase, SaysWhichMismatchesWereDetectedThoughTheyArePasses) {
   EXPECT_EQ(outcome.notes[1], "over-announced by 16 of 96 bytes: did not complete");
 }
 
+TEST(RunCase, NotesEachObservationOnceWithItsRuns) {
+  Case which = kThreeRows;
+  which.observed = [](const Op&, const RunResult& result) -> std::string {
+    return result.note.empty() ? "quiet" : "loud";
+  };
+  ScriptedDevice device([](int run, const TileLoad&, RunResult& result) {
+    if (run == 4) result.note = "noise";
+  });
+  const Outcome outcome = run_case(which, device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::pass);
+  EXPECT_EQ(outcome.notes, (std::vector<std::string>{"loud (1 run)", "quiet (5 runs)", "noise"}));
+}
+
+TEST(RunCase, ObservesNothingInARunThatIsWrong) {
+  Case which = kThreeRows;
+  which.observed = [](const Op&, const RunResult&) -> std::string { return "seen"; };
+  ScriptedDevice device([](int, const TileLoad&, RunResult& result) { result.bytes[1030] ^= 1; });
+  EXPECT_TRUE(run_case(which, device, {}).notes.empty());
+}
+
 }  // namespace
 }  // namespace tidemark

@@ -78,6 +78,7 @@ void print_json(const std::vector<const Case*>& cases, const Sensitivities& sens
     list.push_back({{"name", which->name},
                     {"kind", kind_of(*which)},
                     {"scope", scope_of(*which)},
+                    {"fewest_gpus", which->fewest_gpus},
                     {"level", name_of(which->level)},
                     {"rows_at_quick", rows_at_quick(*which)},
                     {"seconds", which->seconds},

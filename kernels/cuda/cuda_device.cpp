@@ -12,6 +12,7 @@
 #include "kernels/cuda/expect_tx.hpp"
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/multicast_load.hpp"
+#include "kernels/cuda/peer_tile.hpp"
 #include "kernels/cuda/tile_consume.hpp"
 #include "kernels/cuda/tile_load.hpp"
 #include "kernels/cuda/tile_read.hpp"
@@ -40,6 +41,7 @@ class CudaDevice final : public Device {
   RunResult run_one(const TileConsume& consume) { return run_tile_consume(rows_, consume); }
   RunResult run_one(const TileRoundTrip& trip) { return run_tile_round_trip(rows_, trip); }
   RunResult run_one(const BarrierCycle& cycle) { return run_barrier_cycle(rows_, cycle); }
+  RunResult run_one(const PeerTile& peer) { return run_peer_tile(rows_, peers_, peer); }
   RunResult run_one(const TileRead& read) { return run_tile_read(rows_, read); }
 
   Measurement measure_one(const TileLoad& load, const Timing& timing) {
@@ -60,6 +62,7 @@ class CudaDevice final : public Device {
   }
 
   RowWorkspace rows_;
+  PeerWorkspace peers_;
 };
 
 }  // namespace

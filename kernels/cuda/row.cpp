@@ -25,11 +25,15 @@ auto with_tensor(Workspace& workspace, MemorySource source, const Use& use) {
   return use(workspace.tensor);
 }
 
+void refuse_after_hang(const RowWorkspace& workspace) {
+  if (workspace.hung) throw Error("an earlier kernel never ended; run this row in a new process");
+}
+
 }  // namespace
 
 Encoded encode_and_allocate(RowWorkspace& workspace, const TensorMapSpec& map,
                             const std::function<RowBytes()>& sizes, MemorySource source) {
-  if (workspace.hung) throw Error("an earlier kernel never ended; run this row in a new process");
+  refuse_after_hang(workspace);
   return with_tensor(workspace, source, [&](auto& tensor) {
     const auto encode_here = [&] {
       return encode(map, tensor.data() + kGuardBytes + map.base_offset);
@@ -44,6 +48,14 @@ Encoded encode_and_allocate(RowWorkspace& workspace, const TensorMapSpec& map,
     grow(tensor, bytes.tensor);
     return encode_here();
   });
+}
+
+Encoded encode_outside(RowWorkspace& workspace, const TensorMapSpec& map, std::size_t answer,
+                       std::byte* allocation) {
+  refuse_after_hang(workspace);
+  grow(workspace.answer, answer);
+  grow(workspace.host, answer);
+  return encode(map, allocation + kGuardBytes + map.base_offset);
 }
 
 std::byte* tensor_data(const RowWorkspace& workspace, MemorySource source) {

@@ -37,7 +37,7 @@ struct RowWorkspace {
 inline constexpr double kLaunchBoundS = 10;
 
 /// The ledger stands first in the answer; what follows is read and written in pieces of 16 bytes.
-inline constexpr std::size_t kLedgerBytes = 256;
+inline constexpr std::size_t kLedgerBytes = 512;
 
 constexpr std::size_t whole_pieces(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
 
@@ -53,6 +53,10 @@ struct RowBytes {
 Encoded encode_and_allocate(RowWorkspace& workspace, const TensorMapSpec& map,
                             const std::function<RowBytes()>& sizes,
                             MemorySource source = MemorySource::device);
+
+/// The same for the tensor of an allocation that is not the workspace's: `answer` bytes are made.
+Encoded encode_outside(RowWorkspace& workspace, const TensorMapSpec& map, std::size_t answer,
+                       std::byte* allocation);
 
 /// The tensor's allocation from `source`.
 std::byte* tensor_data(const RowWorkspace& workspace, MemorySource source);

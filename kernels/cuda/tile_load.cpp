@@ -27,10 +27,13 @@ void require_sound(const TileLoad& load) {
 
 constexpr std::size_t kWindows = 1 + kLaterCopies;
 
+std::size_t answer_bytes(const TileLoad& load) {
+  return kLedgerBytes + kWindows * whole_pieces(window_bytes(load));
+}
+
 Encoded encode_here(RowWorkspace& workspace, const TileLoad& load) {
   const auto sizes = [&] {
-    return RowBytes{.answer = kLedgerBytes + kWindows * whole_pieces(window_bytes(load)),
-                    .tensor = source_allocation_bytes(load)};
+    return RowBytes{.answer = answer_bytes(load), .tensor = source_allocation_bytes(load)};
   };
   return encode_and_allocate(workspace, load.map, sizes, load.source);
 }
@@ -75,25 +78,24 @@ void take_ledger(const TileLoad& load, const TileLoadLedger& seen, RunResult& re
     say("the meter's slack was used up: the copy credited at least this many bytes");
 }
 
-/// Everything but the conversion of sticky errors. Fills in what is known as it goes, so that the
-/// descriptor is there even when the launch faults.
-void run_row(RowWorkspace& workspace, const TileLoad& load, RunResult& result) {
-  require_sound(load);
-  const Encoded encoded = encode_here(workspace, load);
-  if (encoded.code != CUDA_SUCCESS) {
-    result.fault = DeviceFault::encode_refused;
-    result.code = static_cast<std::int32_t>(encoded.code);
-    result.note = encode_refusal(encoded.code);
-    return;
+bool refused(const Encoded& encoded, RunResult& result) {
+  if (encoded.code == CUDA_SUCCESS) {
+    result.descriptor = descriptor_bytes(encoded.map);
+    return false;
   }
-  result.descriptor = descriptor_bytes(encoded.map);
+  result.fault = DeviceFault::encode_refused;
+  result.code = static_cast<std::int32_t>(encoded.code);
+  result.note = encode_refusal(encoded.code);
+  return true;
+}
 
+/// Launches, waits and takes what the kernel saw; and `source` bytes of the workspace's tensor.
+void launch_and_take(RowWorkspace& workspace, const TileLoad& load, const CUtensorMap& map,
+                     std::size_t source, RunResult& result) {
   const TileLoadLaunch row = launch_of(workspace, load);
-  const std::size_t source = source_allocation_bytes(load);
   const std::size_t window = whole_pieces(row.window_bytes);
-  const std::size_t answer = kLedgerBytes + kWindows * window;
-  launch_fill_source(load, tensor_data(workspace, load.source), workspace.stream.get());
-  launch_tile_load(load.map.rank, encoded.map, row, workspace.stream.get());
+  const std::size_t answer = answer_bytes(load);
+  launch_tile_load(load.map.rank, map, row, workspace.stream.get());
   read_back(workspace, answer, source, load.source);
   const std::optional<TileLoadLedger> ledger =
       wait_for_ledger<TileLoadLedger>(workspace, row.launch);
@@ -109,6 +111,24 @@ void run_row(RowWorkspace& workspace, const TileLoad& load, RunResult& result) {
     result.later.emplace_back(first + i * window, first + i * window + row.window_bytes);
   const auto* const allocation = workspace.host.as<std::uint8_t>() + answer;
   result.surroundings.assign(allocation, allocation + source);
+}
+
+/// Everything but the conversion of sticky errors. Fills in what is known as it goes, so that the
+/// descriptor is there even when the launch faults.
+void run_row(RowWorkspace& workspace, const TileLoad& load, RunResult& result) {
+  require_sound(load);
+  const Encoded encoded = encode_here(workspace, load);
+  if (refused(encoded, result)) return;
+  launch_fill_source(load, tensor_data(workspace, load.source), workspace.stream.get());
+  launch_and_take(workspace, load, encoded.map, source_allocation_bytes(load), result);
+}
+
+void run_row_from(RowWorkspace& workspace, const TileLoad& load, std::byte* allocation,
+                  RunResult& result) {
+  require_sound(load);
+  const Encoded encoded = encode_outside(workspace, load.map, answer_bytes(load), allocation);
+  if (refused(encoded, result)) return;
+  launch_and_take(workspace, load, encoded.map, 0, result);
 }
 
 void measure_row(RowWorkspace& workspace, const TileLoad& load, const Timing& timing,
@@ -155,6 +175,12 @@ void measure_row(RowWorkspace& workspace, const TileLoad& load, const Timing& ti
 RunResult run_tile_load(RowWorkspace& workspace, const TileLoad& load) {
   RunResult result;
   catch_sticky(result, [&] { run_row(workspace, load, result); });
+  return result;
+}
+
+RunResult run_tile_load_from(RowWorkspace& workspace, const TileLoad& load, std::byte* allocation) {
+  RunResult result;
+  catch_sticky(result, [&] { run_row_from(workspace, load, allocation, result); });
   return result;
 }
 

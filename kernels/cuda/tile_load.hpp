@@ -14,6 +14,10 @@ namespace tidemark {
 /// memory cannot hold, and after a kernel that never ended.
 RunResult run_tile_load(RowWorkspace& workspace, const TileLoad& load);
 
+/// The same on memory that the caller has filled and keeps: steps 2 to 6 on the allocation at
+/// `allocation`. RunResult::surroundings stays empty.
+RunResult run_tile_load_from(RowWorkspace& workspace, const TileLoad& load, std::byte* allocation);
+
 /// Times copies of one tile, each waited for before the next is issued, by CUDA events around a
 /// launch of kCopiesPerSample; TimedSample::total_ns is the time of one copy.
 Measurement measure_tile_load(RowWorkspace& workspace, const TileLoad& load, const Timing& timing);

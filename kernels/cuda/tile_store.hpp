@@ -15,6 +15,10 @@ namespace tidemark {
 /// kernel that never ended.
 RunResult run_tile_store(RowWorkspace& workspace, const TileStore& store);
 
+/// The same on memory that the caller has filled, keeps and reads: steps 1 (the window) to 6 on the
+/// allocation at `allocation`. RunResult::bytes stays empty.
+RunResult run_tile_store_to(RowWorkspace& workspace, const TileStore& store, std::byte* allocation);
+
 /// Times stores of the first box, each waited for before the next is issued, by CUDA events around
 /// a launch of kStoresPerSample; TimedSample::total_ns is the time of one store.
 Measurement measure_tile_store(RowWorkspace& workspace, const TileStore& store,

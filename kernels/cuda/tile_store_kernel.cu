@@ -1,6 +1,7 @@
 // The kernels of a tile store: poison the destination, run one row by the steps of
 // kernels/ops/tile_store.hpp, time stores.
 #include <algorithm>
+#include <utility>
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/shared_memory.hpp"
@@ -68,24 +69,47 @@ __device__ void issue_and_commit(const CUtensorMap* map, const TileStoreLaunch& 
   ptx::cp_async_bulk_commit_group();
 }
 
+/// Commits what this thread has issued since its last commit as one group: nothing, where the row
+/// asks for an empty group.
+__device__ void commit_if_empty_asked(const TileStoreLaunch& row, std::uint32_t bit) {
+  if ((row.empty_groups >> bit & 1U) != 0) ptx::cp_async_bulk_commit_group();
+}
+
+/// Step 2, by one thread.
+template <std::uint32_t kRank>
+__device__ void issue_all(const CUtensorMap* map, const TileStoreLaunch& row,
+                          const std::uint8_t* window) {
+  for (std::uint32_t group = 0; group < row.stores; ++group) {
+    commit_if_empty_asked(row, group);
+    issue_and_commit<kRank>(map, row, group, window);
+  }
+  commit_if_empty_asked(row, row.stores);
+}
+
+/// The most groups that can be younger than one that is waited for.
+using GroupsBehind = std::make_integer_sequence<std::uint32_t, kMaxGroups>;
+
+template <std::uint32_t... kPending>
+__device__ void wait_read_of(std::uint32_t pending,
+                             std::integer_sequence<std::uint32_t, kPending...>) {
+  ((pending == kPending ? ptx::cp_async_bulk_wait_group_read(ptx::n32_t<kPending>{}) : void()),
+   ...);
+}
+
+template <std::uint32_t... kPending>
+__device__ void wait_complete_of(std::uint32_t pending,
+                                 std::integer_sequence<std::uint32_t, kPending...>) {
+  ((pending == kPending ? ptx::cp_async_bulk_wait_group(ptx::n32_t<kPending>{}) : void()), ...);
+}
+
 /// Waits until no more than `pending` of this thread's groups have their sources still to read. The
 /// instruction takes a constant and has no bound: a store that never ends is seen by the host.
-__device__ void wait_until_read(std::uint32_t pending) {
-  static_assert(kMaxStores == 4);
-  if (pending == 0) ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
-  if (pending == 1) ptx::cp_async_bulk_wait_group_read(ptx::n32_t<1>{});
-  if (pending == 2) ptx::cp_async_bulk_wait_group_read(ptx::n32_t<2>{});
-  if (pending == 3) ptx::cp_async_bulk_wait_group_read(ptx::n32_t<3>{});
-}
+__device__ void wait_until_read(std::uint32_t pending) { wait_read_of(pending, GroupsBehind{}); }
 
 /// Waits until no more than `pending` of this thread's groups are still to complete; what the
 /// others wrote is then visible to this thread. Bounded as wait_until_read is.
 __device__ void wait_until_complete(std::uint32_t pending) {
-  static_assert(kMaxStores == 4);
-  if (pending == 0) ptx::cp_async_bulk_wait_group(ptx::n32_t<0>{});
-  if (pending == 1) ptx::cp_async_bulk_wait_group(ptx::n32_t<1>{});
-  if (pending == 2) ptx::cp_async_bulk_wait_group(ptx::n32_t<2>{});
-  if (pending == 3) ptx::cp_async_bulk_wait_group(ptx::n32_t<3>{});
+  wait_complete_of(pending, GroupsBehind{});
 }
 
 /// Reads the chunks of `group` that the row asks for, by ordinary loads: the wait has made the
@@ -97,6 +121,43 @@ __device__ void read_probes(const TileStoreLaunch& row, std::uint32_t group) {
     if (offset != kNowhere) chunk = *reinterpret_cast<const uint4*>(row.destination + offset);
     *reinterpret_cast<uint4*>(row.ledger->stored.read[group][probe].data()) = chunk;
   }
+}
+
+/// Step 3, by a thread that committed nothing. Its loads are volatile (ld.cv): an ordinary one
+/// would leave lines in L1 that are old when the issuing thread reads the same chunks.
+__device__ void watch(const TileStoreLaunch& row) {
+  wait_until_complete(0);
+  for (std::uint32_t group = 0; group < row.stores; ++group)
+    for (std::uint32_t probe = 0; probe < kProbes; ++probe) {
+      const std::uint64_t offset = row.probe[group][probe];
+      uint4 chunk = make_uint4(0, 0, 0, 0);
+      if (offset != kNowhere)
+        chunk = __ldcv(reinterpret_cast<const uint4*>(row.destination + offset));
+      *reinterpret_cast<uint4*>(row.ledger->stored.by_other[group][probe].data()) = chunk;
+    }
+}
+
+/// Steps 3 to 5, all threads of the block together.
+__device__ void wait_for_stores(const TileStoreLaunch& row, std::uint8_t* window) {
+  constexpr std::uint32_t kBystander = 32;  // of the second warp
+  const bool leader = threadIdx.x == 0;
+  if (row.bystander) {
+    __syncthreads();  // everything is issued
+    if (threadIdx.x == kBystander) watch(row);
+  }
+  if (row.wait == StoreWait::read)
+    for (std::uint32_t group = 0; group < row.stores; ++group) {
+      if (leader) wait_until_read(row.behind[group]);
+      // Groups belong to the thread that committed them: the others know of its wait only by this.
+      __syncthreads();
+      overwrite_tile(row, group, window);
+    }
+  if (!leader) return;
+  for (std::uint32_t group = 0; group < kMaxStores; ++group) {
+    if (group < row.stores) wait_until_complete(row.behind[group]);
+    read_probes(row, group);
+  }
+  wait_until_complete(0);
 }
 
 template <std::uint32_t kRank>
@@ -111,21 +172,17 @@ __global__ void __launch_bounds__(kThreads, 1)
   // Nothing is stored before all of the window is written and fenced.
   __syncthreads();
 
-  if (leader)
-    for (std::uint32_t group = 0; group < row.stores; ++group)
-      issue_and_commit<kRank>(&map, row, group, window);
-  if (row.wait == StoreWait::read)
-    for (std::uint32_t group = 0; group < row.stores; ++group) {
-      if (leader) wait_until_read(row.stores - 1 - group);
-      // Groups belong to the thread that committed them: the others know of its wait only by this.
-      __syncthreads();
-      overwrite_tile(row, group, window);
-    }
-  if (leader)
-    for (std::uint32_t group = 0; group < kMaxStores; ++group) {
-      if (group < row.stores) wait_until_complete(row.stores - 1 - group);
-      read_probes(row, group);
-    }
+  if (row.wait == StoreWait::only_read || row.wait == StoreWait::none) {
+    copy_window_out(window, row.window_bytes, row.window);
+    __syncthreads();  // the leader's stores are the last that the block does
+    if (!leader) return;
+    row.ledger->launch = row.launch;
+    issue_all<kRank>(&map, row, window);
+    if (row.wait == StoreWait::only_read) wait_until_read(0);
+    return;
+  }
+  if (leader) issue_all<kRank>(&map, row, window);
+  wait_for_stores(row, window);
   // Unsynchronised, threads would copy out what others have still to overwrite, and might do so
   // before the stores have completed.
   __syncthreads();

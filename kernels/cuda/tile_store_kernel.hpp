@@ -22,7 +22,10 @@ struct TileStoreLaunch {
   std::uint32_t launch = 0;  // a number that no earlier launch had
   std::array<std::array<std::int32_t, kMaxRank>, kMaxStores> at{};     // by group
   std::array<std::array<std::uint64_t, kProbes>, kMaxStores> probe{};  // probe_offset()
+  std::array<std::uint32_t, kMaxStores> behind{};                      // groups_behind()
   std::uint32_t stores = 0;
+  std::uint32_t empty_groups = 0;
+  bool bystander = false;
   StoreWait wait = StoreWait::complete;
   DataType type = DataType::u8;
   std::uint32_t first_tile = 0, tile_pitch = 0;  // bytes, in the window
@@ -42,7 +45,7 @@ std::uint32_t prepare_tile_store();
 /// Step 1, the destination: poisons destination_allocation_bytes(store).
 void launch_fill_destination(const TileStore& store, std::byte* destination, cudaStream_t stream);
 
-/// Steps 1 (the window) to 5 of kernels/ops/tile_store.hpp.
+/// Steps 1 (the window) to 6 of kernels/ops/tile_store.hpp.
 void launch_tile_store(std::uint32_t rank, const CUtensorMap& map, const TileStoreLaunch& row,
                        cudaStream_t stream);
 

@@ -76,7 +76,7 @@ struct Gemm {
   GemmElement element = GemmElement::bf16;  // of A and B
   Major a_major = Major::k;                 // mn: A is kept as k rows of m elements
   Major b_major = Major::k;                 // mn: B is kept as k rows of n elements
-  std::uint64_t lda = 0, ldb = 0, ldc = 0;  // elements from row to row, a multiple of 16 bytes;
+  std::uint64_t lda = 0, ldb = 0, ldc = 0;  // elements from row to row, no fewer than a row has;
                                             // 0: the fewest whose rows start on 16 bytes
   float alpha = 1, beta = 0;                // where alpha is 0, A and B are not read
 
@@ -88,7 +88,8 @@ struct Gemm {
   double deadline_s = 60;  // bound of every wait for a shard and for the kernel
 };
 
-/// Whether `gemm` asks for no more than C = A B, all K-major, bf16, packed: what every rung does.
+/// Whether `gemm` asks for no more than C = A B, all K-major, bf16, packed, rows on 16 bytes:
+/// what every rung does.
 inline bool is_plain(const Gemm& gemm) {
   return gemm.k != 0 && gemm.element == GemmElement::bf16 && gemm.output != GemmOutput::f16 &&
          gemm.a_major == Major::k && gemm.b_major == Major::k && gemm.lda == 0 && gemm.ldb == 0 &&
@@ -136,17 +137,17 @@ inline OperandLayout layout_of(const Gemm& gemm, GemmOperand operand) {
   return layout;
 }
 
-/// Why no device can run `gemm`, or nothing: "lda is 7, ...".
+/// Why no device can run `gemm`, or nothing: "lda is shorter than a row of A".
 inline std::string_view layout_refusal(const Gemm& gemm) {
   const OperandLayout a = layout_of(gemm, GemmOperand::a);
   const OperandLayout b = layout_of(gemm, GemmOperand::b);
   if (a.pitch < a.elements) return "lda is shorter than a row of A";
   if (b.pitch < b.elements) return "ldb is shorter than a row of B";
-  if (a.pitch % 8 != 0) return "lda is no multiple of 8: rows of A start on 16 bytes";
-  if (b.pitch % 8 != 0) return "ldb is no multiple of 8: rows of B start on 16 bytes";
   if (gemm.ldc != 0 && gemm.ldc < gemm.cols.count) return "ldc is shorter than a row of C";
-  if (c_row_pitch(gemm) % 16 != 0) return "ldc: rows of C do not start on 16 bytes";
   if (is_plain(gemm)) return {};
+  if (gemm.rung != GemmRung::none && (gemm.lda != 0 || gemm.ldb != 0 || gemm.ldc != 0))
+    return "a rung of the ladder takes packed rows that start on 16 bytes: leave out lda, ldb and "
+           "ldc, or the rung";
   if (gemm.rung != GemmRung::none) return "a rung of the ladder does C = A B^T with bf16 only";
   if (gemm.transport != nullptr)
     return "over a transport only C = A B with packed, K-major panels of bf16 is multiplied";

@@ -9,6 +9,7 @@ namespace tidemark {
 enum class HeldTo : std::uint8_t {
   documents,    // what NVIDIA promises
   measurement,  // also what was measured where the documents stop
+  record,       // the documents stop and nothing was measured yet: that part is noted, not judged
 };
 
 }  // namespace tidemark

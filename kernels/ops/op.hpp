@@ -8,6 +8,7 @@
 #include "kernels/ops/expect_tx.hpp"
 #include "kernels/ops/gemm.hpp"
 #include "kernels/ops/multicast_load.hpp"
+#include "kernels/ops/peer_tile.hpp"
 #include "kernels/ops/tile_consume.hpp"
 #include "kernels/ops/tile_load.hpp"
 #include "kernels/ops/tile_read.hpp"
@@ -17,7 +18,7 @@
 namespace tidemark {
 
 using Op = std::variant<TileLoad, Gemm, TileStore, MulticastLoad, ExpectTx, TileConsume,
-                        TileRoundTrip, BarrierCycle, TileRead>;
+                        TileRoundTrip, BarrierCycle, TileRead, PeerTile>;
 
 /// One value for each alternative of Op, in its order.
 enum class OpKind : std::uint8_t {
@@ -29,13 +30,16 @@ enum class OpKind : std::uint8_t {
   tile_consume,
   tile_round_trip,
   barrier_cycle,
-  tile_read
+  tile_read,
+  peer_tile
 };
 
 /// Whether running `op` takes the steps of `kind`: those of its own and of every operation that it
 /// is made of. A fault of `kind` can then show in it.
 constexpr bool takes_steps_of(const Op& op, OpKind kind) {
   if (static_cast<OpKind>(op.index()) == kind) return true;
+  if (const auto* peer = std::get_if<PeerTile>(&op))
+    return kind == (peer->way == PeerWay::load ? OpKind::tile_load : OpKind::tile_store);
   return kind == OpKind::tile_load && !std::holds_alternative<Gemm>(op) &&
          !std::holds_alternative<TileStore>(op);
 }

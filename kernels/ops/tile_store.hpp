@@ -17,22 +17,31 @@ inline constexpr std::uint32_t kMaxStores = 4;
 
 /// Which wait of a group is put to the test.
 enum class StoreWait : std::uint8_t {
-  complete,  // cp.async.bulk.wait_group: what the group wrote can be read
-  read,      // cp.async.bulk.wait_group.read: what the group reads can be overwritten
+  complete,   // cp.async.bulk.wait_group: what the group wrote can be read
+  read,       // cp.async.bulk.wait_group.read: what the group reads can be overwritten
+  only_read,  // the kernel ends behind wait_group.read 0, without the wait for the writes
+  none,       // the kernel ends behind the last commit, without any wait
 };
 
 /// `stores` tile stores of boxes that lie side by side. The device
 ///   1. fills the destination allocation (destination_allocation_bytes) with poison_byte() and the
 ///      shared window (window_bytes) with source_window_word(), each writer fencing its writes of
 ///      the window for the async proxy;
-///   2. has one thread issue all stores, in order, and commit each as a group;
-///   3. StoreWait::read only: for each group, oldest first, waits by wait_group.read until no more
+///   2. has one thread issue all stores, in order, and commit each as a group; where empty_groups
+///      says so, it commits once more in front of a store or behind the last, with nothing to
+///      commit;
+///   3. `bystander`: behind a barrier of the block has a thread of another warp, which committed
+///      nothing, wait by wait_group 0 and read the same chunks as step 5 does, by loads that pass
+///      the caches of the SM (StoreLedger::by_other);
+///   4. StoreWait::read only: for each group, oldest first, waits by wait_group.read until no more
 ///      than the younger groups are pending, then overwrites the tile of that group in the shared
 ///      window with overwritten_word();
-///   4. has the issuing thread, for each group, oldest first, wait by wait_group until no more than
-///      the younger groups are pending and read kProbes chunks of what that group stored
-///      (StoreLedger, probe_offset);
-///   5. reads the window back, and the destination allocation after the end of the kernel.
+///   5. has the issuing thread, for each group, oldest first, wait by wait_group until no more than
+///      the younger groups are pending (groups_behind) and read kProbes chunks of what that group
+///      stored (StoreLedger, probe_offset), and in the end wait for all groups;
+///   6. reads the window back, and the destination allocation after the end of the kernel.
+/// With only_read and none the window is read back in front of step 2, which is then the last that
+/// the kernel does but for wait_group.read 0, and steps 3 to 5 fall away.
 /// wait_group itself takes no bound: the host bounds the launch. Errors: an inner coordinate off 16
 /// bytes faults on a GPU (PTX ISA 9.0, 5.5.3.1); negative coordinates are not allowed in stores
 /// (CUDA C++ Programming Guide 13.1, 10.29.2); they and sources off 128 bytes fault on an H200.
@@ -42,6 +51,8 @@ struct TileStore {
   std::uint32_t source_offset = 0;          // bytes behind the leading guard; legal on 128
   std::uint32_t stores = 1;                 // 1..kMaxStores
   StoreWait wait = StoreWait::complete;
+  std::uint32_t empty_groups = 0;  // bit i: one in front of store i; bit `stores`: behind the last
+  bool bystander = false;
   HeldTo held_to = HeldTo::documents;
   Payload payload{};
 };
@@ -57,10 +68,28 @@ constexpr std::array<std::int32_t, kMaxRank> box_at(const TileStore& store, std:
   return at;
 }
 
-/// Bytes from the tile of one group to that of the next in the shared window: a tile, rounded up to
-/// the 128 on which each has to start.
+/// Whether the kernel ends while stores may be in flight.
+constexpr bool ends_unwaited(const TileStore& store) {
+  return store.wait == StoreWait::only_read || store.wait == StoreWait::none;
+}
+
+/// Groups of one row: stores, and empty ones in front of, between and behind them.
+inline constexpr std::uint32_t kMaxGroups = 2 * kMaxStores + 1;
+
+/// How many groups are committed behind that of store `group`, empty ones included.
+constexpr std::uint32_t groups_behind(const TileStore& store, std::uint32_t group) {
+  std::uint32_t behind = store.stores - 1 - group;
+  for (std::uint32_t i = group + 1; i <= store.stores; ++i) behind += store.empty_groups >> i & 1U;
+  return behind;
+}
+
+/// Bytes from the tile of one group to that of the next in the shared window: a whole box, rounded
+/// up to the 128 on which each has to start. With element strides a tile is smaller than its box,
+/// which only a measurement says: a device that takes the whole box finds its bytes, too.
 constexpr std::uint32_t tile_pitch(const TileStore& store) {
-  return (tile_bytes(store.map) + 127) / 128 * 128;
+  TensorMapSpec whole = store.map;
+  whole.element_stride = {1, 1, 1, 1, 1};
+  return (tile_bytes(whole) + 127) / 128 * 128;
 }
 
 /// Offset in the shared window of the tile that box `group` is stored from.
@@ -119,11 +148,15 @@ constexpr std::uint64_t probe_offset(const TileStore& store, std::uint32_t group
   return offset;
 }
 
-/// What the issuing thread read of each box right after it had waited for that box's group.
+/// What threads read of each box right after a wait.
 struct StoreLedger {
   using ProbedChunk = std::array<std::uint8_t, 16>;
-  /// By group and probe; zeros where probe_offset() is kNowhere.
+  /// The issuing thread, behind the wait for that box's group. By group and probe; zeros where
+  /// probe_offset() is kNowhere, and where the kernel ends without that wait.
   std::array<std::array<ProbedChunk, kProbes>, kMaxStores> read{};
+  /// The same chunks as a thread found them whose wait_group had nothing of its own to wait for:
+  /// what it saw is a matter of time. Zeros without a bystander.
+  std::array<std::array<ProbedChunk, kProbes>, kMaxStores> by_other{};
 
   friend bool operator==(const StoreLedger&, const StoreLedger&) = default;
 };

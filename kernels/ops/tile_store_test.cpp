@@ -60,5 +60,23 @@ TEST(TileStoreOp, OverwritingFlipsEachBitOfTheSource) {
   EXPECT_EQ(source_window_word(store, 300) ^ overwritten_word(store, 300), 0xffffffffU);
 }
 
+TEST(TileStoreOp, EmptyGroupsCountAmongThoseBehind) {
+  TileStore store = two_boxes();
+  EXPECT_EQ(groups_behind(store, 0), 1U);
+  store.empty_groups = 0b111;  // in front of each, and behind the last
+  EXPECT_EQ(groups_behind(store, 0), 3U);
+  EXPECT_EQ(groups_behind(store, 1), 1U);
+  store.empty_groups = 0b001;  // in front of both
+  EXPECT_EQ(groups_behind(store, 0), 1U);
+}
+
+TEST(TileStoreOp, ElementStridesLeaveRoomForAWholeBox) {
+  TileStore store = two_boxes();
+  store.map.box[1] = 9;
+  store.map.element_stride[1] = 3;
+  EXPECT_EQ(tile_bytes(store.map), 96U);
+  EXPECT_EQ(tile_pitch(store), 384U);  // of which the box takes 288
+}
+
 }  // namespace
 }  // namespace tidemark

@@ -8,6 +8,7 @@
 #include "kernels/virtual/expect_tx_faults.hpp"
 #include "kernels/virtual/gemm_faults.hpp"
 #include "kernels/virtual/multicast_load_faults.hpp"
+#include "kernels/virtual/peer_tile_faults.hpp"
 #include "kernels/virtual/tile_consume_faults.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
 #include "kernels/virtual/tile_read_faults.hpp"
@@ -19,9 +20,10 @@ namespace tidemark {
 std::span<const FaultInfo> faults() {
   static const std::vector<FaultInfo> all = [] {
     std::vector<FaultInfo> list;
-    for (const auto some : {tile_load_faults(), gemm_faults(), tile_store_faults(),
-                            multicast_load_faults(), expect_tx_faults(), tile_consume_faults(),
-                            tile_round_trip_faults(), barrier_cycle_faults(), tile_read_faults()})
+    for (const auto some :
+         {tile_load_faults(), gemm_faults(), tile_store_faults(), multicast_load_faults(),
+          expect_tx_faults(), tile_consume_faults(), tile_round_trip_faults(),
+          barrier_cycle_faults(), tile_read_faults(), peer_tile_faults()})
       list.insert(list.end(), some.begin(), some.end());
     return list;
   }();

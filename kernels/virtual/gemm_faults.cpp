@@ -62,6 +62,12 @@ constexpr FaultInfo kGemmFaults[] = {
      "read: elements of fp16 are taken for bf16"},
     {kFaultGemmNothingDone, OpKind::gemm, "gemm_nothing_done",
      "store: C is left alone where k or alpha is 0"},
+    {kFaultGemmRowCut, OpKind::gemm, "gemm_row_cut",
+     "read: rows of A and B that start off 16 bytes are read from the 16 bytes that they start in"},
+    {kFaultGemmCRowCut, OpKind::gemm, "gemm_c_row_cut",
+     "store: rows of C that start off 16 bytes are written to the 16 bytes that they start in"},
+    {kFaultGemmNeighbourWritten, OpKind::gemm, "gemm_neighbour_written",
+     "store: the element before every row of C that starts off 4 bytes is written"},
 };
 
 }  // namespace

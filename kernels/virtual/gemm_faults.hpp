@@ -38,6 +38,9 @@ inline constexpr Fault kFaultGemmPackedRows{227};
 inline constexpr Fault kFaultGemmPackedC{228};
 inline constexpr Fault kFaultGemmTypeIgnored{229};
 inline constexpr Fault kFaultGemmNothingDone{230};
+inline constexpr Fault kFaultGemmRowCut{231};
+inline constexpr Fault kFaultGemmCRowCut{232};
+inline constexpr Fault kFaultGemmNeighbourWritten{233};
 
 /// All of the above, in the order of their values.
 std::span<const FaultInfo> gemm_faults();

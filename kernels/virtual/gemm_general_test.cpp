@@ -188,13 +188,65 @@ TEST(GeneralGemm, MeasuringBlendsWithAFreshC) {
   EXPECT_EQ(measured.last.bytes, once.bytes);
 }
 
+TEST(GeneralGemm, RowsOfAAndBMayStartOnAnyElement) {
+  Gemm gemm = small();
+  gemm.lda = 73;
+  gemm.ldb = 79;
+  EXPECT_EQ(wrong_elements(gemm), 0U);
+  EXPECT_GT(wrong_elements(gemm, kFaultGemmRowCut), 3000U);
+}
+
+TEST(GeneralGemm, RowsOfMnMajorMatricesMayStartOnAnyElement) {
+  Gemm gemm = small();
+  gemm.a_major = Major::mn;
+  gemm.b_major = Major::mn;
+  gemm.lda = 71;
+  gemm.ldb = 66;
+  EXPECT_EQ(wrong_elements(gemm), 0U);
+  EXPECT_GT(wrong_elements(gemm, kFaultGemmRowCut), 3000U);
+}
+
+TEST(GeneralGemm, RowsOfCMayStartOnAnyElement) {
+  for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16}) {
+    Gemm gemm = small();
+    gemm.output = output;
+    gemm.ldc = 67;
+    EXPECT_EQ(wrong_elements(gemm), 0U);
+    EXPECT_GT(wrong_elements(gemm, kFaultGemmCRowCut), 3000U);
+  }
+}
+
+TEST(GeneralGemm, RowsMayFollowEachOtherWhereverTheyEnd) {
+  Gemm gemm = small();
+  gemm.n = 67;
+  gemm.cols = {0, 67};
+  gemm.k = 71;
+  gemm.output = GemmOutput::bf16;
+  gemm.lda = 71;
+  gemm.ldb = 71;
+  gemm.ldc = 67;
+  EXPECT_EQ(wrong_elements(gemm), 0U);
+  EXPECT_EQ(wrong_elements(gemm, kFaultGemmPackedRows), 0U) << "they do follow each other";
+  EXPECT_GT(wrong_elements(gemm, kFaultGemmNeighbourWritten), 30U);
+}
+
+TEST(GeneralGemm, WritingTheElementBeforeARowShowsInThePadding) {
+  Gemm gemm = small();
+  gemm.output = GemmOutput::bf16;
+  gemm.ldc = 69;
+  const RunResult right = run_virtual_gemm(gemm, kNoFault);
+  const RunResult wrong = run_virtual_gemm(gemm, kFaultGemmNeighbourWritten);
+  EXPECT_EQ(wrong.bytes, right.bytes);
+  EXPECT_NE(wrong.surroundings, right.surroundings);
+}
+
 TEST(GeneralGemm, RefusesWhatNoDeviceCan) {
   Gemm gemm = small();
-  gemm.ldc = 67;
-  EXPECT_EQ(refusal_of(gemm), "gemm: ldc: rows of C do not start on 16 bytes");
+  gemm.ldc = 65;
+  EXPECT_EQ(refusal_of(gemm), "gemm: ldc is shorter than a row of C");
   gemm.ldc = 0;
-  gemm.lda = 84;
-  EXPECT_EQ(refusal_of(gemm), "gemm: lda is no multiple of 8: rows of A start on 16 bytes");
+  gemm.lda = 71;
+  EXPECT_EQ(refusal_of(gemm), "gemm: lda is shorter than a row of A");
   gemm.lda = 0;
   gemm.b_major = Major::mn;
   gemm.ldb = 64;

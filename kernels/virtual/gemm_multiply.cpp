@@ -61,7 +61,7 @@ struct Reader {
   std::uint64_t index_read_for(std::uint64_t row, std::uint64_t k) const {
     std::uint64_t apart = panel.pitch;
     if (fault == kFaultGemmPackedRows)
-      apart = (((panel.major == Major::k ? panel.k : panel.rows) + 7) / 8) * 8;
+      apart = std::min(apart, ((panel.major == Major::k ? panel.k : panel.rows) + 7) / 8 * 8);
     if (fault == kFaultGemmMajorIgnored && panel.major == Major::mn) {
       // The square of 64 is read along its other side, as far as there is an element.
       const std::uint64_t turned_row = row / kTile * kTile + k % kTile;
@@ -69,7 +69,9 @@ struct Reader {
       if (turned_row < panel.rows && turned_k < panel.k)
         return panel.index_of(turned_row, turned_k, apart);
     }
-    return panel.index_of(row, k, apart);
+    const std::uint64_t index = panel.index_of(row, k, apart);
+    const std::uint64_t line = panel.major == Major::k ? row : k;
+    return fault == kFaultGemmRowCut ? index - line * apart % 8 : index;
   }
 
   float element(std::uint64_t row, std::uint64_t k) const {
@@ -183,8 +185,9 @@ void store_element(const GemmBlock& c, std::uint64_t row, std::uint64_t col, flo
   float value = blended(c, row, col, sum, fault);
   std::uint8_t* to = c.bytes.data() + c.offset_of(row, col);
   if (fault == kFaultGemmPackedC)
-    to = c.bytes.data() + kGuardBytes + row * c_row_pitch(c.cols, c.output) +
+    to = c.bytes.data() + kGuardBytes + row * std::min(c.pitch(), c_row_pitch(c.cols, c.output)) +
          col * c_element_bytes(c.output);
+  if (fault == kFaultGemmCRowCut) to -= row * c.pitch() % 16;
   const bool middle = row == c.rows / 2 && col == c.cols / 2;
   const std::uint32_t ulp = fault == kFaultGemmUlp && middle ? 1 : 0;
   if (fault == kFaultGemmOffByOne && middle) value += 1.0F;
@@ -215,8 +218,14 @@ void store_outside(const GemmBlock& c, Fault fault) {
   const auto clear_element = [&c](std::uint64_t row, std::uint64_t col) {
     std::fill_n(c.bytes.data() + c.offset_of(row, col), c_element_bytes(c.output), std::uint8_t{0});
   };
+  const auto clear_before = [&c](std::uint64_t row) {
+    std::fill_n(c.bytes.data() + c.offset_of(row, 0) - 2, 2, std::uint8_t{0});
+  };
   if (fault == kFaultGemmFrontGuard) c.bytes[kGuardBytes - 1] = 0;
   if (fault == kFaultGemmBackGuard) clear_element(c.rows, 0);
+  if (fault == kFaultGemmNeighbourWritten)
+    for (std::uint64_t row = 0; row < c.rows; ++row)
+      if (row * c.pitch() % 4 != 0) clear_before(row);
   if (fault == kFaultGemmPaddingWritten && c.pitch() > c.cols * c_element_bytes(c.output))
     clear_element(c.rows - 1, c.cols);
 }

@@ -45,12 +45,12 @@ std::vector<Awaited> start_all(Transport& transport, std::span<const PanelBuffer
 }
 
 std::string missing(const Awaited& awaited, double seconds) {
-  static constexpr const char* kNames[] = {"panel A", "panel B", "barrier"};
+  static constexpr const char* kNames[] = {"panel A", "panel B", "barrier", "peer memory"};
   const Shard& shard = awaited.panel->shards[awaited.shard];
   const std::uint32_t id = awaited.panel->id;
   return fmt::format("{}, shard {} of rank {} (rows {} to {}): not ready within {:g} s",
-                     id < 3 ? kNames[id] : "panel", awaited.shard, shard.owner, shard.first_row,
-                     shard.first_row + shard.rows, seconds);
+                     id < std::size(kNames) ? kNames[id] : "panel", awaited.shard, shard.owner,
+                     shard.first_row, shard.first_row + shard.rows, seconds);
 }
 
 void write_shard(GemmPanel& panel, const Gemm& gemm, GemmOperand operand, const Shard& shard) {

@@ -299,10 +299,16 @@ TEST(VirtualGemmFaults, EachChangesALargeOddProduct) {
   general.ldc = 152;
   general.alpha = 2;
   general.beta = -1;
+  Gemm pitched = plain;  // rows that start off 16 bytes
+  pitched.output = GemmOutput::bf16;
+  pitched.lda = 329;
+  pitched.ldc = 147;
   for (const FaultInfo& info : gemm_faults()) {
     if (info.fault == kFaultGemmTruncated) continue;    // fp32 output is never cut off
     if (info.fault == kFaultGemmNothingDone) continue;  // there is something to do
-    EXPECT_TRUE(changes(plain, info.fault) || changes(general, info.fault)) << info.name;
+    EXPECT_TRUE(changes(plain, info.fault) || changes(general, info.fault) ||
+                changes(pitched, info.fault))
+        << info.name;
   }
 }
 

@@ -31,6 +31,8 @@ constexpr auto kGeometryFaults = std::to_array<std::pair<Fault, Fault>>({
     {kFaultStoreSwizzleRelative, kFaultSwizzleRelative},
     {kFaultStoreSwizzleRowShifted, kFaultSwizzleRowShifted},
     {kFaultStoreSwizzlePlaneAnew, kFaultSwizzlePlaneAnew},
+    {kFaultStoreElementStrideIgnored, kFaultElementStrideIgnored},
+    {kFaultStoreElementStrideRoundsDown, kFaultElementStrideRoundsDown},
 });
 
 Fault geometry_fault(Fault fault) {

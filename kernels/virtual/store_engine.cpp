@@ -35,6 +35,7 @@ StoreEngine::StoreEngine(std::uint64_t seed, DataType type, SharedWindow& shared
     : draw_{splitmix64(seed)}, type_(type), shared_(&shared), global_(&global), fault_(fault) {}
 
 void StoreEngine::issue(std::vector<StoreChunk> chunks) {
+  if (fault_ == kFaultStoreEmptyUncounted && chunks.empty()) return;
   Group group;
   // An empty group is a group all the same: waits count it.
   if (fault_ == kFaultStoreYoungerGroupsLost && !groups_.empty()) chunks.clear();
@@ -60,6 +61,16 @@ void StoreEngine::wait_complete(std::uint32_t pending) {
   wait(pending, fault_ == kFaultStoreWaitAsRead ? Until::read : Until::landed);
 }
 
+void StoreEngine::wait_of_other_thread() {
+  if (groups_.empty()) return;
+  std::size_t transfers = 0;
+  for (const Group& group : groups_) transfers += group.transfers.size();
+  // A transfer takes two steps, so that up to half of all can have landed.
+  const std::uint32_t steps = below(draw_, static_cast<std::uint32_t>(transfers) + 1);
+  for (std::uint32_t i = 0; i < steps; ++i) advance_one(0);
+  if (fault_ == kFaultStoreOtherWaitTakes) forgotten_ = groups_.size();
+}
+
 void StoreEngine::finish() {
   for (Group& group : groups_) {
     while (group.read < group.transfers.size()) read_next(group);
@@ -82,8 +93,9 @@ std::size_t StoreEngine::landable(const Group& group) const {
 void StoreEngine::wait(std::uint32_t pending, Until until) {
   const std::size_t waited = groups_.size() > pending ? groups_.size() - pending : 0;
   const std::size_t first = fault_ == kFaultStoreYoungestFirst ? groups_.size() - waited : 0;
-  for (std::size_t i = first; i < first + waited; ++i) {
+  for (std::size_t i = std::max(first, forgotten_); i < first + waited; ++i) {
     const Group& group = groups_[i];
+    if (fault_ == kFaultStoreEmptyEndsWait && group.transfers.empty()) return;
     while (until == Until::read ? group.read < readable(group) : group.landed < landable(group))
       advance_one(i);
   }

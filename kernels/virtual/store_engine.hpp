@@ -29,7 +29,7 @@ class StoreEngine {
   StoreEngine(std::uint64_t seed, DataType type, SharedWindow& shared,
               std::vector<std::uint8_t>& global, Fault fault);
 
-  /// Takes the chunks of one store as one committed group, and draws their order.
+  /// Takes the chunks of one store, or none, as one committed group, and draws their order.
   void issue(std::vector<StoreChunk> chunks);
 
   /// cp.async.bulk.wait_group.read: all groups but the `pending` youngest have read their sources.
@@ -37,6 +37,10 @@ class StoreEngine {
 
   /// cp.async.bulk.wait_group: all groups but the `pending` youngest have landed.
   void wait_complete(std::uint32_t pending);
+
+  /// cp.async.bulk.wait_group of a thread that committed nothing: it returns at once, whatever is
+  /// in flight. A drawn time passes until then.
+  void wait_of_other_thread();
 
   /// Lets everything land, as the end of a kernel does.
   void finish();
@@ -68,6 +72,7 @@ class StoreEngine {
   Fault fault_;
   bool waits_for_reads_ = false;  // in wait_read
   std::vector<Group> groups_;     // oldest first
+  std::size_t forgotten_ = 0;     // groups, oldest first, that no wait counts any more
 };
 
 }  // namespace tidemark

@@ -147,5 +147,17 @@ TEST(StoreEngine, AnEarlyWaitLeavesTheLastChunkToLandLater) {
   EXPECT_EQ(count_of(memory.global, 7), 640);
 }
 
+TEST(StoreEngine, AnotherThreadsWaitWaitsForNothing) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Memory memory;
+    StoreEngine engine(seed, DataType::u8, memory.shared, memory.global, kNoFault);
+    engine.issue(chunks(120, 0));
+    engine.wait_of_other_thread();
+    EXPECT_LT(count_of(memory.global, 7), 1920) << seed;
+    engine.wait_complete(0);
+    EXPECT_EQ(count_of(memory.global, 7), 1920) << seed;
+  }
+}
+
 }  // namespace
 }  // namespace tidemark

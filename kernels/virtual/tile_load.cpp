@@ -117,6 +117,14 @@ std::string lost_wait(const BarrierLedger& ledger) {
 }  // namespace
 
 RunResult run_virtual_tile_load(const TileLoad& load, Fault fault) {
+  // Nothing to fill where a copy is refused: its sizes need not make sense.
+  const bool refused = preflight(load, {}).fault == DeviceFault::encode_refused;
+  return run_virtual_tile_load(load, fault,
+                               refused ? std::vector<std::uint8_t>{} : make_source(load));
+}
+
+RunResult run_virtual_tile_load(const TileLoad& load, Fault fault,
+                                std::vector<std::uint8_t> source) {
   const IllegalCopyRules rules = load_rules(fault);
   TileLoad taken = load;  // for what the engine takes the copy
   round_start(rules, load.map.type, taken.at, taken.destination_offset);
@@ -131,7 +139,7 @@ RunResult run_virtual_tile_load(const TileLoad& load, Fault fault) {
                      .tile = tile_geometry(taken, destination, fault),
                      .shared = shared,
                      .poison = std::move(shared.bytes),
-                     .source = make_source(load),
+                     .source = std::move(source),
                      .engine = BulkEngine(load.payload.seed, fault),
                      .fault = fault,
                      .dropped = dropped};

@@ -53,18 +53,60 @@ void overwrite_tile(const TileStore& store, std::uint32_t group, SharedWindow& w
   }
 }
 
+using GroupProbes = std::array<StoreLedger::ProbedChunk, kProbes>;
+
 void read_probes(const TileStore& store, std::uint32_t group,
-                 std::span<const std::uint8_t> destination, StoreLedger& ledger) {
+                 std::span<const std::uint8_t> destination, GroupProbes& read) {
   for (std::uint32_t probe = 0; probe < kProbes; ++probe) {
     const std::uint64_t offset = probe_offset(store, group, probe);
-    if (offset != kNowhere)
-      std::memcpy(ledger.read[group][probe].data(), &destination[offset], kChunkBytes);
+    if (offset != kNowhere) std::memcpy(read[probe].data(), &destination[offset], kChunkBytes);
   }
+}
+
+// Step 2. What of it is dropped as illegal makes no group at all.
+void issue_stores(const TileStore& taken, Fault fault, StoreEngine& engine) {
+  const auto commit_nothing = [&](std::uint32_t bit) {
+    if ((taken.empty_groups >> bit & 1U) != 0) engine.issue({});
+  };
+  for (std::uint32_t group = 0; group < taken.stores; ++group) {
+    const std::uint32_t from = fault == kFaultStoreFirstTileAgain ? 0 : group;
+    commit_nothing(group);
+    engine.issue(store_chunks(taken, group, kWindowAddress + tile_offset(taken, from), fault));
+  }
+  commit_nothing(taken.stores);
+}
+
+// Steps 3 to 5.
+void wait_for_stores(const TileStore& store, StoreEngine& engine, SharedWindow& window,
+                     const std::vector<std::uint8_t>& destination, StoreLedger& ledger) {
+  if (store.bystander) {
+    engine.wait_of_other_thread();
+    for (std::uint32_t group = 0; group < store.stores; ++group)
+      read_probes(store, group, destination, ledger.by_other[group]);
+  }
+  if (store.wait == StoreWait::read)
+    for (std::uint32_t group = 0; group < store.stores; ++group) {
+      engine.wait_read(groups_behind(store, group));
+      overwrite_tile(store, group, window);
+    }
+  for (std::uint32_t group = 0; group < store.stores; ++group) {
+    engine.wait_complete(groups_behind(store, group));
+    read_probes(store, group, destination, ledger.read[group]);
+  }
+  engine.wait_complete(0);
 }
 
 }  // namespace
 
 RunResult run_virtual_tile_store(const TileStore& store, Fault fault) {
+  // Nothing to poison where a store is refused: its sizes need not make sense.
+  const bool refused = store_preflight(store, {}).fault == DeviceFault::encode_refused;
+  return run_virtual_tile_store(store, fault,
+                                refused ? std::vector<std::uint8_t>{} : make_destination(store));
+}
+
+RunResult run_virtual_tile_store(const TileStore& store, Fault fault,
+                                 std::vector<std::uint8_t> destination) {
   const IllegalCopyRules rules = store_rules(fault);
   TileStore taken = store;  // for what the engine takes the stores
   round_start(rules, store.map.type, taken.at, taken.source_offset);
@@ -73,22 +115,11 @@ RunResult run_virtual_tile_store(const TileStore& store, Fault fault) {
   if (dropped) result = {};
   if (result.fault != DeviceFault::none) return result;
 
-  std::vector<std::uint8_t> destination = make_destination(store);
   SharedWindow window = make_source_window(store);
   StoreEngine engine(store.payload.seed, store.map.type, window, destination, fault);
-  for (std::uint32_t group = 0; group < store.stores && !dropped; ++group) {
-    const std::uint32_t from = fault == kFaultStoreFirstTileAgain ? 0 : group;
-    engine.issue(store_chunks(taken, group, kWindowAddress + tile_offset(taken, from), fault));
-  }
-  if (store.wait == StoreWait::read)
-    for (std::uint32_t group = 0; group < store.stores; ++group) {
-      engine.wait_read(store.stores - 1 - group);
-      overwrite_tile(store, group, window);
-    }
-  for (std::uint32_t group = 0; group < store.stores; ++group) {
-    engine.wait_complete(store.stores - 1 - group);
-    read_probes(store, group, destination, result.stored);
-  }
+  if (!dropped) issue_stores(taken, fault, engine);
+  if (store.wait == StoreWait::only_read) engine.wait_read(0);
+  if (!ends_unwaited(store)) wait_for_stores(store, engine, window, destination, result.stored);
   result.surroundings = window.bytes;  // at once, as the block reads it
   engine.finish();
   result.bytes = std::move(destination);

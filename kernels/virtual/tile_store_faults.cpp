@@ -120,6 +120,16 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                              "stored"),
     undocumented_store_fault(kFaultStoreErrorLost, "store_error_lost",
                              "illegal copy: dropped, and no error comes"),
+    store_fault(kFaultStoreEmptyUncounted, "store_empty_uncounted",
+                "groups: a commit with no store before it makes no group"),
+    store_fault(kFaultStoreEmptyEndsWait, "store_empty_ends_wait",
+                "groups: a wait returns at the first group without a store"),
+    store_fault(kFaultStoreOtherWaitTakes, "store_other_wait_takes",
+                "groups: a wait of another thread takes the groups of this one for waited for"),
+    undocumented_store_fault(kFaultStoreElementStrideIgnored, "store_element_stride_ignored",
+                             "element stride: taken as 1, with the tile as large as before"),
+    undocumented_store_fault(kFaultStoreElementStrideRoundsDown, "store_element_stride_rounds_down",
+                             "element stride: box / stride elements are moved, rounded down"),
 });
 
 }  // namespace

@@ -64,6 +64,14 @@ inline constexpr Fault kFaultStoreInnerAtElement{385};
 inline constexpr Fault kFaultStoreIllegalAs700{386};
 inline constexpr Fault kFaultStoreNegativeClipped{387};
 inline constexpr Fault kFaultStoreErrorLost{388};
+// Groups again: those without a store, and those of another thread.
+inline constexpr Fault kFaultStoreEmptyUncounted{389};
+inline constexpr Fault kFaultStoreEmptyEndsWait{390};
+inline constexpr Fault kFaultStoreOtherWaitTakes{391};
+
+// Element strides, as loads have them.
+inline constexpr Fault kFaultStoreElementStrideIgnored{392};
+inline constexpr Fault kFaultStoreElementStrideRoundsDown{393};
 
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> tile_store_faults();

@@ -38,6 +38,13 @@ std::vector<TileStore> rows() {
                           .swizzle = Swizzle::b128},
                          {0, 0, 0});
   phased.source_offset = 384;
+  TileStore with_empty_groups =
+      row({.extent = {64, 16}, .stride = {64}, .box = {64, 4}}, {0, 0}, 4);
+  with_empty_groups.empty_groups = 0b11111;
+  TileStore empty_behind = row({.extent = {64, 16}, .stride = {64}, .box = {64, 16}}, {0, 0});
+  empty_behind.empty_groups = 0b10;
+  TileStore watched = row({.extent = {64, 16}, .stride = {64}, .box = {64, 16}}, {0, 0});
+  watched.bystander = true;
   return {
       plainest(),
       phased,
@@ -64,6 +71,11 @@ std::vector<TileStore> rows() {
       row({.extent = {64, 16}, .stride = {64}, .box = {64, 16}, .swizzle = Swizzle::b64}, {0, 0}),
       row({.extent = {64, 16}, .stride = {64}, .box = {64, 4}}, {0, 0}, 4),
       row({.extent = {64, 16}, .stride = {64}, .box = {64, 4}}, {0, 0}, 4, StoreWait::read),
+      with_empty_groups,
+      empty_behind,
+      watched,
+      row({.extent = {64, 8}, .stride = {64}, .box = {32, 5}, .element_stride = {1, 2, 1, 1, 1}},
+          {0, 1}),
   };
 }
 
@@ -98,26 +110,49 @@ TEST(TileStoreFaults, NoTwoDoTheSameOnEveryRow) {
 }
 
 TEST(TileStoreFaults, HarmlessWhereTheirStepDoesNotOccur) {
-  const std::vector<Fault> idle = {
-      kFaultStoreStridesExchanged,      kFaultStoreStridesPacked,
-      kFaultStoreBaseOffsetIgnored,     kFaultStoreStartExchanged,
-      kFaultStoreStartTruncated,        kFaultStoreBf16AsFourBytes,
-      kFaultStoreTf32AsTwoBytes,        kFaultStoreFirstTileAgain,
-      kFaultStoreUpperInnerExact,       kFaultStoreUpperInnerLong,
-      kFaultStoreUpperInnerShort,       kFaultStoreUpperInnerTo32,
-      kFaultStoreUpperInnerIgnored,     kFaultStoreUpperOuterLong,
-      kFaultStoreUpperOuterShort,       kFaultStoreInnerOverhangDropped,
-      kFaultStoreOuterOverhangDropped,  kFaultStoreWideHalvesExchanged,
-      kFaultStoreU16BytesExchanged,     kFaultStoreFtzAsTf32,
-      kFaultStoreSwizzleIgnored,        kFaultStoreSwizzleNarrower,
-      kFaultStoreSwizzleWider,          kFaultStoreSwizzleRelative,
-      kFaultStoreSwizzleRowShifted,     kFaultStoreSwizzlePlaneAnew,
-      kFaultStoreYoungerGroupsLost,     kFaultStoreYoungestFirst,
-      kFaultStoreReadWaitEarly,         kFaultStoreReadWaitAtOnce,
-      kFaultStoreMisalignedRoundedDown, kFaultStoreMisalignedTo16,
-      kFaultStoreMisalignedAs719,       kFaultStoreInnerRoundedDown,
-      kFaultStoreInnerAtElement,        kFaultStoreIllegalAs700,
-      kFaultStoreNegativeClipped,       kFaultStoreErrorLost};
+  const std::vector<Fault> idle = {kFaultStoreElementStrideIgnored,
+                                   kFaultStoreElementStrideRoundsDown,
+                                   kFaultStoreEmptyUncounted,
+                                   kFaultStoreEmptyEndsWait,
+                                   kFaultStoreOtherWaitTakes,
+                                   kFaultStoreStridesExchanged,
+                                   kFaultStoreStridesPacked,
+                                   kFaultStoreBaseOffsetIgnored,
+                                   kFaultStoreStartExchanged,
+                                   kFaultStoreStartTruncated,
+                                   kFaultStoreBf16AsFourBytes,
+                                   kFaultStoreTf32AsTwoBytes,
+                                   kFaultStoreFirstTileAgain,
+                                   kFaultStoreUpperInnerExact,
+                                   kFaultStoreUpperInnerLong,
+                                   kFaultStoreUpperInnerShort,
+                                   kFaultStoreUpperInnerTo32,
+                                   kFaultStoreUpperInnerIgnored,
+                                   kFaultStoreUpperOuterLong,
+                                   kFaultStoreUpperOuterShort,
+                                   kFaultStoreInnerOverhangDropped,
+                                   kFaultStoreOuterOverhangDropped,
+                                   kFaultStoreWideHalvesExchanged,
+                                   kFaultStoreU16BytesExchanged,
+                                   kFaultStoreFtzAsTf32,
+                                   kFaultStoreSwizzleIgnored,
+                                   kFaultStoreSwizzleNarrower,
+                                   kFaultStoreSwizzleWider,
+                                   kFaultStoreSwizzleRelative,
+                                   kFaultStoreSwizzleRowShifted,
+                                   kFaultStoreSwizzlePlaneAnew,
+                                   kFaultStoreYoungerGroupsLost,
+                                   kFaultStoreYoungestFirst,
+                                   kFaultStoreReadWaitEarly,
+                                   kFaultStoreReadWaitAtOnce,
+                                   kFaultStoreMisalignedRoundedDown,
+                                   kFaultStoreMisalignedTo16,
+                                   kFaultStoreMisalignedAs719,
+                                   kFaultStoreInnerRoundedDown,
+                                   kFaultStoreInnerAtElement,
+                                   kFaultStoreIllegalAs700,
+                                   kFaultStoreNegativeClipped,
+                                   kFaultStoreErrorLost};
   for (const Fault fault : idle)
     EXPECT_FALSE(is_visible(fault, plainest())) << static_cast<int>(fault);
 }

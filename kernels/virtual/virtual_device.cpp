@@ -6,6 +6,7 @@
 #include "kernels/virtual/expect_tx.hpp"
 #include "kernels/virtual/gemm.hpp"
 #include "kernels/virtual/multicast_load.hpp"
+#include "kernels/virtual/peer_tile.hpp"
 #include "kernels/virtual/tile_consume.hpp"
 #include "kernels/virtual/tile_load.hpp"
 #include "kernels/virtual/tile_read.hpp"
@@ -39,6 +40,7 @@ struct Runner {
     return run_virtual_barrier_cycle(cycle, fault);
   }
   RunResult operator()(const TileRead& read) const { return run_virtual_tile_read(read, fault); }
+  RunResult operator()(const PeerTile& peer) const { return run_virtual_peer_tile(peer, fault); }
 };
 
 struct Timekeeper {

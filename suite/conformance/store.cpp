@@ -51,6 +51,8 @@ TileStore random_store(std::uint64_t seed) {
   TileStore store = store_of(load);
   store.stores = 1 + drawn(10, kMaxStores);
   store.wait = drawn(11, 2) == 0 ? StoreWait::complete : StoreWait::read;
+  if (drawn(12, 2) == 0) store.empty_groups = drawn(13, 2U << store.stores);
+  store.bystander = drawn(14, 4) == 0;
   return store;
 }
 

@@ -1,6 +1,7 @@
 // One GPU multiplies matrices that are parts of wider ones: what lies between their rows is NaN, is
 // not read, and stays as it is in C.
 #include <cstddef>
+#include <span>
 
 #include "suite/case.hpp"
 
@@ -14,6 +15,54 @@ struct Shape {
 constexpr Shape kSmall[] = {{3, 5, 7}, {64, 64, 64}, {65, 66, 72}, {34, 130, 71}, {24, 9, 0}};
 constexpr Shape kCuda[] = {{257, 511, 1031}, {1000, 520, 200}};
 constexpr GemmOutput kOutputs[] = {GemmOutput::f32, GemmOutput::bf16, GemmOutput::f16};
+
+// Rows that end on 16 bytes and off them, less and more than a tile, every tail of k; up to
+// eight elements lie between them.
+constexpr Shape kOdd[] = {{33, 35, 71}, {65, 66, 76},   {1, 9, 8},    {34, 130, 65},
+                          {9, 12, 14},  {40, 131, 130}, {17, 69, 67}, {7, 71, 77}};
+constexpr Shape kOddCuda[] = {{257, 511, 1031}, {1000, 521, 200}, {300, 265, 139}};
+
+/// Whose rows start wherever the ones before them end, or a few elements behind that.
+struct Off {
+  bool a, b, c;
+};
+constexpr Off kOff[] = {
+    {true, false, false}, {false, true, false}, {false, false, true}, {true, true, true}};
+
+constexpr Major other(Major major) { return major == Major::k ? Major::mn : Major::k; }
+
+/// `more` elements lie between the rows of those that are off.
+Gemm off_16_bytes(Gemm gemm, const Off& off, std::uint64_t more) {
+  if (off.a) gemm.lda = layout_of(gemm, GemmOperand::a).elements + more;
+  if (off.b) gemm.ldb = layout_of(gemm, GemmOperand::b).elements + more;
+  if (off.c) gemm.ldc = gemm.cols.count + more;
+  return gemm;
+}
+
+/// Every `more` from 0 to 8 with each of A, B, C and all three; shapes, types, layouts and scalars
+/// in turn.
+void add_off_16_bytes(std::vector<Op>& rows, std::span<const Shape> shapes) {
+  std::size_t turn = 0;
+  for (std::uint64_t more = 0; more <= 8; ++more)
+    for (const Off& off : kOff)
+      for (const Major major : {Major::k, Major::mn}) {
+        const Shape& shape = shapes[(turn + more) % shapes.size()];
+        const Gemm gemm{.m = shape.m,
+                        .n = shape.n,
+                        .k = shape.k,
+                        .rows = {0, shape.m},
+                        .cols = {0, shape.n},
+                        .inputs = GemmInputs::small_integers,
+                        .output = kOutputs[turn % std::size(kOutputs)],
+                        .element = turn % 5 == 3 ? GemmElement::f16 : GemmElement::bf16,
+                        .a_major = major,
+                        .b_major = turn / 5 % 2 == 0 ? major : other(major),
+                        .alpha = turn % 7 == 2 ? 0.5F : 1.0F,
+                        .beta = turn / 3 % 4 == 2 ? 2.0F : 0.0F};
+        rows.emplace_back(off_16_bytes(gemm, off, more));
+        ++turn;
+      }
+}
 
 std::vector<Op> rows(const RunContext& context) {
   std::vector<Op> rows;
@@ -43,15 +92,18 @@ std::vector<Op> rows(const RunContext& context) {
     if (context.device != DeviceKind::cuda) continue;
     for (const Shape& shape : kCuda) add(shape, major);
   }
+  add_off_16_bytes(rows, kOdd);
+  if (context.device == DeviceKind::cuda) add_off_16_bytes(rows, kOddCuda);
   return rows;
 }
 
 const Register kCase{{
     .name = "gemm.local.pitch",
-    .claim = "rows of A, B and C may lie apart: what is between them is neither read nor written",
+    .claim = "rows of A, B and C may lie apart, by any number of elements: what is between them is "
+             "neither read nor written",
     .cites = "CUDA Driver API, cuTensorMapEncodeTiled: globalStrides; Reference BLAS, "
              "xGEMM: LDA, LDB, LDC",
-    .seconds = 3,
+    .seconds = 6,
     .rows = rows,
 }};
 

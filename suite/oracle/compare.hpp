@@ -7,6 +7,7 @@
 
 #include "kernels/ops/expect_tx.hpp"
 #include "kernels/ops/multicast_load.hpp"
+#include "kernels/ops/peer_tile.hpp"
 #include "kernels/ops/tile_consume.hpp"
 #include "kernels/ops/tile_load.hpp"
 #include "kernels/ops/tile_read.hpp"
@@ -57,6 +58,11 @@ std::vector<Miscompare> compare(const ExpectTx& op, const Expectation& expected,
 /// At most one Miscompare for the result, one for each of its guards, one for the source and one
 /// for each line of the barrier ledger.
 std::vector<Miscompare> compare(const TileConsume& op, const Expectation& expected,
+                                const RunResult& result, std::uint32_t row);
+
+/// As for the tile load or store that it is. Bytes that this rank wrote itself, in place of the
+/// other rank's, are named.
+std::vector<Miscompare> compare(const PeerTile& op, const Expectation& expected,
                                 const RunResult& result, std::uint32_t row);
 
 /// The same of a warp's read: at most one Miscompare for the lanes, one for the source, one for the

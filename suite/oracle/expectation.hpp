@@ -6,12 +6,14 @@
 
 #include "kernels/device.hpp"
 #include "kernels/ops/multicast_load.hpp"
+#include "kernels/ops/peer_tile.hpp"
 
 namespace tidemark {
 
 /// How a byte of a destination is compared.
 enum class Compare : std::uint8_t {
   exact,
+  recorded,     // nobody promised it and nobody measured it: noted, never judged
   nan_element,  // the element that this byte belongs to must be a NaN; which one is not documented
 };
 
@@ -33,7 +35,8 @@ struct Expectation {
 Expectation predict(const TileLoad& load);
 
 /// Pulls every byte of the destination allocation from the shared window. Throws Error where no
-/// document says what comes of a store and it is not held to a measurement either.
+/// document says what comes of a store and it is not held to a measurement either. What the boxes
+/// of a row hold that is only recorded, nobody knows: Compare::recorded.
 /// CUDA Driver API, cuTensorMapEncodeTiled; PTX ISA 9.0, 5.5 and 9.7.9.25.5.2.
 Expectation predict(const TileStore& store);
 
@@ -50,6 +53,10 @@ Expectation predict(const ExpectTx& op);
 /// not read what TMA wrote (reads_as_written), it is what must not come out.
 /// PTX ISA 9.0, 9.7.15.5.1.2 and 9.7.15.5.2; 5.5.3 for what lies outside a tensor.
 Expectation predict(const TileConsume& op);
+
+/// Of three ranks: what the next one filled (loads) or the one before stored, and this rank's own
+/// memory, window and reads. Throws Error as the predictions of loads and stores do.
+Expectation predict(const PeerTile& op);
 
 /// What lanes 0 to 31 read, 16 bytes each, pulled from the source by row and column.
 /// Throws Error for NaN fill.

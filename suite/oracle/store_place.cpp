@@ -11,7 +11,7 @@ namespace {
 std::uint32_t place_of_linear(const TileStore& store, std::uint32_t group, std::uint32_t linear) {
   constexpr std::uint32_t kChunk = 16, kRow = 128;
   const std::uint32_t begin = tile_offset(store, group);
-  const TileLoad as_load{
+  TileLoad as_load{
       .map = store.map, .destination_offset = begin - kGuardBytes, .payload = store.payload};
   const std::uint32_t row = (begin + linear) / kRow * kRow;
   std::uint32_t place = row + linear % kChunk;
@@ -53,7 +53,9 @@ StorePlace store_place(const TileStore& store, std::uint64_t offset) {
       index %= box;
     }
     if (index >= box) return {.element = place.element};
-    linear = linear * map.box[i] + static_cast<std::uint32_t>(index);
+    const std::int64_t step = i == 0 ? 1 : map.element_stride[i];
+    if (index % step != 0) return {.element = place.element};
+    linear = linear * tile_extent(map, i) + static_cast<std::uint32_t>(index / step);
   }
   if (place.stored) {
     linear = linear * size + static_cast<std::uint32_t>(rest % size);

@@ -22,7 +22,9 @@ struct StorePlace {
 std::int64_t stored_row_bytes(const TensorMapSpec& map);
 
 /// The byte at `offset` of the allocation, whose strides must nest. CUDA Driver API,
-/// cuTensorMapEncodeTiled; PTX ISA 9.0, 5.5.3 and 5.5.7.
+/// cuTensorMapEncodeTiled; PTX ISA 9.0, 5.5.3 and 5.5.7. Element strides are those of loads the
+/// other way round, which only PTX ISA 5.5.3.2 says, without a direction: measured on H200s, driver
+/// 580.159.04, in two processes.
 StorePlace store_place(const TileStore& store, std::uint64_t offset);
 
 }  // namespace tidemark

@@ -1,5 +1,6 @@
 // Predicts tile stores by asking, for each place of the destination, which byte of shared memory
 // belongs there. Written from the PTX ISA and cuda.h, apart from every device.
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -25,10 +26,10 @@ void refuse_map(const TileStore& store) {
           "1 or more and a box of 1 to 256",
           map.extent[i], map.box[i], i));
     if (i == 0) continue;
-    if (map.element_stride[i] != 1)
+    if (map.element_stride[i] != 1 && store.held_to != HeldTo::measurement)
       throw Error(fmt::format(
           "tile store: cuda.h speaks of element strides (here {}) only where it speaks of loads; "
-          "take 1",
+          "take 1, or hold the store to what was measured",
           map.element_stride[i]));
     if (map.stride[i - 1] < below)
       throw Error(fmt::format(
@@ -77,7 +78,11 @@ void refuse_the_undocumented(const TileStore& store) {
         fmt::format("tile store: source offset {}; take a multiple of 128", store.source_offset));
   if (store.stores < 1 || store.stores > kMaxStores)
     throw Error(fmt::format("tile store: {} stores; take 1 to {}", store.stores, kMaxStores));
-  if (store.held_to == HeldTo::documents && reaches_ragged_end(store))
+  if (ends_unwaited(store) && store.held_to != HeldTo::record)
+    throw Error(
+        "tile store: the kernel ends without the wait for its stores, and no document says that "
+        "they land; have what becomes of the boxes recorded");
+  if (store.held_to != HeldTo::measurement && reaches_ragged_end(store))
     throw Error(
         "tile store: the box reaches the end of rows that end off 16 bytes, behind which no "
         "document says what is written; take rows of whole 16 bytes");
@@ -96,7 +101,7 @@ std::vector<std::uint8_t> source_window(const TileStore& store) {
 std::vector<std::uint8_t> window_at_the_end(const TileStore& store,
                                             const std::vector<std::uint8_t>& source) {
   std::vector<std::uint8_t> window = source;
-  if (store.wait == StoreWait::complete) return window;
+  if (store.wait != StoreWait::read) return window;
   for (std::uint32_t group = 0; group < store.stores; ++group)
     for (std::uint32_t i = 0; i < tile_bytes(store.map); ++i) {
       std::uint8_t& byte = window[tile_offset(store, group) + i];
@@ -107,6 +112,7 @@ std::vector<std::uint8_t> window_at_the_end(const TileStore& store,
 
 StoreLedger ledger_of(const TileStore& store, const std::vector<std::uint8_t>& destination) {
   StoreLedger ledger;
+  if (ends_unwaited(store)) return ledger;  // nobody waits, so nobody reads
   for (std::uint32_t group = 0; group < kMaxStores; ++group)
     for (std::uint32_t probe = 0; probe < kProbes; ++probe) {
       const std::uint64_t offset = probe_offset(store, group, probe);
@@ -123,13 +129,17 @@ Expectation predict(const TileStore& store) {
   const std::vector<std::uint8_t> source = source_window(store);
   Expectation expectation;
   expectation.bytes.resize(destination_allocation_bytes(store));
+  const bool recorded = store.held_to == HeldTo::record;
+  if (recorded) expectation.compare.assign(expectation.bytes.size(), Compare::exact);
   for (std::uint64_t i = 0; i < expectation.bytes.size(); ++i)
     expectation.bytes[i] = poison_byte(store.payload, i);
   // By chunks: rows of tensor and box begin on 16 bytes, so that a chunk is of one row, and stored
   // whole or not at all.
   for (std::uint64_t at = 0; at < expectation.bytes.size(); at += kChunk) {
     const StorePlace place = store_place(store, at);
-    if (place.stored) std::memcpy(&expectation.bytes[at], &source[place.window_offset], kChunk);
+    if (!place.stored) continue;
+    std::memcpy(&expectation.bytes[at], &source[place.window_offset], kChunk);
+    if (recorded) std::fill_n(&expectation.compare[at], kChunk, Compare::recorded);
   }
   expectation.surroundings = window_at_the_end(store, source);
   expectation.stored = ledger_of(store, expectation.bytes);

@@ -149,5 +149,38 @@ TEST(TileStoreOracle, RefusesWhatNoDocumentPromises) {
   refused([](TileStore& store) { store.map.box[0] = 24; });
 }
 
+TEST(TileStoreOracle, OfAKernelThatEndsUnwaitedTheBoxIsRecordedAndTheRestIsNot) {
+  TileStore store = small_store();
+  store.at = {16, 2};
+  store.wait = StoreWait::none;
+  store.held_to = HeldTo::record;
+  const auto compare = predict(store).compare;
+  EXPECT_EQ(compare[1024 + 2 * 80 + 16], Compare::recorded);
+  EXPECT_EQ(compare[1024 + 4 * 80 + 47], Compare::recorded);
+  EXPECT_EQ(compare[1024 + 2 * 80 + 15], Compare::exact);
+  EXPECT_EQ(compare[1024 + 2 * 80 + 48], Compare::exact);
+  EXPECT_EQ(compare[1024 + 80 + 16], Compare::exact);
+}
+
+TEST(TileStoreOracle, MeasuredElementStridesWriteEachSecondRowFromPackedOnes) {
+  TileStore store = small_store();
+  store.map.element_stride[1] = 2;
+  store.held_to = HeldTo::measurement;
+  const auto bytes = predict(store).bytes;
+  EXPECT_EQ(bytes[1024], source(1024));
+  EXPECT_EQ(bytes[1024 + 80], poison(1024 + 80));
+  EXPECT_EQ(bytes[1024 + 2 * 80], source(1024 + 32));
+  EXPECT_EQ(bytes[1024 + 3 * 80], poison(1024 + 3 * 80));
+}
+
+TEST(TileStoreOracle, WhatNobodyPromisedHasNoPrediction) {
+  TileStore store = small_store();
+  store.wait = StoreWait::only_read;
+  EXPECT_THROW((void)predict(store), Error);
+  store.wait = StoreWait::complete;
+  store.map.element_stride[1] = 2;
+  EXPECT_THROW((void)predict(store), Error);
+}
+
 }  // namespace
 }  // namespace tidemark

@@ -36,6 +36,15 @@ TEST(GemmRefusal, RungAskedForWhatItCannotDo) {
   EXPECT_EQ(error_of(gemm), "gemm: a rung of the ladder does C = A B^T with bf16 only");
 }
 
+TEST(GemmRefusal, RungWhoseRowsAreToLieApart) {
+  Gemm gemm = eight_cubed();
+  gemm.rung = GemmRung::tma_store;
+  gemm.ldb = 9;
+  EXPECT_EQ(error_of(gemm),
+            "gemm: a rung of the ladder takes packed rows that start on 16 bytes: leave out lda, "
+            "ldb and ldc, or the rung");
+}
+
 TEST(GemmRefusal, BlockOutsideC) {
   Gemm gemm = eight_cubed();
   gemm.cols = {4, 5};

@@ -11,13 +11,14 @@
 
 namespace tidemark {
 
-/// C[m, n] = A[m, k] B^T[n, k]; bf16 inputs, both K-major. m, n, k >= 1. All on 16 bytes.
+/// C[m, n] = A[m, k] B^T[n, k]; bf16 inputs, both K-major. m, n, k >= 1. Rows start on 16 bytes,
+/// but for the engine and launch_general_reference(), which take any row that starts on an element.
 struct LocalGemm {
   std::byte* a = nullptr;   // m rows of k elements
   std::byte* b = nullptr;   // n rows of k elements
   std::byte* c = nullptr;   // m rows of n elements of `output`
-  std::uint64_t pitch = 0;  // elements from one row of A or B to the next, a multiple of 8
-  std::uint64_t ldc = 0;    // elements from one row of C to the next; rows start on 16 bytes
+  std::uint64_t pitch = 0;  // elements from one row of A or B to the next
+  std::uint64_t ldc = 0;    // elements from one row of C to the next
   std::uint64_t m = 0, n = 0, k = 0;
   GemmOutput output = GemmOutput::f32;
 
@@ -26,6 +27,7 @@ struct LocalGemm {
   Major a_major = Major::k, b_major = Major::k;  // mn: k rows of m (n) elements
   std::uint64_t b_pitch = 0;                     // of B where it is not A's; 0: it is
   float alpha = 1, beta = 0;                     // C = alpha A B^T + beta C
+  std::byte* workspace = nullptr;                // engine_workspace_bytes(), on 128 bytes
 
   constexpr std::uint64_t pitch_of_b() const { return b_pitch != 0 ? b_pitch : pitch; }
 };

@@ -97,6 +97,31 @@ bool runs_engine(const Gemm& gemm) {
   return gemm.engine == GemmEngine::fast && (gemm.rung == GemmRung::none || !is_plain(gemm));
 }
 
+/// Poison on either side of an operand. None where it is a panel, which the transport knows.
+std::uint64_t operand_guard(const Gemm& gemm) { return is_plain(gemm) ? 0 : kGuardBytes; }
+
+/// The operand as it lies in memory, NaN around it.
+DeviceBuffer make_operand(const Gemm& gemm, GemmOperand operand, cudaStream_t stream) {
+  const std::uint64_t guard = operand_guard(gemm);
+  DeviceBuffer buffer(operand_bytes(gemm, operand) + 2 * guard);
+  if (is_plain(gemm)) {
+    fill_panel(gemm, operand, buffer, stream);
+    return buffer;
+  }
+  cuda_check(cudaMemsetAsync(buffer.data(), 0xff, buffer.size(), stream), "poison an operand");
+  launch_general_fill(gemm, operand, buffer.data() + guard, stream);
+  return buffer;
+}
+
+/// NaN: what is not packed is found in C.
+DeviceBuffer make_workspace(const LocalGemm& local, cudaStream_t stream) {
+  DeviceBuffer workspace(engine_workspace_bytes(local));
+  if (workspace.size() != 0)
+    cuda_check(cudaMemsetAsync(workspace.data(), 0xff, workspace.size(), stream),
+               "poison the workspace");
+  return workspace;
+}
+
 /// The engine's configuration for `gemm`. A number holds for plain products, the others have one.
 EngineConfiguration configuration_of(const Gemm& gemm, const LocalGemm& local) {
   if (gemm.configuration == 0 || !is_plain(local)) return chosen_configuration(local);
@@ -112,26 +137,19 @@ EngineConfiguration configuration_of(const Gemm& gemm, const LocalGemm& local) {
 std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm) {
   require_sound(gemm);
   auto block = std::make_unique<ResidentGemm>();
-  block->a = DeviceBuffer(operand_bytes(gemm, GemmOperand::a));
-  block->b = DeviceBuffer(operand_bytes(gemm, GemmOperand::b));
+  const cudaStream_t stream = block->stream.get();
+  block->a = make_operand(gemm, GemmOperand::a, stream);
+  block->b = make_operand(gemm, GemmOperand::b, stream);
   LocalGemm& local = block->local;
   local = sizes_of(gemm);
-  local.a = block->a.data();
-  local.b = block->b.data();
+  local.a = block->a.data() + operand_guard(gemm);
+  local.b = block->b.data() + operand_guard(gemm);
   block->c = DeviceBuffer(block->c_bytes() + 2 * std::uint64_t{kGuardBytes});
   local.c = block->c.data() + kGuardBytes;
   block->barrier = DeviceBuffer(gemm.everybody.size() * kBarrierRowBytes);
   block->timed_out = DeviceBuffer(sizeof(std::uint32_t));
 
-  const cudaStream_t stream = block->stream.get();
   launch_poison(block->c.data(), block->c_bytes(), gemm.seed, stream);
-  if (is_plain(gemm)) {
-    fill_panel(gemm, GemmOperand::a, block->a, stream);
-    fill_panel(gemm, GemmOperand::b, block->b, stream);
-  } else {
-    launch_general_fill(gemm, GemmOperand::a, block->a.data(), stream);
-    launch_general_fill(gemm, GemmOperand::b, block->b.data(), stream);
-  }
   if (gemm.beta != 0) launch_fill_c(gemm, local.c, stream);
   if (block->barrier.size() != 0)
     cuda_check(cudaMemsetAsync(block->barrier.data(), 0, block->barrier.size(), stream),
@@ -139,10 +157,13 @@ std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm) {
   cuda_check(cudaMemsetAsync(block->timed_out.data(), 0, block->timed_out.size(), stream),
              "clear the time-out word");
   if (gemm.engine == GemmEngine::reference || is_empty(gemm) || only_scales(gemm)) return block;
-  if (runs_engine(gemm))
+  if (runs_engine(gemm)) {
+    block->workspace = make_workspace(local, stream);
+    local.workspace = block->workspace.data();
     block->engine = prepare_engine(configuration_of(gemm, local), local);
-  else
+  } else {
     block->rung = prepare_rung(gemm.rung, local);
+  }
   return block;
 }
 
@@ -178,7 +199,8 @@ std::string engine_note(const Gemm& gemm) {
   else if (gemm.engine != GemmEngine::reference && only_scales(gemm))
     note = "nothing to multiply";
   else if (runs_engine(gemm))
-    note = fmt::format("engine {}", name_of(configuration_of(gemm, sizes_of(gemm))));
+    note = fmt::format("engine {}{}", name_of(configuration_of(gemm, sizes_of(gemm))),
+                       pitch_note(sizes_of(gemm)));
   else if (gemm.engine != GemmEngine::reference)
     note = fmt::format("rung {}", name_of(gemm.rung));
   if (is_plain(gemm) && panel_pitch(gemm) != gemm.k)

@@ -16,10 +16,11 @@ namespace tidemark {
 /// Bytes of a rank's row in the panel that is gathered as a barrier.
 inline constexpr std::uint64_t kBarrierRowBytes = 16;
 
-/// Panels, C between its guards, and what the engine wants to be told.
+/// Panels, C between its guards, and what the engine wants to be told. Operands that are not plain
+/// panels lie between kGuardBytes of NaN.
 struct ResidentGemm {
   Stream stream;
-  DeviceBuffer a, b, c, barrier, timed_out;
+  DeviceBuffer a, b, c, workspace, barrier, timed_out;
   LocalGemm local;
   ReadyRung rung;      // GemmEngine::fast where a rung is named and the block is not empty
   ReadyEngine engine;  // GemmEngine::fast without a rung, likewise
@@ -44,7 +45,7 @@ void poison_again(const Gemm& gemm, const ResidentGemm& block);
 /// Launches the engine on the block's stream; nothing for an empty block.
 void launch_engine(const Gemm& gemm, const ResidentGemm& block);
 
-/// Which engine ran, and how rows were padded.
+/// Which engine ran, how rows were padded, and what was done where they start off 16 bytes.
 std::string engine_note(const Gemm& gemm);
 
 }  // namespace tidemark

@@ -132,6 +132,35 @@ std::uint64_t clusters_at_once(const EngineConfiguration& configuration, const v
   return static_cast<std::uint64_t>(clusters);
 }
 
+bool c_starts_on_16(const LocalGemm& gemm) {
+  return reinterpret_cast<std::uintptr_t>(gemm.c) % 16 == 0 &&
+         gemm.ldc * c_element_bytes(gemm.output) % 16 == 0;
+}
+
+/// `gemm` as TMA reads it: operands that it cannot read are where they will be packed to. Fills in
+/// `ready.packed`.
+LocalGemm pack_into_workspace(const LocalGemm& gemm, ReadyEngine& ready) {
+  if (engine_workspace_bytes(gemm) != 0 && gemm.workspace == nullptr)
+    throw Error("gemm: rows of A or B start off 16 bytes, and there is no workspace to pack them");
+  LocalGemm readable = gemm;
+  readable.b_pitch = gemm.pitch_of_b();
+  std::byte* to = gemm.workspace;
+  PackedRows& a = ready.packed[0];
+  PackedRows& b = ready.packed[1];
+  a = packed_rows(gemm, GemmOperand::a);
+  b = packed_rows(gemm, GemmOperand::b);
+  if (a.rows != 0) {
+    a.to = readable.a = to;
+    readable.pitch = a.to_pitch;
+    to += bytes_of(a);
+  }
+  if (b.rows != 0) {
+    b.to = readable.b = to;
+    readable.b_pitch = b.to_pitch;
+  }
+  return readable;
+}
+
 /// Clusters of the grid. Where parts of K meet, each has one tile only, since its ring then serves
 /// to hand them over.
 std::uint32_t clusters_for(const ReadyEngine& ready) {
@@ -143,6 +172,19 @@ std::uint32_t clusters_for(const ReadyEngine& ready) {
 }
 
 }  // namespace
+
+std::uint64_t engine_workspace_bytes(const LocalGemm& gemm) {
+  return bytes_of(packed_rows(gemm, GemmOperand::a)) + bytes_of(packed_rows(gemm, GemmOperand::b));
+}
+
+std::string pitch_note(const LocalGemm& gemm) {
+  const bool a = packed_rows(gemm, GemmOperand::a).rows != 0;
+  const bool b = packed_rows(gemm, GemmOperand::b).rows != 0;
+  std::string note;
+  if (a || b) note = fmt::format("; rows of {} packed first", a && b ? "A and B" : a ? "A" : "B");
+  if (!c_starts_on_16(gemm)) note += "; C stored row by row";
+  return note;
+}
 
 ReadyEngine prepare_engine(const EngineConfiguration& configuration, const LocalGemm& gemm) {
   const TileShape& shape = configuration.shape;
@@ -169,13 +211,15 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
                    .lead = configuration.lead,
                    .group_along_n = configuration.group_along_n,
                    .streams_c = configuration.streams_c,
+                   .c_by_tma = c_starts_on_16(gemm),
                    .alpha = gemm.alpha,
                    .beta = gemm.beta};
-  add_map(ready, ready.a_map, loaded_map(gemm, gemm.a_major, gemm.m, gemm.pitch, slice_m(shape)),
-          gemm.a);
+  const LocalGemm readable = pack_into_workspace(gemm, ready);
+  add_map(ready, ready.a_map,
+          loaded_map(readable, gemm.a_major, gemm.m, readable.pitch, slice_m(shape)), readable.a);
   add_map(ready, ready.b_map,
-          loaded_map(gemm, gemm.b_major, gemm.n, gemm.pitch_of_b(), slice_n(shape)), gemm.b);
-  add_map(ready, ready.c_map, stored_map(gemm), gemm.c);
+          loaded_map(readable, gemm.b_major, gemm.n, readable.b_pitch, slice_n(shape)), readable.b);
+  if (ready.problem.c_by_tma) add_map(ready, ready.c_map, stored_map(gemm), gemm.c);
   cuda_check(cudaFuncSetAttribute(ready.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(shared_bytes(shape))),
              "give the engine's kernel its shared memory");
@@ -190,6 +234,7 @@ void start_engine(const ReadyEngine& ready, std::uint32_t* timed_out, cudaStream
                        const_cast<CUtensorMap*>(&ready.b_map),
                        const_cast<CUtensorMap*>(&ready.c_map), &problem};
   const Launch launch(ready.configuration, ready.blocks, stream);
+  launch_pack(ready.packed, stream);
   cuda_check(cudaLaunchKernelExC(&launch.config, ready.kernel, arguments),
              "launch a kernel of the GEMM engine");
 }

@@ -5,10 +5,12 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
 
+#include "kernels/cuda/gemm/engine/pack.hpp"
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
 #include "kernels/cuda/gemm/local_gemm.hpp"
 
@@ -49,6 +51,7 @@ struct EngineProblem {
   std::uint32_t k_blocks = 0;              // of 64, for each part of K; what lies behind K is zeros
   std::uint32_t group = 0, lead = 0;
   bool group_along_n = false, streams_c = false;
+  bool c_by_tma = true;  // rows of C start on 16 bytes; else they go by plain stores
   float alpha = 1, beta = 0;
   std::uint32_t* timed_out = nullptr;  // as start_engine() has it
 };
@@ -86,18 +89,27 @@ struct ReadyEngine {
   EngineConfiguration configuration;
   const void* kernel = nullptr;
   EngineProblem problem;
-  CUtensorMap a_map{}, b_map{}, c_map{};
+  CUtensorMap a_map{}, b_map{}, c_map{};  // the last one only where problem.c_by_tma
+  std::array<PackedRows, 2> packed;       // what is copied first, of A and B
   std::uint32_t blocks = 0;
 };
 
+/// Bytes of LocalGemm::workspace: room for the operands whose rows do not start on 16 bytes.
+std::uint64_t engine_workspace_bytes(const LocalGemm& gemm);
+
+/// What is done about rows that TMA cannot take as they are: "; rows of A and B packed first; C
+/// stored row by row", or nothing.
+std::string pitch_note(const LocalGemm& gemm);
+
 /// Encodes the maps and sizes the grid for the current device. Throws Error where there is no such
 /// kernel, where the block is too large for 32-bit coordinates, where the lead is not below the
-/// number of stages, and where the device cannot hold a cluster of the shape.
+/// number of stages, where the workspace is missing, and where the device cannot hold a cluster of
+/// the shape.
 ReadyEngine prepare_engine(const EngineConfiguration& configuration, const LocalGemm& gemm);
 
-/// Launches on `stream`. A wait inside the kernel that ends by its bound writes a non-zero word to
-/// `timed_out` (device memory, zero before; read it with timed_out_wait) and the kernel ends soon
-/// after, C undefined.
+/// Launches on `stream`: first what packs rows, where there are any to pack. A wait inside the
+/// kernel that ends by its bound writes a non-zero word to `timed_out` (device memory, zero before;
+/// read it with timed_out_wait) and the kernel ends soon after, C undefined.
 void start_engine(const ReadyEngine& ready, std::uint32_t* timed_out, cudaStream_t stream);
 
 }  // namespace tidemark

@@ -228,7 +228,7 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   if (threadIdx.x == 0) {  // the producer's maps and the consumers'
     prefetch_tensor_map(a_map);
     prefetch_tensor_map(b_map);
-    prefetch_tensor_map(c_map);
+    if (p.c_by_tma) prefetch_tensor_map(c_map);
   }
   // There the swizzle of TMA and that of the descriptors start at the same row.
   extern __shared__ __align__(1024) std::byte shared_memory[];

@@ -1,5 +1,5 @@
 // The end of a tile: sums of several parts of K are added up, alpha and beta are applied, and the
-// sums leave for C through staging boxes that TMA carries off.
+// sums leave for C through staging boxes that TMA carries off, or a warp where TMA cannot.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -18,25 +18,10 @@
 
 namespace tidemark {
 
-/// Two neighbours of one row of C, read and written as one access where both lie in it.
-__device__ __forceinline__ void write_pair(float* c, float left, float right, bool both) {
-  if (both)
-    *reinterpret_cast<float2*>(c) = {left, right};
-  else
-    *c = left;
-}
-__device__ __forceinline__ void write_pair(__nv_bfloat16* c, float left, float right, bool both) {
-  if (both)
-    *reinterpret_cast<__nv_bfloat162*>(c) = __floats2bfloat162_rn(left, right);
-  else
-    *c = __float2bfloat16_rn(left);
-}
-__device__ __forceinline__ void write_pair(__half* c, float left, float right, bool both) {
-  if (both)
-    *reinterpret_cast<__half2*>(c) = __floats2half2_rn(left, right);
-  else
-    *c = __float2half_rn(left);
-}
+/// Two neighbours of one row of C, read as one access where both lie in it.
+__device__ __forceinline__ float value_of(const float* c) { return *c; }
+__device__ __forceinline__ float value_of(const __nv_bfloat16* c) { return __bfloat162float(*c); }
+__device__ __forceinline__ float value_of(const __half* c) { return __half2float(*c); }
 __device__ __forceinline__ float2 read_pair(const float* c, bool both) {
   return both ? *reinterpret_cast<const float2*>(c) : float2{*c, 0};
 }
@@ -59,40 +44,38 @@ __device__ __forceinline__ std::uint32_t packed(float left, float right, const _
   return *reinterpret_cast<const std::uint32_t*>(&pair);
 }
 
-/// The pairs of a thread among the sums first ... first + count - 1 of 64 rows from `row0`, whose
-/// sum 0 stands in column `column0`: calls with_pair(at, i, both) with where in C the pair of sums
-/// i and i + 1 belongs, for all that begin inside of C.
-template <std::uint32_t first, std::uint32_t count, class Out, class WithPair>
-__device__ __forceinline__ void for_each_pair(const EngineProblem& p, std::uint32_t row0,
-                                              std::uint32_t column0, const WithPair& with_pair) {
-  const std::uint32_t thread = threadIdx.x % 128;
-  const std::uint32_t row = row0 + thread / 32 * 16 + thread % 32 / 4;
-  const std::uint32_t column = column0 + thread % 4 * 2;
-  // Pairs lie on their own size: columns are even and rows of C start on 16 bytes.
-  Out* const upper = static_cast<Out*>(p.c) + row * p.ldc + column;
-  Out* const lower = upper + 8 * p.ldc;
-#pragma unroll
-  for (std::uint32_t i = first; i < first + count; i += 4) {
-    const std::uint32_t at = column + 2 * i;
-    const bool both = at + 1 < p.n;
-    if (at < p.n && row < p.m) with_pair(upper + 2 * i, i, both);
-    if (at < p.n && row + 8 < p.m) with_pair(lower + 2 * i, i + 2, both);
-  }
-}
-
-/// sums = alpha sums + beta C. C is not read where beta is 0: it may hold anything, NaN included.
+/// sums = alpha sums + beta C, for the sums first ... first + count - 1 of 64 rows from `row0`,
+/// whose sum 0 stands in column `column0`. C is not read where beta is 0: it may hold anything, NaN
+/// included.
 template <std::uint32_t first, std::uint32_t count, class Out, std::uint32_t kCount>
 __device__ __forceinline__ void blend(float (&d)[kCount], const EngineProblem& p,
                                       std::uint32_t row0, std::uint32_t column0) {
 #pragma unroll
   for (std::uint32_t i = first; i < first + count; ++i) d[i] *= p.alpha;
   if (p.beta == 0) return;
-  for_each_pair<first, count, Out>(p, row0, column0,
-                                   [&](const Out* at, std::uint32_t i, bool both) {
-                                     const float2 c = read_pair(at, both);
-                                     d[i] = fmaf(p.beta, c.x, d[i]);
-                                     if (both) d[i + 1] = fmaf(p.beta, c.y, d[i + 1]);
-                                   });
+  const std::uint32_t thread = threadIdx.x % 128;
+  const std::uint32_t row = row0 + thread / 32 * 16 + thread % 32 / 4;
+  const std::uint32_t column = column0 + thread % 4 * 2;
+  const Out* const upper = static_cast<const Out*>(p.c) + row * p.ldc + column;
+  const Out* const lower = upper + 8 * p.ldc;
+  const auto add = [&](std::uint32_t i, const Out* at, bool both) {
+    // Pairs lie on their own size where rows of C start on 16 bytes: columns are even.
+    if (p.c_by_tma) {
+      const float2 c = read_pair(at, both);
+      d[i] = fmaf(p.beta, c.x, d[i]);
+      if (both) d[i + 1] = fmaf(p.beta, c.y, d[i + 1]);
+    } else {
+      d[i] = fmaf(p.beta, value_of(at), d[i]);
+      if (both) d[i + 1] = fmaf(p.beta, value_of(at + 1), d[i + 1]);
+    }
+  };
+#pragma unroll
+  for (std::uint32_t i = first; i < first + count; i += 4) {
+    const std::uint32_t at = column + 2 * i;
+    const bool both = at + 1 < p.n;
+    if (at < p.n && row < p.m) add(i, upper + 2 * i, both);
+    if (at < p.n && row + 8 < p.m) add(i + 2, lower + 2 * i, both);
+  }
 }
 
 /// Puts 128 bytes of each of a warp's 16 rows into a staging box: sums `first` on.
@@ -120,14 +103,47 @@ __device__ __forceinline__ void fill_box(std::byte* box, const float (&d)[kCount
   }
 }
 
-/// Has TMA carry sums first ... first + count - 1 of one warp's 16 rows to C, 128 bytes of each row
-/// at once. Sum 0 stands in column `column0`.
-template <std::uint32_t first, std::uint32_t count, class Out, std::uint32_t kBoxes,
-          std::uint32_t kCount>
+/// Writes a filled box to C by plain stores, a row at a time: neighbouring lanes write neighbouring
+/// words, wherever the row starts. Its first row and column lie in C.
+template <class Out, std::uint32_t kRowsAtOnce>
+__device__ __forceinline__ void carry_box(const std::byte* box, const EngineProblem& p,
+                                          std::uint32_t row0, std::uint32_t column,
+                                          std::uint32_t lane) {
+  constexpr auto kColumns = static_cast<std::uint32_t>(kStagingRowBytes / sizeof(Out));
+  constexpr std::uint32_t kWord = 4 / sizeof(Out);  // columns
+  const std::uint32_t rows = min(p.m - row0, kStagingRows);
+  // Columns of the box from this lane's first on.
+  const int left = static_cast<int>(min(p.n - column, kColumns)) - static_cast<int>(kWord * lane);
+  Out* to = static_cast<Out*>(p.c) + row0 * p.ldc + column + kWord * lane;
+#pragma unroll kRowsAtOnce
+  for (std::uint32_t row = 0; row < rows; ++row, to += p.ldc) {
+    const auto word = *reinterpret_cast<const std::uint32_t*>(box + staged_word(row, lane));
+    if constexpr (sizeof(Out) == 4) {
+      if (left > 0) *reinterpret_cast<std::uint32_t*>(to) = word;
+    } else {
+      auto* const elements = reinterpret_cast<std::uint16_t*>(to);
+      // Where the row starts between words of memory, its first element goes alone, and every
+      // lane's word is made of its own second element and its neighbour's first.
+      const int alone = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) % 4 / 2);
+      const std::uint32_t next = __shfl_down_sync(0xffffffffU, word, 1);
+      const std::uint32_t moved = __funnelshift_r(word, next, 16 * alone);
+      if (left >= 2 + alone)
+        *reinterpret_cast<std::uint32_t*>(elements + alone) = moved;
+      else if (left == 1 + alone)
+        elements[alone] = static_cast<std::uint16_t>(moved);
+      if (lane == 0 && alone != 0) elements[0] = static_cast<std::uint16_t>(word);
+    }
+  }
+}
+
+/// Carries sums first ... first + count - 1 of one warp's 16 rows to C, 128 bytes of each row at
+/// once, by TMA or by plain stores. Sum 0 stands in column `column0`.
+template <std::uint32_t first, std::uint32_t count, class Out, std::uint32_t kRowsAtOnce,
+          std::uint32_t kBoxes, std::uint32_t kCount>
 __device__ __forceinline__ void send(std::byte (&boxes)[kBoxes][kStagingBytes],
                                      const float (&d)[kCount], const CUtensorMap& c_map,
                                      const EngineProblem& p, std::uint32_t row0,
-                                     std::uint32_t column0) {
+                                     std::uint32_t column0, bool by_tma) {
   namespace ptx = cuda::ptx;
   constexpr std::uint32_t kColumns = kStagingRowBytes / sizeof(Out);
   constexpr std::uint32_t kSteps = (2 * count + kColumns - 1) / kColumns;
@@ -146,7 +162,7 @@ __device__ __forceinline__ void send(std::byte (&boxes)[kBoxes][kStagingBytes],
       else
         ptx::cp_async_bulk_wait_group_read(ptx::n32_t<kStillReading>{});
     }
-    __syncwarp();  // and the other lanes wait for lane 0
+    __syncwarp();  // and the other lanes wait for lane 0, as all do for those that still carry
     // The last box begins early where the columns do not fill it: what it shares with the one
     // before is stored twice, the same.
     const std::uint32_t from =
@@ -156,11 +172,12 @@ __device__ __forceinline__ void send(std::byte (&boxes)[kBoxes][kStagingBytes],
     ptx::fence_proxy_async(ptx::space_shared);
     __syncwarp();  // without it lane 0 could send the box before the others have filled it
     const std::uint32_t column = column0 + 2 * first + from;
+    const bool inside = row0 < p.m && column < p.n;  // else the box is not sent at all
+    if (inside && !by_tma) carry_box<Out, kRowsAtOnce>(box, p, row0, column, lane);
     if (lane == 0) {
       const std::int32_t to[2] = {static_cast<std::int32_t>(column),
                                   static_cast<std::int32_t>(row0)};
-      // TMA clips at the edges of C; a box wholly outside is not sent at all.
-      if (row0 < p.m && column < p.n) {
+      if (inside && by_tma) {  // TMA clips at the edges of C
         if (p.streams_c)
           store_tile_with_policy(box, &c_map, to, cache_policy(CacheHint::evict_first));
         else
@@ -179,20 +196,18 @@ __device__ __forceinline__ void put_away(std::byte (&boxes)[kBoxes][kStagingByte
                                          float (&d)[kHigh][kCount], const CUtensorMap& c_map,
                                          const EngineProblem& p, std::uint32_t row,
                                          std::uint32_t column) {
+  constexpr std::uint32_t kRowsAtOnce = kHigh * kCount <= 128 ? 4 : 1;  // more sums, and it spills
   const std::uint32_t warp_row = threadIdx.x % 128 / 32 * kStagingRows;
+  // TMA writes whole 16 bytes: where rows of C do not end on them, the last column of tiles would
+  // write behind its rows, and goes by plain stores. So does all of C where rows do not start on
+  // them.
   const bool whole_chunks = p.n * sizeof(Out) % 16 == 0;
+  const bool by_tma = p.c_by_tma && (whole_chunks || column + 2 * (first + count) <= p.n);
 #pragma unroll
   for (std::uint32_t high = 0; high < kHigh; ++high) {
     const std::uint32_t row0 = row + 64 * high;
     if constexpr (kBlend) blend<first, count, Out>(d[high], p, row0, column);
-    // TMA writes whole 16 bytes: where rows of C do not end on them, the last column of tiles would
-    // write behind its rows, and goes by plain stores.
-    if (whole_chunks || column + 2 * (first + count) <= p.n)
-      send<first, count, Out>(boxes, d[high], c_map, p, row0 + warp_row, column);
-    else
-      for_each_pair<first, count, Out>(p, row0, column, [&](Out* at, std::uint32_t i, bool both) {
-        write_pair(at, d[high][i], d[high][i + 1], both);
-      });
+    send<first, count, Out, kRowsAtOnce>(boxes, d[high], c_map, p, row0 + warp_row, column, by_tma);
   }
 }
 

@@ -17,6 +17,11 @@ constexpr std::uint32_t staged_chunk(std::uint32_t row, std::uint32_t chunk) {
   return row * kStagingRowBytes + (chunk ^ row % 8) * 16;
 }
 
+/// Offset in the box of 4-byte word `word` of `row`.
+constexpr std::uint32_t staged_word(std::uint32_t row, std::uint32_t word) {
+  return staged_chunk(row, word / 4) + word % 4 * 4;
+}
+
 /// bf16: the address that `lane` gives stmatrix.x4 for two neighbouring groups of eight columns, of
 /// which `chunk` is the first: the rows of four 8 x 8 matrices, in the order upper rows, lower
 /// rows, then both of the next group.

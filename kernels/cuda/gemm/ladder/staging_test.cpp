@@ -53,6 +53,30 @@ TEST(Staging, RowsOfAMatrixLieInDifferentBanks) {
   }
 }
 
+// What a warp carries to C itself: the words of a row in the order of its columns.
+TEST(Staging, WordsOfARowAreTheColumnsThatStmatrixPutThere) {
+  for (std::uint32_t row = 0; row < 16; ++row)
+    for (std::uint32_t column = 0; column < 64; column += 2) {
+      // stmatrix: row r of a matrix goes to the address of lane r of its eight; a pair of columns
+      // is four bytes of it.
+      const std::uint32_t chunk = column / 8;
+      const std::uint32_t lane = row % 8 + row / 8 * 8 + chunk % 2 * 16;
+      EXPECT_EQ(staged_word(row, column / 2),
+                staged_matrix_row(lane, chunk / 2 * 2) + column % 8 * 2)
+          << row << ", " << column;
+    }
+}
+
+TEST(Staging, WordsOfARowAreTheColumnsOfFp32) {
+  for (std::uint32_t row = 0; row < 8; ++row)
+    for (std::uint32_t column = 0; column < 32; ++column) {
+      const std::uint32_t lane = row * 4 + column % 8 / 2;
+      const std::uint32_t at = staged_pair(lane, column / 8) + column % 2 * 4;
+      EXPECT_EQ(staged_word(row, column), at) << row << ", " << column;
+      EXPECT_EQ(staged_word(row + 8, column), at + kEightRowsOn) << row + 8 << ", " << column;
+    }
+}
+
 // 1024 tiles take 16 rounds on 66 pairs and on 64: four SMs less, and no round more.
 TEST(EvenBlocks, NoMoreThanTheRoundsCallFor) { EXPECT_EQ(even_blocks(1024, 66), 64U); }
 

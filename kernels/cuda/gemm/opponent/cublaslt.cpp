@@ -4,8 +4,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/gemm/engine/engine.hpp"
+#include "kernels/cuda/gemm/general.hpp"
 #include "kernels/cuda/gemm/inputs.hpp"
 #include "kernels/cuda/spin.hpp"
 #include "kernels/error.hpp"
@@ -16,7 +20,8 @@ namespace {
 constexpr std::size_t kWorkspaceBytes = std::size_t{64} << 20;
 constexpr int kHeuristics = 16;
 constexpr std::uint64_t kLaunchNs = 5000;  // more than the host takes to launch a kernel
-constexpr int kMostQueued = 200;           // launches that wait for the GPU
+constexpr std::uint64_t kSeed = 1;
+constexpr int kMostQueued = 200;  // launches that wait for the GPU
 
 void lt_check(cublasStatus_t status, const char* what) {
   if (status != CUBLAS_STATUS_SUCCESS)
@@ -30,38 +35,66 @@ void layout(cublasLtMatrixLayout_t& into, std::uint64_t rows, std::uint64_t colu
            "describe a matrix");
 }
 
+/// The product as an operation, for its layouts and inputs.
+Gemm gemm_of(const Shape& shape, GemmInputs inputs) {
+  return {.m = shape.m,
+          .n = shape.n,
+          .k = shape.k,
+          .rows = {0, shape.m},
+          .cols = {0, shape.n},
+          .inputs = inputs,
+          .output = GemmOutput::bf16,
+          .seed = kSeed,
+          .lda = shape.lda,
+          .ldb = shape.ldb,
+          .ldc = shape.ldc};
+}
+
 }  // namespace
 
 void fill_product(const Product& product, GemmInputs inputs) {
   const LocalGemm& local = product.local;
-  const auto fill = [&](const DeviceBuffer& to, std::uint64_t rows, GemmOperand operand) {
-    launch_fill(
-        {.base = to.data(), .pitch = local.pitch, .k = local.k, .rows = rows, .first_global = 0},
-        inputs, operand, 1, product.stream.get());
-  };
-  fill(product.a, local.m, GemmOperand::a);
-  fill(product.b, local.n, GemmOperand::b);
-  cuda_check(cudaStreamSynchronize(product.stream.get()), "make the inputs");
+  const cudaStream_t stream = product.stream.get();
+  if (is_pitched(product.shape)) {
+    const Gemm gemm = gemm_of(product.shape, inputs);
+    launch_general_fill(gemm, GemmOperand::a, local.a, stream);
+    launch_general_fill(gemm, GemmOperand::b, local.b, stream);
+  } else {
+    const auto fill = [&](std::byte* to, std::uint64_t rows, GemmOperand operand) {
+      launch_fill({.base = to, .pitch = local.pitch, .k = local.k, .rows = rows, .first_global = 0},
+                  inputs, operand, kSeed, stream);
+    };
+    fill(local.a, local.m, GemmOperand::a);
+    fill(local.b, local.n, GemmOperand::b);
+  }
+  cuda_check(cudaStreamSynchronize(stream), "make the inputs");
 }
 
 Product make_product(const Shape& shape, GemmInputs inputs) {
+  const Gemm gemm = gemm_of(shape, inputs);
+  if (const std::string_view refusal = layout_refusal(gemm); !refusal.empty())
+    throw Error(std::string(refusal));
   Product product;
-  const std::uint64_t pitch = (shape.k + 7) / 8 * 8;
-  const std::uint64_t ldc = c_row_pitch(shape.n, GemmOutput::bf16) / 2;
+  product.shape = shape;
+  const std::uint64_t pitch = layout_of(gemm, GemmOperand::a).pitch;
+  const std::uint64_t b_pitch = layout_of(gemm, GemmOperand::b).pitch;
   product.a = DeviceBuffer(shape.m * pitch * 2);
-  product.b = DeviceBuffer(shape.n * pitch * 2);
-  product.c = DeviceBuffer(shape.m * ldc * 2);
+  product.b = DeviceBuffer(shape.n * b_pitch * 2);
+  product.c = DeviceBuffer(shape.m * c_row_pitch(gemm));
   product.workspace = DeviceBuffer(kWorkspaceBytes);
   product.timed_out = DeviceBuffer(sizeof(std::uint32_t));
   product.local = {.a = product.a.data(),
                    .b = product.b.data(),
                    .c = product.c.data(),
                    .pitch = pitch,
-                   .ldc = ldc,
+                   .ldc = c_row_pitch(gemm) / 2,
                    .m = shape.m,
                    .n = shape.n,
                    .k = shape.k,
-                   .output = GemmOutput::bf16};
+                   .output = GemmOutput::bf16,
+                   .b_pitch = b_pitch};
+  product.packed = DeviceBuffer(engine_workspace_bytes(product.local));
+  product.local.workspace = product.packed.data();
   fill_product(product, inputs);
   cuda_check(
       cudaMemsetAsync(product.timed_out.data(), 0, product.timed_out.size(), product.stream.get()),
@@ -109,7 +142,7 @@ Opponent::Opponent(const Product& product) : product_(product) {
   lt_check(cublasLtMatmulDescSetAttribute(product_desc_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
                                           sizeof(transposed)),
            "transpose B");
-  layout(b_, gemm.k, gemm.n, gemm.pitch);
+  layout(b_, gemm.k, gemm.n, gemm.pitch_of_b());
   layout(a_, gemm.k, gemm.m, gemm.pitch);
   layout(c_, gemm.n, gemm.m, gemm.ldc);
   find_algorithms();

@@ -17,7 +17,21 @@ namespace tidemark {
 
 struct Shape {
   std::uint64_t m = 0, n = 0, k = 0;
+  std::uint64_t lda = 0, ldb = 0, ldc = 0;  // as in Gemm: 0 is the fewest that start on 16 bytes
 };
+
+/// Whether rows are anywhere else than where they start on 16 bytes and follow each other.
+constexpr bool is_pitched(const Shape& shape) {
+  return shape.lda != 0 || shape.ldb != 0 || shape.ldc != 0;
+}
+
+/// What a pitched product is held against: the sizes rounded to multiples of 64, none pitched.
+constexpr Shape neighbour_of(const Shape& shape) {
+  const auto nearest = [](std::uint64_t size) { return size < 64 ? 64 : (size + 32) / 64 * 64; };
+  return {.m = nearest(shape.m), .n = nearest(shape.n), .k = nearest(shape.k)};
+}
+static_assert(neighbour_of({4095, 14337, 4097}).n == 14336);
+static_assert(neighbour_of({8191, 8185, 8184}).k == 8192);
 
 constexpr double operations_of(const Shape& shape) {
   return 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) *
@@ -26,12 +40,16 @@ constexpr double operations_of(const Shape& shape) {
 
 /// The product in device memory, as LocalGemm has it: bf16 out.
 struct Product {
+  Shape shape;
   Stream stream;
   DeviceBuffer a, b, c, workspace, timed_out;
+  DeviceBuffer packed;  // LocalGemm::workspace
   LocalGemm local;
 };
 
-/// Allocates, and waits until the inputs are made. Throws Error where there is not enough memory.
+/// Allocates, and waits until the inputs are made; what is between rows of pitched operands is NaN.
+/// Throws Error where there is not enough memory, and where a leading dimension is shorter than a
+/// row.
 Product make_product(const Shape& shape, GemmInputs inputs = GemmInputs::normal);
 
 /// Makes the inputs of `product` anew.

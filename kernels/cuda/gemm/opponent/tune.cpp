@@ -45,15 +45,21 @@ std::string differs(const Product& product, const ReadyEngine& ready, const std:
   return {};
 }
 
-/// The reference engine's product of integers, in the memory of its own that is handed back.
+/// The reference engine's product of integers, in memory of its own that is handed back. It knows
+/// nothing of pitches: it multiplies the same numbers in rows on 16 bytes.
 DeviceBuffer expected_integers(const Product& product) {
+  const cudaStream_t stream = product.stream.get();
+  const LocalGemm& local = product.local;
   DeviceBuffer expected(product.c.size());
-  LocalGemm reference = product.local;
-  reference.c = expected.data();
-  cuda_check(cudaMemsetAsync(expected.data(), 0xff, expected.size(), product.stream.get()),
+  cuda_check(cudaMemsetAsync(expected.data(), 0xff, expected.size(), stream),
              "poison the reference");
-  launch_reference(reference, product.stream.get());
-  cuda_check(cudaStreamSynchronize(product.stream.get()), "wait for the reference engine");
+  const Product packed =
+      make_product({product.shape.m, product.shape.n, product.shape.k}, GemmInputs::small_integers);
+  launch_reference(packed.local, stream);
+  cuda_check(cudaMemcpy2DAsync(expected.data(), local.ldc * 2, packed.local.c, packed.local.ldc * 2,
+                               local.n * 2, local.m, cudaMemcpyDeviceToDevice, stream),
+             "take over what the reference engine made");
+  cuda_check(cudaStreamSynchronize(stream), "wait for the reference engine");
   return expected;
 }
 
@@ -163,7 +169,40 @@ void keep_finalists(int finalists, const Tuned& tuned, std::vector<Runner>& runn
       runners.erase(runners.begin() + static_cast<std::ptrdiff_t>(i));
 }
 
+/// What was chosen for a pitched product, beside the engine's own product of neighbour_of() it.
+void hold_against_neighbour(const Product& product, const Effort& effort, Tuned& tuned,
+                            const std::vector<Runner>& runners) {
+  for (const Runner& runner : runners) {
+    Tried& tried = tuned.tried[runner.index];
+    if (!tried.chosen || !tried.trouble.empty()) continue;
+    const Product neighbour = make_product(neighbour_of(product.shape));
+    const ReadyEngine ready =
+        prepare_engine(chosen_configuration(neighbour.local), neighbour.local);
+    if (ready.code != CUDA_SUCCESS) throw Error("a tensor map was refused");
+    const double operations = operations_of(product.shape) / operations_of(neighbour.shape);
+    // On the one stream that is timed.
+    const Launch theirs = launch_of(product, ready);
+    const Launch ours = launch_of(product, runner.ready);
+    Score steady =
+        duel_steady(product, theirs, ours, launches_for(tried.steady.ours_ns, kSteadySampleNs),
+                    effort.settle_s, effort.pairs);
+    Score cool = duel_cool(product, theirs, ours, launches_for(tried.steady.ours_ns, kCoolSampleNs),
+                           effort.cool_pairs);
+    if (has_timed_out(product, tried)) return;
+    steady.ratio *= operations;
+    cool.ratio *= operations;
+    tuned.beside_steady = steady;
+    tuned.beside_cool = cool;
+  }
+}
+
 }  // namespace
+
+std::string name_of(const Shape& shape) {
+  std::string name = fmt::format("{} x {} x {}", shape.m, shape.n, shape.k);
+  if (is_pitched(shape)) name += fmt::format(" ld {},{},{}", shape.lda, shape.ldb, shape.ldc);
+  return name;
+}
 
 Tuned tune(const Shape& shape, const std::vector<EngineConfiguration>& configurations,
            const Effort& effort) {
@@ -195,6 +234,7 @@ Tuned tune(const Shape& shape, const std::vector<EngineConfiguration>& configura
                                   launches_for(tuned.best_ns, kCoolSampleNs), effort.cool_pairs);
     if (!has_timed_out(product, tried)) tried.cool = score;
   }
+  if (is_pitched(shape)) hold_against_neighbour(product, effort, tuned, runners);
   tuned.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return tuned;
 }
@@ -214,14 +254,17 @@ void launch_once(const Shape& shape, const std::vector<EngineConfiguration>& con
 std::string check(const EngineConfiguration& configuration) {
   for (const Shape& shape :
        {Shape{1, 1, 1}, Shape{257, 513, 65}, Shape{384, 304, 1032}, Shape{2047, 4097, 200},
-        Shape{2047, 4097, 1031}, Shape{6400, 5120, 192}}) {
+        Shape{2047, 4097, 1031}, Shape{6400, 5120, 192}, Shape{1, 1, 1, 3, 2, 1},
+        Shape{257, 513, 65, 67, 0, 0}, Shape{257, 513, 65, 0, 71, 0},
+        Shape{257, 513, 65, 0, 0, 515}, Shape{2047, 4097, 1031, 1031, 1031, 4097},
+        Shape{6400, 5120, 192, 193, 197, 5121}}) {
     const Product product = make_product(shape, GemmInputs::small_integers);
     const ReadyEngine ready = prepare_engine(configuration, product.local);
     if (ready.code != CUDA_SUCCESS) return "a tensor map was refused";
     const DeviceBuffer expected = expected_integers(product);
     for (int again = 0; again < 3; ++again) {
       const std::string wrong = differs(product, ready, expected.data());
-      if (!wrong.empty()) return fmt::format("{} x {} x {}: {}", shape.m, shape.n, shape.k, wrong);
+      if (!wrong.empty()) return fmt::format("{}: {}", name_of(shape), wrong);
     }
   }
   return {};

@@ -11,6 +11,9 @@
 
 namespace tidemark {
 
+/// "8192 x 8192 x 8192", and behind that " ld 8193,0,0" where it is pitched.
+std::string name_of(const Shape& shape);
+
 /// What came of one configuration. `trouble` says why there is no figure; then the rest is 0.
 struct Tried {
   std::string name;
@@ -29,6 +32,8 @@ struct Tuned {
   double first_ns = 0;       // of the first one, a launch
   double best_ns = 0;        // of the fastest, when they were ranked
   double seconds = 0;        // that it took
+  Score beside_steady;       // of what was chosen for a pitched product, with the engine's own
+  Score beside_cool;         // neighbour_of() it in place of cuBLASLt; ratio, of rates, 0 otherwise
   std::vector<Tried> tried;  // in the order of the configurations
 };
 
@@ -44,7 +49,7 @@ struct Effort {
 /// First holds every configuration against the reference engine on small integers: one element off
 /// and it is not timed. Then, on random normal numbers: a race of all, each behind a sample of
 /// cuBLASLt's fastest heuristic; a steady duel (duel.hpp) of the fastest with cuBLASLt, and a cool
-/// one.
+/// one. A pitched product has duels with neighbour_of() it besides.
 Tuned tune(const Shape& shape, const std::vector<EngineConfiguration>& configurations,
            const Effort& effort);
 

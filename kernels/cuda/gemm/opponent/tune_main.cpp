@@ -1,7 +1,7 @@
-// gemm_tune [M N K]...: every configuration of the engine beside the best of cuBLASLt's first 16
-// heuristics, or with --chosen only the one that the engine's table names for each product. Prints
-// a table a product and writes all figures as JSON after each product, so that a run that is cut
-// short has left what it knew.
+// gemm_tune [M N K]... [--product MxNxK:LDA,LDB,LDC]: every configuration of the engine beside the
+// best of cuBLASLt's first 16 heuristics, or with --chosen only the one that the engine's table
+// names for each product. Prints a table a product and writes all figures as JSON after each
+// product, so that a run that is cut short has left what it knew.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -12,10 +12,12 @@
 #include <exception>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/gemm/opponent/products.hpp"
 #include "kernels/cuda/gemm/opponent/tune.hpp"
 #include "kernels/device.hpp"
 #include "kernels/error.hpp"
@@ -25,29 +27,21 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr Shape kShapes[] = {{1024, 1024, 1024},    {2048, 2048, 2048}, {4096, 4096, 4096},
-                             {6144, 6144, 6144},    {8192, 8192, 8192}, {12288, 12288, 12288},
-                             {16384, 16384, 16384}, {8192, 8192, 1024}, {8192, 1024, 8192},
-                             {4096, 14336, 4096},   {8192, 28672, 8192}};
 constexpr double kVoidAbove = 0.02;  // drift of the opponent, against itself
-
-/// What the caller can mend.
-class UsageError : public Error {
- public:
-  using Error::Error;
-};
 
 /// For what the table chose: no race, longer duels.
 constexpr Effort kLastWord{.race_rounds = 0, .settle_s = 0.4, .pairs = 7, .cool_pairs = 9};
 
 struct Options {
   std::vector<std::uint64_t> sizes;
+  std::vector<std::string> products;
   std::vector<std::string> only, skip;
   std::string json, check;
-  double time_limit_s = 330;
+  double time_limit_s = 480;
   bool list = false;
   bool chosen = false;
   bool once = false;
+  bool pitched = false;
 };
 
 bool is_in(const std::vector<std::string>& names, const std::string& name) {
@@ -66,15 +60,18 @@ std::vector<EngineConfiguration> wanted(const Options& options) {
 }
 
 std::vector<Shape> shapes_of(const Options& options) {
-  if (options.sizes.empty()) return {std::begin(kShapes), std::end(kShapes)};
   if (options.sizes.size() % 3 != 0) throw UsageError("sizes come in threes: gemm_tune [M N K]...");
   std::vector<Shape> shapes;
-  for (std::size_t i = 0; i < options.sizes.size(); i += 3) {
-    const Shape shape{options.sizes[i], options.sizes[i + 1], options.sizes[i + 2]};
-    if (shape.m == 0 || shape.n == 0 || shape.k == 0)
-      throw UsageError("a size is 0: give M N K, each at least 1");
-    shapes.push_back(shape);
-  }
+  for (std::size_t i = 0; i < options.sizes.size(); i += 3)
+    shapes.push_back({options.sizes[i], options.sizes[i + 1], options.sizes[i + 2]});
+  for (const std::string& product : options.products) shapes.push_back(shape_of(product));
+  for (const Shape& shape : shapes) require_sound(shape);
+  const bool all = shapes.empty() && !options.pitched;
+  const auto add = [&](std::span<const Shape> more) {
+    shapes.insert(shapes.end(), more.begin(), more.end());
+  };
+  if (all) add(usual_products());
+  if (all || options.pitched) add(pitched_products());
   return shapes;
 }
 
@@ -90,6 +87,17 @@ Json json_of(const Score& score, double operations) {
           {"void", is_void(score)}};
 }
 
+Json json_of(const Shape& shape) {
+  Json json = {{"m", shape.m}, {"n", shape.n}, {"k", shape.k}};
+  if (is_pitched(shape)) json.update({{"lda", shape.lda}, {"ldb", shape.ldb}, {"ldc", shape.ldc}});
+  return json;
+}
+
+/// Our rate over that of the neighbour.
+Json beside(const Score& score) {
+  return {{"ratio", score.ratio}, {"drift", score.drift}, {"void", is_void(score)}};
+}
+
 Json json_of(const Tuned& tuned) {
   const double operations = operations_of(tuned.shape) * 1e-3;
   Json tried = Json::array();
@@ -102,16 +110,22 @@ Json json_of(const Tuned& tuned) {
   }
   const Tried* const best = best_of(tuned);
   const Tried* const chosen = chosen_of(tuned);
-  return {{"m", tuned.shape.m},
-          {"n", tuned.shape.n},
-          {"k", tuned.shape.k},
-          {"heuristics", tuned.heuristics},
-          {"best_heuristic", tuned.best},
-          {"cublaslt_first", operations / tuned.first_ns},
-          {"seconds", tuned.seconds},
-          {"best", best == nullptr ? Json() : Json(best->name)},
-          {"chosen", chosen == nullptr ? Json() : Json(chosen->name)},
-          {"configurations", tried}};
+  Json json = json_of(tuned.shape);
+  if (is_pitched(tuned.shape)) {
+    json["neighbour"] = json_of(neighbour_of(tuned.shape));
+    if (tuned.beside_steady.ratio > 0) {
+      json["neighbour"]["steady"] = beside(tuned.beside_steady);
+      json["neighbour"]["cool"] = beside(tuned.beside_cool);
+    }
+  }
+  json.update({{"heuristics", tuned.heuristics},
+               {"best_heuristic", tuned.best},
+               {"cublaslt_first", operations / tuned.first_ns},
+               {"seconds", tuned.seconds},
+               {"best", best == nullptr ? Json() : Json(best->name)},
+               {"chosen", chosen == nullptr ? Json() : Json(chosen->name)},
+               {"configurations", tried}});
+  return json;
 }
 
 /// Replaces the file at once: a reader never sees half of it.
@@ -133,8 +147,8 @@ void print(const char* what, const Score& score, double operations) {
 
 void print(const Tuned& tuned) {
   const double operations = operations_of(tuned.shape) * 1e-3;
-  fmt::print("{} x {} x {}: heuristic {} of {}, {:.1f} s\n", tuned.shape.m, tuned.shape.n,
-             tuned.shape.k, tuned.best, tuned.heuristics, tuned.seconds);
+  fmt::print("{}: heuristic {} of {}, {:.1f} s\n", name_of(tuned.shape), tuned.best,
+             tuned.heuristics, tuned.seconds);
   std::vector<const Tried*> order;
   for (const Tried& tried : tuned.tried)
     if (!tried.trouble.empty())
@@ -153,6 +167,10 @@ void print(const Tuned& tuned) {
     }
     fmt::print("\n");
   }
+  if (tuned.beside_steady.ratio > 0)
+    fmt::print("  rate over that of {}: steady {:.4f}, drift {:+.4f}; cool {:.4f}, drift {:+.4f}\n",
+               name_of(neighbour_of(tuned.shape)), tuned.beside_steady.ratio,
+               tuned.beside_steady.drift, tuned.beside_cool.ratio, tuned.beside_cool.drift);
   std::fflush(stdout);
 }
 
@@ -169,7 +187,7 @@ Json machine() {
           {"cublaslt", cublasLtGetVersion()}};
 }
 
-/// Geometric means over the products, of what the table chose.
+/// Geometric means over the products that are not pitched, of what the table chose.
 class Means {
  public:
   void add(const Tried* chosen) {
@@ -196,8 +214,7 @@ std::vector<EngineConfiguration> tried_for(const Options& options, const Shape& 
 }
 
 /// Exit code: 0, or 1 where a product has no exact configuration, or 4 where time ran out.
-int tune_all(const Options& options) {
-  const std::vector<Shape> shapes = shapes_of(options);
+int tune_all(const Options& options, const std::vector<Shape>& shapes) {
   const auto start = std::chrono::steady_clock::now();
   const auto late = [&] {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
@@ -216,7 +233,7 @@ int tune_all(const Options& options) {
         tune(shapes[i], tried_for(options, shapes[i]), options.chosen ? kLastWord : Effort{});
     print(tuned);
     report["products"].push_back(json_of(tuned));
-    means.add(chosen_of(tuned));
+    if (!is_pitched(tuned.shape)) means.add(chosen_of(tuned));
     if (best_of(tuned) == nullptr) code = 1;
     write_json(options.json, report);
   }
@@ -247,16 +264,17 @@ int run(const Options& options) {
       fmt::print("{}\n", name_of(configuration));
     return 0;
   }
+  const std::vector<Shape> shapes = shapes_of(options);  // a wrong one is said without a GPU, too
   if (visible_gpus().empty()) {
     fmt::print(stderr,
                "gemm_tune: CUDA shows no GPU here: run it on a machine with a Hopper GPU\n");
     return 5;
   }
   if (options.once) {
-    for (const Shape& shape : shapes_of(options)) launch_once(shape, tried_for(options, shape));
+    for (const Shape& shape : shapes) launch_once(shape, tried_for(options, shape));
     return 0;
   }
-  return options.check.empty() ? tune_all(options) : check_one(options.check);
+  return options.check.empty() ? tune_all(options, shapes) : check_one(options.check);
 }
 
 }  // namespace
@@ -265,7 +283,12 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   tidemark::Options options;
   CLI::App app("gemm_tune: the engine's configurations beside cuBLASLt");
-  app.add_option("sizes", options.sizes, "M N K of each product; eleven products if none");
+  app.add_option("sizes", options.sizes,
+                 "M N K of each product; without any, eleven products and the pitched ones");
+  app.add_option("--product", options.products,
+                 "MxNxK or MxNxK:LDA,LDB,LDC in elements, 0: rows on 16 bytes; may be given again")
+      ->allow_extra_args(false);
+  app.add_flag("--pitched", options.pitched, "the five products with rows that start off 16 bytes");
   app.add_option("--time-limit", options.time_limit_s, "seconds after which no product is begun")
       ->check(CLI::PositiveNumber);
   app.add_option("--json", options.json, "file for all figures, rewritten after each product");

@@ -1,0 +1,51 @@
+// The products of a tuning run, and how one is written on the command line.
+#include "kernels/cuda/gemm/opponent/products.hpp"
+
+#include <cstdio>
+
+#include "kernels/cuda/gemm/opponent/tune.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr Shape kShapes[] = {{1024, 1024, 1024},    {2048, 2048, 2048}, {4096, 4096, 4096},
+                             {6144, 6144, 6144},    {8192, 8192, 8192}, {12288, 12288, 12288},
+                             {16384, 16384, 16384}, {8192, 8192, 1024}, {8192, 1024, 8192},
+                             {4096, 14336, 4096},   {8192, 28672, 8192}};
+constexpr Shape kPitched[] = {{8192, 8192, 8192, 8193, 0, 0},
+                              {8192, 8192, 8192, 0, 8193, 0},
+                              {8192, 8192, 8192, 8193, 8193, 8193},
+                              {8191, 8185, 8184, 8184, 8184, 8185},
+                              {4095, 14337, 4097, 4097, 4097, 14337}};
+
+}  // namespace
+
+std::span<const Shape> usual_products() { return kShapes; }
+std::span<const Shape> pitched_products() { return kPitched; }
+
+Shape shape_of(const std::string& text) {
+  Shape shape;
+  int read = -1;
+  const int fields = std::sscanf(text.c_str(), "%lux%lux%lu%n:%lu,%lu,%lu%n", &shape.m, &shape.n,
+                                 &shape.k, &read, &shape.lda, &shape.ldb, &shape.ldc, &read);
+  const bool whole = (fields == 3 || fields == 6) && read >= 0 &&
+                     static_cast<std::size_t>(read) == text.size() &&
+                     text.find_first_not_of("0123456789x:,") == std::string::npos;
+  if (!whole)
+    throw UsageError("--product is '" + text +
+                     "': give MxNxK or MxNxK:LDA,LDB,LDC, where 0 is rows on 16 bytes");
+  return shape;
+}
+
+void require_sound(const Shape& shape) {
+  if (shape.m == 0 || shape.n == 0 || shape.k == 0)
+    throw UsageError("a size is 0: give M N K, each at least 1");
+  const auto shorter = [](std::uint64_t leading, std::uint64_t row) {
+    return leading != 0 && leading < row;
+  };
+  if (shorter(shape.lda, shape.k) || shorter(shape.ldb, shape.k) || shorter(shape.ldc, shape.n))
+    throw UsageError("a leading dimension is shorter than a row of " + name_of(shape) +
+                     ": rows of A and B have K elements, rows of C have N");
+}
+
+}  // namespace tidemark

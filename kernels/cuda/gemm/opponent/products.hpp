@@ -1,0 +1,29 @@
+// Which products a tuning run times: its own, and what the command line asks for.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "kernels/cuda/gemm/opponent/cublaslt.hpp"
+#include "kernels/error.hpp"
+
+namespace tidemark {
+
+/// What the caller can mend.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Those that the engine's table is made from, rows on 16 bytes.
+std::span<const Shape> usual_products();
+/// Rows that start off 16 bytes: of one, of all, and tight ones of odd sizes.
+std::span<const Shape> pitched_products();
+
+/// "MxNxK" or "MxNxK:LDA,LDB,LDC". Throws UsageError.
+Shape shape_of(const std::string& text);
+
+/// Throws UsageError where a size is 0 and where a leading dimension is shorter than a row.
+void require_sound(const Shape& shape);
+
+}  // namespace tidemark

@@ -1,0 +1,149 @@
+// Moves allocations between ranks, and runs the copy of one rank on its neighbour's.
+#include "kernels/virtual/peer_tile.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/error.hpp"
+#include "kernels/virtual/bulk_engine.hpp"
+#include "kernels/virtual/gemm_panels.hpp"
+#include "kernels/virtual/peer_tile_faults.hpp"
+#include "kernels/virtual/tile_load.hpp"
+#include "kernels/virtual/tile_memory.hpp"
+#include "kernels/virtual/tile_store.hpp"
+
+namespace tidemark {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+constexpr std::uint32_t kPanelPeerMemory = 3;
+
+// The allocation that `rank` offers, before anything is copied.
+Bytes offered_by(const PeerTile& op, std::uint32_t rank) {
+  if (op.way == PeerWay::load) return make_source(peer_load(op, rank));
+  Bytes bytes(peer_allocation_bytes(op));
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = poison_byte(rank_payload(op, rank), i);
+  return bytes;
+}
+
+// `memory` as somebody sees it to whom not all of it has come.
+Bytes seen(const PeerTile& op, Bytes memory, Fault fault) {
+  const std::size_t end = kGuardBytes + op.map.base_offset + tensor_bytes(op.map);
+  const std::size_t stale = fault == kFaultPeerAllStale    ? memory.size()
+                            : fault == kFaultPeerTailStale ? kChunkBytes
+                                                           : 0;
+  const std::size_t last = fault == kFaultPeerAllStale ? memory.size() : end;
+  for (std::size_t i = last - std::min(stale, last); i < last; ++i)
+    memory[i] = poison_byte(rank_payload(op, op.rank), i);
+  if (fault == kFaultPeerGuardSkipped)
+    std::rotate(memory.begin(), memory.begin() + kGuardBytes, memory.end());
+  return memory;
+}
+
+// What the copy of one rank came to, and what it left in the neighbour's memory.
+struct PeerCopy {
+  RunResult result;
+  Bytes after;
+};
+
+PeerCopy load_from(const PeerTile& op, const Bytes& neighbours, const Bytes& own, Fault fault) {
+  const Bytes source = seen(op, fault == kFaultPeerOwnMemory ? own : neighbours, fault);
+  PeerCopy copy;
+  copy.result = run_virtual_tile_load(peer_load(op, next_rank(op)), fault, source);
+  // A load leaves memory as it was, unless a fault of the engine writes there.
+  const Bytes& left = copy.result.surroundings;
+  copy.after = left.empty() || left == source ? neighbours : left;
+  return copy;
+}
+
+PeerCopy store_to(const PeerTile& op, const Bytes& neighbours, const Bytes& own, Fault fault) {
+  PeerCopy copy;
+  const bool astray = fault == kFaultPeerOwnMemory;
+  copy.result = run_virtual_tile_store(peer_store(op, op.rank), fault, astray ? own : neighbours);
+  copy.after =
+      astray || copy.result.bytes.empty() ? neighbours : seen(op, copy.result.bytes, fault);
+  copy.result.bytes = astray ? copy.result.bytes : own;
+  return copy;
+}
+
+PeerCopy copy_of(const PeerTile& op, const Bytes& neighbours, const Bytes& own, Fault fault) {
+  return op.way == PeerWay::load ? load_from(op, neighbours, own, fault)
+                                 : store_to(op, neighbours, own, fault);
+}
+
+// Sends `mine` to all and hands back what rank `whose` sent; nothing where it did not come in time,
+// with `late` saying which.
+Bytes exchange(const PeerTile& op, const Bytes& mine, std::uint32_t whose, std::string& late) {
+  Bytes all(mine.size() * op.ranks);
+  std::copy(mine.begin(), mine.end(),
+            all.begin() + static_cast<std::ptrdiff_t>(mine.size() * op.rank));
+  PanelBuffer panel{.id = kPanelPeerMemory,
+                    .base = reinterpret_cast<std::byte*>(all.data()),
+                    .row_bytes = mine.size(),
+                    .shards = {}};
+  for (std::uint32_t rank = 0; rank < op.ranks; ++rank) panel.shards.push_back({rank, rank, 1});
+  late = gather(*op.transport, {&panel, 1}, op.deadline_s);
+  if (!late.empty()) return {};
+  const auto from = all.begin() + static_cast<std::ptrdiff_t>(mine.size() * whose);
+  return {from, from + static_cast<std::ptrdiff_t>(mine.size())};
+}
+
+RunResult timed_out(std::string late) {
+  RunResult result;
+  result.fault = DeviceFault::timeout;
+  result.note = std::move(late);
+  return result;
+}
+
+// This rank's own allocation in the end: what the rank before left there.
+RunResult finished(const PeerTile& op, PeerCopy copy, Bytes own, Fault fault) {
+  RunResult result = std::move(copy.result);
+  if (result.fault != DeviceFault::none && result.bytes.empty()) return result;
+  if (op.way == PeerWay::load)
+    result.surroundings = std::move(own);
+  else if (fault != kFaultPeerOwnMemory)
+    result.bytes = std::move(own);
+  return result;
+}
+
+RunResult run_over_transport(const PeerTile& op, Fault fault) {
+  const Bytes own = offered_by(op, op.rank);
+  std::string late;
+  const Bytes neighbours = exchange(op, own, next_rank(op), late);
+  if (!late.empty()) return timed_out(late);
+  PeerCopy copy = copy_of(op, neighbours, own, fault);
+  Bytes left = exchange(op, copy.after, previous_rank(op), late);
+  if (!late.empty()) return timed_out(late);
+  return finished(op, std::move(copy), std::move(left), fault);
+}
+
+RunResult run_all_alone(const PeerTile& op, Fault fault) {
+  PeerTile before = op;
+  before.rank = previous_rank(op);
+  const Bytes own = offered_by(op, op.rank);
+  PeerCopy copy = copy_of(op, offered_by(op, next_rank(op)), own, fault);
+  PeerCopy into_mine = copy_of(before, own, offered_by(op, before.rank), fault);
+  return finished(op, std::move(copy), std::move(into_mine.after), fault);
+}
+
+}  // namespace
+
+RunResult run_virtual_peer_tile(const PeerTile& op, Fault fault) {
+  if (op.ranks < 2) {
+    RunResult result;
+    result.fault = DeviceFault::unsupported;
+    result.note = "one GPU alone has no neighbour: start two ranks or more";
+    return result;
+  }
+  if (op.rank >= op.ranks)
+    throw Error(fmt::format("peer tile: rank {} of {} does not exist", op.rank, op.ranks));
+  // Refused and illegal copies have no allocation that makes sense, on no rank.
+  RunResult before = preflight(peer_load(op, op.rank), {});
+  if (before.fault != DeviceFault::none) return before;
+  return op.transport == nullptr ? run_all_alone(op, fault) : run_over_transport(op, fault);
+}
+
+}  // namespace tidemark
