@@ -1,9 +1,11 @@
 // tidemark compare: holds the reports of launches before a change against those after it.
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,8 @@
 #include "reports/compare/comparison.hpp"
 #include "reports/compare/show_comparison.hpp"
 #include "reports/policy/policy.hpp"
+#include "reports/render/comparison.hpp"
+#include "reports/render/show.hpp"
 
 namespace tidemark {
 namespace {
@@ -28,7 +32,8 @@ struct Typed {
   std::vector<std::string> files, base, fresh, fail_on, allow;
   std::string explain, noise, policy, pair = "uuid";
   std::optional<double> floor_percent;
-  bool json = false, all = false, no_color = false;
+  Format as = Format::terminal;
+  bool all = false, no_color = false;
 };
 
 std::set<std::string> known(std::string_view option, const std::vector<std::string>& given,
@@ -112,6 +117,28 @@ ExitCode code_of(const Comparison& comparison, const std::set<std::string>& fail
   return worst(codes);
 }
 
+std::string shown(const Comparison& comparison, const Typed& typed,
+                  const std::set<std::string>& fail_on) {
+  const std::size_t columns = terminal_columns(ShowComparisonOptions{}.columns);
+  if (!typed.explain.empty()) return explain_case(comparison, typed.explain, columns);
+  switch (typed.as) {
+    case Format::json:
+      return comparison_json(comparison);
+    case Format::markdown:
+      return comparison_markdown(comparison);
+    case Format::csv:
+      return comparison_csv(comparison);
+    case Format::junit:
+      return comparison_junit(comparison, fail_on);
+    case Format::html:
+      return comparison_html(comparison, typed.all);
+    case Format::terminal:
+      break;
+  }
+  return show_comparison(
+      comparison, {.colour = colour_wanted(typed.no_color), .all = typed.all, .columns = columns});
+}
+
 ExitCode compare(Typed typed) {
   const bool by_option = !typed.base.empty() || !typed.fresh.empty();
   if (by_option ? !typed.files.empty() || typed.base.empty() || typed.fresh.empty()
@@ -130,16 +157,7 @@ ExitCode compare(Typed typed) {
   std::vector<LaunchFacts> base = read_side(typed.base);
   if (!typed.noise.empty()) take_noise(base, typed.noise);
   const Comparison comparison = compare_launches(std::move(base), read_side(typed.fresh), options);
-  constexpr std::size_t kColumns = 100;
-  if (!typed.explain.empty()) {
-    print_out(explain_case(comparison, typed.explain, kColumns));
-  } else if (typed.json) {
-    print_out(comparison_json(comparison));
-  } else {
-    print_out(show_comparison(
-        comparison,
-        {.colour = colour_wanted(typed.no_color), .all = typed.all, .columns = kColumns}));
-  }
+  print_out(shown(comparison, typed, fail_on));
   return code_of(comparison, fail_on);
 }
 
@@ -156,15 +174,19 @@ void add_compare(CLI::App& app, Action& chosen) {
                    "Findings that make the exit code other than 0, with commas; none, all "
                    "(regressed,new_fail,flaky,missing)")
       ->delimiter(',')
+      ->allow_extra_args(false)  // the reports may stand behind it
       ->type_name("NAME");
   verb->add_option("--allow-confounders", typed->allow,
                    "Differences that are known not to matter, with commas")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("NAME");
   verb->add_option("--policy", typed->policy,
                    "JSON: what fails, what is allowed, what is small, and waivers")
       ->type_name("FILE");
-  verb->add_option("--explain", typed->explain, "Every number behind one case")->type_name("CASE");
+  CLI::Option* const explain =
+      verb->add_option("--explain", typed->explain, "Every number behind one case")
+          ->type_name("CASE");
   verb->add_option("--floor", typed->floor_percent,
                    "Least change of speed that counts, percent (1)")
       ->type_name("PERCENT");
@@ -173,8 +195,24 @@ void add_compare(CLI::App& app, Action& chosen) {
       ->type_name("FILE");
   verb->add_option("--pair", typed->pair, "Which GPUs are the same: those of one uuid or number")
       ->type_name("HOW");
-  verb->add_flag("--json", typed->json, "As JSON");
-  verb->add_flag("--all", typed->all, "What did not change, too");
+  constexpr std::array<std::tuple<const char*, Format, const char*>, 5> kFormats = {{
+      {"--json", Format::json, "As JSON"},
+      {"--md", Format::markdown, "As Markdown of less than 60 kB, for a comment"},
+      {"--csv", Format::csv, "As CSV: a line a case and GPU, then a line a metric"},
+      {"--junit", Format::junit,
+       "As JUnit XML: a test a kind of finding and a test a case; what --fail-on names fails"},
+      {"--html", Format::html,
+       "As one HTML page that needs nothing else: tidemark compare a.h5 b.h5 --html > c.html"},
+  }};
+  std::vector<CLI::Option*> formats = {explain};
+  for (const auto& [name, as, meaning] : kFormats) {
+    CLI::Option* const option = verb->add_flag_callback(
+        name, [typed, as = as] { typed->as = as; }, meaning);
+    for (CLI::Option* other : formats) option->excludes(other);
+    formats.push_back(option);
+  }
+  verb->add_flag("--all", typed->all,
+                 "What did not change, too, and every list in full (terminal, HTML)");
   verb->add_flag("--no-color", typed->no_color, "Plain text on a terminal too");
   verb->callback([typed, &chosen] { chosen = [typed] { return compare(*typed); }; });
 }

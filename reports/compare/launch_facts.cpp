@@ -141,6 +141,7 @@ void add_results(LaunchFacts& made, const Report& report) {
   made.verdicts.assign(made.cases.size() * gpus, Verdict::not_run);
   made.descriptors.assign(made.verdicts.size(), 0);
   made.rows.assign(made.verdicts.size(), 0);
+  std::vector<std::size_t> kept(made.cases.size());
   for (const ResultRow& result : report.results) {
     const std::size_t cell = result.case_id * gpus + result.gpu_id;
     made.verdicts[cell] = result.verdict;
@@ -152,9 +153,11 @@ void add_results(LaunchFacts& made, const Report& report) {
     if (made.cases[result.case_id].starts_with("behaviour.") && result.verdict == Verdict::pass) {
       made.behaviours[{result.case_id, result.gpu_id}] = observed_in(report.text(result.notes));
     }
-    if (result.verdict != Verdict::pass && result.reason != 0) {
-      made.evidence.try_emplace(result.case_id, Evidence{std::string(report.text(result.reason)),
-                                                         std::string(report.text(result.replay))});
+    if (result.verdict != Verdict::pass && result.reason != 0 &&
+        kept[result.case_id]++ < kEvidenceOfCase) {
+      made.evidence.try_emplace({result.case_id, result.gpu_id},
+                                Evidence{std::string(report.text(result.reason)),
+                                         std::string(report.text(result.replay))});
     }
   }
 }

@@ -39,6 +39,10 @@ struct SeriesOfLaunch {
   std::vector<float> sm_mhz;    // by GPU; clock of the SMs beside it, NaN where not read
 };
 
+/// GPUs of a case whose failures are kept with reason and replay line: a fleet on which everything
+/// fails would else be hundreds of megabytes.
+inline constexpr std::size_t kEvidenceOfCase = 256;
+
 /// Why a result is no pass, and how to run it again.
 struct Evidence {
   std::string reason, replay;
@@ -60,7 +64,8 @@ struct LaunchFacts {
   std::vector<std::uint32_t> rows;
   std::vector<SeriesOfLaunch> series;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> behaviours;  // case, GPU: notes
-  std::map<std::uint32_t, Evidence> evidence;  // by case: of its first result that did not pass
+  /// By case and GPU, of results that did not pass; of a case at most kEvidenceOfCase.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Evidence> evidence;
   /// By "<case>/<metric>", as noise.hpp reads it: from launches without any change.
   std::map<std::string, double> noise;
   std::map<std::string, std::string> slowed;  // cases slowed on purpose: "3 %"

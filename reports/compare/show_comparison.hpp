@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "reports/compare/comparison.hpp"
+#include "reports/compare/told.hpp"
 
 namespace tidemark {
 
@@ -19,19 +20,10 @@ struct ShowComparisonOptions {
 /// Under confounders the word "driver" stands in the list of differences alone.
 std::string show_comparison(const Comparison& comparison, const ShowComparisonOptions& options);
 
-/// The verdict alone: "REGRESSION", "MISSING", "CHANGED", "INCONCLUSIVE", "IMPROVED" or "SAME".
-std::string_view headline_of(const Comparison& comparison);
-
-/// Why it changed, in one sentence.
-std::string cause_text(const Comparison& comparison);
-
 /// Everything as JSON.
 std::string comparison_json(const Comparison& comparison);
 
 /// Every number behind the verdicts on one case. Throws ReportError where no report has it.
 std::string explain_case(const Comparison& comparison, std::string_view name, std::size_t columns);
-
-/// "-2.03 %" of a natural logarithm.
-std::string percent(double logarithm);
 
 }  // namespace tidemark

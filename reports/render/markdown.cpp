@@ -15,12 +15,11 @@ void put_block(MarkdownPage& page, std::string_view block) {
   page.text += block;
 }
 
-std::string finished(const MarkdownPage& page) {
+std::string finished(const MarkdownPage& page, std::string_view command) {
   if (page.left_out == 0) return page.text;
-  return page.text + fmt::format(
-                         "\n*{} found no room here; `tidemark show --all` and `--html` "
-                         "show everything.*\n",
-                         plural(page.left_out, "block"));
+  return page.text +
+         fmt::format("\n*{} found no room here; `{} --all` and `--html` show everything.*\n",
+                     plural(page.left_out, "block"), command);
 }
 
 }  // namespace tidemark

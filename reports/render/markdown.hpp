@@ -20,7 +20,7 @@ struct MarkdownPage {
 /// still find some.
 void put_block(MarkdownPage& page, std::string_view block);
 
-/// The page, with a line that says how much was left out.
-std::string finished(const MarkdownPage& page);
+/// The page, with a line that says how much was left out and which command shows it.
+std::string finished(const MarkdownPage& page, std::string_view command);
 
 }  // namespace tidemark

@@ -19,9 +19,8 @@
 namespace tidemark {
 namespace {
 
-constexpr std::size_t kFewGpus = 32;  // so many get rows of their own
-constexpr std::size_t kTold = 4000;   // cells, of which each says what it is
-constexpr double kFullShade = 0.05;   // 5 % from the median of all is as dark as it gets
+constexpr std::size_t kTold = 4000;  // cells, of which each says what it is
+constexpr double kFullShade = 0.05;  // 5 % from the median of all is as dark as it gets
 
 /// What the results of one row of the map on one case come to.
 struct Place {
@@ -35,7 +34,7 @@ struct Grid {
   std::vector<std::vector<Place>> places;  // [row][case]
 };
 
-bool by_gpu(const Report& report) { return report.gpus.size() <= kFewGpus; }
+bool by_gpu(const Report& report) { return report.gpus.size() <= kMapGpus; }
 
 std::size_t row_of(const Report& report, std::uint32_t gpu_id) {
   if (by_gpu(report)) return gpu_id;
@@ -126,23 +125,6 @@ HeatCell cell_of(const Place& place, const Middle& middle, const std::string& wh
   return cell;
 }
 
-/// The indices to show, in their order: where not all fit, those of the lowest rank.
-template <class Rank>
-std::vector<std::size_t> chosen(std::size_t count, std::size_t most, Rank rank) {
-  std::vector<std::pair<int, std::size_t>> all;
-  all.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) all.emplace_back(rank(i), i);
-  if (count > most) {
-    std::sort(all.begin(), all.end());
-    all.resize(most);
-  }
-  std::vector<std::size_t> made;
-  made.reserve(all.size());
-  for (const auto& [of, index] : all) made.push_back(index);
-  std::sort(made.begin(), made.end());
-  return made;
-}
-
 /// How much there is to see: 0 wrong, 1 far from the others, 2 did not run, 3 nothing.
 int rank_in_map(const Place& place, const Middle& middle) {
   if (place.worst != Verdict::pass) return is_quiet(place.worst) ? 2 : 0;
@@ -151,11 +133,6 @@ int rank_in_map(const Place& place, const Middle& middle) {
 
 /// What the colours and letters of the map mean.
 std::string legend() {
-  const auto swatch = [](const char* kind) {
-    return fmt::format(
-        "<svg width=\"14\" height=\"14\"><rect class=\"{}\" width=\"14\" height=\"14\"/></svg>",
-        kind);
-  };
   std::string bad, quiet;
   for (std::size_t i = 1; i < kVerdicts; ++i) {
     std::string& names = is_quiet(static_cast<Verdict>(i)) ? quiet : bad;
@@ -164,8 +141,8 @@ std::string legend() {
   return fmt::format(
       "<p class=\"legend\"><span>{}pass</span><span>{}{}</span><span>{}{}</span>"
       "<span>{}{}measured worse or better than the median of all, full at {:.0f} %</span></p>\n",
-      swatch("cell-good"), swatch("cell-bad"), bad, swatch("cell-warn"), quiet, swatch("slower"),
-      swatch("faster"), kFullShade * 100);
+      heat_swatch("cell-good"), heat_swatch("cell-bad"), bad, heat_swatch("cell-warn"), quiet,
+      heat_swatch("slower"), heat_swatch("faster"), kFullShade * 100);
 }
 
 }  // namespace
@@ -188,8 +165,8 @@ std::string html_map(const Report& report, const HtmlLimits& limits) {
     }
     return least;
   };
-  const auto rows = chosen(grid.rows.size(), limits.map_rows, rank_of_row);
-  const auto columns = chosen(report.cases.size(), limits.map_columns, rank_of_column);
+  const auto rows = most_telling(grid.rows.size(), limits.map_rows, rank_of_row);
+  const auto columns = most_telling(report.cases.size(), limits.map_columns, rank_of_column);
   HeatMap map{.title = "verdicts by place and case", .rows = {}, .columns = {}, .cells = {}};
   for (const std::size_t column : columns) {
     map.columns.emplace_back(report.cases[column].name.view());

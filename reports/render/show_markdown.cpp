@@ -130,7 +130,7 @@ std::string markdown_of(const Report& report) {
     page.text += part.text;
     page.left_out += part.left_out;
   }
-  return finished(page);
+  return finished(page, "tidemark show");
 }
 
 }  // namespace tidemark

@@ -1,6 +1,8 @@
 // Nodes against cases, a cell each, as inline SVG.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,7 +23,18 @@ struct HeatMap {
   std::vector<std::vector<HeatCell>> cells;  // [row][column]
 };
 
+/// So many GPUs get rows of their own; more share those of their nodes.
+inline constexpr std::size_t kMapGpus = 32;
+
 /// The map as an SVG element; nothing where there is no cell.
 std::string svg_of(const HeatMap& map);
+
+/// The square of a legend; `kind` is a class of page.css.
+std::string heat_swatch(const char* kind);
+
+/// The indices below `count` to show, in their order: where more than `most`, those of the lowest
+/// rank.
+std::vector<std::size_t> most_telling(std::size_t count, std::size_t most,
+                                      const std::function<int(std::size_t)>& rank);
 
 }  // namespace tidemark

@@ -1,0 +1,284 @@
+// Finds the words, and says what comes first.
+#include "reports/compare/told.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "reports/compare/places.hpp"
+#include "reports/render/page.hpp"
+
+namespace tidemark {
+namespace {
+
+bool is_confounder(const SetupDifference& difference) {
+  return !difference.subject && !difference.allowed;
+}
+
+std::string confounders_of(const SetupComparison& setup) {
+  std::string made;
+  for (const SetupDifference& difference : setup.differences) {
+    if (is_confounder(difference)) made += (made.empty() ? "" : ", ") + difference.factor;
+  }
+  return made;
+}
+
+std::string drivers_of(const SetupComparison& setup) {
+  for (const SetupDifference& difference : setup.differences) {
+    if (difference.subject) return fmt::format("{} -> {}", difference.base, difference.fresh);
+  }
+  return {};
+}
+
+std::string margin_text(const Effect& effect) {
+  if (std::isnan(effect.standard_error)) return " (untested)";
+  return fmt::format(" +- {}", percent(effect.margin()));
+}
+
+std::string upper(std::string_view name) {
+  std::string made(name);
+  for (char& c : made) c = c == '_' ? ' ' : static_cast<char>(c - 'a' + 'A');
+  return made;
+}
+
+}  // namespace
+
+std::string heading_of(ChangeKind kind) { return upper(name_of(kind)); }
+
+std::string heading_of(const SpeedFinding& finding) {
+  return (finding.waived ? "WAIVED " : "") + upper(name_of(finding.verdict));
+}
+
+bool is_good(ChangeKind kind) {
+  return kind == ChangeKind::fixed || kind == ChangeKind::run_in_new;
+}
+
+bool is_failing(ChangeKind kind) {
+  return kind == ChangeKind::new_fail || kind == ChangeKind::flaky ||
+         kind == ChangeKind::still_failing;
+}
+
+std::string percent(double logarithm) {
+  if (std::isnan(logarithm)) return "unknown";
+  constexpr double kPercent = 100;
+  return fmt::format("{:.2f} %", kPercent * std::expm1(logarithm));
+}
+
+std::string_view headline_of(const Comparison& comparison) {
+  const std::set<std::string> found = findings_of(comparison);
+  const auto any = [&](std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](const char* name) { return found.contains(name); });
+  };
+  if (any({"new_fail", "flaky", "regressed"})) return "REGRESSION";
+  if (any({"missing_in_new", "missing_in_both", "missing_in_base", "incomplete"})) return "MISSING";
+  if (any({"behaviour_changed", "descriptors_changed", "skipped_in_new", "unexpected_pass"})) {
+    return "CHANGED";
+  }
+  if (any({"inconclusive"})) return "INCONCLUSIVE";
+  return any({"improved", "fixed", "run_in_new"}) ? "IMPROVED" : "SAME";
+}
+
+std::string cause_text(const Comparison& comparison) {
+  const SetupComparison& setup = comparison.setup;
+  if (setup.cause == Cause::confounded) {
+    return "cannot be told, what else differs may be it: " + confounders_of(setup);
+  }
+  std::set<std::string> found = findings_of(comparison);
+  found.erase("stale_waiver");
+  if (found.erase("waived") > 0 && found.empty()) return "nothing changed but what is waived";
+  if (found == std::set<std::string>{"inconclusive"}) {
+    return "no change was found; some could not be excluded";
+  }
+  if (found.empty()) {
+    return setup.cause == Cause::driver
+               ? fmt::format("nothing changed with the driver {}", drivers_of(setup))
+               : "nothing changed, and nothing recorded differs";
+  }
+  if (setup.cause == Cause::driver) {
+    return fmt::format("the driver {} is all that differs of what was recorded", drivers_of(setup));
+  }
+  return "nothing recorded differs: the GPUs or what surrounds them";
+}
+
+std::string results_text(const Comparison& comparison) {
+  return fmt::format("results: {} of {} pass on both sides",
+                     grouped(comparison.conformance.passed_in_both),
+                     grouped(comparison.conformance.compared));
+}
+
+std::string speed_text(const Comparison& comparison) {
+  const SpeedComparison& speed = comparison.speed;
+  if (speed.series.empty()) return "speed: nothing was measured";
+  std::string made;
+  for (const SpeedVerdict verdict :
+       {SpeedVerdict::regressed, SpeedVerdict::improved, SpeedVerdict::same,
+        SpeedVerdict::ambiguous, SpeedVerdict::not_compared}) {
+    std::string name(name_of(verdict));
+    std::replace(name.begin(), name.end(), '_', ' ');
+    made += fmt::format("{}{} {}", made.empty() ? "speed: " : ", ",
+                        grouped(speed.counts[static_cast<std::size_t>(verdict)]), name);
+  }
+  return made;
+}
+
+std::string launches_text(const Comparison& comparison) {
+  const Pairing& pairing = comparison.pairing;
+  return fmt::format("{} against {} launch{}", pairing.base, pairing.fresh(),
+                     pairing.base == 1 && pairing.fresh() == 1 ? "" : "es");
+}
+
+std::vector<std::string> slowed_lines(const Comparison& comparison) {
+  std::vector<std::string> made;
+  for (const LaunchFacts* launch : comparison.pairing.launches) {
+    for (const auto& [of_case, share] : launch->slowed) {
+      made.push_back(fmt::format("{} by {} in {}", of_case, share, launch->path));
+    }
+  }
+  return made;
+}
+
+const Evidence* evidence_of(const Comparison& comparison, const ChangeGroup& group) {
+  const Pairing& pairing = comparison.pairing;
+  for (std::size_t i = pairing.launches.size(); i-- > 0;) {
+    const auto& evidence = pairing.launches[i]->evidence;
+    for (const std::uint32_t which : group.cases) {
+      for (const std::uint32_t gpu : group.gpus) {
+        const auto at = evidence.find({pairing.case_rows[i][which], pairing.gpu_rows[i][gpu]});
+        if (at != evidence.end()) return &at->second;
+      }
+    }
+  }
+  return nullptr;
+}
+
+std::string name_of(const Comparison& comparison, std::uint32_t which, const std::string& metric) {
+  return fmt::format("{}/{}", comparison.pairing.cases[which], metric);
+}
+
+std::vector<GpuFindings> gpu_findings(const Comparison& comparison) {
+  using Key = std::tuple<SpeedVerdict, std::vector<std::uint32_t>, bool>;
+  std::map<Key, GpuFindings> alike;
+  for (const GpuFinding& finding : comparison.speed.gpus) {
+    GpuFindings& group = alike[{finding.verdict, finding.gpus, finding.waived}];
+    const bool first = group.findings.empty();
+    group.least = first ? finding.least : std::min(group.least, finding.least);
+    group.most = first ? finding.most : std::max(group.most, finding.most);
+    group.findings.push_back(&finding);
+  }
+  std::vector<GpuFindings> made;
+  for (auto& [key, group] : alike) {
+    group.verdict = std::get<0>(key);
+    group.gpus = std::get<1>(key);
+    group.waived = std::get<2>(key);
+    made.push_back(std::move(group));
+  }
+  return made;
+}
+
+std::string_view heading_of(const GpuFindings& findings) {
+  if (findings.waived) return "WAIVED SLOWER";
+  return findings.verdict == SpeedVerdict::regressed ? "SLOWER" : "FASTER";
+}
+
+std::string text_of(const Comparison& comparison, const GpuFindings& findings) {
+  const std::size_t more = findings.findings.size() - 1;
+  const GpuFinding& first = *findings.findings.front();
+  return fmt::format("{} than the other GPUs, unlike before: {}: {}{}, {} to {}",
+                     heading_of(findings), place_of(comparison.pairing, findings.gpus),
+                     name_of(comparison, first.of_case, first.metric),
+                     more == 0 ? "" : fmt::format(" and {}", plural(more, "more metric")),
+                     percent(findings.least), percent(findings.most));
+}
+
+std::vector<const SpeedFinding*> speed_in_order(const Comparison& comparison, bool all) {
+  std::vector<const SpeedFinding*> made;
+  for (const SpeedFinding& finding : comparison.speed.series) {
+    if (all || finding.verdict != SpeedVerdict::same) made.push_back(&finding);
+  }
+  // NaN compares with nothing, and a sort may then do anything.
+  const auto size_of = [](const SpeedFinding* finding) {
+    return std::isnan(finding->own.effect) ? -1.0 : std::abs(finding->own.effect);
+  };
+  std::stable_sort(made.begin(), made.end(), [&](const auto* a, const auto* b) {
+    if (a->verdict != b->verdict) return a->verdict < b->verdict;
+    return size_of(a) > size_of(b);
+  });
+  return made;
+}
+
+std::string text_of(const Comparison& comparison, const SpeedFinding& finding) {
+  constexpr double kClockShare = 0.5;  // of an effect, gone at equal clocks: it was the clocks
+  std::string text = fmt::format("{} {}", heading_of(finding),
+                                 name_of(comparison, finding.of_case, finding.metric));
+  if (!std::isnan(finding.total)) {
+    text +=
+        fmt::format("  {} -> {} {}  own {}{}, {} in all, on {}", short_number(finding.base_value),
+                    short_number(finding.fresh_value), finding.unit, percent(finding.own.effect),
+                    margin_text(finding.own), percent(finding.total), plural(finding.gpus, "GPU"));
+    if (finding.gpus_left_out > 0) {
+      text += fmt::format(" ({} left out)", grouped(finding.gpus_left_out));
+    }
+  }
+  if (finding.verdict == SpeedVerdict::regressed &&
+      std::abs(finding.per_clock) < kClockShare * std::abs(finding.total)) {
+    text += fmt::format("; {} at equal clocks: the SMs ran slower", percent(finding.per_clock));
+  }
+  if (!finding.why.empty()) text += "; " + finding.why;
+  if (!std::isnan(finding.smallest_stored)) {
+    text += fmt::format("; by the stored noise {} would have been seen",
+                        percent(finding.smallest_stored));
+  }
+  return text;
+}
+
+std::string shared_text(const Comparison& comparison) {
+  const SpeedComparison& speed = comparison.speed;
+  if (speed.shared == SpeedVerdict::not_compared || speed.shared == SpeedVerdict::same) return {};
+  return fmt::format("ALL {} by what all cases share: {} +- {}",
+                     speed.shared == SpeedVerdict::regressed  ? "SLOWER"
+                     : speed.shared == SpeedVerdict::improved ? "FASTER"
+                                                              : "AMBIGUOUS",
+                     percent(speed.effects.shared.effect), percent(speed.effects.shared.margin()));
+}
+
+std::string smallest_text(const Comparison& comparison) {
+  std::vector<double> smallest;
+  for (const SpeedFinding& finding : comparison.speed.series) {
+    if (!std::isnan(finding.smallest_seen)) smallest.push_back(finding.smallest_seen);
+  }
+  if (smallest.empty()) return {};
+  std::sort(smallest.begin(), smallest.end());
+  return fmt::format(
+      "smallest change that would have been seen 8 times of 10: {} in half of the "
+      "metrics, {} in all",
+      percent(smallest[smallest.size() / 2]), percent(smallest.back()));
+}
+
+std::string_view role_of(const SetupDifference& difference) {
+  if (difference.subject) return "subject";
+  return difference.allowed ? "allowed" : "confounder";
+}
+
+std::vector<std::string> notes_of(const Comparison& comparison) {
+  std::vector<std::string> made = comparison.setup.remarks;
+  const std::size_t maps = comparison.conformance.descriptors_unjudged;
+  if (maps > 0) {
+    made.push_back(
+        fmt::format("{} differ{}, and so does the seed or the build that they were made "
+                    "of: not judged",
+                    plural(maps, "tensor map"), maps == 1 ? "s" : ""));
+  }
+  for (const std::uint32_t which : comparison.conformance.behaviours_unjudged) {
+    made.push_back(
+        fmt::format("{} noted something else: not judged, because the base does not "
+                    "show that it notes the same every time",
+                    comparison.pairing.cases[which]));
+  }
+  return made;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,182 @@
+// The map of a comparison: rows are nodes, or GPUs where there are few; columns are cases.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "reports/compare/told.hpp"
+#include "reports/median.hpp"
+#include "reports/render/comparison_html.hpp"
+#include "reports/render/html/heat_map.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::size_t kTold = 4000;  // cells, of which each says what it is
+constexpr double kFullShade = 0.05;  // 5 % of change is as dark as it gets
+
+/// What became of one case on the GPUs of one row.
+struct Place {
+  std::size_t alike = 0, changed = 0;  // pairs of case and GPU; alike: passed on both sides
+  std::optional<ChangeKind> worst = {};
+  std::vector<double> effects = {};  // by GPU, of its first metric: natural logarithm, above better
+};
+
+struct Grid {
+  std::vector<std::string> rows;
+  std::vector<std::size_t> row_of_gpu;
+  std::vector<std::vector<Place>> places;  // [row][case]
+};
+
+Grid rows_of(const Comparison& comparison) {
+  const Pairing& pairing = comparison.pairing;
+  Grid made;
+  std::map<std::string, std::size_t> nodes;
+  for (const PairedGpu& gpu : pairing.gpus) {
+    const std::string node = gpu.node.empty() ? "no node" : gpu.node;
+    if (pairing.gpus.size() <= kMapGpus) {
+      made.row_of_gpu.push_back(made.rows.size());
+      made.rows.push_back(fmt::format("{} GPU {}", node.substr(0, 18), gpu.number));
+      continue;
+    }
+    const auto [at, fresh] = nodes.try_emplace(node, made.rows.size());
+    if (fresh) made.rows.push_back(node);
+    made.row_of_gpu.push_back(at->second);
+  }
+  made.places.assign(made.rows.size(), std::vector<Place>(pairing.cases.size()));
+  return made;
+}
+
+void add_results(Grid& grid, const Comparison& comparison) {
+  const Pairing& pairing = comparison.pairing;
+  const std::size_t gpus = pairing.gpus.size();
+  std::vector<bool> changed(pairing.cases.size() * gpus);
+  for (const ChangeGroup& group : comparison.conformance.groups) {
+    for (const std::uint32_t which : group.cases) {
+      for (const std::uint32_t gpu : group.gpus) {
+        Place& place = grid.places[grid.row_of_gpu[gpu]][which];
+        if (!changed[which * gpus + gpu]) ++place.changed;
+        changed[which * gpus + gpu] = true;
+        place.worst = std::min(place.worst.value_or(group.kind), group.kind);
+      }
+    }
+  }
+  for (std::size_t which = 0; which < pairing.cases.size(); ++which) {
+    for (std::size_t gpu = 0; gpu < gpus; ++gpu) {
+      if (changed[which * gpus + gpu]) continue;
+      const bool passed = count_of(pairing, which, gpu, false).pass > 0 &&
+                          count_of(pairing, which, gpu, true).pass > 0;
+      grid.places[grid.row_of_gpu[gpu]][which].alike += passed ? 1U : 0U;
+    }
+  }
+}
+
+void add_effects(Grid& grid, const Comparison& comparison) {
+  std::uint32_t last = kNoRow;
+  for (const SpeedFinding& finding : comparison.speed.series) {
+    if (finding.of_case == last) continue;  // the first metric of each case
+    last = finding.of_case;
+    const auto values = values_of(comparison, finding);
+    const double sign = finding.higher_is_better ? 1 : -1;
+    for (std::size_t gpu = 0; gpu < comparison.pairing.gpus.size(); ++gpu) {
+      const double effect = sign * std::log(mean_on(comparison, values, gpu, true) /
+                                            mean_on(comparison, values, gpu, false));
+      if (!std::isfinite(effect)) continue;
+      grid.places[grid.row_of_gpu[gpu]][finding.of_case].effects.push_back(effect);
+    }
+  }
+}
+
+/// One letter or sign a kind, no two alike: colours are not for everybody.
+constexpr std::array<char, kChangeKinds> kMarks = {'F', 'f', 'M', 'm', 'B', 'D', '-',
+                                                   'b', 'p', 's', 'w', 'r', '+'};
+
+HeatKind kind_of(ChangeKind kind) {
+  if (is_good(kind)) return HeatKind::good;
+  return kind == ChangeKind::new_fail || kind == ChangeKind::flaky ? HeatKind::bad : HeatKind::warn;
+}
+
+/// From -1 (slower than before) to 1 (faster); 0 where nothing was measured.
+double shade_of(const Place& place) {
+  if (place.effects.empty()) return 0;
+  return std::clamp(median_of(place.effects) / kFullShade, -1.0, 1.0);
+}
+
+HeatCell cell_of(const Place& place, const std::string& where) {
+  HeatCell cell;
+  if (place.changed + place.alike == 0) return cell;
+  cell.kind = place.worst ? kind_of(*place.worst) : HeatKind::good;
+  cell.label = fmt::format("{}: {}", where,
+                           place.worst ? fmt::format("{} ({} of {} changed)", name_of(*place.worst),
+                                                     place.changed, place.changed + place.alike)
+                                       : "passes as before");
+  if (place.worst) cell.mark = kMarks[static_cast<std::size_t>(*place.worst)];
+  if (cell.kind != HeatKind::good) return cell;
+  cell.shade = shade_of(place);
+  if (!place.effects.empty()) {
+    cell.label += fmt::format(", {} {}", percent(median_of(place.effects)),
+                              place.effects.size() == 1 ? "than before" : "in the middle");
+  }
+  return cell;
+}
+
+/// How much there is to see: 0 changed for the worse, 1 much slower or faster, 2 other changes, 3
+/// nothing.
+int rank_of(const Place& place) {
+  if (place.worst && !is_good(*place.worst) && *place.worst != ChangeKind::waived) return 0;
+  if (std::abs(shade_of(place)) > 0.5) return 1;
+  return place.worst ? 2 : 3;
+}
+
+std::string legend() {
+  std::string bad, warn, good;
+  for (std::size_t i = 0; i < kChangeKinds; ++i) {
+    const HeatKind kind = kind_of(static_cast<ChangeKind>(i));
+    std::string& names = kind == HeatKind::bad ? bad : kind == HeatKind::good ? good : warn;
+    names += fmt::format("{}{} {}", names.empty() ? "" : ", ", kMarks[i], kChangeKindNames[i]);
+  }
+  return fmt::format(
+      "<p class=\"legend\"><span>{}passes as before, {}</span><span>{}{}</span><span>{}{}</span>"
+      "<span>{}{}slower or faster than before, full at {:.0f} %</span></p>\n",
+      heat_swatch("cell-good"), good, heat_swatch("cell-bad"), bad, heat_swatch("cell-warn"), warn,
+      heat_swatch("slower"), heat_swatch("faster"), kFullShade * 100);
+}
+
+}  // namespace
+
+std::string html_comparison_map(const Comparison& comparison, const ComparisonLimits& limits) {
+  Grid grid = rows_of(comparison);
+  add_results(grid, comparison);
+  add_effects(grid, comparison);
+  const std::vector<std::string>& cases = comparison.pairing.cases;
+  const auto rows = most_telling(grid.rows.size(), limits.map_rows, [&](std::size_t row) {
+    int least = 3;
+    for (const Place& place : grid.places[row]) least = std::min(least, rank_of(place));
+    return least;
+  });
+  const auto columns = most_telling(cases.size(), limits.map_columns, [&](std::size_t column) {
+    int least = 3;
+    for (const auto& places : grid.places) least = std::min(least, rank_of(places[column]));
+    return least;
+  });
+  HeatMap map{.title = "changes by place and case", .rows = {}, .columns = {}, .cells = {}};
+  for (const std::size_t column : columns) map.columns.push_back(cases[column]);
+  for (const std::size_t row : rows) {
+    map.rows.push_back(grid.rows[row]);
+    std::vector<HeatCell>& cells = map.cells.emplace_back();
+    for (const std::size_t column : columns) {
+      cells.push_back(cell_of(grid.places[row][column],
+                              fmt::format("{} on {}", cases[column], grid.rows[row])));
+      // A great map of passes would be most of the page if each of them said so.
+      const bool quiet = cells.back().mark == ' ' && std::abs(cells.back().shade) < 0.5;
+      if (rows.size() * columns.size() > kTold && quiet) cells.back().label.clear();
+    }
+  }
+  return legend() + svg_of(map) + comparison_left_out(grid.rows.size() - rows.size(), "row") +
+         comparison_left_out(cases.size() - columns.size(), "case");
+}
+
+}  // namespace tidemark
