@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
 
 #include "harness/run_binary.hpp"
 #include "reports/compare/noise.hpp"
@@ -82,6 +84,69 @@ TEST(CompareVerb, PrintsJsonThatNamesTheFindings) {
   EXPECT_EQ(json.at("result"), "REGRESSION");
   EXPECT_EQ(json.at("cause"), "driver");
   EXPECT_EQ(json.at("speed")[0].at("verdict"), "regressed");
+}
+
+TEST(CompareVerb, WritesForOthersAndReturnsTheSameCode) {
+  for (const auto& [option, begin] : std::vector<std::pair<std::string, std::string>>{
+           {"--html", "<!DOCTYPE html>"},
+           {"--md", "## tidemark: REGRESSION\n"},
+           {"--csv", "line,case,metric,"},
+           {"--junit", "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites "},
+           {"--json", "{\n"}}) {
+    const Ran ran = compared(after({.first_case = -0.2}), {option});
+    EXPECT_EQ(ran.exit, 3) << option;
+    EXPECT_TRUE(ran.out.starts_with(begin)) << option << "\n" << ran.out.substr(0, 100);
+  }
+}
+
+TEST(CompareVerb, WritesInOneFormatAtATime) {
+  for (const char* other : {"--html", "--explain=synthetic.case_0000"}) {
+    const Ran ran = compared(after(), {"--json", other});
+    EXPECT_EQ(ran.exit, 2) << other;
+    EXPECT_EQ(ran.out, "");
+    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+  }
+}
+
+TEST(CompareVerb, TakesReportsBehindTheNamesOfFindingsAndConfounders) {
+  const ScratchFolder folder;
+  const std::string a = written(folder, "a.h5", synthetic_launch(kFleet, 0, false, {}));
+  const std::string b = written(folder, "b.h5", after({.first_case = -0.2}));
+  EXPECT_EQ(run_binary({"compare", "--fail-on", "new_fail,flaky", a, b}).exit, 0);
+  EXPECT_EQ(run_binary({"compare", "--allow-confounders", "vbios", a, b}).exit, 3);
+}
+
+TEST(CompareVerb, IsAsWideAsColumnsSays) {
+  const ScratchFolder folder;
+  const std::string a = written(folder, "a.h5", synthetic_launch(kFleet, 0, false, {}));
+  const std::string b = written(folder, "b.h5", after({.first_case = -0.2}));
+  const Ran ran = run_binary({"compare", a, b}, {{"COLUMNS", "60"}});
+  std::istringstream lines(ran.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 60U) << line;
+}
+
+TEST(CompareVerb, ACaseThatIsNotThereAnyMoreIs4) {
+  Report fresh = after();
+  fresh.cases.pop_back();
+  std::erase_if(fresh.results, [](const ResultRow& row) { return row.case_id == 3; });
+  std::erase_if(fresh.metrics, [](const MetricRow& row) { return row.result_id >= 24; });
+  EXPECT_EQ(compared(fresh).exit, 4);
+}
+
+TEST(CompareVerb, AGpuThatIsNotThereAnyMoreIs4) {
+  Report fresh = after();
+  fresh.gpus[7].uuid = FixedText<48>::of("GPU-another");
+  EXPECT_EQ(compared(fresh).exit, 4);
+}
+
+TEST(CompareVerb, ANodeThatIsNotThereAnyMoreIs4) {
+  const ScratchFolder folder;
+  SyntheticFleet both = kFleet;
+  both.gpus = 16;
+  EXPECT_EQ(run_binary({"compare", written(folder, "a.h5", synthetic_launch(both, 0, false, {})),
+                        written(folder, "b.h5", after())})
+                .exit,
+            4);
 }
 
 TEST(CompareVerb, RefusesWhatItDoesNotKnowWithOneLine) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "harness/verbs/terminal.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/render/page.hpp"
+#include "reports/render/show.hpp"
 #include "reports/render/show_history.hpp"
 
 namespace tidemark {
@@ -25,22 +27,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class As { terminal, json, csv, html };
-
 struct Typed {
   std::vector<std::string> places;
   std::string pair = "uuid";
   double floor_percent = 1;
-  As as = As::terminal;
+  Format as = Format::terminal;
   bool all = false, no_color = false;
 };
 
-// What lies in a folder counts only by its name: journals and logs lie beside reports.
-void add_folder(std::vector<std::string>& made, const std::string& folder) {
-  std::error_code error;
+// What lies in a folder counts only by its name: journals and logs lie beside reports. `nights`: so
+// do the reports in its folders, as ci/nightly keeps them; its links name nights a second time.
+void add_folder(std::vector<std::string>& made, const std::string& folder, bool nights) {
+  std::error_code error, ignored;
   std::vector<std::string> found;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (at->path().extension() == ".h5") found.push_back(at->path().string());
+    const bool hidden = at->path().filename().string().starts_with('.');
+    const bool night = nights && !hidden && !at->is_symlink(ignored) && at->is_directory(ignored);
+    if (at->path().extension() == ".h5") {
+      found.push_back(at->path().string());
+    } else if (night) {
+      add_folder(found, at->path().string(), false);
+    }
   }
   if (error)
     throw UsageError(fmt::format("'{}' cannot be listed: {}; give a folder that can be read",
@@ -58,7 +65,7 @@ std::vector<std::string> files_of(const std::vector<std::string>& places) {
       throw UsageError(
           fmt::format("'{}' does not exist; give folders of reports, or reports", place));
     if (fs::is_directory(status)) {
-      add_folder(made, place);
+      add_folder(made, place, true);
     } else {
       made.push_back(place);
     }
@@ -82,6 +89,24 @@ Chronicle read_all(const std::vector<std::string>& files, PairBy pair_by,
   return made;
 }
 
+std::string shown(const History& history, Format as, const ShowHistoryOptions& options) {
+  switch (as) {
+    case Format::json:
+      return history_json(history, options);
+    case Format::markdown:
+      return history_markdown(history, options);
+    case Format::csv:
+      return history_csv(history);
+    case Format::junit:
+      return history_junit(history);
+    case Format::html:
+      return history_html(history, options);
+    case Format::terminal:
+      break;
+  }
+  return show_history(history, options);
+}
+
 ExitCode history(const Typed& typed) {
   const PairBy pair_by = pair_by_of(typed.pair);
   const double floor = floor_of(typed.floor_percent);
@@ -93,20 +118,7 @@ ExitCode history(const Typed& typed) {
     throw UsageError(fmt::format("no report in {} ({} looked at); give a folder that holds some",
                                  fmt::join(typed.places, ", "), plural(files.size(), "file")));
   const History made = history_of(std::move(read), {.floor = floor});
-  switch (typed.as) {
-    case As::terminal:
-      print_out(show_history(made, options));
-      break;
-    case As::json:
-      print_out(history_json(made, options));
-      break;
-    case As::csv:
-      print_out(history_csv(made));
-      break;
-    case As::html:
-      print_out(history_html(made, options));
-      break;
-  }
+  print_out(shown(made, typed.as, options));
   return ExitCode::ok;
 }
 
@@ -117,13 +129,17 @@ void add_history(CLI::App& app, Action& chosen) {
       app.add_subcommand("history", "Show how speed and verdicts went over many reports");
   verb->footer("tidemark history nightly/");
   auto typed = std::make_shared<Typed>();
-  verb->add_option("places", typed->places, "Folders of reports (their *.h5), or reports")
+  verb->add_option("places", typed->places,
+                   "Folders of reports (*.h5 in them and in their folders), or reports")
       ->required()
       ->type_name("DIR");
-  constexpr std::array<std::tuple<const char*, As, const char*>, 3> kFormats = {{
-      {"--json", As::json, "As JSON"},
-      {"--csv", As::csv, "As CSV: a line a launch, metric and GPU, then a line a launch and case"},
-      {"--html", As::html,
+  constexpr std::array<std::tuple<const char*, Format, const char*>, 5> kFormats = {{
+      {"--json", Format::json, "As JSON"},
+      {"--md", Format::markdown, "As Markdown of less than 60 kB, for a comment"},
+      {"--csv", Format::csv,
+       "As CSV: a line a launch, metric and GPU, then a line a launch and case"},
+      {"--junit", Format::junit, "As JUnit XML: a test a case, as the newest launches left it"},
+      {"--html", Format::html,
        "As one HTML page that needs nothing else: tidemark history nightly/ --html > history.html"},
   }};
   std::vector<CLI::Option*> formats;

@@ -72,8 +72,28 @@ TEST(HistoryVerb, TakesFilesAndSeveralFoldersAndWritesAPageAndATable) {
     return run_binary(all);
   };
   EXPECT_TRUE(with("--html").out.starts_with("<!DOCTYPE html>"));
+  EXPECT_TRUE(with("--md").out.starts_with("## tidemark history\n"));
+  EXPECT_TRUE(with("--junit").out.starts_with("<?xml version=\"1.0\""));
   // A heading; 2 launches x 2 metrics x (8 GPUs and the typical one); 2 launches x 2 cases.
   EXPECT_EQ(lines_in(with("--csv").out), 1 + 2 * 2 * 9 + 2 * 2);
+}
+
+TEST(HistoryVerb, TakesAStoreOfNightsAndNoNightTwice) {
+  const ScratchFolder folder;
+  write_nights(folder);
+  for (const char* night : {"20260901T010000Z-580", "20260902T010000Z-580", ".tmp-abc"}) {
+    std::filesystem::create_directory(folder.file(night));
+  }
+  std::filesystem::rename(folder.file("night-0.h5"),
+                          folder.file("20260901T010000Z-580/launch-1.h5"));
+  std::filesystem::rename(folder.file("night-1.h5"),
+                          folder.file("20260902T010000Z-580/launch-1.h5"));
+  std::filesystem::rename(folder.file("night-2.h5"), folder.file(".tmp-abc/launch-1.h5"));
+  std::filesystem::create_directory_symlink("20260901T010000Z-580", folder.file("baseline"));
+  const Ran ran = run_binary({"history", folder.path()});
+  EXPECT_EQ(ran.exit, 0);
+  EXPECT_EQ(ran.err, "");
+  EXPECT_TRUE(has(ran.out, "HISTORY: 7 launches")) << ran.out;
 }
 
 TEST(HistoryVerb, RefusesWhatHoldsNoReportWithOneLine) {

@@ -1,4 +1,4 @@
-// A history as text for a terminal, as JSON, as CSV and as an HTML page.
+// A history as text for a terminal, as JSON, Markdown, CSV, JUnit XML and as an HTML page.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +24,14 @@ std::string history_json(const History& history, const ShowHistoryOptions& optio
 
 /// A line a value: launch x metric x GPU, and the typical GPU ("all"); then launch x case.
 std::string history_csv(const History& history);
+
+/// In short, less than 60,000 bytes: cases that fail, changes, how every metric went.
+std::string history_markdown(const History& history, const ShowHistoryOptions& options);
+
+/// A test a case as the newest launches left it: failing is a failure; open and lacking are errors;
+/// waived, skipped and everything of the virtual device are skipped. Changes of speed are advice and
+/// no test.
+std::string history_junit(const History& history);
 
 /// One page that needs nothing else: a line chart a metric, tables, the cases as a map.
 std::string history_html(const History& history, const ShowHistoryOptions& options);

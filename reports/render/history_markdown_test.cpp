@@ -1,0 +1,126 @@
+// A history as Markdown and as JUnit XML.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "reports/foreign_reader.hpp"
+#include "reports/history/example_nights.hpp"
+#include "reports/render/hostile_report.hpp"
+#include "reports/render/markdown.hpp"
+#include "reports/render/show_history.hpp"
+#include "reports/scratch_folder.hpp"
+
+namespace tidemark {
+namespace {
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// A step at night 12; zfill.corner fails from night 15 on, zfill.whole was skipped in all.
+Chronicle remarkable(bool is_virtual = false) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    const double level = (600 + 0.2 * wobble(i)) * (i >= 12 ? 0.95 : 1);
+    LaunchFacts facts = night(i, {level, level, level + 1}, i >= 12 ? "590.1" : "580.1");
+    facts.launch.is_virtual = is_virtual;
+    facts.cases.insert(facts.cases.end(), {"zfill.corner", "zfill.whole"});
+    facts.over_all_gpus.resize(3, false);
+    facts.verdicts.resize(6, i >= 15 ? Verdict::fail : Verdict::pass);
+    facts.verdicts.resize(9, Verdict::skip);
+    facts.descriptors.resize(9, 0);
+    facts.rows.resize(9, 10);
+    record_launch(all, facts);
+  }
+  return all;
+}
+
+History hostile() {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    Report report = hostile_report();
+    report.launch.run_id += fmt::format("{}", i);
+    report.launch.created_unix_s += i;
+    for (MetricRow& metric : report.metrics) metric.median *= i < 4 ? 1 : 0.5;
+    record_launch(all, facts_of(report, kHostileText + fmt::format("{}", i)));
+  }
+  return history_of(std::move(all), {});
+}
+
+TEST(HistoryMarkdown, SaysWhatFailsWhatChangedAndHowEveryMetricWent) {
+  const std::string text =
+      history_markdown(history_of(remarkable(), {}), {.refused = {"x.h5: is empty"}});
+  for (const char* part :
+       {"## tidemark history\n\n20 launches from 2026-09-01T00:00:00Z to 2026-09-20T00:00:00Z, 3 "
+        "GPUs\n",
+        "**1 file could not be read.**",
+        "| failing | `zfill.corner` | 2026-09-16T00:00:00Z | 5 of 20 |",
+        "**2026-09-13T00:00:00Z** with it: `driver 580.1 -> 590.1`\n\n"
+        "- worse -5.0 % `gemm.local.speed rate (nightly)`",
+        "| `gemm.local.speed rate (nightly)` | 20 |", "| `TFLOP/s` | changed |"}) {
+    EXPECT_TRUE(has(text, part)) << part << "\n" << text;
+  }
+}
+
+TEST(HistoryMarkdown, StaysUnderItsSizeAndSaysWhatFoundNoRoom) {
+  History made = history_of(remarkable(), {});
+  made.cases.resize(3000, made.cases.front());
+  made.events.resize(3000, made.events.front());
+  made.metrics.resize(3000, made.metrics.front());
+  const std::string text = history_markdown(made, {});
+  EXPECT_LT(text.size(), kMostMarkdownBytes);
+  EXPECT_TRUE(has(text, "blocks found no room here; `tidemark history --all`"));
+}
+
+TEST(HistoryMarkdown, NothingHostileBecomesMarkup) {
+  const std::string cmark = first_program({"cmark-gfm"});
+  if (cmark.empty()) GTEST_SKIP() << "no cmark-gfm: what becomes of Markdown was not tried";
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("a.md")) << history_markdown(hostile(), {.refused = {kHostileText}});
+  const std::string html =
+      output_of(fmt::format("{} --unsafe -e table -e autolink {}", cmark, scratch.file("a.md")));
+  for (const char* bad : {"<script", "<img", "<svg", "<a ", "<!--", "\x1b", "</title>"}) {
+    EXPECT_FALSE(has(html, bad)) << bad << "\n" << html;
+  }
+  EXPECT_TRUE(has(html, "&lt;script&gt;")) << html;
+}
+
+TEST(HistoryJunit, AFailingCaseFailsAndWhatWasSkippedIsNoPass) {
+  const std::string text = history_junit(history_of(remarkable(), {}));
+  EXPECT_TRUE(has(text, "tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\"")) << text;
+  EXPECT_TRUE(has(text,
+                  "name=\"zfill.corner\" time=\"0.000000\">\n      <failure type=\"failing\" "
+                  "message=\"failing since 2026-09-16T00:00:00Z (5 launches in a row); changed "
+                  "since it passed: nothing that was recorded\">"))
+      << text;
+}
+
+TEST(HistoryJunit, AnIncompleteNewestReportIsAnError) {
+  Chronicle all = remarkable();
+  all.launches.back().incomplete_reason = "interrupted";
+  EXPECT_TRUE(has(history_junit(history_of(std::move(all), {})),
+                  "<error type=\"incomplete\" message=\"interrupted\">"));
+}
+
+TEST(HistoryJunit, NothingOfTheVirtualDeviceIsAPass) {
+  const std::string text = history_junit(history_of(remarkable(true), {}));
+  EXPECT_TRUE(has(text, "tests=\"4\" failures=\"0\" errors=\"0\" skipped=\"4\"")) << text;
+}
+
+TEST(HistoryJunit, IsReadByAReaderThatIsNotOurs) {
+  const std::string python = interpreter_with("junitparser");
+  if (python.empty()) GTEST_SKIP() << "no junitparser: a reader was not tried";
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("a.xml")) << history_junit(hostile());
+  std::ofstream(scratch.file("read.py"))
+      << "import junitparser, sys\n"
+         "for suite in junitparser.JUnitXml.fromfile(sys.argv[1]): print(suite.tests, "
+         "suite.failures, suite.errors)\n";
+  EXPECT_EQ(output_of(fmt::format("{} {} {} 2>&1", python, scratch.file("read.py"),
+                                  scratch.file("a.xml"))),
+            "4 1 1\n");
+}
+
+}  // namespace
+}  // namespace tidemark
