@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "reports/compare/show_comparison.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
@@ -202,6 +203,28 @@ TEST(Compare, AMetricThatIsNoughtEverywhereIsNotMissed) {
   const Comparison made = held(base, fresh);
   EXPECT_EQ(made.speed.series.size(), 11U);
   EXPECT_FALSE(has(show_comparison(made, {}), "NOT COMPARED"));
+}
+
+TEST(Compare, ANumberThatIsNotFiniteIsNotMeasured) {
+  std::vector<Report> fresh = side(true);
+  fresh[0].metrics[0].median = std::numeric_limits<double>::infinity();
+  fresh[0].metrics[1].median = std::numeric_limits<double>::quiet_NaN();
+  const Comparison made = held(side(false), fresh);
+  EXPECT_EQ(made.speed.series[0].gpus, 14U);
+  EXPECT_EQ(made.speed.series[0].gpus_left_out, 2U);
+  EXPECT_EQ(headline_of(made), "SAME") << show_comparison(made, {});
+}
+
+TEST(Compare, WhatAllCasesShareIsUntestedWithOneLaunchASide) {
+  const std::string text =
+      show_comparison(held(side(false, {}, 1), side(true, {.all_cases = -0.02}, 1)), {});
+  EXPECT_TRUE(has(text, "by what all cases share: -1.9")) << text;
+  EXPECT_TRUE(has(text, " % (untested)\n")) << text;
+}
+
+TEST(Compare, AChangeBeyondAllReasonIsStillANumberToRead) {
+  EXPECT_EQ(percent(-0.0202), "-2.00 %");
+  EXPECT_EQ(percent(700), "1.01e+306 %");
 }
 
 TEST(Compare, OneLaunchASideBelievesOnlyThreeFloors) {

@@ -177,8 +177,9 @@ void add_series(LaunchFacts& made, const Report& report) {
                              .sm_mhz = std::vector<float>(
                                  made.gpus.size(), std::numeric_limits<float>::quiet_NaN())});
     }
-    // A number stands only beside a pass, and its logarithm needs one above 0.
-    if (result.verdict != Verdict::pass || !(metric.median > 0)) continue;
+    // A number stands only beside a pass, and its logarithm needs one above 0 that is finite.
+    const bool usable = std::isfinite(metric.median) && metric.median > 0;
+    if (result.verdict != Verdict::pass || !usable) continue;
     made.series[at->second].medians[result.gpu_id] = metric.median;
     made.series[at->second].sm_mhz[result.gpu_id] = result.sm_mhz;
   }

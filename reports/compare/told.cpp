@@ -63,8 +63,9 @@ bool is_failing(ChangeKind kind) {
 
 std::string percent(double logarithm) {
   if (std::isnan(logarithm)) return "unknown";
-  constexpr double kPercent = 100;
-  return fmt::format("{:.2f} %", kPercent * std::expm1(logarithm));
+  constexpr double kPercent = 100, kReadable = 1e5;
+  const double made = kPercent * std::expm1(logarithm);
+  return made < kReadable ? fmt::format("{:.2f} %", made) : fmt::format("{:.3g} %", made);
 }
 
 std::string_view headline_of(const Comparison& comparison) {
@@ -238,11 +239,11 @@ std::string text_of(const Comparison& comparison, const SpeedFinding& finding) {
 std::string shared_text(const Comparison& comparison) {
   const SpeedComparison& speed = comparison.speed;
   if (speed.shared == SpeedVerdict::not_compared || speed.shared == SpeedVerdict::same) return {};
-  return fmt::format("ALL {} by what all cases share: {} +- {}",
+  return fmt::format("ALL {} by what all cases share: {}{}",
                      speed.shared == SpeedVerdict::regressed  ? "SLOWER"
                      : speed.shared == SpeedVerdict::improved ? "FASTER"
                                                               : "AMBIGUOUS",
-                     percent(speed.effects.shared.effect), percent(speed.effects.shared.margin()));
+                     percent(speed.effects.shared.effect), margin_text(speed.effects.shared));
 }
 
 std::string smallest_text(const Comparison& comparison) {

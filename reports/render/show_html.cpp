@@ -212,11 +212,11 @@ std::string html_of(const Report& report, bool all) {
   std::string body = head_of(report, summary);
   body += html_section("map", "Where", html_map(report, limits));
   body += html_section("findings", "What did not pass", findings_of(report, limits));
+  body += outliers_in(report, limits);
   const std::string measured = html_measured(report, limits);
   body +=
       html_section("measured", "What was measured",
                    measured.empty() ? "<p>No benchmark was part of this launch.</p>\n" : measured);
-  body += outliers_in(report, limits);
   body += html_section("cases", "Every case", html_cases(report, limits));
   body += remarks_of(report, all);
   body += html_section("origin", "What it was made on", origin_of(report, limits));

@@ -96,7 +96,9 @@ std::string html_measured(const Report& report, const HtmlLimits& limits) {
           : "";
   made +=
       "<p class=\"muted\">A dot is the median of a GPU, a stroke one of its samples; a hollow dot "
-      "does not count, its case did not pass.</p>\n";
+      "does not count, its case did not pass. Pointed at, a dot says whose it is; of very many on "
+      "a "
+      "line the outermost do.</p>\n";
   std::size_t plots = 0, metrics = 0, lines = 0;
   std::vector<std::vector<HtmlCell>> rows;
   for (const auto& [case_id, all] : measured) {

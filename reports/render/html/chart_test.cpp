@@ -50,6 +50,26 @@ TEST(StripPlot, NumbersThatAreAllTheSameOrVerySmallHaveAnAxisToo) {
   }
 }
 
+TEST(StripPlot, OfVeryManyDotsTheOutermostAndThoseThatDoNotCountSayWhatTheyAre) {
+  StripRow row{.label = "all GPUs", .samples = {}, .dots = {}};
+  for (int i = 0; i < 1000; ++i) row.dots.push_back({.value = 1.0 * i, .label = "GPU"});
+  row.dots[500].counts = false;
+  const std::string svg = svg_of(StripPlot{.title = "rate", .unit = "ms", .rows = {row}});
+  EXPECT_EQ(times(svg, "<title>"), 2 * kStripOutermost + 1);
+  EXPECT_EQ(times(svg, "class=\"dot void\""), 1U);
+  EXPECT_EQ(times(svg, "h0"), 1000 - 2 * kStripOutermost - 1);
+  EXPECT_NE(svg.find("cx=\"203.8\""), std::string::npos) << svg;  // the least
+  EXPECT_NE(svg.find("cx=\"996.2\""), std::string::npos) << svg;  // the greatest
+}
+
+TEST(StripPlot, OfFewDotsEachSaysWhatItIs) {
+  StripRow row{.label = "n07", .samples = {}, .dots = {}};
+  for (int i = 0; i < 128; ++i) row.dots.push_back({.value = 1.0 * i, .label = "GPU"});
+  const std::string svg = svg_of(StripPlot{.title = "rate", .unit = "ms", .rows = {row}});
+  EXPECT_EQ(times(svg, "<title>"), 128U);
+  EXPECT_EQ(times(svg, "crowd"), 0U);
+}
+
 TEST(StripPlot, OfManySamplesTheLeastAndTheGreatestAreDrawn) {
   std::vector<double> samples;
   for (int i = 0; i <= 10'000; ++i) samples.push_back(i);

@@ -67,22 +67,50 @@ std::string samples_of(std::vector<double> samples, const Scale& scale, double m
   return fmt::format("<path class=\"samples\" d=\"{}\"/>", path);
 }
 
+/// Dots of one line are spread over its height, always the same way: equal values stay apart.
+double lift_of(std::size_t i, const StripRow& row) {
+  if (row.dots.size() == 1) return 0;
+  return (std::fmod(static_cast<double>(i) * 0.618, 1.0) - 0.5) * (height_of(row) - 12);
+}
+
+/// The dots that say what they are: all, or of very many those that do not count and the outermost.
+std::vector<bool> told_of(const std::vector<StripDot>& dots) {
+  std::vector<bool> told(dots.size(), dots.size() <= kStripDots);
+  if (dots.size() <= kStripDots) return told;
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < dots.size(); ++i) {
+    if (!dots[i].counts) {
+      told[i] = true;
+    } else if (std::isfinite(dots[i].value)) {
+      order.push_back(i);
+    }
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&dots](std::size_t a, std::size_t b) { return dots[a].value < dots[b].value; });
+  for (std::size_t i = 0; i < std::min(kStripOutermost, order.size()); ++i) {
+    told[order[i]] = told[order[order.size() - 1 - i]] = true;
+  }
+  return told;
+}
+
 std::string dots_of(const StripRow& row, const Scale& scale, double middle) {
   const std::vector<StripDot>& dots = row.dots;
-  std::string made;
+  const std::vector<bool> told = told_of(dots);
+  std::string made, crowd;
   for (std::size_t i = 0; i < dots.size(); ++i) {
     const StripDot& dot = dots[i];
     if (!std::isfinite(dot.value)) continue;
-    // Dots of one line are spread over its height, always the same way: equal values stay apart.
-    const double lift = dots.size() == 1 ? 0
-                                         : (std::fmod(static_cast<double>(i) * 0.618, 1.0) - 0.5) *
-                                               (height_of(row) - 12);
+    const double x = scale.x(dot.value), y = middle + lift_of(i, row);
+    if (!told[i]) {
+      crowd += fmt::format("M{:.1f} {:.1f}h0", x, y);
+      continue;
+    }
     made += fmt::format(
         "<circle class=\"dot{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"><title>{}</title></circle>",
-        dot.counts ? "" : " void", scale.x(dot.value), middle + lift, dots.size() > 8 ? 3 : 4,
-        for_html(dot.label));
+        dot.counts ? "" : " void", x, y, dots.size() > 8 ? 3 : 4, for_html(dot.label));
   }
-  return made;
+  if (crowd.empty()) return made;
+  return fmt::format("<path class=\"crowd\" d=\"{}\"/>{}", crowd, made);
 }
 
 }  // namespace
