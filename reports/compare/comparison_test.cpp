@@ -1,6 +1,7 @@
 // What compare says of launches whose differences are known.
 #include "reports/compare/comparison.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -225,6 +226,27 @@ TEST(Compare, WhatAllCasesShareIsUntestedWithOneLaunchASide) {
 TEST(Compare, AChangeBeyondAllReasonIsStillANumberToRead) {
   EXPECT_EQ(percent(-0.0202), "-2.00 %");
   EXPECT_EQ(percent(700), "1.01e+306 %");
+}
+
+TEST(Compare, MetricsThatCannotBeComparedForOneReasonAreOneLine) {
+  const std::string text = show_comparison(
+      held(side(false), side(true), {.pair_by = PairBy::uuid, .speed = {.floor = 0.01}}), {});
+  EXPECT_FALSE(has(text, "NOT COMPARED")) << text;
+  std::vector<Report> others = side(true);
+  for (Report& report : others) {
+    for (GpuRow& gpu : report.gpus) gpu.uuid = FixedText<48>::of(fmt::format("X{}", gpu.gpu_id));
+  }
+  EXPECT_TRUE(has(show_comparison(held(side(false), others), {.columns = 400}),
+                  "\nNOT COMPARED synthetic.case_0000/rate, synthetic.case_0001/rate, "
+                  "synthetic.case_0002/rate, synthetic.case_0003/rate, and 8 more metrics; no GPU "
+                  "has it in every launch of both sides\n"));
+}
+
+TEST(Compare, AReasonThatSeveralMetricsShareIsSaidOnce) {
+  const std::string text = show_comparison(held(side(false, {}, 1), side(true, {}, 1)), {});
+  const std::string why = "fewer than 3 launches a side";
+  EXPECT_TRUE(has(text, "12 of these: " + why)) << text;
+  EXPECT_EQ(text.find(why), text.rfind(why)) << text;
 }
 
 TEST(Compare, OneLaunchASideBelievesOnlyThreeFloors) {

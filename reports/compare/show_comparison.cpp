@@ -85,13 +85,14 @@ void put_gpu_findings(Page& page, const Comparison& comparison) {
   }
 }
 
-void put_series(Page& page, const Comparison& comparison, const SpeedFinding& finding) {
+void put_series(Page& page, const Comparison& comparison, const SpeedFinding& finding,
+                bool why = true) {
   put(page,
       finding.waived                               ? Colour::yellow
       : finding.verdict == SpeedVerdict::regressed ? Colour::red
       : finding.verdict == SpeedVerdict::improved  ? Colour::green
                                                    : Colour::none,
-      heading_of(finding).size(), text_of(comparison, finding), kIndent);
+      heading_of(finding).size(), text_of(comparison, finding, why), kIndent);
 }
 
 void put_shared(Page& page, const Comparison& comparison) {
@@ -139,12 +140,19 @@ void put_speed(Page& page, const Comparison& comparison, bool all) {
   if (!comparison.speed.series.empty()) put(page, "");
   put_shared(page, comparison);
   put_gpu_findings(page, comparison);
+  std::map<std::string, std::size_t> reasons;  // said once for all that share it
+  for (const SpeedFinding* finding : shown) {
+    if (!finding->why.empty()) ++reasons[finding->why];
+  }
   for (std::size_t i = 0; i < shown.size(); ++i) {
     if (i == kShown && !all) {
       put(page, fmt::format("and {}; --all shows them", plural(shown.size() - i, "more metric")));
       break;
     }
-    put_series(page, comparison, *shown[i]);
+    put_series(page, comparison, *shown[i], reasons[shown[i]->why] == 1);
+  }
+  for (const auto& [why, times] : reasons) {
+    if (times > 1) put(page, fmt::format("{} of these: {}", grouped(times), why), kIndent);
   }
   put_not_compared(page, comparison, not_compared);
   if (const std::string smallest = smallest_text(comparison); !smallest.empty()) {

@@ -211,7 +211,7 @@ std::vector<const SpeedFinding*> speed_in_order(const Comparison& comparison, bo
   return made;
 }
 
-std::string text_of(const Comparison& comparison, const SpeedFinding& finding) {
+std::string text_of(const Comparison& comparison, const SpeedFinding& finding, bool why) {
   constexpr double kClockShare = 0.5;  // of an effect, gone at equal clocks: it was the clocks
   std::string text = fmt::format("{} {}", heading_of(finding),
                                  name_of(comparison, finding.of_case, finding.metric));
@@ -228,7 +228,7 @@ std::string text_of(const Comparison& comparison, const SpeedFinding& finding) {
       std::abs(finding.per_clock) < kClockShare * std::abs(finding.total)) {
     text += fmt::format("; {} at equal clocks: the SMs ran slower", percent(finding.per_clock));
   }
-  if (!finding.why.empty()) text += "; " + finding.why;
+  if (why && !finding.why.empty()) text += "; " + finding.why;
   if (!std::isnan(finding.smallest_stored)) {
     text += fmt::format("; by the stored noise {} would have been seen",
                         percent(finding.smallest_stored));

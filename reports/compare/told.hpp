@@ -65,7 +65,8 @@ std::string text_of(const Comparison& comparison, const GpuFindings& findings);
 std::vector<const SpeedFinding*> speed_in_order(const Comparison& comparison, bool all);
 
 /// "REGRESSED a/rate  600 -> 582 TFLOP/s  own -2.97 % +- 0.51 %, -3.14 % in all, on 8 GPUs; ...".
-std::string text_of(const Comparison& comparison, const SpeedFinding& finding);
+/// `why`: with why it is ambiguous or could not be compared.
+std::string text_of(const Comparison& comparison, const SpeedFinding& finding, bool why = true);
 
 /// "ALL SLOWER by what all cases share: -2.9 % +- 0.3 %"; empty where they share nothing.
 std::string shared_text(const Comparison& comparison);

@@ -46,23 +46,33 @@ std::vector<std::size_t> widths_of(const std::vector<Line>& lines) {
   return widths;
 }
 
-/// Two spaces between columns, or one where the page is too narrow for that.
-std::size_t gap_of(const Page& page, const std::vector<std::size_t>& widths) {
+constexpr std::size_t kSensors = 3;  // the last columns, which a narrow page has no room for
+
+/// How a table stands on a page: two spaces between columns, or one, and then without sensors.
+struct Layout {
+  std::size_t gap = 2, columns = kColumns.size();
+};
+
+Layout layout_of(const Page& page, const std::vector<std::size_t>& widths) {
   std::size_t wide = 0;
-  for (const std::size_t width : widths) wide += 2 + width;
-  return wide <= page.columns ? 2 : 1;
+  for (const std::size_t width : widths) wide += width;
+  if (wide + 2 * widths.size() <= page.columns) return {};
+  if (wide + 1 + widths.size() <= page.columns) return {.gap = 1};
+  return {.gap = 1, .columns = kColumns.size() - kSensors};
 }
 
 void put_line(Page& page, const std::vector<std::size_t>& widths, const Line& line) {
   // Never broken, however narrow the page: the columns would no longer stand below each other.
-  const std::string gap(gap_of(page, widths), ' ');
+  const Layout layout = layout_of(page, widths);
+  const std::string gap(layout.gap, ' ');
   std::string text = " ";
-  for (std::size_t c = 0; c < kColumns.size(); ++c) {
+  for (std::size_t c = 0; c < layout.columns; ++c) {
     const bool words = kColumns[c] == &Line::metric || kColumns[c] == &Line::unit;
     const std::string& cell = line.*kColumns[c];
     text += c == 0 ? " " : gap;
     text += words ? fmt::format("{:<{}}", cell, widths[c]) : fmt::format("{:>{}}", cell, widths[c]);
   }
+  text.erase(text.find_last_not_of(' ') + 1);
   page.text += printable(text) + '\n';
 }
 
@@ -163,6 +173,8 @@ void put_case(Page& page, const Report& report, const CaseRow& of, const std::ve
       put_slowest(page, report, measured);
     }
   }
+  if (layout_of(page, widths).columns < kColumns.size())
+    put(page, "  (no room for SM MHz, W and C: --html and --csv have them)");
   for (const Measured& measured : all) {
     for (const MetricRow* row : measured.rows) {
       const ResultRow& result = report.results[row->result_id];

@@ -41,7 +41,10 @@ std::vector<bool> breaks_of(std::string_view text) {
   const std::size_t first_word = std::min(text.find_first_not_of(' '), text.size());
   for (std::size_t at = first_word; at < text.size(); ++at) {
     at = std::max(at, partner[at]);
-    breaks[at] = text[at] == ' ';
+    // A number and its sign or its percent belong together.
+    const bool percent = text.substr(at + 1, 1) == "%";
+    const bool spread = at >= 2 && text.substr(at - 2, 2) == "+-";
+    breaks[at] = text[at] == ' ' && !percent && !spread;
   }
   return breaks;
 }

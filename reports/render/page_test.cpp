@@ -8,6 +8,15 @@
 namespace tidemark {
 namespace {
 
+TEST(Page, ANumberKeepsItsPercentAndItsSign) {
+  Page page{.text = {}, .colour = false, .columns = 40};
+  put(page, std::string(36, 'x') + " 1.5 % +- 0.86 % y");
+  EXPECT_EQ(page.text, std::string(36, 'x') + "\n1.5 % +- 0.86 % y\n");
+  page.text.clear();
+  put(page, std::string(31, 'x') + " 1.5 % +- 0.86 % y");
+  EXPECT_EQ(page.text, std::string(31, 'x') + " 1.5 %\n+- 0.86 % y\n");
+}
+
 TEST(Page, WhatCouldDriveATerminalBecomesAQuestionMark) {
   EXPECT_EQ(printable("a\x1b[31mb\x07\n\x7f\xc2\x9b\xff~"), "a?[31mb??????~");
 }

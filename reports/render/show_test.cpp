@@ -140,6 +140,16 @@ TEST(Show, TheTableHasALineForEachGpuAndTheSlowestRank) {
                   "690..692)"));
 }
 
+TEST(Show, ATableThatFindsNoRoomLeavesItsSensorsOutAndSaysSo) {
+  const std::string text = show(assemble(example_journals(), {}), {.columns = 45});
+  EXPECT_TRUE(has(text,
+                  "  metric GPU median mad n min..max unit\n"
+                  "  rate     0    701   1 3 700..702 TFLOP/s\n"))
+      << text;
+  EXPECT_TRUE(has(text, "(no room for SM MHz, W and C:")) << text;
+  EXPECT_FALSE(has(show(assemble(example_journals(), {}), {.columns = 80}), "no room"));
+}
+
 TEST(Show, TheSlowestRankIsTakenSampleBySample) {
   OutcomeRecord other = example_speed(1, 690);
   other.metrics[0].samples[0].value = 900;  // here GPU 0 is the slower one, with 700
