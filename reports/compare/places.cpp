@@ -61,8 +61,8 @@ std::string place_of(const Pairing& pairing, const std::vector<std::uint32_t>& g
                         on_node(pairing, node, there, nodes.at(node).size()));
   }
   if (hit.size() <= named) return made;
-  return fmt::format("{} GPUs of {} nodes: {}; and {} more nodes", grouped(gpus.size()),
-                     grouped(hit.size()), made, grouped(hit.size() - named));
+  return fmt::format("{} GPUs of {} nodes: {}; and {}", grouped(gpus.size()), grouped(hit.size()),
+                     made, plural(hit.size() - named, "more node"));
 }
 
 std::string cases_of(const Pairing& pairing, const std::vector<std::uint32_t>& cases) {

@@ -8,6 +8,7 @@
 
 #include "reports/render/measured.hpp"
 #include "reports/render/parts.hpp"
+#include "reports/store/ranges.hpp"
 #include "reports/store/statistics.hpp"
 
 namespace tidemark {
@@ -145,6 +146,23 @@ std::vector<Line> lines_of(const Report& report, const Measured& measured, bool 
   return lines;
 }
 
+/// Whose numbers do not count: a line a verdict.
+void put_not_passed(Page& page, const Report& report, const Measured& measured) {
+  std::map<Verdict, std::vector<std::uint32_t>> gpus;
+  for (const MetricRow* row : measured.rows) {
+    const ResultRow& result = report.results[row->result_id];
+    if (result.verdict != Verdict::pass) gpus[result.verdict].push_back(result.gpu_id);
+  }
+  for (auto& [verdict, of_verdict] : gpus) {
+    std::sort(of_verdict.begin(), of_verdict.end());
+    const bool one = of_verdict.size() == 1;
+    put(page,
+        fmt::format("  not a pass on GPU{} {} ({}): {} numbers do not count", one ? "" : "s",
+                    ranges(of_verdict), name_of(verdict), one ? "its" : "their"),
+        4);
+  }
+}
+
 void put_case(Page& page, const Report& report, const CaseRow& of, const std::vector<Measured>& all,
               const ShowOptions& options) {
   const Line head{.metric = "metric",
@@ -175,15 +193,7 @@ void put_case(Page& page, const Report& report, const CaseRow& of, const std::ve
   }
   if (layout_of(page, widths).columns < kColumns.size())
     put(page, "  (no room for SM MHz, W and C: --html and --csv have them)");
-  for (const Measured& measured : all) {
-    for (const MetricRow* row : measured.rows) {
-      const ResultRow& result = report.results[row->result_id];
-      if (&measured == &all.front() && result.verdict != Verdict::pass) {
-        put(page, fmt::format("  not a pass on GPU {} ({}): its numbers do not count",
-                              result.gpu_id, name_of(result.verdict)));
-      }
-    }
-  }
+  put_not_passed(page, report, all.front());
 }
 
 }  // namespace

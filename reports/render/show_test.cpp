@@ -140,6 +140,14 @@ TEST(Show, TheTableHasALineForEachGpuAndTheSlowestRank) {
                   "690..692)"));
 }
 
+TEST(Show, GpusWhoseNumbersDoNotCountAreOneLineAVerdict) {
+  Report report = assemble(example_journals(), {});
+  for (ResultRow& result : report.results) result.verdict = Verdict::fail;
+  EXPECT_TRUE(
+      has(show(report, {}), "  not a pass on GPUs 0-1 (fail): their numbers do not count\n"))
+      << show(report, {});
+}
+
 TEST(Show, ATableThatFindsNoRoomLeavesItsSensorsOutAndSaysSo) {
   const std::string text = show(assemble(example_journals(), {}), {.columns = 45});
   EXPECT_TRUE(has(text,

@@ -62,6 +62,17 @@ TEST(StripPlot, OfVeryManyDotsTheOutermostAndThoseThatDoNotCountSayWhatTheyAre) 
   EXPECT_NE(svg.find("cx=\"996.2\""), std::string::npos) << svg;  // the greatest
 }
 
+TEST(StripPlot, OfVeryManyDotsThatDoNotCountFewSayWhatTheyAre) {
+  StripRow row{.label = "all GPUs", .samples = {}, .dots = {}};
+  for (int i = 0; i < 1000; ++i) {
+    row.dots.push_back({.value = 1.0 * i, .label = "GPU", .counts = false});
+  }
+  const std::string svg = svg_of(StripPlot{.title = "rate", .unit = "ms", .rows = {row}});
+  EXPECT_EQ(times(svg, "<title>"), kStripOutermost);
+  EXPECT_EQ(times(svg, "class=\"crowd void\""), 1U);
+  EXPECT_EQ(times(svg, "class=\"crowd\""), 0U);
+}
+
 TEST(StripPlot, OfFewDotsEachSaysWhatItIs) {
   StripRow row{.label = "n07", .samples = {}, .dots = {}};
   for (int i = 0; i < 128; ++i) row.dots.push_back({.value = 1.0 * i, .label = "GPU"});

@@ -73,14 +73,16 @@ double lift_of(std::size_t i, const StripRow& row) {
   return (std::fmod(static_cast<double>(i) * 0.618, 1.0) - 0.5) * (height_of(row) - 12);
 }
 
-/// The dots that say what they are: all, or of very many those that do not count and the outermost.
+/// The dots that say what they are: all, or of very many the outermost, and as many of those that
+/// do not count.
 std::vector<bool> told_of(const std::vector<StripDot>& dots) {
   std::vector<bool> told(dots.size(), dots.size() <= kStripDots);
   if (dots.size() <= kStripDots) return told;
   std::vector<std::size_t> order;
+  std::size_t void_ones = 0;
   for (std::size_t i = 0; i < dots.size(); ++i) {
     if (!dots[i].counts) {
-      told[i] = true;
+      told[i] = ++void_ones <= kStripOutermost;
     } else if (std::isfinite(dots[i].value)) {
       order.push_back(i);
     }
@@ -96,21 +98,23 @@ std::vector<bool> told_of(const std::vector<StripDot>& dots) {
 std::string dots_of(const StripRow& row, const Scale& scale, double middle) {
   const std::vector<StripDot>& dots = row.dots;
   const std::vector<bool> told = told_of(dots);
-  std::string made, crowd;
+  std::string made, crowd, void_crowd;
   for (std::size_t i = 0; i < dots.size(); ++i) {
     const StripDot& dot = dots[i];
     if (!std::isfinite(dot.value)) continue;
     const double x = scale.x(dot.value), y = middle + lift_of(i, row);
     if (!told[i]) {
-      crowd += fmt::format("M{:.1f} {:.1f}h0", x, y);
+      (dot.counts ? crowd : void_crowd) += fmt::format("M{:.1f} {:.1f}h0", x, y);
       continue;
     }
     made += fmt::format(
         "<circle class=\"dot{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"><title>{}</title></circle>",
         dot.counts ? "" : " void", x, y, dots.size() > 8 ? 3 : 4, for_html(dot.label));
   }
-  if (crowd.empty()) return made;
-  return fmt::format("<path class=\"crowd\" d=\"{}\"/>{}", crowd, made);
+  const auto path_of = [](const char* kind, const std::string& path) {
+    return path.empty() ? path : fmt::format("<path class=\"{}\" d=\"{}\"/>", kind, path);
+  };
+  return path_of("crowd", crowd) + path_of("crowd void", void_crowd) + made;
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ struct StripPlot {
 
 inline constexpr std::size_t kStripSamples = 200;
 
-/// More dots on a line are drawn as one path, but for this many on either side and those that do not
-/// count: a fleet of a thousand GPUs would else be most of a page that no browser opens at once.
+/// More dots on a line are drawn as one path, but for so many on either side and so many of those
+/// that do not count: a thousand GPUs would else be most of a page that no browser opens at once.
 inline constexpr std::size_t kStripDots = 128, kStripOutermost = 16;
 
 /// The plot as an SVG element; nothing where no value is finite.
