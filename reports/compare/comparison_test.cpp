@@ -249,6 +249,17 @@ TEST(Compare, AReasonThatSeveralMetricsShareIsSaidOnce) {
   EXPECT_EQ(text.find(why), text.rfind(why)) << text;
 }
 
+TEST(Compare, TheFirstLinesCountWhatBecameOfTheResults) {
+  std::vector<Report> fresh = side(true);
+  for (Report& report : fresh) {
+    result_of(report, 0, 0).verdict = Verdict::fail;
+    result_of(report, 1, 0).verdict = Verdict::not_run;
+    result_of(report, 1, 1).verdict = Verdict::not_run;
+  }
+  EXPECT_EQ(results_text(held(side(false), fresh)),
+            "results: 189 of 192 pass on both sides; 1 new fail, 2 missing in new");
+}
+
 TEST(Compare, OneLaunchASideBelievesOnlyThreeFloors) {
   const Comparison small = held(side(false, {}, 1), side(true, {.first_case = -0.02}, 1));
   EXPECT_EQ(small.speed.series[0].verdict, SpeedVerdict::ambiguous);

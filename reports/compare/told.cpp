@@ -106,9 +106,18 @@ std::string cause_text(const Comparison& comparison) {
 }
 
 std::string results_text(const Comparison& comparison) {
-  return fmt::format("results: {} of {} pass on both sides",
-                     grouped(comparison.conformance.passed_in_both),
-                     grouped(comparison.conformance.compared));
+  const ConformanceComparison& all = comparison.conformance;
+  std::string made = fmt::format("results: {} of {} pass on both sides",
+                                 grouped(all.passed_in_both), grouped(all.compared));
+  bool first = true;
+  for (std::size_t i = 0; i < kChangeKinds; ++i) {
+    if (all.counts[i] == 0) continue;
+    std::string name(kChangeKindNames[i]);
+    std::replace(name.begin(), name.end(), '_', ' ');
+    made += fmt::format("{} {} {}", first ? ";" : ",", grouped(all.counts[i]), name);
+    first = false;
+  }
+  return made;
 }
 
 std::string speed_text(const Comparison& comparison) {

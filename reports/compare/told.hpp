@@ -27,7 +27,7 @@ std::string_view headline_of(const Comparison& comparison);
 /// Why it changed, in one sentence.
 std::string cause_text(const Comparison& comparison);
 
-/// "results: 160 of 160 pass on both sides", "speed: 2 regressed, 0 improved, ...".
+/// "results: 158 of 160 pass on both sides; 2 new fail", "speed: 2 regressed, 0 improved, ...".
 std::string results_text(const Comparison& comparison);
 std::string speed_text(const Comparison& comparison);
 

@@ -101,18 +101,16 @@ std::vector<std::string> speed_lines(const Comparison& comparison) {
 std::string changes_of(const Comparison& comparison, const ComparisonLimits& limits) {
   const std::vector<ChangeGroup>& groups = comparison.conformance.groups;
   const std::vector<std::string> lines = speed_lines(comparison);
-  std::string made;
-  if (groups.empty()) made += "<p>No result changed.</p>\n";
-  const std::size_t shown = std::min(limits.findings, groups.size());
-  if (shown > 0) made += "<div class=\"findings\" aria-label=\"what changed\">\n";
-  for (std::size_t i = 0; i < shown; ++i) made += change_of(comparison, groups[i]);
-  if (shown > 0) made += "</div>\n";
-  made += comparison_left_out(groups.size() - shown, "change");
-  if (lines.empty()) return made + "<p>No speed changed for sure.</p>\n";
+  std::string made = lines.empty() ? "<p>No speed changed for sure.</p>\n" : "<ul>\n";
   const std::size_t told = std::min(limits.findings, lines.size());
-  made += "<ul>\n";
   for (std::size_t i = 0; i < told; ++i) made += fmt::format("<li>{}</li>\n", for_html(lines[i]));
-  return made + "</ul>\n" + comparison_left_out(lines.size() - told, "change of speed");
+  if (!lines.empty()) made += "</ul>\n";
+  made += comparison_left_out(lines.size() - told, "line");
+  if (groups.empty()) return made + "<p>No result changed.</p>\n";
+  made += "<div class=\"findings\" aria-label=\"what changed\">\n";
+  const std::size_t shown = std::min(limits.findings, groups.size());
+  for (std::size_t i = 0; i < shown; ++i) made += change_of(comparison, groups[i]);
+  return made + "</div>\n" + comparison_left_out(groups.size() - shown, "change");
 }
 
 std::string waivers_of(const Comparison& comparison) {
