@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -74,6 +75,35 @@ TEST(Binary, helps_with_an_example_first) {
     EXPECT_EQ(ran.out.rfind("Example: ", 0), 0U) << ran.out;
     EXPECT_NE(ran.out.find(std::string("tidemark ") + verb), std::string::npos) << ran.out;
   }
+}
+
+/// The numbers in the first cells of a README's table of exit codes.
+std::set<int> codes_in_readme(const fs::path& path) {
+  std::ifstream file(path);
+  std::set<int> codes;
+  bool inside = false;
+  for (std::string line; std::getline(file, line);) {
+    const bool heading = line.starts_with("| exit code |") || line.starts_with("| code |");
+    inside = line.starts_with("|") && (inside || heading);
+    if (!inside || heading) continue;
+    std::istringstream cell(line.substr(1, line.find('|', 1) - 1));
+    for (int code = 0; cell >> code; cell.ignore(1)) codes.insert(code);
+  }
+  return codes;
+}
+
+TEST(Binary, tells_the_exit_codes_as_the_readmes_do) {
+  std::istringstream help(run_binary({"--help"}).out);
+  std::set<int> told;
+  bool inside = false;
+  for (std::string line; std::getline(help, line);) {
+    if (inside) told.insert(std::stoi(line));
+    inside = inside || line.starts_with("Exit codes");
+  }
+  EXPECT_EQ(told, (std::set<int>{0, 1, 2, 3, 4, 5, 6, 70}));
+  const fs::path source = fs::path(TIDEMARK_BASELINE).parent_path().parent_path().parent_path();
+  EXPECT_EQ(codes_in_readme(source / "README.md"), told);
+  EXPECT_EQ(codes_in_readme(source / "harness/README.md"), told);
 }
 
 TEST(Binary, refuses_a_glob_that_matches_nothing_before_anything_is_written) {

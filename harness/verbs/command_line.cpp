@@ -27,7 +27,23 @@ class ExampleFirst : public CLI::Formatter {
     const std::string text = app->get_description();
     return fmt::format("Example: {}\n\n{}{}", app->get_footer(), text, text.empty() ? "" : "\n");
   }
-  std::string make_footer(const CLI::App*) const override { return {}; }
+  std::string make_footer(const CLI::App* app) const override {
+    return app->get_parent() == nullptr ? kExitCodes : "";
+  }
+
+ private:
+  static constexpr const char* kExitCodes =
+      "\nExit codes, of several the first of 70, 2, 5, 1, 4, 3, 6:\n"
+      "  0   what was planned passed; what was asked for is there\n"
+      "  1   a case failed, was flaky, hung, crashed or left a sticky CUDA error; compare: newly "
+      "so\n"
+      "  2   usage: an unknown option or name, an output that cannot be written, not a report\n"
+      "  3   compare: slower, or another of the findings that --fail-on names\n"
+      "  4   something has no answer: it did not run, a GPU was lost, a rank is silent; compare: "
+      "missing\n"
+      "  5   environment: no usable GPU, a GPU in use, more ranks than GPUs, nothing but skips\n"
+      "  6   compare: it cannot be told (--fail-on inconclusive)\n"
+      "  70  a bug of tidemark\n";
 };
 
 std::vector<std::string_view> verbs_of(const CLI::App& app) {
