@@ -33,7 +33,7 @@ class ExampleFirst : public CLI::Formatter {
 
  private:
   static constexpr const char* kExitCodes =
-      "\nExit codes, of several the first of 70, 2, 5, 1, 4, 3, 6:\n"
+      "Exit codes, of several the first of 70, 2, 5, 1, 4, 3, 6:\n"
       "  0   what was planned passed; what was asked for is there\n"
       "  1   a case failed, was flaky, hung, crashed or left a sticky CUDA error; compare: newly "
       "so\n"

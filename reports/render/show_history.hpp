@@ -29,8 +29,8 @@ std::string history_csv(const History& history);
 std::string history_markdown(const History& history, const ShowHistoryOptions& options);
 
 /// A test a case as the newest launches left it: failing is a failure; open and lacking are errors;
-/// waived, skipped and everything of the virtual device are skipped. Changes of speed are advice and
-/// no test.
+/// waived, skipped and everything of the virtual device are skipped. Changes of speed are advice
+/// and no test.
 std::string history_junit(const History& history);
 
 /// One page that needs nothing else: a line chart a metric, tables, the cases as a map.
