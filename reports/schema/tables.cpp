@@ -92,8 +92,12 @@ Column or_none(Column made) {
 
 template <class Row>
 Table table(std::string_view name, std::string_view meaning, std::vector<Column> columns) {
-  return {
-      .name = name, .meaning = meaning, .row_bytes = sizeof(Row), .columns = std::move(columns)};
+  std::string blank = blank_of(Row{}, columns);
+  return {.name = name,
+          .meaning = meaning,
+          .row_bytes = sizeof(Row),
+          .columns = std::move(columns),
+          .blank = std::move(blank)};
 }
 
 }  // namespace

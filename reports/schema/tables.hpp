@@ -155,6 +155,8 @@ struct Column {
   std::string_view refers;    // "strings" or a table: the number is an index into it
   bool none_allowed = false;  // kNoRow is a value
   std::string_view meaning;
+  /// The minor version that has it first. Rows of an older report have the default of its member.
+  std::uint32_t since = 0;
 };
 
 /// Bytes of the column in one row, in memory as in the file.
@@ -165,7 +167,19 @@ struct Table {
   std::string_view name, meaning;
   std::size_t row_bytes = 0;  // sizeof the row struct
   std::vector<Column> columns;
+  std::string blank = {};  // the bytes of a row of defaults; nought between its columns
 };
+
+/// The bytes of the row's columns where the struct has them, and nought between them.
+template <class Row>
+std::string blank_of(const Row& row, std::span<const Column> columns) {
+  std::string made(sizeof(Row), '\0');
+  const auto* const bytes = reinterpret_cast<const char*>(&row);
+  for (const Column& each : columns) {
+    std::copy_n(bytes + each.offset, bytes_of(each), made.data() + each.offset);
+  }
+  return made;
+}
 
 /// One root attribute: its name in the file and the member that holds it.
 struct LaunchAttribute {

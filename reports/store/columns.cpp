@@ -56,6 +56,7 @@ void copy_columns(const Table& table, const std::vector<std::size_t>& offsets,
   for (std::size_t first = 0; first < stored.rows; first += kBlockRows) {
     const std::size_t count = std::min(kBlockRows, stored.rows - first);
     for (std::size_t c = 0; c < offsets.size(); ++c) {
+      if (offsets[c] == kNoColumn) continue;
       const std::size_t bytes = bytes_of(table.columns[c]);
       char* const to = rows + first * table.row_bytes + table.columns[c].offset;
       const char* const from =

@@ -3,6 +3,8 @@
 #include <hdf5.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <initializer_list>
 #include <random>
 #include <string>
@@ -122,6 +124,86 @@ TEST(StoredRows, ThatWereShuffledWhenTheyWereNoRowsAreRefused) {
               std::string::npos)
         << error.what();
   }
+}
+
+/// A row of events as a later minor version may have it.
+struct LaterEvent {
+  EventRow event;
+  float later = 7;
+};
+
+Table later_events(std::uint32_t since) {
+  Table made = table_of<EventRow>();
+  made.row_bytes = sizeof(LaterEvent);
+  made.columns.push_back({.name = "later",
+                          .type = ColumnType::f32,
+                          .offset = offsetof(LaterEvent, later),
+                          .unit = {},
+                          .refers = {},
+                          .meaning = {},
+                          .since = since});
+  made.blank = blank_of(LaterEvent{}, made.columns);
+  return made;
+}
+
+Report two_events() {
+  Report report = assemble(example_journals(), {});
+  report.events = {{.at_unix_s = 1, .code = 79}, {.at_unix_s = 2, .code = 80}};
+  return report;
+}
+
+/// The dataset of two events as version 1.0 writes it.
+struct WrittenEvents {
+  std::string name = "written", image = image_of(two_events(), name);
+  H5Id file = memory_file(name, image);
+  Source source{.name = name, .file_bytes = 1 << 20, .bytes_left = 1 << 20};
+  std::size_t rows = 0;
+  H5Id dataset = open_dataset(source, file, "events", sizeof(LaterEvent), rows);
+};
+
+TEST(LaterColumn, IsNotAskedOfAnOlderReport) {
+  WrittenEvents written;
+  const auto offsets = column_offsets(written.source, later_events(1), written.dataset);
+  EXPECT_EQ(offsets.back(), kNoColumn);
+  EXPECT_EQ(std::count(offsets.begin(), offsets.end(), kNoColumn), 1);
+}
+
+TEST(LaterColumn, IsAskedOfAReportOfItsVersion) {
+  WrittenEvents written;
+  EXPECT_THROW(column_offsets(written.source, later_events(0), written.dataset), ReportError);
+  written.source.minor = 1;
+  EXPECT_THROW(column_offsets(written.source, later_events(1), written.dataset), ReportError);
+}
+
+TEST(LaterColumn, DoesNotMakeRoomForOneThatNoVersionKnows) {
+  WrittenEvents written;
+  Table table = later_events(1);
+  table.columns.erase(table.columns.begin());  // the file has it, and this version does not
+  EXPECT_THROW(column_offsets(written.source, table, written.dataset), ReportError);
+}
+
+TEST(LaterColumn, HasItsDefaultInRowsOfAnOlderReport) {
+  WrittenEvents written;
+  const Table table = later_events(1);
+  const auto offsets = column_offsets(written.source, table, written.dataset);
+  std::string rows = table.blank + table.blank;
+  for_each_chunk(written.source, "events", written.dataset, 2, [&](const StoredRows& stored) {
+    copy_columns(table, offsets, stored, rows.data());
+  });
+  std::vector<LaterEvent> read(2);
+  std::memcpy(read.data(), rows.data(), rows.size());
+  EXPECT_EQ(read[0].event.code, 79);
+  EXPECT_EQ(read[1].event.code, 80);
+  EXPECT_EQ(read[0].later, 7.0F);
+  EXPECT_EQ(read[1].later, 7.0F);
+}
+
+TEST(Blank, HasTheDefaultsOfEveryColumnAndNoughtBetweenThem) {
+  for (const Table* table : tables()) EXPECT_EQ(table->blank.size(), table->row_bytes);
+  GpuRow gpu;
+  std::memcpy(static_cast<void*>(&gpu), table_of<GpuRow>().blank.data(), sizeof(gpu));
+  EXPECT_EQ(gpu.node_id, kNoRow);
+  EXPECT_EQ(gpu.ecc_enabled, -1);
 }
 
 }  // namespace

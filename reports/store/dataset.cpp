@@ -124,13 +124,19 @@ std::vector<std::size_t> column_offsets(const Source& source, const Table& table
     source.refuse(fmt::format("'{}' has no columns", table.name));
   }
   // Only a later minor version may have columns that this one does not know; they stay unread.
-  const int known = static_cast<int>(table.columns.size());
+  const auto known =
+      std::count_if(table.columns.begin(), table.columns.end(),
+                    [&source](const Column& column) { return column.since <= source.minor; });
   if (source.minor <= kSchemaMinor && H5Tget_nmembers(type) > known) {
     source.refuse(fmt::format("table '{}' has columns that no report has", table.name));
   }
   std::vector<std::size_t> offsets;
   for (const Column& column : table.columns) {
     const int index = H5Tget_member_index(type, std::string(column.name).c_str());
+    if (index < 0 && column.since > source.minor) {
+      offsets.push_back(kNoColumn);
+      continue;
+    }
     if (index < 0) {
       source.refuse(fmt::format("table '{}' has no column '{}'", table.name, column.name));
     }

@@ -30,9 +30,12 @@ struct Source {
 H5Id open_dataset(Source& source, hid_t root, std::string_view name, std::size_t memory_bytes,
                   std::size_t& elements);
 
+/// In place of an offset: a column that came later than the file.
+inline constexpr std::size_t kNoColumn = static_cast<std::size_t>(-1);
+
 /// Where each column of the table stands in a row of the file, in the order of the description.
-/// Refuses a dataset that lacks a column, has it in another type, or has one that a schema of its
-/// version does not know.
+/// Refuses a dataset that lacks a column of its version, has it in another type, or has one that a
+/// schema of its version does not know.
 std::vector<std::size_t> column_offsets(const Source& source, const Table& table, hid_t dataset);
 
 /// Rows of a chunk in the file's type: byte b of row i is bytes[b * byte_stride + i * row_stride].
@@ -48,7 +51,7 @@ void for_each_chunk(const Source& source, std::string_view name, hid_t dataset,
                     std::size_t elements, const std::function<void(const StoredRows& rows)>& take);
 
 /// Puts these rows into row structs: `offsets` are those of column_offsets. Bytes of `rows` between
-/// columns stay as they are.
+/// columns, and those of columns that are not there, stay as they are.
 void copy_columns(const Table& table, const std::vector<std::size_t>& offsets,
                   const StoredRows& stored, char* rows);
 

@@ -151,8 +151,9 @@ void stream_table(Source& source, hid_t root, std::size_t part, const RowSink& s
   const H5Id dataset = open_dataset(source, root, table.name, table.row_bytes, count);
   const std::vector<std::size_t> offsets = column_offsets(source, table, dataset);
   sink.begin(part, count);
-  std::string rows;  // padding stays zero from the first chunk on
+  std::string rows;  // what is in no column of the file stays as it is from the first chunk on
   for_each_chunk(source, table.name, dataset, count, [&](const StoredRows& stored) {
+    while (rows.size() < stored.rows * table.row_bytes) rows += table.blank;
     rows.resize(stored.rows * table.row_bytes);
     copy_columns(table, offsets, stored, rows.data());
     sink.append(rows);
