@@ -38,7 +38,7 @@ TensorMapSpec loaded_map(const LocalGemm& gemm, Major major, std::uint64_t indic
                      .stride = {pitch * sizeof(std::uint16_t)},
                      .box = {kEngineTileK, rows},
                      .swizzle = Swizzle::b128,
-                     .l2_promotion = L2Promotion::b256};
+                     .l2_promotion = L2Promotion::b128};
   if (major == Major::mn) {
     spec.extent = {indices, gemm.k};
     spec.box = {64, kEngineTileK};
