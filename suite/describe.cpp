@@ -189,6 +189,7 @@ Json json_of(const Gemm& gemm) {
           {"engine", engine_text(gemm.engine)},
           {"rung", name_of(gemm.rung)},
           {"configuration", gemm.configuration},
+          {"sm_budget", gemm.sm_budget},
           {"element", gemm.element == GemmElement::bf16 ? "bf16" : "f16"},
           {"a_major", gemm.a_major == Major::k ? "k" : "mn"},
           {"b_major", gemm.b_major == Major::k ? "k" : "mn"},

@@ -70,6 +70,8 @@ struct Gemm {
   std::uint32_t configuration = 0;  // of the engine, where there is no rung: 0 what suits the
                                     // sizes, else number 1, 2, ... of the CUDA device's table; the
                                     // virtual one has none
+  std::uint32_t sm_budget = 0;      // SMs that the engine may take, at least 2; 0: all. Of
+                                    // GemmEngine::fast without a rung; the virtual device has none
   std::uint64_t seed = 0;
 
   // What is_plain() excludes. Not on a rung, and not over a transport.
@@ -144,6 +146,10 @@ inline std::string_view layout_refusal(const Gemm& gemm) {
   if (a.pitch < a.elements) return "lda is shorter than a row of A";
   if (b.pitch < b.elements) return "ldb is shorter than a row of B";
   if (gemm.ldc != 0 && gemm.ldc < gemm.cols.count) return "ldc is shorter than a row of C";
+  if (gemm.sm_budget == 1)
+    return "an SM budget of 1 holds no cluster: give at least 2, or 0 for all";
+  if (gemm.sm_budget != 0 && gemm.rung != GemmRung::none)
+    return "a rung of the ladder takes all SMs: leave out the budget, or the rung";
   if (is_plain(gemm)) return {};
   if (gemm.rung != GemmRung::none && (gemm.lda != 0 || gemm.ldb != 0 || gemm.ldc != 0))
     return "a rung of the ladder takes packed rows that start on 16 bytes: leave out lda, ldb and "

@@ -72,6 +72,7 @@ Workspace make_workspace(const Gemm& gemm) {
                             .bytes = {},
                             .alpha = gemm.alpha,
                             .beta = gemm.beta,
+                            .sm_budget = gemm.sm_budget,
                             .ldc = gemm.ldc}};
   const Payload payload{.seed = gemm.seed};
   for (std::uint64_t i = 0; i < kGuardBytes; ++i) {

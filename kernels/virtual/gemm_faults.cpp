@@ -68,6 +68,8 @@ constexpr FaultInfo kGemmFaults[] = {
      "store: rows of C that start off 16 bytes are written to the 16 bytes that they start in"},
     {kFaultGemmNeighbourWritten, OpKind::gemm, "gemm_neighbour_written",
      "store: the element before every row of C that starts off 4 bytes is written"},
+    {kFaultGemmOneRound, OpKind::gemm, "gemm_one_round",
+     "store: under an SM budget, tiles behind the first of each SM are not stored"},
 };
 
 }  // namespace

@@ -41,6 +41,7 @@ inline constexpr Fault kFaultGemmNothingDone{230};
 inline constexpr Fault kFaultGemmRowCut{231};
 inline constexpr Fault kFaultGemmCRowCut{232};
 inline constexpr Fault kFaultGemmNeighbourWritten{233};
+inline constexpr Fault kFaultGemmOneRound{239};
 
 /// All of the above, in the order of their values.
 std::span<const FaultInfo> gemm_faults();

@@ -240,6 +240,28 @@ TEST(GeneralGemm, WritingTheElementBeforeARowShowsInThePadding) {
   EXPECT_NE(wrong.surroundings, right.surroundings);
 }
 
+TEST(GeneralGemm, BudgetOfSmsChangesNothing) {
+  Gemm gemm = small();
+  gemm.sm_budget = 2;
+  EXPECT_EQ(wrong_elements(gemm), 0U);
+  EXPECT_EQ(wrong_elements(gemm, kFaultGemmOneRound), 6U * 66) << "the third and the fourth tile";
+}
+
+TEST(GeneralGemm, RefusesABudgetThatHoldsNoCluster) {
+  Gemm gemm = small();
+  gemm.sm_budget = 1;
+  EXPECT_EQ(refusal_of(gemm),
+            "gemm: an SM budget of 1 holds no cluster: give at least 2, or 0 for all");
+}
+
+TEST(GeneralGemm, RefusesABudgetForARung) {
+  Gemm gemm = small();
+  gemm.rung = GemmRung::tma_store;
+  gemm.sm_budget = 66;
+  EXPECT_EQ(refusal_of(gemm),
+            "gemm: a rung of the ladder takes all SMs: leave out the budget, or the rung");
+}
+
 TEST(GeneralGemm, RefusesWhatNoDeviceCan) {
   Gemm gemm = small();
   gemm.ldc = 65;

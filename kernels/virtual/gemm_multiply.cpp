@@ -246,7 +246,10 @@ void multiply_blocked(const GemmPanel& a, const GemmPanel& b, const GemmBlock& c
       if (fault != kFaultGemmNotCleared || tiles_done != 1) sums = {};
       if (multiplies) sum_tile(read_a, read_b, row, col, sums);
       if (fault == kFaultGemmTileTwice && last && tiles_done > 0) sums = before;
-      if (fault != kFaultGemmTileUnwritten || !last) store_tile(c, row, col, sums, fault);
+      const bool unwritten =
+          (fault == kFaultGemmTileUnwritten && last) ||
+          (fault == kFaultGemmOneRound && c.sm_budget != 0 && tiles_done >= c.sm_budget);
+      if (!unwritten) store_tile(c, row, col, sums, fault);
       ++tiles_done;
     }
   }

@@ -18,6 +18,7 @@ struct GemmBlock {
   std::uint64_t rows = 0, cols = 0;
   std::span<std::uint8_t> bytes;
   float alpha = 1, beta = 0;
+  std::uint32_t sm_budget = 0;  // tiles of a round of kFaultGemmOneRound; 0: all
   std::uint64_t ldc = 0;  // elements from row to row; 0: the fewest whose rows start on 16 bytes
 
   std::uint64_t pitch() const {

@@ -28,6 +28,7 @@ struct LocalGemm {
   std::uint64_t b_pitch = 0;                     // of B where it is not A's; 0: it is
   float alpha = 1, beta = 0;                     // C = alpha A B^T + beta C
   std::byte* workspace = nullptr;                // engine_workspace_bytes(), on 128 bytes
+  std::uint32_t sm_budget = 0;                   // SMs that may be taken; 0: all
 
   constexpr std::uint64_t pitch_of_b() const { return b_pitch != 0 ? b_pitch : pitch; }
 };

@@ -89,7 +89,8 @@ LocalGemm sizes_of(const Gemm& gemm) {
           .b_major = gemm.b_major,
           .b_pitch = layout_of(gemm, GemmOperand::b).pitch,
           .alpha = gemm.alpha,
-          .beta = gemm.beta};
+          .beta = gemm.beta,
+          .sm_budget = gemm.sm_budget};
 }
 
 /// Whether engine/ multiplies: where no rung is named, and where no rung can.
@@ -203,6 +204,8 @@ std::string engine_note(const Gemm& gemm) {
                        pitch_note(sizes_of(gemm)));
   else if (gemm.engine != GemmEngine::reference)
     note = fmt::format("rung {}", name_of(gemm.rung));
+  if (gemm.sm_budget != 0 && runs_engine(gemm))
+    note += fmt::format("; at most {} SMs", gemm.sm_budget);
   if (is_plain(gemm) && panel_pitch(gemm) != gemm.k)
     note += fmt::format("; rows of {} elements padded to {}", gemm.k, panel_pitch(gemm));
   return note;

@@ -101,6 +101,21 @@ double distance(const Choice& choice, double m, double n, double k) {
   return by_m * by_m + by_n * by_n + by_k * by_k;
 }
 
+/// Of those that stay on one SM a block, where `within` is set: parts of K have a block a tile.
+EngineConfiguration nearest_choice(std::uint64_t m, std::uint64_t n, std::uint64_t k, bool within) {
+  const Choice* best = nullptr;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Choice& choice : kChoices) {
+    if (within && choice.configuration.shape.split > 1) continue;
+    const double unlike =
+        distance(choice, static_cast<double>(m), static_cast<double>(n), static_cast<double>(k));
+    if (unlike >= least) continue;
+    least = unlike;
+    best = &choice;
+  }
+  return best->configuration;
+}
+
 }  // namespace
 
 std::string name_of(const EngineConfiguration& configuration) {
@@ -119,21 +134,15 @@ std::string name_of(const EngineConfiguration& configuration) {
 std::span<const EngineConfiguration> engine_configurations() { return kConfigurations; }
 
 EngineConfiguration chosen_configuration(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
-  const Choice* best = nullptr;
-  double least = std::numeric_limits<double>::infinity();
-  for (const Choice& choice : kChoices) {
-    const double unlike =
-        distance(choice, static_cast<double>(m), static_cast<double>(n), static_cast<double>(k));
-    if (unlike >= least) continue;
-    least = unlike;
-    best = &choice;
-  }
-  return best->configuration;
+  return nearest_choice(m, n, k, false);
 }
 
 EngineConfiguration chosen_configuration(const LocalGemm& gemm) {
-  if (is_plain(gemm)) return chosen_configuration(gemm.m, gemm.n, gemm.k);
-  return {.shape = kGeneralShape, .lead = 1};
+  if (!is_plain(gemm)) return {.shape = kGeneralShape, .lead = 1};
+  EngineConfiguration chosen = nearest_choice(gemm.m, gemm.n, gemm.k, gemm.sm_budget != 0);
+  // Beside the end of the launch before it there would be more blocks than the budget has SMs.
+  if (gemm.sm_budget != 0) chosen.early = false;
+  return chosen;
 }
 
 }  // namespace tidemark

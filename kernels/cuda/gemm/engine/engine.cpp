@@ -38,7 +38,7 @@ TensorMapSpec loaded_map(const LocalGemm& gemm, Major major, std::uint64_t indic
                      .stride = {pitch * sizeof(std::uint16_t)},
                      .box = {kEngineTileK, rows},
                      .swizzle = Swizzle::b128,
-                     .l2_promotion = L2Promotion::b256};
+                     .l2_promotion = L2Promotion::b128};
   if (major == Major::mn) {
     spec.extent = {indices, gemm.k};
     spec.box = {64, kEngineTileK};
@@ -161,13 +161,25 @@ LocalGemm pack_into_workspace(const LocalGemm& gemm, ReadyEngine& ready) {
   return readable;
 }
 
+/// Parts of K have a block a tile, and a launch that begins early is beside the one before it.
+void require_within(const EngineConfiguration& configuration, std::uint32_t sm_budget) {
+  if (sm_budget == 0) return;
+  if (configuration.shape.split > 1 || configuration.early ||
+      blocks_of(configuration.shape) > sm_budget)
+    throw Error(
+        fmt::format("gemm: {} cannot keep to {} SMs: take what chosen_configuration() names",
+                    name_of(configuration), sm_budget));
+}
+
 /// Clusters of the grid. Where parts of K meet, each has one tile only, since its ring then serves
 /// to hand them over.
-std::uint32_t clusters_for(const ReadyEngine& ready) {
+std::uint32_t clusters_for(const ReadyEngine& ready, std::uint32_t sm_budget) {
   const EngineConfiguration& configuration = ready.configuration;
   const std::uint64_t tiles = std::uint64_t{ready.problem.m_tiles} * ready.problem.n_tiles;
   if (configuration.shape.split > 1) return static_cast<std::uint32_t>(tiles);
-  const std::uint64_t most = clusters_at_once(configuration, ready.kernel);
+  std::uint64_t most = clusters_at_once(configuration, ready.kernel);
+  if (sm_budget != 0)  // a block has an SM to itself: its ring leaves room for no other
+    most = std::min<std::uint64_t>(most, sm_budget / blocks_of(configuration.shape));
   return even_blocks(tiles, most);
 }
 
@@ -190,7 +202,9 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
   const TileShape& shape = configuration.shape;
   ReadyEngine ready;
   ready.configuration = configuration;
+  ready.sm_budget = gemm.sm_budget;
   ready.kernel = kernel_for(configuration, gemm);
+  require_within(configuration, gemm.sm_budget);
   if (configuration.lead >= shape.stages || configuration.group == 0)
     throw Error(
         fmt::format("gemm: {} makes no sense: the lead is below the number of stages and a "
@@ -223,7 +237,7 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
   cuda_check(cudaFuncSetAttribute(ready.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(shared_bytes(shape))),
              "give the engine's kernel its shared memory");
-  ready.blocks = clusters_for(ready) * blocks_of(shape);
+  ready.blocks = clusters_for(ready, gemm.sm_budget) * blocks_of(shape);
   return ready;
 }
 
@@ -234,7 +248,7 @@ void start_engine(const ReadyEngine& ready, std::uint32_t* timed_out, cudaStream
                        const_cast<CUtensorMap*>(&ready.b_map),
                        const_cast<CUtensorMap*>(&ready.c_map), &problem};
   const Launch launch(ready.configuration, ready.blocks, stream);
-  launch_pack(ready.packed, stream);
+  launch_pack(ready.packed, ready.sm_budget, stream);
   cuda_check(cudaLaunchKernelExC(&launch.config, ready.kernel, arguments),
              "launch a kernel of the GEMM engine");
 }

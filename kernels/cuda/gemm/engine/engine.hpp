@@ -39,7 +39,7 @@ std::span<const EngineConfiguration> engine_configurations();
 /// The configuration for C m x n over k, by the table in choice.cpp.
 EngineConfiguration chosen_configuration(std::uint64_t m, std::uint64_t n, std::uint64_t k);
 
-/// The same for `gemm`, which need not be plain.
+/// The same for `gemm`, which need not be plain, and within its SM budget.
 EngineConfiguration chosen_configuration(const LocalGemm& gemm);
 
 /// What an engine kernel is given beside its three tensor maps.
@@ -91,6 +91,7 @@ struct ReadyEngine {
   EngineProblem problem;
   CUtensorMap a_map{}, b_map{}, c_map{};  // the last one only where problem.c_by_tma
   std::array<PackedRows, 2> packed;       // what is copied first, of A and B
+  std::uint32_t sm_budget = 0;            // LocalGemm's
   std::uint32_t blocks = 0;
 };
 
@@ -103,8 +104,8 @@ std::string pitch_note(const LocalGemm& gemm);
 
 /// Encodes the maps and sizes the grid for the current device. Throws Error where there is no such
 /// kernel, where the block is too large for 32-bit coordinates, where the lead is not below the
-/// number of stages, where the workspace is missing, and where the device cannot hold a cluster of
-/// the shape.
+/// number of stages, where the workspace is missing, where the configuration does not keep to the
+/// SM budget, and where the device cannot hold a cluster of the shape.
 ReadyEngine prepare_engine(const EngineConfiguration& configuration, const LocalGemm& gemm);
 
 /// Launches on `stream`: first what packs rows, where there are any to pack. A wait inside the

@@ -10,6 +10,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/gpu_test.hpp"
+#include "kernels/error.hpp"
 #include "kernels/ops/gemm_inputs.hpp"
 #include "kernels/ops/payload.hpp"
 
@@ -216,6 +217,51 @@ INSTANTIATE_TEST_SUITE_P(Configurations, Engine, testing::ValuesIn(numbers()),
                          [](const auto& which) {
                            return name_of(engine_configurations()[which.param - 1]);
                          });
+
+class EngineBudget : public GpuTest {};
+
+Gemm within(std::uint32_t sm_budget) {
+  return {.m = 2047,
+          .n = 1033,
+          .k = 1031,
+          .rows = {0, 2047},
+          .cols = {0, 1033},
+          .inputs = GemmInputs::small_integers,
+          .output = GemmOutput::bf16,
+          .sm_budget = sm_budget,
+          .seed = 7};
+}
+
+TEST_F(EngineBudget, IsKept) {
+  LocalGemm gemm{.m = 8192, .n = 8192, .k = 64, .output = GemmOutput::bf16};
+  const DeviceBuffer memory(std::size_t{8192} * 8192 * 2);
+  gemm.a = gemm.b = gemm.c = memory.data();
+  gemm.pitch = 64;
+  gemm.ldc = 8192;
+  for (const std::uint32_t budget : {2U, 3U, 66U, 131U}) {
+    gemm.sm_budget = budget;
+    const ReadyEngine ready = prepare_engine(chosen_configuration(gemm), gemm);
+    EXPECT_LE(ready.blocks, budget);
+    EXPECT_GE(ready.blocks + 2, budget * 9 / 10) << "and most of it is used";
+  }
+}
+
+TEST_F(EngineBudget, ChangesNoElement) {
+  for (const std::uint32_t budget : {2U, 7U, 66U, 131U}) expect_like_reference(within(budget));
+}
+
+TEST_F(EngineBudget, HoldsForRowsThatArePackedFirst) {
+  Gemm gemm = within(5);
+  gemm.lda = 1033;
+  EXPECT_EQ(run_gemm(gemm).bytes, run_gemm(within(0)).bytes);
+}
+
+TEST_F(EngineBudget, ConfigurationThatCannotKeepItIsRefused) {
+  LocalGemm gemm{.m = 64, .n = 64, .k = 64, .output = GemmOutput::bf16, .sm_budget = 66};
+  const auto early = std::find_if(engine_configurations().begin(), engine_configurations().end(),
+                                  [](const EngineConfiguration& one) { return one.early; });
+  EXPECT_THROW(prepare_engine(*early, gemm), Error);
+}
 
 }  // namespace
 }  // namespace tidemark

@@ -102,6 +102,17 @@ TEST(EngineChoice, ProductThatIsNotPlainGetsTheGeneralShape) {
   EXPECT_EQ(chosen_configuration(gemm).shape, kGeneralShape);
 }
 
+TEST(EngineChoice, BudgetOfSmsTakesNeitherPartsOfKNorEarlyLaunches) {
+  for (const std::uint64_t k : {64U, 1024U, 8192U}) {
+    LocalGemm gemm{.m = 1024, .n = 1024, .k = k, .output = GemmOutput::bf16};
+    gemm.sm_budget = 66;
+    const EngineConfiguration chosen = chosen_configuration(gemm);
+    EXPECT_EQ(chosen.shape.split, 1U) << name_of(chosen);
+    EXPECT_FALSE(chosen.early) << name_of(chosen);
+    EXPECT_LE(blocks_of(chosen.shape), 2U) << name_of(chosen);
+  }
+}
+
 constexpr TileShape kFour{.tile_m = 128, .tile_n = 128, .cluster_m = 2, .cluster_n = 2};
 
 TEST(ClusterPlaces, RankAndPlaceAreOneToOne) {

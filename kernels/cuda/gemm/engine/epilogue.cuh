@@ -123,9 +123,12 @@ __device__ __forceinline__ void carry_box(const std::byte* box, const EngineProb
     } else {
       auto* const elements = reinterpret_cast<std::uint16_t*>(to);
       // Where the row starts between words of memory, its first element goes alone, and every
-      // lane's word is made of its own second element and its neighbour's first.
+      // lane's word is made of its own second element and its neighbour's first. That is read, not
+      // shuffled: a shuffle in this loop, which runs apart in each warp, costs the compiler its
+      // proof that the descriptors of wgmma are uniform (ci/check_wgmma).
       const int alone = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) % 4 / 2);
-      const std::uint32_t next = __shfl_down_sync(0xffffffffU, word, 1);
+      const auto next =
+          *reinterpret_cast<const std::uint32_t*>(box + staged_word(row, min(lane + 1, 31U)));
       const std::uint32_t moved = __funnelshift_r(word, next, 16 * alone);
       if (left >= 2 + alone)
         *reinterpret_cast<std::uint32_t*>(elements + alone) = moved;

@@ -117,7 +117,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksAnSm) pack(PackedRows first, 
 
 }  // namespace
 
-void launch_pack(const std::array<PackedRows, 2>& operands, cudaStream_t stream) {
+void launch_pack(const std::array<PackedRows, 2>& operands, std::uint32_t sm_budget,
+                 cudaStream_t stream) {
   const std::uint64_t bytes = bytes_of(operands[0]) + bytes_of(operands[1]);
   if (bytes == 0) return;
   int device = 0;
@@ -125,7 +126,9 @@ void launch_pack(const std::array<PackedRows, 2>& operands, cudaStream_t stream)
   cuda_check(cudaGetDevice(&device), "ask for the current GPU");
   cuda_check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
              "ask for the number of SMs");
-  const std::uint64_t most = static_cast<std::uint64_t>(multiprocessors) * kBlocksAnSm;
+  // Nothing makes blocks share an SM while another is free: a budget is one of blocks.
+  const std::uint64_t most =
+      sm_budget != 0 ? sm_budget : static_cast<std::uint64_t>(multiprocessors) * kBlocksAnSm;
   const std::uint64_t blocks = std::min(most, bytes / (kThreads * sizeof(Chunk)) + 1);
   pack<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(operands[0], operands[1]);
   cuda_check(cudaGetLastError(), "launch the kernel that packs rows");

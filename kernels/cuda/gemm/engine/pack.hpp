@@ -50,6 +50,8 @@ constexpr Chunk realigned(const Chunk& low, const Chunk& high, std::uint32_t shi
 
 /// Copies all of them on `stream`. What comes behind the elements of a row up to 16 bytes is not
 /// defined; nothing outside of the operands is read. Nothing is launched where there are no rows.
-void launch_pack(const std::array<PackedRows, 2>& operands, cudaStream_t stream);
+/// Takes at most `sm_budget` SMs; 0: all.
+void launch_pack(const std::array<PackedRows, 2>& operands, std::uint32_t sm_budget,
+                 cudaStream_t stream);
 
 }  // namespace tidemark

@@ -34,7 +34,7 @@ void expect_packed(std::uint64_t rows, std::uint64_t elements, std::uint64_t pit
                           .from_pitch = pitch,
                           .to_pitch = to_pitch},
                PackedRows{}},
-              stream.get());
+              0, stream.get());
   std::vector<std::uint16_t> packed(rows * to_pitch);
   cuda_check(cudaMemcpyAsync(packed.data(), target.data(), target.size(), cudaMemcpyDeviceToHost,
                              stream.get()),

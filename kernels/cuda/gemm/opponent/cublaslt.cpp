@@ -45,6 +45,8 @@ Gemm gemm_of(const Shape& shape, GemmInputs inputs) {
           .inputs = inputs,
           .output = GemmOutput::bf16,
           .seed = kSeed,
+          .a_major = shape.a_major,
+          .b_major = shape.b_major,
           .lda = shape.lda,
           .ldb = shape.ldb,
           .ldc = shape.ldc};
@@ -55,8 +57,7 @@ Gemm gemm_of(const Shape& shape, GemmInputs inputs) {
 void fill_product(const Product& product, GemmInputs inputs) {
   const LocalGemm& local = product.local;
   const cudaStream_t stream = product.stream.get();
-  if (is_pitched(product.shape)) {
-    const Gemm gemm = gemm_of(product.shape, inputs);
+  if (const Gemm gemm = gemm_of(product.shape, inputs); !is_plain(gemm)) {
     launch_general_fill(gemm, GemmOperand::a, local.a, stream);
     launch_general_fill(gemm, GemmOperand::b, local.b, stream);
   } else {
@@ -78,8 +79,8 @@ Product make_product(const Shape& shape, GemmInputs inputs) {
   product.shape = shape;
   const std::uint64_t pitch = layout_of(gemm, GemmOperand::a).pitch;
   const std::uint64_t b_pitch = layout_of(gemm, GemmOperand::b).pitch;
-  product.a = DeviceBuffer(shape.m * pitch * 2);
-  product.b = DeviceBuffer(shape.n * b_pitch * 2);
+  product.a = DeviceBuffer(layout_of(gemm, GemmOperand::a).rows * pitch * 2);
+  product.b = DeviceBuffer(layout_of(gemm, GemmOperand::b).rows * b_pitch * 2);
   product.c = DeviceBuffer(shape.m * c_row_pitch(gemm));
   product.workspace = DeviceBuffer(kWorkspaceBytes);
   product.timed_out = DeviceBuffer(sizeof(std::uint32_t));
@@ -92,6 +93,8 @@ Product make_product(const Shape& shape, GemmInputs inputs) {
                    .n = shape.n,
                    .k = shape.k,
                    .output = GemmOutput::bf16,
+                   .a_major = shape.a_major,
+                   .b_major = shape.b_major,
                    .b_pitch = b_pitch};
   product.packed = DeviceBuffer(engine_workspace_bytes(product.local));
   product.local.workspace = product.packed.data();
@@ -138,12 +141,8 @@ Opponent::Opponent(const Product& product) : product_(product) {
   lt_check(cublasLtCreate(&handle_), "start");
   lt_check(cublasLtMatmulDescCreate(&product_desc_, CUBLAS_COMPUTE_32F, CUDA_R_32F),
            "describe the product");
-  const cublasOperation_t transposed = CUBLAS_OP_T;
-  lt_check(cublasLtMatmulDescSetAttribute(product_desc_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
-                                          sizeof(transposed)),
-           "transpose B");
-  layout(b_, gemm.k, gemm.n, gemm.pitch_of_b());
-  layout(a_, gemm.k, gemm.m, gemm.pitch);
+  describe(b_, GemmOperand::b);
+  describe(a_, GemmOperand::a);
   layout(c_, gemm.n, gemm.m, gemm.ldc);
   find_algorithms();
 }
@@ -151,6 +150,21 @@ Opponent::~Opponent() {
   for (cublasLtMatrixLayout_t which : {a_, b_, c_}) cublasLtMatrixLayoutDestroy(which);
   cublasLtMatmulDescDestroy(product_desc_);
   cublasLtDestroy(handle_);
+}
+
+void Opponent::describe(cublasLtMatrixLayout_t& into, GemmOperand operand) {
+  const LocalGemm& gemm = product_.local;
+  const bool is_a = operand == GemmOperand::a;
+  const bool k_major = (is_a ? gemm.a_major : gemm.b_major) == Major::k;
+  const std::uint64_t indices = is_a ? gemm.m : gemm.n;
+  // The contiguous index is a column-major matrix's first. op(B) is n x k, op(A) k x m.
+  layout(into, k_major ? gemm.k : indices, k_major ? indices : gemm.k,
+         is_a ? gemm.pitch : gemm.pitch_of_b());
+  const cublasOperation_t operation = k_major == is_a ? CUBLAS_OP_N : CUBLAS_OP_T;
+  lt_check(cublasLtMatmulDescSetAttribute(
+               product_desc_, is_a ? CUBLASLT_MATMUL_DESC_TRANSB : CUBLASLT_MATMUL_DESC_TRANSA,
+               &operation, sizeof(operation)),
+           "transpose an operand");
 }
 
 void Opponent::launch(int which) const {

@@ -18,6 +18,7 @@ namespace tidemark {
 struct Shape {
   std::uint64_t m = 0, n = 0, k = 0;
   std::uint64_t lda = 0, ldb = 0, ldc = 0;  // as in Gemm: 0 is the fewest that start on 16 bytes
+  Major a_major = Major::k, b_major = Major::k;
 };
 
 /// Whether rows are anywhere else than where they start on 16 bytes and follow each other.
@@ -28,7 +29,11 @@ constexpr bool is_pitched(const Shape& shape) {
 /// What a pitched product is held against: the sizes rounded to multiples of 64, none pitched.
 constexpr Shape neighbour_of(const Shape& shape) {
   const auto nearest = [](std::uint64_t size) { return size < 64 ? 64 : (size + 32) / 64 * 64; };
-  return {.m = nearest(shape.m), .n = nearest(shape.n), .k = nearest(shape.k)};
+  return {.m = nearest(shape.m),
+          .n = nearest(shape.n),
+          .k = nearest(shape.k),
+          .a_major = shape.a_major,
+          .b_major = shape.b_major};
 }
 static_assert(neighbour_of({4095, 14337, 4097}).n == 14336);
 static_assert(neighbour_of({8191, 8185, 8184}).k == 8192);
@@ -64,8 +69,8 @@ std::uint32_t take_timed_out(const Product& product);
 
 double median(std::vector<double> values);
 
-/// cuBLASLt's view: column-major C^T[n, m] = op(B)[n, k] A^T[k, m], both operands with k first
-/// (TN), in the memory that our kernels read.
+/// cuBLASLt's view: column-major C^T[n, m] = op(B)[n, k] op(A)[k, m], in the memory that our
+/// kernels read. Both operands K-major are its TN, A K-major beside an MN-major B its NN.
 class Opponent {
  public:
   explicit Opponent(const Product& product);  // keeps a reference
@@ -78,6 +83,8 @@ class Opponent {
 
  private:
   void find_algorithms();
+  /// Says how an operand lies there, and whether cuBLASLt is to transpose it.
+  void describe(cublasLtMatrixLayout_t& into, GemmOperand operand);
 
   const Product& product_;
   cublasLtHandle_t handle_ = nullptr;

@@ -43,9 +43,12 @@ void require_sound(const Shape& shape) {
   const auto shorter = [](std::uint64_t leading, std::uint64_t row) {
     return leading != 0 && leading < row;
   };
-  if (shorter(shape.lda, shape.k) || shorter(shape.ldb, shape.k) || shorter(shape.ldc, shape.n))
+  const std::uint64_t row_a = shape.a_major == Major::k ? shape.k : shape.m;
+  const std::uint64_t row_b = shape.b_major == Major::k ? shape.k : shape.n;
+  if (shorter(shape.lda, row_a) || shorter(shape.ldb, row_b) || shorter(shape.ldc, shape.n))
     throw UsageError("a leading dimension is shorter than a row of " + name_of(shape) +
-                     ": rows of A and B have K elements, rows of C have N");
+                     ": rows of A and B have K elements unless M or N is said to come first, rows "
+                     "of C have N");
 }
 
 }  // namespace tidemark

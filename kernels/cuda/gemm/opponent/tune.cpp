@@ -20,6 +20,7 @@ constexpr double kRaceSampleNs = 8e6;
 constexpr double kSteadySampleNs = 60e6;
 constexpr double kCoolSampleNs = 4e6;  // over before the power limit has noticed
 constexpr std::size_t kRanked = 3;     // heuristics that are timed again, hot
+constexpr double kDrawSeconds = 1.2;   // some ten readings of the energy meter
 
 using Clock = std::chrono::steady_clock;
 
@@ -46,15 +47,16 @@ std::string differs(const Product& product, const ReadyEngine& ready, const std:
 }
 
 /// The reference engine's product of integers, in memory of its own that is handed back. It knows
-/// nothing of pitches: it multiplies the same numbers in rows on 16 bytes.
+/// nothing of pitches and orders: it multiplies the same numbers in K-major rows on 16 bytes.
 DeviceBuffer expected_integers(const Product& product) {
   const cudaStream_t stream = product.stream.get();
   const LocalGemm& local = product.local;
   DeviceBuffer expected(product.c.size());
   cuda_check(cudaMemsetAsync(expected.data(), 0xff, expected.size(), stream),
              "poison the reference");
+  const Shape& shape = product.shape;
   const Product packed =
-      make_product({product.shape.m, product.shape.n, product.shape.k}, GemmInputs::small_integers);
+      make_product({.m = shape.m, .n = shape.n, .k = shape.k}, GemmInputs::small_integers);
   launch_reference(packed.local, stream);
   cuda_check(cudaMemcpy2DAsync(expected.data(), local.ldc * 2, packed.local.c, packed.local.ldc * 2,
                                local.n * 2, local.m, cudaMemcpyDeviceToDevice, stream),
@@ -201,6 +203,8 @@ void hold_against_neighbour(const Product& product, const Effort& effort, Tuned&
 std::string name_of(const Shape& shape) {
   std::string name = fmt::format("{} x {} x {}", shape.m, shape.n, shape.k);
   if (is_pitched(shape)) name += fmt::format(" ld {},{},{}", shape.lda, shape.ldb, shape.ldc);
+  if (shape.a_major == Major::mn) name += ", A M-major";
+  if (shape.b_major == Major::mn) name += ", B N-major";
   return name;
 }
 
@@ -233,6 +237,14 @@ Tuned tune(const Shape& shape, const std::vector<EngineConfiguration>& configura
     const Score score = duel_cool(product, theirs, launch_of(product, runner.ready),
                                   launches_for(tuned.best_ns, kCoolSampleNs), effort.cool_pairs);
     if (!has_timed_out(product, tried)) tried.cool = score;
+  }
+  for (const Runner& runner : runners) {
+    Tried& tried = tuned.tried[runner.index];
+    if (effort.draw_rounds == 0 || !tried.trouble.empty()) continue;
+    const Draws draws =
+        draws_of(product, theirs, launch_of(product, runner.ready), operations_of(shape),
+                 effort.settle_s, kDrawSeconds, effort.draw_rounds);
+    if (!has_timed_out(product, tried)) tried.draws = draws;
   }
   if (is_pitched(shape)) hold_against_neighbour(product, effort, tuned, runners);
   tuned.seconds = std::chrono::duration<double>(Clock::now() - start).count();

@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/opponent/cublaslt.hpp"
+#include "kernels/cuda/gemm/opponent/draw.hpp"
 #include "kernels/cuda/gemm/opponent/duel.hpp"
 
 namespace tidemark {
@@ -21,6 +22,7 @@ struct Tried {
   double race = 0;      // ratio to cuBLASLt in the rounds of all; median
   Score steady;         // of finalists; ratio 0 otherwise
   Score cool;           // likewise
+  Draws draws;          // likewise, where the effort has rounds for it; 0 otherwise
   bool chosen = false;  // what the engine takes for this product by its table
 };
 
@@ -42,8 +44,9 @@ struct Effort {
   int race_rounds = 3;  // of all configurations; 0 leaves the race out: all are finalists
   int finalists = 3;    // that the race leaves, the chosen one besides
   double settle_s = 0.25;
-  int pairs = 3;       // of a steady duel
-  int cool_pairs = 3;  // of a cool one
+  int pairs = 3;        // of a steady duel
+  int cool_pairs = 3;   // of a cool one
+  int draw_rounds = 0;  // of what either side draws (draw.hpp)
 };
 
 /// First holds every configuration against the reference engine on small integers: one element off

@@ -32,6 +32,8 @@ constexpr double kVoidAbove = 0.02;  // drift of the opponent, against itself
 /// For what the table chose: no race, longer duels.
 constexpr Effort kLastWord{.race_rounds = 0, .settle_s = 0.4, .pairs = 7, .cool_pairs = 9};
 
+constexpr int kDrawRounds = 3;
+
 struct Options {
   std::vector<std::uint64_t> sizes;
   std::vector<std::string> products;
@@ -42,7 +44,12 @@ struct Options {
   bool chosen = false;
   bool once = false;
   bool pitched = false;
+  bool draw = false;
+  bool a_m_major = false, b_n_major = false;
 };
+
+/// Whether there is more than one configuration for its products.
+bool is_plain(const Options& options) { return !options.a_m_major && !options.b_n_major; }
 
 bool is_in(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -65,13 +72,17 @@ std::vector<Shape> shapes_of(const Options& options) {
   for (std::size_t i = 0; i < options.sizes.size(); i += 3)
     shapes.push_back({options.sizes[i], options.sizes[i + 1], options.sizes[i + 2]});
   for (const std::string& product : options.products) shapes.push_back(shape_of(product));
-  for (const Shape& shape : shapes) require_sound(shape);
   const bool all = shapes.empty() && !options.pitched;
   const auto add = [&](std::span<const Shape> more) {
     shapes.insert(shapes.end(), more.begin(), more.end());
   };
   if (all) add(usual_products());
   if (all || options.pitched) add(pitched_products());
+  for (Shape& shape : shapes) {
+    shape.a_major = options.a_m_major ? Major::mn : Major::k;
+    shape.b_major = options.b_n_major ? Major::mn : Major::k;
+    require_sound(shape);
+  }
   return shapes;
 }
 
@@ -87,9 +98,20 @@ Json json_of(const Score& score, double operations) {
           {"void", is_void(score)}};
 }
 
+/// What NVML does not say is null.
+Json json_of(const Draw& draw) {
+  return {{"watts", draw.watts},
+          {"joules", draw.joules},
+          {"sm_mhz", draw.sm_mhz},
+          {"temperature_c", draw.temperature},
+          {"tensor_use", draw.tensor_use}};
+}
+
 Json json_of(const Shape& shape) {
   Json json = {{"m", shape.m}, {"n", shape.n}, {"k", shape.k}};
   if (is_pitched(shape)) json.update({{"lda", shape.lda}, {"ldb", shape.ldb}, {"ldc", shape.ldc}});
+  if (shape.a_major == Major::mn) json["a_major"] = "m";
+  if (shape.b_major == Major::mn) json["b_major"] = "n";
   return json;
 }
 
@@ -106,6 +128,8 @@ Json json_of(const Tuned& tuned) {
     if (!one.trouble.empty()) entry["trouble"] = one.trouble;
     if (one.steady.ratio > 0) entry["steady"] = json_of(one.steady, operations);
     if (one.cool.ratio > 0) entry["cool"] = json_of(one.cool, operations);
+    if (one.draws.ours.sm_mhz > 0)
+      entry["draw"] = {{"ours", json_of(one.draws.ours)}, {"theirs", json_of(one.draws.theirs)}};
     tried.push_back(std::move(entry));
   }
   const Tried* const best = best_of(tuned);
@@ -145,6 +169,12 @@ void print(const char* what, const Score& score, double operations) {
              score.spread / 2, score.drift, is_void(score) ? " VOID" : "");
 }
 
+void print(const char* whose, const Draw& draw) {
+  fmt::print(
+      "\n {:<41}{:<6} {:.0f} W, {:.4f} J, {:.0f} MHz, {:.0f} C, {:.1f} % of the tensor cores", "",
+      whose, draw.watts, draw.joules, draw.sm_mhz, draw.temperature, 100 * draw.tensor_use);
+}
+
 void print(const Tuned& tuned) {
   const double operations = operations_of(tuned.shape) * 1e-3;
   fmt::print("{}: heuristic {} of {}, {:.1f} s\n", name_of(tuned.shape), tuned.best,
@@ -164,6 +194,10 @@ void print(const Tuned& tuned) {
     if (tried->cool.ratio > 0) {
       fmt::print("\n {:<41}", "");
       print("cool", tried->cool, operations);
+    }
+    if (tried->draws.ours.sm_mhz > 0) {
+      print("ours", tried->draws.ours);
+      print("theirs", tried->draws.theirs);
     }
     fmt::print("\n");
   }
@@ -209,7 +243,13 @@ class Means {
 };
 
 std::vector<EngineConfiguration> tried_for(const Options& options, const Shape& shape) {
-  if (options.chosen) return {chosen_configuration(shape.m, shape.n, shape.k)};
+  if (options.chosen || !is_plain(options))
+    return {chosen_configuration(LocalGemm{.m = shape.m,
+                                           .n = shape.n,
+                                           .k = shape.k,
+                                           .output = GemmOutput::bf16,
+                                           .a_major = shape.a_major,
+                                           .b_major = shape.b_major})};
   return wanted(options);
 }
 
@@ -229,8 +269,9 @@ int tune_all(const Options& options, const std::vector<Shape>& shapes) {
                  options.time_limit_s);
       return 4;
     }
-    const Tuned tuned =
-        tune(shapes[i], tried_for(options, shapes[i]), options.chosen ? kLastWord : Effort{});
+    Effort effort = options.chosen ? kLastWord : Effort{};
+    if (options.draw) effort.draw_rounds = kDrawRounds;
+    const Tuned tuned = tune(shapes[i], tried_for(options, shapes[i]), effort);
     print(tuned);
     report["products"].push_back(json_of(tuned));
     if (!is_pitched(tuned.shape)) means.add(chosen_of(tuned));
@@ -298,6 +339,10 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false);
   app.add_option("--check", options.check, "one configuration on small products, no timing");
   app.add_flag("--chosen", options.chosen, "only what the engine's table names for each product");
+  app.add_flag("--a-m-major", options.a_m_major, "A is kept as K rows of M elements");
+  app.add_flag("--b-n-major", options.b_n_major, "B is kept as K rows of N elements");
+  app.add_flag("--draw", options.draw,
+               "also what either side draws at work: power, energy, clock, tensor cores");
   app.add_flag("--once", options.once,
                "launches each heuristic and each configuration once, for a profiler");
   app.add_flag("--list", options.list, "names of all configurations");

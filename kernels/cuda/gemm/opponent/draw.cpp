@@ -1,0 +1,203 @@
+// Measures both sides of a duel at work: energy, clock, and how much of the tensor cores is used.
+#include "kernels/cuda/gemm/opponent/draw.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "kernels/cuda/check.hpp"
+
+namespace tidemark {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kBatchSeconds = 0.02;  // of launches that wait for the GPU
+/// Multiplications and additions of an SM's tensor cores in a clock, 16-bit operands: four wgmma
+/// m64n256k16 take 512 clocks (NVIDIA H100 white paper: 989 TFLOP/s of 132 SMs at 1830 MHz).
+constexpr double kTensorOperations = 4096;
+
+/// NVML's energy meter of the current GPU, by nvml.h's stable names.
+class EnergyMeter {
+ public:
+  EnergyMeter() : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW), &dlclose) {
+    if (library_ == nullptr) return;
+    const auto init = function<int()>("nvmlInit_v2");
+    const auto find = function<int(const char*, void**)>("nvmlDeviceGetHandleByPciBusId_v2");
+    energy_ = function<int(void*, unsigned long long*)>("nvmlDeviceGetTotalEnergyConsumption");
+    temperature_ = function<int(void*, unsigned, unsigned*)>("nvmlDeviceGetTemperature");
+    std::array<char, 32> bus{};
+    int device = 0;
+    cuda_check(cudaGetDevice(&device), "ask for the current GPU");
+    cuda_check(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), device),
+               "ask where the GPU is");
+    if (init == nullptr || find == nullptr || init() != 0 || find(bus.data(), &gpu_) != 0)
+      gpu_ = nullptr;
+  }
+
+  /// Joules since the driver was loaded.
+  double joules() const {
+    unsigned long long millijoules = 0;
+    if (gpu_ == nullptr || energy_ == nullptr || energy_(gpu_, &millijoules) != 0) return kNan;
+    return static_cast<double>(millijoules) * 1e-3;
+  }
+  double temperature() const {
+    constexpr unsigned kSensorGpu = 0;  // NVML_TEMPERATURE_GPU
+    unsigned degrees = 0;
+    if (gpu_ == nullptr || temperature_ == nullptr || temperature_(gpu_, kSensorGpu, &degrees) != 0)
+      return kNan;
+    return degrees;
+  }
+
+ private:
+  template <class Function>
+  Function* function(const char* name) const {
+    return reinterpret_cast<Function*>(dlsym(library_.get(), name));
+  }
+
+  std::unique_ptr<void, int (*)(void*)> library_;
+  void* gpu_ = nullptr;  // nvmlDevice_t
+  int (*energy_)(void*, unsigned long long*) = nullptr;
+  int (*temperature_)(void*, unsigned, unsigned*) = nullptr;
+};
+
+/// The meter moves some ten times a second: where and when it next does.
+struct Reading {
+  double joules = kNan;
+  Clock::time_point at;
+};
+Reading next_reading(const EnergyMeter& meter) {
+  constexpr Seconds kMost(0.5);
+  const double before = meter.joules();
+  const Clock::time_point start = Clock::now();
+  Reading reading;
+  do {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    reading = {.joules = meter.joules(), .at = Clock::now()};
+  } while (reading.joules == before && reading.at - start < kMost);
+  return reading;
+}
+
+/// Keeps the stream busy with `launch` for `seconds`, never more than two batches ahead of the GPU.
+/// Returns the launches, all of them done.
+int keep_busy(const Product& product, const Launch& launch, int batch, double seconds) {
+  const cudaStream_t stream = product.stream.get();
+  const std::array<Event, 2> ends{Event(Event::Kind::timing), Event(Event::Kind::timing)};
+  const Clock::time_point start = Clock::now();
+  int batches = 0;
+  for (; Seconds(Clock::now() - start).count() < seconds; ++batches) {
+    const Event& end = ends[static_cast<std::size_t>(batches) % 2];
+    if (batches >= 2) cuda_check(cudaEventSynchronize(end.get()), "wait for launches");
+    for (int i = 0; i < batch; ++i) launch();
+    cuda_check(cudaEventRecord(end.get(), stream), "record an end");
+  }
+  cuda_check(cudaStreamSynchronize(stream), "wait for launches");
+  return batches * batch;
+}
+
+double mean_mhz(const SmStamps& first, const SmStamps& last) {
+  double sum = 0;
+  int seen = 0;
+  for (int sm = 0; sm < SmStamps::kMost; ++sm) {
+    if (first.nanoseconds[sm] == 0 || last.nanoseconds[sm] == 0) continue;
+    sum += static_cast<double>(last.clocks[sm] - first.clocks[sm]) * 1e3 /
+           static_cast<double>(last.nanoseconds[sm] - first.nanoseconds[sm]);
+    ++seen;
+  }
+  return seen == 0 ? kNan : sum / seen;
+}
+
+class DrawMeter {
+ public:
+  DrawMeter(const Product& product, double operations)
+      : product_(product), operations_(operations), stamps_(2 * sizeof(SmStamps)) {
+    int device = 0;
+    cuda_check(cudaGetDevice(&device), "ask for the current GPU");
+    cuda_check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device),
+               "ask for the number of SMs");
+  }
+
+  Draw of(const Launch& launch, double settle_s, double measure_s) {
+    const cudaStream_t stream = product_.stream.get();
+    const int batch = launches_for(time_of(product_, 2, launch), kBatchSeconds * 1e9);
+    auto* const stamps = stamps_.as<SmStamps>();
+    cuda_check(cudaMemsetAsync(stamps, 0, stamps_.size(), stream), "clear the stamps");
+    (void)keep_busy(product_, launch, batch, settle_s);
+    launch_sm_stamps(stamps, stream);
+    // The meter is read while the kernel runs: the next reading falls into the work that follows.
+    Reading first;
+    Reading last;
+    std::thread reader([&] {
+      first = next_reading(meter_);
+      std::this_thread::sleep_for(Seconds(measure_s * 0.6));
+      last = next_reading(meter_);
+    });
+    const Event began(Event::Kind::timing);
+    const Event ended(Event::Kind::timing);
+    cuda_check(cudaEventRecord(began.get(), stream), "record a start");
+    const int launches = keep_busy(product_, launch, batch, measure_s);
+    cuda_check(cudaEventRecord(ended.get(), stream), "record an end");
+    launch_sm_stamps(stamps + 1, stream);
+    cuda_check(cudaStreamSynchronize(stream), "wait for the stamps");
+    reader.join();
+    float milliseconds = 0;
+    cuda_check(cudaEventElapsedTime(&milliseconds, began.get(), ended.get()), "time a draw");
+    std::vector<SmStamps> read(2);
+    cuda_check(cudaMemcpy(read.data(), stamps, stamps_.size(), cudaMemcpyDeviceToHost),
+               "read the stamps");
+    return draw(first, last, double{milliseconds} * 1e-3 / launches, mean_mhz(read[0], read[1]));
+  }
+
+ private:
+  Draw draw(const Reading& first, const Reading& last, double launch_s, double mhz) const {
+    const double watts = (last.joules - first.joules) / Seconds(last.at - first.at).count();
+    return {
+        .watts = watts,
+        .joules = watts * launch_s,
+        .sm_mhz = mhz,
+        .temperature = meter_.temperature(),
+        .tensor_use = operations_ / (kTensorOperations * multiprocessors_ * mhz * 1e6 * launch_s)};
+  }
+
+  const Product& product_;
+  double operations_;
+  DeviceBuffer stamps_;
+  EnergyMeter meter_;
+  int multiprocessors_ = 0;
+};
+
+Draw median_of(const std::vector<Draw>& draws) {
+  const auto of = [&](double Draw::*member) {
+    std::vector<double> values;
+    for (const Draw& draw : draws) values.push_back(draw.*member);
+    return median(std::move(values));
+  };
+  return {.watts = of(&Draw::watts),
+          .joules = of(&Draw::joules),
+          .sm_mhz = of(&Draw::sm_mhz),
+          .temperature = of(&Draw::temperature),
+          .tensor_use = of(&Draw::tensor_use)};
+}
+
+}  // namespace
+
+Draws draws_of(const Product& product, const Launch& theirs, const Launch& ours, double operations,
+               double settle_s, double measure_s, int rounds) {
+  DrawMeter meter(product, operations);
+  std::vector<Draw> of_theirs, of_ours;
+  for (int round = 0; round < rounds; ++round) {
+    of_theirs.push_back(meter.of(theirs, settle_s, measure_s));
+    of_ours.push_back(meter.of(ours, settle_s, measure_s));
+  }
+  return {.ours = median_of(of_ours), .theirs = median_of(of_theirs)};
+}
+
+}  // namespace tidemark
