@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <memory>
 #include <mutex>
 #include <span>
 
 #include "kernels/ops/payload.hpp"
 #include "suite/gemm/block.hpp"
+#include "suite/gemm/loops.hpp"
 #include "suite/gemm/parallel.hpp"
 
 namespace tidemark {
@@ -19,20 +22,23 @@ namespace {
 constexpr std::uint64_t kSamples = 64;
 constexpr std::uint64_t kLargestProduct = 9;  // of two small integers, 3 x 3
 constexpr std::uint64_t kColumnsInCache = 32;
+// What a core does in about a nanosecond, to say how many threads are worth their start.
+constexpr std::uint64_t kIntegersPerNs = 30;
+constexpr std::uint64_t kFloatsPerNs = 7;
+constexpr std::uint64_t kJudgeNs = 4;
 
-float value_of(const Gemm& gemm, GemmOperand which, std::uint64_t row, std::uint64_t k) {
-  return from_element(gemm.element,
-                      gemm_element(gemm.inputs, which, gemm.seed, row, k, gemm.element));
-}
+/// Rows of one operand, k elements each. Not a vector: that would write zeros first, on one core.
+template <class T>
+using Rows = std::unique_ptr<T[]>;
 
 /// Rows of one operand as T, each element exactly.
 template <class T>
-std::vector<T> operand(const Gemm& gemm, GemmOperand which, const Range& range) {
-  std::vector<T> rows(range.count * gemm.k);
-  in_parallel(range.count, rows.size(), [&](std::uint64_t first, std::uint64_t last) {
+Rows<T> operand(const Gemm& gemm, GemmOperand which, const Range& range) {
+  const std::uint64_t elements = range.count * gemm.k;
+  auto rows = std::make_unique_for_overwrite<T[]>(elements);
+  in_parallel(range.count, elements, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t i = first; i < last; ++i)
-      for (std::uint64_t k = 0; k < gemm.k; ++k)
-        rows[i * gemm.k + k] = static_cast<T>(value_of(gemm, which, range.first + i, k));
+      make_operand(gemm, which, range.first + i, 0, std::span(rows.get() + i * gemm.k, gemm.k));
   });
   return rows;
 }
@@ -50,30 +56,13 @@ double blended(const Gemm& gemm, double sum, std::uint64_t i, std::uint64_t j) {
   return double{gemm.alpha} * sum + double{gemm.beta} * old_value(gemm, i, j);
 }
 
-std::int32_t dot(std::span<const std::int16_t> a, std::span<const std::int16_t> b) {
-  std::int32_t sum = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) sum += std::int32_t{a[k]} * b[k];
-  return sum;
-}
-
-/// Four sums side by side, so that the compiler may use vectors without reordering anything.
-double dot(std::span<const float> a, std::span<const float> b) {
-  std::array<double, 4> sums{};
-  std::size_t k = 0;
-  for (; k + 4 <= a.size(); k += 4)
-    for (std::size_t lane = 0; lane < 4; ++lane)
-      sums[lane] += static_cast<double>(a[k + lane]) * static_cast<double>(b[k + lane]);
-  for (; k < a.size(); ++k) sums[0] += static_cast<double>(a[k]) * static_cast<double>(b[k]);
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
 /// Half a unit in the last place at `magnitude` (IEEE 754 RNE): bf16 has 8 significant bits, fp16
 /// 11 and none below 2^-24.
 double half_ulp(GemmOutput output, double magnitude) {
-  int exponent = 0;
-  std::frexp(magnitude, &exponent);  // magnitude = f 2^exponent, 0.5 <= f < 1
-  if (output == GemmOutput::bf16) return std::ldexp(1.0, exponent - 9);
-  return std::ldexp(1.0, std::max(exponent - 12, -25));
+  constexpr std::uint64_t kExponent = 0x7ff0000000000000ULL;
+  // The largest power of two that is no larger; frexp() takes ten times as long.
+  const auto power = std::bit_cast<double>(std::bit_cast<std::uint64_t>(magnitude) & kExponent);
+  return output == GemmOutput::bf16 ? power * 0x1p-8 : std::max(power * 0x1p-11, 0x1p-25);
 }
 
 bool within(GemmOutput output, double expected, double actual, double bound) {
@@ -81,34 +70,47 @@ bool within(GemmOutput output, double expected, double actual, double bound) {
   return std::abs(actual - expected) <= bound;
 }
 
-/// Runs check(i, j, actual bits) -> Judged over all elements of the block; `steps` is what one
-/// takes.
-template <class Check>
-WrongElements check_all(const Gemm& gemm, const RunResult& result, std::uint64_t steps,
-                        const Check& check) {
+struct Judged {
+  std::uint32_t expected = 0;  // bits
+  bool right = false;
+};
+
+/// Has sums_of(i, j, sums) work out elements (i, j), (i, j + 1), ... of the block and
+/// judge(i, j, sum, actual bits) -> Judged hold each element against its sum, unless
+/// all_right(i, j, sums) says at once that none is wrong. `ns` is about what one element takes.
+template <class Sum, class SumsOf, class AllRight, class Judge>
+WrongElements check_all(const Gemm& gemm, const RunResult& result, std::uint64_t ns,
+                        const SumsOf& sums_of, const AllRight& all_right, const Judge& judge) {
   WrongElements wrong;
   std::mutex mutex;
-  const std::uint64_t work = gemm.rows.count * gemm.cols.count * steps;
-  in_parallel(gemm.rows.count, work, [&](std::uint64_t first, std::uint64_t last) {
+  const std::uint64_t work_ns = gemm.rows.count * gemm.cols.count * ns;
+  in_parallel(gemm.rows.count, work_ns, [&](std::uint64_t first, std::uint64_t last) {
     WrongElements found;
+    std::array<Sum, kColumnsInCache> sums;
     // Some columns of B at a time, so that they stay in the cache for all rows.
-    for (std::uint64_t j0 = 0; j0 < gemm.cols.count; j0 += kColumnsInCache)
-      for (std::uint64_t i = first; i < last; ++i)
-        for (std::uint64_t j = j0; j < std::min(j0 + kColumnsInCache, gemm.cols.count); ++j) {
+    for (std::uint64_t j0 = 0; j0 < gemm.cols.count; j0 += kColumnsInCache) {
+      const std::uint64_t columns = std::min(kColumnsInCache, gemm.cols.count - j0);
+      for (std::uint64_t i = first; i < last; ++i) {
+        sums_of(i, j0, std::span(sums).first(columns));
+        if (all_right(i, j0, std::span<const Sum>(sums).first(columns))) continue;
+        for (std::uint64_t j = j0; j < j0 + columns; ++j) {
           const std::uint32_t actual = element_bits(gemm, result, i, j);
-          const auto [expected, right] = check(i, j, actual);
+          const auto [expected, right] = judge(i, j, sums[j - j0], actual);
           if (!right) found.add(i, j, expected, actual);
         }
+      }
+    }
     const std::lock_guard lock(mutex);
     wrong.add(found);
   });
   return wrong;
 }
 
-struct Judged {
-  std::uint32_t expected = 0;  // bits
-  bool right = false;
-};
+/// For check_all(), where each element has to be looked at.
+template <class Sum>
+constexpr bool nobody_knows(std::uint64_t /*i*/, std::uint64_t /*j*/, std::span<const Sum>) {
+  return false;
+}
 
 /// `value` is exact in fp32.
 Judged judge_exact(GemmOutput output, double value, std::uint32_t actual) {
@@ -121,18 +123,26 @@ Judged judge_near(GemmOutput output, double sum, double bound, std::uint32_t act
           within(output, sum, element_value(output, actual), bound)};
 }
 
+double norm_of(std::span<const float> row) { return std::sqrt(sum_of_squares(row)); }
+
 /// Euclidean norms of the rows of one operand.
 std::vector<double> norms(const Gemm& gemm, GemmOperand which, const Range& range) {
   std::vector<double> result(range.count);
   in_parallel(range.count, range.count * gemm.k, [&](std::uint64_t first, std::uint64_t last) {
+    std::vector<float> row(gemm.k);
     for (std::uint64_t i = first; i < last; ++i) {
-      double squares = 0;
-      for (std::uint64_t k = 0; k < gemm.k; ++k) {
-        const double value = value_of(gemm, which, range.first + i, k);
-        squares += value * value;
-      }
-      result[i] = std::sqrt(squares);
+      make_operand(gemm, which, range.first + i, 0, std::span(row));
+      result[i] = norm_of(row);
     }
+  });
+  return result;
+}
+
+/// The same for rows that are there already.
+std::vector<double> norms(const Rows<float>& rows, std::uint64_t count, std::uint64_t k) {
+  std::vector<double> result(count);
+  in_parallel(count, count * k / 4, [&](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t i = first; i < last; ++i) result[i] = norm_of({rows.get() + i * k, k});
   });
   return result;
 }
@@ -167,12 +177,20 @@ std::vector<Miscompare> verify_exactly(const Gemm& gemm, const RunResult& result
                                        std::uint32_t row_index) {
   const auto a = operand<std::int16_t>(gemm, GemmOperand::a, gemm.rows);
   const auto b = operand<std::int16_t>(gemm, GemmOperand::b, gemm.cols);
-  const WrongElements wrong =
-      check_all(gemm, result, gemm.k, [&](std::uint64_t i, std::uint64_t j, std::uint32_t actual) {
-        const std::int32_t sum =
-            dot({a.data() + i * gemm.k, gemm.k}, {b.data() + j * gemm.k, gemm.k});
-        return judge_exact(gemm.output, blended(gemm, sum, i, j), actual);
-      });
+  const std::uint64_t k = gemm.k;
+  const auto sums_of = [&](std::uint64_t i, std::uint64_t j, std::span<std::int32_t> sums) {
+    dot_rows({a.get() + i * k, k}, b.get() + j * k, sums);
+  };
+  const auto judge = [&](std::uint64_t i, std::uint64_t j, std::int32_t sum, std::uint32_t actual) {
+    return judge_exact(gemm.output, blended(gemm, sum, i, j), actual);
+  };
+  const bool unscaled = gemm.alpha == 1 && gemm.beta == 0;
+  const auto all_right = [&](std::uint64_t i, std::uint64_t j, std::span<const std::int32_t> sums) {
+    return unscaled && are_rounded(gemm.output, sums,
+                                   row_bytes(gemm, result, i) + j * element_bytes(gemm.output));
+  };
+  const WrongElements wrong = check_all<std::int32_t>(gemm, result, kJudgeNs + k / kIntegersPerNs,
+                                                      sums_of, all_right, judge);
   if (wrong.count == 0) return {};
   return {miscompare_of(gemm, wrong, row_index)};
 }
@@ -181,19 +199,24 @@ std::vector<Miscompare> verify_within_bound(const Gemm& gemm, const RunResult& r
                                             std::uint32_t row_index) {
   const auto a = operand<float>(gemm, GemmOperand::a, gemm.rows);
   const auto b = operand<float>(gemm, GemmOperand::b, gemm.cols);
-  const std::vector<double> norm_a = norms(gemm, GemmOperand::a, gemm.rows);
-  const std::vector<double> norm_b = norms(gemm, GemmOperand::b, gemm.cols);
-  const WrongElements wrong =
-      check_all(gemm, result, gemm.k, [&](std::uint64_t i, std::uint64_t j, std::uint32_t actual) {
-        const double sum = dot({a.data() + i * gemm.k, gemm.k}, {b.data() + j * gemm.k, gemm.k});
-        const double expected = blended(gemm, sum, i, j);
-        double bound = sum_error_bound(gemm.k, norm_a[i], norm_b[j]);
-        // alpha times the sum and beta times C are each rounded once more.
-        if (!is_plain(gemm))
-          bound = std::abs(double{gemm.alpha}) * bound +
-                  std::ldexp(std::abs(expected) + std::abs(double{gemm.alpha} * sum), -23);
-        return judge_near(gemm.output, expected, bound, actual);
-      });
+  const std::uint64_t k = gemm.k;
+  const std::vector<double> norm_a = norms(a, gemm.rows.count, k);
+  const std::vector<double> norm_b = norms(b, gemm.cols.count, k);
+  const double unit_bound = sum_error_bound(k, 1, 1);
+  const auto sums_of = [&](std::uint64_t i, std::uint64_t j, std::span<double> sums) {
+    dot_rows({a.get() + i * k, k}, b.get() + j * k, sums);
+  };
+  const auto judge = [&](std::uint64_t i, std::uint64_t j, double sum, std::uint32_t actual) {
+    const double expected = blended(gemm, sum, i, j);
+    double bound = unit_bound * norm_a[i] * norm_b[j];
+    // alpha times the sum and beta times C are each rounded once more.
+    if (!is_plain(gemm))
+      bound = std::abs(double{gemm.alpha}) * bound +
+              std::ldexp(std::abs(expected) + std::abs(double{gemm.alpha} * sum), -23);
+    return judge_near(gemm.output, expected, bound, actual);
+  };
+  const WrongElements wrong = check_all<double>(gemm, result, kJudgeNs + k / kFloatsPerNs, sums_of,
+                                                nobody_knows<double>, judge);
   if (wrong.count == 0) return {};
   return {miscompare_of(gemm, wrong, row_index)};
 }
@@ -202,14 +225,18 @@ std::vector<Miscompare> verify_near(const Gemm& gemm, const RunResult& result,
                                     const RunResult& reference, std::uint32_t row_index) {
   const std::vector<double> norm_a = norms(gemm, GemmOperand::a, gemm.rows);
   const std::vector<double> norm_b = norms(gemm, GemmOperand::b, gemm.cols);
+  const double unit_bound = sum_error_bound(gemm.k, 1, 1);
   Gemm sums = gemm;
   sums.output = GemmOutput::f32;
+  const auto sums_of = [&](std::uint64_t i, std::uint64_t j, std::span<float> to) {
+    read_elements(GemmOutput::f32, row_bytes(sums, reference, i) + j * sizeof(float), to);
+  };
+  const auto judge = [&](std::uint64_t i, std::uint64_t j, float sum, std::uint32_t actual) {
+    const double bound = 2 * unit_bound * norm_a[i] * norm_b[j];
+    return judge_near(gemm.output, sum, bound, actual);
+  };
   const WrongElements wrong =
-      check_all(gemm, result, 1, [&](std::uint64_t i, std::uint64_t j, std::uint32_t actual) {
-        const double sum = element_value(GemmOutput::f32, element_bits(sums, reference, i, j));
-        const double bound = 2 * sum_error_bound(gemm.k, norm_a[i], norm_b[j]);
-        return judge_near(gemm.output, sum, bound, actual);
-      });
+      check_all<float>(gemm, result, kJudgeNs, sums_of, nobody_knows<float>, judge);
   if (wrong.count == 0) return {};
   return {miscompare_of(gemm, wrong, row_index)};
 }
@@ -227,13 +254,14 @@ std::vector<Miscompare> verify_samples(const Gemm& gemm, const RunResult& result
     const std::uint64_t i = row.first - gemm.rows.first;
     const std::uint64_t j = col.first - gemm.cols.first;
     const std::uint32_t actual = element_bits(gemm, result, i, j);
-    const double sum = dot(a, b);
-    const Judged judged =
-        is_exact(gemm)
-            ? judge_exact(gemm.output, sum, actual)
-            : judge_near(gemm.output, sum,
-                         sum_error_bound(gemm.k, std::sqrt(dot(a, a)), std::sqrt(dot(b, b))),
-                         actual);
+    double sum = 0;
+    dot_rows({a.get(), gemm.k}, b.get(), std::span(&sum, 1));
+    const Judged judged = is_exact(gemm)
+                              ? judge_exact(gemm.output, sum, actual)
+                              : judge_near(gemm.output, sum,
+                                           sum_error_bound(gemm.k, norm_of({a.get(), gemm.k}),
+                                                           norm_of({b.get(), gemm.k})),
+                                           actual);
     if (!judged.right) wrong.add(i, j, judged.expected, actual);
   }
   if (wrong.count == 0) return {};

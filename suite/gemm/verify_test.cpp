@@ -173,6 +173,21 @@ TEST(VerifyGemm, FindsAnInfinityOfBf16) {
   EXPECT_NE(found[0].text.find("what was no input"), std::string::npos) << found[0].text;
 }
 
+TEST(VerifyGemm, NamesTheFirstOfTheElementsThatManyThreadsFind) {
+  const Gemm gemm = integers(1300, 1300, 1);  // 6.8 MB: more than one thread looks for poison
+  RunResult result = right(gemm);
+  for (const std::size_t index : {1299UL * 1300, 700UL * 1300 + 5, 700UL * 1300 + 1299})
+    set_f32(result, index, std::numeric_limits<float>::infinity());
+  const auto found = verify_gemm(gemm, result, 0);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].coordinate[0], 700);
+  EXPECT_EQ(found[0].coordinate[1], 5);
+  EXPECT_EQ(found[0].wrong_bytes, 12U);
+  EXPECT_NE(found[0].text.find("3 of 1690000 elements, all within rows 700 to 1299, columns 0"),
+            std::string::npos)
+      << found[0].text;
+}
+
 TEST(VerifyGemm, FindsOneByteWrittenBeforeC) {
   const Gemm gemm = integers(20, 30, 40);
   RunResult result = right(gemm);
@@ -354,6 +369,20 @@ TEST(VerifyAgainst, AcceptsTheReferenceEngineAndFindsOneBit) {
   EXPECT_EQ(found[0].row, 3U);
   EXPECT_EQ(found[0].coordinate[0], 69);
   EXPECT_EQ(found[0].coordinate[1], 3);
+}
+
+TEST(VerifyAgainst, TakesZerosOfEitherSign) {
+  const Gemm gemm = integers(20, 30, 4);
+  const RunResult reference = right(gemm);
+  RunResult result = reference;
+  std::size_t zeros = 0;
+  for (std::size_t i = 0; i < 600; ++i)
+    if (f32_at(result, i) == 0) {
+      set_f32(result, i, -0.0F);
+      ++zeros;
+    }
+  ASSERT_GT(zeros, 0U);
+  EXPECT_TRUE(verify_against(gemm, result, reference, 0).empty());
 }
 
 TEST(VerifyAgainst, ShortResultIsWrongAndShortReferenceIsAnError) {
