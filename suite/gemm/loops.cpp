@@ -133,47 +133,68 @@ template <class Bits, Bits exponent>
   *sum = dot_product(values.data(), values.data(), values.size());
 }
 
-/// Lanes in registers: as an array the compiler would keep them in memory.
-using Vector [[gnu::vector_size(sizeof(Lanes))]] = double;
+/// Some of the lanes in a register. Each in a variable of its own: arrays of them, and vectors
+/// wider than the CPU's, the compiler would keep in memory.
+#if defined(__x86_64__)
+constexpr std::size_t kPart = 4;
+#else
+constexpr std::size_t kPart = 2;
+#endif
+using Part [[gnu::vector_size(kPart * sizeof(double))]] = double;
+
+/// Lanes `first` ... first + kPart - 1. By reference: as a value it would go through memory, too.
+[[gnu::always_inline]] inline void take(Part& part, const Lanes& lanes, std::size_t first) {
+  std::memcpy(&part, lanes.data() + first, sizeof part);
+}
+[[gnu::always_inline]] inline void keep(const Part& part, Lanes& lanes, std::size_t first) {
+  std::memcpy(lanes.data() + first, &part, sizeof part);
+}
 
 [[gnu::always_inline]] inline void sum_rows(const RowsAtOnce* rows, const Lanes* x,
                                             std::array<Lanes, kRowsAtOnce>* sums) {
-  Vector s0{};
-  Vector s1{};
-  Vector s2{};
-  Vector s3{};
-  for (std::size_t k = 0; k < (*rows)[0].size(); ++k) {
-    Vector at_k;
-    std::memcpy(&at_k, &x[k], sizeof at_k);
-    s0 += static_cast<double>((*rows)[0][k]) * at_k;
-    s1 += static_cast<double>((*rows)[1][k]) * at_k;
-    s2 += static_cast<double>((*rows)[2][k]) * at_k;
-    s3 += static_cast<double>((*rows)[3][k]) * at_k;
-  }
-  for (std::size_t v = 0; v < kSignVectors; ++v) {
-    (*sums)[0][v] += s0[v];
-    (*sums)[1][v] += s1[v];
-    (*sums)[2][v] += s2[v];
-    (*sums)[3][v] += s3[v];
+  const auto& [r0, r1, r2, r3] = *rows;
+  for (std::size_t first = 0; first < kSignVectors; first += kPart) {
+    Part s0, s1, s2, s3;
+    take(s0, (*sums)[0], first);
+    take(s1, (*sums)[1], first);
+    take(s2, (*sums)[2], first);
+    take(s3, (*sums)[3], first);
+    for (std::size_t k = 0; k < r0.size(); ++k) {
+      Part at_k;
+      take(at_k, x[k], first);
+      s0 += static_cast<double>(r0[k]) * at_k;
+      s1 += static_cast<double>(r1[k]) * at_k;
+      s2 += static_cast<double>(r2[k]) * at_k;
+      s3 += static_cast<double>(r3[k]) * at_k;
+    }
+    keep(s0, (*sums)[0], first);
+    keep(s1, (*sums)[1], first);
+    keep(s2, (*sums)[2], first);
+    keep(s3, (*sums)[3], first);
   }
 }
 
 [[gnu::always_inline]] inline void spread_rows(const RowsAtOnce* rows,
                                                const std::array<Lanes, kRowsAtOnce>* signs,
                                                Lanes* to, double* squares) {
-  std::array<Vector, kRowsAtOnce> x;
-  std::memcpy(&x, signs, sizeof x);
-  for (std::size_t k = 0; k < (*rows)[0].size(); ++k) {
-    const double r0 = static_cast<double>((*rows)[0][k]);
-    const double r1 = static_cast<double>((*rows)[1][k]);
-    const double r2 = static_cast<double>((*rows)[2][k]);
-    const double r3 = static_cast<double>((*rows)[3][k]);
-    Vector at_k;
-    std::memcpy(&at_k, &to[k], sizeof at_k);
-    at_k += (r0 * x[0] + r1 * x[1]) + (r2 * x[2] + r3 * x[3]);
-    std::memcpy(&to[k], &at_k, sizeof at_k);
-    squares[k] += (r0 * r0 + r1 * r1) + (r2 * r2 + r3 * r3);
+  const auto& [r0, r1, r2, r3] = *rows;
+  for (std::size_t first = 0; first < kSignVectors; first += kPart) {
+    Part x0, x1, x2, x3;
+    take(x0, (*signs)[0], first);
+    take(x1, (*signs)[1], first);
+    take(x2, (*signs)[2], first);
+    take(x3, (*signs)[3], first);
+    for (std::size_t k = 0; k < r0.size(); ++k) {
+      Part at_k;
+      take(at_k, to[k], first);
+      at_k += static_cast<double>(r0[k]) * x0 + static_cast<double>(r1[k]) * x1;
+      at_k += static_cast<double>(r2[k]) * x2 + static_cast<double>(r3[k]) * x3;
+      keep(at_k, to[k], first);
+    }
   }
+  for (const auto& row : *rows)
+    for (std::size_t k = 0; k < row.size(); ++k)
+      squares[k] += static_cast<double>(row[k]) * static_cast<double>(row[k]);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "kernels/error.hpp"
+#include "suite/gemm/block.hpp"
 #include "suite/gemm/elements.hpp"
 #include "suite/gemm/freivalds.hpp"
 
@@ -265,6 +266,58 @@ TEST(VerifyGemm, FindsANormalBf16ElementOneUnitOff) {
   EXPECT_EQ(verify_gemm(gemm, result, 0).size(), 1U);
 }
 
+TEST(VerifyGemm, CountsTheWrongIntegersThatManyThreadsFind) {
+  const Gemm gemm = integers(1300, 1300, 1);
+  RunResult result = right(gemm);
+  for (const std::size_t index : {1299UL * 1300, 5UL * 1300 + 5, 700UL * 1300 + 1299})
+    set_f32(result, index, 77);
+  const auto found = verify_gemm(gemm, result, 0);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].coordinate[0], 5);
+  EXPECT_EQ(found[0].coordinate[1], 5);
+  EXPECT_EQ(found[0].wrong_bytes, 12U);
+}
+
+TEST(VerifyGemm, FindsOneUnitInTheLastPlaceOfAnFp16AndOfAScaledInteger) {
+  Gemm half = whole(20, 30, 40, GemmInputs::small_integers, GemmOutput::f16);
+  RunResult result = right(half);
+  EXPECT_TRUE(verify_gemm(half, result, 0).empty());
+  set_bf16(result, 599, static_cast<std::uint16_t>(bf16_at(result, 599) ^ 1U));
+  EXPECT_EQ(verify_gemm(half, result, 0).size(), 1U);
+  Gemm scaled = integers(20, 30, 40);
+  scaled.alpha = 0.5F;
+  EXPECT_FALSE(verify_gemm(scaled, right(integers(20, 30, 40)), 0).empty());
+  EXPECT_TRUE(verify_gemm(scaled, right(scaled), 0).empty());
+}
+
+/// Moves the first normal element whose rounding went down by 0.2 to 0.4 units to the next number:
+/// it is then 0.6 to 0.8 units off, which no rounding to nearest explains. All are positive.
+bool round_one_up(const Gemm& gemm, RunResult& result) {
+  Gemm exact = gemm;
+  exact.output = GemmOutput::f32;
+  const RunResult sums = right(exact);
+  for (std::size_t i = 0; i < gemm.m * gemm.n; ++i) {
+    const std::uint16_t bits = bf16_at(result, i);
+    const double value = element_value(gemm.output, bits);
+    const double unit = element_value(gemm.output, bits + 1U) - value;
+    const double off = (double{f32_at(sums, i)} - value) / unit;
+    if (value < 1 || off < 0.2 || off > 0.4) continue;
+    set_bf16(result, i, static_cast<std::uint16_t>(bits + 1));
+    return true;
+  }
+  return false;
+}
+
+TEST(VerifyGemm, FindsANormalElementRoundedToTheWrongNeighbour) {
+  for (const GemmOutput output : {GemmOutput::bf16, GemmOutput::f16}) {
+    const Gemm gemm = whole(50, 60, 64, GemmInputs::normal, output);
+    RunResult result = right(gemm);
+    EXPECT_TRUE(verify_gemm(gemm, result, 0).empty());
+    ASSERT_TRUE(round_one_up(gemm, result));
+    EXPECT_EQ(verify_gemm(gemm, result, 0).size(), 1U);
+  }
+}
+
 TEST(VerifySamples, LooksAtAllFourCorners) {
   const Gemm gemm = integers(4000, 4100, 3);
   const RunResult good = right(gemm);
@@ -428,6 +481,18 @@ TEST(VerifyWithDevice, HoldsLargeBf16ProductsAgainstFp32SumsOfTheReferenceEngine
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].coordinate[0], 2);
   EXPECT_EQ(found[0].coordinate[1], 210);
+}
+
+TEST(VerifyWithDevice, TakesSumsThatAnotherOrderOfAdditionExplainsAndNoOthers) {
+  const Gemm gemm = normals(520, 512, 512);
+  RunResult result = right(gemm);
+  CannedDevice device;
+  device.answer = result;
+  const float value = f32_at(result, 1234);
+  set_f32(device.answer, 1234, value + 0.0001F);  // a typical one is 23, its last place 2e-6
+  EXPECT_TRUE(verify_gemm(gemm, result, 0, device).empty());
+  set_f32(device.answer, 1234, value + 0.01F);
+  EXPECT_EQ(verify_gemm(gemm, result, 0, device).size(), 1U);
 }
 
 TEST(VerifyWithDevice, AsksTheDeviceForNothingThatTheHostComputes) {
