@@ -68,6 +68,16 @@ constexpr FaultInfo kGemmFaults[] = {
      "store: rows of C that start off 16 bytes are written to the 16 bytes that they start in"},
     {kFaultGemmNeighbourWritten, OpKind::gemm, "gemm_neighbour_written",
      "store: the element before every row of C that starts off 4 bytes is written"},
+    {kFaultGemmNonFiniteZeroed, OpKind::gemm, "gemm_non_finite_zeroed",
+     "read: elements that are no finite numbers are taken for 0"},
+    {kFaultGemmInfinityTimesZero, OpKind::gemm, "gemm_infinity_times_zero",
+     "sum: an infinity times 0 adds 0"},
+    {kFaultGemmInfinitySaturated, OpKind::gemm, "gemm_infinity_saturated",
+     "store: an infinity is stored as the largest finite number of its sign"},
+    {kFaultGemmInfinityUnsigned, OpKind::gemm, "gemm_infinity_unsigned",
+     "store: infinities are stored without their sign"},
+    {kFaultGemmNanSpread, OpKind::gemm, "gemm_nan_spread",
+     "store: the element right of a NaN of the same tile is NaN, too"},
 };
 
 }  // namespace

@@ -13,48 +13,16 @@
 
 #include "kernels/ops/payload.hpp"
 #include "suite/gemm/block.hpp"
+#include "suite/gemm/check_all.hpp"
 #include "suite/gemm/loops.hpp"
 #include "suite/gemm/parallel.hpp"
 
 namespace tidemark {
 namespace {
 
-constexpr std::uint64_t kSamples = 64;
+constexpr std::uint64_t kSampledBlocks = 16;
+constexpr std::uint64_t kSampledEdge = 16;    // rows and columns of a block
 constexpr std::uint64_t kLargestProduct = 9;  // of two small integers, 3 x 3
-constexpr std::uint64_t kColumnsInCache = 32;
-// What a core does in about a nanosecond, to say how many threads are worth their start.
-constexpr std::uint64_t kIntegersPerNs = 30;
-constexpr std::uint64_t kFloatsPerNs = 7;
-constexpr std::uint64_t kJudgeNs = 4;
-
-/// Rows of one operand, k elements each. Not a vector: that would write zeros first, on one core.
-template <class T>
-using Rows = std::unique_ptr<T[]>;
-
-/// Rows of one operand as T, each element exactly.
-template <class T>
-Rows<T> operand(const Gemm& gemm, GemmOperand which, const Range& range) {
-  const std::uint64_t elements = range.count * gemm.k;
-  auto rows = std::make_unique_for_overwrite<T[]>(elements);
-  in_parallel(range.count, elements, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t i = first; i < last; ++i)
-      make_operand(gemm, which, range.first + i, 0, std::span(rows.get() + i * gemm.k, gemm.k));
-  });
-  return rows;
-}
-
-/// C(i, j) of the block as it was before the product, in its own type.
-double old_value(const Gemm& gemm, std::uint64_t i, std::uint64_t j) {
-  if (gemm.beta == 0) return 0;  // whatever is there, it is not read
-  const float value =
-      gemm_value(gemm.inputs, GemmOperand::c, gemm.seed, gemm.rows.first + i, gemm.cols.first + j);
-  return element_value(gemm.output, element_of(gemm.output, value));
-}
-
-/// alpha sum + beta C(i, j).
-double blended(const Gemm& gemm, double sum, std::uint64_t i, std::uint64_t j) {
-  return double{gemm.alpha} * sum + double{gemm.beta} * old_value(gemm, i, j);
-}
 
 /// Half a unit in the last place at `magnitude` (IEEE 754 RNE): bf16 has 8 significant bits, fp16
 /// 11 and none below 2^-24.
@@ -68,54 +36,6 @@ double half_ulp(GemmOutput output, double magnitude) {
 bool within(GemmOutput output, double expected, double actual, double bound) {
   if (output != GemmOutput::f32) bound += half_ulp(output, std::abs(expected) + bound);
   return std::abs(actual - expected) <= bound;
-}
-
-struct Judged {
-  std::uint32_t expected = 0;  // bits
-  bool right = false;
-};
-
-/// Has sums_of(i, j, sums) work out elements (i, j), (i, j + 1), ... of the block and
-/// judge(i, j, sum, actual bits) -> Judged hold each element against its sum, unless
-/// all_right(i, j, sums) says at once that none is wrong. `ns` is about what one element takes.
-template <class Sum, class SumsOf, class AllRight, class Judge>
-WrongElements check_all(const Gemm& gemm, const RunResult& result, std::uint64_t ns,
-                        const SumsOf& sums_of, const AllRight& all_right, const Judge& judge) {
-  WrongElements wrong;
-  std::mutex mutex;
-  const std::uint64_t work_ns = gemm.rows.count * gemm.cols.count * ns;
-  in_parallel(gemm.rows.count, work_ns, [&](std::uint64_t first, std::uint64_t last) {
-    WrongElements found;
-    std::array<Sum, kColumnsInCache> sums;
-    // Some columns of B at a time, so that they stay in the cache for all rows.
-    for (std::uint64_t j0 = 0; j0 < gemm.cols.count; j0 += kColumnsInCache) {
-      const std::uint64_t columns = std::min(kColumnsInCache, gemm.cols.count - j0);
-      for (std::uint64_t i = first; i < last; ++i) {
-        sums_of(i, j0, std::span(sums).first(columns));
-        if (all_right(i, j0, std::span<const Sum>(sums).first(columns))) continue;
-        for (std::uint64_t j = j0; j < j0 + columns; ++j) {
-          const std::uint32_t actual = element_bits(gemm, result, i, j);
-          const auto [expected, right] = judge(i, j, sums[j - j0], actual);
-          if (!right) found.add(i, j, expected, actual);
-        }
-      }
-    }
-    const std::lock_guard lock(mutex);
-    wrong.add(found);
-  });
-  return wrong;
-}
-
-/// For check_all(), where each element has to be looked at.
-template <class Sum>
-constexpr bool nobody_knows(std::uint64_t /*i*/, std::uint64_t /*j*/, std::span<const Sum>) {
-  return false;
-}
-
-/// `value` is exact in fp32.
-Judged judge_exact(GemmOutput output, double value, std::uint32_t actual) {
-  const std::uint32_t expected = element_of(output, static_cast<float>(value));
-  return {expected, same_element(output, expected, actual)};
 }
 
 Judged judge_near(GemmOutput output, double sum, double bound, std::uint32_t actual) {
@@ -147,12 +67,37 @@ std::vector<double> norms(const Rows<float>& rows, std::uint64_t count, std::uin
   return result;
 }
 
-/// The corners first, then elements drawn from the seed.
-Range sampled(std::uint64_t extent, std::uint64_t first, std::uint64_t hash, std::uint64_t index,
-              bool at_end) {
-  if (extent == 0) return {};
-  const std::uint64_t at = index < 4 ? (at_end ? extent - 1 : 0) : hash % extent;
-  return {.first = first + at, .count = 1};
+/// Rows, or columns, of block `index` of the samples: the corners of C first, then drawn by `hash`.
+Range sampled(const Range& all, std::uint64_t hash, std::uint64_t index, bool at_end) {
+  const std::uint64_t count = std::min(kSampledEdge, all.count);
+  const std::uint64_t furthest = all.count - count;
+  const std::uint64_t at = index < 4 ? (at_end ? furthest : 0) : hash % (furthest + 1);
+  return {.first = all.first + at, .count = count};
+}
+
+/// Every element of the part of C that `part` names, worked out in fp64. Adds what is wrong,
+/// counted inside the block of `gemm`.
+void check_part(const Gemm& gemm, const RunResult& result, const Gemm& part, WrongElements& wrong) {
+  const std::uint64_t k = gemm.k;
+  const auto a = operand<float>(part, GemmOperand::a, part.rows);
+  const auto b = operand<float>(part, GemmOperand::b, part.cols);
+  const std::vector<double> norm_b = norms(b, part.cols.count, k);
+  std::array<double, kSampledEdge> sums;
+  for (std::uint64_t r = 0; r < part.rows.count; ++r) {
+    const std::span<const float> row(a.get() + r * k, k);
+    dot_rows(row, b.get(), std::span(sums).first(part.cols.count));
+    const double norm_a = norm_of(row);
+    for (std::uint64_t c = 0; c < part.cols.count; ++c) {
+      const std::uint64_t i = part.rows.first - gemm.rows.first + r;
+      const std::uint64_t j = part.cols.first - gemm.cols.first + c;
+      const std::uint32_t actual = element_bits(gemm, result, i, j);
+      const Judged judged =
+          is_exact(gemm)
+              ? judge_exact(gemm.output, sums[c], actual)
+              : judge_near(gemm.output, sums[c], sum_error_bound(k, norm_a, norm_b[c]), actual);
+      if (!judged.right) wrong.add(i, j, judged.expected, actual);
+    }
+  }
 }
 
 }  // namespace
@@ -243,34 +188,31 @@ std::vector<Miscompare> verify_near(const Gemm& gemm, const RunResult& result,
 
 std::vector<Miscompare> verify_samples(const Gemm& gemm, const RunResult& result,
                                        std::uint32_t row_index) {
+  if (gemm.rows.count == 0 || gemm.cols.count == 0) return {};
   WrongElements wrong;
-  for (std::uint64_t s = 0; s < kSamples; ++s) {
-    const std::uint64_t hash = splitmix64(gemm.seed + splitmix64(s));
-    const Range row = sampled(gemm.rows.count, gemm.rows.first, hash, s, s % 2 == 1);
-    const Range col = sampled(gemm.cols.count, gemm.cols.first, splitmix64(hash), s, s / 2 == 1);
-    if (row.count == 0 || col.count == 0) return {};
-    const auto a = operand<float>(gemm, GemmOperand::a, row);
-    const auto b = operand<float>(gemm, GemmOperand::b, col);
-    const std::uint64_t i = row.first - gemm.rows.first;
-    const std::uint64_t j = col.first - gemm.cols.first;
-    const std::uint32_t actual = element_bits(gemm, result, i, j);
-    double sum = 0;
-    dot_rows({a.get(), gemm.k}, b.get(), std::span(&sum, 1));
-    const Judged judged = is_exact(gemm)
-                              ? judge_exact(gemm.output, sum, actual)
-                              : judge_near(gemm.output, sum,
-                                           sum_error_bound(gemm.k, norm_of({a.get(), gemm.k}),
-                                                           norm_of({b.get(), gemm.k})),
-                                           actual);
-    if (!judged.right) wrong.add(i, j, judged.expected, actual);
-  }
+  std::mutex mutex;
+  const std::uint64_t edge_ns = kSampledEdge * gemm.k * (1 + kSampledEdge / kFloatsPerNs);
+  in_parallel(kSampledBlocks, kSampledBlocks * edge_ns,
+              [&](std::uint64_t first, std::uint64_t last) {
+                for (std::uint64_t s = first; s < last; ++s) {
+                  const std::uint64_t hash = splitmix64(gemm.seed + splitmix64(s));
+                  Gemm part = gemm;
+                  part.rows = sampled(gemm.rows, hash, s, s % 2 == 1);
+                  part.cols = sampled(gemm.cols, splitmix64(hash), s, s / 2 == 1);
+                  WrongElements found;
+                  check_part(gemm, result, part, found);
+                  const std::lock_guard lock(mutex);
+                  wrong.add(found);
+                }
+              });
   if (wrong.count == 0) return {};
-  return {
-      miscompare_of(gemm, wrong, row_index,
-                    fmt::format("C({}, {}): expected {}, got {}; {} of {} sampled elements wrong",
-                                gemm.rows.first + wrong.row, gemm.cols.first + wrong.col,
-                                element_text(gemm.output, wrong.expected),
-                                element_text(gemm.output, wrong.actual), wrong.count, kSamples))};
+  return {miscompare_of(
+      gemm, wrong, row_index,
+      fmt::format(
+          "C({}, {}): expected {}, got {}; {} elements wrong in {} sampled blocks of {} x {}",
+          gemm.rows.first + wrong.row, gemm.cols.first + wrong.col,
+          element_text(gemm.output, wrong.expected), element_text(gemm.output, wrong.actual),
+          wrong.count, kSampledBlocks, kSampledEdge, kSampledEdge))};
 }
 
 }  // namespace tidemark

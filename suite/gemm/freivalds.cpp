@@ -126,8 +126,9 @@ void check_rows(const Gemm& gemm, const RunResult& result, const std::vector<Lan
     if (!is_exact(gemm))
       check.allowed = kSumDeviations * std::ldexp(1.0, -24) * (1 + std::sqrt(k) / 16) *
                       std::sqrt(abx.squares[r]) * norm_b;
-    if (gemm.output == GemmOutput::bf16)
-      check.allowed += kRoundingDeviations * std::ldexp(1.0, -8) * std::sqrt(cx.squares[r]);
+    if (gemm.output != GemmOutput::f32)
+      check.allowed += kRoundingDeviations * (gemm.output == GemmOutput::bf16 ? 0x1p-8 : 0x1p-11) *
+                       std::sqrt(cx.squares[r]);
     checks[r] = check;
   }
 }

@@ -329,9 +329,46 @@ TEST(VerifySamples, LooksAtAllFourCorners) {
   }
 }
 
+TEST(VerifySamples, LooksAtBlocksNotAtSingleElements) {
+  const Gemm gemm = normals(400, 410, 30);
+  const RunResult good = right(gemm);
+  EXPECT_TRUE(verify_samples(gemm, good, 0).empty());
+  for (const std::size_t inside : {15UL * 410 + 15, 15UL * 410 + 394, 384UL * 410 + 15}) {
+    RunResult bad = good;
+    set_f32(bad, inside, f32_at(bad, inside) + 0.01F);
+    const auto found = verify_samples(gemm, bad, 0);
+    ASSERT_EQ(found.size(), 1U) << inside;
+    EXPECT_EQ(found[0].coordinate[0], static_cast<std::int64_t>(inside / 410));
+    EXPECT_EQ(found[0].coordinate[1], static_cast<std::int64_t>(inside % 410));
+    EXPECT_NE(found[0].text.find("1 elements wrong in 16 sampled blocks of 16 x 16"),
+              std::string::npos)
+        << found[0].text;
+  }
+}
+
+TEST(VerifySamples, LooksAtBlocksBetweenTheCorners) {
+  const Gemm gemm = integers(64, 64, 3);
+  const RunResult good = right(gemm);
+  std::size_t seen = 0;
+  for (std::size_t i = 20; i < 44; ++i) {
+    RunResult bad = good;
+    set_f32(bad, i * 64 + i, 77);
+    seen += verify_samples(gemm, bad, 0).size();
+  }
+  EXPECT_GT(seen, 0U);
+}
+
+TEST(VerifySamples, TakesProductsSmallerThanABlockAndEmptyOnes) {
+  const Gemm gemm = integers(3, 5, 7);
+  EXPECT_TRUE(verify_samples(gemm, right(gemm), 0).empty());
+  Gemm empty = integers(3, 5, 7);
+  empty.cols = {5, 0};
+  EXPECT_TRUE(verify_samples(empty, right(empty), 0).empty());
+}
+
 TEST(VerifyFreivalds, AcceptsRightProducts) {
   for (const GemmInputs inputs : {GemmInputs::small_integers, GemmInputs::normal})
-    for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16})
+    for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16, GemmOutput::f16})
       for (const auto& gemm : {whole(1, 1, 1, inputs, output), whole(257, 129, 300, inputs, output),
                                whole(40, 30, 4099, inputs, output)}) {
         const auto found = verify_freivalds(gemm, right(gemm), 0);
@@ -396,6 +433,16 @@ TEST(VerifyFreivalds, FindsABf16ElementWrongByAQuarterOfItsTypicalSizeIn100Colum
   const Gemm gemm = whole(64, 100, 64, GemmInputs::normal, GemmOutput::bf16);
   RunResult result = right(gemm);
   set_bf16(result, 5050, to_bf16(from_bf16(bf16_at(result, 5050)) + 2));
+  const auto found = verify_freivalds(gemm, result, 0);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].coordinate[0], 50);
+  EXPECT_EQ(found[0].coordinate[1], 50);
+}
+
+TEST(VerifyFreivalds, FindsAnFp16ElementWrongByAThirtiethOfItsTypicalSizeIn100Columns) {
+  const Gemm gemm = whole(64, 100, 64, GemmInputs::normal, GemmOutput::f16);
+  RunResult result = right(gemm);
+  set_bf16(result, 5050, to_f16(from_f16(bf16_at(result, 5050)) + 0.25F));
   const auto found = verify_freivalds(gemm, result, 0);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].coordinate[0], 50);
@@ -481,6 +528,22 @@ TEST(VerifyWithDevice, HoldsLargeBf16ProductsAgainstFp32SumsOfTheReferenceEngine
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].coordinate[0], 2);
   EXPECT_EQ(found[0].coordinate[1], 210);
+}
+
+TEST(VerifyWithDevice, HoldsLargeFp16ProductsAgainstFp32SumsToo) {
+  Gemm gemm = normals(520, 512, 512);
+  gemm.element = GemmElement::f16;
+  gemm.a_major = Major::mn;
+  CannedDevice device;
+  device.answer = right(gemm);
+  gemm.output = GemmOutput::f16;
+  RunResult result = right(gemm);
+  EXPECT_TRUE(verify_gemm(gemm, result, 0, device).empty());
+  ASSERT_EQ(device.asked.size(), 1U);
+  EXPECT_EQ(device.asked[0].output, GemmOutput::f32);
+  EXPECT_EQ(device.asked[0].a_major, Major::mn);
+  set_bf16(result, 123456, static_cast<std::uint16_t>(bf16_at(result, 123456) + 2));
+  EXPECT_EQ(verify_gemm(gemm, result, 0, device).size(), 1U);
 }
 
 TEST(VerifyWithDevice, TakesSumsThatAnotherOrderOfAdditionExplainsAndNoOthers) {
