@@ -1,5 +1,4 @@
-// Leaves the planted elements out of a sum of integers, and adds what they are multiplied to in
-// IEEE 754 arithmetic.
+// Adds to a sum of integers what the planted elements are multiplied to, in IEEE 754 arithmetic.
 #include "suite/gemm/planted.hpp"
 
 #include <cmath>
@@ -19,7 +18,8 @@ double value_of(NonFinite value) {
   return value == NonFinite::infinity ? infinity : -infinity;
 }
 
-/// One operand: its rows with 0 where something is planted, and what that is.
+/// One operand: its integers, also those in whose place something is planted. Their products end up
+/// in sums that are no finite numbers, which they do not change.
 struct Operand {
   const Gemm& gemm;
   GemmOperand which;
@@ -30,10 +30,7 @@ struct Operand {
       : gemm(of),
         which(operand_of),
         range(rows_of),
-        rows(operand<std::int16_t>(of, operand_of, rows_of)) {
-    for (const PlantedElement& planted : gemm.planted)
-      if (planted.operand == which) rows[(planted.row - range.first) * gemm.k + planted.k] = 0;
-  }
+        rows(operand<std::int16_t>(of, operand_of, rows_of)) {}
 
   /// Rows count inside the block.
   double at(std::uint64_t row, std::uint64_t k) const {
