@@ -177,6 +177,17 @@ const char* output_text(GemmOutput output) {
   return output == GemmOutput::bf16 ? "bf16" : "f16";
 }
 
+Json json_of(const std::vector<PlantedElement>& planted) {
+  constexpr const char* kNames[] = {"nan", "infinity", "-infinity"};
+  Json list = Json::array();
+  for (const PlantedElement& element : planted)
+    list.push_back({{"operand", element.operand == GemmOperand::a ? "a" : "b"},
+                    {"row", element.row},
+                    {"k", element.k},
+                    {"value", kNames[static_cast<std::size_t>(element.value)]}});
+  return list;
+}
+
 Json json_of(const Gemm& gemm) {
   return {{"op", "gemm"},
           {"m", gemm.m},
@@ -198,6 +209,7 @@ Json json_of(const Gemm& gemm) {
           {"ldc", gemm.ldc},
           {"alpha", gemm.alpha},
           {"beta", gemm.beta},
+          {"planted", json_of(gemm.planted)},
           {"seed", gemm.seed},
           {"transport", gemm.transport != nullptr},
           {"rank", gemm.rank},

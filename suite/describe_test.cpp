@@ -136,6 +136,20 @@ TEST(Describe, WritesWhatAGemmAsksForBeyondAProduct) {
   EXPECT_EQ(json["lda"], 96);
   EXPECT_EQ(json["alpha"], 1);
   EXPECT_EQ(json["beta"], -0.5);
+  EXPECT_TRUE(json["planted"].empty());
+}
+
+TEST(Describe, WritesPlantedElements) {
+  Gemm gemm;
+  gemm.planted = {{GemmOperand::a, 3, 4, NonFinite::nan},
+                  {GemmOperand::b, 5, 6, NonFinite::minus_infinity}};
+  const auto json = nlohmann::json::parse(describe(gemm));
+  EXPECT_EQ(json["planted"][0]["operand"], "a");
+  EXPECT_EQ(json["planted"][0]["value"], "nan");
+  EXPECT_EQ(json["planted"][1]["operand"], "b");
+  EXPECT_EQ(json["planted"][1]["row"], 5);
+  EXPECT_EQ(json["planted"][1]["k"], 6);
+  EXPECT_EQ(json["planted"][1]["value"], "-infinity");
 }
 
 TEST(Describe, WritesATileRoundTripWithBothMapsAndWalks) {

@@ -48,6 +48,13 @@ struct Range {
   std::uint64_t count = 0;
 };
 
+/// An element of A (`row` of M, `k`) or of B (`row` is its column of N) that is no finite number.
+struct PlantedElement {
+  GemmOperand operand = GemmOperand::a;
+  std::uint64_t row = 0, k = 0;  // of the whole matrix
+  NonFinite value = NonFinite::nan;
+};
+
 /// C = alpha A B + beta C with A m x k, B k x n, bf16 inputs (gemm_element), fp32 accumulation;
 /// alpha 1 and beta 0 if not said. This rank computes C[rows, cols]. Both panels are kept K-major:
 /// the A panel is rows.count rows of k elements, the B panel cols.count rows (columns of B) of k
@@ -81,6 +88,8 @@ struct Gemm {
   std::uint64_t lda = 0, ldb = 0, ldc = 0;  // elements from row to row, no fewer than a row has;
                                             // 0: the fewest whose rows start on 16 bytes
   float alpha = 1, beta = 0;                // where alpha is 0, A and B are not read
+
+  std::vector<PlantedElement> planted{};  // in place of gemm_element(); not over a transport
 
   Transport* transport = nullptr;
   std::uint32_t rank = 0;
@@ -139,6 +148,23 @@ inline OperandLayout layout_of(const Gemm& gemm, GemmOperand operand) {
   return layout;
 }
 
+/// Where in an operand's memory element (`row`, `k`) of the whole matrix lies, in elements.
+inline std::uint64_t element_index(const Gemm& gemm, GemmOperand operand, std::uint64_t row,
+                                   std::uint64_t k) {
+  const bool is_a = operand == GemmOperand::a;
+  const std::uint64_t index = row - (is_a ? gemm.rows : gemm.cols).first;
+  const std::uint64_t pitch = layout_of(gemm, operand).pitch;
+  const bool k_major = (is_a ? gemm.a_major : gemm.b_major) == Major::k;
+  return k_major ? index * pitch + k : k * pitch + index;
+}
+
+/// Whether this rank has the element's row, or column.
+inline bool is_inside(const Gemm& gemm, const PlantedElement& planted) {
+  const Range& range = planted.operand == GemmOperand::a ? gemm.rows : gemm.cols;
+  return planted.operand != GemmOperand::c && planted.row >= range.first &&
+         planted.row - range.first < range.count && planted.k < gemm.k;
+}
+
 /// Why no device can run `gemm`, or nothing: "lda is shorter than a row of A".
 inline std::string_view layout_refusal(const Gemm& gemm) {
   const OperandLayout a = layout_of(gemm, GemmOperand::a);
@@ -150,6 +176,10 @@ inline std::string_view layout_refusal(const Gemm& gemm) {
     return "an SM budget of 1 holds no cluster: give at least 2, or 0 for all";
   if (gemm.sm_budget != 0 && gemm.rung != GemmRung::none)
     return "a rung of the ladder takes all SMs: leave out the budget, or the rung";
+  for (const PlantedElement& planted : gemm.planted)
+    if (!is_inside(gemm, planted)) return "a planted element lies outside A and B";
+  if (gemm.transport != nullptr && !gemm.planted.empty())
+    return "elements are planted where no transport brings others: leave out one of the two";
   if (is_plain(gemm)) return {};
   if (gemm.rung != GemmRung::none && (gemm.lda != 0 || gemm.ldb != 0 || gemm.ldc != 0))
     return "a rung of the ladder takes packed rows that start on 16 bytes: leave out lda, ldb and "

@@ -50,6 +50,9 @@ constexpr float from_f16(std::uint16_t bits) {
   return std::bit_cast<float>(sign | ((magnitude << 13) + exponent));
 }
 
+/// Numbers that are not finite, as an input may be.
+enum class NonFinite : std::uint8_t { nan, infinity, minus_infinity };
+
 /// Whose element: of the factors A and B, or of C as it is before the product.
 enum class GemmOperand : std::uint8_t { a, b, c };
 
@@ -64,6 +67,14 @@ constexpr std::uint16_t to_element(GemmElement element, float value) {
 }
 constexpr float from_element(GemmElement element, std::uint16_t bits) {
   return element == GemmElement::bf16 ? from_bf16(bits) : from_f16(bits);
+}
+
+constexpr std::uint16_t to_element(GemmElement element, NonFinite value) {
+  const bool bf16 = element == GemmElement::bf16;
+  if (value == NonFinite::nan) return bf16 ? 0x7fc0 : 0x7e00;
+  const std::uint16_t infinity = bf16 ? 0x7f80 : 0x7c00;
+  const std::uint16_t sign = value == NonFinite::minus_infinity ? 0x8000 : 0;
+  return static_cast<std::uint16_t>(infinity | sign);
 }
 
 /// Element of A (`row` of M, `k`), of B (`row` is its column n of N, `k`) or of C (`row` of M, `k`

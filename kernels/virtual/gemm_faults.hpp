@@ -41,6 +41,11 @@ inline constexpr Fault kFaultGemmNothingDone{230};
 inline constexpr Fault kFaultGemmRowCut{231};
 inline constexpr Fault kFaultGemmCRowCut{232};
 inline constexpr Fault kFaultGemmNeighbourWritten{233};
+inline constexpr Fault kFaultGemmNonFiniteZeroed{234};
+inline constexpr Fault kFaultGemmInfinityTimesZero{235};
+inline constexpr Fault kFaultGemmInfinitySaturated{236};
+inline constexpr Fault kFaultGemmInfinityUnsigned{237};
+inline constexpr Fault kFaultGemmNanSpread{238};
 inline constexpr Fault kFaultGemmOneRound{239};
 
 /// All of the above, in the order of their values.

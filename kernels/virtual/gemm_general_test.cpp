@@ -262,6 +262,46 @@ TEST(GeneralGemm, RefusesABudgetForARung) {
             "gemm: a rung of the ladder takes all SMs: leave out the budget, or the rung");
 }
 
+TEST(GeneralGemm, PlantedElementsAreReadWhicheverWayAMatrixLies) {
+  Gemm gemm = small();
+  gemm.k = 1;
+  gemm.a_major = Major::mn;
+  gemm.b_major = Major::k;
+  gemm.rows = {10, 60};
+  gemm.planted = {{GemmOperand::a, 12, 0, NonFinite::minus_infinity},
+                  {GemmOperand::b, 5, 0, NonFinite::nan}};
+  for (const GemmElement element : {GemmElement::bf16, GemmElement::f16}) {
+    gemm.element = element;
+    const RunResult result = run_virtual_gemm(gemm, kNoFault);
+    for (std::uint64_t i = 0; i < 60; ++i)
+      for (std::uint64_t j = 0; j < 66; ++j) {
+        const float value = value_at(gemm, result, i, j);
+        const float b = value_of(gemm, GemmOperand::b, j, 0);
+        if (j == 5 || (i == 2 && b == 0))
+          EXPECT_TRUE(std::isnan(value)) << i << ", " << j;
+        else if (i == 2)
+          EXPECT_EQ(value, b > 0 ? -INFINITY : INFINITY) << j;
+        else
+          EXPECT_EQ(value, value_of(gemm, GemmOperand::a, 10 + i, 0) * b) << i << ", " << j;
+      }
+  }
+}
+
+TEST(GeneralGemm, PlantedElementsOutsideAAndBAreRefused) {
+  Gemm gemm = small();
+  gemm.rows = {10, 60};
+  for (const PlantedElement& outside : {PlantedElement{GemmOperand::a, 9, 0, NonFinite::nan},
+                                        PlantedElement{GemmOperand::a, 70, 0, NonFinite::nan},
+                                        PlantedElement{GemmOperand::b, 66, 0, NonFinite::nan},
+                                        PlantedElement{GemmOperand::b, 0, 72, NonFinite::nan},
+                                        PlantedElement{GemmOperand::c, 10, 0, NonFinite::nan}}) {
+    gemm.planted = {outside};
+    EXPECT_THROW(run_virtual_gemm(gemm, kNoFault), Error);
+  }
+  gemm.planted = {{GemmOperand::a, 10, 71, NonFinite::nan}};
+  EXPECT_NO_THROW(run_virtual_gemm(gemm, kNoFault));
+}
+
 TEST(GeneralGemm, RefusesWhatNoDeviceCan) {
   Gemm gemm = small();
   gemm.ldc = 65;

@@ -85,7 +85,8 @@ struct Reader {
     std::uint16_t bits = panel.elements[index_read_for(row_read_for(row), k)];
     if (is_a && fault == kFaultGemmBitFlip && row == panel.rows / 2 && k == panel.k / 2) bits ^= 1U;
     const bool as_bf16 = fault == kFaultGemmTypeIgnored;
-    return from_element(as_bf16 ? GemmElement::bf16 : panel.element, bits);
+    const float value = from_element(as_bf16 ? GemmElement::bf16 : panel.element, bits);
+    return fault == kFaultGemmNonFiniteZeroed && !std::isfinite(value) ? 0.0F : value;
   }
 };
 
@@ -122,6 +123,19 @@ void accumulate(const Block& block, std::uint64_t depth, Sums& sums) {
   }
 }
 
+/// The same where kFaultGemmInfinityTimesZero is: a product that only its factors' kinds make NaN
+/// adds nothing.
+void accumulate_without_invalid(const Block& block, std::uint64_t depth, Sums& sums) {
+  for (std::uint64_t i = 0; i < kTile; ++i)
+    for (std::uint64_t j = 0; j < kTile; ++j)
+      for (std::uint64_t d = 0; d < depth; ++d) {
+        const float product = block.a[i][d] * block.b[d][j];
+        const bool invalid =
+            std::isnan(product) && !std::isnan(block.a[i][d]) && !std::isnan(block.b[d][j]);
+        if (!invalid) sums[i][j] += product;
+      }
+}
+
 /// All of K for the tile at (row, col).
 void sum_tile(const Reader& a, const Reader& b, std::uint64_t row, std::uint64_t col, Sums& sums) {
   const Fault fault = a.fault;
@@ -139,7 +153,10 @@ void sum_tile(const Reader& a, const Reader& b, std::uint64_t row, std::uint64_t
     read_rows(b, col, from, depth, turned);
     for (std::uint64_t j = 0; j < kTile; ++j)
       for (std::uint64_t d = 0; d < depth; ++d) block.b[d][j] = turned[j][d];
-    accumulate(block, depth, sums);
+    if (fault == kFaultGemmInfinityTimesZero)
+      accumulate_without_invalid(block, depth, sums);
+    else
+      accumulate(block, depth, sums);
     if (fault == kFaultGemmNarrowSum)
       for (auto& line : sums)
         for (float& sum : line) sum = from_bf16(to_bf16(sum));
@@ -171,13 +188,19 @@ float blended(const GemmBlock& c, std::uint64_t row, std::uint64_t col, float su
 std::uint16_t narrowed(GemmOutput output, float value, Fault fault) {
   const bool cut = fault == kFaultGemmTruncated;
   if (output == GemmOutput::bf16) {
+    if (std::isnan(value)) return 0x7fc0;
     const auto upper = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
-    if (cut) return upper;
-    return std::isnan(value) ? std::uint16_t{0x7fc0} : to_bf16(value);
+    return cut ? upper : to_bf16(value);
   }
   const std::uint16_t nearest = to_f16(value);
   const bool away = std::abs(from_f16(nearest)) > std::abs(value);
   return static_cast<std::uint16_t>(cut && away ? nearest - 1 : nearest);
+}
+
+/// The largest finite number.
+float largest(GemmOutput output) {
+  if (output == GemmOutput::f32) return std::numeric_limits<float>::max();
+  return output == GemmOutput::bf16 ? from_bf16(0x7f7f) : from_f16(0x7bff);
 }
 
 void store_element(const GemmBlock& c, std::uint64_t row, std::uint64_t col, float sum,
@@ -191,6 +214,9 @@ void store_element(const GemmBlock& c, std::uint64_t row, std::uint64_t col, flo
   const bool middle = row == c.rows / 2 && col == c.cols / 2;
   const std::uint32_t ulp = fault == kFaultGemmUlp && middle ? 1 : 0;
   if (fault == kFaultGemmOffByOne && middle) value += 1.0F;
+  if (fault == kFaultGemmInfinityUnsigned && std::isinf(value)) value = std::abs(value);
+  if (fault == kFaultGemmInfinitySaturated && std::isinf(value))
+    value = std::copysign(largest(c.output), value);
   if (c.output == GemmOutput::f32) {
     const std::uint32_t bits = std::bit_cast<std::uint32_t>(value) + ulp;
     std::memcpy(to, &bits, sizeof bits);
@@ -209,6 +235,10 @@ void store_tile(const GemmBlock& c, std::uint64_t row, std::uint64_t col, Sums& 
     for (std::uint64_t i = 0; i < kCorner; ++i)
       for (std::uint64_t j = 0; j < i; ++j) std::swap(sums[i][j], sums[j][i]);
   if (fault == kFaultGemmOddColumn) cols = cols / 2 * 2;
+  if (fault == kFaultGemmNanSpread)
+    for (std::uint64_t i = 0; i < rows; ++i)
+      for (std::uint64_t j = cols; j-- > 1;)
+        if (std::isnan(sums[i][j - 1])) sums[i][j] = sums[i][j - 1];
   for (std::uint64_t i = 0; i < rows; ++i)
     for (std::uint64_t j = 0; j < cols; ++j) store_element(c, row + i, col + j, sums[i][j], fault);
 }

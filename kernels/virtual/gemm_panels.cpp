@@ -87,6 +87,10 @@ GemmPanel make_gemm_panel(const Gemm& gemm, GemmOperand operand) {
                               shard.first_row + shard.rows, panel.rows));
     if (shard.owner == gemm.rank) write_shard(panel, gemm, operand, shard);
   }
+  for (const PlantedElement& planted : gemm.planted)
+    if (planted.operand == operand)
+      panel.elements[element_index(gemm, operand, planted.row, planted.k)] =
+          to_element(gemm.element, planted.value);
   return panel;
 }
 

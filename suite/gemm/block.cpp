@@ -4,22 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <tuple>
 
 namespace tidemark {
-
-double element_value(GemmOutput output, std::uint32_t bits) {
-  if (output == GemmOutput::f32) return std::bit_cast<float>(bits);
-  const auto half = static_cast<std::uint16_t>(bits);
-  return output == GemmOutput::bf16 ? from_bf16(half) : from_f16(half);
-}
-
-std::uint32_t element_of(GemmOutput output, float value) {
-  if (output == GemmOutput::f32) return std::bit_cast<std::uint32_t>(value);
-  return output == GemmOutput::bf16 ? to_bf16(value) : to_f16(value);
-}
 
 void WrongElements::add(std::uint64_t at_row, std::uint64_t at_col, std::uint32_t expected_bits,
                         std::uint32_t actual_bits) {

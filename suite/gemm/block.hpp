@@ -1,6 +1,7 @@
 // Reads the block of C that a device handed back, and describes what is wrong in it.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -15,6 +16,11 @@ constexpr std::uint64_t element_bytes(GemmOutput output) {
   return output == GemmOutput::f32 ? 4 : 2;  // bf16 and f16
 }
 
+/// Where the bytes of row `row` start, counted inside the block.
+inline const std::uint8_t* row_bytes(const Gemm& gemm, const RunResult& result, std::uint64_t row) {
+  return result.bytes.data() + row * gemm.cols.count * element_bytes(gemm.output);
+}
+
 /// Bits of element (row, col), counted inside the block.
 inline std::uint32_t element_bits(const Gemm& gemm, const RunResult& result, std::uint64_t row,
                                   std::uint64_t col) {
@@ -25,10 +31,17 @@ inline std::uint32_t element_bits(const Gemm& gemm, const RunResult& result, std
 }
 
 /// The number behind the bits of an element; exact.
-double element_value(GemmOutput output, std::uint32_t bits);
+constexpr double element_value(GemmOutput output, std::uint32_t bits) {
+  if (output == GemmOutput::f32) return std::bit_cast<float>(bits);
+  const auto half = static_cast<std::uint16_t>(bits);
+  return output == GemmOutput::bf16 ? from_bf16(half) : from_f16(half);
+}
 
 /// `value` in the output type, rounded to nearest even from fp32.
-std::uint32_t element_of(GemmOutput output, float value);
+constexpr std::uint32_t element_of(GemmOutput output, float value) {
+  if (output == GemmOutput::f32) return std::bit_cast<std::uint32_t>(value);
+  return output == GemmOutput::bf16 ? to_bf16(value) : to_f16(value);
+}
 
 /// Equal bits, or zeros of either sign: a sum that vanishes has no sign to promise.
 constexpr bool same_element(GemmOutput output, std::uint32_t left, std::uint32_t right) {

@@ -28,7 +28,8 @@ std::vector<Miscompare> verify_within_bound(const Gemm& gemm, const RunResult& r
 std::vector<Miscompare> verify_near(const Gemm& gemm, const RunResult& result,
                                     const RunResult& reference, std::uint32_t row_index);
 
-/// 64 elements, drawn from the seed and the corners, by the same rule as the two above.
+/// 16 blocks of 16 x 16 elements, in the corners and drawn from the seed, against a product in
+/// fp64: integers must be exact, others within sum_error_bound(). Neither alpha nor beta.
 std::vector<Miscompare> verify_samples(const Gemm& gemm, const RunResult& result,
                                        std::uint32_t row_index);
 

@@ -7,29 +7,35 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "kernels/ops/payload.hpp"
 #include "suite/gemm/block.hpp"
 #include "suite/gemm/elements.hpp"
+#include "suite/gemm/loops.hpp"
 #include "suite/gemm/parallel.hpp"
 
 namespace tidemark {
 namespace {
 
-constexpr std::size_t kVectors = 8;
 constexpr double kSumDeviations = 8;
 constexpr double kRoundingDeviations = 4;
-using Lanes = std::array<double, kVectors>;  // one number for each vector
+constexpr std::uint64_t kBlock = 256;  // elements of a row at a time: what they add to stays in L1
+using Block = std::array<std::array<float, kBlock>, kRowsAtOnce>;
+using RowSums = std::array<Lanes, kRowsAtOnce>;
 
-double value_of(const Gemm& gemm, GemmOperand which, std::uint64_t row, std::uint64_t k) {
-  return from_bf16(gemm_element(gemm.inputs, which, gemm.seed, row, k));
+/// The first `count` elements of each row.
+RowsAtOnce first_of(const Block& block, std::uint64_t count) {
+  RowsAtOnce rows;
+  for (std::size_t r = 0; r < rows.size(); ++r) rows[r] = std::span(block[r]).first(count);
+  return rows;
 }
 
 /// Entries of the vectors for one column of C.
 Lanes signs(const Gemm& gemm, std::uint64_t col) {
   const std::uint64_t hash = splitmix64(splitmix64(gemm.seed ^ 0xf7e1ULL) + col);
   Lanes lanes;
-  for (std::size_t v = 0; v < kVectors; ++v) lanes[v] = ((hash >> v) & 1U) != 0 ? -1.0 : 1.0;
+  for (std::size_t v = 0; v < kSignVectors; ++v) lanes[v] = ((hash >> v) & 1U) != 0 ? -1.0 : 1.0;
   return lanes;
 }
 
@@ -37,10 +43,6 @@ std::vector<Lanes> all_signs(const Gemm& gemm) {
   std::vector<Lanes> x(gemm.cols.count);
   for (std::uint64_t j = 0; j < x.size(); ++j) x[j] = signs(gemm, gemm.cols.first + j);
   return x;
-}
-
-void add_scaled(Lanes& to, double factor, const Lanes& lanes) {
-  for (std::size_t v = 0; v < kVectors; ++v) to[v] += factor * lanes[v];
 }
 
 /// B x, and how large B is.
@@ -52,13 +54,21 @@ struct Projected {
 Projected project(const Gemm& gemm, const std::vector<Lanes>& x) {
   Projected projected{.bx = std::vector<Lanes>(gemm.k), .squares = std::vector<double>(gemm.k)};
   // Each thread has a range of k and so its own sums.
-  in_parallel(gemm.k, gemm.k * x.size() * kVectors, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t j = 0; j < x.size(); ++j)
-      for (std::uint64_t k = first; k < last; ++k) {
-        const double b = value_of(gemm, GemmOperand::b, gemm.cols.first + j, k);
-        add_scaled(projected.bx[k], b, x[j]);
-        projected.squares[k] += b * b;
+  in_parallel(gemm.k, gemm.k * x.size(), [&](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t k = first; k < last; k += kBlock) {
+      const std::uint64_t count = std::min(kBlock, last - k);
+      for (std::uint64_t j = 0; j < x.size(); j += kRowsAtOnce) {
+        Block columns{};  // zeros behind the last one, which add nothing
+        RowSums signs_of_columns{};
+        for (std::size_t c = 0; c < std::min<std::uint64_t>(kRowsAtOnce, x.size() - j); ++c) {
+          make_operand(gemm, GemmOperand::b, gemm.cols.first + j + c, k,
+                       std::span(columns[c]).first(count));
+          signs_of_columns[c] = x[j + c];
+        }
+        spread_products(first_of(columns, count), signs_of_columns, &projected.bx[k],
+                        &projected.squares[k]);
       }
+    }
   });
   return projected;
 }
@@ -69,45 +79,73 @@ struct RowCheck {
   double allowed = 0;  // for each of them
 };
 
-RowCheck check_row(const Gemm& gemm, const RunResult& result, const std::vector<Lanes>& x,
-                   const Projected& projected, double norm_b, std::uint64_t i) {
-  Lanes difference{};
-  double squares_a = 0;
-  double squares_c = 0;
-  for (std::uint64_t k = 0; k < gemm.k; ++k) {
-    const double a = value_of(gemm, GemmOperand::a, gemm.rows.first + i, k);
-    add_scaled(difference, -a, projected.bx[k]);
-    squares_a += a * a;
+/// Sums over a row, of some rows.
+struct Rows {
+  RowSums products{};                         // with the vectors
+  std::array<double, kRowsAtOnce> squares{};  // of its elements
+};
+
+/// Over rows i ... of `length` elements, where fill(r, at, to) writes those of row i + r from `at`
+/// on, with entries of `vectors`; `count` rows, the rest is zero.
+template <class Fill>
+Rows sum_over(std::uint64_t length, std::size_t count, const Lanes* vectors, const Fill& fill) {
+  Rows sums;
+  Block block{};
+  for (std::uint64_t at = 0; at < length; at += kBlock) {
+    const std::uint64_t elements = std::min(kBlock, length - at);
+    for (std::size_t r = 0; r < count; ++r) {
+      const std::span<float> to = std::span(block[r]).first(elements);
+      fill(r, at, to);
+      sums.squares[r] += sum_of_squares(to);
+    }
+    sum_products(first_of(block, elements), vectors + at, sums.products);
   }
-  for (std::uint64_t j = 0; j < x.size(); ++j) {
-    const double c = element_value(gemm.output, element_bits(gemm, result, i, j));
-    add_scaled(difference, c, x[j]);
-    squares_c += c * c;
-  }
-  RowCheck check{.off = 0, .allowed = 0};
-  for (const double off : difference)
-    if (!(std::abs(off) <= check.off)) check.off = std::abs(off);  // also when it is no number
+  return sums;
+}
+
+/// Checks rows i ... i + count - 1, at most kRowsAtOnce.
+void check_rows(const Gemm& gemm, const RunResult& result, const std::vector<Lanes>& x,
+                const Projected& projected, double norm_b, std::uint64_t i, std::size_t count,
+                RowCheck* checks) {
+  const Rows abx = sum_over(gemm.k, count, projected.bx.data(),
+                            [&](std::size_t r, std::uint64_t k, std::span<float> to) {
+                              make_operand(gemm, GemmOperand::a, gemm.rows.first + i + r, k, to);
+                            });
+  const Rows cx =
+      sum_over(x.size(), count, x.data(), [&](std::size_t r, std::uint64_t j, std::span<float> to) {
+        const std::uint8_t* const row = row_bytes(gemm, result, i + r);
+        read_elements(gemm.output, row + j * element_bytes(gemm.output), to);
+      });
   const auto k = static_cast<double>(gemm.k);
-  if (!is_exact(gemm))
-    check.allowed = kSumDeviations * std::ldexp(1.0, -24) * (1 + std::sqrt(k) / 16) *
-                    std::sqrt(squares_a) * norm_b;
-  if (gemm.output == GemmOutput::bf16)
-    check.allowed += kRoundingDeviations * std::ldexp(1.0, -8) * std::sqrt(squares_c);
-  return check;
+  for (std::size_t r = 0; r < count; ++r) {
+    RowCheck check{.off = 0, .allowed = 0};
+    for (std::size_t v = 0; v < kSignVectors; ++v) {
+      const double off = std::abs(cx.products[r][v] - abx.products[r][v]);
+      if (!(off <= check.off)) check.off = off;  // also when it is no number
+    }
+    if (!is_exact(gemm))
+      check.allowed = kSumDeviations * std::ldexp(1.0, -24) * (1 + std::sqrt(k) / 16) *
+                      std::sqrt(abx.squares[r]) * norm_b;
+    if (gemm.output != GemmOutput::f32)
+      check.allowed += kRoundingDeviations * (gemm.output == GemmOutput::bf16 ? 0x1p-8 : 0x1p-11) *
+                       std::sqrt(cx.squares[r]);
+    checks[r] = check;
+  }
 }
 
 /// The element of row `i` that is furthest from its fp64 value: the row is known to be wrong, a
 /// person wants to know where.
 WrongElements furthest_in_row(const Gemm& gemm, const RunResult& result, std::uint64_t i) {
-  std::vector<double> a(gemm.k);
-  for (std::uint64_t k = 0; k < gemm.k; ++k)
-    a[k] = value_of(gemm, GemmOperand::a, gemm.rows.first + i, k);
+  std::vector<float> a(gemm.k);
+  make_operand(gemm, GemmOperand::a, gemm.rows.first + i, 0, std::span(a));
   std::vector<double> expected(gemm.cols.count);
   in_parallel(gemm.cols.count, gemm.cols.count * gemm.k,
               [&](std::uint64_t first, std::uint64_t last) {
-                for (std::uint64_t j = first; j < last; ++j)
-                  for (std::uint64_t k = 0; k < gemm.k; ++k)
-                    expected[j] += a[k] * value_of(gemm, GemmOperand::b, gemm.cols.first + j, k);
+                std::vector<float> b(gemm.k);
+                for (std::uint64_t j = first; j < last; ++j) {
+                  make_operand(gemm, GemmOperand::b, gemm.cols.first + j, 0, std::span(b));
+                  dot_rows(a, b.data(), std::span(&expected[j], 1));
+                }
               });
   WrongElements furthest;
   double distance = -1;
@@ -134,11 +172,15 @@ std::vector<Miscompare> verify_freivalds(const Gemm& gemm, const RunResult& resu
   for (const double squares : projected.squares) squares_b += squares;
   const double norm_b = std::sqrt(squares_b);
   std::vector<RowCheck> checks(gemm.rows.count);
-  in_parallel(gemm.rows.count, gemm.rows.count * (gemm.k + x.size()) * kVectors,
-              [&](std::uint64_t first, std::uint64_t last) {
-                for (std::uint64_t i = first; i < last; ++i)
-                  checks[i] = check_row(gemm, result, x, projected, norm_b, i);
-              });
+  const std::uint64_t groups = (checks.size() + kRowsAtOnce - 1) / kRowsAtOnce;
+  in_parallel(
+      groups, gemm.rows.count * (gemm.k + x.size()), [&](std::uint64_t first, std::uint64_t last) {
+        for (std::uint64_t i = first * kRowsAtOnce;
+             i < std::min<std::uint64_t>(last * kRowsAtOnce, checks.size()); i += kRowsAtOnce) {
+          const std::size_t count = std::min(kRowsAtOnce, checks.size() - i);
+          check_rows(gemm, result, x, projected, norm_b, i, count, &checks[i]);
+        }
+      });
   // Not "off > allowed": a sum that is not a number must not pass.
   const auto is_wrong = [](const RowCheck& check) { return !(check.off <= check.allowed); };
   const auto first = std::find_if(checks.begin(), checks.end(), is_wrong);

@@ -13,10 +13,10 @@ namespace tidemark {
 
 /// What is wrong with `result`; empty when nothing is found. In this order: size, guards, padding
 /// of rows, elements that are not finite, values. Integers are compared exactly, every element
-/// where the block takes at most 2^31 products, otherwise 64 samples and Freivalds' check; normal
+/// where the block takes at most 2^31 products, otherwise samples and Freivalds' check; normal
 /// inputs within the rounding of fp32 sums, every element up to 2^27 products, then samples and
-/// Freivalds' check. A Gemm that is_plain() excludes is worked out element by element whatever its
-/// size. Miscompare::row is `row_index`.
+/// Freivalds' check. With alpha, beta or planted elements all is worked out element by element
+/// whatever its size. Miscompare::row is `row_index`.
 std::vector<Miscompare> verify_gemm(const Gemm& gemm, const RunResult& result,
                                     std::uint32_t row_index);
 

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "kernels/error.hpp"
+#include "suite/gemm/block.hpp"
 #include "suite/gemm/elements.hpp"
 #include "suite/gemm/freivalds.hpp"
 
@@ -173,6 +174,21 @@ TEST(VerifyGemm, FindsAnInfinityOfBf16) {
   EXPECT_NE(found[0].text.find("what was no input"), std::string::npos) << found[0].text;
 }
 
+TEST(VerifyGemm, NamesTheFirstOfTheElementsThatManyThreadsFind) {
+  const Gemm gemm = integers(1300, 1300, 1);  // 6.8 MB: more than one thread looks for poison
+  RunResult result = right(gemm);
+  for (const std::size_t index : {1299UL * 1300, 700UL * 1300 + 5, 700UL * 1300 + 1299})
+    set_f32(result, index, std::numeric_limits<float>::infinity());
+  const auto found = verify_gemm(gemm, result, 0);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].coordinate[0], 700);
+  EXPECT_EQ(found[0].coordinate[1], 5);
+  EXPECT_EQ(found[0].wrong_bytes, 12U);
+  EXPECT_NE(found[0].text.find("3 of 1690000 elements, all within rows 700 to 1299, columns 0"),
+            std::string::npos)
+      << found[0].text;
+}
+
 TEST(VerifyGemm, FindsOneByteWrittenBeforeC) {
   const Gemm gemm = integers(20, 30, 40);
   RunResult result = right(gemm);
@@ -250,6 +266,58 @@ TEST(VerifyGemm, FindsANormalBf16ElementOneUnitOff) {
   EXPECT_EQ(verify_gemm(gemm, result, 0).size(), 1U);
 }
 
+TEST(VerifyGemm, CountsTheWrongIntegersThatManyThreadsFind) {
+  const Gemm gemm = integers(1300, 1300, 1);
+  RunResult result = right(gemm);
+  for (const std::size_t index : {1299UL * 1300, 5UL * 1300 + 5, 700UL * 1300 + 1299})
+    set_f32(result, index, 77);
+  const auto found = verify_gemm(gemm, result, 0);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].coordinate[0], 5);
+  EXPECT_EQ(found[0].coordinate[1], 5);
+  EXPECT_EQ(found[0].wrong_bytes, 12U);
+}
+
+TEST(VerifyGemm, FindsOneUnitInTheLastPlaceOfAnFp16AndOfAScaledInteger) {
+  Gemm half = whole(20, 30, 40, GemmInputs::small_integers, GemmOutput::f16);
+  RunResult result = right(half);
+  EXPECT_TRUE(verify_gemm(half, result, 0).empty());
+  set_bf16(result, 599, static_cast<std::uint16_t>(bf16_at(result, 599) ^ 1U));
+  EXPECT_EQ(verify_gemm(half, result, 0).size(), 1U);
+  Gemm scaled = integers(20, 30, 40);
+  scaled.alpha = 0.5F;
+  EXPECT_FALSE(verify_gemm(scaled, right(integers(20, 30, 40)), 0).empty());
+  EXPECT_TRUE(verify_gemm(scaled, right(scaled), 0).empty());
+}
+
+/// Moves the first normal element whose rounding went down by 0.2 to 0.4 units to the next number:
+/// it is then 0.6 to 0.8 units off, which no rounding to nearest explains. All are positive.
+bool round_one_up(const Gemm& gemm, RunResult& result) {
+  Gemm exact = gemm;
+  exact.output = GemmOutput::f32;
+  const RunResult sums = right(exact);
+  for (std::size_t i = 0; i < gemm.m * gemm.n; ++i) {
+    const std::uint16_t bits = bf16_at(result, i);
+    const double value = element_value(gemm.output, bits);
+    const double unit = element_value(gemm.output, bits + 1U) - value;
+    const double off = (double{f32_at(sums, i)} - value) / unit;
+    if (value < 1 || off < 0.2 || off > 0.4) continue;
+    set_bf16(result, i, static_cast<std::uint16_t>(bits + 1));
+    return true;
+  }
+  return false;
+}
+
+TEST(VerifyGemm, FindsANormalElementRoundedToTheWrongNeighbour) {
+  for (const GemmOutput output : {GemmOutput::bf16, GemmOutput::f16}) {
+    const Gemm gemm = whole(50, 60, 64, GemmInputs::normal, output);
+    RunResult result = right(gemm);
+    EXPECT_TRUE(verify_gemm(gemm, result, 0).empty());
+    ASSERT_TRUE(round_one_up(gemm, result));
+    EXPECT_EQ(verify_gemm(gemm, result, 0).size(), 1U);
+  }
+}
+
 TEST(VerifySamples, LooksAtAllFourCorners) {
   const Gemm gemm = integers(4000, 4100, 3);
   const RunResult good = right(gemm);
@@ -261,9 +329,46 @@ TEST(VerifySamples, LooksAtAllFourCorners) {
   }
 }
 
+TEST(VerifySamples, LooksAtBlocksNotAtSingleElements) {
+  const Gemm gemm = normals(400, 410, 30);
+  const RunResult good = right(gemm);
+  EXPECT_TRUE(verify_samples(gemm, good, 0).empty());
+  for (const std::size_t inside : {15UL * 410 + 15, 15UL * 410 + 394, 384UL * 410 + 15}) {
+    RunResult bad = good;
+    set_f32(bad, inside, f32_at(bad, inside) + 0.01F);
+    const auto found = verify_samples(gemm, bad, 0);
+    ASSERT_EQ(found.size(), 1U) << inside;
+    EXPECT_EQ(found[0].coordinate[0], static_cast<std::int64_t>(inside / 410));
+    EXPECT_EQ(found[0].coordinate[1], static_cast<std::int64_t>(inside % 410));
+    EXPECT_NE(found[0].text.find("1 elements wrong in 16 sampled blocks of 16 x 16"),
+              std::string::npos)
+        << found[0].text;
+  }
+}
+
+TEST(VerifySamples, LooksAtBlocksBetweenTheCorners) {
+  const Gemm gemm = integers(64, 64, 3);
+  const RunResult good = right(gemm);
+  std::size_t seen = 0;
+  for (std::size_t i = 20; i < 44; ++i) {
+    RunResult bad = good;
+    set_f32(bad, i * 64 + i, 77);
+    seen += verify_samples(gemm, bad, 0).size();
+  }
+  EXPECT_GT(seen, 0U);
+}
+
+TEST(VerifySamples, TakesProductsSmallerThanABlockAndEmptyOnes) {
+  const Gemm gemm = integers(3, 5, 7);
+  EXPECT_TRUE(verify_samples(gemm, right(gemm), 0).empty());
+  Gemm empty = integers(3, 5, 7);
+  empty.cols = {5, 0};
+  EXPECT_TRUE(verify_samples(empty, right(empty), 0).empty());
+}
+
 TEST(VerifyFreivalds, AcceptsRightProducts) {
   for (const GemmInputs inputs : {GemmInputs::small_integers, GemmInputs::normal})
-    for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16})
+    for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16, GemmOutput::f16})
       for (const auto& gemm : {whole(1, 1, 1, inputs, output), whole(257, 129, 300, inputs, output),
                                whole(40, 30, 4099, inputs, output)}) {
         const auto found = verify_freivalds(gemm, right(gemm), 0);
@@ -334,6 +439,16 @@ TEST(VerifyFreivalds, FindsABf16ElementWrongByAQuarterOfItsTypicalSizeIn100Colum
   EXPECT_EQ(found[0].coordinate[1], 50);
 }
 
+TEST(VerifyFreivalds, FindsAnFp16ElementWrongByAThirtiethOfItsTypicalSizeIn100Columns) {
+  const Gemm gemm = whole(64, 100, 64, GemmInputs::normal, GemmOutput::f16);
+  RunResult result = right(gemm);
+  set_bf16(result, 5050, to_f16(from_f16(bf16_at(result, 5050)) + 0.25F));
+  const auto found = verify_freivalds(gemm, result, 0);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].coordinate[0], 50);
+  EXPECT_EQ(found[0].coordinate[1], 50);
+}
+
 TEST(VerifyFreivalds, NeverAcceptsWhatIsNoNumber) {
   const Gemm gemm = normals(10, 10, 10);
   RunResult result = right(gemm);
@@ -354,6 +469,20 @@ TEST(VerifyAgainst, AcceptsTheReferenceEngineAndFindsOneBit) {
   EXPECT_EQ(found[0].row, 3U);
   EXPECT_EQ(found[0].coordinate[0], 69);
   EXPECT_EQ(found[0].coordinate[1], 3);
+}
+
+TEST(VerifyAgainst, TakesZerosOfEitherSign) {
+  const Gemm gemm = integers(20, 30, 4);
+  const RunResult reference = right(gemm);
+  RunResult result = reference;
+  std::size_t zeros = 0;
+  for (std::size_t i = 0; i < 600; ++i)
+    if (f32_at(result, i) == 0) {
+      set_f32(result, i, -0.0F);
+      ++zeros;
+    }
+  ASSERT_GT(zeros, 0U);
+  EXPECT_TRUE(verify_against(gemm, result, reference, 0).empty());
 }
 
 TEST(VerifyAgainst, ShortResultIsWrongAndShortReferenceIsAnError) {
@@ -399,6 +528,34 @@ TEST(VerifyWithDevice, HoldsLargeBf16ProductsAgainstFp32SumsOfTheReferenceEngine
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].coordinate[0], 2);
   EXPECT_EQ(found[0].coordinate[1], 210);
+}
+
+TEST(VerifyWithDevice, HoldsLargeFp16ProductsAgainstFp32SumsToo) {
+  Gemm gemm = normals(520, 512, 512);
+  gemm.element = GemmElement::f16;
+  gemm.a_major = Major::mn;
+  CannedDevice device;
+  device.answer = right(gemm);
+  gemm.output = GemmOutput::f16;
+  RunResult result = right(gemm);
+  EXPECT_TRUE(verify_gemm(gemm, result, 0, device).empty());
+  ASSERT_EQ(device.asked.size(), 1U);
+  EXPECT_EQ(device.asked[0].output, GemmOutput::f32);
+  EXPECT_EQ(device.asked[0].a_major, Major::mn);
+  set_bf16(result, 123456, static_cast<std::uint16_t>(bf16_at(result, 123456) + 2));
+  EXPECT_EQ(verify_gemm(gemm, result, 0, device).size(), 1U);
+}
+
+TEST(VerifyWithDevice, TakesSumsThatAnotherOrderOfAdditionExplainsAndNoOthers) {
+  const Gemm gemm = normals(520, 512, 512);
+  RunResult result = right(gemm);
+  CannedDevice device;
+  device.answer = result;
+  const float value = f32_at(result, 1234);
+  set_f32(device.answer, 1234, value + 0.0001F);  // a typical one is 23, its last place 2e-6
+  EXPECT_TRUE(verify_gemm(gemm, result, 0, device).empty());
+  set_f32(device.answer, 1234, value + 0.01F);
+  EXPECT_EQ(verify_gemm(gemm, result, 0, device).size(), 1U);
 }
 
 TEST(VerifyWithDevice, AsksTheDeviceForNothingThatTheHostComputes) {

@@ -14,6 +14,7 @@
 #include "kernels/cuda/encode.hpp"
 #include "kernels/cuda/gemm/gather.hpp"
 #include "kernels/cuda/gemm/local_gemm.hpp"
+#include "kernels/cuda/gemm/read_back.hpp"
 #include "kernels/cuda/gemm/resident_gemm.hpp"
 #include "kernels/cuda/spin.hpp"
 #include "kernels/cuda/wait.hpp"
@@ -91,36 +92,6 @@ Trouble kernel_trouble(const ResidentGemm& block) {
               "in block {} of the kernel a {} waited more than {:g} s", wait.block,
               wait.producer ? "producer for a free stage" : "consumer for the bytes of a stage",
               static_cast<double>(kKernelWaitNs) * 1e-9)};
-}
-
-/// C without its padding; both guards, and the padding.
-void read_back(const Gemm& gemm, const ResidentGemm& block, RunResult& result) {
-  const cudaStream_t stream = block.stream.get();
-  const std::uint64_t element = c_element_bytes(gemm.output);
-  const std::uint64_t row_bytes = block.local.n * element;
-  const std::uint64_t pitch = block.local.ldc * element;
-  const std::uint64_t padding = pitch - row_bytes;
-  const std::uint64_t rows_of_padding = padding == 0 ? 0 : block.local.m;
-  result.bytes.resize(block.local.m * row_bytes);
-  result.surroundings.resize(2 * kGuardBytes + rows_of_padding * padding);
-  if (!result.bytes.empty())
-    cuda_check(cudaMemcpy2DAsync(result.bytes.data(), row_bytes, block.local.c, pitch, row_bytes,
-                                 block.local.m, cudaMemcpyDeviceToHost, stream),
-               "read C back");
-  if (rows_of_padding != 0)
-    cuda_check(cudaMemcpy2DAsync(result.surroundings.data() + 2 * kGuardBytes, padding,
-                                 block.local.c + row_bytes, pitch, padding, rows_of_padding,
-                                 cudaMemcpyDeviceToHost, stream),
-               "read the padding of C");
-  cuda_check(cudaMemcpyAsync(result.surroundings.data(), block.c.data(), kGuardBytes,
-                             cudaMemcpyDeviceToHost, stream),
-             "read the guard before C");
-  cuda_check(
-      cudaMemcpyAsync(result.surroundings.data() + kGuardBytes, block.local.c + block.c_bytes(),
-                      kGuardBytes, cudaMemcpyDeviceToHost, stream),
-      "read the guard behind C");
-  // No kernel is left that could hang: copies of a healthy GPU end.
-  cuda_check(cudaStreamSynchronize(stream), "read C back");
 }
 
 /// Runs and reads back; the first thing that goes wrong ends it.

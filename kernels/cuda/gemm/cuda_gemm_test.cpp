@@ -45,6 +45,18 @@ TEST(GemmRefusal, RungWhoseRowsAreToLieApart) {
             "ldb and ldc, or the rung");
 }
 
+TEST(GemmRefusal, ElementsPlantedOutsideOrOverATransport) {
+  Gemm gemm = eight_cubed();
+  gemm.planted = {{GemmOperand::a, 8, 0, NonFinite::nan}};
+  EXPECT_EQ(error_of(gemm), "gemm: a planted element lies outside A and B");
+  ScriptedTransport transport;
+  gemm.transport = &transport;
+  gemm.planted = {{GemmOperand::a, 7, 0, NonFinite::nan}};
+  EXPECT_EQ(
+      error_of(gemm),
+      "gemm: elements are planted where no transport brings others: leave out one of the two");
+}
+
 TEST(GemmRefusal, BlockOutsideC) {
   Gemm gemm = eight_cubed();
   gemm.cols = {4, 5};

@@ -313,6 +313,20 @@ TEST_F(GpuGemm, ExchangeThatBringsNothingFromTheSecondSampleOnShows) {
   EXPECT_FALSE(std::isnan(stale[119 * 300 + 199]));
 }
 
+TEST_F(GpuGemm, HandsBackBlocksTooLargeForOnePiece) {
+  const Gemm gemm = whole(2100, 1001, 1);  // 8.4 MB, rows of 4004 bytes, 4016 apart
+  const RunResult result = run_gemm(gemm);
+  ASSERT_EQ(result.fault, DeviceFault::none) << result.note;
+  const std::vector<float> values = as_floats(result);
+  ASSERT_EQ(values.size(), 2100U * 1001U);
+  for (std::uint64_t i = 0; i < 2100; ++i)
+    for (std::uint64_t j = 0; j < 1001; ++j)
+      ASSERT_EQ(values[i * 1001 + j], gemm_value(gemm.inputs, GemmOperand::a, gemm.seed, i, 0) *
+                                          gemm_value(gemm.inputs, GemmOperand::b, gemm.seed, j, 0))
+          << "C(" << i << ", " << j << ")";
+  expect_surroundings_intact(gemm, result);
+}
+
 TEST_F(GpuGemm, EachTimedRunStartsAtABarrierOfItsOwn) {
   ScriptedTransport transport;
   Gemm gemm = whole(512, 512, 512);

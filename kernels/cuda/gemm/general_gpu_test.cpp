@@ -1,5 +1,6 @@
 // What a Gemm may ask for beyond C = A B, on the GPU: the engine's general kernels against the
 // plain reference, and that against the definition worked out on the host.
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -147,6 +148,30 @@ TEST_F(GeneralGpuGemm, NothingToMultiply) {
   for (Gemm gemm : kinds_of(whole(37, 67, 72))) {
     gemm.alpha = 0;
     expect_defined(gemm);
+  }
+}
+
+TEST_F(GeneralGpuGemm, PlantedElementsReachTheirRowAndColumn) {
+  for (Gemm gemm : kinds_of(whole(37, 67, 1))) {
+    gemm.beta = 0;
+    gemm.planted = {{GemmOperand::a, 12, 0, NonFinite::minus_infinity},
+                    {GemmOperand::b, 5, 0, NonFinite::nan}};
+    for (const GemmEngine engine : {GemmEngine::fast, GemmEngine::reference}) {
+      gemm.engine = engine;
+      const RunResult result = run_gemm(gemm);
+      ASSERT_EQ(result.fault, DeviceFault::none) << result.note;
+      for (std::uint64_t i = 0; i < gemm.m; ++i)
+        for (std::uint64_t j = 0; j < gemm.n; ++j) {
+          const float value = value_at(gemm, result, i, j);
+          const float b = gemm_value(gemm.inputs, GemmOperand::b, gemm.seed, j, 0);
+          if (j == 5 || (i == 12 && b == 0))
+            ASSERT_TRUE(std::isnan(value)) << i << ", " << j;
+          else if (i == 12)
+            ASSERT_EQ(value, b > 0 ? -INFINITY : INFINITY) << j;
+          else
+            ASSERT_EQ(value, defined(gemm, i, j)) << i << ", " << j;
+        }
+    }
   }
 }
 

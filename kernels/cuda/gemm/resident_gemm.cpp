@@ -101,16 +101,31 @@ bool runs_engine(const Gemm& gemm) {
 /// Poison on either side of an operand. None where it is a panel, which the transport knows.
 std::uint64_t operand_guard(const Gemm& gemm) { return is_plain(gemm) ? 0 : kGuardBytes; }
 
+/// Overwrites single elements of an operand that starts at `base`.
+void plant(const Gemm& gemm, GemmOperand operand, std::byte* base, cudaStream_t stream) {
+  for (const PlantedElement& planted : gemm.planted) {
+    if (planted.operand != operand) continue;
+    const std::uint16_t bits = to_element(gemm.element, planted.value);
+    const std::uint64_t at = element_index(gemm, operand, planted.row, planted.k);
+    // Returns when the two bytes have been taken: they are not page-locked.
+    cuda_check(cudaMemcpyAsync(base + at * sizeof(bits), &bits, sizeof(bits),
+                               cudaMemcpyHostToDevice, stream),
+               "plant an element");
+  }
+}
+
 /// The operand as it lies in memory, NaN around it.
 DeviceBuffer make_operand(const Gemm& gemm, GemmOperand operand, cudaStream_t stream) {
   const std::uint64_t guard = operand_guard(gemm);
   DeviceBuffer buffer(operand_bytes(gemm, operand) + 2 * guard);
   if (is_plain(gemm)) {
     fill_panel(gemm, operand, buffer, stream);
+    plant(gemm, operand, buffer.data(), stream);
     return buffer;
   }
   cuda_check(cudaMemsetAsync(buffer.data(), 0xff, buffer.size(), stream), "poison an operand");
   launch_general_fill(gemm, operand, buffer.data() + guard, stream);
+  plant(gemm, operand, buffer.data() + guard, stream);
   return buffer;
 }
 
