@@ -1,8 +1,9 @@
 # tree_hash(DIR OUT): the first 16 digits of SHA-256 over names and contents of the files under DIR,
-#   but for what only people read: figures of a report stand there, and must not outgrow the report.
+#   but for what only people read, where figures of a report stand that must not outgrow the report, and
+#   for tests, which are no part of what made one.
 function(tree_hash dir out)
   file(GLOB_RECURSE files LIST_DIRECTORIES FALSE RELATIVE "${dir}" "${dir}/*")
-  list(FILTER files EXCLUDE REGEX "\\.md$")
+  list(FILTER files EXCLUDE REGEX "(\\.md|_test\\.(cpp|cu))$")
   list(SORT files COMPARE STRING)
   set(all "")
   foreach(name IN LISTS files)

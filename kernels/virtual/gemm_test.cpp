@@ -305,11 +305,14 @@ TEST(VirtualGemmFaults, EachChangesALargeOddProduct) {
   pitched.ldc = 147;
   Gemm planted = plain;
   planted.planted = {{GemmOperand::a, 60, 0, NonFinite::minus_infinity}};
+  Gemm within = plain;  // an SM budget
+  within.sm_budget = 2;
   for (const FaultInfo& info : gemm_faults()) {
     if (info.fault == kFaultGemmTruncated) continue;    // fp32 output is never cut off
     if (info.fault == kFaultGemmNothingDone) continue;  // there is something to do
     EXPECT_TRUE(changes(plain, info.fault) || changes(general, info.fault) ||
-                changes(pitched, info.fault) || changes(planted, info.fault))
+                changes(pitched, info.fault) || changes(planted, info.fault) ||
+                changes(within, info.fault))
         << info.name;
   }
 }
