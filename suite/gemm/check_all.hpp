@@ -66,6 +66,7 @@ WrongElements check_all(const Gemm& gemm, const RunResult& result, std::uint64_t
   const std::uint64_t work_ns = gemm.rows.count * gemm.cols.count * ns;
   in_parallel(gemm.rows.count, work_ns, [&](std::uint64_t first, std::uint64_t last) {
     WrongElements found;
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): sums_of fills what is read
     std::array<Sum, kColumnsInCache> sums;
     // Some columns of B at a time, so that they stay in the cache for all rows.
     for (std::uint64_t j0 = 0; j0 < gemm.cols.count; j0 += kColumnsInCache) {
