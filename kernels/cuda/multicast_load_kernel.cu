@@ -12,8 +12,8 @@ namespace {
 namespace ptx = cuda::ptx;
 
 constexpr std::uint32_t kThreads = 256;
-constexpr std::uint64_t kLandNs = 100'000;   // a box takes microseconds to land
-constexpr std::uint32_t kMeterSlack = 4096;  // announced beyond the tile
+constexpr std::uint64_t kLandNs = 100'000;  // a box takes microseconds to land
+constexpr std::uint32_t kMeterSlack = 512;  // announced beyond the tile
 
 /// Every thread of every block comes here before any goes on, and sees what all of them wrote
 /// before. Has no bound of its own: between two of these every wait is bounded, so that the last

@@ -14,7 +14,8 @@ namespace {
 namespace ptx = cuda::ptx;
 
 constexpr std::uint32_t kThreads = 512;
-constexpr std::uint64_t kMustNotCompleteNs = 100'000;
+constexpr std::uint64_t kLandNs = 20'000;   // for a copy like one before it, and eight times that
+constexpr std::uint64_t kLateNs = 100'000;  // for one that has not landed by then
 
 __global__ void fill_source(const __grid_constant__ TileLoad load, uint4* source,
                             std::uint64_t chunks) {
@@ -74,8 +75,16 @@ __device__ bool meter(const CUtensorMap* map, const TileLoadLaunch& row, std::ui
                       std::uint64_t* barrier, TileLoadLedger& seen) {
   const std::uint32_t announced = row.tile_bytes + kMeterSlack;
   announce_and_issue<kRank>(map, row, window, barrier, announced);
-  (void)wait_bounded(barrier, 0, kMustNotCompleteNs);
-  const std::uint32_t taken = take_to_complete(barrier, announced);
+  // Both waits are for time to pass: the phase is not to complete. What the first copy took is
+  // known.
+  (void)wait_bounded(barrier, 0, min(kLandNs + 8 * seen.waited_ns, kLateNs));
+  std::uint32_t taken = take_to_complete(barrier, kMeterSlack);
+  // Not complete: credit is missing, or on its way. What comes late is waited for before more is
+  // taken away, which would be counted as never credited.
+  if (!ptx::mbarrier_test_wait_parity(barrier, 0)) {
+    (void)wait_bounded(barrier, 0, kLateNs);
+    taken += take_to_complete(barrier, announced - taken);
+  }
   seen.meter_ended = ptx::mbarrier_test_wait_parity(barrier, 0);
   seen.credited = announced - taken;
   // Credit that is missing may be a copy that is still on its way into this block's memory.

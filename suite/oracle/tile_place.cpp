@@ -90,8 +90,7 @@ TilePlace element_at(const TileLoad& load, std::uint32_t byte) {
     const std::int64_t step = i == 0 ? 1 : map.element_stride[i];
     // Elements taken along i: those at 0, step, 2 step, ... below the box. Counted here, apart from
     // the size functions that the devices use.
-    std::uint32_t extent = 0;
-    for (std::int64_t at = 0; at < map.box[i]; at += step) ++extent;
+    const auto extent = static_cast<std::uint32_t>((map.box[i] - 1) / step + 1);
     // 64 bits: a coordinate near INT32_MAX plus the box leaves 32.
     const std::int64_t index = load.at[i] + step * (rest % extent);
     rest /= extent;
