@@ -214,6 +214,48 @@ TEST_F(PitchGpuGemm, ManyTilesOfEveryConfiguration) {
   }
 }
 
+// 2177 tiles of 128 x 256 and more of any other: rows of both operands are packed beside it, those
+// of A over several groups of tiles.
+TEST_F(PitchGpuGemm, ManyRoundsOfEveryConfiguration) {
+  for (std::uint32_t i = 1; i <= engine_configurations().size(); ++i) {
+    Gemm gemm = whole(9001, 4399, 843, GemmOutput::bf16);
+    gemm.configuration = i;
+    gemm.lda = 845;
+    gemm.ldb = 843;
+    gemm.ldc = 4399;
+    expect_like_reference(gemm);
+  }
+}
+
+TEST_F(PitchGpuGemm, ManyRoundsWithOneOperandPacked) {
+  for (const bool a : {true, false}) {
+    Gemm gemm = whole(9001, 4097, 1096, GemmOutput::f32);
+    gemm.lda = a ? 1097 : 1096;
+    gemm.ldb = a ? 1096 : 1099;
+    expect_like_reference(gemm);
+  }
+}
+
+TEST_F(PitchGpuGemm, ManyRoundsOnFewSms) {
+  for (const std::uint32_t sms : {2U, 7U}) {
+    Gemm gemm = whole(2047, 4097, 833, GemmOutput::bf16);
+    gemm.lda = 833;
+    gemm.ldb = 833;
+    gemm.sm_budget = sms;
+    expect_like_reference(gemm);
+  }
+}
+
+TEST_F(PitchGpuGemm, ManyRoundsBackToBackLeaveTheSame) {
+  Gemm gemm = whole(9001, 4097, 833, GemmOutput::bf16);
+  gemm.lda = 833;
+  gemm.ldb = 833;
+  const Measurement measured = measure_gemm(gemm, {.warmups = 5, .samples = 20});
+  ASSERT_EQ(measured.fault, DeviceFault::none) << measured.note;
+  const RunResult once = run_gemm(gemm);
+  EXPECT_TRUE(measured.last.bytes == once.bytes);
+}
+
 TEST_F(PitchGpuGemm, ManyTilesThatAreBlended) {
   Gemm gemm = whole(2047, 1025, 1031, GemmOutput::f16);
   gemm.element = GemmElement::f16;

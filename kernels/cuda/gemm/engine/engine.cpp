@@ -138,17 +138,16 @@ bool c_starts_on_16(const LocalGemm& gemm) {
 }
 
 /// `gemm` as TMA reads it: operands that it cannot read are where they will be packed to. Fills in
-/// `ready.packed`.
-LocalGemm pack_into_workspace(const LocalGemm& gemm, ReadyEngine& ready) {
+/// what is packed, all of it before the product.
+LocalGemm pack_into_workspace(const LocalGemm& gemm, std::array<RowsAhead, 2>& ahead) {
   if (engine_workspace_bytes(gemm) != 0 && gemm.workspace == nullptr)
     throw Error("gemm: rows of A or B start off 16 bytes, and there is no workspace to pack them");
   LocalGemm readable = gemm;
   readable.b_pitch = gemm.pitch_of_b();
   std::byte* to = gemm.workspace;
-  PackedRows& a = ready.packed[0];
-  PackedRows& b = ready.packed[1];
-  a = packed_rows(gemm, GemmOperand::a);
-  b = packed_rows(gemm, GemmOperand::b);
+  PackedRows& a = ahead[0].rows = packed_rows(gemm, GemmOperand::a);
+  PackedRows& b = ahead[1].rows = packed_rows(gemm, GemmOperand::b);
+  for (RowsAhead& operand : ahead) operand.runs = runs_of(operand.rows.elements);
   if (a.rows != 0) {
     a.to = readable.a = to;
     readable.pitch = a.to_pitch;
@@ -159,6 +158,37 @@ LocalGemm pack_into_workspace(const LocalGemm& gemm, ReadyEngine& ready) {
     readable.b_pitch = b.to_pitch;
   }
   return readable;
+}
+
+/// Leaves to the product what its first tiles do not read of the operands that are packed. Not of
+/// MN-major ones, whose rows each tile reads all of, nor where a block has one tile only, nor of A
+/// where tiles are walked along N first: B is packed first there, and A would be needed before.
+void leave_to_the_product(const LocalGemm& gemm, std::uint32_t clusters, ReadyEngine& ready) {
+  const TileShape& shape = ready.configuration.shape;
+  if (shape.split > 1) return;
+  EngineProblem& p = ready.problem;
+  const FirstRows first = first_rows({.m_tiles = p.m_tiles,
+                                      .n_tiles = p.n_tiles,
+                                      .m_rows = shape.tile_m * shape.cluster_m,
+                                      .n_rows = shape.tile_n * shape.cluster_n,
+                                      .group = p.group,
+                                      .group_along_n = p.group_along_n},
+                                     clusters);
+  RowsAhead& a = p.ahead[0];
+  RowsAhead& b = p.ahead[1];
+  auto* const words =
+      reinterpret_cast<std::uint32_t*>(gemm.workspace + bytes_of(a.rows) + bytes_of(b.rows));
+  const auto leave = [&](RowsAhead& ahead, Major major, std::uint64_t before, std::uint32_t* own,
+                         std::uint32_t* done) {
+    const std::uint64_t whole = (before + kBandRows - 1) / kBandRows * kBandRows;
+    if (major != Major::k || ahead.runs.words < kAheadWords || whole + 1 >= ahead.rows.rows) return;
+    ahead.first = static_cast<std::uint32_t>(whole);
+    ahead.ready = own;
+    ahead.taken = own + 1;
+    ahead.done = done;
+  };
+  if (!p.group_along_n) leave(a, gemm.a_major, first.a, words, words + 4);
+  leave(b, gemm.b_major, first.b, words + 2, words + 4 + a.bands());
 }
 
 /// Parts of K have a block a tile, and a launch that begins early is beside the one before it.
@@ -186,7 +216,8 @@ std::uint32_t clusters_for(const ReadyEngine& ready, std::uint32_t sm_budget) {
 }  // namespace
 
 std::uint64_t engine_workspace_bytes(const LocalGemm& gemm) {
-  return bytes_of(packed_rows(gemm, GemmOperand::a)) + bytes_of(packed_rows(gemm, GemmOperand::b));
+  const std::array packed{packed_rows(gemm, GemmOperand::a), packed_rows(gemm, GemmOperand::b)};
+  return bytes_of(packed[0]) + bytes_of(packed[1]) + ahead_bytes(packed);
 }
 
 std::string pitch_note(const LocalGemm& gemm) {
@@ -228,7 +259,7 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
                    .c_by_tma = c_starts_on_16(gemm),
                    .alpha = gemm.alpha,
                    .beta = gemm.beta};
-  const LocalGemm readable = pack_into_workspace(gemm, ready);
+  const LocalGemm readable = pack_into_workspace(gemm, ready.problem.ahead);
   add_map(ready, ready.a_map,
           loaded_map(readable, gemm.a_major, gemm.m, readable.pitch, slice_m(shape)), readable.a);
   add_map(ready, ready.b_map,
@@ -237,7 +268,9 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
   cuda_check(cudaFuncSetAttribute(ready.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(shared_bytes(shape))),
              "give the engine's kernel its shared memory");
-  ready.blocks = clusters_for(ready, gemm.sm_budget) * blocks_of(shape);
+  const std::uint32_t clusters = clusters_for(ready, gemm.sm_budget);
+  ready.blocks = clusters * blocks_of(shape);
+  leave_to_the_product(gemm, clusters, ready);
   return ready;
 }
 
@@ -248,7 +281,7 @@ void start_engine(const ReadyEngine& ready, std::uint32_t* timed_out, cudaStream
                        const_cast<CUtensorMap*>(&ready.b_map),
                        const_cast<CUtensorMap*>(&ready.c_map), &problem};
   const Launch launch(ready.configuration, ready.blocks, stream);
-  launch_pack(ready.packed, ready.sm_budget, stream);
+  launch_pack(problem.ahead, ready.sm_budget, stream);
   cuda_check(cudaLaunchKernelExC(&launch.config, ready.kernel, arguments),
              "launch a kernel of the GEMM engine");
 }

@@ -53,6 +53,7 @@ struct EngineProblem {
   bool group_along_n = false, streams_c = false;
   bool c_by_tma = true;  // rows of C start on 16 bytes; else they go by plain stores
   float alpha = 1, beta = 0;
+  std::array<RowsAhead, 2> ahead{};    // of A and B: what is packed before and beside the product
   std::uint32_t* timed_out = nullptr;  // as start_engine() has it
 };
 
@@ -90,12 +91,12 @@ struct ReadyEngine {
   const void* kernel = nullptr;
   EngineProblem problem;
   CUtensorMap a_map{}, b_map{}, c_map{};  // the last one only where problem.c_by_tma
-  std::array<PackedRows, 2> packed;       // what is copied first, of A and B
   std::uint32_t sm_budget = 0;            // LocalGemm's
   std::uint32_t blocks = 0;
 };
 
-/// Bytes of LocalGemm::workspace: room for the operands whose rows do not start on 16 bytes.
+/// Bytes of LocalGemm::workspace: room for the operands whose rows do not start on 16 bytes, and
+/// for the words by which they are handed over.
 std::uint64_t engine_workspace_bytes(const LocalGemm& gemm);
 
 /// What is done about rows that TMA cannot take as they are: "; rows of A and B packed first; C
@@ -108,7 +109,8 @@ std::string pitch_note(const LocalGemm& gemm);
 /// SM budget, and where the device cannot hold a cluster of the shape.
 ReadyEngine prepare_engine(const EngineConfiguration& configuration, const LocalGemm& gemm);
 
-/// Launches on `stream`: first what packs rows, where there are any to pack. A wait inside the
+/// Launches on `stream`: first what packs rows, where there are any to pack: those that the first
+/// tiles read. The engine's idle warps pack the others. A wait inside the
 /// kernel that ends by its bound writes a non-zero word to `timed_out` (device memory, zero before;
 /// read it with timed_out_wait) and the kernel ends soon after, C undefined.
 void start_engine(const ReadyEngine& ready, std::uint32_t* timed_out, cudaStream_t stream);

@@ -12,6 +12,7 @@
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/engine/epilogue.cuh"
+#include "kernels/cuda/gemm/engine/pack_rows.cuh"
 #include "kernels/cuda/gemm/engine/ring.cuh"
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
 #include "kernels/cuda/gemm/ladder/parts.cuh"
@@ -46,6 +47,8 @@ __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensor
   const std::uint32_t own_b = in.m * kSliceN;
   const std::uint32_t tiles = p.m_tiles * p.n_tiles;
   EngineRingAt<kShape> at;
+  RowsReady a_ready(p.ahead[0]);
+  RowsReady b_ready(p.ahead[1]);
   for (std::uint32_t tile = place.first; tile < tiles; tile += place.step) {
     // A tile of the cluster may lie wholly outside C. Its operands are zeros then, and its slice of
     // what it shares is needed all the same.
@@ -53,6 +56,8 @@ __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensor
     const std::uint32_t row_a = (at_c.m * kShape.cluster_m + in.m) * kShape.tile_m + own_a;
     const std::uint32_t row_b = (at_c.n * kShape.cluster_n + in.n) * kShape.tile_n + own_b;
     std::uint32_t k = in.part * p.k_blocks * kEngineTileK;
+    if (!b_ready.wait(row_b + kSliceN, patience) || !a_ready.wait(row_a + kSliceM, patience))
+      return;
     for (std::uint32_t block = 0; block < p.k_blocks; ++block, k += kEngineTileK) {
       // A fresh barrier counts the phase before as complete: the inverted parity lets the first
       // pass through and afterwards waits for the release by all blocks that this one loads into.
@@ -266,6 +271,11 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
     // Without the exchange the accumulators, descriptors and pointers of a consumer would spill.
     setmaxnreg_dec<kProducerRegisters>();
     if (threadIdx.x == 0) produce<kShape, Operands>(ring, a_map, b_map, p, place, patience);
+    if (kShape.split == 1 && threadIdx.x >= 32) {
+      // The first group of tiles needs all of B, the second more of A.
+      pack_ahead(p.ahead[1]);
+      pack_ahead(p.ahead[0]);
+    }
     __syncwarp();  // lanes 1 to 31 wait for lane 0 here rather than inside the cluster's barrier
     if constexpr (kShape.split > 1) {  // the two barriers in put_away_parts
       synchronise_blocks<kShape>();

@@ -27,13 +27,14 @@ void expect_packed(std::uint64_t rows, std::uint64_t elements, std::uint64_t pit
                              stream.get()),
              "write rows");
   cuda_check(cudaMemsetAsync(target.data(), 0xff, target.size(), stream.get()), "poison");
-  launch_pack({PackedRows{.from = source.data() + 2 * before,
-                          .to = target.data(),
-                          .rows = rows,
-                          .elements = elements,
-                          .from_pitch = pitch,
-                          .to_pitch = to_pitch},
-               PackedRows{}},
+  launch_pack({RowsAhead{.rows = {.from = source.data() + 2 * before,
+                                  .to = target.data(),
+                                  .rows = rows,
+                                  .elements = elements,
+                                  .from_pitch = pitch,
+                                  .to_pitch = to_pitch},
+                         .runs = runs_of(elements)},
+               RowsAhead{}},
               0, stream.get());
   std::vector<std::uint16_t> packed(rows * to_pitch);
   cuda_check(cudaMemcpyAsync(packed.data(), target.data(), target.size(), cudaMemcpyDeviceToHost,

@@ -1,9 +1,8 @@
-// What can be known of packing without a GPU: which operands it takes, and how bytes are moved.
+// What can be known of packing without a GPU: which operands it takes, how rows are cut into runs,
+// and which rows come first.
 #include "kernels/cuda/gemm/engine/pack.hpp"
 
 #include <gtest/gtest.h>
-
-#include <cstring>
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/error.hpp"
@@ -26,17 +25,55 @@ LocalGemm product(std::uint64_t pitch, std::uint64_t b_pitch, std::uint64_t ldc)
           .b_pitch = b_pitch};
 }
 
-TEST(Realigned, AreTheSixteenBytesBehindEveryShift) {
-  std::uint8_t bytes[32];
-  for (std::uint8_t i = 0; i < 32; ++i) bytes[i] = static_cast<std::uint8_t>(100 + i);
-  Chunk low{};
-  Chunk high{};
-  std::memcpy(&low, bytes, 16);
-  std::memcpy(&high, bytes + 16, 16);
-  for (std::uint32_t shift = 0; shift < 16; shift += 2) {
-    const Chunk chunk = realigned(low, high, shift);
-    EXPECT_EQ(std::memcmp(&chunk, bytes + shift, 16), 0) << shift;
+TEST(RowRuns, AreOfAboutOneLength) {
+  const RowRuns runs = runs_of(4097);  // 2049 words: five runs of 512 would leave one of a word
+  EXPECT_EQ(runs.words, 2049U);
+  EXPECT_EQ(runs.runs, 5U);
+  EXPECT_EQ(runs.run_words, 13U * 32);
+}
+
+TEST(RowRuns, CoverEveryLengthOfRowWithoutAnEmptyOne) {
+  for (std::uint64_t elements = 1; elements < 20000; ++elements) {
+    const RowRuns runs = runs_of(elements);
+    ASSERT_GE(runs.words * 2, elements);
+    ASSERT_LE(runs.words * 2, elements + 1);
+    ASSERT_LE(runs.run_words, 32 * kRunSteps) << elements;
+    ASSERT_GE(runs.runs * runs.run_words, runs.words) << elements;
+    ASSERT_LT((runs.runs - 1) * runs.run_words, runs.words) << elements;
   }
+}
+
+TEST(FirstRows, AreAGroupAndWhatOneRoundWalksOfTheOther) {
+  const TileGrid grid{.m_tiles = 32, .n_tiles = 43, .m_rows = 256, .n_rows = 192, .group = 8};
+  const FirstRows first = first_rows(grid, 66);
+  EXPECT_EQ(first.a, 8U * 256);
+  EXPECT_EQ(first.b, 9U * 192);
+}
+
+TEST(FirstRows, AreTurnedWhereGroupsLieAlongN) {
+  const TileGrid grid{.m_tiles = 32,
+                      .n_tiles = 43,
+                      .m_rows = 256,
+                      .n_rows = 192,
+                      .group = 8,
+                      .group_along_n = true};
+  const FirstRows first = first_rows(grid, 66);
+  EXPECT_EQ(first.a, 9U * 256);
+  EXPECT_EQ(first.b, 8U * 192);
+}
+
+TEST(FirstRows, AreOfSeveralGroupsWhereOneIsLessThanARound) {
+  const TileGrid grid{.m_tiles = 100, .n_tiles = 2, .m_rows = 256, .n_rows = 192, .group = 8};
+  const FirstRows first = first_rows(grid, 66);
+  EXPECT_EQ(first.a, 40U * 256);
+  EXPECT_EQ(first.b, 2U * 192);
+}
+
+TEST(FirstRows, AreNoMoreThanThereAre) {
+  const TileGrid grid{.m_tiles = 3, .n_tiles = 2, .m_rows = 256, .n_rows = 192, .group = 8};
+  const FirstRows first = first_rows(grid, 66);
+  EXPECT_EQ(first.a, 3U * 256);
+  EXPECT_EQ(first.b, 2U * 192);
 }
 
 TEST(PackedRows, AreNoneWhereRowsStartOnSixteenBytes) {
@@ -55,7 +92,7 @@ TEST(PackedRows, AreThoseOfTheOperandThatIsOff) {
   EXPECT_EQ(b.elements, 70U);
   EXPECT_EQ(b.from_pitch, 71U);
   EXPECT_EQ(b.to_pitch, 128U);
-  EXPECT_EQ(engine_workspace_bytes(gemm), 50U * 128 * 2);
+  EXPECT_EQ(engine_workspace_bytes(gemm), 50U * 128 * 2 + 128);  // and a line of counts
 }
 
 TEST(PackedRows, AreThoseApartByHalfOfSixteenBytes) {
@@ -79,7 +116,7 @@ TEST(PackedRows, AreAllWhereTheFirstOneStartsOffSixteenBytes) {
 TEST(PackedRows, OfBWithoutAPitchOfItsOwnHaveThatOfA) {
   const LocalGemm gemm = product(71, 0, 56);
   EXPECT_EQ(packed_rows(gemm, GemmOperand::b).from_pitch, 71U);
-  EXPECT_EQ(engine_workspace_bytes(gemm), (100U + 50) * 128 * 2);
+  EXPECT_EQ(engine_workspace_bytes(gemm), (100U + 50) * 128 * 2 + 128);
 }
 
 TEST(PitchNote, NamesWhatIsPackedAndWhatIsStoredByRows) {

@@ -1,0 +1,140 @@
+// Copies rows that start on any element to rows that start on 128 bytes, a run of words a warp, and
+// hands rows that are packed beside a product over to those that load them.
+#pragma once
+
+#include <cstdint>
+#include <cuda/atomic>
+#include <cuda/ptx>
+
+#include "kernels/cuda/gemm/engine/pack.hpp"
+#include "kernels/cuda/gemm/ladder/parts.cuh"
+
+namespace tidemark {
+
+/// A run: `count` words of one row, from anywhere on to where they start on 4 bytes.
+struct Run {
+  const std::byte* from = nullptr;
+  std::uint32_t* to = nullptr;
+  std::uint32_t count = 0;
+};
+
+__device__ __forceinline__ Run run_of(const PackedRows& rows, std::uint32_t row,
+                                      std::uint32_t first, std::uint32_t count) {
+  constexpr std::uint64_t kBytes = sizeof(std::uint16_t);
+  return {
+      .from = rows.from + (row * rows.from_pitch + 2 * first) * kBytes,
+      .to = reinterpret_cast<std::uint32_t*>(rows.to + (row * rows.to_pitch + 2 * first) * kBytes),
+      .count = count};
+}
+
+/// All lanes of a warp copy a run of at most 32 x kSteps words, or of so many where kWhole. Words
+/// of memory are read whole, also those that are only half the run's; where it starts in the middle
+/// of one, a word is put together from two neighbours' halves.
+template <std::uint32_t kSteps, bool kWhole>
+__device__ __forceinline__ void copy_run(const Run& run, std::uint32_t lane) {
+  const auto off = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(run.from) & 2);
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(run.from - off) + lane;
+  std::uint32_t* const to = run.to + lane;
+  // One word more where they lie across, and so perhaps one step more.
+  const std::uint32_t read = run.count + off / 2;
+  std::uint32_t loaded[kSteps + 1];
+#pragma unroll
+  for (std::uint32_t i = 0; i <= kSteps; ++i)
+    loaded[i] = kWhole || i * 32 + lane < read ? __ldg(words + i * 32) : 0;
+#pragma unroll
+  for (std::uint32_t i = 0; i < kSteps; ++i) {
+    const std::uint32_t given = lane == 0 ? loaded[i + 1] : loaded[i];
+    const std::uint32_t next = __shfl_sync(0xffffffffU, given, lane + 1);
+    if (kWhole || i * 32 + lane < run.count) to[i * 32] = __funnelshift_r(loaded[i], next, off * 8);
+  }
+}
+
+using WordOfGpu = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>;
+
+/// Rows that a warp takes on at a time: whole bands are made of them.
+inline constexpr std::uint32_t kRowsTaken = 4;
+static_assert(kBandRows % kRowsTaken == 0);
+
+/// One lane, behind `rows` more packed rows of `band`: counts them, and where that makes bands
+/// complete, says so.
+__device__ __forceinline__ void count_rows(const RowsAhead& ahead, std::uint32_t band,
+                                           std::uint32_t rows) {
+  const auto all = static_cast<std::uint32_t>(ahead.rows.rows);
+  const auto rows_of = [&](std::uint32_t of) { return min(kBandRows, all - of * kBandRows); };
+  // Release: without it the rows could be written after they are counted.
+  const std::uint32_t before =
+      WordOfGpu(ahead.done[band]).fetch_add(rows, cuda::memory_order_acq_rel);
+  if (before + rows != rows_of(band)) return;
+  WordOfGpu ready(*ahead.ready);
+  for (;;) {
+    // Two warps complete neighbouring bands at one time: without this fence each could miss the
+    // other's count, and nobody would ever say that both are there.
+    cuda::atomic_thread_fence(cuda::memory_order_seq_cst, cuda::thread_scope_device);
+    std::uint32_t row = ready.load(cuda::memory_order_acquire);
+    if (row >= all) return;
+    const std::uint32_t next = row / kBandRows;
+    if (WordOfGpu(ahead.done[next]).load(cuda::memory_order_acquire) != rows_of(next)) return;
+    ready.compare_exchange_strong(row, row + rows_of(next), cuda::memory_order_acq_rel);
+  }
+}
+
+/// A warp packs rows of `ahead` until none is left that nobody has taken on. Rows are taken on in
+/// order by warps that run: whoever waits for a row waits for no block that has yet to begin. None
+/// of them is the operand's first or last, so that words around a row may be read.
+__device__ __forceinline__ void pack_ahead(const RowsAhead& ahead) {
+  if (!ahead.any()) return;
+  const std::uint32_t lane = threadIdx.x % 32;
+  const std::uint32_t all = static_cast<std::uint32_t>(ahead.rows.rows) - 1;  // the last is there
+  for (;;) {
+    std::uint32_t row = 0;
+    if (lane == 0)
+      row = ahead.first + WordOfGpu(*ahead.taken).fetch_add(kRowsTaken, cuda::memory_order_relaxed);
+    row = __shfl_sync(0xffffffffU, row, 0);
+    if (row >= all) return;
+    const std::uint32_t end = min(row + kRowsTaken, all);
+#pragma unroll 1
+    for (std::uint32_t at = row; at < end; ++at)
+#pragma unroll 1
+      for (std::uint32_t run = 0; run < ahead.runs.words; run += kAheadWords)
+        copy_run<kAheadSteps, true>(
+            run_of(ahead.rows, at, min(run, ahead.runs.words - kAheadWords), kAheadWords), lane);
+    // TMA reads through the async proxy: without this fence it may find the rows as they were.
+    cuda::ptx::fence_proxy_async(cuda::ptx::space_global);
+    __syncwarp();  // without it lane 0 could count what other lanes have yet to write
+    if (lane == 0) count_rows(ahead, row / kBandRows, end - row);
+  }
+}
+
+/// What a producer thread knows to be packed.
+struct RowsReady {
+  const RowsAhead& ahead;
+  std::uint32_t before = 0;  // rows
+
+  __device__ explicit RowsReady(const RowsAhead& of)
+      : ahead(of), before(of.any() ? of.first : 0xffffffffU) {}
+
+  /// Waits until the rows before `end` are packed, as wait_patiently() has it.
+  __device__ __forceinline__ bool wait(std::uint32_t end, const Patience& patience) {
+    if (end <= before) return true;
+    return wait_for(min(end, static_cast<std::uint32_t>(ahead.rows.rows)), patience);
+  }
+
+ private:
+  __device__ __forceinline__ bool wait_for(std::uint32_t end, const Patience& patience) {
+    namespace ptx = cuda::ptx;
+    const std::uint64_t start = ptx::get_sreg_globaltimer();
+    // Acquire: without it TMA could read rows from before they were counted.
+    while ((before = WordOfGpu(*ahead.ready).load(cuda::memory_order_acquire)) < end) {
+      if (patience.lost()) return false;
+      if (ptx::get_sreg_globaltimer() - start <= kKernelWaitNs) continue;
+      *patience.abandoned = 1;
+      *patience.timed_out = timed_out_word({.producer = true, .block = blockIdx.x});
+      return false;
+    }
+    // The other half of the fence in pack_ahead(): reads of the async proxy come after the wait.
+    ptx::fence_proxy_async(ptx::space_global);
+    return true;
+  }
+};
+
+}  // namespace tidemark
