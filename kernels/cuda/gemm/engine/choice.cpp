@@ -57,9 +57,11 @@ constexpr std::array kConfigurations = {
     EngineConfiguration{.shape = kTurn128Alone, .early = true},
     EngineConfiguration{.shape = kTurn168, .early = true},
     EngineConfiguration{.shape = kTurn176, .early = true},
+    EngineConfiguration{.shape = kTurn176, .group = 16, .early = true},
     EngineConfiguration{.shape = kTurn176, .group = 4, .early = true, .streams_c = true},
     EngineConfiguration{.shape = kTurn184, .early = true},
     EngineConfiguration{.shape = kTurn192, .early = true},
+    EngineConfiguration{.shape = kTurn192, .group = 16, .early = true},
     EngineConfiguration{.shape = kTurn192, .group = 4, .early = true, .streams_c = true},
     EngineConfiguration{.shape = kTurnSmall, .early = true},
     // K in parts.
