@@ -140,8 +140,10 @@ EngineConfiguration chosen_configuration(std::uint64_t m, std::uint64_t n, std::
 }
 
 EngineConfiguration chosen_configuration(const LocalGemm& gemm) {
-  if (!is_plain(gemm)) return {.shape = kGeneralShape, .lead = 1};
-  EngineConfiguration chosen = nearest_choice(gemm.m, gemm.n, gemm.k, gemm.sm_budget != 0);
+  EngineConfiguration chosen{.shape = kGeneralShape, .lead = 1};
+  if (is_plain(gemm)) chosen = nearest_choice(gemm.m, gemm.n, gemm.k, gemm.sm_budget != 0);
+  // Where rows of B are packed beside the product, a higher group walks along them more slowly.
+  if (packed_rows(gemm, GemmOperand::b).rows != 0 && chosen.shape.split == 1) chosen.group = 16;
   // Beside the end of the launch before it there would be more blocks than the budget has SMs.
   if (gemm.sm_budget != 0) chosen.early = false;
   return chosen;

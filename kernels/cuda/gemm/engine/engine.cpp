@@ -162,7 +162,7 @@ LocalGemm pack_into_workspace(const LocalGemm& gemm, std::array<RowsAhead, 2>& a
 
 /// Leaves to the product what its first tiles do not read of the operands that are packed. Not of
 /// MN-major ones, whose rows each tile reads all of, nor where a block has one tile only, nor of A
-/// where tiles are walked along N first: B is packed first there, and A would be needed before.
+/// where tiles are walked along N: A would be needed before B, which is packed first.
 void leave_to_the_product(const LocalGemm& gemm, std::uint32_t clusters, ReadyEngine& ready) {
   const TileShape& shape = ready.configuration.shape;
   if (shape.split > 1) return;
@@ -224,7 +224,7 @@ std::string pitch_note(const LocalGemm& gemm) {
   const bool a = packed_rows(gemm, GemmOperand::a).rows != 0;
   const bool b = packed_rows(gemm, GemmOperand::b).rows != 0;
   std::string note;
-  if (a || b) note = fmt::format("; rows of {} packed first", a && b ? "A and B" : a ? "A" : "B");
+  if (a || b) note = fmt::format("; rows of {} packed", a && b ? "A and B" : a ? "A" : "B");
   if (!c_starts_on_16(gemm)) note += "; C stored row by row";
   return note;
 }

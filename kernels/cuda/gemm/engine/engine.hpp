@@ -99,7 +99,7 @@ struct ReadyEngine {
 /// for the words by which they are handed over.
 std::uint64_t engine_workspace_bytes(const LocalGemm& gemm);
 
-/// What is done about rows that TMA cannot take as they are: "; rows of A and B packed first; C
+/// What is done about rows that TMA cannot take as they are: "; rows of A and B packed; C
 /// stored row by row", or nothing.
 std::string pitch_note(const LocalGemm& gemm);
 

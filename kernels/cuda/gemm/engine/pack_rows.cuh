@@ -8,7 +8,6 @@
 
 #include "kernels/cuda/gemm/engine/pack.hpp"
 #include "kernels/cuda/gemm/ladder/parts.cuh"
-#include "kernels/cuda/ptx/bulk_prefetch.cuh"
 
 namespace tidemark {
 
@@ -41,7 +40,8 @@ __device__ __forceinline__ void copy_run(const Run& run, std::uint32_t lane) {
   std::uint32_t loaded[kSteps + 1];
 #pragma unroll
   for (std::uint32_t i = 0; i <= kSteps; ++i)
-    loaded[i] = kWhole || i * 32 + lane < read ? __ldg(words + i * 32) : 0;
+    // Nobody reads them again: they are the first to leave the caches.
+    loaded[i] = kWhole || i * 32 + lane < read ? __ldcs(words + i * 32) : 0;
 #pragma unroll
   for (std::uint32_t i = 0; i < kSteps; ++i) {
     const std::uint32_t given = lane == 0 ? loaded[i + 1] : loaded[i];
@@ -79,24 +79,6 @@ __device__ __forceinline__ void count_rows(const RowsAhead& ahead, std::uint32_t
   }
 }
 
-/// The next rows for a warp to pack, from the one that is named; they begin to come to L2.
-__device__ __forceinline__ std::uint32_t take_rows(const RowsAhead& ahead, std::uint32_t lane) {
-  std::uint32_t row = 0;
-  if (lane == 0)
-    row = ahead.first + WordOfGpu(*ahead.taken).fetch_add(kRowsTaken, cuda::memory_order_relaxed);
-  row = __shfl_sync(0xffffffffU, row, 0);
-  // Lanes 0 and 1: a row each. The 16 bytes around either end are the operand's, too.
-  if (lane < kRowsTaken && row + lane + 1 < ahead.rows.rows) {
-    const auto at = reinterpret_cast<std::uintptr_t>(ahead.rows.from) +
-                    (row + lane) * ahead.rows.from_pitch * sizeof(std::uint16_t);
-    bulk_prefetch(
-        reinterpret_cast<const void*>(at & ~std::uintptr_t{15}),
-        (2 * static_cast<std::uint32_t>(sizeof(std::uint16_t)) * ahead.runs.words) & ~15U);
-  }
-  __syncwarp();  // shuffles follow
-  return row;
-}
-
 /// A warp packs rows of `ahead` until none is left that nobody has taken on. Rows are taken on in
 /// order by warps that run: whoever waits for a row waits for no block that has yet to begin. None
 /// of them is the operand's first or last, so that words around a row may be read.
@@ -104,10 +86,12 @@ __device__ __forceinline__ void pack_ahead(const RowsAhead& ahead) {
   if (!ahead.any()) return;
   const std::uint32_t lane = threadIdx.x % 32;
   const std::uint32_t all = static_cast<std::uint32_t>(ahead.rows.rows) - 1;  // the last is there
-  std::uint32_t row = take_rows(ahead, lane);
-  while (row < all) {
-    // Taken on one ahead: what is read is in L2 then.
-    const std::uint32_t next = take_rows(ahead, lane);
+  for (;;) {
+    std::uint32_t row = 0;
+    if (lane == 0)
+      row = ahead.first + WordOfGpu(*ahead.taken).fetch_add(kRowsTaken, cuda::memory_order_relaxed);
+    row = __shfl_sync(0xffffffffU, row, 0);
+    if (row >= all) return;
     const std::uint32_t end = min(row + kRowsTaken, all);
 #pragma unroll 1
     for (std::uint32_t at = row; at < end; ++at)
@@ -119,8 +103,6 @@ __device__ __forceinline__ void pack_ahead(const RowsAhead& ahead) {
     cuda::ptx::fence_proxy_async(cuda::ptx::space_global);
     __syncwarp();  // without it lane 0 could count what other lanes have yet to write
     if (lane == 0) count_rows(ahead, row / kBandRows, end - row);
-    __syncwarp();  // the next rows' shuffles need all lanes
-    row = next;
   }
 }
 

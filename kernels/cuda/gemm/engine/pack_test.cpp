@@ -121,9 +121,9 @@ TEST(PackedRows, OfBWithoutAPitchOfItsOwnHaveThatOfA) {
 
 TEST(PitchNote, NamesWhatIsPackedAndWhatIsStoredByRows) {
   EXPECT_EQ(pitch_note(product(72, 80, 56)), "");
-  EXPECT_EQ(pitch_note(product(71, 80, 56)), "; rows of A packed first");
-  EXPECT_EQ(pitch_note(product(72, 71, 51)), "; rows of B packed first; C stored row by row");
-  EXPECT_EQ(pitch_note(product(71, 71, 56)), "; rows of A and B packed first");
+  EXPECT_EQ(pitch_note(product(71, 80, 56)), "; rows of A packed");
+  EXPECT_EQ(pitch_note(product(72, 71, 51)), "; rows of B packed; C stored row by row");
+  EXPECT_EQ(pitch_note(product(71, 71, 56)), "; rows of A and B packed");
   EXPECT_EQ(pitch_note(product(72, 72, 50)), "; C stored row by row");
 }
 

@@ -244,12 +244,14 @@ class Means {
 
 std::vector<EngineConfiguration> tried_for(const Options& options, const Shape& shape) {
   if (options.chosen || !is_plain(options))
-    return {chosen_configuration(LocalGemm{.m = shape.m,
+    return {chosen_configuration(LocalGemm{.pitch = shape.lda,
+                                           .m = shape.m,
                                            .n = shape.n,
                                            .k = shape.k,
                                            .output = GemmOutput::bf16,
                                            .a_major = shape.a_major,
-                                           .b_major = shape.b_major})};
+                                           .b_major = shape.b_major,
+                                           .b_pitch = shape.ldb != 0 ? shape.ldb : 8})};
   return wanted(options);
 }
 
