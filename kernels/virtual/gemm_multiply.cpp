@@ -15,12 +15,13 @@
 namespace tidemark {
 namespace {
 
-constexpr std::uint64_t kTile = 64;   // rows and columns
-constexpr std::uint64_t kDepth = 64;  // k of a block
-constexpr std::uint64_t kStages = 4;  // blocks that the ring of kFaultGemmStaleStage holds
-constexpr std::uint64_t kStrip = 4;   // rows of a strip kept in registers
-constexpr std::uint64_t kLanes = 8;   // columns of a strip
-constexpr std::uint64_t kCorner = 8;  // edge of the block that kFaultGemmTransposed turns
+constexpr std::uint64_t kTile = 64;      // rows and columns
+constexpr std::uint64_t kDepth = 64;     // k of a block
+constexpr std::uint64_t kStages = 4;     // blocks that the ring of kFaultGemmStaleStage holds
+constexpr std::uint64_t kStrip = 4;      // rows of a strip kept in registers
+constexpr std::uint64_t kLanes = 8;      // columns of a strip
+constexpr std::uint64_t kCorner = 8;     // edge of the block that kFaultGemmTransposed turns
+constexpr std::uint64_t kPartial = 128;  // k of fp8 that a tensor core sums before it is promoted
 
 using Sums = std::array<std::array<float, kTile>, kTile>;
 
@@ -60,8 +61,11 @@ struct Reader {
   /// Where in memory element (row, k) is looked for.
   std::uint64_t index_read_for(std::uint64_t row, std::uint64_t k) const {
     std::uint64_t apart = panel.pitch;
-    if (fault == kFaultGemmPackedRows)
-      apart = std::min(apart, ((panel.major == Major::k ? panel.k : panel.rows) + 7) / 8 * 8);
+    if (fault == kFaultGemmPackedRows) {
+      const std::uint64_t sixteen = 16 / element_bytes(panel.element);  // bytes, in elements
+      const std::uint64_t elements = panel.major == Major::k ? panel.k : panel.rows;
+      apart = std::min(apart, (elements + sixteen - 1) / sixteen * sixteen);
+    }
     if (fault == kFaultGemmMajorIgnored && panel.major == Major::mn) {
       // The square of 64 is read along its other side, as far as there is an element.
       const std::uint64_t turned_row = row / kTile * kTile + k % kTile;
@@ -74,6 +78,15 @@ struct Reader {
     return fault == kFaultGemmRowCut ? index - line * apart % 8 : index;
   }
 
+  /// The type that the panel's elements are taken for.
+  GemmElement element_taken_for() const {
+    if (fault == kFaultGemmTypeIgnored && panel.element == GemmElement::f16)
+      return GemmElement::bf16;
+    if (fault == kFaultGemmE5m2AsE4m3 && panel.element == GemmElement::e5m2)
+      return GemmElement::e4m3;
+    return panel.element;
+  }
+
   float element(std::uint64_t row, std::uint64_t k) const {
     const bool is_a = operand == GemmOperand::a;
     if (!is_a && fault == kFaultGemmShardStale) {
@@ -84,8 +97,7 @@ struct Reader {
     if (fault == kFaultGemmLastProduct && k + 1 == panel.k) return 0.0F;
     std::uint16_t bits = panel.elements[index_read_for(row_read_for(row), k)];
     if (is_a && fault == kFaultGemmBitFlip && row == panel.rows / 2 && k == panel.k / 2) bits ^= 1U;
-    const bool as_bf16 = fault == kFaultGemmTypeIgnored;
-    const float value = from_element(as_bf16 ? GemmElement::bf16 : panel.element, bits);
+    const float value = from_element(element_taken_for(), bits);
     return fault == kFaultGemmNonFiniteZeroed && !std::isfinite(value) ? 0.0F : value;
   }
 };
@@ -136,6 +148,18 @@ void accumulate_without_invalid(const Block& block, std::uint64_t depth, Sums& s
       }
 }
 
+/// Cut to what the tensor core keeps of a sum of fp8 products: 13 bits behind the first.
+void cut_to_tensor_core(Sums& sums) {
+  for (auto& line : sums)
+    for (float& sum : line)
+      sum = std::bit_cast<float>(std::bit_cast<std::uint32_t>(sum) & ~((1U << (23 - 13)) - 1));
+}
+
+void add_to(Sums& sums, const Sums& more) {
+  for (std::uint64_t i = 0; i < kTile; ++i)
+    for (std::uint64_t j = 0; j < kTile; ++j) sums[i][j] += more[i][j];
+}
+
 /// All of K for the tile at (row, col).
 void sum_tile(const Reader& a, const Reader& b, std::uint64_t row, std::uint64_t col, Sums& sums) {
   const Fault fault = a.fault;
@@ -143,6 +167,8 @@ void sum_tile(const Reader& a, const Reader& b, std::uint64_t row, std::uint64_t
   // cannot help it.
   std::uint64_t end = (a.panel.k + 7) / 8 * 8;
   if (fault == kFaultGemmTailBlock) end = a.panel.k / kDepth * kDepth;
+  const bool keeps_partial = fault == kFaultGemmPartialKept && is_fp8(a.panel.element);
+  Sums promoted{};  // of kFaultGemmPartialKept
   Block block{};
   std::array<std::array<float, kDepth>, kTile> turned{};
   for (std::uint64_t k = 0; k < end; k += kDepth) {
@@ -160,7 +186,10 @@ void sum_tile(const Reader& a, const Reader& b, std::uint64_t row, std::uint64_t
     if (fault == kFaultGemmNarrowSum)
       for (auto& line : sums)
         for (float& sum : line) sum = from_bf16(to_bf16(sum));
+    if (fault == kFaultGemmUnpromoted && is_fp8(a.panel.element)) cut_to_tensor_core(sums);
+    if (keeps_partial && ((k + depth) % kPartial == 0 || k + depth == end)) add_to(promoted, sums);
   }
+  if (keeps_partial) sums = promoted;
 }
 
 float read_element(const GemmBlock& c, std::uint64_t row, std::uint64_t col) {

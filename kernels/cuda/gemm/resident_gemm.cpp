@@ -21,7 +21,7 @@ std::uint64_t panel_pitch(const Gemm& gemm) { return layout_of(gemm, GemmOperand
 
 std::uint64_t operand_bytes(const Gemm& gemm, GemmOperand operand) {
   const OperandLayout layout = layout_of(gemm, operand);
-  return layout.rows * layout.pitch * sizeof(std::uint16_t);
+  return layout.rows * layout.pitch * element_bytes(gemm.element);
 }
 
 /// Whether C is what it was, times beta: nothing is multiplied then, and TMA has no map of nothing.
@@ -107,9 +107,9 @@ void plant(const Gemm& gemm, GemmOperand operand, std::byte* base, cudaStream_t 
     if (planted.operand != operand) continue;
     const std::uint16_t bits = to_element(gemm.element, planted.value);
     const std::uint64_t at = element_index(gemm, operand, planted.row, planted.k);
-    // Returns when the two bytes have been taken: they are not page-locked.
-    cuda_check(cudaMemcpyAsync(base + at * sizeof(bits), &bits, sizeof(bits),
-                               cudaMemcpyHostToDevice, stream),
+    const std::uint64_t size = element_bytes(gemm.element);  // of fp8 the low byte, which is first
+    // Returns when the bytes have been taken: they are not page-locked.
+    cuda_check(cudaMemcpyAsync(base + at * size, &bits, size, cudaMemcpyHostToDevice, stream),
                "plant an element");
   }
 }

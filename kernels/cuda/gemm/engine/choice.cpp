@@ -138,7 +138,7 @@ EngineConfiguration chosen_configuration(std::uint64_t m, std::uint64_t n, std::
 }
 
 EngineConfiguration chosen_configuration(const LocalGemm& gemm) {
-  if (!is_plain(gemm)) return {.shape = kGeneralShape, .lead = 1};
+  if (!is_plain(gemm)) return {.shape = general_shape(gemm.element), .lead = 1};
   EngineConfiguration chosen = nearest_choice(gemm.m, gemm.n, gemm.k, gemm.sm_budget != 0);
   // Beside the end of the launch before it there would be more blocks than the budget has SMs.
   if (gemm.sm_budget != 0) chosen.early = false;

@@ -48,7 +48,7 @@ struct EngineProblem {
   std::uint64_t ldc = 0;
   std::uint32_t m = 0, n = 0;
   std::uint32_t m_tiles = 0, n_tiles = 0;  // of a cluster
-  std::uint32_t k_blocks = 0;              // of 64, for each part of K; what lies behind K is zeros
+  std::uint32_t k_blocks = 0;  // of 64 (fp8: 128), for each part of K; what lies behind K is zeros
   std::uint32_t group = 0, lead = 0;
   bool group_along_n = false, streams_c = false;
   bool c_by_tma = true;  // rows of C start on 16 bytes; else they go by plain stores
@@ -79,9 +79,16 @@ std::span<const EngineKernel> split_kernels();
 std::span<const EngineKernel> turn_kernels();
 std::span<const EngineKernel> general_bf16_kernels();
 std::span<const EngineKernel> general_f16_kernels();
+std::span<const EngineKernel> general_fp8_kernels();
 
 /// The shape that general kernels have.
 inline constexpr TileShape kGeneralShape{.tile_m = 128, .tile_n = 256, .cluster_m = 2};
+/// Those of fp8: a thread holds each sum twice, the tensor core's and the fp32 one that it is added
+/// to, so that the tile is half as wide; two more stages fit.
+inline constexpr TileShape kFp8Shape{.tile_m = 128, .tile_n = 128, .cluster_m = 2, .stages = 6};
+constexpr TileShape general_shape(GemmElement element) {
+  return is_fp8(element) ? kFp8Shape : kGeneralShape;
+}
 
 /// One configuration over one piece of memory, launched any number of times.
 struct ReadyEngine {
