@@ -133,10 +133,27 @@ TEST(Fp8Gemm, InfinitiesOfE4m3AreRefused) {
   EXPECT_EQ(refusal_of(gemm), "not refused");
 }
 
-TEST(Fp8Gemm, RungsAndTransportsAreForBf16) {
+TEST(Fp8Gemm, RungsAreForBf16) {
   Gemm gemm = product(GemmElement::e4m3, 128);
   gemm.rung = GemmRung::tma_store;
   EXPECT_EQ(refusal_of(gemm), "gemm: a rung of the ladder does C = A B^T with bf16 only");
+}
+
+/// A transport that is never asked for anything.
+class UnusedTransport : public Transport {
+ public:
+  void start(const PanelBuffer&) override {}
+  bool ready(std::uint32_t, std::size_t) override { return false; }
+  void abort() noexcept override {}
+};
+
+TEST(Fp8Gemm, TransportsAreForBf16) {
+  UnusedTransport transport;
+  Gemm gemm = product(GemmElement::e4m3, 128);
+  gemm.transport = &transport;
+  EXPECT_EQ(refusal_of(gemm),
+            "gemm: over a transport only C = A B with packed, K-major panels of bf16 is "
+            "multiplied");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
@@ -82,13 +83,38 @@ TEST(Fp8Engine, PacksNothing) {
   EXPECT_EQ(engine_workspace_bytes(gemm), 0U);
 }
 
-TEST(Fp8Engine, RefusesRowsOff16BytesAndOperandsThatAreNotKMajor) {
+std::string refusal_of(const LocalGemm& gemm) {
+  try {
+    (void)prepare_engine(chosen_configuration(gemm), gemm);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "not refused";
+}
+
+constexpr const char* kRefusal =
+    "gemm: operands of e4m3 and e5m2 are K-major, with rows that start on 16 bytes";
+
+TEST(Fp8Engine, RefusesRowsOff16Bytes) {
   LocalGemm gemm = product(GemmElement::e4m3);
   gemm.pitch = 264;
-  EXPECT_THROW(prepare_engine(chosen_configuration(gemm), gemm), Error);
+  gemm.b_pitch = 256;
+  EXPECT_EQ(refusal_of(gemm), kRefusal);
   gemm.pitch = 256;
+  gemm.b_pitch = 257;
+  EXPECT_EQ(refusal_of(gemm), kRefusal);
+}
+
+TEST(Fp8Engine, RefusesMemoryOff16Bytes) {
+  LocalGemm gemm = product(GemmElement::e5m2);
+  gemm.b += 8;
+  EXPECT_EQ(refusal_of(gemm), kRefusal);
+}
+
+TEST(Fp8Engine, RefusesOperandsThatAreNotKMajor) {
+  LocalGemm gemm = product(GemmElement::e4m3);
   gemm.b_major = Major::mn;
-  EXPECT_THROW(prepare_engine(chosen_configuration(gemm), gemm), Error);
+  EXPECT_EQ(refusal_of(gemm), kRefusal);
 }
 
 }  // namespace
