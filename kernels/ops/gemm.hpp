@@ -75,8 +75,8 @@ struct Gemm {
   GemmEngine engine = GemmEngine::fast;
   GemmRung rung = GemmRung::none;   // of GemmEngine::fast; the virtual device has no rungs
   std::uint32_t configuration = 0;  // of the engine, where there is no rung: 0 what suits the
-                                    // sizes, else number 1, 2, ... of the CUDA device's table; the
-                                    // virtual one has none
+                                    // sizes, else number 1, 2, ... of the CUDA device's table, of
+                                    // which fp8 has its own; the virtual one has none
   std::uint32_t sm_budget = 0;      // SMs that the engine may take, at least 2; 0: all. Of
                                     // GemmEngine::fast without a rung; the virtual device has none
   std::uint64_t seed = 0;

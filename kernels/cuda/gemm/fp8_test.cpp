@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,19 +63,53 @@ LocalGemm product(GemmElement element) {
 
 TEST(Fp8Engine, HasAKernelForBothTypesAndEveryTypeOfC) {
   const auto kernels = general_fp8_kernels();
-  EXPECT_EQ(kernels.size(), 6U);
-  for (const GemmElement element : {GemmElement::e4m3, GemmElement::e5m2})
-    for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16, GemmOutput::f16})
-      EXPECT_TRUE(std::any_of(kernels.begin(), kernels.end(), [&](const EngineKernel& kernel) {
-        return kernel.element == element && kernel.output == output && kernel.general;
-      })) << name_of(element);
+  for (const EngineConfiguration& configuration : fp8_configurations())
+    for (const GemmElement element : {GemmElement::e4m3, GemmElement::e5m2})
+      for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16, GemmOutput::f16})
+        EXPECT_TRUE(std::any_of(kernels.begin(), kernels.end(),
+                                [&](const EngineKernel& kernel) {
+                                  return kernel.element == element && kernel.output == output &&
+                                         kernel.general && kernel.shape == configuration.shape;
+                                }))
+            << name_of(configuration) << ' ' << name_of(element);
 }
 
-TEST(Fp8Engine, TakesAShapeWhoseThreadsHoldEverySumTwice) {
-  const TileShape shape = chosen_configuration(product(GemmElement::e4m3)).shape;
-  EXPECT_EQ(shape, kFp8Shape);
-  EXPECT_TRUE(is_sound(shape));
-  EXPECT_LE(2 * accumulators(shape) + 40, kConsumerRegisters);
+TEST(Fp8Engine, TriesEveryKernelByAConfiguration) {
+  const auto all = fp8_configurations();
+  for (const EngineKernel& kernel : general_fp8_kernels())
+    EXPECT_TRUE(std::any_of(all.begin(), all.end(),
+                            [&](const auto& one) { return one.shape == kernel.shape; }));
+}
+
+TEST(Fp8Engine, HasConfigurationsThatAreSoundAndHaveNamesOfTheirOwn) {
+  std::set<std::string> names;
+  for (const EngineConfiguration& configuration : fp8_configurations()) {
+    EXPECT_TRUE(is_sound(configuration.shape)) << name_of(configuration);
+    EXPECT_LT(configuration.lead, configuration.shape.stages) << name_of(configuration);
+    EXPECT_TRUE(names.insert(name_of(configuration)).second) << name_of(configuration);
+  }
+}
+
+// 40 beside the sums: is_sound() counts those of one set.
+TEST(Fp8Engine, HasShapesWhoseThreadsHoldEverySumTwice) {
+  for (const EngineConfiguration& configuration : fp8_configurations())
+    EXPECT_LE(2 * accumulators(configuration.shape) + 40, kConsumerRegisters)
+        << name_of(configuration);
+}
+
+// What is chosen is also tried, and so tested on a GPU.
+TEST(Fp8Engine, ChoosesOneOfItsConfigurations) {
+  const auto all = fp8_configurations();
+  for (const GemmElement element : {GemmElement::e4m3, GemmElement::e5m2}) {
+    const EngineConfiguration chosen = chosen_configuration(product(element));
+    EXPECT_NE(std::find(all.begin(), all.end(), chosen), all.end()) << name_of(chosen);
+  }
+}
+
+TEST(Fp8Engine, ChoosesNoEarlyLaunchWithinABudgetOfSms) {
+  LocalGemm gemm = product(GemmElement::e4m3);
+  gemm.sm_budget = 2;
+  EXPECT_FALSE(chosen_configuration(gemm).early);
 }
 
 TEST(Fp8Engine, PacksNothing) {

@@ -138,13 +138,16 @@ DeviceBuffer make_workspace(const LocalGemm& local, cudaStream_t stream) {
   return workspace;
 }
 
-/// The engine's configuration for `gemm`. A number holds for plain products, the others have one.
+/// The engine's configuration for `gemm`. A number holds for plain products and, of a table of
+/// their own, for those of fp8; the others have one.
 EngineConfiguration configuration_of(const Gemm& gemm, const LocalGemm& local) {
-  if (gemm.configuration == 0 || !is_plain(local)) return chosen_configuration(local);
-  const std::span<const EngineConfiguration> all = engine_configurations();
+  const bool fp8 = is_fp8(local.element);
+  if (gemm.configuration == 0 || (!is_plain(local) && !fp8)) return chosen_configuration(local);
+  const std::span<const EngineConfiguration> all =
+      fp8 ? fp8_configurations() : engine_configurations();
   if (gemm.configuration > all.size())
-    throw Error(fmt::format("gemm: there is no configuration {}: the engine has {}",
-                            gemm.configuration, all.size()));
+    throw Error(fmt::format("gemm: there is no configuration {}: the engine has {} of {}",
+                            gemm.configuration, all.size(), name_of(local.element)));
   return all[gemm.configuration - 1];
 }
 

@@ -66,6 +66,20 @@ constexpr std::array kConfigurations = {
     EngineConfiguration{.shape = kSquareSplit, .early = true},
 };
 
+// None is measured yet. A kernel of fp8 has its general shape, or the wider one.
+constexpr std::array kFp8Configurations = {
+    EngineConfiguration{.shape = kFp8Shape, .lead = 1},
+    EngineConfiguration{.shape = kFp8Shape},
+    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8Shape, .group = 16, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8Shape, .group_along_n = true, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .streams_c = true},
+    EngineConfiguration{.shape = kFp8WideShape, .lead = 1},
+    EngineConfiguration{.shape = kFp8WideShape, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8WideShape, .group = 16, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8WideShape, .lead = 1, .early = true, .streams_c = true},
+};
+
 struct Choice {
   double m, n, k;
   EngineConfiguration configuration;
@@ -132,6 +146,7 @@ std::string name_of(const EngineConfiguration& configuration) {
 }
 
 std::span<const EngineConfiguration> engine_configurations() { return kConfigurations; }
+std::span<const EngineConfiguration> fp8_configurations() { return kFp8Configurations; }
 
 EngineConfiguration chosen_configuration(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
   return nearest_choice(m, n, k, false);

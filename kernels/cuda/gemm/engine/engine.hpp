@@ -36,6 +36,9 @@ std::string name_of(const EngineConfiguration& configuration);
 /// All that a tuning run tries, the top of the ladder in the engine's terms first.
 std::span<const EngineConfiguration> engine_configurations();
 
+/// The same of e4m3 and e5m2, what is chosen first.
+std::span<const EngineConfiguration> fp8_configurations();
+
 /// The configuration for C m x n over k, by the table in choice.cpp.
 EngineConfiguration chosen_configuration(std::uint64_t m, std::uint64_t n, std::uint64_t k);
 
@@ -86,6 +89,8 @@ inline constexpr TileShape kGeneralShape{.tile_m = 128, .tile_n = 256, .cluster_
 /// Those of fp8: a thread holds each sum twice, the tensor core's and the fp32 one that it is added
 /// to, so that the tile is half as wide; two more stages fit.
 inline constexpr TileShape kFp8Shape{.tile_m = 128, .tile_n = 128, .cluster_m = 2, .stages = 6};
+/// The widest that a thread has registers for: fewer bytes of shared memory a product.
+inline constexpr TileShape kFp8WideShape{.tile_m = 128, .tile_n = 192, .cluster_m = 2, .stages = 4};
 constexpr TileShape general_shape(GemmElement element) {
   return is_fp8(element) ? kFp8Shape : kGeneralShape;
 }

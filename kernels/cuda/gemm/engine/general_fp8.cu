@@ -6,9 +6,12 @@ namespace tidemark {
 
 std::span<const EngineKernel> general_fp8_kernels() {
   static const std::vector kKernels = [] {
-    std::vector all = k_major_kernels<MmaType::e4m3, float, __nv_bfloat16, __half>();
-    const std::vector e5m2 = k_major_kernels<MmaType::e5m2, float, __nv_bfloat16, __half>();
-    all.insert(all.end(), e5m2.begin(), e5m2.end());
+    std::vector<EngineKernel> all;
+    for (const std::vector<EngineKernel>& some :
+         {k_major_kernels<kFp8Shape, MmaType::e4m3>(), k_major_kernels<kFp8Shape, MmaType::e5m2>(),
+          k_major_kernels<kFp8WideShape, MmaType::e4m3>(),
+          k_major_kernels<kFp8WideShape, MmaType::e5m2>()})
+      all.insert(all.end(), some.begin(), some.end());
     return all;
   }();
   return kKernels;

@@ -35,9 +35,9 @@ constexpr GemmElement element_of(MmaType type) {
 }
 
 /// C = alpha A B^T + beta C with operands of `type`, in whichever order each is kept.
-template <MmaType type, bool a_mn, bool b_mn, class Out>
+template <MmaType type, bool a_mn, bool b_mn, class Out,
+          TileShape kShape = general_shape(element_of(type))>
 EngineKernel general() {
-  constexpr TileShape kShape = general_shape(element_of(type));
   using Shape = ShapeType<kShape.tile_m, kShape.tile_n, kShape.cluster_m, kShape.cluster_n,
                           kShape.split, kShape.stages, kShape.boxes, kShape.in_turn>;
   using Operands = EngineOperands<type, a_mn, b_mn>;
@@ -57,10 +57,12 @@ std::vector<EngineKernel> general_kernels() {
           general<type, true, false, Outs>()..., general<type, true, true, Outs>()...};
 }
 
-/// All of them for one type of fp8: the tensor cores take it K-major only.
-template <MmaType type, class... Outs>
+/// All of them for one type of fp8, in one shape: the tensor cores take it K-major only.
+template <TileShape kShape, MmaType type>
 std::vector<EngineKernel> k_major_kernels() {
-  return {general<type, false, false, Outs>()...};
+  return {general<type, false, false, float, kShape>(),
+          general<type, false, false, __nv_bfloat16, kShape>(),
+          general<type, false, false, __half, kShape>()};
 }
 
 /// Each of `shapes` with either output.
