@@ -21,7 +21,7 @@ struct EngineConfiguration {
   TileShape shape{};
   std::uint32_t group = 8;     // tiles of a cluster that are walked before the next row of them
   bool group_along_n = false;  // the walk is along N, not along M
-  std::uint32_t lead = 0;      // blocks of 64 k that one warpgroup is ahead; below shape.stages
+  std::uint32_t lead = 0;      // stages that one warpgroup is ahead; below shape.stages
   bool early = false;          // begins, up to its first load, before the launch before has ended
   bool streams_c = false;      // C is the first to leave L2
 
