@@ -210,6 +210,19 @@ TEST_F(Fp8GpuGemm, NanReachesItsRowAndNoOther) {
   }
 }
 
+TEST_F(Fp8GpuGemm, NanReachesItsColumnAndNoOther) {
+  for (const GemmElement element : {GemmElement::e4m3, GemmElement::e5m2}) {
+    Gemm gemm = whole(140, 67, 300);
+    gemm.element = element;
+    gemm.planted = {{GemmOperand::b, 40, 3, NonFinite::nan}};
+    const RunResult result = run_gemm(gemm);
+    ASSERT_EQ(result.fault, DeviceFault::none) << result.note;
+    for (std::uint64_t i = 0; i < gemm.m; ++i)
+      for (std::uint64_t j = 0; j < gemm.n; ++j)
+        ASSERT_EQ(std::isnan(value_at(gemm, result, i, j)), j == 40) << i << ", " << j;
+  }
+}
+
 TEST_F(Fp8GpuGemm, KeepsToABudgetOfSms) {
   Gemm gemm = whole(1500, 1100, 520);
   gemm.element = GemmElement::e4m3;
