@@ -139,6 +139,15 @@ TEST(Describe, WritesWhatAGemmAsksForBeyondAProduct) {
   EXPECT_TRUE(json["planted"].empty());
 }
 
+TEST(Describe, WritesTheTypeOfFp8AndItsDigits) {
+  Gemm gemm;
+  gemm.element = GemmElement::e5m2;
+  gemm.inputs = GemmInputs::octal_digits;
+  const auto json = nlohmann::json::parse(describe(gemm));
+  EXPECT_EQ(json["element"], "e5m2");
+  EXPECT_EQ(json["inputs"], "octal_digits");
+}
+
 TEST(Describe, WritesPlantedElements) {
   Gemm gemm;
   gemm.planted = {{GemmOperand::a, 3, 4, NonFinite::nan},

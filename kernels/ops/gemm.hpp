@@ -75,8 +75,8 @@ struct Gemm {
   GemmEngine engine = GemmEngine::fast;
   GemmRung rung = GemmRung::none;   // of GemmEngine::fast; the virtual device has no rungs
   std::uint32_t configuration = 0;  // of the engine, where there is no rung: 0 what suits the
-                                    // sizes, else number 1, 2, ... of the CUDA device's table; the
-                                    // virtual one has none
+                                    // sizes, else number 1, 2, ... of the CUDA device's table, of
+                                    // which fp8 has its own; the virtual one has none
   std::uint32_t sm_budget = 0;      // SMs that the engine may take, at least 2; 0: all. Of
                                     // GemmEngine::fast without a rung; the virtual device has none
   std::uint64_t seed = 0;
@@ -86,7 +86,8 @@ struct Gemm {
   Major a_major = Major::k;                 // mn: A is kept as k rows of m elements
   Major b_major = Major::k;                 // mn: B is kept as k rows of n elements
   std::uint64_t lda = 0, ldb = 0, ldc = 0;  // elements from row to row, no fewer than a row has;
-                                            // 0: the fewest whose rows start on 16 bytes
+                                            // 0: the fewest whose rows start on 16 bytes; of
+                                            // fp8, lda and ldb are multiples of 16
   float alpha = 1, beta = 0;                // where alpha is 0, A and B are not read
 
   std::vector<PlantedElement> planted{};  // in place of gemm_element(); not over a transport
@@ -144,7 +145,8 @@ inline OperandLayout layout_of(const Gemm& gemm, GemmOperand operand) {
   OperandLayout layout{.rows = k_major ? indices : gemm.k,
                        .elements = k_major ? gemm.k : indices,
                        .pitch = is_a ? gemm.lda : gemm.ldb};
-  if (layout.pitch == 0) layout.pitch = (layout.elements + 7) / 8 * 8;
+  const std::uint64_t sixteen = 16 / element_bytes(gemm.element);  // bytes, in elements
+  if (layout.pitch == 0) layout.pitch = (layout.elements + sixteen - 1) / sixteen * sixteen;
   return layout;
 }
 
@@ -165,6 +167,24 @@ inline bool is_inside(const Gemm& gemm, const PlantedElement& planted) {
          planted.row - range.first < range.count && planted.k < gemm.k;
 }
 
+/// The same for what fp8 adds: the tensor cores take it K-major only, and rows that start off 16
+/// bytes are packed in elements of 16 bits only.
+inline std::string_view fp8_refusal(const Gemm& gemm) {
+  if (!is_fp8(gemm.element)) return {};
+  if (gemm.a_major != Major::k || gemm.b_major != Major::k)
+    return "e4m3 and e5m2 are multiplied K-major only: transpose the operand, or take bf16 or fp16";
+  if (layout_of(gemm, GemmOperand::a).pitch % 16 != 0)
+    return "lda of e4m3 and e5m2 is a multiple of 16: rows that start off 16 bytes are packed for "
+           "bf16 and fp16 only";
+  if (layout_of(gemm, GemmOperand::b).pitch % 16 != 0)
+    return "ldb of e4m3 and e5m2 is a multiple of 16: rows that start off 16 bytes are packed for "
+           "bf16 and fp16 only";
+  for (const PlantedElement& planted : gemm.planted)
+    if (gemm.element == GemmElement::e4m3 && planted.value != NonFinite::nan)
+      return "e4m3 has no infinities: plant a NaN, or take e5m2";
+  return {};
+}
+
 /// Why no device can run `gemm`, or nothing: "lda is shorter than a row of A".
 inline std::string_view layout_refusal(const Gemm& gemm) {
   const OperandLayout a = layout_of(gemm, GemmOperand::a);
@@ -178,6 +198,7 @@ inline std::string_view layout_refusal(const Gemm& gemm) {
     return "a rung of the ladder takes all SMs: leave out the budget, or the rung";
   for (const PlantedElement& planted : gemm.planted)
     if (!is_inside(gemm, planted)) return "a planted element lies outside A and B";
+  if (const std::string_view refusal = fp8_refusal(gemm); !refusal.empty()) return refusal;
   if (gemm.transport != nullptr && !gemm.planted.empty())
     return "elements are planted where no transport brings others: leave out one of the two";
   if (is_plain(gemm)) return {};

@@ -80,6 +80,12 @@ constexpr FaultInfo kGemmFaults[] = {
      "store: the element right of a NaN of the same tile is NaN, too"},
     {kFaultGemmOneRound, OpKind::gemm, "gemm_one_round",
      "store: under an SM budget, tiles behind the first of each SM are not stored"},
+    {kFaultGemmUnpromoted, OpKind::gemm, "gemm_unpromoted",
+     "sum: sums of fp8 products are cut to the 14 bits of the tensor core all along k"},
+    {kFaultGemmPartialKept, OpKind::gemm, "gemm_partial_kept",
+     "sum: the sums of 128 k of fp8 start from those before them, which are then added again"},
+    {kFaultGemmE5m2AsE4m3, OpKind::gemm, "gemm_e5m2_as_e4m3",
+     "read: elements of e5m2 are taken for e4m3"},
 };
 
 }  // namespace

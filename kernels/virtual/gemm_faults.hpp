@@ -47,6 +47,9 @@ inline constexpr Fault kFaultGemmInfinitySaturated{236};
 inline constexpr Fault kFaultGemmInfinityUnsigned{237};
 inline constexpr Fault kFaultGemmNanSpread{238};
 inline constexpr Fault kFaultGemmOneRound{239};
+inline constexpr Fault kFaultGemmUnpromoted{240};
+inline constexpr Fault kFaultGemmPartialKept{241};
+inline constexpr Fault kFaultGemmE5m2AsE4m3{242};
 
 /// All of the above, in the order of their values.
 std::span<const FaultInfo> gemm_faults();

@@ -17,9 +17,10 @@ inline constexpr std::uint32_t kPanelA = 0;
 inline constexpr std::uint32_t kPanelB = 1;
 inline constexpr std::uint32_t kPanelEverybody = 2;
 
-/// One operand as bits of its type: `rows` rows of k elements, or k rows of `rows` where it is
-/// MN-major. What no shard has filled in is 0xffff, a NaN, and so is the padding behind the rows of
-/// an operand that is_plain() excludes; behind others it is zero.
+/// One operand as bits of its type, those of fp8 in the low byte of each: `rows` rows of k
+/// elements, or k rows of `rows` where it is MN-major. What no shard has filled in is 0xffff, a
+/// NaN, and so is the padding behind the rows of an operand that is_plain() excludes; behind others
+/// it is zero.
 struct GemmPanel {
   std::uint64_t rows = 0;
   std::uint64_t k = 0;

@@ -307,12 +307,15 @@ TEST(VirtualGemmFaults, EachChangesALargeOddProduct) {
   planted.planted = {{GemmOperand::a, 60, 0, NonFinite::minus_infinity}};
   Gemm within = plain;  // an SM budget
   within.sm_budget = 2;
+  Gemm fp8 = plain;
+  fp8.element = GemmElement::e5m2;
+  fp8.inputs = GemmInputs::normal;
   for (const FaultInfo& info : gemm_faults()) {
     if (info.fault == kFaultGemmTruncated) continue;    // fp32 output is never cut off
     if (info.fault == kFaultGemmNothingDone) continue;  // there is something to do
     EXPECT_TRUE(changes(plain, info.fault) || changes(general, info.fault) ||
                 changes(pitched, info.fault) || changes(planted, info.fault) ||
-                changes(within, info.fault))
+                changes(within, info.fault) || changes(fp8, info.fault))
         << info.name;
   }
 }

@@ -21,8 +21,7 @@ namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kSampledBlocks = 16;
-constexpr std::uint64_t kSampledEdge = 16;    // rows and columns of a block
-constexpr std::uint64_t kLargestProduct = 9;  // of two small integers, 3 x 3
+constexpr std::uint64_t kSampledEdge = 16;  // rows and columns of a block
 
 /// Half a unit in the last place at `magnitude` (IEEE 754 RNE): bf16 has 8 significant bits, fp16
 /// 11 and none below 2^-24.
@@ -93,9 +92,9 @@ void check_part(const Gemm& gemm, const RunResult& result, const Gemm& part, Wro
       const std::uint64_t j = part.cols.first - gemm.cols.first + c;
       const std::uint32_t actual = element_bits(gemm, result, i, j);
       const Judged judged =
-          is_exact(gemm)
-              ? judge_exact(gemm.output, sums[c], actual)
-              : judge_near(gemm.output, sums[c], sum_error_bound(k, norm_a, norm_b[c]), actual);
+          is_exact(gemm) ? judge_exact(gemm.output, sums[c], actual)
+                         : judge_near(gemm.output, sums[c],
+                                      sum_error_bound(gemm.element, k, norm_a, norm_b[c]), actual);
       if (!judged.right) wrong.add(i, j, judged.expected, actual);
     }
   }
@@ -104,19 +103,26 @@ void check_part(const Gemm& gemm, const RunResult& result, const Gemm& part, Wro
 }  // namespace
 
 bool is_exact(const Gemm& gemm) {
-  if (gemm.inputs != GemmInputs::small_integers) return false;
-  if (gemm.alpha == 1 && gemm.beta == 0) return gemm.k <= (1U << 24) / kLargestProduct;
+  if (gemm.inputs == GemmInputs::normal) return false;
+  const std::uint64_t largest = largest_integer(gemm.inputs);
+  const std::uint64_t product = largest * largest;
+  if (gemm.alpha == 1 && gemm.beta == 0) return gemm.k <= (1U << 24) / product;
   const double alpha = 4 * std::abs(double{gemm.alpha});
   const double beta = 4 * std::abs(double{gemm.beta});
   const bool quarters =
       alpha == std::floor(alpha) && beta == std::floor(beta) && alpha <= 16 && beta <= 16;
-  const double most = static_cast<double>(gemm.k * kLargestProduct) * std::max(alpha, 4.0);
-  return quarters && most + 3 * beta <= double{1U << 24};
+  const double most = static_cast<double>(gemm.k * product) * std::max(alpha, 4.0);
+  return quarters && most + static_cast<double>(largest) * beta <= double{1U << 24};
 }
 
-double sum_error_bound(std::uint64_t k, double norm_a, double norm_b) {
+double sum_error_bound(GemmElement element, std::uint64_t k, double norm_a, double norm_b) {
   const auto terms = static_cast<double>(k);
-  return (terms / 16 + std::sqrt(terms) + 4) * std::ldexp(1.0, -23) * norm_a * norm_b;
+  double unit = (terms / 16 + std::sqrt(terms) + 4) * std::ldexp(1.0, -23);
+  if (is_fp8(element)) {
+    const auto stage = static_cast<double>(std::min<std::uint64_t>(k, kPromotedEvery));
+    unit += (stage + 2 * std::ceil(stage / 32)) * std::ldexp(1.0, -13);
+  }
+  return unit * norm_a * norm_b;
 }
 
 std::vector<Miscompare> verify_exactly(const Gemm& gemm, const RunResult& result,
@@ -148,7 +154,7 @@ std::vector<Miscompare> verify_within_bound(const Gemm& gemm, const RunResult& r
   const std::uint64_t k = gemm.k;
   const std::vector<double> norm_a = norms(a, gemm.rows.count, k);
   const std::vector<double> norm_b = norms(b, gemm.cols.count, k);
-  const double unit_bound = sum_error_bound(k, 1, 1);
+  const double unit_bound = sum_error_bound(gemm.element, k, 1, 1);
   const auto sums_of = [&](std::uint64_t i, std::uint64_t j, std::span<double> sums) {
     dot_rows({a.get() + i * k, k}, b.get() + j * k, sums);
   };
@@ -171,7 +177,7 @@ std::vector<Miscompare> verify_near(const Gemm& gemm, const RunResult& result,
                                     const RunResult& reference, std::uint32_t row_index) {
   const std::vector<double> norm_a = norms(gemm, GemmOperand::a, gemm.rows);
   const std::vector<double> norm_b = norms(gemm, GemmOperand::b, gemm.cols);
-  const double unit_bound = sum_error_bound(gemm.k, 1, 1);
+  const double unit_bound = sum_error_bound(gemm.element, gemm.k, 1, 1);
   Gemm sums = gemm;
   sums.output = GemmOutput::f32;
   const auto sums_of = [&](std::uint64_t i, std::uint64_t j, std::span<float> to) {

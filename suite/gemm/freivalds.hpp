@@ -20,6 +20,7 @@ namespace tidemark {
 ///   8 2^-24 (sqrt(k) + k / 16) |a_i| |B| / sqrt(k)   the fp32 sums, and
 ///   4 2^-8 |c_i|                                     rounding to bf16, where the output is bf16,
 ///   4 2^-11 |c_i|                                    or fp16,
+/// and of fp8 by sum_error_bound() in every column, which is too wide to see much,
 /// with |.| the Euclidean (Frobenius) norms. |a_i| |b_j| / sqrt(k) is the size of a sum of k
 /// products of random sign; k / 16 steps of a tensor core each cut off at most 2^-23 of it, on
 /// average half of that, and k roundings to nearest come to sqrt(k) such halves. Rounding to bf16

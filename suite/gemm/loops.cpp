@@ -41,6 +41,18 @@ std::uint64_t hash_base(const Gemm& gemm, GemmOperand which, std::uint64_t row) 
     to[i] = static_cast<float>(modulo_7(splitmix64(first + i * kHashStep)) - 3);
 }
 
+[[gnu::always_inline]] inline void make_digits(std::uint64_t first, std::size_t count,
+                                               std::int16_t* to) {
+  for (std::size_t i = 0; i < count; ++i)
+    to[i] = static_cast<std::int16_t>(splitmix64(first + i * kHashStep) & 7U);
+}
+
+[[gnu::always_inline]] inline void make_digits_as_floats(std::uint64_t first, std::size_t count,
+                                                         float* to) {
+  for (std::size_t i = 0; i < count; ++i)
+    to[i] = static_cast<float>(static_cast<int>(splitmix64(first + i * kHashStep) & 7U));
+}
+
 [[gnu::always_inline]] inline void make_normals(std::uint64_t first, std::size_t count, float* to) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t hash = splitmix64(first + i * kHashStep);
@@ -206,17 +218,24 @@ void make_operand(const Gemm& gemm, GemmOperand which, std::uint64_t row, std::u
     run_widest<make_integers_as_floats>(first, to.size(), to.data());
     return;
   }
+  if (gemm.inputs == GemmInputs::octal_digits) {  // so are these
+    run_widest<make_digits_as_floats>(first, to.size(), to.data());
+    return;
+  }
   run_widest<make_normals>(first, to.size(), to.data());
   if (gemm.element == GemmElement::bf16)
     run_widest<round_to_bf16>(to.size(), to.data());
   else
-    for (float& value : to) value = from_f16(to_f16(value));
+    for (float& value : to) value = from_element(gemm.element, to_element(gemm.element, value));
 }
 
 void make_operand(const Gemm& gemm, GemmOperand which, std::uint64_t row, std::uint64_t first_k,
                   std::span<std::int16_t> to) {
   const std::uint64_t first = hash_base(gemm, which, row) + first_k * kHashStep;
-  run_widest<make_integers>(first, to.size(), to.data());
+  if (gemm.inputs == GemmInputs::octal_digits)
+    run_widest<make_digits>(first, to.size(), to.data());
+  else
+    run_widest<make_integers>(first, to.size(), to.data());
 }
 
 void read_elements(GemmOutput output, const std::uint8_t* bytes, std::span<float> to) {

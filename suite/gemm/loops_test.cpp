@@ -56,6 +56,24 @@ TEST(MakeOperand, MakesTheNormalNumbersOfFp16) {
   expect_elements(inputs_of(GemmInputs::normal, GemmElement::f16), GemmOperand::b);
 }
 
+TEST(MakeOperand, MakesTheNormalNumbersOfFp8) {
+  expect_elements(inputs_of(GemmInputs::normal, GemmElement::e4m3), GemmOperand::a);
+  expect_elements(inputs_of(GemmInputs::normal, GemmElement::e5m2), GemmOperand::b);
+}
+
+TEST(MakeOperand, MakesOctalDigits) {
+  expect_elements(inputs_of(GemmInputs::octal_digits, GemmElement::e4m3), GemmOperand::a);
+  expect_elements(inputs_of(GemmInputs::octal_digits, GemmElement::bf16), GemmOperand::b);
+}
+
+TEST(MakeOperand, MakesOctalDigitsAsIntegers) {
+  const Gemm gemm = inputs_of(GemmInputs::octal_digits, GemmElement::e5m2);
+  std::vector<std::int16_t> made(1003);
+  make_operand(gemm, GemmOperand::a, 5, 1, std::span(made));
+  for (std::uint64_t k = 0; k < made.size(); ++k)
+    ASSERT_EQ(made[k], expected_element(gemm, GemmOperand::a, 5, 1 + k)) << k;
+}
+
 TEST(MakeOperand, MakesSmallIntegersAsIntegers) {
   const Gemm gemm = inputs_of(GemmInputs::small_integers, GemmElement::bf16);
   std::vector<std::int16_t> made(100'003);

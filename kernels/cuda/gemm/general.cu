@@ -3,6 +3,7 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/ops/gemm_inputs.hpp"
@@ -16,6 +17,9 @@ constexpr std::uint64_t kMostBlocks = 65536;  // grid-stride loops do the rest
 __device__ float as_value(float c) { return c; }
 __device__ float as_value(__nv_bfloat16 c) { return __bfloat162float(c); }
 __device__ float as_value(__half c) { return __half2float(c); }
+// By the CUDA headers, not by from_element(): the two are then held against each other.
+__device__ float as_value(__nv_fp8_e4m3 c) { return static_cast<float>(c); }
+__device__ float as_value(__nv_fp8_e5m2 c) { return static_cast<float>(c); }
 __device__ void set(float& c, float value) { c = value; }
 __device__ void set(__nv_bfloat16& c, float value) { c = __float2bfloat16_rn(value); }
 __device__ void set(__half& c, float value) { c = __float2half_rn(value); }
@@ -47,19 +51,20 @@ __global__ void __launch_bounds__(kThreads) general_reference(LocalGemm gemm) {
   }
 }
 
-/// One thread an element, padding included.
+/// One thread an element, padding included. `Bits` is as wide as an element.
+template <class Bits>
 __global__ void __launch_bounds__(kThreads)
     fill_operand(OperandLayout layout, bool k_major, std::uint64_t first_global, GemmInputs inputs,
-                 GemmOperand operand, GemmElement type, std::uint64_t seed, std::uint16_t* to) {
+                 GemmOperand operand, GemmElement type, std::uint64_t seed, Bits* to) {
   const std::uint64_t all = layout.rows * layout.pitch;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < all;
        i += std::uint64_t{gridDim.x} * kThreads) {
     const std::uint64_t row = i / layout.pitch;
     const std::uint64_t at = i % layout.pitch;
     const std::uint64_t index = first_global + (k_major ? row : at);
-    to[i] = at < layout.elements
-                ? gemm_element(inputs, operand, seed, index, k_major ? at : row, type)
-                : std::uint16_t{0xffff};
+    to[i] = at < layout.elements ? static_cast<Bits>(gemm_element(inputs, operand, seed, index,
+                                                                  k_major ? at : row, type))
+                                 : static_cast<Bits>(0xffff);
   }
 }
 
@@ -93,6 +98,17 @@ void launch_for(const LocalGemm& gemm, cudaStream_t stream) {
     general_reference<In, __half><<<blocks, kThreads, 0, stream>>>(gemm);
 }
 
+template <class Bits>
+void launch_fill_operand(const Gemm& gemm, GemmOperand operand, std::byte* to,
+                         cudaStream_t stream) {
+  const OperandLayout layout = layout_of(gemm, operand);
+  const bool is_a = operand == GemmOperand::a;
+  fill_operand<Bits><<<blocks_for(layout.rows * layout.pitch), kThreads, 0, stream>>>(
+      layout, (is_a ? gemm.a_major : gemm.b_major) == Major::k,
+      is_a ? gemm.rows.first : gemm.cols.first, gemm.inputs, operand, gemm.element, gemm.seed,
+      reinterpret_cast<Bits*>(to));
+}
+
 template <class Out>
 void launch_fill_c_of(const Gemm& gemm, std::byte* c, cudaStream_t stream) {
   const std::uint64_t ldc = c_row_pitch(gemm) / sizeof(Out);
@@ -106,21 +122,23 @@ void launch_fill_c_of(const Gemm& gemm, std::byte* c, cudaStream_t stream) {
 void launch_general_reference(const LocalGemm& gemm, cudaStream_t stream) {
   if (gemm.element == GemmElement::bf16)
     launch_for<__nv_bfloat16>(gemm, stream);
-  else
+  else if (gemm.element == GemmElement::f16)
     launch_for<__half>(gemm, stream);
+  else if (gemm.element == GemmElement::e4m3)
+    launch_for<__nv_fp8_e4m3>(gemm, stream);
+  else
+    launch_for<__nv_fp8_e5m2>(gemm, stream);
   cuda_check(cudaGetLastError(), "launch the general reference GEMM");
 }
 
 void launch_general_fill(const Gemm& gemm, GemmOperand operand, std::byte* to,
                          cudaStream_t stream) {
   const OperandLayout layout = layout_of(gemm, operand);
-  const bool is_a = operand == GemmOperand::a;
-  const std::uint64_t elements = layout.rows * layout.pitch;
-  if (elements == 0) return;  // CUDA refuses an empty grid
-  fill_operand<<<blocks_for(elements), kThreads, 0, stream>>>(
-      layout, (is_a ? gemm.a_major : gemm.b_major) == Major::k,
-      is_a ? gemm.rows.first : gemm.cols.first, gemm.inputs, operand, gemm.element, gemm.seed,
-      reinterpret_cast<std::uint16_t*>(to));
+  if (layout.rows * layout.pitch == 0) return;  // CUDA refuses an empty grid
+  if (is_fp8(gemm.element))
+    launch_fill_operand<std::uint8_t>(gemm, operand, to, stream);
+  else
+    launch_fill_operand<std::uint16_t>(gemm, operand, to, stream);
   cuda_check(cudaGetLastError(), "launch the kernel that makes an operand");
 }
 

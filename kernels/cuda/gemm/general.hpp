@@ -15,7 +15,7 @@ namespace tidemark {
 void launch_general_reference(const LocalGemm& gemm, cudaStream_t stream);
 
 /// Writes A or B of `gemm` on `stream` as it lies in memory; what is behind the elements of a row
-/// is 0xffff, a NaN in both types.
+/// is bytes of 0xff, a NaN in all types.
 void launch_general_fill(const Gemm& gemm, GemmOperand operand, std::byte* to, cudaStream_t stream);
 
 /// Writes C of `gemm` as it is before the product, on `stream`. The padding of its rows is left

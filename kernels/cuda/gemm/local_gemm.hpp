@@ -12,7 +12,8 @@
 namespace tidemark {
 
 /// C[m, n] = A[m, k] B^T[n, k]; bf16 inputs, both K-major. m, n, k >= 1. Rows start on 16 bytes,
-/// but for the engine and launch_general_reference(), which take any row that starts on an element.
+/// but for launch_general_reference(), which takes any row that starts on an element, and the
+/// engine, which takes the same but for rows of A and B of fp8.
 struct LocalGemm {
   std::byte* a = nullptr;   // m rows of k elements
   std::byte* b = nullptr;   // n rows of k elements

@@ -21,7 +21,7 @@ std::uint64_t panel_pitch(const Gemm& gemm) { return layout_of(gemm, GemmOperand
 
 std::uint64_t operand_bytes(const Gemm& gemm, GemmOperand operand) {
   const OperandLayout layout = layout_of(gemm, operand);
-  return layout.rows * layout.pitch * sizeof(std::uint16_t);
+  return layout.rows * layout.pitch * element_bytes(gemm.element);
 }
 
 /// Whether C is what it was, times beta: nothing is multiplied then, and TMA has no map of nothing.
@@ -107,9 +107,9 @@ void plant(const Gemm& gemm, GemmOperand operand, std::byte* base, cudaStream_t 
     if (planted.operand != operand) continue;
     const std::uint16_t bits = to_element(gemm.element, planted.value);
     const std::uint64_t at = element_index(gemm, operand, planted.row, planted.k);
-    // Returns when the two bytes have been taken: they are not page-locked.
-    cuda_check(cudaMemcpyAsync(base + at * sizeof(bits), &bits, sizeof(bits),
-                               cudaMemcpyHostToDevice, stream),
+    const std::uint64_t size = element_bytes(gemm.element);  // of fp8 the low byte, which is first
+    // Returns when the bytes have been taken: they are not page-locked.
+    cuda_check(cudaMemcpyAsync(base + at * size, &bits, size, cudaMemcpyHostToDevice, stream),
                "plant an element");
   }
 }
@@ -138,13 +138,16 @@ DeviceBuffer make_workspace(const LocalGemm& local, cudaStream_t stream) {
   return workspace;
 }
 
-/// The engine's configuration for `gemm`. A number holds for plain products, the others have one.
+/// The engine's configuration for `gemm`. A number holds for plain products and, of a table of
+/// their own, for those of fp8; the others have one.
 EngineConfiguration configuration_of(const Gemm& gemm, const LocalGemm& local) {
-  if (gemm.configuration == 0 || !is_plain(local)) return chosen_configuration(local);
-  const std::span<const EngineConfiguration> all = engine_configurations();
+  const bool fp8 = is_fp8(local.element);
+  if (gemm.configuration == 0 || (!is_plain(local) && !fp8)) return chosen_configuration(local);
+  const std::span<const EngineConfiguration> all =
+      fp8 ? fp8_configurations() : engine_configurations();
   if (gemm.configuration > all.size())
-    throw Error(fmt::format("gemm: there is no configuration {}: the engine has {}",
-                            gemm.configuration, all.size()));
+    throw Error(fmt::format("gemm: there is no configuration {}: the engine has {} of {}",
+                            gemm.configuration, all.size(), name_of(local.element)));
   return all[gemm.configuration - 1];
 }
 

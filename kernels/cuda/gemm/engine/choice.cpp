@@ -68,6 +68,20 @@ constexpr std::array kConfigurations = {
     EngineConfiguration{.shape = kSquareSplit, .early = true},
 };
 
+// None is measured yet. A kernel of fp8 has its general shape, or the wider one.
+constexpr std::array kFp8Configurations = {
+    EngineConfiguration{.shape = kFp8Shape, .lead = 1},
+    EngineConfiguration{.shape = kFp8Shape},
+    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8Shape, .group = 16, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8Shape, .group_along_n = true, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .streams_c = true},
+    EngineConfiguration{.shape = kFp8WideShape, .lead = 1},
+    EngineConfiguration{.shape = kFp8WideShape, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8WideShape, .group = 16, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8WideShape, .lead = 1, .early = true, .streams_c = true},
+};
+
 struct Choice {
   double m, n, k;
   EngineConfiguration configuration;
@@ -134,13 +148,14 @@ std::string name_of(const EngineConfiguration& configuration) {
 }
 
 std::span<const EngineConfiguration> engine_configurations() { return kConfigurations; }
+std::span<const EngineConfiguration> fp8_configurations() { return kFp8Configurations; }
 
 EngineConfiguration chosen_configuration(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
   return nearest_choice(m, n, k, false);
 }
 
 EngineConfiguration chosen_configuration(const LocalGemm& gemm) {
-  EngineConfiguration chosen{.shape = kGeneralShape, .lead = 1};
+  EngineConfiguration chosen{.shape = general_shape(gemm.element), .lead = 1};
   if (is_plain(gemm)) chosen = nearest_choice(gemm.m, gemm.n, gemm.k, gemm.sm_budget != 0);
   // Where rows of B are packed beside the product, a higher group walks along them more slowly.
   if (packed_rows(gemm, GemmOperand::b).rows != 0 && chosen.shape.split == 1) chosen.group = 16;

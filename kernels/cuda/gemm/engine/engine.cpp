@@ -20,7 +20,12 @@ constexpr std::uint64_t tiles_of(std::uint64_t elements, std::uint64_t tile) {
 }
 
 DataType data_type_of(GemmElement element) {
+  if (is_fp8(element)) return DataType::u8;  // a tensor map knows no other 8-bit type
   return element == GemmElement::bf16 ? DataType::bf16 : DataType::f16;
+}
+
+constexpr std::uint32_t tile_k(GemmElement element) {
+  return is_fp8(element) ? kFp8TileK : kEngineTileK;
 }
 
 DataType data_type_of(GemmOutput output) {
@@ -28,15 +33,15 @@ DataType data_type_of(GemmOutput output) {
   return output == GemmOutput::bf16 ? DataType::bf16 : DataType::f16;
 }
 
-/// One operand as TMA reads it: K-major in boxes of 64 k and `rows` indices of M or N, MN-major in
-/// boxes of 64 indices and 64 k.
+/// One operand as TMA reads it: K-major in boxes of 64 k (fp8: 128) and `rows` indices of M or N,
+/// MN-major in boxes of 64 indices and 64 k.
 TensorMapSpec loaded_map(const LocalGemm& gemm, Major major, std::uint64_t indices,
                          std::uint64_t pitch, std::uint32_t rows) {
   TensorMapSpec spec{.type = data_type_of(gemm.element),
                      .rank = 2,
                      .extent = {gemm.k, indices},
-                     .stride = {pitch * sizeof(std::uint16_t)},
-                     .box = {kEngineTileK, rows},
+                     .stride = {pitch * element_bytes(gemm.element)},
+                     .box = {tile_k(gemm.element), rows},
                      .swizzle = Swizzle::b128,
                      .l2_promotion = L2Promotion::b128};
   if (major == Major::mn) {
@@ -72,7 +77,7 @@ bool is_for(const EngineKernel& kernel, const TileShape& shape, const LocalGemm&
 
 const void* kernel_for(const EngineConfiguration& configuration, const LocalGemm& gemm) {
   for (const auto kernels : {wide_kernels(), split_kernels(), turn_kernels(),
-                             general_bf16_kernels(), general_f16_kernels()})
+                             general_bf16_kernels(), general_f16_kernels(), general_fp8_kernels()})
     for (const EngineKernel& kernel : kernels)
       if (is_for(kernel, configuration.shape, gemm)) return kernel.kernel;
   throw Error(
@@ -135,6 +140,17 @@ std::uint64_t clusters_at_once(const EngineConfiguration& configuration, const v
 bool c_starts_on_16(const LocalGemm& gemm) {
   return reinterpret_cast<std::uintptr_t>(gemm.c) % 16 == 0 &&
          gemm.ldc * c_element_bytes(gemm.output) % 16 == 0;
+}
+
+/// What is packed for others is not for fp8: Gemm's layout_refusal() says so to a person.
+void require_readable(const LocalGemm& gemm) {
+  if (!is_fp8(gemm.element)) return;
+  const auto starts_on_16 = [](const std::byte* base, std::uint64_t pitch) {
+    return reinterpret_cast<std::uintptr_t>(base) % 16 == 0 && pitch % 16 == 0;
+  };
+  if (gemm.a_major != Major::k || gemm.b_major != Major::k || !starts_on_16(gemm.a, gemm.pitch) ||
+      !starts_on_16(gemm.b, gemm.pitch_of_b()))
+    throw Error("gemm: operands of e4m3 and e5m2 are K-major, with rows that start on 16 bytes");
 }
 
 /// `gemm` as TMA reads it: operands that it cannot read are where they will be packed to. Fills in
@@ -231,6 +247,7 @@ std::string pitch_note(const LocalGemm& gemm) {
 
 ReadyEngine prepare_engine(const EngineConfiguration& configuration, const LocalGemm& gemm) {
   const TileShape& shape = configuration.shape;
+  require_readable(gemm);
   ReadyEngine ready;
   ready.configuration = configuration;
   ready.sm_budget = gemm.sm_budget;
@@ -244,7 +261,7 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
   const std::uint64_t m_tiles = tiles_of(gemm.m, std::uint64_t{shape.tile_m} * shape.cluster_m);
   const std::uint64_t n_tiles = tiles_of(gemm.n, std::uint64_t{shape.tile_n} * shape.cluster_n);
   require_coordinates(gemm, m_tiles * n_tiles);
-  const std::uint64_t k_blocks = tiles_of(gemm.k, kEngineTileK);
+  const std::uint64_t k_blocks = tiles_of(gemm.k, tile_k(gemm.element));
   ready.problem = {.c = gemm.c,
                    .ldc = gemm.ldc,
                    .m = static_cast<std::uint32_t>(gemm.m),

@@ -21,7 +21,7 @@ struct EngineConfiguration {
   TileShape shape{};
   std::uint32_t group = 8;     // tiles of a cluster that are walked before the next row of them
   bool group_along_n = false;  // the walk is along N, not along M
-  std::uint32_t lead = 0;      // blocks of 64 k that one warpgroup is ahead; below shape.stages
+  std::uint32_t lead = 0;      // stages that one warpgroup is ahead; below shape.stages
   bool early = false;          // begins, up to its first load, before the launch before has ended
   bool streams_c = false;      // C is the first to leave L2
 
@@ -36,6 +36,9 @@ std::string name_of(const EngineConfiguration& configuration);
 /// All that a tuning run tries, the top of the ladder in the engine's terms first.
 std::span<const EngineConfiguration> engine_configurations();
 
+/// The same of e4m3 and e5m2, what is chosen first.
+std::span<const EngineConfiguration> fp8_configurations();
+
 /// The configuration for C m x n over k, by the table in choice.cpp.
 EngineConfiguration chosen_configuration(std::uint64_t m, std::uint64_t n, std::uint64_t k);
 
@@ -48,7 +51,7 @@ struct EngineProblem {
   std::uint64_t ldc = 0;
   std::uint32_t m = 0, n = 0;
   std::uint32_t m_tiles = 0, n_tiles = 0;  // of a cluster
-  std::uint32_t k_blocks = 0;              // of 64, for each part of K; what lies behind K is zeros
+  std::uint32_t k_blocks = 0;  // of 64 (fp8: 128), for each part of K; what lies behind K is zeros
   std::uint32_t group = 0, lead = 0;
   bool group_along_n = false, streams_c = false;
   bool c_by_tma = true;  // rows of C start on 16 bytes; else they go by plain stores
@@ -80,9 +83,18 @@ std::span<const EngineKernel> split_kernels();
 std::span<const EngineKernel> turn_kernels();
 std::span<const EngineKernel> general_bf16_kernels();
 std::span<const EngineKernel> general_f16_kernels();
+std::span<const EngineKernel> general_fp8_kernels();
 
 /// The shape that general kernels have.
 inline constexpr TileShape kGeneralShape{.tile_m = 128, .tile_n = 256, .cluster_m = 2};
+/// Those of fp8: a thread holds each sum twice, the tensor core's and the fp32 one that it is added
+/// to, so that the tile is half as wide; two more stages fit.
+inline constexpr TileShape kFp8Shape{.tile_m = 128, .tile_n = 128, .cluster_m = 2, .stages = 6};
+/// The widest that a thread has registers for: fewer bytes of shared memory a product.
+inline constexpr TileShape kFp8WideShape{.tile_m = 128, .tile_n = 192, .cluster_m = 2, .stages = 4};
+constexpr TileShape general_shape(GemmElement element) {
+  return is_fp8(element) ? kFp8Shape : kGeneralShape;
+}
 
 /// One configuration over one piece of memory, launched any number of times.
 struct ReadyEngine {

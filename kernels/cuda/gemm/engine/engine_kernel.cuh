@@ -14,6 +14,7 @@
 #include "kernels/cuda/gemm/engine/epilogue.cuh"
 #include "kernels/cuda/gemm/engine/pack_rows.cuh"
 #include "kernels/cuda/gemm/engine/ring.cuh"
+#include "kernels/cuda/gemm/engine/stage.cuh"
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
 #include "kernels/cuda/gemm/ladder/parts.cuh"
 #include "kernels/cuda/ptx/named_barrier.cuh"
@@ -22,14 +23,6 @@
 #include "kernels/cuda/ptx/wgmma_wide.cuh"
 
 namespace tidemark {
-
-/// Element type of A and B, and whether M or N rather than K is their contiguous dimension.
-template <MmaType type, bool a_mn, bool b_mn>
-struct EngineOperands {
-  using Form = WgmmaForm<type, a_mn, b_mn>;
-  static constexpr bool kAMn = a_mn;
-  static constexpr bool kBMn = b_mn;
-};
 
 /// The producer thread: fills the ring of this block, and its slices of what it shares in the
 /// others'.
@@ -55,10 +48,10 @@ __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensor
     const TileAt at_c = tile_of(p, tile);
     const std::uint32_t row_a = (at_c.m * kShape.cluster_m + in.m) * kShape.tile_m + own_a;
     const std::uint32_t row_b = (at_c.n * kShape.cluster_n + in.n) * kShape.tile_n + own_b;
-    std::uint32_t k = in.part * p.k_blocks * kEngineTileK;
+    std::uint32_t k = in.part * p.k_blocks * Operands::kTileK;
     if (!b_ready.wait(row_b + kSliceN, patience) || !a_ready.wait(row_a + kSliceM, patience))
       return;
-    for (std::uint32_t block = 0; block < p.k_blocks; ++block, k += kEngineTileK) {
+    for (std::uint32_t block = 0; block < p.k_blocks; ++block, k += Operands::kTileK) {
       // A fresh barrier counts the phase before as complete: the inverted parity lets the first
       // pass through and afterwards waits for the release by all blocks that this one loads into.
       // Without it TMA would overwrite what wgmma still reads, here or there.
@@ -78,21 +71,6 @@ __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensor
     }
   }
 }
-
-/// Descriptor of an operand in a stage; its address is a multiple of 1024. K-major as
-/// k_major_swizzle128(); MN-major: 64 k of 128 bytes from one run of 64 indices to the next (the
-/// leading offset), 8 k of 128 bytes to the next 8 k (the stride). PTX ISA 9.0, 9.7.15.5.1.2.
-template <bool kMn>
-__device__ __forceinline__ std::uint64_t operand_descriptor(std::uint32_t address) {
-  if constexpr (!kMn) return k_major_swizzle128(address);
-  constexpr std::uint64_t kNextRun = kEngineTileK * kEngineRowBytes;
-  constexpr std::uint64_t kNextEight = 8 * kEngineRowBytes;
-  return ((address & 0x3ffffU) >> 4) | ((kNextRun >> 4) << 16) | ((kNextEight >> 4) << 32) |
-         (std::uint64_t{1} << 62);
-}
-/// What takes a descriptor 16 k further: 32 bytes of each row, or 16 rows.
-template <bool kMn>
-inline constexpr std::uint64_t kStepOfK = (kMn ? 16 * kEngineRowBytes : 32) >> 4;
 
 /// All threads of warpgroup `which` of two wait until the other has given it its turn.
 __device__ __forceinline__ void wait_for_turn(std::uint32_t which) {
@@ -163,6 +141,12 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
       if (tile != place.first) wait_for_turn(which);
     }
     float d[kHigh][kCount];
+    if constexpr (Operands::kPromotes) {
+#pragma unroll
+      for (std::uint32_t high = 0; high < kHigh; ++high)
+#pragma unroll
+        for (std::uint32_t i = 0; i < kCount; ++i) d[high][i] = 0;
+    }
     std::uint32_t held = 0;  // the stage that the wgmma in flight read
     for (std::uint32_t block = 0; block < p.k_blocks; ++block) {
       // Without this wait wgmma would read a stage that has not arrived. The scope is this block's
@@ -172,18 +156,20 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
       __syncwarp();
       const std::uint64_t a = first_a + at.stage * (sizeof(Stage) >> 4);
       const std::uint64_t b = first_b + at.stage * (sizeof(Stage) >> 4);
-      wgmma_fence();  // without it the accumulators' registers may still be in use elsewhere
+      if constexpr (Operands::kPromotes) {
+        float partial[kHigh][kCount];
+        multiply_stage<Operands>(partial, a, b, 0);
+        wgmma_wait<0>();  // without it unfinished sums would be added; the other warpgroup's wgmma
+                          // keep the tensor cores busy meanwhile
 #pragma unroll
-      for (std::uint32_t k16 = 0; k16 < kEngineTileK / 16; ++k16)
-#pragma unroll
-        for (std::uint32_t high = 0; high < kHigh; ++high)
-          // The first product of a tile overwrites whatever the registers held.
-          wgmma<typename Operands::Form>(
-              d[high], a + k16 * kStepOfK<Operands::kAMn> + high * (64 * kEngineRowBytes >> 4),
-              b + k16 * kStepOfK<Operands::kBMn>, block + k16 != 0 ? 1U : 0U);
-      wgmma_commit();   // without it the wait below would count no group
-      wgmma_wait<1>();  // the group before this one is done: its stage can go back
-      if (block != 0) release(held);
+        for (std::uint32_t high = 0; high < kHigh; ++high) hold_sums(partial[high]);
+        release(at.stage);  // before the additions: they need registers only
+        promote(d, partial);
+      } else {
+        multiply_stage<Operands>(d, a, b, block);
+        wgmma_wait<1>();  // the group before this one is done: its stage can go back
+        if (block != 0) release(held);
+      }
       if (leads_off && block + 1 == lead) arrive_at_barrier<1, 256>();
       held = at.stage;
       at.advance();
@@ -191,10 +177,12 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
     if constexpr (kShape.in_turn) {
       if (tile + place.step < tiles) give_turn(which);  // none is given that nobody takes
     }
-    wgmma_wait<0>();  // without it the accumulators are stored unfinished
+    if constexpr (!Operands::kPromotes) {
+      wgmma_wait<0>();  // without it the accumulators are stored unfinished
 #pragma unroll
-    for (std::uint32_t high = 0; high < kHigh; ++high) hold_sums(d[high]);
-    release(held);
+      for (std::uint32_t high = 0; high < kHigh; ++high) hold_sums(d[high]);
+      release(held);
+    }
     const std::uint32_t row = (at_c.m * kShape.cluster_m + in.m) * kShape.tile_m + own_row;
     const std::uint32_t column = (at_c.n * kShape.cluster_n + in.n) * kShape.tile_n;
     if constexpr (kShape.in_turn) at.skip(p.k_blocks);

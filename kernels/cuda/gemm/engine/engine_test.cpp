@@ -15,7 +15,7 @@ namespace {
 std::vector<EngineKernel> all_kernels() {
   std::vector<EngineKernel> all;
   for (const auto kernels : {wide_kernels(), split_kernels(), turn_kernels(),
-                             general_bf16_kernels(), general_f16_kernels()})
+                             general_bf16_kernels(), general_f16_kernels(), general_fp8_kernels()})
     all.insert(all.end(), kernels.begin(), kernels.end());
   return all;
 }
@@ -72,13 +72,13 @@ TEST(EngineTables, NameSaysAllThatIsChosen) {
             "128x176_1x1_s5_turn_m8");
 }
 
-TEST(EngineTables, GeneralKernelsCoverEveryTypeAndOrder) {
+TEST(EngineTables, GeneralKernelsCoverEveryTypeAndOrderButFp8KMajorOnly) {
   std::set<std::vector<int>> kinds;
   for (const EngineKernel& kernel : all_kernels())
     if (kernel.general)
       kinds.insert({static_cast<int>(kernel.element), static_cast<int>(kernel.a_major),
                     static_cast<int>(kernel.b_major), static_cast<int>(kernel.output)});
-  EXPECT_EQ(kinds.size(), 2U * 2U * 2U * 3U);
+  EXPECT_EQ(kinds.size(), 2U * 2U * 2U * 3U + 2U * 3U);
 }
 
 // What is chosen is also tried, and so tested on a GPU.

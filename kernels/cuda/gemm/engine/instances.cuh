@@ -28,10 +28,16 @@ EngineKernel plain() {
           .kernel = reinterpret_cast<const void*>(&engine_kernel<Shape, Operands, Out, false>)};
 }
 
+constexpr GemmElement element_of(MmaType type) {
+  if (type == MmaType::e4m3) return GemmElement::e4m3;
+  if (type == MmaType::e5m2) return GemmElement::e5m2;
+  return type == MmaType::bf16 ? GemmElement::bf16 : GemmElement::f16;
+}
+
 /// C = alpha A B^T + beta C with operands of `type`, in whichever order each is kept.
-template <MmaType type, bool a_mn, bool b_mn, class Out>
+template <MmaType type, bool a_mn, bool b_mn, class Out,
+          TileShape kShape = general_shape(element_of(type))>
 EngineKernel general() {
-  constexpr TileShape kShape = kGeneralShape;
   using Shape = ShapeType<kShape.tile_m, kShape.tile_n, kShape.cluster_m, kShape.cluster_n,
                           kShape.split, kShape.stages, kShape.boxes, kShape.in_turn>;
   using Operands = EngineOperands<type, a_mn, b_mn>;
@@ -39,16 +45,24 @@ EngineKernel general() {
           .output = output_of<Out>(),
           .kernel = reinterpret_cast<const void*>(&engine_kernel<Shape, Operands, Out, true>),
           .general = true,
-          .element = type == MmaType::bf16 ? GemmElement::bf16 : GemmElement::f16,
+          .element = element_of(type),
           .a_major = a_mn ? Major::mn : Major::k,
           .b_major = b_mn ? Major::mn : Major::k};
 }
 
-/// All of them for one type of operands.
+/// All of them for one type of operands of 16 bits.
 template <MmaType type, class... Outs>
 std::vector<EngineKernel> general_kernels() {
   return {general<type, false, false, Outs>()..., general<type, false, true, Outs>()...,
           general<type, true, false, Outs>()..., general<type, true, true, Outs>()...};
+}
+
+/// All of them for one type of fp8, in one shape: the tensor cores take it K-major only.
+template <TileShape kShape, MmaType type>
+std::vector<EngineKernel> k_major_kernels() {
+  return {general<type, false, false, float, kShape>(),
+          general<type, false, false, __nv_bfloat16, kShape>(),
+          general<type, false, false, __half, kShape>()};
 }
 
 /// Each of `shapes` with either output.

@@ -19,7 +19,7 @@ PackedRows packed_rows(const LocalGemm& gemm, GemmOperand operand) {
   const bool is_a = operand == GemmOperand::a;
   const std::byte* const from = is_a ? gemm.a : gemm.b;
   const std::uint64_t pitch = is_a ? gemm.pitch : gemm.pitch_of_b();
-  if (starts_on_16(from, pitch)) return {};
+  if (is_fp8(gemm.element) || starts_on_16(from, pitch)) return {};
   const bool k_major = (is_a ? gemm.a_major : gemm.b_major) == Major::k;
   const std::uint64_t indices = is_a ? gemm.m : gemm.n;
   PackedRows packed{.from = from,

@@ -24,7 +24,8 @@ constexpr std::uint64_t bytes_of(const PackedRows& packed) {
   return packed.rows * packed.to_pitch * sizeof(std::uint16_t);
 }
 
-/// How an operand of `gemm` would be packed, `to` left open; none where TMA can read it as it is.
+/// How an operand of `gemm` would be packed, `to` left open; none where TMA can read it as it is,
+/// and none of fp8, which is not packed.
 PackedRows packed_rows(const LocalGemm& gemm, GemmOperand operand);
 
 /// How warps walk a row: in words of two elements, and in runs of them of about one length, each of

@@ -14,8 +14,8 @@
 namespace tidemark {
 
 /// One stage, as TMA writes it: rows of 128 bytes, 16-byte chunks swizzled. K-major operands have a
-/// row of 64 k for each index of M or N; MN-major ones a run of 64 rows, one a k, for every 64
-/// indices.
+/// row of 64 k, 128 of fp8, for each index of M or N; MN-major ones a run of 64 rows, one a k, for
+/// every 64 indices.
 template <TileShape kShape>
 struct EngineStage {
   std::byte a[kShape.tile_m * kEngineRowBytes];
@@ -92,7 +92,7 @@ __device__ __forceinline__ void load_box(std::byte* to, const CUtensorMap& map, 
     ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, &map, at, full);
 }
 
-/// `kRows` indices of M or N from `mn`, 64 k from `k`.
+/// `kRows` indices of M or N from `mn`, 128 bytes of k from `k`.
 template <bool kMn, std::uint32_t kRows, bool kShared>
 __device__ __forceinline__ void load_slice(std::byte* to, const CUtensorMap& map, std::uint32_t mn,
                                            std::uint32_t k, std::uint64_t* full,

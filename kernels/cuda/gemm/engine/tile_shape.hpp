@@ -21,6 +21,7 @@ struct TileShape {
 };
 
 inline constexpr std::uint32_t kEngineTileK = 64;  // 128 bytes of 16-bit elements: a swizzle span
+inline constexpr std::uint32_t kFp8TileK = 128;    // the same of 8-bit elements
 inline constexpr std::uint32_t kEngineRowBytes = 128;
 inline constexpr std::uint32_t kConsumerWarpgroups = 2;
 inline constexpr std::uint32_t kEngineThreads = 128 * (1 + kConsumerWarpgroups);
@@ -91,7 +92,7 @@ constexpr std::uint16_t sharers_of_b(const TileShape& shape, const ClusterPlace&
   return static_cast<std::uint16_t>(mask);
 }
 
-/// Bytes of one stage of the ring: 64 k of the tile's A and B.
+/// Bytes of one stage of the ring: 64 k of the tile's A and B, 128 k of fp8.
 constexpr std::uint32_t stage_bytes(const TileShape& shape) {
   return (shape.tile_m + shape.tile_n) * kEngineRowBytes;
 }

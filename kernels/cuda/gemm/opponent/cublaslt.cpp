@@ -28,11 +28,16 @@ void lt_check(cublasStatus_t status, const char* what) {
     throw Error(fmt::format("cuBLASLt cannot {}: {}", what, cublasLtGetStatusString(status)));
 }
 
-void layout(cublasLtMatrixLayout_t& into, std::uint64_t rows, std::uint64_t columns,
-            std::uint64_t leading) {
-  lt_check(cublasLtMatrixLayoutCreate(&into, CUDA_R_16BF, rows, columns,
-                                      static_cast<std::int64_t>(leading)),
-           "describe a matrix");
+cudaDataType_t type_of(GemmElement element) {
+  constexpr cudaDataType_t kTypes[] = {CUDA_R_16BF, CUDA_R_16F, CUDA_R_8F_E4M3, CUDA_R_8F_E5M2};
+  return kTypes[static_cast<std::size_t>(element)];
+}
+
+void layout(cublasLtMatrixLayout_t& into, cudaDataType_t type, std::uint64_t rows,
+            std::uint64_t columns, std::uint64_t leading) {
+  lt_check(
+      cublasLtMatrixLayoutCreate(&into, type, rows, columns, static_cast<std::int64_t>(leading)),
+      "describe a matrix");
 }
 
 /// The product as an operation, for its layouts and inputs.
@@ -45,6 +50,7 @@ Gemm gemm_of(const Shape& shape, GemmInputs inputs) {
           .inputs = inputs,
           .output = GemmOutput::bf16,
           .seed = kSeed,
+          .element = shape.element,
           .a_major = shape.a_major,
           .b_major = shape.b_major,
           .lda = shape.lda,
@@ -79,8 +85,9 @@ Product make_product(const Shape& shape, GemmInputs inputs) {
   product.shape = shape;
   const std::uint64_t pitch = layout_of(gemm, GemmOperand::a).pitch;
   const std::uint64_t b_pitch = layout_of(gemm, GemmOperand::b).pitch;
-  product.a = DeviceBuffer(layout_of(gemm, GemmOperand::a).rows * pitch * 2);
-  product.b = DeviceBuffer(layout_of(gemm, GemmOperand::b).rows * b_pitch * 2);
+  const std::uint64_t size = element_bytes(shape.element);
+  product.a = DeviceBuffer(layout_of(gemm, GemmOperand::a).rows * pitch * size);
+  product.b = DeviceBuffer(layout_of(gemm, GemmOperand::b).rows * b_pitch * size);
   product.c = DeviceBuffer(shape.m * c_row_pitch(gemm));
   product.workspace = DeviceBuffer(kWorkspaceBytes);
   product.timed_out = DeviceBuffer(sizeof(std::uint32_t));
@@ -93,6 +100,7 @@ Product make_product(const Shape& shape, GemmInputs inputs) {
                    .n = shape.n,
                    .k = shape.k,
                    .output = GemmOutput::bf16,
+                   .element = shape.element,
                    .a_major = shape.a_major,
                    .b_major = shape.b_major,
                    .b_pitch = b_pitch};
@@ -143,7 +151,8 @@ Opponent::Opponent(const Product& product) : product_(product) {
            "describe the product");
   describe(b_, GemmOperand::b);
   describe(a_, GemmOperand::a);
-  layout(c_, gemm.n, gemm.m, gemm.ldc);
+  layout(c_, CUDA_R_16BF, gemm.n, gemm.m, gemm.ldc);
+  if (is_fp8(gemm.element)) scale_by_one();
   find_algorithms();
 }
 Opponent::~Opponent() {
@@ -158,13 +167,28 @@ void Opponent::describe(cublasLtMatrixLayout_t& into, GemmOperand operand) {
   const bool k_major = (is_a ? gemm.a_major : gemm.b_major) == Major::k;
   const std::uint64_t indices = is_a ? gemm.m : gemm.n;
   // The contiguous index is a column-major matrix's first. op(B) is n x k, op(A) k x m.
-  layout(into, k_major ? gemm.k : indices, k_major ? indices : gemm.k,
+  layout(into, type_of(gemm.element), k_major ? gemm.k : indices, k_major ? indices : gemm.k,
          is_a ? gemm.pitch : gemm.pitch_of_b());
   const cublasOperation_t operation = k_major == is_a ? CUBLAS_OP_N : CUBLAS_OP_T;
   lt_check(cublasLtMatmulDescSetAttribute(
                product_desc_, is_a ? CUBLASLT_MATMUL_DESC_TRANSB : CUBLASLT_MATMUL_DESC_TRANSA,
                &operation, sizeof(operation)),
            "transpose an operand");
+}
+
+void Opponent::scale_by_one() {
+  const float one = 1;
+  one_ = DeviceBuffer(sizeof(one));
+  cuda_check(cudaMemcpy(one_.data(), &one, sizeof(one), cudaMemcpyHostToDevice), "write a scale");
+  const void* const at = one_.data();
+  for (const auto scale :
+       {CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER})
+    lt_check(cublasLtMatmulDescSetAttribute(product_desc_, scale, &at, sizeof(at)),
+             "scale an operand");
+  const std::int8_t off = 0;  // as it is unless said; a benchmark says it
+  lt_check(cublasLtMatmulDescSetAttribute(product_desc_, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &off,
+                                          sizeof(off)),
+           "promote sums");
 }
 
 void Opponent::launch(int which) const {

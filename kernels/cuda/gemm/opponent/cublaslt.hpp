@@ -19,6 +19,7 @@ struct Shape {
   std::uint64_t m = 0, n = 0, k = 0;
   std::uint64_t lda = 0, ldb = 0, ldc = 0;  // as in Gemm: 0 is the fewest that start on 16 bytes
   Major a_major = Major::k, b_major = Major::k;
+  GemmElement element = GemmElement::bf16;  // of A and B
 };
 
 /// Whether rows are anywhere else than where they start on 16 bytes and follow each other.
@@ -33,7 +34,8 @@ constexpr Shape neighbour_of(const Shape& shape) {
           .n = nearest(shape.n),
           .k = nearest(shape.k),
           .a_major = shape.a_major,
-          .b_major = shape.b_major};
+          .b_major = shape.b_major,
+          .element = shape.element};
 }
 static_assert(neighbour_of({4095, 14337, 4097}).n == 14336);
 static_assert(neighbour_of({8191, 8185, 8184}).k == 8192);
@@ -70,7 +72,8 @@ std::uint32_t take_timed_out(const Product& product);
 double median(std::vector<double> values);
 
 /// cuBLASLt's view: column-major C^T[n, m] = op(B)[n, k] op(A)[k, m], in the memory that our
-/// kernels read. Both operands K-major are its TN, A K-major beside an MN-major B its NN.
+/// kernels read. Both operands K-major are its TN, A K-major beside an MN-major B its NN. Of fp8
+/// both scales are 1, and FAST_ACCUM is off: sums are promoted to fp32, as ours are.
 class Opponent {
  public:
   explicit Opponent(const Product& product);  // keeps a reference
@@ -85,11 +88,13 @@ class Opponent {
   void find_algorithms();
   /// Says how an operand lies there, and whether cuBLASLt is to transpose it.
   void describe(cublasLtMatrixLayout_t& into, GemmOperand operand);
+  void scale_by_one();
 
   const Product& product_;
   cublasLtHandle_t handle_ = nullptr;
   cublasLtMatmulDesc_t product_desc_ = nullptr;
   cublasLtMatrixLayout_t a_ = nullptr, b_ = nullptr, c_ = nullptr;
+  DeviceBuffer one_;  // a float, of fp8
   std::vector<cublasLtMatmulHeuristicResult_t> found_;
 };
 

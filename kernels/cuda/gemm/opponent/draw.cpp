@@ -22,7 +22,8 @@ using Seconds = std::chrono::duration<double>;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kBatchSeconds = 0.02;  // of launches that wait for the GPU
 /// Multiplications and additions of an SM's tensor cores in a clock, 16-bit operands: four wgmma
-/// m64n256k16 take 512 clocks (NVIDIA H100 white paper: 989 TFLOP/s of 132 SMs at 1830 MHz).
+/// m64n256k16 take 512 clocks (NVIDIA H100 white paper: 989 TFLOP/s of 132 SMs at 1830 MHz). Twice
+/// as many of fp8.
 constexpr double kTensorOperations = 4096;
 
 /// NVML's energy meter of the current GPU, by nvml.h's stable names.
@@ -158,13 +159,13 @@ class DrawMeter {
 
  private:
   Draw draw(const Reading& first, const Reading& last, double launch_s, double mhz) const {
+    const double possible = (is_fp8(product_.shape.element) ? 2 : 1) * kTensorOperations;
     const double watts = (last.joules - first.joules) / Seconds(last.at - first.at).count();
-    return {
-        .watts = watts,
-        .joules = watts * launch_s,
-        .sm_mhz = mhz,
-        .temperature = meter_.temperature(),
-        .tensor_use = operations_ / (kTensorOperations * multiprocessors_ * mhz * 1e6 * launch_s)};
+    return {.watts = watts,
+            .joules = watts * launch_s,
+            .sm_mhz = mhz,
+            .temperature = meter_.temperature(),
+            .tensor_use = operations_ / (possible * multiprocessors_ * mhz * 1e6 * launch_s)};
   }
 
   const Product& product_;

@@ -1,9 +1,9 @@
 // The products of a tuning run, and how one is written on the command line.
 #include "kernels/cuda/gemm/opponent/products.hpp"
 
-#include <cstdio>
+#include <fmt/core.h>
 
-#include "kernels/cuda/gemm/opponent/tune.hpp"
+#include <cstdio>
 
 namespace tidemark {
 namespace {
@@ -12,6 +12,7 @@ constexpr Shape kShapes[] = {{1024, 1024, 1024},    {2048, 2048, 2048}, {4096, 4
                              {6144, 6144, 6144},    {8192, 8192, 8192}, {12288, 12288, 12288},
                              {16384, 16384, 16384}, {8192, 8192, 1024}, {8192, 1024, 8192},
                              {4096, 14336, 4096},   {8192, 28672, 8192}};
+constexpr Shape kFp8[] = {{4096, 4096, 4096}, {8192, 8192, 8192}, {4096, 14336, 4096}};
 constexpr Shape kPitched[] = {{8192, 8192, 8192, 8193, 0, 0},
                               {8192, 8192, 8192, 0, 8193, 0},
                               {8192, 8192, 8192, 8193, 8193, 8193},
@@ -21,7 +22,17 @@ constexpr Shape kPitched[] = {{8192, 8192, 8192, 8193, 0, 0},
 }  // namespace
 
 std::span<const Shape> usual_products() { return kShapes; }
+std::span<const Shape> fp8_products() { return kFp8; }
 std::span<const Shape> pitched_products() { return kPitched; }
+
+std::string name_of(const Shape& shape) {
+  std::string name = fmt::format("{} x {} x {}", shape.m, shape.n, shape.k);
+  if (is_pitched(shape)) name += fmt::format(" ld {},{},{}", shape.lda, shape.ldb, shape.ldc);
+  if (shape.a_major == Major::mn) name += ", A M-major";
+  if (shape.b_major == Major::mn) name += ", B N-major";
+  if (shape.element != GemmElement::bf16) name += fmt::format(", {}", name_of(shape.element));
+  return name;
+}
 
 Shape shape_of(const std::string& text) {
   Shape shape;
@@ -49,6 +60,12 @@ void require_sound(const Shape& shape) {
     throw UsageError("a leading dimension is shorter than a row of " + name_of(shape) +
                      ": rows of A and B have K elements unless M or N is said to come first, rows "
                      "of C have N");
+  if (!is_fp8(shape.element)) return;
+  if (shape.a_major != Major::k || shape.b_major != Major::k)
+    throw UsageError("fp8 is multiplied K-major only: leave out --a-m-major and --b-n-major");
+  if (shape.lda % 16 != 0 || shape.ldb % 16 != 0)
+    throw UsageError("rows of fp8 start on 16 bytes: give multiples of 16 for lda and ldb of " +
+                     name_of(shape));
 }
 
 }  // namespace tidemark

@@ -9,11 +9,9 @@
 #include "kernels/cuda/gemm/opponent/cublaslt.hpp"
 #include "kernels/cuda/gemm/opponent/draw.hpp"
 #include "kernels/cuda/gemm/opponent/duel.hpp"
+#include "kernels/cuda/gemm/opponent/products.hpp"
 
 namespace tidemark {
-
-/// "8192 x 8192 x 8192", and behind that " ld 8193,0,0" where it is pitched.
-std::string name_of(const Shape& shape);
 
 /// What came of one configuration. `trouble` says why there is no figure; then the rest is 0.
 struct Tried {
@@ -49,10 +47,11 @@ struct Effort {
   int draw_rounds = 0;  // of what either side draws (draw.hpp)
 };
 
-/// First holds every configuration against the reference engine on small integers: one element off
-/// and it is not timed. Then, on random normal numbers: a race of all, each behind a sample of
-/// cuBLASLt's fastest heuristic; a steady duel (duel.hpp) of the fastest with cuBLASLt, and a cool
-/// one. A pitched product has duels with neighbour_of() it besides.
+/// First holds every configuration against the reference engine on integers, of fp8 on such that
+/// its sums show whether they are promoted: one element off and it is not timed. Then, on random
+/// normal numbers: a race of all, each behind a sample of cuBLASLt's fastest heuristic; a steady
+/// duel (duel.hpp) of the fastest with cuBLASLt, and a cool one. A pitched product has duels with
+/// neighbour_of() it besides.
 Tuned tune(const Shape& shape, const std::vector<EngineConfiguration>& configurations,
            const Effort& effort);
 
@@ -60,8 +59,9 @@ Tuned tune(const Shape& shape, const std::vector<EngineConfiguration>& configura
 /// profiler is to look at. Prints nothing.
 void launch_once(const Shape& shape, const std::vector<EngineConfiguration>& configurations);
 
-/// Runs one configuration on some small and awkward products; what was wrong, or nothing.
-std::string check(const EngineConfiguration& configuration);
+/// Runs one configuration of `element` on some small and awkward products; what was wrong, or
+/// nothing.
+std::string check(const EngineConfiguration& configuration, GemmElement element);
 
 /// The configuration that did best in a steady duel; nullptr where none has a figure.
 const Tried* best_of(const Tuned& tuned);

@@ -19,6 +19,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/opponent/products.hpp"
 #include "kernels/cuda/gemm/opponent/tune.hpp"
+#include "kernels/cuda/gemm/opponent/tune_report.hpp"
 #include "kernels/device.hpp"
 #include "kernels/error.hpp"
 
@@ -26,8 +27,6 @@ namespace tidemark {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr double kVoidAbove = 0.02;  // drift of the opponent, against itself
 
 /// For what the table chose: no race, longer duels.
 constexpr Effort kLastWord{.race_rounds = 0, .settle_s = 0.4, .pairs = 7, .cool_pairs = 9};
@@ -46,10 +45,19 @@ struct Options {
   bool pitched = false;
   bool draw = false;
   bool a_m_major = false, b_n_major = false;
+  bool fp8 = false;
 };
 
 /// Whether there is more than one configuration for its products.
-bool is_plain(const Options& options) { return !options.a_m_major && !options.b_n_major; }
+bool has_choice(const Options& options) { return !options.a_m_major && !options.b_n_major; }
+
+GemmElement element_of(const Options& options) {
+  return options.fp8 ? GemmElement::e4m3 : GemmElement::bf16;
+}
+
+std::span<const EngineConfiguration> table_of(const Options& options) {
+  return options.fp8 ? fp8_configurations() : engine_configurations();
+}
 
 bool is_in(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -57,7 +65,7 @@ bool is_in(const std::vector<std::string>& names, const std::string& name) {
 
 std::vector<EngineConfiguration> wanted(const Options& options) {
   std::vector<EngineConfiguration> all;
-  for (const EngineConfiguration& configuration : engine_configurations()) {
+  for (const EngineConfiguration& configuration : table_of(options)) {
     const std::string name = name_of(configuration);
     if ((options.only.empty() || is_in(options.only, name)) && !is_in(options.skip, name))
       all.push_back(configuration);
@@ -76,136 +84,15 @@ std::vector<Shape> shapes_of(const Options& options) {
   const auto add = [&](std::span<const Shape> more) {
     shapes.insert(shapes.end(), more.begin(), more.end());
   };
-  if (all) add(usual_products());
-  if (all || options.pitched) add(pitched_products());
+  if (all) add(options.fp8 ? fp8_products() : usual_products());
+  if ((all && !options.fp8) || options.pitched) add(pitched_products());
   for (Shape& shape : shapes) {
     shape.a_major = options.a_m_major ? Major::mn : Major::k;
     shape.b_major = options.b_n_major ? Major::mn : Major::k;
+    shape.element = element_of(options);
     require_sound(shape);
   }
   return shapes;
-}
-
-/// The chip changed more between two runs of the opponent than the figure is worth.
-bool is_void(const Score& score) { return std::abs(score.drift) > kVoidAbove; }
-
-Json json_of(const Score& score, double operations) {
-  return {{"ours_tflops", operations / score.ours_ns},
-          {"theirs_tflops", operations / score.theirs_ns},
-          {"ratio", score.ratio},
-          {"spread", score.spread},
-          {"drift", score.drift},
-          {"void", is_void(score)}};
-}
-
-/// What NVML does not say is null.
-Json json_of(const Draw& draw) {
-  return {{"watts", draw.watts},
-          {"joules", draw.joules},
-          {"sm_mhz", draw.sm_mhz},
-          {"temperature_c", draw.temperature},
-          {"tensor_use", draw.tensor_use}};
-}
-
-Json json_of(const Shape& shape) {
-  Json json = {{"m", shape.m}, {"n", shape.n}, {"k", shape.k}};
-  if (is_pitched(shape)) json.update({{"lda", shape.lda}, {"ldb", shape.ldb}, {"ldc", shape.ldc}});
-  if (shape.a_major == Major::mn) json["a_major"] = "m";
-  if (shape.b_major == Major::mn) json["b_major"] = "n";
-  return json;
-}
-
-/// Our rate over that of the neighbour.
-Json beside(const Score& score) {
-  return {{"ratio", score.ratio}, {"drift", score.drift}, {"void", is_void(score)}};
-}
-
-Json json_of(const Tuned& tuned) {
-  const double operations = operations_of(tuned.shape) * 1e-3;
-  Json tried = Json::array();
-  for (const Tried& one : tuned.tried) {
-    Json entry = {{"name", one.name}, {"exact", one.trouble.empty()}, {"race", one.race}};
-    if (!one.trouble.empty()) entry["trouble"] = one.trouble;
-    if (one.steady.ratio > 0) entry["steady"] = json_of(one.steady, operations);
-    if (one.cool.ratio > 0) entry["cool"] = json_of(one.cool, operations);
-    if (one.draws.ours.sm_mhz > 0)
-      entry["draw"] = {{"ours", json_of(one.draws.ours)}, {"theirs", json_of(one.draws.theirs)}};
-    tried.push_back(std::move(entry));
-  }
-  const Tried* const best = best_of(tuned);
-  const Tried* const chosen = chosen_of(tuned);
-  Json json = json_of(tuned.shape);
-  if (is_pitched(tuned.shape)) {
-    json["neighbour"] = json_of(neighbour_of(tuned.shape));
-    if (tuned.beside_steady.ratio > 0) {
-      json["neighbour"]["steady"] = beside(tuned.beside_steady);
-      json["neighbour"]["cool"] = beside(tuned.beside_cool);
-    }
-  }
-  json.update({{"heuristics", tuned.heuristics},
-               {"best_heuristic", tuned.best},
-               {"cublaslt_first", operations / tuned.first_ns},
-               {"seconds", tuned.seconds},
-               {"best", best == nullptr ? Json() : Json(best->name)},
-               {"chosen", chosen == nullptr ? Json() : Json(chosen->name)},
-               {"configurations", tried}});
-  return json;
-}
-
-/// Replaces the file at once: a reader never sees half of it.
-void write_json(const std::string& path, const Json& json) {
-  if (path.empty()) return;
-  const std::string unfinished = path + ".part";
-  std::ofstream out(unfinished);
-  out << json.dump(1) << '\n';
-  out.close();
-  if (!out || std::rename(unfinished.c_str(), path.c_str()) != 0)
-    throw Error("cannot write " + path + ": give --json a file in a folder that can be written");
-}
-
-void print(const char* what, const Score& score, double operations) {
-  fmt::print("  {:<6} {:>6.1f} to {:>6.1f} TFLOP/s  {:.4f} +- {:.4f}  drift {:+.4f}{}", what,
-             operations / score.ours_ns, operations / score.theirs_ns, score.ratio,
-             score.spread / 2, score.drift, is_void(score) ? " VOID" : "");
-}
-
-void print(const char* whose, const Draw& draw) {
-  fmt::print(
-      "\n {:<41}{:<6} {:.0f} W, {:.4f} J, {:.0f} MHz, {:.0f} C, {:.1f} % of the tensor cores", "",
-      whose, draw.watts, draw.joules, draw.sm_mhz, draw.temperature, 100 * draw.tensor_use);
-}
-
-void print(const Tuned& tuned) {
-  const double operations = operations_of(tuned.shape) * 1e-3;
-  fmt::print("{}: heuristic {} of {}, {:.1f} s\n", name_of(tuned.shape), tuned.best,
-             tuned.heuristics, tuned.seconds);
-  std::vector<const Tried*> order;
-  for (const Tried& tried : tuned.tried)
-    if (!tried.trouble.empty())
-      fmt::print("  {:<44} {}\n", tried.name, tried.trouble);
-    else if (tried.steady.ratio > 0)
-      order.push_back(&tried);
-  std::sort(order.begin(), order.end(), [](const Tried* left, const Tried* right) {
-    return left->steady.ratio > right->steady.ratio;
-  });
-  for (const Tried* tried : order) {
-    fmt::print(" {}{:<40}", tried->chosen ? '*' : ' ', tried->name);
-    print("steady", tried->steady, operations);
-    if (tried->cool.ratio > 0) {
-      fmt::print("\n {:<41}", "");
-      print("cool", tried->cool, operations);
-    }
-    if (tried->draws.ours.sm_mhz > 0) {
-      print("ours", tried->draws.ours);
-      print("theirs", tried->draws.theirs);
-    }
-    fmt::print("\n");
-  }
-  if (tuned.beside_steady.ratio > 0)
-    fmt::print("  rate over that of {}: steady {:.4f}, drift {:+.4f}; cool {:.4f}, drift {:+.4f}\n",
-               name_of(neighbour_of(tuned.shape)), tuned.beside_steady.ratio,
-               tuned.beside_steady.drift, tuned.beside_cool.ratio, tuned.beside_cool.drift);
-  std::fflush(stdout);
 }
 
 Json machine() {
@@ -243,15 +130,16 @@ class Means {
 };
 
 std::vector<EngineConfiguration> tried_for(const Options& options, const Shape& shape) {
-  if (options.chosen || !is_plain(options))
+  if (options.chosen || !has_choice(options))
     return {chosen_configuration(LocalGemm{.pitch = shape.lda,
                                            .m = shape.m,
                                            .n = shape.n,
                                            .k = shape.k,
                                            .output = GemmOutput::bf16,
+                                           .element = shape.element,
                                            .a_major = shape.a_major,
                                            .b_major = shape.b_major,
-                                           .b_pitch = shape.ldb != 0 ? shape.ldb : 8})};
+                                           .b_pitch = shape.ldb != 0 ? shape.ldb : 16})};
   return wanted(options);
 }
 
@@ -290,10 +178,11 @@ int tune_all(const Options& options, const std::vector<Shape>& shapes) {
   return code;
 }
 
-int check_one(const std::string& name) {
-  for (const EngineConfiguration& configuration : engine_configurations()) {
+int check_one(const Options& options) {
+  const std::string& name = options.check;
+  for (const EngineConfiguration& configuration : table_of(options)) {
     if (name_of(configuration) != name) continue;
-    const std::string wrong = check(configuration);
+    const std::string wrong = check(configuration, element_of(options));
     fmt::print("{} {}\n", wrong.empty() ? "exact" : "WRONG",
                name + (wrong.empty() ? "" : ": ") + wrong);
     return wrong.empty() ? 0 : 1;
@@ -303,7 +192,7 @@ int check_one(const std::string& name) {
 
 int run(const Options& options) {
   if (options.list) {
-    for (const EngineConfiguration& configuration : engine_configurations())
+    for (const EngineConfiguration& configuration : table_of(options))
       fmt::print("{}\n", name_of(configuration));
     return 0;
   }
@@ -317,7 +206,7 @@ int run(const Options& options) {
     for (const Shape& shape : shapes) launch_once(shape, tried_for(options, shape));
     return 0;
   }
-  return options.check.empty() ? tune_all(options, shapes) : check_one(options.check);
+  return options.check.empty() ? tune_all(options, shapes) : check_one(options);
 }
 
 }  // namespace
@@ -343,6 +232,8 @@ int main(int argc, char** argv) {
   app.add_flag("--chosen", options.chosen, "only what the engine's table names for each product");
   app.add_flag("--a-m-major", options.a_m_major, "A is kept as K rows of M elements");
   app.add_flag("--b-n-major", options.b_n_major, "B is kept as K rows of N elements");
+  app.add_flag("--fp8", options.fp8,
+               "A and B of e4m3, its own configurations; without sizes, three products");
   app.add_flag("--draw", options.draw,
                "also what either side draws at work: power, energy, clock, tensor cores");
   app.add_flag("--once", options.once,

@@ -1,0 +1,156 @@
+// fp8 as tidemark rounds and reads it, against what the CUDA headers do, and the engine's tables.
+#include <cuda_fp8.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/gemm/engine/engine.hpp"
+#include "kernels/error.hpp"
+#include "kernels/ops/gemm_inputs.hpp"
+
+namespace tidemark {
+namespace {
+
+/// Every sign and exponent of fp32 with significands near the ends and the ties of fp8.
+std::vector<float> numbers_around_fp8() {
+  std::vector<float> values;
+  for (std::uint32_t upper = 0; upper < 1U << 16; ++upper)
+    for (const std::uint32_t lower : {0U, 1U, 0x7fffU, 0x8000U, 0xffffU}) {
+      const auto value = std::bit_cast<float>(upper << 16 | lower);
+      if (!std::isnan(value)) values.push_back(value);
+    }
+  return values;
+}
+
+std::uint16_t rounded_by_cuda(float value, __nv_fp8_interpretation_t type) {
+  return __nv_cvt_float_to_fp8(value, __NV_SATFINITE, type);
+}
+
+bool same_number(float left, float right) {
+  return left == right || (std::isnan(left) && std::isnan(right));
+}
+
+TEST(Fp8Conversion, RoundsToE4m3AsCudaDoes) {
+  for (const float value : numbers_around_fp8())
+    ASSERT_EQ(to_e4m3(value), rounded_by_cuda(value, __NV_E4M3)) << value;
+}
+
+TEST(Fp8Conversion, RoundsToE5m2AsCudaDoes) {
+  for (const float value : numbers_around_fp8())
+    ASSERT_EQ(to_e5m2(value), rounded_by_cuda(value, __NV_E5M2)) << value;
+}
+
+TEST(Fp8Conversion, ReadsBothTypesAsCudaDoes) {
+  for (std::uint32_t bits = 0; bits < 0x100; ++bits) {
+    __nv_fp8_e4m3 e4m3;
+    __nv_fp8_e5m2 e5m2;
+    e4m3.__x = static_cast<__nv_fp8_storage_t>(bits);
+    e5m2.__x = static_cast<__nv_fp8_storage_t>(bits);
+    const auto half = static_cast<std::uint16_t>(bits);
+    EXPECT_TRUE(same_number(from_e4m3(half), static_cast<float>(e4m3))) << bits;
+    EXPECT_TRUE(same_number(from_e5m2(half), static_cast<float>(e5m2))) << bits;
+  }
+}
+
+LocalGemm product(GemmElement element) {
+  return {.pitch = 256, .ldc = 64, .m = 64, .n = 64, .k = 256, .element = element};
+}
+
+TEST(Fp8Engine, HasAKernelForBothTypesAndEveryTypeOfC) {
+  const auto kernels = general_fp8_kernels();
+  for (const EngineConfiguration& configuration : fp8_configurations())
+    for (const GemmElement element : {GemmElement::e4m3, GemmElement::e5m2})
+      for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16, GemmOutput::f16})
+        EXPECT_TRUE(std::any_of(kernels.begin(), kernels.end(),
+                                [&](const EngineKernel& kernel) {
+                                  return kernel.element == element && kernel.output == output &&
+                                         kernel.general && kernel.shape == configuration.shape;
+                                }))
+            << name_of(configuration) << ' ' << name_of(element);
+}
+
+TEST(Fp8Engine, TriesEveryKernelByAConfiguration) {
+  const auto all = fp8_configurations();
+  for (const EngineKernel& kernel : general_fp8_kernels())
+    EXPECT_TRUE(std::any_of(all.begin(), all.end(),
+                            [&](const auto& one) { return one.shape == kernel.shape; }));
+}
+
+TEST(Fp8Engine, HasConfigurationsThatAreSoundAndHaveNamesOfTheirOwn) {
+  std::set<std::string> names;
+  for (const EngineConfiguration& configuration : fp8_configurations()) {
+    EXPECT_TRUE(is_sound(configuration.shape)) << name_of(configuration);
+    EXPECT_LT(configuration.lead, configuration.shape.stages) << name_of(configuration);
+    EXPECT_TRUE(names.insert(name_of(configuration)).second) << name_of(configuration);
+  }
+}
+
+// 40 beside the sums: is_sound() counts those of one set.
+TEST(Fp8Engine, HasShapesWhoseThreadsHoldEverySumTwice) {
+  for (const EngineConfiguration& configuration : fp8_configurations())
+    EXPECT_LE(2 * accumulators(configuration.shape) + 40, kConsumerRegisters)
+        << name_of(configuration);
+}
+
+// What is chosen is also tried, and so tested on a GPU.
+TEST(Fp8Engine, ChoosesOneOfItsConfigurations) {
+  const auto all = fp8_configurations();
+  for (const GemmElement element : {GemmElement::e4m3, GemmElement::e5m2}) {
+    const EngineConfiguration chosen = chosen_configuration(product(element));
+    EXPECT_NE(std::find(all.begin(), all.end(), chosen), all.end()) << name_of(chosen);
+  }
+}
+
+TEST(Fp8Engine, ChoosesNoEarlyLaunchWithinABudgetOfSms) {
+  LocalGemm gemm = product(GemmElement::e4m3);
+  gemm.sm_budget = 2;
+  EXPECT_FALSE(chosen_configuration(gemm).early);
+}
+
+TEST(Fp8Engine, PacksNothing) {
+  LocalGemm gemm = product(GemmElement::e5m2);
+  gemm.pitch = 257;
+  EXPECT_EQ(engine_workspace_bytes(gemm), 0U);
+}
+
+std::string refusal_of(const LocalGemm& gemm) {
+  try {
+    (void)prepare_engine(chosen_configuration(gemm), gemm);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "not refused";
+}
+
+constexpr const char* kRefusal =
+    "gemm: operands of e4m3 and e5m2 are K-major, with rows that start on 16 bytes";
+
+TEST(Fp8Engine, RefusesRowsOff16Bytes) {
+  LocalGemm gemm = product(GemmElement::e4m3);
+  gemm.pitch = 264;
+  gemm.b_pitch = 256;
+  EXPECT_EQ(refusal_of(gemm), kRefusal);
+  gemm.pitch = 256;
+  gemm.b_pitch = 257;
+  EXPECT_EQ(refusal_of(gemm), kRefusal);
+}
+
+TEST(Fp8Engine, RefusesMemoryOff16Bytes) {
+  LocalGemm gemm = product(GemmElement::e5m2);
+  gemm.b += 8;
+  EXPECT_EQ(refusal_of(gemm), kRefusal);
+}
+
+TEST(Fp8Engine, RefusesOperandsThatAreNotKMajor) {
+  LocalGemm gemm = product(GemmElement::e4m3);
+  gemm.b_major = Major::mn;
+  EXPECT_EQ(refusal_of(gemm), kRefusal);
+}
+
+}  // namespace
+}  // namespace tidemark

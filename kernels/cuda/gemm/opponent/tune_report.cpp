@@ -1,0 +1,146 @@
+// Writes down what a tuning run found.
+#include "kernels/cuda/gemm/opponent/tune_report.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <utility>
+#include <vector>
+
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kVoidAbove = 0.02;  // drift of the opponent, against itself
+
+/// The chip changed more between two runs of the opponent than the figure is worth.
+bool is_void(const Score& score) { return std::abs(score.drift) > kVoidAbove; }
+
+Json json_of(const Score& score, double operations) {
+  return {{"ours_tflops", operations / score.ours_ns},
+          {"theirs_tflops", operations / score.theirs_ns},
+          {"ratio", score.ratio},
+          {"spread", score.spread},
+          {"drift", score.drift},
+          {"void", is_void(score)}};
+}
+
+/// What NVML does not say is null.
+Json json_of(const Draw& draw) {
+  return {{"watts", draw.watts},
+          {"joules", draw.joules},
+          {"sm_mhz", draw.sm_mhz},
+          {"temperature_c", draw.temperature},
+          {"tensor_use", draw.tensor_use}};
+}
+
+Json json_of(const Shape& shape) {
+  Json json = {{"m", shape.m}, {"n", shape.n}, {"k", shape.k}};
+  if (is_pitched(shape)) json.update({{"lda", shape.lda}, {"ldb", shape.ldb}, {"ldc", shape.ldc}});
+  if (shape.a_major == Major::mn) json["a_major"] = "m";
+  if (shape.b_major == Major::mn) json["b_major"] = "n";
+  if (shape.element != GemmElement::bf16) json["element"] = name_of(shape.element);
+  return json;
+}
+
+/// Our rate over that of the neighbour.
+Json beside(const Score& score) {
+  return {{"ratio", score.ratio}, {"drift", score.drift}, {"void", is_void(score)}};
+}
+
+void print(const char* what, const Score& score, double operations) {
+  fmt::print("  {:<6} {:>6.1f} to {:>6.1f} TFLOP/s  {:.4f} +- {:.4f}  drift {:+.4f}{}", what,
+             operations / score.ours_ns, operations / score.theirs_ns, score.ratio,
+             score.spread / 2, score.drift, is_void(score) ? " VOID" : "");
+}
+
+void print(const char* whose, const Draw& draw) {
+  fmt::print(
+      "\n {:<41}{:<6} {:.0f} W, {:.4f} J, {:.0f} MHz, {:.0f} C, {:.1f} % of the tensor cores", "",
+      whose, draw.watts, draw.joules, draw.sm_mhz, draw.temperature, 100 * draw.tensor_use);
+}
+
+}  // namespace
+
+Json json_of(const Tuned& tuned) {
+  const double operations = operations_of(tuned.shape) * 1e-3;
+  Json tried = Json::array();
+  for (const Tried& one : tuned.tried) {
+    Json entry = {{"name", one.name}, {"exact", one.trouble.empty()}, {"race", one.race}};
+    if (!one.trouble.empty()) entry["trouble"] = one.trouble;
+    if (one.steady.ratio > 0) entry["steady"] = json_of(one.steady, operations);
+    if (one.cool.ratio > 0) entry["cool"] = json_of(one.cool, operations);
+    if (one.draws.ours.sm_mhz > 0)
+      entry["draw"] = {{"ours", json_of(one.draws.ours)}, {"theirs", json_of(one.draws.theirs)}};
+    tried.push_back(std::move(entry));
+  }
+  const Tried* const best = best_of(tuned);
+  const Tried* const chosen = chosen_of(tuned);
+  Json json = json_of(tuned.shape);
+  if (is_pitched(tuned.shape)) {
+    json["neighbour"] = json_of(neighbour_of(tuned.shape));
+    if (tuned.beside_steady.ratio > 0) {
+      json["neighbour"]["steady"] = beside(tuned.beside_steady);
+      json["neighbour"]["cool"] = beside(tuned.beside_cool);
+    }
+  }
+  json.update({{"heuristics", tuned.heuristics},
+               {"best_heuristic", tuned.best},
+               {"cublaslt_first", operations / tuned.first_ns},
+               {"seconds", tuned.seconds},
+               {"best", best == nullptr ? Json() : Json(best->name)},
+               {"chosen", chosen == nullptr ? Json() : Json(chosen->name)},
+               {"configurations", tried}});
+  return json;
+}
+
+void write_json(const std::string& path, const Json& json) {
+  if (path.empty()) return;
+  const std::string unfinished = path + ".part";
+  std::ofstream out(unfinished);
+  out << json.dump(1) << '\n';
+  out.close();
+  if (!out || std::rename(unfinished.c_str(), path.c_str()) != 0)
+    throw Error("cannot write " + path + ": give --json a file in a folder that can be written");
+}
+
+void print(const Tuned& tuned) {
+  const double operations = operations_of(tuned.shape) * 1e-3;
+  fmt::print("{}: heuristic {} of {}, {:.1f} s\n", name_of(tuned.shape), tuned.best,
+             tuned.heuristics, tuned.seconds);
+  std::vector<const Tried*> order;
+  for (const Tried& tried : tuned.tried)
+    if (!tried.trouble.empty())
+      fmt::print("  {:<44} {}\n", tried.name, tried.trouble);
+    else if (tried.steady.ratio > 0)
+      order.push_back(&tried);
+  std::sort(order.begin(), order.end(), [](const Tried* left, const Tried* right) {
+    return left->steady.ratio > right->steady.ratio;
+  });
+  for (const Tried* tried : order) {
+    fmt::print(" {}{:<40}", tried->chosen ? '*' : ' ', tried->name);
+    print("steady", tried->steady, operations);
+    if (tried->cool.ratio > 0) {
+      fmt::print("\n {:<41}", "");
+      print("cool", tried->cool, operations);
+    }
+    if (tried->draws.ours.sm_mhz > 0) {
+      print("ours", tried->draws.ours);
+      print("theirs", tried->draws.theirs);
+    }
+    fmt::print("\n");
+  }
+  if (tuned.beside_steady.ratio > 0)
+    fmt::print("  rate over that of {}: steady {:.4f}, drift {:+.4f}; cool {:.4f}, drift {:+.4f}\n",
+               name_of(neighbour_of(tuned.shape)), tuned.beside_steady.ratio,
+               tuned.beside_steady.drift, tuned.beside_cool.ratio, tuned.beside_cool.drift);
+  std::fflush(stdout);
+}
+
+}  // namespace tidemark

@@ -1,0 +1,21 @@
+// What a tuning run says of a product: as JSON and as a table.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "kernels/cuda/gemm/opponent/tune.hpp"
+
+namespace tidemark {
+
+/// All figures of one product.
+nlohmann::ordered_json json_of(const Tuned& tuned);
+
+/// Replaces the file at `path` at once: a reader never sees half of it. No path, no file. Throws
+/// Error where it cannot be written.
+void write_json(const std::string& path, const nlohmann::ordered_json& json);
+
+/// The table of one product to stdout, best first.
+void print(const Tuned& tuned);
+
+}  // namespace tidemark
