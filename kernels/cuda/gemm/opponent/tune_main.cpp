@@ -27,8 +27,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kVoidAbove = 0.02;  // drift of the opponent, against itself
-
 /// For what the table chose: no race, longer duels.
 constexpr Effort kLastWord{.race_rounds = 0, .settle_s = 0.4, .pairs = 7, .cool_pairs = 9};
 
@@ -87,9 +85,9 @@ std::vector<Shape> shapes_of(const Options& options) {
 }
 
 /// The chip changed more between two runs of the opponent than the figure is worth.
-bool is_void(const Score& score) { return std::abs(score.drift) > kVoidAbove; }
+bool is_void(const DuelScore& score) { return std::abs(score.drift) > kVoidDrift; }
 
-Json json_of(const Score& score, double operations) {
+Json json_of(const DuelScore& score, double operations) {
   return {{"ours_tflops", operations / score.ours_ns},
           {"theirs_tflops", operations / score.theirs_ns},
           {"ratio", score.ratio},
@@ -116,7 +114,7 @@ Json json_of(const Shape& shape) {
 }
 
 /// Our rate over that of the neighbour.
-Json beside(const Score& score) {
+Json beside(const DuelScore& score) {
   return {{"ratio", score.ratio}, {"drift", score.drift}, {"void", is_void(score)}};
 }
 
@@ -163,7 +161,7 @@ void write_json(const std::string& path, const Json& json) {
     throw Error("cannot write " + path + ": give --json a file in a folder that can be written");
 }
 
-void print(const char* what, const Score& score, double operations) {
+void print(const char* what, const DuelScore& score, double operations) {
   fmt::print("  {:<6} {:>6.1f} to {:>6.1f} TFLOP/s  {:.4f} +- {:.4f}  drift {:+.4f}{}", what,
              operations / score.ours_ns, operations / score.theirs_ns, score.ratio,
              score.spread / 2, score.drift, is_void(score) ? " VOID" : "");
