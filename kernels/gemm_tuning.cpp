@@ -74,6 +74,7 @@ void add_times(TuningVerdict& verdict, const TriedConfiguration& chosen) {
 
 /// Why no samples can be believed; empty where they can.
 std::string breach(const TriedProduct& tried) {
+  if (!tried.fault.empty()) return tried.fault;
   for (const TriedConfiguration& one : tried.all)
     if (one.standing == Standing::wrong) return fmt::format("{}: {}", one.name, one.trouble);
   return {};

@@ -40,7 +40,6 @@ struct TriedConfiguration {
   std::string name;
   Standing standing = Standing::exact;
   std::string trouble = {};             // why it is not exact, one line
-  double race = 0;                      // time of the present one over its own, all in turn; median
   std::vector<PairTimes> at_work = {};  // of finalists: behind tenths of a second of the same
   std::vector<PairTimes> rested = {};   // of finalists: behind a rest
 };
@@ -50,8 +49,9 @@ struct TriedProduct {
   GemmProduct product;
   std::string present;                       // configuration that the table in use has for it
   std::vector<TriedConfiguration> all = {};  // in the order of their numbers
-  bool cut_short = false;                    // its time was over before all pairs were run
-  double seconds = 0;                        // that it took
+  std::string fault = {};  // a CUDA error behind which the process cannot use the GPU any more
+  bool cut_short = false;  // its time was over before all pairs were run
+  double seconds = 0;      // that it took
 };
 
 /// What is done with one product.

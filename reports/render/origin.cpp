@@ -213,6 +213,10 @@ std::vector<Fact> facts_of(const Report& report) {
   if (const std::string slowed = slowed_text(report); !slowed.empty()) {
     made.push_back({"slowed on purpose", slowed});
   }
+  if (const std::string_view hash = provenance_of(report, "gemm_table.hash"); !hash.empty()) {
+    made.push_back(
+        {"GEMM table", fmt::format("{} {}", provenance_of(report, "gemm_table.name"), hash)});
+  }
   return made;
 }
 

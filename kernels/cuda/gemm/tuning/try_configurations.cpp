@@ -83,35 +83,44 @@ void rounds_of_pairs(const Product& product, const Launch& present, double prese
   }
 }
 
-}  // namespace
-
-TriedProduct try_configurations(const GemmProduct& which, const TuningEffort& effort) {
+/// All of it, into `tried`, which keeps what was known when something throws.
+void try_all(const TuningEffort& effort, TriedProduct& tried) {
   const Clock::time_point start = Clock::now();
-  const Shape shape{.m = which.m, .n = which.n, .k = which.k};
-  TriedProduct tried{.product = which,
-                     .present = nearest_choice(gemm_table_in_use(), which)->configuration};
-  const Product product = make_product(shape, GemmInputs::small_integers);
+  const GemmProduct& which = tried.product;
+  const Product product =
+      make_product({.m = which.m, .n = which.n, .k = which.k}, GemmInputs::small_integers);
   std::vector<Runner> runners = those_that_are_exact(product, tried);
   const auto is_present = [&](const Runner& runner) {
     return tried.all[runner.index].name == tried.present;
   };
   const auto found = std::find_if(runners.begin(), runners.end(), is_present);
-  const bool can_be_timed = std::none_of(tried.all.begin(), tried.all.end(), [](const auto& one) {
+  const bool all_exact = std::none_of(tried.all.begin(), tried.all.end(), [](const auto& one) {
     return one.standing == Standing::wrong;
   });
-  if (found != runners.end() && can_be_timed) {
-    fill_product(product, GemmInputs::normal);
-    const ReadyEngine ready = found->ready;  // it stays while runners come and go
-    const Launch present = launch_of(product, ready);
-    (void)time_of(product, kFirstSamples, present);  // a kernel's first launch also loads it
-    const double present_ns = time_of(product, kFirstSamples, present);
-    for (const std::size_t late : race(product, present, present_ns, effort.race_rounds, runners)) {
-      tried.all[late].standing = Standing::wrong;
-      tried.all[late].trouble = kTimedOutInRace;
-    }
-    for (const Runner& runner : runners) tried.all[runner.index].race = median(runner.ratios);
-    keep_finalists(effort.finalists, runners, is_present);
-    rounds_of_pairs(product, present, present_ns, effort, start, runners, tried);
+  if (found == runners.end() || !all_exact) return;
+  fill_product(product, GemmInputs::normal);
+  const ReadyEngine ready = found->ready;  // it stays while runners come and go
+  const Launch present = launch_of(product, ready);
+  (void)time_of(product, kFirstSamples, present);  // a kernel's first launch also loads it
+  const double present_ns = time_of(product, kFirstSamples, present);
+  for (const std::size_t late : race(product, present, present_ns, effort.race_rounds, runners)) {
+    tried.all[late].standing = Standing::wrong;
+    tried.all[late].trouble = kTimedOutInRace;
+  }
+  keep_finalists(effort.finalists, runners, is_present);
+  rounds_of_pairs(product, present, present_ns, effort, start, runners, tried);
+}
+
+}  // namespace
+
+TriedProduct try_configurations(const GemmProduct& product, const TuningEffort& effort) {
+  const Clock::time_point start = Clock::now();
+  TriedProduct tried{.product = product,
+                     .present = nearest_choice(gemm_table_in_use(), product)->configuration};
+  try {
+    try_all(effort, tried);
+  } catch (const StickyError& error) {
+    tried.fault = error.what();
   }
   tried.seconds = seconds_since(start);
   return tried;
