@@ -1,3 +1,4 @@
+// The table after a tuning run, and the lines that a person reads of it.
 #include "harness/tuned_table.hpp"
 
 #include <fmt/format.h>

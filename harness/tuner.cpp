@@ -1,3 +1,4 @@
+// Waits for a worker that tries configurations, and says how it ended.
 #include "harness/tuner.hpp"
 
 #include <fmt/format.h>
@@ -10,23 +11,16 @@
 #include "harness/supervisor/clock.hpp"
 
 namespace tidemark {
-namespace {
 
-constexpr double kReadySeconds = 120;  // until the worker has its device
-/// Beyond what a product may take: inputs, the reference product and one last round of pairs.
-constexpr double kGraceSeconds = 120;
-constexpr double kUnlimitedSeconds = 1200;
-
-}  // namespace
-
-Tuner::Tuner(const WorkerStart& start, const SetupOrder& setup) : worker_(start) {
+Tuner::Tuner(const WorkerStart& start, const SetupOrder& setup, const TunerBounds& bounds)
+    : worker_(start), bounds_(bounds) {
   worker_.send(setup);
 }
 
 Tuned Tuner::tune(const GemmProduct& product, double seconds) {
   worker_.send(TuneOrder{.product = product, .seconds = seconds});
-  const double patience = seconds > 0 ? seconds + kGraceSeconds : kUnlimitedSeconds;
-  const double until = monotonic_s() + patience + (ready_ ? 0 : kReadySeconds);
+  const double patience = seconds > 0 ? seconds + bounds_.grace : bounds_.unlimited;
+  const double until = monotonic_s() + patience + (ready_ ? 0 : bounds_.ready);
   while (true) {
     const bool gone = worker_.ended().has_value();
     worker_.pump();
@@ -42,7 +36,7 @@ Tuned Tuner::tune(const GemmProduct& product, double seconds) {
       const std::string how = end.signal != 0 ? fmt::format("ended by signal {}", end.signal)
                                               : fmt::format("left with code {}", end.exit_code);
       const std::string words = worker_.last_words();
-      return {.kind = Tuned::Kind::lost,
+      return {.kind = end.signal != 0 ? Tuned::Kind::lost : Tuned::Kind::unusable,
               .reason = fmt::format("its worker {}{}{}", how,
                                     words.empty() ? "" : "; its last words: ", words)};
     }

@@ -10,19 +10,31 @@ namespace tidemark {
 
 /// What became of one product in the worker.
 struct Tuned {
-  enum class Kind { tried, refused, lost };
+  enum class Kind {
+    tried,
+    refused,   // it cannot be tried, for lack of memory; the worker lives on
+    unusable,  // the worker left: it has no device, or not the table that was asked for
+    lost,      // the worker crashed, or was silent for too long and was killed
+  };
 
   Kind kind = Kind::tried;
   TriedProduct product = {};  // of `tried`
-  std::string reason = {};    // of the others, one line. refused: the worker lives on; lost: it is
-                              // gone, by a crash or because it was silent for too long
+  std::string reason = {};    // of the others, one line
+};
+
+/// Bounds of a worker, in seconds.
+struct TunerBounds {
+  double ready = 120;       // until it has its device
+  double grace = 120;       // beyond what a product may take: inputs, the reference product and one
+                            // last round of pairs
+  double unlimited = 1200;  // of a product that may take as long as it needs
 };
 
 /// Owns the worker. Its end is waited for at most two seconds.
 class Tuner {
  public:
   /// Starts it. Throws Error where no process can be started.
-  Tuner(const WorkerStart& start, const SetupOrder& setup);
+  Tuner(const WorkerStart& start, const SetupOrder& setup, const TunerBounds& bounds = {});
 
   /// Tries all configurations on a product, in about `seconds`, 0: in as many as it needs. Once a
   /// worker is lost there is no other.
@@ -30,6 +42,7 @@ class Tuner {
 
  private:
   WorkerProcess worker_;
+  TunerBounds bounds_;
   bool ready_ = false;
 };
 

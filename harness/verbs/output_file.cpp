@@ -1,3 +1,4 @@
+// Looks at what an output would replace.
 #include "harness/verbs/output_file.hpp"
 
 #include <fmt/format.h>

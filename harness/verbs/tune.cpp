@@ -2,7 +2,6 @@
 // that run --gemm-table takes.
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "harness/supervisor/clock.hpp"
 #include "harness/tuned_table.hpp"
 #include "harness/tuner.hpp"
+#include "harness/tuning_run.hpp"
 #include "harness/verbs/mpirun.hpp"
 #include "harness/verbs/option_values.hpp"
 #include "harness/verbs/output_file.hpp"
@@ -84,6 +84,9 @@ GpuRecord chosen_gpu(const Asked& asked) {
         "tune: there is nothing to tune on the virtual device, whose products have no "
         "configurations; run it on a machine with a Hopper GPU");
   const GpuInventory inventory = take_inventory();
+  if (!inventory.nvidia_present)
+    throw EnvironmentError(
+        "tune: this machine has no NVIDIA device; run it on one with a Hopper GPU");
   RankView view{.nvidia_present = inventory.nvidia_present,
                 .visible = inventory.visible,
                 .problem = inventory.problem,
@@ -95,55 +98,6 @@ GpuRecord chosen_gpu(const Asked& asked) {
   GpuRecord record = describe_gpu(inventory, gpu.uuid);
   if (record.name.empty()) record.name = gpu.name;
   return record;
-}
-
-/// Why the run ends early; nothing while it goes on.
-struct Ended {
-  ExitCode code = ExitCode::ok;
-  std::string reason = {};
-};
-
-/// Tries one product. `ended` where no other can be tried behind it.
-DecidedProduct decided(Tuner& tuner, const GemmProduct& product, const Asked& asked, double seconds,
-                       std::optional<Ended>& ended) {
-  DecidedProduct made{.product = product,
-                      .present = nearest_choice(asked.present, product)->configuration,
-                      .verdict = {}};
-  made.verdict.configuration = made.present;
-  Tuned tuned = tuner.tune(product, seconds);
-  if (tuned.kind == Tuned::Kind::tried) made.verdict = verdict_of(tuned.product);
-  if (tuned.kind != Tuned::Kind::tried) made.verdict.reason = tuned.reason;
-  if (tuned.kind == Tuned::Kind::lost) ended = {.code = ExitCode::failed, .reason = tuned.reason};
-  if (made.verdict.kind == TuningVerdict::Kind::broken)
-    ended = {.code = ExitCode::failed, .reason = made.verdict.reason};
-  return made;
-}
-
-/// All products, each with the same share of the time that is left. Prints as it goes.
-std::vector<DecidedProduct> decide_all(const GpuRecord& gpu, const Asked& asked,
-                                       std::optional<Ended>& ended) {
-  const double start = monotonic_s();
-  Tuner tuner({.visible_gpu = gpu.uuid}, {.device = DeviceKind::cuda,
-                                          .gemm_table = asked.options.gemm_table,
-                                          .gemm_table_hash = asked.table_hash});
-  std::vector<DecidedProduct> all;
-  print_out(decision_heading());
-  for (std::size_t i = 0; i < asked.products.size() && !ended; ++i) {
-    double seconds = 0;
-    if (asked.time_limit_s > 0) {
-      const double left = asked.time_limit_s - (monotonic_s() - start);
-      if (left <= 0) {
-        ended = {.code = ExitCode::incomplete,
-                 .reason = fmt::format("the time limit came before {} of {} products",
-                                       asked.products.size() - i, asked.products.size())};
-        break;
-      }
-      seconds = left / static_cast<double>(asked.products.size() - i);
-    }
-    all.push_back(decided(tuner, asked.products[i], asked, seconds, ended));
-    print_out(decision_text(all.back()));
-  }
-  return all;
 }
 
 std::size_t count_of(const std::vector<DecidedProduct>& all, TuningVerdict::Kind kind) {
@@ -162,11 +116,18 @@ ExitCode tune(const Typed& typed) {
                         gpu.driver.empty() ? "" : ", driver ", gpu.driver, asked.products.size(),
                         asked.present.name, asked.table_hash));
   const std::string date = utc_text(unix_s());
-  std::optional<Ended> ended;
-  const std::vector<DecidedProduct> all = decide_all(gpu, asked, ended);
-  if (ended && ended->code == ExitCode::failed) {
-    fmt::print(stderr, "tidemark: tune: {}; {} was not written\n", ended->reason, typed.out);
-    return ExitCode::failed;
+  Tuner tuner({.visible_gpu = gpu.uuid}, {.device = DeviceKind::cuda,
+                                          .gemm_table = typed.gemm_table,
+                                          .gemm_table_hash = asked.table_hash});
+  print_out(decision_heading());
+  const TuningRun run = tune_all(
+      asked.present, asked.products, asked.time_limit_s, monotonic_s,
+      [&](const GemmProduct& product, double seconds) { return tuner.tune(product, seconds); },
+      [](const DecidedProduct& one) { print_out(decision_text(one)); });
+  const std::vector<DecidedProduct>& all = run.decided;
+  if (!run.believed) {
+    fmt::print(stderr, "tidemark: tune: {}; {} was not written\n", run.ended, typed.out);
+    return run.code;
   }
   const BuildVersion build = build_version();
   const GemmTable made = tuned_table(asked.present, all,
@@ -176,13 +137,13 @@ ExitCode tune(const Typed& typed) {
                                       .git = std::string(build.git_hash),
                                       .run = fmt::format("tidemark {} tune", build.version)});
   replace_file(typed.out, json_of(made));
-  const std::size_t undecided = count_of(all, TuningVerdict::Kind::undecided);
   print_out(fmt::format("{} replaced, {} kept, {} cannot be told, {} left out: {} ({})\n",
                         count_of(all, TuningVerdict::Kind::replaced),
-                        count_of(all, TuningVerdict::Kind::kept), undecided,
+                        count_of(all, TuningVerdict::Kind::kept),
+                        count_of(all, TuningVerdict::Kind::undecided),
                         asked.products.size() - all.size(), typed.out, hash_of(made)));
-  if (ended) fmt::print(stderr, "tidemark: tune: {}\n", ended->reason);
-  return ended || undecided > 0 ? ExitCode::incomplete : ExitCode::ok;
+  if (!run.ended.empty()) fmt::print(stderr, "tidemark: tune: {}\n", run.ended);
+  return run.code;
 }
 
 }  // namespace

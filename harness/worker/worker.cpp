@@ -101,7 +101,9 @@ class Worker {
     use_gemm_table(std::move(table));
   }
 
-  static bool tune_product(const TuneOrder& order) {
+  bool tune_product(const TuneOrder& order) const {
+    if (setup_.device != DeviceKind::cuda)
+      throw Error("the products of the virtual device have no configurations");
     SaidTuned said{.tried = try_configurations(order.product, effort_for(order.seconds))};
     const bool usable = said.tried.fault.empty();
     say(said);

@@ -1,3 +1,4 @@
+// Samples of two kernels in turn.
 #include "kernels/cuda/gemm/tuning/duel.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Holds a configuration against the reference engine.
 #include "kernels/cuda/gemm/tuning/exact.hpp"
 
 #include <fmt/core.h>

@@ -1,3 +1,4 @@
+// The race: rounds of all that are left in it.
 #include "kernels/cuda/gemm/tuning/race.hpp"
 
 #include <algorithm>
