@@ -112,9 +112,10 @@ ExitCode tune(const Typed& typed) {
   }
   const Asked asked = understood(typed);
   const GpuRecord gpu = chosen_gpu(asked);
-  print_out(fmt::format("{}{}{}: {} products beside table {} ({})\n", gpu.name,
+  print_out(fmt::format("{}{}{}: {} product{} beside table {} ({})\n", gpu.name,
                         gpu.driver.empty() ? "" : ", driver ", gpu.driver, asked.products.size(),
-                        asked.present.name, asked.table_hash));
+                        asked.products.size() == 1 ? "" : "s", asked.present.name,
+                        asked.table_hash));
   const std::string date = utc_text(unix_s());
   Tuner tuner({.visible_gpu = gpu.uuid}, {.device = DeviceKind::cuda,
                                           .gemm_table = typed.gemm_table,
