@@ -51,7 +51,6 @@ struct TriedProduct {
   std::vector<TriedConfiguration> all = {};  // in the order of their numbers
   std::string fault = {};  // a CUDA error behind which the process cannot use the GPU any more
   bool cut_short = false;  // its time was over before all pairs were run
-  double seconds = 0;      // that it took
 };
 
 /// What is done with one product.

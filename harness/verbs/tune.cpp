@@ -2,6 +2,7 @@
 // that run --gemm-table takes.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "harness/verbs/output_file.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "harness/version.hpp"
+#include "kernels/error.hpp"
 #include "reports/store/replace_file.hpp"
 #include "reports/utc.hpp"
 
@@ -70,6 +72,9 @@ Asked understood(const Typed& typed) {
   asked.options.gemm_table = typed.gemm_table;
   if (launched_ranks().value_or(1) > 1)
     throw UsageError("tune uses one GPU: start it on one rank, or without a launcher");
+  if (typed.gpus.find(',') != std::string::npos)
+    throw UsageError(
+        fmt::format("--gpus '{}': tune uses one GPU; give its index or UUID", typed.gpus));
   check_replaceable(typed.out, "a file");
   static_cast<void>(TemporaryFile(typed.out, kRoom));  // so that no hour of tuning ends without
   return asked;
@@ -105,6 +110,24 @@ std::size_t count_of(const std::vector<DecidedProduct>& all, TuningVerdict::Kind
       all.begin(), all.end(), [&](const auto& one) { return one.verdict.kind == kind; }));
 }
 
+/// Tries all products in a worker of their own, and prints as it goes.
+TuningRun run_on(const GpuRecord& gpu, const Asked& asked) {
+  std::optional<Tuner> tuner;
+  try {
+    tuner.emplace(WorkerStart{.visible_gpu = gpu.uuid},
+                  SetupOrder{.device = DeviceKind::cuda,
+                             .gemm_table = asked.options.gemm_table,
+                             .gemm_table_hash = asked.table_hash});
+  } catch (const Error& refused) {
+    throw EnvironmentError(fmt::format("tune: {}", refused.what()));
+  }
+  print_out(decision_heading());
+  return tune_all(
+      asked.present, asked.products, asked.time_limit_s, monotonic_s,
+      [&](const GemmProduct& product, double seconds) { return tuner->tune(product, seconds); },
+      [](const DecidedProduct& one) { print_out(decision_text(one)); });
+}
+
 ExitCode tune(const Typed& typed) {
   if (typed.list) {
     print_out(fmt::format("{}\n", fmt::join(gemm_configuration_names(), "\n")));
@@ -117,14 +140,7 @@ ExitCode tune(const Typed& typed) {
                         asked.products.size() == 1 ? "" : "s", asked.present.name,
                         asked.table_hash));
   const std::string date = utc_text(unix_s());
-  Tuner tuner({.visible_gpu = gpu.uuid}, {.device = DeviceKind::cuda,
-                                          .gemm_table = typed.gemm_table,
-                                          .gemm_table_hash = asked.table_hash});
-  print_out(decision_heading());
-  const TuningRun run = tune_all(
-      asked.present, asked.products, asked.time_limit_s, monotonic_s,
-      [&](const GemmProduct& product, double seconds) { return tuner.tune(product, seconds); },
-      [](const DecidedProduct& one) { print_out(decision_text(one)); });
+  const TuningRun run = run_on(gpu, asked);
   const std::vector<DecidedProduct>& all = run.decided;
   if (!run.believed) {
     fmt::print(stderr, "tidemark: tune: {}; {} was not written\n", run.ended, typed.out);

@@ -85,6 +85,13 @@ TEST(Tune, refuses_products_that_are_none_or_stand_there_twice) {
   EXPECT_EQ(ran.err, "tidemark: --product '1x2x3': was given before; give it once\n");
 }
 
+TEST(Tune, is_for_one_gpu) {
+  const Place place;
+  const Ran ran = run_binary({"tune", "--gpus", "0,1", "--out", place.file("t.json")});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_EQ(ran.err, "tidemark: --gpus '0,1': tune uses one GPU; give its index or UUID\n");
+}
+
 TEST(Tune, lists_every_configuration) {
   const Ran ran = run_binary({"tune", "--list"});
   EXPECT_EQ(ran.exit, 0);

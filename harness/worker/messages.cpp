@@ -208,16 +208,14 @@ Json json_of(const SaidTuned& said) {
           {"present", said.tried.present},
           {"all", all},
           {"fault", said.tried.fault},
-          {"cut_short", said.tried.cut_short},
-          {"seconds", said.tried.seconds}};
+          {"cut_short", said.tried.cut_short}};
 }
 
 SaidTuned tuned_in(const Json& json) {
   SaidTuned said{.tried = {.product = product_in(json.at("product")),
                            .present = json.at("present"),
                            .fault = json.at("fault"),
-                           .cut_short = json.at("cut_short"),
-                           .seconds = json.at("seconds")}};
+                           .cut_short = json.at("cut_short")}};
   for (const Json& one : json.at("all")) said.tried.all.push_back(tried_in(one));
   return said;
 }

@@ -111,7 +111,6 @@ TEST(Messages, what_was_tried_survives_with_all_its_fields) {
   tuned.tried.present = "now";
   tuned.tried.fault = "sticky";
   tuned.tried.cut_short = true;
-  tuned.tried.seconds = 2.5;
   tuned.tried.all.push_back(
       {.name = "new",
        .standing = TriedConfiguration::Standing::refused,
@@ -124,7 +123,6 @@ TEST(Messages, what_was_tried_survives_with_all_its_fields) {
   EXPECT_EQ(back.present, "now");
   EXPECT_EQ(back.fault, "sticky");
   EXPECT_TRUE(back.cut_short);
-  EXPECT_EQ(back.seconds, 2.5);
   ASSERT_EQ(back.all.size(), 1U);
   EXPECT_EQ(back.all[0].name, "new");
   EXPECT_EQ(back.all[0].standing, TriedConfiguration::Standing::refused);

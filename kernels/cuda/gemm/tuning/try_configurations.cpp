@@ -114,7 +114,6 @@ void try_all(const TuningEffort& effort, TriedProduct& tried) {
 }  // namespace
 
 TriedProduct try_configurations(const GemmProduct& product, const TuningEffort& effort) {
-  const Clock::time_point start = Clock::now();
   TriedProduct tried{.product = product,
                      .present = nearest_choice(gemm_table_in_use(), product)->configuration};
   try {
@@ -122,7 +121,6 @@ TriedProduct try_configurations(const GemmProduct& product, const TuningEffort& 
   } catch (const StickyError& error) {
     tried.fault = error.what();
   }
-  tried.seconds = seconds_since(start);
   return tried;
 }
 
