@@ -114,6 +114,8 @@ LaunchRecord launch_record(const RunOptions& options, const Plan& plan, const Me
           .arguments = options.arguments,
           .environment = opening.head.environment,
           .slowed = slowed_of(options),
+          .gemm_table = opening.gemm_table,
+          .gemm_table_hash = opening.gemm_table_hash,
           .cases = planned_cases(plan)};
 }
 
@@ -147,7 +149,9 @@ std::vector<LocalSlot> make_slots(const RunOptions& options, const Opening& open
                                    .row = options.row,
                                    .slot = gpu.gpu,
                                    .slots = static_cast<std::uint32_t>(opening.places.size()),
-                                   .slow = options.slow},
+                                   .slow = options.slow,
+                                   .gemm_table = options.gemm_table,
+                                   .gemm_table_hash = opening.gemm_table_hash},
                                   WorkerStart{.visible_gpu = cuda ? gpu.uuid : std::string()}),
                      .passed = {}});
   }

@@ -30,6 +30,16 @@ GpuRecord describe_gpu(const GpuInventory& inventory, const std::string& uuid) {
   return record;
 }
 
+std::vector<std::string> busy_gpus(const GpuInventory& inventory) {
+  std::vector<std::string> busy;
+  for (const NvmlAnswer& gpu : inventory.described) {
+    for (const std::uint32_t process : gpu.foreign_processes) {
+      busy.push_back(fmt::format("{} is held by process {}", gpu.record.uuid, process));
+    }
+  }
+  return busy;
+}
+
 GpuRecord describe_virtual(std::uint32_t rank, std::uint32_t index) {
   GpuRecord record;
   record.rank = rank;

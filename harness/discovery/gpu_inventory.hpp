@@ -23,6 +23,9 @@ struct GpuInventory {
 /// there are (at most 60 s), then `tidemark __nvml` what they are and who uses them.
 GpuInventory take_inventory(const NvmlChild& nvml = {});
 
+/// "GPU-... is held by process 4711", for each process that uses one of them.
+std::vector<std::string> busy_gpus(const GpuInventory& inventory);
+
 /// The side of the first child: prints the GPUs, or says on stderr why it cannot. Returns the exit
 /// status.
 int gpus_main();

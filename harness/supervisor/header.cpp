@@ -41,6 +41,9 @@ void say_header(Console& console, const RunOptions& options, std::uint32_t numbe
   for (const auto& [name, share] : options.slow) {
     console.line(fmt::format(" SLOWED ON PURPOSE: {} by {}", name, percent_of(share)));
   }
+  if (!opening.gemm_table_hash.empty()) {
+    console.line(fmt::format(" GEMM table {} ({})", opening.gemm_table, opening.gemm_table_hash));
+  }
   if (opening.assignment.kind == DeviceKind::virtual_device) {
     console.line(fmt::format(" VIRTUAL device: {} of them; nothing here is measured on a GPU{}",
                              opening.places.size(),

@@ -23,7 +23,8 @@ RecordPlace place_of(const LaunchState& state, const LocalSlot& local) {
           .fault = state.options.fault,
           .launched = state.mesh.launched(),
           .row = state.options.row,
-          .slow = state.options.slow};
+          .slow = state.options.slow,
+          .gemm_table = state.options.gemm_table};
 }
 
 void wait_for_something(const LaunchState& state, double most_wait_s) {

@@ -16,6 +16,7 @@
 #include <set>
 
 #include "harness/errors.hpp"
+#include "harness/given_gemm_table.hpp"
 #include "harness/series.hpp"
 #include "harness/supervisor/clock.hpp"
 #include "harness/verbs/option_values.hpp"
@@ -91,32 +92,31 @@ std::string build_name() {
 }
 
 /// What ranks could not do differently without one waiting for the other, or being slower unseen.
-std::string asked_for(const RunOptions& options) {
+std::string asked_for(const RunOptions& options, const GemmTable& table) {
   std::string asked = fmt::format("--launches {}", options.launches);
   if (options.calibrate) asked += " --calibrate";
   for (const auto& [which, share] : options.slow) {
     asked += fmt::format(" --slow {}={}", which, percent_of(share));
   }
+  if (!options.gemm_table.empty()) asked += " --gemm-table of hash " + hash_of(table);
   return asked;
 }
 
 Json own_view(const RunOptions& options, std::uint32_t number, const Mesh& mesh,
               GpuInventory& inventory) {
   const NodeRecord node = describe_node(mesh.rank(), mesh.library());
-  Json view = {{"build", build_name()}, {"host", node.hostname}, {"asked", asked_for(options)}};
+  const GemmTable table = given_gemm_table(options.gemm_table);
+  Json view = {{"build", build_name()},
+               {"host", node.hostname},
+               {"asked", asked_for(options, table)},
+               {"gemm_table", {table.name, hash_of(table)}}};
   if (mesh.rank() == 0) view["head"] = choose_head(options, number);
   if (options.device != DeviceChoice::virtual_device) inventory = take_inventory();
-  std::vector<std::string> busy;
-  for (const NvmlAnswer& gpu : inventory.described) {
-    for (const std::uint32_t process : gpu.foreign_processes) {
-      busy.push_back(fmt::format("{} is held by process {}", gpu.record.uuid, process));
-    }
-  }
   view["machine"] = node.boot_id.empty() ? node.hostname : node.boot_id;
   view["nvidia_present"] = inventory.nvidia_present;
   view["visible"] = to_json(inventory.visible);
   view["problem"] = inventory.problem;
-  view["busy"] = busy;
+  view["busy"] = busy_gpus(inventory);
   return view;
 }
 
@@ -155,7 +155,7 @@ void check_views(const std::vector<Json>& views) {
   for (std::size_t rank = 0; rank < views.size(); ++rank) {
     const std::string who = views.size() > 1 ? fmt::format("rank {}: ", rank) : "";
     if (views[rank].contains("usage")) {
-      throw UsageError(views[rank].at("usage").get<std::string>());
+      throw UsageError((rank > 0 ? who : "") + views[rank].at("usage").get<std::string>());
     }
     if (views[rank].contains("environment")) {
       throw EnvironmentError(who + views[rank].at("environment").get<std::string>());
@@ -196,6 +196,10 @@ Opening opening_of(const RunOptions& options, const Mesh& mesh, const std::vecto
   }
   opening.nodes = static_cast<std::uint32_t>(machines.size());
   opening.assignment = assign_gpus(ranks, options, mesh.launched());
+  if (!options.gemm_table.empty()) {
+    opening.gemm_table = views[0].at("gemm_table").at(0);
+    opening.gemm_table_hash = views[0].at("gemm_table").at(1);
+  }
   for (std::uint32_t rank = 0; rank < mesh.ranks(); ++rank) {
     const std::vector<GpuProperties>& gpus = opening.assignment.gpus.at(rank);
     for (std::uint32_t i = 0; i < gpus.size(); ++i) {

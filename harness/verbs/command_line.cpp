@@ -107,6 +107,7 @@ ExitCode run_command_line(int argc, char** argv) {
   add_export(app, chosen);
   add_recover(app, chosen);
   add_schema(app, chosen);
+  add_tune(app, chosen);
   add_version(app, chosen);
   for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
     // Given twice, the last one counts, so that a script can be overridden at its end.

@@ -15,6 +15,7 @@
 #include "harness/nearest.hpp"
 #include "harness/verbs/given_report.hpp"
 #include "harness/verbs/mpirun.hpp"
+#include "harness/verbs/output_file.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/export/export.hpp"
 #include "reports/store/replace_file.hpp"
@@ -45,15 +46,9 @@ Export export_of(const std::string& format) {
                   near.empty() ? fmt::format("give {}", fmt::join(names, " or ")) : near));
 }
 
-/// A rename would put a plain file in the place of what --out names, whatever that was.
 void check_out(const Typed& typed) {
+  check_replaceable(typed.out, "a file, or no --out");
   std::error_code error;
-  const auto status = std::filesystem::symlink_status(typed.out, error);
-  if (!std::filesystem::exists(status) || std::filesystem::is_directory(status)) return;
-  if (!std::filesystem::is_regular_file(status))
-    throw UsageError(
-        fmt::format("--out '{}': is no plain file, and would be replaced; give a file, or no --out",
-                    typed.out));
   if (std::filesystem::equivalent(typed.out, typed.file, error))
     throw UsageError(fmt::format("--out '{}': is the report itself; give another file", typed.out));
 }

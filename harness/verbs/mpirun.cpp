@@ -54,6 +54,14 @@ std::optional<std::uint32_t> launcher_rank() {
   return in_step ? number_in("SLURM_PROCID") : std::nullopt;
 }
 
+std::optional<std::uint32_t> launched_ranks() {
+  if (!launcher_rank()) return std::nullopt;
+  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    if (const auto ranks = number_in(variable)) return ranks;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> mpirun_command(const std::string& program,
                                         const std::vector<std::string>& arguments,
                                         std::uint32_t ranks, bool oversubscribe) {

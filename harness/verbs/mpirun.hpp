@@ -11,6 +11,9 @@ namespace tidemark {
 /// The rank that a launcher (mpirun, srun) gave this process; nothing without a launcher.
 std::optional<std::uint32_t> launcher_rank();
 
+/// How many ranks that launcher started, where it says so; nothing without a launcher.
+std::optional<std::uint32_t> launched_ranks();
+
 /// The command that runs `arguments` (without the program's name) again on `ranks` ranks, with
 /// --ranks taken out of it. `oversubscribe`: more ranks than cores are fine.
 std::vector<std::string> mpirun_command(const std::string& program,

@@ -75,6 +75,25 @@ double seconds_of(std::string_view option, const std::string& text) {
   return value * factor;
 }
 
+GemmProduct product_of(const std::string& text) {
+  GemmProduct product;
+  const char* at = text.data();
+  const char* const end = text.data() + text.size();
+  bool whole = true;
+  for (std::uint64_t* size : {&product.m, &product.n, &product.k}) {
+    const auto [behind, error] = std::from_chars(at, end, *size);
+    const bool last = size == &product.k;
+    whole = whole && error == std::errc() && *size >= 1 && *size <= kMostGemmSize &&
+            (last ? behind == end : behind != end && *behind == 'x');
+    if (!whole) break;
+    at = behind + (last ? 0 : 1);
+  }
+  if (!whole)
+    refuse("--product", text,
+           fmt::format("give MxNxK, such as 8192x8192x1024, each 1 to {}", kMostGemmSize));
+  return product;
+}
+
 std::pair<std::string, double> slow_of(const std::string& text) {
   constexpr std::string_view kWanted =
       "give a benchmark and a share of 0.01 to 100 %, such as gemm.local.speed=3%";

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "harness/options.hpp"
+#include "kernels/gemm_table.hpp"
 #include "reports/compare/pairing.hpp"
 
 namespace tidemark {
@@ -30,6 +31,9 @@ std::uint32_t count_of(std::string_view option, const std::string& text, std::ui
 
 /// "90", "90s", "5m" or "1.5h", in seconds, more than 0.
 double seconds_of(std::string_view option, const std::string& text);
+
+/// --product: "8192x8192x1024", C m x n over k.
+GemmProduct product_of(const std::string& text);
 
 /// "gemm.local.speed=3%": a case, and the share above 0 and at most 1.
 std::pair<std::string, double> slow_of(const std::string& text);

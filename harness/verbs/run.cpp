@@ -8,6 +8,7 @@
 
 #include "harness/discovery/node_files.hpp"
 #include "harness/errors.hpp"
+#include "harness/given_gemm_table.hpp"
 #include "harness/launch.hpp"
 #include "harness/plan.hpp"
 #include "harness/series.hpp"
@@ -56,6 +57,8 @@ RunOptions understood(const Typed& typed) {
   if (!options.fault.empty()) check_fault(options.fault, options.device);
   // Under a launcher rank 0 alone may have the file; it reads it where all hear of it.
   if (!options.policy.empty() && !launcher_rank()) static_cast<void>(read_policy(options.policy));
+  if (!options.gemm_table.empty() && !launcher_rank())
+    static_cast<void>(given_gemm_table(options.gemm_table));
   read_launches(typed, options);
   for (const std::string& text : typed.slow) {
     if (!options.slow.insert(slow_of(text)).second)
@@ -105,6 +108,9 @@ void add_run(CLI::App& app, Action& chosen, int argc, char** argv) {
   verb->add_flag("--anonymise", options.anonymise, "Hash hosts, serials, UUIDs and paths");
   verb->add_flag("--strict", options.strict, "A pass that a waiver names is a failure");
   verb->add_option("--policy", options.policy, "JSON with waivers of known failures")
+      ->type_name("FILE");
+  verb->add_option("--gemm-table", options.gemm_table,
+                   "Configurations of the GEMM engine, as 'tune' writes them (those of the build)")
       ->type_name("FILE");
   verb->add_option("--row", typed->row, "Run this row of the one case chosen")->type_name("N");
   verb->add_option("--ranks", typed->ranks, "Start mpirun with so many ranks")->type_name("N");

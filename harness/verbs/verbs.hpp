@@ -28,6 +28,7 @@ void add_history(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);
 void add_recover(CLI::App& app, Action& chosen);
 void add_schema(CLI::App& app, Action& chosen);
+void add_tune(CLI::App& app, Action& chosen);
 void add_version(CLI::App& app, Action& chosen);
 
 }  // namespace tidemark

@@ -137,7 +137,9 @@ Json json_of(const SetupOrder& order) {
           {"row", order.row},
           {"slot", order.slot},
           {"slots", order.slots},
-          {"slow", order.slow}};
+          {"slow", order.slow},
+          {"gemm_table", order.gemm_table},
+          {"gemm_table_hash", order.gemm_table_hash}};
 }
 
 Json json_of(const NcclIdOrder&) { return {{"order", "nccl_id"}}; }
@@ -151,6 +153,71 @@ Json json_of(const TransportOrder& order) {
 
 Json json_of(const RunOrder& order) {
   return {{"order", "run"}, {"case", order.case_name}, {"attempt", order.attempt}};
+}
+
+Json json_of(const GemmProduct& product) { return {product.m, product.n, product.k}; }
+
+GemmProduct product_in(const Json& json) {
+  return {.m = json.at(0), .n = json.at(1), .k = json.at(2)};
+}
+
+Json json_of(const TuneOrder& order) {
+  return {{"order", "tune"}, {"product", json_of(order.product)}, {"seconds", order.seconds}};
+}
+
+Json json_of(const std::vector<PairTimes>& pairs) {
+  Json made = Json::array();
+  for (const PairTimes& pair : pairs)
+    made.push_back({pair.before_ns, pair.ours_ns, pair.behind_ns});
+  return made;
+}
+
+std::vector<PairTimes> pairs_in(const Json& json) {
+  std::vector<PairTimes> made;
+  for (const Json& pair : json) {
+    const std::vector<double> times = doubles_in(pair);
+    made.push_back({.before_ns = times.at(0), .ours_ns = times.at(1), .behind_ns = times.at(2)});
+  }
+  return made;
+}
+
+Json json_of(const TriedConfiguration& one) {
+  return {{"name", one.name},
+          {"standing", static_cast<int>(one.standing)},
+          {"trouble", one.trouble},
+          {"at_work", json_of(one.at_work)},
+          {"rested", json_of(one.rested)}};
+}
+
+TriedConfiguration tried_in(const Json& json) {
+  const int standing = json.at("standing");
+  if (standing < 0 || standing > static_cast<int>(TriedConfiguration::Standing::refused))
+    throw Error("a standing that is none");
+  return {.name = json.at("name"),
+          .standing = static_cast<TriedConfiguration::Standing>(standing),
+          .trouble = json.at("trouble"),
+          .at_work = pairs_in(json.at("at_work")),
+          .rested = pairs_in(json.at("rested"))};
+}
+
+Json json_of(const SaidTuned& said) {
+  Json all = Json::array();
+  for (const TriedConfiguration& one : said.tried.all) all.push_back(json_of(one));
+  return {{"said", "tuned"},
+          {"product", json_of(said.tried.product)},
+          {"present", said.tried.present},
+          {"all", all},
+          {"fault", said.tried.fault},
+          {"cut_short", said.tried.cut_short}};
+}
+
+SaidTuned tuned_in(const Json& json) {
+  SaidTuned said{.tried = {.product = product_in(json.at("product")),
+                           .present = json.at("present"),
+                           .fault = json.at("fault"),
+                           .cut_short = json.at("cut_short")}};
+  for (const Json& one : json.at("all")) said.tried.all.push_back(tried_in(one));
+  return said;
 }
 
 Json json_of(const SaidReady&) { return {{"said", "ready"}}; }
@@ -184,7 +251,9 @@ Order order_in(const Json& json) {
         .row = json.at("row"),
         .slot = json.at("slot"),
         .slots = json.at("slots"),
-        .slow = json.at("slow")};
+        .slow = json.at("slow"),
+        .gemm_table = json.at("gemm_table"),
+        .gemm_table_hash = json.at("gemm_table_hash")};
   }
   if (kind == "nccl_id") return NcclIdOrder{};
   if (kind == "transport") {
@@ -194,6 +263,8 @@ Order order_in(const Json& json) {
         .seconds = json.at("seconds")};
   }
   if (kind == "run") return RunOrder{.case_name = json.at("case"), .attempt = json.at("attempt")};
+  if (kind == "tune")
+    return TuneOrder{.product = product_in(json.at("product")), .seconds = json.at("seconds")};
   throw Error("the order '" + kind + "' is not known");
 }
 
@@ -209,6 +280,7 @@ Said said_in(const Json& json) {
   }
   if (kind == "nccl_id") return SaidNcclId{.id = nccl_id_in(json.at("id"))};
   if (kind == "trouble") return SaidTrouble{.text = json.at("text")};
+  if (kind == "tuned") return tuned_in(json);
   throw Error("the record '" + kind + "' is not known");
 }
 

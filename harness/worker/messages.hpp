@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "kernels/device.hpp"
+#include "kernels/gemm_tuning.hpp"
 #include "kernels/transport.hpp"
 #include "suite/case.hpp"
 
@@ -26,6 +27,8 @@ struct SetupOrder {
   std::int64_t row = -1;
   std::uint32_t slot = 0, slots = 1;
   std::map<std::string, double> slow = {};  // RunOptions::slow
+  std::string gemm_table = {};              // likewise
+  std::string gemm_table_hash = {};         // what all ranks agreed on: a file may have changed
 };
 
 /// Asks for a fresh NCCL id; given to one worker of the launch.
@@ -45,7 +48,13 @@ struct RunOrder {
   std::uint32_t attempt = 1;
 };
 
-using Order = std::variant<SetupOrder, NcclIdOrder, TransportOrder, RunOrder>;
+/// Tries all configurations of the GEMM engine on a product.
+struct TuneOrder {
+  GemmProduct product;
+  double seconds = 0;  // that it may take; 0: as many as it needs
+};
+
+using Order = std::variant<SetupOrder, NcclIdOrder, TransportOrder, RunOrder, TuneOrder>;
 
 /// The worker has its device.
 struct SaidReady {};
@@ -64,13 +73,16 @@ struct SaidOutcome {
 struct SaidNcclId {
   NcclId id{};
 };
+struct SaidTuned {
+  TriedProduct tried;
+};
 /// The order before could not be carried out (no NCCL, a peer did not join). The worker lives on.
 struct SaidTrouble {
   std::string text;
 };
 
-using Said =
-    std::variant<SaidReady, SaidStarted, SaidProgress, SaidOutcome, SaidNcclId, SaidTrouble>;
+using Said = std::variant<SaidReady, SaidStarted, SaidProgress, SaidOutcome, SaidNcclId,
+                          SaidTrouble, SaidTuned>;
 
 /// One line, newline included.
 std::string order_line(const Order& order);

@@ -75,6 +75,7 @@ class Worker {
       throw Error("no fault is called '" + setup.fault + "'");
     }
     if (hook_applies(hook_, "ready", setup.slot)) act(hook_->action);
+    if (!setup.gemm_table.empty()) take_gemm_table();
     device_ = make_device(setup.device, fault);
   }
 
@@ -82,6 +83,7 @@ class Worker {
   bool carry_out(const Order& order) {
     if (const auto* run = std::get_if<RunOrder>(&order)) return run_case_of(*run);
     try {
+      if (const auto* tune = std::get_if<TuneOrder>(&order)) return tune_product(*tune);
       if (std::holds_alternative<NcclIdOrder>(order)) say(SaidNcclId{.id = make_nccl_id()});
       if (const auto* join = std::get_if<TransportOrder>(&order)) make_transport(*join);
     } catch (const std::exception& refused) {
@@ -91,6 +93,23 @@ class Worker {
   }
 
  private:
+  void take_gemm_table() const {
+    GemmTable table = read_gemm_table(setup_.gemm_table);
+    if (hash_of(table) != setup_.gemm_table_hash)
+      throw Error("--gemm-table " + setup_.gemm_table +
+                  ": has changed since the launch began; run again");
+    use_gemm_table(std::move(table));
+  }
+
+  bool tune_product(const TuneOrder& order) const {
+    if (setup_.device != DeviceKind::cuda)
+      throw Error("the products of the virtual device have no configurations");
+    SaidTuned said{.tried = try_configurations(order.product, effort_for(order.seconds))};
+    const bool usable = said.tried.fault.empty();
+    say(said);
+    return usable;
+  }
+
   void make_transport(const TransportOrder& order) {
     if (order.kind == TransportKind::nccl) {
       transport_ = make_nccl_transport(order.nccl_id, setup_.slot, setup_.slots, order.seconds);

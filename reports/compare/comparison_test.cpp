@@ -104,6 +104,25 @@ TEST(Compare, ATreeOfOtherKernelsIsAConfounder) {
   EXPECT_EQ(held(side(false), fresh).setup.cause, Cause::confounded);
 }
 
+TEST(Compare, AnotherGemmTableIsAConfounderAndItsFileIsNone) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  for (Report& report : fresh) {
+    report.strings.emplace_back("gemm_table.hash");
+    report.strings.emplace_back("0123456789abcdef");
+    report.strings.emplace_back("argument.1");
+    report.strings.emplace_back("--gemm-table=t.json");
+    const auto end = static_cast<std::uint32_t>(report.strings.size());
+    report.provenance.push_back({.key = end - 4, .value = end - 3});
+    report.provenance.push_back({.key = end - 2, .value = end - 1});
+  }
+  const Comparison made = held(base, fresh);
+  EXPECT_EQ(cause_text(made), "cannot be told, what else differs may be it: gemm_table");
+  EXPECT_TRUE(has(show_comparison(made, {.columns = 200}),
+                  "confounder gemm_table: that of the build -> 0123456789abcdef"));
+  EXPECT_NE(held(base, fresh, {.allowed = {"gemm_table"}}).setup.cause,
+            Cause::confounded);
+}
+
 TEST(Compare, ACaseThatFailsInEveryNewLaunchIsANewFail) {
   std::vector<Report> fresh = side(true);
   for (Report& report : fresh) result_of(report, 2, 5).verdict = Verdict::crash;

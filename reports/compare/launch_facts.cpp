@@ -65,7 +65,7 @@ std::vector<std::string> values_of(const Report& report, const GpuRow& gpu) {
 /// is shown, or what stands in the report already.
 std::string arguments_of(const Report& report) {
   static const std::set<std::string_view> with_value = {
-      "--out", "--seed", "--level", "--device", "--policy", "--launches", "--slow"};
+      "--out", "--seed", "--level", "--device", "--policy", "--launches", "--slow", "--gemm-table"};
   static const std::set<std::string_view> alone = {"--json", "--anonymise", "--strict",
                                                    "--calibrate"};
   std::string made;
@@ -96,6 +96,10 @@ std::vector<Factor> factors_of(const Report& report) {
     // It says which GPUs there are, and those are compared themselves.
     if (!key.starts_with("environment.") || key == "environment.CUDA_VISIBLE_DEVICES") continue;
     made.push_back({std::string(key), std::string(report.text(row.value))});
+  }
+  // Its name says nothing that the hash of what it decides does not.
+  if (const std::string_view table = provenance_of(report, "gemm_table.hash"); !table.empty()) {
+    made.push_back({"gemm_table", std::string(table)});
   }
   for (const auto& [of_case, share] : slowed_cases(report)) {
     made.push_back({"slow." + of_case, share});

@@ -26,6 +26,7 @@ std::string listed(const Values& values) {
 /// What a launch says that does not name this factor.
 std::string absent(std::string_view name) {
   if (name.starts_with("environment.")) return "not set";
+  if (name == "gemm_table") return "that of the build";
   return name.starts_with("slow.") ? "not slowed" : "";
 }
 
@@ -171,10 +172,10 @@ SetupComparison compare_setups(const Pairing& pairing, PairBy by,
 }
 
 std::vector<std::string_view> factor_names() {
-  std::vector<std::string_view> made = {"level",        "seed",         "tool_version", "git_hash",
-                                        "kernels_tree", "suite_tree",   "nvcc",         "compiler",
-                                        "arguments",    "environment",  "slow",         "gpus",
-                                        "pairing",      "mixed_drivers"};
+  std::vector<std::string_view> made = {"level",        "seed",        "tool_version", "git_hash",
+                                        "kernels_tree", "suite_tree",  "nvcc",         "compiler",
+                                        "arguments",    "environment", "slow",         "gemm_table",
+                                        "gpus",         "pairing",     "mixed_drivers"};
   for (std::size_t i = kDriverFactors; i < gpu_factor_names().size(); ++i) {
     made.push_back(gpu_factor_names()[i]);
   }

@@ -41,6 +41,7 @@ void fields(Io& io, Is<LaunchRecord> auto& r) {
   io("compiler", r.compiler), io("level", r.level), io("device", r.device), io("seed", r.seed);
   io("ranks", r.ranks), io("gpus", r.gpus), io("arguments", r.arguments);
   io("environment", r.environment), io("slowed", r.slowed), io("cases", r.cases);
+  io.later("gemm_table", r.gemm_table), io.later("gemm_table_hash", r.gemm_table_hash);
 }
 
 template <class Io>
@@ -141,6 +142,10 @@ struct Writer {
   void operator()(const char* key, const T& value) {
     json[key] = written(value);
   }
+  /// A field that came later: not written where there is nothing to say.
+  void later(const char* key, const std::string& text) {
+    if (!text.empty()) json[key] = text;
+  }
 
   static Json written(Arithmetic auto value) { return value; }  // NaN is dumped as null
   static Json written(const std::string& text) { return text; }
@@ -170,6 +175,10 @@ struct Reader {
   template <class T>
   void operator()(const char* key, T& value) {
     read(json.at(key), value);
+  }
+  /// Journals of before do not have it.
+  void later(const char* key, std::string& text) {
+    if (json.contains(key)) read(json.at(key), text);
   }
 
   static void read(const Json& from, bool& value) {

@@ -39,6 +39,8 @@ struct LaunchRecord {
   std::vector<std::string> arguments;
   std::vector<std::pair<std::string, std::string>> environment;  // allow-listed variables only
   std::vector<std::pair<std::string, std::string>> slowed = {};  // case, by how much: "3%"
+  // Of --gemm-table: its file without folders, what it decides. Empty: the table of the build.
+  std::string gemm_table = {}, gemm_table_hash = {};
   std::vector<PlannedCase> cases;
 };
 

@@ -44,6 +44,16 @@ TEST(Record, ALaunchComesBackWhole) {
   EXPECT_EQ(launch.cases[2].scope, "all_gpus");
 }
 
+TEST(Record, AFieldThatCameLaterIsReadAndMayBeMissing) {
+  LaunchRecord launch = example_launch(1);
+  EXPECT_EQ(to_line(launch).find("gemm_table"), std::string::npos);
+  EXPECT_EQ(read_back(launch).gemm_table_hash, "");
+  launch.gemm_table = "h200.json";
+  launch.gemm_table_hash = "0123456789abcdef";
+  EXPECT_EQ(read_back(launch).gemm_table, "h200.json");
+  EXPECT_EQ(read_back(launch).gemm_table_hash, "0123456789abcdef");
+}
+
 TEST(Record, AnOutcomeComesBackWithItsMiscomparesAndSamples) {
   OutcomeRecord outcome = example_failure(1, "zfill.corner");
   outcome.metrics = example_speed(1, 690).metrics;

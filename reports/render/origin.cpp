@@ -105,6 +105,13 @@ std::string without_numbers(std::string_view text) {
   return kind;
 }
 
+/// Its name and hash, where it was not that of the build.
+std::string gemm_table_text(const Report& report) {
+  const std::string_view hash = provenance_of(report, "gemm_table.hash");
+  if (hash.empty()) return {};
+  return fmt::format("{} {}", provenance_of(report, "gemm_table.name"), hash);
+}
+
 }  // namespace
 
 void put_notes(Page& page, const Report& report, const ShowOptions& options) {
@@ -182,6 +189,8 @@ void put_origin(Page& page, const Report& report, const ShowOptions& options) {
   if (!arguments.empty()) put(page, fmt::format("arguments: {}", arguments), 2);
   const std::string environment = values_under(report, "environment.", true);
   if (!environment.empty()) put(page, fmt::format("environment: {}", environment), 2);
+  const std::string table = gemm_table_text(report);
+  if (!table.empty()) put(page, fmt::format("GEMM table: {}", table), 2);
 }
 
 std::vector<Fact> facts_of(const Report& report) {
@@ -212,6 +221,9 @@ std::vector<Fact> facts_of(const Report& report) {
   made.push_back({"environment", values_under(report, "environment.", true)});
   if (const std::string slowed = slowed_text(report); !slowed.empty()) {
     made.push_back({"slowed on purpose", slowed});
+  }
+  if (const std::string table = gemm_table_text(report); !table.empty()) {
+    made.push_back({"GEMM table", table});
   }
   return made;
 }

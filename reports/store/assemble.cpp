@@ -166,6 +166,11 @@ void add_provenance(Assembly& made, const LaunchRecord& launch, bool strict) {
         made.plain(made.disguise ? scrubbed_variable(*made.disguise, variable, value) : value));
   }
   for (const auto& [of_case, share] : launch.slowed) add("slow." + of_case, made.plain(share));
+  if (!launch.gemm_table_hash.empty()) {
+    add("gemm_table.name", made.plain(made.disguise ? scrubbed(*made.disguise, launch.gemm_table)
+                                                    : launch.gemm_table));
+    add("gemm_table.hash", made.plain(launch.gemm_table_hash));
+  }
   if (strict) add("policy.strict", made.plain("1"));
 }
 

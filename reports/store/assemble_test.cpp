@@ -292,6 +292,16 @@ TEST(Assemble, ProvenanceHoldsBuildArgumentsAndEnvironment) {
   EXPECT_EQ(provenance_of(report, "no such key"), "");
 }
 
+TEST(Assemble, ProvenanceNamesAGemmTableThatIsNotThatOfTheBuild) {
+  EXPECT_EQ(provenance_of(assemble(example_journals(), {}), "gemm_table.hash"), "");
+  LaunchRecord launch = example_launch(0);
+  launch.gemm_table = "h200.json";
+  launch.gemm_table_hash = "0123456789abcdef";
+  const Report report = assemble({journal_of({launch})}, {});
+  EXPECT_EQ(provenance_of(report, "gemm_table.name"), "h200.json");
+  EXPECT_EQ(provenance_of(report, "gemm_table.hash"), "0123456789abcdef");
+}
+
 TEST(Assemble, JournalsOfDifferentLaunchesAreRefused) {
   LaunchRecord other = example_launch(1);
   other.run_id = "another";

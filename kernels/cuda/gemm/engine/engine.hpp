@@ -10,36 +10,14 @@
 #include <span>
 #include <string>
 
+#include "kernels/cuda/gemm/engine/configuration.hpp"
 #include "kernels/cuda/gemm/engine/pack.hpp"
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
 #include "kernels/cuda/gemm/local_gemm.hpp"
 
 namespace tidemark {
 
-/// All that can be chosen about one launch. None of it changes a sum but for `shape.split`.
-struct EngineConfiguration {
-  TileShape shape{};
-  std::uint32_t group = 8;     // tiles of a cluster that are walked before the next row of them
-  bool group_along_n = false;  // the walk is along N, not along M
-  std::uint32_t lead = 0;      // stages that one warpgroup is ahead; below shape.stages
-  bool early = false;          // begins, up to its first load, before the launch before has ended
-  bool streams_c = false;      // C is the first to leave L2
-
-  constexpr bool operator==(const EngineConfiguration&) const = default;
-};
-
-/// "128x256_2x1_s4_m8_lead1_early": tile, cluster, stages; then "turn" where warpgroups multiply in
-/// turn, k2 where K is split over two, the group and its direction, and what else is not as usual.
-/// No two configurations share a name.
-std::string name_of(const EngineConfiguration& configuration);
-
-/// All that a tuning run tries, the top of the ladder in the engine's terms first.
-std::span<const EngineConfiguration> engine_configurations();
-
-/// The same of e4m3 and e5m2, what is chosen first.
-std::span<const EngineConfiguration> fp8_configurations();
-
-/// The configuration for C m x n over k, by the table in choice.cpp.
+/// The configuration for C m x n over k, by the table in use (gemm_table.hpp).
 EngineConfiguration chosen_configuration(std::uint64_t m, std::uint64_t n, std::uint64_t k);
 
 /// The same for `gemm`, which need not be plain, and within its SM budget.
@@ -87,11 +65,6 @@ std::span<const EngineKernel> general_fp8_kernels();
 
 /// The shape that general kernels have.
 inline constexpr TileShape kGeneralShape{.tile_m = 128, .tile_n = 256, .cluster_m = 2};
-/// Those of fp8: a thread holds each sum twice, the tensor core's and the fp32 one that it is added
-/// to, so that the tile is half as wide; two more stages fit.
-inline constexpr TileShape kFp8Shape{.tile_m = 128, .tile_n = 128, .cluster_m = 2, .stages = 6};
-/// The widest that a thread has registers for: fewer bytes of shared memory a product.
-inline constexpr TileShape kFp8WideShape{.tile_m = 128, .tile_n = 192, .cluster_m = 2, .stages = 4};
 constexpr TileShape general_shape(GemmElement element) {
   return is_fp8(element) ? kFp8Shape : kGeneralShape;
 }

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/gemm_table.hpp"
+
 namespace tidemark {
 namespace {
 
@@ -94,6 +96,35 @@ TEST(EngineChoice, IsAConfigurationForEverySize) {
 TEST(EngineChoice, IsAConfigurationWhereASizeIsZero) {
   EXPECT_EQ(chosen_configuration(1, 1, 0), chosen_configuration(1, 1, 1));
   EXPECT_EQ(chosen_configuration(0, 512, 512), chosen_configuration(1, 512, 512));
+}
+
+/// A table in use for the length of a test.
+class InUse {
+ public:
+  explicit InUse(const std::string& configuration) {
+    use_gemm_table(parse_gemm_table(
+        R"({"format":"tidemark-gemm-table","schema":1,"choices":[{"m":1,"n":1,"k":1,)"
+        R"("configuration":")" +
+            configuration + "\"}]}",
+        "one"));
+  }
+  InUse(const InUse&) = delete;
+  InUse& operator=(const InUse&) = delete;
+  ~InUse() { use_gemm_table(embedded_gemm_table()); }
+};
+
+TEST(EngineChoice, IsWhatTheTableInUseNames) {
+  const InUse table("128x192_2x1_s5_turn_m8_early");
+  EXPECT_EQ(name_of(chosen_configuration(64, 64, 64)), "128x192_2x1_s5_turn_m8_early");
+  EXPECT_EQ(name_of(chosen_configuration(16384, 16384, 16384)), "128x192_2x1_s5_turn_m8_early");
+}
+
+TEST(EngineChoice, TableOfPartsOfKAloneLeavesABudgetTheGeneralShape) {
+  const InUse table("128x128_1x1_s6_k2_m8_early");
+  LocalGemm gemm{.m = 64, .n = 64, .k = 64, .output = GemmOutput::bf16};
+  EXPECT_EQ(chosen_configuration(gemm).shape.split, 2U);
+  gemm.sm_budget = 66;
+  EXPECT_EQ(chosen_configuration(gemm).shape, kGeneralShape);
 }
 
 TEST(EngineChoice, ProductThatIsNotPlainGetsTheGeneralShape) {

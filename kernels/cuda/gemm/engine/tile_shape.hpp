@@ -132,4 +132,10 @@ constexpr bool is_sound(const TileShape& shape) {
          exchanged_bytes(shape) <= shape.stages * stage_bytes(shape);
 }
 
+/// The shape of fp8 kernels: a thread holds each sum twice, the tensor core's and the fp32 one that
+/// it is added to, so that the tile is half as wide; two more stages fit.
+inline constexpr TileShape kFp8Shape{.tile_m = 128, .tile_n = 128, .cluster_m = 2, .stages = 6};
+/// The widest that a thread has registers for: fewer bytes of shared memory a product.
+inline constexpr TileShape kFp8WideShape{.tile_m = 128, .tile_n = 192, .cluster_m = 2, .stages = 4};
+
 }  // namespace tidemark

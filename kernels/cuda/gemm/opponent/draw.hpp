@@ -2,7 +2,7 @@
 // the clock that the power limit leaves it, from the SMs' own counters.
 #pragma once
 
-#include "kernels/cuda/gemm/opponent/duel.hpp"
+#include "kernels/cuda/gemm/tuning/duel.hpp"
 
 namespace tidemark {
 

@@ -6,70 +6,23 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/gemm/opponent/differences.hpp"
+#include "kernels/cuda/gemm/tuning/exact.hpp"
+#include "kernels/cuda/gemm/tuning/race.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark {
 namespace {
 
-constexpr double kRaceSampleNs = 8e6;
-constexpr double kSteadySampleNs = 60e6;
-constexpr double kCoolSampleNs = 4e6;  // over before the power limit has noticed
-constexpr std::size_t kRanked = 3;     // heuristics that are timed again, hot
-constexpr double kDrawSeconds = 1.2;   // some ten readings of the energy meter
+constexpr double kRestSeconds = 0.15;
+constexpr std::size_t kRanked = 3;    // heuristics that are timed again, hot
+constexpr double kDrawSeconds = 1.2;  // some ten readings of the energy meter
 
 using Clock = std::chrono::steady_clock;
-
-/// A configuration that is still in the race.
-struct Runner {
-  std::size_t index = 0;  // of Tuned::tried
-  ReadyEngine ready;
-  std::vector<double> ratios;
-};
-
-std::uint64_t c_elements(const Product& product) { return product.local.m * product.local.ldc; }
-
-/// Of fp8 -3..3 would not do: their sums are short enough to be exact without promotion.
-GemmInputs integers_for(GemmElement element) {
-  return is_fp8(element) ? GemmInputs::octal_digits : GemmInputs::small_integers;
-}
-
-/// What one launch left is what the reference engine makes of the same integers.
-std::string differs(const Product& product, const ReadyEngine& ready, const std::byte* expected) {
-  const cudaStream_t stream = product.stream.get();
-  cuda_check(cudaMemsetAsync(product.c.data(), 0xff, product.c.size(), stream), "poison C");
-  start_engine(ready, product.timed_out.as<std::uint32_t>(), stream);
-  cuda_check(cudaStreamSynchronize(stream), "wait for a configuration");
-  if (take_timed_out(product) != 0) return "a wait inside the kernel ended by its bound";
-  const std::uint64_t wrong =
-      count_differences(product.c.data(), expected, c_elements(product), stream);
-  if (wrong != 0) return fmt::format("{} of {} elements are wrong", wrong, c_elements(product));
-  return {};
-}
-
-/// The reference engine's product of integers, in memory of its own that is handed back. It knows
-/// nothing of pitches, orders and fp8: it multiplies the same numbers in K-major rows of bf16 on 16
-/// bytes.
-DeviceBuffer expected_integers(const Product& product) {
-  const cudaStream_t stream = product.stream.get();
-  const LocalGemm& local = product.local;
-  DeviceBuffer expected(product.c.size());
-  cuda_check(cudaMemsetAsync(expected.data(), 0xff, expected.size(), stream),
-             "poison the reference");
-  const Shape& shape = product.shape;
-  const Product packed =
-      make_product({.m = shape.m, .n = shape.n, .k = shape.k}, integers_for(shape.element));
-  launch_reference(packed.local, stream);
-  cuda_check(cudaMemcpy2DAsync(expected.data(), local.ldc * 2, packed.local.c, packed.local.ldc * 2,
-                               local.n * 2, local.m, cudaMemcpyDeviceToDevice, stream),
-             "take over what the reference engine made");
-  cuda_check(cudaStreamSynchronize(stream), "wait for the reference engine");
-  return expected;
-}
 
 std::vector<Runner> those_that_are_exact(const Product& product,
                                          const std::vector<EngineConfiguration>& configurations,
@@ -97,10 +50,6 @@ std::vector<Runner> those_that_are_exact(const Product& product,
     if (tried.back().trouble.empty()) runners.push_back(std::move(runner));
   }
   return runners;
-}
-
-Launch launch_of(const Product& product, const ReadyEngine& ready) {
-  return [&] { start_engine(ready, product.timed_out.as<std::uint32_t>(), product.stream.get()); };
 }
 
 /// Every heuristic once, hot; then the fastest of them in turn. Fills in what `tuned` says of them.
@@ -148,33 +97,37 @@ bool has_timed_out(const Product& product, Tried& tried) {
   return true;
 }
 
-/// Rounds of all runners, beginning with another one each time. Each follows a sample of the
-/// opponent, so that none gains by a slow neighbour that let the chip rest.
-void race(const Product& product, const Launch& theirs, int rounds, Tuned& tuned,
-          std::vector<Runner>& runners) {
-  const int launches = launches_for(tuned.best_ns, kRaceSampleNs);
-  for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < runners.size(); ++i) {
-      Runner& runner = runners[(i + static_cast<std::size_t>(round) * 7) % runners.size()];
-      const double opponent_ns = time_of(product, launches, theirs);
-      const double ns = time_of(product, launches, launch_of(product, runner.ready));
-      runner.ratios.push_back(opponent_ns / ns);
-      (void)has_timed_out(product, tuned.tried[runner.index]);
-    }
-    std::erase_if(runners,
-                  [&](const Runner& runner) { return !tuned.tried[runner.index].trouble.empty(); });
-  }
+/// A race beside cuBLASLt's fastest. Who gives up in it is out; the fastest of the others and the
+/// chosen one stay.
+void race_with(const Product& product, const Launch& theirs, const Effort& effort, Tuned& tuned,
+               std::vector<Runner>& runners) {
+  for (const std::size_t late : race(product, theirs, tuned.best_ns, effort.race_rounds, runners))
+    tuned.tried[late].trouble = kTimedOutInRace;
   for (const Runner& runner : runners) tuned.tried[runner.index].race = median(runner.ratios);
+  keep_finalists(effort.finalists, runners,
+                 [&](const Runner& runner) { return tuned.tried[runner.index].chosen; });
 }
 
-/// Leaves the fastest of the race, and the chosen one.
-void keep_finalists(int finalists, const Tuned& tuned, std::vector<Runner>& runners) {
-  std::stable_sort(runners.begin(), runners.end(), [&](const Runner& left, const Runner& right) {
-    return tuned.tried[left.index].race > tuned.tried[right.index].race;
-  });
-  for (std::size_t i = runners.size(); i-- > static_cast<std::size_t>(finalists);)
-    if (!tuned.tried[runners[i].index].chosen)
-      runners.erase(runners.begin() + static_cast<std::ptrdiff_t>(i));
+using Pair = std::function<PairTimes()>;
+
+DuelScore duel(int pairs, const Pair& pair) {
+  std::vector<PairTimes> all;
+  for (int i = 0; i < pairs; ++i) all.push_back(pair());
+  return score_of(all);
+}
+
+DuelScore duel_steady(const Product& product, const Launch& theirs, const Launch& ours,
+                      double launch_ns, const Effort& effort) {
+  const int launches = launches_for(launch_ns, kAtWorkSampleNs);
+  return duel(effort.pairs,
+              [&] { return pair_at_work(product, theirs, ours, launches, effort.settle_s); });
+}
+
+DuelScore duel_cool(const Product& product, const Launch& theirs, const Launch& ours,
+                    double launch_ns, const Effort& effort) {
+  const int launches = launches_for(launch_ns, kRestedSampleNs);
+  return duel(effort.cool_pairs,
+              [&] { return pair_rested(product, theirs, ours, launches, kRestSeconds); });
 }
 
 /// What was chosen for a pitched product, beside the engine's own product of neighbour_of() it.
@@ -191,11 +144,8 @@ void hold_against_neighbour(const Product& product, const Effort& effort, Tuned&
     // On the one stream that is timed.
     const Launch theirs = launch_of(product, ready);
     const Launch ours = launch_of(product, runner.ready);
-    Score steady =
-        duel_steady(product, theirs, ours, launches_for(tried.steady.ours_ns, kSteadySampleNs),
-                    effort.settle_s, effort.pairs);
-    Score cool = duel_cool(product, theirs, ours, launches_for(tried.steady.ours_ns, kCoolSampleNs),
-                           effort.cool_pairs);
+    DuelScore steady = duel_steady(product, theirs, ours, tried.steady.ours_ns, effort);
+    DuelScore cool = duel_cool(product, theirs, ours, tried.steady.ours_ns, effort);
     if (has_timed_out(product, tried)) return;
     steady.ratio *= operations;
     cool.ratio *= operations;
@@ -218,22 +168,18 @@ Tuned tune(const Shape& shape, const std::vector<EngineConfiguration>& configura
   const Opponent opponent(product);
   rank_heuristics(product, opponent, tuned);
   const Launch theirs = [&] { opponent.launch(tuned.best); };
-  if (effort.race_rounds > 0) {
-    race(product, theirs, effort.race_rounds, tuned, runners);
-    keep_finalists(effort.finalists, tuned, runners);
-  }
+  if (effort.race_rounds > 0) race_with(product, theirs, effort, tuned, runners);
   for (const Runner& runner : runners) {
     Tried& tried = tuned.tried[runner.index];
-    const Score score =
-        duel_steady(product, theirs, launch_of(product, runner.ready),
-                    launches_for(tuned.best_ns, kSteadySampleNs), effort.settle_s, effort.pairs);
+    const DuelScore score =
+        duel_steady(product, theirs, launch_of(product, runner.ready), tuned.best_ns, effort);
     if (!has_timed_out(product, tried)) tried.steady = score;
   }
   for (const Runner& runner : runners) {
     Tried& tried = tuned.tried[runner.index];
     if (!tried.trouble.empty()) continue;
-    const Score score = duel_cool(product, theirs, launch_of(product, runner.ready),
-                                  launches_for(tuned.best_ns, kCoolSampleNs), effort.cool_pairs);
+    const DuelScore score =
+        duel_cool(product, theirs, launch_of(product, runner.ready), tuned.best_ns, effort);
     if (!has_timed_out(product, tried)) tried.cool = score;
   }
   for (const Runner& runner : runners) {

@@ -8,8 +8,8 @@
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/opponent/cublaslt.hpp"
 #include "kernels/cuda/gemm/opponent/draw.hpp"
-#include "kernels/cuda/gemm/opponent/duel.hpp"
 #include "kernels/cuda/gemm/opponent/products.hpp"
+#include "kernels/cuda/gemm/tuning/duel.hpp"
 
 namespace tidemark {
 
@@ -18,8 +18,8 @@ struct Tried {
   std::string name;
   std::string trouble;
   double race = 0;      // ratio to cuBLASLt in the rounds of all; median
-  Score steady;         // of finalists; ratio 0 otherwise
-  Score cool;           // likewise
+  DuelScore steady;     // of finalists; ratio 0 otherwise
+  DuelScore cool;       // likewise
   Draws draws;          // likewise, where the effort has rounds for it; 0 otherwise
   bool chosen = false;  // what the engine takes for this product by its table
 };
@@ -32,8 +32,8 @@ struct Tuned {
   double first_ns = 0;       // of the first one, a launch
   double best_ns = 0;        // of the fastest, when they were ranked
   double seconds = 0;        // that it took
-  Score beside_steady;       // of what was chosen for a pitched product, with the engine's own
-  Score beside_cool;         // neighbour_of() it in place of cuBLASLt; ratio, of rates, 0 otherwise
+  DuelScore beside_steady;   // of what was chosen for a pitched product, with the engine's own
+  DuelScore beside_cool;     // neighbour_of() it in place of cuBLASLt; ratio, of rates, 0 otherwise
   std::vector<Tried> tried;  // in the order of the configurations
 };
 

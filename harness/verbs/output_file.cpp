@@ -1,0 +1,22 @@
+// Looks at what an output would replace.
+#include "harness/verbs/output_file.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "harness/errors.hpp"
+
+namespace tidemark {
+
+void check_replaceable(const std::string& path, std::string_view otherwise) {
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(path, error);
+  if (!std::filesystem::exists(status) || std::filesystem::is_directory(status)) return;
+  if (!std::filesystem::is_regular_file(status))
+    throw UsageError(fmt::format("--out '{}': is no plain file, and would be replaced; give {}",
+                                 path, otherwise));
+}
+
+}  // namespace tidemark

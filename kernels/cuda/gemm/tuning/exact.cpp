@@ -1,0 +1,52 @@
+// Holds a configuration against the reference engine.
+#include "kernels/cuda/gemm/tuning/exact.hpp"
+
+#include <fmt/core.h>
+
+#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/gemm/tuning/differences.hpp"
+#include "kernels/error.hpp"
+
+namespace tidemark {
+namespace {
+
+std::uint64_t c_elements(const Product& product) { return product.local.m * product.local.ldc; }
+
+}  // namespace
+
+std::string differs(const Product& product, const ReadyEngine& ready, const std::byte* expected) {
+  const cudaStream_t stream = product.stream.get();
+  cuda_check(cudaMemsetAsync(product.c.data(), 0xff, product.c.size(), stream), "poison C");
+  start_engine(ready, product.timed_out.as<std::uint32_t>(), stream);
+  cuda_check(cudaStreamSynchronize(stream), "wait for a configuration");
+  if (take_timed_out(product) != 0) return "a wait inside the kernel ended by its bound";
+  const std::uint64_t wrong =
+      count_differences(product.c.data(), expected, c_elements(product), stream);
+  if (wrong != 0) return fmt::format("{} of {} elements are wrong", wrong, c_elements(product));
+  return {};
+}
+
+GemmInputs integers_for(GemmElement element) {
+  return is_fp8(element) ? GemmInputs::octal_digits : GemmInputs::small_integers;
+}
+
+// It knows nothing of pitches, orders and fp8: it multiplies the same numbers in K-major rows of
+// bf16 on 16 bytes.
+DeviceBuffer expected_integers(const Product& product) {
+  const cudaStream_t stream = product.stream.get();
+  const LocalGemm& local = product.local;
+  DeviceBuffer expected(product.c.size());
+  cuda_check(cudaMemsetAsync(expected.data(), 0xff, expected.size(), stream),
+             "poison the reference");
+  const Shape& shape = product.shape;
+  const Product packed =
+      make_product({.m = shape.m, .n = shape.n, .k = shape.k}, integers_for(shape.element));
+  launch_reference(packed.local, stream);
+  cuda_check(cudaMemcpy2DAsync(expected.data(), local.ldc * 2, packed.local.c, packed.local.ldc * 2,
+                               local.n * 2, local.m, cudaMemcpyDeviceToDevice, stream),
+             "take over what the reference engine made");
+  cuda_check(cudaStreamSynchronize(stream), "wait for the reference engine");
+  return expected;
+}
+
+}  // namespace tidemark

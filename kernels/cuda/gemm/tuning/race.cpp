@@ -1,0 +1,41 @@
+// The race: rounds of all that are left in it.
+#include "kernels/cuda/gemm/tuning/race.hpp"
+
+#include <algorithm>
+
+namespace tidemark {
+
+Launch launch_of(const Product& product, const ReadyEngine& ready) {
+  return [&] { start_engine(ready, product.timed_out.as<std::uint32_t>(), product.stream.get()); };
+}
+
+std::vector<std::size_t> race(const Product& product, const Launch& theirs, double their_ns,
+                              int rounds, std::vector<Runner>& runners) {
+  const int launches = launches_for(their_ns, kRaceSampleNs);
+  std::vector<std::size_t> timed_out;
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < runners.size(); ++i) {
+      Runner& runner = runners[(i + static_cast<std::size_t>(round) * 7) % runners.size()];
+      const double before_ns = time_of(product, launches, theirs);
+      const double ns = time_of(product, launches, launch_of(product, runner.ready));
+      runner.ratios.push_back(before_ns / ns);
+      // Left standing it would make every launch after it give up at once, whoever's it is.
+      if (take_timed_out(product) != 0) timed_out.push_back(runner.index);
+    }
+    std::erase_if(runners, [&](const Runner& runner) {
+      return std::find(timed_out.begin(), timed_out.end(), runner.index) != timed_out.end();
+    });
+  }
+  return timed_out;
+}
+
+void keep_finalists(int finalists, std::vector<Runner>& runners,
+                    const std::function<bool(const Runner&)>& stays) {
+  std::stable_sort(runners.begin(), runners.end(), [](const Runner& left, const Runner& right) {
+    return median(left.ratios) > median(right.ratios);
+  });
+  for (std::size_t i = runners.size(); i-- > static_cast<std::size_t>(finalists);)
+    if (!stays(runners[i])) runners.erase(runners.begin() + static_cast<std::ptrdiff_t>(i));
+}
+
+}  // namespace tidemark

@@ -1,0 +1,35 @@
+// Configurations of the engine in turn beside one launch that all are held against.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "kernels/cuda/gemm/engine/engine.hpp"
+#include "kernels/cuda/gemm/tuning/duel.hpp"
+
+namespace tidemark {
+
+inline constexpr double kRaceSampleNs = 8e6;
+inline constexpr const char* kTimedOutInRace = "a wait ended by its bound while it was timed";
+
+/// A configuration that is still in the race.
+struct Runner {
+  std::size_t index = 0;  // among those that are tried
+  ReadyEngine ready;
+  std::vector<double> ratios;  // of times, theirs over its own, a round each
+};
+
+Launch launch_of(const Product& product, const ReadyEngine& ready);
+
+/// Rounds of all runners, beginning with another one each time. Each follows a sample of `theirs`,
+/// which takes `their_ns` a launch, so that none gains by a slow neighbour that let the chip rest.
+/// Takes out those whose waits ended by their bound, and returns their indexes.
+std::vector<std::size_t> race(const Product& product, const Launch& theirs, double their_ns,
+                              int rounds, std::vector<Runner>& runners);
+
+/// Leaves the fastest of the race, in their order, and those that are to stay whatever they did.
+void keep_finalists(int finalists, std::vector<Runner>& runners,
+                    const std::function<bool(const Runner&)>& stays);
+
+}  // namespace tidemark

@@ -1,0 +1,127 @@
+// Tries every configuration of the engine on a product beside the one that the table in use names.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/gemm/tuning/exact.hpp"
+#include "kernels/cuda/gemm/tuning/race.hpp"
+#include "kernels/error.hpp"
+#include "kernels/gemm_tuning.hpp"
+
+namespace tidemark {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Standing = TriedConfiguration::Standing;
+
+constexpr int kFirstSamples = 2;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Prepares and multiplies integers once. Says of `one` what came of it.
+ReadyEngine tried_on_integers(const Product& product, const EngineConfiguration& configuration,
+                              const DeviceBuffer& expected, TriedConfiguration& one) {
+  ReadyEngine ready;
+  try {
+    ready = prepare_engine(configuration, product.local);
+  } catch (const StickyError&) {
+    throw;
+  } catch (const Error& error) {
+    one = {.name = one.name, .standing = Standing::refused, .trouble = error.what()};
+    return ready;
+  }
+  if (ready.code != CUDA_SUCCESS) {
+    one.standing = Standing::refused;
+    one.trouble = "a tensor map was refused";
+    return ready;
+  }
+  one.trouble = differs(product, ready, expected.data());
+  if (!one.trouble.empty()) one.standing = Standing::wrong;
+  return ready;
+}
+
+std::vector<Runner> those_that_are_exact(const Product& product, TriedProduct& tried) {
+  const DeviceBuffer expected = expected_integers(product);
+  std::vector<Runner> runners;
+  for (const EngineConfiguration& configuration : engine_configurations()) {
+    TriedConfiguration& one = tried.all.emplace_back();
+    one.name = name_of(configuration);
+    ReadyEngine ready = tried_on_integers(product, configuration, expected, one);
+    if (one.standing == Standing::exact)
+      runners.push_back({.index = tried.all.size() - 1, .ready = std::move(ready), .ratios = {}});
+  }
+  return runners;
+}
+
+/// Rounds of pairs: each finalist once at work and once rested in every round, so that what changes
+/// with time meets all of them.
+void rounds_of_pairs(const Product& product, const Launch& present, double present_ns,
+                     const TuningEffort& effort, Clock::time_point start,
+                     const std::vector<Runner>& finalists, TriedProduct& tried) {
+  const int at_work = launches_for(present_ns, kAtWorkSampleNs);
+  const int rested = launches_for(present_ns, kRestedSampleNs);
+  for (int round = 0; round < effort.pairs; ++round) {
+    for (const Runner& runner : finalists) {
+      TriedConfiguration& one = tried.all[runner.index];
+      if (one.standing != Standing::exact) continue;
+      if (effort.budget_s > 0 && seconds_since(start) > effort.budget_s) {
+        tried.cut_short = true;
+        return;
+      }
+      const Launch ours = launch_of(product, runner.ready);
+      one.at_work.push_back(pair_at_work(product, present, ours, at_work, effort.settle_s));
+      one.rested.push_back(pair_rested(product, present, ours, rested, effort.rest_s));
+      if (take_timed_out(product) == 0) continue;
+      one.standing = Standing::wrong;
+      one.trouble = kTimedOutInRace;
+    }
+  }
+}
+
+/// All of it, into `tried`, which keeps what was known when something throws.
+void try_all(const TuningEffort& effort, TriedProduct& tried) {
+  const Clock::time_point start = Clock::now();
+  const GemmProduct& which = tried.product;
+  const Product product =
+      make_product({.m = which.m, .n = which.n, .k = which.k}, GemmInputs::small_integers);
+  std::vector<Runner> runners = those_that_are_exact(product, tried);
+  const auto is_present = [&](const Runner& runner) {
+    return tried.all[runner.index].name == tried.present;
+  };
+  const auto found = std::find_if(runners.begin(), runners.end(), is_present);
+  const bool all_exact = std::none_of(tried.all.begin(), tried.all.end(), [](const auto& one) {
+    return one.standing == Standing::wrong;
+  });
+  if (found == runners.end() || !all_exact) return;
+  fill_product(product, GemmInputs::normal);
+  const ReadyEngine ready = found->ready;  // it stays while runners come and go
+  const Launch present = launch_of(product, ready);
+  (void)time_of(product, kFirstSamples, present);  // a kernel's first launch also loads it
+  const double present_ns = time_of(product, kFirstSamples, present);
+  for (const std::size_t late : race(product, present, present_ns, effort.race_rounds, runners)) {
+    tried.all[late].standing = Standing::wrong;
+    tried.all[late].trouble = kTimedOutInRace;
+  }
+  keep_finalists(effort.finalists, runners, is_present);
+  rounds_of_pairs(product, present, present_ns, effort, start, runners, tried);
+}
+
+}  // namespace
+
+TriedProduct try_configurations(const GemmProduct& product, const TuningEffort& effort) {
+  TriedProduct tried{.product = product,
+                     .present = nearest_choice(gemm_table_in_use(), product)->configuration};
+  try {
+    try_all(effort, tried);
+  } catch (const StickyError& error) {
+    tried.fault = error.what();
+  }
+  return tried;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,10 @@
+// The text of kernels/cuda/gemm/engine/table.json, put in by the build.
+#pragma once
+
+#include <string_view>
+
+namespace tidemark {
+
+extern const std::string_view kGemmTableText;
+
+}  // namespace tidemark
