@@ -1,4 +1,5 @@
-// Reads what --gemm-table names, and turns what is wrong with it into the one line of a usage error.
+// Reads what --gemm-table names, and turns what is wrong with it into the one line of a usage
+// error.
 #include "harness/given_gemm_table.hpp"
 
 #include <fmt/format.h>

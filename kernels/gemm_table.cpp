@@ -216,8 +216,8 @@ GemmTable parse_gemm_table(std::string_view json, const std::string& name) {
     document = Json::parse(json);
   } catch (const Json::parse_error& error) {
     if (error.byte > json.size())
-      throw Error(fmt::format("{}: ends too soon, behind {} bytes; {}", name, json.size(),
-                              kGiveTable));
+      throw Error(
+          fmt::format("{}: ends too soon, behind {} bytes; {}", name, json.size(), kGiveTable));
     throw Error(fmt::format("{}: is no JSON from byte {} of {} on; {}", name, error.byte,
                             json.size(), kGiveTable));
   } catch (const Json::exception&) {  // a number beyond all

@@ -80,6 +80,34 @@ std::string breach(const TriedProduct& tried) {
   return {};
 }
 
+/// Replaced, kept or undecided, by the duels of all others; `verdict` is that of the present one.
+void hold_against(const TriedConfiguration& present, const TriedProduct& tried,
+                  TuningVerdict& verdict) {
+  const TriedConfiguration* best = nullptr;
+  bool some = false, all = true;
+  for (const TriedConfiguration& one : tried.all) {
+    if (&one == &present || one.at_work.empty()) continue;
+    const std::optional<Together> told = together(one, present);
+    some = some || told;
+    all = all && told;
+    if (!told || told->gain <= told->noise || told->gain <= verdict.gain) continue;
+    best = &one;
+    verdict.gain = told->gain;
+    verdict.noise = told->noise;
+  }
+  if (best != nullptr) {
+    verdict.kind = Kind::replaced;
+    verdict.configuration = best->name;
+    verdict.at_work_ns = verdict.rested_ns = 0;
+    add_times(verdict, *best);
+  } else if (some || all) {
+    verdict.kind = Kind::kept;
+  } else {
+    verdict.noise = 0;
+    verdict.reason = tried.cut_short ? "its time was over" : "no duel of the fastest counts";
+  }
+}
+
 double seconds_of(const TuningEffort& effort) {
   const double pair = 3 * (effort.settle_s + 0.1) + 3 * (effort.rest_s + 0.01);
   return (effort.finalists + 1) * effort.pairs * pair + effort.race_rounds * 0.7 + 2;
@@ -146,29 +174,7 @@ TuningVerdict verdict_of(const TriedProduct& tried) {
     return verdict;
   }
   verdict.noise = itself->noise;
-  const TriedConfiguration* best = nullptr;
-  bool some = false, all = true;
-  for (const TriedConfiguration& one : tried.all) {
-    if (&one == present || one.at_work.empty()) continue;
-    const std::optional<Together> told = together(one, *present);
-    some = some || told;
-    all = all && told;
-    if (!told || told->gain <= told->noise || told->gain <= verdict.gain) continue;
-    best = &one;
-    verdict.gain = told->gain;
-    verdict.noise = told->noise;
-  }
-  if (best != nullptr) {
-    verdict.kind = Kind::replaced;
-    verdict.configuration = best->name;
-    verdict.at_work_ns = verdict.rested_ns = 0;
-    add_times(verdict, *best);
-  } else if (some || all) {
-    verdict.kind = Kind::kept;
-  } else {
-    verdict.noise = 0;
-    verdict.reason = tried.cut_short ? "its time was over" : "no duel of the fastest counts";
-  }
+  hold_against(*present, tried, verdict);
   return verdict;
 }
 

@@ -119,8 +119,7 @@ TEST(Compare, AnotherGemmTableIsAConfounderAndItsFileIsNone) {
   EXPECT_EQ(cause_text(made), "cannot be told, what else differs may be it: gemm_table");
   EXPECT_TRUE(has(show_comparison(made, {.columns = 200}),
                   "confounder gemm_table: that of the build -> 0123456789abcdef"));
-  EXPECT_NE(held(base, fresh, {.allowed = {"gemm_table"}}).setup.cause,
-            Cause::confounded);
+  EXPECT_NE(held(base, fresh, {.allowed = {"gemm_table"}}).setup.cause, Cause::confounded);
 }
 
 TEST(Compare, ACaseThatFailsInEveryNewLaunchIsANewFail) {
