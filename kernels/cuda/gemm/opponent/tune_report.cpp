@@ -17,12 +17,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kVoidAbove = 0.02;  // drift of the opponent, against itself
+constexpr double kVoidDrift = 0.02;  // drift of the opponent, against itself
 
 /// The chip changed more between two runs of the opponent than the figure is worth.
-bool is_void(const Score& score) { return std::abs(score.drift) > kVoidAbove; }
+bool is_void(const DuelScore& score) { return std::abs(score.drift) > kVoidDrift; }
 
-Json json_of(const Score& score, double operations) {
+Json json_of(const DuelScore& score, double operations) {
   return {{"ours_tflops", operations / score.ours_ns},
           {"theirs_tflops", operations / score.theirs_ns},
           {"ratio", score.ratio},
@@ -50,11 +50,11 @@ Json json_of(const Shape& shape) {
 }
 
 /// Our rate over that of the neighbour.
-Json beside(const Score& score) {
+Json beside(const DuelScore& score) {
   return {{"ratio", score.ratio}, {"drift", score.drift}, {"void", is_void(score)}};
 }
 
-void print(const char* what, const Score& score, double operations) {
+void print(const char* what, const DuelScore& score, double operations) {
   fmt::print("  {:<6} {:>6.1f} to {:>6.1f} TFLOP/s  {:.4f} +- {:.4f}  drift {:+.4f}{}", what,
              operations / score.ours_ns, operations / score.theirs_ns, score.ratio,
              score.spread / 2, score.drift, is_void(score) ? " VOID" : "");
