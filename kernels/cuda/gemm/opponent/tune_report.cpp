@@ -11,13 +11,12 @@
 #include <vector>
 
 #include "kernels/error.hpp"
+#include "kernels/gemm_tuning.hpp"
 
 namespace tidemark {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr double kVoidDrift = 0.02;  // drift of the opponent, against itself
 
 /// The chip changed more between two runs of the opponent than the figure is worth.
 bool is_void(const DuelScore& score) { return std::abs(score.drift) > kVoidDrift; }
