@@ -88,10 +88,10 @@ Trouble kernel_trouble(const ResidentGemm& block) {
   const TimedOutWait wait = timed_out_wait(word);
   return {.fault = DeviceFault::timeout,
           .code = 0,
-          .note = fmt::format(
-              "in block {} of the kernel a {} waited more than {:g} s", wait.block,
-              wait.producer ? "producer for a free stage" : "consumer for the bytes of a stage",
-              static_cast<double>(kKernelWaitNs) * 1e-9)};
+          .note = fmt::format("in block {} of the kernel a {} waited more than {:g} s", wait.block,
+                              wait.producer ? "producer for a free stage or packed rows"
+                                            : "consumer for the bytes of a stage",
+                              static_cast<double>(kKernelWaitNs) * 1e-9)};
 }
 
 /// Runs and reads back; the first thing that goes wrong ends it.

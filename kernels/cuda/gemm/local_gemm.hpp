@@ -40,7 +40,7 @@ void launch_reference(const LocalGemm& gemm, cudaStream_t stream);
 
 /// Which wait ended by its bound.
 struct TimedOutWait {
-  bool producer = false;  // waited for a free stage; else a consumer, for a filled one
+  bool producer = false;  // waited for a free stage or packed rows; else a consumer, for bytes
   std::uint32_t block = 0;
 };
 /// As one word; never 0.

@@ -236,6 +236,16 @@ TEST_F(PitchGpuGemm, ManyRoundsWithOneOperandPacked) {
   }
 }
 
+// Rows of 831 elements are the shortest that are packed beside a product.
+TEST_F(PitchGpuGemm, ManyRoundsOfTheShortestRows) {
+  for (const std::uint64_t k : {829U, 830U, 831U, 832U, 833U}) {
+    Gemm gemm = whole(9001, 4097, k, GemmOutput::bf16);
+    gemm.lda = k + 1 + k % 2;
+    gemm.ldb = k + 1 + k % 2;
+    expect_like_reference(gemm);
+  }
+}
+
 TEST_F(PitchGpuGemm, ManyRoundsOnFewSms) {
   for (const std::uint32_t sms : {2U, 7U}) {
     Gemm gemm = whole(2047, 4097, 833, GemmOutput::bf16);

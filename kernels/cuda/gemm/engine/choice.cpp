@@ -26,7 +26,9 @@ EngineConfiguration chosen_configuration(const LocalGemm& gemm) {
   EngineConfiguration chosen{.shape = general_shape(gemm.element), .lead = 1};
   if (is_plain(gemm)) chosen = configuration_for(gemm.m, gemm.n, gemm.k, gemm.sm_budget != 0);
   // Where rows of B are packed beside the product, a higher group walks along them more slowly.
-  if (packed_rows(gemm, GemmOperand::b).rows != 0 && chosen.shape.split == 1) chosen.group = 16;
+  const bool beside = packed_rows(gemm, GemmOperand::b).rows != 0 && gemm.b_major == Major::k &&
+                      !chosen.group_along_n && chosen.shape.split == 1;
+  if (beside) chosen.group = 16;
   // Beside the end of the launch before it there would be more blocks than the budget has SMs.
   if (gemm.sm_budget != 0) chosen.early = false;
   return chosen;

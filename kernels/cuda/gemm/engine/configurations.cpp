@@ -37,6 +37,7 @@ constexpr std::array kConfigurations = {
     EngineConfiguration{.shape = kWidePair, .group = 4, .group_along_n = true},
     // Several.
     EngineConfiguration{.shape = kWidePair, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kWidePair, .group = 16, .lead = 1, .early = true},
     EngineConfiguration{.shape = kWidePair, .lead = 1, .early = true, .streams_c = true},
     EngineConfiguration{.shape = kWidePair, .lead = 2, .early = true, .streams_c = true},
     EngineConfiguration{

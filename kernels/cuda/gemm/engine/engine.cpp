@@ -176,6 +176,10 @@ LocalGemm pack_into_workspace(const LocalGemm& gemm, std::array<RowsAhead, 2>& a
   return readable;
 }
 
+/// Elements of a row that is packed beside a product: a wait for longer ones could end by its
+/// bound.
+constexpr std::uint64_t kMostAhead = 1U << 20;
+
 /// Leaves to the product what its first tiles do not read of the operands that are packed. Not of
 /// MN-major ones, whose rows each tile reads all of, nor where a block has one tile only, nor of A
 /// where tiles are walked along N: A would be needed before B, which is packed first.
@@ -197,7 +201,9 @@ void leave_to_the_product(const LocalGemm& gemm, std::uint32_t clusters, ReadyEn
   const auto leave = [&](RowsAhead& ahead, Major major, std::uint64_t before, std::uint32_t* own,
                          std::uint32_t* done) {
     const std::uint64_t whole = (before + kBandRows - 1) / kBandRows * kBandRows;
-    if (major != Major::k || ahead.runs.words < kAheadWords || whole + 1 >= ahead.rows.rows) return;
+    if (major != Major::k || ahead.runs.words < kAheadWords || ahead.rows.elements > kMostAhead ||
+        whole + 1 >= ahead.rows.rows)
+      return;
     ahead.first = static_cast<std::uint32_t>(whole);
     ahead.ready = own;
     ahead.taken = own + 1;

@@ -97,7 +97,8 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
 /// Launches on `stream`: first what packs rows, where there are any to pack: those that the first
 /// tiles read. The engine's idle warps pack the others. A wait inside the
 /// kernel that ends by its bound writes a non-zero word to `timed_out` (device memory, zero before;
-/// read it with timed_out_wait) and the kernel ends soon after, C undefined.
+/// read it with timed_out_wait) and the kernel ends soon after, C undefined; rows that
+/// are packed beside it are packed to the end.
 void start_engine(const ReadyEngine& ready, std::uint32_t* timed_out, cudaStream_t stream);
 
 }  // namespace tidemark

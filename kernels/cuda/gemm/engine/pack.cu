@@ -25,7 +25,8 @@ __device__ void set_up(const RowsAhead& ahead) {
   if (threadIdx.x == 0) *ahead.ready = ahead.first;
 }
 
-/// A run of the first or the last row: the words around it may be somebody else's.
+/// A run of the first or the last row, or of one element: the words around it may be somebody
+/// else's.
 __device__ void copy_elements(const Run& run, const std::byte* end, std::uint32_t lane) {
   const auto* const from = reinterpret_cast<const std::uint16_t*>(run.from);
   auto* const to = reinterpret_cast<std::uint16_t*>(run.to);
@@ -49,7 +50,7 @@ __device__ void pack_before(const RowsAhead& ahead, std::uint32_t warp, std::uin
         ahead.any() && index == ahead.first ? static_cast<std::uint32_t>(last) : index;
     const std::uint32_t first = static_cast<std::uint32_t>(at % runs.runs) * runs.run_words;
     const Run run = run_of(rows, row, first, min(runs.run_words, runs.words - first));
-    if (row == 0 || row == last)
+    if (row == 0 || row == last || rows.elements == 1)
       copy_elements(run, end, lane);
     else
       copy_run<kRunSteps, false>(run, lane);
