@@ -25,14 +25,23 @@ __device__ void set_up(const RowsAhead& ahead) {
   if (threadIdx.x == 0) *ahead.ready = ahead.first;
 }
 
-/// A run of the first or the last row, or of one element: the words around it may be somebody
-/// else's.
-__device__ void copy_elements(const Run& run, const std::byte* end, std::uint32_t lane) {
-  const auto* const from = reinterpret_cast<const std::uint16_t*>(run.from);
-  auto* const to = reinterpret_cast<std::uint16_t*>(run.to);
-  for (std::uint32_t i = lane; i < 2 * run.count; i += 32)
-    if (reinterpret_cast<const std::byte*>(from + i) < end) to[i] = from[i];
-}
+/// Words of which perhaps one half only is the operand's: the other may be somebody else's, or
+/// nobody's.
+struct EdgeWords {
+  const std::byte* begin;
+  const std::byte* end;
+
+  __device__ __forceinline__ std::uint32_t operator()(const std::uint32_t* at) const {
+    const auto* const low = reinterpret_cast<const std::byte*>(at);
+    const std::byte* const high = low + 2;
+    if (low >= begin && high + 2 <= end) return *at;
+    std::uint32_t word = 0;
+    if (low >= begin && high <= end) word = *reinterpret_cast<const std::uint16_t*>(low);
+    if (high >= begin && high + 2 <= end)
+      word |= std::uint32_t{*reinterpret_cast<const std::uint16_t*>(high)} << 16;
+    return word;
+  }
+};
 
 /// Warp `warp` of `warps` copies its runs: every `warps`-th one.
 __device__ void pack_before(const RowsAhead& ahead, std::uint32_t warp, std::uint32_t warps) {
@@ -45,15 +54,14 @@ __device__ void pack_before(const RowsAhead& ahead, std::uint32_t warp, std::uin
   const std::uint64_t all = rows_before(ahead) * runs.runs;
   for (std::uint64_t at = warp; at < all; at += warps) {
     const auto index = static_cast<std::uint32_t>(at / runs.runs);
-    // Behind the first rows comes the last.
-    const std::uint32_t row =
-        ahead.any() && index == ahead.first ? static_cast<std::uint32_t>(last) : index;
+    // The last row comes first: read with more care, it takes longer.
+    const std::uint32_t row = index == 0 ? static_cast<std::uint32_t>(last) : index - 1;
     const std::uint32_t first = static_cast<std::uint32_t>(at % runs.runs) * runs.run_words;
     const Run run = run_of(rows, row, first, min(runs.run_words, runs.words - first));
     if (row == 0 || row == last || rows.elements == 1)
-      copy_elements(run, end, lane);
+      copy_run<kRunSteps, false>(run, lane, EdgeWords{rows.from, end});
     else
-      copy_run<kRunSteps, false>(run, lane);
+      copy_run<kRunSteps, false>(run, lane, InnerWords{});
   }
 }
 

@@ -27,11 +27,18 @@ __device__ __forceinline__ Run run_of(const PackedRows& rows, std::uint32_t row,
       .count = count};
 }
 
+/// Words of rows whose neighbours in memory are the operand's, too.
+struct InnerWords {
+  __device__ __forceinline__ std::uint32_t operator()(const std::uint32_t* at) const {
+    return __ldcs(at);  // nobody reads them again: they are the first to leave the caches
+  }
+};
+
 /// All lanes of a warp copy a run of at most 32 x kSteps words, or of so many where kWhole. Words
-/// of memory are read whole, also those that are only half the run's; where it starts in the middle
-/// of one, a word is put together from two neighbours' halves.
-template <std::uint32_t kSteps, bool kWhole>
-__device__ __forceinline__ void copy_run(const Run& run, std::uint32_t lane) {
+/// of memory are read whole, by `load`, also those that are only half the run's; where it starts in
+/// the middle of one, a word is put together from two neighbours' halves.
+template <std::uint32_t kSteps, bool kWhole, class Load>
+__device__ __forceinline__ void copy_run(const Run& run, std::uint32_t lane, const Load& load) {
   const auto off = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(run.from) & 2);
   const auto* const words = reinterpret_cast<const std::uint32_t*>(run.from - off) + lane;
   std::uint32_t* const to = run.to + lane;
@@ -40,8 +47,7 @@ __device__ __forceinline__ void copy_run(const Run& run, std::uint32_t lane) {
   std::uint32_t loaded[kSteps + 1];
 #pragma unroll
   for (std::uint32_t i = 0; i <= kSteps; ++i)
-    // Nobody reads them again: they are the first to leave the caches.
-    loaded[i] = kWhole || i * 32 + lane < read ? __ldcs(words + i * 32) : 0;
+    loaded[i] = kWhole || i * 32 + lane < read ? load(words + i * 32) : 0;
 #pragma unroll
   for (std::uint32_t i = 0; i < kSteps; ++i) {
     const std::uint32_t given = lane == 0 ? loaded[i + 1] : loaded[i];
@@ -98,7 +104,8 @@ __device__ __forceinline__ void pack_ahead(const RowsAhead& ahead) {
 #pragma unroll 1
       for (std::uint32_t run = 0; run < ahead.runs.words; run += kAheadWords)
         copy_run<kAheadSteps, true>(
-            run_of(ahead.rows, at, min(run, ahead.runs.words - kAheadWords), kAheadWords), lane);
+            run_of(ahead.rows, at, min(run, ahead.runs.words - kAheadWords), kAheadWords), lane,
+            InnerWords{});
     // TMA reads through the async proxy: without this fence it may find the rows as they were.
     cuda::ptx::fence_proxy_async(cuda::ptx::space_global);
     __syncwarp();  // without it lane 0 could count what other lanes have yet to write
