@@ -71,8 +71,9 @@ TEST(GemmTable, EmbeddedOneGivesEachMeasuredProductWhatItGave) {
   EXPECT_EQ(choice_for(8192, 8192, 1024), "128x192_2x1_s5_turn_m4_early_stream");
   EXPECT_EQ(choice_for(8192, 1024, 8192), "128x256_1x1_s4_m16_lead1_early");
   EXPECT_EQ(choice_for(4096, 14336, 4096), "128x176_2x1_s5_turn_m8_early");
+  EXPECT_EQ(choice_for(4095, 14337, 4097), "128x184_2x1_s5_turn_m12_early_keep");
   EXPECT_EQ(choice_for(8192, 28672, 8192), "128x256_2x1_s4_m8_lead1_early");
-  EXPECT_EQ(embedded_gemm_table().choices.size(), 13U);
+  EXPECT_EQ(embedded_gemm_table().choices.size(), 14U);
 }
 
 TEST(GemmTable, EmbeddedNamesAreConfigurationsOfTheEngine) {

@@ -23,12 +23,12 @@ EngineConfiguration chosen_configuration(std::uint64_t m, std::uint64_t n, std::
 }
 
 EngineConfiguration chosen_configuration(const LocalGemm& gemm) {
-  EngineConfiguration chosen{.shape = general_shape(gemm.element), .lead = 1};
+  EngineConfiguration chosen{.shape = kGeneralShape, .lead = 1};
+  if (is_fp8(gemm.element)) chosen = fp8_configurations().front();
   if (is_plain(gemm)) chosen = configuration_for(gemm.m, gemm.n, gemm.k, gemm.sm_budget != 0);
-  // Where rows of B are packed beside the product, a higher group walks along them more slowly.
-  const bool beside = packed_rows(gemm, GemmOperand::b).rows != 0 && gemm.b_major == Major::k &&
-                      !chosen.group_along_n && chosen.shape.split == 1;
-  if (beside) chosen.group = 16;
+  // What is packed beside a product drives out of L2 what its tiles read again.
+  if (packed_rows(gemm, GemmOperand::a).rows != 0 || packed_rows(gemm, GemmOperand::b).rows != 0)
+    chosen.keeps = true;
   // Beside the end of the launch before it there would be more blocks than the budget has SMs.
   if (gemm.sm_budget != 0) chosen.early = false;
   return chosen;

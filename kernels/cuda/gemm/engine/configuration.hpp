@@ -17,6 +17,7 @@ struct EngineConfiguration {
   std::uint32_t lead = 0;      // stages that one warpgroup is ahead; below shape.stages
   bool early = false;          // begins, up to its first load, before the launch before has ended
   bool streams_c = false;      // C is the first to leave L2
+  bool keeps = false;          // the operand that a group shares is the last: A, along N B
 
   constexpr bool operator==(const EngineConfiguration&) const = default;
 };

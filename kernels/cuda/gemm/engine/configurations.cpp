@@ -64,20 +64,24 @@ constexpr std::array kConfigurations = {
     EngineConfiguration{.shape = kTurnSmall, .early = true},
     // K in parts.
     EngineConfiguration{.shape = kSquareSplit, .early = true},
+    // What a group shares stays in L2.
+    EngineConfiguration{.shape = kWidePair, .lead = 1, .early = true, .keeps = true},
+    EngineConfiguration{.shape = kTurn176, .early = true, .keeps = true},
+    EngineConfiguration{.shape = kTurn184, .group = 12, .early = true, .keeps = true},
+    EngineConfiguration{.shape = kTurn192, .early = true, .keeps = true},
 };
 
-// None is measured yet. A kernel of fp8 has its general shape, or the wider one.
 constexpr std::array kFp8Configurations = {
-    EngineConfiguration{.shape = kFp8Shape, .lead = 1},
-    EngineConfiguration{.shape = kFp8Shape},
     EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8Shape, .lead = 1},
     EngineConfiguration{.shape = kFp8Shape, .group = 16, .lead = 1, .early = true},
-    EngineConfiguration{.shape = kFp8Shape, .group_along_n = true, .lead = 1, .early = true},
     EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .streams_c = true},
-    EngineConfiguration{.shape = kFp8WideShape, .lead = 1},
-    EngineConfiguration{.shape = kFp8WideShape, .lead = 1, .early = true},
-    EngineConfiguration{.shape = kFp8WideShape, .group = 16, .lead = 1, .early = true},
-    EngineConfiguration{.shape = kFp8WideShape, .lead = 1, .early = true, .streams_c = true},
+    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .keeps = true},
+    EngineConfiguration{.shape = kFp8NarrowShape, .lead = 1},
+    EngineConfiguration{.shape = kFp8NarrowShape},
+    EngineConfiguration{.shape = kFp8NarrowShape, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8NarrowShape, .group_along_n = true, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8NarrowShape, .lead = 1, .early = true, .streams_c = true},
 };
 
 }  // namespace
@@ -92,6 +96,7 @@ std::string name_of(const EngineConfiguration& configuration) {
   if (configuration.lead != 0) name += fmt::format("_lead{}", configuration.lead);
   if (configuration.early) name += "_early";
   if (configuration.streams_c) name += "_stream";
+  if (configuration.keeps) name += "_keep";
   return name;
 }
 

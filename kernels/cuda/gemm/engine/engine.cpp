@@ -24,10 +24,6 @@ DataType data_type_of(GemmElement element) {
   return element == GemmElement::bf16 ? DataType::bf16 : DataType::f16;
 }
 
-constexpr std::uint32_t tile_k(GemmElement element) {
-  return is_fp8(element) ? kFp8TileK : kEngineTileK;
-}
-
 DataType data_type_of(GemmOutput output) {
   if (output == GemmOutput::f32) return DataType::f32;
   return output == GemmOutput::bf16 ? DataType::bf16 : DataType::f16;
@@ -275,10 +271,12 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
                    .m_tiles = static_cast<std::uint32_t>(m_tiles),
                    .n_tiles = static_cast<std::uint32_t>(n_tiles),
                    .k_blocks = static_cast<std::uint32_t>(tiles_of(k_blocks, shape.split)),
+                   .last_steps = last_steps(gemm.k, gemm.element),
                    .group = configuration.group,
                    .lead = configuration.lead,
                    .group_along_n = configuration.group_along_n,
                    .streams_c = configuration.streams_c,
+                   .keeps = configuration.keeps,
                    .c_by_tma = c_starts_on_16(gemm),
                    .alpha = gemm.alpha,
                    .beta = gemm.beta};

@@ -30,13 +30,25 @@ struct EngineProblem {
   std::uint32_t m = 0, n = 0;
   std::uint32_t m_tiles = 0, n_tiles = 0;  // of a cluster
   std::uint32_t k_blocks = 0;  // of 64 (fp8: 128), for each part of K; what lies behind K is zeros
+  std::uint32_t last_steps = kStepsOfStage;  // wgmma of the last block; K does not reach further
   std::uint32_t group = 0, lead = 0;
-  bool group_along_n = false, streams_c = false;
+  bool group_along_n = false, streams_c = false, keeps = false;
   bool c_by_tma = true;  // rows of C start on 16 bytes; else they go by plain stores
   float alpha = 1, beta = 0;
   std::array<RowsAhead, 2> ahead{};    // of A and B: what is packed before and beside the product
   std::uint32_t* timed_out = nullptr;  // as start_engine() has it
 };
+
+/// k of a stage.
+constexpr std::uint32_t tile_k(GemmElement element) {
+  return is_fp8(element) ? kFp8TileK : kEngineTileK;
+}
+
+/// EngineProblem::last_steps of a product over `k`, at least 1.
+constexpr std::uint32_t last_steps(std::uint64_t k, GemmElement element) {
+  const std::uint64_t bytes = ((k - 1) % tile_k(element) + 1) * element_bytes(element);
+  return static_cast<std::uint32_t>((bytes + kStepBytes - 1) / kStepBytes);
+}
 
 /// A kernel, for what it is made: bf16 operands, both K-major, and C = A B^T, unless `general`.
 struct EngineKernel {

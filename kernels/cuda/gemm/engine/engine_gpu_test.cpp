@@ -85,6 +85,12 @@ TEST_P(Engine, ShortAndLongK) {
   expect_like_reference(whole(200, 304, 8200));
 }
 
+// The last block of k is multiplied as far as K reaches into it.
+TEST_P(Engine, KEndsAnywhereWithinABlock) {
+  for (const std::uint64_t k : {15U, 16U, 17U, 32U, 33U, 48U, 49U, 63U, 65U, 80U, 96U, 112U, 200U})
+    expect_like_reference(whole(300, 272, k));
+}
+
 TEST_P(Engine, NothingIsWrittenBehindTheLastColumn) {
   for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16})
     for (const std::uint64_t columns : {1U, 3U, 6U, 8U, 255U, 260U, 264U})

@@ -40,6 +40,11 @@ __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensor
   const std::uint32_t own_b = in.m * kSliceN;
   const std::uint32_t tiles = p.m_tiles * p.n_tiles;
   EngineRingAt<kShape> at;
+  const std::uint64_t passes = cache_policy(CacheHint::evict_normal);
+  const std::uint64_t a_policy =
+      p.keeps && !p.group_along_n ? cache_policy(CacheHint::evict_last) : passes;
+  const std::uint64_t b_policy =
+      p.keeps && p.group_along_n ? cache_policy(CacheHint::evict_last) : passes;
   RowsReady a_ready(p.ahead[0]);
   RowsReady b_ready(p.ahead[1]);
   for (std::uint32_t tile = place.first; tile < tiles; tile += place.step) {
@@ -63,10 +68,10 @@ __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensor
       // slices included. Those may come first: the phase stays open for this arrival.
       ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, full,
                                      stage_bytes(kShape));
-      load_slice<Operands::kAMn, kSliceM, (kShape.cluster_n > 1)>(stage.a + own_a * kEngineRowBytes,
-                                                                  a_map, row_a, k, full, a_sharers);
-      load_slice<Operands::kBMn, kSliceN, (kShape.cluster_m > 1)>(stage.b + own_b * kEngineRowBytes,
-                                                                  b_map, row_b, k, full, b_sharers);
+      load_slice<Operands::kAMn, kSliceM, (kShape.cluster_n > 1)>(
+          stage.a + own_a * kEngineRowBytes, a_map, row_a, k, full, a_sharers, a_policy);
+      load_slice<Operands::kBMn, kSliceN, (kShape.cluster_m > 1)>(
+          stage.b + own_b * kEngineRowBytes, b_map, row_b, k, full, b_sharers, b_policy);
       at.advance();
     }
   }
@@ -128,6 +133,9 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
   if (kShape.in_turn && which == 1) at.skip(p.k_blocks);
   const std::uint32_t first = kShape.in_turn ? place.first + which * place.step : place.first;
   const std::uint32_t step = kShape.in_turn ? 2 * place.step : place.step;
+  // Parts of K end with whole blocks, zeros and all.
+  const std::uint32_t whole_blocks =
+      p.k_blocks - (kShape.split == 1 && p.last_steps < kStepsOfStage ? 1 : 0);
   // The first warpgroup is to be `lead` blocks of k ahead, so that one stores while the other
   // multiplies; equal speed then keeps it so. The second starts when the first is that far.
   const std::uint32_t lead = !kShape.in_turn && p.lead < p.k_blocks ? p.lead : 0;
@@ -148,7 +156,7 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
         for (std::uint32_t i = 0; i < kCount; ++i) d[high][i] = 0;
     }
     std::uint32_t held = 0;  // the stage that the wgmma in flight read
-    for (std::uint32_t block = 0; block < p.k_blocks; ++block) {
+    const auto take_block = [&](std::uint32_t block, const auto& multiply) {
       // Without this wait wgmma would read a stage that has not arrived. The scope is this block's
       // also for what others copied: the copy's own credit orders its bytes before wgmma.
       if (in_time) in_time = wait_patiently(ring.full[at.stage], at.parity, patience, false);
@@ -158,7 +166,7 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
       const std::uint64_t b = first_b + at.stage * (sizeof(Stage) >> 4);
       if constexpr (Operands::kPromotes) {
         float partial[kHigh][kCount];
-        multiply_stage<Operands>(partial, a, b, 0);
+        multiply(partial, a, b, 0);
         wgmma_wait<0>();  // without it unfinished sums would be added; the other warpgroup's wgmma
                           // keep the tensor cores busy meanwhile
 #pragma unroll
@@ -166,14 +174,30 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
         release(at.stage);  // before the additions: they need registers only
         promote(d, partial);
       } else {
-        multiply_stage<Operands>(d, a, b, block);
+        multiply(d, a, b, block);
         wgmma_wait<1>();  // the group before this one is done: its stage can go back
         if (block != 0) release(held);
       }
       if (leads_off && block + 1 == lead) arrive_at_barrier<1, 256>();
       held = at.stage;
       at.advance();
-    }
+    };
+    for (std::uint32_t block = 0; block < whole_blocks; ++block)
+      take_block(block, [](auto& sums, std::uint64_t a, std::uint64_t b, std::uint32_t before) {
+        multiply_stage<Operands>(sums, a, b, before);
+      });
+    if (whole_blocks < p.k_blocks)
+      take_block(whole_blocks,
+                 [&](auto& sums, std::uint64_t a, std::uint64_t b, std::uint32_t before) {
+                   // Not a loop: the compiler would wait for the registers of wgmma in each turn of
+                   // it.
+                   if (p.last_steps == 1)
+                     multiply_stage<Operands, 1>(sums, a, b, before);
+                   else if (p.last_steps == 2)
+                     multiply_stage<Operands, 2>(sums, a, b, before);
+                   else
+                     multiply_stage<Operands, 3>(sums, a, b, before);
+                 });
     if constexpr (kShape.in_turn) {
       if (tile + place.step < tiles) give_turn(which);  // none is given that nobody takes
     }

@@ -70,8 +70,9 @@ TEST(EngineTables, NameSaysAllThatIsChosen) {
                                         .early = true,
                                         .streams_c = true}),
             "128x128_1x1_s4_k2_n4_lead1_early_stream");
-  EXPECT_EQ(name_of(EngineConfiguration{.shape = {.tile_n = 176, .stages = 5, .in_turn = true}}),
-            "128x176_1x1_s5_turn_m8");
+  EXPECT_EQ(name_of(EngineConfiguration{.shape = {.tile_n = 176, .stages = 5, .in_turn = true},
+                                        .keeps = true}),
+            "128x176_1x1_s5_turn_m8_keep");
 }
 
 TEST(EngineTables, GeneralKernelsCoverEveryTypeAndOrderButFp8KMajorOnly) {
@@ -131,6 +132,28 @@ TEST(EngineChoice, ProductThatIsNotPlainGetsTheGeneralShape) {
   LocalGemm gemm{.m = 64, .n = 64, .k = 64};
   gemm.beta = 1;
   EXPECT_EQ(chosen_configuration(gemm).shape, kGeneralShape);
+}
+
+TEST(EngineChoice, WhatAGroupSharesStaysInL2WhereRowsArePacked) {
+  LocalGemm gemm{
+      .pitch = 8200, .m = 8192, .n = 8192, .k = 8192, .output = GemmOutput::bf16, .b_pitch = 8200};
+  EXPECT_FALSE(chosen_configuration(gemm).keeps);
+  gemm.b_pitch = 8193;
+  EXPECT_TRUE(chosen_configuration(gemm).keeps);
+  gemm.pitch = 8193;
+  gemm.b_pitch = 8200;
+  EXPECT_TRUE(chosen_configuration(gemm).keeps);
+}
+
+TEST(EngineProblems, LastBlockTakesTheStepsThatKReachesInto) {
+  EXPECT_EQ(last_steps(1, GemmElement::bf16), 1U);
+  EXPECT_EQ(last_steps(64, GemmElement::bf16), 4U);
+  EXPECT_EQ(last_steps(4097, GemmElement::bf16), 1U);
+  EXPECT_EQ(last_steps(4112, GemmElement::bf16), 1U);
+  EXPECT_EQ(last_steps(4113, GemmElement::f16), 2U);
+  EXPECT_EQ(last_steps(4160, GemmElement::f16), 4U);
+  EXPECT_EQ(last_steps(4160, GemmElement::e4m3), 2U);
+  EXPECT_EQ(last_steps(4224, GemmElement::e5m2), 4U);
 }
 
 TEST(EngineChoice, BudgetOfSmsTakesNeitherPartsOfKNorEarlyLaunches) {

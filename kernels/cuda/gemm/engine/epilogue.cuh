@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cuda/ptx>
+#include <type_traits>
+#include <utility>
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
@@ -139,56 +141,66 @@ __device__ __forceinline__ void carry_box(const std::byte* box, const EngineProb
   }
 }
 
+/// Carries box `step` of send() to C.
+template <std::uint32_t step, std::uint32_t first, std::uint32_t count, std::uint32_t behind,
+          class Out, std::uint32_t kBoxes, std::uint32_t kCount>
+__device__ __forceinline__ void send_box(std::byte (&boxes)[kBoxes][kStagingBytes],
+                                         const float (&d)[kCount], const CUtensorMap& c_map,
+                                         const EngineProblem& p, std::uint32_t row0,
+                                         std::uint32_t column0, bool by_tma) {
+  namespace ptx = cuda::ptx;
+  constexpr std::uint32_t kColumns = kStagingRowBytes / sizeof(Out);
+  constexpr std::uint32_t kSteps = (2 * count + kColumns - 1) / kColumns;
+  const std::uint32_t lane = threadIdx.x % 32;
+  std::byte* const box = boxes[step % kBoxes];
+  // The store kBoxes ago has read this box; without it that store would carry off the new sums.
+  // Groups belong to the thread that made them: only lane 0 has any to wait for. Where the last
+  // call did not leave off at the last box, all of its stores are waited for.
+  constexpr std::uint32_t kStillReading = step == 0 && kSteps % kBoxes != 0 ? 0 : kBoxes - 1;
+  if (lane == 0) ptx::cp_async_bulk_wait_group_read(ptx::n32_t<kStillReading>{});
+  __syncwarp();  // and the other lanes wait for lane 0, as all do for those that still carry
+  // The last box begins early where the columns do not fill it: what it shares with the one
+  // before is stored twice, the same.
+  constexpr std::uint32_t kFrom =
+      step * kColumns <= 2 * count - kColumns ? step * kColumns : 2 * count - kColumns;
+  fill_box<Out>(box, d, first + kFrom / 2, lane);
+  // TMA reads through the async proxy, which sees the writes of each lane only behind its fence.
+  ptx::fence_proxy_async(ptx::space_shared);
+  __syncwarp();  // without it lane 0 could send the box before the others have filled it
+  const std::uint32_t column = column0 + 2 * first + kFrom;
+  const bool inside = row0 < p.m && column < p.n;  // else the box is not sent at all
+  // Rows in flight take registers, which sums that are still to be sent have until then.
+  constexpr std::uint32_t kLeft = behind + count - (kFrom + kColumns) / 2;
+  constexpr std::uint32_t kRowsAtOnce = kLeft <= 128 ? 4 : 1;
+  if (inside && !by_tma) carry_box<Out, kRowsAtOnce>(box, p, row0, column, lane);
+  if (lane == 0) {
+    const std::int32_t to[2] = {static_cast<std::int32_t>(column), static_cast<std::int32_t>(row0)};
+    if (inside && by_tma) {  // TMA clips at the edges of C
+      if (p.streams_c)
+        store_tile_with_policy(box, &c_map, to, cache_policy(CacheHint::evict_first));
+      else
+        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &c_map, to, box);
+    }
+    ptx::cp_async_bulk_commit_group();  // an empty group, too, so that the wait above can count
+  }
+}
+
 /// Carries sums first ... first + count - 1 of one warp's 16 rows to C, 128 bytes of each row at
-/// once, by TMA or by plain stores. Sum 0 stands in column `column0`.
-template <std::uint32_t first, std::uint32_t count, class Out, std::uint32_t kRowsAtOnce,
+/// once, by TMA or by plain stores. Sum 0 stands in column `column0`; `behind` sums of other rows
+/// are still to be sent.
+template <std::uint32_t first, std::uint32_t count, std::uint32_t behind, class Out,
           std::uint32_t kBoxes, std::uint32_t kCount>
 __device__ __forceinline__ void send(std::byte (&boxes)[kBoxes][kStagingBytes],
                                      const float (&d)[kCount], const CUtensorMap& c_map,
                                      const EngineProblem& p, std::uint32_t row0,
                                      std::uint32_t column0, bool by_tma) {
-  namespace ptx = cuda::ptx;
   constexpr std::uint32_t kColumns = kStagingRowBytes / sizeof(Out);
   constexpr std::uint32_t kSteps = (2 * count + kColumns - 1) / kColumns;
   static_assert(2 * count >= kColumns);
-  const std::uint32_t lane = threadIdx.x % 32;
-#pragma unroll
-  for (std::uint32_t step = 0; step < kSteps; ++step) {
-    std::byte* const box = boxes[step % kBoxes];
-    // The store kBoxes ago has read this box; without it that store would carry off the new sums.
-    // Groups belong to the thread that made them: only lane 0 has any to wait for. Where the last
-    // call did not leave off at the last box, all of its stores are waited for.
-    constexpr std::uint32_t kStillReading = kBoxes - 1;
-    if (lane == 0) {
-      if (step == 0 && kSteps % kBoxes != 0)
-        ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
-      else
-        ptx::cp_async_bulk_wait_group_read(ptx::n32_t<kStillReading>{});
-    }
-    __syncwarp();  // and the other lanes wait for lane 0, as all do for those that still carry
-    // The last box begins early where the columns do not fill it: what it shares with the one
-    // before is stored twice, the same.
-    const std::uint32_t from =
-        step * kColumns <= 2 * count - kColumns ? step * kColumns : 2 * count - kColumns;
-    fill_box<Out>(box, d, first + from / 2, lane);
-    // TMA reads through the async proxy, which sees the writes of each lane only behind its fence.
-    ptx::fence_proxy_async(ptx::space_shared);
-    __syncwarp();  // without it lane 0 could send the box before the others have filled it
-    const std::uint32_t column = column0 + 2 * first + from;
-    const bool inside = row0 < p.m && column < p.n;  // else the box is not sent at all
-    if (inside && !by_tma) carry_box<Out, kRowsAtOnce>(box, p, row0, column, lane);
-    if (lane == 0) {
-      const std::int32_t to[2] = {static_cast<std::int32_t>(column),
-                                  static_cast<std::int32_t>(row0)};
-      if (inside && by_tma) {  // TMA clips at the edges of C
-        if (p.streams_c)
-          store_tile_with_policy(box, &c_map, to, cache_policy(CacheHint::evict_first));
-        else
-          ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &c_map, to, box);
-      }
-      ptx::cp_async_bulk_commit_group();  // an empty group, too, so that the wait above can count
-    }
+  [&]<std::uint32_t... step>(std::integer_sequence<std::uint32_t, step...>) {
+    (send_box<step, first, count, behind, Out>(boxes, d, c_map, p, row0, column0, by_tma), ...);
   }
+  (std::make_integer_sequence<std::uint32_t, kSteps>{});
 }
 
 /// One warpgroup's sums first ... first + count - 1 of every 64 rows from `row`, whose sum 0 stands
@@ -199,19 +211,22 @@ __device__ __forceinline__ void put_away(std::byte (&boxes)[kBoxes][kStagingByte
                                          float (&d)[kHigh][kCount], const CUtensorMap& c_map,
                                          const EngineProblem& p, std::uint32_t row,
                                          std::uint32_t column) {
-  constexpr std::uint32_t kRowsAtOnce = kHigh * kCount <= 128 ? 4 : 1;  // more sums, and it spills
+  static_assert(kHigh <= 2);
   const std::uint32_t warp_row = threadIdx.x % 128 / 32 * kStagingRows;
   // TMA writes whole 16 bytes: where rows of C do not end on them, the last column of tiles would
   // write behind its rows, and goes by plain stores. So does all of C where rows do not start on
   // them.
   const bool whole_chunks = p.n * sizeof(Out) % 16 == 0;
   const bool by_tma = p.c_by_tma && (whole_chunks || column + 2 * (first + count) <= p.n);
-#pragma unroll
-  for (std::uint32_t high = 0; high < kHigh; ++high) {
-    const std::uint32_t row0 = row + 64 * high;
-    if constexpr (kBlend) blend<first, count, Out>(d[high], p, row0, column);
-    send<first, count, Out, kRowsAtOnce>(boxes, d[high], c_map, p, row0 + warp_row, column, by_tma);
-  }
+  const auto put = [&](auto which) {
+    constexpr std::uint32_t kThis = decltype(which)::value;
+    const std::uint32_t row0 = row + 64 * kThis;
+    if constexpr (kBlend) blend<first, count, Out>(d[kThis], p, row0, column);
+    send<first, count, (kHigh - 1 - kThis) * kCount, Out>(boxes, d[kThis], c_map, p,
+                                                          row0 + warp_row, column, by_tma);
+  };
+  put(std::integral_constant<std::uint32_t, 0>{});
+  if constexpr (kHigh > 1) put(std::integral_constant<std::uint32_t, 1>{});
 }
 
 /// The same where two blocks of the cluster hold sums over a part of K each: either adds up half of

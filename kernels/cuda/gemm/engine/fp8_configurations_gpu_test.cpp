@@ -49,6 +49,11 @@ TEST_P(Fp8Configuration, OneLessAndOneMoreThanATile) {
   expect_like_reference(digits(257, 385, 2049, GemmElement::e5m2));
 }
 
+TEST_P(Fp8Configuration, KEndsAnywhereWithinABlock) {
+  for (const std::uint64_t k : {31U, 32U, 33U, 64U, 96U, 97U, 127U, 129U, 160U, 224U, 333U})
+    expect_like_reference(digits(300, 272, k, GemmElement::e4m3));
+}
+
 TEST_P(Fp8Configuration, ManyTilesAndALongK) {
   for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16}) {
     Gemm gemm = digits(6400, 2100, 2056, GemmElement::e4m3);

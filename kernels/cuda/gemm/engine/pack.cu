@@ -15,6 +15,9 @@ constexpr std::uint32_t kBlocksAnSm = 4;  // 64 KiB on their way, an SM
 constexpr std::uint64_t rows_before(const RowsAhead& ahead) {
   return ahead.any() ? ahead.first + std::uint64_t{1} : ahead.rows.rows;
 }
+constexpr std::uint64_t runs_before(const RowsAhead& ahead) {
+  return rows_before(ahead) * ahead.runs.runs;
+}
 
 __device__ void set_up(const RowsAhead& ahead) {
   if (!ahead.any()) return;
@@ -51,7 +54,7 @@ __device__ void pack_before(const RowsAhead& ahead, std::uint32_t warp, std::uin
   const std::uint64_t last = rows.rows - 1;
   const std::byte* const end =
       rows.from + (last * rows.from_pitch + rows.elements) * sizeof(std::uint16_t);
-  const std::uint64_t all = rows_before(ahead) * runs.runs;
+  const std::uint64_t all = runs_before(ahead);
   for (std::uint64_t at = warp; at < all; at += warps) {
     const auto index = static_cast<std::uint32_t>(at / runs.runs);
     // The last row comes first: read with more care, it takes longer.
@@ -72,8 +75,11 @@ __global__ void __launch_bounds__(kThreads, kBlocksAnSm)
     set_up(b);
   }
   const std::uint32_t warp = (blockIdx.x * kThreads + threadIdx.x) / 32;
-  pack_before(a, warp, gridDim.x * kThreads / 32);
-  pack_before(b, warp, gridDim.x * kThreads / 32);
+  const std::uint32_t warps = gridDim.x * kThreads / 32;
+  pack_before(a, warp, warps);
+  // The warps that had one run of A less than the others begin with B.
+  const auto busy = static_cast<std::uint32_t>(runs_before(a) % warps);
+  pack_before(b, warp < busy ? warp + warps - busy : warp - busy, warps);
 }
 
 }  // namespace
@@ -81,7 +87,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksAnSm)
 void launch_pack(const std::array<RowsAhead, 2>& operands, std::uint32_t sm_budget,
                  cudaStream_t stream) {
   std::uint64_t runs = 0;
-  for (const RowsAhead& ahead : operands) runs += rows_before(ahead) * ahead.runs.runs;
+  for (const RowsAhead& ahead : operands) runs += runs_before(ahead);
   if (runs == 0) return;
   int device = 0;
   int multiprocessors = 0;

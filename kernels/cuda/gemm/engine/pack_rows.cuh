@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/gemm/engine/pack.hpp"
 #include "kernels/cuda/gemm/ladder/parts.cuh"
+#include "kernels/cuda/ptx/cache_hint.cuh"
 
 namespace tidemark {
 
@@ -44,6 +45,8 @@ __device__ __forceinline__ void copy_run(const Run& run, std::uint32_t lane, con
   std::uint32_t* const to = run.to + lane;
   // One word more where they lie across, and so perhaps one step more.
   const std::uint32_t read = run.count + off / 2;
+  // Tiles read it soon, and again: it is the last to leave L2.
+  const std::uint64_t stays = cache_policy(CacheHint::evict_last);
   std::uint32_t loaded[kSteps + 1];
 #pragma unroll
   for (std::uint32_t i = 0; i <= kSteps; ++i)
@@ -52,7 +55,8 @@ __device__ __forceinline__ void copy_run(const Run& run, std::uint32_t lane, con
   for (std::uint32_t i = 0; i < kSteps; ++i) {
     const std::uint32_t given = lane == 0 ? loaded[i + 1] : loaded[i];
     const std::uint32_t next = __shfl_sync(0xffffffffU, given, lane + 1);
-    if (kWhole || i * 32 + lane < run.count) to[i * 32] = __funnelshift_r(loaded[i], next, off * 8);
+    if (kWhole || i * 32 + lane < run.count)
+      store_word_with_policy(to + i * 32, __funnelshift_r(loaded[i], next, off * 8), stays);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
 #include "kernels/cuda/gemm/ladder/staging.hpp"
 #include "kernels/cuda/gemm/raster.hpp"
+#include "kernels/cuda/ptx/cache_hint.cuh"
 
 namespace tidemark {
 
@@ -82,31 +83,30 @@ __device__ __forceinline__ TileAt tile_of(const EngineProblem& p, std::uint32_t 
 template <bool kShared>
 __device__ __forceinline__ void load_box(std::byte* to, const CUtensorMap& map, std::int32_t inner,
                                          std::int32_t outer, std::uint64_t* full,
-                                         std::uint16_t sharers) {
-  namespace ptx = cuda::ptx;
+                                         std::uint16_t sharers, std::uint64_t policy) {
   const std::int32_t at[2] = {inner, outer};
   if constexpr (kShared)
     // Credits full[s] of every block that gets it, each with the bytes that landed there.
-    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, &map, at, full, sharers);
+    multicast_tile_with_policy(to, &map, at, full, sharers, policy);
   else
-    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, &map, at, full);
+    load_tile_with_policy(to, &map, at, full, policy);
 }
 
 /// `kRows` indices of M or N from `mn`, 128 bytes of k from `k`.
 template <bool kMn, std::uint32_t kRows, bool kShared>
 __device__ __forceinline__ void load_slice(std::byte* to, const CUtensorMap& map, std::uint32_t mn,
                                            std::uint32_t k, std::uint64_t* full,
-                                           std::uint16_t sharers) {
+                                           std::uint16_t sharers, std::uint64_t policy) {
   const auto mn_at = static_cast<std::int32_t>(mn);
   const auto k_at = static_cast<std::int32_t>(k);
   if constexpr (!kMn) {
-    load_box<kShared>(to, map, k_at, mn_at, full, sharers);
+    load_box<kShared>(to, map, k_at, mn_at, full, sharers, policy);
   } else {
     static_assert(kRows % 64 == 0, "boxes of an MN-major operand are 64 wide");
 #pragma unroll
     for (std::uint32_t i = 0; i < kRows; i += 64)
       load_box<kShared>(to + i * kEngineRowBytes, map, mn_at + static_cast<std::int32_t>(i), k_at,
-                        full, sharers);
+                        full, sharers, policy);
   }
 }
 

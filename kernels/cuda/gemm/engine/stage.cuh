@@ -38,16 +38,16 @@ __device__ __forceinline__ std::uint64_t operand_descriptor(std::uint32_t addres
 /// rows.
 template <bool kMn>
 inline constexpr std::uint64_t kStepOfK = (kMn ? 16 * kEngineRowBytes : 32) >> 4;
-inline constexpr std::uint32_t kStepsOfStage = kEngineRowBytes / kStepBytes;
 
-/// Starts all wgmma of one stage, as one group. In the first `block` of k the first product
-/// overwrites whatever the registers held.
-template <class Operands, std::uint32_t kHigh, std::uint32_t kCount>
+/// Starts all wgmma of one stage, or its first `steps` where K ends within it, as one group. In the
+/// first `block` of k the first product overwrites whatever the registers held.
+template <class Operands, std::uint32_t steps = kStepsOfStage, std::uint32_t kHigh,
+          std::uint32_t kCount>
 __device__ __forceinline__ void multiply_stage(float (&d)[kHigh][kCount], std::uint64_t a,
                                                std::uint64_t b, std::uint32_t block) {
   wgmma_fence();  // without it the accumulators' registers may still be in use elsewhere
 #pragma unroll
-  for (std::uint32_t step = 0; step < kStepsOfStage; ++step)
+  for (std::uint32_t step = 0; step < steps; ++step)
 #pragma unroll
     for (std::uint32_t high = 0; high < kHigh; ++high)
       wgmma<typename Operands::Form>(

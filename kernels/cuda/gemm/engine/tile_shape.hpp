@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "kernels/ops/mma_element.hpp"
+
 namespace tidemark {
 
 /// Two consumer warpgroups multiply one tile of C, or a tile each; a cluster works on cluster_m x
@@ -23,6 +25,8 @@ struct TileShape {
 inline constexpr std::uint32_t kEngineTileK = 64;  // 128 bytes of 16-bit elements: a swizzle span
 inline constexpr std::uint32_t kFp8TileK = 128;    // the same of 8-bit elements
 inline constexpr std::uint32_t kEngineRowBytes = 128;
+/// wgmma of a stage: one multiplies 16 k, of fp8 32.
+inline constexpr std::uint32_t kStepsOfStage = kEngineRowBytes / kStepBytes;
 inline constexpr std::uint32_t kConsumerWarpgroups = 2;
 inline constexpr std::uint32_t kEngineThreads = 128 * (1 + kConsumerWarpgroups);
 inline constexpr std::uint32_t kEngineConsumerWarps = 4 * kConsumerWarpgroups;
@@ -133,9 +137,10 @@ constexpr bool is_sound(const TileShape& shape) {
 }
 
 /// The shape of fp8 kernels: a thread holds each sum twice, the tensor core's and the fp32 one that
-/// it is added to, so that the tile is half as wide; two more stages fit.
-inline constexpr TileShape kFp8Shape{.tile_m = 128, .tile_n = 128, .cluster_m = 2, .stages = 6};
-/// The widest that a thread has registers for: fewer bytes of shared memory a product.
-inline constexpr TileShape kFp8WideShape{.tile_m = 128, .tile_n = 192, .cluster_m = 2, .stages = 4};
+/// it is added to, and has registers for no wider tile.
+inline constexpr TileShape kFp8Shape{.tile_m = 128, .tile_n = 192, .cluster_m = 2, .stages = 4};
+/// More, smaller tiles.
+inline constexpr TileShape kFp8NarrowShape{
+    .tile_m = 128, .tile_n = 128, .cluster_m = 2, .stages = 6};
 
 }  // namespace tidemark

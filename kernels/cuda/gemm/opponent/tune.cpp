@@ -209,9 +209,10 @@ void launch_once(const Shape& shape, const std::vector<EngineConfiguration>& con
 
 std::string check(const EngineConfiguration& configuration, GemmElement element) {
   for (Shape shape :
-       {Shape{1, 1, 1}, Shape{257, 513, 65}, Shape{384, 304, 1032}, Shape{130, 264, 4104},
-        Shape{2047, 4097, 200}, Shape{2047, 4097, 1031}, Shape{6400, 5120, 192},
-        Shape{1, 1, 1, 3, 2, 1}, Shape{257, 513, 65, 67, 0, 0}, Shape{257, 513, 65, 0, 71, 0},
+       {Shape{1, 1, 1}, Shape{257, 513, 65}, Shape{257, 513, 160}, Shape{257, 513, 176},
+        Shape{384, 304, 1032}, Shape{130, 264, 4104}, Shape{2047, 4097, 200},
+        Shape{2047, 4097, 1031}, Shape{6400, 5120, 192}, Shape{1, 1, 1, 3, 2, 1},
+        Shape{257, 513, 65, 67, 0, 0}, Shape{257, 513, 65, 0, 71, 0},
         Shape{257, 513, 65, 0, 0, 515}, Shape{2047, 4097, 1031, 1031, 1031, 4097},
         Shape{6400, 5120, 192, 193, 197, 5121}}) {
     shape.element = element;
