@@ -29,6 +29,7 @@ struct GemmChoice {
   std::string configuration;  // its name, as the engine gives it
   std::uint32_t number = 0;   // of it, from 1, as Gemm::configuration counts
   std::string note = {};      // what a person should know of it
+  bool packed = false;        // only for products whose rows of A or B start off 16 bytes
 
   friend bool operator==(const GemmChoice&, const GemmChoice&) = default;
 };
@@ -47,11 +48,11 @@ struct GemmTableOrigin {
 struct GemmTable {
   std::string name;  // "embedded", or that of its file without folders
   GemmTableOrigin measured;
-  std::vector<GemmChoice> choices;  // at least one; no product twice
+  std::vector<GemmChoice> choices;  // at least one not `packed`; none twice
 };
 
-/// 16 hexadecimal digits, FNV-1a 64 over the lines "MxNxK CONFIGURATION\n" of all choices in order:
-/// what a table decides, not what it says about itself.
+/// 16 hexadecimal digits, FNV-1a 64 over the lines "MxNxK CONFIGURATION\n", or "MxNxK packed
+/// CONFIGURATION\n", of all choices in order: what a table decides, not what it says about itself.
 std::string hash_of(const GemmTable& table);
 
 /// The table that was built in; its name is "embedded".
@@ -70,11 +71,17 @@ std::string json_of(const GemmTable& table);
 /// Names of all configurations that the engine has, in the order of their numbers.
 std::vector<std::string> gemm_configuration_names();
 
+/// Which choices suit a product.
+struct ChoicesFor {
+  bool one_sm_tiles = false;  // only those that keep a tile on one SM
+  bool packed = false;        // also those for packed rows
+};
+
 /// What `table` has for the product most like this one: the sizes' ratios, an octave counting the
-/// same in each; of two that are as like the first. With `one_sm_tiles` only configurations that
-/// keep a tile on one SM, which may be none: nullptr then.
+/// same in each; of two that are as like the one for packed rows, and then the first. nullptr where
+/// none suits.
 const GemmChoice* nearest_choice(const GemmTable& table, const GemmProduct& product,
-                                 bool one_sm_tiles = false);
+                                 const ChoicesFor& suited = {});
 
 /// The table that every product of this process is multiplied by: the built-in one, or the last
 /// that use_gemm_table() was given. Set it before the first device is made.

@@ -119,6 +119,12 @@ TEST_F(GeneralGpuGemm, EveryKindOfProductThatEndsOffEveryTile) {
   for (const Gemm& gemm : kinds_of(whole(131, 259, 71))) expect_defined(gemm);
 }
 
+// The last block of k is multiplied as far as K reaches into it.
+TEST_F(GeneralGpuGemm, KEndsAnywhereWithinABlock) {
+  for (const std::uint64_t k : {24U, 48U, 88U, 112U})
+    for (const Gemm& gemm : kinds_of(whole(131, 259, k))) expect_defined(gemm);
+}
+
 TEST_F(GeneralGpuGemm, OneElement) {
   for (const Gemm& gemm : kinds_of(whole(1, 1, 1))) expect_defined(gemm);
 }

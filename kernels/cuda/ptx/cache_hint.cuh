@@ -79,7 +79,7 @@ __device__ inline void multicast_tile_with_policy(void* to, const void* map,
                                                   const std::int32_t (&at)[2],
                                                   std::uint64_t* barrier, std::uint16_t blocks,
                                                   std::uint64_t policy) {
-  // Without "memory" as in load_tile_with_policy().
+  // "memory" for the reason that load_tile_with_policy() has it.
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
       ".multicast::cluster.L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5, %6;"

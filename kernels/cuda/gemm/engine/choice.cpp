@@ -6,29 +6,32 @@
 namespace tidemark {
 namespace {
 
-/// Of those that stay on one SM a block, where `within` is set: parts of K have a block a tile.
-EngineConfiguration configuration_for(std::uint64_t m, std::uint64_t n, std::uint64_t k,
-                                      bool within) {
-  const GemmChoice* const nearest =
-      nearest_choice(gemm_table_in_use(), {.m = m, .n = n, .k = k}, within);
+/// Where no table says anything.
+constexpr EngineConfiguration kGeneral{.shape = kGeneralShape, .lead = 1};
+constexpr EngineConfiguration kFp8{.shape = kFp8Shape, .lead = 1, .early = true};
+
+EngineConfiguration configuration_for(const GemmProduct& product, const ChoicesFor& suited) {
+  const GemmChoice* const nearest = nearest_choice(gemm_table_in_use(), product, suited);
   // A table may name nothing but parts of K.
-  if (nearest == nullptr) return {.shape = kGeneralShape, .lead = 1};
-  return engine_configurations()[nearest->number - 1];
+  return nearest == nullptr ? kGeneral : engine_configurations()[nearest->number - 1];
 }
 
 }  // namespace
 
 EngineConfiguration chosen_configuration(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
-  return configuration_for(m, n, k, false);
+  return configuration_for({.m = m, .n = n, .k = k}, {});
 }
 
 EngineConfiguration chosen_configuration(const LocalGemm& gemm) {
-  EngineConfiguration chosen{.shape = kGeneralShape, .lead = 1};
-  if (is_fp8(gemm.element)) chosen = fp8_configurations().front();
-  if (is_plain(gemm)) chosen = configuration_for(gemm.m, gemm.n, gemm.k, gemm.sm_budget != 0);
-  // What is packed beside a product drives out of L2 what its tiles read again.
-  if (packed_rows(gemm, GemmOperand::a).rows != 0 || packed_rows(gemm, GemmOperand::b).rows != 0)
-    chosen.keeps = true;
+  const bool packed =
+      packed_rows(gemm, GemmOperand::a).rows != 0 || packed_rows(gemm, GemmOperand::b).rows != 0;
+  EngineConfiguration chosen = is_fp8(gemm.element) ? kFp8 : kGeneral;
+  if (is_plain(gemm))
+    // Parts of K have a block a tile, whatever the budget is.
+    chosen = configuration_for({.m = gemm.m, .n = gemm.n, .k = gemm.k},
+                               {.one_sm_tiles = gemm.sm_budget != 0, .packed = packed});
+  // What is packed would drive out of L2 what tiles read again.
+  if (packed) chosen.keeps = true;
   // Beside the end of the launch before it there would be more blocks than the budget has SMs.
   if (gemm.sm_budget != 0) chosen.early = false;
   return chosen;

@@ -30,7 +30,7 @@ std::string name_of(const EngineConfiguration& configuration);
 /// All that a tuning run tries, the top of the ladder in the engine's terms first.
 std::span<const EngineConfiguration> engine_configurations();
 
-/// The same of e4m3 and e5m2, what is chosen first.
+/// The same of e4m3 and e5m2. Reports name them by their number: new ones come last.
 std::span<const EngineConfiguration> fp8_configurations();
 
 }  // namespace tidemark

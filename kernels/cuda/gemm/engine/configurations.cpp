@@ -66,22 +66,25 @@ constexpr std::array kConfigurations = {
     EngineConfiguration{.shape = kSquareSplit, .early = true},
     // What a group shares stays in L2.
     EngineConfiguration{.shape = kWidePair, .lead = 1, .early = true, .keeps = true},
+    EngineConfiguration{
+        .shape = kWidePair, .group_along_n = true, .lead = 1, .early = true, .keeps = true},
     EngineConfiguration{.shape = kTurn176, .early = true, .keeps = true},
     EngineConfiguration{.shape = kTurn184, .group = 12, .early = true, .keeps = true},
     EngineConfiguration{.shape = kTurn192, .early = true, .keeps = true},
 };
 
 constexpr std::array kFp8Configurations = {
-    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true},
-    EngineConfiguration{.shape = kFp8Shape, .lead = 1},
-    EngineConfiguration{.shape = kFp8Shape, .group = 16, .lead = 1, .early = true},
-    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .streams_c = true},
-    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .keeps = true},
     EngineConfiguration{.shape = kFp8NarrowShape, .lead = 1},
     EngineConfiguration{.shape = kFp8NarrowShape},
     EngineConfiguration{.shape = kFp8NarrowShape, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8NarrowShape, .group = 16, .lead = 1, .early = true},
     EngineConfiguration{.shape = kFp8NarrowShape, .group_along_n = true, .lead = 1, .early = true},
     EngineConfiguration{.shape = kFp8NarrowShape, .lead = 1, .early = true, .streams_c = true},
+    EngineConfiguration{.shape = kFp8Shape, .lead = 1},
+    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8Shape, .group = 16, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .streams_c = true},
+    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .keeps = true},
 };
 
 }  // namespace

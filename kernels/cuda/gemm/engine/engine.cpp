@@ -281,6 +281,9 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
                    .alpha = gemm.alpha,
                    .beta = gemm.beta};
   const LocalGemm readable = pack_into_workspace(gemm, ready.problem.ahead);
+  // Packed rows that tiles walk along are read soon. Of the operand that a group shares, those of
+  // the next group would only be in the way of its own.
+  ready.problem.ahead[configuration.group_along_n ? 0 : 1].stays = configuration.keeps;
   add_map(ready, ready.a_map,
           loaded_map(readable, gemm.a_major, gemm.m, readable.pitch, slice_m(shape)), readable.a);
   add_map(ready, ready.b_map,

@@ -75,11 +75,8 @@ std::span<const EngineKernel> general_bf16_kernels();
 std::span<const EngineKernel> general_f16_kernels();
 std::span<const EngineKernel> general_fp8_kernels();
 
-/// The shape that general kernels have.
+/// The shape that general kernels of 16-bit operands have.
 inline constexpr TileShape kGeneralShape{.tile_m = 128, .tile_n = 256, .cluster_m = 2};
-constexpr TileShape general_shape(GemmElement element) {
-  return is_fp8(element) ? kFp8Shape : kGeneralShape;
-}
 
 /// One configuration over one piece of memory, launched any number of times.
 struct ReadyEngine {

@@ -17,6 +17,7 @@
 #include "kernels/cuda/gemm/engine/stage.cuh"
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
 #include "kernels/cuda/gemm/ladder/parts.cuh"
+#include "kernels/cuda/ptx/cache_hint.cuh"
 #include "kernels/cuda/ptx/named_barrier.cuh"
 #include "kernels/cuda/ptx/stmatrix.cuh"
 #include "kernels/cuda/ptx/wgmma.cuh"

@@ -105,13 +105,21 @@ __device__ __forceinline__ void fill_box(std::byte* box, const float (&d)[kCount
   }
 }
 
+/// Columns of C in a staging box, and boxes for a row of `count` sums.
+template <class Out>
+inline constexpr std::uint32_t kBoxColumns = kStagingRowBytes / sizeof(Out);
+template <class Out>
+constexpr std::uint32_t boxes_for(std::uint32_t count) {
+  return (2 * count + kBoxColumns<Out> - 1) / kBoxColumns<Out>;
+}
+
 /// Writes a filled box to C by plain stores, a row at a time: neighbouring lanes write neighbouring
 /// words, wherever the row starts. Its first row and column lie in C.
 template <class Out, std::uint32_t kRowsAtOnce>
 __device__ __forceinline__ void carry_box(const std::byte* box, const EngineProblem& p,
                                           std::uint32_t row0, std::uint32_t column,
                                           std::uint32_t lane) {
-  constexpr auto kColumns = static_cast<std::uint32_t>(kStagingRowBytes / sizeof(Out));
+  constexpr std::uint32_t kColumns = kBoxColumns<Out>;
   constexpr std::uint32_t kWord = 4 / sizeof(Out);  // columns
   const std::uint32_t rows = min(p.m - row0, kStagingRows);
   // Columns of the box from this lane's first on.
@@ -149,14 +157,14 @@ __device__ __forceinline__ void send_box(std::byte (&boxes)[kBoxes][kStagingByte
                                          const EngineProblem& p, std::uint32_t row0,
                                          std::uint32_t column0, bool by_tma) {
   namespace ptx = cuda::ptx;
-  constexpr std::uint32_t kColumns = kStagingRowBytes / sizeof(Out);
-  constexpr std::uint32_t kSteps = (2 * count + kColumns - 1) / kColumns;
+  constexpr std::uint32_t kColumns = kBoxColumns<Out>;
   const std::uint32_t lane = threadIdx.x % 32;
   std::byte* const box = boxes[step % kBoxes];
   // The store kBoxes ago has read this box; without it that store would carry off the new sums.
   // Groups belong to the thread that made them: only lane 0 has any to wait for. Where the last
   // call did not leave off at the last box, all of its stores are waited for.
-  constexpr std::uint32_t kStillReading = step == 0 && kSteps % kBoxes != 0 ? 0 : kBoxes - 1;
+  constexpr std::uint32_t kStillReading =
+      step == 0 && boxes_for<Out>(count) % kBoxes != 0 ? 0 : kBoxes - 1;
   if (lane == 0) ptx::cp_async_bulk_wait_group_read(ptx::n32_t<kStillReading>{});
   __syncwarp();  // and the other lanes wait for lane 0, as all do for those that still carry
   // The last box begins early where the columns do not fill it: what it shares with the one
@@ -194,13 +202,11 @@ __device__ __forceinline__ void send(std::byte (&boxes)[kBoxes][kStagingBytes],
                                      const float (&d)[kCount], const CUtensorMap& c_map,
                                      const EngineProblem& p, std::uint32_t row0,
                                      std::uint32_t column0, bool by_tma) {
-  constexpr std::uint32_t kColumns = kStagingRowBytes / sizeof(Out);
-  constexpr std::uint32_t kSteps = (2 * count + kColumns - 1) / kColumns;
-  static_assert(2 * count >= kColumns);
+  static_assert(2 * count >= kBoxColumns<Out>);
   [&]<std::uint32_t... step>(std::integer_sequence<std::uint32_t, step...>) {
     (send_box<step, first, count, behind, Out>(boxes, d, c_map, p, row0, column0, by_tma), ...);
   }
-  (std::make_integer_sequence<std::uint32_t, kSteps>{});
+  (std::make_integer_sequence<std::uint32_t, boxes_for<Out>(count)>{});
 }
 
 /// One warpgroup's sums first ... first + count - 1 of every 64 rows from `row`, whose sum 0 stands
@@ -222,8 +228,8 @@ __device__ __forceinline__ void put_away(std::byte (&boxes)[kBoxes][kStagingByte
     constexpr std::uint32_t kThis = decltype(which)::value;
     const std::uint32_t row0 = row + 64 * kThis;
     if constexpr (kBlend) blend<first, count, Out>(d[kThis], p, row0, column);
-    send<first, count, (kHigh - 1 - kThis) * kCount, Out>(boxes, d[kThis], c_map, p,
-                                                          row0 + warp_row, column, by_tma);
+    send<first, count, (kHigh - 1 - kThis) * count, Out>(boxes, d[kThis], c_map, p, row0 + warp_row,
+                                                         column, by_tma);
   };
   put(std::integral_constant<std::uint32_t, 0>{});
   if constexpr (kHigh > 1) put(std::integral_constant<std::uint32_t, 1>{});

@@ -35,8 +35,7 @@ constexpr GemmElement element_of(MmaType type) {
 }
 
 /// C = alpha A B^T + beta C with operands of `type`, in whichever order each is kept.
-template <MmaType type, bool a_mn, bool b_mn, class Out,
-          TileShape kShape = general_shape(element_of(type))>
+template <MmaType type, bool a_mn, bool b_mn, class Out, TileShape kShape = kGeneralShape>
 EngineKernel general() {
   using Shape = ShapeType<kShape.tile_m, kShape.tile_n, kShape.cluster_m, kShape.cluster_n,
                           kShape.split, kShape.stages, kShape.boxes, kShape.in_turn>;

@@ -62,9 +62,9 @@ __device__ void pack_before(const RowsAhead& ahead, std::uint32_t warp, std::uin
     const std::uint32_t first = static_cast<std::uint32_t>(at % runs.runs) * runs.run_words;
     const Run run = run_of(rows, row, first, min(runs.run_words, runs.words - first));
     if (row == 0 || row == last || rows.elements == 1)
-      copy_run<kRunSteps, false>(run, lane, EdgeWords{rows.from, end});
+      copy_run<kRunSteps, false>(run, lane, ahead.stays, EdgeWords{rows.from, end});
     else
-      copy_run<kRunSteps, false>(run, lane, InnerWords{});
+      copy_run<kRunSteps, false>(run, lane, ahead.stays, InnerWords{});
   }
 }
 

@@ -59,6 +59,7 @@ inline constexpr std::uint32_t kBandRows = 64;
 struct RowsAhead {
   PackedRows rows;
   RowRuns runs;
+  bool stays = false;  // is written to be the last to leave L2
   // Packed beside the product: from this row, a band's first one, to the last but one.
   std::uint32_t first = 0;
   std::uint32_t* ready = nullptr;  // all rows before this one are packed; null: nothing to wait for

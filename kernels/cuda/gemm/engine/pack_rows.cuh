@@ -37,16 +37,18 @@ struct InnerWords {
 
 /// All lanes of a warp copy a run of at most 32 x kSteps words, or of so many where kWhole. Words
 /// of memory are read whole, by `load`, also those that are only half the run's; where it starts in
-/// the middle of one, a word is put together from two neighbours' halves.
+/// the middle of one, a word is put together from two neighbours' halves. What `stays` is the last
+/// to leave L2.
 template <std::uint32_t kSteps, bool kWhole, class Load>
-__device__ __forceinline__ void copy_run(const Run& run, std::uint32_t lane, const Load& load) {
+__device__ __forceinline__ void copy_run(const Run& run, std::uint32_t lane, bool stays,
+                                         const Load& load) {
   const auto off = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(run.from) & 2);
   const auto* const words = reinterpret_cast<const std::uint32_t*>(run.from - off) + lane;
   std::uint32_t* const to = run.to + lane;
   // One word more where they lie across, and so perhaps one step more.
   const std::uint32_t read = run.count + off / 2;
-  // Tiles read it soon, and again: it is the last to leave L2.
-  const std::uint64_t stays = cache_policy(CacheHint::evict_last);
+  const std::uint64_t policy =
+      cache_policy(stays ? CacheHint::evict_last : CacheHint::evict_normal);
   std::uint32_t loaded[kSteps + 1];
 #pragma unroll
   for (std::uint32_t i = 0; i <= kSteps; ++i)
@@ -56,7 +58,7 @@ __device__ __forceinline__ void copy_run(const Run& run, std::uint32_t lane, con
     const std::uint32_t given = lane == 0 ? loaded[i + 1] : loaded[i];
     const std::uint32_t next = __shfl_sync(0xffffffffU, given, lane + 1);
     if (kWhole || i * 32 + lane < run.count)
-      store_word_with_policy(to + i * 32, __funnelshift_r(loaded[i], next, off * 8), stays);
+      store_word_with_policy(to + i * 32, __funnelshift_r(loaded[i], next, off * 8), policy);
   }
 }
 
@@ -109,7 +111,7 @@ __device__ __forceinline__ void pack_ahead(const RowsAhead& ahead) {
       for (std::uint32_t run = 0; run < ahead.runs.words; run += kAheadWords)
         copy_run<kAheadSteps, true>(
             run_of(ahead.rows, at, min(run, ahead.runs.words - kAheadWords), kAheadWords), lane,
-            InnerWords{});
+            ahead.stays, InnerWords{});
     // TMA reads through the async proxy: without this fence it may find the rows as they were.
     cuda::ptx::fence_proxy_async(cuda::ptx::space_global);
     __syncwarp();  // without it lane 0 could count what other lanes have yet to write

@@ -139,7 +139,7 @@ constexpr bool is_sound(const TileShape& shape) {
 /// The shape of fp8 kernels: a thread holds each sum twice, the tensor core's and the fp32 one that
 /// it is added to, and has registers for no wider tile.
 inline constexpr TileShape kFp8Shape{.tile_m = 128, .tile_n = 192, .cluster_m = 2, .stages = 4};
-/// More, smaller tiles.
+/// For products of few tiles: its rounds are fuller.
 inline constexpr TileShape kFp8NarrowShape{
     .tile_m = 128, .tile_n = 128, .cluster_m = 2, .stages = 6};
 
