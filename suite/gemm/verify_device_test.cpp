@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "kernels/error.hpp"
-#include "suite/gemm/elements.hpp"
 #include "suite/gemm/tampered_product.hpp"
 
 namespace tidemark {
