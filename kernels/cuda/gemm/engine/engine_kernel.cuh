@@ -41,11 +41,9 @@ __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensor
   const std::uint32_t own_b = in.m * kSliceN;
   const std::uint32_t tiles = p.m_tiles * p.n_tiles;
   EngineRingAt<kShape> at;
-  const std::uint64_t passes = cache_policy(CacheHint::evict_normal);
-  const std::uint64_t a_policy =
-      p.keeps && !p.group_along_n ? cache_policy(CacheHint::evict_last) : passes;
-  const std::uint64_t b_policy =
-      p.keeps && p.group_along_n ? cache_policy(CacheHint::evict_last) : passes;
+  const std::uint64_t stays = cache_policy(CacheHint::evict_last);
+  const std::uint64_t a_policy = p.keeps && !p.group_along_n ? stays : kNoPolicy;
+  const std::uint64_t b_policy = p.keeps && p.group_along_n ? stays : kNoPolicy;
   RowsReady a_ready(p.ahead[0]);
   RowsReady b_ready(p.ahead[1]);
   for (std::uint32_t tile = place.first; tile < tiles; tile += place.step) {

@@ -47,8 +47,7 @@ __device__ __forceinline__ void copy_run(const Run& run, std::uint32_t lane, boo
   std::uint32_t* const to = run.to + lane;
   // One word more where they lie across, and so perhaps one step more.
   const std::uint32_t read = run.count + off / 2;
-  const std::uint64_t policy =
-      cache_policy(stays ? CacheHint::evict_last : CacheHint::evict_normal);
+  const std::uint64_t policy = cache_policy(CacheHint::evict_last);
   std::uint32_t loaded[kSteps + 1];
 #pragma unroll
   for (std::uint32_t i = 0; i <= kSteps; ++i)
@@ -57,8 +56,12 @@ __device__ __forceinline__ void copy_run(const Run& run, std::uint32_t lane, boo
   for (std::uint32_t i = 0; i < kSteps; ++i) {
     const std::uint32_t given = lane == 0 ? loaded[i + 1] : loaded[i];
     const std::uint32_t next = __shfl_sync(0xffffffffU, given, lane + 1);
-    if (kWhole || i * 32 + lane < run.count)
-      store_word_with_policy(to + i * 32, __funnelshift_r(loaded[i], next, off * 8), policy);
+    if (!kWhole && i * 32 + lane >= run.count) continue;
+    const std::uint32_t word = __funnelshift_r(loaded[i], next, off * 8);
+    if (stays)
+      store_word_with_policy(to + i * 32, word, policy);
+    else
+      to[i * 32] = word;
   }
 }
 

@@ -79,17 +79,29 @@ __device__ __forceinline__ TileAt tile_of(const EngineProblem& p, std::uint32_t 
   return {.m = turned.n, .n = turned.m};
 }
 
+/// Stands for a load without a policy, which is another thing than evict_normal: of rows that start
+/// in the middle of a line of L2 that reads 1.6 times the bytes from DRAM (NOTES.md).
+inline constexpr std::uint64_t kNoPolicy = 0;
+
 /// One box, to this block alone or to all whose bits are set.
 template <bool kShared>
 __device__ __forceinline__ void load_box(std::byte* to, const CUtensorMap& map, std::int32_t inner,
                                          std::int32_t outer, std::uint64_t* full,
                                          std::uint16_t sharers, std::uint64_t policy) {
+  namespace ptx = cuda::ptx;
   const std::int32_t at[2] = {inner, outer};
-  if constexpr (kShared)
+  if constexpr (kShared) {
     // Credits full[s] of every block that gets it, each with the bytes that landed there.
-    multicast_tile_with_policy(to, &map, at, full, sharers, policy);
-  else
-    load_tile_with_policy(to, &map, at, full, policy);
+    if (policy == kNoPolicy)
+      ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, &map, at, full, sharers);
+    else
+      multicast_tile_with_policy(to, &map, at, full, sharers, policy);
+  } else {
+    if (policy == kNoPolicy)
+      ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, &map, at, full);
+    else
+      load_tile_with_policy(to, &map, at, full, policy);
+  }
 }
 
 /// `kRows` indices of M or N from `mn`, 128 bytes of k from `k`.
