@@ -60,9 +60,8 @@ GemmTable tuned_table(const GemmTable& present, const std::vector<DecidedProduct
                       .configuration = one.verdict.configuration,
                       .number = number_of(one.verdict.configuration),
                       .note = note_of(one)};
-    const auto same =
-        std::find_if(made.choices.begin(), made.choices.end(),
-                     [&](const GemmChoice& c) { return c.product == one.product && !c.packed; });
+    const auto same = std::find_if(made.choices.begin(), made.choices.end(),
+                                   [&](const GemmChoice& c) { return c.product == one.product; });
     if (same != made.choices.end())
       *same = std::move(choice);
     else

@@ -65,17 +65,6 @@ TEST(TunedTable, present_one_that_stayed_carries_its_own_figures) {
             "TFLOP/s at work 687.2, rested 859.0; kept: none is faster by more than noise");
 }
 
-TEST(TunedTable, choice_for_packed_rows_is_taken_over_beside_that_for_the_same_product) {
-  GemmTable table = before();
-  table.choices.insert(table.choices.begin(), table.choices[0]);
-  table.choices[0].packed = true;
-  const GemmTable made = tuned_table(table, {replaced()}, {});
-  ASSERT_EQ(made.choices.size(), 3U);
-  EXPECT_TRUE(made.choices[0].packed);
-  EXPECT_EQ(made.choices[0].configuration, "128x256_2x1_s4_m8");
-  EXPECT_EQ(made.choices[1].configuration, "128x256_2x1_s4_m8_lead2");
-}
-
 TEST(TunedTable, undecided_product_stays_as_it_was) {
   const GemmTable made = tuned_table(before(), {decided(Kind::undecided)}, {});
   EXPECT_EQ(made.choices[0].configuration, "128x256_2x1_s4_m8");

@@ -91,21 +91,11 @@ std::uint64_t size_of(const At& at) {
   return size;
 }
 
-/// False where there is none.
-bool optional_flag(const At& at, const std::string& key) {
-  if (!at.value.contains(key)) return false;
-  const At flag = at[key];
-  if (!flag.value.is_boolean())
-    flag.refuse(fmt::format("is {}; give true or false", flag.value.type_name()));
-  return flag.value.get<bool>();
-}
-
 GemmChoice choice_of(const At& at) {
   GemmChoice choice{
       .product = {.m = size_of(at["m"]), .n = size_of(at["n"]), .k = size_of(at["k"])},
       .configuration = line_of(at["configuration"]),
-      .note = optional_line(at, "note"),
-      .packed = optional_flag(at, "packed")};
+      .note = optional_line(at, "note")};
   const std::span<const EngineConfiguration> all = engine_configurations();
   const auto found = std::find_if(all.begin(), all.end(), [&](const auto& configuration) {
     return name_of(configuration) == choice.configuration;
@@ -124,18 +114,15 @@ std::vector<GemmChoice> choices_of(const At& at) {
   if (at.value.size() > kMostChoices)
     at.refuse(fmt::format("has {} choices; give at most {}", at.value.size(), kMostChoices));
   std::vector<GemmChoice> choices;
-  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, bool>, std::size_t> seen;
+  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, std::size_t> seen;
   for (std::size_t i = 0; i < at.value.size(); ++i) {
     choices.push_back(choice_of(at[i]));
     const GemmProduct& product = choices.back().product;
-    const auto [earlier, is_new] =
-        seen.emplace(std::tuple(product.m, product.n, product.k, choices.back().packed), i);
+    const auto [earlier, is_new] = seen.emplace(std::tuple(product.m, product.n, product.k), i);
     if (!is_new)
       at[i].refuse(fmt::format("is {}, as {}/{} is; keep one of them", name_of(product), at.pointer,
                                earlier->second));
   }
-  if (std::all_of(choices.begin(), choices.end(), [](const auto& one) { return one.packed; }))
-    at.refuse("has choices for packed rows only; give one for others, too");
   return choices;
 }
 
@@ -211,8 +198,8 @@ std::string hash_of(const GemmTable& table) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const GemmChoice& choice : table.choices) {
     const GemmProduct& product = choice.product;
-    for (const char letter : fmt::format("{}x{}x{} {}{}\n", product.m, product.n, product.k,
-                                         choice.packed ? "packed " : "", choice.configuration))
+    for (const char letter :
+         fmt::format("{}x{}x{} {}\n", product.m, product.n, product.k, choice.configuration))
       hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3ULL;
   }
   return fmt::format("{:016x}", hash);
@@ -267,7 +254,6 @@ std::string json_of(const GemmTable& table) {
                  {"n", product.n},
                  {"k", product.k},
                  {"configuration", choice.configuration}};
-    if (choice.packed) line["packed"] = true;
     if (!choice.note.empty()) line["note"] = choice.note;
     text += separator;
     text += line.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -284,15 +270,13 @@ std::vector<std::string> gemm_configuration_names() {
 }
 
 const GemmChoice* nearest_choice(const GemmTable& table, const GemmProduct& product,
-                                 const ChoicesFor& suited) {
+                                 bool one_sm_tiles) {
   const GemmChoice* nearest = nullptr;
   double least = std::numeric_limits<double>::infinity();
   for (const GemmChoice& choice : table.choices) {
-    if (suited.one_sm_tiles && engine_configurations()[choice.number - 1].shape.split > 1) continue;
-    if (choice.packed && !suited.packed) continue;
+    if (one_sm_tiles && engine_configurations()[choice.number - 1].shape.split > 1) continue;
     const double unlike = distance(choice.product, product);
-    const bool nearer = unlike < least || (unlike == least && choice.packed && !nearest->packed);
-    if (!nearer) continue;
+    if (unlike >= least) continue;
     least = unlike;
     nearest = &choice;
   }

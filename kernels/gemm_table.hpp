@@ -29,7 +29,6 @@ struct GemmChoice {
   std::string configuration;  // its name, as the engine gives it
   std::uint32_t number = 0;   // of it, from 1, as Gemm::configuration counts
   std::string note = {};      // what a person should know of it
-  bool packed = false;        // only for products whose rows of A or B start off 16 bytes
 
   friend bool operator==(const GemmChoice&, const GemmChoice&) = default;
 };
@@ -48,11 +47,11 @@ struct GemmTableOrigin {
 struct GemmTable {
   std::string name;  // "embedded", or that of its file without folders
   GemmTableOrigin measured;
-  std::vector<GemmChoice> choices;  // at least one not `packed`; none twice
+  std::vector<GemmChoice> choices;  // at least one; none twice
 };
 
-/// 16 hexadecimal digits, FNV-1a 64 over the lines "MxNxK CONFIGURATION\n", or "MxNxK packed
-/// CONFIGURATION\n", of all choices in order: what a table decides, not what it says about itself.
+/// 16 hexadecimal digits, FNV-1a 64 over the lines "MxNxK CONFIGURATION\n" of all choices in order:
+/// what a table decides, not what it says about itself.
 std::string hash_of(const GemmTable& table);
 
 /// The table that was built in; its name is "embedded".
@@ -71,17 +70,11 @@ std::string json_of(const GemmTable& table);
 /// Names of all configurations that the engine has, in the order of their numbers.
 std::vector<std::string> gemm_configuration_names();
 
-/// Which choices suit a product.
-struct ChoicesFor {
-  bool one_sm_tiles = false;  // only those that keep a tile on one SM
-  bool packed = false;        // also those for packed rows
-};
-
 /// What `table` has for the product most like this one: the sizes' ratios, an octave counting the
-/// same in each; of two that are as like the one for packed rows, and then the first. nullptr where
-/// none suits.
+/// same in each; of two that are as like the first. Where `one_sm_tiles`, only of those that keep a
+/// tile on one SM; nullptr where there are none.
 const GemmChoice* nearest_choice(const GemmTable& table, const GemmProduct& product,
-                                 const ChoicesFor& suited = {});
+                                 bool one_sm_tiles = false);
 
 /// The table that every product of this process is multiplied by: the built-in one, or the last
 /// that use_gemm_table() was given. Set it before the first device is made.

@@ -68,15 +68,11 @@ TEST(GemmTable, EmbeddedOneGivesEachMeasuredProductWhatItGave) {
   EXPECT_EQ(choice_for(8192, 8192, 8192), "128x192_2x1_s5_turn_m8_early");
   EXPECT_EQ(choice_for(12288, 12288, 12288), "128x256_2x1_s4_m8_lead1_early");
   EXPECT_EQ(choice_for(16384, 16384, 16384), "128x256_2x1_s4_m8_lead1_early");
-  EXPECT_EQ(choice_for(8192, 8192, 1024), "128x192_2x1_s5_turn_m4_early_stream");
+  EXPECT_EQ(choice_for(8192, 8192, 1024), "128x192_2x1_s5_turn_m16_early");
   EXPECT_EQ(choice_for(8192, 1024, 8192), "128x256_1x1_s4_m16_lead1_early");
-  EXPECT_EQ(choice_for(4096, 14336, 4096), "128x176_2x1_s5_turn_m8_early");
+  EXPECT_EQ(choice_for(4096, 14336, 4096), "128x184_2x1_s5_turn_m8_early");
   EXPECT_EQ(choice_for(8192, 28672, 8192), "128x256_2x1_s4_m8_lead1_early");
-  EXPECT_EQ(
-      nearest_choice(embedded_gemm_table(), {.m = 4095, .n = 14337, .k = 4097}, {.packed = true})
-          ->configuration,
-      "128x184_2x1_s5_turn_m12_early_keep");
-  EXPECT_EQ(embedded_gemm_table().choices.size(), 14U);
+  EXPECT_EQ(embedded_gemm_table().choices.size(), 13U);
 }
 
 TEST(GemmTable, EmbeddedNamesAreConfigurationsOfTheEngine) {
@@ -87,30 +83,6 @@ TEST(GemmTable, EmbeddedNamesAreConfigurationsOfTheEngine) {
 
 TEST(GemmTable, EmbeddedFileIsAsTablesAreWritten) {
   EXPECT_EQ(json_of(embedded_gemm_table()), kGemmTableText);
-}
-
-TEST(GemmTable, TakesOneProductTwiceIfOneChoiceIsForPackedRows) {
-  const GemmTable table = parse_gemm_table(
-      table_of(R"({"m":1,"n":2,"k":3,"configuration":"128x256_2x1_s4_m8"},)"
-               R"({"m":1,"n":2,"k":3,"configuration":"128x256_2x1_s4_m4","packed":true})"),
-      "t.json");
-  EXPECT_FALSE(table.choices[0].packed);
-  EXPECT_TRUE(table.choices[1].packed);
-  GemmTable plain = table;
-  plain.choices[1].packed = false;
-  EXPECT_NE(hash_of(table), hash_of(plain));
-}
-
-TEST(GemmTable, RefusesChoicesForPackedRowsAlone) {
-  EXPECT_EQ(refusal_of(table_of(R"({"m":1,"n":2,"k":3,"configuration":"128x256_2x1_s4_m8",)"
-                                R"("packed":true})")),
-            "t.json: /choices has choices for packed rows only; give one for others, too");
-}
-
-TEST(GemmTable, RefusesAFlagForPackedRowsThatIsNone) {
-  EXPECT_EQ(refusal_of(table_of(R"({"m":1,"n":2,"k":3,"configuration":"128x256_2x1_s4_m8",)"
-                                R"("packed":"yes"})")),
-            "t.json: /choices/0/packed is string; give true or false");
 }
 
 TEST(GemmTable, ComesBackAsItWasWritten) {
@@ -124,10 +96,9 @@ TEST(GemmTable, ComesBackAsItWasWritten) {
                                      .configuration = "128x256_2x1_s4_m8",
                                      .number = 1,
                                      .note = "a note"},
-                                    {.product = {.m = 1, .n = 2, .k = 3},
+                                    {.product = {.m = 4, .n = 5, .k = 6},
                                      .configuration = "128x256_2x1_s4_m8_lead1",
-                                     .number = 2,
-                                     .packed = true}}};
+                                     .number = 2}}};
   const GemmTable back = parse_gemm_table(json_of(table), "t.json");
   EXPECT_EQ(back.measured, table.measured);
   EXPECT_EQ(back.choices, table.choices);
@@ -302,31 +273,13 @@ TEST(NearestChoice, SizeOfZeroCountsAsOne) {
 
 TEST(NearestChoice, PassesOverPartsOfKWhereATileIsToStayOnOneSm) {
   const GemmTable table = some_table();
-  EXPECT_EQ(nearest_choice(table, {.m = 4096, .n = 4096, .k = 4096}, {.one_sm_tiles = true}),
-            &table.choices[2]);
-}
-
-TEST(NearestChoice, ForPackedRowsIsForNoOthers) {
-  GemmTable table = some_table();
-  table.choices[1].packed = true;
-  EXPECT_EQ(nearest_choice(table, {.m = 4096, .n = 4096, .k = 4096}), &table.choices[2]);
-  EXPECT_EQ(nearest_choice(table, {.m = 4096, .n = 4096, .k = 4096}, {.packed = true}),
-            &table.choices[1]);
-  EXPECT_EQ(nearest_choice(table, {.m = 4096, .n = 4096, .k = 1024}, {.packed = true}),
-            &table.choices[2]);
-}
-
-TEST(NearestChoice, OfTwoAsLikeForPackedRowsIsTheOneForThem) {
-  GemmTable table = some_table();
-  table.choices[2].packed = true;
-  EXPECT_EQ(nearest_choice(table, {.m = 4096, .n = 4096, .k = 2048}, {.packed = true}),
-            &table.choices[2]);
+  EXPECT_EQ(nearest_choice(table, {.m = 4096, .n = 4096, .k = 4096}, true), &table.choices[2]);
 }
 
 TEST(NearestChoice, IsNoneWhereThereAreOnlyPartsOfK) {
   GemmTable table = some_table();
   table.choices = {table.choices[1]};
-  EXPECT_EQ(nearest_choice(table, {.m = 1, .n = 1, .k = 1}, {.one_sm_tiles = true}), nullptr);
+  EXPECT_EQ(nearest_choice(table, {.m = 1, .n = 1, .k = 1}, true), nullptr);
 }
 
 TEST(GemmTableInUse, IsThatOfTheBuildUntilAnotherIsGiven) {

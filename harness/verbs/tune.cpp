@@ -56,8 +56,7 @@ std::vector<GemmProduct> products_of(const Typed& typed, const GemmTable& presen
       throw UsageError(fmt::format("--product '{}': was given before; give it once", text));
   }
   if (!products.empty()) return products;
-  for (const GemmChoice& choice : present.choices)
-    if (!choice.packed) products.push_back(choice.product);  // tune has all rows on 16 bytes
+  for (const GemmChoice& choice : present.choices) products.push_back(choice.product);
   return products;
 }
 

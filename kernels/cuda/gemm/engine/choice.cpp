@@ -10,8 +10,8 @@ namespace {
 constexpr EngineConfiguration kGeneral{.shape = kGeneralShape, .lead = 1};
 constexpr EngineConfiguration kFp8{.shape = kFp8Shape, .lead = 1, .early = true};
 
-EngineConfiguration configuration_for(const GemmProduct& product, const ChoicesFor& suited) {
-  const GemmChoice* const nearest = nearest_choice(gemm_table_in_use(), product, suited);
+EngineConfiguration configuration_for(const GemmProduct& product, bool one_sm_tiles = false) {
+  const GemmChoice* const nearest = nearest_choice(gemm_table_in_use(), product, one_sm_tiles);
   // A table may name nothing but parts of K.
   return nearest == nullptr ? kGeneral : engine_configurations()[nearest->number - 1];
 }
@@ -19,7 +19,7 @@ EngineConfiguration configuration_for(const GemmProduct& product, const ChoicesF
 }  // namespace
 
 EngineConfiguration chosen_configuration(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
-  return configuration_for({.m = m, .n = n, .k = k}, {});
+  return configuration_for({.m = m, .n = n, .k = k});
 }
 
 EngineConfiguration chosen_configuration(const LocalGemm& gemm) {
@@ -28,8 +28,7 @@ EngineConfiguration chosen_configuration(const LocalGemm& gemm) {
   EngineConfiguration chosen = is_fp8(gemm.element) ? kFp8 : kGeneral;
   if (is_plain(gemm))
     // Parts of K have a block a tile, whatever the budget is.
-    chosen = configuration_for({.m = gemm.m, .n = gemm.n, .k = gemm.k},
-                               {.one_sm_tiles = gemm.sm_budget != 0, .packed = packed});
+    chosen = configuration_for({.m = gemm.m, .n = gemm.n, .k = gemm.k}, gemm.sm_budget != 0);
   // What is packed would drive out of L2 what tiles read again.
   if (packed) chosen.keeps = true;
   // Beside the end of the launch before it there would be more blocks than the budget has SMs.

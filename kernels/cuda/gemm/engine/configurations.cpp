@@ -69,7 +69,7 @@ constexpr std::array kConfigurations = {
     EngineConfiguration{
         .shape = kWidePair, .group_along_n = true, .lead = 1, .early = true, .keeps = true},
     EngineConfiguration{.shape = kTurn176, .early = true, .keeps = true},
-    EngineConfiguration{.shape = kTurn184, .group = 12, .early = true, .keeps = true},
+    EngineConfiguration{.shape = kTurn184, .early = true, .keeps = true},
     EngineConfiguration{.shape = kTurn192, .early = true, .keeps = true},
 };
 

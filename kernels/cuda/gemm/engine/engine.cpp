@@ -194,19 +194,18 @@ void leave_to_the_product(const LocalGemm& gemm, std::uint32_t clusters, ReadyEn
   RowsAhead& b = p.ahead[1];
   auto* const words =
       reinterpret_cast<std::uint32_t*>(gemm.workspace + bytes_of(a.rows) + bytes_of(b.rows));
-  const auto leave = [&](RowsAhead& ahead, Major major, std::uint64_t before, std::uint32_t* own,
+  const auto leave = [&](RowsAhead& ahead, Major major, std::uint64_t before, std::uint32_t* taken,
                          std::uint32_t* done) {
     const std::uint64_t whole = (before + kBandRows - 1) / kBandRows * kBandRows;
     if (major != Major::k || ahead.runs.words < kAheadWords || ahead.rows.elements > kMostAhead ||
         whole + 1 >= ahead.rows.rows)
       return;
     ahead.first = static_cast<std::uint32_t>(whole);
-    ahead.ready = own;
-    ahead.taken = own + 1;
+    ahead.taken = taken;
     ahead.done = done;
   };
-  if (!p.group_along_n) leave(a, gemm.a_major, first.a, words, words + 4);
-  leave(b, gemm.b_major, first.b, words + 2, words + 4 + a.bands());
+  if (!p.group_along_n) leave(a, gemm.a_major, first.a, words, words + 2);
+  leave(b, gemm.b_major, first.b, words + 1, words + 2 + a.bands());
 }
 
 /// Parts of K have a block a tile, and a launch that begins early is beside the one before it.

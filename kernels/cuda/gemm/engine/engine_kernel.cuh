@@ -44,8 +44,6 @@ __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensor
   const std::uint64_t stays = cache_policy(CacheHint::evict_last);
   const std::uint64_t a_policy = p.keeps && !p.group_along_n ? stays : kNoPolicy;
   const std::uint64_t b_policy = p.keeps && p.group_along_n ? stays : kNoPolicy;
-  RowsReady a_ready(p.ahead[0]);
-  RowsReady b_ready(p.ahead[1]);
   for (std::uint32_t tile = place.first; tile < tiles; tile += place.step) {
     // A tile of the cluster may lie wholly outside C. Its operands are zeros then, and its slice of
     // what it shares is needed all the same.
@@ -53,7 +51,8 @@ __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensor
     const std::uint32_t row_a = (at_c.m * kShape.cluster_m + in.m) * kShape.tile_m + own_a;
     const std::uint32_t row_b = (at_c.n * kShape.cluster_n + in.n) * kShape.tile_n + own_b;
     std::uint32_t k = in.part * p.k_blocks * Operands::kTileK;
-    if (!b_ready.wait(row_b + kSliceN, patience) || !a_ready.wait(row_a + kSliceM, patience))
+    if (!wait_for_rows<kSliceN>(p.ahead[1], row_b, patience) ||
+        !wait_for_rows<kSliceM>(p.ahead[0], row_a, patience))
       return;
     for (std::uint32_t block = 0; block < p.k_blocks; ++block, k += Operands::kTileK) {
       // A fresh barrier counts the phase before as complete: the inverted parity lets the first

@@ -31,7 +31,7 @@ PackedRows packed_rows(const LocalGemm& gemm, GemmOperand operand) {
 }
 
 std::uint64_t ahead_bytes(const std::array<PackedRows, 2>& packed) {
-  std::uint64_t words = 4;  // `ready` and `taken` of either
+  std::uint64_t words = 2;  // `taken` of either
   for (const PackedRows& rows : packed) words += (rows.rows + kBandRows - 1) / kBandRows;
   if (packed[0].rows == 0 && packed[1].rows == 0) return 0;
   return (words * sizeof(std::uint32_t) + 127) / 128 * 128;

@@ -25,7 +25,6 @@ __device__ void set_up(const RowsAhead& ahead) {
   for (std::uint32_t i = threadIdx.x; i < ahead.bands(); i += kThreads)
     ahead.done[i] = i + 1 == ahead.bands() ? 1 : 0;
   if (threadIdx.x == 0) *ahead.taken = 0;
-  if (threadIdx.x == 0) *ahead.ready = ahead.first;
 }
 
 /// Words of which perhaps one half only is the operand's: the other may be somebody else's, or

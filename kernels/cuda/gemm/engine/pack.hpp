@@ -50,7 +50,7 @@ inline constexpr std::uint32_t kAheadSteps = 13;
 inline constexpr std::uint32_t kAheadWords = 32 * kAheadSteps;
 
 /// Rows of a band: what the product waits for is counted in bands, so that its producers look at
-/// one word.
+/// few words.
 inline constexpr std::uint32_t kBandRows = 64;
 
 /// An operand whose first rows, and the last, are packed before the product and whose others beside
@@ -62,15 +62,19 @@ struct RowsAhead {
   bool stays = false;  // is written to be the last to leave L2
   // Packed beside the product: from this row, a band's first one, to the last but one.
   std::uint32_t first = 0;
-  std::uint32_t* ready = nullptr;  // all rows before this one are packed; null: nothing to wait for
-  std::uint32_t* taken = nullptr;  // rows from `first` on that some warp has taken on
-  std::uint32_t* done = nullptr;   // packed rows of each band
+  std::uint32_t* taken =
+      nullptr;  // rows from `first` on that some warp has taken on; null: none is left
+  std::uint32_t* done = nullptr;  // packed rows of each band; of those before `first`: nothing
 
   constexpr std::uint32_t bands() const {
     return static_cast<std::uint32_t>((rows.rows + kBandRows - 1) / kBandRows);
   }
+  constexpr std::uint32_t rows_of(std::uint32_t band) const {
+    const auto behind = static_cast<std::uint32_t>(rows.rows) - band * kBandRows;
+    return behind < kBandRows ? behind : kBandRows;
+  }
   /// Whether anything is left to pack beside the product.
-  constexpr bool any() const { return ready != nullptr; }
+  constexpr bool any() const { return taken != nullptr; }
 };
 
 /// Bytes of the words of both operands, a multiple of 128; 0 where neither is packed.
@@ -91,7 +95,7 @@ struct TileGrid {
 FirstRows first_rows(const TileGrid& grid, std::uint32_t clusters);
 
 /// Copies, on `stream`, the rows of each operand before its `first` and the last one, all of them
-/// where nothing is left to the product (`ready` null), and sets up the words of the others. What
+/// where nothing is left to the product, and sets up the words of the others. What
 /// comes behind the elements of a row up to 4 bytes is not defined; nothing outside of the operands
 /// is read. Nothing is launched where there are no rows. Takes at most `sm_budget` SMs; 0: all.
 void launch_pack(const std::array<RowsAhead, 2>& operands, std::uint32_t sm_budget,

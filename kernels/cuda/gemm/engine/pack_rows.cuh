@@ -67,32 +67,10 @@ __device__ __forceinline__ void copy_run(const Run& run, std::uint32_t lane, boo
 
 using WordOfGpu = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>;
 
-/// Rows that a warp takes on at a time: whole bands are made of them.
-inline constexpr std::uint32_t kRowsTaken = 2;
+/// Rows that a warp takes on at a time, all of one band: what it waits for between them, a word of
+/// memory and its own stores, it waits for once.
+inline constexpr std::uint32_t kRowsTaken = 4;
 static_assert(kBandRows % kRowsTaken == 0);
-
-/// One lane, behind `rows` more packed rows of `band`: counts them, and where that makes bands
-/// complete, says so.
-__device__ __forceinline__ void count_rows(const RowsAhead& ahead, std::uint32_t band,
-                                           std::uint32_t rows) {
-  const auto all = static_cast<std::uint32_t>(ahead.rows.rows);
-  const auto rows_of = [&](std::uint32_t of) { return min(kBandRows, all - of * kBandRows); };
-  // Release: without it the rows could be written after they are counted.
-  const std::uint32_t before =
-      WordOfGpu(ahead.done[band]).fetch_add(rows, cuda::memory_order_acq_rel);
-  if (before + rows != rows_of(band)) return;
-  WordOfGpu ready(*ahead.ready);
-  for (;;) {
-    // Two warps complete neighbouring bands at one time: without this fence each could miss the
-    // other's count, and nobody would ever say that both are there.
-    cuda::atomic_thread_fence(cuda::memory_order_seq_cst, cuda::thread_scope_device);
-    std::uint32_t row = ready.load(cuda::memory_order_acquire);
-    if (row >= all) return;
-    const std::uint32_t next = row / kBandRows;
-    if (WordOfGpu(ahead.done[next]).load(cuda::memory_order_acquire) != rows_of(next)) return;
-    ready.compare_exchange_strong(row, row + rows_of(next), cuda::memory_order_acq_rel);
-  }
-}
 
 /// A warp packs rows of `ahead` until none is left that nobody has taken on. Rows are taken on in
 /// order by warps that run: whoever waits for a row waits for no block that has yet to begin. None
@@ -118,40 +96,44 @@ __device__ __forceinline__ void pack_ahead(const RowsAhead& ahead) {
     // TMA reads through the async proxy: without this fence it may find the rows as they were.
     cuda::ptx::fence_proxy_async(cuda::ptx::space_global);
     __syncwarp();  // without it lane 0 could count what other lanes have yet to write
-    if (lane == 0) count_rows(ahead, row / kBandRows, end - row);
+    // Release: without it the rows could be written after they are counted.
+    if (lane == 0)
+      WordOfGpu(ahead.done[row / kBandRows]).fetch_add(end - row, cuda::memory_order_release);
   }
 }
 
-/// What a producer thread knows to be packed.
-struct RowsReady {
-  const RowsAhead& ahead;
-  std::uint32_t before = 0;  // rows
-
-  __device__ explicit RowsReady(const RowsAhead& of)
-      : ahead(of), before(of.any() ? of.first : 0xffffffffU) {}
-
-  /// Waits until the rows before `end` are packed, as wait_patiently() has it.
-  __device__ __forceinline__ bool wait(std::uint32_t end, const Patience& patience) {
-    if (end <= before) return true;
-    return wait_for(min(end, static_cast<std::uint32_t>(ahead.rows.rows)), patience);
-  }
-
- private:
-  __device__ __forceinline__ bool wait_for(std::uint32_t end, const Patience& patience) {
-    namespace ptx = cuda::ptx;
-    const std::uint64_t start = ptx::get_sreg_globaltimer();
-    // Acquire: without it TMA could read rows from before they were counted.
-    while ((before = WordOfGpu(*ahead.ready).load(cuda::memory_order_acquire)) < end) {
-      if (patience.lost()) return false;
-      if (ptx::get_sreg_globaltimer() - start <= kKernelWaitNs) continue;
-      *patience.abandoned = 1;
-      *patience.timed_out = timed_out_word({.producer = true, .block = blockIdx.x});
-      return false;
+/// A producer thread waits until `kRows` rows of an operand from `begin` on are packed, as
+/// wait_patiently() has it. What lies behind the operand nobody packs.
+template <std::uint32_t kRows>
+__device__ __forceinline__ bool wait_for_rows(const RowsAhead& ahead, std::uint32_t begin,
+                                              const Patience& patience) {
+  namespace ptx = cuda::ptx;
+  constexpr std::uint32_t kMostBands = (kRows - 2) / kBandRows + 2;
+  const std::uint32_t end = min(begin + kRows, static_cast<std::uint32_t>(ahead.rows.rows));
+  if (!ahead.any() || end <= max(begin, ahead.first)) return true;
+  const std::uint32_t first = max(begin, ahead.first) / kBandRows;
+  const std::uint32_t last = (end - 1) / kBandRows;
+  const std::uint64_t start = ptx::get_sreg_globaltimer();
+  for (;;) {
+    // All words are on their way at once: one after the other takes longer than the ring lasts.
+    std::uint32_t missing = 0;
+#pragma unroll
+    for (std::uint32_t i = 0; i < kMostBands; ++i) {
+      const std::uint32_t band = min(first + i, last);
+      missing |= WordOfGpu(ahead.done[band]).load(cuda::memory_order_relaxed) ^ ahead.rows_of(band);
     }
-    // The other half of the fence in pack_ahead(): reads of the async proxy come after the wait.
-    ptx::fence_proxy_async(ptx::space_global);
-    return true;
+    if (missing == 0) break;
+    if (patience.lost()) return false;
+    if (ptx::get_sreg_globaltimer() - start <= kKernelWaitNs) continue;
+    *patience.abandoned = 1;
+    *patience.timed_out = timed_out_word({.producer = true, .block = blockIdx.x});
+    return false;
   }
-};
+  // Acquire: without it TMA could read rows from before they were counted.
+  cuda::atomic_thread_fence(cuda::memory_order_acquire, cuda::thread_scope_device);
+  // The other half of the fence in pack_ahead(): reads of the async proxy come after the wait.
+  ptx::fence_proxy_async(ptx::space_global);
+  return true;
+}
 
 }  // namespace tidemark

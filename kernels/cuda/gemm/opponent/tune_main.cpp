@@ -220,7 +220,8 @@ int main(int argc, char** argv) {
   app.add_option("--product", options.products,
                  "MxNxK or MxNxK:LDA,LDB,LDC in elements, 0: rows on 16 bytes; may be given again")
       ->allow_extra_args(false);
-  app.add_flag("--pitched", options.pitched, "the six products with rows that start off 16 bytes, or off lines of L2");
+  app.add_flag("--pitched", options.pitched,
+               "the six products with rows that start off 16 bytes, or off lines of L2");
   app.add_option("--time-limit", options.time_limit_s, "seconds after which no product is begun")
       ->check(CLI::PositiveNumber);
   app.add_option("--json", options.json, "file for all figures, rewritten after each product");
