@@ -214,7 +214,7 @@ TEST_F(PitchGpuGemm, ManyTilesOfEveryConfiguration) {
   }
 }
 
-// 2177 tiles of 128 x 256 and more of any other: rows of both operands are packed beside it, those
+// 1278 tiles of 128 x 256 and more of any other: rows of both operands are packed beside it, those
 // of A over several groups of tiles.
 TEST_F(PitchGpuGemm, ManyRoundsOfEveryConfiguration) {
   for (std::uint32_t i = 1; i <= engine_configurations().size(); ++i) {
@@ -234,6 +234,13 @@ TEST_F(PitchGpuGemm, ManyRoundsWithOneOperandPacked) {
     gemm.ldb = a ? 1096 : 1099;
     expect_like_reference(gemm);
   }
+}
+
+TEST_F(PitchGpuGemm, ManyRoundsThatEndWithAWholeBand) {
+  Gemm gemm = whole(8192, 4096, 1031, GemmOutput::bf16);
+  gemm.lda = 1031;
+  gemm.ldb = 1031;
+  expect_like_reference(gemm);
 }
 
 // Rows of 831 elements are the shortest that are packed beside a product.

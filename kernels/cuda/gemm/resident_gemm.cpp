@@ -191,6 +191,10 @@ void poison_again(const Gemm& gemm, const ResidentGemm& block) {
   // Not the guards: what earlier samples wrote there is to be found.
   if (block.c_bytes() != 0)
     cuda_check(cudaMemsetAsync(block.local.c, 0xff, block.c_bytes(), stream), "poison C again");
+  // Else rows that no launch waited for would be there from the one before.
+  if (block.workspace.size() != 0)
+    cuda_check(cudaMemsetAsync(block.workspace.data(), 0xff, block.workspace.size(), stream),
+               "poison the workspace again");
   if (gemm.beta != 0) launch_fill_c(gemm, block.local.c, stream);
   if (gemm.transport == nullptr) return;
   poison_foreign_shards(gemm, gemm.a_shards, block.a, stream);

@@ -37,9 +37,10 @@ struct ResidentGemm {
 /// refused.
 std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm);
 
-/// Starts, on the block's stream, to poison C and the shards of other ranks as make_resident() left
-/// them; the guards stay as they are. The transport must have nothing in flight: call it before the
-/// barrier behind which the others may send again, and wait for the stream first.
+/// Starts, on the block's stream, to poison C, the workspace and the shards of other ranks as
+/// make_resident() left them; the guards stay as they are. The transport must have nothing in
+/// flight: call it before the barrier behind which the others may send again, and wait for the
+/// stream first.
 void poison_again(const Gemm& gemm, const ResidentGemm& block);
 
 /// Launches the engine on the block's stream; nothing for an empty block.

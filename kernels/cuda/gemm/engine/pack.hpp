@@ -1,5 +1,5 @@
 // Operands that TMA cannot read: where their rows do not start on 16 bytes they are copied to rows
-// that do, before the product or ahead of it. Which, where to, and in which pieces.
+// that do, before the product or beside it. Which, where to, and in which pieces.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -62,9 +62,8 @@ struct RowsAhead {
   bool stays = false;  // is written to be the last to leave L2
   // Packed beside the product: from this row, a band's first one, to the last but one.
   std::uint32_t first = 0;
-  std::uint32_t* taken =
-      nullptr;  // rows from `first` on that some warp has taken on; null: none is left
-  std::uint32_t* done = nullptr;  // packed rows of each band; of those before `first`: nothing
+  std::uint32_t* taken = nullptr;  // those that some warp has taken on; null: none is left to them
+  std::uint32_t* done = nullptr;   // packed rows of each band; of those before `first`: nothing
 
   constexpr std::uint32_t bands() const {
     return static_cast<std::uint32_t>((rows.rows + kBandRows - 1) / kBandRows);

@@ -102,8 +102,9 @@ __device__ __forceinline__ void pack_ahead(const RowsAhead& ahead) {
   }
 }
 
-/// A producer thread waits until `kRows` rows of an operand from `begin` on are packed, as
-/// wait_patiently() has it. What lies behind the operand nobody packs.
+/// A producer thread waits until `kRows` rows of an operand from `begin` on are packed; false as of
+/// wait_patiently(), but for what only other blocks know: who packs, packs all. What lies behind
+/// the operand nobody packs.
 template <std::uint32_t kRows>
 __device__ __forceinline__ bool wait_for_rows(const RowsAhead& ahead, std::uint32_t begin,
                                               const Patience& patience) {

@@ -95,6 +95,25 @@ TEST(PackedRows, AreThoseOfTheOperandThatIsOff) {
   EXPECT_EQ(engine_workspace_bytes(gemm), 50U * 128 * 2 + 128);  // and a line of counts
 }
 
+TEST(RowsAhead, LieInBandsOfSixtyFourAndALastOne) {
+  for (std::uint64_t rows = 1; rows <= 200; ++rows) {
+    const RowsAhead ahead{.rows = {.rows = rows}};
+    std::uint64_t all = 0;
+    for (std::uint32_t band = 0; band < ahead.bands(); ++band) {
+      ASSERT_GE(ahead.rows_of(band), 1U) << rows;
+      ASSERT_LE(ahead.rows_of(band), kBandRows) << rows;
+      all += ahead.rows_of(band);
+    }
+    ASSERT_EQ(all, rows);
+  }
+}
+
+TEST(RowsAhead, HaveAWordABandAndTwoMoreInLinesOfThirtyTwo) {
+  EXPECT_EQ(ahead_bytes({PackedRows{.rows = 29 * 64}, PackedRows{.rows = 64}}), 128U);
+  EXPECT_EQ(ahead_bytes({PackedRows{.rows = 29 * 64 + 1}, PackedRows{.rows = 64}}), 256U);
+  EXPECT_EQ(ahead_bytes({}), 0U);
+}
+
 TEST(PackedRows, AreThoseApartByHalfOfSixteenBytes) {
   EXPECT_EQ(packed_rows(product(76, 72, 56), GemmOperand::a).rows, 100U);
 }

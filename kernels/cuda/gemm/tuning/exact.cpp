@@ -17,6 +17,10 @@ std::uint64_t c_elements(const Product& product) { return product.local.m * prod
 std::string differs(const Product& product, const ReadyEngine& ready, const std::byte* expected) {
   const cudaStream_t stream = product.stream.get();
   cuda_check(cudaMemsetAsync(product.c.data(), 0xff, product.c.size(), stream), "poison C");
+  // Else rows that it does not wait for would be there from another configuration.
+  if (product.packed.size() != 0)
+    cuda_check(cudaMemsetAsync(product.packed.data(), 0xff, product.packed.size(), stream),
+               "poison the workspace");
   start_engine(ready, product.timed_out.as<std::uint32_t>(), stream);
   cuda_check(cudaStreamSynchronize(stream), "wait for a configuration");
   if (take_timed_out(product) != 0) return "a wait inside the kernel ended by its bound";
