@@ -27,6 +27,12 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 knows nvcc only up to
 endif()
 set(CMAKE_CUDA_EXTENSIONS OFF)
 set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} -gencode=arch=compute_90a,code=sm_90a")
+# ci/check_ptx then reads what the build made instead of compiling all of it once more.
+option(TIDEMARK_KEEP_PTX "Keep the PTX and machine code of the kernels in BUILD/ptx" OFF)
+if(TIDEMARK_KEEP_PTX)
+  file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/ptx")
+  set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} --keep --keep-dir \"${CMAKE_BINARY_DIR}/ptx\"")
+endif()
 find_package(CUDAToolkit REQUIRED)
 set(TIDEMARK_WITH_CUDA ON)
 
