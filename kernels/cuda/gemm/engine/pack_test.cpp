@@ -97,7 +97,8 @@ TEST(PackedRows, AreThoseOfTheOperandThatIsOff) {
 
 TEST(RowsAhead, LieInBandsOfSixtyFourAndALastOne) {
   for (std::uint64_t rows = 1; rows <= 200; ++rows) {
-    const RowsAhead ahead{.rows = {.rows = rows}};
+    RowsAhead ahead;
+    ahead.rows.rows = rows;
     std::uint64_t all = 0;
     for (std::uint32_t band = 0; band < ahead.bands(); ++band) {
       ASSERT_GE(ahead.rows_of(band), 1U) << rows;
