@@ -19,7 +19,8 @@ bool is_same_product(const Gemm& timed, const Gemm& exact) {
   if (timed.rung != GemmRung::none) return timed.rung == exact.rung;
   return exact.rung == GemmRung::none && timed.rows.count == exact.rows.count &&
          timed.cols.count == exact.cols.count && timed.k == exact.k &&
-         timed.output == exact.output && timed.element == exact.element;
+         timed.output == exact.output && timed.element == exact.element && timed.lda == exact.lda &&
+         timed.ldb == exact.ldb && timed.ldc == exact.ldc;
 }
 
 /// Parameter: the benchmark.
@@ -48,7 +49,8 @@ TEST_P(TimedProducts, AreHeldToIntegersFirst) {
 
 INSTANTIATE_TEST_SUITE_P(Benchmarks, TimedProducts,
                          testing::Values("gemm.local.speed", "gemm.local.fp8_speed",
-                                         "gemm.distributed.speed", "gemm.ladder"),
+                                         "gemm.local.pitch_speed", "gemm.distributed.speed",
+                                         "gemm.ladder"),
                          [](const auto& which) {
                            std::string name(which.param);
                            std::replace(name.begin(), name.end(), '.', '_');

@@ -51,6 +51,25 @@ Metric ladder_rate(const Gemm& gemm, const Measurement& measurement) {
   return metric;
 }
 
+Gemm pitched_square(std::uint64_t edge, std::uint64_t more, GemmInputs inputs) {
+  return {.m = edge,
+          .n = edge,
+          .k = edge,
+          .rows = {0, edge},
+          .cols = {0, edge},
+          .inputs = inputs,
+          .output = GemmOutput::bf16,
+          .lda = edge + more,
+          .ldb = edge + more,
+          .ldc = edge + more};
+}
+
+Metric pitch_rate(const Gemm& gemm, const Measurement& measurement) {
+  Metric metric = gemm_rate(gemm, measurement);
+  metric.name = fmt::format("ld_{}", gemm.lda);
+  return metric;
+}
+
 Metric gemm_exchange(const Gemm& gemm, const Measurement& measurement) {
   Metric metric = metric_of(gemm, "exchange", "ms");
   metric.higher_is_better = false;

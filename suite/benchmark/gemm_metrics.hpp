@@ -15,12 +15,22 @@ std::uint64_t usual_edge(DeviceKind device);
 /// here.
 inline constexpr std::uint64_t kNightlyEdge = 16384;
 
+/// Elements between the rows of the products whose pitch is timed: the rows of one start off 16
+/// bytes, those of the other on 16 bytes and off lines of L2.
+inline constexpr std::uint64_t kPitchesTimed[] = {1, 8};
+
+/// A square product in bf16 with `more` elements between the rows of A, of B and of C.
+Gemm pitched_square(std::uint64_t edge, std::uint64_t more, GemmInputs inputs);
+
 /// 2 m n k / total in TFLOP/s, m, n, k those of the whole C and total this rank's own time: the
 /// slowest rank says what all of them together reached.
 Metric gemm_rate(const Gemm& gemm, const Measurement& measurement);
 
 /// gemm_rate() under the name of the kernel and the edge: "tma_store_4096".
 Metric ladder_rate(const Gemm& gemm, const Measurement& measurement);
+
+/// gemm_rate() under the pitch of A: "ld_8193".
+Metric pitch_rate(const Gemm& gemm, const Measurement& measurement);
 
 /// Time until both panels were there, in ms.
 Metric gemm_exchange(const Gemm& gemm, const Measurement& measurement);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <span>
 
+#include "suite/benchmark/gemm_metrics.hpp"
 #include "suite/case.hpp"
 
 namespace tidemark {
@@ -94,6 +95,10 @@ std::vector<Op> rows(const RunContext& context) {
   }
   add_off_16_bytes(rows, kOdd);
   if (context.device == DeviceKind::cuda) add_off_16_bytes(rows, kOddCuda);
+  if (context.level == Level::nightly)  // what gemm.local.pitch_speed times
+    for (const std::uint64_t more : kPitchesTimed)
+      rows.emplace_back(
+          pitched_square(usual_edge(context.device), more, GemmInputs::small_integers));
   return rows;
 }
 
