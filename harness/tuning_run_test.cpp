@@ -50,7 +50,7 @@ TEST(TuneAll, tells_each_product_and_is_ok_where_all_are_decided) {
   ASSERT_EQ(run.decided.size(), 2U);
   EXPECT_EQ(run.decided[0].verdict.kind, TuningVerdict::Kind::replaced);
   EXPECT_EQ(run.decided[1].verdict.kind, TuningVerdict::Kind::kept);
-  EXPECT_EQ(run.decided[0].present, "64x128_1x1_s8_turn_m8_early");
+  EXPECT_EQ(run.decided[0].present, "64x128_1x1_s7_turn_m8_early");
   EXPECT_EQ(gpu.told, 2U);
 }
 
@@ -83,7 +83,7 @@ TEST(TuneAll, goes_on_behind_a_product_that_cannot_be_tried) {
   ASSERT_EQ(run.decided.size(), 2U);
   EXPECT_EQ(run.decided[0].verdict.kind, TuningVerdict::Kind::undecided);
   EXPECT_EQ(run.decided[0].verdict.reason, "no memory");
-  EXPECT_EQ(run.decided[0].verdict.configuration, "64x128_1x1_s8_turn_m8_early");
+  EXPECT_EQ(run.decided[0].verdict.configuration, "64x128_1x1_s7_turn_m8_early");
 }
 
 TEST(TuneAll, believes_nothing_of_a_gpu_that_multiplies_wrong) {

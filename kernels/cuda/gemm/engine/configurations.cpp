@@ -20,8 +20,7 @@ constexpr TileShape kTurn184{
     .tile_n = 184, .cluster_m = 2, .stages = 5, .boxes = 1, .in_turn = true};
 constexpr TileShape kTurn192{
     .tile_n = 192, .cluster_m = 2, .stages = 5, .boxes = 1, .in_turn = true};
-constexpr TileShape kTurnSmall{
-    .tile_m = 64, .tile_n = 128, .stages = 8, .boxes = 1, .in_turn = true};
+constexpr TileShape kTurnSmall{.tile_m = 64, .tile_n = 128, .stages = 7, .in_turn = true};
 constexpr TileShape kSquareSplit{.tile_m = 128, .tile_n = 128, .split = 2, .stages = 6, .boxes = 1};
 
 constexpr std::array kConfigurations = {

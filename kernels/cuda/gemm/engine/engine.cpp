@@ -203,6 +203,7 @@ void leave_to_the_product(const LocalGemm& gemm, std::uint32_t clusters, ReadyEn
     ahead.first = static_cast<std::uint32_t>(whole);
     ahead.taken = taken;
     ahead.done = done;
+    p.packs = true;
   };
   if (!p.group_along_n) leave(a, gemm.a_major, first.a, words, words + 2);
   leave(b, gemm.b_major, first.b, words + 1, words + 2 + a.bands());

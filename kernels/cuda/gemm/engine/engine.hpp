@@ -23,10 +23,13 @@ EngineConfiguration chosen_configuration(std::uint64_t m, std::uint64_t n, std::
 /// The same for `gemm`, which need not be plain, and within its SM budget.
 EngineConfiguration chosen_configuration(const LocalGemm& gemm);
 
-/// What an engine kernel is given beside its three tensor maps.
+/// What an engine kernel is given beside its three tensor maps. What each block reads before its
+/// first copy stands together at the front: a line of parameters that no block of the launch has
+/// read yet is waited for (NOTES.md, "Launches of a few microseconds").
 struct EngineProblem {
   void* c = nullptr;  // m rows of n, `ldc` elements apart
   std::uint64_t ldc = 0;
+  std::uint32_t* timed_out = nullptr;  // as start_engine() has it
   std::uint32_t m = 0, n = 0;
   std::uint32_t m_tiles = 0, n_tiles = 0;  // of a cluster
   std::uint32_t k_blocks = 0;  // of 64 (fp8: 128), for each part of K; what lies behind K is zeros
@@ -34,9 +37,9 @@ struct EngineProblem {
   std::uint32_t group = 0, lead = 0;
   bool group_along_n = false, streams_c = false, keeps = false;
   bool c_by_tma = true;  // rows of C start on 16 bytes; else they go by plain stores
+  bool packs = false;    // some rows of `ahead` beside the product; else no block looks there
   float alpha = 1, beta = 0;
-  std::array<RowsAhead, 2> ahead{};    // of A and B: what is packed before and beside the product
-  std::uint32_t* timed_out = nullptr;  // as start_engine() has it
+  std::array<RowsAhead, 2> ahead{};  // of A and B: what is packed before and beside the product
 };
 
 /// k of a stage.

@@ -18,6 +18,7 @@
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
 #include "kernels/cuda/gemm/ladder/parts.cuh"
 #include "kernels/cuda/ptx/cache_hint.cuh"
+#include "kernels/cuda/ptx/elect.cuh"
 #include "kernels/cuda/ptx/named_barrier.cuh"
 #include "kernels/cuda/ptx/stmatrix.cuh"
 #include "kernels/cuda/ptx/wgmma.cuh"
@@ -26,8 +27,9 @@
 namespace tidemark {
 
 /// The producer thread: fills the ring of this block, and its slices of what it shares in the
-/// others'.
-template <TileShape kShape, class Operands>
+/// others'. `kKeeps` is EngineProblem::keeps: it alone issues these copies, and at 1024 a choice
+/// for each of them costs 6 % of the product.
+template <TileShape kShape, class Operands, bool kKeeps>
 __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensorMap& a_map,
                                         const CUtensorMap& b_map, const EngineProblem& p,
                                         const EnginePlace& place, const Patience& patience) {
@@ -42,8 +44,8 @@ __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensor
   const std::uint32_t tiles = p.m_tiles * p.n_tiles;
   EngineRingAt<kShape> at;
   const std::uint64_t stays = cache_policy(CacheHint::evict_last);
-  const std::uint64_t a_policy = p.keeps && !p.group_along_n ? stays : kNoPolicy;
-  const std::uint64_t b_policy = p.keeps && p.group_along_n ? stays : kNoPolicy;
+  const std::uint64_t a_policy = kKeeps && !p.group_along_n ? stays : kNoPolicy;
+  const std::uint64_t b_policy = kKeeps && p.group_along_n ? stays : kNoPolicy;
   for (std::uint32_t tile = place.first; tile < tiles; tile += place.step) {
     // A tile of the cluster may lie wholly outside C. Its operands are zeros then, and its slice of
     // what it shares is needed all the same.
@@ -51,8 +53,8 @@ __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensor
     const std::uint32_t row_a = (at_c.m * kShape.cluster_m + in.m) * kShape.tile_m + own_a;
     const std::uint32_t row_b = (at_c.n * kShape.cluster_n + in.n) * kShape.tile_n + own_b;
     std::uint32_t k = in.part * p.k_blocks * Operands::kTileK;
-    if (!wait_for_rows<kSliceN>(p.ahead[1], row_b, patience) ||
-        !wait_for_rows<kSliceM>(p.ahead[0], row_a, patience))
+    if (p.packs && (!wait_for_rows<kSliceN>(p.ahead[1], row_b, patience) ||
+                    !wait_for_rows<kSliceM>(p.ahead[0], row_a, patience)))
       return;
     for (std::uint32_t block = 0; block < p.k_blocks; ++block, k += Operands::kTileK) {
       // A fresh barrier counts the phase before as complete: the inverted parity lets the first
@@ -271,8 +273,8 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   // that was not made early passes at once.
   cudaGridDependencySynchronize();
   cudaTriggerProgrammaticLaunchCompletion();  // and the next may come that far
-  // A launch before this one timed out: this one starts as if it had. Not thread 0 asks: it would
-  // begin to load only when the answer is there.
+  // A launch before this one timed out: this one starts as if it had. A thread of another warp than
+  // the producer's asks: that one would begin to load only when the answer is there.
   if (threadIdx.x == 32 && *patience.timed_out != 0) ring.abandoned = 1;
 
   // From lane 0, so that the compiler sees one value a warp and setmaxnreg's branch is uniform.
@@ -280,13 +282,18 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   if (warpgroup == 0) {
     // Without the exchange the accumulators, descriptors and pointers of a consumer would spill.
     setmaxnreg_dec<kProducerRegisters>();
-    if (threadIdx.x == 0) produce<kShape, Operands>(ring, a_map, b_map, p, place, patience);
-    if (kShape.split == 1 && threadIdx.x >= 32) {
+    if (__shfl_sync(0xffffffffU, threadIdx.x / 32, 0) == 0 && is_elected()) {
+      if (p.keeps)
+        produce<kShape, Operands, true>(ring, a_map, b_map, p, place, patience);
+      else
+        produce<kShape, Operands, false>(ring, a_map, b_map, p, place, patience);
+    }
+    if (kShape.split == 1 && p.packs && threadIdx.x >= 32) {
       // The first group of tiles needs all of B, the second more of A.
       pack_ahead(p.ahead[1]);
       pack_ahead(p.ahead[0]);
     }
-    __syncwarp();  // lanes 1 to 31 wait for lane 0 here rather than inside the cluster's barrier
+    __syncwarp();  // lanes wait for the producer here rather than inside the cluster's barrier
     if constexpr (kShape.split > 1) {  // the two barriers in put_away_parts
       synchronise_blocks<kShape>();
       synchronise_blocks<kShape>();

@@ -6,7 +6,7 @@ namespace tidemark {
 
 std::span<const EngineKernel> turn_kernels() {
   static const std::vector kKernels = plain_kernels<
-      TileShape{.tile_m = 64, .tile_n = 128, .stages = 8, .boxes = 1, .in_turn = true},
+      TileShape{.tile_m = 64, .tile_n = 128, .stages = 7, .in_turn = true},
       TileShape{.tile_n = 128, .stages = 6, .in_turn = true},
       TileShape{.tile_n = 128, .cluster_m = 2, .stages = 6, .in_turn = true},
       TileShape{.tile_n = 168, .cluster_m = 2, .stages = 5, .in_turn = true},
