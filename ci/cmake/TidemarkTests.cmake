@@ -20,6 +20,7 @@ function(tidemark_test name tier)
   target_link_libraries(${name} PRIVATE tidemark_flags ${arg_LIBRARIES} GTest::gtest)
   # What a test calls is optimised in its own library; optimising the tests doubles their compile time.
   target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
+  tidemark_precompile(${name} <gtest/gtest.h> <fmt/format.h> <algorithm> <filesystem> <fstream> <map>)
   if(NOT tier STREQUAL "mpi")
     target_link_libraries(${name} PRIVATE GTest::gtest_main)
   endif()

@@ -19,7 +19,7 @@ namespace {
 using Labels = std::vector<std::pair<std::string_view, std::string>>;
 
 /// Inside quotes; bytes that are not printable ASCII are '?' already, so no newline is left.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string made = "\"";
   for (const char c : printable(text)) {
     if (c == '\\' || c == '"') made += '\\';
@@ -48,7 +48,7 @@ class Families {
   void add(const Labels& labels, double value) {
     std::string inside;
     for (const auto& [label, text] : labels) {
-      inside += fmt::format("{}{}={}", inside.empty() ? "" : ",", label, quoted(text));
+      inside += fmt::format("{}{}={}", inside.empty() ? "" : ",", label, in_quotes(text));
     }
     if (virtual_) inside += fmt::format("{}virtual=\"1\"", inside.empty() ? "" : ",");
     if (!seen_.insert(inside).second) {

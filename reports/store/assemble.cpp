@@ -43,7 +43,10 @@ void add_launch(Assembly& made, const HeardLaunch& all, const AssembleOptions& o
   }
   row.complete = reason.empty();
   if (made.disguise) reason = scrubbed(*made.disguise, reason);
-  if (reason.size() > kLongestReason) reason = reason.substr(0, kLongestReason) + "...";
+  if (reason.size() > kLongestReason) {
+    reason.resize(kLongestReason);
+    reason += "...";
+  }
   row.incomplete_reason = reason;
 }
 
