@@ -11,6 +11,7 @@ namespace tidemark {
 /// elect.sync.
 __device__ __forceinline__ bool is_elected() {
   std::uint32_t elected = 0;
+  // Without "volatile" the compiler may move it behind a branch, where lanes would be missing.
   asm volatile(
       "{\n"
       " .reg .pred elected;\n"
