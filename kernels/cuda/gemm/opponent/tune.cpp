@@ -3,12 +3,8 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <functional>
-#include <limits>
-#include <numeric>
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/tuning/exact.hpp"
@@ -19,7 +15,8 @@ namespace tidemark {
 namespace {
 
 constexpr double kRestSeconds = 0.15;
-constexpr std::size_t kRanked = 3;    // heuristics that are timed again, hot
+constexpr int kRankingRounds = 3;  // of cuBLASLt's heuristics
+constexpr double kRankingSettleSeconds = 0.25;
 constexpr double kDrawSeconds = 1.2;  // some ten readings of the energy meter
 
 using Clock = std::chrono::steady_clock;
@@ -52,44 +49,6 @@ std::vector<Runner> those_that_are_exact(const Product& product,
   return runners;
 }
 
-/// Every heuristic once, hot; then the fastest of them in turn. Fills in what `tuned` says of them.
-void rank_heuristics(const Product& product, const Opponent& opponent, Tuned& tuned) {
-  std::vector<double> ns;
-  for (int which = 0; which < opponent.algorithms(); ++which) {
-    const Launch launch = [&] { opponent.launch(which); };
-    ns.push_back(std::numeric_limits<double>::infinity());
-    try {
-      (void)time_of(product, 1, launch);  // a kernel's first launch also loads it
-      const double once = time_of(product, 2, launch);
-      (void)time_of(product, launches_for(once, kRaceSampleNs), launch);
-      ns.back() = time_of(product, launches_for(once, kRaceSampleNs), launch);
-    } catch (const StickyError&) {
-      throw;
-    } catch (const Error&) {
-      continue;  // a heuristic may name what cuBLASLt then refuses
-    }
-  }
-  if (std::all_of(ns.begin(), ns.end(), [](double one) { return std::isinf(one); }))
-    throw Error("cuBLASLt refuses every algorithm that its heuristics name");
-  std::vector<std::size_t> order(ns.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t left, std::size_t right) { return ns[left] < ns[right]; });
-  while (order.size() > kRanked || std::isinf(ns[order.back()])) order.pop_back();
-  std::vector<std::vector<double>> again(order.size());
-  for (int round = 0; round < 5; ++round)
-    for (std::size_t i = 0; i < order.size(); ++i)
-      again[i].push_back(time_of(product, launches_for(ns[order[i]], kRaceSampleNs),
-                                 [&] { opponent.launch(static_cast<int>(order[i])); }));
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < order.size(); ++i)
-    if (median(again[i]) < median(again[best])) best = i;
-  tuned.heuristics = opponent.algorithms();
-  tuned.best = static_cast<int>(order[best]);
-  tuned.best_ns = median(again[best]);
-  tuned.first_ns = ns.at(0);
-}
-
 /// Left standing it would make every launch after it give up at once, whoever's it is.
 bool has_timed_out(const Product& product, Tried& tried) {
   if (take_timed_out(product) == 0) return false;
@@ -97,11 +56,12 @@ bool has_timed_out(const Product& product, Tried& tried) {
   return true;
 }
 
-/// A race beside cuBLASLt's fastest. Who gives up in it is out; the fastest of the others and the
-/// chosen one stay.
+/// A race beside cuBLASLt's fastest at work. Who gives up in it is out; the fastest of the others
+/// and the chosen one stay.
 void race_with(const Product& product, const Launch& theirs, const Effort& effort, Tuned& tuned,
                std::vector<Runner>& runners) {
-  for (const std::size_t late : race(product, theirs, tuned.best_ns, effort.race_rounds, runners))
+  for (const std::size_t late :
+       race(product, theirs, tuned.cublaslt.at_work_ns(), effort.race_rounds, runners))
     tuned.tried[late].trouble = kTimedOutInRace;
   for (const Runner& runner : runners) tuned.tried[runner.index].race = median(runner.ratios);
   keep_finalists(effort.finalists, runners,
@@ -166,27 +126,29 @@ Tuned tune(const Shape& shape, const std::vector<EngineConfiguration>& configura
   fill_product(product, GemmInputs::normal);
 
   const Opponent opponent(product);
-  rank_heuristics(product, opponent, tuned);
-  const Launch theirs = [&] { opponent.launch(tuned.best); };
-  if (effort.race_rounds > 0) race_with(product, theirs, effort, tuned, runners);
+  const Ranking& cublaslt = tuned.cublaslt =
+      rank_heuristics(product, opponent, kRankingRounds, kRankingSettleSeconds, kRestSeconds);
+  const Launch at_work = [&] { opponent.launch(cublaslt.at_work); };
+  const Launch rested = [&] { opponent.launch(cublaslt.rested); };
+  if (effort.race_rounds > 0) race_with(product, at_work, effort, tuned, runners);
   for (const Runner& runner : runners) {
     Tried& tried = tuned.tried[runner.index];
-    const DuelScore score =
-        duel_steady(product, theirs, launch_of(product, runner.ready), tuned.best_ns, effort);
+    const DuelScore score = duel_steady(product, at_work, launch_of(product, runner.ready),
+                                        cublaslt.at_work_ns(), effort);
     if (!has_timed_out(product, tried)) tried.steady = score;
   }
   for (const Runner& runner : runners) {
     Tried& tried = tuned.tried[runner.index];
     if (!tried.trouble.empty()) continue;
     const DuelScore score =
-        duel_cool(product, theirs, launch_of(product, runner.ready), tuned.best_ns, effort);
+        duel_cool(product, rested, launch_of(product, runner.ready), cublaslt.rested_ns(), effort);
     if (!has_timed_out(product, tried)) tried.cool = score;
   }
   for (const Runner& runner : runners) {
     Tried& tried = tuned.tried[runner.index];
     if (effort.draw_rounds == 0 || !tried.trouble.empty()) continue;
     const Draws draws =
-        draws_of(product, theirs, launch_of(product, runner.ready), operations_of(shape),
+        draws_of(product, at_work, launch_of(product, runner.ready), operations_of(shape),
                  effort.settle_s, kDrawSeconds, effort.draw_rounds);
     if (!has_timed_out(product, tried)) tried.draws = draws;
   }

@@ -8,6 +8,7 @@
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/opponent/cublaslt.hpp"
 #include "kernels/cuda/gemm/opponent/draw.hpp"
+#include "kernels/cuda/gemm/opponent/heuristics.hpp"
 #include "kernels/cuda/gemm/opponent/products.hpp"
 #include "kernels/cuda/gemm/tuning/duel.hpp"
 
@@ -27,10 +28,7 @@ struct Tried {
 /// What came of one product.
 struct Tuned {
   Shape shape;
-  int heuristics = 0;        // of cuBLASLt, all of them timed
-  int best = 0;              // the fastest of them
-  double first_ns = 0;       // of the first one, a launch
-  double best_ns = 0;        // of the fastest, when they were ranked
+  Ranking cublaslt;
   double seconds = 0;        // that it took
   DuelScore beside_steady;   // of what was chosen for a pitched product, with the engine's own
   DuelScore beside_cool;     // neighbour_of() it in place of cuBLASLt; ratio, of rates, 0 otherwise
@@ -49,9 +47,9 @@ struct Effort {
 
 /// First holds every configuration against the reference engine on integers, of fp8 on such that
 /// its sums show whether they are promoted: one element off and it is not timed. Then, on random
-/// normal numbers: a race of all, each behind a sample of cuBLASLt's fastest heuristic; a steady
-/// duel (duel.hpp) of the fastest with cuBLASLt, and a cool one. A pitched product has duels with
-/// neighbour_of() it besides.
+/// normal numbers: a race of all, each behind a sample of cuBLASLt's fastest heuristic at work; a
+/// steady duel (duel.hpp) of the fastest with it, and a cool one with its fastest rested. A pitched
+/// product has duels with neighbour_of() it besides.
 Tuned tune(const Shape& shape, const std::vector<EngineConfiguration>& configurations,
            const Effort& effort);
 

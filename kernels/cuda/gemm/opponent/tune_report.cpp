@@ -30,6 +30,20 @@ Json json_of(const DuelScore& score, double operations) {
           {"void", is_void(score)}};
 }
 
+/// TFLOP/s; null where it was not timed.
+Json rate(double operations, double ns) {
+  return ns > 0 && std::isfinite(ns) ? Json(operations / ns) : Json();
+}
+
+Json json_of(const Ranking& ranking, double operations) {
+  Json all = Json::array();
+  for (const Heuristic& one : ranking.all)
+    all.push_back({{"first_look", rate(operations, one.first_look_ns)},
+                   {"at_work", rate(operations, one.at_work_ns)},
+                   {"rested", rate(operations, one.rested_ns)}});
+  return {{"at_work", ranking.at_work}, {"rested", ranking.rested}, {"heuristics_tflops", all}};
+}
+
 /// What NVML does not say is null.
 Json json_of(const Draw& draw) {
   return {{"watts", draw.watts},
@@ -89,9 +103,7 @@ Json json_of(const Tuned& tuned) {
       json["neighbour"]["cool"] = beside(tuned.beside_cool);
     }
   }
-  json.update({{"heuristics", tuned.heuristics},
-               {"best_heuristic", tuned.best},
-               {"cublaslt_first", operations / tuned.first_ns},
+  json.update({{"cublaslt", json_of(tuned.cublaslt, operations)},
                {"seconds", tuned.seconds},
                {"best", best == nullptr ? Json() : Json(best->name)},
                {"chosen", chosen == nullptr ? Json() : Json(chosen->name)},
@@ -111,8 +123,9 @@ void write_json(const std::string& path, const Json& json) {
 
 void print(const Tuned& tuned) {
   const double operations = operations_of(tuned.shape) * 1e-3;
-  fmt::print("{}: heuristic {} of {}, {:.1f} s\n", name_of(tuned.shape), tuned.best,
-             tuned.heuristics, tuned.seconds);
+  fmt::print("{}: cuBLASLt's heuristic {} at work and {} rested, of {}; {:.1f} s\n",
+             name_of(tuned.shape), tuned.cublaslt.at_work, tuned.cublaslt.rested,
+             tuned.cublaslt.all.size(), tuned.seconds);
   std::vector<const Tried*> order;
   for (const Tried& tried : tuned.tried)
     if (!tried.trouble.empty())

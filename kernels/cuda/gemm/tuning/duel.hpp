@@ -15,13 +15,19 @@ using Launch = std::function<void()>;
 inline constexpr double kAtWorkSampleNs = 60e6;
 inline constexpr double kRestedSampleNs = 4e6;  // over before the power limit has noticed
 
-/// Theirs, ours, theirs, without a pause. Every sample of `launches` begins behind `settle_s` of
-/// the same kernel, untimed: the power limit moves the clock for tenths of a second, and a sample
-/// that comes sooner pays for what the other side drew.
+/// Nanoseconds of a launch, over `launches` behind `settle_s` of the same kernel, untimed: the
+/// power limit moves the clock for tenths of a second, and a sample that comes sooner pays for what
+/// was drawn before.
+double sample_at_work(const Product& product, const Launch& launch, int launches, double settle_s);
+
+/// The same on a chip that has rested for `rest_s`.
+double sample_rested(const Product& product, const Launch& launch, int launches, double rest_s);
+
+/// Theirs, ours, theirs, a sample_at_work() each, without a pause.
 PairTimes pair_at_work(const Product& product, const Launch& theirs, const Launch& ours,
                        int launches, double settle_s);
 
-/// The same with `launches` at a time, each sample on a chip that has rested for `rest_s`.
+/// The same of sample_rested().
 PairTimes pair_rested(const Product& product, const Launch& theirs, const Launch& ours,
                       int launches, double rest_s);
 
