@@ -31,8 +31,11 @@ EngineConfiguration chosen_configuration(const LocalGemm& gemm) {
     chosen = configuration_for({.m = gemm.m, .n = gemm.n, .k = gemm.k}, gemm.sm_budget != 0);
   // What is packed would drive out of L2 what tiles read again.
   if (packed) chosen.keeps = true;
-  // Beside the end of the launch before it there would be more blocks than the budget has SMs.
-  if (gemm.sm_budget != 0) chosen.early = false;
+  if (gemm.sm_budget != 0) {
+    // Beside the end of the launch before it there would be more blocks than the budget has SMs.
+    chosen.early = false;
+    chosen.gpc_rows = 0;  // which SMs it gets, who runs beside it decides
+  }
   return chosen;
 }
 

@@ -18,12 +18,16 @@ struct EngineConfiguration {
   bool early = false;          // begins, up to its first load, before the launch before has ended
   bool streams_c = false;      // C is the first to leave L2
   bool keeps = false;          // the operand that a group shares is the last: A, along N B
+  // Rows of tiles that clusters of one GPC share (placement.hpp); 0: as they come. An early launch
+  // takes SMs as they become free, and shares nothing.
+  std::uint32_t gpc_rows = 0;
 
   constexpr bool operator==(const EngineConfiguration&) const = default;
 };
 
 /// "128x256_2x1_s4_m8_lead1_early": tile, cluster, stages; then "turn" where warpgroups multiply in
-/// turn, k2 where K is split over two, the group and its direction, and what else is not as usual.
+/// turn, k2 where K is split over two, the group and its direction, g1 where a GPC has one row of
+/// tiles, and what else is not as usual.
 /// No two configurations share a name.
 std::string name_of(const EngineConfiguration& configuration);
 

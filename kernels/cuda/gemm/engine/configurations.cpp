@@ -70,6 +70,20 @@ constexpr std::array kConfigurations = {
     EngineConfiguration{.shape = kTurn176, .early = true, .keeps = true},
     EngineConfiguration{.shape = kTurn184, .early = true, .keeps = true},
     EngineConfiguration{.shape = kTurn192, .early = true, .keeps = true},
+    // Clusters of a GPC begin with neighbouring tiles.
+    EngineConfiguration{.shape = kWidePair, .lead = 1, .gpc_rows = 1},
+    EngineConfiguration{.shape = kWidePair, .lead = 1, .gpc_rows = 2},
+    EngineConfiguration{.shape = kWidePair, .group = 16, .lead = 1, .gpc_rows = 2},
+    EngineConfiguration{.shape = kWide, .group = 16, .lead = 1, .gpc_rows = 2},
+    EngineConfiguration{.shape = kWide, .group = 16, .lead = 1, .gpc_rows = 4},
+    EngineConfiguration{.shape = kTurn176, .gpc_rows = 1},
+    EngineConfiguration{.shape = kTurn184, .gpc_rows = 1},
+    EngineConfiguration{.shape = kTurn184, .gpc_rows = 2},
+    EngineConfiguration{.shape = kTurn192, .gpc_rows = 1},
+    EngineConfiguration{.shape = kTurn192, .gpc_rows = 2},
+    EngineConfiguration{.shape = kTurn192, .group = 16, .gpc_rows = 2},
+    EngineConfiguration{.shape = kTurn184, .keeps = true, .gpc_rows = 1},
+    EngineConfiguration{.shape = kTurn192, .keeps = true, .gpc_rows = 1},
 };
 
 constexpr std::array kFp8Configurations = {
@@ -84,6 +98,9 @@ constexpr std::array kFp8Configurations = {
     EngineConfiguration{.shape = kFp8Shape, .group = 16, .lead = 1, .early = true},
     EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .streams_c = true},
     EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .keeps = true},
+    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .gpc_rows = 1},
+    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .gpc_rows = 2},
+    EngineConfiguration{.shape = kFp8NarrowShape, .lead = 1, .gpc_rows = 1},
 };
 
 }  // namespace
@@ -95,6 +112,7 @@ std::string name_of(const EngineConfiguration& configuration) {
   if (shape.in_turn) name += "_turn";
   if (shape.split > 1) name += fmt::format("_k{}", shape.split);
   name += fmt::format("_{}{}", configuration.group_along_n ? 'n' : 'm', configuration.group);
+  if (configuration.gpc_rows != 0) name += fmt::format("_g{}", configuration.gpc_rows);
   if (configuration.lead != 0) name += fmt::format("_lead{}", configuration.lead);
   if (configuration.early) name += "_early";
   if (configuration.streams_c) name += "_stream";

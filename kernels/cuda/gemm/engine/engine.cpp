@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/encode.hpp"
+#include "kernels/cuda/gemm/engine/gpcs.hpp"
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 #include "kernels/cuda/gemm/ladder/staging.hpp"
 #include "kernels/error.hpp"
@@ -172,6 +174,9 @@ LocalGemm pack_into_workspace(const LocalGemm& gemm, std::array<RowsAhead, 2>& a
   return readable;
 }
 
+/// SMs of most GPCs of a chip with 132; some have 18.
+constexpr std::uint32_t kBlocksOfGpc = 16;
+
 /// Elements of a row that is packed beside a product: a wait for longer ones could end by its
 /// bound.
 constexpr std::uint64_t kMostAhead = 1U << 20;
@@ -207,6 +212,23 @@ void leave_to_the_product(const LocalGemm& gemm, std::uint32_t clusters, ReadyEn
   };
   if (!p.group_along_n) leave(a, gemm.a_major, first.a, words, words + 2);
   leave(b, gemm.b_major, first.b, words + 1, words + 2 + a.bands());
+}
+
+/// Clusters of a GPC begin with neighbouring tiles, where the launch has all SMs to itself.
+void place_by_gpc(std::uint32_t clusters, ReadyEngine& ready) {
+  const EngineConfiguration& configuration = ready.configuration;
+  if (configuration.gpc_rows == 0 || ready.sm_budget != 0) return;
+  const std::uint32_t blocks = blocks_of(configuration.shape);
+  std::vector<std::uint32_t> gpcs = gpcs_of_clusters(blocks);
+  EngineProblem& p = ready.problem;
+  if (gpcs.size() < clusters || clusters > p.first_tile.size()) return;
+  gpcs.resize(clusters);
+  const std::uint32_t rows = configuration.group_along_n ? p.n_tiles : p.m_tiles;
+  const std::vector<std::uint8_t> first =
+      first_tiles(gpcs, std::min(p.group, rows),
+                  {.rows = configuration.gpc_rows, .clusters = kBlocksOfGpc / blocks});
+  std::copy(first.begin(), first.end(), p.first_tile.begin());
+  p.placed = true;
 }
 
 /// Parts of K have a block a tile, and a launch that begins early is beside the one before it.
@@ -295,6 +317,7 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
   const std::uint32_t clusters = clusters_for(ready, gemm.sm_budget);
   ready.blocks = clusters * blocks_of(shape);
   leave_to_the_product(gemm, clusters, ready);
+  place_by_gpc(clusters, ready);
   return ready;
 }
 

@@ -12,6 +12,7 @@
 
 #include "kernels/cuda/gemm/engine/configuration.hpp"
 #include "kernels/cuda/gemm/engine/pack.hpp"
+#include "kernels/cuda/gemm/engine/placement.hpp"
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
 #include "kernels/cuda/gemm/local_gemm.hpp"
 
@@ -38,8 +39,10 @@ struct EngineProblem {
   bool group_along_n = false, streams_c = false, keeps = false;
   bool c_by_tma = true;  // rows of C start on 16 bytes; else they go by plain stores
   bool packs = false;    // some rows of `ahead` beside the product; else no block looks there
+  bool placed = false;   // first_tile says where clusters begin; else where their numbers do
   float alpha = 1, beta = 0;
   std::array<RowsAhead, 2> ahead{};  // of A and B: what is packed before and beside the product
+  std::array<std::uint8_t, kMostPlaced> first_tile{};  // of each cluster
 };
 
 /// k of a stage.

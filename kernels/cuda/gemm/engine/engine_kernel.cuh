@@ -251,10 +251,11 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   extern __shared__ __align__(1024) std::byte shared_memory[];
   auto& ring = *reinterpret_cast<EngineRing<kShape>*>(shared_memory);
   const Patience patience{&ring.abandoned, p.timed_out};
+  const std::uint32_t cluster = blockIdx.x / blocks_of(kShape);
   const EnginePlace place{
       .in_cluster = cluster_place(
           kShape, blocks_of(kShape) > 1 ? ptx::get_sreg_cluster_ctarank() : std::uint32_t{0}),
-      .first = blockIdx.x / blocks_of(kShape),
+      .first = p.placed ? p.first_tile[cluster] : cluster,
       .step = gridDim.x / blocks_of(kShape)};
   if (threadIdx.x == 0) {
     for (std::uint32_t s = 0; s < kShape.stages; ++s) {

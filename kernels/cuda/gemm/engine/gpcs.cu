@@ -1,0 +1,113 @@
+// Blocks that say which SM they are on, and wait until all of them have said so.
+#include <algorithm>
+#include <array>
+#include <cuda/ptx>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <utility>
+
+#include "kernels/cuda/buffer.hpp"
+#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/gemm/engine/gpcs.hpp"
+#include "kernels/cuda/gemm/engine/tile_shape.hpp"
+
+namespace tidemark {
+namespace {
+
+constexpr std::uint64_t kStayNs = 20'000;  // until the last block of a grid has begun
+
+__global__ void tell_sm(std::uint32_t* sm) {
+  namespace ptx = cuda::ptx;
+  if (threadIdx.x != 0) return;
+  sm[blockIdx.x] = ptx::get_sreg_smid();
+  const std::uint64_t start = ptx::get_sreg_globaltimer();
+  // Without it a block could take the SM of one that has ended.
+  while (ptx::get_sreg_globaltimer() - start < kStayNs) {
+  }
+}
+
+/// SMs of the blocks of one grid of as many clusters of `blocks` as fit at once; none where not one
+/// does.
+std::vector<std::uint32_t> sms_of_blocks(std::uint32_t blocks, const Stream& stream) {
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {blocks, 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(kEngineThreads);
+  config.dynamicSmemBytes = kMostSharedBytes;  // an SM to each block, as in the engine
+  config.stream = stream.get();
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  int clusters = 0;
+  cuda_check(cudaOccupancyMaxActiveClusters(&clusters, tell_sm, &config),
+             "ask how many clusters fit");
+  if (clusters < 1) return {};
+  std::vector<std::uint32_t> sms(static_cast<std::size_t>(clusters) * blocks);
+  const DeviceBuffer told(sms.size() * sizeof(std::uint32_t));
+  config.gridDim = dim3(static_cast<unsigned>(sms.size()));
+  cuda_check(cudaLaunchKernelEx(&config, tell_sm, told.as<std::uint32_t>()), "ask for SMs");
+  cuda_check(cudaMemcpyAsync(sms.data(), told.data(), sms.size() * sizeof(std::uint32_t),
+                             cudaMemcpyDeviceToHost, stream.get()),
+             "read numbers of SMs");
+  cuda_check(cudaStreamSynchronize(stream.get()), "wait for numbers of SMs");
+  return sms;
+}
+
+/// SMs that are known to be in one GPC: those of one cluster, and of clusters that share an SM.
+class Neighbours {
+ public:
+  std::uint32_t gpc_of(std::uint32_t sm) {
+    while (sm >= of_.size()) of_.push_back(static_cast<std::uint32_t>(of_.size()));
+    while (of_[sm] != sm) sm = of_[sm];
+    return sm;
+  }
+  void join(std::uint32_t left, std::uint32_t right) {
+    const std::uint32_t into = gpc_of(left);
+    of_[gpc_of(right)] = into;
+  }
+
+ private:
+  std::vector<std::uint32_t> of_;  // a neighbour of each, or itself
+};
+
+std::vector<std::uint32_t> find_gpcs(std::uint32_t blocks) {
+  cuda_check(cudaFuncSetAttribute(tell_sm, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(kMostSharedBytes)),
+             "give blocks an SM each");
+  // GPCs of up to 18 SMs: clusters of 16 leave two of them out, and those of 6 and 4 lie across.
+  cuda_check(cudaFuncSetAttribute(tell_sm, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+             "allow clusters of more than 8 blocks");
+  const Stream stream;
+  Neighbours neighbours;
+  for (const std::uint32_t size : {16U, 14U, 12U, 10U, 8U, 6U, 4U, 2U}) {
+    const std::vector<std::uint32_t> sms = sms_of_blocks(size, stream);
+    for (std::size_t i = 0; i < sms.size(); ++i) neighbours.join(sms[i / size * size], sms[i]);
+  }
+  std::vector<std::uint32_t> sms = sms_of_blocks(blocks, stream);
+  std::vector<std::uint32_t> gpcs;
+  std::map<std::uint32_t, std::uint32_t> numbers;
+  for (std::size_t i = 0; i < sms.size(); i += blocks) {
+    const auto number = static_cast<std::uint32_t>(numbers.size());
+    gpcs.push_back(numbers.emplace(neighbours.gpc_of(sms[i]), number).first->second);
+  }
+  std::sort(sms.begin(), sms.end());
+  if (std::adjacent_find(sms.begin(), sms.end()) != sms.end()) return {};  // one waited for another
+  return gpcs;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> gpcs_of_clusters(std::uint32_t blocks) {
+  static std::mutex mutex;
+  static std::map<std::pair<int, std::uint32_t>, std::vector<std::uint32_t>> known;
+  int device = 0;
+  cuda_check(cudaGetDevice(&device), "ask for the current GPU");
+  const std::lock_guard lock(mutex);
+  std::vector<std::uint32_t>& gpcs = known[{device, blocks}];
+  if (gpcs.empty()) gpcs = find_gpcs(blocks);
+  return gpcs;
+}
+
+}  // namespace tidemark

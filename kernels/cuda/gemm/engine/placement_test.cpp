@@ -1,0 +1,80 @@
+// First tiles of clusters on chips whose GPCs are known.
+#include "kernels/cuda/gemm/engine/placement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace tidemark {
+namespace {
+
+/// Pairs of blocks as an H200 of 132 SMs took them: four whose SMs no larger cluster has, a GPC of
+/// 8 SMs (number 4), five of 16 and two of 18.
+std::vector<std::uint32_t> h200_pairs() {
+  std::vector<std::uint32_t> gpcs{0, 1, 2, 3};
+  for (int round = 0; round < 4; ++round)
+    for (std::uint32_t gpc = 4; gpc < 12; ++gpc) gpcs.push_back(gpc);
+  for (int round = 0; round < 4; ++round)
+    for (std::uint32_t gpc = 5; gpc < 12; ++gpc) gpcs.push_back(gpc);
+  gpcs.push_back(10);
+  gpcs.push_back(11);
+  return gpcs;
+}
+
+std::set<std::uint32_t> rows_of_gpc(const std::vector<std::uint32_t>& gpcs,
+                                    const std::vector<std::uint8_t>& first, std::uint32_t gpc,
+                                    std::uint32_t group) {
+  std::set<std::uint32_t> rows;
+  for (std::size_t i = 0; i < gpcs.size(); ++i)
+    if (gpcs[i] == gpc) rows.insert(first[i] % group);
+  return rows;
+}
+
+TEST(FirstTiles, OfAGpcAreOneRowEach) {
+  const std::vector<std::uint32_t> gpcs = h200_pairs();
+  const std::vector<std::uint8_t> first = first_tiles(gpcs, 8, {.rows = 1, .clusters = 8});
+  for (std::uint32_t gpc = 5; gpc < 12; ++gpc)
+    EXPECT_EQ(rows_of_gpc(gpcs, first, gpc, 8).size(), 1U) << gpc;
+}
+
+TEST(FirstTiles, OfAGpcAreTwoRowsOfFour) {
+  const std::vector<std::uint32_t> gpcs = h200_pairs();
+  const std::vector<std::uint8_t> first = first_tiles(gpcs, 8, {.rows = 2, .clusters = 8});
+  std::set<std::uint32_t> columns;
+  for (std::size_t i = 0; i < gpcs.size(); ++i)
+    if (gpcs[i] == 5) columns.insert(first[i] / 8);
+  EXPECT_EQ(columns.size(), 4U);
+  EXPECT_EQ(rows_of_gpc(gpcs, first, 5, 8).size(), 2U);
+}
+
+TEST(FirstTiles, BehindTheLastWholeColumnStayWithTheirRow) {
+  const std::vector<std::uint32_t> gpcs = h200_pairs();
+  const std::vector<std::uint8_t> first = first_tiles(gpcs, 8, {.rows = 1, .clusters = 8});
+  EXPECT_EQ(first[64], 64U);  // row 0, as all others of its GPC, the first of nine clusters
+  EXPECT_EQ(rows_of_gpc(gpcs, first, 10, 8), std::set<std::uint32_t>{0});
+  EXPECT_EQ(rows_of_gpc(gpcs, first, 11, 8), std::set<std::uint32_t>{1});
+}
+
+TEST(FirstTiles, AreEveryTileOfTheFirstRoundOnce) {
+  const std::vector<std::uint32_t> all = h200_pairs();
+  for (std::uint32_t clusters = 1; clusters <= 66; ++clusters)
+    for (const std::uint32_t group : {1U, 4U, 5U, 8U, 16U, 100U})
+      for (const std::uint32_t rows : {1U, 2U, 4U}) {
+        const std::vector<std::uint32_t> gpcs(all.begin(), all.begin() + clusters);
+        std::vector<std::uint8_t> first = first_tiles(gpcs, group, {.rows = rows, .clusters = 8});
+        std::sort(first.begin(), first.end());
+        for (std::uint32_t tile = 0; tile < clusters; ++tile)
+          ASSERT_EQ(first[tile], tile) << clusters << ' ' << group << ' ' << rows;
+      }
+}
+
+TEST(FirstTiles, AreAsTheyComeWhereRowsDoNotDivideTheGroup) {
+  const std::vector<std::uint8_t> first = first_tiles({0, 1, 0, 1, 0, 1}, 3, {.rows = 2});
+  EXPECT_EQ(first, (std::vector<std::uint8_t>{0, 1, 2, 3, 4, 5}));
+}
+
+}  // namespace
+}  // namespace tidemark
