@@ -166,7 +166,7 @@ std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm) {
   block->c = DeviceBuffer(block->c_bytes() + 2 * std::uint64_t{kGuardBytes});
   local.c = block->c.data() + kGuardBytes;
   block->barrier = DeviceBuffer(gemm.everybody.size() * kBarrierRowBytes);
-  block->timed_out = DeviceBuffer(sizeof(std::uint32_t));
+  block->timed_out = DeviceBuffer(kEngineWords * sizeof(std::uint32_t));
 
   launch_poison(block->c.data(), block->c_bytes(), gemm.seed, stream);
   if (gemm.beta != 0) launch_fill_c(gemm, local.c, stream);

@@ -18,8 +18,7 @@ struct EngineConfiguration {
   bool early = false;          // begins, up to its first load, before the launch before has ended
   bool streams_c = false;      // C is the first to leave L2
   bool keeps = false;          // the operand that a group shares is the last: A, along N B
-  // Rows of tiles that clusters of one GPC share (placement.hpp); 0: as they come. An early launch
-  // takes SMs as they become free, and shares nothing.
+  // Rows of tiles that clusters of one GPC share (placement.hpp); 0: as they come.
   std::uint32_t gpc_rows = 0;
 
   constexpr bool operator==(const EngineConfiguration&) const = default;

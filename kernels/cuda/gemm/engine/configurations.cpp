@@ -71,19 +71,20 @@ constexpr std::array kConfigurations = {
     EngineConfiguration{.shape = kTurn184, .early = true, .keeps = true},
     EngineConfiguration{.shape = kTurn192, .early = true, .keeps = true},
     // Clusters of a GPC begin with neighbouring tiles.
-    EngineConfiguration{.shape = kWidePair, .lead = 1, .gpc_rows = 1},
-    EngineConfiguration{.shape = kWidePair, .lead = 1, .gpc_rows = 2},
-    EngineConfiguration{.shape = kWidePair, .group = 16, .lead = 1, .gpc_rows = 2},
-    EngineConfiguration{.shape = kWide, .group = 16, .lead = 1, .gpc_rows = 2},
-    EngineConfiguration{.shape = kWide, .group = 16, .lead = 1, .gpc_rows = 4},
-    EngineConfiguration{.shape = kTurn176, .gpc_rows = 1},
-    EngineConfiguration{.shape = kTurn184, .gpc_rows = 1},
-    EngineConfiguration{.shape = kTurn184, .gpc_rows = 2},
+    EngineConfiguration{.shape = kWidePair, .lead = 1, .early = true, .gpc_rows = 1},
+    EngineConfiguration{.shape = kWidePair, .lead = 1, .early = true, .gpc_rows = 2},
+    EngineConfiguration{.shape = kWidePair, .group = 16, .lead = 1, .early = true, .gpc_rows = 2},
+    EngineConfiguration{.shape = kWide, .group = 16, .lead = 1, .early = true, .gpc_rows = 2},
+    EngineConfiguration{.shape = kTurn128Alone, .group = 16, .early = true, .gpc_rows = 2},
+    EngineConfiguration{.shape = kTurn176, .early = true, .gpc_rows = 1},
+    EngineConfiguration{.shape = kTurn184, .early = true, .gpc_rows = 1},
+    EngineConfiguration{.shape = kTurn184, .early = true, .gpc_rows = 2},
+    EngineConfiguration{.shape = kTurn192, .early = true, .gpc_rows = 1},
     EngineConfiguration{.shape = kTurn192, .gpc_rows = 1},
-    EngineConfiguration{.shape = kTurn192, .gpc_rows = 2},
-    EngineConfiguration{.shape = kTurn192, .group = 16, .gpc_rows = 2},
-    EngineConfiguration{.shape = kTurn184, .keeps = true, .gpc_rows = 1},
-    EngineConfiguration{.shape = kTurn192, .keeps = true, .gpc_rows = 1},
+    EngineConfiguration{.shape = kTurn192, .early = true, .gpc_rows = 2},
+    EngineConfiguration{.shape = kTurn192, .group = 16, .early = true, .gpc_rows = 2},
+    EngineConfiguration{.shape = kTurn184, .early = true, .keeps = true, .gpc_rows = 1},
+    EngineConfiguration{.shape = kTurn192, .early = true, .keeps = true, .gpc_rows = 1},
 };
 
 constexpr std::array kFp8Configurations = {
@@ -98,9 +99,9 @@ constexpr std::array kFp8Configurations = {
     EngineConfiguration{.shape = kFp8Shape, .group = 16, .lead = 1, .early = true},
     EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .streams_c = true},
     EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .keeps = true},
-    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .gpc_rows = 1},
-    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .gpc_rows = 2},
-    EngineConfiguration{.shape = kFp8NarrowShape, .lead = 1, .gpc_rows = 1},
+    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .gpc_rows = 1},
+    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .gpc_rows = 2},
+    EngineConfiguration{.shape = kFp8NarrowShape, .lead = 1, .early = true, .gpc_rows = 1},
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/encode.hpp"
@@ -219,16 +218,11 @@ void place_by_gpc(std::uint32_t clusters, ReadyEngine& ready) {
   const EngineConfiguration& configuration = ready.configuration;
   if (configuration.gpc_rows == 0 || ready.sm_budget != 0) return;
   const std::uint32_t blocks = blocks_of(configuration.shape);
-  std::vector<std::uint32_t> gpcs = gpcs_of_clusters(blocks);
   EngineProblem& p = ready.problem;
-  if (gpcs.size() < clusters || clusters > p.first_tile.size()) return;
-  gpcs.resize(clusters);
   const std::uint32_t rows = configuration.group_along_n ? p.n_tiles : p.m_tiles;
-  const std::vector<std::uint8_t> first =
-      first_tiles(gpcs, std::min(p.group, rows),
-                  {.rows = configuration.gpc_rows, .clusters = kBlocksOfGpc / blocks});
-  std::copy(first.begin(), first.end(), p.first_tile.begin());
-  p.placed = true;
+  p.gpc_tiles = gpc_tiles(gpcs_of_device(blocks), clusters, std::min(p.group, rows),
+                          {.rows = configuration.gpc_rows, .clusters = kBlocksOfGpc / blocks});
+  p.by_gpc = p.gpc_tiles.gpcs != 0;
 }
 
 /// Parts of K have a block a tile, and a launch that begins early is beside the one before it.
@@ -321,9 +315,9 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
   return ready;
 }
 
-void start_engine(const ReadyEngine& ready, std::uint32_t* timed_out, cudaStream_t stream) {
+void start_engine(const ReadyEngine& ready, std::uint32_t* words, cudaStream_t stream) {
   EngineProblem problem = ready.problem;
-  problem.timed_out = timed_out;
+  problem.timed_out = words;
   void* arguments[] = {const_cast<CUtensorMap*>(&ready.a_map),
                        const_cast<CUtensorMap*>(&ready.b_map),
                        const_cast<CUtensorMap*>(&ready.c_map), &problem};

@@ -30,7 +30,7 @@ EngineConfiguration chosen_configuration(const LocalGemm& gemm);
 struct EngineProblem {
   void* c = nullptr;  // m rows of n, `ldc` elements apart
   std::uint64_t ldc = 0;
-  std::uint32_t* timed_out = nullptr;  // as start_engine() has it
+  std::uint32_t* timed_out = nullptr;  // the words of start_engine()
   std::uint32_t m = 0, n = 0;
   std::uint32_t m_tiles = 0, n_tiles = 0;  // of a cluster
   std::uint32_t k_blocks = 0;  // of 64 (fp8: 128), for each part of K; what lies behind K is zeros
@@ -39,11 +39,15 @@ struct EngineProblem {
   bool group_along_n = false, streams_c = false, keeps = false;
   bool c_by_tma = true;  // rows of C start on 16 bytes; else they go by plain stores
   bool packs = false;    // some rows of `ahead` beside the product; else no block looks there
-  bool placed = false;   // first_tile says where clusters begin; else where their numbers do
+  bool by_gpc = false;   // gpc_tiles says where clusters begin; else their numbers do
   float alpha = 1, beta = 0;
   std::array<RowsAhead, 2> ahead{};  // of A and B: what is packed before and beside the product
-  std::array<std::uint8_t, kMostPlaced> first_tile{};  // of each cluster
+  GpcTiles gpc_tiles;
 };
+
+/// The first tells of a lost wait, the second counts clusters that have ended, the others tiles
+/// that GPCs have taken.
+inline constexpr std::uint32_t kEngineWords = 2 + kMostGpcs;
 
 /// k of a stage.
 constexpr std::uint32_t tile_k(GemmElement element) {
@@ -110,10 +114,11 @@ std::string pitch_note(const LocalGemm& gemm);
 ReadyEngine prepare_engine(const EngineConfiguration& configuration, const LocalGemm& gemm);
 
 /// Launches on `stream`: first what packs rows, where there are any to pack: those that the first
-/// tiles read. The engine's idle warps pack the others. A wait inside the
-/// kernel that ends by its bound writes a non-zero word to `timed_out` (device memory, zero before;
-/// read it with timed_out_wait) and the kernel ends soon after, C undefined; rows that
-/// are packed beside it are packed to the end.
-void start_engine(const ReadyEngine& ready, std::uint32_t* timed_out, cudaStream_t stream);
+/// tiles read. The engine's idle warps pack the others. `words` are kEngineWords of device memory,
+/// zero before; launches that have them in common run one after the other. A wait inside the kernel
+/// that ends by its bound writes the first of them (read it with timed_out_wait) and the kernel
+/// ends soon after, C undefined; rows that are packed beside it are packed to the end. By the
+/// others clusters share out tiles, and leave them zero.
+void start_engine(const ReadyEngine& ready, std::uint32_t* words, cudaStream_t stream);
 
 }  // namespace tidemark

@@ -134,7 +134,8 @@ struct TimesOne {
   static constexpr std::uint64_t kEdge = 2048;
   static constexpr std::size_t kBytes = kEdge * kEdge * 2;
   Stream stream;
-  DeviceBuffer a{kBytes}, b{kBytes}, between{kBytes}, c{kBytes}, timed_out{sizeof(std::uint32_t)};
+  DeviceBuffer a{kBytes}, b{kBytes}, between{kBytes}, c{kBytes},
+      words{kEngineWords * sizeof(std::uint32_t)};
   std::vector<std::uint16_t> numbers;
   LocalGemm product;
 
@@ -154,16 +155,16 @@ struct TimesOne {
                .n = kEdge,
                .k = kEdge,
                .output = GemmOutput::bf16};
-    set_timed_out(0);
+    copy(words.data(), std::vector<std::uint32_t>(kEngineWords).data(), words.size());
   }
 
   void copy(void* to, const void* from, std::size_t bytes) const {
     cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.get()), "copy");
     cuda_check(cudaStreamSynchronize(stream.get()), "wait for what was started");
   }
-  void set_timed_out(std::uint32_t word) const { copy(timed_out.data(), &word, sizeof(word)); }
+  void set_timed_out(std::uint32_t word) const { copy(words.data(), &word, sizeof(word)); }
   void start(const ReadyEngine& ready) const {
-    start_engine(ready, timed_out.as<std::uint32_t>(), stream.get());
+    start_engine(ready, words.as<std::uint32_t>(), stream.get());
   }
   bool c_is_a() const {
     std::vector<std::uint16_t> found(numbers.size());
@@ -201,11 +202,34 @@ TEST_P(Engine, EndsWhereALaunchBeforeItTimedOut) {
   made.set_timed_out(1);
   made.start(ready);
   std::uint32_t word = 0;
-  made.copy(&word, made.timed_out.data(), sizeof(word));
+  made.copy(&word, made.words.data(), sizeof(word));
   EXPECT_NE(word, 0U);
   made.set_timed_out(0);
   made.start(ready);
   EXPECT_TRUE(made.c_is_a());
+}
+
+// What clusters share out tiles by has to be as it was for the next launch.
+TEST_P(Engine, LeavesItsWordsZero) {
+  const TimesOne made;
+  const ReadyEngine ready = prepare_engine(engine_configurations()[GetParam() - 1], made.product);
+  made.start(ready);
+  std::vector<std::uint32_t> words(kEngineWords, 1);
+  made.copy(words.data(), made.words.data(), made.words.size());
+  EXPECT_EQ(words, std::vector<std::uint32_t>(kEngineWords));
+}
+
+// Clusters that run where nobody expected them: all take the tiles of one GPC, then the others'.
+TEST_P(Engine, MultipliesEveryTileWhereverItsClustersRun) {
+  const TimesOne made;
+  ReadyEngine ready = prepare_engine(engine_configurations()[GetParam() - 1], made.product);
+  EXPECT_EQ(ready.problem.by_gpc, ready.configuration.gpc_rows != 0);
+  ready.problem.gpc_tiles.gpc_of_sm.fill(1);
+  for (int again = 0; again < 3; ++again) {
+    cuda_check(cudaMemsetAsync(made.c.data(), 0xff, TimesOne::kBytes, made.stream.get()), "poison");
+    made.start(ready);
+    ASSERT_TRUE(made.c_is_a()) << again;
+  }
 }
 
 TEST_P(Engine, SaysItsName) {

@@ -12,6 +12,7 @@
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/engine/epilogue.cuh"
+#include "kernels/cuda/gemm/engine/first_tile.cuh"
 #include "kernels/cuda/gemm/engine/pack_rows.cuh"
 #include "kernels/cuda/gemm/engine/ring.cuh"
 #include "kernels/cuda/gemm/engine/stage.cuh"
@@ -251,11 +252,10 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   extern __shared__ __align__(1024) std::byte shared_memory[];
   auto& ring = *reinterpret_cast<EngineRing<kShape>*>(shared_memory);
   const Patience patience{&ring.abandoned, p.timed_out};
-  const std::uint32_t cluster = blockIdx.x / blocks_of(kShape);
-  const EnginePlace place{
+  EnginePlace place{
       .in_cluster = cluster_place(
           kShape, blocks_of(kShape) > 1 ? ptx::get_sreg_cluster_ctarank() : std::uint32_t{0}),
-      .first = p.placed ? p.first_tile[cluster] : cluster,
+      .first = blockIdx.x / blocks_of(kShape),
       .step = gridDim.x / blocks_of(kShape)};
   if (threadIdx.x == 0) {
     for (std::uint32_t s = 0; s < kShape.stages; ++s) {
@@ -274,6 +274,14 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   // that was not made early passes at once.
   cudaGridDependencySynchronize();
   cudaTriggerProgrammaticLaunchCompletion();  // and the next may come that far
+  if (p.by_gpc) {  // not before: the launch before has only now put its words back to zero
+    if (threadIdx.x == 0 && blockIdx.x % blocks_of(kShape) == 0)
+      tell_first_tile<kShape>(ring, take_first_tile(p));
+    synchronise_blocks<kShape>();  // without it the tile would be read before it is told
+    // From lane 0: a tile that could differ between lanes would cost the compiler its proof that
+    // the descriptors of wgmma are uniform (ci/check_wgmma).
+    place.first = __shfl_sync(0xffffffffU, ring.first_tile, 0);
+  }
   // A launch before this one timed out: this one starts as if it had. A thread of another warp than
   // the producer's asks: that one would begin to load only when the answer is there.
   if (threadIdx.x == 32 && *patience.timed_out != 0) ring.abandoned = 1;
@@ -307,6 +315,8 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   // The consumers have waited for all that lands here. But other blocks still arrive on these
   // barriers, and after a time-out their copies may land: neither may find a block that has ended.
   synchronise_blocks<kShape>();
+  if (p.by_gpc && threadIdx.x == 0 && blockIdx.x % blocks_of(kShape) == 0)
+    put_tiles_back(p, place.step);
 }
 
 }  // namespace tidemark

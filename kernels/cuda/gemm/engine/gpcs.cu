@@ -1,11 +1,10 @@
 // Blocks that say which SM they are on, and wait until all of them have said so.
 #include <algorithm>
-#include <array>
 #include <cuda/ptx>
 #include <map>
 #include <mutex>
-#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/check.hpp"
@@ -67,12 +66,14 @@ class Neighbours {
     const std::uint32_t into = gpc_of(left);
     of_[gpc_of(right)] = into;
   }
+  /// One more than the largest number that was named.
+  std::uint32_t sms() const { return static_cast<std::uint32_t>(of_.size()); }
 
  private:
   std::vector<std::uint32_t> of_;  // a neighbour of each, or itself
 };
 
-std::vector<std::uint32_t> find_gpcs(std::uint32_t blocks) {
+GpcsOfDevice find_gpcs(std::uint32_t blocks) {
   cuda_check(cudaFuncSetAttribute(tell_sm, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(kMostSharedBytes)),
              "give blocks an SM each");
@@ -86,27 +87,29 @@ std::vector<std::uint32_t> find_gpcs(std::uint32_t blocks) {
     for (std::size_t i = 0; i < sms.size(); ++i) neighbours.join(sms[i / size * size], sms[i]);
   }
   std::vector<std::uint32_t> sms = sms_of_blocks(blocks, stream);
-  std::vector<std::uint32_t> gpcs;
   std::map<std::uint32_t, std::uint32_t> numbers;
-  for (std::size_t i = 0; i < sms.size(); i += blocks) {
-    const auto number = static_cast<std::uint32_t>(numbers.size());
-    gpcs.push_back(numbers.emplace(neighbours.gpc_of(sms[i]), number).first->second);
-  }
+  const auto number_of = [&](std::uint32_t sm) {
+    const auto next = static_cast<std::uint32_t>(numbers.size());
+    return numbers.emplace(neighbours.gpc_of(sm), next).first->second;
+  };
+  GpcsOfDevice gpcs;
+  for (std::size_t i = 0; i < sms.size(); i += blocks) gpcs.of_cluster.push_back(number_of(sms[i]));
   std::sort(sms.begin(), sms.end());
   if (std::adjacent_find(sms.begin(), sms.end()) != sms.end()) return {};  // one waited for another
+  for (std::uint32_t sm = 0; sm < neighbours.sms(); ++sm) gpcs.of_sm.push_back(number_of(sm));
   return gpcs;
 }
 
 }  // namespace
 
-std::vector<std::uint32_t> gpcs_of_clusters(std::uint32_t blocks) {
+GpcsOfDevice gpcs_of_device(std::uint32_t blocks) {
   static std::mutex mutex;
-  static std::map<std::pair<int, std::uint32_t>, std::vector<std::uint32_t>> known;
+  static std::map<std::pair<int, std::uint32_t>, GpcsOfDevice> known;
   int device = 0;
   cuda_check(cudaGetDevice(&device), "ask for the current GPU");
   const std::lock_guard lock(mutex);
-  std::vector<std::uint32_t>& gpcs = known[{device, blocks}];
-  if (gpcs.empty()) gpcs = find_gpcs(blocks);
+  GpcsOfDevice& gpcs = known[{device, blocks}];
+  if (gpcs.of_sm.empty()) gpcs = find_gpcs(blocks);
   return gpcs;
 }
 

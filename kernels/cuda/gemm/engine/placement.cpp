@@ -58,4 +58,26 @@ std::vector<std::uint8_t> first_tiles(const std::vector<std::uint32_t>& gpcs, st
   return first;
 }
 
+GpcTiles gpc_tiles(const GpcsOfDevice& device, std::uint32_t clusters, std::uint32_t group,
+                   const GpcPatch& patch) {
+  const std::uint32_t gpcs =
+      device.of_sm.empty() ? 0 : 1 + *std::max_element(device.of_sm.begin(), device.of_sm.end());
+  if (gpcs == 0 || gpcs > kMostGpcs || device.of_sm.size() > kMostSms || clusters > kMostSms ||
+      device.of_cluster.size() < clusters)
+    return {};
+  std::vector<std::uint32_t> placed = device.of_cluster;
+  placed.resize(clusters);
+  const std::vector<std::uint8_t> first = first_tiles(placed, group, patch);
+  GpcTiles tiles{.gpcs = gpcs};
+  std::uint8_t at = 0;
+  for (std::uint32_t gpc = 0; gpc < gpcs; ++gpc) {
+    tiles.begin[gpc] = at;
+    for (std::uint32_t cluster = 0; cluster < clusters; ++cluster)
+      if (placed[cluster] == gpc) tiles.tiles[at++] = first[cluster];
+  }
+  tiles.begin[gpcs] = at;
+  std::copy(device.of_sm.begin(), device.of_sm.end(), tiles.gpc_of_sm.begin());
+  return tiles;
+}
+
 }  // namespace tidemark

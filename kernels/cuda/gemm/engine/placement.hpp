@@ -1,5 +1,5 @@
 // Which tile each cluster of a launch begins with, so that those that run in one GPC read the same
-// rows of A. Plain arithmetic; where clusters run is for gpcs.hpp.
+// rows of A. Plain arithmetic; which SMs are in one GPC is for gpcs.hpp.
 #pragma once
 
 #include <array>
@@ -8,8 +8,16 @@
 
 namespace tidemark {
 
-/// Clusters of the largest grid that is placed: a block an SM of any sm_90 chip.
-inline constexpr std::uint32_t kMostPlaced = 144;
+/// SMs, and so clusters, of the largest sm_90 chip, and numbers of GPCs: those whose SMs no cluster
+/// of more than two blocks has are many and small.
+inline constexpr std::uint32_t kMostSms = 144;
+inline constexpr std::uint32_t kMostGpcs = 24;
+
+/// How a device's SMs lie together, by numbers of GPCs from 0 on.
+struct GpcsOfDevice {
+  std::vector<std::uint32_t> of_sm;
+  std::vector<std::uint32_t> of_cluster;  // as many as run at once, in the order they are placed
+};
 
 /// What a GPC's clusters are given: so many neighbouring rows of tiles, and of each as many
 /// neighbours as `clusters` allow.
@@ -18,12 +26,25 @@ struct GpcPatch {
   std::uint32_t clusters = 8;  // that a GPC holds, or fewer
 };
 
-/// First tile of each cluster of a grid of `gpcs.size()`, whose numbers of GPCs are in order of the
-/// clusters; where tiles are walked `group` rows high (raster.hpp). Every tile below that size is
-/// somebody's. A cluster goes on from its first tile in steps of the grid, so that what a GPC
-/// shares it shares to the end, wherever the grid is a multiple of `rows`. As they come where
-/// `rows` does not divide `group`.
+/// First tile of each cluster of a grid of `gpcs.size()`, whose GPCs are in order of the clusters;
+/// where tiles are walked `group` rows high (raster.hpp). Every tile below that size is somebody's.
+/// A cluster goes on from its first tile in steps of the grid: clusters that begin in one row go on
+/// in one row. As they come where patch.rows does not divide `group`.
 std::vector<std::uint8_t> first_tiles(const std::vector<std::uint32_t>& gpcs, std::uint32_t group,
                                       const GpcPatch& patch);
+
+/// first_tiles() for a kernel, whose clusters run wherever an SM is free: each takes the next tile
+/// of its GPC, and of another one where those are gone.
+struct GpcTiles {
+  std::uint32_t gpcs = 0;
+  std::array<std::uint8_t, kMostGpcs + 1> begin{};  // of each GPC's, in `tiles`; then the end
+  std::array<std::uint8_t, kMostSms> tiles{};
+  std::array<std::uint8_t, kMostSms> gpc_of_sm{};
+};
+
+/// Of a grid of `clusters`. No GPCs where the device's are not known, or more than there is room
+/// for.
+GpcTiles gpc_tiles(const GpcsOfDevice& device, std::uint32_t clusters, std::uint32_t group,
+                   const GpcPatch& patch);
 
 }  // namespace tidemark

@@ -76,5 +76,48 @@ TEST(FirstTiles, AreAsTheyComeWhereRowsDoNotDivideTheGroup) {
   EXPECT_EQ(first, (std::vector<std::uint8_t>{0, 1, 2, 3, 4, 5}));
 }
 
+GpcsOfDevice h200() {
+  GpcsOfDevice device{.of_cluster = h200_pairs()};
+  for (const std::uint32_t gpc : device.of_cluster) device.of_sm.insert(device.of_sm.end(), 2, gpc);
+  return device;
+}
+
+TEST(GpcTiles, AreEveryTileOfTheFirstRoundOnce) {
+  const GpcTiles tiles = gpc_tiles(h200(), 66, 8, {.rows = 1, .clusters = 8});
+  EXPECT_EQ(tiles.gpcs, 12U);
+  EXPECT_EQ(tiles.begin[12], 66U);
+  EXPECT_EQ(std::set<std::uint8_t>(tiles.tiles.begin(), tiles.tiles.begin() + 66).size(), 66U);
+}
+
+TEST(GpcTiles, AreOfEachGpcAsManyAsClustersThatRunThere) {
+  const GpcTiles tiles = gpc_tiles(h200(), 66, 8, {.rows = 1, .clusters = 8});
+  EXPECT_EQ(tiles.begin[1] - tiles.begin[0], 1);
+  EXPECT_EQ(tiles.begin[5] - tiles.begin[4], 4);
+  EXPECT_EQ(tiles.begin[12] - tiles.begin[11], 9);
+}
+
+TEST(GpcTiles, AreOfTheGpcThatAnSmIsIn) {
+  const GpcsOfDevice device = h200();
+  const GpcTiles tiles = gpc_tiles(device, 66, 8, {.rows = 1, .clusters = 8});
+  const std::uint32_t gpc = tiles.gpc_of_sm[10];
+  EXPECT_EQ(gpc, device.of_sm[10]);
+  for (std::uint32_t i = tiles.begin[gpc]; i < tiles.begin[gpc + 1]; ++i)
+    EXPECT_EQ(tiles.tiles[i] % 8, tiles.tiles[tiles.begin[gpc]] % 8);
+}
+
+TEST(GpcTiles, AreNoneOfADeviceThatIsNotKnown) {
+  EXPECT_EQ(gpc_tiles({}, 66, 8, {}).gpcs, 0U);
+  EXPECT_EQ(gpc_tiles({.of_sm = {0, 0}, .of_cluster = {0}}, 2, 8, {}).gpcs, 0U);
+}
+
+TEST(GpcTiles, AreNoneOfMoreGpcsThanThereIsRoomFor) {
+  GpcsOfDevice device;
+  for (std::uint32_t gpc = 0; gpc <= kMostGpcs; ++gpc) {
+    device.of_sm.push_back(gpc);
+    device.of_cluster.push_back(gpc);
+  }
+  EXPECT_EQ(gpc_tiles(device, 4, 4, {}).gpcs, 0U);
+}
+
 }  // namespace
 }  // namespace tidemark

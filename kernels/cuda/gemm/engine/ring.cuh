@@ -31,6 +31,7 @@ struct EngineRing {
   std::uint64_t full[kShape.stages];   // completes when a stage's bytes have landed in this block
   std::uint64_t empty[kShape.stages];  // completes when all that load into it may do so again
   std::uint32_t abandoned;             // set when a wait of this block has ended by its bound
+  std::uint32_t first_tile;            // of the cluster, where its GPC says
 };
 
 /// Where a role is in the ring. All roles of all blocks count the same way over all tiles, those

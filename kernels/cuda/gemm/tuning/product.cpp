@@ -68,7 +68,7 @@ Product make_product(const Shape& shape, GemmInputs inputs) {
   product.a = DeviceBuffer(layout_of(gemm, GemmOperand::a).rows * pitch * size);
   product.b = DeviceBuffer(layout_of(gemm, GemmOperand::b).rows * b_pitch * size);
   product.c = DeviceBuffer(shape.m * c_row_pitch(gemm));
-  product.timed_out = DeviceBuffer(sizeof(std::uint32_t));
+  product.timed_out = DeviceBuffer(kEngineWords * sizeof(std::uint32_t));
   product.local = {.a = product.a.data(),
                    .b = product.b.data(),
                    .c = product.c.data(),
