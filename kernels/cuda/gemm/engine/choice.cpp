@@ -7,8 +7,8 @@ namespace tidemark {
 namespace {
 
 /// Where no table says anything.
-constexpr EngineConfiguration kGeneral{.shape = kGeneralShape, .lead = 1};
-constexpr EngineConfiguration kFp8{.shape = kFp8Shape, .lead = 1, .early = true};
+constexpr EngineConfiguration kGeneral{.shape = kGeneralShape, .lead = 1, .gpc_rows = 1};
+constexpr EngineConfiguration kFp8{.shape = kFp8Shape, .lead = 1, .early = true, .gpc_rows = 1};
 
 EngineConfiguration configuration_for(const GemmProduct& product, bool one_sm_tiles = false) {
   const GemmChoice* const nearest = nearest_choice(gemm_table_in_use(), product, one_sm_tiles);

@@ -61,6 +61,7 @@ TEST(EngineTables, NoTwoConfigurationsShareAName) {
 }
 
 TEST(EngineTables, NameSaysAllThatIsChosen) {
+  EXPECT_EQ(name_of(EngineConfiguration{.lead = 1, .gpc_rows = 2}), "128x256_1x1_s4_m8_g2_lead1");
   EXPECT_EQ(name_of(EngineConfiguration{.shape = {.tile_m = 128, .tile_n = 256, .cluster_m = 2}}),
             "128x256_2x1_s4_m8");
   EXPECT_EQ(name_of(EngineConfiguration{.shape = {.tile_n = 128, .split = 2, .boxes = 1},
@@ -156,13 +157,14 @@ TEST(EngineProblems, LastBlockTakesTheStepsThatKReachesInto) {
   EXPECT_EQ(last_steps(4224, GemmElement::e5m2), 4U);
 }
 
-TEST(EngineChoice, BudgetOfSmsTakesNeitherPartsOfKNorEarlyLaunches) {
+TEST(EngineChoice, BudgetOfSmsTakesNoPartsOfKNorEarlyLaunchesNorTilesByGpc) {
   for (const std::uint64_t k : {64U, 1024U, 8192U}) {
     LocalGemm gemm{.m = 1024, .n = 1024, .k = k, .output = GemmOutput::bf16};
     gemm.sm_budget = 66;
     const EngineConfiguration chosen = chosen_configuration(gemm);
     EXPECT_EQ(chosen.shape.split, 1U) << name_of(chosen);
     EXPECT_FALSE(chosen.early) << name_of(chosen);
+    EXPECT_EQ(chosen.gpc_rows, 0U) << name_of(chosen);
     EXPECT_LE(blocks_of(chosen.shape), 2U) << name_of(chosen);
   }
 }
