@@ -7,8 +7,17 @@ namespace tidemark {
 namespace {
 
 /// Where no table says anything.
-constexpr EngineConfiguration kGeneral{.shape = kGeneralShape, .lead = 1, .gpc_rows = 1};
-constexpr EngineConfiguration kFp8{.shape = kFp8Shape, .lead = 1, .early = true, .gpc_rows = 1};
+constexpr EngineConfiguration kGeneral{.shape = kGeneralShape, .lead = 1};
+constexpr EngineConfiguration kFp8{.shape = kFp8Shape, .lead = 1, .early = true};
+
+/// Multiply-adds from which a launch takes a quarter of a millisecond: those of half of it lost
+/// what it takes to share out tiles by GPC, 1 to 2 us (NOTES.md).
+constexpr double kWorthGpcs = 5000.0 * 5000.0 * 5000.0;
+
+bool is_worth_gpcs(const LocalGemm& gemm) {
+  return static_cast<double>(gemm.m) * static_cast<double>(gemm.n) * static_cast<double>(gemm.k) >=
+         kWorthGpcs;
+}
 
 EngineConfiguration configuration_for(const GemmProduct& product, bool one_sm_tiles = false) {
   const GemmChoice* const nearest = nearest_choice(gemm_table_in_use(), product, one_sm_tiles);
@@ -26,6 +35,7 @@ EngineConfiguration chosen_configuration(const LocalGemm& gemm) {
   const bool packed =
       packed_rows(gemm, GemmOperand::a).rows != 0 || packed_rows(gemm, GemmOperand::b).rows != 0;
   EngineConfiguration chosen = is_fp8(gemm.element) ? kFp8 : kGeneral;
+  chosen.gpc_rows = is_worth_gpcs(gemm) ? 1 : 0;
   if (is_plain(gemm))
     // Parts of K have a block a tile, whatever the budget is.
     chosen = configuration_for({.m = gemm.m, .n = gemm.n, .k = gemm.k}, gemm.sm_budget != 0);

@@ -135,6 +135,13 @@ TEST(EngineChoice, ProductThatIsNotPlainGetsTheGeneralShape) {
   EXPECT_EQ(chosen_configuration(gemm).shape, kGeneralShape);
 }
 
+TEST(EngineChoice, TilesByGpcAreForLargeProductsThatTheTableIsNotFor) {
+  LocalGemm gemm{.m = 8192, .n = 8192, .k = 8192, .beta = 1};
+  EXPECT_EQ(chosen_configuration(gemm).gpc_rows, 1U);
+  gemm.k = 512;
+  EXPECT_EQ(chosen_configuration(gemm).gpc_rows, 0U);
+}
+
 TEST(EngineChoice, WhatAGroupSharesStaysInL2WhereRowsArePacked) {
   LocalGemm gemm{
       .pitch = 8200, .m = 8192, .n = 8192, .k = 8192, .output = GemmOutput::bf16, .b_pitch = 8200};
