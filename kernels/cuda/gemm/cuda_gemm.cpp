@@ -80,7 +80,7 @@ Trouble barrier(const Gemm& gemm, const ResidentGemm& block) {
 /// What the kernel says about its own waits.
 Trouble kernel_trouble(const ResidentGemm& block) {
   std::uint32_t word = 0;
-  cuda_check(cudaMemcpyAsync(&word, block.timed_out.data(), sizeof(word), cudaMemcpyDeviceToHost,
+  cuda_check(cudaMemcpyAsync(&word, block.words.data(), sizeof(word), cudaMemcpyDeviceToHost,
                              block.stream.get()),
              "read the time-out word");
   cuda_check(cudaStreamSynchronize(block.stream.get()), "read the time-out word");

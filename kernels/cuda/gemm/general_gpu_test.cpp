@@ -190,6 +190,17 @@ TEST_F(GeneralGpuGemm, LastOfSeveralLaunchesBlendsWithAFreshC) {
   EXPECT_TRUE(measured.last.bytes == once.bytes);
 }
 
+// Small ones do not take tiles by GPC.
+TEST_F(GeneralGpuGemm, LargeProduct) {
+  Gemm gemm = whole(4100, 4200, 4160);
+  gemm.beta = 1;
+  const RunResult engine = run_gemm(gemm);
+  gemm.engine = GemmEngine::reference;
+  ASSERT_EQ(engine.fault, DeviceFault::none) << engine.note;
+  EXPECT_EQ(engine.note, "engine 128x256_2x1_s4_m8_g1_lead1");
+  EXPECT_TRUE(engine.bytes == run_gemm(gemm).bytes);
+}
+
 TEST_F(GeneralGpuGemm, SaysWhatRan) {
   Gemm gemm = whole(20, 30, 72);
   gemm.beta = 1;

@@ -10,9 +10,9 @@ namespace {
 constexpr EngineConfiguration kGeneral{.shape = kGeneralShape, .lead = 1};
 constexpr EngineConfiguration kFp8{.shape = kFp8Shape, .lead = 1, .early = true};
 
-/// Multiply-adds from which a launch takes a quarter of a millisecond: those of half of it lost
-/// what it takes to share out tiles by GPC, 1 to 2 us (NOTES.md).
-constexpr double kWorthGpcs = 5000.0 * 5000.0 * 5000.0;
+/// Multiply-adds from which tiles are taken by GPC, which costs a launch 2 to 3 us: those of 4096 x
+/// 4096 x 4096, the smallest that gained. What is below was not measured, but 2048, which lost.
+constexpr double kWorthGpcs = 4096.0 * 4096.0 * 4096.0;
 
 bool is_worth_gpcs(const LocalGemm& gemm) {
   return static_cast<double>(gemm.m) * static_cast<double>(gemm.n) * static_cast<double>(gemm.k) >=
@@ -35,10 +35,12 @@ EngineConfiguration chosen_configuration(const LocalGemm& gemm) {
   const bool packed =
       packed_rows(gemm, GemmOperand::a).rows != 0 || packed_rows(gemm, GemmOperand::b).rows != 0;
   EngineConfiguration chosen = is_fp8(gemm.element) ? kFp8 : kGeneral;
-  chosen.gpc_rows = is_worth_gpcs(gemm) ? 1 : 0;
+  chosen.gpc_rows = 1;
   if (is_plain(gemm))
     // Parts of K have a block a tile, whatever the budget is.
     chosen = configuration_for({.m = gemm.m, .n = gemm.n, .k = gemm.k}, gemm.sm_budget != 0);
+  // What is next to such a product in the table may be one that gained.
+  if (!is_worth_gpcs(gemm)) chosen.gpc_rows = 0;
   // What is packed would drive out of L2 what tiles read again.
   if (packed) chosen.keeps = true;
   if (gemm.sm_budget != 0) {

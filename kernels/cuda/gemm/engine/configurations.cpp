@@ -74,15 +74,20 @@ constexpr std::array kConfigurations = {
     EngineConfiguration{.shape = kWidePair, .lead = 1, .early = true, .gpc_rows = 1},
     EngineConfiguration{.shape = kWidePair, .lead = 1, .early = true, .gpc_rows = 2},
     EngineConfiguration{.shape = kWidePair, .group = 16, .lead = 1, .early = true, .gpc_rows = 2},
-    EngineConfiguration{.shape = kWide, .group = 16, .lead = 1, .early = true, .gpc_rows = 2},
     EngineConfiguration{.shape = kTurn176, .early = true, .gpc_rows = 1},
     EngineConfiguration{.shape = kTurn184, .early = true, .gpc_rows = 1},
     EngineConfiguration{.shape = kTurn184, .early = true, .gpc_rows = 2},
     EngineConfiguration{.shape = kTurn192, .early = true, .gpc_rows = 1},
     EngineConfiguration{.shape = kTurn192, .early = true, .gpc_rows = 2},
     EngineConfiguration{.shape = kTurn192, .group = 16, .early = true, .gpc_rows = 2},
+    EngineConfiguration{.shape = kWidePair, .lead = 1, .early = true, .keeps = true, .gpc_rows = 1},
+    EngineConfiguration{.shape = kWidePair, .lead = 1, .early = true, .keeps = true, .gpc_rows = 2},
+    EngineConfiguration{
+        .shape = kWidePair, .group = 16, .lead = 1, .early = true, .keeps = true, .gpc_rows = 2},
     EngineConfiguration{.shape = kTurn184, .early = true, .keeps = true, .gpc_rows = 2},
     EngineConfiguration{.shape = kTurn192, .early = true, .keeps = true, .gpc_rows = 1},
+    EngineConfiguration{
+        .shape = kTurn192, .group = 16, .early = true, .keeps = true, .gpc_rows = 2},
 };
 
 constexpr std::array kFp8Configurations = {

@@ -219,8 +219,7 @@ void place_by_gpc(std::uint32_t clusters, ReadyEngine& ready) {
   if (configuration.gpc_rows == 0 || ready.sm_budget != 0) return;
   const std::uint32_t blocks = blocks_of(configuration.shape);
   EngineProblem& p = ready.problem;
-  const std::uint32_t rows = configuration.group_along_n ? p.n_tiles : p.m_tiles;
-  p.gpc_tiles = gpc_tiles(gpcs_of_device(blocks), clusters, std::min(p.group, rows),
+  p.gpc_tiles = gpc_tiles(gpcs_of_device(blocks), clusters, std::min(p.group, p.m_tiles),
                           {.rows = configuration.gpc_rows, .clusters = kBlocksOfGpc / blocks});
   p.by_gpc = p.gpc_tiles.gpcs != 0;
 }
@@ -275,6 +274,11 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
     throw Error(
         fmt::format("gemm: {} makes no sense: the lead is below the number of stages and a "
                     "group has a tile",
+                    name_of(configuration)));
+  if (configuration.gpc_rows != 0 && (shape.split > 1 || configuration.group_along_n))
+    throw Error(
+        fmt::format("gemm: {} makes no sense: clusters of a GPC share rows of A where tiles are "
+                    "walked along M, and parts of K have a block a tile",
                     name_of(configuration)));
   const std::uint64_t m_tiles = tiles_of(gemm.m, std::uint64_t{shape.tile_m} * shape.cluster_m);
   const std::uint64_t n_tiles = tiles_of(gemm.n, std::uint64_t{shape.tile_n} * shape.cluster_n);

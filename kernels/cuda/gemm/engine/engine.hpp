@@ -42,7 +42,7 @@ struct EngineProblem {
   bool by_gpc = false;   // gpc_tiles says where clusters begin; else their numbers do
   float alpha = 1, beta = 0;
   std::array<RowsAhead, 2> ahead{};  // of A and B: what is packed before and beside the product
-  GpcTiles gpc_tiles;
+  GpcTiles gpc_tiles{};
 };
 
 /// The first tells of a lost wait, the second counts clusters that have ended, the others tiles

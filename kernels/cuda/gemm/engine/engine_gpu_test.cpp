@@ -213,6 +213,7 @@ TEST_P(Engine, EndsWhereALaunchBeforeItTimedOut) {
 TEST_P(Engine, LeavesItsWordsZero) {
   const TimesOne made;
   const ReadyEngine ready = prepare_engine(engine_configurations()[GetParam() - 1], made.product);
+  EXPECT_EQ(ready.problem.by_gpc, ready.configuration.gpc_rows != 0);
   made.start(ready);
   std::vector<std::uint32_t> words(kEngineWords, 1);
   made.copy(words.data(), made.words.data(), made.words.size());
@@ -230,6 +231,19 @@ TEST_P(Engine, MultipliesEveryTileWhereverItsClustersRun) {
     made.start(ready);
     ASSERT_TRUE(made.c_is_a()) << again;
   }
+}
+
+// As of a launch on another stream that has the same words.
+TEST_P(Engine, SaysThatATileIsNobodys) {
+  const TimesOne made;
+  const ReadyEngine ready = prepare_engine(engine_configurations()[GetParam() - 1], made.product);
+  if (!ready.problem.by_gpc) return;  // takes none
+  std::vector<std::uint32_t> words(kEngineWords, 1);
+  words[0] = words[1] = 0;
+  made.copy(made.words.data(), words.data(), made.words.size());
+  made.start(ready);
+  made.copy(words.data(), made.words.data(), made.words.size());
+  EXPECT_NE(words[0], 0U);
 }
 
 TEST_P(Engine, SaysItsName) {

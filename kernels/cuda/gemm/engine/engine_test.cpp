@@ -135,11 +135,25 @@ TEST(EngineChoice, ProductThatIsNotPlainGetsTheGeneralShape) {
   EXPECT_EQ(chosen_configuration(gemm).shape, kGeneralShape);
 }
 
-TEST(EngineChoice, TilesByGpcAreForLargeProductsThatTheTableIsNotFor) {
-  LocalGemm gemm{.m = 8192, .n = 8192, .k = 8192, .beta = 1};
-  EXPECT_EQ(chosen_configuration(gemm).gpc_rows, 1U);
-  gemm.k = 512;
-  EXPECT_EQ(chosen_configuration(gemm).gpc_rows, 0U);
+TEST(EngineChoice, TilesByGpcAreForLargeProducts) {
+  for (const float beta : {0.0F, 1.0F}) {
+    LocalGemm gemm{.m = 8192, .n = 8192, .k = 8192, .output = GemmOutput::bf16, .beta = beta};
+    EXPECT_NE(chosen_configuration(gemm).gpc_rows, 0U);
+    gemm.k = 512;
+    EXPECT_EQ(chosen_configuration(gemm).gpc_rows, 0U);
+  }
+}
+
+TEST(EngineChoice, IsAConfigurationWhereRowsArePacked) {
+  const auto all = engine_configurations();
+  for (const std::uint64_t m : {4096U, 8192U, 12288U, 16384U})
+    for (const std::uint64_t n : {1024U, 4096U, 8192U, 16384U, 28672U})
+      for (const std::uint64_t k : {1024U, 4096U, 8192U, 16384U}) {
+        const EngineConfiguration chosen = chosen_configuration(
+            {.pitch = k + 1, .m = m, .n = n, .k = k, .output = GemmOutput::bf16, .b_pitch = k + 1});
+        if (chosen.gpc_rows == 0) continue;
+        EXPECT_NE(std::find(all.begin(), all.end(), chosen), all.end()) << name_of(chosen);
+      }
 }
 
 TEST(EngineChoice, WhatAGroupSharesStaysInL2WhereRowsArePacked) {
@@ -165,8 +179,8 @@ TEST(EngineProblems, LastBlockTakesTheStepsThatKReachesInto) {
 }
 
 TEST(EngineChoice, BudgetOfSmsTakesNoPartsOfKNorEarlyLaunchesNorTilesByGpc) {
-  for (const std::uint64_t k : {64U, 1024U, 8192U}) {
-    LocalGemm gemm{.m = 1024, .n = 1024, .k = k, .output = GemmOutput::bf16};
+  for (const std::uint64_t edge : {512U, 1024U, 8192U, 16384U}) {
+    LocalGemm gemm{.m = edge, .n = edge, .k = 8192, .output = GemmOutput::bf16};
     gemm.sm_budget = 66;
     const EngineConfiguration chosen = chosen_configuration(gemm);
     EXPECT_EQ(chosen.shape.split, 1U) << name_of(chosen);

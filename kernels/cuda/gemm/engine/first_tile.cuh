@@ -9,6 +9,7 @@
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/engine/ring.cuh"
+#include "kernels/cuda/gemm/ladder/rung.hpp"
 
 namespace tidemark {
 
@@ -16,7 +17,8 @@ using EngineWord = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>;
 
 /// The next tile of this SM's GPC, or of the next GPC that has one left: a launch that shares the
 /// device has not as many clusters in each GPC as it would alone. There are as many tiles as
-/// clusters, and no two take the same one, wherever they run.
+/// clusters, and no two take the same one, wherever they run. Where none is left, as of words that
+/// were not zero, it says so as of a wait that was lost.
 __device__ __forceinline__ std::uint32_t take_first_tile(const EngineProblem& p) {
   const GpcTiles& of = p.gpc_tiles;
   const std::uint32_t sm = cuda::ptx::get_sreg_smid();
@@ -29,7 +31,9 @@ __device__ __forceinline__ std::uint32_t take_first_tile(const EngineProblem& p)
     if (at < count) return of.tiles[begin + at];
     gpc = gpc + 1 == of.gpcs ? 0 : gpc + 1;
   }
-  return p.m_tiles * p.n_tiles;  // words that were not zero: behind the last tile
+  // The words were not zero, or another launch has them too: some tile is nobody's.
+  p.timed_out[0] = timed_out_word({.producer = true, .block = blockIdx.x});
+  return p.m_tiles * p.n_tiles;
 }
 
 /// To all blocks of the cluster, whose barrier must follow.

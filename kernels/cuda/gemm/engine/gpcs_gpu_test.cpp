@@ -14,6 +14,7 @@ namespace {
 class Gpcs : public GpuTest {};
 
 std::vector<std::uint32_t> sizes_of(const std::vector<std::uint32_t>& gpcs) {
+  if (gpcs.empty()) return {0};
   std::vector<std::uint32_t> sizes(1 + *std::max_element(gpcs.begin(), gpcs.end()));
   for (const std::uint32_t gpc : gpcs) ++sizes[gpc];
   return sizes;

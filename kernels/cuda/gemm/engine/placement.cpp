@@ -68,6 +68,7 @@ GpcTiles gpc_tiles(const GpcsOfDevice& device, std::uint32_t clusters, std::uint
   std::vector<std::uint32_t> placed = device.of_cluster;
   placed.resize(clusters);
   const std::vector<std::uint8_t> first = first_tiles(placed, group, patch);
+  if (std::is_sorted(first.begin(), first.end())) return {};  // as they come
   GpcTiles tiles{.gpcs = gpcs};
   std::uint8_t at = 0;
   for (std::uint32_t gpc = 0; gpc < gpcs; ++gpc) {

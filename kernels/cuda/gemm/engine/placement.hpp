@@ -8,9 +8,10 @@
 
 namespace tidemark {
 
-/// SMs, and so clusters, of the largest sm_90 chip, and numbers of GPCs: those whose SMs no cluster
-/// of more than two blocks has are many and small.
+/// SMs, and so clusters, of the largest sm_90 chip.
 inline constexpr std::uint32_t kMostSms = 144;
+static_assert(kMostSms <= 255, "tiles and GPCs are kept in bytes");
+/// GPCs that there is room for: eight, and TPCs that no larger cluster has, each by itself.
 inline constexpr std::uint32_t kMostGpcs = 24;
 
 /// How a device's SMs lie together, by numbers of GPCs from 0 on.
@@ -42,8 +43,8 @@ struct GpcTiles {
   std::array<std::uint8_t, kMostSms> gpc_of_sm{};
 };
 
-/// Of a grid of `clusters`. No GPCs where the device's are not known, or more than there is room
-/// for.
+/// Of a grid of `clusters`. No GPCs where those of the device are not known, or more than there is
+/// room for, and where tiles would be taken as they come.
 GpcTiles gpc_tiles(const GpcsOfDevice& device, std::uint32_t clusters, std::uint32_t group,
                    const GpcPatch& patch);
 

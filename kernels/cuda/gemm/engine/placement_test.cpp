@@ -77,7 +77,7 @@ TEST(FirstTiles, AreAsTheyComeWhereRowsDoNotDivideTheGroup) {
 }
 
 GpcsOfDevice h200() {
-  GpcsOfDevice device{.of_cluster = h200_pairs()};
+  GpcsOfDevice device{.of_sm = {}, .of_cluster = h200_pairs()};
   for (const std::uint32_t gpc : device.of_cluster) device.of_sm.insert(device.of_sm.end(), 2, gpc);
   return device;
 }
@@ -103,6 +103,18 @@ TEST(GpcTiles, AreOfTheGpcThatAnSmIsIn) {
   EXPECT_EQ(gpc, device.of_sm[10]);
   for (std::uint32_t i = tiles.begin[gpc]; i < tiles.begin[gpc + 1]; ++i)
     EXPECT_EQ(tiles.tiles[i] % 8, tiles.tiles[tiles.begin[gpc]] % 8);
+}
+
+TEST(GpcTiles, AreOfASmallerGridAsManyAsItHasClusters) {
+  const GpcTiles tiles = gpc_tiles(h200(), 44, 8, {.rows = 1, .clusters = 8});
+  EXPECT_EQ(tiles.begin[12], 44U);
+  EXPECT_EQ(std::set<std::uint8_t>(tiles.tiles.begin(), tiles.tiles.begin() + 44).size(), 44U);
+}
+
+TEST(GpcTiles, AreNoneWhereTheyAreTakenAsTheyCome) {
+  const GpcsOfDevice one{.of_sm = std::vector<std::uint32_t>(8),
+                         .of_cluster = std::vector<std::uint32_t>(4)};
+  EXPECT_EQ(gpc_tiles(one, 4, 4, {.rows = 1, .clusters = 8}).gpcs, 0U);
 }
 
 TEST(GpcTiles, AreNoneOfADeviceThatIsNotKnown) {

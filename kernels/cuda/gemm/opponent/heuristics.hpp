@@ -10,7 +10,7 @@ namespace tidemark {
 
 /// Nanoseconds of a launch. What is far behind in the first look has no other, and is 0 there.
 struct Heuristic {
-  double first_look_ns = 0;  // one sample, rested; infinite where cuBLASLt refuses it
+  double first_look_ns = 0;  // rested, the better of two; infinite where cuBLASLt refuses it
   double at_work_ns = 0;     // median, each sample behind `settle_s` of the same kernel
   double rested_ns = 0;      // median, each sample on a chip that has rested
 };

@@ -127,7 +127,7 @@ Tuned tune(const Shape& shape, const std::vector<EngineConfiguration>& configura
 
   const Opponent opponent(product);
   const Ranking& cublaslt = tuned.cublaslt =
-      rank_heuristics(product, opponent, kRankingRounds, kRankingSettleSeconds, kRestSeconds);
+      rank_heuristics(product, opponent, effort.ranking_rounds, effort.settle_s, kRestSeconds);
   const Launch at_work = [&] { opponent.launch(cublaslt.at_work); };
   const Launch rested = [&] { opponent.launch(cublaslt.rested); };
   if (effort.race_rounds > 0) race_with(product, at_work, effort, tuned, runners);

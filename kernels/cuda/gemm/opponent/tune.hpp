@@ -37,8 +37,9 @@ struct Tuned {
 
 /// What a tuning run does with a product.
 struct Effort {
-  int race_rounds = 3;  // of all configurations; 0 leaves the race out: all are finalists
-  int finalists = 3;    // that the race leaves, the chosen one besides
+  int ranking_rounds = 1;  // of cuBLASLt's heuristics
+  int race_rounds = 3;     // of all configurations; 0 leaves the race out: all are finalists
+  int finalists = 3;       // that the race leaves, the chosen one besides
   double settle_s = 0.25;
   int pairs = 3;        // of a steady duel
   int cool_pairs = 3;   // of a cool one

@@ -29,7 +29,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// For what the table chose: no race, longer duels.
-constexpr Effort kLastWord{.race_rounds = 0, .settle_s = 0.4, .pairs = 7, .cool_pairs = 9};
+constexpr Effort kLastWord{
+    .ranking_rounds = 3, .race_rounds = 0, .settle_s = 0.4, .pairs = 7, .cool_pairs = 9};
 
 constexpr int kDrawRounds = 3;
 

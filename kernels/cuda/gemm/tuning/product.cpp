@@ -68,7 +68,7 @@ Product make_product(const Shape& shape, GemmInputs inputs) {
   product.a = DeviceBuffer(layout_of(gemm, GemmOperand::a).rows * pitch * size);
   product.b = DeviceBuffer(layout_of(gemm, GemmOperand::b).rows * b_pitch * size);
   product.c = DeviceBuffer(shape.m * c_row_pitch(gemm));
-  product.timed_out = DeviceBuffer(kEngineWords * sizeof(std::uint32_t));
+  product.words = DeviceBuffer(kEngineWords * sizeof(std::uint32_t));
   product.local = {.a = product.a.data(),
                    .b = product.b.data(),
                    .c = product.c.data(),
@@ -85,9 +85,8 @@ Product make_product(const Shape& shape, GemmInputs inputs) {
   product.packed = DeviceBuffer(engine_workspace_bytes(product.local));
   product.local.workspace = product.packed.data();
   fill_product(product, inputs);
-  cuda_check(
-      cudaMemsetAsync(product.timed_out.data(), 0, product.timed_out.size(), product.stream.get()),
-      "clear the time-out word");
+  cuda_check(cudaMemsetAsync(product.words.data(), 0, product.words.size(), product.stream.get()),
+             "clear the words of a launch");
   cuda_check(cudaStreamSynchronize(product.stream.get()), "make the inputs");
   return product;
 }
@@ -109,10 +108,10 @@ double time_of(const Product& product, int launches, const std::function<void()>
 
 std::uint32_t take_timed_out(const Product& product) {
   std::uint32_t word = 0;
-  cuda_check(cudaMemcpy(&word, product.timed_out.data(), sizeof(word), cudaMemcpyDeviceToHost),
+  cuda_check(cudaMemcpy(&word, product.words.data(), sizeof(word), cudaMemcpyDeviceToHost),
              "read the time-out word");
   cuda_check(
-      cudaMemsetAsync(product.timed_out.data(), 0, sizeof(word), product.stream.get()),
+      cudaMemsetAsync(product.words.data(), 0, sizeof(word), product.stream.get()),
       "clear the time-out word");  // a stream of its own: the default one would not wait for it
   return word;
 }

@@ -46,8 +46,8 @@ constexpr double operations_of(const Shape& shape) {
 struct Product {
   Shape shape;
   Stream stream;
-  DeviceBuffer a, b, c, timed_out;
-  DeviceBuffer packed;  // LocalGemm::workspace
+  DeviceBuffer a, b, c, words;  // of start_engine()
+  DeviceBuffer packed;          // LocalGemm::workspace
   LocalGemm local;
 };
 
