@@ -126,7 +126,7 @@ TEST(GpcTiles, AreNoneOfMoreGpcsThanThereIsRoomFor) {
   GpcsOfDevice device;
   for (std::uint32_t gpc = 0; gpc <= kMostGpcs; ++gpc) {
     device.of_sm.push_back(gpc);
-    device.of_cluster.push_back(gpc);
+    device.of_cluster.push_back(kMostGpcs - gpc);
   }
   EXPECT_EQ(gpc_tiles(device, 4, 4, {}).gpcs, 0U);
 }
