@@ -28,9 +28,9 @@ __global__ void tell_sm(std::uint32_t* sm) {
 }
 
 /// SMs of the blocks of one grid of as many clusters of `blocks` as fit at once; none where not one
-/// does. Throws Error where two blocks had one SM: they were not there at the same time.
+/// does. `crowded` becomes true where two blocks had one SM: they were not there at the same time.
 std::vector<std::uint32_t> sms_of_blocks(std::uint32_t blocks, const DeviceBuffer& told,
-                                         const Stream& stream) {
+                                         const Stream& stream, bool& crowded) {
   cudaLaunchAttribute cluster{};
   cluster.id = cudaLaunchAttributeClusterDimension;
   cluster.val.clusterDim = {blocks, 1, 1};
@@ -55,8 +55,7 @@ std::vector<std::uint32_t> sms_of_blocks(std::uint32_t blocks, const DeviceBuffe
                              cudaMemcpyDeviceToHost, stream.get()),
              "read numbers of SMs");
   cuda_check(cudaStreamSynchronize(stream.get()), "wait for numbers of SMs");
-  if (std::set<std::uint32_t>(sms.begin(), sms.end()).size() != sms.size())
-    throw Error("another kernel was in the way");
+  crowded = crowded || std::set<std::uint32_t>(sms.begin(), sms.end()).size() != sms.size();
   return sms;
 }
 
@@ -79,7 +78,9 @@ class Neighbours {
   std::vector<std::uint32_t> of_;  // a neighbour of each, or itself
 };
 
-GpcsOfDevice find_gpcs(std::uint32_t blocks) {
+/// `crowded` becomes true where SMs may be missing from their GPC, since another kernel was there.
+/// Empty where that was so in the launch that shows where clusters go.
+GpcsOfDevice find_gpcs(std::uint32_t blocks, bool& crowded) {
   cuda_check(cudaFuncSetAttribute(tell_sm, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(kMostSharedBytes)),
              "give blocks an SM each");
@@ -92,10 +93,14 @@ GpcsOfDevice find_gpcs(std::uint32_t blocks) {
   const DeviceBuffer told(kMostSms * sizeof(std::uint32_t));
   Neighbours neighbours;
   for (const std::uint32_t size : {16U, 14U, 12U, 10U, 8U, 6U, 4U, 2U}) {
-    const std::vector<std::uint32_t> sms = sms_of_blocks(size, told, stream);
+    const std::vector<std::uint32_t> sms = sms_of_blocks(size, told, stream, crowded);
+    // True of any cluster, whenever it ran.
     for (std::size_t i = 0; i < sms.size(); ++i) neighbours.join(sms[i / size * size], sms[i]);
   }
-  const std::vector<std::uint32_t> sms = sms_of_blocks(blocks, told, stream);
+  bool shared = false;
+  const std::vector<std::uint32_t> sms = sms_of_blocks(blocks, told, stream, shared);
+  crowded = crowded || shared;
+  if (shared) return {};
   std::map<std::uint32_t, std::uint32_t> numbers;
   const auto number_of = [&](std::uint32_t sm) {
     const auto next = static_cast<std::uint32_t>(numbers.size());
@@ -107,30 +112,36 @@ GpcsOfDevice find_gpcs(std::uint32_t blocks) {
   return gpcs;
 }
 
+/// The last of three attempts that says something, or the first with the device to itself.
+GpcsOfDevice ask_for_gpcs(std::uint32_t blocks) {
+  GpcsOfDevice known;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    try {
+      bool crowded = false;
+      GpcsOfDevice gpcs = find_gpcs(blocks, crowded);
+      if (!gpcs.of_sm.empty()) known = std::move(gpcs);
+      if (!crowded) break;
+    } catch (const StickyError&) {
+      throw;
+    } catch (const Error&) {     // a product is as right without it
+      (void)cudaGetLastError();  // which whoever launches next would take for its own
+    }
+  }
+  return known;
+}
+
 }  // namespace
 
 GpcsOfDevice gpcs_of_device(std::uint32_t blocks) {
-  constexpr int kMostAttempts = 3;
-  struct Known {
-    GpcsOfDevice gpcs;
-    int attempts = 0;
-  };
   static std::mutex mutex;
-  static std::map<std::pair<int, std::uint32_t>, Known> all;
+  static std::map<std::pair<int, std::uint32_t>, GpcsOfDevice> known;
   int device = 0;
   cuda_check(cudaGetDevice(&device), "ask for the current GPU");
   const std::lock_guard lock(mutex);
-  Known& known = all[{device, blocks}];
-  if (!known.gpcs.of_sm.empty() || known.attempts == kMostAttempts) return known.gpcs;
-  ++known.attempts;
-  try {
-    known.gpcs = find_gpcs(blocks);
-  } catch (const StickyError&) {
-    throw;
-  } catch (const Error&) {
-    // A product is as right without it.
-  }
-  return known.gpcs;
+  const std::pair key{device, blocks};
+  const auto found = known.find(key);
+  return found != known.end() ? found->second
+                              : known.emplace(key, ask_for_gpcs(blocks)).first->second;
 }
 
 }  // namespace tidemark
