@@ -7,10 +7,10 @@ namespace tidemark {
 namespace {
 
 /// Where no table says anything.
-constexpr EngineConfiguration kGeneral{.shape = kGeneralShape, .lead = 1};
-constexpr EngineConfiguration kFp8{.shape = kFp8Shape, .lead = 1, .early = true};
+constexpr EngineConfiguration kGeneral{.shape = kGeneralShape, .lead = 1, .gpc_rows = 1};
+constexpr EngineConfiguration kFp8{.shape = kFp8Shape, .lead = 1, .early = true, .gpc_rows = 1};
 
-/// Multiply-adds from which tiles are taken by GPC, which costs a launch 2 to 3 us: those of 4096 x
+/// Multiply-adds from which tiles are taken by GPC, which costs a launch some 3 us: those of 4096 x
 /// 4096 x 4096, the smallest that gained. What is below was not measured, but 2048, which lost.
 constexpr double kWorthGpcs = 4096.0 * 4096.0 * 4096.0;
 
@@ -35,11 +35,10 @@ EngineConfiguration chosen_configuration(const LocalGemm& gemm) {
   const bool packed =
       packed_rows(gemm, GemmOperand::a).rows != 0 || packed_rows(gemm, GemmOperand::b).rows != 0;
   EngineConfiguration chosen = is_fp8(gemm.element) ? kFp8 : kGeneral;
-  chosen.gpc_rows = 1;
   if (is_plain(gemm))
     // Parts of K have a block a tile, whatever the budget is.
     chosen = configuration_for({.m = gemm.m, .n = gemm.n, .k = gemm.k}, gemm.sm_budget != 0);
-  // What is next to such a product in the table may be one that gained.
+  // Also where the table's nearest product is one that gained.
   if (!is_worth_gpcs(gemm)) chosen.gpc_rows = 0;
   // What is packed would drive out of L2 what tiles read again.
   if (packed) chosen.keeps = true;

@@ -4,16 +4,14 @@
 #include <cooperative_groups.h>
 
 #include <cstdint>
-#include <cuda/atomic>
 #include <cuda/ptx>
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
+#include "kernels/cuda/gemm/engine/pack_rows.cuh"
 #include "kernels/cuda/gemm/engine/ring.cuh"
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 
 namespace tidemark {
-
-using EngineWord = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>;
 
 /// The next tile of this SM's GPC, or of the next GPC that has one left: a launch that shares the
 /// device has not as many clusters in each GPC as it would alone. There are as many tiles as
@@ -27,7 +25,7 @@ __device__ __forceinline__ std::uint32_t take_first_tile(const EngineProblem& p)
     const std::uint32_t begin = of.begin[gpc];
     const std::uint32_t count = of.begin[gpc + 1] - begin;
     const std::uint32_t at =
-        EngineWord(p.timed_out[2 + gpc]).fetch_add(1, cuda::memory_order_relaxed);
+        WordOfGpu(p.timed_out[2 + gpc]).fetch_add(1, cuda::memory_order_relaxed);
     if (at < count) return of.tiles[begin + at];
     gpc = gpc + 1 == of.gpcs ? 0 : gpc + 1;
   }
@@ -47,9 +45,9 @@ __device__ __forceinline__ void tell_first_tile(EngineRing<kShape>& ring, std::u
 /// The last of `clusters` to end leaves the words as it found them. All have taken their tiles by
 /// then: acquire and release, or what they count could come behind the zeros.
 __device__ __forceinline__ void put_tiles_back(const EngineProblem& p, std::uint32_t clusters) {
-  if (EngineWord(p.timed_out[1]).fetch_add(1, cuda::memory_order_acq_rel) + 1 != clusters) return;
+  if (WordOfGpu(p.timed_out[1]).fetch_add(1, cuda::memory_order_acq_rel) + 1 != clusters) return;
   for (std::uint32_t i = 1; i < 2 + p.gpc_tiles.gpcs; ++i)
-    EngineWord(p.timed_out[i]).store(0, cuda::memory_order_relaxed);
+    WordOfGpu(p.timed_out[i]).store(0, cuda::memory_order_relaxed);
 }
 
 }  // namespace tidemark

@@ -1,4 +1,4 @@
-// Blocks that say which SM they are on, and wait until all of them have said so.
+// Blocks that say which SM they are on, and stay there while the others say so.
 #include <cuda/ptx>
 #include <map>
 #include <mutex>

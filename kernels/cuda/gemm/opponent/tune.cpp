@@ -15,8 +15,6 @@ namespace tidemark {
 namespace {
 
 constexpr double kRestSeconds = 0.15;
-constexpr int kRankingRounds = 3;  // of cuBLASLt's heuristics
-constexpr double kRankingSettleSeconds = 0.25;
 constexpr double kDrawSeconds = 1.2;  // some ten readings of the energy meter
 
 using Clock = std::chrono::steady_clock;
