@@ -142,10 +142,12 @@ bool Mesh::wait_for(const std::function<bool()>& done,
                     const std::vector<std::uint32_t>& missing_from, const Patience& patience) {
   const double began = monotonic_s();
   while (true) {
+    // Before pump(): however long this thread then stands still, what it had not yet heard by `now`
+    // was not there by then.
+    const double now = monotonic_s();
     pump();
     if (done()) return true;
     if (patience.meanwhile && !patience.meanwhile()) return false;
-    const double now = monotonic_s();
     if (now - began > patience.total_s) return false;
     const auto speaks = [&](std::uint32_t rank) {
       return !silent_[rank] && now - std::max(began, heard_s_[rank]) <= patience.silence_s;

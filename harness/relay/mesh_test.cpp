@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <thread>
 
 namespace tidemark {
@@ -68,18 +69,39 @@ TEST(Mesh, a_rank_once_silent_gets_no_new_patience_until_it_is_heard) {
   EXPECT_EQ(turns, 3);
 }
 
-TEST(Mesh, a_rank_that_gives_signs_of_life_is_waited_for_until_the_total_is_over) {
+TEST(Mesh, a_rank_that_gives_signs_of_life_is_not_silent) {
   std::vector<Mesh> all = meshes(2);
+  // 0.2 s are at most 1000 turns of rest()'s 0.2 ms: twice as many turns last twice as long, or
+  // longer.
+  constexpr int kSigns = 2000;
   int signs = 0;
-  const Patience patience{.silence_s = 0.2, .total_s = 1, .meanwhile = [&] {
+  const Patience patience{.silence_s = 0.2, .total_s = 3600, .meanwhile = [&] {
                             all[1].send(0, Tag::alive, {});
-                            ++signs;
+                            return ++signs < kSigns;
+                          }};
+  static_cast<void>(all[0].gather("zero", patience));
+  EXPECT_EQ(signs, kSigns);
+}
+
+TEST(Mesh, signs_of_life_do_not_outlast_the_total) {
+  std::vector<Mesh> all = meshes(2);
+  const Patience patience{.silence_s = 3600, .total_s = 0.05, .meanwhile = [&] {
+                            all[1].send(0, Tag::alive, {});
                             return true;
                           }};
-  const Gathered seen = all[0].allgather("zero", patience);
-  EXPECT_EQ(seen.silent, std::vector<std::uint32_t>{1});
-  // 0.2 s of rest() are at most 1000 turns of 0.2 ms; a second is several times that.
-  EXPECT_GT(signs, 1000);
+  EXPECT_EQ(all[0].gather("zero", patience).silent, std::vector<std::uint32_t>{1});
+}
+
+TEST(Mesh, a_rank_heard_of_while_this_one_stood_still_is_not_silent) {
+  std::vector<Mesh> all = meshes(2);
+  int turns = 0;
+  const Patience patience{.silence_s = 0.2, .total_s = 3600, .meanwhile = [&] {
+                            all[1].send(0, Tag::alive, {});
+                            std::this_thread::sleep_for(std::chrono::milliseconds(250));
+                            return ++turns < 3;
+                          }};
+  static_cast<void>(all[0].gather("zero", patience));
+  EXPECT_EQ(turns, 3);
 }
 
 TEST(Mesh, a_late_part_of_a_meeting_given_up_does_not_enter_the_next_one) {
