@@ -135,7 +135,8 @@ DuelScore score_of(const std::vector<PairTimes>& pairs) {
           .theirs_ns = (first + second) / 2,
           .ratio = median(ratios),
           .spread = quartiles_apart(ratios),
-          .drift = second / first - 1};
+          .drift = second / first - 1,
+          .pairs = pairs};
 }
 
 TuningEffort effort_for(double seconds) {

@@ -24,6 +24,7 @@ struct DuelScore {
   double ratio = 0;   // of times, theirs over ours, each ours with the theirs beside it; median
   double spread = 0;  // of the ratios: third quartile less first
   double drift = 0;   // theirs, behind ours, against its own run before ours; the sign is kept
+  std::vector<PairTimes> pairs = {};  // as they were timed
 };
 
 /// Of no pairs all zeros.

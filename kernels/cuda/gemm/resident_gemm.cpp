@@ -166,15 +166,13 @@ std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm) {
   block->c = DeviceBuffer(block->c_bytes() + 2 * std::uint64_t{kGuardBytes});
   local.c = block->c.data() + kGuardBytes;
   block->barrier = DeviceBuffer(gemm.everybody.size() * kBarrierRowBytes);
-  block->words = DeviceBuffer(kEngineWords * sizeof(std::uint32_t));
+  block->words = EngineWords(stream);
 
   launch_poison(block->c.data(), block->c_bytes(), gemm.seed, stream);
   if (gemm.beta != 0) launch_fill_c(gemm, local.c, stream);
   if (block->barrier.size() != 0)
     cuda_check(cudaMemsetAsync(block->barrier.data(), 0, block->barrier.size(), stream),
                "clear the rows of the barrier");
-  cuda_check(cudaMemsetAsync(block->words.data(), 0, block->words.size(), stream),
-             "clear the words of a launch");
   if (gemm.engine == GemmEngine::reference || is_empty(gemm) || only_scales(gemm)) return block;
   if (runs_engine(gemm)) {
     block->workspace = make_workspace(local, stream);
@@ -203,16 +201,15 @@ void poison_again(const Gemm& gemm, const ResidentGemm& block) {
 
 void launch_engine(const Gemm& gemm, const ResidentGemm& block) {
   if (is_empty(gemm)) return;
-  auto* const words = block.words.as<std::uint32_t>();
   const bool reference = gemm.engine == GemmEngine::reference;
   if (only_scales(gemm) || (reference && !is_plain(gemm)))
     launch_general_reference(block.local, block.stream.get());
   else if (reference)
     launch_reference(block.local, block.stream.get());
   else if (runs_engine(gemm))
-    start_engine(block.engine, words, block.stream.get());
+    start_engine(block.engine, block.words, block.stream.get());
   else
-    launch_rung(block.rung, words, block.stream.get());
+    launch_rung(block.rung, block.words.data(), block.stream.get());
 }
 
 std::string engine_note(const Gemm& gemm) {

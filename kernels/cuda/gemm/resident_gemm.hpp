@@ -20,7 +20,8 @@ inline constexpr std::uint64_t kBarrierRowBytes = 16;
 /// panels lie between kGuardBytes of NaN.
 struct ResidentGemm {
   Stream stream;
-  DeviceBuffer a, b, c, workspace, barrier, words;
+  DeviceBuffer a, b, c, workspace, barrier;
+  EngineWords words;
   LocalGemm local;
   ReadyRung rung;      // GemmEngine::fast where a rung is named and the block is not empty
   ReadyEngine engine;  // GemmEngine::fast without a rung, likewise

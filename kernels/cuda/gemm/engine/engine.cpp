@@ -319,9 +319,10 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
   return ready;
 }
 
-void start_engine(const ReadyEngine& ready, std::uint32_t* words, cudaStream_t stream) {
+void start_engine(const ReadyEngine& ready, const EngineWords& words, cudaStream_t stream) {
   EngineProblem problem = ready.problem;
-  problem.timed_out = words;
+  problem.timed_out = words.data();
+  problem.shares = words.set();
   void* arguments[] = {const_cast<CUtensorMap*>(&ready.a_map),
                        const_cast<CUtensorMap*>(&ready.b_map),
                        const_cast<CUtensorMap*>(&ready.c_map), &problem};
@@ -329,6 +330,7 @@ void start_engine(const ReadyEngine& ready, std::uint32_t* words, cudaStream_t s
   launch_pack(problem.ahead, ready.sm_budget, stream);
   cuda_check(cudaLaunchKernelExC(&launch.config, ready.kernel, arguments),
              "launch a kernel of the GEMM engine");
+  words.turn();
 }
 
 }  // namespace tidemark

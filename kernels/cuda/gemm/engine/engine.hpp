@@ -14,6 +14,7 @@
 #include "kernels/cuda/gemm/engine/pack.hpp"
 #include "kernels/cuda/gemm/engine/placement.hpp"
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
+#include "kernels/cuda/gemm/engine/words.hpp"
 #include "kernels/cuda/gemm/local_gemm.hpp"
 
 namespace tidemark {
@@ -30,7 +31,8 @@ EngineConfiguration chosen_configuration(const LocalGemm& gemm);
 struct EngineProblem {
   void* c = nullptr;  // m rows of n, `ldc` elements apart
   std::uint64_t ldc = 0;
-  std::uint32_t* timed_out = nullptr;  // the words of start_engine()
+  std::uint32_t* timed_out = nullptr;  // first of EngineWords
+  std::uint32_t* shares = nullptr;     // their set of this launch
   std::uint32_t m = 0, n = 0;
   std::uint32_t m_tiles = 0, n_tiles = 0;  // of a cluster
   std::uint32_t k_blocks = 0;  // of 64 (fp8: 128), for each part of K; what lies behind K is zeros
@@ -44,10 +46,6 @@ struct EngineProblem {
   std::array<RowsAhead, 2> ahead{};  // of A and B: what is packed before and beside the product
   GpcTiles gpc_tiles{};
 };
-
-/// The first tells of a lost wait, the second counts clusters that have ended, the others tiles
-/// that GPCs have taken.
-inline constexpr std::uint32_t kEngineWords = 2 + kMostGpcs;
 
 /// k of a stage.
 constexpr std::uint32_t tile_k(GemmElement element) {
@@ -114,11 +112,10 @@ std::string pitch_note(const LocalGemm& gemm);
 ReadyEngine prepare_engine(const EngineConfiguration& configuration, const LocalGemm& gemm);
 
 /// Launches on `stream`: first what packs rows, where there are any to pack: those that the first
-/// tiles read. The engine's idle warps pack the others. `words` are kEngineWords of device memory,
-/// zero before; launches that have them in common run one after the other. A wait inside the kernel
-/// that ends by its bound writes the first of them (read it with timed_out_wait) and the kernel
-/// ends soon after, C undefined; rows that are packed beside it are packed to the end. By the
-/// others clusters share out tiles, and leave them zero.
-void start_engine(const ReadyEngine& ready, std::uint32_t* words, cudaStream_t stream);
+/// tiles read. The engine's idle warps pack the others. Launches that have `words` in common run
+/// one after the other. A wait inside the kernel that ends by its bound writes the first of them
+/// and the kernel ends soon after, C undefined; rows that are packed beside it are packed to the
+/// end.
+void start_engine(const ReadyEngine& ready, const EngineWords& words, cudaStream_t stream);
 
 }  // namespace tidemark

@@ -134,8 +134,8 @@ struct TimesOne {
   static constexpr std::uint64_t kEdge = 2048;
   static constexpr std::size_t kBytes = kEdge * kEdge * 2;
   Stream stream;
-  DeviceBuffer a{kBytes}, b{kBytes}, between{kBytes}, c{kBytes},
-      words{kEngineWords * sizeof(std::uint32_t)};
+  DeviceBuffer a{kBytes}, b{kBytes}, between{kBytes}, c{kBytes};
+  EngineWords words{stream.get()};
   std::vector<std::uint16_t> numbers;
   LocalGemm product;
 
@@ -155,7 +155,6 @@ struct TimesOne {
                .n = kEdge,
                .k = kEdge,
                .output = GemmOutput::bf16};
-    copy(words.data(), std::vector<std::uint32_t>(kEngineWords).data(), words.size());
   }
 
   void copy(void* to, const void* from, std::size_t bytes) const {
@@ -163,8 +162,11 @@ struct TimesOne {
     cuda_check(cudaStreamSynchronize(stream.get()), "wait for what was started");
   }
   void set_timed_out(std::uint32_t word) const { copy(words.data(), &word, sizeof(word)); }
-  void start(const ReadyEngine& ready) const {
-    start_engine(ready, words.as<std::uint32_t>(), stream.get());
+  void start(const ReadyEngine& ready) const { start_engine(ready, words, stream.get()); }
+  std::vector<std::uint32_t> all_words() const {
+    std::vector<std::uint32_t> all(EngineWords::kCount, 1);
+    copy(all.data(), words.data(), all.size() * sizeof(std::uint32_t));
+    return all;
   }
   bool c_is_a() const {
     std::vector<std::uint16_t> found(numbers.size());
@@ -201,9 +203,7 @@ TEST_P(Engine, EndsWhereALaunchBeforeItTimedOut) {
   const ReadyEngine ready = prepare_engine(engine_configurations()[GetParam() - 1], made.product);
   made.set_timed_out(1);
   made.start(ready);
-  std::uint32_t word = 0;
-  made.copy(&word, made.words.data(), sizeof(word));
-  EXPECT_NE(word, 0U);
+  EXPECT_NE(made.all_words().front(), 0U);
   made.set_timed_out(0);
   made.start(ready);
   EXPECT_TRUE(made.c_is_a());
@@ -215,9 +215,9 @@ TEST_P(Engine, LeavesItsWordsZero) {
   const ReadyEngine ready = prepare_engine(engine_configurations()[GetParam() - 1], made.product);
   EXPECT_EQ(ready.problem.by_gpc, ready.configuration.gpc_rows != 0);
   made.start(ready);
-  std::vector<std::uint32_t> words(kEngineWords, 1);
-  made.copy(words.data(), made.words.data(), made.words.size());
-  EXPECT_EQ(words, std::vector<std::uint32_t>(kEngineWords));
+  EXPECT_EQ(made.all_words(), std::vector<std::uint32_t>(EngineWords::kCount));
+  made.start(ready);  // with the other set
+  EXPECT_EQ(made.all_words(), std::vector<std::uint32_t>(EngineWords::kCount));
 }
 
 // Clusters that run where nobody expected them: all take the tiles of one GPC, then the others'.
@@ -238,12 +238,10 @@ TEST_P(Engine, SaysThatATileIsNobodys) {
   const TimesOne made;
   const ReadyEngine ready = prepare_engine(engine_configurations()[GetParam() - 1], made.product);
   if (!ready.problem.by_gpc) return;  // takes none
-  std::vector<std::uint32_t> words(kEngineWords, 1);
-  words[0] = words[1] = 0;
-  made.copy(made.words.data(), words.data(), made.words.size());
+  const std::vector<std::uint32_t> taken(kMostGpcs, 1);
+  made.copy(made.words.set() + 1, taken.data(), kMostGpcs * sizeof(std::uint32_t));
   made.start(ready);
-  made.copy(words.data(), made.words.data(), made.words.size());
-  EXPECT_NE(words[0], 0U);
+  EXPECT_NE(made.all_words().front(), 0U);
 }
 
 TEST_P(Engine, SaysItsName) {

@@ -257,6 +257,10 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
           kShape, blocks_of(kShape) > 1 ? ptx::get_sreg_cluster_ctarank() : std::uint32_t{0}),
       .first = blockIdx.x / blocks_of(kShape),
       .step = gridDim.x / blocks_of(kShape)};
+  // A thread of another warp than the one that makes the barriers: an answer takes as long. No
+  // other launch that may run now has these words (EngineWords).
+  const bool takes = p.by_gpc && threadIdx.x == 64 && blockIdx.x % blocks_of(kShape) == 0;
+  if (takes) ring.first_tile = take_first_tile(p);
   if (threadIdx.x == 0) {
     for (std::uint32_t s = 0; s < kShape.stages; ++s) {
       ptx::mbarrier_init(&ring.full[s], 1);  // the announcement of this block's producer
@@ -266,22 +270,18 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
     ring.abandoned = 0;
     publish_barriers();
   }
-  // Without it other blocks' copies and arrivals may find barriers that do not exist yet, and the
-  // consumers those of whatever ran here before.
+  // Without it other blocks' copies and arrivals may find barriers that do not exist yet, the
+  // consumers those of whatever ran here before, and all a tile that nobody took.
   synchronise_blocks<kShape>();
+  if (p.by_gpc) place.first = first_tile_of_cluster(ring);
   // Up to here this launch may run beside the end of the one before it. That one has written A, B
   // or C, or still reads what this one overwrites: nobody passes before all of it is done. A launch
   // that was not made early passes at once.
   cudaGridDependencySynchronize();
   cudaTriggerProgrammaticLaunchCompletion();  // and the next may come that far
-  if (p.by_gpc) {  // not before: the launch before has only now put its words back to zero
-    if (threadIdx.x == 0 && blockIdx.x % blocks_of(kShape) == 0)
-      tell_first_tile<kShape>(ring, take_first_tile(p));
-    synchronise_blocks<kShape>();  // without it the tile would be read before it is told
-    // From lane 0: a tile that could differ between lanes would cost the compiler its proof that
-    // the descriptors of wgmma are uniform (ci/check_wgmma).
-    place.first = __shfl_sync(0xffffffffU, ring.first_tile, 0);
-  }
+  // Some tile is nobody's then. Not before: the launch before would take it for its own lost wait.
+  if (takes && place.first == nobodys_tile(p))
+    *patience.timed_out = timed_out_word({.producer = true, .block = blockIdx.x});
   // A launch before this one timed out: this one starts as if it had. A thread of another warp than
   // the producer's asks: that one would begin to load only when the answer is there.
   if (threadIdx.x == 32 && *patience.timed_out != 0) ring.abandoned = 1;
@@ -291,6 +291,8 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   if (warpgroup == 0) {
     // Without the exchange the accumulators, descriptors and pointers of a consumer would spill.
     setmaxnreg_dec<kProducerRegisters>();
+    // Not before: the consumers, who wait for these registers, would wait for the answer, too.
+    if (takes) put_tiles_back(p, place.step);
     if (__shfl_sync(0xffffffffU, threadIdx.x / 32, 0) == 0 && is_elected()) {
       if (p.keeps)
         produce<kShape, Operands, true>(ring, a_map, b_map, p, place, patience);
@@ -315,8 +317,6 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   // The consumers have waited for all that lands here. But other blocks still arrive on these
   // barriers, and after a time-out their copies may land: neither may find a block that has ended.
   synchronise_blocks<kShape>();
-  if (p.by_gpc && threadIdx.x == 0 && blockIdx.x % blocks_of(kShape) == 0)
-    put_tiles_back(p, place.step);
 }
 
 }  // namespace tidemark

@@ -22,12 +22,17 @@ using Json = nlohmann::ordered_json;
 bool is_void(const DuelScore& score) { return std::abs(score.drift) > kVoidDrift; }
 
 Json json_of(const DuelScore& score, double operations) {
+  Json samples = Json::array();  // theirs, ours, theirs
+  for (const PairTimes& pair : score.pairs)
+    samples.push_back({operations / pair.before_ns, operations / pair.ours_ns,
+                       operations / pair.behind_ns});
   return {{"ours_tflops", operations / score.ours_ns},
           {"theirs_tflops", operations / score.theirs_ns},
           {"ratio", score.ratio},
           {"spread", score.spread},
           {"drift", score.drift},
-          {"void", is_void(score)}};
+          {"void", is_void(score)},
+          {"samples_tflops", std::move(samples)}};
 }
 
 /// TFLOP/s; null where it was not timed.

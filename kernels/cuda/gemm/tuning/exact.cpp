@@ -21,7 +21,7 @@ std::string differs(const Product& product, const ReadyEngine& ready, const std:
   if (product.packed.size() != 0)
     cuda_check(cudaMemsetAsync(product.packed.data(), 0xff, product.packed.size(), stream),
                "poison the workspace");
-  start_engine(ready, product.words.as<std::uint32_t>(), stream);
+  start_engine(ready, product.words, stream);
   cuda_check(cudaStreamSynchronize(stream), "wait for a configuration");
   if (take_timed_out(product) != 0) return "a wait inside the kernel ended by its bound";
   const std::uint64_t wrong =

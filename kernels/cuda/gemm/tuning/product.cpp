@@ -68,7 +68,7 @@ Product make_product(const Shape& shape, GemmInputs inputs) {
   product.a = DeviceBuffer(layout_of(gemm, GemmOperand::a).rows * pitch * size);
   product.b = DeviceBuffer(layout_of(gemm, GemmOperand::b).rows * b_pitch * size);
   product.c = DeviceBuffer(shape.m * c_row_pitch(gemm));
-  product.words = DeviceBuffer(kEngineWords * sizeof(std::uint32_t));
+  product.words = EngineWords(product.stream.get());
   product.local = {.a = product.a.data(),
                    .b = product.b.data(),
                    .c = product.c.data(),
@@ -85,8 +85,6 @@ Product make_product(const Shape& shape, GemmInputs inputs) {
   product.packed = DeviceBuffer(engine_workspace_bytes(product.local));
   product.local.workspace = product.packed.data();
   fill_product(product, inputs);
-  cuda_check(cudaMemsetAsync(product.words.data(), 0, product.words.size(), product.stream.get()),
-             "clear the words of a launch");
   cuda_check(cudaStreamSynchronize(product.stream.get()), "make the inputs");
   return product;
 }

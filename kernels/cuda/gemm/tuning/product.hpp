@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "kernels/cuda/buffer.hpp"
+#include "kernels/cuda/gemm/engine/words.hpp"
 #include "kernels/cuda/gemm/local_gemm.hpp"
 #include "kernels/ops/gemm_inputs.hpp"
 
@@ -46,8 +47,9 @@ constexpr double operations_of(const Shape& shape) {
 struct Product {
   Shape shape;
   Stream stream;
-  DeviceBuffer a, b, c, words;  // of start_engine()
-  DeviceBuffer packed;          // LocalGemm::workspace
+  DeviceBuffer a, b, c;
+  DeviceBuffer packed;  // LocalGemm::workspace
+  EngineWords words;
   LocalGemm local;
 };
 

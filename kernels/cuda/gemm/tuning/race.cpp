@@ -6,7 +6,7 @@
 namespace tidemark {
 
 Launch launch_of(const Product& product, const ReadyEngine& ready) {
-  return [&] { start_engine(ready, product.words.as<std::uint32_t>(), product.stream.get()); };
+  return [&] { start_engine(ready, product.words, product.stream.get()); };
 }
 
 std::vector<std::size_t> race(const Product& product, const Launch& theirs, double their_ns,

@@ -1,0 +1,13 @@
+// The words of launches, zero at first.
+#include "kernels/cuda/gemm/engine/words.hpp"
+
+#include "kernels/cuda/check.hpp"
+
+namespace tidemark {
+
+EngineWords::EngineWords(cudaStream_t stream) : words_(kCount * sizeof(std::uint32_t)) {
+  cuda_check(cudaMemsetAsync(words_.data(), 0, words_.size(), stream),
+             "clear the words of a launch");
+}
+
+}  // namespace tidemark

@@ -1,0 +1,37 @@
+// The words in device memory that launches of the engine leave for each other.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "kernels/cuda/buffer.hpp"
+#include "kernels/cuda/gemm/engine/placement.hpp"
+
+namespace tidemark {
+
+/// The first word tells of a lost wait (timed_out_wait(); 0: none). Two sets follow by which the
+/// clusters of a launch share out tiles: how many clusters have taken one, then how many tiles each
+/// GPC has given. Launches take the sets in turn, since one may begin while the one before it still
+/// runs; the one before that has ended by then (engine_kernel.cuh). Each leaves its set zero.
+class EngineWords {
+ public:
+  static constexpr std::uint32_t kSet = 1 + kMostGpcs;
+  static constexpr std::uint32_t kCount = 1 + 2 * kSet;
+
+  EngineWords() = default;
+  /// On the current device; zero once `stream` gets there.
+  explicit EngineWords(cudaStream_t stream);
+
+  std::uint32_t* data() const { return words_.as<std::uint32_t>(); }
+  /// The set of the next launch.
+  std::uint32_t* set() const { return data() + 1 + (second_ ? kSet : 0); }
+  /// A launch has been started with set(). Const as writing to data() is: it is about the words.
+  void turn() const { second_ = !second_; }
+
+ private:
+  DeviceBuffer words_;
+  mutable bool second_ = false;
+};
+
+}  // namespace tidemark
