@@ -60,6 +60,7 @@ struct TuningEffort {
   int finalists = 3;       // that the race leaves, the present one besides
   int pairs = 5;           // of each finalist, at work and again rested
   double settle_s = 0.25;  // of the same kernel before each sample at work
+  double sample_s = 0.25;  // that a sample at work takes
   double rest_s = 0.15;    // before each rested sample
   double budget_s = 0;     // after it no round of pairs is begun; 0: all are run
 };

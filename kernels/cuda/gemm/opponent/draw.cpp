@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -14,17 +15,19 @@
 #include "kernels/cuda/check.hpp"
 
 namespace tidemark {
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kBatchSeconds = 0.02;  // of launches that wait for the GPU
 /// Multiplications and additions of an SM's tensor cores in a clock, 16-bit operands: four wgmma
 /// m64n256k16 take 512 clocks (NVIDIA H100 white paper: 989 TFLOP/s of 132 SMs at 1830 MHz). Twice
 /// as many of fp8.
 constexpr double kTensorOperations = 4096;
+
+}  // namespace
 
 /// NVML's energy meter of the current GPU, by nvml.h's stable names.
 class EnergyMeter {
@@ -70,6 +73,8 @@ class EnergyMeter {
   int (*temperature_)(void*, unsigned, unsigned*) = nullptr;
 };
 
+namespace {
+
 /// The meter moves some ten times a second: where and when it next does.
 struct Reading {
   double joules = kNan;
@@ -87,23 +92,6 @@ Reading next_reading(const EnergyMeter& meter) {
   return reading;
 }
 
-/// Keeps the stream busy with `launch` for `seconds`, never more than two batches ahead of the GPU.
-/// Returns the launches, all of them done.
-int keep_busy(const Product& product, const Launch& launch, int batch, double seconds) {
-  const cudaStream_t stream = product.stream.get();
-  const std::array<Event, 2> ends{Event(Event::Kind::timing), Event(Event::Kind::timing)};
-  const Clock::time_point start = Clock::now();
-  int batches = 0;
-  for (; Seconds(Clock::now() - start).count() < seconds; ++batches) {
-    const Event& end = ends[static_cast<std::size_t>(batches) % 2];
-    if (batches >= 2) cuda_check(cudaEventSynchronize(end.get()), "wait for launches");
-    for (int i = 0; i < batch; ++i) launch();
-    cuda_check(cudaEventRecord(end.get(), stream), "record an end");
-  }
-  cuda_check(cudaStreamSynchronize(stream), "wait for launches");
-  return batches * batch;
-}
-
 double mean_mhz(const SmStamps& first, const SmStamps& last) {
   double sum = 0;
   int seen = 0;
@@ -116,64 +104,57 @@ double mean_mhz(const SmStamps& first, const SmStamps& last) {
   return seen == 0 ? kNan : sum / seen;
 }
 
-class DrawMeter {
- public:
-  DrawMeter(const Product& product, double operations)
-      : product_(product), operations_(operations), stamps_(2 * sizeof(SmStamps)) {
-    int device = 0;
-    cuda_check(cudaGetDevice(&device), "ask for the current GPU");
-    cuda_check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device),
-               "ask for the number of SMs");
-  }
+}  // namespace
 
-  Draw of(const Launch& launch, double settle_s, double measure_s) {
-    const cudaStream_t stream = product_.stream.get();
-    const int batch = launches_for(time_of(product_, 2, launch), kBatchSeconds * 1e9);
-    auto* const stamps = stamps_.as<SmStamps>();
-    cuda_check(cudaMemsetAsync(stamps, 0, stamps_.size(), stream), "clear the stamps");
-    (void)keep_busy(product_, launch, batch, settle_s);
-    launch_sm_stamps(stamps, stream);
-    // The meter is read while the kernel runs: the next reading falls into the work that follows.
-    Reading first;
-    Reading last;
-    std::thread reader([&] {
-      first = next_reading(meter_);
-      std::this_thread::sleep_for(Seconds(measure_s * 0.6));
-      last = next_reading(meter_);
-    });
-    const Event began(Event::Kind::timing);
-    const Event ended(Event::Kind::timing);
-    cuda_check(cudaEventRecord(began.get(), stream), "record a start");
-    const int launches = keep_busy(product_, launch, batch, measure_s);
-    cuda_check(cudaEventRecord(ended.get(), stream), "record an end");
-    launch_sm_stamps(stamps + 1, stream);
-    cuda_check(cudaStreamSynchronize(stream), "wait for the stamps");
-    reader.join();
-    float milliseconds = 0;
-    cuda_check(cudaEventElapsedTime(&milliseconds, began.get(), ended.get()), "time a draw");
-    std::vector<SmStamps> read(2);
-    cuda_check(cudaMemcpy(read.data(), stamps, stamps_.size(), cudaMemcpyDeviceToHost),
-               "read the stamps");
-    return draw(first, last, double{milliseconds} * 1e-3 / launches, mean_mhz(read[0], read[1]));
-  }
+DrawMeter::DrawMeter(const Product& product, double operations)
+    : product_(product),
+      operations_(operations),
+      stamps_(2 * sizeof(SmStamps)),
+      meter_(std::make_unique<EnergyMeter>()) {
+  int device = 0;
+  cuda_check(cudaGetDevice(&device), "ask for the current GPU");
+  cuda_check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device),
+             "ask for the number of SMs");
+}
 
- private:
-  Draw draw(const Reading& first, const Reading& last, double launch_s, double mhz) const {
-    const double possible = (is_fp8(product_.shape.element) ? 2 : 1) * kTensorOperations;
-    const double watts = (last.joules - first.joules) / Seconds(last.at - first.at).count();
-    return {.watts = watts,
-            .joules = watts * launch_s,
-            .sm_mhz = mhz,
-            .temperature = meter_.temperature(),
-            .tensor_use = operations_ / (possible * multiprocessors_ * mhz * 1e6 * launch_s)};
-  }
+DrawMeter::~DrawMeter() = default;
 
-  const Product& product_;
-  double operations_;
-  DeviceBuffer stamps_;
-  EnergyMeter meter_;
-  int multiprocessors_ = 0;
-};
+Draw DrawMeter::of(const Launch& launch, double launch_ns, const AtWork& at_work) const {
+  const cudaStream_t stream = product_.stream.get();
+  auto* const stamps = stamps_.as<SmStamps>();
+  cuda_check(cudaMemsetAsync(stamps, 0, stamps_.size(), stream), "clear the stamps");
+  // The meter is read while the kernel runs: the next reading falls into the work that follows.
+  Reading first;
+  Reading last;
+  std::jthread reader;
+  const Witness witness{.begins =
+                            [&] {
+                              launch_sm_stamps(stamps, stream);
+                              reader = std::jthread([&] {
+                                first = next_reading(*meter_);
+                                std::this_thread::sleep_for(Seconds(at_work.measure_s * 0.6));
+                                last = next_reading(*meter_);
+                              });
+                            },
+                        .ends = [&] { launch_sm_stamps(stamps + 1, stream); }};
+  const AtWorkSample sample = sample_at_work(product_, launch, launch_ns, at_work, witness);
+  reader.join();
+  std::vector<SmStamps> read(2);
+  cuda_check(cudaMemcpyAsync(read.data(), stamps, stamps_.size(), cudaMemcpyDeviceToHost, stream),
+             "read the stamps");
+  cuda_check(cudaStreamSynchronize(stream), "wait for the stamps");
+  const double mhz = mean_mhz(read[0], read[1]);
+  const double watts = (last.joules - first.joules) / Seconds(last.at - first.at).count();
+  const double possible = (is_fp8(product_.shape.element) ? 2 : 1) * kTensorOperations;
+  const double seconds = sample.ns * 1e-9;
+  return {.launch_ns = sample.ns,
+          .host_bound = sample.host_bound,
+          .watts = watts,
+          .joules = watts * seconds,
+          .sm_mhz = mhz,
+          .temperature = meter_->temperature(),
+          .tensor_use = operations_ / (possible * multiprocessors_ * mhz * 1e6 * seconds)};
+}
 
 Draw median_of(const std::vector<Draw>& draws) {
   const auto of = [&](double Draw::*member) {
@@ -181,24 +162,14 @@ Draw median_of(const std::vector<Draw>& draws) {
     for (const Draw& draw : draws) values.push_back(draw.*member);
     return median(std::move(values));
   };
-  return {.watts = of(&Draw::watts),
+  return {.launch_ns = of(&Draw::launch_ns),
+          .host_bound = std::any_of(draws.begin(), draws.end(),
+                                    [](const Draw& one) { return one.host_bound; }),
+          .watts = of(&Draw::watts),
           .joules = of(&Draw::joules),
           .sm_mhz = of(&Draw::sm_mhz),
           .temperature = of(&Draw::temperature),
           .tensor_use = of(&Draw::tensor_use)};
-}
-
-}  // namespace
-
-Draws draws_of(const Product& product, const Launch& theirs, const Launch& ours, double operations,
-               double settle_s, double measure_s, int rounds) {
-  DrawMeter meter(product, operations);
-  std::vector<Draw> of_theirs, of_ours;
-  for (int round = 0; round < rounds; ++round) {
-    of_theirs.push_back(meter.of(theirs, settle_s, measure_s));
-    of_ours.push_back(meter.of(ours, settle_s, measure_s));
-  }
-  return {.ours = median_of(of_ours), .theirs = median_of(of_theirs)};
 }
 
 }  // namespace tidemark

@@ -2,12 +2,18 @@
 // the clock that the power limit leaves it, from the SMs' own counters.
 #pragma once
 
+#include <memory>
+#include <vector>
+
+#include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/gemm/tuning/duel.hpp"
 
 namespace tidemark {
 
 /// Of one kernel at work. NaN where NVML is not there or has no energy meter.
 struct Draw {
+  double launch_ns = 0;
+  bool host_bound = false;  // AtWorkSample
   double watts = 0;
   double joules = 0;       // of one launch
   double sm_mhz = 0;       // mean over time and SMs
@@ -15,15 +21,30 @@ struct Draw {
   double tensor_use = 0;   // of what the tensor cores of all SMs do at that clock, 1 at most
 };
 
-/// Both sides in turn, `rounds` times; medians.
-struct Draws {
-  Draw ours, theirs;
-};
+/// Of several samples: the median of each, and whether any was host_bound.
+Draw median_of(const std::vector<Draw>& draws);
 
-/// Every measurement takes `measure_s` behind `settle_s` of the same kernel; `operations` are those
-/// of one launch.
-Draws draws_of(const Product& product, const Launch& theirs, const Launch& ours, double operations,
-               double settle_s, double measure_s, int rounds);
+class EnergyMeter;
+
+/// Takes samples at work of one product's kernels, each with what is drawn meanwhile.
+class DrawMeter {
+ public:
+  /// `operations` are those of a launch; `product` has to outlive it.
+  DrawMeter(const Product& product, double operations);
+  ~DrawMeter();
+  DrawMeter(const DrawMeter&) = delete;
+  DrawMeter& operator=(const DrawMeter&) = delete;
+
+  /// Watts and joules want a `measure_s` of some ten readings of the energy meter, 1.2 s.
+  Draw of(const Launch& launch, double launch_ns, const AtWork& at_work) const;
+
+ private:
+  const Product& product_;
+  double operations_;
+  DeviceBuffer stamps_;
+  std::unique_ptr<EnergyMeter> meter_;
+  int multiprocessors_ = 0;
+};
 
 /// What each SM's counters stood at when a kernel passed over it; 0 where it did not.
 struct SmStamps {

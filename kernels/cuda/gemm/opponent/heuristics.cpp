@@ -1,4 +1,4 @@
-// Every heuristic once, rested; then all that are near the fastest in turn, at work and rested.
+// Every heuristic once, rested; then all that are near the fastest in turn, rested and at work.
 #include "kernels/cuda/gemm/opponent/heuristics.hpp"
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/gemm/tuning/duel.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark {
@@ -16,6 +15,7 @@ namespace {
 /// Times the fastest of the first look, within which a heuristic may still be the fastest: where
 /// they are rested and at work, in another order.
 constexpr double kNear = 1.06;
+constexpr double kWarmSeconds = 2;
 
 double first_look_ns(const Product& product, const Launch& launch, double rest_s) {
   try {
@@ -30,22 +30,18 @@ double first_look_ns(const Product& product, const Launch& launch, double rest_s
   }
 }
 
-/// One of `near`, whose `ns` is the least; fills in all of them.
-int fastest(const std::vector<int>& near, const std::vector<std::vector<double>>& samples,
-            double Heuristic::*ns, std::vector<Heuristic>& all) {
-  int best = near.front();
-  for (std::size_t i = 0; i < near.size(); ++i) {
-    Heuristic& one = all[static_cast<std::size_t>(near[i])];
-    one.*ns = median(samples[i]);
-    if (one.*ns < all[static_cast<std::size_t>(best)].*ns) best = near[i];
-  }
-  return best;
+/// One of `near`, whose `ns` is the least.
+int fastest(const std::vector<int>& near, const std::vector<Heuristic>& all,
+            double Heuristic::*ns) {
+  return *std::min_element(near.begin(), near.end(), [&](int left, int right) {
+    return all[static_cast<std::size_t>(left)].*ns < all[static_cast<std::size_t>(right)].*ns;
+  });
 }
 
 }  // namespace
 
-Ranking rank_heuristics(const Product& product, const Opponent& opponent, int rounds,
-                        double settle_s, double rest_s) {
+Ranking rank_heuristics(const Product& product, const Opponent& opponent, int rounds, double rest_s,
+                        const AtWork& at_work) {
   Ranking ranking;
   double least = std::numeric_limits<double>::infinity();
   for (int which = 0; which < opponent.algorithms(); ++which) {
@@ -60,21 +56,27 @@ Ranking rank_heuristics(const Product& product, const Opponent& opponent, int ro
     if (ranking.all[static_cast<std::size_t>(which)].first_look_ns <= kNear * least)
       near.push_back(which);
 
-  const int at_work_launches = launches_for(least, kAtWorkSampleNs);
-  const int rested_launches = launches_for(least, kRestedSampleNs);
-  std::vector<std::vector<double>> at_work(near.size()), rested(near.size());
+  const auto heuristic = [&](int which) -> Heuristic& {
+    return ranking.all[static_cast<std::size_t>(which)];
+  };
+  const int launches = launches_for(least, kRestedSampleNs);
+  std::vector<std::vector<double>> rested(near.size());
   for (int round = 0; round < rounds; ++round)
     for (std::size_t i = 0; i < near.size(); ++i) {
       const Launch launch = [&] { opponent.launch(near[i]); };
-      at_work[i].push_back(sample_at_work(product, launch, at_work_launches, settle_s));
+      rested[i].push_back(sample_rested(product, launch, launches, rest_s));
     }
-  for (int round = 0; round < rounds; ++round)
-    for (std::size_t i = 0; i < near.size(); ++i) {
-      const Launch launch = [&] { opponent.launch(near[i]); };
-      rested[i].push_back(sample_rested(product, launch, rested_launches, rest_s));
-    }
-  ranking.at_work = fastest(near, at_work, &Heuristic::at_work_ns, ranking.all);
-  ranking.rested = fastest(near, rested, &Heuristic::rested_ns, ranking.all);
+  for (std::size_t i = 0; i < near.size(); ++i) heuristic(near[i]).rested_ns = median(rested[i]);
+  ranking.rested = fastest(near, ranking.all, &Heuristic::rested_ns);
+
+  // What the power limit does in the first seconds would be the first one's alone.
+  const Launch first = [&] { opponent.launch(ranking.rested); };
+  (void)sample_at_work(product, first, least, {.settle_s = kWarmSeconds, .measure_s = 0});
+  for (const int which : near) {
+    const Launch launch = [&] { opponent.launch(which); };
+    heuristic(which).at_work_ns = sample_at_work(product, launch, least, at_work).ns;
+  }
+  ranking.at_work = fastest(near, ranking.all, &Heuristic::at_work_ns);
   return ranking;
 }
 

@@ -4,15 +4,15 @@
 #include <vector>
 
 #include "kernels/cuda/gemm/opponent/cublaslt.hpp"
-#include "kernels/cuda/gemm/tuning/product.hpp"
+#include "kernels/cuda/gemm/tuning/duel.hpp"
 
 namespace tidemark {
 
 /// Nanoseconds of a launch. What is far behind in the first look has no other, and is 0 there.
 struct Heuristic {
   double first_look_ns = 0;  // rested, the better of two; infinite where cuBLASLt refuses it
-  double at_work_ns = 0;     // median, each sample behind `settle_s` of the same kernel
   double rested_ns = 0;      // median, each sample on a chip that has rested
+  double at_work_ns = 0;     // of one sample
 };
 
 /// Algorithms that are level on a rested chip may be 3 % apart at work, where the one that draws
@@ -26,9 +26,9 @@ struct Ranking {
   double rested_ns() const { return all[static_cast<std::size_t>(rested)].rested_ns; }
 };
 
-/// Times every algorithm once, and in `rounds` at work and rested those that are not far behind.
-/// Throws Error where cuBLASLt refuses all.
-Ranking rank_heuristics(const Product& product, const Opponent& opponent, int rounds,
-                        double settle_s, double rest_s);
+/// Times every algorithm once, and then those that are not far behind: in `rounds` rested, and once
+/// at work. It leaves the chip at work. Throws Error where cuBLASLt refuses all.
+Ranking rank_heuristics(const Product& product, const Opponent& opponent, int rounds, double rest_s,
+                        const AtWork& at_work);
 
 }  // namespace tidemark

@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <chrono>
-#include <functional>
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/tuning/exact.hpp"
@@ -15,7 +14,7 @@ namespace tidemark {
 namespace {
 
 constexpr double kRestSeconds = 0.15;
-constexpr double kDrawSeconds = 1.2;  // some ten readings of the energy meter
+constexpr double kRankingSeconds = 0.4;  // of a sample at work
 
 using Clock = std::chrono::steady_clock;
 
@@ -66,26 +65,34 @@ void race_with(const Product& product, const Launch& theirs, const Effort& effor
                  [&](const Runner& runner) { return tuned.tried[runner.index].chosen; });
 }
 
-using Pair = std::function<PairTimes()>;
-
-DuelScore duel(int pairs, const Pair& pair) {
-  std::vector<PairTimes> all;
-  for (int i = 0; i < pairs; ++i) all.push_back(pair());
-  return score_of(all);
-}
-
-DuelScore duel_steady(const Product& product, const Launch& theirs, const Launch& ours,
-                      double launch_ns, const Effort& effort) {
-  const int launches = launches_for(launch_ns, kAtWorkSampleNs);
-  return duel(effort.pairs,
-              [&] { return pair_at_work(product, theirs, ours, launches, effort.settle_s); });
+/// Theirs, ours, theirs and so on without a pause; each of theirs is of the pair before it and of
+/// the one behind it.
+struct SteadyDuel {
+  DuelScore score;
+  Draw ours, theirs;
+};
+SteadyDuel duel_steady(const DrawMeter& meter, const Launch& theirs, const Launch& ours,
+                       double launch_ns, const Effort& effort) {
+  std::vector<Draw> of_theirs = {meter.of(theirs, launch_ns, effort.at_work)};
+  std::vector<Draw> of_ours;
+  std::vector<PairTimes> pairs;
+  for (int i = 0; i < effort.pairs; ++i) {
+    of_ours.push_back(meter.of(ours, launch_ns, effort.at_work));
+    of_theirs.push_back(meter.of(theirs, launch_ns, effort.at_work));
+    pairs.push_back({.before_ns = of_theirs.end()[-2].launch_ns,
+                     .ours_ns = of_ours.back().launch_ns,
+                     .behind_ns = of_theirs.back().launch_ns});
+  }
+  return {.score = score_of(pairs), .ours = median_of(of_ours), .theirs = median_of(of_theirs)};
 }
 
 DuelScore duel_cool(const Product& product, const Launch& theirs, const Launch& ours,
                     double launch_ns, const Effort& effort) {
   const int launches = launches_for(launch_ns, kRestedSampleNs);
-  return duel(effort.cool_pairs,
-              [&] { return pair_rested(product, theirs, ours, launches, kRestSeconds); });
+  std::vector<PairTimes> pairs;
+  for (int i = 0; i < effort.cool_pairs; ++i)
+    pairs.push_back(pair_rested(product, theirs, ours, launches, kRestSeconds));
+  return score_of(pairs);
 }
 
 /// What was chosen for a pitched product, beside the engine's own product of neighbour_of() it.
@@ -102,7 +109,8 @@ void hold_against_neighbour(const Product& product, const Effort& effort, Tuned&
     // On the one stream that is timed.
     const Launch theirs = launch_of(product, ready);
     const Launch ours = launch_of(product, runner.ready);
-    DuelScore steady = duel_steady(product, theirs, ours, tried.steady.ours_ns, effort);
+    const DrawMeter meter(product, operations_of(product.shape));
+    DuelScore steady = duel_steady(meter, theirs, ours, tried.steady.ours_ns, effort).score;
     DuelScore cool = duel_cool(product, theirs, ours, tried.steady.ours_ns, effort);
     if (has_timed_out(product, tried)) return;
     steady.ratio *= operations;
@@ -125,15 +133,20 @@ Tuned tune(const Shape& shape, const std::vector<EngineConfiguration>& configura
 
   const Opponent opponent(product);
   const Ranking& cublaslt = tuned.cublaslt =
-      rank_heuristics(product, opponent, effort.ranking_rounds, effort.settle_s, kRestSeconds);
+      rank_heuristics(product, opponent, effort.ranking_rounds, kRestSeconds,
+                      {.settle_s = effort.at_work.settle_s, .measure_s = kRankingSeconds});
   const Launch at_work = [&] { opponent.launch(cublaslt.at_work); };
   const Launch rested = [&] { opponent.launch(cublaslt.rested); };
   if (effort.race_rounds > 0) race_with(product, at_work, effort, tuned, runners);
+  const DrawMeter meter(product, operations_of(shape));
   for (const Runner& runner : runners) {
     Tried& tried = tuned.tried[runner.index];
-    const DuelScore score = duel_steady(product, at_work, launch_of(product, runner.ready),
+    const SteadyDuel duel = duel_steady(meter, at_work, launch_of(product, runner.ready),
                                         cublaslt.at_work_ns(), effort);
-    if (!has_timed_out(product, tried)) tried.steady = score;
+    if (has_timed_out(product, tried)) continue;
+    tried.steady = duel.score;
+    tried.ours = duel.ours;
+    tried.theirs = duel.theirs;
   }
   for (const Runner& runner : runners) {
     Tried& tried = tuned.tried[runner.index];
@@ -141,14 +154,6 @@ Tuned tune(const Shape& shape, const std::vector<EngineConfiguration>& configura
     const DuelScore score =
         duel_cool(product, rested, launch_of(product, runner.ready), cublaslt.rested_ns(), effort);
     if (!has_timed_out(product, tried)) tried.cool = score;
-  }
-  for (const Runner& runner : runners) {
-    Tried& tried = tuned.tried[runner.index];
-    if (effort.draw_rounds == 0 || !tried.trouble.empty()) continue;
-    const Draws draws =
-        draws_of(product, at_work, launch_of(product, runner.ready), operations_of(shape),
-                 effort.settle_s, kDrawSeconds, effort.draw_rounds);
-    if (!has_timed_out(product, tried)) tried.draws = draws;
   }
   if (is_pitched(shape)) hold_against_neighbour(product, effort, tuned, runners);
   tuned.seconds = std::chrono::duration<double>(Clock::now() - start).count();

@@ -21,7 +21,7 @@ struct Tried {
   double race = 0;      // ratio to cuBLASLt in the rounds of all; median
   DuelScore steady;     // of finalists; ratio 0 otherwise
   DuelScore cool;       // likewise
-  Draws draws;          // likewise, where the effort has rounds for it; 0 otherwise
+  Draw ours, theirs;    // what either side drew in the steady duel
   bool chosen = false;  // what the engine takes for this product by its table
 };
 
@@ -37,13 +37,12 @@ struct Tuned {
 
 /// What a tuning run does with a product.
 struct Effort {
-  int ranking_rounds = 1;  // of cuBLASLt's heuristics
+  int ranking_rounds = 1;  // of cuBLASLt's heuristics, rested
   int race_rounds = 3;     // of all configurations; 0 leaves the race out: all are finalists
   int finalists = 3;       // that the race leaves, the chosen one besides
-  double settle_s = 0.25;
-  int pairs = 3;        // of a steady duel
-  int cool_pairs = 3;   // of a cool one
-  int draw_rounds = 0;  // of what either side draws (draw.hpp)
+  AtWork at_work = {.settle_s = 0.25, .measure_s = 0.6};
+  int pairs = 3;       // of a steady duel
+  int cool_pairs = 3;  // of a cool one
 };
 
 /// First holds every configuration against the reference engine on integers, of fp8 on such that

@@ -29,10 +29,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// For what the table chose: no race, longer duels.
-constexpr Effort kLastWord{
-    .ranking_rounds = 3, .race_rounds = 0, .settle_s = 0.4, .pairs = 7, .cool_pairs = 9};
-
-constexpr int kDrawRounds = 3;
+constexpr Effort kLastWord{.ranking_rounds = 3,
+                           .race_rounds = 0,
+                           .at_work = {.settle_s = 0.3, .measure_s = 1.2},
+                           .pairs = 4,
+                           .cool_pairs = 9};
 
 struct Options {
   std::vector<std::uint64_t> sizes;
@@ -44,7 +45,6 @@ struct Options {
   bool chosen = false;
   bool once = false;
   bool pitched = false;
-  bool draw = false;
   bool a_m_major = false, b_n_major = false;
   bool fp8 = false;
 };
@@ -160,9 +160,8 @@ int tune_all(const Options& options, const std::vector<Shape>& shapes) {
                  options.time_limit_s);
       return 4;
     }
-    Effort effort = options.chosen ? kLastWord : Effort{};
-    if (options.draw) effort.draw_rounds = kDrawRounds;
-    const Tuned tuned = tune(shapes[i], tried_for(options, shapes[i]), effort);
+    const Tuned tuned =
+        tune(shapes[i], tried_for(options, shapes[i]), options.chosen ? kLastWord : Effort{});
     print(tuned);
     report["products"].push_back(json_of(tuned));
     if (!is_pitched(tuned.shape)) means.add(chosen_of(tuned));
@@ -236,8 +235,6 @@ int main(int argc, char** argv) {
   app.add_flag("--b-n-major", options.b_n_major, "B is kept as K rows of N elements");
   app.add_flag("--fp8", options.fp8,
                "A and B of e4m3, its own configurations; without sizes, three products");
-  app.add_flag("--draw", options.draw,
-               "also what either side draws at work: power, energy, clock, tensor cores");
   app.add_flag("--once", options.once,
                "launches each heuristic and each configuration once, for a profiler");
   app.add_flag("--list", options.list, "names of all configurations");

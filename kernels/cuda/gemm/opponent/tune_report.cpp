@@ -24,8 +24,8 @@ bool is_void(const DuelScore& score) { return std::abs(score.drift) > kVoidDrift
 Json json_of(const DuelScore& score, double operations) {
   Json samples = Json::array();  // theirs, ours, theirs
   for (const PairTimes& pair : score.pairs)
-    samples.push_back({operations / pair.before_ns, operations / pair.ours_ns,
-                       operations / pair.behind_ns});
+    samples.push_back(
+        {operations / pair.before_ns, operations / pair.ours_ns, operations / pair.behind_ns});
   return {{"ours_tflops", operations / score.ours_ns},
           {"theirs_tflops", operations / score.theirs_ns},
           {"ratio", score.ratio},
@@ -51,7 +51,8 @@ Json json_of(const Ranking& ranking, double operations) {
 
 /// What NVML does not say is null.
 Json json_of(const Draw& draw) {
-  return {{"watts", draw.watts},
+  return {{"host_bound", draw.host_bound},
+          {"watts", draw.watts},
           {"joules", draw.joules},
           {"sm_mhz", draw.sm_mhz},
           {"temperature_c", draw.temperature},
@@ -82,6 +83,7 @@ void print(const char* whose, const Draw& draw) {
   fmt::print(
       "\n {:<41}{:<6} {:.0f} W, {:.4f} J, {:.0f} MHz, {:.0f} C, {:.1f} % of the tensor cores", "",
       whose, draw.watts, draw.joules, draw.sm_mhz, draw.temperature, 100 * draw.tensor_use);
+  if (draw.host_bound) fmt::print("; the GPU waited for the host");
 }
 
 }  // namespace
@@ -92,10 +94,12 @@ Json json_of(const Tuned& tuned) {
   for (const Tried& one : tuned.tried) {
     Json entry = {{"name", one.name}, {"exact", one.trouble.empty()}, {"race", one.race}};
     if (!one.trouble.empty()) entry["trouble"] = one.trouble;
-    if (one.steady.ratio > 0) entry["steady"] = json_of(one.steady, operations);
+    if (one.steady.ratio > 0) {
+      entry["steady"] = json_of(one.steady, operations);
+      if (one.ours.host_bound || one.theirs.host_bound) entry["steady"]["void"] = true;
+      entry["draw"] = {{"ours", json_of(one.ours)}, {"theirs", json_of(one.theirs)}};
+    }
     if (one.cool.ratio > 0) entry["cool"] = json_of(one.cool, operations);
-    if (one.draws.ours.sm_mhz > 0)
-      entry["draw"] = {{"ours", json_of(one.draws.ours)}, {"theirs", json_of(one.draws.theirs)}};
     tried.push_back(std::move(entry));
   }
   const Tried* const best = best_of(tuned);
@@ -147,10 +151,8 @@ void print(const Tuned& tuned) {
       fmt::print("\n {:<41}", "");
       print("cool", tried->cool, operations);
     }
-    if (tried->draws.ours.sm_mhz > 0) {
-      print("ours", tried->draws.ours);
-      print("theirs", tried->draws.theirs);
-    }
+    print("ours", tried->ours);
+    print("theirs", tried->theirs);
     fmt::print("\n");
   }
   if (tuned.beside_steady.ratio > 0)

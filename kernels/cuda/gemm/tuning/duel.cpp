@@ -2,17 +2,61 @@
 #include "kernels/cuda/gemm/tuning/duel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <thread>
 
-namespace tidemark {
+#include "kernels/cuda/check.hpp"
 
-double sample_at_work(const Product& product, const Launch& launch, int launches, double settle_s) {
-  const std::chrono::duration<double> settle(settle_s);
+namespace tidemark {
+namespace {
+
+constexpr double kBatchNs = 20e6;  // of launches that wait for the GPU
+
+/// Launches that were put on a stream, and how many times the GPU waited for more of them.
+struct Load {
+  int launches = 0, batches = 0, waits = 0;
+};
+
+/// Keeps the stream busy for `seconds`, at least one batch, never more than two ahead of the GPU.
+Load put_to_work(const Product& product, const Launch& launch, int batch, double seconds) {
+  const std::array ends{Event(), Event()};
+  const std::chrono::duration<double> enough(seconds);
   const auto start = std::chrono::steady_clock::now();
-  do (void)time_of(product, launches, launch);
-  while (std::chrono::steady_clock::now() - start < settle);
-  return time_of(product, launches, launch);
+  Load load;
+  do {
+    const Event& end = ends[static_cast<std::size_t>(load.batches) % 2];
+    const Event& before = ends[static_cast<std::size_t>(load.batches + 1) % 2];
+    if (load.batches >= 2) cuda_check(cudaEventSynchronize(end.get()), "wait for launches");
+    for (int i = 0; i < batch; ++i) launch();
+    // The batch before is done already: these launches took the host longer than the GPU.
+    if (load.batches >= 1 && cudaEventQuery(before.get()) == cudaSuccess) ++load.waits;
+    cuda_check(cudaEventRecord(end.get(), product.stream.get()), "record an end");
+    ++load.batches;
+    load.launches += batch;
+  } while (std::chrono::steady_clock::now() - start < enough);
+  return load;
+}
+
+}  // namespace
+
+AtWorkSample sample_at_work(const Product& product, const Launch& launch, double launch_ns,
+                            const AtWork& at_work, const Witness& witness) {
+  const cudaStream_t stream = product.stream.get();
+  const int batch = launches_for(launch_ns, kBatchNs);
+  const Event began(Event::Kind::timing);
+  const Event ended(Event::Kind::timing);
+  put_to_work(product, launch, batch, at_work.settle_s);
+  if (witness.begins) witness.begins();
+  cuda_check(cudaEventRecord(began.get(), stream), "record a start");
+  const Load load = put_to_work(product, launch, batch, at_work.measure_s);
+  cuda_check(cudaEventRecord(ended.get(), stream), "record an end");
+  if (witness.ends) witness.ends();
+  cuda_check(cudaEventSynchronize(ended.get()), "wait for a sample");
+  float milliseconds = 0;
+  cuda_check(cudaEventElapsedTime(&milliseconds, began.get(), ended.get()), "time a sample");
+  return {.ns = double{milliseconds} * 1e6 / load.launches,
+          .host_bound = 10 * load.waits > load.batches};
 }
 
 double sample_rested(const Product& product, const Launch& launch, int launches, double rest_s) {
@@ -21,12 +65,12 @@ double sample_rested(const Product& product, const Launch& launch, int launches,
 }
 
 PairTimes pair_at_work(const Product& product, const Launch& theirs, const Launch& ours,
-                       int launches, double settle_s) {
-  const double before = sample_at_work(product, theirs, launches, settle_s);
-  const double between = sample_at_work(product, ours, launches, settle_s);
+                       double launch_ns, const AtWork& at_work) {
+  const double before = sample_at_work(product, theirs, launch_ns, at_work).ns;
+  const double between = sample_at_work(product, ours, launch_ns, at_work).ns;
   return {.before_ns = before,
           .ours_ns = between,
-          .behind_ns = sample_at_work(product, theirs, launches, settle_s)};
+          .behind_ns = sample_at_work(product, theirs, launch_ns, at_work).ns};
 }
 
 PairTimes pair_rested(const Product& product, const Launch& theirs, const Launch& ours,

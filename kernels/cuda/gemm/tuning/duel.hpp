@@ -12,20 +12,37 @@ namespace tidemark {
 /// What takes turns: starts one product on the product's stream.
 using Launch = std::function<void()>;
 
-inline constexpr double kAtWorkSampleNs = 60e6;
 inline constexpr double kRestedSampleNs = 4e6;  // over before the power limit has noticed
 
-/// Nanoseconds of a launch, over `launches` behind `settle_s` of the same kernel, untimed: the
-/// power limit moves the clock for tenths of a second, and a sample that comes sooner pays for what
-/// was drawn before.
-double sample_at_work(const Product& product, const Launch& launch, int launches, double settle_s);
+/// How long a sample at work takes. Under its power limit a chip's clock goes up and down, on an
+/// H200 by 2 % about twice a second, and for the first two seconds by more: samples of 1.2 s differ
+/// by 0.3 %, those of 0.06 s by 3 (`ci/baselines/h200-gemm-power-trace.csv`).
+struct AtWork {
+  double settle_s = 0.25;  // of the same kernel before it, untimed, which pays for what came before
+  double measure_s = 0.25;
+};
 
-/// The same on a chip that has rested for `rest_s`.
+/// What looks at a sample while it is taken: called on the host when all is about to be put on the
+/// stream, and when all has been. Either may be empty.
+struct Witness {
+  std::function<void()> begins, ends;
+};
+
+struct AtWorkSample {
+  double ns = 0;            // of a launch
+  bool host_bound = false;  // the GPU waited for launches
+};
+
+/// Launches back to back; `launch_ns` is about what one takes.
+AtWorkSample sample_at_work(const Product& product, const Launch& launch, double launch_ns,
+                            const AtWork& at_work, const Witness& witness = {});
+
+/// Nanoseconds of a launch, over `launches` on a chip that has rested for `rest_s`.
 double sample_rested(const Product& product, const Launch& launch, int launches, double rest_s);
 
 /// Theirs, ours, theirs, a sample_at_work() each, without a pause.
 PairTimes pair_at_work(const Product& product, const Launch& theirs, const Launch& ours,
-                       int launches, double settle_s);
+                       double launch_ns, const AtWork& at_work);
 
 /// The same of sample_rested().
 PairTimes pair_rested(const Product& product, const Launch& theirs, const Launch& ours,

@@ -63,7 +63,7 @@ std::vector<Runner> those_that_are_exact(const Product& product, TriedProduct& t
 void rounds_of_pairs(const Product& product, const Launch& present, double present_ns,
                      const TuningEffort& effort, Clock::time_point start,
                      const std::vector<Runner>& finalists, TriedProduct& tried) {
-  const int at_work = launches_for(present_ns, kAtWorkSampleNs);
+  const AtWork at_work{.settle_s = effort.settle_s, .measure_s = effort.sample_s};
   const int rested = launches_for(present_ns, kRestedSampleNs);
   for (int round = 0; round < effort.pairs; ++round) {
     for (const Runner& runner : finalists) {
@@ -74,7 +74,7 @@ void rounds_of_pairs(const Product& product, const Launch& present, double prese
         return;
       }
       const Launch ours = launch_of(product, runner.ready);
-      one.at_work.push_back(pair_at_work(product, present, ours, at_work, effort.settle_s));
+      one.at_work.push_back(pair_at_work(product, present, ours, present_ns, at_work));
       one.rested.push_back(pair_rested(product, present, ours, rested, effort.rest_s));
       if (take_timed_out(product) == 0) continue;
       one.standing = Standing::wrong;

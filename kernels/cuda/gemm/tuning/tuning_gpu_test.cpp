@@ -14,8 +14,12 @@ namespace {
 class TuningGpuTest : public GpuTest {};
 
 constexpr GemmProduct kProduct{.m = 256, .n = 256, .k = 256};
-constexpr TuningEffort kLittle{
-    .race_rounds = 1, .finalists = 1, .pairs = 3, .settle_s = 0.02, .rest_s = 0.01};
+constexpr TuningEffort kLittle{.race_rounds = 1,
+                               .finalists = 1,
+                               .pairs = 3,
+                               .settle_s = 0.02,
+                               .sample_s = 0.02,
+                               .rest_s = 0.01};
 
 TEST_F(TuningGpuTest, EveryConfigurationIsTriedAndExactOrRefused) {
   const TriedProduct tried = try_configurations(kProduct, kLittle);
