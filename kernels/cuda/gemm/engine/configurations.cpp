@@ -46,6 +46,7 @@ constexpr std::array kConfigurations = {
     EngineConfiguration{
         .shape = kWidePair, .group = 16, .lead = 1, .early = true, .streams_c = true},
     // Other clusters and tiles.
+    EngineConfiguration{.shape = kWide, .group = 16, .early = true},
     EngineConfiguration{.shape = kWide, .group = 16, .lead = 1, .early = true},
     EngineConfiguration{.shape = kWideBeside, .group = 16, .lead = 1, .early = true},
     // Warpgroups in turn.
@@ -84,7 +85,7 @@ constexpr std::array kConfigurations = {
     EngineConfiguration{.shape = kWidePair, .lead = 1, .early = true, .keeps = true, .gpc_rows = 2},
     EngineConfiguration{
         .shape = kWidePair, .group = 16, .lead = 1, .early = true, .keeps = true, .gpc_rows = 2},
-    EngineConfiguration{.shape = kTurn184, .early = true, .keeps = true, .gpc_rows = 2},
+    EngineConfiguration{.shape = kTurn184, .early = true, .keeps = true, .gpc_rows = 1},
     EngineConfiguration{.shape = kTurn192, .early = true, .keeps = true, .gpc_rows = 1},
     EngineConfiguration{
         .shape = kTurn192, .group = 16, .early = true, .keeps = true, .gpc_rows = 2},

@@ -32,7 +32,7 @@ using Json = nlohmann::ordered_json;
 constexpr Effort kLastWord{.ranking_rounds = 3,
                            .race_rounds = 0,
                            .at_work = {.settle_s = 0.3, .measure_s = 1.2},
-                           .pairs = 4,
+                           .pairs = 3,
                            .cool_pairs = 9};
 
 struct Options {
