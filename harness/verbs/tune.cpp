@@ -180,7 +180,7 @@ void add_tune(CLI::App& app, Action& chosen) {
                    "The table to hold them against, and to take the rest from (that of the build)")
       ->type_name("FILE");
   verb->add_option("--time-limit", typed->time_limit,
-                   "Share this time among the products: 90, 5m, 1.5h (half a minute each)")
+                   "Share this time among the products: 90, 5m, 1.5h (45 s each)")
       ->type_name("TIME");
   verb->add_option("--device", typed->device, "auto (default) or cuda")->type_name("DEVICE");
   verb->add_option("--gpus", typed->gpus, "Index or UUID of the GPU (the first)")
