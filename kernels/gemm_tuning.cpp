@@ -110,7 +110,8 @@ void hold_against(const TriedConfiguration& present, const TriedProduct& tried,
 
 double seconds_of(const TuningEffort& effort) {
   const double pair = 3 * (effort.settle_s + effort.sample_s + 0.02) + 3 * (effort.rest_s + 0.01);
-  return (effort.finalists + 1) * effort.pairs * pair + effort.race_rounds * 0.7 + 2;
+  return (effort.finalists + 1) * effort.pairs * pair + effort.race_rounds * 0.7 + 2 +
+         effort.warm_s;
 }
 
 }  // namespace
@@ -140,18 +141,29 @@ DuelScore score_of(const std::vector<PairTimes>& pairs) {
 }
 
 TuningEffort effort_for(double seconds) {
-  constexpr std::array<TuningEffort, 5> kEfforts = {
-      {{},
-       {.race_rounds = 3, .finalists = 2, .pairs = 4},
-       {.race_rounds = 2, .finalists = 2, .pairs = 3, .settle_s = 0.2, .sample_s = 0.2},
-       {.race_rounds = 2, .finalists = 1, .pairs = 3, .settle_s = 0.1, .sample_s = 0.1},
-       {.race_rounds = 1,
-        .finalists = 1,
-        .pairs = 3,
-        .settle_s = 0.1,
-        .sample_s = 0.1,
-        .rest_s = 0.1}}};
-  if (seconds <= 0) return {};
+  constexpr TuningEffort kFull;
+  constexpr TuningEffort kShorter{.finalists = 2, .pairs = 4};
+  constexpr TuningEffort kShort{.warm_s = 0.5,
+                                .race_rounds = 2,
+                                .finalists = 2,
+                                .pairs = 3,
+                                .settle_s = 0.2,
+                                .sample_s = 0.2};
+  constexpr TuningEffort kBrief{.warm_s = 0.5,
+                                .race_rounds = 2,
+                                .finalists = 1,
+                                .pairs = 3,
+                                .settle_s = 0.1,
+                                .sample_s = 0.1};
+  constexpr TuningEffort kLeast{.warm_s = 0,
+                                .race_rounds = 1,
+                                .finalists = 1,
+                                .pairs = 3,
+                                .settle_s = 0.1,
+                                .sample_s = 0.1,
+                                .rest_s = 0.1};
+  constexpr std::array kEfforts = {kFull, kShorter, kShort, kBrief, kLeast};
+  if (seconds <= 0) return kFull;
   const auto* found = std::find_if(kEfforts.begin(), kEfforts.end() - 1, [&](const auto& effort) {
     return seconds_of(effort) <= seconds;
   });

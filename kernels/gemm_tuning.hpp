@@ -56,6 +56,7 @@ struct TriedProduct {
 
 /// What is done with one product.
 struct TuningEffort {
+  double warm_s = 2;       // of the present configuration before anything is timed
   int race_rounds = 3;     // of all configurations
   int finalists = 3;       // that the race leaves, the present one besides
   int pairs = 5;           // of each finalist, at work and again rested

@@ -69,9 +69,8 @@ Ranking rank_heuristics(const Product& product, const Opponent& opponent, int ro
   for (std::size_t i = 0; i < near.size(); ++i) heuristic(near[i]).rested_ns = median(rested[i]);
   ranking.rested = fastest(near, ranking.all, &Heuristic::rested_ns);
 
-  // What the power limit does in the first seconds would be the first one's alone.
-  const Launch first = [&] { opponent.launch(ranking.rested); };
-  (void)sample_at_work(product, first, least, {.settle_s = kWarmSeconds, .measure_s = 0});
+  warm_up(
+      product, [&] { opponent.launch(ranking.rested); }, least, kWarmSeconds);
   for (const int which : near) {
     const Launch launch = [&] { opponent.launch(which); };
     heuristic(which).at_work_ns = sample_at_work(product, launch, least, at_work).ns;

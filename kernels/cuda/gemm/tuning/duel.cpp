@@ -59,6 +59,10 @@ AtWorkSample sample_at_work(const Product& product, const Launch& launch, double
           .host_bound = 10 * load.waits > load.batches};
 }
 
+void warm_up(const Product& product, const Launch& launch, double launch_ns, double seconds) {
+  put_to_work(product, launch, launches_for(launch_ns, kBatchNs), seconds);
+}
+
 double sample_rested(const Product& product, const Launch& launch, int launches, double rest_s) {
   std::this_thread::sleep_for(std::chrono::duration<double>(rest_s));
   return time_of(product, launches, launch);

@@ -37,6 +37,10 @@ struct AtWorkSample {
 AtWorkSample sample_at_work(const Product& product, const Launch& launch, double launch_ns,
                             const AtWork& at_work, const Witness& witness = {});
 
+/// Launches for `seconds`, untimed: what the power limit does in the first two would be the first
+/// sample's alone.
+void warm_up(const Product& product, const Launch& launch, double launch_ns, double seconds);
+
 /// Nanoseconds of a launch, over `launches` on a chip that has rested for `rest_s`.
 double sample_rested(const Product& product, const Launch& launch, int launches, double rest_s);
 

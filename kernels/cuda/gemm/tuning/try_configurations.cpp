@@ -103,6 +103,7 @@ void try_all(const TuningEffort& effort, TriedProduct& tried) {
   const Launch present = launch_of(product, ready);
   (void)time_of(product, kFirstSamples, present);  // a kernel's first launch also loads it
   const double present_ns = time_of(product, kFirstSamples, present);
+  warm_up(product, present, present_ns, effort.warm_s);
   for (const std::size_t late : race(product, present, present_ns, effort.race_rounds, runners)) {
     tried.all[late].standing = Standing::wrong;
     tried.all[late].trouble = kTimedOutInRace;

@@ -14,7 +14,8 @@ namespace {
 class TuningGpuTest : public GpuTest {};
 
 constexpr GemmProduct kProduct{.m = 256, .n = 256, .k = 256};
-constexpr TuningEffort kLittle{.race_rounds = 1,
+constexpr TuningEffort kLittle{.warm_s = 0,
+                               .race_rounds = 1,
                                .finalists = 1,
                                .pairs = 3,
                                .settle_s = 0.02,
