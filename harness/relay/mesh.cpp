@@ -141,16 +141,17 @@ std::optional<Message> Mesh::take(Tag tag) {
 bool Mesh::wait_for(const std::function<bool()>& done,
                     const std::vector<std::uint32_t>& missing_from, const Patience& patience) {
   const double began = monotonic_s();
+  double turn_before = began;
   while (true) {
-    // Before pump(): however long this thread then stands still, what it had not yet heard by `now`
-    // was not there by then.
     const double now = monotonic_s();
     pump();
     if (done()) return true;
     if (patience.meanwhile && !patience.meanwhile()) return false;
     if (now - began > patience.total_s) return false;
+    // Silent by then, with two pump() in between: this thread may have stood still for longer than
+    // its patience, and MPI may answer that there is nothing when it only begins to look.
     const auto speaks = [&](std::uint32_t rank) {
-      return !silent_[rank] && now - std::max(began, heard_s_[rank]) <= patience.silence_s;
+      return !silent_[rank] && turn_before - std::max(began, heard_s_[rank]) <= patience.silence_s;
     };
     // One silent rank ends the meeting only when all others are there, or as silent.
     if (std::none_of(missing_from.begin(), missing_from.end(), [&](std::uint32_t rank) {
@@ -158,6 +159,7 @@ bool Mesh::wait_for(const std::function<bool()>& done,
         })) {
       return false;
     }
+    turn_before = now;
     rest();
   }
 }
