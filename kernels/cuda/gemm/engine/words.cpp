@@ -8,6 +8,7 @@ namespace tidemark {
 EngineWords::EngineWords(cudaStream_t stream) : words_(kCount * sizeof(std::uint32_t)) {
   cuda_check(cudaMemsetAsync(words_.data(), 0, words_.size(), stream),
              "clear the words of a launch");
+  cuda_check(cudaStreamSynchronize(stream), "clear the words of a launch");
 }
 
 }  // namespace tidemark

@@ -14,13 +14,16 @@ namespace tidemark {
 /// clusters of a launch share out tiles: how many clusters have taken one, then how many tiles each
 /// GPC has given. Launches take the sets in turn, since one may begin while the one before it still
 /// runs; the one before that has ended by then (engine_kernel.cuh). Each leaves its set zero.
+/// Launches recorded in a graph take the sets in the order in which they are recorded: an even
+/// number of them, or the next launch may begin while the graph's last one has its set.
 class EngineWords {
  public:
   static constexpr std::uint32_t kSet = 1 + kMostGpcs;
   static constexpr std::uint32_t kCount = 1 + 2 * kSet;
 
   EngineWords() = default;
-  /// On the current device; zero once `stream` gets there.
+  /// On the current device. Waits for `stream`: a launch that begins early uses the words before
+  /// it waits for anything.
   explicit EngineWords(cudaStream_t stream);
 
   std::uint32_t* data() const { return words_.as<std::uint32_t>(); }

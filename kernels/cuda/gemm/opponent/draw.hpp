@@ -21,8 +21,8 @@ struct Draw {
   double tensor_use = 0;   // of what the tensor cores of all SMs do at that clock, 1 at most
 };
 
-/// Of several samples: the median of each, and whether any was host_bound.
-Draw median_of(const std::vector<Draw>& draws);
+/// Of several samples: the mean of each, and whether any was host_bound.
+Draw mean_of(const std::vector<Draw>& draws);
 
 class EnergyMeter;
 

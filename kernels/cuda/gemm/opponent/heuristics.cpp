@@ -15,7 +15,9 @@ namespace {
 /// Times the fastest of the first look, within which a heuristic may still be the fastest: where
 /// they are rested and at work, in another order.
 constexpr double kNear = 1.06;
-constexpr double kWarmSeconds = 2;
+/// The same at work, by samples of kLookSeconds, which differ by 2 % for one and the same.
+constexpr double kNearAtWork = 1.03;
+constexpr double kLookSeconds = 0.4;
 
 double first_look_ns(const Product& product, const Launch& launch, double rest_s) {
   try {
@@ -71,11 +73,18 @@ Ranking rank_heuristics(const Product& product, const Opponent& opponent, int ro
 
   warm_up(
       product, [&] { opponent.launch(ranking.rested); }, least, kWarmSeconds);
-  for (const int which : near) {
-    const Launch launch = [&] { opponent.launch(which); };
-    heuristic(which).at_work_ns = sample_at_work(product, launch, least, at_work).ns;
-  }
-  ranking.at_work = fastest(near, ranking.all, &Heuristic::at_work_ns);
+  const auto time_at_work = [&](double measure_s) {
+    for (const int which : near) {
+      const Launch launch = [&] { opponent.launch(which); };
+      const AtWork look{.settle_s = at_work.settle_s, .measure_s = measure_s};
+      heuristic(which).at_work_ns = sample_at_work(product, launch, least, look).ns;
+    }
+    return fastest(near, ranking.all, &Heuristic::at_work_ns);
+  };
+  const double best_ns = heuristic(time_at_work(kLookSeconds)).at_work_ns;
+  std::erase_if(near,
+                [&](int which) { return heuristic(which).at_work_ns > kNearAtWork * best_ns; });
+  ranking.at_work = time_at_work(at_work.measure_s);
   return ranking;
 }
 

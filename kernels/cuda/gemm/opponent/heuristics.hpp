@@ -12,7 +12,7 @@ namespace tidemark {
 struct Heuristic {
   double first_look_ns = 0;  // rested, the better of two; infinite where cuBLASLt refuses it
   double rested_ns = 0;      // median, each sample on a chip that has rested
-  double at_work_ns = 0;     // of one sample
+  double at_work_ns = 0;     // of one sample, a short one where that is far behind
 };
 
 /// Algorithms that are level on a rested chip may be 3 % apart at work, where the one that draws
@@ -26,8 +26,9 @@ struct Ranking {
   double rested_ns() const { return all[static_cast<std::size_t>(rested)].rested_ns; }
 };
 
-/// Times every algorithm once, and then those that are not far behind: in `rounds` rested, and once
-/// at work. It leaves the chip at work. Throws Error where cuBLASLt refuses all.
+/// Times every algorithm once, then those that are not far behind: in `rounds` rested, then at
+/// work, where one short sample each says which have one of `at_work`. It leaves the chip at work.
+/// Throws Error where cuBLASLt refuses all.
 Ranking rank_heuristics(const Product& product, const Opponent& opponent, int rounds, double rest_s,
                         const AtWork& at_work);
 

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <chrono>
+#include <cmath>
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/tuning/exact.hpp"
@@ -14,7 +15,6 @@ namespace tidemark {
 namespace {
 
 constexpr double kRestSeconds = 0.15;
-constexpr double kRankingSeconds = 0.4;  // of a sample at work
 
 using Clock = std::chrono::steady_clock;
 
@@ -83,7 +83,14 @@ SteadyDuel duel_steady(const DrawMeter& meter, const Launch& theirs, const Launc
                      .ours_ns = of_ours.back().launch_ns,
                      .behind_ns = of_theirs.back().launch_ns});
   }
-  return {.score = score_of(pairs), .ours = median_of(of_ours), .theirs = median_of(of_theirs)};
+  DuelScore score = score_of(pairs);
+  // Pairs share samples, so that medians of what was before and behind can hardly differ: the
+  // largest step from one of theirs to the next counts.
+  for (const PairTimes& pair : pairs)
+    if (const double step = pair.behind_ns / pair.before_ns - 1;
+        std::abs(step) > std::abs(score.drift))
+      score.drift = step;
+  return {.score = score, .ours = mean_of(of_ours), .theirs = mean_of(of_theirs)};
 }
 
 DuelScore duel_cool(const Product& product, const Launch& theirs, const Launch& ours,
@@ -110,6 +117,7 @@ void hold_against_neighbour(const Product& product, const Effort& effort, Tuned&
     const Launch theirs = launch_of(product, ready);
     const Launch ours = launch_of(product, runner.ready);
     const DrawMeter meter(product, operations_of(product.shape));
+    warm_up(product, theirs, tried.steady.ours_ns, kWarmSeconds);
     DuelScore steady = duel_steady(meter, theirs, ours, tried.steady.ours_ns, effort).score;
     DuelScore cool = duel_cool(product, theirs, ours, tried.steady.ours_ns, effort);
     if (has_timed_out(product, tried)) return;
@@ -133,8 +141,7 @@ Tuned tune(const Shape& shape, const std::vector<EngineConfiguration>& configura
 
   const Opponent opponent(product);
   const Ranking& cublaslt = tuned.cublaslt =
-      rank_heuristics(product, opponent, effort.ranking_rounds, kRestSeconds,
-                      {.settle_s = effort.at_work.settle_s, .measure_s = kRankingSeconds});
+      rank_heuristics(product, opponent, effort.ranking_rounds, kRestSeconds, effort.at_work);
   const Launch at_work = [&] { opponent.launch(cublaslt.at_work); };
   const Launch rested = [&] { opponent.launch(cublaslt.rested); };
   if (effort.race_rounds > 0) race_with(product, at_work, effort, tuned, runners);

@@ -40,7 +40,7 @@ struct Options {
   std::vector<std::string> products;
   std::vector<std::string> only, skip;
   std::string json, check;
-  double time_limit_s = 480;
+  double time_limit_s = 900;
   bool list = false;
   bool chosen = false;
   bool once = false;
@@ -109,25 +109,34 @@ Json machine() {
           {"cublaslt", cublasLtGetVersion()}};
 }
 
-/// Geometric means over the products that are not pitched, of what the table chose.
+/// Geometric means over the products that are not pitched, of what the table chose; without void
+/// duels.
 class Means {
  public:
   void add(const Tried* chosen) {
-    complete_ &= chosen != nullptr && chosen->steady.ratio > 0 && chosen->cool.ratio > 0;
-    if (!complete_) return;
-    steady_ += std::log(chosen->steady.ratio);
-    cool_ += std::log(chosen->cool.ratio);
-    ++count_;
+    if (chosen == nullptr) return;
+    steady_.add(chosen->steady, is_void_steady(*chosen));
+    cool_.add(chosen->cool, is_void(chosen->cool));
   }
   Json json() const {
-    if (!complete_ || count_ == 0) return {};
-    return {{"steady", std::exp(steady_ / count_)}, {"cool", std::exp(cool_ / count_)}};
+    if (steady_.count == 0 || cool_.count == 0) return {};
+    return {{"steady", steady_.mean()}, {"cool", cool_.mean()}};
   }
 
  private:
-  double steady_ = 0, cool_ = 0;
-  int count_ = 0;
-  bool complete_ = true;
+  struct Side {
+    double logs = 0;
+    int count = 0;
+
+    void add(const DuelScore& score, bool is_void) {
+      if (score.ratio <= 0 || is_void) return;
+      logs += std::log(score.ratio);
+      ++count;
+    }
+    double mean() const { return std::exp(logs / count); }
+  };
+
+  Side steady_, cool_;
 };
 
 std::vector<EngineConfiguration> tried_for(const Options& options, const Shape& shape) {

@@ -18,9 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The chip changed more between two runs of the opponent than the figure is worth.
-bool is_void(const DuelScore& score) { return std::abs(score.drift) > kVoidDrift; }
-
 Json json_of(const DuelScore& score, double operations) {
   Json samples = Json::array();  // theirs, ours, theirs
   for (const PairTimes& pair : score.pairs)
@@ -88,6 +85,12 @@ void print(const char* whose, const Draw& draw) {
 
 }  // namespace
 
+bool is_void(const DuelScore& score) { return std::abs(score.drift) > kVoidDrift; }
+
+bool is_void_steady(const Tried& tried) {
+  return is_void(tried.steady) || tried.ours.host_bound || tried.theirs.host_bound;
+}
+
 Json json_of(const Tuned& tuned) {
   const double operations = operations_of(tuned.shape) * 1e-3;
   Json tried = Json::array();
@@ -96,7 +99,7 @@ Json json_of(const Tuned& tuned) {
     if (!one.trouble.empty()) entry["trouble"] = one.trouble;
     if (one.steady.ratio > 0) {
       entry["steady"] = json_of(one.steady, operations);
-      if (one.ours.host_bound || one.theirs.host_bound) entry["steady"]["void"] = true;
+      entry["steady"]["void"] = is_void_steady(one);
       entry["draw"] = {{"ours", json_of(one.ours)}, {"theirs", json_of(one.theirs)}};
     }
     if (one.cool.ratio > 0) entry["cool"] = json_of(one.cool, operations);

@@ -8,6 +8,11 @@
 
 namespace tidemark {
 
+/// The chip changed more between two runs of the opponent than the figure is worth.
+bool is_void(const DuelScore& score);
+/// Or the GPU waited for the host in its duel at work.
+bool is_void_steady(const Tried& tried);
+
 /// All figures of one product.
 nlohmann::ordered_json json_of(const Tuned& tuned);
 

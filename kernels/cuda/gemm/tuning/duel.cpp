@@ -12,6 +12,8 @@ namespace tidemark {
 namespace {
 
 constexpr double kBatchNs = 20e6;  // of launches that wait for the GPU
+/// Of which there are two: a stream takes some 1000 launches before the host has to wait for it.
+constexpr int kMostInBatch = 400;
 
 /// Launches that were put on a stream, and how many times the GPU waited for more of them.
 struct Load {
@@ -38,12 +40,14 @@ Load put_to_work(const Product& product, const Launch& launch, int batch, double
   return load;
 }
 
+int batch_of(double launch_ns) { return std::min(launches_for(launch_ns, kBatchNs), kMostInBatch); }
+
 }  // namespace
 
 AtWorkSample sample_at_work(const Product& product, const Launch& launch, double launch_ns,
                             const AtWork& at_work, const Witness& witness) {
   const cudaStream_t stream = product.stream.get();
-  const int batch = launches_for(launch_ns, kBatchNs);
+  const int batch = batch_of(launch_ns);
   const Event began(Event::Kind::timing);
   const Event ended(Event::Kind::timing);
   put_to_work(product, launch, batch, at_work.settle_s);
@@ -60,7 +64,7 @@ AtWorkSample sample_at_work(const Product& product, const Launch& launch, double
 }
 
 void warm_up(const Product& product, const Launch& launch, double launch_ns, double seconds) {
-  put_to_work(product, launch, launches_for(launch_ns, kBatchNs), seconds);
+  put_to_work(product, launch, batch_of(launch_ns), seconds);
 }
 
 double sample_rested(const Product& product, const Launch& launch, int launches, double rest_s) {

@@ -16,7 +16,7 @@ inline constexpr double kRestedSampleNs = 4e6;  // over before the power limit h
 
 /// How long a sample at work takes. Under its power limit a chip's clock goes up and down, on an
 /// H200 by 2 % about twice a second, and for the first two seconds by more: samples of 1.2 s differ
-/// by 0.3 %, those of 0.06 s by 3 (`ci/baselines/h200-gemm-power-trace.csv`).
+/// by 0.5 %, those of 0.06 s by 3 (`ci/baselines/h200-gemm-power-trace.csv`).
 struct AtWork {
   double settle_s = 0.25;  // of the same kernel before it, untimed, which pays for what came before
   double measure_s = 0.25;
@@ -36,6 +36,8 @@ struct AtWorkSample {
 /// Launches back to back; `launch_ns` is about what one takes.
 AtWorkSample sample_at_work(const Product& product, const Launch& launch, double launch_ns,
                             const AtWork& at_work, const Witness& witness = {});
+
+inline constexpr double kWarmSeconds = 2;
 
 /// Launches for `seconds`, untimed: what the power limit does in the first two would be the first
 /// sample's alone.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <utility>
 
 #include "kernels/cuda/check.hpp"
@@ -58,29 +59,45 @@ std::vector<Runner> those_that_are_exact(const Product& product, TriedProduct& t
   return runners;
 }
 
-/// Rounds of pairs: each finalist once at work and once rested in every round, so that what changes
-/// with time meets all of them.
-void rounds_of_pairs(const Product& product, const Launch& present, double present_ns,
-                     const TuningEffort& effort, Clock::time_point start,
-                     const std::vector<Runner>& finalists, TriedProduct& tried) {
-  const AtWork at_work{.settle_s = effort.settle_s, .measure_s = effort.sample_s};
-  const int rested = launches_for(present_ns, kRestedSampleNs);
+/// A pair of each finalist in every round, so that what changes with time meets all of them. False
+/// where the time is over.
+bool rounds_of_pairs(const Product& product, const TuningEffort& effort, Clock::time_point start,
+                     const std::vector<Runner>& finalists,
+                     std::vector<PairTimes> TriedConfiguration::*pairs,
+                     const std::function<PairTimes(const Launch&)>& pair, TriedProduct& tried) {
   for (int round = 0; round < effort.pairs; ++round) {
     for (const Runner& runner : finalists) {
       TriedConfiguration& one = tried.all[runner.index];
       if (one.standing != Standing::exact) continue;
       if (effort.budget_s > 0 && seconds_since(start) > effort.budget_s) {
         tried.cut_short = true;
-        return;
+        return false;
       }
-      const Launch ours = launch_of(product, runner.ready);
-      one.at_work.push_back(pair_at_work(product, present, ours, present_ns, at_work));
-      one.rested.push_back(pair_rested(product, present, ours, rested, effort.rest_s));
+      (one.*pairs).push_back(pair(launch_of(product, runner.ready)));
       if (take_timed_out(product) == 0) continue;
       one.standing = Standing::wrong;
       one.trouble = kTimedOutInRace;
     }
   }
+  return true;
+}
+
+/// First all rounds at work, on a chip that has been at work since before the race, then all that
+/// let it rest.
+void duels(const Product& product, const Launch& present, double present_ns,
+           const TuningEffort& effort, Clock::time_point start,
+           const std::vector<Runner>& finalists, TriedProduct& tried) {
+  const AtWork at_work{.settle_s = effort.settle_s, .measure_s = effort.sample_s};
+  const int rested = launches_for(present_ns, kRestedSampleNs);
+  const auto pair = [&](const Launch& ours) {
+    return pair_at_work(product, present, ours, present_ns, at_work);
+  };
+  const auto rested_pair = [&](const Launch& ours) {
+    return pair_rested(product, present, ours, rested, effort.rest_s);
+  };
+  using Tried = TriedConfiguration;
+  if (rounds_of_pairs(product, effort, start, finalists, &Tried::at_work, pair, tried))
+    rounds_of_pairs(product, effort, start, finalists, &Tried::rested, rested_pair, tried);
 }
 
 /// All of it, into `tried`, which keeps what was known when something throws.
@@ -109,7 +126,7 @@ void try_all(const TuningEffort& effort, TriedProduct& tried) {
     tried.all[late].trouble = kTimedOutInRace;
   }
   keep_finalists(effort.finalists, runners, is_present);
-  rounds_of_pairs(product, present, present_ns, effort, start, runners, tried);
+  duels(product, present, present_ns, effort, start, runners, tried);
 }
 
 }  // namespace
