@@ -157,6 +157,7 @@ std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm) {
   require_sound(gemm);
   auto block = std::make_unique<ResidentGemm>();
   const cudaStream_t stream = block->stream.get();
+  block->words = EngineWords(stream);  // first: it waits for the stream, which has no deadline here
   block->a = make_operand(gemm, GemmOperand::a, stream);
   block->b = make_operand(gemm, GemmOperand::b, stream);
   LocalGemm& local = block->local;
@@ -166,7 +167,6 @@ std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm) {
   block->c = DeviceBuffer(block->c_bytes() + 2 * std::uint64_t{kGuardBytes});
   local.c = block->c.data() + kGuardBytes;
   block->barrier = DeviceBuffer(gemm.everybody.size() * kBarrierRowBytes);
-  block->words = EngineWords(stream);
 
   launch_poison(block->c.data(), block->c_bytes(), gemm.seed, stream);
   if (gemm.beta != 0) launch_fill_c(gemm, local.c, stream);
