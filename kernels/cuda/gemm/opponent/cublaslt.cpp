@@ -81,7 +81,8 @@ void Opponent::scale_by_one() {
 void Opponent::launch(int which) const {
   const float alpha = 1;
   const float beta = 0;
-  const LocalGemm& gemm = product_.local;
+  const LocalGemm gemm = product_.copy(turn_);
+  turn_ = (turn_ + 1) % product_.copies;
   lt_check(cublasLtMatmul(handle_, product_desc_, &alpha, gemm.b, b_, gemm.a, a_, &beta, gemm.c, c_,
                           gemm.c, c_, &found_.at(static_cast<std::size_t>(which)).algo,
                           workspace_.data(), kWorkspaceBytes, product_.stream.get()),

@@ -22,6 +22,7 @@ class Opponent {
   ~Opponent();
 
   int algorithms() const { return static_cast<int>(found_.size()); }
+  /// The copies of the product in turn.
   void launch(int which) const;
 
  private:
@@ -37,6 +38,7 @@ class Opponent {
   DeviceBuffer workspace_;
   DeviceBuffer one_;  // a float, of fp8
   std::vector<cublasLtMatmulHeuristicResult_t> found_;
+  mutable std::uint64_t turn_ = 0;
 };
 
 }  // namespace tidemark

@@ -22,9 +22,9 @@ constexpr double kLookSeconds = 0.4;
 double first_look_ns(const Product& product, const Launch& launch, double rest_s) {
   try {
     (void)time_of(product, 1, launch);  // a kernel's first launch also loads it
-    const int launches = launches_for(time_of(product, 2, launch), kRestedSampleNs);
-    const double first = sample_rested(product, launch, launches, rest_s);
-    return std::min(first, sample_rested(product, launch, launches, rest_s));
+    const double ns = time_of(product, 2, launch);
+    const double first = sample_rested(product, launch, ns, rest_s);
+    return std::min(first, sample_rested(product, launch, ns, rest_s));
   } catch (const StickyError&) {
     throw;
   } catch (const Error&) {  // a heuristic may name what cuBLASLt then refuses
@@ -61,12 +61,11 @@ Ranking rank_heuristics(const Product& product, const Opponent& opponent, int ro
   const auto heuristic = [&](int which) -> Heuristic& {
     return ranking.all[static_cast<std::size_t>(which)];
   };
-  const int launches = launches_for(least, kRestedSampleNs);
   std::vector<std::vector<double>> rested(near.size());
   for (int round = 0; round < rounds; ++round)
     for (std::size_t i = 0; i < near.size(); ++i) {
       const Launch launch = [&] { opponent.launch(near[i]); };
-      rested[i].push_back(sample_rested(product, launch, launches, rest_s));
+      rested[i].push_back(sample_rested(product, launch, least, rest_s));
     }
   for (std::size_t i = 0; i < near.size(); ++i) heuristic(near[i]).rested_ns = median(rested[i]);
   ranking.rested = fastest(near, ranking.all, &Heuristic::rested_ns);

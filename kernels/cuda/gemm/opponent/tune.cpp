@@ -95,10 +95,9 @@ SteadyDuel duel_steady(const DrawMeter& meter, const Launch& theirs, const Launc
 
 DuelScore duel_cool(const Product& product, const Launch& theirs, const Launch& ours,
                     double launch_ns, const Effort& effort) {
-  const int launches = launches_for(launch_ns, kRestedSampleNs);
   std::vector<PairTimes> pairs;
   for (int i = 0; i < effort.cool_pairs; ++i)
-    pairs.push_back(pair_rested(product, theirs, ours, launches, kRestSeconds));
+    pairs.push_back(pair_rested(product, theirs, ours, launch_ns, kRestSeconds));
   return score_of(pairs);
 }
 
@@ -114,7 +113,7 @@ void hold_against_neighbour(const Product& product, const Effort& effort, Tuned&
     if (ready.code != CUDA_SUCCESS) throw Error("a tensor map was refused");
     const double operations = operations_of(product.shape) / operations_of(neighbour.shape);
     // On the one stream that is timed.
-    const Launch theirs = launch_of(product, ready);
+    const Launch theirs = launch_beside(product, neighbour, ready);
     const Launch ours = launch_of(product, runner.ready);
     const DrawMeter meter(product, operations_of(product.shape));
     warm_up(product, theirs, tried.steady.ours_ns, kWarmSeconds);

@@ -12,6 +12,7 @@ namespace tidemark {
 namespace {
 
 constexpr double kBatchNs = 20e6;  // of launches that wait for the GPU
+constexpr double kRestedSampleNs = 4e6;
 /// Of which there are two: a stream takes some 1000 launches before the host has to wait for it.
 constexpr int kMostInBatch = 400;
 
@@ -21,7 +22,7 @@ struct Load {
 };
 
 /// Keeps the stream busy for `seconds`, at least one batch, never more than two ahead of the GPU.
-Load put_to_work(const Product& product, const Launch& launch, int batch, double seconds) {
+Load put_to_work(const Product& product, const Series& series, int batch, double seconds) {
   const std::array ends{Event(), Event()};
   const std::chrono::duration<double> enough(seconds);
   const auto start = std::chrono::steady_clock::now();
@@ -30,12 +31,12 @@ Load put_to_work(const Product& product, const Launch& launch, int batch, double
     const Event& end = ends[static_cast<std::size_t>(load.batches) % 2];
     const Event& before = ends[static_cast<std::size_t>(load.batches + 1) % 2];
     if (load.batches >= 2) cuda_check(cudaEventSynchronize(end.get()), "wait for launches");
-    for (int i = 0; i < batch; ++i) launch();
+    for (int i = 0; i < batch; i += series.launches(), load.launches += series.launches())
+      series.start();
     // The batch before is done already: these launches took the host longer than the GPU.
     if (load.batches >= 1 && cudaEventQuery(before.get()) == cudaSuccess) ++load.waits;
     cuda_check(cudaEventRecord(end.get(), product.stream.get()), "record an end");
     ++load.batches;
-    load.launches += batch;
   } while (std::chrono::steady_clock::now() - start < enough);
   return load;
 }
@@ -48,12 +49,13 @@ AtWorkSample sample_at_work(const Product& product, const Launch& launch, double
                             const AtWork& at_work, const Witness& witness) {
   const cudaStream_t stream = product.stream.get();
   const int batch = batch_of(launch_ns);
+  const Series series(product, launch, launch_ns);
   const Event began(Event::Kind::timing);
   const Event ended(Event::Kind::timing);
-  put_to_work(product, launch, batch, at_work.settle_s);
+  put_to_work(product, series, batch, at_work.settle_s);
   if (witness.begins) witness.begins();
   cuda_check(cudaEventRecord(began.get(), stream), "record a start");
-  const Load load = put_to_work(product, launch, batch, at_work.measure_s);
+  const Load load = put_to_work(product, series, batch, at_work.measure_s);
   cuda_check(cudaEventRecord(ended.get(), stream), "record an end");
   if (witness.ends) witness.ends();
   cuda_check(cudaEventSynchronize(ended.get()), "wait for a sample");
@@ -64,12 +66,15 @@ AtWorkSample sample_at_work(const Product& product, const Launch& launch, double
 }
 
 void warm_up(const Product& product, const Launch& launch, double launch_ns, double seconds) {
-  put_to_work(product, launch, batch_of(launch_ns), seconds);
+  put_to_work(product, Series(product, launch, launch_ns), batch_of(launch_ns), seconds);
 }
 
-double sample_rested(const Product& product, const Launch& launch, int launches, double rest_s) {
+double sample_rested(const Product& product, const Launch& launch, double launch_ns,
+                     double rest_s) {
+  const Series series(product, launch, launch_ns);
+  const int starts = launches_for(launch_ns * series.launches(), kRestedSampleNs);
   std::this_thread::sleep_for(std::chrono::duration<double>(rest_s));
-  return time_of(product, launches, launch);
+  return time_of(product, starts, [&] { series.start(); }) / series.launches();
 }
 
 PairTimes pair_at_work(const Product& product, const Launch& theirs, const Launch& ours,
@@ -82,12 +87,12 @@ PairTimes pair_at_work(const Product& product, const Launch& theirs, const Launc
 }
 
 PairTimes pair_rested(const Product& product, const Launch& theirs, const Launch& ours,
-                      int launches, double rest_s) {
-  const double before = sample_rested(product, theirs, launches, rest_s);
-  const double between = sample_rested(product, ours, launches, rest_s);
+                      double launch_ns, double rest_s) {
+  const double before = sample_rested(product, theirs, launch_ns, rest_s);
+  const double between = sample_rested(product, ours, launch_ns, rest_s);
   return {.before_ns = before,
           .ours_ns = between,
-          .behind_ns = sample_rested(product, theirs, launches, rest_s)};
+          .behind_ns = sample_rested(product, theirs, launch_ns, rest_s)};
 }
 
 int launches_for(double ns, double sample_ns) {

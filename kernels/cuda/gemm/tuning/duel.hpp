@@ -5,14 +5,10 @@
 #include <functional>
 
 #include "kernels/cuda/gemm/tuning/product.hpp"
+#include "kernels/cuda/gemm/tuning/series.hpp"
 #include "kernels/gemm_tuning.hpp"
 
 namespace tidemark {
-
-/// What takes turns: starts one product on the product's stream.
-using Launch = std::function<void()>;
-
-inline constexpr double kRestedSampleNs = 4e6;  // over before the power limit has noticed
 
 /// How long a sample at work takes. Under its power limit a chip's clock goes up and down, on an
 /// H200 by 2 % about twice a second, and for the first two seconds by more: samples of 1.2 s differ
@@ -43,8 +39,9 @@ inline constexpr double kWarmSeconds = 2;
 /// sample's alone.
 void warm_up(const Product& product, const Launch& launch, double launch_ns, double seconds);
 
-/// Nanoseconds of a launch, over `launches` on a chip that has rested for `rest_s`.
-double sample_rested(const Product& product, const Launch& launch, int launches, double rest_s);
+/// Nanoseconds of a launch, over 4 ms of them on a chip that has rested for `rest_s`: they are over
+/// before the power limit has noticed.
+double sample_rested(const Product& product, const Launch& launch, double launch_ns, double rest_s);
 
 /// Theirs, ours, theirs, a sample_at_work() each, without a pause.
 PairTimes pair_at_work(const Product& product, const Launch& theirs, const Launch& ours,
@@ -52,7 +49,7 @@ PairTimes pair_at_work(const Product& product, const Launch& theirs, const Launc
 
 /// The same of sample_rested().
 PairTimes pair_rested(const Product& product, const Launch& theirs, const Launch& ours,
-                      int launches, double rest_s);
+                      double launch_ns, double rest_s);
 
 /// Launches that make a sample of about `sample_ns`, at `ns` each.
 int launches_for(double ns, double sample_ns);

@@ -10,13 +10,16 @@
 namespace tidemark {
 namespace {
 
+constexpr std::uint64_t kBytesOfC = 2;  // an element of bf16
+
 std::uint64_t c_elements(const Product& product) { return product.local.m * product.local.ldc; }
 
 }  // namespace
 
 std::string differs(const Product& product, const ReadyEngine& ready, const std::byte* expected) {
   const cudaStream_t stream = product.stream.get();
-  cuda_check(cudaMemsetAsync(product.c.data(), 0xff, product.c.size(), stream), "poison C");
+  const std::uint64_t bytes = c_elements(product) * kBytesOfC;
+  cuda_check(cudaMemsetAsync(product.local.c, 0xff, bytes, stream), "poison C");
   // Else rows that it does not wait for would be there from another configuration.
   if (product.packed.size() != 0)
     cuda_check(cudaMemsetAsync(product.packed.data(), 0xff, product.packed.size(), stream),
@@ -39,7 +42,7 @@ GemmInputs integers_for(GemmElement element) {
 DeviceBuffer expected_integers(const Product& product) {
   const cudaStream_t stream = product.stream.get();
   const LocalGemm& local = product.local;
-  DeviceBuffer expected(product.c.size());
+  DeviceBuffer expected(c_elements(product) * kBytesOfC);
   cuda_check(cudaMemsetAsync(expected.data(), 0xff, expected.size(), stream),
              "poison the reference");
   const Shape& shape = product.shape;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/engine/engine.hpp"
@@ -18,6 +19,23 @@ namespace {
 constexpr std::uint64_t kLaunchNs = 5000;  // more than the host takes to launch a kernel
 constexpr std::uint64_t kSeed = 1;
 constexpr int kMostQueued = 200;  // launches that wait for the GPU
+/// Copies of a product take this many times L2 together: as many launches lie between two that read
+/// the same bytes.
+constexpr std::uint64_t kTimesL2 = 3;
+constexpr std::uint64_t kMostCopies = 50;  // a Series takes each at least once
+constexpr std::uint64_t kCopyAlignment = 1024;
+
+constexpr std::uint64_t aligned(std::uint64_t bytes) {
+  return (bytes + kCopyAlignment - 1) / kCopyAlignment * kCopyAlignment;
+}
+
+std::uint64_t l2_bytes() {
+  int device = 0;
+  int bytes = 0;
+  cuda_check(cudaGetDevice(&device), "ask for the current GPU");
+  cuda_check(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device), "ask for L2's size");
+  return static_cast<std::uint64_t>(bytes);
+}
 
 /// The product as an operation, for its layouts and inputs.
 Gemm gemm_of(const Shape& shape, GemmInputs inputs) {
@@ -39,6 +57,14 @@ Gemm gemm_of(const Shape& shape, GemmInputs inputs) {
 
 }  // namespace
 
+LocalGemm Product::copy(std::uint64_t which) const {
+  LocalGemm at = local;
+  at.a += which * (a.size() / copies);
+  at.b += which * (b.size() / copies);
+  at.c += which * (c.size() / copies);
+  return at;
+}
+
 void fill_product(const Product& product, GemmInputs inputs) {
   const LocalGemm& local = product.local;
   const cudaStream_t stream = product.stream.get();
@@ -53,6 +79,14 @@ void fill_product(const Product& product, GemmInputs inputs) {
     fill(local.a, local.m, GemmOperand::a);
     fill(local.b, local.n, GemmOperand::b);
   }
+  for (std::uint64_t i = 1; i < product.copies; ++i) {
+    const LocalGemm copy = product.copy(i);
+    for (const auto& [to, from, bytes] :
+         {std::tuple(copy.a, local.a, product.a.size() / product.copies),
+          std::tuple(copy.b, local.b, product.b.size() / product.copies)})
+      cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream),
+                 "copy the inputs");
+  }
   cuda_check(cudaStreamSynchronize(stream), "make the inputs");
 }
 
@@ -65,9 +99,14 @@ Product make_product(const Shape& shape, GemmInputs inputs) {
   const std::uint64_t pitch = layout_of(gemm, GemmOperand::a).pitch;
   const std::uint64_t b_pitch = layout_of(gemm, GemmOperand::b).pitch;
   const std::uint64_t size = element_bytes(shape.element);
-  product.a = DeviceBuffer(layout_of(gemm, GemmOperand::a).rows * pitch * size);
-  product.b = DeviceBuffer(layout_of(gemm, GemmOperand::b).rows * b_pitch * size);
-  product.c = DeviceBuffer(shape.m * c_row_pitch(gemm));
+  const std::uint64_t a_bytes = aligned(layout_of(gemm, GemmOperand::a).rows * pitch * size);
+  const std::uint64_t b_bytes = aligned(layout_of(gemm, GemmOperand::b).rows * b_pitch * size);
+  const std::uint64_t c_bytes = aligned(shape.m * c_row_pitch(gemm));
+  product.copies = std::clamp(kTimesL2 * l2_bytes() / (a_bytes + b_bytes + c_bytes),
+                              std::uint64_t{1}, kMostCopies);
+  product.a = DeviceBuffer(product.copies * a_bytes);
+  product.b = DeviceBuffer(product.copies * b_bytes);
+  product.c = DeviceBuffer(product.copies * c_bytes);
   product.words = EngineWords(product.stream.get());
   product.local = {.a = product.a.data(),
                    .b = product.b.data(),

@@ -43,14 +43,19 @@ constexpr double operations_of(const Shape& shape) {
          static_cast<double>(shape.k);
 }
 
-/// The product in device memory, as LocalGemm has it: bf16 out.
+/// The product in device memory, as LocalGemm has it: bf16 out. Small ones are there several times,
+/// with the same numbers: launches that follow each other take one after the other, so that none
+/// finds in L2 what the one before it has read.
 struct Product {
   Shape shape;
   Stream stream;
-  DeviceBuffer a, b, c;
-  DeviceBuffer packed;  // LocalGemm::workspace
+  std::uint64_t copies = 1;
+  DeviceBuffer a, b, c;  // of all copies
+  DeviceBuffer packed;   // LocalGemm::workspace
   EngineWords words;
-  LocalGemm local;
+  LocalGemm local;  // of the first copy
+
+  LocalGemm copy(std::uint64_t which) const;
 };
 
 /// Allocates, and waits until the inputs are made; what is between rows of pitched operands is NaN.

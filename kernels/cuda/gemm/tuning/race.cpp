@@ -2,11 +2,26 @@
 #include "kernels/cuda/gemm/tuning/race.hpp"
 
 #include <algorithm>
+#include <memory>
 
 namespace tidemark {
 
 Launch launch_of(const Product& product, const ReadyEngine& ready) {
-  return [&] { start_engine(ready, product.words, product.stream.get()); };
+  return launch_beside(product, product, ready);
+}
+
+Launch launch_beside(const Product& timed, const Product& product, const ReadyEngine& ready) {
+  struct Turns {
+    std::vector<ReadyEngine> copies;
+    std::size_t next = 0;
+  };
+  const auto turns = std::make_shared<Turns>();
+  for (std::uint64_t i = 0; i < product.copies; ++i)
+    turns->copies.push_back(prepare_engine(ready.configuration, product.copy(i)));
+  return [&timed, turns] {
+    start_engine(turns->copies[turns->next], timed.words, timed.stream.get());
+    turns->next = (turns->next + 1) % turns->copies.size();
+  };
 }
 
 std::vector<std::size_t> race(const Product& product, const Launch& theirs, double their_ns,

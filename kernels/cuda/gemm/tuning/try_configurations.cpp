@@ -88,12 +88,11 @@ void duels(const Product& product, const Launch& present, double present_ns,
            const TuningEffort& effort, Clock::time_point start,
            const std::vector<Runner>& finalists, TriedProduct& tried) {
   const AtWork at_work{.settle_s = effort.settle_s, .measure_s = effort.sample_s};
-  const int rested = launches_for(present_ns, kRestedSampleNs);
   const auto pair = [&](const Launch& ours) {
     return pair_at_work(product, present, ours, present_ns, at_work);
   };
   const auto rested_pair = [&](const Launch& ours) {
-    return pair_rested(product, present, ours, rested, effort.rest_s);
+    return pair_rested(product, present, ours, present_ns, effort.rest_s);
   };
   using Tried = TriedConfiguration;
   if (rounds_of_pairs(product, effort, start, finalists, &Tried::at_work, pair, tried))

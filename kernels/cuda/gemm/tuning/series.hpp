@@ -1,0 +1,41 @@
+// Launches in a row, as the host puts them on a stream.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <functional>
+#include <memory>
+
+#include "kernels/cuda/gemm/tuning/product.hpp"
+
+namespace tidemark {
+
+/// What takes turns: starts one product on the product's stream.
+using Launch = std::function<void()>;
+
+/// Launches of one kernel. What takes less of the GPU than a host may need to launch it is recorded
+/// once, many launches in a graph, which the host starts in one call: else it would be the host
+/// that is timed. cuBLASLt's product of 1024 takes 6 us, its launch up to 7.
+class Series {
+ public:
+  /// `launch_ns` is about what one takes; it must have run before, for a kernel's first launch also
+  /// loads it.
+  Series(const Product& product, Launch launch, double launch_ns);
+
+  /// That start() puts on the stream.
+  int launches() const { return graph_ == nullptr ? 1 : kRecorded; }
+  void start() const;
+
+ private:
+  static constexpr int kRecorded = 50;  // an even number: EngineWords are taken in turn
+
+  struct Destroy {
+    void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
+  };
+
+  Launch launch_;
+  cudaStream_t stream_ = nullptr;
+  std::unique_ptr<CUgraphExec_st, Destroy> graph_;
+};
+
+}  // namespace tidemark
