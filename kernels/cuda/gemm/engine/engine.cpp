@@ -298,6 +298,8 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
                    .streams_c = configuration.streams_c,
                    .keeps = configuration.keeps,
                    .c_by_tma = c_starts_on_16(gemm),
+                   // What is packed is not there yet.
+                   .prefetches = configuration.early && engine_workspace_bytes(gemm) == 0,
                    .alpha = gemm.alpha,
                    .beta = gemm.beta};
   const LocalGemm readable = pack_into_workspace(gemm, ready.problem.ahead);

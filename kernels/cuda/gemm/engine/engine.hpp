@@ -39,9 +39,10 @@ struct EngineProblem {
   std::uint32_t last_steps = kStepsOfStage;  // wgmma of the last block; K does not reach further
   std::uint32_t group = 0, lead = 0;
   bool group_along_n = false, streams_c = false, keeps = false;
-  bool c_by_tma = true;  // rows of C start on 16 bytes; else they go by plain stores
-  bool packs = false;    // some rows of `ahead` beside the product; else no block looks there
-  bool by_gpc = false;   // gpc_tiles says where clusters begin; else their numbers do
+  bool c_by_tma = true;     // rows of C start on 16 bytes; else they go by plain stores
+  bool packs = false;       // some rows of `ahead` beside the product; else no block looks there
+  bool prefetches = false;  // some of what the first tiles read, before the launch before has ended
+  bool by_gpc = false;      // gpc_tiles says where clusters begin; else their numbers do
   float alpha = 1, beta = 0;
   std::array<RowsAhead, 2> ahead{};  // of A and B: what is packed before and beside the product
   GpcTiles gpc_tiles{};

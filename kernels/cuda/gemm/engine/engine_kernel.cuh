@@ -14,6 +14,7 @@
 #include "kernels/cuda/gemm/engine/epilogue.cuh"
 #include "kernels/cuda/gemm/engine/first_tile.cuh"
 #include "kernels/cuda/gemm/engine/pack_rows.cuh"
+#include "kernels/cuda/gemm/engine/prefetch.cuh"
 #include "kernels/cuda/gemm/engine/ring.cuh"
 #include "kernels/cuda/gemm/engine/stage.cuh"
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
@@ -274,6 +275,9 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   // consumers those of whatever ran here before, and all a tile that nobody took.
   synchronise_blocks<kShape>();
   if (p.by_gpc) place.first = first_tile_of_cluster(ring);
+  // A warp that has nothing else to do: the producer's would begin to load later.
+  if (p.prefetches && __shfl_sync(0xffffffffU, threadIdx.x / 32, 0) == 3 && is_elected())
+    prefetch_first_tile<kShape, Operands>(a_map, b_map, p, place);
   // Up to here this launch may run beside the end of the one before it. That one has written A, B
   // or C, or still reads what this one overwrites: nobody passes before all of it is done. A launch
   // that was not made early passes at once.
