@@ -135,6 +135,7 @@ Tuned tune(const Shape& shape, const std::vector<EngineConfiguration>& configura
   Tuned tuned;
   tuned.shape = shape;
   const Product product = make_product(shape, integers_for(shape.element));
+  tuned.copies = product.copies;
   std::vector<Runner> runners = those_that_are_exact(product, configurations, tuned.tried);
   fill_product(product, GemmInputs::normal);
 

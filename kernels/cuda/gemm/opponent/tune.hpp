@@ -28,6 +28,7 @@ struct Tried {
 /// What came of one product.
 struct Tuned {
   Shape shape;
+  std::uint64_t copies = 1;  // of its operands, that launches take in turn
   Ranking cublaslt;
   double seconds = 0;        // that it took
   DuelScore beside_steady;   // of what was chosen for a pitched product, with the engine's own

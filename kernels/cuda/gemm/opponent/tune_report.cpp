@@ -108,6 +108,7 @@ Json json_of(const Tuned& tuned) {
   const Tried* const best = best_of(tuned);
   const Tried* const chosen = chosen_of(tuned);
   Json json = json_of(tuned.shape);
+  json["copies"] = tuned.copies;
   if (is_pitched(tuned.shape)) {
     json["neighbour"] = json_of(neighbour_of(tuned.shape));
     if (tuned.beside_steady.ratio > 0) {
