@@ -44,9 +44,9 @@ __device__ __forceinline__ void prefetch_slice(const CUtensorMap& map, std::uint
 }
 
 /// One thread: this block's share of the first blocks of k of its first tile. Who begins with the
-/// same rows of A has another column of tiles, and the other way round, so that each box is asked
-/// for about once. The launch before may still write there: L2 is where its writes go, too, and no
-/// byte is taken before its end has been waited for.
+/// same rows of A has another column of tiles, and the other way round: one in kPrefetchSharers of
+/// them asks for a box. The launch before may still write there: L2 is where its writes go, too,
+/// and no byte is taken before its end has been waited for.
 template <TileShape kShape, class Operands>
 __device__ __forceinline__ void prefetch_first_tile(const CUtensorMap& a_map,
                                                     const CUtensorMap& b_map,

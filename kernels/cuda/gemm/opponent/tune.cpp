@@ -115,6 +115,7 @@ void hold_against_neighbour(const Product& product, const Effort& effort, Tuned&
     // On the one stream that is timed.
     const Launch theirs = launch_beside(product, neighbour, ready);
     const Launch ours = launch_of(product, runner.ready);
+    (void)time_of(product, 1, theirs);  // a kernel's first launch also loads it
     const DrawMeter meter(product, operations_of(product.shape));
     warm_up(product, theirs, tried.steady.ours_ns, kWarmSeconds);
     DuelScore steady = duel_steady(meter, theirs, ours, tried.steady.ours_ns, effort).score;

@@ -69,12 +69,16 @@ void warm_up(const Product& product, const Launch& launch, double launch_ns, dou
   put_to_work(product, Series(product, launch, launch_ns), batch_of(launch_ns), seconds);
 }
 
+double sample_of(const Product& product, const Series& series, double launch_ns, double sample_ns) {
+  const int starts = launches_for(launch_ns * series.launches(), sample_ns);
+  return time_of(product, starts, [&] { series.start(); }) / series.launches();
+}
+
 double sample_rested(const Product& product, const Launch& launch, double launch_ns,
                      double rest_s) {
   const Series series(product, launch, launch_ns);
-  const int starts = launches_for(launch_ns * series.launches(), kRestedSampleNs);
   std::this_thread::sleep_for(std::chrono::duration<double>(rest_s));
-  return time_of(product, starts, [&] { series.start(); }) / series.launches();
+  return sample_of(product, series, launch_ns, kRestedSampleNs);
 }
 
 PairTimes pair_at_work(const Product& product, const Launch& theirs, const Launch& ours,

@@ -39,7 +39,10 @@ inline constexpr double kWarmSeconds = 2;
 /// sample's alone.
 void warm_up(const Product& product, const Launch& launch, double launch_ns, double seconds);
 
-/// Nanoseconds of a launch, over 4 ms of them on a chip that has rested for `rest_s`: they are over
+/// Nanoseconds of a launch, over about `sample_ns` of them, at `launch_ns` each or so.
+double sample_of(const Product& product, const Series& series, double launch_ns, double sample_ns);
+
+/// The same, over 4 ms of them on a chip that has rested for `rest_s`: they are over
 /// before the power limit has noticed.
 double sample_rested(const Product& product, const Launch& launch, double launch_ns, double rest_s);
 
@@ -51,7 +54,7 @@ PairTimes pair_at_work(const Product& product, const Launch& theirs, const Launc
 PairTimes pair_rested(const Product& product, const Launch& theirs, const Launch& ours,
                       double launch_ns, double rest_s);
 
-/// Launches that make a sample of about `sample_ns`, at `ns` each.
+/// Launches, 2 to 1000 of them, that make a sample of about `sample_ns`, at `ns` each.
 int launches_for(double ns, double sample_ns);
 
 }  // namespace tidemark

@@ -19,10 +19,10 @@ namespace {
 constexpr std::uint64_t kLaunchNs = 5000;  // more than the host takes to launch a kernel
 constexpr std::uint64_t kSeed = 1;
 constexpr int kMostQueued = 200;  // launches that wait for the GPU
-/// Copies of a product take this many times L2 together: as many launches lie between two that read
-/// the same bytes.
+/// Copies of a product take about this many times L2 together, so that what one launch has read is
+/// gone when its turn comes again.
 constexpr std::uint64_t kTimesL2 = 3;
-constexpr std::uint64_t kMostCopies = 50;  // a Series takes each at least once
+constexpr std::uint64_t kMostCopies = 50;
 constexpr std::uint64_t kCopyAlignment = 1024;
 
 constexpr std::uint64_t aligned(std::uint64_t bytes) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "kernels/error.hpp"
+
 namespace tidemark {
 
 Launch launch_of(const Product& product, const ReadyEngine& ready) {
@@ -17,7 +19,9 @@ Launch launch_beside(const Product& timed, const Product& product, const ReadyEn
   };
   const auto turns = std::make_shared<Turns>();
   for (std::uint64_t i = 0; i < product.copies; ++i)
-    turns->copies.push_back(prepare_engine(ready.configuration, product.copy(i)));
+    if (turns->copies.emplace_back(prepare_engine(ready.configuration, product.copy(i))).code !=
+        CUDA_SUCCESS)
+      throw Error("a tensor map was refused");
   return [&timed, turns] {
     start_engine(turns->copies[turns->next], timed.words, timed.stream.get());
     turns->next = (turns->next + 1) % turns->copies.size();
@@ -26,14 +30,15 @@ Launch launch_beside(const Product& timed, const Product& product, const ReadyEn
 
 std::vector<std::size_t> race(const Product& product, const Launch& theirs, double their_ns,
                               int rounds, std::vector<Runner>& runners) {
-  const int launches = launches_for(their_ns, kRaceSampleNs);
   std::vector<std::size_t> timed_out;
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < runners.size(); ++i) {
       Runner& runner = runners[(i + static_cast<std::size_t>(round) * 7) % runners.size()];
-      const double before_ns = time_of(product, launches, theirs);
-      const double ns = time_of(product, launches, launch_of(product, runner.ready));
-      runner.ratios.push_back(before_ns / ns);
+      const Launch ours = launch_of(product, runner.ready);
+      const Series of_theirs(product, theirs, their_ns);
+      const Series of_ours(product, ours, their_ns);
+      const double before_ns = sample_of(product, of_theirs, their_ns, kRaceSampleNs);
+      runner.ratios.push_back(before_ns / sample_of(product, of_ours, their_ns, kRaceSampleNs));
       // Left standing it would make every launch after it give up at once, whoever's it is.
       if (take_timed_out(product) != 0) timed_out.push_back(runner.index);
     }

@@ -1,6 +1,7 @@
 // Recorded launches.
 #include "kernels/cuda/gemm/tuning/series.hpp"
 
+#include <cstdint>
 #include <utility>
 
 #include "kernels/cuda/check.hpp"
@@ -9,6 +10,14 @@ namespace tidemark {
 namespace {
 
 constexpr double kShortNs = 20e3;
+constexpr std::uint64_t kLeastRecorded = 50;
+
+/// All copies as often, so that they stay in turn from one start to the next; an even number, since
+/// EngineWords are taken in turn, too.
+int recorded(std::uint64_t copies) {
+  const std::uint64_t rounds = (kLeastRecorded + copies - 1) / copies;
+  return static_cast<int>(copies * (rounds + copies % 2 * (rounds % 2)));
+}
 
 struct DestroyGraph {
   void operator()(cudaGraph_t graph) const { cudaGraphDestroy(graph); }
@@ -19,22 +28,26 @@ struct DestroyGraph {
 Series::Series(const Product& product, Launch launch, double launch_ns)
     : launch_(std::move(launch)), stream_(product.stream.get()) {
   if (launch_ns >= kShortNs) return;
+  recorded_ = recorded(product.copies);
   cuda_check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
              "begin to record launches");
-  std::unique_ptr<CUgraph_st, DestroyGraph> recorded;
+  std::unique_ptr<CUgraph_st, DestroyGraph> graph_of_them;
   cudaGraph_t graph = nullptr;
   try {
-    for (int i = 0; i < kRecorded; ++i) launch_();
+    for (int i = 0; i < recorded_; ++i) launch_();
   } catch (...) {
     cudaStreamEndCapture(stream_, &graph);  // else every later call on the stream is refused
-    recorded.reset(graph);
+    graph_of_them.reset(graph);
+    cudaGetLastError();  // of what ended the recording: else a later call would be blamed for it
     throw;
   }
   cuda_check(cudaStreamEndCapture(stream_, &graph), "record launches");
-  recorded.reset(graph);
+  graph_of_them.reset(graph);
   cudaGraphExec_t ready = nullptr;
   cuda_check(cudaGraphInstantiate(&ready, graph, 0), "make a graph of launches");
   graph_.reset(ready);
+  // Else the first start would do it, while it is timed.
+  cuda_check(cudaGraphUpload(ready, stream_), "bring a graph of launches to the GPU");
 }
 
 void Series::start() const {

@@ -23,18 +23,17 @@ class Series {
   Series(const Product& product, Launch launch, double launch_ns);
 
   /// That start() puts on the stream.
-  int launches() const { return graph_ == nullptr ? 1 : kRecorded; }
+  int launches() const { return recorded_; }
   void start() const;
 
  private:
-  static constexpr int kRecorded = 50;  // an even number: EngineWords are taken in turn
-
   struct Destroy {
     void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
   };
 
   Launch launch_;
   cudaStream_t stream_ = nullptr;
+  int recorded_ = 1;
   std::unique_ptr<CUgraphExec_st, Destroy> graph_;
 };
 

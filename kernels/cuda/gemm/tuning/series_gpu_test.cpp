@@ -44,6 +44,8 @@ class Small {
 TEST_F(SeriesGpuTest, AsManyLaunchesAsThereAreCopiesMultiplyAllOfThem) {
   const Small small;
   ASSERT_GT(small.product().copies, 1U);
+  EXPECT_NE(small.product().copy(1).a, small.product().local.a);
+  EXPECT_NE(small.product().copy(1).b, small.product().local.b);
   small.poison();
   for (std::uint64_t i = 1; i < small.product().copies; ++i) small.launch()();
   EXPECT_EQ(small.wrong_copies(), 1);
@@ -55,9 +57,10 @@ TEST_F(SeriesGpuTest, AsManyLaunchesAsThereAreCopiesMultiplyAllOfThem) {
 TEST_F(SeriesGpuTest, ShortLaunchesAreRecordedAndRunWhenTheyAreStarted) {
   const Small small;
   small.launch()();  // a kernel's first launch also loads it
-  const Series series(small.product(), small.launch(), kShortNs);
-  EXPECT_GE(series.launches(), static_cast<int>(small.product().copies));
   small.poison();
+  const Series series(small.product(), small.launch(), kShortNs);
+  EXPECT_EQ(series.launches() % small.product().copies, 0U);
+  EXPECT_EQ(series.launches() % 2, 0);
   EXPECT_EQ(small.wrong_copies(),
             static_cast<int>(small.product().copies));  // recording runs nothing
   series.start();

@@ -115,8 +115,7 @@ void try_all(const TuningEffort& effort, TriedProduct& tried) {
   });
   if (found == runners.end() || !all_exact) return;
   fill_product(product, GemmInputs::normal);
-  const ReadyEngine ready = found->ready;  // it stays while runners come and go
-  const Launch present = launch_of(product, ready);
+  const Launch present = launch_of(product, found->ready);
   (void)time_of(product, kFirstSamples, present);  // a kernel's first launch also loads it
   const double present_ns = time_of(product, kFirstSamples, present);
   warm_up(product, present, present_ns, effort.warm_s);
