@@ -232,7 +232,7 @@ int main(int argc, char** argv) {
   app.add_flag("--pitched", options.pitched,
                "the six products with rows that start off 16 bytes, or off lines of L2");
   app.add_option("--time-limit", options.time_limit_s, "seconds after which no product is begun")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1.0, 1e6));
   app.add_option("--json", options.json, "file for all figures, rewritten after each product");
   app.add_option("--only", options.only, "only this configuration; may be given again")
       ->allow_extra_args(false);
