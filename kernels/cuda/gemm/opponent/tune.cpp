@@ -108,13 +108,10 @@ void hold_against_neighbour(const Product& product, const Effort& effort, Tuned&
     Tried& tried = tuned.tried[runner.index];
     if (!tried.chosen || !tried.trouble.empty()) continue;
     const Product neighbour = make_product(neighbour_of(product.shape));
-    const ReadyEngine ready =
-        prepare_engine(chosen_configuration(neighbour.local), neighbour.local);
-    if (ready.code != CUDA_SUCCESS) throw Error("a tensor map was refused");
     const double operations = operations_of(product.shape) / operations_of(neighbour.shape);
     // On the one stream that is timed.
-    const Launch theirs = launch_beside(product, neighbour, ready);
-    const Launch ours = launch_of(product, runner.ready);
+    const Launch theirs = launch_beside(product, neighbour, chosen_configuration(neighbour.local));
+    const Launch ours = launch_of(product, runner.ready.configuration);
     (void)time_of(product, 1, theirs);  // a kernel's first launch also loads it
     const DrawMeter meter(product, operations_of(product.shape));
     warm_up(product, theirs, tried.steady.ours_ns, kWarmSeconds);
@@ -149,8 +146,9 @@ Tuned tune(const Shape& shape, const std::vector<EngineConfiguration>& configura
   const DrawMeter meter(product, operations_of(shape));
   for (const Runner& runner : runners) {
     Tried& tried = tuned.tried[runner.index];
-    const SteadyDuel duel = duel_steady(meter, at_work, launch_of(product, runner.ready),
-                                        cublaslt.at_work_ns(), effort);
+    const SteadyDuel duel =
+        duel_steady(meter, at_work, launch_of(product, runner.ready.configuration),
+                    cublaslt.at_work_ns(), effort);
     if (has_timed_out(product, tried)) continue;
     tried.steady = duel.score;
     tried.ours = duel.ours;
@@ -160,7 +158,8 @@ Tuned tune(const Shape& shape, const std::vector<EngineConfiguration>& configura
     Tried& tried = tuned.tried[runner.index];
     if (!tried.trouble.empty()) continue;
     const DuelScore score =
-        duel_cool(product, rested, launch_of(product, runner.ready), cublaslt.rested_ns(), effort);
+        duel_cool(product, rested, launch_of(product, runner.ready.configuration),
+                  cublaslt.rested_ns(), effort);
     if (!has_timed_out(product, tried)) tried.cool = score;
   }
   if (is_pitched(shape)) hold_against_neighbour(product, effort, tuned, runners);
@@ -172,11 +171,8 @@ void launch_once(const Shape& shape, const std::vector<EngineConfiguration>& con
   const Product product = make_product(shape);
   const Opponent opponent(product);
   for (int which = 0; which < opponent.algorithms(); ++which) opponent.launch(which);
-  for (const EngineConfiguration& configuration : configurations) {
-    const ReadyEngine ready = prepare_engine(configuration, product.local);
-    if (ready.code != CUDA_SUCCESS) throw Error("a tensor map was refused");
-    launch_of(product, ready)();
-  }
+  for (const EngineConfiguration& configuration : configurations)
+    launch_of(product, configuration)();
   cuda_check(cudaStreamSynchronize(product.stream.get()), "wait for all kernels");
 }
 

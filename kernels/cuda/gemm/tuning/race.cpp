@@ -8,18 +8,19 @@
 
 namespace tidemark {
 
-Launch launch_of(const Product& product, const ReadyEngine& ready) {
-  return launch_beside(product, product, ready);
+Launch launch_of(const Product& product, const EngineConfiguration& configuration) {
+  return launch_beside(product, product, configuration);
 }
 
-Launch launch_beside(const Product& timed, const Product& product, const ReadyEngine& ready) {
+Launch launch_beside(const Product& timed, const Product& product,
+                     const EngineConfiguration& configuration) {
   struct Turns {
     std::vector<ReadyEngine> copies;
     std::size_t next = 0;
   };
   const auto turns = std::make_shared<Turns>();
   for (std::uint64_t i = 0; i < product.copies; ++i)
-    if (turns->copies.emplace_back(prepare_engine(ready.configuration, product.copy(i))).code !=
+    if (turns->copies.emplace_back(prepare_engine(configuration, product.copy(i))).code !=
         CUDA_SUCCESS)
       throw Error("a tensor map was refused");
   return [&timed, turns] {
@@ -34,7 +35,7 @@ std::vector<std::size_t> race(const Product& product, const Launch& theirs, doub
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < runners.size(); ++i) {
       Runner& runner = runners[(i + static_cast<std::size_t>(round) * 7) % runners.size()];
-      const Launch ours = launch_of(product, runner.ready);
+      const Launch ours = launch_of(product, runner.ready.configuration);
       const Series of_theirs(product, theirs, their_ns);
       const Series of_ours(product, ours, their_ns);
       const double before_ns = sample_of(product, of_theirs, their_ns, kRaceSampleNs);

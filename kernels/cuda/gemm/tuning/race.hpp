@@ -20,11 +20,13 @@ struct Runner {
   std::vector<double> ratios;  // of times, theirs over its own, a round each
 };
 
-/// The copies of `product` in turn, by the configuration of `ready`.
-Launch launch_of(const Product& product, const ReadyEngine& ready);
+/// The copies of `product` in turn. Throws Error as prepare_engine() does, and where a tensor map
+/// is refused.
+Launch launch_of(const Product& product, const EngineConfiguration& configuration);
 
 /// The same on the stream of `timed`, with its words: for a product that is timed beside another.
-Launch launch_beside(const Product& timed, const Product& product, const ReadyEngine& ready);
+Launch launch_beside(const Product& timed, const Product& product,
+                     const EngineConfiguration& configuration);
 
 /// Rounds of all runners, beginning with another one each time. Each follows a sample of `theirs`,
 /// which takes `their_ns` a launch, so that none gains by a slow neighbour that let the chip rest.

@@ -14,10 +14,12 @@ constexpr std::uint64_t kLeastRecorded = 50;
 
 /// All copies as often, so that they stay in turn from one start to the next; an even number, since
 /// EngineWords are taken in turn, too.
-int recorded(std::uint64_t copies) {
+constexpr int recorded(std::uint64_t copies) {
   const std::uint64_t rounds = (kLeastRecorded + copies - 1) / copies;
   return static_cast<int>(copies * (rounds + copies % 2 * (rounds % 2)));
 }
+static_assert(recorded(1) == 50 && recorded(30) == 60);
+static_assert(recorded(3) == 54 && recorded(49) == 98);  // 51 and 49 were enough, but are odd
 
 struct DestroyGraph {
   void operator()(cudaGraph_t graph) const { cudaGraphDestroy(graph); }

@@ -37,8 +37,7 @@ class Small {
  private:
   const Product product_ = make_product(kSmall, GemmInputs::small_integers);
   const DeviceBuffer expected_ = expected_integers(product_);
-  const Launch launch_ =
-      launch_of(product_, prepare_engine(chosen_configuration(product_.local), product_.local));
+  const Launch launch_ = launch_of(product_, chosen_configuration(product_.local));
 };
 
 TEST_F(SeriesGpuTest, AsManyLaunchesAsThereAreCopiesMultiplyAllOfThem) {

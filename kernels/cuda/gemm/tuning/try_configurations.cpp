@@ -73,7 +73,7 @@ bool rounds_of_pairs(const Product& product, const TuningEffort& effort, Clock::
         tried.cut_short = true;
         return false;
       }
-      (one.*pairs).push_back(pair(launch_of(product, runner.ready)));
+      (one.*pairs).push_back(pair(launch_of(product, runner.ready.configuration)));
       if (take_timed_out(product) == 0) continue;
       one.standing = Standing::wrong;
       one.trouble = kTimedOutInRace;
@@ -115,7 +115,7 @@ void try_all(const TuningEffort& effort, TriedProduct& tried) {
   });
   if (found == runners.end() || !all_exact) return;
   fill_product(product, GemmInputs::normal);
-  const Launch present = launch_of(product, found->ready);
+  const Launch present = launch_of(product, found->ready.configuration);
   (void)time_of(product, kFirstSamples, present);  // a kernel's first launch also loads it
   const double present_ns = time_of(product, kFirstSamples, present);
   warm_up(product, present, present_ns, effort.warm_s);
