@@ -13,7 +13,7 @@
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/engine/epilogue.cuh"
 #include "kernels/cuda/gemm/engine/first_tile.cuh"
-#include "kernels/cuda/gemm/engine/pack_rows.cuh"
+#include "kernels/cuda/gemm/engine/packed_tiles.cuh"
 #include "kernels/cuda/gemm/engine/prefetch.cuh"
 #include "kernels/cuda/gemm/engine/ring.cuh"
 #include "kernels/cuda/gemm/engine/stage.cuh"
@@ -48,16 +48,13 @@ __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensor
   const std::uint64_t stays = cache_policy(CacheHint::evict_last);
   const std::uint64_t a_policy = kKeeps && !p.group_along_n ? stays : kNoPolicy;
   const std::uint64_t b_policy = kKeeps && p.group_along_n ? stays : kNoPolicy;
+  bool looks = p.packs;
   for (std::uint32_t tile = place.first; tile < tiles; tile += place.step) {
     // A tile of the cluster may lie wholly outside C. Its operands are zeros then, and its slice of
     // what it shares is needed all the same.
-    const TileAt at_c = tile_of(p, tile);
-    const std::uint32_t row_a = (at_c.m * kShape.cluster_m + in.m) * kShape.tile_m + own_a;
-    const std::uint32_t row_b = (at_c.n * kShape.cluster_n + in.n) * kShape.tile_n + own_b;
+    const SliceRows rows = slice_rows<kShape>(p, in, tile);
     std::uint32_t k = in.part * p.k_blocks * Operands::kTileK;
-    if (p.packs && (!wait_for_rows<kSliceN>(p.ahead[1], row_b, patience) ||
-                    !wait_for_rows<kSliceM>(p.ahead[0], row_a, patience)))
-      return;
+    if (!begin_tile<kShape>(ring, p, rows, tile, looks, patience)) return;
     for (std::uint32_t block = 0; block < p.k_blocks; ++block, k += Operands::kTileK) {
       // A fresh barrier counts the phase before as complete: the inverted parity lets the first
       // pass through and afterwards waits for the release by all blocks that this one loads into.
@@ -71,9 +68,9 @@ __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensor
       ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, full,
                                      stage_bytes(kShape));
       load_slice<Operands::kAMn, kSliceM, (kShape.cluster_n > 1)>(
-          stage.a + own_a * kEngineRowBytes, a_map, row_a, k, full, a_sharers, a_policy);
+          stage.a + own_a * kEngineRowBytes, a_map, rows.a, k, full, a_sharers, a_policy);
       load_slice<Operands::kBMn, kSliceN, (kShape.cluster_m > 1)>(
-          stage.b + own_b * kEngineRowBytes, b_map, row_b, k, full, b_sharers, b_policy);
+          stage.b + own_b * kEngineRowBytes, b_map, rows.b, k, full, b_sharers, b_policy);
       at.advance();
     }
   }
@@ -269,6 +266,7 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
       ptx::mbarrier_init(&ring.empty[s], releases);
     }
     ring.abandoned = 0;
+    ring.loaded_tile = ring.packed_tile = kNoTile;
     publish_barriers();
   }
   // Without it other blocks' copies and arrivals may find barriers that do not exist yet, the
@@ -303,11 +301,8 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
       else
         produce<kShape, Operands, false>(ring, a_map, b_map, p, place, patience);
     }
-    if (kShape.split == 1 && p.packs && threadIdx.x >= 32) {
-      // The first group of tiles needs all of B, the second more of A.
-      pack_ahead(p.ahead[1]);
-      pack_ahead(p.ahead[0]);
-    }
+    if (kShape.split == 1 && p.packs && threadIdx.x >= 32)
+      pack_and_look<kShape>(ring, p, place, threadIdx.x < 64, patience);
     __syncwarp();  // lanes wait for the producer here rather than inside the cluster's barrier
     if constexpr (kShape.split > 1) {  // the two barriers in put_away_parts
       synchronise_blocks<kShape>();

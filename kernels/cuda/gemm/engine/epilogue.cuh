@@ -113,45 +113,82 @@ constexpr std::uint32_t boxes_for(std::uint32_t count) {
   return (2 * count + kBoxColumns<Out> - 1) / kBoxColumns<Out>;
 }
 
-/// Writes a filled box to C by plain stores, a row at a time: neighbouring lanes write neighbouring
-/// words, wherever the row starts. Its first row and column lie in C.
-template <class Out, std::uint32_t kRowsAtOnce>
-__device__ __forceinline__ void carry_box(const std::byte* box, const EngineProblem& p,
-                                          std::uint32_t row0, std::uint32_t column,
-                                          std::uint32_t lane) {
-  constexpr std::uint32_t kColumns = kBoxColumns<Out>;
-  constexpr std::uint32_t kWord = 4 / sizeof(Out);  // columns
-  const std::uint32_t rows = min(p.m - row0, kStagingRows);
-  // Columns of the box from this lane's first on.
-  const int left = static_cast<int>(min(p.n - column, kColumns)) - static_cast<int>(kWord * lane);
-  Out* to = static_cast<Out*>(p.c) + row0 * p.ldc + column + kWord * lane;
-#pragma unroll kRowsAtOnce
-  for (std::uint32_t row = 0; row < rows; ++row, to += p.ldc) {
-    const auto word = *reinterpret_cast<const std::uint32_t*>(box + staged_word(row, lane));
+/// Writes a filled box to C by plain stores: neighbouring lanes write neighbouring words, wherever
+/// a row starts. All of the box lies in C. Without a branch and in few instructions: behind the
+/// last tile of a block nothing else is left to hide it.
+template <class Out>
+__device__ __forceinline__ void carry_whole_box(const std::byte* box, const EngineProblem& p,
+                                                std::uint32_t row0, std::uint32_t column,
+                                                std::uint32_t lane) {
+  std::uint64_t pitch = p.ldc * sizeof(Out);
+  // What follows from these is reckoned here. The compiler would do so before the loop of wgmma,
+  // which has no registers left to keep it.
+  asm volatile("" : "+l"(pitch), "+r"(lane));
+  std::byte* const corner =
+      static_cast<std::byte*>(p.c) + row0 * pitch + column * std::uint64_t{sizeof(Out)};
+  // A row of 16-bit elements may begin in the middle of a word of memory, as row r + 8 does where
+  // row r does. Then its first element and its last go alone, and a lane's word is made of its own
+  // second element and its neighbour's first. That is read, not shuffled: a shuffle here,
+  // which each warp runs apart, costs the compiler its proof that the descriptors of wgmma are
+  // uniform (ci/check_wgmma).
+  const bool even_across = reinterpret_cast<std::uintptr_t>(corner) % 4 != 0;
+  const bool odd_across = even_across != (pitch % 4 != 0);
+  const std::uint64_t odd_step = pitch + (odd_across ? 2 : 0) - (even_across ? 2 : 0);
+  const std::uint64_t even_step = pitch + (even_across ? 2 : 0) - (odd_across ? 2 : 0);
+  const std::uint32_t own = 4 * lane;  // byte of a row
+  const std::uint32_t neighbours = min(own + 4, kStagingRowBytes - 4);
+  std::byte* to = corner + own + (even_across ? 2 : 0);  // on 4 bytes
+  const auto carry = [&](const std::byte* at, std::uint32_t swizzle, std::byte* there,
+                         bool across) {
+    const auto word = *reinterpret_cast<const std::uint32_t*>(at + (own ^ swizzle));
     if constexpr (sizeof(Out) == 4) {
-      if (left > 0) *reinterpret_cast<std::uint32_t*>(to) = word;
+      *reinterpret_cast<std::uint32_t*>(there) = word;
     } else {
-      auto* const elements = reinterpret_cast<std::uint16_t*>(to);
-      // Where the row starts between words of memory, its first element goes alone, and every
-      // lane's word is made of its own second element and its neighbour's first. That is read, not
-      // shuffled: a shuffle in this loop, which runs apart in each warp, costs the compiler its
-      // proof that the descriptors of wgmma are uniform (ci/check_wgmma).
-      const int alone = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) % 4 / 2);
-      const auto next =
-          *reinterpret_cast<const std::uint32_t*>(box + staged_word(row, min(lane + 1, 31U)));
-      const std::uint32_t moved = __funnelshift_r(word, next, 16 * alone);
-      if (left >= 2 + alone)
-        *reinterpret_cast<std::uint32_t*>(elements + alone) = moved;
-      else if (left == 1 + alone)
-        elements[alone] = static_cast<std::uint16_t>(moved);
-      if (lane == 0 && alone != 0) elements[0] = static_cast<std::uint16_t>(word);
+      const auto next = *reinterpret_cast<const std::uint32_t*>(at + (neighbours ^ swizzle));
+      const std::uint32_t moved = __funnelshift_r(word, next, across ? 16 : 0);
+      if (!across || lane != 31) *reinterpret_cast<std::uint32_t*>(there) = moved;
+      auto* const element = reinterpret_cast<std::uint16_t*>(there);
+      if (across && lane == 31) element[0] = static_cast<std::uint16_t>(moved);
+      if (across && lane == 0) element[-1] = static_cast<std::uint16_t>(word);
     }
+  };
+  const auto carry_two = [&](std::uint32_t row, bool across) {  // and eight rows on
+    const std::byte* const at = box + row * kStagingRowBytes;
+    const std::uint32_t swizzle = row * 16;  // staged_chunk() of rows below 8
+    carry(at, swizzle, to, across);
+    carry(at + kEightRowsOn, swizzle, to + 8 * pitch, across);
+  };
+#pragma unroll 1
+  for (std::uint32_t row = 0; row < 8; row += 2) {
+    carry_two(row, even_across);
+    to += odd_step;
+    carry_two(row + 1, odd_across);
+    to += even_step;
+  }
+}
+
+/// The same, element by element, of a box that reaches out of C; its first row and column lie in C.
+template <class Out>
+__device__ __forceinline__ void carry_clipped_box(const std::byte* box, const EngineProblem& p,
+                                                  std::uint32_t row0, std::uint32_t column,
+                                                  std::uint32_t lane) {
+  constexpr std::uint32_t kColumns = kBoxColumns<Out>;
+  constexpr std::uint32_t kPerWord = 4 / sizeof(Out);
+  const std::uint32_t rows = min(p.m - row0, kStagingRows);
+  const std::uint32_t columns = min(p.n - column, kColumns);
+  Out* to = static_cast<Out*>(p.c) + row0 * p.ldc + column + kPerWord * lane;
+#pragma unroll 1
+  for (std::uint32_t row = 0; row < rows; ++row, to += p.ldc) {
+    const auto* const from = reinterpret_cast<const Out*>(box + staged_word(row, lane));
+#pragma unroll
+    for (std::uint32_t i = 0; i < kPerWord; ++i)
+      if (kPerWord * lane + i < columns) to[i] = from[i];
   }
 }
 
 /// Carries box `step` of send() to C.
-template <std::uint32_t step, std::uint32_t first, std::uint32_t count, std::uint32_t behind,
-          class Out, std::uint32_t kBoxes, std::uint32_t kCount>
+template <std::uint32_t step, std::uint32_t first, std::uint32_t count, class Out,
+          std::uint32_t kBoxes, std::uint32_t kCount>
 __device__ __forceinline__ void send_box(std::byte (&boxes)[kBoxes][kStagingBytes],
                                          const float (&d)[kCount], const CUtensorMap& c_map,
                                          const EngineProblem& p, std::uint32_t row0,
@@ -177,10 +214,12 @@ __device__ __forceinline__ void send_box(std::byte (&boxes)[kBoxes][kStagingByte
   __syncwarp();  // without it lane 0 could send the box before the others have filled it
   const std::uint32_t column = column0 + 2 * first + kFrom;
   const bool inside = row0 < p.m && column < p.n;  // else the box is not sent at all
-  // Rows in flight take registers, which sums that are still to be sent have until then.
-  constexpr std::uint32_t kLeft = behind + count - (kFrom + kColumns) / 2;
-  constexpr std::uint32_t kRowsAtOnce = kLeft <= 128 ? 4 : 1;
-  if (inside && !by_tma) carry_box<Out, kRowsAtOnce>(box, p, row0, column, lane);
+  if (inside && !by_tma) {
+    if (row0 + kStagingRows <= p.m && column + kColumns <= p.n)
+      carry_whole_box<Out>(box, p, row0, column, lane);
+    else
+      carry_clipped_box<Out>(box, p, row0, column, lane);
+  }
   if (lane == 0) {
     const std::int32_t to[2] = {static_cast<std::int32_t>(column), static_cast<std::int32_t>(row0)};
     if (inside && by_tma) {  // TMA clips at the edges of C
@@ -194,17 +233,16 @@ __device__ __forceinline__ void send_box(std::byte (&boxes)[kBoxes][kStagingByte
 }
 
 /// Carries sums first ... first + count - 1 of one warp's 16 rows to C, 128 bytes of each row at
-/// once, by TMA or by plain stores. Sum 0 stands in column `column0`; `behind` sums of other rows
-/// are still to be sent.
-template <std::uint32_t first, std::uint32_t count, std::uint32_t behind, class Out,
-          std::uint32_t kBoxes, std::uint32_t kCount>
+/// once, by TMA or by plain stores. Sum 0 stands in column `column0`.
+template <std::uint32_t first, std::uint32_t count, class Out, std::uint32_t kBoxes,
+          std::uint32_t kCount>
 __device__ __forceinline__ void send(std::byte (&boxes)[kBoxes][kStagingBytes],
                                      const float (&d)[kCount], const CUtensorMap& c_map,
                                      const EngineProblem& p, std::uint32_t row0,
                                      std::uint32_t column0, bool by_tma) {
   static_assert(2 * count >= kBoxColumns<Out>);
   [&]<std::uint32_t... step>(std::integer_sequence<std::uint32_t, step...>) {
-    (send_box<step, first, count, behind, Out>(boxes, d, c_map, p, row0, column0, by_tma), ...);
+    (send_box<step, first, count, Out>(boxes, d, c_map, p, row0, column0, by_tma), ...);
   }
   (std::make_integer_sequence<std::uint32_t, boxes_for<Out>(count)>{});
 }
@@ -228,8 +266,7 @@ __device__ __forceinline__ void put_away(std::byte (&boxes)[kBoxes][kStagingByte
     constexpr std::uint32_t kThis = decltype(which)::value;
     const std::uint32_t row0 = row + 64 * kThis;
     if constexpr (kBlend) blend<first, count, Out>(d[kThis], p, row0, column);
-    send<first, count, (kHigh - 1 - kThis) * count, Out>(boxes, d[kThis], c_map, p, row0 + warp_row,
-                                                         column, by_tma);
+    send<first, count, Out>(boxes, d[kThis], c_map, p, row0 + warp_row, column, by_tma);
   };
   put(std::integral_constant<std::uint32_t, 0>{});
   if constexpr (kHigh > 1) put(std::integral_constant<std::uint32_t, 1>{});

@@ -72,10 +72,12 @@ using WordOfGpu = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>;
 inline constexpr std::uint32_t kRowsTaken = 4;
 static_assert(kBandRows % kRowsTaken == 0);
 
-/// A warp packs rows of `ahead` until none is left that nobody has taken on. Rows are taken on in
+/// A warp packs rows of `ahead` until none is left that nobody has taken on; `between()` comes
+/// before each. Rows are taken on in
 /// order by warps that run: whoever waits for a row waits for no block that has yet to begin. None
 /// of them is the operand's first or last, so that words around a row may be read.
-__device__ __forceinline__ void pack_ahead(const RowsAhead& ahead) {
+template <class Between>
+__device__ __forceinline__ void pack_ahead(const RowsAhead& ahead, const Between& between) {
   if (!ahead.any()) return;
   const std::uint32_t lane = threadIdx.x % 32;
   const std::uint32_t all = static_cast<std::uint32_t>(ahead.rows.rows) - 1;  // the last is there
@@ -87,12 +89,14 @@ __device__ __forceinline__ void pack_ahead(const RowsAhead& ahead) {
     if (row >= all) return;
     const std::uint32_t end = min(row + kRowsTaken, all);
 #pragma unroll 1
-    for (std::uint32_t at = row; at < end; ++at)
+    for (std::uint32_t at = row; at < end; ++at) {
+      between();
 #pragma unroll 1
       for (std::uint32_t run = 0; run < ahead.runs.words; run += kAheadWords)
         copy_run<kAheadSteps, true>(
             run_of(ahead.rows, at, min(run, ahead.runs.words - kAheadWords), kAheadWords), lane,
             ahead.stays, InnerWords{});
+    }
     // TMA reads through the async proxy: without this fence it may find the rows as they were.
     cuda::ptx::fence_proxy_async(cuda::ptx::space_global);
     __syncwarp();  // without it lane 0 could count what other lanes have yet to write
@@ -100,6 +104,30 @@ __device__ __forceinline__ void pack_ahead(const RowsAhead& ahead) {
     if (lane == 0)
       WordOfGpu(ahead.done[row / kBandRows]).fetch_add(end - row, cuda::memory_order_release);
   }
+}
+
+/// What is relied on behind a look that found all rows packed: without the first fence they could
+/// be read as they were before they were counted. The second is the other half of the one in
+/// pack_ahead(): reads of the async proxy come after the look.
+__device__ __forceinline__ void take_packed_rows() {
+  cuda::atomic_thread_fence(cuda::memory_order_acquire, cuda::thread_scope_device);
+  cuda::ptx::fence_proxy_async(cuda::ptx::space_global);
+}
+
+/// All lanes of a warp look whether rows `begin` to `end` of an operand are packed: false in all of
+/// them where one is not. What lies behind the operand nobody packs.
+__device__ __forceinline__ bool are_packed(const RowsAhead& ahead, std::uint32_t begin,
+                                           std::uint32_t end) {
+  bool missing = false;
+  if (ahead.any()) {
+    const std::uint32_t behind = min(end, static_cast<std::uint32_t>(ahead.rows.rows));
+    const std::uint32_t bands = (behind + kBandRows - 1) / kBandRows;
+    for (std::uint32_t band = max(begin, ahead.first) / kBandRows + threadIdx.x % 32; band < bands;
+         band += 32)
+      missing |=
+          WordOfGpu(ahead.done[band]).load(cuda::memory_order_relaxed) != ahead.rows_of(band);
+  }
+  return __all_sync(0xffffffffU, !missing);
 }
 
 /// A producer thread waits until `kRows` rows of an operand from `begin` on are packed; false as of
@@ -130,10 +158,7 @@ __device__ __forceinline__ bool wait_for_rows(const RowsAhead& ahead, std::uint3
     *patience.timed_out = timed_out_word({.producer = true, .block = blockIdx.x});
     return false;
   }
-  // Acquire: without it TMA could read rows from before they were counted.
-  cuda::atomic_thread_fence(cuda::memory_order_acquire, cuda::thread_scope_device);
-  // The other half of the fence in pack_ahead(): reads of the async proxy come after the wait.
-  ptx::fence_proxy_async(ptx::space_global);
+  take_packed_rows();
   return true;
 }
 

@@ -53,20 +53,18 @@ __device__ __forceinline__ void prefetch_first_tile(const CUtensorMap& a_map,
                                                     const EngineProblem& p,
                                                     const EnginePlace& place) {
   if (place.first >= p.m_tiles * p.n_tiles) return;
-  constexpr std::uint32_t kSliceM = slice_m(kShape);
-  constexpr std::uint32_t kSliceN = slice_n(kShape);
-  const ClusterPlace& in = place.in_cluster;
   const TileAt at_c = tile_of(p, place.first);
-  const std::uint32_t row_a = (at_c.m * kShape.cluster_m + in.m) * kShape.tile_m + in.n * kSliceM;
-  const std::uint32_t row_b = (at_c.n * kShape.cluster_n + in.n) * kShape.tile_n + in.m * kSliceN;
+  const SliceRows rows = slice_rows<kShape>(p, place.in_cluster, place.first);
   const std::uint32_t blocks = min(p.k_blocks, kPrefetchedBlocks);
-  const std::uint32_t first_k = in.part * p.k_blocks * Operands::kTileK;
+  const std::uint32_t first_k = place.in_cluster.part * p.k_blocks * Operands::kTileK;
   const std::uint32_t a_sharers = min(p.n_tiles, kPrefetchSharers);
   const std::uint32_t b_sharers = min(p.m_tiles, kPrefetchSharers);
   for (std::uint32_t block = at_c.n % a_sharers; block < blocks; block += a_sharers)
-    prefetch_slice<Operands::kAMn, kSliceM>(a_map, row_a, first_k + block * Operands::kTileK);
+    prefetch_slice<Operands::kAMn, slice_m(kShape)>(a_map, rows.a,
+                                                    first_k + block * Operands::kTileK);
   for (std::uint32_t block = at_c.m % b_sharers; block < blocks; block += b_sharers)
-    prefetch_slice<Operands::kBMn, kSliceN>(b_map, row_b, first_k + block * Operands::kTileK);
+    prefetch_slice<Operands::kBMn, slice_n(kShape)>(b_map, rows.b,
+                                                    first_k + block * Operands::kTileK);
 }
 
 }  // namespace tidemark

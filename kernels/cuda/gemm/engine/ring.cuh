@@ -32,6 +32,8 @@ struct EngineRing {
   std::uint64_t empty[kShape.stages];  // completes when all that load into it may do so again
   std::uint32_t abandoned;             // set when a wait of this block has ended by its bound
   std::uint32_t first_tile;            // of the cluster, where its GPC says
+  std::uint32_t loaded_tile;           // that the producer is at: packed_tiles.cuh
+  std::uint32_t packed_tile;           // whose rows are there
 };
 
 /// Where a role is in the ring. All roles of all blocks count the same way over all tiles, those
@@ -78,6 +80,18 @@ __device__ __forceinline__ TileAt tile_of(const EngineProblem& p, std::uint32_t 
   if (!p.group_along_n) return tile_at(index, p.m_tiles, p.n_tiles, p.group);
   const TileAt turned = tile_at(index, p.n_tiles, p.m_tiles, p.group);
   return {.m = turned.n, .n = turned.m};
+}
+
+/// First rows of what this block loads of A and B for a tile of the cluster.
+struct SliceRows {
+  std::uint32_t a = 0, b = 0;
+};
+template <TileShape kShape>
+__device__ __forceinline__ SliceRows slice_rows(const EngineProblem& p, const ClusterPlace& in,
+                                                std::uint32_t tile) {
+  const TileAt at_c = tile_of(p, tile);
+  return {.a = (at_c.m * kShape.cluster_m + in.m) * kShape.tile_m + in.n * slice_m(kShape),
+          .b = (at_c.n * kShape.cluster_n + in.n) * kShape.tile_n + in.m * slice_n(kShape)};
 }
 
 /// Stands for a load without a policy, which is another thing than evict_normal: of rows that start

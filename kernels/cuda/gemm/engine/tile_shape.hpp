@@ -108,7 +108,7 @@ constexpr std::uint32_t staging_bytes(const TileShape& shape) {
 inline constexpr std::uint32_t kProducerRegisters = 40;
 inline constexpr std::uint32_t kConsumerRegisters = 232;
 
-/// Dynamic shared memory: ring, staging, barriers.
+/// Dynamic shared memory: ring, staging, barriers, four words.
 constexpr std::uint32_t shared_bytes(const TileShape& shape) {
   return shape.stages * stage_bytes(shape) + staging_bytes(shape) + 2 * 8 * shape.stages + 16;
 }
