@@ -209,6 +209,28 @@ TEST_P(Engine, EndsWhereALaunchBeforeItTimedOut) {
   EXPECT_TRUE(made.c_is_a());
 }
 
+// Rows of C that begin on 2 bytes only, all of them, or every other one. What is around them stays
+// as it is.
+TEST_P(Engine, StoresRowsOfCFromAnyElementOn) {
+  const TimesOne made;
+  constexpr std::uint64_t kEdge = TimesOne::kEdge;
+  for (const std::uint64_t ldc : {kEdge, kEdge + 1}) {
+    std::vector<std::uint16_t> expected(kEdge * ldc + 2, 0xffff);
+    const std::size_t bytes = expected.size() * sizeof(std::uint16_t);
+    const DeviceBuffer c(bytes);
+    cuda_check(cudaMemsetAsync(c.data(), 0xff, bytes, made.stream.get()), "poison");
+    LocalGemm product = made.product;
+    product.c = c.data() + sizeof(std::uint16_t);
+    product.ldc = ldc;
+    made.start(prepare_engine(engine_configurations()[GetParam() - 1], product));
+    for (std::uint64_t row = 0; row < kEdge; ++row)
+      std::copy_n(&made.numbers[row * kEdge], kEdge, &expected[1 + row * ldc]);
+    std::vector<std::uint16_t> found(expected.size());
+    made.copy(found.data(), c.data(), bytes);
+    EXPECT_TRUE(found == expected) << ldc;
+  }
+}
+
 // What clusters share out tiles by has to be as it was for the next launch.
 TEST_P(Engine, LeavesItsWordsZero) {
   const TimesOne made;
@@ -259,6 +281,36 @@ INSTANTIATE_TEST_SUITE_P(Configurations, Engine, testing::ValuesIn(numbers()),
                          [](const auto& which) {
                            return name_of(engine_configurations()[which.param - 1]);
                          });
+
+class EngineThatPacks : public GpuTest {};
+
+// Blocks that have given up pack on: who waits for their rows is not left alone.
+TEST_F(EngineThatPacks, EndsWhereALaunchBeforeItTimedOut) {
+  const TimesOne made;
+  constexpr std::uint64_t kPitch = TimesOne::kEdge + 1;
+  std::vector<std::uint16_t> one(TimesOne::kEdge * kPitch);
+  for (std::uint64_t i = 0; i < TimesOne::kEdge; ++i) one[i * kPitch + i] = to_bf16(1);
+  const std::size_t bytes = one.size() * sizeof(std::uint16_t);
+  const DeviceBuffer b(bytes);
+  made.copy(b.data(), one.data(), bytes);
+  LocalGemm product = made.product;
+  product.b = b.data();
+  product.b_pitch = kPitch;
+  const DeviceBuffer workspace(engine_workspace_bytes(product));
+  product.workspace = workspace.data();
+  const auto packs = std::find_if(
+      engine_configurations().begin(), engine_configurations().end(),
+      [](const auto& any) { return name_of(any) == "128x184_2x1_s5_turn_m8_g1_early_keep"; });
+  ASSERT_NE(packs, engine_configurations().end());
+  const ReadyEngine ready = prepare_engine(*packs, product);
+  ASSERT_TRUE(ready.problem.packs);
+  made.set_timed_out(1);
+  made.start(ready);
+  EXPECT_NE(made.all_words().front(), 0U);
+  made.set_timed_out(0);
+  made.start(ready);
+  EXPECT_TRUE(made.c_is_a());
+}
 
 class EngineBudget : public GpuTest {};
 

@@ -114,8 +114,8 @@ constexpr std::uint32_t boxes_for(std::uint32_t count) {
 }
 
 /// Writes a filled box to C by plain stores: neighbouring lanes write neighbouring words, wherever
-/// a row starts. All of the box lies in C. Without a branch and in few instructions: behind the
-/// last tile of a block nothing else is left to hide it.
+/// a row starts. All of the box lies in C. No branch depends on where rows start, and instructions
+/// are few: behind the last tile of a block nothing else is left to hide them.
 template <class Out>
 __device__ __forceinline__ void carry_whole_box(const std::byte* box, const EngineProblem& p,
                                                 std::uint32_t row0, std::uint32_t column,
@@ -127,10 +127,10 @@ __device__ __forceinline__ void carry_whole_box(const std::byte* box, const Engi
   std::byte* const corner =
       static_cast<std::byte*>(p.c) + row0 * pitch + column * std::uint64_t{sizeof(Out)};
   // A row of 16-bit elements may begin in the middle of a word of memory, as row r + 8 does where
-  // row r does. Then its first element and its last go alone, and a lane's word is made of its own
-  // second element and its neighbour's first. That is read, not shuffled: a shuffle here,
-  // which each warp runs apart, costs the compiler its proof that the descriptors of wgmma are
-  // uniform (ci/check_wgmma).
+  // row r does. Then the first element of the box's row and its last go alone, and a lane's word is
+  // made of its own second element and its neighbour's first. That is read, not shuffled: a shuffle
+  // here, which each warp runs apart, costs the compiler its proof that the descriptors of wgmma
+  // are uniform (ci/check_wgmma).
   const bool even_across = reinterpret_cast<std::uintptr_t>(corner) % 4 != 0;
   const bool odd_across = even_across != (pitch % 4 != 0);
   const std::uint64_t odd_step = pitch + (odd_across ? 2 : 0) - (even_across ? 2 : 0);

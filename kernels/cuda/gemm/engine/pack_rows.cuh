@@ -72,10 +72,10 @@ using WordOfGpu = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>;
 inline constexpr std::uint32_t kRowsTaken = 4;
 static_assert(kBandRows % kRowsTaken == 0);
 
-/// A warp packs rows of `ahead` until none is left that nobody has taken on; `between()` comes
-/// before each. Rows are taken on in
-/// order by warps that run: whoever waits for a row waits for no block that has yet to begin. None
-/// of them is the operand's first or last, so that words around a row may be read.
+/// A warp packs rows of `ahead` until none is left that nobody has taken on; all lanes call
+/// `between()` before each row. Rows are taken on in order by warps that run: whoever waits for a
+/// row waits for no block that has yet to begin. None of them is the operand's first or last, so
+/// that words around a row may be read.
 template <class Between>
 __device__ __forceinline__ void pack_ahead(const RowsAhead& ahead, const Between& between) {
   if (!ahead.any()) return;
@@ -106,9 +106,10 @@ __device__ __forceinline__ void pack_ahead(const RowsAhead& ahead, const Between
   }
 }
 
-/// What is relied on behind a look that found all rows packed: without the first fence they could
-/// be read as they were before they were counted. The second is the other half of the one in
-/// pack_ahead(): reads of the async proxy come after the look.
+/// Orders what follows, copies by TMA included, behind a look that found rows packed; for every
+/// thread that looked. Without the first fence the rows could be read as they were before they were
+/// counted. The second is the other half of the one in pack_ahead(): reads of the async proxy come
+/// after the look.
 __device__ __forceinline__ void take_packed_rows() {
   cuda::atomic_thread_fence(cuda::memory_order_acquire, cuda::thread_scope_device);
   cuda::ptx::fence_proxy_async(cuda::ptx::space_global);

@@ -1,7 +1,8 @@
-// Whether the rows of a tile are packed already, where other blocks pack them beside the product. A
-// look costs two trips to L2 and two fences, 1400 clocks an operand, and what a ring is ahead hides
-// none of it (NOTES.md): so the producer does not look. One of the warps that pack does, for the
-// next tile, and leaves word in shared memory.
+// Whether the rows of a tile are packed already, where all blocks pack them beside the product. A
+// look costs two trips to L2 and two fences, 1400 clocks an operand, and what the ring is ahead
+// hides none of them (NOTES.md). So one of the warps that pack looks on the producer's behalf, for
+// its next tile, and leaves word in shared memory. The producer looks itself only where there is
+// no word.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ inline constexpr std::uint32_t kNoTile = 0xffffffff;
 inline constexpr std::uint32_t kEveryTile = 0xfffffffe;
 
 /// The producer thread is about to load `tile`: false as of wait_patiently(). `looks` is whether
-/// rows may still be missing, and no longer true behind the last of them.
+/// rows may still be missing; set to false once all are packed.
 template <TileShape kShape>
 __device__ __forceinline__ bool begin_tile(EngineRing<kShape>& ring, const EngineProblem& p,
                                            const SliceRows& rows, std::uint32_t tile, bool& looks,
@@ -45,13 +46,14 @@ __device__ __forceinline__ void tell_packed(std::uint32_t& packed_tile, std::uin
   if (threadIdx.x % 32 == 0) WordOfBlock(packed_tile).store(tile, cuda::memory_order_release);
 }
 
-/// All lanes of a warp look for the tile behind the producer's, unless word of it was left already.
+/// All lanes of a warp look for the tile after the producer's, unless word of it was left already.
 template <TileShape kShape>
 __device__ __forceinline__ void look_ahead(EngineRing<kShape>& ring, const EngineProblem& p,
                                            const EnginePlace& place) {
   const std::uint32_t loaded = WordOfBlock(ring.loaded_tile).load(cuda::memory_order_relaxed);
   const std::uint32_t next = loaded + place.step;
-  const bool asked = loaded != kNoTile && next < p.m_tiles * p.n_tiles && next != ring.packed_tile;
+  const std::uint32_t told = WordOfBlock(ring.packed_tile).load(cuda::memory_order_relaxed);
+  const bool asked = loaded != kNoTile && next < p.m_tiles * p.n_tiles && next != told;
   // What lane 0 has read, so that all lanes do the same.
   const std::uint32_t tile = __shfl_sync(0xffffffffU, asked ? next : kNoTile, 0);
   if (tile == kNoTile) return;
@@ -61,8 +63,8 @@ __device__ __forceinline__ void look_ahead(EngineRing<kShape>& ring, const Engin
     tell_packed(ring.packed_tile, tile);
 }
 
-/// A warp packs what it can get of both operands. The block's `first` also looks for the producer,
-/// to the last row of all.
+/// A warp packs what it can get of both operands. The block's `first` also looks on the producer's
+/// behalf while it packs, and leaves word when every row of all is packed.
 template <TileShape kShape>
 __device__ __forceinline__ void pack_and_look(EngineRing<kShape>& ring, const EngineProblem& p,
                                               const EnginePlace& place, bool first,
@@ -79,8 +81,10 @@ __device__ __forceinline__ void pack_and_look(EngineRing<kShape>& ring, const En
     return are_packed(ahead, ahead.first, static_cast<std::uint32_t>(ahead.rows.rows));
   };
   while (!all(p.ahead[1]) || !all(p.ahead[0])) {
-    // The producer says so, when it waits.
-    if (patience.lost() || cuda::ptx::get_sreg_globaltimer() - start > kKernelWaitNs) return;
+    // In silence: a producer that wants a row that is missing waits for it itself, and reports.
+    // Together: a lane that stayed would look without those that left.
+    const bool ends = patience.lost() || cuda::ptx::get_sreg_globaltimer() - start > kKernelWaitNs;
+    if (__any_sync(0xffffffffU, ends)) return;
     __nanosleep(500);
   }
   tell_packed(ring.packed_tile, kEveryTile);

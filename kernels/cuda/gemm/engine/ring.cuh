@@ -32,8 +32,8 @@ struct EngineRing {
   std::uint64_t empty[kShape.stages];  // completes when all that load into it may do so again
   std::uint32_t abandoned;             // set when a wait of this block has ended by its bound
   std::uint32_t first_tile;            // of the cluster, where its GPC says
-  std::uint32_t loaded_tile;           // that the producer is at: packed_tiles.cuh
-  std::uint32_t packed_tile;           // whose rows are there
+  std::uint32_t loaded_tile;           // that the producer is at, or kNoTile: packed_tiles.cuh
+  std::uint32_t packed_tile;           // whose rows are there, or kNoTile, or kEveryTile
 };
 
 /// Where a role is in the ring. All roles of all blocks count the same way over all tiles, those
