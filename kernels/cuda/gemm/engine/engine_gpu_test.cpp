@@ -198,15 +198,19 @@ TEST_P(Engine, LoadsNothingBeforeTheLaunchBeforeItHasEnded) {
 
 // What a launch finds where one before it has timed out: it gives up at once, and harms no later
 // one.
-TEST_P(Engine, EndsWhereALaunchBeforeItTimedOut) {
-  const TimesOne made;
-  const ReadyEngine ready = prepare_engine(engine_configurations()[GetParam() - 1], made.product);
+void expect_to_end_behind_a_time_out(const TimesOne& made, const ReadyEngine& ready) {
   made.set_timed_out(1);
   made.start(ready);
   EXPECT_NE(made.all_words().front(), 0U);
   made.set_timed_out(0);
   made.start(ready);
   EXPECT_TRUE(made.c_is_a());
+}
+
+TEST_P(Engine, EndsWhereALaunchBeforeItTimedOut) {
+  const TimesOne made;
+  const ReadyEngine ready = prepare_engine(engine_configurations()[GetParam() - 1], made.product);
+  expect_to_end_behind_a_time_out(made, ready);
 }
 
 // Rows of C that begin on 2 bytes only, all of them, or every other one. What is around them stays
@@ -304,12 +308,7 @@ TEST_F(EngineThatPacks, EndsWhereALaunchBeforeItTimedOut) {
   ASSERT_NE(packs, engine_configurations().end());
   const ReadyEngine ready = prepare_engine(*packs, product);
   ASSERT_TRUE(ready.problem.packs);
-  made.set_timed_out(1);
-  made.start(ready);
-  EXPECT_NE(made.all_words().front(), 0U);
-  made.set_timed_out(0);
-  made.start(ready);
-  EXPECT_TRUE(made.c_is_a());
+  expect_to_end_behind_a_time_out(made, ready);
 }
 
 class EngineBudget : public GpuTest {};
