@@ -1,4 +1,4 @@
-// What the user asked `tidemark run` for.
+// What the user asked `tidemark run` or `tidemark bench` for.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@ struct RunOptions {
   std::vector<std::string> cases = {};    // globs; empty means all
   std::vector<std::string> exclude = {};  // globs
   Level level = Level::quick;
+  bool bench = false;  // benchmarks alone, and those that they stand on; prints their numbers
   DeviceChoice device = DeviceChoice::automatic;
   std::string gpus = {};  // indexes or UUIDs, comma separated; virtual: how many devices
   bool seed_given = false;

@@ -20,15 +20,18 @@ bool any_matches(const std::vector<std::string>& globs, std::string_view name) {
 }
 
 // A typing mistake must not quietly run less (or, in --exclude, more) than was asked for.
-void refuse_unknown(const std::vector<std::string>& globs, std::string_view option) {
+void refuse_unknown(const std::vector<std::string>& globs, std::string_view option, bool bench) {
   std::vector<std::string_view> names;
-  for (const Case& which : all_cases()) names.push_back(which.name);
+  for (const Case& which : all_cases()) {
+    if (!bench || which.kind == CaseKind::benchmark) names.push_back(which.name);
+  }
   for (const std::string& glob : globs) {
     if (std::any_of(names.begin(), names.end(),
                     [&](std::string_view name) { return glob_matches(glob, name); }))
       continue;
     const std::string near = did_you_mean(glob, names);
-    throw UsageError(fmt::format("{} '{}' matches no case; {}", option, glob,
+    throw UsageError(fmt::format("{} '{}' matches no {}; {}", option, glob,
+                                 bench ? "benchmark" : "case",
                                  near.empty() ? "'tidemark list' shows all" : near));
   }
 }
@@ -88,10 +91,11 @@ void shuffle_benchmarks(std::vector<const Case*>& cases, std::uint64_t seed) {
 }  // namespace
 
 std::vector<const Case*> selected_cases(const RunOptions& options) {
-  refuse_unknown(options.cases, "--cases");
-  refuse_unknown(options.exclude, "--exclude");
+  refuse_unknown(options.cases, options.bench ? "bench" : "--cases", options.bench);
+  refuse_unknown(options.exclude, "--exclude", false);
   std::vector<const Case*> named;
   for (const Case& which : all_cases()) {
+    if (options.bench && which.kind != CaseKind::benchmark) continue;
     if ((options.cases.empty() || any_matches(options.cases, which.name)) &&
         !any_matches(options.exclude, which.name))
       named.push_back(&which);

@@ -20,8 +20,8 @@ struct Plan {
 /// Throws as make_plan does.
 std::vector<const Case*> selected_cases(const RunOptions& options);
 
-/// The cases that match any of `cases` (all when empty), none of `exclude`, and the level. A chosen
-/// benchmark takes its `correct_by` case with it.
+/// The cases that match any of `cases` (all when empty), none of `exclude`, and the level; of
+/// `bench` the benchmarks among them. A chosen benchmark takes its `correct_by` case with it.
 /// Throws UsageError for a glob that matches no case at all, with the nearest names, and when
 /// nothing is left, when --row is given and not exactly one case is chosen, when --slow names
 /// what is no benchmark of this plan, and when --calibrate would have nothing to measure.

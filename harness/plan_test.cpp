@@ -102,6 +102,20 @@ TEST(MakePlan, a_benchmark_brings_its_conformance_case_even_against_level_and_ex
             Names({"zz_plan.beta", "zz_plan.b_bench"}));
 }
 
+TEST(MakePlan, of_bench_takes_benchmarks_alone_and_what_they_stand_on) {
+  const RunOptions all{.cases = {"zz_plan.*"}, .level = Level::nightly, .bench = true};
+  EXPECT_EQ(names_of(make_plan(all).one_gpu),
+            (Names{"zz_plan.alpha", "zz_plan.beta", "zz_plan.a_bench", "zz_plan.b_bench"}));
+  EXPECT_TRUE(make_plan(all).all_gpus.empty());
+}
+
+TEST(MakePlan, of_bench_refuses_what_is_no_benchmark) {
+  EXPECT_EQ(usage_error_of({.cases = {"zz_plan.alpha"}, .bench = true}),
+            "bench 'zz_plan.alpha' matches no benchmark; did you mean 'zz_plan.a_bench'?");
+  EXPECT_EQ(usage_error_of({.cases = {"zz_plan.a_benhc"}, .bench = true}),
+            "bench 'zz_plan.a_benhc' matches no benchmark; did you mean 'zz_plan.a_bench'?");
+}
+
 TEST(MakePlan, refuses_to_slow_a_case_that_is_not_there) {
   EXPECT_EQ(usage_error_of({.slow = {{"zz_plan.a_bnech", 0.03}}}),
             "--slow 'zz_plan.a_bnech': there is no such case; did you mean 'zz_plan.a_bench'?");

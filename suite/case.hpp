@@ -29,6 +29,12 @@ struct RunContext {
   Transport* transport = nullptr;  // all_gpus cases only
 };
 
+/// What a benchmark's metric is printed beside.
+struct MetricStep {
+  std::string over;      // the metric of this case that it is a step up from; empty: none
+  double published = 0;  // what others reached by the same step, in the case's unit; 0: not known
+};
+
 /// One case. Names are never changed and never used again.
 struct Case {
   std::string_view name;   // "load.tile.2d": lower case, dots, general to special
@@ -52,6 +58,10 @@ struct Case {
 
   /// Benchmarks: turns one row's measurement into metrics. Null for conformance cases.
   std::vector<Metric> (*metrics)(const Op&, const Measurement&) = nullptr;
+
+  /// Benchmarks whose metrics are steps of a ladder: what `metric` is printed beside. Null for all
+  /// others.
+  MetricStep (*step)(std::string_view metric) = nullptr;
 
   /// Behaviour cases: holds a row against what was measured where the documents stop; the case
   /// says on what and when. Asked only of rows that are right as far as documents go; empty where

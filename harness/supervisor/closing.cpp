@@ -13,9 +13,12 @@
 
 #include "harness/errors.hpp"
 #include "harness/supervisor/clock.hpp"
+#include "harness/verbs/printed_beside.hpp"
+#include "harness/verbs/terminal.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/error.hpp"
 #include "reports/render/page.hpp"
+#include "reports/render/show.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark {
@@ -127,10 +130,18 @@ void print_json(const LaunchState& state, const Opening& opening, const Result& 
   print_out(summary.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
 }
 
+void print_metrics(const Report& report) {
+  print_out(show_metrics(report, {.colour = colour_wanted(false),
+                                  .columns = terminal_columns(ShowOptions{}.columns),
+                                  .beside = printed_beside}) +
+            '\n');
+}
+
 void say_result(const LaunchState& state, const Opening& opening, const Result& result) {
   if (state.options.json) return print_json(state, opening, result);
   if (!result.report) return;
   const Report& report = *result.report;
+  if (state.options.bench) print_metrics(report);
   const std::uint64_t planned = report.cases.size() * report.launch.gpus;
   state.console.line(fmt::format(" {} cases x {} gpus: {} = {} planned", report.cases.size(),
                                  report.launch.gpus, counted(counts_of(report)), planned));

@@ -100,6 +100,7 @@ ExitCode run_command_line(int argc, char** argv) {
   app.formatter(std::make_shared<ExampleFirst>());
   Action chosen;
   add_run(app, chosen, argc, argv);
+  add_bench(app, chosen, argc, argv);
   add_list(app, chosen);
   add_show(app, chosen);
   add_compare(app, chosen);

@@ -1,130 +1,29 @@
 // tidemark run: runs cases on the GPUs and writes a report.
 #include <memory>
-#include <string>
-#include <vector>
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "harness/discovery/node_files.hpp"
-#include "harness/errors.hpp"
-#include "harness/given_gemm_table.hpp"
-#include "harness/launch.hpp"
-#include "harness/plan.hpp"
-#include "harness/series.hpp"
-#include "harness/verbs/mpirun.hpp"
-#include "harness/verbs/option_values.hpp"
+#include "harness/verbs/launch_options.hpp"
 #include "harness/verbs/verbs.hpp"
-#include "reports/compare/noise.hpp"
-#include "reports/policy/policy.hpp"
 
 namespace tidemark {
-namespace {
-
-/// mpirun takes any number and then all memory of the machine. Larger fleets start mpirun
-/// themselves, over their hosts.
-constexpr std::uint32_t kMostRanks = 1024;
-
-/// What was typed, before it is understood.
-struct Typed {
-  RunOptions options;
-  std::string level = "quick", device = "auto";
-  std::string seed, time_limit, row, ranks, launches;  // empty: not given
-  std::vector<std::string> slow;
-};
-
-void read_launches(const Typed& typed, RunOptions& options) {
-  if (options.calibrate) options.launches = kUsualCalibrating;
-  if (!typed.launches.empty())
-    options.launches = count_of("--launches", typed.launches, 1, kMostLaunches);
-  if (options.calibrate && options.launches < kFewestCalibrating)
-    throw UsageError(
-        fmt::format("--calibrate needs at least {} launches to tell what they differ "
-                    "by; give --launches {} or leave it out",
-                    kFewestCalibrating, kUsualCalibrating));
-}
-
-RunOptions understood(const Typed& typed) {
-  RunOptions options = typed.options;
-  options.level = level_of(typed.level);
-  options.device = device_of(typed.device);
-  options.seed_given = !typed.seed.empty();
-  if (options.seed_given) options.seed = seed_of(typed.seed);
-  if (!typed.time_limit.empty())
-    options.time_limit_s = seconds_of("--time-limit", typed.time_limit);
-  if (!typed.row.empty()) options.row = count_of("--row", typed.row, 0);
-  if (!typed.ranks.empty()) options.ranks = count_of("--ranks", typed.ranks, 1, kMostRanks);
-  if (!options.fault.empty()) check_fault(options.fault, options.device);
-  // Under a launcher rank 0 alone may have the file; it reads it where all hear of it.
-  if (!options.policy.empty() && !launcher_rank()) static_cast<void>(read_policy(options.policy));
-  if (!options.gemm_table.empty() && !launcher_rank())
-    static_cast<void>(given_gemm_table(options.gemm_table));
-  read_launches(typed, options);
-  for (const std::string& text : typed.slow) {
-    if (!options.slow.insert(slow_of(text)).second)
-      throw UsageError(fmt::format("--slow '{}': this case was given before; give it once", text));
-  }
-  make_plan(options);  // a mistyped glob is told before anything starts
-  return options;
-}
-
-ExitCode run(const Typed& typed) {
-  const RunOptions options = understood(typed);
-  if (options.ranks == 0) return run_launch(options);
-  if (launcher_rank())
-    throw UsageError("--ranks starts mpirun itself; leave it out under mpirun or srun");
-  const bool is_virtual = options.device == DeviceChoice::virtual_device ||
-                          (options.device == DeviceChoice::automatic && !nvidia_present());
-  const std::vector<std::string> arguments(options.arguments.begin() + 1, options.arguments.end());
-  become_mpirun(arguments, options.ranks, is_virtual);
-}
-
-}  // namespace
 
 void add_run(CLI::App& app, Action& chosen, int argc, char** argv) {
   CLI::App* verb = app.add_subcommand("run", "Run cases on the GPUs and write a report");
   verb->footer("mpirun -n 8 tidemark run --level nightly --out night.h5");
-  auto typed = std::make_shared<Typed>();
+  auto typed = std::make_shared<TypedLaunch>();
   RunOptions& options = typed->options;
   options.arguments.assign(argv, argv + argc);
   verb->add_option("--cases", options.cases, "Cases to run, by name or glob (all)")
       ->type_name("GLOB");
-  verb->add_option("--exclude", options.exclude, "Cases to leave out")->type_name("GLOB");
-  verb->add_option("--level", typed->level, "quick (default), nightly or soak")->type_name("LEVEL");
-  verb->add_option("--device", typed->device,
-                   "auto (default: virtual only where no NVIDIA device is), cuda or virtual")
-      ->type_name("DEVICE");
-  verb->add_option("--gpus", options.gpus,
-                   "Indexes or UUIDs, comma separated; virtual device: how many (all)")
-      ->type_name("LIST");
-  verb->add_option("--seed", typed->seed, "Of all inputs, decimal or 0x... (random)")
-      ->type_name("N");
-  verb->add_option("--out", options.out, "The report (tidemark-<host>-<UTC>.h5)")
-      ->type_name("FILE");
-  verb->add_flag("--json", options.json, "End with one line of JSON instead of text");
-  verb->add_option("--time-limit", typed->time_limit, "Stop after this time: 90, 5m, 1.5h")
-      ->type_name("TIME");
-  verb->add_flag("--dry-run", options.dry_run, "Print the plan and leave");
-  verb->add_flag("--anonymise", options.anonymise, "Hash hosts, serials, UUIDs and paths");
+  add_launch_options(*verb, *typed);
   verb->add_flag("--strict", options.strict, "A pass that a waiver names is a failure");
   verb->add_option("--policy", options.policy, "JSON with waivers of known failures")
       ->type_name("FILE");
-  verb->add_option("--gemm-table", options.gemm_table,
-                   "Configurations of the GEMM engine, as 'tune' writes them (those of the build)")
-      ->type_name("FILE");
   verb->add_option("--row", typed->row, "Run this row of the one case chosen")->type_name("N");
-  verb->add_option("--ranks", typed->ranks, "Start mpirun with so many ranks")->type_name("N");
-  verb->add_option("--launches", typed->launches,
-                   "So many launches one after the other: --out X.h5 gives X-1.h5, X-2.h5 ...")
-      ->type_name("K");
-  verb->add_flag("--calibrate", options.calibrate,
-                 "Store in the reports what launches differ by without any change (5 launches)");
-  verb->add_option("--slow", typed->slow,
-                   "Slow a benchmark on purpose, to see that compare finds it: gemm.local.speed=3%")
-      ->type_name("CASE=SHARE");
   verb->add_option("--fault", options.fault, "Build this fault into the virtual device")
       ->type_name("NAME");
-  verb->callback([typed, &chosen] { chosen = [typed] { return run(*typed); }; });
+  verb->callback([typed, &chosen] { chosen = [typed] { return start_launch(*typed); }; });
 }
 
 }  // namespace tidemark

@@ -11,6 +11,7 @@
 
 #include "harness/errors.hpp"
 #include "harness/verbs/given_report.hpp"
+#include "harness/verbs/printed_beside.hpp"
 #include "harness/verbs/terminal.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/render/show.hpp"
@@ -43,7 +44,8 @@ ExitCode show_file(const Typed& typed) {
   print_out(show(report, {.colour = colour_wanted(typed.no_color),
                           .all = typed.all,
                           .format = typed.format,
-                          .columns = terminal_columns(ShowOptions{}.columns)}));
+                          .columns = terminal_columns(ShowOptions{}.columns),
+                          .beside = printed_beside}));
   return ExitCode::ok;
 }
 

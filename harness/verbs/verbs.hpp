@@ -21,6 +21,7 @@ using Action = std::function<ExitCode()>;
 void print_out(const std::string& text);
 
 void add_run(CLI::App& app, Action& chosen, int argc, char** argv);
+void add_bench(CLI::App& app, Action& chosen, int argc, char** argv);
 void add_list(CLI::App& app, Action& chosen);
 void add_show(CLI::App& app, Action& chosen);
 void add_compare(CLI::App& app, Action& chosen);

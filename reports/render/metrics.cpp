@@ -31,19 +31,23 @@ bool each_gpu(const std::vector<Measured>& all, const ShowOptions& options) {
 /// The cells of one line of the table.
 struct Line {
   std::string metric, gpu, median, mad, n, range, unit, sm_mhz, power, temperature;
+  double value = 0;                       // the median
+  std::string gain = {}, published = {};  // of tables that have something in them
 };
 
-constexpr std::array kColumns{&Line::metric, &Line::gpu,        &Line::median, &Line::mad,
-                              &Line::n,      &Line::range,      &Line::unit,   &Line::sm_mhz,
-                              &Line::power,  &Line::temperature};
+constexpr std::array kColumns{&Line::metric,    &Line::gpu,    &Line::median, &Line::mad,
+                              &Line::n,         &Line::range,  &Line::unit,   &Line::gain,
+                              &Line::published, &Line::sm_mhz, &Line::power,  &Line::temperature};
 
-std::vector<std::size_t> widths_of(const std::vector<Line>& lines) {
+/// 0 for a column that this table has not.
+std::vector<std::size_t> widths_of(const Line& head, const std::vector<std::vector<Line>>& lines) {
   std::vector<std::size_t> widths(kColumns.size(), 0);
-  for (const Line& line : lines) {
-    for (std::size_t c = 0; c < kColumns.size(); ++c) {
+  const auto widen = [&](const Line& line) {
+    for (std::size_t c = 0; c < kColumns.size(); ++c)
       widths[c] = std::max(widths[c], (line.*kColumns[c]).size());
-    }
-  }
+  };
+  widen(head);
+  for (const auto& some : lines) std::for_each(some.begin(), some.end(), widen);
   return widths;
 }
 
@@ -55,10 +59,13 @@ struct Layout {
 };
 
 Layout layout_of(const Page& page, const std::vector<std::size_t>& widths) {
-  std::size_t wide = 0;
-  for (const std::size_t width : widths) wide += width;
-  if (wide + 2 * widths.size() <= page.columns) return {};
-  if (wide + 1 + widths.size() <= page.columns) return {.gap = 1};
+  std::size_t wide = 0, columns = 0;
+  for (const std::size_t width : widths) {
+    wide += width;
+    if (width > 0) ++columns;
+  }
+  if (wide + 2 * columns <= page.columns) return {};
+  if (wide + 1 + columns <= page.columns) return {.gap = 1};
   return {.gap = 1, .columns = kColumns.size() - kSensors};
 }
 
@@ -68,6 +75,7 @@ void put_line(Page& page, const std::vector<std::size_t>& widths, const Line& li
   const std::string gap(layout.gap, ' ');
   std::string text = " ";
   for (std::size_t c = 0; c < layout.columns; ++c) {
+    if (widths[c] == 0) continue;
     const bool words = kColumns[c] == &Line::metric || kColumns[c] == &Line::unit;
     const std::string& cell = line.*kColumns[c];
     text += c == 0 ? " " : gap;
@@ -94,7 +102,8 @@ Line line_of(const Report& report, const Measured& measured, const MetricRow& ro
           .unit = std::string(measured.unit),
           .sm_mhz = whole(result.sm_mhz),
           .power = whole(result.power_w),
-          .temperature = whole(result.temperature_c)};
+          .temperature = whole(result.temperature_c),
+          .value = row.median};
 }
 
 template <class Of>
@@ -115,16 +124,18 @@ Line line_over(const Report& report, const Measured& measured) {
       std::minmax_element(measured.rows.begin(), measured.rows.end(),
                           [](const auto* a, const auto* b) { return a->median < b->median; });
   const auto over = [&](auto of) { return median_over(measured.rows, of); };
+  const double median = over([](const MetricRow& row) { return row.median; });
   return {.metric = std::string(measured.name),
           .gpu = fmt::format("all {}", measured.rows.size()),
-          .median = short_number(over([](const MetricRow& row) { return row.median; })),
+          .median = short_number(median),
           .mad = short_spread(over([](const MetricRow& row) { return row.mad; })),
           .n = std::to_string((*low)->n),
           .range = range_of((*low)->median, (*high)->median),
           .unit = std::string(measured.unit),
           .sm_mhz = whole(static_cast<float>(over(sensor(&ResultRow::sm_mhz)))),
           .power = whole(static_cast<float>(over(sensor(&ResultRow::power_w)))),
-          .temperature = whole(static_cast<float>(over(sensor(&ResultRow::temperature_c))))};
+          .temperature = whole(static_cast<float>(over(sensor(&ResultRow::temperature_c)))),
+          .value = median};
 }
 
 void put_slowest(Page& page, const Report& report, const Measured& measured) {
@@ -146,6 +157,46 @@ std::vector<Line> lines_of(const Report& report, const Measured& measured, bool 
   return lines;
 }
 
+/// `line`'s median against that of the same GPUs in `below`; empty where that is no number.
+std::string gain_of(const Line& line, const std::vector<Line>& below, bool higher_is_better) {
+  const auto same = std::find_if(below.begin(), below.end(),
+                                 [&](const Line& other) { return other.gpu == line.gpu; });
+  if (same == below.end()) return {};
+  const double gain = higher_is_better ? line.value / same->value : same->value / line.value;
+  return std::isfinite(gain) ? fmt::format("{:.2f}x", gain) : std::string();
+}
+
+/// Fills in what `all`, whose lines these are, are printed beside.
+void put_beside(std::vector<std::vector<Line>>& lines, const std::vector<Measured>& all,
+                std::string_view name, const ShowOptions& options) {
+  if (!options.beside) return;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const PrintedBeside beside = options.beside(name, all[i].name);
+    const auto below = std::find_if(all.begin(), all.end(), [&](const Measured& other) {
+      return !beside.over.empty() && other.name == beside.over;
+    });
+    for (Line& line : lines[i]) {
+      if (below != all.end())
+        line.gain = gain_of(line, lines[static_cast<std::size_t>(below - all.begin())],
+                            all[i].higher_is_better);
+      if (beside.published != 0) line.published = short_number(beside.published);
+    }
+  }
+}
+
+/// Heads a column that any line has something in, and fills the others' cells of it.
+void head_column(Line& head, std::vector<std::vector<Line>>& lines, std::string Line::*column,
+                 const char* heading) {
+  bool any = false;
+  for (const auto& some : lines)
+    for (const Line& line : some) any = any || !(line.*column).empty();
+  if (!any) return;
+  head.*column = heading;
+  for (auto& some : lines)
+    for (Line& line : some)
+      if ((line.*column).empty()) line.*column = "-";
+}
+
 /// Whose numbers do not count: a line a verdict.
 void put_not_passed(Page& page, const Report& report, const Measured& measured) {
   std::map<Verdict, std::vector<std::uint32_t>> gpus;
@@ -165,31 +216,30 @@ void put_not_passed(Page& page, const Report& report, const Measured& measured) 
 
 void put_case(Page& page, const Report& report, const CaseRow& of, const std::vector<Measured>& all,
               const ShowOptions& options) {
-  const Line head{.metric = "metric",
-                  .gpu = "GPU",
-                  .median = "median",
-                  .mad = "mad",
-                  .n = "n",
-                  .range = "min..max",
-                  .unit = "unit",
-                  .sm_mhz = "SM MHz",
-                  .power = "W",
-                  .temperature = "C"};
+  Line head{.metric = "metric",
+            .gpu = "GPU",
+            .median = "median",
+            .mad = "mad",
+            .n = "n",
+            .range = "min..max",
+            .unit = "unit",
+            .sm_mhz = "SM MHz",
+            .power = "W",
+            .temperature = "C",
+            .value = 0};
   const bool each = each_gpu(all, options);
-  std::vector<Line> lines{head};
-  for (const Measured& measured : all) {
-    for (Line& line : lines_of(report, measured, each)) lines.push_back(std::move(line));
-  }
-  const std::vector<std::size_t> widths = widths_of(lines);
+  std::vector<std::vector<Line>> lines;  // of each metric
+  for (const Measured& measured : all) lines.push_back(lines_of(report, measured, each));
+  put_beside(lines, all, of.name.view(), options);
+  head_column(head, lines, &Line::gain, "gain");
+  head_column(head, lines, &Line::published, "published");
+  const std::vector<std::size_t> widths = widths_of(head, lines);
   put(page, of.name.view());
   put_line(page, widths, head);
-  std::size_t next = 1;
-  for (const Measured& measured : all) {
-    const std::size_t end = next + (each ? measured.rows.size() : 1);
-    while (next < end) put_line(page, widths, lines[next++]);
-    if (report.text(of.scope) == "all_gpus" && measured.rows.size() > 1) {
-      put_slowest(page, report, measured);
-    }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const Line& line : lines[i]) put_line(page, widths, line);
+    if (report.text(of.scope) == "all_gpus" && all[i].rows.size() > 1)
+      put_slowest(page, report, all[i]);
   }
   if (layout_of(page, widths).columns < kColumns.size())
     put(page, "  (no room for SM MHz, W and C: --html and --csv have them)");

@@ -100,4 +100,10 @@ std::string show(const Report& report, const ShowOptions& options) {
   return page.text;
 }
 
+std::string show_metrics(const Report& report, const ShowOptions& options) {
+  Page page{.text = {}, .colour = options.colour, .columns = options.columns};
+  put_metrics(page, report, options);
+  return page.text;
+}
+
 }  // namespace tidemark

@@ -221,6 +221,86 @@ TEST(Show, ATableThatWouldGrowLongHasALineForEachMetric) {
   EXPECT_TRUE(has(show(report, {.all = true}), "  rate_7    1     701    1  3  700..702"));
 }
 
+/// Two GPUs with a metric of 600 and 650 beside their rate, which is 701 and 691.
+Report two_steps(bool higher_is_better = true) {
+  std::vector<std::string> journals;
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    OutcomeRecord speed = example_speed(rank, rank == 0 ? 700 : 690);
+    speed.metrics[0].higher_is_better = higher_is_better;
+    speed.metrics.push_back(speed.metrics[0]);
+    speed.metrics.back().name = "below";
+    for (auto& sample : speed.metrics.back().samples) sample.value = rank == 0 ? 600 : 650;
+    journals.push_back(journal_of(
+        {example_launch(rank), example_node(rank), example_gpu(rank), speed, example_end(rank)}));
+  }
+  return assemble(journals, {});
+}
+
+PrintedBeside rate_over_below(std::string_view, std::string_view metric) {
+  if (metric != "rate") return {};
+  return {.over = "below", .published = 764};
+}
+
+TEST(Show, AStepStandsBesideItsGainOnTheSameGpuAndWhatOthersReached) {
+  EXPECT_TRUE(has(show(two_steps(), {.beside = rate_over_below}),
+                  "  metric  GPU  median  mad  n  min..max  unit      gain  published  SM MHz"))
+      << show(two_steps(), {.beside = rate_over_below});
+  const std::string text = show(two_steps(), {.beside = rate_over_below});
+  EXPECT_TRUE(has(text, "700..702  TFLOP/s  1.17x        764    1710")) << text;
+  EXPECT_TRUE(has(text, "690..692  TFLOP/s  1.06x        764    1710")) << text;
+  EXPECT_TRUE(has(text, "600..600  TFLOP/s      -          -    1710")) << text;
+}
+
+TEST(Show, WithoutStepsATableHasNoColumnsForThem) {
+  const auto nothing = [](std::string_view, std::string_view) { return PrintedBeside{}; };
+  EXPECT_EQ(show(two_steps(), {.beside = nothing}), show(two_steps(), {}));
+  EXPECT_FALSE(has(show(two_steps(), {}), "gain"));
+}
+
+TEST(Show, WhereLessIsBetterTheGainIsTheOtherWayRound) {
+  EXPECT_TRUE(has(show(two_steps(false), {.beside = rate_over_below}), "TFLOP/s  0.86x"));
+}
+
+TEST(Show, AGainOverNothingMeasuredIsNone) {
+  const auto beside = [](std::string_view, std::string_view) {
+    return PrintedBeside{.over = "gone"};
+  };
+  EXPECT_EQ(show(two_steps(), {.beside = beside}), show(two_steps(), {}));
+}
+
+TEST(Show, AGainOverAllGpusIsThatOfTheirMedians) {
+  std::vector<std::string> journals;
+  for (std::uint32_t rank = 0; rank < 6; ++rank) {
+    LaunchRecord launch = example_launch(rank);
+    launch.ranks = launch.gpus = 6;
+    OutcomeRecord speed = example_speed(rank, 600 + 10.0 * rank);
+    speed.metrics.push_back(speed.metrics[0]);
+    speed.metrics.back().name = "below";
+    for (auto& sample : speed.metrics.back().samples) sample.value = 303 + 4.0 * rank;
+    journals.push_back(
+        journal_of({launch, example_node(rank), example_gpu(rank), speed, example_end(rank)}));
+  }
+  EXPECT_TRUE(has(show(assemble(journals, {}), {.beside = rate_over_below}),
+                  "601..651  TFLOP/s  2.00x        764"))
+      << show(assemble(journals, {}), {.beside = rate_over_below});
+}
+
+TEST(Show, MetricsAloneAreThoseOfTheWholePage) {
+  const std::string alone = show_metrics(two_steps(), {.beside = rate_over_below});
+  EXPECT_TRUE(has(show(two_steps(), {.beside = rate_over_below}), alone));
+  EXPECT_TRUE(alone.starts_with("\ngemm.distributed.speed\n  metric")) << alone;
+}
+
+TEST(Show, WhereNothingWasMeasuredMetricsAloneAreNoText) {
+  LaunchRecord launch = example_launch(0);
+  launch.ranks = launch.gpus = 1;
+  launch.cases.resize(1);
+  const Report report = assemble({journal_of({launch, example_node(0), example_gpu(0),
+                                              example_outcome(0, "load.tile.2d"), example_end(0)})},
+                                 {});
+  EXPECT_EQ(show_metrics(report, {}), "");
+}
+
 TEST(Show, NumbersOfAResultThatDidNotPassDoNotCount) {
   OutcomeRecord speed = example_speed(1, 690);
   speed.verdict = Verdict::fail;

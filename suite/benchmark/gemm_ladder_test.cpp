@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "suite/benchmark/gemm_metrics.hpp"
 #include "suite/case.hpp"
 
 namespace tidemark {
@@ -45,6 +46,41 @@ TEST(GemmLadder, RowsThatAreTimedWriteWhatTheDistributedProductWrites) {
     EXPECT_EQ(row.inputs, GemmInputs::normal);
     EXPECT_EQ(row.output, GemmOutput::bf16);
     EXPECT_EQ(row.cols.count, row.n);
+  }
+}
+
+MetricStep step_of(std::string_view metric) { return case_named("gemm.ladder")->step(metric); }
+
+TEST(GemmLadder, ARungStandsOnTheOneBelowItAtTheSameSize) {
+  std::set<std::string> timed;
+  for (const Gemm& row : gpu_rows("gemm.ladder"))
+    timed.insert(ladder_rate(row, Measurement{}).name);
+  std::set<std::string> lowest;
+  for (const std::string& metric : timed) {
+    const std::string over = step_of(metric).over;
+    if (over.empty()) {
+      lowest.insert(metric);
+      continue;
+    }
+    EXPECT_EQ(timed.count(over), 1U) << metric << " over " << over;
+    EXPECT_EQ(metric.substr(metric.rfind('_')), over.substr(over.rfind('_'))) << metric;
+  }
+  EXPECT_EQ(lowest, (std::set<std::string>{"thread_copy_4096", "thread_copy_8192"}));
+  EXPECT_EQ(step_of("tma_store_8192").over, "multicast_8192");
+}
+
+TEST(GemmLadder, OnlyTheArticlesSizeHasItsFigures) {
+  EXPECT_EQ(step_of("thread_copy_4096").published, 32);
+  EXPECT_EQ(step_of("tma_wgmma_4096").published, 317);
+  EXPECT_EQ(step_of("tma_store_4096").published, 764);
+  EXPECT_EQ(step_of("cp_async_4096").published, 0);  // a step that it does not have
+  EXPECT_EQ(step_of("tma_store_8192").published, 0);
+}
+
+TEST(GemmLadder, WhatIsNoRungStandsOnNothing) {
+  for (const char* metric : {"", "_4096", "rate", "ring", "tma_4096", "tma_store", "none_4096"}) {
+    EXPECT_EQ(step_of(metric).over, "") << metric;
+    EXPECT_EQ(step_of(metric).published, 0) << metric;
   }
 }
 

@@ -1,0 +1,26 @@
+// tidemark bench: times what is named, and prints its numbers beside the report.
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include "harness/verbs/launch_options.hpp"
+#include "harness/verbs/verbs.hpp"
+
+namespace tidemark {
+
+void add_bench(CLI::App& app, Action& chosen, int argc, char** argv) {
+  CLI::App* verb = app.add_subcommand(
+      "bench", "Run benchmarks, each behind the case that it stands on, and print their numbers");
+  verb->footer("tidemark bench gemm.ladder --out ladder.h5");
+  auto typed = std::make_shared<TypedLaunch>();
+  typed->level = "nightly";
+  RunOptions& options = typed->options;
+  options.bench = true;
+  options.arguments.assign(argv, argv + argc);
+  verb->add_option("benchmarks,--cases", options.cases, "Benchmarks to run, by name or glob (all)")
+      ->type_name("GLOB");
+  add_launch_options(*verb, *typed);
+  verb->callback([typed, &chosen] { chosen = [typed] { return start_launch(*typed); }; });
+}
+
+}  // namespace tidemark

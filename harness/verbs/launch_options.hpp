@@ -1,0 +1,32 @@
+// What the verbs that start launches, run and bench, have in common: how a launch is asked for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/exit_code.hpp"
+#include "harness/options.hpp"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): the name is the library's
+class App;
+}
+
+namespace tidemark {
+
+/// What was typed, before it is understood.
+struct TypedLaunch {
+  RunOptions options;
+  std::string level = "quick", device = "auto";
+  std::string seed, time_limit, row, ranks, launches;  // empty: not given
+  std::vector<std::string> slow;
+};
+
+/// Adds the options that both verbs take. `typed` has to outlive the parsing; its level is what
+/// --level is without being given.
+void add_launch_options(CLI::App& verb, TypedLaunch& typed);
+
+/// Understands what was typed and runs the launches, or becomes an mpirun that does. Throws
+/// UsageError, EnvironmentError.
+ExitCode start_launch(const TypedLaunch& typed);
+
+}  // namespace tidemark
