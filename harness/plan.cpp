@@ -19,20 +19,48 @@ bool any_matches(const std::vector<std::string>& globs, std::string_view name) {
                      [&](const std::string& glob) { return glob_matches(glob, name); });
 }
 
+bool any_case_matches(const std::string& glob) {
+  return std::any_of(all_cases().begin(), all_cases().end(),
+                     [&](const Case& which) { return glob_matches(glob, which.name); });
+}
+
 // A typing mistake must not quietly run less (or, in --exclude, more) than was asked for.
-void refuse_unknown(const std::vector<std::string>& globs, std::string_view option, bool bench) {
+void refuse_unknown(const std::vector<std::string>& globs, std::string_view option) {
+  for (const std::string& glob : globs) {
+    if (any_case_matches(glob)) continue;
+    std::vector<std::string_view> names;
+    for (const Case& which : all_cases()) names.push_back(which.name);
+    const std::string near = did_you_mean(glob, names);
+    throw UsageError(fmt::format("{} '{}' matches no case; {}", option, glob,
+                                 near.empty() ? "'tidemark list' shows all" : near));
+  }
+}
+
+/// A case that is no benchmark: which benchmarks stand on it.
+std::string timed_by(const std::string& glob) {
   std::vector<std::string_view> names;
   for (const Case& which : all_cases()) {
-    if (!bench || which.kind == CaseKind::benchmark) names.push_back(which.name);
+    if (!which.correct_by.empty() && glob_matches(glob, which.correct_by))
+      names.push_back(which.name);
+  }
+  return names.empty() ? "'tidemark list' says which are"
+                       : fmt::format("'{}' stands on it", fmt::join(names, "', '"));
+}
+
+void refuse_what_is_no_benchmark(const std::vector<std::string>& globs) {
+  std::vector<std::string_view> names;
+  for (const Case& which : all_cases()) {
+    if (which.kind == CaseKind::benchmark) names.push_back(which.name);
   }
   for (const std::string& glob : globs) {
     if (std::any_of(names.begin(), names.end(),
                     [&](std::string_view name) { return glob_matches(glob, name); }))
       continue;
+    if (any_case_matches(glob))
+      throw UsageError(fmt::format("bench '{}' is no benchmark; {}", glob, timed_by(glob)));
     const std::string near = did_you_mean(glob, names);
-    throw UsageError(fmt::format("{} '{}' matches no {}; {}", option, glob,
-                                 bench ? "benchmark" : "case",
-                                 near.empty() ? "'tidemark list' shows all" : near));
+    throw UsageError(fmt::format("bench '{}' matches no benchmark; {}", glob,
+                                 near.empty() ? "'tidemark list' says which there are" : near));
   }
 }
 
@@ -61,9 +89,9 @@ void check_slowed(const RunOptions& options, const std::vector<const Case*>& pla
           "--slow '{}': is no benchmark, so nothing is timed; 'tidemark list' says which are",
           name));
     if (std::find(planned.begin(), planned.end(), which) == planned.end())
-      throw UsageError(fmt::format(
-          "--slow '{}': is not among the cases of this run; choose it by --cases or --level",
-          name));
+      throw UsageError(
+          fmt::format("--slow '{}': is not among the cases of this run; choose it by {} or --level",
+                      name, options.bench ? "name" : "--cases"));
   }
 }
 
@@ -91,8 +119,11 @@ void shuffle_benchmarks(std::vector<const Case*>& cases, std::uint64_t seed) {
 }  // namespace
 
 std::vector<const Case*> selected_cases(const RunOptions& options) {
-  refuse_unknown(options.cases, options.bench ? "bench" : "--cases", options.bench);
-  refuse_unknown(options.exclude, "--exclude", false);
+  if (options.bench)
+    refuse_what_is_no_benchmark(options.cases);
+  else
+    refuse_unknown(options.cases, "--cases");
+  refuse_unknown(options.exclude, "--exclude");
   std::vector<const Case*> named;
   for (const Case& which : all_cases()) {
     if (options.bench && which.kind != CaseKind::benchmark) continue;

@@ -109,11 +109,18 @@ TEST(MakePlan, of_bench_takes_benchmarks_alone_and_what_they_stand_on) {
   EXPECT_TRUE(make_plan(all).all_gpus.empty());
 }
 
-TEST(MakePlan, of_bench_refuses_what_is_no_benchmark) {
+TEST(MakePlan, of_bench_names_what_stands_on_a_case_that_is_no_benchmark) {
   EXPECT_EQ(usage_error_of({.cases = {"zz_plan.alpha"}, .bench = true}),
-            "bench 'zz_plan.alpha' matches no benchmark; did you mean 'zz_plan.a_bench'?");
-  EXPECT_EQ(usage_error_of({.cases = {"zz_plan.a_benhc"}, .bench = true}),
-            "bench 'zz_plan.a_benhc' matches no benchmark; did you mean 'zz_plan.a_bench'?");
+            "bench 'zz_plan.alpha' is no benchmark; 'zz_plan.a_bench' stands on it");
+  EXPECT_EQ(usage_error_of({.cases = {"zz_plan.gamma"}, .bench = true}),
+            "bench 'zz_plan.gamma' is no benchmark; 'tidemark list' says which are");
+}
+
+TEST(MakePlan, of_bench_suggests_benchmarks_alone) {
+  EXPECT_EQ(usage_error_of({.cases = {"zz_plan.alpah"}, .bench = true}),
+            "bench 'zz_plan.alpah' matches no benchmark; did you mean 'zz_plan.a_bench'?");
+  EXPECT_EQ(usage_error_of({.cases = {"q"}, .bench = true}),
+            "bench 'q' matches no benchmark; 'tidemark list' says which there are");
 }
 
 TEST(MakePlan, refuses_to_slow_a_case_that_is_not_there) {

@@ -33,6 +33,7 @@ struct RunContext {
 struct MetricStep {
   std::string over;      // the metric of this case that it is a step up from; empty: none
   double published = 0;  // what others reached by the same step, in the case's unit; 0: not known
+  std::string_view published_by = {};  // who, on what, under which conditions; where `published` is
 };
 
 /// One case. Names are never changed and never used again.

@@ -104,6 +104,23 @@ struct Result {
   bool written = false;  // the report is on disk
 };
 
+Json metrics_json(const Report& report) {
+  Json all = Json::array();
+  for (const MetricRow& row : report.metrics) {
+    const ResultRow& result = report.results.at(row.result_id);
+    all.push_back({{"case", report.cases.at(result.case_id).name.view()},
+                   {"metric", report.text(row.name)},
+                   {"gpu", result.gpu_id},
+                   {"unit", report.text(row.unit)},
+                   {"median", row.median},
+                   {"mad", row.mad},
+                   {"n", row.n},
+                   {"min", row.min},
+                   {"max", row.max}});
+  }
+  return all;
+}
+
 void print_json(const LaunchState& state, const Opening& opening, const Result& result) {
   Json summary = {{"result", word_of(result.verdict)},
                   {"exit_code", static_cast<int>(result.code)},
@@ -126,15 +143,15 @@ void print_json(const LaunchState& state, const Opening& opening, const Result& 
     summary["verdicts"] = verdicts;
     summary["complete"] = report.launch.complete;
     summary["incomplete_reason"] = report.launch.incomplete_reason;
+    if (state.options.bench) summary["metrics"] = metrics_json(report);
   }
   print_out(summary.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
 }
 
 void print_metrics(const Report& report) {
-  print_out(show_metrics(report, {.colour = colour_wanted(false),
-                                  .columns = terminal_columns(ShowOptions{}.columns),
-                                  .beside = printed_beside}) +
-            '\n');
+  const std::string text = show_metrics(
+      report, {.columns = terminal_columns(ShowOptions{}.columns), .beside = printed_beside});
+  print_out(text.empty() ? " nothing was measured\n" : text + '\n');
 }
 
 void say_result(const LaunchState& state, const Opening& opening, const Result& result) {

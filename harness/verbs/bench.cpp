@@ -17,9 +17,12 @@ void add_bench(CLI::App& app, Action& chosen, int argc, char** argv) {
   RunOptions& options = typed->options;
   options.bench = true;
   options.arguments.assign(argv, argv + argc);
-  verb->add_option("benchmarks,--cases", options.cases, "Benchmarks to run, by name or glob (all)")
-      ->type_name("GLOB");
   add_launch_options(*verb, *typed);
+  // A name behind `--exclude GLOB` is one to run, not a second one to leave out.
+  for (const char* several : {"--exclude", "--slow"})
+    verb->get_option(several)->allow_extra_args(false);
+  verb->add_option("benchmarks", options.cases, "Benchmarks to run, by name or glob (all)")
+      ->type_name("GLOB");
   verb->callback([typed, &chosen] { chosen = [typed] { return start_launch(*typed); }; });
 }
 

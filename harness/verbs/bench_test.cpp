@@ -1,6 +1,7 @@
 // Tests of tidemark bench: what it runs, what it prints, what it refuses.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,11 @@ TEST(Bench, prints_each_rung_with_its_gain_over_the_one_below) {
   const Ran ran = run_binary(bench_arguments(place, {"gemm.ladder"}));
   EXPECT_EQ(ran.exit, 0) << ran.err;
   EXPECT_NE(line_of(ran.out, "metric").find("  gain"), std::string::npos) << ran.out;
-  EXPECT_EQ(line_of(ran.out, "thread_copy_48").find("x  "), std::string::npos) << ran.out;
-  EXPECT_NE(line_of(ran.out, "tma_store_48").find("x  "), std::string::npos) << ran.out;
+  EXPECT_NE(line_of(ran.out, "thread_copy_48").find("TFLOP/s      -  "), std::string::npos)
+      << ran.out;
+  for (const char* rung : {"cp_async_48", "tma_wgmma_48", "ring_48", "wide_tile_48",
+                           "persistent_48", "multicast_48", "tma_store_48"})
+    EXPECT_NE(line_of(ran.out, rung).find("x  "), std::string::npos) << ran.out;
 }
 
 TEST(Bench, runs_the_case_that_the_benchmark_stands_on_and_writes_both_down) {
@@ -43,28 +47,73 @@ TEST(Bench, runs_the_case_that_the_benchmark_stands_on_and_writes_both_down) {
 
 TEST(Bench, shows_no_gain_of_what_is_no_ladder) {
   const Place place;
-  const Ran ran = run_binary(bench_arguments(place, {"--cases", "gemm.local.speed"}));
+  const Ran ran = run_binary(bench_arguments(place, {"gemm.local.speed"}));
   EXPECT_EQ(ran.exit, 0) << ran.err;
   EXPECT_NE(line_of(ran.out, "rate"), "") << ran.out;
   EXPECT_EQ(ran.out.find("gain"), std::string::npos) << ran.out;
 }
 
-TEST(Bench, ends_with_one_line_of_json_where_asked) {
+TEST(Bench, ends_with_one_line_of_json_that_holds_the_numbers) {
   const Place place;
   const Ran ran = run_binary(bench_arguments(place, {"gemm.local.speed", "--json"}));
   EXPECT_EQ(ran.exit, 0) << ran.err;
   EXPECT_EQ(ran.out.find('\n'), ran.out.size() - 1) << ran.out;
-  EXPECT_EQ(ran.out.front(), '{');
+  const Report report = read_report(place.out());
+  const auto metrics = nlohmann::json::parse(ran.out).at("metrics");
+  ASSERT_EQ(metrics.size(), 1U);
+  EXPECT_EQ(metrics[0]["case"], "gemm.local.speed");
+  EXPECT_EQ(metrics[0]["metric"], "rate");
+  EXPECT_EQ(metrics[0]["gpu"], 0);
+  EXPECT_EQ(metrics[0]["unit"], "TFLOP/s");
+  EXPECT_EQ(metrics[0]["median"], report.metrics[0].median);
+  EXPECT_EQ(metrics[0]["n"], report.metrics[0].n);
+}
+
+TEST(Bench, says_that_there_are_no_numbers_where_the_case_below_has_failed) {
+  const Place place;
+  const Ran ran =
+      run_binary(bench_arguments(place, {"gemm.local.speed", "--fault", "gemm_last_product"}));
+  EXPECT_EQ(ran.exit, 1) << ran.err;
+  EXPECT_NE(ran.out.find("\n nothing was measured\n"), std::string::npos) << ran.out;
+}
+
+TEST(Bench, prints_the_numbers_of_each_launch) {
+  const Place place;
+  const Ran ran = run_binary(bench_arguments(place, {"gemm.local.speed", "--launches", "2"}));
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  const std::size_t first = ran.out.find("\n  rate ");
+  EXPECT_NE(first, std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("\n  rate ", first + 1), std::string::npos) << ran.out;
+}
+
+TEST(Bench, takes_a_name_behind_what_is_left_out_for_one_to_run) {
+  const Place place;
+  const Ran ran = run_binary(
+      bench_arguments(place, {"--dry-run", "--exclude", "gemm.local.speed", "gemm.ladder"}));
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_NE(ran.out.find("gemm.ladder "), std::string::npos) << ran.out;
+  EXPECT_EQ(ran.out.find("gemm.distributed.speed"), std::string::npos) << ran.out;
 }
 
 TEST(Bench, refuses_what_is_no_benchmark_before_anything_is_written) {
   const Place place;
-  const Ran ran = run_binary(bench_arguments(place, {"load.tile.rank2"}));
+  const Ran ran = run_binary(bench_arguments(place, {"gemm.local.ladder"}));
   EXPECT_EQ(ran.exit, 2);
   EXPECT_EQ(ran.out, "");
   EXPECT_EQ(ran.err,
-            "tidemark: bench 'load.tile.rank2' matches no benchmark; 'tidemark list' shows all\n");
+            "tidemark: bench 'gemm.local.ladder' is no benchmark; 'gemm.ladder' stands on it\n");
   EXPECT_TRUE(place.files().empty());
+}
+
+TEST(Bench, ends_with_an_error_where_its_numbers_cannot_be_printed) {
+  const Place place;
+  const Ran ran = run_program({"/bin/sh", "-c",
+                               std::string(TIDEMARK_BINARY) +
+                                   " bench gemm.local.speed --device virtual --out " + place.out() +
+                                   " > /dev/full"});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_NE(ran.err.find("the output cannot be written"), std::string::npos) << ran.err;
+  EXPECT_EQ(read_report(place.out()).results.size(), 2U);
 }
 
 }  // namespace

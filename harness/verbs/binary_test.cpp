@@ -54,6 +54,13 @@ TEST(Binary, refuses_an_argument_that_a_verb_does_not_take) {
             "tidemark: run takes no 'load.tile.2d'; 'tidemark run --help' shows what it takes\n");
 }
 
+TEST(Binary, refuses_a_second_verb) {
+  const Ran ran = run_binary({"list", "run"});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_EQ(ran.err, "tidemark: list takes no 'run'; 'tidemark list --help' shows what it takes\n");
+}
+
 TEST(Binary, refuses_an_option_without_its_value) {
   const Ran ran = run_binary({"run", "--out"});
   EXPECT_EQ(ran.exit, 2);

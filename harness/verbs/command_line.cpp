@@ -98,6 +98,7 @@ ExitCode run_command_line(int argc, char** argv) {
   app.footer("mpirun -n 8 tidemark run");
   app.set_version_flag("--version", fmt::format("tidemark {}", build_version().version));
   app.formatter(std::make_shared<ExampleFirst>());
+  app.require_subcommand(0, 1);  // a second verb is an argument of the first, which refuses it
   Action chosen;
   add_run(app, chosen, argc, argv);
   add_bench(app, chosen, argc, argv);

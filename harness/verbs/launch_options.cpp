@@ -77,6 +77,9 @@ void add_launch_options(CLI::App& verb, TypedLaunch& typed) {
       ->type_name("TIME");
   verb.add_flag("--dry-run", options.dry_run, "Print the plan and leave");
   verb.add_flag("--anonymise", options.anonymise, "Hash hosts, serials, UUIDs and paths");
+  verb.add_flag("--strict", options.strict, "A pass that a waiver names is a failure");
+  verb.add_option("--policy", options.policy, "JSON with waivers of known failures")
+      ->type_name("FILE");
   verb.add_option("--gemm-table", options.gemm_table,
                   "Configurations of the GEMM engine, as 'tune' writes them (those of the build)")
       ->type_name("FILE");
@@ -89,6 +92,8 @@ void add_launch_options(CLI::App& verb, TypedLaunch& typed) {
   verb.add_option("--slow", typed.slow,
                   "Slow a benchmark on purpose, to see that compare finds it: gemm.local.speed=3%")
       ->type_name("CASE=SHARE");
+  verb.add_option("--fault", options.fault, "Build this fault into the virtual device")
+      ->type_name("NAME");
 }
 
 ExitCode start_launch(const TypedLaunch& typed) {

@@ -1,4 +1,4 @@
-// Starts mpirun for `tidemark run --ranks N`, and knows whether a launcher started us.
+// Starts mpirun for `--ranks N`, and knows whether a launcher started us.
 #pragma once
 
 #include <cstdint>

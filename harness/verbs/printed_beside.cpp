@@ -11,7 +11,9 @@ PrintedBeside printed_beside(std::string_view case_name, std::string_view metric
   const Case* const which = case_named(case_name);
   if (which == nullptr || which->step == nullptr) return {};
   MetricStep step = which->step(metric);
-  return {.over = std::move(step.over), .published = step.published};
+  return {.over = std::move(step.over),
+          .published = step.published,
+          .published_by = std::string(step.published_by)};
 }
 
 }  // namespace tidemark

@@ -17,12 +17,7 @@ void add_run(CLI::App& app, Action& chosen, int argc, char** argv) {
   verb->add_option("--cases", options.cases, "Cases to run, by name or glob (all)")
       ->type_name("GLOB");
   add_launch_options(*verb, *typed);
-  verb->add_flag("--strict", options.strict, "A pass that a waiver names is a failure");
-  verb->add_option("--policy", options.policy, "JSON with waivers of known failures")
-      ->type_name("FILE");
   verb->add_option("--row", typed->row, "Run this row of the one case chosen")->type_name("N");
-  verb->add_option("--fault", options.fault, "Build this fault into the virtual device")
-      ->type_name("NAME");
   verb->callback([typed, &chosen] { chosen = [typed] { return start_launch(*typed); }; });
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "reports/render/measured.hpp"
 #include "reports/render/parts.hpp"
@@ -157,7 +158,8 @@ std::vector<Line> lines_of(const Report& report, const Measured& measured, bool 
   return lines;
 }
 
-/// `line`'s median against that of the same GPUs in `below`; empty where that is no number.
+/// `line`'s median against that of the line for as many GPUs, or the same one, in `below`; empty
+/// where that is no number.
 std::string gain_of(const Line& line, const std::vector<Line>& below, bool higher_is_better) {
   const auto same = std::find_if(below.begin(), below.end(),
                                  [&](const Line& other) { return other.gpu == line.gpu; });
@@ -166,15 +168,18 @@ std::string gain_of(const Line& line, const std::vector<Line>& below, bool highe
   return std::isfinite(gain) ? fmt::format("{:.2f}x", gain) : std::string();
 }
 
-/// Fills in what `all`, whose lines these are, are printed beside.
-void put_beside(std::vector<std::vector<Line>>& lines, const std::vector<Measured>& all,
-                std::string_view name, const ShowOptions& options) {
-  if (!options.beside) return;
+/// Fills in what `all`, whose lines these are, are printed beside. Returns who published it.
+std::set<std::string> put_beside(std::vector<std::vector<Line>>& lines,
+                                 const std::vector<Measured>& all, std::string_view name,
+                                 const ShowOptions& options) {
+  std::set<std::string> published_by;
+  if (!options.beside) return published_by;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const PrintedBeside beside = options.beside(name, all[i].name);
     const auto below = std::find_if(all.begin(), all.end(), [&](const Measured& other) {
-      return !beside.over.empty() && other.name == beside.over;
+      return !beside.over.empty() && other.name == beside.over && other.unit == all[i].unit;
     });
+    if (beside.published != 0) published_by.insert(beside.published_by);
     for (Line& line : lines[i]) {
       if (below != all.end())
         line.gain = gain_of(line, lines[static_cast<std::size_t>(below - all.begin())],
@@ -182,6 +187,7 @@ void put_beside(std::vector<std::vector<Line>>& lines, const std::vector<Measure
       if (beside.published != 0) line.published = short_number(beside.published);
     }
   }
+  return published_by;
 }
 
 /// Heads a column that any line has something in, and fills the others' cells of it.
@@ -230,7 +236,7 @@ void put_case(Page& page, const Report& report, const CaseRow& of, const std::ve
   const bool each = each_gpu(all, options);
   std::vector<std::vector<Line>> lines;  // of each metric
   for (const Measured& measured : all) lines.push_back(lines_of(report, measured, each));
-  put_beside(lines, all, of.name.view(), options);
+  const std::set<std::string> published_by = put_beside(lines, all, of.name.view(), options);
   head_column(head, lines, &Line::gain, "gain");
   head_column(head, lines, &Line::published, "published");
   const std::vector<std::size_t> widths = widths_of(head, lines);
@@ -241,6 +247,7 @@ void put_case(Page& page, const Report& report, const CaseRow& of, const std::ve
     if (report.text(of.scope) == "all_gpus" && all[i].rows.size() > 1)
       put_slowest(page, report, all[i]);
   }
+  for (const std::string& who : published_by) put(page, "  published: " + who, 4);
   if (layout_of(page, widths).columns < kColumns.size())
     put(page, "  (no room for SM MHz, W and C: --html and --csv have them)");
   put_not_passed(page, report, all.front());

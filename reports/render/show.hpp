@@ -14,8 +14,9 @@ enum class Format : std::uint8_t { terminal, json, markdown, csv, junit, html };
 
 /// What a metric is printed beside. A report does not hold it: it follows from the metric's name.
 struct PrintedBeside {
-  std::string over;      // a metric of the same case, whose gain this one's is; empty: none
-  double published = 0;  // in the metric's unit; 0: nothing
+  std::string over = {};          // the metric of the same case that the gain is over; empty: none
+  double published = 0;           // what others reached, in the metric's unit; 0: nothing
+  std::string published_by = {};  // who, said below the table
 };
 
 struct ShowOptions {

@@ -238,7 +238,7 @@ Report two_steps(bool higher_is_better = true) {
 
 PrintedBeside rate_over_below(std::string_view, std::string_view metric) {
   if (metric != "rate") return {};
-  return {.over = "below", .published = 764};
+  return {.over = "below", .published = 764, .published_by = "others, on an H100"};
 }
 
 TEST(Show, AStepStandsBesideItsGainOnTheSameGpuAndWhatOthersReached) {
@@ -249,6 +249,16 @@ TEST(Show, AStepStandsBesideItsGainOnTheSameGpuAndWhatOthersReached) {
   EXPECT_TRUE(has(text, "700..702  TFLOP/s  1.17x        764    1710")) << text;
   EXPECT_TRUE(has(text, "690..692  TFLOP/s  1.06x        764    1710")) << text;
   EXPECT_TRUE(has(text, "600..600  TFLOP/s      -          -    1710")) << text;
+}
+
+TEST(Show, WhoPublishedAFigureIsSaidOnceBelowTheTable) {
+  const auto both = [](std::string_view, std::string_view) {
+    return PrintedBeside{.published = 764, .published_by = "others, on an H100"};
+  };
+  const std::string text = show_metrics(two_steps(), {.beside = both});
+  const std::size_t at = text.find("  published: others, on an H100\n");
+  EXPECT_GT(at, text.rfind("TFLOP/s  ")) << text;
+  EXPECT_EQ(at, text.rfind("others, on an H100") - std::string("  published: ").size()) << text;
 }
 
 TEST(Show, WithoutStepsATableHasNoColumnsForThem) {
@@ -266,6 +276,22 @@ TEST(Show, AGainOverNothingMeasuredIsNone) {
     return PrintedBeside{.over = "gone"};
   };
   EXPECT_EQ(show(two_steps(), {.beside = beside}), show(two_steps(), {}));
+}
+
+TEST(Show, AGainOverNothingAtAllIsNone) {
+  Report report = two_steps();
+  for (MetricRow& row : report.metrics) {
+    if (report.text(row.name) == "below") row.median = row.min = row.max = 0;
+  }
+  EXPECT_FALSE(has(show(report, {.beside = rate_over_below}), "gain"));
+}
+
+TEST(Show, AGainOverAnotherUnitIsNone) {
+  Report report = two_steps();
+  for (MetricRow& row : report.metrics) {
+    if (report.text(row.name) == "below") row.unit = row.name;
+  }
+  EXPECT_FALSE(has(show(report, {.beside = rate_over_below}), "gain"));
 }
 
 TEST(Show, AGainOverAllGpusIsThatOfTheirMedians) {
