@@ -16,16 +16,34 @@ enum class GemmInputs : std::uint8_t {
   small_integers,  // -3..3: products and sums are exact in fp32 while K < 1.8 million
   octal_digits,    // 0..7, exact in every type: sums grow with K, about 12 K, and are exact in fp32
                    // while K < 342 thousand
+  ones,         // each element of C is K: what is left out of a sum, or in it twice, shows how much
+  permutation,  // A of -128..127, one 1 in each column of B, at permuted_k(): each element of C is
+                // one of A, or 0 where that lies behind K. Exact in bf16 and fp16
 };
 
 constexpr std::string_view name_of(GemmInputs inputs) {
-  constexpr std::string_view kNames[] = {"normal", "small_integers", "octal_digits"};
+  constexpr std::string_view kNames[] = {"normal", "small_integers", "octal_digits", "ones",
+                                         "permutation"};
   return kNames[static_cast<std::size_t>(inputs)];
 }
 
-/// The largest of small_integers or octal_digits.
+/// The largest magnitude of an element of integer inputs.
 constexpr std::uint32_t largest_integer(GemmInputs inputs) {
+  if (inputs == GemmInputs::ones) return 1;
+  if (inputs == GemmInputs::permutation) return 128;
   return inputs == GemmInputs::octal_digits ? 7 : 3;
+}
+
+/// The largest magnitude that a sum of `k` products of them may come to.
+constexpr std::uint64_t largest_sum(GemmInputs inputs, std::uint64_t k) {
+  const std::uint64_t largest = largest_integer(inputs);
+  return inputs == GemmInputs::permutation ? largest : k * largest * largest;
+}
+
+/// GemmInputs::permutation: where column `n` of B has its 1. Swaps columns within blocks of 64, as
+/// the seed says, so that no two have the same.
+constexpr std::uint64_t permuted_k(std::uint64_t seed, std::uint64_t n) {
+  return n ^ (splitmix64(seed) % 64);
 }
 
 /// Rounds to the nearest bf16, ties to even. `value` is finite.
@@ -168,12 +186,17 @@ constexpr std::uint16_t to_element(GemmElement element, NonFinite value) {
 /// is its column n of N), before it is rounded to its type.
 constexpr float gemm_value(GemmInputs inputs, GemmOperand operand, std::uint64_t seed,
                            std::uint64_t row, std::uint64_t k) {
+  if (inputs == GemmInputs::ones) return 1;
+  if (inputs == GemmInputs::permutation && operand == GemmOperand::b)
+    return k == permuted_k(seed, row) ? 1 : 0;
   constexpr std::uint64_t kStreams[] = {0xa1, 0xb2, 0xc3};
   const std::uint64_t stream = splitmix64(seed ^ kStreams[static_cast<std::uint8_t>(operand)]);
   const std::uint64_t hash = splitmix64(stream + splitmix64(row) + 0xd1342543de82ef95ULL * k);
   if (inputs == GemmInputs::small_integers)
     return static_cast<float>(static_cast<int>(hash % 7) - 3);
   if (inputs == GemmInputs::octal_digits) return static_cast<float>(hash % 8);
+  if (inputs == GemmInputs::permutation)
+    return static_cast<float>(static_cast<int>(hash % 256) - 128);
   const auto sum = static_cast<std::int32_t>((hash & 0xffffU) + ((hash >> 16) & 0xffffU) +
                                              ((hash >> 32) & 0xffffU) + (hash >> 48));
   return static_cast<float>(sum - 131070) * (1.0F / 37837.0F);

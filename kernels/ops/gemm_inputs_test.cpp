@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <vector>
 
 namespace tidemark {
 namespace {
@@ -140,6 +141,40 @@ TEST(GemmElements, OctalDigitsAreAllOfThem) {
   for (std::uint64_t k = 0; k < 100; ++k)
     digits.insert(gemm_value(GemmInputs::octal_digits, GemmOperand::b, 3, 5, k));
   EXPECT_EQ(digits, (std::set<float>{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
+TEST(GemmElements, APermutationHasOneOneInEachRowAndColumn) {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    std::vector<int> in_row(192), in_column(192);
+    for (std::uint64_t n = 0; n < 192; ++n)
+      for (std::uint64_t k = 0; k < 192; ++k) {
+        const float value = gemm_value(GemmInputs::permutation, GemmOperand::b, seed, n, k);
+        in_column[n] += value == 1;
+        in_row[k] += value == 1;
+        EXPECT_TRUE(value == 0 || value == 1);
+      }
+    EXPECT_EQ(in_row, std::vector<int>(192, 1));
+    EXPECT_EQ(in_column, std::vector<int>(192, 1));
+  }
+}
+
+TEST(GemmElements, SeedsPermuteInDifferentWays) {
+  std::set<std::uint64_t> first;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) first.insert(permuted_k(seed, 0));
+  EXPECT_GT(first.size(), 40U);
+}
+
+TEST(GemmElements, WhatIsPermutedIsExactInBf16AndFp16) {
+  std::set<float> values;
+  for (std::uint64_t k = 0; k < 5000; ++k) {
+    const float value = gemm_value(GemmInputs::permutation, GemmOperand::a, 3, 5, k);
+    EXPECT_EQ(from_bf16(to_bf16(value)), value);
+    EXPECT_EQ(from_f16(to_f16(value)), value);
+    values.insert(value);
+  }
+  EXPECT_EQ(values.size(), 256U);
+  EXPECT_EQ(*values.begin(), -128);
+  EXPECT_EQ(*values.rbegin(), 127);
 }
 
 TEST(GemmElements, AreTheSameNumberInBothTypesWhereItIsAnInteger) {

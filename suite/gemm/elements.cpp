@@ -104,15 +104,14 @@ void check_part(const Gemm& gemm, const RunResult& result, const Gemm& part, Wro
 
 bool is_exact(const Gemm& gemm) {
   if (gemm.inputs == GemmInputs::normal) return false;
-  const std::uint64_t largest = largest_integer(gemm.inputs);
-  const std::uint64_t product = largest * largest;
-  if (gemm.alpha == 1 && gemm.beta == 0) return gemm.k <= (1U << 24) / product;
+  const std::uint64_t sum = largest_sum(gemm.inputs, gemm.k);
+  if (gemm.alpha == 1 && gemm.beta == 0) return sum <= 1U << 24;
   const double alpha = 4 * std::abs(double{gemm.alpha});
   const double beta = 4 * std::abs(double{gemm.beta});
   const bool quarters =
       alpha == std::floor(alpha) && beta == std::floor(beta) && alpha <= 16 && beta <= 16;
-  const double most = static_cast<double>(gemm.k * product) * std::max(alpha, 4.0);
-  return quarters && most + static_cast<double>(largest) * beta <= double{1U << 24};
+  const double most = static_cast<double>(sum) * std::max(alpha, 4.0);
+  return quarters && most + largest_integer(gemm.inputs) * beta <= double{1U << 24};
 }
 
 double sum_error_bound(GemmElement element, std::uint64_t k, double norm_a, double norm_b) {

@@ -1,6 +1,7 @@
 // Inner loops of the verification, each compiled for the vectors of several CPUs (widest.hpp).
 #include "suite/gemm/loops.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "kernels/ops/payload.hpp"
@@ -51,6 +52,14 @@ std::uint64_t hash_base(const Gemm& gemm, GemmOperand which, std::uint64_t row) 
                                                          float* to) {
   for (std::size_t i = 0; i < count; ++i)
     to[i] = static_cast<float>(static_cast<int>(splitmix64(first + i * kHashStep) & 7U));
+}
+
+template <class T>
+[[gnu::always_inline]] inline void make_bytes(std::uint64_t first, std::size_t count, T* to) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto byte = static_cast<int>(splitmix64(first + i * kHashStep) & 255U);
+    to[i] = static_cast<T>(byte - 128);
+  }
 }
 
 [[gnu::always_inline]] inline void make_normals(std::uint64_t first, std::size_t count, float* to) {
@@ -209,10 +218,26 @@ using Part [[gnu::vector_size(kPart * sizeof(double))]] = double;
       squares[k] += static_cast<double>(row[k]) * static_cast<double>(row[k]);
 }
 
+/// Elements that no hash decides: false where one does.
+template <class T>
+bool make_without_hash(const Gemm& gemm, GemmOperand which, std::uint64_t row,
+                       std::uint64_t first_k, std::span<T> to) {
+  if (gemm.inputs == GemmInputs::ones) {
+    std::fill(to.begin(), to.end(), T{1});
+    return true;
+  }
+  if (gemm.inputs != GemmInputs::permutation || which != GemmOperand::b) return false;
+  std::fill(to.begin(), to.end(), T{0});
+  const std::uint64_t k = permuted_k(gemm.seed, row);
+  if (k >= first_k && k - first_k < to.size()) to[k - first_k] = T{1};
+  return true;
+}
+
 }  // namespace
 
 void make_operand(const Gemm& gemm, GemmOperand which, std::uint64_t row, std::uint64_t first_k,
                   std::span<float> to) {
+  if (make_without_hash(gemm, which, row, first_k, to)) return;
   const std::uint64_t first = hash_base(gemm, which, row) + first_k * kHashStep;
   if (gemm.inputs == GemmInputs::small_integers) {  // which every type holds
     run_widest<make_integers_as_floats>(first, to.size(), to.data());
@@ -220,6 +245,10 @@ void make_operand(const Gemm& gemm, GemmOperand which, std::uint64_t row, std::u
   }
   if (gemm.inputs == GemmInputs::octal_digits) {  // so are these
     run_widest<make_digits_as_floats>(first, to.size(), to.data());
+    return;
+  }
+  if (gemm.inputs == GemmInputs::permutation) {  // bf16 and fp16 hold these
+    run_widest<make_bytes<float>>(first, to.size(), to.data());
     return;
   }
   run_widest<make_normals>(first, to.size(), to.data());
@@ -231,9 +260,12 @@ void make_operand(const Gemm& gemm, GemmOperand which, std::uint64_t row, std::u
 
 void make_operand(const Gemm& gemm, GemmOperand which, std::uint64_t row, std::uint64_t first_k,
                   std::span<std::int16_t> to) {
+  if (make_without_hash(gemm, which, row, first_k, to)) return;
   const std::uint64_t first = hash_base(gemm, which, row) + first_k * kHashStep;
   if (gemm.inputs == GemmInputs::octal_digits)
     run_widest<make_digits>(first, to.size(), to.data());
+  else if (gemm.inputs == GemmInputs::permutation)
+    run_widest<make_bytes<std::int16_t>>(first, to.size(), to.data());
   else
     run_widest<make_integers>(first, to.size(), to.data());
 }

@@ -74,6 +74,33 @@ TEST(MakeOperand, MakesOctalDigitsAsIntegers) {
     ASSERT_EQ(made[k], expected_element(gemm, GemmOperand::a, 5, 1 + k)) << k;
 }
 
+TEST(MakeOperand, MakesOnes) {
+  expect_elements(inputs_of(GemmInputs::ones, GemmElement::e4m3), GemmOperand::a);
+  expect_elements(inputs_of(GemmInputs::ones, GemmElement::bf16), GemmOperand::b);
+}
+
+TEST(MakeOperand, MakesWhatIsPermutedAndThePermutation) {
+  expect_elements(inputs_of(GemmInputs::permutation, GemmElement::bf16), GemmOperand::a);
+  expect_elements(inputs_of(GemmInputs::permutation, GemmElement::f16), GemmOperand::b);
+}
+
+TEST(MakeOperand, MakesWhatIsPermutedAndThePermutationAsIntegers) {
+  const Gemm gemm = inputs_of(GemmInputs::permutation, GemmElement::bf16);
+  std::vector<std::int16_t> made(1003);
+  for (const GemmOperand which : {GemmOperand::a, GemmOperand::b}) {
+    make_operand(gemm, which, 70, 1, std::span(made));
+    for (std::uint64_t k = 0; k < made.size(); ++k)
+      ASSERT_EQ(made[k], expected_element(gemm, which, 70, 1 + k)) << k;
+  }
+}
+
+TEST(MakeOperand, MakesOnesAsIntegers) {
+  std::vector<std::int16_t> made(1003);
+  make_operand(inputs_of(GemmInputs::ones, GemmElement::bf16), GemmOperand::b, 5, 1,
+               std::span(made));
+  EXPECT_EQ(made, std::vector<std::int16_t>(1003, 1));
+}
+
 TEST(MakeOperand, MakesSmallIntegersAsIntegers) {
   const Gemm gemm = inputs_of(GemmInputs::small_integers, GemmElement::bf16);
   std::vector<std::int16_t> made(100'003);

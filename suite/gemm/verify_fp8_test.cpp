@@ -122,6 +122,15 @@ TEST(IsExact, EndsWhereSumsNeedMoreThan24Bits) {
   EXPECT_FALSE(is_exact(product(GemmElement::e4m3, GemmInputs::small_integers, 1'864'136)));
 }
 
+TEST(IsExact, EndsWhereOnesAreMoreThan24Bits) {
+  EXPECT_TRUE(is_exact(product(GemmElement::bf16, GemmInputs::ones, 16'777'216)));
+  EXPECT_FALSE(is_exact(product(GemmElement::bf16, GemmInputs::ones, 16'777'217)));
+}
+
+TEST(IsExact, NeverEndsWhereOneOfKCounts) {
+  EXPECT_TRUE(is_exact(product(GemmElement::bf16, GemmInputs::permutation, 1'000'000'000)));
+}
+
 TEST(IsExact, CountsAlphaAndBetaTimesDigits) {
   Gemm gemm = product(GemmElement::e4m3, GemmInputs::octal_digits, 80'000);
   gemm.alpha = 1;
