@@ -235,6 +235,7 @@ void put_case(Page& page, const Report& report, const CaseRow& of, const std::ve
             .value = 0};
   const bool each = each_gpu(all, options);
   std::vector<std::vector<Line>> lines;  // of each metric
+  lines.reserve(all.size());
   for (const Measured& measured : all) lines.push_back(lines_of(report, measured, each));
   const std::set<std::string> published_by = put_beside(lines, all, of.name.view(), options);
   head_column(head, lines, &Line::gain, "gain");
