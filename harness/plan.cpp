@@ -19,6 +19,12 @@ bool any_matches(const std::vector<std::string>& globs, std::string_view name) {
                      [&](const std::string& glob) { return glob_matches(glob, name); });
 }
 
+std::vector<std::string_view> case_names() {
+  std::vector<std::string_view> names;
+  for (const Case& which : all_cases()) names.push_back(which.name);
+  return names;
+}
+
 bool any_case_matches(const std::string& glob) {
   return std::any_of(all_cases().begin(), all_cases().end(),
                      [&](const Case& which) { return glob_matches(glob, which.name); });
@@ -28,9 +34,7 @@ bool any_case_matches(const std::string& glob) {
 void refuse_unknown(const std::vector<std::string>& globs, std::string_view option) {
   for (const std::string& glob : globs) {
     if (any_case_matches(glob)) continue;
-    std::vector<std::string_view> names;
-    for (const Case& which : all_cases()) names.push_back(which.name);
-    const std::string near = did_you_mean(glob, names);
+    const std::string near = did_you_mean(glob, case_names());
     throw UsageError(fmt::format("{} '{}' matches no case; {}", option, glob,
                                  near.empty() ? "'tidemark list' shows all" : near));
   }
@@ -78,9 +82,7 @@ void check_slowed(const RunOptions& options, const std::vector<const Case*>& pla
   for (const auto& [name, share] : options.slow) {
     const Case* which = case_named(name);
     if (which == nullptr) {
-      std::vector<std::string_view> names;
-      for (const Case& known : all_cases()) names.push_back(known.name);
-      const std::string near = did_you_mean(name, names);
+      const std::string near = did_you_mean(name, case_names());
       throw UsageError(fmt::format("--slow '{}': there is no such case; {}", name,
                                    near.empty() ? "'tidemark list' shows all" : near));
     }

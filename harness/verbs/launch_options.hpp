@@ -6,10 +6,7 @@
 
 #include "harness/exit_code.hpp"
 #include "harness/options.hpp"
-
-namespace CLI {  // NOLINT(readability-identifier-naming): the name is the library's
-class App;
-}
+#include "harness/verbs/verbs.hpp"
 
 namespace tidemark {
 

@@ -302,7 +302,7 @@ INSTANTIATE_TEST_SUITE_P(Configurations, Engine, testing::ValuesIn(numbers()),
 
 class EngineThatPacks : public GpuTest {};
 
-// Blocks that have given up pack on: who waits for their rows is not left alone.
+// Nobody waits for ever for rows that a block which has given up was to pack.
 TEST_F(EngineThatPacks, EndsWhereALaunchBeforeItTimedOut) {
   const TimesOne made;
   constexpr std::uint64_t kPitch = TimesOne::kEdge + 1;
