@@ -47,10 +47,7 @@ TEST(Slowdown, OfAVirtualReadIsInTheCountedCycles) {
       << slowed.note;
 }
 
-Gemm a_product() {
-  return {
-      .m = 5, .n = 7, .k = 9, .rows = {0, 5}, .cols = {0, 7}, .inputs = GemmInputs::small_integers};
-}
+Gemm a_product() { return whole_product({5, 7, 9}, GemmInputs::small_integers); }
 
 TEST(Slowdown, OfAVirtualProductIsATimeThatTheNoteTells) {
   const auto device = make_device(DeviceKind::virtual_device);

@@ -54,8 +54,7 @@ TEST(RunCase, SlowsNothingButBenchmarks) {
 }
 
 std::vector<Op> two_products(const RunContext&) {
-  const Gemm gemm{
-      .m = 5, .n = 7, .k = 9, .rows = {0, 5}, .cols = {0, 7}, .inputs = GemmInputs::small_integers};
+  const Gemm gemm = whole_product({5, 7, 9}, GemmInputs::small_integers);
   return {gemm, gemm};
 }
 

@@ -100,6 +100,20 @@ struct Gemm {
   double deadline_s = 60;  // bound of every wait for a shard and for the kernel
 };
 
+struct GemmShape {
+  std::uint64_t m = 0, n = 0, k = 0;
+};
+
+/// A product of which one rank computes all of C.
+inline Gemm whole_product(const GemmShape& shape, GemmInputs inputs) {
+  return {.m = shape.m,
+          .n = shape.n,
+          .k = shape.k,
+          .rows = {0, shape.m},
+          .cols = {0, shape.n},
+          .inputs = inputs};
+}
+
 /// Whether `gemm` asks for no more than C = A B, all K-major, bf16, packed, rows on 16 bytes:
 /// what every rung does.
 inline bool is_plain(const Gemm& gemm) {

@@ -12,14 +12,10 @@ namespace tidemark {
 namespace {
 
 Gemm product(GemmElement element, std::uint64_t k) {
-  return {.m = 33,
-          .n = 70,
-          .k = k,
-          .rows = {0, 33},
-          .cols = {0, 70},
-          .inputs = GemmInputs::small_integers,
-          .seed = 11,
-          .element = element};
+  Gemm gemm = whole_product({33, 70, k}, GemmInputs::small_integers);
+  gemm.seed = 11;
+  gemm.element = element;
+  return gemm;
 }
 
 double defined(const Gemm& gemm, std::uint64_t i, std::uint64_t j) {

@@ -13,13 +13,9 @@ namespace tidemark {
 namespace {
 
 Gemm small() {
-  return {.m = 70,
-          .n = 66,
-          .k = 72,
-          .rows = {0, 70},
-          .cols = {0, 66},
-          .inputs = GemmInputs::small_integers,
-          .seed = 11};
+  Gemm gemm = whole_product({70, 66, 72}, GemmInputs::small_integers);
+  gemm.seed = 11;
+  return gemm;
 }
 
 float value_of(const Gemm& gemm, GemmOperand operand, std::uint64_t row, std::uint64_t k) {

@@ -16,13 +16,9 @@ namespace tidemark {
 namespace {
 
 Gemm whole(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
-  return {.m = m,
-          .n = n,
-          .k = k,
-          .rows = {0, m},
-          .cols = {0, n},
-          .inputs = GemmInputs::small_integers,
-          .seed = 11};
+  Gemm gemm = whole_product({m, n, k}, GemmInputs::small_integers);
+  gemm.seed = 11;
+  return gemm;
 }
 
 /// Element (i, j) of C by its definition, in whole numbers.

@@ -15,15 +15,12 @@ constexpr std::uint64_t kArticleEdge = 4096;  // of the published ladder that th
 constexpr std::uint64_t kVirtualEdge = 48;
 
 void add(std::vector<Op>& rows, std::uint64_t edge) {
-  for (const GemmRung rung : kGemmRungs)
-    rows.emplace_back(Gemm{.m = edge,
-                           .n = edge,
-                           .k = edge,
-                           .rows = {0, edge},
-                           .cols = {0, edge},
-                           .inputs = GemmInputs::normal,
-                           .output = GemmOutput::bf16,
-                           .rung = rung});
+  for (const GemmRung rung : kGemmRungs) {
+    Gemm gemm = whole_product({edge, edge, edge}, GemmInputs::normal);
+    gemm.output = GemmOutput::bf16;
+    gemm.rung = rung;
+    rows.emplace_back(gemm);
+  }
 }
 
 std::vector<Op> rows(const RunContext& context) {

@@ -8,14 +8,10 @@ namespace {
 
 std::vector<Op> rows(const RunContext& context) {
   const std::uint64_t edge = usual_edge(context.device);
-  return {Gemm{.m = edge,
-               .n = edge,
-               .k = edge,
-               .rows = {0, edge},
-               .cols = {0, edge},
-               .inputs = GemmInputs::normal,
-               .output = GemmOutput::bf16,
-               .element = GemmElement::e4m3}};
+  Gemm gemm = whole_product({edge, edge, edge}, GemmInputs::normal);
+  gemm.output = GemmOutput::bf16;
+  gemm.element = GemmElement::e4m3;
+  return {gemm};
 }
 
 std::vector<Metric> metrics(const Op& op, const Measurement& measurement) {

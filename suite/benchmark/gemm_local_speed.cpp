@@ -7,13 +7,9 @@ namespace {
 
 std::vector<Op> rows(const RunContext& context) {
   const std::uint64_t edge = usual_edge(context.device);
-  return {Gemm{.m = edge,
-               .n = edge,
-               .k = edge,
-               .rows = {0, edge},
-               .cols = {0, edge},
-               .inputs = GemmInputs::normal,
-               .output = GemmOutput::bf16}};
+  Gemm gemm = whole_product({edge, edge, edge}, GemmInputs::normal);
+  gemm.output = GemmOutput::bf16;
+  return {gemm};
 }
 
 std::vector<Metric> metrics(const Op& op, const Measurement& measurement) {

@@ -52,16 +52,12 @@ Metric ladder_rate(const Gemm& gemm, const Measurement& measurement) {
 }
 
 Gemm pitched_square(std::uint64_t edge, std::uint64_t more, GemmInputs inputs) {
-  return {.m = edge,
-          .n = edge,
-          .k = edge,
-          .rows = {0, edge},
-          .cols = {0, edge},
-          .inputs = inputs,
-          .output = GemmOutput::bf16,
-          .lda = edge + more,
-          .ldb = edge + more,
-          .ldc = edge + more};
+  Gemm gemm = whole_product({edge, edge, edge}, inputs);
+  gemm.output = GemmOutput::bf16;
+  gemm.lda = edge + more;
+  gemm.ldb = edge + more;
+  gemm.ldc = edge + more;
+  return gemm;
 }
 
 Metric pitch_rate(const Gemm& gemm, const Measurement& measurement) {

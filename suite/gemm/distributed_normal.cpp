@@ -6,17 +6,13 @@
 namespace tidemark {
 namespace {
 
-struct Shape {
-  std::uint64_t m, n, k;
-};
-
-constexpr Shape kSmall[] = {{192, 160, 264}, {130, 97, 263}, {70, 65, 1030}};
-constexpr Shape kCuda[] = {{512, 512, 512}, {2048, 2040, 2056}, {4096, 4096, 4096}};
+constexpr GemmShape kSmall[] = {{192, 160, 264}, {130, 97, 263}, {70, 65, 1030}};
+constexpr GemmShape kCuda[] = {{512, 512, 512}, {2048, 2040, 2056}, {4096, 4096, 4096}};
 
 std::vector<Op> rows(const RunContext& context) {
   std::vector<Op> rows;
   for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16}) {
-    const auto add = [&](const Shape& shape) {
+    const auto add = [&](const GemmShape& shape) {
       rows.emplace_back(distributed_gemm({.m = shape.m,
                                           .n = shape.n,
                                           .k = shape.k,
@@ -24,9 +20,9 @@ std::vector<Op> rows(const RunContext& context) {
                                           .output = output},
                                          context.rank, context.ranks, context.transport));
     };
-    for (const Shape& shape : kSmall) add(shape);
+    for (const GemmShape& shape : kSmall) add(shape);
     if (context.device == DeviceKind::cuda)
-      for (const Shape& shape : kCuda) add(shape);
+      for (const GemmShape& shape : kCuda) add(shape);
   }
   return rows;
 }

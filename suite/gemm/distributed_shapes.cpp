@@ -8,21 +8,17 @@
 namespace tidemark {
 namespace {
 
-struct Shape {
-  std::uint64_t m, n, k;
-};
-
-constexpr Shape kShapes[] = {{1, 1, 1},       {1, 97, 264},  {89, 1, 72},    {2, 3, 1},
-                             {3, 5, 7},       {61, 59, 331}, {257, 129, 71}, {31, 300, 65},
-                             {127, 131, 137}, {16, 48, 2049}};
-constexpr Shape kCuda[] = {{1021, 1031, 1033}, {1, 8191, 4096}, {4099, 2, 257}};
+constexpr GemmShape kShapes[] = {{1, 1, 1},       {1, 97, 264},  {89, 1, 72},    {2, 3, 1},
+                                 {3, 5, 7},       {61, 59, 331}, {257, 129, 71}, {31, 300, 65},
+                                 {127, 131, 137}, {16, 48, 2049}};
+constexpr GemmShape kCuda[] = {{1021, 1031, 1033}, {1, 8191, 4096}, {4099, 2, 257}};
 
 std::vector<Op> rows(const RunContext& context) {
   const std::uint64_t ranks = context.ranks;
   const std::uint64_t fewer = std::max<std::uint64_t>(1, ranks - 1);
   std::vector<Op> rows;
   for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16}) {
-    const auto add = [&](const Shape& shape) {
+    const auto add = [&](const GemmShape& shape) {
       rows.emplace_back(distributed_gemm({.m = shape.m,
                                           .n = shape.n,
                                           .k = shape.k,
@@ -30,11 +26,11 @@ std::vector<Op> rows(const RunContext& context) {
                                           .output = output},
                                          context.rank, context.ranks, context.transport));
     };
-    for (const Shape& shape : kShapes) add(shape);
+    for (const GemmShape& shape : kShapes) add(shape);
     add({fewer, fewer, 8});
     add({16 * ranks + 1, 16 * ranks - 1, 9});
     if (context.device == DeviceKind::cuda)
-      for (const Shape& shape : kCuda) add(shape);
+      for (const GemmShape& shape : kCuda) add(shape);
   }
   return rows;
 }

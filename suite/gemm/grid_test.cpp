@@ -8,14 +8,11 @@
 namespace tidemark {
 namespace {
 
-struct Shape {
-  std::uint64_t m, n, k;
-};
-constexpr Shape kShapes[] = {{1, 1, 1},       {1, 300, 7},   {300, 1, 7},     {5, 7, 1},
-                             {127, 131, 137}, {64, 4096, 8}, {4099, 61, 64},  {11, 13, 17},
-                             {512, 512, 512}, {33, 16, 31},  {193, 209, 225}, {16, 15, 3}};
+constexpr GemmShape kShapes[] = {{1, 1, 1},       {1, 300, 7},   {300, 1, 7},     {5, 7, 1},
+                                 {127, 131, 137}, {64, 4096, 8}, {4099, 61, 64},  {11, 13, 17},
+                                 {512, 512, 512}, {33, 16, 31},  {193, 209, 225}, {16, 15, 3}};
 
-Gemm share(const Shape& shape, std::uint32_t rank, std::uint32_t ranks) {
+Gemm share(const GemmShape& shape, std::uint32_t rank, std::uint32_t ranks) {
   return distributed_gemm({.m = shape.m, .n = shape.n, .k = shape.k}, rank, ranks, nullptr);
 }
 
@@ -58,7 +55,7 @@ TEST(Grid, FlatProductIsCutAlongItsLongSide) {
 
 TEST(Grid, NoDivisorWouldReceiveFewerBytes) {
   for (std::uint32_t ranks = 1; ranks <= 24; ++ranks)
-    for (const Shape& shape : kShapes) {
+    for (const GemmShape& shape : kShapes) {
       const Grid best = plan_grid(ranks, shape.m, shape.n);
       ASSERT_EQ(best.rows * best.cols, ranks);
       for (std::uint32_t rows = 1; rows <= ranks; ++rows)
@@ -70,7 +67,7 @@ TEST(Grid, NoDivisorWouldReceiveFewerBytes) {
 }
 
 TEST(Grid, BytesReceivedAreWhatTheShardsSay) {
-  for (const Shape& shape : kShapes) {
+  for (const GemmShape& shape : kShapes) {
     std::uint64_t received = 0;
     for (std::uint32_t rank = 0; rank < 6; ++rank) {
       const Gemm gemm = share(shape, rank, 6);
@@ -84,7 +81,7 @@ TEST(Grid, BytesReceivedAreWhatTheShardsSay) {
 
 TEST(Grid, BlocksTileC) {
   for (std::uint32_t ranks = 1; ranks <= 12; ++ranks)
-    for (const Shape& shape : kShapes) {
+    for (const GemmShape& shape : kShapes) {
       std::vector<int> covered(shape.m * shape.n, 0);
       for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         const Gemm gemm = share(shape, rank, ranks);
@@ -98,7 +95,7 @@ TEST(Grid, BlocksTileC) {
 
 TEST(Grid, ShardsTileThePanelAndEachMemberOwnsOne) {
   for (std::uint32_t ranks = 1; ranks <= 12; ++ranks)
-    for (const Shape& shape : kShapes)
+    for (const GemmShape& shape : kShapes)
       for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         const Gemm gemm = share(shape, rank, ranks);
         EXPECT_EQ(tiled(gemm.a_shards), gemm.rows.count);
@@ -110,7 +107,7 @@ TEST(Grid, ShardsTileThePanelAndEachMemberOwnsOne) {
 
 TEST(Grid, PeersHoldEqualShardListsOfOnePanel) {
   for (std::uint32_t ranks = 1; ranks <= 12; ++ranks)
-    for (const Shape& shape : kShapes)
+    for (const GemmShape& shape : kShapes)
       for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         const Gemm gemm = share(shape, rank, ranks);
         for (const Shard& shard : gemm.a_shards) {

@@ -7,30 +7,23 @@
 namespace tidemark {
 namespace {
 
-struct Shape {
-  std::uint64_t m, n, k;
-};
 struct Scalars {
   float alpha, beta;
 };
 
 // Nothing to sum, one element, less and more than a tile, rows that end off 16 bytes.
-constexpr Shape kSmall[] = {{20, 24, 0}, {1, 1, 1}, {65, 67, 72}, {33, 130, 71}, {129, 8, 264}};
-constexpr Shape kCuda[] = {{300, 520, 136}, {257, 511, 1032}, {1000, 1016, 200}};
+constexpr GemmShape kSmall[] = {{20, 24, 0}, {1, 1, 1}, {65, 67, 72}, {33, 130, 71}, {129, 8, 264}};
+constexpr GemmShape kCuda[] = {{300, 520, 136}, {257, 511, 1032}, {1000, 1016, 200}};
 constexpr Scalars kScalars[] = {{1, 0}, {2, 0},  {1, 1},     {-1, 2}, {0.5F, -3}, {0, 0},
                                 {0, 1}, {0, -2}, {3, 0.25F}, {-4, 4}, {1, -1},    {0.25F, 1}};
 constexpr GemmOutput kOutputs[] = {GemmOutput::f32, GemmOutput::bf16, GemmOutput::f16};
 
-void add(std::vector<Op>& rows, const Shape& shape, const Scalars& scalars, GemmOutput output) {
-  rows.emplace_back(Gemm{.m = shape.m,
-                         .n = shape.n,
-                         .k = shape.k,
-                         .rows = {0, shape.m},
-                         .cols = {0, shape.n},
-                         .inputs = GemmInputs::small_integers,
-                         .output = output,
-                         .alpha = scalars.alpha,
-                         .beta = scalars.beta});
+void add(std::vector<Op>& rows, const GemmShape& shape, const Scalars& scalars, GemmOutput output) {
+  Gemm gemm = whole_product(shape, GemmInputs::small_integers);
+  gemm.output = output;
+  gemm.alpha = scalars.alpha;
+  gemm.beta = scalars.beta;
+  rows.emplace_back(gemm);
 }
 
 std::vector<Op> rows(const RunContext& context) {

@@ -5,12 +5,8 @@
 namespace tidemark {
 namespace {
 
-struct Shape {
-  std::uint64_t m, n, k;
-};
-
-constexpr Shape kSmall[] = {{129, 257, 72}, {200, 264, 136}};
-constexpr Shape kCuda[] = {{1024, 1024, 8192}, {2047, 1025, 511}, {2048, 3080, 1031}};
+constexpr GemmShape kSmall[] = {{129, 257, 72}, {200, 264, 136}};
+constexpr GemmShape kCuda[] = {{1024, 1024, 8192}, {2047, 1025, 511}, {2048, 3080, 1031}};
 
 // The fewest that hold a cluster, half of an H100 or H200, and two that leave some for others; an
 // odd one leaves half a cluster idle.
@@ -18,25 +14,22 @@ constexpr std::uint32_t kBudgets[] = {2, 66, 116, 131};
 
 std::vector<Op> rows(const RunContext& context) {
   std::vector<Op> rows;
-  const auto add = [&](const Shape& shape, std::uint32_t budget, GemmOutput output, float beta) {
-    rows.emplace_back(Gemm{.m = shape.m,
-                           .n = shape.n,
-                           .k = shape.k,
-                           .rows = {0, shape.m},
-                           .cols = {0, shape.n},
-                           .inputs = GemmInputs::small_integers,
-                           .output = output,
-                           .sm_budget = budget,
-                           .beta = beta});
+  const auto add = [&](const GemmShape& shape, std::uint32_t budget, GemmOutput output,
+                       float beta) {
+    Gemm gemm = whole_product(shape, GemmInputs::small_integers);
+    gemm.output = output;
+    gemm.sm_budget = budget;
+    gemm.beta = beta;
+    rows.emplace_back(gemm);
   };
   for (const std::uint32_t budget : kBudgets)
     for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16}) {
-      for (const Shape& shape : kSmall) {
+      for (const GemmShape& shape : kSmall) {
         add(shape, budget, output, 0);
         add(shape, budget, output, 1);
       }
       if (context.device != DeviceKind::cuda) continue;
-      for (const Shape& shape : kCuda) add(shape, budget, output, 0);
+      for (const GemmShape& shape : kCuda) add(shape, budget, output, 0);
     }
   return rows;
 }

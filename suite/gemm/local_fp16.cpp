@@ -7,36 +7,28 @@
 namespace tidemark {
 namespace {
 
-struct Shape {
-  std::uint64_t m, n, k;
-};
-
-constexpr Shape kSmall[] = {{1, 1, 1}, {64, 64, 64}, {65, 130, 72}, {33, 20, 1031}};
-constexpr Shape kCuda[] = {{257, 511, 1032}, {1000, 520, 200}};
+constexpr GemmShape kSmall[] = {{1, 1, 1}, {64, 64, 64}, {65, 130, 72}, {33, 20, 1031}};
+constexpr GemmShape kCuda[] = {{257, 511, 1032}, {1000, 520, 200}};
 constexpr GemmOutput kOutputs[] = {GemmOutput::f32, GemmOutput::bf16, GemmOutput::f16};
 
 std::vector<Op> rows(const RunContext& context) {
   std::vector<Op> rows;
-  const auto add = [&](const Shape& shape, GemmOutput output, GemmInputs inputs, float alpha,
+  const auto add = [&](const GemmShape& shape, GemmOutput output, GemmInputs inputs, float alpha,
                        float beta) {
-    rows.emplace_back(Gemm{.m = shape.m,
-                           .n = shape.n,
-                           .k = shape.k,
-                           .rows = {0, shape.m},
-                           .cols = {0, shape.n},
-                           .inputs = inputs,
-                           .output = output,
-                           .element = GemmElement::f16,
-                           .alpha = alpha,
-                           .beta = beta});
+    Gemm gemm = whole_product(shape, inputs);
+    gemm.output = output;
+    gemm.element = GemmElement::f16;
+    gemm.alpha = alpha;
+    gemm.beta = beta;
+    rows.emplace_back(gemm);
   };
   for (const GemmOutput output : kOutputs) {
-    for (const Shape& shape : kSmall) add(shape, output, GemmInputs::small_integers, 1, 0);
+    for (const GemmShape& shape : kSmall) add(shape, output, GemmInputs::small_integers, 1, 0);
     add(kSmall[2], output, GemmInputs::small_integers, -2, 3);
     add(kSmall[2], output, GemmInputs::normal, 1, 0);
     add(kSmall[3], output, GemmInputs::normal, 0.75F, -1.5F);
     if (context.device != DeviceKind::cuda) continue;
-    for (const Shape& shape : kCuda) add(shape, output, GemmInputs::small_integers, 1, 0);
+    for (const GemmShape& shape : kCuda) add(shape, output, GemmInputs::small_integers, 1, 0);
     add(kCuda[0], output, GemmInputs::normal, 1, 0);
   }
   return rows;

@@ -8,32 +8,27 @@
 namespace tidemark {
 namespace {
 
-struct Shape {
-  std::uint64_t m, n, k;
-};
 struct Scalars {
   float alpha, beta;
 };
 
 // One element; a tile of 64; tails of m, n and k; one stage of 128 k, a little more, and several.
-constexpr Shape kSmall[] = {{1, 1, 1}, {64, 64, 64}, {65, 130, 72}, {20, 24, 128}, {33, 20, 521}};
-constexpr Shape kCuda[] = {
+constexpr GemmShape kSmall[] = {
+    {1, 1, 1}, {64, 64, 64}, {65, 130, 72}, {20, 24, 128}, {33, 20, 521}};
+constexpr GemmShape kCuda[] = {
     {128, 128, 128}, {257, 511, 1032}, {1000, 520, 200}, {300, 265, 139}, {129, 640, 2047}};
-constexpr Shape kNormal = {33, 20, 521};
-constexpr Shape kNormalCuda = {260, 390, 1031};  // few enough for every element to be worked out
-constexpr Shape kLongSums = {20, 24, 2048};      // about 25000: the tensor core has 14 bits
+constexpr GemmShape kNormal = {33, 20, 521};
+// Few enough for every element to be worked out.
+constexpr GemmShape kNormalCuda = {260, 390, 1031};
+constexpr GemmShape kLongSums = {20, 24, 2048};  // about 25000: the tensor core has 14 bits
 constexpr Scalars kScalars[] = {{2, 0}, {1, 1}, {-0.5F, 3}, {0, -2}};
 constexpr GemmOutput kOutputs[] = {GemmOutput::f32, GemmOutput::bf16, GemmOutput::f16};
 
-Gemm product(const Shape& shape, GemmElement element, GemmOutput output) {
-  return {.m = shape.m,
-          .n = shape.n,
-          .k = shape.k,
-          .rows = {0, shape.m},
-          .cols = {0, shape.n},
-          .inputs = GemmInputs::small_integers,
-          .output = output,
-          .element = element};
+Gemm product(const GemmShape& shape, GemmElement element, GemmOutput output) {
+  Gemm gemm = whole_product(shape, GemmInputs::small_integers);
+  gemm.output = output;
+  gemm.element = element;
+  return gemm;
 }
 
 /// Rows of A and B on 16 bytes further apart than they need be, those of C anywhere.
@@ -44,7 +39,7 @@ Gemm apart(Gemm gemm, std::uint64_t ldc_more) {
   return gemm;
 }
 
-void add_scaled(std::vector<Op>& rows, GemmElement element, const Shape& shape) {
+void add_scaled(std::vector<Op>& rows, GemmElement element, const GemmShape& shape) {
   std::size_t turn = 0;
   for (const Scalars& scalars : kScalars) {
     Gemm gemm = product(shape, element, kOutputs[turn++ % std::size(kOutputs)]);
@@ -55,7 +50,7 @@ void add_scaled(std::vector<Op>& rows, GemmElement element, const Shape& shape) 
 }
 
 /// A NaN in A; with e5m2 an infinity in B, too.
-void add_planted(std::vector<Op>& rows, GemmElement element, const Shape& shape) {
+void add_planted(std::vector<Op>& rows, GemmElement element, const GemmShape& shape) {
   Gemm gemm = product(shape, element, GemmOutput::f32);
   gemm.planted = {{GemmOperand::a, shape.m / 2, shape.k - 1, NonFinite::nan}};
   if (element == GemmElement::e5m2)
@@ -63,7 +58,7 @@ void add_planted(std::vector<Op>& rows, GemmElement element, const Shape& shape)
   rows.emplace_back(gemm);
 }
 
-void add_normal(std::vector<Op>& rows, GemmElement element, const Shape& shape) {
+void add_normal(std::vector<Op>& rows, GemmElement element, const GemmShape& shape) {
   for (const GemmOutput output : kOutputs) {
     Gemm gemm = product(shape, element, output);
     gemm.inputs = GemmInputs::normal;
@@ -76,11 +71,11 @@ std::vector<Op> rows(const RunContext& context) {
   const bool on_gpu = context.device == DeviceKind::cuda;
   for (const GemmElement element : {GemmElement::e4m3, GemmElement::e5m2}) {
     for (const GemmOutput output : kOutputs) {
-      for (const Shape& shape : kSmall) rows.emplace_back(product(shape, element, output));
+      for (const GemmShape& shape : kSmall) rows.emplace_back(product(shape, element, output));
       rows.emplace_back(apart(product(kSmall[2], element, output), 3));
       rows.emplace_back(apart(product(kSmall[4], element, output), 20));
       if (!on_gpu) continue;
-      for (const Shape& shape : kCuda) rows.emplace_back(product(shape, element, output));
+      for (const GemmShape& shape : kCuda) rows.emplace_back(product(shape, element, output));
       rows.emplace_back(apart(product(kCuda[1], element, output), 0));
       rows.emplace_back(apart(product(kCuda[3], element, output), 7));
     }

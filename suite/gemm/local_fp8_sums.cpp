@@ -8,34 +8,26 @@
 namespace tidemark {
 namespace {
 
-struct Shape {
-  std::uint64_t m, n, k;
-};
-
 // Digits from 0 to 7: about 12 a product. Whole stages of 128 k, and a tail.
-constexpr Shape kSmall[] = {{20, 24, 2048}, {9, 66, 1671}};
-constexpr Shape kCuda[] = {{256, 128, 8192}, {129, 265, 4103}, {64, 72, 16384}};
-constexpr Shape kNightly = {1024, 1032, 8192};
+constexpr GemmShape kSmall[] = {{20, 24, 2048}, {9, 66, 1671}};
+constexpr GemmShape kCuda[] = {{256, 128, 8192}, {129, 265, 4103}, {64, 72, 16384}};
+constexpr GemmShape kNightly = {1024, 1032, 8192};
 
 std::vector<Op> rows(const RunContext& context) {
   std::vector<Op> rows;
-  const auto add = [&](const Shape& shape, GemmElement element, GemmOutput output) {
-    rows.emplace_back(Gemm{.m = shape.m,
-                           .n = shape.n,
-                           .k = shape.k,
-                           .rows = {0, shape.m},
-                           .cols = {0, shape.n},
-                           .inputs = GemmInputs::octal_digits,
-                           .output = output,
-                           .element = element});
+  const auto add = [&](const GemmShape& shape, GemmElement element, GemmOutput output) {
+    Gemm gemm = whole_product(shape, GemmInputs::octal_digits);
+    gemm.output = output;
+    gemm.element = element;
+    rows.emplace_back(gemm);
   };
   for (const GemmElement element : {GemmElement::e4m3, GemmElement::e5m2}) {
-    for (const Shape& shape : kSmall) {
+    for (const GemmShape& shape : kSmall) {
       add(shape, element, GemmOutput::f32);
       add(shape, element, GemmOutput::f16);
     }
     if (context.device != DeviceKind::cuda) continue;
-    for (const Shape& shape : kCuda) {
+    for (const GemmShape& shape : kCuda) {
       add(shape, element, GemmOutput::f32);
       add(shape, element, GemmOutput::bf16);
     }

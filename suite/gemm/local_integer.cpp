@@ -6,41 +6,33 @@
 namespace tidemark {
 namespace {
 
-struct Shape {
-  std::uint64_t m, n, k;
-};
-
 // One tile, less than a tile, several tiles, tails of every kind, rows that do not end on 16 bytes,
 // and more blocks of 64 k than a ring has stages.
-constexpr Shape kSmall[] = {{1, 1, 1},      {3, 5, 7},     {64, 64, 64},
-                            {129, 257, 72}, {130, 66, 71}, {200, 136, 584}};
+constexpr GemmShape kSmall[] = {{1, 1, 1},      {3, 5, 7},     {64, 64, 64},
+                                {129, 257, 72}, {130, 66, 71}, {200, 136, 584}};
 // Integers beyond 256 are rounded in bf16: only a long K makes many of them.
-constexpr Shape kLong[] = {{24, 72, 4104}, {65, 33, 2047}};
-constexpr Shape kCuda[] = {{1024, 1024, 1024}, {1000, 1016, 1032}, {2047, 1025, 1031}};
-constexpr Shape kLarge = {8192, 8200, 8184};  // every core busy, many tiles for each
-constexpr Shape kNightly[] = {
+constexpr GemmShape kLong[] = {{24, 72, 4104}, {65, 33, 2047}};
+constexpr GemmShape kCuda[] = {{1024, 1024, 1024}, {1000, 1016, 1032}, {2047, 1025, 1031}};
+constexpr GemmShape kLarge = {8192, 8200, 8184};  // every core busy, many tiles for each
+constexpr GemmShape kNightly[] = {
     {4096, 4096, 4096}, {1, 8192, 8192}, {8192, 1, 8191}, {256, 512, 65536}};
 
-void add(std::vector<Op>& rows, const Shape& shape, GemmOutput output) {
-  rows.emplace_back(Gemm{.m = shape.m,
-                         .n = shape.n,
-                         .k = shape.k,
-                         .rows = {0, shape.m},
-                         .cols = {0, shape.n},
-                         .inputs = GemmInputs::small_integers,
-                         .output = output});
+void add(std::vector<Op>& rows, const GemmShape& shape, GemmOutput output) {
+  Gemm gemm = whole_product(shape, GemmInputs::small_integers);
+  gemm.output = output;
+  rows.emplace_back(gemm);
 }
 
 std::vector<Op> rows(const RunContext& context) {
   std::vector<Op> rows;
   const bool on_gpu = context.device == DeviceKind::cuda;
   for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16}) {
-    for (const Shape& shape : kSmall) add(rows, shape, output);
-    for (const Shape& shape : kLong) add(rows, shape, output);
+    for (const GemmShape& shape : kSmall) add(rows, shape, output);
+    for (const GemmShape& shape : kLong) add(rows, shape, output);
     if (!on_gpu) continue;
-    for (const Shape& shape : kCuda) add(rows, shape, output);
+    for (const GemmShape& shape : kCuda) add(rows, shape, output);
     if (context.level == Level::quick) continue;
-    for (const Shape& shape : kNightly) add(rows, shape, output);
+    for (const GemmShape& shape : kNightly) add(rows, shape, output);
   }
   if (!on_gpu) return rows;
   add(rows, kLarge, GemmOutput::f32);

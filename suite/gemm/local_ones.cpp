@@ -6,30 +6,22 @@
 namespace tidemark {
 namespace {
 
-struct Shape {
-  std::uint64_t m, n, k;
-};
-
 // K around what one wgmma takes (16, of fp8 32), a stage of the ring (64, 128) and several of them;
 // and so long that bf16 rounds it.
 constexpr std::uint64_t kTails[] = {1,  15,  16,  17,  31,  33,  63, 64,
                                     65, 127, 128, 129, 191, 261, 515};
 // Many tiles, few of them with a long K, which blocks share, and nothing round.
-constexpr Shape kCuda[] = {
+constexpr GemmShape kCuda[] = {
     {1024, 1024, 1024}, {520, 264, 8200}, {64, 136, 65536}, {2047, 1025, 1031}, {300, 5000, 97}};
-constexpr Shape kNightly[] = {{4096, 4096, 4096}, {8192, 8200, 2047}};
+constexpr GemmShape kNightly[] = {{4096, 4096, 4096}, {8192, 8200, 2047}};
 
 std::vector<Op> rows(const RunContext& context) {
   std::vector<Op> rows;
-  const auto add = [&](const Shape& shape, GemmElement element, GemmOutput output) {
-    rows.emplace_back(Gemm{.m = shape.m,
-                           .n = shape.n,
-                           .k = shape.k,
-                           .rows = {0, shape.m},
-                           .cols = {0, shape.n},
-                           .inputs = GemmInputs::ones,
-                           .output = output,
-                           .element = element});
+  const auto add = [&](const GemmShape& shape, GemmElement element, GemmOutput output) {
+    Gemm gemm = whole_product(shape, GemmInputs::ones);
+    gemm.output = output;
+    gemm.element = element;
+    rows.emplace_back(gemm);
   };
   for (const GemmElement element :
        {GemmElement::bf16, GemmElement::f16, GemmElement::e4m3, GemmElement::e5m2}) {
@@ -37,9 +29,9 @@ std::vector<Op> rows(const RunContext& context) {
     for (const std::uint64_t k : kTails) add({20, 24, k}, element, GemmOutput::f32);
     add({9, 66, 1671}, element, half);
     if (context.device != DeviceKind::cuda) continue;
-    for (const Shape& shape : kCuda) add(shape, element, GemmOutput::f32);
+    for (const GemmShape& shape : kCuda) add(shape, element, GemmOutput::f32);
     if (context.level == Level::quick) continue;
-    for (const Shape& shape : kNightly) add(shape, element, half);
+    for (const GemmShape& shape : kNightly) add(shape, element, half);
   }
   return rows;
 }

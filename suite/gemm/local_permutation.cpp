@@ -7,40 +7,31 @@
 namespace tidemark {
 namespace {
 
-struct Shape {
-  std::uint64_t m, n, k;
-};
-
 // One tile, less, more, tails each way; columns whose 1 would lie behind K are all zeros.
-constexpr Shape kSmall[] = {{1, 1, 1},      {3, 61, 64},   {64, 64, 64},
-                            {65, 130, 135}, {129, 71, 72}, {40, 200, 264}};
-constexpr Shape kCuda[] = {
+constexpr GemmShape kSmall[] = {{1, 1, 1},      {3, 61, 64},   {64, 64, 64},
+                                {65, 130, 135}, {129, 71, 72}, {40, 200, 264}};
+constexpr GemmShape kCuda[] = {
     {1024, 1024, 1024}, {1000, 2056, 4104}, {2047, 1031, 1033}, {257, 511, 512}};
-constexpr Shape kNightly[] = {{4096, 4096, 4096}, {8192, 8184, 8200}};
+constexpr GemmShape kNightly[] = {{4096, 4096, 4096}, {8192, 8184, 8200}};
 
 std::vector<Op> rows(const RunContext& context) {
   std::vector<Op> rows;
-  const auto add = [&](const Shape& shape, GemmElement element, Major a, Major b) {
-    rows.emplace_back(
-        Gemm{.m = shape.m,
-             .n = shape.n,
-             .k = shape.k,
-             .rows = {0, shape.m},
-             .cols = {0, shape.n},
-             .inputs = GemmInputs::permutation,
-             .output = element == GemmElement::bf16 ? GemmOutput::bf16 : GemmOutput::f16,
-             .element = element,
-             .a_major = a,
-             .b_major = b});
+  const auto add = [&](const GemmShape& shape, GemmElement element, Major a, Major b) {
+    Gemm gemm = whole_product(shape, GemmInputs::permutation);
+    gemm.output = element == GemmElement::bf16 ? GemmOutput::bf16 : GemmOutput::f16;
+    gemm.element = element;
+    gemm.a_major = a;
+    gemm.b_major = b;
+    rows.emplace_back(gemm);
   };
   for (const GemmElement element : {GemmElement::bf16, GemmElement::f16})
     for (const Major a : {Major::k, Major::mn})
       for (const Major b : {Major::k, Major::mn}) {
-        for (const Shape& shape : kSmall) add(shape, element, a, b);
+        for (const GemmShape& shape : kSmall) add(shape, element, a, b);
         if (context.device != DeviceKind::cuda) continue;
-        for (const Shape& shape : kCuda) add(shape, element, a, b);
+        for (const GemmShape& shape : kCuda) add(shape, element, a, b);
         if (context.level == Level::quick) continue;
-        for (const Shape& shape : kNightly) add(shape, element, a, b);
+        for (const GemmShape& shape : kNightly) add(shape, element, a, b);
       }
   return rows;
 }

@@ -9,19 +9,15 @@
 namespace tidemark {
 namespace {
 
-struct Shape {
-  std::uint64_t m, n, k;
-};
-
-constexpr Shape kSmall[] = {{3, 5, 7}, {64, 64, 64}, {65, 66, 72}, {34, 130, 71}, {24, 9, 0}};
-constexpr Shape kCuda[] = {{257, 511, 1031}, {1000, 520, 200}};
+constexpr GemmShape kSmall[] = {{3, 5, 7}, {64, 64, 64}, {65, 66, 72}, {34, 130, 71}, {24, 9, 0}};
+constexpr GemmShape kCuda[] = {{257, 511, 1031}, {1000, 520, 200}};
 constexpr GemmOutput kOutputs[] = {GemmOutput::f32, GemmOutput::bf16, GemmOutput::f16};
 
 // Rows that end on 16 bytes and off them, less and more than a tile, every tail of k; up to
 // eight elements lie between them.
-constexpr Shape kOdd[] = {{33, 35, 71}, {65, 66, 76},   {1, 9, 8},    {34, 130, 65},
-                          {9, 12, 14},  {40, 131, 130}, {17, 69, 67}, {7, 71, 77}};
-constexpr Shape kOddCuda[] = {{257, 511, 1031}, {1000, 521, 200}, {300, 265, 139}};
+constexpr GemmShape kOdd[] = {{33, 35, 71}, {65, 66, 76},   {1, 9, 8},    {34, 130, 65},
+                              {9, 12, 14},  {40, 131, 130}, {17, 69, 67}, {7, 71, 77}};
+constexpr GemmShape kOddCuda[] = {{257, 511, 1031}, {1000, 521, 200}, {300, 265, 139}};
 
 /// Whose rows start wherever the ones before them end, or a few elements behind that.
 struct Off {
@@ -42,24 +38,19 @@ Gemm off_16_bytes(Gemm gemm, const Off& off, std::uint64_t more) {
 
 /// Every `more` from 0 to 8 with each of A, B, C and all three; shapes, types, layouts and scalars
 /// in turn.
-void add_off_16_bytes(std::vector<Op>& rows, std::span<const Shape> shapes) {
+void add_off_16_bytes(std::vector<Op>& rows, std::span<const GemmShape> shapes) {
   std::size_t turn = 0;
   for (std::uint64_t more = 0; more <= 8; ++more)
     for (const Off& off : kOff)
       for (const Major major : {Major::k, Major::mn}) {
-        const Shape& shape = shapes[(turn + more) % shapes.size()];
-        const Gemm gemm{.m = shape.m,
-                        .n = shape.n,
-                        .k = shape.k,
-                        .rows = {0, shape.m},
-                        .cols = {0, shape.n},
-                        .inputs = GemmInputs::small_integers,
-                        .output = kOutputs[turn % std::size(kOutputs)],
-                        .element = turn % 5 == 3 ? GemmElement::f16 : GemmElement::bf16,
-                        .a_major = major,
-                        .b_major = turn / 5 % 2 == 0 ? major : other(major),
-                        .alpha = turn % 7 == 2 ? 0.5F : 1.0F,
-                        .beta = turn / 3 % 4 == 2 ? 2.0F : 0.0F};
+        const GemmShape& shape = shapes[(turn + more) % shapes.size()];
+        Gemm gemm = whole_product(shape, GemmInputs::small_integers);
+        gemm.output = kOutputs[turn % std::size(kOutputs)];
+        gemm.element = turn % 5 == 3 ? GemmElement::f16 : GemmElement::bf16;
+        gemm.a_major = major;
+        gemm.b_major = turn / 5 % 2 == 0 ? major : other(major);
+        gemm.alpha = turn % 7 == 2 ? 0.5F : 1.0F;
+        gemm.beta = turn / 3 % 4 == 2 ? 2.0F : 0.0F;
         rows.emplace_back(off_16_bytes(gemm, off, more));
         ++turn;
       }
@@ -68,19 +59,14 @@ void add_off_16_bytes(std::vector<Op>& rows, std::span<const Shape> shapes) {
 std::vector<Op> rows(const RunContext& context) {
   std::vector<Op> rows;
   std::size_t turn = 0;
-  const auto add = [&](const Shape& shape, Major major) {
-    Gemm gemm{.m = shape.m,
-              .n = shape.n,
-              .k = shape.k,
-              .rows = {0, shape.m},
-              .cols = {0, shape.n},
-              .inputs = GemmInputs::small_integers,
-              .output = kOutputs[turn % std::size(kOutputs)],
-              .element = turn % 2 == 0 ? GemmElement::bf16 : GemmElement::f16,
-              .a_major = major,
-              .b_major = turn % 3 == 0 ? major : Major::k,
-              .alpha = turn % 5 == 0 ? 0.5F : 1.0F,
-              .beta = turn % 4 == 0 ? 2.0F : 0.0F};
+  const auto add = [&](const GemmShape& shape, Major major) {
+    Gemm gemm = whole_product(shape, GemmInputs::small_integers);
+    gemm.output = kOutputs[turn % std::size(kOutputs)];
+    gemm.element = turn % 2 == 0 ? GemmElement::bf16 : GemmElement::f16;
+    gemm.a_major = major;
+    gemm.b_major = turn % 3 == 0 ? major : Major::k;
+    gemm.alpha = turn % 5 == 0 ? 0.5F : 1.0F;
+    gemm.beta = turn % 4 == 0 ? 2.0F : 0.0F;
     gemm.lda = layout_of(gemm, GemmOperand::a).pitch + 8;
     gemm.ldb = layout_of(gemm, GemmOperand::b).pitch + 40;
     gemm.ldc = c_row_pitch(gemm) / c_element_bytes(gemm.output) + 24;
@@ -88,10 +74,10 @@ std::vector<Op> rows(const RunContext& context) {
     ++turn;
   };
   for (const Major major : {Major::k, Major::mn}) {
-    for (const Shape& shape : kSmall) add(shape, major);
-    for (const Shape& shape : kSmall) add(shape, major);  // with the next types and scalars
+    for (const GemmShape& shape : kSmall) add(shape, major);
+    for (const GemmShape& shape : kSmall) add(shape, major);  // with the next types and scalars
     if (context.device != DeviceKind::cuda) continue;
-    for (const Shape& shape : kCuda) add(shape, major);
+    for (const GemmShape& shape : kCuda) add(shape, major);
   }
   add_off_16_bytes(rows, kOdd);
   if (context.device == DeviceKind::cuda) add_off_16_bytes(rows, kOddCuda);

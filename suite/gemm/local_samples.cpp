@@ -7,14 +7,10 @@
 namespace tidemark {
 namespace {
 
-struct Shape {
-  std::uint64_t m, n, k;
-};
-
 // Less than a tile and more, tails of k, more k than a ring.
-constexpr Shape kSmall[] = {{1, 1, 1}, {65, 130, 72}, {130, 66, 264}, {33, 20, 2047}};
-constexpr Shape kCuda[] = {{1024, 1032, 4096}, {2047, 1025, 1031}};
-constexpr Shape kNightly[] = {{2048, 2056, 4104}};
+constexpr GemmShape kSmall[] = {{1, 1, 1}, {65, 130, 72}, {130, 66, 264}, {33, 20, 2047}};
+constexpr GemmShape kCuda[] = {{1024, 1032, 4096}, {2047, 1025, 1031}};
+constexpr GemmShape kNightly[] = {{2048, 2056, 4104}};
 constexpr GemmOutput kOutputs[] = {GemmOutput::f32, GemmOutput::bf16, GemmOutput::f16};
 
 std::vector<Op> rows(const RunContext& context) {
@@ -22,21 +18,17 @@ std::vector<Op> rows(const RunContext& context) {
   const bool on_gpu = context.device == DeviceKind::cuda;
   for (const GemmElement element : {GemmElement::bf16, GemmElement::f16})
     for (const GemmOutput output : kOutputs) {
-      const auto add = [&](const Shape& shape) {
-        rows.emplace_back(Gemm{.m = shape.m,
-                               .n = shape.n,
-                               .k = shape.k,
-                               .rows = {0, shape.m},
-                               .cols = {0, shape.n},
-                               .inputs = GemmInputs::normal,
-                               .output = output,
-                               .element = element});
+      const auto add = [&](const GemmShape& shape) {
+        Gemm gemm = whole_product(shape, GemmInputs::normal);
+        gemm.output = output;
+        gemm.element = element;
+        rows.emplace_back(gemm);
       };
-      for (const Shape& shape : kSmall) add(shape);
+      for (const GemmShape& shape : kSmall) add(shape);
       if (!on_gpu) continue;
-      for (const Shape& shape : kCuda) add(shape);
+      for (const GemmShape& shape : kCuda) add(shape);
       if (context.level == Level::quick) continue;
-      for (const Shape& shape : kNightly) add(shape);
+      for (const GemmShape& shape : kNightly) add(shape);
     }
   return rows;
 }

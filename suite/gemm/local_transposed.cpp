@@ -7,31 +7,23 @@
 namespace tidemark {
 namespace {
 
-struct Shape {
-  std::uint64_t m, n, k;
-};
-
 // A whole swizzle span each way, one more and one less, tails in m, n and k, more k than a ring.
-constexpr Shape kSmall[] = {{64, 64, 64}, {65, 130, 72}, {1, 40, 9}, {129, 67, 71}, {72, 24, 264}};
-constexpr Shape kCuda[] = {
+constexpr GemmShape kSmall[] = {
+    {64, 64, 64}, {65, 130, 72}, {1, 40, 9}, {129, 67, 71}, {72, 24, 264}};
+constexpr GemmShape kCuda[] = {
     {128, 256, 64}, {300, 520, 136}, {257, 511, 1031}, {1000, 1016, 200}, {2047, 520, 72}};
 constexpr GemmOutput kOutputs[] = {GemmOutput::f32, GemmOutput::bf16, GemmOutput::f16};
 
 std::vector<Op> rows(const RunContext& context) {
   std::vector<Op> rows;
   std::size_t turn = 0;
-  const auto add = [&](const Shape& shape, Major a, Major b, GemmElement element) {
-    Gemm gemm{.m = shape.m,
-              .n = shape.n,
-              .k = shape.k,
-              .rows = {0, shape.m},
-              .cols = {0, shape.n},
-              .inputs = GemmInputs::small_integers,
-              .output = kOutputs[turn % std::size(kOutputs)],
-              .element = element,
-              .a_major = a,
-              .b_major = b,
-              .beta = turn % 4 == 0 ? 1.0F : 0.0F};
+  const auto add = [&](const GemmShape& shape, Major a, Major b, GemmElement element) {
+    Gemm gemm = whole_product(shape, GemmInputs::small_integers);
+    gemm.output = kOutputs[turn % std::size(kOutputs)];
+    gemm.element = element;
+    gemm.a_major = a;
+    gemm.b_major = b;
+    gemm.beta = turn % 4 == 0 ? 1.0F : 0.0F;
     if (turn % 5 == 3) {  // parts of wider matrices, too
       gemm.lda = layout_of(gemm, GemmOperand::a).pitch + 16;
       gemm.ldb = layout_of(gemm, GemmOperand::b).pitch + 8;
@@ -49,9 +41,9 @@ std::vector<Op> rows(const RunContext& context) {
   for (const GemmElement element : {GemmElement::bf16, GemmElement::f16})
     for (const Major a : {Major::k, Major::mn})
       for (const Major b : {Major::k, Major::mn}) {
-        for (const Shape& shape : kSmall) add(shape, a, b, element);
+        for (const GemmShape& shape : kSmall) add(shape, a, b, element);
         if (context.device != DeviceKind::cuda) continue;
-        for (const Shape& shape : kCuda) add(shape, a, b, element);
+        for (const GemmShape& shape : kCuda) add(shape, a, b, element);
       }
   return rows;
 }

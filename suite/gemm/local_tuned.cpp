@@ -5,33 +5,25 @@
 namespace tidemark {
 namespace {
 
-struct Shape {
-  std::uint64_t m, n, k;
-};
-
-constexpr Shape kSmall[] = {{1, 1, 1}, {64, 128, 64}, {129, 257, 72}, {40, 72, 1031}};
+constexpr GemmShape kSmall[] = {{1, 1, 1}, {64, 128, 64}, {129, 257, 72}, {40, 72, 1031}};
 // Near the table's entries: few tiles, many, a long and a short K.
-constexpr Shape kCuda[] = {
+constexpr GemmShape kCuda[] = {
     {512, 512, 512}, {1024, 1024, 1024}, {1000, 1016, 2040}, {520, 264, 8200}, {2047, 1025, 511}};
-constexpr Shape kNightly[] = {{4096, 4096, 4096}, {8192, 4104, 1031}};
+constexpr GemmShape kNightly[] = {{4096, 4096, 4096}, {8192, 4104, 1031}};
 
 std::vector<Op> rows(const RunContext& context) {
   std::vector<Op> rows;
-  const auto add = [&](const Shape& shape, GemmOutput output) {
-    rows.emplace_back(Gemm{.m = shape.m,
-                           .n = shape.n,
-                           .k = shape.k,
-                           .rows = {0, shape.m},
-                           .cols = {0, shape.n},
-                           .inputs = GemmInputs::small_integers,
-                           .output = output});
+  const auto add = [&](const GemmShape& shape, GemmOutput output) {
+    Gemm gemm = whole_product(shape, GemmInputs::small_integers);
+    gemm.output = output;
+    rows.emplace_back(gemm);
   };
   for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16}) {
-    for (const Shape& shape : kSmall) add(shape, output);
+    for (const GemmShape& shape : kSmall) add(shape, output);
     if (context.device != DeviceKind::cuda) continue;
-    for (const Shape& shape : kCuda) add(shape, output);
+    for (const GemmShape& shape : kCuda) add(shape, output);
     if (context.level == Level::quick) continue;
-    for (const Shape& shape : kNightly) add(shape, output);
+    for (const GemmShape& shape : kNightly) add(shape, output);
   }
   return rows;
 }

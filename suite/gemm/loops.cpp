@@ -30,28 +30,16 @@ std::uint64_t hash_base(const Gemm& gemm, GemmOperand which, std::uint64_t row) 
   return static_cast<std::int32_t>(shortest - 7 * ((shortest * 9363U) >> 16));
 }
 
-[[gnu::always_inline]] inline void make_integers(std::uint64_t first, std::size_t count,
-                                                 std::int16_t* to) {
+template <class T>
+[[gnu::always_inline]] inline void make_small(std::uint64_t first, std::size_t count, T* to) {
   for (std::size_t i = 0; i < count; ++i)
-    to[i] = static_cast<std::int16_t>(modulo_7(splitmix64(first + i * kHashStep)) - 3);
+    to[i] = static_cast<T>(modulo_7(splitmix64(first + i * kHashStep)) - 3);
 }
 
-[[gnu::always_inline]] inline void make_integers_as_floats(std::uint64_t first, std::size_t count,
-                                                           float* to) {
+template <class T>
+[[gnu::always_inline]] inline void make_digits(std::uint64_t first, std::size_t count, T* to) {
   for (std::size_t i = 0; i < count; ++i)
-    to[i] = static_cast<float>(modulo_7(splitmix64(first + i * kHashStep)) - 3);
-}
-
-[[gnu::always_inline]] inline void make_digits(std::uint64_t first, std::size_t count,
-                                               std::int16_t* to) {
-  for (std::size_t i = 0; i < count; ++i)
-    to[i] = static_cast<std::int16_t>(splitmix64(first + i * kHashStep) & 7U);
-}
-
-[[gnu::always_inline]] inline void make_digits_as_floats(std::uint64_t first, std::size_t count,
-                                                         float* to) {
-  for (std::size_t i = 0; i < count; ++i)
-    to[i] = static_cast<float>(static_cast<int>(splitmix64(first + i * kHashStep) & 7U));
+    to[i] = static_cast<T>(static_cast<int>(splitmix64(first + i * kHashStep) & 7U));
 }
 
 template <class T>
@@ -218,15 +206,30 @@ using Part [[gnu::vector_size(kPart * sizeof(double))]] = double;
       squares[k] += static_cast<double>(row[k]) * static_cast<double>(row[k]);
 }
 
-/// Elements that no hash decides: false where one does.
+/// Elements of all inputs but normal, which every type that may have them holds: false for those.
 template <class T>
-bool make_without_hash(const Gemm& gemm, GemmOperand which, std::uint64_t row,
-                       std::uint64_t first_k, std::span<T> to) {
-  if (gemm.inputs == GemmInputs::ones) {
-    std::fill(to.begin(), to.end(), T{1});
+bool make_integers(const Gemm& gemm, GemmOperand which, std::uint64_t row, std::uint64_t first_k,
+                   std::span<T> to) {
+  const std::uint64_t first = hash_base(gemm, which, row) + first_k * kHashStep;
+  switch (gemm.inputs) {
+    case GemmInputs::normal:
+      return false;
+    case GemmInputs::small_integers:
+      run_widest<make_small<T>>(first, to.size(), to.data());
+      return true;
+    case GemmInputs::octal_digits:
+      run_widest<make_digits<T>>(first, to.size(), to.data());
+      return true;
+    case GemmInputs::ones:
+      std::fill(to.begin(), to.end(), T{1});
+      return true;
+    case GemmInputs::permutation:
+      break;
+  }
+  if (which == GemmOperand::a) {
+    run_widest<make_bytes<T>>(first, to.size(), to.data());
     return true;
   }
-  if (gemm.inputs != GemmInputs::permutation || which != GemmOperand::b) return false;
   std::fill(to.begin(), to.end(), T{0});
   const std::uint64_t k = permuted_k(gemm.seed, row);
   if (k >= first_k && k - first_k < to.size()) to[k - first_k] = T{1};
@@ -237,20 +240,8 @@ bool make_without_hash(const Gemm& gemm, GemmOperand which, std::uint64_t row,
 
 void make_operand(const Gemm& gemm, GemmOperand which, std::uint64_t row, std::uint64_t first_k,
                   std::span<float> to) {
-  if (make_without_hash(gemm, which, row, first_k, to)) return;
+  if (make_integers(gemm, which, row, first_k, to)) return;
   const std::uint64_t first = hash_base(gemm, which, row) + first_k * kHashStep;
-  if (gemm.inputs == GemmInputs::small_integers) {  // which every type holds
-    run_widest<make_integers_as_floats>(first, to.size(), to.data());
-    return;
-  }
-  if (gemm.inputs == GemmInputs::octal_digits) {  // so are these
-    run_widest<make_digits_as_floats>(first, to.size(), to.data());
-    return;
-  }
-  if (gemm.inputs == GemmInputs::permutation) {  // bf16 and fp16 hold these
-    run_widest<make_bytes<float>>(first, to.size(), to.data());
-    return;
-  }
   run_widest<make_normals>(first, to.size(), to.data());
   if (gemm.element == GemmElement::bf16)
     run_widest<round_to_bf16>(to.size(), to.data());
@@ -260,14 +251,7 @@ void make_operand(const Gemm& gemm, GemmOperand which, std::uint64_t row, std::u
 
 void make_operand(const Gemm& gemm, GemmOperand which, std::uint64_t row, std::uint64_t first_k,
                   std::span<std::int16_t> to) {
-  if (make_without_hash(gemm, which, row, first_k, to)) return;
-  const std::uint64_t first = hash_base(gemm, which, row) + first_k * kHashStep;
-  if (gemm.inputs == GemmInputs::octal_digits)
-    run_widest<make_digits>(first, to.size(), to.data());
-  else if (gemm.inputs == GemmInputs::permutation)
-    run_widest<make_bytes<std::int16_t>>(first, to.size(), to.data());
-  else
-    run_widest<make_integers>(first, to.size(), to.data());
+  make_integers(gemm, which, row, first_k, to);
 }
 
 void read_elements(GemmOutput output, const std::uint8_t* bytes, std::span<float> to) {

@@ -8,24 +8,17 @@
 namespace tidemark {
 namespace {
 
-struct Shape {
-  std::uint64_t m, n, k;
-};
-
 // One tile, less and more, tails of every kind, more k than a ring.
-constexpr Shape kSmall[] = {{64, 64, 64}, {65, 67, 72}, {33, 130, 71}, {3, 5, 7}, {70, 40, 264}};
-constexpr Shape kCuda[] = {{257, 511, 1031}, {520, 264, 200}, {300, 520, 136}};
-constexpr Shape kRungs = {257, 300, 328};
+constexpr GemmShape kSmall[] = {
+    {64, 64, 64}, {65, 67, 72}, {33, 130, 71}, {3, 5, 7}, {70, 40, 264}};
+constexpr GemmShape kCuda[] = {{257, 511, 1031}, {520, 264, 200}, {300, 520, 136}};
+constexpr GemmShape kRungs = {257, 300, 328};
 constexpr GemmOutput kOutputs[] = {GemmOutput::f32, GemmOutput::bf16, GemmOutput::f16};
 
-Gemm product(const Shape& shape, Plant plant) {
-  return {.m = shape.m,
-          .n = shape.n,
-          .k = shape.k,
-          .rows = {0, shape.m},
-          .cols = {0, shape.n},
-          .inputs = GemmInputs::small_integers,
-          .planted = plant(shape.m, shape.n, shape.k)};
+Gemm product(const GemmShape& shape, Plant plant) {
+  Gemm gemm = whole_product(shape, GemmInputs::small_integers);
+  gemm.planted = plant(shape.m, shape.n, shape.k);
+  return gemm;
 }
 
 }  // namespace
@@ -37,7 +30,7 @@ std::vector<Op> planted_rows(const RunContext& context, const std::vector<Plant>
   for (const Plant plant : plants)
     for (const GemmElement element : {GemmElement::bf16, GemmElement::f16})
       for (const GemmOutput output : kOutputs) {
-        const auto add = [&](const Shape& shape) {
+        const auto add = [&](const GemmShape& shape) {
           Gemm gemm = product(shape, plant);
           gemm.element = element;
           gemm.output = output;

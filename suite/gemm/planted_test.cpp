@@ -18,15 +18,11 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 Gemm planted(std::vector<PlantedElement> elements, GemmOutput output = GemmOutput::f32) {
-  return {.m = 20,
-          .n = 30,
-          .k = 40,
-          .rows = {0, 20},
-          .cols = {0, 30},
-          .inputs = GemmInputs::small_integers,
-          .output = output,
-          .seed = 77,
-          .planted = std::move(elements)};
+  Gemm gemm = whole_product({20, 30, 40}, GemmInputs::small_integers);
+  gemm.output = output;
+  gemm.seed = 77;
+  gemm.planted = std::move(elements);
+  return gemm;
 }
 
 RunResult right(const Gemm& gemm) { return make_device(DeviceKind::virtual_device)->run(gemm); }

@@ -12,14 +12,10 @@ namespace tidemark {
 
 inline Gemm whole(std::uint64_t m, std::uint64_t n, std::uint64_t k, GemmInputs inputs,
                   GemmOutput output = GemmOutput::f32) {
-  return {.m = m,
-          .n = n,
-          .k = k,
-          .rows = {0, m},
-          .cols = {0, n},
-          .inputs = inputs,
-          .output = output,
-          .seed = 77};
+  Gemm gemm = whole_product({m, n, k}, inputs);
+  gemm.output = output;
+  gemm.seed = 77;
+  return gemm;
 }
 
 inline Gemm integers(std::uint64_t m, std::uint64_t n, std::uint64_t k) {

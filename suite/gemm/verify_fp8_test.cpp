@@ -16,14 +16,10 @@ namespace tidemark {
 namespace {
 
 Gemm product(GemmElement element, GemmInputs inputs, std::uint64_t k) {
-  return {.m = 20,
-          .n = 30,
-          .k = k,
-          .rows = {0, 20},
-          .cols = {0, 30},
-          .inputs = inputs,
-          .seed = 77,
-          .element = element};
+  Gemm gemm = whole_product({20, 30, k}, inputs);
+  gemm.seed = 77;
+  gemm.element = element;
+  return gemm;
 }
 
 RunResult right(const Gemm& gemm) { return make_device(DeviceKind::virtual_device)->run(gemm); }

@@ -20,7 +20,7 @@ std::string error_of(const Gemm& gemm) {
   return "no error";
 }
 
-Gemm eight_cubed() { return {.m = 8, .n = 8, .k = 8, .rows = {0, 8}, .cols = {0, 8}}; }
+Gemm eight_cubed() { return whole_product({8, 8, 8}, GemmInputs::normal); }
 
 TEST(GemmRefusal, RowsOfAThatOverlap) {
   Gemm gemm = eight_cubed();

@@ -17,13 +17,9 @@ namespace tidemark {
 namespace {
 
 Gemm whole(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
-  return {.m = m,
-          .n = n,
-          .k = k,
-          .rows = {0, m},
-          .cols = {0, n},
-          .inputs = GemmInputs::small_integers,
-          .seed = 7};
+  Gemm gemm = whole_product({m, n, k}, GemmInputs::small_integers);
+  gemm.seed = 7;
+  return gemm;
 }
 
 /// Both types, every type of C; alpha and beta by the way.

@@ -12,14 +12,10 @@ namespace tidemark {
 namespace {
 
 Gemm whole(std::uint64_t m, std::uint64_t n, std::uint64_t k, GemmOutput output) {
-  return {.m = m,
-          .n = n,
-          .k = k,
-          .rows = {0, m},
-          .cols = {0, n},
-          .inputs = GemmInputs::small_integers,
-          .output = output,
-          .seed = 7};
+  Gemm gemm = whole_product({m, n, k}, GemmInputs::small_integers);
+  gemm.output = output;
+  gemm.seed = 7;
+  return gemm;
 }
 
 float defined(const Gemm& gemm, std::uint64_t i, std::uint64_t j) {

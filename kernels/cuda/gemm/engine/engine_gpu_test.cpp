@@ -22,15 +22,11 @@ class Engine : public GpuTest, public testing::WithParamInterface<std::uint32_t>
  protected:
   Gemm whole(std::uint64_t m, std::uint64_t n, std::uint64_t k,
              GemmOutput output = GemmOutput::bf16) const {
-    return {.m = m,
-            .n = n,
-            .k = k,
-            .rows = {0, m},
-            .cols = {0, n},
-            .inputs = GemmInputs::small_integers,
-            .output = output,
-            .configuration = GetParam(),
-            .seed = 7};
+    Gemm gemm = whole_product({m, n, k}, GemmInputs::small_integers);
+    gemm.output = output;
+    gemm.configuration = GetParam();
+    gemm.seed = 7;
+    return gemm;
   }
 };
 
@@ -328,15 +324,11 @@ TEST_F(EngineThatPacks, EndsWhereALaunchBeforeItTimedOut) {
 class EngineBudget : public GpuTest {};
 
 Gemm within(std::uint32_t sm_budget) {
-  return {.m = 2047,
-          .n = 1033,
-          .k = 1031,
-          .rows = {0, 2047},
-          .cols = {0, 1033},
-          .inputs = GemmInputs::small_integers,
-          .output = GemmOutput::bf16,
-          .sm_budget = sm_budget,
-          .seed = 7};
+  Gemm gemm = whole_product({2047, 1033, 1031}, GemmInputs::small_integers);
+  gemm.output = GemmOutput::bf16;
+  gemm.sm_budget = sm_budget;
+  gemm.seed = 7;
+  return gemm;
 }
 
 TEST_F(EngineBudget, IsKept) {

@@ -12,22 +12,14 @@
 namespace tidemark {
 namespace {
 
-struct Shape {
-  std::uint64_t m, n, k;
-};
-
 class Ladder : public GpuTest, public testing::WithParamInterface<GemmRung> {
  protected:
-  Gemm whole(const Shape& shape, GemmOutput output = GemmOutput::f32) const {
-    return {.m = shape.m,
-            .n = shape.n,
-            .k = shape.k,
-            .rows = {0, shape.m},
-            .cols = {0, shape.n},
-            .inputs = GemmInputs::small_integers,
-            .output = output,
-            .rung = GetParam(),
-            .seed = 7};
+  Gemm whole(const GemmShape& shape, GemmOutput output = GemmOutput::f32) const {
+    Gemm gemm = whole_product(shape, GemmInputs::small_integers);
+    gemm.output = output;
+    gemm.rung = GetParam();
+    gemm.seed = 7;
+    return gemm;
   }
 };
 

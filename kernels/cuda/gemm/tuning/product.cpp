@@ -39,20 +39,16 @@ std::uint64_t l2_bytes() {
 
 /// The product as an operation, for its layouts and inputs.
 Gemm gemm_of(const Shape& shape, GemmInputs inputs) {
-  return {.m = shape.m,
-          .n = shape.n,
-          .k = shape.k,
-          .rows = {0, shape.m},
-          .cols = {0, shape.n},
-          .inputs = inputs,
-          .output = GemmOutput::bf16,
-          .seed = kSeed,
-          .element = shape.element,
-          .a_major = shape.a_major,
-          .b_major = shape.b_major,
-          .lda = shape.lda,
-          .ldb = shape.ldb,
-          .ldc = shape.ldc};
+  Gemm gemm = whole_product({shape.m, shape.n, shape.k}, inputs);
+  gemm.output = GemmOutput::bf16;
+  gemm.seed = kSeed;
+  gemm.element = shape.element;
+  gemm.a_major = shape.a_major;
+  gemm.b_major = shape.b_major;
+  gemm.lda = shape.lda;
+  gemm.ldb = shape.ldb;
+  gemm.ldc = shape.ldc;
+  return gemm;
 }
 
 }  // namespace
