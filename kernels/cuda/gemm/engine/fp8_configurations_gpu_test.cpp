@@ -14,15 +14,11 @@ namespace {
 class Fp8Configuration : public GpuTest, public testing::WithParamInterface<std::uint32_t> {
  protected:
   Gemm digits(std::uint64_t m, std::uint64_t n, std::uint64_t k, GemmElement element) const {
-    return {.m = m,
-            .n = n,
-            .k = k,
-            .rows = {0, m},
-            .cols = {0, n},
-            .inputs = GemmInputs::octal_digits,
-            .configuration = GetParam(),
-            .seed = 7,
-            .element = element};
+    Gemm gemm = whole_product({m, n, k}, GemmInputs::octal_digits);
+    gemm.configuration = GetParam();
+    gemm.seed = 7;
+    gemm.element = element;
+    return gemm;
   }
 };
 
@@ -77,6 +73,20 @@ TEST_P(Fp8Configuration, LaunchedBackToBackItLeavesTheSame) {
   ASSERT_EQ(measured.fault, DeviceFault::none) << measured.note;
   const RunResult once = run_gemm(gemm);
   EXPECT_TRUE(measured.last.bytes == once.bytes);
+}
+
+// A table may name another tile shape for a size: no bit of C may depend on it.
+TEST_P(Fp8Configuration, NormalNumbersGiveTheSameBitsInEveryTileShape) {
+  for (const GemmElement element : {GemmElement::e4m3, GemmElement::e5m2}) {
+    Gemm gemm = digits(500, 600, 2056, element);
+    gemm.inputs = GemmInputs::normal;
+    const RunResult result = run_gemm(gemm);
+    ASSERT_EQ(result.fault, DeviceFault::none) << result.note;
+    gemm.configuration = 1;
+    const RunResult by_another = run_gemm(gemm);
+    ASSERT_EQ(by_another.fault, DeviceFault::none) << by_another.note;
+    EXPECT_TRUE(result.bytes == by_another.bytes);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Fp8Configuration,
