@@ -2,6 +2,7 @@
 #include "harness/plan.hpp"
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,13 +31,30 @@ bool any_case_matches(const std::string& glob) {
                      [&](const Case& which) { return glob_matches(glob, which.name); });
 }
 
+bool is_list_with_commas(const std::string& globs, const std::vector<std::string_view>& names) {
+  std::istringstream parts(globs);
+  std::string part;
+  bool known = globs.find(',') != std::string::npos;
+  while (known && std::getline(parts, part, ','))
+    known = std::any_of(names.begin(), names.end(),
+                        [&](std::string_view name) { return glob_matches(part, name); });
+  return known;
+}
+
+/// For a glob that matches none of `names`; `list` where none is like it.
+std::string what_to_do(const std::string& glob, const std::vector<std::string_view>& names,
+                       const std::string& list) {
+  if (is_list_with_commas(glob, names)) return "spaces divide names, commas do not";
+  const std::string near = did_you_mean(glob, names);
+  return near.empty() ? list : near;
+}
+
 // A typing mistake must not quietly run less (or, in --exclude, more) than was asked for.
 void refuse_unknown(const std::vector<std::string>& globs, std::string_view option) {
   for (const std::string& glob : globs) {
     if (any_case_matches(glob)) continue;
-    const std::string near = did_you_mean(glob, case_names());
     throw UsageError(fmt::format("{} '{}' matches no case; {}", option, glob,
-                                 near.empty() ? "'tidemark list' shows all" : near));
+                                 what_to_do(glob, case_names(), "'tidemark list' shows all")));
   }
 }
 
@@ -62,9 +80,8 @@ void refuse_what_is_no_benchmark(const std::vector<std::string>& globs) {
       continue;
     if (any_case_matches(glob))
       throw UsageError(fmt::format("bench '{}' is no benchmark; {}", glob, timed_by(glob)));
-    const std::string near = did_you_mean(glob, names);
     throw UsageError(fmt::format("bench '{}' matches no benchmark; {}", glob,
-                                 near.empty() ? "'tidemark list' says which there are" : near));
+                                 what_to_do(glob, names, "'tidemark list' says which there are")));
   }
 }
 
@@ -82,9 +99,8 @@ void check_slowed(const RunOptions& options, const std::vector<const Case*>& pla
   for (const auto& [name, share] : options.slow) {
     const Case* which = case_named(name);
     if (which == nullptr) {
-      const std::string near = did_you_mean(name, case_names());
       throw UsageError(fmt::format("--slow '{}': there is no such case; {}", name,
-                                   near.empty() ? "'tidemark list' shows all" : near));
+                                   what_to_do(name, case_names(), "'tidemark list' shows all")));
     }
     if (which->kind != CaseKind::benchmark)
       throw UsageError(fmt::format(
