@@ -15,13 +15,13 @@ bool is_decided(const TuningVerdict& verdict) {
   return verdict.kind == Kind::replaced || verdict.kind == Kind::kept;
 }
 
-double tflops(const GemmProduct& product, double ns) {
+double tflops(const GemmShape& product, double ns) {
   return 2.0 * static_cast<double>(product.m) * static_cast<double>(product.n) *
          static_cast<double>(product.k) / ns * 1e-3;
 }
 
 /// Nothing where no duel of the kind counted.
-std::string rate_of(const GemmProduct& product, double ns) {
+std::string rate_of(const GemmShape& product, double ns) {
   return ns > 0 ? fmt::format("{:.1f}", tflops(product, ns)) : "-";
 }
 

@@ -10,7 +10,7 @@ namespace tidemark {
 
 /// A product and what was decided about it.
 struct DecidedProduct {
-  GemmProduct product;
+  GemmShape product;
   std::string present;  // configuration that it had
   TuningVerdict verdict;
 };

@@ -8,7 +8,7 @@ namespace {
 
 using Kind = TuningVerdict::Kind;
 
-constexpr GemmProduct kProduct{.m = 4096, .n = 4096, .k = 4096};
+constexpr GemmShape kProduct{.m = 4096, .n = 4096, .k = 4096};
 
 /// 2 x 4096^3 operations in 200 us are 687.2 TFLOP/s.
 DecidedProduct decided(Kind kind) {

@@ -17,7 +17,7 @@ Tuner::Tuner(const WorkerStart& start, const SetupOrder& setup, const TunerBound
   worker_.send(setup);
 }
 
-Tuned Tuner::tune(const GemmProduct& product, double seconds) {
+Tuned Tuner::tune(const GemmShape& product, double seconds) {
   worker_.send(TuneOrder{.product = product, .seconds = seconds});
   const double patience = seconds > 0 ? seconds + bounds_.grace : bounds_.unlimited;
   const double until = monotonic_s() + patience + (ready_ ? 0 : bounds_.ready);

@@ -38,7 +38,7 @@ class Tuner {
 
   /// Tries all configurations on a product, in about `seconds`, 0: in as many as it needs. Once a
   /// worker is lost there is no other.
-  Tuned tune(const GemmProduct& product, double seconds);
+  Tuned tune(const GemmShape& product, double seconds);
 
  private:
   WorkerProcess worker_;

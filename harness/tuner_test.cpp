@@ -12,7 +12,7 @@ namespace tidemark {
 namespace {
 
 const WorkerStart kReal{.program = TIDEMARK_BINARY};
-constexpr GemmProduct kProduct{.m = 64, .n = 64, .k = 64};
+constexpr GemmShape kProduct{.m = 64, .n = 64, .k = 64};
 
 /// The environment of workers for the length of a test.
 class Hook {

@@ -28,9 +28,9 @@ void add(TuningRun& run, DecidedProduct made, const Tuned& tuned) {
 
 }  // namespace
 
-TuningRun tune_all(const GemmTable& present, const std::vector<GemmProduct>& products,
+TuningRun tune_all(const GemmTable& present, const std::vector<GemmShape>& products,
                    double time_limit_s, const std::function<double()>& now,
-                   const std::function<Tuned(const GemmProduct&, double)>& try_one,
+                   const std::function<Tuned(const GemmShape&, double)>& try_one,
                    const std::function<void(const DecidedProduct&)>& told) {
   TuningRun run;
   const double start = now();

@@ -23,9 +23,9 @@ struct TuningRun {
 /// Tries `products` beside what `present` has for them. Of `time_limit_s`, 0: none, each gets the
 /// same share of what is left when it begins; none begins behind it. `now` is a clock in seconds,
 /// `try_one` takes a product and the seconds that it may take (0: any), `told` hears of each.
-TuningRun tune_all(const GemmTable& present, const std::vector<GemmProduct>& products,
+TuningRun tune_all(const GemmTable& present, const std::vector<GemmShape>& products,
                    double time_limit_s, const std::function<double()>& now,
-                   const std::function<Tuned(const GemmProduct&, double)>& try_one,
+                   const std::function<Tuned(const GemmShape&, double)>& try_one,
                    const std::function<void(const DecidedProduct&)>& told);
 
 }  // namespace tidemark

@@ -7,9 +7,9 @@
 namespace tidemark {
 namespace {
 
-constexpr GemmProduct kOne{.m = 512, .n = 512, .k = 512};
-constexpr GemmProduct kTwo{.m = 1024, .n = 1024, .k = 1024};
-constexpr GemmProduct kThree{.m = 4096, .n = 4096, .k = 4096};
+constexpr GemmShape kOne{.m = 512, .n = 512, .k = 512};
+constexpr GemmShape kTwo{.m = 1024, .n = 1024, .k = 1024};
+constexpr GemmShape kThree{.m = 4096, .n = 4096, .k = 4096};
 
 /// Another configuration than the present one, 5 % faster or as fast.
 Tuned tried(double ns) {
@@ -29,10 +29,10 @@ struct Scripted {
   std::vector<double> shares = {};
   std::size_t told = 0;
 
-  TuningRun run(const std::vector<GemmProduct>& products, double time_limit_s) {
+  TuningRun run(const std::vector<GemmShape>& products, double time_limit_s) {
     return tune_all(
         embedded_gemm_table(), products, time_limit_s, [this] { return clock; },
-        [this](const GemmProduct& /*product*/, double seconds) {
+        [this](const GemmShape& /*product*/, double seconds) {
           shares.push_back(seconds);
           clock += seconds_each;
           return answers.at(shares.size() - 1);

@@ -117,7 +117,7 @@ std::vector<GemmChoice> choices_of(const At& at) {
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, std::size_t> seen;
   for (std::size_t i = 0; i < at.value.size(); ++i) {
     choices.push_back(choice_of(at[i]));
-    const GemmProduct& product = choices.back().product;
+    const GemmShape& product = choices.back().product;
     const auto [earlier, is_new] = seen.emplace(std::tuple(product.m, product.n, product.k), i);
     if (!is_new)
       at[i].refuse(fmt::format("is {}, as {}/{} is; keep one of them", name_of(product), at.pointer,
@@ -177,7 +177,7 @@ GemmTable& table_in_use() {
 }
 
 /// How unlike two products are: the sizes' ratios, one octave counting the same in each.
-double distance(const GemmProduct& left, const GemmProduct& right) {
+double distance(const GemmShape& left, const GemmShape& right) {
   const auto octaves = [](std::uint64_t one, std::uint64_t other) {
     // A size of 0 counts as 1: nothing is infinitely far away.
     return std::log2(static_cast<double>(one) / std::max(static_cast<double>(other), 1.0));
@@ -190,14 +190,14 @@ double distance(const GemmProduct& left, const GemmProduct& right) {
 
 }  // namespace
 
-std::string name_of(const GemmProduct& product) {
+std::string name_of(const GemmShape& product) {
   return fmt::format("{} x {} x {}", product.m, product.n, product.k);
 }
 
 std::string hash_of(const GemmTable& table) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const GemmChoice& choice : table.choices) {
-    const GemmProduct& product = choice.product;
+    const GemmShape& product = choice.product;
     for (const char letter :
          fmt::format("{}x{}x{} {}\n", product.m, product.n, product.k, choice.configuration))
       hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3ULL;
@@ -249,7 +249,7 @@ std::string json_of(const GemmTable& table) {
                   kFormat, kSchema, measured.dump(-1, ' ', false, Json::error_handler_t::replace));
   std::string_view separator = "\n";
   for (const GemmChoice& choice : table.choices) {
-    const GemmProduct& product = choice.product;
+    const GemmShape& product = choice.product;
     Json line = {{"m", product.m},
                  {"n", product.n},
                  {"k", product.k},
@@ -269,7 +269,7 @@ std::vector<std::string> gemm_configuration_names() {
   return names;
 }
 
-const GemmChoice* nearest_choice(const GemmTable& table, const GemmProduct& product,
+const GemmChoice* nearest_choice(const GemmTable& table, const GemmShape& product,
                                  bool one_sm_tiles) {
   const GemmChoice* nearest = nullptr;
   double least = std::numeric_limits<double>::infinity();

@@ -7,17 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/ops/gemm_shape.hpp"
+
 namespace tidemark {
 
-/// C m x n over k.
-struct GemmProduct {
-  std::uint64_t m = 0, n = 0, k = 0;
-
-  friend bool operator==(const GemmProduct&, const GemmProduct&) = default;
-};
-
 /// "8192 x 8192 x 1024"
-std::string name_of(const GemmProduct& product);
+std::string name_of(const GemmShape& product);
 
 /// The largest size: coordinates of TMA are signed 32-bit numbers, and a cluster of tiles may reach
 /// past the end of C.
@@ -25,7 +20,7 @@ inline constexpr std::uint64_t kMostGemmSize = (1ULL << 31) - 2048;
 
 /// What one product gets.
 struct GemmChoice {
-  GemmProduct product;
+  GemmShape product;
   std::string configuration;  // its name, as the engine gives it
   std::uint32_t number = 0;   // of it, from 1, as Gemm::configuration counts
   std::string note = {};      // what a person should know of it
@@ -73,7 +68,7 @@ std::vector<std::string> gemm_configuration_names();
 /// What `table` has for the product most like this one: the sizes' ratios, an octave counting the
 /// same in each; of two that are as like the first. Where `one_sm_tiles`, only of those that keep a
 /// tile on one SM; nullptr where there are none.
-const GemmChoice* nearest_choice(const GemmTable& table, const GemmProduct& product,
+const GemmChoice* nearest_choice(const GemmTable& table, const GemmShape& product,
                                  bool one_sm_tiles = false);
 
 /// The table that every product of this process is multiplied by: the built-in one, or the last

@@ -197,7 +197,7 @@ TuningVerdict verdict_of(const TriedProduct& tried) {
 }
 
 #ifndef TIDEMARK_WITH_CUDA
-TriedProduct try_configurations(const GemmProduct& /*product*/, const TuningEffort& /*effort*/) {
+TriedProduct try_configurations(const GemmShape& /*product*/, const TuningEffort& /*effort*/) {
   throw Error(
       "this program was built without CUDA: configure with -DTIDEMARK_CUDA=ON where nvcc is found");
 }

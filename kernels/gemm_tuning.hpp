@@ -47,7 +47,7 @@ struct TriedConfiguration {
 
 /// What came of one product. `present` is tried, too: against itself it shows the noise.
 struct TriedProduct {
-  GemmProduct product;
+  GemmShape product;
   std::string present;                       // configuration that the table in use has for it
   std::vector<TriedConfiguration> all = {};  // in the order of their numbers
   std::string fault = {};  // a CUDA error behind which the process cannot use the GPU any more
@@ -105,6 +105,6 @@ TuningVerdict verdict_of(const TriedProduct& tried);
 /// where one element off means that it is not timed; then, on normal numbers, a race of all
 /// beside the present choice, and rounds of pairs of the fastest with it. bf16, both operands
 /// K-major. Throws Error where the machine fails or the program was built without CUDA.
-TriedProduct try_configurations(const GemmProduct& product, const TuningEffort& effort);
+TriedProduct try_configurations(const GemmShape& product, const TuningEffort& effort);
 
 }  // namespace tidemark

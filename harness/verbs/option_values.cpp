@@ -75,8 +75,8 @@ double seconds_of(std::string_view option, const std::string& text) {
   return value * factor;
 }
 
-GemmProduct product_of(const std::string& text) {
-  GemmProduct product;
+GemmShape product_of(const std::string& text) {
+  GemmShape product;
   const char* at = text.data();
   const char* const end = text.data() + text.size();
   bool whole = true;

@@ -33,7 +33,7 @@ std::uint32_t count_of(std::string_view option, const std::string& text, std::ui
 double seconds_of(std::string_view option, const std::string& text);
 
 /// --product: "8192x8192x1024", C m x n over k.
-GemmProduct product_of(const std::string& text);
+GemmShape product_of(const std::string& text);
 
 /// "gemm.local.speed=3%": a case, and the share above 0 and at most 1.
 std::pair<std::string, double> slow_of(const std::string& text);

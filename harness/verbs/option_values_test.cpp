@@ -52,7 +52,7 @@ TEST(SlowOf, refuses_what_is_no_share_of_a_hundredth_to_100_percent) {
 }
 
 TEST(ProductOf, reads_three_sizes) {
-  EXPECT_EQ(product_of("8192x28672x1"), (GemmProduct{.m = 8192, .n = 28672, .k = 1}));
+  EXPECT_EQ(product_of("8192x28672x1"), (GemmShape{.m = 8192, .n = 28672, .k = 1}));
 }
 
 TEST(ProductOf, refuses_what_the_engine_cannot_multiply) {

@@ -43,13 +43,13 @@ struct Typed {
 struct Asked {
   GemmTable present;
   std::string table_hash;
-  std::vector<GemmProduct> products;
+  std::vector<GemmShape> products;
   double time_limit_s = 0;  // 0: none
   RunOptions options;       // of it --device and --gpus
 };
 
-std::vector<GemmProduct> products_of(const Typed& typed, const GemmTable& present) {
-  std::vector<GemmProduct> products;
+std::vector<GemmShape> products_of(const Typed& typed, const GemmTable& present) {
+  std::vector<GemmShape> products;
   for (const std::string& text : typed.products) {
     products.push_back(product_of(text));
     if (std::count(products.begin(), products.end(), products.back()) > 1)
@@ -124,7 +124,7 @@ TuningRun run_on(const GpuRecord& gpu, const Asked& asked) {
   print_out(decision_heading());
   return tune_all(
       asked.present, asked.products, asked.time_limit_s, monotonic_s,
-      [&](const GemmProduct& product, double seconds) { return tuner->tune(product, seconds); },
+      [&](const GemmShape& product, double seconds) { return tuner->tune(product, seconds); },
       [](const DecidedProduct& one) { print_out(decision_text(one)); });
 }
 

@@ -155,9 +155,9 @@ Json json_of(const RunOrder& order) {
   return {{"order", "run"}, {"case", order.case_name}, {"attempt", order.attempt}};
 }
 
-Json json_of(const GemmProduct& product) { return {product.m, product.n, product.k}; }
+Json json_of(const GemmShape& product) { return {product.m, product.n, product.k}; }
 
-GemmProduct product_in(const Json& json) {
+GemmShape product_in(const Json& json) {
   return {.m = json.at(0), .n = json.at(1), .k = json.at(2)};
 }
 

@@ -50,7 +50,7 @@ struct RunOrder {
 
 /// Tries all configurations of the GEMM engine on a product.
 struct TuneOrder {
-  GemmProduct product;
+  GemmShape product;
   double seconds = 0;  // that it may take; 0: as many as it needs
 };
 

@@ -101,7 +101,7 @@ TEST(Messages, an_order_to_tune_survives) {
   const Order order =
       order_in(order_line(TuneOrder{.product = {.m = 1, .n = 2, .k = 2147481600}, .seconds = 1.5}));
   const auto& tune = std::get<TuneOrder>(order);
-  EXPECT_EQ(tune.product, (GemmProduct{.m = 1, .n = 2, .k = 2147481600}));
+  EXPECT_EQ(tune.product, (GemmShape{.m = 1, .n = 2, .k = 2147481600}));
   EXPECT_EQ(tune.seconds, 1.5);
 }
 

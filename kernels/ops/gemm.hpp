@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/ops/gemm_inputs.hpp"
+#include "kernels/ops/gemm_shape.hpp"
 #include "kernels/transport.hpp"
 
 namespace tidemark {
@@ -98,10 +99,6 @@ struct Gemm {
   std::vector<Shard>
       everybody{};  // one row a rank: gathered as panel id 2, a barrier before each timed run
   double deadline_s = 60;  // bound of every wait for a shard and for the kernel
-};
-
-struct GemmShape {
-  std::uint64_t m = 0, n = 0, k = 0;
 };
 
 /// A product of which one rank computes all of C.

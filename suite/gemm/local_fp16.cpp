@@ -1,7 +1,5 @@
 // One GPU multiplies fp16: integers with one right answer in every type of C, and normal numbers
 // within the rounding of their sums.
-#include <cstddef>
-
 #include "suite/case.hpp"
 
 namespace tidemark {

@@ -1,7 +1,5 @@
 // One GPU sums up fp8 products that are all positive: integers of up to 18 bits, which the 14 bits
 // that the tensor cores keep cannot hold. They are exact where sums are promoted to fp32 in time.
-#include <cstddef>
-
 #include "suite/benchmark/gemm_metrics.hpp"
 #include "suite/case.hpp"
 

@@ -1,6 +1,4 @@
 // One GPU multiplies ones: each element of C is K, whatever is left out of it shows how much.
-#include <cstddef>
-
 #include "suite/case.hpp"
 
 namespace tidemark {

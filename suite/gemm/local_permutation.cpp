@@ -1,7 +1,5 @@
 // One GPU multiplies by a matrix that has one 1 in each column: each element of C is one of A, and
 // a wrong one says from where it came.
-#include <cstddef>
-
 #include "suite/case.hpp"
 
 namespace tidemark {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/error.hpp"
 #include "kernels/ops/payload.hpp"
 #include "suite/gemm/widest.hpp"
 
@@ -206,7 +207,8 @@ using Part [[gnu::vector_size(kPart * sizeof(double))]] = double;
       squares[k] += static_cast<double>(row[k]) * static_cast<double>(row[k]);
 }
 
-/// Elements of all inputs but normal, which every type that may have them holds: false for those.
+/// Elements of A or B of all inputs but normal, exact in every type that may have them. Of normal
+/// ones none: false.
 template <class T>
 bool make_integers(const Gemm& gemm, GemmOperand which, std::uint64_t row, std::uint64_t first_k,
                    std::span<T> to) {
@@ -251,7 +253,8 @@ void make_operand(const Gemm& gemm, GemmOperand which, std::uint64_t row, std::u
 
 void make_operand(const Gemm& gemm, GemmOperand which, std::uint64_t row, std::uint64_t first_k,
                   std::span<std::int16_t> to) {
-  make_integers(gemm, which, row, first_k, to);
+  if (!make_integers(gemm, which, row, first_k, to))
+    throw Error("gemm: normal inputs are no integers");
 }
 
 void read_elements(GemmOutput output, const std::uint8_t* bytes, std::span<float> to) {

@@ -24,7 +24,7 @@ using RowsAtOnce = std::array<std::span<const float>, kRowsAtOnce>;  // all of o
 void make_operand(const Gemm& gemm, GemmOperand which, std::uint64_t row, std::uint64_t first_k,
                   std::span<float> to);
 
-/// The same as integers, for all GemmInputs but normal.
+/// The same as integers, for all GemmInputs but normal; throws Error for those.
 void make_operand(const Gemm& gemm, GemmOperand which, std::uint64_t row, std::uint64_t first_k,
                   std::span<std::int16_t> to);
 

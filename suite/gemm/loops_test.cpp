@@ -11,6 +11,7 @@
 #include <numeric>
 #include <vector>
 
+#include "kernels/error.hpp"
 #include "kernels/ops/payload.hpp"
 #include "suite/gemm/block.hpp"
 #include "suite/gemm/widest.hpp"
@@ -99,6 +100,13 @@ TEST(MakeOperand, MakesOnesAsIntegers) {
   make_operand(inputs_of(GemmInputs::ones, GemmElement::bf16), GemmOperand::b, 5, 1,
                std::span(made));
   EXPECT_EQ(made, std::vector<std::int16_t>(1003, 1));
+}
+
+TEST(MakeOperand, RefusesNormalNumbersAsIntegers) {
+  std::vector<std::int16_t> made(3);
+  EXPECT_THROW(make_operand(inputs_of(GemmInputs::normal, GemmElement::bf16), GemmOperand::a, 5, 1,
+                            std::span(made)),
+               Error);
 }
 
 TEST(MakeOperand, MakesSmallIntegersAsIntegers) {

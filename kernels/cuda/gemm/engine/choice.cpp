@@ -19,7 +19,7 @@ bool is_worth_gpcs(const LocalGemm& gemm) {
          kWorthGpcs;
 }
 
-EngineConfiguration configuration_for(const GemmProduct& product, bool one_sm_tiles = false) {
+EngineConfiguration configuration_for(const GemmShape& product, bool one_sm_tiles = false) {
   const GemmChoice* const nearest = nearest_choice(gemm_table_in_use(), product, one_sm_tiles);
   // A table may name nothing but parts of K.
   return nearest == nullptr ? kGeneral : engine_configurations()[nearest->number - 1];

@@ -102,7 +102,7 @@ void duels(const Product& product, const Launch& present, double present_ns,
 /// All of it, into `tried`, which keeps what was known when something throws.
 void try_all(const TuningEffort& effort, TriedProduct& tried) {
   const Clock::time_point start = Clock::now();
-  const GemmProduct& which = tried.product;
+  const GemmShape& which = tried.product;
   const Product product =
       make_product({.m = which.m, .n = which.n, .k = which.k}, GemmInputs::small_integers);
   std::vector<Runner> runners = those_that_are_exact(product, tried);
@@ -129,7 +129,7 @@ void try_all(const TuningEffort& effort, TriedProduct& tried) {
 
 }  // namespace
 
-TriedProduct try_configurations(const GemmProduct& product, const TuningEffort& effort) {
+TriedProduct try_configurations(const GemmShape& product, const TuningEffort& effort) {
   TriedProduct tried{.product = product,
                      .present = nearest_choice(gemm_table_in_use(), product)->configuration};
   try {

@@ -13,7 +13,7 @@ namespace {
 
 class TuningGpuTest : public GpuTest {};
 
-constexpr GemmProduct kProduct{.m = 256, .n = 256, .k = 256};
+constexpr GemmShape kProduct{.m = 256, .n = 256, .k = 256};
 constexpr TuningEffort kLittle{.warm_s = 0,
                                .race_rounds = 1,
                                .finalists = 1,
