@@ -2,6 +2,7 @@
 // plain reference, and that against the definition worked out on the host.
 #include <cmath>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
@@ -127,6 +128,26 @@ TEST_F(GeneralGpuGemm, OneElement) {
 
 TEST_F(GeneralGpuGemm, ManyTilesAndALongK) {
   for (const Gemm& gemm : kinds_of(whole(1500, 2100, 1032))) expect_like_reference(gemm);
+}
+
+TEST_F(GeneralGpuGemm, NormalNumbersGiveTheSameBitsInEveryLayout) {
+  for (const GemmElement element : {GemmElement::bf16, GemmElement::f16}) {
+    Gemm gemm = whole(500, 600, 2056);
+    gemm.inputs = GemmInputs::normal;
+    gemm.element = element;
+    if (element == GemmElement::bf16) gemm.configuration = 1;  // a chosen one may sum K in parts
+    const RunResult k_major = run_gemm(gemm);
+    ASSERT_EQ(k_major.fault, DeviceFault::none) << k_major.note;
+    gemm.configuration = 0;
+    for (const auto& [a, b] : {std::pair{Major::k, Major::mn}, std::pair{Major::mn, Major::k},
+                               std::pair{Major::mn, Major::mn}}) {
+      gemm.a_major = a;
+      gemm.b_major = b;
+      const RunResult result = run_gemm(gemm);
+      ASSERT_EQ(result.fault, DeviceFault::none) << result.note;
+      EXPECT_TRUE(result.bytes == k_major.bytes) << result.note;
+    }
+  }
 }
 
 TEST_F(GeneralGpuGemm, RowsLieApart) {

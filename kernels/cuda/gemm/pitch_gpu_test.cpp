@@ -187,6 +187,20 @@ TEST_F(PitchGpuGemm, OneElement) {
   expect_defined(gemm);
 }
 
+TEST_F(PitchGpuGemm, NormalNumbersGiveTheSameBitsWhereRowsArePacked) {
+  Gemm gemm = whole(500, 600, 2056, GemmOutput::f32);
+  gemm.inputs = GemmInputs::normal;
+  gemm.configuration = 1;
+  const RunResult on_16_bytes = run_gemm(gemm);
+  ASSERT_EQ(on_16_bytes.fault, DeviceFault::none) << on_16_bytes.note;
+  gemm.lda = gemm.ldb = 2057;
+  gemm.ldc = 601;
+  const RunResult packed = run_gemm(gemm);
+  ASSERT_EQ(packed.fault, DeviceFault::none) << packed.note;
+  EXPECT_NE(packed.note.find("rows of A and B packed"), std::string::npos) << packed.note;
+  EXPECT_TRUE(packed.bytes == on_16_bytes.bytes);
+}
+
 TEST_F(PitchGpuGemm, EveryConfiguration) {
   for (std::uint32_t i = 1; i <= engine_configurations().size(); ++i)
     for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16}) {
