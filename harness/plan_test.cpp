@@ -190,6 +190,9 @@ TEST(MakePlan, tells_who_divides_names_by_commas_to_use_spaces) {
   EXPECT_EQ(usage_error_of({.cases = {"zz_plan.alpha,zz_plan.gamma"}}),
             "--cases 'zz_plan.alpha,zz_plan.gamma' matches no case; spaces divide names, commas do "
             "not");
+  EXPECT_EQ(usage_error_of({.cases = {"zz_plan.a_bench,zz_plan.b_bench"}, .bench = true}),
+            "bench 'zz_plan.a_bench,zz_plan.b_bench' matches no benchmark; spaces divide names, "
+            "commas do not");
   EXPECT_EQ(usage_error_of({.cases = {"zz_plan,alpha"}}),
             "--cases 'zz_plan,alpha' matches no case; did you mean 'zz_plan.alpha'?");
 }
