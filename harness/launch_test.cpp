@@ -335,6 +335,22 @@ TEST(MpiLaunch, a_bad_policy_is_one_line_from_one_rank) {
   EXPECT_TRUE(place.files().empty());
 }
 
+/// On 1 to 8 ranks.
+class MpiRanks : public testing::TestWithParam<int> {};
+
+TEST_P(MpiRanks, pass_all_cases_of_all_gpus_whatever_is_late) {
+  const Place place;
+  Environment environment = kRoot;
+  environment.emplace_back("TIDEMARK_TEST_DELAYS", std::to_string(GetParam()));
+  const Ran ran = run_program(
+      under_mpirun(GetParam(), run_arguments(place, {"--cases", "gemm.distributed.*", "peer.*"})),
+      environment, 120);
+  EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
+  EXPECT_TRUE(read_report(place.out()).launch.complete);
+}
+
+INSTANTIATE_TEST_SUITE_P(Launch, MpiRanks, testing::Range(1, 9));
+
 #endif
 
 }  // namespace

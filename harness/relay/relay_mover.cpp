@@ -33,8 +33,8 @@ RelayPosted posted_in(const SegmentPanel& entry, std::uint32_t posting) {
 
 }  // namespace
 
-RelayMover::RelayMover(Mesh& mesh, std::vector<std::uint32_t> rank_of_slot)
-    : mesh_(mesh), rank_of_slot_(std::move(rank_of_slot)) {}
+RelayMover::RelayMover(Mesh& mesh, std::vector<std::uint32_t> rank_of_slot, HandOverDelays delays)
+    : mesh_(mesh), rank_of_slot_(std::move(rank_of_slot)), delays_(delays) {}
 
 void RelayMover::begin_epoch(std::uint32_t epoch) {
   epoch_ = epoch;
@@ -72,7 +72,10 @@ bool RelayMover::adopt_postings(std::uint32_t slot, Box& box) {
     const SegmentPanel& entry = box.segment.header().panels[i];
     const std::uint32_t posting = entry.posting.load(std::memory_order_acquire);
     if (posting == 0 || box.panels[entry.id].posting == posting) continue;
+    delays_.before(HandOver::adopt);
     adopt(slot, box, entry.id, posted_in(entry, posting));
+    // Release: the worker may overwrite the posting from here on, so it must have been read.
+    box.segment.header().panels[i].adopted.store(posting, std::memory_order_release);
     any = true;
   }
   return any;
@@ -208,7 +211,17 @@ bool RelayMover::place(Box& box, const Piece& piece) {
   return true;
 }
 
+std::uint32_t RelayMover::shared_panels(std::uint32_t slot, std::uint32_t id,
+                                        std::uint32_t peer) const {
+  const auto& panels = boxes_.at(slot).panels;
+  const auto panel = panels.find(id);
+  if (panel == panels.end()) return 0;
+  const auto sequence = panel->second.sequence.find(peer);
+  return sequence == panel->second.sequence.end() ? 0 : sequence->second;
+}
+
 void RelayMover::mark(Box& box, const Panel& panel, std::size_t shard) {
+  delays_.before(HandOver::arrive);
   auto* entry = std::launder(reinterpret_cast<SegmentShard*>(
       box.segment.at(panel.table + shard * sizeof(SegmentShard), sizeof(SegmentShard)).data()));
   // Release: the worker that sees the mark sees the bytes.

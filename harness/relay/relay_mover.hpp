@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/hand_over.hpp"
 #include "harness/relay/mesh.hpp"
 #include "harness/relay/segment.hpp"
 
@@ -25,7 +26,7 @@ struct RelayPosted {
 class RelayMover {
  public:
   /// `rank_of_slot` names the supervisor of every slot of the launch.
-  RelayMover(Mesh& mesh, std::vector<std::uint32_t> rank_of_slot);
+  RelayMover(Mesh& mesh, std::vector<std::uint32_t> rank_of_slot, HandOverDelays delays = {});
 
   /// Forgets everything in flight and makes new segments for the slots of this rank. Pieces that
   /// still come from an earlier epoch are dropped. All ranks use the same number.
@@ -35,6 +36,10 @@ class RelayMover {
 
   /// True when something moved.
   bool step();
+
+  /// How many panels with this id a local slot has posted together with `peer` in this epoch. Both
+  /// sides of a pair must count alike: a piece is only taken for the panel of the same number.
+  std::uint32_t shared_panels(std::uint32_t slot, std::uint32_t id, std::uint32_t peer) const;
 
  private:
   /// One shard on its way to one slot.
@@ -73,12 +78,13 @@ class RelayMover {
   void send_piece(std::uint32_t slot, Box& box, std::uint32_t id, Panel& panel);
   void deliver(Piece piece);
   bool place(Box& box, const Piece& piece);
-  static void mark(Box& box, const Panel& panel, std::size_t shard);
+  void mark(Box& box, const Panel& panel, std::size_t shard);
   static std::string packed(const Piece& piece);
   static bool unpacked(const std::string& bytes, Piece& piece);
 
   Mesh& mesh_;
   std::vector<std::uint32_t> rank_of_slot_;
+  HandOverDelays delays_;
   std::uint32_t epoch_ = 0;
   std::map<std::uint32_t, Box> boxes_;  // by local slot
   std::vector<Piece> ahead_;            // of an epoch that has not begun here

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <thread>
 
 #include "harness/relay/relay_mover.hpp"
@@ -52,9 +53,9 @@ bool whole(const TestPanel& panel, std::uint32_t time) {
   return true;
 }
 
-/// Waits until all shards are ready; false after ten seconds.
-bool gather(RelayTransport& transport, const TestPanel& panel) {
-  const double until = monotonic_s() + 10;
+/// Waits until all shards are ready; false after `seconds`.
+bool gather(RelayTransport& transport, const TestPanel& panel, double seconds = 10) {
+  const double until = monotonic_s() + seconds;
   for (std::size_t shard = 0; shard < panel.buffer.shards.size();) {
     if (transport.ready(panel.buffer.id, shard)) {
       ++shard;
@@ -70,14 +71,27 @@ bool gather(RelayTransport& transport, const TestPanel& panel) {
 /// Supervisors as threads that pump until the workers are done.
 class Movers {
  public:
-  explicit Movers(std::vector<std::uint32_t> rank_of_slot)
+  explicit Movers(std::vector<std::uint32_t> rank_of_slot, std::optional<std::uint64_t> seed = {})
       : rank_of_slot_(std::move(rank_of_slot)) {
     for (Link& link : local_links(rank_of_slot_.back() + 1)) {
+      const std::uint32_t rank = link.rank;
       meshes_.push_back(std::make_unique<Mesh>(std::move(link)));
-      movers_.push_back(std::make_unique<RelayMover>(*meshes_.back(), rank_of_slot_));
-      movers_.back()->begin_epoch(1);
+      movers_.push_back(std::make_unique<RelayMover>(
+          *meshes_.back(), rank_of_slot_, seed ? HandOverDelays(*seed, rank) : HandOverDelays()));
     }
+    begin_epoch(1);
+  }
+  Movers(const Movers&) = delete;
+  Movers& operator=(const Movers&) = delete;
+  ~Movers() { stop(); }
+
+  /// One supervisor after the other, as ranks come to a new epoch: the first ones move panels of it
+  /// while the last are still in the one before.
+  void begin_epoch(std::uint32_t epoch) {
+    stop();
+    done_ = false;
     for (std::size_t rank = 0; rank < movers_.size(); ++rank) {
+      movers_[rank]->begin_epoch(epoch);
       threads_.emplace_back([this, rank] {
         while (!done_) {
           meshes_[rank]->pump();
@@ -86,15 +100,15 @@ class Movers {
       });
     }
   }
-  Movers(const Movers&) = delete;
-  Movers& operator=(const Movers&) = delete;
-  ~Movers() {
-    done_ = true;
-    for (std::thread& thread : threads_) thread.join();
-  }
   int segment(std::uint32_t slot) const { return movers_[rank_of_slot_[slot]]->segment_fd(slot); }
 
  private:
+  void stop() {
+    done_ = true;
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
   std::vector<std::uint32_t> rank_of_slot_;
   std::vector<std::unique_ptr<Mesh>> meshes_;
   std::vector<std::unique_ptr<RelayMover>> movers_;
@@ -243,6 +257,94 @@ TEST(Relay, a_nonsense_table_stops_nobody_but_its_own_worker) {
   other.start(panel.buffer);
   EXPECT_TRUE(mover.step());
   EXPECT_TRUE(other.ready(0, 0));
+}
+
+TEST(Relay, ranks_of_which_one_aborts_meet_again_in_the_next_epoch) {
+  constexpr std::uint32_t kRanks = 4;
+  const std::vector<Shard> shards = {{0, 0, 3}, {1, 3, 0}, {2, 3, 2}, {3, 5, 40}};
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Movers movers({0, 1, 2, 3}, seed);
+    const auto together = [&](const auto& work) {
+      std::vector<std::jthread> workers;
+      for (std::uint32_t slot = 0; slot < kRanks; ++slot) {
+        workers.emplace_back([&, slot] {
+          RelayTransport transport(movers.segment(slot), slot, HandOverDelays(seed, 100 + slot));
+          work(transport, slot);
+        });
+      }
+    };
+    std::atomic<std::uint32_t> wrong_bytes = 0;
+    std::atomic<std::uint32_t> good = 0;
+    together([&](RelayTransport& transport, std::uint32_t slot) {
+      for (std::uint32_t time = 0; time < 6; ++time) {
+        const TestPanel panel = make_panel(0, slot, shards, 64, time);
+        transport.start(panel.buffer);
+        if (slot == seed % kRanks && time == seed % 6) return transport.abort();
+        if (!gather(transport, panel, 0.3)) return transport.abort();
+        if (!whole(panel, time)) ++wrong_bytes;
+      }
+    });
+    movers.begin_epoch(2);
+    together([&](RelayTransport& transport, std::uint32_t slot) {
+      const TestPanel panel = make_panel(0, slot, shards, 64, 9);
+      transport.start(panel.buffer);
+      if (gather(transport, panel) && whole(panel, 9)) ++good;
+    });
+    EXPECT_EQ(wrong_bytes, 0U) << "seed " << seed;
+    EXPECT_EQ(good, kRanks) << "seed " << seed;
+  }
+}
+
+/// Two slots with a supervisor each; the test moves them by hand.
+struct TwoByHand {
+  std::vector<Link> links = local_links(2);
+  Mesh mesh_0{std::move(links[0])}, mesh_1{std::move(links[1])};
+  RelayMover mover_0{mesh_0, {0, 1}}, mover_1{mesh_1, {0, 1}};
+
+  TwoByHand() {
+    mover_0.begin_epoch(1);
+    mover_1.begin_epoch(1);
+  }
+};
+
+TEST(Relay, an_empty_panel_is_ready_only_when_its_supervisor_has_read_it) {
+  TwoByHand pair;
+  RelayTransport transport(pair.mover_0.segment_fd(0), 0);
+  const TestPanel panel = make_panel(0, 0, {{0, 0, 0}, {1, 0, 0}}, 16, 0);
+  transport.start(panel.buffer);
+  EXPECT_FALSE(transport.ready(0, 0));
+  EXPECT_FALSE(transport.ready(0, 1));
+  pair.mover_0.step();
+  EXPECT_TRUE(transport.ready(0, 0));
+  EXPECT_TRUE(transport.ready(0, 1));
+}
+
+TEST(Relay, both_sides_count_alike_where_one_supervisor_is_slower_than_empty_panels) {
+  TwoByHand pair;
+  RelayTransport slow(pair.mover_0.segment_fd(0), 0);
+  RelayTransport fast(pair.mover_1.segment_fd(1), 1);
+  const TestPanel none = make_panel(0, 0, {{0, 0, 0}, {1, 0, 0}}, 16, 0);
+  for (int time = 0; time < 3; ++time) {
+    fast.start(none.buffer);
+    pair.mover_1.step();
+  }
+  for (int time = 0; time < 3; ++time) {
+    slow.start(none.buffer);
+    // What a rank does between two panels: it waits until all of the first is ready.
+    while (!(slow.ready(0, 0) && slow.ready(0, 1))) pair.mover_0.step();
+  }
+  pair.mover_0.step();
+  EXPECT_EQ(pair.mover_0.shared_panels(0, 0, 1), 3U);
+  EXPECT_EQ(pair.mover_1.shared_panels(1, 0, 0), 3U);
+}
+
+TEST(Relay, a_panel_in_flight_cannot_be_started_again) {
+  TwoByHand pair;
+  RelayTransport transport(pair.mover_0.segment_fd(0), 0);
+  const TestPanel panel = make_panel(0, 0, {{0, 0, 1}, {1, 1, 1}}, 16, 0);
+  transport.start(panel.buffer);
+  pair.mover_0.step();
+  EXPECT_THROW(transport.start(panel.buffer), Error);
 }
 
 TEST(Segment, never_shrinks) {

@@ -23,8 +23,8 @@ std::uint64_t panel_bytes(const PanelBuffer& panel) {
 
 }  // namespace
 
-RelayTransport::RelayTransport(int segment_fd, std::uint32_t rank)
-    : segment_(Segment::of(segment_fd)), rank_(rank) {}
+RelayTransport::RelayTransport(int segment_fd, std::uint32_t rank, HandOverDelays delays)
+    : segment_(Segment::of(segment_fd)), rank_(rank), delays_(delays) {}
 
 void RelayTransport::start(const PanelBuffer& panel) {
   if (segment_.header().aborted.load(std::memory_order_acquire) != 0) {
@@ -40,6 +40,10 @@ void RelayTransport::start(const PanelBuffer& panel) {
     found->second.place = place;
   }
   Flight& flight = found->second;
+  if (flight.posting != 0 && !gathered(flight)) {
+    throw Error("panel " + std::to_string(panel.id) +
+                " is started again while it is still being gathered: wait for all its shards");
+  }
   flight.panel = panel;
   flight.copied.assign(panel.shards.size(), false);
   ++flight.posting;
@@ -58,6 +62,7 @@ void RelayTransport::start(const PanelBuffer& panel) {
   entry.table = flight.table;
   entry.data = flight.data;
   entry.bytes = panel_bytes(panel);
+  delays_.before(HandOver::post);
   // Release: the supervisor that sees the posting sees the table and the bytes, too.
   entry.posting.store(flight.posting, std::memory_order_release);
 }
@@ -84,11 +89,24 @@ void RelayTransport::write_table(const Flight& flight) {
   }
 }
 
+bool RelayTransport::gathered(const Flight& flight) {
+  for (std::size_t shard = 0; shard < flight.copied.size(); ++shard) {
+    if (!ready(flight.panel.id, shard)) return false;
+  }
+  return segment_.header().panels[flight.place].adopted.load(std::memory_order_acquire) ==
+         flight.posting;
+}
+
 bool RelayTransport::ready(std::uint32_t id, std::size_t index) {
   const auto found = flights_.find(id);
   if (found == flights_.end() || index >= found->second.copied.size()) return false;
   Flight& flight = found->second;
   if (flight.copied[index]) return true;
+  // Acquire: what comes after, the next start() above all, comes after the supervisor's reading.
+  if (segment_.header().panels[flight.place].adopted.load(std::memory_order_acquire) !=
+      flight.posting) {
+    return false;
+  }
   const Shard& shard = flight.panel.shards[index];
   if (shard.rows > 0) {
     const auto* entry = std::launder(reinterpret_cast<const SegmentShard*>(
@@ -107,6 +125,7 @@ bool RelayTransport::ready(std::uint32_t id, std::size_t index) {
 }
 
 void RelayTransport::abort() noexcept {
+  delays_.before(HandOver::abort);
   segment_.header().aborted.store(1, std::memory_order_release);
 }
 

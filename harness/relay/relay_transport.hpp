@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "harness/hand_over.hpp"
 #include "harness/relay/segment.hpp"
 #include "kernels/transport.hpp"
 
@@ -15,8 +16,9 @@ namespace tidemark {
 class RelayTransport : public Transport {
  public:
   /// Uses the segment behind `segment_fd`, which stays open. Throws Error.
-  RelayTransport(int segment_fd, std::uint32_t rank);
+  RelayTransport(int segment_fd, std::uint32_t rank, HandOverDelays delays = {});
 
+  /// Throws Error also where the last panel with this id is still being gathered.
   void start(const PanelBuffer& panel) override;
   bool ready(std::uint32_t id, std::size_t index) override;
   void abort() noexcept override;
@@ -34,11 +36,13 @@ class RelayTransport : public Transport {
     std::vector<bool> copied;
   };
 
+  bool gathered(const Flight& flight);
   void reserve(Flight& flight, std::uint64_t table_bytes, std::uint64_t panel_bytes);
   void write_table(const Flight& flight);
 
   Segment segment_;
   std::uint32_t rank_ = 0;
+  HandOverDelays delays_;
   std::map<std::uint32_t, Flight> flights_;  // by panel id
 };
 

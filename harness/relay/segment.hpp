@@ -22,10 +22,13 @@ struct SegmentShard {
 };
 
 /// One panel. The worker writes the other fields first and `posting` last, with release; it does
-/// not touch them again until the shards of that posting have arrived.
+/// not touch them again until the supervisor has adopted that posting and all its shards have
+/// arrived. Shards without bytes arrive at once, so without `adopted` a worker could overwrite a
+/// posting that its supervisor has not read; peers would count one panel more than this rank.
 struct SegmentPanel {
   std::atomic<std::uint32_t> posting = 0;  // 0: never; counts up with every start
-  std::uint32_t id = 0, shards = 0, unused = 0;
+  std::atomic<std::uint32_t> adopted = 0;  // by the supervisor: the last posting that it has read
+  std::uint32_t id = 0, shards = 0;
   std::uint64_t row_bytes = 0;
   std::uint64_t table = 0;            // offset of the shard table
   std::uint64_t data = 0, bytes = 0;  // offset and size of the panel

@@ -35,7 +35,7 @@ class Rounds {
  public:
   explicit Rounds(LaunchState& state)
       : state_(state),
-        mover_(state.mesh, ranks_of(state)),
+        mover_(state.mesh, ranks_of(state), HandOverDelays::from_environment(state.mesh.rank())),
         epoch_((state.number - 1) * kNumbersOfLaunch),
         round_((state.number - 1) * kNumbersOfLaunch) {}
 

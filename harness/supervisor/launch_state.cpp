@@ -90,7 +90,7 @@ void record(LaunchState& state, LocalSlot& local, const Case& which, std::uint32
   }
   if (ending.verdict != Verdict::pass || attempt > 1) {
     state.console.trouble(
-        trouble_text(shown, state.places[slot].text(slot), state.console.colour()));
+        trouble_text(shown, state.places[slot].text(slot), state.device, state.console.colour()));
   }
   if (last) state.console.count(!fine);
 }

@@ -48,8 +48,11 @@ std::string_view level_name(Level level) {
   return "quick";
 }
 
-/// What a person should do next about a verdict.
-std::string_view advice(Verdict verdict) {
+/// What to do next about a verdict.
+std::string_view advice(Verdict verdict, DeviceKind device) {
+  // The kernel log and a GPU's health say nothing about it, and a deliberate fault was asked for.
+  if (device == DeviceKind::virtual_device)
+    return "no GPU ran this; without --fault it is a bug of tidemark: replay it and report it";
   switch (verdict) {
     case Verdict::fail:
     case Verdict::flaky:
@@ -123,13 +126,18 @@ OutcomeRecord outcome_record(const RecordPlace& place, const Case& which, std::u
     for (const Metric& metric : outcome.metrics) {
       record.metrics.push_back(record_of(metric, telemetry));
     }
-    if (!outcome.miscompares.empty()) row = outcome.miscompares.front().row;
+    // Ranks that waited for each other in one row may have fallen out of step in a row before it;
+    // that row alone would pass.
+    const bool out_of_step =
+        which.scope == CaseScope::all_gpus && place.gpus > 1 && ending.verdict != Verdict::fail;
+    if (!outcome.miscompares.empty() && !out_of_step) row = outcome.miscompares.front().row;
   }
   record.replay = replay_line(place, which, row);
   return record;
 }
 
-std::string trouble_text(const OutcomeRecord& record, const std::string& where, bool colour) {
+std::string trouble_text(const OutcomeRecord& record, const std::string& where, DeviceKind device,
+                         bool colour) {
   const bool red = record.verdict != Verdict::skip && record.verdict != Verdict::not_run &&
                    record.verdict != Verdict::waived;
   // A pass is only spoken of when it follows a fail.
@@ -154,8 +162,8 @@ std::string trouble_text(const OutcomeRecord& record, const std::string& where, 
     text += fmt::format("\n      first: row {}, {}: {}", first.row, first.what, first.text);
   }
   if (!red) return text;
-  return text +
-         fmt::format("\n      next: {}\n      replay: {}", advice(record.verdict), record.replay);
+  return text + fmt::format("\n      next: {}\n      replay: {}", advice(record.verdict, device),
+                            record.replay);
 }
 
 }  // namespace tidemark

@@ -35,7 +35,8 @@ OutcomeRecord outcome_record(const RecordPlace& place, const Case& which, std::u
 /// A command line that runs the case again; `row` below 0: all of its rows.
 std::string replay_line(const RecordPlace& place, const Case& which, std::int64_t row);
 
-/// What a person is told of a result that is no pass: where, what, what next, how to replay.
-std::string trouble_text(const OutcomeRecord& record, const std::string& where, bool colour);
+/// Lines for a result that is no pass: where, what, what to do next, how to replay it.
+std::string trouble_text(const OutcomeRecord& record, const std::string& where, DeviceKind device,
+                         bool colour);
 
 }  // namespace tidemark

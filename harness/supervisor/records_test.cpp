@@ -135,18 +135,43 @@ TEST(Trouble, says_where_what_what_next_and_how_to_replay) {
   record.verdict = Verdict::crash;
   record.reason = "the worker died by signal 11";
   record.replay = "tidemark run --cases load.x";
-  EXPECT_EQ(trouble_text(record, "slot 2 (node07, GPU-5f)", false),
+  EXPECT_EQ(trouble_text(record, "slot 2 (node07, GPU-5f)", DeviceKind::cuda, false),
             " CRASH load.x                       slot 2 (node07, GPU-5f)\n"
             "      the worker died by signal 11\n"
             "      next: look for an Xid of this moment in the kernel log, then replay it\n"
             "      replay: tidemark run --cases load.x");
 }
 
+TEST(OutcomeRecord, of_a_hang_of_several_ranks_replays_all_rows) {
+  Ending ending{.verdict = Verdict::hang, .reason = {}, .outcome = Outcome{}};
+  ending.outcome->miscompares.emplace_back().row = 5;
+  const OutcomeRecord record =
+      outcome_record({.gpus = 4, .fault = {}}, kTogether, 1, ending, no_telemetry);
+  EXPECT_EQ(record.replay.find(" --row"), std::string::npos) << record.replay;
+}
+
+TEST(OutcomeRecord, of_a_fail_of_several_ranks_replays_its_row) {
+  Ending ending{.verdict = Verdict::fail, .reason = {}, .outcome = Outcome{}};
+  ending.outcome->miscompares.emplace_back().row = 5;
+  const OutcomeRecord record =
+      outcome_record({.gpus = 4, .fault = {}}, kTogether, 1, ending, no_telemetry);
+  EXPECT_NE(record.replay.find(" --row 5"), std::string::npos) << record.replay;
+}
+
+TEST(Trouble, of_a_virtual_device_sends_nobody_to_the_kernel_log) {
+  OutcomeRecord record;
+  record.verdict = Verdict::hang;
+  const std::string text = trouble_text(record, "", DeviceKind::virtual_device, false);
+  EXPECT_EQ(text.find("Xid"), std::string::npos) << text;
+  EXPECT_NE(text.find("no GPU ran this"), std::string::npos) << text;
+}
+
 TEST(Trouble, is_red_only_when_asked) {
   OutcomeRecord record;
   record.verdict = Verdict::fail;
-  EXPECT_NE(trouble_text(record, "", true).find("\x1b[31mFAIL\x1b[0m"), std::string::npos);
-  EXPECT_EQ(trouble_text(record, "", false).find('\x1b'), std::string::npos);
+  EXPECT_NE(trouble_text(record, "", DeviceKind::cuda, true).find("\x1b[31mFAIL\x1b[0m"),
+            std::string::npos);
+  EXPECT_EQ(trouble_text(record, "", DeviceKind::cuda, false).find('\x1b'), std::string::npos);
 }
 
 }  // namespace

@@ -66,6 +66,9 @@ struct Progress {
   }
 };
 
+/// Among those who draw delays: supervisors count from 0.
+constexpr std::uint32_t kFirstWorker = 1U << 16U;
+
 class Worker {
  public:
   explicit Worker(const SetupOrder& setup)
@@ -114,7 +117,8 @@ class Worker {
     if (order.kind == TransportKind::nccl) {
       transport_ = make_nccl_transport(order.nccl_id, setup_.slot, setup_.slots, order.seconds);
     } else {
-      transport_ = std::make_unique<RelayTransport>(kSegmentFd, setup_.slot);
+      transport_ = std::make_unique<RelayTransport>(
+          kSegmentFd, setup_.slot, HandOverDelays::from_environment(kFirstWorker + setup_.slot));
     }
   }
 

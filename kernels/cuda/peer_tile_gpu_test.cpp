@@ -141,8 +141,9 @@ TEST_F(PeerTileOnGpu, ANeighbourThatDoesNotComeIsATimeoutWithOneLine) {
   const RunResult result = run_peer_tile(rows, peers, op);
 
   EXPECT_EQ(result.fault, DeviceFault::timeout);
-  EXPECT_EQ(result.note,
-            "the neighbours' handles, shard 1 of rank 1 (rows 1 to 2): not ready after 0.05 s");
+  EXPECT_EQ(
+      result.note,
+      "waits for rank 1: the neighbours' handles, shard 1 (rows 1 to 2) not ready within 0.05 s");
   EXPECT_EQ(transport.aborts, 1);
 }
 

@@ -48,8 +48,8 @@ std::string missing(const Awaited& awaited, double seconds) {
   static constexpr const char* kNames[] = {"panel A", "panel B", "barrier", "peer memory"};
   const Shard& shard = awaited.panel->shards[awaited.shard];
   const std::uint32_t id = awaited.panel->id;
-  return fmt::format("{}, shard {} of rank {} (rows {} to {}): not ready within {:g} s",
-                     id < std::size(kNames) ? kNames[id] : "panel", awaited.shard, shard.owner,
+  return fmt::format("waits for rank {}: {}, shard {} (rows {} to {}) not ready within {:g} s",
+                     shard.owner, id < std::size(kNames) ? kNames[id] : "panel", awaited.shard,
                      shard.first_row, shard.first_row + shard.rows, seconds);
 }
 

@@ -178,7 +178,8 @@ TEST(VirtualGemm, ShardThatNeverComesIsATimeoutThatNamesIt) {
   gemm.deadline_s = 0.01;
   const RunResult result = run_virtual_gemm(gemm, kNoFault);
   EXPECT_EQ(result.fault, DeviceFault::timeout);
-  EXPECT_EQ(result.note, "panel B, shard 0 of rank 3 (rows 0 to 2): not ready within 0.01 s");
+  EXPECT_EQ(result.note,
+            "waits for rank 3: panel B, shard 0 (rows 0 to 2) not ready within 0.01 s");
   EXPECT_EQ(transport.aborted, 1);
 }
 

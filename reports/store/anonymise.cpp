@@ -271,7 +271,8 @@ std::string scrubbed_variable(const Disguise& disguise, std::string_view variabl
   constexpr std::string_view kHarmless[] = {"CUDA_MODULE_LOADING", "CUDA_DEVICE_MAX_CONNECTIONS",
                                             "NCCL_ALGO",           "NCCL_PROTO",
                                             "NCCL_P2P_LEVEL",      "NCCL_NVLS_ENABLE",
-                                            "NCCL_DEBUG",          "TIDEMARK_TEST_HOOK"};
+                                            "NCCL_DEBUG",          "TIDEMARK_TEST_HOOK",
+                                            "TIDEMARK_TEST_DELAYS"};
   const bool harmless =
       std::find(std::begin(kHarmless), std::end(kHarmless), variable) != std::end(kHarmless);
   if (!harmless && !is_numbers(value)) return disguised(disguise, "value", value);

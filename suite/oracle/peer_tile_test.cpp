@@ -122,7 +122,8 @@ TEST(PeerTile, ANeighbourThatDoesNotComeIsATimeoutWithOneLine) {
   op.deadline_s = 0.01;
   const RunResult result = make_device(DeviceKind::virtual_device)->run(op);
   EXPECT_EQ(result.fault, DeviceFault::timeout);
-  EXPECT_EQ(result.note, "peer memory, shard 0 of rank 0 (rows 0 to 1): not ready within 0.01 s");
+  EXPECT_EQ(result.note,
+            "waits for rank 0: peer memory, shard 0 (rows 0 to 1) not ready within 0.01 s");
   EXPECT_EQ(alone.aborts, 1);
 }
 

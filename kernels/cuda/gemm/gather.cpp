@@ -48,8 +48,8 @@ void pause_between_polls(Clock::duration waited) {
 
 std::string missing(const Awaited& awaited, double seconds) {
   const Shard& shard = awaited.panel->buffer.shards[awaited.shard];
-  return fmt::format("{}, shard {} of rank {} (rows {} to {}): not ready after {:g} s",
-                     awaited.panel->name, awaited.shard, shard.owner, shard.first_row,
+  return fmt::format("waits for rank {}: {}, shard {} (rows {} to {}) not ready within {:g} s",
+                     shard.owner, awaited.panel->name, awaited.shard, shard.first_row,
                      shard.first_row + shard.rows, seconds);
 }
 
