@@ -7,7 +7,7 @@
 
 #include "reports/schema/verdict_kinds.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 /// Whether any result has a verdict of this kind.
@@ -54,4 +54,4 @@ ExitCode worst(std::span<const ExitCode> codes) {
   return ExitCode::ok;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <span>
 
+#include "harness/room.hpp"
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 enum class ExitCode : int {
   ok = 0,
@@ -29,4 +30,4 @@ ExitCode exit_code(const VerdictCounts& counts, std::uint64_t planned, bool comp
 /// The one that counts when several hold: 70, 2, 5, 1, 4, 3, 6, 0.
 ExitCode worst(std::span<const ExitCode> codes);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

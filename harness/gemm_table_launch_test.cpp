@@ -7,7 +7,7 @@
 #include "harness/launch_place.hpp"
 #include "kernels/gemm_table.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 #ifdef TIDEMARK_WITH_MPI
@@ -77,4 +77,4 @@ TEST(MpiGemmTable, tune_is_for_one_rank) {
 #endif
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

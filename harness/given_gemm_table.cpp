@@ -9,7 +9,7 @@
 #include "harness/errors.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 /// Of a path, bytes: it goes to workers in one write to a pipe (PIPE_BUF is 4096).
@@ -40,4 +40,4 @@ GemmTable given_gemm_table(const std::string& path) {
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

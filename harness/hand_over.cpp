@@ -8,7 +8,7 @@
 #include <system_error>
 #include <thread>
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr std::uint64_t kIncrement = 0x9e3779b97f4a7c15;
@@ -42,4 +42,4 @@ void HandOverDelays::before(HandOver moment) {
   std::this_thread::sleep_for(std::chrono::microseconds((drawn >> 8U) % most_us));
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// A panel on its way through the relay passes these.
 enum class HandOver : std::uint8_t {
@@ -31,4 +31,4 @@ class HandOverDelays {
   std::optional<std::uint64_t> state_;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

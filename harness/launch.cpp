@@ -23,7 +23,7 @@
 #include "harness/version.hpp"
 #include "reports/error.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 /// Seconds for the last meeting and MPI_Finalize; after twice that the process just leaves.
@@ -330,4 +330,4 @@ ExitCode run_launch(const RunOptions& given) {
   return code;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

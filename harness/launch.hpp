@@ -4,7 +4,7 @@
 #include "harness/exit_code.hpp"
 #include "harness/options.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// Runs a launch on all ranks and returns the code they agreed on. Called once, from main, before
 /// any other thread exists. Throws UsageError, EnvironmentError.
@@ -17,4 +17,4 @@ int worker_main(int argc, char** argv);
 /// The reporter side: waits for rank 0 to say that the report is there, or to be gone without one.
 int reporter_main(int argc, char** argv);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

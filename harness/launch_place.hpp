@@ -14,12 +14,13 @@
 #include <thread>
 #include <vector>
 
+#include "harness/room.hpp"
 #include "harness/run_binary.hpp"
 #include "harness/supervisor/clock.hpp"
 #include "reports/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 using Arguments = std::vector<std::string>;
 
@@ -157,4 +158,4 @@ inline bool ends(pid_t pid) {
   return false;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

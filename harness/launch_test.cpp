@@ -14,7 +14,7 @@
 #include "reports/journal/journal.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 TEST(Launch, passes_on_one_virtual_device_and_leaves_only_the_report) {
@@ -354,4 +354,4 @@ INSTANTIATE_TEST_SUITE_P(Launch, MpiRanks, testing::Range(1, 9));
 #endif
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

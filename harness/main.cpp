@@ -21,7 +21,7 @@
 
 namespace {
 
-using tidemark::ExitCode;
+using tidemark::harness::ExitCode;
 
 // Who starts us with one of the three closed would get what we print into the first file that we
 // open: into a journal. Reading from a closed stdout's stand-in is all that is allowed, so that
@@ -46,7 +46,7 @@ int say(ExitCode code, std::string text) {
     }
   }
   text.erase(text.find_last_not_of(' ') + 1);
-  if (tidemark::launcher_rank().value_or(0) == 0) {
+  if (tidemark::harness::launcher_rank().value_or(0) == 0) {
     std::fprintf(stderr, "tidemark: %s\n", text.c_str());
   } else {
     // mpirun kills the job when the first rank leaves with a code other than 0: that must be rank
@@ -58,12 +58,12 @@ int say(ExitCode code, std::string text) {
 
 int guarded(int argc, char** argv) {
   try {
-    return static_cast<int>(tidemark::run_command_line(argc, argv));
-  } catch (const tidemark::UsageError& error) {
+    return static_cast<int>(tidemark::harness::run_command_line(argc, argv));
+  } catch (const tidemark::harness::UsageError& error) {
     return say(ExitCode::usage, error.what());
-  } catch (const tidemark::EnvironmentError& error) {
+  } catch (const tidemark::harness::EnvironmentError& error) {
     return say(ExitCode::environment, error.what());
-  } catch (const tidemark::ReportError& error) {
+  } catch (const tidemark::reports::ReportError& error) {
     return say(ExitCode::usage, error.what());
   } catch (const std::exception& error) {
     return say(ExitCode::internal,
@@ -76,10 +76,10 @@ int guarded(int argc, char** argv) {
 int main(int argc, char** argv) {
   open_closed_descriptors();
   const std::string_view first = argc > 1 ? argv[1] : "";
-  if (first == "__worker") return tidemark::worker_main(argc, argv);
-  if (first == "__reporter") return tidemark::reporter_main(argc, argv);
-  if (first == "__gpus") return tidemark::gpus_main();
-  if (first == "__nvml") return tidemark::nvml_main(argc, argv);
-  if (first == "__telemetry") return tidemark::telemetry_main(argc, argv);
+  if (first == "__worker") return tidemark::harness::worker_main(argc, argv);
+  if (first == "__reporter") return tidemark::harness::reporter_main(argc, argv);
+  if (first == "__gpus") return tidemark::harness::gpus_main();
+  if (first == "__nvml") return tidemark::harness::nvml_main(argc, argv);
+  if (first == "__telemetry") return tidemark::harness::telemetry_main(argc, argv);
   return guarded(argc, argv);
 }

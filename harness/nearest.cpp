@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::harness {
 
 std::size_t edit_distance(std::string_view pattern, std::string_view name) {
   // Rows of the table: [j] is the distance between the pattern so far and j characters of the name.
@@ -54,4 +54,4 @@ std::string did_you_mean(std::string_view pattern, std::span<const std::string_v
   return text.empty() ? text : text + '?';
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

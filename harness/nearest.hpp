@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// Insertions, deletions, replacements and exchanges of neighbours that turn `pattern` into `name`;
 /// a `*` in the pattern stands for any text and a `?` for any character, both free.
@@ -17,4 +17,4 @@ std::size_t edit_distance(std::string_view pattern, std::string_view name);
 std::string did_you_mean(std::string_view pattern, std::span<const std::string_view> names,
                          std::size_t count = 3);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

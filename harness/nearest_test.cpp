@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr std::array<std::string_view, 4> kNames = {"load.tile.2d", "load.tile.3d", "store.tile.2d",
@@ -45,4 +45,4 @@ TEST(DidYouMean, stays_silent_when_nothing_is_near) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

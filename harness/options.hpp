@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "harness/room.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 enum class DeviceChoice : std::uint8_t { automatic, cuda, virtual_device };
 
@@ -38,4 +39,4 @@ struct RunOptions {
   std::vector<std::string> arguments = {};  // argv as given
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -12,7 +12,7 @@
 #include "harness/verbs/option_values.hpp"
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 bool any_matches(const std::vector<std::string>& globs, std::string_view name) {
@@ -220,4 +220,4 @@ std::vector<PlannedCase> planned_cases(const Plan& plan) {
   return planned;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

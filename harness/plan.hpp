@@ -4,11 +4,12 @@
 #include <vector>
 
 #include "harness/options.hpp"
+#include "harness/room.hpp"
 #include "reports/glob.hpp"
 #include "reports/journal/record.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 struct Plan {
   std::vector<const Case*> one_gpu;   // conformance first, then benchmarks; by name
@@ -36,4 +37,4 @@ void check_row(const RunOptions& options, const RunContext& context);
 
 std::vector<PlannedCase> planned_cases(const Plan& plan);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -8,7 +8,7 @@
 
 #include "harness/errors.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 const Register kAlpha({.name = "zz_plan.alpha", .claim = "a", .cites = "", .seconds = 2});
@@ -225,4 +225,4 @@ TEST(PlannedCases, say_kind_scope_claim_and_unit) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -18,7 +18,7 @@
 #include "reports/journal/journal.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr unsigned kMostSeconds = 30;  // from the end of rank 0 until this process is gone, too
@@ -110,4 +110,4 @@ int reporter_main(int /*argc*/, char** /*argv*/) {
   return 0;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

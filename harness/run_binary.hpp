@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// Variables set for the child beside those of this process.
 using Environment = std::vector<std::pair<std::string, std::string>>;
@@ -100,4 +100,4 @@ inline Ran run_binary(const std::vector<std::string>& arguments,
 }
 #endif
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

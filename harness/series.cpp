@@ -16,7 +16,7 @@
 #include "reports/error.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -135,4 +135,4 @@ ExitCode calibrate_together(Mesh& mesh, const std::vector<std::string>& reports,
   return code.is_number_integer() ? static_cast<ExitCode>(code.get<int>()) : ExitCode::incomplete;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

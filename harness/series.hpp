@@ -10,7 +10,7 @@
 #include "harness/relay/mesh.hpp"
 #include "harness/supervisor/stop.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// Launches of one command; a calibration needs kFewestCalibrating and makes kUsualCalibrating.
 inline constexpr std::uint32_t kMostLaunches = 1000;
@@ -34,4 +34,4 @@ ExitCode calibrate(const std::vector<std::string>& reports, bool json);
 /// stderr and is a usage error, as for any report that cannot be written.
 ExitCode calibrate_together(Mesh& mesh, const std::vector<std::string>& reports, bool json);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

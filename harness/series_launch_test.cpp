@@ -14,7 +14,7 @@
 #include "reports/journal/journal.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 TEST(Launches, each_leave_a_report_of_their_own) {
@@ -218,4 +218,4 @@ TEST(MpiLaunch, ctrl_c_ends_the_whole_series) {
 #endif
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

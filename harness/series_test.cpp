@@ -13,7 +13,7 @@
 #include "reports/error.hpp"
 #include "reports/scratch_folder.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 TEST(ReportName, carries_the_number_in_front_of_the_extension) {
@@ -121,4 +121,4 @@ TEST(Calibrate, without_any_metric_is_incomplete) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 using Kind = TuningVerdict::Kind;
@@ -95,4 +95,4 @@ std::string decision_text(const DecidedProduct& decided) {
   return line;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

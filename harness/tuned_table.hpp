@@ -4,9 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "harness/room.hpp"
 #include "kernels/gemm_tuning.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// A product and what was decided about it.
 struct DecidedProduct {
@@ -26,4 +27,4 @@ std::string decision_heading();
 /// One product as a line or two: configuration, TFLOP/s at work and rested, gain, how sure.
 std::string decision_text(const DecidedProduct& decided);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 using Kind = TuningVerdict::Kind;
@@ -115,4 +115,4 @@ TEST(DecisionText, says_why_nothing_can_be_told) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

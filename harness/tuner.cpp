@@ -10,7 +10,7 @@
 
 #include "harness/supervisor/clock.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 Tuner::Tuner(const WorkerStart& start, const SetupOrder& setup, const TunerBounds& bounds)
     : worker_(start), bounds_(bounds) {
@@ -53,4 +53,4 @@ Tuned Tuner::tune(const GemmShape& product, double seconds) {
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

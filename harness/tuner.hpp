@@ -3,10 +3,11 @@
 
 #include <string>
 
+#include "harness/room.hpp"
 #include "harness/supervisor/worker_process.hpp"
 #include "kernels/gemm_tuning.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// What became of one product in the worker.
 struct Tuned {
@@ -46,4 +47,4 @@ class Tuner {
   bool ready_ = false;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -8,7 +8,7 @@
 
 #include "reports/scratch_folder.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 const WorkerStart kReal{.program = TIDEMARK_BINARY};
@@ -69,4 +69,4 @@ TEST(Tuner, worker_takes_the_table_that_was_agreed_on) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 /// Adds what came of a product; sets `run.ended` where no other is to be tried behind it.
@@ -56,4 +56,4 @@ TuningRun tune_all(const GemmTable& present, const std::vector<GemmShape>& produ
   return run;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

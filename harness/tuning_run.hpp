@@ -9,7 +9,7 @@
 #include "harness/tuned_table.hpp"
 #include "harness/tuner.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 struct TuningRun {
   std::vector<DecidedProduct> decided;  // of those that were begun, in order
@@ -28,4 +28,4 @@ TuningRun tune_all(const GemmTable& present, const std::vector<GemmShape>& produ
                    const std::function<Tuned(const GemmShape&, double)>& try_one,
                    const std::function<void(const DecidedProduct&)>& told);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr GemmShape kOne{.m = 512, .n = 512, .k = 512};
@@ -114,4 +114,4 @@ TEST(TuneAll, is_incomplete_where_the_worker_has_no_device) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

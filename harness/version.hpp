@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace tidemark {
+namespace tidemark::harness {
 
 struct BuildVersion {
   std::string_view version;  // "0.1.0"
@@ -17,4 +17,4 @@ struct BuildVersion {
 
 BuildVersion build_version();
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -11,7 +11,7 @@
 #include "kernels/fault.hpp"
 #include "kernels/ops/op.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// One phase of a BarrierCycle as it was seen.
 struct BarrierPhase {
@@ -188,4 +188,4 @@ struct GpuProperties {
 /// there is no driver or no GPU. Throws Error when the driver is there and fails.
 std::vector<GpuProperties> visible_gpus();
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -21,7 +21,7 @@
 #include "kernels/error.hpp"
 #include "kernels/gemm_table_text.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -287,4 +287,4 @@ const GemmTable& gemm_table_in_use() { return table_in_use(); }
 
 void use_gemm_table(GemmTable table) { table_in_use() = std::move(table); }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

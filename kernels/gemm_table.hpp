@@ -9,7 +9,7 @@
 
 #include "kernels/ops/gemm_shape.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// "8192 x 8192 x 1024"
 std::string name_of(const GemmShape& product);
@@ -76,4 +76,4 @@ const GemmChoice* nearest_choice(const GemmTable& table, const GemmShape& produc
 const GemmTable& gemm_table_in_use();
 void use_gemm_table(GemmTable table);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -12,7 +12,7 @@
 #include "kernels/error.hpp"
 #include "kernels/gemm_table_text.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 std::string choice_for(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
@@ -291,4 +291,4 @@ TEST(GemmTableInUse, IsThatOfTheBuildUntilAnotherIsGiven) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 extern const std::string_view kGemmTableText;
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -11,7 +11,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 using Standing = TriedConfiguration::Standing;
@@ -203,4 +203,4 @@ TriedProduct try_configurations(const GemmShape& /*product*/, const TuningEffort
 }
 #endif
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

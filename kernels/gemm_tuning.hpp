@@ -8,7 +8,7 @@
 
 #include "kernels/gemm_table.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Nanoseconds of one launch: ours, and what it is held against before and behind it.
 struct PairTimes {
@@ -107,4 +107,4 @@ TuningVerdict verdict_of(const TriedProduct& tried);
 /// K-major. Throws Error where the machine fails or the program was built without CUDA.
 TriedProduct try_configurations(const GemmShape& product, const TuningEffort& effort);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 using Kind = TuningVerdict::Kind;
@@ -209,4 +209,4 @@ TEST(TuningEffort, IsNeverTooLittleToDecide) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -7,7 +7,7 @@
 #include "kernels/cuda/cuda_device.hpp"
 #endif
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 std::unique_ptr<Device> make_gpu_device() {
@@ -53,4 +53,4 @@ std::unique_ptr<Transport> make_nccl_transport(const NcclId& /*id*/, std::uint32
 }
 #endif
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

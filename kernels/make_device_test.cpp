@@ -6,7 +6,7 @@
 #include "kernels/device.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 TEST(MakeDevice, MakesTheVirtualDeviceWithItsFault) {
@@ -26,4 +26,4 @@ TEST(MakeDevice, RefusesAFaultOnAGpu) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

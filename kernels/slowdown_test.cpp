@@ -6,7 +6,7 @@
 #include "kernels/device.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 TEST(Slowdown, IsTheNearestNumberOfUnits) {
@@ -72,4 +72,4 @@ TEST(Slowdown, OfAVirtualLoadIsATimeThatTheNoteTells) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -5,7 +5,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 void require_readable(const TileRead& read) {
   const TensorMapSpec& map = read.load.map;
@@ -27,4 +27,4 @@ void require_readable(const TileRead& read) {
         fmt::format("tile read: lane 31 reads column {} of {}; start further left", last, columns));
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

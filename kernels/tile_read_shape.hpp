@@ -3,10 +3,10 @@
 
 #include "kernels/ops/tile_read.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Throws Error unless the tile is of the shape that TileRead describes and every lane's chunk lies
 /// in it.
 void require_readable(const TileRead& read);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Consecutive rows of a panel that one rank owns and the others receive.
 struct Shard {
@@ -53,4 +53,4 @@ NcclId make_nccl_id();
 std::unique_ptr<Transport> make_nccl_transport(const NcclId& id, std::uint32_t rank,
                                                std::uint32_t ranks, double seconds);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// Why a report or journal cannot be used: one line with the path, what is wrong and what to do.
 class ReportError : public std::runtime_error {
@@ -12,4 +12,4 @@ class ReportError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

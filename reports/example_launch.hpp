@@ -6,7 +6,7 @@
 
 #include "reports/journal/record.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 inline LaunchRecord example_launch(std::uint32_t rank) {
   return {.rank = rank,
@@ -153,4 +153,4 @@ inline std::vector<std::string> example_journals() {
                       example_speed(1, 690), example_end(1)})};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

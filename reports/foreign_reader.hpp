@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <string>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// The first of them that the shell finds; empty without one.
 inline std::string first_program(std::initializer_list<const char*> candidates) {
@@ -41,4 +41,4 @@ inline std::string output_of(const std::string& command) {
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

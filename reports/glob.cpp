@@ -1,7 +1,7 @@
 // Matches with one star to come back to: linear for every pattern a person writes.
 #include "reports/glob.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 bool glob_matches(const std::string& glob, std::string_view name) {
   std::size_t g = 0;
@@ -25,4 +25,4 @@ bool glob_matches(const std::string& glob, std::string_view name) {
   return glob.find_first_not_of('*', g) == std::string::npos;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

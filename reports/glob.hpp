@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// Match with * and ?; the whole name must match.
 bool glob_matches(const std::string& glob, std::string_view name);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

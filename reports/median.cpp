@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 double median_of(std::vector<double> values) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
@@ -15,4 +15,4 @@ double median_of(std::vector<double> values) {
   return std::midpoint(*std::max_element(values.begin(), middle), *middle);  // a sum could overflow
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// The mean of the two in the middle where their number is even; NaN of nothing. No value is NaN.
 double median_of(std::vector<double> values);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

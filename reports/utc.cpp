@@ -5,7 +5,7 @@
 
 #include <ctime>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 bool is_launch_time(double unix_s) {
   constexpr double kBegin = 1577836800, kEnd = 7258118400;  // 2020-01-01, 2200-01-01
@@ -22,4 +22,4 @@ std::string utc_text(double unix_s) {
                      utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

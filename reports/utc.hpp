@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// Whether a launch can have begun then: from 2020 to the end of 2199. What lies outside is a clock
 /// that was never set, or a report that was made up.
@@ -12,4 +12,4 @@ bool is_launch_time(double unix_s);
 /// "2026-09-01T00:00:00Z"; empty of what is no time before the year 10000.
 std::string utc_text(double unix_s);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -10,8 +10,9 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/op.hpp"
 #include "suite/outcome.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 enum class CaseKind : std::uint8_t { conformance, benchmark };
 enum class CaseScope : std::uint8_t {
@@ -111,4 +112,4 @@ struct RunCaseOptions {
 Outcome run_case(const Case& which, Device& device, const RunContext& context,
                  const RunCaseOptions& options = {});
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -11,7 +11,7 @@
 
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr std::array<Level, 3> kLevels{Level::quick, Level::nightly, Level::soak};
@@ -197,4 +197,4 @@ TEST(Catalogue, EachFileUnderConformanceDeclaresTheCaseOfItsName) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

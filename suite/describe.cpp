@@ -6,7 +6,7 @@
 
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 using Json = nlohmann::ordered_json;  // keeps the order of the structs, so that lines can be diffed
@@ -246,4 +246,4 @@ std::string describe(const Op& op) {
   return std::visit([](const auto& row) { return json_of(row).dump(); }, op);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -4,7 +4,7 @@
 
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 TEST(Describe, WritesATileLoadInOneLine) {
@@ -227,4 +227,4 @@ TEST(Describe, WritesAConsumedTileWithBothOperands) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 std::string in_words(std::int32_t code) {
@@ -44,4 +44,4 @@ std::optional<Miscompare> unlike_expected_error(std::int32_t expected, const Run
   return found;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

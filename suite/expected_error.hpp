@@ -6,8 +6,9 @@
 
 #include "kernels/device.hpp"
 #include "suite/outcome.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// What is wrong with `result` where the operation had to end in the sticky error `expected`, a
 /// cudaError_t: nothing where it did; else expected and actual code (0 where there was no CUDA
@@ -15,4 +16,4 @@ namespace tidemark {
 std::optional<Miscompare> unlike_expected_error(std::int32_t expected, const RunResult& result,
                                                 std::uint32_t row);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -20,7 +20,7 @@
 #include "suite/oracle/tile_round_trip.hpp"
 #include "suite/runner.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // Without a transport, as here, the virtual device plays the other ranks.
@@ -270,4 +270,4 @@ TEST(Faults, HaveUniqueNamesThatFindThem) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

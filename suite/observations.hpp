@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace tidemark {
+namespace tidemark::suite {
 
 class Observations {
  public:
@@ -29,4 +29,4 @@ class Observations {
   std::map<std::string, std::uint32_t> runs_;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

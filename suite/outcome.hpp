@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "kernels/device.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// What the suite can say itself; hangs, crashes and lost GPUs are said by the supervisor.
 enum class Judgement : std::uint8_t { pass, fail, sticky, timeout, tool_error, skip };
@@ -54,4 +55,4 @@ struct Outcome {
 
 inline constexpr std::size_t kKeptMiscompares = 16;
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -7,7 +7,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // A function's static: case files register before main, in no particular order.
@@ -75,4 +75,4 @@ std::uint64_t case_seed(std::uint64_t launch_seed, std::string_view name) {
   return splitmix64(launch_seed + splitmix64(name_hash(name)));
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -5,7 +5,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 Case named(std::string_view name) { return {.name = name, .claim = "", .cites = ""}; }
@@ -58,4 +58,4 @@ TEST(CaseSeed, IsTheSameOnEveryMachine) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

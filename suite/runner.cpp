@@ -17,7 +17,7 @@
 #include "suite/oracle/expect_tx.hpp"
 #include "suite/oracle/tile_round_trip.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // Judgements from harmless to grave: what a case is, its gravest row says.
@@ -384,4 +384,4 @@ Outcome run_case(const Case& which, Device& device, const RunContext& context,
   return outcome;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -7,8 +7,9 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/op.hpp"
 #include "suite/outcome.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// `op` as row `row` runs it: payload or seed made from the case's seed and the row's index alone,
 /// so that one row can be run without the others. `inverted` says which of its two runs.
@@ -23,4 +24,4 @@ std::uint32_t runs_of(Op op);
 std::vector<Miscompare> judge(const Op& op, const RunResult& result, std::uint32_t row,
                               Device& device);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

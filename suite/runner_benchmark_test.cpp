@@ -8,7 +8,7 @@
 #include "suite/runner.hpp"
 #include "suite/scripted_device.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 std::vector<Op> no_rows(const RunContext&) { return {}; }
@@ -132,4 +132,4 @@ TEST(RunCase, SkipsABenchmarkThatHasNothingToMeasure) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

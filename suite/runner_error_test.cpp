@@ -4,7 +4,7 @@
 #include "suite/runner.hpp"
 #include "suite/scripted_device.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr Case kEndsIn716{.name = "test.ends_in_716",
@@ -98,4 +98,4 @@ TEST(RunCase, ACaseThatEndsInAnErrorHasOneRow) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

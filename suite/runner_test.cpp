@@ -11,7 +11,7 @@
 #include "suite/oracle/expectation.hpp"
 #include "suite/scripted_device.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 TEST(RunCase, PassesWhereEveryRowIsRight) {
@@ -318,4 +318,4 @@ TEST(RunCase, ObservesNothingInARunThatIsWrong) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -9,8 +9,9 @@
 #include "kernels/device.hpp"
 #include "suite/case.hpp"
 #include "suite/oracle/expectation.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 inline TileLoad small_load() {
   TileLoad load;
@@ -72,4 +73,4 @@ class ScriptedDevice : public Device {
   double slow_ = 0;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

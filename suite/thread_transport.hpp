@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "kernels/transport.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// What the ranks of one process have offered to each other. A panel is found by its id, its owner
 /// and how often that owner started it.
@@ -61,4 +62,4 @@ class ThreadTransport : public Transport {
   std::map<std::uint32_t, std::vector<bool>> copied_;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

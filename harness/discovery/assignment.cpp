@@ -12,7 +12,7 @@
 
 #include "harness/errors.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr std::uint32_t kNeededCapability = 90;
@@ -213,4 +213,4 @@ Assignment assign_gpus(const std::vector<RankView>& ranks, const RunOptions& opt
   return assignment;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

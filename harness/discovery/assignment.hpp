@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "harness/options.hpp"
+#include "harness/room.hpp"
 #include "kernels/device.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// What one rank sees.
 struct RankView {
@@ -33,4 +34,4 @@ struct Assignment {
 Assignment assign_gpus(const std::vector<RankView>& ranks, const RunOptions& options,
                        bool launched);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -5,7 +5,7 @@
 
 #include "harness/errors.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 GpuProperties gpu_called(const std::string& uuid, const std::string& name,
@@ -195,4 +195,4 @@ TEST(AssignGpus, a_gpu_that_somebody_else_holds_is_refused_when_chosen) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

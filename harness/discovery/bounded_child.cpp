@@ -13,10 +13,11 @@
 #include <thread>
 #include <utility>
 
+#include "harness/room.hpp"
 #include "harness/supervisor/spawn.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -97,4 +98,4 @@ ChildAnswer run_bounded(const std::vector<std::string>& argv, double seconds) {
   return answer;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

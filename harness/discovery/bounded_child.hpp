@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// What a child said before it ended or was ended.
 struct ChildAnswer {
@@ -19,4 +19,4 @@ struct ChildAnswer {
 /// never returns): such a child is left behind.
 ChildAnswer run_bounded(const std::vector<std::string>& argv, double seconds);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

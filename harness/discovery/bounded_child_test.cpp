@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 TEST(RunBounded, returns_both_outputs_and_the_status) {
@@ -50,4 +50,4 @@ TEST(RunBounded, does_not_wait_for_a_grandchild_that_holds_the_pipe) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -4,7 +4,7 @@
 #include "harness/discovery/bounded_child.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// The inventory of a machine that has a GPU, from what the child said or failed to say.
 GpuInventory inventory_of(const ChildAnswer& answer);
@@ -13,4 +13,4 @@ GpuInventory inventory_of(const ChildAnswer& answer);
 /// "MIG-..." from here on.
 GpuInventory with_nvml(GpuInventory inventory, std::vector<NvmlAnswer> answers);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

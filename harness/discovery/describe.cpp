@@ -9,7 +9,7 @@
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/discovery/node_files.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 #ifdef TIDEMARK_HDF5_VERSION
@@ -66,4 +66,4 @@ NodeRecord describe_node(std::uint32_t rank, const std::string& mpi_version) {
   return node;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// For as long as the object lives, the stand-in "refuses" to start or is "stuck" while it starts.
 class FakeNvml {
@@ -14,4 +14,4 @@ class FakeNvml {
   ~FakeNvml() { unsetenv("FAKE_NVML"); }
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -15,7 +15,7 @@
 #include "harness/discovery/node_files.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 using Json = nlohmann::json;
@@ -156,4 +156,4 @@ int gpus_main() {
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

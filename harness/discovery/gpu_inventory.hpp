@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "harness/discovery/nvml_child.hpp"
+#include "harness/room.hpp"
 #include "kernels/device.hpp"
 #include "reports/journal/record.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 struct GpuInventory {
   bool nvidia_present = false;  // a PCI device of vendor 0x10de, or /dev/nvidia*
@@ -44,4 +45,4 @@ GpuRecord describe_virtual(std::uint32_t rank, std::uint32_t index);
 /// The machine this process runs on.
 NodeRecord describe_node(std::uint32_t rank, const std::string& mpi_version);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -8,7 +8,7 @@
 #include "harness/discovery/child_answer.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 const GpuProperties kGpu = {.uuid = "GPU-5f",
@@ -150,4 +150,4 @@ TEST(DescribeNode, knows_this_machine) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

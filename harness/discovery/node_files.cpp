@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string_view>
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 namespace fs = std::filesystem;
@@ -63,4 +63,4 @@ std::string boot_id(const fs::path& root) {
   return first_line(root / "proc/sys/kernel/random/boot_id");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

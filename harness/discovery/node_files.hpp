@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// A PCI device of vendor 0x10de, or a device file /dev/nvidia*: a GPU may be there even where no
 /// driver can be loaded.
@@ -19,4 +19,4 @@ std::string cpu_model(const std::filesystem::path& root = "/");
 /// Changes at each boot and is the same in all containers of a machine; empty where not readable.
 std::string boot_id(const std::filesystem::path& root = "/");
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

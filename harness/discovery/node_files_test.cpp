@@ -6,9 +6,10 @@
 #include <fstream>
 #include <string>
 
+#include "harness/room.hpp"
 #include "reports/scratch_folder.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 namespace fs = std::filesystem;
@@ -78,4 +79,4 @@ TEST(NodeFiles, say_nothing_where_there_is_nothing) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr int kSuccess = 0;              // NVML_SUCCESS
@@ -264,4 +264,4 @@ std::optional<NvmlEvent> Nvml::next_event(unsigned timeout_ms) {
   return event_of(data);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "harness/room.hpp"
 #include "reports/journal/record.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 using NvmlDevice = void*;  // nvmlDevice_t
 
@@ -68,4 +69,4 @@ class Nvml {
   void* events_ = nullptr;  // nvmlEventSet_t
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

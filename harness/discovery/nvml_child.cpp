@@ -18,7 +18,7 @@
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/discovery/nvml.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 using Json = nlohmann::json;
@@ -126,4 +126,4 @@ int nvml_main(int argc, char** argv) {
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

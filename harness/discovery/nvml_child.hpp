@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "harness/room.hpp"
 #include "kernels/device.hpp"
 #include "reports/journal/record.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// How NVML is reached; tests put their own into all of it.
 struct NvmlChild {
@@ -36,4 +37,4 @@ std::vector<NvmlAnswer> ask_nvml(const std::vector<GpuProperties>& gpus,
 /// the exit status.
 int nvml_main(int argc, char** argv);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

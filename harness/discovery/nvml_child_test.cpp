@@ -14,7 +14,7 @@
 #include "harness/supervisor/clock.hpp"
 #include "harness/telemetry/telemetry.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 const NvmlChild kFake = {.program = TIDEMARK_BINARY, .library = TIDEMARK_FAKE_NVML};
@@ -140,4 +140,4 @@ TEST(Supervisor, never_has_nvml_mapped) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

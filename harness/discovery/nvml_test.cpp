@@ -7,7 +7,7 @@
 
 #include "harness/discovery/fake_nvml.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 TEST(Nvml, is_not_there_where_the_library_is_not) {
@@ -107,4 +107,4 @@ TEST(Nvml, tells_xids_where_ecc_events_are_refused) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// What a message is about; receivers take messages by tag.
 enum class Tag : int {
@@ -43,4 +43,4 @@ std::vector<Link> local_links(std::uint32_t ranks);
 /// Calls MPI_Init_thread (funneled): this thread alone may use the link. Throws Error.
 Link mpi_link();
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

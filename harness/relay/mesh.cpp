@@ -10,7 +10,7 @@
 #include "harness/errors.hpp"
 #include "harness/supervisor/clock.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr double kBeatEvery = 2;  // seconds between signs of life
@@ -264,4 +264,4 @@ Mesh open_mesh() {
 
 void rest() { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -8,7 +8,7 @@
 
 #include "harness/relay/link.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// How long a meeting waits.
 struct Patience {
@@ -82,4 +82,4 @@ Mesh open_mesh();
 /// Sleeps for a moment that is short for a person and long for two cores.
 void rest();
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -5,7 +5,7 @@
 
 #include "harness/relay/link.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 struct Mailboxes {
@@ -43,4 +43,4 @@ std::vector<Link> local_links(std::uint32_t ranks) {
   return links;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -10,9 +10,10 @@
 #include <memory>
 
 #include "harness/relay/link.hpp"
+#include "harness/room.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr std::size_t kLongestMessage = std::size_t{1} << 30;  // MPI counts in int
@@ -144,4 +145,4 @@ Link mpi_link() {
           .finish = [] { MPI_Finalize(); }};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

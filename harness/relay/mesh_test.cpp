@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 std::vector<Mesh> meshes(std::uint32_t ranks) {
@@ -161,4 +161,4 @@ TEST(Mesh, messages_are_taken_by_tag_in_their_order) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

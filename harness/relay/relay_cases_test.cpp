@@ -16,7 +16,7 @@
 #include "kernels/device.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr std::uint64_t kSeeds = 20;
@@ -115,4 +115,4 @@ TEST_P(RelayCases, pass_whatever_is_late) {
 INSTANTIATE_TEST_SUITE_P(Ranks, RelayCases, testing::Range(1U, 9U));
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -7,9 +7,10 @@
 #include <new>
 #include <set>
 
+#include "harness/room.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;  // keeps the loop live
@@ -252,4 +253,4 @@ bool RelayMover::unpacked(const std::string& bytes, Piece& piece) {
   return true;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

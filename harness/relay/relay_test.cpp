@@ -15,7 +15,7 @@
 #include "harness/supervisor/clock.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 /// Byte of a panel: of its row, its place in the row, the panel and the time it is gathered.
@@ -353,4 +353,4 @@ TEST(Segment, never_shrinks) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -8,7 +8,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
@@ -129,4 +129,4 @@ void RelayTransport::abort() noexcept {
   segment_.header().aborted.store(1, std::memory_order_release);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

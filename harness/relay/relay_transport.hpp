@@ -7,9 +7,10 @@
 
 #include "harness/hand_over.hpp"
 #include "harness/relay/segment.hpp"
+#include "harness/room.hpp"
 #include "kernels/transport.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// Panels in host memory. Ranks of shards are slots of the launch. A panel goes to every owner in
 /// its shard list; a rank that owns nothing of it appears there with an empty shard.
@@ -46,4 +47,4 @@ class RelayTransport : public Transport {
   std::map<std::uint32_t, Flight> flights_;  // by panel id
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -10,9 +10,10 @@
 #include <new>
 #include <string>
 
+#include "harness/room.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
@@ -106,4 +107,4 @@ void Segment::map_all() {
   mapped_ = size;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

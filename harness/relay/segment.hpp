@@ -10,7 +10,7 @@
 
 #include "harness/supervisor/spawn.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 inline constexpr std::size_t kRelayPanels = 8;  // ids in use at once
 
@@ -78,4 +78,4 @@ class Segment {
   std::size_t mapped_ = 0;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -9,7 +9,7 @@
 #include "harness/supervisor/clock.hpp"
 #include "harness/supervisor/phases.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 using Json = nlohmann::json;
@@ -321,4 +321,4 @@ std::string run_all_gpus_phase(LaunchState& state) {
   return Rounds(state).run();
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

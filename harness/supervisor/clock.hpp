@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// Seconds on a clock that never jumps; only differences mean something.
 inline double monotonic_s() {
@@ -15,4 +15,4 @@ inline double unix_s() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -21,7 +21,7 @@
 #include "reports/render/show.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 using Json = nlohmann::json;
@@ -265,4 +265,4 @@ ExitCode close_launch(LaunchState& state, const Opening& opening, const std::str
   return verdicts.code;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -10,7 +10,7 @@
 #include "harness/launch_place.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 std::string launch_in(const Place& place) {
@@ -58,4 +58,4 @@ TEST(Closing, a_disk_that_is_full_at_the_end_costs_the_report_and_not_the_verdic
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -11,7 +11,7 @@
 
 #include "harness/supervisor/clock.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr double kBarEvery = 0.2, kLineEvery = 10, kTallyEvery = 1;  // seconds
@@ -129,4 +129,4 @@ void Console::end_progress() {
   bar_shown_ = false;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -7,7 +7,7 @@
 
 #include "harness/relay/mesh.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// How far one rank has come.
 struct Tally {
@@ -49,4 +49,4 @@ class Console {
   std::vector<Tally> others_;  // by rank
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -10,7 +10,7 @@
 #include "harness/verbs/option_values.hpp"
 #include "harness/version.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr std::size_t kEnoughCpus = 4;  // for each GPU
@@ -70,4 +70,4 @@ std::string few_cpus(std::uint32_t allowed, std::uint32_t online, std::size_t gp
       allowed, online);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -10,7 +10,7 @@
 #include "harness/supervisor/console.hpp"
 #include "harness/supervisor/opening.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// What this is, where it runs and what is unusual about it; `number` counts launches from 1,
 /// `first` stands for all GPUs.
@@ -22,4 +22,4 @@ void say_header(Console& console, const RunOptions& options, std::uint32_t numbe
 /// one or two ranks to one core.
 std::string few_cpus(std::uint32_t allowed, std::uint32_t online, std::size_t gpus);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 TEST(Header, says_that_a_rank_is_bound_to_one_core) {
@@ -20,4 +20,4 @@ TEST(Header, wants_four_cpus_for_each_gpu) {
 TEST(Header, says_nothing_where_the_machine_has_no_more) { EXPECT_EQ(few_cpus(2, 2, 1), ""); }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

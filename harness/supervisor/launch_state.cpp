@@ -9,7 +9,7 @@
 #include "harness/supervisor/clock.hpp"
 #include "harness/supervisor/records.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 RecordPlace place_of(const LaunchState& state, const LocalSlot& local) {
@@ -122,4 +122,4 @@ void end_workers(LaunchState& state) {
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

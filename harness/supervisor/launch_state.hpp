@@ -8,13 +8,14 @@
 #include "harness/options.hpp"
 #include "harness/plan.hpp"
 #include "harness/relay/mesh.hpp"
+#include "harness/room.hpp"
 #include "harness/supervisor/console.hpp"
 #include "harness/supervisor/slot.hpp"
 #include "harness/supervisor/stop.hpp"
 #include "harness/telemetry/telemetry.hpp"
 #include "reports/journal/journal.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// Where a slot of the launch is.
 struct SlotPlace {
@@ -71,4 +72,4 @@ bool turn(LaunchState& state, double most_wait_s);
 /// Kills all workers of this rank, within about two seconds.
 void end_workers(LaunchState& state);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -6,7 +6,7 @@
 #include "harness/supervisor/clock.hpp"
 #include "harness/supervisor/phases.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr double kWait = 0.02;  // seconds; bounds how late a message of another rank is seen
@@ -82,4 +82,4 @@ void run_one_gpu_phase(LaunchState& state) {
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

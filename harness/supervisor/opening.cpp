@@ -25,7 +25,7 @@
 #include "reports/error.hpp"
 #include "reports/policy/policy.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 using Json = nlohmann::json;
@@ -308,4 +308,4 @@ void agree(Mesh& mesh, StopWatch& stop, const std::string& refusal) {
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

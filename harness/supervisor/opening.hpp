@@ -13,7 +13,7 @@
 #include "harness/supervisor/launch_state.hpp"
 #include "harness/supervisor/stop.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// Chosen by rank 0, the same everywhere.
 struct Head {
@@ -57,4 +57,4 @@ std::string journal_folder(const std::string& out);
 /// be written, or its journals are there.
 void check_output(const std::string& out);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

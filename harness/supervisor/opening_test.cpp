@@ -10,7 +10,7 @@
 #include "harness/errors.hpp"
 #include "reports/scratch_folder.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 TEST(CheckOutput, accepts_a_new_name_and_leaves_nothing_behind) {
@@ -65,4 +65,4 @@ TEST(CheckOutput, refuses_a_place_where_nothing_can_be_made) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

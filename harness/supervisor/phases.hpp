@@ -3,7 +3,7 @@
 
 #include "harness/supervisor/launch_state.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// Runs Plan::one_gpu on every slot of this rank, the slots at the same time and independently. A
 /// failed case is tried twice more in fresh workers. Returns early when the launch is stopped.
@@ -19,4 +19,4 @@ inline constexpr std::uint32_t kMostAttempts = 3;
 /// say nothing.
 std::string missing_ground(const Case& which, const std::set<std::string>& passed);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -5,7 +5,7 @@
 
 #include "harness/verbs/option_values.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 MiscompareRecord record_of(const Miscompare& wrong) {
@@ -166,4 +166,4 @@ std::string trouble_text(const OutcomeRecord& record, const std::string& where, 
                             record.replay);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

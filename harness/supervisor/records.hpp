@@ -6,10 +6,11 @@
 #include <string>
 
 #include "harness/options.hpp"
+#include "harness/room.hpp"
 #include "harness/supervisor/slot.hpp"
 #include "reports/journal/record.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// What of a launch a record and its replay line need.
 struct RecordPlace {
@@ -39,4 +40,4 @@ std::string replay_line(const RecordPlace& place, const Case& which, std::int64_
 std::string trouble_text(const OutcomeRecord& record, const std::string& where, DeviceKind device,
                          bool colour);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

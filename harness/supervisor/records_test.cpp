@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 const Case kLoad{.name = "load.x", .claim = "c", .cites = "c"};
@@ -175,4 +175,4 @@ TEST(Trouble, is_red_only_when_asked) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-namespace tidemark {
+namespace tidemark::harness {
 
 std::string task_line(const ReporterTask& task) {
   const nlohmann::json json = {{"folder", task.folder},
@@ -56,4 +56,4 @@ void ReporterProcess::say(const std::string& line) {
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -9,7 +9,7 @@
 
 #include "harness/supervisor/spawn.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// What the reporter needs to know.
 struct ReporterTask {
@@ -46,4 +46,4 @@ class ReporterProcess {
   pid_t pid_ = -1;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -11,7 +11,7 @@
 #include "harness/supervisor/clock.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 /// So many workers in a row that do not get as far as their device, and the slot is given up.
@@ -255,4 +255,4 @@ void Slot::count_unready(bool own_fault, const std::string& reason) {
 
 std::optional<NcclId> Slot::take_nccl_id() { return std::exchange(nccl_id_, std::nullopt); }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -7,11 +7,12 @@
 #include <optional>
 #include <string>
 
+#include "harness/room.hpp"
 #include "harness/supervisor/worker_process.hpp"
 #include "reports/schema/verdict.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// Bounds of one slot, in seconds.
 struct SlotBounds {
@@ -106,4 +107,4 @@ class Slot {
   std::string trouble_;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -17,7 +17,7 @@
 #include "harness/relay/mesh.hpp"
 #include "harness/supervisor/clock.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 const WorkerStart kReal{.program = TIDEMARK_BINARY};
@@ -312,4 +312,4 @@ TEST(Spawn, a_child_has_nothing_of_the_launcher_and_only_its_own_descriptors) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

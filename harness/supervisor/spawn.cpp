@@ -14,9 +14,10 @@
 #include <cstring>
 #include <string_view>
 
+#include "harness/room.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr std::array<std::string_view, 6> kLauncherPrefixes = {"OMPI_", "PMIX_", "PRTE_",
@@ -167,4 +168,4 @@ pid_t spawn(const SpawnOrder& order) {
   leave_child(order.program.c_str());
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// An open file descriptor that is closed at the end of its scope.
 class FileDescriptor {
@@ -57,4 +57,4 @@ struct SpawnOrder {
 /// ends with status 127 and says why on its descriptor 2. Throws Error when fork fails.
 pid_t spawn(const SpawnOrder& order);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -8,10 +8,11 @@
 #include <cerrno>
 #include <cstring>
 
+#include "harness/room.hpp"
 #include "harness/supervisor/clock.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 StopWatch::StopWatch(double time_limit_s)
     : until_s_(monotonic_s() + time_limit_s), limit_s_(time_limit_s) {
@@ -47,4 +48,4 @@ void StopWatch::stop(StopReason reason) {
   if (!reason_) reason_ = std::move(reason);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

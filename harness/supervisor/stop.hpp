@@ -7,7 +7,7 @@
 
 #include "harness/supervisor/spawn.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 struct StopReason {
   std::string text;    // "stopped by SIGTERM"
@@ -40,4 +40,4 @@ class StopWatch {
   std::optional<StopReason> reason_;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

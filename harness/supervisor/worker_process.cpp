@@ -10,7 +10,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr std::size_t kKeptErrors = 2000;
@@ -126,4 +126,4 @@ std::string WorkerProcess::last_words() const {
   return words;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -10,7 +10,7 @@
 #include "harness/supervisor/spawn.hpp"
 #include "harness/worker/messages.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 struct WorkerStart {
   std::string program = "/proc/self/exe";
@@ -69,4 +69,4 @@ class WorkerProcess {
   std::optional<ProcessEnd> ended_;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

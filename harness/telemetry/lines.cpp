@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 /// Takes the next number off `text`; false when there is none or it is followed by other than a
@@ -62,4 +62,4 @@ Sent send_line(int fd, const std::string& line) {
   return written < 0 && errno == EAGAIN ? Sent::no_room : Sent::closed;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

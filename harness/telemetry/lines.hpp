@@ -5,9 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "harness/room.hpp"
 #include "reports/journal/record.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// A reading of one GPU; `gpu` counts over all ranks.
 struct GpuReading {
@@ -31,4 +32,4 @@ enum class Sent {
 /// Writes a line of at most PIPE_BUF bytes to a non-blocking pipe, whole or not at all.
 Sent send_line(int fd, const std::string& line);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -10,7 +10,7 @@
 
 #include "harness/supervisor/spawn.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
@@ -99,4 +99,4 @@ TEST(SendLine, says_that_nobody_reads) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

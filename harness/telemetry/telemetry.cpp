@@ -20,7 +20,7 @@
 #include "harness/telemetry/lines.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr double kNearEnough = 2;            // seconds
@@ -152,4 +152,4 @@ std::vector<EventRecord> Telemetry::take_events() {
   return std::exchange(stream_->events, {});
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

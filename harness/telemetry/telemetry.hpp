@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "harness/discovery/nvml_child.hpp"
+#include "harness/room.hpp"
 #include "reports/journal/record.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// Owns a process (`tidemark __telemetry`) that polls NVML about every 50 ms, and reads its pipe in
 /// each call, without ever waiting for it: an NVML call can block for ever on a sick GPU. Without
@@ -38,4 +39,4 @@ class Telemetry {
   std::unique_ptr<Stream> stream_;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

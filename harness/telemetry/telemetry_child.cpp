@@ -17,7 +17,7 @@
 #include "harness/supervisor/spawn.hpp"
 #include "harness/telemetry/lines.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr std::chrono::milliseconds kInterval{50};
@@ -101,4 +101,4 @@ int telemetry_main(int argc, char** argv) {
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -16,7 +16,7 @@
 #include "harness/discovery/fake_nvml.hpp"
 #include "harness/supervisor/clock.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 const NvmlChild kFake = {.program = TIDEMARK_BINARY, .library = TIDEMARK_FAKE_NVML};
@@ -124,4 +124,4 @@ TEST(Telemetry, says_when_readings_end) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

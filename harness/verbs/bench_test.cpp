@@ -9,7 +9,7 @@
 #include "harness/launch_place.hpp"
 #include "harness/run_binary.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 std::vector<std::string> bench_arguments(const Place& place, const Arguments& more) {
@@ -127,4 +127,4 @@ TEST(Bench, ends_with_an_error_where_its_numbers_cannot_be_printed) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -15,7 +15,7 @@
 #include "reports/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 namespace fs = std::filesystem;
@@ -382,4 +382,4 @@ TEST(Binary, answers_its_parent_with_a_list_of_gpus) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

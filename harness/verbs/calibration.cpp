@@ -7,7 +7,7 @@
 #include "harness/verbs/given_report.hpp"
 #include "reports/compare/noise.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 std::map<std::string, double> calibration_in(const std::string& path) {
   std::map<std::string, double> noise = stored_noise(given_report(path));
@@ -19,4 +19,4 @@ std::map<std::string, double> calibration_in(const std::string& path) {
   return noise;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -17,7 +17,7 @@
 #include "harness/verbs/mpirun.hpp"
 #include "harness/version.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 // Prints a verb's footer, which holds its example, before everything else.
@@ -154,4 +154,4 @@ ExitCode run_command_line(int argc, char** argv) {
   return chosen();
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -5,10 +5,10 @@
 
 #include "harness/verbs/verbs.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// Reads the command line and does what it says. Help is printed here. Throws what the verb throws,
 /// and UsageError for a verb or option that is not known, with the nearest.
 ExitCode run_command_line(int argc, char** argv);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

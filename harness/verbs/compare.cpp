@@ -25,7 +25,7 @@
 #include "reports/render/comparison.hpp"
 #include "reports/render/show.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 struct Typed {
@@ -217,4 +217,4 @@ void add_compare(CLI::App& app, Action& chosen) {
   verb->callback([typed, &chosen] { chosen = [typed] { return compare(*typed); }; });
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

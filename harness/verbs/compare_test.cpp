@@ -6,12 +6,13 @@
 #include <sstream>
 #include <utility>
 
+#include "harness/room.hpp"
 #include "harness/run_binary.hpp"
 #include "reports/compare/noise.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
 #include "reports/scratch_folder.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 const SyntheticFleet kFleet = {.gpus = 8, .cases = 4, .seed = 3};
@@ -175,4 +176,4 @@ TEST(CompareVerb, RefusesAFileThatIsNoReport) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

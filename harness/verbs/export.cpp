@@ -20,7 +20,7 @@
 #include "reports/export/export.hpp"
 #include "reports/store/replace_file.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 struct Typed {
@@ -90,4 +90,4 @@ void add_export(CLI::App& app, Action& chosen) {
   verb->callback([typed, &chosen] { chosen = [typed] { return export_report(*typed); }; });
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -4,11 +4,12 @@
 
 #include <string>
 
+#include "harness/room.hpp"
 #include "harness/run_binary.hpp"
 #include "reports/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 TEST(FaultCases, pass_on_each_gpu_and_leave_it_to_the_next_case) {
@@ -81,4 +82,4 @@ TEST(FaultCases, fail_where_no_error_comes) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace tidemark {
+namespace tidemark::harness {
 
 Report given_report(const std::string& path) {
   static bool said = false;
@@ -18,4 +18,4 @@ Report given_report(const std::string& path) {
   return report;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

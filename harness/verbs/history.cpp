@@ -22,7 +22,7 @@
 #include "reports/render/show.hpp"
 #include "reports/render/show_history.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 namespace fs = std::filesystem;
@@ -160,4 +160,4 @@ void add_history(CLI::App& app, Action& chosen) {
   verb->callback([typed, &chosen] { chosen = [typed] { return history(*typed); }; });
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

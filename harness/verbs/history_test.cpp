@@ -9,12 +9,13 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "harness/room.hpp"
 #include "harness/run_binary.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
 #include "reports/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 /// Eight nights; the last four have another driver and a first case that is 10 % slower.
@@ -174,4 +175,4 @@ TEST(ExportVerb, RefusesWhatItCannotDoWithOneLineAndWritesNothing) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -15,7 +15,7 @@
 #include "reports/compare/noise.hpp"
 #include "reports/policy/policy.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 /// mpirun takes any number and then all memory of the machine. Larger fleets start mpirun
@@ -107,4 +107,4 @@ ExitCode start_launch(const TypedLaunch& typed) {
   become_mpirun(arguments, options.ranks, is_virtual);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

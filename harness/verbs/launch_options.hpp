@@ -8,7 +8,7 @@
 #include "harness/options.hpp"
 #include "harness/verbs/verbs.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// What was typed, before it is understood.
 struct TypedLaunch {
@@ -26,4 +26,4 @@ void add_launch_options(CLI::App& verb, TypedLaunch& typed);
 /// UsageError, EnvironmentError.
 ExitCode start_launch(const TypedLaunch& typed);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -17,7 +17,7 @@
 #include "reports/compare/show_comparison.hpp"
 #include "reports/compare/speed.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 struct Typed {
@@ -150,4 +150,4 @@ void add_list(CLI::App& app, Action& chosen) {
   verb->callback([typed, &chosen] { chosen = [typed] { return list(*typed); }; });
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -14,7 +14,7 @@
 
 #include "harness/errors.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 #ifdef TIDEMARK_WITH_MPI
@@ -117,4 +117,4 @@ void become_mpirun(const std::vector<std::string>& arguments, std::uint32_t rank
                                      std::strerror(errno)));
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// The rank that a launcher (mpirun, srun) gave this process; nothing without a launcher.
 std::optional<std::uint32_t> launcher_rank();
@@ -28,4 +28,4 @@ std::string find_on_path(const std::string& name, const std::string& path);
 [[noreturn]] void become_mpirun(const std::vector<std::string>& arguments, std::uint32_t ranks,
                                 bool oversubscribe);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

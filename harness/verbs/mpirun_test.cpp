@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -57,4 +57,4 @@ TEST(LauncherRank, is_what_the_launcher_says) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

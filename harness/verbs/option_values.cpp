@@ -14,7 +14,7 @@
 #include "harness/nearest.hpp"
 #include "kernels/fault.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr std::array<std::string_view, 3> kLevels = {"quick", "nightly", "soak"};
@@ -136,4 +136,4 @@ void check_fault(const std::string& name, DeviceChoice device) {
   refuse("--fault", name, "there is no such fault; " + hint);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -8,10 +8,11 @@
 #include <utility>
 
 #include "harness/options.hpp"
+#include "harness/room.hpp"
 #include "kernels/gemm_table.hpp"
 #include "reports/compare/pairing.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// "quick", "nightly" or "soak".
 Level level_of(const std::string& text);
@@ -50,4 +51,4 @@ std::string percent_of(double share);
 /// Throws where `name` is no fault of the virtual device, or the device is not chosen to be that.
 void check_fault(const std::string& name, DeviceChoice device);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

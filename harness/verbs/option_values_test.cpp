@@ -6,7 +6,7 @@
 #include "harness/errors.hpp"
 #include "kernels/fault.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 template <class Call>
@@ -134,4 +134,4 @@ TEST(CheckFault, suggests_the_nearest_or_names_some) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

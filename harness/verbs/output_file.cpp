@@ -8,7 +8,7 @@
 
 #include "harness/errors.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 void check_replaceable(const std::string& path, std::string_view otherwise) {
   std::error_code error;
@@ -19,4 +19,4 @@ void check_replaceable(const std::string& path, std::string_view otherwise) {
                                  path, otherwise));
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// Throws UsageError where a rename would put a plain file in the place of what `path` names,
 /// whatever that was. `otherwise`: "or no --out".
 void check_replaceable(const std::string& path, std::string_view otherwise);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

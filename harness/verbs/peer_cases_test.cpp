@@ -4,11 +4,12 @@
 
 #include <string>
 
+#include "harness/room.hpp"
 #include "harness/run_binary.hpp"
 #include "reports/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 TEST(PeerCases, pass_between_three_gpus) {
@@ -66,4 +67,4 @@ TEST(PeerCases, are_skipped_on_one_gpu_with_the_reason) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -5,12 +5,13 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "harness/room.hpp"
 #include "harness/run_binary.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
 #include "reports/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 std::string policy_in(const ScratchFolder& folder, const std::string& text) {
@@ -143,4 +144,4 @@ TEST(PolicyOfCompare, WhatIsTypedGoesBeforeThePolicy) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

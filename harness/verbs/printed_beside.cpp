@@ -5,7 +5,7 @@
 
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 PrintedBeside printed_beside(std::string_view case_name, std::string_view metric) {
   const Case* const which = case_named(case_name);
@@ -16,4 +16,4 @@ PrintedBeside printed_beside(std::string_view case_name, std::string_view metric
           .published_by = std::string(step.published_by)};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

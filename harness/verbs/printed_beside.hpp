@@ -3,12 +3,13 @@
 
 #include <string_view>
 
+#include "harness/room.hpp"
 #include "reports/render/show.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// For ShowOptions::beside: what the case of this program says of its metric; nothing of a case it
 /// has not.
 PrintedBeside printed_beside(std::string_view case_name, std::string_view metric);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

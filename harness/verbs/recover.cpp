@@ -13,7 +13,7 @@
 #include "reports/journal/journal.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 namespace fs = std::filesystem;
@@ -95,4 +95,4 @@ void add_recover(CLI::App& app, Action& chosen) {
   verb->callback([typed, &chosen] { chosen = [typed] { return recover(*typed); }; });
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

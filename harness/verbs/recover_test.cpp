@@ -5,12 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "harness/room.hpp"
 #include "harness/run_binary.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 namespace fs = std::filesystem;
@@ -112,4 +113,4 @@ TEST(Show, prints_json) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "harness/room.hpp"
 #include "harness/run_binary.hpp"
 #include "reports/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 using Arguments = std::vector<std::string>;
@@ -116,4 +117,4 @@ TEST(ReplayLine, brings_back_an_error_that_is_not_the_predicted_one) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -6,7 +6,7 @@
 #include "harness/verbs/launch_options.hpp"
 #include "harness/verbs/verbs.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 void add_run(CLI::App& app, Action& chosen, int argc, char** argv) {
   CLI::App* verb = app.add_subcommand("run", "Run cases on the GPUs and write a report");
@@ -21,4 +21,4 @@ void add_run(CLI::App& app, Action& chosen, int argc, char** argv) {
   verb->callback([typed, &chosen] { chosen = [typed] { return start_launch(*typed); }; });
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -7,7 +7,7 @@
 
 #include "harness/verbs/verbs.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 void add_schema(CLI::App& app, Action& chosen) {
   CLI::App* verb = app.add_subcommand("schema", "Say what the tables of a report hold");
@@ -22,4 +22,4 @@ void add_schema(CLI::App& app, Action& chosen) {
   });
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -17,7 +17,7 @@
 #include "reports/render/show.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 struct Typed {
@@ -75,4 +75,4 @@ void add_show(CLI::App& app, Action& chosen) {
   verb->callback([typed, &chosen] { chosen = [typed] { return show_file(*typed); }; });
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace tidemark {
+namespace tidemark::harness {
 
 bool colour_wanted(bool refused) {
   const char* const variable = std::getenv("NO_COLOR");
@@ -30,4 +30,4 @@ std::uint32_t terminal_columns(std::uint32_t otherwise) {
   return otherwise;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// Whether stdout takes colours: a terminal, no `refused`, no NO_COLOR (https://no-color.org: set
 /// and not empty).
@@ -13,4 +13,4 @@ bool colour_wanted(bool refused);
 /// stdout says, else `otherwise`.
 std::uint32_t terminal_columns(std::uint32_t otherwise);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -28,7 +28,7 @@
 #include "reports/store/replace_file.hpp"
 #include "reports/utc.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr std::string_view kRoom = "free some space or give another --out";
@@ -189,4 +189,4 @@ void add_tune(CLI::App& app, Action& chosen) {
   verb->callback([typed, &chosen] { chosen = [typed] { return tune(*typed); }; });
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -9,7 +9,7 @@
 #include "harness/run_binary.hpp"
 #include "kernels/gemm_table.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 std::string text_in(const std::string& path) {
@@ -143,4 +143,4 @@ TEST(GemmTableOption, bad_file_ends_the_run_before_anything_is_written) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -12,7 +12,7 @@ namespace CLI {  // NOLINT(readability-identifier-naming): the name is the libra
 class App;
 }
 
-namespace tidemark {
+namespace tidemark::harness {
 
 using Action = std::function<ExitCode()>;
 
@@ -32,4 +32,4 @@ void add_schema(CLI::App& app, Action& chosen);
 void add_tune(CLI::App& app, Action& chosen);
 void add_version(CLI::App& app, Action& chosen);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -7,7 +7,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 using Json = nlohmann::json;
@@ -312,4 +312,4 @@ Said said_in(const std::string& line) {
   return read_line(line, [](const Json& json) { return said_in(json); });
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

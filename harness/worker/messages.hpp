@@ -6,12 +6,13 @@
 #include <string>
 #include <variant>
 
+#include "harness/room.hpp"
 #include "kernels/device.hpp"
 #include "kernels/gemm_tuning.hpp"
 #include "kernels/transport.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 
 /// File descriptors of a worker beside 0-2. The segment is there only for the relay transport.
 inline constexpr int kOrdersFd = 3;
@@ -92,4 +93,4 @@ std::string said_line(const Said& said);
 Order order_in(const std::string& line);
 Said said_in(const std::string& line);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

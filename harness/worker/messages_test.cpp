@@ -9,7 +9,7 @@
 #include "harness/worker/test_hook.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 TEST(Messages, an_outcome_survives_with_all_its_fields) {
@@ -174,4 +174,4 @@ TEST(TestHook, is_absent_without_a_known_action) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, HookAction>, 6> kActions = {{
@@ -39,4 +39,4 @@ bool hook_applies(const std::optional<TestHook>& hook, std::string_view case_nam
   return hook && hook->case_name == case_name && (hook->slot < 0 || hook->slot == slot);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

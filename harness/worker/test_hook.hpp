@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace tidemark {
+namespace tidemark::harness {
 
 enum class HookAction : std::uint8_t {
   crash,   // SIGSEGV after two rows of three
@@ -33,4 +33,4 @@ std::optional<TestHook> parse_test_hook(const char* text);
 bool hook_applies(const std::optional<TestHook>& hook, std::string_view case_name,
                   std::uint32_t slot);
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -19,7 +19,7 @@
 #include "harness/worker/test_hook.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::harness {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -241,4 +241,4 @@ int worker_main(int /*argc*/, char** /*argv*/) {
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::harness

@@ -9,7 +9,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/encode.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 void require_sound(const BarrierCycle& cycle) {
@@ -116,4 +116,4 @@ RunResult run_barrier_cycle(RowWorkspace& workspace, const BarrierCycle& cycle) 
   return result;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -5,7 +5,7 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/barrier_cycle.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Runs one row (kernels/ops/barrier_cycle.hpp). A refused map, a phase that never completed and a
 /// sticky error are in the result. Throws Error for parameters that the operation does not allow,
@@ -13,4 +13,4 @@ namespace tidemark {
 /// after a kernel that never ended.
 RunResult run_barrier_cycle(RowWorkspace& workspace, const BarrierCycle& cycle);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -10,7 +10,7 @@
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 class BarrierCycleOnGpu : public GpuTest {};
@@ -97,4 +97,4 @@ TEST_F(BarrierCycleOnGpu, MorePhasesThanTheLedgerHoldsAreRefused) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

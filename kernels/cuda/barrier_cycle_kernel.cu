@@ -4,7 +4,7 @@
 #include "kernels/cuda/ptx/tensor_copy.cuh"
 #include "kernels/cuda/tile_window.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 namespace ptx = cuda::ptx;
@@ -146,4 +146,4 @@ void launch_barrier_cycle(const CUtensorMap& map, const BarrierCycleLaunch& row,
   cuda_check(cudaGetLastError(), "launch the barrier cycle");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

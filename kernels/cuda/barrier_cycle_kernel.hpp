@@ -9,7 +9,7 @@
 
 #include "kernels/ops/barrier_cycle.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// The most phases that a cycle may have: one byte of the ledger each.
 inline constexpr std::uint32_t kCyclePhases = 64;
@@ -45,4 +45,4 @@ void launch_fill_cycle(const BarrierCycleLaunch& row, cudaStream_t stream);
 void launch_barrier_cycle(const CUtensorMap& map, const BarrierCycleLaunch& row,
                           cudaStream_t stream);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/check.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 std::byte* DeviceMemory::take(std::size_t bytes) {
   void* memory = nullptr;
@@ -54,4 +54,4 @@ Event::~Event() {
   if (event_ != nullptr) (void)cudaEventDestroy(event_);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

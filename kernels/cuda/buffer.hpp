@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Device memory on the current device, aligned to at least 256 bytes (CUDA C Programming Guide,
 /// "Device Memory Accesses").
@@ -109,4 +109,4 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -1,7 +1,7 @@
 // Which CUDA errors end a context, and how an error reads.
 #include "kernels/cuda/check.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 bool is_sticky(cudaError_t code) {
   switch (code) {
@@ -37,4 +37,4 @@ void cuda_check(cudaError_t code, const char* what, Where where) {
   throw Error(text, where);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -7,7 +7,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// An error after which this process cannot use its GPU any more. The device turns it into
 /// DeviceFault::sticky: it is a verdict about what ran, not a failure of the tool.
@@ -26,4 +26,4 @@ bool is_sticky(cudaError_t code);
 /// name and text. `what` says what was tried: "allocate the source".
 void cuda_check(cudaError_t code, const char* what, Where where = Where::here());
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

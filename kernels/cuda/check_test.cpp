@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 TEST(CudaCheck, SuccessPasses) { EXPECT_NO_THROW(cuda_check(cudaSuccess, "do nothing")); }
@@ -46,4 +46,4 @@ TEST(CudaCheck, DeviceFaultsAreSticky) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -19,7 +19,7 @@
 #include "kernels/cuda/tile_round_trip.hpp"
 #include "kernels/cuda/tile_store.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 class CudaDevice final : public Device {
@@ -84,4 +84,4 @@ std::unique_ptr<Device> make_cuda_device() {
   return std::make_unique<CudaDevice>();
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/check.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 void* driver_entry(const char* name, unsigned version) {
   void* found = nullptr;
@@ -21,4 +21,4 @@ void* driver_entry(const char* name, unsigned version) {
   return found;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

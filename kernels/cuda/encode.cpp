@@ -8,7 +8,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/driver_entry.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 // encode() casts our enums to the driver's: the values have to be the same.
@@ -73,4 +73,4 @@ std::array<std::uint8_t, 128> descriptor_bytes(const CUtensorMap& map) {
   return bytes;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

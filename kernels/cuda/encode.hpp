@@ -9,7 +9,7 @@
 
 #include "kernels/ops/tensor_map.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// What the driver answered. `map` is zero where it refused.
 struct Encoded {
@@ -28,4 +28,4 @@ std::string encode_refusal(CUresult code);
 /// The 128 bytes of a map, as kept in RunResult::descriptor.
 std::array<std::uint8_t, 128> descriptor_bytes(const CUtensorMap& map);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

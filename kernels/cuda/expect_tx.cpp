@@ -10,7 +10,7 @@
 #include "kernels/cuda/expect_tx_kernel.hpp"
 #include "kernels/cuda/tile_load_kernel.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 // Beyond its range a tx-count means nothing, and the recovery could not be relied on.
@@ -101,4 +101,4 @@ RunResult run_expect_tx(RowWorkspace& workspace, const ExpectTx& op) {
   return result;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

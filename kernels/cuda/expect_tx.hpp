@@ -5,7 +5,7 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/expect_tx.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Runs one row (kernels/ops/expect_tx.hpp). A refused map and a sticky error are in the result; a
 /// phase that did not complete is in its transactions. Throws Error for a rank outside 1..5, for a
@@ -13,4 +13,4 @@ namespace tidemark {
 /// kernel that never ended.
 RunResult run_expect_tx(RowWorkspace& workspace, const ExpectTx& op);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -11,7 +11,7 @@
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -211,4 +211,4 @@ TEST_F(ExpectTxOnGpu, BytesBeyondTheRangeAreRefusedInWords) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -6,7 +6,7 @@
 #include "kernels/cuda/expect_tx_kernel.hpp"
 #include "kernels/cuda/tile_window.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 namespace ptx = cuda::ptx;
@@ -254,4 +254,4 @@ void launch_expect_tx(const CUtensorMap& map, const ExpectTxLaunch& row, cudaStr
   cuda_check(cudaLaunchKernelEx(&config, expect_tx, map, row), "launch the expect_tx kernel");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -8,7 +8,7 @@
 
 #include "kernels/ops/expect_tx.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// What the kernel saw of one barrier; the lines of TransactionLedger.
 struct BarrierAccount {
@@ -52,4 +52,4 @@ std::uint32_t prepare_expect_tx();
 /// Steps 1 (windows and barriers) to 7 of kernels/ops/expect_tx.hpp, as one cluster.
 void launch_expect_tx(const CUtensorMap& map, const ExpectTxLaunch& row, cudaStream_t stream);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

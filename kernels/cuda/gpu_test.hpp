@@ -8,7 +8,7 @@
 
 #include "kernels/device.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Skips its tests where there is no GPU, and fails them there under TIDEMARK_REQUIRE_GPU=1.
 class GpuTest : public testing::Test {
@@ -22,4 +22,4 @@ class GpuTest : public testing::Test {
   }
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -11,7 +11,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/driver_entry.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 struct VirtualMemoryApi {
@@ -108,4 +108,4 @@ void MappedBuffer::release() noexcept {
   address_ = 0;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Device memory of the current device by the driver's virtual memory management (cuMemCreate,
 /// cuMemAddressReserve, cuMemMap; CUDA Driver API, "Virtual Memory Management"), readable and
@@ -31,4 +31,4 @@ class MappedBuffer {
   bool mapped_ = false;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

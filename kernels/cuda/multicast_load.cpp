@@ -13,7 +13,7 @@
 #include "kernels/cuda/multicast_load_kernel.hpp"
 #include "kernels/cuda/tile_load_kernel.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::size_t kLedgersBytes = whole_pieces(kClusterMax * sizeof(MulticastCtaLedger));
@@ -149,4 +149,4 @@ RunResult run_multicast_load(RowWorkspace& workspace, const MulticastLoad& multi
   return result;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

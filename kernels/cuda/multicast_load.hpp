@@ -5,7 +5,7 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/multicast_load.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Runs one row (kernels/ops/multicast_load.hpp). A refused map, a phase that never completed, a
 /// cluster that this GPU cannot start and a sticky error are in the result. Throws Error where
@@ -13,4 +13,4 @@ namespace tidemark {
 /// that never ended.
 RunResult run_multicast_load(RowWorkspace& workspace, const MulticastLoad& multicast);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -10,7 +10,7 @@
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 class MulticastLoadOnGpu : public GpuTest {};
@@ -188,4 +188,4 @@ TEST_F(MulticastLoadOnGpu, AMaskBitBeyondTheClusterIsRefusedInWords) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -6,7 +6,7 @@
 #include "kernels/cuda/multicast_load_kernel.hpp"
 #include "kernels/cuda/tile_window.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 namespace ptx = cuda::ptx;
@@ -245,4 +245,4 @@ void launch_multicast_load(std::uint32_t rank, const CUtensorMap& map, const Mul
              "launch the multicast load");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -9,7 +9,7 @@
 
 #include "kernels/ops/multicast_load.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// What one block saw. It does not judge: a phase that never completed is a value here.
 struct MulticastCtaLedger {
@@ -62,4 +62,4 @@ bool can_start(std::uint32_t rank, const MulticastLaunch& row);
 void launch_multicast_load(std::uint32_t rank, const CUtensorMap& map, const MulticastLaunch& row,
                            cudaStream_t stream);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -9,7 +9,7 @@
 
 #include "kernels/cuda/check.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::size_t kUnit = std::size_t{2} << 20;
@@ -78,4 +78,4 @@ void PeerMapping::close() noexcept {
   if (data_ != nullptr) (void)cudaIpcCloseMemHandle(std::exchange(data_, nullptr));
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

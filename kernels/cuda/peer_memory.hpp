@@ -11,7 +11,7 @@
 
 #include "kernels/cuda/buffer.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// What a rank tells all others of the memory that it offers. Travels as bytes.
 struct PeerOffer {
@@ -55,4 +55,4 @@ class PeerMapping {
   std::byte* data_ = nullptr;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

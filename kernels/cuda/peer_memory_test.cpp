@@ -7,7 +7,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 PeerOffer offer_from(const char* host) {
@@ -39,4 +39,4 @@ TEST(PeerOffer, OfAnotherRowIsAnError) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -16,7 +16,7 @@
 #include "kernels/cuda/tile_store_kernel.hpp"
 #include "kernels/cuda/wait.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint32_t kPanelOffers = 3;
@@ -147,4 +147,4 @@ RunResult run_peer_tile(RowWorkspace& rows, PeerWorkspace& peers, const PeerTile
   return result;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

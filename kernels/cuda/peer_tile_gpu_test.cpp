@@ -16,7 +16,7 @@
 #include "kernels/cuda/tile_store.hpp"
 #include "kernels/cuda/tile_store_kernel.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 class PeerTileOnGpu : public GpuTest {};
@@ -148,4 +148,4 @@ TEST_F(PeerTileOnGpu, ANeighbourThatDoesNotComeIsATimeoutWithOneLine) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

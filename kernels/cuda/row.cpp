@@ -5,7 +5,7 @@
 
 #include "kernels/cuda/wait.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 namespace {
 
@@ -90,4 +90,4 @@ double unix_seconds() {
   return std::chrono::duration<double>(now).count();
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

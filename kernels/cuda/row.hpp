@@ -18,7 +18,7 @@
 #include "kernels/cuda/mapped_buffer.hpp"
 #include "kernels/device.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// What rows keep, on the device that was current when it was made.
 struct RowWorkspace {
@@ -101,4 +101,4 @@ void catch_sticky(Result& result, const Row& row) {
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -7,7 +7,7 @@
 
 #include "kernels/cuda/check.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 std::uint32_t allow_all_shared_memory(std::span<const void* const> kernels) {
   int device = 0;
@@ -27,4 +27,4 @@ std::uint32_t allow_all_shared_memory(std::span<const void* const> kernels) {
   return smallest;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

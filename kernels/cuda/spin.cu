@@ -11,7 +11,7 @@
 #include "kernels/cuda/ptx/wgmma_wide.cuh"
 #include "kernels/cuda/spin.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint32_t kThreads = 256;  // two warpgroups: one issues while the other waits
@@ -87,4 +87,4 @@ void launch_spin(std::uint64_t ns, cudaStream_t stream) {
   cuda_check(cudaGetLastError(), "launch the spin of a slowed benchmark");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

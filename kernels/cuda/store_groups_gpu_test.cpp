@@ -6,7 +6,7 @@
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/ops/tile_store.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 class StoreGroupsOnGpu : public GpuTest {};
@@ -113,4 +113,4 @@ TEST_F(StoreGroupsOnGpu, ElementStridesWriteOnlyInsideTheirBox) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -9,7 +9,7 @@
 #include "kernels/cuda/encode.hpp"
 #include "kernels/cuda/tile_consume_kernel.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 void require_sound(const TileConsume& op) {
@@ -83,4 +83,4 @@ RunResult run_tile_consume(RowWorkspace& workspace, const TileConsume& op) {
   return result;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -14,7 +14,7 @@
 #include "kernels/error.hpp"
 #include "kernels/virtual/tile_consume.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 class TileConsumeOnGpu : public GpuTest {};
@@ -241,4 +241,4 @@ TEST_F(TileConsumeOnGpu, SweepOfDescriptorsThatSaySomethingElse) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -9,7 +9,7 @@
 #include "kernels/cuda/tile_window.cuh"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 namespace ptx = cuda::ptx;
@@ -200,4 +200,4 @@ void launch_tile_consume(const CUtensorMap& a, const CUtensorMap& b, const TileC
   cuda_check(cudaGetLastError(), "launch the consumed tile");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -9,7 +9,7 @@
 
 #include "kernels/ops/tile_consume.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Everything the kernel saw. It does not judge: a phase that never completed is a value here.
 struct TileConsumeLedger {
@@ -47,4 +47,4 @@ void launch_fill_source(const TileConsume& op, std::byte* source, cudaStream_t s
 void launch_tile_consume(const CUtensorMap& a, const CUtensorMap& b, const TileConsumeLaunch& row,
                          cudaStream_t stream);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

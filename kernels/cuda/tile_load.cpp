@@ -11,7 +11,7 @@
 #include "kernels/cuda/tile_load_kernel.hpp"
 #include "kernels/slowdown.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 void require_sound(const TileLoad& load) {
@@ -191,4 +191,4 @@ Measurement measure_tile_load(RowWorkspace& workspace, const TileLoad& load, con
   return result;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

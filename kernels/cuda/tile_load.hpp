@@ -7,7 +7,7 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/tile_load.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Runs one row (kernels/ops/tile_load.hpp). A refused map, a phase that never completed and a
 /// sticky error are in the result. Throws Error for a rank outside 1..5, for a window that shared
@@ -25,4 +25,4 @@ Measurement measure_tile_load(RowWorkspace& workspace, const TileLoad& load, con
 /// Copies in one timed launch: enough that the launch itself weighs little.
 inline constexpr std::uint32_t kCopiesPerSample = 256;
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -13,7 +13,7 @@
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 class TileLoadOnGpu : public GpuTest {};
@@ -446,4 +446,4 @@ TEST_F(TileLoadOnGpuDeathTest, ADestinationOff128BytesIsAMisalignedAddress) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -8,7 +8,7 @@
 #include "kernels/cuda/tile_load_kernel.hpp"
 #include "kernels/cuda/tile_window.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 namespace ptx = cuda::ptx;
@@ -229,4 +229,4 @@ void launch_timed_tile_load(std::uint32_t rank, const CUtensorMap& map, const Ti
   cuda_check(cudaGetLastError(), "launch the timed tile load");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

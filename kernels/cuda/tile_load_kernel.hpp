@@ -9,7 +9,7 @@
 
 #include "kernels/ops/tile_load.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Everything the kernel saw. It does not judge: a phase that never completed is a value here.
 struct TileLoadLedger {
@@ -62,4 +62,4 @@ void launch_tile_load(std::uint32_t rank, const CUtensorMap& map, const TileLoad
 void launch_timed_tile_load(std::uint32_t rank, const CUtensorMap& map, const TileLoadLaunch& row,
                             cudaStream_t stream);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

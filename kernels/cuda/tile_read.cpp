@@ -8,7 +8,7 @@
 #include "kernels/slowdown.hpp"
 #include "kernels/tile_read_shape.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr double kTimedReads = double{kReadingWarps} * kReadsPerWarp;
@@ -128,4 +128,4 @@ Measurement measure_tile_read(RowWorkspace& workspace, const TileRead& read, con
   return result;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

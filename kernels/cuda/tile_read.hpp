@@ -4,7 +4,7 @@
 #include "kernels/cuda/row.hpp"
 #include "kernels/ops/tile_read.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Runs steps 1 to 3 of TileRead. A refused map, a load that never completed and a sticky error are
 /// in the result. Throws Error for a tile that is not of the shape TileRead describes, for one that
@@ -15,4 +15,4 @@ RunResult run_tile_read(RowWorkspace& workspace, const TileRead& read);
 /// whole launch, divided by all the warps' reads.
 Measurement measure_tile_read(RowWorkspace& workspace, const TileRead& read, const Timing& timing);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

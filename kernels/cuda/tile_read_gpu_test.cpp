@@ -9,7 +9,7 @@
 #include "kernels/cuda/cuda_device.hpp"
 #include "kernels/cuda/gpu_test.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 class TileReadOnGpu : public GpuTest {};
@@ -57,4 +57,4 @@ TEST_F(TileReadOnGpu, MeasuresCyclesAndHandsBackWhatWasRead) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

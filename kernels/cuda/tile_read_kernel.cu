@@ -6,7 +6,7 @@
 #include "kernels/cuda/tile_read_kernel.hpp"
 #include "kernels/cuda/tile_window.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 namespace ptx = cuda::ptx;
@@ -153,4 +153,4 @@ void launch_tile_read(const CUtensorMap& map, const TileReadLaunch& row, cudaStr
   cuda_check(cudaGetLastError(), "launch the tile read");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

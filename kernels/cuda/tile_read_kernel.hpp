@@ -8,7 +8,7 @@
 
 #include "kernels/ops/tile_read.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Everything the kernel saw.
 struct TileReadLedger {
@@ -42,4 +42,4 @@ std::uint32_t tile_read_bytes(const TileRead& read);
 /// Steps 1 (the window) to 3 of kernels/ops/tile_read.hpp, and 4 where timed.
 void launch_tile_read(const CUtensorMap& map, const TileReadLaunch& row, cudaStream_t stream);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

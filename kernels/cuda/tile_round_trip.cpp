@@ -9,7 +9,7 @@
 #include "kernels/cuda/encode.hpp"
 #include "kernels/cuda/tile_round_trip_kernel.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::size_t kWindowStart = 1024;  // the largest swizzle period
@@ -172,4 +172,4 @@ RunResult run_tile_round_trip(RowWorkspace& workspace, const TileRoundTrip& trip
   return result;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -10,7 +10,7 @@
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 class TileRoundTripOnGpu : public GpuTest {};
@@ -194,4 +194,4 @@ TEST_F(TileRoundTripOnGpu, WindowsThatDoNotFitAreRefusedInWords) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -5,7 +5,7 @@
 #include "kernels/cuda/tile_round_trip_kernel.hpp"
 #include "kernels/cuda/tile_window.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 namespace ptx = cuda::ptx;
@@ -212,4 +212,4 @@ void launch_tile_round_trip(const CUtensorMap& from, const CUtensorMap& to,
   cuda_check(cudaGetLastError(), "launch the round trip");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -8,7 +8,7 @@
 
 #include "kernels/ops/tile_round_trip.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// What one block saw. It does not judge.
 struct TileRoundTripLedger {
@@ -42,4 +42,4 @@ void launch_fill_round_trip(const TileRoundTripLaunch& row, cudaStream_t stream)
 void launch_tile_round_trip(const CUtensorMap& from, const CUtensorMap& to,
                             const TileRoundTripLaunch& row, cudaStream_t stream);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -12,7 +12,7 @@
 #include "kernels/cuda/tile_store_kernel.hpp"
 #include "kernels/slowdown.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 /// A store takes microseconds.
@@ -187,4 +187,4 @@ Measurement measure_tile_store(RowWorkspace& workspace, const TileStore& store,
   return result;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -7,7 +7,7 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/tile_store.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Runs one row (kernels/ops/tile_store.hpp). A refused map, a kernel that did not end within
 /// kLaunchBoundS and a sticky error are in the result. Throws Error for a rank outside 1..5, for a
@@ -27,4 +27,4 @@ Measurement measure_tile_store(RowWorkspace& workspace, const TileStore& store,
 /// Stores in one timed launch: enough that the launch itself weighs little.
 inline constexpr std::uint32_t kStoresPerSample = 256;
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -12,7 +12,7 @@
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 class TileStoreOnGpu : public GpuTest {};
@@ -293,4 +293,4 @@ TEST_F(TileStoreOnGpuDeathTest, ASourceOff128BytesIsAMisalignedAddress) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

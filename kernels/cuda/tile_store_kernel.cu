@@ -8,7 +8,7 @@
 #include "kernels/cuda/tile_store_kernel.hpp"
 #include "kernels/cuda/tile_window.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 namespace ptx = cuda::ptx;
@@ -243,4 +243,4 @@ void launch_timed_tile_store(std::uint32_t rank, const CUtensorMap& map, const T
   cuda_check(cudaGetLastError(), "launch the timed tile store");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -9,7 +9,7 @@
 
 #include "kernels/ops/tile_store.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Everything the kernel saw; it does not judge.
 struct TileStoreLedger {
@@ -54,4 +54,4 @@ void launch_tile_store(std::uint32_t rank, const CUtensorMap& map, const TileSto
 void launch_timed_tile_store(std::uint32_t rank, const CUtensorMap& map, const TileStoreLaunch& row,
                              cudaStream_t stream);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

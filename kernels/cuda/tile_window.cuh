@@ -7,7 +7,7 @@
 #include "kernels/cuda/ptx/mbarrier.cuh"
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 inline constexpr std::uint32_t kWindowAlignment = 1024;       // the largest swizzle period
 inline constexpr std::uint64_t kMustCompleteNs = 50'000'000;  // a box takes microseconds
@@ -72,4 +72,4 @@ __device__ inline void hand_in(const Ledger& seen, std::uint32_t launch, Ledger*
   to->launch = launch;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

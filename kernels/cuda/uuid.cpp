@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 std::string uuid_text(std::string_view kind, const std::array<std::uint8_t, 16>& bytes) {
   std::string text(kind);
@@ -14,4 +14,4 @@ std::string uuid_text(std::string_view kind, const std::array<std::uint8_t, 16>&
   return text;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 TEST(UuidText, ReadsAsNvidiaSmiPrintsIt) {
@@ -17,4 +17,4 @@ TEST(UuidText, ASliceSaysSo) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

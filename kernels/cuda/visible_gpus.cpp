@@ -12,7 +12,7 @@
 #include "kernels/cuda/uuid.hpp"
 #include "kernels/device.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 using UuidOf = CUresult (*)(CUuuid*, CUdevice);
@@ -92,4 +92,4 @@ std::vector<GpuProperties> visible_gpus() {
   return gpus;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -7,7 +7,7 @@
 
 #include "kernels/cuda/check.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 bool wait_for_stream(cudaStream_t stream, double seconds) {
   using Clock = std::chrono::steady_clock;
@@ -30,4 +30,4 @@ bool wait_for_stream(cudaStream_t stream, double seconds) {
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -8,7 +8,7 @@
 #include "kernels/ops/payload.hpp"
 #include "kernels/ops/tensor_map.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// From an init to the inval.
 struct BarrierLife {
@@ -72,4 +72,4 @@ constexpr std::uint64_t cycle_result_bytes(const BarrierCycle& cycle) {
          std::uint64_t{8} * cycle.life_count;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -8,7 +8,7 @@
 
 #include "kernels/ops/tile_load.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Largest magnitude of a tx-count. PTX ISA 9.0, 9.7.13.15.2.
 inline constexpr std::uint32_t kTxCountMax = (1U << 20) - 1;
@@ -146,4 +146,4 @@ constexpr std::uint32_t windows_bytes(const ExpectTx& op) {
   return blocks_of(op) * window_bytes(op.load);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

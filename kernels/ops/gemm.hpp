@@ -10,7 +10,7 @@
 #include "kernels/ops/gemm_shape.hpp"
 #include "kernels/transport.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 enum class GemmOutput : std::uint8_t { f32, bf16, f16 };
 
@@ -222,4 +222,4 @@ inline std::string_view layout_refusal(const Gemm& gemm) {
   return {};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

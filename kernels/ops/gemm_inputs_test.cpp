@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 TEST(Fp16, OneAndTheLargest) {
@@ -195,4 +195,4 @@ TEST(GemmElements, OfCAreNotThoseOfA) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

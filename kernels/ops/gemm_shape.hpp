@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// C m x n over k.
 struct GemmShape {
@@ -12,4 +12,4 @@ struct GemmShape {
   friend bool operator==(const GemmShape&, const GemmShape&) = default;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -7,7 +7,7 @@
 
 #include "kernels/ops/tile_load.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// One tile load, multicast in a grid of one cluster. Blocks (CTAs) are named by their rank in the
 /// cluster, PTX %cluster_ctarank; bit r of `mask` is the block of rank r. Every block has the same
@@ -104,4 +104,4 @@ constexpr const char* refusal_of(const MulticastLoad& multicast) {
   return nullptr;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

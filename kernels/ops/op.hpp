@@ -15,7 +15,7 @@
 #include "kernels/ops/tile_round_trip.hpp"
 #include "kernels/ops/tile_store.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 using Op = std::variant<TileLoad, Gemm, TileStore, MulticastLoad, ExpectTx, TileConsume,
                         TileRoundTrip, BarrierCycle, TileRead, PeerTile>;
@@ -44,4 +44,4 @@ constexpr bool takes_steps_of(const Op& op, OpKind kind) {
          !std::holds_alternative<TileStore>(op);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

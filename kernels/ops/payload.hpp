@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Mixes 64 bits so that every input bit reaches every output bit.
 /// Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014.
@@ -43,4 +43,4 @@ constexpr std::uint8_t poison_byte(const Payload& payload, std::uint64_t offset)
 /// an offset inside it has the swizzle phase of the address.
 inline constexpr std::uint32_t kGuardBytes = 1024;
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -6,7 +6,7 @@
 #include "kernels/ops/payload.hpp"
 #include "kernels/ops/tensor_map.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// 32-bit word `index` of a source of `type`. The types that a copy may convert (f32_ftz, tf32,
 /// tf32_ftz) hold only normal numbers that every documented rounding keeps as they are: neither
@@ -24,4 +24,4 @@ constexpr std::uint32_t source_element_word(const Payload& payload, DataType typ
   return word;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

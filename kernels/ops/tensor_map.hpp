@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 inline constexpr std::uint32_t kMaxRank = 5;
 
@@ -120,4 +120,4 @@ constexpr std::uint64_t tensor_bytes(const TensorMapSpec& map) {
   return bytes;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

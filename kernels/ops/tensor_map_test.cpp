@@ -5,7 +5,7 @@
 
 #include "kernels/ops/tile_load.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 TEST(TensorMap, ElementSizesFollowTheDriversTypes) {
@@ -80,4 +80,4 @@ TEST(TileLoad, SourceAllocationHasGuardsOnBothSidesOfTheTensor) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

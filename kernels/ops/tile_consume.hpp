@@ -13,7 +13,7 @@
 #include "kernels/ops/tensor_map.hpp"
 #include "kernels/ops/tile_load.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 inline constexpr std::uint32_t kConsumeM = 64;  // rows of every wgmma
 
@@ -252,4 +252,4 @@ constexpr std::string_view shape_refusal(const TileConsume& op) {
   return {};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

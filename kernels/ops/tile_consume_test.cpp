@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 ConsumedOperand laid_out(Major major, Swizzle swizzle) {
@@ -129,4 +129,4 @@ TEST(TileConsumeShape, RefusesWhatHasNoInstructionOrNoLayout) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -10,7 +10,7 @@
 #include "kernels/ops/source_element.hpp"
 #include "kernels/ops/tensor_map.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// What the copy asks of the L2 cache: a policy made by createpolicy.fractional for all of its
 /// bytes, given to the instruction as .L2::cache_hint. A performance hint: it changes no byte and
@@ -83,4 +83,4 @@ constexpr std::uint32_t source_element_word(const TileLoad& load, std::uint64_t 
   return source_element_word(load.payload, load.map.type, index);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -6,7 +6,7 @@
 
 #include "kernels/ops/tile_load.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Where the tile lies that the warp reads.
 enum class TilePlacement : std::uint8_t {
@@ -99,4 +99,4 @@ constexpr std::uint32_t predicted_wavefronts(const TileRead& read) {
   return wavefronts;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -9,7 +9,7 @@
 #include "kernels/ops/payload.hpp"
 #include "kernels/ops/tensor_map.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// What the threads do to a tile between its load and its store.
 enum class TileWork : std::uint8_t {
@@ -120,4 +120,4 @@ constexpr std::uint32_t trip_source_word(const TileRoundTrip& trip, std::uint64_
                                          : number;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

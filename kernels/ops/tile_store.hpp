@@ -11,7 +11,7 @@
 #include "kernels/ops/source_element.hpp"
 #include "kernels/ops/tensor_map.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 inline constexpr std::uint32_t kMaxStores = 4;
 
@@ -161,4 +161,4 @@ struct StoreLedger {
   friend bool operator==(const StoreLedger&, const StoreLedger&) = default;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 // u16, 40 x 9, rows 96 bytes apart; boxes of 16 x 3 from (8, 1), two of them.
@@ -79,4 +79,4 @@ TEST(TileStoreOp, ElementStridesLeaveRoomForAWholeBox) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

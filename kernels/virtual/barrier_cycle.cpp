@@ -11,7 +11,7 @@
 #include "kernels/virtual/tile_chunks.hpp"
 #include "kernels/virtual/tile_memory.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint32_t kWaitTries = 20000;
@@ -141,4 +141,4 @@ RunResult run_virtual_barrier_cycle(const BarrierCycle& cycle, Fault fault) {
   return result;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

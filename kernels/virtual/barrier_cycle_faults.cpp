@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr FaultInfo cycle_fault(Fault fault, std::string_view name, std::string_view step) {
@@ -33,4 +33,4 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
 
 std::span<const FaultInfo> barrier_cycle_faults() { return kFaults; }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

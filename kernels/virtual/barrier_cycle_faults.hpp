@@ -6,7 +6,7 @@
 
 #include "kernels/fault.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 inline constexpr Fault kFaultCyclePhaseSurvives{750};
 inline constexpr Fault kFaultCycleCountSurvives{751};
@@ -20,4 +20,4 @@ inline constexpr Fault kFaultCycleParityStuck{757};
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> barrier_cycle_faults();
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -8,7 +8,7 @@
 #include "kernels/error.hpp"
 #include "kernels/virtual/barrier_cycle_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::size_t kGuard = 1024, kWindow = 1024 + 64 + 1024;
@@ -104,4 +104,4 @@ TEST(VirtualBarrierCycle, RefusesMoreLivesThanItHas) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -8,7 +8,7 @@
 #include "kernels/virtual/expect_tx_faults.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 // Where chunk `index` lands: the chunks on either side of the middle may be told to change places.
@@ -124,4 +124,4 @@ bool wait_bounded(BulkEngine& engine, const Mbarrier& barrier, std::uint32_t par
   return false;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

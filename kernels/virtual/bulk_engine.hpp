@@ -11,7 +11,7 @@
 #include "kernels/virtual/draw.hpp"
 #include "kernels/virtual/mbarrier.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 inline constexpr std::uint32_t kChunkBytes = 16;
 
@@ -85,4 +85,4 @@ class BulkEngine {
 bool wait_bounded(BulkEngine& engine, const Mbarrier& barrier, std::uint32_t parity,
                   std::uint32_t tries);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint32_t kChunks = 1024;  // 16 KiB
@@ -175,4 +175,4 @@ TEST(Store, BytesOutsideTheWindowAreLost) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

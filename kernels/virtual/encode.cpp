@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint64_t kMaxExtent = std::uint64_t{1} << 32;
@@ -45,4 +45,4 @@ std::string refusal_of(const TensorMapSpec& map) {
   return {};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

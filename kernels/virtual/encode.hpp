@@ -6,7 +6,7 @@
 
 #include "kernels/ops/tensor_map.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// CUDA_ERROR_INVALID_VALUE: the CUresult of every refusal.
 inline constexpr std::int32_t kEncodeRefusedCode = 1;
@@ -16,4 +16,4 @@ inline constexpr std::int32_t kEncodeRefusedCode = 1;
 /// (strides of 0 or below the row, a box larger than the tensor) is allowed.
 std::string refusal_of(const TensorMapSpec& map);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

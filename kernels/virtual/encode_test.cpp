@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 // The words by which a rule refuses; the other rules must not speak first.
@@ -122,4 +122,4 @@ TEST(Encode, BoxMayExceedTheTensor) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

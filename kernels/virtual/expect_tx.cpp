@@ -8,7 +8,7 @@
 #include "kernels/virtual/tile_chunks.hpp"
 #include "kernels/virtual/tile_memory.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint32_t kSpareTries = 8;  // beyond one for each chunk, which is enough
@@ -189,4 +189,4 @@ RunResult run_virtual_expect_tx(const ExpectTx& op, Fault fault) {
   return result;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

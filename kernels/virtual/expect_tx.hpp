@@ -3,10 +3,10 @@
 
 #include "kernels/device.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Runs the steps that ExpectTx describes; preflight() says what ends it before them. Throws Error
 /// where the tx-count would leave its range.
 RunResult run_virtual_expect_tx(const ExpectTx& op, Fault fault);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

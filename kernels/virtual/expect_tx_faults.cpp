@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr FaultInfo expect_fault(Fault fault, std::string_view name, std::string_view step) {
@@ -64,4 +64,4 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
 
 std::span<const FaultInfo> expect_tx_faults() { return kFaults; }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -6,7 +6,7 @@
 
 #include "kernels/fault.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 // Completion: when a phase ends.
 inline constexpr Fault kFaultExpectBelowZeroCompletes{500};
@@ -39,4 +39,4 @@ inline constexpr Fault kFaultExpectUnannouncedLost{551};
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> expect_tx_faults();
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -9,7 +9,7 @@
 #include "kernels/virtual/expect_tx.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 /// 64 x 8 bytes with `announced` of them announced.
@@ -88,4 +88,4 @@ TEST(ExpectTxFaults, FaultsOfTheTileLoadShowToo) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

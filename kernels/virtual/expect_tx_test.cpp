@@ -7,7 +7,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 /// A box of 64 x 8 bytes, 512 in all.
@@ -161,4 +161,4 @@ TEST(VirtualExpectTx, RefusedMapIsAValue) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -15,7 +15,7 @@
 #include "kernels/virtual/tile_round_trip_faults.hpp"
 #include "kernels/virtual/tile_store_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 std::span<const FaultInfo> faults() {
   static const std::vector<FaultInfo> all = [] {
@@ -37,4 +37,4 @@ Fault fault_named(std::string_view name) {
   return found == all.end() ? kNoFault : found->fault;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -18,7 +18,7 @@
 #include "kernels/virtual/gemm_panels.hpp"
 #include "kernels/virtual/measure_runs.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint64_t kBarrierRowBytes = 16;
@@ -198,4 +198,4 @@ Measurement measure_virtual_gemm(const Gemm& gemm, const Timing& timing, Fault f
   return measurement;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

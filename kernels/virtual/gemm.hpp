@@ -5,7 +5,7 @@
 #include "kernels/fault.hpp"
 #include "kernels/ops/gemm.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Runs one Gemm in host memory. A shard that does not come in time is DeviceFault::timeout, and
 /// the transport is then aborted. Throws Error when the block or a shard lies outside its matrix,
@@ -16,4 +16,4 @@ RunResult run_virtual_gemm(const Gemm& gemm, Fault fault);
 /// shards of other ranks are poisoned again before the last barrier.
 Measurement measure_virtual_gemm(const Gemm& gemm, const Timing& timing, Fault fault);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

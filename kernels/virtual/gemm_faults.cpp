@@ -1,7 +1,7 @@
 // Names and steps of the faults of the virtual matrix multiplication.
 #include "kernels/virtual/gemm_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr FaultInfo kGemmFaults[] = {
@@ -92,4 +92,4 @@ constexpr FaultInfo kGemmFaults[] = {
 
 std::span<const FaultInfo> gemm_faults() { return kGemmFaults; }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

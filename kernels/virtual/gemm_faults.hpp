@@ -6,7 +6,7 @@
 
 #include "kernels/fault.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 inline constexpr Fault kFaultGemmLastProduct{201};
 inline constexpr Fault kFaultGemmTailBlock{202};
@@ -54,4 +54,4 @@ inline constexpr Fault kFaultGemmE5m2AsE4m3{242};
 /// All of the above, in the order of their values.
 std::span<const FaultInfo> gemm_faults();
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -8,7 +8,7 @@
 #include "kernels/virtual/gemm.hpp"
 #include "kernels/virtual/gemm_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 Gemm product(GemmElement element, std::uint64_t k) {
@@ -153,4 +153,4 @@ TEST(Fp8Gemm, TransportsAreForBf16) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -9,7 +9,7 @@
 #include "kernels/virtual/gemm.hpp"
 #include "kernels/virtual/gemm_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 Gemm small() {
@@ -312,4 +312,4 @@ TEST(GeneralGemm, RefusesWhatNoDeviceCan) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

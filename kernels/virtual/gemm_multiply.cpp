@@ -12,7 +12,7 @@
 #include "kernels/virtual/gemm_read.hpp"
 #include "kernels/virtual/gemm_store.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint64_t kStages = 4;     // blocks that the ring of kFaultGemmStaleStage holds
@@ -140,4 +140,4 @@ void multiply_plain(const GemmPanel& a, const GemmPanel& b, const GemmBlock& c) 
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

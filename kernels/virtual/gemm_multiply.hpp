@@ -9,7 +9,7 @@
 #include "kernels/ops/payload.hpp"
 #include "kernels/virtual/gemm_panels.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// C of this rank, row-major, in the output type, and what it is to become: alpha A B + beta C.
 /// `bytes` is all of the allocation: guard, rows each followed by its padding, guard.
@@ -36,4 +36,4 @@ void multiply_blocked(const GemmPanel& a, const GemmPanel& b, const GemmBlock& c
 /// The textbook triple loop.
 void multiply_plain(const GemmPanel& a, const GemmPanel& b, const GemmBlock& c);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -9,7 +9,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr auto kPollEvery = std::chrono::microseconds(50);
@@ -124,4 +124,4 @@ std::string gather(Transport& transport, std::span<const PanelBuffer> panels, do
   return {};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

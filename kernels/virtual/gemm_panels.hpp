@@ -10,7 +10,7 @@
 #include "kernels/ops/gemm.hpp"
 #include "kernels/transport.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Panel ids of the gathers of one Gemm.
 inline constexpr std::uint32_t kPanelA = 0;
@@ -51,4 +51,4 @@ PanelBuffer buffer_of(GemmPanel& panel, std::uint32_t id);
 /// transport was aborted, so that nobody writes to the panels any more.
 std::string gather(Transport& transport, std::span<const PanelBuffer> panels, double seconds);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -7,7 +7,7 @@
 
 #include "kernels/virtual/gemm_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 Shard last_shard(const GemmPanel& panel) {
@@ -93,4 +93,4 @@ void read_rows(const GemmReader& reader, std::uint64_t first, std::uint64_t k, s
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

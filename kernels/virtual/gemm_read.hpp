@@ -8,7 +8,7 @@
 #include "kernels/fault.hpp"
 #include "kernels/virtual/gemm_panels.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 inline constexpr std::uint64_t kGemmTile = 64;   // rows and columns of C
 inline constexpr std::uint64_t kGemmDepth = 64;  // k of a block
@@ -28,4 +28,4 @@ struct GemmReader {
 void read_rows(const GemmReader& reader, std::uint64_t first, std::uint64_t k, std::uint64_t depth,
                GemmTileRows& to);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

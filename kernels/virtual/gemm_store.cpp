@@ -10,7 +10,7 @@
 
 #include "kernels/virtual/gemm_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint64_t kCorner = 8;  // edge of the block that kFaultGemmTransposed turns
@@ -114,4 +114,4 @@ void store_outside(const GemmBlock& c, Fault fault) {
     clear_element(c.rows - 1, c.cols);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -8,7 +8,7 @@
 #include "kernels/virtual/gemm_multiply.hpp"
 #include "kernels/virtual/gemm_read.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Sums over k of the elements of a tile.
 using GemmSums = std::array<std::array<float, kGemmTile>, kGemmTile>;
@@ -24,4 +24,4 @@ void store_tile(const GemmBlock& c, std::uint64_t row, std::uint64_t col, GemmSu
 /// What the faults write that is no element of C.
 void store_outside(const GemmBlock& c, Fault fault);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -12,7 +12,7 @@
 #include "kernels/virtual/gemm_faults.hpp"
 #include "kernels/virtual/gemm_panels.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 Gemm whole(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
@@ -197,7 +197,7 @@ TEST(VirtualGemm, MeasurementEndsAtABarrierThatIsNotReached) {
       measure_virtual_gemm(gemm, {.warmups = 0, .samples = 2}, kNoFault);
   EXPECT_EQ(measurement.fault, DeviceFault::timeout);
   EXPECT_TRUE(measurement.samples.empty());
-  EXPECT_NE(measurement.note.find("barrier, shard 0 of rank 0"), std::string::npos);
+  EXPECT_NE(measurement.note.find("waits for rank 0: barrier, shard 0"), std::string::npos);
 }
 
 TEST(VirtualGemm, MeasuresAsManySamplesAsAsked) {
@@ -361,4 +361,4 @@ TEST(VirtualGemmFaults, NeverReachTheReferenceEngine) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

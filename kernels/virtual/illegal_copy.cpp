@@ -6,7 +6,7 @@
 #include "kernels/virtual/tile_load_faults.hpp"
 #include "kernels/virtual/tile_store_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 IllegalCopyRules load_rules(Fault fault) {
   IllegalCopyRules rules;
@@ -49,4 +49,4 @@ RunResult sticky_error(std::int32_t code, const std::string& why) {
   return result;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -7,7 +7,7 @@
 
 #include "kernels/device.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Where copies may start, and what comes of one that starts elsewhere. As it stands: what an H200
 /// was seen to do (driver 580.159.04, 2026-11); no document says which error it is. A fault of
@@ -35,4 +35,4 @@ void round_start(const IllegalCopyRules& rules, DataType type,
 /// The result of a copy that ends the process: sticky, `code`, and `why` behind the code's name.
 RunResult sticky_error(std::int32_t code, const std::string& why);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -9,7 +9,7 @@
 #include "kernels/virtual/multicast_load_faults.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 // A count that stops half-way to the bounds that the instruction set promises.
@@ -105,4 +105,4 @@ bool test_wait(const Mbarrier& barrier, std::uint32_t parity) {
   return (barrier.phase & 1U) != (parity & 1U);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -5,7 +5,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 TEST(Mbarrier, FreshPhaseIsIncompleteAndThePhaseBeforeItReadsAsComplete) {
@@ -143,4 +143,4 @@ TEST(Mbarrier, TxCountReachesItsBoundsAndNotBeyond) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -8,7 +8,7 @@
 
 #include "kernels/slowdown.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 void spin_on_host(double ns) {
   using Clock = std::chrono::steady_clock;
@@ -50,4 +50,4 @@ Measurement measure_runs(const Timing& timing, const std::function<RunResult()>&
   return measurement;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -6,7 +6,7 @@
 
 #include "kernels/device.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Times `run` on the host's clock, which says nothing about a GPU. Ends at the first fault, with
 /// the samples so far. Throws as `run` does. Timing::slow is spun on the host.
@@ -18,4 +18,4 @@ void spin_on_host(double ns);
 /// What a note says of it.
 std::string host_spin_note(double ns);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -8,7 +8,7 @@
 #include "kernels/virtual/tile_load_faults.hpp"
 #include "kernels/virtual/tile_memory.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 // The bit of the mask that decides about the block of `rank`.
@@ -161,4 +161,4 @@ void issue_multicast(VirtualCluster& cluster, BarrierOfCta barrier) {
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -10,7 +10,7 @@
 #include "kernels/virtual/bulk_engine.hpp"
 #include "kernels/virtual/tile_chunks.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// A block of the virtual cluster. What is on its way to it has an engine of its own: that a chunk
 /// has arrived in one block says nothing about the others.
@@ -45,4 +45,4 @@ Fault engine_fault(const MulticastLoad& multicast, std::uint32_t rank, Fault fau
 /// been delivered.
 void issue_multicast(VirtualCluster& cluster, BarrierOfCta barrier);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -5,7 +5,7 @@
 
 #include "kernels/virtual/multicast_load_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 using Ranks = std::vector<std::uint32_t>;
@@ -73,4 +73,4 @@ TEST(EngineFault, IsOfOneBlockAlone) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -11,7 +11,7 @@
 #include "kernels/virtual/multicast_delivery.hpp"
 #include "kernels/virtual/tile_memory.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint32_t kWaitTries = 20000;  // a try delivers a chunk, and 227 KiB are 14528
@@ -167,4 +167,4 @@ RunResult run_virtual_multicast_load(const MulticastLoad& multicast, Fault fault
   return result;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -5,7 +5,7 @@
 
 #include "kernels/fault.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 // Mask: who is served.
 inline constexpr Fault kFaultMulticastHighestMissed{401};
@@ -42,4 +42,4 @@ inline constexpr Fault kFaultMulticastSlicesPiledUp{462};
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> multicast_load_faults();
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -8,7 +8,7 @@
 
 #include "kernels/virtual/multicast_load.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 bool differ(const RunResult& a, const RunResult& b) {
@@ -165,4 +165,4 @@ TEST(MulticastFaults, IssuerServedGivesEachIssuerItsOwnSlice) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -11,7 +11,7 @@
 #include "kernels/virtual/tile_load.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -154,4 +154,4 @@ TEST(VirtualMulticast, AMisalignedInnerCoordinateIsStickyAsForATileLoad) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

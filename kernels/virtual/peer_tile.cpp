@@ -14,7 +14,7 @@
 #include "kernels/virtual/tile_memory.hpp"
 #include "kernels/virtual/tile_store.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -146,4 +146,4 @@ RunResult run_virtual_peer_tile(const PeerTile& op, Fault fault) {
   return op.transport == nullptr ? run_all_alone(op, fault) : run_over_transport(op, fault);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

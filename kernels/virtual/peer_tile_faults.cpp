@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr FaultInfo peer_fault(Fault fault, std::string_view name, std::string_view step) {
@@ -25,4 +25,4 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
 
 std::span<const FaultInfo> peer_tile_faults() { return kFaults; }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -6,7 +6,7 @@
 
 #include "kernels/fault.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 inline constexpr Fault kFaultPeerOwnMemory{940};
 inline constexpr Fault kFaultPeerTailStale{941};
@@ -16,4 +16,4 @@ inline constexpr Fault kFaultPeerGuardSkipped{943};
 /// All of them, in the order of their values.
 std::span<const FaultInfo> peer_tile_faults();
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

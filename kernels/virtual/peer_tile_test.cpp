@@ -6,7 +6,7 @@
 #include "kernels/error.hpp"
 #include "kernels/virtual/peer_tile_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 // u8, 32 x 4, packed; the box is its last two rows. Rank 1 of 3: it loads from rank 2.
@@ -99,4 +99,4 @@ TEST(PeerTileFaults, ASkippedGuardMovesAllByItsLength) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -10,7 +10,7 @@
 #include "kernels/virtual/tile_load_faults.hpp"
 #include "kernels/virtual/tile_store_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 // Loads and stores take the same steps from a box to addresses, so that a fault of these steps is
@@ -122,4 +122,4 @@ std::vector<StoreChunk> store_chunks(const TileStore& store, std::uint32_t group
   return chunks;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -8,7 +8,7 @@
 #include "kernels/ops/tile_store.hpp"
 #include "kernels/virtual/store_engine.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// The chunks of box `group`, in the order of the unswizzled tile, which starts at the shared
 /// address `source`: CUDA Driver API, cuTensorMapEncodeTiled; PTX ISA 9.0, 5.5.3 and 5.5.7. What
@@ -17,4 +17,4 @@ namespace tidemark {
 std::vector<StoreChunk> store_chunks(const TileStore& store, std::uint32_t group,
                                      std::int64_t source, Fault fault);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

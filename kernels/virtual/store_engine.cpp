@@ -7,7 +7,7 @@
 
 #include "kernels/virtual/tile_store_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 void break_data(std::array<std::uint8_t, kChunkBytes>& bytes, DataType type, bool last,
@@ -140,4 +140,4 @@ void StoreEngine::land_next(Group& group) {
     store(*shared_, transfer.chunk.source + kChunkBytes, {.bytes = transfer.bytes});
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -12,7 +12,7 @@
 #include "kernels/virtual/bulk_engine.hpp"
 #include "kernels/virtual/draw.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Sixteen bytes that a store moves.
 struct StoreChunk {
@@ -75,4 +75,4 @@ class StoreEngine {
   std::size_t forgotten_ = 0;     // groups, oldest first, that no wait counts any more
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -7,7 +7,7 @@
 
 #include "kernels/virtual/tile_store_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 // Shared memory from address 4096 holds 7; global memory holds 1.
@@ -160,4 +160,4 @@ TEST(StoreEngine, AnotherThreadsWaitWaitsForNothing) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

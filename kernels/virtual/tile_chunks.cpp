@@ -7,7 +7,7 @@
 
 #include "kernels/virtual/tile_load_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 using Coordinates = std::array<std::int64_t, kMaxRank>;
@@ -263,4 +263,4 @@ Chunk tile_chunk(const TileGeometry& tile, std::span<const std::uint8_t> source,
   return chunk;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -9,7 +9,7 @@
 #include "kernels/ops/tile_load.hpp"
 #include "kernels/virtual/bulk_engine.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// A tile load with the tensor map read and every default resolved. Arrays are per dimension, those
 /// past the rank neutral.
@@ -51,4 +51,4 @@ std::int64_t swizzled_address(const TileGeometry& tile, std::uint32_t index);
 Chunk tile_chunk(const TileGeometry& tile, std::span<const std::uint8_t> source,
                  std::uint32_t index);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

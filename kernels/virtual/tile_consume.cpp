@@ -13,7 +13,7 @@
 #include "kernels/virtual/tile_memory.hpp"
 #include "kernels/virtual/wgmma.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint32_t kWaitTries = 20000;  // a try delivers a chunk, and 227 KiB are 14528
@@ -145,4 +145,4 @@ RunResult run_virtual_tile_consume(const TileConsume& op, Fault fault) {
   return result;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

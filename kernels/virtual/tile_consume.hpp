@@ -3,11 +3,11 @@
 
 #include "kernels/device.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Runs the steps that TileConsume describes; what preflight() says of a box ends it before them. A
 /// wait that ends by its bound gives timeout, with the result still poison. Throws Error for a
 /// shape that no device can run.
 RunResult run_virtual_tile_consume(const TileConsume& op, Fault fault);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -6,7 +6,7 @@
 
 #include "kernels/fault.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 // Addresses: where an element is looked for.
 inline constexpr Fault kFaultConsumeSwizzleIgnored{601};
@@ -40,4 +40,4 @@ inline constexpr Fault kFaultConsumeWritesBehind{643};
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> tile_consume_faults();
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

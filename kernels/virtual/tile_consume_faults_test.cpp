@@ -9,7 +9,7 @@
 
 #include "kernels/virtual/tile_consume.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 TileConsume row(MmaType type, Major major, Swizzle swizzle, std::uint32_t k,
@@ -67,4 +67,4 @@ TEST(TileConsumeFaults, AreHarmlessWhereTheirStepDoesNotOccur) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

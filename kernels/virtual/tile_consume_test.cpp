@@ -10,7 +10,7 @@
 #include "kernels/ops/tile_consume.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 TileConsume alike(MmaType type, Major major, Swizzle swizzle, std::uint32_t n, std::uint32_t k) {
@@ -124,4 +124,4 @@ TEST(VirtualTileConsume, RefusesAShapeWithoutAnInstruction) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -10,7 +10,7 @@
 #include "kernels/virtual/tile_load_faults.hpp"
 #include "kernels/virtual/tile_memory.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint32_t kWaitTries = 20000;  // a try delivers a chunk, and 227 KiB are 14528
@@ -163,4 +163,4 @@ Measurement measure_virtual_tile_load(const TileLoad& load, const Timing& timing
   return measure_runs(timing, [&] { return run_virtual_tile_load(load, fault); });
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

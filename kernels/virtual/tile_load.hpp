@@ -6,7 +6,7 @@
 
 #include "kernels/device.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Runs the steps that TileLoad describes; preflight() says what ends it before them. A wait
 /// that ends by its bound gives timeout, with bytes, surroundings and ledger all the same.
@@ -19,4 +19,4 @@ RunResult run_virtual_tile_load(const TileLoad& load, Fault fault,
 /// Times whole runs on the host's clock; says nothing about a GPU. Throws as running does.
 Measurement measure_virtual_tile_load(const TileLoad& load, const Timing& timing, Fault fault);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -5,7 +5,7 @@
 
 #include "kernels/fault.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 // Geometry: which elements are meant and where they lie.
 inline constexpr Fault kFaultStridesExchanged{101};
@@ -102,4 +102,4 @@ inline constexpr Fault kFaultNarrowRowsPacked{196};
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> tile_load_faults();
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

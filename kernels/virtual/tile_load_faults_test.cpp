@@ -9,7 +9,7 @@
 
 #include "kernels/virtual/tile_load.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 bool differ(const RunResult& a, const RunResult& b) {
@@ -286,4 +286,4 @@ TEST(TileLoadFaults, ALostErrorLeavesPoisonAndAWaitThatEndsByItsBound) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -6,7 +6,7 @@
 #include "kernels/error.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint64_t kGuard = 1024;
@@ -310,4 +310,4 @@ TEST(VirtualTileLoad, MeasuringWhatFaultsGivesTheFault) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -10,7 +10,7 @@
 #include "kernels/error.hpp"
 #include "kernels/virtual/encode.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint64_t kSourceBytesMax = std::uint64_t{1} << 30;
@@ -81,4 +81,4 @@ SharedWindow make_window(const TileLoad& load) {
   return window;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -10,7 +10,7 @@
 #include "kernels/virtual/bulk_engine.hpp"
 #include "kernels/virtual/illegal_copy.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Shared memory that a CTA may have on sm_90, in bytes. CUDA C Programming Guide, compute
 /// capability 9.0.
@@ -37,4 +37,4 @@ std::vector<std::uint8_t> make_source(const TileLoad& load);
 /// The shared window at kWindowAddress, poisoned.
 SharedWindow make_window(const TileLoad& load);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

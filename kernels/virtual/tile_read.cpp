@@ -10,7 +10,7 @@
 #include "kernels/virtual/tile_memory.hpp"
 #include "kernels/virtual/tile_read_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint32_t kWaitTries = 20000;  // a try delivers a chunk, and 227 KiB are 14528
@@ -122,4 +122,4 @@ Measurement measure_virtual_tile_read(const TileRead& read, const Timing& timing
   return measurement;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -3,7 +3,7 @@
 
 #include "kernels/device.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Runs steps 1 to 3 of TileRead; preflight() of its load says what ends it before them. A load
 /// that does not complete gives timeout. Throws Error for a tile that is not of the shape TileRead
@@ -14,4 +14,4 @@ RunResult run_virtual_tile_read(const TileRead& read, Fault fault);
 /// GPU.
 Measurement measure_virtual_tile_read(const TileRead& read, const Timing& timing, Fault fault);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

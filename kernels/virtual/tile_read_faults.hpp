@@ -5,7 +5,7 @@
 
 #include "kernels/fault.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 inline constexpr Fault kFaultReadLaneStale{801};
 inline constexpr Fault kFaultReadNeighbourRow{802};
@@ -20,4 +20,4 @@ inline constexpr Fault kFaultReadTooEarly{809};
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> tile_read_faults();
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -14,7 +14,7 @@
 #include "kernels/virtual/tile_memory.hpp"
 #include "kernels/virtual/tile_round_trip_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -374,4 +374,4 @@ RunResult run_virtual_tile_round_trip(const TileRoundTrip& trip, Fault fault) {
   return result;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -6,7 +6,7 @@
 
 #include "kernels/fault.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 // Walk: which tile is meant.
 inline constexpr Fault kFaultTripTileOffByOne{700};
@@ -29,4 +29,4 @@ inline constexpr Fault kFaultTripStoreShort{726};
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> tile_round_trip_faults();
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -8,7 +8,7 @@
 #include "kernels/error.hpp"
 #include "kernels/virtual/tile_round_trip_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::size_t kGuard = 1024;
@@ -204,4 +204,4 @@ TEST(TileRoundTripSource, SmallNumbersAreExactInF32) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -13,7 +13,7 @@
 #include "kernels/virtual/tile_memory.hpp"
 #include "kernels/virtual/tile_store_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 RunResult store_preflight(const TileStore& store, const IllegalCopyRules& rules) {
@@ -130,4 +130,4 @@ Measurement measure_virtual_tile_store(const TileStore& store, const Timing& tim
   return measure_runs(timing, [&] { return run_virtual_tile_store(store, fault); });
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -6,7 +6,7 @@
 
 #include "kernels/device.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Runs the steps that TileStore describes. What the kernel ends without waiting for lands at its
 /// end, and element strides are taken as loads take them: no document says either, H200s do both.
@@ -23,4 +23,4 @@ RunResult run_virtual_tile_store(const TileStore& store, Fault fault,
 /// Times whole runs on the host's clock; says nothing about a GPU. Throws as running does.
 Measurement measure_virtual_tile_store(const TileStore& store, const Timing& timing, Fault fault);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

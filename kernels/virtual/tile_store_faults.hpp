@@ -5,7 +5,7 @@
 
 #include "kernels/fault.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 // Geometry: which elements are meant and where they lie.
 inline constexpr Fault kFaultStoreStridesExchanged{301};
@@ -76,4 +76,4 @@ inline constexpr Fault kFaultStoreElementStrideRoundsDown{393};
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> tile_store_faults();
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

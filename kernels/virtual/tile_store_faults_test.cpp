@@ -8,7 +8,7 @@
 
 #include "kernels/virtual/tile_store.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 bool differ(const RunResult& a, const RunResult& b) {
@@ -235,4 +235,4 @@ TEST(TileStoreFaults, ALostErrorStoresNothing) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -8,7 +8,7 @@
 #include "kernels/error.hpp"
 #include "kernels/virtual/tile_store_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint64_t kGuard = 1024;
@@ -151,4 +151,4 @@ TEST(VirtualTileStore, ManyTilesThatDoNotFitSharedMemoryAreAnError) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -13,7 +13,7 @@
 #include "kernels/virtual/tile_round_trip.hpp"
 #include "kernels/virtual/tile_store.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 // One overload an operation; std::visit picks.
@@ -89,4 +89,4 @@ Measurement VirtualDevice::measure(const Op& op, const Timing& timing) {
   return measurement;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -3,7 +3,7 @@
 
 #include "kernels/device.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Runs operations on the host with one fault, or none, built in. Like a process on a GPU it is
 /// spent after a sticky fault: every later run gives the same one.
@@ -18,4 +18,4 @@ class VirtualDevice : public Device {
   std::int32_t sticky_code_ = 0;  // 0 while the device can be used
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -7,7 +7,7 @@
 #include <set>
 #include <string_view>
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 TileLoad small_load() {
@@ -82,4 +82,4 @@ TEST(Faults, EachIsFoundByItsName) {
 TEST(Faults, UnknownNameIsNoFault) { EXPECT_EQ(fault_named("load_nothing"), kNoFault); }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -9,7 +9,7 @@
 
 #include "kernels/virtual/tile_consume_faults.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::int64_t kCoreRow = 16;   // bytes of a row of a core matrix
@@ -186,4 +186,4 @@ std::uint32_t accumulator_bits(MmaType type, double sum, Fault fault) {
   return static_cast<std::uint32_t>(static_cast<std::int64_t>(sum));
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -9,7 +9,7 @@
 #include "kernels/ops/tile_consume.hpp"
 #include "kernels/virtual/bulk_engine.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Shared address of the first byte of element (mn, k) of one step's operand. PTX ISA 9.0,
 /// 9.7.15.5.1.2: in units of 16 bytes the canonical layouts are made of rows as wide as the
@@ -34,4 +34,4 @@ void multiply(const std::vector<double>& a, const std::vector<double>& b, std::u
 /// The 32 bits in which an accumulator leaves: an f32, or the low 32 bits of the sum.
 std::uint32_t accumulator_bits(MmaType type, double sum, Fault fault);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 // PTX ISA 9.0, figure 166: ((8,2),(4,4)):((4,32),(1,64)), in elements of four bytes.
@@ -89,4 +89,4 @@ TEST(AccumulatorBits, AreAnF32OrTheLow32BitsOfTheSum) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -7,7 +7,7 @@
 #include "reports/compare/show_comparison.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 /// One launch for each text, in which the case notes it on each GPU.
@@ -69,4 +69,4 @@ TEST(Behaviour, OfOneLaunchOfOneGpuIsNotJudged) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 void refuse_what_cannot_be_compared(const Pairing& pairing) {
@@ -138,4 +138,4 @@ Failing failing_of(std::string_view finding) {
   return finding == "inconclusive" ? Failing::inconclusive : Failing::regression;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -11,7 +11,7 @@
 #include "reports/compare/setup.hpp"
 #include "reports/compare/speed.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 struct CompareOptions {
   PairBy pair_by = PairBy::uuid;
@@ -59,4 +59,4 @@ std::set<std::string> expanded(const std::set<std::string>& names);
 /// Which exit code a finding belongs to.
 Failing failing_of(std::string_view finding);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

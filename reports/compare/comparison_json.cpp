@@ -5,7 +5,7 @@
 #include "reports/compare/places.hpp"
 #include "reports/compare/show_comparison.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -144,4 +144,4 @@ std::string comparison_json(const Comparison& comparison) {
   return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

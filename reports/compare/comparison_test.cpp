@@ -10,7 +10,7 @@
 #include "reports/compare/show_comparison.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 /// Quiet enough that each verdict follows from the change that a test makes.
@@ -319,4 +319,4 @@ TEST(Compare, ExplainsACaseAndRefusesOneThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -10,7 +10,7 @@
 
 #include "reports/schema/verdict_kinds.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 void count(SideCount& side, Verdict verdict) {
@@ -230,4 +230,4 @@ ConformanceComparison compare_conformance(const Pairing& pairing, bool same_suit
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -10,7 +10,7 @@
 #include "reports/compare/pairing.hpp"
 #include "reports/compare/waiving.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// In the order in which they are shown, the worst first.
 enum class ChangeKind : std::uint8_t {
@@ -81,4 +81,4 @@ SideCount count_of(const Pairing& pairing, std::size_t which_case, std::size_t g
 ConformanceComparison compare_conformance(const Pairing& pairing, bool same_suite,
                                           Waiving& waiving);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

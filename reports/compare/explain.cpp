@@ -9,7 +9,7 @@
 #include "reports/compare/show_comparison.hpp"
 #include "reports/render/page.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::string counts_text(const SideCount& count) {
@@ -137,4 +137,4 @@ std::string explain_case(const Comparison& comparison, std::string_view name, st
   return page.text;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -14,7 +14,7 @@
 #include "reports/compare/noise.hpp"
 #include "reports/policy/waiver.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::string known(std::uint64_t value) { return value == 0 ? "" : fmt::format("{}", value); }
@@ -246,4 +246,4 @@ LaunchFacts facts_of(const Report& report, const std::string& path) {
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

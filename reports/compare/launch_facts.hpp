@@ -10,7 +10,7 @@
 
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// One thing that may differ between launches: "vbios", "96.00.A5.00.1A". Empty: not known.
 struct Factor {
@@ -77,4 +77,4 @@ void forget_waivers(LaunchFacts& facts);
 /// Throws ReportError where a GPU or case stands in the report twice.
 LaunchFacts facts_of(const Report& report, const std::string& path);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -10,7 +10,7 @@
 #include "reports/compare/student_t.hpp"
 #include "reports/median.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
@@ -227,4 +227,4 @@ std::vector<double> false_discovery_rates(std::span<const double> p, std::size_t
   return q;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// Logarithms of what was measured, one row a series (or GPU), one column a launch; NaN where there
 /// is nothing. The first `base` columns are the launches before the change.
@@ -69,4 +69,4 @@ inline constexpr double kPriorDegrees = 4;
 /// hold.
 std::vector<double> false_discovery_rates(std::span<const double> p, std::size_t tests = 0);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

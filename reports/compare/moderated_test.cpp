@@ -9,7 +9,7 @@
 #include "reports/compare/rank_tests.hpp"
 #include "reports/compare/student_t.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 TEST(StudentT, AgreesWithPrintedTables) {
@@ -102,4 +102,4 @@ TEST(HodgesLehmann, IsTheMedianOfAllDifferences) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

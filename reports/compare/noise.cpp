@@ -12,7 +12,7 @@
 
 #include "reports/compare/series.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr std::string_view kPrefix = "noise.";
@@ -107,4 +107,4 @@ std::map<std::string, double> stored_noise(const Report& report) {
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

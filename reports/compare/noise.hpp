@@ -9,7 +9,7 @@
 #include "reports/compare/launch_facts.hpp"
 #include "reports/compare/speed.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// Launches below which a spread is a guess.
 inline constexpr std::size_t kFewestCalibrating = 3;
@@ -35,4 +35,4 @@ void store_noise(Report& report, const std::vector<MetricNoise>& noise);
 /// By "<case>/<metric>"; whatever is no number of at least 0 is left out.
 std::map<std::string, double> stored_noise(const Report& report);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

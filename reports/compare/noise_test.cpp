@@ -11,7 +11,7 @@
 #include "reports/compare/trials/synthetic_fleet.hpp"
 #include "reports/scratch_folder.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 /// Cases, GPUs and launches that differ by nothing but what a test puts in.
@@ -203,4 +203,4 @@ TEST(SlowedOnPurpose, OnBothSidesIsSaidAllTheSame) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -18,7 +18,7 @@
 #include "reports/median.hpp"
 #include "reports/render/page.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
@@ -347,4 +347,4 @@ std::string text_of(const OutlierGroup& group) {
       named.empty() ? "" : ": ", named);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

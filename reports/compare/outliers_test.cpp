@@ -8,7 +8,7 @@
 #include "reports/compare/trials/synthetic_fleet.hpp"
 #include "reports/render/show.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 SyntheticFleet fleet(std::uint32_t gpus, std::uint32_t cases) {
@@ -136,4 +136,4 @@ TEST(Outliers, ShowSaysThatThereAreNone) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

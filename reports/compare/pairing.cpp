@@ -7,7 +7,7 @@
 #include <map>
 #include <tuple>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::string key_of(const FactsOfGpu& gpu, PairBy by) {
@@ -72,4 +72,4 @@ Pairing pair_up(const std::vector<LaunchFacts>& base, const std::vector<LaunchFa
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

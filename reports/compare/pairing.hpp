@@ -7,7 +7,7 @@
 
 #include "reports/compare/launch_facts.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// What makes two GPUs of different reports the same one.
 enum class PairBy { uuid, number };
@@ -40,4 +40,4 @@ struct Pairing {
 Pairing pair_up(const std::vector<LaunchFacts>& base, const std::vector<LaunchFacts>& fresh,
                 PairBy by);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

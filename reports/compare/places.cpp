@@ -9,7 +9,7 @@
 #include "reports/render/page.hpp"
 #include "reports/store/ranges.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr std::size_t kNodesNamed = 4;
@@ -79,4 +79,4 @@ std::string cases_of(const Pairing& pairing, const std::vector<std::uint32_t>& c
   return fmt::format("{}, and {} more cases", made, grouped(cases.size() - named));
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

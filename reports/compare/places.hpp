@@ -7,7 +7,7 @@
 
 #include "reports/compare/pairing.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// `gpus`: ascending indices into the pairing. More than a few nodes are counted, not named.
 std::string place_of(const Pairing& pairing, const std::vector<std::uint32_t>& gpus);
@@ -15,4 +15,4 @@ std::string place_of(const Pairing& pairing, const std::vector<std::uint32_t>& g
 /// "load.tile.rank1", "load.tile.rank1 and 3 more cases", "all 28 cases".
 std::string cases_of(const Pairing& pairing, const std::vector<std::uint32_t>& cases);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

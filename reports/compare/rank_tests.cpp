@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
@@ -60,4 +60,4 @@ double hodges_lehmann(std::span<const double> base, std::span<const double> fres
   return (differences[n / 2] + differences[(n - 1) / 2]) / 2;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

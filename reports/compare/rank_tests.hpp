@@ -4,7 +4,7 @@
 
 #include <span>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// Exact two-sided p of Wilcoxon's rank sum (Mann and Whitney); ties get middle ranks, and the p is
 /// then that of the nearest whole sum towards 1. NaN where a side is empty or has more than 50.
@@ -13,4 +13,4 @@ double rank_sum_p(std::span<const double> base, std::span<const double> fresh);
 /// Hodges and Lehmann's shift: the median of all differences, new minus base.
 double hodges_lehmann(std::span<const double> base, std::span<const double> fresh);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 /// By launch the series there; nullptr where it has none.
@@ -137,4 +137,4 @@ std::vector<Series> series_of(const Pairing& pairing) {
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -9,7 +9,7 @@
 #include "reports/compare/moderated.hpp"
 #include "reports/compare/pairing.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 struct Series {
   std::uint32_t of_case = 0;  // index into the pairing
@@ -27,4 +27,4 @@ struct Series {
 /// Every series of any launch, by case and metric.
 std::vector<Series> series_of(const Pairing& pairing);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

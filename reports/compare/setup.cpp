@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 using Values = std::set<std::string>;
@@ -182,4 +182,4 @@ std::vector<std::string_view> factor_names() {
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -10,7 +10,7 @@
 
 #include "reports/compare/pairing.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// Something recorded that is not the same on both sides.
 struct SetupDifference {
@@ -40,4 +40,4 @@ SetupComparison compare_setups(const Pairing& pairing, PairBy by,
 /// Every name that `allowed` may hold; "environment" stands for all variables.
 std::vector<std::string_view> factor_names();
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -11,7 +11,7 @@
 #include "reports/compare/told.hpp"
 #include "reports/render/page.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr std::size_t kShown = 30;  // lines of a kind, unless all are asked for
@@ -195,4 +195,4 @@ std::string show_comparison(const Comparison& comparison, const ShowComparisonOp
   return page.text;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -8,7 +8,7 @@
 #include "reports/compare/comparison.hpp"
 #include "reports/compare/told.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 struct ShowComparisonOptions {
   bool colour = false;
@@ -26,4 +26,4 @@ std::string comparison_json(const Comparison& comparison);
 /// Every number behind the verdicts on one case. Throws ReportError where no report has it.
 std::string explain_case(const Comparison& comparison, std::string_view name, std::size_t columns);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

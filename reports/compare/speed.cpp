@@ -13,7 +13,7 @@
 #include "reports/compare/student_t.hpp"
 #include "reports/glob.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
@@ -275,4 +275,4 @@ SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy)
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

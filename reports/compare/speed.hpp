@@ -11,7 +11,7 @@
 #include "reports/compare/moderated.hpp"
 #include "reports/compare/pairing.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 enum class SpeedVerdict : std::uint8_t { regressed, improved, ambiguous, same, not_compared };
 inline constexpr std::array<std::string_view, 5> kSpeedVerdictNames = {
@@ -102,4 +102,4 @@ double smallest_effect(double spread, std::size_t launches, std::size_t tests,
 /// The verdict on an effect with this floor. `few`: fewer than kFewestLaunches on a side.
 SpeedVerdict judge_effect(const Effect& effect, double floor, double alpha, bool few);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 /// Where a denominator of the fraction would vanish (Lentz's method).
@@ -60,4 +60,4 @@ double student_upper(double tail, double degrees) {
   return (low + high) / 2;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

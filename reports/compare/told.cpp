@@ -11,7 +11,7 @@
 #include "reports/compare/places.hpp"
 #include "reports/render/page.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 bool is_confounder(const SetupDifference& difference) {
@@ -291,4 +291,4 @@ std::vector<std::string> notes_of(const Comparison& comparison) {
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -9,7 +9,7 @@
 
 #include "reports/compare/comparison.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// "NEW FAIL", "REGRESSED", "WAIVED REGRESSED".
 std::string heading_of(ChangeKind kind);
@@ -88,4 +88,4 @@ inline constexpr std::string_view kNoPairedGpu =
 /// "-2.03 %" of a natural logarithm.
 std::string percent(double logarithm);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -7,7 +7,7 @@
 
 #include "reports/utc.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 /// Of the launches after the change; the first that is no time of a launch, where there is one.
@@ -122,4 +122,4 @@ std::vector<WaiverLedger::Line> Waiving::lines() const {
   return ledger_.lines({Waives::failure, Waives::speed, Waives::behaviour}, waivers_);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -7,7 +7,7 @@
 #include "reports/compare/speed.hpp"
 #include "reports/policy/waiver.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// Keeps references to the pairing and the waivers. They are held against the day of the newest
 /// launch after the change, and against every driver that a GPU has there.
@@ -37,4 +37,4 @@ class Waiving {
   std::vector<GpuNames> gpus_;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -10,7 +10,7 @@
 #include "reports/compare/show_comparison.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 const SyntheticFleet kFleet = {.gpus = 8, .cases = 6, .seed = 3};
@@ -305,4 +305,4 @@ TEST(CaseFloor, AChangeBelowTheFloorOfItsCaseIsNoRegression) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

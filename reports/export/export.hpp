@@ -5,7 +5,7 @@
 
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// Prometheus' text exposition format 0.0.4, as node_exporter's textfile collector reads it: HELP
 /// and TYPE before each family, no timestamps, each sample once. Families are named tidemark_...;
@@ -20,4 +20,4 @@ std::string prometheus_of(const Report& report);
 /// UNKNOWN there, and its run was skipped: no hardware was tested.
 std::string ocp_of(const Report& report);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

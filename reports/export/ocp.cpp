@@ -12,7 +12,7 @@
 #include "reports/render/page.hpp"
 #include "reports/utc.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -322,4 +322,4 @@ std::string ocp_of(const Report& report) {
   return made.text();
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -11,7 +11,7 @@
 #include "reports/render/hostile_report.hpp"
 #include "reports/render/slowed_report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 using Json = nlohmann::json;
@@ -213,4 +213,4 @@ TEST(Ocp, AVirtualRunTestedNoHardware) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

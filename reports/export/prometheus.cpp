@@ -13,7 +13,7 @@
 #include "reports/render/page.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 using Labels = std::vector<std::pair<std::string_view, std::string>>;
@@ -228,4 +228,4 @@ std::string prometheus_of(const Report& report) {
   return made.text();
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

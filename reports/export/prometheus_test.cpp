@@ -12,7 +12,7 @@
 #include "reports/render/hostile_report.hpp"
 #include "reports/render/slowed_report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 struct Parsed {
@@ -186,4 +186,4 @@ TEST(Prometheus, OneThingTwiceIsRefused) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

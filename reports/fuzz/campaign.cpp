@@ -28,7 +28,7 @@
 #include "reports/store/image.hpp"
 #include "reports/store/sanitized.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr int kMostFrames = 64;
@@ -208,4 +208,4 @@ CampaignResult run_campaign(const std::vector<Seed>& seeds, const CampaignOption
   return result;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

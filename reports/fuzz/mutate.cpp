@@ -11,7 +11,7 @@
 #include "reports/store/each_table.hpp"
 #include "reports/store/image.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 using Random = std::mt19937_64;
@@ -140,4 +140,4 @@ std::string mutated(const std::vector<Seed>& seeds, std::uint64_t number) {
   return image;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

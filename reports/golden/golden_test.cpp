@@ -13,7 +13,7 @@
 #include "reports/schema/describe.hpp"
 #include "reports/store/image.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::string path_of(std::string_view file) {
@@ -132,4 +132,4 @@ TEST(GoldenSchema, NothingOfVersion1_0IsGoneOrOfAnotherType) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

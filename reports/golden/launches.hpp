@@ -11,7 +11,7 @@
 #include "reports/store/newer_report.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 struct GoldenLaunch {
   std::string_view file;
@@ -55,4 +55,4 @@ inline std::string image_of_newer_minor() {
   return image_of_another_version(report_of(kGoldenLaunches[0]), kSchemaMajor, kSchemaMinor + 1);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

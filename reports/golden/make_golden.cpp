@@ -14,15 +14,15 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    for (const tidemark::GoldenLaunch& golden : tidemark::kGoldenLaunches) {
+    for (const tidemark::reports::GoldenLaunch& golden : tidemark::reports::kGoldenLaunches) {
       const std::string path = fmt::format("{}/{}", argv[1], golden.file);
-      tidemark::write_report(tidemark::report_of(golden), path);
+      tidemark::reports::write_report(tidemark::reports::report_of(golden), path);
       fmt::print("{}\n", path);
     }
-    const std::string path = fmt::format("{}/{}", argv[1], tidemark::kNewerMinor);
+    const std::string path = fmt::format("{}/{}", argv[1], tidemark::reports::kNewerMinor);
     std::ofstream file(path, std::ios::binary);
-    file << tidemark::image_of_newer_minor();
-    if (!file.flush()) throw tidemark::ReportError(path + ": cannot be written");
+    file << tidemark::reports::image_of_newer_minor();
+    if (!file.flush()) throw tidemark::reports::ReportError(path + ": cannot be written");
     fmt::print("{}\n", path);
     return 0;
   } catch (const std::exception& error) {

@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 /// How much of a case a launch ran.
@@ -189,4 +189,4 @@ CaseState state_of(const PastResults& results) {
   return results.passed > 0 ? CaseState::passing : CaseState::quiet;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

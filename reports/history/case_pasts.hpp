@@ -5,10 +5,10 @@
 
 #include "reports/history/history.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// One for each case of the chronicle, which is in the order of time: failing first, then open,
 /// waived, lacking, then those that failed once. They refer to the chronicle.
 std::vector<CasePast> case_pasts(const History& history);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

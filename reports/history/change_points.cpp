@@ -9,7 +9,7 @@
 #include "reports/compare/student_t.hpp"
 #include "reports/median.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 /// Of one launch, from neighbouring launches, so that steps do not count.
@@ -205,4 +205,4 @@ double discovery_threshold(std::vector<double> p, double rate) {
   return p.empty() ? 0 : line(std::max<std::size_t>(taken, 1));
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

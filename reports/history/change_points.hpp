@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// Fewest launches of a level: a change is told after three launches behind it, not after one.
 inline constexpr std::size_t kLeastLevel = 3;
@@ -37,4 +37,4 @@ std::vector<ChangePoint> change_points(std::span<const double> values, double fl
 /// told may have further changes up to it.
 double discovery_threshold(std::vector<double> p, double rate);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -7,7 +7,7 @@
 
 #include "reports/history/example_nights.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr double kFloor = 0.01;
@@ -86,4 +86,4 @@ TEST(DiscoveryThreshold, IsTheLineOfBenjaminiAndHochberg) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

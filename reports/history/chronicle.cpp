@@ -12,7 +12,7 @@
 
 #include "reports/render/groups.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::string key_of(const Chronicle& all, const LaunchFacts& facts, const FactsOfGpu& gpu) {
@@ -194,4 +194,4 @@ void sort_by_time(Chronicle& all) {
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -14,7 +14,7 @@
 #include "reports/schema/verdict_kinds.hpp"
 #include "reports/utc.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 struct PastLaunch {
   std::string path, run_id, level, device, tool_version;
@@ -85,4 +85,4 @@ void record_launch(Chronicle& all, const LaunchFacts& facts);
 /// Puts launches in the order of their time; call it once, after the last.
 void sort_by_time(Chronicle& all);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

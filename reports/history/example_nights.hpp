@@ -12,7 +12,7 @@
 
 #include "reports/history/history.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// Night `number` of a fleet with one metric, a value a GPU; everything passes.
 inline LaunchFacts night(std::uint32_t number, const std::vector<double>& medians,
@@ -66,4 +66,4 @@ inline Chronicle step_chronicle(std::uint32_t nights, std::uint32_t step, double
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

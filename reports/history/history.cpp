@@ -13,7 +13,7 @@
 #include "reports/history/change_points.hpp"
 #include "reports/median.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 /// One series that is looked at: values, and the launches they are of.
@@ -200,4 +200,4 @@ std::string title_of(const MetricKey& key) {
   return made + (key.is_virtual ? ", VIRTUAL)" : ")");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

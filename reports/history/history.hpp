@@ -14,7 +14,7 @@
 #include "reports/history/levels.hpp"
 #include "reports/history/setup_changes.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 struct HistoryOptions {
   double floor = 0.01;      // least change of a level that is told: 1 %
@@ -103,4 +103,4 @@ CaseState state_of(const PastResults& results);
 /// "gemm.local.speed rate", with the level, and the number of GPUs where it matters.
 std::string title_of(const MetricKey& key);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

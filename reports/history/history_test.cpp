@@ -8,7 +8,7 @@
 
 #include "reports/history/example_nights.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -355,4 +355,4 @@ TEST(SetupChanges, NamesOfAnonymisedReportsAreNotCompared) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

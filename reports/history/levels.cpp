@@ -8,7 +8,7 @@
 
 #include "reports/median.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -76,4 +76,4 @@ MetricLevels levels_of(const Chronicle& all, std::span<const PastValues> values)
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -7,7 +7,7 @@
 
 #include "reports/history/chronicle.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// Natural logarithms; NaN where a GPU has no value in a launch.
 struct MetricLevels {
@@ -28,4 +28,4 @@ struct MetricLevels {
 /// Launches that share no GPU with others have the median over their GPUs.
 MetricLevels levels_of(const Chronicle& all, std::span<const PastValues> values);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

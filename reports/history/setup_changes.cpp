@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 using Values = std::set<std::string>;
@@ -139,4 +139,4 @@ std::string setup_value(const Chronicle& all, std::uint32_t launch, std::string_
   return {};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -9,7 +9,7 @@
 
 #include "reports/history/chronicle.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 struct SetupChange {
   std::string factor, before, after;  // "driver"; values, several with commas; "unknown"
@@ -30,4 +30,4 @@ std::vector<SetupChange> setup_changes(const Chronicle& all, const std::set<std:
 /// known.
 std::string setup_value(const Chronicle& all, std::uint32_t launch, std::string_view factor);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

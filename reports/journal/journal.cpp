@@ -19,7 +19,7 @@
 
 #include "reports/error.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::string error_text(int error) { return std::generic_category().message(error); }
@@ -148,4 +148,4 @@ std::vector<std::string> read_journals(const std::string& folder) {
   return texts;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -7,7 +7,7 @@
 
 #include "reports/journal/record.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// Appends records to one file. Each record is one write(2) with O_APPEND; outcomes are
 /// fdatasync'ed. Throws ReportError (path, errno) when the disk is full or gone: a lost record is
@@ -31,4 +31,4 @@ class JournalWriter {
 /// The text of every rank-*.jsonl of a folder, in order of rank.
 std::vector<std::string> read_journals(const std::string& folder);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

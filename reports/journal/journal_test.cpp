@@ -14,7 +14,7 @@
 #include "reports/example_launch.hpp"
 #include "reports/scratch_folder.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::string error_of(void (*act)(const std::string&), const std::string& path) {
@@ -127,4 +127,4 @@ TEST(Journal, AFullDiskIsAnErrorAndLeavesWholeLines) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

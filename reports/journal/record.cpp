@@ -12,7 +12,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -299,4 +299,4 @@ JournalText parse_journal(const std::string& text) {
   return journal;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

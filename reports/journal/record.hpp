@@ -11,7 +11,7 @@
 #include "reports/policy/waiver.hpp"
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// One planned case.
 struct PlannedCase {
@@ -157,4 +157,4 @@ struct JournalText {
 };
 JournalText parse_journal(const std::string& text);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -9,7 +9,7 @@
 
 #include "reports/example_launch.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 template <class R>
@@ -156,4 +156,4 @@ TEST(Record, DeepNestingIsSurvived) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -17,7 +17,7 @@
 #include "reports/error.hpp"
 #include "reports/render/page.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 using Json = nlohmann::json;
@@ -281,4 +281,4 @@ Policy read_policy(const std::string& path) {
   return policy_of(text, path);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

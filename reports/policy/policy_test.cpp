@@ -7,7 +7,7 @@
 #include "reports/error.hpp"
 #include "reports/scratch_folder.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr const char* kWhole = R"({
@@ -229,4 +229,4 @@ TEST(Policy, AFileThatCannotBeReadIsOneLine) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -13,7 +13,7 @@
 #include "reports/schema/verdict_kinds.hpp"
 #include "reports/utc.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::optional<std::uint32_t> number_of(std::string_view text) {
@@ -207,4 +207,4 @@ std::vector<WaiverLedger::Line> WaiverLedger::lines(std::initializer_list<Waives
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -12,7 +12,7 @@
 
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// What a waiver can be about.
 enum class Waives : std::uint8_t { failure, speed, behaviour };
@@ -101,4 +101,4 @@ class WaiverLedger {
   double at_unix_s_;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr double kDay = 86400;
@@ -193,4 +193,4 @@ TEST(Waiver, OneThatIsAboutSpeedWaivesNoFailure) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -8,7 +8,7 @@
 
 #include "reports/compare/comparison.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// One page that needs nothing else: what changed with replay lines, a map of nodes (up to 32 GPUs:
 /// of GPUs) and cases, a strip plot a metric, every number, what else differs. `all` lifts the
@@ -27,4 +27,4 @@ std::string comparison_csv(const Comparison& comparison);
 /// everything of the virtual device.
 std::string comparison_junit(const Comparison& comparison, const std::set<std::string>& fail_on);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

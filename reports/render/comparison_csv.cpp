@@ -9,7 +9,7 @@
 #include "reports/render/comparison.hpp"
 #include "reports/render/escape.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 /// Missing numbers are empty.
@@ -100,4 +100,4 @@ std::string comparison_csv(const Comparison& comparison) {
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

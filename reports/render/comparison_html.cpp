@@ -13,7 +13,7 @@
 #include "reports/render/html/document.hpp"
 #include "reports/render/page.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::string banner(std::string_view text) {
@@ -197,4 +197,4 @@ std::string comparison_html(const Comparison& comparison, bool all) {
                        body);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

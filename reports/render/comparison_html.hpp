@@ -8,7 +8,7 @@
 
 #include "reports/compare/comparison.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// What fits a page that a browser opens at once; `--all` lifts it.
 struct ComparisonLimits {
@@ -43,4 +43,4 @@ std::string html_comparison_map(const Comparison& comparison, const ComparisonLi
 /// A strip plot each metric that did not stay the same, then every metric in a table.
 std::string html_comparison_speed(const Comparison& comparison, const ComparisonLimits& limits);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -12,7 +12,7 @@
 #include "reports/render/comparison_html.hpp"
 #include "reports/render/html/heat_map.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr std::size_t kTold = 4000;  // cells, of which each says what it is
@@ -179,4 +179,4 @@ std::string html_comparison_map(const Comparison& comparison, const ComparisonLi
          comparison_left_out(cases.size() - columns.size(), "case");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -14,7 +14,7 @@
 #include "reports/render/html/strip_plot.hpp"
 #include "reports/render/page.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 using Values = std::vector<const SeriesOfLaunch*>;
@@ -187,4 +187,4 @@ std::string html_comparison_speed(const Comparison& comparison, const Comparison
   return made + table_of(comparison, limits);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

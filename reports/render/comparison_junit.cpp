@@ -13,7 +13,7 @@
 #include "reports/render/comparison.hpp"
 #include "reports/render/junit.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr std::size_t kLongest = 400;  // characters of a message; CI shows it in a line
@@ -163,4 +163,4 @@ std::string comparison_junit(const Comparison& comparison, const std::set<std::s
   return junit_of("tidemark compare", suites);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -11,7 +11,7 @@
 #include "reports/render/markdown.hpp"
 #include "reports/render/page.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 void put_head(MarkdownPage& page, const Comparison& comparison) {
@@ -118,4 +118,4 @@ std::string comparison_markdown(const Comparison& comparison) {
   return finished(page, "tidemark compare");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -16,7 +16,7 @@
 #include "reports/render/markdown.hpp"
 #include "reports/scratch_folder.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 const SyntheticFleet kFleet = {
@@ -303,4 +303,4 @@ print(sorted({each.tag for each in tree.parse(sys.argv[1]).iter()}))
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -7,7 +7,7 @@
 
 #include "reports/render/page.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 /// A run of backticks longer than any in the text, and at least `least`.
@@ -88,4 +88,4 @@ std::string for_csv(std::string_view text) {
   return quoted + '"';
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

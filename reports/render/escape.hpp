@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// For HTML and XML, in elements and in quoted attributes. Bytes that are not printable ASCII
 /// become '?'.
@@ -24,4 +24,4 @@ std::string fenced_command(std::string_view command, std::size_t most = 2000);
 /// gets a ' in front.
 std::string for_csv(std::string_view text);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 TEST(Escape, HtmlHasNoMarkupQuotesOrControlBytes) {
@@ -48,4 +48,4 @@ TEST(Escape, CsvHoldsNoFormula) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -5,7 +5,7 @@
 #include <map>
 #include <tuple>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 void sort_unique(std::vector<std::uint32_t>& numbers) {
@@ -57,4 +57,4 @@ std::vector<ResultGroup> result_groups(const Report& report, bool with_passes) {
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

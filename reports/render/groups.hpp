@@ -6,7 +6,7 @@
 
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// Results of one verdict and one reason: of one case, or of several where the verdict says nothing
 /// about the hardware (skip, not_run).
@@ -31,4 +31,4 @@ bool is_listed(Verdict verdict);
 /// What goes wrong first, then what did not run, passes last: ascending.
 int rank_of(Verdict verdict);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

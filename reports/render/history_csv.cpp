@@ -7,7 +7,7 @@
 #include "reports/render/escape.hpp"
 #include "reports/render/show_history.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 /// Columns that are the same in all lines of a launch.
@@ -86,4 +86,4 @@ std::string history_csv(const History& history) {
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -12,7 +12,7 @@
 #include "reports/render/page.hpp"
 #include "reports/render/show_history.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::string banner(std::string_view text) {
@@ -189,4 +189,4 @@ std::string history_html(const History& history, const ShowHistoryOptions& optio
       body);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -7,7 +7,7 @@
 
 #include "reports/history/history.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// What fits a page that a browser opens at once; `--all` lifts it.
 struct HistoryLimits {
@@ -31,4 +31,4 @@ std::string html_case_histories(const History& history, const HistoryLimits& lim
 /// A chart a metric, those that changed first, and a table.
 std::string html_metric_histories(const History& history, const HistoryLimits& limits);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -11,7 +11,7 @@
 #include "reports/render/page.hpp"
 #include "reports/render/show_history.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::string when(const History& history, std::uint32_t launch) {
@@ -171,4 +171,4 @@ std::string html_case_histories(const History& history, const HistoryLimits& lim
   return made + history_left_out(history.cases.size() - rows.size(), "case");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -13,7 +13,7 @@
 #include "reports/render/page.hpp"
 #include "reports/render/show_history.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr std::size_t kMostDots = 600;  // more are a band
@@ -185,4 +185,4 @@ std::string html_metric_histories(const History& history, const HistoryLimits& l
   return made + history_left_out(order.size() - rows.size(), "metric");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

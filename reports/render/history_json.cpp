@@ -4,7 +4,7 @@
 
 #include "reports/render/show_history.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -156,4 +156,4 @@ std::string history_json(const History& history, const ShowHistoryOptions& optio
   return made.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -8,7 +8,7 @@
 #include "reports/render/junit.hpp"
 #include "reports/render/show_history.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 JunitOutcome outcome_of(const CasePast& past) {
@@ -93,4 +93,4 @@ std::string history_junit(const History& history) {
   return junit_of("tidemark history", {std::move(suite)});
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

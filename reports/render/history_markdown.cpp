@@ -10,7 +10,7 @@
 #include "reports/render/page.hpp"
 #include "reports/render/show_history.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 void put_head(MarkdownPage& page, const History& history, const ShowHistoryOptions& options) {
@@ -133,4 +133,4 @@ std::string history_markdown(const History& history, const ShowHistoryOptions& o
   return finished(page, "tidemark history");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -11,7 +11,7 @@
 #include "reports/render/show_history.hpp"
 #include "reports/scratch_folder.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 bool has(const std::string& text, std::string_view part) {
@@ -123,4 +123,4 @@ TEST(HistoryJunit, IsReadByAReaderThatIsNotOurs) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -6,7 +6,7 @@
 #include "reports/render/parts.hpp"
 #include "reports/store/each_table.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -97,4 +97,4 @@ std::string json_of(const Report& report) {
   return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -8,7 +8,7 @@
 
 #include "reports/render/escape.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 struct Counts {
@@ -99,4 +99,4 @@ std::string junit_of(const std::string& name, const std::vector<JunitSuite>& sui
   return made + "</testsuites>\n";
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 enum class JunitOutcome : std::uint8_t { passed, failed, error, skipped };
 
@@ -28,4 +28,4 @@ struct JunitSuite {
 /// The document. Text is escaped here and may hold anything.
 std::string junit_of(const std::string& name, const std::vector<JunitSuite>& suites);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -5,7 +5,7 @@
 
 #include "reports/render/page.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 void put_block(MarkdownPage& page, std::string_view block) {
   if (page.text.size() + block.size() > page.most) {
@@ -22,4 +22,4 @@ std::string finished(const MarkdownPage& page, std::string_view command) {
                      plural(page.left_out, "block"), command);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

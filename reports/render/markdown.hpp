@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// What GitHub takes as a comment is 65,536 bytes; a little is left for what is put around it.
 inline constexpr std::size_t kMostMarkdownBytes = 60'000;
@@ -23,4 +23,4 @@ void put_block(MarkdownPage& page, std::string_view block);
 /// The page, with a line that says how much was left out and which command shows it.
 std::string finished(const MarkdownPage& page, std::string_view command);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

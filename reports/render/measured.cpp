@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 std::map<std::uint32_t, std::vector<Measured>> measured_of(const Report& report) {
   std::map<std::uint32_t, std::vector<Measured>> made;
@@ -60,4 +60,4 @@ Statistics slowest_of(const Report& report, const Measured& measured) {
   return statistics_of(std::move(worst));
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -9,7 +9,7 @@
 #include "reports/store/report.hpp"
 #include "reports/store/statistics.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// One metric of one case on all GPUs.
 struct Measured {
@@ -27,4 +27,4 @@ std::vector<const MetricRow*> counted_of(const Report& report, const Measured& m
 /// The rate a job sees that waits for its slowest rank: sample by sample the worst of all GPUs.
 Statistics slowest_of(const Report& report, const Measured& measured);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

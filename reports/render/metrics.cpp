@@ -12,7 +12,7 @@
 #include "reports/store/ranges.hpp"
 #include "reports/store/statistics.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 // More GPUs than this are shown as one line a metric, and so is a table that would grow longer.
@@ -278,4 +278,4 @@ void put_metrics(Page& page, const Report& report, const ShowOptions& options) {
   put_left_out(page, measured.size() - shown, "measured case");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

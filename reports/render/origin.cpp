@@ -8,7 +8,7 @@
 #include "reports/render/parts.hpp"
 #include "reports/store/ranges.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::string known(std::string_view text) { return text.empty() ? "unknown" : std::string(text); }
@@ -228,4 +228,4 @@ std::vector<Fact> facts_of(const Report& report) {
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

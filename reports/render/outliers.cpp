@@ -8,7 +8,7 @@
 #include "reports/error.hpp"
 #include "reports/render/parts.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 Outliers outliers_of(const Report& report) {
   try {
@@ -44,4 +44,4 @@ void put_outliers(Page& page, const Report& report, const ShowOptions& options) 
   put_left_out(page, outliers.groups.size() - shown, "group of GPUs");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::string_view escape_of(Colour colour) {
@@ -150,4 +150,4 @@ std::string short_spread(double value) {
   return std::abs(value) < 10 ? fmt::format("{:.2g}", value) : fmt::format("{:.0f}", value);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

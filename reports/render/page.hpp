@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 enum class Colour { none, red, green, yellow };
 
@@ -49,4 +49,4 @@ std::string short_number(double value);
 /// NaN.
 std::string short_spread(double value);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 TEST(Page, ANumberKeepsItsPercentAndItsSign) {
@@ -93,4 +93,4 @@ TEST(Page, NumbersAreGroupedAndShort) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

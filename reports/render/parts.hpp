@@ -12,7 +12,7 @@
 #include "reports/render/show.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// PASS, FAIL or INCOMPLETE, and the counts behind it.
 struct Summary {
@@ -80,4 +80,4 @@ std::string html_of(const Report& report, bool all);
 /// The whole report as JSON, text in place of its indices.
 std::string json_of(const Report& report);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -7,7 +7,7 @@
 #include "reports/render/parts.hpp"
 #include "reports/store/ranges.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr std::size_t kIndent = 5;
@@ -146,4 +146,4 @@ void put_results(Page& page, const Report& report, const ShowOptions& options) {
   put_left_out(page, groups.size() - shown, "finding");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

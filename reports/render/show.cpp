@@ -6,7 +6,7 @@
 #include "reports/render/parts.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 void put_summary(Page& page, const Report& report) {
@@ -106,4 +106,4 @@ std::string show_metrics(const Report& report, const ShowOptions& options) {
   return page.text;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

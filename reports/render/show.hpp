@@ -8,7 +8,7 @@
 
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 enum class Format : std::uint8_t { terminal, json, markdown, csv, junit, html };
 
@@ -36,4 +36,4 @@ std::string show(const Report& report, const ShowOptions& options);
 /// What was measured, and nothing else, as show() has it on a terminal. Empty where nothing was.
 std::string show_metrics(const Report& report, const ShowOptions& options);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -8,7 +8,7 @@
 #include "reports/render/escape.hpp"
 #include "reports/render/parts.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 template <class Number>
@@ -67,4 +67,4 @@ std::string csv_of(const Report& report) {
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -11,7 +11,7 @@
 #include "reports/render/slowed_report.hpp"
 #include "reports/scratch_folder.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 /// What a Python program says that has the lines of the report's CSV in `rows`.
@@ -72,4 +72,4 @@ print(any("cmd|" in field for field in fields))
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

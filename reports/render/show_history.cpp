@@ -10,7 +10,7 @@
 #include "reports/history/change_points.hpp"
 #include "reports/render/page.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr std::size_t kShown = 20;  // of a kind, unless all are asked for
@@ -281,4 +281,4 @@ std::string show_history(const History& history, const ShowHistoryOptions& optio
   return page.text;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -7,7 +7,7 @@
 
 #include "reports/history/history.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 struct ShowHistoryOptions {
   bool colour = false;
@@ -65,4 +65,4 @@ std::string cases_summary(const History& history);
 /// "3 of 34 metrics changed, 29 steady, 2 with fewer than 6 launches".
 std::string metrics_summary(const History& history);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

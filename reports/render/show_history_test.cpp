@@ -9,7 +9,7 @@
 #include "reports/history/example_nights.hpp"
 #include "reports/render/hostile_report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 bool has(const std::string& text, std::string_view part) {
@@ -156,4 +156,4 @@ TEST(HistoryCsv, EveryLineHasAsManyFields) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -12,7 +12,7 @@
 #include "reports/render/parts.hpp"
 #include "reports/store/ranges.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 const char* class_of(Colour colour) {
@@ -226,4 +226,4 @@ std::string html_of(const Report& report, bool all) {
       body);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

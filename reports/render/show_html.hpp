@@ -5,7 +5,7 @@
 
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// What fits a page that a browser opens at once; `--all` lifts it.
 struct HtmlLimits {
@@ -32,4 +32,4 @@ std::string html_cases(const Report& report, const HtmlLimits& limits);
 /// What was measured: a strip plot a metric, and a table.
 std::string html_measured(const Report& report, const HtmlLimits& limits);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -16,7 +16,7 @@
 #include "reports/render/show_html.hpp"
 #include "reports/store/ranges.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr std::size_t kTold = 4000;  // cells, of which each says what it is
@@ -234,4 +234,4 @@ std::string html_cases(const Report& report, const HtmlLimits& limits) {
          html_left_out(sums.size() - rows.size(), "line");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -11,7 +11,7 @@
 #include "reports/render/parts.hpp"
 #include "reports/render/show_html.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr std::size_t kGpuRows = 16, kNodeRows = 32;  // more share fewer lines
@@ -135,4 +135,4 @@ std::string html_measured(const Report& report, const HtmlLimits& limits) {
   return made + html_left_out(lines - rows.size(), "line");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

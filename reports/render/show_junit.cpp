@@ -12,7 +12,7 @@
 #include "reports/render/parts.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr std::size_t kLongest = 400;  // characters of a message; CI shows it in a line
@@ -119,4 +119,4 @@ std::string junit_of(const Report& report) {
   return junit_of("tidemark", suites);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

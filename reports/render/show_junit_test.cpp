@@ -12,7 +12,7 @@
 #include "reports/render/slowed_report.hpp"
 #include "reports/scratch_folder.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::string junit(const Report& report) { return show(report, {.format = Format::junit}); }
@@ -138,4 +138,4 @@ print(all(c == "\n" or " " <= c <= "~" for text in texts for c in text))
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -11,7 +11,7 @@
 #include "reports/render/parts.hpp"
 #include "reports/store/ranges.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 void put_head(MarkdownPage& page, const Report& report) {
@@ -133,4 +133,4 @@ std::string markdown_of(const Report& report) {
   return finished(page, "tidemark show");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

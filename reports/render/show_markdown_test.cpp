@@ -11,7 +11,7 @@
 #include "reports/render/show.hpp"
 #include "reports/scratch_folder.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::string markdown(const Report& report) { return show(report, {.format = Format::markdown}); }
@@ -81,4 +81,4 @@ TEST(ShowMarkdown, NothingHostileBecomesMarkup) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

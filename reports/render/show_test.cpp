@@ -10,7 +10,7 @@
 
 #include "reports/example_launch.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 bool has(const std::string& text, std::string_view part) {
@@ -496,4 +496,4 @@ TEST(ShowJson, IsAsciiWithoutControlBytes) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -4,7 +4,7 @@
 #include "reports/example_launch.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// The example launch, its gemm.distributed.speed slowed by 3 %.
 inline Report slowed_report() {
@@ -16,4 +16,4 @@ inline Report slowed_report() {
   return report;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

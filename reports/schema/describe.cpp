@@ -11,7 +11,7 @@
 
 #include "reports/schema/tables.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::string_view type_of(const LaunchAttribute& attribute) {
@@ -104,4 +104,4 @@ std::string schema_json() {
   return json.dump(2) + "\n";
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

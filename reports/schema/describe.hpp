@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// Every root attribute, table and column with type, unit and meaning, as text.
 std::string schema_text();
@@ -11,4 +11,4 @@ std::string schema_text();
 /// The same as JSON: "format", "major", "minor", "attributes", "tables" with "columns", "verdicts".
 std::string schema_json();
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -7,7 +7,7 @@
 
 #include "reports/schema/tables.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 TEST(SchemaText, BeginsWithFormatAndVersion) {
@@ -57,4 +57,4 @@ TEST(SchemaJson, HoldsEveryRootAttributeWithItsType) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

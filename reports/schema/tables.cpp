@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 template <class Member>
@@ -357,4 +357,4 @@ std::span<const LaunchAttribute> launch_attributes() {
   return all;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -16,7 +16,7 @@
 #include "reports/error.hpp"
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 inline constexpr std::string_view kReportFormat = "tidemark-report";
 /// A reader takes every minor of its own major and ignores what it does not know of it. Nothing
@@ -203,4 +203,4 @@ std::span<const LaunchAttribute> launch_attributes();
 /// The dataset of all text, bytes one after the other.
 inline constexpr std::string_view kStringBytes = "strings";
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::string readme() {
@@ -69,4 +69,4 @@ TEST(FixedText, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

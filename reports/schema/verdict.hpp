@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 enum class Verdict : std::uint8_t {
   pass,
@@ -40,4 +40,4 @@ constexpr std::optional<Verdict> verdict_named(std::string_view name) {
   return std::nullopt;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

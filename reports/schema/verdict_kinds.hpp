@@ -3,7 +3,7 @@
 
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// The GPU did something wrong, and is there.
 constexpr bool is_failure(Verdict verdict) {
@@ -34,4 +34,4 @@ constexpr bool is_lacking(Verdict verdict) {
   return is_lost(verdict) || verdict == Verdict::tool_error || verdict == Verdict::not_run;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

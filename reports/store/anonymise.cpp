@@ -14,7 +14,7 @@
 
 #include "reports/error.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -279,4 +279,4 @@ std::string scrubbed_variable(const Disguise& disguise, std::string_view variabl
   return scrubbed(disguise, value);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -10,7 +10,7 @@
 #include "reports/journal/record.hpp"
 #include "reports/store/siphash.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// What is known to be a name, and what stands for it. Equal names have equal hashes within one
 /// report; the salt is kept nowhere, so that nobody can try names until a hash of a report fits.
@@ -44,4 +44,4 @@ std::vector<std::string> scrubbed_arguments(const Disguise& disguise,
 std::string scrubbed_variable(const Disguise& disguise, std::string_view variable,
                               std::string_view value);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

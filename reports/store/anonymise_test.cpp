@@ -11,7 +11,7 @@
 #include "reports/store/image.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 Disguise example_disguise() {
@@ -195,4 +195,4 @@ TEST(Anonymise, AnEmptyOrTinyNameDoesNotEatTheText) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

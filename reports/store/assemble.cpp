@@ -10,7 +10,7 @@
 #include "reports/store/report.hpp"
 #include "reports/utc.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr double kNotRead = std::numeric_limits<double>::quiet_NaN();
@@ -256,4 +256,4 @@ std::string_view provenance_of(const Report& report, std::string_view key) {
   return {};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

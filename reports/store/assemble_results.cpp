@@ -10,7 +10,7 @@
 #include "reports/store/assembly.hpp"
 #include "reports/store/statistics.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr float kNotRead = std::numeric_limits<float>::quiet_NaN();
@@ -241,4 +241,4 @@ void add_results(Assembly& made, const HeardLaunch& all, const std::string& why_
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -8,7 +8,7 @@
 #include "reports/example_launch.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 const ResultRow& result_of(const Report& report, std::string_view case_name, std::uint32_t gpu) {
@@ -345,4 +345,4 @@ TEST(Assemble, ALaunchThatCannotBeIsRefused) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -6,7 +6,7 @@
 
 #include "reports/store/assembly.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr std::string_view kWaiverKey = "waiver.";
@@ -90,4 +90,4 @@ void apply_waivers(Assembly& made, const HeardLaunch& all) {
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

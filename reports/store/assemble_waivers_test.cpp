@@ -7,7 +7,7 @@
 #include "reports/render/show.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 Waiver corner(const std::string& gpu = "") {
@@ -143,4 +143,4 @@ TEST(AssembledWaivers, ShowListsWhatIsWaivedWithItsReplayLine) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -11,7 +11,7 @@
 #include "reports/store/gather.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// The rows so far, and the text they refer to; with a disguise every free text passes through it.
 struct Assembly {
@@ -35,4 +35,4 @@ void apply_waivers(Assembly& made, const HeardLaunch& all);
 /// with its miscompares, metrics and samples. `why_ended` is said where nothing was heard.
 void add_results(Assembly& made, const HeardLaunch& all, const std::string& why_ended);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

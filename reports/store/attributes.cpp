@@ -11,7 +11,7 @@
 
 #include "reports/store/image.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr std::size_t kMostAttributes = 256;
@@ -65,4 +65,4 @@ std::uint32_t checksum_of_attributes(const Source& source, hid_t root) {
   return static_cast<std::uint32_t>(crc);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

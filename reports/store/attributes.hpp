@@ -7,7 +7,7 @@
 #include "reports/store/dataset.hpp"
 #include "reports/store/h5.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 inline constexpr std::string_view kChecksum = "attributes_crc32";
 
@@ -16,4 +16,4 @@ inline constexpr std::string_view kChecksum = "attributes_crc32";
 /// version count too, known or not. Refuses attributes that reports do not have.
 std::uint32_t checksum_of_attributes(const Source& source, hid_t root);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -11,7 +11,7 @@
 #include "reports/store/h5.hpp"
 #include "reports/store/image.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::string error_of_image(std::string image) {
@@ -92,4 +92,4 @@ TEST(Attributes, AnUnknownLevelOrDeviceIsRefused) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -10,7 +10,7 @@
 #include "reports/store/each_table.hpp"
 #include "reports/store/image.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 /// Two million rows are a hundred thousand pages, and getting them one by one costs as much as
@@ -91,4 +91,4 @@ Report ReportBuilder::finish() {
   return std::move(report_);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

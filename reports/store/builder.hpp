@@ -10,7 +10,7 @@
 
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// Collects one report. Its parts are the tables in the order of the schema, then the bytes of the
 /// text. Everything throws ReportError with one line that starts with `name`.
@@ -45,4 +45,4 @@ class ReportBuilder {
   std::uint64_t open_ = 0;  // bytes of it that are still to come
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

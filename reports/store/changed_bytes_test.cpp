@@ -12,7 +12,7 @@
 #include "reports/store/h5.hpp"
 #include "reports/store/image.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 /// Where the packed rows of a table stand in the file.
@@ -48,4 +48,4 @@ TEST(ChangedBytes, AnyByteOfTheRowsChangedGivesAReportOrOneLine) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -10,7 +10,7 @@
 #include "reports/store/each_table.hpp"
 #include "reports/store/image.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 template <class Value, class Row>
@@ -180,4 +180,4 @@ bool same_rows(const Report& a, const Report& b) {
          same(table_of<ProvenanceRow>(), a.provenance, b.provenance);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

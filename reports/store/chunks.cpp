@@ -11,7 +11,7 @@
 #include "reports/store/dataset.hpp"
 #include "reports/store/inflate.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "rows are copied as the file has them");
@@ -106,4 +106,4 @@ void for_each_chunk(const Source& source, std::string_view name, hid_t dataset,
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

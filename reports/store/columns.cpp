@@ -7,7 +7,7 @@
 
 #include "reports/store/dataset.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr std::size_t kBlockRows = 256;
@@ -72,4 +72,4 @@ void copy_columns(const Table& table, const std::vector<std::size_t>& offsets,
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

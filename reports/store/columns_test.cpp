@@ -16,7 +16,7 @@
 #include "reports/store/h5.hpp"
 #include "reports/store/image.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::vector<std::size_t> packed_offsets(const Table& table) {
@@ -207,4 +207,4 @@ TEST(Blank, HasTheDefaultsOfEveryColumnAndNoughtBetweenThem) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

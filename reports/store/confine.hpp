@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 struct Confinement {
   std::uint64_t memory_bytes = 0;  // that it may map beside what it has already
@@ -20,4 +20,4 @@ struct Confinement {
 /// pipe of theirs: there the filter alone refuses files.
 bool confine(std::span<const int> keep, const Confinement& confinement);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -25,7 +25,7 @@
 #include "reports/store/dataset.hpp"
 #include "reports/store/frames.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -240,4 +240,4 @@ Report read_confined(const std::string& name, int file, const ReaderLimits& limi
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -11,7 +11,7 @@
 #include "reports/store/image.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 struct ReaderLimits {
   Confinement confinement;
@@ -32,4 +32,4 @@ using ReadFrom = std::function<void(int file, const RowSink& sink)>;
 Report read_confined(const std::string& name, int file, const ReaderLimits& limits,
                      const ReadFrom& read, Protection& protection);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

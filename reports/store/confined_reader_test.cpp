@@ -24,7 +24,7 @@
 #include "reports/store/frames.hpp"
 #include "reports/store/sanitized.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr std::uint64_t kMegabyte = 1u << 20;
@@ -302,4 +302,4 @@ TEST(LaunchAttributes, OfAnotherLengthAreNone) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

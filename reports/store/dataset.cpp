@@ -7,7 +7,7 @@
 
 #include "reports/store/image.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr hsize_t kMostRows = 100'000'000;
@@ -151,4 +151,4 @@ std::vector<std::size_t> column_offsets(const Source& source, const Table& table
   return offsets;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

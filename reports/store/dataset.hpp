@@ -10,7 +10,7 @@
 #include "reports/schema/tables.hpp"
 #include "reports/store/h5.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 inline constexpr std::string_view kBroken =
     "it was damaged or made by another program; copy it again or make it again";
@@ -55,4 +55,4 @@ void for_each_chunk(const Source& source, std::string_view name, hid_t dataset,
 void copy_columns(const Table& table, const std::vector<std::size_t>& offsets,
                   const StoredRows& stored, char* rows);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -3,7 +3,7 @@
 
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// Calls visit(const Table&, rows) for each vector of rows, in the order of the schema. The text is
 /// not a vector of rows and left out.
@@ -20,4 +20,4 @@ void for_each_table(AnyReport& report, Visit visit) {
   visit(table_of<ProvenanceRow>(), report.provenance);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -8,7 +8,7 @@
 #include <string>
 #include <type_traits>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 void write_all(int pipe, const void* data, std::size_t bytes) {
@@ -112,4 +112,4 @@ std::optional<LaunchRow> unpacked_launch(std::string_view bytes) {
   return launch;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

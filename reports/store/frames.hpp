@@ -9,7 +9,7 @@
 #include "reports/schema/tables.hpp"
 #include "reports/store/image.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 enum class FrameKind : std::uint32_t {
   confined = 1,  // number: 1 with the filter, 0 by limits alone. Always the first
@@ -40,4 +40,4 @@ std::optional<LaunchRow> unpacked_launch(std::string_view bytes);
 /// Frames of other kinds than `rows` are no longer than this.
 inline constexpr std::uint64_t kMostFrameBytes = 4u << 20;
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

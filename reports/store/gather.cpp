@@ -12,7 +12,7 @@
 #include "reports/error.hpp"
 #include "reports/store/ranges.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 /// What must be equal on all ranks for their results to be of one launch.
@@ -194,4 +194,4 @@ HeardLaunch gather(const std::vector<std::string>& journals) {
   return all;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

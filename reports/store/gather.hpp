@@ -8,7 +8,7 @@
 #include "reports/journal/record.hpp"
 #include "reports/schema/tables.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// An event and the rank in whose journal it stands; kNoRow where that is not known.
 struct HeardEvent {
@@ -37,4 +37,4 @@ inline constexpr std::uint64_t kMostPlanned = 20'000'000;
 /// are of one rank.
 HeardLaunch gather(const std::vector<std::string>& journals);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

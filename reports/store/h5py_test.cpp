@@ -7,7 +7,7 @@
 #include "reports/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 TEST(H5py, ReadsTablesEnumsUnitsAndText) {
@@ -34,4 +34,4 @@ TEST(H5py, ReadsTablesEnumsUnitsAndText) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -15,7 +15,7 @@
 #include "reports/store/h5.hpp"
 #include "reports/store/image.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 /// A written report, opened to be changed, and what its reader then says.
@@ -380,4 +380,4 @@ TEST(HostileReport, AVerdictThatIsNoneIsRefused) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

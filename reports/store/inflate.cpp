@@ -9,7 +9,7 @@
 #include <memory>
 #endif
 
-namespace tidemark {
+namespace tidemark::reports {
 
 void inflate_by_zlib(std::string_view packed, std::string& made, std::size_t most) {
   made.resize(most);
@@ -37,4 +37,4 @@ void inflate(std::string_view packed, std::string& made, std::size_t most) {
 }
 #endif
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

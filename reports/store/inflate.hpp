@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// Puts what `packed` unpacks to into `made`: of at most `most` bytes, and checked against its
 /// Adler-32. Empties it where that is damaged or longer. By libdeflate where the build found it,
@@ -15,4 +15,4 @@ void inflate(std::string_view packed, std::string& made, std::size_t most);
 /// The same by zlib alone.
 void inflate_by_zlib(std::string_view packed, std::string& made, std::size_t most);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -16,7 +16,7 @@
 #include "reports/store/h5.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 struct Said {
@@ -139,4 +139,4 @@ TEST(Pandas, ReadsResultsWithTheirText) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

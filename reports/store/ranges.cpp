@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 std::string ranges(const std::vector<std::uint32_t>& numbers) {
   std::string made;
@@ -18,4 +18,4 @@ std::string ranges(const std::vector<std::uint32_t>& numbers) {
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// "0-3, 7" of ascending numbers.
 std::string ranges(const std::vector<std::uint32_t>& numbers);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -11,7 +11,7 @@
 #include "reports/store/h5.hpp"
 #include "reports/store/image.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr std::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
@@ -233,4 +233,4 @@ Report report_of(std::string image, const std::string& name) {
   return builder.finish();
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

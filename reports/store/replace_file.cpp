@@ -16,7 +16,7 @@
 
 #include "reports/error.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what, std::string_view hint) {
@@ -123,4 +123,4 @@ void replace_file(const std::string& path, std::string_view bytes) {
   file.rename();
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

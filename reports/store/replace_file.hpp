@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// Owns a file "<target>.tmp.<pid>" that is removed unless it gets its last name; those of the same
 /// target that killed processes left are removed first. Everything throws
@@ -36,4 +36,4 @@ class TemporaryFile {
 /// and leaves the old file as it was.
 void replace_file(const std::string& path, std::string_view bytes);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -16,7 +16,7 @@
 #include "reports/error.hpp"
 #include "reports/scratch_folder.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::string content_of(const std::string& path) {
@@ -99,4 +99,4 @@ TEST(ReplaceFile, AFolderThatIsNotThereAndOneInItsPlaceAreRefused) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -14,7 +14,7 @@
 #include "reports/store/image.hpp"
 #include "reports/store/replace_file.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what, std::string_view hint) {
@@ -129,4 +129,4 @@ Report read_report(const std::string& path) {
   return read_report(path, unasked);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -9,7 +9,7 @@
 
 #include "reports/schema/tables.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// One launch. Tables refer to each other by index and to text by index into `strings`; index 0 is
 /// "".
@@ -76,4 +76,4 @@ std::string slowed_text(const Report& report);
 /// The value of a key of `provenance`; empty where there is none.
 std::string_view provenance_of(const Report& report, std::string_view key);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

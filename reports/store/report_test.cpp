@@ -22,7 +22,7 @@
 #include "reports/scratch_folder.hpp"
 #include "reports/store/image.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 std::string bytes_of(const std::string& path) {
@@ -212,4 +212,4 @@ TEST(ReadReport, ATruncatedReportIsOneClearLine) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -2,7 +2,7 @@
 // not make, and ends a process that gets no memory before `operator new` can say so.
 #pragma once
 
-namespace tidemark {
+namespace tidemark::reports {
 
 #ifdef __SANITIZE_ADDRESS__
 inline constexpr bool kAddressSanitized = true;
@@ -10,4 +10,4 @@ inline constexpr bool kAddressSanitized = true;
 inline constexpr bool kAddressSanitized = false;
 #endif
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

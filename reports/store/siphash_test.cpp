@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 TEST(SipHash, GivesWhatItsAuthorsSay) {
@@ -18,4 +18,4 @@ TEST(SipHash, GivesWhatItsAuthorsSay) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

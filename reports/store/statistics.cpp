@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 double median_of_sorted(const std::vector<double>& values) {
@@ -37,4 +37,4 @@ Statistics statistics_of(std::vector<double> values) {
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

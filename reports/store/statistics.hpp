@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// NaN in every field when no value is finite.
 struct Statistics {
@@ -15,4 +15,4 @@ struct Statistics {
 /// Over the finite values. `mad` is the median distance from the median, not scaled.
 Statistics statistics_of(std::vector<double> values);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

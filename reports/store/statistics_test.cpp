@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 TEST(Statistics, OddNumberOfSamples) {
@@ -42,4 +42,4 @@ TEST(Statistics, HugeSamplesDoNotOverflowTheMedian) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -10,7 +10,7 @@
 #include "reports/store/h5.hpp"
 #include "reports/store/image.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr hsize_t kChunkRows = 8192;
@@ -169,4 +169,4 @@ std::string image_of(const Report& report, const std::string& name) {
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -11,7 +11,7 @@
 #include "suite/case.hpp"
 #include "suite/registry.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 /// The same kernel on the same block: rows of one case by the rows of the other.
@@ -58,4 +58,4 @@ INSTANTIATE_TEST_SUITE_P(Benchmarks, TimedProducts,
                          });
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -4,7 +4,7 @@
 #include "suite/case.hpp"
 #include "suite/gemm/grid.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 std::vector<Op> rows(const RunContext& context) {
@@ -38,4 +38,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -10,7 +10,7 @@
 #include "suite/benchmark/gemm_metrics.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 std::vector<Gemm> gpu_rows(const char* name) {
@@ -85,4 +85,4 @@ TEST(GemmLadder, WhatIsNoRungStandsOnNothing) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -5,7 +5,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr std::uint64_t kCudaEdge = 8192;
@@ -74,4 +74,4 @@ Metric gemm_exchange(const Gemm& gemm, const Measurement& measurement) {
   return metric;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -4,8 +4,9 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/gemm.hpp"
 #include "suite/outcome.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// Edge of the square product whose metrics have plain names, so that reports made at different
 /// levels can be compared; those of other sizes carry theirs: "rate_16384".
@@ -35,4 +36,4 @@ Metric pitch_rate(const Gemm& gemm, const Measurement& measurement);
 /// Time until both panels were there, in ms.
 Metric gemm_exchange(const Gemm& gemm, const Measurement& measurement);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -5,7 +5,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 Measurement two_samples() {
@@ -57,4 +57,4 @@ TEST(GemmMetrics, SampleThatTookNoTimeIsAnError) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

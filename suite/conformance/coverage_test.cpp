@@ -11,7 +11,7 @@
 
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 RunContext nightly(const Case& which) {
@@ -187,4 +187,4 @@ TEST(Coverage, SeedAndBaseMakeNoOtherRow) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

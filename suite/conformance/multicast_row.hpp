@@ -6,8 +6,9 @@
 
 #include "kernels/ops/multicast_load.hpp"
 #include "suite/case.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// `load` multicast in a cluster of `size` blocks along x.
 MulticastLoad multicast(const TileLoad& load, std::uint32_t size, std::uint32_t mask,
@@ -23,4 +24,4 @@ std::vector<Op> all_masks_and_issuers(std::uint32_t size);
 /// slices; a function of `seed` alone.
 MulticastLoad random_multicast(std::uint64_t seed);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -7,7 +7,7 @@
 
 #include "suite/oracle/expectation.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 TEST(MulticastRow, AllMasksAndIssuersOfFourBlocksAreSixty) {
@@ -52,4 +52,4 @@ TEST(MulticastRow, EveryRowOfTheCatalogueStaysSmall) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -5,7 +5,7 @@
 #include "suite/conformance/store.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 std::vector<TileLoad> boxes(const RunContext& context) {
@@ -59,4 +59,4 @@ std::vector<Op> peer_rows(const RunContext& context, PeerWay way) {
   return rows;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

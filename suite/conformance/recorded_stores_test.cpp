@@ -5,7 +5,7 @@
 #include "suite/case.hpp"
 #include "suite/oracle/expectation.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // A box of 16 x 5 bytes at (0, 1) of a tensor of 16 x 8.
@@ -81,4 +81,4 @@ TEST(RecordedStores, WhatAnotherThreadFound) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

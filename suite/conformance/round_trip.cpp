@@ -1,7 +1,7 @@
 // Maps and walks for round trips.
 #include "suite/conformance/round_trip.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 TensorMapSpec map_of(DataType type, const std::vector<std::uint64_t>& extent,
                      const std::vector<std::uint32_t>& box, Swizzle swizzle) {
@@ -32,4 +32,4 @@ TileRoundTrip in_place(const TensorMapSpec& map) {
   return trip;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -6,8 +6,9 @@
 
 #include "kernels/ops/tile_round_trip.hpp"
 #include "suite/conformance/tile.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// A map of a tensor whose rows are padded to 16 bytes and whose outer strides are packed. `extent`
 /// and `box` have one entry a dimension.
@@ -23,4 +24,4 @@ TileRoundTrip there_and_back(const TensorMapSpec& from, const TensorMapSpec& to)
 /// The tensor of `map` back into its own memory.
 TileRoundTrip in_place(const TensorMapSpec& map);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

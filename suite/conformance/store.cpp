@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tidemark {
+namespace tidemark::suite {
 
 TileStore store_of(const TileLoad& load) {
   TileStore store{.map = load.map, .at = load.at, .source_offset = load.destination_offset};
@@ -56,4 +56,4 @@ TileStore random_store(std::uint64_t seed) {
   return store;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 std::uint64_t rounded_up(std::uint64_t bytes) { return (bytes + 15) / 16 * 16; }
@@ -105,4 +105,4 @@ TileLoad random_tile(std::uint64_t seed) {
   return load;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

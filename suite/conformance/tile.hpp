@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "kernels/ops/tile_load.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// One plain type for each element size.
 inline constexpr std::array<DataType, 4> kTypeOfEachSize{DataType::u8, DataType::u16, DataType::u32,
@@ -87,4 +88,4 @@ TileLoad in_corner(TileLoad load, std::uint32_t corner, std::int32_t overhang);
 /// function of `seed` alone.
 TileLoad random_tile(std::uint64_t seed);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -13,7 +13,7 @@
 #include "suite/gemm/loops.hpp"
 #include "suite/gemm/parallel.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 inline constexpr std::uint64_t kColumnsInCache = 32;
 // What a core does in about a nanosecond, to say how many threads are worth their start.
@@ -99,4 +99,4 @@ inline Judged judge_exact(GemmOutput output, double value, std::uint32_t actual)
   return {expected, same_element(output, expected, actual)};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -4,7 +4,7 @@
 #include "suite/case.hpp"
 #include "suite/gemm/grid.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 struct Shape {
@@ -51,4 +51,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

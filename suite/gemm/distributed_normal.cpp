@@ -3,7 +3,7 @@
 #include "suite/case.hpp"
 #include "suite/gemm/grid.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr GemmShape kSmall[] = {{192, 160, 264}, {130, 97, 263}, {70, 65, 1030}};
@@ -39,4 +39,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -5,7 +5,7 @@
 #include "suite/case.hpp"
 #include "suite/gemm/grid.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr GemmShape kShapes[] = {{1, 1, 1},       {1, 97, 264},  {89, 1, 72},    {2, 3, 1},
@@ -45,4 +45,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

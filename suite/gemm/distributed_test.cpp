@@ -11,7 +11,7 @@
 #include "suite/gemm/verify.hpp"
 #include "suite/thread_transport.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 Gemm product(std::uint64_t m, std::uint64_t n, std::uint64_t k, GemmInputs inputs) {
@@ -123,4 +123,4 @@ TEST(DistributedGemm, MeasuresEveryRankOverManyRounds) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

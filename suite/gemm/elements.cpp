@@ -17,7 +17,7 @@
 #include "suite/gemm/loops.hpp"
 #include "suite/gemm/parallel.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr std::uint64_t kSampledBlocks = 16;
@@ -221,4 +221,4 @@ std::vector<Miscompare> verify_samples(const Gemm& gemm, const RunResult& result
           wrong.count, kSampledBlocks, kSampledEdge, kSampledEdge))};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

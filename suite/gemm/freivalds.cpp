@@ -15,7 +15,7 @@
 #include "suite/gemm/loops.hpp"
 #include "suite/gemm/parallel.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr double kSumDeviations = 8;
@@ -203,4 +203,4 @@ std::vector<Miscompare> verify_freivalds(const Gemm& gemm, const RunResult& resu
                   element_text(gemm.output, furthest.actual), wrong_rows, gemm.rows.count))};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

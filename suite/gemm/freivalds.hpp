@@ -8,8 +8,9 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/gemm.hpp"
 #include "suite/outcome.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// Checks all of C with 8 vectors of random signs drawn from the seed.
 ///
@@ -35,4 +36,4 @@ namespace tidemark {
 std::vector<Miscompare> verify_freivalds(const Gemm& gemm, const RunResult& result,
                                          std::uint32_t row_index);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -7,7 +7,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr std::uint64_t kGroup = 16;  // rows that keep a block's edge on an edge of a tile's atoms
@@ -71,4 +71,4 @@ Gemm distributed_gemm(Gemm whole, std::uint32_t rank, std::uint32_t ranks, Trans
   return whole;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

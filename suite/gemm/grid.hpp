@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "kernels/ops/gemm.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// Ranks in row-major order: rank r stands in grid row r / cols, grid column r % cols.
 struct Grid {
@@ -32,4 +33,4 @@ Range part_of(std::uint64_t count, std::uint32_t parts, std::uint32_t index);
 /// Throws Error when `rank` is not below `ranks`.
 Gemm distributed_gemm(Gemm whole, std::uint32_t rank, std::uint32_t ranks, Transport* transport);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -5,7 +5,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr GemmShape kShapes[] = {{1, 1, 1},       {1, 300, 7},   {300, 1, 7},     {5, 7, 1},
@@ -144,4 +144,4 @@ TEST(Grid, RankThatDoesNotExistIsAnError) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

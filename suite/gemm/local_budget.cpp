@@ -2,7 +2,7 @@
 // answer is the same.
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr GemmShape kSmall[] = {{129, 257, 72}, {200, 264, 136}};
@@ -45,4 +45,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -2,7 +2,7 @@
 // within the rounding of their sums.
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr GemmShape kSmall[] = {{1, 1, 1}, {64, 64, 64}, {65, 130, 72}, {33, 20, 1031}};
@@ -43,4 +43,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -5,7 +5,7 @@
 
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 struct Scalars {
@@ -103,4 +103,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -3,7 +3,7 @@
 #include "suite/benchmark/gemm_metrics.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // Digits from 0 to 7: about 12 a product. Whole stages of 128 k, and a tail.
@@ -51,4 +51,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -3,7 +3,7 @@
 #include "suite/case.hpp"
 #include "suite/gemm/planted_rows.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 std::vector<PlantedElement> first_of_a(std::uint64_t, std::uint64_t, std::uint64_t) {
@@ -41,4 +41,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -3,7 +3,7 @@
 #include "suite/benchmark/gemm_metrics.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // One tile, less than a tile, several tiles, tails of every kind, rows that do not end on 16 bytes,
@@ -52,4 +52,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

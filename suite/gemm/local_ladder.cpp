@@ -2,7 +2,7 @@
 // rung that is faster because it does less shows at once.
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // One element, one tile of each rung, one less and one more, rows of C that end off 16 bytes, and
@@ -48,4 +48,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -1,7 +1,7 @@
 // One GPU multiplies ones: each element of C is K, whatever is left out of it shows how much.
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // K around what one wgmma takes (16, of fp8 32), a stage of the ring (64, 128) and several of them;
@@ -44,4 +44,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -2,7 +2,7 @@
 // a wrong one says from where it came.
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // One tile, less, more, tails each way; columns whose 1 would lie behind K are all zeros.
@@ -45,4 +45,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

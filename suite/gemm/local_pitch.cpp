@@ -6,7 +6,7 @@
 #include "suite/benchmark/gemm_metrics.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr GemmShape kSmall[] = {{3, 5, 7}, {64, 64, 64}, {65, 66, 72}, {34, 130, 71}, {24, 9, 0}};
@@ -99,4 +99,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -4,7 +4,7 @@
 // the GPU's other engine.
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // Less than a tile and more, tails of k, more k than a ring.
@@ -45,4 +45,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

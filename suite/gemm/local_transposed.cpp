@@ -4,7 +4,7 @@
 
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // A whole swizzle span each way, one more and one less, tails in m, n and k, more k than a ring.
@@ -57,4 +57,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -2,7 +2,7 @@
 // cluster or split of K the table names, there is one right answer.
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr GemmShape kSmall[] = {{1, 1, 1}, {64, 128, 64}, {129, 257, 72}, {40, 72, 1031}};
@@ -39,4 +39,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

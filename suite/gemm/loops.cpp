@@ -8,7 +8,7 @@
 #include "kernels/ops/payload.hpp"
 #include "suite/gemm/widest.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr std::size_t kSums = 8;  // side by side, so that no addition waits for the one before
@@ -315,4 +315,4 @@ void spread_products(const RowsAtOnce& rows, const std::array<Lanes, kRowsAtOnce
   run_widest<spread_rows>(&rows, &x, to, squares);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -8,8 +8,9 @@
 #include <span>
 
 #include "kernels/ops/gemm.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// Vectors of random signs that verify_freivalds() multiplies by at once.
 inline constexpr std::size_t kSignVectors = 8;
@@ -53,4 +54,4 @@ void sum_products(const RowsAtOnce& rows, const Lanes* x, std::array<Lanes, kRow
 void spread_products(const RowsAtOnce& rows, const std::array<Lanes, kRowsAtOnce>& x, Lanes* to,
                      double* squares);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

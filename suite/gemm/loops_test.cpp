@@ -16,7 +16,7 @@
 #include "suite/gemm/block.hpp"
 #include "suite/gemm/widest.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 Gemm inputs_of(GemmInputs inputs, GemmElement element) {
@@ -259,4 +259,4 @@ TEST(RunWidest, ComesToTheSameAsThePlainLoop) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

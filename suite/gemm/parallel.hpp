@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// How many CPUs this process may run on: where it is bound, hardware_concurrency() says more.
 inline std::uint64_t usable_cores() {
@@ -47,4 +47,4 @@ void in_parallel(std::uint64_t count, std::uint64_t work_ns, const Part& part) {
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

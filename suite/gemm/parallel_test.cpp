@@ -6,7 +6,7 @@
 #include <atomic>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 /// How often each of `count` things is visited.
@@ -48,4 +48,4 @@ TEST(InParallel, VisitsNothingWhereThereIsNothing) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

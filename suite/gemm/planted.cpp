@@ -9,7 +9,7 @@
 #include "suite/gemm/check_all.hpp"
 #include "suite/gemm/elements.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 double value_of(NonFinite value) {
@@ -86,4 +86,4 @@ std::vector<Miscompare> verify_planted(const Gemm& gemm, const RunResult& result
   return {miscompare_of(gemm, wrong, row_index)};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -8,8 +8,9 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/gemm.hpp"
 #include "suite/outcome.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// Every element of C where `gemm.planted` is not empty. An element whose row of A and column of B
 /// are finite must be exact. Any other is what IEEE 754-2019 makes of its products (6.1, 7.2: an
@@ -19,4 +20,4 @@ namespace tidemark {
 std::vector<Miscompare> verify_planted(const Gemm& gemm, const RunResult& result,
                                        std::uint32_t row_index);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

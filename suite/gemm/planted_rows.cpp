@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <iterator>
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // One tile, less and more, tails of every kind, more k than a ring.
@@ -55,4 +55,4 @@ std::vector<Op> planted_rows(const RunContext& context, const std::vector<Plant>
   return rows;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

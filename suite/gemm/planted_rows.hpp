@@ -6,7 +6,7 @@
 
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// Makes what is planted into a product of m x n x k.
 using Plant = std::vector<PlantedElement> (*)(std::uint64_t m, std::uint64_t n, std::uint64_t k);
@@ -15,4 +15,4 @@ using Plant = std::vector<PlantedElement> (*)(std::uint64_t m, std::uint64_t n, 
 /// GPU larger ones, too, and every kernel of the ladder.
 std::vector<Op> planted_rows(const RunContext& context, const std::vector<Plant>& plants);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -11,7 +11,7 @@
 #include "kernels/error.hpp"
 #include "suite/gemm/verify.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -141,4 +141,4 @@ TEST(VerifyPlanted, JudgesAmongExactIntegersOnly) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -7,8 +7,9 @@
 #include <cstring>
 
 #include "kernels/device.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 inline Gemm whole(std::uint64_t m, std::uint64_t n, std::uint64_t k, GemmInputs inputs,
                   GemmOutput output = GemmOutput::f32) {
@@ -65,4 +66,4 @@ inline RunResult with_k(Gemm gemm, std::uint64_t k) {
   return right(gemm);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

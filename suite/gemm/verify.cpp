@@ -19,7 +19,7 @@
 #include "suite/gemm/parallel.hpp"
 #include "suite/gemm/planted.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr std::uint64_t kExactProducts = std::uint64_t{1} << 31;  // about a second of one core
@@ -244,4 +244,4 @@ std::vector<Miscompare> verify_against(const Gemm& gemm, const RunResult& result
   return {miscompare_of(gemm, wrong, row_index)};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

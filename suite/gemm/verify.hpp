@@ -8,8 +8,9 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/gemm.hpp"
 #include "suite/outcome.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// What is wrong with `result`; empty when nothing is found. In this order: size, guards, padding
 /// of rows, elements that are not finite, values. Integers are compared exactly, every element
@@ -32,4 +33,4 @@ std::vector<Miscompare> verify_gemm(const Gemm& gemm, const RunResult& result,
 std::vector<Miscompare> verify_against(const Gemm& gemm, const RunResult& result,
                                        const RunResult& reference, std::uint32_t row_index);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

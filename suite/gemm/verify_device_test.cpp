@@ -9,7 +9,7 @@
 #include "kernels/error.hpp"
 #include "suite/gemm/tampered_product.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 /// Hands back what it is told, whatever it is asked.
@@ -135,4 +135,4 @@ TEST(VerifyWithDevice, AsksTheDeviceForNothingThatTheHostComputes) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -11,7 +11,7 @@
 #include "suite/gemm/freivalds.hpp"
 #include "suite/gemm/tampered_product.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 TEST(VerifySamples, LooksAtAllFourCorners) {
@@ -153,4 +153,4 @@ TEST(VerifyFreivalds, NeverAcceptsWhatIsNoNumber) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -13,7 +13,7 @@
 #include "suite/gemm/elements.hpp"
 #include "suite/gemm/tampered_product.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 TEST(VerifyGemm, AcceptsRightProducts) {
@@ -247,4 +247,4 @@ TEST(VerifyGemm, FindsANormalElementRoundedToTheWrongNeighbour) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

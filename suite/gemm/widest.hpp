@@ -2,7 +2,7 @@
 // is built for any x86-64, whose own vectors are a quarter as wide as those of a GPU's host.
 #pragma once
 
-namespace tidemark {
+namespace tidemark::suite {
 
 #if defined(__x86_64__)
 template <auto loop, class... Args>
@@ -32,4 +32,4 @@ void run_widest(Args... args) {
   loop(args...);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

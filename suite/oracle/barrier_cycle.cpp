@@ -7,7 +7,7 @@
 #include "suite/oracle/compare.hpp"
 #include "suite/oracle/region.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 TileLoad load_of(const BarrierCycle& cycle, std::uint32_t phase) {
@@ -79,4 +79,4 @@ std::vector<Miscompare> compare(const BarrierCycle& cycle, const Expectation& ex
   return found;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

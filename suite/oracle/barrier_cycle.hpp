@@ -4,8 +4,9 @@
 #include "kernels/ops/barrier_cycle.hpp"
 #include "suite/oracle/expectation.hpp"
 #include "suite/outcome.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// Each phase brings its box, none completes before its last arrival, and memory that is no barrier
 /// any more keeps what is stored there. PTX ISA 9.0, 9.7.13.15. Throws Error where documents leave
@@ -17,4 +18,4 @@ Expectation predict(const BarrierCycle& cycle);
 std::vector<Miscompare> compare(const BarrierCycle& cycle, const Expectation& expected,
                                 const RunResult& result, std::uint32_t row);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

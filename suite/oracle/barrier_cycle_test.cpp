@@ -5,7 +5,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // Two lives of two phases and one; phase n takes row n of 64 bytes.
@@ -100,4 +100,4 @@ TEST(CompareBarrierCycle, ComplainsAboutTheAnnouncement) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

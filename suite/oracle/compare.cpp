@@ -12,7 +12,7 @@
 #include "suite/oracle/difference.hpp"
 #include "suite/oracle/tile_place.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr std::size_t kChunk = 16;
@@ -235,4 +235,4 @@ std::vector<Miscompare> compare(const TileLoad& load, const Expectation& expecte
   return found;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

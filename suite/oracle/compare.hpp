@@ -14,8 +14,9 @@
 #include "kernels/ops/tile_store.hpp"
 #include "suite/oracle/expectation.hpp"
 #include "suite/outcome.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// Says whether the little-endian `bits` of an element of `type` are a NaN. False for integers.
 bool is_nan(DataType type, std::uint64_t bits);
@@ -70,4 +71,4 @@ std::vector<Miscompare> compare(const PeerTile& op, const Expectation& expected,
 std::vector<Miscompare> compare(const TileRead& read, const Expectation& expected,
                                 const RunResult& result, std::uint32_t row);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 TileLoad small_load() {
@@ -324,4 +324,4 @@ TEST(Compare, KnowsNansOfEachWidthFromInfinities) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -12,7 +12,7 @@
 #include "suite/oracle/difference.hpp"
 #include "suite/oracle/store_place.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr std::size_t kChunk = 16;
@@ -154,4 +154,4 @@ std::vector<Miscompare> compare(const TileStore& store, const Expectation& expec
   return found;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -4,7 +4,7 @@
 
 #include "suite/oracle/compare.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // Two boxes of 32 x 2 bytes at (16, 1) and (16, 3), rows 80 bytes apart.
@@ -147,4 +147,4 @@ TEST(CompareTileStore, NeverLooksAtWhatABystanderSaw) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace tidemark {
+namespace tidemark::suite {
 
 std::optional<Difference> exact_difference(const Bytes& expected, const Bytes& actual,
                                            std::size_t begin, std::size_t end) {
@@ -48,4 +48,4 @@ Miscompare wrong_size(std::string_view what, std::string_view region, std::size_
                               expected, actual)};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -10,7 +10,7 @@
 
 #include "suite/outcome.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -32,4 +32,4 @@ Miscompare wrong_byte(std::string_view what, const Difference& difference, const
 Miscompare wrong_size(std::string_view what, std::string_view region, std::size_t expected,
                       std::size_t actual, std::uint32_t row);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -5,7 +5,7 @@
 
 #include "suite/oracle/expect_tx.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr std::size_t kListed = 8;
@@ -56,4 +56,4 @@ std::vector<std::string> EarlyCompletions::notes() const {
   return notes;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

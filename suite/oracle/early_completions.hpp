@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "kernels/device.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// The open rows of a case, by the size of their box and the bytes announced.
 class EarlyCompletions {
@@ -30,4 +31,4 @@ class EarlyCompletions {
   std::map<std::uint32_t, std::map<std::uint64_t, Count>> boxes_;  // tile bytes, announced bytes
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -12,7 +12,7 @@
 #include "suite/oracle/difference.hpp"
 #include "suite/oracle/expectation.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr std::string_view kBarrierNames[] = {"barrier A", "barrier B", "the peer's barrier A",
@@ -212,4 +212,4 @@ std::vector<Miscompare> compare(const ExpectTx& op, const Expectation& expected,
   return found;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

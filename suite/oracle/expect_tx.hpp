@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "kernels/device.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// How phase 0 of a barrier ends. PTX ISA 9.0, 9.7.13.15.6: when no arrival is pending and the
 /// tx-count has reached zero.
@@ -31,4 +32,4 @@ std::vector<TransactionLedger> promised(const ExpectTx& op, std::vector<Transact
 /// completed.
 std::string mismatch_words(const ExpectTx& op, const std::vector<TransactionLedger>& seen);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

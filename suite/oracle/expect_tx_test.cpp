@@ -9,7 +9,7 @@
 #include "suite/oracle/compare.hpp"
 #include "suite/oracle/expectation.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 /// A box of 32 x 3 bytes, 96 in all.
@@ -210,4 +210,4 @@ TEST(ExpectTxCompare, ComplainsAboutMissingAccountsAndWindows) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

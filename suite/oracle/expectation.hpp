@@ -7,8 +7,9 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/multicast_load.hpp"
 #include "kernels/ops/peer_tile.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// How a byte of a destination is compared.
 enum class Compare : std::uint8_t {
@@ -62,4 +63,4 @@ Expectation predict(const PeerTile& op);
 /// Throws Error for NaN fill.
 Expectation predict(const TileRead& read);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -3,7 +3,7 @@
 
 #include "suite/oracle/expect_tx.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 std::string outcome_words(const ExpectTx& op, const TransactionLedger& seen) {
@@ -53,4 +53,4 @@ std::string mismatch_words(const ExpectTx& op, const std::vector<TransactionLedg
   return words + ": " + outcome_words(op, seen[0]);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

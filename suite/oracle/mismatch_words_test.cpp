@@ -4,7 +4,7 @@
 #include "suite/oracle/early_completions.hpp"
 #include "suite/oracle/expect_tx.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 /// A box of 128 x 64 bytes, 8192 in all.
@@ -124,4 +124,4 @@ TEST(EarlyCompletions, LeavesOutWhatIsCertain) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -12,7 +12,7 @@
 #include "suite/oracle/expectation.hpp"
 #include "suite/oracle/tile_place.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // The window of a block that is served: the box, between guards with the poison of this rank.
@@ -147,4 +147,4 @@ std::vector<Miscompare> compare(const MulticastLoad& multicast, const Expectatio
   return found;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

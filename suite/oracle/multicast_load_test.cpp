@@ -7,7 +7,7 @@
 #include "suite/oracle/compare.hpp"
 #include "suite/oracle/expectation.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // The window of each test: guard 1024, tile 512, guard 1024.
@@ -182,4 +182,4 @@ TEST(MulticastCompare, ComplainsOfMissingWindowsAndLedgers) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

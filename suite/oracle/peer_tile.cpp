@@ -4,7 +4,7 @@
 
 #include "suite/oracle/compare.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // Adds `words` to what is said of wrong bytes.
@@ -73,4 +73,4 @@ std::vector<Miscompare> compare(const PeerTile& op, const Expectation& expected,
                                  : compare_store(op, expected, result, row);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

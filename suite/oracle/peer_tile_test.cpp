@@ -7,7 +7,7 @@
 #include "suite/oracle/compare.hpp"
 #include "suite/thread_transport.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 PeerTile small_row(PeerWay way, std::uint32_t rank, std::uint32_t ranks) {
@@ -128,4 +128,4 @@ TEST(PeerTile, ANeighbourThatDoesNotComeIsATimeoutWithOneLine) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace tidemark {
+namespace tidemark::suite {
 
 std::vector<Miscompare> compare_regions(const std::vector<Region>& regions,
                                         const std::vector<std::uint8_t>& expected,
@@ -41,4 +41,4 @@ std::vector<Miscompare> compare_regions(const std::vector<Region>& regions,
   return found;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -7,7 +7,7 @@
 
 #include "suite/outcome.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// A stretch of the bytes that are compared.
 struct Region {
@@ -22,4 +22,4 @@ std::vector<Miscompare> compare_regions(const std::vector<Region>& regions,
                                         const std::vector<std::uint8_t>& expected,
                                         const std::vector<std::uint8_t>& actual, std::uint32_t row);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

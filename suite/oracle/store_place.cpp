@@ -3,7 +3,7 @@
 
 #include "suite/oracle/tile_place.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // The place of the window from which byte `linear` of the unswizzled tile of box `group` comes: of
@@ -64,4 +64,4 @@ StorePlace store_place(const TileStore& store, std::uint64_t offset) {
   return place;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

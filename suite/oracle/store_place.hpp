@@ -6,8 +6,9 @@
 #include <cstdint>
 
 #include "kernels/ops/tile_store.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// A byte of the destination allocation.
 struct StorePlace {
@@ -27,4 +28,4 @@ std::int64_t stored_row_bytes(const TensorMapSpec& map);
 /// 580.159.04, in two processes.
 StorePlace store_place(const TileStore& store, std::uint64_t offset);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -7,7 +7,7 @@
 #include "kernels/error.hpp"
 #include "suite/oracle/expectation.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // Where the documents stop, there is nothing to predict: a guess would become a verdict.
@@ -100,4 +100,4 @@ Expectation predict(const TileConsume& op) {
   return expectation;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -10,7 +10,7 @@
 
 #include "suite/oracle/compare.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr std::size_t kC = kGuardBytes;  // where C starts in the result
@@ -136,4 +136,4 @@ std::vector<Miscompare> compare(const TileConsume& op, const Expectation& expect
   return found;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -8,7 +8,7 @@
 #include "suite/oracle/compare.hpp"
 #include "suite/oracle/expectation.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // u8, 64 x 8 x 32, A rows 64 bytes apart; B starts 5120 bytes behind A.
@@ -173,4 +173,4 @@ TEST(TileConsumeCompare, ComplainsAboutSourceLedgerAndMissingBytes) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -9,7 +9,7 @@
 #include "kernels/error.hpp"
 #include "suite/oracle/tile_place.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr std::uint32_t kChunk = 16;
@@ -114,4 +114,4 @@ Expectation predict(const TileLoad& load) {
   return expectation;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

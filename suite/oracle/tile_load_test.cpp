@@ -5,7 +5,7 @@
 #include "suite/oracle/expectation.hpp"
 #include "suite/oracle/tile_place.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // A tensor of 64 x 5 bytes, 80 bytes from row to row; the box is 32 x 3.
@@ -253,4 +253,4 @@ TEST(TileLoadOracle, RefusesABoxOver256) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

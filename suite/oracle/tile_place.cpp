@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // PTX ISA 9.0, 5.5.7: each row is 128 bytes of shared memory in eight 16-byte chunks, each entry
@@ -103,4 +103,4 @@ TilePlace element_at(const TileLoad& load, std::uint32_t byte) {
   return place;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -6,8 +6,9 @@
 #include <cstdint>
 
 #include "kernels/ops/tile_load.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// An element of the box, as found from a place in the shared window.
 struct TilePlace {
@@ -31,4 +32,4 @@ std::uint32_t unswizzled_byte(const TileLoad& load, std::uint32_t place);
 /// CUDA Driver API, cuTensorMapEncodeTiled, boxDim and elementStrides; PTX ISA 9.0, 5.5.3.
 TilePlace element_at(const TileLoad& load, std::uint32_t byte);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -9,7 +9,7 @@
 #include "suite/oracle/difference.hpp"
 #include "suite/oracle/expectation.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // The element at `at` of the tensor lies there in the source allocation, or nowhere.
@@ -81,4 +81,4 @@ Expectation predict(const TileRead& read) {
   return expectation;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -5,7 +5,7 @@
 #include "suite/oracle/compare.hpp"
 #include "suite/oracle/expectation.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // 8 rows of 4 groups of 32 bytes, groups side by side in rows of 144 bytes.
@@ -96,4 +96,4 @@ TEST(TileReadCompare, NoticesAPhaseThatDidNotComplete) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

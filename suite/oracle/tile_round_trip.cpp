@@ -12,7 +12,7 @@
 #include "suite/oracle/region.hpp"
 #include "suite/oracle/tile_place.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr std::uint32_t kPiece = 16;  // what swizzles keep together
@@ -264,4 +264,4 @@ std::vector<Miscompare> compare(const TileRoundTrip& trip, const Expectation& ex
   return found;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -4,8 +4,9 @@
 #include "kernels/ops/tile_round_trip.hpp"
 #include "suite/oracle/expectation.hpp"
 #include "suite/outcome.hpp"
+#include "suite/room.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 
 /// Pulls every byte of the destination and of the shared windows: which tile reaches here, which
 /// place of shared memory was it stored from, which source byte was loaded there, and what did the
@@ -19,4 +20,4 @@ Expectation predict(const TileRoundTrip& trip);
 std::vector<Miscompare> compare(const TileRoundTrip& trip, const Expectation& expected,
                                 const RunResult& result, std::uint32_t row);
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

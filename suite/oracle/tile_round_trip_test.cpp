@@ -8,7 +8,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // 8 x 8 elements of four bytes, counted, in 4 x 4 tiles.
@@ -236,4 +236,4 @@ TEST(CompareTileRoundTrip, ComplainsOnceAboutBytesThatAreMissing) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -9,7 +9,7 @@
 #include "suite/oracle/expectation.hpp"
 #include "suite/oracle/store_place.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr std::uint32_t kChunk = 16;
@@ -146,4 +146,4 @@ Expectation predict(const TileStore& store) {
   return expectation;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::suite

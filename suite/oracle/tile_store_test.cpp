@@ -5,7 +5,7 @@
 #include "suite/oracle/expectation.hpp"
 #include "suite/oracle/store_place.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // A tensor of 64 x 5 bytes, 80 bytes from row to row; the box is 32 x 3.
@@ -183,4 +183,4 @@ TEST(TileStoreOracle, WhatNobodyPromisedHasNoPrediction) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -21,7 +21,7 @@
 #include "kernels/ops/payload.hpp"
 #include "kernels/slowdown.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 /// A fault and its words; none where all is well.
@@ -269,4 +269,4 @@ Measurement measure_gemm(const Gemm& gemm, const Timing& timing) {
   return measurement;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

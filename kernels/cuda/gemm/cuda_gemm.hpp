@@ -4,7 +4,7 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/gemm.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Runs one Gemm on the current CUDA device. A shard that does not come, and a wait inside the
 /// kernel that ends by its bound, is DeviceFault::timeout; the transport is aborted after the
@@ -18,4 +18,4 @@ RunResult run_gemm(const Gemm& gemm);
 /// the shards of other ranks are poisoned again before the last sample, whose C is read back.
 Measurement measure_gemm(const Gemm& gemm, const Timing& timing);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

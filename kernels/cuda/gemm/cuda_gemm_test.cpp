@@ -8,7 +8,7 @@
 #include "kernels/cuda/gemm/scripted_transport.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 std::string error_of(const Gemm& gemm) {
@@ -85,4 +85,4 @@ TEST(GemmRefusal, ShardsThatEndEarly) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -13,7 +13,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/gemm_inputs.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 /// Every sign and exponent of fp32 with significands near the ends and the ties of fp8.
@@ -153,4 +153,4 @@ TEST(Fp8Engine, RefusesOperandsThatAreNotKMajor) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -12,7 +12,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -96,4 +96,4 @@ std::string gather_or_abort(Transport& transport, std::span<const NamedPanel> pa
   return {};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -7,7 +7,7 @@
 #include "kernels/ops/gemm.hpp"
 #include "kernels/transport.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// A panel and what to call it when it does not come: "panel A".
 struct NamedPanel {
@@ -24,4 +24,4 @@ void require_cover(const std::vector<Shard>& shards, std::uint64_t rows, const c
 std::string gather_or_abort(Transport& transport, std::span<const NamedPanel> panels,
                             double seconds);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -9,7 +9,7 @@
 #include "kernels/cuda/gemm/scripted_transport.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 TEST(GemmGather, AllReadyIsNoTroubleAndNoAbort) {
@@ -42,4 +42,4 @@ TEST(GemmGather, AbortsWhatIsInFlightWhenAPanelCannotStart) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -14,7 +14,7 @@
 #include "kernels/cuda/gemm/scripted_transport.hpp"
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 Gemm whole(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
@@ -337,4 +337,4 @@ TEST_F(GpuGemm, EachTimedRunStartsAtABarrierOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

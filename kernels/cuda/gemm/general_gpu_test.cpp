@@ -9,7 +9,7 @@
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 Gemm whole(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
@@ -227,4 +227,4 @@ TEST_F(GeneralGpuGemm, SaysWhatRan) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -8,7 +8,7 @@
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 Gemm whole(std::uint64_t m, std::uint64_t n, std::uint64_t k, GemmOutput output) {
@@ -334,4 +334,4 @@ TEST_F(PitchGpuGemm, SaysWhatWasDone) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -6,7 +6,7 @@
 
 #include <numeric>
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 /// Copies only when it is waited for, as late as a GPU may; the other half keeps what it held.
@@ -61,4 +61,4 @@ TEST(AppendRows, BringsOnePiece) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -13,7 +13,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 /// Elements from one row of a plain panel to the next: TMA wants 16 bytes (cuTensorMapEncodeTiled).
@@ -230,4 +230,4 @@ std::string engine_note(const Gemm& gemm) {
   return note;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -7,7 +7,7 @@
 #include "kernels/error.hpp"
 #include "kernels/transport.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Says of every shard but `withheld` that it is there, and counts what it is asked to do.
 struct ScriptedTransport : Transport {
@@ -27,4 +27,4 @@ struct ScriptedTransport : Transport {
   int aborts = 0;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

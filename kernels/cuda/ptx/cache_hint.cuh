@@ -7,7 +7,7 @@
 #include "kernels/cuda/ptx/mbarrier.cuh"
 #include "kernels/ops/tile_load.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// The policy that `hint`, which is not none, asks for all bytes of an access (fraction 1).
 /// PTX ISA 9.0, 9.7.9.16.
@@ -112,4 +112,4 @@ __device__ inline void store_tile_with_policy(const void* from, const void* map,
       : "memory");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/ptx/mbarrier.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Starts a copy of `bytes` (0 to 16) from global to shared memory and fills up to 16 with zeros.
 /// Both addresses on 16 bytes; `from` is not read where `bytes` is 0. PTX ISA 9.0, cp.async.
@@ -31,4 +31,4 @@ __device__ __forceinline__ void cp_async_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// True in one lane of a warp, the same one each time. All 32 lanes call it. Where a branch depends
 /// on it the compiler knows that one lane is left, and issues a copy of the TMA once; behind a
@@ -22,4 +22,4 @@ __device__ __forceinline__ bool is_elected() {
   return elected != 0;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

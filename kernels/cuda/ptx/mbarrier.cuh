@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cuda/ptx>
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Address of `object` in the shared window, as the .shared forms take it.
 __device__ inline std::uint32_t shared_address(const void* object) {
@@ -71,4 +71,4 @@ __device__ inline void quiesce(std::uint64_t ns) {
     __nanosleep(200);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

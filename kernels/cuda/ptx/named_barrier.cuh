@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Waits at hardware barrier `id` (1 to 15; 0 is __syncthreads) until `threads` threads have come
 /// to it, by this function or the next. All lanes of the warp. PTX ISA 9.0, 9.7.13.1.
@@ -19,4 +19,4 @@ __device__ __forceinline__ void arrive_at_barrier() {
   asm volatile("bar.arrive %0, %1;" ::"n"(id), "n"(threads) : "memory");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

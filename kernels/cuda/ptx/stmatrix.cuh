@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Stores four 8 x 8 matrices of 16-bit elements: lane l holds two neighbours of row l / 4 of each,
 /// from column 2 (l % 4), and gives the shared address of row l % 8 of matrix l / 8. All lanes of
@@ -25,4 +25,4 @@ __device__ __forceinline__ void prefetch_tensor_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" : : "l"(&map) : "memory");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

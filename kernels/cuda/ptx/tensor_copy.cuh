@@ -8,7 +8,7 @@
 
 #include "kernels/ops/tensor_map.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 template <std::uint32_t kRank>
 __device__ inline void load_box_of_rank(const CUtensorMap* map, const std::int32_t* at,
@@ -50,4 +50,4 @@ __device__ inline void store_box(std::uint32_t rank, const CUtensorMap* map, con
   if (rank == 5) store_box_of_rank<5>(map, at, from);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

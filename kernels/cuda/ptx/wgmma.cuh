@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Orders this warp's earlier accesses to the accumulators (and to shared memory) before the wgmma
 /// that follow. Without it the first wgmma may read registers that are still being written.
@@ -53,4 +53,4 @@ __device__ __forceinline__ std::uint64_t k_major_swizzle128(std::uint32_t shared
          (kSwizzle128 << 62);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -7,7 +7,7 @@
 #include "kernels/ops/mma_element.hpp"
 #include "kernels/ops/tile_consume.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// The 64-bit operand descriptor, for `start` a shared address. PTX ISA 9.0, 9.7.15.5.1.2.2: bits
 /// 0-13 start, 16-29 leading and 32-45 stride offset, each as (x & 0x3ffff) >> 4, 49-51 base
@@ -200,4 +200,4 @@ __device__ __forceinline__ void wgmma(std::uint32_t (&d)[64], std::uint64_t a, s
       : "l"(a), "l"(b), "r"(accumulate), "C"(Form::Types::kText), "C"(Form::Immediates::kText));
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/ptx/wgmma_forms.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Makes every accumulator look written here. Without it the compiler, which does not know that
 /// wgmma writes registers behind its back, may move a read of them above wgmma_wait.
@@ -215,4 +215,4 @@ __device__ __forceinline__ void wgmma(float (&d)[128], std::uint64_t a, std::uin
       : "l"(a), "l"(b), "r"(accumulate), "C"(Form::Types::kText), "C"(Form::Immediates::kText));
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -1,7 +1,7 @@
 // Every member sends each of its shards to every other member.
 #include "kernels/cuda/transport/exchange.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 std::set<std::uint32_t> members_of(const PanelBuffer& panel) {
   std::set<std::uint32_t> members;
@@ -28,4 +28,4 @@ std::vector<Transfer> transfers_of(const PanelBuffer& panel, std::uint32_t rank)
   return transfers;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -7,7 +7,7 @@
 
 #include "kernels/transport.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// One message of a panel, as one rank sees it.
 struct Transfer {
@@ -26,4 +26,4 @@ std::set<std::uint32_t> members_of(const PanelBuffer& panel);
 /// order on both sides, since both follow the shard list. Empty for ranks that are no members.
 std::vector<Transfer> transfers_of(const PanelBuffer& panel, std::uint32_t rank);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 TEST(Exchange, SendsOwnShardsToAllOthersAndReceivesTheirs) {
@@ -68,4 +68,4 @@ TEST(Exchange, ALoneMemberMovesNothing) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

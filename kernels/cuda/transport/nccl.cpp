@@ -13,7 +13,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/transport/exchange.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -209,4 +209,4 @@ std::unique_ptr<Transport> make_nccl_transport(const NcclId& id, std::uint32_t r
   return transport;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

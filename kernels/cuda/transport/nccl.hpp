@@ -11,7 +11,7 @@
 #include "kernels/cuda/transport/nccl_api.hpp"
 #include "kernels/transport.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Gathers by ncclSend and ncclRecv on a stream of its own. The members of a panel are the owners
 /// in its shard list; all of them start it, nobody else does, and any two ranks start the panels
@@ -65,4 +65,4 @@ class NcclTransport final : public Transport {
   std::deque<std::uint32_t> queue_;                // ids, queued or launching, in order of start()
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

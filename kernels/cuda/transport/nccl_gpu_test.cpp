@@ -13,7 +13,7 @@
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/transport.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 class NcclOnGpu : public GpuTest {
@@ -152,4 +152,4 @@ TEST_F(NcclOnGpu, AnAbortEndsTheWaitForAPeerThatNeverStarts) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

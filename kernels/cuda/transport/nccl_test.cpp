@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 /// What the counting NCCL answers and was asked. Function pointers carry no state, hence the one
@@ -260,4 +260,4 @@ TEST(NcclTransportReady, AShardThatDoesNotExistIsAnError) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

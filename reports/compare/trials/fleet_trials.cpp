@@ -19,7 +19,7 @@
 #include "reports/compare/show_comparison.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 struct Typed {
@@ -260,11 +260,11 @@ int trials_main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports
 
 int main(int argc, char** argv) {
   try {
-    return tidemark::trials_main(argc, argv);
+    return tidemark::reports::trials_main(argc, argv);
   } catch (const std::exception& error) {
     fmt::print(stderr, "fleet_trials: {}\n", error.what());
     return 2;

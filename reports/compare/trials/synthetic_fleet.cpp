@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr std::uint32_t kSamples = 20;
@@ -155,4 +155,4 @@ Report synthetic_launch(const SyntheticFleet& fleet, std::uint32_t launch, bool 
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

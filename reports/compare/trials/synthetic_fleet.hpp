@@ -7,7 +7,7 @@
 
 #include "reports/store/report.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// Standard deviations, natural logarithm.
 struct FleetNoise {
@@ -43,4 +43,4 @@ inline constexpr std::uint32_t kGpusOfNode = 8;
 Report synthetic_launch(const SyntheticFleet& fleet, std::uint32_t launch, bool fresh,
                         const FleetChange& change);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

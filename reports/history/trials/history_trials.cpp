@@ -16,7 +16,7 @@
 #include "reports/compare/trials/synthetic_fleet.hpp"
 #include "reports/history/history.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 struct Typed {
@@ -235,11 +235,11 @@ int trials_main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports
 
 int main(int argc, char** argv) {
   try {
-    return tidemark::trials_main(argc, argv);
+    return tidemark::reports::trials_main(argc, argv);
   } catch (const std::exception& error) {
     fmt::print(stderr, "history_trials: {}\n", error.what());
     return 2;

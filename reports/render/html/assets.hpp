@@ -3,11 +3,11 @@
 
 #include <string_view>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 extern const std::string_view kPageStyle, kPageScript;
 
 /// "sha256-...": what a Content-Security-Policy knows them by.
 extern const std::string_view kPageStyleHash, kPageScriptHash;
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

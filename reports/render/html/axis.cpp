@@ -9,7 +9,7 @@
 
 #include "reports/utc.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 bool AxisRange::is_finite() const { return std::isfinite(low) && std::isfinite(high - low); }
 
@@ -69,4 +69,4 @@ std::vector<TimeTick> time_ticks(const AxisRange& range) {
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// What an axis shows: the values and a little to spare.
 struct AxisRange {
@@ -28,4 +28,4 @@ struct TimeTick {
 /// Round times within the range, in UTC: dates, or hours and minutes within two days.
 std::vector<TimeTick> time_ticks(const AxisRange& range);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -7,7 +7,7 @@
 #include "reports/render/html/heat_map.hpp"
 #include "reports/render/html/strip_plot.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -118,4 +118,4 @@ TEST(HeatMap, IsNotThereWithoutCells) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -7,7 +7,7 @@
 #include "reports/render/html/assets.hpp"
 #include "reports/render/page.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 std::string html_document(std::string_view title, std::string_view body) {
   return fmt::format(
@@ -68,4 +68,4 @@ std::string html_section(std::string_view id, std::string_view heading, std::str
                      content);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

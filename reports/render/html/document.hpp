@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// The page. `body` is HTML; `title` is text. A Content-Security-Policy lets the page load nothing
 /// and run no script but its own, whatever got into the body.
@@ -45,4 +45,4 @@ std::string html_table(std::string_view id, std::string_view label,
 /// A section with a heading; `id` is a word of ours, `heading` text, `content` HTML.
 std::string html_section(std::string_view id, std::string_view heading, std::string_view content);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

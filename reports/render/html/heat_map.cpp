@@ -9,7 +9,7 @@
 
 #include "reports/render/escape.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr double kCell = 16, kGap = 2, kLetter = 6.7;
@@ -109,4 +109,4 @@ std::vector<std::size_t> most_telling(std::size_t count, std::size_t most,
   return made;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

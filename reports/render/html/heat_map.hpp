@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 enum class HeatKind { none, good, bad, warn };
 
@@ -37,4 +37,4 @@ std::string heat_swatch(const char* kind);
 std::vector<std::size_t> most_telling(std::size_t count, std::size_t most,
                                       const std::function<int(std::size_t)>& rank);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

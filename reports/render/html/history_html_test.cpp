@@ -10,7 +10,7 @@
 #include "reports/render/html/seen_in_chromium.hpp"
 #include "reports/render/show_history.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 bool has(const std::string& text, std::string_view part) {
@@ -186,4 +186,4 @@ TEST(HistoryHtmlInChromium, NothingHostileBecomesMarkup) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -10,7 +10,7 @@
 #include "reports/render/html/axis.hpp"
 #include "reports/render/page.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr double kLeft = 76, kWidth = 940, kRight = 44, kTop = 22, kHeight = 180, kAxis = 24;
@@ -166,4 +166,4 @@ std::string svg_of(const LineChart& chart) {
          marks_of(chart, scale) + "</svg></div>\n";
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// One launch on the x axis.
 struct ChartPoint {
@@ -57,4 +57,4 @@ struct LineChart {
 /// The chart as an SVG element; nothing where no value is finite.
 std::string svg_of(const LineChart& chart);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

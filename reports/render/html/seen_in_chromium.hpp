@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// The program, or nothing where none is installed.
 std::string browser();
@@ -16,4 +16,4 @@ inline constexpr const char* kNoBrowser = "no Chromium: the page was not looked 
 std::vector<nlohmann::json> seen(const std::string& page,
                                  const std::vector<std::string>& expressions);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -10,7 +10,7 @@
 #include "reports/foreign_reader.hpp"
 #include "reports/scratch_folder.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 
 std::string browser() {
   return first_program({"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"});
@@ -39,4 +39,4 @@ TEST(SeenInChromium, AnExpressionHasTheValueThePageGivesIt) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

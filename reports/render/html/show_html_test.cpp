@@ -10,7 +10,7 @@
 #include "reports/render/html/seen_in_chromium.hpp"
 #include "reports/render/show.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 using Json = nlohmann::json;
@@ -183,4 +183,4 @@ TEST(ShowHtmlInChromium, NothingHostileBecomesMarkup) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reports

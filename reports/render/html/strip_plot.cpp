@@ -10,7 +10,7 @@
 #include "reports/render/html/axis.hpp"
 #include "reports/render/page.hpp"
 
-namespace tidemark {
+namespace tidemark::reports {
 namespace {
 
 constexpr double kLeft = 180, kWidth = 840, kRight = 40, kTop = 8, kAxis = 24;
@@ -141,4 +141,4 @@ std::string svg_of(const StripPlot& plot) {
   return made + "</svg></div>\n";
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::reports {
 
 /// A median that is drawn as a dot.
 struct StripDot {
@@ -35,4 +35,4 @@ inline constexpr std::size_t kStripDots = 128, kStripOutermost = 16;
 /// The plot as an SVG element; nothing where no value is finite.
 std::string svg_of(const StripPlot& plot);
 
-}  // namespace tidemark
+}  // namespace tidemark::reports

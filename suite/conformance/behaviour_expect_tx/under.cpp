@@ -7,7 +7,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/mismatch.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 void append_sweep(std::vector<Op>& rows, const TileLoad& load, std::uint32_t step) {
@@ -37,4 +37,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -8,7 +8,7 @@
 #include "suite/conformance/tile.hpp"
 #include "suite/oracle/expectation.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // NVIDIA H200, driver 580.159.04, 2026-11: the same 16 bits over and over in each of the seven
@@ -64,4 +64,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -3,7 +3,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/store.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 TileStore strided(std::uint32_t dimension, std::uint32_t step, std::uint32_t box) {
@@ -50,4 +50,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -3,7 +3,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/consumed_tile.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 TileConsume written(MmaType type, Major major, Swizzle swizzle) {
@@ -52,4 +52,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -2,7 +2,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/consumed_tile.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr std::uint32_t kBelow = 1, kAbove = 2;
@@ -48,4 +48,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

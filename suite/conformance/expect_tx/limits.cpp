@@ -3,7 +3,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/mismatch.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 struct Credit {
@@ -41,4 +41,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -4,7 +4,7 @@
 #include "suite/conformance/mismatch.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // How many bytes are announced each time for a box of `bytes`.
@@ -56,4 +56,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -4,7 +4,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/mismatch.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // Two credits by hand, 512 and 256 bytes: zero is met after the first, jumped over, or never near.
@@ -46,4 +46,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -3,7 +3,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/mismatch.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 std::vector<Op> rows(const RunContext&) {
@@ -38,4 +38,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

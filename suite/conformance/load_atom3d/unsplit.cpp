@@ -3,7 +3,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/atom_read.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 std::vector<Op> rows(const RunContext&) {
@@ -28,4 +28,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

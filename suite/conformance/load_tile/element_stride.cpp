@@ -3,7 +3,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 TileLoad strided(std::uint32_t dimension, std::uint32_t step, std::uint32_t box) {
@@ -42,4 +42,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

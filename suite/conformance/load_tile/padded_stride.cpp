@@ -2,7 +2,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // Pads dimension `padded` by `padding` bytes, or each dimension where `padded` is the rank.
@@ -32,4 +32,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -6,7 +6,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // The properties, and how many values each has.
@@ -198,4 +198,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

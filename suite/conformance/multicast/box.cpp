@@ -4,7 +4,7 @@
 #include "suite/conformance/multicast_row.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 TileLoad swizzled(DataType type, Swizzle swizzle, std::uint32_t phase) {
@@ -49,4 +49,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -3,7 +3,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/multicast_row.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr std::uint32_t kSize = 16;
@@ -31,4 +31,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -2,7 +2,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/multicast_row.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 std::vector<Op> rows(const RunContext&) { return all_masks_and_issuers(4); }
@@ -16,4 +16,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -5,7 +5,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/multicast_row.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr std::uint32_t kSize = 8;
@@ -36,4 +36,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

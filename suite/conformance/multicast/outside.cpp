@@ -3,7 +3,7 @@
 #include "suite/conformance/multicast_row.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // 13 x 5 elements in padded rows.
@@ -40,4 +40,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -3,7 +3,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/multicast_row.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 std::vector<Op> rows(const RunContext& context) {
@@ -23,4 +23,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

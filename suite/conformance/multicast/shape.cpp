@@ -5,7 +5,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/multicast_row.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr std::array<std::array<std::uint32_t, 3>, 10> kShapes{{{4, 1, 1},
@@ -46,4 +46,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

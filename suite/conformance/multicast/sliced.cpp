@@ -4,7 +4,7 @@
 #include "suite/conformance/multicast_row.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // 16 rows of 64 bytes in two or three dimensions, plain or swizzled. Each extent differs.
@@ -48,4 +48,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

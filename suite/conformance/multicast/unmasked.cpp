@@ -4,7 +4,7 @@
 #include "suite/conformance/multicast_row.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 std::vector<TileLoad> boxes() {
@@ -40,4 +40,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

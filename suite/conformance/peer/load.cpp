@@ -1,7 +1,7 @@
 // Tile loads from the memory of another GPU of the same host.
 #include "suite/conformance/peer_row.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 std::vector<Op> rows(const RunContext& context) { return peer_rows(context, PeerWay::load); }
@@ -20,4 +20,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -3,7 +3,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/round_trip.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 constexpr std::uint32_t kRows = 32, kColumns = 24;  // of the view
@@ -51,4 +51,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -4,7 +4,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/round_trip.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 std::vector<Op> rows(const RunContext&) {
@@ -34,4 +34,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

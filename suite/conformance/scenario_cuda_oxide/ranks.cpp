@@ -2,7 +2,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 std::vector<Op> rows(const RunContext&) {
@@ -33,4 +33,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -4,7 +4,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/round_trip.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 TileRoundTrip counted(TileRoundTrip trip) {
@@ -43,4 +43,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -2,7 +2,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/round_trip.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 TileRoundTrip plus_one(TileRoundTrip trip, std::uint32_t ctas) {
@@ -41,4 +41,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

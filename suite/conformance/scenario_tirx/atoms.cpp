@@ -2,7 +2,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/round_trip.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // `groups` groups of `bytes` in a row of the matrix; dimension 2 walks from group to group.
@@ -50,4 +50,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

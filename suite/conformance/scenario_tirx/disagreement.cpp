@@ -2,7 +2,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/round_trip.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // Tiles of 2048 bytes in rows as wide as `swizzle` asks; without one, as wide as `other` asks.
@@ -37,4 +37,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

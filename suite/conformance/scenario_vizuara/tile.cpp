@@ -2,7 +2,7 @@
 #include "suite/conformance/tile.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // The tile of step `k` in block row `block` of a row-major A with 256 rows of 192.
@@ -39,4 +39,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -3,7 +3,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/store.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // 16 bytes wide, one high everywhere but 256 along `dimension`, in a tensor that `spare` more fit.
@@ -46,4 +46,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

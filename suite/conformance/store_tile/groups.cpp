@@ -3,7 +3,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/store.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 TileStore large(std::uint32_t stores, Swizzle swizzle) {
@@ -44,4 +44,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

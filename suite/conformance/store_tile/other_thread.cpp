@@ -4,7 +4,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/store.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // Whether the other thread saw what the issuing thread reads later: of each chunk, all or nothing
@@ -53,4 +53,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -2,7 +2,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/store.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // Each dimension of `padded` (bit i: dimension i) begins its next index `padding` bytes later.
@@ -35,4 +35,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

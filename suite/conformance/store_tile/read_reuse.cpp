@@ -2,7 +2,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/store.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 TileStore reused(TileLoad box, std::uint32_t stores) {
@@ -41,4 +41,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -3,7 +3,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/store.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 // Box rows of exactly `bytes`, 1200 bytes or more in all, with one more dimension where `deep`.
@@ -38,4 +38,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

@@ -3,7 +3,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark {
+namespace tidemark::suite {
 namespace {
 
 TileLoad nan_filled(DataType type, std::uint32_t rank, bool swizzled) {
@@ -47,4 +47,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::suite

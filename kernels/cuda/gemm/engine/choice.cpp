@@ -3,7 +3,7 @@
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/gemm_table.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 /// Where no table says anything.
@@ -50,4 +50,4 @@ EngineConfiguration chosen_configuration(const LocalGemm& gemm) {
   return chosen;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -7,7 +7,7 @@
 
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// All that can be chosen about one launch. None of it changes a sum but for `shape.split`.
 struct EngineConfiguration {
@@ -36,4 +36,4 @@ std::span<const EngineConfiguration> engine_configurations();
 /// The same of e4m3 and e5m2. Reports name them by their number: new ones come last.
 std::span<const EngineConfiguration> fp8_configurations();
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

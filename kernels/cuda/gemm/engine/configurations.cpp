@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/gemm/engine/configuration.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr TileShape kWide{.tile_m = 128, .tile_n = 256};
@@ -128,4 +128,4 @@ std::string name_of(const EngineConfiguration& configuration) {
 std::span<const EngineConfiguration> engine_configurations() { return kConfigurations; }
 std::span<const EngineConfiguration> fp8_configurations() { return kFp8Configurations; }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

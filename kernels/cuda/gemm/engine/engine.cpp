@@ -13,7 +13,7 @@
 #include "kernels/cuda/gemm/ladder/staging.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint64_t tiles_of(std::uint64_t elements, std::uint64_t tile) {
@@ -335,4 +335,4 @@ void start_engine(const ReadyEngine& ready, const EngineWords& words, cudaStream
   words.turn();
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -17,7 +17,7 @@
 #include "kernels/cuda/gemm/engine/words.hpp"
 #include "kernels/cuda/gemm/local_gemm.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// The configuration for C m x n over k, by the table in use (gemm_table.hpp).
 EngineConfiguration chosen_configuration(std::uint64_t m, std::uint64_t n, std::uint64_t k);
@@ -119,4 +119,4 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
 /// end.
 void start_engine(const ReadyEngine& ready, const EngineWords& words, cudaStream_t stream);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

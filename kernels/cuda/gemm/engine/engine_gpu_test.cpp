@@ -14,7 +14,7 @@
 #include "kernels/ops/gemm_inputs.hpp"
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 /// Parameter: number of the configuration, from 1.
@@ -363,4 +363,4 @@ TEST_F(EngineBudget, ConfigurationThatCannotKeepItIsRefused) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -26,7 +26,7 @@
 #include "kernels/cuda/ptx/wgmma.cuh"
 #include "kernels/cuda/ptx/wgmma_wide.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// The producer thread: fills the ring of this block, and its slices of what it shares in the
 /// others'. `kKeeps` is EngineProblem::keeps: it alone issues these copies, and at 1024 a choice
@@ -318,4 +318,4 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   synchronise_blocks<kShape>();
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

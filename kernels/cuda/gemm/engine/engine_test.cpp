@@ -11,7 +11,7 @@
 
 #include "kernels/gemm_table.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 std::vector<EngineKernel> all_kernels() {
@@ -252,4 +252,4 @@ TEST(TileShapes, WidthThatNoInstructionHasIsUnsound) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -18,7 +18,7 @@
 #include "kernels/cuda/ptx/cache_hint.cuh"
 #include "kernels/cuda/ptx/stmatrix.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Two neighbours of one row of C, read as one access where both lie in it.
 __device__ __forceinline__ float value_of(const float* c) { return *c; }
@@ -326,4 +326,4 @@ __device__ __forceinline__ void put_away_parts(float* exchange,
   add_up(std::integral_constant<std::uint32_t, 1>{});
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

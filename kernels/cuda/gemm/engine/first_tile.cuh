@@ -11,7 +11,7 @@
 #include "kernels/cuda/gemm/engine/ring.cuh"
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Behind the last one: whoever begins with it has nothing to do.
 __device__ __forceinline__ std::uint32_t nobodys_tile(const EngineProblem& p) {
@@ -55,4 +55,4 @@ __device__ __forceinline__ void put_tiles_back(const EngineProblem& p, std::uint
     WordOfGpu(p.shares[i]).store(0, cuda::memory_order_relaxed);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -2,7 +2,7 @@
 // contiguous index is M or N, and every type of C.
 #include "kernels/cuda/gemm/engine/instances.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 std::span<const EngineKernel> general_bf16_kernels() {
   static const std::vector kKernels =
@@ -10,4 +10,4 @@ std::span<const EngineKernel> general_bf16_kernels() {
   return kKernels;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

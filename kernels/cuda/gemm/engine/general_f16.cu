@@ -2,11 +2,11 @@
 // contiguous index is M or N, and every type of C.
 #include "kernels/cuda/gemm/engine/instances.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 std::span<const EngineKernel> general_f16_kernels() {
   static const std::vector kKernels = general_kernels<MmaType::f16, float, __nv_bfloat16, __half>();
   return kKernels;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -2,7 +2,7 @@
 // sums of every 128 k are promoted to fp32.
 #include "kernels/cuda/gemm/engine/instances.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 std::span<const EngineKernel> general_fp8_kernels() {
   static const std::vector kKernels = [] {
@@ -17,4 +17,4 @@ std::span<const EngineKernel> general_fp8_kernels() {
   return kKernels;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

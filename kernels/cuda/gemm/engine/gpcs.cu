@@ -12,7 +12,7 @@
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint64_t kStayNs = 20'000;  // until the last block of a grid has begun
@@ -144,4 +144,4 @@ GpcsOfDevice gpcs_of_device(std::uint32_t blocks) {
                               : known.emplace(key, ask_for_gpcs(blocks)).first->second;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -5,7 +5,7 @@
 
 #include "kernels/cuda/gemm/engine/placement.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// The GPCs of the current device, and in which of them clusters of `blocks` blocks run, an SM to
 /// each block. No API tells it: small launches of clusters of several sizes show which SMs are
@@ -15,4 +15,4 @@ namespace tidemark {
 /// where the GPU is lost.
 GpcsOfDevice gpcs_of_device(std::uint32_t blocks);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -9,7 +9,7 @@
 
 #include "kernels/cuda/gemm/engine/engine_kernel.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 template <class Out>
 constexpr GemmOutput output_of() {
@@ -70,4 +70,4 @@ std::vector<EngineKernel> plain_kernels() {
   return {plain<shapes, float>()..., plain<shapes, __nv_bfloat16>()...};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

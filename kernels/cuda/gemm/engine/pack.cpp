@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint64_t kRowElements = 64;  // 128 bytes: a line of L2, a span of the swizzle
@@ -49,4 +49,4 @@ FirstRows first_rows(const TileGrid& grid, std::uint32_t clusters) {
   return {.a = grouped * grid.m_rows, .b = swept * grid.n_rows};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

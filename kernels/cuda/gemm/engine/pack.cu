@@ -5,7 +5,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/engine/pack_rows.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint32_t kThreads = 256;
@@ -101,4 +101,4 @@ void launch_pack(const std::array<RowsAhead, 2>& operands, std::uint32_t sm_budg
   cuda_check(cudaGetLastError(), "launch the kernel that packs rows");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -10,7 +10,7 @@
 
 #include "kernels/cuda/gemm/local_gemm.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Rows of 16-bit elements, copied to where they start on 128 bytes. None where `rows` is 0.
 struct PackedRows {
@@ -100,4 +100,4 @@ FirstRows first_rows(const TileGrid& grid, std::uint32_t clusters);
 void launch_pack(const std::array<RowsAhead, 2>& operands, std::uint32_t sm_budget,
                  cudaStream_t stream);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

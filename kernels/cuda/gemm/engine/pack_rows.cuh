@@ -10,7 +10,7 @@
 #include "kernels/cuda/gemm/ladder/parts.cuh"
 #include "kernels/cuda/ptx/cache_hint.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// A run: `count` words of one row, from anywhere on to where they start on 4 bytes.
 struct Run {
@@ -163,4 +163,4 @@ __device__ __forceinline__ bool wait_for_rows(const RowsAhead& ahead, std::uint3
   return true;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -7,7 +7,7 @@
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 std::byte* address(std::uintptr_t at) { return reinterpret_cast<std::byte*>(at); }
@@ -159,4 +159,4 @@ TEST(PreparedEngine, IsRefusedWithoutTheWorkspaceItNeeds) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

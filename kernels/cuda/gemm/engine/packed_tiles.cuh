@@ -15,7 +15,7 @@
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
 #include "kernels/cuda/gemm/ladder/parts.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 using WordOfBlock = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_block>;
 
@@ -90,4 +90,4 @@ __device__ __forceinline__ void pack_and_look(EngineRing<kShape>& ring, const En
   tell_packed(ring.packed_tile, kEveryTile);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <numeric>
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 /// Clusters of each GPC, the fullest GPC first.
@@ -81,4 +81,4 @@ GpcTiles gpc_tiles(const GpcsOfDevice& device, std::uint32_t clusters, std::uint
   return tiles;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// SMs, and so clusters, of the largest sm_90 chip.
 inline constexpr std::uint32_t kMostSms = 144;
@@ -48,4 +48,4 @@ struct GpcTiles {
 GpcTiles gpc_tiles(const GpcsOfDevice& device, std::uint32_t clusters, std::uint32_t group,
                    const GpcPatch& patch);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

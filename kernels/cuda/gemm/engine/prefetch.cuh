@@ -9,7 +9,7 @@
 #include "kernels/cuda/gemm/engine/ring.cuh"
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Blocks of k that are asked for: about what a ring holds. The ring itself is further ahead than
 /// memory needs, and 16 are slower than none (NOTES.md): what is needed first comes behind the
@@ -67,4 +67,4 @@ __device__ __forceinline__ void prefetch_first_tile(const CUtensorMap& a_map,
                                                     first_k + block * Operands::kTileK);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -12,7 +12,7 @@
 #include "kernels/cuda/gemm/raster.hpp"
 #include "kernels/cuda/ptx/cache_hint.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// One stage, as TMA writes it: rows of 128 bytes, 16-byte chunks swizzled. K-major operands have a
 /// row of 64 k, 128 of fp8, for each index of M or N; MN-major ones a run of 64 rows, one a k, for
@@ -137,4 +137,4 @@ __device__ __forceinline__ void load_slice(std::byte* to, const CUtensorMap& map
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -1,7 +1,7 @@
 // Kernels whose clusters share the K of a tile, for products with few tiles and a long K.
 #include "kernels/cuda/gemm/engine/instances.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 std::span<const EngineKernel> split_kernels() {
   static const std::vector kKernels =
@@ -9,4 +9,4 @@ std::span<const EngineKernel> split_kernels() {
   return kKernels;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

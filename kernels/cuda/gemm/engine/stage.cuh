@@ -8,7 +8,7 @@
 #include "kernels/cuda/ptx/wgmma.cuh"
 #include "kernels/cuda/ptx/wgmma_wide.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Element type of A and B, and whether M or N rather than K is their contiguous dimension.
 template <MmaType type, bool a_mn, bool b_mn>
@@ -66,4 +66,4 @@ __device__ __forceinline__ void promote(float (&sums)[kHigh][kCount],
     for (std::uint32_t i = 0; i < kCount; ++i) sums[high][i] += partial[high][i];
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

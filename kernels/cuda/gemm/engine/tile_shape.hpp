@@ -6,7 +6,7 @@
 
 #include "kernels/ops/mma_element.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Two consumer warpgroups multiply one tile of C, or a tile each; a cluster works on cluster_m x
 /// cluster_n neighbouring tiles and shares what they read of A and B; `split` blocks of a cluster
@@ -143,4 +143,4 @@ inline constexpr TileShape kFp8Shape{.tile_m = 128, .tile_n = 192, .cluster_m = 
 inline constexpr TileShape kFp8NarrowShape{
     .tile_m = 128, .tile_n = 128, .cluster_m = 2, .stages = 6};
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

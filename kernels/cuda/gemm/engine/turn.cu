@@ -2,7 +2,7 @@
 // other multiplies. Their widths are chosen so that the tiles of common sizes fill 132 SMs.
 #include "kernels/cuda/gemm/engine/instances.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 std::span<const EngineKernel> turn_kernels() {
   static const std::vector kKernels = plain_kernels<
@@ -16,4 +16,4 @@ std::span<const EngineKernel> turn_kernels() {
   return kKernels;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

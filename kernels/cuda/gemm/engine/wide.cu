@@ -2,7 +2,7 @@
 // reads the fewest bytes of shared memory for a product.
 #include "kernels/cuda/gemm/engine/instances.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 std::span<const EngineKernel> wide_kernels() {
   static const std::vector kKernels =
@@ -12,4 +12,4 @@ std::span<const EngineKernel> wide_kernels() {
   return kKernels;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

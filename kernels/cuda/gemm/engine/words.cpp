@@ -3,7 +3,7 @@
 
 #include "kernels/cuda/check.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 EngineWords::EngineWords(cudaStream_t stream) : words_(kCount * sizeof(std::uint32_t)) {
   cuda_check(cudaMemsetAsync(words_.data(), 0, words_.size(), stream),
@@ -11,4 +11,4 @@ EngineWords::EngineWords(cudaStream_t stream) : words_(kCount * sizeof(std::uint
   cuda_check(cudaStreamSynchronize(stream), "clear the words of a launch");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

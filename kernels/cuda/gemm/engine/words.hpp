@@ -8,7 +8,7 @@
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/gemm/engine/placement.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// The first word tells of a lost wait (timed_out_wait(); 0: none). Two sets follow by which the
 /// clusters of a launch share out tiles: how many clusters have taken one, then how many tiles each
@@ -37,4 +37,4 @@ class EngineWords {
   mutable bool second_ = false;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

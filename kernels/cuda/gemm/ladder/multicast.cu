@@ -13,7 +13,7 @@
 #include "kernels/cuda/ptx/wgmma.cuh"
 #include "kernels/cuda/ptx/wgmma_wide.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 namespace ptx = cuda::ptx;
@@ -232,4 +232,4 @@ RungKernel multicast_rung(GemmOutput output) {
           .persistent = true};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -10,7 +10,7 @@
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 #include "kernels/cuda/ptx/mbarrier.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// How long a block waits, and where it says that it has given up.
 struct Patience {
@@ -109,4 +109,4 @@ __device__ __forceinline__ void store_accumulators(const Accumulator (&d)[count]
   }
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

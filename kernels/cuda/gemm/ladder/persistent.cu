@@ -12,7 +12,7 @@
 #include "kernels/cuda/ptx/wgmma.cuh"
 #include "kernels/cuda/ptx/wgmma_wide.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 namespace ptx = cuda::ptx;
@@ -194,4 +194,4 @@ RungKernel persistent_rung(GemmOutput output) {
           .persistent = true};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

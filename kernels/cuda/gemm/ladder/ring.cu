@@ -12,7 +12,7 @@
 #include "kernels/cuda/ptx/wgmma.cuh"
 #include "kernels/cuda/ptx/wgmma_forms.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 namespace ptx = cuda::ptx;
@@ -177,4 +177,4 @@ RungKernel ring_rung(GemmOutput output) {
           .b_box_rows = kBoxRows};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

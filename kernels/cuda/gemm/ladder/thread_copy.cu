@@ -7,7 +7,7 @@
 
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint32_t kTile = 128;     // rows and columns of C a block computes
@@ -119,4 +119,4 @@ RungKernel thread_copy_rung(GemmOutput output) {
           .threads = kThreads};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

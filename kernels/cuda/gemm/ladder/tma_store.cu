@@ -17,7 +17,7 @@
 #include "kernels/cuda/ptx/wgmma.cuh"
 #include "kernels/cuda/ptx/wgmma_wide.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 namespace ptx = cuda::ptx;
@@ -313,4 +313,4 @@ RungKernel tma_store_rung(GemmOutput output) {
           .persistent = true};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

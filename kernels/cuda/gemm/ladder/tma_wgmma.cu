@@ -12,7 +12,7 @@
 #include "kernels/cuda/ptx/wgmma.cuh"
 #include "kernels/cuda/ptx/wgmma_forms.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 namespace ptx = cuda::ptx;
@@ -101,4 +101,4 @@ RungKernel tma_wgmma_rung(GemmOutput output) {
           .b_box_rows = kTileN};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

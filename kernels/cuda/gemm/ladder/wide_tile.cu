@@ -13,7 +13,7 @@
 #include "kernels/cuda/ptx/wgmma.cuh"
 #include "kernels/cuda/ptx/wgmma_wide.cuh"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 namespace ptx = cuda::ptx;
@@ -188,4 +188,4 @@ RungKernel wide_tile_rung(GemmOutput output) {
           .b_box_rows = kBoxRows};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

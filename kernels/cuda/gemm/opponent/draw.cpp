@@ -14,7 +14,7 @@
 
 #include "kernels/cuda/check.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 namespace {
 
@@ -119,7 +119,7 @@ DrawMeter::DrawMeter(const Product& product, double operations)
 
 DrawMeter::~DrawMeter() = default;
 
-Draw DrawMeter::of(const Launch& launch, double launch_ns, const AtWork& at_work) const {
+PowerDraw DrawMeter::of(const Launch& launch, double launch_ns, const AtWork& at_work) const {
   const cudaStream_t stream = product_.stream.get();
   auto* const stamps = stamps_.as<SmStamps>();
   cuda_check(cudaMemsetAsync(stamps, 0, stamps_.size(), stream), "clear the stamps");
@@ -156,20 +156,20 @@ Draw DrawMeter::of(const Launch& launch, double launch_ns, const AtWork& at_work
           .tensor_use = operations_ / (possible * multiprocessors_ * mhz * 1e6 * seconds)};
 }
 
-Draw mean_of(const std::vector<Draw>& draws) {
-  const auto of = [&](double Draw::*member) {
+PowerDraw mean_of(const std::vector<PowerDraw>& draws) {
+  const auto of = [&](double PowerDraw::*member) {
     double sum = 0;
-    for (const Draw& draw : draws) sum += draw.*member;
+    for (const PowerDraw& draw : draws) sum += draw.*member;
     return sum / static_cast<double>(draws.size());
   };
-  return {.launch_ns = of(&Draw::launch_ns),
+  return {.launch_ns = of(&PowerDraw::launch_ns),
           .host_bound = std::any_of(draws.begin(), draws.end(),
-                                    [](const Draw& one) { return one.host_bound; }),
-          .watts = of(&Draw::watts),
-          .joules = of(&Draw::joules),
-          .sm_mhz = of(&Draw::sm_mhz),
-          .temperature = of(&Draw::temperature),
-          .tensor_use = of(&Draw::tensor_use)};
+                                    [](const PowerDraw& one) { return one.host_bound; }),
+          .watts = of(&PowerDraw::watts),
+          .joules = of(&PowerDraw::joules),
+          .sm_mhz = of(&PowerDraw::sm_mhz),
+          .temperature = of(&PowerDraw::temperature),
+          .tensor_use = of(&PowerDraw::tensor_use)};
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -8,10 +8,10 @@
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/gemm/tuning/duel.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// Of one kernel at work. NaN where NVML is not there or has no energy meter.
-struct Draw {
+struct PowerDraw {
   double launch_ns = 0;
   bool host_bound = false;  // AtWorkSample
   double watts = 0;
@@ -22,7 +22,7 @@ struct Draw {
 };
 
 /// Of several samples: the mean of each, and whether any was host_bound.
-Draw mean_of(const std::vector<Draw>& draws);
+PowerDraw mean_of(const std::vector<PowerDraw>& draws);
 
 class EnergyMeter;
 
@@ -36,7 +36,7 @@ class DrawMeter {
   DrawMeter& operator=(const DrawMeter&) = delete;
 
   /// Watts and joules want a `measure_s` of some ten readings of the energy meter, 1.2 s.
-  Draw of(const Launch& launch, double launch_ns, const AtWork& at_work) const;
+  PowerDraw of(const Launch& launch, double launch_ns, const AtWork& at_work) const;
 
  private:
   const Product& product_;
@@ -55,4 +55,4 @@ struct SmStamps {
 /// Starts, on `stream`, a kernel that stamps every SM. `stamps` lies in device memory, zero before.
 void launch_sm_stamps(SmStamps* stamps, cudaStream_t stream);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr Shape kShapes[] = {{1024, 1024, 1024},    {2048, 2048, 2048}, {4096, 4096, 4096},
@@ -69,4 +69,4 @@ void require_sound(const Shape& shape) {
                      name_of(shape));
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -7,7 +7,7 @@
 #include "kernels/cuda/gemm/opponent/cublaslt.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// What the caller can mend.
 class UsageError : public Error {
@@ -33,4 +33,4 @@ Shape shape_of(const std::string& text);
 /// fp8 is not K-major with rows on 16 bytes.
 void require_sound(const Shape& shape);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

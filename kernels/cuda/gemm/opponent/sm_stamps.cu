@@ -2,7 +2,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/opponent/draw.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr int kBlocksAnSm = 4;             // so that none is passed over
@@ -34,4 +34,4 @@ void launch_sm_stamps(SmStamps* stamps, cudaStream_t stream) {
   cuda_check(cudaGetLastError(), "launch what reads the SMs' clocks");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

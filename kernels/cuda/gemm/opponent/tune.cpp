@@ -11,7 +11,7 @@
 #include "kernels/cuda/gemm/tuning/race.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr double kRestSeconds = 0.15;
@@ -69,12 +69,12 @@ void race_with(const Product& product, const Launch& theirs, const Effort& effor
 /// the one behind it.
 struct SteadyDuel {
   DuelScore score;
-  Draw ours, theirs;
+  PowerDraw ours, theirs;
 };
 SteadyDuel duel_steady(const DrawMeter& meter, const Launch& theirs, const Launch& ours,
                        double launch_ns, const Effort& effort) {
-  std::vector<Draw> of_theirs = {meter.of(theirs, launch_ns, effort.at_work)};
-  std::vector<Draw> of_ours;
+  std::vector<PowerDraw> of_theirs = {meter.of(theirs, launch_ns, effort.at_work)};
+  std::vector<PowerDraw> of_ours;
   std::vector<PairTimes> pairs;
   for (int i = 0; i < effort.pairs; ++i) {
     of_ours.push_back(meter.of(ours, launch_ns, effort.at_work));
@@ -216,4 +216,4 @@ const Tried* chosen_of(const Tuned& tuned) {
   return nullptr;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

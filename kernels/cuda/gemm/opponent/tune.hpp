@@ -12,17 +12,17 @@
 #include "kernels/cuda/gemm/opponent/products.hpp"
 #include "kernels/cuda/gemm/tuning/duel.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// What came of one configuration. `trouble` says why there is no figure; then the rest is 0.
 struct Tried {
   std::string name;
   std::string trouble;
-  double race = 0;      // ratio to cuBLASLt in the rounds of all; median
-  DuelScore steady;     // of finalists; ratio 0 otherwise
-  DuelScore cool;       // likewise
-  Draw ours, theirs;    // what either side drew in the steady duel
-  bool chosen = false;  // what the engine takes for this product by its table
+  double race = 0;         // ratio to cuBLASLt in the rounds of all; median
+  DuelScore steady;        // of finalists; ratio 0 otherwise
+  DuelScore cool;          // likewise
+  PowerDraw ours, theirs;  // what either side drew in the steady duel
+  bool chosen = false;     // what the engine takes for this product by its table
 };
 
 /// What came of one product.
@@ -67,4 +67,4 @@ const Tried* best_of(const Tuned& tuned);
 /// The one that the engine's table names for this product; nullptr where it was not tried.
 const Tried* chosen_of(const Tuned& tuned);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

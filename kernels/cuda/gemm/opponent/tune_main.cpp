@@ -23,7 +23,7 @@
 #include "kernels/device.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -219,10 +219,10 @@ int run(const Options& options) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels
 
 int main(int argc, char** argv) {
-  tidemark::Options options;
+  tidemark::kernels::Options options;
   CLI::App app("gemm_tune: the engine's configurations beside cuBLASLt");
   app.add_option("sizes", options.sizes,
                  "M N K of each product; without any, eleven products and the pitched ones");
@@ -253,8 +253,8 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   try {
-    return tidemark::run(options);
-  } catch (const tidemark::UsageError& error) {
+    return tidemark::kernels::run(options);
+  } catch (const tidemark::kernels::UsageError& error) {
     fmt::print(stderr, "gemm_tune: {}\n", error.what());
     return 2;
   } catch (const std::exception& error) {

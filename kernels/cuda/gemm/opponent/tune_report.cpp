@@ -13,7 +13,7 @@
 #include "kernels/error.hpp"
 #include "kernels/gemm_tuning.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -47,7 +47,7 @@ Json json_of(const Ranking& ranking, double operations) {
 }
 
 /// What NVML does not say is null.
-Json json_of(const Draw& draw) {
+Json json_of(const PowerDraw& draw) {
   return {{"host_bound", draw.host_bound},
           {"watts", draw.watts},
           {"joules", draw.joules},
@@ -76,7 +76,7 @@ void print(const char* what, const DuelScore& score, double operations) {
              score.spread / 2, score.drift, is_void(score) ? " VOID" : "");
 }
 
-void print(const char* whose, const Draw& draw) {
+void print(const char* whose, const PowerDraw& draw) {
   fmt::print(
       "\n {:<41}{:<6} {:.0f} W, {:.4f} J, {:.0f} MHz, {:.0f} C, {:.1f} % of the tensor cores", "",
       whose, draw.watts, draw.joules, draw.sm_mhz, draw.temperature, 100 * draw.tensor_use);
@@ -166,4 +166,4 @@ void print(const Tuned& tuned) {
   std::fflush(stdout);
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

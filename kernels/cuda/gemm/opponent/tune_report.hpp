@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/gemm/opponent/tune.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// The chip changed more between two runs of the opponent than the figure is worth.
 bool is_void(const DuelScore& score);
@@ -23,4 +23,4 @@ void write_json(const std::string& path, const nlohmann::ordered_json& json);
 /// The table of one product to stdout, best first.
 void print(const Tuned& tuned);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

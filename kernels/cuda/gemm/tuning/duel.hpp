@@ -8,7 +8,7 @@
 #include "kernels/cuda/gemm/tuning/series.hpp"
 #include "kernels/gemm_tuning.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// How long a sample at work takes. Under its power limit a chip's clock goes up and down, on an
 /// H200 by 2 % about twice a second, and for the first two seconds by more: samples of 1.2 s differ
@@ -57,4 +57,4 @@ PairTimes pair_rested(const Product& product, const Launch& theirs, const Launch
 /// Launches, 2 to 1000 of them, that make a sample of about `sample_ns`, at `ns` each.
 int launches_for(double ns, double sample_ns);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

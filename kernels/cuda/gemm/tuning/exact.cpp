@@ -7,7 +7,7 @@
 #include "kernels/cuda/gemm/tuning/differences.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint64_t kBytesOfC = 2;  // an element of bf16
@@ -56,4 +56,4 @@ DeviceBuffer expected_integers(const Product& product) {
   return expected;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -8,7 +8,7 @@
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/tuning/product.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// What a product of `element` is checked on. Of fp8 -3..3 would not do: their sums are short
 /// enough to be exact without promotion.
@@ -21,4 +21,4 @@ DeviceBuffer expected_integers(const Product& product);
 /// are small integers.
 std::string differs(const Product& product, const ReadyEngine& ready, const std::byte* expected);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -6,7 +6,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 Launch launch_of(const Product& product, const EngineConfiguration& configuration) {
   return launch_beside(product, product, configuration);
@@ -59,4 +59,4 @@ void keep_finalists(int finalists, std::vector<Runner>& runners,
     if (!stays(runners[i])) runners.erase(runners.begin() + static_cast<std::ptrdiff_t>(i));
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -8,7 +8,7 @@
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/tuning/duel.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 inline constexpr double kRaceSampleNs = 8e6;
 inline constexpr const char* kTimedOutInRace = "a wait ended by its bound while it was timed";
@@ -38,4 +38,4 @@ std::vector<std::size_t> race(const Product& product, const Launch& theirs, doub
 void keep_finalists(int finalists, std::vector<Runner>& runners,
                     const std::function<bool(const Runner&)>& stays);
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

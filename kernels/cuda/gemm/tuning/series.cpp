@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/check.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr double kShortNs = 20e3;
@@ -59,4 +59,4 @@ void Series::start() const {
     cuda_check(cudaGraphLaunch(graph_.get(), stream_), "start recorded launches");
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

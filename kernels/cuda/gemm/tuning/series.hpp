@@ -8,7 +8,7 @@
 
 #include "kernels/cuda/gemm/tuning/product.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 
 /// What takes turns: starts one product on the product's stream.
 using Launch = std::function<void()>;
@@ -37,4 +37,4 @@ class Series {
   std::unique_ptr<CUgraphExec_st, Destroy> graph_;
 };
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -8,7 +8,7 @@
 #include "kernels/cuda/gemm/tuning/race.hpp"
 #include "kernels/cuda/gpu_test.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 constexpr Shape kSmall{.m = 256, .n = 256, .k = 256};
@@ -77,4 +77,4 @@ TEST_F(SeriesGpuTest, LongLaunchesAreStartedOneByOne) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels

@@ -12,7 +12,7 @@
 #include "kernels/error.hpp"
 #include "kernels/gemm_tuning.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -140,4 +140,4 @@ TriedProduct try_configurations(const GemmShape& product, const TuningEffort& ef
   return tried;
 }
 
-}  // namespace tidemark
+}  // namespace tidemark::kernels

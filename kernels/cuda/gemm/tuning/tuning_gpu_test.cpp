@@ -8,7 +8,7 @@
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/gemm_tuning.hpp"
 
-namespace tidemark {
+namespace tidemark::kernels {
 namespace {
 
 class TuningGpuTest : public GpuTest {};
@@ -75,4 +75,4 @@ TEST_F(TuningGpuTest, ChoiceThatWasMadeIsReadBackFromItsFileAndTaken) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::kernels
