@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "reports/compare/lost_numbers.hpp"
+
 namespace tidemark::reports {
 namespace {
 
@@ -49,6 +51,7 @@ Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFac
   }
   made.pairing = pair_up(made.base, made.fresh, options.pair_by);
   refuse_what_cannot_be_compared(made.pairing);
+  miss_lost_numbers(made.pairing, made.base, made.fresh);
   made.setup = compare_setups(made.pairing, options.pair_by, options.allowed);
   const bool same_suite = !made.setup.differs("suite_tree") &&
                           !made.setup.differs("kernels_tree") && !made.setup.differs("level");
@@ -65,6 +68,9 @@ Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFac
     if (launch->launch.complete) continue;
     made.incomplete.push_back(
         fmt::format("{}: {}", launch->path, launch->launch.incomplete_reason));
+  }
+  for (std::string& series : incomplete_series(made.pairing)) {
+    made.incomplete.push_back(std::move(series));
   }
   return made;
 }
@@ -83,8 +89,11 @@ std::set<std::string> findings_of(const Comparison& comparison) {
     }
   };
   for (const SpeedFinding& finding : speed.series) {
-    // A number that only one side has is a hole, not a pass.
-    if (finding.verdict == SpeedVerdict::not_compared) made.emplace("inconclusive");
+    // A number that only one side has is a hole, not a pass, and so is one of a GPU that is left
+    // out.
+    if (finding.verdict == SpeedVerdict::not_compared || finding.gpus_unjudged > 0) {
+      made.emplace("inconclusive");
+    }
     finding.waived ? static_cast<void>(made.emplace("waived")) : add_speed(finding.verdict);
   }
   for (const GpuFinding& finding : speed.gpus) {

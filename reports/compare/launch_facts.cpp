@@ -183,7 +183,11 @@ void add_series(LaunchFacts& made, const Report& report) {
     }
     // A number stands only beside a pass, and its logarithm needs one above 0 that is finite.
     const bool usable = std::isfinite(metric.median) && metric.median > 0;
-    if (result.verdict != Verdict::pass || !usable) continue;
+    if (result.verdict != Verdict::pass) continue;
+    if (!usable) {
+      made.series[at->second].unusable[result.gpu_id] = metric.median;
+      continue;
+    }
     made.series[at->second].medians[result.gpu_id] = metric.median;
     made.series[at->second].sm_mhz[result.gpu_id] = result.sm_mhz;
   }

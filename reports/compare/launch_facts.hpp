@@ -37,6 +37,8 @@ struct SeriesOfLaunch {
   bool higher_is_better = true;
   std::vector<double> medians;  // by GPU; NaN where its result did not pass or has none
   std::vector<float> sm_mhz;    // by GPU; clock of the SMs beside it, NaN where not read
+  /// By GPU what stands beside a pass and is no finite number above 0.
+  std::map<std::uint32_t, double> unusable = {};
 };
 
 /// GPUs of a case whose failures are kept with reason and replay line: a fleet on which everything

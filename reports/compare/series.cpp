@@ -9,30 +9,21 @@
 namespace tidemark::reports {
 namespace {
 
-/// By launch the series there; nullptr where it has none.
-using Sources = std::vector<const SeriesOfLaunch*>;
-
-std::map<std::pair<std::uint32_t, std::string>, Sources> sources_of(const Pairing& pairing) {
-  std::map<std::pair<std::uint32_t, std::string>, Sources> made;
-  for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
-    const LaunchFacts& facts = *pairing.launches[launch];
-    std::vector<std::uint32_t> global(facts.cases.size(), kNoRow);
-    for (std::uint32_t i = 0; i < pairing.cases.size(); ++i) {
-      if (const std::uint32_t row = pairing.case_rows[launch][i]; row != kNoRow) global[row] = i;
-    }
-    for (const SeriesOfLaunch& series : facts.series) {
-      Sources& sources = made[{global[series.of_case], series.name}];
-      sources.resize(pairing.launches.size());
-      sources[launch] = &series;
-    }
-  }
-  return made;
+const SeriesOfLaunch* first_of(const Sources& sources) {
+  return *std::find_if(sources.begin(), sources.end(), [](const auto* each) { return each; });
 }
 
+bool alike(const SeriesOfLaunch& one, const SeriesOfLaunch& other) {
+  return one.unit == other.unit && one.higher_is_better == other.higher_is_better;
+}
+
+/// NaN also where the launch means another thing by the name: another unit or direction.
 double value_at(const Pairing& pairing, const Sources& sources, std::size_t launch,
                 std::size_t gpu) {
   const std::uint32_t row = pairing.gpu_rows[launch][gpu];
-  if (sources[launch] == nullptr || row == kNoRow) return std::numeric_limits<double>::quiet_NaN();
+  const SeriesOfLaunch* const here = sources[launch];
+  if (here == nullptr || row == kNoRow || !alike(*here, *first_of(sources)))
+    return std::numeric_limits<double>::quiet_NaN();
   return sources[launch]->medians[row];
 }
 
@@ -49,17 +40,31 @@ std::vector<std::size_t> launches_with(const Pairing& pairing, const Sources& so
   return made;
 }
 
+/// Whether the GPU has a value in any of these launches.
+bool any_value(const Pairing& pairing, const Sources& sources,
+               const std::vector<std::size_t>& launches, std::size_t gpu, bool fresh) {
+  return std::any_of(launches.begin(), launches.end(), [&](std::size_t launch) {
+    return (launch >= pairing.base) == fresh &&
+           !std::isnan(value_at(pairing, sources, launch, gpu));
+  });
+}
+
 void choose_gpus(Series& series, const Pairing& pairing, const Sources& sources,
                  const std::vector<std::size_t>& launches) {
-  for (std::uint32_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
-    if (!pairing.is_paired(gpu)) continue;
-    const bool everywhere = std::all_of(launches.begin(), launches.end(), [&](std::size_t launch) {
+  const auto everywhere = [&](std::uint32_t gpu) {
+    return std::all_of(launches.begin(), launches.end(), [&](std::size_t launch) {
       return !std::isnan(value_at(pairing, sources, launch, gpu));
     });
-    if (everywhere) {
+  };
+  for (std::uint32_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
+    if (!pairing.is_paired(gpu)) continue;
+    const bool all = everywhere(gpu);
+    if (all || (any_value(pairing, sources, launches, gpu, false) &&
+                any_value(pairing, sources, launches, gpu, true))) {
       series.gpus.push_back(gpu);
+      series.partial.push_back(!all);
     } else {
-      ++series.gpus_left_out;
+      series.without.push_back(gpu);
     }
   }
 }
@@ -73,6 +78,7 @@ void fill(Series& series, const Pairing& pairing, const Sources& sources,
   for (std::size_t i = 0; i < series.gpus.size(); ++i) {
     for (const std::size_t launch : launches) {
       const std::uint32_t row = pairing.gpu_rows[launch][series.gpus[i]];
+      if (std::isnan(value_at(pairing, sources, launch, series.gpus[i]))) continue;
       const double goodness = sign * std::log(sources[launch]->medians[row]);
       series.goodness.at(i, launch) = goodness;
       // A rate falls and a time grows with a slower clock: both lose the clock's logarithm.
@@ -82,21 +88,13 @@ void fill(Series& series, const Pairing& pairing, const Sources& sources,
   }
 }
 
-/// Why launches cannot be held against each other, empty where they can.
+/// Why launches cannot be compared, empty where they can.
 std::string unfit_of(const Pairing& pairing, std::uint32_t of_case, const Sources& sources) {
-  const SeriesOfLaunch* first = nullptr;
   std::size_t gpus = 0;
   for (std::size_t launch = 0; launch < sources.size(); ++launch) {
-    const SeriesOfLaunch* source = sources[launch];
-    if (source == nullptr) continue;
+    if (sources[launch] == nullptr) continue;
     const LaunchFacts& facts = *pairing.launches[launch];
-    if (first == nullptr) {
-      first = source;
-      gpus = facts.gpus.size();
-    }
-    if (source->unit != first->unit || source->higher_is_better != first->higher_is_better) {
-      return "its unit or direction is not the same in all reports";
-    }
+    if (gpus == 0) gpus = facts.gpus.size();
     // GPUs that work together are as fast as their number lets them.
     if (facts.over_all_gpus[pairing.case_rows[launch][of_case]] && facts.gpus.size() != gpus) {
       return "it ran over another number of GPUs";
@@ -117,6 +115,23 @@ double stored_noise(const Pairing& pairing, const std::string& key) {
 
 }  // namespace
 
+std::map<std::pair<std::uint32_t, std::string>, Sources> sources_of(const Pairing& pairing) {
+  std::map<std::pair<std::uint32_t, std::string>, Sources> made;
+  for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
+    const LaunchFacts& facts = *pairing.launches[launch];
+    std::vector<std::uint32_t> global(facts.cases.size(), kNoRow);
+    for (std::uint32_t i = 0; i < pairing.cases.size(); ++i) {
+      if (const std::uint32_t row = pairing.case_rows[launch][i]; row != kNoRow) global[row] = i;
+    }
+    for (const SeriesOfLaunch& series : facts.series) {
+      Sources& sources = made[{global[series.of_case], series.name}];
+      sources.resize(pairing.launches.size());
+      sources[launch] = &series;
+    }
+  }
+  return made;
+}
+
 std::vector<Series> series_of(const Pairing& pairing) {
   std::vector<Series> made;
   for (const auto& [key, sources] : sources_of(pairing)) {
@@ -124,8 +139,7 @@ std::vector<Series> series_of(const Pairing& pairing) {
     series.of_case = key.first;
     series.metric = key.second;
     series.unfit = unfit_of(pairing, key.first, sources);
-    const SeriesOfLaunch* const first =
-        *std::find_if(sources.begin(), sources.end(), [](const auto* each) { return each; });
+    const SeriesOfLaunch* const first = first_of(sources);
     series.unit = first->unit;
     series.higher_is_better = first->higher_is_better;
     series.noise = stored_noise(pairing, pairing.cases[key.first] + "/" + key.second);

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reports/compare/moderated.hpp"
@@ -16,13 +18,19 @@ struct Series {
   std::string metric, unit;
   bool higher_is_better = true;
   std::string unfit = {};           // why its launches cannot be held against each other
-  std::vector<std::uint32_t> gpus;  // with a value in every launch that has any; pairing's indices
-  std::size_t gpus_left_out = 0;    // paired GPUs that are not among them
+  std::vector<std::uint32_t> gpus;  // with a value on each side; the pairing's indices
+  std::vector<bool> partial;        // by those: lacks one in a launch where others have theirs
+  /// Paired GPUs that are not among them.
+  std::vector<std::uint32_t> without = {};
   LaunchMatrix goodness{0, 0, 0};   // GPUs x launches: logarithm, above for better
   LaunchMatrix per_clock{0, 0, 0};  // the same at equal SM clocks
   double floor = 0;                 // least effect that counts in this case, before its noise
   double noise = std::numeric_limits<double>::quiet_NaN();  // stored, NaN without
 };
+
+/// By case (of the pairing) and metric, by launch: the series there, nullptr where it has none.
+using Sources = std::vector<const SeriesOfLaunch*>;
+std::map<std::pair<std::uint32_t, std::string>, Sources> sources_of(const Pairing& pairing);
 
 /// Every series of any launch, by case and metric.
 std::vector<Series> series_of(const Pairing& pairing);

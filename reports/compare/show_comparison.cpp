@@ -41,7 +41,10 @@ void put_headline(Page& page, const Comparison& comparison) {
   put(page, "cause: " + cause_text(comparison), 7);
   if (is_virtual) put(page, "VIRTUAL device: nothing here was measured on a GPU");
   for (const std::string& why : comparison.incomplete) {
-    put(page, Colour::yellow, 18, "INCOMPLETE REPORT: " + why, 8);
+    put(page, Colour::yellow, 11, "INCOMPLETE: " + why, 8);
+  }
+  if (const std::string left_out = left_out_text(comparison); !left_out.empty()) {
+    put(page, Colour::yellow, 9, left_out, 8);
   }
   put_slowed(page, comparison);
   if (comparison.paired_gpus == 0) put(page, kNoPairedGpu);

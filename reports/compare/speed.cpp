@@ -145,13 +145,20 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
     if (!left_out[i]) made.mean_over.push_back(series.gpus[i]);
   }
   made.gpus = static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), false));
-  made.gpus_left_out = series.gpus_left_out + series.gpus.size() - made.gpus;
+  made.gpus_left_out = series.without.size() + series.gpus.size() - made.gpus;
+  made.without = series.without;
+  for (std::size_t i = 0; i < series.gpus.size(); ++i) {
+    if (series.partial[i]) made.without.push_back(series.gpus[i]);
+  }
+  std::sort(made.without.begin(), made.without.end());
+  const bool judged_alone = series.gpus.size() >= kFewestGpus;
+  made.gpus_unjudged = judged_alone ? series.without.size() : made.without.size();
   made.launches_per_clock = means_of(series.per_clock, left_out);
   fill_means(made, std::vector<double>(pairing.launches.size(), 1.0), pairing.base);
   made.smallest_seen = made.smallest_stored = made.own.effect = kNothing;
   if (!series.unfit.empty()) {
     made.why = series.unfit;
-  } else if (series.gpus.empty()) {
+  } else if (made.gpus == 0) {
     made.why = "no GPU has it in every launch of both sides";
   } else if (std::isnan(made.total)) {
     made.why = "one side has no value of it";
@@ -264,6 +271,10 @@ SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy)
     if (2 * std::count(left_out.begin(), left_out.end(), true) >=
         static_cast<std::ptrdiff_t>(left_out.size())) {
       left_out.assign(left_out.size(), false);
+    }
+    // A GPU that lacks a launch would move that launch's mean by what GPUs differ.
+    for (std::size_t gpu = 0; gpu < left_out.size(); ++gpu) {
+      if (all[i].partial[gpu]) left_out[gpu] = true;
     }
     add_gpu_findings(made, all[i], gpus.by_series[i], verdicts);
     made.series.push_back(finding_of(all[i], pairing, left_out));

@@ -66,7 +66,9 @@ struct SpeedFinding {
   double smallest_seen = 0;    // least own effect that would have been found 8 times of 10
   double smallest_stored = 0;  // the same by the stored spread alone, NaN without
   double base_value = 0, fresh_value = 0;     // geometric means over launches and GPUs, in the unit
-  std::size_t gpus = 0, gpus_left_out = 0;    // GPUs with a value in every launch; the others
+  std::size_t gpus = 0, gpus_left_out = 0;    // GPUs that the means are over; the other paired ones
+  std::vector<std::uint32_t> without = {};    // of those: with no value in some launch
+  std::size_t gpus_unjudged = 0;              // of these: of which nothing else says how fast
   std::vector<std::uint32_t> mean_over = {};  // those GPUs, indices into the pairing
   std::vector<double> launches =
       {};  // by launch: mean over those GPUs of the logarithm, NaN without

@@ -204,6 +204,23 @@ std::string text_of(const Comparison& comparison, const GpuFindings& findings) {
                      percent(findings.least), percent(findings.most));
 }
 
+std::string left_out_text(const Comparison& comparison) {
+  std::set<std::uint32_t> gpus;
+  const SpeedFinding* first = nullptr;
+  std::size_t metrics = 0;
+  for (const SpeedFinding& finding : comparison.speed.series) {
+    if (finding.without.empty()) continue;
+    gpus.insert(finding.without.begin(), finding.without.end());
+    if (metrics++ == 0) first = &finding;
+  }
+  if (first == nullptr) return {};
+  return fmt::format(
+      "LEFT OUT: {} without a number in every launch: {}: {}{}", plural(gpus.size(), "GPU"),
+      place_of(comparison.pairing, {gpus.begin(), gpus.end()}),
+      name_of(comparison, first->of_case, first->metric),
+      metrics == 1 ? "" : fmt::format(" and {}", plural(metrics - 1, "more metric")));
+}
+
 std::vector<const SpeedFinding*> speed_in_order(const Comparison& comparison, bool all) {
   std::vector<const SpeedFinding*> made;
   for (const SpeedFinding& finding : comparison.speed.series) {

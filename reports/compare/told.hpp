@@ -61,6 +61,10 @@ std::string_view heading_of(const GpuFindings& findings);
 /// -7.06 % to -6.92 %".
 std::string text_of(const Comparison& comparison, const GpuFindings& findings);
 
+/// "LEFT OUT: 15 GPUs without a number in every launch: node n000, 15 GPUs: a/rate and 2 more
+/// metrics"; empty where no GPU is.
+std::string left_out_text(const Comparison& comparison);
+
 /// What became of each metric, what matters most first; `all`: those that stayed the same, too.
 std::vector<const SpeedFinding*> speed_in_order(const Comparison& comparison, bool all);
 

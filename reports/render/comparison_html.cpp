@@ -42,7 +42,10 @@ std::string head_of(const Comparison& comparison) {
     made += fmt::format("<p class=\"muted\">{}</p>\n", smallest);
   }
   if (is_virtual(comparison)) made += banner("VIRTUAL device: nothing here was measured on a GPU.");
-  for (const std::string& why : comparison.incomplete) made += banner("INCOMPLETE REPORT: " + why);
+  for (const std::string& why : comparison.incomplete) made += banner("INCOMPLETE: " + why);
+  if (const std::string left_out = left_out_text(comparison); !left_out.empty()) {
+    made += banner(left_out);
+  }
   for (const std::string& line : slowed_lines(comparison)) {
     made += banner("SLOWED ON PURPOSE: " + line);
   }

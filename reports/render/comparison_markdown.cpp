@@ -26,7 +26,10 @@ void put_head(MarkdownPage& page, const Comparison& comparison) {
   put_block(page, smallest.empty() ? "\n" : fmt::format("- {}\n\n", smallest));
   if (is_virtual) put_block(page, "**VIRTUAL device: nothing here was measured on a GPU.**\n\n");
   for (const std::string& why : comparison.incomplete) {
-    put_block(page, fmt::format("**INCOMPLETE REPORT:** {}\n\n", for_markdown(why)));
+    put_block(page, fmt::format("**INCOMPLETE:** {}\n\n", for_markdown(why)));
+  }
+  if (const std::string left_out = left_out_text(comparison); !left_out.empty()) {
+    put_block(page, fmt::format("**{}**\n\n", for_markdown(left_out)));
   }
   for (const std::string& line : slowed_lines(comparison)) {
     put_block(page, fmt::format("**SLOWED ON PURPOSE:** {}\n\n", for_markdown(line)));

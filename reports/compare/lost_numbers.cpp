@@ -1,0 +1,110 @@
+// Holds what each result measured against what its case measures elsewhere.
+#include "reports/compare/lost_numbers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "reports/compare/series.hpp"
+
+namespace tidemark::reports {
+namespace {
+
+bool is_number(const SeriesOfLaunch* series, std::uint32_t gpu) {
+  return series != nullptr && !std::isnan(series->medians[gpu]);
+}
+
+/// Why there is no number of `metric`, for a person.
+std::string lost_because(const std::string& metric, const SeriesOfLaunch* series,
+                         const SeriesOfLaunch& like, std::uint32_t gpu) {
+  if (series == nullptr) return metric + " is not there";
+  if (series->unit != like.unit) {
+    return fmt::format("{} is in {}, elsewhere in {}", metric, series->unit, like.unit);
+  }
+  if (series->higher_is_better != like.higher_is_better) {
+    return fmt::format("{} is better when {}, elsewhere when {}", metric,
+                       series->higher_is_better ? "higher" : "lower",
+                       like.higher_is_better ? "higher" : "lower");
+  }
+  const auto raw = series->unusable.find(gpu);
+  return raw == series->unusable.end() ? metric + " is not there"
+                                       : fmt::format("{} is {:g}", metric, raw->second);
+}
+
+/// The launch that stands there in the pairing.
+LaunchFacts& launch_at(std::size_t launch, std::vector<LaunchFacts>& base,
+                       std::vector<LaunchFacts>& fresh) {
+  return launch < base.size() ? base[launch] : fresh[launch - base.size()];
+}
+
+void miss(LaunchFacts& facts, std::uint32_t of_case, const std::string& metric,
+          const SeriesOfLaunch* series, const SeriesOfLaunch& like) {
+  const bool comparable = series != nullptr && series->unit == like.unit &&
+                          series->higher_is_better == like.higher_is_better;
+  std::size_t told = 0;
+  for (std::uint32_t gpu = 0; gpu < facts.gpus.size(); ++gpu) {
+    if (comparable && is_number(series, gpu)) continue;
+    Verdict& verdict = facts.verdicts[of_case * facts.gpus.size() + gpu];
+    if (verdict != Verdict::pass) continue;
+    verdict = Verdict::not_run;
+    if (told++ < kEvidenceOfCase) {
+      facts.evidence.try_emplace(
+          {of_case, gpu},
+          Evidence{"passed without a usable number: " + lost_because(metric, series, like, gpu),
+                   {}});
+    }
+  }
+}
+
+}  // namespace
+
+void miss_lost_numbers(const Pairing& pairing, std::vector<LaunchFacts>& base,
+                       std::vector<LaunchFacts>& fresh) {
+  for (const auto& [key, sources] : sources_of(pairing)) {
+    const SeriesOfLaunch& like =
+        **std::find_if(sources.begin(), sources.end(), [](const auto* each) { return each; });
+    const bool anywhere =
+        std::any_of(sources.begin(), sources.end(), [](const SeriesOfLaunch* series) {
+          return series != nullptr && !std::all_of(series->medians.begin(), series->medians.end(),
+                                                   [](double value) { return std::isnan(value); });
+        });
+    if (!anywhere) continue;  // as of an exchange with nobody: there is nothing to miss
+    for (std::size_t launch = 0; launch < sources.size(); ++launch) {
+      const std::uint32_t of_case = pairing.case_rows[launch][key.first];
+      if (of_case == kNoRow) continue;
+      miss(launch_at(launch, base, fresh), of_case, key.second, sources[launch], like);
+    }
+  }
+}
+
+std::vector<std::string> incomplete_series(const Pairing& pairing) {
+  std::map<std::pair<bool, std::string>, std::pair<std::uint32_t, std::set<std::uint32_t>>> given;
+  for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
+    const LaunchRow& row = pairing.launches[launch]->launch;
+    auto& [launches, numbers] = given[{launch >= pairing.base, row.series_id}];
+    launches = row.launches;
+    numbers.insert(row.launch);
+  }
+  std::vector<std::string> made;
+  for (const auto& [key, series] : given) {
+    const auto& [launches, numbers] = series;
+    std::string absent;
+    std::size_t count = 0;
+    constexpr std::size_t kNamed = 8;
+    for (std::uint32_t number = 1; number <= launches && numbers.size() < launches; ++number) {
+      if (numbers.contains(number)) continue;
+      if (++count <= kNamed) absent += fmt::format("{}{}", count == 1 ? "" : ", ", number);
+    }
+    if (count == 0) continue;
+    made.push_back(fmt::format("{} series {}: launch{} {}{} of {} {} not given",
+                               key.first ? "new" : "base", key.second.substr(0, 8),
+                               count == 1 ? "" : "es", absent, count > kNamed ? ", ..." : "",
+                               launches, count == 1 ? "is" : "are"));
+  }
+  return made;
+}
+
+}  // namespace tidemark::reports
