@@ -2,10 +2,12 @@
 #include "reports/compare/launch_facts.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <set>
 #include <string_view>
@@ -17,48 +19,82 @@
 namespace tidemark::reports {
 namespace {
 
-std::string known(std::uint64_t value) { return value == 0 ? "" : fmt::format("{}", value); }
+/// A fact of a GPU or of its machine, and where it stands.
+struct Fact {
+  const Column* column = nullptr;
+  const Table* table = nullptr;
+  bool of_node = false;
+};
 
-std::string on_off(std::int32_t state) { return state < 0 ? "" : state == 0 ? "off" : "on"; }
-
-std::string watts(double value) {
-  return std::isnan(value) || value == 0 ? "" : fmt::format("{:g} W", value);
+/// All facts with one of these roles: those of `gpus`, then those of `nodes`.
+std::vector<Fact> facts_with(FactRole role) {
+  std::vector<Fact> made;
+  for (const Table* table : {&table_of<GpuRow>(), &table_of<NodeRow>()}) {
+    for (const Column& column : table->columns) {
+      if (column.role != role) continue;
+      made.push_back({&column, table, table == &table_of<NodeRow>()});
+    }
+  }
+  return made;
 }
 
-std::string megahertz(std::uint32_t value) {
-  return value == 0 ? "" : fmt::format("{} MHz", value);
+const std::vector<Fact>& setup_facts() {
+  static const std::vector<Fact> all = [] {
+    std::vector<Fact> made = facts_with(FactRole::subject);
+    const std::vector<Fact> rest = facts_with(FactRole::setup);
+    made.insert(made.end(), rest.begin(), rest.end());
+    return made;
+  }();
+  return all;
 }
 
-std::vector<std::string> values_of(const Report& report, const GpuRow& gpu) {
-  const auto text = [&](std::uint32_t index) { return std::string(report.text(index)); };
-  const NodeRow none;
-  const bool has_node = gpu.node_id != kNoRow;
-  const NodeRow& node = has_node ? report.nodes[gpu.node_id] : none;
-  // Without NVML these columns hold what was never read.
-  const bool read = gpu.nvml != 0;
-  return {text(gpu.driver),
-          known(gpu.cuda_driver),
-          text(gpu.name),
-          text(gpu.vbios),
-          text(gpu.board_part),
-          known(gpu.sm_count),
-          known(gpu.memory_bytes),
-          read ? on_off(gpu.ecc_enabled) : "",
-          read ? on_off(gpu.mig_enabled) : "",
-          read ? on_off(gpu.persistence) : "",
-          read ? watts(gpu.power_limit_w) : "",
-          read ? megahertz(gpu.app_sm_mhz) : "",
-          read ? megahertz(gpu.app_memory_mhz) : "",
-          read ? megahertz(gpu.max_sm_mhz) : "",
-          read ? fmt::format("{}", gpu.nvlinks_up) : "",
-          read ? fmt::format("{}", gpu.remapped_rows_pending) : "",
-          text(gpu.nccl),
-          known(gpu.cuda_runtime),
-          has_node ? text(node.hostname) : "",
-          has_node ? text(node.kernel) : "",
-          has_node ? text(node.os) : "",
-          has_node ? text(node.cpu) : "",
-          has_node ? text(node.mpi) : ""};
+const std::vector<Fact>& identity_facts() {
+  static const std::vector<Fact> all = facts_with(FactRole::identity);
+  return all;
+}
+
+std::string text_of(const Column& column, const std::byte* row, const Report& report) {
+  if (column.refers == kStringBytes) return std::string(report.text(index_in(column, row)));
+  const double number = number_in(column, row);
+  if (std::isnan(number)) return {};
+  if (column.type == ColumnType::i32) return number == 0 ? "off" : "on";
+  return fmt::format("{:.15g}{}{}", number, column.unit.empty() ? "" : " ", column.unit);
+}
+
+/// Empty where it is not known.
+std::string value_of(const Fact& fact, const GpuRow& gpu, const Report& report) {
+  const Column& column = *fact.column;
+  if (column.by_nvml && gpu.nvml == 0) return {};  // holds what was never read
+  if (fact.of_node && gpu.node_id == kNoRow) return {};
+  const auto* const row = fact.of_node
+                              ? reinterpret_cast<const std::byte*>(&report.nodes[gpu.node_id])
+                              : reinterpret_cast<const std::byte*>(&gpu);
+  const bool blank = std::memcmp(row + column.offset, fact.table->blank.data() + column.offset,
+                                 bytes_of(column)) == 0;
+  return blank && !column.default_is_known ? "" : text_of(column, row, report);
+}
+
+std::vector<std::string> values_of(const std::vector<Fact>& facts, const GpuRow& gpu,
+                                   const Report& report) {
+  std::vector<std::string> made;
+  made.reserve(facts.size() + 2);
+  for (const Fact& fact : facts) made.push_back(value_of(fact, gpu, report));
+  return made;
+}
+
+/// NVML's clock event reasons that say that a GPU is too hot or short of power; the others are of
+/// an idle GPU, of set clocks and of the power cap, which is compared itself.
+std::string throttling_in(std::uint64_t reasons) {
+  constexpr std::pair<std::uint64_t, std::string_view> kReasons[] = {
+      {0x08, "hardware slowdown"},
+      {0x20, "software thermal slowdown"},
+      {0x40, "hardware thermal slowdown"},
+      {0x80, "power brake"}};
+  std::string made;
+  for (const auto& [bit, name] : kReasons) {
+    if ((reasons & bit) != 0) made.append(made.empty() ? "" : ", ").append(name);
+  }
+  return made.empty() ? "none" : made;
 }
 
 /// The arguments without the program, and without those that say only where the report goes, how it
@@ -86,6 +122,7 @@ std::string arguments_of(const Report& report) {
 std::vector<Factor> factors_of(const Report& report) {
   std::vector<Factor> made = {{"level", report.launch.level},
                               {"seed", fmt::format("{:#x}", report.launch.seed)},
+                              {"ranks", fmt::format("{}", report.launch.ranks_expected)},
                               {"tool_version", report.launch.tool_version}};
   for (const char* key : {"git_hash", "kernels_tree", "suite_tree", "nvcc", "compiler"}) {
     made.push_back({key, std::string(provenance_of(report, key))});
@@ -115,7 +152,8 @@ void add_gpus(LaunchFacts& made, const Report& report) {
                      .boot = {},
                      .serial = std::string(report.text(gpu.serial)),
                      .number = gpu.gpu_id,
-                     .values = values_of(report, gpu)};
+                     .values = values_of(setup_facts(), gpu, report),
+                     .identity = values_of(identity_facts(), gpu, report)};
     if (gpu.node_id != kNoRow) {
       facts.node = report.text(report.nodes[gpu.node_id].hostname);
       facts.boot = report.text(report.nodes[gpu.node_id].boot_id);
@@ -125,6 +163,30 @@ void add_gpus(LaunchFacts& made, const Report& report) {
           fmt::format("{}: lists {} twice; leave this report out", made.path, facts.uuid));
     }
     made.gpus.push_back(std::move(facts));
+  }
+}
+
+/// What was seen beside the results of each GPU: throttling, heat, Xid and ECC events.
+void add_conditions(LaunchFacts& made, const Report& report) {
+  std::vector<std::uint64_t> reasons(made.gpus.size());
+  for (const ResultRow& result : report.results) {
+    reasons[result.gpu_id] |= result.throttle_reasons;
+    double& hottest = made.gpus[result.gpu_id].hottest_c;
+    hottest = std::fmax(hottest, double{result.temperature_c});
+  }
+  std::vector<std::set<std::string>> events(made.gpus.size());
+  for (const EventRow& event : report.events) {
+    constexpr std::size_t kKept = 8;  // of a GPU: a report may hold millions
+    if (event.gpu_id == kNoRow || report.text(event.source) != "nvml") continue;
+    if (events[event.gpu_id].size() < kKept) events[event.gpu_id].emplace(report.text(event.text));
+  }
+  for (std::size_t gpu = 0; gpu < made.gpus.size(); ++gpu) {
+    const bool read = report.gpus[gpu].nvml != 0;
+    made.gpus[gpu].values.push_back(read ? throttling_in(reasons[gpu]) : "");
+    made.gpus[gpu].values.push_back(!read ? ""
+                                    : events[gpu].empty()
+                                        ? "none"
+                                        : fmt::format("{}", fmt::join(events[gpu], ", ")));
   }
 }
 
@@ -196,29 +258,21 @@ void add_series(LaunchFacts& made, const Report& report) {
 }  // namespace
 
 const std::vector<std::string>& gpu_factor_names() {
-  static const std::vector<std::string> names = {"driver",
-                                                 "cuda_driver",
-                                                 "product",
-                                                 "vbios",
-                                                 "board_part",
-                                                 "sm_count",
-                                                 "memory",
-                                                 "ecc",
-                                                 "mig",
-                                                 "persistence",
-                                                 "power_cap",
-                                                 "app_sm_clock",
-                                                 "app_memory_clock",
-                                                 "max_sm_clock",
-                                                 "nvlinks_up",
-                                                 "remapped_rows",
-                                                 "nccl",
-                                                 "cuda_runtime",
-                                                 "node",
-                                                 "kernel",
-                                                 "os",
-                                                 "cpu",
-                                                 "mpi"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> made;
+    for (const Fact& fact : setup_facts()) made.emplace_back(fact.column->fact);
+    made.insert(made.end(), {"throttling", "events"});
+    return made;
+  }();
+  return names;
+}
+
+const std::vector<std::string>& gpu_identity_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> made;
+    for (const Fact& fact : identity_facts()) made.emplace_back(fact.column->fact);
+    return made;
+  }();
   return names;
 }
 
@@ -234,6 +288,7 @@ LaunchFacts facts_of(const Report& report, const std::string& path) {
   made.launch = report.launch;
   made.factors = factors_of(report);
   add_gpus(made, report);
+  add_conditions(made, report);
   std::set<std::string_view> seen;
   for (const CaseRow& row : report.cases) {
     if (!seen.insert(row.name.view()).second) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -22,13 +23,20 @@ struct FactsOfGpu {
   std::string node;  // hostname
   std::string boot;
   std::string serial = {};
-  std::uint32_t number = 0;         // gpu_id
-  std::vector<std::string> values;  // in the order of gpu_factor_names()
+  std::uint32_t number = 0;                // gpu_id
+  std::vector<std::string> values;         // in the order of gpu_factor_names(); empty: not known
+  std::vector<std::string> identity = {};  // in the order of gpu_identity_names()
+  double hottest_c = std::numeric_limits<double>::quiet_NaN();  // of its results; NaN: not read
 };
 
-/// Names of what is known of each GPU and its machine; "driver" and "cuda_driver" come first.
+/// Names of what is known of each GPU and its machine and may cause a change: "driver" and
+/// "cuda_driver" first, then the facts of the tables `gpus` and `nodes`, and of the launch
+/// "throttling" (heat and power brakes seen beside results) and "events" (Xid and ECC events).
 const std::vector<std::string>& gpu_factor_names();
 inline constexpr std::size_t kDriverFactors = 2;
+
+/// Names of what says which GPU it is and where: no cause.
+const std::vector<std::string>& gpu_identity_names();
 
 /// One metric of one case: a value a GPU.
 struct SeriesOfLaunch {

@@ -59,6 +59,11 @@ void choose_gpus(Series& series, const Pairing& pairing, const Sources& sources,
   for (std::uint32_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
     if (!pairing.is_paired(gpu)) continue;
     const bool all = everywhere(gpu);
+    const bool whole_in_new =
+        std::all_of(launches.begin(), launches.end(), [&](std::size_t launch) {
+          return launch < pairing.base || !std::isnan(value_at(pairing, sources, launch, gpu));
+        });
+    if (!all && whole_in_new) series.lost_in_base.push_back(gpu);
     if (all || (any_value(pairing, sources, launches, gpu, false) &&
                 any_value(pairing, sources, launches, gpu, true))) {
       series.gpus.push_back(gpu);

@@ -22,6 +22,8 @@ struct Series {
   std::vector<bool> partial;        // by those: lacks one in a launch where others have theirs
   /// Paired GPUs that are not among them.
   std::vector<std::uint32_t> without = {};
+  /// GPUs that lack a value in the base alone: nothing else says that the new side has changed.
+  std::vector<std::uint32_t> lost_in_base = {};
   LaunchMatrix goodness{0, 0, 0};   // GPUs x launches: logarithm, above for better
   LaunchMatrix per_clock{0, 0, 0};  // the same at equal SM clocks
   double floor = 0;                 // least effect that counts in this case, before its noise

@@ -4,23 +4,53 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
+
+#include "reports/median.hpp"
 
 namespace tidemark::reports {
 namespace {
 
-using Values = std::set<std::string>;
+/// Values of a factor and in how many launches (or launches times GPUs) of a side each stands.
+using Values = std::map<std::string, std::size_t>;
 
+std::size_t readings(const Values& values) {
+  std::size_t made = 0;
+  for (const auto& [value, times] : values) made += times;
+  return made;
+}
+
+/// Whether each value stands in the same share of both sides: 600 W in two of five launches before
+/// and in four of five after is a difference, although both sides know the same values.
+bool alike(const Values& base, const Values& fresh) {
+  const std::size_t all_base = readings(base), all_fresh = readings(fresh);
+  return base.size() == fresh.size() &&
+         std::equal(
+             base.begin(), base.end(), fresh.begin(), [&](const auto& one, const auto& other) {
+               return one.first == other.first && one.second * all_fresh == other.second * all_base;
+             });
+}
+
+/// "700 W", or with shares where there are several: "600 W (40 %), 700 W (60 %)".
 std::string listed(const Values& values) {
   constexpr std::size_t kNamed = 4;
   std::string made;
   std::size_t named = 0;
-  for (const std::string& value : values) {
+  for (const auto& [value, times] : values) {
     if (named == kNamed) return made + fmt::format(" and {} more", values.size() - kNamed);
     made += fmt::format("{}{}", named++ == 0 ? "" : ", ", value.empty() ? "unknown" : value);
+    if (values.size() > 1) {
+      made += fmt::format(" ({:.0f} %)",
+                          100 * static_cast<double>(times) / static_cast<double>(readings(values)));
+    }
   }
   return made.empty() ? "unknown" : made;
+}
+
+void merge(Values& into, const Values& values) {
+  for (const auto& [value, times] : values) into[value] += times;
 }
 
 /// What a launch says that does not name this factor.
@@ -28,6 +58,11 @@ std::string absent(std::string_view name) {
   if (name.starts_with("environment.")) return "not set";
   if (name == "gemm_table") return "that of the build";
   return name.starts_with("slow.") ? "not slowed" : "";
+}
+
+/// Both sides have it in the same shares: it cannot make them differ, but adds to the noise.
+std::string varied(std::string_view name, const Values& values) {
+  return fmt::format("{} varied alike on both sides: {}", name, listed(values));
 }
 
 void add_launch_factors(SetupComparison& made, const Pairing& pairing) {
@@ -45,47 +80,130 @@ void add_launch_factors(SetupComparison& made, const Pairing& pairing) {
   }
   for (const std::string& name : names) {
     const std::vector<std::string>& values = by_launch[name];
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(pairing.base);
-    const Values base(values.begin(), middle), fresh(middle, values.end());
-    if (base == fresh) continue;
+    Values base, fresh;
+    for (std::size_t launch = 0; launch < values.size(); ++launch) {
+      ++(launch < pairing.base ? base : fresh)[values[launch]];
+    }
+    if (alike(base, fresh)) {
+      if (base.size() > 1) made.remarks.push_back(varied(name, base));
+      continue;
+    }
     // Seeds that differ within each side are drawn: they cannot tell the sides apart.
     if (name == "seed" && base.size() > 1 && fresh.size() > 1) continue;
     made.differences.push_back({.factor = name, .base = listed(base), .fresh = listed(fresh)});
   }
 }
 
+/// One of the lists of values that each GPU of a launch has.
+using ValuesOfGpu = std::vector<std::string> FactsOfGpu::*;
+
 /// Values of one factor of one GPU over the launches of each side.
-std::pair<Values, Values> values_of(const Pairing& pairing, std::size_t gpu, std::size_t factor) {
+std::pair<Values, Values> values_of(const Pairing& pairing, std::size_t gpu, ValuesOfGpu list,
+                                    std::size_t factor) {
   std::pair<Values, Values> made;
   for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
     const std::uint32_t row = pairing.gpu_rows[launch][gpu];
     if (row == kNoRow) continue;
-    (launch < pairing.base ? made.first : made.second)
-        .insert(pairing.launches[launch]->gpus[row].values[factor]);
+    ++(launch < pairing.base ? made.first
+                             : made.second)[(pairing.launches[launch]->gpus[row].*list)[factor]];
   }
   return made;
+}
+
+bool unknown_everywhere(const Values& values) {
+  return values.size() == 1 && values.begin()->first.empty();
 }
 
 void add_gpu_factors(SetupComparison& made, const Pairing& pairing) {
   std::string unknown;
   for (std::size_t factor = 0; factor < gpu_factor_names().size(); ++factor) {
-    Values base, fresh;
+    Values base, fresh, both;
     std::size_t gpus = 0, nowhere = 0;
     for (std::size_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
       if (!pairing.is_paired(gpu)) continue;
-      auto [before, after] = values_of(pairing, gpu, factor);
-      nowhere += before == Values{""} && after == Values{""} ? 1U : 0U;
-      if (before == after) continue;
+      auto [before, after] = values_of(pairing, gpu, &FactsOfGpu::values, factor);
+      nowhere += unknown_everywhere(before) && unknown_everywhere(after) ? 1U : 0U;
+      if (alike(before, after)) {
+        if (before.size() > 1) merge(both, before);
+        continue;
+      }
       ++gpus;
-      base.merge(before);
-      fresh.merge(after);
+      merge(base, before);
+      merge(fresh, after);
     }
     const std::string& name = gpu_factor_names()[factor];
     const bool subject = factor < kDriverFactors;
     if (gpus > 0) made.differences.push_back({name, listed(base), listed(fresh), gpus, subject});
+    if (!both.empty()) made.remarks.push_back(varied(name, both));
     if (nowhere > 0) unknown += (unknown.empty() ? "" : ", ") + name;
   }
   if (!unknown.empty()) made.remarks.push_back("recorded on neither side: " + unknown);
+}
+
+/// Where GPUs are, which no change is put down to.
+void add_identities(SetupComparison& made, const Pairing& pairing) {
+  std::string names;
+  for (std::size_t i = 0; i < gpu_identity_names().size(); ++i) {
+    if (gpu_identity_names()[i] == "boot_id") continue;  // add_boots has more to say of it
+    for (std::size_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
+      if (!pairing.is_paired(gpu)) continue;
+      const auto [before, after] = values_of(pairing, gpu, &FactsOfGpu::identity, i);
+      if (alike(before, after)) continue;
+      names += (names.empty() ? "" : ", ") + gpu_identity_names()[i];
+      break;
+    }
+  }
+  if (!names.empty())
+    made.remarks.push_back("differs, too, and is not taken for a cause: " + names);
+}
+
+/// A GPU as hot as on the other side to within this many degrees Celsius is as warm as it was:
+/// launches of one night on one H200 differ by up to 5.
+constexpr double kWarmer = 10;
+
+/// The hottest result of each GPU, the median over the launches of a side.
+void add_temperature(SetupComparison& made, const Pairing& pairing) {
+  std::vector<double> base, fresh;
+  for (std::size_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
+    if (!pairing.is_paired(gpu)) continue;
+    std::pair<std::vector<double>, std::vector<double>> read;
+    for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
+      const std::uint32_t row = pairing.gpu_rows[launch][gpu];
+      if (row == kNoRow) continue;
+      const double hottest = pairing.launches[launch]->gpus[row].hottest_c;
+      if (std::isfinite(hottest))
+        (launch < pairing.base ? read.first : read.second).push_back(hottest);
+    }
+    if (read.first.empty() || read.second.empty()) continue;
+    const double before = median_of(std::move(read.first)),
+                 after = median_of(std::move(read.second));
+    if (std::abs(after - before) <= kWarmer) continue;
+    base.push_back(before);
+    fresh.push_back(after);
+  }
+  if (base.empty()) return;
+  const std::size_t gpus = base.size();
+  made.differences.push_back({.factor = "temperature",
+                              .base = fmt::format("{:.0f} C", median_of(std::move(base))),
+                              .fresh = fmt::format("{:.0f} C", median_of(std::move(fresh))),
+                              .gpus = gpus});
+}
+
+/// What drifts with time looks like a change where one side ran after the other.
+void add_order(SetupComparison& made, const Pairing& pairing) {
+  if (pairing.base < 2 || pairing.fresh() < 2) return;
+  double first[2], last[2];
+  for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
+    const double at = pairing.launches[launch]->launch.created_unix_s;
+    const std::size_t side = launch < pairing.base ? 0 : 1;
+    const bool is_first = launch == 0 || launch == pairing.base;
+    first[side] = is_first ? at : std::min(first[side], at);
+    last[side] = is_first ? at : std::max(last[side], at);
+  }
+  if (last[0] >= first[1] && last[1] >= first[0]) return;
+  made.remarks.push_back(
+      "the sides ran one after the other, not in turn: what drifted meanwhile is not told from the "
+      "change");
 }
 
 /// Two drivers on one side: which of them the side stands for cannot be told.
@@ -93,11 +211,11 @@ void add_mixed_drivers(SetupComparison& made, const Pairing& pairing) {
   Values base, fresh;
   std::size_t gpus = 0;
   for (std::size_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
-    auto [before, after] = values_of(pairing, gpu, 0);
+    const auto [before, after] = values_of(pairing, gpu, &FactsOfGpu::values, 0);
     if (before.size() < 2 && after.size() < 2) continue;
     ++gpus;
-    base.merge(before);
-    fresh.merge(after);
+    merge(base, before);
+    merge(fresh, after);
   }
   if (gpus > 0) made.differences.push_back({"mixed_drivers", listed(base), listed(fresh), gpus});
 }
@@ -121,14 +239,14 @@ void add_boots(SetupComparison& made, const Pairing& pairing) {
     for (const FactsOfGpu& gpu : pairing.launches[launch]->gpus) {
       if (gpu.uuid.empty()) continue;
       auto& [base, fresh] = boots[gpu.node];
-      (launch < pairing.base ? base : fresh).insert(gpu.boot);
+      ++(launch < pairing.base ? base : fresh)[gpu.boot];
     }
   }
   const bool several = std::all_of(boots.begin(), boots.end(), [](const auto& node) {
     return node.second.first.size() > 1 && node.second.second.size() > 1;
   });
   const bool same = std::all_of(boots.begin(), boots.end(), [](const auto& node) {
-    return node.second.first == node.second.second;
+    return alike(node.second.first, node.second.second);
   });
   if (!several && !same) {
     made.remarks.push_back("one boot a side: an effect of the boot cannot be excluded");
@@ -138,7 +256,7 @@ void add_boots(SetupComparison& made, const Pairing& pairing) {
 Cause cause_of(const std::vector<SetupDifference>& differences) {
   bool subject = false;
   for (const SetupDifference& difference : differences) {
-    if (!difference.subject && !difference.allowed) return Cause::confounded;
+    if (!difference.subject && !difference.allowed && !difference.idle) return Cause::confounded;
     subject = subject || difference.subject;
   }
   return subject ? Cause::driver : Cause::nothing_recorded;
@@ -151,12 +269,20 @@ bool SetupComparison::differs(std::string_view factor) const {
                      [&](const auto& difference) { return difference.factor == factor; });
 }
 
+void SetupComparison::set_idle(std::string_view factor) {
+  for (SetupDifference& difference : differences) {
+    if (difference.factor == factor) difference.idle = true;
+  }
+  cause = cause_of(differences);
+}
+
 SetupComparison compare_setups(const Pairing& pairing, PairBy by,
                                const std::set<std::string>& allowed) {
   SetupComparison made;
   add_gpu_factors(made, pairing);
   add_mixed_drivers(made, pairing);
   add_gpu_set(made, pairing);
+  add_temperature(made, pairing);
   add_launch_factors(made, pairing);
   if (by == PairBy::number) {
     made.differences.push_back(
@@ -166,16 +292,18 @@ SetupComparison compare_setups(const Pairing& pairing, PairBy by,
     const std::string name = difference.factor.substr(0, difference.factor.find('.'));
     difference.allowed = allowed.contains(difference.factor) || allowed.contains(name);
   }
+  add_identities(made, pairing);
   add_boots(made, pairing);
+  add_order(made, pairing);
   made.cause = cause_of(made.differences);
   return made;
 }
 
 std::vector<std::string_view> factor_names() {
-  std::vector<std::string_view> made = {"level",        "seed",        "tool_version", "git_hash",
-                                        "kernels_tree", "suite_tree",  "nvcc",         "compiler",
-                                        "arguments",    "environment", "slow",         "gemm_table",
-                                        "gpus",         "pairing",     "mixed_drivers"};
+  std::vector<std::string_view> made = {
+      "level", "seed",     "tool_version",  "git_hash",    "kernels_tree", "suite_tree",
+      "nvcc",  "compiler", "arguments",     "environment", "slow",         "gemm_table",
+      "gpus",  "pairing",  "mixed_drivers", "ranks",       "temperature"};
   for (std::size_t i = kDriverFactors; i < gpu_factor_names().size(); ++i) {
     made.push_back(gpu_factor_names()[i]);
   }

@@ -20,6 +20,7 @@ struct SetupDifference {
   std::size_t gpus = 0;    // that it concerns; 0: the launch as a whole
   bool subject = false;    // the driver itself
   bool allowed = false;    // the user says that it is not the cause
+  bool idle = false;       // nothing that changed depends on it
 };
 
 /// What a change of the results can be put down to.
@@ -31,6 +32,8 @@ struct SetupComparison {
   Cause cause = Cause::nothing_recorded;
 
   bool differs(std::string_view factor) const;
+  /// Says that nothing that changed depends on this factor, and finds the cause without it.
+  void set_idle(std::string_view factor);
 };
 
 /// `allowed`: factors that do not count as confounders.

@@ -152,7 +152,11 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
   }
   std::sort(made.without.begin(), made.without.end());
   const bool judged_alone = series.gpus.size() >= kFewestGpus;
-  made.gpus_unjudged = judged_alone ? series.without.size() : made.without.size();
+  made.gpus_unjudged = static_cast<std::size_t>(
+      std::count_if(series.lost_in_base.begin(), series.lost_in_base.end(), [&](std::uint32_t gpu) {
+        return !judged_alone ||
+               std::binary_search(series.without.begin(), series.without.end(), gpu);
+      }));
   made.launches_per_clock = means_of(series.per_clock, left_out);
   fill_means(made, std::vector<double>(pairing.launches.size(), 1.0), pairing.base);
   made.smallest_seen = made.smallest_stored = made.own.effect = kNothing;

@@ -15,7 +15,7 @@ namespace tidemark::reports {
 namespace {
 
 bool is_confounder(const SetupDifference& difference) {
-  return !difference.subject && !difference.allowed;
+  return !difference.subject && !difference.allowed && !difference.idle;
 }
 
 std::string confounders_of(const SetupComparison& setup) {
@@ -287,7 +287,8 @@ std::string smallest_text(const Comparison& comparison) {
 
 std::string_view role_of(const SetupDifference& difference) {
   if (difference.subject) return "subject";
-  return difference.allowed ? "allowed" : "confounder";
+  if (difference.allowed) return "allowed";
+  return difference.idle ? "idle" : "confounder";
 }
 
 std::vector<std::string> notes_of(const Comparison& comparison) {

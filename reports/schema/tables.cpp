@@ -1,6 +1,7 @@
 // The one description of every table and root attribute.
 #include "reports/schema/tables.hpp"
 
+#include <cstring>
 #include <utility>
 
 namespace tidemark::reports {
@@ -90,6 +91,38 @@ Column or_none(Column made) {
   return made;
 }
 
+Column as_fact(FactRole role, std::string_view fact, Column made) {
+  made.role = role;
+  made.fact = fact;
+  return made;
+}
+
+/// Not known where it has the value of a blank row.
+Column setup(std::string_view fact, Column made) {
+  return as_fact(FactRole::setup, fact, std::move(made));
+}
+
+/// Of which the value of a blank row, 0, is one that can be read.
+Column counted(std::string_view fact, Column made) {
+  made.default_is_known = true;
+  return setup(fact, std::move(made));
+}
+
+Column by_nvml(Column made) {
+  made.by_nvml = true;
+  return made;
+}
+
+Column subject(std::string_view fact, Column made) {
+  return as_fact(FactRole::subject, fact, std::move(made));
+}
+
+Column identity(Column made) {
+  const std::string_view name = made.name;
+  made.default_is_known = true;
+  return as_fact(FactRole::identity, name, std::move(made));
+}
+
 template <class Row>
 Table table(std::string_view name, std::string_view meaning, std::vector<Column> columns) {
   std::string blank = blank_of(Row{}, columns);
@@ -126,21 +159,61 @@ std::size_t bytes_of(const Column& column) {
   return column.count * sizeof(std::uint64_t);
 }
 
+namespace {
+
+template <class Number>
+Number read(const std::byte* at) {
+  Number made{};
+  std::memcpy(&made, at, sizeof made);
+  return made;
+}
+
+}  // namespace
+
+double number_in(const Column& column, const std::byte* row) {
+  const std::byte* const at = row + column.offset;
+  switch (column.type) {
+    case ColumnType::u8:
+    case ColumnType::verdict:
+      return read<std::uint8_t>(at);
+    case ColumnType::u32:
+      return read<std::uint32_t>(at);
+    case ColumnType::i32:
+      return read<std::int32_t>(at);
+    case ColumnType::u64:
+      return static_cast<double>(read<std::uint64_t>(at));
+    case ColumnType::i64:
+      return static_cast<double>(read<std::int64_t>(at));
+    case ColumnType::f32:
+      return read<float>(at);
+    case ColumnType::f64:
+      return read<double>(at);
+    case ColumnType::text:
+      break;
+  }
+  return 0;
+}
+
+std::uint32_t index_in(const Column& column, const std::byte* row) {
+  return read<std::uint32_t>(row + column.offset);
+}
+
 template <>
 const Table& table_of<NodeRow>() {
   using R = NodeRow;
-  static const Table made = table<R>(
-      "nodes", "the machines of the launch",
-      {column(&R::node_id, "node_id", "", "row number"),
-       column(&R::first_rank, "first_rank", "", "lowest rank that ran there"),
-       column(&R::ranks, "ranks", "", "ranks that ran there"),
-       text(&R::hostname, "hostname", "name of the machine"),
-       text(&R::kernel, "kernel", "release of its kernel"),
-       text(&R::os, "os", "its operating system"), text(&R::cpu, "cpu", "model of its processors"),
-       text(&R::boot_id, "boot_id", "kernel's id of this boot"),
-       text(&R::mpi, "mpi", "MPI library and version"),
-       text(&R::hdf5, "hdf5", "HDF5 library version"),
-       column(&R::logical_cpus, "logical_cpus", "", "logical processors")});
+  static const Table made =
+      table<R>("nodes", "the machines of the launch",
+               {column(&R::node_id, "node_id", "", "row number"),
+                column(&R::first_rank, "first_rank", "", "lowest rank that ran there"),
+                column(&R::ranks, "ranks", "", "ranks that ran there"),
+                setup("node", text(&R::hostname, "hostname", "name of the machine")),
+                setup("kernel", text(&R::kernel, "kernel", "release of its kernel")),
+                setup("os", text(&R::os, "os", "its operating system")),
+                setup("cpu", text(&R::cpu, "cpu", "model of its processors")),
+                identity(text(&R::boot_id, "boot_id", "kernel's id of this boot")),
+                setup("mpi", text(&R::mpi, "mpi", "MPI library and version")),
+                setup("hdf5", text(&R::hdf5, "hdf5", "HDF5 library version")),
+                setup("cpus", column(&R::logical_cpus, "logical_cpus", "", "logical processors"))});
   return made;
 }
 
@@ -151,37 +224,50 @@ const Table& table_of<GpuRow>() {
       "gpus", "the GPUs (or virtual devices), counted over all ranks",
       {column(&R::gpu_id, "gpu_id", "", "row number"),
        or_none(reference(&R::node_id, "node_id", "nodes", "machine; 4294967295 when unknown")),
-       column(&R::rank, "rank", "", "rank that drove it; 4294967295 when unknown"),
-       column(&R::local_index, "local_index", "", "index of the GPU on its machine"),
+       identity(column(&R::rank, "rank", "", "rank that drove it; 4294967295 when unknown")),
+       identity(column(&R::local_index, "local_index", "", "index of the GPU on its machine")),
        column(&R::reported, "reported", "", "1 when its rank described it; 0: all else is unknown"),
        column(&R::nvml, "nvml", "", "1 when NVML was read; 0: clocks, power and ECC are unknown"),
        column(&R::uuid, "uuid", "", "UUID of the GPU"),
-       text(&R::serial, "serial", "serial number"),
-       text(&R::pci, "pci", "PCI address"),
-       text(&R::name, "name", "product name"),
-       text(&R::vbios, "vbios", "VBIOS version"),
-       text(&R::board_part, "board_part", "board part number"),
-       text(&R::driver, "driver", "driver version"),
-       text(&R::nccl, "nccl", "NCCL version"),
-       column(&R::cuda_driver, "cuda_driver", "", "CUDA version of the driver, 13000 for 13.0"),
-       column(&R::cuda_runtime, "cuda_runtime", "", "CUDA version of the runtime"),
-       column(&R::compute_capability, "compute_capability", "", "90 for sm_90"),
-       column(&R::sm_count, "sm_count", "", "streaming multiprocessors"),
-       column(&R::memory_bytes, "memory_bytes", "B", "device memory"),
-       column(&R::ecc_enabled, "ecc_enabled", "", "1 on, 0 off, -1 unknown"),
-       column(&R::mig_enabled, "mig_enabled", "", "1 on, 0 off, -1 unknown"),
-       column(&R::persistence, "persistence", "", "1 on, 0 off, -1 unknown"),
-       column(&R::power_limit_w, "power_limit_w", "W", "power cap in force"),
-       column(&R::default_power_limit_w, "default_power_limit_w", "W", "power cap as shipped"),
-       column(&R::app_sm_mhz, "app_sm_mhz", "MHz", "application clock of the SMs"),
-       column(&R::app_memory_mhz, "app_memory_mhz", "MHz", "application clock of the memory"),
-       column(&R::max_sm_mhz, "max_sm_mhz", "MHz", "highest clock of the SMs"),
-       column(&R::nvlinks_up, "nvlinks_up", "", "NVLinks that are up"),
-       column(&R::nvlinks_up_mask, "nvlinks_up_mask", "", "bit i: NVLink i is up"),
-       column(&R::ecc_corrected, "ecc_corrected", "", "volatile count when the launch began"),
-       column(&R::ecc_uncorrected, "ecc_uncorrected", "", "volatile count when the launch began"),
-       column(&R::remapped_rows_pending, "remapped_rows_pending", "",
-              "memory rows waiting to be remapped")});
+       identity(text(&R::serial, "serial", "serial number")),
+       identity(text(&R::pci, "pci", "PCI address")),
+       setup("product", text(&R::name, "name", "product name")),
+       setup("vbios", text(&R::vbios, "vbios", "VBIOS version")),
+       setup("board_part", text(&R::board_part, "board_part", "board part number")),
+       subject("driver", text(&R::driver, "driver", "driver version")),
+       setup("nccl", text(&R::nccl, "nccl", "NCCL version")),
+       subject("cuda_driver", column(&R::cuda_driver, "cuda_driver", "",
+                                     "CUDA version of the driver, 13000 for 13.0")),
+       setup("cuda_runtime",
+             column(&R::cuda_runtime, "cuda_runtime", "", "CUDA version of the runtime")),
+       setup("compute_capability",
+             column(&R::compute_capability, "compute_capability", "", "90 for sm_90")),
+       setup("sm_count", column(&R::sm_count, "sm_count", "", "streaming multiprocessors")),
+       setup("memory", column(&R::memory_bytes, "memory_bytes", "B", "device memory")),
+       by_nvml(setup("ecc", column(&R::ecc_enabled, "ecc_enabled", "", "1 on, 0 off, -1 unknown"))),
+       by_nvml(setup("mig", column(&R::mig_enabled, "mig_enabled", "", "1 on, 0 off, -1 unknown"))),
+       by_nvml(setup("persistence",
+                     column(&R::persistence, "persistence", "", "1 on, 0 off, -1 unknown"))),
+       by_nvml(setup("power_cap",
+                     column(&R::power_limit_w, "power_limit_w", "W", "power cap in force"))),
+       by_nvml(setup("default_power_cap", column(&R::default_power_limit_w, "default_power_limit_w",
+                                                 "W", "power cap as shipped"))),
+       by_nvml(setup("app_sm_clock",
+                     column(&R::app_sm_mhz, "app_sm_mhz", "MHz", "application clock of the SMs"))),
+       by_nvml(setup("app_memory_clock", column(&R::app_memory_mhz, "app_memory_mhz", "MHz",
+                                                "application clock of the memory"))),
+       by_nvml(setup("max_sm_clock",
+                     column(&R::max_sm_mhz, "max_sm_mhz", "MHz", "highest clock of the SMs"))),
+       by_nvml(
+           counted("nvlinks_up", column(&R::nvlinks_up, "nvlinks_up", "", "NVLinks that are up"))),
+       by_nvml(counted("nvlinks_up_mask", column(&R::nvlinks_up_mask, "nvlinks_up_mask", "",
+                                                 "bit i: NVLink i is up"))),
+       by_nvml(counted("ecc_corrected", column(&R::ecc_corrected, "ecc_corrected", "",
+                                               "volatile count when the launch began"))),
+       by_nvml(counted("ecc_uncorrected", column(&R::ecc_uncorrected, "ecc_uncorrected", "",
+                                                 "volatile count when the launch began"))),
+       by_nvml(counted("remapped_rows", column(&R::remapped_rows_pending, "remapped_rows_pending",
+                                               "", "memory rows waiting to be remapped")))});
   return made;
 }
 

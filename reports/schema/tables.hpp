@@ -145,6 +145,14 @@ enum class ColumnType : std::uint8_t { u8, u32, i32, u64, i64, f32, f64, text, v
 /// "u32", "f64", ...: as in the documentation.
 std::string_view name_of(ColumnType type);
 
+/// What a fact about a GPU or its machine can be to a change of the results.
+enum class FactRole : std::uint8_t {
+  none,      // no fact: a key, or what was measured
+  subject,   // the driver, which compare is asked about
+  setup,     // may be the cause instead: a confounder where it differs
+  identity,  // says which GPU it is and where; named where it differs, but no cause
+};
+
 /// One column of a table: one member of its row struct.
 struct Column {
   std::string_view name;
@@ -157,10 +165,19 @@ struct Column {
   std::string_view meaning;
   /// The minor version that has it first. Rows of an older report have the default of its member.
   std::uint32_t since = 0;
+  FactRole role = FactRole::none;  // of `gpus` and `nodes`
+  std::string_view fact = {};      // what compare and --allow-confounders call it; empty: no fact
+  bool default_is_known = false;   // the value of a blank row is a value, not "unknown"
+  bool by_nvml = false;            // never read where `gpus.nvml` is 0
 };
 
 /// Bytes of the column in one row, in memory as in the file.
 std::size_t bytes_of(const Column& column);
+
+/// The number in a row of its table, or of its elements the first; 0 of text.
+double number_in(const Column& column, const std::byte* row);
+/// The index that a reference holds, or the u32 that any other column does.
+std::uint32_t index_in(const Column& column, const std::byte* row);
 
 /// One dataset of rows.
 struct Table {
