@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "reports/compare/show_comparison.hpp"
@@ -316,6 +317,86 @@ TEST(Compare, ExplainsACaseAndRefusesOneThatIsNotThere) {
   const Comparison made = held(side(false), side(true, {.first_case = -0.05}));
   EXPECT_TRUE(has(explain_case(made, "synthetic.case_0000", 100), "rate: regressed"));
   EXPECT_THROW(explain_case(made, "synthetic.case", 100), ReportError);
+}
+
+/// 24 rates and 8 counts of cycles that differ by 0.05 % from launch to launch: too much to be
+/// exact.
+std::vector<Report> rates_and_counts(bool fresh, double rates) {
+  std::vector<Report> made;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    made.push_back(synthetic_launch(
+        {.gpus = 4, .cases = 32, .seed = 3, .noise = {.launch = 0.001, .odd_launches = 0}}, i,
+        fresh, {}));
+    for (std::uint32_t which = 0; which < 24; ++which) {
+      for (std::uint32_t gpu = 0; gpu < 4; ++gpu) {
+        made.back().metrics[which * 4 + gpu].median *= std::exp(rates);
+      }
+    }
+  }
+  return made;
+}
+
+std::size_t count_of(const Comparison& made, SpeedVerdict verdict) {
+  return made.speed.counts[static_cast<std::size_t>(verdict)];
+}
+
+TEST(Compare, WhatDidNotChangeIsNotImprovedWhereAllElseIsSlower) {
+  const Comparison made = held(rates_and_counts(false, 0), rates_and_counts(true, -0.03));
+  EXPECT_EQ(made.speed.shared, SpeedVerdict::regressed);
+  EXPECT_EQ(count_of(made, SpeedVerdict::improved), 0U) << show_comparison(made, {});
+  EXPECT_EQ(count_of(made, SpeedVerdict::same), 8U) << show_comparison(made, {});
+}
+
+TEST(Compare, WhatDidNotChangeIsNotRegressedWhereAllElseIsFaster) {
+  const Comparison made = held(rates_and_counts(false, 0), rates_and_counts(true, 0.03));
+  EXPECT_EQ(count_of(made, SpeedVerdict::regressed), 0U) << show_comparison(made, {});
+}
+
+TEST(Compare, WhatIsSlowerWithAllTheOthersIsNotTheSame) {
+  const Comparison made = held(rates_and_counts(false, 0), rates_and_counts(true, -0.03));
+  EXPECT_EQ(count_of(made, SpeedVerdict::with_all), 24U) << show_comparison(made, {});
+}
+
+TEST(Compare, ACountThatHardlyDiffersIsJudgedByAFifthOfTheFloor) {
+  const SyntheticFleet fleet = {.gpus = 4, .cases = 40, .seed = 3, .noise = {.counts = 0.5}};
+  std::vector<Report> base, fresh;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    base.push_back(synthetic_launch(fleet, i, false, {}));
+    fresh.push_back(synthetic_launch(fleet, i, true, {}));
+    for (std::uint32_t gpu = 0; gpu < 4; ++gpu) fresh.back().metrics[39 * 4 + gpu].median *= 1.005;
+  }
+  const Comparison made = held(base, fresh);
+  EXPECT_EQ(made.speed.series[39].verdict, SpeedVerdict::regressed) << show_comparison(made, {});
+  EXPECT_EQ(count_of(made, SpeedVerdict::regressed), 1U) << show_comparison(made, {});
+}
+
+TEST(Compare, ACountThatGrowsIsSaidToGrow) {
+  const SyntheticFleet fleet = {.gpus = 4, .cases = 40, .seed = 3, .noise = {.counts = 0.5}};
+  std::vector<Report> base, fresh;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    base.push_back(synthetic_launch(fleet, i, false, {}));
+    fresh.push_back(synthetic_launch(fleet, i, true, {}));
+    for (std::uint32_t gpu = 0; gpu < 4; ++gpu) fresh.back().metrics[39 * 4 + gpu].median *= 1.062;
+  }
+  const std::string text = show_comparison(held(base, fresh), {.columns = 400});
+  EXPECT_TRUE(has(text, "own +6.20 %")) << text;
+  EXPECT_TRUE(has(text, "+6.20 % in all, slower")) << text;
+}
+
+TEST(Compare, OneLaunchFarOffDoesNotHideThatAllOthersAreSlower) {
+  const Comparison made = held(side(false), side(true, {.first_case = -0.03, .one_launch = -0.10}));
+  EXPECT_EQ(made.speed.series[0].verdict, SpeedVerdict::regressed) << show_comparison(made, {});
+  EXPECT_NEAR(made.speed.series[0].own.effect, -0.03, 0.005);
+}
+
+TEST(Compare, MetricsThatRiseOrFallFromLaunchToLaunchAreWarnedOf) {
+  std::vector<Report> base, fresh;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    base.push_back(synthetic_launch({.cases = 100, .noise = {.drift = 0.002}}, i, false, {}));
+    fresh.push_back(synthetic_launch({.cases = 100, .noise = {.drift = 0.002}}, i, true, {}));
+  }
+  EXPECT_TRUE(has(show_comparison(held(base, fresh), {}), "\nDRIFT: "));
+  EXPECT_FALSE(has(show_comparison(held(side(false), side(true)), {}), "\nDRIFT: "));
 }
 
 }  // namespace

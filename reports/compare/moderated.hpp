@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct Effect {
   double degrees = 0;               // of freedom, of the spread
   double p = 0;                     // two-sided, of no effect
   double q = 0;                     // the same after Benjamini-Hochberg over all rows
+  /// One launch of each side, the farthest from its median, is left out: with it the sides are
+  /// apart all the same, and the test would not see it.
+  bool without_farthest = false;
 
   /// Half the width of the 95 % confidence interval.
   double margin() const;
@@ -37,10 +41,20 @@ struct Effects {
   std::vector<Effect> rows;   // of each row's own, the shared shift taken off
   bool separated = false;     // there were rows enough to tell a shared shift from rows' own
   std::vector<double> shift;  // by launch; 0 where not separated
+  /// By row: it hardly differs between launches, as counts of cycles do (RowFacts::metrics): it has
+  /// no part in the shift and in the weights, nor do they in it.
+  std::vector<bool> exact;
   /// By launch: 1, or less where all rows scatter more than in the other launches.
   std::vector<double> weights;
   Effect shared;  // of the shift; q is p
+
+  /// The effect of a row and of what it shares with the others.
+  Effect total_of(std::size_t row) const;
 };
+
+/// Spread of a side, natural logarithm, up to which a row is exact. Bank conflicts on an H200
+/// differ by 0.006 % from launch to launch, rates by 0.1 % at least.
+inline constexpr double kExactSpread = 2e-4;
 
 /// Rows below which a launch that scatters more than the others cannot be told.
 inline constexpr std::size_t kFewestRowsForWeights = 10;
@@ -48,9 +62,32 @@ inline constexpr std::size_t kFewestRowsForWeights = 10;
 /// Rows below which a shift of all cannot be told from one row's own.
 inline constexpr std::size_t kFewestRowsForShift = 4;
 
-/// `known_spread`, one a row or none: standard deviation of a launch where it is known from
-/// launches without any change, else NaN; it takes the place of what the other rows say.
-Effects moderated_effects(const LaunchMatrix& matrix, std::span<const double> known_spread = {});
+/// Rows that rise or fall from launch to launch within the sides: what goes on at that pace looks
+/// like a change where one side ran after the other.
+struct Drift {
+  std::size_t rows = 0, tested = 0;  // with a slope at 5 %; with launches enough to have one
+  double p = 1;                      // Fisher's, of all slopes together, of no drift
+
+  bool seen() const { return p < 1e-3; }
+};
+
+/// `at`: when each launch ran, in any unit; `weights`: what each is worth (Effects::weights).
+Drift drift_in(const LaunchMatrix& matrix, std::span<const double> at,
+               std::span<const double> weights);
+
+/// What moderated_effects may know of its rows beside their values; each by row, or empty.
+struct RowFacts {
+  /// Standard deviation of a launch where it is known from launches without any change, else NaN;
+  /// it takes the place of what the other rows say.
+  std::vector<double> known_spread = {};
+  /// Rows of one kind, of one unit say, scatter alike: their variances are drawn towards each
+  /// other.
+  std::vector<std::uint32_t> kind = {};
+  /// Rows of different metrics: those that are exact are apart. Of GPUs in one metric none is.
+  bool metrics = false;
+};
+
+Effects moderated_effects(const LaunchMatrix& matrix, const RowFacts& facts = {});
 
 /// How much launches without any change between them differ, by the same steps as an effect: the
 /// shared shift taken off, launches that scatter counted less. One standard deviation a row,
@@ -59,9 +96,9 @@ Effects moderated_effects(const LaunchMatrix& matrix, std::span<const double> kn
 /// nothing.
 std::vector<double> spreads_of_launches(const LaunchMatrix& matrix);
 
-/// Degrees of freedom that the variance of all rows, or a known one, is worth beside a row's own.
-/// Simulated with 100 cases whose noise differs by a log-sd of 0.5: 4 keeps false alarms below 5 %
-/// and finds most.
+/// Degrees of freedom that the variance of all rows, or a known one, is worth beside a row's own,
+/// where there are too few rows to read it off how much their variances differ. Simulated with 100
+/// cases whose noise differs by a log-sd of 0.5: 4 keeps false alarms below 5 % and finds most.
 inline constexpr double kPriorDegrees = 4;
 
 /// Benjamini and Hochberg's q values; NaN stays NaN and does not count. Where only the least of

@@ -69,9 +69,8 @@ TEST(Moderated, AShiftOfAllRowsIsTakenOffEachAndGivenApart) {
 TEST(Moderated, KnownSpreadServesWhereOneLaunchASideHasNone) {
   LaunchMatrix matrix(1, 2, 1);
   matrix.values = {0, 1};
-  const std::vector<double> known = {0.1};
   EXPECT_TRUE(std::isnan(moderated_effects(matrix).rows[0].p));
-  const Effects made = moderated_effects(matrix, known);
+  const Effects made = moderated_effects(matrix, {.known_spread = {0.1}});
   EXPECT_DOUBLE_EQ(made.rows[0].spread, 0.1);
   EXPECT_LT(made.rows[0].p, 0.01);
 }
@@ -87,6 +86,40 @@ TEST(Moderated, ALaunchInWhichAllRowsScatterCountsLess) {
   const Effects made = moderated_effects(matrix);
   EXPECT_LT(made.weights[4], 0.25);
   EXPECT_DOUBLE_EQ(made.weights[0], 1);
+}
+
+TEST(Moderated, RowsThatHardlyDifferHaveNoPartInWeightsAndShift) {
+  LaunchMatrix matrix(40, 10, 5);
+  for (std::size_t row = 0; row < 40; ++row) {
+    for (std::size_t launch = 0; launch < 10; ++launch) {
+      const bool up = ((row * 7 + launch * 5) % 4) < 2;
+      // 28 counts that move in one step in one launch alone, and 12 rates that are 3 % slower.
+      matrix.at(row, launch) = row < 28 ? (launch == 4 ? (up ? 4e-5 : -4e-5) : 0)
+                                        : (up ? 0.003 : -0.003) - (launch >= 5 ? 0.03 : 0);
+    }
+  }
+  const Effects made = moderated_effects(matrix, {.metrics = true});
+  EXPECT_TRUE(made.exact[0]);
+  EXPECT_FALSE(made.exact[39]);
+  EXPECT_NEAR(made.shared.effect, -0.03, 0.002);
+  EXPECT_DOUBLE_EQ(made.weights[4], 1);
+  EXPECT_NEAR(made.rows[0].effect, 0, 1e-4);
+}
+
+TEST(Moderated, RowsOfOneKindShareAPriorOfTheirOwn) {
+  LaunchMatrix matrix(24, 10, 5);
+  RowFacts facts{.kind = std::vector<std::uint32_t>(24, 0)};
+  for (std::size_t row = 0; row < 24; ++row) {
+    facts.kind[row] = row < 12 ? 0 : 1;
+    for (std::size_t launch = 0; launch < 10; ++launch) {
+      const auto drawn = static_cast<double>((row * 131 + launch * launch * 17) % 29) / 29 - 0.5;
+      matrix.at(row, launch) = drawn * (row < 12 ? 0.001 : 0.1);
+    }
+  }
+  const Effects apart = moderated_effects(matrix, facts);
+  const Effects together = moderated_effects(matrix);
+  EXPECT_LT(apart.rows[0].spread, together.rows[0].spread);
+  EXPECT_LT(apart.rows[0].spread, 0.001);
 }
 
 TEST(RankSum, CountsOrders) {

@@ -46,6 +46,9 @@ void put_headline(Page& page, const Comparison& comparison) {
   if (const std::string left_out = left_out_text(comparison); !left_out.empty()) {
     put(page, Colour::yellow, 9, left_out, 8);
   }
+  if (const std::string drift = drift_text(comparison); !drift.empty()) {
+    put(page, Colour::yellow, 6, drift, 7);
+  }
   put_slowed(page, comparison);
   if (comparison.paired_gpus == 0) put(page, kNoPairedGpu);
   put(page, results_text(comparison));

@@ -138,6 +138,7 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
                     .metric = series.metric,
                     .unit = series.unit,
                     .higher_is_better = series.higher_is_better};
+  made.floor_given = series.floor;
   made.floor = floor_of(series.noise, series.floor);
   made.noise = series.noise;
   made.launches = means_of(series.goodness, left_out);
@@ -174,10 +175,73 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
 double smallest_seen(const Effect& effect, double floor, std::size_t tests, double alpha) {
   if (std::isnan(effect.standard_error)) return kFewLaunchesFloors * floor;
   constexpr double kMissed = 0.2;
-  const double needed = student_upper(alpha / (2 * static_cast<double>(tests)), effect.degrees) +
-                        student_upper(kMissed, effect.degrees);
+  const double spare = student_upper(kMissed, effect.degrees);
+  const double needed = student_upper(alpha / (2 * static_cast<double>(tests)), effect.degrees);
   const double least = is_few(effect) ? kFewLaunchesFloors * floor : floor;
-  return std::max(least, needed * effect.standard_error);
+  // A change as large as the floor is measured below it every other time.
+  return std::max(least, needed * effect.standard_error) + spare * effect.standard_error;
+}
+
+/// The verdict by the change itself and by what it comes to: nothing is improved that is not faster
+/// in all, and nothing is the same that is slower in all.
+SpeedVerdict in_view_of(SpeedVerdict own, const SpeedFinding& finding, SpeedVerdict shared) {
+  const double total = finding.in_all.effect;
+  const bool own_changed = own == SpeedVerdict::regressed || own == SpeedVerdict::improved;
+  if (own == SpeedVerdict::not_compared) return own;
+  if (std::abs(total) <= finding.floor) {
+    if (!own_changed) return own;
+    const bool surely = std::abs(total) + finding.in_all.margin() <= finding.floor;
+    return surely ? SpeedVerdict::same : SpeedVerdict::ambiguous;
+  }
+  if (own_changed && (total < 0) == (finding.own.effect < 0)) return own;
+  const bool as_all = shared == (total < 0 ? SpeedVerdict::regressed : SpeedVerdict::improved);
+  return as_all ? SpeedVerdict::with_all : SpeedVerdict::ambiguous;
+}
+
+/// By finding, a number for its unit.
+std::vector<std::uint32_t> kinds_of(const SpeedComparison& made,
+                                    const std::vector<std::size_t>& judged) {
+  std::map<std::string, std::uint32_t> numbers;
+  std::vector<std::uint32_t> kinds;
+  for (const std::size_t i : judged) {
+    kinds.push_back(
+        numbers.try_emplace(made.series[i].unit, static_cast<std::uint32_t>(numbers.size()))
+            .first->second);
+  }
+  return kinds;
+}
+
+std::string why_ambiguous(const SpeedFinding& finding, SpeedVerdict own, bool few) {
+  if (few) return fmt::format("fewer than {} launches a side", kFewestLaunches);
+  if (own != SpeedVerdict::ambiguous) {
+    return std::abs(finding.total) <= finding.floor
+               ? "it changed unlike the others, and not in all"
+               : "it changed by what all metrics share, which the noise of all may be";
+  }
+  return "the noise hides whether it is below the least effect that counts";
+}
+
+/// The rows that take part in the shift, without it: what they share would make all drift alike.
+LaunchMatrix own_of(const LaunchMatrix& matrix, const Effects& effects) {
+  LaunchMatrix own = matrix;
+  for (std::size_t row = 0; row < matrix.rows; ++row) {
+    for (std::size_t launch = 0; launch < matrix.launches; ++launch) {
+      own.at(row, launch) =
+          effects.exact[row] ? kNothing : matrix.at(row, launch) - effects.shift[launch];
+    }
+  }
+  return own;
+}
+
+/// Hours since the first launch.
+std::vector<double> times_of(const Pairing& pairing) {
+  constexpr double kHour = 3600;
+  std::vector<double> made;
+  for (const LaunchFacts* launch : pairing.launches) {
+    made.push_back(
+        (launch->launch.created_unix_s - pairing.launches.front()->launch.created_unix_s) / kHour);
+  }
+  return made;
 }
 
 void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPolicy& policy) {
@@ -186,35 +250,38 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
     if (made.series[i].why.empty()) judged.push_back(i);
   }
   LaunchMatrix matrix(judged.size(), pairing.launches.size(), pairing.base);
-  std::vector<double> noise;
+  RowFacts facts{.kind = kinds_of(made, judged), .metrics = true};
   for (std::size_t row = 0; row < judged.size(); ++row) {
     const SpeedFinding& finding = made.series[judged[row]];
-    noise.push_back(finding.noise);
+    facts.known_spread.push_back(finding.noise);
     for (std::size_t launch = 0; launch < matrix.launches; ++launch) {
       matrix.at(row, launch) = finding.launches[launch];
     }
   }
-  made.effects = moderated_effects(matrix, noise);
+  made.effects = moderated_effects(matrix, facts);
+  if (made.effects.separated) {
+    made.shared = judge_effect(made.effects.shared, policy.floor, policy.shared_alpha,
+                               is_few(made.effects.shared));
+  }
+  made.drift = drift_in(own_of(matrix, made.effects), times_of(pairing), made.effects.weights);
+  const std::vector<double> even(matrix.launches, 1.0);
   for (std::size_t row = 0; row < judged.size(); ++row) {
     SpeedFinding& finding = made.series[judged[row]];
     finding.own = made.effects.rows[row];
-    fill_means(finding, made.effects.weights, pairing.base);
+    finding.exact = made.effects.exact[row];
+    finding.in_all = made.effects.total_of(row);
+    fill_means(finding, finding.exact ? even : made.effects.weights, pairing.base);
+    if (finding.exact) finding.floor = floor_of(finding.noise, kExactFloors * finding.floor_given);
     const bool few = is_few(finding.own);
     const double alpha = alpha_of(finding.own, policy);
-    finding.verdict = judge_effect(finding.own, finding.floor, alpha, few);
+    const SpeedVerdict own = judge_effect(finding.own, finding.floor, alpha, few);
+    finding.verdict = in_view_of(own, finding, made.shared);
     finding.smallest_seen = smallest_seen(finding.own, finding.floor, judged.size(), alpha);
     SpeedPolicy of_case = policy;
     of_case.floor = finding.floor;
     finding.smallest_stored = smallest_effect(
         finding.noise, std::min(finding.own.base, finding.own.fresh), judged.size(), of_case);
-    if (finding.verdict == SpeedVerdict::ambiguous) {
-      finding.why = few ? fmt::format("fewer than {} launches a side", kFewestLaunches)
-                        : "the noise hides whether it is below the least effect that counts";
-    }
-  }
-  if (made.effects.separated) {
-    made.shared = judge_effect(made.effects.shared, policy.floor, policy.shared_alpha,
-                               is_few(made.effects.shared));
+    if (finding.verdict == SpeedVerdict::ambiguous) finding.why = why_ambiguous(finding, own, few);
   }
 }
 

@@ -13,9 +13,17 @@
 
 namespace tidemark::reports {
 
-enum class SpeedVerdict : std::uint8_t { regressed, improved, ambiguous, same, not_compared };
-inline constexpr std::array<std::string_view, 5> kSpeedVerdictNames = {
-    "regressed", "improved", "ambiguous", "same", "not_compared"};
+enum class SpeedVerdict : std::uint8_t {
+  regressed,
+  improved,
+  ambiguous,
+  with_all,  // changed by what all metrics share, which is a finding of its own
+  same,
+  not_compared
+};
+inline constexpr std::size_t kSpeedVerdicts = 6;
+inline constexpr std::array<std::string_view, kSpeedVerdicts> kSpeedVerdictNames = {
+    "regressed", "improved", "ambiguous", "with_all", "same", "not_compared"};
 
 constexpr std::string_view name_of(SpeedVerdict verdict) {
   return kSpeedVerdictNames[static_cast<std::size_t>(verdict)];
@@ -44,6 +52,9 @@ inline constexpr std::size_t kSureLaunches = 5;
 inline constexpr double kFewLaunchesFloors = 3;
 /// The floor is at least this many standard deviations of a launch without any change.
 inline constexpr double kNoiseFloors = 3;
+/// Of the floor, of a metric that hardly differs from launch to launch (Effects::exact): half a
+/// percent more cycles are a change.
+inline constexpr double kExactFloors = 0.2;
 /// GPUs below which one that changed cannot be told from the others.
 inline constexpr std::size_t kFewestGpus = 4;
 
@@ -59,9 +70,12 @@ struct SpeedFinding {
   bool waived = false;         // regressed, and somebody answers for it
   std::string why = {};        // why it could not be compared, or is ambiguous
   Effect own = {};             // without the shift that all series share
-  double total = 0;            // with it
+  Effect in_all = {};          // with it
+  double total = 0;            // the effect of in_all
+  bool exact = false;          // Effects::exact: judged by a fifth of the floor
   double per_clock = 0;        // the total effect at equal SM clocks; NaN where they were not read
   double floor = 0;            // least effect that counts
+  double floor_given = 0;      // the same as asked for, before noise and exactness
   double noise = 0;            // stored standard deviation without any change, NaN without
   double smallest_seen = 0;    // least own effect that would have been found 8 times of 10
   double smallest_stored = 0;  // the same by the stored spread alone, NaN without
@@ -90,7 +104,8 @@ struct SpeedComparison {
   std::vector<GpuFinding> gpus;
   Effects effects;                                   // behind `series` where compared
   SpeedVerdict shared = SpeedVerdict::not_compared;  // of the shift that all series share
-  std::array<std::size_t, 5> counts{};               // of series, by verdict
+  Drift drift;                                       // of the series' own, the shift taken off
+  std::array<std::size_t, kSpeedVerdicts> counts{};  // of series, by verdict
 };
 
 SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy);

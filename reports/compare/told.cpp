@@ -68,6 +68,11 @@ std::string percent(double logarithm) {
   return made < kReadable ? fmt::format("{:.2f} %", made) : fmt::format("{:.3g} %", made);
 }
 
+std::string signed_percent(double logarithm) {
+  const std::string made = percent(logarithm);
+  return logarithm >= 0 ? "+" + made : made;
+}
+
 std::string_view headline_of(const Comparison& comparison) {
   const std::set<std::string> found = findings_of(comparison);
   const auto any = [&](std::initializer_list<const char*> names) {
@@ -126,9 +131,11 @@ std::string speed_text(const Comparison& comparison) {
   std::string made;
   for (const SpeedVerdict verdict :
        {SpeedVerdict::regressed, SpeedVerdict::improved, SpeedVerdict::same,
-        SpeedVerdict::ambiguous, SpeedVerdict::not_compared}) {
+        SpeedVerdict::ambiguous, SpeedVerdict::not_compared, SpeedVerdict::with_all}) {
     std::string name(name_of(verdict));
     std::replace(name.begin(), name.end(), '_', ' ');
+    // Only where all share a change.
+    if (verdict == SpeedVerdict::with_all && speed.counts[3] == 0) continue;
     made += fmt::format("{}{} {}", made.empty() ? "speed: " : ", ",
                         grouped(speed.counts[static_cast<std::size_t>(verdict)]), name);
   }
@@ -221,6 +228,17 @@ std::string left_out_text(const Comparison& comparison) {
       metrics == 1 ? "" : fmt::format(" and {}", plural(metrics - 1, "more metric")));
 }
 
+std::string drift_text(const Comparison& comparison) {
+  const Drift& drift = comparison.speed.drift;
+  if (!drift.seen()) return {};
+  constexpr double kSlope = 0.05;
+  return fmt::format(
+      "DRIFT: {} of {} rise or fall from launch to launch within a side ({:.0f} by chance): a "
+      "change "
+      "may be that drift; run both sides in turn",
+      drift.rows, plural(drift.tested, "metric"), kSlope * static_cast<double>(drift.tested));
+}
+
 std::vector<const SpeedFinding*> speed_in_order(const Comparison& comparison, bool all) {
   std::vector<const SpeedFinding*> made;
   for (const SpeedFinding& finding : comparison.speed.series) {
@@ -238,21 +256,24 @@ std::vector<const SpeedFinding*> speed_in_order(const Comparison& comparison, bo
 }
 
 std::string text_of(const Comparison& comparison, const SpeedFinding& finding, bool why) {
-  constexpr double kClockShare = 0.5;  // of an effect, gone at equal clocks: it was the clocks
   std::string text = fmt::format("{} {}", heading_of(finding),
                                  name_of(comparison, finding.of_case, finding.metric));
   if (!std::isnan(finding.total)) {
-    text +=
-        fmt::format("  {} -> {} {}  own {}{}, {} in all, on {}", short_number(finding.base_value),
-                    short_number(finding.fresh_value), finding.unit, percent(finding.own.effect),
-                    margin_text(finding.own), percent(finding.total), plural(finding.gpus, "GPU"));
+    // Of the value itself: a count of cycles that grows by 6 % is "+6 %, slower".
+    const double sign = finding.higher_is_better ? 1 : -1;
+    const bool changed = std::abs(finding.total) > finding.floor;
+    text += fmt::format("  {} -> {} {}  own {}{}, {} in all{}, on {}",
+                        short_number(finding.base_value), short_number(finding.fresh_value),
+                        finding.unit, signed_percent(sign * finding.own.effect),
+                        margin_text(finding.own), signed_percent(sign * finding.total),
+                        !changed            ? ""
+                        : finding.total < 0 ? ", slower"
+                                            : ", faster",
+                        plural(finding.gpus, "GPU"));
+    if (finding.own.without_farthest) text += ", the farthest launch of each side left out";
     if (finding.gpus_left_out > 0) {
       text += fmt::format(" ({} left out)", grouped(finding.gpus_left_out));
     }
-  }
-  if (finding.verdict == SpeedVerdict::regressed &&
-      std::abs(finding.per_clock) < kClockShare * std::abs(finding.total)) {
-    text += fmt::format("; {} at equal clocks: the SMs ran slower", percent(finding.per_clock));
   }
   if (why && !finding.why.empty()) text += "; " + finding.why;
   if (!std::isnan(finding.smallest_stored)) {

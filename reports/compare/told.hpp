@@ -65,6 +65,10 @@ std::string text_of(const Comparison& comparison, const GpuFindings& findings);
 /// metrics"; empty where no GPU is.
 std::string left_out_text(const Comparison& comparison);
 
+/// "DRIFT: 31 of 100 metrics rise or fall from launch to launch within a side (5 by chance): ...";
+/// empty where they do not.
+std::string drift_text(const Comparison& comparison);
+
 /// What became of each metric, what matters most first; `all`: those that stayed the same, too.
 std::vector<const SpeedFinding*> speed_in_order(const Comparison& comparison, bool all);
 
@@ -91,5 +95,7 @@ inline constexpr std::string_view kNoPairedGpu =
 
 /// "-2.03 %" of a natural logarithm.
 std::string percent(double logarithm);
+/// "+2.03 %".
+std::string signed_percent(double logarithm);
 
 }  // namespace tidemark::reports

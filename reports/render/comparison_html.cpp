@@ -46,6 +46,7 @@ std::string head_of(const Comparison& comparison) {
   if (const std::string left_out = left_out_text(comparison); !left_out.empty()) {
     made += banner(left_out);
   }
+  if (const std::string drift = drift_text(comparison); !drift.empty()) made += banner(drift);
   for (const std::string& line : slowed_lines(comparison)) {
     made += banner("SLOWED ON PURPOSE: " + line);
   }

@@ -31,6 +31,9 @@ void put_head(MarkdownPage& page, const Comparison& comparison) {
   if (const std::string left_out = left_out_text(comparison); !left_out.empty()) {
     put_block(page, fmt::format("**{}**\n\n", for_markdown(left_out)));
   }
+  if (const std::string drift = drift_text(comparison); !drift.empty()) {
+    put_block(page, fmt::format("**{}**\n\n", for_markdown(drift)));
+  }
   for (const std::string& line : slowed_lines(comparison)) {
     put_block(page, fmt::format("**SLOWED ON PURPOSE:** {}\n\n", for_markdown(line)));
   }

@@ -27,7 +27,7 @@ struct Typed {
   std::uint64_t seed = 1;
   bool apart = false, outliers = false;
   std::int32_t calibrated = -1;
-  double between = FleetNoise{}.between_cases;
+  FleetNoise noise = {};
   std::string write;
   double write_slower = 0, write_slower_node = 0;
 };
@@ -56,8 +56,8 @@ void calibrate(const Typed& typed, const SyntheticFleet& fleet, std::vector<Laun
 
 Comparison trial(const Typed& typed, std::uint32_t number, const FleetChange& change) {
   SyntheticFleet fleet{.gpus = typed.gpus, .cases = typed.cases, .seed = typed.seed + number};
+  fleet.noise = typed.noise;
   fleet.noise.apart = typed.apart;
-  fleet.noise.between_cases = typed.between;
   std::vector<LaunchFacts> base = side_of(fleet, typed.launches, false, change);
   calibrate(typed, fleet, base);
   return compare_launches(std::move(base), side_of(fleet, typed.launches, true, change), {});
@@ -135,14 +135,19 @@ void run_trials(const Typed& typed) {
   constexpr double kTwoPercent = -0.0202, kFivePercent = -0.0513;
   const Judge change_of_all = [](const Comparison& made) { return is_change(made.speed.shared); };
   const Judge one_gpu = [](const Comparison& made) { return !made.speed.gpus.empty(); };
-  const auto same = counted(typed, {}, {any, change_of_all, one_gpu});
+  const Judge drift = [](const Comparison& made) { return made.speed.drift.seen(); };
+  const auto same = counted(typed, {}, {any, change_of_all, one_gpu, drift});
   say(typed, "nothing changed", "any finding", same[0]);
   say(typed, "nothing changed", "of these a shift of all", same[1]);
   say(typed, "nothing changed", "of these a GPU", same[2]);
+  say(typed, "nothing changed", "a warning of drift", same[3]);
   const auto lone = counted(typed, {.first_case = kTwoPercent}, {first, other, driver});
   say(typed, "one case 2 % slower", "found", lone[0]);
   say(typed, "one case 2 % slower", "any other finding", lone[1]);
   say(typed, "one case 2 % slower", "the verdict names the driver", lone[2]);
+  const auto hidden =
+      counted(typed, {.first_case = 1.5 * kTwoPercent, .one_launch = 5 * kTwoPercent}, {first});
+  say(typed, "one case 3 % slower, one of its launches 10 % more", "found", hidden[0]);
   const auto all = counted(typed, {.all_cases = kTwoPercent}, {shared});
   say(typed, "all cases 2 % slower", "found as shared by all", all[0]);
   if (typed.gpus > 2 * kGpusOfNode) {
@@ -239,9 +244,20 @@ int trials_main(int argc, char** argv) {
   app.add_option("--calibrated", typed.calibrated,
                  "The base holds the noise of so many other launches; 0: of its own")
       ->check(CLI::Range(0, 100));
-  app.add_option("--between", typed.between,
+  app.add_option("--between", typed.noise.between_cases,
                  "How unlike metrics scatter: standard deviation of the logarithm (0.5)")
       ->check(CLI::Range(0.0, 5.0));
+  app.add_option("--noise", typed.noise.launch, "Of a metric from launch to launch (0.0033)")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--counts", typed.noise.counts, "Share of metrics that count cycles (0)")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--heavy", typed.noise.heavy,
+                 "Share of a metric's launches 5 % below the rest (0)")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--heat", typed.noise.heat, "Of an AR(0.9) walk that all metrics share (0)")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--drift", typed.noise.drift, "Of each metric's slope a launch (0)")
+      ->check(CLI::Range(0.0, 1.0));
   app.add_option("--write", typed.write, "Leave the reports of one trial in this folder instead");
   app.add_option("--slower", typed.write_slower, "With --write: percent that the first case loses")
       ->check(CLI::Range(0.0, 90.0));

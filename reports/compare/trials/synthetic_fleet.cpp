@@ -14,7 +14,17 @@ constexpr std::uint32_t kSamples = 20;
 const double kMedianSpread = std::sqrt(std::numbers::pi / 2 / kSamples);
 
 /// What a number is drawn for; each kind has a stream of its own.
-enum class Draw : std::uint64_t { gpu = 1, case_spread, odd, shared, launch, samples };
+enum class Draw : std::uint64_t {
+  gpu = 1,
+  case_spread,
+  odd,
+  shared,
+  launch,
+  samples,
+  heavy,
+  heat,
+  drift
+};
 
 std::uint64_t mixed(std::uint64_t x) {  // splitmix64
   x += 0x9e3779b97f4a7c15;
@@ -95,6 +105,28 @@ void add_cases(Report& report, const SyntheticFleet& fleet) {
   }
 }
 
+bool counts_cycles(const SyntheticFleet& fleet, std::uint64_t which_case) {
+  return static_cast<double>(which_case) >=
+         static_cast<double>(fleet.cases) * (1 - fleet.noise.counts);
+}
+
+/// Launches of both sides as they ran: those after the change behind those before it. Five of a
+/// side are enough for what is drawn along them to go on.
+std::uint64_t in_order(const Place& at) {
+  constexpr std::uint64_t kOfASide = 5;
+  return at.side * kOfASide + at.launch;
+}
+
+double heat_of(const SyntheticFleet& fleet, const Place& at) {
+  constexpr double kKept = 0.9;
+  double made = 0;
+  for (std::uint64_t i = 0; i <= in_order(at); ++i) {
+    const double step = normal(fleet.seed, Draw::heat, {.launch = i});
+    made = i == 0 ? step : kKept * made + std::sqrt(1 - kKept * kKept) * step;
+  }
+  return fleet.noise.heat * made;
+}
+
 /// Logarithm of the median that one GPU measures.
 double drawn(const SyntheticFleet& fleet, const Place& at, const FleetChange& change) {
   const FleetNoise& noise = fleet.noise;
@@ -107,11 +139,22 @@ double drawn(const SyntheticFleet& fleet, const Place& at, const FleetChange& ch
   const double spread =
       noise.launch *
       std::exp(noise.between_cases * one(Draw::case_spread, {.which_case = at.which_case}));
+  if (counts_cycles(fleet, at.which_case)) {
+    constexpr double kNoise = 6e-5, kStep = 4e-5;  // as bank conflicts have on H200s
+    return kStep * std::round(kNoise * one(Draw::launch, at) / kStep);
+  }
   double made = noise.gpu * one(Draw::gpu, {.which_case = at.which_case, .gpu = at.gpu});
   made += times * noise.shared * one(Draw::shared, launch);
   made += times * spread * one(Draw::launch, of_case);
   made += kMedianSpread * noise.iteration * one(Draw::samples, at);
+  if (noise.heavy > 0 && uniform(bits(fleet.seed, Draw::heavy, of_case)) < noise.heavy) {
+    made -= 0.05;
+  }
+  if (noise.heat > 0) made += heat_of(fleet, at);
+  made += noise.drift * one(Draw::drift, {.which_case = at.which_case}) *
+          static_cast<double>(in_order(at));
   if (at.side == 0) return made;
+  if (at.which_case == 0 && at.launch == 2) made += change.one_launch;
   return made + change.all_cases + (at.which_case == 0 ? change.first_case : 0) +
          (at.gpu < kGpusOfNode ? change.first_node : 0) + (at.gpu == 0 ? change.first_gpu : 0) +
          (at.gpu < kGpusOfNode && at.which_case < 3 ? change.few_cases : 0);
@@ -127,7 +170,7 @@ Report synthetic_launch(const SyntheticFleet& fleet, std::uint32_t launch, bool 
       fmt::format("synthetic-{}-{}-{}", fleet.seed, fresh ? "new" : "base", launch);
   made.launch.series_id = made.launch.run_id;
   made.launch.created_utc = "2026-01-01T00:00:00Z";
-  made.launch.created_unix_s = 1767225600;
+  made.launch.created_unix_s = 1767225600 + 600 * launch + (fresh ? 300 : 0);
   made.launch.tool_version = "synthetic";
   made.launch.level = "nightly";
   made.launch.device = "cuda";
@@ -137,6 +180,7 @@ Report synthetic_launch(const SyntheticFleet& fleet, std::uint32_t launch, bool 
   add_machines(made, fleet, fresh, change.vbios);
   add_cases(made, fleet);
   const std::uint32_t name = text(made, "rate"), unit = text(made, "TFLOP/s");
+  const std::uint32_t cycles = text(made, "cycles");
   constexpr double kTypical = 600;
   for (std::uint32_t i = 0; i < fleet.cases; ++i) {
     for (std::uint32_t gpu = 0; gpu < fleet.gpus; ++gpu) {
@@ -145,7 +189,9 @@ Report synthetic_launch(const SyntheticFleet& fleet, std::uint32_t launch, bool 
       result.verdict = Verdict::pass;
       result.sm_mhz = 1980;
       made.results.push_back(result);
-      MetricRow metric{.result_id = result.result_id, .name = name, .unit = unit};
+      const bool counts = counts_cycles(fleet, i);
+      MetricRow metric{.result_id = result.result_id, .name = name, .unit = counts ? cycles : unit};
+      metric.higher_is_better = counts ? 0 : 1;
       const double value = drawn(
           fleet, {.side = fresh ? 1U : 0U, .launch = launch, .which_case = i, .gpu = gpu}, change);
       metric.median = metric.mean = metric.min = metric.max = kTypical * std::exp(value);

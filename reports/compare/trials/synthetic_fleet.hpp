@@ -19,6 +19,11 @@ struct FleetNoise {
   double odd_launches = 0.05;  // share of launches whose case and shared noise are
   double odd_factor = 5;       // this many times as large
   bool apart = false;          // a case's launch noise is each GPU's own, not that of all GPUs
+  // Shares of cases from the end, and what is unlike the above in them or in all:
+  double counts = 0;  // share of cases that count cycles: 0.006 % of noise, in steps, no shift
+  double heavy = 0;   // share of a case's launches that lie apart by 5 %, below all others
+  double heat = 0;    // of a walk from launch to launch that all cases share, AR(0.9)
+  double drift = 0;   // of the slope of a case from launch to launch; new follows base
 };
 
 /// What is different after the change, natural logarithm; below 0 for slower.
@@ -28,6 +33,7 @@ struct FleetChange {
   double first_node = 0;  // of all cases on the eight GPUs of the first node
   double first_gpu = 0;   // of all cases on the first GPU
   double few_cases = 0;   // of the first three cases on the eight GPUs of the first node
+  double one_launch = 0;  // of the first case in one of the launches after the change
   bool vbios = false;     // the VBIOS is another one, too
 };
 
