@@ -80,6 +80,7 @@ Json speed_of(const Comparison& comparison) {
                     {"per_clock", finding.per_clock},
                     {"floor", finding.floor},
                     {"noise", finding.noise},
+                    {"launches_needed", finding.launches_needed},
                     {"smallest_seen", finding.smallest_seen},
                     {"smallest_by_stored_noise", finding.smallest_stored},
                     {"gpus", finding.gpus},

@@ -45,6 +45,10 @@ ResultRow& result_of(Report& report, std::uint32_t which, std::uint32_t gpu) {
   return report.results[which * report.gpus.size() + gpu];
 }
 
+std::size_t count_of(const Comparison& made, SpeedVerdict verdict) {
+  return made.speed.counts[static_cast<std::size_t>(verdict)];
+}
+
 /// Takes the cases from number `first` on away, as an older suite would.
 void keep_cases(Report& report, std::uint32_t first) {
   report.cases.resize(first);
@@ -261,8 +265,27 @@ TEST(Compare, MetricsThatCannotBeComparedForOneReasonAreOneLine) {
                   "has it in every launch of both sides\n"));
 }
 
+TEST(Compare, WhatIsAmbiguousSaysHowManyLaunchesWouldDecide) {
+  SyntheticFleet noisy = kFleet;
+  noisy.noise.launch = 0.01;
+  std::vector<Report> base, fresh;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    base.push_back(synthetic_launch(noisy, i, false, {}));
+    fresh.push_back(synthetic_launch(noisy, i, true, {}));
+  }
+  const Comparison made = held(base, fresh);
+  ASSERT_GT(count_of(made, SpeedVerdict::ambiguous), 0U) << show_comparison(made, {});
+  EXPECT_TRUE(has(show_comparison(made, {}), "\nto decide: ")) << show_comparison(made, {});
+  for (const SpeedFinding& finding : made.speed.series) {
+    EXPECT_EQ(finding.launches_needed > 5, finding.verdict == SpeedVerdict::ambiguous);
+  }
+}
+
 TEST(Compare, AReasonThatSeveralMetricsShareIsSaidOnce) {
-  const std::string text = show_comparison(held(side(false, {}, 1), side(true, {}, 1)), {});
+  SyntheticFleet noisy = kFleet;
+  noisy.noise.launch = 0.02;
+  const std::string text = show_comparison(
+      held({synthetic_launch(noisy, 0, false, {})}, {synthetic_launch(noisy, 0, true, {})}), {});
   const std::string why = "fewer than 3 launches a side";
   EXPECT_TRUE(has(text, "12 of these: " + why)) << text;
   EXPECT_EQ(text.find(why), text.rfind(why)) << text;
@@ -334,10 +357,6 @@ std::vector<Report> rates_and_counts(bool fresh, double rates) {
     }
   }
   return made;
-}
-
-std::size_t count_of(const Comparison& made, SpeedVerdict verdict) {
-  return made.speed.counts[static_cast<std::size_t>(verdict)];
 }
 
 TEST(Compare, WhatDidNotChangeIsNotImprovedWhereAllElseIsSlower) {

@@ -129,15 +129,40 @@ Prior middle_of(const std::vector<const Effect*>& rows) {
   return {.variance = median_of(std::move(variances))};
 }
 
+/// One launch a side says nothing of its own noise. Most rows do not change, so that how far their
+/// effects lie from each other says how far one does by chance.
+Prior scatter_of(const std::vector<const Effect*>& rows) {
+  std::vector<double> effects;
+  for (const Effect* row : rows) {
+    if (row->base == 1 && row->fresh == 1) effects.push_back(row->effect);
+  }
+  if (effects.size() < kFewestRowsForWeights) return {};
+  const double middle = median_of(effects);
+  for (double& effect : effects) effect = std::abs(effect - middle);
+  std::sort(effects.begin(), effects.end());
+  const double half = effects[effects.size() / 2], most = effects[effects.size() * 9 / 10];
+  // The t whose quantiles lie as far apart: rows that scatter unlike each other have long tails.
+  constexpr double kQuarter = 0.25, kTwentieth = 0.05, kFewestDegrees = 0.5;
+  double degrees = 10;  // more would be believed of no tail
+  while (degrees > kFewestDegrees &&
+         student_upper(kTwentieth, degrees) / student_upper(kQuarter, degrees) * half < most) {
+    degrees *= 0.9;
+  }
+  const double spread = half / student_upper(kQuarter, degrees);
+  // An effect is the difference of two launches.
+  return {.variance = spread * spread / 2, .degrees = degrees};
+}
+
 Prior prior_of(const std::vector<const Effect*>& rows) {
   constexpr std::size_t kFewestRowsForFit = 10;
   std::vector<const Effect*> known;
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(known),
                [](const Effect* row) { return row->degrees > 0 && row->spread > 0; });
+  if (known.empty()) return scatter_of(rows);
   return known.size() < kFewestRowsForFit ? middle_of(known) : fitted(known);
 }
 
-/// By row: that of its kind, or of all of these rows where its kind has too few.
+/// By row: that of its kind, or of all rows where its kind has too few.
 std::vector<Prior> priors_of(const std::vector<Effect>& rows, const std::vector<bool>& exact,
                              const std::vector<std::uint32_t>& kind) {
   std::map<std::pair<bool, std::uint32_t>, std::vector<const Effect*>> alike;
@@ -153,7 +178,9 @@ std::vector<Prior> priors_of(const std::vector<Effect>& rows, const std::vector<
   std::vector<Prior> made;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const Prior& own = of_kind.at({exact[row], kind.empty() ? 0 : kind[row]});
-    made.push_back(std::isnan(own.variance) ? of_all.at(exact[row]) : own);
+    // A row that has no noise of its own gets none of another kind: cycles say nothing of rates.
+    const bool has_own = rows[row].degrees > 0;
+    made.push_back(std::isnan(own.variance) && has_own ? of_all.at(exact[row]) : own);
   }
   return made;
 }

@@ -53,6 +53,7 @@ void put_headline(Page& page, const Comparison& comparison) {
   if (comparison.paired_gpus == 0) put(page, kNoPairedGpu);
   put(page, results_text(comparison));
   put(page, speed_text(comparison));
+  if (const std::string more = more_launches_text(comparison); !more.empty()) put(page, more);
 }
 
 void put_changes(Page& page, const Comparison& comparison, bool all) {

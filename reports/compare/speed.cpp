@@ -22,7 +22,10 @@ bool is_few(const Effect& effect) { return std::min(effect.base, effect.fresh) <
 
 double alpha_of(const Effect& effect, const SpeedPolicy& policy) {
   constexpr double kFifth = 0.2;
-  const bool sure = std::min(effect.base, effect.fresh) >= kSureLaunches;
+  // One launch a side is judged by how all metrics scatter, long tails included: that is sure
+  // enough.
+  const std::size_t launches = std::min(effect.base, effect.fresh);
+  const bool sure = launches >= kSureLaunches || launches == 1;
   return policy.false_discovery * (sure ? 1 : kFifth);
 }
 
@@ -211,6 +214,25 @@ std::vector<std::uint32_t> kinds_of(const SpeedComparison& made,
   return kinds;
 }
 
+/// So many launches a side as hold the margin below the distance of this effect from the floor, so
+/// that it is told on which side of it it lies; of an effect at the floor half of that is asked
+/// for.
+std::size_t launches_to_decide(const SpeedFinding& finding) {
+  const Effect& own = finding.own;
+  if (std::isnan(own.spread)) return kSureLaunches;
+  constexpr double kTail = 0.025, kHalf = 0.5;
+  const double distance =
+      std::max(std::abs(std::abs(own.effect) - finding.floor), kHalf * finding.floor);
+  std::size_t launches = std::max(kSureLaunches, std::min(own.base, own.fresh) + 1);
+  constexpr std::size_t kMost = 100;
+  while (launches < kMost) {
+    const auto side = static_cast<double>(launches);
+    if (student_upper(kTail, 2 * side - 2) * own.spread * std::sqrt(2 / side) <= distance) break;
+    ++launches;
+  }
+  return launches;
+}
+
 std::string why_ambiguous(const SpeedFinding& finding, SpeedVerdict own, bool few) {
   if (few) return fmt::format("fewer than {} launches a side", kFewestLaunches);
   if (own != SpeedVerdict::ambiguous) {
@@ -281,7 +303,9 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
     of_case.floor = finding.floor;
     finding.smallest_stored = smallest_effect(
         finding.noise, std::min(finding.own.base, finding.own.fresh), judged.size(), of_case);
-    if (finding.verdict == SpeedVerdict::ambiguous) finding.why = why_ambiguous(finding, own, few);
+    if (finding.verdict != SpeedVerdict::ambiguous) continue;
+    finding.why = why_ambiguous(finding, own, few);
+    finding.launches_needed = launches_to_decide(finding);
   }
 }
 

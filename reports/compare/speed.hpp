@@ -67,18 +67,19 @@ struct SpeedFinding {
   std::string metric = {}, unit = {};
   bool higher_is_better = true;
   SpeedVerdict verdict = SpeedVerdict::not_compared;
-  bool waived = false;         // regressed, and somebody answers for it
-  std::string why = {};        // why it could not be compared, or is ambiguous
-  Effect own = {};             // without the shift that all series share
-  Effect in_all = {};          // with it
-  double total = 0;            // the effect of in_all
-  bool exact = false;          // Effects::exact: judged by a fifth of the floor
-  double per_clock = 0;        // the total effect at equal SM clocks; NaN where they were not read
-  double floor = 0;            // least effect that counts
-  double floor_given = 0;      // the same as asked for, before noise and exactness
-  double noise = 0;            // stored standard deviation without any change, NaN without
-  double smallest_seen = 0;    // least own effect that would have been found 8 times of 10
-  double smallest_stored = 0;  // the same by the stored spread alone, NaN without
+  bool waived = false;     // regressed, and somebody answers for it
+  std::string why = {};    // why it could not be compared, or is ambiguous
+  Effect own = {};         // without the shift that all series share
+  Effect in_all = {};      // with it
+  double total = 0;        // the effect of in_all
+  bool exact = false;      // Effects::exact: judged by a fifth of the floor
+  double per_clock = 0;    // the total effect at equal SM clocks; NaN where they were not read
+  double floor = 0;        // least effect that counts
+  double floor_given = 0;  // the same as asked for, before noise and exactness
+  double noise = 0;        // stored standard deviation without any change, NaN without
+  std::size_t launches_needed = 0;  // a side, to decide what is ambiguous; 0: it is not
+  double smallest_seen = 0;         // least own effect that would have been found 8 times of 10
+  double smallest_stored = 0;       // the same by the stored spread alone, NaN without
   double base_value = 0, fresh_value = 0;     // geometric means over launches and GPUs, in the unit
   std::size_t gpus = 0, gpus_left_out = 0;    // GPUs that the means are over; the other paired ones
   std::vector<std::uint32_t> without = {};    // of those: with no value in some launch

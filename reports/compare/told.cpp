@@ -228,6 +228,25 @@ std::string left_out_text(const Comparison& comparison) {
       metrics == 1 ? "" : fmt::format(" and {}", plural(metrics - 1, "more metric")));
 }
 
+std::string more_launches_text(const Comparison& comparison) {
+  std::vector<std::size_t> more;
+  for (const SpeedFinding& finding : comparison.speed.series) {
+    if (finding.launches_needed == 0) continue;
+    const std::size_t have = std::min(finding.own.base, finding.own.fresh);
+    more.push_back(finding.launches_needed - std::min(have, finding.launches_needed));
+  }
+  if (more.empty()) return {};
+  std::sort(more.begin(), more.end());
+  const std::size_t half = (more.size() - 1) / 2;
+  const auto of_most = static_cast<std::size_t>(
+      std::upper_bound(more.begin(), more.end(), more[half]) - more.begin());
+  std::string made =
+      fmt::format("to decide: {} more launch{} a side would do for {} of {}", more[half],
+                  more[half] == 1 ? "" : "es", of_most, plural(more.size(), "ambiguous metric"));
+  if (of_most < more.size()) made += fmt::format(", {} more for all", more.back());
+  return made;
+}
+
 std::string drift_text(const Comparison& comparison) {
   const Drift& drift = comparison.speed.drift;
   if (!drift.seen()) return {};

@@ -65,6 +65,10 @@ std::string text_of(const Comparison& comparison, const GpuFindings& findings);
 /// metrics"; empty where no GPU is.
 std::string left_out_text(const Comparison& comparison);
 
+/// "to decide: 4 more launches a side would do for 3 of 5 ambiguous metrics, 11 more for all";
+/// empty where nothing is ambiguous.
+std::string more_launches_text(const Comparison& comparison);
+
 /// "DRIFT: 31 of 100 metrics rise or fall from launch to launch within a side (5 by chance): ...";
 /// empty where they do not.
 std::string drift_text(const Comparison& comparison);

@@ -23,6 +23,9 @@ void put_head(MarkdownPage& page, const Comparison& comparison) {
                               launches_text(comparison), for_markdown(cause_text(comparison)),
                               results_text(comparison), speed_text(comparison)));
   const std::string smallest = smallest_text(comparison);
+  if (const std::string more = more_launches_text(comparison); !more.empty()) {
+    put_block(page, fmt::format("- {}\n", more));
+  }
   put_block(page, smallest.empty() ? "\n" : fmt::format("- {}\n\n", smallest));
   if (is_virtual) put_block(page, "**VIRTUAL device: nothing here was measured on a GPU.**\n\n");
   for (const std::string& why : comparison.incomplete) {
