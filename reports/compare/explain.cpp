@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "reports/compare/places.hpp"
-#include "reports/compare/rank_tests.hpp"
 #include "reports/compare/show_comparison.hpp"
 #include "reports/render/page.hpp"
 
@@ -66,12 +65,6 @@ void put_launches(Page& page, const Comparison& comparison, const SpeedFinding& 
 
 void put_tests(Page& page, const Comparison& comparison, const SpeedFinding& finding) {
   const Effect& own = finding.own;
-  const std::size_t base = comparison.pairing.base;
-  std::vector<double> before, after;
-  for (std::size_t i = 0; i < finding.launches.size(); ++i) {
-    if (std::isnan(finding.launches[i])) continue;
-    (i < base ? before : after).push_back(finding.launches[i] - comparison.speed.effects.shift[i]);
-  }
   put(page, fmt::format("  effect {} in all = {} shared by all cases and {} of its own",
                         percent(finding.total), percent(finding.total - own.effect),
                         percent(own.effect)));
@@ -93,8 +86,6 @@ void put_tests(Page& page, const Comparison& comparison, const SpeedFinding& fin
           std::isnan(finding.smallest_stored)
               ? ""
               : fmt::format("; by the stored spread alone {}", percent(finding.smallest_stored))));
-  put(page, fmt::format("  beside it, not deciding: rank sum p {:.3g}, Hodges-Lehmann {}",
-                        rank_sum_p(before, after), percent(hodges_lehmann(before, after))));
   put(page, fmt::format("  at equal SM clocks: {}", percent(finding.per_clock)));
 }
 

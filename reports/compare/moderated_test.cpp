@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "reports/compare/rank_tests.hpp"
 #include "reports/compare/student_t.hpp"
 
 namespace tidemark::reports {
@@ -120,18 +119,6 @@ TEST(Moderated, RowsOfOneKindShareAPriorOfTheirOwn) {
   const Effects together = moderated_effects(matrix);
   EXPECT_LT(apart.rows[0].spread, together.rows[0].spread);
   EXPECT_LT(apart.rows[0].spread, 0.001);
-}
-
-TEST(RankSum, CountsOrders) {
-  const std::vector<double> low = {1, 2, 3}, high = {4, 5, 6};
-  EXPECT_DOUBLE_EQ(rank_sum_p(low, high), 0.1);
-  EXPECT_DOUBLE_EQ(rank_sum_p(high, low), 0.1);
-  EXPECT_DOUBLE_EQ(rank_sum_p(low, low), 1);
-}
-
-TEST(HodgesLehmann, IsTheMedianOfAllDifferences) {
-  const std::vector<double> base = {1, 2, 3}, fresh = {4, 5, 100};
-  EXPECT_DOUBLE_EQ(hodges_lehmann(base, fresh), 3);
 }
 
 }  // namespace

@@ -149,9 +149,68 @@ std::vector<std::size_t> chosen(const Search& found, double most_p) {
   return made;
 }
 
-/// Each with the levels on both its sides, as far as the next change.
+/// Whether most of the step lies between the nights right before and right after it. What drifts or
+/// goes with the season gets from one level to another over many.
+bool is_abrupt(std::span<const double> values, const ChangePoint& point) {
+  const auto near = [&](std::size_t first) {
+    return median_of({values.begin() + static_cast<std::ptrdiff_t>(first),
+                      values.begin() + static_cast<std::ptrdiff_t>(first + kLeastLevel)});
+  };
+  constexpr double kMost = 0.6;
+  const double jump = near(point.at) - near(point.at - kLeastLevel);
+  return jump / point.step >= kMost;
+}
+
+/// The values less the mean of their level.
+std::vector<double> without_levels(std::span<const double> values,
+                                   const std::vector<std::size_t>& at) {
+  std::vector<double> made(values.begin(), values.end());
+  std::size_t first = 0;
+  for (std::size_t i = 0; i <= at.size(); ++i) {
+    const std::size_t end = i == at.size() ? values.size() : at[i];
+    double sum = 0;
+    for (std::size_t k = first; k < end; ++k) sum += values[k];
+    for (std::size_t k = first; k < end; ++k) made[k] -= sum / static_cast<double>(end - first);
+    first = end;
+  }
+  return made;
+}
+
+/// What share of the values counts where each goes with those before it: one over the sum of the
+/// correlations at all lags, those up to the square root of the length, the later the less (Newey
+/// and West, Econometrica 55 (1987) 703). Above 1 where neighbours lie apart.
+double worth_of(std::span<const double> values, const std::vector<std::size_t>& at) {
+  const std::vector<double> left = without_levels(values, at);
+  double squares = 0;
+  for (const double value : left) squares += value * value;
+  if (!(squares > 0)) return 1;
+  const auto n = static_cast<double>(left.size());
+  const auto lags = static_cast<std::size_t>(std::sqrt(n));
+  double sum = 1;
+  for (std::size_t lag = 1; lag <= lags; ++lag) {
+    double products = 0;
+    for (std::size_t i = lag; i < left.size(); ++i) products += left[i] * left[i - lag];
+    // Each mean that was taken off makes its neighbours look apart by one n-th.
+    const double seen = products / squares + static_cast<double>(at.size() + 1) / n;
+    sum += 2 * (1 - static_cast<double>(lag) / static_cast<double>(lags + 1)) * seen;
+  }
+  constexpr double kLeast = 0.01;
+  return sum > 0 ? std::max(kLeast, 1 / sum) : 1;
+}
+
+/// The same of one series alone: 1 unless it is below what chance makes of it.
+double worth_alone(std::span<const double> values, const std::vector<std::size_t>& at) {
+  constexpr double kDeviations = 2;
+  const auto n = static_cast<double>(values.size());
+  const double worth = worth_of(values, at);
+  const double by_chance = 1 + kDeviations * 2 * std::sqrt(std::sqrt(n) / 3 / n);
+  return worth < 1 / by_chance ? worth : 1;
+}
+
+/// Each with the levels on both its sides, as far as the next change; `worth`: share of the values
+/// that counts.
 std::vector<ChangePoint> judged(std::span<const double> values, const Sums& sums, double tried,
-                                const std::vector<std::size_t>& at) {
+                                const std::vector<std::size_t>& at, double worth) {
   std::vector<ChangePoint> made;
   for (std::size_t i = 0; i < at.size(); ++i) {
     const Interval in{i == 0 ? 0 : at[i - 1], i + 1 == at.size() ? values.size() : at[i + 1]};
@@ -159,8 +218,9 @@ std::vector<ChangePoint> judged(std::span<const double> values, const Sums& sums
       return median_of({values.begin() + static_cast<std::ptrdiff_t>(first),
                         values.begin() + static_cast<std::ptrdiff_t>(end)});
     };
-    const double t = t_of(sums, in, at[i], 0);
-    const double p = std::isinf(t) ? 0 : student_two_sided(t, static_cast<double>(in.length() - 2));
+    const double t = t_of(sums, in, at[i], 0) * std::sqrt(worth);
+    const double degrees = std::max(1.0, worth * static_cast<double>(in.length()) - 2);
+    const double p = std::isinf(t) ? 0 : student_two_sided(t, degrees);
     made.push_back({.at = at[i],
                     .p = std::min(1.0, p * tried),
                     .step = part(at[i], in.end) - part(in.first, at[i])});
@@ -176,22 +236,46 @@ double strongest_change(std::span<const double> values, double floor) {
   return found.splits.empty() ? 1 : std::min(1.0, found.splits.front().p * found.tried);
 }
 
-std::vector<ChangePoint> change_points(std::span<const double> values, double floor,
-                                       double most_p) {
+double worth_of_steady(std::span<const double> values) {
+  return values.size() < kLeastSeries ? 1 : worth_of(without_odd(values), {});
+}
+
+Changes change_points(std::span<const double> values, double floor, double most_p,
+                      double most_worth) {
   if (values.size() < kLeastSeries) return {};
-  const Sums sums(without_odd(values));
+  const std::vector<double> even = without_odd(values);
+  const Sums sums(even);
   const Search found = search(sums, values.size(), floor);
   std::vector<std::size_t> at = chosen(found, most_p);
+  double worth = most_worth;
+  bool drifts = false;
   for (;;) {
-    std::vector<ChangePoint> made = judged(values, sums, found.tried, at);
+    std::vector<ChangePoint> made = judged(values, sums, found.tried, at, worth);
     // The weakest that does not hold between its neighbours goes first: without it they grow.
     std::size_t worst = made.size();
     for (std::size_t i = 0; i < made.size(); ++i) {
       const bool holds = std::abs(made[i].step) >= floor && made[i].p <= most_p;
       if (!holds && (worst == made.size() || made[i].p > made[worst].p)) worst = i;
     }
-    if (worst == made.size()) return made;
-    at.erase(at.begin() + static_cast<std::ptrdiff_t>(worst));
+    if (worst < made.size()) {
+      at.erase(at.begin() + static_cast<std::ptrdiff_t>(worst));
+      drifts = drifts || worth < 1;
+      continue;
+    }
+    const std::size_t before = at.size();
+    std::erase_if(at, [&](std::size_t one) {
+      const auto step = std::find_if(made.begin(), made.end(),
+                                     [one](const ChangePoint& point) { return point.at == one; });
+      return !is_abrupt(values, *step);
+    });
+    if (at.size() < before) {
+      drifts = true;
+      continue;
+    }
+    const double left = made.empty() ? worth : worth_alone(even, at);
+    if (left >= worth)
+      return {.points = std::move(made), .drifts = drifts, .worth = worth_of(even, at)};
+    worth = left;
   }
 }
 

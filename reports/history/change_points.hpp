@@ -28,9 +28,24 @@ struct ChangePoint {
 /// finite.
 double strongest_change(std::span<const double> values, double floor);
 
-/// All changes whose p is at most `most_p`, ascending; none for fewer than kLeastSeries values.
-/// Levels between them are at least kLeastLevel long and `floor` apart.
-std::vector<ChangePoint> change_points(std::span<const double> values, double floor, double most_p);
+struct Changes {
+  std::vector<ChangePoint> points;  // ascending
+  /// Changes there were but for this: values go with those before them, as of a drift or a season,
+  /// also where each level is taken off, and steps as large follow from that alone.
+  bool drifts = false;
+  double worth = 1;  // what share of the values counts, where each goes with the one before it
+};
+
+/// The same of a series without any change.
+double worth_of_steady(std::span<const double> values);
+
+/// All changes whose p is at most `most_p`; none for fewer than kLeastSeries values. Levels between
+/// them are at least kLeastLevel long and `floor` apart, and most of each step lies between the
+/// values right beside it. Where what is left without the levels goes with its past, the series is
+/// worth as many values fewer. `most_worth`: of series like this one, which say that better than
+/// few values do.
+Changes change_points(std::span<const double> values, double floor, double most_p,
+                      double most_worth = 1);
 
 /// The largest p that is told when a series each has one of `p`, so that at most this share of what
 /// is told is false (Benjamini and Hochberg, J. R. Statist. Soc. B 57 (1995) 289). A series that is

@@ -149,6 +149,7 @@ void record_launch(Chronicle& all, const LaunchFacts& facts) {
   const auto launch = static_cast<std::uint32_t>(all.launches.size());
   all.launches.push_back({.path = facts.path,
                           .run_id = row.run_id,
+                          .series_id = row.series_id,
                           .level = row.level,
                           .device = row.device,
                           .tool_version = row.tool_version,

@@ -17,7 +17,7 @@
 namespace tidemark::reports {
 
 struct PastLaunch {
-  std::string path, run_id, level, device, tool_version;
+  std::string path, run_id, series_id, level, device, tool_version;
   std::string incomplete_reason;  // empty: it is complete
   double at_unix_s = 0;
   bool is_virtual = false, anonymised = false;

@@ -21,30 +21,52 @@ struct Candidate {
   std::uint32_t metric = 0, gpu = kNoRow;
   bool apart = false;
   double p = 1;
+  double worth = 1;  // of its values, if there is no change
 };
 
+/// One value a night: launches of one command share what that night was like, and five of them
+/// know no more of it than one does.
 struct Line {
   std::vector<double> values;
-  std::vector<std::uint32_t> launches;
+  std::vector<std::uint32_t> first, last;  // launches of each
 };
 
-Line typical_line(const MetricLevels& levels) { return {levels.typical, levels.launches}; }
-
-Line line_of(const MetricLevels& levels, std::size_t gpu, bool apart) {
+/// `values`: one a launch of `launches`, NaN where it has none. Launches of one series that follow
+/// each other are a night, and its value is their median.
+Line nights_of(const Chronicle& all, const std::vector<double>& values,
+               const std::vector<std::uint32_t>& launches) {
   Line made;
-  for (std::size_t i = 0; i < levels.launches.size(); ++i) {
-    const double value = apart ? levels.apart(gpu, i) : levels.own[gpu][i];
-    if (std::isnan(value)) continue;
-    made.values.push_back(value);
-    made.launches.push_back(levels.launches[i]);
+  for (std::size_t i = 0; i < values.size();) {
+    const std::string& series = all.launches[launches[i]].series_id;
+    std::vector<double> night;
+    std::uint32_t first = kNoRow, last = kNoRow;
+    const std::size_t begin = i;
+    for (; i < values.size() &&
+           (i == begin || (!series.empty() && all.launches[launches[i]].series_id == series));
+         ++i) {
+      if (std::isnan(values[i])) continue;
+      if (night.empty()) first = launches[i];
+      last = launches[i];
+      night.push_back(values[i]);
+    }
+    if (night.empty()) continue;
+    made.values.push_back(median_of(std::move(night)));
+    made.first.push_back(first);
+    made.last.push_back(last);
   }
   return made;
 }
 
-bool lasts(const std::vector<double>& values) {
-  const auto known =
-      std::count_if(values.begin(), values.end(), [](double value) { return !std::isnan(value); });
-  return static_cast<std::size_t>(known) >= kLeastSeries;
+Line typical_line(const Chronicle& all, const MetricLevels& levels) {
+  return nights_of(all, levels.typical, levels.launches);
+}
+
+Line line_of(const Chronicle& all, const MetricLevels& levels, std::size_t gpu, bool apart) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < levels.launches.size(); ++i) {
+    values.push_back(apart ? levels.apart(gpu, i) : levels.own[gpu][i]);
+  }
+  return nights_of(all, values, levels.launches);
 }
 
 /// With three GPUs there is a typical one, and each is held against it; one or two stand for
@@ -56,10 +78,11 @@ struct Lines {
   std::vector<std::size_t> gpus;  // judged one by one
 };
 
-Lines lines_of(const MetricLevels& levels) {
+Lines lines_of(const Chronicle& all, const MetricLevels& levels) {
   Lines made;
   for (std::size_t gpu = 0; gpu < levels.gpus.size(); ++gpu) {
-    if (lasts(levels.own[gpu])) made.gpus.push_back(gpu);
+    const Line own = line_of(all, levels, gpu, false);
+    if (own.values.size() >= kLeastSeries) made.gpus.push_back(gpu);
   }
   made.typical = levels.gpus.size() >= kFewestForTypical || made.gpus.empty();
   made.apart = made.gpus.size() >= kFewestForTypical;
@@ -77,47 +100,85 @@ Families candidates_of(const History& made) {
   Families found;
   for (std::uint32_t i = 0; i < made.metrics.size(); ++i) {
     const MetricLevels levels = levels_of(made.chronicle, *made.metrics[i].values);
-    const Lines lines = lines_of(levels);
+    const Lines lines = lines_of(made.chronicle, levels);
     const double floor = made.options.floor;
-    if (lines.typical && levels.launches.size() >= kLeastSeries) {
-      found.level.push_back({.metric = i, .p = strongest_change(levels.typical, floor)});
+    const Line typical = typical_line(made.chronicle, levels);
+    if (lines.typical && typical.values.size() >= kLeastSeries) {
+      found.level.push_back({.metric = i,
+                             .p = strongest_change(typical.values, floor),
+                             .worth = worth_of_steady(typical.values)});
     }
     for (const std::size_t gpu : lines.gpus) {
-      const double p = strongest_change(line_of(levels, gpu, lines.apart).values, floor);
+      const Line line = line_of(made.chronicle, levels, gpu, lines.apart);
       (lines.apart ? found.apart : found.level)
-          .push_back({.metric = i, .gpu = levels.gpus[gpu], .apart = lines.apart, .p = p});
+          .push_back({.metric = i,
+                      .gpu = levels.gpus[gpu],
+                      .apart = lines.apart,
+                      .p = strongest_change(line.values, floor),
+                      .worth = worth_of_steady(line.values)});
     }
   }
   return found;
 }
 
+/// The series that a candidate is, with the levels that it comes from.
+struct Series {
+  MetricLevels levels;
+  std::size_t gpu = 0;
+  Line line;
+};
+
+Series series_of(const History& made, const Candidate& candidate) {
+  Series series{.levels = levels_of(made.chronicle, *made.metrics[candidate.metric].values),
+                .line = {}};
+  const auto& gpus = series.levels.gpus;
+  const auto row = std::find(gpus.begin(), gpus.end(), candidate.gpu);
+  series.gpu = static_cast<std::size_t>(row - gpus.begin());
+  series.line = candidate.gpu == kNoRow
+                    ? typical_line(made.chronicle, series.levels)
+                    : line_of(made.chronicle, series.levels, series.gpu, candidate.apart);
+  return series;
+}
+
+/// What a value of the family is worth: of most series, those that change without their levels. A
+/// drift or a season of all shows there, and a step of a few does not.
+double common_worth(const History& made, const std::vector<Candidate>& family, double most_p) {
+  std::vector<double> worths;
+  for (const Candidate& candidate : family) {
+    if (candidate.p > most_p) {
+      worths.push_back(candidate.worth);
+    } else {
+      const Line line = series_of(made, candidate).line;
+      worths.push_back(change_points(line.values, made.options.floor, most_p).worth);
+    }
+  }
+  return worths.empty() ? 1 : std::min(1.0, median_of(std::move(worths)));
+}
+
 /// The median of the values between two changes, in the unit.
-void add_changes(History& made, const Candidate& candidate, double most_p) {
+void add_changes(History& made, const Candidate& candidate, double most_p, double most_worth) {
   MetricPast& metric = made.metrics[candidate.metric];
-  const MetricLevels levels = levels_of(made.chronicle, *metric.values);
-  const auto row = std::find(levels.gpus.begin(), levels.gpus.end(), candidate.gpu);
-  const auto gpu = static_cast<std::size_t>(row - levels.gpus.begin());
-  const Line line =
-      candidate.gpu == kNoRow ? typical_line(levels) : line_of(levels, gpu, candidate.apart);
+  const auto [levels, gpu, line] = series_of(made, candidate);
   // What a GPU does apart from the others is said beside what it gives in all.
   const double offset = candidate.apart ? levels.offset[gpu] : 0;
-  const std::vector<ChangePoint> points = change_points(line.values, made.options.floor, most_p);
+  const Changes found = change_points(line.values, made.options.floor, most_p, most_worth);
+  const std::vector<ChangePoint>& points = found.points;
+  if (found.drifts) metric.judged = Judged::drifting;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const std::size_t at = points[i].at, first = i == 0 ? 0 : points[i - 1].at;
     const std::vector<double> old(line.values.begin() + static_cast<std::ptrdiff_t>(first),
                                   line.values.begin() + static_cast<std::ptrdiff_t>(at));
     double from = median_of(old) + offset;
     if (candidate.apart) {
-      const auto where =
-          std::find(levels.launches.begin(), levels.launches.end(), line.launches[at]);
+      const auto where = std::find(levels.launches.begin(), levels.launches.end(), line.first[at]);
       from += levels.typical[static_cast<std::size_t>(where - levels.launches.begin())];
     }
     metric.changes.push_back(made.changes.size());
     made.changes.push_back({.metric = candidate.metric,
                             .gpu = candidate.gpu,
                             .apart = candidate.apart,
-                            .before = line.launches[at - 1],
-                            .after = line.launches[at],
+                            .before = line.last[at - 1],
+                            .after = line.first[at],
                             .step = points[i].step,
                             .from = std::exp(from),
                             .to = std::exp(from + points[i].step),
@@ -130,12 +191,14 @@ void judge_metrics(History& made) {
   for (const std::vector<Candidate>* const family : {&families.level, &families.apart}) {
     std::vector<double> p;
     for (const Candidate& candidate : *family) {
-      made.metrics[candidate.metric].judged = Judged::steady;
+      MetricPast& metric = made.metrics[candidate.metric];
+      if (metric.judged == Judged::too_short) metric.judged = Judged::steady;
       p.push_back(candidate.p);
     }
     const double most_p = discovery_threshold(p, made.options.discovery);
+    const double worth = common_worth(made, *family, most_p);
     for (const Candidate& candidate : *family) {
-      if (candidate.p <= most_p) add_changes(made, candidate, most_p);
+      if (candidate.p <= most_p) add_changes(made, candidate, most_p, worth);
     }
   }
   for (MetricPast& metric : made.metrics) {
@@ -188,6 +251,8 @@ std::string_view name_of(Judged judged) {
       return "too short";
     case Judged::steady:
       return "steady";
+    case Judged::drifting:
+      return "drifting";
     case Judged::changed:
       break;
   }

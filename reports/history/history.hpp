@@ -34,8 +34,9 @@ struct LevelChange {
   bool is_worse(const MetricKey& key) const { return (step < 0) == key.higher_is_better; }
 };
 
-/// How far a series got.
-enum class Judged { too_short, steady, changed };
+/// How far a series got. One that drifts has no levels: each night is near the one before, and what
+/// looks like a step comes of that.
+enum class Judged { too_short, steady, drifting, changed };
 
 struct MetricPast {
   MetricKey key;

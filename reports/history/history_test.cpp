@@ -37,10 +37,35 @@ TEST(History, AStepOfAllGpusIsOneChangeWithTheDriverBesideIt) {
   EXPECT_EQ(made.events[0].setup[0].after, "590.1");
 }
 
+/// Twelve nights of five launches; each night moves all of its launches alike.
+Chronicle nights_of_five(double step_in_last_three) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 60; ++i) {
+    const std::uint32_t number = i / 5;
+    const double night_effect = (number * 7 % 5) * 0.006;
+    const double step = number >= 9 ? step_in_last_three : 0;
+    LaunchFacts facts = night(i, {600 * (1 + night_effect + step) + i % 2});
+    facts.launch.series_id = "night-" + std::to_string(number);
+    record_launch(all, facts);
+  }
+  return all;
+}
+
+TEST(History, LaunchesOfOneNightAreOnePoint) {
+  EXPECT_TRUE(history_of(nights_of_five(0), {}).changes.empty());
+}
+
+TEST(History, AStepBetweenTwoNightsIsToldBetweenTheLastAndTheFirstLaunchOfThem) {
+  const History made = history_of(nights_of_five(-0.2), {});
+  ASSERT_EQ(made.changes.size(), 1U);
+  EXPECT_EQ(made.changes[0].before, 44U);
+  EXPECT_EQ(made.changes[0].after, 45U);
+}
+
 TEST(History, LaunchesCountInTheOrderOfTheirTimeNotOfTheirFiles) {
   Chronicle all;
   for (const std::uint32_t i : {9U, 3U, 0U, 7U, 1U, 8U, 2U, 6U, 4U, 5U}) {
-    record_launch(all, night(i, {i < 5 ? 600.0 + i : 500.0 + i}));
+    record_launch(all, night(i, {i < 5 ? 600.0 + i % 2 : 500.0 + i % 2}));
   }
   const History made = history_of(std::move(all), {});
   EXPECT_EQ(made.chronicle.launches[3].path, "night-3.h5");

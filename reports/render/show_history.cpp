@@ -257,14 +257,14 @@ std::string cases_summary(const History& history) {
 }
 
 std::string metrics_summary(const History& history) {
-  std::array<std::size_t, 3> counts{};
+  std::array<std::size_t, 4> counts{};
   for (const MetricPast& metric : history.metrics) {
     ++counts[static_cast<std::size_t>(metric.judged)];
   }
   const auto of = [&](Judged judged) { return grouped(counts[static_cast<std::size_t>(judged)]); };
-  return fmt::format("{} of {} changed, {} steady, {} with fewer than {} launches",
+  return fmt::format("{} of {} changed, {} steady, {} drifting, {} with fewer than {} nights",
                      of(Judged::changed), plural(history.metrics.size(), "metric"),
-                     of(Judged::steady), of(Judged::too_short), kLeastSeries);
+                     of(Judged::steady), of(Judged::drifting), of(Judged::too_short), kLeastSeries);
 }
 
 std::string show_history(const History& history, const ShowHistoryOptions& options) {

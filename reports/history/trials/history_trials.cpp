@@ -33,7 +33,11 @@ struct Course {
   std::uint32_t back = kNoRow;  // first launch of the old one again
   double boot = 0;              // standard deviation of what each boot does to each case
   std::uint32_t launches_a_boot = 10;
-  double remembered = 0;  // share of a launch's noise that the next one keeps
+  double remembered = 0;      // share of a night's noise that the next one keeps
+  std::uint32_t a_night = 1;  // launches; all of a night are one series
+  double night = 0;           // standard deviation of what each night does to each case
+  double season = 0;          // half of what each case goes up and down in 30 nights
+  double drift = 0;           // what each case loses from night to night
 };
 
 double normal_of(std::uint64_t seed, std::uint64_t a, std::uint64_t b) {
@@ -51,28 +55,45 @@ double normal_of(std::uint64_t seed, std::uint64_t a, std::uint64_t b) {
   return std::sqrt(-2 * std::log(uniform(first))) * std::cos(kTwoPi * uniform(mixed(first)));
 }
 
-/// The launches of one history; `keep` of them, the first ones.
+/// What a night does to a case, whatever the launch; `kept` goes on to the next night.
+double night_effect(const Typed& typed, std::uint64_t seed, const Course& course,
+                    std::uint32_t night, std::uint32_t which, double& kept) {
+  constexpr double kLaunch = 0.0033, kTwoPi = 6.283185307179586, kSeason = 30;
+  const double boot = course.boot * normal_of(seed, which, 1 + night / course.launches_a_boot);
+  kept = course.remembered * kept + std::sqrt(1 - course.remembered * course.remembered) * kLaunch *
+                                        normal_of(seed, which, 0x10000 + night);
+  const double phase = kTwoPi * (night / kSeason + static_cast<double>(which) / typed.cases);
+  return boot + (course.remembered > 0 ? kept : 0) +
+         course.night * normal_of(seed, which, 0x20000 + night) + course.season * std::sin(phase) -
+         course.drift * night;
+}
+
+/// The launches of one history.
 std::vector<Report> launches_of(const Typed& typed, std::uint64_t seed, const Course& course) {
   const SyntheticFleet fleet{.gpus = typed.gpus, .cases = typed.cases, .seed = seed};
-  constexpr double kFirstNight = 1767225600, kDay = 86400;  // 2026-01-01
+  constexpr double kFirstNight = 1767225600, kDay = 86400, kTenMinutes = 600;  // 2026-01-01
   std::vector<Report> made;
-  std::vector<double> kept(typed.cases, 0);
-  for (std::uint32_t i = 0; i < typed.launches; ++i) {
-    const bool fresh = i >= course.from && i < course.back && course.from > 0;
-    Report report = synthetic_launch(
-        fleet, i, fresh, {.first_case = course.first_case, .first_node = course.first_node});
-    report.launch.created_unix_s = kFirstNight + kDay * i;
+  std::vector<double> kept(typed.cases, 0), effects(typed.cases, 0);
+  for (std::uint32_t night = 0; night < typed.launches; ++night) {
+    const bool fresh = night >= course.from && night < course.back && course.from > 0;
     for (std::uint32_t which = 0; which < typed.cases; ++which) {
-      const double boot = course.boot * normal_of(seed, which, 1 + i / course.launches_a_boot);
-      kept[which] =
-          course.remembered * kept[which] + std::sqrt(1 - course.remembered * course.remembered) *
-                                                0.0033 * normal_of(seed, which, 0x10000 + i);
-      const double more = boot + (course.remembered > 0 ? kept[which] : 0);
-      for (std::uint32_t gpu = 0; gpu < typed.gpus; ++gpu) {
-        report.metrics[which * typed.gpus + gpu].median *= std::exp(more);
-      }
+      effects[which] = night_effect(typed, seed, course, night, which, kept[which]);
     }
-    made.push_back(std::move(report));
+    for (std::uint32_t i = 0; i < course.a_night; ++i) {
+      Report report =
+          synthetic_launch(fleet, night * course.a_night + i, fresh,
+                           {.first_case = course.first_case, .first_node = course.first_node});
+      report.launch.series_id = fmt::format("night-{}-{}", seed, night);
+      report.launch.launch = i + 1;
+      report.launch.launches = course.a_night;
+      report.launch.created_unix_s = kFirstNight + kDay * night + kTenMinutes * i;
+      for (std::uint32_t which = 0; which < typed.cases; ++which) {
+        for (std::uint32_t gpu = 0; gpu < typed.gpus; ++gpu) {
+          report.metrics[which * typed.gpus + gpu].median *= std::exp(effects[which]);
+        }
+      }
+      made.push_back(std::move(report));
+    }
   }
   return made;
 }
@@ -123,11 +144,12 @@ bool is_first_case(const History& history, const LevelChange& change) {
   return history.metrics[change.metric].key.case_name == "synthetic.case_0000";
 }
 
-/// Told of the typical GPU of the first case, at most one launch off.
-bool found_at(const History& history, std::uint32_t launch) {
+/// Told of the typical GPU of the first case, at most one night off.
+bool found_at(const History& history, std::uint32_t night, std::uint32_t a_night = 1) {
   for (const LevelChange& change : history.changes) {
-    if (change.gpu == kNoRow && is_first_case(history, change) && change.after + 1 >= launch &&
-        change.after <= launch + 1) {
+    const std::uint32_t told = change.after / a_night;
+    if (change.gpu == kNoRow && is_first_case(history, change) && told + 1 >= night &&
+        told <= night + 1) {
       return true;
     }
   }
@@ -167,6 +189,30 @@ void run_trials(const Typed& typed) {
       counted(typed, {.boot = 0.002}, {any})[0]);
   say(typed, "half of a launch's noise is that of the one before", "any change told",
       counted(typed, {.remembered = 0.5}, {any})[0]);
+  const Judge drifts = [](const History& history) {
+    std::size_t drifting = 0;
+    for (const MetricPast& metric : history.metrics) {
+      drifting += metric.judged == Judged::drifting ? 1U : 0U;
+    }
+    return drifting > 0;
+  };
+  say(typed, "nine tenths of a night's noise are that of the one before", "any change told",
+      counted(typed, {.remembered = 0.9}, {any})[0]);
+  say(typed, "each case goes up and down by 0.5 % in 30 nights", "any change told",
+      counted(typed, {.season = 0.005}, {any})[0]);
+  const auto drifting = counted(typed, {.drift = 0.001}, {drifts});
+  say(typed, "all lose 0.1 % a night", "a metric is said to drift", drifting[0]);
+  constexpr std::uint32_t kFive = 5;
+  constexpr double kNight = 0.005;
+  say(typed, "nothing changed, five launches a night", "any change told",
+      counted(typed, {.a_night = kFive}, {any})[0]);
+  say(typed, "each night moves each case by sd 0.5 %, five launches a night", "any change told",
+      counted(typed, {.a_night = kFive, .night = kNight}, {any})[0]);
+  const std::uint32_t three = typed.launches - 3;
+  const Judge soon = [three](const History& history) { return found_at(history, three, kFive); };
+  say(typed, "one case 2 % slower in the last 3 nights, five launches a night",
+      "told, within a night",
+      counted(typed, {.first_case = kTwoPercent, .from = three, .a_night = kFive}, {soon})[0]);
   const Judge middle = [half](const History& history) { return found_at(history, half); };
   const auto lone =
       counted(typed, {.first_case = kTwoPercent, .from = half}, {middle, any_other()});
