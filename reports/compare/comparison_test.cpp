@@ -418,5 +418,37 @@ TEST(Compare, MetricsThatRiseOrFallFromLaunchToLaunchAreWarnedOf) {
   EXPECT_FALSE(has(show_comparison(held(side(false), side(true)), {}), "\nDRIFT: "));
 }
 
+/// Gives each metric 100 samples around its median; `slow` of them are 20 % slower.
+void add_samples(Report& report, std::size_t slow) {
+  for (std::uint32_t which = 0; which < report.metrics.size(); ++which) {
+    MetricRow& metric = report.metrics[which];
+    metric.n = 100;
+    metric.first_sample = report.samples.size();
+    for (std::uint32_t i = 0; i < 100; ++i) {
+      const double times = i < slow && metric.result_id < 16 ? 0.8 : 1 + 0.0001 * (i % 7);
+      report.samples.push_back({.metric_id = which, .value = metric.median * times});
+    }
+  }
+}
+
+TEST(Compare, ManySlowSamplesBesideAMedianThatStaysAreARegression) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  for (Report& report : base) add_samples(report, 0);
+  for (Report& report : fresh) add_samples(report, 45);
+  const Comparison made = held(base, fresh);
+  EXPECT_EQ(made.speed.series[0].verdict, SpeedVerdict::regressed) << show_comparison(made, {});
+  EXPECT_EQ(count_of(made, SpeedVerdict::regressed), 1U) << show_comparison(made, {});
+  EXPECT_TRUE(
+      has(show_comparison(made, {.columns = 400}), "the slowest tenth of its samples lies -20."))
+      << show_comparison(made, {.columns = 400});
+}
+
+TEST(Compare, AFewSlowSamplesAreNoRegression) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  for (Report& report : base) add_samples(report, 0);
+  for (Report& report : fresh) add_samples(report, 5);
+  EXPECT_EQ(headline_of(held(base, fresh)), "SAME");
+}
+
 }  // namespace
 }  // namespace tidemark::reports

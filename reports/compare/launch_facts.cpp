@@ -228,6 +228,21 @@ void add_results(LaunchFacts& made, const Report& report) {
   }
 }
 
+/// SeriesOfLaunch::tails of one metric.
+float tail_of(const Report& report, const MetricRow& metric) {
+  if (metric.n < kFewestForTail) return std::numeric_limits<float>::quiet_NaN();
+  const double sign = metric.higher_is_better != 0 ? 1 : -1;
+  std::vector<double> goodness;
+  for (std::uint64_t i = 0; i < metric.n; ++i) {
+    const double value = report.samples[metric.first_sample + i].value;
+    if (std::isfinite(value) && value > 0) goodness.push_back(sign * std::log(value));
+  }
+  if (goodness.size() < kFewestForTail) return std::numeric_limits<float>::quiet_NaN();
+  const auto tenth = goodness.begin() + static_cast<std::ptrdiff_t>(goodness.size() / 10);
+  std::nth_element(goodness.begin(), tenth, goodness.end());
+  return static_cast<float>(*tenth - sign * std::log(metric.median));
+}
+
 void add_series(LaunchFacts& made, const Report& report) {
   std::map<std::tuple<std::uint32_t, std::uint32_t>, std::size_t> places;  // case, metric's name
   for (const MetricRow& metric : report.metrics) {
@@ -252,6 +267,11 @@ void add_series(LaunchFacts& made, const Report& report) {
     }
     made.series[at->second].medians[result.gpu_id] = metric.median;
     made.series[at->second].sm_mhz[result.gpu_id] = result.sm_mhz;
+    const float tail = tail_of(report, metric);
+    if (std::isnan(tail)) continue;
+    std::vector<float>& tails = made.series[at->second].tails;
+    if (tails.empty()) tails.assign(made.gpus.size(), std::numeric_limits<float>::quiet_NaN());
+    tails[result.gpu_id] = tail;
   }
 }
 

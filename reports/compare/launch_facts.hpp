@@ -38,6 +38,9 @@ inline constexpr std::size_t kDriverFactors = 2;
 /// Names of what says which GPU it is and where: no cause.
 const std::vector<std::string>& gpu_identity_names();
 
+/// Samples below which their slowest tenth is one or two of them.
+inline constexpr std::size_t kFewestForTail = 30;
+
 /// One metric of one case: a value a GPU.
 struct SeriesOfLaunch {
   std::uint32_t of_case = 0;
@@ -45,6 +48,9 @@ struct SeriesOfLaunch {
   bool higher_is_better = true;
   std::vector<double> medians;  // by GPU; NaN where its result did not pass or has none
   std::vector<float> sm_mhz;    // by GPU; clock of the SMs beside it, NaN where not read
+  /// By GPU how far the slowest tenth of the samples lies from their median, natural logarithm,
+  /// below 0 for slower; NaN with fewer than kFewestForTail. Empty where no GPU has as many.
+  std::vector<float> tails = {};
   /// By GPU what stands beside a pass and is no finite number above 0.
   std::map<std::uint32_t, double> unusable = {};
 };

@@ -162,6 +162,7 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
                std::binary_search(series.without.begin(), series.without.end(), gpu);
       }));
   made.launches_per_clock = means_of(series.per_clock, left_out);
+  made.tails = means_of(series.tails, left_out);
   fill_means(made, std::vector<double>(pairing.launches.size(), 1.0), pairing.base);
   made.smallest_seen = made.smallest_stored = made.own.effect = kNothing;
   if (!series.unfit.empty()) {
@@ -309,6 +310,44 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
   }
 }
 
+/// A median that stays while many samples become slow is a regression all the same.
+void judge_tails(SpeedComparison& made, const Pairing& pairing, const SpeedPolicy& policy) {
+  std::vector<std::size_t> judged;
+  for (std::size_t i = 0; i < made.series.size(); ++i) {
+    const SpeedFinding& finding = made.series[i];
+    const bool known = std::none_of(finding.tails.begin(), finding.tails.end(),
+                                    [](double tail) { return std::isnan(tail); });
+    if (known && finding.verdict != SpeedVerdict::not_compared) judged.push_back(i);
+  }
+  LaunchMatrix matrix(judged.size(), pairing.launches.size(), pairing.base);
+  for (std::size_t row = 0; row < judged.size(); ++row) {
+    for (std::size_t launch = 0; launch < matrix.launches; ++launch) {
+      matrix.at(row, launch) = made.series[judged[row]].tails[launch];
+    }
+  }
+  const Effects effects = moderated_effects(matrix, {.kind = kinds_of(made, judged)});
+  const std::vector<double> even(matrix.launches, 1.0);
+  for (std::size_t row = 0; row < judged.size(); ++row) {
+    SpeedFinding& finding = made.series[judged[row]];
+    const Effect& effect = effects.rows[row];
+    const double floor = kTailFloors * finding.floor_given;
+    if (finding.verdict == SpeedVerdict::regressed ||
+        judge_effect(effect, floor, alpha_of(effect, policy), is_few(effect)) !=
+            SpeedVerdict::regressed) {
+      continue;
+    }
+    finding.verdict = SpeedVerdict::regressed;
+    finding.launches_needed = 0;
+    const auto mean = [&](std::size_t first, std::size_t end) {
+      return 100 * std::expm1(mean_of(finding.tails, even, first, end));
+    };
+    finding.why = fmt::format(
+        "unsteady: the slowest tenth of its samples lies {:.1f} % from their median, before {:.1f} "
+        "%",
+        mean(pairing.base, matrix.launches), mean(0, pairing.base));
+  }
+}
+
 /// No launch has a value on any GPU, as of an exchange with nobody: there is nothing to miss.
 bool has_no_value(const Series& series) {
   for (std::size_t gpu = 0; gpu < series.gpus.size(); ++gpu) {
@@ -375,6 +414,7 @@ SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy)
     made.series.push_back(finding_of(all[i], pairing, left_out));
   }
   judge_series(made, pairing, policy);
+  judge_tails(made, pairing, policy);
   for (const SpeedFinding& finding : made.series) {
     ++made.counts[static_cast<std::size_t>(finding.verdict)];
   }

@@ -55,6 +55,8 @@ inline constexpr double kNoiseFloors = 3;
 /// Of the floor, of a metric that hardly differs from launch to launch (Effects::exact): half a
 /// percent more cycles are a change.
 inline constexpr double kExactFloors = 0.2;
+/// Of the floor, of how far the slowest tenth of the samples lies from their median.
+inline constexpr double kTailFloors = 3;
 /// GPUs below which one that changed cannot be told from the others.
 inline constexpr std::size_t kFewestGpus = 4;
 
@@ -88,6 +90,7 @@ struct SpeedFinding {
   std::vector<double> launches =
       {};  // by launch: mean over those GPUs of the logarithm, NaN without
   std::vector<double> launches_per_clock = {};  // the same at equal SM clocks
+  std::vector<double> tails = {};               // the same of SeriesOfLaunch::tails
 };
 
 /// GPUs whose number changed unlike that of the other GPUs.

@@ -5,9 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
+#include <bit>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <thread>
@@ -28,6 +31,7 @@ struct Typed {
   bool apart = false, outliers = false;
   std::int32_t calibrated = -1;
   FleetNoise noise = {};
+  std::vector<std::string> splits;
   std::string write;
   double write_slower = 0, write_slower_node = 0;
 };
@@ -220,6 +224,50 @@ void run_outlier_trials(const Typed& typed) {
                one_line);
 }
 
+/// What splits of launches without any change between them say of one metric.
+struct Coverage {
+  std::size_t splits = 0, covered = 0, findings = 0;
+};
+
+/// Every way to call half of these reports the base: nothing changed, so that no finding is right
+/// and 95 % intervals have to hold 0 in 95 of 100.
+void run_splits(const Typed& typed) {
+  std::vector<LaunchFacts> all;
+  for (const std::string& path : typed.splits) all.push_back(facts_of(read_report(path), path));
+  const std::size_t half = all.size() / 2;
+  std::map<std::string, Coverage> by_metric;
+  std::size_t splits = 0, with_finding = 0;
+  for (std::uint32_t mask = 0; mask < (1U << all.size()); ++mask) {
+    // The first is always of the base: the other half of the splits is these, turned round.
+    if (static_cast<std::size_t>(std::popcount(mask)) != half || (mask & 1U) == 0) continue;
+    std::vector<LaunchFacts> sides[2];
+    for (std::size_t i = 0; i < all.size(); ++i) sides[(mask >> i) & 1U].push_back(all[i]);
+    for (auto& side : sides) {
+      for (LaunchFacts& launch : side) launch.launch.series_id = launch.launch.run_id;
+      for (LaunchFacts& launch : side) launch.launch.launch = launch.launch.launches = 1;
+    }
+    const Comparison made =
+        compare_launches(std::move(sides[1]), std::move(sides[0]), {.pair_by = PairBy::number});
+    ++splits;
+    with_finding += any_other(made) || first_case_found(made) ? 1U : 0U;
+    for (const SpeedFinding& finding : made.speed.series) {
+      if (std::isnan(finding.in_all.standard_error)) continue;
+      Coverage& coverage = by_metric[made.pairing.cases[finding.of_case] + "/" + finding.metric];
+      ++coverage.splits;
+      coverage.covered += std::abs(finding.own.effect) <= finding.own.margin() ? 1U : 0U;
+      coverage.findings += is_change(finding.verdict) ? 1U : 0U;
+    }
+  }
+  constexpr double kPercent = 100;
+  fmt::print("{} splits, {} with a finding\n", splits, with_finding);
+  for (const auto& [metric, coverage] : by_metric) {
+    fmt::print(
+        "| {} | {} of {} ({:.1f} %) | {} |\n", metric, coverage.covered, coverage.splits,
+        kPercent * static_cast<double>(coverage.covered) / static_cast<double>(coverage.splits),
+        coverage.findings);
+  }
+}
+
 void write_reports(const Typed& typed) {
   SyntheticFleet fleet{.gpus = typed.gpus, .cases = typed.cases, .seed = typed.seed};
   fleet.noise.apart = typed.apart;
@@ -262,6 +310,8 @@ int trials_main(int argc, char** argv) {
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--drift", typed.noise.drift, "Of each metric's slope a launch (0)")
       ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--splits", typed.splits,
+                 "What all splits of these reports say, between which nothing changed");
   app.add_option("--write", typed.write, "Leave the reports of one trial in this folder instead");
   app.add_option("--slower", typed.write_slower, "With --write: percent that the first case loses")
       ->check(CLI::Range(0.0, 90.0));
@@ -269,7 +319,9 @@ int trials_main(int argc, char** argv) {
                  "With --write: percent that the first node loses in the first three cases")
       ->check(CLI::Range(0.0, 90.0));
   CLI11_PARSE(app, argc, argv);
-  if (typed.outliers) {
+  if (!typed.splits.empty()) {
+    run_splits(typed);
+  } else if (typed.outliers) {
     run_outlier_trials(typed);
   } else if (typed.write.empty()) {
     run_trials(typed);
