@@ -129,6 +129,25 @@ Prior middle_of(const std::vector<const Effect*>& rows) {
   return {.variance = median_of(std::move(variances))};
 }
 
+/// What a t of so many degrees of freedom exceeds, either way, every other time and once in ten.
+struct Tails {
+  double degrees = 0, half = 0, tenth = 0;
+};
+
+/// From few degrees of freedom to many: long tails to short ones.
+const std::vector<Tails>& tails_by_degrees() {
+  static const std::vector<Tails> all = [] {
+    constexpr double kQuarter = 0.25, kTwentieth = 0.05;
+    std::vector<Tails> made;
+    for (double degrees = 0.5; degrees < 10; degrees *= 1.1) {  // more would be believed of no tail
+      made.push_back(
+          {degrees, student_upper(kQuarter, degrees), student_upper(kTwentieth, degrees)});
+    }
+    return made;
+  }();
+  return all;
+}
+
 /// One launch a side says nothing of its own noise. Most rows do not change, so that how far their
 /// effects lie from each other says how far one does by chance.
 Prior scatter_of(const std::vector<const Effect*>& rows) {
@@ -142,15 +161,12 @@ Prior scatter_of(const std::vector<const Effect*>& rows) {
   std::sort(effects.begin(), effects.end());
   const double half = effects[effects.size() / 2], most = effects[effects.size() * 9 / 10];
   // The t whose quantiles lie as far apart: rows that scatter unlike each other have long tails.
-  constexpr double kQuarter = 0.25, kTwentieth = 0.05, kFewestDegrees = 0.5;
-  double degrees = 10;  // more would be believed of no tail
-  while (degrees > kFewestDegrees &&
-         student_upper(kTwentieth, degrees) / student_upper(kQuarter, degrees) * half < most) {
-    degrees *= 0.9;
-  }
-  const double spread = half / student_upper(kQuarter, degrees);
+  const std::vector<Tails>& tails = tails_by_degrees();
+  auto like = tails.end() - 1;
+  while (like != tails.begin() && like->tenth / like->half * half < most) --like;
+  const double spread = half / like->half;
   // An effect is the difference of two launches.
-  return {.variance = spread * spread / 2, .degrees = degrees};
+  return {.variance = spread * spread / 2, .degrees = like->degrees};
 }
 
 Prior prior_of(const std::vector<const Effect*>& rows) {

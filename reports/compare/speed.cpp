@@ -103,6 +103,8 @@ std::vector<SpeedVerdict> judge_gpus(const Series& series, const Effects& effect
   std::vector<SpeedVerdict> made(series.gpus.size(), SpeedVerdict::not_compared);
   for (std::size_t i = 0; i < effects.rows.size(); ++i) {
     const Effect& effect = effects.rows[i];
+    // Nearly all: whether they are the same or only may be is no question here, and dear to answer.
+    if (!(std::abs(effect.effect) >= series.floor)) continue;
     // Noise is stored for the mean of a launch; one GPU has more of it, which its own spread shows.
     made[i] = judge_effect(effect, floor_of(series.noise, series.floor), policy.false_discovery,
                            is_few(effect));
