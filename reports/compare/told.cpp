@@ -90,11 +90,13 @@ std::string_view headline_of(const Comparison& comparison) {
 
 std::string cause_text(const Comparison& comparison) {
   const SetupComparison& setup = comparison.setup;
-  if (setup.cause == Cause::confounded) {
-    return "cannot be told, what else differs may be it: " + confounders_of(setup);
-  }
   std::set<std::string> found = findings_of(comparison);
   found.erase("stale_waiver");
+  if (setup.cause == Cause::confounded) {
+    return (found.empty() ? "nothing changed; what else differs may hide a change: "
+                          : "cannot be told, what else differs may be it: ") +
+           confounders_of(setup);
+  }
   if (found.erase("waived") > 0 && found.empty()) return "nothing changed but what is waived";
   if (found == std::set<std::string>{"inconclusive"}) {
     return "no change was found; some could not be excluded";
