@@ -60,6 +60,12 @@ Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFac
   made.conformance = compare_conformance(made.pairing, same_suite, waiving);
   made.speed = compare_speed(made.pairing, options.speed);
   waiving.mark(made.speed);
+  if (const Drift& drift = made.speed.drift; drift.seen()) {
+    made.setup.add({.factor = "drift",
+                    .base = fmt::format("{} of {} metrics", drift.rows, drift.tested),
+                    .fresh = "the next launches would go on like this",
+                    .allowed = options.allowed.contains("drift")});
+  }
   // The seed makes rows and payloads of conformance cases; how fast a kernel is does not follow
   // from which random numbers it multiplies.
   if (made.conformance.groups.empty()) made.setup.set_idle("seed");

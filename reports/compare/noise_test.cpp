@@ -182,7 +182,7 @@ TEST(SlowedOnPurpose, IsAConfounderThatIsNamed) {
   const Comparison made = compare_launches(facts(base), facts(fresh), {});
   EXPECT_EQ(made.setup.cause, Cause::confounded);
   EXPECT_EQ(cause_text(made),
-            "cannot be told, what else differs may be it: slow.synthetic.case_0000");
+            "nothing changed; what else differs may hide a change: slow.synthetic.case_0000");
   const std::string text = show_comparison(made, {.columns = 400});
   EXPECT_NE(text.find("confounder slow.synthetic.case_0000: not slowed -> 3%"), std::string::npos)
       << text;

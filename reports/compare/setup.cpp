@@ -269,6 +269,11 @@ bool SetupComparison::differs(std::string_view factor) const {
                      [&](const auto& difference) { return difference.factor == factor; });
 }
 
+void SetupComparison::add(SetupDifference difference) {
+  differences.push_back(std::move(difference));
+  cause = cause_of(differences);
+}
+
 void SetupComparison::set_idle(std::string_view factor) {
   for (SetupDifference& difference : differences) {
     if (difference.factor == factor) difference.idle = true;
@@ -303,7 +308,7 @@ std::vector<std::string_view> factor_names() {
   std::vector<std::string_view> made = {
       "level", "seed",     "tool_version",  "git_hash",    "kernels_tree", "suite_tree",
       "nvcc",  "compiler", "arguments",     "environment", "slow",         "gemm_table",
-      "gpus",  "pairing",  "mixed_drivers", "ranks",       "temperature"};
+      "gpus",  "pairing",  "mixed_drivers", "ranks",       "temperature",  "drift"};
   for (std::size_t i = kDriverFactors; i < gpu_factor_names().size(); ++i) {
     made.push_back(gpu_factor_names()[i]);
   }

@@ -32,6 +32,8 @@ struct SetupComparison {
   Cause cause = Cause::nothing_recorded;
 
   bool differs(std::string_view factor) const;
+  /// Adds what was seen beside the recorded facts, and finds the cause with it.
+  void add(SetupDifference difference);
   /// Says that nothing that changed depends on this factor, and finds the cause without it.
   void set_idle(std::string_view factor);
 };
