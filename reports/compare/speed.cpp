@@ -296,6 +296,7 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
     finding.exact = made.effects.exact[row];
     finding.in_all = made.effects.total_of(row);
     fill_means(finding, finding.exact ? even : made.effects.weights, pairing.base);
+    finding.total = finding.in_all.effect;  // also where a launch is left out of it
     if (finding.exact) finding.floor = floor_of(finding.noise, kExactFloors * finding.floor_given);
     const bool few = is_few(finding.own);
     const double alpha = alpha_of(finding.own, policy);
