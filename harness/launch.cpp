@@ -207,7 +207,7 @@ std::string run_phases(LaunchState& state) {
     state.stop.stop({.text = trouble});
   }
   if (const std::optional<StopReason>& stop = state.stop.check()) {
-    if (!stop->heard) state.mesh.send_to_others(Tag::stop, stop->text);
+    if (!stop->heard) state.mesh.send_to_others(Tag::stop, packed(*stop));
     trouble = stop->text;
   }
   end_workers(state);
@@ -284,7 +284,9 @@ ExitCode run_series(const RunOptions& options, const Plan& plan, Mesh& mesh, Sto
   for (std::uint32_t number = 1; number <= options.launches; ++number) {
     codes.push_back(run_one(options, number, plan, mesh, stop, reporter, series_id));
     reports.push_back(report_name(options.out, number, options.launches));
-    if (options.launches == 1 || all_go_on(mesh, stop)) continue;
+    if (options.launches == 1) continue;
+    mesh.enter(number, Stage::between);
+    if (all_go_on(mesh, stop)) continue;
     codes.push_back(ExitCode::incomplete);
     if (mesh.rank() == 0) {
       fmt::print(stderr, "tidemark: {}: {} of {} launches were begun{}\n", stop.check()->text,
@@ -292,6 +294,7 @@ ExitCode run_series(const RunOptions& options, const Plan& plan, Mesh& mesh, Sto
     }
     return worst(codes);
   }
+  mesh.enter(options.launches, Stage::calibration);
   if (options.calibrate) codes.push_back(calibrate_together(mesh, reports, options.json));
   return worst(codes);
 }

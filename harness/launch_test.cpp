@@ -335,6 +335,39 @@ TEST(MpiLaunch, a_bad_policy_is_one_line_from_one_rank) {
   EXPECT_TRUE(place.files().empty());
 }
 
+TEST(MpiLaunch, a_time_limit_between_two_phases_loses_no_outcome) {
+  const Place place;
+  // The limit falls while rank 0 is still in the cases of one GPU, and rank 1 waits in the next
+  // phase.
+  const Ran ran =
+      run_program(under_mpirun(2, run_arguments(place, {"--cases", "zfill.*", "gemm.distributed.*",
+                                                        "--time-limit", "2.5"})),
+                  with_hook("slow@zfill.whole#0"), 60);
+  EXPECT_EQ(ran.exit, 4) << ran.out << ran.err;
+  EXPECT_EQ(place.files(), std::vector<std::string>{"r.h5"});
+  const Report report = read_report(place.out());
+  EXPECT_EQ(report.launch.ranks_reported, 2U) << report.launch.incomplete_reason;
+  for (const ResultRow& row : report.results) {
+    const std::string_view name = report.cases.at(row.case_id).name.view();
+    if (row.gpu_id != 1 || !name.starts_with("zfill.")) continue;
+    EXPECT_EQ(row.verdict, Verdict::pass) << name << ": " << report.text(row.reason);
+  }
+}
+
+TEST(MpiLaunch, a_time_limit_within_the_opening_ends_all_ranks_alike) {
+  const Place place;
+  Environment environment = kRoot;
+  environment.emplace_back("TIDEMARK_TEST_DELAYS", "3");
+  const Ran ran = run_program(
+      under_mpirun(4, run_arguments(place, {"--cases", "zfill.whole", "--time-limit", "0.001"})),
+      environment, 60);
+  EXPECT_EQ(ran.exit, 4) << ran.out << ran.err;
+  EXPECT_EQ(place.files(), std::vector<std::string>{"r.h5"});
+  const Report report = read_report(place.out());
+  EXPECT_EQ(report.launch.ranks_reported, 4U);
+  EXPECT_FALSE(report.launch.complete);
+}
+
 /// On 1 to 8 ranks.
 class MpiRanks : public testing::TestWithParam<int> {};
 

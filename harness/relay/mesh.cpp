@@ -130,6 +130,17 @@ void Mesh::sort_in(Message message) {
   }
 }
 
+void Mesh::enter(std::uint32_t launch, Stage stage) {
+  constexpr std::uint64_t kStages = 8;
+  count_from((launch * kStages + static_cast<std::uint64_t>(stage)) << 32U);
+}
+
+void Mesh::count_from(std::uint64_t meeting) {
+  meeting_ = meeting;
+  std::erase_if(collected_, [meeting](const auto& entry) { return entry.first < meeting; });
+  std::erase_if(spread_, [meeting](const auto& entry) { return entry.first < meeting; });
+}
+
 std::optional<Message> Mesh::take(Tag tag) {
   auto& waiting = inbox_[tag];
   if (waiting.empty()) return std::nullopt;
@@ -140,13 +151,17 @@ std::optional<Message> Mesh::take(Tag tag) {
 
 bool Mesh::wait_for(const std::function<bool()>& done,
                     const std::vector<std::uint32_t>& missing_from, const Patience& patience) {
+  given_up_ = false;
   const double began = monotonic_s();
   double turn_before = began;
   while (true) {
     const double now = monotonic_s();
     pump();
     if (done()) return true;
-    if (patience.meanwhile && !patience.meanwhile()) return false;
+    if (patience.meanwhile && !patience.meanwhile()) {
+      given_up_ = true;
+      return false;
+    }
     if (now - began > patience.total_s) return false;
     // Silent by then, with two pump() in between: this thread may have stood still for longer than
     // its patience, and MPI may answer that there is nothing when it only begins to look.
@@ -177,7 +192,7 @@ Gathered Mesh::collect(std::string mine, const Patience& patience) {
       all.parts[rank] = std::move(parts[rank]);
     } else {
       all.silent.push_back(rank);
-      silent_[rank] = true;
+      silent_[rank] = !given_up_;
     }
   }
   return all;
@@ -217,7 +232,7 @@ std::optional<std::string> Mesh::broadcast(std::string mine, const Patience& pat
   } else if (wait_for([&] { return spread_.count(meeting_) != 0; }, {0}, patience)) {
     heard = std::move(spread_[meeting_]);
   } else {
-    silent_[0] = true;
+    silent_[0] = !given_up_;
   }
   spread_.erase(meeting_);
   collected_.erase(meeting_);
@@ -226,6 +241,8 @@ std::optional<std::string> Mesh::broadcast(std::string mine, const Patience& pat
 }
 
 bool Mesh::close(double seconds) {
+  constexpr std::uint64_t kLast = ~std::uint64_t{0} << 32U;
+  count_from(kLast);
   const Patience patience{.silence_s = seconds, .total_s = seconds};
   if (!allgather({}, patience).complete()) return false;
   const double until = monotonic_s() + seconds;

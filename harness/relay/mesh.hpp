@@ -24,9 +24,13 @@ struct Gathered {
   bool complete() const { return silent.empty(); }
 };
 
-/// Owns the link. Meetings must be called by all ranks in the same order; they go through rank 0,
-/// so a rank that does not come is known by number. Signs of life go out by themselves with pump(),
-/// which every wait of a supervisor calls.
+/// What all ranks come to in a launch, in this order. A rank that leaves one of them early, for a
+/// time limit or a signal, meets the others in the next one.
+enum class Stage : std::uint8_t { opening, rounds, closing, between, calibration };
+
+/// Owns the link. Within a stage, meetings must be called by all ranks in the same order; they go
+/// through rank 0, so a rank that does not come is known by number. Signs of life go out by
+/// themselves with pump(), which every wait of a supervisor calls.
 class Mesh {
  public:
   explicit Mesh(Link link, bool launched = false);
@@ -44,6 +48,11 @@ class Mesh {
   std::optional<Message> take(Tag tag);
   std::size_t unsent_bytes() const { return link_.unsent_bytes(); }
 
+  /// The meetings from here on are of this stage of this launch, counted from 1. What comes of
+  /// meetings before it is dropped: a rank that never went to them would take it for something
+  /// else.
+  void enter(std::uint32_t launch, Stage stage);
+
   /// Every rank's part, on every rank.
   Gathered allgather(std::string mine, const Patience& patience);
   /// Every rank's part, on rank 0; the others get only who is silent.
@@ -60,10 +69,12 @@ class Mesh {
   bool wait_for(const std::function<bool()>& done, const std::vector<std::uint32_t>& missing_from,
                 const Patience& patience);
   void sort_in(Message message);
+  void count_from(std::uint64_t meeting);
 
   Link link_;
   bool launched_ = false;
-  std::uint64_t meeting_ = 0;
+  std::uint64_t meeting_ = 0;  // stage in the upper half, number within it in the lower
+  bool given_up_ = false;      // the last wait ended because this rank had to go, not for silence
   double last_beat_s_ = 0;
   std::vector<double> heard_s_;
   std::vector<bool> silent_;  // in the last meeting, and not heard of since: gets no new patience

@@ -41,6 +41,26 @@ TEST(Mesh, every_rank_learns_every_part) {
   }
 }
 
+TEST(Mesh, ranks_that_left_different_meetings_meet_again_in_the_next_stage) {
+  std::vector<Mesh> all = meshes(2);
+  const Patience patience{.silence_s = 5, .total_s = 5};
+  for (Mesh& mesh : all) mesh.enter(1, Stage::rounds);
+  std::thread other([&] {
+    // Rank 1 came to two meetings that rank 0, stopped before them, never went to.
+    const Patience stopped{.meanwhile = [] { return false; }};
+    static_cast<void>(all[1].allgather("what passed here", stopped));
+    static_cast<void>(all[1].allgather("verdicts of a round", stopped));
+    all[1].enter(1, Stage::closing);
+    static_cast<void>(all[1].gather("journal of rank 1", patience));
+    EXPECT_EQ(all[1].broadcast("", patience), "code");
+  });
+  all[0].enter(1, Stage::closing);
+  const Gathered seen = all[0].gather("journal of rank 0", patience);
+  EXPECT_EQ(seen.parts, (std::vector<std::string>{"journal of rank 0", "journal of rank 1"}));
+  static_cast<void>(all[0].broadcast("code", patience));
+  other.join();
+}
+
 TEST(Mesh, a_silent_rank_is_named_and_not_waited_for) {
   std::vector<Mesh> all = meshes(3);
   const Patience patience{.silence_s = 0.2, .total_s = 3600};

@@ -318,6 +318,7 @@ class Rounds {
 
 std::string run_all_gpus_phase(LaunchState& state) {
   if (state.plan.all_gpus.empty()) return {};
+  state.mesh.enter(state.number, Stage::rounds);
   return Rounds(state).run();
 }
 

@@ -37,9 +37,11 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Under mpirun a rank that was told to stop has a second before it is killed.
-Patience patience_at_end(const LaunchState& state, bool stopped) {
-  if (stopped && state.mesh.launched()) return {.silence_s = 0.4, .total_s = 0.4};
+/// Under mpirun a rank that a signal stopped has a second before it is killed; nobody kills one at
+/// its time limit, and the others may notice theirs later.
+Patience patience_at_end(const LaunchState& state) {
+  const std::optional<StopReason>& stop = state.stop.check();
+  if (stop && stop->signal != 0 && state.mesh.launched()) return {.silence_s = 0.4, .total_s = 0.4};
   return {.silence_s = 60, .total_s = 600};
 }
 
@@ -210,7 +212,10 @@ Verdicts report_all(LaunchState& state, const Opening& opening, const Gathered& 
   } catch (const UsageError& unwritable) {
     complain(result, unwritable.what());  // the others still wait to hear the code
   }
-  const bool safe = result.written && gathered.complete();
+  // The journals go only where all of them have been read back from the report.
+  const bool safe = result.written && gathered.complete() &&
+                    result.report->launch.damaged_lines == 0 &&
+                    result.report->launch.ranks_reported == state.mesh.ranks();
   if (!safe) {
     state.console.line(fmt::format(
         " journals kept in {}; make a report of them with: tidemark recover {} --out {}", folder,
@@ -237,11 +242,12 @@ ExitCode close_launch(LaunchState& state, const Opening& opening, const std::str
   }
   mine = text_of(state.journal.path());
   const bool stopped = state.stop.check().has_value();
-  Patience patience = patience_at_end(state, stopped);
+  Patience patience = patience_at_end(state);
   patience.meanwhile = [&state] {
     state.console.refresh();
     return true;
   };
+  state.mesh.enter(state.number, Stage::closing);
   const Gathered gathered = state.mesh.gather(mine, patience);
   state.console.refresh();
   state.console.end_progress();

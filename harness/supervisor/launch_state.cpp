@@ -104,7 +104,7 @@ bool turn(LaunchState& state, double most_wait_s) {
   }
   state.console.refresh();
   while (const std::optional<Message> told = state.mesh.take(Tag::stop)) {
-    state.stop.stop({.text = told->bytes, .signal = 0, .heard = true});
+    state.stop.stop(heard_stop(told->bytes));
   }
   if (state.stop.check()) return false;
   wait_for_something(state, most_wait_s);

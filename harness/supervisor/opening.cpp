@@ -213,8 +213,15 @@ Opening opening_of(const RunOptions& options, const Mesh& mesh, const std::vecto
   return opening;
 }
 
+/// A time limit does not end the opening: ranks notice theirs at different moments, and some would
+/// go on to cases that the others never come to. All of them open, run nothing, and say so.
+bool is_killed(StopWatch& stop) {
+  const std::optional<StopReason>& reason = stop.check();
+  return reason && reason->signal != 0;
+}
+
 Patience patience(StopWatch& stop) {
-  return {.silence_s = kSilence, .total_s = 600, .meanwhile = [&stop] { return !stop.check(); }};
+  return {.silence_s = kSilence, .total_s = 600, .meanwhile = [&stop] { return !is_killed(stop); }};
 }
 
 [[noreturn]] void silent_ranks(const Gathered& all) {
@@ -284,9 +291,10 @@ std::string default_out(const std::string& host) {
 std::optional<Opening> open_launch(const RunOptions& options, std::uint32_t number, Mesh& mesh,
                                    StopWatch& stop) {
   GpuInventory inventory;
+  mesh.enter(number, Stage::opening);
   const Gathered all =
       mesh.allgather(view_or_refusal(options, number, mesh, inventory), patience(stop));
-  if (stop.check()) return std::nullopt;
+  if (is_killed(stop)) return std::nullopt;
   if (!all.complete()) silent_ranks(all);
   std::vector<Json> views;
   for (const std::string& part : all.parts) views.push_back(Json::parse(part));
@@ -298,8 +306,8 @@ std::optional<Opening> open_launch(const RunOptions& options, std::uint32_t numb
 
 void agree(Mesh& mesh, StopWatch& stop, const std::string& refusal) {
   const Gathered all = mesh.allgather(refusal, patience(stop));
-  if (!all.complete() && !stop.check()) silent_ranks(all);
-  if (!refusal.empty() && stop.check()) throw UsageError(refusal);
+  if (!all.complete() && !is_killed(stop)) silent_ranks(all);
+  if (!refusal.empty() && is_killed(stop)) throw UsageError(refusal);
   for (std::size_t rank = 0; rank < all.parts.size(); ++rank) {
     if (!all.parts[rank].empty()) {
       const std::string who = all.parts.size() > 1 ? fmt::format("rank {}: ", rank) : "";

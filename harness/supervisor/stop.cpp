@@ -5,7 +5,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "harness/room.hpp"
@@ -13,6 +15,17 @@
 #include "kernels/error.hpp"
 
 namespace tidemark::harness {
+
+std::string packed(const StopReason& reason) {
+  return fmt::format("{} {}", reason.signal, reason.text);
+}
+
+StopReason heard_stop(const std::string& bytes) {
+  const std::size_t space = std::min(bytes.find(' '), bytes.size());
+  return {.text = bytes.substr(std::min(space + 1, bytes.size())),
+          .signal = std::atoi(bytes.c_str()),
+          .heard = true};
+}
 
 StopWatch::StopWatch(double time_limit_s)
     : until_s_(monotonic_s() + time_limit_s), limit_s_(time_limit_s) {

@@ -11,9 +11,14 @@ namespace tidemark::harness {
 
 struct StopReason {
   std::string text;    // "stopped by SIGTERM"
-  int signal = 0;      // 0: the time limit, or another rank
+  int signal = 0;      // 0: the time limit, or a rank that cannot go on
   bool heard = false;  // another rank said so
 };
+
+/// For the other ranks: "15 stopped by SIGTERM".
+std::string packed(const StopReason& reason);
+/// What another rank said by packed().
+StopReason heard_stop(const std::string& bytes);
 
 /// Turns SIGINT, SIGTERM and SIGHUP into something that is read: they are blocked and come through
 /// a file descriptor. Made before any other thread, which inherits the mask. Owns the mask and the
