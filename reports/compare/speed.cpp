@@ -209,6 +209,7 @@ std::vector<std::uint32_t> kinds_of(const SpeedComparison& made,
                                     const std::vector<std::size_t>& judged) {
   std::map<std::string, std::uint32_t> numbers;
   std::vector<std::uint32_t> kinds;
+  kinds.reserve(judged.size());
   for (const std::size_t i : judged) {
     kinds.push_back(
         numbers.try_emplace(made.series[i].unit, static_cast<std::uint32_t>(numbers.size()))

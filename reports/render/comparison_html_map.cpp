@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 
@@ -22,7 +23,7 @@ constexpr double kFullShade = 0.05;  // 5 % of change is as dark as it gets
 struct Place {
   std::size_t alike = 0, changed = 0;  // pairs of case and GPU; alike: passed on both sides
   std::optional<ChangeKind> worst = {};
-  std::vector<double> effects = {};  // by GPU, of its first metric: natural logarithm, above better
+  std::vector<double> effects = {};  // by GPU, of its worst metric: natural logarithm, above better
 };
 
 struct Grid {
@@ -75,17 +76,24 @@ void add_results(Grid& grid, const Comparison& comparison) {
 }
 
 void add_effects(Grid& grid, const Comparison& comparison) {
-  std::uint32_t last = kNoRow;
+  const std::size_t gpus = comparison.pairing.gpus.size();
+  std::map<std::uint32_t, std::vector<double>> worst;  // by case: of its metrics, by GPU
   for (const SpeedFinding& finding : comparison.speed.series) {
-    if (finding.of_case == last) continue;  // the first metric of each case
-    last = finding.of_case;
+    std::vector<double>& of_case =
+        worst.try_emplace(finding.of_case, gpus, std::numeric_limits<double>::quiet_NaN())
+            .first->second;
     const auto values = values_of(comparison, finding);
     const double sign = finding.higher_is_better ? 1 : -1;
-    for (std::size_t gpu = 0; gpu < comparison.pairing.gpus.size(); ++gpu) {
+    for (std::size_t gpu = 0; gpu < gpus; ++gpu) {
       const double effect = sign * std::log(mean_on(comparison, values, gpu, true) /
                                             mean_on(comparison, values, gpu, false));
-      if (!std::isfinite(effect)) continue;
-      grid.places[grid.row_of_gpu[gpu]][finding.of_case].effects.push_back(effect);
+      if (std::isfinite(effect)) of_case[gpu] = std::fmin(of_case[gpu], effect);
+    }
+  }
+  for (const auto& [which, effects] : worst) {
+    for (std::size_t gpu = 0; gpu < gpus; ++gpu) {
+      if (std::isnan(effects[gpu])) continue;
+      grid.places[grid.row_of_gpu[gpu]][which].effects.push_back(effects[gpu]);
     }
   }
 }

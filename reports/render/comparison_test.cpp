@@ -90,6 +90,25 @@ TEST(ComparisonHtml, HoldsVerdictCauseFindingsReplayMapPlotsAndWhatElseDiffers) 
   }
 }
 
+TEST(ComparisonHtml, TheMapShowsTheWorstMetricOfACase) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  for (std::vector<Report>* const reports : {&base, &fresh}) {
+    for (Report& report : *reports) {
+      report.strings.emplace_back("second");
+      const auto name = static_cast<std::uint32_t>(report.strings.size() - 1);
+      const std::size_t metrics = report.metrics.size();
+      for (std::size_t i = 0; i < metrics; ++i) {
+        MetricRow second = report.metrics[i];
+        second.name = name;
+        if (reports == &fresh && second.result_id < 16) second.median *= 0.9;
+        report.metrics.push_back(second);
+      }
+    }
+  }
+  const std::string text = comparison_html(held(base, fresh), false);
+  EXPECT_TRUE(has(text, "synthetic.case_0000 on n000 GPU 0: passes as before, -9."));
+}
+
 TEST(ComparisonHtml, AFailureHasTheReasonAndReplayLineOfAGpuThatItIsAbout) {
   const std::string text = comparison_html(remarkable(), false);
   const std::size_t fresh = text.find("NEW FAIL"), still = text.find("STILL FAILING");

@@ -98,14 +98,12 @@ Column as_fact(FactRole role, std::string_view fact, Column made) {
 }
 
 /// Not known where it has the value of a blank row.
-Column setup(std::string_view fact, Column made) {
-  return as_fact(FactRole::setup, fact, std::move(made));
-}
+Column setup(std::string_view fact, Column made) { return as_fact(FactRole::setup, fact, made); }
 
 /// Of which the value of a blank row, 0, is one that can be read.
 Column counted(std::string_view fact, Column made) {
   made.default_is_known = true;
-  return setup(fact, std::move(made));
+  return setup(fact, made);
 }
 
 Column by_nvml(Column made) {
@@ -114,13 +112,13 @@ Column by_nvml(Column made) {
 }
 
 Column subject(std::string_view fact, Column made) {
-  return as_fact(FactRole::subject, fact, std::move(made));
+  return as_fact(FactRole::subject, fact, made);
 }
 
 Column identity(Column made) {
   const std::string_view name = made.name;
   made.default_is_known = true;
-  return as_fact(FactRole::identity, name, std::move(made));
+  return as_fact(FactRole::identity, name, made);
 }
 
 template <class Row>
