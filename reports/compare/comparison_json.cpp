@@ -42,7 +42,8 @@ Json setup_of(const SetupComparison& setup) {
                            {"new", difference.fresh},
                            {"gpus", difference.gpus},
                            {"subject", difference.subject},
-                           {"allowed", difference.allowed}});
+                           {"allowed", difference.allowed},
+                           {"idle", difference.idle}});
   }
   return {{"differences", differences}, {"remarks", setup.remarks}};
 }

@@ -202,8 +202,7 @@ void add_order(SetupComparison& made, const Pairing& pairing) {
   }
   if (last[0] >= first[1] && last[1] >= first[0]) return;
   made.remarks.push_back(
-      "the sides ran one after the other, not in turn: what drifted meanwhile is not told from the "
-      "change");
+      "the sides ran one after the other, not interleaved: drift looks like a change");
 }
 
 /// Two drivers on one side: which of them the side stands for cannot be told.

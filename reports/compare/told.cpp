@@ -256,7 +256,7 @@ std::string drift_text(const Comparison& comparison) {
   return fmt::format(
       "DRIFT: {} of {} rise or fall from launch to launch within a side ({:.0f} by chance): a "
       "change "
-      "may be that drift; run both sides in turn",
+      "may be that drift; interleave the launches of both sides",
       drift.rows, plural(drift.tested, "metric"), kSlope * static_cast<double>(drift.tested));
 }
 

@@ -86,7 +86,7 @@ std::string shared_text(const Comparison& comparison);
 /// "smallest change that would have been seen 8 times of 10: ..."; empty without any metric.
 std::string smallest_text(const Comparison& comparison);
 
-/// "subject", "allowed" or "confounder".
+/// "subject", "allowed", "idle" (nothing that changed depends on it) or "confounder".
 std::string_view role_of(const SetupDifference& difference);
 
 /// What was not recorded or could not be judged.
