@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "reports/compare/show_comparison.hpp"
+#include "reports/compare/told.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
 
 namespace tidemark::reports {
@@ -443,6 +444,19 @@ TEST(Compare, ManySlowSamplesBesideAMedianThatStaysAreARegression) {
   EXPECT_TRUE(
       has(show_comparison(made, {.columns = 400}), "the slowest tenth of its samples lies -20."))
       << show_comparison(made, {.columns = 400});
+}
+
+TEST(Compare, SlowSamplesOfOneLaunchASideAreNoRegression) {
+  std::vector<Report> base = side(false, {}, 1), fresh = side(true, {}, 1);
+  add_samples(base[0], 0);
+  add_samples(fresh[0], 45);
+  EXPECT_EQ(count_of(held(base, fresh), SpeedVerdict::regressed), 0U);
+}
+
+TEST(Compare, AChangeOfNothingHasOneSign) {
+  EXPECT_EQ(signed_percent(-1e-9), "+0.00 %");
+  EXPECT_EQ(signed_percent(0.0202), "+2.04 %");
+  EXPECT_EQ(signed_percent(-0.0202), "-2.00 %");
 }
 
 TEST(Compare, AFewSlowSamplesAreNoRegression) {

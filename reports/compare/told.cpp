@@ -70,7 +70,8 @@ std::string percent(double logarithm) {
 
 std::string signed_percent(double logarithm) {
   const std::string made = percent(logarithm);
-  return logarithm >= 0 ? "+" + made : made;
+  if (made == "-0.00 %") return "+0.00 %";
+  return made.starts_with('-') || std::isnan(logarithm) ? made : "+" + made;
 }
 
 std::string_view headline_of(const Comparison& comparison) {
