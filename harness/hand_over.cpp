@@ -1,4 +1,4 @@
-// SplitMix64: a counter and a mix, equal on every machine.
+// A counter and a mix: the same delays on every machine.
 #include "harness/hand_over.hpp"
 
 #include <charconv>
@@ -8,21 +8,12 @@
 #include <system_error>
 #include <thread>
 
+#include "harness/room.hpp"
+#include "kernels/ops/payload.hpp"
+
 namespace tidemark::harness {
-namespace {
-
-constexpr std::uint64_t kIncrement = 0x9e3779b97f4a7c15;
-
-std::uint64_t mixed(std::uint64_t value) {
-  value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9;
-  value = (value ^ (value >> 27U)) * 0x94d049bb133111eb;
-  return value ^ (value >> 31U);
-}
-
-}  // namespace
-
 HandOverDelays::HandOverDelays(std::uint64_t seed, std::uint32_t actor)
-    : state_(mixed(mixed(seed) + actor)) {}
+    : state_(splitmix64(splitmix64(seed) + actor)) {}
 
 HandOverDelays HandOverDelays::from_environment(std::uint32_t actor) {
   const char* const text = std::getenv("TIDEMARK_TEST_DELAYS");
@@ -35,8 +26,7 @@ HandOverDelays HandOverDelays::from_environment(std::uint32_t actor) {
 
 void HandOverDelays::before(HandOver moment) {
   if (!state_) return;
-  *state_ += kIncrement;
-  const std::uint64_t drawn = mixed(*state_ + static_cast<std::uint64_t>(moment));
+  const std::uint64_t drawn = splitmix64((*state_)++ ^ (static_cast<std::uint64_t>(moment) << 60U));
   const bool longer = drawn % 64 == 0;
   const std::uint64_t most_us = longer ? 10'000 : 100;
   std::this_thread::sleep_for(std::chrono::microseconds((drawn >> 8U) % most_us));

@@ -42,8 +42,7 @@ LaunchFacts& launch_at(std::size_t launch, std::vector<LaunchFacts>& base,
 
 void miss(LaunchFacts& facts, std::uint32_t of_case, const std::string& metric,
           const SeriesOfLaunch* series, const SeriesOfLaunch& like) {
-  const bool comparable = series != nullptr && series->unit == like.unit &&
-                          series->higher_is_better == like.higher_is_better;
+  const bool comparable = series != nullptr && alike(*series, like);
   std::size_t told = 0;
   for (std::uint32_t gpu = 0; gpu < facts.gpus.size(); ++gpu) {
     if (comparable && is_number(series, gpu)) continue;
@@ -64,8 +63,7 @@ void miss(LaunchFacts& facts, std::uint32_t of_case, const std::string& metric,
 void miss_lost_numbers(const Pairing& pairing, std::vector<LaunchFacts>& base,
                        std::vector<LaunchFacts>& fresh) {
   for (const auto& [key, sources] : sources_of(pairing)) {
-    const SeriesOfLaunch& like =
-        **std::find_if(sources.begin(), sources.end(), [](const auto* each) { return each; });
+    const SeriesOfLaunch& like = first_of(sources);
     const bool anywhere =
         std::any_of(sources.begin(), sources.end(), [](const SeriesOfLaunch* series) {
           return series != nullptr && !std::all_of(series->medians.begin(), series->medians.end(),

@@ -9,20 +9,12 @@
 namespace tidemark::reports {
 namespace {
 
-const SeriesOfLaunch* first_of(const Sources& sources) {
-  return *std::find_if(sources.begin(), sources.end(), [](const auto* each) { return each; });
-}
-
-bool alike(const SeriesOfLaunch& one, const SeriesOfLaunch& other) {
-  return one.unit == other.unit && one.higher_is_better == other.higher_is_better;
-}
-
 /// NaN also where the launch means another thing by the name: another unit or direction.
 double value_at(const Pairing& pairing, const Sources& sources, std::size_t launch,
                 std::size_t gpu) {
   const std::uint32_t row = pairing.gpu_rows[launch][gpu];
   const SeriesOfLaunch* const here = sources[launch];
-  if (here == nullptr || row == kNoRow || !alike(*here, *first_of(sources)))
+  if (here == nullptr || row == kNoRow || !alike(*here, first_of(sources)))
     return std::numeric_limits<double>::quiet_NaN();
   return sources[launch]->medians[row];
 }
@@ -122,6 +114,14 @@ double stored_noise(const Pairing& pairing, const std::string& key) {
 
 }  // namespace
 
+const SeriesOfLaunch& first_of(const Sources& sources) {
+  return **std::find_if(sources.begin(), sources.end(), [](const auto* each) { return each; });
+}
+
+bool alike(const SeriesOfLaunch& one, const SeriesOfLaunch& other) {
+  return one.unit == other.unit && one.higher_is_better == other.higher_is_better;
+}
+
 std::map<std::pair<std::uint32_t, std::string>, Sources> sources_of(const Pairing& pairing) {
   std::map<std::pair<std::uint32_t, std::string>, Sources> made;
   for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
@@ -146,9 +146,9 @@ std::vector<Series> series_of(const Pairing& pairing) {
     series.of_case = key.first;
     series.metric = key.second;
     series.unfit = unfit_of(pairing, key.first, sources);
-    const SeriesOfLaunch* const first = first_of(sources);
-    series.unit = first->unit;
-    series.higher_is_better = first->higher_is_better;
+    const SeriesOfLaunch& first = first_of(sources);
+    series.unit = first.unit;
+    series.higher_is_better = first.higher_is_better;
     series.noise = stored_noise(pairing, pairing.cases[key.first] + "/" + key.second);
     const std::vector<std::size_t> launches = launches_with(pairing, sources);
     choose_gpus(series, pairing, sources, launches);

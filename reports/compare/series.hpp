@@ -35,6 +35,12 @@ struct Series {
 using Sources = std::vector<const SeriesOfLaunch*>;
 std::map<std::pair<std::uint32_t, std::string>, Sources> sources_of(const Pairing& pairing);
 
+/// Of the first launch that has it.
+const SeriesOfLaunch& first_of(const Sources& sources);
+
+/// Whether both mean the same by the name: unit and direction.
+bool alike(const SeriesOfLaunch& one, const SeriesOfLaunch& other);
+
 /// Every series of any launch, by case and metric.
 std::vector<Series> series_of(const Pairing& pairing);
 

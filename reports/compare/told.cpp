@@ -138,7 +138,8 @@ std::string speed_text(const Comparison& comparison) {
     std::string name(name_of(verdict));
     std::replace(name.begin(), name.end(), '_', ' ');
     // Only where all share a change.
-    if (verdict == SpeedVerdict::with_all && speed.counts[3] == 0) continue;
+    if (verdict == SpeedVerdict::with_all && speed.counts[static_cast<std::size_t>(verdict)] == 0)
+      continue;
     made += fmt::format("{}{} {}", made.empty() ? "speed: " : ", ",
                         grouped(speed.counts[static_cast<std::size_t>(verdict)]), name);
   }

@@ -93,10 +93,12 @@ std::map<std::uint32_t, std::vector<Found>> found_of_cases(const Comparison& com
   }
   for (const SpeedFinding& finding : comparison.speed.series) {
     if (finding.verdict == SpeedVerdict::same) continue;
-    const bool named =
-        finding.verdict == SpeedVerdict::regressed || finding.verdict == SpeedVerdict::improved;
+    // What moved with all the others is what they share: slower, as a rule.
+    const SpeedVerdict verdict =
+        finding.verdict == SpeedVerdict::with_all ? comparison.speed.shared : finding.verdict;
+    const bool named = verdict == SpeedVerdict::regressed || verdict == SpeedVerdict::improved;
     made[finding.of_case].push_back({finding.waived ? "waived"
-                                     : named        ? std::string(name_of(finding.verdict))
+                                     : named        ? std::string(name_of(verdict))
                                                     : "inconclusive",
                                      text_of(comparison, finding)});
   }

@@ -90,6 +90,14 @@ TEST(ComparisonHtml, HoldsVerdictCauseFindingsReplayMapPlotsAndWhatElseDiffers) 
   }
 }
 
+TEST(ComparisonJunit, WhatIsSlowerWithAllTheOthersFailsAsARegression) {
+  const Comparison made = held(side(false), side(true, {.all_cases = -0.03}));
+  ASSERT_EQ(made.speed.series[0].verdict, SpeedVerdict::with_all);
+  const std::string text = comparison_junit(made, kUsual);
+  EXPECT_TRUE(has(text, "<failure type=\"regressed\" message=\"WITH ALL synthetic.case_0000/rate"))
+      << text;
+}
+
 TEST(ComparisonHtml, TheMapShowsTheWorstMetricOfACase) {
   std::vector<Report> base = side(false), fresh = side(true);
   for (std::vector<Report>* const reports : {&base, &fresh}) {
