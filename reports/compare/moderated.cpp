@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "reports/compare/priors.hpp"
 #include "reports/compare/student_t.hpp"
 #include "reports/median.hpp"
 
@@ -16,6 +17,13 @@ namespace tidemark::reports {
 namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<double> known_of(std::span<const double> values) {
+  std::vector<double> made;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(made),
+               [](double value) { return !std::isnan(value); });
+  return made;
+}
 
 /// Weighted mean and sum of squared distances of the finite values of a part of a row.
 struct Moments {
@@ -66,141 +74,6 @@ void finish(Effect& effect) {
   effect.p = effect.q = std::isinf(t) ? 0 : student_two_sided(t, effect.degrees);
 }
 
-/// What the other rows say of the variance of one, and how many degrees of freedom that is worth.
-struct Prior {
-  double variance = kNothing, degrees = kPriorDegrees;
-};
-
-/// The asymptotic series, after recurrence to an argument of at least 6.
-double digamma(double x) {
-  double made = 0;
-  for (; x < 6; ++x) made -= 1 / x;
-  const double square = 1 / (x * x);
-  return made + std::log(x) - 0.5 / x - square * (1.0 / 12 - square * (1.0 / 120 - square / 252));
-}
-double trigamma(double x) {
-  double made = 0;
-  for (; x < 6; ++x) made += 1 / (x * x);
-  const double square = 1 / (x * x);
-  return made + 1 / x + square / 2 + square / x * (1.0 / 6 - square * (1.0 / 30 - square / 42));
-}
-
-/// The x at which trigamma, which falls, is `value`.
-double trigamma_inverse(double value) {
-  double low = 1e-3, high = 1e3;
-  constexpr int kHalvings = 60;
-  for (int i = 0; i < kHalvings; ++i) {
-    const double middle = std::sqrt(low * high);
-    (trigamma(middle) > value ? low : high) = middle;
-  }
-  return std::sqrt(low * high);
-}
-
-/// Smyth (2004), 6.2: a scaled F distribution is fitted to the variances by the mean and variance
-/// of their logarithms, so that rows that scatter very unlike each other are worth little to each
-/// other.
-Prior fitted(const std::vector<const Effect*>& rows) {
-  double sum = 0, squares = 0, expected = 0;
-  for (const Effect* row : rows) {
-    const double half = row->degrees / 2;
-    const double z = 2 * std::log(row->spread) - digamma(half) + std::log(half);
-    sum += z;
-    squares += z * z;
-    expected += trigamma(half);
-  }
-  const auto n = static_cast<double>(rows.size());
-  const double mean = sum / n;
-  const double excess = (squares - n * mean * mean) / (n - 1) - expected / n;
-  constexpr double kMost = 100;  // degrees beyond which nothing changes
-  const double degrees = excess > 0 ? std::min(kMost, 2 * trigamma_inverse(excess)) : kMost;
-  const double half = degrees / 2;
-  return {.variance = std::exp(mean + digamma(half) - std::log(half)), .degrees = degrees};
-}
-
-/// The variance that most rows have. The median of a chi-square variable lies below its mean
-/// (Wilson and Hilferty), the more the fewer its degrees.
-Prior middle_of(const std::vector<const Effect*>& rows) {
-  std::vector<double> variances;
-  for (const Effect* row : rows) {
-    const double below = std::pow(1 - 2 / (9 * row->degrees), 3);
-    variances.push_back(row->spread * row->spread / below);
-  }
-  if (variances.size() < kFewestRowsForShift) return {};
-  return {.variance = median_of(std::move(variances))};
-}
-
-/// What a t of so many degrees of freedom exceeds, either way, every other time and once in ten.
-struct Tails {
-  double degrees = 0, half = 0, tenth = 0;
-};
-
-/// From few degrees of freedom to many: long tails to short ones.
-const std::vector<Tails>& tails_by_degrees() {
-  static const std::vector<Tails> all = [] {
-    constexpr double kQuarter = 0.25, kTwentieth = 0.05;
-    std::vector<Tails> made;
-    for (double degrees = 0.5; degrees < 10; degrees *= 1.1) {  // more would be believed of no tail
-      made.push_back(
-          {degrees, student_upper(kQuarter, degrees), student_upper(kTwentieth, degrees)});
-    }
-    return made;
-  }();
-  return all;
-}
-
-/// One launch a side says nothing of its own noise. Most rows do not change, so that how far their
-/// effects lie from each other says how far one does by chance.
-Prior scatter_of(const std::vector<const Effect*>& rows) {
-  std::vector<double> effects;
-  for (const Effect* row : rows) {
-    if (row->base == 1 && row->fresh == 1) effects.push_back(row->effect);
-  }
-  if (effects.size() < kFewestRowsForWeights) return {};
-  const double middle = median_of(effects);
-  for (double& effect : effects) effect = std::abs(effect - middle);
-  std::sort(effects.begin(), effects.end());
-  const double half = effects[effects.size() / 2], most = effects[effects.size() * 9 / 10];
-  // The t whose quantiles lie as far apart: rows that scatter unlike each other have long tails.
-  const std::vector<Tails>& tails = tails_by_degrees();
-  auto like = tails.end() - 1;
-  while (like != tails.begin() && like->tenth / like->half * half < most) --like;
-  const double spread = half / like->half;
-  // An effect is the difference of two launches.
-  return {.variance = spread * spread / 2, .degrees = like->degrees};
-}
-
-Prior prior_of(const std::vector<const Effect*>& rows) {
-  constexpr std::size_t kFewestRowsForFit = 10;
-  std::vector<const Effect*> known;
-  std::copy_if(rows.begin(), rows.end(), std::back_inserter(known),
-               [](const Effect* row) { return row->degrees > 0 && row->spread > 0; });
-  if (known.empty()) return scatter_of(rows);
-  return known.size() < kFewestRowsForFit ? middle_of(known) : fitted(known);
-}
-
-/// By row: that of its kind, or of all rows where its kind has too few.
-std::vector<Prior> priors_of(const std::vector<Effect>& rows, const std::vector<bool>& exact,
-                             const std::vector<std::uint32_t>& kind) {
-  std::map<std::pair<bool, std::uint32_t>, std::vector<const Effect*>> alike;
-  std::map<bool, std::vector<const Effect*>> all;
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    alike[{exact[row], kind.empty() ? 0 : kind[row]}].push_back(&rows[row]);
-    all[exact[row]].push_back(&rows[row]);
-  }
-  std::map<std::pair<bool, std::uint32_t>, Prior> of_kind;
-  std::map<bool, Prior> of_all;
-  for (const auto& [key, members] : alike) of_kind[key] = prior_of(members);
-  for (const auto& [key, members] : all) of_all[key] = prior_of(members);
-  std::vector<Prior> made;
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    const Prior& own = of_kind.at({exact[row], kind.empty() ? 0 : kind[row]});
-    // A row that has no noise of its own gets none of another kind: cycles say nothing of rates.
-    const bool has_own = rows[row].degrees > 0;
-    made.push_back(std::isnan(own.variance) && has_own ? of_all.at(exact[row]) : own);
-  }
-  return made;
-}
-
 void moderate(Effect& row, const Prior& prior) {
   if (std::isnan(prior.variance) || row.base == 0 || row.fresh == 0) return;
   const double own = row.degrees > 0 ? row.spread * row.spread * row.degrees : 0;
@@ -209,17 +82,13 @@ void moderate(Effect& row, const Prior& prior) {
   row.degrees = degrees;
 }
 
-std::span<const double> row_of(const LaunchMatrix& matrix, std::size_t row) {
-  return std::span(matrix.values).subspan(row * matrix.launches, matrix.launches);
-}
-
 /// Rows that hardly differ within either side, and have at least two values there.
 std::vector<bool> exact_rows(const LaunchMatrix& matrix) {
   const std::vector<double> even(matrix.launches, 1.0);
   std::vector<bool> made;
   for (std::size_t row = 0; row < matrix.rows; ++row) {
-    const Effect effect = raw_effect(row_of(matrix, row), even, matrix.base);
-    const Moments all = moments_of(row_of(matrix, row), even);
+    const Effect effect = raw_effect(matrix.row(row), even, matrix.base);
+    const Moments all = moments_of(matrix.row(row), even);
     const bool one_side = effect.base == 0 || effect.fresh == 0;
     const double spread = one_side && all.n > 1
                               ? std::sqrt(all.squares / (static_cast<double>(all.n) - 1))
@@ -234,7 +103,7 @@ std::vector<double> shared_shift(const LaunchMatrix& matrix, const std::vector<b
   const std::vector<double> even(matrix.launches, 1.0);
   std::vector<double> means(matrix.rows);
   for (std::size_t row = 0; row < matrix.rows; ++row) {
-    means[row] = moments_of(row_of(matrix, row), even).mean;
+    means[row] = moments_of(matrix.row(row), even).mean;
   }
   std::vector<double> shift(matrix.launches);
   for (std::size_t launch = 0; launch < matrix.launches; ++launch) {
@@ -255,10 +124,7 @@ std::vector<double> own_distances(std::span<const double> row, std::size_t base)
   std::vector<double> made(row.size(), kNothing), known;
   for (const bool fresh : {false, true}) {
     const std::size_t first = fresh ? base : 0, end = fresh ? row.size() : base;
-    std::vector<double> side;
-    std::copy_if(row.begin() + static_cast<std::ptrdiff_t>(first),
-                 row.begin() + static_cast<std::ptrdiff_t>(end), std::back_inserter(side),
-                 [](double value) { return !std::isnan(value); });
+    std::vector<double> side = known_of(row.subspan(first, end - first));
     if (side.size() < 3) continue;
     const double middle = median_of(std::move(side));
     for (std::size_t i = first; i < end; ++i) {
@@ -282,7 +148,7 @@ std::vector<double> weights_of(const LaunchMatrix& own, const std::vector<bool>&
   std::vector<std::vector<double>> distances(own.launches);
   for (std::size_t row = 0; row < own.rows; ++row) {
     if (exact[row]) continue;
-    const std::vector<double> of_row = own_distances(row_of(own, row), own.base);
+    const std::vector<double> of_row = own_distances(own.row(row), own.base);
     for (std::size_t launch = 0; launch < own.launches; ++launch) {
       if (!std::isnan(of_row[launch])) distances[launch].push_back(of_row[launch]);
     }
@@ -301,34 +167,18 @@ std::vector<double> weights_of(const LaunchMatrix& own, const std::vector<bool>&
   return weights;
 }
 
-/// The rows that are not exact without what they share.
-LaunchMatrix without(const LaunchMatrix& matrix, const std::vector<double>& shift,
-                     const std::vector<bool>& exact) {
-  LaunchMatrix own = matrix;
-  for (std::size_t row = 0; row < matrix.rows; ++row) {
-    for (std::size_t launch = 0; launch < matrix.launches && !exact[row]; ++launch) {
-      own.at(row, launch) -= shift[launch];
-    }
-  }
-  return own;
-}
-
 bool can_separate(const std::vector<bool>& exact) {
   return std::count(exact.begin(), exact.end(), false) >=
          static_cast<std::ptrdiff_t>(kFewestRowsForShift);
 }
 
-/// The values of a side but the farthest from its median.
-std::vector<double> without_farthest(std::span<const double> side) {
-  std::vector<double> made;
-  std::copy_if(side.begin(), side.end(), std::back_inserter(made),
-               [](double value) { return !std::isnan(value); });
-  const double middle = median_of(made);
-  const auto farthest = std::max_element(made.begin(), made.end(), [middle](double a, double b) {
+/// The values of a side but the farthest from their median.
+std::vector<double> without_farthest(std::vector<double> side) {
+  const double middle = median_of(side);
+  side.erase(std::max_element(side.begin(), side.end(), [middle](double a, double b) {
     return std::abs(a - middle) < std::abs(b - middle);
-  });
-  made.erase(farthest);
-  return made;
+  }));
+  return side;
 }
 
 /// A second look at a row whose sides lie wholly apart: one launch far off on the side of the
@@ -338,23 +188,16 @@ Effect second_look(std::span<const double> row, std::size_t base, const Effect& 
                    const Prior& prior) {
   constexpr std::size_t kFewest = 5;
   if (first.base < kFewest || first.fresh < kFewest) return first;
-  const auto less = [](double a, double b) { return a < b; };
-  const auto known = [&](std::span<const double> side) {
-    std::vector<double> made;
-    std::copy_if(side.begin(), side.end(), std::back_inserter(made),
-                 [](double value) { return !std::isnan(value); });
-    return made;
-  };
-  const std::vector<double> before = known(row.first(base)), after = known(row.subspan(base));
-  const auto [low, high] = std::minmax_element(before.begin(), before.end(), less);
-  const auto [least, most] = std::minmax_element(after.begin(), after.end(), less);
+  const std::vector<double> before = known_of(row.first(base)), after = known_of(row.subspan(base));
+  const auto [low, high] = std::minmax_element(before.begin(), before.end());
+  const auto [least, most] = std::minmax_element(after.begin(), after.end());
   if (*least <= *high && *most >= *low) return first;
-  const std::vector<double> rest_before = without_farthest(before);
+  std::vector<double> rest = without_farthest(before);
+  const std::size_t rest_before = rest.size();
   const std::vector<double> rest_after = without_farthest(after);
-  std::vector<double> rest = rest_before;
   rest.insert(rest.end(), rest_after.begin(), rest_after.end());
   const std::vector<double> even(rest.size(), 1.0);
-  Effect made = raw_effect(rest, even, rest_before.size());
+  Effect made = raw_effect(rest, even, rest_before);
   // What is left of five without the farthest has some half of their variance.
   constexpr double kLeft = 2;
   made.spread *= std::sqrt(kLeft);
@@ -380,6 +223,17 @@ LaunchMatrix::LaunchMatrix(std::size_t all_rows, std::size_t all_launches,
       launches(all_launches),
       base(base_launches),
       values(all_rows * all_launches, kNothing) {}
+
+LaunchMatrix without(const LaunchMatrix& matrix, const std::vector<double>& shift,
+                     const std::vector<bool>& exact) {
+  LaunchMatrix own = matrix;
+  for (std::size_t row = 0; row < matrix.rows; ++row) {
+    for (std::size_t launch = 0; launch < matrix.launches && !exact[row]; ++launch) {
+      own.at(row, launch) -= shift[launch];
+    }
+  }
+  return own;
+}
 
 double Effect::margin() const {
   if (std::isnan(standard_error)) return kNothing;
@@ -408,7 +262,7 @@ Effects moderated_effects(const LaunchMatrix& matrix, const RowFacts& facts) {
   const std::vector<double> even(matrix.launches, 1.0);
   for (std::size_t row = 0; row < matrix.rows; ++row) {
     made.rows.push_back(
-        raw_effect(row_of(own, row), made.exact[row] ? even : made.weights, matrix.base));
+        raw_effect(own.row(row), made.exact[row] ? even : made.weights, matrix.base));
   }
   const std::vector<Prior> priors = priors_of(made.rows, made.exact, facts.kind);
   std::vector<double> p;
@@ -418,70 +272,12 @@ Effects moderated_effects(const LaunchMatrix& matrix, const RowFacts& facts) {
     moderate(made.rows[row], prior);
     finish(made.rows[row]);
     if (!made.exact[row]) {
-      made.rows[row] = second_look(row_of(own, row), matrix.base, made.rows[row], prior);
+      made.rows[row] = second_look(own.row(row), matrix.base, made.rows[row], prior);
     }
     p.push_back(made.rows[row].p);
   }
   const std::vector<double> q = false_discovery_rates(p);
   for (std::size_t row = 0; row < matrix.rows; ++row) made.rows[row].q = q[row];
-  return made;
-}
-
-namespace {
-
-/// Two-sided p of no common slope within the sides; NaN with fewer than six launches.
-double slope_p(std::span<const double> row, std::size_t base, std::span<const double> at,
-               std::span<const double> weights) {
-  double xx = 0, xy = 0, yy = 0, degrees = -1;
-  for (const bool fresh : {false, true}) {
-    const std::size_t first = fresh ? base : 0, end = fresh ? row.size() : base;
-    double n = 0, weight = 0, x = 0, y = 0;
-    for (std::size_t i = first; i < end; ++i) {
-      if (std::isnan(row[i])) continue;
-      ++n;
-      weight += weights[i];
-      x += weights[i] * at[i];
-      y += weights[i] * row[i];
-    }
-    if (n < 2) continue;
-    degrees += n - 1;
-    for (std::size_t i = first; i < end; ++i) {
-      if (std::isnan(row[i])) continue;
-      const double dx = at[i] - x / weight, dy = row[i] - y / weight;
-      xx += weights[i] * dx * dx;
-      xy += weights[i] * dx * dy;
-      yy += weights[i] * dy * dy;
-    }
-  }
-  constexpr double kFewest = 3;
-  if (degrees < kFewest || !(xx > 0) || !(yy > 0)) return kNothing;
-  const double rest = std::max(0.0, yy - xy * xy / xx);
-  const double error = std::sqrt(rest / degrees / xx);
-  return error > 0 ? student_two_sided(xy / xx / error, degrees) : 0;
-}
-
-/// Probability that a chi-square variable exceeds `value`, by Wilson and Hilferty's cube root.
-double chi_square_tail(double value, double degrees) {
-  const double spread = 2 / (9 * degrees);
-  const double z = (std::cbrt(value / degrees) - (1 - spread)) / std::sqrt(spread);
-  return std::erfc(z / std::sqrt(2.0)) / 2;
-}
-
-}  // namespace
-
-Drift drift_in(const LaunchMatrix& matrix, std::span<const double> at,
-               std::span<const double> weights) {
-  constexpr double kSlope = 0.05, kLeast = 1e-6;  // one row alone does not say that all drift
-  Drift made;
-  double sum = 0;
-  for (std::size_t row = 0; row < matrix.rows; ++row) {
-    const double p = slope_p(row_of(matrix, row), matrix.base, at, weights);
-    if (std::isnan(p)) continue;
-    ++made.tested;
-    made.rows += p < kSlope ? 1U : 0U;
-    sum -= 2 * std::log(std::max(p, kLeast));
-  }
-  if (made.tested > 0) made.p = chi_square_tail(sum, 2 * static_cast<double>(made.tested));
   return made;
 }
 
@@ -492,7 +288,7 @@ std::vector<double> spreads_of_launches(const LaunchMatrix& matrix) {
   const std::vector<double> even(matrix.launches, 1.0);
   std::vector<double> spreads;
   for (std::size_t row = 0; row < matrix.rows; ++row) {
-    const Moments moments = moments_of(row_of(own, row), exact[row] ? even : weights);
+    const Moments moments = moments_of(own.row(row), exact[row] ? even : weights);
     const double degrees = static_cast<double>(moments.n) - 1;
     spreads.push_back(degrees > 0 ? std::sqrt(moments.squares / degrees) : kNothing);
   }

@@ -18,6 +18,9 @@ struct LaunchMatrix {
   LaunchMatrix(std::size_t all_rows, std::size_t all_launches, std::size_t base_launches);
   double& at(std::size_t row, std::size_t launch) { return values[row * launches + launch]; }
   double at(std::size_t row, std::size_t launch) const { return values[row * launches + launch]; }
+  std::span<const double> row(std::size_t number) const {
+    return std::span(values).subspan(number * launches, launches);
+  }
 };
 
 /// New minus base of one row, and how sure that is. Everything is NaN where it cannot be told.
@@ -62,19 +65,6 @@ inline constexpr std::size_t kFewestRowsForWeights = 10;
 /// Rows below which a shift of all cannot be told from one row's own.
 inline constexpr std::size_t kFewestRowsForShift = 4;
 
-/// Rows that rise or fall from launch to launch within the sides: what goes on at that pace looks
-/// like a change where one side ran after the other.
-struct Drift {
-  std::size_t rows = 0, tested = 0;  // with a slope at 5 %; with launches enough to have one
-  double p = 1;                      // Fisher's, of all slopes together, of no drift
-
-  bool seen() const { return p < 1e-3; }
-};
-
-/// `at`: when each launch ran, in any unit; `weights`: what each is worth (Effects::weights).
-Drift drift_in(const LaunchMatrix& matrix, std::span<const double> at,
-               std::span<const double> weights);
-
 /// What moderated_effects may know of its rows beside their values; each by row, or empty.
 struct RowFacts {
   /// Standard deviation of a launch where it is known from launches without any change, else NaN;
@@ -88,6 +78,10 @@ struct RowFacts {
 };
 
 Effects moderated_effects(const LaunchMatrix& matrix, const RowFacts& facts = {});
+
+/// The rows that are not exact without what they share (Effects::shift).
+LaunchMatrix without(const LaunchMatrix& matrix, const std::vector<double>& shift,
+                     const std::vector<bool>& exact);
 
 /// How much launches without any change between them differ, by the same steps as an effect: the
 /// shared shift taken off, launches that scatter counted less. One standard deviation a row,

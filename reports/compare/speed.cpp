@@ -247,18 +247,6 @@ std::string why_ambiguous(const SpeedFinding& finding, SpeedVerdict own, bool fe
   return "the noise hides whether it is below the least effect that counts";
 }
 
-/// The rows that take part in the shift, without it: what they share would make all drift alike.
-LaunchMatrix own_of(const LaunchMatrix& matrix, const Effects& effects) {
-  LaunchMatrix own = matrix;
-  for (std::size_t row = 0; row < matrix.rows; ++row) {
-    for (std::size_t launch = 0; launch < matrix.launches; ++launch) {
-      own.at(row, launch) =
-          effects.exact[row] ? kNothing : matrix.at(row, launch) - effects.shift[launch];
-    }
-  }
-  return own;
-}
-
 /// Hours since the first launch.
 std::vector<double> times_of(const Pairing& pairing) {
   constexpr double kHour = 3600;
@@ -289,7 +277,7 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
     made.shared = judge_effect(made.effects.shared, policy.floor, policy.shared_alpha,
                                is_few(made.effects.shared));
   }
-  made.drift = drift_in(own_of(matrix, made.effects), times_of(pairing), made.effects.weights);
+  made.drift = drift_in(matrix, made.effects, times_of(pairing));
   const std::vector<double> even(matrix.launches, 1.0);
   for (std::size_t row = 0; row < judged.size(); ++row) {
     SpeedFinding& finding = made.series[judged[row]];

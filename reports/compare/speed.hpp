@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/compare/drift.hpp"
 #include "reports/compare/moderated.hpp"
 #include "reports/compare/pairing.hpp"
 

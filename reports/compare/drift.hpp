@@ -1,0 +1,24 @@
+// Whether metrics drift from launch to launch, which looks like a change between sides.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "reports/compare/moderated.hpp"
+
+namespace tidemark::reports {
+
+/// Rows that rise or fall from launch to launch within the sides: what goes on at that pace looks
+/// like a change where one side ran after the other.
+struct Drift {
+  std::size_t rows = 0, tested = 0;  // with a slope at 5 %; with launches enough to have one
+  double p = 1;                      // Fisher's, of all slopes together, of no drift
+
+  bool seen() const { return p < 1e-3; }
+};
+
+/// Of the rows that are not exact, without what they share: that would make all of them drift
+/// alike. `effects`: of this matrix; `at`: when each launch ran, in any unit.
+Drift drift_in(const LaunchMatrix& matrix, const Effects& effects, std::span<const double> at);
+
+}  // namespace tidemark::reports
