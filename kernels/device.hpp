@@ -4,29 +4,21 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kernels/fault.hpp"
 #include "kernels/ops/op.hpp"
+#include "kernels/ops/program.hpp"
 
 namespace tidemark::kernels {
-
-/// One phase of a BarrierCycle as it was seen.
-struct BarrierPhase {
-  bool early = false;        // test_wait before anything was announced
-  bool before_last = false;  // test_wait when all but the last arrival had come
-  bool complete = false;     // completed inside the bound after the last arrival
-
-  friend bool operator==(const BarrierPhase&, const BarrierPhase&) = default;
-};
 
 /// What the mbarrier of a copy was seen to do; a row is right only if the oracle agrees with all of
 /// it. TileRoundTrip, over all tiles: complete_before_issue says whether any phase was complete
 /// before its load was announced, complete whether all were behind it, next_complete_early whether
-/// a phase behind the last was, announced is the sum; the rest stays 0. BarrierCycle: complete
-/// where all phases were, announced is the sum, the rest is in `phases`.
+/// a phase behind the last was, announced is the sum; the rest stays 0.
 struct BarrierLedger {
   bool complete_before_issue = false;  // test_wait(phase 0) before anything was announced
   bool complete = false;               // phase 0 completed inside the bound
@@ -39,25 +31,7 @@ struct BarrierLedger {
   bool metered_next_early = false;  // test_wait(phase 1) of the metered barrier, before a last copy
   bool metered_next_lost = false;   // that phase did not complete inside the bound after the copy
 
-  /// BarrierCycle: every phase that was begun, over all lives.
-  std::vector<BarrierPhase> phases{};
-
   friend bool operator==(const BarrierLedger&, const BarrierLedger&) = default;
-};
-
-/// The account of one barrier of an ExpectTx.
-struct TransactionLedger {
-  bool complete_before = false;  // test_wait(phase 0) before anything was announced
-  bool waited = false;           // the wait for the asked parity ended in time; A of block 0 only
-  bool complete = false;         // phase 0, once everything had landed
-  bool settled = false;          // the recovery completed a phase
-  bool next_complete_early = false;  // test_wait of the phase after the recovery
-  bool next_complete = false;        // that phase, by an exact copy; A of block 0 only
-  std::int64_t residue = 0;          // bytes announced less bytes credited, by the meter
-  std::uint64_t pieces_missing = 0;  // of 16 bytes, poison when the wait ended; a race, for reading
-  std::uint64_t waited_ns = 0;       // for reading
-
-  friend bool operator==(const TransactionLedger&, const TransactionLedger&) = default;
 };
 
 /// What went wrong instead of an answer.
@@ -100,9 +74,8 @@ struct RunResult {
 
   /// TileLoad: the shared window (window_bytes). Gemm: C[rows, cols] packed row-major in the output
   /// type. TileStore: the destination allocation. MulticastLoad: the windows of all blocks, by
-  /// rank. ExpectTx: windows_bytes. TileRoundTrip: the destination's allocation, then the windows
-  /// of each block (trip_result_bytes). BarrierCycle: the window of each phase, then 8 bytes for
-  /// each life (cycle_result_bytes). TileConsume: guard, C packed row-major, guard (result_bytes).
+  /// rank. TileRoundTrip: the destination's allocation, then the windows of each block
+  /// (trip_result_bytes). TileConsume: guard, C packed row-major, guard (result_bytes).
   /// TileRead: what the 32 lanes read. PeerTile: as TileLoad; stored: this rank's allocation.
   std::vector<std::uint8_t> bytes;
   /// The source allocation of every kind of load, read back. Gemm: the guards before and behind C,
@@ -122,8 +95,11 @@ struct RunResult {
   /// was after the first and after the second copy, `next_complete` what it was after one plain
   /// arrival.
   std::vector<BarrierLedger> cta_ledgers;
-  /// ExpectTx: one a barrier, in the order of announced_barrier(). Empty for all others.
-  std::vector<TransactionLedger> transactions;
+  /// Programs: what step s left in block b stands at s * Program::blocks + b. `bytes` holds the
+  /// windows that snapshots took, by step and then by block; `surroundings` the regions, one behind
+  /// the other.
+  std::vector<std::uint64_t> trace;
+  std::vector<std::uint16_t> sms;  // Programs: %smid that each block ran on; empty: not known
 };
 
 /// The defaults keep a GPU at work for some tenths of a second with the products that tidemark
@@ -163,6 +139,9 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual RunResult run(const Op& op) = 0;
+  /// One result for each program, in their order. They may run side by side and in any order.
+  /// Throws Error for a program that is not sound.
+  virtual std::vector<RunResult> run_programs(std::span<const Program> programs) = 0;
   virtual Measurement measure(const Op& op, const Timing& timing) = 0;
 };
 

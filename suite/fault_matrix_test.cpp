@@ -14,9 +14,9 @@
 #include <gtest/gtest.h>
 
 #include "suite/case.hpp"
-#include "suite/oracle/barrier_cycle.hpp"
+#include "suite/checks.hpp"
 #include "suite/oracle/compare.hpp"
-#include "suite/oracle/expect_tx.hpp"
+#include "suite/oracle/program.hpp"
 #include "suite/oracle/tile_round_trip.hpp"
 #include "suite/runner.hpp"
 
@@ -28,10 +28,13 @@ RunContext context_of(const Case& which) {
   return {.seed = case_seed(30, which.name), .ranks = which.fewest_gpus};
 }
 
-// What a row leaves open and what a race decides is not compared: no fault shows in it.
-std::vector<TransactionLedger> transactions(const Op& op, const RunResult& result) {
-  const auto* mismatch = std::get_if<ExpectTx>(&op);
-  return mismatch == nullptr ? result.transactions : promised(*mismatch, result.transactions);
+// What a program leaves open and what a race decides is not compared: no fault shows in it.
+std::vector<std::uint64_t> judged_trace(const Op& op, const RunResult& result) {
+  std::vector<std::uint64_t> trace = result.trace;
+  if (!is_program(op)) return trace;
+  const std::vector<ExpectedTrace> expected = predict(checked_program(op)).trace;
+  for (std::size_t i = 0; i < trace.size(); ++i) trace[i] &= expected[i].judged;
+  return trace;
 }
 
 // The bytes that are judged; 0 in place of those that are only recorded.
@@ -53,7 +56,7 @@ StoreLedger judged_reads(const Op& op, const RunResult& result) {
 }
 
 bool same(const Op& op, const RunResult& a, const RunResult& b) {
-  return transactions(op, a) == transactions(op, b) && a.fault == b.fault && a.code == b.code &&
+  return judged_trace(op, a) == judged_trace(op, b) && a.fault == b.fault && a.code == b.code &&
          judged_bytes(op, a) == judged_bytes(op, b) && a.surroundings == b.surroundings &&
          a.ledger == b.ledger && a.later == b.later && judged_reads(op, a) == judged_reads(op, b) &&
          a.cta_ledgers == b.cta_ledgers;
@@ -72,7 +75,8 @@ std::size_t changed_bytes(const RunResult& a, const RunResult& b) {
 }
 
 RunResult run_with(Fault fault, const Op& op) {
-  return make_device(DeviceKind::virtual_device, fault)->run(op);
+  const auto device = make_device(DeviceKind::virtual_device, fault);
+  return run_op(*device, op);
 }
 
 // A row of the quick level as it runs, and what a device without faults makes of it.
@@ -208,7 +212,20 @@ TEST(FaultMatrix, NoVisibleFaultSurvivesAndEachIsSeenTwice) {
 // Gemm results are judged without a stored prediction; suite/gemm/verify_test.cpp flips theirs.
 template <typename Row>
 void expect_flipped_byte_noticed(const Row& row, const RunResult& result) {
-  if constexpr (requires { predict(row); }) {
+  if constexpr (requires { program_of(row); }) {
+    const Program program = with_checks(program_of(row));
+    ProgramExpectation expected = predict(program);
+    ASSERT_TRUE(compare(program, expected, result, 0).empty());
+    std::vector<std::uint8_t>& window = expected.snapshots.front().window.bytes;
+    const std::size_t middle = window.size() / 2;
+    window[middle] ^= 0x04;
+    const auto found = compare(program, expected, result, 17);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].row, 17U);
+    EXPECT_EQ(found[0].first_offset, middle);
+    EXPECT_EQ(found[0].expected, window[middle]);
+    EXPECT_EQ(found[0].actual, result.bytes[middle]);
+  } else if constexpr (requires { predict(row); }) {
     Expectation expected = predict(row);
     ASSERT_TRUE(compare(row, expected, result, 0).empty());
     std::size_t middle = expected.bytes.size() / 2;

@@ -8,13 +8,14 @@
 
 #include "kernels/error.hpp"
 #include "suite/case.hpp"
+#include "suite/checks.hpp"
 #include "suite/expected_error.hpp"
 #include "suite/gemm/verify.hpp"
 #include "suite/observations.hpp"
-#include "suite/oracle/barrier_cycle.hpp"
 #include "suite/oracle/compare.hpp"
 #include "suite/oracle/early_completions.hpp"
 #include "suite/oracle/expect_tx.hpp"
+#include "suite/oracle/program.hpp"
 #include "suite/oracle/tile_round_trip.hpp"
 
 namespace tidemark::suite {
@@ -75,13 +76,12 @@ void keep_note(Outcome& outcome, const std::string& note) {
 }
 
 // Where it is open how a mismatch ends, its rows together say more than each.
-void keep_mismatch(const Op& op, const RunResult& result, Outcome& outcome,
+void keep_mismatch(const ExpectTx& op, const MismatchSeen& seen, Outcome& outcome,
                    EarlyCompletions& early) {
-  const auto* mismatch = std::get_if<ExpectTx>(&op);
-  if (mismatch == nullptr) return;
-  early.add(*mismatch, result.transactions);
-  if (!EarlyCompletions::concerns(*mismatch))
-    keep_note(outcome, mismatch_words(*mismatch, result.transactions));
+  if (seen.open)
+    early.add(op, seen);
+  else
+    keep_note(outcome, mismatch_words(op, seen));
 }
 
 void keep_miscompares(Outcome& outcome, std::vector<Miscompare> found, const Op& op,
@@ -144,15 +144,17 @@ RowVerdict fault_verdict(DeviceFault fault, std::int32_t code, const std::string
   return verdict;
 }
 
-RowVerdict row_verdict(const Op& op, const RunResult& result, std::uint32_t row, Device& device) {
+// Faults of the device, and what `wrong` finds where there is something to compare.
+template <class FindWrong>
+RowVerdict row_verdict(const Op& op, const RunResult& result, std::uint32_t row,
+                       const FindWrong& wrong) {
   RowVerdict verdict;
   if (result.fault != DeviceFault::none)
     verdict = fault_verdict(result.fault, result.code, result.note, row);
   const bool timed_out = result.fault == DeviceFault::timeout;
   // After a timeout what did land tells a lost credit from lost data; other faults leave nothing.
   if (result.fault == DeviceFault::none || (timed_out && !result.bytes.empty()))
-    for (Miscompare& miscompare : judge(op, result, row, device))
-      verdict.miscompares.push_back(std::move(miscompare));
+    for (Miscompare& miscompare : wrong()) verdict.miscompares.push_back(std::move(miscompare));
   // Panels still in flight would land in the next row's buffers.
   if (timed_out && std::holds_alternative<Gemm>(op)) verdict.usable = false;
   // A time-out that left no bytes is a kernel that never ended: the next row could only wait for
@@ -165,6 +167,10 @@ RowVerdict row_verdict(const Op& op, const RunResult& result, std::uint32_t row,
   return verdict;
 }
 
+RowVerdict row_verdict(const Op& op, const RunResult& result, std::uint32_t row, Device& device) {
+  return row_verdict(op, result, row, [&] { return judge(op, result, row, device); });
+}
+
 // Adds what a behaviour case holds against a row that is right as far as documents go.
 void hold_against_measurement(const Case& which, const Op& op, const RunResult& result,
                               std::uint32_t row, RowVerdict& verdict) {
@@ -175,34 +181,84 @@ void hold_against_measurement(const Case& which, const Op& op, const RunResult& 
   verdict.reason = fmt::format("row {}: {}", row, verdict.miscompares.front().text);
 }
 
-RowVerdict run_row(const Case& which, const Op& declared, Device& device, std::uint64_t seed,
-                   std::uint32_t row, Outcome& outcome, DescriptorDigest& digest,
-                   EarlyCompletions& early, Observations& observations) {
+// What the runs of a case's rows are gathered in.
+struct Gathered {
+  Outcome& outcome;
+  DescriptorDigest digest;
+  EarlyCompletions early;
+  Observations observations;
+};
+
+RowVerdict judge_program(const Op& op, const RunResult& result, std::uint32_t row,
+                         Gathered& gathered) {
+  const Program program = checked_program(op);
+  const ProgramExpectation expected = predict(program);
+  if (const auto* mismatch = std::get_if<ExpectTx>(&op);
+      mismatch != nullptr && !result.trace.empty())
+    keep_mismatch(*mismatch, seen_of(program, expected, result), gathered.outcome, gathered.early);
+  return row_verdict(op, result, row, [&] { return compare(program, expected, result, row); });
+}
+
+// Judges the runs of one row, in their order, up to the first that is not right: the second run of
+// a wrong row would only repeat it. `result_of` gives the result of a run.
+template <class ResultOf>
+RowVerdict judge_row_of(const Case& which, const Op& declared, Device& device, std::uint64_t seed,
+                        std::uint32_t row, Gathered& gathered, const ResultOf& result_of) {
   for (std::uint32_t run = 0; run < runs_of(declared); ++run) {
     const Op op = seeded(declared, seed, row, run == 1);
-    const RunResult result = device.run(op);
-    if (run == 0) digest.add(result.descriptor);
-    keep_note(outcome, result.note);
-    keep_mismatch(op, result, outcome, early);
-    RowVerdict verdict = row_verdict(op, result, row, device);
+    const RunResult& result = result_of(op, run);
+    if (run == 0) gathered.digest.add(result.descriptor);
+    keep_note(gathered.outcome, result.note);
+    RowVerdict verdict = is_program(op) ? judge_program(op, result, row, gathered)
+                                        : row_verdict(op, result, row, device);
     hold_against_measurement(which, op, result, row, verdict);
     if (which.observed != nullptr && verdict.judgement == Judgement::pass)
-      observations.add(which.observed(op, result));
+      gathered.observations.add(which.observed(op, result));
     if (verdict.judgement == Judgement::pass) continue;
     if (verdict.judgement == Judgement::skip) return verdict;
-    keep_miscompares(outcome, std::move(verdict.miscompares), op, row);
-    return verdict;  // the second run of a wrong row would only repeat it
+    keep_miscompares(gathered.outcome, std::move(verdict.miscompares), op, row);
+    return verdict;
   }
   return {};
+}
+
+RowVerdict run_row(const Case& which, const Op& declared, Device& device, std::uint64_t seed,
+                   std::uint32_t row, Gathered& gathered) {
+  return judge_row_of(which, declared, device, seed, row, gathered,
+                      [&](const Op& op, std::uint32_t) { return device.run(op); });
+}
+
+// Rows that run as programs, side by side.
+struct ProgramRows {
+  std::vector<RunResult> results;  // of all runs, row by row
+  std::vector<std::size_t> first;  // by row: where its runs begin
+};
+
+// The seed decides which program goes first: so each comes to other SMs in each launch.
+ProgramRows run_programs(const std::vector<Op>& rows, std::uint32_t begin, std::uint32_t end,
+                         Device& device, std::uint64_t seed) {
+  ProgramRows ran;
+  std::vector<Program> programs;
+  for (std::uint32_t row = begin; row < end; ++row) {
+    ran.first.push_back(programs.size());
+    for (std::uint32_t run = 0; run < runs_of(rows[row]); ++run)
+      programs.push_back(checked_program(seeded(rows[row], seed, row, run == 1)));
+  }
+  const auto turn = static_cast<std::ptrdiff_t>(seed % programs.size());
+  std::rotate(programs.begin(), programs.begin() + turn, programs.end());
+  ran.results = device.run_programs(programs);
+  std::rotate(ran.results.begin(), ran.results.end() - turn, ran.results.end());
+  return ran;
 }
 
 // The one row of a case that has to end in a CUDA error. Nothing can be compared behind that error,
 // and without it the second run would tell no more.
 RowVerdict run_to_error(const Case& which, const Op& declared, Device& device, std::uint64_t seed,
-                        std::uint32_t row, Outcome& outcome, DescriptorDigest& digest) {
+                        std::uint32_t row, Gathered& gathered) {
+  Outcome& outcome = gathered.outcome;
   const Op op = seeded(declared, seed, row);
   const RunResult result = device.run(op);
-  digest.add(result.descriptor);
+  gathered.digest.add(result.descriptor);
   if (result.fault == DeviceFault::unsupported)
     return fault_verdict(result.fault, result.code, result.note, row);
   const bool sticky = result.fault == DeviceFault::sticky;
@@ -264,9 +320,52 @@ RowRange rows_to_run(std::size_t rows, std::int64_t only_row) {
   return {.begin = row, .end = row + 1};
 }
 
+// Adds what one row came to. False where the device or its transport is spent.
+bool keep_verdict(const RowVerdict& verdict, const RunCaseOptions& options, Outcome& outcome) {
+  if (verdict.judgement == Judgement::skip) {  // nothing ran: neither passed nor failed
+    if (outcome.judgement == Judgement::pass) outcome.judgement = Judgement::skip;
+    if (outcome.reason.empty()) outcome.reason = verdict.reason;
+    return true;
+  }
+  ++outcome.rows_run;
+  if (verdict.judgement != Judgement::pass) {
+    ++outcome.rows_failed;
+    worsen(outcome, verdict.judgement, verdict.reason);
+  }
+  if (verdict.cuda_error != 0) outcome.cuda_error = verdict.cuda_error;
+  outcome.device_spent = !verdict.usable;
+  if (options.progress != nullptr)
+    options.progress(options.progress_arg, outcome.rows_run, outcome.rows_planned);
+  return verdict.usable;
+}
+
+// How many rows from `row` on run as programs together: enough for all SMs of a GPU, and few enough
+// that a person sees progress.
+std::uint32_t programs_together(const std::vector<Op>& rows, std::uint32_t row, std::uint32_t end) {
+  constexpr std::uint32_t kMost = 128;
+  std::uint32_t last = row;
+  while (last < end && last - row < kMost && is_program(rows[last])) ++last;
+  return last - row;
+}
+
+// False where the device is spent.
+bool run_program_rows(const Case& which, const std::vector<Op>& rows, std::uint32_t begin,
+                      std::uint32_t end, Device& device, const RunContext& context,
+                      const RunCaseOptions& options, Gathered& gathered) {
+  const ProgramRows ran = run_programs(rows, begin, end, device, context.seed);
+  for (std::uint32_t row = begin; row < end; ++row) {
+    const std::size_t first = ran.first[row - begin];
+    const RowVerdict verdict = judge_row_of(
+        which, rows[row], device, context.seed, row, gathered,
+        [&](const Op&, std::uint32_t run) -> const RunResult& { return ran.results[first + run]; });
+    if (!keep_verdict(verdict, options, gathered.outcome)) return false;
+  }
+  return true;
+}
+
 void run_rows(const Case& which, Device& device, const RunContext& context,
-              const RunCaseOptions& options, Outcome& outcome, DescriptorDigest& digest,
-              EarlyCompletions& early, Observations& observations) {
+              const RunCaseOptions& options, Gathered& gathered) {
+  Outcome& outcome = gathered.outcome;
   if (which.rows == nullptr) throw Error("the case has no rows function");
   if (context.ranks < which.fewest_gpus) {
     outcome.judgement = Judgement::skip;
@@ -296,29 +395,23 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
         fmt::format("a case that ends in a CUDA error has one row, and this has {}", rows.size()));
   const RowRange range = rows_to_run(rows.size(), options.only_row);
   outcome.rows_planned = range.end - range.begin;
-  for (std::uint32_t row = range.begin; row < range.end; ++row) {
+  for (std::uint32_t row = range.begin; row < range.end;) {
+    const bool alone = is_benchmark || which.expected_error != 0;
+    const std::uint32_t together = alone ? 0 : programs_together(rows, row, range.end);
+    if (together > 0) {
+      if (!run_program_rows(which, rows, row, row + together, device, context, options, gathered))
+        return;
+      row += together;
+      continue;
+    }
     const RowVerdict verdict =
         is_benchmark
             ? measure_row(which, rows[row], device, context.seed, row, options.slow, outcome)
         : which.expected_error != 0
-            ? run_to_error(which, rows[row], device, context.seed, row, outcome, digest)
-            : run_row(which, rows[row], device, context.seed, row, outcome, digest, early,
-                      observations);
-    if (verdict.judgement == Judgement::skip) {  // nothing ran: neither passed nor failed
-      if (outcome.judgement == Judgement::pass) outcome.judgement = Judgement::skip;
-      if (outcome.reason.empty()) outcome.reason = verdict.reason;
-      continue;
-    }
-    ++outcome.rows_run;
-    if (verdict.judgement != Judgement::pass) {
-      ++outcome.rows_failed;
-      worsen(outcome, verdict.judgement, verdict.reason);
-    }
-    if (verdict.cuda_error != 0) outcome.cuda_error = verdict.cuda_error;
-    outcome.device_spent = !verdict.usable;
-    if (options.progress != nullptr)
-      options.progress(options.progress_arg, outcome.rows_run, outcome.rows_planned);
-    if (!verdict.usable) return;
+            ? run_to_error(which, rows[row], device, context.seed, row, gathered)
+            : run_row(which, rows[row], device, context.seed, row, gathered);
+    if (!keep_verdict(verdict, options, outcome)) return;
+    ++row;
   }
 }
 
@@ -330,7 +423,12 @@ concept HasPayload = requires(Row& row) {
 template <typename Predicted>
 std::vector<Miscompare> judge_row(const Predicted& op, const RunResult& result, std::uint32_t row,
                                   Device& /*device*/) {
-  return compare(op, predict(op), result, row);
+  if constexpr (requires { program_of(op); }) {
+    const Program program = with_checks(program_of(op));
+    return compare(program, predict(program), result, row);
+  } else {
+    return compare(op, predict(op), result, row);
+  }
 }
 
 std::vector<Miscompare> judge_row(const Gemm& gemm, const RunResult& result, std::uint32_t row,
@@ -357,6 +455,12 @@ std::uint32_t runs_of(Op op) {
   return std::visit([](auto& which) { return HasPayload<decltype(which)> ? 2U : 1U; }, op);
 }
 
+RunResult run_op(Device& device, const Op& op) {
+  if (!is_program(op)) return device.run(op);
+  const Program program = checked_program(op);
+  return device.run_programs({&program, 1}).front();
+}
+
 std::vector<Miscompare> judge(const Op& op, const RunResult& result, std::uint32_t row,
                               Device& device) {
   return std::visit([&](const auto& which) { return judge_row(which, result, row, device); }, op);
@@ -365,20 +469,18 @@ std::vector<Miscompare> judge(const Op& op, const RunResult& result, std::uint32
 Outcome run_case(const Case& which, Device& device, const RunContext& context,
                  const RunCaseOptions& options) {
   Outcome outcome;
-  DescriptorDigest digest;
-  EarlyCompletions early;
-  Observations observations;
+  Gathered gathered{.outcome = outcome, .digest = {}, .early = {}, .observations = {}};
   try {
-    run_rows(which, device, context, options, outcome, digest, early, observations);
+    run_rows(which, device, context, options, gathered);
   } catch (const Error& error) {
     worsen(outcome, Judgement::tool_error, fmt::format("{} ({})", error.what(), place_of(error)));
   }
   // Rows that were right print no number either: the same engine got another one wrong.
   if (outcome.rows_failed > 0) outcome.metrics.clear();
-  outcome.descriptors = digest.value();
+  outcome.descriptors = gathered.digest.value();
   // Each stands for many rows, so they come before the notes of single ones.
-  std::vector<std::string> sweeps = observations.notes();
-  for (std::string& note : early.notes()) sweeps.push_back(std::move(note));
+  std::vector<std::string> sweeps = gathered.observations.notes();
+  for (std::string& note : gathered.early.notes()) sweeps.push_back(std::move(note));
   outcome.notes.insert(outcome.notes.begin(), sweeps.begin(), sweeps.end());
   if (outcome.notes.size() > kKeptMiscompares) outcome.notes.resize(kKeptMiscompares);
   return outcome;

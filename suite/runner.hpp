@@ -18,6 +18,9 @@ Op seeded(Op op, std::uint64_t case_seed, std::uint32_t row, bool inverted = fal
 /// How often a row runs: twice with opposite payload bits where every byte is compared exactly.
 std::uint32_t runs_of(Op op);
 
+/// Runs `op` on `device`, as a program with its checks where it is one.
+RunResult run_op(Device& device, const Op& op);
+
 /// Everything that the oracle of the operation holds against `result`; empty when it is right.
 /// Faults of the device are not judged here. A product too large for the host is computed a second
 /// time on `device`, by its reference engine.

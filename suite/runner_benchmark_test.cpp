@@ -65,6 +65,9 @@ class TimedDevice : public Device {
   explicit TimedDevice(Change change) : change_(std::move(change)) {}
 
   RunResult run(const Op& op) override { return virtual_->run(op); }
+  std::vector<RunResult> run_programs(std::span<const Program> programs) override {
+    return virtual_->run_programs(programs);
+  }
   Measurement measure(const Op& op, const Timing&) override {
     Measurement measurement = virtual_->measure(op, {.warmups = 0, .samples = 2});
     change_(rows_++, measurement.last);

@@ -7,12 +7,11 @@
 
 #include <variant>
 
-#include "kernels/cuda/barrier_cycle.hpp"
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/expect_tx.hpp"
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/multicast_load.hpp"
 #include "kernels/cuda/peer_tile.hpp"
+#include "kernels/cuda/program.hpp"
 #include "kernels/cuda/tile_consume.hpp"
 #include "kernels/cuda/tile_load.hpp"
 #include "kernels/cuda/tile_read.hpp"
@@ -28,6 +27,10 @@ class CudaDevice final : public Device {
     return std::visit([this](const auto& which) { return run_one(which); }, op);
   }
 
+  std::vector<RunResult> run_programs(std::span<const Program> programs) override {
+    return kernels::run_programs(rows_, programs);
+  }
+
   Measurement measure(const Op& op, const Timing& timing) override {
     return std::visit([&](const auto& which) { return measure_one(which, timing); }, op);
   }
@@ -37,10 +40,12 @@ class CudaDevice final : public Device {
   RunResult run_one(const Gemm& gemm) { return run_gemm(gemm); }
   RunResult run_one(const TileStore& store) { return run_tile_store(rows_, store); }
   RunResult run_one(const MulticastLoad& multicast) { return run_multicast_load(rows_, multicast); }
-  RunResult run_one(const ExpectTx& expect) { return run_expect_tx(rows_, expect); }
   RunResult run_one(const TileConsume& consume) { return run_tile_consume(rows_, consume); }
   RunResult run_one(const TileRoundTrip& trip) { return run_tile_round_trip(rows_, trip); }
-  RunResult run_one(const BarrierCycle& cycle) { return run_barrier_cycle(rows_, cycle); }
+  template <class RunAsProgram>
+  RunResult run_one(const RunAsProgram& /*op*/) {
+    throw Error("this operation runs as a program: make one of it with program_of()");
+  }
   RunResult run_one(const PeerTile& peer) { return run_peer_tile(rows_, peers_, peer); }
   RunResult run_one(const TileRead& read) { return run_tile_read(rows_, read); }
 

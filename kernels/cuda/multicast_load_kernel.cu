@@ -12,8 +12,8 @@ namespace {
 namespace ptx = cuda::ptx;
 
 constexpr std::uint32_t kThreads = 256;
-constexpr std::uint64_t kLandNs = 100'000;  // a box takes microseconds to land
-constexpr std::uint32_t kMeterSlack = 512;  // announced beyond the tile
+constexpr std::uint64_t kLandedNs = 100'000;  // a box takes microseconds to land
+constexpr std::uint32_t kMeterSlack = 512;    // announced beyond the tile
 
 /// Every thread of every block comes here before any goes on, and sees what all of them wrote
 /// before. Has no bound of its own: between two of these every wait is bounded, so that the last
@@ -82,7 +82,7 @@ __device__ void arm_and_issue(const CUtensorMap* map, const MulticastLaunch& row
   if (cta.issues) issue<kRank>(map, row, cta, window, barrier);
   if (!row.late_arm) return;
   cluster_sync();  // everything has been issued; only now does the time to land begin
-  quiesce(kLandNs);
+  quiesce(kLandedNs);
   arm();
 }
 
@@ -97,7 +97,7 @@ __device__ void meter(const CUtensorMap* map, const MulticastLaunch& row, const 
   cluster_sync();
   if (cta.issues) issue<kRank>(map, row, cta, window, barrier);
   if (!cta.leader) return;
-  bool complete = wait_bounded<ptx::dot_scope::cluster>(barrier, 0, kLandNs).complete;
+  bool complete = wait_bounded<ptx::dot_scope::cluster>(barrier, 0, kLandedNs).complete;
   std::uint32_t steps = 0;
   while (!complete && steps < announced) {
     mbarrier_complete_tx(barrier, 1);
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     seen.complete = first.complete;
     seen.waited_ns = first.waited_ns;
   } else {
-    quiesce(kLandNs);  // nothing tells when a copy that must not come would have come
+    quiesce(kLandedNs);  // nothing tells when a copy that must not come would have come
     seen.complete = ptx::mbarrier_test_wait_parity(&copied, 0);
   }
   const std::uint32_t pitch = (row.window_bytes + 15) / 16 * 16;
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(kThreads, 1)
         wait_bounded<ptx::dot_scope::cluster>(&copied, 1, kMustCompleteNs).complete;
     if (!seen.next_complete) quiesce(kSettleNs);
   } else if (cta.leader) {
-    quiesce(kLandNs);
+    quiesce(kLandedNs);
   }
   if (cta.leader && !cta.masked) {
     seen.next_complete_early = ptx::mbarrier_test_wait_parity(&copied, 0);

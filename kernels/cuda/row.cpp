@@ -62,6 +62,10 @@ std::byte* tensor_data(const RowWorkspace& workspace, MemorySource source) {
   return with_tensor(workspace, source, [](const auto& tensor) { return tensor.data(); });
 }
 
+void grow_tensor(RowWorkspace& workspace, MemorySource source, std::size_t bytes) {
+  with_tensor(workspace, source, [&](auto& tensor) { grow(tensor, bytes); });
+}
+
 void read_back(RowWorkspace& workspace, std::size_t answer, std::size_t tensor,
                MemorySource source) {
   cuda_check(cudaMemcpyAsync(workspace.host.data(), workspace.answer.data(), answer,

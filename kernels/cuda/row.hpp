@@ -27,6 +27,7 @@ struct RowWorkspace {
   PoolBuffer async_tensor;     // instead of `tensor`, for rows with MemorySource::async
   PinnedBuffer pinned_tensor;  // for MemorySource::pinned
   MappedBuffer mapped_tensor;  // for MemorySource::mapped
+  DeviceBuffer orders;         // programs: what a launch is to do
   DeviceBuffer answer;         // the kernel's ledger, then whatever else it hands back
   PinnedBuffer host;           // answer, then the tensor's allocation
   std::uint32_t launches = 0;  // so far; numbers the ledgers
@@ -60,6 +61,9 @@ Encoded encode_outside(RowWorkspace& workspace, const TensorMapSpec& map, std::s
 
 /// The tensor's allocation from `source`.
 std::byte* tensor_data(const RowWorkspace& workspace, MemorySource source);
+
+/// Makes the memory from `source` hold at least `bytes`.
+void grow_tensor(RowWorkspace& workspace, MemorySource source, std::size_t bytes);
 
 /// Starts to bring `answer` bytes of the answer, then `tensor` bytes of the tensor's allocation,
 /// into host memory.

@@ -14,8 +14,8 @@ namespace {
 namespace ptx = cuda::ptx;
 
 constexpr std::uint32_t kThreads = 512;
-constexpr std::uint64_t kLandNs = 20'000;   // for a copy like one before it, and eight times that
-constexpr std::uint64_t kLateNs = 100'000;  // for one that has not landed by then
+constexpr std::uint64_t kLandedNs = 20'000;  // for a copy like one before it, and eight times that
+constexpr std::uint64_t kLateNs = 100'000;   // for one that has not landed by then
 
 __global__ void fill_source(const __grid_constant__ TileLoad load, uint4* source,
                             std::uint64_t chunks) {
@@ -77,7 +77,7 @@ __device__ bool meter(const CUtensorMap* map, const TileLoadLaunch& row, std::ui
   announce_and_issue<kRank>(map, row, window, barrier, announced);
   // Both waits are for time to pass: the phase is not to complete. What the first copy took is
   // known.
-  (void)wait_bounded(barrier, 0, min(kLandNs + 8 * seen.waited_ns, kLateNs));
+  (void)wait_bounded(barrier, 0, min(kLandedNs + 8 * seen.waited_ns, kLateNs));
   std::uint32_t taken = take_to_complete(barrier, kMeterSlack);
   // Not complete: credit is missing, or on its way. What comes late is waited for before more is
   // taken away, which would be counted as never credited.

@@ -6,12 +6,11 @@
 
 #include "kernels/cuda/ptx/mbarrier.cuh"
 #include "kernels/ops/payload.hpp"
+#include "kernels/ops/program.hpp"
 
 namespace tidemark::kernels {
 
-inline constexpr std::uint32_t kWindowAlignment = 1024;       // the largest swizzle period
-inline constexpr std::uint64_t kMustCompleteNs = 50'000'000;  // a box takes microseconds
-inline constexpr std::uint64_t kSettleNs = 1'000'000;  // for copies whose completion was never seen
+inline constexpr std::uint32_t kWindowAlignment = 1024;  // the largest swizzle period
 
 /// Dynamic shared memory for a window: room to align it, and whole 16-byte pieces.
 constexpr std::uint32_t dynamic_bytes(std::uint32_t window) {

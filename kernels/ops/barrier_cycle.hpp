@@ -6,31 +6,31 @@
 #include <cstdint>
 
 #include "kernels/ops/payload.hpp"
+#include "kernels/ops/program.hpp"
 #include "kernels/ops/tensor_map.hpp"
 
 namespace tidemark::kernels {
 
 /// From an init to the inval.
 struct BarrierLife {
-  std::uint32_t count = 1;   // arrivals a phase, each by a thread of its own; 1..kCycleThreads
+  std::uint32_t count = 1;   // arrivals a phase, each by a thread of its own; 1..kProgramThreads
   std::uint32_t phases = 1;  // parities 0, 1, 0, ...
 };
 
 inline constexpr std::uint32_t kCycleLives = 4;
-inline constexpr std::uint32_t kCycleThreads = 256;
 
-/// One barrier cycle, run by one thread block. For each life the device initialises the same 8
-/// bytes of shared memory with its count; for each phase, numbered n over all lives, it
-///   1. poisons the shared window (cycle_window_bytes), and records test_wait of the phase (early);
+/// One barrier cycle, run by one CTA. For each life the program initialises the same 8 bytes of
+/// shared memory with its count; for each phase, numbered n over all lives, it
+///   1. poisons the window, which the first phase finds poisoned, and tests the phase;
 ///   2. has one thread announce tile_bytes() with arrive.expect_tx and issue the load of the box at
 ///      `at` + n * step; with copy_first the load is issued first and given time to land;
 ///   3. has other threads arrive until one arrival is missing, gives the copy time to land, and
-///      records test_wait again (before_last; not for count 1, whose last arrival is that of 2);
-///   4. makes the last arrival, and waits (bounded) in all threads (complete);
+///      tests the phase again (not for count 1, whose last arrival is that of 2);
+///   4. makes the last arrival, and waits in all threads;
 ///   5. copies the window out.
 /// After the last phase of a life it invalidates the barrier, has one thread store
 /// cycle_plain_word() in its 8 bytes, and another thread read them. A phase that does not complete
-/// ends the cycle; windows and words that were not reached are zero.
+/// ends the cycle.
 struct BarrierCycle {
   TensorMapSpec map;
   std::array<std::int32_t, kMaxRank> at{};
@@ -50,26 +50,12 @@ constexpr std::uint32_t phases_of(const BarrierCycle& cycle) {
   return phases;
 }
 
-/// Bytes of the shared window: guard, tile (rounded up to 16), guard.
-constexpr std::uint32_t cycle_window_bytes(const BarrierCycle& cycle) {
-  return kGuardBytes + (tile_bytes(cycle.map) + 15) / 16 * 16 + kGuardBytes;
-}
-
-/// Bytes of the source allocation, filled with source_byte(): guard, base offset, tensor, guard.
-constexpr std::uint64_t cycle_source_bytes(const BarrierCycle& cycle) {
-  return (kGuardBytes + cycle.map.base_offset + tensor_bytes(cycle.map) + 15) / 16 * 16 +
-         kGuardBytes;
-}
-
 /// What the barrier's memory holds as plain data after life `life`.
 constexpr std::uint64_t cycle_plain_word(const BarrierCycle& cycle, std::uint32_t life) {
   return splitmix64(source_word(cycle.payload, life));
 }
 
-/// Bytes of RunResult::bytes: a window for each phase, then 8 for each life.
-constexpr std::uint64_t cycle_result_bytes(const BarrierCycle& cycle) {
-  return std::uint64_t{phases_of(cycle)} * cycle_window_bytes(cycle) +
-         std::uint64_t{8} * cycle.life_count;
-}
+/// Throws Error where a life has no phase, or more arrivals than a CTA has threads.
+Program program_of(const BarrierCycle& cycle);
 
 }  // namespace tidemark::kernels

@@ -31,12 +31,19 @@ enum class OpKind : std::uint8_t {
   tile_round_trip,
   barrier_cycle,
   tile_read,
-  peer_tile
+  peer_tile,
+  program,  // no alternative: what is carried out as a Program
 };
+
+/// Whether program_of() makes a program of it.
+constexpr bool is_program(const Op& op) {
+  return std::holds_alternative<ExpectTx>(op) || std::holds_alternative<BarrierCycle>(op);
+}
 
 /// Whether running `op` takes the steps of `kind`: those of its own and of every operation that it
 /// is made of. A fault of `kind` can then show in it.
 constexpr bool takes_steps_of(const Op& op, OpKind kind) {
+  if (kind == OpKind::program) return is_program(op);
   if (static_cast<OpKind>(op.index()) == kind) return true;
   if (const auto* peer = std::get_if<PeerTile>(&op))
     return kind == (peer->way == PeerWay::load ? OpKind::tile_load : OpKind::tile_store);

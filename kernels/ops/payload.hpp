@@ -20,6 +20,8 @@ constexpr std::uint64_t splitmix64(std::uint64_t x) {
 struct Payload {
   std::uint64_t seed = 0;
   bool inverted = false;
+
+  friend bool operator==(const Payload&, const Payload&) = default;
 };
 
 /// Word `index` (8 bytes, little endian) of a source allocation.

@@ -65,6 +65,8 @@ struct TensorMapSpec {
   L2Promotion l2_promotion = L2Promotion::none;
   Fill fill = Fill::zero;
   std::uint32_t base_offset = 0;  // bytes from the start of the source allocation, a multiple of 16
+
+  friend bool operator==(const TensorMapSpec&, const TensorMapSpec&) = default;
 };
 
 /// Elements that one copy moves along dimension `i`: ceil(box / element stride); the stride of

@@ -1,11 +1,12 @@
 // Delivery, credit and waiting, and the faults that change one of these steps.
 #include "kernels/virtual/bulk_engine.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <utility>
 
-#include "kernels/virtual/expect_tx_faults.hpp"
+#include "kernels/virtual/program_faults.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
 
 namespace tidemark::kernels {
@@ -23,6 +24,11 @@ std::uint32_t credit_of(const Chunk& chunk, Fault fault) {
   if (fault == kFaultCreditInsideOnly) return chunk.inside;
   if (fault == kFaultFilledChunkNoCredit && chunk.inside == 0) return 0;
   return kChunkBytes;
+}
+
+// The part of a credit that was announced before it.
+std::uint32_t announced_part(const Mbarrier& barrier, std::uint32_t bytes) {
+  return std::min(bytes, static_cast<std::uint32_t>(std::max(barrier.tx, 0)));
 }
 
 }  // namespace
@@ -77,6 +83,7 @@ void BulkEngine::credit(InFlight& flight) {
   std::uint32_t bytes = std::exchange(flight.uncredited, 0);
   if (last && fault_ == kFaultCreditShort) bytes -= kChunkBytes;
   if (last && fault_ == kFaultCreditOver) bytes += kChunkBytes;
+  if (fault_ == kFaultCycleEarlyCreditLost) bytes = announced_part(*flight.copy.barrier, bytes);
   flight.group_left = draw_group();
   if (bytes != 0) complete_tx(*flight.copy.barrier, bytes);
   if (bytes != 0 && fault_ == kFaultCreditTwice) complete_tx(*flight.copy.barrier, bytes);
@@ -106,6 +113,12 @@ bool BulkEngine::deliver_one() {
 void BulkEngine::deliver_all() {
   while (deliver_one()) {
   }
+}
+
+std::uint32_t BulkEngine::chunks_in_flight() const {
+  std::uint32_t chunks = 0;
+  for (const InFlight& flight : in_flight_) chunks += flight.copy.chunks - flight.next;
+  return chunks;
 }
 
 bool BulkEngine::try_wait(const Mbarrier& barrier, std::uint32_t parity) {

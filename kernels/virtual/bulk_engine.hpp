@@ -59,6 +59,9 @@ class BulkEngine {
 
   void deliver_all();
 
+  /// Chunks that are still to be delivered, of all copies.
+  std::uint32_t chunks_in_flight() const;
+
   /// One try_wait: lets a drawn number of chunks land and returns at once when the phase flips.
   bool try_wait(const Mbarrier& barrier, std::uint32_t parity);
 

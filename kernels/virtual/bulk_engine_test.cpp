@@ -148,6 +148,17 @@ TEST(BulkEngine, WaitForAnOverAnnouncedPhaseEndsByItsBound) {
   EXPECT_EQ(poison_left(shared), 0U);
 }
 
+TEST(BulkEngine, CountsTheChunksInFlightOfAllCopies) {
+  SharedWindow shared = poisoned();
+  Mbarrier barrier = init_mbarrier(1);
+  BulkEngine engine(1);
+  EXPECT_EQ(engine.chunks_in_flight(), 0U);
+  engine.issue(copy_to(shared, barrier));
+  engine.issue(copy_to(shared, barrier));
+  engine.deliver_one();
+  EXPECT_EQ(engine.chunks_in_flight(), 2 * kChunks - 1);
+}
+
 TEST(BulkEngine, EmptyCopyIsNeverInFlight) {
   BulkEngine engine(9);
   engine.issue({});

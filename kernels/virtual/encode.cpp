@@ -14,13 +14,15 @@ std::string refusal_of_dimension(const TensorMapSpec& map, std::uint32_t i) {
     return fmt::format("extent {} of dimension {} is outside 1..2^32", map.extent[i], i);
   if (map.box[i] < 1 || map.box[i] > 256)
     return fmt::format("box {} of dimension {} is outside 1..256", map.box[i], i);
-  if (i == 0) return {};  // its element stride counts only for interleaved maps
-  const std::uint64_t stride = map.stride[i - 1];
-  if (stride % 16 != 0 || stride >= kStrideBound)
-    return fmt::format("stride {} of dimension {} is not a multiple of 16 below 2^40", stride, i);
+  // The driver looks at dimension 0, too, where the element stride counts only for interleaved
+  // maps.
   if (map.element_stride[i] < 1 || map.element_stride[i] > 8)
     return fmt::format("element stride {} of dimension {} is outside 1..8", map.element_stride[i],
                        i);
+  if (i == 0) return {};
+  const std::uint64_t stride = map.stride[i - 1];
+  if (stride % 16 != 0 || stride >= kStrideBound)
+    return fmt::format("stride {} of dimension {} is not a multiple of 16 below 2^40", stride, i);
   return {};
 }
 

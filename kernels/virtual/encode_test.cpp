@@ -92,10 +92,14 @@ TEST(Encode, ElementStrideIs1To8) {
   expect_refused(map, "element stride 9 of dimension 1");
 }
 
-TEST(Encode, InnerElementStrideDoesNotCount) {
+TEST(Encode, InnerElementStrideIs1To8Too) {
   TensorMapSpec map = accepted();
-  map.element_stride[0] = 9;
+  map.element_stride[0] = 0;
+  expect_refused(map, "element stride 0 of dimension 0");
+  map.element_stride[0] = 8;
   EXPECT_EQ(refusal_of(map), "");
+  map.element_stride[0] = 9;
+  expect_refused(map, "element stride 9 of dimension 0");
 }
 
 TEST(Encode, InnerBoxRowFitsTheSwizzle) {

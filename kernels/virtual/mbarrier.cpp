@@ -5,8 +5,8 @@
 #include <string>
 
 #include "kernels/error.hpp"
-#include "kernels/virtual/expect_tx_faults.hpp"
 #include "kernels/virtual/multicast_load_faults.hpp"
+#include "kernels/virtual/program_faults.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
 
 namespace tidemark::kernels {
@@ -21,6 +21,7 @@ std::int64_t saturated(std::int64_t tx) {
 void add_tx(Mbarrier& barrier, std::int64_t bytes) {
   std::int64_t tx = barrier.tx + bytes;
   if (barrier.fault == kFaultExpectCountSaturates) tx = saturated(tx);
+  if (barrier.saturates) tx = std::clamp<std::int64_t>(tx, -kMbarrierMax, kMbarrierMax);
   if (tx > kMbarrierMax || tx < -kMbarrierMax)
     throw Error("mbarrier: tx-count " + std::to_string(tx) + " is outside -(2^20-1)..2^20-1");
   barrier.tx = static_cast<std::int32_t>(tx);
@@ -48,6 +49,7 @@ void complete_phase(Mbarrier& barrier) {
   ++barrier.phase;
   barrier.pending = barrier.expected;
   if (barrier.fault == kFaultExpectNextWaitsTwice) ++barrier.pending;
+  if (barrier.fault == kFaultCyclePendingNotRestored) barrier.pending = 1;
   if (barrier.fault == kFaultResidueCarried) barrier.tx += 16;
 }
 
@@ -102,6 +104,7 @@ void complete_tx(Mbarrier& barrier, std::uint32_t bytes) {
 
 bool test_wait(const Mbarrier& barrier, std::uint32_t parity) {
   if (barrier.fault == kFaultExpectParityInverted) parity ^= 1U;
+  if (barrier.fault == kFaultCycleParityStuck) parity = 0;
   return (barrier.phase & 1U) != (parity & 1U);
 }
 

@@ -20,6 +20,7 @@ struct Mbarrier {
   std::int32_t tx = 0;         // bytes announced and not yet credited; may be negative
   std::uint32_t phase = 0;     // completed phases; its low bit is the parity of the current one
   Fault fault = kNoFault;
+  bool saturates = false;  // a tx-count that would leave its range stops at its end
 };
 
 /// A barrier for `count` arrivals a phase. Throws Error unless count is in 1..kMbarrierMax.
@@ -32,13 +33,15 @@ void arrive(Mbarrier& barrier);
 /// wait which a fault let return too soon.
 void arrive_if_awaited(Mbarrier& barrier);
 
-/// Announces bytes; completes nothing. Throws Error when the tx-count leaves its range.
+/// Announces bytes; completes nothing. Throws Error when the tx-count leaves its range and does not
+/// saturate.
 void expect_tx(Mbarrier& barrier, std::uint32_t bytes);
 
 /// Announces bytes, then arrives once. PTX ISA 9.0, 9.7.13.15.13.
 void arrive_expect_tx(Mbarrier& barrier, std::uint32_t bytes);
 
-/// Credits bytes; may complete the phase. Throws Error when the tx-count leaves its range.
+/// Credits bytes; may complete the phase. Throws Error when the tx-count leaves its range and does
+/// not saturate.
 void complete_tx(Mbarrier& barrier, std::uint32_t bytes);
 
 /// Says whether the phase of this parity has completed. Only the current phase and the one before

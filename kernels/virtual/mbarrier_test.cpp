@@ -36,6 +36,18 @@ TEST(Mbarrier, OverAnnouncementWaitsForTheRestAndThenCompletes) {
   EXPECT_TRUE(test_wait(barrier, 0));
 }
 
+TEST(Mbarrier, CountThatSaturatesStopsAtTheEndOfItsRange) {
+  Mbarrier barrier = init_mbarrier(1);
+  barrier.saturates = true;
+  expect_tx(barrier, kMbarrierMax);
+  expect_tx(barrier, 16);
+  EXPECT_EQ(barrier.tx, kMbarrierMax);
+  complete_tx(barrier, kMbarrierMax);
+  complete_tx(barrier, kMbarrierMax);
+  complete_tx(barrier, 16);
+  EXPECT_EQ(barrier.tx, -kMbarrierMax);
+}
+
 TEST(Mbarrier, UnderAnnouncementCreditedInOnePiecePassesZeroAndDoesNotComplete) {
   Mbarrier barrier = init_mbarrier(1);
   arrive_expect_tx(barrier, 48);

@@ -46,13 +46,8 @@ void refuse_oversize(const TensorMapSpec& map, std::uint32_t shared_offset, std:
 
 }  // namespace
 
-RunResult preflight(const TileLoad& load, const IllegalCopyRules& rules) {
-  return preflight(load.map, load.at, load.destination_offset, 1, rules);
-}
-
-RunResult preflight(const TensorMapSpec& map, const std::array<std::int32_t, kMaxRank>& at,
-                    std::uint32_t shared_offset, std::uint32_t tiles,
-                    const IllegalCopyRules& rules) {
+RunResult legality(const TensorMapSpec& map, const std::array<std::int32_t, kMaxRank>& at,
+                   std::uint32_t shared_offset, const IllegalCopyRules& rules) {
   if (const std::string why = refusal_of(map); !why.empty()) return encode_refused(why);
   if (static_cast<std::int64_t>(at[0]) * element_bytes(map.type) % rules.inner_alignment != 0)
     return sticky_error(rules.illegal, fmt::format("inner coordinate {} of {} is off 16 bytes",
@@ -60,8 +55,19 @@ RunResult preflight(const TensorMapSpec& map, const std::array<std::int32_t, kMa
   if (shared_offset % rules.shared_alignment != 0)
     return sticky_error(rules.misaligned,
                         fmt::format("shared offset {} is no multiple of 128", shared_offset));
-  refuse_oversize(map, shared_offset, tiles);
   return {};
+}
+
+RunResult preflight(const TileLoad& load, const IllegalCopyRules& rules) {
+  return preflight(load.map, load.at, load.destination_offset, 1, rules);
+}
+
+RunResult preflight(const TensorMapSpec& map, const std::array<std::int32_t, kMaxRank>& at,
+                    std::uint32_t shared_offset, std::uint32_t tiles,
+                    const IllegalCopyRules& rules) {
+  RunResult result = legality(map, at, shared_offset, rules);
+  if (result.fault == DeviceFault::none) refuse_oversize(map, shared_offset, tiles);
+  return result;
 }
 
 std::vector<std::uint8_t> make_source(const TileLoad& load) {

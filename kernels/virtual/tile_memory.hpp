@@ -19,6 +19,11 @@ inline constexpr std::uint64_t kSharedBytesMax = 232448;
 /// Where a shared window starts: on 1024, where the 128-byte swizzle repeats.
 inline constexpr std::int64_t kWindowAddress = 4096;
 
+/// preflight() without the sizes: whether the driver would refuse the map, and whether a copy may
+/// start there.
+RunResult legality(const TensorMapSpec& map, const std::array<std::int32_t, kMaxRank>& at,
+                   std::uint32_t shared_offset, const IllegalCopyRules& rules);
+
 /// What would end the run before a byte moves: a map the driver would refuse gives encode_refused,
 /// an inner coordinate off 16 bytes sticky 715, a destination off 128 bytes sticky 716, unless
 /// `rules` say otherwise; no fault where nothing does. Throws Error where the window does not fit

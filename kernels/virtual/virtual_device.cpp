@@ -2,11 +2,10 @@
 #include "kernels/virtual/virtual_device.hpp"
 
 #include "kernels/error.hpp"
-#include "kernels/virtual/barrier_cycle.hpp"
-#include "kernels/virtual/expect_tx.hpp"
 #include "kernels/virtual/gemm.hpp"
 #include "kernels/virtual/multicast_load.hpp"
 #include "kernels/virtual/peer_tile.hpp"
+#include "kernels/virtual/program.hpp"
 #include "kernels/virtual/tile_consume.hpp"
 #include "kernels/virtual/tile_load.hpp"
 #include "kernels/virtual/tile_read.hpp"
@@ -27,8 +26,8 @@ struct Runner {
   RunResult operator()(const MulticastLoad& multicast) const {
     return run_virtual_multicast_load(multicast, fault);
   }
-  RunResult operator()(const ExpectTx& expect) const {
-    return run_virtual_expect_tx(expect, fault);
+  RunResult operator()(const ExpectTx& /*expect*/) const {
+    throw Error("a mismatched announcement runs as a program: program_of()");
   }
   RunResult operator()(const TileConsume& consume) const {
     return run_virtual_tile_consume(consume, fault);
@@ -36,8 +35,8 @@ struct Runner {
   RunResult operator()(const TileRoundTrip& trip) const {
     return run_virtual_tile_round_trip(trip, fault);
   }
-  RunResult operator()(const BarrierCycle& cycle) const {
-    return run_virtual_barrier_cycle(cycle, fault);
+  RunResult operator()(const BarrierCycle& /*cycle*/) const {
+    throw Error("a barrier cycle runs as a program: program_of()");
   }
   RunResult operator()(const TileRead& read) const { return run_virtual_tile_read(read, fault); }
   RunResult operator()(const PeerTile& peer) const { return run_virtual_peer_tile(peer, fault); }
@@ -80,6 +79,17 @@ RunResult VirtualDevice::run(const Op& op) {
   RunResult result = std::visit(Runner{.fault = fault_}, op);
   if (result.fault == DeviceFault::sticky) sticky_code_ = result.code;
   return result;
+}
+
+std::vector<RunResult> VirtualDevice::run_programs(std::span<const Program> programs) {
+  std::vector<RunResult> results;
+  results.reserve(programs.size());
+  for (const Program& program : programs) {
+    results.push_back(sticky_code_ != 0 ? spent<RunResult>(sticky_code_)
+                                        : run_virtual_program(program, fault_));
+    if (results.back().fault == DeviceFault::sticky) sticky_code_ = results.back().code;
+  }
+  return results;
 }
 
 Measurement VirtualDevice::measure(const Op& op, const Timing& timing) {

@@ -1,6 +1,9 @@
 // The device that stands in where there is no GPU.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "kernels/device.hpp"
 
 namespace tidemark::kernels {
@@ -11,6 +14,8 @@ class VirtualDevice : public Device {
  public:
   explicit VirtualDevice(Fault fault) : fault_(fault) {}
   RunResult run(const Op& op) override;
+  /// One after the other.
+  std::vector<RunResult> run_programs(std::span<const Program> programs) override;
   Measurement measure(const Op& op, const Timing& timing) override;
 
  private:

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <vector>
+
+#include "kernels/error.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -49,6 +52,55 @@ TEST(VirtualDevice, GoesOnAfterARefusedMap) {
   refused.map.box[0] = 0;
   EXPECT_EQ(device.run(refused).fault, DeviceFault::encode_refused);
   EXPECT_EQ(device.run(small_load()).fault, DeviceFault::none);
+}
+
+Program probe(std::int32_t at) {
+  const TileLoad load = small_load();
+  return {.window = 128,
+          .barriers = 1,
+          .regions = {region_of(load)},
+          .maps = {{.spec = load.map}},
+          .steps = {{.verb = Verb::init},
+                    {.verb = Verb::arrive_expect_tx, .bytes = 16},
+                    {.verb = Verb::load, .at = {at}},
+                    {.verb = Verb::wait},
+                    {.verb = Verb::snapshot}},
+          .payload = load.payload};
+}
+
+TEST(VirtualDevice, RunsProgramsInTheirOrder) {
+  VirtualDevice device(kNoFault);
+  const std::vector<Program> programs{probe(0), probe(16)};
+  const std::vector<RunResult> results = device.run_programs(programs);
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_EQ(results[0].bytes[0], source_byte({.seed = 5}, 1024));
+  EXPECT_EQ(results[1].bytes[0], source_byte({.seed = 5}, 1024 + 16));
+}
+
+TEST(VirtualDevice, ProgramsBehindAStickyFaultAreSpent) {
+  VirtualDevice device(kNoFault);
+  const std::vector<Program> programs{probe(0), probe(1), probe(0)};
+  const std::vector<RunResult> results = device.run_programs(programs);
+  EXPECT_EQ(results[0].fault, DeviceFault::none);
+  EXPECT_EQ(results[1].fault, DeviceFault::sticky);
+  EXPECT_EQ(results[2].fault, DeviceFault::sticky);
+  EXPECT_EQ(results[2].code, 715);
+  EXPECT_EQ(device.run(small_load()).fault, DeviceFault::sticky);
+}
+
+TEST(VirtualDevice, ProgramsGoOnAfterARefusedMap) {
+  VirtualDevice device(kNoFault);
+  std::vector<Program> programs{probe(0), probe(0)};
+  programs[0].maps[0].spec.box[0] = 0;
+  const std::vector<RunResult> results = device.run_programs(programs);
+  EXPECT_EQ(results[0].fault, DeviceFault::encode_refused);
+  EXPECT_EQ(results[1].fault, DeviceFault::none);
+}
+
+TEST(VirtualDevice, WhatIsAProgramIsRefusedAsAnOperation) {
+  VirtualDevice device(kNoFault);
+  EXPECT_THROW(device.run(ExpectTx{}), Error);
+  EXPECT_THROW(device.run(BarrierCycle{}), Error);
 }
 
 TEST(VirtualDevice, MeasuresATileLoad) {

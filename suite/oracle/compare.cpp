@@ -100,6 +100,8 @@ Miscompare wrong_tile(const TileLoad& load, const Expectation& expected, const B
   return miscompare;
 }
 
+}  // namespace
+
 void compare_window(const TileLoad& load, const Expectation& expected, const Bytes& window,
                     std::uint32_t row, std::vector<Miscompare>& found) {
   const std::size_t size = expected.bytes.size();
@@ -125,6 +127,8 @@ void compare_window(const TileLoad& load, const Expectation& expected, const Byt
       miscompare.expected, miscompare.actual, guard.wrong);
   found.push_back(miscompare);
 }
+
+namespace {
 
 // The windows after the copies behind the first. One that is as the first was left has nothing new
 // to tell.

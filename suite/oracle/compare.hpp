@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/ops/expect_tx.hpp"
 #include "kernels/ops/multicast_load.hpp"
 #include "kernels/ops/peer_tile.hpp"
 #include "kernels/ops/tile_consume.hpp"
@@ -20,6 +19,12 @@ namespace tidemark::suite {
 
 /// Says whether the little-endian `bits` of an element of `type` are a NaN. False for integers.
 bool is_nan(DataType type, std::uint64_t bits);
+
+/// Adds what differs in a shared window that `load` landed in: at most one Miscompare for the tile
+/// and one for its guards.
+void compare_window(const TileLoad& load, const Expectation& expected,
+                    const std::vector<std::uint8_t>& window, std::uint32_t row,
+                    std::vector<Miscompare>& found);
 
 /// Adds what differs in the source allocation, for any operation that has one.
 void compare_source(const Expectation& expected, const RunResult& result, std::uint32_t row,
@@ -49,11 +54,6 @@ std::vector<Miscompare> compare(const TileStore& store, const Expectation& expec
 /// The same for each block of a cluster; offsets count through all windows. What was written into a
 /// block outside the mask is a "canary". The source is compared once.
 std::vector<Miscompare> compare(const MulticastLoad& multicast, const Expectation& expected,
-                                const RunResult& result, std::uint32_t row);
-
-/// The same for one or two windows and the accounts of their barriers: at most one Miscompare for
-/// the window of block 1, and one for each line of each account that is promised and differs.
-std::vector<Miscompare> compare(const ExpectTx& op, const Expectation& expected,
                                 const RunResult& result, std::uint32_t row);
 
 /// At most one Miscompare for the result, one for each of its guards, one for the source and one

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "suite/oracle/expect_tx.hpp"
-
 namespace tidemark::suite {
 namespace {
 
@@ -26,15 +24,11 @@ std::string list_words(const std::vector<std::uint64_t>& values) {
 
 }  // namespace
 
-bool EarlyCompletions::concerns(const ExpectTx& op) {
-  return completion_of(op, 0) == Completion::open;
-}
-
-void EarlyCompletions::add(const ExpectTx& op, const std::vector<TransactionLedger>& seen) {
-  if (seen.empty() || !concerns(op)) return;
+void EarlyCompletions::add(const ExpectTx& op, const MismatchSeen& seen) {
+  if (!seen.open) return;
   Count& count = boxes_[credit_bytes(op)][announced_bytes(op, 0)];
   ++count.runs;
-  if (seen[0].complete) ++count.early;
+  if (seen.complete) ++count.early;
 }
 
 std::vector<std::string> EarlyCompletions::notes() const {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/device.hpp"
+#include "suite/oracle/expect_tx.hpp"
 #include "suite/room.hpp"
 
 namespace tidemark::suite {
@@ -15,10 +15,8 @@ namespace tidemark::suite {
 /// The open rows of a case, by the size of their box and the bytes announced.
 class EarlyCompletions {
  public:
-  /// Whether `op` leaves open how phase 0 of the copy's barrier ends. Only such rows are gathered.
-  static bool concerns(const ExpectTx& op);
-
-  void add(const ExpectTx& op, const std::vector<TransactionLedger>& seen);
+  /// Counts a row where it is open how phase 0 of the copy's barrier ends.
+  void add(const ExpectTx& op, const MismatchSeen& seen);
 
   /// One line a size: "8192-byte box under-announced: completed early at 7 of 511 announcements
   /// (1024 to 7168 in steps of 1024), else never".

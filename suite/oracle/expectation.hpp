@@ -28,12 +28,17 @@ struct Expectation {
   std::uint32_t later = 0;
   std::vector<BarrierLedger> cta_ledgers{};  // of RunResult::cta_ledgers
   std::uint8_t poison_twist = 0;  // XORed to the poison of this window; only explanations need it
-  std::vector<TransactionLedger> transactions{};  // of RunResult::transactions, where promised
 };
 
 /// Pulls every byte of the shared window from the source: which byte belongs here?
 /// CUDA Driver API, cuTensorMapEncodeTiled; PTX ISA 9.0, 5.5 and 9.7.9.25.5.2.
 Expectation predict(const TileLoad& load);
+
+/// Writes into `window` what the load leaves there of `source`, its whole allocation; bytes of NaN
+/// elements are marked in `compare`, which is one a byte or empty. Throws Error where no document
+/// says what comes of the load.
+void pull_tile(const TileLoad& load, const std::vector<std::uint8_t>& source,
+               std::vector<std::uint8_t>& window, std::vector<Compare>& compare);
 
 /// Pulls every byte of the destination allocation from the shared window. Throws Error where no
 /// document says what comes of a store and it is not held to a measurement either. What the boxes
@@ -45,10 +50,6 @@ Expectation predict(const TileStore& store);
 /// Error where refusal_of(multicast) says why, and for loads that have no prediction.
 /// PTX ISA 9.0, 9.7.9.25.5.2: data and mbarrier signal go to the same offset in each destination.
 Expectation predict(const MulticastLoad& multicast);
-
-/// The windows as one exact copy leaves them, whatever was announced, and the account of every
-/// barrier: suite/oracle/expect_tx.hpp says which lines of it are promised.
-Expectation predict(const ExpectTx& op);
 
 /// The product of the two tiles as integer matrices, whatever the descriptors say: where they do
 /// not read what TMA wrote (reads_as_written), it is what must not come out.

@@ -1,4 +1,6 @@
-// Says in words which mismatch a row detected.
+// Finds what a mismatch came to in the trace of its program, and says it in words.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "suite/oracle/expect_tx.hpp"
@@ -6,7 +8,7 @@
 namespace tidemark::suite {
 namespace {
 
-std::string outcome_words(const ExpectTx& op, const TransactionLedger& seen) {
+std::string outcome_words(const ExpectTx& op, const MismatchSeen& seen) {
   if (!seen.complete) return "did not complete";
   const std::uint64_t announced = announced_bytes(op, 0);
   const std::uint64_t credit = credit_bytes(op);
@@ -34,23 +36,40 @@ std::string amount_words(const ExpectTx& op) {
   return "";
 }
 
-std::string wait_words(const TransactionLedger& seen) {
+std::string wait_words(const MismatchSeen& seen) {
   if (!seen.waited) return "did not return";
-  return seen.pieces_missing > 0 ? "returned at once, before the data" : "returned at once";
+  return seen.missing > 0 ? "returned at once, before the data" : "returned at once";
+}
+
+// The first step of `verb` that CTA 0 takes on barrier A.
+std::size_t first_of(const Program& program, Verb verb) {
+  const auto found = std::find_if(
+      program.steps.begin(), program.steps.end(),
+      [&](const Step& step) { return step.verb == verb && takes(step, 0) && step.barrier == 0; });
+  return static_cast<std::size_t>(found - program.steps.begin()) * program.ctas;
 }
 
 }  // namespace
 
-std::string mismatch_words(const ExpectTx& op, const std::vector<TransactionLedger>& seen) {
-  if (seen.empty()) return "";
+MismatchSeen seen_of(const Program& program, const ProgramExpectation& expected,
+                     const RunResult& result) {
+  if (result.trace.size() != expected.trace.size()) return {};
+  const std::size_t meter = first_of(program, Verb::meter);
+  return {.complete = (result.trace[meter] & kMeterComplete) != 0,
+          .open = (expected.trace[meter].judged & kMeterComplete) == 0,
+          .waited = result.trace[first_of(program, Verb::wait)] != 0,
+          .missing = result.trace[first_of(program, Verb::missing)]};
+}
+
+std::string mismatch_words(const ExpectTx& op, const MismatchSeen& seen) {
   std::string words = amount_words(op);
   const auto add = [&words](const std::string& more) {
     words += (words.empty() ? "" : ", ") + more;
   };
   if (!arrives_on(op, 0) && op.on == AnnouncedOn::copys_barrier) add("no arrival");
-  if (op.parity == 1) add("waited for the wrong phase, which " + wait_words(seen[0]));
+  if (op.parity == 1) add("waited for the wrong phase, which " + wait_words(seen));
   if (words.empty()) return "";
-  return words + ": " + outcome_words(op, seen[0]);
+  return words + ": " + outcome_words(op, seen);
 }
 
 }  // namespace tidemark::suite

@@ -17,36 +17,36 @@ ExpectTx box(std::uint32_t announced) {
   return op;
 }
 
-std::vector<TransactionLedger> accounts(bool complete, bool waited = false) {
-  std::vector<TransactionLedger> seen(2);
-  seen[0].complete = complete;
-  seen[0].waited = waited;
-  return seen;
+MismatchSeen seen(bool complete, bool waited = false) {
+  return {.complete = complete, .open = false, .waited = waited};
 }
 
+/// Where it is open whether the phase completes early.
+MismatchSeen early_or_not(bool complete) { return {.complete = complete, .open = true}; }
+
 TEST(MismatchWords, ExactAnnouncementNeedsNone) {
-  EXPECT_EQ(mismatch_words(box(8192), accounts(true)), "");
+  EXPECT_EQ(mismatch_words(box(8192), seen(true)), "");
 }
 
 TEST(MismatchWords, Over) {
-  EXPECT_EQ(mismatch_words(box(8208), accounts(false)),
+  EXPECT_EQ(mismatch_words(box(8208), seen(false)),
             "over-announced by 16 of 8192 bytes: did not complete");
 }
 
 TEST(MismatchWords, UnderThatCompletedEarly) {
-  EXPECT_EQ(mismatch_words(box(4096), accounts(true)),
+  EXPECT_EQ(mismatch_words(box(4096), seen(true)),
             "under-announced by 4096 of 8192 bytes: completed early with 4096 bytes to come");
 }
 
 TEST(MismatchWords, UnderThatDidNot) {
-  EXPECT_EQ(mismatch_words(box(8176), accounts(false)),
+  EXPECT_EQ(mismatch_words(box(8176), seen(false)),
             "under-announced by 16 of 8192 bytes: did not complete");
 }
 
 TEST(MismatchWords, Twice) {
   ExpectTx op = box(8192);
   op.announcements = 2;
-  EXPECT_EQ(mismatch_words(op, accounts(false)),
+  EXPECT_EQ(mismatch_words(op, seen(false)),
             "over-announced by 8192 of 8192 bytes, announced twice: did not complete");
 }
 
@@ -54,43 +54,43 @@ TEST(MismatchWords, NotAtAll) {
   ExpectTx op = box(0);
   op.announcements = 0;
   op.arrival = Arrival::separate;
-  EXPECT_EQ(mismatch_words(op, accounts(true)),
+  EXPECT_EQ(mismatch_words(op, seen(true)),
             "no announcement of 8192 bytes: completed early with 8192 bytes to come");
 }
 
 TEST(MismatchWords, WrongBarrierAndWrongBlock) {
   ExpectTx op = box(8192);
   op.on = AnnouncedOn::other_barrier;
-  EXPECT_EQ(mismatch_words(op, accounts(false)),
+  EXPECT_EQ(mismatch_words(op, seen(false)),
             "announced 8192 bytes on the wrong barrier: did not complete");
   op.on = AnnouncedOn::peer;
-  EXPECT_EQ(mismatch_words(op, accounts(false)),
+  EXPECT_EQ(mismatch_words(op, seen(false)),
             "announced 8192 bytes on the wrong block's barrier: did not complete");
 }
 
 TEST(MismatchWords, NoArrival) {
   ExpectTx op = box(8192);
   op.arrival = Arrival::missing;
-  EXPECT_EQ(mismatch_words(op, accounts(false)), "no arrival: did not complete");
+  EXPECT_EQ(mismatch_words(op, seen(false)), "no arrival: did not complete");
 }
 
 TEST(MismatchWords, WrongParity) {
   ExpectTx op = box(8192);
   op.parity = 1;
-  EXPECT_EQ(mismatch_words(op, accounts(true, true)),
+  EXPECT_EQ(mismatch_words(op, seen(true, true)),
             "waited for the wrong phase, which returned at once: completed");
-  std::vector<TransactionLedger> too_early = accounts(true, true);
-  too_early[0].pieces_missing = 32;
+  MismatchSeen too_early = seen(true, true);
+  too_early.missing = 32;
   EXPECT_EQ(mismatch_words(op, too_early),
             "waited for the wrong phase, which returned at once, before the data: completed");
-  EXPECT_EQ(mismatch_words(op, accounts(true)),
+  EXPECT_EQ(mismatch_words(op, seen(true)),
             "waited for the wrong phase, which did not return: completed");
 }
 
 TEST(EarlyCompletions, TellsEvenStepsInOneLine) {
   EarlyCompletions early;
   for (std::uint32_t announced = 16; announced < 8192; announced += 16)
-    early.add(box(announced), accounts(announced % 1024 == 0));
+    early.add(box(announced), early_or_not(announced % 1024 == 0));
   ASSERT_EQ(early.notes().size(), 1U);
   EXPECT_EQ(early.notes()[0],
             "8192-byte box under-announced: completed early at 7 of 511 announcements (1024 to "
@@ -100,7 +100,7 @@ TEST(EarlyCompletions, TellsEvenStepsInOneLine) {
 TEST(EarlyCompletions, ListsTheFirstOfUnevenOnes) {
   EarlyCompletions early;
   for (const std::uint32_t announced : {16U, 48U, 160U, 192U})
-    early.add(box(announced), accounts(true));
+    early.add(box(announced), early_or_not(true));
   EXPECT_EQ(early.notes()[0],
             "8192-byte box under-announced: completed early at 4 of 4 announcements (16, 48, 160, "
             "192), else never");
@@ -108,8 +108,8 @@ TEST(EarlyCompletions, ListsTheFirstOfUnevenOnes) {
 
 TEST(EarlyCompletions, SaysWhereItDependsOnTheRun) {
   EarlyCompletions early;
-  early.add(box(4096), accounts(true));
-  early.add(box(4096), accounts(false));
+  early.add(box(4096), early_or_not(true));
+  early.add(box(4096), early_or_not(false));
   EXPECT_EQ(
       early.notes()[0],
       "8192-byte box under-announced: completed early at 1 of 1 announcements (4096), at 1 of "
@@ -118,8 +118,8 @@ TEST(EarlyCompletions, SaysWhereItDependsOnTheRun) {
 
 TEST(EarlyCompletions, LeavesOutWhatIsCertain) {
   EarlyCompletions early;
-  early.add(box(8192), accounts(true));
-  early.add(box(8208), accounts(false));
+  early.add(box(8192), seen(true));
+  early.add(box(8208), seen(false));
   EXPECT_TRUE(early.notes().empty());
 }
 

@@ -26,7 +26,7 @@ void refuse_the_undocumented(const TileLoad& load) {
           "tile load: extent {} with box {} in dimension {} has no prediction; take an extent of "
           "1 or more and a box of 1 to 256",
           map.extent[i], map.box[i], i));
-    if (i > 0 && (map.element_stride[i] < 1 || map.element_stride[i] > 8))
+    if (map.element_stride[i] < 1 || map.element_stride[i] > 8)
       throw Error(fmt::format("tile load: element stride {} in dimension {}; take 1 to 8",
                               map.element_stride[i], i));
   }
@@ -73,26 +73,34 @@ std::vector<std::uint8_t> poisoned_window(const TileLoad& load) {
 }
 
 // Pulls the 16 bytes at `place`. A chunk never crosses a row of the box, so only dimension 0 moves.
-void pull_chunk(const TileLoad& load, std::uint32_t place, Expectation& expectation) {
+void pull_chunk(const TileLoad& load, std::uint32_t place, const std::vector<std::uint8_t>& source,
+                std::vector<std::uint8_t>& window, std::vector<Compare>& compare) {
   const std::uint32_t size = element_bytes(load.map.type);
   const std::uint32_t first = unswizzled_byte(load, place);
   if (element_at(load, first).gap) return;
   for (std::uint32_t byte = 0; byte < kChunk; byte += size) {
     const TilePlace from = element_at(load, first + byte);
-    std::uint8_t* to = &expectation.bytes[place + byte];
+    std::uint8_t* to = &window[place + byte];
     if (from.inside) {
-      std::memcpy(to, &expectation.surroundings[from.source_offset], size);
+      std::memcpy(to, &source[from.source_offset], size);
     } else if (load.map.fill == Fill::zero) {
       std::memset(to, 0, size);
     } else {
       std::memset(to, 0xff, size);  // a NaN in every floating type; which one is not documented
-      for (std::uint32_t i = 0; i < size; ++i)
-        expectation.compare[place + byte + i] = Compare::nan_element;
+      for (std::uint32_t i = 0; i < size; ++i) compare[place + byte + i] = Compare::nan_element;
     }
   }
 }
 
 }  // namespace
+
+void pull_tile(const TileLoad& load, const std::vector<std::uint8_t>& source,
+               std::vector<std::uint8_t>& window, std::vector<Compare>& compare) {
+  refuse_the_undocumented(load);
+  if (load.map.fill == Fill::nan && compare.empty()) compare.assign(window.size(), Compare::exact);
+  for (std::uint32_t offset = 0; offset < tile_span(load.map); offset += kChunk)
+    pull_chunk(load, tile_start(load) + offset, source, window, compare);
+}
 
 Expectation predict(const TileLoad& load) {
   refuse_the_undocumented(load);
@@ -107,10 +115,7 @@ Expectation predict(const TileLoad& load) {
                                      .announced = bytes,
                                      .credited = bytes},
                           .later = kLaterCopies};
-  if (load.map.fill == Fill::nan)
-    expectation.compare.assign(expectation.bytes.size(), Compare::exact);
-  for (std::uint32_t offset = 0; offset < tile_span(load.map); offset += kChunk)
-    pull_chunk(load, tile_start(load) + offset, expectation);
+  pull_tile(load, expectation.surroundings, expectation.bytes, expectation.compare);
   return expectation;
 }
 

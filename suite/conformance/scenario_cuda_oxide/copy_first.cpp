@@ -15,7 +15,8 @@ std::vector<Op> rows(const RunContext&) {
         BarrierCycle cycle{.map = map_of(DataType::f32, {32, height + 8}, {32, height}),
                            .payload = {}};
         cycle.step = {0, 1};
-        cycle.lives[0] = {.count = count, .phases = 3};
+        // Of both parities, since a life that goes on where the one before ended shows in one only.
+        cycle.lives[0] = {.count = count, .phases = twice ? 2U : 3U};
         cycle.lives[1] = {.count = 4, .phases = 2};
         cycle.life_count = twice ? 2 : 1;
         cycle.copy_first = true;

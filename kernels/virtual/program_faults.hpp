@@ -1,5 +1,5 @@
-// The faults of mismatched announcements: each changes one step of an mbarrier, or of the engine
-// where it meets one.
+// The faults of programs: each changes one step of an mbarrier, or of the engine where it meets
+// one. Their loads can go wrong as tile loads do.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ inline constexpr Fault kFaultExpectSurplusForgiven{503};
 inline constexpr Fault kFaultExpectNextWaitsTwice{504};
 inline constexpr Fault kFaultExpectArrivalTwice{505};
 inline constexpr Fault kFaultExpectParityInverted{506};
-// Account: what the tx-count makes of announcements and credits.
+// Account: what the tx-count makes of expected and credited bytes.
 inline constexpr Fault kFaultExpectNegativeClamped{520};
 inline constexpr Fault kFaultExpectDebtForgiven{521};
 inline constexpr Fault kFaultExpectSecondIgnored{522};
@@ -32,11 +32,20 @@ inline constexpr Fault kFaultExpectOtherOnCopys{541};
 inline constexpr Fault kFaultExpectRemoteLost{542};
 inline constexpr Fault kFaultExpectRemoteLocal{543};
 inline constexpr Fault kFaultExpectPeerWritten{544};
-// Data: what the announcement must have no say in.
+// Data: what the expected bytes must have no say in.
 inline constexpr Fault kFaultExpectOverLosesLast{550};
 inline constexpr Fault kFaultExpectUnannouncedLost{551};
+// Lives: what a barrier carries from one phase, or one init, to the next.
+inline constexpr Fault kFaultCyclePhaseSurvives{750};
+inline constexpr Fault kFaultCycleCountSurvives{751};
+inline constexpr Fault kFaultCycleArrivalEarly{752};
+inline constexpr Fault kFaultCycleArrivalLate{753};
+inline constexpr Fault kFaultCyclePendingNotRestored{754};
+inline constexpr Fault kFaultCycleMemoryNotReturned{755};
+inline constexpr Fault kFaultCycleEarlyCreditLost{756};
+inline constexpr Fault kFaultCycleParityStuck{757};
 
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
-std::span<const FaultInfo> expect_tx_faults();
+std::span<const FaultInfo> program_faults();
 
 }  // namespace tidemark::kernels

@@ -1,0 +1,309 @@
+// The host's half of programs: puts them into launches, encodes their maps, lays out their memory,
+// reads everything back and takes it apart again.
+#include "kernels/cuda/program.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+
+#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/encode.hpp"
+#include "kernels/cuda/program_kernel.hpp"
+
+namespace tidemark::kernels {
+namespace {
+
+/// Programs of one launch, at most: more than a GPU has SMs, so that all of them have work.
+constexpr std::size_t kLaunchPrograms = 160;
+/// Memory that the programs of one launch may have together. A program that needs more has a launch
+/// of its own.
+constexpr std::uint64_t kLaunchBytes = std::uint64_t{256} << 20;
+/// Regions start on this, so that none shares a page with another.
+constexpr std::uint64_t kRegionAlignment = 4096;
+constexpr std::array kSources = {MemorySource::device, MemorySource::async, MemorySource::pinned,
+                                 MemorySource::mapped};
+
+constexpr std::uint64_t aligned(std::uint64_t bytes, std::uint64_t to) {
+  return (bytes + to - 1) / to * to;
+}
+
+std::uint32_t snapshots_of(const Program& program) {
+  std::uint32_t snapshots = 0;
+  for (const Step& step : program.steps)
+    if (step.verb == Verb::snapshot)
+      snapshots += static_cast<std::uint32_t>(std::popcount(step.ctas));
+  return snapshots;
+}
+
+std::uint64_t memory_bytes(const Program& program) {
+  std::uint64_t bytes = std::uint64_t{snapshots_of(program)} * program.window;
+  for (const Region& region : program.regions) bytes += aligned(region.bytes, kRegionAlignment);
+  return bytes;
+}
+
+/// Where one program of a launch keeps what it has. Offsets are bytes in the answer, and for
+/// regions in the memory of their source.
+struct Placed {
+  const Program* program = nullptr;
+  RunResult* result = nullptr;
+  std::uint64_t ends = 0, trace = 0, snapshots = 0;
+  std::vector<std::uint64_t> regions;
+  std::uint32_t first_map = 0;
+};
+
+/// The programs of one launch and the memory that they need together.
+struct Launch {
+  std::vector<Placed> placed;
+  std::uint64_t answer = 0;                              // bytes: ends, traces, snapshots
+  std::array<std::uint64_t, kSources.size()> sources{};  // bytes of each kind of memory
+  std::uint64_t memory = 0;
+  std::uint32_t maps = 0;
+  ProgramGrid grid;
+};
+
+bool has_room(const Launch& launch, const Program& program) {
+  if (launch.placed.empty()) return true;
+  return launch.grid.ctas == program.ctas && launch.placed.size() < kLaunchPrograms &&
+         launch.maps + program.maps.size() <= kLaunchMaps &&
+         launch.memory + memory_bytes(program) <= kLaunchBytes;
+}
+
+void place(Launch& launch, const Program& program, RunResult& result) {
+  Placed placed;
+  placed.program = &program;
+  placed.result = &result;
+  const auto take = [](std::uint64_t& total, std::uint64_t bytes, std::uint64_t alignment) {
+    const std::uint64_t at = aligned(total, alignment);
+    total = at + bytes;
+    return at;
+  };
+  placed.ends = take(launch.answer, sizeof(CtaEnd) * program.ctas, 16);
+  placed.trace =
+      take(launch.answer, sizeof(std::uint64_t) * program.steps.size() * program.ctas, 16);
+  placed.snapshots = take(launch.answer, std::uint64_t{snapshots_of(program)} * program.window, 16);
+  for (const Region& region : program.regions)
+    placed.regions.push_back(take(launch.sources[static_cast<std::size_t>(region.source)],
+                                  region.bytes, kRegionAlignment));
+  placed.first_map = launch.maps;
+  launch.maps += static_cast<std::uint32_t>(program.maps.size());
+  launch.memory += memory_bytes(program);
+  launch.grid.ctas = program.ctas;
+  launch.grid.window = std::max(launch.grid.window, program.window);
+  launch.placed.push_back(std::move(placed));
+}
+
+std::byte* region_data(const RowWorkspace& workspace, const Placed& placed, std::size_t region) {
+  return tensor_data(workspace, placed.program->regions[region].source) + placed.regions[region];
+}
+
+/// False where the driver refused one, which is the program's result then.
+bool encode_maps(const RowWorkspace& workspace, const Placed& placed, LaunchMaps& maps) {
+  const Program& program = *placed.program;
+  for (std::size_t i = 0; i < program.maps.size(); ++i) {
+    const Map& map = program.maps[i];
+    const Encoded encoded = encode(
+        map.spec, region_data(workspace, placed, map.region) + kGuardBytes + map.spec.base_offset);
+    if (encoded.code != CUDA_SUCCESS) {
+      placed.result->fault = DeviceFault::encode_refused;
+      placed.result->code = static_cast<std::int32_t>(encoded.code);
+      placed.result->note = encode_refusal(encoded.code);
+      return false;
+    }
+    maps.maps[placed.first_map + i] = encoded.map;
+    maps.ranks[placed.first_map + i] = static_cast<std::uint8_t>(map.spec.rank);
+    if (i == 0) placed.result->descriptor = descriptor_bytes(encoded.map);
+  }
+  return true;
+}
+
+/// Everything that the GPU reads of a launch, in one piece of host memory: tasks, regions, steps.
+struct Orders {
+  std::uint64_t tasks = 0, regions = 0, steps = 0, bytes = 0;
+  std::uint32_t region_count = 0;
+};
+
+Orders lay_out(const Launch& launch) {
+  std::uint64_t steps = 0;
+  Orders orders;
+  for (const Placed& placed : launch.placed) {
+    steps += placed.program->steps.size();
+    orders.region_count += static_cast<std::uint32_t>(placed.program->regions.size());
+  }
+  orders.regions = aligned(sizeof(ProgramTask) * launch.placed.size(), 16);
+  orders.steps = aligned(orders.regions + sizeof(RegionTask) * orders.region_count, 16);
+  orders.bytes = orders.steps + sizeof(Step) * steps;
+  return orders;
+}
+
+/// Writes the orders of `launch` into host memory, with addresses for the GPU.
+void write_orders(const RowWorkspace& workspace, const Launch& launch, const Orders& orders) {
+  std::byte* const host = workspace.host.data();
+  std::byte* const answer = workspace.answer.data();
+  auto* task = new (host) ProgramTask[launch.placed.size()];
+  auto* region = reinterpret_cast<RegionTask*>(host + orders.regions);
+  auto* step = reinterpret_cast<Step*>(host + orders.steps);
+  const auto* device_step = reinterpret_cast<const Step*>(workspace.orders.data() + orders.steps);
+  for (const Placed& placed : launch.placed) {
+    const Program& program = *placed.program;
+    *task++ = {.steps = device_step,
+               .step_count = static_cast<std::uint32_t>(program.steps.size()),
+               .window = program.window,
+               .barriers = program.barriers,
+               .first_map = placed.first_map,
+               .payload = program.payload,
+               .trace = reinterpret_cast<std::uint64_t*>(answer + placed.trace),
+               .snapshots = reinterpret_cast<std::uint8_t*>(answer + placed.snapshots),
+               .ends = reinterpret_cast<CtaEnd*>(answer + placed.ends)};
+    for (std::size_t i = 0; i < program.regions.size(); ++i)
+      *region++ = {.memory = reinterpret_cast<std::uint8_t*>(region_data(workspace, placed, i)),
+                   .bytes = program.regions[i].bytes,
+                   .element = program.regions[i].element,
+                   .payload = program.payload};
+    step = std::copy(program.steps.begin(), program.steps.end(), step);
+    device_step += program.steps.size();
+  }
+}
+
+/// Starts to bring the answer and every kind of memory that the launch has into host memory.
+void start_read_back(RowWorkspace& workspace, const Launch& launch) {
+  cudaStream_t stream = workspace.stream.get();
+  cuda_check(cudaMemcpyAsync(workspace.host.data(), workspace.answer.data(), launch.answer,
+                             cudaMemcpyDeviceToHost, stream),
+             "read the answer of programs back");
+  std::uint64_t at = launch.answer;
+  for (const MemorySource source : kSources) {
+    const std::uint64_t bytes = launch.sources[static_cast<std::size_t>(source)];
+    if (bytes == 0) continue;
+    // Default: pinned memory is the host's, all other sources are the device's.
+    cuda_check(cudaMemcpyAsync(workspace.host.data() + at, tensor_data(workspace, source), bytes,
+                               cudaMemcpyDefault, stream),
+               "read the regions of programs back");
+    at += bytes;
+  }
+}
+
+void take_ends(const RowWorkspace& workspace, const Placed& placed, std::uint32_t launch) {
+  const auto* const ends = reinterpret_cast<const CtaEnd*>(workspace.host.data() + placed.ends);
+  RunResult& result = *placed.result;
+  for (std::uint32_t cta = 0; cta < placed.program->ctas; ++cta) {
+    if (ends[cta].launch != launch)
+      throw Error(fmt::format("launch {} left no end of a program (found that of {})", launch,
+                              ends[cta].launch));
+    result.sms.push_back(static_cast<std::uint16_t>(ends[cta].sm));
+    if (ends[cta].stopped_at == kNotStopped || result.fault == DeviceFault::timeout) continue;
+    result.fault = DeviceFault::timeout;
+    result.note = stop_note(*placed.program, ends[cta].stopped_at, cta);
+  }
+}
+
+void take_result(const RowWorkspace& workspace, const Launch& launch, const Placed& placed) {
+  const Program& program = *placed.program;
+  RunResult& result = *placed.result;
+  const std::byte* const host = workspace.host.data();
+  take_ends(workspace, placed, launch.grid.launch);
+  const auto* const trace = reinterpret_cast<const std::uint64_t*>(host + placed.trace);
+  result.trace.assign(trace, trace + program.steps.size() * program.ctas);
+  const auto* const windows = reinterpret_cast<const std::uint8_t*>(host + placed.snapshots);
+  result.bytes.assign(windows, windows + std::size_t{snapshots_of(program)} * program.window);
+  for (std::size_t i = 0; i < program.regions.size(); ++i) {
+    std::uint64_t at = launch.answer + placed.regions[i];
+    for (std::size_t kind = 0; kind < static_cast<std::size_t>(program.regions[i].source); ++kind)
+      at += launch.sources[kind];
+    const auto* const region = reinterpret_cast<const std::uint8_t*>(host + at);
+    result.surroundings.insert(result.surroundings.end(), region,
+                               region + program.regions[i].bytes);
+  }
+}
+
+void for_all(const Launch& launch, DeviceFault fault, std::int32_t code, const std::string& note) {
+  for (const Placed& placed : launch.placed) {
+    placed.result->fault = fault;
+    placed.result->code = code;
+    placed.result->note = note;
+  }
+}
+
+void grow_memory(RowWorkspace& workspace, const Launch& launch) {
+  grow(workspace.answer, launch.answer);
+  for (const MemorySource source : kSources)
+    grow_tensor(workspace, source, launch.sources[static_cast<std::size_t>(source)]);
+}
+
+/// Writes the orders and starts to bring them to the GPU.
+void hand_over(RowWorkspace& workspace, const Launch& launch, const Orders& orders) {
+  std::uint64_t read_back = launch.answer;
+  for (const std::uint64_t bytes : launch.sources) read_back += bytes;
+  grow(workspace.orders, orders.bytes);
+  grow(workspace.host, std::max(read_back, orders.bytes));
+  write_orders(workspace, launch, orders);
+  cuda_check(cudaMemcpyAsync(workspace.orders.data(), workspace.host.data(), orders.bytes,
+                             cudaMemcpyHostToDevice, workspace.stream.get()),
+             "hand programs to the GPU");
+}
+
+void run_launch(RowWorkspace& workspace, Launch& launch) {
+  const auto maps = std::make_unique<LaunchMaps>();  // 28 KiB
+  cudaStream_t stream = workspace.stream.get();
+  grow_memory(workspace, launch);
+  // A program whose map the driver refuses has that for its result.
+  std::erase_if(launch.placed,
+                [&](const Placed& placed) { return !encode_maps(workspace, placed, *maps); });
+  if (launch.placed.empty()) return;
+  launch.grid.programs = static_cast<std::uint32_t>(launch.placed.size());
+  launch.grid.launch = ++workspace.launches;
+  const Orders orders = lay_out(launch);
+  hand_over(workspace, launch, orders);
+  // Where a step is not taken its trace is 0, and where a program does not end there is no end.
+  cuda_check(cudaMemsetAsync(workspace.answer.data(), 0, launch.answer, stream),
+             "clear the answer of programs");
+  launch_fill_regions(reinterpret_cast<const RegionTask*>(workspace.orders.data() + orders.regions),
+                      orders.region_count, stream);
+  const bool launched =
+      launch_programs(*maps, workspace.orders.as<ProgramTask>(), launch.grid, stream);
+  if (launched) start_read_back(workspace, launch);
+  if (!wait_for_launch(workspace)) return for_all(launch, DeviceFault::timeout, 0, hung_note());
+  if (!launched)
+    return for_all(
+        launch, DeviceFault::unsupported, 0,
+        fmt::format("this GPU cannot start a cluster of {} CTAs with windows of {} bytes",
+                    launch.grid.ctas, launch.grid.window));
+  for (const Placed& placed : launch.placed) take_result(workspace, launch, placed);
+}
+
+void require_sound(const Program& program) {
+  if (const std::string why = unsound(program); !why.empty()) throw Error(why);
+  static const std::uint32_t largest = prepare_programs();
+  if (program.window > largest)
+    throw Error(
+        fmt::format("program: a window of {} bytes does not fit the {} bytes of shared memory that "
+                    "a CTA has: choose a smaller box",
+                    program.window, largest));
+  if (program.maps.size() > kLaunchMaps)
+    throw Error(fmt::format("program: {} maps; take at most {}", program.maps.size(), kLaunchMaps));
+}
+
+}  // namespace
+
+std::vector<RunResult> run_programs(RowWorkspace& workspace, std::span<const Program> programs) {
+  if (workspace.hung) throw Error("an earlier kernel never ended; run this row in a new process");
+  std::vector<RunResult> results(programs.size());
+  for (const Program& program : programs) require_sound(program);
+  std::size_t next = 0;
+  while (next < programs.size()) {
+    Launch launch;
+    for (; next < programs.size() && has_room(launch, programs[next]); ++next)
+      place(launch, programs[next], results[next]);
+    RunResult lost;
+    catch_sticky(lost, [&] { run_launch(workspace, launch); });
+    if (workspace.hung) lost = results[next - 1];
+    if (lost.fault == DeviceFault::none) continue;
+    for_all(launch, lost.fault, lost.code, lost.note);
+    std::fill(results.begin() + static_cast<std::ptrdiff_t>(next), results.end(), lost);
+    break;
+  }
+  return results;
+}
+
+}  // namespace tidemark::kernels

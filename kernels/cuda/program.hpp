@@ -1,0 +1,18 @@
+// Runs programs on the current GPU, many in one launch.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kernels/cuda/row.hpp"
+#include "kernels/device.hpp"
+#include "kernels/ops/program.hpp"
+
+namespace tidemark::kernels {
+
+/// What Device::run_programs() promises. Programs on clusters of the same size share launches. A
+/// sticky error or a kernel that never ends is the result of every program of its launch and of the
+/// launches behind it: which one it was is not known then.
+std::vector<RunResult> run_programs(RowWorkspace& workspace, std::span<const Program> programs);
+
+}  // namespace tidemark::kernels

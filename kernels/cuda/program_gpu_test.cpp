@@ -1,0 +1,379 @@
+// Programs on a real GPU against expectations written out here; the suite's oracle has no part in
+// it.
+#include "kernels/ops/program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "kernels/cuda/cuda_device.hpp"
+#include "kernels/cuda/gpu_test.hpp"
+#include "kernels/error.hpp"
+#include "kernels/ops/barrier_cycle.hpp"
+#include "kernels/ops/expect_tx.hpp"
+#include "kernels/ops/meter.hpp"
+
+namespace tidemark::kernels {
+namespace {
+
+class ProgramOnGpu : public GpuTest {
+ protected:
+  static RunResult run(const Program& program) {
+    return make_cuda_device()->run_programs({&program, 1}).front();
+  }
+};
+
+/// 128 x 64 bytes out of rows of 256: 8192 bytes.
+TileLoad box() {
+  TileLoad load;
+  load.map.extent = {256, 80};
+  load.map.stride = {256};
+  load.map.box = {128, 64};
+  load.at = {32, 7};
+  load.payload.seed = 21;
+  return load;
+}
+
+std::vector<std::uint8_t> poisoned_window() {
+  std::vector<std::uint8_t> window(1024 + 8192 + 1024);
+  for (std::uint32_t i = 0; i < window.size(); ++i) window[i] = poison_byte(box().payload, i);
+  return window;
+}
+
+std::vector<std::uint8_t> landed_window() {
+  std::vector<std::uint8_t> window = poisoned_window();
+  for (std::uint32_t y = 0; y < 64; ++y)
+    for (std::uint32_t x = 0; x < 128; ++x)
+      window[1024 + 128 * y + x] = source_byte(box().payload, 1024 + 256 * (7 + y) + 32 + x);
+  return window;
+}
+
+/// Poison, and barrier 0 with `count` arrivals a phase.
+Program begun(std::uint32_t count = 1) {
+  const TileLoad load = box();
+  Program program{.window = window_bytes(load),
+                  .barriers = 2,
+                  .regions = {region_of(load)},
+                  .maps = {{.spec = load.map}},
+                  .steps = {},
+                  .payload = load.payload};
+  program.steps = {{.verb = Verb::poison, .bytes = program.window},
+                   {.verb = Verb::init, .count = count}};
+  return program;
+}
+
+constexpr Step kLoad{.verb = Verb::load, .offset = 1024, .at = {32, 7}};
+constexpr Step kWait{
+    .verb = Verb::wait, .parity = kCurrentPhase, .stops = true, .ns = kMustCompleteNs};
+constexpr Step kSettle{.verb = Verb::delay, .ns = kSettleNs};
+
+Step announce(std::uint32_t bytes) { return {.verb = Verb::arrive_expect_tx, .bytes = bytes}; }
+
+/// The meter of a barrier that was announced `announced` and is credited one box.
+Step meter(std::uint32_t announced, std::uint32_t pending = 0) {
+  const BarrierAccount account{.announced = announced, .credited = 8192};
+  return {.verb = Verb::meter,
+          .count = 1,
+          .pending = pending,
+          .bytes = meter_slack(account),
+          .stride = meter_stride(account),
+          .most = meter_most(account)};
+}
+
+Program& operator+=(Program& program, const Step& step) {
+  program.steps.push_back(step);
+  return program;
+}
+
+/// What the last step left, in CTA 0.
+std::uint64_t last(const Program& program, const RunResult& result) {
+  return result.trace.at((program.steps.size() - 1) * program.ctas);
+}
+
+/// The pending tx-count after `announced` bytes were announced for one box.
+std::int32_t residue_after(std::uint32_t announced, const RunResult& result,
+                           const Program& program) {
+  EXPECT_EQ(result.fault, DeviceFault::none) << result.note << " announced " << announced;
+  EXPECT_NE(last(program, result) & kMeterSettled, 0U);
+  return residue_of(last(program, result));
+}
+
+TEST_F(ProgramOnGpu, AnExactCopyLandsAndNothingElseChanges) {
+  Program program = begun();
+  program += announce(8192);
+  program += kLoad;
+  program += kWait;
+  program += Step{.verb = Verb::snapshot};
+
+  const RunResult result = run(program);
+
+  ASSERT_EQ(result.fault, DeviceFault::none) << result.note;
+  EXPECT_EQ(result.trace[4], 1U);
+  EXPECT_EQ(result.bytes, landed_window());
+  ASSERT_EQ(result.surroundings.size(), region_of(box()).bytes);
+  for (std::size_t i = 0; i < result.surroundings.size(); ++i)
+    ASSERT_EQ(result.surroundings[i], source_byte(box().payload, i)) << i;
+}
+
+TEST_F(ProgramOnGpu, EveryHintAndEverySourceBringsTheSameBytes) {
+  std::vector<Program> programs;
+  for (const CacheHint hint :
+       {CacheHint::none, CacheHint::evict_normal, CacheHint::evict_first, CacheHint::evict_last})
+    for (const MemorySource source :
+         {MemorySource::device, MemorySource::async, MemorySource::pinned, MemorySource::mapped}) {
+      Program program = begun();
+      program.regions[0].source = source;
+      program += announce(8192);
+      program += kLoad;
+      program.steps.back().hint = hint;
+      program += kWait;
+      program += Step{.verb = Verb::snapshot};
+      programs.push_back(program);
+    }
+
+  const std::vector<RunResult> results = make_cuda_device()->run_programs(programs);
+
+  for (const RunResult& result : results) {
+    EXPECT_EQ(result.fault, DeviceFault::none) << result.note;
+    EXPECT_EQ(result.bytes, landed_window());
+  }
+}
+
+TEST_F(ProgramOnGpu, TheMeterCountsWhatWasAnnouncedTooMuchOrTooLittle) {
+  for (const std::uint32_t announced : {8208U, 8191U, 4096U, 16U, 1048575U}) {
+    Program program = begun();
+    program += announce(announced);
+    program += kLoad;
+    program += kSettle;
+    program += meter(announced);
+    const RunResult result = run(program);
+    EXPECT_EQ(residue_after(announced, result, program),
+              static_cast<std::int32_t>(announced) - 8192);
+  }
+}
+
+TEST_F(ProgramOnGpu, WithoutAnArrivalThePhaseWaitsForTheMeters) {
+  Program program = begun();
+  program += Step{.verb = Verb::expect_tx, .bytes = 8192};
+  program += kLoad;
+  program += kSettle;
+  program += meter(8192, 1);
+
+  const RunResult result = run(program);
+
+  EXPECT_EQ(last(program, result), meter_trace(false, true, 0)) << result.note;
+}
+
+TEST_F(ProgramOnGpu, AnUnlikelyParityReadsAsThePhaseBefore) {
+  Program program = begun();
+  program += Step{.verb = Verb::test, .parity = 0};
+  program += Step{.verb = Verb::test, .parity = 1};
+
+  const RunResult result = run(program);
+
+  EXPECT_EQ(result.trace[2], 0U);
+  EXPECT_EQ(result.trace[3], 1U);
+}
+
+TEST_F(ProgramOnGpu, AWaitInVainStopsTheProgramButNotItsSnapshots) {
+  Program program = begun();
+  program += Step{.verb = Verb::wait, .stops = true, .ns = kLandNs};
+  program += Step{.verb = Verb::test, .parity = 1};
+  program += Step{.verb = Verb::snapshot};
+
+  const RunResult result = run(program);
+
+  EXPECT_EQ(result.fault, DeviceFault::timeout);
+  EXPECT_EQ(result.note, "step 2: the wait of CTA 0 on barrier 0 ended by its bound");
+  EXPECT_EQ(result.trace[3], 0U);
+  EXPECT_EQ(result.bytes, poisoned_window());
+}
+
+TEST_F(ProgramOnGpu, AnnouncementsForThePeerAreOwedThere) {
+  Program program = begun();
+  program.ctas = 2;
+  for (Step& step : program.steps) step.ctas = 3;
+  program += Step{.verb = Verb::cluster_sync, .ctas = 3};
+  program += Step{.verb = Verb::expect_tx, .of = 1, .bytes = 4096};
+  program += Step{.verb = Verb::arrive_expect_tx, .of = 1, .bytes = 4096};
+  program += kLoad;
+  program += Step{.verb = Verb::delay, .ctas = 3, .ns = kSettleNs};
+  program += Step{.verb = Verb::cluster_sync, .ctas = 3};
+  Step of_peer = meter(8192);
+  of_peer.ctas = 2;
+  program += of_peer;
+  program += meter(0, 1);
+  program += Step{.verb = Verb::wait, .parity = kLastPhase, .ns = kMustCompleteNs};
+  program += Step{.verb = Verb::snapshot, .ctas = 3};
+
+  const RunResult result = run(program);
+
+  ASSERT_EQ(result.fault, DeviceFault::none) << result.note;
+  EXPECT_EQ(residue_of(result.trace[2 * 8 + 1]), 8192);
+  EXPECT_EQ(residue_of(result.trace[2 * 9 + 0]), -8192);
+  ASSERT_EQ(result.bytes.size(), 2U * 10240);
+  const auto middle = result.bytes.begin() + 10240;
+  EXPECT_EQ(std::vector<std::uint8_t>(result.bytes.begin(), middle), landed_window());
+  EXPECT_EQ(std::vector<std::uint8_t>(middle, result.bytes.end()), poisoned_window());
+}
+
+TEST_F(ProgramOnGpu, ARemoteArrivalCompletesThePhaseOfThePeer) {
+  Program program = begun();
+  program.ctas = 2;
+  for (Step& step : program.steps) step.ctas = 3;
+  program += Step{.verb = Verb::cluster_sync, .ctas = 3};
+  program += Step{.verb = Verb::arrive, .of = 1};
+  program += Step{.verb = Verb::cluster_sync, .ctas = 3};
+  program += Step{.verb = Verb::test, .ctas = 3};
+
+  const RunResult result = run(program);
+
+  EXPECT_EQ(result.trace[2 * 5 + 0], 0U);
+  EXPECT_EQ(result.trace[2 * 5 + 1], 1U);
+}
+
+TEST_F(ProgramOnGpu, CreditByHandCompletesThePhase) {
+  Program program = begun();
+  program += announce(1048575);
+  program += Step{.verb = Verb::complete_tx, .bytes = 1048574};
+  program += Step{.verb = Verb::test};
+  program += Step{.verb = Verb::complete_tx, .bytes = 1};
+  program += Step{.verb = Verb::test};
+
+  const RunResult result = run(program);
+
+  EXPECT_EQ(result.trace[4], 0U);
+  EXPECT_EQ(result.trace[6], 1U);
+}
+
+TEST_F(ProgramOnGpu, ManyThreadsArriveOnceEach) {
+  Program program = begun(256);
+  program += Step{.verb = Verb::arrive, .count = 255};
+  program += Step{.verb = Verb::test};
+  program += Step{.verb = Verb::arrive, .thread = 255};
+  program += Step{.verb = Verb::test};
+
+  const RunResult result = run(program);
+
+  EXPECT_EQ(result.trace[3], 0U);
+  EXPECT_EQ(result.trace[5], 1U);
+}
+
+TEST_F(ProgramOnGpu, ASecondLifeStartsAnewAndBetweenThemTheMemoryIsPlain) {
+  Program program = program_of(BarrierCycle{
+      .map = box().map, .life_count = 2, .lives = {{{1, 3}, {256, 2}}}, .payload = {.seed = 31}});
+
+  const RunResult result = run(program);
+
+  ASSERT_EQ(result.fault, DeviceFault::none) << result.note;
+  std::vector<std::uint64_t> words;
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const Verb verb = program.steps[i].verb;
+    if (verb == Verb::read) words.push_back(result.trace[i]);
+    if (verb != Verb::test && verb != Verb::wait) continue;
+    EXPECT_EQ(result.trace[i], verb == Verb::wait ? 1U : 0U) << i;
+  }
+  EXPECT_EQ(words, (std::vector<std::uint64_t>{splitmix64(source_word(program.payload, 0)),
+                                               splitmix64(source_word(program.payload, 1))}));
+}
+
+TEST_F(ProgramOnGpu, WhatIsStillPoisonIsCounted) {
+  Program program = begun();
+  program += Step{.verb = Verb::missing, .offset = 1024, .bytes = 8192};
+  program += announce(8192);
+  program += kLoad;
+  program += kWait;
+  program += Step{.verb = Verb::missing, .offset = 1008, .bytes = 8192};
+
+  const RunResult result = run(program);
+
+  EXPECT_EQ(result.trace[2], 512U);
+  EXPECT_EQ(result.trace[6], 1U);
+}
+
+TEST_F(ProgramOnGpu, ManyProgramsAreKeptApartAndReachEverySm) {
+  std::vector<Program> programs;
+  for (std::uint32_t i = 0; i < 400; ++i) {
+    Program program = begun();
+    program.payload.seed = i;
+    program += announce(i % 7 == 3 ? 8208 : 8192);
+    program += kLoad;
+    program += kSettle;
+    program += meter(i % 7 == 3 ? 8208 : 8192);
+    program += Step{.verb = Verb::wait, .parity = kLastPhase, .ns = kMustCompleteNs};
+    program += Step{.verb = Verb::snapshot};
+    programs.push_back(program);
+  }
+
+  const std::vector<RunResult> results = make_cuda_device()->run_programs(programs);
+
+  std::set<std::uint16_t> sms;
+  for (std::uint32_t i = 0; i < 400; ++i) {
+    ASSERT_EQ(results[i].fault, DeviceFault::none) << results[i].note;
+    EXPECT_EQ(residue_of(results[i].trace[5]), i % 7 == 3 ? 16 : 0) << i;
+    EXPECT_EQ(results[i].bytes[1024], source_byte({.seed = i}, 1024 + 256 * 7 + 32)) << i;
+    sms.insert(results[i].sms.at(0));
+  }
+  EXPECT_EQ(sms.size(), visible_gpus().front().sm_count);
+}
+
+TEST_F(ProgramOnGpu, ARefusedMapIsTheResultOfItsProgramAlone) {
+  std::vector<Program> programs(3, begun());
+  programs[1].maps[0].spec.element_stride[0] = 9;
+
+  const std::vector<RunResult> results = make_cuda_device()->run_programs(programs);
+
+  EXPECT_EQ(results[0].fault, DeviceFault::none);
+  EXPECT_EQ(results[1].fault, DeviceFault::encode_refused);
+  EXPECT_EQ(results[2].fault, DeviceFault::none);
+}
+
+TEST_F(ProgramOnGpu, AnElementStrideOfZeroIsRefusedInTheInnermostDimension) {
+  Program program = begun();
+  program.maps[0].spec.element_stride[0] = 0;
+
+  EXPECT_EQ(run(program).fault, DeviceFault::encode_refused);
+}
+
+TEST_F(ProgramOnGpu, AnIllegalCopyIsTheResultOfItsLaunch) {
+  std::vector<Program> programs(3, begun());
+  programs[1] += announce(8192);
+  programs[1] += Step{.verb = Verb::load, .offset = 1024, .at = {33, 7}};  // off 16 bytes
+  programs[1] += kWait;
+  const auto run_in_child = [&] {
+    const auto results = make_cuda_device()->run_programs(programs);
+    std::_Exit(results[0].fault == DeviceFault::sticky && results[2].code == results[1].code ? 0
+                                                                                             : 1);
+  };
+  // The context is lost with the error, so that this needs a process of its own.
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(run_in_child(), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(ProgramOnGpu, AnUnsoundProgramIsRefusedInWords) {
+  Program program = begun();
+  program += Step{.verb = Verb::test, .barrier = 2};
+  EXPECT_THROW((void)run(program), Error);
+}
+
+TEST_F(ProgramOnGpu, AClusterOfSixteenRunsOrIsUnsupported) {
+  Program program = begun();
+  program.ctas = 16;
+  for (Step& step : program.steps) step.ctas = 0xffff;
+  program += Step{.verb = Verb::cluster_sync, .ctas = 0xffff};
+  program += Step{.verb = Verb::snapshot, .ctas = 0xffff};
+
+  const RunResult result = run(program);
+
+  if (result.fault == DeviceFault::unsupported) GTEST_SKIP() << result.note;
+  ASSERT_EQ(result.fault, DeviceFault::none) << result.note;
+  EXPECT_EQ(result.sms.size(), 16U);
+  ASSERT_EQ(result.bytes.size(), 16U * 10240);
+  for (std::size_t i = 0; i < result.bytes.size(); ++i)
+    ASSERT_EQ(result.bytes[i], poison_byte(box().payload, i % 10240)) << i;
+}
+
+}  // namespace
+}  // namespace tidemark::kernels

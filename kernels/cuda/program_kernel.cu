@@ -1,0 +1,392 @@
+// The kernel that carries out programs: each cluster walks the steps of one. It observes and never
+// judges. kernels/ops/program.hpp says what each step does.
+#include <cooperative_groups.h>
+
+#include <algorithm>
+
+#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/program_kernel.hpp"
+#include "kernels/cuda/ptx/cache_hint.cuh"
+#include "kernels/cuda/tile_window.cuh"
+
+namespace tidemark::kernels {
+namespace {
+
+namespace ptx = cuda::ptx;
+
+/// What a CTA keeps in shared memory beside its window.
+struct CtaState {
+  std::uint64_t barriers[kProgramBarriers];
+  std::uint8_t current[kProgramBarriers];  // parity of the phase that each barrier is in
+  bool stopped;
+  std::uint32_t missing;
+  std::uint32_t stopped_at;  // step
+};
+
+/// What every step works on.
+struct Cta {
+  const ProgramTask& task;
+  const CUtensorMap* maps;    // of this program
+  const std::uint8_t* ranks;  // of its maps
+  std::uint8_t* window;
+  CtaState& state;
+  std::uint32_t rank;  // in the cluster
+  std::uint32_t ctas;  // of the cluster
+};
+
+/// Every thread of every CTA of the cluster. Release and acquire: what was written to shared memory
+/// before is seen behind it, in all of them.
+__device__ void synchronise_cluster() {
+  ptx::barrier_cluster_arrive(ptx::sem_release);
+  ptx::barrier_cluster_wait(ptx::sem_acquire);
+}
+
+__device__ std::uint32_t parity_of(const Cta& cta, const Step& step) {
+  if (step.parity == kCurrentPhase) return cta.state.current[step.barrier];
+  if (step.parity == kLastPhase) return cta.state.current[step.barrier] ^ 1U;
+  return step.parity;
+}
+
+/// The barrier in the shared memory of another CTA of the cluster.
+__device__ std::uint64_t* remote(const Cta& cta, const Step& step) {
+  return cooperative_groups::this_cluster().map_shared_rank(&cta.state.barriers[step.barrier],
+                                                            step.of);
+}
+
+__device__ bool is_remote(const Step& step) { return step.of != kOwnCta; }
+
+__device__ void init(const Cta& cta, const Step& step) {
+  std::uint64_t* const barrier = &cta.state.barriers[step.barrier];
+  ptx::mbarrier_init(barrier, step.count);
+  // A copy's complete_tx is an access at cluster scope: unfenced it may find the memory as it was
+  // before the init, which may be the plain word of a life before.
+  ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+  // And it comes through the async proxy, which sees an ordinary write only behind this fence.
+  ptx::fence_proxy_async(ptx::space_shared);
+  cta.state.current[step.barrier] = 0;
+}
+
+__device__ void arrive(const Cta& cta, const Step& step) {
+  // The remote forms return no state.
+  if (is_remote(step))
+    ptx::mbarrier_arrive(ptx::sem_release, ptx::scope_cluster, ptx::space_cluster,
+                         remote(cta, step));
+  else
+    (void)ptx::mbarrier_arrive(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
+                               &cta.state.barriers[step.barrier]);
+}
+
+__device__ void expect_tx(const Cta& cta, const Step& step) {
+  if (is_remote(step))
+    ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cluster, ptx::space_cluster,
+                            remote(cta, step), step.bytes);
+  else
+    ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cta, ptx::space_shared,
+                            &cta.state.barriers[step.barrier], step.bytes);
+}
+
+__device__ void arrive_expect_tx(const Cta& cta, const Step& step) {
+  if (is_remote(step))
+    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cluster, ptx::space_cluster,
+                                   remote(cta, step), step.bytes);
+  else
+    (void)ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
+                                         &cta.state.barriers[step.barrier], step.bytes);
+}
+
+/// The fused steps of Verb::meter.
+__device__ std::uint64_t meter(const Cta& cta, const Step& step) {
+  std::uint64_t* const barrier = &cta.state.barriers[step.barrier];
+  const std::uint32_t parity = parity_of(cta, step);
+  const bool complete = ptx::mbarrier_test_wait_parity(barrier, parity);
+  const std::uint32_t phase = complete ? parity ^ 1U : parity;
+  for (std::uint32_t i = complete ? step.count : step.pending; i > 0; --i)
+    (void)ptx::mbarrier_arrive(ptx::sem_release, ptx::scope_cta, ptx::space_shared, barrier);
+  bool settled = ptx::mbarrier_test_wait_parity(barrier, phase);
+  std::int32_t residue = 0;
+  if (!settled) {
+    if (step.bytes > 0)
+      ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cta, ptx::space_shared, barrier,
+                              step.bytes);
+    if (step.stride > 0) mbarrier_complete_tx(barrier, step.stride);
+    std::uint32_t taken = 0;
+    settled = ptx::mbarrier_test_wait_parity(barrier, phase);
+    while (!settled && taken < step.most) {
+      mbarrier_complete_tx(barrier, 1);
+      ++taken;
+      settled = ptx::mbarrier_test_wait_parity(barrier, phase);
+    }
+    residue =
+        static_cast<std::int32_t>(step.stride + taken) - static_cast<std::int32_t>(step.bytes);
+  }
+  if (settled)
+    cta.state.current[step.barrier] = static_cast<std::uint8_t>(phase ^ 1U);
+  else
+    cta.state.stopped = true;
+  return meter_trace(complete, settled, residue);
+}
+
+template <std::uint32_t kRank>
+__device__ void load_of_rank(const Cta& cta, const Step& step) {
+  std::int32_t at[kRank];
+  for (std::uint32_t i = 0; i < kRank; ++i) at[i] = step.at[i];
+  const CUtensorMap* const map = &cta.maps[step.map];
+  std::uint8_t* const to = cta.window + step.offset;
+  std::uint64_t* const barrier = &cta.state.barriers[step.barrier];
+  if (step.hint == CacheHint::none)
+    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, map, at, barrier);
+  else
+    load_tile_with_policy<kRank>(to, map, at, barrier, cache_policy(step.hint));
+}
+
+__device__ void load(const Cta& cta, const Step& step) {
+  const std::uint32_t rank = cta.ranks[step.map];
+  if (rank == 1) load_of_rank<1>(cta, step);
+  if (rank == 2) load_of_rank<2>(cta, step);
+  if (rank == 3) load_of_rank<3>(cta, step);
+  if (rank == 4) load_of_rank<4>(cta, step);
+  if (rank == 5) load_of_rank<5>(cta, step);
+}
+
+/// All threads. Every reader waits itself: only the completion that a thread observes orders the
+/// copy's writes before that thread's reads.
+__device__ std::uint64_t wait(const Cta& cta, const Step& step) {
+  std::uint64_t* const barrier = &cta.state.barriers[step.barrier];
+  const std::uint32_t parity = parity_of(cta, step);
+  const WaitResult waited = cta.ctas == 1 ? wait_bounded(barrier, parity, step.ns)
+                                          : wait_bounded<ptx::dot_scope::cluster>(
+                                                barrier, parity, step.ns);  // others may arrive
+  const bool complete = __syncthreads_and(waited.complete) != 0;
+  if (threadIdx.x == 0) {
+    if (complete) cta.state.current[step.barrier] = static_cast<std::uint8_t>(parity ^ 1U);
+    if (!complete && step.stops) cta.state.stopped = true;
+  }
+  return complete ? 1 : 0;
+}
+
+__device__ void poison(const Cta& cta, const Step& step) {
+  const Payload& payload = cta.task.payload;
+  const std::uint32_t end = step.offset + step.bytes;
+  for (std::uint32_t at = step.offset + 16 * threadIdx.x; at < end; at += 16 * blockDim.x)
+    *reinterpret_cast<uint4*>(cta.window + at) =
+        make_uint4(poison_word(payload, at), poison_word(payload, at + 4),
+                   poison_word(payload, at + 8), poison_word(payload, at + 12));
+  // Each thread fences its own stores: without that a poison store may land on top of a copy, which
+  // comes through the async proxy.
+  ptx::fence_proxy_async(ptx::space_shared);
+}
+
+/// All threads. The copy may still be writing: what is read here is told, and judged by nobody.
+__device__ std::uint64_t missing(const Cta& cta, const Step& step) {
+  if (threadIdx.x == 0) cta.state.missing = 0;
+  __syncthreads();  // else a thread may count before the first has set it back
+  const Payload& payload = cta.task.payload;
+  const std::uint32_t end = step.offset + step.bytes;
+  std::uint32_t found = 0;
+  for (std::uint32_t at = step.offset + 16 * threadIdx.x; at < end; at += 16 * blockDim.x) {
+    const uint4 piece = *reinterpret_cast<const uint4*>(cta.window + at);
+    if (piece.x == poison_word(payload, at) && piece.y == poison_word(payload, at + 4) &&
+        piece.z == poison_word(payload, at + 8) && piece.w == poison_word(payload, at + 12))
+      ++found;
+  }
+  if (found != 0) atomicAdd(&cta.state.missing, found);
+  __syncthreads();
+  return cta.state.missing;
+}
+
+/// What one thread does of a step. Returns its trace.
+__device__ std::uint64_t take_alone(const Cta& cta, const Step& step) {
+  std::uint64_t* const barrier = &cta.state.barriers[step.barrier];
+  switch (step.verb) {
+    case Verb::init:
+      init(cta, step);
+      return 0;
+    case Verb::inval:
+      mbarrier_inval(barrier);
+      return 0;
+    case Verb::expect_tx:
+      expect_tx(cta, step);
+      return 0;
+    case Verb::arrive_expect_tx:
+      arrive_expect_tx(cta, step);
+      return 0;
+    case Verb::complete_tx:
+      mbarrier_complete_tx(barrier, step.bytes);
+      return 0;
+    case Verb::test:
+      return ptx::mbarrier_test_wait_parity(barrier, parity_of(cta, step)) ? 1 : 0;
+    case Verb::meter:
+      return meter(cta, step);
+    case Verb::load:
+      load(cta, step);
+      return 0;
+    case Verb::delay:
+      quiesce(step.ns);
+      return 0;
+    case Verb::write:
+      *static_cast<volatile std::uint64_t*>(barrier) = step.word;
+      return 0;
+    case Verb::read:
+      return *static_cast<volatile std::uint64_t*>(barrier);
+    default:
+      return 0;
+  }
+}
+
+/// One step by all threads of a CTA that takes it.
+__device__ void take(const Cta& cta, const Step& step, std::uint64_t* trace,
+                     std::uint8_t* snapshot) {
+  switch (step.verb) {
+    case Verb::cluster_sync:
+      synchronise_cluster();
+      return;
+    case Verb::snapshot:
+      copy_window_out(cta.window, cta.task.window, snapshot);
+      return;
+    case Verb::arrive:
+      if (threadIdx.x >= step.thread && threadIdx.x < step.thread + step.count) arrive(cta, step);
+      return;
+    case Verb::wait: {
+      const std::uint64_t seen = wait(cta, step);
+      if (threadIdx.x == 0) *trace = seen;
+      return;
+    }
+    case Verb::poison:
+      poison(cta, step);
+      return;
+    case Verb::missing: {
+      const std::uint64_t seen = missing(cta, step);
+      if (threadIdx.x == 0) *trace = seen;
+      return;
+    }
+    default:
+      if (threadIdx.x == step.thread) *trace = take_alone(cta, step);
+  }
+}
+
+/// Whether a CTA that was stopped takes this step. Its peers wait for it at each cluster_sync.
+__device__ bool is_taken_when_stopped(const Step& step) {
+  return step.verb == Verb::snapshot || step.verb == Verb::cluster_sync;
+}
+
+__device__ void walk(const Cta& cta) {
+  std::uint8_t* snapshots = cta.task.snapshots;
+  for (std::uint32_t i = 0; i < cta.task.step_count; ++i) {
+    const Step& step = cta.task.steps[i];
+    const bool stopped = cta.state.stopped;
+    // Every thread has read `stopped` before this step may change it.
+    __syncthreads();
+    const std::uint32_t before = __popc(step.ctas & ((1U << cta.rank) - 1));
+    if (takes(step, cta.rank) && (!stopped || is_taken_when_stopped(step)))
+      take(cta, step, &cta.task.trace[std::size_t{i} * cta.ctas + cta.rank],
+           snapshots + std::size_t{before} * cta.task.window);
+    if (step.verb == Verb::snapshot) snapshots += std::size_t(__popc(step.ctas)) * cta.task.window;
+    // Steps begin one after the other: nobody starts on the next, which may read what this one
+    // wrote, before all have ended this one.
+    __syncthreads();
+    if (stopped || !cta.state.stopped) continue;
+    if (threadIdx.x == 0) {
+      cta.state.stopped_at = i;
+      quiesce(kSettleNs);  // copies whose completion nobody saw may still be landing
+    }
+  }
+}
+
+__global__ void __launch_bounds__(kProgramThreads, 1)
+    run_programs(const __grid_constant__ LaunchMaps maps, const ProgramTask* tasks,
+                 const std::uint32_t ctas, const std::uint32_t launch) {
+  extern __shared__ std::uint8_t dynamic_memory[];
+  __shared__ CtaState state;
+  const ProgramTask& task = tasks[blockIdx.x / ctas];
+  const Cta cta{.task = task,
+                .maps = &maps.maps[task.first_map],
+                .ranks = &maps.ranks[task.first_map],
+                .window = window_in(dynamic_memory),
+                .state = state,
+                .rank = blockIdx.x % ctas,
+                .ctas = ctas};
+  if (threadIdx.x == 0) {
+    state.stopped = false;
+    state.stopped_at = kNotStopped;
+  }
+  __syncthreads();  // else a thread may read `stopped` before it is set
+  walk(cta);
+  // No CTA ends while another may still arrive on its barriers.
+  if (ctas > 1) synchronise_cluster();
+  if (threadIdx.x == 0)
+    task.ends[cta.rank] = {
+        .launch = launch, .sm = ptx::get_sreg_smid(), .stopped_at = state.stopped_at};
+}
+
+/// One row of the grid a region.
+__global__ void fill_regions(const RegionTask* tasks) {
+  const RegionTask task = tasks[blockIdx.y];
+  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
+  auto* const pieces = reinterpret_cast<uint4*>(task.memory);
+  const auto word = [&](std::uint64_t i) {
+    return source_element_word(task.payload, task.element, i);
+  };
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < task.bytes / 16;
+       i += step)
+    pieces[i] = make_uint4(word(4 * i), word(4 * i + 1), word(4 * i + 2), word(4 * i + 3));
+}
+
+/// A launch with its cluster dimension, which must outlive the call that takes the configuration.
+struct ClusterLaunch {
+  cudaLaunchAttribute cluster{};
+  cudaLaunchConfig_t config{};
+};
+
+void configure(ClusterLaunch& launch, const ProgramGrid& grid, cudaStream_t stream) {
+  launch.cluster.id = cudaLaunchAttributeClusterDimension;
+  launch.cluster.val.clusterDim.x = grid.ctas;
+  launch.cluster.val.clusterDim.y = 1;
+  launch.cluster.val.clusterDim.z = 1;
+  launch.config.gridDim = dim3(grid.programs * grid.ctas);
+  launch.config.blockDim = dim3(kProgramThreads);
+  launch.config.dynamicSmemBytes = dynamic_bytes(grid.window);
+  launch.config.stream = stream;
+  launch.config.attrs = &launch.cluster;
+  launch.config.numAttrs = 1;
+}
+
+}  // namespace
+
+std::uint32_t prepare_programs() {
+  int device = 0;
+  int per_block = 0;
+  cudaFuncAttributes attributes{};
+  cuda_check(cudaGetDevice(&device), "ask for the current device");
+  cuda_check(cudaDeviceGetAttribute(&per_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+             "ask for the shared memory of a block");
+  cuda_check(cudaFuncGetAttributes(&attributes, run_programs), "load the kernel of programs");
+  const int dynamic = per_block - static_cast<int>(attributes.sharedSizeBytes);
+  cuda_check(
+      cudaFuncSetAttribute(run_programs, cudaFuncAttributeMaxDynamicSharedMemorySize, dynamic),
+      "allow programs all shared memory");
+  cuda_check(cudaFuncSetAttribute(run_programs, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+             "allow programs clusters of 16");
+  return (static_cast<std::uint32_t>(dynamic) - kWindowAlignment) / 16 * 16;
+}
+
+void launch_fill_regions(const RegionTask* tasks, std::uint32_t count, cudaStream_t stream) {
+  constexpr std::uint32_t kBlocks = 16, kFillThreads = 256;
+  if (count == 0) return;
+  fill_regions<<<dim3(kBlocks, count), kFillThreads, 0, stream>>>(tasks);
+  cuda_check(cudaGetLastError(), "launch the fill of regions");
+}
+
+bool launch_programs(const LaunchMaps& maps, const ProgramTask* tasks, const ProgramGrid& grid,
+                     cudaStream_t stream) {
+  ClusterLaunch launch;
+  configure(launch, grid, stream);
+  int clusters = 0;
+  cuda_check(cudaOccupancyMaxActiveClusters(&clusters, run_programs, &launch.config),
+             "ask how many clusters fit");
+  if (clusters == 0) return false;
+  cuda_check(cudaLaunchKernelEx(&launch.config, run_programs, maps, tasks, grid.ctas, grid.launch),
+             "launch programs");
+  return true;
+}
+
+}  // namespace tidemark::kernels

@@ -1,0 +1,73 @@
+// What host and kernel of programs tell each other, and the launches.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstdint>
+
+#include "kernels/ops/program.hpp"
+
+namespace tidemark::kernels {
+
+/// Tensor maps that one launch takes as a kernel parameter, of all its programs together. With
+/// them the parameters stay below the 32,764 bytes that a kernel may have (CUDA C++ Programming
+/// Guide, "Function Parameters"; sm_70 and later).
+inline constexpr std::uint32_t kLaunchMaps = 224;
+
+struct LaunchMaps {
+  std::array<CUtensorMap, kLaunchMaps> maps;
+  std::array<std::uint8_t, kLaunchMaps> ranks;
+};
+
+/// What a CTA leaves when it has come to the end of its program; zero before.
+struct CtaEnd {
+  std::uint32_t launch = 0;      // number of the launch
+  std::uint32_t sm = 0;          // %smid
+  std::uint32_t stopped_at = 0;  // the step that stopped it; kNotStopped
+};
+inline constexpr std::uint32_t kNotStopped = 0xffffffffU;
+
+/// One program of a launch. The pointers are device memory.
+struct ProgramTask {
+  const Step* steps = nullptr;
+  std::uint32_t step_count = 0;
+  std::uint32_t window = 0;  // bytes, a multiple of 16
+  std::uint32_t barriers = 0;
+  std::uint32_t first_map = 0;  // in LaunchMaps
+  Payload payload;
+  std::uint64_t* trace = nullptr;     // step_count x CTAs
+  std::uint8_t* snapshots = nullptr;  // window bytes each; aligned to 16
+  CtaEnd* ends = nullptr;             // one a CTA
+};
+
+/// One region to fill.
+struct RegionTask {
+  std::uint8_t* memory = nullptr;
+  std::uint64_t bytes = 0;
+  DataType element = DataType::u8;
+  Payload payload;
+};
+
+/// The largest window that fits the shared memory of a CTA on the current device. Prepares the
+/// kernel for it, and for clusters of 16: to be called once before the first launch.
+std::uint32_t prepare_programs();
+
+/// Fills `count` regions.
+void launch_fill_regions(const RegionTask* tasks, std::uint32_t count, cudaStream_t stream);
+
+/// What programs of one launch have in common.
+struct ProgramGrid {
+  std::uint32_t programs = 0;
+  std::uint32_t ctas = 1;    // of the cluster that runs each
+  std::uint32_t window = 0;  // bytes; no program has a larger one
+  std::uint32_t launch = 0;  // a number that no earlier launch had, and not 0
+};
+
+/// Runs `grid.programs` programs. False where the current device cannot start such a cluster, and
+/// nothing ran.
+bool launch_programs(const LaunchMaps& maps, const ProgramTask* tasks, const ProgramGrid& grid,
+                     cudaStream_t stream);
+
+}  // namespace tidemark::kernels

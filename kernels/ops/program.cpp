@@ -1,0 +1,120 @@
+// What makes a program sound: every operand names something that the program has.
+#include "kernels/ops/program.hpp"
+
+#include <fmt/format.h>
+
+namespace tidemark::kernels {
+namespace {
+
+constexpr std::uint32_t kLongestNs = 900'000'000;  // clocks of the waits are exact below a second
+
+bool takes_barrier(Verb verb) {
+  switch (verb) {
+    case Verb::cluster_sync:
+    case Verb::delay:
+    case Verb::poison:
+    case Verb::missing:
+    case Verb::snapshot:
+      return false;
+    default:
+      return true;
+  }
+}
+
+bool takes_range(Verb verb) { return verb == Verb::poison || verb == Verb::missing; }
+
+bool takes_bytes(Verb verb) {
+  return verb == Verb::expect_tx || verb == Verb::arrive_expect_tx || verb == Verb::complete_tx ||
+         verb == Verb::meter;
+}
+
+// Whether the sizes of a map mean something. A map that the driver refuses has no tile, and the
+// program ends before its first step.
+bool has_size(const TensorMapSpec& map) {
+  if (map.rank < 1 || map.rank > kMaxRank) return false;
+  for (std::uint32_t i = 0; i < map.rank; ++i)
+    if (map.extent[i] < 1 || map.extent[i] > std::uint64_t{1} << 32 || map.box[i] < 1 ||
+        map.box[i] > 256 || map.element_stride[i] < 1 || map.element_stride[i] > 8)
+      return false;
+  return true;
+}
+
+std::string unsound_load(const Program& program, const Step& step) {
+  if (step.map >= program.maps.size())
+    return fmt::format("map {} of {}", step.map, program.maps.size());
+  const TensorMapSpec& map = program.maps[step.map].spec;
+  if (!has_size(map)) return "";
+  if (std::uint64_t{step.offset} + tile_span(map) > program.window)
+    return fmt::format("{} bytes from {} on in a window of {}", tile_span(map), step.offset,
+                       program.window);
+  return "";
+}
+
+std::string unsound_step(const Program& program, const Step& step) {
+  if (static_cast<std::uint32_t>(step.verb) >= kVerbs) return "an unknown verb";
+  if (step.ctas == 0 || step.ctas >> program.ctas != 0)
+    return fmt::format("CTA mask {:#x} of {} CTAs", step.ctas, program.ctas);
+  if (takes_barrier(step.verb) && step.barrier >= program.barriers)
+    return fmt::format("barrier {} of {}", step.barrier, program.barriers);
+  if (step.of != kOwnCta && step.of >= program.ctas)
+    return fmt::format("a barrier of CTA {} of {}", step.of, program.ctas);
+  const bool arrivals = step.verb == Verb::arrive || step.verb == Verb::init;
+  if (arrivals && step.count < 1) return "a count of 0";
+  if (step.thread + (step.verb == Verb::arrive ? step.count - 1 : 0) >= kProgramThreads)
+    return fmt::format("thread {} and {} arrivals of {} threads", step.thread, step.count,
+                       kProgramThreads);
+  if (step.parity > kLastPhase) return fmt::format("parity {}", step.parity);
+  if (step.ns > kLongestNs) return fmt::format("{} ns, above {}", step.ns, kLongestNs);
+  if (takes_bytes(step.verb) && step.bytes > kTxCountMax)
+    return fmt::format("{} bytes, beyond what a tx-count holds ({})", step.bytes, kTxCountMax);
+  if (takes_range(step.verb) && (step.offset % 16 != 0 || step.bytes % 16 != 0))
+    return fmt::format("{} bytes from {} on; take multiples of 16", step.bytes, step.offset);
+  if (takes_range(step.verb) && (std::uint64_t{step.offset} + step.bytes > program.window))
+    return fmt::format("{} bytes from {} on in a window of {}", step.bytes, step.offset,
+                       program.window);
+  return step.verb == Verb::load ? unsound_load(program, step) : "";
+}
+
+std::string unsound_map(const Program& program, const Map& map) {
+  if (map.region >= program.regions.size())
+    return fmt::format("region {} of {}", map.region, program.regions.size());
+  if (!has_size(map.spec)) return "";
+  const std::uint64_t end = kGuardBytes + map.spec.base_offset + tensor_bytes(map.spec);
+  if (end > program.regions[map.region].bytes)
+    return fmt::format("a tensor that ends at byte {} of a region of {}", end,
+                       program.regions[map.region].bytes);
+  return "";
+}
+
+}  // namespace
+
+std::string unsound(const Program& program) {
+  if (program.ctas < 1 || program.ctas > kProgramCtas)
+    return fmt::format("program: {} CTAs; take 1 to {}", program.ctas, kProgramCtas);
+  if (program.barriers > kProgramBarriers)
+    return fmt::format("program: {} barriers; take at most {}", program.barriers, kProgramBarriers);
+  if (program.window % 16 != 0)
+    return fmt::format("program: a window of {} bytes; take a multiple of 16", program.window);
+  for (std::size_t i = 0; i < program.regions.size(); ++i)
+    if (program.regions[i].bytes % 16 != 0)
+      return fmt::format("program: region {}: {} bytes; take a multiple of 16", i,
+                         program.regions[i].bytes);
+  for (std::size_t i = 0; i < program.maps.size(); ++i)
+    if (const std::string why = unsound_map(program, program.maps[i]); !why.empty())
+      return fmt::format("program: map {}: {}", i, why);
+  for (std::size_t i = 0; i < program.steps.size(); ++i)
+    if (const std::string why = unsound_step(program, program.steps[i]); !why.empty())
+      return fmt::format("program: step {}: {}", i, why);
+  return "";
+}
+
+std::string stop_note(const Program& program, std::uint32_t step, std::uint32_t cta) {
+  const Step& stopping = program.steps[step];
+  return stopping.verb == Verb::meter
+             ? fmt::format("step {}: the meter of barrier {} of CTA {} did not settle", step,
+                           stopping.barrier, cta)
+             : fmt::format("step {}: the wait of CTA {} on barrier {} ended by its bound", step,
+                           cta, stopping.barrier);
+}
+
+}  // namespace tidemark::kernels

@@ -1,0 +1,174 @@
+// A row as data: memory, tensor maps, barriers, and the steps that a cluster of thread blocks
+// (CTAs) takes on them. Devices carry programs out, the oracle predicts them; neither knows what
+// they are for.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/ops/payload.hpp"
+#include "kernels/ops/tensor_map.hpp"
+#include "kernels/ops/tile_load.hpp"
+
+namespace tidemark::kernels {
+
+/// What a step does. Behind each verb stand the operands of Step that it takes; it ignores all
+/// others. The trace of a step is the number that each CTA taking it leaves; 0 where nothing is
+/// said of it. PTX ISA 9.0, 9.7.13.15 for the mbarrier verbs.
+enum class Verb : std::uint8_t {
+  // On the mbarrier `barrier`, by thread `thread`. `of` names the CTA whose barrier it is; for
+  // another CTA than the one that takes the step the shared::cluster form is used.
+
+  init,              // count; fenced for the async proxy and the cluster. The phase becomes 0
+  inval,             // its 8 bytes are plain memory afterwards
+  arrive,            // count, of: threads from `thread` on, each of which arrives once
+  expect_tx,         // bytes, of
+  arrive_expect_tx,  // bytes, of
+  complete_tx,       // bytes; by hand, as a copy that lands would
+  test,              // parity. Trace: 1 where the phase of this parity has completed
+
+  // parity, ns. All threads of the CTA wait, each at most `ns`. Trace: 1 where the phase completed
+  // for all of them. With `stops` a CTA that waited in vain takes no further step but snapshot and
+  // cluster_sync.
+  wait,
+
+  // parity, count, pending, bytes, stride, most. Brings the barrier to the end of a phase and
+  // counts
+  // what is outstanding. By one thread:
+  //   1. tests `parity`. Where that phase has completed, the one to end is the next, which waits
+  //   for
+  //      `count` arrivals; else it is this one, which waits for `pending`;
+  //   2. makes these arrivals. If the phase to end is complete now, nothing was outstanding;
+  //   3. else expect_tx(bytes) makes the tx-count positive, complete_tx(stride) takes off what
+  //      certainly is there, and complete_tx(1) follows until the phase completes, at most `most`
+  //      times. What was taken off less `bytes` is the residue.
+  // A CTA whose meter did not settle is stopped as by a wait. Trace: meter_trace().
+  meter,
+
+  // map, at, offset, hint: cp.async.bulk.tensor of the box at `at` to byte `offset` of the CTA's
+  // own window, crediting `barrier`. By thread `thread`.
+  load,
+
+  // Order. The steps of one CTA begin one after the other: the next when all threads of the CTA
+  // have
+  // come to the end of this one. CTAs are ordered by cluster_sync alone, and a CTA may not wait for
+  // what another does at a later step.
+
+  cluster_sync,
+  delay,  // ns go by; what was issued 20 us ago has landed
+
+  // Through the generic proxy.
+
+  poison,    // offset, bytes: all threads fill this part of the window with poison_byte()
+  write,     // word: to the 8 bytes of `barrier`, by thread `thread`
+  read,      // Trace: the 8 bytes of `barrier`, by thread `thread`
+  missing,   // offset, bytes. Trace: how many 16-byte pieces still are poison. Where a copy is in
+             // flight this is a race, for reading
+  snapshot,  // all threads copy the CTA's window to the result
+};
+inline constexpr std::uint32_t kVerbs = 17;
+
+/// Parities that are known only when the step is taken. Each CTA keeps one for each of its
+/// barriers: 0 from `init` on; the other one than p when a `wait` for p or a `meter` has seen the
+/// phase of parity p complete.
+inline constexpr std::uint8_t kCurrentPhase = 2, kLastPhase = 3;
+
+/// Step::of: the CTA that takes the step.
+inline constexpr std::uint8_t kOwnCta = 0xff;
+
+/// Bits of the trace of a meter. Behind them stands the residue: bytes announced less bytes
+/// credited, as a signed number of 32 bits in bits 32 to 63.
+inline constexpr std::uint64_t kMeterComplete = 1;  // the phase had completed before the meter
+inline constexpr std::uint64_t kMeterSettled = 2;   // a phase completed by the meter's end
+
+constexpr std::uint64_t meter_trace(bool complete, bool settled, std::int32_t residue) {
+  return (complete ? kMeterComplete : 0) | (settled ? kMeterSettled : 0) |
+         std::uint64_t{static_cast<std::uint32_t>(residue)} << 32;
+}
+constexpr std::int32_t residue_of(std::uint64_t trace) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(trace >> 32));
+}
+
+struct Step {
+  Verb verb = Verb::cluster_sync;
+  std::uint16_t ctas = 1;    // bit b: CTA b of each cluster takes it
+  std::uint16_t thread = 0;  // of 0 .. kProgramThreads - 1
+  std::uint8_t barrier = 0;
+  std::uint8_t of = kOwnCta;
+  std::uint8_t map = 0;
+  std::uint8_t parity = 0;  // 0, 1, kCurrentPhase or kLastPhase
+  bool stops = false;
+  CacheHint hint = CacheHint::none;
+  std::uint32_t count = 1;
+  std::uint32_t pending = 0;  // meter: arrivals that its phase still waits for
+  std::uint32_t offset = 0;   // bytes from the start of the window, which stands on 1024
+  std::uint32_t bytes = 0;
+  std::uint32_t stride = 0;  // meter: bytes that are taken off in one piece
+  std::uint32_t most = 0;    // meter: single bytes that are taken off then, at most
+  std::uint32_t ns = 0;
+  std::array<std::int32_t, kMaxRank> at{};  // first element of the box
+  std::uint64_t word = 0;
+
+  friend bool operator==(const Step&, const Step&) = default;
+};
+
+/// Global memory, filled with source_element_word(payload, element, index) before the program runs,
+/// and handed back whole behind it.
+struct Region {
+  std::uint64_t bytes = 0;  // a multiple of 16
+  MemorySource source = MemorySource::device;
+  DataType element = DataType::u8;
+
+  friend bool operator==(const Region&, const Region&) = default;
+};
+
+/// A tensor that starts kGuardBytes + spec.base_offset into its region.
+struct Map {
+  TensorMapSpec spec;
+  std::uint8_t region = 0;
+
+  friend bool operator==(const Map&, const Map&) = default;
+};
+
+/// A cluster of `ctas` CTAs of kProgramThreads threads. Each CTA has a window and
+/// barriers of its own. Steps are taken in order; see Verb.
+struct Program {
+  std::uint32_t ctas = 1;
+  std::uint32_t window = 0;    // bytes of shared memory that each CTA is given; a multiple of 16
+  std::uint32_t barriers = 0;  // that each CTA has
+  std::vector<Region> regions;
+  std::vector<Map> maps;
+  std::vector<Step> steps;
+  Payload payload;
+
+  friend bool operator==(const Program&, const Program&) = default;
+};
+
+inline constexpr std::uint32_t kProgramThreads = 256;
+inline constexpr std::uint32_t kProgramBarriers = 8;  // Program::barriers, at most
+inline constexpr std::uint32_t kProgramCtas = 16;     // Program::ctas, at most
+
+/// The source allocation of `load`.
+constexpr Region region_of(const TileLoad& load) {
+  return {.bytes = source_allocation_bytes(load), .source = load.source, .element = load.map.type};
+}
+
+constexpr bool takes(const Step& step, std::uint32_t cta) { return (step.ctas >> cta & 1U) != 0; }
+
+/// Largest magnitude of a tx-count. PTX ISA 9.0, 9.7.13.15.2.
+inline constexpr std::uint32_t kTxCountMax = (1U << 20) - 1;
+
+inline constexpr std::uint32_t kMustCompleteNs = 50'000'000;  // a box takes microseconds
+inline constexpr std::uint32_t kSettleNs = 1'000'000;  // for copies whose completion is not seen
+inline constexpr std::uint32_t kLandNs = 20'000;       // a box takes a microsecond or two
+
+/// What is wrong with a program as such, in one line; empty where nothing is. Devices and the
+/// oracle refuse what is not sound. What a sound program does may still be an error on a GPU.
+std::string unsound(const Program& program);
+
+/// What to say where step `step` stopped CTA `cta`: a wait in vain, or a meter that did not settle.
+std::string stop_note(const Program& program, std::uint32_t step, std::uint32_t cta);
+
+}  // namespace tidemark::kernels

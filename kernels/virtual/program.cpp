@@ -1,0 +1,211 @@
+// Takes the steps of a program as the CTAs of one cluster would, one step at a time.
+#include "kernels/virtual/program.hpp"
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/error.hpp"
+#include "kernels/virtual/program_barriers.hpp"
+#include "kernels/virtual/program_loads.hpp"
+#include "kernels/virtual/program_run.hpp"
+#include "kernels/virtual/tile_memory.hpp"
+
+namespace tidemark::kernels {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+constexpr std::uint64_t kRegionBytesMax = std::uint64_t{1} << 30;
+constexpr std::uint8_t kNotWritten = 0xcd;  // what a window holds before its first poison
+
+void refuse_oversize(const Program& program) {
+  if (program.window > kSharedBytesMax)
+    throw Error(fmt::format("program: a window of {} bytes does not fit shared memory ({})",
+                            program.window, kSharedBytesMax));
+  for (std::size_t i = 0; i < program.regions.size(); ++i)
+    if (program.regions[i].bytes > kRegionBytesMax)
+      throw Error(
+          fmt::format("program: region {} has {} bytes; the virtual device holds {}; take smaller "
+                      "extents or strides",
+                      i, program.regions[i].bytes, kRegionBytesMax));
+}
+
+Bytes filled(const Region& region, const Payload& payload) {
+  Bytes bytes(region.bytes);
+  for (std::uint64_t i = 0; i < bytes.size() / 4; ++i) {
+    const std::uint32_t word = source_element_word(payload, region.element, i);
+    std::memcpy(&bytes[4 * i], &word, 4);
+  }
+  return bytes;
+}
+
+ProgramRun make_run(const Program& program, Fault fault, const IllegalCopyRules& rules) {
+  ProgramCta cta;
+  cta.window.address = kWindowAddress;
+  cta.window.bytes.assign(program.window, kNotWritten);
+  cta.barriers.resize(program.barriers);
+  for (BarrierMemory& memory : cta.barriers) memory.barrier.saturates = fault != kNoFault;
+  ProgramRun run{.program = program,
+                 .fault = fault,
+                 .rules = rules,
+                 .regions = {},
+                 .ctas = std::vector<ProgramCta>(program.ctas, cta),
+                 .engine = BulkEngine(program.payload.seed, fault),
+                 .draw = {splitmix64(program.payload.seed + 1)},
+                 .result = {}};
+  for (const Region& region : program.regions)
+    run.regions.push_back(filled(region, program.payload));
+  run.result.trace.resize(program.steps.size() * program.ctas);
+  return run;
+}
+
+void take_poison(const Turn& turn) {
+  const Step& step = turn.step();
+  for (std::uint32_t i = step.offset; i < step.offset + step.bytes; ++i)
+    turn.own().window.bytes[i] = poison_byte(turn.run.program.payload, i);
+}
+
+std::uint64_t take_missing(const Turn& turn) {
+  const Step& step = turn.step();
+  const auto is_poison = [&](std::uint32_t i) {
+    return turn.own().window.bytes[i] == poison_byte(turn.run.program.payload, i);
+  };
+  std::uint64_t missing = 0;
+  for (std::uint32_t at = step.offset; at < step.offset + step.bytes; at += kChunkBytes) {
+    bool poison = true;
+    for (std::uint32_t i = at; i < at + kChunkBytes; ++i) poison = poison && is_poison(i);
+    missing += poison ? 1 : 0;
+  }
+  return missing;
+}
+
+void take_snapshot(const Turn& turn) {
+  const Bytes& window = turn.own().window.bytes;
+  turn.run.result.bytes.insert(turn.run.result.bytes.end(), window.begin(), window.end());
+}
+
+// None of what is in flight, all of it, or any part.
+void let_some_land(ProgramRun& run) {
+  for (std::uint32_t i = below(run.draw, run.engine.chunks_in_flight() + 1); i > 0; --i)
+    run.engine.deliver_one();
+}
+
+void take_delay(const Turn& turn) {
+  if (turn.step().ns >= kLandNs)
+    turn.run.engine.deliver_all();
+  else
+    let_some_land(turn.run);
+}
+
+// What one CTA does of a step. Returns its trace.
+std::uint64_t take(const Turn& turn) {
+  switch (turn.step().verb) {
+    case Verb::init:
+      take_init(turn);
+      return 0;
+    case Verb::inval:
+      take_inval(turn);
+      return 0;
+    case Verb::arrive:
+      take_arrive(turn);
+      return 0;
+    case Verb::expect_tx:
+    case Verb::arrive_expect_tx:
+      take_expect(turn);
+      return 0;
+    case Verb::complete_tx:
+      take_complete_tx(turn);
+      return 0;
+    case Verb::test:
+      return take_test(turn);
+    case Verb::wait:
+      return take_wait(turn);
+    case Verb::meter:
+      return take_meter(turn);
+    case Verb::load:
+      take_load(turn);
+      return 0;
+    case Verb::delay:
+      take_delay(turn);
+      return 0;
+    case Verb::poison:
+      take_poison(turn);
+      return 0;
+    case Verb::write:
+      take_write(turn);
+      return 0;
+    case Verb::read:
+      return take_read(turn);
+    case Verb::missing:
+      return take_missing(turn);
+    case Verb::snapshot:
+      take_snapshot(turn);
+      return 0;
+    case Verb::cluster_sync:  // every step is taken by all CTAs before the next begins
+      return 0;
+  }
+  return 0;
+}
+
+// Whether a part of what is in flight lands before step `number`. After a load it does, so that the
+// step may find any part landed, and before a barrier changes. It does not before a step that only
+// looks: otherwise chunks that come behind their credit would be there when the window is read.
+// Waits and delays deliver by themselves.
+bool is_landing_before(const Program& program, std::size_t number) {
+  switch (program.steps[number].verb) {
+    case Verb::arrive:
+    case Verb::expect_tx:
+    case Verb::arrive_expect_tx:
+    case Verb::complete_tx:
+      return true;
+    case Verb::wait:
+    case Verb::delay:
+      return false;
+    default:
+      return number > 0 && program.steps[number - 1].verb == Verb::load;
+  }
+}
+
+void take_step(ProgramRun& run, std::size_t number) {
+  const Step& step = run.program.steps[number];
+  if (is_landing_before(run.program, number)) let_some_land(run);
+  for (std::uint32_t cta = 0; cta < run.program.ctas; ++cta) {
+    const bool stays_out = run.ctas[cta].stopped && step.verb != Verb::snapshot;
+    if (stays_out || !takes(step, cta)) continue;
+    run.result.trace[number * run.program.ctas + cta] =
+        take({.run = run, .number = number, .cta = cta});
+  }
+}
+
+void take_steps(ProgramRun& run) {
+  for (std::size_t number = 0; number < run.program.steps.size(); ++number) {
+    try {
+      take_step(run, number);
+    } catch (const Error& error) {
+      throw Error(fmt::format("program: step {}: {}", number, error.what()));
+    }
+  }
+  run.engine.deliver_all();
+}
+
+}  // namespace
+
+RunResult run_virtual_program(const Program& program, Fault fault) {
+  if (const std::string why = unsound(program); !why.empty()) throw Error(why);
+  const IllegalCopyRules rules = load_rules(fault);
+  RunResult early = preflight(program, rules);
+  if (early.fault != DeviceFault::none) return early;
+  refuse_oversize(program);
+
+  ProgramRun run = make_run(program, fault, rules);
+  take_steps(run);
+  RunResult& result = run.result;
+  for (const Bytes& region : run.regions)
+    result.surroundings.insert(result.surroundings.end(), region.begin(), region.end());
+  return std::move(result);
+}
+
+}  // namespace tidemark::kernels

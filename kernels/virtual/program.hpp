@@ -1,0 +1,15 @@
+// A program on the virtual device: the interpreter of its steps.
+#pragma once
+
+#include "kernels/device.hpp"
+
+namespace tidemark::kernels {
+
+/// Takes the steps of `program` one after the other, each by the lowest CTA first. Refused maps
+/// and copies that start where none may end it before its first step, without a trace. A CTA that
+/// stops gives timeout, with all that the others left. Throws Error for a program that is not sound
+/// or too large; and without a fault for what is undefined on a GPU: a tx-count out of its range,
+/// an arrival too many, a barrier used before `init` or behind `inval`, its memory used in between.
+RunResult run_virtual_program(const Program& program, Fault fault);
+
+}  // namespace tidemark::kernels

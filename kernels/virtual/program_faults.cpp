@@ -1,0 +1,83 @@
+// What each fault of a program is called and does.
+#include "kernels/virtual/program_faults.hpp"
+
+#include <array>
+
+namespace tidemark::kernels {
+namespace {
+
+constexpr FaultInfo program_fault(Fault fault, std::string_view name, std::string_view step) {
+  return {.fault = fault, .op = OpKind::program, .name = name, .step = step};
+}
+
+constexpr auto kFaults = std::to_array<FaultInfo>({
+    program_fault(kFaultExpectBelowZeroCompletes, "expect_below_zero_completes",
+                  "completion: a tx-count below zero completes, too"),
+    program_fault(kFaultExpectArrivalCompletes, "expect_arrival_completes",
+                  "completion: the last arrival completes, whatever the tx-count"),
+    program_fault(kFaultExpectCreditNeverCompletes, "expect_credit_never_completes",
+                  "completion: looked at when an arrival comes, not when a credit does"),
+    program_fault(kFaultExpectSurplusForgiven, "expect_surplus_forgiven",
+                  "completion: the end of a copy takes off what was announced too much"),
+    program_fault(kFaultExpectNextWaitsTwice, "expect_next_waits_twice",
+                  "completion: the next phase waits for one arrival more"),
+    program_fault(kFaultExpectArrivalTwice, "expect_arrival_twice",
+                  "completion: an arrival counts for the phase that it begins, too"),
+    program_fault(kFaultExpectParityInverted, "expect_parity_inverted",
+                  "waiting: test_wait and try_wait take the other parity"),
+    program_fault(kFaultExpectNegativeClamped, "expect_negative_clamped",
+                  "account: credit below zero is lost"),
+    program_fault(kFaultExpectDebtForgiven, "expect_debt_forgiven",
+                  "account: an announcement starts from zero where the tx-count is below"),
+    program_fault(kFaultExpectSecondIgnored, "expect_second_ignored",
+                  "account: an announcement is lost where one is outstanding"),
+    program_fault(kFaultExpectAloneIgnored, "expect_alone_ignored",
+                  "account: an announcement without an arrival is lost"),
+    program_fault(kFaultExpectLowBitsDropped, "expect_low_bits_dropped",
+                  "account: announcements lose their low four bits"),
+    program_fault(kFaultExpectHighBitsDropped, "expect_high_bits_dropped",
+                  "account: announcements keep their low 16 bits"),
+    program_fault(kFaultExpectCountSaturates, "expect_count_saturates",
+                  "account: the tx-count stops at 2^19-1 on either side of zero"),
+    program_fault(kFaultExpectZeroCounts, "expect_zero_counts",
+                  "account: an announcement of 0 counts as 16"),
+    program_fault(
+        kFaultExpectCompleteTxShort, "expect_complete_tx_short",
+        "account: mbarrier.complete_tx takes off a byte too few where it takes more than one"),
+    program_fault(kFaultExpectCreditOnOther, "expect_credit_on_other",
+                  "place: a copy credits the barrier behind its own"),
+    program_fault(kFaultExpectOtherOnCopys, "expect_other_on_copys",
+                  "place: barriers are told apart by 16 bytes: what is meant for B comes to A"),
+    program_fault(kFaultExpectRemoteLost, "expect_remote_lost",
+                  "place: an announcement for the peer is lost"),
+    program_fault(kFaultExpectRemoteLocal, "expect_remote_local",
+                  "place: an announcement for the peer stays in its own CTA"),
+    program_fault(kFaultExpectPeerWritten, "expect_peer_written",
+                  "place: in a cluster the copy lands in the peer's window, too"),
+    program_fault(kFaultExpectOverLosesLast, "expect_over_loses_last",
+                  "data: the last chunk is not stored where more was announced than comes"),
+    program_fault(kFaultExpectUnannouncedLost, "expect_unannounced_lost",
+                  "data: chunks that nothing announced are credited and not stored"),
+    program_fault(kFaultCyclePhaseSurvives, "cycle_phase_survives",
+                  "init: the phase of the life before goes on"),
+    program_fault(kFaultCycleCountSurvives, "cycle_count_survives",
+                  "init: the arrival count of the life before stays"),
+    program_fault(kFaultCycleArrivalEarly, "cycle_arrival_early",
+                  "arrivals: a phase completes one arrival early"),
+    program_fault(kFaultCycleArrivalLate, "cycle_arrival_late",
+                  "arrivals: a phase waits for one arrival too many"),
+    program_fault(kFaultCyclePendingNotRestored, "cycle_pending_not_restored",
+                  "completion: the next phase waits for one arrival, whatever the count"),
+    program_fault(kFaultCycleMemoryNotReturned, "cycle_memory_not_returned",
+                  "inval: the barrier's state is written over what stands in its memory later"),
+    program_fault(kFaultCycleEarlyCreditLost, "cycle_early_credit_lost",
+                  "credit: what comes before the announcement is lost, none goes below zero"),
+    program_fault(kFaultCycleParityStuck, "cycle_parity_stuck",
+                  "wait: every parity reads as that of an even phase"),
+});
+
+}  // namespace
+
+std::span<const FaultInfo> program_faults() { return kFaults; }
+
+}  // namespace tidemark::kernels

@@ -1,0 +1,107 @@
+// Legality and issue of the loads of a program, and the faults of a copy that knows its barrier.
+#include "kernels/virtual/program_loads.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "kernels/virtual/program_barriers.hpp"
+#include "kernels/virtual/program_faults.hpp"
+#include "kernels/virtual/tile_chunks.hpp"
+#include "kernels/virtual/tile_load_faults.hpp"
+#include "kernels/virtual/tile_memory.hpp"
+
+namespace tidemark::kernels {
+namespace {
+
+// The box and the place of a load as the engine takes them.
+struct Start {
+  std::array<std::int32_t, kMaxRank> at;
+  std::uint32_t offset;
+};
+
+Start start_of(const Program& program, const Step& step, const IllegalCopyRules& rules) {
+  Start start{.at = step.at, .offset = step.offset};
+  round_start(rules, program.maps[step.map].spec.type, start.at, start.offset);
+  return start;
+}
+
+RunResult legality_of(const Program& program, const Step& step, const IllegalCopyRules& rules) {
+  const Start start = start_of(program, step, rules);
+  return legality(program.maps[step.map].spec, start.at, start.offset, rules);
+}
+
+// Reads the chunks of a copy when they land. Outlives its step.
+struct ChunkReader {
+  ProgramRun& run;
+  std::uint32_t cta;  // that issued it
+  const Mbarrier& named;
+  TileGeometry tile;
+  std::vector<std::uint8_t>& region;
+  bool loses_last;
+
+  Chunk operator()(std::uint32_t index) const;
+};
+
+Chunk ChunkReader::operator()(std::uint32_t index) const {
+  Chunk chunk = tile_chunk(tile, region, index);
+  if (run.fault == kFaultSourceOverwritten && index == 0)
+    std::memcpy(&region[kGuardBytes - kChunkBytes], chunk.bytes.data(), kChunkBytes);
+  if (loses_last && index + 1 == chunk_count(tile)) chunk.written = 0;
+  if (run.fault == kFaultExpectUnannouncedLost && named.tx <= 0) chunk.written = 0;
+  if (run.fault == kFaultExpectPeerWritten && run.ctas.size() > 1)
+    store(run.ctas[(cta + 1) % run.ctas.size()].window, chunk.address, chunk);
+  return chunk;
+}
+
+// `copy` counts the copies of the run from 1 on.
+bool loses_last(Fault fault, std::uint32_t copy, std::int64_t expected, std::int64_t comes) {
+  return (fault == kFaultSecondCopyShort && copy == 2) ||
+         (fault == kFaultLaterCopyShort && copy > 2) ||
+         (fault == kFaultExpectOverLosesLast && expected > comes);
+}
+
+}  // namespace
+
+RunResult preflight(const Program& program, const IllegalCopyRules& rules) {
+  for (const Map& map : program.maps)
+    if (RunResult refused = legality(map.spec, {}, 0, rules); refused.fault != DeviceFault::none)
+      return refused;
+  for (const Step& step : program.steps) {
+    if (step.verb != Verb::load || rules.error_lost) continue;
+    if (RunResult illegal = legality_of(program, step, rules); illegal.fault != DeviceFault::none)
+      return illegal;
+  }
+  return {};
+}
+
+void take_load(const Turn& turn) {
+  ProgramRun& run = turn.run;
+  const Step& step = turn.step();
+  const Map& map = run.program.maps[step.map];
+  Mbarrier& named = live_barrier(turn);
+  if (legality_of(run.program, step, run.rules).fault != DeviceFault::none) return;  // error_lost
+  const Start start = start_of(run.program, step, run.rules);
+  const TileLoad load{.map = map.spec,
+                      .at = start.at,
+                      .hint = step.hint,
+                      .source = run.program.regions[map.region].source,
+                      .payload = run.program.payload};
+  const TileGeometry tile = tile_geometry(load, kWindowAddress + start.offset, run.fault);
+  const std::uint32_t chunks = chunk_count(tile);
+  const std::int64_t comes = std::int64_t{chunks} * kChunkBytes;
+  const bool elsewhere = run.fault == kFaultExpectCreditOnOther;
+  const std::size_t credited = (step.barrier + (elsewhere ? 1U : 0U)) % run.program.barriers;
+  run.engine.issue(
+      {.chunks = chunks,
+       .chunk = ChunkReader{.run = run,
+                            .cta = turn.cta,
+                            .named = named,
+                            .tile = tile,
+                            .region = run.regions[map.region],
+                            .loses_last = loses_last(run.fault, ++run.copies, named.tx, comes)},
+       .destination = tile.destination,
+       .shared = &turn.own().window,
+       .barrier = &turn.own().barriers[credited].barrier});
+}
+
+}  // namespace tidemark::kernels

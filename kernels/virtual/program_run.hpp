@@ -1,0 +1,57 @@
+// What the steps of a program work on: the memory of a cluster, its copies in flight, and what has
+// been seen so far.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/device.hpp"
+#include "kernels/virtual/bulk_engine.hpp"
+#include "kernels/virtual/draw.hpp"
+#include "kernels/virtual/illegal_copy.hpp"
+#include "kernels/virtual/mbarrier.hpp"
+
+namespace tidemark::kernels {
+
+/// 8 bytes of shared memory: an mbarrier from init to inval, else a word.
+struct BarrierMemory {
+  Mbarrier barrier;
+  bool live = false;
+  std::uint32_t lives = 0;        // inits so far
+  std::uint32_t first_count = 0;  // of its first life, for a fault to remember
+  std::uint32_t phase = 0;        // parity of the current phase, as far as its CTA has seen
+  std::uint64_t word = 0;
+};
+
+struct ProgramCta {
+  SharedWindow window;
+  std::vector<BarrierMemory> barriers;
+  bool stopped = false;
+};
+
+/// One run of a program. Copies in flight point into it: it stays where it is from the first step.
+struct ProgramRun {
+  const Program& program;
+  Fault fault;
+  IllegalCopyRules rules;
+  std::vector<std::vector<std::uint8_t>> regions;
+  std::vector<ProgramCta> ctas;
+  BulkEngine engine;  // of the whole cluster
+  Draw draw;          // for how far copies get between two steps
+  std::uint32_t copies = 0;
+  RunResult result;
+};
+
+/// One step as one CTA takes it.
+struct Turn {
+  ProgramRun& run;
+  std::size_t number;  // of the step
+  std::uint32_t cta;
+
+  const Step& step() const { return run.program.steps[number]; }
+  ProgramCta& own() const { return run.ctas[cta]; }
+  BarrierMemory& memory() const { return own().barriers[step().barrier]; }
+};
+
+}  // namespace tidemark::kernels

@@ -1,0 +1,459 @@
+// What programs leave on a device without a fault, one behaviour each, worked out by hand.
+#include "kernels/virtual/program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/error.hpp"
+#include "kernels/ops/meter.hpp"
+#include "kernels/virtual/encode.hpp"
+
+namespace tidemark::kernels {
+namespace {
+
+constexpr std::uint32_t kTile = 512, kTileAt = 1024, kWindow = 1024 + kTile + 1024;
+constexpr std::uint16_t kBoth = 3;
+
+/// Clusters of `ctas` CTAs with two barriers each, and a box of 64 x 8 bytes.
+Program cluster(std::uint32_t ctas, std::vector<Step> steps) {
+  TileLoad load{.map = {.extent = {160, 20}, .stride = {160}, .box = {64, 8}},
+                .payload = {.seed = 5}};
+  return {.ctas = ctas,
+          .window = kWindow,
+          .barriers = 2,
+          .regions = {region_of(load)},
+          .maps = {{.spec = load.map}},
+          .steps = std::move(steps),
+          .payload = load.payload};
+}
+
+Program alone(std::vector<Step> steps) { return cluster(1, std::move(steps)); }
+
+Step load() { return {.verb = Verb::load, .offset = kTileAt, .at = {16, 3}}; }
+Step poison() { return {.verb = Verb::poison, .bytes = kWindow}; }
+Step missing() { return {.verb = Verb::missing, .offset = kTileAt, .bytes = kTile}; }
+Step announce(std::uint32_t bytes) { return {.verb = Verb::arrive_expect_tx, .bytes = bytes}; }
+Step wait(std::uint8_t parity = 0) {
+  return {.verb = Verb::wait, .parity = parity, .ns = kMustCompleteNs};
+}
+Step stopping_wait() { return {.verb = Verb::wait, .stops = true, .ns = kSettleNs}; }
+Step test(std::uint8_t parity) { return {.verb = Verb::test, .parity = parity}; }
+Step settle() { return {.verb = Verb::delay, .ns = kSettleNs}; }
+
+/// For a barrier that was told of `announced` bytes and, all being right, credited with `credited`.
+Step meter(std::uint64_t announced, std::uint64_t credited, std::uint32_t pending = 0) {
+  const BarrierAccount account{.announced = announced, .credited = credited};
+  return {.verb = Verb::meter,
+          .pending = pending,
+          .bytes = meter_slack(account),
+          .stride = meter_stride(account),
+          .most = meter_most(account)};
+}
+
+Step on_barrier(Step step, std::uint8_t barrier) {
+  step.barrier = barrier;
+  return step;
+}
+
+Step by(Step step, std::uint16_t ctas) {
+  step.ctas = ctas;
+  return step;
+}
+
+Step in(Step step, std::uint8_t cta) {
+  step.of = cta;
+  return step;
+}
+
+RunResult run(const Program& program) { return run_virtual_program(program, kNoFault); }
+
+std::uint64_t settled(std::int32_t residue) { return meter_trace(false, true, residue); }
+std::uint64_t settled_next(std::int32_t residue) { return meter_trace(true, true, residue); }
+
+std::string error_of(const Program& program) {
+  try {
+    (void)run(program);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Byte of the box at (16, 3) in the tensor that starts behind the guard of its region.
+std::uint8_t tile_byte(const Program& program, std::uint32_t i) {
+  return source_byte(program.payload, kGuardBytes + 160 * (3 + i / 64) + 16 + i % 64);
+}
+
+TEST(VirtualProgram, ExactAnnouncementCompletesAndOwesNothing) {
+  const RunResult result =
+      run(alone({{.verb = Verb::init}, announce(512), load(), wait(), meter(0, 0)}));
+  EXPECT_EQ(result.fault, DeviceFault::none);
+  EXPECT_EQ(result.trace[3], 1U);
+  EXPECT_EQ(result.trace[4], settled_next(0));
+}
+
+TEST(VirtualProgram, OverAnnouncementDoesNotCompleteAndOwesTheDifference) {
+  const RunResult result =
+      run(alone({{.verb = Verb::init}, announce(513), load(), wait(), meter(513, 512), test(0)}));
+  EXPECT_EQ(result.fault, DeviceFault::none);
+  EXPECT_EQ(result.trace[3], 0U);
+  EXPECT_EQ(result.trace[4], settled(1));
+  EXPECT_EQ(result.trace[5], 1U);
+}
+
+TEST(VirtualProgram, UnderAnnouncementOwesLessThanNothingWhetherItCompletesOrNot) {
+  Program program =
+      alone({{.verb = Verb::init}, announce(256), load(), wait(), settle(), meter(256, 512)});
+  std::size_t early = 0, never = 0;
+  for (program.payload.seed = 0; program.payload.seed < 200; ++program.payload.seed) {
+    const std::uint64_t metered = run(program).trace[5];
+    EXPECT_EQ(residue_of(metered), -256) << program.payload.seed;
+    EXPECT_NE(metered & kMeterSettled, 0U) << program.payload.seed;
+    ++((metered & kMeterComplete) != 0 ? early : never);
+  }
+  EXPECT_GT(early, 0U);
+  EXPECT_GT(never, 0U);
+}
+
+TEST(VirtualProgram, WholeRangeOfTheCountIsMetered) {
+  const RunResult result = run(alone(
+      {{.verb = Verb::init}, announce(kTxCountMax), load(), settle(), meter(kTxCountMax, 512)}));
+  EXPECT_EQ(result.trace[4], settled((1 << 20) - 1 - 512));
+}
+
+TEST(VirtualProgram, MeterMakesTheMissingArrival) {
+  const RunResult result = run(alone({{.verb = Verb::init},
+                                      {.verb = Verb::expect_tx, .bytes = 512},
+                                      load(),
+                                      settle(),
+                                      meter(512, 512, 1)}));
+  EXPECT_EQ(result.trace[4], settled(0));
+}
+
+TEST(VirtualProgram, CreditByHandThatMeetsZeroCompletesAndOwesTheRest) {
+  const RunResult result = run(alone({{.verb = Verb::init},
+                                      announce(300),
+                                      {.verb = Verb::complete_tx, .bytes = 300},
+                                      test(0),
+                                      {.verb = Verb::complete_tx, .bytes = 44},
+                                      meter(300, 344)}));
+  EXPECT_EQ(result.trace[3], 1U);
+  EXPECT_EQ(result.trace[5], settled_next(-44));
+}
+
+TEST(VirtualProgram, CreditByHandThatJumpsOverZeroDoesNotComplete) {
+  const RunResult result = run(alone({{.verb = Verb::init},
+                                      announce(301),
+                                      {.verb = Verb::complete_tx, .bytes = 300},
+                                      {.verb = Verb::complete_tx, .bytes = 44},
+                                      meter(301, 344)}));
+  EXPECT_EQ(result.trace[4], settled(-43));
+}
+
+TEST(VirtualProgram, WrongBarrierOwesWhatTheRightOneWasGivenTooMuch) {
+  const RunResult result = run(alone({{.verb = Verb::init},
+                                      on_barrier({.verb = Verb::init}, 1),
+                                      on_barrier(announce(512), 1),
+                                      load(),
+                                      settle(),
+                                      meter(0, 512, 1),
+                                      on_barrier(meter(512, 0), 1)}));
+  EXPECT_EQ(result.trace[5], settled(-512));
+  EXPECT_EQ(result.trace[6], settled(512));
+}
+
+TEST(VirtualProgram, RemoteAnnouncementIsOwedByThePeer) {
+  const RunResult result = run(cluster(
+      2, {by({.verb = Verb::init}, kBoth), by({.verb = Verb::cluster_sync}, kBoth),
+          in(announce(512), 1), load(), settle(), by(meter(0, 512, 1), 1), by(meter(512, 0), 2)}));
+  ASSERT_EQ(result.trace.size(), 7U * 2);
+  EXPECT_EQ(result.trace[5 * 2], settled(-512));
+  EXPECT_EQ(result.trace[5 * 2 + 1], 0U);
+  EXPECT_EQ(result.trace[6 * 2 + 1], settled(512));
+}
+
+TEST(VirtualProgram, RemoteArrivalCompletesThePeersPhase) {
+  const RunResult result = run(
+      cluster(2, {by({.verb = Verb::init}, kBoth), in({.verb = Verb::arrive}, 1), by(test(0), 2)}));
+  EXPECT_EQ(result.trace[2 * 2 + 1], 1U);
+}
+
+TEST(VirtualProgram, EachBlockHasAWindowAndBarriersOfItsOwn) {
+  const Program program =
+      cluster(2, {by(poison(), kBoth), by({.verb = Verb::init}, kBoth), by(announce(512), 2),
+                  by(load(), 2), by(wait(), 2), by(test(0), 1), by(missing(), kBoth),
+                  by({.verb = Verb::snapshot}, kBoth)});
+  const RunResult result = run(program);
+  EXPECT_EQ(result.trace[5 * 2], 0U);
+  EXPECT_EQ(result.trace[6 * 2], 32U);
+  EXPECT_EQ(result.trace[6 * 2 + 1], 0U);
+  ASSERT_EQ(result.bytes.size(), 2 * kWindow);
+  EXPECT_EQ(result.bytes[kTileAt], poison_byte(program.payload, kTileAt));
+  EXPECT_EQ(result.bytes[kWindow + kTileAt], tile_byte(program, 0));
+}
+
+TEST(VirtualProgram, SnapshotAfterAWaitHoldsTheTileAndPoisonAroundIt) {
+  const Program program = alone({poison(),
+                                 {.verb = Verb::init},
+                                 announce(512),
+                                 load(),
+                                 wait(),
+                                 missing(),
+                                 {.verb = Verb::snapshot}});
+  const RunResult result = run(program);
+  EXPECT_EQ(result.trace[5], 0U);
+  ASSERT_EQ(result.bytes.size(), kWindow);
+  for (std::uint32_t i = 0; i < kWindow; ++i) {
+    const bool inside = i >= kTileAt && i < kTileAt + kTile;
+    ASSERT_EQ(result.bytes[i],
+              inside ? tile_byte(program, i - kTileAt) : poison_byte(program.payload, i))
+        << i;
+  }
+}
+
+TEST(VirtualProgram, WindowIsNotPoisonBeforeItsPoison) {
+  const RunResult result = run(alone({{.verb = Verb::missing, .bytes = kWindow},
+                                      {.verb = Verb::poison, .offset = 32, .bytes = 64},
+                                      {.verb = Verb::missing, .bytes = kWindow}}));
+  EXPECT_EQ(result.trace[0], 0U);
+  EXPECT_EQ(result.trace[2], 4U);
+}
+
+TEST(VirtualProgram, SnapshotsStandBehindEachOther) {
+  const RunResult result =
+      run(alone({{.verb = Verb::snapshot}, poison(), {.verb = Verb::snapshot}}));
+  ASSERT_EQ(result.bytes.size(), 2 * kWindow);
+  EXPECT_NE(result.bytes[0], result.bytes[kWindow]);
+}
+
+TEST(VirtualProgram, RegionsComeBackOneBehindTheOther) {
+  Program program = alone({});
+  program.regions.push_back({.bytes = 64, .element = DataType::tf32});
+  const RunResult result = run(program);
+  const std::uint64_t first = program.regions[0].bytes;
+  ASSERT_EQ(result.surroundings.size(), first + 64);
+  EXPECT_EQ(result.surroundings[first - 1], source_byte(program.payload, first - 1));
+  const std::uint32_t word = source_element_word(program.payload, DataType::tf32, 15);
+  EXPECT_EQ(result.surroundings[first + 63], word >> 24);
+}
+
+TEST(VirtualProgram, StepBehindALoadMayFindAnyPartLanded) {
+  Program program = alone({poison(), {.verb = Verb::init}, announce(512), load(), missing()});
+  std::vector<bool> seen(33);
+  for (program.payload.seed = 0; program.payload.seed < 1000; ++program.payload.seed)
+    seen[run(program).trace[4]] = true;
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), true), 33);
+}
+
+TEST(VirtualProgram, AnnouncementBehindALoadComesAtAnyTime) {
+  Program program = alone({{.verb = Verb::init}, load(), announce(496), wait(), settle(), test(0)});
+  std::size_t completed = 0;
+  for (program.payload.seed = 0; program.payload.seed < 200; ++program.payload.seed)
+    completed += run(program).trace[5];
+  EXPECT_GT(completed, 0U);
+  EXPECT_LT(completed, 200U);
+}
+
+TEST(VirtualProgram, DelayLandsAllThatIsInFlight) {
+  const RunResult result = run(alone(
+      {poison(), {.verb = Verb::init}, load(), {.verb = Verb::delay, .ns = kLandNs}, missing()}));
+  EXPECT_EQ(result.trace[4], 0U);
+}
+
+TEST(VirtualProgram, WaitForThePhaseBeforeReturnsAtOnce) {
+  const RunResult result =
+      run(alone({poison(), {.verb = Verb::init}, announce(512), load(), wait(1), missing()}));
+  EXPECT_EQ(result.trace[4], 1U);
+  EXPECT_EQ(result.trace[5], 32U);
+}
+
+TEST(VirtualProgram, PhaseEndsWithTheLastOfItsArrivals) {
+  const RunResult result = run(alone({{.verb = Verb::init, .count = 5},
+                                      announce(0),
+                                      {.verb = Verb::arrive, .thread = 1, .count = 3},
+                                      test(0),
+                                      {.verb = Verb::arrive, .thread = 4},
+                                      test(0)}));
+  EXPECT_EQ(result.trace[3], 0U);
+  EXPECT_EQ(result.trace[5], 1U);
+}
+
+TEST(VirtualProgram, BarrierLivesAgainWithAnotherCount) {
+  const RunResult result = run(alone({{.verb = Verb::init},
+                                      {.verb = Verb::arrive},
+                                      {.verb = Verb::inval},
+                                      {.verb = Verb::read},
+                                      {.verb = Verb::write, .word = 0x0123456789abcdef},
+                                      {.verb = Verb::read},
+                                      {.verb = Verb::init, .count = 2},
+                                      {.verb = Verb::arrive},
+                                      test(0),
+                                      {.verb = Verb::arrive},
+                                      test(0)}));
+  EXPECT_EQ(result.trace[3], 0U);
+  EXPECT_EQ(result.trace[5], 0x0123456789abcdefU);
+  EXPECT_EQ(result.trace[8], 0U);
+  EXPECT_EQ(result.trace[10], 1U);
+}
+
+TEST(VirtualProgram, CurrentPhaseIsTheOneThatNoWaitHasSeenComplete) {
+  const RunResult result = run(alone({{.verb = Verb::init},
+                                      test(kCurrentPhase),
+                                      test(kLastPhase),
+                                      announce(0),
+                                      test(kCurrentPhase),
+                                      wait(kCurrentPhase),
+                                      test(kCurrentPhase),
+                                      test(kLastPhase),
+                                      announce(0),
+                                      wait(kCurrentPhase),
+                                      test(0),
+                                      test(kCurrentPhase)}));
+  const std::vector<std::uint64_t> seen(result.trace.begin() + 1, result.trace.end());
+  EXPECT_EQ(seen, (std::vector<std::uint64_t>{0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 0}));
+}
+
+TEST(VirtualProgram, MeterMovesTheCurrentPhaseOn) {
+  Step next = meter(0, 0);
+  next.parity = kCurrentPhase;
+  next.pending = 1;
+  const RunResult result = run(alone({{.verb = Verb::init},
+                                      next,
+                                      test(0),
+                                      test(kCurrentPhase),
+                                      announce(0),
+                                      next,
+                                      test(0),
+                                      test(kCurrentPhase)}));
+  EXPECT_EQ(result.trace[1], settled(0));
+  EXPECT_EQ(result.trace[2], 1U);
+  EXPECT_EQ(result.trace[3], 0U);
+  EXPECT_EQ(result.trace[5], settled_next(0));
+  EXPECT_EQ(result.trace[6], 1U);  // three phases have completed
+  EXPECT_EQ(result.trace[7], 0U);
+}
+
+TEST(VirtualProgram, InitSetsTheCurrentPhaseBack) {
+  const RunResult result = run(alone({{.verb = Verb::init},
+                                      {.verb = Verb::arrive},
+                                      wait(kCurrentPhase),
+                                      {.verb = Verb::inval},
+                                      {.verb = Verb::init},
+                                      test(kCurrentPhase),
+                                      {.verb = Verb::arrive},
+                                      test(kCurrentPhase)}));
+  EXPECT_EQ(result.trace[5], 0U);
+  EXPECT_EQ(result.trace[7], 1U);
+}
+
+TEST(VirtualProgram, WaitInVainStopsItsBlockAndNoOther) {
+  const RunResult result =
+      run(cluster(2, {by({.verb = Verb::init}, kBoth), by(stopping_wait(), 1), by(poison(), kBoth),
+                      by(missing(), kBoth), by({.verb = Verb::cluster_sync}, kBoth),
+                      by({.verb = Verb::snapshot}, kBoth)}));
+  EXPECT_EQ(result.fault, DeviceFault::timeout);
+  EXPECT_EQ(result.note, "step 1: the wait of CTA 0 on barrier 0 ended by its bound");
+  EXPECT_EQ(result.trace[3 * 2], 0U);
+  EXPECT_EQ(result.trace[3 * 2 + 1], 32U);
+  ASSERT_EQ(result.bytes.size(), 2 * kWindow);
+  EXPECT_EQ(result.bytes[kWindow], poison_byte({.seed = 5}, 0));
+  EXPECT_FALSE(result.surroundings.empty());
+}
+
+TEST(VirtualProgram, NoteNamesTheFirstStop) {
+  const RunResult result = run(cluster(
+      2, {by({.verb = Verb::init}, kBoth), by(stopping_wait(), 2), by(stopping_wait(), 1)}));
+  EXPECT_EQ(result.note, "step 1: the wait of CTA 1 on barrier 0 ended by its bound");
+}
+
+TEST(VirtualProgram, WaitInVainThatDoesNotStopGoesOn) {
+  const RunResult result = run(alone({{.verb = Verb::init}, wait(), test(1)}));
+  EXPECT_EQ(result.fault, DeviceFault::none);
+  EXPECT_EQ(result.trace[1], 0U);
+  EXPECT_EQ(result.trace[2], 1U);
+}
+
+TEST(VirtualProgram, MeterThatDoesNotSettleStops) {
+  const RunResult result = run(
+      alone({{.verb = Verb::init}, announce(512), {.verb = Verb::meter, .most = 511}, test(1)}));
+  EXPECT_EQ(result.fault, DeviceFault::timeout);
+  EXPECT_EQ(result.note, "step 2: the meter of barrier 0 of CTA 0 did not settle");
+  EXPECT_EQ(result.trace[2], meter_trace(false, false, 511));
+  EXPECT_EQ(result.trace[3], 0U);
+}
+
+TEST(VirtualProgram, RefusedMapIsAValue) {
+  Program program = alone({{.verb = Verb::init}});
+  program.maps[0].spec.stride = {152};
+  const RunResult result = run(program);
+  EXPECT_EQ(result.fault, DeviceFault::encode_refused);
+  EXPECT_EQ(result.code, kEncodeRefusedCode);
+  EXPECT_NE(result.note.find("stride 152"), std::string::npos) << result.note;
+}
+
+TEST(VirtualProgram, InnerCoordinateOff16BytesIsSticky) {
+  Program program = alone({{.verb = Verb::init}, load()});
+  program.steps[1].at = {17, 3};
+  const RunResult result = run(program);
+  EXPECT_EQ(result.fault, DeviceFault::sticky);
+  EXPECT_EQ(result.code, kIllegalInstruction);
+}
+
+TEST(VirtualProgram, OffsetOff128BytesIsSticky) {
+  Program program = alone({{.verb = Verb::init}, load()});
+  program.steps[1].offset = 64;
+  const RunResult result = run(program);
+  EXPECT_EQ(result.fault, DeviceFault::sticky);
+  EXPECT_EQ(result.code, kMisalignedAddress);
+}
+
+TEST(VirtualProgram, UnsoundProgramIsAnError) {
+  EXPECT_EQ(error_of(alone({{.verb = Verb::init, .barrier = 2}})),
+            "program: step 0: barrier 2 of 2");
+}
+
+TEST(VirtualProgram, WindowBeyondSharedMemoryIsAnError) {
+  Program program = alone({});
+  program.window = 232448;
+  EXPECT_EQ(error_of(program), "");
+  program.window += 16;
+  EXPECT_NE(error_of(program).find("232464 bytes does not fit"), std::string::npos);
+}
+
+TEST(VirtualProgram, RegionBeyondAGibibyteIsAnError) {
+  Program program = alone({});
+  program.regions[0].bytes = (std::uint64_t{1} << 30) + 16;
+  EXPECT_NE(error_of(program).find("region 0 has 1073741840 bytes"), std::string::npos);
+}
+
+TEST(VirtualProgram, CountBeyondItsRangeIsAnErrorThatNamesTheStep) {
+  EXPECT_EQ(error_of(alone({{.verb = Verb::init}, announce(kTxCountMax), announce(1)})),
+            "program: step 2: mbarrier: tx-count 1048576 is outside -(2^20-1)..2^20-1");
+}
+
+TEST(VirtualProgram, ArrivalTooManyIsAnError) {
+  EXPECT_EQ(error_of(alone({{.verb = Verb::init}, announce(16), {.verb = Verb::arrive}})),
+            "program: step 2: mbarrier: an arrival more than the phase expects (pending count is "
+            "0)");
+}
+
+TEST(VirtualProgram, BarrierBeforeInitAndBehindInvalIsAnError) {
+  const std::string why = "barrier 0 of CTA 0 is not initialized";
+  EXPECT_EQ(error_of(alone({test(0)})), "program: step 0: " + why);
+  EXPECT_EQ(error_of(alone({{.verb = Verb::init}, {.verb = Verb::inval}, announce(0)})),
+            "program: step 2: " + why);
+}
+
+TEST(VirtualProgram, MemoryOfABarrierThatLivesIsAnError) {
+  const std::string why = "program: step 1: barrier 0 of CTA 0 is initialized; inval it first";
+  EXPECT_EQ(error_of(alone({{.verb = Verb::init}, {.verb = Verb::init}})), why);
+  EXPECT_EQ(error_of(alone({{.verb = Verb::init}, {.verb = Verb::write}})), why);
+  EXPECT_EQ(error_of(alone({{.verb = Verb::init}, {.verb = Verb::read}})), why);
+}
+
+}  // namespace
+}  // namespace tidemark::kernels

@@ -1,0 +1,117 @@
+// What every program is given in addition, and that nothing can be left out of it.
+#include "suite/checks.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "kernels/ops/barrier_cycle.hpp"
+#include "kernels/ops/meter.hpp"
+#include "suite/case.hpp"
+#include "suite/oracle/program.hpp"
+#include "suite/runner.hpp"
+
+namespace tidemark::suite {
+namespace {
+
+TileLoad load() {
+  TileLoad load;
+  load.map.extent = {64, 5};
+  load.map.stride = {80};
+  load.map.box = {32, 3};
+  return load;
+}
+
+/// One CTA loads one box, announced exactly, and waits for it.
+Program exact_load() {
+  Program program{.window = window_bytes(load()),
+                  .barriers = 1,
+                  .regions = {region_of(load())},
+                  .maps = {{.spec = load().map}},
+                  .steps = {},
+                  .payload = {}};
+  program.steps = {{.verb = Verb::init},
+                   {.verb = Verb::arrive_expect_tx, .bytes = 96},
+                   {.verb = Verb::load, .offset = 1024},
+                   {.verb = Verb::wait, .stops = true, .ns = kMustCompleteNs}};
+  return program;
+}
+
+std::vector<Verb> verbs_of(const Program& program) {
+  std::vector<Verb> verbs;
+  for (const Step& step : program.steps) verbs.push_back(step.verb);
+  return verbs;
+}
+
+TEST(Checks, AddPoisonMeterWindowExactPhaseAndMeter) {
+  EXPECT_EQ(verbs_of(with_checks(exact_load())),
+            (std::vector<Verb>{Verb::poison, Verb::init, Verb::arrive_expect_tx, Verb::load,
+                               Verb::wait, Verb::delay, Verb::meter, Verb::test, Verb::wait,
+                               Verb::snapshot, Verb::arrive_expect_tx, Verb::load, Verb::wait,
+                               Verb::delay, Verb::meter, Verb::test, Verb::inval}));
+}
+
+TEST(Checks, MeterEveryBarrierOfEveryCta) {
+  Program program = exact_load();
+  program.ctas = 2;
+  program.barriers = 2;
+  program.steps[0].ctas = 3;
+  program.steps.insert(program.steps.begin(), {.verb = Verb::init, .ctas = 3, .barrier = 1});
+  const Program checked = with_checks(program);
+  for (std::uint32_t cta = 0; cta < 2; ++cta)
+    for (std::uint8_t barrier = 0; barrier < 2; ++barrier)
+      EXPECT_TRUE(std::any_of(checked.steps.begin(), checked.steps.end(),
+                              [&](const Step& step) {
+                                return step.verb == Verb::meter && takes(step, cta) &&
+                                       step.barrier == barrier;
+                              }))
+          << cta << ", " << barrier;
+}
+
+TEST(Checks, MeterABarrierBeforeItIsInvalidated) {
+  Program program = exact_load();
+  program.steps.push_back({.verb = Verb::inval});
+  const std::vector<Verb> verbs = verbs_of(with_checks(program));
+  const auto inval = std::find(verbs.begin(), verbs.end(), Verb::inval);
+  EXPECT_EQ(std::count(verbs.begin(), inval, Verb::meter), 2);
+  EXPECT_EQ(std::count(inval, verbs.end(), Verb::meter), 0);
+}
+
+TEST(Checks, TellTheMeterWhatIsPending) {
+  Program program = exact_load();
+  program.steps[1] = {.verb = Verb::expect_tx, .bytes = 112};
+  program.steps.pop_back();
+  const Program checked = with_checks(program);
+  const auto meter = std::find_if(checked.steps.begin(), checked.steps.end(),
+                                  [](const Step& step) { return step.verb == Verb::meter; });
+  EXPECT_EQ(meter->pending, 1U);
+  EXPECT_EQ(meter->count, 1U);
+  EXPECT_EQ(meter->bytes, meter_slack({.announced = 112, .credited = 96}));
+}
+
+// Each program of the suite ends with every barrier at rest: the second meter finds nothing.
+TEST(Checks, LeaveNothingPendingInAnyProgramOfTheSuite) {
+  std::size_t programs = 0;
+  for (const Case& which : all_cases()) {
+    if (which.kind != CaseKind::conformance) continue;
+    for (const Op& row :
+         which.rows({.seed = case_seed(1, which.name), .ranks = which.fewest_gpus})) {
+      if (!is_program(row)) continue;
+      const Program program = checked_program(row);
+      const ProgramExpectation expected = predict(program);
+      for (std::size_t i = 0; i < program.steps.size(); ++i) {
+        if (program.steps[i].verb != Verb::meter) continue;
+        for (std::uint32_t cta = 0; cta < program.ctas; ++cta) {
+          if (!takes(program.steps[i], cta)) continue;
+          EXPECT_NE(expected.trace[i * program.ctas + cta].value & kMeterSettled, 0U)
+              << which.name << ": " << describe(row);
+        }
+      }
+      ++programs;
+    }
+  }
+  EXPECT_GT(programs, 400U);
+}
+
+}  // namespace
+}  // namespace tidemark::suite

@@ -1,0 +1,158 @@
+// Compares the trace, the snapshots and the regions of a program with what was predicted.
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "kernels/ops/program_json.hpp"
+#include "suite/oracle/compare.hpp"
+#include "suite/oracle/difference.hpp"
+#include "suite/oracle/program.hpp"
+
+namespace tidemark::suite {
+namespace {
+
+constexpr std::size_t kTracesTold = 4;
+
+std::string_view yes_or_no(std::uint64_t bit) { return bit != 0 ? "complete" : "not complete"; }
+
+// What the bits of a trace say, for a person.
+std::string words_of(Verb verb, std::uint64_t trace) {
+  switch (verb) {
+    case Verb::test:
+    case Verb::wait:
+      return std::string(yes_or_no(trace & 1U));
+    case Verb::meter:
+      return fmt::format(
+          "phase {} before it, {}, pending tx-count {}", yes_or_no(trace & kMeterComplete),
+          (trace & kMeterSettled) != 0 ? "settled" : "not settled", residue_of(trace));
+    default:
+      return fmt::format("{:#x}", trace);
+  }
+}
+
+std::string place_of(const Program& program, std::size_t step, std::uint32_t cta) {
+  const Step& taken = program.steps[step];
+  std::string place =
+      fmt::format("step {} ({} on barrier {}", step, name_of(taken.verb), taken.barrier);
+  if (program.ctas > 1) place += fmt::format(" of CTA {}", cta);
+  if (taken.verb == Verb::test || taken.verb == Verb::wait) {
+    if (taken.parity == kCurrentPhase) place += ", current phase";
+    if (taken.parity == kLastPhase) place += ", last phase";
+    if (taken.parity < kCurrentPhase) place += fmt::format(", parity {}", taken.parity);
+  }
+  return place + ")";
+}
+
+// What a meter says in numbers, for Miscompare: the pending tx-count where that is wrong.
+std::uint64_t number_of(Verb verb, std::uint64_t wrong, std::uint64_t trace) {
+  if (verb != Verb::meter) return trace;
+  const bool residue = wrong >> 32 != 0;
+  return residue ? static_cast<std::uint64_t>(std::int64_t{residue_of(trace)})
+                 : trace & (kMeterComplete | kMeterSettled);
+}
+
+void compare_trace(const Program& program, const ProgramExpectation& expected,
+                   const RunResult& result, std::uint32_t row, std::vector<Miscompare>& found) {
+  std::size_t told = 0;
+  for (std::size_t i = 0; i < expected.trace.size() && told < kTracesTold; ++i) {
+    const ExpectedTrace& wanted = expected.trace[i];
+    const std::uint64_t wrong = (wanted.value ^ result.trace[i]) & wanted.judged;
+    if (wrong == 0) continue;
+    ++told;
+    const std::size_t step = i / program.ctas;
+    const Verb verb = program.steps[step].verb;
+    const std::uint64_t got = result.trace[i] & wanted.judged;
+    found.push_back(
+        {.row = row,
+         .parameters = {},
+         .what = fmt::format("barrier: {}", name_of(verb)),
+         .coordinate = {},
+         .first_offset = i,
+         .wrong_bytes = 0,
+         .expected = number_of(verb, wrong, wanted.value),
+         .actual = number_of(verb, wrong, got),
+         .text = fmt::format("{}: expected {}, got {}",
+                             place_of(program, step, static_cast<std::uint32_t>(i % program.ctas)),
+                             words_of(verb, wanted.value), words_of(verb, got))});
+  }
+}
+
+Bytes slice(const Bytes& bytes, std::size_t at, std::size_t size) {
+  const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(at);
+  return {begin, begin + static_cast<std::ptrdiff_t>(size)};
+}
+
+// Nothing landed in this window: every byte is one that nothing may write.
+void compare_untouched(const Bytes& expected, const Bytes& actual, std::uint32_t row,
+                       std::vector<Miscompare>& found) {
+  const auto difference = exact_difference(expected, actual, 0, expected.size());
+  if (!difference) return;
+  Miscompare wrong = wrong_byte("guard", *difference, expected, actual, row);
+  wrong.text = fmt::format(
+      "byte {} of a window that nothing was copied to: expected 0x{:02x}, got 0x{:02x}; {} bytes "
+      "are wrong",
+      wrong.first_offset, wrong.expected, wrong.actual, wrong.wrong_bytes);
+  found.push_back(wrong);
+}
+
+void compare_snapshot(const Program& program, const ProgramExpectation& expected,
+                      const ExpectedSnapshot& snapshot, const Bytes& actual, std::uint32_t row,
+                      std::vector<Miscompare>& found) {
+  const ExpectedWindow& window = snapshot.window;
+  if (window.compare.empty() && window.bytes == actual) return;
+  const std::size_t known = found.size();
+  Expectation told{.bytes = window.bytes,
+                   .compare = window.compare,
+                   .surroundings = expected.regions,
+                   .ledger = {}};
+  for (std::size_t i = 0; i < window.other.size(); ++i)
+    if (actual[i] == window.other[i]) told.bytes[i] = actual[i];
+  if (window.tiles.empty())
+    compare_untouched(told.bytes, actual, row, found);
+  else
+    compare_window(window.tiles.back(), told, actual, row, found);
+  const std::string place =
+      program.ctas > 1 ? fmt::format("snapshot of step {}, CTA {}: ", snapshot.step, snapshot.cta)
+                       : fmt::format("snapshot of step {}: ", snapshot.step);
+  for (std::size_t i = known; i < found.size(); ++i) found[i].text = place + found[i].text;
+}
+
+void compare_snapshots(const Program& program, const ProgramExpectation& expected,
+                       const RunResult& result, std::uint32_t row, std::vector<Miscompare>& found) {
+  const std::size_t bytes = expected.snapshots.size() * program.window;
+  if (result.bytes.size() != bytes) {
+    found.push_back(wrong_size("byte", "snapshots", bytes, result.bytes.size(), row));
+    return;
+  }
+  for (std::size_t i = 0; i < expected.snapshots.size(); ++i)
+    compare_snapshot(program, expected, expected.snapshots[i],
+                     slice(result.bytes, i * program.window, program.window), row, found);
+}
+
+// A defect is easier to see on the SM that shows it.
+void name_sm(const Program& program, const RunResult& result, std::vector<Miscompare>& found) {
+  if (result.sms.size() != program.ctas) return;
+  std::string sms;
+  for (const std::uint16_t sm : result.sms) sms += fmt::format("{}{}", sms.empty() ? "" : ", ", sm);
+  for (Miscompare& miscompare : found) miscompare.text += fmt::format(" [SM {}]", sms);
+}
+
+}  // namespace
+
+std::vector<Miscompare> compare(const Program& program, const ProgramExpectation& expected,
+                                const RunResult& result, std::uint32_t row) {
+  std::vector<Miscompare> found;
+  if (result.trace.size() != expected.trace.size()) {
+    found.push_back(wrong_size("trace", "trace", expected.trace.size(), result.trace.size(), row));
+    return found;
+  }
+  compare_snapshots(program, expected, result, row, found);
+  Expectation sources;
+  sources.surroundings = expected.regions;
+  compare_source(sources, result, row, found);
+  compare_trace(program, expected, result, row, found);
+  name_sm(program, result, found);
+  return found;
+}
+
+}  // namespace tidemark::suite

@@ -1,0 +1,347 @@
+// Follows a program with the state that the documents allow it to have: each barrier with what is
+// announced, what has certainly come and what is in flight, each window with what has certainly
+// landed. Never orders what nothing orders.
+#include "suite/oracle/program.hpp"
+
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/error.hpp"
+#include "kernels/ops/program_json.hpp"
+
+namespace tidemark::suite {
+namespace {
+
+// A box that was issued and that no thread of the CTA has yet seen to land.
+struct Flight {
+  TileLoad load;
+  std::size_t region = 0;
+  bool phase_done = false;  // the phase that it completes on is over
+};
+
+struct BarrierState {
+  bool alive = false;
+  std::uint32_t count = 0, pending = 0;  // arrivals a phase, and of this one
+  std::uint32_t phase = 0;               // phases that certainly are complete
+  bool open = false;                     // one more may be: nothing says in which pieces bytes come
+  bool counted = true;                   // false: the parity of `phase` is not known any more
+  std::optional<std::uint32_t> seen = 0;  // phases that the CTA has seen complete; none: open
+  std::int64_t tx = 0;                    // bytes announced less bytes that certainly came
+  std::int64_t flying = 0;                // bytes of copies in flight
+  std::vector<Flight> flights;
+  std::uint64_t word = 0;  // as plain memory
+};
+
+struct CtaState {
+  std::vector<BarrierState> barriers;
+  ExpectedWindow window;
+  bool stopped = false;
+};
+
+struct Walk {
+  const Program& program;
+  ProgramExpectation expected;
+  std::vector<std::vector<std::uint8_t>> regions;
+  std::vector<CtaState> ctas;
+  std::size_t step = 0;  // its number
+
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw Error(
+        fmt::format("program: step {} ({}): {}", step, name_of(program.steps[step].verb), why));
+  }
+};
+
+void complete(BarrierState& barrier) {
+  ++barrier.phase;
+  barrier.pending = barrier.count;
+  for (Flight& flight : barrier.flights) flight.phase_done = true;
+}
+
+// The phase completes when everything in flight has landed, and not before.
+bool will_complete(const BarrierState& barrier) {
+  return barrier.pending == 0 && barrier.flying > 0 && barrier.tx == barrier.flying;
+}
+
+// After an arrival, an announcement or a credit. PTX ISA 9.0, 9.7.13.15.6.
+void advance(BarrierState& barrier) {
+  if (barrier.pending > 0) return;
+  if (barrier.flying == 0) {
+    if (barrier.tx == 0 && !barrier.open) complete(barrier);
+    return;
+  }
+  // More comes than is announced: if a piece ends where the count is zero the phase is over early.
+  if (barrier.tx >= 0 && barrier.tx < barrier.flying) barrier.open = true;
+}
+
+// Time went by: what was in flight has come.
+void land(BarrierState& barrier) {
+  barrier.tx -= std::exchange(barrier.flying, 0);
+  advance(barrier);
+}
+
+void land_everywhere(Walk& walk) {
+  for (CtaState& cta : walk.ctas)
+    for (BarrierState& barrier : cta.barriers) land(barrier);
+}
+
+// Every thread of the CTA saw a phase complete: it may read what the copies of that phase wrote.
+void see_boxes(Walk& walk, CtaState& cta, BarrierState& barrier) {
+  std::vector<Flight> left;
+  for (Flight& flight : barrier.flights) {
+    if (!flight.phase_done) {
+      left.push_back(std::move(flight));
+      continue;
+    }
+    pull_tile(flight.load, walk.regions[flight.region], cta.window.bytes, cta.window.compare);
+    cta.window.tiles.push_back(std::move(flight.load));
+  }
+  barrier.flights = std::move(left);
+}
+
+// The parity that a step names; none where only the device knows it.
+std::optional<std::uint32_t> parity_of(const Step& step, const BarrierState& barrier) {
+  if (step.parity < kCurrentPhase) {
+    if (!barrier.counted) return {};
+    return step.parity;
+  }
+  if (!barrier.seen) return {};
+  return (*barrier.seen & 1U) ^ (step.parity == kLastPhase ? 1U : 0U);
+}
+
+bool is_complete(const BarrierState& barrier, std::uint32_t parity) {
+  return (barrier.phase & 1U) != parity;
+}
+
+constexpr ExpectedTrace kOpen{.value = 0, .judged = 0};
+
+ExpectedTrace test(const Step& step, const BarrierState& barrier) {
+  const auto parity = parity_of(step, barrier);
+  if (!parity || barrier.open || will_complete(barrier)) return kOpen;
+  return {.value = is_complete(barrier, *parity) ? 1U : 0U};
+}
+
+// A wait whose outcome is open: all that is known afterwards is that time went by.
+ExpectedTrace open_wait(BarrierState& barrier) {
+  const bool completes = will_complete(barrier);
+  land(barrier);
+  if (!completes || barrier.seen != barrier.phase) barrier.seen.reset();
+  return kOpen;
+}
+
+ExpectedTrace wait(Walk& walk, const Step& step, CtaState& cta, BarrierState& barrier) {
+  const auto parity = parity_of(step, barrier);
+  if (!parity || barrier.open || step.ns < kLandNs) return open_wait(barrier);
+  // The phase of the other parity may end while the wait begins, and be taken for this one.
+  if (is_complete(barrier, *parity) && will_complete(barrier)) return open_wait(barrier);
+  const bool waits = !is_complete(barrier, *parity);
+  if (waits) land(barrier);
+  if (!is_complete(barrier, *parity)) {
+    cta.stopped = step.stops;
+    return {.value = 0};
+  }
+  barrier.seen = barrier.phase;
+  see_boxes(walk, cta, barrier);
+  return {.value = 1};
+}
+
+// How many bytes the meter has to take off for the phase to complete; none where it cannot.
+bool settles(const Step& step, const BarrierState& barrier) {
+  const std::int64_t left = barrier.tx + step.bytes - step.stride;
+  return barrier.tx == 0 || (left >= 0 && left <= step.most);
+}
+
+ExpectedTrace meter(const Walk& walk, const Step& step, CtaState& cta, BarrierState& barrier) {
+  const bool racing = barrier.open || will_complete(barrier);
+  land(barrier);
+  const auto parity = parity_of(step, barrier);
+  const bool ended = parity && is_complete(barrier, *parity);
+  if (!barrier.open && (ended ? step.count : step.pending) != barrier.pending)
+    walk.refuse(fmt::format("the phase waits for {} arrivals; {} come", barrier.pending,
+                            ended ? step.count : step.pending));
+  const bool settled = settles(step, barrier);
+  const auto residue = static_cast<std::int32_t>(barrier.tx);
+  ExpectedTrace trace{.value = meter_trace(ended, settled, residue)};
+  if (racing || !parity)
+    trace = {.value = trace.value & ~kMeterComplete, .judged = ~kMeterComplete};
+  barrier.counted = barrier.counted && !barrier.open;
+  barrier.open = false;
+  barrier.tx = 0;
+  cta.stopped = !settled;
+  complete(barrier);
+  barrier.seen = barrier.phase;
+  return trace;
+}
+
+void init(const Walk& walk, const Step& step, BarrierState& barrier) {
+  if (barrier.alive) walk.refuse("the barrier is in use; invalidate it first");
+  barrier = {.alive = true, .count = step.count, .pending = step.count, .flights = {}};
+}
+
+void arrive(const Walk& walk, const Step& step, BarrierState& barrier, std::uint32_t arrivals) {
+  if (barrier.open) walk.refuse("an arrival on a phase that may have ended");
+  if (arrivals > barrier.pending)
+    walk.refuse(fmt::format("{} arrivals where the phase waits for {}", arrivals, barrier.pending));
+  if (step.verb == Verb::arrive_expect_tx) barrier.tx += step.bytes;
+  barrier.pending -= arrivals;
+  advance(barrier);
+}
+
+void issue(const Walk& walk, const Step& step, BarrierState& barrier) {
+  TileLoad load = tile_of(walk.program, step);
+  barrier.flying += tile_bytes(load.map);
+  barrier.flights.push_back(
+      {.load = std::move(load), .region = walk.program.maps[step.map].region});
+  advance(barrier);
+}
+
+void poison(const Walk& walk, const Step& step, ExpectedWindow& window) {
+  for (std::uint32_t i = step.offset; i < step.offset + step.bytes; ++i)
+    window.bytes[i] = poison_byte(walk.program.payload, i);
+  if (step.bytes != walk.program.window) return;
+  window.compare.clear();
+  window.tiles.clear();
+}
+
+void snapshot(Walk& walk, std::uint32_t rank) {
+  const CtaState& cta = walk.ctas[rank];
+  ExpectedSnapshot taken{
+      .step = static_cast<std::uint32_t>(walk.step), .cta = rank, .window = cta.window};
+  for (const BarrierState& barrier : cta.barriers)
+    if (!barrier.flights.empty()) {
+      CtaState landed = cta;
+      BarrierState all = barrier;
+      for (Flight& flight : all.flights) flight.phase_done = true;
+      see_boxes(walk, landed, all);
+      taken.window.other = std::move(landed.window.bytes);
+    }
+  walk.expected.snapshots.push_back(std::move(taken));
+}
+
+void require_alive(const Walk& walk, const Step& step, const BarrierState& barrier) {
+  const bool plain = step.verb == Verb::init || step.verb == Verb::write || step.verb == Verb::read;
+  if (!plain && !barrier.alive) walk.refuse("the barrier is not initialized");
+  if (plain && barrier.alive && step.verb != Verb::init)
+    walk.refuse("the barrier is in use; invalidate it first");
+}
+
+// One step on a barrier, by CTA `rank`. Returns what it leaves in the trace.
+ExpectedTrace take_on_barrier(Walk& walk, const Step& step, std::uint32_t rank) {
+  CtaState& cta = walk.ctas[rank];
+  BarrierState& own = cta.barriers[step.barrier];
+  BarrierState& named = step.of == kOwnCta ? own : walk.ctas[step.of].barriers[step.barrier];
+  require_alive(walk, step, named);
+  switch (step.verb) {
+    case Verb::init:
+      init(walk, step, own);
+      return {};
+    case Verb::inval:
+      own.alive = false;
+      return {};
+    case Verb::arrive:
+      arrive(walk, step, named, step.count);
+      return {};
+    case Verb::arrive_expect_tx:
+      arrive(walk, step, named, 1);
+      return {};
+    case Verb::expect_tx:
+      named.tx += step.bytes;
+      return {};
+    case Verb::complete_tx:
+      own.tx -= step.bytes;
+      advance(own);
+      return {};
+    case Verb::test:
+      return test(step, own);
+    case Verb::wait:
+      return wait(walk, step, cta, own);
+    case Verb::meter:
+      return meter(walk, step, cta, own);
+    case Verb::load:
+      issue(walk, step, own);
+      return {};
+    case Verb::write:
+      own.word = step.word;
+      return {};
+    case Verb::read:
+      return {.value = own.word};
+    default:
+      return {};
+  }
+}
+
+ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
+  CtaState& cta = walk.ctas[rank];
+  switch (step.verb) {
+    case Verb::cluster_sync:
+      return {};
+    case Verb::delay:
+      if (step.ns >= kLandNs) land_everywhere(walk);
+      return {};
+    case Verb::poison:
+      poison(walk, step, cta.window);
+      return {};
+    case Verb::missing:
+      return kOpen;
+    case Verb::snapshot:
+      snapshot(walk, rank);
+      return {};
+    default:
+      return take_on_barrier(walk, step, rank);
+  }
+}
+
+std::vector<std::uint8_t> fill(const Program& program, const kernels::Region& region) {
+  std::vector<std::uint8_t> bytes(region.bytes);
+  for (std::uint64_t i = 0; i < bytes.size() / 4; ++i) {
+    const std::uint32_t word = source_element_word(program.payload, region.element, i);
+    std::memcpy(&bytes[4 * i], &word, 4);
+  }
+  return bytes;
+}
+
+Walk begin(const Program& program) {
+  if (const std::string why = unsound(program); !why.empty()) throw Error(why);
+  Walk walk{.program = program, .expected = {}, .regions = {}, .ctas = {}};
+  for (const kernels::Region& region : program.regions) {
+    walk.regions.push_back(fill(program, region));
+    walk.expected.regions.insert(walk.expected.regions.end(), walk.regions.back().begin(),
+                                 walk.regions.back().end());
+  }
+  walk.ctas.resize(program.ctas);
+  for (CtaState& cta : walk.ctas) {
+    cta.barriers.resize(program.barriers);
+    cta.window.bytes.resize(program.window);
+  }
+  walk.expected.trace.resize(program.steps.size() * program.ctas);
+  return walk;
+}
+
+}  // namespace
+
+TileLoad tile_of(const Program& program, const Step& step) {
+  const Map& map = program.maps[step.map];
+  return {.map = map.spec,
+          .at = step.at,
+          .destination_offset = step.offset - kGuardBytes,
+          .hint = step.hint,
+          .source = program.regions[map.region].source,
+          .payload = program.payload};
+}
+
+ProgramExpectation predict(const Program& program) {
+  Walk walk = begin(program);
+  for (; walk.step < program.steps.size(); ++walk.step) {
+    const Step& step = program.steps[walk.step];
+    for (std::uint32_t rank = 0; rank < program.ctas; ++rank) {
+      const bool goes_on = !walk.ctas[rank].stopped || step.verb == Verb::snapshot;
+      if (takes(step, rank) && goes_on)
+        walk.expected.trace[walk.step * program.ctas + rank] = take(walk, step, rank);
+    }
+  }
+  return std::move(walk.expected);
+}
+
+}  // namespace tidemark::suite

@@ -1,0 +1,56 @@
+// What a program must leave behind, found by following its barriers and pulling its boxes. Written
+// from the PTX ISA, apart from every device. Where the documents leave something open, so does the
+// prediction.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/device.hpp"
+#include "kernels/ops/program.hpp"
+#include "suite/oracle/expectation.hpp"
+#include "suite/outcome.hpp"
+#include "suite/room.hpp"
+
+namespace tidemark::suite {
+
+/// What a step leaves in the trace: `value`, in the bits of `judged`. The other bits are open.
+struct ExpectedTrace {
+  std::uint64_t value = 0;
+  std::uint64_t judged = ~std::uint64_t{0};
+};
+
+/// The shared window of a CTA.
+struct ExpectedWindow {
+  std::vector<std::uint8_t> bytes;
+  std::vector<Compare> compare;     // one a byte; empty: all exact
+  std::vector<std::uint8_t> other;  // what each byte may be instead, while a copy that may have
+                                    // landed was not seen to; empty: nothing
+  std::vector<TileLoad> tiles;      // that landed in it, with destination_offset behind a guard
+};
+
+struct ExpectedSnapshot {
+  std::uint32_t step = 0, cta = 0;
+  ExpectedWindow window;
+};
+
+struct ProgramExpectation {
+  std::vector<ExpectedSnapshot> snapshots;  // in the order of RunResult::bytes
+  std::vector<ExpectedTrace> trace;         // of RunResult::trace
+  std::vector<std::uint8_t> regions;        // of RunResult::surroundings
+};
+
+/// PTX ISA 9.0, 9.7.13.15: a phase completes when no arrival is pending and the tx-count is zero;
+/// bytes that come in pieces of no documented size may let it pass zero. Throws Error where the
+/// program is not sound, or does what no document defines.
+ProgramExpectation predict(const Program& program);
+
+/// The load that a step issues.
+TileLoad tile_of(const Program& program, const Step& step);
+
+/// Everything in `result` that `expected` does not say: at most one Miscompare for the boxes and
+/// one for the rest of each snapshot, one for each region, and the first few wrong traces.
+std::vector<Miscompare> compare(const Program& program, const ProgramExpectation& expected,
+                                const RunResult& result, std::uint32_t row);
+
+}  // namespace tidemark::suite

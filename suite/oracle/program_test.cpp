@@ -1,0 +1,323 @@
+// The oracle of programs by hand, and its checker where it must complain.
+#include "suite/oracle/program.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "kernels/error.hpp"
+#include "suite/checks.hpp"
+
+namespace tidemark::suite {
+namespace {
+
+/// A box of 32 x 3 bytes, 96 in all.
+ExpectTx box(std::uint32_t announced) {
+  ExpectTx op;
+  op.load.map.extent = {64, 5};
+  op.load.map.stride = {80};
+  op.load.map.box = {32, 3};
+  op.announced = announced;
+  return op;
+}
+
+ExpectTx with(std::uint32_t announced, Arrival arrival, IssueOrder order) {
+  ExpectTx op = box(announced);
+  op.arrival = arrival;
+  op.order = order;
+  return op;
+}
+
+/// What is expected of the first step of `verb` on barrier `barrier` of CTA `cta`.
+ExpectedTrace first_trace(const ExpectTx& op, Verb verb, std::uint32_t cta = 0,
+                          std::uint8_t barrier = 0) {
+  const Program program = checked_program(op);
+  const ProgramExpectation expected = predict(program);
+  for (std::size_t i = 0; i < program.steps.size(); ++i)
+    if (program.steps[i].verb == verb && takes(program.steps[i], cta) &&
+        program.steps[i].barrier == barrier)
+      return expected.trace[i * program.ctas + cta];
+  ADD_FAILURE() << "no such step";
+  return {};
+}
+
+enum class Completion { never, completes, open };
+
+Completion completion(const ExpectTx& op, std::uint32_t cta = 0, std::uint8_t barrier = 0) {
+  const ExpectedTrace meter = first_trace(op, Verb::meter, cta, barrier);
+  if ((meter.judged & kMeterComplete) == 0) return Completion::open;
+  return (meter.value & kMeterComplete) != 0 ? Completion::completes : Completion::never;
+}
+
+std::int32_t residue(const ExpectTx& op, std::uint32_t cta = 0, std::uint8_t barrier = 0) {
+  return residue_of(first_trace(op, Verb::meter, cta, barrier).value);
+}
+
+TEST(ProgramOracle, ExactCompletes) {
+  EXPECT_EQ(completion(box(96)), Completion::completes);
+  EXPECT_EQ(residue(box(96)), 0);
+  EXPECT_EQ(first_trace(box(96), Verb::wait).value, 1U);
+}
+
+TEST(ProgramOracle, OverNeverCompletesAndLeavesTheDifference) {
+  EXPECT_EQ(completion(box(97)), Completion::never);
+  EXPECT_EQ(residue(box(97)), 1);
+  EXPECT_EQ(first_trace(box(97), Verb::wait).value, 0U);
+}
+
+TEST(ProgramOracle, UnderIsOpenWhileTheCopyIsInFlight) {
+  EXPECT_EQ(completion(box(80)), Completion::open);
+  EXPECT_EQ(residue(box(80)), -16);
+  EXPECT_EQ(first_trace(box(80), Verb::wait).judged, 0U);
+}
+
+TEST(ProgramOracle, UnderNeverCompletesOnceAllHasLanded) {
+  const Arrival with_it = Arrival::with_announcement;
+  EXPECT_EQ(completion(with(80, with_it, IssueOrder::landed_first)), Completion::never);
+  EXPECT_EQ(completion(with(80, Arrival::late, IssueOrder::announced_first)), Completion::never);
+}
+
+TEST(ProgramOracle, ZeroCompletesBeforeTheIssueAndNeverAfterTheLanding) {
+  const Arrival plain = Arrival::separate;
+  EXPECT_EQ(completion(with(0, plain, IssueOrder::announced_first)), Completion::completes);
+  EXPECT_EQ(completion(with(0, plain, IssueOrder::issued_first)), Completion::open);
+  EXPECT_EQ(completion(with(0, plain, IssueOrder::landed_first)), Completion::never);
+}
+
+TEST(ProgramOracle, NothingCompletesWithoutAnArrival) {
+  const ExpectTx op = with(96, Arrival::missing, IssueOrder::announced_first);
+  EXPECT_EQ(completion(op), Completion::never);
+  EXPECT_NE(first_trace(op, Verb::meter).value & kMeterSettled, 0U);
+}
+
+TEST(ProgramOracle, TwoHalvesMakeAWhole) {
+  ExpectTx op = box(48);
+  op.announcements = 2;
+  EXPECT_EQ(completion(op), Completion::completes);
+}
+
+TEST(ProgramOracle, WhatIsAnnouncedForThePeerIsPendingThere) {
+  ExpectTx op = box(96);
+  op.on = AnnouncedOn::peer;
+  EXPECT_EQ(residue(op, 0, 0), -96);
+  EXPECT_EQ(residue(op, 0, 1), 0);
+  EXPECT_EQ(residue(op, 1, 0), 96);
+  EXPECT_EQ(residue(op, 1, 1), 0);
+}
+
+TEST(ProgramOracle, OnlyTheCtaThatLoadsHasTheBox) {
+  ExpectTx op = box(96);
+  op.on = AnnouncedOn::peer;
+  const ProgramExpectation expected = predict(checked_program(op));
+  ASSERT_EQ(expected.snapshots.size(), 2U);
+  EXPECT_EQ(expected.snapshots[0].window.bytes[1024], source_byte(op.load.payload, 1024));
+  EXPECT_EQ(expected.snapshots[1].window.bytes[1024], poison_byte(op.load.payload, 1024));
+}
+
+TEST(ProgramOracle, PlainArrivalHereCompletesWhatWasAnnouncedElsewhere) {
+  ExpectTx op = with(96, Arrival::separate, IssueOrder::announced_first);
+  op.on = AnnouncedOn::other_barrier;
+  EXPECT_EQ(completion(op, 0, 0), Completion::completes);
+  EXPECT_EQ(completion(op, 0, 1), Completion::never);
+}
+
+TEST(ProgramOracle, OldParityReturnsUntilThePhaseIsComplete) {
+  ExpectTx op = box(97);
+  op.parity = 1;
+  EXPECT_EQ(first_trace(op, Verb::wait).value, 1U);
+  op.announced = 0;
+  EXPECT_EQ(first_trace(op, Verb::wait).value, 0U);
+}
+
+TEST(ProgramOracle, OldParityIsARaceWhileThePhaseIsAboutToComplete) {
+  ExpectTx op = box(96);
+  op.parity = 1;
+  EXPECT_EQ(first_trace(op, Verb::wait).judged, 0U);
+}
+
+TEST(ProgramOracle, CreditByHandMeetsZeroOrJumpsOverIt) {
+  ExpectTx op = box(512);
+  op.simulated = {512, 256};
+  EXPECT_EQ(completion(op), Completion::completes);
+  op.announced = 528;
+  EXPECT_EQ(completion(op), Completion::never);
+  EXPECT_EQ(residue(op), -240);
+}
+
+TEST(ProgramOracle, RefusesWhatTheDocumentsLeaveUndefined) {
+  EXPECT_THROW(checked_program(box(1U << 20)), Error);
+  ExpectTx thrice = box(16);
+  thrice.announcements = 3;
+  EXPECT_THROW(checked_program(thrice), Error);
+  ExpectTx none = box(16);
+  none.announcements = 0;
+  EXPECT_THROW(checked_program(none), Error);
+  ExpectTx gap = box(16);
+  gap.simulated = {0, 16};
+  EXPECT_THROW(checked_program(gap), Error);
+  ExpectTx bottom = box(16);
+  bottom.simulated = {(1U << 20) - 1, 0};
+  EXPECT_THROW(checked_program(bottom), Error);
+}
+
+/// A program of one CTA whose barrier 0 expects one arrival, with `steps` behind the init.
+Program of(const std::vector<Step>& steps) {
+  const TileLoad load = box(0).load;
+  Program program{
+      .window = window_bytes(load),
+      .barriers = 1,
+      .regions = {region_of(load)},
+      .maps = {{.spec = load.map}},
+      .steps = {{.verb = Verb::poison, .bytes = window_bytes(load)}, {.verb = Verb::init}},
+      .payload = load.payload};
+  program.steps.insert(program.steps.end(), steps.begin(), steps.end());
+  return program;
+}
+
+constexpr Step kLoad{.verb = Verb::load, .offset = 1024};
+constexpr Step kAnnounce{.verb = Verb::arrive_expect_tx, .bytes = 96};
+constexpr Step kSnapshot{.verb = Verb::snapshot};
+
+TEST(ProgramOracle, UntilItIsSeenToLandABoxMayBeThereOrNot) {
+  const ProgramExpectation expected = predict(of({kAnnounce, kLoad, kSnapshot}));
+  const ExpectedWindow& window = expected.snapshots.at(0).window;
+  ASSERT_EQ(window.other.size(), window.bytes.size());
+  EXPECT_EQ(window.bytes[1024], poison_byte({}, 1024));
+  EXPECT_EQ(window.other[1024], source_byte({}, 1024));
+  EXPECT_EQ(window.other[1023], window.bytes[1023]);
+}
+
+TEST(ProgramOracle, ATestIsOpenWhileTheCopyIsInFlight) {
+  const ProgramExpectation expected = predict(of({kAnnounce, kLoad, {.verb = Verb::test}}));
+  EXPECT_EQ(expected.trace[4].judged, 0U);
+}
+
+TEST(ProgramOracle, ATestIsCertainWhileAnArrivalIsMissing) {
+  const Step expect{.verb = Verb::expect_tx, .bytes = 96};
+  const ProgramExpectation expected = predict(of({expect, kLoad, {.verb = Verb::test}}));
+  EXPECT_EQ(expected.trace[4].value, 0U);
+  EXPECT_NE(expected.trace[4].judged, 0U);
+}
+
+TEST(ProgramOracle, AWaitInVainStopsTheProgram) {
+  const Step wait{.verb = Verb::wait, .stops = true, .ns = kSettleNs};
+  const ProgramExpectation expected =
+      predict(of({wait, {.verb = Verb::test, .parity = 1}, kSnapshot}));
+  EXPECT_EQ(expected.trace[2].value, 0U);
+  EXPECT_EQ(expected.trace[3].value, 0U);
+  EXPECT_EQ(expected.snapshots.size(), 1U);
+}
+
+TEST(ProgramOracle, ABarrierThatWasInvalidatedIsPlainMemory) {
+  const ProgramExpectation expected =
+      predict(of({{.verb = Verb::inval}, {.verb = Verb::write, .word = 77}, {.verb = Verb::read}}));
+  EXPECT_EQ(expected.trace[4].value, 77U);
+}
+
+TEST(ProgramOracle, RefusesUndefinedSteps) {
+  EXPECT_THROW(predict(of({kAnnounce, kAnnounce, kAnnounce, kLoad})),
+               Error);  // an arrival too many
+  EXPECT_THROW(predict(of({{.verb = Verb::inval}, kAnnounce})), Error);
+  EXPECT_THROW(predict(of({{.verb = Verb::init}})), Error);
+  EXPECT_THROW(predict(of({{.verb = Verb::read}})), Error);
+  EXPECT_THROW(predict(of({{.verb = Verb::meter, .count = 1, .pending = 2}})), Error);
+}
+
+/// The complaints about a right answer to an over-announced copy that `change` has been at.
+std::vector<Miscompare> complaints(const std::function<void(RunResult&)>& change,
+                                   const ExpectTx& op = box(112)) {
+  const Program program = checked_program(op);
+  const ProgramExpectation expected = predict(program);
+  RunResult result;
+  for (const ExpectedSnapshot& snapshot : expected.snapshots)
+    result.bytes.insert(result.bytes.end(), snapshot.window.bytes.begin(),
+                        snapshot.window.bytes.end());
+  result.surroundings = expected.regions;
+  for (const ExpectedTrace& trace : expected.trace) result.trace.push_back(trace.value);
+  change(result);
+  return compare(program, expected, result, 9);
+}
+
+TEST(ProgramCompare, SaysNothingWhereAllAgrees) {
+  EXPECT_TRUE(complaints([](RunResult&) {}).empty());
+}
+
+TEST(ProgramCompare, ComplainsAboutEachJudgedBitOfEachTrace) {
+  const ProgramExpectation expected = predict(checked_program(box(112)));
+  for (std::size_t i = 0; i < expected.trace.size(); ++i)
+    for (std::uint32_t bit = 0; bit < 64; ++bit) {
+      const bool judged = (expected.trace[i].judged >> bit & 1U) != 0;
+      const auto found =
+          complaints([&](RunResult& result) { result.trace[i] ^= std::uint64_t{1} << bit; });
+      ASSERT_EQ(found.size(), judged ? 1U : 0U) << i << ", " << bit;
+    }
+}
+
+TEST(ProgramCompare, SaysWhatIsPending) {
+  const Program program = checked_program(box(112));
+  const auto step = static_cast<std::size_t>(
+      std::find_if(program.steps.begin(), program.steps.end(),
+                   [](const Step& one) { return one.verb == Verb::meter; }) -
+      program.steps.begin());
+  const auto found =
+      complaints([&](RunResult& result) { result.trace[step] = meter_trace(false, true, -16); });
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].row, 9U);
+  EXPECT_EQ(found[0].what, "barrier: meter");
+  EXPECT_EQ(static_cast<std::int64_t>(found[0].actual), -16);
+  EXPECT_NE(found[0].text.find("expected phase not complete before it, settled, pending tx-count "
+                               "16, got phase not complete before it, settled, pending tx-count "
+                               "-16"),
+            std::string::npos)
+      << found[0].text;
+}
+
+TEST(ProgramCompare, ComplainsAboutEachByteOfBothWindows) {
+  ExpectTx op = box(96);
+  op.on = AnnouncedOn::peer;
+  const std::uint32_t window = window_bytes(op.load);
+  for (std::uint32_t at = 0; at < 2 * window; ++at) {
+    const auto found = complaints([&](RunResult& result) { result.bytes[at] ^= 1; }, op);
+    ASSERT_EQ(found.size(), 1U) << at;
+    EXPECT_EQ(found[0].first_offset, at % window);
+    EXPECT_EQ(found[0].wrong_bytes, 1U);
+    EXPECT_NE(found[0].text.find(at < window ? "CTA 0" : "CTA 1"), std::string::npos);
+  }
+}
+
+TEST(ProgramCompare, ComplainsAboutTheSource) {
+  const auto found = complaints([](RunResult& result) { result.surroundings[3] ^= 1; });
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].what, "source");
+}
+
+TEST(ProgramCompare, ComplainsAboutMissingTracesAndWindows) {
+  EXPECT_EQ(complaints([](RunResult& result) { result.trace.clear(); }).size(), 1U);
+  EXPECT_EQ(complaints([](RunResult& result) { result.bytes.pop_back(); }).size(), 1U);
+}
+
+TEST(ProgramCompare, NamesTheSm) {
+  const auto found = complaints([](RunResult& result) {
+    result.sms = {17};
+    result.surroundings[3] ^= 1;
+  });
+  EXPECT_NE(found.at(0).text.find("[SM 17]"), std::string::npos);
+}
+
+TEST(ProgramCompare, AcceptsEitherWhereABoxMayHaveLanded) {
+  const Program program = of({kAnnounce, kLoad, kSnapshot});
+  const ProgramExpectation expected = predict(program);
+  RunResult result;
+  result.bytes = expected.snapshots[0].window.bytes;
+  result.surroundings = expected.regions;
+  result.trace.resize(expected.trace.size());
+  EXPECT_TRUE(compare(program, expected, result, 0).empty());
+  result.bytes[1030] = expected.snapshots[0].window.other[1030];
+  EXPECT_TRUE(compare(program, expected, result, 0).empty());
+  result.bytes[1030] ^= 1;
+  EXPECT_EQ(compare(program, expected, result, 0).size(), 1U);
+}
+
+}  // namespace
+}  // namespace tidemark::suite
