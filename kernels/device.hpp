@@ -28,8 +28,6 @@ struct BarrierLedger {
   /// without a copy; 0 where its phase completed before, or did not complete.
   std::uint64_t announced = 0;
   std::uint64_t credited = 0;  // bytes, by the meter: announce more, then complete_tx byte by byte
-  bool metered_next_early = false;  // test_wait(phase 1) of the metered barrier, before a last copy
-  bool metered_next_lost = false;   // that phase did not complete inside the bound after the copy
 
   friend bool operator==(const BarrierLedger&, const BarrierLedger&) = default;
 };
@@ -72,7 +70,7 @@ struct RunResult {
   std::string note;  // what a person should know: the fault in words, rows that were padded, which
                      // engine ran
 
-  /// TileLoad: the shared window (window_bytes). Gemm: C[rows, cols] packed row-major in the output
+  /// Gemm: C[rows, cols] packed row-major in the output
   /// type. TileStore: the destination allocation. MulticastLoad: the windows of all blocks, by
   /// rank. TileRoundTrip: the destination's allocation, then the windows of each block
   /// (trip_result_bytes). TileConsume: guard, C packed row-major, guard (result_bytes).
@@ -83,9 +81,6 @@ struct RunResult {
   /// TileRoundTrip: as for a load, empty in place. TileConsume: the allocation of both tensors.
   /// PeerTile: this rank's own allocation; stored: its shared window.
   std::vector<std::uint8_t> surroundings;
-  /// TileLoad: the shared window again, after each of the copies behind the first that were issued
-  /// (kLaterCopies; fewer where a wait ended by its bound).
-  std::vector<std::vector<std::uint8_t>> later;
   /// CUtensorMap as encoded; zeros where there is none.
   std::array<std::uint8_t, 128> descriptor{};
   BarrierLedger ledger;

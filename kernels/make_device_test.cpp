@@ -13,7 +13,9 @@ TEST(MakeDevice, MakesTheVirtualDeviceWithItsFault) {
   const TileLoad load{.map = {.rank = 1, .extent = {64}, .box = {16}}, .payload = {.seed = 5}};
   const auto sound = make_device(DeviceKind::virtual_device);
   const auto broken = make_device(DeviceKind::virtual_device, fault_named("load_chunk_dropped"));
-  EXPECT_NE(sound->run(load).bytes, broken->run(load).bytes);
+  const Program program = program_of(load);
+  EXPECT_NE(sound->run_programs({&program, 1}).front().bytes,
+            broken->run_programs({&program, 1}).front().bytes);
 }
 
 TEST(MakeDevice, RefusesAFaultOnAGpu) {

@@ -48,7 +48,7 @@ Json with_map(const char* op, const TensorMapSpec& map, const Json& own) {
 
 Json json_of(const TileLoad& load) {
   static constexpr const char* kHints[] = {"none", "evict_normal", "evict_first", "evict_last"};
-  static constexpr const char* kSources[] = {"device", "async", "pinned", "mapped"};
+  static constexpr const char* kSources[] = {"device", "async", "pinned", "mapped", "peer"};
   return with_map("tile_load", load.map,
                   {{"at", first(load.at, load.map.rank)},
                    {"destination_offset", load.destination_offset},

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
+#include "kernels/ops/checks.hpp"
 #include "suite/case.hpp"
-#include "suite/checks.hpp"
 #include "suite/expected_error.hpp"
 #include "suite/gemm/verify.hpp"
 #include "suite/observations.hpp"
@@ -17,6 +17,7 @@
 #include "suite/oracle/expect_tx.hpp"
 #include "suite/oracle/program.hpp"
 #include "suite/oracle/tile_round_trip.hpp"
+#include "suite/program_rows.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -78,7 +79,7 @@ void keep_note(Outcome& outcome, const std::string& note) {
 // Where it is open how a mismatch ends, its rows together say more than each.
 void keep_mismatch(const ExpectTx& op, const MismatchSeen& seen, Outcome& outcome,
                    EarlyCompletions& early) {
-  if (seen.open)
+  if (EarlyCompletions::concerns(op, seen))
     early.add(op, seen);
   else
     keep_note(outcome, mismatch_words(op, seen));
@@ -189,66 +190,48 @@ struct Gathered {
   Observations observations;
 };
 
-RowVerdict judge_program(const Op& op, const RunResult& result, std::uint32_t row,
-                         Gathered& gathered) {
-  const Program program = checked_program(op);
-  const ProgramExpectation expected = predict(program);
-  if (const auto* mismatch = std::get_if<ExpectTx>(&op);
-      mismatch != nullptr && !result.trace.empty())
-    keep_mismatch(*mismatch, seen_of(program, expected, result), gathered.outcome, gathered.early);
-  return row_verdict(op, result, row, [&] { return compare(program, expected, result, row); });
+// Keeps what one run of a row came to. True where the row is right so far.
+bool keep_run(const Case& which, const Op& op, const RunResult& result, std::uint32_t row,
+              RowVerdict& verdict, Gathered& gathered) {
+  keep_note(gathered.outcome, result.note);
+  hold_against_measurement(which, op, result, row, verdict);
+  if (which.observed != nullptr && verdict.judgement == Judgement::pass)
+    gathered.observations.add(which.observed(op, result));
+  if (verdict.judgement == Judgement::pass) return true;
+  if (verdict.judgement != Judgement::skip)
+    keep_miscompares(gathered.outcome, std::move(verdict.miscompares), op, row);
+  return false;
 }
 
-// Judges the runs of one row, in their order, up to the first that is not right: the second run of
-// a wrong row would only repeat it. `result_of` gives the result of a run.
-template <class ResultOf>
-RowVerdict judge_row_of(const Case& which, const Op& declared, Device& device, std::uint64_t seed,
-                        std::uint32_t row, Gathered& gathered, const ResultOf& result_of) {
+// The runs of a row end with the first that is not right: the second would only repeat it.
+RowVerdict run_row(const Case& which, const Op& declared, Device& device, std::uint64_t seed,
+                   std::uint32_t row, Gathered& gathered) {
   for (std::uint32_t run = 0; run < runs_of(declared); ++run) {
     const Op op = seeded(declared, seed, row, run == 1);
-    const RunResult& result = result_of(op, run);
+    const RunResult result = device.run(op);
     if (run == 0) gathered.digest.add(result.descriptor);
-    keep_note(gathered.outcome, result.note);
-    RowVerdict verdict = is_program(op) ? judge_program(op, result, row, gathered)
-                                        : row_verdict(op, result, row, device);
-    hold_against_measurement(which, op, result, row, verdict);
-    if (which.observed != nullptr && verdict.judgement == Judgement::pass)
-      gathered.observations.add(which.observed(op, result));
-    if (verdict.judgement == Judgement::pass) continue;
-    if (verdict.judgement == Judgement::skip) return verdict;
-    keep_miscompares(gathered.outcome, std::move(verdict.miscompares), op, row);
-    return verdict;
+    RowVerdict verdict = row_verdict(op, result, row, device);
+    if (!keep_run(which, op, result, row, verdict, gathered)) return verdict;
   }
   return {};
 }
 
-RowVerdict run_row(const Case& which, const Op& declared, Device& device, std::uint64_t seed,
-                   std::uint32_t row, Gathered& gathered) {
-  return judge_row_of(which, declared, device, seed, row, gathered,
-                      [&](const Op& op, std::uint32_t) { return device.run(op); });
-}
-
-// Rows that run as programs, side by side.
-struct ProgramRows {
-  std::vector<RunResult> results;  // of all runs, row by row
-  std::vector<std::size_t> first;  // by row: where its runs begin
-};
-
-// The seed decides which program goes first: so each comes to other SMs in each launch.
-ProgramRows run_programs(const std::vector<Op>& rows, std::uint32_t begin, std::uint32_t end,
-                         Device& device, std::uint64_t seed) {
-  ProgramRows ran;
-  std::vector<Program> programs;
-  for (std::uint32_t row = begin; row < end; ++row) {
-    ran.first.push_back(programs.size());
-    for (std::uint32_t run = 0; run < runs_of(rows[row]); ++run)
-      programs.push_back(checked_program(seeded(rows[row], seed, row, run == 1)));
+// The same of runs that are over. Moves `run` behind those of this row.
+RowVerdict judge_programs_of(const Case& which, std::vector<JudgedProgram>::iterator& run,
+                             std::uint32_t runs, std::uint32_t row, Gathered& gathered) {
+  const auto end = run + runs;
+  gathered.digest.add(run->result.descriptor);
+  for (; run != end; ++run) {
+    if (const auto* mismatch = std::get_if<ExpectTx>(&run->op);
+        mismatch != nullptr && !run->result.trace.empty())
+      keep_mismatch(*mismatch, run->mismatch, gathered.outcome, gathered.early);
+    RowVerdict verdict =
+        row_verdict(run->op, run->result, row, [&] { return std::move(run->found); });
+    if (keep_run(which, run->op, run->result, row, verdict, gathered)) continue;
+    run = end;
+    return verdict;
   }
-  const auto turn = static_cast<std::ptrdiff_t>(seed % programs.size());
-  std::rotate(programs.begin(), programs.begin() + turn, programs.end());
-  ran.results = device.run_programs(programs);
-  std::rotate(ran.results.begin(), ran.results.end() - turn, ran.results.end());
-  return ran;
+  return {};
 }
 
 // The one row of a case that has to end in a CUDA error. Nothing can be compared behind that error,
@@ -257,7 +240,7 @@ RowVerdict run_to_error(const Case& which, const Op& declared, Device& device, s
                         std::uint32_t row, Gathered& gathered) {
   Outcome& outcome = gathered.outcome;
   const Op op = seeded(declared, seed, row);
-  const RunResult result = device.run(op);
+  const RunResult result = run_op(device, op);
   gathered.digest.add(result.descriptor);
   if (result.fault == DeviceFault::unsupported)
     return fault_verdict(result.fault, result.code, result.note, row);
@@ -342,7 +325,7 @@ bool keep_verdict(const RowVerdict& verdict, const RunCaseOptions& options, Outc
 // How many rows from `row` on run as programs together: enough for all SMs of a GPU, and few enough
 // that a person sees progress.
 std::uint32_t programs_together(const std::vector<Op>& rows, std::uint32_t row, std::uint32_t end) {
-  constexpr std::uint32_t kMost = 128;
+  constexpr std::uint32_t kMost = 110;
   std::uint32_t last = row;
   while (last < end && last - row < kMost && is_program(rows[last])) ++last;
   return last - row;
@@ -352,12 +335,10 @@ std::uint32_t programs_together(const std::vector<Op>& rows, std::uint32_t row, 
 bool run_program_rows(const Case& which, const std::vector<Op>& rows, std::uint32_t begin,
                       std::uint32_t end, Device& device, const RunContext& context,
                       const RunCaseOptions& options, Gathered& gathered) {
-  const ProgramRows ran = run_programs(rows, begin, end, device, context.seed);
+  std::vector<JudgedProgram> runs = run_programs(rows, begin, end, device, context.seed);
+  auto next = runs.begin();
   for (std::uint32_t row = begin; row < end; ++row) {
-    const std::size_t first = ran.first[row - begin];
-    const RowVerdict verdict = judge_row_of(
-        which, rows[row], device, context.seed, row, gathered,
-        [&](const Op&, std::uint32_t run) -> const RunResult& { return ran.results[first + run]; });
+    const RowVerdict verdict = judge_programs_of(which, next, runs_of(rows[row]), row, gathered);
     if (!keep_verdict(verdict, options, gathered.outcome)) return false;
   }
   return true;

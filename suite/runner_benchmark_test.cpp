@@ -30,7 +30,7 @@ constexpr Case kSpeed{.name = "test.speed",
                       .metrics = duration};
 
 TEST(RunCase, MeasuresABenchmark) {
-  ScriptedDevice device([](int, const TileLoad&, RunResult&) {});
+  ScriptedDevice device([](int, const Program&, RunResult&) {});
   const Outcome outcome = run_case(kSpeed, device, {});
   EXPECT_EQ(outcome.judgement, Judgement::pass);
   EXPECT_EQ(device.slow(), 0);
@@ -40,7 +40,7 @@ TEST(RunCase, MeasuresABenchmark) {
 }
 
 TEST(RunCase, TellsTheDeviceToSlowABenchmarkAndNotesIt) {
-  ScriptedDevice device([](int, const TileLoad&, RunResult&) {});
+  ScriptedDevice device([](int, const Program&, RunResult&) {});
   const Outcome outcome = run_case(kSpeed, device, {}, {.slow = 0.03});
   EXPECT_EQ(device.slow(), 0.03);
   ASSERT_FALSE(outcome.notes.empty());
@@ -49,7 +49,7 @@ TEST(RunCase, TellsTheDeviceToSlowABenchmarkAndNotesIt) {
 }
 
 TEST(RunCase, SlowsNothingButBenchmarks) {
-  ScriptedDevice device([](int, const TileLoad&, RunResult&) {});
+  ScriptedDevice device([](int, const Program&, RunResult&) {});
   EXPECT_EQ(run_case(kThreeRows, device, {}, {.slow = 0.03}).judgement, Judgement::tool_error);
 }
 
@@ -128,7 +128,7 @@ TEST(RunCase, LocalSpeedFailsOnADeviceThatIsWrong) {
 }
 
 TEST(RunCase, SkipsABenchmarkThatHasNothingToMeasure) {
-  ScriptedDevice device([](int, const TileLoad&, RunResult&) {});
+  ScriptedDevice device([](int, const Program&, RunResult&) {});
   Case nothing = kSpeed;
   nothing.rows = no_rows;
   EXPECT_EQ(run_case(nothing, device, {}).judgement, Judgement::skip);

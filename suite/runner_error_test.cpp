@@ -15,7 +15,7 @@ constexpr Case kEndsIn716{.name = "test.ends_in_716",
 
 TEST(RunCase, PassesWhereTheExpectedErrorCameAndSaysThatTheDeviceIsSpent) {
   ScriptedDevice device(
-      [](int, const TileLoad&, RunResult& result) { result = faulted(DeviceFault::sticky, 716); });
+      [](int, const Program&, RunResult& result) { result = faulted(DeviceFault::sticky, 716); });
   const Outcome outcome = run_case(kEndsIn716, device, {});
   EXPECT_EQ(outcome.judgement, Judgement::pass);
   EXPECT_EQ(outcome.reason, "");
@@ -31,7 +31,7 @@ TEST(RunCase, PassesWhereTheExpectedErrorCameAndSaysThatTheDeviceIsSpent) {
 }
 
 TEST(RunCase, FailsWhereAnotherErrorCame) {
-  ScriptedDevice device([](int, const TileLoad&, RunResult& result) {
+  ScriptedDevice device([](int, const Program&, RunResult& result) {
     result = faulted(DeviceFault::sticky, 719);
     result.note = "as told";
   });
@@ -51,7 +51,7 @@ TEST(RunCase, FailsWhereAnotherErrorCame) {
 }
 
 TEST(RunCase, FailsWhereTheExpectedErrorDidNotComeAndSparesTheDevice) {
-  ScriptedDevice device([](int, const TileLoad&, RunResult&) {});
+  ScriptedDevice device([](int, const Program&, RunResult&) {});
   const Outcome outcome = run_case(kEndsIn716, device, {});
   EXPECT_EQ(outcome.judgement, Judgement::fail);
   EXPECT_FALSE(outcome.device_spent);
@@ -62,7 +62,7 @@ TEST(RunCase, FailsWhereTheExpectedErrorDidNotComeAndSparesTheDevice) {
 }
 
 TEST(RunCase, ATimeOutInThePlaceOfTheExpectedErrorIsAFail) {
-  ScriptedDevice device([](int, const TileLoad&, RunResult& result) {
+  ScriptedDevice device([](int, const Program&, RunResult& result) {
     result = faulted(DeviceFault::timeout, 0);  // and no bytes: a kernel that never ended
   });
   const Outcome outcome = run_case(kEndsIn716, device, {});
@@ -76,7 +76,7 @@ TEST(RunCase, ATimeOutInThePlaceOfTheExpectedErrorIsAFail) {
 }
 
 TEST(RunCase, ARefusedMapInThePlaceOfTheExpectedErrorIsAFail) {
-  ScriptedDevice device([](int, const TileLoad&, RunResult& result) {
+  ScriptedDevice device([](int, const Program&, RunResult& result) {
     result = faulted(DeviceFault::encode_refused, 716);  // a CUresult, and not that error
   });
   const Outcome outcome = run_case(kEndsIn716, device, {});
@@ -90,7 +90,7 @@ TEST(RunCase, ACaseThatEndsInAnErrorHasOneRow) {
   Case three = kEndsIn716;
   three.rows = three_rows;
   ScriptedDevice device(
-      [](int, const TileLoad&, RunResult& result) { result = faulted(DeviceFault::sticky, 716); });
+      [](int, const Program&, RunResult& result) { result = faulted(DeviceFault::sticky, 716); });
   const Outcome outcome = run_case(three, device, {});
   EXPECT_EQ(outcome.judgement, Judgement::tool_error);
   EXPECT_NE(outcome.reason.find("has one row, and this has 3"), std::string::npos);

@@ -8,7 +8,7 @@
 
 #include "kernels/device.hpp"
 #include "suite/case.hpp"
-#include "suite/oracle/expectation.hpp"
+#include "suite/oracle/program.hpp"
 #include "suite/room.hpp"
 
 namespace tidemark::suite {
@@ -28,13 +28,14 @@ inline std::vector<Op> three_rows(const RunContext&) {
 inline constexpr Case kThreeRows{
     .name = "test.three", .claim = "none", .cites = "none", .rows = three_rows};
 
-inline RunResult right_answer(const Op& op) {
-  const Expectation expected = predict(std::get<TileLoad>(op));
+inline RunResult right_answer(const Program& program) {
+  const ProgramExpectation expected = predict(program);
   RunResult result;
-  result.bytes = expected.bytes;
-  result.surroundings = expected.surroundings;
-  result.later.assign(kLaterCopies, expected.bytes);
-  result.ledger = expected.ledger;
+  for (const ExpectedSnapshot& snapshot : expected.snapshots)
+    result.bytes.insert(result.bytes.end(), snapshot.window.bytes.begin(),
+                        snapshot.window.bytes.end());
+  result.surroundings = expected.regions;
+  for (const ExpectedTrace& trace : expected.trace) result.trace.push_back(trace.value);
   return result;
 }
 
@@ -48,16 +49,19 @@ inline RunResult faulted(DeviceFault fault, std::int32_t code) {
 /// Answers right, after `change` has had its way with the answer to each run, counted from 0.
 class ScriptedDevice : public Device {
  public:
-  using Change = std::function<void(int, const TileLoad&, RunResult&)>;
+  using Change = std::function<void(int, const Program&, RunResult&)>;
   explicit ScriptedDevice(Change change) : change_(std::move(change)) {}
 
-  RunResult run(const Op& op) override {
-    RunResult result = right_answer(op);
-    change_(runs_++, std::get<TileLoad>(op), result);
-    return result;
-  }
+  RunResult run(const Op&) override { return {}; }
 
-  std::vector<RunResult> run_programs(std::span<const Program>) override { return {}; }
+  std::vector<RunResult> run_programs(std::span<const Program> programs) override {
+    std::vector<RunResult> results;
+    for (const Program& program : programs) {
+      results.push_back(right_answer(program));
+      change_(runs_++, program, results.back());
+    }
+    return results;
+  }
 
   Measurement measure(const Op&, const Timing& timing) override {
     slow_ = timing.slow;

@@ -13,7 +13,6 @@
 #include "kernels/cuda/peer_tile.hpp"
 #include "kernels/cuda/program.hpp"
 #include "kernels/cuda/tile_consume.hpp"
-#include "kernels/cuda/tile_load.hpp"
 #include "kernels/cuda/tile_read.hpp"
 #include "kernels/cuda/tile_round_trip.hpp"
 #include "kernels/cuda/tile_store.hpp"
@@ -36,7 +35,6 @@ class CudaDevice final : public Device {
   }
 
  private:
-  RunResult run_one(const TileLoad& load) { return run_tile_load(rows_, load); }
   RunResult run_one(const Gemm& gemm) { return run_gemm(gemm); }
   RunResult run_one(const TileStore& store) { return run_tile_store(rows_, store); }
   RunResult run_one(const MulticastLoad& multicast) { return run_multicast_load(rows_, multicast); }
@@ -49,9 +47,6 @@ class CudaDevice final : public Device {
   RunResult run_one(const PeerTile& peer) { return run_peer_tile(rows_, peers_, peer); }
   RunResult run_one(const TileRead& read) { return run_tile_read(rows_, read); }
 
-  Measurement measure_one(const TileLoad& load, const Timing& timing) {
-    return measure_tile_load(rows_, load, timing);
-  }
   Measurement measure_one(const Gemm& gemm, const Timing& timing) {
     return measure_gemm(gemm, timing);
   }

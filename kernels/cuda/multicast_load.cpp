@@ -10,8 +10,8 @@
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/encode.hpp"
+#include "kernels/cuda/fill_source.hpp"
 #include "kernels/cuda/multicast_load_kernel.hpp"
-#include "kernels/cuda/tile_load_kernel.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/fill_source.hpp"
 #include "kernels/cuda/gemm/gather.hpp"
 #include "kernels/cuda/peer_memory.hpp"
-#include "kernels/cuda/tile_load.hpp"
-#include "kernels/cuda/tile_load_kernel.hpp"
+#include "kernels/cuda/program.hpp"
 #include "kernels/cuda/tile_store.hpp"
 #include "kernels/cuda/tile_store_kernel.hpp"
 #include "kernels/cuda/wait.hpp"
@@ -70,9 +70,8 @@ void fill_own(RowWorkspace& rows, PeerWorkspace& peers, const PeerTile& op) {
 
 /// Step 3, on the neighbour's memory.
 RunResult copy(RowWorkspace& rows, const PeerTile& op, std::byte* neighbours) {
-  return op.way == PeerWay::load
-             ? run_tile_load_from(rows, peer_load(op, next_rank(op)), neighbours)
-             : run_tile_store_to(rows, peer_store(op, op.rank), neighbours);
+  return op.way == PeerWay::load ? run_peer_program(rows, peer_program(op), neighbours)
+                                 : run_tile_store_to(rows, peer_store(op, op.rank), neighbours);
 }
 
 /// Step 5: the whole allocation, guards included.

@@ -16,7 +16,7 @@ namespace tidemark::kernels {
 namespace {
 
 /// Programs of one launch, at most: more than a GPU has SMs, so that all of them have work.
-constexpr std::size_t kLaunchPrograms = 160;
+constexpr std::size_t kLaunchPrograms = 224;
 /// Memory that the programs of one launch may have together. A program that needs more has a launch
 /// of its own.
 constexpr std::uint64_t kLaunchBytes = std::uint64_t{256} << 20;
@@ -37,9 +37,15 @@ std::uint32_t snapshots_of(const Program& program) {
   return snapshots;
 }
 
+/// Bytes that a region takes of the workspace's memory; none where a peer owns it.
+std::uint64_t own_bytes(const Region& region) {
+  return region.source == MemorySource::peer ? 0 : region.bytes;
+}
+
 std::uint64_t memory_bytes(const Program& program) {
   std::uint64_t bytes = std::uint64_t{snapshots_of(program)} * program.window;
-  for (const Region& region : program.regions) bytes += aligned(region.bytes, kRegionAlignment);
+  for (const Region& region : program.regions)
+    bytes += aligned(own_bytes(region), kRegionAlignment);
   return bytes;
 }
 
@@ -56,8 +62,9 @@ struct Placed {
 /// The programs of one launch and the memory that they need together.
 struct Launch {
   std::vector<Placed> placed;
-  std::uint64_t answer = 0;                              // bytes: ends, traces, snapshots
-  std::array<std::uint64_t, kSources.size()> sources{};  // bytes of each kind of memory
+  std::byte* peer = nullptr;                                 // memory of another rank
+  std::uint64_t answer = 0;                                  // bytes: ends, traces, snapshots
+  std::array<std::uint64_t, kSources.size() + 1> sources{};  // bytes of each kind of memory
   std::uint64_t memory = 0;
   std::uint32_t maps = 0;
   ProgramGrid grid;
@@ -85,7 +92,7 @@ void place(Launch& launch, const Program& program, RunResult& result) {
   placed.snapshots = take(launch.answer, std::uint64_t{snapshots_of(program)} * program.window, 16);
   for (const Region& region : program.regions)
     placed.regions.push_back(take(launch.sources[static_cast<std::size_t>(region.source)],
-                                  region.bytes, kRegionAlignment));
+                                  own_bytes(region), kRegionAlignment));
   placed.first_map = launch.maps;
   launch.maps += static_cast<std::uint32_t>(program.maps.size());
   launch.memory += memory_bytes(program);
@@ -94,17 +101,21 @@ void place(Launch& launch, const Program& program, RunResult& result) {
   launch.placed.push_back(std::move(placed));
 }
 
-std::byte* region_data(const RowWorkspace& workspace, const Placed& placed, std::size_t region) {
-  return tensor_data(workspace, placed.program->regions[region].source) + placed.regions[region];
+std::byte* region_data(const RowWorkspace& workspace, const Launch& launch, const Placed& placed,
+                       std::size_t region) {
+  const MemorySource source = placed.program->regions[region].source;
+  if (source == MemorySource::peer) return launch.peer;
+  return tensor_data(workspace, source) + placed.regions[region];
 }
 
 /// False where the driver refused one, which is the program's result then.
-bool encode_maps(const RowWorkspace& workspace, const Placed& placed, LaunchMaps& maps) {
+bool encode_maps(const RowWorkspace& workspace, const Launch& launch, const Placed& placed,
+                 LaunchMaps& maps) {
   const Program& program = *placed.program;
   for (std::size_t i = 0; i < program.maps.size(); ++i) {
     const Map& map = program.maps[i];
-    const Encoded encoded = encode(
-        map.spec, region_data(workspace, placed, map.region) + kGuardBytes + map.spec.base_offset);
+    const Encoded encoded = encode(map.spec, region_data(workspace, launch, placed, map.region) +
+                                                 kGuardBytes + map.spec.base_offset);
     if (encoded.code != CUDA_SUCCESS) {
       placed.result->fault = DeviceFault::encode_refused;
       placed.result->code = static_cast<std::int32_t>(encoded.code);
@@ -157,10 +168,11 @@ void write_orders(const RowWorkspace& workspace, const Launch& launch, const Ord
                .snapshots = reinterpret_cast<std::uint8_t*>(answer + placed.snapshots),
                .ends = reinterpret_cast<CtaEnd*>(answer + placed.ends)};
     for (std::size_t i = 0; i < program.regions.size(); ++i)
-      *region++ = {.memory = reinterpret_cast<std::uint8_t*>(region_data(workspace, placed, i)),
-                   .bytes = program.regions[i].bytes,
-                   .element = program.regions[i].element,
-                   .payload = program.payload};
+      *region++ = {
+          .memory = reinterpret_cast<std::uint8_t*>(region_data(workspace, launch, placed, i)),
+          .bytes = own_bytes(program.regions[i]),
+          .element = program.regions[i].element,
+          .payload = program.payload};
     step = std::copy(program.steps.begin(), program.steps.end(), step);
     device_step += program.steps.size();
   }
@@ -213,7 +225,7 @@ void take_result(const RowWorkspace& workspace, const Launch& launch, const Plac
       at += launch.sources[kind];
     const auto* const region = reinterpret_cast<const std::uint8_t*>(host + at);
     result.surroundings.insert(result.surroundings.end(), region,
-                               region + program.regions[i].bytes);
+                               region + own_bytes(program.regions[i]));
   }
 }
 
@@ -248,8 +260,9 @@ void run_launch(RowWorkspace& workspace, Launch& launch) {
   cudaStream_t stream = workspace.stream.get();
   grow_memory(workspace, launch);
   // A program whose map the driver refuses has that for its result.
-  std::erase_if(launch.placed,
-                [&](const Placed& placed) { return !encode_maps(workspace, placed, *maps); });
+  std::erase_if(launch.placed, [&](const Placed& placed) {
+    return !encode_maps(workspace, launch, placed, *maps);
+  });
   if (launch.placed.empty()) return;
   launch.grid.programs = static_cast<std::uint32_t>(launch.placed.size());
   launch.grid.launch = ++workspace.launches;
@@ -284,10 +297,33 @@ void require_sound(const Program& program) {
     throw Error(fmt::format("program: {} maps; take at most {}", program.maps.size(), kLaunchMaps));
 }
 
+/// Runs the launch; its results say what cost the process its GPU.
+void run_or_lose(RowWorkspace& workspace, Launch& launch) {
+  RunResult lost;
+  catch_sticky(lost, [&] { run_launch(workspace, launch); });
+  if (lost.fault == DeviceFault::none) return;
+  for_all(launch, lost.fault, lost.code, lost.note);
+}
+
+void refuse_after_hang(const RowWorkspace& workspace) {
+  if (workspace.hung) throw Error("an earlier kernel never ended; run this row in a new process");
+}
+
 }  // namespace
 
+RunResult run_peer_program(RowWorkspace& workspace, const Program& program, std::byte* memory) {
+  refuse_after_hang(workspace);
+  require_sound(program);
+  RunResult result;
+  Launch launch;
+  launch.peer = memory;
+  place(launch, program, result);
+  run_or_lose(workspace, launch);
+  return result;
+}
+
 std::vector<RunResult> run_programs(RowWorkspace& workspace, std::span<const Program> programs) {
-  if (workspace.hung) throw Error("an earlier kernel never ended; run this row in a new process");
+  refuse_after_hang(workspace);
   std::vector<RunResult> results(programs.size());
   for (const Program& program : programs) require_sound(program);
   std::size_t next = 0;
@@ -295,12 +331,11 @@ std::vector<RunResult> run_programs(RowWorkspace& workspace, std::span<const Pro
     Launch launch;
     for (; next < programs.size() && has_room(launch, programs[next]); ++next)
       place(launch, programs[next], results[next]);
-    RunResult lost;
-    catch_sticky(lost, [&] { run_launch(workspace, launch); });
-    if (workspace.hung) lost = results[next - 1];
-    if (lost.fault == DeviceFault::none) continue;
-    for_all(launch, lost.fault, lost.code, lost.note);
-    std::fill(results.begin() + static_cast<std::ptrdiff_t>(next), results.end(), lost);
+    run_or_lose(workspace, launch);
+    const RunResult last = results[next - 1];
+    const bool lost = last.fault == DeviceFault::sticky || workspace.hung;
+    if (!lost) continue;
+    std::fill(results.begin() + static_cast<std::ptrdiff_t>(next), results.end(), last);
     break;
   }
   return results;

@@ -15,4 +15,8 @@ namespace tidemark::kernels {
 /// launches behind it: which one it was is not known then.
 std::vector<RunResult> run_programs(RowWorkspace& workspace, std::span<const Program> programs);
 
+/// One program whose regions of MemorySource::peer are `memory`, which its owner filled: it is not
+/// read back.
+RunResult run_peer_program(RowWorkspace& workspace, const Program& program, std::byte* memory);
+
 }  // namespace tidemark::kernels

@@ -21,6 +21,8 @@ auto with_tensor(Workspace& workspace, MemorySource source, const Use& use) {
       return use(workspace.mapped_tensor);
     case MemorySource::device:
       break;
+    case MemorySource::peer:
+      throw Error("memory of a peer is not the workspace's");
   }
   return use(workspace.tensor);
 }

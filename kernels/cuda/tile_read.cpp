@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include "kernels/cuda/tile_load_kernel.hpp"
+#include "kernels/cuda/fill_source.hpp"
 #include "kernels/cuda/tile_read_kernel.hpp"
 #include "kernels/slowdown.hpp"
 #include "kernels/tile_read_shape.hpp"

@@ -92,6 +92,7 @@ Program program_of(const ExpectTx& op) {
                   .regions = {region_of(op.load)},
                   .maps = {{.spec = op.load.map}},
                   .steps = {},
+                  .held_to = op.load.held_to,
                   .payload = op.load.payload};
   const auto all = static_cast<std::uint16_t>((1U << program.ctas) - 1);
   append_to_both(program, {.verb = Verb::init});

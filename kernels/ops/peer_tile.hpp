@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "kernels/ops/program.hpp"
 #include "kernels/ops/tile_load.hpp"
 #include "kernels/ops/tile_store.hpp"
 #include "kernels/transport.hpp"
@@ -18,11 +19,12 @@ enum class PeerWay : std::uint8_t { load, store };
 ///   1. fill an allocation of their own: for loads with the source bytes of peer_load(op, rank),
 ///      for stores with poison;
 ///   2. tell each other by `transport` where it is (panel id 3), and open the neighbour's;
-///   3. run TileLoad (or TileStore) by a tensor map that points into the neighbour's allocation;
+///   3. run peer_program() (or TileStore) by a tensor map that points into the neighbour's
+///      allocation;
 ///   4. let go of it and wait until every rank has (panel id 4): none frees or fills its memory
 ///      again before;
 ///   5. read their own allocation back.
-/// The result of a load is that of peer_load(op, next_rank(op)), with this rank's own allocation as
+/// The result of a load is that of peer_program(op), with this rank's own allocation as
 /// surroundings. Of a store, bytes are this rank's own allocation, into which the rank before it
 /// stored; surroundings and stored are those of peer_store(op, op.rank).
 /// Unsupported, with the reason in the note: fewer than two ranks, a neighbour on another host, a
@@ -66,6 +68,9 @@ constexpr TileStore peer_store(const PeerTile& op, std::uint32_t writer) {
           .source_offset = op.shared_offset,
           .payload = rank_payload(op, writer)};
 }
+
+/// Step 3 of a load: peer_load() of the next rank's memory, with the checks of every program.
+Program peer_program(const PeerTile& op);
 
 /// Bytes of the allocation that each rank offers.
 constexpr std::uint64_t peer_allocation_bytes(const PeerTile& op) {

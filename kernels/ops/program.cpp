@@ -63,6 +63,12 @@ std::string unsound_step(const Program& program, const Step& step) {
   if (step.thread + (step.verb == Verb::arrive ? step.count - 1 : 0) >= kProgramThreads)
     return fmt::format("thread {} and {} arrivals of {} threads", step.thread, step.count,
                        kProgramThreads);
+  if (step.count > kTxCountMax || step.pending > kTxCountMax || step.stride > kTxCountMax ||
+      step.most > kTxCountMax)
+    return fmt::format("a count beyond {}", kTxCountMax);
+  if (step.verb == Verb::cluster_sync && step.ctas != (1U << program.ctas) - 1)
+    return "a cluster_sync that not all CTAs take";
+  if (step.hint > CacheHint::evict_last) return "an unknown cache hint";
   if (step.parity > kLastPhase) return fmt::format("parity {}", step.parity);
   if (step.ns > kLongestNs) return fmt::format("{} ns, above {}", step.ns, kLongestNs);
   if (takes_bytes(step.verb) && step.bytes > kTxCountMax)
@@ -76,6 +82,10 @@ std::string unsound_step(const Program& program, const Step& step) {
 }
 
 std::string unsound_map(const Program& program, const Map& map) {
+  const TensorMapSpec& spec = map.spec;
+  if (spec.type > DataType::tf32_ftz || spec.swizzle > Swizzle::b128 ||
+      spec.l2_promotion > L2Promotion::b256 || spec.fill > Fill::nan)
+    return "an unknown type, swizzle, promotion or fill";
   if (map.region >= program.regions.size())
     return fmt::format("region {} of {}", map.region, program.regions.size());
   if (!has_size(map.spec)) return "";
@@ -96,9 +106,11 @@ std::string unsound(const Program& program) {
   if (program.window % 16 != 0)
     return fmt::format("program: a window of {} bytes; take a multiple of 16", program.window);
   for (std::size_t i = 0; i < program.regions.size(); ++i)
-    if (program.regions[i].bytes % 16 != 0)
-      return fmt::format("program: region {}: {} bytes; take a multiple of 16", i,
-                         program.regions[i].bytes);
+    if (program.regions[i].bytes % 16 != 0 || program.regions[i].source > MemorySource::peer ||
+        program.regions[i].element > DataType::tf32_ftz)
+      return fmt::format(
+          "program: region {}: {} bytes; take a multiple of 16, a known source and type", i,
+          program.regions[i].bytes);
   for (std::size_t i = 0; i < program.maps.size(); ++i)
     if (const std::string why = unsound_map(program, program.maps[i]); !why.empty())
       return fmt::format("program: map {}: {}", i, why);

@@ -18,8 +18,8 @@ namespace tidemark::kernels {
 /// others. The trace of a step is the number that each CTA taking it leaves; 0 where nothing is
 /// said of it. PTX ISA 9.0, 9.7.13.15 for the mbarrier verbs.
 enum class Verb : std::uint8_t {
-  // On the mbarrier `barrier`, by thread `thread`. `of` names the CTA whose barrier it is; for
-  // another CTA than the one that takes the step the shared::cluster form is used.
+  // On the mbarrier `barrier`, by thread `thread`. `of` names the CTA whose barrier it is, by
+  // the shared::cluster form; kOwnCta is the CTA itself, by the shared::cta form.
 
   init,              // count; fenced for the async proxy and the cluster. The phase becomes 0
   inval,             // its 8 bytes are plain memory afterwards
@@ -57,7 +57,7 @@ enum class Verb : std::uint8_t {
   // what another does at a later step.
 
   cluster_sync,
-  delay,  // ns go by; what was issued 20 us ago has landed
+  delay,  // ns go by, in thread `thread`; what was issued 20 us ago has landed
 
   // Through the generic proxy.
 
@@ -115,7 +115,7 @@ struct Step {
 };
 
 /// Global memory, filled with source_element_word(payload, element, index) before the program runs,
-/// and handed back whole behind it.
+/// and handed back whole behind it. Memory of a peer is filled and read back by its owner.
 struct Region {
   std::uint64_t bytes = 0;  // a multiple of 16
   MemorySource source = MemorySource::device;
@@ -141,6 +141,7 @@ struct Program {
   std::vector<Region> regions;
   std::vector<Map> maps;
   std::vector<Step> steps;
+  HeldTo held_to = HeldTo::documents;
   Payload payload;
 
   friend bool operator==(const Program&, const Program&) = default;
@@ -163,6 +164,8 @@ inline constexpr std::uint32_t kTxCountMax = (1U << 20) - 1;
 inline constexpr std::uint32_t kMustCompleteNs = 50'000'000;  // a box takes microseconds
 inline constexpr std::uint32_t kSettleNs = 1'000'000;  // for copies whose completion is not seen
 inline constexpr std::uint32_t kLandNs = 20'000;       // a box takes a microsecond or two
+
+Program program_of(const TileLoad& load);
 
 /// What is wrong with a program as such, in one line; empty where nothing is. Devices and the
 /// oracle refuse what is not sound. What a sound program does may still be an error on a GPU.

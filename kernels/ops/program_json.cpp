@@ -137,13 +137,15 @@ constexpr auto kWords<DataType> = [] {
 template <>
 constexpr std::array kWords<CacheHint> = {"none", "evict_normal", "evict_first", "evict_last"};
 template <>
-constexpr std::array kWords<MemorySource> = {"device", "async", "pinned", "mapped"};
+constexpr std::array kWords<MemorySource> = {"device", "async", "pinned", "mapped", "peer"};
 template <>
 constexpr std::array kWords<Swizzle> = {0, 32, 64, 128};  // bytes
 template <>
 constexpr std::array kWords<L2Promotion> = {"none", "64B", "128B", "256B"};
 template <>
 constexpr std::array kWords<Fill> = {"zero", "nan"};
+template <>
+constexpr std::array kWords<HeldTo> = {"documents", "measurement", "record"};
 
 template <typename T>
 requires std::is_enum_v<T>
@@ -418,6 +420,7 @@ struct Fields<Program> {
                                       required<&Program::ctas>("ctas"),
                                       required<&Program::window>("window"),
                                       required<&Program::barriers>("barriers"),
+                                      required<&Program::held_to>("held_to"),
                                       required<&Program::payload>("payload"),
                                       required<&Program::regions>("regions"),
                                       required<&Program::maps>("maps"),

@@ -114,6 +114,7 @@ TEST(ProgramJson, TextIsOneLineARegionMapAndStep) {
       "\"ctas\":2,\n"
       "\"window\":1024,\n"
       "\"barriers\":1,\n"
+      "\"held_to\":\"documents\",\n"
       "\"payload\":{\"seed\":5,\"inverted\":true},\n"
       "\"regions\":[\n"
       "{\"bytes\":4096,\"source\":\"pinned\",\"element\":\"f32\"},\n"
@@ -252,17 +253,19 @@ TEST(ProgramJson, UnsoundProgramIsRead) {
   EXPECT_EQ(back(program), program);
 }
 
-TEST(ProgramJson, SeedOf64BitsReadsBackEqual) {
+TEST(ProgramJson, SeedOf64BitsAndWhatItIsHeldToReadBackEqual) {
   Program program;
   program.payload.seed = kMost64;
+  program.held_to = HeldTo::record;
   EXPECT_EQ(back(program).payload.seed, kMost64);
+  EXPECT_EQ(back(program).held_to, HeldTo::record);
 }
 
 TEST(ProgramJson, TextWithSpacesAndAnyOrderIsRead) {
   Program program;
   program.steps = {{.verb = Verb::delay, .ns = 5}};
   EXPECT_EQ(program_from_json(R"({ "steps": [ { "ns": 5, "do": "delay" } ], "maps": [],
-      "regions": [], "payload": { "inverted": false, "seed": 0 }, "barriers": 0, "window": 0,
+      "regions": [], "payload": { "inverted": false, "seed": 0 }, "barriers": 0, "window": 0, "held_to": "documents",
       "ctas": 1, "schema": 1, "format": "tidemark-program" })",
                               "p.json"),
             program);
@@ -271,11 +274,11 @@ TEST(ProgramJson, TextWithSpacesAndAnyOrderIsRead) {
 TEST(ProgramJson, ValueOutsideItsEnumIsWrittenAsItsNumber) {
   Program program;
   program.regions = {
-      {.source = static_cast<MemorySource>(4), .element = static_cast<DataType>(13)}};
+      {.source = static_cast<MemorySource>(5), .element = static_cast<DataType>(13)}};
   program.maps = {{.spec = {.swizzle = static_cast<Swizzle>(255)}}};
   program.steps = {{.verb = static_cast<Verb>(kVerbs), .parity = 4}};
   const std::string text = program_json(program);
-  EXPECT_NE(text.find("\"source\":4,\"element\":13"), std::string::npos);
+  EXPECT_NE(text.find("\"source\":5,\"element\":13"), std::string::npos);
   EXPECT_NE(text.find("\"swizzle\":255"), std::string::npos);
   EXPECT_NE(text.find("{\"do\":17,\"parity\":4}"), std::string::npos);
   EXPECT_NE(refusal_of(text), "accepted");
@@ -340,7 +343,7 @@ TEST(ProgramJson, WordThatIsNoneIsRefused) {
        "p.json: /steps/0/parity is 1.0; give one of 0, 1, \"current\", \"last\""},
       {edited("\"pinned\"", "\"host\""),
        "p.json: /regions/0/source is \"host\"; give one of \"device\", \"async\", \"pinned\", "
-       "\"mapped\""},
+       "\"mapped\", \"peer\""},
       {edited("\"element\":\"f32\"", "\"element\":7"),
        "p.json: /regions/0/element is 7; give one of \"u8\", \"u16\", \"u32\", \"s32\", \"u64\", "
        "\"s64\", \"f16\", \"f32\", \"f64\", \"bf16\", \"f32_ftz\", \"tf32\", \"tf32_ftz\""},
@@ -377,7 +380,7 @@ TEST(ProgramJson, UnknownMemberIsNamed) {
   const std::vector<Refused> table = {
       {edited("\"schema\":1,", "\"schema\":1,\"grid\":1,"),
        "p.json: / has the unknown member \"grid\"; give only format, schema, ctas, window, "
-       "barriers, payload, regions, maps, steps"},
+       "barriers, held_to, payload, regions, maps, steps"},
       {edited("\"seed\":5", "\"seed\":5,\"salt\":5"),
        "p.json: /payload has the unknown member \"salt\"; give only seed, inverted"},
       {edited("\"source\":", "\"sources\":1,\"source\":"),
@@ -447,13 +450,13 @@ TEST(ProgramJson, TextThatIsNoJsonSaysWhere) {
   EXPECT_EQ(refusal_of("{\"format\"=5}"),
             "p.json: is no JSON from byte 10 of 12 on; give a program as tidemark writes it");
   EXPECT_EQ(refusal_of(program_json({}) + "{}"),
-            "p.json: is no JSON from byte 157 of 158 on; give a program as tidemark writes it");
+            "p.json: is no JSON from byte 180 of 181 on; give a program as tidemark writes it");
 }
 
 TEST(ProgramJson, NulIsRefusedWhereverItStands) {
   using namespace std::string_literals;
   EXPECT_EQ(refusal_of(program_json({}) + "\0 and more"s),
-            "p.json: has a NUL after 156 bytes; give a program as tidemark writes it");
+            "p.json: has a NUL after 179 bytes; give a program as tidemark writes it");
   EXPECT_EQ(refusal_of("\0"s),
             "p.json: has a NUL after 0 bytes; give a program as tidemark writes it");
 }

@@ -23,33 +23,14 @@ enum class MemorySource : std::uint8_t {
   async,   // cudaMallocAsync, the pool of the device
   pinned,  // cudaMallocHost: memory of the host, at its own address
   mapped,  // cuMemCreate and cuMemMap
+  peer,    // another rank's, of a GPU of this host
 };
 
-/// Copies of a tile load behind the first, each into a window that was poisoned anew.
-inline constexpr std::uint32_t kLaterCopies = 3;
-
-/// One tile load. The device
-///   1. fills the source allocation (source_allocation_bytes) with source_element_word() and the
-///      shared window (window_bytes) with poison_byte();
-///   2. meters an announcement without a copy (BarrierLedger::announced);
-///   3. initialises an mbarrier with count 1, records test_wait(phase 0), announces tile_bytes()
-///      with arrive.expect_tx, issues the copy, waits (bounded) for phase 0 and reads the window;
-///   4. poisons the window, records test_wait(phase 1), announces and issues the copy a second
-///   time,
-///      waits for phase 1 and reads the window;
-///   5. poisons the window, meters the credit of a third copy on a fresh mbarrier
-///      (BarrierLedger::credited) and reads the window;
-///   6. poisons the window, records test_wait(phase 1) of the metered barrier, announces and issues
-///      an exact fourth copy there, waits for phase 1 and reads the window: credit of the third
-///      copy that came behind the meter's back keeps this phase open;
-///   7. reads the source allocation.
-/// The meter of step 5 gives the copy 100 us to land before it counts. Credit that is later than
-/// that reads as missing in `credited` if it is still out when the count ends, and shows in step 6
-/// as long as it comes before the fourth copy is through, which takes about 2 us more; surplus
-/// credit that comes later than this is not seen. A step whose wait ended by its bound leaves out
-/// those that build on it: step 4 is left out where step 3 ended so, and step 6 where the metered
-/// phase did, or completed though more was announced than the copy can credit. Errors: an inner
-/// coordinate off 16 bytes (PTX ISA 9.0, 5.5.3.1) and a destination off 128 bytes fault on a GPU.
+/// One tile load. The program initialises an mbarrier with count 1 and copies the box twice, into a
+/// window that is poisoned before each copy. For each copy it tests the phase, announces
+/// tile_bytes() with arrive.expect_tx, issues the copy, waits in all threads, and copies the window
+/// out. Errors: an inner coordinate off 16 bytes (PTX ISA 9.0, 5.5.3.1) and a destination off 128
+/// bytes fault on a GPU.
 struct TileLoad {
   TensorMapSpec map;
   std::array<std::int32_t, kMaxRank>

@@ -51,11 +51,15 @@ BulkEngine::BulkEngine(std::uint64_t seed, Fault fault) : draw_{splitmix64(seed)
 
 // Credit on an H200 comes in pieces that differ from run to run
 // (suite/conformance/behaviour_expect_tx/under.cpp).
-std::uint32_t BulkEngine::draw_group() { return 1 + below(draw_, 16); }
+std::uint32_t BulkEngine::draw_group(const BulkCopy& copy) {
+  const std::uint32_t together = fault_ == kFaultExpectSectorHalved ? 1 : copy.together;
+  return together * (1 + below(draw_, 16 / together));
+}
 
 void BulkEngine::issue(BulkCopy copy) {
   if (copy.chunks == 0) return;
-  InFlight flight{.copy = std::move(copy), .order = {}, .group_left = draw_group()};
+  const std::uint32_t group = draw_group(copy);
+  InFlight flight{.copy = std::move(copy), .order = {}, .group_left = group};
   flight.order.resize(flight.copy.chunks);
   std::iota(flight.order.begin(), flight.order.end(), 0U);
   for (std::uint32_t i = flight.copy.chunks; i > 1; --i)
@@ -84,8 +88,10 @@ void BulkEngine::credit(InFlight& flight) {
   if (last && fault_ == kFaultCreditShort) bytes -= kChunkBytes;
   if (last && fault_ == kFaultCreditOver) bytes += kChunkBytes;
   if (fault_ == kFaultCycleEarlyCreditLost) bytes = announced_part(*flight.copy.barrier, bytes);
-  flight.group_left = draw_group();
-  if (bytes != 0) complete_tx(*flight.copy.barrier, bytes);
+  flight.group_left = draw_group(flight.copy);
+  const std::uint32_t piece = fault_ == kFaultExpectCreditBytewise ? 1 : bytes;
+  for (std::uint32_t done = 0; done < bytes; done += piece)
+    complete_tx(*flight.copy.barrier, piece);
   if (bytes != 0 && fault_ == kFaultCreditTwice) complete_tx(*flight.copy.barrier, bytes);
   if (last && fault_ == kFaultExpectSurplusForgiven && flight.copy.barrier->tx > 0)
     complete_tx(*flight.copy.barrier, static_cast<std::uint32_t>(flight.copy.barrier->tx));

@@ -39,6 +39,7 @@ struct BulkCopy {
   std::int64_t destination = 0;               // shared address of the first byte
   SharedWindow* shared = nullptr;
   Mbarrier* barrier = nullptr;
+  std::uint32_t together = 1;  // chunks that are credited only together
 };
 
 /// Copies in flight. Nothing moves by itself: time passes where somebody delivers or waits.
@@ -76,7 +77,7 @@ class BulkEngine {
 
   void land(const BulkCopy& copy, std::uint32_t index, std::uint32_t& uncredited) const;
   void credit(InFlight& flight);
-  std::uint32_t draw_group();
+  std::uint32_t draw_group(const BulkCopy& copy);
 
   Draw draw_;
   Fault fault_;

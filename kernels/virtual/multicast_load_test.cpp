@@ -8,7 +8,6 @@
 
 #include "kernels/error.hpp"
 #include "kernels/virtual/multicast_load_faults.hpp"
-#include "kernels/virtual/tile_load.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
 
 namespace tidemark::kernels {

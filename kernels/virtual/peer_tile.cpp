@@ -10,7 +10,7 @@
 #include "kernels/virtual/bulk_engine.hpp"
 #include "kernels/virtual/gemm_panels.hpp"
 #include "kernels/virtual/peer_tile_faults.hpp"
-#include "kernels/virtual/tile_load.hpp"
+#include "kernels/virtual/program.hpp"
 #include "kernels/virtual/tile_memory.hpp"
 #include "kernels/virtual/tile_store.hpp"
 
@@ -52,7 +52,7 @@ struct PeerCopy {
 PeerCopy load_from(const PeerTile& op, const Bytes& neighbours, const Bytes& own, Fault fault) {
   const Bytes source = seen(op, fault == kFaultPeerOwnMemory ? own : neighbours, fault);
   PeerCopy copy;
-  copy.result = run_virtual_tile_load(peer_load(op, next_rank(op)), fault, source);
+  copy.result = run_virtual_peer_program(peer_program(op), fault, source);
   // A load leaves memory as it was, unless a fault of the engine writes there.
   const Bytes& left = copy.result.surroundings;
   copy.after = left.empty() || left == source ? neighbours : left;

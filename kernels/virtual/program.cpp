@@ -194,6 +194,10 @@ void take_steps(ProgramRun& run) {
 }  // namespace
 
 RunResult run_virtual_program(const Program& program, Fault fault) {
+  return run_virtual_peer_program(program, fault, {});
+}
+
+RunResult run_virtual_peer_program(const Program& program, Fault fault, const Bytes& memory) {
   if (const std::string why = unsound(program); !why.empty()) throw Error(why);
   const IllegalCopyRules rules = load_rules(fault);
   RunResult early = preflight(program, rules);
@@ -201,6 +205,8 @@ RunResult run_virtual_program(const Program& program, Fault fault) {
   refuse_oversize(program);
 
   ProgramRun run = make_run(program, fault, rules);
+  for (std::size_t i = 0; i < run.regions.size(); ++i)
+    if (program.regions[i].source == MemorySource::peer) run.regions[i] = memory;
   take_steps(run);
   RunResult& result = run.result;
   for (const Bytes& region : run.regions)

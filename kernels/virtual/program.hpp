@@ -1,6 +1,9 @@
 // A program on the virtual device: the interpreter of its steps.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "kernels/device.hpp"
 
 namespace tidemark::kernels {
@@ -11,5 +14,10 @@ namespace tidemark::kernels {
 /// or too large; and without a fault for what is undefined on a GPU: a tx-count out of its range,
 /// an arrival too many, a barrier used before `init` or behind `inval`, its memory used in between.
 RunResult run_virtual_program(const Program& program, Fault fault);
+
+/// The same where regions of MemorySource::peer hold `memory`. They are handed back with the
+/// others.
+RunResult run_virtual_peer_program(const Program& program, Fault fault,
+                                   const std::vector<std::uint8_t>& memory);
 
 }  // namespace tidemark::kernels

@@ -10,6 +10,12 @@ constexpr FaultInfo program_fault(Fault fault, std::string_view name, std::strin
   return {.fault = fault, .op = OpKind::program, .name = name, .step = step};
 }
 
+constexpr FaultInfo undocumented_fault(Fault fault, std::string_view name, std::string_view step) {
+  FaultInfo info = program_fault(fault, name, step);
+  info.documented = false;
+  return info;
+}
+
 constexpr auto kFaults = std::to_array<FaultInfo>({
     program_fault(kFaultExpectBelowZeroCompletes, "expect_below_zero_completes",
                   "completion: a tx-count below zero completes, too"),
@@ -44,6 +50,10 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
     program_fault(
         kFaultExpectCompleteTxShort, "expect_complete_tx_short",
         "account: mbarrier.complete_tx takes off a byte too few where it takes more than one"),
+    program_fault(kFaultExpectCreditBytewise, "expect_credit_bytewise",
+                  "account: a copy credits its bytes one by one"),
+    undocumented_fault(kFaultExpectSectorHalved, "expect_sector_halved",
+                       "account: a copy of whole sectors credits half a sector by itself"),
     program_fault(kFaultExpectCreditOnOther, "expect_credit_on_other",
                   "place: a copy credits the barrier behind its own"),
     program_fault(kFaultExpectOtherOnCopys, "expect_other_on_copys",

@@ -26,6 +26,8 @@ inline constexpr Fault kFaultExpectHighBitsDropped{525};
 inline constexpr Fault kFaultExpectCountSaturates{526};
 inline constexpr Fault kFaultExpectZeroCounts{527};
 inline constexpr Fault kFaultExpectCompleteTxShort{528};
+inline constexpr Fault kFaultExpectCreditBytewise{529};
+inline constexpr Fault kFaultExpectSectorHalved{530};
 // Place: which barrier, which window.
 inline constexpr Fault kFaultExpectCreditOnOther{540};
 inline constexpr Fault kFaultExpectOtherOnCopys{541};

@@ -129,6 +129,8 @@ std::vector<Program> programs() {
           announced(70000),
           announced(1040000),
           announced(0),
+          announced(511),
+          announced(272),
           metered({expect(512), announce(512), load()}, {.announced = 1024, .credited = kTile}),
           metered({load(), settle(), announce(496)}, {.announced = 496, .credited = kTile}),
           metered({expect(512), load()}, {.announced = 512, .credited = kTile}, 1),

@@ -53,6 +53,21 @@ Chunk ChunkReader::operator()(std::uint32_t index) const {
   return chunk;
 }
 
+// Whether each row of the tile is read as whole 32-byte sectors of memory. Such a copy credits in
+// multiples of 32 bytes (H200, driver 580.159.04, 2026-11; behaviour.expect_tx.under), any other in
+// multiples of 16.
+bool is_of_whole_sectors(const TileGeometry& tile) {
+  constexpr std::int64_t kSector = 32;
+  std::int64_t offset = tile.base;
+  for (std::uint32_t i = 0; i < tile.rank; ++i) {
+    const std::int64_t last = tile.first[i] + (tile.count[i] - 1) * tile.step[i];
+    if (tile.first[i] < 0 || last >= tile.extent[i]) return false;
+    if (i > 0 && tile.count[i] > 1 && tile.step[i] * tile.pitch[i] % kSector != 0) return false;
+    offset += tile.first[i] * tile.pitch[i];
+  }
+  return offset % kSector == 0 && tile.count[0] * tile.element % kSector == 0;
+}
+
 // `copy` counts the copies of the run from 1 on.
 bool loses_last(Fault fault, std::uint32_t copy, std::int64_t expected, std::int64_t comes) {
   return (fault == kFaultSecondCopyShort && copy == 2) ||
@@ -101,7 +116,8 @@ void take_load(const Turn& turn) {
                             .loses_last = loses_last(run.fault, ++run.copies, named.tx, comes)},
        .destination = tile.destination,
        .shared = &turn.own().window,
-       .barrier = &turn.own().barriers[credited].barrier});
+       .barrier = &turn.own().barriers[credited].barrier,
+       .together = is_of_whole_sectors(tile) ? 2U : 1U});
 }
 
 }  // namespace tidemark::kernels

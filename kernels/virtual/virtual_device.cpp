@@ -7,7 +7,6 @@
 #include "kernels/virtual/peer_tile.hpp"
 #include "kernels/virtual/program.hpp"
 #include "kernels/virtual/tile_consume.hpp"
-#include "kernels/virtual/tile_load.hpp"
 #include "kernels/virtual/tile_read.hpp"
 #include "kernels/virtual/tile_round_trip.hpp"
 #include "kernels/virtual/tile_store.hpp"
@@ -18,7 +17,6 @@ namespace {
 // One overload an operation; std::visit picks.
 struct Runner {
   Fault fault;
-  RunResult operator()(const TileLoad& load) const { return run_virtual_tile_load(load, fault); }
   RunResult operator()(const Gemm& gemm) const { return run_virtual_gemm(gemm, fault); }
   RunResult operator()(const TileStore& store) const {
     return run_virtual_tile_store(store, fault);
@@ -26,17 +24,15 @@ struct Runner {
   RunResult operator()(const MulticastLoad& multicast) const {
     return run_virtual_multicast_load(multicast, fault);
   }
-  RunResult operator()(const ExpectTx& /*expect*/) const {
-    throw Error("a mismatched announcement runs as a program: program_of()");
-  }
   RunResult operator()(const TileConsume& consume) const {
     return run_virtual_tile_consume(consume, fault);
   }
   RunResult operator()(const TileRoundTrip& trip) const {
     return run_virtual_tile_round_trip(trip, fault);
   }
-  RunResult operator()(const BarrierCycle& /*cycle*/) const {
-    throw Error("a barrier cycle runs as a program: program_of()");
+  template <class RunsAsProgram>
+  RunResult operator()(const RunsAsProgram& /*op*/) const {
+    throw Error("this operation runs as a program: make one of it with program_of()");
   }
   RunResult operator()(const TileRead& read) const { return run_virtual_tile_read(read, fault); }
   RunResult operator()(const PeerTile& peer) const { return run_virtual_peer_tile(peer, fault); }
@@ -45,9 +41,6 @@ struct Runner {
 struct Timekeeper {
   const Timing& timing;
   Fault fault;
-  Measurement operator()(const TileLoad& load) const {
-    return measure_virtual_tile_load(load, timing, fault);
-  }
   Measurement operator()(const Gemm& gemm) const {
     return measure_virtual_gemm(gemm, timing, fault);
   }

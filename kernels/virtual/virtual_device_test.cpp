@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/error.hpp"
+#include "kernels/ops/checks.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -17,11 +18,15 @@ TileLoad small_load() {
   return {.map = {.rank = 1, .extent = {64}, .box = {16}}, .at = {16}, .payload = {.seed = 5}};
 }
 
-TEST(VirtualDevice, RunsATileLoad) {
+TileStore small_store() {
+  return {.map = {.rank = 1, .extent = {64}, .box = {16}}, .at = {16}, .payload = {.seed = 5}};
+}
+
+TEST(VirtualDevice, RunsATileStore) {
   VirtualDevice device(kNoFault);
-  const RunResult result = device.run(small_load());
+  const RunResult result = device.run(small_store());
   EXPECT_EQ(result.fault, DeviceFault::none);
-  EXPECT_EQ(result.bytes[1024], source_byte({.seed = 5}, 1024 + 16));
+  EXPECT_EQ(result.bytes[1024 + 16], source_byte({.seed = 5}, 1024));
 }
 
 TEST(VirtualDevice, RunsAGemm) {
@@ -34,24 +39,25 @@ TEST(VirtualDevice, RunsAGemm) {
 
 TEST(VirtualDevice, HasItsFaultBuiltIn) {
   VirtualDevice device(fault_named("load_chunk_dropped"));
-  EXPECT_EQ(device.run(small_load()).bytes[1024], poison_byte({.seed = 5}, 1024));
+  const Program program = checked_program(small_load());
+  EXPECT_EQ(device.run_programs({&program, 1}).front().bytes[1024], poison_byte({.seed = 5}, 1024));
 }
 
 TEST(VirtualDevice, IsSpentAfterAStickyFault) {
   VirtualDevice device(kNoFault);
-  TileLoad faulting = small_load();
+  TileStore faulting = small_store();
   faulting.at = {1};
   EXPECT_EQ(device.run(faulting).code, 715);
-  EXPECT_EQ(device.run(small_load()).fault, DeviceFault::sticky);
-  EXPECT_EQ(device.measure(small_load(), {}).fault, DeviceFault::sticky);
+  EXPECT_EQ(device.run(small_store()).fault, DeviceFault::sticky);
+  EXPECT_EQ(device.measure(small_store(), {}).fault, DeviceFault::sticky);
 }
 
 TEST(VirtualDevice, GoesOnAfterARefusedMap) {
   VirtualDevice device(kNoFault);
-  TileLoad refused = small_load();
+  TileStore refused = small_store();
   refused.map.box[0] = 0;
   EXPECT_EQ(device.run(refused).fault, DeviceFault::encode_refused);
-  EXPECT_EQ(device.run(small_load()).fault, DeviceFault::none);
+  EXPECT_EQ(device.run(small_store()).fault, DeviceFault::none);
 }
 
 Program probe(std::int32_t at) {
@@ -85,7 +91,7 @@ TEST(VirtualDevice, ProgramsBehindAStickyFaultAreSpent) {
   EXPECT_EQ(results[1].fault, DeviceFault::sticky);
   EXPECT_EQ(results[2].fault, DeviceFault::sticky);
   EXPECT_EQ(results[2].code, 715);
-  EXPECT_EQ(device.run(small_load()).fault, DeviceFault::sticky);
+  EXPECT_EQ(device.run(small_store()).fault, DeviceFault::sticky);
 }
 
 TEST(VirtualDevice, ProgramsGoOnAfterARefusedMap) {
@@ -99,13 +105,19 @@ TEST(VirtualDevice, ProgramsGoOnAfterARefusedMap) {
 
 TEST(VirtualDevice, WhatIsAProgramIsRefusedAsAnOperation) {
   VirtualDevice device(kNoFault);
+  EXPECT_THROW(device.run(TileLoad{}), Error);
   EXPECT_THROW(device.run(ExpectTx{}), Error);
   EXPECT_THROW(device.run(BarrierCycle{}), Error);
 }
 
-TEST(VirtualDevice, MeasuresATileLoad) {
+TEST(VirtualDevice, WhatIsAProgramHasNoTimedForm) {
   VirtualDevice device(kNoFault);
-  EXPECT_EQ(device.measure(small_load(), {.warmups = 0, .samples = 2}).samples.size(), 2U);
+  EXPECT_THROW(device.measure(small_load(), {}), Error);
+}
+
+TEST(VirtualDevice, MeasuresATileStore) {
+  VirtualDevice device(kNoFault);
+  EXPECT_EQ(device.measure(small_store(), {.warmups = 0, .samples = 2}).samples.size(), 2U);
 }
 
 TEST(Faults, ValuesAscendAndNamesAreUnique) {

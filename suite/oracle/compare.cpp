@@ -128,32 +128,6 @@ void compare_window(const TileLoad& load, const Expectation& expected, const Byt
   found.push_back(miscompare);
 }
 
-namespace {
-
-// The windows after the copies behind the first. One that is as the first was left has nothing new
-// to tell.
-void compare_later(const TileLoad& load, const Expectation& expected, const RunResult& result,
-                   std::uint32_t row, std::vector<Miscompare>& found) {
-  // Behind a wait that ended by its bound copies are left out, and the wait is the verdict.
-  const bool cut_short = result.fault == DeviceFault::timeout;
-  if (result.later.size() > expected.later ||
-      (result.later.size() < expected.later && !cut_short)) {
-    found.push_back(wrong_size("byte", "shared windows of later copies",
-                               expected.later * expected.bytes.size(),
-                               result.later.size() * expected.bytes.size(), row));
-    return;
-  }
-  for (std::size_t i = 0; i < result.later.size(); ++i) {
-    if (result.later[i] == result.bytes) continue;
-    const std::size_t known = found.size();
-    compare_window(load, expected, result.later[i], row, found);
-    for (std::size_t j = known; j < found.size(); ++j)
-      found[j].text = fmt::format("copy {} of {}: {}", i + 2, expected.later + 1, found[j].text);
-  }
-}
-
-}  // namespace
-
 void compare_source(const Expectation& expected, const RunResult& result, std::uint32_t row,
                     std::vector<Miscompare>& found) {
   const std::size_t size = expected.surroundings.size();
@@ -204,10 +178,6 @@ void compare_ledger(const BarrierLedger& expected, const BarrierLedger& actual, 
   line("announced", "bytes that the barrier took as announced", expected.announced,
        actual.announced);
   line("credited", "bytes credited", expected.credited, actual.credited);
-  line("metered_next_early", "phase 1 of the metered barrier complete before its copy",
-       expected.metered_next_early, actual.metered_next_early);
-  line("metered_next_lost", "phase 1 of the metered barrier open after its copy",
-       expected.metered_next_lost, actual.metered_next_lost);
 }
 
 bool is_nan(DataType type, std::uint64_t bits) {
@@ -233,7 +203,6 @@ std::vector<Miscompare> compare(const TileLoad& load, const Expectation& expecte
                                 const RunResult& result, std::uint32_t row) {
   std::vector<Miscompare> found;
   compare_window(load, expected, result.bytes, row, found);
-  compare_later(load, expected, result, row, found);
   compare_source(expected, result, row, found);
   compare_ledger(expected.ledger, result.ledger, row, found);
   return found;

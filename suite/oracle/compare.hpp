@@ -34,12 +34,12 @@ void compare_source(const Expectation& expected, const RunResult& result, std::u
 void compare_line(std::string_view line, std::string_view meaning, std::uint64_t expected,
                   std::uint64_t actual, std::uint32_t row, std::vector<Miscompare>& found);
 
-/// Adds one for each line of the ledger that differs; `phases` is left to the caller.
+/// Adds one for each line of the ledger that differs.
 void compare_ledger(const BarrierLedger& expected, const BarrierLedger& actual, std::uint32_t row,
                     std::vector<Miscompare>& found);
 
 /// Everything in `result` that `expected` does not say: at most one Miscompare for the tile and
-/// one for its guards, for each copy whose window differs from the first's, one for the source and
+/// one for its guards, one for the source and
 /// one for each line of the barrier ledger. Empty when all
 /// agrees. Miscompare::parameters is left to the caller.
 std::vector<Miscompare> compare(const TileLoad& load, const Expectation& expected,

@@ -124,9 +124,12 @@ void compare_snapshots(const Program& program, const ProgramExpectation& expecte
     found.push_back(wrong_size("byte", "snapshots", bytes, result.bytes.size(), row));
     return;
   }
-  for (std::size_t i = 0; i < expected.snapshots.size(); ++i)
+  for (std::size_t i = 0; i < expected.snapshots.size(); ++i) {
+    const std::size_t known = found.size(), at = i * program.window;
     compare_snapshot(program, expected, expected.snapshots[i],
-                     slice(result.bytes, i * program.window, program.window), row, found);
+                     slice(result.bytes, at, program.window), row, found);
+    for (std::size_t j = known; j < found.size(); ++j) found[j].first_offset += at;
+  }
 }
 
 // A defect is easier to see on the SM that shows it.

@@ -34,7 +34,6 @@ RunResult right_result(const Expectation& expected) {
   RunResult result;
   result.bytes = expected.bytes;
   result.surroundings = expected.surroundings;
-  result.later.assign(3, expected.bytes);
   result.ledger = expected.ledger;
   return result;
 }
@@ -58,66 +57,6 @@ TEST(Compare, ComplainsAboutEachByteOfTheWindow) {
     EXPECT_EQ(found[0].wrong_bytes, 1U);
     EXPECT_EQ(found[0].row, 3U);
   }
-}
-
-TEST(Compare, ComplainsAboutAByteThatOnlyALaterCopyGotWrong) {
-  const TileLoad load = small_load();
-  const Expectation expected = predict(load);
-  RunResult result = right_result(expected);
-  result.later[1][1247] ^= 1;
-  const auto found = compare(load, expected, result, 3);
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].what, "byte");
-  EXPECT_EQ(found[0].first_offset, 1247U);
-  EXPECT_EQ(found[0].wrong_bytes, 1U);
-  EXPECT_TRUE(found[0].text.starts_with("copy 3 of 4: u8 element")) << found[0].text;
-}
-
-TEST(Compare, ComplainsAboutTheGuardOfALaterCopy) {
-  const TileLoad load = small_load();
-  const Expectation expected = predict(load);
-  RunResult result = right_result(expected);
-  result.later[2][1248] ^= 1;
-  const auto found = compare(load, expected, result, 3);
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].what, "guard");
-}
-
-TEST(Compare, ComplainsAboutALaterCopyThatIsRightWhereTheFirstIsWrong) {
-  const TileLoad load = small_load();
-  const Expectation expected = predict(load);
-  RunResult result = right_result(expected);
-  result.bytes[1200] ^= 1;
-  result.later[0][1201] ^= 1;
-  EXPECT_EQ(compare(load, expected, result, 0).size(), 2U);
-}
-
-TEST(Compare, SaysOnceWhatAllCopiesGotWrong) {
-  const TileLoad load = small_load();
-  const Expectation expected = predict(load);
-  RunResult result = right_result(expected);
-  result.bytes[1200] ^= 1;
-  result.later.assign(3, result.bytes);
-  EXPECT_EQ(compare(load, expected, result, 0).size(), 1U);
-}
-
-TEST(Compare, ComplainsAboutAMissingLaterWindowUnlessAWaitWasLost) {
-  const TileLoad load = small_load();
-  const Expectation expected = predict(load);
-  RunResult result = right_result(expected);
-  result.later.pop_back();
-  EXPECT_EQ(compare(load, expected, result, 0).size(), 1U);
-  result.fault = DeviceFault::timeout;
-  EXPECT_TRUE(compare(load, expected, result, 0).empty());
-}
-
-TEST(Compare, ComplainsAboutAWindowTooMany) {
-  const TileLoad load = small_load();
-  const Expectation expected = predict(load);
-  RunResult result = right_result(expected);
-  result.fault = DeviceFault::timeout;
-  result.later.push_back(expected.bytes);
-  EXPECT_EQ(compare(load, expected, result, 0).size(), 1U);
 }
 
 TEST(Compare, ComplainsAboutEachByteOfTheSource) {
@@ -232,7 +171,6 @@ TEST(Compare, ComplainsAboutNoBytesAtAll) {
   const Expectation expected = predict(load);
   RunResult result = right_result(expected);
   result.bytes.clear();
-  result.later.assign(3, {});
   result.surroundings.clear();
   EXPECT_EQ(compare(load, expected, result, 0).size(), 2U);
 }
@@ -245,32 +183,6 @@ TEST(Compare, ComplainsAboutALongerSource) {
   const auto found = compare(load, expected, result, 0);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].what, "source");
-}
-
-// Runs a comparison after `spoil` has changed the ledger, and gives what it complains about.
-std::string complaint_about(void (*spoil)(BarrierLedger&)) {
-  const TileLoad load = small_load();
-  const Expectation expected = predict(load);
-  RunResult result = right_result(expected);
-  spoil(result.ledger);
-  const auto found = compare(load, expected, result, 0);
-  return found.size() == 1 ? found[0].what : "no single complaint";
-}
-
-TEST(Compare, ComplainsAboutEachLineOfTheLedger) {
-  EXPECT_EQ(complaint_about([](BarrierLedger& l) { l.complete_before_issue = true; }),
-            "barrier: complete_before_issue");
-  EXPECT_EQ(complaint_about([](BarrierLedger& l) { l.complete = false; }), "barrier: complete");
-  EXPECT_EQ(complaint_about([](BarrierLedger& l) { l.next_complete_early = true; }),
-            "barrier: next_complete_early");
-  EXPECT_EQ(complaint_about([](BarrierLedger& l) { l.next_complete = false; }),
-            "barrier: next_complete");
-  EXPECT_EQ(complaint_about([](BarrierLedger& l) { l.announced += 16; }), "barrier: announced");
-  EXPECT_EQ(complaint_about([](BarrierLedger& l) { l.credited -= 1; }), "barrier: credited");
-  EXPECT_EQ(complaint_about([](BarrierLedger& l) { l.metered_next_early = true; }),
-            "barrier: metered_next_early");
-  EXPECT_EQ(complaint_about([](BarrierLedger& l) { l.metered_next_lost = true; }),
-            "barrier: metered_next_lost");
 }
 
 // What compare says of a NaN-filled f32 element outside the tensor that holds `bits`.

@@ -24,8 +24,15 @@ std::string list_words(const std::vector<std::uint64_t>& values) {
 
 }  // namespace
 
+bool EarlyCompletions::concerns(const ExpectTx& op, const MismatchSeen& seen) {
+  const bool racing = arrives_on(op, 0) && op.arrival != Arrival::late &&
+                      op.order != IssueOrder::landed_first && !is_simulated(op);
+  const std::uint64_t announced = announced_bytes(op, 0);
+  return seen.open || (racing && announced > 0 && announced < credit_bytes(op));
+}
+
 void EarlyCompletions::add(const ExpectTx& op, const MismatchSeen& seen) {
-  if (!seen.open) return;
+  if (!concerns(op, seen)) return;
   Count& count = boxes_[credit_bytes(op)][announced_bytes(op, 0)];
   ++count.runs;
   if (seen.complete) ++count.early;

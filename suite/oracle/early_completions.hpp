@@ -15,7 +15,10 @@ namespace tidemark::suite {
 /// The open rows of a case, by the size of their box and the bytes announced.
 class EarlyCompletions {
  public:
-  /// Counts a row where it is open how phase 0 of the copy's barrier ends.
+  /// Whether phase 0 of the copy's barrier may end early, or is one of a sweep beside such.
+  static bool concerns(const ExpectTx& op, const MismatchSeen& seen);
+
+  /// Counts a row that is concerned.
   void add(const ExpectTx& op, const MismatchSeen& seen);
 
   /// One line a size: "8192-byte box under-announced: completed early at 7 of 511 announcements

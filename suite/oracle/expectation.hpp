@@ -23,9 +23,7 @@ struct Expectation {
   std::vector<Compare> compare;            // one a byte; empty: all exact
   std::vector<std::uint8_t> surroundings;  // of RunResult::surroundings, always exact
   BarrierLedger ledger;
-  StoreLedger stored{};  // tile stores
-  /// Windows in RunResult::later, each to be as `bytes` are.
-  std::uint32_t later = 0;
+  StoreLedger stored{};                      // tile stores
   std::vector<BarrierLedger> cta_ledgers{};  // of RunResult::cta_ledgers
   std::uint8_t poison_twist = 0;  // XORed to the poison of this window; only explanations need it
 };

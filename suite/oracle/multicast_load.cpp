@@ -32,6 +32,16 @@ Bytes canary_window(const MulticastLoad& multicast, std::uint32_t rank) {
   return window;
 }
 
+BarrierLedger served_ledger(const MulticastLoad& multicast) {
+  const std::uint64_t bytes = tile_bytes(multicast.load.map);
+  return {.complete_before_issue = false,
+          .complete = true,
+          .next_complete_early = false,
+          .next_complete = true,
+          .announced = bytes,
+          .credited = bytes};
+}
+
 // Phase 0 stays open, with one arrival and no byte to come: the arrival completes it.
 constexpr BarrierLedger kCanaryLedger{.complete_before_issue = false,
                                       .complete = false,
@@ -120,7 +130,7 @@ Expectation predict(const MulticastLoad& multicast) {
     const Bytes bytes =
         served ? served_window(multicast, box, rank) : canary_window(multicast, rank);
     all.bytes.insert(all.bytes.end(), bytes.begin(), bytes.end());
-    all.cta_ledgers.push_back(served ? box.ledger : kCanaryLedger);
+    all.cta_ledgers.push_back(served ? served_ledger(multicast) : kCanaryLedger);
     if (box.compare.empty()) continue;
     all.compare.resize(window * rank, Compare::exact);
     if (served) all.compare.insert(all.compare.end(), box.compare.begin(), box.compare.end());

@@ -1,8 +1,10 @@
 // Predicts and compares copies between neighbours: the copy is one of TileLoad or TileStore, but
 // what it reads, what it leaves and what this rank sees of its own memory belong to three ranks.
+#include <algorithm>
 #include <utility>
 
 #include "suite/oracle/compare.hpp"
+#include "suite/oracle/program.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -13,16 +15,32 @@ void add_words(std::vector<Miscompare>& found, std::string_view words) {
     if (miscompare.what == "byte") miscompare.text += words;
 }
 
+std::vector<std::uint8_t> all_snapshots(const ProgramExpectation& expected) {
+  std::vector<std::uint8_t> bytes;
+  for (const ExpectedSnapshot& snapshot : expected.snapshots)
+    bytes.insert(bytes.end(), snapshot.window.bytes.begin(), snapshot.window.bytes.end());
+  return bytes;
+}
+
+// What the program would leave if it read the memory of rank `owner`.
+ProgramExpectation predict_from(const PeerTile& op, std::uint32_t owner) {
+  Program program = peer_program(op);
+  program.payload = peer_load(op, owner).payload;
+  return predict(program);
+}
+
 std::vector<Miscompare> compare_load(const PeerTile& op, const Expectation& expected,
                                      const RunResult& result, std::uint32_t row) {
-  const TileLoad from_neighbour = peer_load(op, next_rank(op));
-  // The window is explained by the memory that it came from; this rank's own is compared apart.
-  Expectation window = expected;
-  window.surroundings = predict(from_neighbour).surroundings;
+  const Program program = peer_program(op);
+  ProgramExpectation from_neighbour = predict(program);
+  for (std::size_t i = 0; i < from_neighbour.snapshots.size(); ++i)
+    std::copy_n(expected.bytes.begin() + static_cast<std::ptrdiff_t>(i * program.window),
+                program.window, from_neighbour.snapshots[i].window.bytes.begin());
+  // The windows are explained by the memory that they came from; this rank's own is compared apart.
   RunResult loaded = result;
-  loaded.surroundings = window.surroundings;
-  std::vector<Miscompare> found = compare(from_neighbour, window, loaded, row);
-  if (!found.empty() && result.bytes == predict(peer_load(op, op.rank)).bytes)
+  loaded.surroundings = from_neighbour.regions;
+  std::vector<Miscompare> found = compare(program, from_neighbour, loaded, row);
+  if (!found.empty() && result.bytes == all_snapshots(predict_from(op, op.rank)))
     add_words(found, "; it is what this rank's own memory holds");
   compare_source(expected, result, row, found);
   return found;
@@ -56,7 +74,8 @@ std::vector<Miscompare> compare_store(const PeerTile& op, const Expectation& exp
 
 Expectation predict(const PeerTile& op) {
   if (op.way == PeerWay::load) {
-    Expectation expectation = predict(peer_load(op, next_rank(op)));
+    Expectation expectation;
+    expectation.bytes = all_snapshots(predict(peer_program(op)));
     expectation.surroundings = predict(peer_load(op, op.rank)).surroundings;
     return expectation;
   }

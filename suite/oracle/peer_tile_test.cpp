@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "suite/oracle/compare.hpp"
+#include "suite/oracle/program.hpp"
 #include "suite/thread_transport.hpp"
 
 namespace tidemark::suite {
@@ -38,13 +39,15 @@ TEST(PeerTileOracle, AStoreIsThatOfTheRankBefore) {
   EXPECT_EQ(expected.stored.read[0][0][0], byte_of_rank(0, 1024 + 128));
 }
 
-RunResult right_result(const Expectation& expected) {
+RunResult right_result(const PeerTile& op, const Expectation& expected) {
   RunResult result;
+  if (op.way == PeerWay::load)
+    for (const ExpectedTrace& trace : predict(peer_program(op)).trace)
+      result.trace.push_back(trace.value);
   result.bytes = expected.bytes;
   result.surroundings = expected.surroundings;
   result.ledger = expected.ledger;
   result.stored = expected.stored;
-  result.later.assign(expected.later, expected.bytes);
   return result;
 }
 
@@ -52,11 +55,11 @@ TEST(ComparePeerTile, ComplainsAboutOneBitOfEachPart) {
   for (const PeerWay way : {PeerWay::load, PeerWay::store}) {
     const PeerTile op = small_row(way, 0, 2);
     const Expectation expected = predict(op);
-    ASSERT_TRUE(compare(op, expected, right_result(expected), 0).empty());
-    RunResult wrong = right_result(expected);
+    ASSERT_TRUE(compare(op, expected, right_result(op, expected), 0).empty());
+    RunResult wrong = right_result(op, expected);
     wrong.bytes[1024 + 128] ^= 1;
     EXPECT_FALSE(compare(op, expected, wrong, 0).empty());
-    wrong = right_result(expected);
+    wrong = right_result(op, expected);
     wrong.surroundings[1024 + 128] ^= 1;
     ASSERT_EQ(compare(op, expected, wrong, 0).size(), 1U);
     EXPECT_EQ(compare(op, expected, wrong, 0)[0].what, "source");
@@ -65,15 +68,17 @@ TEST(ComparePeerTile, ComplainsAboutOneBitOfEachPart) {
 
 TEST(ComparePeerTile, NamesOnesOwnMemory) {
   const PeerTile load = small_row(PeerWay::load, 0, 2);
-  RunResult wrong = right_result(predict(load));
-  wrong.bytes = predict(peer_load(load, 0)).bytes;
+  RunResult wrong = right_result(load, predict(load));
+  PeerTile own = load;  // rank 1 reads what rank 0 holds
+  own.rank = 1;
+  wrong.bytes = predict(own).bytes;
   const auto loaded = compare(load, predict(load), wrong, 0);
   ASSERT_FALSE(loaded.empty());
   EXPECT_NE(loaded[0].text.find("it is what this rank's own memory holds"), std::string::npos)
       << loaded[0].text;
 
   const PeerTile store = small_row(PeerWay::store, 0, 2);
-  wrong = right_result(predict(store));
+  wrong = right_result(store, predict(store));
   wrong.bytes = predict(peer_store(store, 0)).bytes;
   const auto stored = compare(store, predict(store), wrong, 0);
   ASSERT_FALSE(stored.empty());

@@ -3,6 +3,8 @@
 // landed. Never orders what nothing orders.
 #include "suite/oracle/program.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -31,6 +33,7 @@ struct BarrierState {
   std::optional<std::uint32_t> seen = 0;  // phases that the CTA has seen complete; none: open
   std::int64_t tx = 0;                    // bytes announced less bytes that certainly came
   std::int64_t flying = 0;                // bytes of copies in flight
+  std::uint32_t step = 16;                // bytes that their credit is a multiple of
   std::vector<Flight> flights;
   std::uint64_t word = 0;  // as plain memory
 };
@@ -73,7 +76,8 @@ void advance(BarrierState& barrier) {
     return;
   }
   // More comes than is announced: if a piece ends where the count is zero the phase is over early.
-  if (barrier.tx >= 0 && barrier.tx < barrier.flying) barrier.open = true;
+  if (barrier.tx >= 0 && barrier.tx < barrier.flying && barrier.tx % barrier.step == 0)
+    barrier.open = true;
 }
 
 // Time went by: what was in flight has come.
@@ -191,15 +195,38 @@ void arrive(const Walk& walk, const Step& step, BarrierState& barrier, std::uint
 
 void issue(const Walk& walk, const Step& step, BarrierState& barrier) {
   TileLoad load = tile_of(walk.program, step);
+  barrier.step = barrier.flying == 0 ? credit_step(load) : 16;
   barrier.flying += tile_bytes(load.map);
   barrier.flights.push_back(
       {.load = std::move(load), .region = walk.program.maps[step.map].region});
   advance(barrier);
 }
 
+// Poison repeats: kept whole, it costs a copy.
+constexpr std::uint32_t kPoisonPeriod = 65536;
+using Poison = std::array<std::uint8_t, kPoisonPeriod>;
+
+Poison make_poison(bool inverted) {
+  Poison poison;
+  for (std::uint32_t i = 0; i < kPoisonPeriod; ++i)
+    poison[i] = poison_byte({.seed = 0, .inverted = inverted}, i);
+  return poison;
+}
+
+const Poison& poison_of(bool inverted) {
+  static const Poison kPlain = make_poison(false), kInverted = make_poison(true);
+  return inverted ? kInverted : kPlain;
+}
+
 void poison(const Walk& walk, const Step& step, ExpectedWindow& window) {
-  for (std::uint32_t i = step.offset; i < step.offset + step.bytes; ++i)
-    window.bytes[i] = poison_byte(walk.program.payload, i);
+  const Poison& poison = poison_of(walk.program.payload.inverted);
+  const std::uint32_t end = step.offset + step.bytes;
+  for (std::uint32_t at = step.offset; at < end;) {
+    const std::uint32_t in_period = at % kPoisonPeriod;
+    const std::uint32_t run = std::min(end - at, kPoisonPeriod - in_period);
+    std::memcpy(&window.bytes[at], &poison[in_period], run);
+    at += run;
+  }
   if (step.bytes != walk.program.window) return;
   window.compare.clear();
   window.tiles.clear();
@@ -295,6 +322,13 @@ ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
 
 std::vector<std::uint8_t> fill(const Program& program, const kernels::Region& region) {
   std::vector<std::uint8_t> bytes(region.bytes);
+  if (region.element < DataType::f32_ftz) {  // the plain hash, 8 bytes at a time
+    for (std::uint64_t i = 0; i < bytes.size() / 8; ++i) {
+      const std::uint64_t word = source_word(program.payload, i);
+      std::memcpy(&bytes[8 * i], &word, 8);
+    }
+    return bytes;
+  }
   for (std::uint64_t i = 0; i < bytes.size() / 4; ++i) {
     const std::uint32_t word = source_element_word(program.payload, region.element, i);
     std::memcpy(&bytes[4 * i], &word, 4);
@@ -321,6 +355,22 @@ Walk begin(const Program& program) {
 
 }  // namespace
 
+std::uint32_t credit_step(const TileLoad& load) {
+  const TensorMapSpec& map = load.map;
+  const std::uint32_t size = element_bytes(map.type);
+  std::uint64_t start = map.base_offset;  // allocations and guards are multiples of 32
+  for (std::uint32_t i = 0; i < map.rank; ++i) {
+    const std::uint64_t pitch = i == 0 ? size : map.stride[i - 1];
+    const std::uint32_t step = i == 0 ? 1 : map.element_stride[i];
+    const std::int64_t behind = std::int64_t{load.at[i]} + map.box[i];
+    const bool rows_apart = i > 0 && map.box[i] > step && step * pitch % 32 != 0;
+    if (load.at[i] < 0 || behind > static_cast<std::int64_t>(map.extent[i]) || rows_apart)
+      return 16;
+    start += static_cast<std::uint64_t>(load.at[i]) * pitch;
+  }
+  return start % 32 == 0 && map.box[0] * size % 32 == 0 ? 32 : 16;
+}
+
 TileLoad tile_of(const Program& program, const Step& step) {
   const Map& map = program.maps[step.map];
   return {.map = map.spec,
@@ -328,6 +378,7 @@ TileLoad tile_of(const Program& program, const Step& step) {
           .destination_offset = step.offset - kGuardBytes,
           .hint = step.hint,
           .source = program.regions[map.region].source,
+          .held_to = program.held_to,
           .payload = program.payload};
 }
 

@@ -45,11 +45,18 @@ struct ProgramExpectation {
 /// program is not sound, or does what no document defines.
 ProgramExpectation predict(const Program& program);
 
+/// Bytes that every credit of the load is a multiple of, so that a phase ends early only at a
+/// multiple of them. No document says so: 16 where a row is not made of whole 32-byte sectors or a
+/// part of the box lies outside the tensor, else 32. Measured on an H200, driver 580.159.04,
+/// 2026-11: suite/conformance/behaviour_expect_tx/under.cpp.
+std::uint32_t credit_step(const TileLoad& load);
+
 /// The load that a step issues.
 TileLoad tile_of(const Program& program, const Step& step);
 
 /// Everything in `result` that `expected` does not say: at most one Miscompare for the boxes and
-/// one for the rest of each snapshot, one for each region, and the first few wrong traces.
+/// one for the rest of each snapshot, one for each region, and the first few wrong traces. Offsets
+/// count through all snapshots.
 std::vector<Miscompare> compare(const Program& program, const ProgramExpectation& expected,
                                 const RunResult& result, std::uint32_t row);
 

@@ -68,7 +68,6 @@ TEST(TileLoadOracle, NarrowRowsLieAWidthOfTheSwizzleApartWithPoisonBetween) {
   EXPECT_EQ(expected.bytes[1024 + 16], poison_byte(load.payload, 1024 + 16));
   EXPECT_EQ(expected.bytes[1024 + 128 + 16], tensor_byte(load, 80));
   EXPECT_EQ(expected.bytes[1024 + 256 + 32 + 15], tensor_byte(load, 160 + 15));
-  EXPECT_EQ(expected.ledger.credited, 64U);
 }
 
 TEST(TileLoadOracle, NarrowRowsHaveNoPredictionFromDocuments) {
@@ -113,7 +112,6 @@ TEST(TileLoadOracle, ElementStrideTakesEverySecondRow) {
   TileLoad load = small_load();
   load.map.element_stride = {1, 2, 1, 1, 1};
   const Expectation expected = predict(load);
-  EXPECT_EQ(expected.ledger.announced, 64U);  // ceil(3 / 2) rows
   EXPECT_EQ(expected.bytes[1024 + 32], tensor_byte(load, 2 * 80));
 }
 
@@ -135,16 +133,6 @@ TEST(TileLoadOracle, NanFillMarksWholeElementsOutside) {
   EXPECT_EQ(expected.compare[1024 + 4], Compare::nan_element);
   EXPECT_EQ(expected.compare[1024 + 31], Compare::nan_element);
   EXPECT_EQ(expected.compare[1024 + 32], Compare::exact);
-}
-
-TEST(TileLoadOracle, CreditIsTheFullBoxWhereverItLies) {
-  TileLoad load = small_load();
-  load.at = {0, 100};
-  const BarrierLedger ledger = predict(load).ledger;
-  EXPECT_EQ(ledger.credited, 96U);
-  EXPECT_EQ(ledger.announced, 96U);
-  EXPECT_TRUE(ledger.complete && ledger.next_complete);
-  EXPECT_FALSE(ledger.complete_before_issue || ledger.next_complete_early);
 }
 
 TEST(TileLoadOracle, InvertedPayloadFlipsDataAndPoisonButNotFill) {
@@ -240,10 +228,6 @@ TEST(TileLoadOracle, RefusesATileWhoseSizeLeaves32Bits) {
   load.map.extent = {256, 1, 1, 1, 1};
   load.map.box = {256, 256, 256, 256, 256};  // 2^43 bytes: 0 in 32 bits
   expect_refused(load, "cannot be announced");
-}
-
-TEST(TileLoadOracle, EachOfFourCopiesLeavesTheSameWindow) {
-  EXPECT_EQ(predict(small_load()).later, 3U);
 }
 
 TEST(TileLoadOracle, RefusesABoxOver256) {

@@ -62,7 +62,6 @@ Expectation predict(const TileRead& read) {
   if (map.rank != 3 || map.fill != Fill::zero)
     throw Error("tile read: only tiles of rank 3 with zero fill have a prediction");
   expectation.ledger = {.complete = true};
-  expectation.later = 0;
   expectation.bytes.assign(std::size_t{kWarpLanes} * kReadBytes, 0);
   const std::uint32_t size = element_bytes(map.type), per_chunk = kReadBytes / size;
   const std::uint32_t chunks_a_row = map.box[0] / per_chunk;

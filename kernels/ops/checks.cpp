@@ -1,5 +1,5 @@
 // Follows each barrier through a program as far as it takes to end its phases, and adds the checks.
-#include "suite/checks.hpp"
+#include "kernels/ops/checks.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -10,7 +10,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/meter.hpp"
 
-namespace tidemark::suite {
+namespace tidemark::kernels {
 namespace {
 
 // One barrier of one CTA.
@@ -103,6 +103,7 @@ void append_exact_phase(Checks& checks, const Followed& barrier, std::uint32_t c
                         std::uint8_t number) {
   if (!barrier.load) return;
   auto& steps = checks.steps;
+  steps.push_back({.verb = Verb::poison, .ctas = only(cta), .bytes = checks.program.window});
   if (barrier.count > 1)
     steps.push_back({.verb = Verb::arrive,
                      .ctas = only(cta),
@@ -121,6 +122,7 @@ void append_exact_phase(Checks& checks, const Followed& barrier, std::uint32_t c
                    .parity = kCurrentPhase,
                    .stops = true,
                    .ns = kMustCompleteNs});
+  steps.push_back({.verb = Verb::snapshot, .ctas = only(cta)});
   steps.push_back({.verb = Verb::delay, .ctas = only(cta), .ns = kLandNs});
   append_meter(checks,
                {.alive = true,
@@ -220,4 +222,4 @@ Program checked_program(const Op& op) {
       op);
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark::kernels

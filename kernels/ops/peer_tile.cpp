@@ -1,0 +1,14 @@
+// The program of a load from the memory of another rank.
+#include "kernels/ops/peer_tile.hpp"
+
+#include "kernels/ops/checks.hpp"
+
+namespace tidemark::kernels {
+
+Program peer_program(const PeerTile& op) {
+  Program program = program_of(peer_load(op, next_rank(op)));
+  program.regions[0].source = MemorySource::peer;
+  return with_checks(program);
+}
+
+}  // namespace tidemark::kernels

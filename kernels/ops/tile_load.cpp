@@ -1,0 +1,30 @@
+// The steps of a tile load.
+#include "kernels/ops/program.hpp"
+
+namespace tidemark::kernels {
+
+Program program_of(const TileLoad& load) {
+  Program program{.window = (window_bytes(load) + 15) / 16 * 16,
+                  .barriers = 1,
+                  .regions = {region_of(load)},
+                  .maps = {{.spec = load.map}},
+                  .steps = {{.verb = Verb::init}},
+                  .held_to = load.held_to,
+                  .payload = load.payload};
+  for (std::uint8_t copy = 0; copy < 2; ++copy) {
+    if (copy > 0) program.steps.push_back({.verb = Verb::poison, .bytes = program.window});
+    program.steps.insert(
+        program.steps.end(),
+        {{.verb = Verb::test, .parity = copy},
+         {.verb = Verb::arrive_expect_tx, .bytes = tile_bytes(load.map)},
+         {.verb = Verb::load,
+          .hint = load.hint,
+          .offset = kGuardBytes + load.destination_offset,
+          .at = load.at},
+         {.verb = Verb::wait, .parity = copy, .stops = true, .ns = kMustCompleteNs},
+         {.verb = Verb::snapshot}});
+  }
+  return program;
+}
+
+}  // namespace tidemark::kernels
