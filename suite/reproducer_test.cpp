@@ -1,0 +1,453 @@
+// Reproducers: for each verb one is compiled with nvcc and has the instructions of its verb.
+#include "suite/reproducer.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "kernels/error.hpp"
+#include "kernels/ops/payload.hpp"
+#include "kernels/ops/source_element.hpp"
+
+namespace tidemark::suite {
+namespace {
+
+const ReproducerWords kWords{.title = "A phase completes 16 bytes early",
+                             .expected = "residue 0 on barrier 0 of CTA 0",
+                             .seen = "residue -16 in 3 of 100 runs on SM 17"};
+
+/// A folder that is gone with it.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "reproducer.XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw Error("cannot create " + name);
+    path_ = name;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string read_file(const std::string& name) {
+  std::ifstream file(name);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Empty where there is none.
+std::string find_nvcc() {
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(std::string(path == nullptr ? "" : path) + ":/usr/local/cuda/bin");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (::access((folder + "/nvcc").c_str(), X_OK) == 0) return folder + "/nvcc";
+  return "";
+}
+
+class Compiled : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (nvcc_.empty()) GTEST_SKIP() << "no nvcc in $PATH or /usr/local/cuda/bin";
+  }
+
+  // Runs nvcc, warnings being errors. What it says is a failure.
+  bool compile(const std::string& arguments) const {
+    const std::string log = folder_.file("log");
+    const std::string command =
+        fmt::format("'{}' -arch=sm_90a -Werror all-warnings {} >{} 2>&1", nvcc_, arguments, log);
+    const bool compiled = std::system(command.c_str()) == 0;
+    EXPECT_TRUE(compiled) << command << '\n' << read_file(log);
+    return compiled;
+  }
+
+  // The PTX of a source, which is compiled on to machine code.
+  std::string ptx_of(const std::string& source) const {
+    const std::string cu = folder_.file("a.cu"), ptx = folder_.file("a.ptx");
+    std::ofstream(cu) << source;
+    EXPECT_TRUE(compile(fmt::format("-ptx -o {} {}", ptx, cu)) &&
+                compile(fmt::format("-cubin -o {} {}", folder_.file("a.cubin"), ptx)))
+        << source;
+    return read_file(ptx);
+  }
+
+  void executable(const std::string& source) const {
+    std::ofstream(folder_.file("a.cu")) << source;
+    EXPECT_TRUE(compile(fmt::format("{} -lcuda -o {}", folder_.file("a.cu"), folder_.file("a"))))
+        << source;
+  }
+
+  const std::string nvcc_ = find_nvcc();
+  const Folder folder_;
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+void expect_narrow(const std::string& text) {
+  for (const std::string& line : lines_of(text)) EXPECT_LE(line.size(), 120U) << line;
+}
+
+TensorMapSpec tensor(std::uint32_t rank) {
+  TensorMapSpec spec{.type = DataType::u16, .rank = rank};
+  spec.extent = {64, 8, 2, 2, 2};
+  spec.stride = {128, 1024, 2048, 4096};
+  spec.box = {32, 4, 1, 1, 1};
+  return spec;
+}
+
+Program one_cta(std::vector<Step> steps) {
+  return {.ctas = 1,
+          .window = 4096,
+          .barriers = 2,
+          .regions = {{.bytes = 16384}},
+          .maps = {{.spec = tensor(2)}},
+          .steps = std::move(steps),
+          .payload = {.seed = 17}};
+}
+
+Program two_ctas(std::vector<Step> steps) {
+  Program program = one_cta(std::move(steps));
+  program.ctas = 2;
+  return program;
+}
+
+struct VerbExample {
+  Verb verb;
+  std::vector<std::string_view> instructions;
+  Program program;
+};
+
+std::vector<VerbExample> mbarrier_examples() {
+  return {
+      {Verb::init,
+       {"mbarrier.init.shared::cta.b64", "fence.mbarrier_init.release.cluster",
+        "fence.proxy.async.shared::cta"},
+       one_cta({{.verb = Verb::init}})},
+      {Verb::inval, {"mbarrier.inval.shared::cta.b64"}, one_cta({{.verb = Verb::inval}})},
+      {Verb::arrive,
+       {"mbarrier.arrive.release.cta.shared::cta.b64"},
+       one_cta({{.verb = Verb::arrive, .thread = 3, .count = 32}})},
+      {Verb::arrive,
+       {"mapa.shared::cluster.u32", "mbarrier.arrive.release.cluster.shared::cluster.b64"},
+       two_ctas({{.verb = Verb::arrive, .of = 1}})},
+      {Verb::expect_tx,
+       {"mbarrier.expect_tx.relaxed.cta.shared::cta.b64"},
+       one_cta({{.verb = Verb::expect_tx, .bytes = 256}})},
+      {Verb::expect_tx,
+       {"mapa.shared::cluster.u32", "mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64"},
+       two_ctas({{.verb = Verb::expect_tx, .of = 1, .bytes = 256}})},
+      {Verb::arrive_expect_tx,
+       {"mbarrier.arrive.expect_tx.release.cta.shared::cta.b64"},
+       one_cta({{.verb = Verb::arrive_expect_tx, .bytes = 256}})},
+      {Verb::arrive_expect_tx,
+       {"mapa.shared::cluster.u32",
+        "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64"},
+       two_ctas({{.verb = Verb::arrive_expect_tx, .of = 1, .bytes = 256}})},
+      {Verb::complete_tx,
+       {"mbarrier.complete_tx.relaxed.cta.shared::cta.b64"},
+       one_cta({{.verb = Verb::complete_tx, .bytes = 256}})},
+      {Verb::test,
+       {"mbarrier.test_wait.parity.shared::cta.b64"},
+       one_cta({{.verb = Verb::test, .parity = 1}})},
+      {Verb::wait,
+       {"mbarrier.try_wait.parity.acquire.cta.shared::cta.b64", "bar.red.and.pred", "clock64"},
+       one_cta({{.verb = Verb::wait, .ns = kMustCompleteNs}})},
+      {Verb::wait,
+       {"mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64", "bar.red.and.pred",
+        "nanosleep"},
+       two_ctas({{.verb = Verb::wait, .parity = kLastPhase, .stops = true, .ns = kLandNs}})},
+      {Verb::meter,
+       {"mbarrier.test_wait.parity.shared::cta.b64", "mbarrier.arrive.release.cta",
+        "mbarrier.expect_tx.relaxed.cta", "mbarrier.complete_tx.relaxed.cta"},
+       one_cta({{.verb = Verb::meter, .pending = 1, .bytes = 1024, .stride = 16, .most = 99}})},
+  };
+}
+
+std::vector<VerbExample> other_examples() {
+  return {
+      {Verb::load,
+       {"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"},
+       one_cta({{.verb = Verb::load, .at = {-8, 3}}})},
+      {Verb::cluster_sync,
+       {"barrier.cluster.arrive.release", "barrier.cluster.wait.acquire"},
+       two_ctas({{.verb = Verb::cluster_sync, .ctas = 3}})},
+      {Verb::delay, {"clock64", "nanosleep"}, one_cta({{.verb = Verb::delay, .ns = 1500}})},
+      {Verb::poison,
+       {"st.shared.u8", "fence.proxy.async.shared::cta"},
+       one_cta({{.verb = Verb::poison, .offset = 1024, .bytes = 2048}})},
+      {Verb::write,
+       {"st.volatile.shared.u64"},
+       one_cta({{.verb = Verb::write, .word = 0xfedcba9876543210}})},
+      {Verb::read, {"ld.volatile.shared.u64"}, one_cta({{.verb = Verb::read, .thread = 255}})},
+      {Verb::missing,
+       {"ld.shared", "atom.global.add.u64"},
+       one_cta({{.verb = Verb::missing, .bytes = 4096}})},
+      {Verb::snapshot,
+       {"ld.shared.v4.u32", "st.global.v4.u32"},
+       one_cta({{.verb = Verb::snapshot}})},
+  };
+}
+
+std::vector<VerbExample> examples() {
+  std::vector<VerbExample> all = mbarrier_examples();
+  std::ranges::move(other_examples(), std::back_inserter(all));
+  return all;
+}
+
+TEST_F(Compiled, EveryVerbToItsInstructions) {
+  std::set<Verb> verbs;
+  for (const VerbExample& example : examples()) {
+    verbs.insert(example.verb);
+    const std::string source = cuda_reproducer(example.program, kWords);
+    const std::string ptx = ptx_of(source);
+    for (const std::string_view instruction : example.instructions)
+      EXPECT_NE(ptx.find(instruction), std::string::npos) << instruction << '\n' << source;
+    EXPECT_LE(lines_of(source).size(), 100U);
+    expect_narrow(source);
+  }
+  EXPECT_EQ(verbs.size(), kVerbs) << "a verb has no example";
+}
+
+TEST_F(Compiled, LoadsOfEveryRankAndPolicy) {
+  Program program = one_cta({});
+  program.maps.clear();
+  for (std::uint8_t rank = 1; rank <= kMaxRank; ++rank) {
+    program.maps.push_back({.spec = tensor(rank)});
+    for (const CacheHint hint :
+         {CacheHint::none, CacheHint::evict_normal, CacheHint::evict_first, CacheHint::evict_last})
+      program.steps.push_back({.verb = Verb::load,
+                               .map = static_cast<std::uint8_t>(rank - 1),
+                               .hint = hint,
+                               .at = {-2147483647 - 1, 2147483647, 1, -1, 0}});
+  }
+  const std::string source = cuda_reproducer(program, kWords);
+  const std::string ptx = ptx_of(source);
+  for (std::uint32_t rank = 1; rank <= kMaxRank; ++rank) {
+    const std::string copy = fmt::format(
+        "cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes", rank);
+    EXPECT_NE(ptx.find(copy + " ["), std::string::npos) << copy;
+    EXPECT_NE(ptx.find(copy + ".L2::cache_hint ["), std::string::npos) << copy;
+  }
+  for (const std::string_view policy : {"evict_normal", "evict_first", "evict_last"})
+    EXPECT_NE(ptx.find(fmt::format("createpolicy.fractional.L2::{}.b64", policy)),
+              std::string::npos);
+  expect_narrow(source);
+}
+
+// Nearly all verbs, as a mismatched expect_tx on the peer has them with its checks.
+Program representative() {
+  constexpr std::uint16_t kBoth = 3;
+  const Step load{
+      .verb = Verb::load, .hint = CacheHint::evict_first, .offset = 1024, .at = {-8, 3}};
+  Program program = two_ctas({{.verb = Verb::poison, .ctas = kBoth, .bytes = 4096}});
+  program.barriers = 4;
+  program.payload.inverted = true;
+  auto& steps = program.steps;
+  for (std::uint8_t i = 0; i < 4; ++i)
+    steps.push_back({.verb = Verb::init, .ctas = kBoth, .barrier = i});
+  for (std::uint8_t i = 0; i < 4; ++i)
+    steps.push_back({.verb = Verb::test, .ctas = kBoth, .barrier = i});
+  steps.insert(steps.end(), {{.verb = Verb::cluster_sync, .ctas = kBoth},
+                             {.verb = Verb::arrive_expect_tx, .of = 1, .bytes = 256},
+                             {.verb = Verb::arrive_expect_tx, .barrier = 1, .bytes = 256},
+                             load,
+                             {.verb = Verb::delay, .ns = kSettleNs},
+                             {.verb = Verb::arrive, .thread = 1, .count = 3},
+                             {.verb = Verb::wait, .ns = kSettleNs},
+                             {.verb = Verb::missing, .offset = 1024, .bytes = 256},
+                             {.verb = Verb::cluster_sync, .ctas = kBoth},
+                             {.verb = Verb::delay, .ctas = kBoth, .ns = kSettleNs}});
+  for (std::uint8_t i = 0; i < 4; ++i)
+    steps.insert(steps.end(),
+                 {{.verb = Verb::meter,
+                   .ctas = kBoth,
+                   .barrier = i,
+                   .pending = 1,
+                   .bytes = 1280,
+                   .stride = 256,
+                   .most = 1280},
+                  {.verb = Verb::test, .ctas = kBoth, .barrier = i, .parity = kCurrentPhase}});
+  const Step wait{.verb = Verb::wait, .parity = kLastPhase, .stops = true, .ns = kMustCompleteNs};
+  steps.insert(
+      steps.end(),
+      {wait,
+       {.verb = Verb::snapshot, .ctas = kBoth},
+       {.verb = Verb::poison, .bytes = 4096},
+       {.verb = Verb::arrive_expect_tx, .bytes = 256},
+       load,
+       wait,
+       {.verb = Verb::snapshot},
+       {.verb = Verb::delay, .ns = kLandNs},
+       {.verb = Verb::meter, .parity = kCurrentPhase, .pending = 1, .bytes = 1024, .most = 1024},
+       {.verb = Verb::test, .parity = kCurrentPhase}});
+  for (std::uint8_t i = 0; i < 4; ++i)
+    steps.push_back({.verb = Verb::inval, .ctas = kBoth, .barrier = i});
+  steps.insert(steps.end(), {{.verb = Verb::read, .ctas = kBoth, .thread = 255},
+                             {.verb = Verb::write, .ctas = kBoth, .word = 0x1234},
+                             {.verb = Verb::read, .ctas = kBoth, .thread = 255},
+                             {.verb = Verb::cluster_sync, .ctas = kBoth}});
+  return program;
+}
+
+TEST(Reproducer, HasAtMost200LinesForARepresentativeProgram) {
+  const Program program = representative();
+  const std::string source = cuda_reproducer(program, kWords);
+  ASSERT_EQ(program.steps.size(), 45U);
+  EXPECT_LE(lines_of(source).size(), 200U) << source;
+  expect_narrow(source);
+}
+
+TEST(Reproducer, SaysEachStepInItsOrder) {
+  const std::string source = cuda_reproducer(representative(), kWords);
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < representative().steps.size(); ++i) {
+    at = source.find(fmt::format("// step {}: ", i), at);
+    ASSERT_NE(at, std::string::npos) << i << '\n' << source;
+  }
+  EXPECT_EQ(source.find(fmt::format("// step {}: ", representative().steps.size())),
+            std::string::npos);
+}
+
+TEST(Reproducer, IsTheSameEachTime) {
+  EXPECT_EQ(cuda_reproducer(representative(), kWords), cuda_reproducer(representative(), kWords));
+}
+
+TEST(Reproducer, SaysWhatIsExpectedAndWasSeen) {
+  const std::string source = cuda_reproducer(one_cta({}), kWords);
+  EXPECT_TRUE(
+      source.starts_with("// A phase completes 16 bytes early\n"
+                         "// Expected: residue 0 on barrier 0 of CTA 0\n"
+                         "// Seen: residue -16 in 3 of 100 runs on SM 17\n"))
+      << source;
+  EXPECT_NE(source.find("  std::puts(\"expected: residue 0 on barrier 0 of CTA 0\");"),
+            std::string::npos);
+}
+
+TEST(Reproducer, LeavesOutWhatNoStepNeeds) {
+  const std::string source =
+      cuda_reproducer(one_cta({{.verb = Verb::init}, {.verb = Verb::delay, .ns = 1}}), kWords);
+  for (const std::string_view name : {"stopped", "phase[", "trace", "windows", "PTX_TEST", "meter",
+                                      "load_2d", "poison_byte", "kSteps", "normal("})
+    EXPECT_EQ(source.find(name), std::string::npos) << name << '\n' << source;
+}
+
+TEST(Reproducer, TakesStepsInTheThreadsThatAreNamed) {
+  const std::string source = cuda_reproducer(
+      [] {
+        Program program = two_ctas({{.verb = Verb::arrive, .ctas = 3, .thread = 3, .count = 32},
+                                    {.verb = Verb::arrive, .ctas = 2, .count = 256},
+                                    {.verb = Verb::arrive, .thread = 192, .count = 64},
+                                    {.verb = Verb::init, .ctas = 5, .thread = 7},
+                                    {.verb = Verb::snapshot, .ctas = 2},
+                                    {.verb = Verb::snapshot, .ctas = 7}});
+        program.ctas = 3;
+        return program;
+      }(),
+      kWords);
+  for (const std::string_view line :
+       {"  if (next((0x3 >> cta & 1) && t >= 3 && t < 35)) arrive(bar0); ",
+        "  if (next(cta == 1)) arrive(bar0); ", "  if (next(cta == 0 && t >= 192)) arrive(bar0); ",
+        "  if (next((0x5 >> cta & 1) && t == 7)) init(bar0, 1); ",
+        "  if (cta == 1) snapshot(4, 0); ", "  snapshot(5, 1); "})
+    EXPECT_NE(source.find(line), std::string::npos) << line << '\n' << source;
+}
+
+TEST(Reproducer, RefusesAProgramThatIsNotSound) {
+  EXPECT_THROW(cuda_reproducer(one_cta({{.verb = Verb::load, .map = 1}}), kWords), Error);
+}
+
+TEST_F(Compiled, ARepresentativeProgramToAnExecutable) {
+  executable(cuda_reproducer(representative(), kWords));
+}
+
+TEST_F(Compiled, APlainProgramToAnExecutable) {
+  executable(cuda_reproducer(one_cta({{.verb = Verb::init}}), kWords));
+}
+
+TEST_F(Compiled, AProgramOfNothing) { ptx_of(cuda_reproducer(Program{}, kWords)); }
+
+TEST_F(Compiled, MemoryOfEverySourceAndTheLargestCluster) {
+  Program program = two_ctas({{.verb = Verb::cluster_sync, .ctas = 0xffff},
+                              {.verb = Verb::load, .ctas = 0x8000, .map = 1}});
+  program.ctas = 16;
+  program.regions = {{.bytes = 16384, .source = MemorySource::device},
+                     {.bytes = 16384, .source = MemorySource::async},
+                     {.bytes = 16384, .source = MemorySource::pinned},
+                     {.bytes = 16384, .source = MemorySource::mapped, .element = DataType::f32_ftz},
+                     {.bytes = 16384, .source = MemorySource::peer, .element = DataType::tf32}};
+  program.maps = {{.spec = tensor(1)},
+                  {.spec = tensor(5), .region = 3},
+                  {.spec = {.rank = 0xffffffff, .extent = {0xffffffffffffffff}}}};
+  const std::string source = cuda_reproducer(program, kWords);
+  expect_narrow(source);
+  executable(source);
+}
+
+TEST_F(Compiled, WordsOfEveryKind) {
+  const std::string longest(300, 'x');
+  const std::string source = cuda_reproducer(
+      one_cta({}), {.title = "ends with \\",
+                    .expected = R"({"op": "tile_load", "at": "\n"} %d /* */ " )" + longest + " ??",
+                    .seen = "two\nlines\r\n\tand \xce\xbcs \x7f"});
+  expect_narrow(source);
+  executable(source);
+}
+
+// What the functions of the file give has to be what kernels/ops says.
+TEST_F(Compiled, SourcesAndPoisonAreThoseOfTheDevices) {
+  for (const bool inverted : {false, true}) {
+    Program program = one_cta({{.verb = Verb::poison, .bytes = 16}});
+    program.payload = {.seed = 0xfedcba9876543210, .inverted = inverted};
+    program.regions = {{.bytes = 16384, .element = DataType::bf16},
+                       {.bytes = 16384, .element = DataType::f32_ftz},
+                       {.bytes = 16384, .element = DataType::tf32_ftz}};
+    std::string source = cuda_reproducer(program, kWords);
+    const auto expect_pair = [&](std::string_view code, DataType type, std::uint64_t i) {
+      const std::uint64_t pair =
+          source_element_word(program.payload, type, 2 * i) |
+          std::uint64_t{source_element_word(program.payload, type, 2 * i + 1)} << 32;
+      source += fmt::format("static_assert({} == {:#x});\n",
+                            fmt::format(fmt::runtime(code), fmt::arg("i", i)), pair);
+    };
+    for (const std::uint64_t i : {0, 1, 2, 3, 2047}) {
+      expect_pair("source_word({i})", DataType::bf16, i);
+      expect_pair("normal(source_word({i}), 0x7fffff)", DataType::f32_ftz, i);
+      expect_pair("normal(source_word({i}), 0x7fe000)", DataType::tf32, i);
+    }
+    for (const std::uint32_t i : {0, 1, 255, 256, 4711, 65535})
+      source += fmt::format("static_assert(poison_byte({}) == {});\n", i,
+                            poison_byte(program.payload, i));
+    for (const std::string_view word : {"= source_word(i);", "= normal(source_word(i), 0x7fffff);",
+                                        "= normal(source_word(i), 0x7fe000);"})
+      EXPECT_NE(source.find(word), std::string::npos) << source;
+    ptx_of(source);
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::suite
