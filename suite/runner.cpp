@@ -126,6 +126,11 @@ struct RowVerdict {
   std::int32_t cuda_error = 0;  // that cost this process its GPU
 };
 
+std::string text_of(DeviceFault fault, std::int32_t code, const std::string& note) {
+  return fmt::format("{} (code {}){}{}", words_of(fault).text, code, note.empty() ? "" : ": ",
+                     note);
+}
+
 RowVerdict fault_verdict(DeviceFault fault, std::int32_t code, const std::string& note,
                          std::uint32_t row) {
   const FaultWords words = words_of(fault);
@@ -138,8 +143,7 @@ RowVerdict fault_verdict(DeviceFault fault, std::int32_t code, const std::string
   miscompare.row = row;
   miscompare.what = words.what;
   miscompare.actual = static_cast<std::uint64_t>(code);
-  miscompare.text =
-      fmt::format("{} (code {}){}{}", words.text, code, note.empty() ? "" : ": ", note);
+  miscompare.text = text_of(fault, code, note);
   verdict.reason = fmt::format("row {}: {}", row, miscompare.text);
   verdict.miscompares.push_back(std::move(miscompare));
   return verdict;
@@ -434,6 +438,11 @@ Op seeded(Op op, std::uint64_t case_seed, std::uint32_t row, bool inverted) {
 
 std::uint32_t runs_of(Op op) {
   return std::visit([](auto& which) { return HasPayload<decltype(which)> ? 2U : 1U; }, op);
+}
+
+std::string fault_text(const RunResult& result) {
+  if (result.fault == DeviceFault::none) return "";
+  return text_of(result.fault, result.code, result.note);
 }
 
 RunResult run_op(Device& device, const Op& op) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "kernels/device.hpp"
@@ -20,6 +21,9 @@ std::uint32_t runs_of(Op op);
 
 /// Runs `op` on `device`, as a program with its checks where it is one.
 RunResult run_op(Device& device, const Op& op);
+
+/// A fault of a device in one line, as reports have it; empty where there is none.
+std::string fault_text(const RunResult& result);
 
 /// Everything that the oracle of the operation holds against `result`; empty when it is right.
 /// Faults of the device are not judged here. A product too large for the host is computed a second

@@ -35,7 +35,8 @@ WorkerProcess::WorkerProcess(const WorkerStart& start) {
   if (!start.visible_gpu.empty()) {
     order.settings.emplace_back("CUDA_VISIBLE_DEVICES", start.visible_gpu);
   }
-  if (start.segment_fd >= 0) order.fds.push_back(start.segment_fd);
+  if (start.segment_fd >= 0 || start.program_fd >= 0) order.fds.push_back(start.segment_fd);
+  if (start.program_fd >= 0) order.fds.push_back(start.program_fd);
   pid_ = spawn(order);
   orders_ = std::move(orders.write);
   records_ = std::move(records.read);

@@ -16,6 +16,7 @@ struct WorkerStart {
   std::string program = "/proc/self/exe";
   std::string visible_gpu = {};  // UUID for CUDA_VISIBLE_DEVICES; empty on the virtual device
   int segment_fd = -1;           // relay segment, -1: none
+  int program_fd = -1;           // of a ProgramOrder, -1: none
 };
 
 /// How a process ended.

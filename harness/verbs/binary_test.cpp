@@ -76,7 +76,7 @@ TEST(Binary, shows_its_help_without_a_verb_and_says_that_it_is_a_mistake) {
 
 TEST(Binary, helps_with_an_example_first) {
   for (const char* verb :
-       {"run", "bench", "list", "show", "compare", "recover", "schema", "version"}) {
+       {"run", "bench", "list", "show", "replay", "compare", "recover", "schema", "version"}) {
     const Ran ran = run_binary({verb, "--help"});
     EXPECT_EQ(ran.exit, 0);
     EXPECT_EQ(ran.err, "");

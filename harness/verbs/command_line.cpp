@@ -104,6 +104,7 @@ ExitCode run_command_line(int argc, char** argv) {
   add_bench(app, chosen, argc, argv);
   add_list(app, chosen);
   add_show(app, chosen);
+  add_replay(app, chosen);
   add_compare(app, chosen);
   add_history(app, chosen);
   add_export(app, chosen);

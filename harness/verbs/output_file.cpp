@@ -10,13 +10,14 @@
 
 namespace tidemark::harness {
 
-void check_replaceable(const std::string& path, std::string_view otherwise) {
+void check_replaceable(const std::string& path, std::string_view otherwise,
+                       std::string_view option) {
   std::error_code error;
   const auto status = std::filesystem::symlink_status(path, error);
   if (!std::filesystem::exists(status) || std::filesystem::is_directory(status)) return;
   if (!std::filesystem::is_regular_file(status))
-    throw UsageError(fmt::format("--out '{}': is no plain file, and would be replaced; give {}",
-                                 path, otherwise));
+    throw UsageError(fmt::format("{} '{}': is no plain file, and would be replaced; give {}",
+                                 option, path, otherwise));
 }
 
 }  // namespace tidemark::harness

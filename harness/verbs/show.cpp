@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "harness/errors.hpp"
+#include "harness/replay/rebuilt_row.hpp"
 #include "harness/verbs/given_report.hpp"
 #include "harness/verbs/printed_beside.hpp"
 #include "harness/verbs/terminal.hpp"
@@ -34,6 +35,21 @@ constexpr std::array<std::pair<const char*, Format>, 5> kFormats = {{
     {"--html", Format::html},
 }};
 
+// A path as a word of a shell.
+std::string quoted(const std::string& path) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-+,:=@%";
+  if (path.find_first_not_of(kPlain) == std::string::npos) return path;
+  std::string made = "'";
+  for (const char letter : path) made += letter == '\'' ? "'\\''" : std::string(1, letter);
+  return made + "'";
+}
+
+std::string replay_command(const Report& report, const std::string& file, std::uint32_t result) {
+  if (!has_program(report, result)) return "";
+  return fmt::format("tidemark replay {} --result {}", quoted(file), result);
+}
+
 ExitCode show_file(const Typed& typed) {
   std::error_code error;
   if (std::filesystem::is_directory(typed.file, error))
@@ -45,7 +61,10 @@ ExitCode show_file(const Typed& typed) {
                           .all = typed.all,
                           .format = typed.format,
                           .columns = terminal_columns(ShowOptions{}.columns),
-                          .beside = printed_beside}));
+                          .beside = printed_beside,
+                          .replayed_by = [&](std::uint32_t result) {
+                            return replay_command(report, typed.file, result);
+                          }}));
   return ExitCode::ok;
 }
 

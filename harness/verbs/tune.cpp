@@ -10,16 +10,13 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "harness/discovery/assignment.hpp"
-#include "harness/discovery/gpu_inventory.hpp"
-#include "harness/discovery/node_files.hpp"
+#include "harness/discovery/one_gpu.hpp"
 #include "harness/errors.hpp"
 #include "harness/given_gemm_table.hpp"
 #include "harness/supervisor/clock.hpp"
 #include "harness/tuned_table.hpp"
 #include "harness/tuner.hpp"
 #include "harness/tuning_run.hpp"
-#include "harness/verbs/mpirun.hpp"
 #include "harness/verbs/option_values.hpp"
 #include "harness/verbs/output_file.hpp"
 #include "harness/verbs/verbs.hpp"
@@ -70,11 +67,7 @@ Asked understood(const Typed& typed) {
   asked.options.device = device_of(typed.device);
   asked.options.gpus = typed.gpus;
   asked.options.gemm_table = typed.gemm_table;
-  if (launched_ranks().value_or(1) > 1)
-    throw UsageError("tune uses one GPU: start it on one rank, or without a launcher");
-  if (typed.gpus.find(',') != std::string::npos)
-    throw UsageError(
-        fmt::format("--gpus '{}': tune uses one GPU; give its index or UUID", typed.gpus));
+  check_one_gpu("tune", asked.options);
   check_replaceable(typed.out, "a file");
   static_cast<void>(TemporaryFile(typed.out, kRoom));  // so that no hour of tuning ends without
   return asked;
@@ -82,27 +75,11 @@ Asked understood(const Typed& typed) {
 
 /// The GPU that is tuned. Throws EnvironmentError where there is none that can be.
 GpuRecord chosen_gpu(const Asked& asked) {
-  const bool cuda = asked.options.device == DeviceChoice::cuda ||
-                    (asked.options.device == DeviceChoice::automatic && nvidia_present());
-  if (!cuda)
+  if (!chooses_gpu(asked.options.device))
     throw EnvironmentError(
         "tune: there is nothing to tune on the virtual device, whose products have no "
         "configurations; run it on a machine with a Hopper GPU");
-  const GpuInventory inventory = take_inventory();
-  if (!inventory.nvidia_present)
-    throw EnvironmentError(
-        "tune: this machine has no NVIDIA device; run it on one with a Hopper GPU");
-  RankView view{.nvidia_present = inventory.nvidia_present,
-                .visible = inventory.visible,
-                .problem = inventory.problem,
-                .busy = busy_gpus(inventory),
-                .host = describe_node(0, "").hostname};
-  view.machine = view.host;
-  const Assignment assignment = assign_gpus({view}, asked.options, true);
-  const GpuProperties& gpu = assignment.gpus.at(0).at(0);
-  GpuRecord record = describe_gpu(inventory, gpu.uuid);
-  if (record.name.empty()) record.name = gpu.name;
-  return record;
+  return one_gpu("tune", asked.options);
 }
 
 std::size_t count_of(const std::vector<DecidedProduct>& all, TuningVerdict::Kind kind) {

@@ -24,6 +24,7 @@ void add_run(CLI::App& app, Action& chosen, int argc, char** argv);
 void add_bench(CLI::App& app, Action& chosen, int argc, char** argv);
 void add_list(CLI::App& app, Action& chosen);
 void add_show(CLI::App& app, Action& chosen);
+void add_replay(CLI::App& app, Action& chosen);
 void add_compare(CLI::App& app, Action& chosen);
 void add_history(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);

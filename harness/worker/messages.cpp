@@ -17,14 +17,30 @@ std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string hex_of(const NcclId& id) {
+template <typename Bytes>
+std::string hex_of(const Bytes& bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
-  for (const std::byte byte : id) {
-    text += kDigits[std::to_integer<unsigned>(byte) >> 4U];
-    text += kDigits[std::to_integer<unsigned>(byte) & 15U];
+  text.reserve(2 * bytes.size());
+  for (const auto byte : bytes) {
+    text += kDigits[static_cast<unsigned>(byte) >> 4U];
+    text += kDigits[static_cast<unsigned>(byte) & 15U];
   }
   return text;
+}
+
+unsigned digit_in(char letter) {
+  if (letter >= '0' && letter <= '9') return static_cast<unsigned>(letter - '0');
+  if (letter >= 'a' && letter <= 'f') return static_cast<unsigned>(letter - 'a') + 10U;
+  throw Error("bytes that are not hexadecimal");
+}
+
+std::vector<std::uint8_t> bytes_in(const std::string& hex) {
+  if (hex.size() % 2 != 0) throw Error("bytes with half a byte");
+  std::vector<std::uint8_t> bytes(hex.size() / 2);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::uint8_t>(digit_in(hex[2 * i]) << 4U | digit_in(hex[2 * i + 1]));
+  return bytes;
 }
 
 NcclId nccl_id_in(const std::string& hex) {
@@ -220,6 +236,35 @@ SaidTuned tuned_in(const Json& json) {
   return said;
 }
 
+Json json_of(const ProgramOrder&) { return {{"order", "program"}}; }
+
+Json json_of(const SaidProgram& said) {
+  const RunResult& result = said.result;
+  return {{"said", "program"},
+          {"fault", static_cast<int>(result.fault)},
+          {"code", result.code},
+          {"note", result.note},
+          {"bytes", hex_of(result.bytes)},
+          {"surroundings", hex_of(result.surroundings)},
+          {"trace", result.trace},
+          {"sms", result.sms}};
+}
+
+SaidProgram program_in(const Json& json) {
+  const int fault = json.at("fault");
+  if (fault < 0 || fault > static_cast<int>(DeviceFault::unsupported))
+    throw Error("a device fault that is none");
+  RunResult result;
+  result.fault = static_cast<DeviceFault>(fault);
+  result.code = json.at("code");
+  result.note = json.at("note");
+  result.bytes = bytes_in(json.at("bytes"));
+  result.surroundings = bytes_in(json.at("surroundings"));
+  result.trace = json.at("trace").get<std::vector<std::uint64_t>>();
+  result.sms = json.at("sms").get<std::vector<std::uint16_t>>();
+  return {.result = std::move(result)};
+}
+
 Json json_of(const SaidReady&) { return {{"said", "ready"}}; }
 
 Json json_of(const SaidStarted& said) {
@@ -265,6 +310,7 @@ Order order_in(const Json& json) {
   if (kind == "run") return RunOrder{.case_name = json.at("case"), .attempt = json.at("attempt")};
   if (kind == "tune")
     return TuneOrder{.product = product_in(json.at("product")), .seconds = json.at("seconds")};
+  if (kind == "program") return ProgramOrder{};
   throw Error("the order '" + kind + "' is not known");
 }
 
@@ -281,6 +327,7 @@ Said said_in(const Json& json) {
   if (kind == "nccl_id") return SaidNcclId{.id = nccl_id_in(json.at("id"))};
   if (kind == "trouble") return SaidTrouble{.text = json.at("text")};
   if (kind == "tuned") return tuned_in(json);
+  if (kind == "program") return program_in(json);
   throw Error("the record '" + kind + "' is not known");
 }
 

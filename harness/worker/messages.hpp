@@ -18,6 +18,7 @@ namespace tidemark::harness {
 inline constexpr int kOrdersFd = 3;
 inline constexpr int kRecordsFd = 4;
 inline constexpr int kSegmentFd = 5;
+inline constexpr int kProgramFd = 6;  // there only for a ProgramOrder
 
 /// First order of every worker: which device to make, and what all its cases share.
 struct SetupOrder {
@@ -55,7 +56,12 @@ struct TuneOrder {
   double seconds = 0;  // that it may take; 0: as many as it needs
 };
 
-using Order = std::variant<SetupOrder, NcclIdOrder, TransportOrder, RunOrder, TuneOrder>;
+/// Runs the program that kProgramFd holds as JSON, exactly as it is there. It is no part of the
+/// order, because orders are shorter than PIPE_BUF.
+struct ProgramOrder {};
+
+using Order =
+    std::variant<SetupOrder, NcclIdOrder, TransportOrder, RunOrder, TuneOrder, ProgramOrder>;
 
 /// The worker has its device.
 struct SaidReady {};
@@ -77,13 +83,17 @@ struct SaidNcclId {
 struct SaidTuned {
   TriedProduct tried;
 };
+/// What a device made of a program: fault, code, note, bytes, surroundings, trace and SMs.
+struct SaidProgram {
+  RunResult result;
+};
 /// The order before could not be carried out (no NCCL, a peer did not join). The worker lives on.
 struct SaidTrouble {
   std::string text;
 };
 
 using Said = std::variant<SaidReady, SaidStarted, SaidProgress, SaidOutcome, SaidNcclId,
-                          SaidTrouble, SaidTuned>;
+                          SaidTrouble, SaidTuned, SaidProgram>;
 
 /// One line, newline included.
 std::string order_line(const Order& order);

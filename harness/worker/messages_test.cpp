@@ -73,6 +73,36 @@ TEST(Messages, an_outcome_survives_with_all_its_fields) {
   EXPECT_EQ(metric.seconds, (std::vector<double>{0.25, 0.5}));
 }
 
+TEST(Messages, result_of_a_program_survives) {
+  RunResult result;
+  result.fault = DeviceFault::timeout;
+  result.code = -3;
+  result.note = "step 4";
+  result.bytes = {0x00, 0x7f, 0x80, 0xff};
+  result.surroundings = {0xa5};
+  result.trace = {0, 0xffffffffffffffffULL};
+  result.sms = {131, 0};
+  const auto said = std::get<SaidProgram>(said_in(said_line(SaidProgram{.result = result})));
+  EXPECT_EQ(said.result.fault, DeviceFault::timeout);
+  EXPECT_EQ(said.result.code, -3);
+  EXPECT_EQ(said.result.note, "step 4");
+  EXPECT_EQ(said.result.bytes, result.bytes);
+  EXPECT_EQ(said.result.surroundings, result.surroundings);
+  EXPECT_EQ(said.result.trace, result.trace);
+  EXPECT_EQ(said.result.sms, result.sms);
+}
+
+TEST(Messages, bytes_that_are_not_hexadecimal_are_refused) {
+  const std::string good =
+      R"({"said":"program","fault":0,"code":0,"note":"","bytes":"0a","surroundings":"","trace":[],"sms":[]})";
+  EXPECT_NO_THROW(said_in(good));
+  std::string bad = good;
+  bad.replace(bad.find("0a"), 2, "0g");
+  EXPECT_THROW(said_in(bad), Error);
+  bad.replace(bad.find("0g"), 2, "0");
+  EXPECT_THROW(said_in(bad), Error);
+}
+
 TEST(Messages, a_setup_survives) {
   const Order order = order_in(order_line(SetupOrder{.device = DeviceKind::cuda,
                                                      .fault = "drop",

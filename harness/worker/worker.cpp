@@ -18,6 +18,7 @@
 #include "harness/worker/messages.hpp"
 #include "harness/worker/test_hook.hpp"
 #include "kernels/error.hpp"
+#include "kernels/ops/program_json.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -87,6 +88,7 @@ class Worker {
     if (const auto* run = std::get_if<RunOrder>(&order)) return run_case_of(*run);
     try {
       if (const auto* tune = std::get_if<TuneOrder>(&order)) return tune_product(*tune);
+      if (std::holds_alternative<ProgramOrder>(order)) return run_given_program();
       if (std::holds_alternative<NcclIdOrder>(order)) say(SaidNcclId{.id = make_nccl_id()});
       if (const auto* join = std::get_if<TransportOrder>(&order)) make_transport(*join);
     } catch (const std::exception& refused) {
@@ -111,6 +113,35 @@ class Worker {
     const bool usable = said.tried.fault.empty();
     say(said);
     return usable;
+  }
+
+  bool run_given_program() {
+    const bool hooked = hook_applies(hook_, "program", setup_.slot);
+    const bool hangs = hooked && hook_->action == HookAction::hang;
+    say(SaidStarted{.case_name = "program", .patience_s = hangs ? 1.0 : 0.0});
+    if (hooked) act(hook_->action);
+    const Program program = program_from_json(program_text(), "program");
+    SaidProgram said{.result = device_->run_programs({&program, 1}).front()};
+    if (hooked && hook_->action == HookAction::sticky) {
+      said.result = {};
+      said.result.fault = DeviceFault::sticky;
+      said.result.code = kLaunchFailure;
+      said.result.note = "test hook";
+    }
+    const bool usable = said.result.fault != DeviceFault::sticky;
+    say(said);
+    return usable;
+  }
+
+  static std::string program_text() {
+    std::string text;
+    std::array<char, 65536> bytes{};
+    ssize_t got = 0;
+    while ((got = ::pread(kProgramFd, bytes.data(), bytes.size(),
+                          static_cast<off_t>(text.size()))) > 0)
+      text.append(bytes.data(), static_cast<std::size_t>(got));
+    if (got < 0) throw Error(std::string("cannot read the program: ") + std::strerror(errno));
+    return text;
   }
 
   void make_transport(const TransportOrder& order) {

@@ -59,7 +59,8 @@ void put_miscompares(Page& page, const Report& report,
   }
 }
 
-void put_group(Page& page, const Report& report, const ResultGroup& group, bool all) {
+void put_group(Page& page, const Report& report, const ResultGroup& group,
+               const ShowOptions& options) {
   const ResultRow& first = report.results[group.results.front()];
   const std::string heading = heading_of(first.verdict);
   const std::vector<std::uint32_t>& gpus = group.gpus;
@@ -74,9 +75,12 @@ void put_group(Page& page, const Report& report, const ResultGroup& group, bool 
   put(page, indented(report.text(first.reason)), kIndent);
   const std::string ending = ending_of(first);
   if (!ending.empty()) put(page, indented(ending), kIndent);
-  put_miscompares(page, report, group.miscompares, all);
+  put_miscompares(page, report, group.miscompares, options.all);
   const std::string_view replay = report.text(first.replay);
   if (!replay.empty()) put_command(page, "replay: ", replay, kIndent);
+  if (!options.replayed_by) return;
+  const std::string command = options.replayed_by(group.results.front());
+  if (!command.empty()) put_command(page, "program: ", command, kIndent);
 }
 
 }  // namespace
@@ -140,7 +144,7 @@ void put_results(Page& page, const Report& report, const ShowOptions& options) {
     if (is_listed(groups[i].verdict)) {
       put_quiet(page, report, groups[i], options.all);
     } else {
-      put_group(page, report, groups[i], options.all);
+      put_group(page, report, groups[i], options);
     }
   }
   put_left_out(page, groups.size() - shown, "finding");

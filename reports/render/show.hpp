@@ -26,6 +26,10 @@ struct ShowOptions {
   std::uint32_t columns = 100;  // of the terminal
   /// Of a case and one of its metrics; terminal only. Without it nothing is printed beside.
   std::function<PrintedBeside(std::string_view, std::string_view)> beside = {};
+
+  /// Of a result that did not pass: the command that runs its failing row alone, or empty; terminal
+  /// only.
+  std::function<std::string(std::uint32_t)> replayed_by = {};
 };
 
 /// In the format asked for. On a terminal verdicts first, then what failed, where, why and how to

@@ -72,17 +72,22 @@ void sync_folder_of(const std::string& path) {
 
 }  // namespace
 
-TemporaryFile::TemporaryFile(const std::string& target, std::string_view hint)
-    : target_(target), path_(fmt::format("{}{}", temporary_of(target), ::getpid())), hint_(hint) {
+TemporaryFile::TemporaryFile(const std::string& target, std::string_view hint,
+                             std::string_view option)
+    : target_(target),
+      path_(fmt::format("{}{}", temporary_of(target), ::getpid())),
+      hint_(hint),
+      option_(option) {
   if (std::error_code error; std::filesystem::is_directory(target, error)) {
-    refuse(target, "is a folder", "give the path of a file as --out");
+    refuse(target, "is a folder", fmt::format("give the path of a file as {}", option_));
   }
   remove_left_behind(target);
   // Exclusive and never through a link: the name can be guessed.
   file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (file_ < 0) {
     refuse(target_, fmt::format("cannot create {}: {}", path_, error_text(errno)),
-           "give an --out in a folder that can be written");
+           fmt::format("give {} in a folder that can be written",
+                       option_ == "--out" ? "an --out" : "a file for " + option_));
   }
   ::flock(file_, LOCK_EX | LOCK_NB);  // says that it is being written
 }
@@ -111,14 +116,14 @@ void TemporaryFile::write(std::string_view bytes) {
 void TemporaryFile::rename() {
   if (std::rename(path_.c_str(), target_.c_str()) != 0) {
     refuse(target_, fmt::format("cannot rename {} to it: {}", path_, error_text(errno)),
-           "give another --out");
+           fmt::format("give another {}", option_));
   }
   renamed_ = true;
   sync_folder_of(target_);
 }
 
-void replace_file(const std::string& path, std::string_view bytes) {
-  TemporaryFile file(path, "free some space or give another --out");
+void replace_file(const std::string& path, std::string_view bytes, std::string_view option) {
+  TemporaryFile file(path, fmt::format("free some space or give another {}", option), option);
   file.write(bytes);
   file.rename();
 }

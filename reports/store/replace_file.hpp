@@ -12,8 +12,9 @@ namespace tidemark::reports {
 /// ReportError with one line that begins with the target's path.
 class TemporaryFile {
  public:
-  /// `hint`: what to do when there is no room.
-  TemporaryFile(const std::string& target, std::string_view hint);
+  /// `hint`: what to do when there is no room. `option`: the one that names the target.
+  TemporaryFile(const std::string& target, std::string_view hint,
+                std::string_view option = "--out");
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile();
@@ -27,13 +28,14 @@ class TemporaryFile {
   void rename();
 
  private:
-  std::string target_, path_, hint_;
+  std::string target_, path_, hint_, option_;
   int file_ = -1;
   bool renamed_ = false;
 };
 
 /// Writes `path` in one step: readers see the old file or all of the new one. Throws ReportError,
 /// and leaves the old file as it was.
-void replace_file(const std::string& path, std::string_view bytes);
+void replace_file(const std::string& path, std::string_view bytes,
+                  std::string_view option = "--out");
 
 }  // namespace tidemark::reports

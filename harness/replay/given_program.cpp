@@ -1,0 +1,104 @@
+// Reads and bounds programs: a file may come from anywhere, and ask for more memory than there is.
+#include "harness/replay/given_program.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "harness/errors.hpp"
+#include "kernels/error.hpp"
+#include "kernels/ops/program_json.hpp"
+#include "suite/checks.hpp"
+
+namespace tidemark::harness {
+namespace {
+
+constexpr std::size_t kMostFileBytes = std::size_t{16} << 20;
+constexpr std::size_t kMostSteps = 10'000;
+constexpr std::uint32_t kMostWindow = 232'448;  // shared memory of a CTA on sm_90
+/// A result travels as hexadecimal text in a message of at most 64 MiB.
+constexpr std::uint64_t kMostResultBytes = std::uint64_t{24} << 20;
+
+// Bytes that a device hands back: regions and snapshots.
+std::uint64_t result_bytes(const Program& program) {
+  std::uint64_t bytes = 0;
+  for (const Region& region : program.regions) {
+    if (region.bytes > kMostResultBytes) return region.bytes;  // their sum could wrap
+    bytes += region.bytes;
+  }
+  for (const Step& step : program.steps)
+    if (step.verb == Verb::snapshot)
+      bytes += std::uint64_t{program.window} * static_cast<unsigned>(std::popcount(step.ctas));
+  return bytes;
+}
+
+std::string too_large(const Program& program) {
+  if (program.window > kMostWindow)
+    return fmt::format("a window of {} bytes; take at most {}", program.window, kMostWindow);
+  if (program.steps.size() > kMostSteps)
+    return fmt::format("{} steps with its checks; take at most {}", program.steps.size(),
+                       kMostSteps);
+  if (const std::uint64_t bytes = result_bytes(program); bytes > kMostResultBytes)
+    return fmt::format("{} bytes of regions and snapshots; take at most {}", bytes,
+                       kMostResultBytes);
+  return "";
+}
+
+// Throws where the program cannot be run, checks or not.
+void check(const Program& program, const std::string& name) {
+  std::string why = unsound(program);
+  constexpr std::string_view kPrefix = "program: ";
+  if (why.starts_with(kPrefix)) why.erase(0, kPrefix.size());
+  if (!why.empty()) throw UsageError(fmt::format("{}: the program is not sound: {}", name, why));
+  why = too_large(program);
+  if (!why.empty()) throw UsageError(fmt::format("{}: the program is too large: {}", name, why));
+}
+
+}  // namespace
+
+PreparedProgram prepared(Program program, const std::string& name) {
+  check(program, name);
+  PreparedProgram made{.program = std::move(program), .checked = {}, .expected = {}};
+  made.checked = with_checks(made.program);
+  check(made.checked, name);
+  try {
+    made.expected = predict(made.checked);
+  } catch (const Error& error) {
+    throw UsageError(fmt::format("{}: the oracle cannot predict it: {}", name, error.what()));
+  }
+  return made;
+}
+
+Program given_program(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(status))
+    throw UsageError(fmt::format("{}: is a folder; give a program's file", path));
+  // A pipe would be waited for without end.
+  if (std::filesystem::is_other(status))
+    throw UsageError(fmt::format("{}: is no plain file; give a program's file", path));
+  std::ifstream file(path, std::ios::binary);
+  if (!file.is_open())
+    throw UsageError(
+        fmt::format("{}: cannot be read: {}; give a program's file", path, std::strerror(errno)));
+  std::string text(kMostFileBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kMostFileBytes)
+    throw UsageError(
+        fmt::format("{}: has more than {} bytes; give a program's file", path, kMostFileBytes));
+  try {
+    return program_from_json(text, path);
+  } catch (const Error& refused) {
+    throw UsageError(refused.what());
+  }
+}
+
+}  // namespace tidemark::harness

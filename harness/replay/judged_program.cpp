@@ -1,0 +1,209 @@
+// Judges results as rows of a case are judged, and words them for a terminal.
+#include "harness/replay/judged_program.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/ops/program_json.hpp"
+#include "reports/render/page.hpp"
+#include "suite/runner.hpp"
+
+namespace tidemark::harness {
+namespace {
+
+constexpr std::size_t kShown = 4;  // findings of one device
+
+std::vector<Miscompare> miscompares_of(const PreparedProgram& program, const RunResult& result) {
+  // After a timeout what did land tells a lost credit from lost data; other faults leave nothing.
+  const bool judged = result.fault == DeviceFault::none ||
+                      (result.fault == DeviceFault::timeout && !result.bytes.empty());
+  if (!judged) return {};
+  std::vector<Miscompare> found = compare(program.checked, program.expected, result, 0);
+  if (found.empty() && program.unlike_measured) found = program.unlike_measured(result);
+  return found;
+}
+
+DeviceVerdict verdict_on(const PreparedProgram& program, const RunResult& result) {
+  DeviceVerdict verdict{.word = "pass", .claim = "agrees with the oracle", .findings = {}};
+  if (result.fault == DeviceFault::unsupported)
+    return {.code = ExitCode::environment,
+            .word = "SKIP",
+            .claim = "did not run",
+            .findings = {fault_text(result)}};
+  const std::vector<Miscompare> wrong = miscompares_of(program, result);
+  if (result.fault != DeviceFault::none) verdict.findings.push_back(fault_text(result));
+  for (const Miscompare& one : wrong) verdict.findings.push_back(one.what + ": " + one.text);
+  if (verdict.findings.empty()) return verdict;
+  verdict.code = ExitCode::failed;
+  verdict.word = result.fault == DeviceFault::sticky ? "STICKY" : "FAIL";
+  verdict.claim = result.fault == DeviceFault::sticky    ? fmt::format("CUDA error {}", result.code)
+                  : result.fault == DeviceFault::timeout ? "a wait ended by its bound"
+                  : wrong.empty()                        ? "refused the tensor map"
+                                  : plural(wrong.size(), "miscompare") + " with the oracle";
+  return verdict;
+}
+
+/// Counts differences of one kind and keeps the place of the first.
+struct Differences {
+  std::size_t count = 0;
+  std::string first;
+
+  template <class Place>
+  void add(const Place& place) {
+    if (count++ == 0) first = place();
+  }
+};
+
+Differences trace_differences(const PreparedProgram& program, const RunResult& one,
+                              const RunResult& other) {
+  Differences found;
+  const std::vector<ExpectedTrace>& expected = program.expected.trace;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (((one.trace[i] ^ other.trace[i]) & expected[i].judged) == 0) continue;
+    found.add([&] {
+      const std::size_t step = i / program.checked.ctas;
+      return fmt::format("step {} ({}), CTA {}", step, name_of(program.checked.steps[step].verb),
+                         i % program.checked.ctas);
+    });
+  }
+  return found;
+}
+
+// Whether exactly one value of the byte is right.
+bool is_judged(const ExpectedWindow& window, std::size_t i) {
+  const bool exact = window.compare.empty() || window.compare[i] == Compare::exact;
+  return exact && (window.other.empty() || window.other[i] == window.bytes[i]);
+}
+
+Differences byte_differences(const PreparedProgram& program, const RunResult& one,
+                             const RunResult& other) {
+  Differences found;
+  std::size_t begin = 0;
+  for (const ExpectedSnapshot& snapshot : program.expected.snapshots) {
+    for (std::size_t i = 0; i < snapshot.window.bytes.size(); ++i)
+      if (one.bytes[begin + i] != other.bytes[begin + i] && is_judged(snapshot.window, i))
+        found.add([&] {
+          return fmt::format("byte {} of the snapshot of step {}, CTA {}", i, snapshot.step,
+                             snapshot.cta);
+        });
+    begin += snapshot.window.bytes.size();
+  }
+  for (std::size_t i = 0; i < program.expected.regions.size(); ++i)
+    if (one.surroundings[i] != other.surroundings[i])
+      found.add([&] { return fmt::format("byte {} of global memory", i); });
+  return found;
+}
+
+std::size_t bytes_expected(const PreparedProgram& program) {
+  std::size_t bytes = 0;
+  for (const ExpectedSnapshot& snapshot : program.expected.snapshots)
+    bytes += snapshot.window.bytes.size();
+  return bytes;
+}
+
+// Whether a device handed back all that the prediction is of.
+bool is_whole(const PreparedProgram& program, const RunResult& result) {
+  return result.trace.size() == program.expected.trace.size() &&
+         result.bytes.size() == bytes_expected(program) &&
+         result.surroundings.size() == program.expected.regions.size();
+}
+
+Colour colour_of(ExitCode code) {
+  if (code == ExitCode::ok) return Colour::green;
+  return code == ExitCode::failed ? Colour::red : Colour::yellow;
+}
+
+void put_device(Page& page, const DeviceRun& run, const DeviceVerdict& verdict) {
+  put(page, colour_of(verdict.code), verdict.word.size(),
+      fmt::format("{:<7} {:<26} {}", verdict.word, run.device, verdict.claim), 8);
+  constexpr std::size_t kIndent = 8;
+  const std::size_t shown = std::min(kShown, verdict.findings.size());
+  for (std::size_t i = 0; i < shown; ++i)
+    put(page, std::string(kIndent, ' ') + verdict.findings[i], kIndent + 2);
+  if (shown < verdict.findings.size())
+    put(page,
+        fmt::format("{}and {} more", std::string(kIndent, ' '), verdict.findings.size() - shown));
+}
+
+void put_difference(Page& page, const PreparedProgram& program, const DeviceRun& one,
+                    const DeviceRun& other) {
+  if (one.end.kind != ProgramEnd::Kind::ran || other.end.kind != ProgramEnd::Kind::ran) return;
+  const RunResult &left = one.end.result, &right = other.end.result;
+  if (!is_whole(program, left) || !is_whole(program, right)) return;
+  const std::string difference = difference_of(program, left, right);
+  put(page,
+      fmt::format("{} and {}: {}", one.device, other.device,
+                  difference.empty() ? "the same in all judged bits" : difference),
+      8);
+}
+
+std::string_view word_of(ExitCode code) {
+  if (code == ExitCode::ok) return "PASS";
+  return code == ExitCode::failed ? "FAIL" : "INCOMPLETE";
+}
+
+}  // namespace
+
+DeviceVerdict verdict_on(const PreparedProgram& program, const ProgramEnd& end) {
+  switch (end.kind) {
+    case ProgramEnd::Kind::ran:
+      return verdict_on(program, end.result);
+    case ProgramEnd::Kind::refused:
+      return {.code = ExitCode::incomplete,
+              .word = "ERROR",
+              .claim = "did not run",
+              .findings = {end.reason}};
+    case ProgramEnd::Kind::crashed:
+      return {.code = ExitCode::failed,
+              .word = "CRASH",
+              .claim = "no result",
+              .findings = {end.reason}};
+    case ProgramEnd::Kind::hung:
+      break;
+  }
+  return {.code = ExitCode::failed, .word = "HANG", .claim = "no result", .findings = {end.reason}};
+}
+
+std::string difference_of(const PreparedProgram& program, const RunResult& one,
+                          const RunResult& other) {
+  const Differences observed = trace_differences(program, one, other);
+  const Differences bytes = byte_differences(program, one, other);
+  std::string text;
+  if (observed.count > 0)
+    text = fmt::format("{}, first {}", plural(observed.count, "observation"), observed.first);
+  if (bytes.count > 0)
+    text += fmt::format("{}{}, first {}", text.empty() ? "" : "; ", plural(bytes.count, "byte"),
+                        bytes.first);
+  return text.empty() ? "" : "differ in " + text;
+}
+
+JudgedText judged_text(const PreparedProgram& program, const std::vector<DeviceRun>& runs,
+                       bool colour, std::size_t columns) {
+  Page page{.text = {}, .colour = colour, .columns = columns};
+  std::vector<ExitCode> codes;
+  for (const DeviceRun& run : runs) {
+    const DeviceVerdict verdict = verdict_on(program, run.end);
+    codes.push_back(verdict.code);
+    put_device(page, run, verdict);
+  }
+  for (std::size_t i = 1; i < runs.size(); ++i) put_difference(page, program, runs[0], runs[i]);
+  JudgedText judged{.text = {}, .code = worst(codes)};
+  const std::string result = fmt::format("RESULT: {}", word_of(judged.code));
+  const bool on_gpu = std::any_of(
+      runs.begin(), runs.end(), [](const DeviceRun& run) { return run.kind == DeviceKind::cuda; });
+  put(page, colour_of(judged.code), result.size(),
+      result + (on_gpu ? "" : "  (VIRTUAL device: nothing here ran on a GPU)"));
+  judged.text = std::move(page.text);
+  return judged;
+}
+
+std::string size_of(const PreparedProgram& program) {
+  const Program& plain = program.program;
+  return fmt::format("{}, {}, {} ({} with checks)", plural(plain.ctas, "CTA"),
+                     plural(plain.barriers, "barrier"), plural(plain.steps.size(), "step"),
+                     program.checked.steps.size());
+}
+
+}  // namespace tidemark::harness

@@ -1,0 +1,154 @@
+// Makes the rows of a case again and takes one.
+#include "harness/replay/rebuilt_row.hpp"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "harness/errors.hpp"
+#include "harness/supervisor/records.hpp"
+#include "kernels/error.hpp"
+#include "suite/runner.hpp"
+
+namespace tidemark::harness {
+namespace {
+
+const MiscompareRow* first_miscompare(const Report& report, std::uint32_t result,
+                                      std::optional<std::uint32_t> row) {
+  for (const MiscompareRow& one : report.miscompares)
+    if (one.result_id == result && (!row || one.row == *row)) return &one;
+  return nullptr;
+}
+
+std::optional<Level> level_in(const Report& report) {
+  constexpr std::array<std::pair<std::string_view, Level>, 3> kLevels = {
+      {{"quick", Level::quick}, {"nightly", Level::nightly}, {"soak", Level::soak}}};
+  for (const auto& [name, level] : kLevels)
+    if (report.launch.level == name) return level;
+  return std::nullopt;
+}
+
+std::vector<Op> rows_of(const Report& report, const ResultRow& result, const Case& which,
+                        Level level) {
+  if (which.rows == nullptr) return {};
+  const bool together = which.scope == CaseScope::all_gpus;
+  return which.rows(
+      {.level = level,
+       .seed = result.seed,
+       .device = report.launch.is_virtual ? DeviceKind::virtual_device : DeviceKind::cuda,
+       .rank = together ? result.gpu_id : 0,
+       .ranks = together ? report.launch.gpus : 1});
+}
+
+std::optional<Program> unchecked_program(const Op& op) {
+  if (!is_program(op)) return std::nullopt;
+  return std::visit(
+      [](const auto& which) -> std::optional<Program> {
+        if constexpr (requires { program_of(which); })
+          return program_of(which);
+        else
+          return std::nullopt;
+      },
+      op);
+}
+
+// The run of the row, of two, that left this miscompare. Throws where neither has its parameters.
+Op run_of(const Op& declared, std::uint64_t seed, std::uint32_t row, const std::string& parameters,
+          const std::string& what) {
+  for (std::uint32_t run = 0; run < runs_of(declared); ++run) {
+    Op op = seeded(declared, seed, row, run == 1);
+    if (parameters.empty() || describe(op) == parameters) return op;
+  }
+  throw UsageError(fmt::format(
+      "{}: this build makes another row of it than the one in the report; replay it with the build "
+      "that wrote the report ('tidemark show' names it)",
+      what));
+}
+
+std::string run_line_of(const Report& report, const ResultRow& result, const Case& which,
+                        Level level, std::uint32_t row, bool chosen) {
+  const std::string_view stored = report.text(result.replay);
+  if (!chosen && !stored.empty()) return std::string(stored);
+  return replay_line(
+      {.gpu = result.gpu_id,
+       .gpus = report.launch.gpus,
+       .uuid = std::string(report.gpus[result.gpu_id].uuid.view()),
+       .seed = report.launch.seed,
+       .level = level,
+       .device = report.launch.is_virtual ? DeviceKind::virtual_device : DeviceKind::cuda,
+       .fault = fault_of(report, result.result_id),
+       .launched = report.launch.ranks_expected > 1},
+      which, row);
+}
+
+std::uint32_t row_of(const MiscompareRow* first, std::optional<std::uint32_t> row, std::size_t rows,
+                     const std::string& what) {
+  if (rows == 0) throw UsageError(fmt::format("{}: has no rows in this build", what));
+  const std::string choices = rows == 1 ? "row 0" : fmt::format("rows 0 to {}", rows - 1);
+  if (!row && first == nullptr)
+    throw UsageError(fmt::format("{}: the report names no row of it; choose one of {} with --row",
+                                 what, choices));
+  const std::uint32_t chosen = row.value_or(first == nullptr ? 0 : first->row);
+  if (chosen >= rows)
+    throw UsageError(fmt::format("{}: has no row {}; it has {}", what, chosen, choices));
+  return chosen;
+}
+
+}  // namespace
+
+RebuiltRow rebuilt_row(const Report& report, const std::string& name, std::uint32_t result_id,
+                       std::optional<std::uint32_t> row) {
+  if (report.results.empty()) throw UsageError(fmt::format("{}: has no results", name));
+  if (result_id >= report.results.size())
+    throw UsageError(
+        fmt::format("{}: has no result {}; it has results 0 to {}, and 'tidemark show "
+                    "{}' names those that did not pass",
+                    name, result_id, report.results.size() - 1, name));
+  const ResultRow& result = report.results[result_id];
+  const std::string_view case_name = report.cases[result.case_id].name.view();
+  const std::string what = fmt::format("{}: result {} ({})", name, result_id, case_name);
+  const Case* which = case_named(case_name);
+  const std::optional<Level> level = level_in(report);
+  if (which == nullptr || !level)
+    throw UsageError(
+        fmt::format("{}: this build has no such {}; replay it with the build that "
+                    "wrote the report ('tidemark show' names it)",
+                    what, which == nullptr ? "case" : "level"));
+  try {
+    const std::vector<Op> rows = rows_of(report, result, *which, *level);
+    const MiscompareRow* const first = first_miscompare(report, result_id, row);
+    const std::uint32_t chosen = row_of(first, row, rows.size(), what);
+    RebuiltRow made{.which = which, .row = chosen, .miscompare = first, .run_line = {}};
+    made.run_line = run_line_of(report, result, *which, *level, chosen, row.has_value());
+    const std::string parameters =
+        first == nullptr ? "" : std::string(report.text(first->parameters));
+    made.op = run_of(rows[chosen], result.seed, chosen, parameters,
+                     fmt::format("{} row {}", what, chosen));
+    made.program = unchecked_program(made.op);
+    return made;
+  } catch (const Error& error) {
+    throw UsageError(fmt::format("{}: {}", what, error.what()));
+  }
+}
+
+bool has_program(const Report& report, std::uint32_t result) {
+  try {
+    return rebuilt_row(report, "", result, std::nullopt).program.has_value();
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
+std::string fault_of(const Report& report, std::uint32_t result) {
+  std::istringstream words{std::string(report.text(report.results.at(result).replay))};
+  for (std::string word; words >> word;)
+    if (word == "--fault" && words >> word) return word;
+  return "";
+}
+
+}  // namespace tidemark::harness
