@@ -15,7 +15,7 @@
 #include "harness/errors.hpp"
 #include "kernels/error.hpp"
 #include "kernels/ops/program_json.hpp"
-#include "suite/checks.hpp"
+#include "kernels/ops/checks.hpp"
 
 namespace tidemark::harness {
 namespace {
