@@ -102,6 +102,7 @@ std::string describe(const Op& op);
 struct RunCaseOptions {
   std::int64_t only_row = -1;  // run this row alone
   double slow = 0;             // Timing::slow, of a benchmark
+  bool alone = false;          // no launch has the programs of more than one row
   void (*progress)(void*, std::uint32_t done, std::uint32_t rows) = nullptr;
   void* progress_arg = nullptr;
 };

@@ -48,6 +48,7 @@ void judge_all(const std::vector<Planned>& planned, std::vector<JudgedProgram>& 
 std::vector<RunResult> run_in_turn(std::vector<Planned>& planned, Device& device,
                                    std::uint64_t case_seed) {
   std::vector<Program> programs;
+  programs.reserve(planned.size());
   for (const Planned& one : planned) programs.push_back(one.program);
   const auto turn = static_cast<std::ptrdiff_t>(case_seed % programs.size());
   std::rotate(programs.begin(), programs.begin() + turn, programs.end());

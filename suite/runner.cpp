@@ -328,10 +328,11 @@ bool keep_verdict(const RowVerdict& verdict, const RunCaseOptions& options, Outc
 
 // How many rows from `row` on run as programs together: enough for all SMs of a GPU, and few enough
 // that a person sees progress.
-std::uint32_t programs_together(const std::vector<Op>& rows, std::uint32_t row, std::uint32_t end) {
-  constexpr std::uint32_t kMost = 110;
+std::uint32_t programs_together(const std::vector<Op>& rows, std::uint32_t row, std::uint32_t end,
+                                bool alone) {
+  const std::uint32_t most = alone ? 1 : 110;
   std::uint32_t last = row;
-  while (last < end && last - row < kMost && is_program(rows[last])) ++last;
+  while (last < end && last - row < most && is_program(rows[last])) ++last;
   return last - row;
 }
 
@@ -342,7 +343,16 @@ bool run_program_rows(const Case& which, const std::vector<Op>& rows, std::uint3
   std::vector<JudgedProgram> runs = run_programs(rows, begin, end, device, context.seed);
   auto next = runs.begin();
   for (std::uint32_t row = begin; row < end; ++row) {
-    const RowVerdict verdict = judge_programs_of(which, next, runs_of(rows[row]), row, gathered);
+    RowVerdict verdict = judge_programs_of(which, next, runs_of(rows[row]), row, gathered);
+    if (verdict.judgement == Judgement::sticky && end - row > 1) {
+      gathered.outcome.suspects = end - row;
+      verdict.reason =
+          fmt::format("one of rows {} to {}, which shared a launch, left CUDA error {} ({})", row,
+                      end - 1, verdict.cuda_error, sticky_error_name(verdict.cuda_error));
+      // No row is accused of what another may have done.
+      std::erase_if(gathered.outcome.miscompares,
+                    [](const Miscompare& wrong) { return wrong.what == "sticky"; });
+    }
     if (!keep_verdict(verdict, options, gathered.outcome)) return false;
   }
   return true;
@@ -382,7 +392,8 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
   outcome.rows_planned = range.end - range.begin;
   for (std::uint32_t row = range.begin; row < range.end;) {
     const bool alone = is_benchmark || which.expected_error != 0;
-    const std::uint32_t together = alone ? 0 : programs_together(rows, row, range.end);
+    const std::uint32_t together =
+        alone ? 0 : programs_together(rows, row, range.end, options.alone);
     if (together > 0) {
       if (!run_program_rows(which, rows, row, row + together, device, context, options, gathered))
         return;

@@ -192,6 +192,28 @@ TEST(RunCase, StopsAtAStickyFault) {
   EXPECT_EQ(outcome.rows_run, 2U);
 }
 
+TEST(RunCase, AccusesNoRowOfAnErrorInALaunchThatSeveralShared) {
+  ScriptedDevice device(
+      [](int, const Program&, RunResult& result) { result = faulted(DeviceFault::sticky, 700); });
+  const Outcome outcome = run_case(kThreeRows, device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::sticky);
+  EXPECT_EQ(outcome.suspects, 3U);
+  EXPECT_EQ(outcome.reason,
+            "one of rows 0 to 2, which shared a launch, left CUDA error 700 (illegal address)");
+  EXPECT_TRUE(outcome.miscompares.empty());
+}
+
+TEST(RunCase, NamesTheRowOfAStickyErrorWhereEachRunsAlone) {
+  ScriptedDevice device([](int run, const Program&, RunResult& result) {
+    if (run >= 2) result = faulted(DeviceFault::sticky, 700);  // from row 1 on
+  });
+  const Outcome outcome = run_case(kThreeRows, device, {}, {.alone = true});
+  EXPECT_EQ(outcome.suspects, 0U);
+  EXPECT_EQ(outcome.reason.substr(0, 6), "row 1:");
+  EXPECT_EQ(outcome.rows_run, 2U);
+  EXPECT_EQ(device.runs(), 4);
+}
+
 TEST(RunCase, LetsTheGravestRowSpeak) {
   ScriptedDevice device([](int run, const Program&, RunResult& result) {
     if (run == 0) result.bytes[0] ^= 1;

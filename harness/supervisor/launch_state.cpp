@@ -66,13 +66,14 @@ std::string SlotPlace::text(std::uint32_t slot) const {
   return fmt::format("slot {} ({}, {})", slot, host, uuid);
 }
 
-void begin_case(LaunchState& state, LocalSlot& local, const Case& which, std::uint32_t attempt) {
+void begin_case(LaunchState& state, LocalSlot& local, const Case& which, std::uint32_t attempt,
+                bool alone) {
   state.journal.append(StartRecord{.gpu = local.slot.number(),
                                    .case_name = std::string(which.name),
                                    .attempt = attempt,
                                    .at_unix_s = unix_s()});
   state.console.at(std::string(which.name));
-  local.slot.begin(which, attempt);
+  local.slot.begin(which, attempt, alone);
 }
 
 void record(LaunchState& state, LocalSlot& local, const Case& which, std::uint32_t attempt,

@@ -57,7 +57,8 @@ struct LaunchState {
 };
 
 /// Writes the start of a case on a slot.
-void begin_case(LaunchState& state, LocalSlot& local, const Case& which, std::uint32_t attempt);
+void begin_case(LaunchState& state, LocalSlot& local, const Case& which, std::uint32_t attempt,
+                bool alone = false);
 
 /// Journals the end of an attempt; prints what is no pass. `last` is false when another attempt
 /// follows, so that only the last one counts in the progress.

@@ -15,6 +15,7 @@ constexpr double kWait = 0.02;  // seconds; bounds how late a message of another
 struct Queue {
   std::size_t next = 0;
   std::uint32_t attempt = 1;
+  bool alone = false;  // the attempt before lost the GPU in a launch that several rows shared
 };
 
 Ending not_run(Verdict verdict, std::string reason) {
@@ -36,18 +37,20 @@ void begin_next(LaunchState& state, LocalSlot& local, Queue& queue) {
     record(state, local, which, 1, not_run(Verdict::not_run, ground), true);
     ++queue.next;
   } else {
-    begin_case(state, local, which, queue.attempt);
+    begin_case(state, local, which, queue.attempt, queue.alone);
   }
 }
 
 void take_ending(LaunchState& state, LocalSlot& local, Queue& queue, const Ending& ending) {
   const Case& which = *state.plan.one_gpu[queue.next];
-  const bool again = ending.verdict == Verdict::fail && queue.attempt < kMostAttempts;
+  const bool unknown = !queue.alone && ending.outcome && ending.outcome->suspects > 0;
+  const bool again = unknown || (ending.verdict == Verdict::fail && queue.attempt < kMostAttempts);
   // A case that failed once and passes then is flaky, and no ground for a benchmark.
   const bool ground = ending.verdict == Verdict::pass && queue.attempt == 1;
   record(state, local, which, queue.attempt, ending, !again);
   if (!ground) local.passed.erase(std::string(which.name));
   queue.attempt = again ? queue.attempt + 1 : 1;
+  queue.alone = again && (unknown || queue.alone);
   if (!again) ++queue.next;
 }
 

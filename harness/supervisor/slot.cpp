@@ -71,7 +71,7 @@ void Slot::send(const Order& order) {
   if (worker_) worker_->send(order);
 }
 
-void Slot::begin(const Case& which, std::uint32_t attempt) {
+void Slot::begin(const Case& which, std::uint32_t attempt, bool alone) {
   const double now = monotonic_s();
   // The order goes into the pipe at once; the worker reads it when it has its device, and the
   // deadline of the case counts from there.
@@ -85,7 +85,7 @@ void Slot::begin(const Case& which, std::uint32_t attempt) {
               .done = 0,
               .concluded = {}};
   start_worker();
-  send(RunOrder{.case_name = std::string(which.name), .attempt = attempt});
+  send(RunOrder{.case_name = std::string(which.name), .attempt = attempt, .alone = alone});
 }
 
 std::optional<Ending> Slot::step() {

@@ -53,7 +53,7 @@ class Slot {
   void send(const Order& order);
 
   /// Begins an attempt; at most one at a time. The slot must not be busy or lost.
-  void begin(const Case& which, std::uint32_t attempt);
+  void begin(const Case& which, std::uint32_t attempt, bool alone = false);
   /// Moves on; the end of the attempt, once.
   std::optional<Ending> step();
   /// Ends the attempt with this verdict as soon as its worker is gone.

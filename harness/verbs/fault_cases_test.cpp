@@ -42,6 +42,21 @@ TEST(FaultCases, pass_on_each_gpu_and_leave_it_to_the_next_case) {
   EXPECT_GE(ended_in_error, 16U);
 }
 
+TEST(FaultCases, error_in_a_launch_that_rows_share_is_tried_again_row_by_row) {
+  const ScratchFolder folder;
+  const Ran ran = run_binary({"run", "--device", "virtual", "--level", "quick", "--cases",
+                              "load.tile.rank1", "load.tile.rank2", "--out", folder.file("x.h5")},
+                             {{"TIDEMARK_TEST_HOOK", "shared@load.tile.rank1"}}, 120);
+  EXPECT_EQ(ran.exit, 1) << ran.err;
+  const Report report = read_report(folder.file("x.h5"));
+  ASSERT_EQ(report.results.size(), 2U);
+  EXPECT_EQ(report.results[0].verdict, Verdict::sticky);
+  EXPECT_EQ(report.results[0].attempts, 2U);
+  EXPECT_EQ(report.text(report.results[0].reason),
+            "2 of 2 attempts did not pass; attempt 2: row 1: test hook");
+  EXPECT_EQ(report.results[1].verdict, Verdict::pass);
+}
+
 TEST(FaultCases, do_not_run_below_soak_and_say_so) {
   const ScratchFolder folder;
   const Ran ran = run_binary({"run", "--device", "virtual", "--level", "nightly", "--cases",

@@ -112,6 +112,7 @@ Json json_of(const Outcome& outcome) {
           {"reason", outcome.reason},
           {"cuda_error", outcome.cuda_error},
           {"device_spent", outcome.device_spent},
+          {"suspects", outcome.suspects},
           {"rows_planned", outcome.rows_planned},
           {"rows_run", outcome.rows_run},
           {"rows_failed", outcome.rows_failed},
@@ -130,6 +131,7 @@ Outcome outcome_in(const Json& json) {
                   .reason = json.at("reason"),
                   .cuda_error = json.at("cuda_error"),
                   .device_spent = json.at("device_spent"),
+                  .suspects = json.at("suspects"),
                   .rows_planned = json.at("rows_planned"),
                   .rows_run = json.at("rows_run"),
                   .rows_failed = json.at("rows_failed"),
@@ -168,7 +170,10 @@ Json json_of(const TransportOrder& order) {
 }
 
 Json json_of(const RunOrder& order) {
-  return {{"order", "run"}, {"case", order.case_name}, {"attempt", order.attempt}};
+  return {{"order", "run"},
+          {"case", order.case_name},
+          {"attempt", order.attempt},
+          {"alone", order.alone}};
 }
 
 Json json_of(const GemmShape& product) { return {product.m, product.n, product.k}; }
@@ -307,7 +312,9 @@ Order order_in(const Json& json) {
         .nccl_id = nccl_id_in(json.at("nccl_id")),
         .seconds = json.at("seconds")};
   }
-  if (kind == "run") return RunOrder{.case_name = json.at("case"), .attempt = json.at("attempt")};
+  if (kind == "run")
+    return RunOrder{
+        .case_name = json.at("case"), .attempt = json.at("attempt"), .alone = json.at("alone")};
   if (kind == "tune")
     return TuneOrder{.product = product_in(json.at("product")), .seconds = json.at("seconds")};
   if (kind == "program") return ProgramOrder{};

@@ -48,6 +48,7 @@ struct TransportOrder {
 struct RunOrder {
   std::string case_name;
   std::uint32_t attempt = 1;
+  bool alone = false;  // RunCaseOptions::alone
 };
 
 /// Tries all configurations of the GEMM engine on a product.

@@ -7,13 +7,14 @@
 namespace tidemark::harness {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, HookAction>, 6> kActions = {{
+constexpr std::array<std::pair<std::string_view, HookAction>, 7> kActions = {{
     {"crash", HookAction::crash},
     {"hang", HookAction::hang},
     {"exit", HookAction::exit},
     {"slow", HookAction::slow},
     {"fail", HookAction::fail},
     {"sticky", HookAction::sticky},
+    {"shared", HookAction::shared},
 }};
 
 }  // namespace

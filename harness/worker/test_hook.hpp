@@ -16,6 +16,7 @@ enum class HookAction : std::uint8_t {
   slow,    // three seconds of progress, then the case as usual
   fail,    // a fail in attempt 1 alone
   sticky,  // the outcome of a sticky CUDA error
+  shared,  // the same of a launch that two rows share; where each runs alone, of row 1
 };
 
 /// "crash@load.tile.2d" on every slot, "crash@load.tile.2d#1" on slot 1 alone. The case name

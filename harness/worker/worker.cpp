@@ -160,18 +160,19 @@ class Worker {
     const bool hangs = hooked && hook_->action == HookAction::hang;
     say(SaidStarted{.case_name = order.case_name, .patience_s = hangs ? 1.0 : 0.0});
     Outcome outcome;
-    if (hooked && (hook_->action == HookAction::fail || hook_->action == HookAction::sticky)) {
+    if (hooked && (hook_->action == HookAction::fail || hook_->action == HookAction::sticky ||
+                   hook_->action == HookAction::shared)) {
       outcome = hooked_outcome(order);
     } else {
       if (hooked) act(hook_->action);
-      outcome = judged(*which);
+      outcome = judged(*which, order.alone);
     }
     const bool usable = !outcome.device_spent;
     say(SaidOutcome{.case_name = order.case_name, .outcome = std::move(outcome)});
     return usable;
   }
 
-  Outcome judged(const Case& which) {
+  Outcome judged(const Case& which, bool alone) {
     RunContext context{
         .level = setup_.level, .seed = case_seed(setup_.seed, which.name), .device = setup_.device};
     if (which.scope == CaseScope::all_gpus) {
@@ -187,6 +188,7 @@ class Worker {
     return run_case(which, *device_, context,
                     {.only_row = setup_.row,
                      .slow = slow == setup_.slow.end() ? 0 : slow->second,
+                     .alone = alone,
                      .progress = Progress::report,
                      .progress_arg = &progress});
   }
@@ -204,8 +206,15 @@ class Worker {
       outcome.device_spent = true;
       return outcome;
     }
+    if (hook_->action == HookAction::shared) {
+      Outcome outcome = judged_by_hand(
+          Judgement::sticky, order.alone ? "row 1: test hook" : "one of rows 0 to 1: test hook");
+      outcome.suspects = order.alone ? 0 : 2;
+      outcome.device_spent = true;
+      return outcome;
+    }
     if (order.attempt == 1) return judged_by_hand(Judgement::fail, "test hook: fail");
-    return judged(*case_named(order.case_name));
+    return judged(*case_named(order.case_name), order.alone);
   }
 
   static void act(HookAction action) {
@@ -229,6 +238,7 @@ class Worker {
         break;
       case HookAction::fail:
       case HookAction::sticky:
+      case HookAction::shared:
         break;
     }
   }

@@ -96,11 +96,11 @@ void see_boxes(Walk& walk, CtaState& cta, BarrierState& barrier) {
   std::vector<Flight> left;
   for (Flight& flight : barrier.flights) {
     if (!flight.phase_done) {
-      left.push_back(std::move(flight));
+      left.push_back(flight);
       continue;
     }
     pull_tile(flight.load, walk.regions[flight.region], cta.window.bytes, cta.window.compare);
-    cta.window.tiles.push_back(std::move(flight.load));
+    cta.window.tiles.push_back(flight.load);
   }
   barrier.flights = std::move(left);
 }
@@ -194,11 +194,10 @@ void arrive(const Walk& walk, const Step& step, BarrierState& barrier, std::uint
 }
 
 void issue(const Walk& walk, const Step& step, BarrierState& barrier) {
-  TileLoad load = tile_of(walk.program, step);
+  const TileLoad load = tile_of(walk.program, step);
   barrier.step = barrier.flying == 0 ? credit_step(load) : 16;
   barrier.flying += tile_bytes(load.map);
-  barrier.flights.push_back(
-      {.load = std::move(load), .region = walk.program.maps[step.map].region});
+  barrier.flights.push_back({.load = load, .region = walk.program.maps[step.map].region});
   advance(barrier);
 }
 
@@ -214,8 +213,8 @@ Poison make_poison(bool inverted) {
 }
 
 const Poison& poison_of(bool inverted) {
-  static const Poison kPlain = make_poison(false), kInverted = make_poison(true);
-  return inverted ? kInverted : kPlain;
+  static const Poison plain = make_poison(false), flipped = make_poison(true);
+  return inverted ? flipped : plain;
 }
 
 void poison(const Walk& walk, const Step& step, ExpectedWindow& window) {
