@@ -336,6 +336,19 @@ std::uint32_t programs_together(const std::vector<Op>& rows, std::uint32_t row, 
   return last - row;
 }
 
+// A sticky error, or a kernel that never ended, is that of all rows of its launch: none is accused
+// of what another may have done.
+void accuse_none(std::uint32_t row, std::uint32_t end, RowVerdict& verdict, Outcome& outcome) {
+  outcome.suspects = end - row;
+  const std::string what = verdict.judgement == Judgement::sticky
+                               ? fmt::format("CUDA error {} ({})", verdict.cuda_error,
+                                             sticky_error_name(verdict.cuda_error))
+                               : std::string("a kernel that did not end");
+  verdict.reason =
+      fmt::format("one of rows {} to {}, which shared a launch, left {}", row, end - 1, what);
+  std::erase_if(outcome.miscompares, [&](const Miscompare& wrong) { return wrong.row == row; });
+}
+
 // False where the device is spent.
 bool run_program_rows(const Case& which, const std::vector<Op>& rows, std::uint32_t begin,
                       std::uint32_t end, Device& device, const RunContext& context,
@@ -344,15 +357,7 @@ bool run_program_rows(const Case& which, const std::vector<Op>& rows, std::uint3
   auto next = runs.begin();
   for (std::uint32_t row = begin; row < end; ++row) {
     RowVerdict verdict = judge_programs_of(which, next, runs_of(rows[row]), row, gathered);
-    if (verdict.judgement == Judgement::sticky && end - row > 1) {
-      gathered.outcome.suspects = end - row;
-      verdict.reason =
-          fmt::format("one of rows {} to {}, which shared a launch, left CUDA error {} ({})", row,
-                      end - 1, verdict.cuda_error, sticky_error_name(verdict.cuda_error));
-      // No row is accused of what another may have done.
-      std::erase_if(gathered.outcome.miscompares,
-                    [](const Miscompare& wrong) { return wrong.what == "sticky"; });
-    }
+    if (!verdict.usable && end - row > 1) accuse_none(row, end, verdict, gathered.outcome);
     if (!keep_verdict(verdict, options, gathered.outcome)) return false;
   }
   return true;

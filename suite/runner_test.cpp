@@ -203,6 +203,16 @@ TEST(RunCase, AccusesNoRowOfAnErrorInALaunchThatSeveralShared) {
   EXPECT_TRUE(outcome.miscompares.empty());
 }
 
+TEST(RunCase, AccusesNoRowOfAKernelThatDidNotEnd) {
+  ScriptedDevice device(
+      [](int, const Program&, RunResult& result) { result = faulted(DeviceFault::timeout, 0); });
+  const Outcome outcome = run_case(kThreeRows, device, {});
+  EXPECT_EQ(outcome.suspects, 3U);
+  EXPECT_EQ(outcome.reason,
+            "one of rows 0 to 2, which shared a launch, left a kernel that did not end");
+  EXPECT_TRUE(outcome.device_spent);
+}
+
 TEST(RunCase, NamesTheRowOfAStickyErrorWhereEachRunsAlone) {
   ScriptedDevice device([](int run, const Program&, RunResult& result) {
     if (run >= 2) result = faulted(DeviceFault::sticky, 700);  // from row 1 on
