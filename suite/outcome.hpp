@@ -44,8 +44,8 @@ struct Outcome {
   /// This process cannot use the device for another case: a sticky error, or a kernel that never
   /// ended. Says nothing about the verdict.
   bool device_spent = false;
-  /// Rows that shared the launch which spent the device: one of them did it, and which is known when
-  /// each runs alone (RunCaseOptions::alone). 0 where the row is known.
+  /// Rows that shared the launch which spent the device: one of them did it, and which is known
+  /// when each runs alone (RunCaseOptions::alone). 0 where the row is known.
   std::uint32_t suspects = 0;
   std::uint32_t rows_planned = 0, rows_run = 0, rows_failed = 0;
   std::vector<Miscompare> miscompares;  // the first kKeptMiscompares
