@@ -20,11 +20,10 @@
 #include "kernels/cuda/gemm/engine/configuration.hpp"
 #include "kernels/error.hpp"
 #include "kernels/gemm_table_text.hpp"
+#include "kernels/guarded_json.hpp"
 
 namespace tidemark::kernels {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "tidemark-gemm-table";
 constexpr int kSchema = 1;
@@ -211,18 +210,7 @@ const GemmTable& embedded_gemm_table() {
 }
 
 GemmTable parse_gemm_table(std::string_view json, const std::string& name) {
-  Json document;
-  try {
-    document = Json::parse(json);
-  } catch (const Json::parse_error& error) {
-    if (error.byte > json.size())
-      throw Error(
-          fmt::format("{}: ends too soon, behind {} bytes; {}", name, json.size(), kGiveTable));
-    throw Error(fmt::format("{}: is no JSON from byte {} of {} on; {}", name, error.byte,
-                            json.size(), kGiveTable));
-  } catch (const Json::exception&) {  // a number beyond all
-    throw Error(fmt::format("{}: is no JSON that can be read; {}", name, kGiveTable));
-  }
+  const Json document = parse_guarded(json, name, kGiveTable);
   const At root{name, "", document};
   if (const At format = root["format"]; format.value != kFormat)
     format.refuse(fmt::format("is not \"{}\"; {}", kFormat, kGiveTable));

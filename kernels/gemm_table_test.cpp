@@ -140,9 +140,10 @@ TEST(GemmTable, SizeThatIsNoneIsRefused) {
   EXPECT_EQ(with_m("-1"), "t.json: /choices/0/m is -1; give a whole number, 1 to 2147481600");
   EXPECT_EQ(with_m("1.5"), "t.json: /choices/0/m is 1.5; give a whole number, 1 to 2147481600");
   EXPECT_EQ(with_m("\"8\""), "t.json: /choices/0/m is \"8\"; give a whole number, 1 to 2147481600");
-  EXPECT_EQ(with_m("1e999"),
-            "t.json: is no JSON that can be read; give a table as 'tidemark tune --out FILE' "
-            "writes it");
+  EXPECT_EQ(
+      with_m("1e999"),
+      "t.json: /choices/0/m is a number beyond all that can be read; give a table as 'tidemark "
+      "tune --out FILE' writes it");
   EXPECT_EQ(with_m("2147481600"), "accepted");
 }
 
@@ -198,19 +199,34 @@ TEST(GemmTable, TextThatIsNoLineIsRefused) {
 TEST(GemmTable, TruncatedFileSaysSo) {
   const std::string whole = table_of(kOne);
   EXPECT_EQ(refusal_of(whole.substr(0, 60)),
-            "t.json: ends too soon, behind 60 bytes; give a table as 'tidemark tune --out FILE' "
+            "t.json: ends too soon, after 60 bytes; give a table as 'tidemark tune --out FILE' "
             "writes it");
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes)
     EXPECT_NE(refusal_of(whole.substr(0, bytes)), "accepted") << bytes;
 }
 
 TEST(GemmTable, DeeplyNestedFileIsRefused) {
-  EXPECT_EQ(
-      refusal_of(std::string(500000, '[')),
-      "t.json: ends too soon, behind 500000 bytes; give a table as 'tidemark tune --out FILE' "
-      "writes it");
-  EXPECT_EQ(refusal_of(std::string(500000, '[') + std::string(500000, ']')),
-            "t.json: / is array; give an object");
+  const std::string refusal =
+      "t.json: /0/0/0/0 is nested too deep; give a table as 'tidemark tune --out FILE' writes it";
+  EXPECT_EQ(refusal_of(std::string(500000, '[')), refusal);
+  EXPECT_EQ(refusal_of(std::string(500000, '[') + std::string(500000, ']')), refusal);
+}
+
+// Once it was printed in a message, by as many calls as it has levels: the program crashed.
+TEST(GemmTable, DeeplyNestedSizeIsRefused) {
+  const std::string deep = std::string(200000, '[') + std::string(200000, ']');
+  EXPECT_EQ(refusal_of(table_of("{\"m\":" + deep + "}")),
+            "t.json: /choices/0/m/0 is nested too deep; give a table as 'tidemark tune --out FILE' "
+            "writes it");
+}
+
+TEST(GemmTable, TextBehindANulIsRefused) {
+  std::string text = table_of(kOne);
+  const std::size_t end = text.size();
+  text += '\0';
+  EXPECT_EQ(refusal_of(text + "garbage"),
+            "t.json: has a NUL after " + std::to_string(end) +
+                " bytes; give a table as 'tidemark tune --out FILE' writes it");
 }
 
 TEST(GemmTable, FileIsKnownByItsNameWithoutFolders) {

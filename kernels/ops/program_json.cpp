@@ -9,22 +9,16 @@
 #include <concepts>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <type_traits>
 #include <utility>
 
-#include "kernels/error.hpp"
+#include "kernels/guarded_json.hpp"
 
 namespace tidemark::kernels {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kFormat = "tidemark-program";
 constexpr std::uint32_t kSchema = 1;
-constexpr std::size_t kDeepest = 4;       // /maps/0/extent/0 is in the fourth value from outside
-constexpr std::size_t kMostMembers = 64;  // of one object; the parser's time is their square
-constexpr std::size_t kLongestShown = 40;
 
 constexpr std::string_view kGiveProgram = "give a program as tidemark writes it";
 
@@ -33,17 +27,6 @@ constexpr std::array<std::string_view, kVerbs> kVerbNames = {
     "test",   "wait",  "meter",  "load",      "cluster_sync",     "delay",
     "poison", "write", "read",   "missing",   "snapshot"};
 static_assert(!kVerbNames.back().empty(), "a verb has no name");
-
-[[noreturn]] void refuse_at(const std::string& file, const std::string& pointer,
-                            const std::string& what) {
-  throw Error(fmt::format("{}: {} {}", file, pointer.empty() ? "/" : pointer, what));
-}
-
-/// A value of the file in a message: short, and without control characters.
-std::string shown(const Json& value) {
-  if (value.is_structured()) return value.is_array() ? "a list" : "an object";
-  return value.dump(-1, ' ', true).substr(0, kLongestShown);
-}
 
 /// A value of the file and where it stands there.
 struct At {
@@ -428,92 +411,6 @@ struct Fields<Program> {
 };
 static_assert(Fields<Program>::kAll.size() == member_count<Program>() + 2);
 
-/// Follows the parser, which takes any nesting, and of members of one name keeps the last.
-class Watch {
- public:
-  using Event = Json::parse_event_t;
-
-  explicit Watch(const std::string& file) : file_(file) {}
-
-  void see(Event event, const Json& parsed) {
-    switch (event) {
-      case Event::key:
-        return see_member(parsed.get<std::string>());
-      case Event::object_start:
-      case Event::array_start:
-        if (open_.size() == kDeepest)
-          refuse_at(file_, pointer(), fmt::format("is nested too deep; {}", kGiveProgram));
-        open_.push_back({.is_list = event == Event::array_start});
-        return;
-      case Event::object_end:
-      case Event::array_end:
-        open_.pop_back();
-        break;
-      case Event::value:
-        break;
-    }
-    if (!open_.empty()) ++open_.back().entries;
-  }
-
-  /// Where the value stands that the parser has come to.
-  std::string pointer() const {
-    std::string text;
-    for (const Open& open : open_) {
-      if (open.is_list)
-        text += fmt::format("/{}", open.entries);
-      else if (!open.name.empty())
-        text += "/" + open.name;
-    }
-    return text;
-  }
-
- private:
-  /// A list or object whose end has not come yet.
-  struct Open {
-    bool is_list = false;
-    std::size_t entries = 0;
-    std::string name = {};  // of the last member, as shown() has it, without quotation marks
-    std::set<std::string> names = {};
-  };
-
-  void see_member(const std::string& name) {
-    Open& object = open_.back();
-    object.name.clear();  // what follows is about the object
-    if (!object.names.insert(name).second)
-      refuse_at(file_, pointer(), fmt::format("has {} twice; keep one", shown(name)));
-    if (object.names.size() > kMostMembers)
-      refuse_at(file_, pointer(),
-                fmt::format("has over {} members; {}", kMostMembers, kGiveProgram));
-    object.name = shown(name);
-    object.name = object.name.substr(1, object.name.size() - 2);
-  }
-
-  const std::string& file_;
-  std::vector<Open> open_;
-};
-
-Json parse(std::string_view text, const std::string& name) {
-  // The parser takes a NUL for the end of the text.
-  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
-    throw Error(fmt::format("{}: has a NUL after {} bytes; {}", name, nul, kGiveProgram));
-  Watch watch(name);
-  try {
-    return Json::parse(text, [&](int, Json::parse_event_t event, const Json& parsed) {
-      watch.see(event, parsed);
-      return true;
-    });
-  } catch (const Json::parse_error& error) {
-    if (error.byte > text.size())
-      throw Error(
-          fmt::format("{}: ends too soon, after {} bytes; {}", name, text.size(), kGiveProgram));
-    throw Error(fmt::format("{}: is no JSON from byte {} of {} on; {}", name, error.byte,
-                            text.size(), kGiveProgram));
-  } catch (const Json::exception&) {
-    refuse_at(name, watch.pointer(),
-              fmt::format("is a number beyond all that can be read; {}", kGiveProgram));
-  }
-}
-
 /// One line; a list of objects has a line for each.
 std::string lines_of(const Json& value) {
   if (!value.is_array() || value.empty()) return value.dump();
@@ -546,7 +443,7 @@ std::string program_json(const Program& program) {
 }
 
 Program program_from_json(std::string_view text, const std::string& name) {
-  const Json document = parse(text, name);
+  const Json document = parse_guarded(text, name, kGiveProgram);
   return struct_from<Program>({name, "", document});
 }
 
