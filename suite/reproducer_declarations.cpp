@@ -1,0 +1,295 @@
+// The items that may be declared, and those that a file needs.
+#include "suite/reproducer_declarations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <initializer_list>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "suite/reproducer_verbs.hpp"
+
+namespace tidemark::suite {
+namespace {
+
+/// Where a declaration stands in the file.
+enum class Part : std::uint8_t { state, instruction, function, host };
+constexpr std::size_t kParts = 4;
+
+/// A declaration. Other texts use it by `name`, which has a bracket where the word alone is in
+/// comments, too.
+struct Item {
+  Part part;
+  std::string name, text;
+};
+
+std::vector<Item> helpers() {
+  return {
+      {Part::state, "address(", R"cu(
+__device__ u32 address(const volatile void* shared) { return (u32)__cvta_generic_to_shared((const void*)shared); }
+)cu"},
+      {Part::state, "window()", R"cu(
+extern __shared__ u8 memory[];
+__device__ u8* window() { return memory + (-address(memory) & 1023); }  // begins on 1024 bytes
+)cu"},
+      {Part::state, "poison_byte(", R"cu(
+__host__ __device__ constexpr u8 poison_byte(u32 i) { return (u8)(0xa5 ^ i ^ i >> 8 ^ kFlip); }
+)cu"},
+      {Part::instruction, "PTX(", R"cu(
+#define PTX(name, text) \
+  __device__ void name(u32 b, u32 n = 0) { asm volatile(text ::"r"(address(&barriers[b])), "r"(n) : "memory"); }
+)cu"},
+      {Part::instruction, "PTX_REMOTE(", R"cu(
+#define PTX_REMOTE(name, text) __device__ void name(u32 cta, u32 b, u32 n = 0) {             \
+    asm volatile("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %2; " text " }"   \
+                 ::"r"(address(&barriers[b])), "r"(n), "r"(cta) : "memory"); }
+)cu"},
+      {Part::instruction, "PTX_TEST(", R"cu(
+#define PTX_TEST(name, text) __device__ bool name(u32 b, u32 parity) {                       \
+    u32 complete;                                                                            \
+    asm volatile("{ .reg .pred p; " text " selp.u32 %0, 1, 0, p; }"                          \
+                 : "=r"(complete) : "r"(address(&barriers[b])), "r"(parity) : "memory");     \
+    return complete; }
+)cu"},
+      {Part::function, "stop(", R"cu(
+__device__ void stop() { delay(1000000), stopped[blockIdx.x] = true; }  // only snapshots and cluster_sync follow
+)cu"},
+      {Part::host, "CHECK(", R"cu(
+#define CHECK(call) \
+  if (const int code = (int)(call)) return std::printf("%s: %s\n", cudaGetErrorName((cudaError_t)code), #call), 1
+)cu"},
+      {Part::host, "source_word(", R"cu(
+constexpr u64 source_word(u64 i) {  // SplitMix64
+  u64 x = kSeed + 0x2545f4914f6cdd1d * (i + 1) + 0x9e3779b97f4a7c15;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9, x = (x ^ x >> 27) * 0x94d049bb133111eb;
+  return x ^ x >> 31 ^ kFlip;
+}
+)cu"},
+      {Part::host, "normal(", R"cu(
+constexpr u64 normal(u64 pair, u64 mantissa) {  // two floats that no rounding or flush to zero changes
+  const u64 exponents = ((pair >> 23 & 0x1ff) % 253 + 1) << 23 | ((pair >> 55) % 253 + 1) << 55;
+  return (pair & (0x8000000080000000 | mantissa << 32 | mantissa)) | exponents;
+}
+)cu"},
+  };
+}
+
+bool is_word_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+/// The items that a text uses, directly or through other items. They keep their order, except that
+/// an item follows what it uses.
+class Declarations {
+ public:
+  Declarations(std::vector<Item> items, std::string_view user)
+      : items_(std::move(items)), needed_(items_.size()), written_(items_.size()) {
+    need(user);
+    for (std::size_t i = 0; i < items_.size(); ++i)
+      if (needed_[i]) write(i);
+  }
+
+  const std::string& text(Part part) const { return texts_[static_cast<std::size_t>(part)]; }
+
+ private:
+  void need(std::string_view user) {
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      if (needed_[i] || !mentions(user, items_[i].name)) continue;
+      needed_[i] = true;
+      need(items_[i].text);
+    }
+  }
+
+  void write(std::size_t item) {
+    if (written_[item]) return;
+    written_[item] = true;
+    for (std::size_t i = 0; i < items_.size(); ++i)
+      if (mentions(items_[item].text, items_[i].name)) write(i);
+    std::string& text = texts_[static_cast<std::size_t>(items_[item].part)];
+    if (text.empty() && items_[item].part != Part::state) text = "\n";
+    text += std::string_view(items_[item].text).substr(1);  // without its leading line break
+  }
+
+  std::vector<Item> items_;
+  std::vector<bool> needed_, written_;
+  std::string texts_[kParts];
+};
+
+bool can_stop(const Program& program) {
+  return std::ranges::any_of(program.steps, [](const Step& step) {
+    return step.verb == Verb::meter || (step.verb == Verb::wait && step.stops);
+  });
+}
+
+// "name = value" of each of `constants` that `user` names.
+std::string named(std::initializer_list<std::pair<std::string_view, std::string>> constants,
+                  std::string_view user) {
+  std::string text;
+  for (const auto& [name, value] : constants)
+    if (mentions(user, name))
+      text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
+  return text;
+}
+
+std::vector<Item> state(const Program& program) {
+  std::string barriers;
+  for (std::uint32_t i = 0; i < program.barriers; ++i) barriers += fmt::format("bar{}, ", i);
+  return {
+      {Part::state, "trace", R"cu(
+__device__ struct Trace { char verb; u64 seen; } trace[kSteps][kCtas];  // of the steps that observe
+)cu"},
+      {Part::state, "windows", R"cu(
+__device__ uint4 windows[kSnapshots][kCtas][kWindow / 16];  // the snapshots
+)cu"},
+      {Part::state, "stopped", "\n__device__ bool stopped[kCtas];\n"},
+      {Part::state, "barriers[",
+       fmt::format(
+           "\nenum : u32 {{ {}kBarriers }};\n__shared__ volatile u64 barriers[kBarriers];\n",
+           barriers)},
+      {Part::state, "phase[", R"cu(
+__shared__ u32 phase[kBarriers];  // parity of the phase that each barrier is in
+)cu"},
+  };
+}
+
+// The load of `rank`, with the cache policy that `policy` names if it names one.
+Item load_item(std::uint32_t rank, std::string_view policy) {
+  std::string name = fmt::format("load_{}d", rank), create, hint, end = ";";
+  if (!policy.empty()) {
+    name += fmt::format("_{}", policy);
+    create = fmt::format(
+        "{{ .reg .b64 policy; createpolicy.fractional.L2::{}.b64 policy, 1.0;\"\n               "
+        "\" ",
+        policy);
+    hint = ".L2::cache_hint";
+    end = ", policy; }";
+  }
+  std::string parameters, coordinates, operands = rank > 2 ? ",\n                " : ",";
+  for (std::uint32_t i = 0; i < rank; ++i) {
+    const std::string_view comma = i == 0 ? "" : ",";
+    parameters += fmt::format(", int c{}", i);
+    coordinates += fmt::format("{}{}%{}", comma, i == 0 ? "" : " ", i + 3);
+    operands += fmt::format("{} \"r\"(c{})", comma, i);
+  }
+  return {Part::function, name + "(",
+          fmt::format(R"cu(
+__device__ void {}(u32 to, const CUtensorMap* map, u32 b{}) {{
+  asm volatile("{}cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+               "{} [%0], [%1, {{{}}}], [%2]{}"
+               ::"r"(address(window() + to)), "l"(map), "r"(address(&barriers[b])){} : "memory");
+}}
+)cu",
+                      name, parameters, create, rank, hint, coordinates, end, operands)};
+}
+
+Item next_item(bool stops) {
+  return {Part::function, "next(",
+          fmt::format(R"cu(
+__device__ bool next(bool taker = true) {{ return __syncthreads(), taker{}; }}  // ends a step
+)cu",
+                      stops ? " && !stopped[blockIdx.x]" : "")};
+}
+
+Item try_wait_item(const Program& program) {
+  return {Part::instruction, "try_wait(",
+          fmt::format(R"cu(
+PTX_TEST(try_wait, "mbarrier.try_wait.parity.acquire.{}.shared::cta.b64 p, [%1], %2, 20000;")
+)cu",
+                      program.ctas > 1 ? "cluster" : "cta")};
+}
+
+// A text without the lines that have `part`.
+std::string without_lines(std::string_view text, std::string_view part) {
+  std::string kept;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
+    if (line.find(part) == std::string_view::npos) kept += line;
+    text.remove_prefix(line.size());
+  }
+  return kept;
+}
+
+std::string without(std::string text, std::string_view part) {
+  if (const auto at = text.find(part); at != std::string::npos) text.erase(at, part.size());
+  return text;
+}
+
+std::vector<Item> items_of(const Program& program) {
+  const bool stops = can_stop(program), phases = keeps_phases(program);
+  std::vector<Item> items = state(program);
+  std::ranges::move(helpers(), std::back_inserter(items));
+  for (const VerbText& text : verb_texts())
+    for (const bool remote : {false, true}) {
+      const std::string_view function = remote ? text.remote_function : text.function;
+      const bool is_macro = function.starts_with("\nPTX") || function.starts_with("\n#define");
+      items.push_back({is_macro ? Part::instruction : Part::function,
+                       fmt::format("{}{}(", text.name, remote ? "_remote" : ""),
+                       std::string(function)});
+    }
+  items.push_back(try_wait_item(program));
+  items.push_back(next_item(stops));
+  for (std::uint32_t rank = 1; rank <= kMaxRank; ++rank)
+    for (const std::string_view policy : kPolicies) items.push_back(load_item(rank, policy));
+  for (Item& item : items) {
+    if (!phases) item.text = without_lines(item.text, "phase[");
+    if (!stops) item.text = without(without_lines(item.text, " stop("), ", bool stops = false");
+  }
+  return items;
+}
+
+// At least 16 bytes: no array of the file is empty.
+std::uint32_t window_of(const Program& program) { return std::max(program.window, 16U); }
+
+}  // namespace
+
+DeclarationTexts declarations_for(const Program& program, std::string_view user) {
+  const Declarations needed(items_of(program), user);
+  return {.state = needed.text(Part::state),
+          .instructions = needed.text(Part::instruction),
+          .functions = needed.text(Part::function),
+          .host = needed.text(Part::host)};
+}
+
+std::string constants_for(const Program& program, std::string_view user) {
+  const std::string sizes = named({{"kThreads", fmt::format("{}", kProgramThreads)},
+                                   {"kCtas", fmt::format("{}", program.ctas)},
+                                   {"kSteps", fmt::format("{}", program.steps.size())},
+                                   {"kSnapshots", fmt::format("{}", snapshots_of(program))},
+                                   {"kWindow", fmt::format("{}", window_of(program))}},
+                                  user);
+  const std::string payload = named({{"kSeed", fmt::format("{:#x}", program.payload.seed)},
+                                     {"kFlip", program.payload.inverted ? "~0" : "0"}},
+                                    user);
+  const std::string line =
+      payload.empty()
+          ? ""
+          : fmt::format("constexpr u64 {};  // kFlip: ~0 inverts sources and poison\n", payload);
+  return fmt::format("constexpr u32 {};\n{}", sizes, line);
+}
+
+bool mentions(std::string_view text, std::string_view name) {
+  for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    const bool begins = at == 0 || !is_word_character(text[at - 1]);
+    const bool ends =
+        !is_word_character(name.back()) || end == text.size() || !is_word_character(text[end]);
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+bool keeps_phases(const Program& program) {
+  return std::ranges::any_of(program.steps, [](const Step& step) {
+    return text_of(step.verb).call.find("{parity}") != std::string_view::npos &&
+           step.parity >= kCurrentPhase;
+  });
+}
+
+std::size_t snapshots_of(const Program& program) {
+  return static_cast<std::size_t>(std::ranges::count(program.steps, Verb::snapshot, &Step::verb));
+}
+
+}  // namespace tidemark::suite

@@ -1,0 +1,150 @@
+// A call and a comment for each step, from the texts of its verb.
+#include "suite/reproducer_kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <string_view>
+#include <vector>
+
+#include "suite/reproducer_declarations.hpp"
+#include "suite/reproducer_verbs.hpp"
+
+namespace tidemark::suite {
+namespace {
+
+constexpr std::size_t kColumns = 120;
+constexpr std::size_t kCodeColumns = 68;  // of a step, before the comment beside it
+
+std::uint16_t all_ctas(const Program& program) {
+  return static_cast<std::uint16_t>((1U << program.ctas) - 1);
+}
+
+std::string time_in_words(std::uint32_t ns) {
+  if (ns != 0 && ns % 1'000'000 == 0) return fmt::format("{} ms", ns / 1'000'000);
+  if (ns != 0 && ns % 1'000 == 0) return fmt::format("{} us", ns / 1'000);
+  return fmt::format("{} ns", ns);
+}
+
+std::string phase_in_words(std::uint8_t parity) {
+  if (parity == kCurrentPhase) return "this phase";
+  if (parity == kLastPhase) return "last phase";
+  return fmt::format("parity {}", parity);
+}
+
+std::string parity_in_code(const Step& step) {
+  if (step.parity == kCurrentPhase) return fmt::format("phase[bar{}]", step.barrier);
+  if (step.parity == kLastPhase) return fmt::format("phase[bar{}] ^ 1", step.barrier);
+  return fmt::format("{}", step.parity);
+}
+
+std::string policy_in_code(CacheHint hint) {
+  const std::string_view policy = kPolicies[static_cast<std::size_t>(hint)];
+  return fmt::format("{}{}", policy.empty() ? "" : "_", policy);
+}
+
+bool is_remote(const Step& step) {
+  return step.of != kOwnCta && !text_of(step.verb).remote_call.empty();
+}
+
+/// A step, and where it stands in its program.
+struct Place {
+  const Program& program;
+  const Step& step;
+  std::size_t number = 0;
+  std::size_t snapshot = 0;  // snapshots in front of it
+};
+
+std::string formatted(std::string_view text, const Place& place) {
+  const Step& step = place.step;
+  const bool loads = step.verb == Verb::load;
+  const std::uint32_t rank = loads ? rank_of(place.program.maps[step.map].spec) : 0;
+  const auto* const at = step.at.data();
+  return fmt::format(
+      fmt::runtime(text), fmt::arg("step", place.number), fmt::arg("snapshot", place.snapshot),
+      fmt::arg("barrier", step.barrier), fmt::arg("of", step.of),
+      fmt::arg("of_cta", is_remote(step) ? fmt::format(", CTA {}", step.of) : ""),
+      fmt::arg("count", step.count), fmt::arg("pending", step.pending),
+      fmt::arg("arrivals", step.count > 1 ? fmt::format(", {} threads", step.count) : ""),
+      fmt::arg("reset",
+               keeps_phases(place.program) ? fmt::format(", phase[bar{}] = 0", step.barrier) : ""),
+      fmt::arg("parity", parity_in_code(step)), fmt::arg("phase", phase_in_words(step.parity)),
+      fmt::arg("stops", step.stops ? ", true" : ""),
+      fmt::arg("or_stop", step.stops ? " or stop" : ""), fmt::arg("ns", step.ns),
+      fmt::arg("time", time_in_words(step.ns)), fmt::arg("offset", step.offset),
+      fmt::arg("bytes", step.bytes), fmt::arg("end", step.offset + step.bytes),
+      fmt::arg("stride", step.stride), fmt::arg("most", step.most), fmt::arg("map", step.map),
+      fmt::arg("rank", rank), fmt::arg("box", fmt::format("{}", fmt::join(at, at + rank, ", "))),
+      fmt::arg("policy", policy_in_code(step.hint)), fmt::arg("word", step.word));
+}
+
+// The condition that holds for the threads that take a step; empty where it is all of them.
+std::string takers_of(const Program& program, const Step& step) {
+  std::vector<std::string> all_of;
+  if (step.ctas != all_ctas(program))
+    all_of.push_back(std::has_single_bit(step.ctas)
+                         ? fmt::format("cta == {}", std::countr_zero(step.ctas))
+                         : fmt::format("({:#x} >> cta & 1)", step.ctas));
+  const Takers takers = text_of(step.verb).takers;
+  const std::uint32_t threads = takers == Takers::one ? 1 : step.count;
+  const std::uint32_t end = step.thread + threads;
+  if (takers == Takers::one || takers == Takers::arrivals) {
+    if (threads == 1) all_of.push_back(fmt::format("t == {}", step.thread));
+    if (threads > 1 && step.thread > 0) all_of.push_back(fmt::format("t >= {}", step.thread));
+    if (threads > 1 && end < kProgramThreads) all_of.push_back(fmt::format("t < {}", end));
+  }
+  return fmt::format("{}", fmt::join(all_of, " && "));
+}
+
+std::string code_of(const Place& place) {
+  const VerbText& text = text_of(place.step.verb);
+  const std::string takers = takers_of(place.program, place.step);
+  const std::string call = formatted(is_remote(place.step) ? text.remote_call : text.call, place);
+  if (text.takers != Takers::all_even_stopped)
+    return fmt::format("  if (next({})) {}", takers, call);
+  return takers.empty() ? "  " + call : fmt::format("  if ({}) {}", takers, call);
+}
+
+// The comment stands beside the code where there is room, else above it.
+std::string step_text(const Place& place) {
+  const std::string code = code_of(place);
+  const std::string comment = fmt::format("// step {}: {}", place.number,
+                                          formatted(text_of(place.step.verb).comment, place));
+  const std::string line = fmt::format("{:<{}}  {}", code, kCodeColumns - 2, comment);
+  return line.size() <= kColumns ? line + "\n" : fmt::format("  {}\n{}\n", comment, code);
+}
+
+std::string steps_text(const Program& program) {
+  std::string text;
+  std::size_t snapshot = 0;
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& step = program.steps[i];
+    text += step_text({.program = program, .step = step, .number = i, .snapshot = snapshot});
+    if (step.verb == Verb::snapshot) ++snapshot;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::uint32_t rank_of(const TensorMapSpec& spec) { return std::clamp(spec.rank, 1U, kMaxRank); }
+
+std::string kernel_text(const Program& program) {
+  const std::string steps = steps_text(program);
+  std::vector<std::string> maps;
+  for (std::size_t i = 0; i < program.maps.size(); ++i)
+    maps.push_back(fmt::format("const __grid_constant__ CUtensorMap map{}", i));
+  std::string text = fmt::format("\n__global__ void __launch_bounds__(kThreads) reproduce({}) {{\n",
+                                 fmt::join(maps, ",\n    "));
+  std::vector<std::string_view> numbers;
+  if (mentions(steps, "cta")) numbers.push_back("cta = blockIdx.x");
+  if (mentions(steps, "t")) numbers.push_back("t = threadIdx.x");
+  if (!numbers.empty()) text += fmt::format("  const u32 {};\n", fmt::join(numbers, ", "));
+  text += steps;
+  if (program.ctas > 1)
+    text += "  cluster_sync();  // up to here CTAs may use each other's barriers\n";
+  return text + "}\n";
+}
+
+}  // namespace tidemark::suite

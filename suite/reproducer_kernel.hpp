@@ -1,0 +1,19 @@
+// The kernel of a CUDA reproducer: the steps of a program as straight code.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "kernels/ops/program.hpp"
+#include "suite/room.hpp"
+
+namespace tidemark::suite {
+
+/// The kernel `reproduce`, a line a step with its comment.
+std::string kernel_text(const Program& program);
+
+/// Coordinates of a copy by this map. A map of another rank than 1 to 5 is refused before the first
+/// step.
+std::uint32_t rank_of(const TensorMapSpec& spec);
+
+}  // namespace tidemark::suite

@@ -1,0 +1,204 @@
+// The texts of the verbs: a new verb is one more entry.
+#include "suite/reproducer_verbs.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace tidemark::suite {
+namespace {
+
+constexpr VerbText kVerbTexts[] = {
+    {.verb = Verb::init,
+     .name = "init",
+     .comment = "initialize barrier {barrier} with count {count}",
+     .call = "init(bar{barrier}, {count}){reset};",
+     .function = R"cu(
+PTX(init, "mbarrier.init.shared::cta.b64 [%0], %1; fence.mbarrier_init.release.cluster; fence.proxy.async.shared::cta;")
+)cu"},
+    {.verb = Verb::inval,
+     .name = "inval",
+     .comment = "invalidate barrier {barrier}",
+     .call = "inval(bar{barrier});",
+     .function = R"cu(
+PTX(inval, "mbarrier.inval.shared::cta.b64 [%0];")
+)cu"},
+    {.verb = Verb::arrive,
+     .takers = Takers::arrivals,
+     .name = "arrive",
+     .comment = "arrive on barrier {barrier}{of_cta}{arrivals}",
+     .call = "arrive(bar{barrier});",
+     .remote_call = "arrive_remote({of}, bar{barrier});",
+     .function = R"cu(
+PTX(arrive, "mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];")
+)cu",
+     .remote_function = R"cu(
+PTX_REMOTE(arrive_remote, "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];")
+)cu"},
+    {.verb = Verb::expect_tx,
+     .name = "expect_tx",
+     .comment = "expect {bytes} bytes on barrier {barrier}{of_cta}",
+     .call = "expect_tx(bar{barrier}, {bytes});",
+     .remote_call = "expect_tx_remote({of}, bar{barrier}, {bytes});",
+     .function = R"cu(
+PTX(expect_tx, "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;")
+)cu",
+     .remote_function = R"cu(
+PTX_REMOTE(expect_tx_remote, "mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [remote], %1;")
+)cu"},
+    {.verb = Verb::arrive_expect_tx,
+     .name = "arrive_expect_tx",
+     .comment = "arrive, expect {bytes}: barrier {barrier}{of_cta}",
+     .call = "arrive_expect_tx(bar{barrier}, {bytes});",
+     .remote_call = "arrive_expect_tx_remote({of}, bar{barrier}, {bytes});",
+     .function = R"cu(
+PTX(arrive_expect_tx, "mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;")
+)cu",
+     .remote_function = R"cu(
+PTX_REMOTE(arrive_expect_tx_remote, "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [remote], %1;")
+)cu"},
+    {.verb = Verb::complete_tx,
+     .name = "complete_tx",
+     .comment = "complete {bytes} bytes on barrier {barrier}",
+     .call = "complete_tx(bar{barrier}, {bytes});",
+     .function = R"cu(
+PTX(complete_tx, "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], %1;")
+)cu"},
+    {.verb = Verb::test,
+     .name = "test",
+     .comment = "test barrier {barrier}, {phase}",
+     .call = "trace[{step}][cta] = {{'t', test(bar{barrier}, {parity})}};",
+     .function = R"cu(
+PTX_TEST(test, "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;")
+)cu",
+     .mark = 't',
+     .print = R"cu(std::printf("test %llu\n", seen);)cu"},
+    {.verb = Verb::wait,
+     .takers = Takers::all,
+     .name = "wait",
+     .comment = "wait{or_stop}, barrier {barrier}, {phase}",
+     .call = "wait({step}, bar{barrier}, {parity}, {ns}{stops});",
+     .function = R"cu(
+__device__ void wait(u32 step, u32 barrier, u32 parity, u64 ns, bool stops = false) {  // by all threads
+  const long long end = clock64() + 2 * ns;  // Hopper GPUs clock below 2 GHz
+  bool complete;
+  do complete = try_wait(barrier, parity); while (!complete && clock64() < end);
+  complete = __syncthreads_and(complete);
+  if (threadIdx.x != 0) return;
+  trace[step][blockIdx.x] = {'w', complete};
+  if (complete) phase[barrier] = parity ^ 1;
+  if (!complete && stops) stop();
+}
+)cu",
+     .mark = 'w',
+     .print = R"cu(std::printf("wait %llu\n", seen);)cu"},
+    {.verb = Verb::meter,
+     .name = "meter",
+     .comment = "meter barrier {barrier}",
+     .call = "meter({step}, bar{barrier}, {parity}, {pending}, {count}, {bytes}, {stride}, "
+             "{most});",
+     .function = R"cu(
+// Ends the phase of `parity`, or the next where that is complete. Residue: bytes expected less bytes completed so far.
+__device__ void meter(u32 step, u32 barrier, u32 parity, u32 pending, u32 count, u32 bytes, u32 stride, u32 most) {
+  const bool complete = test(barrier, parity);
+  u32 residue = 0, ending = parity ^ complete;
+  for (u32 i = complete ? count : pending; i > 0; --i) arrive(barrier);
+  bool settled = test(barrier, ending);
+  if (!settled) {
+    if (bytes > 0) expect_tx(barrier, bytes);
+    if (stride > 0) complete_tx(barrier, stride);
+    for (residue = stride - bytes; !(settled = test(barrier, ending)) && most-- > 0; ++residue) complete_tx(barrier, 1);
+  }
+  trace[step][blockIdx.x] = {'m', complete | settled << 1 | (u64)residue << 32};
+  if (settled) phase[barrier] = ending ^ 1;
+  if (!settled) stop();
+}
+)cu",
+     .mark = 'm',
+     .print = R"cu(std::printf("complete %llu settled %llu residue %d\n", )cu"
+              "seen & 1, seen / 2 & 1, int(seen >> 32));"},
+    {.verb = Verb::load,
+     .name = "load",
+     .comment = "load box {{{box}}} of map {map}",
+     .call = "load_{rank}d{policy}({offset}, &map{map}, bar{barrier}, {box});"},
+    {.verb = Verb::cluster_sync,
+     .takers = Takers::all_even_stopped,
+     .name = "cluster_sync",
+     .comment = "all CTAs meet",
+     .call = "cluster_sync();",
+     .function = R"cu(
+#define cluster_sync() asm volatile("barrier.cluster.arrive.release; barrier.cluster.wait.acquire;" ::: "memory")
+)cu"},
+    {.verb = Verb::delay,
+     .name = "delay",
+     .comment = "{time} go by",
+     .call = "delay({ns});",
+     .function = R"cu(
+__device__ void delay(u64 ns) { for (const long long end = clock64() + 2 * ns; clock64() < end;) __nanosleep(200); }
+)cu"},
+    {.verb = Verb::poison,
+     .takers = Takers::all,
+     .name = "poison",
+     .comment = "poison bytes {offset} to {end} of the window",
+     .call = "poison({offset}, {bytes});",
+     .function = R"cu(
+__device__ void poison(u32 offset, u32 bytes) {
+  for (u32 i = offset + threadIdx.x; i < offset + bytes; i += kThreads) window()[i] = poison_byte(i);
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+)cu"},
+    {.verb = Verb::write,
+     .name = "write",
+     .comment = "write to the 8 bytes of barrier {barrier}",
+     .call = "barriers[bar{barrier}] = {word:#x};"},
+    {.verb = Verb::read,
+     .name = "read",
+     .comment = "read the 8 bytes of barrier {barrier}",
+     .call = "trace[{step}][cta] = {{'r', barriers[bar{barrier}]}};",
+     .mark = 'r',
+     .print = R"cu(std::printf("read 0x%016llx\n", seen);)cu"},
+    {.verb = Verb::missing,
+     .takers = Takers::all,
+     .name = "missing",
+     .comment = "count 16-byte pieces that are poison",
+     .call = "missing({step}, {offset}, {bytes});",
+     .function = R"cu(
+__device__ void missing(u32 step, u32 offset, u32 bytes) {
+  for (u32 at = offset + 16 * threadIdx.x; at < offset + bytes; at += 16 * kThreads) {
+    bool poisoned = true;
+    for (u32 i = at; i < at + 16; ++i) poisoned &= window()[i] == poison_byte(i);
+    if (poisoned) atomicAdd(&trace[step][blockIdx.x].seen, 1);
+  }
+  if (threadIdx.x == 0) trace[step][blockIdx.x].verb = 'p';
+}
+)cu",
+     .mark = 'p',
+     .print = R"cu(std::printf("%llu pieces of poison\n", seen);)cu"},
+    {.verb = Verb::snapshot,
+     .takers = Takers::all_even_stopped,
+     .name = "snapshot",
+     .comment = "copy the window out",
+     .call = "snapshot({step}, {snapshot});",
+     .function = R"cu(
+__device__ void snapshot(u32 step, u32 number) {
+  __syncthreads();
+  for (u32 i = threadIdx.x; i < kWindow / 16; i += kThreads) windows[number][blockIdx.x][i] = ((uint4*)window())[i];
+  if (threadIdx.x == 0) trace[step][blockIdx.x] = {'s', number};
+}
+)cu",
+     .mark = 's',
+     .print = R"cu({
+        u64 digest = 0xcbf29ce484222325;  // FNV-1a 64
+        for (const u8 byte : copied[seen][cta]) digest = (digest ^ byte) * 0x100000001b3;
+        std::printf("window %016llx\n", digest);
+      })cu"},
+};
+
+static_assert(std::size(kVerbTexts) == kVerbs);
+
+}  // namespace
+
+std::span<const VerbText> verb_texts() { return kVerbTexts; }
+
+const VerbText& text_of(Verb verb) { return *std::ranges::find(kVerbTexts, verb, &VerbText::verb); }
+
+}  // namespace tidemark::suite

@@ -1,0 +1,35 @@
+// How each verb reads in a CUDA reproducer: its comment, its call, its device function.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "kernels/ops/program.hpp"
+#include "suite/room.hpp"
+
+namespace tidemark::suite {
+
+/// The threads of a CTA that make the call of a step.
+enum class Takers : std::uint8_t { one, arrivals, all, all_even_stopped };
+
+/// The texts of a verb. Comment and calls have the fields of formatted().
+struct VerbText {
+  Verb verb;
+  Takers takers = Takers::one;
+  std::string_view name, comment, call;
+  std::string_view remote_call{};                  // where Step::of names a CTA
+  std::string_view function{}, remote_function{};  // `name` and `name`_remote
+  char mark = 0;             // of the verb in the trace; 0: it leaves nothing there
+  std::string_view print{};  // prints `seen`, what a step left there
+};
+
+/// One for each verb.
+std::span<const VerbText> verb_texts();
+
+const VerbText& text_of(Verb verb);
+
+/// In the order of CacheHint.
+inline constexpr std::string_view kPolicies[] = {"", "evict_normal", "evict_first", "evict_last"};
+
+}  // namespace tidemark::suite
