@@ -90,11 +90,10 @@ struct RunResult {
   /// was after the first and after the second copy, `next_complete` what it was after one plain
   /// arrival.
   std::vector<BarrierLedger> cta_ledgers;
-  /// Programs: what step s left in block b stands at s * Program::blocks + b. `bytes` holds the
-  /// windows that snapshots took, by step and then by block; `surroundings` the regions, one behind
-  /// the other.
+  /// Programs: the trace of step s in CTA c stands at s * Program::ctas + c. `bytes` holds the
+  /// snapshots, by step and then by CTA; `surroundings` the regions, one behind the other.
   std::vector<std::uint64_t> trace;
-  std::vector<std::uint16_t> sms;  // Programs: %smid that each block ran on; empty: not known
+  std::vector<std::uint16_t> sms;  // Programs: %smid of each CTA; empty: not known
 };
 
 /// The defaults keep a GPU at work for some tenths of a second with the products that tidemark

@@ -58,10 +58,7 @@ constexpr Payload& payload_of(ExpectTx& op) { return op.load.payload; }
 
 constexpr std::uint32_t blocks_of(const ExpectTx& op) { return op.on == AnnouncedOn::peer ? 2 : 1; }
 
-/// Barriers, numbered A and B of block 0, A and B of block 1.
-constexpr std::uint32_t barriers_of(const ExpectTx& op) { return 2 * blocks_of(op); }
-
-/// The number of the barrier that the announcements are made on.
+/// The number of the barrier that the announcements are made on: A and B of CTA 0, then of CTA 1.
 constexpr std::uint32_t announced_barrier(const ExpectTx& op) {
   return static_cast<std::uint32_t>(op.on);
 }

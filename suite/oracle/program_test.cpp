@@ -8,6 +8,7 @@
 
 #include "kernels/error.hpp"
 #include "kernels/ops/checks.hpp"
+#include "suite/scripted_device.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -229,12 +230,7 @@ std::vector<Miscompare> complaints(const std::function<void(RunResult&)>& change
                                    const ExpectTx& op = box(112)) {
   const Program program = checked_program(op);
   const ProgramExpectation expected = predict(program);
-  RunResult result;
-  for (const ExpectedSnapshot& snapshot : expected.snapshots)
-    result.bytes.insert(result.bytes.end(), snapshot.window.bytes.begin(),
-                        snapshot.window.bytes.end());
-  result.surroundings = expected.regions;
-  for (const ExpectedTrace& trace : expected.trace) result.trace.push_back(trace.value);
+  RunResult result = right_answer(program);
   change(result);
   return compare(program, expected, result, 9);
 }
