@@ -71,10 +71,10 @@ struct RunResult {
                      // engine ran
 
   /// Gemm: C[rows, cols] packed row-major in the output
-  /// type. TileStore: the destination allocation. MulticastLoad: the windows of all blocks, by
-  /// rank. TileRoundTrip: the destination's allocation, then the windows of each block
-  /// (trip_result_bytes). TileConsume: guard, C packed row-major, guard (result_bytes).
-  /// TileRead: what the 32 lanes read. PeerTile: as TileLoad; stored: this rank's allocation.
+  /// type. TileStore: the destination allocation. TileRoundTrip: the destination's allocation, then
+  /// the windows of each block (trip_result_bytes). TileConsume: guard, C packed row-major, guard
+  /// (result_bytes). TileRead: what the 32 lanes read. PeerTile: as TileLoad; stored: this rank's
+  /// allocation.
   std::vector<std::uint8_t> bytes;
   /// The source allocation of every kind of load, read back. Gemm: the guards before and behind C,
   /// then the padding of its rows. TileStore: the shared window, read back after the last wait.
@@ -85,12 +85,7 @@ struct RunResult {
   std::array<std::uint8_t, 128> descriptor{};
   BarrierLedger ledger;
   StoreLedger stored;  // TileStore, PeerTile
-  /// MulticastLoad, in place of `ledger`: one for each block of the cluster, by rank. For a block
-  /// outside the mask nothing is announced; `complete` and `next_complete_early` are what phase 0
-  /// was after the first and after the second copy, `next_complete` what it was after one plain
-  /// arrival.
-  std::vector<BarrierLedger> cta_ledgers;
-  /// Programs: the trace of step s in CTA c stands at s * Program::ctas + c. `bytes` holds the
+  /// Programs: the trace of step s in CTA c stands at s * ctas_of(program) + c. `bytes` holds the
   /// snapshots, by step and then by CTA; `surroundings` the regions, one behind the other.
   std::vector<std::uint64_t> trace;
   std::vector<std::uint16_t> sms;  // Programs: %smid of each CTA; empty: not known

@@ -54,7 +54,7 @@ TEST(Checks, AddPoisonMeterWindowExactPhaseAndMeter) {
 
 TEST(Checks, MeterEveryBarrierOfEveryCta) {
   Program program = exact_load();
-  program.ctas = 2;
+  program.cluster = {2, 1, 1};
   program.barriers = 2;
   program.steps[0].ctas = 3;
   program.steps.insert(program.steps.begin(), {.verb = Verb::init, .ctas = 3, .barrier = 1});
@@ -102,9 +102,9 @@ TEST(Checks, LeaveNothingPendingInAnyProgramOfTheSuite) {
       const ProgramExpectation expected = predict(program);
       for (std::size_t i = 0; i < program.steps.size(); ++i) {
         if (program.steps[i].verb != Verb::meter) continue;
-        for (std::uint32_t cta = 0; cta < program.ctas; ++cta) {
+        for (std::uint32_t cta = 0; cta < ctas_of(program); ++cta) {
           if (!takes(program.steps[i], cta)) continue;
-          EXPECT_NE(expected.trace[i * program.ctas + cta].value & kMeterSettled, 0U)
+          EXPECT_NE(expected.trace[i * ctas_of(program) + cta].value & kMeterSettled, 0U)
               << which.name << ": " << describe(row);
         }
       }

@@ -112,22 +112,22 @@ std::string launch_text(const Program& program) {
   std::string text =
       R"cu(  CHECK(cudaFuncSetAttribute(reproduce, cudaFuncAttributeMaxDynamicSharedMemorySize, kWindow + 1023));
 )cu";
-  if (program.ctas == 1)
+  if (ctas_of(program) == 1)
     return text +
            fmt::format(
                "  reproduce<<<1, kThreads, kWindow + 1023>>>({});\n  CHECK(cudaGetLastError());\n",
                maps);
-  if (program.ctas > 8)
+  if (ctas_of(program) > 8)
     text +=
         "  CHECK(cudaFuncSetAttribute(reproduce, cudaFuncAttributeNonPortableClusterSizeAllowed, "
         "1));\n";
   return text +
          fmt::format(R"cu(  cudaLaunchAttribute cluster{{cudaLaunchAttributeClusterDimension}};
-  cluster.val.clusterDim = {{kCtas, 1, 1}};
-  const cudaLaunchConfig_t config{{kCtas, kThreads, kWindow + 1023, nullptr, &cluster, 1}};
-  CHECK(cudaLaunchKernelEx(&config, reproduce{}{}));
+  cluster.val.clusterDim = {{{0}}};
+  const cudaLaunchConfig_t config{{dim3({0}), kThreads, kWindow + 1023, nullptr, &cluster, 1}};
+  CHECK(cudaLaunchKernelEx(&config, reproduce{1}{2}));
 )cu",
-                     maps.empty() ? "" : ", ", maps);
+                     fmt::join(program.cluster, ", "), maps.empty() ? "" : ", ", maps);
 }
 
 // Prints what each step left, in the order of the steps.
@@ -214,7 +214,7 @@ std::string puts_text(std::string_view text) {
 
 std::string heading(const Program& program, const ReproducerWords& words) {
   const std::string ctas =
-      program.ctas == 1 ? "one CTA" : fmt::format("a cluster of {} CTAs", program.ctas);
+      ctas_of(program) == 1 ? "one CTA" : fmt::format("a cluster of {} CTAs", ctas_of(program));
   return comment(words.title) + comment("Expected: " + words.expected) +
          comment("Seen: " + words.seen) +
          "// Build and run: nvcc -arch=sm_90a FILE.cu -lcuda -o reproducer && ./reproducer\n" +
@@ -226,8 +226,18 @@ constexpr std::string_view kIncludes = R"cu(#include <cuda.h>
 #include <cstdio>
 #include <vector>
 
-using u8 = unsigned char; using u32 = unsigned; using u64 = unsigned long long;
+using u8 = unsigned char; using u16 = unsigned short; using u32 = unsigned; using u64 = unsigned long long;
 )cu";
+
+const std::string kClusterRank = R"cu(
+__device__ u32 cluster_rank() { u32 rank; asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank)); return rank; }
+)cu";
+
+std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+  return text;
+}
 
 }  // namespace
 
@@ -235,8 +245,11 @@ std::string cuda_reproducer(const Program& program, const ReproducerWords& words
   if (const std::string why = unsound(program); !why.empty()) throw Error(why);
   const std::string kernel = kernel_text(program), main = main_text(program);
   const DeclarationTexts declared = declarations_for(program, kernel + main);
-  const std::string code =
+  std::string code =
       declared.state + declared.instructions + declared.functions + kernel + declared.host + main;
+  // In a cluster along x alone, which is the whole grid, blockIdx.x is the rank.
+  if (program.cluster[1] > 1 || program.cluster[2] > 1)
+    code = kClusterRank + replaced(code, "blockIdx.x", "cluster_rank()");
   return heading(program, words) + std::string(kIncludes) + constants_for(program, code) + code +
          puts_text("expected: " + words.expected) + puts_text("seen before: " + words.seen) + "}\n";
 }

@@ -36,7 +36,7 @@ extern __shared__ u8 memory[];
 __device__ u8* window() { return memory + (-address(memory) & 1023); }  // begins on 1024 bytes
 )cu"},
       {Part::state, "poison_byte(", R"cu(
-__host__ __device__ constexpr u8 poison_byte(u32 i) { return (u8)(0xa5 ^ i ^ i >> 8 ^ kFlip); }
+__host__ __device__ constexpr u8 poison_byte(u32 i, u32 cta) { return (u8)(0xa5 ^ i ^ i >> 8 ^ kFlip ^ 0x11 * cta); }
 )cu"},
       {Part::instruction, "PTX(", R"cu(
 #define PTX(name, text) \
@@ -155,9 +155,10 @@ __shared__ u32 phase[kBarriers];  // parity of the phase that each barrier is in
   };
 }
 
-// The load of `rank`, with the cache policy that `policy` names if it names one.
-Item load_item(std::uint32_t rank, std::string_view policy) {
-  std::string name = fmt::format("load_{}d", rank), create, hint, end = ";";
+// The load of `rank`, multicast or not, with the cache policy that `policy` names if it names one.
+Item load_item(std::uint32_t rank, std::string_view policy, bool multicast) {
+  std::string name = fmt::format("{}_{}d", multicast ? "multicast" : "load", rank), create, hint;
+  std::string end = multicast ? fmt::format(", %{}", rank + 3) : "";
   if (!policy.empty()) {
     name += fmt::format("_{}", policy);
     create = fmt::format(
@@ -165,7 +166,9 @@ Item load_item(std::uint32_t rank, std::string_view policy) {
         "\" ",
         policy);
     hint = ".L2::cache_hint";
-    end = ", policy; }";
+    end += ", policy; }";
+  } else {
+    end += ";";
   }
   std::string parameters, coordinates, operands = rank > 2 ? ",\n                " : ",";
   for (std::uint32_t i = 0; i < rank; ++i) {
@@ -174,15 +177,17 @@ Item load_item(std::uint32_t rank, std::string_view policy) {
     coordinates += fmt::format("{}{}%{}", comma, i == 0 ? "" : " ", i + 3);
     operands += fmt::format("{} \"r\"(c{})", comma, i);
   }
+  if (multicast) parameters += ", u16 mask", operands += ", \"h\"(mask)";
   return {Part::function, name + "(",
           fmt::format(R"cu(
 __device__ void {}(u32 to, const CUtensorMap* map, u32 b{}) {{
   asm volatile("{}cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-               "{} [%0], [%1, {{{}}}], [%2]{}"
+               "{}{} [%0], [%1, {{{}}}], [%2]{}"
                ::"r"(address(window() + to)), "l"(map), "r"(address(&barriers[b])){} : "memory");
 }}
 )cu",
-                      name, parameters, create, rank, hint, coordinates, end, operands)};
+                      name, parameters, create, rank, multicast ? ".multicast::cluster" : "", hint,
+                      coordinates, end, operands)};
 }
 
 Item next_item(bool stops) {
@@ -198,7 +203,7 @@ Item try_wait_item(const Program& program) {
           fmt::format(R"cu(
 PTX_TEST(try_wait, "mbarrier.try_wait.parity.acquire.{}.shared::cta.b64 p, [%1], %2, 20000;")
 )cu",
-                      program.ctas > 1 ? "cluster" : "cta")};
+                      ctas_of(program) > 1 ? "cluster" : "cta")};
 }
 
 // A text without the lines that have `part`.
@@ -232,7 +237,9 @@ std::vector<Item> items_of(const Program& program) {
   items.push_back(try_wait_item(program));
   items.push_back(next_item(stops));
   for (std::uint32_t rank = 1; rank <= kMaxRank; ++rank)
-    for (const std::string_view policy : kPolicies) items.push_back(load_item(rank, policy));
+    for (const std::string_view policy : kPolicies)
+      for (const bool multicast : {false, true})
+        items.push_back(load_item(rank, policy, multicast));
   for (Item& item : items) {
     if (!phases) item.text = without_lines(item.text, "phase[");
     if (!stops) item.text = without(without_lines(item.text, " stop("), ", bool stops = false");
@@ -255,7 +262,7 @@ DeclarationTexts declarations_for(const Program& program, std::string_view user)
 
 std::string constants_for(const Program& program, std::string_view user) {
   const std::string sizes = named({{"kThreads", fmt::format("{}", kProgramThreads)},
-                                   {"kCtas", fmt::format("{}", program.ctas)},
+                                   {"kCtas", fmt::format("{}", ctas_of(program))},
                                    {"kSteps", fmt::format("{}", program.steps.size())},
                                    {"kSnapshots", fmt::format("{}", snapshots_of(program))},
                                    {"kWindow", fmt::format("{}", window_of(program))}},

@@ -17,10 +17,6 @@ namespace {
 constexpr std::size_t kColumns = 120;
 constexpr std::size_t kCodeColumns = 68;  // of a step, before the comment beside it
 
-std::uint16_t all_ctas(const Program& program) {
-  return static_cast<std::uint16_t>((1U << program.ctas) - 1);
-}
-
 std::string time_in_words(std::uint32_t ns) {
   if (ns != 0 && ns % 1'000'000 == 0) return fmt::format("{} ms", ns / 1'000'000);
   if (ns != 0 && ns % 1'000 == 0) return fmt::format("{} us", ns / 1'000);
@@ -76,6 +72,9 @@ std::string formatted(std::string_view text, const Place& place) {
       fmt::arg("bytes", step.bytes), fmt::arg("end", step.offset + step.bytes),
       fmt::arg("stride", step.stride), fmt::arg("most", step.most), fmt::arg("map", step.map),
       fmt::arg("rank", rank), fmt::arg("box", fmt::format("{}", fmt::join(at, at + rank, ", "))),
+      fmt::arg("load", step.mask == 0 ? "load" : "multicast"),
+      fmt::arg("mask", step.mask == 0 ? "" : fmt::format(", {:#x}", step.mask)),
+      fmt::arg("to_ctas", step.mask == 0 ? "" : fmt::format(" to CTAs {:#x}", step.mask)),
       fmt::arg("policy", policy_in_code(step.hint)), fmt::arg("word", step.word));
 }
 
@@ -142,7 +141,7 @@ std::string kernel_text(const Program& program) {
   if (mentions(steps, "t")) numbers.push_back("t = threadIdx.x");
   if (!numbers.empty()) text += fmt::format("  const u32 {};\n", fmt::join(numbers, ", "));
   text += steps;
-  if (program.ctas > 1)
+  if (ctas_of(program) > 1)
     text += "  cluster_sync();  // up to here CTAs may use each other's barriers\n";
   return text + "}\n";
 }

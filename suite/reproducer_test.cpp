@@ -121,8 +121,7 @@ TensorMapSpec tensor(std::uint32_t rank) {
 }
 
 Program one_cta(std::vector<Step> steps) {
-  return {.ctas = 1,
-          .window = 4096,
+  return {.window = 4096,
           .barriers = 2,
           .regions = {{.bytes = 16384}},
           .maps = {{.spec = tensor(2)}},
@@ -132,7 +131,7 @@ Program one_cta(std::vector<Step> steps) {
 
 Program two_ctas(std::vector<Step> steps) {
   Program program = one_cta(std::move(steps));
-  program.ctas = 2;
+  program.cluster = {2, 1, 1};
   return program;
 }
 
@@ -365,7 +364,7 @@ TEST(Reproducer, TakesStepsInTheThreadsThatAreNamed) {
                                     {.verb = Verb::init, .ctas = 5, .thread = 7},
                                     {.verb = Verb::snapshot, .ctas = 2},
                                     {.verb = Verb::snapshot, .ctas = 7}});
-        program.ctas = 3;
+        program.cluster = {3, 1, 1};
         return program;
       }(),
       kWords);
@@ -394,7 +393,7 @@ TEST_F(Compiled, AProgramOfNothing) { ptx_of(cuda_reproducer(Program{}, kWords))
 TEST_F(Compiled, MemoryOfEverySourceAndTheLargestCluster) {
   Program program = two_ctas({{.verb = Verb::cluster_sync, .ctas = 0xffff},
                               {.verb = Verb::load, .ctas = 0x8000, .map = 1}});
-  program.ctas = 16;
+  program.cluster = {16, 1, 1};
   program.regions = {{.bytes = 16384, .source = MemorySource::device},
                      {.bytes = 16384, .source = MemorySource::async},
                      {.bytes = 16384, .source = MemorySource::pinned},
@@ -419,6 +418,27 @@ TEST_F(Compiled, WordsOfEveryKind) {
 }
 
 // What the functions of the file give has to be what kernels/ops says.
+TEST_F(Compiled, MulticastsOfEveryRankInAClusterOfThreeDimensions) {
+  Program program = one_cta({});
+  program.cluster = {2, 2, 2};
+  for (std::uint8_t map = 0; map < 5; ++map) {
+    program.maps.resize(map + 1U);
+    program.maps[map].spec = tensor(map + 1U);
+    program.steps.push_back({.verb = Verb::load, .map = map, .mask = 0x81});
+    program.steps.push_back(
+        {.verb = Verb::load, .map = map, .hint = CacheHint::evict_first, .mask = 0x81});
+  }
+  const std::string source = cuda_reproducer(program, kWords);
+  EXPECT_EQ(source.find("blockIdx.x"), std::string::npos) << source;
+  const std::string ptx = ptx_of(source);
+  for (const std::string_view form :
+       {"1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [",
+        "5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [",
+        "5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
+        ".L2::cache_hint ["})
+    EXPECT_NE(ptx.find(form), std::string::npos) << form;
+}
+
 TEST_F(Compiled, SourcesAndPoisonAreThoseOfTheDevices) {
   for (const bool inverted : {false, true}) {
     Program program = one_cta({{.verb = Verb::poison, .bytes = 16}});
@@ -440,8 +460,8 @@ TEST_F(Compiled, SourcesAndPoisonAreThoseOfTheDevices) {
       expect_pair("normal(source_word({i}), 0x7fe000)", DataType::tf32, i);
     }
     for (const std::uint32_t i : {0, 1, 255, 256, 4711, 65535})
-      source += fmt::format("static_assert(poison_byte({}) == {});\n", i,
-                            poison_byte(program.payload, i));
+      source += fmt::format("static_assert(poison_byte({}, 3) == {});\n", i,
+                            cta_poison_byte(program.payload, 3, i));
     for (const std::string_view word : {"= source_word(i);", "= normal(source_word(i), 0x7fffff);",
                                         "= normal(source_word(i), 0x7fe000);"})
       EXPECT_NE(source.find(word), std::string::npos) << source;

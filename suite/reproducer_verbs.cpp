@@ -118,8 +118,8 @@ __device__ void meter(u32 step, u32 barrier, u32 parity, u32 pending, u32 count,
               "seen & 1, seen / 2 & 1, int(seen >> 32));"},
     {.verb = Verb::load,
      .name = "load",
-     .comment = "load box {{{box}}} of map {map}",
-     .call = "load_{rank}d{policy}({offset}, &map{map}, bar{barrier}, {box});"},
+     .comment = "load box {{{box}}} of map {map}{to_ctas}",
+     .call = "{load}_{rank}d{policy}({offset}, &map{map}, bar{barrier}, {box}{mask});"},
     {.verb = Verb::cluster_sync,
      .takers = Takers::all_even_stopped,
      .name = "cluster_sync",
@@ -142,7 +142,7 @@ __device__ void delay(u64 ns) { for (const long long end = clock64() + 2 * ns; c
      .call = "poison({offset}, {bytes});",
      .function = R"cu(
 __device__ void poison(u32 offset, u32 bytes) {
-  for (u32 i = offset + threadIdx.x; i < offset + bytes; i += kThreads) window()[i] = poison_byte(i);
+  for (u32 i = offset + threadIdx.x; i < offset + bytes; i += kThreads) window()[i] = poison_byte(i, blockIdx.x);
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 )cu"},
@@ -165,7 +165,7 @@ __device__ void poison(u32 offset, u32 bytes) {
 __device__ void missing(u32 step, u32 offset, u32 bytes) {
   for (u32 at = offset + 16 * threadIdx.x; at < offset + bytes; at += 16 * kThreads) {
     bool poisoned = true;
-    for (u32 i = at; i < at + 16; ++i) poisoned &= window()[i] == poison_byte(i);
+    for (u32 i = at; i < at + 16; ++i) poisoned &= window()[i] == poison_byte(i, blockIdx.x);
     if (poisoned) atomicAdd(&trace[step][blockIdx.x].seen, 1);
   }
   if (threadIdx.x == 0) trace[step][blockIdx.x].verb = 'p';

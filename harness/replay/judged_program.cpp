@@ -63,9 +63,9 @@ Differences trace_differences(const PreparedProgram& program, const RunResult& o
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (((one.trace[i] ^ other.trace[i]) & expected[i].judged) == 0) continue;
     found.add([&] {
-      const std::size_t step = i / program.checked.ctas;
+      const std::size_t step = i / ctas_of(program.checked);
       return fmt::format("step {} ({}), CTA {}", step, name_of(program.checked.steps[step].verb),
-                         i % program.checked.ctas);
+                         i % ctas_of(program.checked));
     });
   }
   return found;
@@ -201,7 +201,7 @@ JudgedText judged_text(const PreparedProgram& program, const std::vector<DeviceR
 
 std::string size_of(const PreparedProgram& program) {
   const Program& plain = program.program;
-  return fmt::format("{}, {}, {} ({} with checks)", plural(plain.ctas, "CTA"),
+  return fmt::format("{}, {}, {} ({} with checks)", plural(ctas_of(plain), "CTA"),
                      plural(plain.barriers, "barrier"), plural(plain.steps.size(), "step"),
                      program.checked.steps.size());
 }

@@ -9,7 +9,6 @@
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
-#include "kernels/cuda/multicast_load.hpp"
 #include "kernels/cuda/peer_tile.hpp"
 #include "kernels/cuda/program.hpp"
 #include "kernels/cuda/tile_consume.hpp"
@@ -37,7 +36,6 @@ class CudaDevice final : public Device {
  private:
   RunResult run_one(const Gemm& gemm) { return run_gemm(gemm); }
   RunResult run_one(const TileStore& store) { return run_tile_store(rows_, store); }
-  RunResult run_one(const MulticastLoad& multicast) { return run_multicast_load(rows_, multicast); }
   RunResult run_one(const TileConsume& consume) { return run_tile_consume(rows_, consume); }
   RunResult run_one(const TileRoundTrip& trip) { return run_tile_round_trip(rows_, trip); }
   template <class RunAsProgram>

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <memory>
 
 #include "kernels/cuda/check.hpp"
@@ -72,7 +73,7 @@ struct Launch {
 
 bool has_room(const Launch& launch, const Program& program) {
   if (launch.placed.empty()) return true;
-  return launch.grid.ctas == program.ctas && launch.placed.size() < kLaunchPrograms &&
+  return launch.grid.cluster == program.cluster && launch.placed.size() < kLaunchPrograms &&
          launch.maps + program.maps.size() <= kLaunchMaps &&
          launch.memory + memory_bytes(program) <= kLaunchBytes;
 }
@@ -86,9 +87,9 @@ void place(Launch& launch, const Program& program, RunResult& result) {
     total = at + bytes;
     return at;
   };
-  placed.ends = take(launch.answer, sizeof(CtaEnd) * program.ctas, 16);
+  placed.ends = take(launch.answer, sizeof(CtaEnd) * ctas_of(program), 16);
   placed.trace =
-      take(launch.answer, sizeof(std::uint64_t) * program.steps.size() * program.ctas, 16);
+      take(launch.answer, sizeof(std::uint64_t) * program.steps.size() * ctas_of(program), 16);
   placed.snapshots = take(launch.answer, std::uint64_t{snapshots_of(program)} * program.window, 16);
   for (const Region& region : program.regions)
     placed.regions.push_back(take(launch.sources[static_cast<std::size_t>(region.source)],
@@ -96,7 +97,7 @@ void place(Launch& launch, const Program& program, RunResult& result) {
   placed.first_map = launch.maps;
   launch.maps += static_cast<std::uint32_t>(program.maps.size());
   launch.memory += memory_bytes(program);
-  launch.grid.ctas = program.ctas;
+  launch.grid.cluster = program.cluster;
   launch.grid.window = std::max(launch.grid.window, program.window);
   launch.placed.push_back(std::move(placed));
 }
@@ -161,7 +162,6 @@ void write_orders(const RowWorkspace& workspace, const Launch& launch, const Ord
     *task++ = {.steps = device_step,
                .step_count = static_cast<std::uint32_t>(program.steps.size()),
                .window = program.window,
-               .barriers = program.barriers,
                .first_map = placed.first_map,
                .payload = program.payload,
                .trace = reinterpret_cast<std::uint64_t*>(answer + placed.trace),
@@ -199,7 +199,7 @@ void start_read_back(RowWorkspace& workspace, const Launch& launch) {
 void take_ends(const RowWorkspace& workspace, const Placed& placed, std::uint32_t launch) {
   const auto* const ends = reinterpret_cast<const CtaEnd*>(workspace.host.data() + placed.ends);
   RunResult& result = *placed.result;
-  for (std::uint32_t cta = 0; cta < placed.program->ctas; ++cta) {
+  for (std::uint32_t cta = 0; cta < ctas_of(*placed.program); ++cta) {
     if (ends[cta].launch != launch)
       throw Error(fmt::format("launch {} left no end of a program (found that of {})", launch,
                               ends[cta].launch));
@@ -216,7 +216,7 @@ void take_result(const RowWorkspace& workspace, const Launch& launch, const Plac
   const std::byte* const host = workspace.host.data();
   take_ends(workspace, placed, launch.grid.launch);
   const auto* const trace = reinterpret_cast<const std::uint64_t*>(host + placed.trace);
-  result.trace.assign(trace, trace + program.steps.size() * program.ctas);
+  result.trace.assign(trace, trace + program.steps.size() * ctas_of(program));
   const auto* const windows = reinterpret_cast<const std::uint8_t*>(host + placed.snapshots);
   result.bytes.assign(windows, windows + std::size_t{snapshots_of(program)} * program.window);
   for (std::size_t i = 0; i < program.regions.size(); ++i) {
@@ -281,7 +281,7 @@ void run_launch(RowWorkspace& workspace, Launch& launch) {
     return for_all(
         launch, DeviceFault::unsupported, 0,
         fmt::format("this GPU cannot start a cluster of {} CTAs with windows of {} bytes",
-                    launch.grid.ctas, launch.grid.window));
+                    ctas_of(*launch.placed.front().program), launch.grid.window));
   for (const Placed& placed : launch.placed) take_result(workspace, launch, placed);
 }
 
@@ -305,6 +305,23 @@ void run_or_lose(RowWorkspace& workspace, Launch& launch) {
   for_all(launch, lost.fault, lost.code, lost.note);
 }
 
+/// Programs of one shape share launches, as far as they have room; others come between them.
+std::vector<Launch> make_launches(std::span<const Program> programs,
+                                  std::vector<RunResult>& results) {
+  std::vector<Launch> launches;
+  std::map<std::array<std::uint32_t, 3>, std::size_t> open;  // by cluster
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    const auto found = open.find(programs[i].cluster);
+    const bool fits = found != open.end() && has_room(launches[found->second], programs[i]);
+    if (!fits) {
+      open[programs[i].cluster] = launches.size();
+      launches.emplace_back();
+    }
+    place(launches[fits ? found->second : launches.size() - 1], programs[i], results[i]);
+  }
+  return launches;
+}
+
 void refuse_after_hang(const RowWorkspace& workspace) {
   if (workspace.hung) throw Error("an earlier kernel never ended; run this row in a new process");
 }
@@ -326,16 +343,14 @@ std::vector<RunResult> run_programs(RowWorkspace& workspace, std::span<const Pro
   refuse_after_hang(workspace);
   std::vector<RunResult> results(programs.size());
   for (const Program& program : programs) require_sound(program);
-  std::size_t next = 0;
-  while (next < programs.size()) {
-    Launch launch;
-    for (; next < programs.size() && has_room(launch, programs[next]); ++next)
-      place(launch, programs[next], results[next]);
-    run_or_lose(workspace, launch);
-    const RunResult last = results[next - 1];
-    const bool lost = last.fault == DeviceFault::sticky || workspace.hung;
-    if (!lost) continue;
-    std::fill(results.begin() + static_cast<std::ptrdiff_t>(next), results.end(), last);
+  std::vector<Launch> launches = make_launches(programs, results);
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    run_or_lose(workspace, launches[i]);
+    if (launches[i].placed.empty()) continue;
+    const RunResult& seen = *launches[i].placed.front().result;
+    if (seen.fault != DeviceFault::sticky && !workspace.hung) continue;
+    for (const Launch& never : std::span(launches).subspan(i + 1))
+      for_all(never, seen.fault, seen.code, seen.note);
     break;
   }
   return results;

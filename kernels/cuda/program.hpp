@@ -10,7 +10,7 @@
 
 namespace tidemark::kernels {
 
-/// What Device::run_programs() promises. Programs on clusters of the same size share launches. A
+/// What Device::run_programs() promises. Programs on clusters of the same shape share launches. A
 /// sticky error or a kernel that never ends is the result of every program of its launch and of the
 /// launches behind it: which one it was is not known then.
 std::vector<RunResult> run_programs(RowWorkspace& workspace, std::span<const Program> programs);

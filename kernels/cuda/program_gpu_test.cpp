@@ -89,7 +89,7 @@ Program& operator+=(Program& program, const Step& step) {
 
 /// What the last step left, in CTA 0.
 std::uint64_t last(const Program& program, const RunResult& result) {
-  return result.trace.at((program.steps.size() - 1) * program.ctas);
+  return result.trace.at((program.steps.size() - 1) * ctas_of(program));
 }
 
 /// The pending tx-count after `announced` bytes were announced for one box.
@@ -193,7 +193,7 @@ TEST_F(ProgramOnGpu, AWaitInVainStopsTheProgramButNotItsSnapshots) {
 
 TEST_F(ProgramOnGpu, AnnouncementsForThePeerAreOwedThere) {
   Program program = begun();
-  program.ctas = 2;
+  program.cluster = {2, 1, 1};
   for (Step& step : program.steps) step.ctas = 3;
   program += Step{.verb = Verb::cluster_sync, .ctas = 3};
   program += Step{.verb = Verb::expect_tx, .of = 1, .bytes = 4096};
@@ -221,7 +221,7 @@ TEST_F(ProgramOnGpu, AnnouncementsForThePeerAreOwedThere) {
 
 TEST_F(ProgramOnGpu, ARemoteArrivalCompletesThePhaseOfThePeer) {
   Program program = begun();
-  program.ctas = 2;
+  program.cluster = {2, 1, 1};
   for (Step& step : program.steps) step.ctas = 3;
   program += Step{.verb = Verb::cluster_sync, .ctas = 3};
   program += Step{.verb = Verb::arrive, .of = 1};
@@ -360,7 +360,7 @@ TEST_F(ProgramOnGpu, AnUnsoundProgramIsRefusedInWords) {
 
 TEST_F(ProgramOnGpu, AClusterOfSixteenRunsOrIsUnsupported) {
   Program program = begun();
-  program.ctas = 16;
+  program.cluster = {16, 1, 1};
   for (Step& step : program.steps) step.ctas = 0xffff;
   program += Step{.verb = Verb::cluster_sync, .ctas = 0xffff};
   program += Step{.verb = Verb::snapshot, .ctas = 0xffff};

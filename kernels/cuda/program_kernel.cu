@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/program_kernel.hpp"
-#include "kernels/cuda/ptx/cache_hint.cuh"
+#include "kernels/cuda/ptx/box_policy.cuh"
 #include "kernels/cuda/tile_window.cuh"
 
 namespace tidemark::kernels {
@@ -133,10 +133,17 @@ __device__ void load_of_rank(const Cta& cta, const Step& step) {
   const CUtensorMap* const map = &cta.maps[step.map];
   std::uint8_t* const to = cta.window + step.offset;
   std::uint64_t* const barrier = &cta.state.barriers[step.barrier];
-  if (step.hint == CacheHint::none)
-    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, map, at, barrier);
-  else
+  // A multicast names its own window and barrier: what counts are their places, which are the same
+  // in every CTA of a kernel.
+  if (step.hint != CacheHint::none && step.mask != 0)
+    multicast_box_with_policy<kRank>(to, map, at, barrier, step.mask, cache_policy(step.hint));
+  else if (step.hint != CacheHint::none)
     load_tile_with_policy<kRank>(to, map, at, barrier, cache_policy(step.hint));
+  else if (step.mask != 0)
+    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, map, at, barrier,
+                              step.mask);
+  else
+    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, map, at, barrier);
 }
 
 __device__ void load(const Cta& cta, const Step& step) {
@@ -164,13 +171,18 @@ __device__ std::uint64_t wait(const Cta& cta, const Step& step) {
   return complete ? 1 : 0;
 }
 
-__device__ void poison(const Cta& cta, const Step& step) {
+/// The 16 bytes of poison at `at` of this CTA's window.
+__device__ uint4 poison_at(const Cta& cta, std::uint32_t at) {
   const Payload& payload = cta.task.payload;
+  const std::uint32_t twist = 0x01010101U * poison_twist(cta.rank);
+  return make_uint4(poison_word(payload, at) ^ twist, poison_word(payload, at + 4) ^ twist,
+                    poison_word(payload, at + 8) ^ twist, poison_word(payload, at + 12) ^ twist);
+}
+
+__device__ void poison(const Cta& cta, const Step& step) {
   const std::uint32_t end = step.offset + step.bytes;
   for (std::uint32_t at = step.offset + 16 * threadIdx.x; at < end; at += 16 * blockDim.x)
-    *reinterpret_cast<uint4*>(cta.window + at) =
-        make_uint4(poison_word(payload, at), poison_word(payload, at + 4),
-                   poison_word(payload, at + 8), poison_word(payload, at + 12));
+    *reinterpret_cast<uint4*>(cta.window + at) = poison_at(cta, at);
   // Each thread fences its own stores: without that a poison store may land on top of a copy, which
   // comes through the async proxy.
   ptx::fence_proxy_async(ptx::space_shared);
@@ -180,13 +192,12 @@ __device__ void poison(const Cta& cta, const Step& step) {
 __device__ std::uint64_t missing(const Cta& cta, const Step& step) {
   if (threadIdx.x == 0) cta.state.missing = 0;
   __syncthreads();  // else a thread may count before the first has set it back
-  const Payload& payload = cta.task.payload;
   const std::uint32_t end = step.offset + step.bytes;
   std::uint32_t found = 0;
   for (std::uint32_t at = step.offset + 16 * threadIdx.x; at < end; at += 16 * blockDim.x) {
     const uint4 piece = *reinterpret_cast<const uint4*>(cta.window + at);
-    if (piece.x == poison_word(payload, at) && piece.y == poison_word(payload, at + 4) &&
-        piece.z == poison_word(payload, at + 8) && piece.w == poison_word(payload, at + 12))
+    const uint4 poison = poison_at(cta, at);
+    if (piece.x == poison.x && piece.y == poison.y && piece.z == poison.z && piece.w == poison.w)
       ++found;
   }
   if (found != 0) atomicAdd(&cta.state.missing, found);
@@ -294,16 +305,18 @@ __device__ void walk(const Cta& cta) {
 
 __global__ void __launch_bounds__(kProgramThreads, 1)
     run_programs(const __grid_constant__ LaunchMaps maps, const ProgramTask* tasks,
-                 const std::uint32_t ctas, const std::uint32_t launch) {
+                 const std::uint32_t launch) {
   extern __shared__ std::uint8_t dynamic_memory[];
   __shared__ CtaState state;
-  const ProgramTask& task = tasks[blockIdx.x / ctas];
+  // Clusters stand side by side along x.
+  const ProgramTask& task = tasks[blockIdx.x / ptx::get_sreg_cluster_nctaid_x()];
+  const std::uint32_t ctas = ptx::get_sreg_cluster_nctarank();
   const Cta cta{.task = task,
                 .maps = &maps.maps[task.first_map],
                 .ranks = &maps.ranks[task.first_map],
                 .window = window_in(dynamic_memory),
                 .state = state,
-                .rank = blockIdx.x % ctas,
+                .rank = ptx::get_sreg_cluster_ctarank(),
                 .ctas = ctas};
   if (threadIdx.x == 0) {
     state.stopped = false;
@@ -339,10 +352,11 @@ struct ClusterLaunch {
 
 void configure(ClusterLaunch& launch, const ProgramGrid& grid, cudaStream_t stream) {
   launch.cluster.id = cudaLaunchAttributeClusterDimension;
-  launch.cluster.val.clusterDim.x = grid.ctas;
-  launch.cluster.val.clusterDim.y = 1;
-  launch.cluster.val.clusterDim.z = 1;
-  launch.config.gridDim = dim3(grid.programs * grid.ctas);
+  const auto& [x, y, z] = grid.cluster;
+  launch.cluster.val.clusterDim.x = x;
+  launch.cluster.val.clusterDim.y = y;
+  launch.cluster.val.clusterDim.z = z;
+  launch.config.gridDim = dim3(grid.programs * x, y, z);
   launch.config.blockDim = dim3(kProgramThreads);
   launch.config.dynamicSmemBytes = dynamic_bytes(grid.window);
   launch.config.stream = stream;
@@ -384,7 +398,7 @@ bool launch_programs(const LaunchMaps& maps, const ProgramTask* tasks, const Pro
   cuda_check(cudaOccupancyMaxActiveClusters(&clusters, run_programs, &launch.config),
              "ask how many clusters fit");
   if (clusters == 0) return false;
-  cuda_check(cudaLaunchKernelEx(&launch.config, run_programs, maps, tasks, grid.ctas, grid.launch),
+  cuda_check(cudaLaunchKernelEx(&launch.config, run_programs, maps, tasks, grid.launch),
              "launch programs");
   return true;
 }

@@ -33,8 +33,7 @@ inline constexpr std::uint32_t kNotStopped = 0xffffffffU;
 struct ProgramTask {
   const Step* steps = nullptr;
   std::uint32_t step_count = 0;
-  std::uint32_t window = 0;  // bytes, a multiple of 16
-  std::uint32_t barriers = 0;
+  std::uint32_t window = 0;     // bytes, a multiple of 16
   std::uint32_t first_map = 0;  // in LaunchMaps
   Payload payload;
   std::uint64_t* trace = nullptr;     // step_count x CTAs
@@ -60,9 +59,9 @@ void launch_fill_regions(const RegionTask* tasks, std::uint32_t count, cudaStrea
 /// What programs of one launch have in common.
 struct ProgramGrid {
   std::uint32_t programs = 0;
-  std::uint32_t ctas = 1;    // of the cluster that runs each
-  std::uint32_t window = 0;  // bytes; no program has a larger one
-  std::uint32_t launch = 0;  // a number that no earlier launch had, and not 0
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};  // that runs each
+  std::uint32_t window = 0;                       // bytes; no program has a larger one
+  std::uint32_t launch = 0;                       // a number that no earlier launch had, and not 0
 };
 
 /// Runs `grid.programs` programs. False where the current device cannot start such a cluster, and

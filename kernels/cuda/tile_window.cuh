@@ -27,15 +27,13 @@ __device__ inline std::uint32_t poison_word(const Payload& payload, std::uint32_
 
 /// Poisons `bytes` (rounded up to 16) of a window, all threads of the block together. Each fences
 /// its own stores: without that a poison store may land on top of a copy, which comes through the
-/// async proxy. The block still has to synchronise before anything is copied. Each byte is XORed
-/// with `twist`.
+/// async proxy. The block still has to synchronise before anything is copied.
 __device__ inline void poison_window(std::uint8_t* window, std::uint32_t bytes,
-                                     const Payload& payload, std::uint8_t twist = 0) {
-  const std::uint32_t twists = 0x01010101U * twist;
+                                     const Payload& payload) {
   for (std::uint32_t at = 16 * threadIdx.x; at < bytes; at += 16 * blockDim.x)
     *reinterpret_cast<uint4*>(window + at) =
-        make_uint4(poison_word(payload, at) ^ twists, poison_word(payload, at + 4) ^ twists,
-                   poison_word(payload, at + 8) ^ twists, poison_word(payload, at + 12) ^ twists);
+        make_uint4(poison_word(payload, at), poison_word(payload, at + 4),
+                   poison_word(payload, at + 8), poison_word(payload, at + 12));
   cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
 }
 

@@ -54,8 +54,7 @@ void append_phase(Program& program, const BarrierCycle& cycle, std::uint32_t pha
 Program program_of(const BarrierCycle& cycle) {
   require_sound(cycle);
   const TileLoad load{.map = cycle.map, .payload = cycle.payload};
-  Program program{.ctas = 1,
-                  .window = window_bytes(load),
+  Program program{.window = window_bytes(load),
                   .barriers = 1,
                   .regions = {region_of(load)},
                   .maps = {{.spec = cycle.map}},

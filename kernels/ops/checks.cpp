@@ -2,7 +2,6 @@
 #include "kernels/ops/checks.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -17,10 +16,13 @@ namespace {
 struct Followed {
   bool alive = false;
   std::uint32_t count = 0;
-  std::uint32_t pending = 0;   // arrivals of the phase below
-  std::uint8_t parity = 0;     // of the first phase that no wait was seen to end
-  BarrierAccount account{};    // since that phase began
-  std::optional<Step> load{};  // the last that completes on it
+  std::uint32_t pending = 0;  // arrivals of the phase below
+  std::uint8_t parity = 0;    // of the first phase that no wait was seen to end
+  BarrierAccount account{};   // since that phase began
+  // The last loads that complete on it, each by the one CTA that issues it. Where two land in the
+  // same place, the later.
+  std::vector<Step> loads{};
+  bool seen = false;  // to complete: the next load begins a new list
 };
 
 struct Checks {
@@ -35,10 +37,6 @@ struct Checks {
 
 std::uint16_t only(std::uint32_t cta) { return static_cast<std::uint16_t>(1U << cta); }
 
-std::uint16_t all_ctas(const Program& program) {
-  return static_cast<std::uint16_t>((1U << program.ctas) - 1);
-}
-
 bool is_settled(const Followed& barrier) {
   return barrier.pending == barrier.count && barrier.account.announced == 0 &&
          barrier.account.credited == 0;
@@ -50,6 +48,24 @@ void follow_wait(Followed& barrier, const Step& step) {
   barrier.parity ^= 1U;
   barrier.pending = barrier.count;
   barrier.account = {};
+  barrier.seen = true;
+}
+
+void follow_load(Checks& checks, const Step& step, std::uint32_t issuer) {
+  const TensorMapSpec& map = checks.program.maps[step.map].spec;
+  Step load = step;
+  load.ctas = only(issuer);
+  for (std::uint32_t cta = 0; cta < ctas_of(checks.program); ++cta) {
+    if ((destinations_of(step, issuer) >> cta & 1U) == 0) continue;
+    Followed& barrier = checks.at(cta, step.barrier);
+    barrier.account.credited += tile_bytes(map);
+    if (std::exchange(barrier.seen, false)) barrier.loads.clear();
+    std::erase_if(barrier.loads, [&](const Step& other) {
+      return other.offset < load.offset + tile_span(map) &&
+             load.offset < other.offset + tile_span(checks.program.maps[other.map].spec);
+    });
+    barrier.loads.push_back(load);
+  }
 }
 
 void follow(Checks& checks, const Step& step, std::uint32_t cta) {
@@ -73,8 +89,7 @@ void follow(Checks& checks, const Step& step, std::uint32_t cta) {
       own.account.credited += step.bytes;
       return;
     case Verb::load:
-      own.account.credited += tile_bytes(checks.program.maps[step.map].spec);
-      own.load = step;
+      follow_load(checks, step, cta);
       return;
     case Verb::wait:
       follow_wait(own, step);
@@ -84,76 +99,141 @@ void follow(Checks& checks, const Step& step, std::uint32_t cta) {
   }
 }
 
-void append_meter(Checks& checks, const Followed& barrier, std::uint32_t cta, std::uint8_t number) {
-  checks.steps.push_back({.verb = Verb::meter,
-                          .ctas = only(cta),
-                          .barrier = number,
-                          .parity = barrier.parity,
-                          .count = barrier.count,
-                          .pending = barrier.pending,
-                          .bytes = meter_slack(barrier.account),
-                          .stride = meter_stride(barrier.account),
-                          .most = meter_most(barrier.account)});
-  checks.steps.push_back(
-      {.verb = Verb::test, .ctas = only(cta), .barrier = number, .parity = kCurrentPhase});
+// Adds a step; to the one before it, where that differs by its CTAs only.
+void append(Checks& checks, const Step& step) {
+  if (!checks.steps.empty()) {
+    Step& last = checks.steps.back();
+    Step alike = step;
+    alike.ctas = last.ctas;
+    if (alike == last && (last.ctas & step.ctas) == 0 && step.mask == 0) {
+      last.ctas |= step.ctas;
+      return;
+    }
+  }
+  checks.steps.push_back(step);
 }
 
-// Steps 3 and 4 for a barrier whose phase has just begun.
-void append_exact_phase(Checks& checks, const Followed& barrier, std::uint32_t cta,
-                        std::uint8_t number) {
-  if (!barrier.load) return;
-  auto& steps = checks.steps;
-  steps.push_back({.verb = Verb::poison, .ctas = only(cta), .bytes = checks.program.window});
-  if (barrier.count > 1)
-    steps.push_back({.verb = Verb::arrive,
-                     .ctas = only(cta),
-                     .thread = 1,
-                     .barrier = number,
-                     .count = barrier.count - 1});
-  steps.push_back({.verb = Verb::arrive_expect_tx,
-                   .ctas = only(cta),
-                   .barrier = number,
-                   .bytes = tile_bytes(checks.program.maps[barrier.load->map].spec)});
-  steps.push_back(*barrier.load);
-  steps.back().ctas = only(cta);
-  steps.push_back({.verb = Verb::wait,
-                   .ctas = only(cta),
-                   .barrier = number,
-                   .parity = kCurrentPhase,
-                   .stops = true,
-                   .ns = kMustCompleteNs});
-  steps.push_back({.verb = Verb::snapshot, .ctas = only(cta)});
-  steps.push_back({.verb = Verb::delay, .ctas = only(cta), .ns = kLandNs});
-  append_meter(checks,
-               {.alive = true,
-                .count = barrier.count,
-                .pending = barrier.count,
-                .parity = kCurrentPhase,
-                .load = {}},
-               cta, number);
+template <class Each>
+void for_each_of(std::uint16_t ctas, const Each& each) {
+  for (std::uint32_t cta = 0; cta < kProgramCtas; ++cta)
+    if ((ctas >> cta & 1U) != 0) each(cta);
+}
+
+void append_sync(Checks& checks) {
+  if (ctas_of(checks.program) > 1)
+    append(checks, {.verb = Verb::cluster_sync, .ctas = all_ctas(checks.program)});
+}
+
+void append_meter(Checks& checks, const Followed& barrier, std::uint32_t cta, std::uint8_t number) {
+  append(checks, {.verb = Verb::meter,
+                  .ctas = only(cta),
+                  .barrier = number,
+                  .parity = barrier.parity,
+                  .count = barrier.count,
+                  .pending = barrier.pending,
+                  .bytes = meter_slack(barrier.account),
+                  .stride = meter_stride(barrier.account),
+                  .most = meter_most(barrier.account)});
+}
+
+// The phase behind a meter is open.
+void append_test(Checks& checks, std::uint16_t ctas, std::uint8_t number) {
+  append(checks, {.verb = Verb::test, .ctas = ctas, .barrier = number, .parity = kCurrentPhase});
+}
+
+// What step 3 loads once more.
+struct ExactPhase {
+  std::uint16_t served = 0;  // CTAs that it credits
+  std::vector<Step> loads;
+  bool shared = false;  // between CTAs
+};
+
+ExactPhase exact_phase_of(Checks& checks, std::uint8_t number, std::uint16_t ctas) {
+  ExactPhase phase;
+  for_each_of(ctas, [&](std::uint32_t cta) {
+    for (Step load : checks.at(cta, number).loads) {
+      phase.served |= only(cta);
+      // The other CTAs may be anywhere.
+      if (ctas != all_ctas(checks.program)) load.ctas = only(cta), load.mask = 0;
+      phase.shared = phase.shared || load.mask != 0;
+      if (std::find(phase.loads.begin(), phase.loads.end(), load) == phase.loads.end())
+        phase.loads.push_back(load);
+    }
+  });
+  return phase;
+}
+
+void append_arming(Checks& checks, std::uint8_t number, std::uint16_t served) {
+  append(checks, {.verb = Verb::poison, .ctas = served, .bytes = checks.program.window});
+  for_each_of(served, [&](std::uint32_t cta) {
+    if (const std::uint32_t count = checks.at(cta, number).count; count > 1)
+      append(checks, {.verb = Verb::arrive,
+                      .ctas = only(cta),
+                      .thread = 1,
+                      .barrier = number,
+                      .count = count - 1});
+  });
+  for_each_of(served, [&](std::uint32_t cta) {
+    std::uint32_t bytes = 0;
+    for (const Step& load : checks.at(cta, number).loads)
+      bytes += tile_bytes(checks.program.maps[load.map].spec);
+    append(checks,
+           {.verb = Verb::arrive_expect_tx, .ctas = only(cta), .barrier = number, .bytes = bytes});
+  });
+}
+
+// Steps 3 and 4 for the barriers of `ctas` whose phase has just begun.
+void append_exact_phase(Checks& checks, std::uint8_t number, std::uint16_t ctas) {
+  const ExactPhase phase = exact_phase_of(checks, number, ctas);
+  if (phase.served == 0) return;
+  append_arming(checks, number, phase.served);
+  if (phase.shared) append_sync(checks);
+  for (const Step& load : phase.loads) append(checks, load);
+  append(checks, {.verb = Verb::wait,
+                  .ctas = phase.served,
+                  .barrier = number,
+                  .parity = kCurrentPhase,
+                  .stops = true,
+                  .ns = kMustCompleteNs});
+  append(checks, {.verb = Verb::snapshot, .ctas = phase.served});
+  const std::uint16_t metered = phase.shared ? ctas : phase.served;
+  const auto others = static_cast<std::uint16_t>(metered & ~phase.served);
+  if (phase.shared) append_sync(checks);
+  append(checks, {.verb = Verb::delay, .ctas = metered, .ns = kLandNs});
+  if (others != 0) append(checks, {.verb = Verb::snapshot, .ctas = others});
+  for_each_of(metered, [&](std::uint32_t cta) {
+    const std::uint32_t count = checks.at(cta, number).count;
+    append_meter(checks, {.alive = true, .count = count, .pending = count, .parity = kCurrentPhase},
+                 cta, number);
+  });
+  append_test(checks, metered, number);
 }
 
 // The checks of a barrier that is about to be invalidated.
 void append_checks(Checks& checks, std::uint32_t cta, std::uint8_t number) {
   const Followed& barrier = checks.at(cta, number);
   if (!barrier.alive) return;
-  checks.steps.push_back(
-      {.verb = Verb::delay, .ctas = only(cta), .ns = is_settled(barrier) ? kLandNs : kSettleNs});
+  append(checks,
+         {.verb = Verb::delay, .ctas = only(cta), .ns = is_settled(barrier) ? kLandNs : kSettleNs});
   append_meter(checks, barrier, cta, number);
-  append_exact_phase(checks, barrier, cta, number);
+  append_test(checks, only(cta), number);
+  append_exact_phase(checks, number, only(cta));
   checks.at(cta, number).alive = false;
 }
 
 template <class Each>
 void for_each_alive(Checks& checks, const Each& each) {
-  for (std::uint32_t cta = 0; cta < checks.program.ctas; ++cta)
+  for (std::uint32_t cta = 0; cta < ctas_of(checks.program); ++cta)
     for (std::uint32_t i = 0; i < checks.program.barriers; ++i)
       if (checks.at(cta, i).alive) each(cta, static_cast<std::uint8_t>(i), checks.at(cta, i));
 }
 
-void append_sync(Checks& checks) {
-  if (checks.program.ctas > 1)
-    checks.steps.push_back({.verb = Verb::cluster_sync, .ctas = all_ctas(checks.program)});
+std::uint16_t alive_ctas(Checks& checks, std::uint8_t number) {
+  std::uint16_t ctas = 0;
+  for_each_of(all_ctas(checks.program), [&](std::uint32_t cta) {
+    if (checks.at(cta, number).alive) ctas |= only(cta);
+  });
+  return ctas;
 }
 
 // The checks of all barriers that are left, and the windows.
@@ -164,28 +244,31 @@ void append_end(Checks& checks) {
   });
   // Nothing is announced any more on a barrier that is metered.
   append_sync(checks);
-  checks.steps.push_back(
+  append(
+      checks,
       {.verb = Verb::delay, .ctas = all_ctas(checks.program), .ns = settled ? kLandNs : kSettleNs});
-  for_each_alive(checks, [&](std::uint32_t cta, std::uint8_t i, const Followed& barrier) {
-    append_meter(checks, barrier, cta, i);
-  });
+  for (std::uint8_t i = 0; i < checks.program.barriers; ++i) {
+    const std::uint16_t alive = alive_ctas(checks, i);
+    if (alive == 0) continue;
+    for_each_of(alive, [&](std::uint32_t cta) { append_meter(checks, checks.at(cta, i), cta, i); });
+    append_test(checks, alive, i);
+  }
   // Each reader of a window observes the phase that its copies completed.
   for_each_alive(checks, [&](std::uint32_t cta, std::uint8_t i, const Followed& barrier) {
-    if (barrier.load)
-      checks.steps.push_back({.verb = Verb::wait,
-                              .ctas = only(cta),
-                              .barrier = i,
-                              .parity = kLastPhase,
-                              .stops = true,
-                              .ns = kMustCompleteNs});
+    if (!barrier.loads.empty())
+      append(checks, {.verb = Verb::wait,
+                      .ctas = only(cta),
+                      .barrier = i,
+                      .parity = kLastPhase,
+                      .stops = true,
+                      .ns = kMustCompleteNs});
   });
-  checks.steps.push_back({.verb = Verb::snapshot, .ctas = all_ctas(checks.program)});
-  for_each_alive(checks, [&](std::uint32_t cta, std::uint8_t i, const Followed& barrier) {
-    append_exact_phase(checks, barrier, cta, i);
-  });
+  append(checks, {.verb = Verb::snapshot, .ctas = all_ctas(checks.program)});
+  for (std::uint8_t i = 0; i < checks.program.barriers; ++i)
+    append_exact_phase(checks, i, alive_ctas(checks, i));
   // The next CTA on this SM finds plain memory instead of live barriers.
   for_each_alive(checks, [&](std::uint32_t cta, std::uint8_t i, const Followed&) {
-    checks.steps.push_back({.verb = Verb::inval, .ctas = only(cta), .barrier = i});
+    append(checks, {.verb = Verb::inval, .ctas = only(cta), .barrier = i});
   });
 }
 
@@ -193,12 +276,12 @@ void append_end(Checks& checks) {
 
 Program with_checks(const Program& program) {
   Checks checks{.program = program,
-                .barriers = std::vector<Followed>(program.ctas * program.barriers),
+                .barriers = std::vector<Followed>(ctas_of(program) * program.barriers),
                 .steps = {}};
   checks.steps.push_back(
       {.verb = Verb::poison, .ctas = all_ctas(program), .bytes = program.window});
   for (const Step& step : program.steps) {
-    for (std::uint32_t cta = 0; cta < program.ctas; ++cta) {
+    for (std::uint32_t cta = 0; cta < ctas_of(program); ++cta) {
       if (!takes(step, cta)) continue;
       if (step.verb == Verb::inval) append_checks(checks, cta, step.barrier);
       follow(checks, step, cta);

@@ -11,9 +11,10 @@ namespace tidemark::kernels {
 /// well:
 ///   1. everything in flight is given time to land;
 ///   2. a meter counts what is pending, and the phase behind it is tested, which must be open;
-///   3. the last box that completed on the barrier is loaded once more into a poisoned window,
+///   3. the last boxes that completed on the barrier are loaded once more into a poisoned window,
 ///      announced exactly, and the window is handed out: a phase that credit from before keeps
-///      open, or completes early, is seen here;
+///      open, or completes early, is seen here. Where they are multicast all CTAs take part, and
+///      the windows of those outside the mask are handed out as well;
 ///   4. a second meter counts what came too much or too late.
 /// Barriers that no copy completed on have no step 3. A program that stops has none of what is
 /// behind the stop.

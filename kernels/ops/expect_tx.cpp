@@ -35,7 +35,7 @@ void require_sound(const ExpectTx& op) {
 
 // Both barriers of each CTA.
 void append_to_both(Program& program, Step step) {
-  step.ctas = static_cast<std::uint16_t>((1U << program.ctas) - 1);
+  step.ctas = all_ctas(program);
   for (const std::uint8_t barrier : {kA, kB}) {
     step.barrier = barrier;
     program.steps.push_back(step);
@@ -86,7 +86,7 @@ void append_mismatch(Program& program, const ExpectTx& op) {
 Program program_of(const ExpectTx& op) {
   require_sound(op);
   const std::uint32_t tile = kGuardBytes + op.load.destination_offset;
-  Program program{.ctas = blocks_of(op),
+  Program program{.cluster = {blocks_of(op), 1, 1},
                   .window = window_bytes(op.load),
                   .barriers = 2,
                   .regions = {region_of(op.load)},
@@ -94,7 +94,7 @@ Program program_of(const ExpectTx& op) {
                   .steps = {},
                   .held_to = op.load.held_to,
                   .payload = op.load.payload};
-  const auto all = static_cast<std::uint16_t>((1U << program.ctas) - 1);
+  const auto all = all_ctas(program);
   append_to_both(program, {.verb = Verb::init});
   append_to_both(program, {.verb = Verb::test});
   // Nothing is announced on a barrier of the peer before its init.

@@ -42,6 +42,8 @@ bool has_size(const TensorMapSpec& map) {
 std::string unsound_load(const Program& program, const Step& step) {
   if (step.map >= program.maps.size())
     return fmt::format("map {} of {}", step.map, program.maps.size());
+  if ((step.mask & ~all_ctas(program)) != 0)
+    return fmt::format("multicast mask {:#x} of {} CTAs", step.mask, ctas_of(program));
   const TensorMapSpec& map = program.maps[step.map].spec;
   if (!has_size(map)) return "";
   if (std::uint64_t{step.offset} + tile_span(map) > program.window)
@@ -52,12 +54,12 @@ std::string unsound_load(const Program& program, const Step& step) {
 
 std::string unsound_step(const Program& program, const Step& step) {
   if (static_cast<std::uint32_t>(step.verb) >= kVerbs) return "an unknown verb";
-  if (step.ctas == 0 || step.ctas >> program.ctas != 0)
-    return fmt::format("CTA mask {:#x} of {} CTAs", step.ctas, program.ctas);
+  if (step.ctas == 0 || (step.ctas & ~all_ctas(program)) != 0)
+    return fmt::format("CTA mask {:#x} of {} CTAs", step.ctas, ctas_of(program));
   if (takes_barrier(step.verb) && step.barrier >= program.barriers)
     return fmt::format("barrier {} of {}", step.barrier, program.barriers);
-  if (step.of != kOwnCta && step.of >= program.ctas)
-    return fmt::format("a barrier of CTA {} of {}", step.of, program.ctas);
+  if (step.of != kOwnCta && step.of >= ctas_of(program))
+    return fmt::format("a barrier of CTA {} of {}", step.of, ctas_of(program));
   const bool arrivals = step.verb == Verb::arrive || step.verb == Verb::init;
   if (arrivals && step.count < 1) return "a count of 0";
   if (step.thread + (step.verb == Verb::arrive ? step.count - 1 : 0) >= kProgramThreads)
@@ -66,7 +68,7 @@ std::string unsound_step(const Program& program, const Step& step) {
   if (step.count > kTxCountMax || step.pending > kTxCountMax || step.stride > kTxCountMax ||
       step.most > kTxCountMax)
     return fmt::format("a count beyond {}", kTxCountMax);
-  if (step.verb == Verb::cluster_sync && step.ctas != (1U << program.ctas) - 1)
+  if (step.verb == Verb::cluster_sync && step.ctas != all_ctas(program))
     return "a cluster_sync that not all CTAs take";
   if (step.hint > CacheHint::evict_last) return "an unknown cache hint";
   if (step.parity > kLastPhase) return fmt::format("parity {}", step.parity);
@@ -99,8 +101,9 @@ std::string unsound_map(const Program& program, const Map& map) {
 }  // namespace
 
 std::string unsound(const Program& program) {
-  if (program.ctas < 1 || program.ctas > kProgramCtas)
-    return fmt::format("program: {} CTAs; take 1 to {}", program.ctas, kProgramCtas);
+  if (ctas_of(program) == 0)
+    return fmt::format("program: a cluster of {} x {} x {} CTAs; take 1 to {}", program.cluster[0],
+                       program.cluster[1], program.cluster[2], kProgramCtas);
   if (program.barriers > kProgramBarriers)
     return fmt::format("program: {} barriers; take at most {}", program.barriers, kProgramBarriers);
   if (program.window % 16 != 0)

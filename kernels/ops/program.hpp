@@ -47,8 +47,9 @@ enum class Verb : std::uint8_t {
   // A CTA whose meter did not settle is stopped as by a wait. Trace: meter_trace().
   meter,
 
-  // map, at, offset, hint: cp.async.bulk.tensor of the box at `at` to byte `offset` of the CTA's
-  // own window, crediting `barrier`. By thread `thread`.
+  // map, at, offset, hint, mask: cp.async.bulk.tensor of the box at `at` to byte `offset` of the
+  // CTA's own window, crediting `barrier`; where `mask` is not 0 by the multicast form, to byte
+  // `offset` of the window of each CTA in the mask, crediting `barrier` there. By thread `thread`.
   load,
 
   // Order. The steps of one CTA begin one after the other: the next when all threads of the CTA
@@ -61,7 +62,7 @@ enum class Verb : std::uint8_t {
 
   // Through the generic proxy.
 
-  poison,    // offset, bytes: all threads fill this part of the window with poison_byte()
+  poison,    // offset, bytes: all threads fill this part of the window with cta_poison_byte()
   write,     // word: to the 8 bytes of `barrier`, by thread `thread`
   read,      // Trace: the 8 bytes of `barrier`, by thread `thread`
   missing,   // offset, bytes. Trace: how many 16-byte pieces still are poison. Where a copy is in
@@ -101,6 +102,7 @@ struct Step {
   std::uint8_t parity = 0;  // 0, 1, kCurrentPhase or kLastPhase
   bool stops = false;
   CacheHint hint = CacheHint::none;
+  std::uint16_t mask = 0;  // bit b: CTA b of the cluster
   std::uint32_t count = 1;
   std::uint32_t pending = 0;  // meter: arrivals that its phase still waits for
   std::uint32_t offset = 0;   // bytes from the start of the window, which stands on 1024
@@ -132,10 +134,11 @@ struct Map {
   friend bool operator==(const Map&, const Map&) = default;
 };
 
-/// A cluster of `ctas` CTAs of kProgramThreads threads. Each CTA has a window and
-/// barriers of its own. Steps are taken in order; see Verb.
+/// A cluster of CTAs of kProgramThreads threads. CTAs are named by their rank in the cluster, PTX
+/// %cluster_ctarank. Each has a window and barriers of its own, at the same places in its shared
+/// memory. Steps are taken in order; see Verb.
 struct Program {
-  std::uint32_t ctas = 1;
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};  // CTAs along x, y and z
   std::uint32_t window = 0;    // bytes of shared memory that each CTA is given; a multiple of 16
   std::uint32_t barriers = 0;  // that each CTA has
   std::vector<Region> regions;
@@ -149,7 +152,39 @@ struct Program {
 
 inline constexpr std::uint32_t kProgramThreads = 256;
 inline constexpr std::uint32_t kProgramBarriers = 8;  // Program::barriers, at most
-inline constexpr std::uint32_t kProgramCtas = 16;     // Program::ctas, at most
+inline constexpr std::uint32_t kProgramCtas = 16;     // of a cluster, at most
+
+/// CTAs of the cluster; 0 where it has more than kProgramCtas.
+constexpr std::uint32_t ctas_of(const Program& program) {
+  std::uint32_t ctas = 1;
+  for (const std::uint32_t along : program.cluster) {
+    if (along > kProgramCtas) return 0;
+    ctas *= along;
+  }
+  return ctas <= kProgramCtas ? ctas : 0;
+}
+
+/// The CTAs of the cluster as a mask.
+constexpr std::uint16_t all_ctas(const Program& program) {
+  return static_cast<std::uint16_t>((1U << ctas_of(program)) - 1);
+}
+
+/// The CTAs whose windows a load of CTA `cta` writes and whose barriers it credits.
+constexpr std::uint16_t destinations_of(const Step& load, std::uint32_t cta) {
+  return load.mask != 0 ? load.mask : static_cast<std::uint16_t>(1U << cta);
+}
+
+/// What is XORed to each byte of poison in the window of CTA `cta`: another value in each of 16, so
+/// that the windows of two CTAs cannot be taken for each other.
+constexpr std::uint8_t poison_twist(std::uint32_t cta) {
+  return static_cast<std::uint8_t>(0x11U * (cta & 0xfU));
+}
+
+/// Byte `offset` of the window of CTA `cta` behind a poison step.
+constexpr std::uint8_t cta_poison_byte(const Payload& payload, std::uint32_t cta,
+                                       std::uint64_t offset) {
+  return static_cast<std::uint8_t>(poison_byte(payload, offset) ^ poison_twist(cta));
+}
 
 /// The source allocation of `load`.
 constexpr Region region_of(const TileLoad& load) {

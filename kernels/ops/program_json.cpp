@@ -204,6 +204,13 @@ struct Form<std::array<T, N>> {
   }
 };
 
+/// Three numbers, whatever they are.
+struct ClusterShape {
+  using List = std::array<std::uint32_t, 3>;
+  static Json put(const List& value, const List&, const Context&) { return value; }
+  static void get(const At& at, List& value) { Form<List>::get(at, value); }
+};
+
 /// One member of an object. A required one is always written and has to be there; another one is
 /// left out where it has its default value.
 template <typename Struct>
@@ -300,6 +307,7 @@ struct Fields<Step> {
                                       optional<&Step::map>("map"),
                                       optional<&Step::at>("at"),
                                       optional<&Step::hint>("hint"),
+                                      optional<&Step::mask, BlockMask>("mask"),
                                       optional<&Step::parity, Parity>("parity"),
                                       optional<&Step::stops>("stops"),
                                       optional<&Step::count>("count"),
@@ -400,7 +408,7 @@ template <>
 struct Fields<Program> {
   static constexpr std::array kAll = {kFormatField,
                                       kSchemaField,
-                                      required<&Program::ctas>("ctas"),
+                                      required_as<ClusterShape, &Program::cluster>("cluster"),
                                       required<&Program::window>("window"),
                                       required<&Program::barriers>("barriers"),
                                       required<&Program::held_to>("held_to"),
@@ -413,7 +421,7 @@ static_assert(Fields<Program>::kAll.size() == member_count<Program>() + 2);
 
 /// One line; a list of objects has a line for each.
 std::string lines_of(const Json& value) {
-  if (!value.is_array() || value.empty()) return value.dump();
+  if (!value.is_array() || value.empty() || !value.front().is_object()) return value.dump();
   std::string text = "[";
   std::string_view separator = "\n";
   for (const Json& entry : value) {

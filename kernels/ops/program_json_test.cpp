@@ -49,7 +49,7 @@ Step full_step(Verb verb) {
 
 /// One region, one map, one step; no operand of the step has its default value.
 Program small_program() {
-  return {.ctas = 2,
+  return {.cluster = {2, 1, 1},
           .window = 1024,
           .barriers = 1,
           .regions = {{.bytes = 4096, .source = MemorySource::pinned, .element = DataType::f32}},
@@ -111,7 +111,7 @@ TEST(ProgramJson, TextIsOneLineARegionMapAndStep) {
       "{\n"
       "\"format\":\"tidemark-program\",\n"
       "\"schema\":1,\n"
-      "\"ctas\":2,\n"
+      "\"cluster\":[2,1,1],\n"
       "\"window\":1024,\n"
       "\"barriers\":1,\n"
       "\"held_to\":\"documents\",\n"
@@ -246,7 +246,7 @@ TEST(ProgramJson, EntriesThatAListLacksAreDefault) {
 
 TEST(ProgramJson, UnsoundProgramIsRead) {
   Program program;
-  program.ctas = kMost32;
+  program.cluster = {kMost32, kMost32, kMost32};
   program.window = 3;
   program.barriers = kMost32;
   ASSERT_NE(unsound(program), "");
@@ -266,7 +266,7 @@ TEST(ProgramJson, TextWithSpacesAndAnyOrderIsRead) {
   program.steps = {{.verb = Verb::delay, .ns = 5}};
   EXPECT_EQ(program_from_json(R"({ "steps": [ { "ns": 5, "do": "delay" } ], "maps": [],
       "regions": [], "payload": { "inverted": false, "seed": 0 }, "barriers": 0, "window": 0, "held_to": "documents",
-      "ctas": 1, "schema": 1, "format": "tidemark-program" })",
+      "cluster": [1, 1, 1], "schema": 1, "format": "tidemark-program" })",
                               "p.json"),
             program);
 }
@@ -286,8 +286,8 @@ TEST(ProgramJson, ValueOutsideItsEnumIsWrittenAsItsNumber) {
 
 TEST(ProgramJson, ValueThatItsMemberCannotHoldIsRefused) {
   const std::vector<Refused> table = {
-      {edited("\"ctas\":2,", "\"ctas\":-1,"),
-       "p.json: /ctas is -1; give a whole number, 0 to 4294967295"},
+      {edited("\"cluster\":[2,1,1],", "\"cluster\":[2,-1,1],"),
+       "p.json: /cluster/1 is -1; give a whole number, 0 to 4294967295"},
       {edited("\"window\":1024", "\"window\":4294967296"),
        "p.json: /window is 4294967296; give a whole number, 0 to 4294967295"},
       {edited("\"barriers\":1", "\"barriers\":1.0"),
@@ -379,7 +379,7 @@ TEST(ProgramJson, MissingMemberIsNamed) {
 TEST(ProgramJson, UnknownMemberIsNamed) {
   const std::vector<Refused> table = {
       {edited("\"schema\":1,", "\"schema\":1,\"grid\":1,"),
-       "p.json: / has the unknown member \"grid\"; give only format, schema, ctas, window, "
+       "p.json: / has the unknown member \"grid\"; give only format, schema, cluster, window, "
        "barriers, held_to, payload, regions, maps, steps"},
       {edited("\"seed\":5", "\"seed\":5,\"salt\":5"),
        "p.json: /payload has the unknown member \"salt\"; give only seed, inverted"},
@@ -390,7 +390,8 @@ TEST(ProgramJson, UnknownMemberIsNamed) {
        "extent, stride, box, element_stride, swizzle, l2_promotion, fill, base_offset"},
       {edited("\"parity\"", "\"pairty\""),
        "p.json: /steps/0 has the unknown member \"pairty\"; give only do, ctas, thread, barrier, "
-       "of, map, at, hint, parity, stops, count, pending, offset, bytes, stride, most, ns, word"},
+       "of, map, at, hint, mask, parity, stops, count, pending, offset, bytes, stride, most, ns, "
+       "word"},
       {edited("\"seed\":5", "\"seed\":5,\"\\n\\u0000\\u001b[2J\\u007f\":5"),
        "p.json: /payload has the unknown member \"\\n\\u0000\\u001b[2J\\u007f\"; give only seed, "
        "inverted"},
@@ -450,13 +451,13 @@ TEST(ProgramJson, TextThatIsNoJsonSaysWhere) {
   EXPECT_EQ(refusal_of("{\"format\"=5}"),
             "p.json: is no JSON from byte 10 of 12 on; give a program as tidemark writes it");
   EXPECT_EQ(refusal_of(program_json({}) + "{}"),
-            "p.json: is no JSON from byte 180 of 181 on; give a program as tidemark writes it");
+            "p.json: is no JSON from byte 189 of 190 on; give a program as tidemark writes it");
 }
 
 TEST(ProgramJson, NulIsRefusedWhereverItStands) {
   using namespace std::string_literals;
   EXPECT_EQ(refusal_of(program_json({}) + "\0 and more"s),
-            "p.json: has a NUL after 179 bytes; give a program as tidemark writes it");
+            "p.json: has a NUL after 188 bytes; give a program as tidemark writes it");
   EXPECT_EQ(refusal_of("\0"s),
             "p.json: has a NUL after 0 bytes; give a program as tidemark writes it");
 }

@@ -49,10 +49,14 @@ void store(SharedWindow& shared, std::int64_t address, const Chunk& chunk) {
 
 BulkEngine::BulkEngine(std::uint64_t seed, Fault fault) : draw_{splitmix64(seed)}, fault_(fault) {}
 
+Fault BulkEngine::fault_of(const BulkCopy& copy) const {
+  return copy.fault != kNoFault ? copy.fault : fault_;
+}
+
 // Credit on an H200 comes in pieces that differ from run to run
 // (suite/conformance/behaviour_expect_tx/under.cpp).
 std::uint32_t BulkEngine::draw_group(const BulkCopy& copy) {
-  const std::uint32_t together = fault_ == kFaultExpectSectorHalved ? 1 : copy.together;
+  const std::uint32_t together = fault_of(copy) == kFaultExpectSectorHalved ? 1 : copy.together;
   return together * (1 + below(draw_, 16 / together));
 }
 
@@ -68,46 +72,49 @@ void BulkEngine::issue(BulkCopy copy) {
 }
 
 void BulkEngine::land(const BulkCopy& copy, std::uint32_t index, std::uint32_t& uncredited) const {
+  const Fault fault = fault_of(copy);
   const Chunk chunk = copy.chunk(index);
   const std::uint32_t last = copy.chunks - 1;
-  uncredited += credit_of(chunk, fault_);
-  if (index == 0 && fault_ == kFaultWritesBefore)
+  uncredited += credit_of(chunk, fault);
+  if (index == 0 && fault == kFaultWritesBefore)
     store(*copy.shared, copy.destination - kChunkBytes, chunk);
-  if (index == last && fault_ == kFaultWritesBehind)
+  if (index == last && fault == kFaultWritesBehind)
     store(*copy.shared, copy.destination + std::int64_t{kChunkBytes} * copy.chunks, chunk);
-  if (index == last && fault_ == kFaultChunkDropped) return;
-  const std::uint32_t place = place_of(index, copy.chunks, fault_);
-  const bool duplicated = fault_ == kFaultChunkDuplicated && index + 1 == last;
+  if (index == last && fault == kFaultChunkDropped) return;
+  const std::uint32_t place = place_of(index, copy.chunks, fault);
+  const bool duplicated = fault == kFaultChunkDuplicated && index + 1 == last;
   store(*copy.shared, place == index ? chunk.address : copy.chunk(place).address,
         duplicated ? copy.chunk(last) : chunk);
 }
 
 void BulkEngine::credit(InFlight& flight) {
+  const Fault fault = fault_of(flight.copy);
   const bool last = flight.next == flight.copy.chunks;
   std::uint32_t bytes = std::exchange(flight.uncredited, 0);
-  if (last && fault_ == kFaultCreditShort) bytes -= kChunkBytes;
-  if (last && fault_ == kFaultCreditOver) bytes += kChunkBytes;
-  if (fault_ == kFaultCycleEarlyCreditLost) bytes = announced_part(*flight.copy.barrier, bytes);
+  if (last && fault == kFaultCreditShort) bytes -= kChunkBytes;
+  if (last && fault == kFaultCreditOver) bytes += kChunkBytes;
+  if (fault == kFaultCycleEarlyCreditLost) bytes = announced_part(*flight.copy.barrier, bytes);
   flight.group_left = draw_group(flight.copy);
-  const std::uint32_t piece = fault_ == kFaultExpectCreditBytewise ? 1 : bytes;
+  const std::uint32_t piece = fault == kFaultExpectCreditBytewise ? 1 : bytes;
   for (std::uint32_t done = 0; done < bytes; done += piece)
     complete_tx(*flight.copy.barrier, piece);
-  if (bytes != 0 && fault_ == kFaultCreditTwice) complete_tx(*flight.copy.barrier, bytes);
-  if (last && fault_ == kFaultExpectSurplusForgiven && flight.copy.barrier->tx > 0)
+  if (bytes != 0 && fault == kFaultCreditTwice) complete_tx(*flight.copy.barrier, bytes);
+  if (last && fault == kFaultExpectSurplusForgiven && flight.copy.barrier->tx > 0)
     complete_tx(*flight.copy.barrier, static_cast<std::uint32_t>(flight.copy.barrier->tx));
-  if (last && fault_ == kFaultCreditFollowedByMore) complete_tx(*flight.copy.barrier, kChunkBytes);
+  if (last && fault == kFaultCreditFollowedByMore) complete_tx(*flight.copy.barrier, kChunkBytes);
 }
 
 bool BulkEngine::deliver_one() {
   if (in_flight_.empty()) return false;
   const std::size_t which = below(draw_, static_cast<std::uint32_t>(in_flight_.size()));
   InFlight& flight = in_flight_[which];
+  const Fault fault = fault_of(flight.copy);
   land(flight.copy, flight.order[flight.next++], flight.uncredited);
   const std::uint32_t left = flight.copy.chunks - flight.next;
-  if (left == 1 && fault_ == kFaultCreditBeforeLastChunk) {
+  if (left == 1 && fault == kFaultCreditBeforeLastChunk) {
     flight.uncredited += kChunkBytes;
     credit(flight);
-  } else if (left == 0 && fault_ == kFaultCreditBeforeLastChunk && flight.copy.chunks > 1) {
+  } else if (left == 0 && fault == kFaultCreditBeforeLastChunk && flight.copy.chunks > 1) {
     flight.uncredited = 0;
   } else if (--flight.group_left == 0 || left == 0) {
     credit(flight);

@@ -40,6 +40,7 @@ struct BulkCopy {
   SharedWindow* shared = nullptr;
   Mbarrier* barrier = nullptr;
   std::uint32_t together = 1;  // chunks that are credited only together
+  Fault fault = kNoFault;      // in place of the engine's, where there is one
 };
 
 /// Copies in flight. Nothing moves by itself: time passes where somebody delivers or waits.
@@ -75,6 +76,7 @@ class BulkEngine {
     std::uint32_t uncredited = 0;  // bytes landed since the last credit
   };
 
+  Fault fault_of(const BulkCopy& copy) const;
   void land(const BulkCopy& copy, std::uint32_t index, std::uint32_t& uncredited) const;
   void credit(InFlight& flight);
   std::uint32_t draw_group(const BulkCopy& copy);

@@ -18,6 +18,7 @@ inline constexpr Fault kFaultMulticastMaskFourBits{407};
 inline constexpr Fault kFaultMulticastMaskByX{408};
 inline constexpr Fault kFaultMulticastMaskZFastest{409};
 inline constexpr Fault kFaultMulticastMaskFromIssuer{410};
+inline constexpr Fault kFaultMulticastOtherCluster{411};
 // Credit: whose barrier is told, and what.
 inline constexpr Fault kFaultMulticastCreditToIssuer{420};
 inline constexpr Fault kFaultMulticastCreditToNext{421};

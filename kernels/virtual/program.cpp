@@ -52,26 +52,27 @@ ProgramRun make_run(const Program& program, Fault fault, const IllegalCopyRules&
                  .fault = fault,
                  .rules = rules,
                  .regions = {},
-                 .ctas = std::vector<ProgramCta>(program.ctas, cta),
+                 .ctas = std::vector<ProgramCta>(ctas_of(program), cta),
                  .engine = BulkEngine(program.payload.seed, fault),
                  .draw = {splitmix64(program.payload.seed + 1)},
+                 .nowhere = init_mbarrier(1),
                  .result = {}};
   for (const Region& region : program.regions)
     run.regions.push_back(filled(region, program.payload));
-  run.result.trace.resize(program.steps.size() * program.ctas);
+  run.result.trace.resize(program.steps.size() * ctas_of(program));
   return run;
 }
 
 void take_poison(const Turn& turn) {
   const Step& step = turn.step();
   for (std::uint32_t i = step.offset; i < step.offset + step.bytes; ++i)
-    turn.own().window.bytes[i] = poison_byte(turn.run.program.payload, i);
+    turn.own().window.bytes[i] = cta_poison_byte(turn.run.program.payload, turn.cta, i);
 }
 
 std::uint64_t take_missing(const Turn& turn) {
   const Step& step = turn.step();
   const auto is_poison = [&](std::uint32_t i) {
-    return turn.own().window.bytes[i] == poison_byte(turn.run.program.payload, i);
+    return turn.own().window.bytes[i] == cta_poison_byte(turn.run.program.payload, turn.cta, i);
   };
   std::uint64_t missing = 0;
   for (std::uint32_t at = step.offset; at < step.offset + step.bytes; at += kChunkBytes) {
@@ -172,10 +173,10 @@ bool is_landing_before(const Program& program, std::size_t number) {
 void take_step(ProgramRun& run, std::size_t number) {
   const Step& step = run.program.steps[number];
   if (is_landing_before(run.program, number)) let_some_land(run);
-  for (std::uint32_t cta = 0; cta < run.program.ctas; ++cta) {
+  for (std::uint32_t cta = 0; cta < ctas_of(run.program); ++cta) {
     const bool stays_out = run.ctas[cta].stopped && step.verb != Verb::snapshot;
     if (stays_out || !takes(step, cta)) continue;
-    run.result.trace[number * run.program.ctas + cta] =
+    run.result.trace[number * ctas_of(run.program) + cta] =
         take({.run = run, .number = number, .cta = cta});
   }
 }
@@ -191,27 +192,40 @@ void take_steps(ProgramRun& run) {
   run.engine.deliver_all();
 }
 
-}  // namespace
+// What is run, and how.
+struct Asked {
+  const Program& program;
+  Fault fault;
+  bool beside = false;
+};
 
-RunResult run_virtual_program(const Program& program, Fault fault) {
-  return run_virtual_peer_program(program, fault, {});
-}
-
-RunResult run_virtual_peer_program(const Program& program, Fault fault, const Bytes& memory) {
+RunResult run(const Asked& asked, const Bytes& peer_memory) {
+  const Program& program = asked.program;
   if (const std::string why = unsound(program); !why.empty()) throw Error(why);
-  const IllegalCopyRules rules = load_rules(fault);
+  const IllegalCopyRules rules = load_rules(asked.fault);
   RunResult early = preflight(program, rules);
   if (early.fault != DeviceFault::none) return early;
   refuse_oversize(program);
 
-  ProgramRun run = make_run(program, fault, rules);
+  ProgramRun run = make_run(program, asked.fault, rules);
+  run.beside = asked.beside;
   for (std::size_t i = 0; i < run.regions.size(); ++i)
-    if (program.regions[i].source == MemorySource::peer) run.regions[i] = memory;
+    if (program.regions[i].source == MemorySource::peer) run.regions[i] = peer_memory;
   take_steps(run);
   RunResult& result = run.result;
   for (const Bytes& region : run.regions)
     result.surroundings.insert(result.surroundings.end(), region.begin(), region.end());
   return std::move(result);
+}
+
+}  // namespace
+
+RunResult run_virtual_program(const Program& program, Fault fault, bool beside) {
+  return run({.program = program, .fault = fault, .beside = beside}, {});
+}
+
+RunResult run_virtual_peer_program(const Program& program, Fault fault, const Bytes& memory) {
+  return run({.program = program, .fault = fault}, memory);
 }
 
 }  // namespace tidemark::kernels

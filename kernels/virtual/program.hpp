@@ -13,7 +13,8 @@ namespace tidemark::kernels {
 /// stops gives timeout, with all that the others left. Throws Error for a program that is not sound
 /// or too large; and without a fault for what is undefined on a GPU: a tx-count out of its range,
 /// an arrival too many, a barrier used before `init` or behind `inval`, its memory used in between.
-RunResult run_virtual_program(const Program& program, Fault fault);
+/// `beside`: other programs run on the device meanwhile.
+RunResult run_virtual_program(const Program& program, Fault fault, bool beside = false);
 
 /// The same where regions of MemorySource::peer hold `memory`. They are handed back with the
 /// others.

@@ -92,7 +92,11 @@ std::int32_t drain(const Step& step, Mbarrier& barrier, std::uint32_t parity) {
 
 }  // namespace
 
-Mbarrier& live_barrier(const Turn& turn) { return live(turn, turn.cta, turn.step().barrier); }
+Mbarrier& live_barrier(const Turn& turn) { return live_barrier(turn, turn.cta); }
+
+Mbarrier& live_barrier(const Turn& turn, std::uint32_t cta) {
+  return live(turn, cta, turn.step().barrier);
+}
 
 void take_init(const Turn& turn) {
   BarrierMemory& memory = plain(turn);

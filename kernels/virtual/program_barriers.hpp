@@ -10,6 +10,8 @@ namespace tidemark::kernels {
 
 /// The barrier that the step names, in its own CTA. Throws Error where it is not initialized.
 Mbarrier& live_barrier(const Turn& turn);
+/// The same barrier of CTA `cta`.
+Mbarrier& live_barrier(const Turn& turn, std::uint32_t cta);
 
 /// The verbs of their names; those with a trace return it. take_expect: expect_tx and
 /// arrive_expect_tx. Steps that let time pass deliver copies in flight.

@@ -51,7 +51,7 @@ Step in_peer(Step step) {
 Program empty(std::uint32_t ctas) {
   const TileLoad load{.map = {.extent = {64, 8}, .stride = {64}, .box = {64, 8}},
                       .payload = {.seed = 3}};
-  return {.ctas = ctas,
+  return {.cluster = {ctas, 1, 1},
           .window = kWindow,
           .barriers = 2,
           .regions = {region_of(load)},

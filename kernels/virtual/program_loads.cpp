@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "kernels/virtual/multicast_delivery.hpp"
+#include "kernels/virtual/multicast_load_faults.hpp"
 #include "kernels/virtual/program_barriers.hpp"
 #include "kernels/virtual/program_faults.hpp"
 #include "kernels/virtual/tile_chunks.hpp"
@@ -33,7 +35,7 @@ RunResult legality_of(const Program& program, const Step& step, const IllegalCop
 // Reads the chunks of a copy when they land. Outlives its step.
 struct ChunkReader {
   ProgramRun& run;
-  std::uint32_t cta;  // that issued it
+  std::uint32_t cta;  // whose window it writes
   const Mbarrier& named;
   TileGeometry tile;
   std::vector<std::uint8_t>& region;
@@ -75,6 +77,34 @@ bool loses_last(Fault fault, std::uint32_t copy, std::int64_t expected, std::int
          (fault == kFaultExpectOverLosesLast && expected > comes);
 }
 
+void issue_leg(const Turn& turn, const TileLoad& load, const Leg& leg) {
+  ProgramRun& run = turn.run;
+  const Step& step = turn.step();
+  const Mbarrier& named = live_barrier(turn, leg.to);
+  const TileGeometry tile = tile_geometry(load, kWindowAddress + leg.offset, leg.geometry);
+  const std::uint32_t chunks = chunk_count(tile);
+  const std::int64_t comes = std::int64_t{chunks} * kChunkBytes;
+  const bool elsewhere = run.fault == kFaultExpectCreditOnOther;
+  const std::size_t credited = (step.barrier + (elsewhere ? 1U : 0U)) % run.program.barriers;
+  const BulkCopy copy{
+      .chunks = chunks,
+      .chunk = ChunkReader{.run = run,
+                           .cta = leg.written,
+                           .named = named,
+                           .tile = tile,
+                           .region = run.regions[run.program.maps[step.map].region],
+                           .loses_last = loses_last(run.fault, run.copies, named.tx, comes)},
+      .destination = tile.destination,
+      .shared = &run.ctas[leg.written].window,
+      .barrier = &run.ctas[leg.told].barriers[credited].barrier,
+      .together = is_of_whole_sectors(tile) ? 2U : 1U,
+      .fault = leg.delivery};
+  if (run.fault == kFaultMulticastCreditSplit && step.mask != 0)
+    issue_split(run, copy, leg);
+  else
+    run.engine.issue(copy);
+}
+
 }  // namespace
 
 RunResult preflight(const Program& program, const IllegalCopyRules& rules) {
@@ -93,7 +123,6 @@ void take_load(const Turn& turn) {
   ProgramRun& run = turn.run;
   const Step& step = turn.step();
   const Map& map = run.program.maps[step.map];
-  Mbarrier& named = live_barrier(turn);
   if (legality_of(run.program, step, run.rules).fault != DeviceFault::none) return;  // error_lost
   const Start start = start_of(run.program, step, run.rules);
   const TileLoad load{.map = map.spec,
@@ -101,23 +130,8 @@ void take_load(const Turn& turn) {
                       .hint = step.hint,
                       .source = run.program.regions[map.region].source,
                       .payload = run.program.payload};
-  const TileGeometry tile = tile_geometry(load, kWindowAddress + start.offset, run.fault);
-  const std::uint32_t chunks = chunk_count(tile);
-  const std::int64_t comes = std::int64_t{chunks} * kChunkBytes;
-  const bool elsewhere = run.fault == kFaultExpectCreditOnOther;
-  const std::size_t credited = (step.barrier + (elsewhere ? 1U : 0U)) % run.program.barriers;
-  run.engine.issue(
-      {.chunks = chunks,
-       .chunk = ChunkReader{.run = run,
-                            .cta = turn.cta,
-                            .named = named,
-                            .tile = tile,
-                            .region = run.regions[map.region],
-                            .loses_last = loses_last(run.fault, ++run.copies, named.tx, comes)},
-       .destination = tile.destination,
-       .shared = &turn.own().window,
-       .barrier = &turn.own().barriers[credited].barrier,
-       .together = is_of_whole_sectors(tile) ? 2U : 1U});
+  ++run.copies;
+  for (const Leg& leg : legs_of(turn, start.offset)) issue_leg(turn, load, leg);
 }
 
 }  // namespace tidemark::kernels

@@ -37,8 +37,10 @@ struct ProgramRun {
   IllegalCopyRules rules;
   std::vector<std::vector<std::uint8_t>> regions;
   std::vector<ProgramCta> ctas;
-  BulkEngine engine;  // of the whole cluster
-  Draw draw;          // for how far copies get between two steps
+  BulkEngine engine;    // of the whole cluster
+  Draw draw;            // for how far copies get between two steps
+  bool beside = false;  // other programs run on the device meanwhile
+  Mbarrier nowhere;     // credit that nobody sees
   std::uint32_t copies = 0;
   RunResult result;
 };

@@ -22,7 +22,7 @@ constexpr std::uint16_t kBoth = 3;
 Program cluster(std::uint32_t ctas, std::vector<Step> steps) {
   TileLoad load{.map = {.extent = {160, 20}, .stride = {160}, .box = {64, 8}},
                 .payload = {.seed = 5}};
-  return {.ctas = ctas,
+  return {.cluster = {ctas, 1, 1},
           .window = kWindow,
           .barriers = 2,
           .regions = {region_of(load)},
@@ -360,7 +360,7 @@ TEST(VirtualProgram, WaitInVainStopsItsBlockAndNoOther) {
   EXPECT_EQ(result.trace[3 * 2], 0U);
   EXPECT_EQ(result.trace[3 * 2 + 1], 32U);
   ASSERT_EQ(result.bytes.size(), 2 * kWindow);
-  EXPECT_EQ(result.bytes[kWindow], poison_byte({.seed = 5}, 0));
+  EXPECT_EQ(result.bytes[kWindow], cta_poison_byte({.seed = 5}, 1, 0));
   EXPECT_FALSE(result.surroundings.empty());
 }
 

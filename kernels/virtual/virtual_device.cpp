@@ -3,7 +3,6 @@
 
 #include "kernels/error.hpp"
 #include "kernels/virtual/gemm.hpp"
-#include "kernels/virtual/multicast_load.hpp"
 #include "kernels/virtual/peer_tile.hpp"
 #include "kernels/virtual/program.hpp"
 #include "kernels/virtual/tile_consume.hpp"
@@ -20,9 +19,6 @@ struct Runner {
   RunResult operator()(const Gemm& gemm) const { return run_virtual_gemm(gemm, fault); }
   RunResult operator()(const TileStore& store) const {
     return run_virtual_tile_store(store, fault);
-  }
-  RunResult operator()(const MulticastLoad& multicast) const {
-    return run_virtual_multicast_load(multicast, fault);
   }
   RunResult operator()(const TileConsume& consume) const {
     return run_virtual_tile_consume(consume, fault);
@@ -77,9 +73,10 @@ RunResult VirtualDevice::run(const Op& op) {
 std::vector<RunResult> VirtualDevice::run_programs(std::span<const Program> programs) {
   std::vector<RunResult> results;
   results.reserve(programs.size());
+  const bool beside = programs.size() > 1;
   for (const Program& program : programs) {
     results.push_back(sticky_code_ != 0 ? spent<RunResult>(sticky_code_)
-                                        : run_virtual_program(program, fault_));
+                                        : run_virtual_program(program, fault_, beside));
     if (results.back().fault == DeviceFault::sticky) sticky_code_ = results.back().code;
   }
   return results;

@@ -100,32 +100,49 @@ Miscompare wrong_tile(const TileLoad& load, const Expectation& expected, const B
   return miscompare;
 }
 
+struct TileRange {
+  std::size_t begin = 0, end = 0;  // in the window
+};
+
+TileRange range_of(const TileLoad& load) {
+  const std::size_t begin = tile_start(load);
+  return {.begin = begin, .end = begin + tile_span(load.map)};
+}
+
+// A byte that lies in none of the tiles.
+Miscompare wrong_guard(std::span<const TileLoad> tiles, const Difference& guard,
+                       const Expectation& expected, const Bytes& window, std::uint32_t row) {
+  Miscompare miscompare = wrong_byte("guard", guard, expected.bytes, window, row);
+  TileRange tile = range_of(tiles.back());
+  for (const TileLoad& other : tiles)
+    if (guard.first >= range_of(other).end) tile = range_of(other);
+  const bool is_before = guard.first < tile.begin;
+  miscompare.text = fmt::format(
+      "guard byte {} bytes {} the tile was overwritten: expected 0x{:02x}, got 0x{:02x}; {} guard "
+      "bytes are wrong",
+      is_before ? tile.begin - guard.first : guard.first - tile.end + 1,
+      is_before ? "before" : "behind", miscompare.expected, miscompare.actual, guard.wrong);
+  return miscompare;
+}
+
 }  // namespace
 
-void compare_window(const TileLoad& load, const Expectation& expected, const Bytes& window,
-                    std::uint32_t row, std::vector<Miscompare>& found) {
+void compare_window(std::span<const TileLoad> tiles, const Expectation& expected,
+                    const Bytes& window, std::uint32_t row, std::vector<Miscompare>& found) {
   const std::size_t size = expected.bytes.size();
   if (window.size() != size) {
     found.push_back(wrong_size("byte", "shared window", size, window.size(), row));
     return;
   }
-  const std::size_t begin = tile_start(load);
-  const std::size_t end = begin + tile_span(load.map);
-  if (const auto tile = tile_difference(load, expected, window, begin, end))
-    found.push_back(wrong_tile(load, expected, window, *tile, row));
-  const auto before = exact_difference(expected.bytes, window, 0, begin);
-  const auto behind = exact_difference(expected.bytes, window, end, size);
-  if (!before && !behind) return;
-  const Difference guard{.first = before ? before->first : behind->first,
-                         .wrong = (before ? before->wrong : 0) + (behind ? behind->wrong : 0)};
-  Miscompare miscompare = wrong_byte("guard", guard, expected.bytes, window, row);
-  const bool is_before = guard.first < begin;
-  miscompare.text = fmt::format(
-      "guard byte {} bytes {} the tile was overwritten: expected 0x{:02x}, got 0x{:02x}; {} guard "
-      "bytes are wrong",
-      is_before ? begin - guard.first : guard.first - end + 1, is_before ? "before" : "behind",
-      miscompare.expected, miscompare.actual, guard.wrong);
-  found.push_back(miscompare);
+  Bytes rest = window;  // of which what is told already is set right
+  for (std::size_t i = tiles.size(); i-- > 0;) {
+    const auto [begin, end] = range_of(tiles[i]);
+    if (const auto tile = tile_difference(tiles[i], expected, rest, begin, end))
+      found.push_back(wrong_tile(tiles[i], expected, rest, *tile, row));
+    std::copy(&expected.bytes[begin], &expected.bytes[end], &rest[begin]);
+  }
+  if (const auto guard = exact_difference(expected.bytes, rest, 0, size))
+    found.push_back(wrong_guard(tiles, *guard, expected, rest, row));
 }
 
 void compare_source(const Expectation& expected, const RunResult& result, std::uint32_t row,
@@ -202,7 +219,7 @@ bool is_nan(DataType type, std::uint64_t bits) {
 std::vector<Miscompare> compare(const TileLoad& load, const Expectation& expected,
                                 const RunResult& result, std::uint32_t row) {
   std::vector<Miscompare> found;
-  compare_window(load, expected, result.bytes, row, found);
+  compare_window({&load, 1}, expected, result.bytes, row, found);
   compare_source(expected, result, row, found);
   compare_ledger(expected.ledger, result.ledger, row, found);
   return found;

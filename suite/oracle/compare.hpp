@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
-#include "kernels/ops/multicast_load.hpp"
 #include "kernels/ops/peer_tile.hpp"
 #include "kernels/ops/tile_consume.hpp"
 #include "kernels/ops/tile_load.hpp"
@@ -20,9 +20,9 @@ namespace tidemark::suite {
 /// Says whether the little-endian `bits` of an element of `type` are a NaN. False for integers.
 bool is_nan(DataType type, std::uint64_t bits);
 
-/// Adds what differs in a shared window that `load` landed in: at most one Miscompare for the tile
-/// and one for its guards.
-void compare_window(const TileLoad& load, const Expectation& expected,
+/// Adds what differs in a shared window that `tiles` landed in, later ones over earlier ones: at
+/// most one Miscompare for each tile and one for what lies in none.
+void compare_window(std::span<const TileLoad> tiles, const Expectation& expected,
                     const std::vector<std::uint8_t>& window, std::uint32_t row,
                     std::vector<Miscompare>& found);
 
@@ -49,11 +49,6 @@ std::vector<Miscompare> compare(const TileLoad& load, const Expectation& expecte
 /// that are left alone, one for the shared window and one for each chunk that the issuing thread
 /// read.
 std::vector<Miscompare> compare(const TileStore& store, const Expectation& expected,
-                                const RunResult& result, std::uint32_t row);
-
-/// The same for each block of a cluster; offsets count through all windows. What was written into a
-/// block outside the mask is a "canary". The source is compared once.
-std::vector<Miscompare> compare(const MulticastLoad& multicast, const Expectation& expected,
                                 const RunResult& result, std::uint32_t row);
 
 /// At most one Miscompare for the result, one for each of its guards, one for the source and one

@@ -34,7 +34,7 @@ std::string place_of(const Program& program, std::size_t step, std::uint32_t cta
   const Step& taken = program.steps[step];
   std::string place =
       fmt::format("step {} ({} on barrier {}", step, name_of(taken.verb), taken.barrier);
-  if (program.ctas > 1) place += fmt::format(" of CTA {}", cta);
+  if (ctas_of(program) > 1) place += fmt::format(" of CTA {}", cta);
   if (taken.verb == Verb::test || taken.verb == Verb::wait) {
     if (taken.parity == kCurrentPhase) place += ", current phase";
     if (taken.parity == kLastPhase) place += ", last phase";
@@ -59,21 +59,21 @@ void compare_trace(const Program& program, const ProgramExpectation& expected,
     const std::uint64_t wrong = (wanted.value ^ result.trace[i]) & wanted.judged;
     if (wrong == 0) continue;
     ++told;
-    const std::size_t step = i / program.ctas;
+    const std::size_t step = i / ctas_of(program);
     const Verb verb = program.steps[step].verb;
     const std::uint64_t got = result.trace[i] & wanted.judged;
-    found.push_back(
-        {.row = row,
-         .parameters = {},
-         .what = fmt::format("barrier: {}", name_of(verb)),
-         .coordinate = {},
-         .first_offset = i,
-         .wrong_bytes = 0,
-         .expected = number_of(verb, wrong, wanted.value),
-         .actual = number_of(verb, wrong, got),
-         .text = fmt::format("{}: expected {}, got {}",
-                             place_of(program, step, static_cast<std::uint32_t>(i % program.ctas)),
-                             words_of(verb, wanted.value), words_of(verb, got))});
+    found.push_back({.row = row,
+                     .parameters = {},
+                     .what = fmt::format("barrier: {}", name_of(verb)),
+                     .coordinate = {},
+                     .first_offset = i,
+                     .wrong_bytes = 0,
+                     .expected = number_of(verb, wrong, wanted.value),
+                     .actual = number_of(verb, wrong, got),
+                     .text = fmt::format(
+                         "{}: expected {}, got {}",
+                         place_of(program, step, static_cast<std::uint32_t>(i % ctas_of(program))),
+                         words_of(verb, wanted.value), words_of(verb, got))});
   }
 }
 
@@ -104,16 +104,18 @@ void compare_snapshot(const Program& program, const ProgramExpectation& expected
   Expectation told{.bytes = window.bytes,
                    .compare = window.compare,
                    .surroundings = expected.regions,
-                   .ledger = {}};
+                   .ledger = {},
+                   .poison_twist = poison_twist(snapshot.cta)};
   for (std::size_t i = 0; i < window.other.size(); ++i)
     if (actual[i] == window.other[i]) told.bytes[i] = actual[i];
   if (window.tiles.empty())
     compare_untouched(told.bytes, actual, row, found);
   else
-    compare_window(window.tiles.back(), told, actual, row, found);
+    compare_window(window.tiles, told, actual, row, found);
   const std::string place =
-      program.ctas > 1 ? fmt::format("snapshot of step {}, CTA {}: ", snapshot.step, snapshot.cta)
-                       : fmt::format("snapshot of step {}: ", snapshot.step);
+      ctas_of(program) > 1
+          ? fmt::format("snapshot of step {}, CTA {}: ", snapshot.step, snapshot.cta)
+          : fmt::format("snapshot of step {}: ", snapshot.step);
   for (std::size_t i = known; i < found.size(); ++i) found[i].text = place + found[i].text;
 }
 
@@ -134,7 +136,7 @@ void compare_snapshots(const Program& program, const ProgramExpectation& expecte
 
 // A defect is easier to see on the SM that shows it.
 void name_sm(const Program& program, const RunResult& result, std::vector<Miscompare>& found) {
-  if (result.sms.size() != program.ctas) return;
+  if (result.sms.size() != ctas_of(program)) return;
   std::string sms;
   for (const std::uint16_t sm : result.sms) sms += fmt::format("{}{}", sms.empty() ? "" : ", ", sm);
   for (Miscompare& miscompare : found) miscompare.text += fmt::format(" [SM {}]", sms);

@@ -23,8 +23,7 @@ struct Expectation {
   std::vector<Compare> compare;            // one a byte; empty: all exact
   std::vector<std::uint8_t> surroundings;  // of RunResult::surroundings, always exact
   BarrierLedger ledger;
-  StoreLedger stored{};                      // tile stores
-  std::vector<BarrierLedger> cta_ledgers{};  // of RunResult::cta_ledgers
+  StoreLedger stored{};           // tile stores
   std::uint8_t poison_twist = 0;  // XORed to the poison of this window; only explanations need it
 };
 
@@ -43,11 +42,6 @@ void pull_tile(const TileLoad& load, const std::vector<std::uint8_t>& source,
 /// of a row hold that is only recorded, nobody knows: Compare::recorded.
 /// CUDA Driver API, cuTensorMapEncodeTiled; PTX ISA 9.0, 5.5 and 9.7.9.25.5.2.
 Expectation predict(const TileStore& store);
-
-/// The window of each block by rank: the box for those in the mask, poison for the others. Throws
-/// Error where refusal_of(multicast) says why, and for loads that have no prediction.
-/// PTX ISA 9.0, 9.7.9.25.5.2: data and mbarrier signal go to the same offset in each destination.
-Expectation predict(const MulticastLoad& multicast);
 
 /// The product of the two tiles as integer matrices, whatever the descriptors say: where they do
 /// not read what TMA wrote (reads_as_written), it is what must not come out.

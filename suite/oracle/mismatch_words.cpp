@@ -46,7 +46,7 @@ std::size_t first_of(const Program& program, Verb verb) {
   const auto found = std::find_if(
       program.steps.begin(), program.steps.end(),
       [&](const Step& step) { return step.verb == verb && takes(step, 0) && step.barrier == 0; });
-  return static_cast<std::size_t>(found - program.steps.begin()) * program.ctas;
+  return static_cast<std::size_t>(found - program.steps.begin()) * ctas_of(program);
 }
 
 }  // namespace

@@ -193,12 +193,26 @@ void arrive(const Walk& walk, const Step& step, BarrierState& barrier, std::uint
   advance(barrier);
 }
 
-void issue(const Walk& walk, const Step& step, BarrierState& barrier) {
+void require_alive(const Walk& walk, const Step& step, const BarrierState& barrier) {
+  const bool plain = step.verb == Verb::init || step.verb == Verb::write || step.verb == Verb::read;
+  if (!plain && !barrier.alive) walk.refuse("the barrier is not initialized");
+  if (plain && barrier.alive && step.verb != Verb::init)
+    walk.refuse("the barrier is in use; invalidate it first");
+}
+
+// PTX ISA 9.0, 9.7.9.25.5.2: a multicast writes to the same offset in each CTA of the mask, and
+// credits the mbarrier at the same offset in each, in full.
+void issue(Walk& walk, const Step& step, std::uint32_t issuer) {
   const TileLoad load = tile_of(walk.program, step);
-  barrier.step = barrier.flying == 0 ? credit_step(load) : 16;
-  barrier.flying += tile_bytes(load.map);
-  barrier.flights.push_back({.load = load, .region = walk.program.maps[step.map].region});
-  advance(barrier);
+  for (std::uint32_t rank = 0; rank < walk.ctas.size(); ++rank) {
+    if ((destinations_of(step, issuer) >> rank & 1U) == 0) continue;
+    BarrierState& barrier = walk.ctas[rank].barriers[step.barrier];
+    require_alive(walk, step, barrier);
+    barrier.step = barrier.flying == 0 ? credit_step(load) : 16;
+    barrier.flying += tile_bytes(load.map);
+    barrier.flights.push_back({.load = load, .region = walk.program.maps[step.map].region});
+    advance(barrier);
+  }
 }
 
 // Poison repeats: kept whole, it costs a copy.
@@ -217,7 +231,8 @@ const Poison& poison_of(bool inverted) {
   return inverted ? flipped : plain;
 }
 
-void poison(const Walk& walk, const Step& step, ExpectedWindow& window) {
+void poison(Walk& walk, const Step& step, std::uint32_t rank) {
+  ExpectedWindow& window = walk.ctas[rank].window;
   const Poison& poison = poison_of(walk.program.payload.inverted);
   const std::uint32_t end = step.offset + step.bytes;
   for (std::uint32_t at = step.offset; at < end;) {
@@ -226,6 +241,8 @@ void poison(const Walk& walk, const Step& step, ExpectedWindow& window) {
     std::memcpy(&window.bytes[at], &poison[in_period], run);
     at += run;
   }
+  const std::uint8_t twist = poison_twist(rank);
+  for (std::uint32_t at = step.offset; twist != 0 && at < end; ++at) window.bytes[at] ^= twist;
   if (step.bytes != walk.program.window) return;
   window.compare.clear();
   window.tiles.clear();
@@ -246,19 +263,12 @@ void snapshot(Walk& walk, std::uint32_t rank) {
   walk.expected.snapshots.push_back(std::move(taken));
 }
 
-void require_alive(const Walk& walk, const Step& step, const BarrierState& barrier) {
-  const bool plain = step.verb == Verb::init || step.verb == Verb::write || step.verb == Verb::read;
-  if (!plain && !barrier.alive) walk.refuse("the barrier is not initialized");
-  if (plain && barrier.alive && step.verb != Verb::init)
-    walk.refuse("the barrier is in use; invalidate it first");
-}
-
 // One step on a barrier, by CTA `rank`. Returns what it leaves in the trace.
 ExpectedTrace take_on_barrier(Walk& walk, const Step& step, std::uint32_t rank) {
   CtaState& cta = walk.ctas[rank];
   BarrierState& own = cta.barriers[step.barrier];
   BarrierState& named = step.of == kOwnCta ? own : walk.ctas[step.of].barriers[step.barrier];
-  require_alive(walk, step, named);
+  if (step.verb != Verb::load) require_alive(walk, step, named);
   switch (step.verb) {
     case Verb::init:
       init(walk, step, own);
@@ -286,7 +296,7 @@ ExpectedTrace take_on_barrier(Walk& walk, const Step& step, std::uint32_t rank) 
     case Verb::meter:
       return meter(walk, step, cta, own);
     case Verb::load:
-      issue(walk, step, own);
+      issue(walk, step, rank);
       return {};
     case Verb::write:
       own.word = step.word;
@@ -299,7 +309,6 @@ ExpectedTrace take_on_barrier(Walk& walk, const Step& step, std::uint32_t rank) 
 }
 
 ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
-  CtaState& cta = walk.ctas[rank];
   switch (step.verb) {
     case Verb::cluster_sync:
       return {};
@@ -307,7 +316,7 @@ ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
       if (step.ns >= kLandNs) land_everywhere(walk);
       return {};
     case Verb::poison:
-      poison(walk, step, cta.window);
+      poison(walk, step, rank);
       return {};
     case Verb::missing:
       return kOpen;
@@ -343,12 +352,12 @@ Walk begin(const Program& program) {
     walk.expected.regions.insert(walk.expected.regions.end(), walk.regions.back().begin(),
                                  walk.regions.back().end());
   }
-  walk.ctas.resize(program.ctas);
+  walk.ctas.resize(ctas_of(program));
   for (CtaState& cta : walk.ctas) {
     cta.barriers.resize(program.barriers);
     cta.window.bytes.resize(program.window);
   }
-  walk.expected.trace.resize(program.steps.size() * program.ctas);
+  walk.expected.trace.resize(program.steps.size() * ctas_of(program));
   return walk;
 }
 
@@ -385,10 +394,10 @@ ProgramExpectation predict(const Program& program) {
   Walk walk = begin(program);
   for (; walk.step < program.steps.size(); ++walk.step) {
     const Step& step = program.steps[walk.step];
-    for (std::uint32_t rank = 0; rank < program.ctas; ++rank) {
+    for (std::uint32_t rank = 0; rank < ctas_of(program); ++rank) {
       const bool goes_on = !walk.ctas[rank].stopped || step.verb == Verb::snapshot;
       if (takes(step, rank) && goes_on)
-        walk.expected.trace[walk.step * program.ctas + rank] = take(walk, step, rank);
+        walk.expected.trace[walk.step * ctas_of(program) + rank] = take(walk, step, rank);
     }
   }
   return std::move(walk.expected);

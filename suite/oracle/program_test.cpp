@@ -38,7 +38,7 @@ ExpectedTrace first_trace(const ExpectTx& op, Verb verb, std::uint32_t cta = 0,
   for (std::size_t i = 0; i < program.steps.size(); ++i)
     if (program.steps[i].verb == verb && takes(program.steps[i], cta) &&
         program.steps[i].barrier == barrier)
-      return expected.trace[i * program.ctas + cta];
+      return expected.trace[i * ctas_of(program) + cta];
   ADD_FAILURE() << "no such step";
   return {};
 }
@@ -113,7 +113,7 @@ TEST(ProgramOracle, OnlyTheCtaThatLoadsHasTheBox) {
   const ProgramExpectation expected = predict(checked_program(op));
   ASSERT_GE(expected.snapshots.size(), 2U);
   EXPECT_EQ(expected.snapshots[0].window.bytes[1024], source_byte(op.load.payload, 1024));
-  EXPECT_EQ(expected.snapshots[1].window.bytes[1024], poison_byte(op.load.payload, 1024));
+  EXPECT_EQ(expected.snapshots[1].window.bytes[1024], cta_poison_byte(op.load.payload, 1, 1024));
 }
 
 TEST(ProgramOracle, PlainArrivalHereCompletesWhatWasAnnouncedElsewhere) {
