@@ -36,9 +36,10 @@ TileLoad box() {
   return load;
 }
 
-std::vector<std::uint8_t> poisoned_window() {
+std::vector<std::uint8_t> poisoned_window(std::uint32_t cta = 0) {
   std::vector<std::uint8_t> window(1024 + 8192 + 1024);
-  for (std::uint32_t i = 0; i < window.size(); ++i) window[i] = poison_byte(box().payload, i);
+  for (std::uint32_t i = 0; i < window.size(); ++i)
+    window[i] = static_cast<std::uint8_t>(poison_byte(box().payload, i) ^ (cta | cta << 4));
   return window;
 }
 
@@ -216,7 +217,7 @@ TEST_F(ProgramOnGpu, AnnouncementsForThePeerAreOwedThere) {
   ASSERT_EQ(result.bytes.size(), 2U * 10240);
   const auto middle = result.bytes.begin() + 10240;
   EXPECT_EQ(std::vector<std::uint8_t>(result.bytes.begin(), middle), landed_window());
-  EXPECT_EQ(std::vector<std::uint8_t>(middle, result.bytes.end()), poisoned_window());
+  EXPECT_EQ(std::vector<std::uint8_t>(middle, result.bytes.end()), poisoned_window(1));
 }
 
 TEST_F(ProgramOnGpu, ARemoteArrivalCompletesThePhaseOfThePeer) {
@@ -371,8 +372,10 @@ TEST_F(ProgramOnGpu, AClusterOfSixteenRunsOrIsUnsupported) {
   ASSERT_EQ(result.fault, DeviceFault::none) << result.note;
   EXPECT_EQ(result.sms.size(), 16U);
   ASSERT_EQ(result.bytes.size(), 16U * 10240);
-  for (std::size_t i = 0; i < result.bytes.size(); ++i)
-    ASSERT_EQ(result.bytes[i], poison_byte(box().payload, i % 10240)) << i;
+  for (std::uint32_t cta = 0; cta < 16; ++cta) {
+    const auto begin = result.bytes.begin() + 10240 * cta;
+    EXPECT_EQ(std::vector<std::uint8_t>(begin, begin + 10240), poisoned_window(cta)) << cta;
+  }
 }
 
 }  // namespace
