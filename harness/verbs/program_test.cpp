@@ -192,6 +192,16 @@ TEST(RunProgram, refuses_what_no_document_defines) {
                  "p.json: the oracle cannot predict it: ");
 }
 
+TEST(RunProgram, refuses_an_element_stride_of_zero) {
+  const Place place;
+  Program program = program_of(
+      TileLoad{.map = {.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, .payload = {}});
+  program.maps[0].spec.element_stride[1] = 0;
+  expect_refused(run_file(written(place, program_json(program))),
+                 "p.json: the oracle cannot predict it: tile load: element stride 0 in dimension "
+                 "1; take 1 to 8");
+}
+
 TEST(RunProgram, refuses_options_of_a_launch) {
   const Place place;
   const std::string path = written(place, program_json(one_barrier()));

@@ -70,9 +70,11 @@ struct TensorMapSpec {
 };
 
 /// Elements that one copy moves along dimension `i`: ceil(box / element stride); the stride of
-/// dimension 0 counts only for interleaved maps (cuda.h, elementStrides).
+/// dimension 0 counts only for interleaved maps (cuda.h, elementStrides). None where it is 0, which
+/// the driver refuses: sizes are asked for before it is.
 constexpr std::uint32_t tile_extent(const TensorMapSpec& map, std::uint32_t i) {
   const std::uint32_t step = i == 0 ? 1 : map.element_stride[i];
+  if (step == 0) return 0;
   return (map.box[i] + step - 1) / step;
 }
 

@@ -21,6 +21,13 @@ TEST(TensorMap, TileExtentRoundsUpAndIgnoresTheInnerElementStride) {
   EXPECT_EQ(tile_extent(map, 1), 22U);
 }
 
+// The driver refuses such a map; a device that asks for its sizes before may not crash over it.
+TEST(TensorMap, ElementStrideOfZeroTakesNothing) {
+  const TensorMapSpec map{.rank = 2, .box = {32, 64}, .element_stride = {1, 0, 1, 1, 1}};
+  EXPECT_EQ(tile_bytes(map), 0U);
+  EXPECT_EQ(tile_span(map), 0U);
+}
+
 TEST(TensorMap, TileBytesCountOnlyTheRank) {
   const TensorMapSpec map{.type = DataType::f32, .rank = 2, .box = {8, 3, 99, 99, 99}};
   EXPECT_EQ(tile_bytes(map), 96U);

@@ -334,5 +334,14 @@ TEST(VirtualTileLoad, MetersCountSurplusCredit) {
   EXPECT_EQ(traces(inside(), result, Verb::meter), expected);
 }
 
+TEST(VirtualTileLoad, ElementStridesOf0And9AreRefusedInEachDimension) {
+  for (const std::uint32_t step : {0U, 9U})
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      TileLoad load = inside();
+      load.map.element_stride[i] = step;
+      EXPECT_EQ(run(load).fault, DeviceFault::encode_refused) << step << " in dimension " << i;
+    }
+}
+
 }  // namespace
 }  // namespace tidemark::kernels

@@ -230,6 +230,17 @@ TEST(TileLoadOracle, RefusesATileWhoseSizeLeaves32Bits) {
   expect_refused(load, "cannot be announced");
 }
 
+// cuda.h, elementStrides: 1 to 8 in each dimension, also in the inner one, where the copy ignores
+// it.
+TEST(TileLoadOracle, RefusesElementStridesOf0And9InEachDimension) {
+  for (const std::uint32_t step : {0U, 9U})
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      TileLoad load = small_load();
+      load.map.element_stride[i] = step;
+      expect_refused(load, "take 1 to 8");
+    }
+}
+
 TEST(TileLoadOracle, RefusesABoxOver256) {
   TileLoad load = small_load();
   load.map.box = {32, 257};

@@ -25,6 +25,9 @@ void refuse_map(const TileStore& store) {
           "tile store: extent {} with box {} in dimension {} has no prediction; take an extent of "
           "1 or more and a box of 1 to 256",
           map.extent[i], map.box[i], i));
+    if (map.element_stride[i] < 1 || map.element_stride[i] > 8)
+      throw Error(fmt::format("tile store: element stride {} in dimension {}; take 1 to 8",
+                              map.element_stride[i], i));
     if (i == 0) continue;
     if (map.element_stride[i] != 1 && store.held_to != HeldTo::measurement)
       throw Error(fmt::format(

@@ -149,6 +149,19 @@ TEST(TileStoreOracle, RefusesWhatNoDocumentPromises) {
   refused([](TileStore& store) { store.map.box[0] = 24; });
 }
 
+// cuda.h, elementStrides: 1 to 8 in each dimension, also in the inner one, where the copy ignores
+// it.
+TEST(TileStoreOracle, RefusesElementStridesOf0And9InEachDimension) {
+  for (const HeldTo held_to : {HeldTo::documents, HeldTo::measurement})
+    for (const std::uint32_t step : {0U, 9U})
+      for (std::uint32_t i = 0; i < 2; ++i) {
+        TileStore store = small_store();
+        store.held_to = held_to;
+        store.map.element_stride[i] = step;
+        EXPECT_THROW((void)predict(store), Error) << step << " in dimension " << i;
+      }
+}
+
 TEST(TileStoreOracle, OfAKernelThatEndsUnwaitedTheBoxIsRecordedAndTheRestIsNot) {
   TileStore store = small_store();
   store.at = {16, 2};
