@@ -86,6 +86,7 @@ std::vector<double> product(const ConsumingBlock& block) {
     };
     multiply(read(GemmOperand::a), read(GemmOperand::b), op.n, d);
   }
+  if (block.fault == kFaultConsumeZeroOnMismatch && !reads_as_written(op)) d.assign(d.size(), 0);
   return d;
 }
 

@@ -29,6 +29,10 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                   "address: the leading offset counts as 0"),
     consume_fault(kFaultConsumeSwizzleWider, "consume_swizzle_wider",
                   "address: the pattern of the next larger width, with rows as wide as before"),
+    consume_fault(kFaultConsumeBaseOffsetAdded, "consume_base_offset_added",
+                  "address: the pattern starts the base offset before its boundary, not behind it"),
+    consume_fault(kFaultConsumeReadAsWritten, "consume_read_as_written",
+                  "address: swizzle and base offset are those that TMA wrote with"),
     consume_fault(kFaultConsumeAdvanceMissing, "consume_advance_missing",
                   "steps: each reads what the first does"),
     consume_fault(kFaultConsumeAdvanceHalved, "consume_advance_halved",
@@ -57,6 +61,8 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                   "result: the two columns that a thread holds side by side change places"),
     consume_fault(kFaultConsumeWritesBehind, "consume_writes_behind",
                   "result: the last element is also stored behind C"),
+    consume_fault(kFaultConsumeZeroOnMismatch, "consume_zero_on_mismatch",
+                  "result: C is zero where a descriptor says something else than the tensor map"),
 });
 
 }  // namespace

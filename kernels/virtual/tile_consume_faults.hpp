@@ -18,6 +18,8 @@ inline constexpr Fault kFaultConsumeBaseOffsetIgnored{606};
 inline constexpr Fault kFaultConsumeMnAsK{607};
 inline constexpr Fault kFaultConsumeLeadingIgnored{608};
 inline constexpr Fault kFaultConsumeSwizzleWider{609};
+inline constexpr Fault kFaultConsumeBaseOffsetAdded{610};
+inline constexpr Fault kFaultConsumeReadAsWritten{611};
 // Steps along K.
 inline constexpr Fault kFaultConsumeAdvanceMissing{615};
 inline constexpr Fault kFaultConsumeAdvanceHalved{616};
@@ -36,6 +38,7 @@ inline constexpr Fault kFaultConsumeSaturatesAt16{640};
 inline constexpr Fault kFaultConsumeLowerRowsStale{641};
 inline constexpr Fault kFaultConsumeColumnsExchanged{642};
 inline constexpr Fault kFaultConsumeWritesBehind{643};
+inline constexpr Fault kFaultConsumeZeroOnMismatch{644};
 
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> tile_consume_faults();

@@ -59,7 +59,8 @@ TEST(TileConsumeFaults, AreHarmlessWhereTheirStepDoesNotOccur) {
   const TileConsume plainest = row(MmaType::f16, Major::k, Swizzle::none, 16);
   for (const Fault fault :
        {kFaultConsumeSwizzleIgnored, kFaultConsumeSwizzleNarrower, kFaultConsumeSwizzleWider,
-        kFaultConsumeSwizzleRelative, kFaultConsumeBaseOffsetIgnored, kFaultConsumeMnAsK,
+        kFaultConsumeSwizzleRelative, kFaultConsumeBaseOffsetIgnored, kFaultConsumeBaseOffsetAdded,
+        kFaultConsumeReadAsWritten, kFaultConsumeZeroOnMismatch, kFaultConsumeMnAsK,
         kFaultConsumeAdvanceMissing, kFaultConsumeAdvanceHalved, kFaultConsumeSignLost,
         kFaultConsumeUnsignedAsSigned, kFaultConsumeBf16AsF16, kFaultConsumeE5m2AsE4m3,
         kFaultConsumeSaturatesAt16})

@@ -118,7 +118,18 @@ MatrixDescriptor descriptor_taken(const TileConsume& op, GemmOperand which, std:
   MatrixDescriptor taken = descriptor(op, which, step, at);
   if (fault == kFaultConsumeAdvanceHalved)
     taken.start = at + (taken.start - at) / 32 * 16;  // whole units of 16 bytes
+  if (fault == kFaultConsumeReadAsWritten) {
+    taken.swizzle = operand_of(op, which).swizzle;
+    taken.base_offset = 0;
+  }
   return taken;
+}
+
+// How many rows behind its boundary the pattern starts.
+std::int64_t pattern_start(const MatrixDescriptor& descriptor, Fault fault) {
+  if (fault == kFaultConsumeBaseOffsetIgnored) return 0;
+  const std::int64_t rows = descriptor.base_offset;
+  return fault == kFaultConsumeBaseOffsetAdded ? -rows : rows;
 }
 
 }  // namespace
@@ -133,8 +144,8 @@ std::int64_t element_address(const MatrixDescriptor& descriptor, Major major, st
   if (fault == kFaultConsumeSwizzleRelative)
     return descriptor.start + (offset ^ ((offset >> 7 & mask) << 4));
   const std::int64_t address = descriptor.start + offset;
-  const std::int64_t base = fault == kFaultConsumeBaseOffsetIgnored ? 0 : descriptor.base_offset;
-  return address ^ ((((address >> 7) - base) & mask) << 4);
+  const std::int64_t row = (address >> 7) - pattern_start(descriptor, fault);
+  return address ^ ((row & mask) << 4);
 }
 
 double value_of(MmaType type, std::uint32_t bits, Fault fault) {

@@ -1,10 +1,13 @@
-// Predicts a consumed tile as the product of two integer matrices, each element pulled from where
-// its tensor has it in the source. Knows nothing of shared memory, swizzles or descriptors.
+// Predicts a consumed tile as the product of two integer matrices. An operand whose descriptor says
+// what its tensor map did is pulled from where its tensor has it in the source: shared memory,
+// swizzles and descriptors do not come into it. Only one that is read in another way than it was
+// written is looked up through them.
 #include <cstring>
 
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
+#include "suite/oracle/consumed_shared.hpp"
 #include "suite/oracle/expectation.hpp"
 
 namespace tidemark::suite {
@@ -36,11 +39,8 @@ void refuse_the_undocumented(const TileConsume& op) {
   }
 }
 
-// One matrix of the product: rows are rows of A or columns of B.
-struct Matrix {
-  std::uint32_t rows = 0, depth = 0;
-  std::vector<std::int64_t> values;  // row by row
-};
+// One matrix of the product, row by row: its rows are rows of A or columns of B.
+using Matrix = std::vector<std::int64_t>;
 
 // Index `mn` and `k` of A (or of B) in its tensor; nothing lies outside but zeros.
 std::int64_t element(const TileConsume& op, bool is_a, std::int64_t mn, std::int64_t k) {
@@ -57,11 +57,28 @@ std::int64_t element(const TileConsume& op, bool is_a, std::int64_t mn, std::int
 }
 
 Matrix pulled(const TileConsume& op, bool is_a) {
-  Matrix matrix{.rows = is_a ? 64 : op.n, .depth = op.k, .values = {}};
-  for (std::int64_t mn = 0; mn < matrix.rows; ++mn)
-    for (std::int64_t k = 0; k < matrix.depth; ++k)
-      matrix.values.push_back(element(op, is_a, op.at[is_a ? 0 : 1] + mn, op.at[2] + k));
+  Matrix matrix;
+  for (std::int64_t mn = 0; mn < (is_a ? 64 : op.n); ++mn)
+    for (std::int64_t k = 0; k < op.k; ++k)
+      matrix.push_back(element(op, is_a, op.at[is_a ? 0 : 1] + mn, op.at[2] + k));
   return matrix;
+}
+
+Matrix multiplied(const TileConsume& op, GemmOperand which,
+                  const std::vector<std::uint8_t>& source) {
+  const ConsumedOperand& operand = operand_of(op, which);
+  if (operand.read_as == operand.swizzle && operand.base_offset == 0)
+    return pulled(op, which == GemmOperand::a);
+  return found_by_descriptors(op, which, loaded_tiles(op, source));
+}
+
+std::vector<std::uint8_t> source_allocation(const TileConsume& op) {
+  std::vector<std::uint8_t> source(source_allocation_bytes(op));
+  for (std::uint64_t i = 0; i < source.size() / 4; ++i) {
+    const std::uint32_t word = source_element_word(op, i);
+    std::memcpy(&source[4 * i], &word, 4);
+  }
+  return source;
 }
 
 std::uint32_t as_stored(MmaType type, std::int64_t sum) {
@@ -80,20 +97,17 @@ Expectation predict(const TileConsume& op) {
   expectation.bytes.resize(result_bytes(op));
   for (std::uint32_t i = 0; i < expectation.bytes.size(); ++i)
     expectation.bytes[i] = poison_byte(op.payload, i);
-  const Matrix a = pulled(op, true), b = pulled(op, false);
+  expectation.surroundings = source_allocation(op);
+  const Matrix a = multiplied(op, GemmOperand::a, expectation.surroundings);
+  const Matrix b = multiplied(op, GemmOperand::b, expectation.surroundings);
   std::uint8_t* to = &expectation.bytes[kGuardBytes];
-  for (std::size_t i = 0; i < a.rows; ++i)
-    for (std::size_t j = 0; j < b.rows; ++j, to += 4) {
+  for (std::size_t i = 0; i < 64; ++i)
+    for (std::size_t j = 0; j < op.n; ++j, to += 4) {
       std::int64_t sum = 0;
-      for (std::size_t k = 0; k < op.k; ++k) sum += a.values[i * op.k + k] * b.values[j * op.k + k];
+      for (std::size_t k = 0; k < op.k; ++k) sum += a[i * op.k + k] * b[j * op.k + k];
       const std::uint32_t bits = as_stored(op.type, sum);
       std::memcpy(to, &bits, 4);
     }
-  expectation.surroundings.resize(source_allocation_bytes(op));
-  for (std::uint64_t i = 0; i < expectation.surroundings.size() / 4; ++i) {
-    const std::uint32_t word = source_element_word(op, i);
-    std::memcpy(&expectation.surroundings[4 * i], &word, 4);
-  }
   const std::uint32_t size = element_bytes(op.type);
   expectation.ledger.complete = true;
   expectation.ledger.announced = std::uint64_t{size} * op.k * (64 + op.n);

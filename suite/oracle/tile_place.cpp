@@ -77,6 +77,12 @@ std::uint32_t unswizzled_byte(const TileLoad& load, std::uint32_t place) {
   return place / kRow * kRow + chunk * kChunk + place % kChunk - tile_start(load);
 }
 
+std::uint32_t swizzled_chunk(Swizzle swizzle, std::uint32_t row, std::uint32_t chunk) {
+  const ChunkRow& chunks = table_of(swizzle)[row];
+  return static_cast<std::uint32_t>(std::find(chunks.begin(), chunks.end(), chunk) -
+                                    chunks.begin());
+}
+
 TilePlace element_at(const TileLoad& load, std::uint32_t byte) {
   const TensorMapSpec& map = load.map;
   const std::uint32_t size = element_bytes(map.type);

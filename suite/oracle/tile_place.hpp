@@ -28,6 +28,10 @@ constexpr std::uint32_t tile_start(const TileLoad& load) {
 /// `place` must lie inside the tile. PTX ISA 9.0, 5.5.7.
 std::uint32_t unswizzled_byte(const TileLoad& load, std::uint32_t place);
 
+/// Where among the eight 16-byte chunks of a row of 128 bytes, row `row` (0..7) of the pattern of
+/// `swizzle`, stands the one that is number `chunk` without a swizzle. PTX ISA 9.0, 5.5.7.
+std::uint32_t swizzled_chunk(Swizzle swizzle, std::uint32_t row, std::uint32_t chunk);
+
 /// The element that byte `byte` of the unswizzled tile belongs to, dimension 0 fastest.
 /// CUDA Driver API, cuTensorMapEncodeTiled, boxDim and elementStrides; PTX ISA 9.0, 5.5.3.
 TilePlace element_at(const TileLoad& load, std::uint32_t byte);
