@@ -37,6 +37,12 @@ struct MetricStep {
   std::string_view published_by = {};  // who, on what, under which conditions; where `published` is
 };
 
+/// How a row of a fault case has to end.
+struct ExpectedError {
+  std::int32_t code = 0;  // the sticky error (cudaError_t, DeviceFault::sticky)
+  std::string_view copy;  // what the row does, for notes: "a store to row -1"
+};
+
 /// One case. Names are never changed and never used again.
 struct Case {
   std::string_view name;   // "load.tile.2d": lower case, dots, general to special
@@ -75,11 +81,11 @@ struct Case {
   /// the outcome notes each wording once, with the number of its runs.
   std::string (*observed)(const Op&, const RunResult&) = nullptr;
 
-  /// Fault cases: the sticky error (cudaError_t, DeviceFault::sticky) that the row has to end in; a
-  /// pass is this code and no other. 0 for all other cases. The process has lost its GPU after it,
-  /// so that such a case has exactly one row, of one_gpu, which runs once; and since each leaves an
+  /// Fault cases: how row `row` has to end; a pass is this code and no other. Null for all other
+  /// cases. The process has lost its GPU after it, so that such a case is of one_gpu, and each of
+  /// its rows runs once, in a process of its own (RunCaseOptions::only_row). Since each leaves an
   /// Xid in the kernel log, its level is soak.
-  std::int32_t expected_error = 0;
+  ExpectedError (*expected_error)(std::uint32_t row) = nullptr;
 };
 
 /// Registers a case at start-up; one in each case file.

@@ -94,7 +94,7 @@ TEST(Checks, TellTheMeterWhatIsPending) {
 TEST(Checks, LeaveNothingPendingInAnyProgramOfTheSuite) {
   std::size_t programs = 0;
   for (const Case& which : all_cases()) {
-    if (which.kind != CaseKind::conformance || which.expected_error != 0) continue;
+    if (which.kind != CaseKind::conformance || which.expected_error != nullptr) continue;
     for (const Op& row :
          which.rows({.seed = case_seed(1, which.name), .ranks = which.fewest_gpus})) {
       if (!is_program(row)) continue;

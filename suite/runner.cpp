@@ -238,8 +238,8 @@ RowVerdict judge_programs_of(const Case& which, std::vector<JudgedProgram>::iter
   return {};
 }
 
-// The one row of a case that has to end in a CUDA error. Nothing can be compared behind that error,
-// and without it the second run would tell no more.
+// A row that has to end in a CUDA error. Nothing can be compared behind that error, and without it
+// the second run would tell no more.
 RowVerdict run_to_error(const Case& which, const Op& declared, Device& device, std::uint64_t seed,
                         std::uint32_t row, Gathered& gathered) {
   Outcome& outcome = gathered.outcome;
@@ -252,15 +252,16 @@ RowVerdict run_to_error(const Case& which, const Op& declared, Device& device, s
   RowVerdict verdict;
   verdict.usable = !sticky && !(result.fault == DeviceFault::timeout && result.bytes.empty());
   verdict.cuda_error = sticky ? result.code : 0;
-  const auto wrong = unlike_expected_error(which.expected_error, result, row);
+  const ExpectedError expected = which.expected_error(row);
+  const auto wrong = unlike_expected_error(expected.code, result, row);
   if (wrong) {
     verdict.judgement = Judgement::fail;
-    verdict.reason = fmt::format("row {}: {}", row, wrong->text);
+    verdict.reason = fmt::format("row {}, {}: {}", row, expected.copy, wrong->text);
     keep_miscompares(outcome, {*wrong}, op, row);
   } else {
     // The driver's own words would read like a failure beside a pass.
-    keep_note(outcome, fmt::format("ended in CUDA error {} ({}), as predicted", result.code,
-                                   sticky_error_name(result.code)));
+    keep_note(outcome, fmt::format("row {}, {}: ended in CUDA error {} ({}), as predicted", row,
+                                   expected.copy, result.code, sticky_error_name(result.code)));
   }
   return verdict;
 }
@@ -390,13 +391,12 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
     outcome.reason = "nothing to measure on this device at this level";
     return;
   }
-  if (which.expected_error != 0 && rows.size() != 1)
-    throw Error(
-        fmt::format("a case that ends in a CUDA error has one row, and this has {}", rows.size()));
+  if (which.expected_error != nullptr && options.only_row < 0)
+    throw Error("each row of a case that ends in CUDA errors needs a process of its own; name one");
   const RowRange range = rows_to_run(rows.size(), options.only_row);
   outcome.rows_planned = range.end - range.begin;
   for (std::uint32_t row = range.begin; row < range.end;) {
-    const bool alone = is_benchmark || which.expected_error != 0;
+    const bool alone = is_benchmark || which.expected_error != nullptr;
     const std::uint32_t together =
         alone ? 0 : programs_together(rows, row, range.end, options.alone);
     if (together > 0) {
@@ -408,7 +408,7 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
     const RowVerdict verdict =
         is_benchmark
             ? measure_row(which, rows[row], device, context.seed, row, options.slow, outcome)
-        : which.expected_error != 0
+        : which.expected_error != nullptr
             ? run_to_error(which, rows[row], device, context.seed, row, gathered)
             : run_row(which, rows[row], device, context.seed, row, gathered);
     if (!keep_verdict(verdict, options, outcome)) return;

@@ -1,22 +1,27 @@
 // Cases that are to end in an error of the device, and what else may come in its place.
 #include <gtest/gtest.h>
 
+#include "suite/expected_error.hpp"
 #include "suite/runner.hpp"
 #include "suite/scripted_device.hpp"
 
 namespace tidemark::suite {
 namespace {
 
-constexpr Case kEndsIn716{.name = "test.ends_in_716",
-                          .claim = "none",
-                          .cites = "none",
-                          .rows = [](const RunContext&) { return std::vector<Op>{small_load()}; },
-                          .expected_error = 716};
+constexpr Case kEndsIn716{
+    .name = "test.ends_in_716",
+    .claim = "none",
+    .cites = "none",
+    .rows = [](const RunContext&) { return std::vector<Op>{small_load()}; },
+    .expected_error =
+        [](std::uint32_t) { return ExpectedError{.code = 716, .copy = "a load to nowhere"}; }};
+
+constexpr RunCaseOptions kItsRow{.only_row = 0};
 
 TEST(RunCase, PassesWhereTheExpectedErrorCameAndSaysThatTheDeviceIsSpent) {
   ScriptedDevice device(
       [](int, const Program&, RunResult& result) { result = faulted(DeviceFault::sticky, 716); });
-  const Outcome outcome = run_case(kEndsIn716, device, {});
+  const Outcome outcome = run_case(kEndsIn716, device, {}, kItsRow);
   EXPECT_EQ(outcome.judgement, Judgement::pass);
   EXPECT_EQ(outcome.reason, "");
   EXPECT_TRUE(outcome.device_spent);
@@ -26,7 +31,8 @@ TEST(RunCase, PassesWhereTheExpectedErrorCameAndSaysThatTheDeviceIsSpent) {
   EXPECT_EQ(outcome.rows_failed, 0U);
   EXPECT_TRUE(outcome.miscompares.empty());
   ASSERT_EQ(outcome.notes.size(), 1U);
-  EXPECT_EQ(outcome.notes[0], "ended in CUDA error 716 (misaligned address), as predicted");
+  EXPECT_EQ(outcome.notes[0],
+            "row 0, a load to nowhere: ended in CUDA error 716 (misaligned address), as predicted");
   EXPECT_EQ(device.runs(), 1);
 }
 
@@ -35,7 +41,7 @@ TEST(RunCase, FailsWhereAnotherErrorCame) {
     result = faulted(DeviceFault::sticky, 719);
     result.note = "as told";
   });
-  const Outcome outcome = run_case(kEndsIn716, device, {});
+  const Outcome outcome = run_case(kEndsIn716, device, {}, kItsRow);
   EXPECT_EQ(outcome.judgement, Judgement::fail);
   EXPECT_TRUE(outcome.device_spent);
   EXPECT_EQ(outcome.cuda_error, 719);
@@ -46,18 +52,20 @@ TEST(RunCase, FailsWhereAnotherErrorCame) {
   EXPECT_EQ(outcome.miscompares[0].actual, 719U);
   EXPECT_EQ(outcome.miscompares[0].parameters, describe(seeded(small_load(), 0, 0)));
   EXPECT_EQ(outcome.reason,
-            "row 0: expected CUDA error 716 (misaligned address), got CUDA error 719 (unspecified "
+            "row 0, a load to nowhere: expected CUDA error 716 (misaligned address), got CUDA "
+            "error 719 (unspecified "
             "launch failure): as told");
 }
 
 TEST(RunCase, FailsWhereTheExpectedErrorDidNotComeAndSparesTheDevice) {
   ScriptedDevice device([](int, const Program&, RunResult&) {});
-  const Outcome outcome = run_case(kEndsIn716, device, {});
+  const Outcome outcome = run_case(kEndsIn716, device, {}, kItsRow);
   EXPECT_EQ(outcome.judgement, Judgement::fail);
   EXPECT_FALSE(outcome.device_spent);
   EXPECT_EQ(outcome.cuda_error, 0);
   EXPECT_EQ(outcome.reason,
-            "row 0: expected CUDA error 716 (misaligned address), the operation ended without any");
+            "row 0, a load to nowhere: expected CUDA error 716 (misaligned address), the operation "
+            "ended without any");
   EXPECT_EQ(device.runs(), 1);
 }
 
@@ -65,13 +73,14 @@ TEST(RunCase, ATimeOutInThePlaceOfTheExpectedErrorIsAFail) {
   ScriptedDevice device([](int, const Program&, RunResult& result) {
     result = faulted(DeviceFault::timeout, 0);  // and no bytes: a kernel that never ended
   });
-  const Outcome outcome = run_case(kEndsIn716, device, {});
+  const Outcome outcome = run_case(kEndsIn716, device, {}, kItsRow);
   EXPECT_EQ(outcome.judgement, Judgement::fail);
   EXPECT_TRUE(outcome.device_spent);
   ASSERT_EQ(outcome.miscompares.size(), 1U);
   EXPECT_EQ(outcome.miscompares[0].actual, 0U);
   EXPECT_EQ(outcome.reason,
-            "row 0: expected CUDA error 716 (misaligned address), none came, and a bounded wait "
+            "row 0, a load to nowhere: expected CUDA error 716 (misaligned address), none came, "
+            "and a bounded wait "
             "ended by its bound");
 }
 
@@ -79,22 +88,68 @@ TEST(RunCase, ARefusedMapInThePlaceOfTheExpectedErrorIsAFail) {
   ScriptedDevice device([](int, const Program&, RunResult& result) {
     result = faulted(DeviceFault::encode_refused, 716);  // a CUresult, and not that error
   });
-  const Outcome outcome = run_case(kEndsIn716, device, {});
+  const Outcome outcome = run_case(kEndsIn716, device, {}, kItsRow);
   EXPECT_EQ(outcome.judgement, Judgement::fail);
   ASSERT_EQ(outcome.miscompares.size(), 1U);
   EXPECT_EQ(outcome.miscompares[0].actual, 0U);
   EXPECT_FALSE(outcome.device_spent);
 }
 
-TEST(RunCase, ACaseThatEndsInAnErrorHasOneRow) {
+TEST(RunCase, RowsThatEndInErrorsAreRefusedInOneProcess) {
   Case three = kEndsIn716;
   three.rows = three_rows;
   ScriptedDevice device(
       [](int, const Program&, RunResult& result) { result = faulted(DeviceFault::sticky, 716); });
   const Outcome outcome = run_case(three, device, {});
   EXPECT_EQ(outcome.judgement, Judgement::tool_error);
-  EXPECT_NE(outcome.reason.find("has one row, and this has 3"), std::string::npos);
+  EXPECT_NE(outcome.reason.find("needs a process of its own"), std::string::npos);
   EXPECT_EQ(device.runs(), 0);
+}
+
+Outcome of_one_row(Judgement judgement, const char* reason, std::int32_t cuda_error) {
+  Outcome outcome;
+  outcome.judgement = judgement;
+  outcome.reason = reason;
+  outcome.cuda_error = cuda_error;
+  outcome.device_spent = cuda_error != 0;
+  outcome.rows_planned = outcome.rows_run = 1;
+  outcome.rows_failed = judgement == Judgement::fail ? 1 : 0;
+  outcome.notes = {"note of " + std::to_string(cuda_error)};
+  outcome.descriptors = 5;
+  return outcome;
+}
+
+TEST(AddRow, CountsRowsAndKeepsEachNote) {
+  Outcome all;
+  add_row(of_one_row(Judgement::pass, "", 716), all);
+  add_row(of_one_row(Judgement::pass, "", 715), all);
+  EXPECT_EQ(all.judgement, Judgement::pass);
+  EXPECT_EQ(all.rows_run, 2U);
+  EXPECT_EQ(all.rows_failed, 0U);
+  EXPECT_EQ(all.cuda_error, 715);
+  EXPECT_TRUE(all.device_spent);
+  EXPECT_EQ(all.notes, (std::vector<std::string>{"note of 716", "note of 715"}));
+  EXPECT_NE(all.descriptors, 0U);
+}
+
+TEST(AddRow, KeepsTheFirstRowThatFailed) {
+  Outcome all;
+  add_row(of_one_row(Judgement::pass, "", 716), all);
+  add_row(of_one_row(Judgement::fail, "first", 700), all);
+  add_row(of_one_row(Judgement::fail, "second", 0), all);
+  add_row(of_one_row(Judgement::pass, "", 715), all);
+  EXPECT_EQ(all.judgement, Judgement::fail);
+  EXPECT_EQ(all.reason, "first");
+  EXPECT_EQ(all.rows_run, 4U);
+  EXPECT_EQ(all.rows_failed, 2U);
+}
+
+TEST(AddRow, SkipIsNoPass) {
+  Outcome all;
+  add_row(of_one_row(Judgement::skip, "no such instruction", 0), all);
+  add_row(of_one_row(Judgement::pass, "", 715), all);
+  EXPECT_EQ(all.judgement, Judgement::skip);
+  EXPECT_EQ(all.reason, "no such instruction");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "harness/supervisor/clock.hpp"
 #include "kernels/error.hpp"
+#include "suite/expected_error.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -47,6 +48,14 @@ std::string where_of(std::uint32_t done, std::uint32_t rows, std::string_view no
   return rows == 0 ? std::string(not_begun) : fmt::format("after row {} of {}", done, rows);
 }
 
+/// How many rows have to run in workers of their own; 0 where one runs them all.
+std::uint32_t rows_apart(const SetupOrder& setup, const Case& which) {
+  if (which.expected_error == nullptr || setup.row >= 0) return 0;
+  const RunContext context{
+      .level = setup.level, .seed = case_seed(setup.seed, which.name), .device = setup.device};
+  return static_cast<std::uint32_t>(which.rows(context).size());
+}
+
 }  // namespace
 
 Slot::Slot(SetupOrder setup, WorkerStart start, SlotBounds bounds)
@@ -73,8 +82,6 @@ void Slot::send(const Order& order) {
 
 void Slot::begin(const Case& which, std::uint32_t attempt, bool alone) {
   const double now = monotonic_s();
-  // The order goes into the pipe at once; the worker reads it when it has its device, and the
-  // deadline of the case counts from there.
   attempt_ =
       Attempt{.which = &which,
               .deadline_s = std::max(bounds_.least_case, bounds_.case_factor * which.seconds),
@@ -83,9 +90,23 @@ void Slot::begin(const Case& which, std::uint32_t attempt, bool alone) {
               .begun_unix_s = unix_s(),
               .rows = 0,
               .done = 0,
+              .order = {.case_name = std::string(which.name), .attempt = attempt, .alone = alone},
+              .rows_apart = rows_apart(setup_, which),
+              .gathered = {},
               .concluded = {}};
+  if (attempt_->rows_apart > 0) {
+    attempt_->order.row = 0;
+    attempt_->rows = attempt_->gathered.rows_planned = attempt_->rows_apart;
+    if (worker_) return stop_worker();  // it has run other cases; step() goes on in a new one
+  }
+  order_run();
+}
+
+// The order goes into the pipe at once; the worker reads it when it has its device, and the
+// deadline of the case counts from there.
+void Slot::order_run() {
   start_worker();
-  send(RunOrder{.case_name = std::string(which.name), .attempt = attempt, .alone = alone});
+  send(attempt_->order);
 }
 
 std::optional<Ending> Slot::step() {
@@ -106,6 +127,8 @@ std::optional<Ending> Slot::step() {
       check_deadlines();
     }
   }
+  // The worker of the row or case before is gone; nothing else leaves an attempt without one.
+  if (attempt_ && !attempt_->concluded && !worker_) order_run();
   return finished();
 }
 
@@ -135,11 +158,27 @@ void Slot::hear(const Said& said) {
     }
   } else if (const auto* progress = std::get_if<SaidProgress>(&said)) {
     attempt_->last_sign_s = now;
+    if (attempt_->rows_apart > 0) return;  // it speaks of its one row
     attempt_->rows = progress->rows;
     attempt_->done = progress->done;
   } else if (const auto* outcome = std::get_if<SaidOutcome>(&said)) {
-    hear_outcome(outcome->outcome);
+    if (attempt_->rows_apart > 0)
+      hear_row_apart(outcome->outcome);
+    else
+      hear_outcome(outcome->outcome);
   }
+}
+
+// Each row costs its worker, whether its error came or not: the next one finds a fresh GPU.
+void Slot::hear_row_apart(const Outcome& outcome) {
+  add_row(outcome, attempt_->gathered);
+  const bool judged = outcome.judgement == Judgement::pass ||
+                      outcome.judgement == Judgement::fail || outcome.judgement == Judgement::skip;
+  if (!judged || ++attempt_->order.row == std::int64_t{attempt_->rows_apart})
+    return hear_outcome(attempt_->gathered);
+  attempt_->done = static_cast<std::uint32_t>(attempt_->order.row);
+  attempt_->last_sign_s = monotonic_s();
+  stop_worker();
 }
 
 void Slot::hear_outcome(const Outcome& outcome) {

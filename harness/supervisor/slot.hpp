@@ -80,11 +80,16 @@ class Slot {
     double begun_s = 0;
     double begun_unix_s = 0;
     std::uint32_t rows = 0, done = 0;  // by its last progress; no rows before the first
+    RunOrder order = {};               // what its worker is told
+    std::uint32_t rows_apart = 0;      // of a fault case: each in a worker of its own
+    Outcome gathered = {};             // of those that have run
     std::optional<Ending> concluded;   // its verdict is known; its worker is still to go
   };
 
   void hear(const Said& said);
   void hear_outcome(const Outcome& outcome);
+  void hear_row_apart(const Outcome& outcome);
+  void order_run();
   void conclude(Verdict verdict, std::string reason);
   void stop_worker();
   void move_stop_on();

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <thread>
 
 #include "harness/relay/mesh.hpp"
@@ -137,25 +138,50 @@ TEST(Slot, a_sticky_error_costs_the_worker) {
   EXPECT_EQ(slot.worker(), nullptr);
 }
 
+const Case& illegal_copies() { return *case_named("behaviour.fault.illegal_copies"); }
+
 TEST(Slot, a_fault_that_came_as_predicted_passes_and_costs_the_worker) {
-  Slot slot({.seed = 1, .level = Level::soak}, kReal);
-  slot.begin(*case_named("behaviour.fault.load_destination_16"), 1);
+  Slot slot({.seed = 1, .level = Level::soak, .row = 1}, kReal);
+  slot.begin(illegal_copies(), 1);
   const Ending ending = end_of(slot);
   EXPECT_EQ(ending.verdict, Verdict::pass) << ending.reason;
   EXPECT_EQ(ending.signal, 0);
   ASSERT_TRUE(ending.outcome.has_value());
+  EXPECT_EQ(ending.outcome->rows_planned, 1U);
+  EXPECT_EQ(ending.outcome->rows_run, 1U);
   EXPECT_EQ(ending.outcome->cuda_error, 716);
   EXPECT_EQ(slot.worker(), nullptr);
   EXPECT_FALSE(slot.busy());
 }
 
+TEST(Slot, each_row_that_ends_in_an_error_has_a_worker_of_its_own) {
+  Slot slot({.seed = 1, .level = Level::soak}, kReal);
+  slot.begin(rank1(), 1);
+  ASSERT_EQ(end_of(slot).verdict, Verdict::pass);
+  std::set<pid_t> workers = {slot.worker()->pid()};
+  slot.begin(illegal_copies(), 1);
+  std::optional<Ending> ending;
+  for (const double until = monotonic_s() + 100; !ending && monotonic_s() < until;) {
+    ending = slot.step();
+    if (slot.worker() != nullptr) workers.insert(slot.worker()->pid());
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ASSERT_TRUE(ending && ending->outcome);
+  EXPECT_EQ(ending->verdict, Verdict::pass) << ending->reason;
+  EXPECT_EQ(ending->outcome->rows_planned, 13U);
+  EXPECT_EQ(ending->outcome->rows_run, 13U);
+  EXPECT_EQ(ending->outcome->rows_failed, 0U);
+  ASSERT_EQ(ending->outcome->notes.size(), 13U);
+  EXPECT_EQ(ending->outcome->notes[11],
+            "row 11, a store to row -1: ended in CUDA error 715 (illegal instruction), as "
+            "predicted");
+  EXPECT_EQ(workers.size(), 1U + 13U);
+}
+
 TEST(Slot, many_faults_in_a_row_lose_no_gpu_and_the_next_case_passes) {
   Slot slot({.seed = 1, .level = Level::soak}, kReal);
-  for (int i = 0; i < 5; ++i) {
-    slot.begin(*case_named("behaviour.fault.store_negative_row"), 1);
-    const Ending ending = end_of(slot);
-    EXPECT_EQ(ending.verdict, Verdict::pass) << ending.reason;
-  }
+  slot.begin(illegal_copies(), 1);
+  EXPECT_EQ(end_of(slot).verdict, Verdict::pass);
   EXPECT_FALSE(slot.lost().has_value());
   slot.begin(rank1(), 1);
   const Ending next = end_of(slot);
@@ -165,13 +191,30 @@ TEST(Slot, many_faults_in_a_row_lose_no_gpu_and_the_next_case_passes) {
 
 TEST(Slot, a_fault_with_another_code_than_predicted_is_a_fail) {
   Slot slot({.fault = "load_misaligned_as_719", .seed = 1, .level = Level::soak}, kReal);
-  slot.begin(*case_named("behaviour.fault.load_destination_16"), 1);
+  slot.begin(illegal_copies(), 1);
   const Ending ending = end_of(slot);
   EXPECT_EQ(ending.verdict, Verdict::fail);
-  EXPECT_NE(ending.reason.find("expected CUDA error 716 (misaligned address), got CUDA error 719"),
+  EXPECT_NE(ending.reason.find("row 0, a load to a shared address 8 bytes off 128, no swizzle: "
+                               "expected CUDA error 716 (misaligned address), got CUDA error 719"),
             std::string::npos)
       << ending.reason;
+  ASSERT_TRUE(ending.outcome.has_value());
+  EXPECT_EQ(ending.outcome->rows_run, 13U);
+  EXPECT_EQ(ending.outcome->rows_failed, 3U);
+  EXPECT_EQ(ending.outcome->miscompares.size(), 3U);
   EXPECT_EQ(slot.worker(), nullptr);
+}
+
+TEST(Slot, a_row_in_a_worker_of_its_own_that_crashes_ends_the_attempt) {
+  const Hook hook("crash@behaviour.fault.illegal_copies");
+  Slot slot({.seed = 1, .level = Level::soak}, kReal);
+  slot.begin(illegal_copies(), 1);
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(ending.verdict, Verdict::crash);
+  EXPECT_EQ(ending.signal, SIGSEGV);
+  EXPECT_EQ(ending.rows_planned, 13U);
+  EXPECT_EQ(ending.rows_run, 0U);
+  EXPECT_FALSE(slot.busy());
 }
 
 TEST(Slot, a_fail_costs_the_worker_and_the_second_attempt_may_pass) {

@@ -111,9 +111,9 @@ TEST(ReplayLine, brings_back_the_wrong_elements_of_a_product_of_two_gpus) {
 }
 
 TEST(ReplayLine, brings_back_an_error_that_is_not_the_predicted_one) {
-  expect_replayed({"--cases", "behaviour.fault.load_inner_negative", "--level", "soak", "--fault",
+  expect_replayed({"--cases", "behaviour.fault.illegal_copies", "--level", "soak", "--fault",
                    "load_illegal_as_700"},
-                  0);
+                  3);
 }
 
 }  // namespace

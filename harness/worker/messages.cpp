@@ -173,7 +173,8 @@ Json json_of(const RunOrder& order) {
   return {{"order", "run"},
           {"case", order.case_name},
           {"attempt", order.attempt},
-          {"alone", order.alone}};
+          {"alone", order.alone},
+          {"row", order.row}};
 }
 
 Json json_of(const GemmShape& product) { return {product.m, product.n, product.k}; }
@@ -313,8 +314,10 @@ Order order_in(const Json& json) {
         .seconds = json.at("seconds")};
   }
   if (kind == "run")
-    return RunOrder{
-        .case_name = json.at("case"), .attempt = json.at("attempt"), .alone = json.at("alone")};
+    return RunOrder{.case_name = json.at("case"),
+                    .attempt = json.at("attempt"),
+                    .alone = json.at("alone"),
+                    .row = json.at("row")};
   if (kind == "tune")
     return TuneOrder{.product = product_in(json.at("product")), .seconds = json.at("seconds")};
   if (kind == "program") return ProgramOrder{};

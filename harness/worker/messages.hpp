@@ -48,7 +48,8 @@ struct TransportOrder {
 struct RunOrder {
   std::string case_name;
   std::uint32_t attempt = 1;
-  bool alone = false;  // RunCaseOptions::alone
+  bool alone = false;     // RunCaseOptions::alone
+  std::int64_t row = -1;  // this one alone; below 0: as SetupOrder::row says
 };
 
 /// Tries all configurations of the GEMM engine on a product.

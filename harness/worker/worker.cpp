@@ -165,14 +165,14 @@ class Worker {
       outcome = hooked_outcome(order);
     } else {
       if (hooked) act(hook_->action);
-      outcome = judged(*which, order.alone);
+      outcome = judged(*which, order);
     }
     const bool usable = !outcome.device_spent;
     say(SaidOutcome{.case_name = order.case_name, .outcome = std::move(outcome)});
     return usable;
   }
 
-  Outcome judged(const Case& which, bool alone) {
+  Outcome judged(const Case& which, const RunOrder& order) {
     RunContext context{
         .level = setup_.level, .seed = case_seed(setup_.seed, which.name), .device = setup_.device};
     if (which.scope == CaseScope::all_gpus) {
@@ -186,9 +186,9 @@ class Worker {
     Progress progress;
     const auto slow = setup_.slow.find(std::string(which.name));
     return run_case(which, *device_, context,
-                    {.only_row = setup_.row,
+                    {.only_row = order.row < 0 ? setup_.row : order.row,
                      .slow = slow == setup_.slow.end() ? 0 : slow->second,
-                     .alone = alone,
+                     .alone = order.alone,
                      .progress = Progress::report,
                      .progress_arg = &progress});
   }
@@ -214,7 +214,7 @@ class Worker {
       return outcome;
     }
     if (order.attempt == 1) return judged_by_hand(Judgement::fail, "test hook: fail");
-    return judged(*case_named(order.case_name), order.alone);
+    return judged(*case_named(order.case_name), order);
   }
 
   static void act(HookAction action) {
