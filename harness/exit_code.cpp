@@ -5,6 +5,8 @@
 #include <numeric>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "reports/schema/verdict_kinds.hpp"
 
 namespace tidemark::harness {
@@ -28,7 +30,31 @@ constexpr std::array kByPriority = {
     ExitCode::incomplete, ExitCode::regression, ExitCode::inconclusive,
 };
 
+constexpr std::array<ExitCodeMeaning, 8> kMeanings = {{
+    {ExitCode::ok, "what was planned passed; what was asked for is there"},
+    {ExitCode::failed,
+     "a case failed, was flaky, hung, crashed or left a sticky CUDA error; compare: newly so"},
+    {ExitCode::usage,
+     "usage: an unknown option or name, an output that cannot be written, not a report"},
+    {ExitCode::regression, "compare: slower, or another of the findings that --fail-on names"},
+    {ExitCode::incomplete,
+     "something has no answer: it did not run, a GPU was lost, a rank is silent; compare: missing"},
+    {ExitCode::environment,
+     "environment: no usable GPU, a GPU in use, more ranks than GPUs, nothing but skips"},
+    {ExitCode::inconclusive, "compare: it cannot be told (--fail-on inconclusive)"},
+    {ExitCode::internal, "a bug of tidemark"},
+}};
+static_assert(kMeanings.size() == kByPriority.size() + 1, "ok alone has no priority");
+
 }  // namespace
+
+std::span<const ExitCodeMeaning> exit_code_meanings() { return kMeanings; }
+
+std::string exit_code_priority() {
+  std::vector<int> codes;
+  for (const ExitCode code : kByPriority) codes.push_back(static_cast<int>(code));
+  return fmt::format("{}", fmt::join(codes, ", "));
+}
 
 ExitCode exit_code(const VerdictCounts& counts, std::uint64_t planned, bool complete, bool strict) {
   std::vector<ExitCode> codes;

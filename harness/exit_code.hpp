@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "harness/room.hpp"
 #include "reports/schema/verdict.hpp"
@@ -21,13 +23,25 @@ enum class ExitCode : int {
   internal = 70,
 };
 
+/// What a code means, in one line.
+struct ExitCodeMeaning {
+  ExitCode code;
+  std::string_view text;
+};
+
+/// All codes by number, as help and man page print them.
+std::span<const ExitCodeMeaning> exit_code_meanings();
+
+/// "70, 2, 5, 1, 4, 3, 6": of several codes the first counts.
+std::string exit_code_priority();
+
 /// One count a verdict, in the order of the enum.
 using VerdictCounts = std::array<std::uint64_t, kVerdicts>;
 
 /// The code for a launch: planned must equal the sum of the counts, or it is incomplete.
 ExitCode exit_code(const VerdictCounts& counts, std::uint64_t planned, bool complete, bool strict);
 
-/// The one that counts when several hold: 70, 2, 5, 1, 4, 3, 6, 0.
+/// The one that counts when several hold: the first of exit_code_priority().
 ExitCode worst(std::span<const ExitCode> codes);
 
 }  // namespace tidemark::harness

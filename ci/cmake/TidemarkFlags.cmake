@@ -6,7 +6,7 @@ target_compile_options(tidemark_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${TIDEMARK_WERROR}>>:-Werror>)
 # fmt's own library: compiled into each file from its headers it would be three quarters of the build.
-target_link_libraries(tidemark_flags INTERFACE fmt::fmt)
+target_link_libraries(tidemark_flags INTERFACE tidemark_fmt)  # ci/cmake/TidemarkPortable.cmake
 set(CMAKE_CXX_EXTENSIONS OFF)
 # Line numbers and functions are what a backtrace needs; full -g makes each file a fifth slower to compile.
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")

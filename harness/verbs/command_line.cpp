@@ -14,11 +14,16 @@
 
 #include "harness/errors.hpp"
 #include "harness/nearest.hpp"
+#include "harness/verbs/bash_completion.hpp"
+#include "harness/verbs/man_page.hpp"
 #include "harness/verbs/mpirun.hpp"
 #include "harness/version.hpp"
 
 namespace tidemark::harness {
 namespace {
+
+// What the build calls; who types commands has no use for them.
+constexpr std::string_view kManPage = "__man_page", kBashCompletion = "__bash_completion";
 
 // Prints a verb's footer, which holds its example, before everything else.
 class ExampleFirst : public CLI::Formatter {
@@ -28,28 +33,18 @@ class ExampleFirst : public CLI::Formatter {
     return fmt::format("Example: {}\n\n{}{}", app->get_footer(), text, text.empty() ? "" : "\n");
   }
   std::string make_footer(const CLI::App* app) const override {
-    return app->get_parent() == nullptr ? kExitCodes : "";
+    if (app->get_parent() != nullptr) return "";
+    std::string text =
+        fmt::format("Exit codes, of several the first of {}:\n", exit_code_priority());
+    for (const ExitCodeMeaning& meaning : exit_code_meanings())
+      text += fmt::format("  {:<3} {}\n", static_cast<int>(meaning.code), meaning.text);
+    return text;
   }
-
- private:
-  static constexpr const char* kExitCodes =
-      "Exit codes, of several the first of 70, 2, 5, 1, 4, 3, 6:\n"
-      "  0   what was planned passed; what was asked for is there\n"
-      "  1   a case failed, was flaky, hung, crashed or left a sticky CUDA error; compare: newly "
-      "so\n"
-      "  2   usage: an unknown option or name, an output that cannot be written, not a report\n"
-      "  3   compare: slower, or another of the findings that --fail-on names\n"
-      "  4   something has no answer: it did not run, a GPU was lost, a rank is silent; compare: "
-      "missing\n"
-      "  5   environment: no usable GPU, a GPU in use, more ranks than GPUs, nothing but skips\n"
-      "  6   compare: it cannot be told (--fail-on inconclusive)\n"
-      "  70  a bug of tidemark\n";
 };
 
 std::vector<std::string_view> verbs_of(const CLI::App& app) {
   std::vector<std::string_view> names;
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(verb->get_name());
+  for (const CLI::App* verb : all_verbs(app)) names.push_back(verb->get_name());
   return names;
 }
 
@@ -80,26 +75,7 @@ void refuse_unknown_verb(const CLI::App& app, const std::string& verb) {
       near.empty() ? fmt::format("'tidemark {} --help' shows all", verb.get_name()) : near));
 }
 
-}  // namespace
-
-void print_out(const std::string& text) {
-  if (launcher_rank().value_or(0) > 0) return;  // all ranks come to the same; rank 0 says it once
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (!written || std::fflush(stdout) != 0)
-    throw UsageError(
-        fmt::format("the output cannot be written: {}; see where it goes", std::strerror(errno)));
-}
-
-ExitCode run_command_line(int argc, char** argv) {
-  CLI::App app(
-      "Tests what the Tensor Memory Accelerators of a Hopper fleet promise, and how fast "
-      "the fleet multiplies matrices.");
-  app.name("tidemark");
-  app.footer("mpirun -n 8 tidemark run");
-  app.set_version_flag("--version", fmt::format("tidemark {}", build_version().version));
-  app.formatter(std::make_shared<ExampleFirst>());
-  app.require_subcommand(0, 1);  // a second verb is an argument of the first, which refuses it
-  Action chosen;
+void add_verbs(CLI::App& app, Action& chosen, int argc, char** argv) {
   add_run(app, chosen, argc, argv);
   add_bench(app, chosen, argc, argv);
   add_list(app, chosen);
@@ -124,12 +100,44 @@ ExitCode run_command_line(int argc, char** argv) {
         });
     }
   }
+}
+
+}  // namespace
+
+void print_out(const std::string& text) {
+  if (launcher_rank().value_or(0) > 0) return;  // all ranks come to the same; rank 0 says it once
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0)
+    throw UsageError(
+        fmt::format("the output cannot be written: {}; see where it goes", std::strerror(errno)));
+}
+
+std::vector<const CLI::App*> all_verbs(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+ExitCode run_command_line(int argc, char** argv) {
+  CLI::App app(
+      "Tests what the Tensor Memory Accelerators of a Hopper fleet promise, and how fast "
+      "the fleet multiplies matrices.");
+  app.name("tidemark");
+  app.footer("mpirun -n 8 tidemark run");
+  app.set_version_flag("--version", fmt::format("tidemark {}", build_version().version));
+  app.formatter(std::make_shared<ExampleFirst>());
+  app.require_subcommand(0, 1);  // a second verb is an argument of the first, which refuses it
+  Action chosen;
+  add_verbs(app, chosen, argc, argv);
 
   if (argc < 2) {
     fmt::print(stderr, "{}", app.help());
     return ExitCode::usage;
   }
-  if (argv[1][0] != '-') refuse_unknown_verb(app, argv[1]);
+  const std::string first = argv[1];
+  if (first == kManPage || first == kBashCompletion) {
+    print_out(first == kManPage ? man_page(app) : bash_completion(app));
+    return ExitCode::ok;
+  }
+  if (first.rfind('-', 0) != 0) refuse_unknown_verb(app, first);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

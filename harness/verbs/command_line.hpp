@@ -1,11 +1,14 @@
 // The command line as a whole: the verbs, their help, and what is said to a mistake in it.
 #pragma once
 
-#include <memory>
+#include <vector>
 
 #include "harness/verbs/verbs.hpp"
 
 namespace tidemark::harness {
+
+/// The verbs, in the order of the help.
+std::vector<const CLI::App*> all_verbs(const CLI::App& app);
 
 /// Reads the command line and does what it says. Help is printed here. Throws what the verb throws,
 /// and UsageError for a verb or option that is not known, with the nearest.

@@ -194,7 +194,7 @@ void add_compare(CLI::App& app, Action& chosen) {
                    "A calibrated report: what its launches differed by without any change")
       ->type_name("FILE");
   verb->add_option("--pair", typed->pair, "Which GPUs are the same: those of one uuid or number")
-      ->type_name("HOW");
+      ->type_name("uuid|number");
   constexpr std::array<std::tuple<const char*, Format, const char*>, 5> kFormats = {{
       {"--json", Format::json, "As JSON"},
       {"--md", Format::markdown, "As Markdown of less than 60 kB, for a comment"},

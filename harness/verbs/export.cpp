@@ -34,6 +34,12 @@ constexpr std::array<std::pair<std::string_view, Export>, 2> kFormats = {{
     {"ocp", ocp_of},
 }};
 
+std::string format_names() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, made] : kFormats) names.push_back(name);
+  return fmt::format("{}", fmt::join(names, "|"));
+}
+
 Export export_of(const std::string& format) {
   std::vector<std::string_view> names;
   for (const auto& [name, made] : kFormats) {
@@ -84,7 +90,7 @@ void add_export(CLI::App& app, Action& chosen) {
                    "prometheus: text format 0.0.4, for node_exporter's textfile collector; ocp: "
                    "lines of the OCP Test & Validation output specification 2.0")
       ->required()
-      ->type_name("NAME");
+      ->type_name(format_names());
   verb->add_option("--out", typed->out, "Replace this file in one step (stdout)")
       ->type_name("FILE");
   verb->callback([typed, &chosen] { chosen = [typed] { return export_report(*typed); }; });

@@ -154,7 +154,7 @@ void add_history(CLI::App& app, Action& chosen) {
       ->type_name("PERCENT");
   verb->add_option("--pair", typed->pair,
                    "Which GPUs of two reports are the same: those of one uuid or number")
-      ->type_name("HOW");
+      ->type_name("uuid|number");
   verb->add_flag("--all", typed->all, "Every list in full (terminal, HTML)");
   verb->add_flag("--no-color", typed->no_color, "Plain text on a terminal too");
   verb->callback([typed, &chosen] { chosen = [typed] { return history(*typed); }; });

@@ -62,11 +62,12 @@ RunOptions understood(const TypedLaunch& typed) {
 void add_launch_options(CLI::App& verb, TypedLaunch& typed) {
   RunOptions& options = typed.options;
   verb.add_option("--exclude", options.exclude, "Cases to leave out")->type_name("GLOB");
-  verb.add_option("--level", typed.level, fmt::format("quick, nightly or soak ({})", typed.level))
-      ->type_name("LEVEL");
+  verb.add_option("--level", typed.level,
+                  fmt::format("How many cases and rows run ({})", typed.level))
+      ->type_name(level_names());
   verb.add_option("--device", typed.device,
-                  "auto (default: virtual only where no NVIDIA device is), cuda or virtual")
-      ->type_name("DEVICE");
+                  "What cases run on (auto: virtual only where no NVIDIA device is)")
+      ->type_name(device_names());
   verb.add_option("--gpus", options.gpus,
                   "Indexes or UUIDs, comma separated; virtual device: how many (all)")
       ->type_name("LIST");

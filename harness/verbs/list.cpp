@@ -142,7 +142,7 @@ void add_list(CLI::App& app, Action& chosen) {
       ->type_name("GLOB");
   verb->add_option("--exclude", typed->exclude, "Cases to leave out")->type_name("GLOB");
   verb->add_option("--level", typed->level, "Those that this level runs (soak: all)")
-      ->type_name("LEVEL");
+      ->type_name(level_names());
   verb->add_option("--noise", typed->noise,
                    "A calibrated report: what change of each measured case compare could see")
       ->type_name("FILE");

@@ -39,6 +39,8 @@ Level level_of(const std::string& text) {
   return static_cast<Level>(found - kLevels.begin());
 }
 
+std::string level_names() { return fmt::format("{}", fmt::join(kLevels, "|")); }
+
 std::string_view name_of(Level level) { return kLevels.at(static_cast<std::size_t>(level)); }
 
 DeviceChoice device_of(const std::string& text) {
@@ -46,6 +48,8 @@ DeviceChoice device_of(const std::string& text) {
   if (found == kDevices.end()) refuse("--device", text, "give auto, cuda or virtual");
   return static_cast<DeviceChoice>(found - kDevices.begin());
 }
+
+std::string device_names() { return fmt::format("{}", fmt::join(kDevices, "|")); }
 
 std::uint64_t seed_of(const std::string& text) {
   const bool hexadecimal = text.rfind("0x", 0) == 0 || text.rfind("0X", 0) == 0;

@@ -16,10 +16,12 @@ namespace tidemark::harness {
 
 /// "quick", "nightly" or "soak".
 Level level_of(const std::string& text);
+std::string level_names();  // "quick|nightly|soak", as help and completion show them
 std::string_view name_of(Level level);
 
 /// "auto", "cuda" or "virtual".
 DeviceChoice device_of(const std::string& text);
+std::string device_names();  // "auto|cuda|virtual"
 
 /// Decimal, or hexadecimal behind 0x; 64 bits.
 std::uint64_t seed_of(const std::string& text);

@@ -168,8 +168,8 @@ void add_replay(CLI::App& app, Action& chosen) {
                    "Write a stand-alone CUDA reproducer to this file; run nothing")
       ->type_name("FILE");
   verb->add_option("--device", typed->device,
-                   "auto, cuda or virtual (auto; virtual for the report of a virtual device)")
-      ->type_name("DEVICE");
+                   "What the row runs on (auto; virtual for the report of a virtual device)")
+      ->type_name(device_names());
   verb->add_option("--gpus", typed->gpus, "Index or UUID of the GPU (that of the result)")
       ->type_name("GPU");
   verb->add_option("--fault", typed->fault,

@@ -159,7 +159,7 @@ void add_tune(CLI::App& app, Action& chosen) {
   verb->add_option("--time-limit", typed->time_limit,
                    "Share this time among the products: 90, 5m, 1.5h (45 s each)")
       ->type_name("TIME");
-  verb->add_option("--device", typed->device, "auto (default) or cuda")->type_name("DEVICE");
+  verb->add_option("--device", typed->device, "What is tuned (auto)")->type_name("auto|cuda");
   verb->add_option("--gpus", typed->gpus, "Index or UUID of the GPU (the first)")
       ->type_name("LIST");
   verb->add_flag("--list", typed->list, "Print the names of all configurations and leave");

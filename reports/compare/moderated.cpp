@@ -245,7 +245,9 @@ Effect Effects::total_of(std::size_t row) const {
   Effect made = rows[row];
   if (exact[row] || !separated) return made;
   made.effect += shared.effect;
-  made.standard_error = std::hypot(made.standard_error, shared.standard_error);
+  // Not std::hypot: it would be all that needs glibc 2.35.
+  made.standard_error = std::sqrt(made.standard_error * made.standard_error +
+                                  shared.standard_error * shared.standard_error);
   made.degrees = std::min(made.degrees, shared.degrees);
   return made;
 }

@@ -1,0 +1,61 @@
+// cmake --install of this build: what lies where, and that it needs neither build nor sources.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "harness/room.hpp"
+#include "harness/run_binary.hpp"
+#include "reports/scratch_folder.hpp"
+
+namespace tidemark::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+Ran install_to(const std::string& prefix, const Environment& environment = {}) {
+  return run_program({TIDEMARK_CMAKE, "--install", TIDEMARK_BUILD, "--prefix", prefix},
+                     environment);
+}
+
+TEST(Install, the_program_runs_from_another_folder) {
+  const ScratchFolder folder;
+  const std::string prefix = folder.file("prefix");
+  ASSERT_EQ(install_to(prefix).exit, 0);
+  const Ran ran = run_program({"sh", "-c",
+                               "cd / && exec tidemark run --device virtual --gpus 2 --cases "
+                               "zfill.side --out \"$0\"",
+                               folder.file("x.h5")},
+                              {{"PATH", prefix + "/bin:/usr/bin:/bin"}});
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_TRUE(fs::exists(folder.file("x.h5")));
+}
+
+TEST(Install, the_nightly_script_finds_the_program_beside_it) {
+  const ScratchFolder folder;
+  const std::string prefix = folder.file("prefix");
+  ASSERT_EQ(install_to(prefix).exit, 0);
+  const Ran ran = run_program({prefix + "/bin/tidemark-nightly", "--store", folder.file("store"),
+                               "--level", "quick", "--device", "virtual", "--launches", "1", "--",
+                               "--gpus", "1", "--cases", "zfill.side"});
+  EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
+  EXPECT_TRUE(fs::exists(folder.file("store/latest/launch-1.h5")));
+}
+
+TEST(Install, manual_completion_and_license_lie_where_they_are_looked_for) {
+  const ScratchFolder folder;
+  const std::string prefix = folder.file("prefix");
+  ASSERT_EQ(install_to(prefix).exit, 0);
+  EXPECT_TRUE(fs::exists(prefix + "/share/man/man1/tidemark.1"));
+  EXPECT_TRUE(fs::exists(prefix + "/share/bash-completion/completions/tidemark"));
+  EXPECT_TRUE(fs::exists(prefix + "/share/doc/tidemark/LICENSE"));
+}
+
+TEST(Install, goes_below_DESTDIR) {
+  const ScratchFolder folder;
+  ASSERT_EQ(install_to("/opt/tidemark", {{"DESTDIR", folder.path()}}).exit, 0);
+  EXPECT_TRUE(fs::exists(folder.file("opt/tidemark/bin/tidemark")));
+}
+
+}  // namespace
+}  // namespace tidemark::harness
