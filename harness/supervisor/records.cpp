@@ -77,7 +77,7 @@ std::string replay_line(const RecordPlace& place, const Case& which, std::int64_
   const bool together = which.scope == CaseScope::all_gpus && place.gpus > 1;
   std::string line;
   if (together && place.launched) {
-    line = fmt::format("mpirun -q -n {} {}", place.gpus,
+    line = fmt::format("mpirun -n {} {}", place.gpus,
                        place.device == DeviceKind::virtual_device ? "--oversubscribe " : "");
   }
   line += fmt::format("tidemark run --cases {} --seed {:#x}", which.name, place.seed);

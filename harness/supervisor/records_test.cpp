@@ -42,7 +42,7 @@ TEST(Replay, starts_all_slots_of_a_case_of_all_gpus) {
                              .fault = {},
                              .launched = true};
   EXPECT_EQ(replay_line(launched, kTogether, -1),
-            "mpirun -q -n 8 tidemark run --cases gemm.x --seed 0x1");
+            "mpirun -n 8 tidemark run --cases gemm.x --seed 0x1");
 }
 
 TEST(OutcomeRecord, of_a_run_of_one_row_replays_that_row) {

@@ -66,8 +66,8 @@ std::vector<std::string> mpirun_command(const std::string& program,
                                         const std::vector<std::string>& arguments,
                                         std::uint32_t ranks, bool oversubscribe) {
   // Binding would put a rank's workers on the rank's one core.
-  std::vector<std::string> command = {"mpirun", "-q", "--bind-to",
-                                      "none",   "-n", fmt::format("{}", ranks)};
+  std::vector<std::string> command = {"mpirun", "--bind-to", "none", "-n",
+                                      fmt::format("{}", ranks)};
   if (oversubscribe) command.emplace_back("--oversubscribe");
   command.push_back(program);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -112,6 +112,8 @@ void become_mpirun(const std::vector<std::string>& arguments, std::uint32_t rank
   words.reserve(command.size() + 1);
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
+  // As -q does, which Open MPI 5 refuses: no block of text about a rank's exit code.
+  setenv("OMPI_MCA_orte_execute_quiet", "1", 1);
   execv(mpirun.c_str(), words.data());
   throw EnvironmentError(fmt::format("--ranks: {} does not start: {}; leave --ranks out", mpirun,
                                      std::strerror(errno)));
