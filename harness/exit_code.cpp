@@ -52,6 +52,7 @@ std::span<const ExitCodeMeaning> exit_code_meanings() { return kMeanings; }
 
 std::string exit_code_priority() {
   std::vector<int> codes;
+  codes.reserve(kByPriority.size());
   for (const ExitCode code : kByPriority) codes.push_back(static_cast<int>(code));
   return fmt::format("{}", fmt::join(codes, ", "));
 }

@@ -36,6 +36,7 @@ constexpr std::array<std::pair<std::string_view, Export>, 2> kFormats = {{
 
 std::string format_names() {
   std::vector<std::string_view> names;
+  names.reserve(kFormats.size());
   for (const auto& [name, made] : kFormats) names.push_back(name);
   return fmt::format("{}", fmt::join(names, "|"));
 }

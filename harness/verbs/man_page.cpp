@@ -64,7 +64,7 @@ std::string excluded_by(const CLI::Option& option) {
 }
 
 std::string description_of(const CLI::Option& option) {
-  const std::string text = option.get_description();
+  const std::string& text = option.get_description();
   const std::string excluded = excluded_by(option);
   return escaped(excluded.empty() ? text : text + "." + excluded);
 }
@@ -105,9 +105,9 @@ std::string man_page(const CLI::App& app) {
   const std::string what = escaped(app.get_description());
   std::string made = fmt::format(
       ".TH TIDEMARK 1 \"\" \"tidemark {}\" \"User Commands\"\n"
-      ".SH NAME\ntidemark \\- conformance of TMA and speed of GEMM on a Hopper fleet\n"
+      ".SH NAME\ntidemark \\- {}\n"
       ".SH SYNOPSIS\n\\fBtidemark\\fR \\fIVERB\\fR [\\fIOPTIONS\\fR]\n"
-      ".SH DESCRIPTION\n{}\n{}{}"
+      ".SH OPTIONS\n{}{}"
       ".SH VERBS\n",
       version, what, options_of(app), example_of(app));
   for (const CLI::App* verb : all_verbs(app)) made += section_of(*verb);
