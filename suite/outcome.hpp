@@ -48,6 +48,9 @@ struct Outcome {
   /// when each runs alone (RunCaseOptions::alone). 0 where the row is known.
   std::uint32_t suspects = 0;
   std::uint32_t rows_planned = 0, rows_run = 0, rows_failed = 0;
+  /// By SM: rows that visited it with any of their runs or CTAs, and how many of those failed. Each
+  /// is as long as its highest SM needs; a row whose SMs are not known counts nowhere.
+  std::vector<std::uint32_t> sm_rows_run, sm_rows_failed;
   std::vector<Miscompare> miscompares;  // the first kKeptMiscompares
   std::vector<Metric> metrics;
   std::vector<std::string> notes;  // distinct RunResult::notes, at most kKeptMiscompares

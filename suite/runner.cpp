@@ -2,6 +2,7 @@
 #include "suite/runner.hpp"
 
 #include <algorithm>
+#include <set>
 #include <variant>
 
 #include <fmt/format.h>
@@ -124,6 +125,7 @@ struct RowVerdict {
   std::vector<Miscompare> miscompares;
   bool usable = true;
   std::int32_t cuda_error = 0;  // that cost this process its GPU
+  std::set<std::uint16_t> sms;  // that the row is known to have visited
 };
 
 std::string text_of(DeviceFault fault, std::int32_t code, const std::string& note) {
@@ -138,7 +140,8 @@ RowVerdict fault_verdict(DeviceFault fault, std::int32_t code, const std::string
                      .reason = {},
                      .miscompares = {},
                      .usable = fault != DeviceFault::sticky,
-                     .cuda_error = fault == DeviceFault::sticky ? code : 0};
+                     .cuda_error = fault == DeviceFault::sticky ? code : 0,
+                     .sms = {}};
   Miscompare miscompare;
   miscompare.row = row;
   miscompare.what = words.what;
@@ -252,6 +255,7 @@ RowVerdict run_to_error(const Case& which, const Op& declared, Device& device, s
   RowVerdict verdict;
   verdict.usable = !sticky && !(result.fault == DeviceFault::timeout && result.bytes.empty());
   verdict.cuda_error = sticky ? result.code : 0;
+  verdict.sms = {result.sms.begin(), result.sms.end()};
   const ExpectedError expected = which.expected_error(row);
   const auto wrong = unlike_expected_error(expected.code, result, row);
   if (wrong) {
@@ -308,6 +312,13 @@ RowRange rows_to_run(std::size_t rows, std::int64_t only_row) {
   return {.begin = row, .end = row + 1};
 }
 
+void count_sms(const std::set<std::uint16_t>& sms, std::vector<std::uint32_t>& rows) {
+  for (const std::uint16_t sm : sms) {
+    if (sm >= rows.size()) rows.resize(sm + std::size_t{1});
+    ++rows[sm];
+  }
+}
+
 // Adds what one row came to. False where the device or its transport is spent.
 bool keep_verdict(const RowVerdict& verdict, const RunCaseOptions& options, Outcome& outcome) {
   if (verdict.judgement == Judgement::skip) {  // nothing ran: neither passed nor failed
@@ -316,8 +327,10 @@ bool keep_verdict(const RowVerdict& verdict, const RunCaseOptions& options, Outc
     return true;
   }
   ++outcome.rows_run;
+  count_sms(verdict.sms, outcome.sm_rows_run);
   if (verdict.judgement != Judgement::pass) {
     ++outcome.rows_failed;
+    count_sms(verdict.sms, outcome.sm_rows_failed);
     worsen(outcome, verdict.judgement, verdict.reason);
   }
   if (verdict.cuda_error != 0) outcome.cuda_error = verdict.cuda_error;
@@ -347,7 +360,14 @@ void accuse_none(std::uint32_t row, std::uint32_t end, RowVerdict& verdict, Outc
                                : std::string("a kernel that did not end");
   verdict.reason =
       fmt::format("one of rows {} to {}, which shared a launch, left {}", row, end - 1, what);
+  verdict.sms.clear();
   std::erase_if(outcome.miscompares, [&](const Miscompare& wrong) { return wrong.row == row; });
+}
+
+std::set<std::uint16_t> sms_of(std::vector<JudgedProgram>::const_iterator run, std::uint32_t runs) {
+  std::set<std::uint16_t> made;
+  for (; runs > 0; --runs, ++run) made.insert(run->result.sms.begin(), run->result.sms.end());
+  return made;
 }
 
 // False where the device is spent.
@@ -357,7 +377,9 @@ bool run_program_rows(const Case& which, const std::vector<Op>& rows, std::uint3
   std::vector<JudgedProgram> runs = run_programs(rows, begin, end, device, context.seed);
   auto next = runs.begin();
   for (std::uint32_t row = begin; row < end; ++row) {
+    const std::set<std::uint16_t> sms = sms_of(next, runs_of(rows[row]));
     RowVerdict verdict = judge_programs_of(which, next, runs_of(rows[row]), row, gathered);
+    verdict.sms = sms;
     if (!verdict.usable && end - row > 1) accuse_none(row, end, verdict, gathered.outcome);
     if (!keep_verdict(verdict, options, gathered.outcome)) return false;
   }

@@ -251,6 +251,57 @@ TEST(RunCase, DoesNotPassAClaimWithoutRows) {
   EXPECT_EQ(run_case(empty, device, {}).judgement, Judgement::tool_error);
 }
 
+std::vector<std::uint32_t> rows(std::initializer_list<std::uint32_t> by_sm) { return by_sm; }
+
+TEST(RunCase, CountsARowOnceForEachSmThatItsRunsVisited) {
+  ScriptedDevice device([](int run, const Program&, RunResult& result) {
+    if (run < 2) result.sms = {1};      // both runs of row 0
+    if (run == 2) result.sms = {3, 4};  // the first run of row 1, on two CTAs
+    if (run == 3) result.sms = {1, 4};  // its second
+    if (run == 2) result.bytes[1024] ^= 1;
+    if (run == 4) result.sms = {0};
+  });
+  const Outcome outcome = run_case(kThreeRows, device, {.seed = 12});  // 12: run 0 goes first
+  EXPECT_EQ(outcome.sm_rows_run, rows({1, 2, 0, 1, 1}));
+  EXPECT_EQ(outcome.sm_rows_failed, rows({0, 1, 0, 1, 1}));
+}
+
+TEST(RunCase, CountsARowNowhereThatDidNotSayItsSms) {
+  ScriptedDevice device([](int, const Program&, RunResult& result) { result.bytes[1024] ^= 1; });
+  const Outcome outcome = run_case(kThreeRows, device, {});
+  EXPECT_EQ(outcome.rows_failed, 3U);
+  EXPECT_TRUE(outcome.sm_rows_run.empty());
+  EXPECT_TRUE(outcome.sm_rows_failed.empty());
+}
+
+TEST(RunCase, CountsASkippedRowOnNoSm) {
+  ScriptedDevice device([](int run, const Program&, RunResult& result) {
+    if (run == 0) result = faulted(DeviceFault::unsupported, 0);
+    result.sms = {7};
+  });
+  const Outcome outcome = run_case(kThreeRows, device, {.seed = 12});
+  EXPECT_EQ(outcome.sm_rows_run, rows({0, 0, 0, 0, 0, 0, 0, 2}));
+}
+
+TEST(RunCase, AccusesNoSmOfAKernelThatRowsShared) {
+  ScriptedDevice device([](int run, const Program&, RunResult& result) {
+    if (run == 0) result = faulted(DeviceFault::timeout, 0);  // no bytes: it never ended
+    result.sms = {7};
+  });
+  const Outcome outcome = run_case(kThreeRows, device, {.seed = 12});
+  EXPECT_EQ(outcome.rows_failed, 1U);
+  EXPECT_TRUE(outcome.sm_rows_failed.empty());
+}
+
+TEST(RunCase, OfTheVirtualDeviceCountsTheSmsOfEveryRow) {
+  const Case many{.name = "test.many", .claim = "", .cites = "", .rows = forty_rows};
+  const auto device = make_device(DeviceKind::virtual_device);
+  const Outcome outcome = run_case(many, *device, {});
+  EXPECT_EQ(outcome.judgement, Judgement::pass) << outcome.reason;
+  EXPECT_EQ(outcome.sm_rows_run, std::vector<std::uint32_t>(80, 1));  // two runs a row
+  EXPECT_TRUE(outcome.sm_rows_failed.empty());
+}
+
 TEST(RunCase, KeepsEachNoteOnce) {
   ScriptedDevice device([](int run, const Program&, RunResult& result) {
     result.note = run < 4 ? "padded rows" : "fast engine";

@@ -44,6 +44,12 @@ TEST(ProgramWorker, hands_back_what_the_device_made_of_it) {
   EXPECT_EQ(end.result.surroundings, here.surroundings);
 }
 
+TEST(ProgramWorker, virtual_device_names_no_sm) {
+  const ProgramEnd end = run_in_worker(kReal, {}, one_test());
+  ASSERT_EQ(end.kind, ProgramEnd::Kind::ran) << end.reason;
+  EXPECT_TRUE(end.result.sms.empty());
+}
+
 TEST(ProgramWorker, program_longer_than_a_pipe_arrives_whole) {
   Program program = one_test();
   program.steps.insert(program.steps.end(), 9'000, {.verb = Verb::test});

@@ -24,6 +24,11 @@ struct Wrong {
   friend bool operator==(const Wrong&, const Wrong&) = default;
 };
 
+/// A row that runs alone runs on another SM than among others.
+std::string without_sm(std::string_view text) {
+  return std::string(text.substr(0, text.find(" [SM ")));
+}
+
 /// What row `row` got wrong in its first attempt, on all GPUs.
 std::vector<Wrong> wrong_in(const Report& report, std::uint32_t row) {
   std::vector<Wrong> found;
@@ -32,7 +37,7 @@ std::vector<Wrong> wrong_in(const Report& report, std::uint32_t row) {
     found.push_back({.gpu = report.results.at(m.result_id).gpu_id,
                      .row = m.row,
                      .what = std::string(report.text(m.what)),
-                     .text = std::string(report.text(m.text)),
+                     .text = without_sm(report.text(m.text)),
                      .parameters = std::string(report.text(m.parameters)),
                      .first_offset = m.first_offset,
                      .wrong_bytes = m.wrong_bytes,

@@ -122,6 +122,8 @@ class Worker {
     if (hooked) act(hook_->action);
     const Program program = program_from_json(program_text(), "program");
     SaidProgram said{.result = device_->run_programs({&program, 1}).front()};
+    // They stand beside those of a GPU, and of a program alone they say nothing.
+    if (setup_.device == DeviceKind::virtual_device) said.result.sms.clear();
     if (hooked && hook_->action == HookAction::sticky) {
       said.result = {};
       said.result.fault = DeviceFault::sticky;

@@ -61,6 +61,29 @@ Result spent(std::int32_t code) {
   return result;
 }
 
+// SMs as many as an H100 SXM or an H200 has, taken one after the other. A cluster lies on
+// neighbours.
+class Sms {
+ public:
+  std::vector<std::uint16_t> next(std::uint32_t ctas) {
+    if (next_ + ctas > kSms) next_ = 0;
+    std::vector<std::uint16_t> taken;
+    for (std::uint32_t cta = 0; cta < ctas; ++cta)
+      taken.push_back(static_cast<std::uint16_t>(next_++));
+    return taken;
+  }
+
+ private:
+  static constexpr std::uint32_t kSms = 132;
+  std::uint32_t next_ = 0;
+};
+
+// Whether the kernel came to its end, where a GPU says which SMs it ran on.
+bool ended(const RunResult& result) {
+  return result.fault == DeviceFault::none ||
+         (result.fault == DeviceFault::timeout && !result.bytes.empty());
+}
+
 }  // namespace
 
 RunResult VirtualDevice::run(const Op& op) {
@@ -74,10 +97,13 @@ std::vector<RunResult> VirtualDevice::run_programs(std::span<const Program> prog
   std::vector<RunResult> results;
   results.reserve(programs.size());
   const bool beside = programs.size() > 1;
+  Sms sms;
   for (const Program& program : programs) {
     results.push_back(sticky_code_ != 0 ? spent<RunResult>(sticky_code_)
                                         : run_virtual_program(program, fault_, beside));
-    if (results.back().fault == DeviceFault::sticky) sticky_code_ = results.back().code;
+    RunResult& result = results.back();
+    if (result.fault == DeviceFault::sticky) sticky_code_ = result.code;
+    if (ended(result)) result.sms = sms.next(ctas_of(program));
   }
   return results;
 }

@@ -14,7 +14,7 @@ class VirtualDevice : public Device {
  public:
   explicit VirtualDevice(Fault fault) : fault_(fault) {}
   RunResult run(const Op& op) override;
-  /// One after the other.
+  /// One after the other; RunResult::sms are those of an empty GPU that takes them side by side.
   std::vector<RunResult> run_programs(std::span<const Program> programs) override;
   Measurement measure(const Op& op, const Timing& timing) override;
 

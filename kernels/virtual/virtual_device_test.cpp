@@ -103,6 +103,39 @@ TEST(VirtualDevice, ProgramsGoOnAfterARefusedMap) {
   EXPECT_EQ(results[1].fault, DeviceFault::none);
 }
 
+TEST(VirtualDevice, ProgramsOfACallRunOnSmsOneAfterTheOther) {
+  VirtualDevice device(kNoFault);
+  const std::vector<Program> programs(133, probe(0));
+  const std::vector<RunResult> results = device.run_programs(programs);
+  EXPECT_EQ(results[1].sms, std::vector<std::uint16_t>{1});
+  EXPECT_EQ(results[131].sms, std::vector<std::uint16_t>{131});
+  EXPECT_EQ(results[132].sms, std::vector<std::uint16_t>{0});
+}
+
+TEST(VirtualDevice, AClusterRunsOnNeighbouringSms) {
+  VirtualDevice device(kNoFault);
+  std::vector<Program> programs(131, probe(0));
+  const Program pair =
+      program_of(ExpectTx{.load = small_load(), .announced = 96, .on = AnnouncedOn::peer});
+  programs.insert(programs.begin() + 1, pair);
+  programs.push_back(pair);
+  const std::vector<RunResult> results = device.run_programs(programs);
+  EXPECT_EQ(results[1].sms, (std::vector<std::uint16_t>{1, 2}));
+  EXPECT_EQ(results[2].sms, std::vector<std::uint16_t>{3});
+  EXPECT_EQ(results[132].sms, (std::vector<std::uint16_t>{1, 2})) << "no cluster crosses the end";
+}
+
+TEST(VirtualDevice, SmsAreNotKnownWhereNothingRan) {
+  VirtualDevice device(kNoFault);
+  std::vector<Program> programs{probe(0), probe(1)};
+  programs[0].maps[0].spec.box[0] = 0;
+  const std::vector<RunResult> results = device.run_programs(programs);
+  EXPECT_EQ(results[0].fault, DeviceFault::encode_refused);
+  EXPECT_TRUE(results[0].sms.empty());
+  EXPECT_EQ(results[1].fault, DeviceFault::sticky);
+  EXPECT_TRUE(results[1].sms.empty());
+}
+
 TEST(VirtualDevice, WhatIsAProgramIsRefusedAsAnOperation) {
   VirtualDevice device(kNoFault);
   EXPECT_THROW(device.run(TileLoad{}), Error);
