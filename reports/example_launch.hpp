@@ -91,6 +91,7 @@ inline OutcomeRecord example_outcome(std::uint32_t gpu, const std::string& case_
   record.start_unix_s = 1788220801;
   record.seconds = 0.5;
   record.rows_planned = record.rows_run = 12;
+  record.sm_rows_run = {12, 0, 4};  // some rows on two CTAs
   record.seed = 0x8000000000000001;
   return record;
 }
@@ -100,6 +101,7 @@ inline OutcomeRecord example_failure(std::uint32_t gpu, const std::string& case_
   OutcomeRecord record = example_outcome(gpu, case_name);
   record.verdict = Verdict::fail;
   record.rows_failed = 1;
+  record.sm_rows_failed = {0, 0, 1};
   record.reason = "1 of 12 rows moved wrong bytes";
   record.replay = "tidemark run --cases " + case_name + " --gpus GPU-77aa88bb --seed 0x1f2e";
   record.miscompares = {{.row = 3,
@@ -117,6 +119,7 @@ inline OutcomeRecord example_failure(std::uint32_t gpu, const std::string& case_
 /// A measurement of three samples; the slowest first.
 inline OutcomeRecord example_speed(std::uint32_t gpu, double slowest) {
   OutcomeRecord record = example_outcome(gpu, "gemm.distributed.speed");
+  record.sm_rows_run.clear();  // of what is timed the SMs are not known
   MetricRecord rate{.name = "rate", .unit = "TFLOP/s", .higher_is_better = true, .samples = {}};
   for (int i = 0; i < 3; ++i) {
     rate.samples.push_back({.value = slowest + i,

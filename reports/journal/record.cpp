@@ -107,6 +107,7 @@ void fields(Io& io, Is<OutcomeRecord> auto& r) {
   io("exit_code", r.exit_code), io("seed", r.seed), io("descriptors", r.descriptors);
   io("replay", r.replay), io("notes", r.notes), io("miscompares", r.miscompares);
   io("metrics", r.metrics);
+  io.later("sm_rows_run", r.sm_rows_run), io.later("sm_rows_failed", r.sm_rows_failed);
 }
 
 template <class Io>
@@ -143,8 +144,9 @@ struct Writer {
     json[key] = written(value);
   }
   /// A field that came later: not written where there is nothing to say.
-  void later(const char* key, const std::string& text) {
-    if (!text.empty()) json[key] = text;
+  template <class T>
+  void later(const char* key, const T& value) {
+    if (!value.empty()) json[key] = written(value);
   }
 
   static Json written(Arithmetic auto value) { return value; }  // NaN is dumped as null
@@ -177,8 +179,9 @@ struct Reader {
     read(json.at(key), value);
   }
   /// Journals of before do not have it.
-  void later(const char* key, std::string& text) {
-    if (json.contains(key)) read(json.at(key), text);
+  template <class T>
+  void later(const char* key, T& value) {
+    if (json.contains(key)) read(json.at(key), value);
   }
 
   static void read(const Json& from, bool& value) {

@@ -111,6 +111,8 @@ struct OutcomeRecord {
   std::string reason;  // one line; empty for a pass
   double start_unix_s = 0, seconds = 0;
   std::uint32_t rows_planned = 0, rows_run = 0, rows_failed = 0;
+  /// By SM: rows that visited it, and those of them that failed; empty where that is not known.
+  std::vector<std::uint32_t> sm_rows_run, sm_rows_failed;
   std::int32_t cuda_error = 0, signal = 0, exit_code = 0;
   std::uint64_t seed = 0, descriptors = 0;
   std::string replay;  // a command line that runs it again

@@ -54,6 +54,15 @@ TEST(Record, AFieldThatCameLaterIsReadAndMayBeMissing) {
   EXPECT_EQ(read_back(launch).gemm_table_hash, "0123456789abcdef");
 }
 
+TEST(Record, RowsBySmAreReadAndMayBeMissing) {
+  OutcomeRecord outcome = example_failure(1, "zfill.corner");
+  EXPECT_EQ(read_back(outcome).sm_rows_run, (std::vector<std::uint32_t>{12, 0, 4}));
+  EXPECT_EQ(read_back(outcome).sm_rows_failed, (std::vector<std::uint32_t>{0, 0, 1}));
+  outcome.sm_rows_run.clear(), outcome.sm_rows_failed.clear();
+  EXPECT_EQ(to_line(outcome).find("sm_rows"), std::string::npos);
+  EXPECT_TRUE(read_back(outcome).sm_rows_run.empty());
+}
+
 TEST(Record, AnOutcomeComesBackWithItsMiscomparesAndSamples) {
   OutcomeRecord outcome = example_failure(1, "zfill.corner");
   outcome.metrics = example_speed(1, 690).metrics;

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +44,26 @@ std::string text_of(const Report& report, const MiscompareRow& row);
 /// What did not pass, where, why, and how to run it again; passes too where asked.
 void put_results(Page& page, const Report& report, const ShowOptions& options);
 
+/// The command that runs the failing row of this result alone; empty where there is none.
+std::string program_command(const ShowOptions& options, std::uint32_t result_id);
+
+/// Which SMs rows visited and on which of them rows failed, in lines.
+struct SmLines {
+  std::string visited;              // empty where no SM of any row is known
+  std::vector<std::string> failed;  // one a GPU; first where the fewest SMs have failed rows
+};
+SmLines sm_lines(const Report& report);
+
+/// SMs of a GPU: its `sm_count` where that can be, else the highest that rows visited + 1.
+struct SmCount {
+  std::uint32_t sms = 0;
+  bool counted = false;  // by the GPU
+};
+SmCount sm_count_of(const Report& report, std::uint32_t gpu_id);
+
+/// The rows of `sms` that are of this GPU.
+std::span<const SmRow> sms_of(const Report& report, std::uint32_t gpu_id);
+
 /// What came of each waiver.
 void put_waivers(Page& page, const Report& report);
 
@@ -72,10 +94,10 @@ struct Fact {
 std::vector<Fact> facts_of(const Report& report);
 
 /// The report as a Markdown page, as CSV, as JUnit XML, as an HTML page.
-std::string markdown_of(const Report& report);
+std::string markdown_of(const Report& report, const ShowOptions& options);
 std::string csv_of(const Report& report);
-std::string junit_of(const Report& report);
-std::string html_of(const Report& report, bool all);
+std::string junit_of(const Report& report, const ShowOptions& options);
+std::string html_of(const Report& report, const ShowOptions& options);
 
 /// The whole report as JSON, text in place of its indices.
 std::string json_of(const Report& report);

@@ -78,12 +78,15 @@ void put_group(Page& page, const Report& report, const ResultGroup& group,
   put_miscompares(page, report, group.miscompares, options.all);
   const std::string_view replay = report.text(first.replay);
   if (!replay.empty()) put_command(page, "replay: ", replay, kIndent);
-  if (!options.replayed_by) return;
-  const std::string command = options.replayed_by(group.results.front());
+  const std::string command = program_command(options, group.results.front());
   if (!command.empty()) put_command(page, "program: ", command, kIndent);
 }
 
 }  // namespace
+
+std::string program_command(const ShowOptions& options, std::uint32_t result_id) {
+  return options.replayed_by ? options.replayed_by(result_id) : std::string();
+}
 
 std::string ending_of(const ResultRow& result) {
   std::string how;

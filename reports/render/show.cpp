@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reports/render/parts.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 
@@ -42,6 +44,16 @@ void put_summary(Page& page, const Report& report) {
                         grouped(failed)));
 }
 
+void put_sms(Page& page, const Report& report, bool all) {
+  constexpr std::size_t kShown = 4;
+  const SmLines lines = sm_lines(report);
+  if (lines.visited.empty()) return;
+  put(page, lines.visited, 5);
+  const std::size_t shown = all ? lines.failed.size() : std::min(kShown, lines.failed.size());
+  for (std::size_t i = 0; i < shown; ++i) put(page, "     " + lines.failed[i], 7);
+  put_left_out(page, lines.failed.size() - shown, "GPU");
+}
+
 }  // namespace
 
 Summary summary_of(const Report& report) {
@@ -78,18 +90,19 @@ std::string show(const Report& report, const ShowOptions& options) {
     case Format::json:
       return json_of(report);
     case Format::markdown:
-      return markdown_of(report);
+      return markdown_of(report, options);
     case Format::csv:
       return csv_of(report);
     case Format::junit:
-      return junit_of(report);
+      return junit_of(report, options);
     case Format::html:
-      return html_of(report, options.all);
+      return html_of(report, options);
     case Format::terminal:
       break;
   }
   Page page{.text = {}, .colour = options.colour, .columns = options.columns};
   put_summary(page, report);
+  put_sms(page, report, options.all);
   put_results(page, report, options);
   put_waivers(page, report);
   put_metrics(page, report, options);

@@ -27,8 +27,8 @@ struct ShowOptions {
   /// Of a case and one of its metrics; terminal only. Without it nothing is printed beside.
   std::function<PrintedBeside(std::string_view, std::string_view)> beside = {};
 
-  /// Of a result that did not pass: the command that runs its failing row alone, or empty; terminal
-  /// only.
+  /// Of a result that did not pass: the command that runs its failing row alone, or empty. In all
+  /// formats but JSON and CSV.
   std::function<std::string(std::uint32_t)> replayed_by = {};
 };
 

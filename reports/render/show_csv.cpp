@@ -38,6 +38,18 @@ std::string result_fields(const Report& report, const ResultRow& result) {
                      number(result.seconds), for_csv(report.text(result.reason)));
 }
 
+/// A line an SM, in the columns of results; all that is of one result stays empty.
+std::string sm_line(const Report& report, const SmRow& row) {
+  const GpuRow& gpu = report.gpus[row.gpu_id];
+  const std::string_view node =
+      gpu.node_id == kNoRow ? "" : report.text(report.nodes[gpu.node_id].hostname);
+  return fmt::format("{},{},{},,,sm,{},{},{},{},,,,{},{},,,,,,,,,,,,,,,,{}\n",
+                     for_csv(report.launch.run_id), for_csv(report.launch.created_utc),
+                     report.launch.is_virtual ? "VIRTUAL" : for_csv(report.launch.device),
+                     for_csv(node), row.gpu_id, for_csv(gpu.uuid.view()),
+                     for_csv(report.text(gpu.driver)), row.rows_run, row.rows_failed, row.sm);
+}
+
 }  // namespace
 
 std::string csv_of(const Report& report) {
@@ -46,7 +58,7 @@ std::string csv_of(const Report& report) {
   std::string made =
       "run_id,created_utc,device,result_id,case,kind,node,gpu,uuid,driver,verdict,attempts,"
       "rows_planned,rows_run,rows_failed,seconds,reason,sm_mhz,power_w,temperature_c,replay,"
-      "metric,unit,n,median,mad,min,max,mean,slowed_on_purpose\n";
+      "metric,unit,n,median,mad,min,max,mean,slowed_on_purpose,sm\n";
   std::map<std::string, std::string> slowed;
   for (const auto& [of_case, share] : slowed_cases(report)) slowed[of_case] = for_csv(share);
   for (const ResultRow& result : report.results) {
@@ -54,7 +66,7 @@ std::string csv_of(const Report& report) {
         "{},{},{},{},{}", result_fields(report, result), number(result.sm_mhz),
         number(result.power_w), number(result.temperature_c), for_csv(report.text(result.replay)));
     const auto share = slowed.find(std::string(report.cases[result.case_id].name.view()));
-    const std::string end = fmt::format(",{}\n", share == slowed.end() ? "" : share->second);
+    const std::string end = fmt::format(",{},\n", share == slowed.end() ? "" : share->second);
     const auto measured = metrics.find(result.result_id);
     if (measured == metrics.end()) {
       made += fmt::format("{},,,,,,,,{}", fields, end);
@@ -64,6 +76,7 @@ std::string csv_of(const Report& report) {
       made += fmt::format("{}{}{}", fields, metric_fields(report, *metric), end);
     }
   }
+  for (const SmRow& row : report.sms) made += sm_line(report, row);
   return made;
 }
 

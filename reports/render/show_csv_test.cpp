@@ -29,11 +29,11 @@ TEST(ShowCsv, HasALineAResultAndALineAMetric) {
   EXPECT_EQ(said_of(assemble(example_journals(), {}), R"(
 print(len(rows), {len(row) for row in rows})
 table = [dict(zip(rows[0], row)) for row in rows[1:]]
-for row in table:
+for row in (row for row in table if row["kind"] != "sm"):
     print(row["result_id"], row["case"], row["node"], row["gpu"], row["verdict"], row["rows_run"],
           row["reason"], row["metric"], row["median"], row["unit"], row["sm_mhz"], row["n"])
 )"),
-            "7 {30}\n"
+            "11 {31}\n"
             "0 load.tile.2d node07.acme.example 0 pass 12      \n"
             "1 load.tile.2d node07.acme.example 1 pass 12      \n"
             "2 zfill.corner node07.acme.example 0 pass 12      \n"
@@ -42,10 +42,18 @@ for row in table:
             "5 gemm.distributed.speed node07.acme.example 1 pass 12  rate 691 TFLOP/s 1710 3\n");
 }
 
+TEST(ShowCsv, HasALineAnSmBehindTheResults) {
+  const std::string text = show(assemble(example_journals(), {}), {.format = Format::csv});
+  EXPECT_TRUE(
+      text.ends_with(",cuda,,,sm,node07.acme.example,1,GPU-77aa88bb-0000-1111-2222-333344445555,"
+                     "580.105.08,,,,8,1,,,,,,,,,,,,,,,,2\n"))
+      << text;
+}
+
 TEST(ShowCsv, EveryLineOfACaseSlowedOnPurposeSaysSo) {
   const std::string text = show(slowed_report(), {.format = Format::csv});
   std::size_t named = 0;
-  for (std::size_t at = 0; (at = text.find(",3%\n", at)) != std::string::npos; ++at) ++named;
+  for (std::size_t at = 0; (at = text.find(",3%,\n", at)) != std::string::npos; ++at) ++named;
   EXPECT_EQ(named, 2U) << text;
 }
 
@@ -55,7 +63,7 @@ TEST(ShowCsv, AVirtualDeviceIsNamedInEveryLine) {
   const std::string text = show(report, {.format = Format::csv});
   std::size_t named = 0;
   for (std::size_t at = 0; (at = text.find(",VIRTUAL,", at)) != std::string::npos; ++at) ++named;
-  EXPECT_EQ(named, 6U);
+  EXPECT_EQ(named, 10U) << "six results and four SMs";
 }
 
 TEST(ShowCsv, NothingHostileBecomesAFieldALineOrAFormula) {
@@ -68,7 +76,7 @@ print([f for f in fields if f.lstrip()[:1] in ("=", "+", "-", "@")])
 print(all(" " <= c <= "~" for field in fields for c in field))
 print(any("cmd|" in field for field in fields))
 )"),
-            "7 {30}\n[]\nTrue\nTrue\n");
+            "11 {31}\n[]\nTrue\nTrue\n");
 }
 
 }  // namespace

@@ -55,8 +55,9 @@ std::string head_of(const Report& report, const Summary& summary) {
   if (summary.verdicts[static_cast<std::size_t>(Verdict::pass)] == 0) {
     made += banner("Nothing passed: this report says nothing good about any GPU.");
   }
+  made += "<nav><a href=\"#map\">where</a><a href=\"#findings\">what did not pass</a>";
+  if (!report.sms.empty()) made += "<a href=\"#sms\">SMs</a>";
   return made +
-         "<nav><a href=\"#map\">where</a><a href=\"#findings\">what did not pass</a>"
          "<a href=\"#measured\">measured</a><a href=\"#cases\">cases</a>"
          "<a href=\"#origin\">made on</a></nav>\n</header>\n";
 }
@@ -90,7 +91,7 @@ std::string cases_named(const Report& report, const ResultGroup& group) {
   return made;
 }
 
-std::string finding_of(const Report& report, const ResultGroup& group) {
+std::string finding_of(const Report& report, const ResultGroup& group, const ShowOptions& options) {
   const ResultRow& first = report.results[group.results.front()];
   const std::string where = group.gpus.size() == 1
                                 ? place_of(report, group.gpus.front())
@@ -107,15 +108,22 @@ std::string finding_of(const Report& report, const ResultGroup& group) {
   if (!is_listed(group.verdict) && first.replay != 0) {
     made += fmt::format("<pre class=\"command\">{}</pre>\n", for_html(report.text(first.replay)));
   }
+  const std::string program =
+      is_listed(group.verdict) ? std::string() : program_command(options, group.results.front());
+  if (!program.empty()) {
+    made += fmt::format("<p class=\"muted\">program:</p><pre class=\"command\">{}</pre>\n",
+                        for_html(program));
+  }
   return made + "</div>\n";
 }
 
-std::string findings_of(const Report& report, const HtmlLimits& limits) {
+std::string findings_of(const Report& report, const HtmlLimits& limits,
+                        const ShowOptions& options) {
   const std::vector<ResultGroup> groups = result_groups(report, false);
   if (groups.empty()) return "<p>Everything that was planned passed.</p>\n";
   std::string made = "<div class=\"findings\" aria-label=\"what did not pass\">\n";
   const std::size_t shown = std::min(limits.findings, groups.size());
-  for (std::size_t i = 0; i < shown; ++i) made += finding_of(report, groups[i]);
+  for (std::size_t i = 0; i < shown; ++i) made += finding_of(report, groups[i], options);
   return made + "</div>\n" + html_left_out(groups.size() - shown, "finding");
 }
 
@@ -206,19 +214,21 @@ std::string html_left_out(std::size_t number, std::string_view what) {
       plural(number, fmt::format("more {}", what)));
 }
 
-std::string html_of(const Report& report, bool all) {
-  const HtmlLimits limits = HtmlLimits::of(all);
+std::string html_of(const Report& report, const ShowOptions& options) {
+  const HtmlLimits limits = HtmlLimits::of(options.all);
   const Summary summary = summary_of(report);
   std::string body = head_of(report, summary);
   body += html_section("map", "Where", html_map(report, limits));
-  body += html_section("findings", "What did not pass", findings_of(report, limits));
+  body += html_section("findings", "What did not pass", findings_of(report, limits, options));
+  const std::string sms = html_sms(report, limits);
+  if (!sms.empty()) body += html_section("sms", "SMs", sms);
   body += outliers_in(report, limits);
   const std::string measured = html_measured(report, limits);
   body +=
       html_section("measured", "What was measured",
                    measured.empty() ? "<p>No benchmark was part of this launch.</p>\n" : measured);
   body += html_section("cases", "Every case", html_cases(report, limits));
-  body += remarks_of(report, all);
+  body += remarks_of(report, options.all);
   body += html_section("origin", "What it was made on", origin_of(report, limits));
   return html_document(
       fmt::format("tidemark {}{}: {}", summary.word, report.launch.is_virtual ? " (VIRTUAL)" : "",

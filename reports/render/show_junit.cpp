@@ -24,7 +24,8 @@ JunitOutcome outcome_of(Verdict verdict) {
 }
 
 /// A case on a node: results on its GPUs, the worst first.
-JunitCase case_of(const Report& report, std::vector<const ResultRow*> results) {
+JunitCase case_of(const Report& report, std::vector<const ResultRow*> results,
+                  const ShowOptions& options) {
   std::stable_sort(results.begin(), results.end(), [](const auto* a, const auto* b) {
     return rank_of(a->verdict) < rank_of(b->verdict);
   });
@@ -44,6 +45,10 @@ JunitCase case_of(const Report& report, std::vector<const ResultRow*> results) {
                              place_of(report, result->gpu_id), report.text(result->reason));
     const std::string_view replay = report.text(result->replay);
     if (!replay.empty()) made.text += fmt::format("  replay: {}\n", replay);
+    // Finding it takes a while, and a fleet may fail alike.
+    if (result != &worst || is_listed(result->verdict)) continue;
+    const std::string program = program_command(options, result->result_id);
+    if (!program.empty()) made.text += fmt::format("  program: {}\n", program);
   }
   if (report.launch.is_virtual) {
     made.outcome = JunitOutcome::skipped;
@@ -93,7 +98,7 @@ JunitSuite launch_suite(const Report& report) {
 
 }  // namespace
 
-std::string junit_of(const Report& report) {
+std::string junit_of(const Report& report, const ShowOptions& options) {
   // By node, then by case; GPUs that never reported belong to no node (kNoRow, the last).
   std::map<std::uint32_t, std::map<std::uint32_t, std::vector<const ResultRow*>>> nodes;
   for (const ResultRow& result : report.results) {
@@ -111,7 +116,7 @@ std::string junit_of(const Report& report) {
                      .cases = {}};
     suite.cases.reserve(cases.size());
     for (const auto& [case_id, results] : cases) {
-      suite.cases.push_back(case_of(report, results));
+      suite.cases.push_back(case_of(report, results, options));
       suite.cases.back().class_name = name;
     }
     suites.push_back(std::move(suite));

@@ -56,6 +56,15 @@ TEST(ShowJunit, AFailureSaysWhereWhatAndHowToReplay) {
                   "--seed 0x1f2e\n</failure>"));
 }
 
+TEST(ShowJunit, AFailureSaysHowToRunItsRowAlone) {
+  const std::string text = show(assemble(example_journals(), {}),
+                                {.format = Format::junit, .replayed_by = [](std::uint32_t result) {
+                                   return fmt::format("tidemark replay a.h5 --result {}", result);
+                                 }});
+  EXPECT_TRUE(has(text, "--seed 0x1f2e\n  program: tidemark replay a.h5 --result 3\n</failure>"))
+      << text;
+}
+
 TEST(ShowJunit, WhatWasSlowedOnPurposeIsATestThatIsNoPass) {
   EXPECT_TRUE(has(junit(slowed_report()),
                   "<testcase classname=\"tidemark.launch\" name=\"nothing was slowed on purpose\" "

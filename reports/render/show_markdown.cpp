@@ -45,7 +45,7 @@ std::string cases_of(const Report& report, const ResultGroup& group) {
   return fmt::format("{} and {} more", first, grouped(group.cases.size() - 1));
 }
 
-void put_findings(MarkdownPage& page, const Report& report) {
+void put_findings(MarkdownPage& page, const Report& report, const ShowOptions& options) {
   const std::vector<ResultGroup> groups = result_groups(report, false);
   if (groups.empty()) return;
   put_block(page, "### What did not pass\n\n");
@@ -58,8 +58,27 @@ void put_findings(MarkdownPage& page, const Report& report) {
     block += "\n\n";
     const std::string_view replay = report.text(first.replay);
     if (!replay.empty() && !is_listed(group.verdict)) block += fenced_command(replay) + "\n";
+    if (!is_listed(group.verdict)) {
+      const std::string program = program_command(options, group.results.front());
+      if (!program.empty()) block += "program:\n\n" + fenced_command(program) + "\n";
+    }
     put_block(page, block);
   }
+}
+
+void put_sms(MarkdownPage& page, const Report& report) {
+  constexpr std::size_t kShown = 4;
+  const SmLines lines = sm_lines(report);
+  if (lines.visited.empty()) return;
+  std::string block = lines.visited + "\n\n";
+  const std::size_t shown = std::min(kShown, lines.failed.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    block += fmt::format("- {}\n", for_markdown(lines.failed[i]));
+  }
+  if (lines.failed.size() > shown) {
+    block += fmt::format("- and {}\n", plural(lines.failed.size() - shown, "more GPU"));
+  }
+  put_block(page, shown > 0 ? block + "\n" : block);
 }
 
 void put_waivers(MarkdownPage& page, const Report& report) {
@@ -115,12 +134,13 @@ void put_made_on(MarkdownPage& page, const Report& report) {
 
 }  // namespace
 
-std::string markdown_of(const Report& report) {
+std::string markdown_of(const Report& report, const ShowOptions& options) {
   // Each part has room of its own: a thousand failures must not drive out what they happened on.
   MarkdownPage head{.text = {}, .most = 2'000}, findings{.text = {}, .most = 36'000},
       measured{.text = {}, .most = 14'000}, made_on{.text = {}, .most = 7'000};
   put_head(head, report);
-  put_findings(findings, report);
+  put_sms(head, report);
+  put_findings(findings, report, options);
   put_waivers(findings, report);
   put_outliers(findings, report);
   put_measured(measured, report);

@@ -33,6 +33,22 @@ TEST(ShowMarkdown, SaysVerdictFindingReplayMeasurementAndOrigin) {
   }
 }
 
+TEST(ShowMarkdown, AFailureSaysHowToRunItsRowAlone) {
+  const std::string text =
+      show(assemble(example_journals(), {}),
+           {.format = Format::markdown, .replayed_by = [](std::uint32_t result) {
+              return fmt::format("tidemark replay a.h5 --result {}", result);
+            }});
+  EXPECT_TRUE(has(text, "\nprogram:\n\n```sh\ntidemark replay a.h5 --result 3\n```\n")) << text;
+}
+
+TEST(ShowMarkdown, SaysWhichSmsWereVisitedAndWhereRowsFailed) {
+  EXPECT_TRUE(has(markdown(assemble(example_journals(), {})),
+                  "\nSMs: 2 of 132 visited on each of 2 GPUs\n\n"
+                  "- `GPU 1 (node07.acme.example, slot 1, GPU-77aa88bb): SM 2: 1 of 8 rows failed, "
+                  "no other SM failed`\n\n"));
+}
+
 TEST(ShowMarkdown, ANumberOfACaseThatDidNotPassDoesNotCount) {
   Report report = assemble(example_journals(), {});
   report.results[5].verdict = Verdict::fail;  // the speed on GPU 1

@@ -53,7 +53,7 @@ nlohmann::ordered_json json_of(const Column& column) {
   return {{"name", column.name},        {"type", name_of(column.type)},
           {"count", column.count},      {"unit", column.unit},
           {"refers_to", column.refers}, {"none_allowed", column.none_allowed},
-          {"meaning", column.meaning}};
+          {"meaning", column.meaning},  {"since", column.since}};
 }
 
 }  // namespace
@@ -98,8 +98,10 @@ std::string schema_json() {
   for (const Table* table : tables()) {
     nlohmann::ordered_json columns = nlohmann::ordered_json::array();
     for (const Column& column : table->columns) columns.push_back(json_of(column));
-    json["tables"].push_back(
-        {{"name", table->name}, {"meaning", table->meaning}, {"columns", columns}});
+    json["tables"].push_back({{"name", table->name},
+                              {"meaning", table->meaning},
+                              {"since", table->since},
+                              {"columns", columns}});
   }
   return json.dump(2) + "\n";
 }

@@ -11,7 +11,7 @@ namespace tidemark::reports {
 namespace {
 
 TEST(SchemaText, BeginsWithFormatAndVersion) {
-  EXPECT_TRUE(schema_text().starts_with("tidemark-report 1.0\n"));
+  EXPECT_TRUE(schema_text().starts_with("tidemark-report 1.1\n"));
 }
 
 TEST(SchemaText, TellsTypeReferenceUnitAndMeaningOfAColumn) {
@@ -53,7 +53,7 @@ TEST(SchemaJson, HoldsEveryRootAttributeWithItsType) {
   EXPECT_EQ(json.at("attributes").at(9),
             (nlohmann::json{{"name", "seed"}, {"type", "u64"}, {"meaning", "of the launch"}}));
   EXPECT_EQ(json.at("major"), 1);
-  EXPECT_EQ(json.at("minor"), 0);
+  EXPECT_EQ(json.at("minor"), 1);
 }
 
 }  // namespace

@@ -131,6 +131,11 @@ Table table(std::string_view name, std::string_view meaning, std::vector<Column>
           .blank = std::move(blank)};
 }
 
+Table since(std::uint32_t minor, Table made) {
+  made.since = minor;
+  return made;
+}
+
 }  // namespace
 
 std::string_view name_of(ColumnType type) {
@@ -340,6 +345,22 @@ const Table& table_of<MiscompareRow>() {
 }
 
 template <>
+const Table& table_of<SmRow>() {
+  using R = SmRow;
+  static const Table made =
+      since(1, table<R>("sms",
+                        "the SMs that were visited, by GPU and number; over all results, in each "
+                        "the attempt it shows",
+                        {reference(&R::gpu_id, "gpu_id", "gpus", "the GPU"),
+                         column(&R::sm, "sm", "", "number of the SM (%smid), below 1024"),
+                         column(&R::rows_run, "rows_run", "",
+                                "parameter sets that visited it with any of their runs or CTAs"),
+                         column(&R::rows_failed, "rows_failed", "",
+                                "of those, the parameter sets that failed")}));
+  return made;
+}
+
+template <>
 const Table& table_of<MetricRow>() {
   using R = MetricRow;
   static const Table made = table<R>(
@@ -408,11 +429,11 @@ const Table& table_of<StringIndexRow>() {
 }
 
 std::span<const Table* const> tables() {
-  static const std::array<const Table*, 10> all = {
+  static const std::array<const Table*, 11> all = {
       &table_of<NodeRow>(),       &table_of<GpuRow>(),        &table_of<CaseRow>(),
-      &table_of<ResultRow>(),     &table_of<MiscompareRow>(), &table_of<MetricRow>(),
-      &table_of<SampleRow>(),     &table_of<EventRow>(),      &table_of<ProvenanceRow>(),
-      &table_of<StringIndexRow>()};
+      &table_of<ResultRow>(),     &table_of<MiscompareRow>(), &table_of<SmRow>(),
+      &table_of<MetricRow>(),     &table_of<SampleRow>(),     &table_of<EventRow>(),
+      &table_of<ProvenanceRow>(), &table_of<StringIndexRow>()};
   return all;
 }
 

@@ -21,7 +21,10 @@ namespace tidemark::reports {
 inline constexpr std::string_view kReportFormat = "tidemark-report";
 /// A reader takes every minor of its own major and ignores what it does not know of it. Nothing
 /// that reports/golden/schema-1.0.json names may change within major 1: what comes is added.
-inline constexpr std::uint32_t kSchemaMajor = 1, kSchemaMinor = 0;
+inline constexpr std::uint32_t kSchemaMajor = 1, kSchemaMinor = 1;
+
+/// No GPU numbers an SM as high: a number from there on is none.
+inline constexpr std::uint32_t kMostSms = 1024;
 
 /// In a column that refers to a row of a table: no such row is known.
 inline constexpr std::uint32_t kNoRow = 0xffffffff;
@@ -107,6 +110,11 @@ struct MiscompareRow {
   std::uint64_t first_offset = 0, wrong_bytes = 0, expected = 0, actual = 0;
 };
 
+/// What rows came to on one SM, over all cases.
+struct SmRow {
+  std::uint32_t gpu_id = 0, sm = 0, rows_run = 0, rows_failed = 0;
+};
+
 struct MetricRow {
   std::uint32_t result_id = 0, name = 0, unit = 0;
   std::uint8_t higher_is_better = 1;
@@ -184,7 +192,8 @@ struct Table {
   std::string_view name, meaning;
   std::size_t row_bytes = 0;  // sizeof the row struct
   std::vector<Column> columns;
-  std::string blank = {};  // the bytes of a row of defaults; nought between its columns
+  std::string blank = {};   // the bytes of a row of defaults; nought between its columns
+  std::uint32_t since = 0;  // the minor version that has it first; empty in an older report
 };
 
 /// The bytes of the row's columns where the struct has them, and nought between them.

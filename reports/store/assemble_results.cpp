@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "reports/schema/verdict_kinds.hpp"
 #include "reports/store/assembly.hpp"
@@ -185,6 +187,21 @@ void fill_from(Assembly& made, ResultRow& row, const Attempts& attempts) {
   for (const MetricRecord& metric : shown.metrics) add_metric(made, row.result_id, metric);
 }
 
+/// By GPU and SM, the results' shown attempts summed up.
+using SmCounts = std::map<std::pair<std::uint32_t, std::uint32_t>, SmRow>;
+
+void count_sms(SmCounts& counts, std::uint32_t gpu_id, const OutcomeRecord& shown) {
+  const std::vector<std::uint32_t>& run = shown.sm_rows_run;
+  const std::vector<std::uint32_t>& failed = shown.sm_rows_failed;
+  // A number that no SM has must not cost the report: its reader would refuse it.
+  for (std::uint32_t sm = 0; sm < std::min<std::size_t>(run.size(), kMostSms); ++sm) {
+    if (run[sm] == 0) continue;
+    SmRow& row = counts.try_emplace({gpu_id, sm}, SmRow{.gpu_id = gpu_id, .sm = sm}).first->second;
+    row.rows_run += run[sm];
+    if (sm < failed.size()) row.rows_failed += std::min(failed[sm], run[sm]);
+  }
+}
+
 /// What was heard of each pair; pair = case row * GPUs + GPU.
 std::vector<Attempts> attempts_of(const HeardLaunch& all) {
   std::unordered_map<std::string, std::size_t> case_row;
@@ -212,6 +229,7 @@ std::vector<Attempts> attempts_of(const HeardLaunch& all) {
 void add_results(Assembly& made, const HeardLaunch& all, const std::string& why_ended) {
   const std::vector<Attempts> heard = attempts_of(all);
   const std::uint32_t gpus = all.launch.gpus;
+  SmCounts sms;
   for (std::uint32_t pair = 0; pair < heard.size(); ++pair) {
     const Attempts& attempts = heard[pair];
     const std::string& case_name = all.launch.cases[pair / gpus].name;
@@ -229,6 +247,7 @@ void add_results(Assembly& made, const HeardLaunch& all, const std::string& why_
     if (!attempts.outcomes.empty()) {
       judgement = judged(attempts, case_name);
       fill_from(made, row, attempts);
+      count_sms(sms, row.gpu_id, shown_of(attempts));
     } else if (attempts.still_running()) {
       judgement.reason = fmt::format("was running when the launch ended: {}", case_name);
     } else {
@@ -239,6 +258,7 @@ void add_results(Assembly& made, const HeardLaunch& all, const std::string& why_
     row.reason = made.text(judgement.reason);
     made.report.results.push_back(row);
   }
+  for (const auto& [place, row] : sms) made.report.sms.push_back(row);
 }
 
 }  // namespace tidemark::reports

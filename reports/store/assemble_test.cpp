@@ -1,6 +1,7 @@
 // A report of the journals of a launch: every planned pair has a row, and nothing missing passes.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -62,6 +63,36 @@ TEST(Assemble, EveryPlannedPairHasOneResult) {
   EXPECT_EQ(report.launch.ranks_reported, 2U);
   EXPECT_EQ(report.launch.created_utc, "2026-09-01T00:00:00Z");
   EXPECT_EQ(report.launch.seed, 0xfedcba9876543210);
+}
+
+TEST(Assemble, RowsBySmAreSummedOverTheCasesOfEachGpu) {
+  const Report report = assemble(example_journals(), {});
+  ASSERT_EQ(report.sms.size(), 4U);
+  const auto told = [&report](std::size_t i) {
+    const SmRow& row = report.sms[i];
+    return std::array{row.gpu_id, row.sm, row.rows_run, row.rows_failed};
+  };
+  EXPECT_EQ(told(0), (std::array{0U, 0U, 24U, 0U}));
+  EXPECT_EQ(told(1), (std::array{0U, 2U, 8U, 0U}));
+  EXPECT_EQ(told(2), (std::array{1U, 0U, 24U, 0U}));
+  EXPECT_EQ(told(3), (std::array{1U, 2U, 8U, 1U}));
+}
+
+TEST(Assemble, RowsBySmAreThoseOfTheAttemptThatAResultShows) {
+  OutcomeRecord failed = attempt(1, Verdict::fail, "wrong"), passed = attempt(2, Verdict::pass, "");
+  failed.sm_rows_run = {0, 0, 0, 7};
+  failed.sm_rows_failed = {0, 0, 0, 7};
+  const Report report = assemble(journals_with({failed, passed}), {});
+  EXPECT_EQ(report.sms.back().sm, 3U);
+  EXPECT_EQ(report.sms.back().rows_failed, 7U);
+  EXPECT_EQ(report.sms[2].rows_run, 12U) << "those of load.tile.2d alone";
+}
+
+TEST(Assemble, AnSmNumberThatNoGpuHasDoesNotCostTheReport) {
+  OutcomeRecord strange = attempt(1, Verdict::pass, "");
+  strange.sm_rows_run.assign(65536, 1);
+  const Report report = assemble(journals_with({strange}), {});
+  EXPECT_EQ(report.sms.back().sm, kMostSms - 1);
 }
 
 TEST(Assemble, TheMiscompareBelongsToItsResult) {

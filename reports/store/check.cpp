@@ -6,6 +6,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <map>
+#include <tuple>
 
 #include "reports/store/each_table.hpp"
 #include "reports/store/image.hpp"
@@ -104,6 +105,22 @@ void check_plan(const Checker& checker, const Report& report) {
   }
 }
 
+void check_sms(const Checker& checker, const Report& report) {
+  const SmRow* before = nullptr;
+  for (const SmRow& row : report.sms) {
+    const auto refuse = [&checker, &row](std::string_view what) {
+      checker.refuse(fmt::format("SM {} of GPU {} {}", row.sm, row.gpu_id, what));
+    };
+    if (row.sm >= kMostSms) refuse("is beyond any GPU's");
+    if (row.rows_run == 0) refuse("is listed without a row that ran there");
+    if (row.rows_failed > row.rows_run) refuse("has more rows that failed than rows that ran");
+    if (before != nullptr && std::tie(before->gpu_id, before->sm) >= std::tie(row.gpu_id, row.sm)) {
+      refuse("is listed twice or out of order");
+    }
+    before = &row;
+  }
+}
+
 void check_samples(const Checker& checker, const Report& report) {
   for (const MetricRow& metric : report.metrics) {
     const std::size_t samples = report.samples.size();
@@ -165,6 +182,7 @@ void check_references(const Report& report, const std::string& name) {
   checker.check_ids(report.results, &ResultRow::result_id);
   check_launch(checker, report.launch);
   check_plan(checker, report);
+  check_sms(checker, report);
   check_samples(checker, report);
 }
 
@@ -174,6 +192,7 @@ bool same_rows(const Report& a, const Report& b) {
          same(table_of<CaseRow>(), a.cases, b.cases) &&
          same(table_of<ResultRow>(), a.results, b.results) &&
          same(table_of<MiscompareRow>(), a.miscompares, b.miscompares) &&
+         same(table_of<SmRow>(), a.sms, b.sms) &&
          same(table_of<MetricRow>(), a.metrics, b.metrics) &&
          same(table_of<SampleRow>(), a.samples, b.samples) &&
          same(table_of<EventRow>(), a.events, b.events) &&

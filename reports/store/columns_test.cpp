@@ -126,6 +126,8 @@ TEST(StoredRows, ThatWereShuffledWhenTheyWereNoRowsAreRefused) {
   }
 }
 
+constexpr std::uint32_t kLater = kSchemaMinor + 1;
+
 /// A row of events as a later minor version may have it.
 struct LaterEvent {
   EventRow event;
@@ -152,7 +154,7 @@ Report two_events() {
   return report;
 }
 
-/// The dataset of two events as version 1.0 writes it.
+/// The dataset of two events as this version writes it.
 struct WrittenEvents {
   std::string name = "written", image = image_of(two_events(), name);
   H5Id file = memory_file(name, image);
@@ -163,7 +165,7 @@ struct WrittenEvents {
 
 TEST(LaterColumn, IsNotAskedOfAnOlderReport) {
   WrittenEvents written;
-  const auto offsets = column_offsets(written.source, later_events(1), written.dataset);
+  const auto offsets = column_offsets(written.source, later_events(kLater), written.dataset);
   EXPECT_EQ(offsets.back(), kNoColumn);
   EXPECT_EQ(std::count(offsets.begin(), offsets.end(), kNoColumn), 1);
 }
@@ -171,20 +173,20 @@ TEST(LaterColumn, IsNotAskedOfAnOlderReport) {
 TEST(LaterColumn, IsAskedOfAReportOfItsVersion) {
   WrittenEvents written;
   EXPECT_THROW(column_offsets(written.source, later_events(0), written.dataset), ReportError);
-  written.source.minor = 1;
-  EXPECT_THROW(column_offsets(written.source, later_events(1), written.dataset), ReportError);
+  written.source.minor = kLater;
+  EXPECT_THROW(column_offsets(written.source, later_events(kLater), written.dataset), ReportError);
 }
 
 TEST(LaterColumn, DoesNotMakeRoomForOneThatNoVersionKnows) {
   WrittenEvents written;
-  Table table = later_events(1);
+  Table table = later_events(kLater);
   table.columns.erase(table.columns.begin());  // the file has it, and this version does not
   EXPECT_THROW(column_offsets(written.source, table, written.dataset), ReportError);
 }
 
 TEST(LaterColumn, HasItsDefaultInRowsOfAnOlderReport) {
   WrittenEvents written;
-  const Table table = later_events(1);
+  const Table table = later_events(kLater);
   const auto offsets = column_offsets(written.source, table, written.dataset);
   std::string rows = table.blank + table.blank;
   for_each_chunk(written.source, "events", written.dataset, 2, [&](const StoredRows& stored) {

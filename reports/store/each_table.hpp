@@ -14,6 +14,7 @@ void for_each_table(AnyReport& report, Visit visit) {
   visit(table_of<CaseRow>(), report.cases);
   visit(table_of<ResultRow>(), report.results);
   visit(table_of<MiscompareRow>(), report.miscompares);
+  visit(table_of<SmRow>(), report.sms);
   visit(table_of<MetricRow>(), report.metrics);
   visit(table_of<SampleRow>(), report.samples);
   visit(table_of<EventRow>(), report.events);

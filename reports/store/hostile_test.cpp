@@ -93,7 +93,7 @@ TEST(HostileReport, AnotherMajorVersionIsRefusedByName) {
   const std::string error =
       Victim().error_after([](hid_t file) { write_attribute(file, "schema_major", 3); });
   EXPECT_TRUE(
-      says(error, ": is schema 3.0; this tidemark reads 1.0; use a tidemark of the version"))
+      says(error, ": is schema 3.1; this tidemark reads 1.1; use a tidemark of the version"))
       << error;
 }
 
@@ -102,13 +102,13 @@ TEST(HostileReport, OneOfBeforeTheFixedLayoutHasToBeMadeAnew) {
     write_attribute(file, "schema_major", 0);
     write_attribute(file, "schema_minor", 1);
   });
-  EXPECT_TRUE(says(error, ": is schema 0.1; this tidemark reads 1.0; make the report anew: "))
+  EXPECT_TRUE(says(error, ": is schema 0.1; this tidemark reads 1.1; make the report anew: "))
       << error;
 }
 
 TEST(HostileReport, ALaterMinorVersionIsReadWithItsNewColumnsAndTablesIgnored) {
   const std::string error = Victim().error_after([](hid_t file) {
-    write_attribute(file, "schema_minor", 1);
+    write_attribute(file, "schema_minor", kSchemaMinor + 1);
     // What a later version might do: one more attribute, one more table, and one more column in
     // front of the others.
     const H5Id scalar(H5Screate(H5S_SCALAR), H5Sclose, "no space");
@@ -350,6 +350,38 @@ TEST(HostileReport, IndicesThatLeadNowhereAreRefused) {
     write_u32(file, "string_index", "length", 1, 0xffffffff);
   }),
                    "string 1 does not lie where it should"));
+}
+
+TEST(HostileReport, CountsOfAnSmThatCannotBeAreRefused) {
+  const auto after = [](const char* column, hsize_t row, std::uint32_t value) {
+    return Victim().error_after([&](hid_t file) { write_u32(file, "sms", column, row, value); });
+  };
+  EXPECT_TRUE(says(after("sm", 1, 65535), "SM 65535 of GPU 0 is beyond any GPU's"));
+  EXPECT_TRUE(says(after("rows_run", 0, 0), "SM 0 of GPU 0 is listed without a row that ran"));
+  EXPECT_TRUE(says(after("rows_failed", 0, 25), "SM 0 of GPU 0 has more rows that failed than"));
+  EXPECT_TRUE(says(after("sm", 0, 2), "SM 2 of GPU 0 is listed twice or out of order"));
+  EXPECT_TRUE(says(after("gpu_id", 0, 1), "SM 2 of GPU 0 is listed twice or out of order"));
+  EXPECT_TRUE(says(after("gpu_id", 0, 7), "table 'sms': column 'gpu_id' refers to a row"));
+}
+
+TEST(HostileReport, SmsOfAnotherShapeAreRefused) {
+  EXPECT_TRUE(says(Victim().error_after([](hid_t file) {
+    h5_check(H5Ldelete(file, "sms", H5P_DEFAULT), "not deleted");
+    const std::array<hsize_t, 2> extent = {2, 132};
+    const H5Id space(H5Screate_simple(2, extent.data(), nullptr), H5Sclose, "no space");
+    const H5Id type = row_type(table_of<SmRow>(), Side::file);
+    H5Id(H5Dcreate2(file, "sms", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose,
+         "no table");
+  }),
+                   "'sms' is not a list of rows"));
+}
+
+TEST(HostileReport, ATableThatCameLaterThanItsVersionIsRefused) {
+  EXPECT_TRUE(says(Victim().error_after([](hid_t file) {
+    write_attribute(file, "schema_minor", 0);
+    reseal(file);
+  }),
+                   "holds 'sms', which is no table of a report"));
 }
 
 TEST(HostileReport, ResultsThatAreNotThePlannedOnesAreRefused) {

@@ -134,10 +134,11 @@ void check_links(const Source& source, hid_t root) {
   }
   for (const auto& [name, hard] : links.found) {
     if (!hard) source.refuse(fmt::format("'{}' is a link that leads elsewhere", name));
-    const bool known = name == kStringBytes || std::any_of(tables().begin(), tables().end(),
-                                                           [&link = name](const Table* table) {
-                                                             return table->name == link;
-                                                           });
+    const bool known = name == kStringBytes ||
+                       std::any_of(tables().begin(), tables().end(),
+                                   [&link = name, minor = source.minor](const Table* table) {
+                                     return table->name == link && table->since <= minor;
+                                   });
     // Only a later minor version may have tables that this one does not know; they stay unread.
     if (!known && source.minor <= kSchemaMinor) {
       source.refuse(fmt::format("holds '{}', which is no table of a report", name));
@@ -147,6 +148,7 @@ void check_links(const Source& source, hid_t root) {
 
 void stream_table(Source& source, hid_t root, std::size_t part, const RowSink& sink) {
   const Table& table = *tables()[part];
+  if (table.since > source.minor) return sink.begin(part, 0);
   std::size_t count = 0;
   const H5Id dataset = open_dataset(source, root, table.name, table.row_bytes, count);
   const std::vector<std::size_t> offsets = column_offsets(source, table, dataset);

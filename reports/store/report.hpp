@@ -20,6 +20,7 @@ struct Report {
   std::vector<CaseRow> cases;
   std::vector<ResultRow> results;
   std::vector<MiscompareRow> miscompares;
+  std::vector<SmRow> sms;  // ascending by GPU and SM
   std::vector<MetricRow> metrics;
   std::vector<SampleRow> samples;
   std::vector<EventRow> events;

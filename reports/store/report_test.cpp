@@ -91,6 +91,9 @@ TEST(Report, SameRowsSeesEveryKindOfDifference) {
   changed = report;
   changed.events.push_back({});
   EXPECT_FALSE(same_rows(report, changed));
+  changed = report;
+  changed.sms[1].rows_failed = 1;
+  EXPECT_FALSE(same_rows(report, changed));
   EXPECT_TRUE(same_rows(report, report));
 }
 

@@ -13,6 +13,8 @@ namespace tidemark::reports {
 namespace {
 
 constexpr double kCell = 16, kGap = 2, kLetter = 6.7;
+constexpr double kFaintest = 0.3;  // opacity of a cell that is hardly bad
+constexpr double kOnBad = 0.7;     // from there on a letter has the colour for bad cells
 constexpr std::size_t kRowLabel = 28, kColumnLabel = 40;  // characters at most
 
 double width_of(const std::vector<std::string>& labels, std::size_t most) {
@@ -42,23 +44,29 @@ const char* class_of(HeatKind kind) {
 
 std::string svg_of(const HeatCell& cell, double x, double y) {
   const double side = kCell - kGap;
+  const bool partly = cell.kind == HeatKind::bad && cell.share < 1;
   std::string made = fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"",
-                                 class_of(cell.kind), x, y, side, side);
+                                 class_of(partly ? HeatKind::good : cell.kind), x, y, side, side);
   made +=
       cell.label.empty() ? "/>" : fmt::format("><title>{}</title></rect>", for_html(cell.label));
-  if (std::abs(cell.shade) > 0.02) {
+  const auto lay_over = [&](const char* kind, double opacity) {
     made += fmt::format(
         "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill-opacity=\"{:.2f}\" "
         "pointer-events=\"none\"/>",
-        cell.shade < 0 ? "slower" : "faster", x, y, side, side,
-        std::min(1.0, std::abs(cell.shade)));
+        kind, x, y, side, side, std::min(1.0, opacity));
+  };
+  if (std::abs(cell.shade) > 0.02) {
+    lay_over(cell.shade < 0 ? "slower" : "faster", std::abs(cell.shade));
   }
+  // One failure of a thousand has to be seen.
+  const double depth = kFaintest + (1 - kFaintest) * cell.share;
+  if (partly) lay_over(class_of(HeatKind::bad), depth);
   if (cell.mark != ' ') {
     made += fmt::format(
         "<text class=\"{}\" x=\"{}\" y=\"{}\" text-anchor=\"middle\" "
         "pointer-events=\"none\">{}</text>",
-        cell.kind == HeatKind::bad ? "on-bad" : "on-warn", x + side / 2, y + side - 3,
-        for_html(std::string_view(&cell.mark, 1)));
+        cell.kind == HeatKind::bad && depth > kOnBad ? "on-bad" : "on-warn", x + side / 2,
+        y + side - 3, for_html(std::string_view(&cell.mark, 1)));
   }
   return made;
 }

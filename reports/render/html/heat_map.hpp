@@ -14,6 +14,7 @@ struct HeatCell {
   HeatKind kind = HeatKind::none;
   char mark = ' ';         // a letter, so that nothing hangs on colours alone
   double shade = 0;        // from -1 (worse than the others) to 1 (better): laid over a good cell
+  double share = 1;        // of a bad cell: how much of it is bad, above 0; the rest is good
   std::string label = {};  // said when pointed at; empty: nothing
 };
 

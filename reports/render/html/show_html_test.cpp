@@ -58,6 +58,45 @@ TEST(ShowHtml, HoldsVerdictFindingReplayMapPlotAndOrigin) {
   }
 }
 
+TEST(ShowHtml, AFailureSaysHowToRunItsRowAlone) {
+  const std::string text = show(assemble(example_journals(), {}),
+                                {.format = Format::html, .replayed_by = [](std::uint32_t result) {
+                                   return fmt::format("tidemark replay a.h5 --result {}", result);
+                                 }});
+  EXPECT_TRUE(has(text,
+                  "<p class=\"muted\">program:</p><pre class=\"command\">tidemark replay a.h5 "
+                  "--result 3</pre>"))
+      << text;
+}
+
+TEST(ShowHtml, HasAMapOfTheSmsOfEachGpu) {
+  const std::string text = html(assemble(example_journals(), {}));
+  EXPECT_TRUE(has(text, "<p>SMs: 2 of 132 visited on each of 2 GPUs</p>"));
+  EXPECT_TRUE(has(text, "SM 2: 1 of 8 rows failed, no other SM failed</li>"));
+  EXPECT_TRUE(has(text, "<figcaption>GPU 1 (node07.acme.example, slot 1, GPU-77aa88bb)"));
+  EXPECT_TRUE(has(text, "<title>SM 2: 0 of 8 rows failed</title>"));
+  EXPECT_TRUE(has(text, "<title>SM 2: 1 of 8 rows failed</title>"));
+  EXPECT_TRUE(has(text, "<title>SM 131: never visited</title>"));
+}
+
+TEST(ShowHtml, AnSmIsTheRedderTheMoreOfItsRowsFailed) {
+  Report report = assemble(example_journals(), {});
+  report.sms[3].rows_run = 1000;
+  EXPECT_TRUE(has(html(report),
+                  "class=\"cell-bad\" x=\"82.2\" y=\"30.1\" width=\"14\" height=\"14\" "
+                  "fill-opacity=\"0.30\""));
+  report.sms[3].rows_failed = 1000;
+  EXPECT_TRUE(has(html(report),
+                  "<rect class=\"cell-bad\" x=\"82.2\" y=\"30.1\" width=\"14\" "
+                  "height=\"14\"><title>SM 2: 1,000 of 1,000 rows failed"));
+}
+
+TEST(ShowHtml, HasNoMapOfSmsWhereNoneIsKnown) {
+  Report report = assemble(example_journals(), {});
+  report.sms.clear();
+  EXPECT_FALSE(has(html(report), "id=\"sms\""));
+}
+
 TEST(ShowHtml, SaysVirtualAtTheTopAndBesideTheNumbers) {
   Report report = assemble(example_journals(), {});
   EXPECT_FALSE(has(html(report), "VIRTUAL"));
@@ -170,7 +209,8 @@ TEST(ShowHtmlInChromium, NothingHostileBecomesMarkup) {
                           "\"file:\")",
                           "document.body.textContent.includes(\"<script>\")"});
   EXPECT_EQ(said[0],
-            "a,body,br,button,circle,code,dd,details,div,dl,dt,h1,h2,h3,head,header,html,"
+            "a,body,br,button,circle,code,dd,details,div,dl,dt,figcaption,figure,h1,h2,h3,head,"
+            "header,html,"
             "li,meta,nav,p,path,pre,rect,script,section,span,style,summary,svg,table,tbody,td,"
             "text,th,thead,title,tr,ul");
   EXPECT_EQ(said[1], 0);

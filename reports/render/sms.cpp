@@ -1,0 +1,140 @@
+// Which SMs rows visited, and on which of them rows failed, in lines for every rendering.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "reports/render/parts.hpp"
+#include "reports/store/ranges.hpp"
+
+namespace tidemark::reports {
+namespace {
+
+double share_of(const SmRow& row) {
+  return static_cast<double>(row.rows_failed) / static_cast<double>(row.rows_run);
+}
+
+/// "132 of 132", or "none".
+std::string visited_of(std::size_t visited, std::uint32_t sms) {
+  return visited == 0 ? "none" : fmt::format("{} of {}", visited, sms);
+}
+
+/// SMs of one GPU on which rows failed, the worst first.
+struct FailedSms {
+  std::uint32_t gpu_id = 0;
+  std::size_t visited = 0;
+  std::vector<const SmRow*> rows;
+};
+
+std::vector<FailedSms> failed_sms(const Report& report) {
+  std::vector<FailedSms> made;
+  for (const GpuRow& gpu : report.gpus) {
+    const std::span<const SmRow> sms = sms_of(report, gpu.gpu_id);
+    FailedSms failed{.gpu_id = gpu.gpu_id, .visited = sms.size(), .rows = {}};
+    for (const SmRow& row : sms) {
+      if (row.rows_failed > 0) failed.rows.push_back(&row);
+    }
+    if (failed.rows.empty()) continue;
+    std::sort(failed.rows.begin(), failed.rows.end(), [](const auto* a, const auto* b) {
+      return std::tuple(-share_of(*a), b->rows_failed, a->sm) <
+             std::tuple(-share_of(*b), a->rows_failed, b->sm);
+    });
+    made.push_back(std::move(failed));
+  }
+  // A failure of one SM is of that SM; one of all SMs is of the GPU, the driver or the case.
+  std::stable_sort(made.begin(), made.end(),
+                   [](const auto& a, const auto& b) { return a.rows.size() < b.rows.size(); });
+  return made;
+}
+
+std::string line_of(const Report& report, const FailedSms& failed) {
+  constexpr std::size_t kNamed = 4;
+  const auto told = [](const SmRow& row) {
+    return fmt::format("SM {}: {} of {}", row.sm, grouped(row.rows_failed), grouped(row.rows_run));
+  };
+  const std::string where = place_of(report, failed.gpu_id);
+  if (failed.rows.size() == 1) {
+    return fmt::format("{}: {} rows failed, no other SM failed", where, told(*failed.rows[0]));
+  }
+  std::string made = fmt::format("{}: rows failed on {} of {} SMs; most on ", where,
+                                 failed.rows.size(), failed.visited);
+  for (std::size_t i = 0; i < std::min(kNamed, failed.rows.size()); ++i) {
+    made += (i == 0 ? "" : ", ") + told(*failed.rows[i]);
+  }
+  return made;
+}
+
+/// GPUs that are told in one go.
+struct Visited {
+  std::size_t visited = 0;
+  std::uint32_t sms = 0;
+  std::vector<std::uint32_t> gpus;
+};
+
+/// Those of the most GPUs first, then those that lack the most.
+std::vector<Visited> visited_groups(const Report& report) {
+  std::map<std::pair<std::size_t, std::uint32_t>, Visited> groups;
+  for (const GpuRow& gpu : report.gpus) {
+    const std::size_t visited = sms_of(report, gpu.gpu_id).size();
+    const std::uint32_t sms = sm_count_of(report, gpu.gpu_id).sms;
+    Visited& group = groups[{visited, sms}];
+    group.visited = visited;
+    group.sms = sms;
+    group.gpus.push_back(gpu.gpu_id);
+  }
+  std::vector<Visited> made;
+  for (auto& [key, group] : groups) made.push_back(std::move(group));
+  const auto largest = std::max_element(made.begin(), made.end(), [](const auto& a, const auto& b) {
+    return a.gpus.size() < b.gpus.size();
+  });
+  if (largest != made.end()) std::rotate(made.begin(), largest, largest + 1);
+  return made;
+}
+
+}  // namespace
+
+std::span<const SmRow> sms_of(const Report& report, std::uint32_t gpu_id) {
+  const auto range = std::ranges::equal_range(report.sms, gpu_id, {}, &SmRow::gpu_id);
+  return {range.begin(), range.end()};
+}
+
+SmCount sm_count_of(const Report& report, std::uint32_t gpu_id) {
+  const std::span<const SmRow> sms = sms_of(report, gpu_id);
+  const std::uint32_t said = report.gpus[gpu_id].sm_count;
+  if (said > 0 && said >= sms.size() && said <= kMostSms) return {.sms = said, .counted = true};
+  return {.sms = sms.empty() ? 0 : sms.back().sm + 1, .counted = false};
+}
+
+SmLines sm_lines(const Report& report) {
+  constexpr std::size_t kGroups = 4;
+  SmLines made;
+  if (report.sms.empty()) return made;
+  const std::vector<Visited> groups = visited_groups(report);
+  made.visited = "SMs: ";
+  if (groups.size() == 1) {
+    const std::size_t gpus = groups[0].gpus.size();
+    made.visited += visited_of(groups[0].visited, groups[0].sms) + " visited";
+    if (gpus > 1) made.visited += fmt::format(" on each of {}", plural(gpus, "GPU"));
+  } else {
+    made.visited += "visited ";
+    for (std::size_t i = 0; i < std::min(kGroups, groups.size()); ++i) {
+      made.visited += fmt::format("{}{} on GPU{} {}", i == 0 ? "" : "; ",
+                                  visited_of(groups[i].visited, groups[i].sms),
+                                  groups[i].gpus.size() == 1 ? "" : "s", ranges(groups[i].gpus));
+    }
+    if (groups.size() > kGroups) made.visited += "; others on other GPUs";
+  }
+  const bool guessed = std::any_of(report.gpus.begin(), report.gpus.end(), [&](const GpuRow& gpu) {
+    return !sms_of(report, gpu.gpu_id).empty() && !sm_count_of(report, gpu.gpu_id).counted;
+  });
+  if (guessed) {
+    made.visited += " (SM count not known: highest SM seen + 1)";
+  }
+  for (const FailedSms& failed : failed_sms(report)) {
+    made.failed.push_back(line_of(report, failed));
+  }
+  return made;
+}
+
+}  // namespace tidemark::reports
