@@ -88,6 +88,18 @@ TEST(Launch, a_fault_is_a_fail_in_three_attempts_with_a_replay_line) {
   EXPECT_FALSE(report.miscompares.empty());
 }
 
+TEST(Launch, rows_that_fail_are_counted_by_sm) {
+  const Place place;
+  run_binary(
+      run_arguments(place, {"--cases", "load.tile.rank2", "--fault", "load_last_row_missing"}));
+  const Report report = read_report(place.out());
+  ASSERT_FALSE(report.sms.empty());
+  std::uint32_t most = 0;
+  for (const SmRow& row : report.sms) most = std::max(most, row.rows_failed);
+  EXPECT_GT(most, 0U);
+  EXPECT_LE(most, report.results.at(0).rows_failed);
+}
+
 TEST(Launch, a_case_that_fails_once_is_flaky) {
   const Place place;
   const Ran ran = run_binary(run_arguments(place, {"--cases", "load.tile.rank1"}),
@@ -180,6 +192,7 @@ TEST(Launch, a_killed_supervisor_leaves_the_reporters_report_and_no_worker) {
   EXPECT_NE(report.launch.incomplete_reason.find("rank 0 was gone"), std::string::npos)
       << report.launch.incomplete_reason;
   EXPECT_EQ(results_of(report).at("load.tile.rank1@0")->verdict, Verdict::pass);
+  EXPECT_FALSE(report.sms.empty()) << "rows by SM are in the journal, too";
   for (const pid_t worker : workers) EXPECT_TRUE(ends(worker)) << worker;
   EXPECT_TRUE(vanishes(place.journals())) << "the report is there, and its journals, too";
   EXPECT_EQ(place.files(), std::vector<std::string>{"r.h5"});
@@ -225,6 +238,18 @@ TEST(MpiLaunch, two_ranks_pass_and_make_one_report) {
   EXPECT_EQ(report.launch.ranks_reported, 2U);
   EXPECT_EQ(report.launch.gpus, 2U);
   EXPECT_EQ(report.results.size(), 4U);
+}
+
+TEST(MpiLaunch, rows_by_sm_of_all_ranks_come_to_the_report) {
+  const Place place;
+  const Ran ran = run_program(
+      under_mpirun(2, run_arguments(place, {"--cases", "load.tile.pairs", "load.tile.rank1"})),
+      kRoot, 120);
+  ASSERT_EQ(ran.exit, 0) << ran.out << ran.err;
+  const Ran shown = run_binary({"show", place.out()});
+  EXPECT_NE(shown.out.find("\nSMs: 132 of 132 visited on each of 2 GPUs (SM count not known: "),
+            std::string::npos)
+      << shown.out;
 }
 
 TEST(MpiLaunch, a_crash_in_a_round_is_named_and_the_next_round_runs) {

@@ -117,6 +117,8 @@ OutcomeRecord outcome_record(const RecordPlace& place, const Case& which, std::u
     record.rows_planned = outcome.rows_planned;
     record.rows_run = outcome.rows_run;
     record.rows_failed = outcome.rows_failed;
+    record.sm_rows_run = outcome.sm_rows_run;
+    record.sm_rows_failed = outcome.sm_rows_failed;
     record.cuda_error = outcome.cuda_error;
     record.descriptors = outcome.descriptors;
     record.notes = outcome.notes;

@@ -67,6 +67,8 @@ TEST(OutcomeRecord, takes_everything_from_the_outcome) {
   ending.outcome->rows_planned = 9;
   ending.outcome->rows_run = 8;
   ending.outcome->rows_failed = 7;
+  ending.outcome->sm_rows_run = {8, 3};
+  ending.outcome->sm_rows_failed = {7};
   ending.outcome->cuda_error = 6;
   ending.outcome->descriptors = 5;
   ending.outcome->notes = {"n"};
@@ -91,6 +93,8 @@ TEST(OutcomeRecord, takes_everything_from_the_outcome) {
   EXPECT_EQ(record.rows_planned, 9U);
   EXPECT_EQ(record.rows_run, 8U);
   EXPECT_EQ(record.rows_failed, 7U);
+  EXPECT_EQ(record.sm_rows_run, (std::vector<std::uint32_t>{8, 3}));
+  EXPECT_EQ(record.sm_rows_failed, std::vector<std::uint32_t>{7});
   EXPECT_EQ(record.cuda_error, 6);
   EXPECT_EQ(record.descriptors, 5U);
   EXPECT_EQ(record.notes, std::vector<std::string>{"n"});

@@ -324,6 +324,15 @@ TEST_F(ReplayVerb, show_names_the_command) {
       << ran.out;
 }
 
+TEST_F(ReplayVerb, other_formats_of_show_name_the_command_too) {
+  const std::string command =
+      "tidemark replay " + report() + " --result " + result_of("expect_tx.over");
+  EXPECT_NE(run_binary({"show", "--html", report()}).out.find(">" + command + "<"),
+            std::string::npos);
+  EXPECT_NE(run_binary({"show", "--md", report()}).out.find("\n" + command + "\n"),
+            std::string::npos);
+}
+
 TEST(ReplayOther, prints_the_run_line_of_a_row_that_is_not_a_program) {
   const Place place;
   ASSERT_EQ(run_binary(run_arguments(place, {"--cases", "gemm.local.integer"})).exit, 0);

@@ -21,6 +21,8 @@ TEST(Messages, an_outcome_survives_with_all_its_fields) {
   outcome.rows_planned = 4;
   outcome.rows_run = 3;
   outcome.rows_failed = 2;
+  outcome.sm_rows_run = {0, 3};
+  outcome.sm_rows_failed = {0, 2};
   outcome.notes = {"a note"};
   outcome.descriptors = 0xffffffffffffffffULL;
   outcome.miscompares.push_back({.row = 2,
@@ -49,6 +51,8 @@ TEST(Messages, an_outcome_survives_with_all_its_fields) {
   EXPECT_EQ(back.rows_planned, 4U);
   EXPECT_EQ(back.rows_run, 3U);
   EXPECT_EQ(back.rows_failed, 2U);
+  EXPECT_EQ(back.sm_rows_run, (std::vector<std::uint32_t>{0, 3}));
+  EXPECT_EQ(back.sm_rows_failed, (std::vector<std::uint32_t>{0, 2}));
   EXPECT_EQ(back.notes, std::vector<std::string>{"a note"});
   EXPECT_EQ(back.descriptors, 0xffffffffffffffffULL);
   ASSERT_EQ(back.miscompares.size(), 1U);
