@@ -70,23 +70,20 @@ struct RunResult {
   std::string note;  // what a person should know: the fault in words, rows that were padded, which
                      // engine ran
 
-  /// Gemm: C[rows, cols] packed row-major in the output
-  /// type. TileStore: the destination allocation. TileRoundTrip: the destination's allocation, then
-  /// the windows of each block (trip_result_bytes). TileConsume: guard, C packed row-major, guard
-  /// (result_bytes). TileRead: what the 32 lanes read. PeerTile: as TileLoad; stored: this rank's
-  /// allocation.
+  /// Programs: the snapshots, by step and then by CTA. PeerTile: those of peer_program(). Gemm:
+  /// C[rows, cols] packed row-major in the output type. TileRoundTrip: the destination's
+  /// allocation, then the windows of each block (trip_result_bytes). TileConsume: guard, C packed
+  /// row-major, guard (result_bytes). TileRead: what the 32 lanes read.
   std::vector<std::uint8_t> bytes;
-  /// The source allocation of every kind of load, read back. Gemm: the guards before and behind C,
-  /// then the padding of its rows. TileStore: the shared window, read back after the last wait.
-  /// TileRoundTrip: as for a load, empty in place. TileConsume: the allocation of both tensors.
-  /// PeerTile: this rank's own allocation; stored: its shared window.
+  /// Programs: the regions, one behind the other. PeerTile: this rank's own allocation. Gemm: the
+  /// guards before and behind C, then the padding of its rows. TileRoundTrip and TileRead: the
+  /// source allocation, read back; empty for a round trip in place. TileConsume: the allocation of
+  /// both tensors.
   std::vector<std::uint8_t> surroundings;
   /// CUtensorMap as encoded; zeros where there is none.
   std::array<std::uint8_t, 128> descriptor{};
   BarrierLedger ledger;
-  StoreLedger stored;  // TileStore, PeerTile
-  /// Programs: the trace of step s in CTA c stands at s * ctas_of(program) + c. `bytes` holds the
-  /// snapshots, by step and then by CTA; `surroundings` the regions, one behind the other.
+  /// Programs and PeerTile: the trace of step s in CTA c stands at s * ctas_of(program) + c.
   std::vector<std::uint64_t> trace;
   std::vector<std::uint16_t> sms;  // Programs: %smid of each CTA; empty: not known
 };

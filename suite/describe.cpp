@@ -46,14 +46,16 @@ Json with_map(const char* op, const TensorMapSpec& map, const Json& own) {
   return json;
 }
 
+constexpr const char* kHints[] = {"none", "evict_normal", "evict_first", "evict_last"};
+constexpr const char* kSources[] = {"device", "async", "pinned", "mapped", "edge", "peer"};
+
 Json json_of(const TileLoad& load) {
-  static constexpr const char* kHints[] = {"none", "evict_normal", "evict_first", "evict_last"};
-  static constexpr const char* kSources[] = {"device", "async", "pinned", "mapped", "peer"};
   return with_map("tile_load", load.map,
                   {{"at", first(load.at, load.map.rank)},
                    {"destination_offset", load.destination_offset},
                    {"hint", kHints[static_cast<std::size_t>(load.hint)]},
                    {"source", kSources[static_cast<std::size_t>(load.source)]},
+                   {"cold", load.cold},
                    {"held_to", held_to(load.held_to)},
                    {"seed", load.payload.seed},
                    {"inverted", load.payload.inverted}});
@@ -68,6 +70,8 @@ Json json_of(const TileStore& store) {
                    {"wait", kWaits[static_cast<std::size_t>(store.wait)]},
                    {"empty_groups", store.empty_groups},
                    {"bystander", store.bystander},
+                   {"hint", kHints[static_cast<std::size_t>(store.hint)]},
+                   {"destination", kSources[static_cast<std::size_t>(store.destination)]},
                    {"held_to", held_to(store.held_to)},
                    {"seed", store.payload.seed},
                    {"inverted", store.payload.inverted}});

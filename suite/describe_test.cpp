@@ -27,7 +27,7 @@ TEST(Describe, WritesATileLoadInOneLine) {
             R"({"op":"tile_load","type":"bf16","rank":2,"extent":[96,7],"stride":[208],)"
             R"("box":[64,5],"element_stride":[1,2],"swizzle":128,"l2_promotion":"256B",)"
             R"("fill":"nan","base_offset":48,"at":[-8,3],"destination_offset":384,)"
-            R"("hint":"evict_first","source":"mapped","held_to":"documents",)"
+            R"("hint":"evict_first","source":"mapped","cold":false,"held_to":"documents",)"
             R"("seed":18446744073709551615,"inverted":true})");
 }
 
@@ -46,13 +46,16 @@ TEST(Describe, WritesATileStoreInOneLine) {
   store.wait = StoreWait::read;
   store.empty_groups = 5;
   store.bystander = true;
+  store.hint = CacheHint::evict_last;
+  store.destination = MemorySource::mapped;
   store.held_to = HeldTo::measurement;
   store.payload = {.seed = 17, .inverted = false};
   EXPECT_EQ(describe(store),
             R"({"op":"tile_store","type":"bf16","rank":2,"extent":[96,7],"stride":[208],)"
             R"("box":[64,2],"element_stride":[1,1],"swizzle":128,"l2_promotion":"64B",)"
             R"("fill":"zero","base_offset":48,"at":[8,3],"source_offset":384,"stores":2,)"
-            R"("wait":"read","empty_groups":5,"bystander":true,"held_to":"measurement",)"
+            R"("wait":"read","empty_groups":5,"bystander":true,"hint":"evict_last",)"
+            R"("destination":"mapped","held_to":"measurement",)"
             R"("seed":17,"inverted":false})");
 }
 

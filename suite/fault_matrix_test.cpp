@@ -29,44 +29,29 @@ RunContext context_of(const Case& which) {
   return {.seed = case_seed(30, which.name), .ranks = which.fewest_gpus};
 }
 
-// What a program leaves open and what a race decides is not compared: no fault shows in it. Of a
-// program that is to end in an error, which has no prediction, all counts.
-std::vector<std::uint64_t> judged_trace(const Op& op, const RunResult& result) {
-  std::vector<std::uint64_t> trace = result.trace;
-  if (!is_program(op)) return trace;
-  std::vector<ExpectedTrace> expected(trace.size());
+// What a program leaves open, what a race decides and what is only recorded is not compared: no
+// fault shows in it. Of a program that is to end in an error, which has no prediction, all counts.
+RunResult judged(const Op& op, const RunResult& result) {
+  RunResult judged = result;
+  if (!is_program(op)) return judged;
+  ProgramExpectation expected;
   try {
-    expected = predict(checked_program(op)).trace;
+    expected = predict(checked_program(op));
   } catch (const Error&) {
-    return trace;
+    return judged;
   }
-  if (expected.size() != trace.size()) return trace;
-  for (std::size_t i = 0; i < trace.size(); ++i) trace[i] &= expected[i].judged;
-  return trace;
+  for (std::size_t i = 0; i < std::min(judged.trace.size(), expected.trace.size()); ++i)
+    judged.trace[i] &= expected.trace[i].judged;
+  const auto& compare = expected.region_compare;
+  for (std::size_t i = 0; i < std::min(judged.surroundings.size(), compare.size()); ++i)
+    if (compare[i] == Compare::recorded) judged.surroundings[i] = 0;
+  return judged;
 }
 
-// The bytes that are judged; 0 in place of those that are only recorded.
-std::vector<std::uint8_t> judged_bytes(const Op& op, const RunResult& result) {
-  std::vector<std::uint8_t> bytes = result.bytes;
-  const auto* store = std::get_if<TileStore>(&op);
-  if (store == nullptr || store->held_to != HeldTo::record) return bytes;
-  const std::vector<Compare> compare = predict(*store).compare;
-  for (std::size_t i = 0; i < std::min(bytes.size(), compare.size()); ++i)
-    if (compare[i] == Compare::recorded) bytes[i] = 0;
-  return bytes;
-}
-
-// What the issuing thread read, where that is judged; never what a bystander saw.
-StoreLedger judged_reads(const Op& op, const RunResult& result) {
-  const auto* store = std::get_if<TileStore>(&op);
-  if (store != nullptr && store->held_to == HeldTo::record) return {};
-  return {.read = result.stored.read};
-}
-
-bool same(const Op& op, const RunResult& a, const RunResult& b) {
-  return judged_trace(op, a) == judged_trace(op, b) && a.fault == b.fault && a.code == b.code &&
-         judged_bytes(op, a) == judged_bytes(op, b) && a.surroundings == b.surroundings &&
-         a.ledger == b.ledger && judged_reads(op, a) == judged_reads(op, b);
+bool same(const Op& op, const RunResult& one, const RunResult& other) {
+  const RunResult a = judged(op, one), b = judged(op, other);
+  return a.trace == b.trace && a.fault == b.fault && a.code == b.code && a.bytes == b.bytes &&
+         a.surroundings == b.surroundings && a.ledger == b.ledger;
 }
 
 // Bytes of the result, in memory or shared memory, that differ; what copies leave later is not

@@ -42,32 +42,41 @@ constexpr std::string_view kAllocations[] = {
   const CUmemAccessDesc access{0}{{kind{0}.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE}};
   CHECK(cuMemSetAccess((CUdeviceptr)region{0}, size{0}, &access{0}, 1));
 )cu",
+    R"cu(  CUmemAllocationProp kind{0}{{}};
+  kind{0}.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  kind{0}.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  size_t size{0};
+  CHECK(cuMemGetAllocationGranularity(&size{0}, &kind{0}, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+  size{0} = ({1} + size{0} - 1) / size{0} * size{0};
+  CHECK(cuMemAddressReserve((CUdeviceptr*)&region{0}, 2 * size{0}, 0, 0, 0));
+  CUmemGenericAllocationHandle handle{0};
+  CHECK(cuMemCreate(&handle{0}, size{0}, &kind{0}, 0));
+  CHECK(cuMemMap((CUdeviceptr)region{0}, size{0}, 0, handle{0}, 0));
+  const CUmemAccessDesc access{0}{{kind{0}.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE}};
+  CHECK(cuMemSetAccess((CUdeviceptr)region{0}, size{0}, &access{0}, 1));
+  region{0} += size{0} - {1};  // ends with the last mapped byte
+)cu",
     R"cu(  CHECK(cudaSetDevice(1));
   CHECK(cudaMalloc(&region{0}, {1}));
   CHECK(cudaSetDevice(0));
 )cu"};
 
-// What word i of a region holds.
-std::string_view word_of(DataType element) {
-  if (element < DataType::f32_ftz) return "source_word(i)";
-  return element == DataType::f32_ftz ? "normal(source_word(i), 0x7fffff)"
-                                      : "normal(source_word(i), 0x7fe000)";
-}
-
 std::string region_text(const Region& region, std::size_t number) {
   return fmt::format("  u8* region{};\n", number) +
          fmt::format(fmt::runtime(kAllocations[static_cast<std::size_t>(region.source)]), number,
                      region.bytes) +
-         fmt::format(R"cu(  std::vector<u64> source{0}({1}), after{0}({1});
-  for (u64 i = 0; i < {1}; ++i) source{0}[i] = {2};
-  CHECK(cudaMemcpy(region{0}, source{0}.data(), {3}, cudaMemcpyDefault));
+         fmt::format(R"cu(  std::vector<{4}> before{0}({1}), after{0}({1});
+  for (u64 i = 0; i < {1}; ++i) before{0}[i] = {2};
+  CHECK(cudaMemcpy(region{0}, before{0}.data(), {3}, cudaMemcpyDefault));
 )cu",
-                     number, region.bytes / 8, word_of(region.element), region.bytes);
+                     number, region.poison ? region.bytes : region.bytes / 8,
+                     region.poison ? "poison_byte((u32)i, 0)" : source_in_code(region.element),
+                     region.bytes, region.poison ? "u8" : "u64");
 }
 
 std::string region_print(const Region& region, std::size_t number) {
   return fmt::format(R"cu(  CHECK(cudaMemcpy(after{0}.data(), region{0}, {1}, cudaMemcpyDefault));
-  std::printf("region {0}: %s\n", after{0} == source{0} ? "unchanged" : "changed");
+  std::printf("region {0}: %schanged, %016llx\n", after{0} == before{0} ? "un" : "", digest(after{0}.data(), {1}));
 )cu",
                      number, region.bytes);
 }
@@ -106,9 +115,11 @@ std::string map_text(const Map& map, std::size_t number) {
 }
 
 std::string launch_text(const Program& program) {
-  std::string maps;
-  for (std::size_t i = 0; i < program.maps.size(); ++i)
-    maps += fmt::format("{}map{}", i == 0 ? "" : ", ", i);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < program.maps.size(); ++i) names.push_back(fmt::format("map{}", i));
+  for (const std::size_t region : regions_read(program))
+    names.push_back(fmt::format("region{}", region));
+  const std::string arguments = fmt::format("{}", fmt::join(names, ", "));
   std::string text =
       R"cu(  CHECK(cudaFuncSetAttribute(reproduce, cudaFuncAttributeMaxDynamicSharedMemorySize, kWindow + 1023));
 )cu";
@@ -116,7 +127,7 @@ std::string launch_text(const Program& program) {
     return text +
            fmt::format(
                "  reproduce<<<1, kThreads, kWindow + 1023>>>({});\n  CHECK(cudaGetLastError());\n",
-               maps);
+               arguments);
   if (ctas_of(program) > 8)
     text +=
         "  CHECK(cudaFuncSetAttribute(reproduce, cudaFuncAttributeNonPortableClusterSizeAllowed, "
@@ -127,15 +138,24 @@ std::string launch_text(const Program& program) {
   const cudaLaunchConfig_t config{{dim3({0}), kThreads, kWindow + 1023, nullptr, &cluster, 1}};
   CHECK(cudaLaunchKernelEx(&config, reproduce{1}{2}));
 )cu",
-                     fmt::join(program.cluster, ", "), maps.empty() ? "" : ", ", maps);
+                     fmt::join(program.cluster, ", "), arguments.empty() ? "" : ", ", arguments);
+}
+
+bool leaves_trace(const Step& step) {
+  const bool reads = step.verb == Verb::wait_group || step.verb == Verb::look;
+  return text_of(step.verb).mark != 0 && (!reads || reads_region(step));
 }
 
 // Prints what each step left, in the order of the steps.
 std::string print_text(const Program& program) {
   std::string prints;
-  for (const VerbText& text : verb_texts())
-    if (text.mark != 0 && std::ranges::count(program.steps, text.verb, &Step::verb) > 0)
-      prints += fmt::format("      if (verb == '{}') {}\n", text.mark, text.print);
+  for (const VerbText& text : verb_texts()) {
+    const bool left = std::ranges::any_of(program.steps, [&](const Step& step) {
+      return step.verb == text.verb && leaves_trace(step);
+    });
+    const std::string print = fmt::format("      if (verb == '{}') {}\n", text.mark, text.print);
+    if (left && prints.find(print) == std::string::npos) prints += print;  // verbs may share one
+  }
   if (prints.empty()) return "";
   constexpr std::string_view kTraces = R"cu(  static Trace left[kSteps][kCtas];
   CHECK(cudaMemcpyFromSymbol(left, trace, sizeof(left)));
@@ -158,6 +178,11 @@ std::string main_text(const Program& program) {
     text += "  CHECK(cudaDeviceEnablePeerAccess(1, 0));  // for memory of GPU 1\n";
   for (std::size_t i = 0; i < program.regions.size(); ++i)
     text += region_text(program.regions[i], i);
+  if (std::ranges::count(program.regions, true, &Region::cold) > 0)
+    text += R"cu(  u8* flush;
+  CHECK(cudaMalloc(&flush, 128 << 20));
+  CHECK(cudaMemset(flush, 0x5a, 128 << 20));  // drives the regions out of L2
+)cu";
   for (std::size_t i = 0; i < program.maps.size(); ++i) text += map_text(program.maps[i], i);
   text += launch_text(program) + "  CHECK(cudaDeviceSynchronize());\n" + print_text(program);
   for (std::size_t i = 0; i < program.regions.size(); ++i)

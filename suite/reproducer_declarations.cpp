@@ -57,19 +57,26 @@ __host__ __device__ constexpr u8 poison_byte(u32 i, u32 cta) { return (u8)(0xa5 
       {Part::function, "stop(", R"cu(
 __device__ void stop() { delay(1000000), stopped[blockIdx.x] = true; }  // only snapshots and cluster_sync follow
 )cu"},
+      {Part::host, "digest(", R"cu(
+u64 digest(const void* data, u64 bytes) {  // FNV-1a 64
+  u64 hash = 0xcbf29ce484222325;
+  for (u64 i = 0; i < bytes; ++i) hash = (hash ^ ((const u8*)data)[i]) * 0x100000001b3;
+  return hash;
+}
+)cu"},
       {Part::host, "CHECK(", R"cu(
 #define CHECK(call) \
   if (const int code = (int)(call)) return std::printf("%s: %s\n", cudaGetErrorName((cudaError_t)code), #call), 1
 )cu"},
-      {Part::host, "source_word(", R"cu(
-constexpr u64 source_word(u64 i) {  // SplitMix64
+      {Part::state, "source_word(", R"cu(
+__host__ __device__ constexpr u64 source_word(u64 i) {  // SplitMix64
   u64 x = kSeed + 0x2545f4914f6cdd1d * (i + 1) + 0x9e3779b97f4a7c15;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9, x = (x ^ x >> 27) * 0x94d049bb133111eb;
   return x ^ x >> 31 ^ kFlip;
 }
 )cu"},
-      {Part::host, "normal(", R"cu(
-constexpr u64 normal(u64 pair, u64 mantissa) {  // two floats that no rounding or flush to zero changes
+      {Part::state, "normal(", R"cu(
+__host__ __device__ constexpr u64 normal(u64 pair, u64 mantissa) {  // floats that no rounding or flush to 0 changes
   const u64 exponents = ((pair >> 23 & 0x1ff) % 253 + 1) << 23 | ((pair >> 55) % 253 + 1) << 55;
   return (pair & (0x8000000080000000 | mantissa << 32 | mantissa)) | exponents;
 }
@@ -109,7 +116,7 @@ class Declarations {
     for (std::size_t i = 0; i < items_.size(); ++i)
       if (mentions(items_[item].text, items_[i].name)) write(i);
     std::string& text = texts_[static_cast<std::size_t>(items_[item].part)];
-    if (text.empty() && items_[item].part != Part::state) text = "\n";
+    if (text.empty() && items_[item].part != Part::state) text += '\n';
     text += std::string_view(items_[item].text).substr(1);  // without its leading line break
   }
 
@@ -155,21 +162,30 @@ __shared__ u32 phase[kBarriers];  // parity of the phase that each barrier is in
   };
 }
 
+// What depends on whether `policy` names a cache policy: the end of a copy's name, its modifier,
+// and its last operand.
+std::string suffix_of(std::string_view policy) {
+  return policy.empty() ? "" : fmt::format("_{}", policy);
+}
+std::string_view hint_of(std::string_view policy) {
+  return policy.empty() ? "" : ".L2::cache_hint";
+}
+std::string_view end_of(std::string_view policy) { return policy.empty() ? ";" : ", policy; }"; }
+
+// The instruction that makes a cache policy, where `policy` names one. It goes in front of a copy.
+std::string create_policy(std::string_view policy) {
+  if (policy.empty()) return "";
+  return fmt::format(
+      "{{ .reg .b64 policy; createpolicy.fractional.L2::{}.b64 policy, 1.0;\"\n               \" ",
+      policy);
+}
+
 // The load of `rank`, multicast or not, with the cache policy that `policy` names if it names one.
 Item load_item(std::uint32_t rank, std::string_view policy, bool multicast) {
-  std::string name = fmt::format("{}_{}d", multicast ? "multicast" : "load", rank), create, hint;
-  std::string end = multicast ? fmt::format(", %{}", rank + 3) : "";
-  if (!policy.empty()) {
-    name += fmt::format("_{}", policy);
-    create = fmt::format(
-        "{{ .reg .b64 policy; createpolicy.fractional.L2::{}.b64 policy, 1.0;\"\n               "
-        "\" ",
-        policy);
-    hint = ".L2::cache_hint";
-    end += ", policy; }";
-  } else {
-    end += ";";
-  }
+  const std::string name =
+      fmt::format("{}_{}d{}", multicast ? "multicast" : "load", rank, suffix_of(policy));
+  const std::string end =
+      fmt::format("{}{}", multicast ? fmt::format(", %{}", rank + 3) : "", end_of(policy));
   std::string parameters, coordinates, operands = rank > 2 ? ",\n                " : ",";
   for (std::uint32_t i = 0; i < rank; ++i) {
     const std::string_view comma = i == 0 ? "" : ",";
@@ -186,8 +202,30 @@ __device__ void {}(u32 to, const CUtensorMap* map, u32 b{}) {{
                ::"r"(address(window() + to)), "l"(map), "r"(address(&barriers[b])){} : "memory");
 }}
 )cu",
-                      name, parameters, create, rank, multicast ? ".multicast::cluster" : "", hint,
-                      coordinates, end, operands)};
+                      name, parameters, create_policy(policy), rank,
+                      multicast ? ".multicast::cluster" : "", hint_of(policy), coordinates, end,
+                      operands)};
+}
+
+// The store of `rank`, with the cache policy that `policy` names if it names one.
+Item store_item(std::uint32_t rank, std::string_view policy) {
+  const std::string name = fmt::format("store_{}d{}", rank, suffix_of(policy));
+  std::string parameters, coordinates, operands;
+  for (std::uint32_t i = 0; i < rank; ++i) {
+    parameters += fmt::format(", int c{}", i);
+    coordinates += fmt::format("{}%{}", i == 0 ? "" : ", ", i + 2);
+    operands += fmt::format(", \"r\"(c{})", i);
+  }
+  return {Part::function, name + "(",
+          fmt::format(R"cu(
+__device__ void {}(u32 from, const CUtensorMap* map{}) {{
+  asm volatile("{}cp.async.bulk.tensor.{}d.global.shared::cta.tile.bulk_group"
+               "{} [%0, {{{}}}], [%1]{}"
+               ::"l"(map), "r"(address(window() + from)){} : "memory");
+}}
+)cu",
+                      name, parameters, create_policy(policy), rank, hint_of(policy), coordinates,
+                      end_of(policy), operands)};
 }
 
 Item next_item(bool stops) {
@@ -229,17 +267,21 @@ std::vector<Item> items_of(const Program& program) {
   for (const VerbText& text : verb_texts())
     for (const bool remote : {false, true}) {
       const std::string_view function = remote ? text.remote_function : text.function;
+      const bool is_template = function.starts_with("\ntemplate");
       const bool is_macro = function.starts_with("\nPTX") || function.starts_with("\n#define");
-      items.push_back({is_macro ? Part::instruction : Part::function,
-                       fmt::format("{}{}(", text.name, remote ? "_remote" : ""),
-                       std::string(function)});
+      items.push_back(
+          {is_macro ? Part::instruction : Part::function,
+           fmt::format("{}{}{}", text.name, remote ? "_remote" : "", is_template ? '<' : '('),
+           std::string(function)});
     }
   items.push_back(try_wait_item(program));
   items.push_back(next_item(stops));
   for (std::uint32_t rank = 1; rank <= kMaxRank; ++rank)
-    for (const std::string_view policy : kPolicies)
+    for (const std::string_view policy : kPolicies) {
       for (const bool multicast : {false, true})
         items.push_back(load_item(rank, policy, multicast));
+      items.push_back(store_item(rank, policy));
+    }
   for (Item& item : items) {
     if (!phases) item.text = without_lines(item.text, "phase[");
     if (!stops) item.text = without(without_lines(item.text, " stop("), ", bool stops = false");
@@ -293,6 +335,16 @@ bool keeps_phases(const Program& program) {
     return text_of(step.verb).call.find("{parity}") != std::string_view::npos &&
            step.parity >= kCurrentPhase;
   });
+}
+
+bool reads_region(const Step& step) {
+  return (step.verb == Verb::wait_group || step.verb == Verb::look) && step.region != kNoRegion;
+}
+
+std::string_view source_in_code(DataType element) {
+  if (element < DataType::f32_ftz) return "source_word(i)";
+  return element == DataType::f32_ftz ? "normal(source_word(i), 0x7fffff)"
+                                      : "normal(source_word(i), 0x7fe000)";
 }
 
 std::size_t snapshots_of(const Program& program) {

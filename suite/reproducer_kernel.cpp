@@ -44,18 +44,43 @@ bool is_remote(const Step& step) {
   return step.of != kOwnCta && !text_of(step.verb).remote_call.empty();
 }
 
+bool is_empty(const Step& step) {
+  return step.bytes == 0 && !text_of(step.verb).empty_call.empty();
+}
+
 /// A step, and where it stands in its program.
 struct Place {
   const Program& program;
   const Step& step;
   std::size_t number = 0;
   std::size_t snapshot = 0;  // snapshots in front of it
+  bool alone = false;        // of the CTA one thread is left
 };
+
+// Keeps what a step reads of a region.
+std::string keep_word(const Place& place) {
+  const Step& step = place.step;
+  if (!reads_region(step)) return "";
+  const std::string word = fmt::format("(u64*)(region{} + {})", step.region, step.word);
+  return fmt::format("trace[{}][cta] = {{'{}', {}}}", place.number, text_of(step.verb).mark,
+                     step.verb == Verb::look ? "__ldcv(" + word + ")" : "*" + word);
+}
+
+std::string read_in_words(const Step& step) {
+  if (!reads_region(step)) return "read nothing";
+  return fmt::format("read region {} at {}", step.region, step.word);
+}
+
+std::string_view source_of(const Place& place) {
+  const Step& step = place.step;
+  const bool fills = step.verb == Verb::fill || step.verb == Verb::wait_group_read;
+  return fills ? source_in_code(place.program.maps[step.map].spec.type) : "";
+}
 
 std::string formatted(std::string_view text, const Place& place) {
   const Step& step = place.step;
-  const bool loads = step.verb == Verb::load;
-  const std::uint32_t rank = loads ? rank_of(place.program.maps[step.map].spec) : 0;
+  const bool copies = step.verb == Verb::load || step.verb == Verb::store;
+  const std::uint32_t rank = copies ? rank_of(place.program.maps[step.map].spec) : 0;
   const auto* const at = step.at.data();
   return fmt::format(
       fmt::runtime(text), fmt::arg("step", place.number), fmt::arg("snapshot", place.snapshot),
@@ -75,7 +100,13 @@ std::string formatted(std::string_view text, const Place& place) {
       fmt::arg("load", step.mask == 0 ? "load" : "multicast"),
       fmt::arg("mask", step.mask == 0 ? "" : fmt::format(", {:#x}", step.mask)),
       fmt::arg("to_ctas", step.mask == 0 ? "" : fmt::format(" to CTAs {:#x}", step.mask)),
-      fmt::arg("policy", policy_in_code(step.hint)), fmt::arg("word", step.word));
+      fmt::arg("policy", policy_in_code(step.hint)), fmt::arg("word", step.word),
+      fmt::arg("thread", step.thread), fmt::arg("source", source_of(place)),
+      fmt::arg("keep_word", keep_word(place)), fmt::arg("read_word", read_in_words(step)),
+      fmt::arg("then", reads_region(step) ? ", " : ""),
+      fmt::arg("and_read_word", reads_region(step) ? ", " + read_in_words(step) : ""),
+      fmt::arg("all_but", step.pending == 0 ? "all" : fmt::format("all but {}", step.pending)),
+      fmt::arg("overwrite", step.bytes == 0 ? "" : ", overwrite the source"));
 }
 
 // The condition that holds for the threads that take a step; empty where it is all of them.
@@ -85,10 +116,10 @@ std::string takers_of(const Program& program, const Step& step) {
     all_of.push_back(std::has_single_bit(step.ctas)
                          ? fmt::format("cta == {}", std::countr_zero(step.ctas))
                          : fmt::format("({:#x} >> cta & 1)", step.ctas));
-  const Takers takers = text_of(step.verb).takers;
-  const std::uint32_t threads = takers == Takers::one ? 1 : step.count;
+  const Takers takers = is_empty(step) ? Takers::one : text_of(step.verb).takers;
+  const std::uint32_t threads = takers == Takers::arrivals ? step.count : 1;
   const std::uint32_t end = step.thread + threads;
-  if (takers == Takers::one || takers == Takers::arrivals) {
+  if (takers == Takers::one || takers == Takers::others || takers == Takers::arrivals) {
     if (threads == 1) all_of.push_back(fmt::format("t == {}", step.thread));
     if (threads > 1 && step.thread > 0) all_of.push_back(fmt::format("t >= {}", step.thread));
     if (threads > 1 && end < kProgramThreads) all_of.push_back(fmt::format("t < {}", end));
@@ -96,10 +127,18 @@ std::string takers_of(const Program& program, const Step& step) {
   return fmt::format("{}", fmt::join(all_of, " && "));
 }
 
+std::string_view call_of(const Step& step) {
+  const VerbText& text = text_of(step.verb);
+  if (is_empty(step)) return text.empty_call;
+  return is_remote(step) ? text.remote_call : text.call;
+}
+
 std::string code_of(const Place& place) {
   const VerbText& text = text_of(place.step.verb);
   const std::string takers = takers_of(place.program, place.step);
-  const std::string call = formatted(is_remote(place.step) ? text.remote_call : text.call, place);
+  const std::string call = formatted(call_of(place.step), place);
+  if (place.alone) return "  " + call;
+  if (text.takers == Takers::others) return fmt::format("  if (!next({})) {}", takers, call);
   if (text.takers != Takers::all_even_stopped)
     return fmt::format("  if (next({})) {}", takers, call);
   return takers.empty() ? "  " + call : fmt::format("  if ({}) {}", takers, call);
@@ -117,10 +156,13 @@ std::string step_text(const Place& place) {
 std::string steps_text(const Program& program) {
   std::string text;
   std::size_t snapshot = 0;
+  bool alone = false;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
-    text += step_text({.program = program, .step = step, .number = i, .snapshot = snapshot});
+    text += step_text(
+        {.program = program, .step = step, .number = i, .snapshot = snapshot, .alone = alone});
     if (step.verb == Verb::snapshot) ++snapshot;
+    if (step.verb == Verb::leave) alone = true;
   }
   return text;
 }
@@ -129,13 +171,25 @@ std::string steps_text(const Program& program) {
 
 std::uint32_t rank_of(const TensorMapSpec& spec) { return std::clamp(spec.rank, 1U, kMaxRank); }
 
+std::vector<std::size_t> regions_read(const Program& program) {
+  std::vector<std::size_t> regions;
+  for (std::size_t i = 0; i < program.regions.size(); ++i)
+    if (std::ranges::any_of(program.steps, [&](const Step& step) {
+          return reads_region(step) && step.region == i;
+        }))
+      regions.push_back(i);
+  return regions;
+}
+
 std::string kernel_text(const Program& program) {
   const std::string steps = steps_text(program);
-  std::vector<std::string> maps;
+  std::vector<std::string> parameters;
   for (std::size_t i = 0; i < program.maps.size(); ++i)
-    maps.push_back(fmt::format("const __grid_constant__ CUtensorMap map{}", i));
+    parameters.push_back(fmt::format("const __grid_constant__ CUtensorMap map{}", i));
+  for (const std::size_t region : regions_read(program))
+    parameters.push_back(fmt::format("u8* region{}", region));
   std::string text = fmt::format("\n__global__ void __launch_bounds__(kThreads) reproduce({}) {{\n",
-                                 fmt::join(maps, ",\n    "));
+                                 fmt::join(parameters, ",\n    "));
   std::vector<std::string_view> numbers;
   if (mentions(steps, "cta")) numbers.push_back("cta = blockIdx.x");
   if (mentions(steps, "t")) numbers.push_back("t = threadIdx.x");

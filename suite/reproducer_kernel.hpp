@@ -1,8 +1,10 @@
 // The kernel of a CUDA reproducer: the steps of a program as straight code.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "kernels/ops/program.hpp"
 #include "suite/room.hpp"
@@ -11,6 +13,9 @@ namespace tidemark::suite {
 
 /// The kernel `reproduce`, a line a step with its comment.
 std::string kernel_text(const Program& program);
+
+/// The regions that the kernel reads, which it takes as parameters behind the maps.
+std::vector<std::size_t> regions_read(const Program& program);
 
 /// Coordinates of a copy by this map. A map of another rank than 1 to 5 is refused before the first
 /// step.

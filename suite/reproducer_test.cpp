@@ -20,8 +20,10 @@
 #include <vector>
 
 #include "kernels/error.hpp"
+#include "kernels/ops/checks.hpp"
 #include "kernels/ops/payload.hpp"
 #include "kernels/ops/source_element.hpp"
+#include "kernels/ops/tile_store.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -192,6 +194,11 @@ std::vector<VerbExample> other_examples() {
       {Verb::load,
        {"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"},
        one_cta({{.verb = Verb::load, .at = {-8, 3}}})},
+      {Verb::fill,
+       {"st.shared.u64", "fence.proxy.async.shared::cta"},
+       one_cta({{.verb = Verb::fill, .offset = 1024, .bytes = 2048}})},
+      {Verb::look, {"ld.global.cv.u64"}, one_cta({{.verb = Verb::look, .region = 0, .word = 8}})},
+      {Verb::look, {}, one_cta({{.verb = Verb::look}})},
       {Verb::cluster_sync,
        {"barrier.cluster.arrive.release", "barrier.cluster.wait.acquire"},
        two_ctas({{.verb = Verb::cluster_sync, .ctas = 3}})},
@@ -212,8 +219,38 @@ std::vector<VerbExample> other_examples() {
   };
 }
 
+std::vector<VerbExample> store_examples() {
+  return {
+      {Verb::store,
+       {"cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group ["},
+       one_cta({{.verb = Verb::store, .at = {8, 3}}})},
+      {Verb::commit, {"cp.async.bulk.commit_group"}, one_cta({{.verb = Verb::commit}})},
+      {Verb::wait_group,
+       {"cp.async.bulk.wait_group 3;", "ld.global.u64"},
+       one_cta({{.verb = Verb::wait_group, .region = 0, .pending = 3, .word = 1032}})},
+      {Verb::wait_group,
+       {"cp.async.bulk.wait_group 15;"},
+       one_cta({{.verb = Verb::wait_group, .pending = kGroupsPending}})},
+      {Verb::wait_group_read,
+       {"cp.async.bulk.wait_group.read 1;", "bar.sync", "st.shared.u64",
+        "fence.proxy.async.shared::cta"},
+       one_cta({{.verb = Verb::wait_group_read, .pending = 1, .offset = 1024, .bytes = 256}})},
+      {Verb::wait_group_read,
+       {"cp.async.bulk.wait_group.read 0;"},
+       one_cta({{.verb = Verb::wait_group_read}})},
+      {Verb::leave,
+       {"cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [",
+        "cp.async.bulk.commit_group", "cp.async.bulk.wait_group.read 0;"},
+       one_cta({{.verb = Verb::leave},
+                {.verb = Verb::store, .at = {8, 3}},
+                {.verb = Verb::commit},
+                {.verb = Verb::wait_group_read}})},
+  };
+}
+
 std::vector<VerbExample> examples() {
   std::vector<VerbExample> all = mbarrier_examples();
+  std::ranges::move(store_examples(), std::back_inserter(all));
   std::ranges::move(other_examples(), std::back_inserter(all));
   return all;
 }
@@ -258,7 +295,46 @@ TEST_F(Compiled, LoadsOfEveryRankAndPolicy) {
   expect_narrow(source);
 }
 
-// Nearly all verbs, as a mismatched expect_tx on the peer has them with its checks.
+TEST_F(Compiled, StoresOfEveryRankAndPolicy) {
+  Program program = one_cta({});
+  program.maps.clear();
+  for (std::uint8_t rank = 1; rank <= kMaxRank; ++rank) {
+    program.maps.push_back({.spec = tensor(rank)});
+    for (const CacheHint hint :
+         {CacheHint::none, CacheHint::evict_normal, CacheHint::evict_first, CacheHint::evict_last})
+      program.steps.push_back({.verb = Verb::store,
+                               .map = static_cast<std::uint8_t>(rank - 1),
+                               .hint = hint,
+                               .at = {-2147483647 - 1, 2147483647, 1, -1, 0}});
+  }
+  const std::string source = cuda_reproducer(program, kWords);
+  const std::string ptx = ptx_of(source);
+  for (std::uint32_t rank = 1; rank <= kMaxRank; ++rank) {
+    const std::string copy =
+        fmt::format("cp.async.bulk.tensor.{}d.global.shared::cta.tile.bulk_group", rank);
+    EXPECT_NE(ptx.find(copy + " ["), std::string::npos) << copy;
+    EXPECT_NE(ptx.find(copy + ".L2::cache_hint ["), std::string::npos) << copy;
+  }
+  for (const std::string_view policy : {"evict_normal", "evict_first", "evict_last"})
+    EXPECT_NE(ptx.find(fmt::format("createpolicy.fractional.L2::{}.b64", policy)),
+              std::string::npos);
+  expect_narrow(source);
+}
+
+TEST_F(Compiled, EveryNumberOfGroupsThatMayBePending) {
+  Program program = one_cta({});
+  for (std::uint32_t pending = 0; pending <= kGroupsPending; ++pending) {
+    program.steps.push_back({.verb = Verb::wait_group, .pending = pending});
+    program.steps.push_back({.verb = Verb::wait_group_read, .pending = pending});
+  }
+  const std::string ptx = ptx_of(cuda_reproducer(program, kWords));
+  for (std::uint32_t pending = 0; pending <= kGroupsPending; ++pending)
+    for (const std::string_view wait : {"wait_group", "wait_group.read"})
+      EXPECT_NE(ptx.find(fmt::format("cp.async.bulk.{} {};", wait, pending)), std::string::npos)
+          << wait << ' ' << pending;
+}
+
+// As a mismatched expect_tx on the peer has its steps, with its checks.
 Program representative() {
   constexpr std::uint16_t kBoth = 3;
   const Step load{
@@ -313,12 +389,34 @@ Program representative() {
   return program;
 }
 
-TEST(Reproducer, HasAtMost200LinesForARepresentativeProgram) {
-  const Program program = representative();
-  const std::string source = cuda_reproducer(program, kWords);
-  ASSERT_EQ(program.steps.size(), 45U);
-  EXPECT_LE(lines_of(source).size(), 200U) << source;
-  expect_narrow(source);
+// Four stores, with all the waits and looks that they can have.
+Program representative_stores() {
+  return with_checks(program_of(TileStore{.map = tensor(2),
+                                          .at = {8, 0},
+                                          .stores = kMaxStores,
+                                          .wait = StoreWait::read,
+                                          .empty_groups = 0b11111,
+                                          .bystander = true,
+                                          .hint = CacheHint::evict_first,
+                                          .payload = {.seed = 17}}));
+}
+
+Program representative_end() {
+  return with_checks(program_of(TileStore{
+      .map = tensor(2), .stores = kMaxStores, .wait = StoreWait::only_read, .payload = {}}));
+}
+
+TEST(Reproducer, HasAtMost200LinesForRepresentativePrograms) {
+  std::set<Verb> verbs;
+  for (const Program& program : {representative(), representative_stores(), representative_end()}) {
+    const std::string source = cuda_reproducer(program, kWords);
+    EXPECT_LE(program.steps.size(), 45U);
+    EXPECT_LE(lines_of(source).size(), 200U) << source;
+    expect_narrow(source);
+    for (const Step& step : program.steps) verbs.insert(step.verb);
+  }
+  EXPECT_EQ(representative().steps.size(), 45U);
+  EXPECT_EQ(verbs.size(), kVerbs - 2) << "all but expect_tx and complete_tx, which a meter has";
 }
 
 TEST(Reproducer, SaysEachStepInItsOrder) {
@@ -350,8 +448,9 @@ TEST(Reproducer, SaysWhatIsExpectedAndWasSeen) {
 TEST(Reproducer, LeavesOutWhatNoStepNeeds) {
   const std::string source =
       cuda_reproducer(one_cta({{.verb = Verb::init}, {.verb = Verb::delay, .ns = 1}}), kWords);
-  for (const std::string_view name : {"stopped", "phase[", "trace", "windows", "PTX_TEST", "meter",
-                                      "load_2d", "poison_byte", "kSteps", "normal("})
+  for (const std::string_view name :
+       {"stopped", "phase[", "trace", "windows", "PTX_TEST", "meter", "load_2d", "poison_byte",
+        "kSteps", "normal(", "u8* region0) {", "fill("})
     EXPECT_EQ(source.find(name), std::string::npos) << name << '\n' << source;
 }
 
@@ -376,12 +475,74 @@ TEST(Reproducer, TakesStepsInTheThreadsThatAreNamed) {
     EXPECT_NE(source.find(line), std::string::npos) << line << '\n' << source;
 }
 
+TEST(Reproducer, BehindLeaveOneThreadTakesStepsBackToBack) {
+  const std::string source =
+      cuda_reproducer(one_cta({{.verb = Verb::fill, .bytes = 4096},
+                               {.verb = Verb::leave, .thread = 32},
+                               {.verb = Verb::store, .thread = 32},
+                               {.verb = Verb::commit, .thread = 32},
+                               {.verb = Verb::wait_group_read, .thread = 32, .pending = 2}}),
+                      kWords);
+  std::size_t at = 0;
+  for (const std::string_view line :
+       {"  if (!next(t == 32)) return; ", "\n  store_2d(0, &map0, 0, 0); ", "\n  commit(); ",
+        "\n  wait_group_read<2>(); "}) {
+    at = source.find(line, at);
+    ASSERT_NE(at, std::string::npos) << line << '\n' << source;
+  }
+}
+
+TEST(Reproducer, ACtaThatStoppedTakesNothingBehindLeave) {
+  Program program = one_cta(
+      {{.verb = Verb::wait, .stops = true, .ns = 1}, {.verb = Verb::leave}, {.verb = Verb::store}});
+  const std::string source = cuda_reproducer(program, kWords);
+  EXPECT_NE(source.find("{ return __syncthreads(), taker && !stopped[blockIdx.x]; }"),
+            std::string::npos)
+      << source;
+  EXPECT_NE(source.find("  if (!next(t == 0)) return; "), std::string::npos) << source;
+}
+
+TEST(Reproducer, TheThreadThatWaitsForReadsIsNamedAndAllOverwrite) {
+  Program program = two_ctas({{.verb = Verb::wait_group_read,
+                               .ctas = 2,
+                               .thread = 3,
+                               .pending = 4,
+                               .offset = 1024,
+                               .bytes = 256}});
+  program.maps[0].spec.type = DataType::tf32;
+  const std::string source = cuda_reproducer(program, kWords);
+  EXPECT_NE(
+      source.find("  if (next(cta == 1)) { if (t == 3) wait_group_read<4>(); __syncthreads(); "
+                  "fill(1024, 256, ~normal(source_word(i), 0x7fe000)); }\n"),
+      std::string::npos)
+      << source;
+}
+
+TEST(Reproducer, TheKernelTakesTheRegionsThatItReads) {
+  Program program = one_cta({{.verb = Verb::wait_group, .region = 2, .word = 1032},
+                             {.verb = Verb::look, .thread = 32, .region = 2, .word = 16}});
+  program.regions = {{.bytes = 16384}, {.bytes = 16}, {.bytes = 16384}};
+  const std::string source = cuda_reproducer(program, kWords);
+  for (const std::string_view part :
+       {"map0,\n    u8* region2) {", "reproduce<<<1, kThreads, kWindow + 1023>>>(map0, region2);",
+        "if (next(t == 0)) wait_group<0>(), trace[0][cta] = {'r', *(u64*)(region2 + 1032)};",
+        "if (next(t == 32)) trace[1][cta] = {'r', __ldcv((u64*)(region2 + 16))};"})
+    EXPECT_NE(source.find(part), std::string::npos) << part << '\n' << source;
+}
+
+TEST(Reproducer, AWaitForGroupsThatReadsNothingLeavesNoTrace) {
+  const std::string source = cuda_reproducer(one_cta({{.verb = Verb::wait_group}}), kWords);
+  EXPECT_NE(source.find("  if (next(t == 0)) wait_group<0>(); "), std::string::npos) << source;
+  EXPECT_EQ(source.find("trace"), std::string::npos) << source;
+}
+
 TEST(Reproducer, RefusesAProgramThatIsNotSound) {
   EXPECT_THROW(cuda_reproducer(one_cta({{.verb = Verb::load, .map = 1}}), kWords), Error);
 }
 
-TEST_F(Compiled, ARepresentativeProgramToAnExecutable) {
-  executable(cuda_reproducer(representative(), kWords));
+TEST_F(Compiled, RepresentativeProgramsToExecutables) {
+  for (const Program& program : {representative(), representative_stores(), representative_end()})
+    executable(cuda_reproducer(program, kWords));
 }
 
 TEST_F(Compiled, APlainProgramToAnExecutable) {
@@ -398,6 +559,7 @@ TEST_F(Compiled, MemoryOfEverySourceAndTheLargestCluster) {
                      {.bytes = 16384, .source = MemorySource::async},
                      {.bytes = 16384, .source = MemorySource::pinned},
                      {.bytes = 16384, .source = MemorySource::mapped, .element = DataType::f32_ftz},
+                     {.bytes = 16384, .source = MemorySource::edge, .cold = true},
                      {.bytes = 16384, .source = MemorySource::peer, .element = DataType::tf32}};
   program.maps = {{.spec = tensor(1)},
                   {.spec = tensor(5), .region = 3},
@@ -439,13 +601,30 @@ TEST_F(Compiled, MulticastsOfEveryRankInAClusterOfThreeDimensions) {
     EXPECT_NE(ptx.find(form), std::string::npos) << form;
 }
 
+TEST_F(Compiled, FillsOfEveryElement) {
+  Program program = one_cta({});
+  program.maps = {{.spec = tensor(2)}, {.spec = tensor(2)}, {.spec = tensor(2)}};
+  program.maps[1].spec.type = DataType::f32_ftz;
+  program.maps[2].spec.type = DataType::tf32;
+  program.regions[0].bytes = 32768;
+  for (std::uint8_t map = 0; map < 3; ++map)
+    program.steps.push_back({.verb = Verb::fill, .map = map, .offset = 16, .bytes = 64});
+  const std::string source = cuda_reproducer(program, kWords);
+  for (const std::string_view call :
+       {"fill(16, 64, source_word(i));", "fill(16, 64, normal(source_word(i), 0x7fffff));",
+        "fill(16, 64, normal(source_word(i), 0x7fe000));"})
+    EXPECT_NE(source.find(call), std::string::npos) << source;
+  ptx_of(source);
+}
+
 TEST_F(Compiled, SourcesAndPoisonAreThoseOfTheDevices) {
   for (const bool inverted : {false, true}) {
     Program program = one_cta({{.verb = Verb::poison, .bytes = 16}});
     program.payload = {.seed = 0xfedcba9876543210, .inverted = inverted};
     program.regions = {{.bytes = 16384, .element = DataType::bf16},
                        {.bytes = 16384, .element = DataType::f32_ftz},
-                       {.bytes = 16384, .element = DataType::tf32_ftz}};
+                       {.bytes = 16384, .element = DataType::tf32_ftz},
+                       {.bytes = 16384, .poison = true}};
     std::string source = cuda_reproducer(program, kWords);
     const auto expect_pair = [&](std::string_view code, DataType type, std::uint64_t i) {
       const std::uint64_t pair =
@@ -461,9 +640,12 @@ TEST_F(Compiled, SourcesAndPoisonAreThoseOfTheDevices) {
     }
     for (const std::uint32_t i : {0, 1, 255, 256, 4711, 65535})
       source += fmt::format("static_assert(poison_byte({}, 3) == {});\n", i,
-                            cta_poison_byte(program.payload, 3, i));
-    for (const std::string_view word : {"= source_word(i);", "= normal(source_word(i), 0x7fffff);",
-                                        "= normal(source_word(i), 0x7fe000);"})
+                            cta_poison_byte(program.payload, 3, i)) +
+                fmt::format("static_assert(poison_byte({}, 0) == {});\n", i,
+                            poison_byte(program.payload, i));
+    for (const std::string_view word :
+         {"= source_word(i);", "= normal(source_word(i), 0x7fffff);",
+          "= normal(source_word(i), 0x7fe000);", "= poison_byte((u32)i, 0);"})
       EXPECT_NE(source.find(word), std::string::npos) << source;
     ptx_of(source);
   }

@@ -7,6 +7,8 @@
 namespace tidemark::suite {
 namespace {
 
+constexpr std::string_view kPrintRead = R"cu(std::printf("read 0x%016llx\n", seen);)cu";
+
 constexpr VerbText kVerbTexts[] = {
     {.verb = Verb::init,
      .name = "init",
@@ -120,6 +122,38 @@ __device__ void meter(u32 step, u32 barrier, u32 parity, u32 pending, u32 count,
      .name = "load",
      .comment = "load box {{{box}}} of map {map}{to_ctas}",
      .call = "{load}_{rank}d{policy}({offset}, &map{map}, bar{barrier}, {box}{mask});"},
+    {.verb = Verb::store,
+     .name = "store",
+     .comment = "store box {{{box}}} of map {map}",
+     .call = "store_{rank}d{policy}({offset}, &map{map}, {box});"},
+    {.verb = Verb::commit,
+     .name = "commit",
+     .comment = "commit a group",
+     .call = "commit();",
+     .function = R"cu(
+#define commit() asm volatile("cp.async.bulk.commit_group;" ::: "memory")
+)cu"},
+    {.verb = Verb::wait_group,
+     .name = "wait_group",
+     .comment = "{all_but} groups complete{and_read_word}",
+     .call = "wait_group<{pending}>(){then}{keep_word};",
+     .function = R"cu(
+template <int kPending>
+__device__ void wait_group() { asm volatile("cp.async.bulk.wait_group %0;" ::"n"(kPending) : "memory"); }
+)cu",
+     .mark = 'r',
+     .print = kPrintRead},
+    {.verb = Verb::wait_group_read,
+     .takers = Takers::all,
+     .name = "wait_group_read",
+     .comment = "{all_but} groups have read their sources{overwrite}",
+     .call = "{{ if (t == {thread}) wait_group_read<{pending}>(); __syncthreads(); fill({offset}, "
+             "{bytes}, ~{source}); }}",
+     .empty_call = "wait_group_read<{pending}>();",
+     .function = R"cu(
+template <int kPending>
+__device__ void wait_group_read() { asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory"); }
+)cu"},
     {.verb = Verb::cluster_sync,
      .takers = Takers::all_even_stopped,
      .name = "cluster_sync",
@@ -135,6 +169,22 @@ __device__ void meter(u32 step, u32 barrier, u32 parity, u32 pending, u32 count,
      .function = R"cu(
 __device__ void delay(u64 ns) { for (const long long end = clock64() + 2 * ns; clock64() < end;) __nanosleep(200); }
 )cu"},
+    {.verb = Verb::fill,
+     .takers = Takers::all,
+     .name = "fill",
+     .comment = "fill bytes {offset} to {end} of the window",
+     .call = "fill({offset}, {bytes}, {source});",
+     .function = R"cu(
+#define fill(offset, bytes, word) do { /* word: of the i-th 8 bytes of the window */                                \
+    for (u32 i = offset / 8 + threadIdx.x; i < (offset + bytes) / 8; i += kThreads) ((u64*)window())[i] = word;     \
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); } while (false)
+)cu"},
+    {.verb = Verb::look,
+     .name = "look",
+     .comment = "{read_word}, uncached",
+     .call = "{keep_word};",
+     .mark = 'r',
+     .print = kPrintRead},
     {.verb = Verb::poison,
      .takers = Takers::all,
      .name = "poison",
@@ -155,7 +205,7 @@ __device__ void poison(u32 offset, u32 bytes) {
      .comment = "read the 8 bytes of barrier {barrier}",
      .call = "trace[{step}][cta] = {{'r', barriers[bar{barrier}]}};",
      .mark = 'r',
-     .print = R"cu(std::printf("read 0x%016llx\n", seen);)cu"},
+     .print = kPrintRead},
     {.verb = Verb::missing,
      .takers = Takers::all,
      .name = "missing",
@@ -186,11 +236,12 @@ __device__ void snapshot(u32 step, u32 number) {
 }
 )cu",
      .mark = 's',
-     .print = R"cu({
-        u64 digest = 0xcbf29ce484222325;  // FNV-1a 64
-        for (const u8 byte : copied[seen][cta]) digest = (digest ^ byte) * 0x100000001b3;
-        std::printf("window %016llx\n", digest);
-      })cu"},
+     .print = R"cu(std::printf("window %016llx\n", digest(copied[seen][cta], kWindow));)cu"},
+    {.verb = Verb::leave,
+     .takers = Takers::others,
+     .name = "leave",
+     .comment = "thread {thread} alone goes on",
+     .call = "return;"},
 };
 
 static_assert(std::size(kVerbTexts) == kVerbs);

@@ -10,8 +10,8 @@
 
 namespace tidemark::suite {
 
-/// The threads of a CTA that make the call of a step.
-enum class Takers : std::uint8_t { one, arrivals, all, all_even_stopped };
+/// The threads of a CTA that make the call of a step. `others`: all but `one`.
+enum class Takers : std::uint8_t { one, others, arrivals, all, all_even_stopped };
 
 /// The texts of a verb. Comment and calls have the fields of formatted().
 struct VerbText {
@@ -19,9 +19,10 @@ struct VerbText {
   Takers takers = Takers::one;
   std::string_view name, comment, call;
   std::string_view remote_call{};                  // where Step::of names a CTA
+  std::string_view empty_call{};                   // where Step::bytes is 0: by one thread
   std::string_view function{}, remote_function{};  // `name` and `name`_remote
-  char mark = 0;             // of the verb in the trace; 0: it leaves nothing there
-  std::string_view print{};  // prints `seen`, what a step left there
+  char mark = 0;                                   // of what it leaves in the trace; 0: nothing
+  std::string_view print{};                        // prints `seen`, what a step left there
 };
 
 /// One for each verb.

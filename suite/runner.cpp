@@ -16,6 +16,7 @@
 #include "suite/oracle/compare.hpp"
 #include "suite/oracle/early_completions.hpp"
 #include "suite/oracle/expect_tx.hpp"
+#include "suite/oracle/peer_tile.hpp"
 #include "suite/oracle/program.hpp"
 #include "suite/oracle/tile_round_trip.hpp"
 #include "suite/program_rows.hpp"

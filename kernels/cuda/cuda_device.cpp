@@ -14,7 +14,6 @@
 #include "kernels/cuda/tile_consume.hpp"
 #include "kernels/cuda/tile_read.hpp"
 #include "kernels/cuda/tile_round_trip.hpp"
-#include "kernels/cuda/tile_store.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -35,7 +34,6 @@ class CudaDevice final : public Device {
 
  private:
   RunResult run_one(const Gemm& gemm) { return run_gemm(gemm); }
-  RunResult run_one(const TileStore& store) { return run_tile_store(rows_, store); }
   RunResult run_one(const TileConsume& consume) { return run_tile_consume(rows_, consume); }
   RunResult run_one(const TileRoundTrip& trip) { return run_tile_round_trip(rows_, trip); }
   template <class RunAsProgram>
@@ -47,9 +45,6 @@ class CudaDevice final : public Device {
 
   Measurement measure_one(const Gemm& gemm, const Timing& timing) {
     return measure_gemm(gemm, timing);
-  }
-  Measurement measure_one(const TileStore& store, const Timing& timing) {
-    return measure_tile_store(rows_, store, timing);
   }
   Measurement measure_one(const TileRead& read, const Timing& timing) {
     return measure_tile_read(rows_, read, timing);

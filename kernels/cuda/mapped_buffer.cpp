@@ -53,7 +53,7 @@ void driver_check(CUresult code, const char* what) {
 
 }  // namespace
 
-MappedBuffer::MappedBuffer(std::size_t bytes) {
+MappedBuffer::MappedBuffer(std::size_t bytes, Behind behind) {
   if (bytes == 0) return;
   int device = 0;
   cuda_check(cudaGetDevice(&device), "ask for the current device");
@@ -67,8 +67,10 @@ MappedBuffer::MappedBuffer(std::size_t bytes) {
     driver_check(driver().granularity(&piece, &kind, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
                  "ask for the granularity of mapped memory");
     const std::size_t whole = (bytes + piece - 1) / piece * piece;
-    driver_check(driver().reserve(&address_, whole, 0, 0, 0), "reserve addresses");
-    reserved_ = whole;
+    const std::size_t addresses = whole + (behind == Behind::nothing ? piece : 0);
+    driver_check(driver().reserve(&address_, addresses, 0, 0, 0), "reserve addresses");
+    reserved_ = addresses;
+    whole_ = whole;
     const std::string what = fmt::format("make {} bytes of memory to be mapped", whole);
     driver_check(driver().create(&memory_, whole, &kind, 0), what.c_str());
     created_ = true;
@@ -93,6 +95,7 @@ MappedBuffer& MappedBuffer::operator=(MappedBuffer&& other) noexcept {
   std::swap(memory_, other.memory_);
   std::swap(size_, other.size_);
   std::swap(reserved_, other.reserved_);
+  std::swap(whole_, other.whole_);
   std::swap(created_, other.created_);
   std::swap(mapped_, other.mapped_);
   return *this;
@@ -100,11 +103,11 @@ MappedBuffer& MappedBuffer::operator=(MappedBuffer&& other) noexcept {
 
 void MappedBuffer::release() noexcept {
   // Everything that is to be undone was done through the same table: it is there.
-  if (mapped_) (void)driver().unmap(address_, reserved_);
+  if (mapped_) (void)driver().unmap(address_, whole_);
   if (created_) (void)driver().release(memory_);
   if (reserved_ != 0) (void)driver().free(address_, reserved_);
   mapped_ = created_ = false;
-  reserved_ = size_ = 0;
+  reserved_ = whole_ = size_ = 0;
   address_ = 0;
 }
 

@@ -11,8 +11,13 @@ namespace tidemark::kernels {
 /// Throws Error when there is not enough.
 class MappedBuffer {
  public:
+  /// What is behind the last byte: anything, or addresses that nobody is given and nothing is
+  /// mapped to.
+  enum class Behind : bool { anything, nothing };
+
   MappedBuffer() = default;
-  explicit MappedBuffer(std::size_t bytes);  // 0 is allowed: data() is then null
+  /// 0 bytes are allowed: data() is then null.
+  explicit MappedBuffer(std::size_t bytes, Behind behind = Behind::anything);
   ~MappedBuffer();
   MappedBuffer(MappedBuffer&& other) noexcept;
   MappedBuffer& operator=(MappedBuffer&& other) noexcept;
@@ -26,7 +31,8 @@ class MappedBuffer {
   unsigned long long address_ = 0;  // CUdeviceptr; 0 until reserved
   unsigned long long memory_ = 0;   // CUmemGenericAllocationHandle
   std::size_t size_ = 0;            // of the address range; 0 until all is done
-  std::size_t reserved_ = 0;
+  std::size_t reserved_ = 0;        // bytes of addresses
+  std::size_t whole_ = 0;           // bytes of memory
   bool created_ = false;
   bool mapped_ = false;
 };

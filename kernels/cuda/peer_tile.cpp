@@ -8,12 +8,10 @@
 #include <vector>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/fill_source.hpp"
+#include "kernels/cuda/fill_region.hpp"
 #include "kernels/cuda/gemm/gather.hpp"
 #include "kernels/cuda/peer_memory.hpp"
 #include "kernels/cuda/program.hpp"
-#include "kernels/cuda/tile_store.hpp"
-#include "kernels/cuda/tile_store_kernel.hpp"
 #include "kernels/cuda/wait.hpp"
 
 namespace tidemark::kernels {
@@ -61,17 +59,18 @@ std::vector<PeerOffer> exchange(RowWorkspace& rows, PeerWorkspace& peers, const 
 
 void fill_own(RowWorkspace& rows, PeerWorkspace& peers, const PeerTile& op) {
   grow_for_peers(peers.offered, peer_allocation_bytes(op));
-  if (op.way == PeerWay::load)
-    launch_fill_source(peer_load(op, op.rank), peers.offered.data(), rows.stream.get());
-  else
-    launch_fill_destination(peer_store(op, op.rank), peers.offered.data(), rows.stream.get());
+  launch_fill_region({.memory = reinterpret_cast<std::uint8_t*>(peers.offered.data()),
+                      .bytes = peer_allocation_bytes(op),
+                      .element = op.map.type,
+                      .poison = op.way == PeerWay::store,
+                      .payload = rank_payload(op, op.rank)},
+                     rows.stream.get());
   wait_bounded_for(rows, "fill the memory for the neighbour");
 }
 
 /// Step 3, on the neighbour's memory.
 RunResult copy(RowWorkspace& rows, const PeerTile& op, std::byte* neighbours) {
-  return op.way == PeerWay::load ? run_peer_program(rows, peer_program(op), neighbours)
-                                 : run_tile_store_to(rows, peer_store(op, op.rank), neighbours);
+  return run_peer_program(rows, peer_program(op), neighbours);
 }
 
 /// Step 5: the whole allocation, guards included.
@@ -121,16 +120,11 @@ void run_row(RowWorkspace& rows, PeerWorkspace& peers, const PeerTile& op, RunRe
   const std::vector<PeerOffer> all_done = exchange(rows, peers, op, done, leaving, late);
   if (!late.empty()) return end_with(result, DeviceFault::timeout, late);
   if (!cannot.empty()) return end_with(result, DeviceFault::unsupported, cannot);
-  if (op.way == PeerWay::load) {
-    result.surroundings = read_own(rows, peers, op);
-    return;
-  }
   const std::uint32_t before = previous_rank(op);
-  if (result.fault != DeviceFault::none) return;
-  if (all_done[before].stored == 0)
+  if (op.way == PeerWay::store && result.fault == DeviceFault::none && all_done[before].stored == 0)
     return end_with(result, DeviceFault::unsupported,
                     fmt::format("rank {}, which should have stored here, did not store", before));
-  result.bytes = read_own(rows, peers, op);
+  result.surroundings = read_own(rows, peers, op);
 }
 
 }  // namespace

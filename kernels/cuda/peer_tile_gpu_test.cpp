@@ -5,16 +5,15 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/fill_source.hpp"
+#include "kernels/cuda/fill_region.hpp"
 #include "kernels/cuda/gemm/scripted_transport.hpp"
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/cuda/program.hpp"
-#include "kernels/cuda/tile_store.hpp"
-#include "kernels/cuda/tile_store_kernel.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -46,7 +45,7 @@ void expect_a_load_from(int owner) {
   const Program program = peer_program(matrix(PeerWay::load));
   cuda_check(cudaSetDevice(owner), "take the owner's GPU");
   const DeviceBuffer memory(source_allocation_bytes(load));
-  launch_fill_source(load, memory.data(), nullptr);
+  launch_fill_region(source_task(load, memory.data()), nullptr);
   cuda_check(cudaDeviceSynchronize(), "fill the memory");
   cuda_check(cudaSetDevice(0), "take GPU 0");
   RowWorkspace rows;
@@ -73,14 +72,20 @@ void expect_a_load_from(int owner) {
 /// Stores from GPU 0 to memory of GPU `owner`.
 void expect_a_store_to(int owner) {
   const TileStore store = peer_store(matrix(PeerWay::store), 0);
+  const Program program = peer_program(matrix(PeerWay::store));
   cuda_check(cudaSetDevice(owner), "take the owner's GPU");
   const DeviceBuffer memory(destination_allocation_bytes(store));
-  launch_fill_destination(store, memory.data(), nullptr);
+  launch_fill_region({.memory = reinterpret_cast<std::uint8_t*>(memory.data()),
+                      .bytes = destination_allocation_bytes(store),
+                      .element = store.map.type,
+                      .poison = true,
+                      .payload = store.payload},
+                     nullptr);
   cuda_check(cudaDeviceSynchronize(), "fill the memory");
   cuda_check(cudaSetDevice(0), "take GPU 0");
   RowWorkspace rows;
 
-  const RunResult result = run_tile_store_to(rows, store, memory.data());
+  const RunResult result = run_peer_program(rows, program, memory.data());
 
   ASSERT_EQ(result.fault, DeviceFault::none) << result.note;
   Bytes expected(destination_allocation_bytes(store));
@@ -89,8 +94,14 @@ void expect_a_store_to(int owner) {
     for (std::uint32_t x = 0; x < 32; ++x)
       expected[1024 + 80 * (5 + y) + 16 + x] = source_byte(store.payload, 1024 + 128 + 32 * y + x);
   EXPECT_EQ(bytes_at(memory.data(), expected.size()), expected);
-  EXPECT_EQ(result.stored.read[0][0][0], source_byte(store.payload, 1024 + 128));
-  EXPECT_TRUE(result.bytes.empty());
+  Bytes window(window_bytes(store));
+  for (std::size_t i = 0; i < window.size(); ++i) window[i] = source_byte(store.payload, i);
+  EXPECT_EQ(result.bytes, window);
+  const auto wait = std::ranges::find(program.steps, Verb::wait_group, &Step::verb);
+  ASSERT_NE(wait, program.steps.end());
+  EXPECT_EQ(result.trace.at(static_cast<std::size_t>(wait - program.steps.begin())),
+            source_word(store.payload, (1024 + 128) / 8));
+  EXPECT_TRUE(result.surroundings.empty());
 }
 
 /// Lets GPU 0 reach the memory of GPU 1; says why it cannot.

@@ -11,6 +11,7 @@
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/encode.hpp"
+#include "kernels/cuda/fill_region.hpp"
 #include "kernels/cuda/program_kernel.hpp"
 
 namespace tidemark::kernels {
@@ -23,8 +24,14 @@ constexpr std::size_t kLaunchPrograms = 224;
 constexpr std::uint64_t kLaunchBytes = std::uint64_t{256} << 20;
 /// Regions start on this, so that none shares a page with another.
 constexpr std::uint64_t kRegionAlignment = 4096;
+/// Regions of MemorySource::edge that the programs of one launch may have together.
+constexpr std::size_t kLaunchEdges = 32;
+/// Sources whose regions lie one behind the other in one allocation.
 constexpr std::array kSources = {MemorySource::device, MemorySource::async, MemorySource::pinned,
                                  MemorySource::mapped};
+
+/// More than twice the L2 of an H200 (50 MB): what is written behind the regions drives them out.
+constexpr std::uint64_t kFlushBytes = std::uint64_t{128} << 20;
 
 constexpr std::uint64_t aligned(std::uint64_t bytes, std::uint64_t to) {
   return (bytes + to - 1) / to * to;
@@ -57,22 +64,38 @@ struct Placed {
   RunResult* result = nullptr;
   std::uint64_t ends = 0, trace = 0, snapshots = 0;
   std::vector<std::uint64_t> regions;
+  std::size_t first_edge = 0;
   std::uint32_t first_map = 0;
 };
 
 /// The programs of one launch and the memory that they need together.
 struct Launch {
   std::vector<Placed> placed;
-  std::byte* peer = nullptr;                                 // memory of another rank
-  std::uint64_t answer = 0;                                  // bytes: ends, traces, snapshots
-  std::array<std::uint64_t, kSources.size() + 1> sources{};  // bytes of each kind of memory
+  std::byte* peer = nullptr;  // memory of another rank
+  std::uint64_t answer = 0;   // bytes: ends, traces, snapshots
+  // Bytes of each kind of memory; of edges as they are read back.
+  std::array<std::uint64_t, static_cast<std::size_t>(MemorySource::peer) + 1> sources{};
+  std::size_t edges = 0;
+  bool cold = false;
   std::uint64_t memory = 0;
   std::uint32_t maps = 0;
   ProgramGrid grid;
 };
 
+std::size_t edges_before(const Program& program, std::size_t region) {
+  std::size_t edges = 0;
+  for (std::size_t i = 0; i < region; ++i)
+    edges += program.regions[i].source == MemorySource::edge ? 1 : 0;
+  return edges;
+}
+
+std::size_t edges_of(const Program& program) {
+  return edges_before(program, program.regions.size());
+}
+
 bool has_room(const Launch& launch, const Program& program) {
   if (launch.placed.empty()) return true;
+  if (launch.edges + edges_of(program) > kLaunchEdges) return false;
   return launch.grid.cluster == program.cluster && launch.placed.size() < kLaunchPrograms &&
          launch.maps + program.maps.size() <= kLaunchMaps &&
          launch.memory + memory_bytes(program) <= kLaunchBytes;
@@ -94,6 +117,9 @@ void place(Launch& launch, const Program& program, RunResult& result) {
   for (const Region& region : program.regions)
     placed.regions.push_back(take(launch.sources[static_cast<std::size_t>(region.source)],
                                   own_bytes(region), kRegionAlignment));
+  placed.first_edge = launch.edges;
+  launch.edges += edges_of(program);
+  for (const Region& region : program.regions) launch.cold = launch.cold || region.cold;
   placed.first_map = launch.maps;
   launch.maps += static_cast<std::uint32_t>(program.maps.size());
   launch.memory += memory_bytes(program);
@@ -106,6 +132,11 @@ std::byte* region_data(const RowWorkspace& workspace, const Launch& launch, cons
                        std::size_t region) {
   const MemorySource source = placed.program->regions[region].source;
   if (source == MemorySource::peer) return launch.peer;
+  if (source == MemorySource::edge) {
+    const MappedBuffer& edge =
+        workspace.edges[placed.first_edge + edges_before(*placed.program, region)];
+    return edge.data() + edge.size() - placed.program->regions[region].bytes;
+  }
   return tensor_data(workspace, source) + placed.regions[region];
 }
 
@@ -125,14 +156,16 @@ bool encode_maps(const RowWorkspace& workspace, const Launch& launch, const Plac
     }
     maps.maps[placed.first_map + i] = encoded.map;
     maps.ranks[placed.first_map + i] = static_cast<std::uint8_t>(map.spec.rank);
+    maps.types[placed.first_map + i] = map.spec.type;
     if (i == 0) placed.result->descriptor = descriptor_bytes(encoded.map);
   }
   return true;
 }
 
-/// Everything that the GPU reads of a launch, in one piece of host memory: tasks, regions, steps.
+/// Everything that the GPU reads of a launch, in one piece of host memory: tasks, regions, where
+/// these are, steps.
 struct Orders {
-  std::uint64_t tasks = 0, regions = 0, steps = 0, bytes = 0;
+  std::uint64_t tasks = 0, regions = 0, places = 0, steps = 0, bytes = 0;
   std::uint32_t region_count = 0;
 };
 
@@ -144,7 +177,8 @@ Orders lay_out(const Launch& launch) {
     orders.region_count += static_cast<std::uint32_t>(placed.program->regions.size());
   }
   orders.regions = aligned(sizeof(ProgramTask) * launch.placed.size(), 16);
-  orders.steps = aligned(orders.regions + sizeof(RegionTask) * orders.region_count, 16);
+  orders.places = aligned(orders.regions + sizeof(RegionTask) * orders.region_count, 16);
+  orders.steps = aligned(orders.places + sizeof(std::uint8_t*) * orders.region_count, 16);
   orders.bytes = orders.steps + sizeof(Step) * steps;
   return orders;
 }
@@ -155,6 +189,9 @@ void write_orders(const RowWorkspace& workspace, const Launch& launch, const Ord
   std::byte* const answer = workspace.answer.data();
   auto* task = new (host) ProgramTask[launch.placed.size()];
   auto* region = reinterpret_cast<RegionTask*>(host + orders.regions);
+  auto* region_place = reinterpret_cast<const std::uint8_t**>(host + orders.places);
+  const auto* device_place =
+      reinterpret_cast<const std::uint8_t* const*>(workspace.orders.data() + orders.places);
   auto* step = reinterpret_cast<Step*>(host + orders.steps);
   const auto* device_step = reinterpret_cast<const Step*>(workspace.orders.data() + orders.steps);
   for (const Placed& placed : launch.placed) {
@@ -166,13 +203,19 @@ void write_orders(const RowWorkspace& workspace, const Launch& launch, const Ord
                .payload = program.payload,
                .trace = reinterpret_cast<std::uint64_t*>(answer + placed.trace),
                .snapshots = reinterpret_cast<std::uint8_t*>(answer + placed.snapshots),
+               .regions = device_place,
                .ends = reinterpret_cast<CtaEnd*>(answer + placed.ends)};
-    for (std::size_t i = 0; i < program.regions.size(); ++i)
-      *region++ = {
-          .memory = reinterpret_cast<std::uint8_t*>(region_data(workspace, launch, placed, i)),
-          .bytes = own_bytes(program.regions[i]),
-          .element = program.regions[i].element,
-          .payload = program.payload};
+    for (std::size_t i = 0; i < program.regions.size(); ++i) {
+      auto* const memory =
+          reinterpret_cast<std::uint8_t*>(region_data(workspace, launch, placed, i));
+      *region++ = {.memory = memory,
+                   .bytes = own_bytes(program.regions[i]),
+                   .element = program.regions[i].element,
+                   .poison = program.regions[i].poison,
+                   .payload = program.payload};
+      *region_place++ = memory;
+    }
+    device_place += program.regions.size();
     step = std::copy(program.steps.begin(), program.steps.end(), step);
     device_step += program.steps.size();
   }
@@ -194,6 +237,14 @@ void start_read_back(RowWorkspace& workspace, const Launch& launch) {
                "read the regions of programs back");
     at += bytes;
   }
+  for (const Placed& placed : launch.placed)
+    for (std::size_t i = 0; i < placed.program->regions.size(); ++i)
+      if (placed.program->regions[i].source == MemorySource::edge)
+        cuda_check(
+            cudaMemcpyAsync(workspace.host.data() + at + placed.regions[i],
+                            region_data(workspace, launch, placed, i),
+                            placed.program->regions[i].bytes, cudaMemcpyDeviceToHost, stream),
+            "read a region at an edge back");
 }
 
 void take_ends(const RowWorkspace& workspace, const Placed& placed, std::uint32_t launch) {
@@ -241,6 +292,9 @@ void grow_memory(RowWorkspace& workspace, const Launch& launch) {
   grow(workspace.answer, launch.answer);
   for (const MemorySource source : kSources)
     grow_tensor(workspace, source, launch.sources[static_cast<std::size_t>(source)]);
+  while (workspace.edges.size() < launch.edges)
+    workspace.edges.emplace_back(kEdgeBytes, MappedBuffer::Behind::nothing);
+  if (launch.cold) grow(workspace.flush, kFlushBytes);
 }
 
 /// Writes the orders and starts to bring them to the GPU.
@@ -273,6 +327,8 @@ void run_launch(RowWorkspace& workspace, Launch& launch) {
              "clear the answer of programs");
   launch_fill_regions(reinterpret_cast<const RegionTask*>(workspace.orders.data() + orders.regions),
                       orders.region_count, stream);
+  if (launch.cold)
+    cuda_check(cudaMemsetAsync(workspace.flush.data(), 0x5a, kFlushBytes, stream), "flush L2");
   const bool launched =
       launch_programs(*maps, workspace.orders.as<ProgramTask>(), launch.grid, stream);
   if (launched) start_read_back(workspace, launch);

@@ -3,6 +3,7 @@
 #include <cooperative_groups.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/program_kernel.hpp"
@@ -28,6 +29,7 @@ struct Cta {
   const ProgramTask& task;
   const CUtensorMap* maps;    // of this program
   const std::uint8_t* ranks;  // of its maps
+  const DataType* types;      // of their elements
   std::uint8_t* window;
   CtaState& state;
   std::uint32_t rank;  // in the cluster
@@ -155,6 +157,59 @@ __device__ void load(const Cta& cta, const Step& step) {
   if (rank == 5) load_of_rank<5>(cta, step);
 }
 
+template <std::uint32_t kRank>
+__device__ void store_of_rank(const Cta& cta, const Step& step) {
+  std::int32_t at[kRank];
+  for (std::uint32_t i = 0; i < kRank; ++i) at[i] = step.at[i];
+  const CUtensorMap* const map = &cta.maps[step.map];
+  const std::uint8_t* const from = cta.window + step.offset;
+  if (step.hint == CacheHint::none)
+    ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, map, at, from);
+  else
+    store_box_with_policy<kRank>(from, map, at, cache_policy(step.hint));
+}
+
+__device__ void store(const Cta& cta, const Step& step) {
+  const std::uint32_t rank = cta.ranks[step.map];
+  if (rank == 1) store_of_rank<1>(cta, step);
+  if (rank == 2) store_of_rank<2>(cta, step);
+  if (rank == 3) store_of_rank<3>(cta, step);
+  if (rank == 4) store_of_rank<4>(cta, step);
+  if (rank == 5) store_of_rank<5>(cta, step);
+}
+
+/// Numbers of groups that may be pending behind a wait: the instructions take a constant.
+using Pending = std::make_integer_sequence<std::uint32_t, kGroupsPending + 1>;
+
+template <std::uint32_t... kPending>
+__device__ void wait_until_complete(std::uint32_t pending,
+                                    std::integer_sequence<std::uint32_t, kPending...>) {
+  ((pending == kPending ? ptx::cp_async_bulk_wait_group(ptx::n32_t<kPending>{}) : void()), ...);
+}
+
+template <std::uint32_t... kPending>
+__device__ void wait_until_read(std::uint32_t pending,
+                                std::integer_sequence<std::uint32_t, kPending...>) {
+  ((pending == kPending ? ptx::cp_async_bulk_wait_group_read(ptx::n32_t<kPending>{}) : void()),
+   ...);
+}
+
+/// The wait has made the writes of the async proxy visible to this thread: no fence is promised to
+/// be needed between it and an ordinary load.
+__device__ std::uint64_t wait_group(const Cta& cta, const Step& step) {
+  wait_until_complete(step.pending, Pending{});
+  if (step.region == kNoRegion) return 0;
+  return *reinterpret_cast<const std::uint64_t*>(cta.task.regions[step.region] + step.word);
+}
+
+/// Volatile (ld.cv): an ordinary load would leave a line in L1 that is old when the thread that
+/// waits for the stores reads it.
+__device__ std::uint64_t look(const Cta& cta, const Step& step) {
+  if (step.region == kNoRegion) return 0;
+  return __ldcv(
+      reinterpret_cast<const unsigned long long*>(cta.task.regions[step.region] + step.word));
+}
+
 /// All threads. Every reader waits itself: only the completion that a thread observes orders the
 /// copy's writes before that thread's reads.
 __device__ std::uint64_t wait(const Cta& cta, const Step& step) {
@@ -186,6 +241,29 @@ __device__ void poison(const Cta& cta, const Step& step) {
   // Each thread fences its own stores: without that a poison store may land on top of a copy, which
   // comes through the async proxy.
   ptx::fence_proxy_async(ptx::space_shared);
+}
+
+/// All threads fill this part of the window with source words, or with their complement.
+__device__ void fill(const Cta& cta, const Step& step, std::uint32_t flip) {
+  const DataType type = cta.types[step.map];
+  const auto word = [&](std::uint32_t at) {
+    return source_element_word(cta.task.payload, type, at / 4) ^ flip;
+  };
+  const std::uint32_t end = step.offset + step.bytes;
+  for (std::uint32_t at = step.offset + 16 * threadIdx.x; at < end; at += 16 * blockDim.x)
+    *reinterpret_cast<uint4*>(cta.window + at) =
+        make_uint4(word(at), word(at + 4), word(at + 8), word(at + 12));
+  // Each thread fences its own writes: without that a store, which reads through the async proxy,
+  // may find what was there before.
+  ptx::fence_proxy_async(ptx::space_shared);
+}
+
+/// One thread waits, all overwrite at once what its groups have read.
+__device__ void wait_group_read(const Cta& cta, const Step& step) {
+  if (threadIdx.x == step.thread) wait_until_read(step.pending, Pending{});
+  // Groups belong to the thread that committed them: the others know of its wait only by this.
+  __syncthreads();
+  fill(cta, step, ~0U);
 }
 
 /// All threads. The copy may still be writing: what is read here is told, and judged by nobody.
@@ -231,6 +309,16 @@ __device__ std::uint64_t take_alone(const Cta& cta, const Step& step) {
     case Verb::load:
       load(cta, step);
       return 0;
+    case Verb::store:
+      store(cta, step);
+      return 0;
+    case Verb::commit:
+      ptx::cp_async_bulk_commit_group();
+      return 0;
+    case Verb::wait_group:
+      return wait_group(cta, step);
+    case Verb::look:
+      return look(cta, step);
     case Verb::delay:
       quiesce(step.ns);
       return 0;
@@ -262,6 +350,12 @@ __device__ void take(const Cta& cta, const Step& step, std::uint64_t* trace,
       if (threadIdx.x == 0) *trace = seen;
       return;
     }
+    case Verb::wait_group_read:
+      wait_group_read(cta, step);
+      return;
+    case Verb::fill:
+      fill(cta, step, 0);
+      return;
     case Verb::poison:
       poison(cta, step);
       return;
@@ -280,11 +374,34 @@ __device__ bool is_taken_when_stopped(const Step& step) {
   return step.verb == Verb::snapshot || step.verb == Verb::cluster_sync;
 }
 
-__device__ void walk(const Cta& cta) {
+/// Says that this CTA has come to the end of its program.
+__device__ void hand_in_end(const Cta& cta, std::uint32_t launch) {
+  cta.task.ends[cta.rank] = {
+      .launch = launch, .sm = ptx::get_sreg_smid(), .stopped_at = cta.state.stopped_at};
+}
+
+/// The steps behind Verb::leave, by the one thread that is left: nothing comes between them, and
+/// nothing behind.
+__device__ void take_rest(const Cta& cta, std::uint32_t next) {
+  for (std::uint32_t i = next; i < cta.task.step_count; ++i) {
+    const Step& step = cta.task.steps[i];
+    if (step.verb == Verb::store) store(cta, step);
+    if (step.verb == Verb::commit) ptx::cp_async_bulk_commit_group();
+    if (step.verb == Verb::wait_group_read) wait_until_read(step.pending, Pending{});
+  }
+}
+
+/// False where the CTA has left: its end is said already.
+__device__ bool walk(const Cta& cta, std::uint32_t launch) {
   std::uint8_t* snapshots = cta.task.snapshots;
   for (std::uint32_t i = 0; i < cta.task.step_count; ++i) {
     const Step& step = cta.task.steps[i];
     const bool stopped = cta.state.stopped;
+    if (step.verb == Verb::leave) {
+      if (threadIdx.x == 0) hand_in_end(cta, launch);
+      if (threadIdx.x == step.thread && !stopped) take_rest(cta, i + 1);
+      return false;
+    }
     // Every thread has read `stopped` before this step may change it.
     __syncthreads();
     const std::uint32_t before = __popc(step.ctas & ((1U << cta.rank) - 1));
@@ -301,6 +418,7 @@ __device__ void walk(const Cta& cta) {
       quiesce(kSettleNs);  // copies whose completion nobody saw may still be landing
     }
   }
+  return true;
 }
 
 __global__ void __launch_bounds__(kProgramThreads, 1)
@@ -314,6 +432,7 @@ __global__ void __launch_bounds__(kProgramThreads, 1)
   const Cta cta{.task = task,
                 .maps = &maps.maps[task.first_map],
                 .ranks = &maps.ranks[task.first_map],
+                .types = &maps.types[task.first_map],
                 .window = window_in(dynamic_memory),
                 .state = state,
                 .rank = ptx::get_sreg_cluster_ctarank(),
@@ -323,25 +442,10 @@ __global__ void __launch_bounds__(kProgramThreads, 1)
     state.stopped_at = kNotStopped;
   }
   __syncthreads();  // else a thread may read `stopped` before it is set
-  walk(cta);
+  if (!walk(cta, launch)) return;
   // No CTA ends while another may still arrive on its barriers.
   if (ctas > 1) synchronise_cluster();
-  if (threadIdx.x == 0)
-    task.ends[cta.rank] = {
-        .launch = launch, .sm = ptx::get_sreg_smid(), .stopped_at = state.stopped_at};
-}
-
-/// One row of the grid a region.
-__global__ void fill_regions(const RegionTask* tasks) {
-  const RegionTask task = tasks[blockIdx.y];
-  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
-  auto* const pieces = reinterpret_cast<uint4*>(task.memory);
-  const auto word = [&](std::uint64_t i) {
-    return source_element_word(task.payload, task.element, i);
-  };
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < task.bytes / 16;
-       i += step)
-    pieces[i] = make_uint4(word(4 * i), word(4 * i + 1), word(4 * i + 2), word(4 * i + 3));
+  if (threadIdx.x == 0) hand_in_end(cta, launch);
 }
 
 /// A launch with its cluster dimension, which must outlive the call that takes the configuration.
@@ -381,13 +485,6 @@ std::uint32_t prepare_programs() {
   cuda_check(cudaFuncSetAttribute(run_programs, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
              "allow programs clusters of 16");
   return (static_cast<std::uint32_t>(dynamic) - kWindowAlignment) / 16 * 16;
-}
-
-void launch_fill_regions(const RegionTask* tasks, std::uint32_t count, cudaStream_t stream) {
-  constexpr std::uint32_t kBlocks = 16, kFillThreads = 256;
-  if (count == 0) return;
-  fill_regions<<<dim3(kBlocks, count), kFillThreads, 0, stream>>>(tasks);
-  cuda_check(cudaGetLastError(), "launch the fill of regions");
 }
 
 bool launch_programs(const LaunchMaps& maps, const ProgramTask* tasks, const ProgramGrid& grid,

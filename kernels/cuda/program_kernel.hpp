@@ -19,6 +19,7 @@ inline constexpr std::uint32_t kLaunchMaps = 224;
 struct LaunchMaps {
   std::array<CUtensorMap, kLaunchMaps> maps;
   std::array<std::uint8_t, kLaunchMaps> ranks;
+  std::array<DataType, kLaunchMaps> types;
 };
 
 /// What a CTA leaves when it has come to the end of its program; zero before.
@@ -38,23 +39,13 @@ struct ProgramTask {
   Payload payload;
   std::uint64_t* trace = nullptr;     // step_count x CTAs
   std::uint8_t* snapshots = nullptr;  // window bytes each; aligned to 16
-  CtaEnd* ends = nullptr;             // one a CTA
-};
-
-/// One region to fill.
-struct RegionTask {
-  std::uint8_t* memory = nullptr;
-  std::uint64_t bytes = 0;
-  DataType element = DataType::u8;
-  Payload payload;
+  const std::uint8_t* const* regions = nullptr;
+  CtaEnd* ends = nullptr;  // one a CTA
 };
 
 /// The largest window that fits the shared memory of a CTA on the current device. Prepares the
 /// kernel for it, and for clusters of 16: to be called once before the first launch.
 std::uint32_t prepare_programs();
-
-/// Fills `count` regions.
-void launch_fill_regions(const RegionTask* tasks, std::uint32_t count, cudaStream_t stream);
 
 /// What programs of one launch have in common.
 struct ProgramGrid {

@@ -21,6 +21,7 @@ auto with_tensor(Workspace& workspace, MemorySource source, const Use& use) {
       return use(workspace.mapped_tensor);
     case MemorySource::device:
       break;
+    case MemorySource::edge:
     case MemorySource::peer:
       throw Error("memory of a peer is not the workspace's");
   }

@@ -23,15 +23,17 @@ namespace tidemark::kernels {
 /// What rows keep, on the device that was current when it was made.
 struct RowWorkspace {
   Stream stream;
-  DeviceBuffer tensor;         // the allocation that the tensor map points into
-  PoolBuffer async_tensor;     // instead of `tensor`, for rows with MemorySource::async
-  PinnedBuffer pinned_tensor;  // for MemorySource::pinned
-  MappedBuffer mapped_tensor;  // for MemorySource::mapped
-  DeviceBuffer orders;         // programs: what a launch is to do
-  DeviceBuffer answer;         // the kernel's ledger, then whatever else it hands back
-  PinnedBuffer host;           // answer, then the tensor's allocation
-  std::uint32_t launches = 0;  // so far; numbers the ledgers
-  bool hung = false;           // a kernel never ended: its memory cannot be used again
+  DeviceBuffer tensor;              // the allocation that the tensor map points into
+  PoolBuffer async_tensor;          // instead of `tensor`, for rows with MemorySource::async
+  PinnedBuffer pinned_tensor;       // for MemorySource::pinned
+  MappedBuffer mapped_tensor;       // for MemorySource::mapped
+  std::vector<MappedBuffer> edges;  // for MemorySource::edge, one a region
+  DeviceBuffer flush;               // larger than L2
+  DeviceBuffer orders;              // programs: what a launch is to do
+  DeviceBuffer answer;              // the kernel's ledger, then whatever else it hands back
+  PinnedBuffer host;                // answer, then the tensor's allocation
+  std::uint32_t launches = 0;       // so far; numbers the ledgers
+  bool hung = false;                // a kernel never ended: its memory cannot be used again
 };
 
 /// The kernels' own waits end after about 0.2 s; a launch that takes longer than this is lost.

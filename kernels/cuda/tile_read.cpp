@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include "kernels/cuda/fill_source.hpp"
+#include "kernels/cuda/fill_region.hpp"
 #include "kernels/cuda/tile_read_kernel.hpp"
 #include "kernels/slowdown.hpp"
 #include "kernels/tile_read_shape.hpp"
@@ -54,7 +54,7 @@ std::optional<TileReadLedger> run_once(RowWorkspace& workspace, const TileRead& 
   const TileReadLaunch row = launch_of(workspace, read, timed);
   const std::size_t source = source_allocation_bytes(read.load);
   result.descriptor = descriptor_bytes(map);
-  launch_fill_source(read.load, workspace.tensor.data(), workspace.stream.get());
+  launch_fill_region(source_task(read.load, workspace.tensor.data()), workspace.stream.get());
   launch_tile_read(map, row, workspace.stream.get());
   read_back(workspace, answer_bytes(), source);
   const auto ledger = wait_for_ledger<TileReadLedger>(workspace, row.launch);
@@ -82,7 +82,7 @@ void measure_row(RowWorkspace& workspace, const TileRead& read, const Timing& ti
   const Event began(Event::Kind::timing);
   const Event ended(Event::Kind::timing);
   const cudaStream_t stream = workspace.stream.get();
-  launch_fill_source(read.load, workspace.tensor.data(), stream);
+  launch_fill_region(source_task(read.load, workspace.tensor.data()), stream);
   for (std::uint32_t i = 0; i < timing.warmups + timing.samples; ++i) {
     TileReadLaunch row = launch_of(workspace, read, true);
     if (i >= timing.warmups) row.extra_reads = extra_units(kReadsPerWarp, timing.slow);

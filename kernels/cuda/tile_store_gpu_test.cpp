@@ -1,16 +1,18 @@
-// Tile stores on a real GPU against expectations written out here, one loop per test; the suite's
-// oracle has no part in it.
+// The programs of tile stores, with their checks, on a real GPU against expectations written out
+// here, one loop per test; the suite's oracle has no part in it.
 #include "kernels/ops/tile_store.hpp"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include "kernels/cuda/cuda_device.hpp"
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/error.hpp"
+#include "kernels/ops/checks.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -18,6 +20,27 @@ namespace {
 class TileStoreOnGpu : public GpuTest {};
 
 using Bytes = std::vector<std::uint8_t>;
+using Traces = std::vector<std::uint64_t>;
+
+/// All of `stores` in one call, so that they share launches.
+std::vector<RunResult> run_all(Device& device, const std::vector<TileStore>& stores) {
+  std::vector<Program> programs;
+  for (const TileStore& store : stores) programs.push_back(checked_program(store));
+  return device.run_programs(programs);
+}
+
+RunResult run(Device& device, const TileStore& store) { return run_all(device, {store}).front(); }
+RunResult run(const TileStore& store) { return run(*make_cuda_device(), store); }
+
+/// Traces of the waits for groups, in their order: kProbes words of each store, and 0 for the last
+/// wait, which reads nothing.
+Traces words_read(const TileStore& store, const RunResult& result) {
+  const Program program = checked_program(store);
+  Traces words;
+  for (std::size_t i = 0; i < program.steps.size(); ++i)
+    if (program.steps[i].verb == Verb::wait_group) words.push_back(result.trace.at(i));
+  return words;
+}
 
 /// 96 x 40 elements of two bytes, rows 208 bytes apart; a box of 32 x 8.
 TileStore matrix_store(std::int32_t x, std::int32_t y) {
@@ -44,20 +67,20 @@ TEST_F(TileStoreOnGpu, AnInteriorBoxArrivesByteForByte) {
     for (std::uint32_t byte = 0; byte < 64; ++byte)
       expected[1024 + 208 * (5 + y) + 32 + byte] = source_byte(store.payload, 1024 + 64 * y + byte);
 
-  const RunResult result = make_cuda_device()->run(store);
+  const RunResult result = run(store);
 
   EXPECT_EQ(result.fault, DeviceFault::none) << result.note;
   EXPECT_EQ(result.note, "");
-  EXPECT_EQ(result.bytes, expected);
+  EXPECT_EQ(result.surroundings, expected);
 }
 
 TEST_F(TileStoreOnGpu, TheInvertedPayloadInvertsPoisonAndSource) {
   TileStore store = matrix_store(16, 5);
   const auto device = make_cuda_device();
-  const Bytes plain = device->run(store).bytes;
+  const Bytes plain = run(*device, store).surroundings;
   store.payload.inverted = true;
 
-  const Bytes inverted = device->run(store).bytes;
+  const Bytes inverted = run(*device, store).surroundings;
 
   ASSERT_EQ(plain.size(), inverted.size());
   for (std::size_t i = 0; i < plain.size(); ++i) ASSERT_EQ(plain[i] ^ inverted[i], 0xff) << i;
@@ -71,17 +94,17 @@ TEST_F(TileStoreOnGpu, WhatLiesBehindTheEndsIsDropped) {
       expected[1024 + 208 * (36 + y) + 160 + byte] =
           source_byte(store.payload, 1024 + 64 * y + byte);
 
-  EXPECT_EQ(make_cuda_device()->run(store).bytes, expected);
+  EXPECT_EQ(run(store).surroundings, expected);
 }
 
 TEST_F(TileStoreOnGpu, ABoxWhollyOutsideWritesNothingAndCompletes) {
   const TileStore store = matrix_store(1024, 1000);
 
-  const RunResult result = make_cuda_device()->run(store);
+  const RunResult result = run(store);
 
   EXPECT_EQ(result.fault, DeviceFault::none) << result.note;
-  EXPECT_EQ(result.bytes, poisoned(store));
-  EXPECT_EQ(result.stored, StoreLedger{});
+  EXPECT_EQ(result.surroundings, poisoned(store));
+  EXPECT_EQ(words_read(store, result), Traces(3, 0));
 }
 
 TEST_F(TileStoreOnGpu, TheWindowIsReadBackUnchanged) {
@@ -89,13 +112,13 @@ TEST_F(TileStoreOnGpu, TheWindowIsReadBackUnchanged) {
   Bytes expected(1024 + 512 + 1024);
   for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = source_byte(store.payload, i);
 
-  EXPECT_EQ(make_cuda_device()->run(store).surroundings, expected);
+  EXPECT_EQ(run(store).bytes, expected);
 }
 
 TEST_F(TileStoreOnGpu, AReadTileCanBeOverwritten) {
   TileStore store = matrix_store(16, 5);
   const auto device = make_cuda_device();
-  const Bytes stored = device->run(store).bytes;
+  const Bytes stored = run(*device, store).surroundings;
   store.wait = StoreWait::read;
   Bytes window(1024 + 512 + 1024);
   for (std::size_t i = 0; i < window.size(); ++i) {
@@ -103,25 +126,24 @@ TEST_F(TileStoreOnGpu, AReadTileCanBeOverwritten) {
     window[i] = i >= 1024 && i < 1024 + 512 ? static_cast<std::uint8_t>(~byte) : byte;
   }
 
-  const RunResult result = device->run(store);
+  const RunResult result = run(*device, store);
 
-  EXPECT_EQ(result.bytes, stored);
-  EXPECT_EQ(result.surroundings, window);
+  EXPECT_EQ(result.surroundings, stored);
+  EXPECT_EQ(result.bytes, window);
 }
 
 TEST_F(TileStoreOnGpu, TheIssuingThreadReadsWhatItWaitedFor) {
   TileStore store = matrix_store(16, 16);
   store.stores = 4;  // rows 16 to 39, and the last box outside
 
-  const StoreLedger ledger = make_cuda_device()->run(store).stored;
+  Traces expected;
+  for (std::uint32_t group = 0; group < 3; ++group) {
+    expected.push_back(source_word(store.payload, (1024 + 512 * group) / 8));
+    expected.push_back(source_word(store.payload, (1024 + 512 * group + 7 * 64 + 56) / 8));
+  }
+  expected.insert(expected.end(), {0, 0, 0});  // of the box outside, and of the last wait
 
-  for (std::uint32_t group = 0; group < 3; ++group)
-    for (std::uint32_t i = 0; i < 16; ++i) {
-      EXPECT_EQ(ledger.read[group][0][i], source_byte(store.payload, 1024 + 512 * group + i));
-      EXPECT_EQ(ledger.read[group][1][i],
-                source_byte(store.payload, 1024 + 512 * group + 7 * 64 + 48 + i));
-    }
-  EXPECT_EQ(ledger.read[3][0], StoreLedger::ProbedChunk{});
+  EXPECT_EQ(words_read(store, run(store)), expected);
 }
 
 TEST_F(TileStoreOnGpu, FourGroupsFillFourBoxes) {
@@ -132,7 +154,7 @@ TEST_F(TileStoreOnGpu, FourGroupsFillFourBoxes) {
     for (std::uint32_t byte = 0; byte < 64; ++byte)
       expected[1024 + 208 * (3 + y) + 32 + byte] = source_byte(store.payload, 1024 + 64 * y + byte);
 
-  EXPECT_EQ(make_cuda_device()->run(store).bytes, expected);
+  EXPECT_EQ(run(store).surroundings, expected);
 }
 
 TEST_F(TileStoreOnGpu, OneDimension) {
@@ -143,7 +165,7 @@ TEST_F(TileStoreOnGpu, OneDimension) {
   for (std::uint32_t byte = 0; byte < 256; ++byte)
     expected[1024 + 4 * 500 + byte] = source_byte(store.payload, 1024 + byte);
 
-  EXPECT_EQ(make_cuda_device()->run(store).bytes, expected);
+  EXPECT_EQ(run(store).surroundings, expected);
 }
 
 TEST_F(TileStoreOnGpu, ThreeDimensionsBehindTwoOffsets) {
@@ -163,7 +185,7 @@ TEST_F(TileStoreOnGpu, ThreeDimensionsBehindTwoOffsets) {
         expected[1024 + 48 + 640 * (1 + z) + 64 * (2 + y) + 16 + x] =
             source_byte(store.payload, 1024 + 384 + x + 32 * (y + 4 * z));
 
-  EXPECT_EQ(make_cuda_device()->run(store).bytes, expected);
+  EXPECT_EQ(run(store).surroundings, expected);
 }
 
 TEST_F(TileStoreOnGpu, FiveDimensions) {
@@ -183,7 +205,7 @@ TEST_F(TileStoreOnGpu, FiveDimensions) {
             expected[1024 + 2880 * v + 960 * (1 + w) + 240 * (1 + z) + 48 * (1 + y) + 16 + byte] =
                 source_byte(store.payload, 1024 + byte + 16 * (y + 2 * (z + 2 * (w + 2 * v))));
 
-  EXPECT_EQ(make_cuda_device()->run(store).bytes, expected);
+  EXPECT_EQ(run(store).surroundings, expected);
 }
 
 TEST_F(TileStoreOnGpu, ASwizzledTileHasItsPiecesPutBack) {
@@ -201,7 +223,7 @@ TEST_F(TileStoreOnGpu, ASwizzledTileHasItsPiecesPutBack) {
       expected[1024 + 128 * y + x] =
           source_byte(store.payload, 1024 + 384 + 128 * y + (x ^ (16 * ((y + 3) % 8))));
 
-  EXPECT_EQ(make_cuda_device()->run(store).bytes, expected);
+  EXPECT_EQ(run(store).surroundings, expected);
 }
 
 TEST_F(TileStoreOnGpu, ALargeRowLeavesNothingBehindForASmallOne) {
@@ -213,14 +235,112 @@ TEST_F(TileStoreOnGpu, ALargeRowLeavesNothingBehindForASmallOne) {
                         .payload = {.seed = 13}};
   const TileStore small = matrix_store(16, 5);
   const auto device = make_cuda_device();
-  const Bytes alone = device->run(small).bytes;
+  const Bytes alone = run(*device, small).surroundings;
 
-  const RunResult between = device->run(large);
+  const RunResult between = run(*device, large);
 
   EXPECT_EQ(between.fault, DeviceFault::none) << between.note;
-  EXPECT_EQ(between.bytes[1024 + 189 * 1024 + 1023],
+  EXPECT_EQ(between.surroundings.at(1024 + 189 * 1024 + 1023),
             source_byte(large.payload, 1024 + 189 * 1024 + 1023));
-  EXPECT_EQ(device->run(small).bytes, alone);
+  EXPECT_EQ(run(*device, small).surroundings, alone);
+}
+
+TEST_F(TileStoreOnGpu, EveryCacheHintLandsTheSameBytes) {
+  TileStore store = matrix_store(16, 5);
+  store.stores = 3;
+  const auto device = make_cuda_device();
+  const RunResult plain = run(*device, store);
+  for (const CacheHint hint :
+       {CacheHint::evict_normal, CacheHint::evict_first, CacheHint::evict_last}) {
+    SCOPED_TRACE(static_cast<int>(hint));
+    store.hint = hint;
+
+    const RunResult result = run(*device, store);
+
+    EXPECT_EQ(result.fault, DeviceFault::none) << result.note;
+    EXPECT_EQ(result.surroundings, plain.surroundings);
+    EXPECT_EQ(words_read(store, result), words_read(store, plain));
+  }
+}
+
+TEST_F(TileStoreOnGpu, EveryRankTakesACacheHint) {
+  const auto device = make_cuda_device();
+  for (std::uint32_t rank = 1; rank <= kMaxRank; ++rank) {
+    SCOPED_TRACE(rank);
+    TileStore store{.map = {.type = DataType::u32,
+                            .rank = rank,
+                            .extent = {16, 4, 4, 4, 4},
+                            .stride = {64, 256, 1024, 4096},
+                            .box = {8, 2, 2, 2, 2}},
+                    .at = {4, 1, 1, 1, 1},
+                    .payload = {.seed = 14}};
+    const Bytes plain = run(*device, store).surroundings;
+    store.hint = CacheHint::evict_first;
+
+    const RunResult result = run(*device, store);
+
+    EXPECT_EQ(result.fault, DeviceFault::none) << result.note;
+    EXPECT_NE(result.surroundings, poisoned(store));
+    EXPECT_EQ(result.surroundings, plain);
+  }
+}
+
+TEST_F(TileStoreOnGpu, MemoryOfEverySourceTakesTheSameBytes) {
+  TileStore store = matrix_store(16, 5);
+  store.stores = 3;
+  const auto device = make_cuda_device();
+  const RunResult plain = run(*device, store);
+  for (const MemorySource destination :
+       {MemorySource::async, MemorySource::pinned, MemorySource::mapped}) {
+    SCOPED_TRACE(static_cast<int>(destination));
+    store.destination = destination;
+
+    const RunResult result = run(*device, store);
+
+    EXPECT_EQ(result.fault, DeviceFault::none) << result.note;
+    EXPECT_EQ(result.surroundings, plain.surroundings);
+    EXPECT_EQ(words_read(store, result), words_read(store, plain));
+  }
+}
+
+TEST_F(TileStoreOnGpu, ElementsOfATypeThatIsConvertedAreNormalNumbers) {
+  TileStore store = matrix_store(8, 5);
+  store.map.type = DataType::tf32;
+  store.map.box = {16, 8};
+  store.map.extent = {48, 40};
+  Bytes expected = poisoned(store);
+  for (std::uint32_t y = 0; y < 8; ++y)
+    for (std::uint32_t byte = 0; byte < 64; ++byte) {
+      const std::uint32_t word =
+          source_element_word(store.payload, DataType::tf32, (1024 + 64 * y + byte) / 4);
+      expected[1024 + 208 * (5 + y) + 32 + byte] =
+          static_cast<std::uint8_t>(word >> 8 * (byte % 4));
+    }
+
+  EXPECT_EQ(run(store).surroundings, expected);
+}
+
+TEST_F(TileStoreOnGpu, ManyStoresSideBySideKeepApart) {
+  std::vector<TileStore> stores;
+  for (std::uint32_t i = 0; i < 300; ++i) {  // more than one launch takes
+    stores.push_back(
+        matrix_store(static_cast<std::int32_t>(8 * (i % 9)), static_cast<std::int32_t>(i % 33)));
+    stores.back().payload.seed = 100 + i;
+    stores.back().source_offset = 128 * (i % 5);
+  }
+
+  const std::vector<RunResult> results = run_all(*make_cuda_device(), stores);
+
+  for (std::uint32_t i = 0; i < stores.size(); ++i) {
+    SCOPED_TRACE("store " + std::to_string(i));
+    Bytes expected = poisoned(stores[i]);
+    for (std::uint32_t y = 0; y < 8; ++y)
+      for (std::uint32_t byte = 0; byte < 64; ++byte)
+        expected[1024 + 208 * (i % 33 + y) + 16 * (i % 9) + byte] =
+            source_byte(stores[i].payload, 1024 + 128 * (i % 5) + 64 * y + byte);
+    EXPECT_EQ(results[i].fault, DeviceFault::none) << results[i].note;
+    EXPECT_EQ(results[i].surroundings, expected);
+  }
 }
 
 TEST_F(TileStoreOnGpu, ARefusedMapIsAnAnswerAndTheDeviceStaysUsable) {
@@ -228,12 +348,12 @@ TEST_F(TileStoreOnGpu, ARefusedMapIsAnAnswerAndTheDeviceStaysUsable) {
   refused.map.stride = {200};  // no multiple of 16
   const auto device = make_cuda_device();
 
-  const RunResult result = device->run(refused);
+  const RunResult result = run(*device, refused);
 
   EXPECT_EQ(result.fault, DeviceFault::encode_refused);
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(result.bytes.empty());
-  EXPECT_EQ(device->run(matrix_store(16, 5)).fault, DeviceFault::none);
+  EXPECT_EQ(run(*device, matrix_store(16, 5)).fault, DeviceFault::none);
 }
 
 TEST_F(TileStoreOnGpu, AWindowThatDoesNotFitIsRefusedInWords) {
@@ -242,29 +362,19 @@ TEST_F(TileStoreOnGpu, AWindowThatDoesNotFitIsRefusedInWords) {
   store.stores = 4;
 
   try {
-    (void)make_cuda_device()->run(store);
+    (void)run(store);
     FAIL() << "a window of 258 KiB ran";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("264192 bytes"), std::string::npos) << error.what();
   }
 }
 
-TEST_F(TileStoreOnGpu, MeasuresAsManySamplesAsAsked) {
-  const Measurement measured =
-      make_cuda_device()->measure(matrix_store(16, 5), {.warmups = 1, .samples = 4});
-
-  ASSERT_EQ(measured.fault, DeviceFault::none) << measured.note;
-  ASSERT_EQ(measured.samples.size(), 4U);
-  EXPECT_GT(measured.samples[0].total_ns, 0);
-  EXPECT_GT(measured.samples[3].at_unix_s, 1.7e9);
-}
-
 /// Ends the process: 0 where the fault came as predicted. x = 1 lies 2 bytes off a multiple of 16.
 [[noreturn]] void run_misaligned() {
   const auto device = make_cuda_device();
-  const RunResult result = device->run(matrix_store(1, 0));
+  const RunResult result = run(*device, matrix_store(1, 0));
   const bool sticky = result.fault == DeviceFault::sticky && result.code == 715;
-  const RunResult next = device->run(matrix_store(16, 5));
+  const RunResult next = run(*device, matrix_store(16, 5));
   std::cerr << "fault " << result.code << " (" << result.note << "), then " << next.code << " ("
             << next.note << ")\n";
   std::_Exit(sticky && next.fault == DeviceFault::sticky ? 0 : 1);
@@ -274,7 +384,7 @@ TEST_F(TileStoreOnGpu, MeasuresAsManySamplesAsAsked) {
 [[noreturn]] void run_off_128_bytes() {
   TileStore store = matrix_store(16, 5);
   store.source_offset = 16;
-  const RunResult result = make_cuda_device()->run(store);
+  const RunResult result = run(store);
   std::cerr << "fault " << result.code << " (" << result.note << ")\n";
   std::_Exit(result.fault == DeviceFault::sticky && result.code == kMisalignedAddress ? 0 : 1);
 }

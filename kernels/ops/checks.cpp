@@ -280,7 +280,10 @@ Program with_checks(const Program& program) {
                 .steps = {}};
   checks.steps.push_back(
       {.verb = Verb::poison, .ctas = all_ctas(program), .bytes = program.window});
+  bool ended = false;
   for (const Step& step : program.steps) {
+    // Behind it nothing can be checked any more.
+    if (step.verb == Verb::leave) append_end(checks), ended = true;
     for (std::uint32_t cta = 0; cta < ctas_of(program); ++cta) {
       if (!takes(step, cta)) continue;
       if (step.verb == Verb::inval) append_checks(checks, cta, step.barrier);
@@ -288,7 +291,7 @@ Program with_checks(const Program& program) {
     }
     checks.steps.push_back(step);
   }
-  append_end(checks);
+  if (!ended) append_end(checks);
   Program checked = program;
   checked.steps = std::move(checks.steps);
   return checked;

@@ -37,8 +37,9 @@ enum class OpKind : std::uint8_t {
 
 /// Whether program_of() makes a program of it.
 constexpr bool is_program(const Op& op) {
-  return std::holds_alternative<TileLoad>(op) || std::holds_alternative<MulticastLoad>(op) ||
-         std::holds_alternative<ExpectTx>(op) || std::holds_alternative<BarrierCycle>(op);
+  return std::holds_alternative<TileLoad>(op) || std::holds_alternative<TileStore>(op) ||
+         std::holds_alternative<MulticastLoad>(op) || std::holds_alternative<ExpectTx>(op) ||
+         std::holds_alternative<BarrierCycle>(op);
 }
 
 /// Whether running `op` takes the steps of `kind`: those of its own and of every operation that it

@@ -19,14 +19,12 @@ enum class PeerWay : std::uint8_t { load, store };
 ///   1. fill an allocation of their own: for loads with the source bytes of peer_load(op, rank),
 ///      for stores with poison;
 ///   2. tell each other by `transport` where it is (panel id 3), and open the neighbour's;
-///   3. run peer_program() (or TileStore) by a tensor map that points into the neighbour's
-///      allocation;
+///   3. run peer_program() by a tensor map that points into the neighbour's allocation;
 ///   4. let go of it and wait until every rank has (panel id 4): none frees or fills its memory
 ///      again before;
 ///   5. read their own allocation back.
-/// The result of a load is that of peer_program(op), with this rank's own allocation as
-/// surroundings. Of a store, bytes are this rank's own allocation, into which the rank before it
-/// stored; surroundings and stored are those of peer_store(op, op.rank).
+/// The result is that of peer_program(op), with this rank's own allocation as surroundings: what it
+/// filled, and for stores what the rank before it stored there.
 /// Unsupported, with the reason in the note: fewer than two ranks, a neighbour on another host, a
 /// GPU that has no access to the other; for stores also where the rank before had none. A rank that
 /// does not come within `deadline_s` is a timeout. Throws Error where the ranks are not at the same
@@ -69,7 +67,8 @@ constexpr TileStore peer_store(const PeerTile& op, std::uint32_t writer) {
           .payload = rank_payload(op, writer)};
 }
 
-/// Step 3 of a load: peer_load() of the next rank's memory, with the checks of every program.
+/// Step 3: peer_load() of the next rank's memory, or peer_store() into it, with the checks of every
+/// program.
 Program peer_program(const PeerTile& op);
 
 /// Bytes of the allocation that each rank offers.

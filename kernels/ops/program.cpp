@@ -10,18 +10,33 @@ constexpr std::uint32_t kLongestNs = 900'000'000;  // clocks of the waits are ex
 
 bool takes_barrier(Verb verb) {
   switch (verb) {
+    case Verb::store:
+    case Verb::commit:
+    case Verb::wait_group:
+    case Verb::wait_group_read:
     case Verb::cluster_sync:
     case Verb::delay:
+    case Verb::fill:
+    case Verb::look:
     case Verb::poison:
     case Verb::missing:
     case Verb::snapshot:
+    case Verb::leave:
       return false;
     default:
       return true;
   }
 }
 
-bool takes_range(Verb verb) { return verb == Verb::poison || verb == Verb::missing; }
+bool takes_range(Verb verb) {
+  return verb == Verb::fill || verb == Verb::poison || verb == Verb::missing ||
+         verb == Verb::wait_group_read;
+}
+
+bool is_of_groups(Verb verb) {
+  return verb == Verb::store || verb == Verb::commit || verb == Verb::wait_group ||
+         verb == Verb::wait_group_read;
+}
 
 bool takes_bytes(Verb verb) {
   return verb == Verb::expect_tx || verb == Verb::arrive_expect_tx || verb == Verb::complete_tx ||
@@ -39,9 +54,7 @@ bool has_size(const TensorMapSpec& map) {
   return true;
 }
 
-std::string unsound_load(const Program& program, const Step& step) {
-  if (step.map >= program.maps.size())
-    return fmt::format("map {} of {}", step.map, program.maps.size());
+std::string unsound_copy(const Program& program, const Step& step) {
   if ((step.mask & ~all_ctas(program)) != 0)
     return fmt::format("multicast mask {:#x} of {} CTAs", step.mask, ctas_of(program));
   const TensorMapSpec& map = program.maps[step.map].spec;
@@ -49,6 +62,34 @@ std::string unsound_load(const Program& program, const Step& step) {
   if (std::uint64_t{step.offset} + tile_span(map) > program.window)
     return fmt::format("{} bytes from {} on in a window of {}", tile_span(map), step.offset,
                        program.window);
+  return "";
+}
+
+std::string unsound_read(const Program& program, const Step& step) {
+  if (step.region == kNoRegion) return "";
+  if (step.region >= program.regions.size())
+    return fmt::format("region {} of {}", step.region, program.regions.size());
+  const std::uint64_t bytes = program.regions[step.region].bytes;
+  if (step.word % 8 != 0 || bytes < 8 || step.word > bytes - 8)
+    return fmt::format("8 bytes at {} of a region of {}; take a multiple of 8", step.word, bytes);
+  return "";
+}
+
+// Behind `leave` one thread is left.
+std::string unsound_end(const Program& program) {
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& leave = program.steps[i];
+    if (leave.verb != Verb::leave) continue;
+    if (ctas_of(program) != 1) return fmt::format("step {}: leave in a cluster of several CTAs", i);
+    for (std::size_t j = i + 1; j < program.steps.size(); ++j) {
+      const Step& step = program.steps[j];
+      const bool alone = step.verb == Verb::store || step.verb == Verb::commit ||
+                         (step.verb == Verb::wait_group_read && step.bytes == 0);
+      if (!alone || step.thread != leave.thread)
+        return fmt::format("step {} is none that thread {} takes behind leave", j, leave.thread);
+    }
+    return "";
+  }
   return "";
 }
 
@@ -80,7 +121,14 @@ std::string unsound_step(const Program& program, const Step& step) {
   if (takes_range(step.verb) && (std::uint64_t{step.offset} + step.bytes > program.window))
     return fmt::format("{} bytes from {} on in a window of {}", step.bytes, step.offset,
                        program.window);
-  return step.verb == Verb::load ? unsound_load(program, step) : "";
+  const bool copies = step.verb == Verb::load || step.verb == Verb::store;
+  const bool fills = step.verb == Verb::fill || step.verb == Verb::wait_group_read;
+  if ((copies || fills) && step.map >= program.maps.size())
+    return fmt::format("map {} of {}", step.map, program.maps.size());
+  if (is_of_groups(step.verb) && step.pending > kGroupsPending)
+    return fmt::format("{} groups pending, above {}", step.pending, kGroupsPending);
+  if (step.verb == Verb::wait_group || step.verb == Verb::look) return unsound_read(program, step);
+  return copies ? unsound_copy(program, step) : "";
 }
 
 std::string unsound_map(const Program& program, const Map& map) {
@@ -114,12 +162,18 @@ std::string unsound(const Program& program) {
       return fmt::format(
           "program: region {}: {} bytes; take a multiple of 16, a known source and type", i,
           program.regions[i].bytes);
+  for (std::size_t i = 0; i < program.regions.size(); ++i)
+    if (program.regions[i].source == MemorySource::edge && program.regions[i].bytes > kEdgeBytes)
+      return fmt::format("program: region {}: {} bytes that end at an edge; take at most {}", i,
+                         program.regions[i].bytes, kEdgeBytes);
   for (std::size_t i = 0; i < program.maps.size(); ++i)
     if (const std::string why = unsound_map(program, program.maps[i]); !why.empty())
       return fmt::format("program: map {}: {}", i, why);
   for (std::size_t i = 0; i < program.steps.size(); ++i)
     if (const std::string why = unsound_step(program, program.steps[i]); !why.empty())
       return fmt::format("program: step {}: {}", i, why);
+  if (const std::string why = unsound_end(program); !why.empty())
+    return fmt::format("program: {}", why);
   return "";
 }
 

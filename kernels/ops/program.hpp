@@ -35,11 +35,9 @@ enum class Verb : std::uint8_t {
   wait,
 
   // parity, count, pending, bytes, stride, most. Brings the barrier to the end of a phase and
-  // counts
-  // what is outstanding. By one thread:
+  // counts what is outstanding. By one thread:
   //   1. tests `parity`. Where that phase has completed, the one to end is the next, which waits
-  //   for
-  //      `count` arrivals; else it is this one, which waits for `pending`;
+  //      for `count` arrivals; else it is this one, which waits for `pending`;
   //   2. makes these arrivals. If the phase to end is complete now, nothing was outstanding;
   //   3. else expect_tx(bytes) makes the tx-count positive, complete_tx(stride) takes off what
   //      certainly is there, and complete_tx(1) follows until the phase completes, at most `most`
@@ -52,9 +50,29 @@ enum class Verb : std::uint8_t {
   // `offset` of the window of each CTA in the mask, crediting `barrier` there. By thread `thread`.
   load,
 
+  // To global memory, in the bulk async-groups of thread `thread`.
+
+  // map, at, offset, hint: cp.async.bulk.tensor of the tile at byte `offset` of the CTA's own
+  // window
+  // to the box at `at`.
+  store,
+  commit,  // what the thread has stored since its last commit, or nothing, becomes a group. What is
+           // never committed lands as well, and no wait counts it
+
+  // pending, region, word: waits until all but the `pending` youngest groups of the thread have
+  // completed. No bound of its own: the host bounds the launch. Trace: bytes `word` to `word` + 7
+  // of the region, which the thread reads then; 0 for kNoRegion. Groups of other threads are not
+  // waited for.
+  wait_group,
+
+  // pending, map, offset, bytes: waits until all but the `pending` youngest groups of the thread
+  // have read their sources. All threads then overwrite this part of the window with the complement
+  // of what fill puts there.
+  wait_group_read,
+
   // Order. The steps of one CTA begin one after the other: the next when all threads of the CTA
-  // have
-  // come to the end of this one. CTAs are ordered by cluster_sync alone, and a CTA may not wait for
+  // have come to the end of this one. CTAs are ordered by cluster_sync alone, and a CTA may not
+  // wait for
   // what another does at a later step.
 
   cluster_sync,
@@ -62,14 +80,24 @@ enum class Verb : std::uint8_t {
 
   // Through the generic proxy.
 
+  fill,  // map, offset, bytes: all threads fill this part of the window with source words, word
+         // i at byte 4 i of the window, as a region of the map's type has them
+  look,  // region, word. Trace: bytes `word` to `word` + 7 of the region, by thread `thread`, past
+         // the caches of its SM
   poison,    // offset, bytes: all threads fill this part of the window with cta_poison_byte()
   write,     // word: to the 8 bytes of `barrier`, by thread `thread`
   read,      // Trace: the 8 bytes of `barrier`, by thread `thread`
   missing,   // offset, bytes. Trace: how many 16-byte pieces still are poison. Where a copy is in
              // flight this is a race, for reading
   snapshot,  // all threads copy the CTA's window to the result
+
+  // Of the CTA nothing is left but thread `thread`, which takes the steps behind this one, as fast
+  // as it can: store, commit, and wait_group_read of 0 bytes (whose map has to exist); none where
+  // the CTA was stopped. What is in flight then is waited for
+  // by nobody. In a program of one CTA.
+  leave,
 };
-inline constexpr std::uint32_t kVerbs = 17;
+inline constexpr std::uint32_t kVerbs = 24;
 
 /// Parities that are known only when the step is taken. Each CTA keeps one for each of its
 /// barriers: 0 from `init` on; the other one than p when a `wait` for p or a `meter` has seen the
@@ -78,6 +106,12 @@ inline constexpr std::uint8_t kCurrentPhase = 2, kLastPhase = 3;
 
 /// Step::of: the CTA that takes the step.
 inline constexpr std::uint8_t kOwnCta = 0xff;
+
+/// Step::region: nothing is read.
+inline constexpr std::uint8_t kNoRegion = 0xff;
+
+/// Step::pending of waits for groups, at most: the instructions take it as a constant.
+inline constexpr std::uint32_t kGroupsPending = 15;
 
 /// Bits of the trace of a meter. Behind them stands the residue: bytes announced less bytes
 /// credited, as a signed number of 32 bits in bits 32 to 63.
@@ -99,12 +133,13 @@ struct Step {
   std::uint8_t barrier = 0;
   std::uint8_t of = kOwnCta;
   std::uint8_t map = 0;
+  std::uint8_t region = kNoRegion;
   std::uint8_t parity = 0;  // 0, 1, kCurrentPhase or kLastPhase
   bool stops = false;
   CacheHint hint = CacheHint::none;
   std::uint16_t mask = 0;  // bit b: CTA b of the cluster
   std::uint32_t count = 1;
-  std::uint32_t pending = 0;  // meter: arrivals that its phase still waits for
+  std::uint32_t pending = 0;  // meter: arrivals that its phase still waits for; else groups
   std::uint32_t offset = 0;   // bytes from the start of the window, which stands on 1024
   std::uint32_t bytes = 0;
   std::uint32_t stride = 0;  // meter: bytes that are taken off in one piece
@@ -116,12 +151,15 @@ struct Step {
   friend bool operator==(const Step&, const Step&) = default;
 };
 
-/// Global memory, filled with source_element_word(payload, element, index) before the program runs,
-/// and handed back whole behind it. Memory of a peer is filled and read back by its owner.
+/// Global memory, filled with source_element_word(payload, element, index), or with poison_byte()
+/// of the offset, before the program runs, and handed back whole behind it. Memory of a peer is
+/// filled and read back by its owner.
 struct Region {
   std::uint64_t bytes = 0;  // a multiple of 16
   MemorySource source = MemorySource::device;
   DataType element = DataType::u8;
+  bool poison = false;
+  bool cold = false;  // flushed from L2 before the program runs
 
   friend bool operator==(const Region&, const Region&) = default;
 };
@@ -150,6 +188,7 @@ struct Program {
   friend bool operator==(const Program&, const Program&) = default;
 };
 
+inline constexpr std::uint64_t kEdgeBytes = std::uint64_t{2} << 20;  // of MemorySource::edge, most
 inline constexpr std::uint32_t kProgramThreads = 256;
 inline constexpr std::uint32_t kProgramBarriers = 8;  // Program::barriers, at most
 inline constexpr std::uint32_t kProgramCtas = 16;     // of a cluster, at most
@@ -188,7 +227,10 @@ constexpr std::uint8_t cta_poison_byte(const Payload& payload, std::uint32_t cta
 
 /// The source allocation of `load`.
 constexpr Region region_of(const TileLoad& load) {
-  return {.bytes = source_allocation_bytes(load), .source = load.source, .element = load.map.type};
+  return {.bytes = source_allocation_bytes(load),
+          .source = load.source,
+          .element = load.map.type,
+          .cold = load.cold};
 }
 
 constexpr bool takes(const Step& step, std::uint32_t cta) { return (step.ctas >> cta & 1U) != 0; }

@@ -22,10 +22,30 @@ constexpr std::uint32_t kSchema = 1;
 
 constexpr std::string_view kGiveProgram = "give a program as tidemark writes it";
 
-constexpr std::array<std::string_view, kVerbs> kVerbNames = {
-    "init",   "inval", "arrive", "expect_tx", "arrive_expect_tx", "complete_tx",
-    "test",   "wait",  "meter",  "load",      "cluster_sync",     "delay",
-    "poison", "write", "read",   "missing",   "snapshot"};
+constexpr std::array<std::string_view, kVerbs> kVerbNames = {"init",
+                                                             "inval",
+                                                             "arrive",
+                                                             "expect_tx",
+                                                             "arrive_expect_tx",
+                                                             "complete_tx",
+                                                             "test",
+                                                             "wait",
+                                                             "meter",
+                                                             "load",
+                                                             "store",
+                                                             "commit",
+                                                             "wait_group",
+                                                             "wait_group_read",
+                                                             "cluster_sync",
+                                                             "delay",
+                                                             "fill",
+                                                             "look",
+                                                             "poison",
+                                                             "write",
+                                                             "read",
+                                                             "missing",
+                                                             "snapshot",
+                                                             "leave"};
 static_assert(!kVerbNames.back().empty(), "a verb has no name");
 
 /// A value of the file and where it stands there.
@@ -120,7 +140,7 @@ constexpr auto kWords<DataType> = [] {
 template <>
 constexpr std::array kWords<CacheHint> = {"none", "evict_normal", "evict_first", "evict_last"};
 template <>
-constexpr std::array kWords<MemorySource> = {"device", "async", "pinned", "mapped", "peer"};
+constexpr std::array kWords<MemorySource> = {"device", "async", "pinned", "mapped", "edge", "peer"};
 template <>
 constexpr std::array kWords<Swizzle> = {0, 32, 64, 128};  // bytes
 template <>
@@ -274,9 +294,10 @@ static_assert(Fields<Payload>::kAll.size() == member_count<Payload>());
 
 template <>
 struct Fields<Region> {
-  static constexpr std::array kAll = {required<&Region::bytes>("bytes"),
-                                      required<&Region::source>("source"),
-                                      required<&Region::element>("element")};
+  static constexpr std::array kAll = {
+      required<&Region::bytes>("bytes"), required<&Region::source>("source"),
+      required<&Region::element>("element"), optional<&Region::poison>("poison"),
+      optional<&Region::cold>("cold")};
 };
 static_assert(Fields<Region>::kAll.size() == member_count<Region>());
 
@@ -305,6 +326,7 @@ struct Fields<Step> {
                                       optional<&Step::barrier>("barrier"),
                                       optional<&Step::of>("of"),
                                       optional<&Step::map>("map"),
+                                      optional<&Step::region>("region"),
                                       optional<&Step::at>("at"),
                                       optional<&Step::hint>("hint"),
                                       optional<&Step::mask, BlockMask>("mask"),

@@ -33,6 +33,7 @@ Step full_step(Verb verb) {
           .barrier = 7,
           .of = 3,
           .map = 255,
+          .region = 254,
           .parity = kLastPhase,
           .stops = true,
           .hint = CacheHint::evict_last,
@@ -52,7 +53,10 @@ Program small_program() {
   return {.cluster = {2, 1, 1},
           .window = 1024,
           .barriers = 1,
-          .regions = {{.bytes = 4096, .source = MemorySource::pinned, .element = DataType::f32}},
+          .regions = {{.bytes = 4096,
+                       .source = MemorySource::pinned,
+                       .element = DataType::f32,
+                       .poison = true}},
           .maps = {{.spec = {.type = DataType::f32,
                              .rank = 2,
                              .extent = {64, 8},
@@ -91,13 +95,20 @@ TEST(ProgramJson, VerbsHaveTheNamesOfTheirEnumerators) {
   EXPECT_EQ(name_of(Verb::wait), "wait");
   EXPECT_EQ(name_of(Verb::meter), "meter");
   EXPECT_EQ(name_of(Verb::load), "load");
+  EXPECT_EQ(name_of(Verb::store), "store");
+  EXPECT_EQ(name_of(Verb::commit), "commit");
+  EXPECT_EQ(name_of(Verb::wait_group), "wait_group");
+  EXPECT_EQ(name_of(Verb::wait_group_read), "wait_group_read");
   EXPECT_EQ(name_of(Verb::cluster_sync), "cluster_sync");
   EXPECT_EQ(name_of(Verb::delay), "delay");
+  EXPECT_EQ(name_of(Verb::fill), "fill");
+  EXPECT_EQ(name_of(Verb::look), "look");
   EXPECT_EQ(name_of(Verb::poison), "poison");
   EXPECT_EQ(name_of(Verb::write), "write");
   EXPECT_EQ(name_of(Verb::read), "read");
   EXPECT_EQ(name_of(Verb::missing), "missing");
   EXPECT_EQ(name_of(Verb::snapshot), "snapshot");
+  EXPECT_EQ(name_of(Verb::leave), "leave");
   EXPECT_EQ(name_of(static_cast<Verb>(kVerbs)), "unknown");
 }
 
@@ -117,7 +128,7 @@ TEST(ProgramJson, TextIsOneLineARegionMapAndStep) {
       "\"held_to\":\"documents\",\n"
       "\"payload\":{\"seed\":5,\"inverted\":true},\n"
       "\"regions\":[\n"
-      "{\"bytes\":4096,\"source\":\"pinned\",\"element\":\"f32\"},\n"
+      "{\"bytes\":4096,\"source\":\"pinned\",\"element\":\"f32\",\"poison\":true},\n"
       "{\"bytes\":16,\"source\":\"device\",\"element\":\"u8\"}\n"
       "],\n"
       "\"maps\":[\n"
@@ -127,7 +138,8 @@ TEST(ProgramJson, TextIsOneLineARegionMapAndStep) {
       "],\n"
       "\"steps\":[\n"
       "{\"do\":\"load\",\"ctas\":[0,2,15],\"thread\":65535,\"barrier\":7,\"of\":3,\"map\":255,"
-      "\"at\":[-2147483648,2147483647,1,-1,2],\"hint\":\"evict_last\",\"parity\":\"last\","
+      "\"region\":254,\"at\":[-2147483648,2147483647,1,-1,2],\"hint\":\"evict_last\",\"parity\":"
+      "\"last\","
       "\"stops\":true,\"count\":0,\"pending\":2,\"offset\":3,\"bytes\":4,\"stride\":5,\"most\":6,"
       "\"ns\":4294967295,\"word\":18446744073709551615},\n"
       "{\"do\":\"wait\",\"parity\":\"current\",\"ns\":9},\n"
@@ -187,7 +199,8 @@ TEST(ProgramJson, EachSourceReadsBackEqual) {
   program.regions = {{.bytes = kMost64, .source = MemorySource::device},
                      {.source = MemorySource::async},
                      {.source = MemorySource::pinned},
-                     {.source = MemorySource::mapped}};
+                     {.source = MemorySource::mapped},
+                     {.source = MemorySource::peer}};
   EXPECT_EQ(back(program), program);
 }
 
@@ -244,6 +257,18 @@ TEST(ProgramJson, EntriesThatAListLacksAreDefault) {
       small_program());
 }
 
+TEST(ProgramJson, RegionWithoutPoisonHoldsSourceWords) {
+  Program program = small_program();
+  program.regions[0].poison = false;
+  EXPECT_EQ(program_from_json(edited(",\"poison\":true", ""), "p.json"), program);
+}
+
+TEST(ProgramJson, StepWithoutRegionReadsNone) {
+  Program program = small_program();
+  program.steps[0].region = kNoRegion;
+  EXPECT_EQ(program_from_json(edited("\"region\":254,", ""), "p.json"), program);
+}
+
 TEST(ProgramJson, UnsoundProgramIsRead) {
   Program program;
   program.cluster = {kMost32, kMost32, kMost32};
@@ -274,13 +299,13 @@ TEST(ProgramJson, TextWithSpacesAndAnyOrderIsRead) {
 TEST(ProgramJson, ValueOutsideItsEnumIsWrittenAsItsNumber) {
   Program program;
   program.regions = {
-      {.source = static_cast<MemorySource>(5), .element = static_cast<DataType>(13)}};
+      {.source = static_cast<MemorySource>(6), .element = static_cast<DataType>(13)}};
   program.maps = {{.spec = {.swizzle = static_cast<Swizzle>(255)}}};
   program.steps = {{.verb = static_cast<Verb>(kVerbs), .parity = 4}};
   const std::string text = program_json(program);
-  EXPECT_NE(text.find("\"source\":5,\"element\":13"), std::string::npos);
+  EXPECT_NE(text.find("\"source\":6,\"element\":13"), std::string::npos);
   EXPECT_NE(text.find("\"swizzle\":255"), std::string::npos);
-  EXPECT_NE(text.find("{\"do\":17,\"parity\":4}"), std::string::npos);
+  EXPECT_NE(text.find("{\"do\":24,\"parity\":4}"), std::string::npos);
   EXPECT_NE(refusal_of(text), "accepted");
 }
 
@@ -299,6 +324,10 @@ TEST(ProgramJson, ValueThatItsMemberCannotHoldIsRefused) {
        "p.json: /payload/seed is null; give a whole number, 0 to 18446744073709551615"},
       {edited("\"inverted\":true", "\"inverted\":1"),
        "p.json: /payload/inverted is 1; give true or false"},
+      {edited("\"poison\":true", "\"poison\":1"),
+       "p.json: /regions/0/poison is 1; give true or false"},
+      {edited("\"region\":254", "\"region\":256"),
+       "p.json: /steps/0/region is 256; give a whole number, 0 to 255"},
       {edited("\"region\":0", "\"region\":256"),
        "p.json: /maps/0/region is 256; give a whole number, 0 to 255"},
       {edited("\"rank\":2", "\"rank\":\"2\""),
@@ -332,8 +361,9 @@ TEST(ProgramJson, WordThatIsNoneIsRefused) {
       {edited("\"load\"", "\"lod\""),
        "p.json: /steps/0/do is \"lod\"; give one of \"init\", \"inval\", \"arrive\", "
        "\"expect_tx\", \"arrive_expect_tx\", \"complete_tx\", \"test\", \"wait\", \"meter\", "
-       "\"load\", \"cluster_sync\", \"delay\", \"poison\", \"write\", \"read\", \"missing\", "
-       "\"snapshot\""},
+       "\"load\", \"store\", \"commit\", \"wait_group\", \"wait_group_read\", \"cluster_sync\", "
+       "\"delay\", \"fill\", \"look\", \"poison\", \"write\", \"read\", \"missing\", \"snapshot\", "
+       "\"leave\""},
       {edited("\"evict_last\"", "\"keep\""),
        "p.json: /steps/0/hint is \"keep\"; give one of \"none\", \"evict_normal\", "
        "\"evict_first\", \"evict_last\""},
@@ -343,7 +373,7 @@ TEST(ProgramJson, WordThatIsNoneIsRefused) {
        "p.json: /steps/0/parity is 1.0; give one of 0, 1, \"current\", \"last\""},
       {edited("\"pinned\"", "\"host\""),
        "p.json: /regions/0/source is \"host\"; give one of \"device\", \"async\", \"pinned\", "
-       "\"mapped\", \"peer\""},
+       "\"mapped\", \"edge\", \"peer\""},
       {edited("\"element\":\"f32\"", "\"element\":7"),
        "p.json: /regions/0/element is 7; give one of \"u8\", \"u16\", \"u32\", \"s32\", \"u64\", "
        "\"s64\", \"f16\", \"f32\", \"f64\", \"bf16\", \"f32_ftz\", \"tf32\", \"tf32_ftz\""},
@@ -384,13 +414,15 @@ TEST(ProgramJson, UnknownMemberIsNamed) {
       {edited("\"seed\":5", "\"seed\":5,\"salt\":5"),
        "p.json: /payload has the unknown member \"salt\"; give only seed, inverted"},
       {edited("\"source\":", "\"sources\":1,\"source\":"),
-       "p.json: /regions/0 has the unknown member \"sources\"; give only bytes, source, element"},
+       "p.json: /regions/0 has the unknown member \"sources\"; give only bytes, source, element, "
+       "poison, cold"},
       {edited("\"rank\":2", "\"rank\":2,\"dimensions\":2"),
        "p.json: /maps/0 has the unknown member \"dimensions\"; give only region, type, rank, "
        "extent, stride, box, element_stride, swizzle, l2_promotion, fill, base_offset"},
       {edited("\"parity\"", "\"pairty\""),
        "p.json: /steps/0 has the unknown member \"pairty\"; give only do, ctas, thread, barrier, "
-       "of, map, at, hint, mask, parity, stops, count, pending, offset, bytes, stride, most, ns, "
+       "of, map, region, at, hint, mask, parity, stops, count, pending, offset, bytes, stride, "
+       "most, ns, "
        "word"},
       {edited("\"seed\":5", "\"seed\":5,\"\\n\\u0000\\u001b[2J\\u007f\":5"),
        "p.json: /payload has the unknown member \"\\n\\u0000\\u001b[2J\\u007f\"; give only seed, "

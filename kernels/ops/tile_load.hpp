@@ -23,6 +23,7 @@ enum class MemorySource : std::uint8_t {
   async,   // cudaMallocAsync, the pool of the device
   pinned,  // cudaMallocHost: memory of the host, at its own address
   mapped,  // cuMemCreate and cuMemMap
+  edge,    // the same; it ends where what is mapped ends, at an address behind which nothing is
   peer,    // another rank's, of a GPU of this host
 };
 
@@ -38,6 +39,7 @@ struct TileLoad {
   std::uint32_t destination_offset = 0;  // bytes behind the leading guard; legal on 128
   CacheHint hint = CacheHint::none;
   MemorySource source = MemorySource::device;
+  bool cold = false;  // the source is not in L2 when the copy begins
   HeldTo held_to = HeldTo::documents;
   Payload payload;
 };
@@ -53,10 +55,14 @@ constexpr std::uint32_t window_bytes(const TileLoad& load) {
   return bytes < kTooManyBytes32 ? static_cast<std::uint32_t>(bytes) : kTooManyBytes32;
 }
 
-/// Bytes of the source allocation: guard, base offset, tensor, guard, rounded up to 16. The tensor
-/// map's address is allocation + kGuardBytes + base_offset.
+/// Bytes of an allocation: guard, base offset, tensor, and guard unless it ends at an edge, rounded
+/// up to 16. The tensor map's address is allocation + kGuardBytes + base_offset.
+constexpr std::uint64_t allocation_bytes(const TensorMapSpec& map, MemorySource source) {
+  return (kGuardBytes + map.base_offset + tensor_bytes(map) + 15) / 16 * 16 +
+         (source == MemorySource::edge ? 0 : kGuardBytes);
+}
 constexpr std::uint64_t source_allocation_bytes(const TileLoad& load) {
-  return (kGuardBytes + load.map.base_offset + tensor_bytes(load.map) + 15) / 16 * 16 + kGuardBytes;
+  return allocation_bytes(load.map, load.source);
 }
 
 /// 32-bit word `index` of the source allocation.

@@ -8,6 +8,7 @@
 
 #include "kernels/ops/held_to.hpp"
 #include "kernels/ops/payload.hpp"
+#include "kernels/ops/program.hpp"
 #include "kernels/ops/source_element.hpp"
 #include "kernels/ops/tensor_map.hpp"
 
@@ -23,28 +24,24 @@ enum class StoreWait : std::uint8_t {
   none,       // the kernel ends behind the last commit, without any wait
 };
 
-/// `stores` tile stores of boxes that lie side by side. The device
-///   1. fills the destination allocation (destination_allocation_bytes) with poison_byte() and the
-///      shared window (window_bytes) with source_window_word(), each writer fencing its writes of
-///      the window for the async proxy;
-///   2. has one thread issue all stores, in order, and commit each as a group; where empty_groups
+/// `stores` tile stores of boxes that lie side by side, from a window filled with source words into
+/// a region of poison. The program
+///   1. has one thread issue all stores, in order, and commit each as a group; where empty_groups
 ///      says so, it commits once more in front of a store or behind the last, with nothing to
 ///      commit;
-///   3. `bystander`: behind a barrier of the block has a thread of another warp, which committed
-///      nothing, wait by wait_group 0 and read the same chunks as step 5 does, by loads that pass
-///      the caches of the SM (StoreLedger::by_other);
-///   4. StoreWait::read only: for each group, oldest first, waits by wait_group.read until no more
-///      than the younger groups are pending, then overwrites the tile of that group in the shared
-///      window with overwritten_word();
-///   5. has the issuing thread, for each group, oldest first, wait by wait_group until no more than
-///      the younger groups are pending (groups_behind) and read kProbes chunks of what that group
-///      stored (StoreLedger, probe_offset), and in the end wait for all groups;
-///   6. reads the window back, and the destination allocation after the end of the kernel.
-/// With only_read and none the window is read back in front of step 2, which is then the last that
-/// the kernel does but for wait_group.read 0, and steps 3 to 5 fall away.
-/// wait_group itself takes no bound: the host bounds the launch. Errors: an inner coordinate off 16
-/// bytes faults on a GPU (PTX ISA 9.0, 5.5.3.1); negative coordinates are not allowed in stores
-/// (CUDA C++ Programming Guide 13.1, 10.29.2); they and sources off 128 bytes fault on an H200.
+///   2. `bystander`: has a thread of another warp, which committed nothing, wait by wait_group 0
+///   and
+///      look at the chunks of step 4;
+///   3. StoreWait::read only: for each group, oldest first, waits by wait_group.read until no more
+///      than the younger groups are pending, and overwrites the tile of that group;
+///   4. for each group, oldest first, waits by wait_group until no more than the younger groups are
+///      pending (groups_behind) and reads kProbes words of what that group stored (probe_offset),
+///      and in the end waits for all groups.
+/// With only_read and none the kernel is left in front of step 1, steps 2 to 4 fall away, and
+/// wait_group.read 0 is the last step of only_read.
+/// Errors: an inner coordinate off 16 bytes faults on a GPU (PTX ISA 9.0, 5.5.3.1); negative
+/// coordinates are not allowed in stores (CUDA C++ Programming Guide 13.1, 10.29.2); they and
+/// sources off 128 bytes fault on an H200.
 struct TileStore {
   TensorMapSpec map{};
   std::array<std::int32_t, kMaxRank> at{};  // first element of the first box; legal from 0 on
@@ -53,6 +50,8 @@ struct TileStore {
   StoreWait wait = StoreWait::complete;
   std::uint32_t empty_groups = 0;  // bit i: one in front of store i; bit `stores`: behind the last
   bool bystander = false;
+  CacheHint hint = CacheHint::none;
+  MemorySource destination = MemorySource::device;
   HeldTo held_to = HeldTo::documents;
   Payload payload{};
 };
@@ -102,30 +101,18 @@ constexpr std::uint32_t window_bytes(const TileStore& store) {
   return tile_offset(store, store.stores) + kGuardBytes;
 }
 
-/// Bytes of the destination allocation: guard, base offset, tensor, guard, rounded up to 16. The
-/// tensor map's address is allocation + kGuardBytes + base_offset.
 constexpr std::uint64_t destination_allocation_bytes(const TileStore& store) {
-  return (kGuardBytes + store.map.base_offset + tensor_bytes(store.map) + 15) / 16 * 16 +
-         kGuardBytes;
+  return allocation_bytes(store.map, store.destination);
 }
 
-/// 32-bit word `index` of the shared window, guards included, before anything is stored.
-constexpr std::uint32_t source_window_word(const TileStore& store, std::uint64_t index) {
-  return source_element_word(store.payload, store.map.type, index);
-}
-
-/// 32-bit word `index` of the shared window once its tile has been overwritten (step 3).
-constexpr std::uint32_t overwritten_word(const TileStore& store, std::uint64_t index) {
-  return ~source_window_word(store, index);
-}
-
-/// Chunks of 16 bytes that step 4 looks at in each box: the first, and the last inside the tensor.
+/// Words of 8 bytes that step 4 reads of each box: that of its first element, and that of its last
+/// inside the tensor.
 inline constexpr std::uint32_t kProbes = 2;
 
 /// No byte of the allocation.
 inline constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
-/// Offset in the destination allocation of chunk `probe` (0..kProbes-1) of box `group`, or kNowhere
+/// Offset in the destination allocation of word `probe` (0..kProbes-1) of box `group`, or kNowhere
 /// where the box lies outside the tensor or beyond `stores`.
 constexpr std::uint64_t probe_offset(const TileStore& store, std::uint32_t group,
                                      std::uint32_t probe) {
@@ -139,26 +126,16 @@ constexpr std::uint64_t probe_offset(const TileStore& store, std::uint32_t group
     if (begin >= map.extent[i]) return kNowhere;
     std::uint64_t index = begin;
     if (probe != 0) {
-      const std::uint32_t step = i == 0 ? 1 : map.element_stride[i];
+      // No map has a stride of 0; that of a refused one must not end the process.
+      const std::uint32_t step = i == 0 ? 1 : std::max(map.element_stride[i], 1U);
       const std::uint64_t end = std::min(begin + map.box[i], map.extent[i]);
       index = begin + (end - 1 - begin) / step * step;
     }
-    offset += i == 0 ? index * size / 16 * 16 : index * map.stride[i - 1];
+    offset += i == 0 ? index * size / 8 * 8 : index * map.stride[i - 1];
   }
   return offset;
 }
 
-/// What threads read of each box right after a wait.
-struct StoreLedger {
-  using ProbedChunk = std::array<std::uint8_t, 16>;
-  /// The issuing thread, behind the wait for that box's group. By group and probe; zeros where
-  /// probe_offset() is kNowhere, and where the kernel ends without that wait.
-  std::array<std::array<ProbedChunk, kProbes>, kMaxStores> read{};
-  /// The same chunks as a thread found them whose wait_group had nothing of its own to wait for:
-  /// what it saw is a matter of time. Zeros without a bystander.
-  std::array<std::array<ProbedChunk, kProbes>, kMaxStores> by_other{};
-
-  friend bool operator==(const StoreLedger&, const StoreLedger&) = default;
-};
+Program program_of(const TileStore& store);
 
 }  // namespace tidemark::kernels

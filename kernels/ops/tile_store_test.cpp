@@ -1,7 +1,12 @@
-// Where boxes, tiles and probes of a tile store lie.
+// Where boxes, tiles and probes of a tile store lie, and the steps of its program.
 #include "kernels/ops/tile_store.hpp"
 
 #include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "kernels/error.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -35,16 +40,16 @@ TEST(TileStoreOp, DestinationHasAGuardOnEitherSide) {
   EXPECT_EQ(destination_allocation_bytes(two_boxes()), 1024U + 48 + 96 * 8 + 80 + 1024);
 }
 
-TEST(TileStoreOp, ProbesAreTheFirstAndTheLastChunkInside) {
+TEST(TileStoreOp, ProbesAreTheFirstAndTheLastWordInside) {
   EXPECT_EQ(probe_offset(two_boxes(), 0, 0), 1024U + 48 + 96 * 1 + 16);
-  EXPECT_EQ(probe_offset(two_boxes(), 0, 1), 1024U + 48 + 96 * 3 + 32);  // elements 16..23
+  EXPECT_EQ(probe_offset(two_boxes(), 0, 1), 1024U + 48 + 96 * 3 + 40);  // elements 20..23
   EXPECT_EQ(probe_offset(two_boxes(), 1, 0), 1024U + 48 + 96 * 4 + 16);
 }
 
 TEST(TileStoreOp, ProbesStayInsideATensorThatEndsInTheBox) {
   TileStore store = two_boxes();
   store.at = {32, 4};  // 8 columns and, of the second box, 2 rows are inside
-  EXPECT_EQ(probe_offset(store, 1, 1), 1024U + 48 + 96 * 8 + 64);
+  EXPECT_EQ(probe_offset(store, 1, 1), 1024U + 48 + 96 * 8 + 72);
 }
 
 TEST(TileStoreOp, NothingIsProbedOutsideTheTensorOrBehindTheLastStore) {
@@ -53,11 +58,6 @@ TEST(TileStoreOp, NothingIsProbedOutsideTheTensorOrBehindTheLastStore) {
   store.at[0] = 40;
   EXPECT_EQ(probe_offset(store, 0, 0), kNowhere);
   EXPECT_EQ(probe_offset(store, 0, 1), kNowhere);
-}
-
-TEST(TileStoreOp, OverwritingFlipsEachBitOfTheSource) {
-  const TileStore store = two_boxes();
-  EXPECT_EQ(source_window_word(store, 300) ^ overwritten_word(store, 300), 0xffffffffU);
 }
 
 TEST(TileStoreOp, EmptyGroupsCountAmongThoseBehind) {
@@ -76,6 +76,99 @@ TEST(TileStoreOp, ElementStridesLeaveRoomForAWholeBox) {
   store.map.element_stride[1] = 3;
   EXPECT_EQ(tile_bytes(store.map), 96U);
   EXPECT_EQ(tile_pitch(store), 384U);  // of which the box takes 288
+}
+
+using Verbs = std::vector<Verb>;
+
+Verbs verbs_of(const TileStore& store) {
+  Verbs verbs;
+  for (const Step& step : program_of(store).steps) verbs.push_back(step.verb);
+  return verbs;
+}
+
+TileStore one_box() {
+  TileStore store = two_boxes();
+  store.stores = 1;
+  return store;
+}
+
+TEST(TileStoreOp, ProgramFillsStoresAndWaits) {
+  EXPECT_EQ(verbs_of(one_box()), (Verbs{Verb::fill, Verb::store, Verb::commit, Verb::wait_group,
+                                        Verb::wait_group, Verb::wait_group}));
+}
+
+TEST(TileStoreOp, EachWaitLeavesTheYoungerGroupsPending) {
+  const std::vector<Step> steps = program_of(two_boxes()).steps;
+  ASSERT_EQ(steps.size(), 10U);
+  EXPECT_EQ(steps[5].pending, 1U);
+  EXPECT_EQ(steps[5].word, probe_offset(two_boxes(), 0, 0));
+  EXPECT_EQ(steps[8].pending, 0U);
+  EXPECT_EQ(steps[8].word, probe_offset(two_boxes(), 1, 1));
+  EXPECT_EQ(steps[9].region, kNoRegion);
+}
+
+TEST(TileStoreOp, ReadWaitsComeBeforeTheOthers) {
+  TileStore store = one_box();
+  store.wait = StoreWait::read;
+  const std::vector<Step> steps = program_of(store).steps;
+  EXPECT_EQ(steps[3].verb, Verb::wait_group_read);
+  EXPECT_EQ(steps[3].offset, tile_offset(store, 0));
+  EXPECT_EQ(steps[3].bytes, 96U);
+  EXPECT_EQ(steps[4].verb, Verb::wait_group);
+}
+
+TEST(TileStoreOp, BystanderWaitsAndLooksInAnotherWarp) {
+  TileStore store = one_box();
+  store.bystander = true;
+  const std::vector<Step> steps = program_of(store).steps;
+  EXPECT_EQ(steps[3].verb, Verb::wait_group);
+  EXPECT_EQ(steps[3].thread, 32);
+  EXPECT_EQ(steps[4].verb, Verb::look);
+  EXPECT_EQ(steps[4].thread, 32);
+  EXPECT_EQ(steps[5].word, probe_offset(store, 0, 1));
+}
+
+TEST(TileStoreOp, CommitsWithoutAStoreStandWhereTheBitsSay) {
+  TileStore store = one_box();
+  store.wait = StoreWait::none;
+  store.empty_groups = 0b11;
+  EXPECT_EQ(verbs_of(store), (Verbs{Verb::fill, Verb::leave, Verb::commit, Verb::store,
+                                    Verb::commit, Verb::commit}));
+}
+
+TEST(TileStoreOp, OnlyReadEndsWithAWaitForTheReads) {
+  TileStore store = one_box();
+  store.wait = StoreWait::only_read;
+  EXPECT_EQ(verbs_of(store),
+            (Verbs{Verb::fill, Verb::leave, Verb::store, Verb::commit, Verb::wait_group_read}));
+}
+
+TEST(TileStoreOp, HintAndDestinationArePassedOn) {
+  TileStore store = one_box();
+  store.hint = CacheHint::evict_last;
+  store.destination = MemorySource::pinned;
+  const Program program = program_of(store);
+  EXPECT_EQ(program.steps[1].hint, CacheHint::evict_last);
+  EXPECT_EQ(program.regions[0].source, MemorySource::pinned);
+  EXPECT_TRUE(program.regions[0].poison);
+}
+
+TEST(TileStoreOp, ProgramsOfIllegalStoresAndRefusedMapsAreSound) {
+  TileStore store = one_box();
+  store.source_offset = 8;
+  EXPECT_EQ(unsound(program_of(store)), "");
+  store = one_box();
+  store.map.stride[0] = 92;
+  EXPECT_EQ(unsound(program_of(store)), "");
+  store = one_box();
+  store.map.box[0] = 0;
+  EXPECT_EQ(unsound(program_of(store)), "");
+}
+
+TEST(TileStoreOp, FiveStoresAreAnError) {
+  TileStore store = two_boxes();
+  store.stores = 5;
+  EXPECT_THROW((void)program_of(store), Error);
 }
 
 }  // namespace

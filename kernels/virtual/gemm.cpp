@@ -16,7 +16,7 @@
 #include "kernels/slowdown.hpp"
 #include "kernels/virtual/gemm_multiply.hpp"
 #include "kernels/virtual/gemm_panels.hpp"
-#include "kernels/virtual/measure_runs.hpp"
+#include "kernels/virtual/host_spin.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -12,7 +12,6 @@
 #include "kernels/virtual/peer_tile_faults.hpp"
 #include "kernels/virtual/program.hpp"
 #include "kernels/virtual/tile_memory.hpp"
-#include "kernels/virtual/tile_store.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -23,10 +22,7 @@ constexpr std::uint32_t kPanelPeerMemory = 3;
 
 // The allocation that `rank` offers, before anything is copied.
 Bytes offered_by(const PeerTile& op, std::uint32_t rank) {
-  if (op.way == PeerWay::load) return make_source(peer_load(op, rank));
-  Bytes bytes(peer_allocation_bytes(op));
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = poison_byte(rank_payload(op, rank), i);
-  return bytes;
+  return filled_region(peer_program(op).regions[0], rank_payload(op, rank));
 }
 
 // `memory` as somebody sees it to whom not all of it has come.
@@ -43,35 +39,25 @@ Bytes seen(const PeerTile& op, Bytes memory, Fault fault) {
   return memory;
 }
 
-// What the copy of one rank came to, and what it left in the neighbour's memory.
+// What the copy of one rank came to, and what it left in the neighbour's memory and in its own.
 struct PeerCopy {
   RunResult result;
-  Bytes after;
+  Bytes neighbours, own;
 };
 
-PeerCopy load_from(const PeerTile& op, const Bytes& neighbours, const Bytes& own, Fault fault) {
-  const Bytes source = seen(op, fault == kFaultPeerOwnMemory ? own : neighbours, fault);
-  PeerCopy copy;
-  copy.result = run_virtual_peer_program(peer_program(op), fault, source);
-  // A load leaves memory as it was, unless a fault of the engine writes there.
-  const Bytes& left = copy.result.surroundings;
-  copy.after = left.empty() || left == source ? neighbours : left;
-  return copy;
-}
-
-PeerCopy store_to(const PeerTile& op, const Bytes& neighbours, const Bytes& own, Fault fault) {
-  PeerCopy copy;
-  const bool astray = fault == kFaultPeerOwnMemory;
-  copy.result = run_virtual_tile_store(peer_store(op, op.rank), fault, astray ? own : neighbours);
-  copy.after =
-      astray || copy.result.bytes.empty() ? neighbours : seen(op, copy.result.bytes, fault);
-  copy.result.bytes = astray ? copy.result.bytes : own;
-  return copy;
-}
-
 PeerCopy copy_of(const PeerTile& op, const Bytes& neighbours, const Bytes& own, Fault fault) {
-  return op.way == PeerWay::load ? load_from(op, neighbours, own, fault)
-                                 : store_to(op, neighbours, own, fault);
+  const bool loads = op.way == PeerWay::load;
+  const bool astray = fault == kFaultPeerOwnMemory;
+  const Bytes& named = astray ? own : neighbours;
+  const Bytes memory = loads ? seen(op, named, fault) : named;
+  PeerCopy copy{.result = run_virtual_peer_program(peer_program(op), fault, memory),
+                .neighbours = neighbours,
+                .own = own};
+  const Bytes& left = copy.result.surroundings;
+  // A load leaves memory as it was, unless a fault of the engine writes there.
+  if (left.empty() || left == memory) return copy;
+  (astray ? copy.own : copy.neighbours) = loads ? left : seen(op, left, fault);
+  return copy;
 }
 
 // Sends `mine` to all and hands back what rank `whose` sent; nothing where it did not come in time,
@@ -99,13 +85,10 @@ RunResult timed_out(std::string late) {
 }
 
 // This rank's own allocation in the end: what the rank before left there.
-RunResult finished(const PeerTile& op, PeerCopy copy, Bytes own, Fault fault) {
+RunResult finished(PeerCopy copy, Bytes own, Fault fault) {
   RunResult result = std::move(copy.result);
-  if (result.fault != DeviceFault::none && result.bytes.empty()) return result;
-  if (op.way == PeerWay::load)
-    result.surroundings = std::move(own);
-  else if (fault != kFaultPeerOwnMemory)
-    result.bytes = std::move(own);
+  if (!result.surroundings.empty())
+    result.surroundings = fault == kFaultPeerOwnMemory ? std::move(copy.own) : std::move(own);
   return result;
 }
 
@@ -115,9 +98,9 @@ RunResult run_over_transport(const PeerTile& op, Fault fault) {
   const Bytes neighbours = exchange(op, own, next_rank(op), late);
   if (!late.empty()) return timed_out(late);
   PeerCopy copy = copy_of(op, neighbours, own, fault);
-  Bytes left = exchange(op, copy.after, previous_rank(op), late);
+  Bytes left = exchange(op, copy.neighbours, previous_rank(op), late);
   if (!late.empty()) return timed_out(late);
-  return finished(op, std::move(copy), std::move(left), fault);
+  return finished(std::move(copy), std::move(left), fault);
 }
 
 RunResult run_all_alone(const PeerTile& op, Fault fault) {
@@ -126,7 +109,7 @@ RunResult run_all_alone(const PeerTile& op, Fault fault) {
   const Bytes own = offered_by(op, op.rank);
   PeerCopy copy = copy_of(op, offered_by(op, next_rank(op)), own, fault);
   PeerCopy into_mine = copy_of(before, own, offered_by(op, before.rank), fault);
-  return finished(op, std::move(copy), std::move(into_mine.after), fault);
+  return finished(std::move(copy), std::move(into_mine.neighbours), fault);
 }
 
 }  // namespace
@@ -141,7 +124,7 @@ RunResult run_virtual_peer_tile(const PeerTile& op, Fault fault) {
   if (op.rank >= op.ranks)
     throw Error(fmt::format("peer tile: rank {} of {} does not exist", op.rank, op.ranks));
   // Refused and illegal copies have no allocation that makes sense, on no rank.
-  RunResult before = preflight(peer_load(op, op.rank), {});
+  RunResult before = preflight(peer_load(op, op.rank));
   if (before.fault != DeviceFault::none) return before;
   return op.transport == nullptr ? run_all_alone(op, fault) : run_over_transport(op, fault);
 }

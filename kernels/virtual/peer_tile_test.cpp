@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "kernels/error.hpp"
 #include "kernels/virtual/peer_tile_faults.hpp"
 
@@ -41,16 +44,21 @@ TEST(VirtualPeerTile, HandsBackItsOwnMemoryBesideALoad) {
 TEST(VirtualPeerTile, FindsWhatTheRankBeforeStored) {
   const RunResult result = run_virtual_peer_tile(last_rows(PeerWay::store), kNoFault);
   ASSERT_EQ(result.fault, DeviceFault::none) << result.note;
-  EXPECT_EQ(result.bytes[1024 + 63], poison_byte({}, 1024 + 63));
+  EXPECT_EQ(result.surroundings[1024 + 63], poison_byte({}, 1024 + 63));
   for (std::uint32_t i = 0; i < 64; ++i)
-    ASSERT_EQ(result.bytes[1024 + 64 + i], byte_of_rank(0, 1024 + i)) << i;
-  EXPECT_EQ(result.bytes[1024 + 128], poison_byte({}, 1024 + 128));
+    ASSERT_EQ(result.surroundings[1024 + 64 + i], byte_of_rank(0, 1024 + i)) << i;
+  EXPECT_EQ(result.surroundings[1024 + 128], poison_byte({}, 1024 + 128));
 }
 
 TEST(VirtualPeerTile, StoresFromItsOwnWindow) {
   const RunResult result = run_virtual_peer_tile(last_rows(PeerWay::store), kNoFault);
-  EXPECT_EQ(result.surroundings[1024], byte_of_rank(1, 1024));
-  EXPECT_EQ(result.stored.read[0][0][0], byte_of_rank(1, 1024));  // in the neighbour's memory
+  EXPECT_EQ(result.bytes[1024], byte_of_rank(1, 1024));
+  const std::vector<Step> steps = peer_program(last_rows(PeerWay::store)).steps;
+  const auto wait = std::find_if(steps.begin(), steps.end(),
+                                 [](const Step& step) { return step.verb == Verb::wait_group; });
+  // What it reads then is in the neighbour's memory.
+  const auto read = result.trace[static_cast<std::size_t>(wait - steps.begin())];
+  EXPECT_EQ(read & 0xffU, byte_of_rank(1, 1024));
 }
 
 TEST(VirtualPeerTile, OneRankHasNoNeighbour) {
@@ -72,7 +80,7 @@ TEST(PeerTileFaults, OwnMemoryIsThatOfThisRank) {
   const RunResult load = run_virtual_peer_tile(last_rows(PeerWay::load), kFaultPeerOwnMemory);
   EXPECT_EQ(load.bytes[1024], byte_of_rank(1, 1024 + 64));
   const RunResult store = run_virtual_peer_tile(last_rows(PeerWay::store), kFaultPeerOwnMemory);
-  EXPECT_EQ(store.bytes[1024 + 64], byte_of_rank(1, 1024));
+  EXPECT_EQ(store.surroundings[1024 + 64], byte_of_rank(1, 1024));
 }
 
 TEST(PeerTileFaults, AStaleTailIsTheLast16BytesOfTheTensor) {
@@ -80,16 +88,16 @@ TEST(PeerTileFaults, AStaleTailIsTheLast16BytesOfTheTensor) {
   EXPECT_EQ(load.bytes[1024 + 47], byte_of_rank(2, 1024 + 64 + 47));
   EXPECT_EQ(load.bytes[1024 + 48], poison_byte({}, 1024 + 64 + 48));
   const RunResult store = run_virtual_peer_tile(last_rows(PeerWay::store), kFaultPeerTailStale);
-  EXPECT_EQ(store.bytes[1024 + 64 + 47], byte_of_rank(0, 1024 + 47));
-  EXPECT_EQ(store.bytes[1024 + 64 + 48], poison_byte({}, 1024 + 64 + 48));
+  EXPECT_EQ(store.surroundings[1024 + 64 + 47], byte_of_rank(0, 1024 + 47));
+  EXPECT_EQ(store.surroundings[1024 + 64 + 48], poison_byte({}, 1024 + 64 + 48));
 }
 
 TEST(PeerTileFaults, AllStaleIsPoisonThroughout) {
   const RunResult load = run_virtual_peer_tile(last_rows(PeerWay::load), kFaultPeerAllStale);
   EXPECT_EQ(load.bytes[1024], poison_byte({}, 1024 + 64));
   const RunResult store = run_virtual_peer_tile(last_rows(PeerWay::store), kFaultPeerAllStale);
-  for (std::size_t i = 0; i < store.bytes.size(); ++i)
-    ASSERT_EQ(store.bytes[i], poison_byte({}, i)) << i;
+  for (std::size_t i = 0; i < store.surroundings.size(); ++i)
+    ASSERT_EQ(store.surroundings[i], poison_byte({}, i)) << i;
 }
 
 TEST(PeerTileFaults, ASkippedGuardMovesAllByItsLength) {

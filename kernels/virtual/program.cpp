@@ -9,8 +9,10 @@
 
 #include "kernels/error.hpp"
 #include "kernels/virtual/program_barriers.hpp"
+#include "kernels/virtual/program_legality.hpp"
 #include "kernels/virtual/program_loads.hpp"
 #include "kernels/virtual/program_run.hpp"
+#include "kernels/virtual/program_stores.hpp"
 #include "kernels/virtual/tile_memory.hpp"
 
 namespace tidemark::kernels {
@@ -33,16 +35,7 @@ void refuse_oversize(const Program& program) {
                       i, program.regions[i].bytes, kRegionBytesMax));
 }
 
-Bytes filled(const Region& region, const Payload& payload) {
-  Bytes bytes(region.bytes);
-  for (std::uint64_t i = 0; i < bytes.size() / 4; ++i) {
-    const std::uint32_t word = source_element_word(payload, region.element, i);
-    std::memcpy(&bytes[4 * i], &word, 4);
-  }
-  return bytes;
-}
-
-ProgramRun make_run(const Program& program, Fault fault, const IllegalCopyRules& rules) {
+ProgramRun make_run(const Program& program, Fault fault) {
   ProgramCta cta;
   cta.window.address = kWindowAddress;
   cta.window.bytes.assign(program.window, kNotWritten);
@@ -50,7 +43,6 @@ ProgramRun make_run(const Program& program, Fault fault, const IllegalCopyRules&
   for (BarrierMemory& memory : cta.barriers) memory.barrier.saturates = fault != kNoFault;
   ProgramRun run{.program = program,
                  .fault = fault,
-                 .rules = rules,
                  .regions = {},
                  .ctas = std::vector<ProgramCta>(ctas_of(program), cta),
                  .engine = BulkEngine(program.payload.seed, fault),
@@ -58,7 +50,7 @@ ProgramRun make_run(const Program& program, Fault fault, const IllegalCopyRules&
                  .nowhere = init_mbarrier(1),
                  .result = {}};
   for (const Region& region : program.regions)
-    run.regions.push_back(filled(region, program.payload));
+    run.regions.push_back(filled_region(region, program.payload));
   run.result.trace.resize(program.steps.size() * ctas_of(program));
   return run;
 }
@@ -94,9 +86,14 @@ void let_some_land(ProgramRun& run) {
     run.engine.deliver_one();
 }
 
+void let_all_land(ProgramRun& run) {
+  run.engine.deliver_all();
+  finish_stores(run);
+}
+
 void take_delay(const Turn& turn) {
   if (turn.step().ns >= kLandNs)
-    turn.run.engine.deliver_all();
+    let_all_land(turn.run);
   else
     let_some_land(turn.run);
 }
@@ -129,9 +126,25 @@ std::uint64_t take(const Turn& turn) {
     case Verb::load:
       take_load(turn);
       return 0;
+    case Verb::store:
+      take_store(turn);
+      return 0;
+    case Verb::commit:
+      take_commit(turn);
+      return 0;
+    case Verb::wait_group:
+      return take_wait_group(turn);
+    case Verb::wait_group_read:
+      take_wait_group_read(turn);
+      return 0;
     case Verb::delay:
       take_delay(turn);
       return 0;
+    case Verb::fill:
+      take_fill(turn);
+      return 0;
+    case Verb::look:
+      return take_look(turn);
     case Verb::poison:
       take_poison(turn);
       return 0;
@@ -146,6 +159,7 @@ std::uint64_t take(const Turn& turn) {
       take_snapshot(turn);
       return 0;
     case Verb::cluster_sync:  // every step is taken by all CTAs before the next begins
+    case Verb::leave:         // the steps behind it are of verbs that one thread takes
       return 0;
   }
   return 0;
@@ -189,7 +203,7 @@ void take_steps(ProgramRun& run) {
       throw Error(fmt::format("program: step {}: {}", number, error.what()));
     }
   }
-  run.engine.deliver_all();
+  let_all_land(run);
 }
 
 // What is run, and how.
@@ -202,12 +216,11 @@ struct Asked {
 RunResult run(const Asked& asked, const Bytes& peer_memory) {
   const Program& program = asked.program;
   if (const std::string why = unsound(program); !why.empty()) throw Error(why);
-  const IllegalCopyRules rules = load_rules(asked.fault);
-  RunResult early = preflight(program, rules);
+  RunResult early = preflight(program, asked.fault);
   if (early.fault != DeviceFault::none) return early;
   refuse_oversize(program);
 
-  ProgramRun run = make_run(program, asked.fault, rules);
+  ProgramRun run = make_run(program, asked.fault);
   run.beside = asked.beside;
   for (std::size_t i = 0; i < run.regions.size(); ++i)
     if (program.regions[i].source == MemorySource::peer) run.regions[i] = peer_memory;
@@ -219,6 +232,17 @@ RunResult run(const Asked& asked, const Bytes& peer_memory) {
 }
 
 }  // namespace
+
+std::vector<std::uint8_t> filled_region(const Region& region, const Payload& payload) {
+  Bytes bytes(region.bytes);
+  for (std::uint64_t i = 0; region.poison && i < bytes.size(); ++i)
+    bytes[i] = poison_byte(payload, i);
+  for (std::uint64_t i = 0; !region.poison && i < bytes.size() / 4; ++i) {
+    const std::uint32_t word = source_element_word(payload, region.element, i);
+    std::memcpy(&bytes[4 * i], &word, 4);
+  }
+  return bytes;
+}
 
 RunResult run_virtual_program(const Program& program, Fault fault, bool beside) {
   return run({.program = program, .fault = fault, .beside = beside}, {});

@@ -1,4 +1,4 @@
-// Legality and issue of the loads of a program, and the faults of a copy that knows its barrier.
+// Issue of the loads of a program, and the faults of a copy that knows its barrier.
 #include "kernels/virtual/program_loads.hpp"
 
 #include <array>
@@ -8,29 +8,13 @@
 #include "kernels/virtual/multicast_load_faults.hpp"
 #include "kernels/virtual/program_barriers.hpp"
 #include "kernels/virtual/program_faults.hpp"
+#include "kernels/virtual/program_legality.hpp"
 #include "kernels/virtual/tile_chunks.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
 #include "kernels/virtual/tile_memory.hpp"
 
 namespace tidemark::kernels {
 namespace {
-
-// The box and the place of a load as the engine takes them.
-struct Start {
-  std::array<std::int32_t, kMaxRank> at;
-  std::uint32_t offset;
-};
-
-Start start_of(const Program& program, const Step& step, const IllegalCopyRules& rules) {
-  Start start{.at = step.at, .offset = step.offset};
-  round_start(rules, program.maps[step.map].spec.type, start.at, start.offset);
-  return start;
-}
-
-RunResult legality_of(const Program& program, const Step& step, const IllegalCopyRules& rules) {
-  const Start start = start_of(program, step, rules);
-  return legality(program.maps[step.map].spec, start.at, start.offset, rules);
-}
 
 // Reads the chunks of a copy when they land. Outlives its step.
 struct ChunkReader {
@@ -107,28 +91,17 @@ void issue_leg(const Turn& turn, const TileLoad& load, const Leg& leg) {
 
 }  // namespace
 
-RunResult preflight(const Program& program, const IllegalCopyRules& rules) {
-  for (const Map& map : program.maps)
-    if (RunResult refused = legality(map.spec, {}, 0, rules); refused.fault != DeviceFault::none)
-      return refused;
-  for (const Step& step : program.steps) {
-    if (step.verb != Verb::load || rules.error_lost) continue;
-    if (RunResult illegal = legality_of(program, step, rules); illegal.fault != DeviceFault::none)
-      return illegal;
-  }
-  return {};
-}
-
 void take_load(const Turn& turn) {
   ProgramRun& run = turn.run;
   const Step& step = turn.step();
   const Map& map = run.program.maps[step.map];
-  if (legality_of(run.program, step, run.rules).fault != DeviceFault::none) return;  // error_lost
-  const Start start = start_of(run.program, step, run.rules);
+  if (legality_of(run.program, step, run.fault).fault != DeviceFault::none) return;  // error_lost
+  const CopyStart start = start_of(run.program, step, run.fault);
   const TileLoad load{.map = map.spec,
                       .at = start.at,
                       .hint = step.hint,
                       .source = run.program.regions[map.region].source,
+                      .cold = run.program.regions[map.region].cold,
                       .payload = run.program.payload};
   ++run.copies;
   for (const Leg& leg : legs_of(turn, start.offset)) issue_leg(turn, load, leg);

@@ -4,13 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "kernels/device.hpp"
 #include "kernels/virtual/bulk_engine.hpp"
 #include "kernels/virtual/draw.hpp"
-#include "kernels/virtual/illegal_copy.hpp"
 #include "kernels/virtual/mbarrier.hpp"
+#include "kernels/virtual/store_engine.hpp"
 
 namespace tidemark::kernels {
 
@@ -27,6 +29,8 @@ struct BarrierMemory {
 struct ProgramCta {
   SharedWindow window;
   std::vector<BarrierMemory> barriers;
+  std::map<std::uint16_t, StoreEngine> stores;  // by the thread that issued them
+  std::optional<std::uint32_t> first_stored;    // offset of the tile, for a fault to remember
   bool stopped = false;
 };
 
@@ -34,10 +38,9 @@ struct ProgramCta {
 struct ProgramRun {
   const Program& program;
   Fault fault;
-  IllegalCopyRules rules;
   std::vector<std::vector<std::uint8_t>> regions;
   std::vector<ProgramCta> ctas;
-  BulkEngine engine;    // of the whole cluster
+  BulkEngine engine;    // of the whole cluster's loads
   Draw draw;            // for how far copies get between two steps
   bool beside = false;  // other programs run on the device meanwhile
   Mbarrier nowhere;     // credit that nobody sees

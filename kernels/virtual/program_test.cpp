@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/error.hpp"
+#include "kernels/ops/checks.hpp"
 #include "kernels/ops/meter.hpp"
 #include "kernels/virtual/encode.hpp"
 
@@ -386,6 +387,147 @@ TEST(VirtualProgram, MeterThatDoesNotSettleStops) {
   EXPECT_EQ(result.trace[3], 0U);
 }
 
+// The same box, from the window at kTileAt; a region of its own, poisoned.
+Program storing(std::vector<Step> steps) {
+  Program program = alone(std::move(steps));
+  program.regions[0].poison = true;
+  return program;
+}
+
+Step fill() { return {.verb = Verb::fill, .bytes = kWindow}; }
+Step store(std::uint16_t thread = 0) {
+  return {.verb = Verb::store, .thread = thread, .offset = kTileAt, .at = {16, 3}};
+}
+Step commit(std::uint16_t thread = 0) { return {.verb = Verb::commit, .thread = thread}; }
+Step wait_group(std::uint32_t pending = 0, std::uint16_t thread = 0) {
+  return {.verb = Verb::wait_group, .thread = thread, .pending = pending};
+}
+
+// Where the box starts in the region; the last 8 bytes of its first row.
+constexpr std::uint64_t kBoxAt = kGuardBytes + 160 * 3 + 16, kRowEnd = kBoxAt + 56;
+
+Step look(std::uint64_t word) { return {.verb = Verb::look, .region = 0, .word = word}; }
+
+std::uint64_t poison_word(std::uint64_t offset) {
+  std::uint64_t word = 0;
+  for (std::uint64_t i = 0; i < 8; ++i)
+    word |= std::uint64_t{poison_byte({.seed = 5}, offset + i)} << (8 * i);
+  return word;
+}
+
+TEST(VirtualProgram, FillPutsTheWordsOfARegionIntoTheWindow) {
+  Program program = alone({poison(),
+                           {.verb = Verb::fill, .map = 1, .offset = 32, .bytes = 16},
+                           {.verb = Verb::snapshot}});
+  program.maps.push_back(program.maps[0]);
+  program.maps[1].spec.type = DataType::tf32;
+  program.maps[1].spec.extent[0] = 40;
+  program.maps[1].spec.box[0] = 16;
+  const RunResult result = run(program);
+  EXPECT_EQ(result.bytes[31], poison_byte(program.payload, 31));
+  for (std::uint32_t i = 32; i < 48; ++i)
+    EXPECT_EQ(result.bytes[i],
+              static_cast<std::uint8_t>(
+                  source_element_word(program.payload, DataType::tf32, i / 4) >> (8 * (i % 4))))
+        << i;
+  EXPECT_EQ(result.bytes[48], poison_byte(program.payload, 48));
+}
+
+TEST(VirtualProgram, LookReadsARegionAsItIsThen) {
+  const RunResult result = run(storing({fill(),
+                                        store(),
+                                        commit(),
+                                        look(kBoxAt),
+                                        wait_group(),
+                                        look(kBoxAt),
+                                        look(kRowEnd + 8),
+                                        {.verb = Verb::look}}));
+  EXPECT_EQ(result.trace[3], poison_word(kBoxAt));
+  EXPECT_EQ(result.trace[5], source_word({.seed = 5}, kTileAt / 8));
+  EXPECT_EQ(result.trace[6], poison_word(kRowEnd + 8));
+  EXPECT_EQ(result.trace[7], 0U);
+}
+
+TEST(VirtualProgram, WaitGroupReadsWhenItsGroupsHaveLanded) {
+  Step wait = wait_group();
+  wait.region = 0;
+  wait.word = kRowEnd;
+  const RunResult result = run(storing({fill(), store(), commit(), wait}));
+  EXPECT_EQ(result.trace[3], source_word({.seed = 5}, (kTileAt + 56) / 8));
+}
+
+TEST(VirtualProgram, GroupsBelongToTheThreadThatCommitsThem) {
+  Program program =
+      storing({fill(), store(7), commit(7), wait_group(0, 8), look(kBoxAt), wait_group(0, 7)});
+  program.steps[5].region = 0;
+  program.steps[5].word = kBoxAt;
+  std::size_t landed = 0;
+  for (program.payload.seed = 0; program.payload.seed < 200; ++program.payload.seed) {
+    const RunResult result = run(program);
+    const std::uint64_t stored = source_word(program.payload, kTileAt / 8);
+    EXPECT_EQ(result.trace[5], stored) << program.payload.seed;
+    landed += result.trace[4] == stored ? 1 : 0;
+  }
+  EXPECT_GT(landed, 0U);
+  EXPECT_LT(landed, 200U);
+}
+
+TEST(VirtualProgram, EachCtaStoresFromItsOwnWindow) {
+  Program program = cluster(2, {by(fill(), kBoth), by(poison(), 2), by(store(), 2), by(commit(), 2),
+                                by(wait_group(), 2), look(kBoxAt)});
+  program.regions[0].poison = true;
+  const RunResult result = run(program);
+  EXPECT_EQ(result.trace[2 * 5] & 0xffU, cta_poison_byte(program.payload, 1, kTileAt));
+}
+
+TEST(VirtualProgram, WaitGroupReadOverwritesItsRangeWithTheComplement) {
+  const RunResult result =
+      run(storing({fill(),
+                   store(),
+                   commit(),
+                   {.verb = Verb::wait_group_read, .offset = 1024, .bytes = 16},
+                   wait_group(),
+                   look(kBoxAt),
+                   {.verb = Verb::snapshot}}));
+  EXPECT_EQ(result.trace[5], source_word({.seed = 5}, kTileAt / 8));
+  EXPECT_EQ(result.bytes[1023], source_byte({.seed = 5}, 1023));
+  for (std::uint32_t i = 1024; i < 1040; ++i)
+    EXPECT_EQ(result.bytes[i] ^ source_byte({.seed = 5}, i), 0xff) << i;
+  EXPECT_EQ(result.bytes[1040], source_byte({.seed = 5}, 1040));
+}
+
+TEST(VirtualProgram, DelayLandsStoresThatNobodyCommitted) {
+  const RunResult result =
+      run(storing({fill(), store(), {.verb = Verb::delay, .ns = kLandNs}, look(kBoxAt)}));
+  EXPECT_EQ(result.trace[3], source_word({.seed = 5}, kTileAt / 8));
+}
+
+TEST(VirtualProgram, StepsBehindLeaveAreTakenAndWhatTheyStoreLands) {
+  const RunResult result = run(
+      storing({fill(), {.verb = Verb::leave}, store(), commit(), {.verb = Verb::wait_group_read}}));
+  for (std::uint32_t i = 0; i < kTile; ++i)
+    ASSERT_EQ(result.surroundings[kBoxAt + 160 * (i / 64) + i % 64],
+              source_byte({.seed = 5}, kTileAt + i))
+        << i;
+}
+
+TEST(VirtualProgram, ChecksOfAProgramThatIsLeftComeBefore) {
+  const Program program = with_checks(storing({fill(), {.verb = Verb::leave}, store()}));
+  ASSERT_EQ(program.steps.size(), 6U);
+  EXPECT_EQ(program.steps[3].verb, Verb::snapshot);
+  EXPECT_EQ(program.steps[4].verb, Verb::leave);
+  EXPECT_EQ(run(program).bytes[0], source_byte({.seed = 5}, 0));
+}
+
+TEST(VirtualProgram, NegativeCoordinateOfAStoreIsSticky) {
+  Program program = storing({store()});
+  program.steps[0].at[1] = -1;
+  const RunResult result = run(program);
+  EXPECT_EQ(result.fault, DeviceFault::sticky);
+  EXPECT_EQ(result.code, kIllegalInstruction);
+  EXPECT_NE(result.note.find("coordinate -1 of dimension 1 is negative"), std::string::npos);
+}
+
 TEST(VirtualProgram, RefusedMapIsAValue) {
   Program program = alone({{.verb = Verb::init}});
   program.maps[0].spec.stride = {152};
@@ -414,6 +556,51 @@ TEST(VirtualProgram, OffsetOff128BytesIsSticky) {
 TEST(VirtualProgram, UnsoundProgramIsAnError) {
   EXPECT_EQ(error_of(alone({{.verb = Verb::init, .barrier = 2}})),
             "program: step 0: barrier 2 of 2");
+}
+
+TEST(VirtualProgram, StoreFromOutsideTheWindowIsUnsound) {
+  Step outside = store();
+  outside.offset = kWindow - 128;
+  EXPECT_EQ(error_of(storing({outside})),
+            "program: step 0: 512 bytes from 2432 on in a window of 2560");
+  outside.map = 1;
+  EXPECT_EQ(error_of(storing({outside})), "program: step 0: map 1 of 1");
+}
+
+TEST(VirtualProgram, FillAndOverwriteOutsideTheWindowAreUnsound) {
+  const std::string why = "program: step 0: 2576 bytes from 0 on in a window of 2560";
+  EXPECT_EQ(error_of(storing({{.verb = Verb::fill, .bytes = kWindow + 16}})), why);
+  EXPECT_EQ(error_of(storing({{.verb = Verb::wait_group_read, .bytes = kWindow + 16}})), why);
+  EXPECT_EQ(error_of(storing({{.verb = Verb::fill, .bytes = 8}})),
+            "program: step 0: 8 bytes from 0 on; take multiples of 16");
+}
+
+TEST(VirtualProgram, WordOutsideItsRegionIsUnsound) {
+  const std::uint64_t bytes = storing({}).regions[0].bytes;
+  EXPECT_EQ(error_of(storing({look(bytes - 8)})), "");
+  EXPECT_NE(error_of(storing({look(bytes)})), "");
+  EXPECT_NE(error_of(storing({look(4)})), "");
+  EXPECT_EQ(error_of(storing({{.verb = Verb::wait_group, .region = 1}})),
+            "program: step 0: region 1 of 1");
+}
+
+TEST(VirtualProgram, SixteenGroupsPendingAreUnsound) {
+  EXPECT_EQ(error_of(storing({wait_group(15)})), "");
+  EXPECT_EQ(error_of(storing({wait_group(16)})), "program: step 0: 16 groups pending, above 15");
+}
+
+TEST(VirtualProgram, BehindLeaveOneThreadStoresAndNothingElse) {
+  const Step leave{.verb = Verb::leave};
+  const std::string why = "program: step 2 is none that thread 0 takes behind leave";
+  EXPECT_EQ(error_of(storing({fill(), leave, wait_group()})), why);
+  EXPECT_EQ(error_of(storing({fill(), leave, store(1)})), why);
+  EXPECT_EQ(error_of(storing({fill(), leave, leave})), why);
+  EXPECT_EQ(error_of(storing({fill(), leave, {.verb = Verb::wait_group_read, .bytes = 16}})), why);
+}
+
+TEST(VirtualProgram, OneOfSeveralCtasCannotLeave) {
+  EXPECT_EQ(error_of(cluster(2, {by({.verb = Verb::leave}, kBoth)})),
+            "program: step 0: leave in a cluster of several CTAs");
 }
 
 TEST(VirtualProgram, WindowBeyondSharedMemoryIsAnError) {

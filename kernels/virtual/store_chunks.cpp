@@ -33,6 +33,7 @@ constexpr auto kGeometryFaults = std::to_array<std::pair<Fault, Fault>>({
     {kFaultStoreSwizzlePlaneAnew, kFaultSwizzlePlaneAnew},
     {kFaultStoreElementStrideIgnored, kFaultElementStrideIgnored},
     {kFaultStoreElementStrideRoundsDown, kFaultElementStrideRoundsDown},
+    {kFaultStoreAsyncShifted, kFaultAsyncShifted},
 });
 
 Fault geometry_fault(Fault fault) {
@@ -64,6 +65,14 @@ bool row_dropped(const TileGeometry& tile, Fault fault) {
   return false;
 }
 
+// Where in the destination allocation the chunk comes to that belongs at `offset`.
+std::int64_t written_to(const TileGeometry& tile, std::int64_t offset, Fault fault) {
+  constexpr std::int64_t kPage = 4096;
+  if (fault == kFaultStoreMappedRepeats && tile.source == MemorySource::mapped && offset >= 0)
+    return offset % kPage;
+  return offset;
+}
+
 StoreChunk chunk_of(const TileGeometry& tile, std::uint32_t index, Fault fault) {
   const auto x = position_of(tile, index);
   bool inside = !row_dropped(tile, fault);
@@ -79,7 +88,7 @@ StoreChunk chunk_of(const TileGeometry& tile, std::uint32_t index, Fault fault) 
   const std::uint32_t kept =
       inside ? static_cast<std::uint32_t>(std::clamp<std::int64_t>(left, 0, kChunkBytes)) : 0;
   return {.source = swizzled_address(tile, index),
-          .destination = row + at * tile.pitch[0],
+          .destination = written_to(tile, row + at * tile.pitch[0], fault),
           .written = static_cast<std::uint16_t>((1U << kept) - 1)};
 }
 
@@ -107,10 +116,9 @@ void break_delivery(std::vector<StoreChunk>& chunks, Fault fault) {
 
 }  // namespace
 
-std::vector<StoreChunk> store_chunks(const TileStore& store, std::uint32_t group,
-                                     std::int64_t source, Fault fault) {
-  const TileLoad box{.map = store.map, .at = box_at(store, group), .payload = store.payload};
-  const TileGeometry tile = tile_geometry(box, source, geometry_fault(fault));
+std::vector<StoreChunk> store_chunks(const StoreBox& box, Fault fault) {
+  const TileLoad load{.map = box.map, .at = box.at, .source = box.memory, .payload = {}};
+  const TileGeometry tile = tile_geometry(load, box.source, geometry_fault(fault));
   std::uint32_t count = chunk_count(tile);
   if (fault == kFaultStoreLastRowMissing) count -= tile.count[0] * tile.element / kChunkBytes;
   std::vector<StoreChunk> chunks;

@@ -2,7 +2,6 @@
 #include "kernels/virtual/store_engine.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "kernels/virtual/tile_store_faults.hpp"
@@ -28,26 +27,45 @@ void break_data(std::array<std::uint8_t, kChunkBytes>& bytes, DataType type, boo
     }
 }
 
+// What a hint or a destination does not do to the last chunk, but for a fault.
+void break_last(const StorePath& path, StoreChunk& chunk,
+                std::array<std::uint8_t, kChunkBytes>& bytes, Fault fault) {
+  const auto hinted = [&](Fault other, CacheHint hint) {
+    return fault == other && path.hint == hint;
+  };
+  if (hinted(kFaultStoreEvictFirstDropsChunk, CacheHint::evict_first)) chunk.written = 0;
+  if (hinted(kFaultStoreEvictLastHalvesChunk, CacheHint::evict_last)) chunk.written &= 0x00ff;
+  if (hinted(kFaultStoreEvictNormalFlipsBit, CacheHint::evict_normal)) bytes[0] ^= 0x01;
+  if (fault == kFaultStorePinnedShort && path.memory == MemorySource::pinned)
+    std::fill_n(bytes.end() - 4, 4, std::uint8_t{0});
+}
+
 }  // namespace
 
-StoreEngine::StoreEngine(std::uint64_t seed, DataType type, SharedWindow& shared,
-                         std::vector<std::uint8_t>& global, Fault fault)
-    : draw_{splitmix64(seed)}, type_(type), shared_(&shared), global_(&global), fault_(fault) {}
+StoreEngine::StoreEngine(std::uint64_t seed, Fault fault)
+    : draw_{splitmix64(seed)}, fault_(fault) {}
 
-void StoreEngine::issue(std::vector<StoreChunk> chunks) {
-  if (fault_ == kFaultStoreEmptyUncounted && chunks.empty()) return;
-  Group group;
-  // An empty group is a group all the same: waits count it.
-  if (fault_ == kFaultStoreYoungerGroupsLost && !groups_.empty()) chunks.clear();
-  for (const StoreChunk& chunk : chunks) group.transfers.push_back({.chunk = chunk});
-  if (!chunks.empty()) group.transfers.back().last = true;
+void StoreEngine::issue(const StorePath& path, std::vector<StoreChunk> chunks) {
+  if (fault_ == kFaultStoreYoungerGroupsLost && committed() > 0) chunks.clear();
+  if (!open_) groups_.emplace_back();
+  open_ = true;
+  std::vector<Transfer>& transfers = groups_.back().transfers;
+  for (const StoreChunk& chunk : chunks) transfers.push_back({.path = path, .chunk = chunk});
+  if (!chunks.empty()) transfers.back().last = true;
   // Waits that return early do so before the last chunk, which therefore has to come last.
   const bool last_stays = fault_ == kFaultStoreReadWaitEarly || fault_ == kFaultStoreWaitEarly;
-  const auto shuffled =
-      static_cast<std::uint32_t>(chunks.size()) - (last_stays && !chunks.empty() ? 1 : 0);
+  const std::size_t begin = groups_.back().read;
+  const auto shuffled = static_cast<std::uint32_t>(transfers.size() - begin) -
+                        (last_stays && transfers.size() > begin ? 1 : 0);
   for (std::uint32_t i = shuffled; i > 1; --i)
-    std::swap(group.transfers[i - 1], group.transfers[below(draw_, i)]);
-  groups_.push_back(std::move(group));
+    std::swap(transfers[begin + i - 1], transfers[begin + below(draw_, i)]);
+}
+
+void StoreEngine::commit() {
+  if (!open_) groups_.emplace_back();
+  open_ = false;
+  // An empty group is a group all the same: waits count it.
+  if (fault_ == kFaultStoreEmptyUncounted && groups_.back().transfers.empty()) groups_.pop_back();
 }
 
 void StoreEngine::wait_read(std::uint32_t pending) {
@@ -68,7 +86,7 @@ void StoreEngine::wait_of_other_thread() {
   // A transfer takes two steps, so that up to half of all can have landed.
   const std::uint32_t steps = below(draw_, static_cast<std::uint32_t>(transfers) + 1);
   for (std::uint32_t i = 0; i < steps; ++i) advance_one(0);
-  if (fault_ == kFaultStoreOtherWaitTakes) forgotten_ = groups_.size();
+  if (fault_ == kFaultStoreOtherWaitTakes) forgotten_ = committed();
 }
 
 void StoreEngine::finish() {
@@ -91,8 +109,8 @@ std::size_t StoreEngine::landable(const Group& group) const {
 }
 
 void StoreEngine::wait(std::uint32_t pending, Until until) {
-  const std::size_t waited = groups_.size() > pending ? groups_.size() - pending : 0;
-  const std::size_t first = fault_ == kFaultStoreYoungestFirst ? groups_.size() - waited : 0;
+  const std::size_t waited = committed() > pending ? committed() - pending : 0;
+  const std::size_t first = fault_ == kFaultStoreYoungestFirst ? committed() - waited : 0;
   for (std::size_t i = std::max(first, forgotten_); i < first + waited; ++i) {
     const Group& group = groups_[i];
     if (fault_ == kFaultStoreEmptyEndsWait && group.transfers.empty()) return;
@@ -123,21 +141,30 @@ void StoreEngine::advance_one(std::size_t waited) {
 
 void StoreEngine::read_next(Group& group) {
   Transfer& transfer = group.transfers[group.read++];
-  const std::int64_t at = transfer.chunk.source - shared_->address;
-  std::memcpy(transfer.bytes.data(), &shared_->bytes[static_cast<std::size_t>(at)], kChunkBytes);
-  if (fault_ != kNoFault) break_data(transfer.bytes, type_, transfer.last, fault_);
+  const SharedWindow& shared = *transfer.path.shared;
+  const auto size = static_cast<std::int64_t>(shared.bytes.size());
+  const std::int64_t first = transfer.chunk.source - shared.address;
+  for (std::int64_t i = 0; i < kChunkBytes; ++i) {
+    const bool inside = first + i >= 0 && first + i < size;  // but for a fault
+    transfer.bytes[static_cast<std::size_t>(i)] =
+        inside ? shared.bytes[static_cast<std::size_t>(first + i)] : std::uint8_t{0xee};
+  }
+  if (fault_ == kNoFault) return;
+  break_data(transfer.bytes, transfer.path.type, transfer.last, fault_);
+  if (transfer.last) break_last(transfer.path, transfer.chunk, transfer.bytes, fault_);
 }
 
 void StoreEngine::land_next(Group& group) {
   const Transfer& transfer = group.transfers[group.landed++];
-  const auto size = static_cast<std::int64_t>(global_->size());
+  std::vector<std::uint8_t>& global = *transfer.path.global;
+  const auto size = static_cast<std::int64_t>(global.size());
   for (std::uint32_t i = 0; i < kChunkBytes; ++i) {
     const std::int64_t offset = transfer.chunk.destination + i;
     if (offset < 0 || offset >= size || (transfer.chunk.written >> i & 1U) == 0) continue;
-    (*global_)[static_cast<std::size_t>(offset)] = transfer.bytes[i];
+    global[static_cast<std::size_t>(offset)] = transfer.bytes[i];
   }
   if (fault_ == kFaultStoreSourceOverwritten && transfer.last)
-    store(*shared_, transfer.chunk.source + kChunkBytes, {.bytes = transfer.bytes});
+    store(*transfer.path.shared, transfer.chunk.source + kChunkBytes, {.bytes = transfer.bytes});
 }
 
 }  // namespace tidemark::kernels

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/fault.hpp"
-#include "kernels/ops/tensor_map.hpp"
+#include "kernels/ops/tile_load.hpp"
 #include "kernels/virtual/bulk_engine.hpp"
 #include "kernels/virtual/draw.hpp"
 
@@ -21,16 +21,30 @@ struct StoreChunk {
   std::uint16_t written = 0xffff;  // bit i: byte i is stored
 };
 
-/// Stores in flight, one bulk async-group after the other. Nothing moves by itself: time passes
-/// where somebody waits, and what nobody waits for moves in finish().
+/// Of what, from where and to where the chunks of one store go. What it points to must outlive the
+/// engine.
+struct StorePath {
+  DataType type = DataType::u8;  // of the elements
+  SharedWindow* shared = nullptr;
+  std::vector<std::uint8_t>* global = nullptr;
+  CacheHint hint = CacheHint::none;
+  MemorySource memory = MemorySource::device;  // the kind of `global`
+};
+
+/// The stores of one thread in flight, one bulk async-group after the other. Nothing moves by
+/// itself: time passes where somebody waits, and what nobody waits for moves in finish().
 class StoreEngine {
  public:
-  /// `shared` and `global` must outlive the engine; `type` is that of the elements.
-  StoreEngine(std::uint64_t seed, DataType type, SharedWindow& shared,
-              std::vector<std::uint8_t>& global, Fault fault);
+  StoreEngine(std::uint64_t seed, Fault fault);
 
-  /// Takes the chunks of one store, or none, as one committed group, and draws their order.
-  void issue(std::vector<StoreChunk> chunks);
+  /// Takes the chunks of one store, or none, into the open group, and draws its order.
+  void issue(const StorePath& path, std::vector<StoreChunk> chunks);
+
+  /// cp.async.bulk.commit_group: the open group, or an empty one, can be waited for.
+  void commit();
+
+  /// Whether any group can be waited for.
+  bool has_groups() const { return committed() > 0; }
 
   /// cp.async.bulk.wait_group.read: all groups but the `pending` youngest have read their sources.
   void wait_read(std::uint32_t pending);
@@ -42,13 +56,14 @@ class StoreEngine {
   /// in flight. A drawn time passes until then.
   void wait_of_other_thread();
 
-  /// Lets everything land, as the end of a kernel does.
+  /// Lets everything land, the open group too, as the end of a kernel does.
   void finish();
 
  private:
   enum class Until : std::uint8_t { read, landed };
 
   struct Transfer {
+    StorePath path;
     StoreChunk chunk;
     std::array<std::uint8_t, kChunkBytes> bytes{};
     bool last = false;  // of its store
@@ -58,6 +73,7 @@ class StoreEngine {
     std::size_t read = 0, landed = 0;
   };
 
+  std::size_t committed() const { return groups_.size() - (open_ ? 1 : 0); }
   std::size_t readable(const Group& group) const;
   std::size_t landable(const Group& group) const;
   void wait(std::uint32_t pending, Until until);
@@ -66,12 +82,10 @@ class StoreEngine {
   void land_next(Group& group);
 
   Draw draw_;
-  DataType type_;
-  SharedWindow* shared_;
-  std::vector<std::uint8_t>* global_;
   Fault fault_;
   bool waits_for_reads_ = false;  // in wait_read
   std::vector<Group> groups_;     // oldest first
+  bool open_ = false;             // the youngest is not committed yet
   std::size_t forgotten_ = 0;     // groups, oldest first, that no wait counts any more
 };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/virtual/tile_store_faults.hpp"
 
@@ -15,6 +16,12 @@ struct Memory {
   SharedWindow shared{.address = 4096, .bytes = std::vector<std::uint8_t>(4096, 7)};
   std::vector<std::uint8_t> global = std::vector<std::uint8_t>(4096, 1);
 };
+
+// One store as a group of its own.
+void store_group(StoreEngine& engine, Memory& memory, std::vector<StoreChunk> chunks) {
+  engine.issue({.shared = &memory.shared, .global = &memory.global}, std::move(chunks));
+  engine.commit();
+}
 
 // `count` chunks from the start of shared memory to `destination` and on.
 std::vector<StoreChunk> chunks(std::uint32_t count, std::int64_t destination) {
@@ -30,15 +37,15 @@ std::int64_t count_of(const std::vector<std::uint8_t>& bytes, std::uint8_t value
 
 TEST(StoreEngine, NothingMovesBeforeSomebodyWaits) {
   Memory memory;
-  StoreEngine engine(1, DataType::u8, memory.shared, memory.global, kNoFault);
-  engine.issue(chunks(40, 0));
+  StoreEngine engine(1, kNoFault);
+  store_group(engine, memory, chunks(40, 0));
   EXPECT_EQ(count_of(memory.global, 7), 0);
 }
 
 TEST(StoreEngine, ACompleteGroupHasLanded) {
   Memory memory;
-  StoreEngine engine(1, DataType::u8, memory.shared, memory.global, kNoFault);
-  engine.issue(chunks(40, 64));
+  StoreEngine engine(1, kNoFault);
+  store_group(engine, memory, chunks(40, 64));
   engine.wait_complete(0);
   EXPECT_EQ(count_of(memory.global, 7), 640);
   EXPECT_EQ(memory.global[63], 1);
@@ -47,9 +54,9 @@ TEST(StoreEngine, ACompleteGroupHasLanded) {
 
 TEST(StoreEngine, PendingGroupsAreTheYoungest) {
   Memory memory;
-  StoreEngine engine(2, DataType::u8, memory.shared, memory.global, kNoFault);
-  engine.issue(chunks(40, 0));
-  engine.issue(chunks(120, 1024));
+  StoreEngine engine(2, kNoFault);
+  store_group(engine, memory, chunks(40, 0));
+  store_group(engine, memory, chunks(120, 1024));
   engine.wait_complete(1);
   EXPECT_EQ(std::count(memory.global.begin(), memory.global.begin() + 640, 7), 640);
   EXPECT_LT(count_of(memory.global, 7), 640 + 1920);  // some of the second are on their way
@@ -57,8 +64,8 @@ TEST(StoreEngine, PendingGroupsAreTheYoungest) {
 
 TEST(StoreEngine, ReadSourcesCanBeOverwritten) {
   Memory memory;
-  StoreEngine engine(3, DataType::u8, memory.shared, memory.global, kNoFault);
-  engine.issue(chunks(40, 0));
+  StoreEngine engine(3, kNoFault);
+  store_group(engine, memory, chunks(40, 0));
   engine.wait_read(0);
   EXPECT_LT(count_of(memory.global, 7), 640);  // read, and not all landed
   std::fill(memory.shared.bytes.begin(), memory.shared.bytes.end(), std::uint8_t{9});
@@ -69,8 +76,8 @@ TEST(StoreEngine, ReadSourcesCanBeOverwritten) {
 
 TEST(StoreEngine, SourcesThatNobodyWaitedForAreReadAsTheyAreThen) {
   Memory memory;
-  StoreEngine engine(4, DataType::u8, memory.shared, memory.global, kNoFault);
-  engine.issue(chunks(40, 0));
+  StoreEngine engine(4, kNoFault);
+  store_group(engine, memory, chunks(40, 0));
   std::fill(memory.shared.bytes.begin(), memory.shared.bytes.end(), std::uint8_t{9});
   engine.finish();
   EXPECT_EQ(count_of(memory.global, 9), 640);
@@ -78,17 +85,60 @@ TEST(StoreEngine, SourcesThatNobodyWaitedForAreReadAsTheyAreThen) {
 
 TEST(StoreEngine, AnEmptyGroupCountsAsOne) {
   Memory memory;
-  StoreEngine engine(5, DataType::u8, memory.shared, memory.global, kNoFault);
-  engine.issue(chunks(40, 0));
-  engine.issue({});
+  StoreEngine engine(5, kNoFault);
+  store_group(engine, memory, chunks(40, 0));
+  engine.commit();
   engine.wait_complete(1);
   EXPECT_EQ(count_of(memory.global, 7), 640);
 }
 
+TEST(StoreEngine, StoresOfOneCommitAreOneGroup) {
+  Memory memory;
+  StoreEngine engine(13, kNoFault);
+  store_group(engine, memory, chunks(4, 0));
+  engine.issue({.shared = &memory.shared, .global = &memory.global}, chunks(120, 1024));
+  store_group(engine, memory, chunks(4, 3072));
+  engine.wait_complete(1);
+  EXPECT_EQ(std::count(memory.global.begin(), memory.global.begin() + 64, 7), 64);
+  EXPECT_LT(count_of(memory.global, 7), 64 + 1920);  // both of the second are on their way
+  engine.wait_complete(0);
+  EXPECT_EQ(count_of(memory.global, 7), 64 + 1920 + 64);
+}
+
+TEST(StoreEngine, WhatIsNotCommittedIsNotWaitedFor) {
+  Memory memory;
+  StoreEngine engine(14, kNoFault);
+  engine.issue({.shared = &memory.shared, .global = &memory.global}, chunks(40, 0));
+  EXPECT_FALSE(engine.has_groups());
+  engine.wait_complete(0);
+  EXPECT_EQ(count_of(memory.global, 7), 0);
+  engine.finish();
+  EXPECT_EQ(count_of(memory.global, 7), 640);
+}
+
+TEST(StoreEngine, EachStoreHasMemoryOfItsOwn) {
+  Memory one, other;
+  StoreEngine engine(15, kNoFault);
+  store_group(engine, one, chunks(2, 0));
+  other.shared.bytes.assign(4096, 9);
+  store_group(engine, other, chunks(3, 0));
+  engine.wait_complete(0);
+  EXPECT_EQ(count_of(one.global, 7), 32);
+  EXPECT_EQ(count_of(other.global, 9), 48);
+}
+
+TEST(StoreEngine, ChunksOutsideTheWindowReadAsNothingThatIsThere) {
+  Memory memory;
+  StoreEngine engine(16, kNoFault);
+  store_group(engine, memory, {{.source = 8192, .destination = 0}});
+  engine.wait_complete(0);
+  EXPECT_EQ(count_of(memory.global, 0xee), 16);
+}
+
 TEST(StoreEngine, WritesOnlyTheBytesThatAreMarked) {
   Memory memory;
-  StoreEngine engine(6, DataType::u8, memory.shared, memory.global, kNoFault);
-  engine.issue({{.source = 4096, .destination = 32, .written = 0x0fff}});
+  StoreEngine engine(6, kNoFault);
+  store_group(engine, memory, {{.source = 4096, .destination = 32, .written = 0x0fff}});
   engine.wait_complete(0);
   EXPECT_EQ(memory.global[43], 7);
   EXPECT_EQ(memory.global[44], 1);
@@ -96,8 +146,9 @@ TEST(StoreEngine, WritesOnlyTheBytesThatAreMarked) {
 
 TEST(StoreEngine, WhatLiesOutsideTheAllocationIsLost) {
   Memory memory;
-  StoreEngine engine(7, DataType::u8, memory.shared, memory.global, kNoFault);
-  engine.issue({{.source = 4096, .destination = -8}, {.source = 4096, .destination = 4088}});
+  StoreEngine engine(7, kNoFault);
+  store_group(engine, memory,
+              {{.source = 4096, .destination = -8}, {.source = 4096, .destination = 4088}});
   engine.finish();
   EXPECT_EQ(count_of(memory.global, 7), 16);
 }
@@ -105,9 +156,9 @@ TEST(StoreEngine, WhatLiesOutsideTheAllocationIsLost) {
 TEST(StoreEngine, SeedsChooseTheOrder) {
   const auto landed = [](std::uint64_t seed) {
     Memory memory;
-    StoreEngine engine(seed, DataType::u8, memory.shared, memory.global, kNoFault);
-    engine.issue(chunks(40, 0));
-    engine.issue(chunks(40, 1024));
+    StoreEngine engine(seed, kNoFault);
+    store_group(engine, memory, chunks(40, 0));
+    store_group(engine, memory, chunks(40, 1024));
     engine.wait_complete(1);
     return memory.global;
   };
@@ -117,8 +168,8 @@ TEST(StoreEngine, SeedsChooseTheOrder) {
 
 TEST(StoreEngine, ChunksLandInAnOrderThatIsNotTheirs) {
   Memory memory;
-  StoreEngine engine(12, DataType::u8, memory.shared, memory.global, kNoFault);
-  engine.issue(chunks(40, 0));
+  StoreEngine engine(12, kNoFault);
+  store_group(engine, memory, chunks(40, 0));
   engine.wait_read(0);
   const std::int64_t landed = count_of(memory.global, 7);
   ASSERT_GT(landed, 0);
@@ -128,8 +179,8 @@ TEST(StoreEngine, ChunksLandInAnOrderThatIsNotTheirs) {
 
 TEST(StoreEngine, AnEarlyReadWaitLeavesTheLastChunkToBeReadLater) {
   Memory memory;
-  StoreEngine engine(10, DataType::u8, memory.shared, memory.global, kFaultStoreReadWaitEarly);
-  engine.issue(chunks(40, 0));
+  StoreEngine engine(10, kFaultStoreReadWaitEarly);
+  store_group(engine, memory, chunks(40, 0));
   engine.wait_read(0);
   std::fill(memory.shared.bytes.begin(), memory.shared.bytes.end(), std::uint8_t{9});
   engine.wait_complete(0);
@@ -139,8 +190,8 @@ TEST(StoreEngine, AnEarlyReadWaitLeavesTheLastChunkToBeReadLater) {
 
 TEST(StoreEngine, AnEarlyWaitLeavesTheLastChunkToLandLater) {
   Memory memory;
-  StoreEngine engine(11, DataType::u8, memory.shared, memory.global, kFaultStoreWaitEarly);
-  engine.issue(chunks(40, 0));
+  StoreEngine engine(11, kFaultStoreWaitEarly);
+  store_group(engine, memory, chunks(40, 0));
   engine.wait_complete(0);
   EXPECT_EQ(count_of(memory.global, 7), 624);
   engine.finish();
@@ -150,8 +201,8 @@ TEST(StoreEngine, AnEarlyWaitLeavesTheLastChunkToLandLater) {
 TEST(StoreEngine, AnotherThreadsWaitWaitsForNothing) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Memory memory;
-    StoreEngine engine(seed, DataType::u8, memory.shared, memory.global, kNoFault);
-    engine.issue(chunks(120, 0));
+    StoreEngine engine(seed, kNoFault);
+    store_group(engine, memory, chunks(120, 0));
     engine.wait_of_other_thread();
     EXPECT_LT(count_of(memory.global, 7), 1920) << seed;
     engine.wait_complete(0);

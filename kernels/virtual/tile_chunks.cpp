@@ -180,7 +180,8 @@ void break_by_hint_and_source(const TileGeometry& tile, Chunk& chunk) {
   if (hinted(kFaultEvictFirstDropsChunk, CacheHint::evict_first)) chunk.written = 0;
   if (hinted(kFaultEvictLastHalvesChunk, CacheHint::evict_last)) chunk.written = 0x00ff;
   if (hinted(kFaultEvictNormalFlipsBit, CacheHint::evict_normal)) chunk.bytes[0] ^= 0x01;
-  if (tile.fault == kFaultPinnedShort && tile.source == MemorySource::pinned)
+  if ((tile.fault == kFaultPinnedShort && tile.source == MemorySource::pinned) ||
+      (tile.fault == kFaultColdShort && tile.cold))
     std::fill_n(&chunk.bytes[kChunkBytes - 4], 4, std::uint8_t{0});
 }
 
@@ -196,6 +197,7 @@ TileGeometry tile_geometry(const TileLoad& load, std::int64_t destination, Fault
                     .fill = map.fill,
                     .hint = load.hint,
                     .source = load.source,
+                    .cold = load.cold,
                     .destination = destination,
                     .row_pitch = row_pitch(map),
                     .fault = fault};

@@ -28,6 +28,7 @@ struct TileGeometry {
   Fill fill = Fill::zero;
   CacheHint hint = CacheHint::none;
   MemorySource source = MemorySource::device;
+  bool cold = false;
   std::int64_t destination = 0;  // shared address of the tile
   std::uint32_t row_pitch = 0;   // bytes from one of its rows to the next
   Fault fault = kNoFault;

@@ -171,6 +171,10 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                "source: of mapped memory the first 4 KiB are read over and over"),
     undocumented_load_fault(kFaultNarrowRowsPacked, "load_narrow_rows_packed",
                             "swizzle: rows narrower than it lie behind each other without a gap"),
+    load_fault(kFaultEdgeOverrun, "load_edge_overrun",
+               "source: a box that hangs over the last mapped byte is fetched there, and faults"),
+    load_fault(kFaultColdShort, "load_cold_short",
+               "source: of memory that is not in L2 the last four bytes of the copy read as zero"),
 });
 
 }  // namespace

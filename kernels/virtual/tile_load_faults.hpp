@@ -98,6 +98,9 @@ inline constexpr Fault kFaultAsyncShifted{194};
 inline constexpr Fault kFaultMappedRepeats{195};
 // Rows narrower than the swizzle.
 inline constexpr Fault kFaultNarrowRowsPacked{196};
+// Sources once more.
+inline constexpr Fault kFaultEdgeOverrun{197};
+inline constexpr Fault kFaultColdShort{198};
 
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> tile_load_faults();

@@ -60,6 +60,19 @@ TileLoad from(MemorySource source) {
   return load;
 }
 
+// Two of its four rows behind the last mapped byte.
+TileLoad over_the_last_byte() {
+  TileLoad load = row({.extent = {64, 64}, .stride = {64}, .box = {32, 4}}, {0, 62});
+  load.source = MemorySource::edge;
+  return load;
+}
+
+TileLoad cold() {
+  TileLoad load = row({.extent = {64, 64}, .stride = {64}, .box = {32, 4}}, {0, 60});
+  load.cold = true;
+  return load;
+}
+
 // f32, 13 x 5: over the right edge, inside a chunk, and below.
 TileLoad over_the_edge() {
   return row({.type = DataType::f32, .extent = {13, 5}, .stride = {64}, .box = {16, 4}}, {4, 3});
@@ -99,6 +112,8 @@ std::vector<TileLoad> rows() {
       from(MemorySource::async),
       from(MemorySource::pinned),
       from(MemorySource::mapped),
+      over_the_last_byte(),
+      cold(),
       row({.rank = 3,
            .extent = {128, 3, 4},
            .stride = {128, 384},

@@ -23,7 +23,8 @@ RunResult encode_refused(const std::string& why) {
   return result;
 }
 
-void refuse_oversize(const TensorMapSpec& map, std::uint32_t shared_offset, std::uint32_t tiles) {
+void refuse_oversize(const TileLoad& load) {
+  const TensorMapSpec& map = load.map;
   std::uint64_t tile = element_bytes(map.type);
   double tensor = static_cast<double>(map.extent[0]) * element_bytes(map.type);  // 2^72 at most
   for (std::uint32_t i = 0; i < map.rank; ++i) {
@@ -31,7 +32,7 @@ void refuse_oversize(const TensorMapSpec& map, std::uint32_t shared_offset, std:
     if (i > 0)
       tensor += static_cast<double>(map.extent[i] - 1) * static_cast<double>(map.stride[i - 1]);
   }
-  const std::uint64_t window = tiles * tile + shared_offset + 2 * std::uint64_t{kGuardBytes};
+  const std::uint64_t window = tile + load.destination_offset + 2 * std::uint64_t{kGuardBytes};
   if (window > kSharedBytesMax)
     throw Error(
         fmt::format("a shared window of {} bytes (tile {}) does not fit shared memory "
@@ -58,15 +59,9 @@ RunResult legality(const TensorMapSpec& map, const std::array<std::int32_t, kMax
   return {};
 }
 
-RunResult preflight(const TileLoad& load, const IllegalCopyRules& rules) {
-  return preflight(load.map, load.at, load.destination_offset, 1, rules);
-}
-
-RunResult preflight(const TensorMapSpec& map, const std::array<std::int32_t, kMaxRank>& at,
-                    std::uint32_t shared_offset, std::uint32_t tiles,
-                    const IllegalCopyRules& rules) {
-  RunResult result = legality(map, at, shared_offset, rules);
-  if (result.fault == DeviceFault::none) refuse_oversize(map, shared_offset, tiles);
+RunResult preflight(const TileLoad& load) {
+  RunResult result = legality(load.map, load.at, load.destination_offset, {});
+  if (result.fault == DeviceFault::none) refuse_oversize(load);
   return result;
 }
 

@@ -20,21 +20,15 @@ inline constexpr std::uint64_t kSharedBytesMax = 232448;
 inline constexpr std::int64_t kWindowAddress = 4096;
 
 /// preflight() without the sizes: whether the driver would refuse the map, and whether a copy may
-/// start there.
+/// start there by `rules`.
 RunResult legality(const TensorMapSpec& map, const std::array<std::int32_t, kMaxRank>& at,
                    std::uint32_t shared_offset, const IllegalCopyRules& rules);
 
 /// What would end the run before a byte moves: a map the driver would refuse gives encode_refused,
-/// an inner coordinate off 16 bytes sticky 715, a destination off 128 bytes sticky 716, unless
-/// `rules` say otherwise; no fault where nothing does. Throws Error where the window does not fit
-/// shared memory or the tensor 1 GiB.
-RunResult preflight(const TileLoad& load, const IllegalCopyRules& rules = {});
-
-/// The same for `tiles` tiles of `map`, one behind the other from `shared_offset` behind the
-/// leading guard, whose first box starts at `at`.
-RunResult preflight(const TensorMapSpec& map, const std::array<std::int32_t, kMaxRank>& at,
-                    std::uint32_t shared_offset, std::uint32_t tiles,
-                    const IllegalCopyRules& rules = {});
+/// an inner coordinate off 16 bytes sticky 715, a destination off 128 bytes sticky 716; no fault
+/// where nothing does. Throws Error where the window does not fit shared memory or the tensor 1
+/// GiB.
+RunResult preflight(const TileLoad& load);
 
 /// The source allocation, filled.
 std::vector<std::uint8_t> make_source(const TileLoad& load);

@@ -130,6 +130,18 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                              "element stride: taken as 1, with the tile as large as before"),
     undocumented_store_fault(kFaultStoreElementStrideRoundsDown, "store_element_stride_rounds_down",
                              "element stride: box / stride elements are moved, rounded down"),
+    store_fault(kFaultStoreEvictFirstDropsChunk, "store_evict_first_drops_chunk",
+                "hint: under evict_first the last chunk does not land"),
+    store_fault(kFaultStoreEvictLastHalvesChunk, "store_evict_last_halves_chunk",
+                "hint: under evict_last only half of the last chunk lands"),
+    store_fault(kFaultStoreEvictNormalFlipsBit, "store_evict_normal_flips_bit",
+                "hint: under evict_normal bit 0 of the last chunk is flipped"),
+    store_fault(kFaultStorePinnedShort, "store_pinned_short",
+                "destination: in pinned memory the last four bytes of the copy become zero"),
+    store_fault(kFaultStoreAsyncShifted, "store_async_shifted",
+                "destination: memory of a pool is written 16 bytes too early"),
+    store_fault(kFaultStoreMappedRepeats, "store_mapped_repeats",
+                "destination: of mapped memory the first 4 KiB are written over and over"),
 });
 
 }  // namespace

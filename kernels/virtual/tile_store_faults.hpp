@@ -68,10 +68,16 @@ inline constexpr Fault kFaultStoreErrorLost{388};
 inline constexpr Fault kFaultStoreEmptyUncounted{389};
 inline constexpr Fault kFaultStoreEmptyEndsWait{390};
 inline constexpr Fault kFaultStoreOtherWaitTakes{391};
-
 // Element strides, as loads have them.
 inline constexpr Fault kFaultStoreElementStrideIgnored{392};
 inline constexpr Fault kFaultStoreElementStrideRoundsDown{393};
+// Hints and destinations: what should change nothing.
+inline constexpr Fault kFaultStoreEvictFirstDropsChunk{394};
+inline constexpr Fault kFaultStoreEvictLastHalvesChunk{395};
+inline constexpr Fault kFaultStoreEvictNormalFlipsBit{396};
+inline constexpr Fault kFaultStorePinnedShort{397};
+inline constexpr Fault kFaultStoreAsyncShifted{398};
+inline constexpr Fault kFaultStoreMappedRepeats{399};
 
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> tile_store_faults();

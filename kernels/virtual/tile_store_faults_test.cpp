@@ -6,18 +6,24 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/virtual/tile_store.hpp"
+#include "kernels/ops/checks.hpp"
+#include "kernels/ops/tile_store.hpp"
+#include "kernels/virtual/program.hpp"
 
 namespace tidemark::kernels {
 namespace {
 
+RunResult run(const TileStore& store, Fault fault = kNoFault) {
+  return run_virtual_program(with_checks(program_of(store)), fault);
+}
+
 bool differ(const RunResult& a, const RunResult& b) {
-  return a.fault != b.fault || a.code != b.code || a.bytes != b.bytes ||
-         a.surroundings != b.surroundings || a.stored != b.stored;
+  return a.fault != b.fault || a.code != b.code || a.surroundings != b.surroundings ||
+         a.bytes != b.bytes || a.trace != b.trace;
 }
 
 bool is_visible(Fault fault, const TileStore& store) {
-  return differ(run_virtual_tile_store(store, fault), run_virtual_tile_store(store, kNoFault));
+  return differ(run(store, fault), run(store));
 }
 
 TileStore row(const TensorMapSpec& map, std::array<std::int32_t, kMaxRank> at,
@@ -45,8 +51,25 @@ std::vector<TileStore> rows() {
   empty_behind.empty_groups = 0b10;
   TileStore watched = row({.extent = {64, 16}, .stride = {64}, .box = {64, 16}}, {0, 0});
   watched.bystander = true;
+  const auto hinted = [](CacheHint hint) {
+    TileStore store = plainest();
+    store.hint = hint;
+    return store;
+  };
+  // Beyond the first 4 KiB of its region.
+  const auto in_memory = [](MemorySource memory) {
+    TileStore store = row({.extent = {64, 96}, .stride = {64}, .box = {32, 4}}, {0, 88});
+    store.destination = memory;
+    return store;
+  };
   return {
       plainest(),
+      hinted(CacheHint::evict_first),
+      hinted(CacheHint::evict_normal),
+      hinted(CacheHint::evict_last),
+      in_memory(MemorySource::pinned),
+      in_memory(MemorySource::async),
+      in_memory(MemorySource::mapped),
       phased,
       // Illegal: off 128 bytes in shared memory, off 16 bytes in dimension 0, before the tensor.
       off_by_16,
@@ -103,8 +126,8 @@ TEST(TileStoreFaults, NoTwoDoTheSameOnEveryRow) {
     for (std::size_t j = i + 1; j < faults.size(); ++j)
       EXPECT_TRUE(std::any_of(all.begin(), all.end(),
                               [&](const TileStore& store) {
-                                return differ(run_virtual_tile_store(store, faults[i].fault),
-                                              run_virtual_tile_store(store, faults[j].fault));
+                                return differ(run(store, faults[i].fault),
+                                              run(store, faults[j].fault));
                               }))
           << faults[i].name << " and " << faults[j].name;
 }
@@ -152,7 +175,13 @@ TEST(TileStoreFaults, HarmlessWhereTheirStepDoesNotOccur) {
                                    kFaultStoreInnerAtElement,
                                    kFaultStoreIllegalAs700,
                                    kFaultStoreNegativeClipped,
-                                   kFaultStoreErrorLost};
+                                   kFaultStoreErrorLost,
+                                   kFaultStoreEvictFirstDropsChunk,
+                                   kFaultStoreEvictLastHalvesChunk,
+                                   kFaultStoreEvictNormalFlipsBit,
+                                   kFaultStorePinnedShort,
+                                   kFaultStoreAsyncShifted,
+                                   kFaultStoreMappedRepeats};
   for (const Fault fault : idle)
     EXPECT_FALSE(is_visible(fault, plainest())) << static_cast<int>(fault);
 }
@@ -169,46 +198,47 @@ TEST(TileStoreFaults, EachCanBeSaidInALine) {
 
 TEST(TileStoreFaults, ExactRowsSpareThePadding) {
   const TileStore store = row({.rank = 1, .extent = {37}, .box = {48}}, {0});
-  RunResult right = run_virtual_tile_store(store, kNoFault);
-  const RunResult wrong = run_virtual_tile_store(store, kFaultStoreUpperInnerExact);
-  EXPECT_NE(wrong.bytes, right.bytes);
-  for (std::size_t i = 37; i < 48; ++i) right.bytes[1024 + i] = poison_byte({.seed = 11}, 1024 + i);
-  EXPECT_EQ(wrong.bytes, right.bytes);
+  RunResult right = run(store);
+  const RunResult wrong = run(store, kFaultStoreUpperInnerExact);
+  EXPECT_NE(wrong.surroundings, right.surroundings);
+  for (std::size_t i = 37; i < 48; ++i)
+    right.surroundings[1024 + i] = poison_byte({.seed = 11}, 1024 + i);
+  EXPECT_EQ(wrong.surroundings, right.surroundings);
 }
 
 TEST(TileStoreFaults, BitFlippedChangesOneBit) {
-  const RunResult right = run_virtual_tile_store(plainest(), kNoFault);
-  RunResult wrong = run_virtual_tile_store(plainest(), kFaultStoreBitFlipped);
-  wrong.bytes[1024 + 3 * 64 + 16 + 5] ^= 0x08;
-  EXPECT_EQ(wrong.bytes, right.bytes);
+  const RunResult right = run(plainest());
+  RunResult wrong = run(plainest(), kFaultStoreBitFlipped);
+  wrong.surroundings[1024 + 3 * 64 + 16 + 5] ^= 0x08;
+  EXPECT_EQ(wrong.surroundings, right.surroundings);
 }
 
 TEST(TileStoreFaults, AnEarlyWaitStoresAllTheSame) {
-  const RunResult right = run_virtual_tile_store(plainest(), kNoFault);
-  const RunResult wrong = run_virtual_tile_store(plainest(), kFaultStoreWaitEarly);
-  EXPECT_EQ(wrong.bytes, right.bytes);
-  EXPECT_NE(wrong.stored, right.stored);
+  const RunResult right = run(plainest());
+  const RunResult wrong = run(plainest(), kFaultStoreWaitEarly);
+  EXPECT_EQ(wrong.surroundings, right.surroundings);
+  EXPECT_NE(wrong.trace, right.trace);
 }
 
 TEST(TileStoreFaults, AnEarlyReadWaitStoresWhatCameLater) {
   TileStore store = plainest();
   store.wait = StoreWait::read;
-  RunResult wrong = run_virtual_tile_store(store, kFaultStoreReadWaitEarly);
-  const RunResult right = run_virtual_tile_store(store, kNoFault);
+  RunResult wrong = run(store, kFaultStoreReadWaitEarly);
+  const RunResult right = run(store);
   for (std::size_t i = 0; i < 16; ++i)
-    wrong.bytes[1024 + 3 * 64 + 16 + i] =
-        static_cast<std::uint8_t>(~wrong.bytes[1024 + 3 * 64 + 16 + i]);
-  EXPECT_EQ(wrong.bytes, right.bytes);
+    wrong.surroundings[1024 + 3 * 64 + 16 + i] =
+        static_cast<std::uint8_t>(~wrong.surroundings[1024 + 3 * 64 + 16 + i]);
+  EXPECT_EQ(wrong.surroundings, right.surroundings);
 }
 
 TEST(TileStoreFaults, ClippedStoresWhatLiesInsideTheTensor) {
   TileStore store = plainest();
   store.at = {-16, -1};  // 16 of 32 bytes and 3 of 4 rows lie inside
-  const RunResult wrong = run_virtual_tile_store(store, kFaultStoreNegativeClipped);
+  const RunResult wrong = run(store, kFaultStoreNegativeClipped);
   ASSERT_EQ(wrong.fault, DeviceFault::none);
   std::uint32_t written = 0;
-  for (std::size_t i = 0; i < wrong.bytes.size(); ++i)
-    if (wrong.bytes[i] != poison_byte({.seed = 11}, i)) {
+  for (std::size_t i = 0; i < wrong.surroundings.size(); ++i)
+    if (wrong.surroundings[i] != poison_byte({.seed = 11}, i)) {
       ++written;
       EXPECT_GE(i, 1024U);
       EXPECT_LT((i - 1024) % 64, 16U);
@@ -220,7 +250,7 @@ TEST(TileStoreFaults, ClippedStoresWhatLiesInsideTheTensor) {
 TEST(TileStoreFaults, ANegativeStartCanBeReportedAsABadAddress) {
   TileStore store = plainest();
   store.at[1] = -1;
-  const RunResult wrong = run_virtual_tile_store(store, kFaultStoreIllegalAs700);
+  const RunResult wrong = run(store, kFaultStoreIllegalAs700);
   EXPECT_EQ(wrong.fault, DeviceFault::sticky);
   EXPECT_EQ(wrong.code, 700);
 }
@@ -228,10 +258,27 @@ TEST(TileStoreFaults, ANegativeStartCanBeReportedAsABadAddress) {
 TEST(TileStoreFaults, ALostErrorStoresNothing) {
   TileStore store = plainest();
   store.source_offset = 8;
-  const RunResult wrong = run_virtual_tile_store(store, kFaultStoreErrorLost);
+  const RunResult wrong = run(store, kFaultStoreErrorLost);
   ASSERT_EQ(wrong.fault, DeviceFault::none);
-  EXPECT_EQ(wrong.bytes[1024], poison_byte({.seed = 11}, 1024));
-  EXPECT_EQ(wrong.bytes[1024 + 3 * 64 + 31], poison_byte({.seed = 11}, 1024 + 3 * 64 + 31));
+  EXPECT_EQ(wrong.surroundings[1024], poison_byte({.seed = 11}, 1024));
+  EXPECT_EQ(wrong.surroundings[1024 + 3 * 64 + 31], poison_byte({.seed = 11}, 1024 + 3 * 64 + 31));
+}
+
+TEST(TileStoreFaults, EachHintHasAFaultThatTheOthersAreSafeFrom) {
+  TileStore store = plainest();
+  store.hint = CacheHint::evict_last;
+  EXPECT_TRUE(is_visible(kFaultStoreEvictLastHalvesChunk, store));
+  EXPECT_FALSE(is_visible(kFaultStoreEvictFirstDropsChunk, store));
+  EXPECT_FALSE(is_visible(kFaultStoreEvictNormalFlipsBit, store));
+}
+
+TEST(TileStoreFaults, MappedMemoryRepeatsItsFirstPage) {
+  TileStore store = row({.extent = {64, 96}, .stride = {64}, .box = {32, 4}}, {0, 88});
+  store.destination = MemorySource::mapped;
+  const RunResult wrong = run(store, kFaultStoreMappedRepeats);
+  const std::size_t at = 1024 + 88 * 64;
+  EXPECT_EQ(wrong.surroundings[at], poison_byte({.seed = 11}, at));
+  EXPECT_EQ(wrong.surroundings[at - 4096], source_byte({.seed = 11}, 1024));
 }
 
 }  // namespace

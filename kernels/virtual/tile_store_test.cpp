@@ -1,11 +1,15 @@
-// What a tile store on a device without a fault leaves behind, worked out by hand.
-#include "kernels/virtual/tile_store.hpp"
+// What the program of a tile store, with its checks, leaves on the virtual device, worked out by
+// hand.
+#include "kernels/ops/tile_store.hpp"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <cstring>
+#include <vector>
 
 #include "kernels/error.hpp"
+#include "kernels/ops/checks.hpp"
+#include "kernels/virtual/program.hpp"
 #include "kernels/virtual/tile_store_faults.hpp"
 
 namespace tidemark::kernels {
@@ -20,6 +24,36 @@ TileStore inside() {
           .payload = {.seed = 42}};
 }
 
+RunResult run(const TileStore& store, Fault fault = kNoFault) {
+  return run_virtual_program(with_checks(program_of(store)), fault);
+}
+
+using Bytes = std::vector<std::uint8_t>;
+using Traces = std::vector<std::uint64_t>;
+
+// Traces of the steps of one verb that thread `thread` took, in their order.
+Traces traces(const TileStore& store, const RunResult& result, Verb verb,
+              std::uint16_t thread = 0) {
+  const Program program = with_checks(program_of(store));
+  Traces of_verb;
+  for (std::size_t i = 0; i < program.steps.size(); ++i)
+    if (program.steps[i].verb == verb && program.steps[i].thread == thread)
+      of_verb.push_back(result.trace[i]);
+  return of_verb;
+}
+
+// Bytes `offset` to `offset` + 7 of the window as it is filled.
+std::uint64_t source_of(std::uint64_t offset) { return source_word({.seed = 42}, offset / 8); }
+
+// The same bytes of the destination before anything is stored.
+std::uint64_t poison_of(std::uint64_t offset) {
+  Bytes bytes(8);
+  for (std::size_t i = 0; i < 8; ++i) bytes[i] = poison_byte({.seed = 42}, offset + i);
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes.data(), 8);
+  return word;
+}
+
 std::vector<std::uint8_t> poisoned(std::size_t size) {
   std::vector<std::uint8_t> bytes(size);
   for (std::size_t i = 0; i < size; ++i) bytes[i] = poison_byte({.seed = 42}, i);
@@ -31,9 +65,9 @@ TEST(VirtualTileStore, MovesTheBoxRowByRowAndNothingElse) {
   for (std::uint64_t y = 0; y < 4; ++y)
     for (std::uint64_t x = 0; x < 32; ++x)
       expected[kGuard + 80 * (2 + y) + 16 + x] = source_byte({.seed = 42}, kGuard + 32 * y + x);
-  const RunResult result = run_virtual_tile_store(inside(), kNoFault);
+  const RunResult result = run(inside());
   ASSERT_EQ(result.fault, DeviceFault::none);
-  EXPECT_EQ(result.bytes, expected);
+  EXPECT_EQ(result.surroundings, expected);
 }
 
 TEST(VirtualTileStore, DropsWhatLiesBehindTheEnds) {
@@ -43,16 +77,16 @@ TEST(VirtualTileStore, DropsWhatLiesBehindTheEnds) {
   for (std::uint64_t y = 0; y < 2; ++y)
     for (std::uint64_t x = 0; x < 16; ++x)
       expected[kGuard + 80 * (6 + y) + 48 + x] = source_byte({.seed = 42}, kGuard + 32 * y + x);
-  EXPECT_EQ(run_virtual_tile_store(store, kNoFault).bytes, expected);
+  EXPECT_EQ(run(store).surroundings, expected);
 }
 
 TEST(VirtualTileStore, WritesARowToItsNext16Bytes) {
   TileStore store = inside();
   store.map.extent[0] = 37;
-  const auto bytes = run_virtual_tile_store(store, kNoFault).bytes;
+  const auto bytes = run(store).surroundings;
   EXPECT_EQ(bytes[kGuard + 80 * 2 + 47], source_byte({.seed = 42}, kGuard + 31));
   store.at[0] = 32;  // 5 bytes of the row, and 11 of its padding
-  const auto padded = run_virtual_tile_store(store, kNoFault).bytes;
+  const auto padded = run(store).surroundings;
   EXPECT_EQ(padded[kGuard + 80 * 2 + 47], source_byte({.seed = 42}, kGuard + 15));
   EXPECT_EQ(padded[kGuard + 80 * 2 + 48], poison_byte({.seed = 42}, kGuard + 80 * 2 + 48));
 }
@@ -62,71 +96,98 @@ TEST(VirtualTileStore, TakesSwizzledChunksFromWhereTheAddressSays) {
   store.map.swizzle = Swizzle::b32;
   store.map.box[1] = 8;
   store.at[1] = 0;
-  const auto bytes = run_virtual_tile_store(store, kNoFault).bytes;
+  const auto bytes = run(store).surroundings;
   // Row 4 lies in the second 128 bytes of the tile, where 32-byte swizzle exchanges chunks.
   EXPECT_EQ(bytes[kGuard + 80 * 4 + 16], source_byte({.seed = 42}, kGuard + 128 + 16));
   EXPECT_EQ(bytes[kGuard + 80 * 4 + 32], source_byte({.seed = 42}, kGuard + 128));
 }
 
 TEST(VirtualTileStore, ReturnsTheWindowUntouched) {
-  const RunResult result = run_virtual_tile_store(inside(), kNoFault);
-  ASSERT_EQ(result.surroundings.size(), kGuard + 128 + kGuard);
-  for (std::uint64_t i = 0; i < result.surroundings.size(); ++i)
-    ASSERT_EQ(result.surroundings[i], source_byte({.seed = 42}, i)) << i;
+  const RunResult result = run(inside());
+  ASSERT_EQ(result.bytes.size(), kGuard + 128 + kGuard);
+  for (std::uint64_t i = 0; i < result.bytes.size(); ++i)
+    ASSERT_EQ(result.bytes[i], source_byte({.seed = 42}, i)) << i;
 }
 
 TEST(VirtualTileStore, OverwritesTheTilesOnceTheyAreRead) {
   TileStore store = inside();
-  const auto stored = run_virtual_tile_store(store, kNoFault).bytes;
+  const Bytes stored = run(store).surroundings;
   store.wait = StoreWait::read;
-  const RunResult result = run_virtual_tile_store(store, kNoFault);
-  EXPECT_EQ(result.bytes, stored);
+  const RunResult result = run(store);
+  EXPECT_EQ(result.surroundings, stored);
   const auto flipped = [](std::uint64_t i) {
     return static_cast<std::uint8_t>(~source_byte({.seed = 42}, i));
   };
-  EXPECT_EQ(result.surroundings[kGuard - 1], source_byte({.seed = 42}, kGuard - 1));
-  EXPECT_EQ(result.surroundings[kGuard], flipped(kGuard));
-  EXPECT_EQ(result.surroundings[kGuard + 127], flipped(kGuard + 127));
-  EXPECT_EQ(result.surroundings[kGuard + 128], source_byte({.seed = 42}, kGuard + 128));
+  EXPECT_EQ(result.bytes[kGuard - 1], source_byte({.seed = 42}, kGuard - 1));
+  EXPECT_EQ(result.bytes[kGuard], flipped(kGuard));
+  EXPECT_EQ(result.bytes[kGuard + 127], flipped(kGuard + 127));
+  EXPECT_EQ(result.bytes[kGuard + 128], source_byte({.seed = 42}, kGuard + 128));
 }
 
 TEST(VirtualTileStore, StoresEachTileToABoxOfItsOwn) {
   TileStore store = inside();
   store.at = {16, 0};
   store.stores = 2;
-  const RunResult result = run_virtual_tile_store(store, kNoFault);
-  EXPECT_EQ(result.bytes[kGuard + 16], source_byte({.seed = 42}, kGuard));
-  EXPECT_EQ(result.bytes[kGuard + 80 * 4 + 16], source_byte({.seed = 42}, kGuard + 128));
+  const RunResult result = run(store);
+  EXPECT_EQ(result.surroundings[kGuard + 16], source_byte({.seed = 42}, kGuard));
+  EXPECT_EQ(result.surroundings[kGuard + 80 * 4 + 16], source_byte({.seed = 42}, kGuard + 128));
 }
 
 TEST(VirtualTileStore, TheIssuingThreadReadsWhatItWaitedFor) {
   TileStore store = inside();
   store.at = {16, 0};
   store.stores = 3;  // the third box lies outside
-  const StoreLedger ledger = run_virtual_tile_store(store, kNoFault).stored;
-  EXPECT_EQ(ledger.read[0][0][5], source_byte({.seed = 42}, kGuard + 5));
-  EXPECT_EQ(ledger.read[1][1][15], source_byte({.seed = 42}, kGuard + 128 + 127));
-  EXPECT_EQ(ledger.read[2][0], StoreLedger::ProbedChunk{});
-  EXPECT_EQ(ledger.read[3][0], StoreLedger::ProbedChunk{});
+  EXPECT_EQ(traces(store, run(store), Verb::wait_group),
+            (Traces{source_of(kGuard), source_of(kGuard + 120), source_of(kGuard + 128),
+                    source_of(kGuard + 128 + 120), 0, 0, 0}));
 }
 
 TEST(VirtualTileStore, AnEarlyWaitShowsInWhatTheThreadReads) {
-  const StoreLedger ledger = run_virtual_tile_store(inside(), kFaultStoreWaitEarly).stored;
-  EXPECT_EQ(ledger.read[0][1][0], poison_byte({.seed = 42}, kGuard + 80 * 5 + 32));
+  const RunResult result = run(inside(), kFaultStoreWaitEarly);
+  EXPECT_EQ(traces(inside(), result, Verb::wait_group),
+            (Traces{source_of(kGuard), poison_of(kGuard + 80 * 5 + 40), 0}));
+}
+
+TEST(VirtualTileStore, AThreadWithoutGroupsSeesAnyPartOfTheStores) {
+  TileStore store = inside();
+  store.bystander = true;
+  std::size_t landed = 0;
+  for (store.payload.seed = 0; store.payload.seed < 200; ++store.payload.seed) {
+    const RunResult result = run(store);
+    const Traces looks = traces(store, result, Verb::look, 32);
+    const Traces waits = traces(store, result, Verb::wait_group);
+    ASSERT_EQ(looks.size(), 2U);
+    EXPECT_EQ(waits[0], source_word(store.payload, kGuard / 8));
+    EXPECT_TRUE(looks[0] == waits[0] || looks[0] == poison_of(kGuard + 80 * 2 + 16));
+    landed += looks[0] == waits[0] ? 1 : 0;
+  }
+  EXPECT_GT(landed, 0U);
+  EXPECT_LT(landed, 200U);
+}
+
+TEST(VirtualTileStore, WhatTheKernelLeavesInFlightLandsAllTheSame) {
+  TileStore store = inside();
+  const Bytes stored = run(store).surroundings;
+  for (const StoreWait wait : {StoreWait::none, StoreWait::only_read}) {
+    store.wait = wait;
+    const RunResult result = run(store);
+    EXPECT_EQ(result.surroundings, stored);
+    EXPECT_EQ(result.bytes[kGuard], source_byte({.seed = 42}, kGuard));
+  }
 }
 
 TEST(VirtualTileStore, InvertedPayloadInvertsTheWholeAllocation) {
   TileStore store = inside();
-  const auto plain = run_virtual_tile_store(store, kNoFault).bytes;
+  const auto plain = run(store).surroundings;
   store.payload.inverted = true;
-  const auto inverted = run_virtual_tile_store(store, kNoFault).bytes;
+  const auto inverted = run(store).surroundings;
   for (std::size_t i = 0; i < plain.size(); ++i) ASSERT_EQ(plain[i] ^ inverted[i], 0xff) << i;
 }
 
 TEST(VirtualTileStore, ANegativeCoordinateIsAStickyFault) {
   TileStore store = inside();
   store.at[1] = -1;
-  const RunResult result = run_virtual_tile_store(store, kNoFault);
+  const RunResult result = run(store);
   EXPECT_EQ(result.fault, DeviceFault::sticky);
   EXPECT_EQ(result.code, 715);
 }
@@ -134,20 +195,20 @@ TEST(VirtualTileStore, ANegativeCoordinateIsAStickyFault) {
 TEST(VirtualTileStore, ASourceOff128BytesIsAStickyFault) {
   TileStore store = inside();
   store.source_offset = 64;
-  EXPECT_EQ(run_virtual_tile_store(store, kNoFault).code, 716);
+  EXPECT_EQ(run(store).code, 716);
 }
 
-TEST(VirtualTileStore, FiveStoresAreAnError) {
+TEST(VirtualTileStore, ARefusedMapIsAValue) {
   TileStore store = inside();
-  store.stores = 5;
-  EXPECT_THROW((void)run_virtual_tile_store(store, kNoFault), Error);
+  store.map.stride[0] = 84;
+  EXPECT_EQ(run(store).fault, DeviceFault::encode_refused);
 }
 
 TEST(VirtualTileStore, ManyTilesThatDoNotFitSharedMemoryAreAnError) {
   TileStore store = inside();
   store.map.box = {256, 256};
   store.stores = 4;
-  EXPECT_THROW((void)run_virtual_tile_store(store, kNoFault), Error);
+  EXPECT_THROW((void)run(store), Error);
 }
 
 }  // namespace

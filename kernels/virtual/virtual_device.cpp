@@ -8,7 +8,6 @@
 #include "kernels/virtual/tile_consume.hpp"
 #include "kernels/virtual/tile_read.hpp"
 #include "kernels/virtual/tile_round_trip.hpp"
-#include "kernels/virtual/tile_store.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -17,9 +16,6 @@ namespace {
 struct Runner {
   Fault fault;
   RunResult operator()(const Gemm& gemm) const { return run_virtual_gemm(gemm, fault); }
-  RunResult operator()(const TileStore& store) const {
-    return run_virtual_tile_store(store, fault);
-  }
   RunResult operator()(const TileConsume& consume) const {
     return run_virtual_tile_consume(consume, fault);
   }
@@ -39,9 +35,6 @@ struct Timekeeper {
   Fault fault;
   Measurement operator()(const Gemm& gemm) const {
     return measure_virtual_gemm(gemm, timing, fault);
-  }
-  Measurement operator()(const TileStore& store) const {
-    return measure_virtual_tile_store(store, timing, fault);
   }
   Measurement operator()(const TileRead& read) const {
     return measure_virtual_tile_read(read, timing, fault);

@@ -22,11 +22,16 @@ TileStore small_store() {
   return {.map = {.rank = 1, .extent = {64}, .box = {16}}, .at = {16}, .payload = {.seed = 5}};
 }
 
+PeerTile small_peer(std::int32_t at) {
+  return {.map = {.rank = 1, .extent = {64}, .box = {16}}, .at = {at}, .ranks = 2};
+}
+
 TEST(VirtualDevice, RunsATileStore) {
   VirtualDevice device(kNoFault);
-  const RunResult result = device.run(small_store());
+  const Program program = checked_program(small_store());
+  const RunResult result = device.run_programs({&program, 1}).front();
   EXPECT_EQ(result.fault, DeviceFault::none);
-  EXPECT_EQ(result.bytes[1024 + 16], source_byte({.seed = 5}, 1024));
+  EXPECT_EQ(result.surroundings[1024 + 16], source_byte({.seed = 5}, 1024));
 }
 
 TEST(VirtualDevice, RunsAGemm) {
@@ -45,19 +50,17 @@ TEST(VirtualDevice, HasItsFaultBuiltIn) {
 
 TEST(VirtualDevice, IsSpentAfterAStickyFault) {
   VirtualDevice device(kNoFault);
-  TileStore faulting = small_store();
-  faulting.at = {1};
-  EXPECT_EQ(device.run(faulting).code, 715);
-  EXPECT_EQ(device.run(small_store()).fault, DeviceFault::sticky);
-  EXPECT_EQ(device.measure(small_store(), {}).fault, DeviceFault::sticky);
+  EXPECT_EQ(device.run(small_peer(1)).code, 715);
+  EXPECT_EQ(device.run(small_peer(16)).fault, DeviceFault::sticky);
+  EXPECT_EQ(device.measure(small_peer(16), {}).fault, DeviceFault::sticky);
 }
 
 TEST(VirtualDevice, GoesOnAfterARefusedMap) {
   VirtualDevice device(kNoFault);
-  TileStore refused = small_store();
+  PeerTile refused = small_peer(16);
   refused.map.box[0] = 0;
   EXPECT_EQ(device.run(refused).fault, DeviceFault::encode_refused);
-  EXPECT_EQ(device.run(small_store()).fault, DeviceFault::none);
+  EXPECT_EQ(device.run(small_peer(16)).fault, DeviceFault::none);
 }
 
 Program probe(std::int32_t at) {
@@ -91,7 +94,7 @@ TEST(VirtualDevice, ProgramsBehindAStickyFaultAreSpent) {
   EXPECT_EQ(results[1].fault, DeviceFault::sticky);
   EXPECT_EQ(results[2].fault, DeviceFault::sticky);
   EXPECT_EQ(results[2].code, 715);
-  EXPECT_EQ(device.run(small_store()).fault, DeviceFault::sticky);
+  EXPECT_EQ(device.run(small_peer(16)).fault, DeviceFault::sticky);
 }
 
 TEST(VirtualDevice, ProgramsGoOnAfterARefusedMap) {
@@ -139,6 +142,7 @@ TEST(VirtualDevice, SmsAreNotKnownWhereNothingRan) {
 TEST(VirtualDevice, WhatIsAProgramIsRefusedAsAnOperation) {
   VirtualDevice device(kNoFault);
   EXPECT_THROW(device.run(TileLoad{}), Error);
+  EXPECT_THROW(device.run(small_store()), Error);
   EXPECT_THROW(device.run(ExpectTx{}), Error);
   EXPECT_THROW(device.run(BarrierCycle{}), Error);
 }
@@ -146,11 +150,14 @@ TEST(VirtualDevice, WhatIsAProgramIsRefusedAsAnOperation) {
 TEST(VirtualDevice, WhatIsAProgramHasNoTimedForm) {
   VirtualDevice device(kNoFault);
   EXPECT_THROW(device.measure(small_load(), {}), Error);
+  EXPECT_THROW(device.measure(small_store(), {}), Error);
 }
 
-TEST(VirtualDevice, MeasuresATileStore) {
+TEST(VirtualDevice, MeasuresAGemm) {
   VirtualDevice device(kNoFault);
-  EXPECT_EQ(device.measure(small_store(), {.warmups = 0, .samples = 2}).samples.size(), 2U);
+  const Gemm gemm{
+      .m = 8, .n = 8, .k = 8, .rows = {.first = 0, .count = 8}, .cols = {.first = 0, .count = 4}};
+  EXPECT_EQ(device.measure(gemm, {.warmups = 0, .samples = 2}).samples.size(), 2U);
 }
 
 TEST(Faults, ValuesAscendAndNamesAreUnique) {

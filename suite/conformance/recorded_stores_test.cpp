@@ -2,8 +2,8 @@
 // here by hand.
 #include <gtest/gtest.h>
 
+#include "kernels/ops/checks.hpp"
 #include "suite/case.hpp"
-#include "suite/oracle/expectation.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -20,12 +20,12 @@ TileStore small() {
 // The destination with rows of the tile in rows of the tensor: {{row of the tensor, of the tile}}.
 RunResult with_rows(const TileStore& store, const std::vector<std::pair<int, int>>& rows) {
   RunResult result;
-  result.bytes.resize(destination_allocation_bytes(store));
-  for (std::size_t i = 0; i < result.bytes.size(); ++i)
-    result.bytes[i] = poison_byte(store.payload, i);
+  result.surroundings.resize(destination_allocation_bytes(store));
+  for (std::size_t i = 0; i < result.surroundings.size(); ++i)
+    result.surroundings[i] = poison_byte(store.payload, i);
   for (const auto& [to, from] : rows)
     for (std::size_t x = 0; x < 16; ++x)
-      result.bytes[1024 + 16 * static_cast<std::size_t>(to) + x] =
+      result.surroundings[1024 + 16 * static_cast<std::size_t>(to) + x] =
           source_byte(store.payload, 1024 + 16 * static_cast<std::size_t>(from) + x);
   return result;
 }
@@ -65,11 +65,12 @@ std::string other_thread_said(bool first_landed, bool last_landed) {
   store.bystander = true;
   store.held_to = HeldTo::documents;
   RunResult result;
-  result.stored.read[0][0].fill(1);
-  result.stored.read[0][1].fill(2);
-  result.stored.by_other = result.stored.read;
-  if (!first_landed) result.stored.by_other[0][0].fill(9);
-  if (!last_landed) result.stored.by_other[0][1].fill(9);
+  const Program program = checked_program(store);
+  for (const Step& step : program.steps) {
+    const bool first = step.word == probe_offset(store, 0, 0);
+    const bool late = step.verb == Verb::look && !(first ? first_landed : last_landed);
+    result.trace.push_back(late ? 9 : first ? 1 : 2);
+  }
   return said_of("store.tile.other_thread", store, result);
 }
 

@@ -53,6 +53,8 @@ TileStore random_store(std::uint64_t seed) {
   store.wait = drawn(11, 2) == 0 ? StoreWait::complete : StoreWait::read;
   if (drawn(12, 2) == 0) store.empty_groups = drawn(13, 2U << store.stores);
   store.bystander = drawn(14, 4) == 0;
+  store.hint = static_cast<CacheHint>(drawn(15, 4));
+  store.destination = static_cast<MemorySource>(drawn(16, 4));
   return store;
 }
 

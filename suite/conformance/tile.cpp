@@ -102,6 +102,7 @@ TileLoad random_tile(std::uint64_t seed) {
   place_at_random(load, draws);
   load.hint = static_cast<CacheHint>(draws.below(4));
   load.source = static_cast<MemorySource>(draws.below(4));
+  load.cold = draws.below(16) == 0;
   return load;
 }
 

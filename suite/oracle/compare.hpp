@@ -6,11 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/ops/peer_tile.hpp"
 #include "kernels/ops/tile_consume.hpp"
 #include "kernels/ops/tile_load.hpp"
 #include "kernels/ops/tile_read.hpp"
-#include "kernels/ops/tile_store.hpp"
 #include "suite/oracle/expectation.hpp"
 #include "suite/outcome.hpp"
 #include "suite/room.hpp"
@@ -45,20 +43,9 @@ void compare_ledger(const BarrierLedger& expected, const BarrierLedger& actual, 
 std::vector<Miscompare> compare(const TileLoad& load, const Expectation& expected,
                                 const RunResult& result, std::uint32_t row);
 
-/// The same for tile stores: at most one Miscompare for the bytes that are stored, one for those
-/// that are left alone, one for the shared window and one for each chunk that the issuing thread
-/// read.
-std::vector<Miscompare> compare(const TileStore& store, const Expectation& expected,
-                                const RunResult& result, std::uint32_t row);
-
 /// At most one Miscompare for the result, one for each of its guards, one for the source and one
 /// for each line of the barrier ledger.
 std::vector<Miscompare> compare(const TileConsume& op, const Expectation& expected,
-                                const RunResult& result, std::uint32_t row);
-
-/// As for the tile load or store that it is. Bytes that this rank wrote itself, in place of the
-/// other rank's, are named.
-std::vector<Miscompare> compare(const PeerTile& op, const Expectation& expected,
                                 const RunResult& result, std::uint32_t row);
 
 /// The same of a warp's read: at most one Miscompare for the lanes, one for the source, one for the

@@ -26,8 +26,20 @@ std::string words_of(Verb verb, std::uint64_t trace) {
           "phase {} before it, {}, pending tx-count {}", yes_or_no(trace & kMeterComplete),
           (trace & kMeterSettled) != 0 ? "settled" : "not settled", residue_of(trace));
     default:
-      return fmt::format("{:#x}", trace);
+      return fmt::format("{:#018x}", trace);
   }
+}
+
+bool reads_region(Verb verb) { return verb == Verb::wait_group || verb == Verb::look; }
+
+// Where a thread read memory behind a wait for its stores.
+std::string reading_place(const Program& program, const Step& step, std::uint64_t got) {
+  std::uint64_t poison = 0;
+  for (std::uint32_t i = 0; i < 8; ++i)
+    poison |= std::uint64_t{poison_byte(program.payload, step.word + i)} << (8 * i);
+  return fmt::format("({}, {} groups pending, byte {} of region {}): the thread that waited read{}",
+                     name_of(step.verb), step.pending, step.word, step.region,
+                     got == poison ? " too early what still was poison" : "");
 }
 
 std::string place_of(const Program& program, std::size_t step, std::uint32_t cta) {
@@ -62,18 +74,22 @@ void compare_trace(const Program& program, const ProgramExpectation& expected,
     const std::size_t step = i / ctas_of(program);
     const Verb verb = program.steps[step].verb;
     const std::uint64_t got = result.trace[i] & wanted.judged;
-    found.push_back({.row = row,
-                     .parameters = {},
-                     .what = fmt::format("barrier: {}", name_of(verb)),
-                     .coordinate = {},
-                     .first_offset = i,
-                     .wrong_bytes = 0,
-                     .expected = number_of(verb, wrong, wanted.value),
-                     .actual = number_of(verb, wrong, got),
-                     .text = fmt::format(
-                         "{}: expected {}, got {}",
-                         place_of(program, step, static_cast<std::uint32_t>(i % ctas_of(program))),
-                         words_of(verb, wanted.value), words_of(verb, got))});
+    const bool reads = reads_region(verb);
+    found.push_back(
+        {.row = row,
+         .parameters = {},
+         .what = reads ? "group: read after the wait" : fmt::format("barrier: {}", name_of(verb)),
+         .coordinate = {},
+         .first_offset = i,
+         .wrong_bytes = 0,
+         .expected = number_of(verb, wrong, wanted.value),
+         .actual = number_of(verb, wrong, got),
+         .text = fmt::format(
+             "{}: expected {}, got {}",
+             reads
+                 ? fmt::format("step {} {}", step, reading_place(program, program.steps[step], got))
+                 : place_of(program, step, static_cast<std::uint32_t>(i % ctas_of(program))),
+             words_of(verb, wanted.value), words_of(verb, got))});
   }
 }
 
@@ -82,16 +98,17 @@ Bytes slice(const Bytes& bytes, std::size_t at, std::size_t size) {
   return {begin, begin + static_cast<std::ptrdiff_t>(size)};
 }
 
-// Nothing landed in this window: every byte is one that nothing may write.
-void compare_untouched(const Bytes& expected, const Bytes& actual, std::uint32_t row,
+// Nothing landed in this window: every byte is one that no copy may write.
+void compare_untouched(const Bytes& expected, const Bytes& actual, bool filled, std::uint32_t row,
                        std::vector<Miscompare>& found) {
   const auto difference = exact_difference(expected, actual, 0, expected.size());
   if (!difference) return;
-  Miscompare wrong = wrong_byte("guard", *difference, expected, actual, row);
+  Miscompare wrong = wrong_byte(filled ? "source" : "guard", *difference, expected, actual, row);
   wrong.text = fmt::format(
-      "byte {} of a window that nothing was copied to: expected 0x{:02x}, got 0x{:02x}; {} bytes "
+      "byte {} of a window that nothing was copied to{}: expected 0x{:02x}, got 0x{:02x}; {} bytes "
       "are wrong",
-      wrong.first_offset, wrong.expected, wrong.actual, wrong.wrong_bytes);
+      wrong.first_offset, filled ? ", changed by a store from it" : "", wrong.expected,
+      wrong.actual, wrong.wrong_bytes);
   found.push_back(wrong);
 }
 
@@ -109,7 +126,7 @@ void compare_snapshot(const Program& program, const ProgramExpectation& expected
   for (std::size_t i = 0; i < window.other.size(); ++i)
     if (actual[i] == window.other[i]) told.bytes[i] = actual[i];
   if (window.tiles.empty())
-    compare_untouched(told.bytes, actual, row, found);
+    compare_untouched(told.bytes, actual, window.filled, row, found);
   else
     compare_window(window.tiles, told, actual, row, found);
   const std::string place =
@@ -152,9 +169,7 @@ std::vector<Miscompare> compare(const Program& program, const ProgramExpectation
     return found;
   }
   compare_snapshots(program, expected, result, row, found);
-  Expectation sources;
-  sources.surroundings = expected.regions;
-  compare_source(sources, result, row, found);
+  compare_regions(program, expected, result, row, found);
   compare_trace(program, expected, result, row, found);
   name_sm(program, result, found);
   return found;

@@ -23,7 +23,6 @@ struct Expectation {
   std::vector<Compare> compare;            // one a byte; empty: all exact
   std::vector<std::uint8_t> surroundings;  // of RunResult::surroundings, always exact
   BarrierLedger ledger;
-  StoreLedger stored{};           // tile stores
   std::uint8_t poison_twist = 0;  // XORed to the poison of this window; only explanations need it
 };
 
@@ -37,20 +36,10 @@ Expectation predict(const TileLoad& load);
 void pull_tile(const TileLoad& load, const std::vector<std::uint8_t>& source,
                std::vector<std::uint8_t>& window, std::vector<Compare>& compare);
 
-/// Pulls every byte of the destination allocation from the shared window. Throws Error where no
-/// document says what comes of a store and it is not held to a measurement either. What the boxes
-/// of a row hold that is only recorded, nobody knows: Compare::recorded.
-/// CUDA Driver API, cuTensorMapEncodeTiled; PTX ISA 9.0, 5.5 and 9.7.9.25.5.2.
-Expectation predict(const TileStore& store);
-
 /// The product of the two tiles as integer matrices, whatever the descriptors say: where they do
 /// not read what TMA wrote (reads_as_written), it is what must not come out.
 /// PTX ISA 9.0, 9.7.15.5.1.2 and 9.7.15.5.2; 5.5.3 for what lies outside a tensor.
 Expectation predict(const TileConsume& op);
-
-/// Of three ranks: what the next one filled (loads) or the one before stored, and this rank's own
-/// memory, window and reads. Throws Error as the predictions of loads and stores do.
-Expectation predict(const PeerTile& op);
 
 /// What lanes 0 to 31 read, 16 bytes each, pulled from the source by row and column.
 /// Throws Error for NaN fill.

@@ -4,8 +4,7 @@
 
 #include <thread>
 
-#include "suite/oracle/compare.hpp"
-#include "suite/oracle/program.hpp"
+#include "suite/oracle/peer_tile.hpp"
 #include "suite/thread_transport.hpp"
 
 namespace tidemark::suite {
@@ -26,60 +25,62 @@ std::uint8_t byte_of_rank(std::uint32_t rank, std::uint64_t offset) {
   return source_byte({.seed = splitmix64(77 + rank + 1)}, offset);
 }
 
+std::vector<std::uint8_t> snapshots(const ProgramExpectation& expected) {
+  std::vector<std::uint8_t> bytes;
+  for (const ExpectedSnapshot& snapshot : expected.snapshots)
+    bytes.insert(bytes.end(), snapshot.window.bytes.begin(), snapshot.window.bytes.end());
+  return bytes;
+}
+
 TEST(PeerTileOracle, ALoadHoldsTheNeighboursBytesAndLeavesItsOwn) {
-  const Expectation expected = predict(small_row(PeerWay::load, 2, 3));
-  EXPECT_EQ(expected.bytes[1024 + 128], byte_of_rank(0, 1024 + 2 * 80 + 32));
-  EXPECT_EQ(expected.surroundings[1024], byte_of_rank(2, 1024));
+  const PeerExpectation expected = predict(small_row(PeerWay::load, 2, 3));
+  EXPECT_EQ(snapshots(expected.copy)[1024 + 128], byte_of_rank(0, 1024 + 2 * 80 + 32));
+  EXPECT_EQ(expected.memory.regions[1024], byte_of_rank(2, 1024));
 }
 
 TEST(PeerTileOracle, AStoreIsThatOfTheRankBefore) {
-  const Expectation expected = predict(small_row(PeerWay::store, 0, 3));
-  EXPECT_EQ(expected.bytes[1024 + 2 * 80 + 32], byte_of_rank(2, 1024 + 128));
-  EXPECT_EQ(expected.surroundings[1024 + 128], byte_of_rank(0, 1024 + 128));
-  EXPECT_EQ(expected.stored.read[0][0][0], byte_of_rank(0, 1024 + 128));
+  const PeerExpectation expected = predict(small_row(PeerWay::store, 0, 3));
+  EXPECT_EQ(expected.memory.regions[1024 + 2 * 80 + 32], byte_of_rank(2, 1024 + 128));
+  EXPECT_EQ(snapshots(expected.copy)[1024 + 128], byte_of_rank(0, 1024 + 128));
 }
 
-RunResult right_result(const PeerTile& op, const Expectation& expected) {
+RunResult right_result(const PeerExpectation& expected) {
   RunResult result;
-  if (op.way == PeerWay::load)
-    for (const ExpectedTrace& trace : predict(peer_program(op)).trace)
-      result.trace.push_back(trace.value);
-  result.bytes = expected.bytes;
-  result.surroundings = expected.surroundings;
-  result.ledger = expected.ledger;
-  result.stored = expected.stored;
+  for (const ExpectedTrace& trace : expected.copy.trace) result.trace.push_back(trace.value);
+  result.bytes = snapshots(expected.copy);
+  result.surroundings = expected.memory.regions;
   return result;
 }
 
 TEST(ComparePeerTile, ComplainsAboutOneBitOfEachPart) {
   for (const PeerWay way : {PeerWay::load, PeerWay::store}) {
     const PeerTile op = small_row(way, 0, 2);
-    const Expectation expected = predict(op);
-    ASSERT_TRUE(compare(op, expected, right_result(op, expected), 0).empty());
-    RunResult wrong = right_result(op, expected);
+    const PeerExpectation expected = predict(op);
+    ASSERT_TRUE(compare(op, expected, right_result(expected), 0).empty());
+    RunResult wrong = right_result(expected);
     wrong.bytes[1024 + 128] ^= 1;
     EXPECT_FALSE(compare(op, expected, wrong, 0).empty());
-    wrong = right_result(op, expected);
-    wrong.surroundings[1024 + 128] ^= 1;
+    wrong = right_result(expected);
+    wrong.surroundings[1024 + 2 * 80 + 32] ^= 1;
     ASSERT_EQ(compare(op, expected, wrong, 0).size(), 1U);
-    EXPECT_EQ(compare(op, expected, wrong, 0)[0].what, "source");
+    EXPECT_EQ(compare(op, expected, wrong, 0)[0].what, way == PeerWay::load ? "source" : "byte");
   }
 }
 
 TEST(ComparePeerTile, NamesOnesOwnMemory) {
   const PeerTile load = small_row(PeerWay::load, 0, 2);
-  RunResult wrong = right_result(load, predict(load));
+  RunResult wrong = right_result(predict(load));
   PeerTile own = load;  // rank 1 reads what rank 0 holds
   own.rank = 1;
-  wrong.bytes = predict(own).bytes;
+  wrong.bytes = snapshots(predict(own).copy);
   const auto loaded = compare(load, predict(load), wrong, 0);
   ASSERT_FALSE(loaded.empty());
   EXPECT_NE(loaded[0].text.find("it is what this rank's own memory holds"), std::string::npos)
       << loaded[0].text;
 
   const PeerTile store = small_row(PeerWay::store, 0, 2);
-  wrong = right_result(store, predict(store));
-  wrong.bytes = predict(peer_store(store, 0)).bytes;
+  wrong = right_result(predict(store));
+  wrong.surroundings = predict(store).copy.regions;
   const auto stored = compare(store, predict(store), wrong, 0);
   ASSERT_FALSE(stored.empty());
   EXPECT_NE(stored[0].text.find("it is what this rank itself stored"), std::string::npos)

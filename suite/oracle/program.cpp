@@ -49,6 +49,7 @@ struct Walk {
   ProgramExpectation expected;
   std::vector<std::vector<std::uint8_t>> regions;
   std::vector<CtaState> ctas;
+  Stores stores;
   std::size_t step = 0;  // its number
 
   [[noreturn]] void refuse(const std::string& why) const {
@@ -231,7 +232,14 @@ const Poison& poison_of(bool inverted) {
   return inverted ? flipped : plain;
 }
 
+// Every byte of the window is another one behind a store that may still read it.
+void refuse_overwriting(const Walk& walk, const Step& step, std::uint32_t rank) {
+  if (walk.stores.reads(rank, step.offset, step.bytes))
+    walk.refuse("a store may still read what is overwritten; wait for its group");
+}
+
 void poison(Walk& walk, const Step& step, std::uint32_t rank) {
+  refuse_overwriting(walk, step, rank);
   ExpectedWindow& window = walk.ctas[rank].window;
   const Poison& poison = poison_of(walk.program.payload.inverted);
   const std::uint32_t end = step.offset + step.bytes;
@@ -246,6 +254,52 @@ void poison(Walk& walk, const Step& step, std::uint32_t rank) {
   if (step.bytes != walk.program.window) return;
   window.compare.clear();
   window.tiles.clear();
+}
+
+// The window holds source words, or their complement.
+void fill(Walk& walk, const Step& step, std::uint32_t rank, std::uint32_t flip) {
+  refuse_overwriting(walk, step, rank);
+  ExpectedWindow& window = walk.ctas[rank].window;
+  const DataType type = walk.program.maps[step.map].spec.type;
+  for (std::uint32_t at = step.offset; at < step.offset + step.bytes; at += 4) {
+    const std::uint32_t word = source_element_word(walk.program.payload, type, at / 4) ^ flip;
+    std::memcpy(&window.bytes[at], &word, 4);
+  }
+  window.filled = true;
+  if (step.bytes != walk.program.window) return;
+  window.compare.clear();
+  window.tiles.clear();
+}
+
+ExpectedTrace read_region(const Walk& walk, const Step& step, std::uint32_t rank) {
+  if (step.region == kNoRegion) return {};
+  if (!walk.stores.is_certain({rank, step.thread}, step.region, step.word)) return kOpen;
+  std::uint64_t word = 0;
+  std::memcpy(&word, &walk.regions[step.region][step.word], sizeof(word));
+  return {.value = word};
+}
+
+// One step on memory through the groups of a thread.
+ExpectedTrace take_of_groups(Walk& walk, const Step& step, std::uint32_t rank) {
+  const Issuer issuer{rank, step.thread};
+  switch (step.verb) {
+    case Verb::store:
+      walk.stores.issue(step, issuer, walk.ctas[rank].window.bytes,
+                        walk.regions[walk.program.maps[step.map].region]);
+      return {};
+    case Verb::commit:
+      walk.stores.commit(issuer);
+      return {};
+    case Verb::wait_group_read:
+      walk.stores.wait(issuer, step.pending, false);
+      fill(walk, step, rank, ~0U);
+      return {};
+    case Verb::wait_group:
+      walk.stores.wait(issuer, step.pending, true);
+      return read_region(walk, step, rank);
+    default:
+      return read_region(walk, step, rank);
+  }
 }
 
 void snapshot(Walk& walk, std::uint32_t rank) {
@@ -320,6 +374,17 @@ ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
       return {};
     case Verb::missing:
       return kOpen;
+    case Verb::store:
+    case Verb::commit:
+    case Verb::wait_group:
+    case Verb::wait_group_read:
+    case Verb::look:
+      return take_of_groups(walk, step, rank);
+    case Verb::fill:
+      fill(walk, step, rank, 0);
+      return {};
+    case Verb::leave:
+      return {};
     case Verb::snapshot:
       snapshot(walk, rank);
       return {};
@@ -328,8 +393,15 @@ ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
   }
 }
 
-std::vector<std::uint8_t> fill(const Program& program, const kernels::Region& region) {
+std::vector<std::uint8_t> contents(const Program& program, const kernels::Region& region) {
   std::vector<std::uint8_t> bytes(region.bytes);
+  if (region.poison) {
+    const Poison& poison = poison_of(program.payload.inverted);
+    for (std::uint64_t at = 0; at < bytes.size(); at += kPoisonPeriod)
+      std::memcpy(&bytes[at], poison.data(),
+                  std::min<std::uint64_t>(kPoisonPeriod, bytes.size() - at));
+    return bytes;
+  }
   if (region.element < DataType::f32_ftz) {  // the plain hash, 8 bytes at a time
     for (std::uint64_t i = 0; i < bytes.size() / 8; ++i) {
       const std::uint64_t word = source_word(program.payload, i);
@@ -346,12 +418,10 @@ std::vector<std::uint8_t> fill(const Program& program, const kernels::Region& re
 
 Walk begin(const Program& program) {
   if (const std::string why = unsound(program); !why.empty()) throw Error(why);
-  Walk walk{.program = program, .expected = {}, .regions = {}, .ctas = {}};
-  for (const kernels::Region& region : program.regions) {
-    walk.regions.push_back(fill(program, region));
-    walk.expected.regions.insert(walk.expected.regions.end(), walk.regions.back().begin(),
-                                 walk.regions.back().end());
-  }
+  Walk walk{
+      .program = program, .expected = {}, .regions = {}, .ctas = {}, .stores = Stores(program)};
+  for (const kernels::Region& region : program.regions)
+    walk.regions.push_back(contents(program, region));
   walk.ctas.resize(ctas_of(program));
   for (CtaState& cta : walk.ctas) {
     cta.barriers.resize(program.barriers);
@@ -359,6 +429,27 @@ Walk begin(const Program& program) {
   }
   walk.expected.trace.resize(program.steps.size() * ctas_of(program));
   return walk;
+}
+
+// The regions behind the program. What nobody waited for may have landed or not.
+void take_regions(Walk& walk) {
+  ProgramExpectation& expected = walk.expected;
+  expected.stores = walk.stores.boxes();
+  const bool open = std::any_of(expected.stores.begin(), expected.stores.end(),
+                                [](const StoredBox& stored) { return !stored.complete; });
+  if (open && walk.program.held_to != HeldTo::record)
+    throw Error(
+        "program: it ends without the wait for its stores, and no document says that they land; "
+        "have what becomes of the boxes recorded");
+  for (std::size_t i = 0; i < walk.regions.size(); ++i) {
+    const auto& region = walk.regions[i];
+    expected.regions.insert(expected.regions.end(), region.begin(), region.end());
+    for (std::uint64_t at = 0; open && at < region.size(); at += 16)
+      expected.region_compare.insert(expected.region_compare.end(), 16,
+                                     walk.stores.has_landed(static_cast<std::uint8_t>(i), at)
+                                         ? Compare::exact
+                                         : Compare::recorded);
+  }
 }
 
 }  // namespace
@@ -400,6 +491,7 @@ ProgramExpectation predict(const Program& program) {
         walk.expected.trace[walk.step * ctas_of(program) + rank] = take(walk, step, rank);
     }
   }
+  take_regions(walk);
   return std::move(walk.expected);
 }
 

@@ -9,6 +9,7 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/program.hpp"
 #include "suite/oracle/expectation.hpp"
+#include "suite/oracle/stores.hpp"
 #include "suite/outcome.hpp"
 #include "suite/room.hpp"
 
@@ -27,6 +28,7 @@ struct ExpectedWindow {
   std::vector<std::uint8_t> other;  // what each byte may be instead, while a copy that may have
                                     // landed was not seen to; empty: nothing
   std::vector<TileLoad> tiles;      // that landed in it, with destination_offset behind a guard
+  bool filled = false;              // to be stored from
 };
 
 struct ExpectedSnapshot {
@@ -38,6 +40,8 @@ struct ProgramExpectation {
   std::vector<ExpectedSnapshot> snapshots;  // in the order of RunResult::bytes
   std::vector<ExpectedTrace> trace;         // of RunResult::trace
   std::vector<std::uint8_t> regions;        // of RunResult::surroundings
+  std::vector<Compare> region_compare;      // one a byte; empty: all exact
+  std::vector<StoredBox> stores;            // in the order of their issue
 };
 
 /// PTX ISA 9.0, 9.7.13.15: a phase completes when no arrival is pending and the tx-count is zero;
@@ -54,10 +58,15 @@ std::uint32_t credit_step(const TileLoad& load);
 /// The load that a step issues.
 TileLoad tile_of(const Program& program, const Step& step);
 
-/// Everything in `result` that `expected` does not say: at most one Miscompare for the boxes and
-/// one for the rest of each snapshot, one for each region, and the first few wrong traces. Offsets
-/// count through all snapshots.
+/// Everything in `result` that `expected` does not say: at most one Miscompare for each box and
+/// one for the rest of each snapshot, one for what was stored to the regions and one for the rest
+/// of them, and the first few wrong traces. Offsets count through all snapshots, and through all
+/// regions.
 std::vector<Miscompare> compare(const Program& program, const ProgramExpectation& expected,
                                 const RunResult& result, std::uint32_t row);
+
+/// The same of the regions alone.
+void compare_regions(const Program& program, const ProgramExpectation& expected,
+                     const RunResult& result, std::uint32_t row, std::vector<Miscompare>& found);
 
 }  // namespace tidemark::suite

@@ -1,9 +1,11 @@
 // The tile-store oracle on stores small enough to predict by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "kernels/error.hpp"
-#include "suite/oracle/expectation.hpp"
-#include "suite/oracle/store_place.hpp"
+#include "kernels/ops/checks.hpp"
+#include "suite/oracle/program.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -15,21 +17,38 @@ TileStore small_store() {
       .payload = {.seed = 7}};
 }
 
+// What is left of the destination, and of the window at the end.
+struct Left {
+  std::vector<std::uint8_t> bytes, window;
+  std::vector<Compare> compare;
+};
+
+Left left(const TileStore& store) {
+  const ProgramExpectation expected = predict(checked_program(store));
+  return {.bytes = expected.regions,
+          .window = expected.snapshots.back().window.bytes,
+          .compare = expected.region_compare};
+}
+
+StoreBox first_box(const TileStore& store) {
+  return {.map = store.map, .at = store.at, .offset = tile_offset(store, 0)};
+}
+
 std::uint8_t source(std::uint64_t window_offset) { return source_byte({.seed = 7}, window_offset); }
 std::uint8_t poison(std::uint64_t offset) { return poison_byte({.seed = 7}, offset); }
 
 TEST(TileStoreOracle, TheFirstByteOfTheTileGoesToTheCoordinates) {
   TileStore store = small_store();
   store.at = {16, 2};
-  EXPECT_EQ(predict(store).bytes[1024 + 2 * 80 + 16], source(1024));
+  EXPECT_EQ(left(store).bytes[1024 + 2 * 80 + 16], source(1024));
 }
 
 TEST(TileStoreOracle, RowsOfTheTileFollowOneAnotherInShared) {
-  EXPECT_EQ(predict(small_store()).bytes[1024 + 2 * 80 + 5], source(1024 + 2 * 32 + 5));
+  EXPECT_EQ(left(small_store()).bytes[1024 + 2 * 80 + 5], source(1024 + 2 * 32 + 5));
 }
 
 TEST(TileStoreOracle, EverythingBesideTheBoxStaysPoison) {
-  const auto bytes = predict(small_store()).bytes;
+  const auto bytes = left(small_store()).bytes;
   for (const std::size_t offset : {0U, 1023U, 1024U + 32, 1024U + 79, 1024U + 3 * 80})
     EXPECT_EQ(bytes[offset], poison(offset)) << offset;
 }
@@ -38,13 +57,13 @@ TEST(TileStoreOracle, BaseAndSourceOffsetMoveTensorAndTile) {
   TileStore store = small_store();
   store.map.base_offset = 48;
   store.source_offset = 256;
-  EXPECT_EQ(predict(store).bytes[1024 + 48], source(1024 + 256));
+  EXPECT_EQ(left(store).bytes[1024 + 48], source(1024 + 256));
 }
 
 TEST(TileStoreOracle, WhatLiesBehindTheEndsIsNotWritten) {
   TileStore store = small_store();
   store.at = {48, 4};
-  const auto bytes = predict(store).bytes;
+  const auto bytes = left(store).bytes;
   EXPECT_EQ(bytes[1024 + 4 * 80 + 63], source(1024 + 15));
   EXPECT_EQ(bytes[1024 + 4 * 80 + 64], poison(1024 + 4 * 80 + 64));
   EXPECT_EQ(bytes[1024 + 5 * 80 + 48], poison(1024 + 5 * 80 + 48));
@@ -54,7 +73,7 @@ TEST(TileStoreOracle, ASwizzleTakesChunksFromWhereTheTableSays) {
   TileStore store = small_store();
   store.map.swizzle = Swizzle::b32;
   store.map.box[1] = 5;
-  const auto bytes = predict(store).bytes;
+  const auto bytes = left(store).bytes;
   EXPECT_EQ(bytes[1024 + 3 * 80], source(1024 + 96));        // first 128 bytes: as it stands
   EXPECT_EQ(bytes[1024 + 4 * 80], source(1024 + 128 + 16));  // second: chunks exchanged
   EXPECT_EQ(bytes[1024 + 4 * 80 + 16], source(1024 + 128));
@@ -64,19 +83,19 @@ TEST(TileStoreOracle, ASwizzleGoesByTheAddressOfTheTile) {
   TileStore store = small_store();
   store.map.swizzle = Swizzle::b32;
   store.source_offset = 128;
-  EXPECT_EQ(predict(store).bytes[1024], source(1024 + 128 + 16));
+  EXPECT_EQ(left(store).bytes[1024], source(1024 + 128 + 16));
 }
 
 TEST(TileStoreOracle, YoungerGroupsTakeTheNextTiles) {
   TileStore store = small_store();
   store.stores = 2;
-  const auto bytes = predict(store).bytes;
+  const auto bytes = left(store).bytes;
   EXPECT_EQ(bytes[1024 + 3 * 80], source(1024 + 128));  // a tile has 96 bytes
   EXPECT_EQ(bytes[1024 + 4 * 80 + 31], source(1024 + 128 + 63));
 }
 
 TEST(TileStoreOracle, TheSourceStaysWhereNobodyOverwritesIt) {
-  const auto window = predict(small_store()).surroundings;
+  const auto window = left(small_store()).window;
   ASSERT_EQ(window.size(), 1024U + 128 + 1024);
   EXPECT_EQ(window[1024], source(1024));
 }
@@ -84,32 +103,85 @@ TEST(TileStoreOracle, TheSourceStaysWhereNobodyOverwritesIt) {
 TEST(TileStoreOracle, AReadTileHoldsTheOppositeBitsInTheEnd) {
   TileStore store = small_store();
   store.wait = StoreWait::read;
-  const auto window = predict(store).surroundings;
+  const auto window = left(store).window;
   EXPECT_EQ(window[1023], source(1023));
   EXPECT_EQ(window[1024] ^ source(1024), 0xff);
   EXPECT_EQ(window[1024 + 95] ^ source(1024 + 95), 0xff);
   EXPECT_EQ(window[1024 + 96], source(1024 + 96));
-  EXPECT_EQ(predict(store).bytes[1024], source(1024));
+  EXPECT_EQ(left(store).bytes[1024], source(1024));
+}
+
+// The traces of the waits that read.
+std::vector<ExpectedTrace> reads(const TileStore& store, Verb verb) {
+  const Program program = checked_program(store);
+  const ProgramExpectation expected = predict(program);
+  std::vector<ExpectedTrace> found;
+  for (std::size_t i = 0; i < program.steps.size(); ++i)
+    if (program.steps[i].verb == verb && program.steps[i].region != kNoRegion)
+      found.push_back(expected.trace[i]);
+  return found;
 }
 
 TEST(TileStoreOracle, TheThreadThatWaitedReadsWhatIsStored) {
-  const StoreLedger ledger = predict(small_store()).stored;
-  EXPECT_EQ(ledger.read[0][0][3], source(1024 + 3));
-  EXPECT_EQ(ledger.read[0][1][3], source(1024 + 2 * 32 + 16 + 3));
-  EXPECT_EQ(ledger.read[1][0], StoreLedger::ProbedChunk{});
+  const auto found = reads(small_store(), Verb::wait_group);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].value >> 24 & 0xffU, source(1024 + 3));
+  EXPECT_EQ(found[1].value >> 24 & 0xffU, source(1024 + 2 * 32 + 16 + 8 + 3));
+  EXPECT_EQ(found[0].judged & found[1].judged, ~std::uint64_t{0});
+}
+
+TEST(TileStoreOracle, WhatAnotherThreadFindsIsOpen) {
+  TileStore store = small_store();
+  store.bystander = true;
+  const auto found = reads(store, Verb::look);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].judged | found[1].judged, 0U);
+}
+
+TEST(TileStoreOracle, AGroupThatIsNotWaitedForIsOpen) {
+  TileStore store = small_store();
+  store.map.extent[1] = 7;
+  store.stores = 2;
+  Program program = checked_program(store);
+  std::size_t first = 0;
+  while (program.steps[first].verb != Verb::wait_group) ++first;
+  program.steps[first].pending = 2;
+  EXPECT_EQ(predict(program).trace[first].judged, 0U);
+  program.steps[first].pending = 1;
+  EXPECT_NE(predict(program).trace[first].judged, 0U);
+}
+
+TEST(TileStoreOracle, RefusesToOverwriteWhatAStoreMayStillRead) {
+  TileStore store = small_store();
+  store.stores = 2;
+  store.wait = StoreWait::read;
+  Program program = checked_program(store);
+  const auto wait = std::find_if(program.steps.begin(), program.steps.end(), [](const Step& step) {
+    return step.verb == Verb::wait_group_read;
+  });
+  wait->pending = 2;
+  EXPECT_THROW((void)predict(program), Error);
+}
+
+TEST(TileStoreOracle, RefusesTwoStoresInFlightToOneAddress) {
+  TileStore store = small_store();
+  store.stores = 2;
+  Program program = checked_program(store);
+  for (Step& step : program.steps) step.at = store.at;
+  EXPECT_THROW((void)predict(program), Error);
 }
 
 TEST(TileStoreOracle, RowsThatEndOff16BytesHaveNoPromise) {
   TileStore store = small_store();
   store.map.extent[0] = 37;
   store.at[0] = 16;
-  EXPECT_THROW((void)predict(store), Error);
+  EXPECT_THROW((void)left(store), Error);
 }
 
 TEST(TileStoreOracle, RowsThatEndOff16BytesArePromisedWhereTheBoxEndsBefore) {
   TileStore store = small_store();
   store.map.extent[0] = 37;
-  EXPECT_EQ(predict(store).bytes[1024 + 31], source(1024 + 31));
+  EXPECT_EQ(left(store).bytes[1024 + 31], source(1024 + 31));
 }
 
 TEST(TileStoreOracle, MeasuredRowsReachToTheNext16Bytes) {
@@ -117,7 +189,7 @@ TEST(TileStoreOracle, MeasuredRowsReachToTheNext16Bytes) {
   store.map.extent[0] = 37;
   store.at[0] = 32;
   store.held_to = HeldTo::measurement;
-  const auto bytes = predict(store).bytes;
+  const auto bytes = left(store).bytes;
   EXPECT_EQ(bytes[1024 + 47], source(1024 + 15));
   EXPECT_EQ(bytes[1024 + 48], poison(1024 + 48));
 }
@@ -126,16 +198,16 @@ TEST(TileStoreOracle, PaddingUpToTheNext16BytesHasAPlaceInTheWindow) {
   TileStore store = small_store();
   store.map.extent[0] = 37;
   store.at[0] = 32;
-  EXPECT_EQ(store_place(store, 1024 + 47).window_offset, 1024U + 15);
-  EXPECT_TRUE(store_place(store, 1024 + 47).stored);
-  EXPECT_FALSE(store_place(store, 1024 + 48).stored);
+  EXPECT_EQ(store_place(first_box(store), 1024 + 47).window_offset, 1024U + 15);
+  EXPECT_TRUE(store_place(first_box(store), 1024 + 47).stored);
+  EXPECT_FALSE(store_place(first_box(store), 1024 + 48).stored);
 }
 
 TEST(TileStoreOracle, RefusesWhatNoDocumentPromises) {
   const auto refused = [](auto change) {
     TileStore store = small_store();
     change(store);
-    EXPECT_THROW((void)predict(store), Error);
+    EXPECT_THROW((void)left(store), Error);
   };
   refused([](TileStore& store) { store.at[1] = -1; });
   refused([](TileStore& store) { store.at[0] = 8; });
@@ -158,7 +230,7 @@ TEST(TileStoreOracle, RefusesElementStridesOf0And9InEachDimension) {
         TileStore store = small_store();
         store.held_to = held_to;
         store.map.element_stride[i] = step;
-        EXPECT_THROW((void)predict(store), Error) << step << " in dimension " << i;
+        EXPECT_THROW((void)left(store), Error) << step << " in dimension " << i;
       }
 }
 
@@ -167,7 +239,7 @@ TEST(TileStoreOracle, OfAKernelThatEndsUnwaitedTheBoxIsRecordedAndTheRestIsNot) 
   store.at = {16, 2};
   store.wait = StoreWait::none;
   store.held_to = HeldTo::record;
-  const auto compare = predict(store).compare;
+  const auto compare = left(store).compare;
   EXPECT_EQ(compare[1024 + 2 * 80 + 16], Compare::recorded);
   EXPECT_EQ(compare[1024 + 4 * 80 + 47], Compare::recorded);
   EXPECT_EQ(compare[1024 + 2 * 80 + 15], Compare::exact);
@@ -179,7 +251,7 @@ TEST(TileStoreOracle, MeasuredElementStridesWriteEachSecondRowFromPackedOnes) {
   TileStore store = small_store();
   store.map.element_stride[1] = 2;
   store.held_to = HeldTo::measurement;
-  const auto bytes = predict(store).bytes;
+  const auto bytes = left(store).bytes;
   EXPECT_EQ(bytes[1024], source(1024));
   EXPECT_EQ(bytes[1024 + 80], poison(1024 + 80));
   EXPECT_EQ(bytes[1024 + 2 * 80], source(1024 + 32));
@@ -189,10 +261,10 @@ TEST(TileStoreOracle, MeasuredElementStridesWriteEachSecondRowFromPackedOnes) {
 TEST(TileStoreOracle, WhatNobodyPromisedHasNoPrediction) {
   TileStore store = small_store();
   store.wait = StoreWait::only_read;
-  EXPECT_THROW((void)predict(store), Error);
+  EXPECT_THROW((void)left(store), Error);
   store.wait = StoreWait::complete;
   store.map.element_stride[1] = 2;
-  EXPECT_THROW((void)predict(store), Error);
+  EXPECT_THROW((void)left(store), Error);
 }
 
 }  // namespace

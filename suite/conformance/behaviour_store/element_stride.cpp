@@ -28,6 +28,13 @@ std::vector<Op> rows(const RunContext&) {
         store.at[dimension] = 5;  // the last two hang over the far end
         rows.emplace_back(store);
       }
+  for (std::uint32_t i = 0; i < kDataTypes; ++i) {
+    const auto type = static_cast<DataType>(i);
+    TileStore store = store_of(tile_of_rank(type, 3));
+    store.map.element_stride = {1, 2 + i % 3, 1 + i % 2, 1, 1};
+    store.held_to = HeldTo::measurement;
+    rows.emplace_back(store);
+  }
   for (std::uint32_t step = 2; step <= 8; ++step) {
     TileStore store = store_of(tile(DataType::u32, {32, 29, 19}, {32, 13, 7}, {0, 2, 3}));
     store.map.element_stride = {1, step, 10 - step, 1, 1};

@@ -7,8 +7,8 @@ namespace {
 
 std::vector<Op> rows(const RunContext&) {
   std::vector<Op> rows;
-  for (const MemorySource source :
-       {MemorySource::device, MemorySource::async, MemorySource::pinned, MemorySource::mapped}) {
+  for (const MemorySource source : {MemorySource::device, MemorySource::async, MemorySource::pinned,
+                                    MemorySource::mapped, MemorySource::edge}) {
     const auto add = [&](TileLoad load) {
       load.source = source;
       rows.emplace_back(load);

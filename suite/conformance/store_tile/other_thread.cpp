@@ -1,25 +1,34 @@
 // Another thread waits right behind the stores. Its wait covers groups of its own, and it has none:
 // what it then finds in memory is a matter of time, noted and never judged. Judged is what the
 // thread finds that did commit, and that the other's wait took nothing from it.
+#include <algorithm>
+
+#include "kernels/ops/checks.hpp"
 #include "suite/case.hpp"
 #include "suite/conformance/store.hpp"
 
 namespace tidemark::suite {
 namespace {
 
-// Whether the other thread saw what the issuing thread reads later: of each chunk, all or nothing
+// Whether the other thread saw what the issuing thread reads later: of each word, all or nothing
 // has landed.
 std::string observed(const Op& op, const RunResult& result) {
-  const auto& store = std::get<TileStore>(op);
-  std::uint32_t chunks = 0, landed = 0;
-  for (std::uint32_t group = 0; group < store.stores; ++group)
-    for (std::uint32_t probe = 0; probe < kProbes; ++probe) {
-      if (probe_offset(store, group, probe) == kNowhere) continue;
-      ++chunks;
-      if (result.stored.by_other[group][probe] == result.stored.read[group][probe]) ++landed;
-    }
-  if (chunks == 0) return {};
-  const char* const how_many = landed == 0 ? "none" : landed < chunks ? "some" : "all";
+  const Program program = checked_program(op);
+  std::uint32_t words = 0, landed = 0;
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& look = program.steps[i];
+    if (look.verb != Verb::look) continue;
+    const auto later =
+        std::find_if(program.steps.begin(), program.steps.end(), [&](const Step& step) {
+          return step.verb == Verb::wait_group && step.region == look.region &&
+                 step.word == look.word;
+        });
+    ++words;
+    if (result.trace[i] == result.trace[static_cast<std::size_t>(later - program.steps.begin())])
+      ++landed;
+  }
+  if (words == 0) return {};
+  const char* const how_many = landed == 0 ? "none" : landed < words ? "some" : "all";
   return std::string("the wait of a thread that committed nothing returned when ") + how_many +
          " of the chunks looked at had landed";
 }

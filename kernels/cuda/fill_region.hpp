@@ -1,0 +1,35 @@
+// Fills global memory as the regions of programs are filled.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "kernels/ops/program.hpp"
+
+namespace tidemark::kernels {
+
+/// Memory on the device, and what it is to hold; see Region.
+struct RegionTask {
+  std::uint8_t* memory = nullptr;
+  std::uint64_t bytes = 0;  // a multiple of 16
+  DataType element = DataType::u8;
+  bool poison = false;
+  Payload payload;
+};
+
+/// Fills one region.
+void launch_fill_region(const RegionTask& task, cudaStream_t stream);
+
+/// Fills `count` regions, whose tasks are device memory.
+void launch_fill_regions(const RegionTask* tasks, std::uint32_t count, cudaStream_t stream);
+
+/// The source of `load` at `memory`.
+inline RegionTask source_task(const TileLoad& load, std::byte* memory) {
+  return {.memory = reinterpret_cast<std::uint8_t*>(memory),
+          .bytes = source_allocation_bytes(load),
+          .element = load.map.type,
+          .payload = load.payload};
+}
+
+}  // namespace tidemark::kernels

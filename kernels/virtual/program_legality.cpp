@@ -1,0 +1,66 @@
+// Legality of the copies of a program: loads and stores have rules of their own.
+#include "kernels/virtual/program_legality.hpp"
+
+#include <fmt/format.h>
+
+#include "kernels/virtual/illegal_copy.hpp"
+#include "kernels/virtual/tile_load_faults.hpp"
+#include "kernels/virtual/tile_memory.hpp"
+
+namespace tidemark::kernels {
+namespace {
+
+IllegalCopyRules rules_of(const Step& copy, Fault fault) {
+  return copy.verb == Verb::store ? store_rules(fault) : load_rules(fault);
+}
+
+RunResult legality_of_start(const TensorMapSpec& map, const CopyStart& start, bool is_store,
+                            const IllegalCopyRules& rules) {
+  RunResult result = legality(map, start.at, start.offset, rules);
+  if (result.fault != DeviceFault::none || !is_store || rules.negative_clipped) return result;
+  for (std::uint32_t i = 0; i < map.rank; ++i)
+    if (start.at[i] < 0)
+      return sticky_error(rules.illegal,
+                          fmt::format("coordinate {} of dimension {} is negative", start.at[i], i));
+  return result;
+}
+
+// Whether a load from memory that ends with the last mapped byte hangs over its end.
+bool overruns_edge(const Program& program, const Step& copy) {
+  const Map& map = program.maps[copy.map];
+  if (copy.verb != Verb::load || program.regions[map.region].source != MemorySource::edge)
+    return false;
+  const std::uint32_t last = map.spec.rank - 1;
+  return std::int64_t{copy.at[last]} + map.spec.box[last] >
+         static_cast<std::int64_t>(map.spec.extent[last]);
+}
+
+}  // namespace
+
+CopyStart start_of(const Program& program, const Step& copy, Fault fault) {
+  CopyStart start{.at = copy.at, .offset = copy.offset};
+  round_start(rules_of(copy, fault), program.maps[copy.map].spec.type, start.at, start.offset);
+  return start;
+}
+
+RunResult legality_of(const Program& program, const Step& copy, Fault fault) {
+  return legality_of_start(program.maps[copy.map].spec, start_of(program, copy, fault),
+                           copy.verb == Verb::store, rules_of(copy, fault));
+}
+
+RunResult preflight(const Program& program, Fault fault) {
+  for (const Map& map : program.maps)
+    if (RunResult refused = legality(map.spec, {}, 0, {}); refused.fault != DeviceFault::none)
+      return refused;
+  for (const Step& step : program.steps) {
+    if (step.verb != Verb::load && step.verb != Verb::store) continue;
+    if (rules_of(step, fault).error_lost) continue;
+    if (RunResult illegal = legality_of(program, step, fault); illegal.fault != DeviceFault::none)
+      return illegal;
+    if (fault == kFaultEdgeOverrun && overruns_edge(program, step))
+      return sticky_error(kIllegalAddress, "a fetch behind the last mapped byte");
+  }
+  return {};
+}
+
+}  // namespace tidemark::kernels

@@ -1,0 +1,87 @@
+// Stores by their threads' engines; waits, and what is filled and read around them.
+#include "kernels/virtual/program_stores.hpp"
+
+#include <cstring>
+
+#include "kernels/virtual/program_legality.hpp"
+#include "kernels/virtual/store_chunks.hpp"
+#include "kernels/virtual/tile_store_faults.hpp"
+
+namespace tidemark::kernels {
+namespace {
+
+// The engine of the thread that takes the step, made when it is first needed.
+StoreEngine& own_engine(const Turn& turn) {
+  const std::uint16_t thread = turn.step().thread;
+  const std::uint64_t seed = turn.run.program.payload.seed + turn.cta * kProgramThreads + thread;
+  return turn.own().stores.try_emplace(thread, seed, turn.run.fault).first->second;
+}
+
+// The 8 bytes that the step reads.
+std::uint64_t read_region(const Turn& turn) {
+  std::uint64_t word = 0;
+  if (turn.step().region != kNoRegion)
+    std::memcpy(&word, &turn.run.regions[turn.step().region][turn.step().word], sizeof word);
+  return word;
+}
+
+// Fills the step's part of the window with source words, each XORed with `twist`.
+void fill_window(const Turn& turn, std::uint32_t twist) {
+  const Step& step = turn.step();
+  const Program& program = turn.run.program;
+  const DataType type = program.maps[step.map].spec.type;
+  for (std::uint32_t at = step.offset; at < step.offset + step.bytes; at += 4) {
+    const std::uint32_t word = source_element_word(program.payload, type, at / 4) ^ twist;
+    std::memcpy(&turn.own().window.bytes[at], &word, sizeof word);
+  }
+}
+
+}  // namespace
+
+void take_store(const Turn& turn) {
+  ProgramRun& run = turn.run;
+  const Step& step = turn.step();
+  const Map& map = run.program.maps[step.map];
+  if (legality_of(run.program, step, run.fault).fault != DeviceFault::none) return;  // error_lost
+  const CopyStart start = start_of(run.program, step, run.fault);
+  std::optional<std::uint32_t>& first = turn.own().first_stored;
+  if (!first) first = start.offset;
+  const std::uint32_t from = run.fault == kFaultStoreFirstTileAgain ? *first : start.offset;
+  const StorePath path{.type = map.spec.type,
+                       .shared = &turn.own().window,
+                       .global = &run.regions[map.region],
+                       .hint = step.hint,
+                       .memory = run.program.regions[map.region].source};
+  const StoreBox box{.map = map.spec,
+                     .at = start.at,
+                     .source = turn.own().window.address + from,
+                     .memory = path.memory};
+  own_engine(turn).issue(path, store_chunks(box, run.fault));
+}
+
+void take_commit(const Turn& turn) { own_engine(turn).commit(); }
+
+std::uint64_t take_wait_group(const Turn& turn) {
+  StoreEngine& own = own_engine(turn);
+  if (own.has_groups())
+    own.wait_complete(turn.step().pending);
+  else
+    for (auto& [thread, engine] : turn.own().stores) engine.wait_of_other_thread();
+  return read_region(turn);
+}
+
+void take_wait_group_read(const Turn& turn) {
+  own_engine(turn).wait_read(turn.step().pending);
+  fill_window(turn, 0xffffffffU);
+}
+
+void take_fill(const Turn& turn) { fill_window(turn, 0); }
+
+std::uint64_t take_look(const Turn& turn) { return read_region(turn); }
+
+void finish_stores(ProgramRun& run) {
+  for (ProgramCta& cta : run.ctas)
+    for (auto& [thread, engine] : cta.stores) engine.finish();
+}
+
+}  // namespace tidemark::kernels

@@ -1,0 +1,145 @@
+// Pulls each chunk of a region from the window, and keeps who waited for what. Written from the PTX
+// ISA and cuda.h, apart from every device.
+#include "suite/oracle/stores.hpp"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "kernels/error.hpp"
+
+namespace tidemark::suite {
+namespace {
+
+constexpr std::uint32_t kChunk = 16;
+
+void refuse_map(const TensorMapSpec& map, HeldTo held_to) {
+  if (map.rank < 1 || map.rank > kMaxRank)
+    throw Error(fmt::format("store: rank {} has no prediction; take 1 to 5", map.rank));
+  std::uint64_t below = map.extent[0] * element_bytes(map.type);  // bytes one index steps over
+  for (std::uint32_t i = 0; i < map.rank; ++i) {
+    if (map.extent[i] == 0 || map.box[i] < 1 || map.box[i] > 256)
+      throw Error(fmt::format(
+          "store: extent {} with box {} in dimension {} has no prediction; take an extent of 1 or "
+          "more and a box of 1 to 256",
+          map.extent[i], map.box[i], i));
+    if (map.element_stride[i] < 1 || map.element_stride[i] > 8)
+      throw Error(fmt::format("store: element stride {} in dimension {}; take 1 to 8",
+                              map.element_stride[i], i));
+    if (i == 0) continue;
+    if (map.element_stride[i] != 1 && held_to != HeldTo::measurement)
+      throw Error(fmt::format(
+          "store: cuda.h speaks of element strides (here {}) only where it speaks of loads; take "
+          "1, or hold the store to what was measured",
+          map.element_stride[i]));
+    if (map.stride[i - 1] < below)
+      throw Error(fmt::format(
+          "store: a stride of {} bytes in dimension {}, where {} lie below it: which of two stores "
+          "to one address lands last is not documented",
+          map.stride[i - 1], i, below));
+    below = map.stride[i - 1] * map.extent[i];
+  }
+  const std::uint32_t inner = map.box[0] * element_bytes(map.type);
+  if (inner % kChunk != 0)
+    throw Error(fmt::format("store: an inner box row of {} bytes; take a multiple of 16", inner));
+  if (map.swizzle != Swizzle::none && inner != swizzle_bytes(map.swizzle))
+    throw Error(fmt::format(
+        "store: how a {}-byte inner box row lies under a {}-byte swizzle is not documented; make "
+        "them equal",
+        inner, swizzle_bytes(map.swizzle)));
+}
+
+// Whether a box reaches the end of rows that end off 16 bytes: what becomes of the bytes up to the
+// next 16 is promised by nobody.
+bool reaches_ragged_end(const StoreBox& box) {
+  const std::int64_t size = element_bytes(box.map.type);
+  const auto exact = static_cast<std::int64_t>(box.map.extent[0]) * size;
+  const std::int64_t whole_chunks = exact / kChunk * kChunk;
+  const std::int64_t begin = box.at[0] * size, end = begin + box.map.box[0] * size;
+  return exact != whole_chunks && begin < exact && end > whole_chunks;
+}
+
+// Where the documents stop, there is nothing to predict: a guess would become a verdict.
+void refuse_the_undocumented(const StoreBox& box, HeldTo held_to) {
+  refuse_map(box.map, held_to);
+  for (std::uint32_t i = 0; i < box.map.rank; ++i)
+    if (box.at[i] < 0)
+      throw Error(fmt::format(
+          "store: coordinate {} of dimension {}; a store may not start at a negative one",
+          box.at[i], i));
+  if (std::int64_t{box.at[0]} * element_bytes(box.map.type) % kChunk != 0)
+    throw Error(fmt::format("store: inner coordinate {} is off 16 bytes, which faults", box.at[0]));
+  if (box.offset % 128 != 0)
+    throw Error(
+        fmt::format("store: from byte {} of the window; take a multiple of 128", box.offset));
+  if (held_to != HeldTo::measurement && reaches_ragged_end(box))
+    throw Error(
+        "store: the box reaches the end of rows that end off 16 bytes, behind which no document "
+        "says what is written; take rows of whole 16 bytes");
+}
+
+}  // namespace
+
+Stores::Stores(const Program& program) : program_(program), covered_(program.regions.size()) {}
+
+void Stores::issue(const Step& step, Issuer issuer, const std::vector<std::uint8_t>& window,
+                   std::vector<std::uint8_t>& memory) {
+  const Map& map = program_.maps[step.map];
+  const StoreBox box{.map = map.spec, .at = step.at, .offset = step.offset};
+  refuse_the_undocumented(box, program_.held_to);
+  groups_[issuer].open.push_back(boxes_.size());
+  boxes_.push_back({.box = box, .region = map.region, .issuer = issuer});
+  auto& covered = covered_[map.region];
+  covered.resize(memory.size() / kChunk);
+  // By chunks: rows of tensor and box begin on 16 bytes, so that a chunk is of one row, and stored
+  // whole or not at all.
+  const StoreRange range = store_range(box);
+  for (std::uint64_t at = range.begin; at < range.end; at += kChunk) {
+    const StorePlace place = store_place(box, at);
+    if (!place.stored) continue;
+    std::uint32_t& owner = covered[at / kChunk];
+    if (owner != 0 && !boxes_[owner - 1].complete)
+      throw Error("store: which of two stores to one address lands last is not documented");
+    owner = static_cast<std::uint32_t>(boxes_.size());
+    std::memcpy(&memory[at], &window[place.window_offset], kChunk);
+  }
+}
+
+void Stores::commit(Issuer issuer) {
+  Groups& groups = groups_[issuer];
+  groups.closed.push_back(std::exchange(groups.open, {}));
+}
+
+void Stores::wait(Issuer issuer, std::uint32_t pending, bool complete) {
+  const Groups& groups = groups_[issuer];
+  for (std::size_t i = 0; i + pending < groups.closed.size(); ++i)
+    for (const std::size_t box : groups.closed[i]) {
+      boxes_[box].read = true;
+      boxes_[box].complete = boxes_[box].complete || complete;
+    }
+}
+
+bool Stores::reads(std::uint32_t cta, std::uint32_t offset, std::uint32_t bytes) const {
+  for (const StoredBox& stored : boxes_) {
+    const std::uint32_t begin = stored.box.offset, end = begin + tile_span(stored.box.map);
+    if (!stored.read && stored.issuer.cta == cta && begin < offset + bytes && offset < end)
+      return true;
+  }
+  return false;
+}
+
+bool Stores::is_certain(Issuer reader, std::uint8_t region, std::uint64_t byte) const {
+  const auto& covered = covered_[region];
+  const std::uint32_t owner = covered.empty() ? 0 : covered[byte / kChunk];
+  if (owner == 0) return true;
+  const StoredBox& stored = boxes_[owner - 1];
+  return stored.complete && stored.issuer == reader;
+}
+
+bool Stores::has_landed(std::uint8_t region, std::uint64_t chunk) const {
+  const auto& covered = covered_[region];
+  const std::uint32_t owner = covered.empty() ? 0 : covered[chunk / kChunk];
+  return owner == 0 || boxes_[owner - 1].complete;
+}
+
+}  // namespace tidemark::suite

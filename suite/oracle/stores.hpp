@@ -1,0 +1,72 @@
+// The stores of a program as the oracle follows them: what each thread has in its groups, and what
+// of it certainly has been read or has landed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/ops/program.hpp"
+#include "suite/oracle/store_place.hpp"
+#include "suite/room.hpp"
+
+namespace tidemark::suite {
+
+/// A thread of a CTA.
+struct Issuer {
+  std::uint32_t cta = 0, thread = 0;
+  friend auto operator<=>(const Issuer&, const Issuer&) = default;
+};
+
+/// A box that was stored.
+struct StoredBox {
+  StoreBox box;
+  std::uint8_t region = 0;
+  Issuer issuer;
+  bool read = false;      // the window may be written again
+  bool complete = false;  // the issuer sees it in memory
+};
+
+/// What a group wait made sure of, and what of memory may be seen.
+/// PTX ISA 9.0, 9.7.9.25.3 and 9.7.9.25.5.2: bulk async-groups belong to the thread that commits
+/// them, and complete in the order in which they are committed.
+class Stores {
+ public:
+  explicit Stores(const Program& program);
+
+  /// Stores a box from `window` into `memory`, the region's bytes at the end of all. Throws Error
+  /// where no document says what comes of the store and it is not held to a measurement either.
+  void issue(const Step& step, Issuer issuer, const std::vector<std::uint8_t>& window,
+             std::vector<std::uint8_t>& memory);
+  void commit(Issuer issuer);
+  /// All but the `pending` youngest groups of the issuer have been read, or have completed.
+  void wait(Issuer issuer, std::uint32_t pending, bool complete);
+
+  /// Whether a store of this CTA may still read these bytes of its window.
+  bool reads(std::uint32_t cta, std::uint32_t offset, std::uint32_t bytes) const;
+  /// Whether what the issuer finds at this byte of a region is certain.
+  bool is_certain(Issuer reader, std::uint8_t region, std::uint64_t byte) const;
+  /// Whether a box that certainly landed by the end is all that covers this chunk of 16 bytes.
+  bool has_landed(std::uint8_t region, std::uint64_t chunk) const;
+
+  const std::vector<StoredBox>& boxes() const { return boxes_; }
+
+ private:
+  struct Groups {
+    std::vector<std::size_t> open;                 // boxes
+    std::vector<std::vector<std::size_t>> closed;  // oldest first
+  };
+
+  const Program& program_;
+  std::vector<StoredBox> boxes_;
+  std::map<Issuer, Groups> groups_;
+  // For each region, of each chunk of 16 bytes: 1 + the box that was stored there last, or 0. Empty
+  // until something is stored.
+  std::vector<std::vector<std::uint32_t>> covered_;
+};
+
+}  // namespace tidemark::suite
