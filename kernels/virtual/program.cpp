@@ -209,7 +209,7 @@ void take_steps(ProgramRun& run) {
 // What is run, and how.
 struct Asked {
   const Program& program;
-  Fault fault;
+  Fault fault = kNoFault;
   bool beside = false;
 };
 
