@@ -45,22 +45,16 @@ Program program_of(const MulticastLoad& multicast) {
     const Step test{.verb = Verb::test, .ctas = mask, .parity = copy};
     const Step announce{
         .verb = Verb::arrive_expect_tx, .ctas = mask, .bytes = tile_bytes(load.map)};
-    if (copy > 0)
-      steps.push_back({.verb = Verb::poison, .ctas = mask, .bytes = program.window});
+    if (copy > 0) steps.push_back({.verb = Verb::poison, .ctas = mask, .bytes = program.window});
     if (!multicast.late_arm) steps.insert(steps.end(), {test, announce});
     // Nothing lands before every barrier is there, and every window poisoned.
     steps.push_back(sync);
     append_issue(program, multicast);
     if (multicast.late_arm)
-      steps.insert(steps.end(), {{.verb = Verb::delay, .ctas = all, .ns = kLandedNs},
-                                 sync,
-                                 test,
-                                 announce});
-    steps.push_back({.verb = Verb::wait,
-                     .ctas = mask,
-                     .parity = copy,
-                     .stops = true,
-                     .ns = kMustCompleteNs});
+      steps.insert(steps.end(),
+                   {{.verb = Verb::delay, .ctas = all, .ns = kLandedNs}, sync, test, announce});
+    steps.push_back(
+        {.verb = Verb::wait, .ctas = mask, .parity = copy, .stops = true, .ns = kMustCompleteNs});
     steps.push_back({.verb = Verb::snapshot, .ctas = mask});
   }
   return program;
