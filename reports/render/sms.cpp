@@ -84,6 +84,7 @@ std::vector<Visited> visited_groups(const Report& report) {
     group.gpus.push_back(gpu.gpu_id);
   }
   std::vector<Visited> made;
+  made.reserve(groups.size());
   for (auto& [key, group] : groups) made.push_back(std::move(group));
   const auto largest = std::max_element(made.begin(), made.end(), [](const auto& a, const auto& b) {
     return a.gpus.size() < b.gpus.size();
@@ -95,8 +96,13 @@ std::vector<Visited> visited_groups(const Report& report) {
 }  // namespace
 
 std::span<const SmRow> sms_of(const Report& report, std::uint32_t gpu_id) {
-  const auto range = std::ranges::equal_range(report.sms, gpu_id, {}, &SmRow::gpu_id);
-  return {range.begin(), range.end()};
+  const auto begin =
+      std::lower_bound(report.sms.begin(), report.sms.end(), gpu_id,
+                       [](const SmRow& row, std::uint32_t gpu) { return row.gpu_id < gpu; });
+  const auto end =
+      std::upper_bound(begin, report.sms.end(), gpu_id,
+                       [](std::uint32_t gpu, const SmRow& row) { return gpu < row.gpu_id; });
+  return {begin, end};
 }
 
 SmCount sm_count_of(const Report& report, std::uint32_t gpu_id) {
