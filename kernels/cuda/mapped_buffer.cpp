@@ -70,7 +70,7 @@ MappedBuffer::MappedBuffer(std::size_t bytes, Behind behind) {
     const std::size_t addresses = whole + (behind == Behind::nothing ? piece : 0);
     driver_check(driver().reserve(&address_, addresses, 0, 0, 0), "reserve addresses");
     reserved_ = addresses;
-    whole_ = whole;
+    size_ = whole;
     const std::string what = fmt::format("make {} bytes of memory to be mapped", whole);
     driver_check(driver().create(&memory_, whole, &kind, 0), what.c_str());
     created_ = true;
@@ -79,7 +79,6 @@ MappedBuffer::MappedBuffer(std::size_t bytes, Behind behind) {
     const CUmemAccessDesc access{.location = kind.location,
                                  .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     driver_check(driver().set_access(address_, whole, &access, 1), "allow access to mapped memory");
-    size_ = whole;
   } catch (...) {
     release();  // of a constructor that throws, no destructor runs
     throw;
@@ -95,7 +94,6 @@ MappedBuffer& MappedBuffer::operator=(MappedBuffer&& other) noexcept {
   std::swap(memory_, other.memory_);
   std::swap(size_, other.size_);
   std::swap(reserved_, other.reserved_);
-  std::swap(whole_, other.whole_);
   std::swap(created_, other.created_);
   std::swap(mapped_, other.mapped_);
   return *this;
@@ -103,11 +101,11 @@ MappedBuffer& MappedBuffer::operator=(MappedBuffer&& other) noexcept {
 
 void MappedBuffer::release() noexcept {
   // Everything that is to be undone was done through the same table: it is there.
-  if (mapped_) (void)driver().unmap(address_, whole_);
+  if (mapped_) (void)driver().unmap(address_, size_);
   if (created_) (void)driver().release(memory_);
   if (reserved_ != 0) (void)driver().free(address_, reserved_);
   mapped_ = created_ = false;
-  reserved_ = whole_ = size_ = 0;
+  reserved_ = size_ = 0;
   address_ = 0;
 }
 

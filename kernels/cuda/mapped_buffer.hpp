@@ -22,7 +22,10 @@ class MappedBuffer {
   MappedBuffer(MappedBuffer&& other) noexcept;
   MappedBuffer& operator=(MappedBuffer&& other) noexcept;
 
-  std::byte* data() const { return reinterpret_cast<std::byte*>(address_); }
+  /// The driver hands addresses out as integers.
+  std::byte* data() const {
+    return reinterpret_cast<std::byte*>(address_);  // NOLINT(performance-no-int-to-ptr)
+  }
   std::size_t size() const { return size_; }
 
  private:
@@ -30,9 +33,8 @@ class MappedBuffer {
 
   unsigned long long address_ = 0;  // CUdeviceptr; 0 until reserved
   unsigned long long memory_ = 0;   // CUmemGenericAllocationHandle
-  std::size_t size_ = 0;            // of the address range; 0 until all is done
+  std::size_t size_ = 0;            // bytes of memory; 0 until addresses are reserved
   std::size_t reserved_ = 0;        // bytes of addresses
-  std::size_t whole_ = 0;           // bytes of memory
   bool created_ = false;
   bool mapped_ = false;
 };

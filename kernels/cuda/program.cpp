@@ -76,7 +76,7 @@ struct Launch {
   // Bytes of each kind of memory; of edges as they are read back.
   std::array<std::uint64_t, static_cast<std::size_t>(MemorySource::peer) + 1> sources{};
   std::size_t edges = 0;
-  bool cold = false;
+  bool cold = false;  // of all its programs, or of none
   std::uint64_t memory = 0;
   std::uint32_t maps = 0;
   ProgramGrid grid;
@@ -93,10 +93,15 @@ std::size_t edges_of(const Program& program) {
   return edges_before(program, program.regions.size());
 }
 
+bool is_cold(const Program& program) {
+  return std::any_of(program.regions.begin(), program.regions.end(),
+                     [](const Region& region) { return region.cold; });
+}
+
 bool has_room(const Launch& launch, const Program& program) {
   if (launch.placed.empty()) return true;
   if (launch.edges + edges_of(program) > kLaunchEdges) return false;
-  return launch.grid.cluster == program.cluster && launch.placed.size() < kLaunchPrograms &&
+  return launch.placed.size() < kLaunchPrograms &&
          launch.maps + program.maps.size() <= kLaunchMaps &&
          launch.memory + memory_bytes(program) <= kLaunchBytes;
 }
@@ -119,7 +124,7 @@ void place(Launch& launch, const Program& program, RunResult& result) {
                                   own_bytes(region), kRegionAlignment));
   placed.first_edge = launch.edges;
   launch.edges += edges_of(program);
-  for (const Region& region : program.regions) launch.cold = launch.cold || region.cold;
+  launch.cold = is_cold(program);
   placed.first_map = launch.maps;
   launch.maps += static_cast<std::uint32_t>(program.maps.size());
   launch.memory += memory_bytes(program);
@@ -361,16 +366,18 @@ void run_or_lose(RowWorkspace& workspace, Launch& launch) {
   for_all(launch, lost.fault, lost.code, lost.note);
 }
 
-/// Programs of one shape share launches, as far as they have room; others come between them.
+/// Programs of one shape share launches, as far as they have room; others come between them. Those
+/// that find L2 flushed do not share with those that do not.
 std::vector<Launch> make_launches(std::span<const Program> programs,
                                   std::vector<RunResult>& results) {
   std::vector<Launch> launches;
-  std::map<std::array<std::uint32_t, 3>, std::size_t> open;  // by cluster
+  std::map<std::pair<std::array<std::uint32_t, 3>, bool>, std::size_t> open;  // by cluster, cold
   for (std::size_t i = 0; i < programs.size(); ++i) {
-    const auto found = open.find(programs[i].cluster);
+    const std::pair kind{programs[i].cluster, is_cold(programs[i])};
+    const auto found = open.find(kind);
     const bool fits = found != open.end() && has_room(launches[found->second], programs[i]);
     if (!fits) {
-      open[programs[i].cluster] = launches.size();
+      open[kind] = launches.size();
       launches.emplace_back();
     }
     place(launches[fits ? found->second : launches.size() - 1], programs[i], results[i]);

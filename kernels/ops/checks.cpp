@@ -154,7 +154,10 @@ ExactPhase exact_phase_of(Checks& checks, std::uint8_t number, std::uint16_t cta
     for (Step load : checks.at(cta, number).loads) {
       phase.served |= only(cta);
       // The other CTAs may be anywhere.
-      if (ctas != all_ctas(checks.program)) load.ctas = only(cta), load.mask = 0;
+      if (ctas != all_ctas(checks.program)) {
+        load.ctas = only(cta);
+        load.mask = 0;
+      }
       phase.shared = phase.shared || load.mask != 0;
       if (std::find(phase.loads.begin(), phase.loads.end(), load) == phase.loads.end())
         phase.loads.push_back(load);
@@ -283,7 +286,10 @@ Program with_checks(const Program& program) {
   bool ended = false;
   for (const Step& step : program.steps) {
     // Behind it nothing can be checked any more.
-    if (step.verb == Verb::leave) append_end(checks), ended = true;
+    if (step.verb == Verb::leave) {
+      append_end(checks);
+      ended = true;
+    }
     for (std::uint32_t cta = 0; cta < ctas_of(program); ++cta) {
       if (!takes(step, cta)) continue;
       if (step.verb == Verb::inval) append_checks(checks, cta, step.barrier);

@@ -1,0 +1,286 @@
+// What each step of a program does on a GPU. kernels/ops/program.hpp says what it is to do.
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "kernels/cuda/program_kernel.hpp"
+#include "kernels/cuda/ptx/box_policy.cuh"
+#include "kernels/cuda/tile_window.cuh"
+
+namespace tidemark::kernels {
+
+namespace ptx = cuda::ptx;
+
+/// What a CTA keeps in shared memory beside its window.
+struct CtaState {
+  std::uint64_t barriers[kProgramBarriers];
+  std::uint8_t current[kProgramBarriers];  // parity of the phase that each barrier is in
+  bool stopped;
+  std::uint32_t missing;
+  std::uint32_t stopped_at;  // step
+};
+
+/// What every step works on.
+struct Cta {
+  const ProgramTask& task;
+  const CUtensorMap* maps;    // of this program
+  const std::uint8_t* ranks;  // of its maps
+  const DataType* types;      // of their elements
+  std::uint8_t* window;
+  CtaState& state;
+  std::uint32_t rank;  // in the cluster
+  std::uint32_t ctas;  // of the cluster
+};
+
+/// Every thread of every CTA of the cluster. Release and acquire: what was written to shared memory
+/// before is seen behind it, in all of them.
+__device__ inline void synchronise_cluster() {
+  ptx::barrier_cluster_arrive(ptx::sem_release);
+  ptx::barrier_cluster_wait(ptx::sem_acquire);
+}
+
+__device__ inline std::uint32_t parity_of(const Cta& cta, const Step& step) {
+  if (step.parity == kCurrentPhase) return cta.state.current[step.barrier];
+  if (step.parity == kLastPhase) return cta.state.current[step.barrier] ^ 1U;
+  return step.parity;
+}
+
+/// The barrier in the shared memory of another CTA of the cluster.
+__device__ inline std::uint64_t* remote(const Cta& cta, const Step& step) {
+  return cooperative_groups::this_cluster().map_shared_rank(&cta.state.barriers[step.barrier],
+                                                            step.of);
+}
+
+__device__ inline bool is_remote(const Step& step) { return step.of != kOwnCta; }
+
+__device__ inline void init(const Cta& cta, const Step& step) {
+  std::uint64_t* const barrier = &cta.state.barriers[step.barrier];
+  ptx::mbarrier_init(barrier, step.count);
+  // A copy's complete_tx is an access at cluster scope: unfenced it may find the memory as it was
+  // before the init, which may be the plain word of a life before.
+  ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+  // And it comes through the async proxy, which sees an ordinary write only behind this fence.
+  ptx::fence_proxy_async(ptx::space_shared);
+  cta.state.current[step.barrier] = 0;
+}
+
+__device__ inline void arrive(const Cta& cta, const Step& step) {
+  // The remote forms return no state.
+  if (is_remote(step))
+    ptx::mbarrier_arrive(ptx::sem_release, ptx::scope_cluster, ptx::space_cluster,
+                         remote(cta, step));
+  else
+    (void)ptx::mbarrier_arrive(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
+                               &cta.state.barriers[step.barrier]);
+}
+
+__device__ inline void expect_tx(const Cta& cta, const Step& step) {
+  if (is_remote(step))
+    ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cluster, ptx::space_cluster,
+                            remote(cta, step), step.bytes);
+  else
+    ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cta, ptx::space_shared,
+                            &cta.state.barriers[step.barrier], step.bytes);
+}
+
+__device__ inline void arrive_expect_tx(const Cta& cta, const Step& step) {
+  if (is_remote(step))
+    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cluster, ptx::space_cluster,
+                                   remote(cta, step), step.bytes);
+  else
+    (void)ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
+                                         &cta.state.barriers[step.barrier], step.bytes);
+}
+
+/// The fused steps of Verb::meter.
+__device__ inline std::uint64_t meter(const Cta& cta, const Step& step) {
+  std::uint64_t* const barrier = &cta.state.barriers[step.barrier];
+  const std::uint32_t parity = parity_of(cta, step);
+  const bool complete = ptx::mbarrier_test_wait_parity(barrier, parity);
+  const std::uint32_t phase = complete ? parity ^ 1U : parity;
+  for (std::uint32_t i = complete ? step.count : step.pending; i > 0; --i)
+    (void)ptx::mbarrier_arrive(ptx::sem_release, ptx::scope_cta, ptx::space_shared, barrier);
+  bool settled = ptx::mbarrier_test_wait_parity(barrier, phase);
+  std::int32_t residue = 0;
+  if (!settled) {
+    if (step.bytes > 0)
+      ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cta, ptx::space_shared, barrier,
+                              step.bytes);
+    if (step.stride > 0) mbarrier_complete_tx(barrier, step.stride);
+    std::uint32_t taken = 0;
+    settled = ptx::mbarrier_test_wait_parity(barrier, phase);
+    while (!settled && taken < step.most) {
+      mbarrier_complete_tx(barrier, 1);
+      ++taken;
+      settled = ptx::mbarrier_test_wait_parity(barrier, phase);
+    }
+    residue =
+        static_cast<std::int32_t>(step.stride + taken) - static_cast<std::int32_t>(step.bytes);
+  }
+  if (settled)
+    cta.state.current[step.barrier] = static_cast<std::uint8_t>(phase ^ 1U);
+  else
+    cta.state.stopped = true;
+  return meter_trace(complete, settled, residue);
+}
+
+template <std::uint32_t kRank>
+__device__ inline void load_of_rank(const Cta& cta, const Step& step) {
+  std::int32_t at[kRank];
+  for (std::uint32_t i = 0; i < kRank; ++i) at[i] = step.at[i];
+  const CUtensorMap* const map = &cta.maps[step.map];
+  std::uint8_t* const to = cta.window + step.offset;
+  std::uint64_t* const barrier = &cta.state.barriers[step.barrier];
+  // A multicast names its own window and barrier: what counts are their places, which are the same
+  // in every CTA of a kernel.
+  if (step.hint != CacheHint::none && step.mask != 0)
+    multicast_box_with_policy<kRank>(to, map, at, barrier, step.mask, cache_policy(step.hint));
+  else if (step.hint != CacheHint::none)
+    load_tile_with_policy<kRank>(to, map, at, barrier, cache_policy(step.hint));
+  else if (step.mask != 0)
+    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, map, at, barrier,
+                              step.mask);
+  else
+    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, map, at, barrier);
+}
+
+template <std::uint32_t kRank>
+__device__ inline void store_of_rank(const Cta& cta, const Step& step) {
+  std::int32_t at[kRank];
+  for (std::uint32_t i = 0; i < kRank; ++i) at[i] = step.at[i];
+  const CUtensorMap* const map = &cta.maps[step.map];
+  const std::uint8_t* const from = cta.window + step.offset;
+  if (step.hint == CacheHint::none)
+    ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, map, at, from);
+  else
+    store_box_with_policy<kRank>(from, map, at, cache_policy(step.hint));
+}
+
+/// Calls `copy` with the rank of the step's map as a constant.
+template <class Copy>
+__device__ inline void with_rank(const Cta& cta, const Step& step, const Copy& copy) {
+  const std::uint32_t rank = cta.ranks[step.map];
+  if (rank == 1) copy(ptx::n32_t<1>{});
+  if (rank == 2) copy(ptx::n32_t<2>{});
+  if (rank == 3) copy(ptx::n32_t<3>{});
+  if (rank == 4) copy(ptx::n32_t<4>{});
+  if (rank == 5) copy(ptx::n32_t<5>{});
+}
+
+__device__ inline void load(const Cta& cta, const Step& step) {
+  with_rank(cta, step, [&](auto rank) { load_of_rank<rank()>(cta, step); });
+}
+
+__device__ inline void store(const Cta& cta, const Step& step) {
+  with_rank(cta, step, [&](auto rank) { store_of_rank<rank()>(cta, step); });
+}
+
+/// Numbers of groups that may be pending behind a wait: the instructions take a constant.
+using Pending = std::make_integer_sequence<std::uint32_t, kGroupsPending + 1>;
+
+template <std::uint32_t... kPending>
+__device__ inline void wait_until_complete(std::uint32_t pending,
+                                           std::integer_sequence<std::uint32_t, kPending...>) {
+  ((pending == kPending ? ptx::cp_async_bulk_wait_group(ptx::n32_t<kPending>{}) : void()), ...);
+}
+
+template <std::uint32_t... kPending>
+__device__ inline void wait_until_read(std::uint32_t pending,
+                                       std::integer_sequence<std::uint32_t, kPending...>) {
+  ((pending == kPending ? ptx::cp_async_bulk_wait_group_read(ptx::n32_t<kPending>{}) : void()),
+   ...);
+}
+
+/// The wait has made the writes of the async proxy visible to this thread: no fence is promised to
+/// be needed between it and an ordinary load.
+__device__ inline std::uint64_t wait_group(const Cta& cta, const Step& step) {
+  wait_until_complete(step.pending, Pending{});
+  if (step.region == kNoRegion) return 0;
+  return *reinterpret_cast<const std::uint64_t*>(cta.task.regions[step.region] + step.word);
+}
+
+/// Volatile (ld.cv): an ordinary load would leave a line in L1 that is old when the thread that
+/// waits for the stores reads it.
+__device__ inline std::uint64_t look(const Cta& cta, const Step& step) {
+  if (step.region == kNoRegion) return 0;
+  return __ldcv(
+      reinterpret_cast<const unsigned long long*>(cta.task.regions[step.region] + step.word));
+}
+
+/// All threads. Every reader waits itself: only the completion that a thread observes orders the
+/// copy's writes before that thread's reads.
+__device__ inline std::uint64_t wait(const Cta& cta, const Step& step) {
+  std::uint64_t* const barrier = &cta.state.barriers[step.barrier];
+  const std::uint32_t parity = parity_of(cta, step);
+  const WaitResult waited = cta.ctas == 1 ? wait_bounded(barrier, parity, step.ns)
+                                          : wait_bounded<ptx::dot_scope::cluster>(
+                                                barrier, parity, step.ns);  // others may arrive
+  const bool complete = __syncthreads_and(waited.complete) != 0;
+  if (threadIdx.x == 0) {
+    if (complete) cta.state.current[step.barrier] = static_cast<std::uint8_t>(parity ^ 1U);
+    if (!complete && step.stops) cta.state.stopped = true;
+  }
+  return complete ? 1 : 0;
+}
+
+/// The 16 bytes of poison at `at` of this CTA's window.
+__device__ inline uint4 poison_at(const Cta& cta, std::uint32_t at) {
+  const Payload& payload = cta.task.payload;
+  const std::uint32_t twist = 0x01010101U * poison_twist(cta.rank);
+  return make_uint4(poison_word(payload, at) ^ twist, poison_word(payload, at + 4) ^ twist,
+                    poison_word(payload, at + 8) ^ twist, poison_word(payload, at + 12) ^ twist);
+}
+
+__device__ inline void poison(const Cta& cta, const Step& step) {
+  const std::uint32_t end = step.offset + step.bytes;
+  for (std::uint32_t at = step.offset + 16 * threadIdx.x; at < end; at += 16 * blockDim.x)
+    *reinterpret_cast<uint4*>(cta.window + at) = poison_at(cta, at);
+  // Each thread fences its own stores: without that a poison store may land on top of a copy, which
+  // comes through the async proxy.
+  ptx::fence_proxy_async(ptx::space_shared);
+}
+
+/// All threads fill this part of the window with source words, or with their complement.
+__device__ inline void fill(const Cta& cta, const Step& step, std::uint32_t flip) {
+  const DataType type = cta.types[step.map];
+  const auto word = [&](std::uint32_t at) {
+    return source_element_word(cta.task.payload, type, at / 4) ^ flip;
+  };
+  const std::uint32_t end = step.offset + step.bytes;
+  for (std::uint32_t at = step.offset + 16 * threadIdx.x; at < end; at += 16 * blockDim.x)
+    *reinterpret_cast<uint4*>(cta.window + at) =
+        make_uint4(word(at), word(at + 4), word(at + 8), word(at + 12));
+  // Each thread fences its own writes: without that a store, which reads through the async proxy,
+  // may find what was there before.
+  ptx::fence_proxy_async(ptx::space_shared);
+}
+
+/// One thread waits, all overwrite at once what its groups have read.
+__device__ inline void wait_group_read(const Cta& cta, const Step& step) {
+  if (threadIdx.x == step.thread) wait_until_read(step.pending, Pending{});
+  // Groups belong to the thread that committed them: the others know of its wait only by this.
+  __syncthreads();
+  fill(cta, step, ~0U);
+}
+
+/// All threads. The copy may still be writing: what is read here is told, and judged by nobody.
+__device__ inline std::uint64_t missing(const Cta& cta, const Step& step) {
+  if (threadIdx.x == 0) cta.state.missing = 0;
+  __syncthreads();  // else a thread may count before the first has set it back
+  const std::uint32_t end = step.offset + step.bytes;
+  std::uint32_t found = 0;
+  for (std::uint32_t at = step.offset + 16 * threadIdx.x; at < end; at += 16 * blockDim.x) {
+    const uint4 piece = *reinterpret_cast<const uint4*>(cta.window + at);
+    const uint4 poison = poison_at(cta, at);
+    if (piece.x == poison.x && piece.y == poison.y && piece.z == poison.z && piece.w == poison.w)
+      ++found;
+  }
+  if (found != 0) atomicAdd(&cta.state.missing, found);
+  __syncthreads();
+  return cta.state.missing;
+}
+
+}  // namespace tidemark::kernels
