@@ -18,7 +18,7 @@ namespace tidemark::kernels {
 namespace {
 
 constexpr const char* kFormat = "tidemark-program";
-constexpr std::uint32_t kSchema = 1;
+constexpr std::uint32_t kSchema = 2;
 
 constexpr std::string_view kGiveProgram = "give a program as tidemark writes it";
 

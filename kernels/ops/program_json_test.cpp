@@ -121,7 +121,7 @@ TEST(ProgramJson, TextIsOneLineARegionMapAndStep) {
       program_json(program),
       "{\n"
       "\"format\":\"tidemark-program\",\n"
-      "\"schema\":1,\n"
+      "\"schema\":2,\n"
       "\"cluster\":[2,1,1],\n"
       "\"window\":1024,\n"
       "\"barriers\":1,\n"
@@ -291,7 +291,7 @@ TEST(ProgramJson, TextWithSpacesAndAnyOrderIsRead) {
   program.steps = {{.verb = Verb::delay, .ns = 5}};
   EXPECT_EQ(program_from_json(R"({ "steps": [ { "ns": 5, "do": "delay" } ], "maps": [],
       "regions": [], "payload": { "inverted": false, "seed": 0 }, "barriers": 0, "window": 0, "held_to": "documents",
-      "cluster": [1, 1, 1], "schema": 1, "format": "tidemark-program" })",
+      "cluster": [1, 1, 1], "schema": 2, "format": "tidemark-program" })",
                               "p.json"),
             program);
 }
@@ -390,7 +390,7 @@ TEST(ProgramJson, WordThatIsNoneIsRefused) {
 TEST(ProgramJson, MissingMemberIsNamed) {
   const std::vector<Refused> table = {
       {"{}", "p.json: / has no \"format\"; give a program as tidemark writes it"},
-      {edited("\"schema\":1,", ""),
+      {edited("\"schema\":2,", ""),
        "p.json: / has no \"schema\"; give a program as tidemark writes it"},
       {edited("\"window\":1024,", ""),
        "p.json: / has no \"window\"; give a program as tidemark writes it"},
@@ -408,7 +408,7 @@ TEST(ProgramJson, MissingMemberIsNamed) {
 
 TEST(ProgramJson, UnknownMemberIsNamed) {
   const std::vector<Refused> table = {
-      {edited("\"schema\":1,", "\"schema\":1,\"grid\":1,"),
+      {edited("\"schema\":2,", "\"schema\":2,\"grid\":1,"),
        "p.json: / has the unknown member \"grid\"; give only format, schema, cluster, window, "
        "barriers, held_to, payload, regions, maps, steps"},
       {edited("\"seed\":5", "\"seed\":5,\"salt\":5"),
@@ -465,9 +465,9 @@ TEST(ProgramJson, AnotherFormatIsRefused) {
 }
 
 TEST(ProgramJson, AnotherSchemaIsRefused) {
-  EXPECT_EQ(refusal_of(edited("\"schema\":1", "\"schema\":2")),
-            "p.json: /schema is 2; this build reads 1: use the build that wrote the file");
-  EXPECT_EQ(refusal_of(edited("\"schema\":1", "\"schema\":\"1\"")),
+  EXPECT_EQ(refusal_of(edited("\"schema\":2", "\"schema\":1")),
+            "p.json: /schema is 1; this build reads 2: use the build that wrote the file");
+  EXPECT_EQ(refusal_of(edited("\"schema\":2", "\"schema\":\"1\"")),
             "p.json: /schema is \"1\"; give a whole number, 0 to 4294967295");
 }
 
