@@ -2,6 +2,7 @@
 #include "suite/expected_error.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 
 #include <fmt/format.h>
@@ -27,6 +28,11 @@ std::string what_came(const RunResult& result) {
       return "this GPU cannot start the operation";
   }
   return "";
+}
+
+void add_counts(const std::vector<std::uint32_t>& some, std::vector<std::uint32_t>& all) {
+  if (all.size() < some.size()) all.resize(some.size());
+  std::transform(some.begin(), some.end(), all.begin(), all.begin(), std::plus<>());
 }
 
 }  // namespace
@@ -56,6 +62,8 @@ void add_row(const Outcome& row, Outcome& all) {
   all.device_spent = all.device_spent || row.device_spent;
   all.rows_run += row.rows_run;
   all.rows_failed += row.rows_failed;
+  add_counts(row.sm_rows_run, all.sm_rows_run);
+  add_counts(row.sm_rows_failed, all.sm_rows_failed);
   for (const Miscompare& wrong : row.miscompares)
     if (all.miscompares.size() < kKeptMiscompares) all.miscompares.push_back(wrong);
   for (const std::string& note : row.notes)

@@ -132,6 +132,19 @@ TEST(AddRow, CountsRowsAndKeepsEachNote) {
   EXPECT_NE(all.descriptors, 0U);
 }
 
+TEST(AddRow, AddsWhatEachSmRan) {
+  Outcome first = of_one_row(Judgement::pass, "", 716);
+  first.sm_rows_run = {0, 1};
+  Outcome second = of_one_row(Judgement::fail, "second", 0);
+  second.sm_rows_run = {0, 1, 0, 1};
+  second.sm_rows_failed = {0, 1, 0, 1};
+  Outcome all;
+  add_row(first, all);
+  add_row(second, all);
+  EXPECT_EQ(all.sm_rows_run, (std::vector<std::uint32_t>{0, 2, 0, 1}));
+  EXPECT_EQ(all.sm_rows_failed, (std::vector<std::uint32_t>{0, 1, 0, 1}));
+}
+
 TEST(AddRow, KeepsTheFirstRowThatFailed) {
   Outcome all;
   add_row(of_one_row(Judgement::pass, "", 716), all);
