@@ -21,6 +21,21 @@ namespace {
 
 constexpr std::size_t kColumns = 120;
 
+/// Memory of {1} bytes in {2}size{0} bytes of addresses.
+constexpr std::string_view kMapped = R"cu(  CUmemAllocationProp kind{0}{{}};
+  kind{0}.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  kind{0}.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  size_t size{0};
+  CHECK(cuMemGetAllocationGranularity(&size{0}, &kind{0}, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+  size{0} = ({1} + size{0} - 1) / size{0} * size{0};
+  CHECK(cuMemAddressReserve((CUdeviceptr*)&region{0}, {2}size{0}, 0, 0, 0));
+  CUmemGenericAllocationHandle handle{0};
+  CHECK(cuMemCreate(&handle{0}, size{0}, &kind{0}, 0));
+  CHECK(cuMemMap((CUdeviceptr)region{0}, size{0}, 0, handle{0}, 0));
+  const CUmemAccessDesc access{0}{{kind{0}.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE}};
+  CHECK(cuMemSetAccess((CUdeviceptr)region{0}, size{0}, &access{0}, 1));
+)cu";
+
 /// In the order of MemorySource: how region {0} gets {1} bytes.
 constexpr std::string_view kAllocations[] = {
     R"cu(  CHECK(cudaMalloc(&region{0}, {1}));
@@ -29,42 +44,21 @@ constexpr std::string_view kAllocations[] = {
 )cu",
     R"cu(  CHECK(cudaMallocHost(&region{0}, {1}));
 )cu",
-    R"cu(  CUmemAllocationProp kind{0}{{}};
-  kind{0}.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  kind{0}.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  size_t size{0};
-  CHECK(cuMemGetAllocationGranularity(&size{0}, &kind{0}, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-  size{0} = ({1} + size{0} - 1) / size{0} * size{0};
-  CHECK(cuMemAddressReserve((CUdeviceptr*)&region{0}, size{0}, 0, 0, 0));
-  CUmemGenericAllocationHandle handle{0};
-  CHECK(cuMemCreate(&handle{0}, size{0}, &kind{0}, 0));
-  CHECK(cuMemMap((CUdeviceptr)region{0}, size{0}, 0, handle{0}, 0));
-  const CUmemAccessDesc access{0}{{kind{0}.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE}};
-  CHECK(cuMemSetAccess((CUdeviceptr)region{0}, size{0}, &access{0}, 1));
-)cu",
-    R"cu(  CUmemAllocationProp kind{0}{{}};
-  kind{0}.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  kind{0}.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  size_t size{0};
-  CHECK(cuMemGetAllocationGranularity(&size{0}, &kind{0}, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-  size{0} = ({1} + size{0} - 1) / size{0} * size{0};
-  CHECK(cuMemAddressReserve((CUdeviceptr*)&region{0}, 2 * size{0}, 0, 0, 0));
-  CUmemGenericAllocationHandle handle{0};
-  CHECK(cuMemCreate(&handle{0}, size{0}, &kind{0}, 0));
-  CHECK(cuMemMap((CUdeviceptr)region{0}, size{0}, 0, handle{0}, 0));
-  const CUmemAccessDesc access{0}{{kind{0}.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE}};
-  CHECK(cuMemSetAccess((CUdeviceptr)region{0}, size{0}, &access{0}, 1));
-  region{0} += size{0} - {1};  // ends with the last mapped byte
-)cu",
+    kMapped,
+    kMapped,
     R"cu(  CHECK(cudaSetDevice(1));
   CHECK(cudaMalloc(&region{0}, {1}));
   CHECK(cudaSetDevice(0));
 )cu"};
 
 std::string region_text(const Region& region, std::size_t number) {
+  const bool edge = region.source == MemorySource::edge;
   return fmt::format("  u8* region{};\n", number) +
          fmt::format(fmt::runtime(kAllocations[static_cast<std::size_t>(region.source)]), number,
-                     region.bytes) +
+                     region.bytes, edge ? "2 * " : "") +
+         (edge ? fmt::format("  region{0} += size{0} - {1};  // ends with the last mapped byte\n",
+                             number, region.bytes)
+               : "") +
          fmt::format(R"cu(  std::vector<{4}> before{0}({1}), after{0}({1});
   for (u64 i = 0; i < {1}; ++i) before{0}[i] = {2};
   CHECK(cudaMemcpy(region{0}, before{0}.data(), {3}, cudaMemcpyDefault));

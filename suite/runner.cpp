@@ -20,6 +20,7 @@
 #include "suite/oracle/program.hpp"
 #include "suite/oracle/tile_round_trip.hpp"
 #include "suite/program_rows.hpp"
+#include "suite/row_verdict.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -97,86 +98,7 @@ void keep_miscompares(Outcome& outcome, std::vector<Miscompare> found, const Op&
   }
 }
 
-struct FaultWords {
-  Judgement judgement;
-  std::string_view what;  // Miscompare::what
-  std::string_view text;
-};
-
-FaultWords words_of(DeviceFault fault) {
-  switch (fault) {
-    case DeviceFault::none:
-      break;
-    case DeviceFault::encode_refused:
-      return {Judgement::fail, "encode", "cuTensorMapEncodeTiled refused a legal tensor map"};
-    case DeviceFault::timeout:
-      return {Judgement::timeout, "timeout", "a bounded wait ended by its bound"};
-    case DeviceFault::sticky:
-      return {Judgement::sticky, "sticky", "the GPU faulted and this process lost it"};
-    case DeviceFault::unsupported:
-      return {Judgement::skip, "unsupported", "this GPU cannot start the operation"};
-  }
-  return {Judgement::pass, "", ""};
-}
-
-// What one row came to. `usable` is false where the device or its transport is spent.
-struct RowVerdict {
-  Judgement judgement = Judgement::pass;
-  std::string reason;
-  std::vector<Miscompare> miscompares;
-  bool usable = true;
-  std::int32_t cuda_error = 0;  // that cost this process its GPU
-  std::set<std::uint16_t> sms;  // that the row is known to have visited
-};
-
-std::string text_of(DeviceFault fault, std::int32_t code, const std::string& note) {
-  return fmt::format("{} (code {}){}{}", words_of(fault).text, code, note.empty() ? "" : ": ",
-                     note);
-}
-
-RowVerdict fault_verdict(DeviceFault fault, std::int32_t code, const std::string& note,
-                         std::uint32_t row) {
-  const FaultWords words = words_of(fault);
-  RowVerdict verdict{.judgement = words.judgement,
-                     .reason = {},
-                     .miscompares = {},
-                     .usable = fault != DeviceFault::sticky,
-                     .cuda_error = fault == DeviceFault::sticky ? code : 0,
-                     .sms = {}};
-  Miscompare miscompare;
-  miscompare.row = row;
-  miscompare.what = words.what;
-  miscompare.actual = static_cast<std::uint64_t>(code);
-  miscompare.text = text_of(fault, code, note);
-  verdict.reason = fmt::format("row {}: {}", row, miscompare.text);
-  verdict.miscompares.push_back(std::move(miscompare));
-  return verdict;
-}
-
-// Faults of the device, and what `wrong` finds where there is something to compare.
-template <class FindWrong>
-RowVerdict row_verdict(const Op& op, const RunResult& result, std::uint32_t row,
-                       const FindWrong& wrong) {
-  RowVerdict verdict;
-  if (result.fault != DeviceFault::none)
-    verdict = fault_verdict(result.fault, result.code, result.note, row);
-  const bool timed_out = result.fault == DeviceFault::timeout;
-  // After a timeout what did land tells a lost credit from lost data; other faults leave nothing.
-  if (result.fault == DeviceFault::none || (timed_out && !result.bytes.empty()))
-    for (Miscompare& miscompare : wrong()) verdict.miscompares.push_back(std::move(miscompare));
-  // Panels still in flight would land in the next row's buffers.
-  if (timed_out && std::holds_alternative<Gemm>(op)) verdict.usable = false;
-  // A time-out that left no bytes is a kernel that never ended: the next row could only wait for
-  // it.
-  if (timed_out && result.bytes.empty()) verdict.usable = false;
-  if (verdict.judgement == Judgement::pass && !verdict.miscompares.empty()) {
-    verdict.judgement = Judgement::fail;
-    verdict.reason = fmt::format("row {}: {}", row, verdict.miscompares.front().text);
-  }
-  return verdict;
-}
-
-RowVerdict row_verdict(const Op& op, const RunResult& result, std::uint32_t row, Device& device) {
+RowVerdict judged(const Op& op, const RunResult& result, std::uint32_t row, Device& device) {
   return row_verdict(op, result, row, [&] { return judge(op, result, row, device); });
 }
 
@@ -218,7 +140,7 @@ RowVerdict run_row(const Case& which, const Op& declared, Device& device, std::u
     const Op op = seeded(declared, seed, row, run == 1);
     const RunResult result = device.run(op);
     if (run == 0) gathered.digest.add(result.descriptor);
-    RowVerdict verdict = row_verdict(op, result, row, device);
+    RowVerdict verdict = judged(op, result, row, device);
     if (!keep_run(which, op, result, row, verdict, gathered)) return verdict;
   }
   return {};
@@ -286,7 +208,7 @@ RowVerdict measure_row(const Case& which, const Op& declared, Device& device, st
     throw Error(fmt::format("row {}: the device measured nothing", row));
   // A number is worth nothing where what was timed is wrong. Tile loads leave nothing behind.
   if (!measurement.last.bytes.empty() || std::holds_alternative<Gemm>(op)) {
-    RowVerdict verdict = row_verdict(op, measurement.last, row, device);
+    RowVerdict verdict = judged(op, measurement.last, row, device);
     if (verdict.judgement != Judgement::pass) {
       verdict.reason = "after the last timed run, " + verdict.reason;
       keep_miscompares(outcome, verdict.miscompares, op, row);
@@ -481,7 +403,7 @@ std::uint32_t runs_of(Op op) {
 
 std::string fault_text(const RunResult& result) {
   if (result.fault == DeviceFault::none) return "";
-  return text_of(result.fault, result.code, result.note);
+  return fault_text(result.fault, result.code, result.note);
 }
 
 RunResult run_op(Device& device, const Op& op) {

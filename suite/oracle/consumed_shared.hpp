@@ -21,9 +21,8 @@ LoadedTiles loaded_tiles(const TileConsume& op, const std::vector<std::uint8_t>&
 
 /// One operand as the descriptors find it: element (mn, k) at [mn * op.k + k]. Throws where one
 /// leads to a byte that no copy wrote. PTX ISA 9.0, 9.7.15.5.1.2; 5.5.7. An H200 (driver
-/// 580.159.04, 2026-11) was measured to read so, base offsets off the pattern's boundary included:
-/// in 25,600 forms of a bf16 descriptor of A (both majors, every swizzle and base offset, starts
-/// every 32 bytes below 1024, stride offsets of 128 to 1024, leading offsets of 16 to 1024).
+/// 580.159.04, 2026-11) reads so, base offsets off the pattern's boundary included:
+/// consume.mismatch and consume.base_offset in ci/baselines/h200-nightly.h5.
 std::vector<std::int64_t> found_by_descriptors(const TileConsume& op, GemmOperand which,
                                                const LoadedTiles& tiles);
 

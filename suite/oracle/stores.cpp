@@ -128,18 +128,21 @@ bool Stores::reads(std::uint32_t cta, std::uint32_t offset, std::uint32_t bytes)
   return false;
 }
 
-bool Stores::is_certain(Issuer reader, std::uint8_t region, std::uint64_t byte) const {
+// The box that was stored there last, or null.
+const StoredBox* Stores::owner_of(std::uint8_t region, std::uint64_t byte) const {
   const auto& covered = covered_[region];
   const std::uint32_t owner = covered.empty() ? 0 : covered[byte / kChunk];
-  if (owner == 0) return true;
-  const StoredBox& stored = boxes_[owner - 1];
-  return stored.complete && stored.issuer == reader;
+  return owner == 0 ? nullptr : &boxes_[owner - 1];
 }
 
-bool Stores::has_landed(std::uint8_t region, std::uint64_t chunk) const {
-  const auto& covered = covered_[region];
-  const std::uint32_t owner = covered.empty() ? 0 : covered[chunk / kChunk];
-  return owner == 0 || boxes_[owner - 1].complete;
+bool Stores::is_certain(Issuer reader, std::uint8_t region, std::uint64_t byte) const {
+  const StoredBox* const owner = owner_of(region, byte);
+  return owner == nullptr || (owner->complete && owner->issuer == reader);
+}
+
+bool Stores::has_landed(std::uint8_t region, std::uint64_t byte) const {
+  const StoredBox* const owner = owner_of(region, byte);
+  return owner == nullptr || owner->complete;
 }
 
 }  // namespace tidemark::suite

@@ -31,9 +31,9 @@ struct StoredBox {
   bool complete = false;  // the issuer sees it in memory
 };
 
-/// What a group wait made sure of, and what of memory may be seen.
-/// PTX ISA 9.0, 9.7.9.25.3 and 9.7.9.25.5.2: bulk async-groups belong to the thread that commits
-/// them, and complete in the order in which they are committed.
+/// What waits for groups made sure of, and what of memory may be seen. PTX ISA 9.0,
+/// cp.async.bulk.commit_group and cp.async.bulk.wait_group: a group belongs to the thread that
+/// commits it; a wait covers all but the most recent ones.
 class Stores {
  public:
   explicit Stores(const Program& program);
@@ -50,8 +50,8 @@ class Stores {
   bool reads(std::uint32_t cta, std::uint32_t offset, std::uint32_t bytes) const;
   /// Whether what the issuer finds at this byte of a region is certain.
   bool is_certain(Issuer reader, std::uint8_t region, std::uint64_t byte) const;
-  /// Whether a box that certainly landed by the end is all that covers this chunk of 16 bytes.
-  bool has_landed(std::uint8_t region, std::uint64_t chunk) const;
+  /// Whether what is at this byte of a region was not stored, or has certainly landed.
+  bool has_landed(std::uint8_t region, std::uint64_t byte) const;
 
   const std::vector<StoredBox>& boxes() const { return boxes_; }
 
@@ -60,6 +60,8 @@ class Stores {
     std::vector<std::size_t> open;                 // boxes
     std::vector<std::vector<std::size_t>> closed;  // oldest first
   };
+
+  const StoredBox* owner_of(std::uint8_t region, std::uint64_t byte) const;
 
   const Program& program_;
   std::vector<StoredBox> boxes_;

@@ -1,0 +1,82 @@
+// Words for the faults of a device, and what of an answer is compared behind one.
+#include "suite/row_verdict.hpp"
+
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace tidemark::suite {
+namespace {
+
+struct FaultWords {
+  Judgement judgement;
+  std::string_view what;  // Miscompare::what
+  std::string_view text;
+};
+
+FaultWords words_of(DeviceFault fault) {
+  switch (fault) {
+    case DeviceFault::none:
+      break;
+    case DeviceFault::encode_refused:
+      return {Judgement::fail, "encode", "cuTensorMapEncodeTiled refused a legal tensor map"};
+    case DeviceFault::timeout:
+      return {Judgement::timeout, "timeout", "a bounded wait ended by its bound"};
+    case DeviceFault::sticky:
+      return {Judgement::sticky, "sticky", "the GPU faulted and this process lost it"};
+    case DeviceFault::unsupported:
+      return {Judgement::skip, "unsupported", "this GPU cannot start the operation"};
+  }
+  return {Judgement::pass, "", ""};
+}
+
+}  // namespace
+
+std::string fault_text(DeviceFault fault, std::int32_t code, const std::string& note) {
+  return fmt::format("{} (code {}){}{}", words_of(fault).text, code, note.empty() ? "" : ": ",
+                     note);
+}
+
+RowVerdict fault_verdict(DeviceFault fault, std::int32_t code, const std::string& note,
+                         std::uint32_t row) {
+  const FaultWords words = words_of(fault);
+  RowVerdict verdict{.judgement = words.judgement,
+                     .reason = {},
+                     .miscompares = {},
+                     .usable = fault != DeviceFault::sticky,
+                     .cuda_error = fault == DeviceFault::sticky ? code : 0,
+                     .sms = {}};
+  Miscompare miscompare;
+  miscompare.row = row;
+  miscompare.what = words.what;
+  miscompare.actual = static_cast<std::uint64_t>(code);
+  miscompare.text = fault_text(fault, code, note);
+  verdict.reason = fmt::format("row {}: {}", row, miscompare.text);
+  verdict.miscompares.push_back(std::move(miscompare));
+  return verdict;
+}
+
+RowVerdict row_verdict(const Op& op, const RunResult& result, std::uint32_t row,
+                       const std::function<std::vector<Miscompare>()>& wrong) {
+  RowVerdict verdict;
+  if (result.fault != DeviceFault::none)
+    verdict = fault_verdict(result.fault, result.code, result.note, row);
+  const bool timed_out = result.fault == DeviceFault::timeout;
+  // After a timeout what did land tells a lost credit from lost data; other faults leave nothing.
+  if (result.fault == DeviceFault::none || (timed_out && !result.bytes.empty()))
+    for (Miscompare& miscompare : wrong()) verdict.miscompares.push_back(std::move(miscompare));
+  // Panels still in flight would land in the next row's buffers.
+  if (timed_out && std::holds_alternative<Gemm>(op)) verdict.usable = false;
+  // A time-out that left no bytes is a kernel that never ended: the next row could only wait for
+  // it.
+  if (timed_out && result.bytes.empty()) verdict.usable = false;
+  if (verdict.judgement == Judgement::pass && !verdict.miscompares.empty()) {
+    verdict.judgement = Judgement::fail;
+    verdict.reason = fmt::format("row {}: {}", row, verdict.miscompares.front().text);
+  }
+  return verdict;
+}
+
+}  // namespace tidemark::suite
