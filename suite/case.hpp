@@ -106,9 +106,10 @@ std::uint64_t case_seed(std::uint64_t launch_seed, std::string_view name);
 std::string describe(const Op& op);
 
 struct RunCaseOptions {
-  std::int64_t only_row = -1;  // run this row alone
-  double slow = 0;             // Timing::slow, of a benchmark
-  bool alone = false;          // no launch has the programs of more than one row
+  std::int64_t only_row = -1;   // run this row alone
+  std::uint32_t first_row = 0;  // run none before this one, of all
+  double slow = 0;              // Timing::slow, of a benchmark
+  bool alone = false;           // no launch has the programs of more than one row
   void (*progress)(void*, std::uint32_t done, std::uint32_t rows) = nullptr;
   void* progress_arg = nullptr;
 };

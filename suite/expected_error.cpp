@@ -1,8 +1,6 @@
 // Says in a line what came in the place of the error that had to come, and joins rows.
 #include "suite/expected_error.hpp"
 
-#include <algorithm>
-#include <functional>
 #include <string>
 
 #include <fmt/format.h>
@@ -30,11 +28,6 @@ std::string what_came(const RunResult& result) {
   return "";
 }
 
-void add_counts(const std::vector<std::uint32_t>& some, std::vector<std::uint32_t>& all) {
-  if (all.size() < some.size()) all.resize(some.size());
-  std::transform(some.begin(), some.end(), all.begin(), all.begin(), std::plus<>());
-}
-
 }  // namespace
 
 std::optional<Miscompare> unlike_expected_error(std::int32_t expected, const RunResult& result,
@@ -49,28 +42,6 @@ std::optional<Miscompare> unlike_expected_error(std::int32_t expected, const Run
   found.text = fmt::format("expected {}, {}{}{}", in_words(expected), what_came(result),
                            result.note.empty() ? "" : ": ", result.note);
   return found;
-}
-
-void add_row(const Outcome& row, Outcome& all) {
-  if (all.judgement == Judgement::pass || all.judgement == Judgement::skip) {
-    if (row.judgement != Judgement::pass) {
-      all.judgement = row.judgement;
-      all.reason = row.reason;
-    }
-  }
-  if (row.cuda_error != 0) all.cuda_error = row.cuda_error;
-  all.device_spent = all.device_spent || row.device_spent;
-  all.rows_run += row.rows_run;
-  all.rows_failed += row.rows_failed;
-  add_counts(row.sm_rows_run, all.sm_rows_run);
-  add_counts(row.sm_rows_failed, all.sm_rows_failed);
-  for (const Miscompare& wrong : row.miscompares)
-    if (all.miscompares.size() < kKeptMiscompares) all.miscompares.push_back(wrong);
-  for (const std::string& note : row.notes)
-    if (all.notes.size() < kKeptMiscompares &&
-        std::find(all.notes.begin(), all.notes.end(), note) == all.notes.end())
-      all.notes.push_back(note);
-  all.descriptors = splitmix64(all.descriptors) ^ row.descriptors;
 }
 
 }  // namespace tidemark::suite

@@ -1,4 +1,4 @@
-// Cases whose rows have to end in a CUDA error: whether that error came, and what came of all rows.
+// Cases whose rows have to end in a CUDA error: whether that error came.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,5 @@ namespace tidemark::suite {
 /// error), and both in words. Miscompare::parameters is left to the caller.
 std::optional<Miscompare> unlike_expected_error(std::int32_t expected, const RunResult& result,
                                                 std::uint32_t row);
-
-/// Adds what one row came to in its process to what the rows before it came to: counts, notes and
-/// miscompares as if all had run in one. `all.rows_planned` is left to the caller.
-void add_row(const Outcome& row, Outcome& all);
 
 }  // namespace tidemark::suite

@@ -48,8 +48,11 @@ struct Outcome {
   /// when each runs alone (RunCaseOptions::alone). 0 where the row is known.
   std::uint32_t suspects = 0;
   std::uint32_t rows_planned = 0, rows_run = 0, rows_failed = 0;
+  std::uint32_t rows_left =
+      0;  // behind the one that spent the device: another process can run them
   /// By SM: rows that visited it with any of their runs or CTAs, and how many of those failed. Each
-  /// is as long as its highest SM needs; a row whose SMs are not known counts nowhere.
+  /// is as long as its highest SM needs. A row whose SMs are not known counts nowhere, nor does one
+  /// that runs alone: it always finds the same SMs, so that they say nothing.
   std::vector<std::uint32_t> sm_rows_run, sm_rows_failed;
   std::vector<Miscompare> miscompares;  // the first kKeptMiscompares
   std::vector<Metric> metrics;
@@ -61,5 +64,13 @@ struct Outcome {
 };
 
 inline constexpr std::size_t kKeptMiscompares = 16;
+
+/// Makes `judgement` that of `outcome` where it is graver: pass, skip, fail, timeout, tool_error,
+/// sticky. False where it is not.
+bool worsen(Outcome& outcome, Judgement judgement, const std::string& reason);
+
+/// Adds what rows came to in a process of their own to what rows before them came to, as if all had
+/// run in one. `all.rows_planned` is left to the caller.
+void add_rows(const Outcome& rows, Outcome& all);
 
 }  // namespace tidemark::suite

@@ -25,30 +25,6 @@
 namespace tidemark::suite {
 namespace {
 
-// Judgements from harmless to grave: what a case is, its gravest row says.
-int gravity(Judgement judgement) {
-  switch (judgement) {
-    case Judgement::pass:
-    case Judgement::skip:
-      return 0;
-    case Judgement::fail:
-      return 1;
-    case Judgement::timeout:
-      return 2;
-    case Judgement::tool_error:
-      return 3;
-    case Judgement::sticky:
-      return 4;
-  }
-  return 4;
-}
-
-void worsen(Outcome& outcome, Judgement judgement, const std::string& reason) {
-  if (gravity(judgement) <= gravity(outcome.judgement)) return;
-  outcome.judgement = judgement;
-  outcome.reason = reason;
-}
-
 // The file without its folders: reports travel, build folders should not.
 std::string place_of(const Error& error) {
   const std::string_view file = error.where().file;
@@ -178,7 +154,6 @@ RowVerdict run_to_error(const Case& which, const Op& declared, Device& device, s
   RowVerdict verdict;
   verdict.usable = !sticky && !(result.fault == DeviceFault::timeout && result.bytes.empty());
   verdict.cuda_error = sticky ? result.code : 0;
-  verdict.sms = {result.sms.begin(), result.sms.end()};
   const ExpectedError expected = which.expected_error(row);
   const auto wrong = unlike_expected_error(expected.code, result, row);
   if (wrong) {
@@ -220,19 +195,19 @@ RowVerdict measure_row(const Case& which, const Op& declared, Device& device, st
   return {};
 }
 
-// Which rows to run: all, or the one that was asked for.
+// Which rows to run: those from first_row on, or the one that was asked for.
 struct RowRange {
   std::uint32_t begin = 0, end = 0;
 };
 
-RowRange rows_to_run(std::size_t rows, std::int64_t only_row) {
+RowRange rows_to_run(std::size_t rows, const RunCaseOptions& options) {
   const auto count = static_cast<std::uint32_t>(rows);
-  if (only_row < 0) return {.begin = 0, .end = count};
-  if (only_row >= static_cast<std::int64_t>(count))
+  const std::int64_t first = options.only_row < 0 ? options.first_row : options.only_row;
+  if (first >= static_cast<std::int64_t>(count))
     throw Error(fmt::format("row {} does not exist: this level has rows 0 to {}; take one of them",
-                            only_row, static_cast<std::int64_t>(count) - 1));
-  const auto row = static_cast<std::uint32_t>(only_row);
-  return {.begin = row, .end = row + 1};
+                            first, static_cast<std::int64_t>(count) - 1));
+  const auto row = static_cast<std::uint32_t>(first);
+  return {.begin = row, .end = options.only_row < 0 ? count : row + 1};
 }
 
 void count_sms(const std::set<std::uint16_t>& sms, std::vector<std::uint32_t>& rows) {
@@ -242,12 +217,11 @@ void count_sms(const std::set<std::uint16_t>& sms, std::vector<std::uint32_t>& r
   }
 }
 
-// Adds what one row came to. False where the device or its transport is spent.
-bool keep_verdict(const RowVerdict& verdict, const RunCaseOptions& options, Outcome& outcome) {
+// Adds what one row came to.
+void keep_verdict(const RowVerdict& verdict, const RunCaseOptions& options, Outcome& outcome) {
   if (verdict.judgement == Judgement::skip) {  // nothing ran: neither passed nor failed
-    if (outcome.judgement == Judgement::pass) outcome.judgement = Judgement::skip;
-    if (outcome.reason.empty()) outcome.reason = verdict.reason;
-    return true;
+    worsen(outcome, Judgement::skip, verdict.reason);
+    return;
   }
   ++outcome.rows_run;
   count_sms(verdict.sms, outcome.sm_rows_run);
@@ -260,7 +234,6 @@ bool keep_verdict(const RowVerdict& verdict, const RunCaseOptions& options, Outc
   outcome.device_spent = !verdict.usable;
   if (options.progress != nullptr)
     options.progress(options.progress_arg, outcome.rows_run, outcome.rows_planned);
-  return verdict.usable;
 }
 
 // How many rows from `row` on run as programs together: enough for all SMs of a GPU, and few enough
@@ -293,20 +266,20 @@ std::set<std::uint16_t> sms_of(std::vector<JudgedProgram>::const_iterator run, s
   return made;
 }
 
-// False where the device is spent.
-bool run_program_rows(const Case& which, const std::vector<Op>& rows, std::uint32_t begin,
+// Moves `row` behind the rows that are over: `end`, or behind the one that spent the device.
+void run_program_rows(const Case& which, const std::vector<Op>& rows, std::uint32_t& row,
                       std::uint32_t end, Device& device, const RunContext& context,
                       const RunCaseOptions& options, Gathered& gathered) {
+  const std::uint32_t begin = row;
   std::vector<JudgedProgram> runs = run_programs(rows, begin, end, device, context.seed);
   auto next = runs.begin();
-  for (std::uint32_t row = begin; row < end; ++row) {
+  for (; row < end && !gathered.outcome.device_spent; ++row) {
     const std::set<std::uint16_t> sms = sms_of(next, runs_of(rows[row]));
     RowVerdict verdict = judge_programs_of(which, next, runs_of(rows[row]), row, gathered);
-    verdict.sms = sms;
+    if (end - begin > 1) verdict.sms = sms;
     if (!verdict.usable && end - row > 1) accuse_none(row, end, verdict, gathered.outcome);
-    if (!keep_verdict(verdict, options, gathered.outcome)) return false;
+    keep_verdict(verdict, options, gathered.outcome);
   }
-  return true;
 }
 
 void run_rows(const Case& which, Device& device, const RunContext& context,
@@ -338,16 +311,15 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
   }
   if (which.expected_error != nullptr && options.only_row < 0)
     throw Error("each row of a case that ends in CUDA errors needs a process of its own; name one");
-  const RowRange range = rows_to_run(rows.size(), options.only_row);
+  const RowRange range = rows_to_run(rows.size(), options);
   outcome.rows_planned = range.end - range.begin;
-  for (std::uint32_t row = range.begin; row < range.end;) {
+  for (std::uint32_t row = range.begin; row < range.end && !outcome.device_spent;) {
     const bool alone = is_benchmark || which.expected_error != nullptr;
     const std::uint32_t together =
         alone ? 0 : programs_together(rows, row, range.end, options.alone);
     if (together > 0) {
-      if (!run_program_rows(which, rows, row, row + together, device, context, options, gathered))
-        return;
-      row += together;
+      run_program_rows(which, rows, row, row + together, device, context, options, gathered);
+      outcome.rows_left = range.end - row;
       continue;
     }
     const RowVerdict verdict =
@@ -356,8 +328,8 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
         : which.expected_error != nullptr
             ? run_to_error(which, rows[row], device, context.seed, row, gathered)
             : run_row(which, rows[row], device, context.seed, row, gathered);
-    if (!keep_verdict(verdict, options, outcome)) return;
-    ++row;
+    keep_verdict(verdict, options, outcome);
+    outcome.rows_left = range.end - ++row;
   }
 }
 

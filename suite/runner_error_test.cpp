@@ -1,7 +1,6 @@
 // Cases that are to end in an error of the device, and what else may come in its place.
 #include <gtest/gtest.h>
 
-#include "suite/expected_error.hpp"
 #include "suite/runner.hpp"
 #include "suite/scripted_device.hpp"
 
@@ -104,65 +103,6 @@ TEST(RunCase, RowsThatEndInErrorsAreRefusedInOneProcess) {
   EXPECT_EQ(outcome.judgement, Judgement::tool_error);
   EXPECT_NE(outcome.reason.find("needs a process of its own"), std::string::npos);
   EXPECT_EQ(device.runs(), 0);
-}
-
-Outcome of_one_row(Judgement judgement, const char* reason, std::int32_t cuda_error) {
-  Outcome outcome;
-  outcome.judgement = judgement;
-  outcome.reason = reason;
-  outcome.cuda_error = cuda_error;
-  outcome.device_spent = cuda_error != 0;
-  outcome.rows_planned = outcome.rows_run = 1;
-  outcome.rows_failed = judgement == Judgement::fail ? 1 : 0;
-  outcome.notes = {"note of " + std::to_string(cuda_error)};
-  outcome.descriptors = 5;
-  return outcome;
-}
-
-TEST(AddRow, CountsRowsAndKeepsEachNote) {
-  Outcome all;
-  add_row(of_one_row(Judgement::pass, "", 716), all);
-  add_row(of_one_row(Judgement::pass, "", 715), all);
-  EXPECT_EQ(all.judgement, Judgement::pass);
-  EXPECT_EQ(all.rows_run, 2U);
-  EXPECT_EQ(all.rows_failed, 0U);
-  EXPECT_EQ(all.cuda_error, 715);
-  EXPECT_TRUE(all.device_spent);
-  EXPECT_EQ(all.notes, (std::vector<std::string>{"note of 716", "note of 715"}));
-  EXPECT_NE(all.descriptors, 0U);
-}
-
-TEST(AddRow, AddsWhatEachSmRan) {
-  Outcome first = of_one_row(Judgement::pass, "", 716);
-  first.sm_rows_run = {0, 1};
-  Outcome second = of_one_row(Judgement::fail, "second", 0);
-  second.sm_rows_run = {0, 1, 0, 1};
-  second.sm_rows_failed = {0, 1, 0, 1};
-  Outcome all;
-  add_row(first, all);
-  add_row(second, all);
-  EXPECT_EQ(all.sm_rows_run, (std::vector<std::uint32_t>{0, 2, 0, 1}));
-  EXPECT_EQ(all.sm_rows_failed, (std::vector<std::uint32_t>{0, 1, 0, 1}));
-}
-
-TEST(AddRow, KeepsTheFirstRowThatFailed) {
-  Outcome all;
-  add_row(of_one_row(Judgement::pass, "", 716), all);
-  add_row(of_one_row(Judgement::fail, "first", 700), all);
-  add_row(of_one_row(Judgement::fail, "second", 0), all);
-  add_row(of_one_row(Judgement::pass, "", 715), all);
-  EXPECT_EQ(all.judgement, Judgement::fail);
-  EXPECT_EQ(all.reason, "first");
-  EXPECT_EQ(all.rows_run, 4U);
-  EXPECT_EQ(all.rows_failed, 2U);
-}
-
-TEST(AddRow, SkipIsNoPass) {
-  Outcome all;
-  add_row(of_one_row(Judgement::skip, "no such instruction", 0), all);
-  add_row(of_one_row(Judgement::pass, "", 715), all);
-  EXPECT_EQ(all.judgement, Judgement::skip);
-  EXPECT_EQ(all.reason, "no such instruction");
 }
 
 }  // namespace

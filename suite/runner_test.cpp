@@ -224,6 +224,28 @@ TEST(RunCase, NamesTheRowOfAStickyErrorWhereEachRunsAlone) {
   EXPECT_EQ(device.runs(), 4);
 }
 
+TEST(RunCase, SaysHowManyRowsAreLeftBehindTheOneThatSpentTheDevice) {
+  ScriptedDevice device([](int run, const Program&, RunResult& result) {
+    if (run == 2) result = faulted(DeviceFault::sticky, 700);
+  });
+  const Outcome outcome = run_case(kThreeRows, device, {}, {.alone = true});
+  EXPECT_EQ(outcome.rows_left, 1U);
+}
+
+TEST(RunCase, RunsTheRowsFromTheFirstThatIsAskedFor) {
+  ScriptedDevice device([](int, const Program&, RunResult& result) { result.bytes[0] ^= 1; });
+  const Outcome outcome = run_case(kThreeRows, device, {}, {.first_row = 1});
+  EXPECT_EQ(outcome.rows_planned, 2U);
+  EXPECT_EQ(outcome.rows_run, 2U);
+  ASSERT_FALSE(outcome.miscompares.empty());
+  EXPECT_EQ(outcome.miscompares[0].row, 1U);
+}
+
+TEST(RunCase, CountsNoSmOfARowThatRunsAlone) {
+  ScriptedDevice device([](int, const Program&, RunResult& result) { result.sms = {7}; });
+  EXPECT_TRUE(run_case(kThreeRows, device, {}, {.alone = true}).sm_rows_run.empty());
+}
+
 TEST(RunCase, LetsTheGravestRowSpeak) {
   ScriptedDevice device([](int run, const Program&, RunResult& result) {
     if (run == 0) result.bytes[0] ^= 1;

@@ -16,10 +16,11 @@ namespace tidemark::harness {
 struct RebuiltRow {
   const Case* which = nullptr;
   std::uint32_t row = 0;
-  Op op = TileLoad{};                             // with its payload
-  const MiscompareRow* miscompare = nullptr;      // the first of this row that is stored
-  std::optional<Program> program = std::nullopt;  // without checks; none where `op` is no program
-  std::string run_line;                           // "tidemark run --cases ... --row ..."
+  Op op = TileLoad{};                         // with its payload
+  const MiscompareRow* miscompare = nullptr;  // the first of this row that is stored
+  std::optional<Program> program =
+      std::nullopt;      // without checks; none where there is none to replay
+  std::string run_line;  // "tidemark run --cases ... --row ..."
 };
 
 /// Row `row` of result `result`; without `row` that of the result's first miscompare. Rows follow

@@ -111,7 +111,7 @@ OutcomeRecord outcome_record(const RecordPlace& place, const Case& which, std::u
   record.rows_planned = ending.rows_planned;
   record.rows_run = ending.rows_run;
   record.seed = case_seed(place.seed, which.name);
-  std::int64_t row = place.row;
+  std::int64_t row = ending.row < 0 ? place.row : ending.row;
   if (ending.outcome) {
     const Outcome& outcome = *ending.outcome;
     record.rows_planned = outcome.rows_planned;
@@ -132,7 +132,8 @@ OutcomeRecord outcome_record(const RecordPlace& place, const Case& which, std::u
     // that row alone would pass.
     const bool out_of_step =
         which.scope == CaseScope::all_gpus && place.gpus > 1 && ending.verdict != Verdict::fail;
-    if (!outcome.miscompares.empty() && !out_of_step) row = outcome.miscompares.front().row;
+    if (!outcome.miscompares.empty() && !out_of_step && ending.row < 0)
+      row = outcome.miscompares.front().row;
   }
   record.replay = replay_line(place, which, row);
   return record;

@@ -60,6 +60,14 @@ TEST(OutcomeRecord, of_a_worker_that_died_has_the_rows_it_was_heard_of) {
   EXPECT_EQ(record.rows_run, 8U);
 }
 
+TEST(OutcomeRecord, replays_the_row_that_its_worker_ended_in) {
+  Ending ending{.verdict = Verdict::crash, .reason = {}, .outcome = Outcome{}, .row = 5};
+  ending.outcome->miscompares.emplace_back().row = 1;
+  const OutcomeRecord record =
+      outcome_record({.uuid = "v", .fault = {}}, kLoad, 1, ending, no_telemetry);
+  EXPECT_NE(record.replay.find("--row 5"), std::string::npos) << record.replay;
+}
+
 TEST(OutcomeRecord, takes_everything_from_the_outcome) {
   Ending ending{.verdict = Verdict::fail, .reason = "wrong", .outcome = Outcome{}};
   ending.start_unix_s = 100;

@@ -10,13 +10,17 @@
 
 #include "harness/supervisor/clock.hpp"
 #include "kernels/error.hpp"
-#include "suite/expected_error.hpp"
+#include "suite/outcome.hpp"
 
 namespace tidemark::harness {
 namespace {
 
 /// So many workers in a row that do not get as far as their device, and the slot is given up.
 constexpr std::uint32_t kMostUnready = 3;
+
+/// So many rows of an attempt may lose their worker the GPU, and it goes on behind each. More say
+/// nothing new: each leaves an Xid, and each new worker takes a second.
+constexpr std::uint32_t kMostLostWorkers = 8;
 
 Verdict verdict_of(Judgement judgement) {
   switch (judgement) {
@@ -93,10 +97,11 @@ void Slot::begin(const Case& which, std::uint32_t attempt, bool alone) {
               .order = {.case_name = std::string(which.name), .attempt = attempt, .alone = alone},
               .rows_apart = rows_apart(setup_, which),
               .gathered = {},
+              .lost_workers = 0,
               .concluded = {}};
   if (attempt_->rows_apart > 0) {
     attempt_->order.row = 0;
-    attempt_->rows = attempt_->gathered.rows_planned = attempt_->rows_apart;
+    attempt_->rows = attempt_->rows_apart;
     if (worker_) return stop_worker();  // it has run other cases; step() goes on in a new one
   }
   order_run();
@@ -135,6 +140,11 @@ std::optional<Ending> Slot::step() {
 std::optional<Ending> Slot::finished() {
   if (!attempt_ || !attempt_->concluded || killed_s_) return std::nullopt;
   Ending ending = std::move(*attempt_->concluded);
+  if (!ending.outcome) {
+    // What rows came to in the workers before is not lost with the one that said nothing.
+    ending.outcome = std::move(attempt_->gathered);
+    ending.row = attempt_->order.row;
+  }
   attempt_.reset();
   return ending;
 }
@@ -159,36 +169,59 @@ void Slot::hear(const Said& said) {
   } else if (const auto* progress = std::get_if<SaidProgress>(&said)) {
     attempt_->last_sign_s = now;
     if (attempt_->rows_apart > 0) return;  // it speaks of its one row
-    attempt_->rows = progress->rows;
-    attempt_->done = progress->done;
+    attempt_->rows = attempt_->order.first_row + progress->rows;
+    attempt_->done = attempt_->order.first_row + progress->done;
   } else if (const auto* outcome = std::get_if<SaidOutcome>(&said)) {
-    if (attempt_->rows_apart > 0)
-      hear_row_apart(outcome->outcome);
-    else
-      hear_outcome(outcome->outcome);
+    hear_outcome(outcome->outcome);
   }
 }
 
-// Each row costs its worker, whether its error came or not: the next one finds a fresh GPU.
-void Slot::hear_row_apart(const Outcome& outcome) {
-  add_row(outcome, attempt_->gathered);
-  const bool judged = outcome.judgement == Judgement::pass ||
-                      outcome.judgement == Judgement::fail || outcome.judgement == Judgement::skip;
-  if (!judged || ++attempt_->order.row == std::int64_t{attempt_->rows_apart})
-    return hear_outcome(attempt_->gathered);
-  attempt_->done = static_cast<std::uint32_t>(attempt_->order.row);
-  attempt_->last_sign_s = monotonic_s();
-  stop_worker();
+/// Whether rows behind those of `outcome` are still to run, in a new worker.
+bool Slot::goes_on(const Outcome& outcome) const {
+  const Attempt& attempt = *attempt_;
+  if (attempt.rows_apart > 0) {
+    const bool judged = outcome.judgement == Judgement::pass ||
+                        outcome.judgement == Judgement::fail ||
+                        outcome.judgement == Judgement::skip;
+    return judged && attempt.order.row + 1 < std::int64_t{attempt.rows_apart};
+  }
+  // The row that lost the GPU is known, so that none behind it need be lost with it.
+  return outcome.device_spent && outcome.rows_left > 0 && outcome.suspects == 0 &&
+         attempt.which->scope == CaseScope::one_gpu &&
+         attempt.which->kind == CaseKind::conformance && attempt.lost_workers < kMostLostWorkers;
 }
 
 void Slot::hear_outcome(const Outcome& outcome) {
+  const bool more = goes_on(outcome);
+  std::optional<Outcome>& gathered = attempt_->gathered;
+  if (gathered) {
+    add_rows(outcome, *gathered);
+  } else {
+    gathered = outcome;
+    if (attempt_->rows_apart > 0) gathered->rows_planned = attempt_->rows_apart;
+  }
+  if (!more) return conclude_with(*std::exchange(gathered, std::nullopt));
+  if (attempt_->rows_apart > 0) {
+    attempt_->done = static_cast<std::uint32_t>(++attempt_->order.row);
+  } else {
+    ++attempt_->lost_workers;
+    attempt_->order.first_row = gathered->rows_planned - outcome.rows_left;
+  }
+  attempt_->last_sign_s = monotonic_s();
+  stop_worker();  // step() goes on in a new one
+}
+
+void Slot::conclude_with(Outcome outcome) {
   const Verdict verdict = verdict_of(outcome.judgement);
   std::string reason = outcome.reason;
   if (verdict == Verdict::tool_error && !trouble_.empty()) reason += ": " + trouble_;
-  conclude(verdict, reason);
-  attempt_->concluded->outcome = outcome;
+  if (attempt_->lost_workers > 0 && outcome.rows_left > 0)
+    reason += fmt::format("; {} rows were not run: {} rows lost the GPU", outcome.rows_left,
+                          attempt_->lost_workers + 1);
   // A case that had to end in a CUDA error passes and costs its worker all the same.
   const bool spent = outcome.device_spent;
+  conclude(verdict, reason);
+  attempt_->concluded->outcome = std::move(outcome);
   if (!spent && (verdict == Verdict::pass || verdict == Verdict::skip)) return;
   // Only a device that has done all it was told is used again. In a case of all GPUs the others may
   // still be fetching from a worker that has failed: whoever leads the round ends it.

@@ -30,6 +30,7 @@ struct Ending {
   int signal = 0, exit_code = 0;
   double start_unix_s = 0, seconds = 0;
   std::uint32_t rows_planned = 0, rows_run = 0;  // by the last progress that was heard of
+  std::int64_t row = -1;  // the one that its worker ended in without a word, where it is known
 };
 
 /// Why nothing more can run on a slot.
@@ -82,13 +83,15 @@ class Slot {
     std::uint32_t rows = 0, done = 0;  // by its last progress; no rows before the first
     RunOrder order = {};               // what its worker is told
     std::uint32_t rows_apart = 0;      // of a fault case: each in a worker of its own
-    Outcome gathered = {};             // of those that have run
+    std::optional<Outcome> gathered;   // of the rows that ran in workers before this one
+    std::uint32_t lost_workers = 0;    // by rows after which it went on
     std::optional<Ending> concluded;   // its verdict is known; its worker is still to go
   };
 
   void hear(const Said& said);
   void hear_outcome(const Outcome& outcome);
-  void hear_row_apart(const Outcome& outcome);
+  void conclude_with(Outcome outcome);
+  bool goes_on(const Outcome& outcome) const;
   void order_run();
   void conclude(Verdict verdict, std::string reason);
   void stop_worker();

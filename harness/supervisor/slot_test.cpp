@@ -217,6 +217,49 @@ TEST(Slot, a_row_in_a_worker_of_its_own_that_crashes_ends_the_attempt) {
   EXPECT_FALSE(slot.busy());
 }
 
+TEST(Slot, what_rows_came_to_before_a_crash_is_kept_and_the_row_that_crashed_is_named) {
+  const Hook hook("late_crash@behaviour.fault.illegal_copies");
+  Slot slot({.fault = "load_misaligned_as_719", .seed = 1, .level = Level::soak}, kReal);
+  slot.begin(illegal_copies(), 1);
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(ending.verdict, Verdict::crash);
+  EXPECT_EQ(ending.row, 2);
+  ASSERT_TRUE(ending.outcome.has_value());
+  EXPECT_EQ(ending.outcome->rows_planned, 13U);
+  EXPECT_EQ(ending.outcome->rows_run, 2U);
+  EXPECT_EQ(ending.outcome->rows_failed, 2U);
+  EXPECT_EQ(ending.outcome->miscompares.size(), 2U);
+}
+
+TEST(Slot, rows_behind_the_one_that_lost_the_gpu_run_in_a_new_worker) {
+  const Hook hook("illegal@load.tile.rank1");
+  Slot slot({.seed = 1}, kReal);
+  slot.begin(rank1(), 2, true);
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(ending.verdict, Verdict::sticky);
+  EXPECT_EQ(ending.reason.substr(0, 6), "row 1:") << ending.reason;
+  ASSERT_TRUE(ending.outcome.has_value());
+  EXPECT_GT(ending.outcome->rows_planned, 2U);
+  EXPECT_EQ(ending.outcome->rows_run, ending.outcome->rows_planned);
+  EXPECT_EQ(ending.outcome->rows_failed, 1U);
+  EXPECT_EQ(ending.outcome->cuda_error, 716);
+}
+
+TEST(Slot, an_attempt_ends_where_row_after_row_loses_the_gpu) {
+  const Hook hook("all_illegal@load.tile.random");
+  Slot slot({.seed = 1}, kReal);
+  slot.begin(*case_named("load.tile.random"), 2, true);
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(ending.verdict, Verdict::sticky);
+  ASSERT_TRUE(ending.outcome.has_value());
+  EXPECT_EQ(ending.outcome->rows_run, 9U);
+  const std::string left = std::to_string(ending.outcome->rows_planned - 9);
+  EXPECT_NE(ending.reason.find("; " + left + " rows were not run: 9 rows lost the GPU"),
+            std::string::npos)
+      << ending.reason;
+  EXPECT_FALSE(slot.lost().has_value());
+}
+
 TEST(Slot, a_fail_costs_the_worker_and_the_second_attempt_may_pass) {
   const Hook hook("fail@load.tile.rank1");
   Slot slot({.seed = 1}, kReal);

@@ -47,15 +47,33 @@ TEST(FaultCases, error_in_a_launch_that_rows_share_is_tried_again_row_by_row) {
   const ScratchFolder folder;
   const Ran ran = run_binary({"run", "--device", "virtual", "--level", "quick", "--cases",
                               "load.tile.rank1", "load.tile.rank2", "--out", folder.file("x.h5")},
-                             {{"TIDEMARK_TEST_HOOK", "shared@load.tile.rank1"}}, 120);
+                             {{"TIDEMARK_TEST_HOOK", "illegal@load.tile.rank1"}}, 120);
   EXPECT_EQ(ran.exit, 1) << ran.err;
   const Report report = read_report(folder.file("x.h5"));
   ASSERT_EQ(report.results.size(), 2U);
   EXPECT_EQ(report.results[0].verdict, Verdict::sticky);
   EXPECT_EQ(report.results[0].attempts, 2U);
-  EXPECT_EQ(report.text(report.results[0].reason),
-            "2 of 2 attempts did not pass; attempt 2: row 1: test hook");
+  const std::string reason(report.text(report.results[0].reason));
+  EXPECT_NE(reason.find("attempt 2: row 1: the GPU faulted"), std::string::npos) << reason;
+  EXPECT_EQ(report.results[0].rows_run, report.results[0].rows_planned);
+  EXPECT_EQ(report.results[0].rows_failed, 1U);
   EXPECT_EQ(report.results[1].verdict, Verdict::pass);
+}
+
+TEST(FaultCases, a_row_that_failed_is_replayed_by_its_command_and_not_as_a_program) {
+  const ScratchFolder folder;
+  const Ran ran =
+      run_binary({"run", "--device", "virtual", "--level", "soak", "--cases", "behaviour.fault.*",
+                  "--fault", "load_misaligned_as_719", "--out", folder.file("x.h5")});
+  EXPECT_EQ(ran.exit, 1) << ran.err;
+  EXPECT_EQ(run_binary({"show", folder.file("x.h5")}).out.find("tidemark replay"),
+            std::string::npos);
+  const Ran replayed = run_binary({"replay", folder.file("x.h5"), "--result", "0"});
+  EXPECT_EQ(replayed.exit, 2);
+  EXPECT_NE(replayed.err.find("nothing can be compared behind the error that has to come; run the "
+                              "command on stdout instead"),
+            std::string::npos)
+      << replayed.err;
 }
 
 TEST(FaultCases, run_at_any_level_where_they_are_named) {

@@ -99,9 +99,10 @@ ReproducerWords words_of(const Replayed& replayed) {
 
 ExitCode refuse_other(const Replayed& replayed) {
   print_out(replayed.row.run_line + "\n");
-  throw UsageError(
-      fmt::format("{}: this operation is not a program yet; run the command on stdout instead",
-                  replayed.title()));
+  throw UsageError(fmt::format("{}: {}; run the command on stdout instead", replayed.title(),
+                               replayed.row.which->expected_error == nullptr
+                                   ? "this operation is not a program yet"
+                                   : "nothing can be compared behind the error that has to come"));
 }
 
 std::string heading_of(const Replayed& replayed, const PreparedProgram& program,

@@ -116,6 +116,7 @@ Json json_of(const Outcome& outcome) {
           {"rows_planned", outcome.rows_planned},
           {"rows_run", outcome.rows_run},
           {"rows_failed", outcome.rows_failed},
+          {"rows_left", outcome.rows_left},
           {"sm_rows_run", outcome.sm_rows_run},
           {"sm_rows_failed", outcome.sm_rows_failed},
           {"miscompares", miscompares},
@@ -137,6 +138,7 @@ Outcome outcome_in(const Json& json) {
                   .rows_planned = json.at("rows_planned"),
                   .rows_run = json.at("rows_run"),
                   .rows_failed = json.at("rows_failed"),
+                  .rows_left = json.at("rows_left"),
                   .sm_rows_run = json.at("sm_rows_run"),
                   .sm_rows_failed = json.at("sm_rows_failed"),
                   .miscompares = {},
@@ -174,11 +176,8 @@ Json json_of(const TransportOrder& order) {
 }
 
 Json json_of(const RunOrder& order) {
-  return {{"order", "run"},
-          {"case", order.case_name},
-          {"attempt", order.attempt},
-          {"alone", order.alone},
-          {"row", order.row}};
+  return {{"order", "run"},       {"case", order.case_name}, {"attempt", order.attempt},
+          {"alone", order.alone}, {"row", order.row},        {"first_row", order.first_row}};
 }
 
 Json json_of(const GemmShape& product) { return {product.m, product.n, product.k}; }
@@ -321,7 +320,8 @@ Order order_in(const Json& json) {
     return RunOrder{.case_name = json.at("case"),
                     .attempt = json.at("attempt"),
                     .alone = json.at("alone"),
-                    .row = json.at("row")};
+                    .row = json.at("row"),
+                    .first_row = json.at("first_row")};
   if (kind == "tune")
     return TuneOrder{.product = product_in(json.at("product")), .seconds = json.at("seconds")};
   if (kind == "program") return ProgramOrder{};

@@ -48,8 +48,9 @@ struct TransportOrder {
 struct RunOrder {
   std::string case_name;
   std::uint32_t attempt = 1;
-  bool alone = false;     // RunCaseOptions::alone
-  std::int64_t row = -1;  // this one alone; below 0: as SetupOrder::row says
+  bool alone = false;           // RunCaseOptions::alone
+  std::int64_t row = -1;        // this one alone; below 0: as SetupOrder::row says
+  std::uint32_t first_row = 0;  // RunCaseOptions::first_row
 };
 
 /// Tries all configurations of the GEMM engine on a product.

@@ -7,14 +7,16 @@
 namespace tidemark::harness {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, HookAction>, 7> kActions = {{
+constexpr std::array<std::pair<std::string_view, HookAction>, 9> kActions = {{
     {"crash", HookAction::crash},
     {"hang", HookAction::hang},
     {"exit", HookAction::exit},
     {"slow", HookAction::slow},
     {"fail", HookAction::fail},
     {"sticky", HookAction::sticky},
-    {"shared", HookAction::shared},
+    {"illegal", HookAction::illegal},
+    {"all_illegal", HookAction::all_illegal},
+    {"late_crash", HookAction::late_crash},
 }};
 
 }  // namespace

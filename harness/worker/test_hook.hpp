@@ -10,13 +10,15 @@
 namespace tidemark::harness {
 
 enum class HookAction : std::uint8_t {
-  crash,   // SIGSEGV after two rows of three
-  hang,    // no progress, a patience of one second
-  exit,    // status 3
-  slow,    // three seconds of progress, then the case as usual
-  fail,    // a fail in attempt 1 alone
-  sticky,  // the outcome of a sticky CUDA error
-  shared,  // the same of a launch that two rows share; where each runs alone, of row 1
+  crash,        // SIGSEGV after two rows of three
+  hang,         // no progress, a patience of one second
+  exit,         // status 3
+  slow,         // three seconds of progress, then the case as usual
+  fail,         // a fail in attempt 1 alone
+  sticky,       // the outcome of a sticky CUDA error
+  illegal,      // row 1 becomes a load that ends in a CUDA error
+  all_illegal,  // every row does
+  late_crash,   // SIGSEGV in row 2 of a case whose rows have workers of their own
 };
 
 /// "crash@load.tile.2d" on every slot, "crash@load.tile.2d#1" on slot 1 alone. The case name

@@ -162,11 +162,15 @@ class Worker {
     const bool hangs = hooked && hook_->action == HookAction::hang;
     say(SaidStarted{.case_name = order.case_name, .patience_s = hangs ? 1.0 : 0.0});
     Outcome outcome;
-    if (hooked && (hook_->action == HookAction::fail || hook_->action == HookAction::sticky ||
-                   hook_->action == HookAction::shared)) {
+    if (hooked && (hook_->action == HookAction::fail || hook_->action == HookAction::sticky)) {
       outcome = hooked_outcome(order);
+    } else if (hooked && hook_->action == HookAction::illegal) {
+      outcome =
+          judged(with_illegal_rows(*which, [](std::uint32_t row) { return row == 1; }), order);
+    } else if (hooked && hook_->action == HookAction::all_illegal) {
+      outcome = judged(with_illegal_rows(*which, [](std::uint32_t) { return true; }), order);
     } else {
-      if (hooked) act(hook_->action);
+      if (hooked && (hook_->action != HookAction::late_crash || order.row == 2)) act(hook_->action);
       outcome = judged(*which, order);
     }
     const bool usable = !outcome.device_spent;
@@ -189,10 +193,28 @@ class Worker {
     const auto slow = setup_.slow.find(std::string(which.name));
     return run_case(which, *device_, context,
                     {.only_row = order.row < 0 ? setup_.row : order.row,
+                     .first_row = order.first_row,
                      .slow = slow == setup_.slow.end() ? 0 : slow->second,
                      .alone = order.alone,
                      .progress = Progress::report,
                      .progress_arg = &progress});
+  }
+
+  /// `which` with illegal loads in the places of some rows.
+  static Case with_illegal_rows(const Case& which, bool (*illegal)(std::uint32_t row)) {
+    static const Case* original = nullptr;  // rows is a function without captures
+    static bool (*chosen)(std::uint32_t) = nullptr;
+    original = &which;
+    chosen = illegal;
+    Case broken = which;
+    broken.rows = [](const RunContext& context) {
+      std::vector<Op> rows = original->rows(context);
+      const Op load = case_named("behaviour.fault.illegal_copies")->rows(context).front();
+      for (std::uint32_t row = 0; row < rows.size(); ++row)
+        if (chosen(row)) rows[row] = load;
+      return rows;
+    };
+    return broken;
   }
 
   static Outcome judged_by_hand(Judgement judgement, const char* reason) {
@@ -208,13 +230,6 @@ class Worker {
       outcome.device_spent = true;
       return outcome;
     }
-    if (hook_->action == HookAction::shared) {
-      Outcome outcome = judged_by_hand(
-          Judgement::sticky, order.alone ? "row 1: test hook" : "one of rows 0 to 1: test hook");
-      outcome.suspects = order.alone ? 0 : 2;
-      outcome.device_spent = true;
-      return outcome;
-    }
     if (order.attempt == 1) return judged_by_hand(Judgement::fail, "test hook: fail");
     return judged(*case_named(order.case_name), order);
   }
@@ -222,6 +237,7 @@ class Worker {
   static void act(HookAction action) {
     switch (action) {
       case HookAction::crash:
+      case HookAction::late_crash:
         say(SaidProgress{.done = 2, .rows = 3});
         write_all(STDERR_FILENO, "test hook: crash\n");
         ::signal(SIGSEGV, SIG_DFL);  // a sanitizer would make an exit of it
@@ -240,7 +256,8 @@ class Worker {
         break;
       case HookAction::fail:
       case HookAction::sticky:
-      case HookAction::shared:
+      case HookAction::illegal:
+      case HookAction::all_illegal:
         break;
     }
   }
