@@ -2,16 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "reports/store/report.hpp"
 
 namespace tidemark::reports {
 
-/// Results of one verdict and one reason: of one case, or of several where the verdict says nothing
-/// about the hardware (skip, not_run).
+/// Results of one verdict and one reason, whichever SMs it names: of one case, or of several where
+/// the verdict says nothing about the hardware (skip, not_run).
 struct ResultGroup {
   Verdict verdict = Verdict::pass;
+  std::string reason;                      // with the SMs of all results
   std::vector<std::uint32_t> results;      // rows of `results`, ascending
   std::vector<std::uint32_t> cases;        // ascending, without doubles
   std::vector<std::uint32_t> gpus;         // the same

@@ -24,8 +24,7 @@ void put_quiet(Page& page, const Report& report, const ResultGroup& group, bool 
   const ResultRow& first = report.results[group.results.front()];
   const std::string heading = heading_of(first.verdict);
   put(page, colour_of(first.verdict), heading.size(),
-      fmt::format("{} {}: {}", heading, plural(group.results.size(), "result"),
-                  report.text(first.reason)),
+      fmt::format("{} {}: {}", heading, plural(group.results.size(), "result"), group.reason),
       kIndent);
   const std::vector<std::uint32_t>& cases = group.cases;
   std::string names;
@@ -72,7 +71,7 @@ void put_group(Page& page, const Report& report, const ResultGroup& group,
       fmt::format("{} {}  on {}", heading, report.cases[first.case_id].name.view(), where),
       kIndent);
   if (first.verdict == Verdict::pass) return;
-  put(page, indented(report.text(first.reason)), kIndent);
+  put(page, indented(group.reason), kIndent);
   const std::string ending = ending_of(first);
   if (!ending.empty()) put(page, indented(ending), kIndent);
   put_miscompares(page, report, group.miscompares, options.all);

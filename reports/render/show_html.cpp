@@ -101,7 +101,7 @@ std::string finding_of(const Report& report, const ResultGroup& group, const Sho
       "<div class=\"finding\"><h3>{} <span>{}</span> <span class=\"muted\">on {}</span></h3>\n"
       "<p>{}</p>\n",
       badge(group.verdict), cases_named(report, group), for_html(where),
-      first.reason == 0 ? "no reason was given" : for_html(report.text(first.reason)));
+      group.reason.empty() ? "no reason was given" : for_html(group.reason));
   const std::string ending = ending_of(first);
   if (!ending.empty()) made += fmt::format("<p>{}</p>\n", for_html(ending));
   made += miscompares_of(report, group);

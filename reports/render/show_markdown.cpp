@@ -53,7 +53,7 @@ void put_findings(MarkdownPage& page, const Report& report, const ShowOptions& o
     const ResultRow& first = report.results[group.results.front()];
     std::string block = fmt::format("**{}** {} on {}", heading_of(group.verdict),
                                     cases_of(report, group), where_of(report, group));
-    const std::string reason = for_markdown(report.text(first.reason));
+    const std::string reason = for_markdown(group.reason);
     if (!reason.empty()) block += fmt::format("<br>\n{}", reason);
     block += "\n\n";
     const std::string_view replay = report.text(first.replay);

@@ -6,8 +6,13 @@
 namespace tidemark::reports {
 
 std::string ranges(const std::vector<std::uint32_t>& numbers) {
+  return first_ranges(numbers, numbers.size());
+}
+
+std::string first_ranges(const std::vector<std::uint32_t>& numbers, std::size_t most) {
   std::string made;
-  for (std::size_t i = 0; i < numbers.size();) {
+  for (std::size_t i = 0, written = 0; i < numbers.size(); ++written) {
+    if (written == most) return made + fmt::format(" and {} more", numbers.size() - i);
     std::size_t last = i;
     while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
     if (i > 0) made += ", ";
