@@ -54,10 +54,14 @@ struct SmLines {
 };
 SmLines sm_lines(const Report& report);
 
-/// SMs of a GPU: its `sm_count` where that can be, else the highest that rows visited + 1.
+/// SMs of a GPU. Their numbers may have gaps: a GPU of 132 SMs may have one with the number 143.
 struct SmCount {
-  std::uint32_t sms = 0;
-  bool counted = false;  // by the GPU
+  std::uint32_t visited = 0;
+  std::uint32_t sms = 0;      // `sm_count`; 0 where it is not known, or below `visited`
+  std::uint32_t numbers = 0;  // all SMs have numbers below this one
+
+  bool all_visited() const { return visited == (sms > 0 ? sms : numbers); }
+  bool has_gaps() const { return numbers > sms; }  // or may have, where `sms` is not known
 };
 SmCount sm_count_of(const Report& report, std::uint32_t gpu_id);
 

@@ -13,8 +13,15 @@ namespace {
 
 constexpr std::uint32_t kAcross = 20;  // cells in a line: fits a telephone
 
-HeatCell never_visited(std::uint32_t sm) {
-  return {.kind = HeatKind::none, .mark = '-', .label = fmt::format("SM {}: never visited", sm)};
+/// A number without a row: without an SM as well, where all SMs were visited.
+HeatCell cell_of(std::uint32_t number, const SmCount& count) {
+  if (count.has_gaps() && count.all_visited()) {
+    return {.kind = HeatKind::none, .label = fmt::format("no SM has the number {}", number)};
+  }
+  return {.kind = HeatKind::none,
+          .mark = '-',
+          .label = fmt::format("SM {}: never visited{}", number,
+                               count.has_gaps() ? ", if an SM has this number" : "")};
 }
 
 HeatCell cell_of(const SmRow& row) {
@@ -28,15 +35,13 @@ HeatCell cell_of(const SmRow& row) {
   return cell;
 }
 
-/// Every SM that there is or that was visited.
 std::vector<HeatCell> cells_of(const Report& report, std::uint32_t gpu_id) {
-  const std::span<const SmRow> sms = sms_of(report, gpu_id);
-  const std::uint32_t highest = sms.empty() ? 0 : sms.back().sm + 1;
+  const SmCount count = sm_count_of(report, gpu_id);
   std::vector<HeatCell> cells;
-  for (std::uint32_t sm = 0; sm < std::max(highest, sm_count_of(report, gpu_id).sms); ++sm) {
-    cells.push_back(never_visited(sm));
+  for (std::uint32_t number = 0; number < count.numbers; ++number) {
+    cells.push_back(cell_of(number, count));
   }
-  for (const SmRow& row : sms) cells[row.sm] = cell_of(row);
+  for (const SmRow& row : sms_of(report, gpu_id)) cells[row.sm] = cell_of(row);
   return cells;
 }
 
@@ -63,7 +68,7 @@ int rank_of_gpu(const Report& report, std::uint32_t gpu_id) {
   if (std::any_of(sms.begin(), sms.end(), [](const SmRow& row) { return row.rows_failed > 0; })) {
     return 0;
   }
-  return sms.size() < sm_count_of(report, gpu_id).sms ? 1 : 2;
+  return sm_count_of(report, gpu_id).all_visited() ? 2 : 1;
 }
 
 }  // namespace

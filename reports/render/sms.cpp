@@ -15,9 +15,11 @@ double share_of(const SmRow& row) {
   return static_cast<double>(row.rows_failed) / static_cast<double>(row.rows_run);
 }
 
-/// "132 of 132", or "none".
-std::string visited_of(std::size_t visited, std::uint32_t sms) {
-  return visited == 0 ? "none" : fmt::format("{} of {}", visited, sms);
+/// "132 of 132", "24" where the GPU's SMs are not counted, or "none".
+std::string text_of(const SmCount& count) {
+  if (count.visited == 0) return "none";
+  return count.sms == 0 ? fmt::format("{}", count.visited)
+                        : fmt::format("{} of {}", count.visited, count.sms);
 }
 
 /// SMs of one GPU on which rows failed, the worst first.
@@ -65,22 +67,19 @@ std::string line_of(const Report& report, const FailedSms& failed) {
   return made;
 }
 
-/// GPUs that are told in one go.
+/// GPUs that share a text.
 struct Visited {
-  std::size_t visited = 0;
-  std::uint32_t sms = 0;
+  std::string text;
   std::vector<std::uint32_t> gpus;
 };
 
 /// Those of the most GPUs first, then those that lack the most.
 std::vector<Visited> visited_groups(const Report& report) {
-  std::map<std::pair<std::size_t, std::uint32_t>, Visited> groups;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Visited> groups;
   for (const GpuRow& gpu : report.gpus) {
-    const std::size_t visited = sms_of(report, gpu.gpu_id).size();
-    const std::uint32_t sms = sm_count_of(report, gpu.gpu_id).sms;
-    Visited& group = groups[{visited, sms}];
-    group.visited = visited;
-    group.sms = sms;
+    const SmCount count = sm_count_of(report, gpu.gpu_id);
+    Visited& group = groups[{count.visited, count.sms}];
+    group.text = text_of(count);
     group.gpus.push_back(gpu.gpu_id);
   }
   std::vector<Visited> made;
@@ -107,9 +106,11 @@ std::span<const SmRow> sms_of(const Report& report, std::uint32_t gpu_id) {
 
 SmCount sm_count_of(const Report& report, std::uint32_t gpu_id) {
   const std::span<const SmRow> sms = sms_of(report, gpu_id);
-  const std::uint32_t said = report.gpus[gpu_id].sm_count;
-  if (said > 0 && said >= sms.size() && said <= kMostSms) return {.sms = said, .counted = true};
-  return {.sms = sms.empty() ? 0 : sms.back().sm + 1, .counted = false};
+  const std::uint32_t reported = report.gpus[gpu_id].sm_count;
+  SmCount made{.visited = static_cast<std::uint32_t>(sms.size())};
+  if (reported >= made.visited && reported <= kMostSms) made.sms = reported;
+  made.numbers = std::max(made.sms, sms.empty() ? 0 : sms.back().sm + 1);
+  return made;
 }
 
 SmLines sm_lines(const Report& report) {
@@ -120,22 +121,15 @@ SmLines sm_lines(const Report& report) {
   made.visited = "SMs: ";
   if (groups.size() == 1) {
     const std::size_t gpus = groups[0].gpus.size();
-    made.visited += visited_of(groups[0].visited, groups[0].sms) + " visited";
+    made.visited += groups[0].text + " visited";
     if (gpus > 1) made.visited += fmt::format(" on each of {}", plural(gpus, "GPU"));
   } else {
     made.visited += "visited ";
     for (std::size_t i = 0; i < std::min(kGroups, groups.size()); ++i) {
-      made.visited += fmt::format("{}{} on GPU{} {}", i == 0 ? "" : "; ",
-                                  visited_of(groups[i].visited, groups[i].sms),
+      made.visited += fmt::format("{}{} on GPU{} {}", i == 0 ? "" : "; ", groups[i].text,
                                   groups[i].gpus.size() == 1 ? "" : "s", ranges(groups[i].gpus));
     }
     if (groups.size() > kGroups) made.visited += "; others on other GPUs";
-  }
-  const bool guessed = std::any_of(report.gpus.begin(), report.gpus.end(), [&](const GpuRow& gpu) {
-    return !sms_of(report, gpu.gpu_id).empty() && !sm_count_of(report, gpu.gpu_id).counted;
-  });
-  if (guessed) {
-    made.visited += " (SM count not known: highest SM seen + 1)";
   }
   for (const FailedSms& failed : failed_sms(report)) {
     made.failed.push_back(line_of(report, failed));

@@ -37,14 +37,30 @@ TEST(SmLines, NameTheGpusThatWereNotVisitedAsTheOthers) {
             "SMs: visited 132 of 132 on GPUs 0, 2; none on GPU 3; 131 of 132 on GPU 1");
 }
 
-TEST(SmLines, SayWhereTheNumberOfSmsIsNotKnown) {
+TEST(SmLines, NameNoNumberOfSmsThatIsNotKnown) {
   Report report = visited({24});
   report.gpus[0].sm_count = 0;
-  EXPECT_EQ(sm_lines(report).visited,
-            "SMs: 24 of 24 visited (SM count not known: highest SM seen + 1)");
+  EXPECT_EQ(sm_lines(report).visited, "SMs: 24 visited");
   report.gpus[0].sm_count = 23;  // fewer than were visited
-  EXPECT_EQ(sm_lines(report).visited,
-            "SMs: 24 of 24 visited (SM count not known: highest SM seen + 1)");
+  EXPECT_EQ(sm_lines(report).visited, "SMs: 24 visited");
+}
+
+TEST(SmCount, OfNumbersWithAGapIsThatOfTheGpu) {
+  Report report = visited({132});
+  report.sms.back().sm = 143;
+  const SmCount count = sm_count_of(report, 0);
+  EXPECT_EQ(sm_lines(report).visited, "SMs: 132 of 132 visited");
+  EXPECT_EQ(count.numbers, 144U);
+  EXPECT_TRUE(count.has_gaps());
+  EXPECT_TRUE(count.all_visited());
+}
+
+TEST(SmCount, OfNumbersWithAGapKnowsThatAnSmIsMissing) {
+  Report report = visited({131});
+  report.sms.back().sm = 143;
+  const SmCount count = sm_count_of(report, 0);
+  EXPECT_TRUE(count.has_gaps());
+  EXPECT_FALSE(count.all_visited());
 }
 
 TEST(SmLines, NameTheOneSmThatFailed) {

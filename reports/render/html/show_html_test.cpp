@@ -79,6 +79,16 @@ TEST(ShowHtml, HasAMapOfTheSmsOfEachGpu) {
   EXPECT_TRUE(has(text, "<title>SM 131: never visited</title>"));
 }
 
+TEST(ShowHtml, ANumberThatNoSmHasIsNoSmThatWasNeverVisited) {
+  Report report = assemble(example_journals(), {});
+  report.gpus[1].sm_count = 2;  // the SMs 0 and 2 were visited
+  std::string text = html(report);
+  EXPECT_TRUE(has(text, "<title>no SM has the number 1</title>"));
+  report.gpus[1].sm_count = 0;
+  text = html(report);
+  EXPECT_TRUE(has(text, "<title>SM 1: never visited, if an SM has this number</title>"));
+}
+
 TEST(ShowHtml, AnSmIsTheRedderTheMoreOfItsRowsFailed) {
   Report report = assemble(example_journals(), {});
   report.sms[3].rows_run = 1000;
