@@ -44,7 +44,7 @@ std::vector<FailedSms> failed_sms(const Report& report) {
     });
     made.push_back(std::move(failed));
   }
-  // A failure of one SM is of that SM; one of all SMs is of the GPU, the driver or the case.
+  // Rows that fail on one SM alone point at that SM; those of all SMs at GPU, driver or case.
   std::stable_sort(made.begin(), made.end(),
                    [](const auto& a, const auto& b) { return a.rows.size() < b.rows.size(); });
   return made;
@@ -52,17 +52,20 @@ std::vector<FailedSms> failed_sms(const Report& report) {
 
 std::string line_of(const Report& report, const FailedSms& failed) {
   constexpr std::size_t kNamed = 4;
-  const auto told = [](const SmRow& row) {
+  const auto text = [](const SmRow& row) {
     return fmt::format("SM {}: {} of {}", row.sm, grouped(row.rows_failed), grouped(row.rows_run));
   };
   const std::string where = place_of(report, failed.gpu_id);
   if (failed.rows.size() == 1) {
-    return fmt::format("{}: {} rows failed, no other SM failed", where, told(*failed.rows[0]));
+    const SmRow& only = *failed.rows.front();
+    // One row visits few SMs, and may fail on whichever that is.
+    return fmt::format("{}: {} rows failed{}", where, text(only),
+                       only.rows_failed > 1 ? ", no other SM failed" : "");
   }
   std::string made = fmt::format("{}: rows failed on {} of {} SMs; most on ", where,
                                  failed.rows.size(), failed.visited);
   for (std::size_t i = 0; i < std::min(kNamed, failed.rows.size()); ++i) {
-    made += (i == 0 ? "" : ", ") + told(*failed.rows[i]);
+    made += (i == 0 ? "" : ", ") + text(*failed.rows[i]);
   }
   return made;
 }

@@ -63,6 +63,14 @@ TEST(SmCount, OfNumbersWithAGapKnowsThatAnSmIsMissing) {
   EXPECT_FALSE(count.all_visited());
 }
 
+TEST(SmLines, OfOneRowThatFailedAccuseNoSm) {
+  Report report = visited({132});
+  report.sms[17].rows_failed = 1;
+  EXPECT_EQ(sm_lines(report).failed,
+            std::vector<std::string>{"GPU 0 (node07.acme.example, slot 0, GPU-5f1c2d3e): SM 17: 1 "
+                                     "of 10 rows failed"});
+}
+
 TEST(SmLines, NameTheOneSmThatFailed) {
   Report report = visited({132});
   report.sms[17].rows_failed = 3;
