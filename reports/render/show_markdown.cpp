@@ -70,15 +70,15 @@ void put_sms(MarkdownPage& page, const Report& report) {
   constexpr std::size_t kShown = 4;
   const SmLines lines = sm_lines(report);
   if (lines.visited.empty()) return;
-  std::string block = lines.visited + "\n\n";
+  put_block(page, lines.visited + "\n\n");
   const std::size_t shown = std::min(kShown, lines.failed.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    block += fmt::format("- {}\n", for_markdown(lines.failed[i]));
+    put_block(page, fmt::format("- {}\n", for_markdown(lines.failed[i])));
   }
   if (lines.failed.size() > shown) {
-    block += fmt::format("- and {}\n", plural(lines.failed.size() - shown, "more GPU"));
+    put_block(page, fmt::format("- and {}\n", plural(lines.failed.size() - shown, "more GPU")));
   }
-  put_block(page, shown > 0 ? block + "\n" : block);
+  if (shown > 0) put_block(page, "\n");
 }
 
 void put_waivers(MarkdownPage& page, const Report& report) {
@@ -136,17 +136,18 @@ void put_made_on(MarkdownPage& page, const Report& report) {
 
 std::string markdown_of(const Report& report, const ShowOptions& options) {
   // Each part has room of its own: a thousand failures must not drive out what they happened on.
-  MarkdownPage head{.text = {}, .most = 2'000}, findings{.text = {}, .most = 36'000},
-      measured{.text = {}, .most = 14'000}, made_on{.text = {}, .most = 7'000};
+  MarkdownPage head{.text = {}, .most = 2'000}, sms{.text = {}, .most = 2'000},
+      findings{.text = {}, .most = 34'000}, measured{.text = {}, .most = 14'000},
+      made_on{.text = {}, .most = 7'000};
   put_head(head, report);
-  put_sms(head, report);
+  put_sms(sms, report);
   put_findings(findings, report, options);
   put_waivers(findings, report);
   put_outliers(findings, report);
   put_measured(measured, report);
   put_made_on(made_on, report);
   MarkdownPage page;
-  for (const MarkdownPage& part : {head, findings, measured, made_on}) {
+  for (const MarkdownPage& part : {head, sms, findings, measured, made_on}) {
     page.text += part.text;
     page.left_out += part.left_out;
   }

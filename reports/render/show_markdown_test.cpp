@@ -49,6 +49,24 @@ TEST(ShowMarkdown, SaysWhichSmsWereVisitedAndWhereRowsFailed) {
                   "failed`\n\n"));
 }
 
+TEST(ShowMarkdown, OfAMixedFleetNamesTheSmThatFailed) {
+  Report report = assemble(example_journals(), {});
+  report.sms.clear();
+  report.gpus.resize(1024, report.gpus[0]);
+  for (std::uint32_t gpu = 0; gpu < report.gpus.size(); ++gpu) {
+    report.gpus[gpu].gpu_id = gpu;
+    for (std::uint32_t sm = 0; sm < 132 - gpu % 2; ++sm) {
+      report.sms.push_back({.gpu_id = gpu, .sm = sm, .rows_run = 10, .rows_failed = 0});
+    }
+  }
+  report.sms[17].rows_failed = 3;
+  const std::string text = markdown(report);
+  EXPECT_TRUE(has(text,
+                  "\nSMs: visited 131 of 132 on GPUs 1, 3, 5, 7, 9, 11, 13, 15 and 504 more; 132 "
+                  "of 132 on GPUs 0, 2, 4, 6, 8, 10, 12, 14 and 504 more\n"));
+  EXPECT_TRUE(has(text, "SM 17: 3 of 10 rows failed, no other SM failed`\n")) << text;
+}
+
 TEST(ShowMarkdown, ANumberOfACaseThatDidNotPassDoesNotCount) {
   Report report = assemble(example_journals(), {});
   report.results[5].verdict = Verdict::fail;  // the speed on GPU 1

@@ -117,7 +117,7 @@ SmCount sm_count_of(const Report& report, std::uint32_t gpu_id) {
 }
 
 SmLines sm_lines(const Report& report) {
-  constexpr std::size_t kGroups = 4;
+  constexpr std::size_t kGroups = 4, kRanges = 8;
   SmLines made;
   if (report.sms.empty()) return made;
   const std::vector<Visited> groups = visited_groups(report);
@@ -129,8 +129,9 @@ SmLines sm_lines(const Report& report) {
   } else {
     made.visited += "visited ";
     for (std::size_t i = 0; i < std::min(kGroups, groups.size()); ++i) {
-      made.visited += fmt::format("{}{} on GPU{} {}", i == 0 ? "" : "; ", groups[i].text,
-                                  groups[i].gpus.size() == 1 ? "" : "s", ranges(groups[i].gpus));
+      made.visited +=
+          fmt::format("{}{} on GPU{} {}", i == 0 ? "" : "; ", groups[i].text,
+                      groups[i].gpus.size() == 1 ? "" : "s", first_ranges(groups[i].gpus, kRanges));
     }
     if (groups.size() > kGroups) made.visited += "; others on other GPUs";
   }
