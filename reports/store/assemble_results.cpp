@@ -190,6 +190,11 @@ void fill_from(Assembly& made, ResultRow& row, const Attempts& attempts) {
 /// By GPU and SM, the results' shown attempts summed up.
 using SmCounts = std::map<std::pair<std::uint32_t, std::uint32_t>, SmRow>;
 
+// A sum that wraps leaves fewer rows run than failed, and the reader refuses the report.
+std::uint32_t saturated_sum(std::uint32_t a, std::uint32_t b) {
+  return a + std::min(b, std::numeric_limits<std::uint32_t>::max() - a);
+}
+
 void count_sms(SmCounts& counts, std::uint32_t gpu_id, const OutcomeRecord& shown) {
   const std::vector<std::uint32_t>& run = shown.sm_rows_run;
   const std::vector<std::uint32_t>& failed = shown.sm_rows_failed;
@@ -197,8 +202,10 @@ void count_sms(SmCounts& counts, std::uint32_t gpu_id, const OutcomeRecord& show
   for (std::uint32_t sm = 0; sm < std::min<std::size_t>(run.size(), kMostSms); ++sm) {
     if (run[sm] == 0) continue;
     SmRow& row = counts.try_emplace({gpu_id, sm}, SmRow{.gpu_id = gpu_id, .sm = sm}).first->second;
-    row.rows_run += run[sm];
-    if (sm < failed.size()) row.rows_failed += std::min(failed[sm], run[sm]);
+    row.rows_run = saturated_sum(row.rows_run, run[sm]);
+    if (sm < failed.size()) {
+      row.rows_failed = saturated_sum(row.rows_failed, std::min(failed[sm], run[sm]));
+    }
   }
 }
 

@@ -68,14 +68,14 @@ TEST(Assemble, EveryPlannedPairHasOneResult) {
 TEST(Assemble, RowsBySmAreSummedOverTheCasesOfEachGpu) {
   const Report report = assemble(example_journals(), {});
   ASSERT_EQ(report.sms.size(), 4U);
-  const auto told = [&report](std::size_t i) {
+  const auto counts_of = [&report](std::size_t i) {
     const SmRow& row = report.sms[i];
     return std::array{row.gpu_id, row.sm, row.rows_run, row.rows_failed};
   };
-  EXPECT_EQ(told(0), (std::array{0U, 0U, 24U, 0U}));
-  EXPECT_EQ(told(1), (std::array{0U, 2U, 8U, 0U}));
-  EXPECT_EQ(told(2), (std::array{1U, 0U, 24U, 0U}));
-  EXPECT_EQ(told(3), (std::array{1U, 2U, 8U, 1U}));
+  EXPECT_EQ(counts_of(0), (std::array{0U, 0U, 24U, 0U}));
+  EXPECT_EQ(counts_of(1), (std::array{0U, 2U, 8U, 0U}));
+  EXPECT_EQ(counts_of(2), (std::array{1U, 0U, 24U, 0U}));
+  EXPECT_EQ(counts_of(3), (std::array{1U, 2U, 8U, 1U}));
 }
 
 TEST(Assemble, RowsBySmAreThoseOfTheAttemptThatAResultShows) {
@@ -86,6 +86,20 @@ TEST(Assemble, RowsBySmAreThoseOfTheAttemptThatAResultShows) {
   EXPECT_EQ(report.sms.back().sm, 3U);
   EXPECT_EQ(report.sms.back().rows_failed, 7U);
   EXPECT_EQ(report.sms[2].rows_run, 12U) << "those of load.tile.2d alone";
+}
+
+TEST(Assemble, RowsBySmThatNoColumnHoldsDoNotCostTheReport) {
+  constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
+  OutcomeRecord first = example_outcome(1, "load.tile.2d"),
+                second = attempt(1, Verdict::fail, "wrong");
+  first.sm_rows_run = second.sm_rows_run = {kMost};
+  first.sm_rows_failed = second.sm_rows_failed = {kMost};
+  const Report report = assemble(
+      {example_journals()[0], journal_of({example_launch(1), example_node(1), example_gpu(1), first,
+                                          second, example_speed(1, 690), example_end(1)})},
+      {});
+  EXPECT_EQ(report.sms.back().rows_run, kMost);
+  EXPECT_EQ(report.sms.back().rows_failed, kMost);
 }
 
 TEST(Assemble, AnSmNumberThatNoGpuHasDoesNotCostTheReport) {
