@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
+#include <optional>
 #include <set>
+#include <tuple>
 
 #include "reports/render/parts.hpp"
 #include "reports/store/ranges.hpp"
@@ -105,6 +108,27 @@ std::string without_numbers(std::string_view text) {
   return kind;
 }
 
+/// 3 of "row 3, ...", as notes of fault cases begin.
+std::optional<std::uint32_t> row_of(std::string_view text) {
+  constexpr std::string_view kRow = "row ";
+  if (!text.starts_with(kRow)) return std::nullopt;
+  text.remove_prefix(kRow.size());
+  std::uint32_t row = 0;
+  const char* const end = text.data() + text.size();
+  const auto [next, error] = std::from_chars(text.data(), end, row);
+  if (error != std::errc() || next == end || *next != ',') return std::nullopt;
+  return row;
+}
+
+/// Notes of one key stand as one, in the order of their keys: kind, row, text where it counts.
+using NoteKey = std::tuple<std::string, std::uint32_t, std::string>;
+
+NoteKey key_of(const std::string& text, bool all) {
+  // Rows are no sizes: each has an outcome of its own.
+  if (const auto row = row_of(text)) return {"row #", *row, text};
+  return {all ? text : without_numbers(text), 0, {}};
+}
+
 /// Its name and hash, where it was not that of the build.
 std::string gemm_table_text(const Report& report) {
   const std::string_view hash = provenance_of(report, "gemm_table.hash");
@@ -115,13 +139,13 @@ std::string gemm_table_text(const Report& report) {
 }  // namespace
 
 void put_notes(Page& page, const Report& report, const ShowOptions& options) {
-  std::map<std::string, Note> notes;  // by text; notes that differ in numbers alone stand as one
+  std::map<NoteKey, Note> notes;
   for (const ResultRow& result : report.results) {
     std::string_view rest = report.text(result.notes);
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
       const std::string text(rest.substr(0, end));
-      Note& note = notes[options.all ? text : without_numbers(text)];
+      Note& note = notes[key_of(text, options.all)];
       note.texts.insert(text);
       note.cases.insert(result.case_id);
       rest.remove_prefix(std::min(end + 1, rest.size()));
@@ -130,7 +154,7 @@ void put_notes(Page& page, const Report& report, const ShowOptions& options) {
   if (!notes.empty()) put(page, "");
   constexpr std::size_t kListed = 12;
   std::size_t shown = 0;
-  for (const auto& [kind, note] : notes) {
+  for (const auto& [key, note] : notes) {
     if (!options.all && shown == kListed) break;
     ++shown;
     std::string where{report.cases[*note.cases.begin()].name.view()};

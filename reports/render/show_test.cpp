@@ -353,6 +353,17 @@ TEST(Show, NotesThatDifferInNumbersStandAsOne) {
   EXPECT_EQ(text.find("note:"), text.rfind("note:"));
 }
 
+TEST(Show, NotesOnRowsStandOneByOneInTheirOrder) {
+  OutcomeRecord outcome = example_outcome(0, "load.tile.2d");
+  outcome.notes = {"row 10, copy 2: ended in CUDA error 719",
+                   "row 9, copy 2: ended in CUDA error 716"};
+  const std::string text = shown_alone(example_launch(0), example_gpu(0), outcome);
+  EXPECT_TRUE(has(text,
+                  "\nnote: row 9, copy 2: ended in CUDA error 716 (load.tile.2d)\n"
+                  "note: row 10, copy 2: ended in CUDA error 719 (load.tile.2d)\n"))
+      << text;
+}
+
 TEST(Show, SaysWhatItWasMadeOn) {
   const std::string text = show(assemble(example_journals(), {}), {});
   for (const char* part :
