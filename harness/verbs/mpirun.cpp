@@ -112,7 +112,7 @@ void become_mpirun(const std::vector<std::string>& arguments, std::uint32_t rank
   words.reserve(command.size() + 1);
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
-  // As -q does, which Open MPI 5 refuses: no block of text about a rank's exit code.
+  // No text of Open MPI about exit codes; -q is no option of Open MPI 5.
   setenv("OMPI_MCA_orte_execute_quiet", "1", 1);
   execv(mpirun.c_str(), words.data());
   throw EnvironmentError(fmt::format("--ranks: {} does not start: {}; leave --ranks out", mpirun,
