@@ -1,4 +1,4 @@
-// cmake --install of this build: what lies where, and that it needs neither build nor sources.
+// cmake --install of this build: what lies where, and that it runs from there.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -13,9 +13,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// All that is installed has this component. Named, it has a manifest of its own: the build's
+/// install_manifest.txt is that of the user's installation, and root may own it.
+constexpr const char* kComponent = "Unspecified";
+
 Ran install_to(const std::string& prefix, const Environment& environment = {}) {
-  return run_program({TIDEMARK_CMAKE, "--install", TIDEMARK_BUILD, "--prefix", prefix},
-                     environment);
+  return run_program(
+      {TIDEMARK_CMAKE, "--install", TIDEMARK_BUILD, "--component", kComponent, "--prefix", prefix},
+      environment);
 }
 
 TEST(Install, the_program_runs_from_another_folder) {
@@ -49,6 +54,15 @@ TEST(Install, manual_completion_and_license_lie_where_they_are_looked_for) {
   EXPECT_TRUE(fs::exists(prefix + "/share/man/man1/tidemark.1"));
   EXPECT_TRUE(fs::exists(prefix + "/share/bash-completion/completions/tidemark"));
   EXPECT_TRUE(fs::exists(prefix + "/share/doc/tidemark/LICENSE"));
+}
+
+TEST(Install, leaves_the_manifest_of_an_earlier_installation) {
+  const ScratchFolder folder;
+  const std::string manifest = std::string(TIDEMARK_BUILD) + "/install_manifest.txt";
+  std::error_code none;
+  const fs::file_time_type before = fs::last_write_time(manifest, none);
+  ASSERT_EQ(install_to(folder.file("prefix")).exit, 0);
+  EXPECT_EQ(fs::last_write_time(manifest, none), before);
 }
 
 TEST(Install, goes_below_DESTDIR) {
