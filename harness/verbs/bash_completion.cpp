@@ -41,6 +41,8 @@ std::string line_of(const CLI::App& verb, const CLI::Option& option) {
 
 constexpr std::string_view kReader = R"sh(
 _tidemark_offer() {  # kind or words, what is typed
+  local program=${COMP_WORDS[0]}
+  [[ $program != \~/* ]] || program=$HOME/${program:2}  # bash leaves the words as typed
   case $1 in
     -) ;;
     path)
@@ -48,7 +50,7 @@ _tidemark_offer() {  # kind or words, what is typed
       mapfile -t COMPREPLY < <(compgen -f -- "$2")
       ;;
     case)
-      mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" list 2>/dev/null |
+      mapfile -t COMPREPLY < <(compgen -W "$("$program" list 2>/dev/null |
         sed -n 's/^\([a-z0-9_]*\.[a-z0-9_.]*\) .*/\1/p')" -- "$2")
       ;;
     *) mapfile -t COMPREPLY < <(compgen -W "${1//|/ }" -- "$2") ;;

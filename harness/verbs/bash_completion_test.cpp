@@ -44,6 +44,18 @@ TEST(BashCompletion, offers_cases_as_often_as_the_option_takes_one) {
   EXPECT_EQ(offered("bench --exclude gemm.ladder gemm.local.fp8_sp"), "gemm.local.fp8_speed\n");
 }
 
+TEST(BashCompletion, offers_cases_of_a_program_in_the_home_folder) {
+  const ScratchFolder home;
+  ASSERT_EQ(run_program({"ln", "-s", TIDEMARK_BINARY, home.file("tidemark")}).exit, 0);
+  const Ran ran =
+      run_program({"bash", "--norc", "-c",
+                   "source <(\"$0\" __bash_completion); COMP_WORDS=('~/tidemark' run --cases "
+                   "zfill.sid); COMP_CWORD=3; _tidemark; echo \"${COMPREPLY[*]}\"",
+                   TIDEMARK_BINARY},
+                  {{"HOME", home.path()}});
+  EXPECT_EQ(ran.out, "zfill.side\n") << ran.err;
+}
+
 TEST(BashCompletion, offers_files_where_one_is_read) {
   const ScratchFolder folder;
   ASSERT_EQ(run_program({"touch", folder.file("night.h5")}).exit, 0);
