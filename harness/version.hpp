@@ -6,7 +6,8 @@
 namespace tidemark::harness {
 
 struct BuildVersion {
-  std::string_view version;  // "0.1.0"
+  std::string_view description;  // a noun phrase, of CMakeLists.txt as the version
+  std::string_view version;      // "0.1.0"
   std::string_view
       git_hash;  // commit, "-dirty" behind it where the tree differed; "unknown" without git
   std::string_view kernels_tree;  // ci/cmake/tree_hash.cmake over kernels/

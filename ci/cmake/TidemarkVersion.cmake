@@ -5,6 +5,7 @@ set(tidemark_version_source "${CMAKE_BINARY_DIR}/tidemark_version.cpp")
 add_custom_target(tidemark_version_stamp ALL
   COMMAND ${CMAKE_COMMAND}
     -DSOURCE=${PROJECT_SOURCE_DIR} -DOUT=${tidemark_version_source} -DVERSION=${PROJECT_VERSION}
+    "-DDESCRIPTION=${PROJECT_DESCRIPTION}"
     -DGIT_HASH=${TIDEMARK_GIT_HASH} -DNVCC=${CMAKE_CUDA_COMPILER_VERSION} -DCXX=${CMAKE_CXX_COMPILER_VERSION}
     -P "${PROJECT_SOURCE_DIR}/ci/cmake/stamp_version.cmake"
   BYPRODUCTS "${tidemark_version_source}"

@@ -15,7 +15,7 @@ file(CONFIGURE OUTPUT "${OUT}" @ONLY CONTENT [[
 namespace tidemark::harness {
 
 BuildVersion build_version() {
-  return {.version = "@VERSION@", .git_hash = "@GIT_HASH@", .kernels_tree = "@kernels@", .suite_tree = "@suite@",
+  return {.description = "@DESCRIPTION@", .version = "@VERSION@", .git_hash = "@GIT_HASH@", .kernels_tree = "@kernels@", .suite_tree = "@suite@",
           .nvcc = "@NVCC@", .compiler = "@CXX@"};
 }
 

@@ -22,14 +22,15 @@
 namespace tidemark::harness {
 namespace {
 
-// What the build calls; who types commands has no use for them.
+// The build calls these; they are not in the help.
 constexpr std::string_view kManPage = "__man_page", kBashCompletion = "__bash_completion";
 
 // Prints a verb's footer, which holds its example, before everything else.
 class ExampleFirst : public CLI::Formatter {
  public:
   std::string make_description(const CLI::App* app) const override {
-    const std::string text = app->get_description();
+    std::string text = app->get_description();
+    if (app->get_parent() == nullptr) text = fmt::format("tidemark: {}", text);
     return fmt::format("Example: {}\n\n{}{}", app->get_footer(), text, text.empty() ? "" : "\n");
   }
   std::string make_footer(const CLI::App* app) const override {
@@ -117,9 +118,7 @@ std::vector<const CLI::App*> all_verbs(const CLI::App& app) {
 }
 
 ExitCode run_command_line(int argc, char** argv) {
-  CLI::App app(
-      "Tests what the Tensor Memory Accelerators of a Hopper fleet promise, and how fast "
-      "the fleet multiplies matrices.");
+  CLI::App app(std::string(build_version().description));
   app.name("tidemark");
   app.footer("mpirun -n 8 tidemark run");
   app.set_version_flag("--version", fmt::format("tidemark {}", build_version().version));

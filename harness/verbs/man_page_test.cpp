@@ -1,6 +1,7 @@
 // What is written from the descriptions of the options: the man page.
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -41,6 +42,15 @@ std::string in_roff(const std::string& name) {
   std::string made;
   for (const char letter : name) made += letter == '-' ? "\\-" : std::string(1, letter);
   return made;
+}
+
+TEST(ManPage, names_the_program_by_a_noun_phrase_that_the_help_has_too) {
+  const std::string before = ".SH NAME\ntidemark \\- ";
+  const std::size_t begin = page().find(before) + before.size();
+  const std::string phrase = page().substr(begin, page().find('\n', begin) - begin);
+  EXPECT_TRUE(std::islower(static_cast<unsigned char>(phrase.front())) != 0) << phrase;
+  EXPECT_FALSE(phrase.ends_with('.')) << phrase;
+  EXPECT_NE(run_binary({"--help"}).out.find("\ntidemark: " + phrase + "\n"), std::string::npos);
 }
 
 TEST(ManPage, has_a_section_of_every_verb) {
