@@ -31,7 +31,7 @@ constexpr std::array kByPriority = {
 };
 
 constexpr std::array<ExitCodeMeaning, 8> kMeanings = {{
-    {ExitCode::ok, "what was planned passed; what was asked for is there"},
+    {ExitCode::ok, "every planned result is pass, waived or skip, and at least one is a pass"},
     {ExitCode::failed,
      "a case failed, was flaky, hung, crashed or left a sticky CUDA error; compare: newly so"},
     {ExitCode::usage,
@@ -41,7 +41,7 @@ constexpr std::array<ExitCodeMeaning, 8> kMeanings = {{
      "something has no answer: it did not run, a GPU was lost, a rank is silent; compare: missing"},
     {ExitCode::environment,
      "environment: no usable GPU, a GPU in use, more ranks than GPUs, nothing but skips"},
-    {ExitCode::inconclusive, "compare: it cannot be told (--fail-on inconclusive)"},
+    {ExitCode::inconclusive, "compare: inconclusive (--fail-on inconclusive)"},
     {ExitCode::internal, "a bug of tidemark"},
 }};
 static_assert(kMeanings.size() == kByPriority.size() + 1, "ok alone has no priority");
