@@ -85,9 +85,9 @@ void refuse_what_is_no_benchmark(const std::vector<std::string>& globs) {
   }
 }
 
-/// Whether a glob of --cases speaks of the family of a fault case: it is meant then, at any level.
-/// Its Xids must not come along with a glob that is wider.
-bool is_called_up(const RunOptions& options, const Case& which) {
+/// A glob that begins with the family of a fault case selects it at any level. Its Xids must not
+/// come along with a glob that is wider.
+bool is_named(const RunOptions& options, const Case& which) {
   if (which.expected_error == nullptr) return false;
   const std::string_view family = which.name.substr(0, which.name.rfind('.'));
   return std::any_of(options.cases.begin(), options.cases.end(), [&](const std::string& glob) {
@@ -162,7 +162,7 @@ std::vector<const Case*> selected_cases(const RunOptions& options) {
   if (named.empty()) throw UsageError("--exclude leaves no case to run; take a glob away from it");
   std::vector<const Case*> selected;
   std::copy_if(named.begin(), named.end(), std::back_inserter(selected), [&](const Case* which) {
-    return which->level <= options.level || is_called_up(options, *which);
+    return which->level <= options.level || is_named(options, *which);
   });
   if (selected.empty())
     throw UsageError(fmt::format(

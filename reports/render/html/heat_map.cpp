@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kCell = 16, kGap = 2, kLetter = 6.7;
 constexpr double kFaintest = 0.3;  // opacity of a cell that is hardly bad
-constexpr double kOnBad = 0.7;     // from there on a letter has the colour for bad cells
+constexpr double kOnBad = 0.7;     // from there on a letter has the color for bad cells
 constexpr std::size_t kRowLabel = 28, kColumnLabel = 40;  // characters at most
 
 double width_of(const std::vector<std::string>& labels, std::size_t most) {
