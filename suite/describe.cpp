@@ -62,6 +62,8 @@ Json json_of(const TileLoad& load) {
 }
 
 Json json_of(const TileStore& store) {
+  static constexpr const char* kReductionNames[kReductions] = {"none", "add", "min", "max", "inc",
+                                                               "dec",  "and", "or",  "xor"};
   static constexpr const char* kWaits[] = {"complete", "read", "only_read", "none"};
   return with_map("tile_store", store.map,
                   {{"at", first(store.at, store.map.rank)},
@@ -71,6 +73,8 @@ Json json_of(const TileStore& store) {
                    {"empty_groups", store.empty_groups},
                    {"bystander", store.bystander},
                    {"hint", kHints[static_cast<std::size_t>(store.hint)]},
+                   {"reduction", kReductionNames[static_cast<std::size_t>(store.reduction)]},
+                   {"one_box", store.one_box},
                    {"destination", kSources[static_cast<std::size_t>(store.destination)]},
                    {"held_to", held_to(store.held_to)},
                    {"seed", store.payload.seed},

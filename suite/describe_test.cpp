@@ -47,6 +47,8 @@ TEST(Describe, WritesATileStoreInOneLine) {
   store.empty_groups = 5;
   store.bystander = true;
   store.hint = CacheHint::evict_last;
+  store.reduction = Reduction::bit_xor;
+  store.one_box = true;
   store.destination = MemorySource::mapped;
   store.held_to = HeldTo::measurement;
   store.payload = {.seed = 17, .inverted = false};
@@ -55,7 +57,7 @@ TEST(Describe, WritesATileStoreInOneLine) {
             R"("box":[64,2],"element_stride":[1,1],"swizzle":128,"l2_promotion":"64B",)"
             R"("fill":"zero","base_offset":48,"at":[8,3],"source_offset":384,"stores":2,)"
             R"("wait":"read","empty_groups":5,"bystander":true,"hint":"evict_last",)"
-            R"("destination":"mapped","held_to":"measurement",)"
+            R"("reduction":"xor","one_box":true,"destination":"mapped","held_to":"measurement",)"
             R"("seed":17,"inverted":false})");
 }
 

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <initializer_list>
 #include <iterator>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -207,9 +208,13 @@ __device__ void {}(u32 to, const CUtensorMap* map, u32 b{}) {{
                       operands)};
 }
 
-// The store of `rank`, with the cache policy that `policy` names if it names one.
-Item store_item(std::uint32_t rank, std::string_view policy) {
-  const std::string name = fmt::format("store_{}d{}", rank, suffix_of(policy));
+// The store of `rank`, with the cache policy that `policy` names if it names one, or the reduction
+// that `store` names.
+Item store_item(std::uint32_t rank, std::string_view policy, std::string_view store) {
+  const std::string name = fmt::format("{}_{}d{}", store, rank, suffix_of(policy));
+  const bool reduces = store.starts_with(kReduce);
+  const std::string operation =
+      reduces ? fmt::format(".{}", store.substr(kReduce.size())) : std::string();
   std::string parameters, coordinates, operands;
   for (std::uint32_t i = 0; i < rank; ++i) {
     parameters += fmt::format(", int c{}", i);
@@ -219,13 +224,13 @@ Item store_item(std::uint32_t rank, std::string_view policy) {
   return {Part::function, name + "(",
           fmt::format(R"cu(
 __device__ void {}(u32 from, const CUtensorMap* map{}) {{
-  asm volatile("{}cp.async.bulk.tensor.{}d.global.shared::cta.tile.bulk_group"
+  asm volatile("{}cp{}.async.bulk.tensor.{}d.global.shared::cta{}.tile.bulk_group"
                "{} [%0, {{{}}}], [%1]{}"
                ::"l"(map), "r"(address(window() + from)){} : "memory");
 }}
 )cu",
-                      name, parameters, create_policy(policy), rank, hint_of(policy), coordinates,
-                      end_of(policy), operands)};
+                      name, parameters, create_policy(policy), reduces ? ".reduce" : "", rank,
+                      operation, hint_of(policy), coordinates, end_of(policy), operands)};
 }
 
 Item next_item(bool stops) {
@@ -280,8 +285,11 @@ std::vector<Item> items_of(const Program& program) {
     for (const std::string_view policy : kPolicies) {
       for (const bool multicast : {false, true})
         items.push_back(load_item(rank, policy, multicast));
-      items.push_back(store_item(rank, policy));
+      items.push_back(store_item(rank, policy, kStoreNames[0]));
     }
+  for (std::uint32_t rank = 1; rank <= kMaxRank; ++rank)
+    for (const std::string_view name : std::span(kStoreNames).subspan(1))
+      items.push_back(store_item(rank, kPolicies[0], name));
   for (Item& item : items) {
     if (!phases) item.text = without_lines(item.text, "phase[");
     if (!stops) item.text = without(without_lines(item.text, " stop("), ", bool stops = false");

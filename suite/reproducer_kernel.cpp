@@ -100,6 +100,7 @@ std::string formatted(std::string_view text, const Place& place) {
       fmt::arg("load", step.mask == 0 ? "load" : "multicast"),
       fmt::arg("mask", step.mask == 0 ? "" : fmt::format(", {:#x}", step.mask)),
       fmt::arg("to_ctas", step.mask == 0 ? "" : fmt::format(" to CTAs {:#x}", step.mask)),
+      fmt::arg("store", kStoreNames[static_cast<std::size_t>(step.reduction)]),
       fmt::arg("policy", policy_in_code(step.hint)), fmt::arg("word", step.word),
       fmt::arg("thread", step.thread), fmt::arg("source", source_of(place)),
       fmt::arg("keep_word", keep_word(place)), fmt::arg("read_word", read_in_words(step)),

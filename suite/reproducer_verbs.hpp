@@ -30,6 +30,12 @@ std::span<const VerbText> verb_texts();
 
 const VerbText& text_of(Verb verb);
 
+/// In the order of Reduction.
+inline constexpr std::string_view kReduce = "reduce_";
+inline constexpr std::string_view kStoreNames[kReductions] = {
+    "store",      "reduce_add", "reduce_min", "reduce_max", "reduce_inc",
+    "reduce_dec", "reduce_and", "reduce_or",  "reduce_xor"};
+
 /// In the order of CacheHint.
 inline constexpr std::string_view kPolicies[] = {"", "evict_normal", "evict_first", "evict_last"};
 

@@ -147,13 +147,33 @@ __device__ inline void load_of_rank(const Cta& cta, const Step& step) {
     ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, map, at, barrier);
 }
 
+/// cp.reduce.async.bulk.tensor, whose operation is part of the instruction.
+template <std::uint32_t kRank>
+__device__ inline void reduce_of_rank(const CUtensorMap* map, const std::int32_t (&at)[kRank],
+                                      const std::uint8_t* from, Reduction reduction) {
+  const auto reduce = [&](auto operation) {
+    ptx::cp_reduce_async_bulk_tensor(ptx::space_global, ptx::space_shared, operation, map, at,
+                                     from);
+  };
+  if (reduction == Reduction::add) reduce(ptx::op_add);
+  if (reduction == Reduction::min) reduce(ptx::op_min);
+  if (reduction == Reduction::max) reduce(ptx::op_max);
+  if (reduction == Reduction::inc) reduce(ptx::op_inc);
+  if (reduction == Reduction::dec) reduce(ptx::op_dec);
+  if (reduction == Reduction::bit_and) reduce(ptx::op_and_op);
+  if (reduction == Reduction::bit_or) reduce(ptx::op_or_op);
+  if (reduction == Reduction::bit_xor) reduce(ptx::op_xor_op);
+}
+
 template <std::uint32_t kRank>
 __device__ inline void store_of_rank(const Cta& cta, const Step& step) {
   std::int32_t at[kRank];
   for (std::uint32_t i = 0; i < kRank; ++i) at[i] = step.at[i];
   const CUtensorMap* const map = &cta.maps[step.map];
   const std::uint8_t* const from = cta.window + step.offset;
-  if (step.hint == CacheHint::none)
+  if (step.reduction != Reduction::none)
+    reduce_of_rank<kRank>(map, at, from, step.reduction);
+  else if (step.hint == CacheHint::none)
     ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, map, at, from);
   else
     store_box_with_policy<kRank>(from, map, at, cache_policy(step.hint));

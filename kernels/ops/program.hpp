@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/ops/payload.hpp"
+#include "kernels/ops/reduction.hpp"
 #include "kernels/ops/tensor_map.hpp"
 #include "kernels/ops/tile_load.hpp"
 
@@ -52,9 +53,9 @@ enum class Verb : std::uint8_t {
 
   // To global memory, in the bulk async-groups of thread `thread`.
 
-  // map, at, offset, hint: cp.async.bulk.tensor of the tile at byte `offset` of the CTA's own
-  // window
-  // to the box at `at`.
+  // map, at, offset, hint, reduction: cp.async.bulk.tensor of the tile at byte `offset` of the
+  // CTA's
+  // own window to the box at `at`; with a reduction cp.reduce.async.bulk.tensor, without a hint.
   store,
   commit,  // what the thread has stored since its last commit, or nothing, becomes a group. What is
            // never committed lands as well, and no wait counts it
@@ -137,6 +138,7 @@ struct Step {
   std::uint8_t parity = 0;  // 0, 1, kCurrentPhase or kLastPhase
   bool stops = false;
   CacheHint hint = CacheHint::none;
+  Reduction reduction = Reduction::none;
   std::uint16_t mask = 0;  // bit b: CTA b of the cluster
   std::uint32_t count = 1;
   std::uint32_t pending = 0;  // meter: arrivals that its phase still waits for; else groups

@@ -140,6 +140,10 @@ constexpr auto kWords<DataType> = [] {
 template <>
 constexpr std::array kWords<CacheHint> = {"none", "evict_normal", "evict_first", "evict_last"};
 template <>
+constexpr std::array kWords<Reduction> = {"none", "add", "min", "max", "inc",
+                                          "dec",  "and", "or",  "xor"};
+static_assert(kWords<Reduction>.size() == kReductions);
+template <>
 constexpr std::array kWords<MemorySource> = {"device", "async", "pinned", "mapped", "edge", "peer"};
 template <>
 constexpr std::array kWords<Swizzle> = {0, 32, 64, 128};  // bytes
@@ -329,6 +333,7 @@ struct Fields<Step> {
                                       optional<&Step::region>("region"),
                                       optional<&Step::at>("at"),
                                       optional<&Step::hint>("hint"),
+                                      optional<&Step::reduction>("reduction"),
                                       optional<&Step::mask, BlockMask>("mask"),
                                       optional<&Step::parity, Parity>("parity"),
                                       optional<&Step::stops>("stops"),

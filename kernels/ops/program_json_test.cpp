@@ -37,6 +37,7 @@ Step full_step(Verb verb) {
           .parity = kLastPhase,
           .stops = true,
           .hint = CacheHint::evict_last,
+          .reduction = Reduction::bit_xor,
           .count = 0,
           .pending = 2,
           .offset = 3,
@@ -138,8 +139,9 @@ TEST(ProgramJson, TextIsOneLineARegionMapAndStep) {
       "],\n"
       "\"steps\":[\n"
       "{\"do\":\"load\",\"ctas\":[0,2,15],\"thread\":65535,\"barrier\":7,\"of\":3,\"map\":255,"
-      "\"region\":254,\"at\":[-2147483648,2147483647,1,-1,2],\"hint\":\"evict_last\",\"parity\":"
-      "\"last\","
+      "\"region\":254,\"at\":[-2147483648,2147483647,1,-1,2],\"hint\":\"evict_last\",\"reduction\":"
+      "\"xor\","
+      "\"parity\":\"last\","
       "\"stops\":true,\"count\":0,\"pending\":2,\"offset\":3,\"bytes\":4,\"stride\":5,\"most\":6,"
       "\"ns\":4294967295,\"word\":18446744073709551615},\n"
       "{\"do\":\"wait\",\"parity\":\"current\",\"ns\":9},\n"
@@ -182,6 +184,13 @@ TEST(ProgramJson, EachBlockMaskReadsBackEqual) {
 TEST(ProgramJson, EachParityReadsBackEqual) {
   Program program;
   program.steps = {{.parity = 0}, {.parity = 1}, {.parity = kCurrentPhase}, {.parity = kLastPhase}};
+  EXPECT_EQ(back(program), program);
+}
+
+TEST(ProgramJson, EachReductionReadsBackEqual) {
+  Program program;
+  for (std::uint32_t i = 0; i < kReductions; ++i)
+    program.steps.push_back({.reduction = static_cast<Reduction>(i)});
   EXPECT_EQ(back(program), program);
 }
 
@@ -421,7 +430,8 @@ TEST(ProgramJson, UnknownMemberIsNamed) {
        "extent, stride, box, element_stride, swizzle, l2_promotion, fill, base_offset"},
       {edited("\"parity\"", "\"pairty\""),
        "p.json: /steps/0 has the unknown member \"pairty\"; give only do, ctas, thread, barrier, "
-       "of, map, region, at, hint, mask, parity, stops, count, pending, offset, bytes, stride, "
+       "of, map, region, at, hint, reduction, mask, parity, stops, count, pending, offset, bytes, "
+       "stride, "
        "most, ns, "
        "word"},
       {edited("\"seed\":5", "\"seed\":5,\"\\n\\u0000\\u001b[2J\\u007f\":5"),

@@ -18,6 +18,7 @@ void append_stores(const TileStore& store, std::vector<Step>& steps) {
     commit_nothing(group);
     steps.push_back({.verb = Verb::store,
                      .hint = store.hint,
+                     .reduction = store.reduction,
                      .offset = tile_offset(store, group),
                      .at = box_at(store, group)});
     steps.push_back({.verb = Verb::commit});

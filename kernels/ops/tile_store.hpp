@@ -23,8 +23,8 @@ enum class StoreWait : std::uint8_t {
   none,       // the kernel ends behind the last commit, without any wait
 };
 
-/// `stores` tile stores of boxes that lie side by side, from a window filled with source words into
-/// a region of poison. The program
+/// `stores` tile stores, or reductions, of boxes that lie side by side, from a window filled with
+/// source words into a region of poison. The program
 ///   1. has one thread issue all stores, in order, and commit each as a group; where empty_groups
 ///      says so, it commits once more in front of a store or behind the last, with nothing to
 ///      commit;
@@ -50,6 +50,8 @@ struct TileStore {
   std::uint32_t empty_groups = 0;  // bit i: one in front of store i; bit `stores`: behind the last
   bool bystander = false;
   CacheHint hint = CacheHint::none;
+  Reduction reduction = Reduction::none;  // legal without a hint, for types that reduces() names
+  bool one_box = false;                   // all stores go to the box at `at`
   MemorySource destination = MemorySource::device;
   HeldTo held_to = HeldTo::documents;
   Payload payload{};
@@ -58,11 +60,12 @@ struct TileStore {
 /// What the runner sets for each run of a row.
 constexpr Payload& payload_of(TileStore& store) { return store.payload; }
 
-/// First element of box `group`: they follow each other along the last dimension.
+/// First element of box `group`: they follow each other along the last dimension, but for one_box.
 constexpr std::array<std::int32_t, kMaxRank> box_at(const TileStore& store, std::uint32_t group) {
   std::array<std::int32_t, kMaxRank> at = store.at;
   const std::uint32_t last = store.map.rank - 1;
-  at[last] = static_cast<std::int32_t>(at[last] + std::int64_t{group} * store.map.box[last]);
+  const std::int64_t boxes = store.one_box ? 0 : group;
+  at[last] = static_cast<std::int32_t>(at[last] + boxes * store.map.box[last]);
   return at;
 }
 

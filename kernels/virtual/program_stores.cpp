@@ -51,6 +51,7 @@ void take_store(const Turn& turn) {
                        .shared = &turn.own().window,
                        .global = &run.regions[map.region],
                        .hint = step.hint,
+                       .reduction = step.reduction,
                        .memory = run.program.regions[map.region].source};
   const StoreBox box{.map = map.spec,
                      .at = start.at,

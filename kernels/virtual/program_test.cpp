@@ -584,6 +584,15 @@ TEST(VirtualProgram, WordOutsideItsRegionIsUnsound) {
             "program: step 0: region 1 of 1");
 }
 
+TEST(VirtualProgram, ReductionUnderACacheHintIsUnsound) {
+  Step reduce = store();
+  reduce.reduction = Reduction::add;
+  EXPECT_EQ(error_of(storing({reduce})), "");
+  reduce.hint = CacheHint::evict_last;
+  EXPECT_EQ(error_of(storing({reduce})),
+            "program: step 0: a reduction with a cache hint; take either");
+}
+
 TEST(VirtualProgram, SixteenGroupsPendingAreUnsound) {
   EXPECT_EQ(error_of(storing({wait_group(15)})), "");
   EXPECT_EQ(error_of(storing({wait_group(16)})), "program: step 0: 16 groups pending, above 15");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/virtual/reduction.hpp"
 #include "kernels/virtual/tile_store_faults.hpp"
 
 namespace tidemark::kernels {
@@ -150,18 +151,36 @@ void StoreEngine::read_next(Group& group) {
         inside ? shared.bytes[static_cast<std::size_t>(first + i)] : std::uint8_t{0xee};
   }
   if (fault_ == kNoFault) return;
+  if (transfer.path.reduction != Reduction::none) transfer.memory = memory_at(transfer);
   break_data(transfer.bytes, transfer.path.type, transfer.last, fault_);
   if (transfer.last) break_last(transfer.path, transfer.chunk, transfer.bytes, fault_);
 }
 
+std::array<std::uint8_t, kChunkBytes> StoreEngine::memory_at(const Transfer& transfer) const {
+  const std::vector<std::uint8_t>& global = *transfer.path.global;
+  std::array<std::uint8_t, kChunkBytes> bytes{};
+  for (std::uint32_t i = 0; i < kChunkBytes; ++i) {
+    const std::int64_t offset = transfer.chunk.destination + i;
+    if (offset >= 0 && offset < static_cast<std::int64_t>(global.size()))
+      bytes[i] = global[static_cast<std::size_t>(offset)];
+  }
+  return bytes;
+}
+
 void StoreEngine::land_next(Group& group) {
   const Transfer& transfer = group.transfers[group.landed++];
+  const bool late = fault_ == kFaultReduceUpdateLost;
+  const auto bytes =
+      transfer.path.reduction == Reduction::none
+          ? transfer.bytes
+          : reduced(transfer.path.reduction, transfer.path.type,
+                    late ? transfer.memory : memory_at(transfer), transfer.bytes, fault_);
   std::vector<std::uint8_t>& global = *transfer.path.global;
   const auto size = static_cast<std::int64_t>(global.size());
   for (std::uint32_t i = 0; i < kChunkBytes; ++i) {
     const std::int64_t offset = transfer.chunk.destination + i;
     if (offset < 0 || offset >= size || (transfer.chunk.written >> i & 1U) == 0) continue;
-    global[static_cast<std::size_t>(offset)] = transfer.bytes[i];
+    global[static_cast<std::size_t>(offset)] = bytes[i];
   }
   if (fault_ == kFaultStoreSourceOverwritten && transfer.last)
     store(*transfer.path.shared, transfer.chunk.source + kChunkBytes, {.bytes = transfer.bytes});

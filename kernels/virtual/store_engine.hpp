@@ -28,6 +28,7 @@ struct StorePath {
   SharedWindow* shared = nullptr;
   std::vector<std::uint8_t>* global = nullptr;
   CacheHint hint = CacheHint::none;
+  Reduction reduction = Reduction::none;
   MemorySource memory = MemorySource::device;  // the kind of `global`
 };
 
@@ -66,7 +67,8 @@ class StoreEngine {
     StorePath path;
     StoreChunk chunk;
     std::array<std::uint8_t, kChunkBytes> bytes{};
-    bool last = false;  // of its store
+    std::array<std::uint8_t, kChunkBytes> memory{};  // what a fault takes for the memory's
+    bool last = false;                               // of its store
   };
   struct Group {
     std::vector<Transfer> transfers;  // in the order in which they are read and land
@@ -80,6 +82,7 @@ class StoreEngine {
   void advance_one(std::size_t waited);
   void read_next(Group& group);
   void land_next(Group& group);
+  std::array<std::uint8_t, kChunkBytes> memory_at(const Transfer& transfer) const;
 
   Draw draw_;
   Fault fault_;

@@ -142,6 +142,25 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                 "destination: memory of a pool is written 16 bytes too early"),
     store_fault(kFaultStoreMappedRepeats, "store_mapped_repeats",
                 "destination: of mapped memory the first 4 KiB are written over and over"),
+    store_fault(kFaultReduceStores, "reduce_stores",
+                "reduction: what comes takes the place of what is in memory"),
+    store_fault(kFaultReduceSignedAsUnsigned, "reduce_signed_as_unsigned",
+                "reduction: signed elements are compared as unsigned"),
+    store_fault(kFaultReduceUnsignedAsSigned, "reduce_unsigned_as_signed",
+                "reduction: unsigned elements are compared as signed"),
+    store_fault(kFaultReduceCarryLost, "reduce_carry_lost",
+                "reduction: sums of 8 bytes do not carry from their low half"),
+    store_fault(kFaultReduceMinAsMax, "reduce_min_as_max",
+                "reduction: min leaves the greater of two"),
+    store_fault(kFaultReduceIncUnbounded, "reduce_inc_unbounded",
+                "reduction: inc does not go back to 0"),
+    store_fault(kFaultReduceDecUnbounded, "reduce_dec_unbounded",
+                "reduction: dec does not go back to what comes"),
+    store_fault(kFaultReduceXorAsOr, "reduce_xor_as_or",
+                "reduction: xor sets bits and clears none"),
+    store_fault(kFaultReduceUpdateLost, "reduce_update_lost",
+                "reduction: memory is taken as it was when the source was read: what landed in "
+                "between is lost"),
 });
 
 }  // namespace

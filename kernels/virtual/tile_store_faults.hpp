@@ -78,6 +78,16 @@ inline constexpr Fault kFaultStoreEvictNormalFlipsBit{396};
 inline constexpr Fault kFaultStorePinnedShort{397};
 inline constexpr Fault kFaultStoreAsyncShifted{398};
 inline constexpr Fault kFaultStoreMappedRepeats{399};
+// Reductions: what is left in memory.
+inline constexpr Fault kFaultReduceStores{960};
+inline constexpr Fault kFaultReduceSignedAsUnsigned{961};
+inline constexpr Fault kFaultReduceUnsignedAsSigned{962};
+inline constexpr Fault kFaultReduceCarryLost{963};
+inline constexpr Fault kFaultReduceMinAsMax{964};
+inline constexpr Fault kFaultReduceIncUnbounded{965};
+inline constexpr Fault kFaultReduceDecUnbounded{966};
+inline constexpr Fault kFaultReduceXorAsOr{967};
+inline constexpr Fault kFaultReduceUpdateLost{968};
 
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> tile_store_faults();

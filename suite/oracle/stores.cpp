@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
+#include "suite/oracle/reduction.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -59,6 +60,13 @@ bool reaches_ragged_end(const StoreBox& box) {
   return exact != whole_chunks && begin < exact && end > whole_chunks;
 }
 
+// Whether it does not matter which of the two lands first: each element is reduced by an atomic
+// operation (PTX ISA 9.0, 9.7.9.25.5.3). A wait that covers the younger covers the older.
+bool is_joined(const StoredBox& older, const StoredBox& younger) {
+  return older.reduction == younger.reduction && commutes(younger.reduction) &&
+         older.issuer == younger.issuer && older.box.map.type == younger.box.map.type;
+}
+
 // Where the documents stop, there is nothing to predict: a guess would become a verdict.
 void refuse_the_undocumented(const StoreBox& box, HeldTo held_to) {
   refuse_map(box.map, held_to);
@@ -88,7 +96,8 @@ void Stores::issue(const Step& step, Issuer issuer, const std::vector<std::uint8
   const StoreBox box{.map = map.spec, .at = step.at, .offset = step.offset};
   refuse_the_undocumented(box, program_.held_to);
   groups_[issuer].open.push_back(boxes_.size());
-  boxes_.push_back({.box = box, .region = map.region, .issuer = issuer});
+  boxes_.push_back(
+      {.box = box, .region = map.region, .reduction = step.reduction, .issuer = issuer});
   auto& covered = covered_[map.region];
   covered.resize(memory.size() / kChunk);
   // By chunks: rows of tensor and box begin on 16 bytes, so that a chunk is of one row, and stored
@@ -98,10 +107,13 @@ void Stores::issue(const Step& step, Issuer issuer, const std::vector<std::uint8
     const StorePlace place = store_place(box, at);
     if (!place.stored) continue;
     std::uint32_t& owner = covered[at / kChunk];
-    if (owner != 0 && !boxes_[owner - 1].complete)
+    if (owner != 0 && !boxes_[owner - 1].complete && !is_joined(boxes_[owner - 1], boxes_.back()))
       throw Error("store: which of two stores to one address lands last is not documented");
     owner = static_cast<std::uint32_t>(boxes_.size());
-    std::memcpy(&memory[at], &window[place.window_offset], kChunk);
+    if (step.reduction == Reduction::none)
+      std::memcpy(&memory[at], &window[place.window_offset], kChunk);
+    else
+      reduce_chunk(step.reduction, box.map.type, &window[place.window_offset], &memory[at]);
   }
 }
 

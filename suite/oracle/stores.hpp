@@ -26,6 +26,7 @@ struct Issuer {
 struct StoredBox {
   StoreBox box;
   std::uint8_t region = 0;
+  Reduction reduction = Reduction::none;
   Issuer issuer;
   bool read = false;      // the window may be written again
   bool complete = false;  // the issuer sees it in memory

@@ -267,5 +267,53 @@ TEST(TileStoreOracle, WhatNobodyPromisedHasNoPrediction) {
   EXPECT_THROW((void)left(store), Error);
 }
 
+// Sums of elements of 4 bytes: 16 x 5 of them, 80 bytes from row to row; the box is 8 x 3.
+TileStore small_sum() {
+  TileStore sum = small_store();
+  sum.map.type = DataType::u32;
+  sum.map.extent = {16, 5};
+  sum.map.box = {8, 3};
+  sum.reduction = Reduction::add;
+  return sum;
+}
+
+std::uint32_t word_of(std::uint8_t (*byte)(std::uint64_t), std::uint64_t at) {
+  std::uint32_t word = 0;
+  for (std::uint32_t i = 0; i < 4; ++i) word |= std::uint32_t{byte(at + i)} << (8 * i);
+  return word;
+}
+
+std::uint32_t word_left(const std::vector<std::uint8_t>& bytes, std::size_t at) {
+  std::uint32_t word = 0;
+  for (std::uint32_t i = 0; i < 4; ++i) word |= std::uint32_t{bytes[at + i]} << (8 * i);
+  return word;
+}
+
+TEST(TileStoreOracle, ASumIsAddedToWhatIsInMemory) {
+  const auto bytes = left(small_sum()).bytes;
+  EXPECT_EQ(word_left(bytes, 1024 + 80 + 4),
+            word_of(poison, 1024 + 80 + 4) + word_of(source, 1024 + 32 + 4));
+  EXPECT_EQ(bytes[1024 + 32], poison(1024 + 32));  // beside the box
+}
+
+TEST(TileStoreOracle, SumsIntoOneBoxAreAllThere) {
+  TileStore sum = small_sum();
+  sum.stores = 2;
+  sum.one_box = true;
+  const std::uint64_t second = tile_offset(sum, 1);
+  EXPECT_EQ(word_left(left(sum).bytes, 1024),
+            word_of(poison, 1024) + word_of(source, 1024) + word_of(source, second));
+}
+
+TEST(TileStoreOracle, HasNoPredictionForReductionsWhoseOrderMatters) {
+  TileStore store = small_sum();
+  store.stores = 2;
+  store.one_box = true;
+  store.reduction = Reduction::inc;
+  EXPECT_THROW((void)left(store), Error);
+  store.reduction = Reduction::none;
+  EXPECT_THROW((void)left(store), Error);
+}
+
 }  // namespace
 }  // namespace tidemark::suite
