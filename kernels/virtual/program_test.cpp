@@ -558,60 +558,6 @@ TEST(VirtualProgram, UnsoundProgramIsAnError) {
             "program: step 0: barrier 2 of 2");
 }
 
-TEST(VirtualProgram, StoreFromOutsideTheWindowIsUnsound) {
-  Step outside = store();
-  outside.offset = kWindow - 128;
-  EXPECT_EQ(error_of(storing({outside})),
-            "program: step 0: 512 bytes from 2432 on in a window of 2560");
-  outside.map = 1;
-  EXPECT_EQ(error_of(storing({outside})), "program: step 0: map 1 of 1");
-}
-
-TEST(VirtualProgram, FillAndOverwriteOutsideTheWindowAreUnsound) {
-  const std::string why = "program: step 0: 2576 bytes from 0 on in a window of 2560";
-  EXPECT_EQ(error_of(storing({{.verb = Verb::fill, .bytes = kWindow + 16}})), why);
-  EXPECT_EQ(error_of(storing({{.verb = Verb::wait_group_read, .bytes = kWindow + 16}})), why);
-  EXPECT_EQ(error_of(storing({{.verb = Verb::fill, .bytes = 8}})),
-            "program: step 0: 8 bytes from 0 on; take multiples of 16");
-}
-
-TEST(VirtualProgram, WordOutsideItsRegionIsUnsound) {
-  const std::uint64_t bytes = storing({}).regions[0].bytes;
-  EXPECT_EQ(error_of(storing({look(bytes - 8)})), "");
-  EXPECT_NE(error_of(storing({look(bytes)})), "");
-  EXPECT_NE(error_of(storing({look(4)})), "");
-  EXPECT_EQ(error_of(storing({{.verb = Verb::wait_group, .region = 1}})),
-            "program: step 0: region 1 of 1");
-}
-
-TEST(VirtualProgram, ReductionUnderACacheHintIsUnsound) {
-  Step reduce = store();
-  reduce.reduction = Reduction::add;
-  EXPECT_EQ(error_of(storing({reduce})), "");
-  reduce.hint = CacheHint::evict_last;
-  EXPECT_EQ(error_of(storing({reduce})),
-            "program: step 0: a reduction with a cache hint; take either");
-}
-
-TEST(VirtualProgram, SixteenGroupsPendingAreUnsound) {
-  EXPECT_EQ(error_of(storing({wait_group(15)})), "");
-  EXPECT_EQ(error_of(storing({wait_group(16)})), "program: step 0: 16 groups pending, above 15");
-}
-
-TEST(VirtualProgram, BehindLeaveOneThreadStoresAndNothingElse) {
-  const Step leave{.verb = Verb::leave};
-  const std::string why = "program: step 2 is none that thread 0 takes behind leave";
-  EXPECT_EQ(error_of(storing({fill(), leave, wait_group()})), why);
-  EXPECT_EQ(error_of(storing({fill(), leave, store(1)})), why);
-  EXPECT_EQ(error_of(storing({fill(), leave, leave})), why);
-  EXPECT_EQ(error_of(storing({fill(), leave, {.verb = Verb::wait_group_read, .bytes = 16}})), why);
-}
-
-TEST(VirtualProgram, OneOfSeveralCtasCannotLeave) {
-  EXPECT_EQ(error_of(cluster(2, {by({.verb = Verb::leave}, kBoth)})),
-            "program: step 0: leave in a cluster of several CTAs");
-}
-
 TEST(VirtualProgram, WindowBeyondSharedMemoryIsAnError) {
   Program program = alone({});
   program.window = 232448;

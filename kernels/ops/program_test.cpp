@@ -1,0 +1,91 @@
+// What makes a program that stores unsound, said in one line.
+#include "kernels/ops/program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+namespace tidemark::kernels {
+namespace {
+
+constexpr std::uint32_t kTileAt = 1024, kWindow = 1024 + 512 + 1024;
+
+// One CTA and a box of 64 x 8 bytes in a region of poison.
+Program storing(std::vector<Step> steps) {
+  const TileLoad box{.map = {.extent = {160, 20}, .stride = {160}, .box = {64, 8}}, .payload = {}};
+  Program program{.window = kWindow,
+                  .regions = {region_of(box)},
+                  .maps = {{.spec = box.map}},
+                  .steps = std::move(steps),
+                  .payload = {}};
+  program.regions[0].poison = true;
+  return program;
+}
+
+Step fill() { return {.verb = Verb::fill, .bytes = kWindow}; }
+Step store(std::uint16_t thread = 0) {
+  return {.verb = Verb::store, .thread = thread, .offset = kTileAt, .at = {16, 3}};
+}
+Step wait_group(std::uint32_t pending = 0) {
+  return {.verb = Verb::wait_group, .pending = pending};
+}
+Step look(std::uint64_t word) { return {.verb = Verb::look, .region = 0, .word = word}; }
+
+TEST(SoundProgram, StoreFromOutsideTheWindowIsUnsound) {
+  Step outside = store();
+  outside.offset = kWindow - 128;
+  EXPECT_EQ(unsound(storing({outside})),
+            "program: step 0: 512 bytes from 2432 on in a window of 2560");
+  outside.map = 1;
+  EXPECT_EQ(unsound(storing({outside})), "program: step 0: map 1 of 1");
+}
+
+TEST(SoundProgram, FillAndOverwriteOutsideTheWindowAreUnsound) {
+  const std::string why = "program: step 0: 2576 bytes from 0 on in a window of 2560";
+  EXPECT_EQ(unsound(storing({{.verb = Verb::fill, .bytes = kWindow + 16}})), why);
+  EXPECT_EQ(unsound(storing({{.verb = Verb::wait_group_read, .bytes = kWindow + 16}})), why);
+  EXPECT_EQ(unsound(storing({{.verb = Verb::fill, .bytes = 8}})),
+            "program: step 0: 8 bytes from 0 on; take multiples of 16");
+}
+
+TEST(SoundProgram, WordOutsideItsRegionIsUnsound) {
+  const std::uint64_t bytes = storing({}).regions[0].bytes;
+  EXPECT_EQ(unsound(storing({look(bytes - 8)})), "");
+  EXPECT_NE(unsound(storing({look(bytes)})), "");
+  EXPECT_NE(unsound(storing({look(4)})), "");
+  EXPECT_EQ(unsound(storing({{.verb = Verb::wait_group, .region = 1}})),
+            "program: step 0: region 1 of 1");
+}
+
+TEST(SoundProgram, ReductionUnderACacheHintIsUnsound) {
+  Step reduce = store();
+  reduce.reduction = Reduction::add;
+  EXPECT_EQ(unsound(storing({reduce})), "");
+  reduce.hint = CacheHint::evict_last;
+  EXPECT_EQ(unsound(storing({reduce})),
+            "program: step 0: a reduction with a cache hint; take either");
+}
+
+TEST(SoundProgram, SixteenGroupsPendingAreUnsound) {
+  EXPECT_EQ(unsound(storing({wait_group(15)})), "");
+  EXPECT_EQ(unsound(storing({wait_group(16)})), "program: step 0: 16 groups pending, above 15");
+}
+
+TEST(SoundProgram, BehindLeaveOneThreadStoresAndNothingElse) {
+  const Step leave{.verb = Verb::leave};
+  const std::string why = "program: step 2 is none that thread 0 takes behind leave";
+  EXPECT_EQ(unsound(storing({fill(), leave, wait_group()})), why);
+  EXPECT_EQ(unsound(storing({fill(), leave, store(1)})), why);
+  EXPECT_EQ(unsound(storing({fill(), leave, leave})), why);
+  EXPECT_EQ(unsound(storing({fill(), leave, {.verb = Verb::wait_group_read, .bytes = 16}})), why);
+}
+
+TEST(SoundProgram, OneOfSeveralCtasCannotLeave) {
+  Program two_ctas = storing({{.verb = Verb::leave, .ctas = 3}});
+  two_ctas.cluster = {2, 1, 1};
+  EXPECT_EQ(unsound(two_ctas), "program: step 0: leave in a cluster of several CTAs");
+}
+
+}  // namespace
+}  // namespace tidemark::kernels
