@@ -30,6 +30,8 @@ struct ChunkReader {
 
 Chunk ChunkReader::operator()(std::uint32_t index) const {
   Chunk chunk = tile_chunk(tile, region, index);
+  if (run.fault == kFaultShared16Bits) chunk.address = with_low_bits(chunk.address, 16);
+  if (run.fault == kFaultShared17Bits) chunk.address = with_low_bits(chunk.address, 17);
   if (run.fault == kFaultSourceOverwritten && index == 0)
     std::memcpy(&region[kGuardBytes - kChunkBytes], chunk.bytes.data(), kChunkBytes);
   if (loses_last && index + 1 == chunk_count(tile)) chunk.written = 0;

@@ -8,6 +8,7 @@
 
 #include "kernels/virtual/tile_chunks.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
+#include "kernels/virtual/tile_memory.hpp"
 #include "kernels/virtual/tile_store_faults.hpp"
 
 namespace tidemark::kernels {
@@ -73,6 +74,14 @@ std::int64_t written_to(const TileGeometry& tile, std::int64_t offset, Fault fau
   return offset;
 }
 
+// Where in shared memory the chunk is.
+std::int64_t read_from(const TileGeometry& tile, std::uint32_t index, Fault fault) {
+  const std::int64_t address = swizzled_address(tile, index);
+  if (fault == kFaultStoreShared16Bits) return with_low_bits(address, 16);
+  if (fault == kFaultStoreShared17Bits) return with_low_bits(address, 17);
+  return address;
+}
+
 StoreChunk chunk_of(const TileGeometry& tile, std::uint32_t index, Fault fault) {
   const auto x = position_of(tile, index);
   bool inside = !row_dropped(tile, fault);
@@ -87,7 +96,7 @@ StoreChunk chunk_of(const TileGeometry& tile, std::uint32_t index, Fault fault) 
   const std::int64_t left = row_bytes(tile, fault) - at * tile.element;  // of the row from here on
   const std::uint32_t kept =
       inside ? static_cast<std::uint32_t>(std::clamp<std::int64_t>(left, 0, kChunkBytes)) : 0;
-  return {.source = swizzled_address(tile, index),
+  return {.source = read_from(tile, index, fault),
           .destination = written_to(tile, row + at * tile.pitch[0], fault),
           .written = static_cast<std::uint16_t>((1U << kept) - 1)};
 }

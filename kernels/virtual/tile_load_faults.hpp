@@ -74,6 +74,8 @@ inline constexpr Fault kFaultWritesBefore{168};
 inline constexpr Fault kFaultWritesBehind{169};
 inline constexpr Fault kFaultSecondCopyShort{170};
 inline constexpr Fault kFaultLaterCopyShort{171};
+inline constexpr Fault kFaultShared16Bits{172};
+inline constexpr Fault kFaultShared17Bits{173};
 // Credit: what the barrier is told.
 inline constexpr Fault kFaultCreditInsideOnly{175};
 inline constexpr Fault kFaultFilledChunkNoCredit{176};

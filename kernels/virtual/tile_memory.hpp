@@ -19,6 +19,11 @@ inline constexpr std::uint64_t kSharedBytesMax = 232448;
 /// Where a shared window starts: on 1024, where the 128-byte swizzle repeats.
 inline constexpr std::int64_t kWindowAddress = 4096;
 
+/// The address whose distance from the window's start keeps its low `bits`: what faults make of it.
+constexpr std::int64_t with_low_bits(std::int64_t address, unsigned bits) {
+  return kWindowAddress + ((address - kWindowAddress) & ((std::int64_t{1} << bits) - 1));
+}
+
 /// preflight() without the sizes: whether the driver would refuse the map, and whether a copy may
 /// start there by `rules`.
 RunResult legality(const TensorMapSpec& map, const std::array<std::int32_t, kMaxRank>& at,

@@ -161,6 +161,10 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
     store_fault(kFaultReduceUpdateLost, "reduce_update_lost",
                 "reduction: memory is taken as it was when the source was read: what landed in "
                 "between is lost"),
+    store_fault(kFaultStoreShared16Bits, "store_shared_16_bits",
+                "source: what lies behind 64 KiB of the window is read 64 KiB before"),
+    store_fault(kFaultStoreShared17Bits, "store_shared_17_bits",
+                "source: what lies behind 128 KiB of the window is read 128 KiB before"),
 });
 
 }  // namespace

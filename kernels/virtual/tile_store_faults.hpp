@@ -88,6 +88,9 @@ inline constexpr Fault kFaultReduceIncUnbounded{965};
 inline constexpr Fault kFaultReduceDecUnbounded{966};
 inline constexpr Fault kFaultReduceXorAsOr{967};
 inline constexpr Fault kFaultReduceUpdateLost{968};
+// Sources: which bits of a shared address count.
+inline constexpr Fault kFaultStoreShared16Bits{969};
+inline constexpr Fault kFaultStoreShared17Bits{970};
 
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> tile_store_faults();

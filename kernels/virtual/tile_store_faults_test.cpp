@@ -37,6 +37,11 @@ TileStore plainest() { return row({.extent = {64, 8}, .stride = {64}, .box = {32
 std::vector<TileStore> rows() {
   TileStore off_by_16 = plainest();
   off_by_16.source_offset = 16;
+  const auto behind = [](std::uint32_t offset) {
+    TileStore store = plainest();
+    store.source_offset = offset;
+    return store;
+  };
   TileStore phased = row({.rank = 3,
                           .extent = {128, 3, 4},
                           .stride = {128, 384},
@@ -74,6 +79,8 @@ std::vector<TileStore> rows() {
   summed_up.one_box = true;
   return {
       plainest(),
+      behind(80 * 1024),
+      behind(160 * 1024),
       summed_up,
       reduced(Reduction::add, DataType::u64),
       reduced(Reduction::min, DataType::u32),

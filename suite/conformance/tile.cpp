@@ -36,6 +36,41 @@ TileLoad tile(DataType type, const std::vector<std::uint64_t>& extent,
   return load;
 }
 
+std::vector<TileLoad> large_boxes() {
+  std::vector<TileLoad> loads{
+      tile(DataType::u8, {272, 260}, {256, 256}, {16, 3}),
+      tile(DataType::u32, {68, 258, 3}, {64, 256, 2}, {4, 1, 1}),
+      tile(DataType::u16, {136, 257, 4}, {128, 256, 3}, {8, 1, 1}),
+      tile(DataType::u16, {64, 257, 6}, {64, 256, 5}, {0, 1, 1}),
+      tile(DataType::u8, {256, 130, 8}, {256, 127, 7}, {0, 3, 1}),
+  };
+  loads[3].map.swizzle = Swizzle::b128;
+  return loads;
+}
+
+std::vector<TileLoad> at_shared_end() {
+  constexpr std::uint32_t kKiB = 1024;
+  // What a GPU gives a window at least: 227 KiB less one to align it and one for barriers.
+  constexpr std::uint32_t kWindow = 225 * kKiB;
+  std::vector<TileLoad> loads;
+  // `offset`: of the tile in its window.
+  const auto add = [&](std::uint32_t offset, Swizzle swizzle) {
+    const std::uint32_t inner = elements_in(128, DataType::u16);
+    TileLoad load = tile(DataType::u16, {inner, 19}, {inner, 16}, {0, 2});
+    if (swizzle != Swizzle::none)
+      load.map.box[0] = elements_in(swizzle_bytes(swizzle), DataType::u16);
+    load.map.swizzle = swizzle;
+    load.destination_offset = offset - kGuardBytes;
+    loads.push_back(load);
+  };
+  add(64 * kKiB, Swizzle::none);
+  add(64 * kKiB - 128, Swizzle::b128);
+  add(128 * kKiB - 384, Swizzle::b64);
+  add(192 * kKiB - kKiB, Swizzle::b128);
+  add(kWindow - kGuardBytes - tile_span(loads.front().map), Swizzle::none);
+  return loads;
+}
+
 TileLoad tile_of_rank(DataType type, std::uint32_t rank) {
   const std::vector<std::uint64_t> extent{elements_in(176, type), 7, 5, 4, 3};
   const std::vector<std::uint32_t> box{elements_in(64, type), 4, 3, 2, 2};

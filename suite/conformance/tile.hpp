@@ -84,6 +84,12 @@ std::int32_t highest_inside(const TileLoad& load, std::uint32_t i);
 /// `overhang` steps in every dimension; 0 keeps it within.
 TileLoad in_corner(TileLoad load, std::uint32_t corner, std::int32_t overhang);
 
+/// Boxes of 64 KiB and more: the largest fills the shared memory of a CTA.
+std::vector<TileLoad> large_boxes();
+
+/// Boxes behind 64, 128 and 192 KiB of shared memory, across these bounds, and at its end.
+std::vector<TileLoad> at_shared_end();
+
 /// A legal load of any rank, type, swizzle, fill, hint and source, anywhere about its tensor; a
 /// function of `seed` alone.
 TileLoad random_tile(std::uint64_t seed);
