@@ -143,25 +143,35 @@ TEST(Catalogue, RowsFollowFromTheContextAlone) {
   }
 }
 
+// A row that needs more has its SM to itself: fewer than two windows of 100 KiB fit in one.
+constexpr std::uint32_t kWindowThatSharesAnSm = 100U << 10;
+constexpr std::uint32_t kRowsWithAnSmToThemselves = 32;  // of one case
+
 TEST(Catalogue, TileLoadsStaySmallEnoughForQuickRuns) {
-  for (const Case& which : all_cases())
+  for (const Case& which : all_cases()) {
+    std::uint32_t large = 0;
     for (const Op& op : which.rows(context_of(which, Level::nightly))) {
       const auto* load = std::get_if<TileLoad>(&op);
       if (load == nullptr) continue;
-      ASSERT_LE(window_bytes(*load), 100U << 10) << which.name << ": " << describe(op);
+      if (window_bytes(*load) > kWindowThatSharesAnSm) ++large;
       ASSERT_LE(source_allocation_bytes(*load), 1U << 20) << which.name << ": " << describe(op);
     }
+    EXPECT_LE(large, kRowsWithAnSmToThemselves) << which.name;
+  }
 }
 
 TEST(Catalogue, TileStoresStaySmallEnoughForQuickRuns) {
-  for (const Case& which : all_cases())
+  for (const Case& which : all_cases()) {
+    std::uint32_t large = 0;
     for (const Op& op : which.rows(context_of(which, Level::nightly))) {
       const auto* store = std::get_if<TileStore>(&op);
       if (store == nullptr) continue;
-      ASSERT_LE(window_bytes(*store), 100U << 10) << which.name << ": " << describe(op);
+      if (window_bytes(*store) > kWindowThatSharesAnSm) ++large;
       ASSERT_LE(destination_allocation_bytes(*store), 1U << 20)
           << which.name << ": " << describe(op);
     }
+    EXPECT_LE(large, kRowsWithAnSmToThemselves) << which.name;
+  }
 }
 
 TEST(Catalogue, EachConformanceCasePassesOnTheVirtualDevice) {
