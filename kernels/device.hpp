@@ -16,9 +16,7 @@
 namespace tidemark::kernels {
 
 /// What the mbarrier of a copy was seen to do; a row is right only if the oracle agrees with all of
-/// it. TileRoundTrip, over all tiles: complete_before_issue says whether any phase was complete
-/// before its load was announced, complete whether all were behind it, next_complete_early whether
-/// a phase behind the last was, announced is the sum; the rest stays 0.
+/// it.
 struct BarrierLedger {
   bool complete_before_issue = false;  // test_wait(phase 0) before anything was announced
   bool complete = false;               // phase 0 completed inside the bound
@@ -71,13 +69,12 @@ struct RunResult {
                      // engine ran
 
   /// Programs: the snapshots, by step and then by CTA. PeerTile: those of peer_program(). Gemm:
-  /// C[rows, cols] packed row-major in the output type. TileRoundTrip: the destination's
-  /// allocation, then the windows of each block (trip_result_bytes). TileConsume: guard, C packed
+  /// C[rows, cols] packed row-major in the output type. TileConsume: guard, C packed
   /// row-major, guard (result_bytes). TileRead: what the 32 lanes read.
   std::vector<std::uint8_t> bytes;
   /// Programs: the regions, one behind the other. PeerTile: this rank's own allocation. Gemm: the
-  /// guards before and behind C, then the padding of its rows. TileRoundTrip and TileRead: the
-  /// source allocation, read back; empty for a round trip in place. TileConsume: the allocation of
+  /// guards before and behind C, then the padding of its rows. TileRead: the source
+  /// allocation, read back. TileConsume: the allocation of
   /// both tensors.
   std::vector<std::uint8_t> surroundings;
   /// CUtensorMap as encoded; zeros where there is none.

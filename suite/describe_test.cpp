@@ -175,7 +175,7 @@ TEST(Describe, WritesATileRoundTripWithBothMapsAndWalks) {
   trip.load.step = {4, 3};
   trip.store.tiles = {6, 1, 1, 1, 1};
   trip.work = TileWork::add_index;
-  trip.numbers = SourceNumbers::counting;
+  trip.numbers = Numbers::counting;
   trip.in_place = true;
   trip.stages = 3;
   trip.stores_per_group = 2;

@@ -18,7 +18,6 @@
 #include "suite/case.hpp"
 #include "suite/oracle/compare.hpp"
 #include "suite/oracle/program.hpp"
-#include "suite/oracle/tile_round_trip.hpp"
 #include "suite/runner.hpp"
 
 namespace tidemark::suite {

@@ -64,7 +64,7 @@ std::string region_text(const Region& region, std::size_t number) {
   CHECK(cudaMemcpy(region{0}, before{0}.data(), {3}, cudaMemcpyDefault));
 )cu",
                      number, region.poison ? region.bytes : region.bytes / 8,
-                     region.poison ? "poison_byte((u32)i, 0)" : source_in_code(region.element),
+                     region.poison ? "poison_byte((u32)i, 0)" : region_in_code(region),
                      region.bytes, region.poison ? "u8" : "u64");
 }
 

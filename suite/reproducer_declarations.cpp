@@ -55,6 +55,15 @@ __host__ __device__ constexpr u8 poison_byte(u32 i, u32 cta) { return (u8)(0xa5 
                  : "=r"(complete) : "r"(address(&barriers[b])), "r"(parity) : "memory");     \
     return complete; }
 )cu"},
+      {Part::state, "swizzled(", R"cu(
+__device__ u32 swizzled(u32 at, u32 pieces) { return at ^ (at >> 7 & (pieces - 1)) << 4; }  // pieces: of 16 bytes
+)cu"},
+      {Part::host, "numbers(", R"cu(
+u64 numbers(u64 low, u64 high, bool floats) {  // two of 0 to 4095
+  const union { float f[2]; u64 bits; } both = {{(float)(low & 4095), (float)(high & 4095)}};
+  return floats ? both.bits : (high & 4095) << 32 | (low & 4095);
+}
+)cu"},
       {Part::function, "stop(", R"cu(
 __device__ void stop() { delay(1000000), stopped[blockIdx.x] = true; }  // only snapshots and cluster_sync follow
 )cu"},
@@ -347,6 +356,16 @@ bool keeps_phases(const Program& program) {
 
 bool reads_region(const Step& step) {
   return (step.verb == Verb::wait_group || step.verb == Verb::look) && step.region != kNoRegion;
+}
+
+std::string region_in_code(const Region& region) {
+  const bool floats = region.element == DataType::f32;
+  if (region.numbers == Numbers::small)
+    return fmt::format("numbers(source_word(i), source_word(i) >> 32, {})", floats);
+  if (region.numbers == Numbers::counting)
+    return fmt::format("numbers((2 * i - {0}) ^ u64(kFlip), (2 * i - {0} + 1) ^ u64(kFlip), {1})",
+                       kGuardBytes / 4, floats);
+  return std::string(source_in_code(region.element));
 }
 
 std::string_view source_in_code(DataType element) {

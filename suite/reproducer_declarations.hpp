@@ -34,6 +34,9 @@ bool reads_region(const Step& step);
 /// The i-th 8 bytes of memory that is filled as a region of `element` is, in code.
 std::string_view source_in_code(DataType element);
 
+/// The same of a region that is not poison, whatever its numbers.
+std::string region_in_code(const Region& region);
+
 /// Snapshot steps.
 std::size_t snapshots_of(const Program& program);
 

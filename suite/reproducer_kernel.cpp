@@ -77,10 +77,31 @@ std::string_view source_of(const Place& place) {
   return fills ? source_in_code(place.program.maps[step.map].spec.type) : "";
 }
 
+// What threads need to know of a tensor to copy a box of it.
+std::string tensor_in_code(const Program& program, const Step& step) {
+  const Map& map = program.maps[step.map];
+  const TensorMapSpec& spec = map.spec;
+  std::vector<std::uint64_t> pitch{element_bytes(spec.type)};
+  std::vector<std::uint32_t> count, steps{1};
+  for (std::uint32_t i = 0; i < rank_of(spec); ++i) count.push_back(tile_extent(spec, i));
+  for (std::uint32_t i = 1; i < rank_of(spec); ++i) {
+    pitch.push_back(spec.stride[i - 1]);
+    steps.push_back(spec.element_stride[i]);
+  }
+  const auto first = [&](const auto& list) {
+    return fmt::format("{{{}}}", fmt::join(list.begin(), list.begin() + rank_of(spec), ", "));
+  };
+  return fmt::format("{{region{} + {}, {}, {}, {}, {}, {}, {}, {}}}", map.region,
+                     kGuardBytes + spec.base_offset, element_bytes(spec.type), rank_of(spec),
+                     first(spec.extent), first(pitch), first(count), first(steps), first(step.at));
+}
+
 std::string formatted(std::string_view text, const Place& place) {
   const Step& step = place.step;
-  const bool copies = step.verb == Verb::load || step.verb == Verb::store;
-  const std::uint32_t rank = copies ? rank_of(place.program.maps[step.map].spec) : 0;
+  const bool works = step.verb == Verb::add || step.verb == Verb::copy;
+  const bool copies = step.verb == Verb::load || step.verb == Verb::store || works;
+  const TensorMapSpec spec = copies ? place.program.maps[step.map].spec : TensorMapSpec{};
+  const std::uint32_t rank = copies ? rank_of(spec) : 0;
   const auto* const at = step.at.data();
   return fmt::format(
       fmt::runtime(text), fmt::arg("step", place.number), fmt::arg("snapshot", place.snapshot),
@@ -106,6 +127,10 @@ std::string formatted(std::string_view text, const Place& place) {
       fmt::arg("keep_word", keep_word(place)), fmt::arg("read_word", read_in_words(step)),
       fmt::arg("then", reads_region(step) ? ", " : ""),
       fmt::arg("and_read_word", reads_region(step) ? ", " + read_in_words(step) : ""),
+      fmt::arg("tile_bytes", works ? tile_bytes(spec) : 0),
+      fmt::arg("pieces", std::max(swizzle_bytes(spec.swizzle) / 16, 1U)),
+      fmt::arg("number", spec.type == DataType::f32 ? "float" : "u32"),
+      fmt::arg("tensor", works ? tensor_in_code(place.program, step) : ""),
       fmt::arg("all_but", step.pending == 0 ? "all" : fmt::format("all but {}", step.pending)),
       fmt::arg("overwrite", step.bytes == 0 ? "" : ", overwrite the source"));
 }
@@ -176,7 +201,8 @@ std::vector<std::size_t> regions_read(const Program& program) {
   std::vector<std::size_t> regions;
   for (std::size_t i = 0; i < program.regions.size(); ++i)
     if (std::ranges::any_of(program.steps, [&](const Step& step) {
-          return reads_region(step) && step.region == i;
+          return (reads_region(step) && step.region == i) ||
+                 (step.verb == Verb::copy && program.maps[step.map].region == i);
         }))
       regions.push_back(i);
   return regions;

@@ -23,6 +23,7 @@
 #include "kernels/ops/checks.hpp"
 #include "kernels/ops/payload.hpp"
 #include "kernels/ops/source_element.hpp"
+#include "kernels/ops/tile_round_trip.hpp"
 #include "kernels/ops/tile_store.hpp"
 
 namespace tidemark::suite {
@@ -137,6 +138,15 @@ Program two_ctas(std::vector<Step> steps) {
   return program;
 }
 
+Program working(std::vector<Step> steps, DataType type = DataType::u32,
+                Numbers numbers = Numbers::hash) {
+  Program program = one_cta(std::move(steps));
+  program.maps[0].spec.type = program.regions[0].element = type;
+  program.maps[0].spec.swizzle = Swizzle::b128;
+  program.regions[0].numbers = numbers;
+  return program;
+}
+
 struct VerbExample {
   Verb verb;
   std::vector<std::string_view> instructions;
@@ -197,6 +207,14 @@ std::vector<VerbExample> other_examples() {
       {Verb::fill,
        {"st.shared.u64", "fence.proxy.async.shared::cta"},
        one_cta({{.verb = Verb::fill, .offset = 1024, .bytes = 2048}})},
+      {Verb::add, {"add.s32", "fence.proxy.async.shared::cta"}, working({{.verb = Verb::add}})},
+      {Verb::add,
+       {"cvt.rn.f32.u32", "add.f32", "fence.proxy.async.shared::cta"},
+       working({{.verb = Verb::add, .count = 0, .stride = 1}}, DataType::f32, Numbers::counting)},
+      {Verb::copy,
+       {"ld.global", "st.shared.u8", "fence.proxy.async.shared::cta"},
+       working({{.verb = Verb::copy, .offset = 1024, .at = {-8, 3}}}, DataType::s32,
+               Numbers::small)},
       {Verb::look, {"ld.global.cv.u64"}, one_cta({{.verb = Verb::look, .region = 0, .word = 8}})},
       {Verb::look, {}, one_cta({{.verb = Verb::look}})},
       {Verb::cluster_sync,
@@ -409,9 +427,23 @@ Program representative_end() {
       .map = tensor(2), .stores = kMaxStores, .wait = StoreWait::only_read, .payload = {}}));
 }
 
+// One tile out and back, which threads work on.
+Program representative_trip(TileWork work) {
+  TensorMapSpec map{.type = DataType::f32, .extent = {32, 16}, .stride = {128}, .box = {32, 8}};
+  return with_checks(program_of(TileRoundTrip{.from = map,
+                                              .to = map,
+                                              .load = {},
+                                              .store = {},
+                                              .work = work,
+                                              .numbers = Numbers::small,
+                                              .payload = {.seed = 17}}));
+}
+
 TEST(Reproducer, HasAtMost200LinesForRepresentativePrograms) {
   std::set<Verb> verbs;
-  for (const Program& program : {representative(), representative_stores(), representative_end()}) {
+  for (const Program& program :
+       {representative(), representative_stores(), representative_end(),
+        representative_trip(TileWork::add_one), representative_trip(TileWork::thread_copy)}) {
     const std::string source = cuda_reproducer(program, kWords);
     EXPECT_LE(program.steps.size(), 45U);
     EXPECT_LE(lines_of(source).size(), 200U) << source;

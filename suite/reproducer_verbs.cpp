@@ -179,6 +179,36 @@ __device__ void delay(u64 ns) { for (const long long end = clock64() + 2 * ns; c
     for (u32 i = offset / 8 + threadIdx.x; i < (offset + bytes) / 8; i += kThreads) ((u64*)window())[i] = word;     \
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); } while (false)
 )cu"},
+    {.verb = Verb::add,
+     .takers = Takers::all,
+     .name = "add",
+     .comment = "add {count} + {stride} i to element i of the tile",
+     .call = "add<{number}>({offset}, {tile_bytes}, {pieces}, {count}, {stride});",
+     .function = R"cu(
+template <class Number>
+__device__ void add(u32 tile, u32 bytes, u32 pieces, u32 first, u32 step) {
+  for (u32 i = threadIdx.x; i < bytes / 4; i += kThreads)
+    *(Number*)&window()[swizzled(tile + 4 * i, pieces)] += (Number)(first + i * step);
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+)cu"},
+    {.verb = Verb::copy,
+     .takers = Takers::all,
+     .name = "copy",
+     .comment = "threads copy box {{{box}}} of map {map}",
+     .call = "copy({offset}, {tile_bytes}, {tensor}, {pieces});",
+     .function = R"cu(
+struct Tensor { const u8* memory; u32 size, rank; long long extent[5], pitch[5]; u32 count[5], step[5]; int at[5]; };
+__device__ void copy(u32 tile, u32 bytes, Tensor t, u32 pieces) {  // by their elements; outside are zeros
+  for (u32 i = threadIdx.x; i < bytes; i += kThreads) {
+    long long from = i % t.size, x, inside = 1;
+    for (u32 d = 0, rest = i / t.size; d < t.rank; from += x * t.pitch[d], rest /= t.count[d++])
+      x = t.at[d] + (long long)(rest % t.count[d]) * t.step[d], inside = inside && x >= 0 && x < t.extent[d];
+    window()[swizzled(tile + i, pieces)] = inside ? t.memory[from] : 0;
+  }
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+)cu"},
     {.verb = Verb::look,
      .name = "look",
      .comment = "{read_word}, uncached",

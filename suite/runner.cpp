@@ -18,7 +18,6 @@
 #include "suite/oracle/expect_tx.hpp"
 #include "suite/oracle/peer_tile.hpp"
 #include "suite/oracle/program.hpp"
-#include "suite/oracle/tile_round_trip.hpp"
 #include "suite/program_rows.hpp"
 #include "suite/row_verdict.hpp"
 

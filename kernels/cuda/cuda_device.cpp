@@ -13,7 +13,6 @@
 #include "kernels/cuda/program.hpp"
 #include "kernels/cuda/tile_consume.hpp"
 #include "kernels/cuda/tile_read.hpp"
-#include "kernels/cuda/tile_round_trip.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -35,7 +34,6 @@ class CudaDevice final : public Device {
  private:
   RunResult run_one(const Gemm& gemm) { return run_gemm(gemm); }
   RunResult run_one(const TileConsume& consume) { return run_tile_consume(rows_, consume); }
-  RunResult run_one(const TileRoundTrip& trip) { return run_tile_round_trip(rows_, trip); }
   template <class RunAsProgram>
   RunResult run_one(const RunAsProgram& /*op*/) {
     throw Error("this operation runs as a program: make one of it with program_of()");

@@ -17,7 +17,7 @@ __device__ uint4 piece_of(const RegionTask& task, std::uint64_t i) {
                       poison_word(task.payload, at + 8), poison_word(task.payload, at + 12));
   }
   const auto word = [&](std::uint64_t at) {
-    return source_element_word(task.payload, task.element, at);
+    return region_word(task.payload, task.element, task.numbers, at);
   };
   return make_uint4(word(4 * i), word(4 * i + 1), word(4 * i + 2), word(4 * i + 3));
 }

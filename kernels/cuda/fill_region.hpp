@@ -14,6 +14,7 @@ struct RegionTask {
   std::uint8_t* memory = nullptr;
   std::uint64_t bytes = 0;  // a multiple of 16
   DataType element = DataType::u8;
+  Numbers numbers = Numbers::hash;
   bool poison = false;
   Payload payload;
 };

@@ -161,16 +161,15 @@ bool encode_maps(const RowWorkspace& workspace, const Launch& launch, const Plac
     }
     maps.maps[placed.first_map + i] = encoded.map;
     maps.ranks[placed.first_map + i] = static_cast<std::uint8_t>(map.spec.rank);
-    maps.types[placed.first_map + i] = map.spec.type;
     if (i == 0) placed.result->descriptor = descriptor_bytes(encoded.map);
   }
   return true;
 }
 
 /// Everything that the GPU reads of a launch, in one piece of host memory: tasks, regions, where
-/// these are, steps.
+/// these are, maps as they were asked for, steps.
 struct Orders {
-  std::uint64_t tasks = 0, regions = 0, places = 0, steps = 0, bytes = 0;
+  std::uint64_t tasks = 0, regions = 0, places = 0, specs = 0, steps = 0, bytes = 0;
   std::uint32_t region_count = 0;
 };
 
@@ -183,7 +182,8 @@ Orders lay_out(const Launch& launch) {
   }
   orders.regions = aligned(sizeof(ProgramTask) * launch.placed.size(), 16);
   orders.places = aligned(orders.regions + sizeof(RegionTask) * orders.region_count, 16);
-  orders.steps = aligned(orders.places + sizeof(std::uint8_t*) * orders.region_count, 16);
+  orders.specs = aligned(orders.places + sizeof(std::uint8_t*) * orders.region_count, 16);
+  orders.steps = aligned(orders.specs + sizeof(Map) * launch.maps, 16);
   orders.bytes = orders.steps + sizeof(Step) * steps;
   return orders;
 }
@@ -197,11 +197,14 @@ void write_orders(const RowWorkspace& workspace, const Launch& launch, const Ord
   auto* region_place = reinterpret_cast<const std::uint8_t**>(host + orders.places);
   const auto* device_place =
       reinterpret_cast<const std::uint8_t* const*>(workspace.orders.data() + orders.places);
+  auto* spec = reinterpret_cast<Map*>(host + orders.specs);
+  const auto* device_spec = reinterpret_cast<const Map*>(workspace.orders.data() + orders.specs);
   auto* step = reinterpret_cast<Step*>(host + orders.steps);
   const auto* device_step = reinterpret_cast<const Step*>(workspace.orders.data() + orders.steps);
   for (const Placed& placed : launch.placed) {
     const Program& program = *placed.program;
     *task++ = {.steps = device_step,
+               .specs = device_spec,
                .step_count = static_cast<std::uint32_t>(program.steps.size()),
                .window = program.window,
                .first_map = placed.first_map,
@@ -216,11 +219,14 @@ void write_orders(const RowWorkspace& workspace, const Launch& launch, const Ord
       *region++ = {.memory = memory,
                    .bytes = own_bytes(program.regions[i]),
                    .element = program.regions[i].element,
+                   .numbers = program.regions[i].numbers,
                    .poison = program.regions[i].poison,
                    .payload = program.payload};
       *region_place++ = memory;
     }
     device_place += program.regions.size();
+    spec = std::copy(program.maps.begin(), program.maps.end(), spec);
+    device_spec += program.maps.size();
     step = std::copy(program.steps.begin(), program.steps.end(), step);
     device_step += program.steps.size();
   }

@@ -82,6 +82,12 @@ __device__ void take(const Cta& cta, const Step& step, std::uint64_t* trace,
     case Verb::fill:
       fill(cta, step, 0);
       return;
+    case Verb::add:
+      add(cta, step);
+      return;
+    case Verb::copy:
+      copy(cta, step);
+      return;
     case Verb::poison:
       poison(cta, step);
       return;
@@ -158,7 +164,6 @@ __global__ void __launch_bounds__(kProgramThreads, 1)
   const Cta cta{.task = task,
                 .maps = &maps.maps[task.first_map],
                 .ranks = &maps.ranks[task.first_map],
-                .types = &maps.types[task.first_map],
                 .window = window_in(dynamic_memory),
                 .state = state,
                 .rank = ptx::get_sreg_cluster_ctarank(),

@@ -19,7 +19,6 @@ inline constexpr std::uint32_t kLaunchMaps = 224;
 struct LaunchMaps {
   std::array<CUtensorMap, kLaunchMaps> maps;
   std::array<std::uint8_t, kLaunchMaps> ranks;
-  std::array<DataType, kLaunchMaps> types;
 };
 
 /// What a CTA leaves when it has come to the end of its program; zero before.
@@ -33,6 +32,7 @@ inline constexpr std::uint32_t kNotStopped = 0xffffffffU;
 /// One program of a launch. The pointers are device memory.
 struct ProgramTask {
   const Step* steps = nullptr;
+  const Map* specs = nullptr;  // of its maps
   std::uint32_t step_count = 0;
   std::uint32_t window = 0;     // bytes, a multiple of 16
   std::uint32_t first_map = 0;  // in LaunchMaps

@@ -28,7 +28,6 @@ struct Cta {
   const ProgramTask& task;
   const CUtensorMap* maps;    // of this program
   const std::uint8_t* ranks;  // of its maps
-  const DataType* types;      // of their elements
   std::uint8_t* window;
   CtaState& state;
   std::uint32_t rank;  // in the cluster
@@ -265,7 +264,7 @@ __device__ inline void poison(const Cta& cta, const Step& step) {
 
 /// All threads fill this part of the window with source words, or with their complement.
 __device__ inline void fill(const Cta& cta, const Step& step, std::uint32_t flip) {
-  const DataType type = cta.types[step.map];
+  const DataType type = cta.task.specs[step.map].spec.type;
   const auto word = [&](std::uint32_t at) {
     return source_element_word(cta.task.payload, type, at / 4) ^ flip;
   };
@@ -275,6 +274,53 @@ __device__ inline void fill(const Cta& cta, const Step& step, std::uint32_t flip
         make_uint4(word(at), word(at + 4), word(at + 8), word(at + 12));
   // Each thread fences its own writes: without that a store, which reads through the async proxy,
   // may find what was there before.
+  ptx::fence_proxy_async(ptx::space_shared);
+}
+
+/// Byte of the window where byte `linear` of the step's tile stands. PTX ISA 9.0, 5.5.7: of the
+/// address, 16-byte piece and 128-byte row are exclusive-ored.
+__device__ inline std::uint32_t place_of(const TensorMapSpec& map, const Step& step,
+                                         std::uint32_t linear) {
+  const std::uint32_t plain = step.offset + linear;
+  if (map.swizzle == Swizzle::none) return plain;
+  return plain ^ ((plain >> 7 & (swizzle_bytes(map.swizzle) / 16 - 1)) << 4);
+}
+
+__device__ inline void add(const Cta& cta, const Step& step) {
+  const TensorMapSpec& map = cta.task.specs[step.map].spec;
+  for (std::uint32_t i = threadIdx.x; i < tile_bytes(map) / 4; i += blockDim.x) {
+    const std::uint32_t amount = step.count + i * step.stride;
+    std::uint8_t* const element = cta.window + place_of(map, step, 4 * i);
+    if (map.type == DataType::f32)
+      *reinterpret_cast<float*>(element) += static_cast<float>(amount);
+    else
+      *reinterpret_cast<std::uint32_t*>(element) += amount;
+  }
+  // Each thread fences its own accesses: without that a store, which reads through the async proxy,
+  // may take the bytes of before, and a load may be overtaken by them.
+  ptx::fence_proxy_async(ptx::space_shared);
+}
+
+/// Byte by byte, so that it serves every element size.
+__device__ inline void copy(const Cta& cta, const Step& step) {
+  const Map& from = cta.task.specs[step.map];
+  const TensorMapSpec& map = from.spec;
+  const std::uint32_t size = element_bytes(map.type);
+  for (std::uint32_t byte = threadIdx.x; byte < tile_bytes(map); byte += blockDim.x) {
+    std::uint32_t rest = byte / size;
+    std::int64_t offset = kGuardBytes + map.base_offset + byte % size;
+    bool inside = true;
+    for (std::uint32_t i = 0; i < map.rank; ++i) {
+      const std::uint32_t x = rest % tile_extent(map, i);
+      rest /= tile_extent(map, i);
+      const std::int64_t at = step.at[i] + std::int64_t{x} * (i == 0 ? 1 : map.element_stride[i]);
+      inside = inside && at >= 0 && at < static_cast<std::int64_t>(map.extent[i]);
+      offset += at * (i == 0 ? size : static_cast<std::int64_t>(map.stride[i - 1]));
+    }
+    cta.window[place_of(map, step, byte)] =
+        inside ? cta.task.regions[from.region][offset] : std::uint8_t{0};
+  }
+  // As behind add().
   ptx::fence_proxy_async(ptx::space_shared);
 }
 

@@ -39,7 +39,7 @@ enum class OpKind : std::uint8_t {
 constexpr bool is_program(const Op& op) {
   return std::holds_alternative<TileLoad>(op) || std::holds_alternative<TileStore>(op) ||
          std::holds_alternative<MulticastLoad>(op) || std::holds_alternative<ExpectTx>(op) ||
-         std::holds_alternative<BarrierCycle>(op);
+         std::holds_alternative<TileRoundTrip>(op) || std::holds_alternative<BarrierCycle>(op);
 }
 
 /// Whether running `op` takes the steps of `kind`: those of its own and of every operation that it

@@ -17,6 +17,8 @@ bool takes_barrier(Verb verb) {
     case Verb::cluster_sync:
     case Verb::delay:
     case Verb::fill:
+    case Verb::add:
+    case Verb::copy:
     case Verb::look:
     case Verb::poison:
     case Verb::missing:
@@ -62,6 +64,21 @@ std::string unsound_copy(const Program& program, const Step& step) {
   if (std::uint64_t{step.offset} + tile_span(map) > program.window)
     return fmt::format("{} bytes from {} on in a window of {}", tile_span(map), step.offset,
                        program.window);
+  return "";
+}
+
+// Threads find elements by the formula of the swizzle, in rows as wide as it.
+std::string unsound_thread_work(const Program& program, const Step& step) {
+  const TensorMapSpec& map = program.maps[step.map].spec;
+  if (!has_size(map)) return "";
+  const bool counts =
+      map.type == DataType::u32 || map.type == DataType::s32 || map.type == DataType::f32;
+  if (step.verb == Verb::add && !counts)
+    return fmt::format("an add to {} elements; take u32, s32 or f32", name_of(map.type));
+  if (step.verb == Verb::copy && (map.type >= DataType::f32_ftz || map.fill != Fill::zero))
+    return "a copy by threads of a type that loads convert, or with NaN fill; take another";
+  if (tile_span(map) != tile_bytes(map))
+    return "threads at a tile whose rows are narrower than its swizzle; take rows as wide";
   return "";
 }
 
@@ -126,12 +143,15 @@ std::string unsound_step(const Program& program, const Step& step) {
                        program.window);
   const bool copies = step.verb == Verb::load || step.verb == Verb::store;
   const bool fills = step.verb == Verb::fill || step.verb == Verb::wait_group_read;
-  if ((copies || fills) && step.map >= program.maps.size())
+  const bool works = step.verb == Verb::add || step.verb == Verb::copy;
+  if ((copies || fills || works) && step.map >= program.maps.size())
     return fmt::format("map {} of {}", step.map, program.maps.size());
   if (is_of_groups(step.verb) && step.pending > kGroupsPending)
     return fmt::format("{} groups pending, above {}", step.pending, kGroupsPending);
   if (step.verb == Verb::wait_group || step.verb == Verb::look) return unsound_read(program, step);
-  return copies ? unsound_copy(program, step) : "";
+  if (works)
+    if (std::string why = unsound_thread_work(program, step); !why.empty()) return why;
+  return copies || works ? unsound_copy(program, step) : "";
 }
 
 std::string unsound_map(const Program& program, const Map& map) {
@@ -161,10 +181,12 @@ std::string unsound(const Program& program) {
     return fmt::format("program: a window of {} bytes; take a multiple of 16", program.window);
   for (std::size_t i = 0; i < program.regions.size(); ++i)
     if (program.regions[i].bytes % 16 != 0 || program.regions[i].source > MemorySource::peer ||
-        program.regions[i].element > DataType::tf32_ftz)
+        program.regions[i].element > DataType::tf32_ftz ||
+        !can_hold(program.regions[i].element, program.regions[i].numbers))
       return fmt::format(
-          "program: region {}: {} bytes; take a multiple of 16, a known source and type", i,
-          program.regions[i].bytes);
+          "program: region {}: {} bytes; take a multiple of 16, a known source, a known type, and "
+          "numbers of u32, s32 or f32 alone",
+          i, program.regions[i].bytes);
   for (std::size_t i = 0; i < program.regions.size(); ++i)
     if (program.regions[i].source == MemorySource::edge && program.regions[i].bytes > kEdgeBytes)
       return fmt::format("program: region {}: {} bytes that end at an edge; take at most {}", i,

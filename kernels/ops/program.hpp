@@ -83,6 +83,15 @@ enum class Verb : std::uint8_t {
 
   fill,  // map, offset, bytes: all threads fill this part of the window with source words, word
          // i at byte 4 i of the window, as a region of the map's type has them
+
+  // map, offset, count, stride: to element i of the tile of `map` that stands at byte `offset` of
+  // the window, dimension 0 fastest, all threads add count + i * stride. For u32, s32 and f32.
+  add,
+
+  // map, at, offset: all threads put the box at `at` where a load would put it, element by element
+  // out of global memory, and zeros where the tensor ends.
+  copy,
+
   look,  // region, word. Trace: bytes `word` to `word` + 7 of the region, by thread `thread`, past
          // the caches of its SM
   poison,    // offset, bytes: all threads fill this part of the window with cta_poison_byte()
@@ -98,7 +107,7 @@ enum class Verb : std::uint8_t {
   // by nobody. In a program of one CTA.
   leave,
 };
-inline constexpr std::uint32_t kVerbs = 24;
+inline constexpr std::uint32_t kVerbs = 26;
 
 /// Parities that are known only when the step is taken. Each CTA keeps one for each of its
 /// barriers: 0 from `init` on; the other one than p when a `wait` for p or a `meter` has seen the
@@ -144,7 +153,7 @@ struct Step {
   std::uint32_t pending = 0;  // meter: arrivals that its phase still waits for; else groups
   std::uint32_t offset = 0;   // bytes from the start of the window, which stands on 1024
   std::uint32_t bytes = 0;
-  std::uint32_t stride = 0;  // meter: bytes that are taken off in one piece
+  std::uint32_t stride = 0;  // meter: bytes that are taken off in one piece; add: per element
   std::uint32_t most = 0;    // meter: single bytes that are taken off then, at most
   std::uint32_t ns = 0;
   std::array<std::int32_t, kMaxRank> at{};  // first element of the box
@@ -153,13 +162,14 @@ struct Step {
   friend bool operator==(const Step&, const Step&) = default;
 };
 
-/// Global memory, filled with source_element_word(payload, element, index), or with poison_byte()
+/// Global memory, filled with region_word(payload, element, numbers, index), or with poison_byte()
 /// of the offset, before the program runs, and handed back whole behind it. Memory of a peer is
 /// filled and read back by its owner.
 struct Region {
   std::uint64_t bytes = 0;  // a multiple of 16
   MemorySource source = MemorySource::device;
   DataType element = DataType::u8;
+  Numbers numbers = Numbers::hash;
   bool poison = false;
   bool cold = false;  // flushed from L2 before the program runs
 

@@ -39,6 +39,8 @@ constexpr std::array<std::string_view, kVerbs> kVerbNames = {"init",
                                                              "cluster_sync",
                                                              "delay",
                                                              "fill",
+                                                             "add",
+                                                             "copy",
                                                              "look",
                                                              "poison",
                                                              "write",
@@ -143,6 +145,8 @@ template <>
 constexpr std::array kWords<Reduction> = {"none", "add", "min", "max", "inc",
                                           "dec",  "and", "or",  "xor"};
 static_assert(kWords<Reduction>.size() == kReductions);
+template <>
+constexpr std::array kWords<Numbers> = {"hash", "small", "counting"};
 template <>
 constexpr std::array kWords<MemorySource> = {"device", "async", "pinned", "mapped", "edge", "peer"};
 template <>
@@ -299,9 +303,9 @@ static_assert(Fields<Payload>::kAll.size() == member_count<Payload>());
 template <>
 struct Fields<Region> {
   static constexpr std::array kAll = {
-      required<&Region::bytes>("bytes"), required<&Region::source>("source"),
-      required<&Region::element>("element"), optional<&Region::poison>("poison"),
-      optional<&Region::cold>("cold")};
+      required<&Region::bytes>("bytes"),     required<&Region::source>("source"),
+      required<&Region::element>("element"), optional<&Region::numbers>("numbers"),
+      optional<&Region::poison>("poison"),   optional<&Region::cold>("cold")};
 };
 static_assert(Fields<Region>::kAll.size() == member_count<Region>());
 

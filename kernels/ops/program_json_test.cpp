@@ -103,6 +103,8 @@ TEST(ProgramJson, VerbsHaveTheNamesOfTheirEnumerators) {
   EXPECT_EQ(name_of(Verb::cluster_sync), "cluster_sync");
   EXPECT_EQ(name_of(Verb::delay), "delay");
   EXPECT_EQ(name_of(Verb::fill), "fill");
+  EXPECT_EQ(name_of(Verb::add), "add");
+  EXPECT_EQ(name_of(Verb::copy), "copy");
   EXPECT_EQ(name_of(Verb::look), "look");
   EXPECT_EQ(name_of(Verb::poison), "poison");
   EXPECT_EQ(name_of(Verb::write), "write");
@@ -314,7 +316,7 @@ TEST(ProgramJson, ValueOutsideItsEnumIsWrittenAsItsNumber) {
   const std::string text = program_json(program);
   EXPECT_NE(text.find("\"source\":6,\"element\":13"), std::string::npos);
   EXPECT_NE(text.find("\"swizzle\":255"), std::string::npos);
-  EXPECT_NE(text.find("{\"do\":24,\"parity\":4}"), std::string::npos);
+  EXPECT_NE(text.find("{\"do\":26,\"parity\":4}"), std::string::npos);
   EXPECT_NE(refusal_of(text), "accepted");
 }
 
@@ -371,8 +373,8 @@ TEST(ProgramJson, WordThatIsNoneIsRefused) {
        "p.json: /steps/0/do is \"lod\"; give one of \"init\", \"inval\", \"arrive\", "
        "\"expect_tx\", \"arrive_expect_tx\", \"complete_tx\", \"test\", \"wait\", \"meter\", "
        "\"load\", \"store\", \"commit\", \"wait_group\", \"wait_group_read\", \"cluster_sync\", "
-       "\"delay\", \"fill\", \"look\", \"poison\", \"write\", \"read\", \"missing\", \"snapshot\", "
-       "\"leave\""},
+       "\"delay\", \"fill\", \"add\", \"copy\", \"look\", \"poison\", \"write\", \"read\", "
+       "\"missing\", \"snapshot\", \"leave\""},
       {edited("\"evict_last\"", "\"keep\""),
        "p.json: /steps/0/hint is \"keep\"; give one of \"none\", \"evict_normal\", "
        "\"evict_first\", \"evict_last\""},
@@ -424,7 +426,7 @@ TEST(ProgramJson, UnknownMemberIsNamed) {
        "p.json: /payload has the unknown member \"salt\"; give only seed, inverted"},
       {edited("\"source\":", "\"sources\":1,\"source\":"),
        "p.json: /regions/0 has the unknown member \"sources\"; give only bytes, source, element, "
-       "poison, cold"},
+       "numbers, poison, cold"},
       {edited("\"rank\":2", "\"rank\":2,\"dimensions\":2"),
        "p.json: /maps/0 has the unknown member \"dimensions\"; give only region, type, rank, "
        "extent, stride, box, element_stride, swizzle, l2_promotion, fill, base_offset"},

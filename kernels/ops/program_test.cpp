@@ -49,6 +49,46 @@ TEST(SoundProgram, FillAndOverwriteOutsideTheWindowAreUnsound) {
             "program: step 0: 8 bytes from 0 on; take multiples of 16");
 }
 
+TEST(SoundProgram, AddsAreToU32S32AndF32) {
+  Program program = storing({{.verb = Verb::add, .offset = kTileAt}});
+  EXPECT_EQ(unsound(program), "program: step 0: an add to u8 elements; take u32, s32 or f32");
+  program.maps[0].spec.type = DataType::u32;
+  program.maps[0].spec.extent[0] = 40;
+  program.maps[0].spec.box[0] = 16;
+  EXPECT_EQ(unsound(program), "");
+}
+
+TEST(SoundProgram, ThreadsCopyWhatNoLoadConverts) {
+  Program program = storing({{.verb = Verb::copy, .offset = kTileAt}});
+  EXPECT_EQ(unsound(program), "");
+  program.maps[0].spec.fill = Fill::nan;
+  EXPECT_EQ(unsound(program),
+            "program: step 0: a copy by threads of a type that loads convert, or with NaN fill; "
+            "take another");
+}
+
+TEST(SoundProgram, ThreadsFindNoRowsNarrowerThanTheSwizzle) {
+  Program program = storing({{.verb = Verb::copy, .offset = kTileAt}});
+  program.maps[0].spec.swizzle = Swizzle::b128;
+  EXPECT_EQ(unsound(program),
+            "program: step 0: threads at a tile whose rows are narrower than its swizzle; take "
+            "rows as wide");
+}
+
+TEST(SoundProgram, ThreadsWorkInsideTheWindow) {
+  EXPECT_EQ(unsound(storing({{.verb = Verb::copy, .offset = kWindow - 128}})),
+            "program: step 0: 512 bytes from 2432 on in a window of 2560");
+  EXPECT_EQ(unsound(storing({{.verb = Verb::add, .map = 1}})), "program: step 0: map 1 of 1");
+}
+
+TEST(SoundProgram, NumbersAreOfU32S32AndF32) {
+  Program program = storing({});
+  program.regions[0].numbers = Numbers::small;
+  EXPECT_NE(unsound(program), "");
+  program.regions[0].element = DataType::s32;
+  EXPECT_EQ(unsound(program), "");
+}
+
 TEST(SoundProgram, WordOutsideItsRegionIsUnsound) {
   const std::uint64_t bytes = storing({}).regions[0].bytes;
   EXPECT_EQ(unsound(storing({look(bytes - 8)})), "");

@@ -11,7 +11,6 @@
 #include "kernels/virtual/tile_consume_faults.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
 #include "kernels/virtual/tile_read_faults.hpp"
-#include "kernels/virtual/tile_round_trip_faults.hpp"
 #include "kernels/virtual/tile_store_faults.hpp"
 
 namespace tidemark::kernels {
@@ -19,11 +18,11 @@ namespace tidemark::kernels {
 std::span<const FaultInfo> faults() {
   static const std::vector<FaultInfo> all = [] {
     std::vector<FaultInfo> list;
-    for (const auto some : {tile_load_faults(), gemm_faults(), tile_store_faults(),
-                            multicast_load_faults(), program_faults(), tile_consume_faults(),
-                            tile_round_trip_faults(), tile_read_faults(), peer_tile_faults()})
+    for (const auto some :
+         {tile_load_faults(), gemm_faults(), tile_store_faults(), multicast_load_faults(),
+          program_faults(), tile_consume_faults(), tile_read_faults(), peer_tile_faults()})
       list.insert(list.end(), some.begin(), some.end());
-    // Those of programs have values on either side of those of consumers and round trips.
+    // Those of programs have values on either side of those of consumers.
     std::sort(list.begin(), list.end(),
               [](const FaultInfo& a, const FaultInfo& b) { return a.fault < b.fault; });
     return list;

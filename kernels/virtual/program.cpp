@@ -9,10 +9,12 @@
 
 #include "kernels/error.hpp"
 #include "kernels/virtual/program_barriers.hpp"
+#include "kernels/virtual/program_faults.hpp"
 #include "kernels/virtual/program_legality.hpp"
 #include "kernels/virtual/program_loads.hpp"
 #include "kernels/virtual/program_run.hpp"
 #include "kernels/virtual/program_stores.hpp"
+#include "kernels/virtual/program_threads.hpp"
 #include "kernels/virtual/tile_memory.hpp"
 
 namespace tidemark::kernels {
@@ -44,6 +46,7 @@ ProgramRun make_run(const Program& program, Fault fault) {
   ProgramRun run{.program = program,
                  .fault = fault,
                  .regions = {},
+                 .before = {},
                  .ctas = std::vector<ProgramCta>(ctas_of(program), cta),
                  .engine = BulkEngine(program.payload.seed, fault),
                  .draw = {splitmix64(program.payload.seed + 1)},
@@ -143,6 +146,12 @@ std::uint64_t take(const Turn& turn) {
     case Verb::fill:
       take_fill(turn);
       return 0;
+    case Verb::add:
+      take_add(turn);
+      return 0;
+    case Verb::copy:
+      take_copy(turn);
+      return 0;
     case Verb::look:
       return take_look(turn);
     case Verb::poison:
@@ -224,6 +233,7 @@ RunResult run(const Asked& asked, const Bytes& peer_memory) {
   run.beside = asked.beside;
   for (std::size_t i = 0; i < run.regions.size(); ++i)
     if (program.regions[i].source == MemorySource::peer) run.regions[i] = peer_memory;
+  if (asked.fault == kFaultLoadStale) run.before = run.regions;
   take_steps(run);
   RunResult& result = run.result;
   for (const Bytes& region : run.regions)
@@ -238,7 +248,7 @@ std::vector<std::uint8_t> filled_region(const Region& region, const Payload& pay
   for (std::uint64_t i = 0; region.poison && i < bytes.size(); ++i)
     bytes[i] = poison_byte(payload, i);
   for (std::uint64_t i = 0; !region.poison && i < bytes.size() / 4; ++i) {
-    const std::uint32_t word = source_element_word(payload, region.element, i);
+    const std::uint32_t word = region_word(payload, region.element, region.numbers, i);
     std::memcpy(&bytes[4 * i], &word, 4);
   }
   return bytes;

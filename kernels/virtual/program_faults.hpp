@@ -37,6 +37,16 @@ inline constexpr Fault kFaultExpectPeerWritten{544};
 // Data: what the expected bytes must have no say in.
 inline constexpr Fault kFaultExpectOverLosesLast{550};
 inline constexpr Fault kFaultExpectUnannouncedLost{551};
+// Tiles: which of several, and what threads do to them.
+inline constexpr Fault kFaultLoadFirstBoxAgain{700};
+inline constexpr Fault kFaultLoadStale{701};
+inline constexpr Fault kFaultLoadFirstPlaceAgain{702};
+inline constexpr Fault kFaultAddReachesGuard{710};
+inline constexpr Fault kFaultAddSkipsSwizzle{711};
+inline constexpr Fault kFaultCopySwizzleRelative{712};
+inline constexpr Fault kFaultCopyPaddingKept{713};
+inline constexpr Fault kFaultAddFloatAsWhole{714};
+inline constexpr Fault kFaultStoreBeforeFence{720};
 // Lives: what a barrier carries from one phase, or one init, to the next.
 inline constexpr Fault kFaultCyclePhaseSurvives{750};
 inline constexpr Fault kFaultCycleCountSurvives{751};

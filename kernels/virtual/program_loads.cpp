@@ -23,13 +23,14 @@ struct ChunkReader {
   const Mbarrier& named;
   TileGeometry tile;
   std::vector<std::uint8_t>& region;
+  const std::vector<std::uint8_t>& read;  // of the region
   bool loses_last;
 
   Chunk operator()(std::uint32_t index) const;
 };
 
 Chunk ChunkReader::operator()(std::uint32_t index) const {
-  Chunk chunk = tile_chunk(tile, region, index);
+  Chunk chunk = tile_chunk(tile, read, index);
   if (run.fault == kFaultShared16Bits) chunk.address = with_low_bits(chunk.address, 16);
   if (run.fault == kFaultShared17Bits) chunk.address = with_low_bits(chunk.address, 17);
   if (run.fault == kFaultSourceOverwritten && index == 0)
@@ -70,6 +71,7 @@ void issue_leg(const Turn& turn, const TileLoad& load, const Leg& leg) {
   const TileGeometry tile = tile_geometry(load, kWindowAddress + leg.offset, leg.geometry);
   const std::uint32_t chunks = chunk_count(tile);
   const std::int64_t comes = std::int64_t{chunks} * kChunkBytes;
+  const std::uint8_t region = run.program.maps[step.map].region;
   const bool elsewhere = run.fault == kFaultExpectCreditOnOther;
   const std::size_t credited = (step.barrier + (elsewhere ? 1U : 0U)) % run.program.barriers;
   const BulkCopy copy{
@@ -78,7 +80,8 @@ void issue_leg(const Turn& turn, const TileLoad& load, const Leg& leg) {
                            .cta = leg.written,
                            .named = named,
                            .tile = tile,
-                           .region = run.regions[run.program.maps[step.map].region],
+                           .region = run.regions[region],
+                           .read = run.before.empty() ? run.regions[region] : run.before[region],
                            .loses_last = loses_last(run.fault, run.copies, named.tx, comes)},
       .destination = tile.destination,
       .shared = &run.ctas[leg.written].window,
@@ -98,7 +101,11 @@ void take_load(const Turn& turn) {
   const Step& step = turn.step();
   const Map& map = run.program.maps[step.map];
   if (legality_of(run.program, step, run.fault).fault != DeviceFault::none) return;  // error_lost
-  const CopyStart start = start_of(run.program, step, run.fault);
+  CopyStart start = start_of(run.program, step, run.fault);
+  std::optional<Step>& first = turn.own().first_loaded;
+  if (!first) first = step;
+  if (run.fault == kFaultLoadFirstBoxAgain && first->map == step.map) start.at = first->at;
+  if (run.fault == kFaultLoadFirstPlaceAgain) start.offset = first->offset;
   const TileLoad load{.map = map.spec,
                       .at = start.at,
                       .hint = step.hint,

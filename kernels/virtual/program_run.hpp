@@ -30,7 +30,10 @@ struct ProgramCta {
   SharedWindow window;
   std::vector<BarrierMemory> barriers;
   std::map<std::uint16_t, StoreEngine> stores;  // by the thread that issued them
-  std::optional<std::uint32_t> first_stored;    // offset of the tile, for a fault to remember
+  // For faults to remember:
+  std::optional<std::uint32_t> first_stored;  // offset of the tile
+  std::optional<Step> first_loaded;
+  SharedWindow before;  // the window in front of the threads' last work
   bool stopped = false;
 };
 
@@ -39,6 +42,7 @@ struct ProgramRun {
   const Program& program;
   Fault fault;
   std::vector<std::vector<std::uint8_t>> regions;
+  std::vector<std::vector<std::uint8_t>> before;  // the regions as filled, for a fault to remember
   std::vector<ProgramCta> ctas;
   BulkEngine engine;    // of the whole cluster's loads
   Draw draw;            // for how far copies get between two steps

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "kernels/virtual/program_faults.hpp"
 #include "kernels/virtual/program_legality.hpp"
 #include "kernels/virtual/store_chunks.hpp"
 #include "kernels/virtual/tile_store_faults.hpp"
@@ -36,6 +37,17 @@ void fill_window(const Turn& turn, std::uint32_t twist) {
   }
 }
 
+// Every second chunk comes from the window as it was before the threads worked on it.
+void issue_before_fence(const Turn& turn, const StorePath& path,
+                        const std::vector<StoreChunk>& chunks) {
+  StorePath old = path;
+  old.shared = &turn.own().before;
+  std::vector<StoreChunk> parts[2];
+  for (std::size_t i = 0; i < chunks.size(); ++i) parts[i % 2].push_back(chunks[i]);
+  own_engine(turn).issue(path, std::move(parts[0]));
+  own_engine(turn).issue(old, std::move(parts[1]));
+}
+
 }  // namespace
 
 void take_store(const Turn& turn) {
@@ -57,7 +69,9 @@ void take_store(const Turn& turn) {
                      .at = start.at,
                      .source = turn.own().window.address + from,
                      .memory = path.memory};
-  own_engine(turn).issue(path, store_chunks(box, run.fault));
+  std::vector<StoreChunk> chunks = store_chunks(box, run.fault);
+  if (!turn.own().before.bytes.empty()) return issue_before_fence(turn, path, chunks);
+  own_engine(turn).issue(path, std::move(chunks));
 }
 
 void take_commit(const Turn& turn) { own_engine(turn).commit(); }

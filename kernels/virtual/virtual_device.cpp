@@ -7,7 +7,6 @@
 #include "kernels/virtual/program.hpp"
 #include "kernels/virtual/tile_consume.hpp"
 #include "kernels/virtual/tile_read.hpp"
-#include "kernels/virtual/tile_round_trip.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -18,9 +17,6 @@ struct Runner {
   RunResult operator()(const Gemm& gemm) const { return run_virtual_gemm(gemm, fault); }
   RunResult operator()(const TileConsume& consume) const {
     return run_virtual_tile_consume(consume, fault);
-  }
-  RunResult operator()(const TileRoundTrip& trip) const {
-    return run_virtual_tile_round_trip(trip, fault);
   }
   template <class RunsAsProgram>
   RunResult operator()(const RunsAsProgram& /*op*/) const {

@@ -1,6 +1,8 @@
 // Maps and walks for round trips.
 #include "suite/conformance/round_trip.hpp"
 
+#include <algorithm>
+
 namespace tidemark::suite {
 
 TensorMapSpec map_of(DataType type, const std::vector<std::uint64_t>& extent,
@@ -22,7 +24,7 @@ TileWalk cover(const TensorMapSpec& map) {
 TileRoundTrip there_and_back(const TensorMapSpec& from, const TensorMapSpec& to) {
   TileRoundTrip trip{
       .from = from, .to = to, .load = cover(from), .store = cover(to), .payload = {}};
-  trip.ctas = tiles_of(trip.load);
+  trip.ctas = std::min(tiles_of(trip.load), kTripCtas);
   return trip;
 }
 

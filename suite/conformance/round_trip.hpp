@@ -18,7 +18,8 @@ TensorMapSpec map_of(DataType type, const std::vector<std::uint64_t>& extent,
 /// Boxes side by side from the origin until they cover the tensor; the last may hang over.
 TileWalk cover(const TensorMapSpec& map);
 
-/// Every box of `from` to the box of the same number in `to`, one block a tile.
+/// Every box of `from` to the box of the same number in `to`, one CTA a tile as far as a
+/// cluster has them.
 TileRoundTrip there_and_back(const TensorMapSpec& from, const TensorMapSpec& to);
 
 /// The tensor of `map` back into its own memory.

@@ -13,6 +13,8 @@
 
 #include "kernels/error.hpp"
 #include "kernels/ops/program_json.hpp"
+#include "suite/oracle/contents.hpp"
+#include "suite/oracle/thread_work.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -92,6 +94,16 @@ void land_everywhere(Walk& walk) {
     for (BarrierState& barrier : cta.barriers) land(barrier);
 }
 
+// A tile that lies where an older one did takes its place.
+void keep_tile(ExpectedWindow& window, const TileLoad& tile) {
+  const auto begin = [](const TileLoad& at) { return at.destination_offset; };
+  const auto end = [&](const TileLoad& at) { return begin(at) + tile_span(at.map); };
+  std::erase_if(window.tiles, [&](const TileLoad& older) {
+    return begin(tile) <= begin(older) && end(older) <= end(tile);
+  });
+  window.tiles.push_back(tile);
+}
+
 // Every thread of the CTA saw a phase complete: it may read what the copies of that phase wrote.
 void see_boxes(Walk& walk, CtaState& cta, BarrierState& barrier) {
   std::vector<Flight> left;
@@ -101,7 +113,7 @@ void see_boxes(Walk& walk, CtaState& cta, BarrierState& barrier) {
       continue;
     }
     pull_tile(flight.load, walk.regions[flight.region], cta.window.bytes, cta.window.compare);
-    cta.window.tiles.push_back(flight.load);
+    keep_tile(cta.window, flight.load);
   }
   barrier.flights = std::move(left);
 }
@@ -201,14 +213,49 @@ void require_alive(const Walk& walk, const Step& step, const BarrierState& barri
     walk.refuse("the barrier is in use; invalidate it first");
 }
 
+// Every byte of the window is another one behind a store that may still read it.
+void refuse_overwriting(const Walk& walk, std::uint32_t rank, std::uint32_t offset,
+                        std::uint32_t bytes) {
+  if (walk.stores.reads(rank, offset, bytes))
+    walk.refuse("a store may still read what is overwritten; wait for its group");
+}
+
+// What a load that nobody saw to land may still write has no certain value.
+void refuse_landing(const Walk& walk, std::uint32_t rank, std::uint32_t offset,
+                    std::uint32_t bytes) {
+  for (const BarrierState& barrier : walk.ctas[rank].barriers)
+    for (const Flight& flight : barrier.flights) {
+      const std::uint32_t begin = kGuardBytes + flight.load.destination_offset;
+      if (begin < offset + bytes && offset < begin + tile_span(flight.load.map))
+        walk.refuse("a load may still write what is taken here; wait for its phase");
+    }
+}
+
+// Nor has memory that a store may still write.
+void refuse_unstored(const Walk& walk, const TileLoad& load, std::uint8_t region) {
+  if (walk.stores.may_write(region, load))
+    walk.refuse("a store may still write what is read here; wait for its group");
+}
+
+void refuse_unread(const Walk& walk, const Step& store) {
+  const Map& map = walk.program.maps[store.map];
+  for (const CtaState& cta : walk.ctas)
+    for (const BarrierState& barrier : cta.barriers)
+      for (const Flight& flight : barrier.flights)
+        if (flight.region == map.region && may_overlap(flight.load, {map.spec, store.at, 0}))
+          walk.refuse("a load may still read what is stored to; wait for its phase");
+}
+
 // PTX ISA 9.0, 9.7.9.25.5.2: a multicast writes to the same offset in each CTA of the mask, and
 // credits the mbarrier at the same offset in each, in full.
 void issue(Walk& walk, const Step& step, std::uint32_t issuer) {
   const TileLoad load = tile_of(walk.program, step);
+  refuse_unstored(walk, load, walk.program.maps[step.map].region);
   for (std::uint32_t rank = 0; rank < walk.ctas.size(); ++rank) {
     if ((destinations_of(step, issuer) >> rank & 1U) == 0) continue;
     BarrierState& barrier = walk.ctas[rank].barriers[step.barrier];
     require_alive(walk, step, barrier);
+    refuse_overwriting(walk, rank, step.offset, tile_span(load.map));
     barrier.step = barrier.flying == 0 ? credit_step(load) : 16;
     barrier.flying += tile_bytes(load.map);
     barrier.flights.push_back({.load = load, .region = walk.program.maps[step.map].region});
@@ -216,30 +263,8 @@ void issue(Walk& walk, const Step& step, std::uint32_t issuer) {
   }
 }
 
-// Poison repeats: kept whole, it costs a copy.
-constexpr std::uint32_t kPoisonPeriod = 65536;
-using Poison = std::array<std::uint8_t, kPoisonPeriod>;
-
-Poison make_poison(bool inverted) {
-  Poison poison;
-  for (std::uint32_t i = 0; i < kPoisonPeriod; ++i)
-    poison[i] = poison_byte({.seed = 0, .inverted = inverted}, i);
-  return poison;
-}
-
-const Poison& poison_of(bool inverted) {
-  static const Poison plain = make_poison(false), flipped = make_poison(true);
-  return inverted ? flipped : plain;
-}
-
-// Every byte of the window is another one behind a store that may still read it.
-void refuse_overwriting(const Walk& walk, const Step& step, std::uint32_t rank) {
-  if (walk.stores.reads(rank, step.offset, step.bytes))
-    walk.refuse("a store may still read what is overwritten; wait for its group");
-}
-
 void poison(Walk& walk, const Step& step, std::uint32_t rank) {
-  refuse_overwriting(walk, step, rank);
+  refuse_overwriting(walk, rank, step.offset, step.bytes);
   ExpectedWindow& window = walk.ctas[rank].window;
   const Poison& poison = poison_of(walk.program.payload.inverted);
   const std::uint32_t end = step.offset + step.bytes;
@@ -258,7 +283,7 @@ void poison(Walk& walk, const Step& step, std::uint32_t rank) {
 
 // The window holds source words, or their complement.
 void fill(Walk& walk, const Step& step, std::uint32_t rank, std::uint32_t flip) {
-  refuse_overwriting(walk, step, rank);
+  refuse_overwriting(walk, rank, step.offset, step.bytes);
   ExpectedWindow& window = walk.ctas[rank].window;
   const DataType type = walk.program.maps[step.map].spec.type;
   for (std::uint32_t at = step.offset; at < step.offset + step.bytes; at += 4) {
@@ -269,6 +294,28 @@ void fill(Walk& walk, const Step& step, std::uint32_t rank, std::uint32_t flip) 
   if (step.bytes != walk.program.window) return;
   window.compare.clear();
   window.tiles.clear();
+}
+
+// What the threads do to a tile by ordinary accesses.
+void work(Walk& walk, const Step& step, std::uint32_t rank) {
+  const TileLoad tile = tile_of(walk.program, step);
+  const std::uint8_t region = walk.program.maps[step.map].region;
+  const std::uint32_t bytes = tile_span(tile.map);
+  refuse_overwriting(walk, rank, step.offset, bytes);
+  refuse_landing(walk, rank, step.offset, bytes);
+  ExpectedWindow& window = walk.ctas[rank].window;
+  if (step.verb == Verb::add) return add_to_tile(tile, step, window.bytes);
+  refuse_unstored(walk, tile, region);
+  pull_tile(tile, walk.regions[region], window.bytes, window.compare);
+  keep_tile(window, tile);
+}
+
+void store(Walk& walk, const Step& step, std::uint32_t rank) {
+  const Map& map = walk.program.maps[step.map];
+  refuse_landing(walk, rank, step.offset, tile_span(map.spec));
+  refuse_unread(walk, step);
+  walk.stores.issue(step, {rank, step.thread}, walk.ctas[rank].window.bytes,
+                    walk.regions[map.region]);
 }
 
 ExpectedTrace read_region(const Walk& walk, const Step& step, std::uint32_t rank) {
@@ -284,8 +331,7 @@ ExpectedTrace take_of_groups(Walk& walk, const Step& step, std::uint32_t rank) {
   const Issuer issuer{rank, step.thread};
   switch (step.verb) {
     case Verb::store:
-      walk.stores.issue(step, issuer, walk.ctas[rank].window.bytes,
-                        walk.regions[walk.program.maps[step.map].region]);
+      store(walk, step, rank);
       return {};
     case Verb::commit:
       walk.stores.commit(issuer);
@@ -383,6 +429,10 @@ ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
     case Verb::fill:
       fill(walk, step, rank, 0);
       return {};
+    case Verb::add:
+    case Verb::copy:
+      work(walk, step, rank);
+      return {};
     case Verb::leave:
       return {};
     case Verb::snapshot:
@@ -391,29 +441,6 @@ ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
     default:
       return take_on_barrier(walk, step, rank);
   }
-}
-
-std::vector<std::uint8_t> contents(const Program& program, const kernels::Region& region) {
-  std::vector<std::uint8_t> bytes(region.bytes);
-  if (region.poison) {
-    const Poison& poison = poison_of(program.payload.inverted);
-    for (std::uint64_t at = 0; at < bytes.size(); at += kPoisonPeriod)
-      std::memcpy(&bytes[at], poison.data(),
-                  std::min<std::uint64_t>(kPoisonPeriod, bytes.size() - at));
-    return bytes;
-  }
-  if (region.element < DataType::f32_ftz) {  // the plain hash, 8 bytes at a time
-    for (std::uint64_t i = 0; i < bytes.size() / 8; ++i) {
-      const std::uint64_t word = source_word(program.payload, i);
-      std::memcpy(&bytes[8 * i], &word, 8);
-    }
-    return bytes;
-  }
-  for (std::uint64_t i = 0; i < bytes.size() / 4; ++i) {
-    const std::uint32_t word = source_element_word(program.payload, region.element, i);
-    std::memcpy(&bytes[4 * i], &word, 4);
-  }
-  return bytes;
 }
 
 Walk begin(const Program& program) {

@@ -70,4 +70,16 @@ StoreRange store_range(const StoreBox& box) {
   return {.begin = first / 16 * 16, .end = last / 16 * 16 + 16};
 }
 
+bool may_overlap(const TileLoad& load, const StoreBox& box) {
+  const TensorMapSpec &from = load.map, &to = box.map;
+  if (from.type != to.type || from.rank != to.rank || from.extent != to.extent ||
+      from.stride != to.stride || from.base_offset != to.base_offset)
+    return true;
+  for (std::uint32_t i = 0; i < from.rank; ++i)
+    if (load.at[i] + std::int64_t{from.box[i]} <= box.at[i] ||
+        box.at[i] + std::int64_t{to.box[i]} <= load.at[i])
+      return false;
+  return true;
+}
+
 }  // namespace tidemark::suite

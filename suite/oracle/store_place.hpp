@@ -43,4 +43,8 @@ struct StoreRange {
 };
 StoreRange store_range(const StoreBox& box);
 
+/// False where box and load certainly have no byte of their region in common: they lie in one
+/// tensor, and apart in one of its dimensions.
+bool may_overlap(const TileLoad& load, const StoreBox& box);
+
 }  // namespace tidemark::suite

@@ -140,6 +140,12 @@ bool Stores::reads(std::uint32_t cta, std::uint32_t offset, std::uint32_t bytes)
   return false;
 }
 
+bool Stores::may_write(std::uint8_t region, const TileLoad& load) const {
+  for (const StoredBox& stored : boxes_)
+    if (stored.region == region && !stored.complete && may_overlap(load, stored.box)) return true;
+  return false;
+}
+
 // The box that was stored there last, or null.
 const StoredBox* Stores::owner_of(std::uint8_t region, std::uint64_t byte) const {
   const auto& covered = covered_[region];

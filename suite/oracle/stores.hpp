@@ -49,6 +49,8 @@ class Stores {
 
   /// Whether a store of this CTA may still read these bytes of its window.
   bool reads(std::uint32_t cta, std::uint32_t offset, std::uint32_t bytes) const;
+  /// Whether a store that nobody waited for may still write what `load` reads of this region.
+  bool may_write(std::uint8_t region, const TileLoad& load) const;
   /// Whether what the issuer finds at this byte of a region is certain.
   bool is_certain(Issuer reader, std::uint8_t region, std::uint64_t byte) const;
   /// Whether what is at this byte of a region was not stored, or has certainly landed.

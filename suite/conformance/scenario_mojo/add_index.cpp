@@ -1,5 +1,5 @@
 // The example of "Use TMA without CUDA": an 8 x 8 matrix of f32, counted through, in 4 x 4 tiles of
-// one block each, to whose elements their index in the tile is added; then larger and swizzled
+// one CTA each, to whose elements their index in the tile is added; then larger and swizzled
 // ones.
 #include "suite/case.hpp"
 #include "suite/conformance/round_trip.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 TileRoundTrip counted(TileRoundTrip trip) {
   trip.work = TileWork::add_index;
-  trip.numbers = SourceNumbers::counting;
+  trip.numbers = Numbers::counting;
   return trip;
 }
 

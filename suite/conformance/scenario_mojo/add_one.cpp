@@ -7,7 +7,7 @@ namespace {
 
 TileRoundTrip plus_one(TileRoundTrip trip, std::uint32_t ctas) {
   trip.work = TileWork::add_one;
-  trip.numbers = SourceNumbers::small;
+  trip.numbers = Numbers::small;
   trip.ctas = ctas;
   return trip;
 }
