@@ -207,7 +207,7 @@ TEST(GemmTable, TruncatedFileSaysSo) {
 
 TEST(GemmTable, DeeplyNestedFileIsRefused) {
   const std::string refusal =
-      "t.json: /0/0/0/0 is nested too deep; give a table as 'tidemark tune --out FILE' writes it";
+      "t.json: /0/0/0/0/0 is nested too deep; give a table as 'tidemark tune --out FILE' writes it";
   EXPECT_EQ(refusal_of(std::string(500000, '[')), refusal);
   EXPECT_EQ(refusal_of(std::string(500000, '[') + std::string(500000, ']')), refusal);
 }
@@ -215,9 +215,10 @@ TEST(GemmTable, DeeplyNestedFileIsRefused) {
 // Once it was printed in a message, by as many calls as it has levels: the program crashed.
 TEST(GemmTable, DeeplyNestedSizeIsRefused) {
   const std::string deep = std::string(200000, '[') + std::string(200000, ']');
-  EXPECT_EQ(refusal_of(table_of("{\"m\":" + deep + "}")),
-            "t.json: /choices/0/m/0 is nested too deep; give a table as 'tidemark tune --out FILE' "
-            "writes it");
+  EXPECT_EQ(
+      refusal_of(table_of("{\"m\":" + deep + "}")),
+      "t.json: /choices/0/m/0/0 is nested too deep; give a table as 'tidemark tune --out FILE' "
+      "writes it");
 }
 
 TEST(GemmTable, TextBehindANulIsRefused) {

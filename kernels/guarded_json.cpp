@@ -12,7 +12,7 @@
 namespace tidemark::kernels {
 namespace {
 
-constexpr std::size_t kDeepest = 4;       // /maps/0/extent/0 of a program is in the fourth value
+constexpr std::size_t kDeepest = 5;  // /regions/0/islands/0/0 of a program is in the fifth value
 constexpr std::size_t kMostMembers = 64;  // of one object; the parser's time is their square
 constexpr std::size_t kLongestShown = 40;
 

@@ -154,7 +154,7 @@ TEST(Catalogue, TileLoadsStaySmallEnoughForQuickRuns) {
       const auto* load = std::get_if<TileLoad>(&op);
       if (load == nullptr) continue;
       if (window_bytes(*load) > kWindowThatSharesAnSm) ++large;
-      ASSERT_LE(source_allocation_bytes(*load), 1U << 20) << which.name << ": " << describe(op);
+      ASSERT_LE(region_of(*load).bytes, 1U << 20) << which.name << ": " << describe(op);
     }
     EXPECT_LE(large, kRowsWithAnSmToThemselves) << which.name;
   }
@@ -167,7 +167,7 @@ TEST(Catalogue, TileStoresStaySmallEnoughForQuickRuns) {
       const auto* store = std::get_if<TileStore>(&op);
       if (store == nullptr) continue;
       if (window_bytes(*store) > kWindowThatSharesAnSm) ++large;
-      ASSERT_LE(destination_allocation_bytes(*store), 1U << 20)
+      ASSERT_LE(program_of(*store).regions[0].bytes, 1U << 20)
           << which.name << ": " << describe(op);
     }
     EXPECT_LE(large, kRowsWithAnSmToThemselves) << which.name;

@@ -51,7 +51,45 @@ constexpr std::string_view kAllocations[] = {
   CHECK(cudaSetDevice(0));
 )cu"};
 
+/// Addresses of region {0} of which the pieces that hold islands have memory, {1} bytes in all.
+constexpr std::string_view kIslands = R"cu(  CUmemAllocationProp kind{0}{{}};
+  kind{0}.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  kind{0}.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  size_t piece{0};
+  CHECK(cuMemGetAllocationGranularity(&piece{0}, &kind{0}, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+  const u64 island{0}[][2] = {{{2}}};  // address, bytes
+  CHECK(cuMemAddressReserve((CUdeviceptr*)&region{0}, {3} / piece{0} * piece{0} + piece{0}, 0, 0, 0));
+  u64 held{0} = 0, next{0} = 0;
+  std::vector<{4}> before{0}({5}), after{0}({5});
+  for (u64 i = 0; i < {5}; ++i) before{0}[i] = {6};
+  for (const auto [at, bytes] : island{0}) {{
+    for (u64 p = at / piece{0}; p * piece{0} < at + bytes; ++p) {{
+      if (p < next{0}) continue;
+      CUmemGenericAllocationHandle handle;
+      CHECK(cuMemCreate(&handle, piece{0}, &kind{0}, 0));
+      CHECK(cuMemMap((CUdeviceptr)region{0} + p * piece{0}, piece{0}, 0, handle, 0));
+      const CUmemAccessDesc access{{kind{0}.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE}};
+      CHECK(cuMemSetAccess((CUdeviceptr)region{0} + p * piece{0}, piece{0}, &access, 1));
+      next{0} = p + 1;
+    }}
+    CHECK(cudaMemcpy(region{0} + at, (u8*)before{0}.data() + held{0}, bytes, cudaMemcpyDefault));
+    held{0} += bytes;
+  }}
+)cu";
+
+std::string islands_text(const Region& region, std::size_t number) {
+  std::string islands;
+  for (const Island& island : region.islands)
+    islands += fmt::format("{}{{{}u, {}u}}", islands.empty() ? "" : ", ", island.at, island.bytes);
+  return fmt::format("  u8* region{};\n", number) +
+         fmt::format(fmt::runtime(kIslands), number, region.bytes, islands,
+                     region.islands.back().at + region.islands.back().bytes,
+                     region.poison ? "u8" : "u64", region.poison ? region.bytes : region.bytes / 8,
+                     region.poison ? "poison_byte((u32)i, 0)" : region_in_code(region));
+}
+
 std::string region_text(const Region& region, std::size_t number) {
+  if (!region.islands.empty()) return islands_text(region, number);
   const bool edge = region.source == MemorySource::edge;
   return fmt::format("  u8* region{};\n", number) +
          fmt::format(fmt::runtime(kAllocations[static_cast<std::size_t>(region.source)]), number,
@@ -69,6 +107,15 @@ std::string region_text(const Region& region, std::size_t number) {
 }
 
 std::string region_print(const Region& region, std::size_t number) {
+  if (!region.islands.empty())
+    return fmt::format(R"cu(  held{0} = 0;
+  for (const auto [at, bytes] : island{0}) {{
+    CHECK(cudaMemcpy((u8*)after{0}.data() + held{0}, region{0} + at, bytes, cudaMemcpyDefault));
+    held{0} += bytes;
+  }}
+  std::printf("region {0}: %schanged, %016llx\n", after{0} == before{0} ? "un" : "", digest(after{0}.data(), {1}));
+)cu",
+                       number, region.bytes);
   return fmt::format(R"cu(  CHECK(cudaMemcpy(after{0}.data(), region{0}, {1}, cudaMemcpyDefault));
   std::printf("region {0}: %schanged, %016llx\n", after{0} == before{0} ? "un" : "", digest(after{0}.data(), {1}));
 )cu",

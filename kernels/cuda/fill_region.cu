@@ -27,7 +27,7 @@ __device__ void fill(const RegionTask& task) {
   auto* const pieces = reinterpret_cast<uint4*>(task.memory);
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < task.bytes / 16;
        i += step)
-    pieces[i] = piece_of(task, i);
+    pieces[i] = piece_of(task, task.first / 16 + i);
 }
 
 __global__ void fill_region(const __grid_constant__ RegionTask task) { fill(task); }

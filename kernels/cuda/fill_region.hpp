@@ -13,6 +13,7 @@ namespace tidemark::kernels {
 struct RegionTask {
   std::uint8_t* memory = nullptr;
   std::uint64_t bytes = 0;  // a multiple of 16
+  std::uint64_t first = 0;  // of these, as bytes of the region
   DataType element = DataType::u8;
   Numbers numbers = Numbers::hash;
   bool poison = false;

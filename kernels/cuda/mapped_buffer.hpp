@@ -2,6 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
+#include <vector>
+
+#include "kernels/ops/islands.hpp"
 
 namespace tidemark::kernels {
 
@@ -37,6 +41,35 @@ class MappedBuffer {
   std::size_t reserved_ = 0;        // bytes of addresses
   bool created_ = false;
   bool mapped_ = false;
+};
+
+/// Addresses of which only the pieces that hold islands have memory, as MappedBuffer has it.
+/// Move-only. Throws Error when there are not enough of either.
+class SparseBuffer {
+ public:
+  explicit SparseBuffer(std::span<const Island> islands);
+  ~SparseBuffer();
+  SparseBuffer(SparseBuffer&& other) noexcept;
+  SparseBuffer& operator=(SparseBuffer&&) = delete;
+
+  std::byte* data() const {
+    return reinterpret_cast<std::byte*>(address_);  // NOLINT(performance-no-int-to-ptr)
+  }
+
+ private:
+  struct Piece {
+    std::size_t offset = 0;
+    unsigned long long memory = 0;  // CUmemGenericAllocationHandle
+    bool mapped = false;
+  };
+
+  void add_piece(std::size_t offset);
+  void release() noexcept;
+
+  unsigned long long address_ = 0;  // CUdeviceptr; 0 until reserved
+  std::size_t reserved_ = 0;        // bytes of addresses
+  std::size_t granularity_ = 0;     // bytes of a piece
+  std::vector<Piece> pieces_;
 };
 
 }  // namespace tidemark::kernels

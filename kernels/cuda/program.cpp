@@ -12,6 +12,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/encode.hpp"
 #include "kernels/cuda/fill_region.hpp"
+#include "kernels/cuda/mapped_buffer.hpp"
 #include "kernels/cuda/program_kernel.hpp"
 
 namespace tidemark::kernels {
@@ -50,6 +51,18 @@ std::uint64_t own_bytes(const Region& region) {
   return region.source == MemorySource::peer ? 0 : region.bytes;
 }
 
+/// Whether a program needs memory that no other shares: it has a launch of its own.
+bool is_sparse(const Program& program) {
+  return std::any_of(program.regions.begin(), program.regions.end(),
+                     [](const Region& region) { return !region.islands.empty(); });
+}
+
+/// Where the bytes of a region stand among those of a launch that are read back: with regions at
+/// edges stand those with islands.
+std::size_t kind_of(const Region& region) {
+  return static_cast<std::size_t>(region.islands.empty() ? region.source : MemorySource::edge);
+}
+
 std::uint64_t memory_bytes(const Program& program) {
   std::uint64_t bytes = std::uint64_t{snapshots_of(program)} * program.window;
   for (const Region& region : program.regions)
@@ -76,7 +89,8 @@ struct Launch {
   // Bytes of each kind of memory; of edges as they are read back.
   std::array<std::uint64_t, static_cast<std::size_t>(MemorySource::peer) + 1> sources{};
   std::size_t edges = 0;
-  bool cold = false;  // of all its programs, or of none
+  std::vector<SparseBuffer> sparse;  // by the region of the only program
+  bool cold = false;                 // of all its programs, or of none
   std::uint64_t memory = 0;
   std::uint32_t maps = 0;
   ProgramGrid grid;
@@ -100,6 +114,7 @@ bool is_cold(const Program& program) {
 
 bool has_room(const Launch& launch, const Program& program) {
   if (launch.placed.empty()) return true;
+  if (is_sparse(program) || is_sparse(*launch.placed.front().program)) return false;
   if (launch.edges + edges_of(program) > kLaunchEdges) return false;
   return launch.placed.size() < kLaunchPrograms &&
          launch.maps + program.maps.size() <= kLaunchMaps &&
@@ -120,8 +135,8 @@ void place(Launch& launch, const Program& program, RunResult& result) {
       take(launch.answer, sizeof(std::uint64_t) * program.steps.size() * ctas_of(program), 16);
   placed.snapshots = take(launch.answer, std::uint64_t{snapshots_of(program)} * program.window, 16);
   for (const Region& region : program.regions)
-    placed.regions.push_back(take(launch.sources[static_cast<std::size_t>(region.source)],
-                                  own_bytes(region), kRegionAlignment));
+    placed.regions.push_back(
+        take(launch.sources[kind_of(region)], own_bytes(region), kRegionAlignment));
   placed.first_edge = launch.edges;
   launch.edges += edges_of(program);
   launch.cold = is_cold(program);
@@ -136,6 +151,7 @@ void place(Launch& launch, const Program& program, RunResult& result) {
 std::byte* region_data(const RowWorkspace& workspace, const Launch& launch, const Placed& placed,
                        std::size_t region) {
   const MemorySource source = placed.program->regions[region].source;
+  if (!placed.program->regions[region].islands.empty()) return launch.sparse[region].data();
   if (source == MemorySource::peer) return launch.peer;
   if (source == MemorySource::edge) {
     const MappedBuffer& edge =
@@ -170,8 +186,13 @@ bool encode_maps(const RowWorkspace& workspace, const Launch& launch, const Plac
 /// these are, maps as they were asked for, steps.
 struct Orders {
   std::uint64_t tasks = 0, regions = 0, places = 0, specs = 0, steps = 0, bytes = 0;
-  std::uint32_t region_count = 0;
+  std::uint32_t region_count = 0, fills = 0;
 };
+
+/// Stretches of memory that a region has.
+std::uint32_t parts_of(const Region& region) {
+  return std::max(static_cast<std::uint32_t>(region.islands.size()), 1U);
+}
 
 Orders lay_out(const Launch& launch) {
   std::uint64_t steps = 0;
@@ -179,9 +200,10 @@ Orders lay_out(const Launch& launch) {
   for (const Placed& placed : launch.placed) {
     steps += placed.program->steps.size();
     orders.region_count += static_cast<std::uint32_t>(placed.program->regions.size());
+    for (const Region& region : placed.program->regions) orders.fills += parts_of(region);
   }
   orders.regions = aligned(sizeof(ProgramTask) * launch.placed.size(), 16);
-  orders.places = aligned(orders.regions + sizeof(RegionTask) * orders.region_count, 16);
+  orders.places = aligned(orders.regions + sizeof(RegionTask) * orders.fills, 16);
   orders.specs = aligned(orders.places + sizeof(std::uint8_t*) * orders.region_count, 16);
   orders.steps = aligned(orders.specs + sizeof(Map) * launch.maps, 16);
   orders.bytes = orders.steps + sizeof(Step) * steps;
@@ -216,12 +238,19 @@ void write_orders(const RowWorkspace& workspace, const Launch& launch, const Ord
     for (std::size_t i = 0; i < program.regions.size(); ++i) {
       auto* const memory =
           reinterpret_cast<std::uint8_t*>(region_data(workspace, launch, placed, i));
-      *region++ = {.memory = memory,
-                   .bytes = own_bytes(program.regions[i]),
-                   .element = program.regions[i].element,
-                   .numbers = program.regions[i].numbers,
-                   .poison = program.regions[i].poison,
-                   .payload = program.payload};
+      RegionTask part{.memory = memory,
+                      .bytes = own_bytes(program.regions[i]),
+                      .element = program.regions[i].element,
+                      .numbers = program.regions[i].numbers,
+                      .poison = program.regions[i].poison,
+                      .payload = program.payload};
+      if (program.regions[i].islands.empty()) *region++ = part;
+      for (const Island& island : program.regions[i].islands) {
+        part.memory = memory + island.at;
+        part.bytes = island.bytes;
+        *region++ = part;
+        part.first += island.bytes;
+      }
       *region_place++ = memory;
     }
     device_place += program.regions.size();
@@ -249,13 +278,22 @@ void start_read_back(RowWorkspace& workspace, const Launch& launch) {
     at += bytes;
   }
   for (const Placed& placed : launch.placed)
-    for (std::size_t i = 0; i < placed.program->regions.size(); ++i)
+    for (std::size_t i = 0; i < placed.program->regions.size(); ++i) {
+      std::uint64_t to = at + placed.regions[i];
+      for (const Island& island : placed.program->regions[i].islands) {
+        cuda_check(cudaMemcpyAsync(workspace.host.data() + to,
+                                   region_data(workspace, launch, placed, i) + island.at,
+                                   island.bytes, cudaMemcpyDeviceToHost, stream),
+                   "read an island back");
+        to += island.bytes;
+      }
       if (placed.program->regions[i].source == MemorySource::edge)
         cuda_check(
             cudaMemcpyAsync(workspace.host.data() + at + placed.regions[i],
                             region_data(workspace, launch, placed, i),
                             placed.program->regions[i].bytes, cudaMemcpyDeviceToHost, stream),
             "read a region at an edge back");
+    }
 }
 
 void take_ends(const RowWorkspace& workspace, const Placed& placed, std::uint32_t launch) {
@@ -283,7 +321,7 @@ void take_result(const RowWorkspace& workspace, const Launch& launch, const Plac
   result.bytes.assign(windows, windows + std::size_t{snapshots_of(program)} * program.window);
   for (std::size_t i = 0; i < program.regions.size(); ++i) {
     std::uint64_t at = launch.answer + placed.regions[i];
-    for (std::size_t kind = 0; kind < static_cast<std::size_t>(program.regions[i].source); ++kind)
+    for (std::size_t kind = 0; kind < kind_of(program.regions[i]); ++kind)
       at += launch.sources[kind];
     const auto* const region = reinterpret_cast<const std::uint8_t*>(host + at);
     result.surroundings.insert(result.surroundings.end(), region,
@@ -299,13 +337,16 @@ void for_all(const Launch& launch, DeviceFault fault, std::int32_t code, const s
   }
 }
 
-void grow_memory(RowWorkspace& workspace, const Launch& launch) {
+void grow_memory(RowWorkspace& workspace, Launch& launch) {
   grow(workspace.answer, launch.answer);
   for (const MemorySource source : kSources)
     grow_tensor(workspace, source, launch.sources[static_cast<std::size_t>(source)]);
   while (workspace.edges.size() < launch.edges)
     workspace.edges.emplace_back(kEdgeBytes, MappedBuffer::Behind::nothing);
   if (launch.cold) grow(workspace.flush, kFlushBytes);
+  const Program& first = *launch.placed.front().program;
+  if (!is_sparse(first)) return;
+  for (const Region& region : first.regions) launch.sparse.emplace_back(region.islands);
 }
 
 /// Writes the orders and starts to bring them to the GPU.
@@ -337,7 +378,7 @@ void run_launch(RowWorkspace& workspace, Launch& launch) {
   cuda_check(cudaMemsetAsync(workspace.answer.data(), 0, launch.answer, stream),
              "clear the answer of programs");
   launch_fill_regions(reinterpret_cast<const RegionTask*>(workspace.orders.data() + orders.regions),
-                      orders.region_count, stream);
+                      orders.fills, stream);
   if (launch.cold)
     cuda_check(cudaMemsetAsync(workspace.flush.data(), 0x5a, kFlushBytes, stream), "flush L2");
   const bool launched =
@@ -415,6 +456,7 @@ std::vector<RunResult> run_programs(RowWorkspace& workspace, std::span<const Pro
   std::vector<Launch> launches = make_launches(programs, results);
   for (std::size_t i = 0; i < launches.size(); ++i) {
     run_or_lose(workspace, launches[i]);
+    launches[i].sparse.clear();
     if (launches[i].placed.empty()) continue;
     const RunResult& seen = *launches[i].placed.front().result;
     if (seen.fault != DeviceFault::sticky && !workspace.hung) continue;

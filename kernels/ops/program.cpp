@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace tidemark::kernels {
 namespace {
 
+constexpr std::uint64_t kLastAddress = std::uint64_t{1} << 45;  // of an island
 constexpr std::uint32_t kLongestNs = 900'000'000;  // clocks of the waits are exact below a second
 
 bool takes_barrier(Verb verb) {
@@ -64,6 +67,11 @@ std::string unsound_copy(const Program& program, const Step& step) {
   if (std::uint64_t{step.offset} + tile_span(map) > program.window)
     return fmt::format("{} bytes from {} on in a window of {}", tile_span(map), step.offset,
                        program.window);
+  const Region& region = program.regions[program.maps[step.map].region];
+  if (region.islands.empty()) return "";
+  const std::uint64_t missing = missing_byte(region.islands, map, step.at);
+  if (missing != kNowhere)
+    return fmt::format("a box that touches address {} of its region, where no island is", missing);
   return "";
 }
 
@@ -86,6 +94,7 @@ std::string unsound_read(const Program& program, const Step& step) {
   if (step.region == kNoRegion) return "";
   if (step.region >= program.regions.size())
     return fmt::format("region {} of {}", step.region, program.regions.size());
+  if (!program.regions[step.region].islands.empty()) return "a word of a region with islands";
   const std::uint64_t bytes = program.regions[step.region].bytes;
   if (step.word % 8 != 0 || bytes < 8 || step.word > bytes - 8)
     return fmt::format("8 bytes at {} of a region of {}; take a multiple of 8", step.word, bytes);
@@ -161,7 +170,7 @@ std::string unsound_map(const Program& program, const Map& map) {
     return "an unknown type, swizzle, promotion or fill";
   if (map.region >= program.regions.size())
     return fmt::format("region {} of {}", map.region, program.regions.size());
-  if (!has_size(map.spec)) return "";
+  if (!has_size(map.spec) || !program.regions[map.region].islands.empty()) return "";
   const std::uint64_t end = kGuardBytes + map.spec.base_offset + tensor_bytes(map.spec);
   if (end > program.regions[map.region].bytes)
     return fmt::format("a tensor that ends at byte {} of a region of {}", end,
@@ -169,7 +178,30 @@ std::string unsound_map(const Program& program, const Map& map) {
   return "";
 }
 
+std::string unsound_islands(const Region& region) {
+  std::uint64_t end = 0, bytes = 0;
+  for (const Island& island : region.islands) {
+    if (island.at % 16 != 0 || island.bytes % 16 != 0 || island.bytes == 0 || island.at < end ||
+        island.at > kLastAddress || island.bytes > kDenseBytes)
+      return fmt::format("an island of {} bytes at {}; take multiples of 16, ascending",
+                         island.bytes, island.at);
+    end = island.at + island.bytes;
+    bytes += island.bytes;
+  }
+  if (!region.islands.empty() && bytes != region.bytes)
+    return fmt::format("islands of {} bytes in a region of {}", bytes, region.bytes);
+  if (!region.islands.empty() && region.source != MemorySource::mapped)
+    return "islands of memory that is not mapped; take the source mapped";
+  return "";
+}
+
 }  // namespace
+
+void keep_islands(Region& region, std::vector<Island> islands) {
+  region.bytes = 0;
+  for (const Island& island : islands) region.bytes += island.bytes;
+  region.islands = std::move(islands);
+}
 
 std::string unsound(const Program& program) {
   if (ctas_of(program) == 0)
@@ -191,6 +223,9 @@ std::string unsound(const Program& program) {
     if (program.regions[i].source == MemorySource::edge && program.regions[i].bytes > kEdgeBytes)
       return fmt::format("program: region {}: {} bytes that end at an edge; take at most {}", i,
                          program.regions[i].bytes, kEdgeBytes);
+  for (std::size_t i = 0; i < program.regions.size(); ++i)
+    if (const std::string why = unsound_islands(program.regions[i]); !why.empty())
+      return fmt::format("program: region {}: {}", i, why);
   for (std::size_t i = 0; i < program.maps.size(); ++i)
     if (const std::string why = unsound_map(program, program.maps[i]); !why.empty())
       return fmt::format("program: map {}: {}", i, why);

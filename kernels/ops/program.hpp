@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/ops/islands.hpp"
 #include "kernels/ops/payload.hpp"
 #include "kernels/ops/reduction.hpp"
 #include "kernels/ops/tensor_map.hpp"
@@ -171,12 +172,14 @@ struct Region {
   DataType element = DataType::u8;
   Numbers numbers = Numbers::hash;
   bool poison = false;
-  bool cold = false;  // flushed from L2 before the program runs
+  bool cold = false;              // flushed from L2 before the program runs
+  std::vector<Island> islands{};  // of MemorySource::mapped: what of its addresses has memory,
+                                  // which is `bytes` in all; empty: all have
 
   friend bool operator==(const Region&, const Region&) = default;
 };
 
-/// A tensor that starts kGuardBytes + spec.base_offset into its region.
+/// A tensor that starts kGuardBytes + spec.base_offset into the addresses of its region.
 struct Map {
   TensorMapSpec spec;
   std::uint8_t region = 0;
@@ -237,13 +240,11 @@ constexpr std::uint8_t cta_poison_byte(const Payload& payload, std::uint32_t cta
   return static_cast<std::uint8_t>(poison_byte(payload, offset) ^ poison_twist(cta));
 }
 
-/// The source allocation of `load`.
-constexpr Region region_of(const TileLoad& load) {
-  return {.bytes = source_allocation_bytes(load),
-          .source = load.source,
-          .element = load.map.type,
-          .cold = load.cold};
-}
+/// The source allocation of `load`: beyond kDenseBytes with islands around the box.
+Region region_of(const TileLoad& load);
+
+/// Leaves these islands of the region.
+void keep_islands(Region& region, std::vector<Island> islands);
 
 constexpr bool takes(const Step& step, std::uint32_t cta) { return (step.ctas >> cta & 1U) != 0; }
 

@@ -239,6 +239,28 @@ struct ClusterShape {
   static void get(const At& at, List& value) { Form<List>::get(at, value); }
 };
 
+/// Islands as pairs: address, bytes.
+struct IslandPairs {
+  using List = std::vector<Island>;
+
+  static Json put(const List& value, const List&, const Context&) {
+    Json list = Json::array();
+    for (const Island& island : value) list.push_back({island.at, island.bytes});
+    return list;
+  }
+  static void get(const At& at, List& value) {
+    require_list(at, std::numeric_limits<std::size_t>::max());
+    for (std::size_t i = 0; i < at.value.size(); ++i) {
+      require_list(at[i], 2);
+      if (at.value[i].size() != 2)
+        at[i].refuse(fmt::format("is {}; give address and bytes", shown(at.value[i])));
+      Island& island = value.emplace_back();
+      Form<std::uint64_t>::get(at[i][std::size_t{0}], island.at);
+      Form<std::uint64_t>::get(at[i][std::size_t{1}], island.bytes);
+    }
+  }
+};
+
 /// One member of an object. A required one is always written and has to be there; another one is
 /// left out where it has its default value.
 template <typename Struct>
@@ -302,10 +324,13 @@ static_assert(Fields<Payload>::kAll.size() == member_count<Payload>());
 
 template <>
 struct Fields<Region> {
-  static constexpr std::array kAll = {
-      required<&Region::bytes>("bytes"),     required<&Region::source>("source"),
-      required<&Region::element>("element"), optional<&Region::numbers>("numbers"),
-      optional<&Region::poison>("poison"),   optional<&Region::cold>("cold")};
+  static constexpr std::array kAll = {required<&Region::bytes>("bytes"),
+                                      required<&Region::source>("source"),
+                                      required<&Region::element>("element"),
+                                      optional<&Region::numbers>("numbers"),
+                                      optional<&Region::poison>("poison"),
+                                      optional<&Region::cold>("cold"),
+                                      optional<&Region::islands, IslandPairs>("islands")};
 };
 static_assert(Fields<Region>::kAll.size() == member_count<Region>());
 

@@ -268,6 +268,14 @@ TEST(ProgramJson, EntriesThatAListLacksAreDefault) {
       small_program());
 }
 
+TEST(ProgramJson, IslandsReadBackEqual) {
+  Program program;
+  program.regions = {{.bytes = 4096, .islands = {{0, 2048}, {std::uint64_t{1} << 44, 2048}}}};
+  const std::string text = program_json(program);
+  EXPECT_NE(text.find("\"islands\":[[0,2048],[17592186044416,2048]]"), std::string::npos) << text;
+  EXPECT_EQ(program_from_json(text, "p.json"), program);
+}
+
 TEST(ProgramJson, RegionWithoutPoisonHoldsSourceWords) {
   Program program = small_program();
   program.regions[0].poison = false;
@@ -426,7 +434,7 @@ TEST(ProgramJson, UnknownMemberIsNamed) {
        "p.json: /payload has the unknown member \"salt\"; give only seed, inverted"},
       {edited("\"source\":", "\"sources\":1,\"source\":"),
        "p.json: /regions/0 has the unknown member \"sources\"; give only bytes, source, element, "
-       "numbers, poison, cold"},
+       "numbers, poison, cold, islands"},
       {edited("\"rank\":2", "\"rank\":2,\"dimensions\":2"),
        "p.json: /maps/0 has the unknown member \"dimensions\"; give only region, type, rank, "
        "extent, stride, box, element_stride, swizzle, l2_promotion, fill, base_offset"},
@@ -514,12 +522,12 @@ TEST(ProgramJson, NumberBeyondAllNamesItsPlace) {
 
 TEST(ProgramJson, DeeplyNestedTextIsRefused) {
   EXPECT_EQ(refusal_of(std::string(500000, '[')),
-            "p.json: /0/0/0/0 is nested too deep; give a program as tidemark writes it");
+            "p.json: /0/0/0/0/0 is nested too deep; give a program as tidemark writes it");
   std::string objects;
   for (int i = 0; i < 100000; ++i) objects += "{\"a\\n\":";
   EXPECT_EQ(
       refusal_of(objects),
-      "p.json: /a\\n/a\\n/a\\n/a\\n is nested too deep; give a program as tidemark writes it");
+      "p.json: /a\\n/a\\n/a\\n/a\\n/a\\n is nested too deep; give a program as tidemark writes it");
 }
 
 TEST(ProgramJson, ObjectOfVeryManyMembersIsRefused) {

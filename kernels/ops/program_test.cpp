@@ -89,6 +89,41 @@ TEST(SoundProgram, NumbersAreOfU32S32AndF32) {
   EXPECT_EQ(unsound(program), "");
 }
 
+// As storing(), with memory for the box at row 3 alone.
+Program sparse(std::vector<Step> steps) {
+  Program program = storing(std::move(steps));
+  program.regions[0].source = MemorySource::mapped;
+  const BoxStart at{16, 3};
+  keep_islands(program.regions[0], islands_around(program.maps[0].spec, {&at, 1}));
+  return program;
+}
+
+TEST(SoundProgram, CopiesTouchIslandsAlone) {
+  EXPECT_EQ(unsound(sparse({fill(), store()})), "");
+  Step behind = store();
+  behind.at[1] = 12;
+  EXPECT_EQ(unsound(sparse({fill(), behind})),
+            "program: step 1: a box that touches address 3760 of its region, where no island is");
+}
+
+TEST(SoundProgram, IslandsAreOfMappedMemoryAndAscend) {
+  Program program = sparse({});
+  program.regions[0].islands.push_back({.at = 0, .bytes = 16});
+  EXPECT_EQ(unsound(program),
+            "program: region 0: an island of 16 bytes at 0; take multiples of 16, ascending");
+  program = sparse({});
+  program.regions[0].source = MemorySource::device;
+  EXPECT_EQ(unsound(program),
+            "program: region 0: islands of memory that is not mapped; take the source mapped");
+  program = sparse({});
+  program.regions[0].bytes += 16;
+  EXPECT_EQ(unsound(program).substr(0, 29), "program: region 0: islands of");
+}
+
+TEST(SoundProgram, NobodyReadsAWordOfIslands) {
+  EXPECT_EQ(unsound(sparse({look(1024)})), "program: step 0: a word of a region with islands");
+}
+
 TEST(SoundProgram, WordOutsideItsRegionIsUnsound) {
   const std::uint64_t bytes = storing({}).regions[0].bytes;
   EXPECT_EQ(unsound(storing({look(bytes - 8)})), "");

@@ -3,6 +3,16 @@
 
 namespace tidemark::kernels {
 
+Region region_of(const TileLoad& load) {
+  Region region{.bytes = source_allocation_bytes(load),
+                .source = load.source,
+                .element = load.map.type,
+                .cold = load.cold};
+  if (region.bytes > kDenseBytes)
+    keep_islands(region, islands_around(load.map, std::array<BoxStart, 1>{load.at}));
+  return region;
+}
+
 Program program_of(const TileLoad& load) {
   Program program{.window = (window_bytes(load) + 15) / 16 * 16,
                   .barriers = 1,

@@ -26,12 +26,27 @@ void append_stores(const TileStore& store, std::vector<Step>& steps) {
   commit_nothing(store.stores);
 }
 
+bool is_sparse(const TileStore& store) { return destination_allocation_bytes(store) > kDenseBytes; }
+
+Region destination_of(const TileStore& store) {
+  Region region{.bytes = destination_allocation_bytes(store),
+                .source = store.destination,
+                .element = store.map.type,
+                .poison = true};
+  std::vector<BoxStart> boxes;
+  for (std::uint32_t group = 0; group < store.stores; ++group)
+    boxes.push_back(box_at(store, group));
+  if (is_sparse(store)) keep_islands(region, islands_around(store.map, boxes));
+  return region;
+}
+
 // A word of box `group`, or nothing where it has none. A map that the driver refuses may have it
 // anywhere; no step of its program is taken.
 Step probe(const TileStore& store, Verb verb, std::uint32_t group, std::uint32_t number) {
   const std::uint64_t word = probe_offset(store, group, number);
   Step step{.verb = verb};
-  if (word % 8 != 0 || word > destination_allocation_bytes(store) - 8) return step;
+  if (is_sparse(store) || word % 8 != 0 || word > destination_allocation_bytes(store) - 8)
+    return step;
   step.region = 0;
   step.word = word;
   return step;
@@ -71,10 +86,7 @@ Program program_of(const TileStore& store) {
     throw Error(fmt::format("tile store: {} stores; take 1 to {}", store.stores, kMaxStores));
   const std::uint32_t window = (window_bytes(store) + 15) / 16 * 16;
   Program program{.window = window,
-                  .regions = {{.bytes = destination_allocation_bytes(store),
-                               .source = store.destination,
-                               .element = store.map.type,
-                               .poison = true}},
+                  .regions = {destination_of(store)},
                   .maps = {{.spec = store.map}},
                   .steps = {{.verb = Verb::fill, .bytes = window}},
                   .held_to = store.held_to,

@@ -108,11 +108,8 @@ constexpr std::uint64_t destination_allocation_bytes(const TileStore& store) {
 }
 
 /// Words of 8 bytes that step 4 reads of each box: that of its first element, and that of its last
-/// inside the tensor.
+/// inside the tensor. None where the destination has islands.
 inline constexpr std::uint32_t kProbes = 2;
-
-/// No byte of the allocation.
-inline constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
 /// Offset in the destination allocation of word `probe` (0..kProbes-1) of box `group`, or kNowhere
 /// where the box lies outside the tensor or beyond `stores`.

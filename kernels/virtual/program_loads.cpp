@@ -68,7 +68,8 @@ void issue_leg(const Turn& turn, const TileLoad& load, const Leg& leg) {
   ProgramRun& run = turn.run;
   const Step& step = turn.step();
   const Mbarrier& named = live_barrier(turn, leg.to);
-  const TileGeometry tile = tile_geometry(load, kWindowAddress + leg.offset, leg.geometry);
+  TileGeometry tile = tile_geometry(load, kWindowAddress + leg.offset, leg.geometry);
+  tile.islands = run.program.regions[run.program.maps[step.map].region].islands;
   const std::uint32_t chunks = chunk_count(tile);
   const std::int64_t comes = std::int64_t{chunks} * kChunkBytes;
   const std::uint8_t region = run.program.maps[step.map].region;

@@ -68,7 +68,8 @@ void take_store(const Turn& turn) {
   const StoreBox box{.map = map.spec,
                      .at = start.at,
                      .source = turn.own().window.address + from,
-                     .memory = path.memory};
+                     .memory = path.memory,
+                     .islands = run.program.regions[map.region].islands};
   std::vector<StoreChunk> chunks = store_chunks(box, run.fault);
   if (!turn.own().before.bytes.empty()) return issue_before_fence(turn, path, chunks);
   own_engine(turn).issue(path, std::move(chunks));

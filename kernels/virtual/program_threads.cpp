@@ -77,7 +77,11 @@ void take_copy(const Turn& turn) {
     std::uint8_t* const to = &turn.own().window.bytes[place_of(map.swizzle, step.offset, linear,
                                                                fault == kFaultCopySwizzleRelative)];
     if (inside)
-      std::memcpy(to, &turn.run.regions[from.region][static_cast<std::size_t>(offset)], size);
+      std::memcpy(
+          to,
+          &turn.run.regions[from.region][held_byte(turn.run.program.regions[from.region].islands,
+                                                   static_cast<std::uint64_t>(offset))],
+          size);
     else if (fault != kFaultCopyPaddingKept)
       std::memset(to, 0, size);
   }

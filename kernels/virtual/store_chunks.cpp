@@ -19,6 +19,8 @@ namespace {
 constexpr auto kGeometryFaults = std::to_array<std::pair<Fault, Fault>>({
     {kFaultStoreStridesExchanged, kFaultStridesExchanged},
     {kFaultStoreStridesPacked, kFaultStridesPacked},
+    {kFaultStoreStride32Bits, kFaultStride32Bits},
+    {kFaultStoreStride36Bits, kFaultStride36Bits},
     {kFaultStoreBaseOffsetIgnored, kFaultBaseOffsetIgnored},
     {kFaultStoreStartExchanged, kFaultStartExchanged},
     {kFaultStoreStartTruncated, kFaultStartTruncated},
@@ -71,7 +73,11 @@ std::int64_t written_to(const TileGeometry& tile, std::int64_t offset, Fault fau
   constexpr std::int64_t kPage = 4096;
   if (fault == kFaultStoreMappedRepeats && tile.source == MemorySource::mapped && offset >= 0)
     return offset % kPage;
-  return offset;
+  if (fault == kFaultStoreOffset32Bits)
+    offset = tile.base + ((offset - tile.base) & std::int64_t{0xffffffff});
+  if (tile.islands.empty()) return offset;
+  const std::uint64_t held = held_byte(tile.islands, static_cast<std::uint64_t>(offset));
+  return held == kNowhere ? -kChunkBytes : static_cast<std::int64_t>(held);
 }
 
 // Where in shared memory the chunk is.
@@ -127,7 +133,8 @@ void break_delivery(std::vector<StoreChunk>& chunks, Fault fault) {
 
 std::vector<StoreChunk> store_chunks(const StoreBox& box, Fault fault) {
   const TileLoad load{.map = box.map, .at = box.at, .source = box.memory, .payload = {}};
-  const TileGeometry tile = tile_geometry(load, box.source, geometry_fault(fault));
+  TileGeometry tile = tile_geometry(load, box.source, geometry_fault(fault));
+  tile.islands = box.islands;
   std::uint32_t count = chunk_count(tile);
   if (fault == kFaultStoreLastRowMissing) count -= tile.count[0] * tile.element / kChunkBytes;
   std::vector<StoreChunk> chunks;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/fault.hpp"
@@ -17,6 +18,7 @@ struct StoreBox {
   std::array<std::int32_t, kMaxRank> at{};  // first element of the box
   std::int64_t source = 0;                  // shared address of the tile
   MemorySource memory = MemorySource::device;
+  std::span<const Island> islands{};  // of the memory
 };
 
 /// The chunks of a box, in the order of the unswizzled tile: CUDA Driver API,

@@ -10,6 +10,8 @@
 namespace tidemark::kernels {
 namespace {
 
+constexpr std::int64_t kLow32Bits = 0xffffffff, kLow36Bits = 0xfffffffff;
+
 using Coordinates = std::array<std::int64_t, kMaxRank>;
 
 void break_geometry(TileGeometry& tile, const TensorMapSpec& map, Fault fault) {
@@ -36,6 +38,8 @@ void break_geometry(TileGeometry& tile, const TensorMapSpec& map, Fault fault) {
     if (i == 0) continue;
     if (fault == kFaultStridesPacked)
       tile.pitch[i] = tile.pitch[i - 1] * static_cast<std::int64_t>(map.extent[i - 1]);
+    if (fault == kFaultStride32Bits) tile.pitch[i] &= kLow32Bits;
+    if (fault == kFaultStride36Bits) tile.pitch[i] &= kLow36Bits;
     if (fault == kFaultElementStrideIgnored) tile.step[i] = 1;
     if (fault == kFaultElementStrideRoundsDown)
       tile.count[i] = std::max(1U, map.box[i] / map.element_stride[i]);
@@ -96,7 +100,10 @@ std::int64_t fetched_from(const TileGeometry& tile, std::int64_t offset) {
   constexpr std::int64_t kPage = 4096;
   if (tile.fault == kFaultMappedRepeats && tile.source == MemorySource::mapped && offset >= 0)
     return offset % kPage;
-  return offset;
+  if (tile.fault == kFaultOffset32Bits) offset = tile.base + ((offset - tile.base) & kLow32Bits);
+  if (tile.islands.empty()) return offset;
+  const std::uint64_t held = held_byte(tile.islands, static_cast<std::uint64_t>(offset));
+  return held == kNowhere ? -kChunkBytes : static_cast<std::int64_t>(held);
 }
 
 // The faults of the NaN fill that touch only the last element of a chunk.

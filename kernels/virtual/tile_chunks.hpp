@@ -6,6 +6,7 @@
 #include <span>
 
 #include "kernels/fault.hpp"
+#include "kernels/ops/islands.hpp"
 #include "kernels/ops/tile_load.hpp"
 #include "kernels/virtual/bulk_engine.hpp"
 
@@ -29,8 +30,9 @@ struct TileGeometry {
   CacheHint hint = CacheHint::none;
   MemorySource source = MemorySource::device;
   bool cold = false;
-  std::int64_t destination = 0;  // shared address of the tile
-  std::uint32_t row_pitch = 0;   // bytes from one of its rows to the next
+  std::int64_t destination = 0;       // shared address of the tile
+  std::uint32_t row_pitch = 0;        // bytes from one of its rows to the next
+  std::span<const Island> islands{};  // of the source
   Fault fault = kNoFault;
 };
 

@@ -134,6 +134,18 @@ std::vector<TileLoad> rows() {
   };
 }
 
+// Rows 2^32 and 2^36 bytes apart, and a box beyond the first 2^32 bytes.
+std::vector<TileLoad> far_rows() {
+  constexpr std::uint64_t kBit32 = std::uint64_t{1} << 32;
+  std::vector<TileLoad> rows{
+      row({.extent = {64, 3}, .stride = {kBit32 + 4096}, .box = {64, 2}}, {0, 1}),
+      row({.extent = {64, 3}, .stride = {16 * kBit32 + 4096}, .box = {64, 2}}, {0, 1}),
+      row({.extent = {64, kBit32}, .stride = {64}, .box = {64, 4}}, {0, 1 << 27}),
+  };
+  for (TileLoad& far : rows) far.source = MemorySource::mapped;
+  return rows;
+}
+
 // `load` announced as 16 bytes more than it brings. Its wait in vain does not stop the program, so
 // that a meter counts what was credited.
 Program over_announced(const TileLoad& load) {
@@ -143,6 +155,7 @@ Program over_announced(const TileLoad& load) {
 std::vector<Program> programs() {
   std::vector<Program> all;
   for (const TileLoad& load : rows()) all.push_back(with_checks(program_of(load)));
+  for (const TileLoad& load : far_rows()) all.push_back(with_checks(program_of(load)));
   all.push_back(over_announced(plainest()));
   all.push_back(over_announced(over_the_edge()));
   return all;

@@ -126,6 +126,24 @@ std::vector<TileStore> rows() {
   };
 }
 
+// Rows 2^32 and 2^36 bytes apart, and a box beyond the first 2^32 bytes.
+std::vector<TileStore> far_rows() {
+  constexpr std::uint64_t kBit32 = std::uint64_t{1} << 32;
+  std::vector<TileStore> rows{
+      row({.extent = {64, 3}, .stride = {kBit32 + 4096}, .box = {64, 2}}, {0, 1}),
+      row({.extent = {64, 3}, .stride = {16 * kBit32 + 4096}, .box = {64, 2}}, {0, 1}),
+      row({.extent = {64, kBit32}, .stride = {64}, .box = {64, 4}}, {0, 1 << 27}),
+  };
+  for (TileStore& far : rows) far.destination = MemorySource::mapped;
+  return rows;
+}
+
+std::vector<TileStore> all_rows() {
+  std::vector<TileStore> all = rows(), far = far_rows();
+  all.insert(all.end(), far.begin(), far.end());
+  return all;
+}
+
 TEST(TileStoreFaults, ValuesAscendWithinTheirTwoRanges) {
   std::uint32_t before = 300;
   for (const FaultInfo& info : tile_store_faults()) {
@@ -137,7 +155,7 @@ TEST(TileStoreFaults, ValuesAscendWithinTheirTwoRanges) {
 }
 
 TEST(TileStoreFaults, EachIsVisibleOnSomeRow) {
-  const std::vector<TileStore> all = rows();
+  const std::vector<TileStore> all = all_rows();
   for (const FaultInfo& info : tile_store_faults())
     EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const TileStore& store) {
       return is_visible(info.fault, store);
@@ -145,7 +163,7 @@ TEST(TileStoreFaults, EachIsVisibleOnSomeRow) {
 }
 
 TEST(TileStoreFaults, NoTwoDoTheSameOnEveryRow) {
-  const std::vector<TileStore> all = rows();
+  const std::vector<TileStore> all = all_rows();
   const auto faults = tile_store_faults();
   for (std::size_t i = 0; i < faults.size(); ++i)
     for (std::size_t j = i + 1; j < faults.size(); ++j)

@@ -48,6 +48,48 @@ std::vector<TileLoad> large_boxes() {
   return loads;
 }
 
+std::vector<TileLoad> far_strides() {
+  constexpr std::uint64_t kBit32 = std::uint64_t{1} << 32, kBit36 = std::uint64_t{1} << 36;
+  constexpr std::uint64_t kLongest = (std::uint64_t{1} << 40) - 16;
+  std::vector<TileLoad> loads;
+  for (const std::uint64_t stride : {kBit32 - 16, kBit32, kBit32 + 16, 2 * kBit32 + 4096, kBit36,
+                                     kBit36 + kBit32 + 64, kLongest}) {
+    loads.push_back(tile(DataType::u8, {96, 3}, {64, 2}, {16, 1}));
+    loads.back().map.stride = {stride};
+    loads.push_back(tile(DataType::u16, {64, 9, 3}, {64, 8, 2}, {0, 1, 2}));  // one row hangs over
+    loads.back().map.stride = {144, stride};
+    loads.back().map.swizzle = Swizzle::b128;
+  }
+  // Far apart in two dimensions, and in the last of five.
+  loads.push_back(tile(DataType::f32, {24, 2, 3}, {16, 2, 2}, {4, 0, 1}));
+  loads.back().map.stride = {kBit32 + 48, 3 * kBit32 + 160};
+  loads.push_back(tile(DataType::u64, {6, 3, 2, 2, 3}, {4, 2, 2, 1, 2}, {2, 1, 0, 1, 1}));
+  loads.back().map.stride[3] = kBit36 + 16;
+  for (TileLoad& load : loads) load.source = MemorySource::mapped;
+  return loads;
+}
+
+std::vector<TileLoad> far_boxes() {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 32;  // of elements along a dimension
+  constexpr std::int32_t kBit29 = 1 << 29, kLast = 0x7fffffff;
+  std::vector<TileLoad> loads{
+      tile(DataType::u8, {64, kMost}, {64, 8}, {0, kLast - 40}),
+      tile(DataType::u64, {kMost}, {64}, {kBit29 + 2}),
+      tile(DataType::u64, {kMost}, {64}, {kLast - 255}),
+      tile(DataType::u16, {4096, kMost / 2048}, {32, 4}, {8, kBit29 / 1024 + 5}),
+      // Across the first 2^32 bytes, and over the end of the tensor in both dimensions.
+      tile(DataType::u16, {4096, kMost / 2048}, {32, 4}, {8, kBit29 / 1024 - 2}),
+      tile(DataType::u16, {4096, kBit29 / 512 + 3}, {32, 5}, {4080, kBit29 / 512}),
+      tile(DataType::u32, {256, 1024, 5000}, {32, 3, 2}, {8, 1000, 4998}),
+      tile(DataType::bf16, {64, kBit29 / 16 + 9}, {64, 8}, {0, kBit29 / 16}),
+      tile(DataType::u8, {64, 300, 4}, {48, 4, 2}, {16, 290, 1})};
+  loads[7].map.stride[0] = 144;
+  loads[7].map.swizzle = Swizzle::b128;
+  loads[8].map.stride[1] = 17 * kMost + (1 << 20);
+  for (TileLoad& load : loads) load.source = MemorySource::mapped;
+  return loads;
+}
+
 std::vector<TileLoad> at_shared_end() {
   constexpr std::uint32_t kKiB = 1024;
   // What a GPU gives a window at least: 227 KiB less one to align it and one for barriers.

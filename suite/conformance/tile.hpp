@@ -90,6 +90,12 @@ std::vector<TileLoad> large_boxes();
 /// Boxes behind 64, 128 and 192 KiB of shared memory, across these bounds, and at its end.
 std::vector<TileLoad> at_shared_end();
 
+/// Boxes of rows that lie 2^32 bytes and more apart, up to the longest stride that a map can have.
+std::vector<TileLoad> far_strides();
+
+/// Boxes that begin beyond the first 2^32 bytes of their tensor, by coordinates of any size.
+std::vector<TileLoad> far_boxes();
+
 /// A legal load of any rank, type, swizzle, fill, hint and source, anywhere about its tensor; a
 /// function of `seed` alone.
 TileLoad random_tile(std::uint64_t seed);

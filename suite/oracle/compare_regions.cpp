@@ -19,13 +19,15 @@ constexpr std::size_t kChunk = 16;
 // A byte of all regions, one behind the other.
 struct RegionByte {
   std::uint8_t region = 0;
-  std::uint64_t offset = 0;  // in it
+  std::uint64_t offset = 0;   // in its memory
+  std::uint64_t address = 0;  // in its addresses
 };
 
 RegionByte region_byte(const Program& program, std::size_t offset) {
-  RegionByte byte{.region = 0, .offset = offset};
+  RegionByte byte{.region = 0, .offset = offset, .address = offset};
   while (byte.offset >= program.regions[byte.region].bytes)
     byte.offset -= program.regions[byte.region++].bytes;
+  byte.address = address_of(program.regions[byte.region].islands, byte.offset);
   return byte;
 }
 
@@ -39,7 +41,7 @@ Cover cover_of(const ProgramExpectation& expected, const RegionByte& byte) {
   Cover cover;
   for (const StoredBox& stored : expected.stores) {
     if (stored.region != byte.region) continue;
-    const StorePlace place = store_place(stored.box, byte.offset);
+    const StorePlace place = store_place(stored.box, byte.address);
     if (place.stored || !cover.place.stored) cover = {.stored = &stored, .place = place};
   }
   return cover;
@@ -102,7 +104,7 @@ void say(const Program& program, const ProgramExpectation& expected, const Bytes
                         covered ? "which a box covers" : "which is not to be written");
   miscompare.text = fmt::format(
       "byte {} of region {}, {}: expected 0x{:02x}, got 0x{:02x}{}; {} such bytes are wrong",
-      byte.offset, byte.region, where, miscompare.expected, miscompare.actual,
+      byte.address, byte.region, where, miscompare.expected, miscompare.actual,
       origin_text(program, expected, actual, difference.first, byte), difference.wrong);
   found.push_back(miscompare);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/device.hpp"
@@ -30,11 +31,24 @@ struct Expectation {
 /// CUDA Driver API, cuTensorMapEncodeTiled; PTX ISA 9.0, 5.5 and 9.7.9.25.5.2.
 Expectation predict(const TileLoad& load);
 
+/// Global memory, of which only the islands may be there.
+struct Memory {
+  const std::vector<std::uint8_t>& bytes;
+  std::span<const Island> islands{};
+
+  Memory(const std::vector<std::uint8_t>& all,  // NOLINT: implicit, most memory is whole
+         std::span<const Island> there = {})
+      : bytes(all), islands(there) {}
+  const std::uint8_t* at(std::uint64_t address) const {
+    return &bytes.at(held_byte(islands, address));
+  }
+};
+
 /// Writes into `window` what the load leaves there of `source`, its whole allocation; bytes of NaN
 /// elements are marked in `compare`, which is one a byte or empty. Throws Error where no document
 /// says what comes of the load.
-void pull_tile(const TileLoad& load, const std::vector<std::uint8_t>& source,
-               std::vector<std::uint8_t>& window, std::vector<Compare>& compare);
+void pull_tile(const TileLoad& load, const Memory& source, std::vector<std::uint8_t>& window,
+               std::vector<Compare>& compare);
 
 /// The product of the two tiles as integer matrices, whatever the descriptors say: where they do
 /// not read what TMA wrote (reads_as_written), it is what must not come out.

@@ -94,6 +94,10 @@ void land_everywhere(Walk& walk) {
     for (BarrierState& barrier : cta.barriers) land(barrier);
 }
 
+Memory memory_of(const Walk& walk, std::size_t region) {
+  return {walk.regions[region], walk.program.regions[region].islands};
+}
+
 // A tile that lies where an older one did takes its place.
 void keep_tile(ExpectedWindow& window, const TileLoad& tile) {
   const auto begin = [](const TileLoad& at) { return at.destination_offset; };
@@ -112,7 +116,7 @@ void see_boxes(Walk& walk, CtaState& cta, BarrierState& barrier) {
       left.push_back(flight);
       continue;
     }
-    pull_tile(flight.load, walk.regions[flight.region], cta.window.bytes, cta.window.compare);
+    pull_tile(flight.load, memory_of(walk, flight.region), cta.window.bytes, cta.window.compare);
     keep_tile(cta.window, flight.load);
   }
   barrier.flights = std::move(left);
@@ -306,7 +310,7 @@ void work(Walk& walk, const Step& step, std::uint32_t rank) {
   ExpectedWindow& window = walk.ctas[rank].window;
   if (step.verb == Verb::add) return add_to_tile(tile, step, window.bytes);
   refuse_unstored(walk, tile, region);
-  pull_tile(tile, walk.regions[region], window.bytes, window.compare);
+  pull_tile(tile, memory_of(walk, region), window.bytes, window.compare);
   keep_tile(window, tile);
 }
 

@@ -2,7 +2,9 @@
 // ISA and cuda.h, apart from every device.
 #include "suite/oracle/stores.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -86,6 +88,20 @@ void refuse_the_undocumented(const StoreBox& box, HeldTo held_to) {
         "says what is written; take rows of whole 16 bytes");
 }
 
+// Calls `each` with the address, and the place in memory, of each chunk in the range that has
+// memory.
+template <class Each>
+void for_each_chunk(std::span<const Island> islands, const StoreRange& range, const Each& each) {
+  const Island whole{.at = 0, .bytes = range.end};
+  std::uint64_t held = 0;
+  for (const Island& island : islands.empty() ? std::span(&whole, 1) : islands) {
+    const std::uint64_t end = std::min(range.end, island.at + island.bytes);
+    for (std::uint64_t at = std::max(range.begin, island.at); at < end; at += kChunk)
+      each(at, held + at - island.at);
+    held += island.bytes;
+  }
+}
+
 }  // namespace
 
 Stores::Stores(const Program& program) : program_(program), covered_(program.regions.size()) {}
@@ -102,19 +118,21 @@ void Stores::issue(const Step& step, Issuer issuer, const std::vector<std::uint8
   covered.resize(memory.size() / kChunk);
   // By chunks: rows of tensor and box begin on 16 bytes, so that a chunk is of one row, and stored
   // whole or not at all.
-  const StoreRange range = store_range(box);
-  for (std::uint64_t at = range.begin; at < range.end; at += kChunk) {
-    const StorePlace place = store_place(box, at);
-    if (!place.stored) continue;
-    std::uint32_t& owner = covered[at / kChunk];
-    if (owner != 0 && !boxes_[owner - 1].complete && !is_joined(boxes_[owner - 1], boxes_.back()))
-      throw Error("store: which of two stores to one address lands last is not documented");
-    owner = static_cast<std::uint32_t>(boxes_.size());
-    if (step.reduction == Reduction::none)
-      std::memcpy(&memory[at], &window[place.window_offset], kChunk);
-    else
-      reduce_chunk(step.reduction, box.map.type, &window[place.window_offset], &memory[at]);
-  }
+  for_each_chunk(
+      program_.regions[map.region].islands, store_range(box),
+      [&](std::uint64_t address, std::uint64_t at) {
+        const StorePlace place = store_place(box, address);
+        if (!place.stored) return;
+        std::uint32_t& owner = covered[at / kChunk];
+        if (owner != 0 && !boxes_[owner - 1].complete &&
+            !is_joined(boxes_[owner - 1], boxes_.back()))
+          throw Error("store: which of two stores to one address lands last is not documented");
+        owner = static_cast<std::uint32_t>(boxes_.size());
+        if (step.reduction == Reduction::none)
+          std::memcpy(&memory[at], &window[place.window_offset], kChunk);
+        else
+          reduce_chunk(step.reduction, box.map.type, &window[place.window_offset], &memory[at]);
+      });
 }
 
 void Stores::commit(Issuer issuer) {

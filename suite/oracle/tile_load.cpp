@@ -73,7 +73,7 @@ std::vector<std::uint8_t> poisoned_window(const TileLoad& load) {
 }
 
 // Pulls the 16 bytes at `place`. A chunk never crosses a row of the box, so only dimension 0 moves.
-void pull_chunk(const TileLoad& load, std::uint32_t place, const std::vector<std::uint8_t>& source,
+void pull_chunk(const TileLoad& load, std::uint32_t place, const Memory& source,
                 std::vector<std::uint8_t>& window, std::vector<Compare>& compare) {
   const std::uint32_t size = element_bytes(load.map.type);
   const std::uint32_t first = unswizzled_byte(load, place);
@@ -82,14 +82,14 @@ void pull_chunk(const TileLoad& load, std::uint32_t place, const std::vector<std
   // Most chunks lie inside as a whole; element by element they would cost ten times as much.
   const std::int64_t behind = begin.element[0] + kChunk / size;
   if (begin.inside && behind <= static_cast<std::int64_t>(load.map.extent[0])) {
-    std::memcpy(&window[place], &source[begin.source_offset], kChunk);
+    std::memcpy(&window[place], source.at(begin.source_offset), kChunk);
     return;
   }
   for (std::uint32_t byte = 0; byte < kChunk; byte += size) {
     const TilePlace from = element_at(load, first + byte);
     std::uint8_t* to = &window[place + byte];
     if (from.inside) {
-      std::memcpy(to, &source[from.source_offset], size);
+      std::memcpy(to, source.at(from.source_offset), size);
     } else if (load.map.fill == Fill::zero) {
       std::memset(to, 0, size);
     } else {
@@ -101,8 +101,8 @@ void pull_chunk(const TileLoad& load, std::uint32_t place, const std::vector<std
 
 }  // namespace
 
-void pull_tile(const TileLoad& load, const std::vector<std::uint8_t>& source,
-               std::vector<std::uint8_t>& window, std::vector<Compare>& compare) {
+void pull_tile(const TileLoad& load, const Memory& source, std::vector<std::uint8_t>& window,
+               std::vector<Compare>& compare) {
   refuse_the_undocumented(load);
   if (load.map.fill == Fill::nan && compare.empty()) compare.assign(window.size(), Compare::exact);
   for (std::uint32_t offset = 0; offset < tile_span(load.map); offset += kChunk)
