@@ -16,6 +16,7 @@ IllegalCopyRules load_rules(Fault fault) {
   if (fault == kFaultInnerRoundedDown) rules.inner_rounded_down = true;
   if (fault == kFaultInnerAtElement) rules.inner_alignment = 1;
   if (fault == kFaultIllegalAs700) rules.illegal = kIllegalAddress;
+  if (fault == kFaultLongExtentTaken) rules.longest_extent *= 2;
   if (fault == kFaultErrorLost) rules.error_lost = true;
   return rules;
 }
@@ -29,6 +30,7 @@ IllegalCopyRules store_rules(Fault fault) {
   if (fault == kFaultStoreInnerAtElement) rules.inner_alignment = 1;
   if (fault == kFaultStoreIllegalAs700) rules.illegal = kIllegalAddress;
   if (fault == kFaultStoreNegativeClipped) rules.negative_clipped = true;
+  if (fault == kFaultStoreLongExtentTaken) rules.longest_extent *= 2;
   if (fault == kFaultStoreErrorLost) rules.error_lost = true;
   return rules;
 }

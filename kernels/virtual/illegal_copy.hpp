@@ -9,18 +9,19 @@
 
 namespace tidemark::kernels {
 
-/// Where copies may start, and what comes of one that starts elsewhere. As it stands: what an H200
-/// was seen to do (driver 580.159.04, 2026-11); no document says which error it is. A fault of
-/// loads or of stores changes one member.
+/// Where copies may start, in tensors of which extents, and what comes of others. As it stands:
+/// what an H200 was seen to do (driver 580.159.04, 2026-11); no document says which error it is. A
+/// fault of loads or of stores changes one member.
 struct IllegalCopyRules {
-  std::uint32_t shared_alignment = 128;          // bytes, of the address in shared memory
-  std::uint32_t inner_alignment = 16;            // bytes, of the coordinate in dimension 0
-  bool shared_rounded_down = false;              // a shared address off 128 bytes
-  bool inner_rounded_down = false;               // an inner coordinate off 16 bytes
+  std::uint32_t shared_alignment = 128;                   // bytes, of the address in shared memory
+  std::uint32_t inner_alignment = 16;                     // bytes, of the coordinate in dimension 0
+  std::uint64_t longest_extent = std::uint64_t{1} << 31;  // a map can have 2^32
+  bool shared_rounded_down = false;                       // a shared address off 128 bytes
+  bool inner_rounded_down = false;                        // an inner coordinate off 16 bytes
   bool negative_clipped = false;                 // a store stores what lies inside the tensor
   bool error_lost = false;                       // the copy is dropped and nothing is said
   std::int32_t misaligned = kMisalignedAddress;  // of a shared address
-  std::int32_t illegal = kIllegalInstruction;    // of an inner coordinate and of a negative start
+  std::int32_t illegal = kIllegalInstruction;    // of an inner coordinate, a start, an extent
 };
 
 /// The rules of loads, and of stores, with `fault` built in.

@@ -49,8 +49,10 @@ RunResult legality_of(const Program& program, const Step& copy, Fault fault) {
 }
 
 RunResult preflight(const Program& program, Fault fault) {
+  // Whether the driver refuses it: copies have more rules.
   for (const Map& map : program.maps)
-    if (RunResult refused = legality(map.spec, {}, 0, {}); refused.fault != DeviceFault::none)
+    if (RunResult refused = legality(map.spec, {}, 0, {});
+        refused.fault == DeviceFault::encode_refused)
       return refused;
   for (const Step& step : program.steps) {
     if (step.verb != Verb::load && step.verb != Verb::store) continue;

@@ -84,6 +84,9 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                "source address: strides keep their low 36 bits"),
     load_fault(kFaultOffset32Bits, "load_offset_32_bits",
                "source address: the way from the tensor's first byte keeps its low 32 bits"),
+    undocumented_load_fault(kFaultLongExtentTaken, "load_long_extent_taken",
+                            "illegal copy: a tensor of more than 2^31 elements along a dimension "
+                            "is loaded from"),
     load_fault(kFaultFillOnes, "load_fill_ones", "fill: zero fill writes 0xff"),
     load_fault(kFaultZeroFillNan, "load_zero_fill_nan",
                "fill: floating types get the NaN where zero is asked"),

@@ -40,10 +40,11 @@ inline constexpr Fault kFaultUpperOuterByBox{127};
 inline constexpr Fault kFaultLowerInnerIgnored{128};
 inline constexpr Fault kFaultLowerOuterIgnored{129};
 inline constexpr Fault kFaultLowerOuterClamped{130};
-// Far addresses: how many bits of them count.
+// Far addresses: how many bits of them count, and extents beyond 2^31.
 inline constexpr Fault kFaultStride32Bits{131};
 inline constexpr Fault kFaultStride36Bits{132};
 inline constexpr Fault kFaultOffset32Bits{133};
+inline constexpr Fault kFaultLongExtentTaken{134};
 // Fill: what stands for what is outside.
 inline constexpr Fault kFaultFillOnes{135};
 inline constexpr Fault kFaultZeroFillNan{136};

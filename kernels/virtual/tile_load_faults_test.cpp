@@ -140,7 +140,8 @@ std::vector<TileLoad> far_rows() {
   std::vector<TileLoad> rows{
       row({.extent = {64, 3}, .stride = {kBit32 + 4096}, .box = {64, 2}}, {0, 1}),
       row({.extent = {64, 3}, .stride = {16 * kBit32 + 4096}, .box = {64, 2}}, {0, 1}),
-      row({.extent = {64, kBit32}, .stride = {64}, .box = {64, 4}}, {0, 1 << 27}),
+      row({.extent = {64, kBit32 / 2}, .stride = {64}, .box = {64, 4}}, {0, 1 << 27}),
+      row({.extent = {64, kBit32}, .stride = {64}, .box = {64, 4}}, {0, 1 << 27}),  // illegal
   };
   for (TileLoad& far : rows) far.source = MemorySource::mapped;
   return rows;

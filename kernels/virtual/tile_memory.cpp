@@ -56,6 +56,10 @@ RunResult legality(const TensorMapSpec& map, const std::array<std::int32_t, kMax
   if (shared_offset % rules.shared_alignment != 0)
     return sticky_error(rules.misaligned,
                         fmt::format("shared offset {} is no multiple of 128", shared_offset));
+  for (std::uint32_t i = 0; i < map.rank; ++i)
+    if (map.extent[i] > rules.longest_extent)
+      return sticky_error(rules.illegal,
+                          fmt::format("extent {} of dimension {} is above 2^31", map.extent[i], i));
   return {};
 }
 

@@ -42,6 +42,9 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                 "destination address: strides keep their low 36 bits"),
     store_fault(kFaultStoreOffset32Bits, "store_offset_32_bits",
                 "destination address: the way from the tensor's first byte keeps its low 32 bits"),
+    undocumented_store_fault(kFaultStoreLongExtentTaken, "store_long_extent_taken",
+                             "illegal copy: a tensor of more than 2^31 elements along a dimension "
+                             "is stored to"),
     store_fault(kFaultStoreUpperInnerExact, "store_upper_inner_exact",
                 "bounds: a row ends at its last element, not at the next 16 bytes"),
     store_fault(kFaultStoreUpperInnerLong, "store_upper_inner_long",

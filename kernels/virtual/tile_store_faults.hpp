@@ -17,10 +17,11 @@ inline constexpr Fault kFaultStoreBf16AsFourBytes{306};
 inline constexpr Fault kFaultStoreTf32AsTwoBytes{307};
 inline constexpr Fault kFaultStoreLastRowMissing{308};
 inline constexpr Fault kFaultStoreFirstTileAgain{309};
-// Far addresses: how many bits of them count.
+// Far addresses: how many bits of them count, and extents beyond 2^31.
 inline constexpr Fault kFaultStoreStride32Bits{310};
 inline constexpr Fault kFaultStoreStride36Bits{311};
 inline constexpr Fault kFaultStoreOffset32Bits{312};
+inline constexpr Fault kFaultStoreLongExtentTaken{313};
 // Bounds: what is inside the tensor.
 inline constexpr Fault kFaultStoreUpperInnerExact{315};
 inline constexpr Fault kFaultStoreUpperInnerLong{316};

@@ -132,7 +132,8 @@ std::vector<TileStore> far_rows() {
   std::vector<TileStore> rows{
       row({.extent = {64, 3}, .stride = {kBit32 + 4096}, .box = {64, 2}}, {0, 1}),
       row({.extent = {64, 3}, .stride = {16 * kBit32 + 4096}, .box = {64, 2}}, {0, 1}),
-      row({.extent = {64, kBit32}, .stride = {64}, .box = {64, 4}}, {0, 1 << 27}),
+      row({.extent = {64, kBit32 / 2}, .stride = {64}, .box = {64, 4}}, {0, 1 << 27}),
+      row({.extent = {64, kBit32}, .stride = {64}, .box = {64, 4}}, {0, 1 << 27}),  // illegal
   };
   for (TileStore& far : rows) far.destination = MemorySource::mapped;
   return rows;

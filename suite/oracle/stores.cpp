@@ -15,6 +15,7 @@ namespace tidemark::suite {
 namespace {
 
 constexpr std::uint32_t kChunk = 16;
+constexpr std::uint64_t kLongestExtent = std::uint64_t{1} << 31;
 
 void refuse_map(const TensorMapSpec& map, HeldTo held_to) {
   if (map.rank < 1 || map.rank > kMaxRank)
@@ -26,6 +27,10 @@ void refuse_map(const TensorMapSpec& map, HeldTo held_to) {
           "store: extent {} with box {} in dimension {} has no prediction; take an extent of 1 or "
           "more and a box of 1 to 256",
           map.extent[i], map.box[i], i));
+    if (map.extent[i] > kLongestExtent)
+      throw Error(fmt::format(
+          "store: extent {} of dimension {}; take up to 2^31, beyond which H200s end the process",
+          map.extent[i], i));
     if (map.element_stride[i] < 1 || map.element_stride[i] > 8)
       throw Error(fmt::format("store: element stride {} in dimension {}; take 1 to 8",
                               map.element_stride[i], i));

@@ -13,6 +13,7 @@ namespace tidemark::suite {
 namespace {
 
 constexpr std::uint32_t kChunk = 16;
+constexpr std::uint64_t kLongestExtent = std::uint64_t{1} << 31;
 
 // Where the documents stop, there is nothing to predict: a guess would become a verdict.
 void refuse_the_undocumented(const TileLoad& load) {
@@ -30,6 +31,12 @@ void refuse_the_undocumented(const TileLoad& load) {
       throw Error(fmt::format("tile load: element stride {} in dimension {}; take 1 to 8",
                               map.element_stride[i], i));
   }
+  for (std::uint32_t i = 0; i < map.rank; ++i)
+    if (map.extent[i] > kLongestExtent)
+      throw Error(fmt::format(
+          "tile load: extent {} of dimension {}; take up to 2^31, beyond which H200s end the "
+          "process",
+          map.extent[i], i));
   // PTX ISA 9.0, 9.7.13.15.2: the tx-count ends there, so that a larger tile cannot be announced.
   constexpr std::uint32_t kMostAnnounced = (1U << 20) - 1;
   if (tile_bytes(map) > kMostAnnounced)

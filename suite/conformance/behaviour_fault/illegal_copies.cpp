@@ -1,5 +1,6 @@
-// Copies that are not allowed: a shared address off 128 bytes, an inner coordinate off 16, and
-// stores that start before their tensor, which a load may. A row each, in a process of its own.
+// Copies that are not allowed: a shared address off 128 bytes, an inner coordinate off 16, stores
+// that start before their tensor, which a load may, and tensors of more than 2^31 elements along a
+// dimension, whose maps the driver makes. A row each, in a process of its own.
 #include "suite/case.hpp"
 #include "suite/conformance/store.hpp"
 #include "suite/conformance/tile.hpp"
@@ -29,6 +30,23 @@ Op store_from(const TileLoad& like, Swizzle swizzle, std::uint32_t source) {
 Op store_to(DataType type, std::uint32_t rank, std::uint32_t dimension, std::int32_t index) {
   TileStore store = store_of(tile_of_rank(type, rank));
   store.at[dimension] = index;
+  return store;
+}
+
+constexpr std::uint64_t kBit31 = std::uint64_t{1} << 31;
+
+// A box at the origin of a tensor that only its map knows to be so long.
+TileLoad load_of_long(const std::vector<std::uint64_t>& extent,
+                      const std::vector<std::uint32_t>& box) {
+  TileLoad load = tile(DataType::u64, extent, box);
+  load.source = MemorySource::mapped;
+  return load;
+}
+
+Op store_of_long(const std::vector<std::uint64_t>& extent, const std::vector<std::uint32_t>& box) {
+  const TileLoad load = load_of_long(extent, box);
+  TileStore store = store_of(load);
+  store.destination = load.source;
   return store;
 }
 
@@ -65,6 +83,15 @@ std::vector<IllegalCopy> illegal_copies() {
       {{kIllegalInstruction, "a store to row -1"}, store_to(DataType::f32, 2, 1, -1)},
       {{kIllegalInstruction, "a store to plane -1 of a tensor of rank 3"},
        store_to(DataType::u16, 3, 2, -1)},
+      // cuda.h allows 2^32 elements along a dimension.
+      {{kIllegalInstruction, "a load from a tensor of 2^31 + 1 rows"},
+       load_of_long({8, kBit31 + 1}, {8, 4})},
+      {{kIllegalInstruction, "a load from a tensor of 2^32 elements in dimension 0"},
+       load_of_long({2 * kBit31}, {64})},
+      {{kIllegalInstruction, "a store to a tensor of 2^31 + 1 rows"},
+       store_of_long({8, kBit31 + 1}, {8, 4})},
+      {{kIllegalInstruction, "a store to a tensor of 2^32 elements in dimension 0"},
+       store_of_long({2 * kBit31}, {64})},
   };
 }
 
@@ -80,11 +107,13 @@ const Register kCase{{
     .name = "behaviour.fault.illegal_copies",
     .claim = "a tile load or store at a shared address off 128 bytes ends in CUDA error 716, one "
              "at an inner coordinate off 16 bytes, inside the tensor or outside, in 715, and so "
-             "does a store that starts before its tensor; each costs its process and leaves an "
+             "does a store that starts before its tensor, or a copy of a tensor with more than "
+             "2^31 elements along a dimension; each costs its process and leaves an "
              "Xid in the kernel log, so it runs at level soak, or where it is named",
     .cites = "measured on an H200, driver 580.159.04, CUDA 13.0, 2026-11, in two processes; PTX "
              "ISA 9.0, 5.5.3.1, asks for 16 bytes, CUDA C++ Programming Guide 13.1, 10.29.2, for "
-             "128, and forbids negative indices in stores; neither names an error",
+             "128, and forbids negative indices in stores; neither names an error. cuda.h "
+             "allows an extent of 2^32: CUDA Driver API, cuTensorMapEncodeTiled, globalDim",
     .level = Level::soak,
     .seconds = 5,
     .rows = rows,
