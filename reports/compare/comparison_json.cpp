@@ -4,6 +4,7 @@
 
 #include "reports/compare/places.hpp"
 #include "reports/compare/show_comparison.hpp"
+#include "reports/compare/told.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -122,6 +123,7 @@ std::string comparison_json(const Comparison& comparison) {
                {"new", side_of(comparison.fresh)},
                {"paired_gpus", comparison.paired_gpus},
                {"incomplete", comparison.incomplete},
+               {"warnings", warnings_of(comparison)},
                {"setup", setup_of(comparison.setup)}};
   for (std::size_t i = 0; i < kChangeKinds; ++i) {
     json["counts"][std::string(kChangeKindNames[i])] = comparison.conformance.counts[i];

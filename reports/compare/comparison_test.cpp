@@ -218,14 +218,18 @@ TEST(Compare, TensorMapsOfAnotherSeedAreNotJudged) {
   EXPECT_EQ(made.conformance.descriptors_unjudged, 1U);
 }
 
-TEST(Compare, AMetricThatIsNoughtEverywhereIsNotMissed) {
+TEST(Compare, ATimeThatIsNoughtEverywhereIsNotMissed) {
   std::vector<Report> base = side(false), fresh = side(true);
   for (std::vector<Report>* reports : {&base, &fresh}) {
     for (Report& report : *reports) {
-      for (std::uint32_t gpu = 0; gpu < 16; ++gpu) report.metrics[gpu].median = 0;
+      for (std::uint32_t gpu = 0; gpu < 16; ++gpu) {
+        report.metrics[gpu].median = 0;
+        report.metrics[gpu].higher_is_better = 0;
+      }
     }
   }
   const Comparison made = held(base, fresh);
+  EXPECT_EQ(headline_of(made), "SAME");
   EXPECT_EQ(made.speed.series.size(), 11U);
   EXPECT_FALSE(has(show_comparison(made, {}), "NOT COMPARED"));
 }

@@ -15,6 +15,7 @@
 
 #include "reports/compare/noise.hpp"
 #include "reports/policy/waiver.hpp"
+#include "reports/schema/verdict_kinds.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -260,7 +261,7 @@ void add_series(LaunchFacts& made, const Report& report) {
     }
     // A number stands only beside a pass, and its logarithm needs one above 0 that is finite.
     const bool usable = std::isfinite(metric.median) && metric.median > 0;
-    if (result.verdict != Verdict::pass) continue;
+    if (!has_passed(result.verdict)) continue;
     if (!usable) {
       made.series[at->second].unusable[result.gpu_id] = metric.median;
       continue;

@@ -9,12 +9,36 @@
 #include <set>
 
 #include "reports/compare/series.hpp"
+#include "reports/schema/verdict_kinds.hpp"
 
 namespace tidemark::reports {
 namespace {
 
-bool is_number(const SeriesOfLaunch* series, std::uint32_t gpu) {
-  return series != nullptr && !std::isnan(series->medians[gpu]);
+/// What counts as a number of a metric.
+struct Expected {
+  const SeriesOfLaunch& like;  // of this unit and direction
+  // 0 is one: no launch has another and less is better, as of the time of an exchange with nobody.
+  bool nought = false;
+
+  bool is_number(const SeriesOfLaunch* series, std::uint32_t gpu) const {
+    if (series == nullptr || !alike(*series, like)) return false;
+    if (!std::isnan(series->medians[gpu])) return true;
+    const auto raw = series->unusable.find(gpu);
+    return nought && raw != series->unusable.end() && raw->second == 0;
+  }
+};
+
+Expected expected_of(const Sources& sources) {
+  Expected made{.like = first_of(sources)};
+  for (const SeriesOfLaunch* series : sources) {
+    if (series == nullptr) continue;
+    for (const double median : series->medians) {
+      if (!std::isnan(median)) return {.like = made.like};
+    }
+    for (const auto& [gpu, raw] : series->unusable)
+      made.nought = made.nought || (raw == 0 && !made.like.higher_is_better);
+  }
+  return made;
 }
 
 /// Why there is no number of `metric`, for a person.
@@ -41,19 +65,18 @@ LaunchFacts& launch_at(std::size_t launch, std::vector<LaunchFacts>& base,
 }
 
 void miss(LaunchFacts& facts, std::uint32_t of_case, const std::string& metric,
-          const SeriesOfLaunch* series, const SeriesOfLaunch& like) {
-  const bool comparable = series != nullptr && alike(*series, like);
+          const SeriesOfLaunch* series, const Expected& expected) {
   std::size_t told = 0;
   for (std::uint32_t gpu = 0; gpu < facts.gpus.size(); ++gpu) {
-    if (comparable && is_number(series, gpu)) continue;
+    if (expected.is_number(series, gpu)) continue;
     Verdict& verdict = facts.verdicts[of_case * facts.gpus.size() + gpu];
-    if (verdict != Verdict::pass) continue;
+    if (!has_passed(verdict)) continue;
     verdict = Verdict::not_run;
     if (told++ < kEvidenceOfCase) {
-      facts.evidence.try_emplace(
-          {of_case, gpu},
-          Evidence{"passed without a usable number: " + lost_because(metric, series, like, gpu),
-                   {}});
+      facts.evidence.try_emplace({of_case, gpu},
+                                 Evidence{"passed without a usable number: " +
+                                              lost_because(metric, series, expected.like, gpu),
+                                          {}});
     }
   }
 }
@@ -63,17 +86,11 @@ void miss(LaunchFacts& facts, std::uint32_t of_case, const std::string& metric,
 void miss_lost_numbers(const Pairing& pairing, std::vector<LaunchFacts>& base,
                        std::vector<LaunchFacts>& fresh) {
   for (const auto& [key, sources] : sources_of(pairing)) {
-    const SeriesOfLaunch& like = first_of(sources);
-    const bool anywhere =
-        std::any_of(sources.begin(), sources.end(), [](const SeriesOfLaunch* series) {
-          return series != nullptr && !std::all_of(series->medians.begin(), series->medians.end(),
-                                                   [](double value) { return std::isnan(value); });
-        });
-    if (!anywhere) continue;  // as of an exchange with nobody: there is nothing to miss
+    const Expected expected = expected_of(sources);
     for (std::size_t launch = 0; launch < sources.size(); ++launch) {
       const std::uint32_t of_case = pairing.case_rows[launch][key.first];
       if (of_case == kNoRow) continue;
-      miss(launch_at(launch, base, fresh), of_case, key.second, sources[launch], like);
+      miss(launch_at(launch, base, fresh), of_case, key.second, sources[launch], expected);
     }
   }
 }

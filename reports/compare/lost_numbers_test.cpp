@@ -121,14 +121,80 @@ TEST(LostNumbers, OfAFailInTheBaseDoNotHideThatTheGpuIsSlower) {
   EXPECT_EQ(headline_of(made), "REGRESSION") << show_comparison(made, {});
 }
 
-TEST(LostNumbers, OfTooFewGpusToJudgeOneAloneLeaveTheAnswerOpen) {
-  std::vector<Report> base, fresh;
+const SyntheticFleet kTwoGpus = {
+    .gpus = 2, .cases = 12, .seed = 3, .noise = {.launch = 0.001, .odd_launches = 0}};
+
+std::vector<Report> side_of_two(bool fresh, const FleetChange& change = {}) {
+  std::vector<Report> made;
   for (std::uint32_t i = 0; i < 5; ++i) {
-    base.push_back(synthetic_launch({.gpus = 2, .cases = 12, .seed = 3}, i, false, {}));
-    fresh.push_back(synthetic_launch({.gpus = 2, .cases = 12, .seed = 3}, i, true, {}));
+    made.push_back(synthetic_launch(kTwoGpus, i, fresh, change));
   }
-  base[1].results[0].verdict = Verdict::fail;
-  EXPECT_TRUE(findings_of(compared(base, fresh)).contains("inconclusive"));
+  return made;
+}
+
+TEST(LostNumbers, OfTooFewGpusToJudgeOneAloneDoNotHideThatItIsSlower) {
+  std::vector<Report> base = side_of_two(false);
+  for (std::uint32_t which = 0; which < 12; ++which) {
+    base[1].results[which * 2].verdict = Verdict::fail;
+  }
+  const Comparison made = compared(base, side_of_two(true, {.first_gpu = -0.10}));
+  EXPECT_EQ(headline_of(made), "REGRESSION") << show_comparison(made, {});
+  EXPECT_TRUE(says(made, "LEFT OUT: 1 launch in which not every GPU has a number"))
+      << show_comparison(made, {});
+}
+
+TEST(LostNumbers, OfOneOfTwoGpusInEachLaunchOfTheBaseLeaveTheAnswerOpen) {
+  std::vector<Report> base = side_of_two(false);
+  for (std::uint32_t i = 0; i < 5; ++i) base[i].results[i % 2].verdict = Verdict::fail;
+  EXPECT_TRUE(findings_of(compared(base, side_of_two(true))).contains("inconclusive"));
+}
+
+TEST(LostNumbers, ThatNoLaunchHasAreMissingInBoth) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  for (std::vector<Report>* reports : {&base, &fresh}) {
+    for (Report& report : *reports) {
+      for (MetricRow& metric : report.metrics) metric.median = kNan;
+    }
+  }
+  const Comparison made = compared(base, fresh);
+  EXPECT_EQ(headline_of(made), "MISSING") << show_comparison(made, {});
+  EXPECT_EQ(made.conformance.counts[static_cast<std::size_t>(ChangeKind::missing_in_both)],
+            12U * 16U);
+}
+
+TEST(LostNumbers, ARateThatIsNoughtEverywhereIsMissingInBoth) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  for (std::vector<Report>* reports : {&base, &fresh}) {
+    for (Report& report : *reports) {
+      for (std::uint32_t gpu = 0; gpu < 16; ++gpu) metric_of(report, 0, gpu).median = 0;
+    }
+  }
+  EXPECT_TRUE(findings_of(compared(base, fresh)).contains("missing_in_both"));
+}
+
+TEST(LostNumbers, WhereTheBaseHasNoughtAreMissingInTheNewSideAlone) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  for (std::vector<Report>* reports : {&base, &fresh}) {
+    for (Report& report : *reports) {
+      for (std::uint32_t gpu = 0; gpu < 16; ++gpu) {
+        metric_of(report, 0, gpu).median = 0;
+        metric_of(report, 0, gpu).higher_is_better = 0;
+      }
+    }
+  }
+  for (Report& report : fresh) metric_of(report, 0, 0).median = kNan;
+  const std::set<std::string> found = findings_of(compared(base, fresh));
+  EXPECT_TRUE(found.contains("missing_in_new"));
+  EXPECT_FALSE(found.contains("missing_in_both"));
+}
+
+TEST(LostNumbers, AreNoneBesideAnUnexpectedPass) {
+  std::vector<Report> fresh = side(true, {.first_gpu = -0.10});
+  for (Report& report : fresh) report.results[0].verdict = Verdict::unexpected_pass;
+  const Comparison made = compared(side(false), fresh);
+  EXPECT_FALSE(findings_of(made).contains("missing_in_new"));
+  EXPECT_EQ(made.speed.series[0].gpus + made.speed.series[0].gpus_left_out, 16U);
+  EXPECT_TRUE(made.speed.series[0].without.empty()) << show_comparison(made, {});
 }
 
 TEST(LostNumbers, ALaunchOfASeriesThatWasNotGivenIsReported) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -39,6 +40,33 @@ bool any_value(const Pairing& pairing, const Sources& sources,
     return (launch >= pairing.base) == fresh &&
            !std::isnan(value_at(pairing, sources, launch, gpu));
   });
+}
+
+/// Of few GPUs one that lacks a launch cannot be judged alone, and left out it could be of any
+/// speed: these launches without those in which it lacks its value, where half of each side is
+/// left.
+std::vector<std::size_t> whole_launches(const Pairing& pairing, const Sources& sources,
+                                        const std::vector<std::size_t>& launches) {
+  std::vector<std::size_t> gpus, made;
+  for (std::size_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
+    if (!pairing.is_paired(gpu)) continue;
+    if (any_value(pairing, sources, launches, gpu, false) &&
+        any_value(pairing, sources, launches, gpu, true)) {
+      gpus.push_back(gpu);
+    }
+  }
+  if (gpus.size() >= kFewestGpus) return launches;
+  std::copy_if(launches.begin(), launches.end(), std::back_inserter(made), [&](std::size_t launch) {
+    return std::none_of(gpus.begin(), gpus.end(), [&](std::size_t gpu) {
+      return std::isnan(value_at(pairing, sources, launch, gpu));
+    });
+  });
+  const auto in_base = [&](const std::vector<std::size_t>& some) {
+    return std::lower_bound(some.begin(), some.end(), pairing.base) - some.begin();
+  };
+  const auto all = static_cast<std::ptrdiff_t>(launches.size()), base = in_base(launches);
+  const auto left = static_cast<std::ptrdiff_t>(made.size()), left_base = in_base(made);
+  return 2 * left_base >= base && 2 * (left - left_base) >= all - base ? made : launches;
 }
 
 void choose_gpus(Series& series, const Pairing& pairing, const Sources& sources,
@@ -150,7 +178,9 @@ std::vector<Series> series_of(const Pairing& pairing) {
     series.unit = first.unit;
     series.higher_is_better = first.higher_is_better;
     series.noise = stored_noise(pairing, pairing.cases[key.first] + "/" + key.second);
-    const std::vector<std::size_t> launches = launches_with(pairing, sources);
+    const std::vector<std::size_t> any = launches_with(pairing, sources);
+    const std::vector<std::size_t> launches = whole_launches(pairing, sources, any);
+    series.launches_left_out = any.size() - launches.size();
     choose_gpus(series, pairing, sources, launches);
     fill(series, pairing, sources, launches);
     made.push_back(std::move(series));

@@ -13,6 +13,9 @@
 
 namespace tidemark::reports {
 
+/// GPUs below which one that changed cannot be told from the others.
+inline constexpr std::size_t kFewestGpus = 4;
+
 struct Series {
   std::uint32_t of_case = 0;  // index into the pairing
   std::string metric, unit;
@@ -24,6 +27,8 @@ struct Series {
   std::vector<std::uint32_t> without = {};
   /// GPUs that lack a value in the base alone: nothing else says that the new side has changed.
   std::vector<std::uint32_t> lost_in_base = {};
+  /// Launches of which no value is used, because a GPU has none in it.
+  std::size_t launches_left_out = 0;
   LaunchMatrix goodness{0, 0, 0};   // GPUs x launches: logarithm, above for better
   LaunchMatrix per_clock{0, 0, 0};  // the same at equal SM clocks
   LaunchMatrix tails{0, 0, 0};      // GPUs x launches: SeriesOfLaunch::tails

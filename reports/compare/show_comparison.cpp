@@ -22,14 +22,6 @@ Colour colour_of(std::string_view headline) {
   return headline == "REGRESSION" ? Colour::red : Colour::yellow;
 }
 
-/// Said also where both sides were slowed alike, and no difference says it.
-void put_slowed(Page& page, const Comparison& comparison) {
-  constexpr std::string_view kBanner = "SLOWED ON PURPOSE:";
-  for (const std::string& line : slowed_lines(comparison)) {
-    put(page, Colour::yellow, kBanner.size(), fmt::format("{} {}", kBanner, line), 8);
-  }
-}
-
 void put_headline(Page& page, const Comparison& comparison) {
   const bool is_virtual = comparison.pairing.launches.front()->launch.is_virtual;
   const std::string result =
@@ -40,17 +32,9 @@ void put_headline(Page& page, const Comparison& comparison) {
       8);
   put(page, "cause: " + cause_text(comparison), 7);
   if (is_virtual) put(page, "VIRTUAL device: nothing here was measured on a GPU");
-  for (const std::string& why : comparison.incomplete) {
-    put(page, Colour::yellow, 11, "INCOMPLETE: " + why, 8);
+  for (const std::string& line : warnings_of(comparison)) {
+    put(page, Colour::yellow, line.find(':') + 1, line, 8);
   }
-  if (const std::string left_out = left_out_text(comparison); !left_out.empty()) {
-    put(page, Colour::yellow, 9, left_out, 8);
-  }
-  if (const std::string drift = drift_text(comparison); !drift.empty()) {
-    put(page, Colour::yellow, 6, drift, 7);
-  }
-  put_slowed(page, comparison);
-  if (comparison.paired_gpus == 0) put(page, kNoPairedGpu);
   put(page, results_text(comparison));
   put(page, speed_text(comparison));
   if (const std::string more = more_launches_text(comparison); !more.empty()) put(page, more);

@@ -152,6 +152,7 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
   }
   made.gpus = static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), false));
   made.gpus_left_out = series.without.size() + series.gpus.size() - made.gpus;
+  made.launches_left_out = series.launches_left_out;
   made.without = series.without;
   for (std::size_t i = 0; i < series.gpus.size(); ++i) {
     if (series.partial[i]) made.without.push_back(series.gpus[i]);

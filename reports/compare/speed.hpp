@@ -58,8 +58,6 @@ inline constexpr double kNoiseFloors = 3;
 inline constexpr double kExactFloors = 0.2;
 /// Of the floor, of how far the slowest tenth of the samples lies from their median.
 inline constexpr double kTailFloors = 3;
-/// GPUs below which one that changed cannot be told from the others.
-inline constexpr std::size_t kFewestGpus = 4;
 
 /// The least effect that counts in a case, before its noise.
 double floor_of(std::string_view case_name, const SpeedPolicy& policy);
@@ -86,6 +84,7 @@ struct SpeedFinding {
   double base_value = 0, fresh_value = 0;     // geometric means over launches and GPUs, in the unit
   std::size_t gpus = 0, gpus_left_out = 0;    // GPUs that the means are over; the other paired ones
   std::vector<std::uint32_t> without = {};    // of those: with no value in some launch
+  std::size_t launches_left_out = 0;          // Series::launches_left_out
   std::size_t gpus_unjudged = 0;              // of these: of which nothing else says how fast
   std::vector<std::uint32_t> mean_over = {};  // those GPUs, indices into the pairing
   std::vector<double> launches =

@@ -44,6 +44,48 @@ std::string upper(std::string_view name) {
   return made;
 }
 
+/// "a/rate and 2 more metrics".
+template <class Finding>
+std::string some_metrics(const Comparison& comparison,
+                         const std::vector<const Finding*>& findings) {
+  const Finding& first = *findings.front();
+  const std::size_t more = findings.size() - 1;
+  return name_of(comparison, first.of_case, first.metric) +
+         (more == 0 ? "" : fmt::format(" and {}", plural(more, "more metric")));
+}
+
+void add_left_out(std::vector<std::string>& made, const Comparison& comparison) {
+  std::set<std::uint32_t> gpus;
+  std::vector<const SpeedFinding*> of_gpus, of_launches;
+  std::size_t launches = 0;
+  for (const SpeedFinding& finding : comparison.speed.series) {
+    if (!finding.without.empty()) of_gpus.push_back(&finding);
+    if (finding.launches_left_out > 0) of_launches.push_back(&finding);
+    gpus.insert(finding.without.begin(), finding.without.end());
+    launches = std::max(launches, finding.launches_left_out);
+  }
+  if (!of_gpus.empty()) {
+    made.push_back(fmt::format("LEFT OUT: {} without a number in every launch: {}: {}",
+                               plural(gpus.size(), "GPU"),
+                               place_of(comparison.pairing, {gpus.begin(), gpus.end()}),
+                               some_metrics(comparison, of_gpus)));
+  }
+  if (!of_launches.empty()) {
+    made.push_back(fmt::format("LEFT OUT: {} in which not every GPU has a number: {}",
+                               launches == 1 ? "1 launch" : fmt::format("{} launches", launches),
+                               some_metrics(comparison, of_launches)));
+  }
+}
+
+void add_drift(std::vector<std::string>& made, const Drift& drift) {
+  if (!drift.seen()) return;
+  constexpr double kSlope = 0.05;
+  made.push_back(fmt::format(
+      "DRIFT: {} of {} rise or fall from launch to launch within a side ({:.0f} by chance): a "
+      "change may be that drift; interleave the launches of both sides",
+      drift.rows, plural(drift.tested, "metric"), kSlope * static_cast<double>(drift.tested)));
+}
+
 }  // namespace
 
 std::string heading_of(ChangeKind kind) { return upper(name_of(kind)); }
@@ -152,16 +194,6 @@ std::string launches_text(const Comparison& comparison) {
                      pairing.base == 1 && pairing.fresh() == 1 ? "" : "es");
 }
 
-std::vector<std::string> slowed_lines(const Comparison& comparison) {
-  std::vector<std::string> made;
-  for (const LaunchFacts* launch : comparison.pairing.launches) {
-    for (const auto& [of_case, share] : launch->slowed) {
-      made.push_back(fmt::format("{} by {} in {}", of_case, share, launch->path));
-    }
-  }
-  return made;
-}
-
 const Evidence* evidence_of(const Comparison& comparison, const ChangeGroup& group) {
   const Pairing& pairing = comparison.pairing;
   for (std::size_t i = pairing.launches.size(); i-- > 0;) {
@@ -206,30 +238,10 @@ std::string_view heading_of(const GpuFindings& findings) {
 }
 
 std::string text_of(const Comparison& comparison, const GpuFindings& findings) {
-  const std::size_t more = findings.findings.size() - 1;
-  const GpuFinding& first = *findings.findings.front();
-  return fmt::format("{} than the other GPUs, unlike before: {}: {}{}, {} to {}",
+  return fmt::format("{} than the other GPUs, unlike before: {}: {}, {} to {}",
                      heading_of(findings), place_of(comparison.pairing, findings.gpus),
-                     name_of(comparison, first.of_case, first.metric),
-                     more == 0 ? "" : fmt::format(" and {}", plural(more, "more metric")),
-                     percent(findings.least), percent(findings.most));
-}
-
-std::string left_out_text(const Comparison& comparison) {
-  std::set<std::uint32_t> gpus;
-  const SpeedFinding* first = nullptr;
-  std::size_t metrics = 0;
-  for (const SpeedFinding& finding : comparison.speed.series) {
-    if (finding.without.empty()) continue;
-    gpus.insert(finding.without.begin(), finding.without.end());
-    if (metrics++ == 0) first = &finding;
-  }
-  if (first == nullptr) return {};
-  return fmt::format(
-      "LEFT OUT: {} without a number in every launch: {}: {}{}", plural(gpus.size(), "GPU"),
-      place_of(comparison.pairing, {gpus.begin(), gpus.end()}),
-      name_of(comparison, first->of_case, first->metric),
-      metrics == 1 ? "" : fmt::format(" and {}", plural(metrics - 1, "more metric")));
+                     some_metrics(comparison, findings.findings), percent(findings.least),
+                     percent(findings.most));
 }
 
 std::string more_launches_text(const Comparison& comparison) {
@@ -251,15 +263,20 @@ std::string more_launches_text(const Comparison& comparison) {
   return made;
 }
 
-std::string drift_text(const Comparison& comparison) {
-  const Drift& drift = comparison.speed.drift;
-  if (!drift.seen()) return {};
-  constexpr double kSlope = 0.05;
-  return fmt::format(
-      "DRIFT: {} of {} rise or fall from launch to launch within a side ({:.0f} by chance): a "
-      "change "
-      "may be that drift; interleave the launches of both sides",
-      drift.rows, plural(drift.tested, "metric"), kSlope * static_cast<double>(drift.tested));
+std::vector<std::string> warnings_of(const Comparison& comparison) {
+  std::vector<std::string> made;
+  for (const std::string& why : comparison.incomplete) made.push_back("INCOMPLETE: " + why);
+  add_left_out(made, comparison);
+  add_drift(made, comparison.speed.drift);
+  // Also where both sides were slowed alike, and no difference says it.
+  for (const LaunchFacts* launch : comparison.pairing.launches) {
+    for (const auto& [of_case, share] : launch->slowed) {
+      made.push_back(
+          fmt::format("SLOWED ON PURPOSE: {} by {} in {}", of_case, share, launch->path));
+    }
+  }
+  if (comparison.paired_gpus == 0) made.push_back(fmt::format("NOT PAIRED: {}", kNoPairedGpu));
+  return made;
 }
 
 std::vector<const SpeedFinding*> speed_in_order(const Comparison& comparison, bool all) {

@@ -34,8 +34,12 @@ std::string speed_text(const Comparison& comparison);
 /// "3 against 5 launches".
 std::string launches_text(const Comparison& comparison);
 
-/// "gemm.local.speed by 3% in new.h5": a line each case and launch that was slowed on purpose.
-std::vector<std::string> slowed_lines(const Comparison& comparison);
+/// What has to be known before the verdict is believed, in the order in which it is shown:
+/// "INCOMPLETE:
+/// ...", "LEFT OUT: 15 GPUs without a number in every launch: node n000, 15 GPUs: a/rate and 2 more
+/// metrics", "DRIFT: ...", "SLOWED ON PURPOSE: gemm.local.speed by 3% in new.h5", "NOT PAIRED:
+/// ...".
+std::vector<std::string> warnings_of(const Comparison& comparison);
 
 /// Why one of these cases did not pass on one of these GPUs, in the newest launch that says so, and
 /// how to run it there again; nothing where no launch does.
@@ -61,17 +65,9 @@ std::string_view heading_of(const GpuFindings& findings);
 /// -7.06 % to -6.92 %".
 std::string text_of(const Comparison& comparison, const GpuFindings& findings);
 
-/// "LEFT OUT: 15 GPUs without a number in every launch: node n000, 15 GPUs: a/rate and 2 more
-/// metrics"; empty where no GPU is.
-std::string left_out_text(const Comparison& comparison);
-
 /// "to decide: 4 more launches a side would do for 3 of 5 ambiguous metrics, 11 more for all";
 /// empty where nothing is ambiguous.
 std::string more_launches_text(const Comparison& comparison);
-
-/// "DRIFT: 31 of 100 metrics rise or fall from launch to launch within a side (5 by chance): ...";
-/// empty where they do not.
-std::string drift_text(const Comparison& comparison);
 
 /// What became of each metric, what matters most first; `all`: those that stayed the same, too.
 std::vector<const SpeedFinding*> speed_in_order(const Comparison& comparison, bool all);

@@ -42,15 +42,7 @@ std::string head_of(const Comparison& comparison) {
     made += fmt::format("<p class=\"muted\">{}</p>\n", smallest);
   }
   if (is_virtual(comparison)) made += banner("VIRTUAL device: nothing here was measured on a GPU.");
-  for (const std::string& why : comparison.incomplete) made += banner("INCOMPLETE: " + why);
-  if (const std::string left_out = left_out_text(comparison); !left_out.empty()) {
-    made += banner(left_out);
-  }
-  if (const std::string drift = drift_text(comparison); !drift.empty()) made += banner(drift);
-  for (const std::string& line : slowed_lines(comparison)) {
-    made += banner("SLOWED ON PURPOSE: " + line);
-  }
-  if (comparison.paired_gpus == 0) made += banner(kNoPairedGpu);
+  for (const std::string& line : warnings_of(comparison)) made += banner(line);
   return made +
          "<nav><a href=\"#changed\">what changed</a><a href=\"#map\">where</a>"
          "<a href=\"#speed\">speed</a><a href=\"#setup\">what else differs</a>"

@@ -28,19 +28,11 @@ void put_head(MarkdownPage& page, const Comparison& comparison) {
   }
   put_block(page, smallest.empty() ? "\n" : fmt::format("- {}\n\n", smallest));
   if (is_virtual) put_block(page, "**VIRTUAL device: nothing here was measured on a GPU.**\n\n");
-  for (const std::string& why : comparison.incomplete) {
-    put_block(page, fmt::format("**INCOMPLETE:** {}\n\n", for_markdown(why)));
+  for (const std::string& line : warnings_of(comparison)) {
+    const std::size_t heading = line.find(':') + 1;
+    put_block(page, fmt::format("**{}** {}\n\n", line.substr(0, heading),
+                                for_markdown(line.substr(heading + 1))));
   }
-  if (const std::string left_out = left_out_text(comparison); !left_out.empty()) {
-    put_block(page, fmt::format("**{}**\n\n", for_markdown(left_out)));
-  }
-  if (const std::string drift = drift_text(comparison); !drift.empty()) {
-    put_block(page, fmt::format("**{}**\n\n", for_markdown(drift)));
-  }
-  for (const std::string& line : slowed_lines(comparison)) {
-    put_block(page, fmt::format("**SLOWED ON PURPOSE:** {}\n\n", for_markdown(line)));
-  }
-  if (comparison.paired_gpus == 0) put_block(page, fmt::format("**{}**\n\n", kNoPairedGpu));
 }
 
 void put_changes(MarkdownPage& page, const Comparison& comparison) {

@@ -19,6 +19,11 @@ constexpr bool is_failure(Verdict verdict) {
   }
 }
 
+/// It ran to its end and nothing was wrong, whatever a waiver expected: its numbers count.
+constexpr bool has_passed(Verdict verdict) {
+  return verdict == Verdict::pass || verdict == Verdict::unexpected_pass;
+}
+
 /// A failure, or a pass where a strict launch waived one.
 constexpr bool is_bad(Verdict verdict) {
   return is_failure(verdict) || verdict == Verdict::unexpected_pass;
