@@ -212,6 +212,11 @@ void add_results(LaunchFacts& made, const Report& report) {
   for (const ResultRow& result : report.results) {
     const std::size_t cell = result.case_id * gpus + result.gpu_id;
     made.verdicts[cell] = result.verdict;
+    if (has_passed(result.verdict) && result.rows_run < result.rows_planned) {
+      made.verdicts[cell] = Verdict::not_run;  // what a row would have shown is not known
+      made.evidence[{result.case_id, result.gpu_id}].reason = fmt::format(
+          "passed, but ran {} of {} planned rows", result.rows_run, result.rows_planned);
+    }
     made.rows[cell] = result.verdict == Verdict::pass ? result.rows_run : result.rows_planned;
     if (result.verdict == Verdict::waived) {
       made.waived_by_launch[cell] = verdict_before_waiver(report.text(result.reason));

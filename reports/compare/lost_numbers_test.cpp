@@ -188,6 +188,14 @@ TEST(LostNumbers, WhereTheBaseHasNoughtAreMissingInTheNewSideAlone) {
   EXPECT_FALSE(found.contains("missing_in_both"));
 }
 
+TEST(LostNumbers, RowsThatAPassDidNotRunAreMissing) {
+  std::vector<Report> fresh = side(true);
+  fresh[3].results[5].rows_run = 0;
+  const Comparison made = compared(side(false), fresh);
+  EXPECT_TRUE(findings_of(made).contains("missing_in_new"));
+  EXPECT_TRUE(says(made, "passed, but ran 0 of 1 planned rows")) << show_comparison(made, {});
+}
+
 TEST(LostNumbers, AreNoneBesideAnUnexpectedPass) {
   std::vector<Report> fresh = side(true, {.first_gpu = -0.10});
   for (Report& report : fresh) report.results[0].verdict = Verdict::unexpected_pass;
