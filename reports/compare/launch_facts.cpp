@@ -85,14 +85,20 @@ std::vector<std::string> values_of(const std::vector<Fact>& facts, const GpuRow&
 
 /// NVML's clock event reasons that say that a GPU is too hot or short of power; the others are of
 /// an idle GPU, of set clocks and of the power cap, which is compared itself.
-std::string throttling_in(std::uint64_t reasons) {
-  constexpr std::pair<std::uint64_t, std::string_view> kReasons[] = {
-      {0x08, "hardware slowdown"},
-      {0x20, "software thermal slowdown"},
-      {0x40, "hardware thermal slowdown"},
-      {0x80, "power brake"}};
+constexpr std::pair<std::uint64_t, std::string_view> kThrottling[] = {
+    {0x08, "hardware slowdown"},
+    {0x20, "software thermal slowdown"},
+    {0x40, "hardware thermal slowdown"},
+    {0x80, "power brake"}};
+
+bool throttling_in(std::uint64_t reasons) {
+  return std::any_of(std::begin(kThrottling), std::end(kThrottling),
+                     [reasons](const auto& one) { return (reasons & one.first) != 0; });
+}
+
+std::string text_of_throttling(std::uint64_t reasons) {
   std::string made;
-  for (const auto& [bit, name] : kReasons) {
+  for (const auto& [bit, name] : kThrottling) {
     if ((reasons & bit) != 0) made.append(made.empty() ? "" : ", ").append(name);
   }
   return made.empty() ? "none" : made;
@@ -167,27 +173,67 @@ void add_gpus(LaunchFacts& made, const Report& report) {
   }
 }
 
-/// What was seen beside the results of each GPU: throttling, heat, Xid and ECC events.
-void add_conditions(LaunchFacts& made, const Report& report) {
-  std::vector<std::uint64_t> reasons(made.gpus.size());
-  for (const ResultRow& result : report.results) {
-    reasons[result.gpu_id] |= result.throttle_reasons;
-    double& hottest = made.gpus[result.gpu_id].hottest_c;
-    hottest = std::fmax(hottest, double{result.temperature_c});
+/// The mean of what was read.
+class Mean {
+ public:
+  void add(double value) {
+    if (!std::isfinite(value)) return;
+    sum_ += value;
+    ++n_;
   }
-  std::vector<std::set<std::string>> events(made.gpus.size());
+  double value() const {
+    return n_ == 0 ? std::numeric_limits<double>::quiet_NaN() : sum_ / static_cast<double>(n_);
+  }
+
+ private:
+  double sum_ = 0;
+  std::size_t n_ = 0;
+};
+
+/// What was seen of one GPU beside its results and samples.
+struct Seen {
+  std::uint64_t throttling = 0;
+  double hottest = std::numeric_limits<double>::quiet_NaN();
+  Mean sm_mhz, memory_mhz, power_w, utilisation, throttled_samples;
+  std::set<std::string> events;
+};
+
+/// Throttling, heat, clocks, Xid and ECC events.
+void add_conditions(LaunchFacts& made, const Report& report) {
+  std::vector<Seen> seen(made.gpus.size());
+  for (const ResultRow& result : report.results) {
+    Seen& gpu = seen[result.gpu_id];
+    gpu.throttling |= result.throttle_reasons;
+    gpu.hottest = std::fmax(gpu.hottest, double{result.temperature_c});
+    gpu.sm_mhz.add(double{result.sm_mhz});
+    gpu.memory_mhz.add(double{result.memory_mhz});
+    gpu.power_w.add(double{result.power_w});
+    gpu.utilisation.add(double{result.utilisation});
+  }
+  for (const SampleRow& sample : report.samples) {
+    constexpr double kPercent = 100;
+    Seen& gpu = seen[report.results[report.metrics[sample.metric_id].result_id].gpu_id];
+    gpu.throttling |= sample.throttle_reasons;
+    gpu.hottest = std::fmax(gpu.hottest, double{sample.temperature_c});
+    gpu.throttled_samples.add(throttling_in(sample.throttle_reasons) ? kPercent : 0);
+  }
   for (const EventRow& event : report.events) {
     constexpr std::size_t kKept = 8;  // of a GPU: a report may hold millions
     if (event.gpu_id == kNoRow || report.text(event.source) != "nvml") continue;
-    if (events[event.gpu_id].size() < kKept) events[event.gpu_id].emplace(report.text(event.text));
+    std::set<std::string>& events = seen[event.gpu_id].events;
+    if (events.size() < kKept) events.emplace(report.text(event.text));
   }
-  for (std::size_t gpu = 0; gpu < made.gpus.size(); ++gpu) {
-    const bool read = report.gpus[gpu].nvml != 0;
-    made.gpus[gpu].values.push_back(read ? throttling_in(reasons[gpu]) : "");
-    made.gpus[gpu].values.push_back(!read ? ""
-                                    : events[gpu].empty()
-                                        ? "none"
-                                        : fmt::format("{}", fmt::join(events[gpu], ", ")));
+  for (std::size_t i = 0; i < made.gpus.size(); ++i) {
+    const Seen& gpu = seen[i];
+    const bool read = report.gpus[i].nvml != 0;
+    made.gpus[i].values.push_back(read ? text_of_throttling(gpu.throttling) : "");
+    made.gpus[i].values.push_back(!read ? ""
+                                  : gpu.events.empty()
+                                      ? "none"
+                                      : fmt::format("{}", fmt::join(gpu.events, ", ")));
+    made.gpus[i].readings = {gpu.hottest,         gpu.throttled_samples.value(),
+                             gpu.sm_mhz.value(),  gpu.memory_mhz.value(),
+                             gpu.power_w.value(), gpu.utilisation.value()};
   }
 }
 
@@ -214,8 +260,10 @@ void add_results(LaunchFacts& made, const Report& report) {
     made.verdicts[cell] = result.verdict;
     if (has_passed(result.verdict) && result.rows_run < result.rows_planned) {
       made.verdicts[cell] = Verdict::not_run;  // what a row would have shown is not known
-      made.evidence[{result.case_id, result.gpu_id}].reason = fmt::format(
-          "passed, but ran {} of {} planned rows", result.rows_run, result.rows_planned);
+      if (kept[result.case_id]++ < kEvidenceOfCase) {
+        made.evidence[{result.case_id, result.gpu_id}].reason = fmt::format(
+            "passed, but ran {} of {} planned rows", result.rows_run, result.rows_planned);
+      }
     }
     made.rows[cell] = result.verdict == Verdict::pass ? result.rows_run : result.rows_planned;
     if (result.verdict == Verdict::waived) {
@@ -300,6 +348,19 @@ const std::vector<std::string>& gpu_identity_names() {
     return made;
   }();
   return names;
+}
+
+std::span<const Reading> gpu_readings() {
+  // Launches of one night on one H200 differ by up to 5 C and by 5 % of the mean clock. Less power
+  // or utilisation is what slower results come with.
+  static constexpr std::array<Reading, 6> all = {
+      {{.name = "temperature", .unit = "C", .alike = 10, .cause = true},
+       {.name = "throttled_samples", .unit = "%", .alike = 10, .cause = true},
+       {.name = "sm_clock", .unit = "MHz", .alike = 0.1, .relative = true, .cause = true},
+       {.name = "memory_clock", .unit = "MHz", .alike = 0.1, .relative = true, .cause = true},
+       {.name = "power_draw", .unit = "W", .alike = 0.1, .relative = true},
+       {.name = "utilisation", .unit = "%", .alike = 10}}};
+  return all;
 }
 
 void forget_waivers(LaunchFacts& facts) {

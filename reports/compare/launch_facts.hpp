@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,7 +28,7 @@ struct FactsOfGpu {
   std::uint32_t number = 0;                // gpu_id
   std::vector<std::string> values;         // in the order of gpu_factor_names(); empty: not known
   std::vector<std::string> identity = {};  // in the order of gpu_identity_names()
-  double hottest_c = std::numeric_limits<double>::quiet_NaN();  // of its results; NaN: not read
+  std::vector<double> readings = {};       // in the order of gpu_readings(); NaN: not read
 };
 
 /// Names of what is known of each GPU and its machine and may cause a change: "driver" and
@@ -37,6 +39,15 @@ inline constexpr std::size_t kDriverFactors = 2;
 
 /// Names of what says which GPU it is and where: no cause.
 const std::vector<std::string>& gpu_identity_names();
+
+/// What was read of a GPU while it worked, one number a launch.
+struct Reading {
+  std::string_view name, unit;
+  double alike = 0;       // numbers that differ by less say nothing
+  bool relative = false;  // `alike` is a share of the number
+  bool cause = false;     // may be why results differ, and is not only what they come with
+};
+std::span<const Reading> gpu_readings();
 
 /// Samples below which their slowest tenth is one or two of them.
 inline constexpr std::size_t kFewestForTail = 30;

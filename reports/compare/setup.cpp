@@ -140,9 +140,8 @@ void add_gpu_factors(SetupComparison& made, const Pairing& pairing) {
   if (!unknown.empty()) made.remarks.push_back("recorded on neither side: " + unknown);
 }
 
-/// Where GPUs are, which no change is put down to.
-void add_identities(SetupComparison& made, const Pairing& pairing) {
-  std::string names;
+/// Where GPUs are, and `names`: what differs and no change is put down to.
+void add_identities(SetupComparison& made, const Pairing& pairing, std::string names) {
   for (std::size_t i = 0; i < gpu_identity_names().size(); ++i) {
     if (gpu_identity_names()[i] == "boot_id") continue;  // add_boots has more to say of it
     for (std::size_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
@@ -157,52 +156,86 @@ void add_identities(SetupComparison& made, const Pairing& pairing) {
     made.remarks.push_back("differs, too, and is not taken for a cause: " + names);
 }
 
-/// A GPU as hot as on the other side to within this many degrees Celsius is as warm as it was:
-/// launches of one night on one H200 differ by up to 5.
-constexpr double kWarmer = 10;
+/// One reading of a GPU over the launches of a side, ascending.
+using Readings = std::vector<double>;
 
-/// The hottest result of each GPU, the median over the launches of a side.
-void add_temperature(SetupComparison& made, const Pairing& pairing) {
-  std::vector<double> base, fresh;
-  for (std::size_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
-    if (!pairing.is_paired(gpu)) continue;
-    std::pair<std::vector<double>, std::vector<double>> read;
-    for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
-      const std::uint32_t row = pairing.gpu_rows[launch][gpu];
-      if (row == kNoRow) continue;
-      const double hottest = pairing.launches[launch]->gpus[row].hottest_c;
-      if (std::isfinite(hottest))
-        (launch < pairing.base ? read.first : read.second).push_back(hottest);
-    }
-    if (read.first.empty() || read.second.empty()) continue;
-    const double before = median_of(std::move(read.first)),
-                 after = median_of(std::move(read.second));
-    if (std::abs(after - before) <= kWarmer) continue;
-    base.push_back(before);
-    fresh.push_back(after);
+std::pair<Readings, Readings> readings_of(const Pairing& pairing, std::size_t gpu,
+                                          std::size_t which) {
+  std::pair<Readings, Readings> made;
+  for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
+    const std::uint32_t row = pairing.gpu_rows[launch][gpu];
+    if (row == kNoRow) continue;
+    const double value = pairing.launches[launch]->gpus[row].readings[which];
+    if (std::isnan(value)) continue;
+    (launch < pairing.base ? made.first : made.second).push_back(value);
   }
-  if (base.empty()) return;
-  const std::size_t gpus = base.size();
-  made.differences.push_back({.factor = "temperature",
-                              .base = fmt::format("{:.0f} C", median_of(std::move(base))),
-                              .fresh = fmt::format("{:.0f} C", median_of(std::move(fresh))),
-                              .gpus = gpus});
+  std::sort(made.first.begin(), made.first.end());
+  std::sort(made.second.begin(), made.second.end());
+  return made;
 }
 
-/// What drifts with time looks like a change where one side ran after the other.
-void add_order(SetupComparison& made, const Pairing& pairing) {
-  if (pairing.base < 2 || pairing.fresh() < 2) return;
-  double first[2], last[2];
-  for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
-    const double at = pairing.launches[launch]->launch.created_unix_s;
-    const std::size_t side = launch < pairing.base ? 0 : 1;
-    const bool is_first = launch == 0 || launch == pairing.base;
-    first[side] = is_first ? at : std::min(first[side], at);
-    last[side] = is_first ? at : std::max(last[side], at);
+bool alike(const Reading& reading, double one, double other) {
+  const double scale = reading.relative ? std::max(std::abs(one), std::abs(other)) : 1;
+  return std::abs(one - other) <= reading.alike * scale;
+}
+
+/// Two launches of five that are hot move no median: the ends are compared, too.
+bool alike(const Reading& reading, const Readings& base, const Readings& fresh) {
+  if (base.empty() || fresh.empty()) return base.empty() && fresh.empty();
+  return alike(reading, base.front(), fresh.front()) && alike(reading, base.back(), fresh.back()) &&
+         alike(reading, median_of(base), median_of(fresh));
+}
+
+/// "48 C", or "48 to 92 C" where they are unlike each other.
+std::string text_of(const Reading& reading, Readings values) {
+  if (values.empty()) return "unknown";
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return alike(reading, *low, *high)
+             ? fmt::format("{:.0f} {}", median_of(values), reading.unit)
+             : fmt::format("{:.0f} to {:.0f} {}", *low, *high, reading.unit);
+}
+
+void add_readings(SetupComparison& made, const Pairing& pairing, std::string& no_cause) {
+  for (std::size_t which = 0; which < gpu_readings().size(); ++which) {
+    const Reading& reading = gpu_readings()[which];
+    Readings base, fresh;
+    std::size_t gpus = 0;
+    for (std::size_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
+      if (!pairing.is_paired(gpu)) continue;
+      const auto [before, after] = readings_of(pairing, gpu, which);
+      if (alike(reading, before, after)) continue;
+      ++gpus;
+      base.insert(base.end(), before.begin(), before.end());
+      fresh.insert(fresh.end(), after.begin(), after.end());
+    }
+    if (gpus == 0) continue;
+    if (!reading.cause) {
+      no_cause += (no_cause.empty() ? "" : ", ") + std::string(reading.name);
+      continue;
+    }
+    made.differences.push_back({.factor = std::string(reading.name),
+                                .base = text_of(reading, std::move(base)),
+                                .fresh = text_of(reading, std::move(fresh)),
+                                .gpus = gpus});
   }
-  if (last[0] >= first[1] && last[1] >= first[0]) return;
-  made.remarks.push_back(
-      "the sides ran one after the other, not interleaved: drift looks like a change");
+}
+
+/// Whether nearly all launches of one side began before those of the other.
+bool is_in_sequence(const Pairing& pairing) {
+  constexpr double kNearlyAll = 0.9;
+  if (pairing.launches.size() <= 2) return false;  // one launch a side cannot alternate
+  std::size_t later = 0;
+  for (std::size_t base = 0; base < pairing.base; ++base) {
+    for (std::size_t fresh = pairing.base; fresh < pairing.launches.size(); ++fresh) {
+      later += pairing.launches[fresh]->launch.created_unix_s >
+                       pairing.launches[base]->launch.created_unix_s
+                   ? 1U
+                   : 0U;
+    }
+  }
+  const double share =
+      static_cast<double>(later) / static_cast<double>(pairing.base * pairing.fresh());
+  return std::max(share, 1 - share) >= kNearlyAll;
 }
 
 /// Two drivers on one side: which of them the side stands for cannot be told.
@@ -286,7 +319,8 @@ SetupComparison compare_setups(const Pairing& pairing, PairBy by,
   add_gpu_factors(made, pairing);
   add_mixed_drivers(made, pairing);
   add_gpu_set(made, pairing);
-  add_temperature(made, pairing);
+  std::string no_cause;
+  add_readings(made, pairing, no_cause);
   add_launch_factors(made, pairing);
   if (by == PairBy::number) {
     made.differences.push_back(
@@ -296,9 +330,9 @@ SetupComparison compare_setups(const Pairing& pairing, PairBy by,
     const std::string name = difference.factor.substr(0, difference.factor.find('.'));
     difference.allowed = allowed.contains(difference.factor) || allowed.contains(name);
   }
-  add_identities(made, pairing);
+  add_identities(made, pairing, std::move(no_cause));
   add_boots(made, pairing);
-  add_order(made, pairing);
+  made.in_sequence = is_in_sequence(pairing);
   made.cause = cause_of(made.differences);
   return made;
 }
@@ -307,7 +341,10 @@ std::vector<std::string_view> factor_names() {
   std::vector<std::string_view> made = {
       "level", "seed",     "tool_version",  "git_hash",    "kernels_tree", "suite_tree",
       "nvcc",  "compiler", "arguments",     "environment", "slow",         "gemm_table",
-      "gpus",  "pairing",  "mixed_drivers", "ranks",       "temperature",  "drift"};
+      "gpus",  "pairing",  "mixed_drivers", "ranks",       "drift"};
+  for (const Reading& reading : gpu_readings()) {
+    if (reading.cause) made.push_back(reading.name);
+  }
   for (std::size_t i = kDriverFactors; i < gpu_factor_names().size(); ++i) {
     made.push_back(gpu_factor_names()[i]);
   }

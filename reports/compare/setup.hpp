@@ -30,6 +30,7 @@ struct SetupComparison {
   std::vector<SetupDifference> differences;  // the driver first
   std::vector<std::string> remarks;          // what was not recorded, boots
   Cause cause = Cause::nothing_recorded;
+  bool in_sequence = false;  // one side ran after the other
 
   bool differs(std::string_view factor) const;
   /// Adds what was seen beside the recorded facts, and finds the cause with it.

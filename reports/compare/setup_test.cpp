@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "reports/compare/comparison.hpp"
 #include "reports/compare/show_comparison.hpp"
@@ -98,6 +99,92 @@ TEST(Setup, HotterGpusAreAConfounder) {
   EXPECT_EQ(setup.differences.back().fresh, "92 C");
 }
 
+/// Gives each launch a sample of the first GPU that is this hot and has these throttle reasons.
+void add_sample(std::vector<Report>& reports, float celsius, std::uint64_t reasons) {
+  for (Report& report : reports) {
+    report.samples.push_back({.metric_id = 0,
+                              .value = report.metrics[0].median,
+                              .temperature_c = celsius,
+                              .throttle_reasons = reasons});
+  }
+}
+
+TEST(Setup, HeatThatOnlySamplesShowIsAConfounder) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  add_sample(base, 48, 0);
+  add_sample(fresh, 92, 0);
+  EXPECT_EQ(confounder_of(compared(base, fresh).setup), "temperature");
+}
+
+TEST(Setup, ThrottlingThatOnlySamplesShowIsAConfounder) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  add_sample(base, 48, 0);
+  add_sample(fresh, 48, 0x44);
+  EXPECT_TRUE(compared(base, fresh).setup.differs("throttling"));
+}
+
+TEST(Setup, ThrottlingInMoreOfTheSamplesIsAConfounder) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  for (std::vector<Report>* reports : {&base, &fresh}) {
+    for (int i = 0; i < 9; ++i) add_sample(*reports, 48, reports == &fresh ? 0x44 : 0);
+    add_sample(*reports, 48, 0x44);
+  }
+  const SetupComparison setup = compared(base, fresh).setup;
+  EXPECT_EQ(confounder_of(setup), "throttled_samples");
+  EXPECT_EQ(setup.differences.back().base, "10 %");
+  EXPECT_EQ(setup.differences.back().fresh, "100 %");
+}
+
+/// Sets one reading of every result in the first `launches` launches.
+void read(std::vector<Report>& reports, float ResultRow::*reading, float value,
+          std::size_t launches = 5) {
+  for (std::size_t i = 0; i < launches; ++i) {
+    for (ResultRow& result : reports[i].results) result.*reading = value;
+  }
+}
+
+TEST(Setup, HeatInTwoOfFiveLaunchesIsAConfounder) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  read(base, &ResultRow::temperature_c, 48);
+  read(fresh, &ResultRow::temperature_c, 49);
+  read(fresh, &ResultRow::temperature_c, 92, 2);
+  const SetupComparison setup = compared(base, fresh).setup;
+  EXPECT_EQ(confounder_of(setup), "temperature");
+  EXPECT_EQ(setup.differences.back().fresh, "49 to 92 C");
+}
+
+TEST(Setup, HeatThatWasReadOnOneSideAloneIsAConfounder) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  read(base, &ResultRow::temperature_c, 48);
+  read(fresh, &ResultRow::temperature_c, NAN);
+  const SetupComparison setup = compared(base, fresh).setup;
+  EXPECT_EQ(confounder_of(setup), "temperature");
+  EXPECT_EQ(setup.differences.back().fresh, "unknown");
+}
+
+TEST(Setup, OtherClocksAreAConfounder) {
+  std::vector<Report> fresh = side(true);
+  read(fresh, &ResultRow::sm_mhz, 1500);
+  const SetupComparison setup = compared(side(false), fresh).setup;
+  EXPECT_EQ(confounder_of(setup), "sm_clock");
+  EXPECT_EQ(setup.differences.back().base, "1980 MHz");
+}
+
+TEST(Setup, ClocksThatDifferByAFewPercentAreNoConfounder) {
+  std::vector<Report> fresh = side(true);
+  read(fresh, &ResultRow::sm_mhz, 1900);
+  EXPECT_EQ(compared(side(false), fresh).setup.cause, Cause::driver);
+}
+
+TEST(Setup, AnotherPowerDrawIsNamedAndNoConfounder) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  read(base, &ResultRow::power_w, 690);
+  read(fresh, &ResultRow::power_w, 400);
+  const SetupComparison setup = compared(base, fresh).setup;
+  EXPECT_EQ(setup.cause, Cause::driver);
+  EXPECT_TRUE(remarks(setup, "not taken for a cause: power_draw"));
+}
+
 TEST(Setup, EccErrorsAreAConfounder) {
   std::vector<Report> fresh = side(true);
   fresh[3].gpus[2].ecc_uncorrected = 1;
@@ -123,6 +210,7 @@ TEST(Setup, FactsThatWereNotLookedAtAreCompared) {
             "default_power_cap");
   EXPECT_EQ(differing([](Report& r) { r.nodes[0].logical_cpus = 32; }), "cpus");
   EXPECT_EQ(differing([](Report& r) { r.nodes[0].hdf5 = 1; }), "hdf5");
+  EXPECT_EQ(differing([](Report& r) { r.nodes[0].ranks = 4; }), "node_ranks");
   EXPECT_EQ(differing([](Report& r) { r.launch.ranks_expected = 1; }), "ranks");
 }
 
@@ -130,9 +218,7 @@ TEST(Setup, EveryFactOfTheSchemaIsComparedOrNamed) {
   for (const Table* table : {&table_of<GpuRow>(), &table_of<NodeRow>()}) {
     for (const Column& column : table->columns) {
       const bool key = column.name == "gpu_id" || column.name == "node_id" ||
-                       column.name == "uuid" || column.name == "reported" ||
-                       column.name == "nvml" || column.name == "first_rank" ||
-                       column.name == "ranks";
+                       column.name == "uuid" || column.name == "reported" || column.name == "nvml";
       EXPECT_EQ(column.role == FactRole::none, key) << column.name;
     }
   }
@@ -148,13 +234,15 @@ TEST(Setup, AnotherSlotOfTheMachineIsNamedAndNoConfounder) {
 
 TEST(Setup, SidesThatRanOneAfterTheOtherAreNamed) {
   std::vector<Report> base = side(false), fresh = side(true);
-  for (std::uint32_t i = 0; i < 5; ++i) {
-    base[i].launch.created_unix_s += 60 * i;
-    fresh[i].launch.created_unix_s += 60 * i + 30;
-  }
-  EXPECT_FALSE(remarks(compared(base, fresh).setup, "one after the other"));
+  const auto warned = [&] {
+    return show_comparison(compared(base, fresh), {.columns = 200}).find("\nNOT INTERLEAVED: ") !=
+           std::string::npos;
+  };
+  EXPECT_FALSE(warned());
   for (Report& report : fresh) report.launch.created_unix_s += 3600;
-  EXPECT_TRUE(remarks(compared(base, fresh).setup, "one after the other"));
+  EXPECT_TRUE(warned());
+  fresh[0].launch.created_unix_s = base[4].launch.created_unix_s - 1;  // hardly interleaves them
+  EXPECT_TRUE(warned());
 }
 
 TEST(Setup, TheSeedOfOneLaunchASideIsNoConfounderWhereOnlyNumbersChanged) {

@@ -267,6 +267,11 @@ std::vector<std::string> warnings_of(const Comparison& comparison) {
   std::vector<std::string> made;
   for (const std::string& why : comparison.incomplete) made.push_back("INCOMPLETE: " + why);
   add_left_out(made, comparison);
+  if (comparison.setup.in_sequence) {
+    made.emplace_back(
+        "NOT INTERLEAVED: one side ran after the other, so that drift looks like a change; "
+        "alternate the launches of both");
+  }
   add_drift(made, comparison.speed.drift);
   // Also where both sides were slowed alike, and no difference says it.
   for (const LaunchFacts* launch : comparison.pairing.launches) {

@@ -207,8 +207,8 @@ const Table& table_of<NodeRow>() {
   static const Table made =
       table<R>("nodes", "the machines of the launch",
                {column(&R::node_id, "node_id", "", "row number"),
-                column(&R::first_rank, "first_rank", "", "lowest rank that ran there"),
-                column(&R::ranks, "ranks", "", "ranks that ran there"),
+                identity(column(&R::first_rank, "first_rank", "", "lowest rank that ran there")),
+                setup("node_ranks", column(&R::ranks, "ranks", "", "ranks that ran there")),
                 setup("node", text(&R::hostname, "hostname", "name of the machine")),
                 setup("kernel", text(&R::kernel, "kernel", "release of its kernel")),
                 setup("os", text(&R::os, "os", "its operating system")),
