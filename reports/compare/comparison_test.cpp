@@ -381,6 +381,49 @@ TEST(Compare, WhatIsSlowerWithAllTheOthersIsNotTheSame) {
   EXPECT_EQ(count_of(made, SpeedVerdict::with_all), 24U) << show_comparison(made, {});
 }
 
+/// The new side, with these GPUs of the first `cases` cases faster (or below 0 slower) by `change`.
+std::vector<Report> some_gpus(std::uint32_t gpus, std::uint32_t cases, double change) {
+  std::vector<Report> made = side(true);
+  for (Report& report : made) {
+    for (std::uint32_t which = 0; which < cases; ++which) {
+      for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
+        report.metrics[which * 16 + gpu].median *= std::exp(change);
+      }
+    }
+  }
+  return made;
+}
+
+TEST(Compare, GpusThatDidNotChangeAreNotFasterWhereMostAreSlower) {
+  const Comparison made = held(side(false), some_gpus(9, 12, -0.05));
+  EXPECT_FALSE(findings_of(made).contains("improved")) << show_comparison(made, {});
+  EXPECT_TRUE(has(show_comparison(made, {.columns = 400}),
+                  "UNCHANGED unlike the other GPUs: node n001, GPUs 9-15: "))
+      << show_comparison(made, {.columns = 400});
+}
+
+TEST(Compare, GpusThatDidNotChangeAreNotSlowerWhereMostAreFaster) {
+  const Comparison made = held(side(false), some_gpus(9, 1, 0.05));
+  EXPECT_FALSE(findings_of(made).contains("regressed")) << show_comparison(made, {});
+}
+
+TEST(Compare, GpusThatBecameLessSlowThanTheOthersAreNotFaster) {
+  std::vector<Report> fresh = some_gpus(15, 12, -0.05);
+  for (Report& report : fresh) {
+    for (MetricRow& metric : report.metrics) metric.median *= std::exp(-0.05);
+  }
+  const Comparison made = held(side(false), fresh);
+  EXPECT_FALSE(findings_of(made).contains("improved")) << show_comparison(made, {});
+  EXPECT_TRUE(has(show_comparison(made, {.columns = 400}), "CHANGED LESS than the other GPUs"))
+      << show_comparison(made, {.columns = 400});
+}
+
+TEST(Compare, TheChangeOfAGpuIsSaidInAll) {
+  const Comparison made = held(side(false), some_gpus(8, 12, -0.05));
+  ASSERT_FALSE(made.speed.gpus.empty());
+  EXPECT_NEAR(made.speed.gpus[0].least, -0.05, 0.005) << show_comparison(made, {});
+}
+
 TEST(Compare, ACountThatHardlyDiffersIsJudgedByAFifthOfTheFloor) {
   const SyntheticFleet fleet = {.gpus = 4, .cases = 40, .seed = 3, .noise = {.counts = 0.5}};
   std::vector<Report> base, fresh;

@@ -120,7 +120,7 @@ std::string explain_case(const Comparison& comparison, std::string_view name, st
   for (const GpuFinding& finding : comparison.speed.gpus) {
     if (finding.of_case != which) continue;
     put(page,
-        fmt::format("{} {} unlike the other GPUs, {} to {}: {}", finding.metric,
+        fmt::format("{} {} unlike the other GPUs, {} to {} in all: {}", finding.metric,
                     name_of(finding.verdict), percent(finding.least), percent(finding.most),
                     place_of(comparison.pairing, finding.gpus)),
         5);

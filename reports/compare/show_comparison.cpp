@@ -71,7 +71,8 @@ void put_gpu_findings(Page& page, const Comparison& comparison) {
     put(page,
         group.waived                               ? Colour::yellow
         : group.verdict == SpeedVerdict::regressed ? Colour::red
-                                                   : Colour::green,
+        : group.verdict == SpeedVerdict::improved  ? Colour::green
+                                                   : Colour::none,
         heading_of(group).size(), text_of(comparison, group), kIndent);
   }
 }

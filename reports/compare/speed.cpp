@@ -112,19 +112,36 @@ std::vector<SpeedVerdict> judge_gpus(const Series& series, const Effects& effect
   return made;
 }
 
+/// A GPU is slower or faster than the others by its own change, and than before by what that comes
+/// to: where most GPUs are slower, those that did not change are no improvement. What noise of all
+/// GPUs may hide stays a regression, and is no improvement.
+SpeedVerdict in_view_of_all(SpeedVerdict own, const Effect& total, double floor) {
+  const double size = own == SpeedVerdict::regressed ? -total.effect : total.effect;
+  const bool may_be = own == SpeedVerdict::regressed && size + total.margin() > floor;
+  if (size > floor || may_be) return own;
+  return std::abs(total.effect) <= floor ? SpeedVerdict::same : SpeedVerdict::with_all;
+}
+
 void add_gpu_findings(SpeedComparison& made, const Series& series, const Effects& effects,
                       const std::vector<SpeedVerdict>& verdicts) {
-  for (const SpeedVerdict verdict : {SpeedVerdict::regressed, SpeedVerdict::improved}) {
-    GpuFinding finding{
-        .of_case = series.of_case, .metric = series.metric, .verdict = verdict, .gpus = {}};
-    for (std::size_t i = 0; i < verdicts.size(); ++i) {
-      if (verdicts[i] != verdict) continue;
-      const double effect = effects.rows[i].effect;
-      finding.least = finding.gpus.empty() ? effect : std::min(finding.least, effect);
-      finding.most = finding.gpus.empty() ? effect : std::max(finding.most, effect);
-      finding.gpus.push_back(series.gpus[i]);
-    }
-    if (!finding.gpus.empty()) made.gpus.push_back(std::move(finding));
+  std::map<SpeedVerdict, GpuFinding> found;
+  const double floor = floor_of(series.noise, series.floor);
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    if (verdicts[i] != SpeedVerdict::regressed && verdicts[i] != SpeedVerdict::improved) continue;
+    const Effect in_all = effects.total_of(i);
+    const double total = in_all.effect;
+    const SpeedVerdict verdict = in_view_of_all(verdicts[i], in_all, floor);
+    GpuFinding& finding = found[verdict];
+    const bool first = finding.gpus.empty();
+    finding.least = first ? total : std::min(finding.least, total);
+    finding.most = first ? total : std::max(finding.most, total);
+    finding.gpus.push_back(series.gpus[i]);
+  }
+  for (auto& [verdict, finding] : found) {
+    finding.of_case = series.of_case;
+    finding.metric = series.metric;
+    finding.verdict = verdict;
+    made.gpus.push_back(std::move(finding));
   }
 }
 

@@ -93,14 +93,15 @@ struct SpeedFinding {
   std::vector<double> tails = {};               // the same of SeriesOfLaunch::tails
 };
 
-/// GPUs whose number changed unlike that of the other GPUs.
+/// GPUs whose number changed unlike that of the other GPUs. `same`: those that did not change where
+/// the others did; `with_all`: those that changed as the others did, and less.
 struct GpuFinding {
   std::uint32_t of_case = 0;
   std::string metric = {};
   SpeedVerdict verdict = SpeedVerdict::regressed;
-  std::vector<std::uint32_t> gpus;  // indices into the pairing, ascending
+  std::vector<std::uint32_t> gpus = {};  // indices into the pairing, ascending
   bool waived = false;
-  double least = 0, most = 0;  // their own effects, the others' median taken off
+  double least = 0, most = 0;  // their effects in all
 };
 
 struct SpeedComparison {

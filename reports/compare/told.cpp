@@ -234,12 +234,18 @@ std::vector<GpuFindings> gpu_findings(const Comparison& comparison) {
 
 std::string_view heading_of(const GpuFindings& findings) {
   if (findings.waived) return "WAIVED SLOWER";
-  return findings.verdict == SpeedVerdict::regressed ? "SLOWER" : "FASTER";
+  if (findings.verdict == SpeedVerdict::regressed) return "SLOWER";
+  if (findings.verdict == SpeedVerdict::improved) return "FASTER";
+  return findings.verdict == SpeedVerdict::same ? "UNCHANGED" : "CHANGED LESS";
 }
 
 std::string text_of(const Comparison& comparison, const GpuFindings& findings) {
-  return fmt::format("{} than the other GPUs, unlike before: {}: {}, {} to {}",
-                     heading_of(findings), place_of(comparison.pairing, findings.gpus),
+  const bool unchanged = findings.verdict == SpeedVerdict::same;
+  const bool changed =
+      findings.verdict == SpeedVerdict::regressed || findings.verdict == SpeedVerdict::improved;
+  return fmt::format("{} {} the other GPUs{}: {}: {}, {} to {} in all", heading_of(findings),
+                     unchanged ? "unlike" : "than", changed ? ", unlike before" : "",
+                     place_of(comparison.pairing, findings.gpus),
                      some_metrics(comparison, findings.findings), percent(findings.least),
                      percent(findings.most));
 }

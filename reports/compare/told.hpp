@@ -54,15 +54,15 @@ struct GpuFindings {
   bool waived = false;
   std::vector<std::uint32_t> gpus;  // indices into the pairing
   std::vector<const GpuFinding*> findings;
-  double least = 0, most = 0;  // their own effects over all these metrics
+  double least = 0, most = 0;  // their effects in all over all these metrics
 };
 std::vector<GpuFindings> gpu_findings(const Comparison& comparison);
 
-/// "SLOWER", "WAIVED SLOWER", "FASTER".
+/// "SLOWER", "WAIVED SLOWER", "FASTER", "UNCHANGED", "CHANGED LESS".
 std::string_view heading_of(const GpuFindings& findings);
 
 /// "SLOWER than the other GPUs, unlike before: node n17, all 8 GPUs: a/rate and 2 more metrics,
-/// -7.06 % to -6.92 %".
+/// -7.06 % to -6.92 % in all".
 std::string text_of(const Comparison& comparison, const GpuFindings& findings);
 
 /// "to decide: 4 more launches a side would do for 3 of 5 ambiguous metrics, 11 more for all";

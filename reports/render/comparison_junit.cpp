@@ -103,6 +103,9 @@ std::map<std::uint32_t, std::vector<Found>> found_of_cases(const Comparison& com
                                      text_of(comparison, finding)});
   }
   for (const GpuFindings& group : gpu_findings(comparison)) {
+    if (group.verdict != SpeedVerdict::regressed && group.verdict != SpeedVerdict::improved) {
+      continue;
+    }
     for (const GpuFinding* finding : group.findings) {
       made[finding->of_case].push_back(
           {group.waived ? "waived" : std::string(name_of(group.verdict)),
