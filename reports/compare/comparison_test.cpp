@@ -69,7 +69,7 @@ TEST(Compare, OneSlowCaseIsFoundAndPutDownToTheDriver) {
   EXPECT_EQ(made.speed.series[0].verdict, SpeedVerdict::regressed);
   EXPECT_EQ(made.speed.counts[static_cast<std::size_t>(SpeedVerdict::regressed)], 1U);
   EXPECT_EQ(cause_text(made),
-            "the driver 580.105.08 -> 590.44.01 is all that differs of what was recorded");
+            "the driver 580.105.08 -> 590.44.01 is all that differs of what can be the cause");
 }
 
 TEST(Compare, AShiftOfAllCasesIsAFindingOfItsOwn) {

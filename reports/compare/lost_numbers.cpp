@@ -96,28 +96,37 @@ void miss_lost_numbers(const Pairing& pairing, std::vector<LaunchFacts>& base,
 }
 
 std::vector<std::string> incomplete_series(const Pairing& pairing) {
-  std::map<std::pair<bool, std::string>, std::pair<std::uint32_t, std::set<std::uint32_t>>> given;
+  struct Given {
+    std::uint32_t launches = 0;
+    std::set<std::uint32_t> numbers;
+    std::set<bool> fresh;  // sides that they stand on: halves of one series may be compared
+  };
+  std::map<std::string, Given> all;
   for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
     const LaunchRow& row = pairing.launches[launch]->launch;
-    auto& [launches, numbers] = given[{launch >= pairing.base, row.series_id}];
-    launches = row.launches;
-    numbers.insert(row.launch);
+    Given& given = all[row.series_id];
+    given.launches = row.launches;
+    given.numbers.insert(row.launch);
+    given.fresh.insert(launch >= pairing.base);
   }
   std::vector<std::string> made;
-  for (const auto& [key, series] : given) {
-    const auto& [launches, numbers] = series;
+  for (const auto& [id, given] : all) {
     std::string absent;
     std::size_t count = 0;
     constexpr std::size_t kNamed = 8;
-    for (std::uint32_t number = 1; number <= launches && numbers.size() < launches; ++number) {
-      if (numbers.contains(number)) continue;
+    for (std::uint32_t number = 1;
+         number <= given.launches && given.numbers.size() < given.launches; ++number) {
+      if (given.numbers.contains(number)) continue;
       if (++count <= kNamed) absent += fmt::format("{}{}", count == 1 ? "" : ", ", number);
     }
     if (count == 0) continue;
-    made.push_back(fmt::format("{} series {}: launch{} {}{} of {} {} not given",
-                               key.first ? "new" : "base", key.second.substr(0, 8),
-                               count == 1 ? "" : "es", absent, count > kNamed ? ", ..." : "",
-                               launches, count == 1 ? "is" : "are"));
+    const std::string_view side = given.fresh.size() > 1       ? "base and new"
+                                  : given.fresh.contains(true) ? "new"
+                                                               : "base";
+    made.push_back(fmt::format("{} series {}: launch{} {}{} of {} {} not given", side,
+                               id.substr(0, 8), count == 1 ? "" : "es", absent,
+                               count > kNamed ? ", ..." : "", given.launches,
+                               count == 1 ? "is" : "are"));
   }
   return made;
 }

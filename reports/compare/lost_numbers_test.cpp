@@ -218,5 +218,24 @@ TEST(LostNumbers, ALaunchOfASeriesThatWasNotGivenIsReported) {
   EXPECT_TRUE(says(made, "launch 3 of 5 is not given")) << show_comparison(made, {});
 }
 
+TEST(LostNumbers, ASeriesThatIsSplitBetweenTheSidesIsComplete) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    base[i].launch.series_id = fresh[i].launch.series_id = "s";
+    base[i].launch.launch = i + 1;
+    fresh[i].launch.launch = i + 6;
+    base[i].launch.launches = fresh[i].launch.launches = 10;
+  }
+  EXPECT_FALSE(findings_of(compared(base, fresh)).contains("incomplete"));
+}
+
+TEST(LostNumbers, OfGpusThatOneSideAloneHasAreInTheFirstLines) {
+  std::vector<Report> fresh = side(true);
+  for (Report& report : fresh) report.gpus[4].uuid = FixedText<48>::of("GPU-another");
+  EXPECT_TRUE(
+      says(compared(side(false), fresh), "\nLEFT OUT: 2 GPUs on one side only: node n000, "))
+      << show_comparison(compared(side(false), fresh), {});
+}
+
 }  // namespace
 }  // namespace tidemark::reports

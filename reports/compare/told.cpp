@@ -64,6 +64,14 @@ void add_left_out(std::vector<std::string>& made, const Comparison& comparison) 
     gpus.insert(finding.without.begin(), finding.without.end());
     launches = std::max(launches, finding.launches_left_out);
   }
+  std::vector<std::uint32_t> unpaired;
+  for (std::uint32_t gpu = 0; gpu < comparison.pairing.gpus.size(); ++gpu) {
+    if (!comparison.pairing.is_paired(gpu)) unpaired.push_back(gpu);
+  }
+  if (!unpaired.empty() && comparison.paired_gpus > 0) {
+    made.push_back(fmt::format("LEFT OUT: {} on one side only: {}", plural(unpaired.size(), "GPU"),
+                               place_of(comparison.pairing, unpaired)));
+  }
   if (!of_gpus.empty()) {
     made.push_back(fmt::format("LEFT OUT: {} without a number in every launch: {}: {}",
                                plural(gpus.size(), "GPU"),
@@ -150,7 +158,8 @@ std::string cause_text(const Comparison& comparison) {
                : "nothing changed, and nothing recorded differs";
   }
   if (setup.cause == Cause::driver) {
-    return fmt::format("the driver {} is all that differs of what was recorded", drivers_of(setup));
+    return fmt::format("the driver {} is all that differs of what can be the cause",
+                       drivers_of(setup));
   }
   return "nothing recorded differs: the GPUs or what surrounds them";
 }
