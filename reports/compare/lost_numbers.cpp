@@ -111,15 +111,15 @@ std::vector<std::string> incomplete_series(const Pairing& pairing) {
   }
   std::vector<std::string> made;
   for (const auto& [id, given] : all) {
+    if (given.numbers.size() >= given.launches) continue;
+    const std::size_t count = given.launches - given.numbers.size();
+    constexpr std::size_t kNamed = 8;  // a report may claim billions
     std::string absent;
-    std::size_t count = 0;
-    constexpr std::size_t kNamed = 8;
-    for (std::uint32_t number = 1;
-         number <= given.launches && given.numbers.size() < given.launches; ++number) {
+    std::size_t named = 0;
+    for (std::uint32_t number = 1; named < std::min(count, kNamed); ++number) {
       if (given.numbers.contains(number)) continue;
-      if (++count <= kNamed) absent += fmt::format("{}{}", count == 1 ? "" : ", ", number);
+      absent += fmt::format("{}{}", named++ == 0 ? "" : ", ", number);
     }
-    if (count == 0) continue;
     const std::string_view side = given.fresh.size() > 1       ? "base and new"
                                   : given.fresh.contains(true) ? "new"
                                                                : "base";

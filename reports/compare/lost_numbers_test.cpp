@@ -218,6 +218,14 @@ TEST(LostNumbers, ALaunchOfASeriesThatWasNotGivenIsReported) {
   EXPECT_TRUE(says(made, "launch 3 of 5 is not given")) << show_comparison(made, {});
 }
 
+TEST(LostNumbers, ASeriesThatClaimsBillionsOfLaunchesIsReportedAtOnce) {
+  std::vector<Report> fresh = side(true);
+  fresh[0].launch.launches = 0xffffffff;
+  EXPECT_TRUE(
+      says(compared(side(false), fresh), "launches 2, 3, 4, 5, 6, 7, 8, 9, ... of 4294967295"))
+      << show_comparison(compared(side(false), fresh), {});
+}
+
 TEST(LostNumbers, ASeriesThatIsSplitBetweenTheSidesIsComplete) {
   std::vector<Report> base = side(false), fresh = side(true);
   for (std::uint32_t i = 0; i < 5; ++i) {
