@@ -249,21 +249,29 @@ std::string observed_in(std::string_view notes) {
   return made;
 }
 
-void add_results(LaunchFacts& made, const Report& report) {
+/// By case, results of which evidence is kept.
+using Kept = std::vector<std::size_t>;
+
+/// A pass that lacks what it should show is none: what that would have been is not known.
+void lose(LaunchFacts& made, Kept& kept, const ResultRow& result, std::string why) {
+  made.verdicts[result.case_id * made.gpus.size() + result.gpu_id] = Verdict::not_run;
+  if (kept[result.case_id]++ < kEvidenceOfCase) {
+    made.evidence.try_emplace({result.case_id, result.gpu_id}, Evidence{std::move(why), {}});
+  }
+}
+
+void add_results(LaunchFacts& made, Kept& kept, const Report& report) {
   const std::size_t gpus = report.gpus.size();
   made.verdicts.assign(made.cases.size() * gpus, Verdict::not_run);
   made.descriptors.assign(made.verdicts.size(), 0);
   made.rows.assign(made.verdicts.size(), 0);
-  std::vector<std::size_t> kept(made.cases.size());
   for (const ResultRow& result : report.results) {
     const std::size_t cell = result.case_id * gpus + result.gpu_id;
     made.verdicts[cell] = result.verdict;
     if (has_passed(result.verdict) && result.rows_run < result.rows_planned) {
-      made.verdicts[cell] = Verdict::not_run;  // what a row would have shown is not known
-      if (kept[result.case_id]++ < kEvidenceOfCase) {
-        made.evidence[{result.case_id, result.gpu_id}].reason = fmt::format(
-            "passed, but ran {} of {} planned rows", result.rows_run, result.rows_planned);
-      }
+      lose(made, kept, result,
+           fmt::format("passed, but ran {} of {} planned rows", result.rows_run,
+                       result.rows_planned));
     }
     made.rows[cell] = result.verdict == Verdict::pass ? result.rows_run : result.rows_planned;
     if (result.verdict == Verdict::waived) {
@@ -297,7 +305,7 @@ float tail_of(const Report& report, const MetricRow& metric) {
   return static_cast<float>(*tenth - sign * std::log(metric.median));
 }
 
-void add_series(LaunchFacts& made, const Report& report) {
+void add_series(LaunchFacts& made, Kept& kept, const Report& report) {
   std::map<std::tuple<std::uint32_t, std::uint32_t>, std::size_t> places;  // case, metric's name
   for (const MetricRow& metric : report.metrics) {
     const ResultRow& result = report.results[metric.result_id];
@@ -313,10 +321,15 @@ void add_series(LaunchFacts& made, const Report& report) {
                                  made.gpus.size(), std::numeric_limits<float>::quiet_NaN())});
     }
     // A number stands only beside a pass, and its logarithm needs one above 0 that is finite.
-    const bool usable = std::isfinite(metric.median) && metric.median > 0;
     if (!has_passed(result.verdict)) continue;
-    if (!usable) {
-      made.series[at->second].unusable[result.gpu_id] = metric.median;
+    if (metric.median == 0 && metric.higher_is_better == 0) {
+      made.series[at->second].noughts.insert(result.gpu_id);
+      continue;
+    }
+    if (!std::isfinite(metric.median) || metric.median <= 0) {
+      lose(made, kept, result,
+           fmt::format("passed without a usable number: {} is {:g}", report.text(metric.name),
+                       metric.median));
       continue;
     }
     made.series[at->second].medians[result.gpu_id] = metric.median;
@@ -385,8 +398,9 @@ LaunchFacts facts_of(const Report& report, const std::string& path) {
     made.cases.emplace_back(row.name.view());
     made.over_all_gpus.push_back(report.text(row.scope) == "all_gpus");
   }
-  add_results(made, report);
-  add_series(made, report);
+  Kept kept(made.cases.size());
+  add_results(made, kept, report);
+  add_series(made, kept, report);
   made.noise = stored_noise(report);
   for (const auto& [of_case, share] : slowed_cases(report)) made.slowed[of_case] = share;
   return made;

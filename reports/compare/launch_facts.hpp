@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,8 +63,8 @@ struct SeriesOfLaunch {
   /// By GPU how far the slowest tenth of the samples lies from their median, natural logarithm,
   /// below 0 for slower; NaN with fewer than kFewestForTail. Empty where no GPU has as many.
   std::vector<float> tails = {};
-  /// By GPU what stands beside a pass and is no finite number above 0.
-  std::map<std::uint32_t, double> unusable = {};
+  /// GPUs that passed with 0 of what is better when lower: the time of an exchange with nobody.
+  std::set<std::uint32_t> noughts = {};
 };
 
 /// GPUs of a case whose failures are kept with reason and replay line: a fleet on which everything
@@ -101,7 +102,8 @@ struct LaunchFacts {
 /// Every result as it would be if the launch had had no waivers; `waived_by_launch` stays.
 void forget_waivers(LaunchFacts& facts);
 
-/// Throws ReportError where a GPU or case stands in the report twice.
+/// A pass that ran fewer rows than planned, or with a number that is none, is not_run. Throws
+/// ReportError where a GPU or case stands in the report twice.
 LaunchFacts facts_of(const Report& report, const std::string& path);
 
 }  // namespace tidemark::reports

@@ -23,8 +23,7 @@ struct Expected {
   bool is_number(const SeriesOfLaunch* series, std::uint32_t gpu) const {
     if (series == nullptr || !alike(*series, like)) return false;
     if (!std::isnan(series->medians[gpu])) return true;
-    const auto raw = series->unusable.find(gpu);
-    return nought && raw != series->unusable.end() && raw->second == 0;
+    return nought && series->noughts.contains(gpu);
   }
 };
 
@@ -35,8 +34,7 @@ Expected expected_of(const Sources& sources) {
     for (const double median : series->medians) {
       if (!std::isnan(median)) return {.like = made.like};
     }
-    for (const auto& [gpu, raw] : series->unusable)
-      made.nought = made.nought || (raw == 0 && !made.like.higher_is_better);
+    made.nought = made.nought || !series->noughts.empty();
   }
   return made;
 }
@@ -53,9 +51,7 @@ std::string lost_because(const std::string& metric, const SeriesOfLaunch* series
                        series->higher_is_better ? "higher" : "lower",
                        like.higher_is_better ? "higher" : "lower");
   }
-  const auto raw = series->unusable.find(gpu);
-  return raw == series->unusable.end() ? metric + " is not there"
-                                       : fmt::format("{} is {:g}", metric, raw->second);
+  return metric + (series->noughts.contains(gpu) ? " is 0" : " is not there");
 }
 
 /// The launch that stands there in the pairing.

@@ -155,6 +155,20 @@ double common_worth(const History& made, const std::vector<Candidate>& family, d
   return worths.empty() ? 1 : std::min(1.0, median_of(std::move(worths)));
 }
 
+/// Whether a GPU did itself what it did beside the others: where most of them are slower, one that
+/// stayed as it was did not become faster. `line`: what it gives, night by night.
+bool is_its_own(const std::vector<double>& line, const std::vector<ChangePoint>& points,
+                std::size_t which, double floor) {
+  const auto level = [&](std::size_t first, std::size_t end) {
+    return median_of({line.begin() + static_cast<std::ptrdiff_t>(first),
+                      line.begin() + static_cast<std::ptrdiff_t>(end)});
+  };
+  const std::size_t at = points[which].at, first = which == 0 ? 0 : points[which - 1].at;
+  const std::size_t end = which + 1 < points.size() ? points[which + 1].at : line.size();
+  const double step = level(at, end) - level(first, at);
+  return std::abs(step) > floor && (step < 0) == (points[which].step < 0);
+}
+
 /// The median of the values between two changes, in the unit.
 void add_changes(History& made, const Candidate& candidate, double most_p, double most_worth) {
   MetricPast& metric = made.metrics[candidate.metric];
@@ -163,8 +177,11 @@ void add_changes(History& made, const Candidate& candidate, double most_p, doubl
   const double offset = candidate.apart ? levels.offset[gpu] : 0;
   const Changes found = change_points(line.values, made.options.floor, most_p, most_worth);
   const std::vector<ChangePoint>& points = found.points;
+  const Line own =
+      candidate.apart ? line_of(made.chronicle, levels, gpu, false) : Line{};  // of the same nights
   if (found.drifts) metric.judged = Judged::drifting;
   for (std::size_t i = 0; i < points.size(); ++i) {
+    if (candidate.apart && !is_its_own(own.values, points, i, made.options.floor)) continue;
     const std::size_t at = points[i].at, first = i == 0 ? 0 : points[i - 1].at;
     const std::vector<double> old(line.values.begin() + static_cast<std::ptrdiff_t>(first),
                                   line.values.begin() + static_cast<std::ptrdiff_t>(at));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "reports/compare/trials/synthetic_fleet.hpp"
 #include "reports/history/example_nights.hpp"
 
 namespace tidemark::reports {
@@ -377,6 +378,27 @@ TEST(SetupChanges, NamesOfAnonymisedReportsAreNotCompared) {
     record_launch(all, facts);
   }
   EXPECT_TRUE(setup_changes(all, {}, 0, 1).empty());
+}
+
+TEST(History, APassWithoutANumberIsLacking) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    Report report = synthetic_launch({.gpus = 4, .cases = 1}, i, false, {});
+    if (i == 7) report.metrics[2].median = kNaN;
+    record_launch(all, facts_of(report, report.launch.run_id));
+  }
+  EXPECT_EQ(history_of(std::move(all), {}).cases[0].state, CaseState::lacking);
+}
+
+TEST(History, GpusThatDidNotChangeWhereMostAreSlowerDidNotBecomeBetter) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    const double level = 600 + 0.2 * wobble(i), slower = level * (i < 10 ? 1 : 0.95);
+    record_launch(all, night(i, {slower, slower, slower, level, level}));
+  }
+  const History made = history_of(std::move(all), {});
+  ASSERT_EQ(made.changes.size(), 1U);
+  EXPECT_EQ(made.changes[0].gpu, kNoRow);
 }
 
 }  // namespace

@@ -222,7 +222,7 @@ std::string gpu_name(const History& history, std::uint32_t gpu) {
 }
 
 std::string gpu_text(const History& history, const LevelChange& change) {
-  if (change.gpu == kNoRow) return "all GPUs";
+  if (change.gpu == kNoRow) return "the typical GPU";
   return gpu_name(history, change.gpu) + (change.apart ? " apart from the others" : "");
 }
 

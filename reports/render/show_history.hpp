@@ -45,7 +45,7 @@ std::string step_text(double step);
 /// "650.1 -> 636.5 TFLOP/s".
 std::string levels_text(const History& history, const LevelChange& change);
 
-/// "all GPUs", "GPU 3 (n07, GPU-5f1c2d3e) apart from the others".
+/// "the typical GPU", "GPU 3 (n07, GPU-5f1c2d3e) apart from the others".
 std::string gpu_text(const History& history, const LevelChange& change);
 
 /// "driver 580.105.08 -> 590.44.01; nccl 2.28.3 -> 2.29.1"; "nothing that was recorded" without

@@ -37,7 +37,7 @@ TEST(ShowHistory, SaysWhatChangedWhenByHowMuchAndWhatElseDid) {
         "speed: 1 of 1 metric changed, 0 steady",
         "2026-09-13T00:00:00Z  changed with it: driver 580.1 -> 590.1",
         "between night-11.h5 and night-12.h5", "worse  -5.0 %  gemm.local.speed rate (nightly)",
-        "TFLOP/s, all GPUs"}) {
+        "TFLOP/s, the typical GPU"}) {
     EXPECT_TRUE(has(text, part)) << part << "\n" << text;
   }
 }
