@@ -366,7 +366,7 @@ const std::vector<std::string>& gpu_identity_names() {
 std::span<const Reading> gpu_readings() {
   // Launches of one night on one H200 differ by up to 5 C and by 5 % of the mean clock. Less power
   // or utilisation is what slower results come with.
-  static constexpr std::array<Reading, 6> all = {
+  static const std::array<Reading, 6> all = {
       {{.name = "temperature", .unit = "C", .alike = 10, .cause = true},
        {.name = "throttled_samples", .unit = "%", .alike = 10, .cause = true},
        {.name = "sm_clock", .unit = "MHz", .alike = 0.1, .relative = true, .cause = true},
