@@ -493,6 +493,22 @@ TEST(Compare, ManySlowSamplesBesideAMedianThatStaysAreARegression) {
       << show_comparison(made, {.columns = 400});
 }
 
+TEST(Compare, SlowSamplesAreSeenThoughALaunchOfTheBaseFailed) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  for (Report& report : base) add_samples(report, 0);
+  for (Report& report : fresh) add_samples(report, 45);
+  for (std::uint32_t gpu = 0; gpu < 16; ++gpu) result_of(base[1], 0, gpu).verdict = Verdict::fail;
+  const Comparison made = held(base, fresh);
+  EXPECT_EQ(made.speed.series[0].verdict, SpeedVerdict::regressed) << show_comparison(made, {});
+}
+
+TEST(Compare, SamplesThatALaunchDoesNotHaveAreSaidNotToBeCompared) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  for (Report& report : base) add_samples(report, 0);
+  EXPECT_TRUE(has(show_comparison(held(base, fresh), {.columns = 200}),
+                  "note: samples of 12 metrics were not compared: a launch has fewer than 30"));
+}
+
 TEST(Compare, SlowSamplesOfOneLaunchASideAreNoRegression) {
   std::vector<Report> base = side(false, {}, 1), fresh = side(true, {}, 1);
   add_samples(base[0], 0);

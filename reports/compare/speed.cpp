@@ -320,14 +320,23 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
   }
 }
 
+}  // namespace
+
+bool SpeedFinding::lacks_tails() const {
+  return !std::equal(tails.begin(), tails.end(), launches.begin(), [](double tail, double value) {
+    return std::isnan(tail) == std::isnan(value);
+  });
+}
+
+namespace {
+
 /// A median that stays while many samples become slow is a regression all the same.
 void judge_tails(SpeedComparison& made, const Pairing& pairing, const SpeedPolicy& policy) {
   std::vector<std::size_t> judged;
   for (std::size_t i = 0; i < made.series.size(); ++i) {
     const SpeedFinding& finding = made.series[i];
-    const bool known = std::none_of(finding.tails.begin(), finding.tails.end(),
-                                    [](double tail) { return std::isnan(tail); });
-    if (known && finding.verdict != SpeedVerdict::not_compared) judged.push_back(i);
+    if (finding.verdict == SpeedVerdict::not_compared || finding.lacks_tails()) continue;
+    judged.push_back(i);
   }
   LaunchMatrix matrix(judged.size(), pairing.launches.size(), pairing.base);
   for (std::size_t row = 0; row < judged.size(); ++row) {

@@ -91,6 +91,9 @@ struct SpeedFinding {
       {};  // by launch: mean over those GPUs of the logarithm, NaN without
   std::vector<double> launches_per_clock = {};  // the same at equal SM clocks
   std::vector<double> tails = {};               // the same of SeriesOfLaunch::tails
+
+  /// A launch that has a value has no tail: the samples are not compared.
+  bool lacks_tails() const;
 };
 
 /// GPUs whose number changed unlike that of the other GPUs. `same`: those that did not change where

@@ -374,6 +374,16 @@ std::string_view role_of(const SetupDifference& difference) {
 
 std::vector<std::string> notes_of(const Comparison& comparison) {
   std::vector<std::string> made = comparison.setup.remarks;
+  std::size_t untailed = 0;
+  for (const SpeedFinding& finding : comparison.speed.series) {
+    const bool some = std::any_of(finding.tails.begin(), finding.tails.end(),
+                                  [](double tail) { return !std::isnan(tail); });
+    untailed += some && finding.lacks_tails() ? 1U : 0U;
+  }
+  if (untailed > 0) {
+    made.push_back(fmt::format("samples of {} were not compared: a launch has fewer than {}",
+                               plural(untailed, "metric"), kFewestForTail));
+  }
   const std::size_t maps = comparison.conformance.descriptors_unjudged;
   if (maps > 0) {
     made.push_back(
