@@ -23,7 +23,7 @@ namespace {
 
 struct Typed {
   std::string file;
-  bool all = false, no_color = false;
+  bool all = false, notes = false, no_color = false;
   Format format = Format::terminal;
 };
 
@@ -59,6 +59,7 @@ ExitCode show_file(const Typed& typed) {
   const Report report = given_report(typed.file);
   print_out(show(report, {.colour = colour_wanted(typed.no_color),
                           .all = typed.all,
+                          .notes = typed.notes,
                           .format = typed.format,
                           .columns = terminal_columns(ShowOptions{}.columns),
                           .beside = printed_beside,
@@ -90,6 +91,8 @@ void add_show(CLI::App& app, Action& chosen) {
     formats.push_back(option);
   }
   verb->add_flag("--all", typed->all, "Passes too, and every list in full (terminal, HTML)");
+  verb->add_flag("--notes", typed->notes,
+                 "What cases recorded, one by one; none of it is judged (terminal)");
   verb->add_flag("--no-color", typed->no_color, "Plain text on a terminal too");
   verb->callback([typed, &chosen] { chosen = [typed] { return show_file(*typed); }; });
 }

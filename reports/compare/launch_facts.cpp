@@ -1,5 +1,6 @@
 // From the rows of a report to columns.
 #include "reports/compare/launch_facts.hpp"
+#include "reports/compare/throttling.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -81,27 +82,6 @@ std::vector<std::string> values_of(const std::vector<Fact>& facts, const GpuRow&
   made.reserve(facts.size() + 2);
   for (const Fact& fact : facts) made.push_back(value_of(fact, gpu, report));
   return made;
-}
-
-/// NVML's clock event reasons that say that a GPU is too hot or short of power; the others are of
-/// an idle GPU, of set clocks and of the power cap, which is compared itself.
-constexpr std::pair<std::uint64_t, std::string_view> kThrottling[] = {
-    {0x08, "hardware slowdown"},
-    {0x20, "software thermal slowdown"},
-    {0x40, "hardware thermal slowdown"},
-    {0x80, "power brake"}};
-
-bool throttling_in(std::uint64_t reasons) {
-  return std::any_of(std::begin(kThrottling), std::end(kThrottling),
-                     [reasons](const auto& one) { return (reasons & one.first) != 0; });
-}
-
-std::string text_of_throttling(std::uint64_t reasons) {
-  std::string made;
-  for (const auto& [bit, name] : kThrottling) {
-    if ((reasons & bit) != 0) made.append(made.empty() ? "" : ", ").append(name);
-  }
-  return made.empty() ? "none" : made;
 }
 
 /// The arguments without the program, and without those that say only where the report goes, how it

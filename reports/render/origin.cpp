@@ -140,6 +140,7 @@ std::string gemm_table_text(const Report& report) {
 
 void put_notes(Page& page, const Report& report, const ShowOptions& options) {
   std::map<NoteKey, Note> notes;
+  std::size_t recorded = 0;
   for (const ResultRow& result : report.results) {
     std::string_view rest = report.text(result.notes);
     while (!rest.empty()) {
@@ -148,21 +149,23 @@ void put_notes(Page& page, const Report& report, const ShowOptions& options) {
       Note& note = notes[key_of(text, options.all)];
       note.texts.insert(text);
       note.cases.insert(result.case_id);
+      ++recorded;
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
   }
-  if (!notes.empty()) put(page, "");
-  constexpr std::size_t kListed = 12;
-  std::size_t shown = 0;
+  if (notes.empty()) return;
+  put(page, "");
+  if (!options.notes && !options.all) {
+    put(page, fmt::format("{} recorded, none judged (--notes lists them)",
+                          plural(recorded, "observation")));
+    return;
+  }
   for (const auto& [key, note] : notes) {
-    if (!options.all && shown == kListed) break;
-    ++shown;
     std::string where{report.cases[*note.cases.begin()].name.view()};
     if (note.cases.size() > 1) where += fmt::format(" and {} more cases", note.cases.size() - 1);
     if (note.texts.size() > 1) where += fmt::format("; {} other sizes", note.texts.size() - 1);
     put(page, fmt::format("note: {} ({})", *note.texts.begin(), where), 6);
   }
-  put_left_out(page, notes.size() - shown, "note");
 }
 
 void put_events(Page& page, const Report& report, const ShowOptions& options) {

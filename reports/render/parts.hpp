@@ -81,8 +81,8 @@ Outliers outliers_of(const Report& report);
 std::string summary_of(const Report& report, const Outliers& outliers);
 void put_outliers(Page& page, const Report& report, const ShowOptions& options);
 
-/// Remarks of the cases, those that differ only in numbers once unless all are asked for, and
-/// events.
+/// What cases recorded, of which nothing is judged: in one line, or where notes are asked for one
+/// by one, those that differ only in numbers once unless all are asked for; and events.
 void put_notes(Page& page, const Report& report, const ShowOptions& options);
 void put_events(Page& page, const Report& report, const ShowOptions& options);
 

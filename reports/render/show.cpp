@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "reports/render/health.hpp"
 #include "reports/render/parts.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 
@@ -40,8 +41,21 @@ void put_summary(Page& page, const Report& report) {
     run += result_row.rows_run;
     failed += result_row.rows_failed;
   }
-  put(page, fmt::format("rows: {} of {} run, {} failed", grouped(run), grouped(planned),
-                        grouped(failed)));
+  const std::string time = time_line(report);
+  put(page,
+      fmt::format("rows: {} of {} run, {} failed{}{}", grouped(run), grouped(planned),
+                  grouped(failed), time.empty() ? "" : "; ", time),
+      5);
+}
+
+void put_hardware(Page& page, const Report& report, bool all) {
+  constexpr std::size_t kShown = 4;
+  constexpr std::string_view kBanner = "HARDWARE:";
+  const std::vector<std::string> lines = hardware_lines(report);
+  const std::size_t shown = all ? lines.size() : std::min(kShown, lines.size());
+  for (std::size_t i = 0; i < shown; ++i)
+    put(page, Colour::yellow, kBanner.size(), fmt::format("{} {}", kBanner, lines[i]), 8);
+  put_left_out(page, lines.size() - shown, "GPU");
 }
 
 void put_sms(Page& page, const Report& report, bool all) {
@@ -102,6 +116,7 @@ std::string show(const Report& report, const ShowOptions& options) {
   }
   Page page{.text = {}, .colour = options.colour, .columns = options.columns};
   put_summary(page, report);
+  put_hardware(page, report, options.all);
   put_sms(page, report, options.all);
   put_results(page, report, options);
   put_waivers(page, report);

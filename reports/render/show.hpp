@@ -21,7 +21,8 @@ struct PrintedBeside {
 
 struct ShowOptions {
   bool colour = false;
-  bool all = false;  // passes too, and nothing capped; terminal and HTML
+  bool all = false;    // passes too, and nothing capped; terminal and HTML
+  bool notes = false;  // what cases recorded, one by one
   Format format = Format::terminal;
   std::uint32_t columns = 100;  // of the terminal
   /// Of a case and one of its metrics; terminal only. Without it nothing is printed beside.

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "reports/render/escape.hpp"
 #include "reports/render/groups.hpp"
+#include "reports/render/health.hpp"
 #include "reports/render/html/document.hpp"
 #include "reports/render/parts.hpp"
 #include "reports/store/ranges.hpp"
@@ -38,6 +40,17 @@ std::string banner(std::string_view text) {
   return fmt::format("<p class=\"banner\">{}</p>\n", for_html(text));
 }
 
+std::string hardware_of(const Report& report) {
+  constexpr std::size_t kShown = 8;
+  const std::vector<std::string> lines = hardware_lines(report);
+  std::string made;
+  for (const std::string& line : std::span(lines).first(std::min(kShown, lines.size())))
+    made += banner("HARDWARE: " + line);
+  if (lines.size() > kShown)
+    made += banner(fmt::format("HARDWARE: and {}", plural(lines.size() - kShown, "more GPU")));
+  return made;
+}
+
 std::string head_of(const Report& report, const Summary& summary) {
   const LaunchRow& launch = report.launch;
   std::string made =
@@ -45,12 +58,15 @@ std::string head_of(const Report& report, const Summary& summary) {
                   class_of(summary.colour), summary.word, launch.is_virtual ? " (VIRTUAL)" : "");
   made += fmt::format("<p>{} on {}: {} ({} planned)</p>\n", plural(report.cases.size(), "case"),
                       plural(launch.gpus, "GPU"), counts_of(summary), grouped(summary.planned));
+  if (const std::string time = time_line(report); !time.empty())
+    made += fmt::format("<p>{}</p>\n", for_html(time));
   made += fmt::format("<p class=\"muted\">run {}, {}, level {}</p>\n", for_html(launch.run_id),
                       for_html(launch.created_utc), for_html(launch.level));
   if (launch.is_virtual) made += banner("VIRTUAL device: nothing here was measured on a GPU.");
   if (const std::string slowed = slowed_text(report); !slowed.empty()) {
     made += banner("SLOWED ON PURPOSE: " + slowed);
   }
+  made += hardware_of(report);
   if (!launch.complete) made += banner("INCOMPLETE REPORT: " + launch.incomplete_reason);
   if (summary.verdicts[static_cast<std::size_t>(Verdict::pass)] == 0) {
     made += banner("Nothing passed: this report says nothing good about any GPU.");
@@ -170,7 +186,7 @@ std::string gpus_of(const Report& report, const HtmlLimits& limits) {
 std::string remarks_of(const Report& report, bool all) {
   Page page;
   put_waivers(page, report);
-  put_notes(page, report, {.all = all});
+  put_notes(page, report, {.all = all, .notes = true});
   put_events(page, report, {.all = all});
   std::string made;
   for (std::string_view rest = page.text; !rest.empty();) {

@@ -6,6 +6,7 @@
 
 #include "reports/render/escape.hpp"
 #include "reports/render/groups.hpp"
+#include "reports/render/health.hpp"
 #include "reports/render/markdown.hpp"
 #include "reports/render/measured.hpp"
 #include "reports/render/parts.hpp"
@@ -27,6 +28,15 @@ void put_head(MarkdownPage& page, const Report& report) {
   if (const std::string slowed = slowed_text(report); !slowed.empty()) {
     put_block(page, fmt::format("**SLOWED ON PURPOSE:** {}\n\n", for_markdown(slowed)));
   }
+  if (const std::string time = time_line(report); !time.empty())
+    put_block(page, for_markdown(time) + "\n\n");
+  constexpr std::size_t kShown = 8;  // GPUs
+  const std::vector<std::string> lines = hardware_lines(report);
+  for (std::size_t i = 0; i < std::min(kShown, lines.size()); ++i)
+    put_block(page, fmt::format("**HARDWARE:** {}\n\n", for_markdown(lines[i])));
+  if (lines.size() > kShown)
+    put_block(page,
+              fmt::format("**HARDWARE:** and {}\n\n", plural(lines.size() - kShown, "more GPU")));
   if (!launch.complete) {
     put_block(page,
               fmt::format("**INCOMPLETE REPORT:** {}\n\n", for_markdown(launch.incomplete_reason)));

@@ -103,7 +103,7 @@ TEST(SmLines, StandInTheTerminalBehindTheRows) {
   report.sms[17].rows_failed = 3;
   EXPECT_NE(
       show(report, {})
-          .find(" failed\nSMs: 132 of 132 visited on each of 2 GPUs\n     GPU 0 (node07.acme.exa"
+          .find("\nSMs: 132 of 132 visited on each of 2 GPUs\n     GPU 0 (node07.acme.exa"
                 "mple, slot 0, GPU-5f1c2d3e): SM 17: 3 of 10 rows failed, no other SM\n       "
                 "failed\n"),
       std::string::npos)

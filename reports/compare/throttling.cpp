@@ -1,0 +1,35 @@
+// The reasons that count.
+#include "reports/compare/throttling.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+namespace tidemark::reports {
+namespace {
+
+/// NVML's clock event reasons that say that a GPU is too hot or short of power; the others are of
+/// an idle GPU, of set clocks and of the power cap, which is compared itself.
+constexpr std::pair<std::uint64_t, std::string_view> kThrottling[] = {
+    {0x08, "hardware slowdown"},
+    {0x20, "software thermal slowdown"},
+    {0x40, "hardware thermal slowdown"},
+    {0x80, "power brake"}};
+
+}  // namespace
+
+bool throttling_in(std::uint64_t reasons) {
+  return std::any_of(std::begin(kThrottling), std::end(kThrottling),
+                     [reasons](const auto& one) { return (reasons & one.first) != 0; });
+}
+
+std::string text_of_throttling(std::uint64_t reasons) {
+  std::string made;
+  for (const auto& [bit, name] : kThrottling) {
+    if ((reasons & bit) != 0) made.append(made.empty() ? "" : ", ").append(name);
+  }
+  return made.empty() ? "none" : made;
+}
+
+}  // namespace tidemark::reports
