@@ -22,6 +22,7 @@ namespace tidemark::harness {
 namespace {
 
 const WorkerStart kReal{.program = TIDEMARK_BINARY};
+constexpr std::uint32_t kIllegalCopies = 17;  // rows of behaviour.fault.illegal_copies
 
 /// The environment of workers for the length of a test.
 class Hook {
@@ -168,14 +169,14 @@ TEST(Slot, each_row_that_ends_in_an_error_has_a_worker_of_its_own) {
   }
   ASSERT_TRUE(ending && ending->outcome);
   EXPECT_EQ(ending->verdict, Verdict::pass) << ending->reason;
-  EXPECT_EQ(ending->outcome->rows_planned, 13U);
-  EXPECT_EQ(ending->outcome->rows_run, 13U);
+  EXPECT_EQ(ending->outcome->rows_planned, kIllegalCopies);
+  EXPECT_EQ(ending->outcome->rows_run, kIllegalCopies);
   EXPECT_EQ(ending->outcome->rows_failed, 0U);
-  ASSERT_EQ(ending->outcome->notes.size(), 13U);
+  ASSERT_EQ(ending->outcome->notes.size(), 16U);  // no more are kept
   EXPECT_EQ(ending->outcome->notes[11],
             "row 11, a store to row -1: ended in CUDA error 715 (illegal instruction), as "
             "predicted");
-  EXPECT_EQ(workers.size(), 1U + 13U);
+  EXPECT_EQ(workers.size(), 1U + kIllegalCopies);
 }
 
 TEST(Slot, many_faults_in_a_row_lose_no_gpu_and_the_next_case_passes) {
@@ -199,7 +200,7 @@ TEST(Slot, a_fault_with_another_code_than_predicted_is_a_fail) {
             std::string::npos)
       << ending.reason;
   ASSERT_TRUE(ending.outcome.has_value());
-  EXPECT_EQ(ending.outcome->rows_run, 13U);
+  EXPECT_EQ(ending.outcome->rows_run, kIllegalCopies);
   EXPECT_EQ(ending.outcome->rows_failed, 3U);
   EXPECT_EQ(ending.outcome->miscompares.size(), 3U);
   EXPECT_EQ(slot.worker(), nullptr);
@@ -212,7 +213,7 @@ TEST(Slot, a_row_in_a_worker_of_its_own_that_crashes_ends_the_attempt) {
   const Ending ending = end_of(slot);
   EXPECT_EQ(ending.verdict, Verdict::crash);
   EXPECT_EQ(ending.signal, SIGSEGV);
-  EXPECT_EQ(ending.rows_planned, 13U);
+  EXPECT_EQ(ending.rows_planned, kIllegalCopies);
   EXPECT_EQ(ending.rows_run, 0U);
   EXPECT_FALSE(slot.busy());
 }
@@ -225,7 +226,7 @@ TEST(Slot, what_rows_came_to_before_a_crash_is_kept_and_the_row_that_crashed_is_
   EXPECT_EQ(ending.verdict, Verdict::crash);
   EXPECT_EQ(ending.row, 2);
   ASSERT_TRUE(ending.outcome.has_value());
-  EXPECT_EQ(ending.outcome->rows_planned, 13U);
+  EXPECT_EQ(ending.outcome->rows_planned, kIllegalCopies);
   EXPECT_EQ(ending.outcome->rows_run, 2U);
   EXPECT_EQ(ending.outcome->rows_failed, 2U);
   EXPECT_EQ(ending.outcome->miscompares.size(), 2U);

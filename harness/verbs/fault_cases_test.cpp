@@ -12,6 +12,8 @@
 namespace tidemark::harness {
 namespace {
 
+constexpr std::uint32_t kIllegalCopies = 17;  // rows of behaviour.fault.illegal_copies
+
 TEST(FaultCases, pass_on_each_gpu_and_leave_it_to_the_next_case) {
   const ScratchFolder folder;
   const Ran ran =
@@ -34,8 +36,8 @@ TEST(FaultCases, pass_on_each_gpu_and_leave_it_to_the_next_case) {
       EXPECT_EQ(result.cuda_error, 0);
     } else {
       ++ended_in_error;
-      EXPECT_EQ(result.rows_planned, 13U);
-      EXPECT_EQ(result.rows_run, 13U);
+      EXPECT_EQ(result.rows_planned, kIllegalCopies);
+      EXPECT_EQ(result.rows_run, kIllegalCopies);
       EXPECT_TRUE(result.cuda_error == 715 || result.cuda_error == 716) << result.cuda_error;
     }
   }
@@ -83,7 +85,7 @@ TEST(FaultCases, run_at_any_level_where_they_are_named) {
   EXPECT_EQ(ran.exit, 0) << ran.err;
   const Report report = read_report(folder.file("x.h5"));
   ASSERT_EQ(report.results.size(), 1U);
-  EXPECT_EQ(report.results[0].rows_run, 13U);
+  EXPECT_EQ(report.results[0].rows_run, kIllegalCopies);
 }
 
 TEST(FaultCases, do_not_come_along_with_a_wider_glob_below_soak) {

@@ -42,7 +42,7 @@ std::string line_of(const Report& report, std::uint32_t gpu, const HardwareSigns
   for (const auto& [text, times] : signs.events) {
     if (told++ == kTold) break;
     made += "; " + text;
-    if (times > 1) made += fmt::format(" {} times", grouped(times));
+    if (times > 1) made += fmt::format(", {} times", grouped(times));
   }
   if (signs.events.size() > kTold)
     made += fmt::format(" and {}", plural(signs.events.size() - kTold, "other kind"));

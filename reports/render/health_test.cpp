@@ -35,7 +35,7 @@ TEST(Hardware, EventsAreCountedByGpu) {
   ASSERT_EQ(hardware_lines(report).size(), 1U);
   const std::string line = hardware_lines(report)[0];
   EXPECT_TRUE(line.starts_with("GPU 1 (")) << line;
-  EXPECT_TRUE(line.ends_with("): Xid 43 3 times")) << line;
+  EXPECT_TRUE(line.ends_with("): Xid 43, 3 times")) << line;
 }
 
 TEST(Hardware, MemoryErrorsAndRowsToRemapAreNamed) {
