@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -72,7 +73,7 @@ std::map<std::uint32_t, HardwareSigns> evidence_of(const Report& report) {
 
 std::string seconds_text(double seconds) {
   if (seconds < 120) return fmt::format("{:.3g} s", seconds);
-  const auto minutes = static_cast<std::uint64_t>(seconds / 60 + 0.5);
+  const auto minutes = static_cast<std::uint64_t>(std::lround(seconds / 60));
   if (minutes < 120) return fmt::format("{} min", minutes);
   return fmt::format("{} h {} min", minutes / 60, minutes % 60);
 }
@@ -106,6 +107,7 @@ std::string time_line(const Report& report) {
   std::string made = "took " + seconds_text(took);
   if (busy.size() == 1) return made;
   std::vector<double> sorted;
+  sorted.reserve(busy.size());
   for (const auto& [gpu, seconds] : busy) sorted.push_back(seconds);
   std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2),
                    sorted.end());
