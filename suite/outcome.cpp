@@ -48,7 +48,7 @@ void add_rows(const Outcome& rows, Outcome& all) {
   for (const Miscompare& wrong : rows.miscompares)
     if (all.miscompares.size() < kKeptMiscompares) all.miscompares.push_back(wrong);
   for (const std::string& note : rows.notes)
-    if (all.notes.size() < kKeptMiscompares &&
+    if (all.notes.size() < kKeptNotes &&
         std::find(all.notes.begin(), all.notes.end(), note) == all.notes.end())
       all.notes.push_back(note);
   all.descriptors = splitmix64(all.descriptors) ^ rows.descriptors;

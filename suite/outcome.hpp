@@ -56,14 +56,14 @@ struct Outcome {
   std::vector<std::uint32_t> sm_rows_run, sm_rows_failed;
   std::vector<Miscompare> miscompares;  // the first kKeptMiscompares
   std::vector<Metric> metrics;
-  std::vector<std::string> notes;  // distinct RunResult::notes, at most kKeptMiscompares
+  std::vector<std::string> notes;  // distinct RunResult::notes, at most kKeptNotes
   /// FNV-1a 64 over the tensor maps of all rows, in order, each without the tensor's address (its
   /// first 8 bytes), so that it is the same in every process; 0 without any. Of rows that ran in
   /// processes of their own: a mix of theirs.
   std::uint64_t descriptors = 0;
 };
 
-inline constexpr std::size_t kKeptMiscompares = 16;
+inline constexpr std::size_t kKeptMiscompares = 16, kKeptNotes = 32;
 
 /// Makes `judgement` that of `outcome` where it is graver: pass, skip, fail, timeout, tool_error,
 /// sticky. False where it is not.

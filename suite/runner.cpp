@@ -49,7 +49,7 @@ class DescriptorDigest {
 };
 
 void keep_note(Outcome& outcome, const std::string& note) {
-  if (note.empty() || outcome.notes.size() >= kKeptMiscompares) return;
+  if (note.empty() || outcome.notes.size() >= kKeptNotes) return;
   if (std::find(outcome.notes.begin(), outcome.notes.end(), note) == outcome.notes.end())
     outcome.notes.push_back(note);
 }
@@ -404,7 +404,7 @@ Outcome run_case(const Case& which, Device& device, const RunContext& context,
   std::vector<std::string> sweeps = gathered.observations.notes();
   for (std::string& note : gathered.early.notes()) sweeps.push_back(std::move(note));
   outcome.notes.insert(outcome.notes.begin(), sweeps.begin(), sweeps.end());
-  if (outcome.notes.size() > kKeptMiscompares) outcome.notes.resize(kKeptMiscompares);
+  if (outcome.notes.size() > kKeptNotes) outcome.notes.resize(kKeptNotes);
   return outcome;
 }
 

@@ -172,7 +172,7 @@ TEST(Slot, each_row_that_ends_in_an_error_has_a_worker_of_its_own) {
   EXPECT_EQ(ending->outcome->rows_planned, kIllegalCopies);
   EXPECT_EQ(ending->outcome->rows_run, kIllegalCopies);
   EXPECT_EQ(ending->outcome->rows_failed, 0U);
-  ASSERT_EQ(ending->outcome->notes.size(), 16U);  // no more are kept
+  ASSERT_EQ(ending->outcome->notes.size(), kIllegalCopies);
   EXPECT_EQ(ending->outcome->notes[11],
             "row 11, a store to row -1: ended in CUDA error 715 (illegal instruction), as "
             "predicted");

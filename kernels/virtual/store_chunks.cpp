@@ -77,7 +77,7 @@ std::int64_t written_to(const TileGeometry& tile, std::int64_t offset, Fault fau
     offset = tile.base + ((offset - tile.base) & std::int64_t{0xffffffff});
   if (tile.islands.empty()) return offset;
   const std::uint64_t held = held_byte(tile.islands, static_cast<std::uint64_t>(offset));
-  return held == kNowhere ? -kChunkBytes : static_cast<std::int64_t>(held);
+  return held == kNowhere ? -std::int64_t{kChunkBytes} : static_cast<std::int64_t>(held);
 }
 
 // Where in shared memory the chunk is.

@@ -103,7 +103,7 @@ std::int64_t fetched_from(const TileGeometry& tile, std::int64_t offset) {
   if (tile.fault == kFaultOffset32Bits) offset = tile.base + ((offset - tile.base) & kLow32Bits);
   if (tile.islands.empty()) return offset;
   const std::uint64_t held = held_byte(tile.islands, static_cast<std::uint64_t>(offset));
-  return held == kNowhere ? -kChunkBytes : static_cast<std::int64_t>(held);
+  return held == kNowhere ? -std::int64_t{kChunkBytes} : static_cast<std::int64_t>(held);
 }
 
 // The faults of the NaN fill that touch only the last element of a chunk.
