@@ -77,6 +77,14 @@ TEST(Hardware, StandsInFrontOfTheFindings) {
   }
 }
 
+TEST(Html, HasModelAndDriverInItsHeaderAndFindingsInFrontOfTheMap) {
+  const std::string page = show(example(), {.format = Format::html});
+  const std::size_t header = page.find("2 x NVIDIA H200, driver 580.105.08");
+  ASSERT_NE(header, std::string::npos);
+  EXPECT_LT(header, page.find("</header>"));
+  EXPECT_LT(page.find("id=\"findings\""), page.find("id=\"map\""));
+}
+
 TEST(TimeTaken, NamesTheSlowestGpu) {
   Report report = example();
   report.launch.created_unix_s = 1000;

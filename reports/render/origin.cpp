@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "reports/render/parts.hpp"
 #include "reports/store/ranges.hpp"
@@ -218,6 +219,23 @@ void put_origin(Page& page, const Report& report, const ShowOptions& options) {
   if (!environment.empty()) put(page, fmt::format("environment: {}", environment), 2);
   const std::string table = gemm_table_text(report);
   if (!table.empty()) put(page, fmt::format("GEMM table: {}", table), 2);
+}
+
+std::string models_of(const Report& report) {
+  std::map<std::string, std::size_t> models;
+  for (const GpuRow& gpu : report.gpus)
+    if (gpu.reported != 0)
+      ++models[fmt::format("{}, driver {}", known(report.text(gpu.name)),
+                           known(report.text(gpu.driver)))];
+  std::vector<std::pair<std::size_t, std::string>> order;
+  order.reserve(models.size());
+  for (const auto& [model, count] : models) order.emplace_back(count, model);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string made;
+  for (const auto& [count, model] : order)
+    made += fmt::format("{}{} x {}", made.empty() ? "" : "; ", grouped(count), model);
+  return made;
 }
 
 std::vector<Fact> facts_of(const Report& report) {

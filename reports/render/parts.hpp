@@ -89,6 +89,10 @@ void put_events(Page& page, const Report& report, const ShowOptions& options);
 /// Machines, GPUs, versions, seed and arguments.
 void put_origin(Page& page, const Report& report, const ShowOptions& options);
 
+/// "4 x NVIDIA H200, driver 580.105.08": models and drivers, the most frequent first. Empty where
+/// no GPU reported.
+std::string models_of(const Report& report);
+
 /// One line of what a report was made on: "driver", "580.105.08 (GPUs 0-3)".
 struct Fact {
   std::string name, value;

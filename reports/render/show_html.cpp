@@ -58,8 +58,8 @@ std::string head_of(const Report& report, const Summary& summary) {
                   class_of(summary.colour), summary.word, launch.is_virtual ? " (VIRTUAL)" : "");
   made += fmt::format("<p>{} on {}: {} ({} planned)</p>\n", plural(report.cases.size(), "case"),
                       plural(launch.gpus, "GPU"), counts_of(summary), grouped(summary.planned));
-  if (const std::string time = time_line(report); !time.empty())
-    made += fmt::format("<p>{}</p>\n", for_html(time));
+  for (const std::string& line : {models_of(report), time_line(report)})
+    if (!line.empty()) made += fmt::format("<p>{}</p>\n", for_html(line));
   made += fmt::format("<p class=\"muted\">run {}, {}, level {}</p>\n", for_html(launch.run_id),
                       for_html(launch.created_utc), for_html(launch.level));
   if (launch.is_virtual) made += banner("VIRTUAL device: nothing here was measured on a GPU.");
@@ -71,7 +71,7 @@ std::string head_of(const Report& report, const Summary& summary) {
   if (summary.verdicts[static_cast<std::size_t>(Verdict::pass)] == 0) {
     made += banner("Nothing passed: this report says nothing good about any GPU.");
   }
-  made += "<nav><a href=\"#map\">where</a><a href=\"#findings\">what did not pass</a>";
+  made += "<nav><a href=\"#findings\">what did not pass</a><a href=\"#map\">where</a>";
   if (!report.sms.empty()) made += "<a href=\"#sms\">SMs</a>";
   return made +
          "<a href=\"#measured\">measured</a><a href=\"#cases\">cases</a>"
@@ -234,8 +234,8 @@ std::string html_of(const Report& report, const ShowOptions& options) {
   const HtmlLimits limits = HtmlLimits::of(options.all);
   const Summary summary = summary_of(report);
   std::string body = head_of(report, summary);
-  body += html_section("map", "Where", html_map(report, limits));
   body += html_section("findings", "What did not pass", findings_of(report, limits, options));
+  body += html_section("map", "Where", html_map(report, limits));
   const std::string sms = html_sms(report, limits);
   if (!sms.empty()) body += html_section("sms", "SMs", sms);
   body += outliers_in(report, limits);
