@@ -2,7 +2,6 @@
 #include "harness/plan.hpp"
 
 #include <algorithm>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,20 +30,9 @@ bool any_case_matches(const std::string& glob) {
                      [&](const Case& which) { return glob_matches(glob, which.name); });
 }
 
-bool is_list_with_commas(const std::string& globs, const std::vector<std::string_view>& names) {
-  std::istringstream parts(globs);
-  std::string part;
-  bool known = globs.find(',') != std::string::npos;
-  while (known && std::getline(parts, part, ','))
-    known = std::any_of(names.begin(), names.end(),
-                        [&](std::string_view name) { return glob_matches(part, name); });
-  return known;
-}
-
 /// For a glob that matches none of `names`; `list` where none is like it.
 std::string what_to_do(const std::string& glob, const std::vector<std::string_view>& names,
                        const std::string& list) {
-  if (is_list_with_commas(glob, names)) return "spaces divide names, commas do not";
   const std::string near = did_you_mean(glob, names);
   return near.empty() ? list : near;
 }

@@ -186,17 +186,6 @@ TEST(MakePlan, refuses_a_glob_that_matches_nothing_and_suggests_the_nearest) {
             "--exclude 'zzz' matches no case; 'tidemark list' shows all");
 }
 
-TEST(MakePlan, tells_who_divides_names_by_commas_to_use_spaces) {
-  EXPECT_EQ(usage_error_of({.cases = {"zz_plan.alpha,zz_plan.gamma"}}),
-            "--cases 'zz_plan.alpha,zz_plan.gamma' matches no case; spaces divide names, commas do "
-            "not");
-  EXPECT_EQ(usage_error_of({.cases = {"zz_plan.a_bench,zz_plan.b_bench"}, .bench = true}),
-            "bench 'zz_plan.a_bench,zz_plan.b_bench' matches no benchmark; spaces divide names, "
-            "commas do not");
-  EXPECT_EQ(usage_error_of({.cases = {"zz_plan,alpha"}}),
-            "--cases 'zz_plan,alpha' matches no case; did you mean 'zz_plan.alpha'?");
-}
-
 TEST(MakePlan, refuses_to_plan_nothing) {
   EXPECT_EQ(usage_error_of({.cases = {"zz_plan.alpha"}, .exclude = {"*"}}),
             "--exclude leaves no case to run; take a glob away from it");

@@ -16,6 +16,7 @@
 #include "harness/nearest.hpp"
 #include "harness/verbs/calibration.hpp"
 #include "harness/verbs/given_report.hpp"
+#include "harness/verbs/items.hpp"
 #include "harness/verbs/option_values.hpp"
 #include "harness/verbs/terminal.hpp"
 #include "harness/verbs/verbs.hpp"
@@ -56,18 +57,19 @@ std::set<std::string> known(std::string_view option, const std::vector<std::stri
 // What is typed goes before what the policy says. What "none" alone means is nothing.
 std::set<std::string> fail_on_of(const Typed& typed, const Policy& policy) {
   const std::vector<std::string> usual = {"regressed", "new_fail", "flaky", "missing"};
-  const std::vector<std::string>& names =
-      typed.fail_on.empty() ? policy.fail_on.value_or(usual) : typed.fail_on;
+  const std::vector<std::string> given = items_of("--fail-on", typed.fail_on);
+  const std::vector<std::string> names =
+      typed.fail_on.empty() ? policy.fail_on.value_or(usual) : given;
   if (names == std::vector<std::string>{"none"}) return {};
   return expanded(known("--fail-on", names, finding_names()));
 }
 
 CompareOptions options_of(const Typed& typed, const Policy& policy) {
   CompareOptions made;
-  made.allowed =
-      known("--allow-confounders",
-            typed.allow.empty() ? policy.allow_confounders.value_or(typed.allow) : typed.allow,
-            factor_names());
+  made.allowed = known("--allow-confounders",
+                       typed.allow.empty() ? policy.allow_confounders.value_or(typed.allow)
+                                           : items_of("--allow-confounders", typed.allow),
+                       factor_names());
   if (!typed.policy.empty()) made.waivers = policy.waivers;
   made.pair_by = pair_by_of(typed.pair);
   if (!typed.floor_percent) {
@@ -173,12 +175,10 @@ void add_compare(CLI::App& app, Action& chosen) {
   verb->add_option("--fail-on", typed->fail_on,
                    "Findings that make the exit code other than 0, with commas; none, all "
                    "(regressed,new_fail,flaky,missing)")
-      ->delimiter(',')
       ->allow_extra_args(false)  // the reports may stand behind it
       ->type_name("NAME");
   verb->add_option("--allow-confounders", typed->allow,
                    "Differences that are known not to matter, with commas")
-      ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME");
   verb->add_option("--policy", typed->policy,

@@ -10,6 +10,7 @@
 #include "harness/launch.hpp"
 #include "harness/plan.hpp"
 #include "harness/series.hpp"
+#include "harness/verbs/items.hpp"
 #include "harness/verbs/mpirun.hpp"
 #include "harness/verbs/option_values.hpp"
 #include "reports/compare/noise.hpp"
@@ -36,6 +37,10 @@ void read_launches(const TypedLaunch& typed, RunOptions& options) {
 RunOptions understood(const TypedLaunch& typed) {
   RunOptions options = typed.options;
   options.level = level_of(typed.level);
+  options.cases = items_of(options.bench ? "bench" : "--cases", options.cases);
+  options.exclude = items_of("--exclude", options.exclude);
+  if (!options.gpus.empty())
+    options.gpus = fmt::format("{}", fmt::join(items_of("--gpus", {options.gpus}), ","));
   options.device = device_of(typed.device);
   options.seed_given = !typed.seed.empty();
   if (options.seed_given) options.seed = seed_of(typed.seed);
@@ -69,7 +74,7 @@ void add_launch_options(CLI::App& verb, TypedLaunch& typed) {
                   "What cases run on (auto: virtual only where no NVIDIA device is)")
       ->type_name(device_names());
   verb.add_option("--gpus", options.gpus,
-                  "Indexes or UUIDs, comma separated; virtual device: how many (all)")
+                  "Indexes or UUIDs, with commas; virtual device: how many (all)")
       ->type_name("LIST");
   verb.add_option("--seed", typed.seed, "Of all inputs, decimal or 0x... (random)")->type_name("N");
   verb.add_option("--out", options.out, "The report (tidemark-<host>-<UTC>.h5)")->type_name("FILE");

@@ -12,6 +12,7 @@
 
 #include "harness/plan.hpp"
 #include "harness/verbs/calibration.hpp"
+#include "harness/verbs/items.hpp"
 #include "harness/verbs/option_values.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/compare/show_comparison.hpp"
@@ -125,8 +126,10 @@ void print_table(const std::vector<const Case*>& cases, const Sensitivities& sen
 }
 
 ExitCode list(const Typed& typed) {
-  const std::vector<const Case*> cases = selected_cases(
-      {.cases = typed.cases, .exclude = typed.exclude, .level = level_of(typed.level)});
+  const std::vector<const Case*> cases =
+      selected_cases({.cases = items_of("--cases", typed.cases),
+                      .exclude = items_of("--exclude", typed.exclude),
+                      .level = level_of(typed.level)});
   const Sensitivities sensitivities = sensitivities_in(typed.noise);
   typed.json ? print_json(cases, sensitivities) : print_table(cases, sensitivities);
   return ExitCode::ok;
