@@ -68,6 +68,7 @@ nlohmann::json plan_as_json(const RunOptions& options, const Plan& plan) {
 
 /// Also refuses what the launch would refuse, as far as that is known without a device.
 void print_plan(const RunOptions& options, const Plan& plan) {
+  if (launcher_rank().value_or(0) > 0) return;  // every rank has the same
   if (options.row >= 0 && selected_cases(options).front()->scope == CaseScope::one_gpu) {
     check_row(options, expected_context(options));
   }
@@ -260,8 +261,8 @@ ExitCode run_one(const RunOptions& options, std::uint32_t number, const Plan& pl
   std::optional<Opening> opening = open_launch(options, number, mesh, stop);
   if (!opening) {
     if (mesh.rank() == 0) {
-      fmt::print(stderr, "tidemark: {} before anything ran; there is no report{}\n",
-                 stop.check()->text, number == 1 ? "" : fmt::format(" of launch {}", number));
+      print_error(fmt::format("{} before anything ran; there is no report{}", stop.check()->text,
+                              number == 1 ? "" : fmt::format(" of launch {}", number)));
     }
     return ExitCode::incomplete;
   }
@@ -289,8 +290,9 @@ ExitCode run_series(const RunOptions& options, const Plan& plan, Mesh& mesh, Sto
     if (all_go_on(mesh, stop)) continue;
     codes.push_back(ExitCode::incomplete);
     if (mesh.rank() == 0) {
-      fmt::print(stderr, "tidemark: {}: {} of {} launches were begun{}\n", stop.check()->text,
-                 number, options.launches, options.calibrate ? "; there is no calibration" : "");
+      print_error(fmt::format("{}: {} of {} launches were begun{}", stop.check()->text, number,
+                              options.launches,
+                              options.calibrate ? "; there is no calibration" : ""));
     }
     return worst(codes);
   }

@@ -333,17 +333,41 @@ TEST(MpiLaunch, a_waiver_holds_for_the_rank_that_it_names) {
   EXPECT_EQ(report.results[1].verdict, Verdict::waived);
 }
 
-TEST(MpiLaunch, ranks_that_were_asked_for_different_things_are_refused) {
+/// A launch whose rank 1 gets other arguments than rank 0, beside device, seed and report.
+Ran run_two(const Place& place, const Arguments& first, const Arguments& second) {
+  Arguments all = under_mpirun(1, run_arguments(place, first));
+  all.insert(all.end(), {":", "-n", "1", TIDEMARK_BINARY});
+  for (const std::string& argument : run_arguments(place, second)) all.push_back(argument);
+  return run_program(all, kRoot, 60);
+}
+
+TEST(MpiLaunch, ranks_that_slow_different_benchmarks_are_refused) {
   const Place place;
-  Arguments arguments = under_mpirun(1, run_arguments(place, {"--cases", "gemm.local.speed"}));
-  arguments.push_back(":");
-  const Arguments slowed =
-      run_arguments(place, {"--cases", "gemm.local.speed", "--slow", "gemm.local.speed=50%"});
-  arguments.insert(arguments.end(), {"-n", "1", TIDEMARK_BINARY});
-  arguments.insert(arguments.end(), slowed.begin(), slowed.end());
-  const Ran ran = run_program(arguments, kRoot, 60);
+  const Ran ran = run_two(place, {"--cases", "gemm.local.speed"},
+                          {"--cases", "gemm.local.speed", "--slow", "gemm.local.speed=50%"});
   EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
-  EXPECT_NE(ran.err.find("rank 1 was started with --launches 1 --slow gemm.local.speed=50%"),
+  EXPECT_EQ(ran.err,
+            "tidemark: rank 1 was started with --slow gemm.local.speed=50% and rank 0 without "
+            "--slow; give every rank the same arguments\n");
+  EXPECT_TRUE(place.files().empty());
+}
+
+TEST(MpiLaunch, ranks_of_different_cases_are_refused) {
+  const Place place;
+  const Ran ran = run_two(place, {"--cases", "zfill.side"}, {"--cases", "zfill.whole"});
+  EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
+  EXPECT_EQ(ran.err,
+            "tidemark: rank 1 was started with --cases zfill.whole and rank 0 with --cases "
+            "zfill.side; give every rank the same arguments\n");
+  EXPECT_TRUE(place.files().empty());
+}
+
+TEST(MpiLaunch, ranks_of_different_levels_are_refused) {
+  const Place place;
+  const Ran ran =
+      run_two(place, {"--cases", "zfill.side"}, {"--cases", "zfill.side", "--level", "nightly"});
+  EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
+  EXPECT_NE(ran.err.find("rank 1 was started with --level nightly and rank 0 with --level quick"),
             std::string::npos)
       << ran.err;
   EXPECT_TRUE(place.files().empty());

@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -17,6 +16,7 @@
 #include "harness/telemetry/telemetry_child.hpp"
 #include "harness/verbs/command_line.hpp"
 #include "harness/verbs/mpirun.hpp"
+#include "harness/verbs/verbs.hpp"
 #include "reports/error.hpp"
 
 namespace {
@@ -34,20 +34,16 @@ void open_closed_descriptors() {
   }
 }
 
-// One line on stderr, whatever the text holds. All ranks of a launch come to the same end, and
-// rank 0 speaks for them.
-int say(ExitCode code, std::string text) {
-  for (char& character : text) {
-    const auto byte = static_cast<unsigned char>(character);
-    if (character == '\n' || character == '\r') {
-      character = ' ';
-    } else if (byte < ' ' || byte == 0x7f) {
-      character = '?';  // the text of a file must not drive the terminal
-    }
-  }
-  text.erase(text.find_last_not_of(' ') + 1);
-  if (tidemark::harness::launcher_rank().value_or(0) == 0) {
-    std::fprintf(stderr, "tidemark: %s\n", text.c_str());
+// All ranks of a run come to the same end, and rank 0 speaks for them. Verbs that only read have no
+// ranks: a process that inherits the variables of a rank must not be silent.
+bool is_heard(std::string_view verb) {
+  const bool of_ranks = verb == "run" || verb == "bench" || verb == "replay" || verb == "tune";
+  return !of_ranks || tidemark::harness::launcher_rank().value_or(0) == 0;
+}
+
+int say(std::string_view verb, ExitCode code, const std::string& text) {
+  if (is_heard(verb)) {
+    tidemark::harness::print_error(text);
   } else {
     // mpirun kills the job when the first rank leaves with a code other than 0: that must be rank
     // 0, or the only line that says why is lost. It is over long before this sleep is.
@@ -56,17 +52,17 @@ int say(ExitCode code, std::string text) {
   return static_cast<int>(code);
 }
 
-int guarded(int argc, char** argv) {
+int guarded(std::string_view verb, int argc, char** argv) {
   try {
     return static_cast<int>(tidemark::harness::run_command_line(argc, argv));
   } catch (const tidemark::harness::UsageError& error) {
-    return say(ExitCode::usage, error.what());
+    return say(verb, ExitCode::usage, error.what());
   } catch (const tidemark::harness::EnvironmentError& error) {
-    return say(ExitCode::environment, error.what());
+    return say(verb, ExitCode::environment, error.what());
   } catch (const tidemark::reports::ReportError& error) {
-    return say(ExitCode::usage, error.what());
+    return say(verb, ExitCode::usage, error.what());
   } catch (const std::exception& error) {
-    return say(ExitCode::internal,
+    return say(verb, ExitCode::internal,
                std::string("internal error, please report it: ") + error.what());
   }
 }
@@ -81,5 +77,5 @@ int main(int argc, char** argv) {
   if (first == "__gpus") return tidemark::harness::gpus_main();
   if (first == "__nvml") return tidemark::harness::nvml_main(argc, argv);
   if (first == "__telemetry") return tidemark::harness::telemetry_main(argc, argv);
-  return guarded(argc, argv);
+  return guarded(first, argc, argv);
 }

@@ -109,8 +109,8 @@ ExitCode calibrate(const std::vector<std::string>& reports, bool json) {
     print_out(json ? json_of(noise, reports) : table_of(noise, reports.size(), first.is_virtual));
   } catch (const UsageError& trouble) {
     // Nobody should run five launches again because of what lies behind stdout.
-    fmt::print(stderr, "tidemark: the calibration is stored in all {} reports, but {}\n",
-               reports.size(), trouble.what());
+    print_error(fmt::format("the calibration is stored in all {} reports, but {}", reports.size(),
+                            trouble.what()));
     return ExitCode::usage;
   }
   const bool any = std::any_of(noise.begin(), noise.end(),
@@ -125,7 +125,7 @@ ExitCode calibrate_together(Mesh& mesh, const std::vector<std::string>& reports,
     try {
       code = calibrate(reports, json);
     } catch (const std::runtime_error& trouble) {
-      fmt::print(stderr, "tidemark: no calibration: {}\n", trouble.what());
+      print_error(fmt::format("no calibration: {}", trouble.what()));
     }
     told = static_cast<int>(code);
   }

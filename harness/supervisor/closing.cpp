@@ -147,7 +147,7 @@ void print_json(const LaunchState& state, const Opening& opening, const Result& 
     summary["incomplete_reason"] = report.launch.incomplete_reason;
     if (state.options.bench) summary["metrics"] = metrics_json(report);
   }
-  print_out(summary.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
+  print_out(summary.dump(-1, ' ', true, Json::error_handler_t::replace) + '\n');
 }
 
 void print_metrics(const Report& report) {
@@ -171,12 +171,13 @@ void say_result(const LaunchState& state, const Opening& opening, const Result& 
   std::string line =
       fmt::format(" RESULT: {}{}", word_of(result.verdict), is_virtual ? "  (VIRTUAL device)" : "");
   if (!report.launch.complete) line += "  incomplete: " + report.launch.incomplete_reason;
-  state.console.line(line + "  report: " + (result.written ? opening.head.out : "none"));
+  line += "  report: " + (result.written ? opening.head.out : "none");
+  state.console.line(printable(line));
 }
 
 /// What the user has to hear beside the result, in one line each.
 void complain(Result& result, const std::string& text) {
-  fmt::print(stderr, "tidemark: {}\n", text);
+  print_error(text);
   result.code = worst(std::array{result.code, ExitCode::usage});
 }
 
@@ -217,9 +218,12 @@ Verdicts report_all(LaunchState& state, const Opening& opening, const Gathered& 
                     result.report->launch.damaged_lines == 0 &&
                     result.report->launch.ranks_reported == state.mesh.ranks();
   if (!safe) {
-    state.console.line(fmt::format(
+    state.console.line(printable(fmt::format(
         " journals kept in {}; make a report of them with: tidemark recover {} --out {}", folder,
-        folder, result.written ? recovered_name(out) : "<elsewhere>.h5"));
+        folder, result.written ? recovered_name(out) : "<elsewhere>.h5")));
+  }
+  if (state.console.lost_lines()) {
+    complain(result, "cannot write to stdout: lines are missing there; see where it goes");
   }
   return {.code = result.code, .safe = safe};
 }

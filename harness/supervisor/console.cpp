@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -15,14 +16,6 @@ namespace tidemark::harness {
 namespace {
 
 constexpr double kBarEvery = 0.2, kLineEvery = 10, kTallyEvery = 1;  // seconds
-
-/// A stdout that takes nothing costs the lines, not the launch: the report says the same.
-/// fmt::print would throw.
-void put(const std::string& text) {
-  const std::string line = text + '\n';
-  static_cast<void>(std::fwrite(line.data(), 1, line.size(), stdout));
-  std::fflush(stdout);  // a pipe would keep it, and a crash of ours would lose it
-}
 
 std::string duration(double seconds) {
   const auto whole = std::llround(seconds);
@@ -51,6 +44,16 @@ void Console::print(const std::string& text) {
   if (quiet_) return;
   end_progress();
   put(text);
+}
+
+// A stdout that takes nothing costs the lines, not the launch: the report says the same.
+void Console::put(const std::string& text) {
+  const std::string line = text + '\n';
+  const bool taken = std::fwrite(line.data(), 1, line.size(), stdout) == line.size();
+  // A pipe would keep it, and a crash of ours would lose it.
+  const bool flushed = std::fflush(stdout) == 0;
+  // EBADF: the user closed stdout and wants no lines.
+  if ((!taken || !flushed) && errno != EBADF) lost_lines_ = true;
 }
 
 void Console::line(const std::string& text) {

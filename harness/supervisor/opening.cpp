@@ -92,15 +92,24 @@ std::string build_name() {
                      build.suite_tree);
 }
 
-/// What ranks could not do differently without one waiting for the other, or being slower unseen.
-std::string asked_for(const RunOptions& options, const GemmTable& table) {
-  std::string asked = fmt::format("--launches {}", options.launches);
-  if (options.calibrate) asked += " --calibrate";
+/// What ranks could not do differently without one waiting for the other, planning another launch
+/// or being slower unseen. Name and value, in an order of their own; not given: an empty value.
+Json asked_for(const RunOptions& options, const GemmTable& table) {
+  std::vector<std::string> slowed;
   for (const auto& [which, share] : options.slow) {
-    asked += fmt::format(" --slow {}={}", which, percent_of(share));
+    slowed.push_back(fmt::format("{}={}", which, percent_of(share)));
   }
-  if (!options.gemm_table.empty()) asked += " --gemm-table of hash " + hash_of(table);
-  return asked;
+  return Json::array(
+      {{"the verb", options.bench ? "bench" : "run"},
+       {"--cases", fmt::format("{}", fmt::join(options.cases, " "))},
+       {"--exclude", fmt::format("{}", fmt::join(options.exclude, " "))},
+       {"--level", name_of(options.level)},
+       {"--row", options.row < 0 ? "" : fmt::format("{}", options.row)},
+       {"--device", name_of(options.device)},
+       {"--launches", fmt::format("{}", options.launches)},
+       {"--calibrate", options.calibrate ? "yes" : ""},
+       {"--slow", fmt::format("{}", fmt::join(slowed, " "))},
+       {"--gemm-table", options.gemm_table.empty() ? "" : "of hash " + hash_of(table)}});
 }
 
 Json own_view(const RunOptions& options, std::uint32_t number, const Mesh& mesh,
@@ -152,6 +161,21 @@ Head head_in(const Json& json) {
   return head;
 }
 
+/// "with --level quick", "without --slow"
+std::string option_text(const Json& option) {
+  const std::string name = option.at(0), value = option.at(1);
+  return value.empty() ? "without " + name : fmt::format("with {} {}", name, value);
+}
+
+void check_asked(std::size_t rank, const Json& asked, const Json& asked_of_0) {
+  for (std::size_t i = 0; i < asked_of_0.size(); ++i) {
+    if (asked.at(i) == asked_of_0.at(i)) continue;
+    throw UsageError(
+        fmt::format("rank {} was started {} and rank 0 {}; give every rank the same arguments",
+                    rank, option_text(asked.at(i)), option_text(asked_of_0.at(i))));
+  }
+}
+
 void check_views(const std::vector<Json>& views) {
   for (std::size_t rank = 0; rank < views.size(); ++rank) {
     const std::string who = views.size() > 1 ? fmt::format("rank {}: ", rank) : "";
@@ -168,12 +192,7 @@ void check_views(const std::vector<Json>& views) {
           rank, views[rank].at("host").get<std::string>(),
           views[rank].at("build").get<std::string>(), views[0].at("build").get<std::string>()));
     }
-    if (views[rank].at("asked") != views[0].at("asked")) {
-      throw UsageError(fmt::format(
-          "rank {} was started with {} and rank 0 with {}: give every rank the same arguments",
-          rank, views[rank].at("asked").get<std::string>(),
-          views[0].at("asked").get<std::string>()));
-    }
+    check_asked(rank, views[rank].at("asked"), views[0].at("asked"));
   }
 }
 

@@ -174,9 +174,36 @@ TEST(Binary, plans_as_json) {
   EXPECT_GT(json.at("cases")[0].at("rows"), 0);
 }
 
-TEST(Binary, lists_once_under_a_launcher) {
-  EXPECT_NE(run_binary({"list"}, {{"OMPI_COMM_WORLD_RANK", "0"}}).out, "");
-  EXPECT_EQ(run_binary({"list"}, {{"OMPI_COMM_WORLD_RANK", "1"}}).out, "");
+TEST(Binary, verbs_that_only_read_speak_on_every_rank) {
+  const Environment second = {{"OMPI_COMM_WORLD_RANK", "1"}};
+  EXPECT_NE(run_binary({"list"}, second).out, "");
+  EXPECT_NE(run_binary({"show", TIDEMARK_BASELINE}, second).out, "");
+  EXPECT_TRUE(is_one_line(run_binary({"show", "/no/such.h5"}, second).err));
+}
+
+TEST(Binary, a_plan_is_printed_by_rank_0_alone) {
+  const std::vector<std::string> plan = {"run", "--dry-run", "--cases", "zfill.side"};
+  EXPECT_NE(run_binary(plan, {{"OMPI_COMM_WORLD_RANK", "0"}}).out, "");
+  EXPECT_EQ(run_binary(plan, {{"OMPI_COMM_WORLD_RANK", "1"}}).out, "");
+}
+
+TEST(Binary, names_of_files_do_not_drive_the_terminal) {
+  const Folder folder;
+  const std::string strange =
+      "a\x1b[31m\xc2\x9b"
+      "b";
+  const Ran refused = run_binary({"run", "--device", "virtual", "--cases", "zfill.side", "--out",
+                                  folder.file(strange + "/x.h5")});
+  EXPECT_EQ(refused.exit, 2);
+  EXPECT_NE(refused.err.find("/a?[31m??b/x.h5"), std::string::npos) << refused.err;
+  const Ran ran = run_binary({"run", "--device", "virtual", "--cases", "zfill.side", "--out",
+                              folder.file(strange + ".h5")});
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_NE(ran.out.find("/a?[31m??b.h5"), std::string::npos) << ran.out;
+  const Ran json = run_binary({"run", "--json", "--device", "virtual", "--cases", "zfill.side",
+                               "--out", folder.file(strange + "2.h5")});
+  EXPECT_EQ(json.out.find('\xc2'), std::string::npos) << json.out;
+  EXPECT_EQ(nlohmann::json::parse(json.out).at("report"), folder.file(strange + "2.h5"));
 }
 
 TEST(Binary, refuses_no_virtual_devices) {
@@ -358,7 +385,7 @@ TEST(Binary, a_full_disk_behind_stdout_is_not_ok) {
       run_program({"/bin/sh", "-c", std::string(TIDEMARK_BINARY) + " list > /dev/full"});
   EXPECT_EQ(ran.exit, 2);
   EXPECT_EQ(ran.err,
-            "tidemark: the output cannot be written: No space left on device; see where it goes\n");
+            "tidemark: cannot write to stdout: No space left on device; see where it goes\n");
 }
 
 TEST(Binary, a_full_disk_behind_the_json_of_a_launch_is_not_ok) {
@@ -369,6 +396,17 @@ TEST(Binary, a_full_disk_behind_the_json_of_a_launch_is_not_ok) {
   EXPECT_EQ(run_program({"/bin/sh", "-c", run + " --dry-run > /dev/full"}).exit, 2);
   EXPECT_TRUE(folder.empty());
   EXPECT_EQ(run_program({"/bin/sh", "-c", run + " > /dev/full"}).exit, 2);
+  EXPECT_TRUE(read_report(folder.file("x.h5")).launch.complete);
+}
+
+TEST(Binary, a_full_disk_behind_the_text_of_a_launch_is_not_ok) {
+  const Folder folder;
+  const Ran ran = run_program({"/bin/sh", "-c",
+                               std::string(TIDEMARK_BINARY) +
+                                   " run --device virtual --cases zfill.side --out " +
+                                   folder.file("x.h5") + " > /dev/full"});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_TRUE(is_one_line(ran.err)) << ran.err;
   EXPECT_TRUE(read_report(folder.file("x.h5")).launch.complete);
 }
 

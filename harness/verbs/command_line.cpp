@@ -16,8 +16,8 @@
 #include "harness/nearest.hpp"
 #include "harness/verbs/bash_completion.hpp"
 #include "harness/verbs/man_page.hpp"
-#include "harness/verbs/mpirun.hpp"
 #include "harness/version.hpp"
+#include "reports/render/page.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -106,11 +106,17 @@ void add_verbs(CLI::App& app, Action& chosen, int argc, char** argv) {
 }  // namespace
 
 void print_out(const std::string& text) {
-  if (launcher_rank().value_or(0) > 0) return;  // all ranks come to the same; rank 0 says it once
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0)
     throw UsageError(
-        fmt::format("the output cannot be written: {}; see where it goes", std::strerror(errno)));
+        fmt::format("cannot write to stdout: {}; see where it goes", std::strerror(errno)));
+}
+
+void print_error(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  text.erase(text.find_last_not_of(' ') + 1);
+  fmt::print(stderr, "tidemark: {}\n", printable(text));
 }
 
 std::vector<const CLI::App*> all_verbs(const CLI::App& app) {

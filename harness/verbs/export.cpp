@@ -14,7 +14,6 @@
 #include "harness/errors.hpp"
 #include "harness/nearest.hpp"
 #include "harness/verbs/given_report.hpp"
-#include "harness/verbs/mpirun.hpp"
 #include "harness/verbs/output_file.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/export/export.hpp"
@@ -72,7 +71,7 @@ ExitCode export_report(const Typed& typed) {
   }
   if (typed.out.empty()) {
     print_out(text);
-  } else if (launcher_rank().value_or(0) == 0) {
+  } else {
     replace_file(typed.out, text);
   }
   return ExitCode::ok;

@@ -14,7 +14,6 @@
 
 #include "harness/errors.hpp"
 #include "harness/verbs/given_report.hpp"
-#include "harness/verbs/mpirun.hpp"
 #include "harness/verbs/option_values.hpp"
 #include "harness/verbs/terminal.hpp"
 #include "harness/verbs/verbs.hpp"
@@ -83,7 +82,7 @@ Chronicle read_all(const std::vector<std::string>& files, PairBy pair_by,
       record_launch(made, facts_of(given_report(file), file));
     } catch (const ReportError& error) {
       refused.push_back(printable(error.what()));
-      if (launcher_rank().value_or(0) == 0) fmt::print(stderr, "tidemark: {}\n", refused.back());
+      print_error(error.what());
     }
   }
   return made;

@@ -49,6 +49,10 @@ DeviceChoice device_of(const std::string& text) {
   return static_cast<DeviceChoice>(found - kDevices.begin());
 }
 
+std::string_view name_of(DeviceChoice device) {
+  return kDevices.at(static_cast<std::size_t>(device));
+}
+
 std::string device_names() { return fmt::format("{}", fmt::join(kDevices, "|")); }
 
 std::uint64_t seed_of(const std::string& text) {

@@ -21,6 +21,7 @@ std::string_view name_of(Level level);
 
 /// "auto", "cuda" or "virtual".
 DeviceChoice device_of(const std::string& text);
+std::string_view name_of(DeviceChoice device);
 std::string device_names();  // "auto|cuda|virtual"
 
 /// Decimal, or hexadecimal behind 0x; 64 bits.

@@ -11,6 +11,7 @@
 #include "harness/verbs/verbs.hpp"
 #include "reports/error.hpp"
 #include "reports/journal/journal.hpp"
+#include "reports/render/page.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark::harness {
@@ -75,11 +76,13 @@ ExitCode recover(const Typed& typed) {
   const fs::path out = report_of(folder, typed.out);
   const Report report = report_in(folder, typed.anonymise);
   write_report(report, out.string());
+  const std::string name = printable(out.string());
   print_out(fmt::format(
-      "report: {} ({} results of {} cases on {} GPUs, {})\nnext: tidemark show {}\n", out.string(),
+      "report: {} ({} results of {} cases on {} GPUs, {})\nnext: tidemark show {}\n", name,
       report.results.size(), report.cases.size(), report.launch.gpus,
-      report.launch.complete ? "complete" : "incomplete: " + report.launch.incomplete_reason,
-      out.string()));
+      report.launch.complete ? "complete"
+                             : "incomplete: " + printable(report.launch.incomplete_reason),
+      name));
   return code_of(report);
 }
 

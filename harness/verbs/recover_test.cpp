@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -93,6 +94,17 @@ TEST(Recover, writes_where_it_is_told) {
   EXPECT_EQ(run_binary({"recover", launch.run() + "/", "--out", other}).exit, 0);
   EXPECT_TRUE(fs::exists(other));
   EXPECT_FALSE(fs::exists(launch.report()));
+}
+
+TEST(Recover, prints_no_escape_sequences_of_the_journals) {
+  const Launch launch(Verdict::pass, false);
+  EndRecord end;
+  end.complete = false;
+  end.reason = "\x1b[31mred \xc2\x9b";
+  std::ofstream(launch.run() + "/rank-00000.jsonl", std::ios::app) << to_line(end);
+  const Ran ran = run_binary({"recover", launch.run()});
+  EXPECT_EQ(ran.exit, 4) << ran.err;
+  EXPECT_NE(ran.out.find("rank 0: ?[31mred ??"), std::string::npos) << ran.out;
 }
 
 TEST(Show, prints_plain_text_where_there_is_no_terminal) {

@@ -120,7 +120,7 @@ ExitCode tune(const Typed& typed) {
   const TuningRun run = run_on(gpu, asked);
   const std::vector<DecidedProduct>& all = run.decided;
   if (!run.believed) {
-    fmt::print(stderr, "tidemark: tune: {}; {} was not written\n", run.ended, typed.out);
+    print_error(fmt::format("tune: {}; {} was not written", run.ended, typed.out));
     return run.code;
   }
   const BuildVersion build = build_version();
@@ -136,7 +136,7 @@ ExitCode tune(const Typed& typed) {
                         count_of(all, TuningVerdict::Kind::kept),
                         count_of(all, TuningVerdict::Kind::undecided),
                         asked.products.size() - all.size(), typed.out, hash_of(made)));
-  if (!run.ended.empty()) fmt::print(stderr, "tidemark: tune: {}\n", run.ended);
+  if (!run.ended.empty()) print_error("tune: " + run.ended);
   return run.code;
 }
 

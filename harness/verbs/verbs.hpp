@@ -16,9 +16,12 @@ namespace tidemark::harness {
 
 using Action = std::function<ExitCode()>;
 
-/// Writes to stdout; of the ranks under a launcher only the first does. Throws UsageError when it
-/// is full or gone: output that was cut is never ok.
+/// Writes to stdout. Throws UsageError when it is full or gone: output that was cut is never ok.
 void print_out(const std::string& text);
+
+/// Writes one line to stderr, "tidemark: text". Line breaks in it become spaces, and what could
+/// drive a terminal becomes '?'.
+void print_error(std::string text);
 
 void add_run(CLI::App& app, Action& chosen, int argc, char** argv);
 void add_bench(CLI::App& app, Action& chosen, int argc, char** argv);
