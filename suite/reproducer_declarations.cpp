@@ -7,7 +7,6 @@
 #include <cctype>
 #include <initializer_list>
 #include <iterator>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -217,8 +216,8 @@ __device__ void {}(u32 to, const CUtensorMap* map, u32 b{}) {{
                       operands)};
 }
 
-// The store of `rank`, with the cache policy that `policy` names if it names one, or the reduction
-// that `store` names.
+// The store of `rank`, or the reduction that `store` names, with the cache policy that `policy`
+// names if it names one.
 Item store_item(std::uint32_t rank, std::string_view policy, std::string_view store) {
   const std::string name = fmt::format("{}_{}d{}", store, rank, suffix_of(policy));
   const bool reduces = store.starts_with(kReduce);
@@ -294,11 +293,9 @@ std::vector<Item> items_of(const Program& program) {
     for (const std::string_view policy : kPolicies) {
       for (const bool multicast : {false, true})
         items.push_back(load_item(rank, policy, multicast));
-      items.push_back(store_item(rank, policy, kStoreNames[0]));
+      for (const std::string_view name : kStoreNames)
+        items.push_back(store_item(rank, policy, name));
     }
-  for (std::uint32_t rank = 1; rank <= kMaxRank; ++rank)
-    for (const std::string_view name : std::span(kStoreNames).subspan(1))
-      items.push_back(store_item(rank, kPolicies[0], name));
   for (Item& item : items) {
     if (!phases) item.text = without_lines(item.text, "phase[");
     if (!stops) item.text = without(without_lines(item.text, " stop("), ", bool stops = false");

@@ -22,7 +22,7 @@ namespace tidemark::harness {
 namespace {
 
 const WorkerStart kReal{.program = TIDEMARK_BINARY};
-constexpr std::uint32_t kIllegalCopies = 17;  // rows of behaviour.fault.illegal_copies
+constexpr std::uint32_t kIllegalCopies = 21;  // rows of behaviour.fault.illegal_copies
 
 /// The environment of workers for the length of a test.
 class Hook {

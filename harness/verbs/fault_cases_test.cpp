@@ -12,7 +12,7 @@
 namespace tidemark::harness {
 namespace {
 
-constexpr std::uint32_t kIllegalCopies = 17;  // rows of behaviour.fault.illegal_copies
+constexpr std::uint32_t kIllegalCopies = 21;  // rows of behaviour.fault.illegal_copies
 
 TEST(FaultCases, pass_on_each_gpu_and_leave_it_to_the_next_case) {
   const ScratchFolder folder;

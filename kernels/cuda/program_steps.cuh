@@ -170,7 +170,9 @@ __device__ inline void store_of_rank(const Cta& cta, const Step& step) {
   for (std::uint32_t i = 0; i < kRank; ++i) at[i] = step.at[i];
   const CUtensorMap* const map = &cta.maps[step.map];
   const std::uint8_t* const from = cta.window + step.offset;
-  if (step.reduction != Reduction::none)
+  if (step.reduction != Reduction::none && step.hint != CacheHint::none)
+    reduce_box_with_policy<kRank>(from, map, at, step.reduction, cache_policy(step.hint));
+  else if (step.reduction != Reduction::none)
     reduce_of_rank<kRank>(map, at, from, step.reduction);
   else if (step.hint == CacheHint::none)
     ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, map, at, from);

@@ -139,8 +139,6 @@ std::string unsound_step(const Program& program, const Step& step) {
     return "a cluster_sync that not all CTAs take";
   if (step.hint > CacheHint::evict_last) return "an unknown cache hint";
   if (static_cast<std::uint32_t>(step.reduction) >= kReductions) return "an unknown reduction";
-  if (step.verb == Verb::store && step.reduction != Reduction::none && step.hint != CacheHint::none)
-    return "a reduction with a cache hint; take either";
   if (step.parity > kLastPhase) return fmt::format("parity {}", step.parity);
   if (step.ns > kLongestNs) return fmt::format("{} ns, above {}", step.ns, kLongestNs);
   if (takes_bytes(step.verb) && step.bytes > kTxCountMax)

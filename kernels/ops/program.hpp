@@ -56,7 +56,7 @@ enum class Verb : std::uint8_t {
 
   // map, at, offset, hint, reduction: cp.async.bulk.tensor of the tile at byte `offset` of the
   // CTA's
-  // own window to the box at `at`; with a reduction cp.reduce.async.bulk.tensor, without a hint.
+  // own window to the box at `at`; with a reduction cp.reduce.async.bulk.tensor.
   store,
   commit,  // what the thread has stored since its last commit, or nothing, becomes a group. What is
            // never committed lands as well, and no wait counts it
@@ -74,8 +74,7 @@ enum class Verb : std::uint8_t {
 
   // Order. The steps of one CTA begin one after the other: the next when all threads of the CTA
   // have come to the end of this one. CTAs are ordered by cluster_sync alone, and a CTA may not
-  // wait for
-  // what another does at a later step.
+  // wait for what another does at a later step.
 
   cluster_sync,
   delay,  // ns go by, in thread `thread`; what was issued 20 us ago has landed

@@ -133,15 +133,6 @@ TEST(SoundProgram, WordOutsideItsRegionIsUnsound) {
             "program: step 0: region 1 of 1");
 }
 
-TEST(SoundProgram, ReductionUnderACacheHintIsUnsound) {
-  Step reduce = store();
-  reduce.reduction = Reduction::add;
-  EXPECT_EQ(unsound(storing({reduce})), "");
-  reduce.hint = CacheHint::evict_last;
-  EXPECT_EQ(unsound(storing({reduce})),
-            "program: step 0: a reduction with a cache hint; take either");
-}
-
 TEST(SoundProgram, SixteenGroupsPendingAreUnsound) {
   EXPECT_EQ(unsound(storing({wait_group(15)})), "");
   EXPECT_EQ(unsound(storing({wait_group(16)})), "program: step 0: 16 groups pending, above 15");

@@ -29,8 +29,7 @@ enum class StoreWait : std::uint8_t {
 ///      says so, it commits once more in front of a store or behind the last, with nothing to
 ///      commit;
 ///   2. `bystander`: has a thread of another warp, which committed nothing, wait by wait_group 0
-///   and
-///      look at the chunks of step 4;
+///      and look at the chunks of step 4;
 ///   3. StoreWait::read only: for each group, oldest first, waits by wait_group.read until no more
 ///      than the younger groups are pending, and overwrites the tile of that group;
 ///   4. for each group, oldest first, waits by wait_group until no more than the younger groups are
@@ -50,7 +49,7 @@ struct TileStore {
   std::uint32_t empty_groups = 0;  // bit i: one in front of store i; bit `stores`: behind the last
   bool bystander = false;
   CacheHint hint = CacheHint::none;
-  Reduction reduction = Reduction::none;  // legal without a hint, for types that reduces() names
+  Reduction reduction = Reduction::none;  // legal for types that reduces() names
   bool one_box = false;                   // all stores go to the box at `at`
   MemorySource destination = MemorySource::device;
   HeldTo held_to = HeldTo::documents;

@@ -31,6 +31,7 @@ IllegalCopyRules store_rules(Fault fault) {
   if (fault == kFaultStoreIllegalAs700) rules.illegal = kIllegalAddress;
   if (fault == kFaultStoreNegativeClipped) rules.negative_clipped = true;
   if (fault == kFaultStoreLongExtentTaken) rules.longest_extent *= 2;
+  if (fault == kFaultReducePairTaken) rules.any_reduction = true;
   if (fault == kFaultStoreErrorLost) rules.error_lost = true;
   return rules;
 }

@@ -19,9 +19,10 @@ struct IllegalCopyRules {
   bool shared_rounded_down = false;                       // a shared address off 128 bytes
   bool inner_rounded_down = false;                        // an inner coordinate off 16 bytes
   bool negative_clipped = false;                 // a store stores what lies inside the tensor
+  bool any_reduction = false;                    // of types that have none
   bool error_lost = false;                       // the copy is dropped and nothing is said
   std::int32_t misaligned = kMisalignedAddress;  // of a shared address
-  std::int32_t illegal = kIllegalInstruction;    // of an inner coordinate, a start, an extent
+  std::int32_t illegal = kIllegalInstruction;    // of a coordinate, an extent, a reduction
 };
 
 /// The rules of loads, and of stores, with `fault` built in.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/ops/reduction.hpp"
 #include "kernels/virtual/illegal_copy.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
 #include "kernels/virtual/tile_memory.hpp"
@@ -25,6 +26,14 @@ RunResult legality_of_start(const TensorMapSpec& map, const CopyStart& start, bo
   return result;
 }
 
+// What an H200 does beyond the documents: bitwise reductions of s32, and sums of all other
+// floating-point types.
+bool is_carried_out(Reduction reduction, DataType type) {
+  if (reduction == Reduction::none || reduces(reduction, type)) return true;
+  if (reduction == Reduction::add) return is_floating(type);
+  return type == DataType::s32 && reduction >= Reduction::bit_and;
+}
+
 // Whether a load from memory that ends with the last mapped byte hangs over its end.
 bool overruns_edge(const Program& program, const Step& copy) {
   const Map& map = program.maps[copy.map];
@@ -44,8 +53,14 @@ CopyStart start_of(const Program& program, const Step& copy, Fault fault) {
 }
 
 RunResult legality_of(const Program& program, const Step& copy, Fault fault) {
-  return legality_of_start(program.maps[copy.map].spec, start_of(program, copy, fault),
-                           copy.verb == Verb::store, rules_of(copy, fault));
+  const TensorMapSpec& map = program.maps[copy.map].spec;
+  const IllegalCopyRules rules = rules_of(copy, fault);
+  RunResult result =
+      legality_of_start(map, start_of(program, copy, fault), copy.verb == Verb::store, rules);
+  if (result.fault != DeviceFault::none || copy.verb != Verb::store || rules.any_reduction ||
+      is_carried_out(copy.reduction, map.type))
+    return result;
+  return sticky_error(rules.illegal, fmt::format("{} has no such reduction", name_of(map.type)));
 }
 
 RunResult preflight(const Program& program, Fault fault) {

@@ -174,6 +174,18 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                 "source: what lies behind 64 KiB of the window is read 64 KiB before"),
     store_fault(kFaultStoreShared17Bits, "store_shared_17_bits",
                 "source: what lies behind 128 KiB of the window is read 128 KiB before"),
+    store_fault(kFaultReduceSumTruncated, "reduce_sum_truncated",
+                "reduction: sums of f16 and bf16 are rounded towards zero"),
+    store_fault(kFaultReduceSubnormalFlushed, "reduce_subnormal_flushed",
+                "reduction: of f16 subnormal elements count as zero"),
+    store_fault(kFaultReduceHalfAsBfloat, "reduce_half_as_bfloat",
+                "reduction: elements of f16 are taken for bf16"),
+    store_fault(kFaultReduceNanWins, "reduce_nan_wins",
+                "reduction: of a number and a NaN, min and max leave the NaN"),
+    store_fault(kFaultReduceNanKept, "reduce_nan_kept",
+                "reduction: a sum with a NaN in memory leaves its bits as they are"),
+    undocumented_store_fault(kFaultReducePairTaken, "reduce_pair_taken",
+                             "reduction: those that a type has not are carried out"),
 });
 
 }  // namespace

@@ -97,6 +97,14 @@ inline constexpr Fault kFaultReduceUpdateLost{968};
 inline constexpr Fault kFaultStoreShared16Bits{969};
 inline constexpr Fault kFaultStoreShared17Bits{970};
 
+// Reductions of floating-point elements.
+inline constexpr Fault kFaultReduceSumTruncated{971};
+inline constexpr Fault kFaultReduceSubnormalFlushed{972};
+inline constexpr Fault kFaultReduceHalfAsBfloat{973};
+inline constexpr Fault kFaultReduceNanWins{974};
+inline constexpr Fault kFaultReduceNanKept{975};
+inline constexpr Fault kFaultReducePairTaken{976};
+
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> tile_store_faults();
 

@@ -70,7 +70,7 @@ std::vector<TileStore> rows() {
   const auto reduced = [](Reduction reduction, DataType type) {
     const auto pitch = 64 * element_bytes(type);
     TileStore store =
-        row({.type = type, .extent = {64, 8}, .stride = {pitch}, .box = {32, 8}}, {0, 0});
+        row({.type = type, .extent = {64, 8}, .stride = {pitch}, .box = {64, 8}}, {0, 0});
     store.reduction = reduction;
     return store;
   };
@@ -88,6 +88,8 @@ std::vector<TileStore> rows() {
       reduced(Reduction::inc, DataType::u32),
       reduced(Reduction::dec, DataType::u32),
       reduced(Reduction::bit_xor, DataType::u32),
+      reduced(Reduction::add, DataType::f16),
+      reduced(Reduction::min, DataType::f16),
       hinted(CacheHint::evict_first),
       hinted(CacheHint::evict_normal),
       hinted(CacheHint::evict_last),
@@ -99,6 +101,7 @@ std::vector<TileStore> rows() {
       off_by_16,
       row({.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, {17, 0}),
       row({.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, {0, -1}),
+      reduced(Reduction::add, DataType::s64),  // which has no sums
       row({.type = DataType::u16,
            .rank = 3,
            .extent = {40, 9, 5},

@@ -22,10 +22,9 @@ TileStore random_reduction(std::uint64_t seed) {
     for (const ReducedType& one : all)
       if (one.type == store.map.type) possible.push_back(one.reduction);
     if (possible.empty()) continue;
-    store.hint = CacheHint::none;
     store.destination = MemorySource::device;
     store.reduction = possible[splitmix64(drawn + 1) % possible.size()];
-    store.one_box = store.stores > 1 && commutes(store.reduction) && drawn % 2 == 0;
+    store.one_box = store.stores > 1 && commutes(store.reduction, store.map.type) && drawn % 2 == 0;
     return store;
   }
 }

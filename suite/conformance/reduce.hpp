@@ -17,7 +17,7 @@ struct ReducedType {
 /// Every reduction with every type that has it.
 std::vector<ReducedType> reduced_types();
 
-/// What random_store() draws, without a hint and into memory of the device, as a reduction that its
+/// What random_store() draws, into memory of the device, as a reduction that its
 /// type has, one in two into one box; a function of `seed` alone.
 TileStore random_reduction(std::uint64_t seed);
 

@@ -1,8 +1,12 @@
-// A plain loop over the elements of a chunk, written from the PTX ISA.
+// A plain loop over the elements of a chunk, written from the PTX ISA. Floating-point elements are
+// taken as doubles: their 53 bits are more than twice those of the widest element, so that a sum
+// rounded to a double first is rounded right.
 #include "suite/oracle/reduction.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -49,6 +53,68 @@ void reduce_all(Reduction reduction, const std::uint8_t* from, std::uint8_t* to)
   }
 }
 
+struct FloatFormat {
+  std::uint32_t bytes;
+  int mantissa, bias;
+  std::uint32_t infinity;  // its bits: all of the exponent
+};
+constexpr FloatFormat kF16{2, 10, 15, 0x7c00}, kBf16{2, 7, 127, 0x7f80};
+constexpr FloatFormat kF32{4, 23, 127, 0x7f800000};
+
+double value_of(const FloatFormat& format, std::uint32_t bits) {
+  const std::uint32_t sign = 1U << (8 * format.bytes - 1), magnitude = bits & ~sign;
+  const std::uint32_t hidden = 1U << format.mantissa, fraction = magnitude & (hidden - 1);
+  const int exponent = static_cast<int>(magnitude >> format.mantissa);
+  double value = std::ldexp(hidden + fraction, exponent - format.bias - format.mantissa);
+  if (exponent == 0) value = std::ldexp(fraction, 1 - format.bias - format.mantissa);
+  if (magnitude == format.infinity) value = std::numeric_limits<double>::infinity();
+  if (magnitude > format.infinity) return std::numeric_limits<double>::quiet_NaN();
+  return (bits & sign) != 0 ? -value : value;
+}
+
+// Rounded to the nearest, ties to even; subnormals are kept, and there is one NaN (PTX
+// ISA 9.0, 5.2.3 and 9.7.4).
+std::uint32_t bits_of(const FloatFormat& format, double value) {
+  const std::uint32_t sign = 1U << (8 * format.bytes - 1);
+  if (std::isnan(value)) return sign - 1;
+  const std::uint32_t negative = std::signbit(value) ? sign : 0;
+  const double size = std::abs(value);
+  if (std::isinf(value) || size == 0) return negative | (size == 0 ? 0 : format.infinity);
+  const int exponent = std::max(std::ilogb(size), 1 - format.bias);
+  // The last bit counts 2^(exponent - mantissa). Rounding up to the next power of two carries into
+  // the exponent, and from the greatest number to infinity.
+  const auto units =
+      static_cast<std::uint64_t>(std::nearbyint(std::ldexp(size, format.mantissa - exponent)));
+  const std::uint64_t below = std::uint64_t(exponent + format.bias - 1) << format.mantissa;
+  return negative |
+         static_cast<std::uint32_t>(std::min<std::uint64_t>(below + units, format.infinity));
+}
+
+// Of a number and a NaN the number is left, and -0 is less than +0: PTX ISA 9.0, 9.7.4 min, max.
+double lesser(double a, double b) {
+  if (std::isnan(a)) return b;
+  if (std::isnan(b)) return a;
+  return a < b || (a == b && std::signbit(a)) ? a : b;
+}
+
+double reduced_number(Reduction reduction, double memory, double comes) {
+  if (reduction == Reduction::min) return lesser(memory, comes);
+  if (reduction == Reduction::max) return -lesser(-memory, -comes);
+  return memory + comes;
+}
+
+void reduce_all_numbers(Reduction reduction, const FloatFormat& format, const std::uint8_t* from,
+                        std::uint8_t* to) {
+  for (std::uint32_t at = 0; at < 16; at += format.bytes) {
+    std::uint32_t memory = 0, comes = 0;
+    std::memcpy(&memory, to + at, format.bytes);
+    std::memcpy(&comes, from + at, format.bytes);
+    memory = bits_of(format,
+                     reduced_number(reduction, value_of(format, memory), value_of(format, comes)));
+    std::memcpy(to + at, &memory, format.bytes);
+  }
+}
+
 }  // namespace
 
 void reduce_chunk(Reduction reduction, DataType type, const std::uint8_t* from, std::uint8_t* to) {
@@ -59,6 +125,9 @@ void reduce_chunk(Reduction reduction, DataType type, const std::uint8_t* from, 
   if (type == DataType::s32) reduce_all<std::int32_t>(reduction, from, to);
   if (type == DataType::u64) reduce_all<std::uint64_t>(reduction, from, to);
   if (type == DataType::s64) reduce_all<std::int64_t>(reduction, from, to);
+  if (type == DataType::f16) reduce_all_numbers(reduction, kF16, from, to);
+  if (type == DataType::bf16) reduce_all_numbers(reduction, kBf16, from, to);
+  if (type == DataType::f32) reduce_all_numbers(reduction, kF32, from, to);
 }
 
 }  // namespace tidemark::suite

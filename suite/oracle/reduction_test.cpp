@@ -65,6 +65,57 @@ TEST(ReduceChunk, BitsAreCombined) {
   EXPECT_EQ(of_u32(Reduction::bit_xor, 0xc, 0xa), 0x6U);
 }
 
+std::uint16_t of_f16(Reduction reduction, std::uint16_t memory, std::uint16_t comes) {
+  return of_first(reduction, DataType::f16, memory, comes);
+}
+
+std::uint32_t of_f32(std::uint32_t memory, std::uint32_t comes) {
+  return of_first(Reduction::add, DataType::f32, memory, comes);
+}
+
+// Bits that an H200 left, driver 580.159.04.
+TEST(ReduceChunk, SumsAreRoundedToTheNearestAndTiesToEven) {
+  EXPECT_EQ(of_f16(Reduction::add, 0x3e00, 0x4080), 0x4380);  // 1.5 + 2.25
+  EXPECT_EQ(of_f16(Reduction::add, 0x6801, 0x3c00), 0x6802);  // 2050 + 1: a tie, up to 2052
+  EXPECT_EQ(of_f16(Reduction::add, 0x6800, 0x3c00), 0x6800);  // 2048 + 1: a tie, down
+  EXPECT_EQ(of_first<std::uint16_t>(Reduction::add, DataType::bf16, 0x4500, 0x3f80), 0x4500);
+  EXPECT_EQ(of_f32(0x3f800000, 0x33800000), 0x3f800000U);  // 1 + 2^-24: a tie, down
+  EXPECT_EQ(of_f32(0x3f800001, 0x33800000), 0x3f800002U);  // and up
+}
+
+TEST(ReduceChunk, SumsKeepSubnormals) {
+  EXPECT_EQ(of_f16(Reduction::add, 0x0003, 0x0005), 0x0008);
+  EXPECT_EQ(of_f16(Reduction::add, 0x0400, 0x8401), 0x8001);
+  EXPECT_EQ(of_f16(Reduction::add, 0x0200, 0x0200), 0x0400);
+  EXPECT_EQ(of_f32(0x000116c2, 0x000116c2), 0x00022d84U);
+}
+
+TEST(ReduceChunk, SumsOverflowToInfinity) {
+  EXPECT_EQ(of_f16(Reduction::add, 0x7bff, 0x7bff), 0x7c00);
+  EXPECT_EQ(of_f16(Reduction::add, 0xfbff, 0xfbff), 0xfc00);
+}
+
+TEST(ReduceChunk, SumsHaveOneNaN) {
+  EXPECT_EQ(of_f16(Reduction::add, 0x3c00, 0x7d55), 0x7fff);
+  EXPECT_EQ(of_f16(Reduction::add, 0x7c00, 0xfc00), 0x7fff);
+  EXPECT_EQ(of_f32(0x7f800000, 0xff800000), 0x7fffffffU);
+}
+
+TEST(ReduceChunk, SumsOfZerosHaveASign) {
+  EXPECT_EQ(of_f16(Reduction::add, 0x0000, 0x8000), 0x0000);
+  EXPECT_EQ(of_f16(Reduction::add, 0x8000, 0x8000), 0x8000);
+}
+
+TEST(ReduceChunk, LeastAndGreatestOfFloatsPassOverNaNAndKnowTheSignOfZero) {
+  EXPECT_EQ(of_f16(Reduction::min, 0xc000, 0xc500), 0xc500);
+  EXPECT_EQ(of_f16(Reduction::max, 0xc000, 0xc500), 0xc000);
+  EXPECT_EQ(of_f16(Reduction::min, 0x7e01, 0x3c00), 0x3c00);
+  EXPECT_EQ(of_f16(Reduction::max, 0x3c00, 0x7d55), 0x3c00);
+  EXPECT_EQ(of_f16(Reduction::min, 0x0000, 0x8000), 0x8000);
+  EXPECT_EQ(of_f16(Reduction::max, 0x0000, 0x8000), 0x0000);
+  EXPECT_EQ(of_f16(Reduction::max, 0x8000, 0x8000), 0x8000);
+}
+
 TEST(ReduceChunk, TakesEachElementOfSixteenBytes) {
   std::array<std::uint32_t, 4> to{1, 2, 3, 4};
   const std::array<std::uint32_t, 4> from{10, 20, 30, 40};
@@ -77,6 +128,7 @@ TEST(ReduceChunk, RefusesTypesThatTheDocumentsDoNotAllow) {
   EXPECT_THROW(of_first<std::int64_t>(Reduction::add, DataType::s64, 1, 1), Error);
   EXPECT_THROW(of_first<std::uint64_t>(Reduction::inc, DataType::u64, 1, 1), Error);
   EXPECT_THROW(of_first<std::uint16_t>(Reduction::add, DataType::u16, 1, 1), Error);
+  EXPECT_THROW(of_first<std::uint32_t>(Reduction::min, DataType::f32, 1, 1), Error);
 }
 
 }  // namespace

@@ -70,8 +70,9 @@ bool reaches_ragged_end(const StoreBox& box) {
 // Whether it does not matter which of the two lands first: each element is reduced by an atomic
 // operation (PTX ISA 9.0, 9.7.9.25.5.3). A wait that covers the younger covers the older.
 bool is_joined(const StoredBox& older, const StoredBox& younger) {
-  return older.reduction == younger.reduction && commutes(younger.reduction) &&
-         older.issuer == younger.issuer && older.box.map.type == younger.box.map.type;
+  return older.reduction == younger.reduction &&
+         commutes(younger.reduction, younger.box.map.type) && older.issuer == younger.issuer &&
+         older.box.map.type == younger.box.map.type;
 }
 
 // Where the documents stop, there is nothing to predict: a guess would become a verdict.

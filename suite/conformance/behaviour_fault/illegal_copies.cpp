@@ -1,6 +1,7 @@
 // Copies that are not allowed: a shared address off 128 bytes, an inner coordinate off 16, stores
 // that start before their tensor, which a load may, and tensors of more than 2^31 elements along a
-// dimension, whose maps the driver makes. A row each, in a process of its own.
+// dimension, whose maps the driver makes, and reductions that a type has not. A row each, in a
+// process of its own.
 #include "suite/case.hpp"
 #include "suite/conformance/store.hpp"
 #include "suite/conformance/tile.hpp"
@@ -50,6 +51,12 @@ Op store_of_long(const std::vector<std::uint64_t>& extent, const std::vector<std
   return store;
 }
 
+Op reduction_of(Reduction reduction, DataType type) {
+  TileStore store = store_of(tile_of_rank(type, 2));
+  store.reduction = reduction;
+  return store;
+}
+
 struct IllegalCopy {
   ExpectedError error;
   Op op;
@@ -92,6 +99,15 @@ std::vector<IllegalCopy> illegal_copies() {
        store_of_long({8, kBit31 + 1}, {8, 4})},
       {{kIllegalInstruction, "a store to a tensor of 2^32 elements in dimension 0"},
        store_of_long({2 * kBit31}, {64})},
+      // ptxas takes every reduction: the type is known to the map alone.
+      {{kIllegalInstruction, "a reduction of u8 by add"},
+       reduction_of(Reduction::add, DataType::u8)},
+      {{kIllegalInstruction, "a reduction of f32 by min"},
+       reduction_of(Reduction::min, DataType::f32)},
+      {{kIllegalInstruction, "a reduction of s64 by add"},
+       reduction_of(Reduction::add, DataType::s64)},
+      {{kIllegalInstruction, "a reduction of u64 by inc"},
+       reduction_of(Reduction::inc, DataType::u64)},
   };
 }
 
@@ -107,13 +123,15 @@ const Register kCase{{
     .name = "behaviour.fault.illegal_copies",
     .claim = "a tile load or store at a shared address off 128 bytes ends in CUDA error 716, one "
              "at an inner coordinate off 16 bytes, inside the tensor or outside, in 715, and so "
-             "does a store that starts before its tensor, or a copy of a tensor with more than "
-             "2^31 elements along a dimension; each costs its process and leaves an "
+             "does a store that starts before its tensor, a copy of a tensor with more than "
+             "2^31 elements along a dimension, or a reduction that the type has not; each costs "
+             "its process and leaves an "
              "Xid in the kernel log, so it runs at level soak, or where it is named",
     .cites = "measured on an H200, driver 580.159.04, CUDA 13.0, 2026-11, in two processes; PTX "
              "ISA 9.0, 5.5.3.1, asks for 16 bytes, CUDA C++ Programming Guide 13.1, 10.29.2, for "
              "128, and forbids negative indices in stores; neither names an error. cuda.h "
-             "allows an extent of 2^32: CUDA Driver API, cuTensorMapEncodeTiled, globalDim",
+             "allows an extent of 2^32: CUDA Driver API, cuTensorMapEncodeTiled, globalDim; the "
+             "types of reductions: PTX ISA 9.0, 9.7.9.25.5.3",
     .level = Level::soak,
     .seconds = 5,
     .rows = rows,

@@ -22,7 +22,8 @@ const Register kCase{{
     .name = "reduce.tile.op",
     .claim = "each element of the box inside the tensor is combined with the one in memory by the "
              "reduction of its type, and nothing else is written",
-    .cites = "PTX ISA 9.0, 9.7.9.25.5.3 cp.reduce.async.bulk.tensor; 9.7.13.5 red",
+    .cites = "PTX ISA 9.0, 9.7.9.25.5.3 cp.reduce.async.bulk.tensor; 9.7.13.5 red; of "
+             "floating-point elements, rounding, NaN and zeros: 9.7.4 add, min, max",
     .rows = rows,
 }};
 
