@@ -101,7 +101,12 @@ struct TimedSample {
   double at_unix_s = 0;    // wall clock when it ended
   double total_ns = 0;     // Gemm: from the barrier until C is done
   double exchange_ns = 0;  // Gemm: until both panels were there
-  double cycles = 0;       // TileRead: of the SM's clock, for one read of a warp
+  double wait_ns = 0;  // Gemm: that a block waited for rows of other ranks, mean over all blocks
+  /// Gemm over a transport: the product alone, panels in place, by all ranks at once right behind
+  /// the sample. 0: not measured.
+  double local_ns = 0;
+  double slowest_total_ns = 0, slowest_local_ns = 0;  // of all ranks; 0: not exchanged
+  double cycles = 0;  // TileRead: of the SM's clock, for one read of a warp
 };
 
 struct Measurement {

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string_view>
 #include <vector>
 
 namespace tidemark::kernels {
@@ -24,7 +26,39 @@ struct PanelBuffer {
   std::byte* base = nullptr;
   std::uint64_t row_bytes = 0;  // shard s lies at base + first_row * row_bytes
   std::vector<Shard> shards;
+  /// One word a shard, in memory of the device that reads the panel; null: the reader asks ready().
+  /// The transport writes `epoch` into the word of a shard of another rank once the device may read
+  /// all its bytes, never before. Words of this rank's own shards are the reader's.
+  std::uint32_t* arrived = nullptr;
+  /// 1 for the first gather into this memory, one more for each one after it: what an earlier
+  /// gather left in `arrived` is no sign of this one.
+  std::uint32_t epoch = 0;
+  /// No gather into this memory comes after this one: once its own shards are ready, no other rank
+  /// has it open any more.
+  bool last = false;
 };
+
+/// How panels travel. No route changes a bit of a product.
+enum class PanelRoute : std::uint8_t {
+  nccl,  // sends and receives on SMs, all panels in one group; the reader waits for all of it
+  copy_engine,  // copy engines read the memory of other GPUs of the host, beside the product
+  relay,        // through the hosts, by MPI: the virtual device's
+};
+inline constexpr PanelRoute kPanelRoutes[] = {PanelRoute::nccl, PanelRoute::copy_engine,
+                                              PanelRoute::relay};
+
+constexpr std::string_view name_of(PanelRoute route) {
+  constexpr std::string_view kNames[] = {"nccl", "copy_engine", "mpi"};
+  return kNames[static_cast<std::size_t>(route)];
+}
+
+/// Whether a product may be launched before its panels are there and waits for `arrived` itself.
+/// Not where SMs move them: the product could take all SMs and wait for a copy that has none.
+constexpr bool delivers_beside(PanelRoute route) { return route != PanelRoute::nccl; }
+
+/// The shards of other ranks, by index and in the order in which they are fetched: those behind
+/// this rank's own first, so that no two ranks begin at the same one. Empty shards are left out.
+std::vector<std::size_t> fetch_order(std::span<const Shard> shards, std::uint32_t rank);
 
 /// Moves panels between ranks. One of the two virtual interfaces of the project.
 class Transport {

@@ -28,6 +28,8 @@ struct RunContext {
   DeviceKind device = DeviceKind::virtual_device;
   std::uint32_t rank = 0, ranks = 1;
   Transport* transport = nullptr;  // all_gpus cases only
+  /// The routes that `transport` can take, equal on all ranks, the usual one first.
+  std::vector<PanelRoute> routes = {};
 };
 
 /// What a benchmark's metric is printed beside.

@@ -61,13 +61,16 @@ struct PlantedElement {
 /// the A panel is rows.count rows of k elements, the B panel cols.count rows (columns of B) of k
 /// elements; rows are padded to 16 bytes where 2 k is not a multiple of 16, and RunResult::note
 /// says so. The device makes the shards of `rank` with gemm_element and has `transport` gather the
-/// others (panel ids 0 for A, 1 for B). Without a transport it makes whole panels itself and
-/// ignores the shard lists. Where beta is 0, C is NaN-poisoned before (every byte 0xff), and never
-/// read; otherwise it holds gemm_value(GemmOperand::c) in its own type. Its rows are c_row_pitch()
-/// apart, the padding behind their last column is 0xff, and it has kGuardBytes of poison on both
-/// sides. RunResult::surroundings holds the front guard, the back guard and then the padding of all
-/// rows in order, rows.count times c_padding_bytes(): byte i of the guards is poison_byte({seed},
-/// i), each byte of padding 0xff.
+/// others (panel ids 0 for A, 1 for B). Where the route delivers_beside() the product, they are
+/// gathered twice: in a first epoch, and, poisoned again behind a barrier of `everybody`, in a
+/// second one, beside which the product runs and waits for the words of that epoch. Without a
+/// transport the device makes whole panels itself and ignores the shard lists. Where beta is 0, C
+/// is NaN-poisoned before (every byte 0xff), and never read; otherwise it holds
+/// gemm_value(GemmOperand::c) in its own type. Its rows are c_row_pitch() apart, the padding behind
+/// their last column is 0xff, and it has kGuardBytes of poison on both sides.
+/// RunResult::surroundings holds the front guard, the back guard and then the padding of all rows
+/// in order, rows.count times c_padding_bytes(): byte i of the guards is poison_byte({seed}, i),
+/// each byte of padding 0xff.
 struct Gemm {
   std::uint64_t m = 0, n = 0, k = 0;
   Range rows{}, cols{};  // of C, this rank's; either may be empty
@@ -94,10 +97,11 @@ struct Gemm {
   std::vector<PlantedElement> planted{};  // in place of gemm_element(); not over a transport
 
   Transport* transport = nullptr;
+  PanelRoute route = PanelRoute::nccl;  // that `transport` takes
   std::uint32_t rank = 0;
   std::vector<Shard> a_shards{}, b_shards{};
-  std::vector<Shard>
-      everybody{};  // one row a rank: gathered as panel id 2, a barrier before each timed run
+  std::vector<Shard> everybody{};  // one row a rank: gathered as panel id 2, a barrier before each
+                                   // timed run and each gather beside a product
   double deadline_s = 60;  // bound of every wait for a shard and for the kernel
 };
 

@@ -12,7 +12,7 @@ std::vector<Op> rows(const RunContext& context) {
   const auto add = [&](std::uint64_t edge) {
     rows.emplace_back(distributed_gemm(
         {.m = edge, .n = edge, .k = edge, .inputs = GemmInputs::normal, .output = GemmOutput::bf16},
-        context.rank, context.ranks, context.transport));
+        context));
   };
   add(usual_edge(context.device));
   if (context.device == DeviceKind::cuda && context.level != Level::quick) add(kNightlyEdge);

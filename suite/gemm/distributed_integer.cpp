@@ -28,7 +28,7 @@ std::vector<Op> rows(const RunContext& context) {
                                         .k = shape.k,
                                         .inputs = GemmInputs::small_integers,
                                         .output = shape.output},
-                                       context.rank, context.ranks, context.transport));
+                                       context));
   };
   for (const Shape& shape : kSmall) add(shape);
   if (context.device != DeviceKind::cuda) return rows;

@@ -18,7 +18,7 @@ std::vector<Op> rows(const RunContext& context) {
                                           .k = shape.k,
                                           .inputs = GemmInputs::normal,
                                           .output = output},
-                                         context.rank, context.ranks, context.transport));
+                                         context));
     };
     for (const GemmShape& shape : kSmall) add(shape);
     if (context.device == DeviceKind::cuda)

@@ -24,7 +24,7 @@ std::vector<Op> rows(const RunContext& context) {
                                           .k = shape.k,
                                           .inputs = GemmInputs::small_integers,
                                           .output = output},
-                                         context.rank, context.ranks, context.transport));
+                                         context));
     };
     for (const GemmShape& shape : kShapes) add(shape);
     add({fewer, fewer, 8});

@@ -2,6 +2,7 @@
 #include "suite/gemm/grid.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,14 +13,25 @@ namespace {
 
 constexpr std::uint64_t kGroup = 16;  // rows that keep a block's edge on an edge of a tile's atoms
 
+/// What a copy engine moves at nearly its full rate; a product waits for whole ones.
+constexpr std::uint64_t kChunkBytes = std::uint64_t{16} << 20;
+constexpr std::uint32_t kMostChunks = 16;  // of one owner: each costs the host a few microseconds
+constexpr std::uint32_t kMostOfAPanel = 1024;  // chunks, as long as there are fewer owners
+
 /// `rows` of a panel split among `parts` ranks, of which the first is `owner` and each next one
-/// `step` further.
-std::vector<Shard> shards_of(std::uint64_t rows, std::uint32_t parts, std::uint32_t owner,
-                             std::uint32_t step) {
+/// `step` further; each part in chunks.
+std::vector<Shard> shards_of(std::uint64_t rows, std::uint64_t row_bytes, std::uint32_t parts,
+                             std::uint32_t owner, std::uint32_t step) {
   std::vector<Shard> shards;
+  const std::uint32_t most = std::clamp(kMostOfAPanel / parts, 1U, kMostChunks);
   for (std::uint32_t i = 0; i < parts; ++i) {
     const Range part = part_of(rows, parts, i);
-    shards.push_back({.owner = owner + i * step, .first_row = part.first, .rows = part.count});
+    const std::uint32_t chunks = parts == 1 ? 1 : chunks_of(part.count, row_bytes, most);
+    for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
+      const Range piece = part_of(part.count, chunks, chunk);
+      shards.push_back(
+          {.owner = owner + i * step, .first_row = part.first + piece.first, .rows = piece.count});
+    }
   }
   return shards;
 }
@@ -52,6 +64,12 @@ Range part_of(std::uint64_t count, std::uint32_t parts, std::uint32_t index) {
   return {.first = first, .count = std::min(size, count - first)};
 }
 
+std::uint32_t chunks_of(std::uint64_t rows, std::uint64_t row_bytes, std::uint32_t most) {
+  if (rows < 2) return 1;
+  const std::uint64_t chunks = std::max<std::uint64_t>(2, rows * row_bytes / kChunkBytes);
+  return static_cast<std::uint32_t>(std::min({chunks, rows, std::uint64_t{most}}));
+}
+
 Gemm distributed_gemm(Gemm whole, std::uint32_t rank, std::uint32_t ranks, Transport* transport) {
   if (rank >= ranks) throw Error(fmt::format("rank {} of {} does not exist", rank, ranks));
   const Grid grid = plan_grid(ranks, whole.m, whole.n);
@@ -63,12 +81,19 @@ Gemm distributed_gemm(Gemm whole, std::uint32_t rank, std::uint32_t ranks, Trans
   whole.transport = transport;
   // Below the patience of whoever watches this process, so that a shard that never comes is named.
   whole.deadline_s = 20;
-  whole.a_shards = shards_of(whole.rows.count, grid.cols, row * grid.cols, 1);
-  whole.b_shards = shards_of(whole.cols.count, grid.rows, col, grid.cols);
+  const std::uint64_t row_bytes =
+      layout_of(whole, GemmOperand::a).pitch * element_bytes(whole.element);
+  whole.a_shards = shards_of(whole.rows.count, row_bytes, grid.cols, row * grid.cols, 1);
+  whole.b_shards = shards_of(whole.cols.count, row_bytes, grid.rows, col, grid.cols);
   whole.everybody.clear();
   for (std::uint32_t i = 0; i < ranks; ++i)
     whole.everybody.push_back({.owner = i, .first_row = i, .rows = 1});
   return whole;
+}
+
+Gemm distributed_gemm(Gemm whole, const RunContext& context) {
+  if (!context.routes.empty()) whole.route = context.routes.front();
+  return distributed_gemm(std::move(whole), context.rank, context.ranks, context.transport);
 }
 
 }  // namespace tidemark::suite

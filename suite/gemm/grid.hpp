@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/ops/gemm.hpp"
+#include "suite/case.hpp"
 #include "suite/room.hpp"
 
 namespace tidemark::suite {
@@ -28,9 +29,17 @@ std::uint64_t bytes_received(const Grid& grid, std::uint64_t m, std::uint64_t n,
 /// gets at least one, else single things; sizes differ by at most one group. May be empty.
 Range part_of(std::uint64_t count, std::uint32_t parts, std::uint32_t index);
 
-/// This rank's share of the product that `whole` describes by m, n, k, inputs, output, engine and
-/// seed; all else in it is filled in. Without a transport the rank makes its panels itself.
-/// Throws Error when `rank` is not below `ranks`.
+/// The part of a panel that one rank owns, cut into the pieces that travel, and are waited for, one
+/// by one: `rows` of `row_bytes` each. At least two where there are rows for two, so that every
+/// product waits for more than one; no more than `most`.
+std::uint32_t chunks_of(std::uint64_t rows, std::uint64_t row_bytes, std::uint32_t most);
+
+/// This rank's share of the product that `whole` describes by m, n, k, inputs, output, engine,
+/// route and seed; all else in it is filled in. Without a transport the rank makes its panels
+/// itself. Throws Error when `rank` is not below `ranks`.
 Gemm distributed_gemm(Gemm whole, std::uint32_t rank, std::uint32_t ranks, Transport* transport);
+
+/// The same of what a case is given, by the route that is usual in this launch.
+Gemm distributed_gemm(Gemm whole, const RunContext& context);
 
 }  // namespace tidemark::suite

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "kernels/error.hpp"
 
 namespace tidemark::suite {
@@ -35,10 +37,10 @@ std::uint64_t tiled(const std::vector<Shard>& shards) {
   return next;
 }
 
-bool owns_one(const std::vector<Shard>& shards, std::uint32_t rank) {
-  int found = 0;
-  for (const Shard& shard : shards) found += shard.owner == rank ? 1 : 0;
-  return found == 1;
+/// Pieces of `rank`, of which each begins where the one before ended.
+std::size_t pieces_of(const std::vector<Shard>& shards, std::uint32_t rank) {
+  return static_cast<std::size_t>(std::count_if(
+      shards.begin(), shards.end(), [rank](const Shard& shard) { return shard.owner == rank; }));
 }
 
 TEST(Grid, SquareProductGetsTheSquarestGridWithMoreColumns) {
@@ -93,15 +95,15 @@ TEST(Grid, BlocksTileC) {
     }
 }
 
-TEST(Grid, ShardsTileThePanelAndEachMemberOwnsOne) {
+TEST(Grid, ShardsTileThePanelAndEachMemberOwnsSome) {
   for (std::uint32_t ranks = 1; ranks <= 12; ++ranks)
     for (const GemmShape& shape : kShapes)
       for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         const Gemm gemm = share(shape, rank, ranks);
         EXPECT_EQ(tiled(gemm.a_shards), gemm.rows.count);
         EXPECT_EQ(tiled(gemm.b_shards), gemm.cols.count);
-        EXPECT_TRUE(owns_one(gemm.a_shards, rank));
-        EXPECT_TRUE(owns_one(gemm.b_shards, rank));
+        EXPECT_GE(pieces_of(gemm.a_shards, rank), 1U);
+        EXPECT_GE(pieces_of(gemm.b_shards, rank), 1U);
       }
 }
 
@@ -121,6 +123,27 @@ TEST(Grid, PeersHoldEqualShardListsOfOnePanel) {
           EXPECT_EQ(peer.cols.first, gemm.cols.first);
         }
       }
+}
+
+TEST(Grid, PartOfAnOwnerTravelsInPiecesOfSixteenMiB) {
+  const Gemm gemm = share({8192, 8192, 8192}, 1, 2);
+  EXPECT_EQ(pieces_of(gemm.a_shards, 0), 4U);  // 4096 rows of 16 KiB
+  EXPECT_EQ(pieces_of(gemm.a_shards, 1), 4U);
+  EXPECT_EQ(gemm.a_shards[0].rows, 1024U);
+  EXPECT_EQ(gemm.b_shards.size(), 1U);  // nobody else needs it
+}
+
+TEST(Grid, SmallPartTravelsInTwoPiecesAndALargeOneInSixteen) {
+  EXPECT_EQ(chunks_of(0, 16, 16), 1U);
+  EXPECT_EQ(chunks_of(1, 16, 16), 1U);
+  EXPECT_EQ(chunks_of(2, 16, 16), 2U);
+  EXPECT_EQ(chunks_of(32768, 65536, 16), 16U);
+  EXPECT_EQ(chunks_of(32768, 65536, 3), 3U);
+}
+
+TEST(Grid, PanelOfManyOwnersHasNoMorePiecesThanTheEngineCounts) {
+  const Gemm gemm = share({1U << 20, 16, 8192}, 1000, 1024);
+  EXPECT_EQ(gemm.b_shards.size(), 1024U);
 }
 
 TEST(Grid, EverybodyHasOneRowARank) {
