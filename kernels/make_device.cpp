@@ -47,8 +47,9 @@ namespace {
 
 NcclId make_nccl_id() { refuse_nccl(); }
 
-std::unique_ptr<Transport> make_nccl_transport(const NcclId& /*id*/, std::uint32_t /*rank*/,
-                                               std::uint32_t /*ranks*/, double /*seconds*/) {
+GpuTransport make_gpu_transport(const NcclId& /*id*/, std::uint32_t /*rank*/,
+                                std::uint32_t /*ranks*/, double /*seconds*/,
+                                std::optional<PanelRoute> /*only*/) {
   refuse_nccl();
 }
 #endif

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -81,10 +83,21 @@ class Transport {
 /// ncclUniqueId as bytes: made by one rank, carried to all by the supervisors.
 using NcclId = std::array<std::byte, 128>;
 
-/// Both throw Error where the program was built without NCCL or libnccl.so.2 cannot be loaded.
+/// Throws Error where the program was built without NCCL or libnccl.so.2 cannot be loaded.
 NcclId make_nccl_id();
-/// Joins the communicator of `ranks` members on the current CUDA device, bounded by `seconds`.
-std::unique_ptr<Transport> make_nccl_transport(const NcclId& id, std::uint32_t rank,
-                                               std::uint32_t ranks, double seconds);
+
+/// Between the GPUs of a launch.
+struct GpuTransport {
+  std::unique_ptr<Transport> transport;
+  std::vector<PanelRoute> routes;  // that it takes, equal on all ranks; the usual one first
+  std::string why;                 // the usual one is that: "all 4 GPUs reach each other's memory"
+};
+
+/// Joins the communicator of `ranks` members on the current CUDA device and finds out, together
+/// with the others, by which routes panels can travel; bounded by `seconds`. With `only`, no other
+/// is taken. Throws Error as make_nccl_id(), where not all ranks come in time, and, on all ranks,
+/// where the GPUs do not allow `only`.
+GpuTransport make_gpu_transport(const NcclId& id, std::uint32_t rank, std::uint32_t ranks,
+                                double seconds, std::optional<PanelRoute> only);
 
 }  // namespace tidemark::kernels

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "harness/launch.hpp"
 #include "harness/relay/relay_transport.hpp"
@@ -148,10 +149,14 @@ class Worker {
 
   void make_transport(const TransportOrder& order) {
     if (order.kind == TransportKind::nccl) {
-      transport_ = make_nccl_transport(order.nccl_id, setup_.slot, setup_.slots, order.seconds);
+      GpuTransport made =
+          make_gpu_transport(order.nccl_id, setup_.slot, setup_.slots, order.seconds, std::nullopt);
+      transport_ = std::move(made.transport);
+      routes_ = std::move(made.routes);
     } else {
       transport_ = std::make_unique<RelayTransport>(
           kSegmentFd, setup_.slot, HandOverDelays::from_environment(kFirstWorker + setup_.slot));
+      routes_ = {PanelRoute::relay};
     }
   }
 
@@ -185,6 +190,7 @@ class Worker {
       context.rank = setup_.slot;
       context.ranks = setup_.slots;
       context.transport = transport_.get();
+      context.routes = routes_;
       if (setup_.slots > 1 && !transport_) {
         return judged_by_hand(Judgement::tool_error, "there is no transport");
       }
@@ -266,6 +272,7 @@ class Worker {
   std::optional<TestHook> hook_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Transport> transport_;  // made later, so gone before the device
+  std::vector<PanelRoute> routes_;        // RunContext::routes
 };
 
 int serve() {

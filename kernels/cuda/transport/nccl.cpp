@@ -200,8 +200,8 @@ NcclId make_nccl_id() {
   return id;
 }
 
-std::unique_ptr<Transport> make_nccl_transport(const NcclId& id, std::uint32_t rank,
-                                               std::uint32_t ranks, double seconds) {
+std::unique_ptr<NcclTransport> join_nccl(const NcclId& id, std::uint32_t rank, std::uint32_t ranks,
+                                         double seconds) {
   if (ranks == 0 || rank >= ranks)
     throw Error(fmt::format("NCCL: rank {} of {} ranks does not exist", rank, ranks));
   auto transport = std::make_unique<NcclTransport>(nccl_api(), id, rank, ranks);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 
@@ -64,5 +65,10 @@ class NcclTransport final : public Transport {
   std::map<std::uint32_t, Gathering> gatherings_;  // by panel id
   std::deque<std::uint32_t> queue_;                // ids, queued or launching, in order of start()
 };
+
+/// Joins the communicator of `ranks` members on the current CUDA device, bounded by `seconds`.
+/// Throws Error as make_gpu_transport().
+std::unique_ptr<NcclTransport> join_nccl(const NcclId& id, std::uint32_t rank, std::uint32_t ranks,
+                                         double seconds);
 
 }  // namespace tidemark::kernels

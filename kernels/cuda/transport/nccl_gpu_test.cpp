@@ -50,7 +50,7 @@ TEST_F(NcclOnGpu, OneRankHasItsPanelAtOnceAndMayStartItAgain) {
                           .base = memory.data(),
                           .row_bytes = 16,
                           .shards = {{.owner = 0, .first_row = 0, .rows = 16}}};
-  const auto transport = make_nccl_transport(id_, 0, 1, 30);
+  const auto transport = join_nccl(id_, 0, 1, 30);
 
   transport->start(panel);
   EXPECT_TRUE(transport->ready(0, 0));
@@ -59,14 +59,14 @@ TEST_F(NcclOnGpu, OneRankHasItsPanelAtOnceAndMayStartItAgain) {
 }
 
 TEST_F(NcclOnGpu, AMissingRankEndsTheJoinInAnError) {
-  EXPECT_THROW((void)make_nccl_transport(id_, 0, 2, 0.5), Error);
+  EXPECT_THROW((void)join_nccl(id_, 0, 2, 0.5), Error);
 }
 
 /// Gathers two panels `rounds` times as `rank` of two on GPU `rank`, and gives back the last bytes
 /// of both. Row r of panel p holds 16 * p + r in every byte before the gathering, 255 elsewhere.
 std::vector<Bytes> gather_two_panels(const NcclId& id, std::uint32_t rank, int rounds) {
   cuda_check(cudaSetDevice(static_cast<int>(rank)), "take a GPU");
-  const auto transport = make_nccl_transport(id, rank, 2, 60);
+  const auto transport = join_nccl(id, rank, 2, 60);
   const std::vector<Shard> shards = {{.owner = 0, .first_row = 0, .rows = 3},
                                      {.owner = 1, .first_row = 3, .rows = 5},
                                      {.owner = 0, .first_row = 8, .rows = 0}};
@@ -116,7 +116,7 @@ TEST_F(NcclOnGpu, TwoRanksGetEachOthersRows) {
 /// starts it. What ready() or start() said, or nothing where neither ever complained.
 std::optional<std::string> abort_while_waiting(const NcclId& id, std::uint32_t rank) {
   cuda_check(cudaSetDevice(static_cast<int>(rank)), "take a GPU");
-  const auto transport = make_nccl_transport(id, rank, 2, 60);
+  const auto transport = join_nccl(id, rank, 2, 60);
   if (rank == 1) {
     std::this_thread::sleep_for(std::chrono::seconds(2));
     transport->abort();
