@@ -9,6 +9,7 @@
 
 #include "kernels/device.hpp"
 #include "kernels/ops/op.hpp"
+#include "suite/gemm/product.hpp"
 #include "suite/outcome.hpp"
 #include "suite/room.hpp"
 
@@ -21,6 +22,13 @@ enum class CaseScope : std::uint8_t {
 };
 enum class Level : std::uint8_t { quick, nightly, soak };
 
+/// How much of what the command line says of distributed products a case follows.
+enum class ProductUse : std::uint8_t {
+  none,
+  route,  // how panels travel, and the grid
+  sizes,  // the same, and the sizes
+};
+
 /// What a case may know when it makes its rows.
 struct RunContext {
   Level level = Level::quick;
@@ -30,6 +38,8 @@ struct RunContext {
   Transport* transport = nullptr;  // all_gpus cases only
   /// The routes that `transport` can take, equal on all ranks, the usual one first.
   std::vector<PanelRoute> routes = {};
+  std::string why_route = {};   // the first of them: "all 4 GPUs reach each other's memory"
+  ProductOptions product = {};  // what the user gave, of cases whose Case::product is not none
 };
 
 /// What a benchmark's metric is printed beside.
@@ -58,6 +68,8 @@ struct Case {
   std::string_view unit = {};  // benchmarks: of the main metric
   bool higher_is_better = true;
   double seconds = 0.5;  // expected on a GPU at quick, for the estimate; the deadline is a multiple
+
+  ProductUse product = ProductUse::none;
 
   /// all_gpus cases: a launch of fewer skips it. On one GPU a ring has no neighbour.
   std::uint32_t fewest_gpus = 1;

@@ -167,10 +167,20 @@ RowVerdict run_to_error(const Case& which, const Op& declared, Device& device, s
   return verdict;
 }
 
-RowVerdict measure_row(const Case& which, const Op& declared, Device& device, std::uint64_t seed,
-                       std::uint32_t row, double slow, Outcome& outcome) {
-  const Op op = seeded(declared, seed, row);
-  const Measurement measurement = device.measure(op, Timing{.slow = slow});
+// Fewer samples where a user's product is so large that the usual ones would take minutes.
+Timing timing_for(const Case& which, const RunContext& context, double slow) {
+  Timing timing;
+  if (which.product == ProductUse::sizes && context.product.has_shape())
+    timing = timing_of(context.product.shape, context.ranks, context.device);
+  timing.slow = slow;
+  return timing;
+}
+
+RowVerdict measure_row(const Case& which, const Op& declared, Device& device,
+                       const RunContext& context, std::uint32_t row, double slow,
+                       Outcome& outcome) {
+  const Op op = seeded(declared, context.seed, row);
+  const Measurement measurement = device.measure(op, timing_for(which, context, slow));
   keep_note(outcome, measurement.note);
   if (measurement.fault != DeviceFault::none) {
     RowVerdict verdict = fault_verdict(measurement.fault, measurement.code, measurement.note, row);
@@ -192,6 +202,17 @@ RowVerdict measure_row(const Case& which, const Op& declared, Device& device, st
   for (Metric& metric : which.metrics(op, measurement))
     outcome.metrics.push_back(std::move(metric));
   return {};
+}
+
+// How the panels of the rows travel, once for the whole case.
+void note_route(const std::vector<Op>& rows, const RunContext& context, Outcome& outcome) {
+  if (context.routes.empty()) return;
+  for (const Op& op : rows) {
+    const auto* gemm = std::get_if<Gemm>(&op);
+    if (gemm == nullptr || gemm->transport == nullptr) continue;
+    keep_note(outcome, fmt::format("panels by {}: {}", name_of(gemm->route), context.why_route));
+    return;
+  }
 }
 
 // Which rows to run: those from first_row on, or the one that was asked for.
@@ -310,6 +331,7 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
   }
   if (which.expected_error != nullptr && options.only_row < 0)
     throw Error("each row of a case that ends in CUDA errors needs a process of its own; name one");
+  note_route(rows, context, outcome);
   const RowRange range = rows_to_run(rows.size(), options);
   outcome.rows_planned = range.end - range.begin;
   for (std::uint32_t row = range.begin; row < range.end && !outcome.device_spent;) {
@@ -322,8 +344,7 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
       continue;
     }
     const RowVerdict verdict =
-        is_benchmark
-            ? measure_row(which, rows[row], device, context.seed, row, options.slow, outcome)
+        is_benchmark ? measure_row(which, rows[row], device, context, row, options.slow, outcome)
         : which.expected_error != nullptr
             ? run_to_error(which, rows[row], device, context.seed, row, gathered)
             : run_row(which, rows[row], device, context.seed, row, gathered);

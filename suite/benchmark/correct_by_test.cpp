@@ -47,6 +47,26 @@ TEST_P(TimedProducts, AreHeldToIntegersFirst) {
   }
 }
 
+TEST(GivenProduct, IsTimedAloneAndHeldToIntegersOnItsGrid) {
+  const Case* const timed = case_named("gemm.distributed.speed");
+  const Case* const exact = case_named(timed->correct_by);
+  for (const DeviceKind device : {DeviceKind::cuda, DeviceKind::virtual_device}) {
+    const RunContext context{
+        .device = device,
+        .rank = 3,
+        .ranks = 4,
+        .product = {.shape = {.m = 640, .n = 320, .k = 96}, .grid = {.rows = 4, .cols = 1}}};
+    const std::vector<Op> timings = timed->rows(context);
+    ASSERT_EQ(timings.size(), 1U);
+    const Gemm& gemm = std::get<Gemm>(timings.front());
+    EXPECT_EQ(gemm.rows.count, 160U);
+    EXPECT_EQ(gemm.cols.count, 320U);
+    const Gemm& integers = std::get<Gemm>(exact->rows(context).back());
+    EXPECT_TRUE(is_same_product(gemm, integers));
+    EXPECT_EQ(integers.inputs, GemmInputs::small_integers);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Benchmarks, TimedProducts,
                          testing::Values("gemm.local.speed", "gemm.local.fp8_speed",
                                          "gemm.local.pitch_speed", "gemm.distributed.speed",

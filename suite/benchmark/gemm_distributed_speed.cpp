@@ -1,6 +1,7 @@
-// How fast all GPUs together multiply square matrices of normal numbers, bf16 in and out, from a
-// common barrier until C is done.
+// How fast all GPUs together multiply matrices of normal numbers, bf16 in and out, from a common
+// barrier until C is done.
 #include "suite/benchmark/gemm_metrics.hpp"
+#include "suite/benchmark/timed_products.hpp"
 #include "suite/case.hpp"
 #include "suite/gemm/grid.hpp"
 
@@ -9,13 +10,13 @@ namespace {
 
 std::vector<Op> rows(const RunContext& context) {
   std::vector<Op> rows;
-  const auto add = [&](std::uint64_t edge) {
-    rows.emplace_back(distributed_gemm(
-        {.m = edge, .n = edge, .k = edge, .inputs = GemmInputs::normal, .output = GemmOutput::bf16},
-        context));
-  };
-  add(usual_edge(context.device));
-  if (context.device == DeviceKind::cuda && context.level != Level::quick) add(kNightlyEdge);
+  for (const GemmShape& shape : timed_products(context))
+    rows.emplace_back(distributed_gemm({.m = shape.m,
+                                        .n = shape.n,
+                                        .k = shape.k,
+                                        .inputs = GemmInputs::normal,
+                                        .output = GemmOutput::bf16},
+                                       context));
   return rows;
 }
 
@@ -33,6 +34,7 @@ const Register kCase{{
     .correct_by = "gemm.distributed.integer",
     .unit = "TFLOP/s",
     .seconds = 8,
+    .product = ProductUse::sizes,
     .rows = rows,
     .metrics = metrics,
 }};

@@ -12,9 +12,12 @@ constexpr std::uint64_t kCudaEdge = 8192;
 constexpr std::uint64_t kVirtualEdge = 192;
 
 Metric metric_of(const Gemm& gemm, const std::string& name, const std::string& unit) {
-  const bool usual = gemm.m == kCudaEdge || gemm.m == kVirtualEdge;
+  const bool square = gemm.m == gemm.n && gemm.n == gemm.k;
+  const bool usual = square && (gemm.m == kCudaEdge || gemm.m == kVirtualEdge);
   Metric metric;
-  metric.name = usual ? name : fmt::format("{}_{}", name, gemm.m);
+  metric.name = usual    ? name
+                : square ? fmt::format("{}_{}", name, gemm.m)
+                         : fmt::format("{}_{}x{}x{}", name, gemm.m, gemm.n, gemm.k);
   metric.unit = unit;
   return metric;
 }

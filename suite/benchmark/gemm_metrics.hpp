@@ -9,7 +9,8 @@
 namespace tidemark::suite {
 
 /// Edge of the square product whose metrics have plain names, so that reports made at different
-/// levels can be compared; those of other sizes carry theirs: "rate_16384".
+/// levels can be compared; those of other sizes carry theirs: "rate_16384",
+/// "rate_8192x4096x2048".
 std::uint64_t usual_edge(DeviceKind device);
 
 /// Of the product over all GPUs at nightly level: the exchange can hide behind the product from

@@ -41,6 +41,10 @@ TEST(GemmMetrics, OtherSizesCarryTheirsInTheName) {
   EXPECT_EQ(gemm_rate({.m = 16384, .n = 16384, .k = 16384}, two_samples()).name, "rate_16384");
   EXPECT_EQ(gemm_exchange({.m = 16384, .n = 16384, .k = 16384}, two_samples()).name,
             "exchange_16384");
+  EXPECT_EQ(gemm_rate({.m = 8192, .n = 4096, .k = 2048}, two_samples()).name,
+            "rate_8192x4096x2048");
+  EXPECT_EQ(gemm_rate({.m = 8192, .n = 8192, .k = 1024}, two_samples()).name,
+            "rate_8192x8192x1024");
 }
 
 TEST(GemmMetrics, RatesOfTheLadderCarryRungAndSizeInTheName) {

@@ -1,6 +1,6 @@
 // All GPUs multiply small integers together: the panels that arrive from other ranks must be the
 // ones that belong there, complete, before the product reads them.
-#include "suite/benchmark/gemm_metrics.hpp"
+#include "suite/benchmark/timed_products.hpp"
 #include "suite/case.hpp"
 #include "suite/gemm/grid.hpp"
 
@@ -31,12 +31,12 @@ std::vector<Op> rows(const RunContext& context) {
                                        context));
   };
   for (const Shape& shape : kSmall) add(shape);
-  if (context.device != DeviceKind::cuda) return rows;
-  for (const Shape& shape : kCuda) add(shape);
+  if (context.device == DeviceKind::cuda)
+    for (const Shape& shape : kCuda) add(shape);
   // By the kernels that gemm.distributed.speed times.
-  const auto add_timed = [&](std::uint64_t edge) { add({edge, edge, edge, GemmOutput::bf16}); };
-  add_timed(usual_edge(context.device));
-  if (context.level != Level::quick) add_timed(kNightlyEdge);
+  for (const GemmShape& shape : timed_products(context))
+    if (context.device == DeviceKind::cuda || context.product.has_shape())
+      add({shape.m, shape.n, shape.k, GemmOutput::bf16});
   return rows;
 }
 
@@ -47,6 +47,7 @@ const Register kCase{{
              "precision; IEEE 754-2019, 4.3: exact results are not rounded",
     .scope = CaseScope::all_gpus,
     .seconds = 5,
+    .product = ProductUse::sizes,
     .rows = rows,
 }};
 

@@ -35,6 +35,7 @@ const Register kCase{{
              "precision; cvt.rn.bf16.f32",
     .scope = CaseScope::all_gpus,
     .seconds = 5,
+    .product = ProductUse::route,
     .rows = rows,
 }};
 

@@ -41,6 +41,7 @@ const Register kCase{{
     .cites = "PTX ISA 9.0, 5.5: elements outside a tensor arrive as zero, so tails add nothing",
     .scope = CaseScope::all_gpus,
     .seconds = 3,
+    .product = ProductUse::route,
     .rows = rows,
 }};
 

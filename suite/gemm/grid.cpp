@@ -70,9 +70,12 @@ std::uint32_t chunks_of(std::uint64_t rows, std::uint64_t row_bytes, std::uint32
   return static_cast<std::uint32_t>(std::min({chunks, rows, std::uint64_t{most}}));
 }
 
-Gemm distributed_gemm(Gemm whole, std::uint32_t rank, std::uint32_t ranks, Transport* transport) {
+Gemm distributed_gemm(Gemm whole, std::uint32_t rank, std::uint32_t ranks, Transport* transport,
+                      Grid grid) {
   if (rank >= ranks) throw Error(fmt::format("rank {} of {} does not exist", rank, ranks));
-  const Grid grid = plan_grid(ranks, whole.m, whole.n);
+  if (grid.rows == 0) grid = plan_grid(ranks, whole.m, whole.n);
+  if (std::uint64_t{grid.rows} * grid.cols != ranks)
+    throw Error(fmt::format("a grid of {} x {} is not of {} ranks", grid.rows, grid.cols, ranks));
   const std::uint32_t row = rank / grid.cols;
   const std::uint32_t col = rank % grid.cols;
   whole.rows = part_of(whole.m, grid.rows, row);
@@ -93,7 +96,13 @@ Gemm distributed_gemm(Gemm whole, std::uint32_t rank, std::uint32_t ranks, Trans
 
 Gemm distributed_gemm(Gemm whole, const RunContext& context) {
   if (!context.routes.empty()) whole.route = context.routes.front();
-  return distributed_gemm(std::move(whole), context.rank, context.ranks, context.transport);
+  const GemmShape shape{.m = whole.m, .n = whole.n, .k = whole.k};
+  Gemm share = distributed_gemm(std::move(whole), context.rank, context.ranks, context.transport,
+                                context.product.grid);
+  if (context.product.shape == shape)
+    share.deadline_s =
+        std::max(share.deadline_s, patience_s(shape, context.ranks, context.device) / 4);
+  return share;
 }
 
 }  // namespace tidemark::suite

@@ -7,14 +7,10 @@
 
 #include "kernels/ops/gemm.hpp"
 #include "suite/case.hpp"
+#include "suite/gemm/product.hpp"
 #include "suite/room.hpp"
 
 namespace tidemark::suite {
-
-/// Ranks in row-major order: rank r stands in grid row r / cols, grid column r % cols.
-struct Grid {
-  std::uint32_t rows = 1, cols = 1;
-};
 
 /// The grid of `ranks` ranks over which the fewest bytes are received for C m x n; of two equal
 /// ones the one with more columns. K multiplies every grid's bytes alike and decides nothing.
@@ -36,10 +32,13 @@ std::uint32_t chunks_of(std::uint64_t rows, std::uint64_t row_bytes, std::uint32
 
 /// This rank's share of the product that `whole` describes by m, n, k, inputs, output, engine,
 /// route and seed; all else in it is filled in. Without a transport the rank makes its panels
-/// itself. Throws Error when `rank` is not below `ranks`.
-Gemm distributed_gemm(Gemm whole, std::uint32_t rank, std::uint32_t ranks, Transport* transport);
+/// itself. A grid without rows is planned. Throws Error when `rank` is not below `ranks`, or the
+/// grid is not of `ranks`.
+Gemm distributed_gemm(Gemm whole, std::uint32_t rank, std::uint32_t ranks, Transport* transport,
+                      Grid grid = {.rows = 0, .cols = 0});
 
-/// The same of what a case is given, by the route that is usual in this launch.
+/// The same of what a case is given, by the route that is usual in this launch and on the grid that
+/// the user gave.
 Gemm distributed_gemm(Gemm whole, const RunContext& context);
 
 }  // namespace tidemark::suite
