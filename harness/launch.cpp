@@ -69,6 +69,7 @@ nlohmann::json plan_as_json(const RunOptions& options, const Plan& plan) {
 /// Also refuses what the launch would refuse, as far as that is known without a device.
 void print_plan(const RunOptions& options, const Plan& plan) {
   if (launcher_rank().value_or(0) > 0) return;  // every rank has the same
+  check_transport(options.transport, expected_context(options).device);
   if (options.row >= 0 && selected_cases(options).front()->scope == CaseScope::one_gpu) {
     check_row(options, expected_context(options));
   }
@@ -269,6 +270,7 @@ ExitCode run_one(const RunOptions& options, std::uint32_t number, const Plan& pl
   if (series_id.empty()) series_id = opening->head.run_id;
   opening->series_id = series_id;
   opening->number = number;
+  check_transport(options.transport, opening->assignment.kind);
   check_row(options, {.level = options.level,
                       .device = opening->assignment.kind,
                       .ranks = static_cast<std::uint32_t>(opening->places.size())});

@@ -42,6 +42,40 @@ TEST(Launch, one_supervisor_drives_several_devices_and_the_gemm_over_them) {
   EXPECT_EQ(report.results.size(), 6U);
 }
 
+TEST(Launch, notes_once_a_case_how_panels_travel) {
+  const Place place;
+  const Ran ran = run_binary(run_arguments(
+      place, {"--gpus", "2", "--cases", "gemm.distributed.shapes", "--transport", "mpi"}));
+  EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
+  const Report report = read_report(place.out());
+  for (const ResultRow& result : report.results) {
+    const std::string notes(report.text(result.notes));
+    const std::size_t at = notes.find("panels by ");
+    EXPECT_EQ(at, notes.find("panels by mpi: the virtual device knows no other route")) << notes;
+    EXPECT_EQ(notes.find("panels by ", at + 1), std::string::npos) << notes;
+  }
+}
+
+TEST(Launch, refuses_a_transport_that_the_device_does_not_know_or_no_case_has) {
+  const Place place;
+  Ran ran = run_binary(
+      run_arguments(place, {"--cases", "gemm.distributed.shapes", "--transport", "nccl"}));
+  EXPECT_EQ(ran.exit, 2) << ran.out;
+  EXPECT_EQ(
+      ran.err,
+      "tidemark: --transport 'nccl': the virtual device knows only mpi; give mpi, or leave it "
+      "out\n");
+  ran = run_binary({"run", "--device", "cuda", "--dry-run", "--transport", "mpi"});
+  EXPECT_EQ(ran.exit, 2) << ran.out;
+  EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+  ran = run_binary(run_arguments(place, {"--cases", "zfill.whole", "--transport", "mpi"}));
+  EXPECT_EQ(ran.exit, 2) << ran.out;
+  EXPECT_EQ(ran.err,
+            "tidemark: --transport 'mpi': no distributed GEMM is among the cases of this run; "
+            "choose one by --cases\n");
+  EXPECT_TRUE(place.files().empty());
+}
+
 TEST(Launch, says_one_line_of_json) {
   const Place place;
   const Ran ran = run_binary(run_arguments(place, {"--json", "--cases", "load.tile.rank1"}));
@@ -371,6 +405,29 @@ TEST(MpiLaunch, ranks_of_different_levels_are_refused) {
             std::string::npos)
       << ran.err;
   EXPECT_TRUE(place.files().empty());
+}
+
+TEST(MpiLaunch, ranks_of_different_transports_are_refused) {
+  const Place place;
+  const Ran ran = run_two(place, {"--cases", "gemm.distributed.shapes"},
+                          {"--cases", "gemm.distributed.shapes", "--transport", "mpi"});
+  EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
+  EXPECT_EQ(ran.err,
+            "tidemark: rank 1 was started with --transport mpi and rank 0 with --transport auto; "
+            "give every rank the same arguments\n");
+  EXPECT_TRUE(place.files().empty());
+}
+
+TEST(MpiLaunch, a_transport_that_one_rank_cannot_make_is_a_reason) {
+  const Place place;
+  const Ran ran =
+      run_program(under_mpirun(2, run_arguments(place, {"--cases", "gemm.distributed.shapes"})),
+                  with_hook("fail@transport#1"), 120);
+  EXPECT_EQ(ran.exit, 4) << ran.out << ran.err;
+  const Report report = read_report(place.out());
+  const ResultRow& result = *results_of(report).at("gemm.distributed.shapes@1");
+  EXPECT_EQ(result.verdict, Verdict::tool_error);
+  EXPECT_EQ(report.text(result.reason), "there is no transport: test hook: transport");
 }
 
 TEST(MpiLaunch, a_bad_policy_is_one_line_from_one_rank) {

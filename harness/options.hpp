@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/room.hpp"
+#include "kernels/transport.hpp"
 #include "suite/case.hpp"
 
 namespace tidemark::harness {
@@ -27,16 +29,17 @@ struct RunOptions {
   bool dry_run = false;  // print the plan and leave
   bool anonymise = false;
   bool strict = false;
-  std::string policy = {};                  // a file of JSON; empty: none
-  double time_limit_s = 0;                  // 0: none
-  std::int64_t row = -1;                    // run only this row of each case
-  std::uint32_t ranks = 0;                  // start mpirun with so many; 0: do not
-  std::string fault = {};                   // built into the virtual device, to see a failure
-  std::uint32_t launches = 1;               // one after the other, a report each
-  bool calibrate = false;                   // store what the launches differ by in their reports
-  std::map<std::string, double> slow = {};  // benchmarks to slow on purpose, by Timing::slow
-  std::string gemm_table = {};              // a file of JSON; empty: the table of the build
-  std::vector<std::string> arguments = {};  // argv as given
+  std::string policy = {};                   // a file of JSON; empty: none
+  double time_limit_s = 0;                   // 0: none
+  std::int64_t row = -1;                     // run only this row of each case
+  std::uint32_t ranks = 0;                   // start mpirun with so many; 0: do not
+  std::string fault = {};                    // built into the virtual device, to see a failure
+  std::uint32_t launches = 1;                // one after the other, a report each
+  bool calibrate = false;                    // store what the launches differ by in their reports
+  std::map<std::string, double> slow = {};   // benchmarks to slow on purpose, by Timing::slow
+  std::string gemm_table = {};               // a file of JSON; empty: the table of the build
+  std::optional<PanelRoute> transport = {};  // of distributed GEMMs; none: what the GPUs allow best
+  std::vector<std::string> arguments = {};   // argv as given
 };
 
 }  // namespace tidemark::harness

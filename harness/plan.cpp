@@ -120,6 +120,17 @@ void check_calibrated(const RunOptions& options, const std::vector<const Case*>&
     throw UsageError("--calibrate is for launches without any change; leave --slow out");
 }
 
+/// An option that changes nothing must not look as if it did.
+void check_transported(const RunOptions& options, const std::vector<const Case*>& planned) {
+  if (!options.transport || std::any_of(planned.begin(), planned.end(), [](const Case* which) {
+        return which->product != ProductUse::none;
+      }))
+    return;
+  throw UsageError(fmt::format(
+      "--transport '{}': no distributed GEMM is among the cases of this run; choose one by {}",
+      name_of(options.transport), options.bench ? "name" : "--cases"));
+}
+
 void shuffle_benchmarks(std::vector<const Case*>& cases, std::uint64_t seed) {
   const auto first = std::find_if(cases.begin(), cases.end(), [](const Case* which) {
     return which->kind == CaseKind::benchmark;
@@ -176,6 +187,7 @@ Plan make_plan(const RunOptions& options) {
   std::sort(all.begin(), all.end(), before);
   check_slowed(options, all);
   check_calibrated(options, all);
+  check_transported(options, all);
   Plan plan;
   for (const Case* which : all) {
     (which->scope == CaseScope::one_gpu ? plan.one_gpu : plan.all_gpus).push_back(which);

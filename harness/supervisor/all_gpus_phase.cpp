@@ -175,7 +175,10 @@ class Rounds {
     }
     if (!together()) return;
     mover_.begin_epoch(epoch_);
-    TransportOrder order{.kind = TransportKind::relay, .nccl_id = {}, .seconds = kJoinSeconds};
+    TransportOrder order{.kind = TransportKind::relay,
+                         .nccl_id = {},
+                         .seconds = kJoinSeconds,
+                         .route = state_.options.transport};
     for (LocalSlot& local : state_.mine) {
       if (local.slot.lost()) continue;
       if (state_.device == DeviceKind::virtual_device) {

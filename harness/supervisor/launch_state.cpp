@@ -24,7 +24,8 @@ RecordPlace place_of(const LaunchState& state, const LocalSlot& local) {
           .launched = state.mesh.launched(),
           .row = state.options.row,
           .slow = state.options.slow,
-          .gemm_table = state.options.gemm_table};
+          .gemm_table = state.options.gemm_table,
+          .transport = state.options.transport};
 }
 
 void wait_for_something(const LaunchState& state, double most_wait_s) {

@@ -106,6 +106,7 @@ Json asked_for(const RunOptions& options, const GemmTable& table) {
        {"--level", name_of(options.level)},
        {"--row", options.row < 0 ? "" : fmt::format("{}", options.row)},
        {"--device", name_of(options.device)},
+       {"--transport", name_of(options.transport)},
        {"--launches", fmt::format("{}", options.launches)},
        {"--calibrate", options.calibrate ? "yes" : ""},
        {"--slow", fmt::format("{}", fmt::join(slowed, " "))},

@@ -86,6 +86,8 @@ std::string replay_line(const RecordPlace& place, const Case& which, std::int64_
   if (const auto slow = place.slow.find(std::string(which.name)); slow != place.slow.end())
     line += fmt::format(" --slow {}={}", which.name, percent_of(slow->second));
   if (!place.gemm_table.empty()) line += " --gemm-table " + place.gemm_table;
+  if (place.transport && which.product != ProductUse::none)
+    line += fmt::format(" --transport {}", name_of(place.transport));
   if (place.device == DeviceKind::virtual_device) {
     line += " --device virtual";
     if (!place.fault.empty()) line += " --fault " + place.fault;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "harness/options.hpp"
@@ -25,6 +26,7 @@ struct RecordPlace {
   std::int64_t row = -1;                    // the only one that ran; below 0: all
   std::map<std::string, double> slow = {};  // RunOptions::slow
   std::string gemm_table = {};              // likewise
+  std::optional<PanelRoute> transport = {};
 };
 
 /// The reading of this GPU nearest to a moment.

@@ -45,6 +45,15 @@ TEST(Replay, starts_all_slots_of_a_case_of_all_gpus) {
             "mpirun -n 8 tidemark run --cases gemm.x --seed 0x1");
 }
 
+TEST(Replay, names_the_transport_where_panels_travel) {
+  Case product = kTogether;
+  product.product = ProductUse::route;
+  const RecordPlace place{.gpus = 2, .seed = 1, .transport = PanelRoute::relay};
+  EXPECT_EQ(replay_line(place, product, -1),
+            "tidemark run --cases gemm.x --seed 0x1 --transport mpi --device virtual --gpus 2");
+  EXPECT_EQ(replay_line(place, kTogether, -1).find("--transport"), std::string::npos);
+}
+
 TEST(OutcomeRecord, of_a_run_of_one_row_replays_that_row) {
   const OutcomeRecord record = outcome_record({.row = 3}, kLoad, 1, {.verdict = Verdict::hang},
                                               [](double) { return TelemetryPoint{}; });

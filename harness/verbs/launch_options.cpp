@@ -42,6 +42,11 @@ RunOptions understood(const TypedLaunch& typed) {
   if (!options.gpus.empty())
     options.gpus = fmt::format("{}", fmt::join(items_of("--gpus", {options.gpus}), ","));
   options.device = device_of(typed.device);
+  options.transport = transport_of(typed.transport);
+  if (options.device != DeviceChoice::automatic)
+    check_transport(options.transport, options.device == DeviceChoice::cuda
+                                           ? DeviceKind::cuda
+                                           : DeviceKind::virtual_device);
   options.seed_given = !typed.seed.empty();
   if (options.seed_given) options.seed = seed_of(typed.seed);
   if (!typed.time_limit.empty())
@@ -76,6 +81,9 @@ void add_launch_options(CLI::App& verb, TypedLaunch& typed) {
   verb.add_option("--gpus", options.gpus,
                   "Indexes or UUIDs, with commas; virtual device: how many (all)")
       ->type_name("LIST");
+  verb.add_option("--transport", typed.transport,
+                  "How the panels of distributed GEMMs travel (auto: the best that all GPUs allow)")
+      ->type_name(transport_names());
   verb.add_option("--seed", typed.seed, "Of all inputs, decimal or 0x... (random)")->type_name("N");
   verb.add_option("--out", options.out, "The report (tidemark-<host>-<UTC>.h5)")->type_name("FILE");
   verb.add_flag("--json", options.json, "End with one line of JSON instead of text");

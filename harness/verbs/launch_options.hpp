@@ -13,7 +13,7 @@ namespace tidemark::harness {
 /// What was typed, before it is understood.
 struct TypedLaunch {
   RunOptions options;
-  std::string level = "quick", device = "auto";
+  std::string level = "quick", device = "auto", transport = "auto";
   std::string seed, time_limit, row, ranks, launches;  // empty: not given
   std::vector<std::string> slow;
 };

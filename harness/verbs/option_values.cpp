@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kLevels = {"quick", "nightly", "soak"};
 constexpr std::array<std::string_view, 3> kDevices = {"auto", "cuda", "virtual"};
+constexpr std::string_view kAnyTransport = "auto";
 
 template <class Value>
 bool reads_whole(std::string_view text, Value& value, int base) {
@@ -54,6 +55,33 @@ std::string_view name_of(DeviceChoice device) {
 }
 
 std::string device_names() { return fmt::format("{}", fmt::join(kDevices, "|")); }
+
+std::optional<PanelRoute> transport_of(const std::string& text) {
+  if (text == kAnyTransport) return std::nullopt;
+  for (const PanelRoute route : kPanelRoutes)
+    if (name_of(route) == text) return route;
+  refuse("--transport", text, "give auto, nccl, copy_engine or mpi");
+}
+
+std::string_view name_of(const std::optional<PanelRoute>& transport) {
+  return transport ? name_of(*transport) : kAnyTransport;
+}
+
+std::string transport_names() {
+  std::string names(kAnyTransport);
+  for (const PanelRoute route : kPanelRoutes) names += fmt::format("|{}", name_of(route));
+  return names;
+}
+
+void check_transport(const std::optional<PanelRoute>& transport, DeviceKind device) {
+  if (!transport || (*transport == PanelRoute::relay) == (device == DeviceKind::virtual_device))
+    return;
+  refuse("--transport", std::string(name_of(*transport)),
+         device == DeviceKind::virtual_device
+             ? "the virtual device knows only mpi; give mpi, or leave it out"
+             : "between GPUs panels travel by nccl or copy_engine; give one of them, or leave it "
+               "out");
+}
 
 std::uint64_t seed_of(const std::string& text) {
   const bool hexadecimal = text.rfind("0x", 0) == 0 || text.rfind("0X", 0) == 0;

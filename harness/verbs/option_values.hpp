@@ -3,13 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "harness/options.hpp"
 #include "harness/room.hpp"
+#include "kernels/device.hpp"
 #include "kernels/gemm_table.hpp"
+#include "kernels/transport.hpp"
 #include "reports/compare/pairing.hpp"
 
 namespace tidemark::harness {
@@ -23,6 +26,14 @@ std::string_view name_of(Level level);
 DeviceChoice device_of(const std::string& text);
 std::string_view name_of(DeviceChoice device);
 std::string device_names();  // "auto|cuda|virtual"
+
+/// "auto" (nothing is returned), or the name of a route.
+std::optional<PanelRoute> transport_of(const std::string& text);
+std::string_view name_of(const std::optional<PanelRoute>& transport);
+std::string transport_names();  // "auto|nccl|copy_engine|mpi"
+
+/// Throws where panels cannot travel by this route on any device of that kind.
+void check_transport(const std::optional<PanelRoute>& transport, DeviceKind device);
 
 /// Decimal, or hexadecimal behind 0x; 64 bits.
 std::uint64_t seed_of(const std::string& text);

@@ -34,6 +34,29 @@ TEST(DeviceOf, knows_three_words) {
   EXPECT_EQ(usage_error_of([] { device_of("gpu"); }), "--device 'gpu': give auto, cuda or virtual");
 }
 
+TEST(TransportOf, knows_the_routes_and_auto) {
+  EXPECT_EQ(transport_of("auto"), std::nullopt);
+  EXPECT_EQ(transport_of("copy_engine"), PanelRoute::copy_engine);
+  for (const PanelRoute route : kPanelRoutes)
+    EXPECT_EQ(transport_of(std::string(name_of(route))), route);
+  EXPECT_EQ(usage_error_of([] { transport_of("ib"); }),
+            "--transport 'ib': give auto, nccl, copy_engine or mpi");
+  EXPECT_EQ(transport_names(), "auto|nccl|copy_engine|mpi");
+}
+
+TEST(CheckTransport, refuses_what_a_device_does_not_know) {
+  for (const DeviceKind device : {DeviceKind::cuda, DeviceKind::virtual_device})
+    check_transport(std::nullopt, device);
+  check_transport(PanelRoute::relay, DeviceKind::virtual_device);
+  check_transport(PanelRoute::nccl, DeviceKind::cuda);
+  check_transport(PanelRoute::copy_engine, DeviceKind::cuda);
+  EXPECT_EQ(usage_error_of([] { check_transport(PanelRoute::nccl, DeviceKind::virtual_device); }),
+            "--transport 'nccl': the virtual device knows only mpi; give mpi, or leave it out");
+  EXPECT_EQ(usage_error_of([] { check_transport(PanelRoute::relay, DeviceKind::cuda); }),
+            "--transport 'mpi': between GPUs panels travel by nccl or copy_engine; give one of "
+            "them, or leave it out");
+}
+
 TEST(SlowOf, reads_a_case_and_a_share) {
   EXPECT_EQ(slow_of("gemm.local.speed=3%"),
             (std::pair<std::string, double>("gemm.local.speed", 0.03)));

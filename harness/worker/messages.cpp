@@ -172,7 +172,16 @@ Json json_of(const TransportOrder& order) {
   return {{"order", "transport"},
           {"kind", order.kind == TransportKind::nccl ? "nccl" : "relay"},
           {"nccl_id", hex_of(order.nccl_id)},
-          {"seconds", order.seconds}};
+          {"seconds", order.seconds},
+          {"route", order.route ? Json(name_of(*order.route)) : Json()}};
+}
+
+/// None of null.
+std::optional<PanelRoute> route_in(const Json& json) {
+  if (json.is_null()) return std::nullopt;
+  for (const PanelRoute route : kPanelRoutes)
+    if (json == name_of(route)) return route;
+  throw Error("a route that is none");
 }
 
 Json json_of(const RunOrder& order) {
@@ -314,7 +323,8 @@ Order order_in(const Json& json) {
     return TransportOrder{
         .kind = json.at("kind") == "nccl" ? TransportKind::nccl : TransportKind::relay,
         .nccl_id = nccl_id_in(json.at("nccl_id")),
-        .seconds = json.at("seconds")};
+        .seconds = json.at("seconds"),
+        .route = route_in(json.at("route"))};
   }
   if (kind == "run")
     return RunOrder{.case_name = json.at("case"),

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -42,7 +43,8 @@ enum class TransportKind : std::uint8_t { relay, nccl };
 struct TransportOrder {
   TransportKind kind = TransportKind::relay;
   NcclId nccl_id{};
-  double seconds = 60;  // bound of joining
+  double seconds = 60;                   // bound of joining
+  std::optional<PanelRoute> route = {};  // RunOptions::transport; the relay knows no other
 };
 
 struct RunOrder {

@@ -131,6 +131,18 @@ TEST(Messages, a_setup_survives) {
   EXPECT_EQ(setup.gemm_table_hash, "0f");
 }
 
+TEST(Messages, the_route_of_a_transport_survives) {
+  for (const std::optional<PanelRoute> route :
+       {std::optional<PanelRoute>(), std::optional(PanelRoute::copy_engine)}) {
+    const Order order =
+        order_in(order_line(TransportOrder{.kind = TransportKind::nccl, .route = route}));
+    EXPECT_EQ(std::get<TransportOrder>(order).route, route);
+  }
+  std::string bad = order_line(TransportOrder{.route = PanelRoute::relay});
+  bad.replace(bad.find("mpi"), 3, "ib");
+  EXPECT_THROW(order_in(bad), Error);
+}
+
 TEST(Messages, an_order_to_tune_survives) {
   const Order order =
       order_in(order_line(TuneOrder{.product = {.m = 1, .n = 2, .k = 2147481600}, .seconds = 1.5}));

@@ -23,7 +23,7 @@ enum class HookAction : std::uint8_t {
 
 /// "crash@load.tile.2d" on every slot, "crash@load.tile.2d#1" on slot 1 alone. The case name
 /// "ready" stands for the moment before the worker says that it is ready, "program" for a program
-/// that it is given.
+/// that it is given, "transport" for the making of one, which any action refuses.
 struct TestHook {
   HookAction action = HookAction::crash;
   std::string case_name;

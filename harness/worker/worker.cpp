@@ -148,15 +148,18 @@ class Worker {
   }
 
   void make_transport(const TransportOrder& order) {
+    if (hook_applies(hook_, "transport", setup_.slot)) throw Error("test hook: transport");
     if (order.kind == TransportKind::nccl) {
       GpuTransport made =
-          make_gpu_transport(order.nccl_id, setup_.slot, setup_.slots, order.seconds, std::nullopt);
+          make_gpu_transport(order.nccl_id, setup_.slot, setup_.slots, order.seconds, order.route);
       transport_ = std::move(made.transport);
       routes_ = std::move(made.routes);
+      why_route_ = order.route ? "chosen by --transport" : std::move(made.why);
     } else {
       transport_ = std::make_unique<RelayTransport>(
           kSegmentFd, setup_.slot, HandOverDelays::from_environment(kFirstWorker + setup_.slot));
       routes_ = {PanelRoute::relay};
+      why_route_ = "the virtual device knows no other route";
     }
   }
 
@@ -191,6 +194,7 @@ class Worker {
       context.ranks = setup_.slots;
       context.transport = transport_.get();
       context.routes = routes_;
+      context.why_route = why_route_;
       if (setup_.slots > 1 && !transport_) {
         return judged_by_hand(Judgement::tool_error, "there is no transport");
       }
@@ -273,6 +277,7 @@ class Worker {
   std::unique_ptr<Device> device_;
   std::unique_ptr<Transport> transport_;  // made later, so gone before the device
   std::vector<PanelRoute> routes_;        // RunContext::routes
+  std::string why_route_;                 // likewise
 };
 
 int serve() {
