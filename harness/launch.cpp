@@ -70,6 +70,7 @@ nlohmann::json plan_as_json(const RunOptions& options, const Plan& plan) {
 void print_plan(const RunOptions& options, const Plan& plan) {
   if (launcher_rank().value_or(0) > 0) return;  // every rank has the same
   check_transport(options.transport, expected_context(options).device);
+  if (const auto ranks = launched_ranks()) check_grid(options.product.grid, *ranks);
   if (options.row >= 0 && selected_cases(options).front()->scope == CaseScope::one_gpu) {
     check_row(options, expected_context(options));
   }
@@ -153,7 +154,8 @@ std::vector<LocalSlot> make_slots(const RunOptions& options, const Opening& open
                                    .slots = static_cast<std::uint32_t>(opening.places.size()),
                                    .slow = options.slow,
                                    .gemm_table = options.gemm_table,
-                                   .gemm_table_hash = opening.gemm_table_hash},
+                                   .gemm_table_hash = opening.gemm_table_hash,
+                                   .product = options.product},
                                   WorkerStart{.visible_gpu = cuda ? gpu.uuid : std::string()}),
                      .passed = {}});
   }
@@ -270,10 +272,13 @@ ExitCode run_one(const RunOptions& options, std::uint32_t number, const Plan& pl
   if (series_id.empty()) series_id = opening->head.run_id;
   opening->series_id = series_id;
   opening->number = number;
+  const auto slots = static_cast<std::uint32_t>(opening->places.size());
   check_transport(options.transport, opening->assignment.kind);
+  check_grid(options.product.grid, slots);
   check_row(options, {.level = options.level,
                       .device = opening->assignment.kind,
-                      .ranks = static_cast<std::uint32_t>(opening->places.size())});
+                      .ranks = slots,
+                      .product = options.product});
   const Plan mine = options.launches == 1 ? plan : shuffled(plan, opening->head.seed, number);
   return run_opened(options, number, mine, mesh, stop, *opening, reporter);
 }

@@ -71,8 +71,35 @@ TEST(Launch, refuses_a_transport_that_the_device_does_not_know_or_no_case_has) {
   ran = run_binary(run_arguments(place, {"--cases", "zfill.whole", "--transport", "mpi"}));
   EXPECT_EQ(ran.exit, 2) << ran.out;
   EXPECT_EQ(ran.err,
-            "tidemark: --transport 'mpi': no distributed GEMM is among the cases of this run; "
-            "choose one by --cases\n");
+            "tidemark: --transport mpi: no case of this run is a distributed GEMM; choose one by "
+            "--cases\n");
+  EXPECT_TRUE(place.files().empty());
+}
+
+TEST(Launch, refuses_products_that_are_none_or_change_nothing) {
+  const Place place;
+  const auto refused = [&](const Arguments& more) {
+    const Ran ran = run_binary(run_arguments(place, more));
+    EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
+    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+    return ran.err;
+  };
+  EXPECT_EQ(refused({"--cases", "gemm.distributed.speed", "--k", "64"}),
+            "tidemark: --k '64': give --n, too: a product without it has its usual sizes\n");
+  EXPECT_EQ(refused({"--cases", "gemm.distributed.speed", "--n", "0"}),
+            "tidemark: --n '0': give a whole number, 1 to 1048576\n");
+  EXPECT_EQ(refused({"--cases", "gemm.distributed.shapes", "--n", "64"}),
+            "tidemark: --n 64: no case of this run takes sizes, as gemm.distributed.speed and "
+            "gemm.distributed.integer do; choose one by --cases\n");
+  EXPECT_EQ(refused({"--cases", "zfill.whole", "--grid", "1x1"}),
+            "tidemark: --grid 1x1: no case of this run is a distributed GEMM; choose one by "
+            "--cases\n");
+  EXPECT_EQ(refused({"--cases", "gemm.distributed.speed", "--gpus", "3", "--grid", "2x2"}),
+            "tidemark: --grid '2x2': has 4 places for 3 GPUs; give rows and columns that multiply "
+            "to 3\n");
+  EXPECT_EQ(refused({"--cases", "gemm.distributed.speed", "--ranks", "3", "--grid", "2x2"}),
+            "tidemark: --grid '2x2': has 4 places for 3 GPUs; give rows and columns that multiply "
+            "to 3\n");
   EXPECT_TRUE(place.files().empty());
 }
 
@@ -416,6 +443,67 @@ TEST(MpiLaunch, ranks_of_different_transports_are_refused) {
             "tidemark: rank 1 was started with --transport mpi and rank 0 with --transport auto; "
             "give every rank the same arguments\n");
   EXPECT_TRUE(place.files().empty());
+}
+
+TEST(MpiLaunch, ranks_of_different_products_are_refused) {
+  const Place place;
+  const Arguments usual = {"--cases", "gemm.distributed.speed"};
+  Arguments sized = usual;
+  sized.insert(sized.end(), {"--n", "64"});
+  Ran ran = run_two(place, usual, sized);
+  EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
+  EXPECT_EQ(ran.err,
+            "tidemark: rank 1 was started with --n 64 and rank 0 without --n; give every rank the "
+            "same arguments\n");
+  Arguments flat = sized;
+  flat.insert(flat.end(), {"--k", "8"});
+  ran = run_two(place, sized, flat);
+  EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
+  EXPECT_NE(ran.err.find("rank 1 was started with --k 8 and rank 0 with --k 64"), std::string::npos)
+      << ran.err;
+  Arguments high = sized, wide = sized;
+  high.insert(high.end(), {"--grid", "2x1"});
+  wide.insert(wide.end(), {"--grid", "1x2"});
+  ran = run_two(place, high, wide);
+  EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
+  EXPECT_NE(ran.err.find("rank 1 was started with --grid 1x2 and rank 0 with --grid 2x1"),
+            std::string::npos)
+      << ran.err;
+  EXPECT_TRUE(place.files().empty());
+}
+
+TEST(MpiLaunch, a_grid_of_other_ranks_is_one_line_from_one_rank) {
+  const Place place;
+  const Arguments arguments =
+      run_arguments(place, {"--cases", "gemm.distributed.speed", "--grid", "2x2"});
+  Ran ran = run_program(under_mpirun(2, arguments), kRoot, 60);
+  EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
+  EXPECT_EQ(ran.err,
+            "tidemark: --grid '2x2': has 4 places for 2 GPUs; give rows and columns that multiply "
+            "to 2\n");
+  Arguments dry = arguments;
+  dry.emplace_back("--dry-run");
+  ran = run_program(under_mpirun(2, dry), kRoot, 60);
+  EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
+  EXPECT_TRUE(place.files().empty());
+}
+
+TEST(MpiLaunch, a_product_of_given_sizes_is_timed_and_checked_on_a_given_grid) {
+  for (const auto& [ranks, grid] : {std::pair(2, "2x1"), std::pair(4, "1x4")}) {
+    const Place place;
+    const Ran ran = run_program(
+        under_mpirun(ranks, {"bench", "gemm.distributed.speed", "--device", "virtual", "--out",
+                             place.out(), "--m", "96", "--n", "64", "--k", "40", "--grid", grid}),
+        kRoot, 120);
+    EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
+    EXPECT_NE(ran.out.find("\n  rate_96x64x40 "), std::string::npos) << ran.out;
+    EXPECT_NE(ran.out.find("\n  exchange_96x64x40 "), std::string::npos) << ran.out;
+    const Report report = read_report(place.out());
+    const auto results = results_of(report);
+    ASSERT_EQ(results.size(), 2U * static_cast<unsigned>(ranks));
+    EXPECT_EQ(results.at("gemm.distributed.speed@1")->rows_run, 1U);
+    EXPECT_EQ(results.at("gemm.distributed.integer@1")->rows_run, 5U);  // one more than usual
+  }
 }
 
 TEST(MpiLaunch, a_transport_that_one_rank_cannot_make_is_a_reason) {

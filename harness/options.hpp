@@ -39,6 +39,7 @@ struct RunOptions {
   std::map<std::string, double> slow = {};   // benchmarks to slow on purpose, by Timing::slow
   std::string gemm_table = {};               // a file of JSON; empty: the table of the build
   std::optional<PanelRoute> transport = {};  // of distributed GEMMs; none: what the GPUs allow best
+  ProductOptions product = {};               // likewise; empty: usual sizes, planned grid
   std::vector<std::string> arguments = {};   // argv as given
 };
 

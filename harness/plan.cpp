@@ -121,14 +121,20 @@ void check_calibrated(const RunOptions& options, const std::vector<const Case*>&
 }
 
 /// An option that changes nothing must not look as if it did.
-void check_transported(const RunOptions& options, const std::vector<const Case*>& planned) {
-  if (!options.transport || std::any_of(planned.begin(), planned.end(), [](const Case* which) {
-        return which->product != ProductUse::none;
-      }))
-    return;
-  throw UsageError(fmt::format(
-      "--transport '{}': no distributed GEMM is among the cases of this run; choose one by {}",
-      name_of(options.transport), options.bench ? "name" : "--cases"));
+void check_product_used(const RunOptions& options, const std::vector<const Case*>& planned) {
+  const auto check = [&](bool given, const std::string& option, ProductUse use, auto whose) {
+    if (!given || std::any_of(planned.begin(), planned.end(),
+                              [&](const Case* which) { return which->product >= use; }))
+      return;
+    throw UsageError(fmt::format("{}: no case of this run {}; choose one by {}", option, whose,
+                                 options.bench ? "name" : "--cases"));
+  };
+  check(options.transport.has_value(), fmt::format("--transport {}", name_of(options.transport)),
+        ProductUse::route, "is a distributed GEMM");
+  check(options.product.has_grid(), "--grid " + grid_text(options.product.grid), ProductUse::route,
+        "is a distributed GEMM");
+  check(options.product.has_shape(), shape_text(options.product.shape), ProductUse::sizes,
+        "takes sizes, as gemm.distributed.speed and gemm.distributed.integer do");
 }
 
 void shuffle_benchmarks(std::vector<const Case*>& cases, std::uint64_t seed) {
@@ -187,7 +193,7 @@ Plan make_plan(const RunOptions& options) {
   std::sort(all.begin(), all.end(), before);
   check_slowed(options, all);
   check_calibrated(options, all);
-  check_transported(options, all);
+  check_product_used(options, all);
   Plan plan;
   for (const Case* which : all) {
     (which->scope == CaseScope::one_gpu ? plan.one_gpu : plan.all_gpus).push_back(which);

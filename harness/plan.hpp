@@ -26,7 +26,7 @@ std::vector<const Case*> selected_cases(const RunOptions& options);
 /// Throws UsageError for a glob that matches no case at all, with the nearest names, and when
 /// nothing is left, when --row is given and not exactly one case is chosen, when --slow names
 /// what is no benchmark of this plan, when --calibrate would have nothing to measure, and when
-/// --transport is given and no panel travels.
+/// --transport, --grid or --n would change nothing.
 Plan make_plan(const RunOptions& options);
 
 /// The plan of launch `number` of several, from 1: the benchmarks of each phase in an order drawn

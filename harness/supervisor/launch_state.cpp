@@ -25,7 +25,8 @@ RecordPlace place_of(const LaunchState& state, const LocalSlot& local) {
           .row = state.options.row,
           .slow = state.options.slow,
           .gemm_table = state.options.gemm_table,
-          .transport = state.options.transport};
+          .transport = state.options.transport,
+          .product = state.options.product};
 }
 
 void wait_for_something(const LaunchState& state, double most_wait_s) {

@@ -92,6 +92,8 @@ std::string build_name() {
                      build.suite_tree);
 }
 
+std::string given_size(std::uint64_t size) { return size == 0 ? "" : fmt::format("{}", size); }
+
 /// What ranks could not do differently without one waiting for the other, planning another launch
 /// or being slower unseen. Name and value, in an order of their own; not given: an empty value.
 Json asked_for(const RunOptions& options, const GemmTable& table) {
@@ -107,6 +109,10 @@ Json asked_for(const RunOptions& options, const GemmTable& table) {
        {"--row", options.row < 0 ? "" : fmt::format("{}", options.row)},
        {"--device", name_of(options.device)},
        {"--transport", name_of(options.transport)},
+       {"--n", given_size(options.product.shape.n)},
+       {"--m", given_size(options.product.shape.m)},
+       {"--k", given_size(options.product.shape.k)},
+       {"--grid", grid_text(options.product.grid)},
        {"--launches", fmt::format("{}", options.launches)},
        {"--calibrate", options.calibrate ? "yes" : ""},
        {"--slow", fmt::format("{}", fmt::join(slowed, " "))},

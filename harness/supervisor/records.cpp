@@ -88,6 +88,10 @@ std::string replay_line(const RecordPlace& place, const Case& which, std::int64_
   if (!place.gemm_table.empty()) line += " --gemm-table " + place.gemm_table;
   if (place.transport && which.product != ProductUse::none)
     line += fmt::format(" --transport {}", name_of(place.transport));
+  if (place.product.has_shape() && which.product == ProductUse::sizes)
+    line += " " + shape_text(place.product.shape);
+  if (place.product.has_grid() && which.product != ProductUse::none)
+    line += " --grid " + grid_text(place.product.grid);
   if (place.device == DeviceKind::virtual_device) {
     line += " --device virtual";
     if (!place.fault.empty()) line += " --fault " + place.fault;

@@ -27,6 +27,7 @@ struct RecordPlace {
   std::map<std::string, double> slow = {};  // RunOptions::slow
   std::string gemm_table = {};              // likewise
   std::optional<PanelRoute> transport = {};
+  ProductOptions product = {};
 };
 
 /// The reading of this GPU nearest to a moment.

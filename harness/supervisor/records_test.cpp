@@ -54,6 +54,21 @@ TEST(Replay, names_the_transport_where_panels_travel) {
   EXPECT_EQ(replay_line(place, kTogether, -1).find("--transport"), std::string::npos);
 }
 
+TEST(Replay, names_sizes_and_grid_where_a_case_follows_them) {
+  Case product = kTogether;
+  product.product = ProductUse::sizes;
+  const RecordPlace place{
+      .gpus = 2,
+      .seed = 1,
+      .product = {.shape = {.m = 64, .n = 64, .k = 64}, .grid = {.rows = 2, .cols = 1}}};
+  EXPECT_EQ(replay_line(place, product, 3),
+            "tidemark run --cases gemm.x --seed 0x1 --row 3 --n 64 --grid 2x1 --device virtual "
+            "--gpus 2");
+  product.product = ProductUse::route;
+  EXPECT_EQ(replay_line(place, product, -1),
+            "tidemark run --cases gemm.x --seed 0x1 --grid 2x1 --device virtual --gpus 2");
+}
+
 TEST(OutcomeRecord, of_a_run_of_one_row_replays_that_row) {
   const OutcomeRecord record = outcome_record({.row = 3}, kLoad, 1, {.verdict = Verdict::hang},
                                               [](double) { return TelemetryPoint{}; });

@@ -60,6 +60,13 @@ std::uint32_t rows_apart(const SetupOrder& setup, const Case& which) {
   return static_cast<std::uint32_t>(which.rows(context).size());
 }
 
+/// The longest silence of a product that the user gave.
+double product_patience(const SetupOrder& setup, const Case& which) {
+  return which.product == ProductUse::sizes && setup.product.has_shape()
+             ? patience_s(setup.product.shape, setup.slots, setup.device)
+             : 0;
+}
+
 }  // namespace
 
 Slot::Slot(SetupOrder setup, WorkerStart start, SlotBounds bounds)
@@ -88,7 +95,8 @@ void Slot::begin(const Case& which, std::uint32_t attempt, bool alone) {
   const double now = monotonic_s();
   attempt_ =
       Attempt{.which = &which,
-              .deadline_s = std::max(bounds_.least_case, bounds_.case_factor * which.seconds),
+              .deadline_s = std::max({bounds_.least_case, bounds_.case_factor * which.seconds,
+                                      product_patience(setup_, which)}),
               .last_sign_s = now,
               .begun_s = now,
               .begun_unix_s = unix_s(),

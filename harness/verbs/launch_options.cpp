@@ -47,12 +47,15 @@ RunOptions understood(const TypedLaunch& typed) {
     check_transport(options.transport, options.device == DeviceChoice::cuda
                                            ? DeviceKind::cuda
                                            : DeviceKind::virtual_device);
+  options.product.shape = shape_of(typed.m, typed.n, typed.k);
+  if (!typed.grid.empty()) options.product.grid = grid_of(typed.grid);
   options.seed_given = !typed.seed.empty();
   if (options.seed_given) options.seed = seed_of(typed.seed);
   if (!typed.time_limit.empty())
     options.time_limit_s = seconds_of("--time-limit", typed.time_limit);
   if (!typed.row.empty()) options.row = count_of("--row", typed.row, 0);
   if (!typed.ranks.empty()) options.ranks = count_of("--ranks", typed.ranks, 1, kMostRanks);
+  if (options.ranks != 0) check_grid(options.product.grid, options.ranks);
   if (!options.fault.empty()) check_fault(options.fault, options.device);
   // Under a launcher rank 0 alone may have the file; it reads it where all hear of it.
   if (!options.policy.empty() && !launcher_rank()) static_cast<void>(read_policy(options.policy));
@@ -84,6 +87,15 @@ void add_launch_options(CLI::App& verb, TypedLaunch& typed) {
   verb.add_option("--transport", typed.transport,
                   "How the panels of distributed GEMMs travel (auto: the best that all GPUs allow)")
       ->type_name(transport_names());
+  verb.add_option("--n", typed.n,
+                  "Size of the GEMM of gemm.distributed.speed, square; also checked with integers "
+                  "(8192, nightly also 16384)")
+      ->type_name("N");
+  verb.add_option("--m", typed.m, "Rows of C, with --n for its columns (as --n)")->type_name("N");
+  verb.add_option("--k", typed.k, "Columns of A, with --n (as --n)")->type_name("N");
+  verb.add_option("--grid", typed.grid,
+                  "Rows x columns of GPUs of distributed GEMMs, such as 2x4 (fewest bytes moved)")
+      ->type_name("RxC");
   verb.add_option("--seed", typed.seed, "Of all inputs, decimal or 0x... (random)")->type_name("N");
   verb.add_option("--out", options.out, "The report (tidemark-<host>-<UTC>.h5)")->type_name("FILE");
   verb.add_flag("--json", options.json, "End with one line of JSON instead of text");

@@ -15,6 +15,7 @@ struct TypedLaunch {
   RunOptions options;
   std::string level = "quick", device = "auto", transport = "auto";
   std::string seed, time_limit, row, ranks, launches;  // empty: not given
+  std::string m, n, k, grid;                           // likewise
   std::vector<std::string> slow;
 };
 

@@ -130,6 +130,48 @@ GemmShape product_of(const std::string& text) {
   return product;
 }
 
+GemmShape shape_of(const std::string& m, const std::string& n, const std::string& k) {
+  if (n.empty()) {
+    if (!m.empty()) refuse("--m", m, "give --n, too: a product without it has its usual sizes");
+    if (!k.empty()) refuse("--k", k, "give --n, too: a product without it has its usual sizes");
+    return {};
+  }
+  const auto size = [](std::string_view option, const std::string& text) -> std::uint64_t {
+    return count_of(option, text, 1, std::uint32_t{kMostProductSize});
+  };
+  const std::uint64_t edge = size("--n", n);
+  return {
+      .m = m.empty() ? edge : size("--m", m), .n = edge, .k = k.empty() ? edge : size("--k", k)};
+}
+
+std::string shape_text(const GemmShape& shape) {
+  if (shape.m == shape.n && shape.n == shape.k) return fmt::format("--n {}", shape.n);
+  return fmt::format("--m {} --n {} --k {}", shape.m, shape.n, shape.k);
+}
+
+Grid grid_of(const std::string& text) {
+  const char* const end = text.data() + text.size();
+  Grid grid;
+  const auto [middle, wrong_rows] = std::from_chars(text.data(), end, grid.rows);
+  const bool has_rows = wrong_rows == std::errc() && middle != end && *middle == 'x';
+  const auto [behind, wrong_cols] = std::from_chars(has_rows ? middle + 1 : end, end, grid.cols);
+  if (!has_rows || wrong_cols != std::errc() || behind != end || grid.rows < 1 || grid.cols < 1)
+    refuse("--grid", text, "give rows x columns of ranks, each at least 1, such as 2x4");
+  return grid;
+}
+
+std::string grid_text(const Grid& grid) {
+  return grid.rows == 0 ? "" : fmt::format("{}x{}", grid.rows, grid.cols);
+}
+
+void check_grid(const Grid& grid, std::uint32_t ranks) {
+  const std::uint64_t places = std::uint64_t{grid.rows} * grid.cols;
+  if (grid.rows == 0 || places == ranks) return;
+  refuse("--grid", grid_text(grid),
+         fmt::format("has {} places for {} GPUs; give rows and columns that multiply to {}", places,
+                     ranks, ranks));
+}
+
 std::pair<std::string, double> slow_of(const std::string& text) {
   constexpr std::string_view kWanted =
       "give a benchmark and a share of 0.01 to 100 %, such as gemm.local.speed=3%";

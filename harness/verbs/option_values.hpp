@@ -14,6 +14,7 @@
 #include "kernels/gemm_table.hpp"
 #include "kernels/transport.hpp"
 #include "reports/compare/pairing.hpp"
+#include "suite/gemm/product.hpp"
 
 namespace tidemark::harness {
 
@@ -49,6 +50,17 @@ double seconds_of(std::string_view option, const std::string& text);
 
 /// --product: "8192x8192x1024", C m x n over k.
 GemmShape product_of(const std::string& text);
+
+/// --m, --n and --k as typed, empty where not given: --n alone is a square, none of them no shape.
+GemmShape shape_of(const std::string& m, const std::string& n, const std::string& k);
+std::string shape_text(const GemmShape& shape);  // "--n 8192" or "--m 8192 --n 4096 --k 2048"
+
+/// --grid: "2x4", rows and columns.
+Grid grid_of(const std::string& text);
+std::string grid_text(const Grid& grid);  // "2x4"; empty where it has no rows
+
+/// Throws where a grid is given and is not of so many ranks.
+void check_grid(const Grid& grid, std::uint32_t ranks);
 
 /// "gemm.local.speed=3%": a case, and the share above 0 and at most 1.
 std::pair<std::string, double> slow_of(const std::string& text);

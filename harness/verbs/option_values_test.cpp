@@ -57,6 +57,47 @@ TEST(CheckTransport, refuses_what_a_device_does_not_know) {
             "them, or leave it out");
 }
 
+TEST(ShapeOf, is_a_square_of_n_unless_m_or_k_say_otherwise) {
+  EXPECT_EQ(shape_of("", "", ""), GemmShape());
+  EXPECT_EQ(shape_of("", "64", ""), (GemmShape{.m = 64, .n = 64, .k = 64}));
+  EXPECT_EQ(shape_of("8", "64", "1048576"), (GemmShape{.m = 8, .n = 64, .k = 1048576}));
+  EXPECT_EQ(shape_text(shape_of("", "64", "")), "--n 64");
+  EXPECT_EQ(shape_text(shape_of("", "64", "8")), "--m 64 --n 64 --k 8");
+}
+
+TEST(ShapeOf, refuses_sizes_without_n_and_beyond_their_bounds) {
+  EXPECT_EQ(usage_error_of([] { shape_of("64", "", ""); }),
+            "--m '64': give --n, too: a product without it has its usual sizes");
+  EXPECT_EQ(usage_error_of([] { shape_of("", "", "64"); }),
+            "--k '64': give --n, too: a product without it has its usual sizes");
+  EXPECT_EQ(usage_error_of([] { shape_of("", "0", ""); }),
+            "--n '0': give a whole number, 1 to 1048576");
+  for (const char* text : {"1048577", "-1", "8k", "1e4", " 8", "99999999999999999999"}) {
+    EXPECT_THROW(shape_of(text, "8", ""), UsageError) << text;
+    EXPECT_THROW(shape_of("", text, ""), UsageError) << text;
+    EXPECT_THROW(shape_of("", "8", text), UsageError) << text;
+  }
+}
+
+TEST(GridOf, reads_rows_and_columns) {
+  EXPECT_EQ(grid_of("2x4"), (Grid{.rows = 2, .cols = 4}));
+  EXPECT_EQ(grid_text(grid_of("1x16")), "1x16");
+  EXPECT_EQ(usage_error_of([] { grid_of("8"); }),
+            "--grid '8': give rows x columns of ranks, each at least 1, such as 2x4");
+  for (const char* text :
+       {"", "x", "2x", "x4", "0x4", "2x0", "2x4x1", "2 x 4", "-2x4", "2X4", "99999999999x1"}) {
+    EXPECT_THROW(grid_of(text), UsageError) << text;
+  }
+}
+
+TEST(CheckGrid, takes_a_place_for_every_gpu) {
+  check_grid({.rows = 0, .cols = 0}, 3);
+  check_grid({.rows = 2, .cols = 4}, 8);
+  EXPECT_EQ(usage_error_of([] { check_grid({.rows = 2, .cols = 2}, 3); }),
+            "--grid '2x2': has 4 places for 3 GPUs; give rows and columns that multiply to 3");
+  EXPECT_THROW(check_grid({.rows = 65536, .cols = 65536}, 1), UsageError);
+}
+
 TEST(SlowOf, reads_a_case_and_a_share) {
   EXPECT_EQ(slow_of("gemm.local.speed=3%"),
             (std::pair<std::string, double>("gemm.local.speed", 0.03)));

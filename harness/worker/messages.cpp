@@ -152,6 +152,21 @@ Outcome outcome_in(const Json& json) {
   return outcome;
 }
 
+Json json_of(const GemmShape& product) { return {product.m, product.n, product.k}; }
+
+GemmShape product_in(const Json& json) {
+  return {.m = json.at(0), .n = json.at(1), .k = json.at(2)};
+}
+
+Json json_of(const ProductOptions& product) {
+  return {{"shape", json_of(product.shape)}, {"grid", {product.grid.rows, product.grid.cols}}};
+}
+
+ProductOptions product_options_in(const Json& json) {
+  const Json& grid = json.at("grid");
+  return {.shape = product_in(json.at("shape")), .grid = {.rows = grid.at(0), .cols = grid.at(1)}};
+}
+
 Json json_of(const SetupOrder& order) {
   return {{"order", "setup"},
           {"device", order.device == DeviceKind::cuda ? "cuda" : "virtual"},
@@ -163,7 +178,8 @@ Json json_of(const SetupOrder& order) {
           {"slots", order.slots},
           {"slow", order.slow},
           {"gemm_table", order.gemm_table},
-          {"gemm_table_hash", order.gemm_table_hash}};
+          {"gemm_table_hash", order.gemm_table_hash},
+          {"product", json_of(order.product)}};
 }
 
 Json json_of(const NcclIdOrder&) { return {{"order", "nccl_id"}}; }
@@ -187,12 +203,6 @@ std::optional<PanelRoute> route_in(const Json& json) {
 Json json_of(const RunOrder& order) {
   return {{"order", "run"},       {"case", order.case_name}, {"attempt", order.attempt},
           {"alone", order.alone}, {"row", order.row},        {"first_row", order.first_row}};
-}
-
-Json json_of(const GemmShape& product) { return {product.m, product.n, product.k}; }
-
-GemmShape product_in(const Json& json) {
-  return {.m = json.at(0), .n = json.at(1), .k = json.at(2)};
 }
 
 Json json_of(const TuneOrder& order) {
@@ -316,7 +326,8 @@ Order order_in(const Json& json) {
         .slots = json.at("slots"),
         .slow = json.at("slow"),
         .gemm_table = json.at("gemm_table"),
-        .gemm_table_hash = json.at("gemm_table_hash")};
+        .gemm_table_hash = json.at("gemm_table_hash"),
+        .product = product_options_in(json.at("product"))};
   }
   if (kind == "nccl_id") return NcclIdOrder{};
   if (kind == "transport") {

@@ -32,6 +32,7 @@ struct SetupOrder {
   std::map<std::string, double> slow = {};  // RunOptions::slow
   std::string gemm_table = {};              // likewise
   std::string gemm_table_hash = {};         // what all ranks agreed on: a file may have changed
+  ProductOptions product = {};              // RunOptions::product
 };
 
 /// Asks for a fresh NCCL id; given to one worker of the launch.

@@ -108,6 +108,7 @@ TEST(Messages, bytes_that_are_not_hexadecimal_are_refused) {
 }
 
 TEST(Messages, a_setup_survives) {
+  const ProductOptions product{.shape = {.m = 5, .n = 6, .k = 7}, .grid = {.rows = 2, .cols = 4}};
   const Order order = order_in(order_line(SetupOrder{.device = DeviceKind::cuda,
                                                      .fault = "drop",
                                                      .seed = 0xfedcba9876543210ULL,
@@ -117,7 +118,8 @@ TEST(Messages, a_setup_survives) {
                                                      .slots = 8,
                                                      .slow = {{"gemm.x", 0.03}},
                                                      .gemm_table = "t.json",
-                                                     .gemm_table_hash = "0f"}));
+                                                     .gemm_table_hash = "0f",
+                                                     .product = product}));
   const auto& setup = std::get<SetupOrder>(order);
   EXPECT_EQ(setup.device, DeviceKind::cuda);
   EXPECT_EQ(setup.fault, "drop");
@@ -129,6 +131,7 @@ TEST(Messages, a_setup_survives) {
   EXPECT_EQ(setup.slow, (std::map<std::string, double>{{"gemm.x", 0.03}}));
   EXPECT_EQ(setup.gemm_table, "t.json");
   EXPECT_EQ(setup.gemm_table_hash, "0f");
+  EXPECT_EQ(setup.product, product);
 }
 
 TEST(Messages, the_route_of_a_transport_survives) {

@@ -187,8 +187,10 @@ class Worker {
   }
 
   Outcome judged(const Case& which, const RunOrder& order) {
-    RunContext context{
-        .level = setup_.level, .seed = case_seed(setup_.seed, which.name), .device = setup_.device};
+    RunContext context{.level = setup_.level,
+                       .seed = case_seed(setup_.seed, which.name),
+                       .device = setup_.device,
+                       .product = setup_.product};
     if (which.scope == CaseScope::all_gpus) {
       context.rank = setup_.slot;
       context.ranks = setup_.slots;
