@@ -100,6 +100,9 @@ TEST(Launch, refuses_products_that_are_none_or_change_nothing) {
   EXPECT_EQ(refused({"--cases", "gemm.distributed.speed", "--ranks", "3", "--grid", "2x2"}),
             "tidemark: --grid '2x2': has 4 places for 3 GPUs; give rows and columns that multiply "
             "to 3\n");
+  // Of the device A and B, 2 TiB each, and C in fp32, 4 TiB; of the host C in bf16 and in fp32.
+  const std::string large = refused({"--cases", "gemm.distributed.speed", "--n", "1048576"});
+  EXPECT_EQ(large.rfind("tidemark: --n 1048576: 14336.0 GiB of host memory, but ", 0), 0U) << large;
   EXPECT_TRUE(place.files().empty());
 }
 

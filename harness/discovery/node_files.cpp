@@ -1,6 +1,7 @@
 // Reads /sys, /dev, /etc and /proc. Nothing here throws: a file that is not there says nothing.
 #include "harness/discovery/node_files.hpp"
 
+#include <charconv>
 #include <fstream>
 #include <string_view>
 
@@ -57,6 +58,13 @@ std::string os_name(const fs::path& root) {
 
 std::string cpu_model(const fs::path& root) {
   return value_of(root / "proc/cpuinfo", "model name", ':');
+}
+
+std::uint64_t free_memory(const fs::path& root) {
+  const std::string text = value_of(root / "proc/meminfo", "MemAvailable", ':');
+  std::uint64_t kibibytes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), kibibytes);
+  return error == std::errc() && std::string_view(end) == " kB" ? kibibytes * 1024 : 0;
 }
 
 std::string boot_id(const fs::path& root) {

@@ -1,6 +1,7 @@
 // What the kernel's files say of this machine, under a root that tests can replace.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -18,5 +19,8 @@ std::string cpu_model(const std::filesystem::path& root = "/");
 
 /// Changes at each boot and is the same in all containers of a machine; empty where not readable.
 std::string boot_id(const std::filesystem::path& root = "/");
+
+/// Bytes of /proc/meminfo that processes can still have; 0 where it does not say.
+std::uint64_t free_memory(const std::filesystem::path& root = "/");
 
 }  // namespace tidemark::harness

@@ -64,6 +64,12 @@ TEST(CpuModel, is_the_first_model_name) {
   EXPECT_EQ(cpu_model(root.path()), "Intel(R) Xeon(R)");
 }
 
+TEST(FreeMemory, is_what_is_available) {
+  const Root root;
+  root.file("proc/meminfo", "MemTotal:  16384 kB\nMemFree:  512 kB\nMemAvailable:   4096 kB\n");
+  EXPECT_EQ(free_memory(root.path()), 4096U * 1024);
+}
+
 TEST(BootId, is_one_line) {
   const Root root;
   root.file("proc/sys/kernel/random/boot_id", "0b1e-77\n");

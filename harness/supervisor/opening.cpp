@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "harness/discovery/node_files.hpp"
 #include "harness/errors.hpp"
 #include "harness/given_gemm_table.hpp"
 #include "harness/series.hpp"
@@ -130,6 +131,7 @@ Json own_view(const RunOptions& options, std::uint32_t number, const Mesh& mesh,
   if (mesh.rank() == 0) view["head"] = choose_head(options, number);
   if (options.device != DeviceChoice::virtual_device) inventory = take_inventory();
   view["machine"] = node.boot_id.empty() ? node.hostname : node.boot_id;
+  view["free_memory"] = free_memory();
   view["nvidia_present"] = inventory.nvidia_present;
   view["visible"] = to_json(inventory.visible);
   view["problem"] = inventory.problem;
@@ -234,6 +236,10 @@ Opening opening_of(const RunOptions& options, const Mesh& mesh, const std::vecto
       opening.places.push_back({.rank = rank,
                                 .uuid = is_virtual ? describe_virtual(rank, i).uuid : gpus[i].uuid,
                                 .host = views[rank].at("host")});
+      opening.memory.push_back({.machine = ranks[rank].machine,
+                                .host = ranks[rank].host,
+                                .gpu_bytes = gpus[i].memory_bytes,
+                                .machine_free = views[rank].at("free_memory")});
     }
   }
   return opening;

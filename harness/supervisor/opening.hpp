@@ -11,6 +11,7 @@
 #include "harness/options.hpp"
 #include "harness/relay/mesh.hpp"
 #include "harness/supervisor/launch_state.hpp"
+#include "harness/supervisor/product_memory.hpp"
 #include "harness/supervisor/stop.hpp"
 
 namespace tidemark::harness {
@@ -28,7 +29,8 @@ struct Opening {
   Head head;
   GpuInventory inventory;  // of this rank
   Assignment assignment;
-  std::vector<SlotPlace> places;  // of all slots, in rank order
+  std::vector<SlotPlace> places;   // of all slots, in rank order
+  std::vector<SlotMemory> memory;  // likewise
   std::uint32_t nodes = 1;
   std::string series_id = {};                         // run_id of the first launch of the command
   std::uint32_t number = 1;                           // which of that command's launches this is
