@@ -34,9 +34,9 @@ void grow_for_peers(DeviceBuffer& buffer, std::size_t bytes) {
   buffer = DeviceBuffer((bytes + kUnit - 1) / kUnit * kUnit);
 }
 
-PeerOffer offer_of(const DeviceBuffer& buffer, std::uint64_t seed) {
-  PeerOffer offer{.seed = seed, .bytes = buffer.size(), .host = boot_id()};
-  const cudaError_t code = cudaIpcGetMemHandle(&offer.handle, buffer.data());
+PeerOffer offer_of(const std::byte* data, std::uint64_t seed, std::size_t bytes) {
+  PeerOffer offer{.seed = seed, .bytes = bytes, .host = boot_id()};
+  const cudaError_t code = cudaIpcGetMemHandle(&offer.handle, const_cast<std::byte*>(data));
   if (is_sticky(code)) cuda_check(code, "make a handle for other processes");
   if (code != cudaSuccess) (void)cudaGetLastError();  // else the next launch would be blamed for it
   offer.code = static_cast<std::int32_t>(code);

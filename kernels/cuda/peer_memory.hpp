@@ -27,8 +27,8 @@ struct PeerOffer {
 /// other processes: nothing else lies in what the neighbour sees. Nobody may have it open.
 void grow_for_peers(DeviceBuffer& buffer, std::size_t bytes);
 
-/// The offer of `buffer`. A handle that cannot be made is a code in the offer.
-PeerOffer offer_of(const DeviceBuffer& buffer, std::uint64_t seed);
+/// The offer of the allocation that starts at `data`. A handle that cannot be made is a code in it.
+PeerOffer offer_of(const std::byte* data, std::uint64_t seed, std::size_t bytes = 0);
 
 /// Why this rank cannot open what the other offers, as far as both offers tell; empty where they do
 /// not.

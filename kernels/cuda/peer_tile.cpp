@@ -100,7 +100,7 @@ bool is_lost(const RunResult& result) {
 void run_row(RowWorkspace& rows, PeerWorkspace& peers, const PeerTile& op, RunResult& result) {
   require_sound(op);
   fill_own(rows, peers, op);
-  const PeerOffer mine = offer_of(peers.offered, op.seed);
+  const PeerOffer mine = offer_of(peers.offered.data(), op.seed, peers.offered.size());
   std::string late;
   const NamedPanel offering{{.id = kPanelOffers, .shards = {}}, "the neighbours' handles"};
   const std::vector<PeerOffer> offers = exchange(rows, peers, op, mine, offering, late);

@@ -1,5 +1,4 @@
-// Gathers with a bound. Panels are freed when their multiplication ends, so a gather that is given
-// up has to take the transport with it: a late row would land in somebody else's memory.
+// Gathers with a bound.
 #include "kernels/cuda/gemm/gather.hpp"
 
 #include <fmt/format.h>
@@ -17,26 +16,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Aborts the transport on every way out but that behind arrived().
-class GatherGuard {
- public:
-  explicit GatherGuard(Transport& transport) : transport_(&transport) {}
-  GatherGuard(const GatherGuard&) = delete;
-  GatherGuard& operator=(const GatherGuard&) = delete;
-  ~GatherGuard() {
-    if (transport_ != nullptr) transport_->abort();
-  }
-  void arrived() { transport_ = nullptr; }
-
- private:
-  Transport* transport_;
-};
-
-struct Awaited {
-  const NamedPanel* panel;
-  std::size_t shard;
-};
-
 /// Timed gathers end within milliseconds and a sleep takes some 70 us; one that takes longer than
 /// this leaves the core to those who bring the data.
 void pause_between_polls(Clock::duration waited) {
@@ -44,13 +23,6 @@ void pause_between_polls(Clock::duration waited) {
     std::this_thread::yield();
   else
     std::this_thread::sleep_for(std::chrono::microseconds(20));
-}
-
-std::string missing(const Awaited& awaited, double seconds) {
-  const Shard& shard = awaited.panel->buffer.shards[awaited.shard];
-  return fmt::format("waits for rank {}: {}, shard {} (rows {} to {}) not ready within {:g} s",
-                     shard.owner, awaited.panel->name, awaited.shard, shard.first_row,
-                     shard.first_row + shard.rows, seconds);
 }
 
 }  // namespace
@@ -74,26 +46,57 @@ void require_cover(const std::vector<Shard>& shards, std::uint64_t rows, const c
     throw Error(fmt::format("{}: the shards cover {} of {} rows", name, covered, rows));
 }
 
-std::string gather_or_abort(Transport& transport, std::span<const NamedPanel> panels,
-                            double seconds) {
-  GatherGuard guard(transport);
-  const auto began = Clock::now();
-  std::vector<Awaited> awaited;
-  for (const NamedPanel& panel : panels) {
-    transport.start(panel.buffer);
-    for (std::size_t i = 0; i < panel.buffer.shards.size(); ++i) awaited.push_back({&panel, i});
+Gather::Gather(Transport& transport, std::span<const NamedPanel> panels)
+    : transport_(transport), began_(Clock::now()) {
+  try {
+    for (const NamedPanel& panel : panels) {
+      transport.start(panel.buffer);
+      for (std::size_t i = 0; i < panel.buffer.shards.size(); ++i) awaited_.push_back({panel, i});
+    }
+  } catch (...) {
+    transport.abort();  // nobody destroys an object whose constructor throws
+    throw;
   }
+}
+
+Gather::~Gather() {
+  if (!awaited_.empty()) transport_.abort();
+}
+
+std::string Gather::missing(const Awaited& awaited, double seconds) {
+  const Shard& shard = awaited.panel.buffer.shards[awaited.shard];
+  return fmt::format("waits for rank {}: {}, shard {} (rows {} to {}) not ready within {:g} s",
+                     shard.owner, awaited.panel.name, awaited.shard, shard.first_row,
+                     shard.first_row + shard.rows, seconds);
+}
+
+template <class Wanted>
+std::string Gather::wait_for(double seconds, Wanted wanted) {
   while (true) {
-    std::erase_if(awaited, [&transport](const Awaited& one) {
-      return transport.ready(one.panel->buffer.id, one.shard);
+    std::erase_if(awaited_, [&](const Awaited& one) {
+      return wanted(one) && transport_.ready(one.panel.buffer.id, one.shard);
     });
-    if (awaited.empty()) break;
-    const auto waited = Clock::now() - began;
-    if (waited > std::chrono::duration<double>(seconds)) return missing(awaited.front(), seconds);
+    const auto first = std::find_if(awaited_.begin(), awaited_.end(), wanted);
+    if (first == awaited_.end()) return {};
+    const auto waited = Clock::now() - began_;
+    if (waited > std::chrono::duration<double>(seconds)) return missing(*first, seconds);
     pause_between_polls(waited);
   }
-  guard.arrived();
-  return {};
+}
+
+std::string Gather::wait(double seconds) {
+  return wait_for(seconds, [](const Awaited& /*one*/) { return true; });
+}
+
+std::string Gather::wait_for_others(std::uint32_t rank, double seconds) {
+  return wait_for(seconds, [rank](const Awaited& one) {
+    return one.panel.buffer.shards[one.shard].owner != rank;
+  });
+}
+
+std::string gather_or_abort(Transport& transport, std::span<const NamedPanel> panels,
+                            double seconds) {
+  return Gather(transport, panels).wait(seconds);
 }
 
 }  // namespace tidemark::kernels

@@ -1,8 +1,10 @@
 // The host's side of a gather: start panels, wait for all their shards, give up in time.
 #pragma once
 
+#include <chrono>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "kernels/ops/gemm.hpp"
 #include "kernels/transport.hpp"
@@ -17,6 +19,37 @@ struct NamedPanel {
 
 /// Throws Error unless every row of a panel of `rows` rows lies in exactly one shard.
 void require_cover(const std::vector<Shard>& shards, std::uint64_t rows, const char* name);
+
+/// Panels on their way. Panels are freed when their multiplication ends, so a gather that is given
+/// up has to take the transport with it: a late row would land in somebody else's memory.
+class Gather {
+ public:
+  /// Starts to gather `panels` in order.
+  Gather(Transport& transport, std::span<const NamedPanel> panels);
+  /// Aborts the transport unless wait() has seen every shard.
+  ~Gather();
+  Gather(const Gather&) = delete;
+  Gather& operator=(const Gather&) = delete;
+
+  /// Waits until every shard is ready. Returns nothing then, or which one was not after `seconds`
+  /// from the start.
+  std::string wait(double seconds);
+  /// The same for those of other ranks than `rank`.
+  std::string wait_for_others(std::uint32_t rank, double seconds);
+
+ private:
+  struct Awaited {
+    NamedPanel panel;
+    std::size_t shard;
+  };
+  template <class Wanted>
+  std::string wait_for(double seconds, Wanted wanted);
+  static std::string missing(const Awaited& awaited, double seconds);
+
+  Transport& transport_;
+  std::chrono::steady_clock::time_point began_;
+  std::vector<Awaited> awaited_;
+};
 
 /// Starts to gather `panels` in order and waits until every shard of each is ready. Returns nothing
 /// then, or which shard was not ready after `seconds`. After that, and where it throws, the

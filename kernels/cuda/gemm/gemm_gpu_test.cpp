@@ -285,9 +285,9 @@ struct ZerosTransport : ScriptedTransport {
   int rounds[2];
 };
 
-/// C of rank 0 after four timed runs in which rank 1, which owns the last rows of A, answers in the
-/// first `rounds`.
-std::vector<float> last_of_four(int rounds) {
+/// C of rank 0 after five gathers, the last four of them timed, of which rank 1, which owns the
+/// last rows of A, answers in the first `rounds`.
+std::vector<float> last_of_five(int rounds) {
   ZerosTransport transport(rounds);
   Gemm gemm = whole(200, 300, 100);
   gemm.transport = &transport;
@@ -298,12 +298,12 @@ std::vector<float> last_of_four(int rounds) {
 }
 
 TEST_F(GpuGemm, ExchangeThatBringsNothingFromTheSecondSampleOnShows) {
-  const std::vector<float> brought = last_of_four(4);
+  const std::vector<float> brought = last_of_five(5);
   ASSERT_EQ(brought.size(), 200U * 300U);
   EXPECT_EQ(brought[120 * 300], 0);
   EXPECT_EQ(brought[119 * 300 + 200], 0);
   EXPECT_FALSE(std::isnan(brought[119 * 300 + 199]));
-  const std::vector<float> stale = last_of_four(1);
+  const std::vector<float> stale = last_of_five(1);
   ASSERT_EQ(stale.size(), 200U * 300U);
   EXPECT_TRUE(std::isnan(stale[120 * 300]));
   EXPECT_TRUE(std::isnan(stale[119 * 300 + 200]));
@@ -333,7 +333,12 @@ TEST_F(GpuGemm, EachTimedRunStartsAtABarrierOfItsOwn) {
   const Measurement measured = measure_gemm(gemm, {.warmups = 1, .samples = 2});
   ASSERT_EQ(measured.fault, DeviceFault::none) << measured.note;
   EXPECT_EQ(measured.samples.size(), 2U);
-  EXPECT_EQ(transport.started, (std::vector<std::uint32_t>{2, 0, 1, 2, 0, 1, 2, 0, 1}));
+  EXPECT_EQ(transport.started,
+            (std::vector<std::uint32_t>{0, 1,           // what the first product alone reads
+                                        2, 2, 0, 1,     // alone, then behind the exchange
+                                        2, 2, 0, 1,     //
+                                        2, 2, 2, 0, 1,  // C poisoned between two barriers
+                                        5}));           // the times of all ranks
 }
 
 }  // namespace

@@ -41,15 +41,22 @@ void launch_reference(const LocalGemm& gemm, cudaStream_t stream);
 /// Which wait ended by its bound.
 struct TimedOutWait {
   bool producer = false;  // waited for a free stage or packed rows; else a consumer, for bytes
+  bool rows = false;      // for rows of other ranks; then neither of both
   std::uint32_t block = 0;
 };
-/// As one word; never 0.
+/// The host's word where it ends a product that waits for rows.
+inline constexpr std::uint32_t kCancelled = 0xffffffff;
+/// As one word; never 0, and not kCancelled.
 constexpr std::uint32_t timed_out_word(const TimedOutWait& wait) {
-  return 2 * wait.block + (wait.producer ? 2U : 1U);
+  return wait.rows ? 0x80000000U | wait.block : 2 * wait.block + (wait.producer ? 2U : 1U);
 }
 constexpr TimedOutWait timed_out_wait(std::uint32_t word) {
+  if (word >> 31 != 0) return {.rows = true, .block = word & 0x7fffffffU};
   return {.producer = word % 2 == 0, .block = (word - 1) / 2};
 }
+static_assert(timed_out_wait(timed_out_word({.rows = true, .block = 131})).block == 131);
+static_assert(timed_out_wait(timed_out_word({.rows = true, .block = 131})).rows);
+static_assert(!timed_out_wait(timed_out_word({.producer = true, .block = 131})).rows);
 static_assert(timed_out_wait(timed_out_word({.producer = true, .block = 131})).block == 131);
 static_assert(timed_out_wait(timed_out_word({.producer = true, .block = 131})).producer);
 static_assert(timed_out_wait(timed_out_word({.producer = false, .block = 131})).block == 131);

@@ -151,7 +151,49 @@ EngineConfiguration configuration_of(const Gemm& gemm, const LocalGemm& local) {
   return all[gemm.configuration - 1];
 }
 
+/// Words that no gather has written yet.
+void clear_words(const Gemm& gemm, ResidentArrivals& arrivals, cudaStream_t stream) {
+  std::vector<std::uint32_t> words;
+  for (const std::vector<Shard>* shards : {&gemm.a_shards, &gemm.b_shards})
+    for (const Shard& shard : *shards)
+      words.push_back(shard.owner == gemm.rank || shard.rows == 0 ? kOwnShard : 0);
+  arrivals.words = DeviceBuffer(words.size() * sizeof(std::uint32_t));
+  arrivals.b = arrivals.a() + gemm.a_shards.size();
+  // Returns when the words have been taken: they are not page-locked.
+  cuda_check(cudaMemcpyAsync(arrivals.words.data(), words.data(), arrivals.words.size(),
+                             cudaMemcpyHostToDevice, stream),
+             "clear the words of shards");
+  arrivals.waited_ns = DeviceBuffer(sizeof(unsigned long long));
+  cuda_check(cudaMemsetAsync(arrivals.waited_ns.data(), 0, arrivals.waited_ns.size(), stream),
+             "clear the time waited for rows");
+}
+
+/// Waits in the kernel outlast those of the host, which ends them when its deadline has passed.
+void follow_exchange(const Gemm& gemm, ResidentGemm& block) {
+  block.beside = block.engine;
+  ResidentArrivals& arrivals = block.arrivals;
+  const std::vector<ArrivingTile> order =
+      arrival_order(block.engine, gemm.a_shards, gemm.b_shards, gemm.rank);
+  arrivals.order = DeviceBuffer(order.size() * sizeof(ArrivingTile));
+  cuda_check(cudaMemcpyAsync(arrivals.order.data(), order.data(), arrivals.order.size(),
+                             cudaMemcpyHostToDevice, block.stream.get()),
+             "put the order of tiles into device memory");
+  const double bound_s = 2 * gemm.deadline_s;
+  follow_arrivals(block.beside,
+                  {.order = arrivals.order.as<ArrivingTile>(),
+                   .a = arrivals.a(),
+                   .b = arrivals.b,
+                   .waited_ns = arrivals.waited_ns.as<unsigned long long>(),
+                   .bound_ns = static_cast<std::uint64_t>(bound_s * 1e9) + kKernelWaitNs,
+                   .bound_us = static_cast<std::uint32_t>(bound_s * 1e9 / 1024)});
+}
+
 }  // namespace
+
+bool runs_beside(const Gemm& gemm) {
+  return gemm.transport != nullptr && delivers_beside(gemm.route) && runs_engine(gemm) &&
+         !only_scales(gemm);
+}
 
 std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm) {
   require_sound(gemm);
@@ -173,11 +215,13 @@ std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm) {
   if (block->barrier.size() != 0)
     cuda_check(cudaMemsetAsync(block->barrier.data(), 0, block->barrier.size(), stream),
                "clear the rows of the barrier");
+  if (gemm.transport != nullptr) clear_words(gemm, block->arrivals, stream);
   if (gemm.engine == GemmEngine::reference || is_empty(gemm) || only_scales(gemm)) return block;
   if (runs_engine(gemm)) {
     block->workspace = make_workspace(local, stream);
     local.workspace = block->workspace.data();
     block->engine = prepare_engine(configuration_of(gemm, local), local);
+    if (runs_beside(gemm)) follow_exchange(gemm, *block);
   } else {
     block->rung = prepare_rung(gemm.rung, local);
   }
@@ -210,6 +254,25 @@ void launch_engine(const Gemm& gemm, const ResidentGemm& block) {
     start_engine(block.engine, block.words, block.stream.get());
   else
     launch_rung(block.rung, block.words.data(), block.stream.get());
+}
+
+void launch_beside(const Gemm& gemm, const ResidentGemm& block) {
+  if (is_empty(gemm)) return;
+  ReadyEngine engine = block.beside;
+  engine.problem.arrivals.epoch = block.epoch;
+  start_engine(engine, block.words, block.stream.get());
+}
+
+double waited_for_rows_ns(const ResidentGemm& block) {
+  if (block.beside.blocks == 0) return 0;
+  unsigned long long ns = 0;
+  const DeviceBuffer& sum = block.arrivals.waited_ns;
+  const cudaStream_t stream = block.stream.get();
+  cuda_check(cudaMemcpyAsync(&ns, sum.data(), sizeof(ns), cudaMemcpyDeviceToHost, stream),
+             "read the time waited for rows");
+  cuda_check(cudaMemsetAsync(sum.data(), 0, sum.size(), stream), "clear the time waited for rows");
+  cuda_check(cudaStreamSynchronize(stream), "read the time waited for rows");
+  return static_cast<double>(ns) / block.beside.blocks;
 }
 
 std::string engine_note(const Gemm& gemm) {

@@ -1,5 +1,5 @@
 // A non-blocking communicator takes one group at a time, so panels wait in a queue; each call of
-// start() and ready() moves the queue on and none of them waits.
+// ready() moves the queue on and none of them waits.
 #include "kernels/cuda/transport/nccl.hpp"
 
 #include <fmt/core.h>
@@ -95,9 +95,9 @@ void NcclTransport::start(const PanelBuffer& panel) {
                     panel.id));
   gathering.panel = panel;
   if (transfers_of(panel, rank_).empty()) return;
+  // Not launched here: panels that are started one after the other are to go in one group.
   gathering.stage = Stage::queued;
   queue_.push_back(panel.id);
-  advance();
 }
 
 bool NcclTransport::ready(std::uint32_t id, std::size_t index) {
@@ -124,36 +124,42 @@ void NcclTransport::abort() noexcept {
 
 void NcclTransport::advance() {
   while (!in_progress() && !queue_.empty()) {
-    Gathering& next = gatherings_.at(queue_.front());
-    if (next.stage == Stage::queued) {
-      launch(next.panel);
-      next.stage = Stage::launching;
+    if (launching_ == 0) {
+      launching_ = queue_.size();
+      launch();
       continue;
     }
     // Only now: until the group is out of progress, some of it may not be on the stream, and the
     // event would come before the data.
-    if (!next.done) next.done.emplace();
-    cuda_check(cudaEventRecord(next.done->get(), stream_->get()), "mark the end of a panel");
-    next.stage = Stage::launched;
-    queue_.pop_front();
+    for (; launching_ > 0; --launching_) {
+      Gathering& next = gatherings_.at(queue_.front());
+      if (!next.done) next.done.emplace();
+      cuda_check(cudaEventRecord(next.done->get(), stream_->get()), "mark the end of a panel");
+      next.stage = Stage::launched;
+      queue_.pop_front();
+    }
   }
 }
 
-void NcclTransport::launch(const PanelBuffer& panel) {
+void NcclTransport::launch() {
   // With the first panel that moves anything: joining and leaving need no stream.
   if (!stream_) stream_.emplace();
   const cudaStream_t stream = stream_->get();
-  const std::string what = fmt::format("rank {}: gather panel {}", rank_, panel.id);
+  const std::string what = fmt::format("rank {}: gather panels", rank_);
   nccl_check(api_, api_.group_start(), what);
   ncclResult_t failed = ncclSuccess;
   const auto keep = [&](ncclResult_t code) {
     if (failed == ncclSuccess && code != ncclInProgress) failed = code;
   };
-  for (const Transfer& part : transfers_of(panel, rank_)) {
-    std::byte* const at = panel.base + part.offset;
-    const int peer = static_cast<int>(part.peer);
-    keep(part.send ? api_.send(at, part.bytes, ncclUint8, peer, comm_, stream)
-                   : api_.recv(at, part.bytes, ncclUint8, peer, comm_, stream));
+  for (const std::uint32_t id : queue_) {
+    Gathering& gathering = gatherings_.at(id);
+    gathering.stage = Stage::launching;
+    for (const Transfer& part : transfers_of(gathering.panel, rank_)) {
+      std::byte* const at = gathering.panel.base + part.offset;
+      const int peer = static_cast<int>(part.peer);
+      keep(part.send ? api_.send(at, part.bytes, ncclUint8, peer, comm_, stream)
+                     : api_.recv(at, part.bytes, ncclUint8, peer, comm_, stream));
+    }
   }
   // Also after a failure: a group left open would swallow all later calls of this thread.
   keep(api_.group_end());

@@ -16,8 +16,9 @@ namespace tidemark::kernels {
 
 /// Gathers by ncclSend and ncclRecv on a stream of its own. The members of a panel are the owners
 /// in its shard list; all of them start it, nobody else does, and any two ranks start the panels
-/// that both are members of in the same order. The communicator is non-blocking and is moved on by
-/// start() and ready(): who stops asking stops gathering.
+/// that both are members of in the same order. Panels that are started before the next ready() go
+/// in one group, on all ranks the same ones. The communicator is non-blocking and is moved on by
+/// ready(): who stops asking stops gathering.
 /// The caller's own kernels have to be done with the panel before start().
 class NcclTransport final : public Transport {
  public:
@@ -50,7 +51,7 @@ class NcclTransport final : public Transport {
   // All of these are called with mutex_ held.
   bool in_progress();  // throws Error when NCCL failed or the transport was aborted
   void advance();
-  void launch(const PanelBuffer& panel);
+  void launch();  // all that are queued, in one group
   bool finished(Gathering& gathering);
   void require_sound(const PanelBuffer& panel) const;
   bool leave();
@@ -64,6 +65,7 @@ class NcclTransport final : public Transport {
   bool joined_ = false;
   std::map<std::uint32_t, Gathering> gatherings_;  // by panel id
   std::deque<std::uint32_t> queue_;                // ids, queued or launching, in order of start()
+  std::size_t launching_ = 0;                      // of them, from the front
 };
 
 /// Joins the communicator of `ranks` members on the current CUDA device, bounded by `seconds`.

@@ -11,6 +11,7 @@
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gpu_test.hpp"
+#include "kernels/cuda/transport/nccl.hpp"
 #include "kernels/transport.hpp"
 
 namespace tidemark::kernels {

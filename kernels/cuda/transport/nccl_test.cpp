@@ -165,6 +165,19 @@ TEST(NcclTransportStart, ABusyCommunicatorQueuesThePanel) {
   EXPECT_FALSE(transport.ready(4, 1));
 }
 
+TEST(NcclTransportStart, LaunchesNothingUntilAllPanelsOfTheGroupAreStarted) {
+  const NcclApi api = counting_nccl();
+  NcclTransport transport(api, NcclId{}, 0, 2);
+  transport.join(10);
+  PanelBuffer second = panel_of_two();
+  second.id = 5;
+
+  transport.start(panel_of_two());
+  transport.start(second);
+
+  EXPECT_EQ(calls.groups, 0);
+}
+
 TEST(NcclTransportStart, RefusesAPanelThatIsStillBeingGathered) {
   const NcclApi api = counting_nccl();
   NcclTransport transport(api, NcclId{}, 0, 2);

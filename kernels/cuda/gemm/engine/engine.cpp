@@ -321,6 +321,22 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
   return ready;
 }
 
+void follow_arrivals(ReadyEngine& ready, const Arrivals& arrivals) {
+  ready.problem.arrivals = arrivals;
+  ready.problem.prefetches = false;
+  ready.configuration.early = false;
+}
+
+std::vector<ArrivingTile> arrival_order(const ReadyEngine& ready, std::span<const Shard> a,
+                                        std::span<const Shard> b, std::uint32_t rank) {
+  const TileShape& shape = ready.configuration.shape;
+  const EngineProblem& p = ready.problem;
+  return arrival_order(
+      {.shards = a, .tile_rows = shape.tile_m * shape.cluster_m, .tiles = p.m_tiles},
+      {.shards = b, .tile_rows = shape.tile_n * shape.cluster_n, .tiles = p.n_tiles}, rank, p.group,
+      p.group_along_n);
+}
+
 void start_engine(const ReadyEngine& ready, const EngineWords& words, cudaStream_t stream) {
   EngineProblem problem = ready.problem;
   problem.timed_out = words.data();

@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "kernels/cuda/gemm/engine/arrivals.hpp"
 #include "kernels/cuda/gemm/engine/configuration.hpp"
 #include "kernels/cuda/gemm/engine/pack.hpp"
 #include "kernels/cuda/gemm/engine/placement.hpp"
@@ -24,6 +26,17 @@ EngineConfiguration chosen_configuration(std::uint64_t m, std::uint64_t n, std::
 
 /// The same for `gemm`, which need not be plain, and within its SM budget.
 EngineConfiguration chosen_configuration(const LocalGemm& gemm);
+
+/// What a product knows of rows that other ranks send while it runs.
+struct Arrivals {
+  const ArrivingTile* order = nullptr;  // all tiles; null: every row is there, tiles go by raster
+  std::uint32_t* a = nullptr;           // PanelBuffer::arrived of A; of own shards kOwnShard
+  std::uint32_t* b = nullptr;
+  std::uint32_t epoch = 0;
+  unsigned long long* waited_ns = nullptr;  // producers add what they waited for rows
+  std::uint64_t bound_ns = kKernelWaitNs;   // of every other wait in the kernel
+  std::uint32_t bound_us = 0;               // of a wait for rows, in units of 1024 ns
+};
 
 /// What an engine kernel is given beside its three tensor maps. What each block reads before its
 /// first copy stands together at the front: a line of parameters that no block of the launch has
@@ -46,6 +59,7 @@ struct EngineProblem {
   float alpha = 1, beta = 0;
   std::array<RowsAhead, 2> ahead{};  // of A and B: what is packed before and beside the product
   GpcTiles gpc_tiles{};
+  Arrivals arrivals{};
 };
 
 /// k of a stage.
@@ -111,6 +125,16 @@ std::string pitch_note(const LocalGemm& gemm);
 /// number of stages, where the workspace is missing, where the configuration does not keep to the
 /// SM budget, and where the device cannot hold a cluster of the shape.
 ReadyEngine prepare_engine(const EngineConfiguration& configuration, const LocalGemm& gemm);
+
+/// Makes `ready` a product beside the exchange of its panels: its tiles go in `order`, which lies
+/// in device memory and has as many as the grid, and wait for the words of `arrivals` to be its
+/// epoch's, which the caller sets before each launch. Such a launch does not begin before the one
+/// before it has ended, and prefetches nothing: the rows may not be there.
+void follow_arrivals(ReadyEngine& ready, const Arrivals& arrivals);
+
+/// The order in which `ready` takes its tiles where `rank` fetches the shards of others meanwhile.
+std::vector<ArrivingTile> arrival_order(const ReadyEngine& ready, std::span<const Shard> a,
+                                        std::span<const Shard> b, std::uint32_t rank);
 
 /// Launches on `stream`: first what packs rows, where there are any to pack: those that the first
 /// tiles read. The engine's idle warps pack the others. Launches that have `words` in common run

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cuda/ptx>
 
+#include "kernels/cuda/gemm/engine/arriving_tiles.cuh"
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/engine/epilogue.cuh"
 #include "kernels/cuda/gemm/engine/first_tile.cuh"
@@ -55,6 +56,7 @@ __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensor
     const SliceRows rows = slice_rows<kShape>(p, in, tile);
     std::uint32_t k = in.part * p.k_blocks * Operands::kTileK;
     if (!begin_tile<kShape>(ring, p, rows, tile, looks, patience)) return;
+    if (p.arrivals.order != nullptr && !wait_for_arrival(ring, p, tile, patience)) return;
     for (std::uint32_t block = 0; block < p.k_blocks; ++block, k += Operands::kTileK) {
       // A fresh barrier counts the phase before as complete: the inverted parity lets the first
       // pass through and afterwards waits for the release by all blocks that this one loads into.
@@ -140,7 +142,6 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
   const std::uint32_t lead = !kShape.in_turn && p.lead < p.k_blocks ? p.lead : 0;
   if (which == 1 && lead != 0 && first < tiles) sync_at_barrier<1, 256>();
   for (std::uint32_t tile = first; tile < tiles; tile += step) {
-    const TileAt at_c = tile_of(p, tile);
     const bool leads_off = which == 0 && tile == first && lead != 0;
     if constexpr (kShape.in_turn) {
       // Until the other has seen its last stage arrive. Without it this one would wait for a phase
@@ -200,6 +201,9 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
     if constexpr (kShape.in_turn) {
       if (tile + place.step < tiles) give_turn(which);  // none is given that nobody takes
     }
+    // Not before: the last wgmma hide what a look into memory takes, and no register holds the
+    // answer while they multiply.
+    const TileAt at_c = tile_of(p, tile);
     if constexpr (!Operands::kPromotes) {
       wgmma_wait<0>();  // without it the accumulators are stored unfinished
 #pragma unroll
@@ -249,7 +253,7 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   // There the swizzle of TMA and that of the descriptors start at the same row.
   extern __shared__ __align__(1024) std::byte shared_memory[];
   auto& ring = *reinterpret_cast<EngineRing<kShape>*>(shared_memory);
-  const Patience patience{&ring.abandoned, p.timed_out};
+  const Patience patience{&ring.abandoned, p.timed_out, p.arrivals.bound_ns};
   EnginePlace place{
       .in_cluster = cluster_place(
           kShape, blocks_of(kShape) > 1 ? ptx::get_sreg_cluster_ctarank() : std::uint32_t{0}),
@@ -267,6 +271,7 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
     }
     ring.abandoned = 0;
     ring.loaded_tile = ring.packed_tile = kNoTile;
+    ring.arrived_below = 0;
     publish_barriers();
   }
   // Without it other blocks' copies and arrivals may find barriers that do not exist yet, the
@@ -300,6 +305,9 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
         produce<kShape, Operands, true>(ring, a_map, b_map, p, place, patience);
       else
         produce<kShape, Operands, false>(ring, a_map, b_map, p, place, patience);
+    } else if (p.arrivals.order != nullptr && threadIdx.x / 32 == 1) {
+      // Else, not behind: what this warp works with would take the producer's registers.
+      watch_arrivals<kShape>(ring, p, place, patience);
     }
     if (kShape.split == 1 && p.packs && threadIdx.x >= 32)
       pack_and_look<kShape>(ring, p, place, threadIdx.x < 64, patience);

@@ -34,6 +34,7 @@ struct EngineRing {
   std::uint32_t first_tile;            // of the cluster, where its GPC says
   std::uint32_t loaded_tile;           // that the producer is at, or kNoTile: packed_tiles.cuh
   std::uint32_t packed_tile;           // whose rows are there, or kNoTile, or kEveryTile
+  std::uint32_t arrived_below;         // rows of this block's tiles below it: arriving_tiles.cuh
 };
 
 /// Where a role is in the ring. All roles of all blocks count the same way over all tiles, those
@@ -77,6 +78,10 @@ __device__ __forceinline__ void synchronise_blocks() {
 }
 
 __device__ __forceinline__ TileAt tile_of(const EngineProblem& p, std::uint32_t index) {
+  if (p.arrivals.order != nullptr) {
+    const uint2 at = __ldg(reinterpret_cast<const uint2*>(p.arrivals.order + index));
+    return {.m = at.x, .n = at.y};
+  }
   if (!p.group_along_n) return tile_at(index, p.m_tiles, p.n_tiles, p.group);
   const TileAt turned = tile_at(index, p.n_tiles, p.m_tiles, p.group);
   return {.m = turned.n, .n = turned.m};

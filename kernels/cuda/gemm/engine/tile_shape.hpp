@@ -108,9 +108,9 @@ constexpr std::uint32_t staging_bytes(const TileShape& shape) {
 inline constexpr std::uint32_t kProducerRegisters = 40;
 inline constexpr std::uint32_t kConsumerRegisters = 232;
 
-/// Dynamic shared memory: ring, staging, barriers, four words.
+/// Dynamic shared memory: ring, staging, barriers, five words.
 constexpr std::uint32_t shared_bytes(const TileShape& shape) {
-  return shape.stages * stage_bytes(shape) + staging_bytes(shape) + 2 * 8 * shape.stages + 16;
+  return shape.stages * stage_bytes(shape) + staging_bytes(shape) + 2 * 8 * shape.stages + 32;
 }
 /// Bytes that the parts of a tile hand each other: each adds up one share of the columns.
 constexpr std::uint32_t exchanged_bytes(const TileShape& shape) {

@@ -16,14 +16,15 @@ namespace tidemark::kernels {
 struct Patience {
   volatile std::uint32_t* abandoned = nullptr;  // shared: a wait of this block ended by its bound
   volatile std::uint32_t* timed_out = nullptr;  // global: one of any block did
+  std::uint64_t bound_ns = kKernelWaitNs;       // of each wait
 
   /// Whether some thread of the block has given up.
   __device__ __forceinline__ bool lost() const { return *abandoned != 0; }
 };
 
-/// Waits until the phase of `parity` is complete, for at most kKernelWaitNs. False when the bound
-/// passed or another thread has given up, in whatever block: nothing was waited for then, and the
-/// role is to run out without waiting or releasing anything again.
+/// Waits until the phase of `parity` is complete, for at most Patience::bound_ns. False when the
+/// bound passed or another thread has given up, in whatever block: nothing was waited for then, and
+/// the role is to run out without waiting or releasing anything again.
 __device__ __forceinline__ bool wait_patiently(std::uint64_t& barrier, std::uint32_t parity,
                                                const Patience& patience, bool producer) {
   namespace ptx = cuda::ptx;
@@ -37,7 +38,7 @@ __device__ __forceinline__ bool wait_patiently(std::uint64_t& barrier, std::uint
     if (*patience.abandoned != 0) return false;
     const std::uint64_t waited = ptx::get_sreg_globaltimer() - start;
     const bool others_gave_up = waited > kGlanceNs && *patience.timed_out != 0;
-    if (!others_gave_up && waited <= kKernelWaitNs) continue;
+    if (!others_gave_up && waited <= patience.bound_ns) continue;
     *patience.abandoned = 1;
     // Several may write: each of them tells the truth.
     if (!others_gave_up)

@@ -1,0 +1,181 @@
+// The host's half of a product.
+#include "kernels/cuda/gemm/product_steps.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "kernels/cuda/encode.hpp"
+#include "kernels/cuda/gemm/gather.hpp"
+#include "kernels/cuda/spin.hpp"
+#include "kernels/cuda/wait.hpp"
+#include "kernels/error.hpp"
+
+namespace tidemark::kernels {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Trouble late_shard(std::string missing) {
+  if (missing.empty()) return {};
+  return {.fault = DeviceFault::timeout, .code = 0, .note = std::move(missing)};
+}
+
+Trouble refused(const ResidentGemm& block) {
+  const CUresult code = block.encoded();
+  if (code == CUDA_SUCCESS) return {};
+  return {.fault = DeviceFault::encode_refused,
+          .code = static_cast<std::int32_t>(code),
+          .note = encode_refusal(code)};
+}
+
+/// Both panels, for their next gather.
+std::array<NamedPanel, 2> next_gather(const Gemm& gemm, ResidentGemm& block, bool last) {
+  const std::uint64_t row_bytes = block.local.pitch * sizeof(std::uint16_t);
+  ++block.epoch;
+  return {{{{.id = 0,
+             .base = block.a.data(),
+             .row_bytes = row_bytes,
+             .shards = gemm.a_shards,
+             .arrived = block.arrivals.a(),
+             .epoch = block.epoch,
+             .last = last},
+            "panel A"},
+           {{.id = 1,
+             .base = block.b.data(),
+             .row_bytes = row_bytes,
+             .shards = gemm.b_shards,
+             .arrived = block.arrivals.b,
+             .epoch = block.epoch,
+             .last = last},
+            "panel B"}}};
+}
+
+/// Ends a product that waits for rows: it looks at this word while it waits. On a stream of its
+/// own, since the product's is busy.
+void end_product(const ResidentGemm& block) {
+  const Stream stream;
+  cuda_check(cudaMemcpyAsync(block.words.data(), &kCancelled, sizeof(kCancelled),
+                             cudaMemcpyHostToDevice, stream.get()),
+             "end a product that waits for rows");
+}
+
+}  // namespace
+
+Trouble sticky(const StickyError& error) {
+  return {.fault = DeviceFault::sticky,
+          .code = static_cast<std::int32_t>(error.code),
+          .note = error.what()};
+}
+
+Trouble wait_or_leave(std::unique_ptr<ResidentGemm>& block, double seconds, const char* what) {
+  if (wait_for_stream(block->stream.get(), seconds)) return {};
+  static_cast<void>(block.release());
+  return {.fault = DeviceFault::timeout,
+          .code = 0,
+          .note = fmt::format("{} did not end within {:g} s; this process should not use the GPU "
+                              "any more",
+                              what, seconds)};
+}
+
+Trouble make_block(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block) {
+  block = make_resident(gemm);
+  Trouble trouble = wait_or_leave(block, gemm.deadline_s, "making the inputs");
+  return trouble ? trouble : refused(*block);
+}
+
+Trouble exchange(const Gemm& gemm, ResidentGemm& block, bool last) {
+  if (gemm.transport == nullptr) return {};
+  const std::array<NamedPanel, 2> panels = next_gather(gemm, block, last);
+  return late_shard(gather_or_abort(*gemm.transport, panels, gemm.deadline_s));
+}
+
+Trouble barrier(const Gemm& gemm, const ResidentGemm& block) {
+  if (gemm.everybody.empty())
+    throw Error(
+        "gemm: `everybody` is empty, but a timed run, and a product beside the exchange of its "
+        "panels, need one row of each rank");
+  const NamedPanel panels[] = {{{.id = 2,
+                                 .base = block.barrier.data(),
+                                 .row_bytes = kBarrierRowBytes,
+                                 .shards = gemm.everybody},
+                                "barrier"}};
+  return late_shard(gather_or_abort(*gemm.transport, panels, gemm.deadline_s));
+}
+
+Trouble poison_and_meet(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block) {
+  poison_again(gemm, *block);
+  Trouble trouble = wait_or_leave(block, gemm.deadline_s, "poisoning C again");
+  return trouble ? trouble : barrier(gemm, *block);
+}
+
+double ProductClock::total_ns() const {
+  float milliseconds = 0;
+  cuda_check(cudaEventElapsedTime(&milliseconds, began.get(), ended.get()), "time a sample");
+  return double{milliseconds} * 1e6;
+}
+
+Trouble multiply(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, std::uint64_t spin_ns,
+                 const ProductClock& clock) {
+  const cudaStream_t stream = block->stream.get();
+  launch_engine(gemm, *block);
+  if (spin_ns > 0) launch_spin(spin_ns, stream);
+  cuda_check(cudaEventRecord(clock.ended.get(), stream), "record the end of a product");
+  return wait_or_leave(block, gemm.deadline_s, "the kernel");
+}
+
+Trouble multiply_beside(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, bool last,
+                        std::uint64_t spin_ns, ProductClock& clock) {
+  const cudaStream_t stream = block->stream.get();
+  const auto start = Clock::now();
+  cuda_check(cudaEventRecord(clock.began.get(), stream), "record the start of a product");
+  const std::array<NamedPanel, 2> panels = next_gather(gemm, *block, last);
+  // The gather first: what it puts on streams must not come behind a product that waits for it,
+  // even where all streams share one queue (CUDA_DEVICE_MAX_CONNECTIONS=1).
+  Gather gather(*gemm.transport, panels);
+  std::string late;
+  try {
+    launch_beside(gemm, *block);
+    if (spin_ns > 0) launch_spin(spin_ns, stream);
+    cuda_check(cudaEventRecord(clock.ended.get(), stream), "record the end of a product");
+    late = gather.wait_for_others(gemm.rank, gemm.deadline_s);
+    const std::chrono::duration<double, std::nano> exchanged = Clock::now() - start;
+    clock.exchange_ns = exchanged.count();
+    if (late.empty()) {
+      Trouble trouble = wait_or_leave(block, gemm.deadline_s, "the kernel");
+      if (trouble) return trouble;
+      // Others may still read this rank's shards.
+      late = gather.wait(gemm.deadline_s);
+    }
+  } catch (const StickyError&) {
+    throw;  // nothing can be ended any more
+  } catch (...) {
+    end_product(*block);
+    throw;
+  }
+  if (late.empty()) return {};
+  end_product(*block);
+  static_cast<void>(wait_or_leave(block, gemm.deadline_s, "the kernel"));
+  return late_shard(std::move(late));
+}
+
+Trouble kernel_trouble(const ResidentGemm& block) {
+  std::uint32_t word = 0;
+  cuda_check(cudaMemcpyAsync(&word, block.words.data(), sizeof(word), cudaMemcpyDeviceToHost,
+                             block.stream.get()),
+             "read the time-out word");
+  cuda_check(cudaStreamSynchronize(block.stream.get()), "read the time-out word");
+  if (word == 0) return {};
+  const TimedOutWait wait = timed_out_wait(word);
+  const std::uint64_t bound_ns = block.beside.problem.arrivals.bound_ns;
+  return {.fault = DeviceFault::timeout,
+          .code = 0,
+          .note = fmt::format("in block {} of the kernel a {} waited more than {:g} s", wait.block,
+                              wait.rows       ? "producer for rows of other ranks"
+                              : wait.producer ? "producer for a free stage or packed rows"
+                                              : "consumer for the bytes of a stage",
+                              static_cast<double>(bound_ns) * 1e-9)};
+}
+
+}  // namespace tidemark::kernels

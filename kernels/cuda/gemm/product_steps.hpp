@@ -1,0 +1,78 @@
+// The steps of one product on the GPU: make its inputs, bring its panels, multiply, look for
+// trouble. Everything that waits has a bound; memory that a kernel may still use when its bound has
+// passed is never given back.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "kernels/cuda/buffer.hpp"
+#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/gemm/resident_gemm.hpp"
+#include "kernels/device.hpp"
+#include "kernels/ops/gemm.hpp"
+
+namespace tidemark::kernels {
+
+/// A fault and its words; none where all is well.
+struct Trouble {
+  DeviceFault fault = DeviceFault::none;
+  std::int32_t code = 0;
+  std::string note;
+
+  explicit operator bool() const { return fault != DeviceFault::none; }
+};
+
+Trouble sticky(const StickyError& error);
+
+/// Puts trouble into a RunResult or a Measurement, in place of the note about how all went well.
+template <class Result>
+void take(Result& result, const Trouble& trouble) {
+  if (!trouble) return;
+  result.fault = trouble.fault;
+  result.code = trouble.code;
+  result.note = trouble.note;
+}
+
+/// Waits for the block's stream. Where that takes too long the block is let go of, not freed:
+/// cudaFree would wait for the kernel without a bound.
+Trouble wait_or_leave(std::unique_ptr<ResidentGemm>& block, double seconds, const char* what);
+
+/// Allocates and fills the block, and waits for it. Says where a tensor map was refused.
+Trouble make_block(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block);
+
+/// Gathers both panels; nothing to do without a transport. `last`: PanelBuffer's.
+Trouble exchange(const Gemm& gemm, ResidentGemm& block, bool last);
+
+/// Returns when every rank has called it.
+Trouble barrier(const Gemm& gemm, const ResidentGemm& block);
+
+/// Poisons C and what the next gather brings, then barrier(): behind it the others' rows may land
+/// at any time.
+Trouble poison_and_meet(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block);
+
+/// Events around a product, and when the host saw the last row of another rank.
+struct ProductClock {
+  Event began = Event(Event::Kind::timing);
+  Event ended = Event(Event::Kind::timing);
+  double exchange_ns = 0;
+
+  double total_ns() const;
+};
+
+/// All rows are there: the product alone, from began to ended, and `spin_ns` of all SMs behind it.
+/// The caller has recorded `began`.
+Trouble multiply(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, std::uint64_t spin_ns,
+                 const ProductClock& clock);
+
+/// The product beside the next gather of its panels, of a block that runs_beside(). Where a row
+/// does not come within Gemm::deadline_s, the product is ended, too.
+Trouble multiply_beside(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, bool last,
+                        std::uint64_t spin_ns, ProductClock& clock);
+
+/// What the kernels before this call say about their own waits.
+Trouble kernel_trouble(const ResidentGemm& block);
+
+}  // namespace tidemark::kernels

@@ -1,0 +1,315 @@
+// Every step that depends on another rank is a word that a copy engine writes and a stream waits
+// for, so that the host is in no path but that of the first gather.
+#include "kernels/cuda/transport/copy_engine.hpp"
+
+#include <cuda.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/driver_entry.hpp"
+#include "kernels/cuda/transport/exchange.hpp"
+#include "kernels/cuda/wait.hpp"
+
+namespace tidemark::kernels {
+namespace {
+
+/// Panels of handles: an id of their own for each panel that is opened.
+constexpr std::uint32_t kFirstOffers = 100;
+
+/// CUDA Driver API, stream memory operations.
+struct StreamWords {
+  decltype(&cuStreamWriteValue32) write = nullptr;
+  decltype(&cuStreamWaitValue32) wait = nullptr;
+
+  static const StreamWords& get() {
+    static const StreamWords words = {.write = reinterpret_cast<decltype(&cuStreamWriteValue32)>(
+                                          driver_entry("cuStreamWriteValue32", 12000)),
+                                      .wait = reinterpret_cast<decltype(&cuStreamWaitValue32)>(
+                                          driver_entry("cuStreamWaitValue32", 12000))};
+    return words;
+  }
+};
+
+void stream_check(CUresult code, const char* what) {
+  if (code == CUDA_SUCCESS) return;
+  throw Error(fmt::format("{}: CUDA driver error {}", what, static_cast<int>(code)));
+}
+
+/// Written when all before it on the stream is done and visible to the whole system, which is the
+/// flag's default: without it a reader could see the word before the bytes.
+void write_word(cudaStream_t stream, std::uint32_t* word, std::uint32_t value) {
+  stream_check(StreamWords::get().write(stream, reinterpret_cast<CUdeviceptr>(word), value,
+                                        CU_STREAM_WRITE_VALUE_DEFAULT),
+               "write a word in order of a stream");
+}
+
+/// Until the word is `value` or beyond it, as counters go round.
+void wait_for_word(cudaStream_t stream, std::uint32_t* word, std::uint32_t value) {
+  stream_check(StreamWords::get().wait(stream, reinterpret_cast<CUdeviceptr>(word), value,
+                                       CU_STREAM_WAIT_VALUE_GEQ),
+               "wait for a word in order of a stream");
+}
+
+bool is_done(const Event& event, const char* what) {
+  const cudaError_t state = cudaEventQuery(event.get());
+  if (state == cudaErrorNotReady) return false;
+  cuda_check(state, what);
+  return true;
+}
+
+}  // namespace
+
+PeerWords::PeerWords(std::uint32_t rank, std::uint32_t ranks)
+    : rank_(rank), ranks_(ranks), own_(new DeviceBuffer), open_(ranks) {
+  grow_for_peers(*own_, index(kPanels, Word::started, 0) * sizeof(std::uint32_t));
+  cuda_check(cudaMemset(own_->data(), 0, own_->size()), "clear the words of this rank");
+  cuda_check(cudaStreamSynchronize(nullptr), "clear the words of this rank");
+}
+
+std::string PeerWords::open(const PeerOffer& theirs, std::uint32_t owner) {
+  open_.at(owner) = std::make_unique<PeerMapping>();
+  return open_[owner]->open(theirs, owner);
+}
+
+std::size_t PeerWords::index(std::uint32_t panel, Word word, std::uint32_t of) const {
+  return (std::size_t{panel} * 2 + static_cast<std::size_t>(word)) * ranks_ + of;
+}
+
+std::uint32_t* PeerWords::mine(std::uint32_t panel, Word word, std::uint32_t from) const {
+  return own_->as<std::uint32_t>() + index(panel, word, from);
+}
+
+std::uint32_t* PeerWords::theirs(std::uint32_t panel, Word word, std::uint32_t to) const {
+  return reinterpret_cast<std::uint32_t*>(open_.at(to)->data()) + index(panel, word, rank_);
+}
+
+void PeerWords::release() const {
+  const Stream stream;
+  // Half way round: beyond every count that a stream can wait for.
+  cuda_check(cudaMemsetAsync(own_->data(), 0x3f, own_->size(), stream.get()),
+             "free the streams that wait for other ranks");
+  cuda_check(cudaStreamSynchronize(stream.get()), "free the streams that wait for other ranks");
+}
+
+struct CopyEngineTransport::Gathering {
+  PanelBuffer panel;
+  Stage stage = Stage::done;
+  std::uint32_t count = 0;            // gathers of this id by copy engines, equal on all ranks
+  std::vector<std::uint32_t> others;  // members but this rank
+  std::map<std::uint32_t, std::unique_ptr<PeerMapping>> memory;  // of the panel, by rank
+  Stream stream;
+  Event pulled, left;
+  DeviceBuffer count_word;  // that other ranks' words are copied from
+  DeviceBuffer offers;      // one PeerOffer a member
+};
+
+CopyEngineTransport::CopyEngineTransport(std::unique_ptr<Transport> control,
+                                         std::unique_ptr<PeerWords> words, std::uint32_t rank,
+                                         std::uint32_t ranks)
+    : control_(std::move(control)), words_(std::move(words)), rank_(rank), ranks_(ranks) {
+  cuda_check(cudaGetDevice(&device_), "ask for the current GPU");
+  static_cast<void>(StreamWords::get());
+}
+
+CopyEngineTransport::~CopyEngineTransport() {
+  const auto in_flight = [](const auto& entry) {
+    return entry.second->stage != Stage::done && entry.second->stage != Stage::by_control;
+  };
+  if (std::any_of(gatherings_.begin(), gatherings_.end(), in_flight)) abort();
+}
+
+void CopyEngineTransport::require_sound(const PanelBuffer& panel,
+                                        const Gathering& gathering) const {
+  if (aborted_) throw Error("the copy engine transport was aborted");
+  if (panel.id >= PeerWords::kPanels)
+    throw Error(fmt::format("panel {}: copy engines gather panels 0 and 1 only", panel.id));
+  if (gathering.stage != Stage::done)
+    throw Error(
+        fmt::format("panel {} is started again while it is still being gathered: wait for all its "
+                    "shards",
+                    panel.id));
+  const std::set<std::uint32_t> members = members_of(panel);
+  if (members.count(rank_) == 0)
+    throw Error(
+        fmt::format("panel {}: rank {} owns no shard of it and may not start it", panel.id, rank_));
+  if (*members.rbegin() >= ranks_)
+    throw Error(fmt::format("panel {}: a shard belongs to rank {}, but there are {} ranks",
+                            panel.id, *members.rbegin(), ranks_));
+}
+
+void CopyEngineTransport::start(const PanelBuffer& panel) {
+  std::unique_ptr<Gathering>& found = gatherings_[panel.id];
+  if (!found) found = std::make_unique<Gathering>();
+  Gathering& gathering = *found;
+  if (panel.arrived == nullptr) {
+    if (aborted_) throw Error("the copy engine transport was aborted");
+    gathering.stage = Stage::by_control;
+    return control_->start(panel);
+  }
+  if (gathering.stage == Stage::by_control) gathering.stage = Stage::done;
+  require_sound(panel, gathering);
+  gathering.panel = panel;
+  ++gathering.count;
+  gathering.others.clear();
+  for (const std::uint32_t member : members_of(panel))
+    if (member != rank_) gathering.others.push_back(member);
+  const auto is_empty = [](const Shard& shard) { return shard.rows == 0; };
+  const bool nothing = std::all_of(panel.shards.begin(), panel.shards.end(), is_empty);
+  if (nothing || gathering.others.empty()) return;
+  if (panel.epoch == 1)
+    open(gathering);
+  else
+    pull(gathering);
+}
+
+/// Handles of this panel's memory to and from every member, in order of members.
+void CopyEngineTransport::open(Gathering& gathering) {
+  const PanelBuffer& panel = gathering.panel;
+  const std::set<std::uint32_t> members = members_of(panel);
+  gathering.memory.clear();
+  grow(gathering.count_word, sizeof(std::uint32_t));
+  grow(gathering.offers, members.size() * sizeof(PeerOffer));
+  PanelBuffer offers{.id = kFirstOffers + panel.id,
+                     .base = gathering.offers.data(),
+                     .row_bytes = sizeof(PeerOffer),
+                     .shards = {}};
+  for (const std::uint32_t member : members) {
+    const std::uint64_t row = offers.shards.size();
+    offers.shards.push_back({.owner = member, .first_row = row, .rows = 1});
+    if (member != rank_) continue;
+    const PeerOffer mine = offer_of(panel.base, gathering.count);
+    cuda_check(cudaMemcpyAsync(offers.base + row * sizeof(mine), &mine, sizeof(mine),
+                               cudaMemcpyHostToDevice, gathering.stream.get()),
+               "offer a panel");
+  }
+  cuda_check(cudaStreamSynchronize(gathering.stream.get()), "offer a panel");
+  control_->start(offers);
+  gathering.stage = Stage::opening;
+}
+
+void CopyEngineTransport::tell(const Gathering& gathering, PeerWords::Word word, std::uint32_t to) {
+  // A copy, not a write of the stream: that is promised for memory of this GPU only.
+  cuda_check(
+      cudaMemcpyAsync(words_->theirs(gathering.panel.id, word, to), gathering.count_word.data(),
+                      sizeof(std::uint32_t), cudaMemcpyDeviceToDevice, gathering.stream.get()),
+      "tell another rank");
+}
+
+/// Puts everything on the stream: nothing of it needs the host again.
+void CopyEngineTransport::pull(Gathering& gathering) {
+  const PanelBuffer& panel = gathering.panel;
+  const cudaStream_t stream = gathering.stream.get();
+  write_word(stream, gathering.count_word.as<std::uint32_t>(), gathering.count);
+  for (const std::uint32_t other : gathering.others)
+    tell(gathering, PeerWords::Word::started, other);
+  std::set<std::uint32_t> awaited;
+  for (const std::size_t index : fetch_order(panel.shards, rank_)) {
+    const Shard& shard = panel.shards[index];
+    // Until then the owner may still write its shards.
+    if (awaited.insert(shard.owner).second)
+      wait_for_word(stream, words_->mine(panel.id, PeerWords::Word::started, shard.owner),
+                    gathering.count);
+    const std::uint64_t offset = shard.first_row * panel.row_bytes;
+    cuda_check(
+        cudaMemcpyAsync(panel.base + offset, gathering.memory.at(shard.owner)->data() + offset,
+                        shard.rows * panel.row_bytes, cudaMemcpyDeviceToDevice, stream),
+        "copy a shard of another rank");
+    write_word(stream, panel.arrived + index, panel.epoch);
+  }
+  cuda_check(cudaEventRecord(gathering.pulled.get(), stream), "mark the end of a panel");
+  gathering.stage = Stage::pulling;
+  if (!panel.last) tell_taken(gathering);
+}
+
+/// Others may change or free what this rank has read, and this rank what they have.
+void CopyEngineTransport::tell_taken(Gathering& gathering) {
+  for (const std::uint32_t other : gathering.others) tell(gathering, PeerWords::Word::taken, other);
+  for (const std::uint32_t other : gathering.others)
+    wait_for_word(gathering.stream.get(),
+                  words_->mine(gathering.panel.id, PeerWords::Word::taken, other), gathering.count);
+  cuda_check(cudaEventRecord(gathering.left.get(), gathering.stream.get()),
+             "mark that others have a panel");
+}
+
+/// True where the stage was left.
+bool CopyEngineTransport::move_on(Gathering& gathering) {
+  PanelBuffer& panel = gathering.panel;
+  switch (gathering.stage) {
+    case Stage::by_control:
+    case Stage::done:
+      return false;
+    case Stage::opening: {
+      const std::set<std::uint32_t> members = members_of(panel);
+      for (std::size_t row = 0; row < members.size(); ++row)
+        if (!control_->ready(kFirstOffers + panel.id, row)) return false;
+      std::vector<PeerOffer> offers(members.size());
+      cuda_check(
+          cudaMemcpyAsync(offers.data(), gathering.offers.data(), offers.size() * sizeof(PeerOffer),
+                          cudaMemcpyDeviceToHost, gathering.stream.get()),
+          "read the offers of a panel");
+      cuda_check(cudaStreamSynchronize(gathering.stream.get()), "read the offers of a panel");
+      const PeerOffer* theirs = offers.data();
+      for (const std::uint32_t member : members) {
+        const PeerOffer& offer = *theirs++;
+        if (member == rank_) continue;
+        if (offer.seed != gathering.count)
+          throw Error(fmt::format("panel {}: rank {} has started it {} times, this rank {} times",
+                                  panel.id, member, offer.seed, gathering.count));
+        if (offer.code != 0)
+          throw Error(fmt::format("panel {}: rank {} cannot share its memory: {}", panel.id, member,
+                                  cudaGetErrorString(static_cast<cudaError_t>(offer.code))));
+        auto& mapping = gathering.memory[member] = std::make_unique<PeerMapping>();
+        const std::string cannot = mapping->open(offer, member);
+        if (!cannot.empty()) throw Error(cannot);
+      }
+      pull(gathering);
+      return true;
+    }
+    case Stage::pulling:
+      if (!is_done(gathering.pulled, "copy a panel")) return false;
+      if (panel.last) {
+        gathering.memory.clear();  // before the owners free it
+        tell_taken(gathering);
+      }
+      gathering.stage = Stage::leaving;
+      return true;
+    case Stage::leaving:
+      if (!is_done(gathering.left, "wait until others have a panel")) return false;
+      gathering.stage = Stage::done;
+      return true;
+  }
+  return false;
+}
+
+bool CopyEngineTransport::ready(std::uint32_t id, std::size_t index) {
+  const auto found = gatherings_.find(id);
+  if (found == gatherings_.end()) throw Error(fmt::format("panel {} was never started", id));
+  Gathering& gathering = *found->second;
+  if (gathering.stage == Stage::by_control) return control_->ready(id, index);
+  if (aborted_) throw Error("the copy engine transport was aborted");
+  while (move_on(gathering)) {
+  }
+  // Also of an empty shard of this rank's: who owns nothing has a panel to leave, too.
+  const Shard& shard = gathering.panel.shards.at(index);
+  if (gathering.stage == Stage::done) return true;
+  return shard.owner != rank_ && (shard.rows == 0 || gathering.stage == Stage::leaving);
+}
+
+void CopyEngineTransport::abort() noexcept {
+  if (aborted_.exchange(true)) return;
+  control_->abort();
+  try {
+    cuda_check(cudaSetDevice(device_), "take the GPU of this rank");  // any thread may call
+    words_->release();
+    for (const auto& [id, gathering] : gatherings_)
+      static_cast<void>(wait_for_stream(gathering->stream.get(), 2));
+  } catch (const Error&) {
+    // The GPU is lost, and with it whatever was in flight.
+  }
+}
+
+}  // namespace tidemark::kernels

@@ -1,0 +1,91 @@
+// Panels by copy engines: each rank reads what it needs straight from the memory of its peers'
+// GPUs, over NVLink, without an SM.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/buffer.hpp"
+#include "kernels/cuda/peer_memory.hpp"
+#include "kernels/transport.hpp"
+
+namespace tidemark::kernels {
+
+/// The words by which the ranks of a launch tell each other how far they are, one array a rank, in
+/// device memory that every other rank has open. A word counts gathers of one panel id; copy
+/// engines write it and streams wait for it. Kept for the rest of the process: another rank may
+/// have it open.
+class PeerWords {
+ public:
+  static constexpr std::uint32_t kPanels = 2;  // ids 0 and 1: A and B
+  enum class Word : std::uint8_t {
+    started,  // rank r has its own shards in place, and its panel may be written
+    taken,    // rank r needs none of this rank's shards any more
+  };
+
+  PeerWords(std::uint32_t rank, std::uint32_t ranks);
+
+  const DeviceBuffer& own() const { return *own_; }
+  /// Opens the words of another rank. Returns why it cannot, or nothing.
+  std::string open(const PeerOffer& theirs, std::uint32_t owner);
+
+  /// The word of `from` in this rank's array, and this rank's word in the array of `to`.
+  std::uint32_t* mine(std::uint32_t panel, Word word, std::uint32_t from) const;
+  std::uint32_t* theirs(std::uint32_t panel, Word word, std::uint32_t to) const;
+  /// Frees every stream of this rank that waits for a word.
+  void release() const;
+
+ private:
+  std::size_t index(std::uint32_t panel, Word word, std::uint32_t of) const;
+
+  std::uint32_t rank_, ranks_;
+  DeviceBuffer* own_;                               // never deleted
+  std::vector<std::unique_ptr<PeerMapping>> open_;  // by rank; null of this one
+};
+
+/// Gathers panels that have PanelBuffer::arrived by copy engines, all others by `control`. All
+/// ranks start the same panels in the same order. The first gather into new memory, epoch 1, has to
+/// open it: its copies begin inside ready(), when all members have started it. Those of later
+/// epochs are on this rank's streams when start() returns, behind the wait for each owner.
+class CopyEngineTransport final : public Transport {
+ public:
+  CopyEngineTransport(std::unique_ptr<Transport> control, std::unique_ptr<PeerWords> words,
+                      std::uint32_t rank, std::uint32_t ranks);
+  ~CopyEngineTransport() override;
+
+  void start(const PanelBuffer& panel) override;
+  bool ready(std::uint32_t id, std::size_t index) override;
+  void abort() noexcept override;
+
+ private:
+  enum class Stage : std::uint8_t {
+    by_control,  // an ordinary panel
+    opening,     // handles travel
+    pulling,     // all copies are on the stream
+    leaving,     // peers are told that they were the last; and told by the others
+    done,
+  };
+  struct Gathering;
+
+  void open(Gathering& gathering);
+  void pull(Gathering& gathering);
+  void tell_taken(Gathering& gathering);
+  void tell(const Gathering& gathering, PeerWords::Word word, std::uint32_t to);
+  bool move_on(Gathering& gathering);
+  void require_sound(const PanelBuffer& panel, const Gathering& gathering) const;
+
+  std::unique_ptr<Transport> control_;
+  std::unique_ptr<PeerWords> words_;
+  const std::uint32_t rank_, ranks_;
+  int device_ = 0;
+  std::map<std::uint32_t, std::unique_ptr<Gathering>> gatherings_;  // by panel id
+  std::atomic<bool> aborted_ = false;
+};
+
+}  // namespace tidemark::kernels

@@ -1,0 +1,32 @@
+// Panels lie in device memory, so the bytes go there and come back.
+#include "kernels/cuda/transport/gather_rows.hpp"
+
+#include <cstring>
+
+#include "kernels/cuda/buffer.hpp"
+#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/gemm/gather.hpp"
+
+namespace tidemark::kernels {
+
+std::string gather_rows(Transport& transport, std::uint32_t id, std::uint32_t rank,
+                        std::uint32_t ranks, const std::vector<std::byte>& mine, double seconds,
+                        std::vector<std::byte>& all) {
+  const std::size_t bytes = mine.size();
+  const DeviceBuffer rows(bytes * ranks);
+  // Small copies from pageable memory may return before the DMA has ended: the others may read
+  // then.
+  cuda_check(cudaMemcpy(rows.data() + rank * bytes, mine.data(), bytes, cudaMemcpyHostToDevice),
+             "put the own row into the panel");
+  cuda_check(cudaStreamSynchronize(nullptr), "put the own row into the panel");
+  NamedPanel panel{{.id = id, .base = rows.data(), .row_bytes = bytes, .shards = {}}, "rows"};
+  for (std::uint32_t i = 0; i < ranks; ++i) panel.buffer.shards.push_back({i, i, 1});
+  std::string late = gather_or_abort(transport, {&panel, 1}, seconds);
+  if (!late.empty()) return late;
+  all.resize(bytes * ranks);
+  cuda_check(cudaMemcpy(all.data(), rows.data(), all.size(), cudaMemcpyDeviceToHost),
+             "read the rows of all ranks");
+  return {};
+}
+
+}  // namespace tidemark::kernels
