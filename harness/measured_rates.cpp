@@ -1,0 +1,129 @@
+// Finds rates of products and links among the metrics of a report.
+#include "harness/measured_rates.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "kernels/gemm_table.hpp"
+#include "suite/benchmark/gemm_metrics.hpp"
+#include "suite/gemm/grid.hpp"
+
+namespace tidemark::harness {
+namespace {
+
+constexpr std::uint32_t kMostRanks = 1 << 16;  // a report may say anything
+
+constexpr std::string_view kDistributed = "gemm.distributed.speed", kLocal = "gemm.local.speed";
+
+/// A median, as a number of flop/s or seconds, or as a share.
+struct Median {
+  double value = 0;
+  std::uint32_t rank = kNoRow;
+};
+
+/// One metric of a case, by the edge that its name ends with.
+using Sizes = std::map<std::uint64_t, std::vector<Median>>;
+
+double factor_of(std::string_view unit) {
+  return unit == "TFLOP/s" ? 1e12 : unit == "ms" ? 1e-3 : unit == "%" ? 1e-2 : 1;
+}
+
+/// "rate_16384" is of `metric` "rate" and edge 16384, "rate" of the usual edge. 0: of another one.
+std::uint64_t edge_in(std::string_view name, std::string_view metric, std::uint64_t usual) {
+  if (!name.starts_with(metric)) return 0;
+  const std::string_view rest = name.substr(metric.size());
+  if (rest.empty()) return usual;
+  std::uint64_t edge = 0;
+  const char* const end = rest.data() + rest.size();
+  if (rest.front() != '_' || std::from_chars(rest.data() + 1, end, edge).ptr != end) return 0;
+  return edge <= kMostGemmSize ? edge : 0;
+}
+
+Sizes sizes_of(const Report& report, std::string_view of_case, std::string_view metric) {
+  const std::uint64_t usual =
+      usual_edge(report.launch.is_virtual ? DeviceKind::virtual_device : DeviceKind::cuda);
+  Sizes sizes;
+  for (const MetricRow& row : report.metrics) {
+    const ResultRow& result = report.results[row.result_id];
+    const std::uint64_t edge = edge_in(report.text(row.name), metric, usual);
+    if (edge == 0 || result.verdict != Verdict::pass || !(row.median > 0) ||
+        report.cases[result.case_id].name.view() != of_case)
+      continue;
+    sizes[edge].push_back({.value = row.median * factor_of(report.text(row.unit)),
+                           .rank = report.gpus[result.gpu_id].rank});
+  }
+  return sizes;
+}
+
+double slowest_of(const std::vector<Median>& medians) {
+  return std::min_element(
+             medians.begin(), medians.end(),
+             [](const Median& one, const Median& two) { return one.value < two.value; })
+      ->value;
+}
+
+/// Of sizes that are there, by their ratio.
+Sizes::const_iterator nearest_to(const Sizes& sizes, double edge) {
+  return std::min_element(sizes.begin(), sizes.end(), [edge](const auto& one, const auto& two) {
+    return std::abs(std::log(static_cast<double>(one.first) / edge)) <
+           std::abs(std::log(static_cast<double>(two.first) / edge));
+  });
+}
+
+std::optional<MeasuredRate> distributed_product(const Report& report, double edge) {
+  Sizes rates = sizes_of(report, kDistributed, "rate");
+  const Sizes efficiencies = sizes_of(report, kDistributed, "efficiency");
+  std::erase_if(rates, [&](const auto& one) { return !efficiencies.contains(one.first); });
+  if (rates.empty() || report.launch.ranks_expected == 0) return {};
+  const auto& [size, medians] = *nearest_to(rates, edge);
+  const double efficiency = slowest_of(efficiencies.at(size));
+  return MeasuredRate{.value = slowest_of(medians) / report.launch.ranks_expected / efficiency,
+                      .from = fmt::format("rate and efficiency at {} of {}", size, kDistributed)};
+}
+
+std::optional<MeasuredRate> local_product(const Report& report, double edge) {
+  const Sizes rates = sizes_of(report, kLocal, "rate");
+  if (rates.empty()) return {};
+  const auto& [size, medians] = *nearest_to(rates, edge);
+  return MeasuredRate{.value = slowest_of(medians),
+                      .from = fmt::format("rate at {} of {}", size, kLocal)};
+}
+
+double bytes_received_by(std::uint32_t rank, std::uint32_t ranks, std::uint64_t edge) {
+  const Gemm gemm = distributed_gemm({.m = edge, .n = edge, .k = edge}, rank, ranks, nullptr);
+  std::uint64_t rows = 0;
+  for (const std::vector<Shard>* shards : {&gemm.a_shards, &gemm.b_shards})
+    for (const Shard& shard : *shards) rows += shard.owner == rank ? 0 : shard.rows;
+  return static_cast<double>(rows * layout_of(gemm, GemmOperand::a).pitch *
+                             element_bytes(gemm.element));
+}
+
+std::optional<MeasuredRate> link_of(const Report& report, double edge) {
+  const Sizes exchanges = sizes_of(report, kDistributed, "exchange");
+  const std::uint32_t ranks = report.launch.ranks_expected;
+  if (exchanges.empty() || ranks < 2 || ranks > kMostRanks || report.nodes.size() != 1) return {};
+  const auto& [size, medians] = *nearest_to(exchanges, edge);
+  std::vector<Median> rates;
+  for (const Median& median : medians)
+    if (median.rank < ranks)
+      rates.push_back({.value = bytes_received_by(median.rank, ranks, size) / median.value});
+  if (rates.empty() || !(slowest_of(rates) > 0)) return {};
+  return MeasuredRate{.value = slowest_of(rates),
+                      .from = fmt::format("exchange at {} of {}", size, kDistributed)};
+}
+
+}  // namespace
+
+MeasuredRates measured_rates(const Report& report, double edge) {
+  MeasuredRates rates{.product = distributed_product(report, edge), .link = link_of(report, edge)};
+  if (!rates.product) rates.product = local_product(report, edge);
+  return rates;
+}
+
+}  // namespace tidemark::harness

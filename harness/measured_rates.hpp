@@ -1,0 +1,28 @@
+// What a report says about the rates that `tidemark predict` reckons with.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "harness/room.hpp"
+#include "reports/store/report.hpp"
+
+namespace tidemark::harness {
+
+struct MeasuredRate {
+  double value = 0;
+  std::string from;  // "exchange_16384 of gemm.distributed.speed"
+};
+
+/// Of the slowest GPU, from passed results.
+struct MeasuredRates {
+  std::optional<MeasuredRate> product;  // flop/s of one GPU, everything in place
+  std::optional<MeasuredRate> link;     // bytes/s received; none where there are several nodes
+};
+
+/// Takes the measured sizes that are nearest to `edge`. The product's rate is that of
+/// gemm.distributed.speed / (GPUs x efficiency), else that of gemm.local.speed; the link's is the
+/// bytes that a rank receives / exchange.
+MeasuredRates measured_rates(const Report& report, double edge);
+
+}  // namespace tidemark::harness

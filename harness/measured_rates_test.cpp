@@ -1,0 +1,100 @@
+// Which rates of a report are found: those of four H200s, and others put beside them.
+#include "harness/measured_rates.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace tidemark::harness {
+namespace {
+
+Report baseline() { return read_report(TIDEMARK_BASELINE); }
+
+std::uint32_t stored(Report& report, const std::string& text) {
+  report.strings.push_back(text);
+  return static_cast<std::uint32_t>(report.strings.size() - 1);
+}
+
+/// On all GPUs the same.
+void add_metric(Report& report, std::string_view of_case, const std::string& name,
+                const std::string& unit, double median) {
+  const std::uint32_t name_at = stored(report, name), unit_at = stored(report, unit);
+  for (const ResultRow& result : report.results)
+    if (report.cases[result.case_id].name.view() == of_case)
+      report.metrics.push_back(
+          {.result_id = result.result_id, .name = name_at, .unit = unit_at, .median = median});
+}
+
+void drop_case(Report& report, std::string_view of_case) {
+  std::erase_if(report.metrics, [&](const MetricRow& metric) {
+    return report.cases[report.results[metric.result_id].case_id].name.view() == of_case;
+  });
+}
+
+TEST(MeasuredRates, AreThoseOfTheSlowestGpu) {
+  const MeasuredRates rates = measured_rates(baseline(), 8192);
+  ASSERT_TRUE(rates.product && rates.link);
+  EXPECT_NEAR(rates.product->value, 689.21e12, 0.01e12);
+  EXPECT_EQ(rates.product->from, "rate at 8192 of gemm.local.speed");
+  // 2 x 2: 2048 rows of A and of B, of 16 KiB each, in 0.5801 ms.
+  EXPECT_NEAR(rates.link->value, 4096 * 16384 / 0.5801e-3, 0.01e9);
+  EXPECT_EQ(rates.link->from, "exchange at 8192 of gemm.distributed.speed");
+}
+
+TEST(MeasuredRates, ProductIsThatBesideTheExchangeWhereItsEfficiencyIsKnown) {
+  Report report = baseline();
+  add_metric(report, "gemm.distributed.speed", "rate_16384", "TFLOP/s", 2400);
+  add_metric(report, "gemm.distributed.speed", "efficiency_16384", "", 0.8);
+  const MeasuredRates rates = measured_rates(report, 8192);
+  ASSERT_TRUE(rates.product);
+  EXPECT_DOUBLE_EQ(rates.product->value, 2400e12 / 4 / 0.8);
+  EXPECT_EQ(rates.product->from, "rate and efficiency at 16384 of gemm.distributed.speed");
+}
+
+TEST(MeasuredRates, EfficiencyMayBeInPercent) {
+  Report report = baseline();
+  add_metric(report, "gemm.distributed.speed", "rate_16384", "TFLOP/s", 2400);
+  add_metric(report, "gemm.distributed.speed", "efficiency_16384", "%", 80);
+  EXPECT_DOUBLE_EQ(measured_rates(report, 8192).product->value, 2400e12 / 4 / 0.8);
+}
+
+TEST(MeasuredRates, TakeTheNearestSize) {
+  Report report = baseline();
+  add_metric(report, "gemm.distributed.speed", "exchange_32768", "ms", 10);
+  EXPECT_EQ(measured_rates(report, 1000).link->from, "exchange at 8192 of gemm.distributed.speed");
+  EXPECT_EQ(measured_rates(report, 1e6).link->from, "exchange at 32768 of gemm.distributed.speed");
+}
+
+TEST(MeasuredRates, OtherMetricsAreNoSizes) {
+  Report report = baseline();
+  drop_case(report, "gemm.local.speed");
+  for (const char* name : {"rate_", "rate_x", "rate_1x", "rates", "rate_0", "rate_-1",
+                           "rate_99999999999999999999", "rate_4294967296"})
+    add_metric(report, "gemm.local.speed", name, "TFLOP/s", 700);
+  EXPECT_FALSE(measured_rates(report, 8192).product);
+}
+
+TEST(MeasuredRates, WhatDidNotPassOrIsNotAboveZeroDoesNotCount) {
+  Report failed = baseline();
+  for (ResultRow& result : failed.results) result.verdict = Verdict::fail;
+  EXPECT_FALSE(measured_rates(failed, 8192).product);
+  Report none = baseline();
+  for (MetricRow& metric : none.metrics) metric.median = 0;
+  EXPECT_FALSE(measured_rates(none, 8192).product);
+  EXPECT_FALSE(measured_rates(none, 8192).link);
+}
+
+TEST(MeasuredRates, OverSeveralNodesTheExchangeIsNoLink) {
+  Report report = baseline();
+  report.nodes.push_back(report.nodes[0]);
+  EXPECT_FALSE(measured_rates(report, 8192).link);
+}
+
+TEST(MeasuredRates, ReportThatNamesABillionRanksHasNoLink) {
+  Report report = baseline();
+  report.launch.ranks_expected = 1'000'000'000;
+  EXPECT_FALSE(measured_rates(report, 8192).link);
+}
+
+}  // namespace
+}  // namespace tidemark::harness
