@@ -101,6 +101,16 @@ std::uint32_t count_of(std::string_view option, const std::string& text, std::ui
   return static_cast<std::uint32_t>(count);
 }
 
+double amount_of(std::string_view option, const std::string& text, std::string_view unit,
+                 bool or_zero) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (!whole || !std::isfinite(value) || !(value > 0 || (or_zero && value == 0)))
+    refuse(option, text, fmt::format("give {}, {}", unit, or_zero ? "0 or more" : "above 0"));
+  return value;
+}
+
 double seconds_of(std::string_view option, const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);

@@ -45,6 +45,10 @@ inline constexpr std::uint32_t kAnyCount = 0x7fffffff;  // 2^31 - 1
 std::uint32_t count_of(std::string_view option, const std::string& text, std::uint32_t least,
                        std::uint32_t most = kAnyCount);
 
+/// A number above 0, of `unit`; with `or_zero` 0 is one, too.
+double amount_of(std::string_view option, const std::string& text, std::string_view unit,
+                 bool or_zero = false);
+
 /// "90", "90s", "5m" or "1.5h", in seconds, more than 0.
 double seconds_of(std::string_view option, const std::string& text);
 

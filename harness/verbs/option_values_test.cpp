@@ -175,6 +175,21 @@ TEST(SecondsOf, refuses_nothing_less_than_nothing_and_other_units) {
   }
 }
 
+TEST(AmountOf, is_a_number_above_0_or_0_where_that_is_one) {
+  EXPECT_EQ(amount_of("--rate", "790.5", "TFLOP/s"), 790.5);
+  EXPECT_EQ(amount_of("--link", "1e3", "GB/s"), 1000);
+  EXPECT_EQ(amount_of("--fixed-us", "0", "microseconds", true), 0);
+}
+
+TEST(AmountOf, refuses_all_else) {
+  for (const char* text : {"", "0", "-1", "inf", "nan", "4x", " 4", "1e999"}) {
+    EXPECT_EQ(usage_error_of([&] { amount_of("--link", text, "GB/s"); }),
+              "--link '" + std::string(text) + "': give GB/s, above 0");
+  }
+  EXPECT_EQ(usage_error_of([] { amount_of("--fixed-us", "-1", "microseconds", true); }),
+            "--fixed-us '-1': give microseconds, 0 or more");
+}
+
 TEST(CheckFault, takes_every_fault_there_is) {
   for (const FaultInfo& fault : faults())
     EXPECT_NO_THROW(check_fault(std::string(fault.name), DeviceChoice::virtual_device));
