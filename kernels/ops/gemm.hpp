@@ -85,13 +85,14 @@ struct Gemm {
                                     // GemmEngine::fast without a rung; the virtual device has none
   std::uint64_t seed = 0;
 
-  // What is_plain() excludes. Not on a rung, and not over a transport.
+  // What is_plain() excludes. Not on a rung.
   GemmElement element = GemmElement::bf16;  // of A and B
-  Major a_major = Major::k;                 // mn: A is kept as k rows of m elements
+  Major a_major = Major::k;                 // mn: A is kept as k rows of m elements; over a
+                                            // transport it is K-major, and so is B
   Major b_major = Major::k;                 // mn: B is kept as k rows of n elements
   std::uint64_t lda = 0, ldb = 0, ldc = 0;  // elements from row to row, no fewer than a row has;
-                                            // 0: the fewest whose rows start on 16 bytes; of
-                                            // fp8, lda and ldb are multiples of 16
+                                            // 0: the fewest whose rows start on 16 bytes, as over a
+                                            // transport; of fp8, lda and ldb are multiples of 16
   float alpha = 1, beta = 0;                // where alpha is 0, A and B are not read
 
   std::vector<PlantedElement> planted{};  // in place of gemm_element(); not over a transport
@@ -102,7 +103,7 @@ struct Gemm {
   std::vector<Shard> a_shards{}, b_shards{};
   std::vector<Shard> everybody{};  // one row a rank: gathered as panel id 2, a barrier before each
                                    // timed run and each gather beside a product
-  double deadline_s = 60;  // bound of every wait for a shard and for the kernel
+  double deadline_s = 60;          // bound of every wait for a shard and for the kernel
 };
 
 /// A product of which one rank computes all of C.
@@ -216,13 +217,15 @@ inline std::string_view layout_refusal(const Gemm& gemm) {
   if (const std::string_view refusal = fp8_refusal(gemm); !refusal.empty()) return refusal;
   if (gemm.transport != nullptr && !gemm.planted.empty())
     return "elements are planted where no transport brings others: leave out one of the two";
+  if (gemm.transport != nullptr &&
+      (gemm.k == 0 || gemm.a_major != Major::k || gemm.b_major != Major::k || gemm.lda != 0 ||
+       gemm.ldb != 0 || gemm.ldc != 0))
+    return "over a transport packed, K-major panels of at least one k are multiplied";
   if (is_plain(gemm)) return {};
   if (gemm.rung != GemmRung::none && (gemm.lda != 0 || gemm.ldb != 0 || gemm.ldc != 0))
     return "a rung of the ladder takes packed rows that start on 16 bytes: leave out lda, ldb and "
            "ldc, or the rung";
   if (gemm.rung != GemmRung::none) return "a rung of the ladder does C = A B^T with bf16 only";
-  if (gemm.transport != nullptr)
-    return "over a transport only C = A B with packed, K-major panels of bf16 is multiplied";
   return {};
 }
 

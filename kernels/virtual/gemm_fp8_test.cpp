@@ -143,13 +143,13 @@ class UnusedTransport : public Transport {
   void abort() noexcept override {}
 };
 
-TEST(Fp8Gemm, TransportsAreForBf16) {
+TEST(Fp8Gemm, PanelsOverATransportArePacked) {
   UnusedTransport transport;
   Gemm gemm = product(GemmElement::e4m3, 128);
   gemm.transport = &transport;
+  gemm.lda = 256;
   EXPECT_EQ(refusal_of(gemm),
-            "gemm: over a transport only C = A B with packed, K-major panels of bf16 is "
-            "multiplied");
+            "gemm: over a transport packed, K-major panels of at least one k are multiplied");
 }
 
 }  // namespace

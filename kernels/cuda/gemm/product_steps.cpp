@@ -32,13 +32,14 @@ Trouble refused(const ResidentGemm& block) {
 
 /// Both panels, for their next gather.
 std::array<NamedPanel, 2> next_gather(const Gemm& gemm, ResidentGemm& block, bool last) {
-  const std::uint64_t row_bytes = block.local.pitch * sizeof(std::uint16_t);
+  const std::uint64_t row_bytes = panel_row_bytes(gemm);
+  const bool beside = delivers_beside(gemm.route);  // else no words: the host waits
   ++block.epoch;
   return {{{{.id = 0,
              .base = block.a.data(),
              .row_bytes = row_bytes,
              .shards = gemm.a_shards,
-             .arrived = block.arrivals.a(),
+             .arrived = beside ? block.arrivals.a() : nullptr,
              .epoch = block.epoch,
              .last = last},
             "panel A"},
@@ -46,7 +47,7 @@ std::array<NamedPanel, 2> next_gather(const Gemm& gemm, ResidentGemm& block, boo
              .base = block.b.data(),
              .row_bytes = row_bytes,
              .shards = gemm.b_shards,
-             .arrived = block.arrivals.b,
+             .arrived = beside ? block.arrivals.b : nullptr,
              .epoch = block.epoch,
              .last = last},
             "panel B"}}};

@@ -68,12 +68,12 @@ void fill_panel(const Gemm& gemm, GemmOperand operand, const DeviceBuffer& panel
 /// The rows that the transport brings; whole rows, their padding included.
 void poison_foreign_shards(const Gemm& gemm, const std::vector<Shard>& shards,
                            const DeviceBuffer& panel, cudaStream_t stream) {
-  const std::uint64_t row_bytes = panel_pitch(gemm) * sizeof(std::uint16_t);
+  const std::uint64_t row_bytes = panel_row_bytes(gemm);
   for (const Shard& shard : shards)
     if (shard.owner != gemm.rank && shard.rows != 0)
       cuda_check(cudaMemsetAsync(panel.data() + shard.first_row * row_bytes, 0xff,
                                  shard.rows * row_bytes, stream),
-                 "poison a shard of another rank again");
+                 "poison a shard of another rank");
 }
 
 /// The product without its memory.
@@ -98,8 +98,10 @@ bool runs_engine(const Gemm& gemm) {
   return gemm.engine == GemmEngine::fast && (gemm.rung == GemmRung::none || !is_plain(gemm));
 }
 
-/// Poison on either side of an operand. None where it is a panel, which the transport knows.
-std::uint64_t operand_guard(const Gemm& gemm) { return is_plain(gemm) ? 0 : kGuardBytes; }
+/// Poison on either side of an operand. None where it is a panel, which others open by its start.
+std::uint64_t operand_guard(const Gemm& gemm) {
+  return is_plain(gemm) || gemm.transport != nullptr ? 0 : kGuardBytes;
+}
 
 /// Overwrites single elements of an operand that starts at `base`.
 void plant(const Gemm& gemm, GemmOperand operand, std::byte* base, cudaStream_t stream) {
@@ -126,6 +128,9 @@ DeviceBuffer make_operand(const Gemm& gemm, GemmOperand operand, cudaStream_t st
   cuda_check(cudaMemsetAsync(buffer.data(), 0xff, buffer.size(), stream), "poison an operand");
   launch_general_fill(gemm, operand, buffer.data() + guard, stream);
   plant(gemm, operand, buffer.data() + guard, stream);
+  if (gemm.transport != nullptr)
+    poison_foreign_shards(gemm, operand == GemmOperand::a ? gemm.a_shards : gemm.b_shards, buffer,
+                          stream);
   return buffer;
 }
 
@@ -189,6 +194,10 @@ void follow_exchange(const Gemm& gemm, ResidentGemm& block) {
 }
 
 }  // namespace
+
+std::uint64_t panel_row_bytes(const Gemm& gemm) {
+  return panel_pitch(gemm) * element_bytes(gemm.element);
+}
 
 bool runs_beside(const Gemm& gemm) {
   return gemm.transport != nullptr && delivers_beside(gemm.route) && runs_engine(gemm) &&

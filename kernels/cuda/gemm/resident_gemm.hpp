@@ -43,6 +43,9 @@ struct ResidentGemm {
   std::uint64_t c_bytes() const { return local.m * local.ldc * c_element_bytes(local.output); }
 };
 
+/// Bytes from one row of a panel to the next.
+std::uint64_t panel_row_bytes(const Gemm& gemm);
+
 /// Whether the product runs beside the exchange of its panels. The same on all ranks.
 bool runs_beside(const Gemm& gemm);
 
