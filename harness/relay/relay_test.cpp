@@ -347,6 +347,95 @@ TEST(Relay, a_panel_in_flight_cannot_be_started_again) {
   EXPECT_THROW(transport.start(panel.buffer), Error);
 }
 
+TEST(Relay, a_word_is_written_when_its_shard_is_copied_and_own_words_never) {
+  TwoByHand pair;
+  RelayTransport first(pair.mover_0.segment_fd(0), 0);
+  RelayTransport second(pair.mover_1.segment_fd(1), 1);
+  const std::vector<Shard> shards = {{0, 0, 2}, {0, 2, 1}, {1, 3, 2}, {1, 5, 3}};
+  std::vector<std::uint32_t> words(shards.size(), 0);
+  for (std::uint32_t epoch = 1; epoch <= 3; ++epoch) {
+    const std::vector<std::uint32_t> before = words;
+    TestPanel panel = make_panel(0, 0, shards, 16, epoch);
+    panel.buffer.arrived = words.data();
+    panel.buffer.epoch = epoch;
+    const TestPanel theirs = make_panel(0, 1, shards, 16, epoch);
+    first.start(panel.buffer);
+    second.start(theirs.buffer);
+    for (int step = 0; step < 20; ++step) {
+      pair.mover_0.step();
+      pair.mover_1.step();
+      pair.mesh_0.pump();
+      pair.mesh_1.pump();
+    }
+    EXPECT_EQ(words, before) << "nobody has asked";
+    EXPECT_TRUE(first.ready(0, 3));
+    EXPECT_EQ(words, (std::vector<std::uint32_t>{0, 0, epoch - 1, epoch}));
+    EXPECT_TRUE(gather(first, panel));
+    EXPECT_EQ(words, (std::vector<std::uint32_t>{0, 0, epoch, epoch}));
+    EXPECT_TRUE(whole(panel, epoch));
+    EXPECT_TRUE(gather(second, theirs));
+  }
+}
+
+/// Reads each shard of another rank as soon as its word says so, beside the thread that asks for
+/// it; true where its bytes were there, all within ten seconds.
+bool read_beside(const TestPanel& panel, std::uint32_t rank, std::uint32_t epoch) {
+  const double until = monotonic_s() + 10;
+  bool right = true;
+  for (std::size_t i = 0; i < panel.buffer.shards.size(); ++i) {
+    const Shard& shard = panel.buffer.shards[i];
+    if (shard.owner == rank || shard.rows == 0) continue;
+    const std::atomic_ref word(panel.buffer.arrived[i]);
+    while (word.load(std::memory_order_acquire) != epoch) {
+      if (monotonic_s() > until) return false;
+      std::this_thread::yield();
+    }
+    // Backwards: what a copy writes last is what it would lack.
+    const std::uint64_t row_bytes = panel.buffer.row_bytes;
+    for (std::uint64_t at = (shard.first_row + shard.rows) * row_bytes;
+         at-- > shard.first_row * row_bytes;) {
+      right = right && panel.memory[at] == content(at, panel.buffer.id, epoch);
+    }
+  }
+  return right;
+}
+
+TEST(Relay, a_reader_that_waits_for_words_finds_the_bytes_of_every_chunk) {
+  constexpr std::uint32_t kRanks = 3, kTimes = 4;
+  std::vector<Shard> shards;
+  for (std::uint32_t owner = 0; owner < kRanks; ++owner) {
+    for (std::uint64_t chunk = 0; chunk < 3; ++chunk) {
+      const std::uint64_t first = shards.size() * 40;
+      shards.push_back({owner, first, owner == 1 && chunk == 2 ? 0U : 40U});
+    }
+  }
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Movers movers({0, 1, 2}, seed);
+    std::atomic<std::uint32_t> good = 0;
+    std::vector<std::jthread> workers;
+    for (std::uint32_t slot = 0; slot < kRanks; ++slot) {
+      workers.emplace_back([&, slot] {
+        RelayTransport transport(movers.segment(slot), slot, HandOverDelays(seed, 100 + slot));
+        std::vector<std::uint32_t> words(shards.size(), 0);
+        for (std::uint32_t epoch = 1; epoch <= kTimes; ++epoch) {
+          TestPanel panel = make_panel(0, slot, shards, 4096, epoch);
+          panel.buffer.arrived = words.data();
+          panel.buffer.epoch = epoch;
+          transport.start(panel.buffer);
+          bool right = false;
+          std::jthread reader([&] { right = read_beside(panel, slot, epoch); });
+          const bool came = gather(transport, panel);
+          reader.join();
+          if (!came) return transport.abort();
+          if (right) ++good;
+        }
+      });
+    }
+    workers.clear();
+    EXPECT_EQ(good, kRanks * kTimes) << "seed " << seed;
+  }
+}
+
 TEST(Segment, never_shrinks) {
   const Segment segment = Segment::create();
   EXPECT_NE(::ftruncate(segment.fd(), 0), 0);

@@ -2,6 +2,7 @@
 #include "harness/relay/relay_transport.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <new>
 #include <string>
@@ -119,6 +120,11 @@ bool RelayTransport::ready(std::uint32_t id, std::size_t index) {
       std::memcpy(flight.panel.base + offset, segment_.at(flight.data + offset, bytes).data(),
                   bytes);
     }
+  }
+  if (shard.owner != rank_ && flight.panel.arrived != nullptr) {
+    // Release: whoever sees the word sees the bytes that were copied above.
+    std::atomic_ref(flight.panel.arrived[index])
+        .store(flight.panel.epoch, std::memory_order_release);
   }
   flight.copied[index] = true;
   return true;

@@ -21,6 +21,8 @@ class RelayTransport : public Transport {
 
   /// Throws Error also where the last panel with this id is still being gathered.
   void start(const PanelBuffer& panel) override;
+  /// Copies a shard that has come into the panel, then writes its word: a reader that waits for
+  /// words has somebody ask for every shard.
   bool ready(std::uint32_t id, std::size_t index) override;
   void abort() noexcept override;
 
