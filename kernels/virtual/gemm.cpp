@@ -14,6 +14,8 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/payload.hpp"
 #include "kernels/slowdown.hpp"
+#include "kernels/virtual/gather.hpp"
+#include "kernels/virtual/gemm_arrivals.hpp"
 #include "kernels/virtual/gemm_multiply.hpp"
 #include "kernels/virtual/gemm_panels.hpp"
 #include "kernels/virtual/host_spin.hpp"
@@ -57,7 +59,7 @@ void fill_c(const Gemm& gemm, const GemmBlock& c) {
                          gemm.cols.first + col));
 }
 
-Workspace make_workspace(const Gemm& gemm) {
+Workspace make_workspace(const Gemm& gemm, Fault fault) {
   if (const std::string_view refusal = layout_refusal(gemm); !refusal.empty())
     throw Error(fmt::format("gemm: {}", refusal));
   check_block(gemm.rows, gemm.m, "rows");
@@ -81,6 +83,8 @@ Workspace make_workspace(const Gemm& gemm) {
   }
   space.block.bytes = space.c;
   fill_c(gemm, space.block);
+  if (gemm.transport == nullptr && gemm.engine == GemmEngine::fast)
+    leave_out_late_bytes(space.a, space.b, fault);
   return space;
 }
 
@@ -116,15 +120,23 @@ std::string note_of(const Gemm& gemm, const GemmPanel& panel) {
   return note;
 }
 
-std::string gather_panels(const Gemm& gemm, Workspace& space) {
+/// Whether the product runs beside the gather of its panels.
+bool runs_beside(const Gemm& gemm) {
+  return gemm.transport != nullptr && delivers_beside(gemm.route);
+}
+
+/// Gathers both panels with nothing beside it.
+std::string gather_panels(const Gemm& gemm, Workspace& space, const GatherEpoch& epoch) {
   if (gemm.transport == nullptr) return {};
-  const PanelBuffer panels[] = {buffer_of(space.a, kPanelA), buffer_of(space.b, kPanelB)};
+  const PanelBuffer panels[] = {buffer_of(space.a, kPanelA, epoch),
+                                buffer_of(space.b, kPanelB, epoch)};
   return gather(*gemm.transport, panels, gemm.deadline_s);
 }
 
 /// Returns when every rank has called it.
-std::string wait_for_everybody(const Gemm& gemm, std::vector<std::byte>& rows) {
+std::string wait_for_everybody(const Gemm& gemm) {
   if (gemm.transport == nullptr) return {};
+  std::vector<std::byte> rows(gemm.everybody.size() * kBarrierRowBytes);
   const PanelBuffer panels[] = {{.id = kPanelEverybody,
                                  .base = rows.data(),
                                  .row_bytes = kBarrierRowBytes,
@@ -132,69 +144,173 @@ std::string wait_for_everybody(const Gemm& gemm, std::vector<std::byte>& rows) {
   return gather(*gemm.transport, panels, gemm.deadline_s);
 }
 
-void multiply(const Gemm& gemm, const Workspace& space, Fault fault) {
-  if (gemm.engine == GemmEngine::reference)
-    multiply_plain(space.a, space.b, space.block);
-  else
-    multiply_blocked(space.a, space.b, space.block, fault);
+/// False where rows did not come in time, as arrivals->late() says.
+bool multiply(const Gemm& gemm, const Workspace& space, Fault fault,
+              GemmArrivals* arrivals = nullptr) {
+  if (gemm.engine == GemmEngine::fast)
+    return multiply_blocked(space.a, space.b, space.block, fault, arrivals);
+  if (arrivals != nullptr && !arrivals->wait_for_all()) return false;
+  multiply_plain(space.a, space.b, space.block);
+  return true;
 }
 
 double nanoseconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration<double, std::nano>(duration).count();
 }
 
+/// What one product came to, from the start of its gather on.
+struct Span {
+  TimedSample sample;
+  std::string late;  // what did not come in time; the times are then worth nothing
+};
+
+void end_span(std::chrono::steady_clock::time_point start, double added_ns, TimedSample& sample) {
+  spin_on_host(added_ns);
+  sample.total_ns = nanoseconds(std::chrono::steady_clock::now() - start);
+  const std::chrono::duration<double> at = std::chrono::system_clock::now().time_since_epoch();
+  sample.at_unix_s = at.count();
+}
+
+/// Gathers, then multiplies.
+Span multiply_behind(const Gemm& gemm, Workspace& space, Fault fault, double added_ns) {
+  const auto start = std::chrono::steady_clock::now();
+  Span span{.sample = {}, .late = gather_panels(gemm, space, {})};
+  if (!span.late.empty()) return span;
+  if (gemm.transport != nullptr)
+    span.sample.exchange_ns = nanoseconds(std::chrono::steady_clock::now() - start);
+  multiply(gemm, space, fault);
+  end_span(start, added_ns, span.sample);
+  return span;
+}
+
+/// Multiplies while both panels are gathered.
+Span multiply_beside(const Gemm& gemm, Workspace& space, const GatherEpoch& epoch, Fault fault,
+                     double added_ns) {
+  const auto start = std::chrono::steady_clock::now();
+  Span span;
+  GemmArrivals arrivals(gemm, space.a, space.b, epoch,
+                        gemm.engine == GemmEngine::fast ? fault : kNoFault);
+  // A block without elements needs no rows, and receives some all the same.
+  if (multiply(gemm, space, fault, &arrivals) && arrivals.wait_for_all()) {
+    end_span(start, added_ns, span.sample);
+    span.sample.exchange_ns = nanoseconds(arrivals.complete() - start);
+    span.sample.wait_ns = arrivals.wait_ns();
+    arrivals.finish();
+  }
+  span.late = arrivals.late();
+  return span;
+}
+
+/// One product; `epoch` is that of a gather beside it.
+Span product(const Gemm& gemm, Workspace& space, const GatherEpoch& epoch, Fault fault,
+             double added_ns) {
+  return runs_beside(gemm) ? multiply_beside(gemm, space, epoch, fault, added_ns)
+                           : multiply_behind(gemm, space, fault, added_ns);
+}
+
+RunResult timed_out(std::string late) {
+  RunResult result;
+  result.fault = DeviceFault::timeout;
+  result.note = std::move(late);
+  return result;
+}
+
+Measurement timed_out(Measurement measurement, std::string late) {
+  measurement.fault = DeviceFault::timeout;
+  measurement.note = std::move(late);
+  measurement.last = {};
+  return measurement;
+}
+
+/// The product alone, by all ranks at once: what `sample` would take if no rank waited.
+std::string time_alone(const Gemm& gemm, const Workspace& space, Fault fault, TimedSample& sample) {
+  std::string late = wait_for_everybody(gemm);
+  if (!late.empty()) return late;
+  const auto start = std::chrono::steady_clock::now();
+  multiply(gemm, space, fault);
+  sample.local_ns = nanoseconds(std::chrono::steady_clock::now() - start);
+  return {};
+}
+
+/// What one rank tells the others of a sample.
+struct SampleTimes {
+  double total_ns = 0, local_ns = 0;
+};
+
+/// Fills in the slowest times of all ranks, which must have as many samples each.
+std::string exchange_times(const Gemm& gemm, std::vector<TimedSample>& samples) {
+  const std::size_t ranks = gemm.everybody.size();
+  std::vector<SampleTimes> times(ranks * samples.size());
+  PanelBuffer panel{.id = kPanelTimes,
+                    .base = reinterpret_cast<std::byte*>(times.data()),
+                    .row_bytes = sizeof(SampleTimes),
+                    .shards = {}};
+  for (std::size_t i = 0; i < ranks; ++i) {
+    const std::uint32_t owner = gemm.everybody[i].owner;
+    panel.shards.push_back({owner, i * samples.size(), samples.size()});
+    if (owner != gemm.rank) continue;
+    for (std::size_t at = 0; at < samples.size(); ++at)
+      times[i * samples.size() + at] = {samples[at].total_ns, samples[at].local_ns};
+  }
+  std::string late = gather(*gemm.transport, {&panel, 1}, gemm.deadline_s);
+  if (!late.empty()) return late;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    TimedSample& sample = samples[i % samples.size()];
+    sample.slowest_total_ns = std::max(sample.slowest_total_ns, times[i].total_ns);
+    sample.slowest_local_ns = std::max(sample.slowest_local_ns, times[i].local_ns);
+  }
+  return {};
+}
+
 }  // namespace
 
 RunResult run_virtual_gemm(const Gemm& gemm, Fault fault) {
-  Workspace space = make_workspace(gemm);
-  RunResult result;
-  result.note = gather_panels(gemm, space);
-  if (!result.note.empty()) {
-    result.fault = DeviceFault::timeout;
-    return result;
+  Workspace space = make_workspace(gemm, fault);
+  std::string late;
+  if (runs_beside(gemm)) {
+    late = gather_panels(gemm, space, {.number = 1, .last = false});
+    // Before the barrier: behind it the others' rows may land at any time.
+    if (late.empty()) poison_again(gemm, space);
+    if (late.empty()) late = wait_for_everybody(gemm);
   }
-  multiply(gemm, space, fault);
+  if (late.empty()) late = product(gemm, space, {.number = 2, .last = true}, fault, 0).late;
+  if (!late.empty()) return timed_out(std::move(late));
+  RunResult result;
   result.note = note_of(gemm, space.a);
   read_back(space, result);
   return result;
 }
 
 Measurement measure_virtual_gemm(const Gemm& gemm, const Timing& timing, Fault fault) {
-  Workspace space = make_workspace(gemm);
-  std::vector<std::byte> barrier(gemm.everybody.size() * kBarrierRowBytes);
+  Workspace space = make_workspace(gemm, fault);
   Measurement measurement;
   measurement.note = note_of(gemm, space.a);
   std::vector<double> untouched_ns;
   double added_ns = 0;
   const std::uint32_t runs = timing.warmups + timing.samples;
-  for (std::uint32_t i = 0; i < runs; ++i) {
+  std::string late;
+  if (runs_beside(gemm)) late = gather_panels(gemm, space, {.number = 1, .last = runs == 0});
+  for (std::uint32_t i = 0; i < runs && late.empty(); ++i) {
     if (i == timing.warmups && timing.slow > 0) added_ns = extra_ns(untouched_ns, timing.slow);
+    const bool last = i + 1 == runs;
     // Before the barrier: behind it the others' rows may land at any time.
-    if (i + 1 == runs) poison_again(gemm, space);
-    std::string late = wait_for_everybody(gemm, barrier);
-    const auto start = std::chrono::steady_clock::now();
-    if (late.empty()) late = gather_panels(gemm, space);
-    if (!late.empty()) {
-      measurement.fault = DeviceFault::timeout;
-      measurement.note = std::move(late);
-      return measurement;
-    }
-    const auto gathered = std::chrono::steady_clock::now();
-    multiply(gemm, space, fault);
-    spin_on_host(added_ns);
-    const auto done = std::chrono::steady_clock::now();
-    const std::chrono::duration<double> at = std::chrono::system_clock::now().time_since_epoch();
+    if (last) poison_again(gemm, space);
+    late = wait_for_everybody(gemm);
+    if (!late.empty()) break;
+    Span span = product(gemm, space, {.number = i + 2, .last = last}, fault, added_ns);
+    late = std::move(span.late);
+    if (!late.empty()) break;
+    if (last) read_back(space, measurement.last);  // the product alone writes C once more
     if (i < timing.warmups) {
-      untouched_ns.push_back(nanoseconds(done - start));
+      untouched_ns.push_back(span.sample.total_ns);
       continue;
     }
-    measurement.samples.push_back(
-        {.at_unix_s = at.count(),
-         .total_ns = nanoseconds(done - start),
-         .exchange_ns = gemm.transport == nullptr ? 0 : nanoseconds(gathered - start)});
+    if (gemm.transport != nullptr) late = time_alone(gemm, space, fault, span.sample);
+    measurement.samples.push_back(span.sample);
   }
+  if (late.empty() && gemm.transport != nullptr) late = exchange_times(gemm, measurement.samples);
+  if (!late.empty()) return timed_out(std::move(measurement), std::move(late));
   if (added_ns > 0) measurement.note += "; " + host_spin_note(added_ns);
-  read_back(space, measurement.last);
   return measurement;
 }
 

@@ -12,8 +12,11 @@ namespace tidemark::kernels {
 /// or when the transport fails.
 RunResult run_virtual_gemm(const Gemm& gemm, Fault fault);
 
-/// Times the host: per sample a barrier through `everybody`, the gather and the product. C and the
-/// shards of other ranks are poisoned again before the last barrier.
+/// Times the host: per run a barrier through `everybody`, the gather and the product, one beside
+/// the other where the route delivers_beside(). C and the shards of other ranks are poisoned again
+/// before the last of these barriers. Over a transport each sample is followed by another barrier
+/// and the product alone, and at the end all ranks, which take as many samples each, exchange their
+/// times by a gather of panel id 5.
 Measurement measure_virtual_gemm(const Gemm& gemm, const Timing& timing, Fault fault);
 
 }  // namespace tidemark::kernels

@@ -86,6 +86,10 @@ constexpr FaultInfo kGemmFaults[] = {
      "sum: the sums of 128 k of fp8 start from those before them, which are then added again"},
     {kFaultGemmE5m2AsE4m3, OpKind::gemm, "gemm_e5m2_as_e4m3",
      "read: elements of e5m2 are taken for e4m3"},
+    {kFaultGemmFlagEarly, OpKind::gemm, "gemm_flag_early",
+     "gather: the word of a shard is set before its bytes are there"},
+    {kFaultGemmFlagOfLastEpoch, OpKind::gemm, "gemm_flag_of_last_epoch",
+     "gather: the word that an earlier gather left is taken for this one's"},
 };
 
 }  // namespace

@@ -50,6 +50,8 @@ inline constexpr Fault kFaultGemmOneRound{239};
 inline constexpr Fault kFaultGemmUnpromoted{240};
 inline constexpr Fault kFaultGemmPartialKept{241};
 inline constexpr Fault kFaultGemmE5m2AsE4m3{242};
+inline constexpr Fault kFaultGemmFlagEarly{243};
+inline constexpr Fault kFaultGemmFlagOfLastEpoch{244};
 
 /// All of the above, in the order of their values.
 std::span<const FaultInfo> gemm_faults();

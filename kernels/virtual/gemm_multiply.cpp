@@ -7,6 +7,8 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <optional>
+#include <vector>
 
 #include "kernels/virtual/gemm_faults.hpp"
 #include "kernels/virtual/gemm_read.hpp"
@@ -101,30 +103,41 @@ void sum_tile(const GemmReader& a, const GemmReader& b, std::uint64_t row, std::
   if (keeps_partial) sums = promoted;
 }
 
+std::vector<GemmTileStart> tiles_of(const GemmBlock& c) {
+  std::vector<GemmTileStart> tiles;
+  for (std::uint64_t row = 0; row < c.rows; row += kGemmTile)
+    for (std::uint64_t col = 0; col < c.cols; col += kGemmTile) tiles.push_back({row, col});
+  return tiles;
+}
+
 }  // namespace
 
-void multiply_blocked(const GemmPanel& a, const GemmPanel& b, const GemmBlock& c, Fault fault) {
+bool multiply_blocked(const GemmPanel& a, const GemmPanel& b, const GemmBlock& c, Fault fault,
+                      GemmArrivals* arrivals) {
   const GemmReader read_a{a, GemmOperand::a, fault};
   const GemmReader read_b{b, GemmOperand::b, fault};
   const bool multiplies = c.alpha != 0 && a.k != 0;
-  if (!multiplies && fault == kFaultGemmNothingDone) return;
+  if (!multiplies && fault == kFaultGemmNothingDone) return true;
   GemmSums sums{};
   std::uint64_t tiles_done = 0;
-  for (std::uint64_t row = 0; row < c.rows; row += kGemmTile) {
-    for (std::uint64_t col = 0; col < c.cols; col += kGemmTile) {
-      const bool last = row + kGemmTile >= c.rows && col + kGemmTile >= c.cols;
-      const GemmSums before = sums;
-      if (fault != kFaultGemmNotCleared || tiles_done != 1) sums = {};
-      if (multiplies) sum_tile(read_a, read_b, row, col, sums);
-      if (fault == kFaultGemmTileTwice && last && tiles_done > 0) sums = before;
-      const bool unwritten =
-          (fault == kFaultGemmTileUnwritten && last) ||
-          (fault == kFaultGemmOneRound && c.sm_budget != 0 && tiles_done >= c.sm_budget);
-      if (!unwritten) store_tile(c, row, col, sums, fault);
-      ++tiles_done;
-    }
+  std::vector<GemmTileStart> left = tiles_of(c);
+  while (!left.empty()) {
+    const std::optional<std::size_t> next = arrivals == nullptr ? 0 : arrivals->next(left);
+    if (!next) return false;
+    const auto [row, col] = left[*next];
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(*next));
+    const GemmSums before = sums;
+    if (fault != kFaultGemmNotCleared || tiles_done != 1) sums = {};
+    if (multiplies) sum_tile(read_a, read_b, row, col, sums);
+    if (fault == kFaultGemmTileTwice && left.empty() && tiles_done > 0) sums = before;
+    const bool unwritten =
+        (fault == kFaultGemmTileUnwritten && left.empty()) ||
+        (fault == kFaultGemmOneRound && c.sm_budget != 0 && tiles_done >= c.sm_budget);
+    if (!unwritten) store_tile(c, row, col, sums, fault);
+    ++tiles_done;
   }
   store_outside(c, fault);
+  return true;
 }
 
 void multiply_plain(const GemmPanel& a, const GemmPanel& b, const GemmBlock& c) {

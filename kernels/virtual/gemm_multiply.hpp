@@ -7,6 +7,7 @@
 #include "kernels/fault.hpp"
 #include "kernels/ops/gemm.hpp"
 #include "kernels/ops/payload.hpp"
+#include "kernels/virtual/gemm_arrivals.hpp"
 #include "kernels/virtual/gemm_panels.hpp"
 
 namespace tidemark::kernels {
@@ -30,8 +31,12 @@ struct GemmBlock {
   }
 };
 
-/// Multiplies tile by tile; `fault` changes one step.
-void multiply_blocked(const GemmPanel& a, const GemmPanel& b, const GemmBlock& c, Fault fault);
+/// Multiplies tile by tile, row by row of tiles; `fault` changes one step. With `arrivals` the
+/// panels are still being gathered: of the tiles left the first is taken whose rows are there.
+/// False where rows did not come in time: GemmArrivals::late() says which, and the tiles that need
+/// none of them are done.
+bool multiply_blocked(const GemmPanel& a, const GemmPanel& b, const GemmBlock& c, Fault fault,
+                      GemmArrivals* arrivals = nullptr);
 
 /// The textbook triple loop.
 void multiply_plain(const GemmPanel& a, const GemmPanel& b, const GemmBlock& c);

@@ -1,57 +1,14 @@
-// Makes panels and waits, bounded, for the parts that other ranks own.
+// Makes the parts of panels that this rank owns, and poisons the others.
 #include "kernels/virtual/gemm_panels.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include "kernels/error.hpp"
 
 namespace tidemark::kernels {
 namespace {
-
-constexpr auto kPollEvery = std::chrono::microseconds(50);
-
-/// Aborts the transport on the way out unless told that everything arrived: after a time-out the
-/// panels are freed, and a peer's late rows would land in freed memory.
-class GatherInFlight {
- public:
-  explicit GatherInFlight(Transport& transport) : transport_(&transport) {}
-  GatherInFlight(const GatherInFlight&) = delete;
-  GatherInFlight& operator=(const GatherInFlight&) = delete;
-  ~GatherInFlight() {
-    if (transport_ != nullptr) transport_->abort();
-  }
-  void arrived() { transport_ = nullptr; }
-
- private:
-  Transport* transport_;
-};
-
-struct Awaited {
-  const PanelBuffer* panel;
-  std::size_t shard;
-};
-
-std::vector<Awaited> start_all(Transport& transport, std::span<const PanelBuffer> panels) {
-  std::vector<Awaited> awaited;
-  for (const PanelBuffer& panel : panels) {
-    transport.start(panel);
-    for (std::size_t i = 0; i < panel.shards.size(); ++i) awaited.push_back({&panel, i});
-  }
-  return awaited;
-}
-
-std::string missing(const Awaited& awaited, double seconds) {
-  static constexpr const char* kNames[] = {"panel A", "panel B", "barrier", "peer memory"};
-  const Shard& shard = awaited.panel->shards[awaited.shard];
-  const std::uint32_t id = awaited.panel->id;
-  return fmt::format("waits for rank {}: {}, shard {} (rows {} to {}) not ready within {:g} s",
-                     shard.owner, id < std::size(kNames) ? kNames[id] : "panel", awaited.shard,
-                     shard.first_row, shard.first_row + shard.rows, seconds);
-}
 
 void write_shard(GemmPanel& panel, const Gemm& gemm, GemmOperand operand, const Shard& shard) {
   const Range& range = operand == GemmOperand::a ? gemm.rows : gemm.cols;
@@ -75,11 +32,13 @@ GemmPanel make_gemm_panel(const Gemm& gemm, GemmOperand operand) {
                   .pitch = layout.pitch,
                   .elements = {},
                   .shards = is_a ? gemm.a_shards : gemm.b_shards,
+                  .arrived = {},
                   .major = is_a ? gemm.a_major : gemm.b_major,
                   .element = gemm.element,
                   .plain = is_plain(gemm)};
   if (gemm.transport == nullptr) panel.shards = {{gemm.rank, 0, panel.rows}};
   panel.elements.assign(layout.rows * layout.pitch, 0xffff);
+  panel.arrived.assign(panel.shards.size(), 0);
   for (const Shard& shard : panel.shards) {
     if (shard.first_row > panel.rows || shard.rows > panel.rows - shard.first_row)
       throw Error(fmt::format("panel {}: shard of rank {} covers rows {} to {}, the panel has {}",
@@ -101,27 +60,14 @@ void poison_foreign_shards(GemmPanel& panel, std::uint32_t rank) {
                   std::uint16_t{0xffff});
 }
 
-PanelBuffer buffer_of(GemmPanel& panel, std::uint32_t id) {
+PanelBuffer buffer_of(GemmPanel& panel, std::uint32_t id, const GatherEpoch& epoch) {
   return {.id = id,
           .base = reinterpret_cast<std::byte*>(panel.elements.data()),
           .row_bytes = panel.pitch * sizeof(std::uint16_t),
-          .shards = panel.shards};
-}
-
-std::string gather(Transport& transport, std::span<const PanelBuffer> panels, double seconds) {
-  GatherInFlight in_flight(transport);
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  std::vector<Awaited> awaited = start_all(transport, panels);
-  while (true) {
-    std::erase_if(awaited, [&transport](const Awaited& one) {
-      return transport.ready(one.panel->id, one.shard);
-    });
-    if (awaited.empty()) break;
-    if (std::chrono::steady_clock::now() >= deadline) return missing(awaited.front(), seconds);
-    std::this_thread::sleep_for(kPollEvery);
-  }
-  in_flight.arrived();
-  return {};
+          .shards = panel.shards,
+          .arrived = epoch.number == 0 ? nullptr : panel.arrived.data(),
+          .epoch = epoch.number,
+          .last = epoch.last};
 }
 
 }  // namespace tidemark::kernels

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "kernels/ops/gemm.hpp"
@@ -16,6 +14,7 @@ namespace tidemark::kernels {
 inline constexpr std::uint32_t kPanelA = 0;
 inline constexpr std::uint32_t kPanelB = 1;
 inline constexpr std::uint32_t kPanelEverybody = 2;
+inline constexpr std::uint32_t kPanelTimes = 5;  // 3 and 4 are those of a PeerTile
 
 /// One operand as bits of its type, those of fp8 in the low byte of each: `rows` rows of k
 /// elements, or k rows of `rows` where it is MN-major. What no shard has filled in is 0xffff, a
@@ -26,7 +25,8 @@ struct GemmPanel {
   std::uint64_t k = 0;
   std::uint64_t pitch = 0;  // elements from row to row of memory
   std::vector<std::uint16_t> elements;
-  std::vector<Shard> shards;  // without a transport one shard, the whole panel
+  std::vector<Shard> shards;           // without a transport one shard, the whole panel
+  std::vector<std::uint32_t> arrived;  // a word for each: PanelBuffer::arrived
   Major major = Major::k;
   GemmElement element = GemmElement::bf16;
   bool plain = true;
@@ -44,11 +44,12 @@ GemmPanel make_gemm_panel(const Gemm& gemm, GemmOperand operand);
 /// Makes the shards of other ranks NaN again, as make_gemm_panel() left them.
 void poison_foreign_shards(GemmPanel& panel, std::uint32_t rank);
 
-PanelBuffer buffer_of(GemmPanel& panel, std::uint32_t id);
+/// PanelBuffer::epoch and ::last of one gather. Number 0: without words, the reader asks ready().
+struct GatherEpoch {
+  std::uint32_t number = 0;
+  bool last = false;
+};
 
-/// Gathers `panels` and waits until every shard of them is ready, at most `seconds`. Returns what
-/// did not come in time, as a sentence, or nothing. When it does not return nothing, or throws, the
-/// transport was aborted, so that nobody writes to the panels any more.
-std::string gather(Transport& transport, std::span<const PanelBuffer> panels, double seconds);
+PanelBuffer buffer_of(GemmPanel& panel, std::uint32_t id, const GatherEpoch& epoch);
 
 }  // namespace tidemark::kernels

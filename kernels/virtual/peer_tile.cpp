@@ -8,7 +8,7 @@
 
 #include "kernels/error.hpp"
 #include "kernels/virtual/bulk_engine.hpp"
-#include "kernels/virtual/gemm_panels.hpp"
+#include "kernels/virtual/gather.hpp"
 #include "kernels/virtual/peer_tile_faults.hpp"
 #include "kernels/virtual/program.hpp"
 #include "kernels/virtual/tile_memory.hpp"

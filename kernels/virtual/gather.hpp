@@ -1,0 +1,40 @@
+// Bounded waits for the shards that other ranks own.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "kernels/transport.hpp"
+
+namespace tidemark::kernels {
+
+/// Between two rounds of questions to a transport.
+inline constexpr auto kPollEvery = std::chrono::microseconds(50);
+
+/// Aborts the transport on the way out unless told that everything arrived: after a time-out the
+/// panels are freed, and a peer's late rows would land in freed memory.
+class GatherInFlight {
+ public:
+  explicit GatherInFlight(Transport& transport) : transport_(&transport) {}
+  GatherInFlight(const GatherInFlight&) = delete;
+  GatherInFlight& operator=(const GatherInFlight&) = delete;
+  ~GatherInFlight() {
+    if (transport_ != nullptr) transport_->abort();
+  }
+  void arrived() { transport_ = nullptr; }
+
+ private:
+  Transport* transport_;
+};
+
+/// "waits for rank 3: panel B, shard 0 (rows 0 to 2) not ready within 20 s"
+std::string missing_shard(const PanelBuffer& panel, std::size_t index, double seconds);
+
+/// Gathers `panels` and waits until every shard of them is ready, at most `seconds`. Returns what
+/// did not come in time, as a sentence, or nothing. When it does not return nothing, or throws, the
+/// transport was aborted, so that nobody writes to the panels any more.
+std::string gather(Transport& transport, std::span<const PanelBuffer> panels, double seconds);
+
+}  // namespace tidemark::kernels
