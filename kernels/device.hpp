@@ -82,6 +82,8 @@ struct RunResult {
   BarrierLedger ledger;
   /// Programs and PeerTile: the trace of step s in CTA c stands at s * ctas_of(program) + c.
   std::vector<std::uint64_t> trace;
+  /// Gemm over a transport with `everybody`: told_digests() of every rank, one behind the other.
+  std::vector<std::uint64_t> digests;
   std::vector<std::uint16_t> sms;  // Programs: %smid of each CTA; empty: not known
 };
 

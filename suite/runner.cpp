@@ -209,7 +209,7 @@ void note_route(const std::vector<Op>& rows, const RunContext& context, Outcome&
   if (context.routes.empty()) return;
   for (const Op& op : rows) {
     const auto* gemm = std::get_if<Gemm>(&op);
-    if (gemm == nullptr || gemm->transport == nullptr) continue;
+    if (gemm == nullptr || gemm->transport == nullptr || gemm->vote) continue;
     keep_note(outcome, fmt::format("panels by {}: {}", name_of(gemm->route), context.why_route));
     return;
   }

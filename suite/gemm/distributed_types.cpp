@@ -51,6 +51,7 @@ const Register kCase{{
              "exact results are not rounded",
     .scope = CaseScope::all_gpus,
     .seconds = 5,
+    .product = ProductUse::route,
     .rows = rows,
 }};
 

@@ -36,6 +36,18 @@ std::vector<Shard> shards_of(std::uint64_t rows, std::uint64_t row_bytes, std::u
   return shards;
 }
 
+/// `gemm` as rank `rank` of `ranks` runs it.
+Gemm joined(Gemm gemm, std::uint32_t rank, std::uint32_t ranks, Transport* transport) {
+  gemm.rank = rank;
+  gemm.transport = transport;
+  // Below the patience of whoever watches this process, so that a shard that never comes is named.
+  gemm.deadline_s = 20;
+  gemm.everybody.clear();
+  for (std::uint32_t i = 0; i < ranks; ++i)
+    gemm.everybody.push_back({.owner = i, .first_row = i, .rows = 1});
+  return gemm;
+}
+
 }  // namespace
 
 Grid plan_grid(std::uint32_t ranks, std::uint64_t m, std::uint64_t n) {
@@ -80,18 +92,20 @@ Gemm distributed_gemm(Gemm whole, std::uint32_t rank, std::uint32_t ranks, Trans
   const std::uint32_t col = rank % grid.cols;
   whole.rows = part_of(whole.m, grid.rows, row);
   whole.cols = part_of(whole.n, grid.cols, col);
-  whole.rank = rank;
-  whole.transport = transport;
-  // Below the patience of whoever watches this process, so that a shard that never comes is named.
-  whole.deadline_s = 20;
   const std::uint64_t row_bytes =
       layout_of(whole, GemmOperand::a).pitch * element_bytes(whole.element);
   whole.a_shards = shards_of(whole.rows.count, row_bytes, grid.cols, row * grid.cols, 1);
   whole.b_shards = shards_of(whole.cols.count, row_bytes, grid.rows, col, grid.cols);
-  whole.everybody.clear();
-  for (std::uint32_t i = 0; i < ranks; ++i)
-    whole.everybody.push_back({.owner = i, .first_row = i, .rows = 1});
-  return whole;
+  return joined(std::move(whole), rank, ranks, transport);
+}
+
+Gemm voted_gemm(Gemm whole, const RunContext& context) {
+  whole.rows = {0, whole.m};
+  whole.cols = {0, whole.n};
+  whole.a_shards = {{.owner = context.rank, .first_row = 0, .rows = whole.m}};
+  whole.b_shards = {{.owner = context.rank, .first_row = 0, .rows = whole.n}};
+  whole.vote = true;
+  return joined(std::move(whole), context.rank, context.ranks, context.transport);
 }
 
 Gemm distributed_gemm(Gemm whole, const RunContext& context) {

@@ -37,6 +37,9 @@ std::uint32_t chunks_of(std::uint64_t rows, std::uint64_t row_bytes, std::uint32
 Gemm distributed_gemm(Gemm whole, std::uint32_t rank, std::uint32_t ranks, Transport* transport,
                       Grid grid = {.rows = 0, .cols = 0});
 
+/// The whole product, which every rank computes on its own and compares with what the others got.
+Gemm voted_gemm(Gemm whole, const RunContext& context);
+
 /// The same of what a case is given, by the route that is usual in this launch and on the grid that
 /// the user gave.
 Gemm distributed_gemm(Gemm whole, const RunContext& context);

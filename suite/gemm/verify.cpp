@@ -18,6 +18,7 @@
 #include "suite/gemm/loops.hpp"
 #include "suite/gemm/parallel.hpp"
 #include "suite/gemm/planted.hpp"
+#include "suite/gemm/vote.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -175,11 +176,22 @@ std::vector<Miscompare> verify_values(const Gemm& gemm, const RunResult& result,
 /// Throws Error unless the reference engine handed back a block that can be compared with.
 void check_reference(const Gemm& gemm, const RunResult& reference) {
   if (reference.fault != DeviceFault::none)
-    throw Error(fmt::format("the reference engine gave no answer for {} x {} x {}: {}", gemm.m,
-                            gemm.n, gemm.k, reference.note));
+    throw Error(fmt::format("the engine to compare with gave no answer for {} x {} x {}: {}",
+                            gemm.m, gemm.n, gemm.k, reference.note));
   if (reference.bytes.size() != block_bytes(gemm))
-    throw Error(fmt::format("the reference engine handed back {} bytes where {} belong",
+    throw Error(fmt::format("the engine to compare with handed back {} bytes where {} belong",
                             reference.bytes.size(), block_bytes(gemm)));
+}
+
+/// Every bit as the same engine gets it from panels that this GPU has made itself: whatever a
+/// transport does wrong is seen at any size, a bit of the last place included.
+std::vector<Miscompare> verify_by_one_gpu(const Gemm& gemm, const RunResult& result,
+                                          std::uint32_t row_index, Device& device) {
+  Gemm alone = gemm;
+  alone.transport = nullptr;
+  std::vector<Miscompare> found = verify_against(gemm, result, device.run(alone), row_index);
+  for (Miscompare& miscompare : found) miscompare.text += ", unlike the product of one GPU";
+  return found;
 }
 
 void append(std::vector<Miscompare>& to, std::vector<Miscompare> from) {
@@ -211,6 +223,9 @@ std::vector<Miscompare> verify_gemm(const Gemm& gemm, const RunResult& result,
 std::vector<Miscompare> verify_gemm(const Gemm& gemm, const RunResult& result,
                                     std::uint32_t row_index, Device& device) {
   std::vector<Miscompare> found = verify_gemm(gemm, result, row_index);
+  if (gemm.vote) append(found, verify_vote(gemm, result, row_index));
+  if (found.empty() && gemm.transport != nullptr && !gemm.vote)
+    found = verify_by_one_gpu(gemm, result, row_index, device);
   if (!found.empty() || host_computes_all(gemm)) return found;
   Gemm alone = gemm;
   alone.engine = GemmEngine::reference;

@@ -19,8 +19,6 @@
 namespace tidemark::kernels {
 namespace {
 
-constexpr std::uint32_t kPanelSamples = 5;
-
 double unix_seconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration<double>(now).count();
@@ -33,8 +31,9 @@ void record(const Event& event, const ResidentGemm& block) {
 /// What the last sample left, unless a kernel says that it gave up.
 Trouble read_last(const Gemm& gemm, const ResidentGemm& block, Measurement& measurement) {
   Trouble trouble = kernel_trouble(block);
-  if (!trouble) read_back(gemm, block, measurement.last);
-  return trouble;
+  if (trouble) return trouble;
+  read_back(gemm, block, measurement.last);
+  return exchange_digests(gemm, measurement.last);
 }
 
 /// How long every sample spins behind its product, and what the measurement says of it. Nothing
@@ -102,7 +101,7 @@ Trouble compare_ranks(const Gemm& gemm, std::vector<TimedSample>& samples) {
   std::vector<std::byte> all;
   const auto ranks = static_cast<std::uint32_t>(gemm.everybody.size());
   std::string late =
-      gather_rows(*gemm.transport, kPanelSamples, gemm.rank, ranks, row, gemm.deadline_s, all);
+      gather_rows(*gemm.transport, kPanelRows, gemm.rank, ranks, row, gemm.deadline_s, all);
   if (!late.empty()) return {.fault = DeviceFault::timeout, .code = 0, .note = std::move(late)};
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     std::memcpy(mine.data(), all.data() + rank * row.size(), row.size());

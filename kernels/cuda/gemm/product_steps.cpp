@@ -4,13 +4,17 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstring>
 #include <utility>
+#include <vector>
 
 #include "kernels/cuda/encode.hpp"
 #include "kernels/cuda/gemm/gather.hpp"
 #include "kernels/cuda/spin.hpp"
+#include "kernels/cuda/transport/gather_rows.hpp"
 #include "kernels/cuda/wait.hpp"
 #include "kernels/error.hpp"
+#include "kernels/ops/gemm_digest.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -158,6 +162,20 @@ Trouble multiply_beside(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, 
   if (late.empty()) return {};
   end_product(*block);
   static_cast<void>(wait_or_leave(block, gemm.deadline_s, "the kernel"));
+  return late_shard(std::move(late));
+}
+
+Trouble exchange_digests(const Gemm& gemm, RunResult& result) {
+  if (gemm.transport == nullptr || gemm.everybody.empty()) return {};
+  const std::vector<std::uint64_t> mine = told_digests(gemm, result.bytes);
+  std::vector<std::byte> row(mine.size() * sizeof(std::uint64_t));
+  std::memcpy(row.data(), mine.data(), row.size());
+  std::vector<std::byte> all;
+  std::string late =
+      gather_rows(*gemm.transport, kPanelRows, gemm.rank,
+                  static_cast<std::uint32_t>(gemm.everybody.size()), row, gemm.deadline_s, all);
+  result.digests.resize(all.size() / sizeof(std::uint64_t));
+  std::memcpy(result.digests.data(), all.data(), all.size());
   return late_shard(std::move(late));
 }
 

@@ -16,6 +16,9 @@
 
 namespace tidemark::kernels {
 
+/// The panel of a few bytes a rank that are exchanged beside the operands.
+inline constexpr std::uint32_t kPanelRows = 5;
+
 /// A fault and its words; none where all is well.
 struct Trouble {
   DeviceFault fault = DeviceFault::none;
@@ -71,6 +74,10 @@ Trouble multiply(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, std::ui
 /// does not come within Gemm::deadline_s, the product is ended, too.
 Trouble multiply_beside(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, bool last,
                         std::uint64_t spin_ns, ProductClock& clock);
+
+/// Exchanges what all ranks say of their blocks, which are in `result`. Nothing without a
+/// transport.
+Trouble exchange_digests(const Gemm& gemm, RunResult& result);
 
 /// What the kernels before this call say about their own waits.
 Trouble kernel_trouble(const ResidentGemm& block);
