@@ -61,7 +61,8 @@ class Rank {
                                        {.seed = case_seed(seed_, which.name),
                                         .rank = mesh_.rank(),
                                         .ranks = mesh_.ranks(),
-                                        .transport = mesh_.ranks() > 1 ? &transport : nullptr});
+                                        .transport = mesh_.ranks() > 1 ? &transport : nullptr,
+                                        .routes = {PanelRoute::relay}});
       if (outcome.judgement == Judgement::pass) continue;
       wrong = fmt::format("rank {}: {}: {} {}", mesh_.rank(), which.name, outcome.reason,
                           outcome.miscompares.empty() ? "" : outcome.miscompares.front().text);

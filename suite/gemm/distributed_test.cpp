@@ -1,7 +1,11 @@
 // The product over several ranks, as threads of this process, is bit for bit the product of one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -15,15 +19,17 @@ namespace tidemark::suite {
 namespace {
 
 Gemm product(std::uint64_t m, std::uint64_t n, std::uint64_t k, GemmInputs inputs) {
-  return {.m = m, .n = n, .k = k, .inputs = inputs, .seed = 5, .deadline_s = 30};
+  return {.m = m, .n = n, .k = k, .inputs = inputs, .seed = 5, .route = PanelRoute::relay};
 }
 
-/// Runs every rank's share in a thread and says what each handed back.
+/// Runs every rank's share in a thread and says what each handed back. With a seed the shards come
+/// in an order drawn from it.
 std::vector<std::pair<Gemm, RunResult>> run_ranks(const Gemm& whole, std::uint32_t ranks,
-                                                  Fault fault_of_last = kNoFault) {
+                                                  Fault fault_of_last = kNoFault,
+                                                  std::optional<std::uint64_t> seed = {}) {
   Exchange exchange;
   std::vector<ThreadTransport> transports;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) transports.emplace_back(exchange, rank);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) transports.emplace_back(exchange, rank, seed);
   std::vector<std::pair<Gemm, RunResult>> results(ranks);
   {
     std::vector<std::jthread> threads;
@@ -67,6 +73,24 @@ TEST(DistributedGemm, IsBitForBitTheSameInBf16) {
   EXPECT_EQ(assembled(whole, run_ranks(whole, 4)), on_one_rank(whole));
 }
 
+TEST(DistributedGemm, IsBitForBitTheSameInWhateverOrderChunksArrive) {
+  Gemm whole = product(260, 300, 70, GemmInputs::normal);
+  for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16}) {
+    whole.output = output;
+    const std::vector<std::uint8_t> right = on_one_rank(whole);
+    for (std::uint32_t ranks = 1; ranks <= 8; ++ranks)
+      for (std::uint64_t seed = 1; seed <= 5; ++seed)
+        EXPECT_EQ(assembled(whole, run_ranks(whole, ranks, kNoFault, seed)), right)
+            << ranks << " ranks, seed " << seed;
+  }
+}
+
+TEST(DistributedGemm, IsBitForBitTheSameBehindItsGather) {
+  Gemm whole = product(130, 97, 263, GemmInputs::normal);
+  whole.route = PanelRoute::nccl;
+  EXPECT_EQ(assembled(whole, run_ranks(whole, 4)), on_one_rank(whole));
+}
+
 TEST(DistributedGemm, WorksWhereRanksOwnNothing) {
   for (const Gemm& whole : {product(1, 97, 33, GemmInputs::small_integers),
                             product(89, 1, 72, GemmInputs::small_integers),
@@ -96,6 +120,66 @@ TEST(DistributedGemm, WrongRankIsTheOnlyOneThatFails) {
   EXPECT_EQ(found[0].coordinate[1], 59);
 }
 
+TEST(DistributedGemm, RankThatReadsTooEarlyIsTheOnlyOneThatFails) {
+  for (const char* const fault : {"gemm_flag_early", "gemm_flag_of_last_epoch"}) {
+    // No seed: asked for another shard, such a transport may bring the one that is early.
+    const auto results =
+        run_ranks(product(64, 60, 64, GemmInputs::small_integers), 4, fault_named(fault));
+    for (std::size_t rank = 0; rank < 3; ++rank)
+      EXPECT_TRUE(verify_gemm(results[rank].first, results[rank].second, 0).empty())
+          << fault << " " << rank;
+    EXPECT_EQ(results[3].second.fault, DeviceFault::none) << results[3].second.note;
+    EXPECT_FALSE(verify_gemm(results[3].first, results[3].second, 0).empty()) << fault;
+  }
+}
+
+/// One shard never comes beside the product.
+class WithholdingTransport : public Transport {
+ public:
+  WithholdingTransport(Transport& transport, std::uint32_t id, std::size_t shard)
+      : transport_(transport), id_(id), shard_(shard) {}
+
+  void start(const PanelBuffer& panel) override {
+    if (panel.id == id_) beside_ = panel.epoch > 1;
+    transport_.start(panel);
+  }
+  bool ready(std::uint32_t id, std::size_t index) override {
+    return !(beside_ && id == id_ && index == shard_) && transport_.ready(id, index);
+  }
+  void abort() noexcept override { transport_.abort(); }
+
+ private:
+  Transport& transport_;
+  std::uint32_t id_;
+  std::size_t shard_;
+  bool beside_ = false;
+};
+
+TEST(DistributedGemm, ShardThatNeverComesIsNamedByRankAndPlaceInBoundedTime) {
+  Exchange exchange;
+  std::vector<ThreadTransport> transports;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) transports.emplace_back(exchange, rank);
+  WithholdingTransport withholding(transports[0], 0, 3);
+  std::vector<RunResult> results(4);
+  const auto start = std::chrono::steady_clock::now();
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint32_t rank = 0; rank < 4; ++rank)
+      threads.emplace_back([&, rank] {
+        Gemm gemm =
+            distributed_gemm(product(256, 256, 64, GemmInputs::normal), rank, 4, &transports[rank]);
+        if (rank == 0) gemm.transport = &withholding;
+        gemm.deadline_s = rank == 0 ? 0.5 : 3;  // the others need not give up first
+        results[rank] = make_device(DeviceKind::virtual_device)->run(gemm);
+      });
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  EXPECT_EQ(results[0].fault, DeviceFault::timeout);
+  EXPECT_EQ(results[0].note,
+            "waits for rank 1: panel A, shard 3 (rows 96 to 128) not ready within 0.5 s");
+  EXPECT_EQ(results[1].fault, DeviceFault::timeout);  // its rows were not taken
+}
+
 TEST(DistributedGemm, MeasuresEveryRankOverManyRounds) {
   Exchange exchange;
   std::vector<ThreadTransport> transports;
@@ -117,8 +201,23 @@ TEST(DistributedGemm, MeasuresEveryRankOverManyRounds) {
   for (const Measurement& measurement : measurements) {
     EXPECT_EQ(measurement.fault, DeviceFault::none) << measurement.note;
     ASSERT_EQ(measurement.samples.size(), 6U);
-    for (const TimedSample& sample : measurement.samples)
+    for (const TimedSample& sample : measurement.samples) {
       EXPECT_GE(sample.total_ns, sample.exchange_ns);
+      EXPECT_GE(sample.total_ns, sample.wait_ns);
+      EXPECT_GT(sample.wait_ns, 0);
+    }
+  }
+  for (std::size_t i = 0; i < 6; ++i) {
+    double total = 0, local = 0;
+    for (const Measurement& measurement : measurements) {
+      total = std::max(total, measurement.samples[i].total_ns);
+      local = std::max(local, measurement.samples[i].local_ns);
+    }
+    EXPECT_GT(local, 0);
+    for (const Measurement& measurement : measurements) {
+      EXPECT_EQ(measurement.samples[i].slowest_total_ns, total);
+      EXPECT_EQ(measurement.samples[i].slowest_local_ns, local);
+    }
   }
 }
 
