@@ -30,7 +30,7 @@ struct Miscompare {
 /// A measured quantity with every sample behind it.
 struct Metric {
   std::string name;  // "rate", "exchange", ...
-  std::string unit;  // "TFLOP/s", "ms"
+  std::string unit;  // "TFLOP/s", "ms", "ratio"
   bool higher_is_better = true;
   std::vector<double> values;     // one a sample
   std::vector<double> at_unix_s;  // when each sample ended

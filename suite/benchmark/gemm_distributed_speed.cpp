@@ -1,5 +1,9 @@
 // How fast all GPUs together multiply matrices of normal numbers, bf16 in and out, from a common
 // barrier until C is done.
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "suite/benchmark/gemm_metrics.hpp"
 #include "suite/benchmark/timed_products.hpp"
 #include "suite/case.hpp"
@@ -22,7 +26,11 @@ std::vector<Op> rows(const RunContext& context) {
 
 std::vector<Metric> metrics(const Op& op, const Measurement& measurement) {
   const Gemm& gemm = std::get<Gemm>(op);
-  return {gemm_rate(gemm, measurement), gemm_exchange(gemm, measurement)};
+  std::vector<Metric> metrics = {gemm_rate(gemm, measurement), gemm_exchange(gemm, measurement)};
+  for (std::optional<Metric> metric :
+       {gemm_efficiency(gemm, measurement), gemm_wait(gemm, measurement)})
+    if (metric) metrics.push_back(std::move(*metric));
+  return metrics;
 }
 
 const Register kCase{{

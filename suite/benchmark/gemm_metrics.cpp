@@ -77,4 +77,27 @@ Metric gemm_exchange(const Gemm& gemm, const Measurement& measurement) {
   return metric;
 }
 
+std::optional<Metric> gemm_efficiency(const Gemm& gemm, const Measurement& measurement) {
+  Metric metric = metric_of(gemm, "efficiency", "ratio");
+  metric.higher_is_better = true;
+  for (const TimedSample& sample : measurement.samples) {
+    if (!(sample.slowest_local_ns > 0 && sample.slowest_total_ns > 0)) return {};
+    add_sample(metric, sample, sample.slowest_local_ns / sample.slowest_total_ns);
+  }
+  if (metric.values.empty()) return {};
+  return metric;
+}
+
+std::optional<Metric> gemm_wait(const Gemm& gemm, const Measurement& measurement) {
+  Metric metric = metric_of(gemm, "wait", "ms");
+  metric.higher_is_better = false;
+  bool waited = false;
+  for (const TimedSample& sample : measurement.samples) {
+    add_sample(metric, sample, sample.wait_ns * 1e-6);
+    waited |= sample.wait_ns > 0;
+  }
+  if (!waited) return {};
+  return metric;
+}
+
 }  // namespace tidemark::suite

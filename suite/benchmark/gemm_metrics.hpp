@@ -1,6 +1,8 @@
 // What the speed of a matrix product is measured in.
 #pragma once
 
+#include <optional>
+
 #include "kernels/device.hpp"
 #include "kernels/ops/gemm.hpp"
 #include "suite/outcome.hpp"
@@ -36,5 +38,14 @@ Metric pitch_rate(const Gemm& gemm, const Measurement& measurement);
 
 /// Time until both panels were there, in ms.
 Metric gemm_exchange(const Gemm& gemm, const Measurement& measurement);
+
+/// Of all ranks, the slowest product alone / the slowest with the exchange, sample by sample: 1
+/// where the exchange is wholly hidden behind the product. Equal on all ranks. Nothing where a
+/// sample was not taken over a transport.
+std::optional<Metric> gemm_efficiency(const Gemm& gemm, const Measurement& measurement);
+
+/// Time that a block of this rank waited for rows of others, in ms. Nothing where no sample has
+/// any: one rank alone, or a product that does not run beside its exchange.
+std::optional<Metric> gemm_wait(const Gemm& gemm, const Measurement& measurement);
 
 }  // namespace tidemark::suite

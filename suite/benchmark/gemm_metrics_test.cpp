@@ -37,6 +37,47 @@ TEST(GemmMetrics, ExchangeIsInMillisecondsAndBetterWhenLow) {
   EXPECT_EQ(exchange.values, (std::vector<double>{0.5, 1}));
 }
 
+/// The same over a transport.
+Measurement two_distributed_samples() {
+  Measurement measurement = two_samples();
+  measurement.samples[0].wait_ns = 2.5e5;
+  measurement.samples[0].slowest_total_ns = 2.5e6;
+  measurement.samples[0].slowest_local_ns = 2e6;
+  measurement.samples[1].slowest_total_ns = 4e6;
+  measurement.samples[1].slowest_local_ns = 4e6;
+  return measurement;
+}
+
+TEST(GemmMetrics, EfficiencyIsTheSlowestProductAloneOverTheSlowestWithItsExchange) {
+  const auto efficiency =
+      gemm_efficiency({.m = 8192, .n = 8192, .k = 8192}, two_distributed_samples());
+  ASSERT_TRUE(efficiency.has_value());
+  EXPECT_EQ(efficiency->name, "efficiency");
+  EXPECT_EQ(efficiency->unit, "ratio");
+  EXPECT_TRUE(efficiency->higher_is_better);
+  EXPECT_EQ(efficiency->values, (std::vector<double>{0.8, 1}));
+  EXPECT_EQ(efficiency->at_unix_s, (std::vector<double>{10, 11}));
+}
+
+TEST(GemmMetrics, WaitIsInMillisecondsAndBetterWhenLow) {
+  const auto wait = gemm_wait({.m = 8192, .n = 8192, .k = 8192}, two_distributed_samples());
+  ASSERT_TRUE(wait.has_value());
+  EXPECT_EQ(wait->name, "wait");
+  EXPECT_EQ(wait->unit, "ms");
+  EXPECT_FALSE(wait->higher_is_better);
+  EXPECT_EQ(wait->values, (std::vector<double>{0.25, 0}));
+}
+
+TEST(GemmMetrics, EfficiencyAndWaitAreLeftOutWhereTheyWereNotMeasured) {
+  const Gemm gemm{.m = 8192, .n = 8192, .k = 8192};
+  EXPECT_FALSE(gemm_efficiency(gemm, two_samples()).has_value());
+  EXPECT_FALSE(gemm_wait(gemm, two_samples()).has_value());
+  Measurement half = two_distributed_samples();
+  half.samples[1].slowest_local_ns = 0;
+  EXPECT_FALSE(gemm_efficiency(gemm, half).has_value());
+  EXPECT_FALSE(gemm_efficiency(gemm, {}).has_value());
+}
+
 TEST(GemmMetrics, OtherSizesCarryTheirsInTheName) {
   EXPECT_EQ(gemm_rate({.m = 16384, .n = 16384, .k = 16384}, two_samples()).name, "rate_16384");
   EXPECT_EQ(gemm_exchange({.m = 16384, .n = 16384, .k = 16384}, two_samples()).name,
@@ -45,6 +86,10 @@ TEST(GemmMetrics, OtherSizesCarryTheirsInTheName) {
             "rate_8192x4096x2048");
   EXPECT_EQ(gemm_rate({.m = 8192, .n = 8192, .k = 1024}, two_samples()).name,
             "rate_8192x8192x1024");
+  EXPECT_EQ(gemm_efficiency({.m = 16384, .n = 16384, .k = 16384}, two_distributed_samples())->name,
+            "efficiency_16384");
+  EXPECT_EQ(gemm_wait({.m = 16384, .n = 16384, .k = 16384}, two_distributed_samples())->name,
+            "wait_16384");
 }
 
 TEST(GemmMetrics, RatesOfTheLadderCarryRungAndSizeInTheName) {
