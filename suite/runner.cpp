@@ -9,6 +9,7 @@
 
 #include "kernels/error.hpp"
 #include "kernels/ops/checks.hpp"
+#include "suite/benchmark/gemm_metrics.hpp"
 #include "suite/case.hpp"
 #include "suite/expected_error.hpp"
 #include "suite/gemm/verify.hpp"
@@ -199,6 +200,8 @@ RowVerdict measure_row(const Case& which, const Op& declared, Device& device,
       return verdict;
     }
   }
+  if (const auto* gemm = std::get_if<Gemm>(&op))
+    keep_note(outcome, exchange_note(*gemm, measurement));
   for (Metric& metric : which.metrics(op, measurement))
     outcome.metrics.push_back(std::move(metric));
   return {};

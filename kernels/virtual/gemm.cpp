@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/error.hpp"
+#include "kernels/ops/gemm_digest.hpp"
 #include "kernels/ops/payload.hpp"
 #include "kernels/slowdown.hpp"
 #include "kernels/virtual/gather.hpp"
@@ -237,6 +238,23 @@ struct SampleTimes {
   double total_ns = 0, local_ns = 0;
 };
 
+/// Tells all ranks what this one's block came to, and hears what theirs did.
+std::string exchange_digests(const Gemm& gemm, RunResult& result) {
+  if (gemm.transport == nullptr || gemm.everybody.empty()) return {};
+  const std::vector<std::uint64_t> mine = told_digests(gemm, result.bytes);
+  const std::size_t ranks = gemm.everybody.size();
+  result.digests.assign(ranks * mine.size(), 0);
+  PanelBuffer panel{.id = kPanelDigests,
+                    .base = reinterpret_cast<std::byte*>(result.digests.data()),
+                    .row_bytes = mine.size() * sizeof(std::uint64_t),
+                    .shards = gemm.everybody};
+  for (std::size_t i = 0; i < ranks; ++i)
+    if (gemm.everybody[i].owner == gemm.rank)
+      std::copy(mine.begin(), mine.end(),
+                result.digests.begin() + static_cast<std::ptrdiff_t>(i * mine.size()));
+  return gather(*gemm.transport, {&panel, 1}, gemm.deadline_s);
+}
+
 /// Fills in the slowest times of all ranks, which must have as many samples each.
 std::string exchange_times(const Gemm& gemm, std::vector<TimedSample>& samples) {
   const std::size_t ranks = gemm.everybody.size();
@@ -278,7 +296,8 @@ RunResult run_virtual_gemm(const Gemm& gemm, Fault fault) {
   RunResult result;
   result.note = note_of(gemm, space.a);
   read_back(space, result);
-  return result;
+  late = exchange_digests(gemm, result);
+  return late.empty() ? result : timed_out(std::move(late));
 }
 
 Measurement measure_virtual_gemm(const Gemm& gemm, const Timing& timing, Fault fault) {
@@ -309,6 +328,7 @@ Measurement measure_virtual_gemm(const Gemm& gemm, const Timing& timing, Fault f
     measurement.samples.push_back(span.sample);
   }
   if (late.empty() && gemm.transport != nullptr) late = exchange_times(gemm, measurement.samples);
+  if (late.empty()) late = exchange_digests(gemm, measurement.last);
   if (!late.empty()) return timed_out(std::move(measurement), std::move(late));
   if (added_ns > 0) measurement.note += "; " + host_spin_note(added_ns);
   return measurement;

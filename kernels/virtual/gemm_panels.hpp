@@ -15,6 +15,7 @@ inline constexpr std::uint32_t kPanelA = 0;
 inline constexpr std::uint32_t kPanelB = 1;
 inline constexpr std::uint32_t kPanelEverybody = 2;
 inline constexpr std::uint32_t kPanelTimes = 5;  // 3 and 4 are those of a PeerTile
+inline constexpr std::uint32_t kPanelDigests = 6;
 
 /// One operand as bits of its type, those of fp8 in the low byte of each: `rows` rows of k
 /// elements, or k rows of `rows` where it is MN-major. What no shard has filled in is 0xffff, a

@@ -75,7 +75,7 @@ class BringingTransport : public Transport {
       poisoned_at_barrier.push_back(last_a_ != nullptr && *last_a_ == 0xffff);
       return;
     }
-    if (panel.id == kPanelTimes) return;
+    if (panel.id >= kPanelTimes) return;
     const GemmOperand operand = panel.id == kPanelA ? GemmOperand::a : GemmOperand::b;
     auto* elements = reinterpret_cast<std::uint16_t*>(panel.base);
     const std::uint64_t pitch = panel.row_bytes / sizeof(std::uint16_t);

@@ -27,9 +27,8 @@ std::vector<Op> rows(const RunContext& context) {
 std::vector<Metric> metrics(const Op& op, const Measurement& measurement) {
   const Gemm& gemm = std::get<Gemm>(op);
   std::vector<Metric> metrics = {gemm_rate(gemm, measurement), gemm_exchange(gemm, measurement)};
-  for (std::optional<Metric> metric :
-       {gemm_efficiency(gemm, measurement), gemm_wait(gemm, measurement)})
-    if (metric) metrics.push_back(std::move(*metric));
+  if (std::optional<Metric> efficiency = gemm_efficiency(gemm, measurement))
+    metrics.push_back(std::move(*efficiency));
   return metrics;
 }
 

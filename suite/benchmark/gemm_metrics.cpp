@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
 #include "kernels/error.hpp"
 
 namespace tidemark::suite {
@@ -20,6 +24,12 @@ Metric metric_of(const Gemm& gemm, const std::string& name, const std::string& u
                          : fmt::format("{}_{}x{}x{}", name, gemm.m, gemm.n, gemm.k);
   metric.unit = unit;
   return metric;
+}
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
 void add_sample(Metric& metric, const TimedSample& sample, double value) {
@@ -88,16 +98,24 @@ std::optional<Metric> gemm_efficiency(const Gemm& gemm, const Measurement& measu
   return metric;
 }
 
-std::optional<Metric> gemm_wait(const Gemm& gemm, const Measurement& measurement) {
-  Metric metric = metric_of(gemm, "wait", "ms");
-  metric.higher_is_better = false;
-  bool waited = false;
+std::string exchange_note(const Gemm& gemm, const Measurement& measurement) {
+  std::vector<double> total, alone, waits, slower, behind;  // ns, sample by sample
   for (const TimedSample& sample : measurement.samples) {
-    add_sample(metric, sample, sample.wait_ns * 1e-6);
-    waited |= sample.wait_ns > 0;
+    if (!(sample.slowest_local_ns > 0 && sample.slowest_total_ns > 0)) return {};
+    total.push_back(sample.slowest_total_ns);
+    alone.push_back(sample.slowest_local_ns);
+    waits.push_back(sample.wait_ns);
+    slower.push_back(sample.total_ns - sample.local_ns - sample.wait_ns);
+    behind.push_back((sample.slowest_total_ns - sample.total_ns) -
+                     (sample.slowest_local_ns - sample.local_ns));
   }
-  if (!waited) return {};
-  return metric;
+  if (total.empty()) return {};
+  return fmt::format(
+      "{} x {} x {} by {}: {:.1f} us, of which the product alone is {:.1f} us; here {:.1f} us wait "
+      "for rows of others, {:.1f} us are lost beside or before the exchange, {:.1f} us to a slower "
+      "rank (medians)",
+      gemm.m, gemm.n, gemm.k, name_of(gemm.route), median_of(total) * 1e-3, median_of(alone) * 1e-3,
+      median_of(waits) * 1e-3, median_of(slower) * 1e-3, median_of(behind) * 1e-3);
 }
 
 }  // namespace tidemark::suite

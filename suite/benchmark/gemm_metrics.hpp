@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "kernels/device.hpp"
 #include "kernels/ops/gemm.hpp"
@@ -44,8 +45,10 @@ Metric gemm_exchange(const Gemm& gemm, const Measurement& measurement);
 /// sample was not taken over a transport.
 std::optional<Metric> gemm_efficiency(const Gemm& gemm, const Measurement& measurement);
 
-/// Time that a block of this rank waited for rows of others, in ms. Nothing where no sample has
-/// any: one rank alone, or a product that does not run beside its exchange.
-std::optional<Metric> gemm_wait(const Gemm& gemm, const Measurement& measurement);
+/// Where the time of a product over all GPUs goes, in one line: the product alone, and what is lost
+/// to waiting for rows, to running beside their exchange, and to a slower rank. Medians of this
+/// rank's samples. Not a metric: a wait that is nearly nothing has no percentage. Empty for a
+/// product of one GPU.
+std::string exchange_note(const Gemm& gemm, const Measurement& measurement);
 
 }  // namespace tidemark::suite

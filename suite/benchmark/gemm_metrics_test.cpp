@@ -59,19 +59,25 @@ TEST(GemmMetrics, EfficiencyIsTheSlowestProductAloneOverTheSlowestWithItsExchang
   EXPECT_EQ(efficiency->at_unix_s, (std::vector<double>{10, 11}));
 }
 
-TEST(GemmMetrics, WaitIsInMillisecondsAndBetterWhenLow) {
-  const auto wait = gemm_wait({.m = 8192, .n = 8192, .k = 8192}, two_distributed_samples());
-  ASSERT_TRUE(wait.has_value());
-  EXPECT_EQ(wait->name, "wait");
-  EXPECT_EQ(wait->unit, "ms");
-  EXPECT_FALSE(wait->higher_is_better);
-  EXPECT_EQ(wait->values, (std::vector<double>{0.25, 0}));
+TEST(GemmMetrics, NoteSaysWhereTheTimeOfASlowExchangeGoes) {
+  Measurement measurement;
+  measurement.samples = {{.at_unix_s = 10,
+                          .total_ns = 900e3,
+                          .wait_ns = 50e3,
+                          .local_ns = 800e3,
+                          .slowest_total_ns = 930e3,
+                          .slowest_local_ns = 810e3}};
+  EXPECT_EQ(
+      exchange_note({.m = 64, .n = 32, .k = 16, .route = PanelRoute::copy_engine}, measurement),
+      "64 x 32 x 16 by copy_engine: 930.0 us, of which the product alone is 810.0 us; here 50.0 "
+      "us wait for rows of others, 50.0 us are lost beside or before the exchange, 20.0 us to "
+      "a slower rank (medians)");
+  EXPECT_EQ(exchange_note({.m = 64, .n = 32, .k = 16}, two_samples()), "");
 }
 
-TEST(GemmMetrics, EfficiencyAndWaitAreLeftOutWhereTheyWereNotMeasured) {
+TEST(GemmMetrics, EfficiencyIsLeftOutWhereItWasNotMeasured) {
   const Gemm gemm{.m = 8192, .n = 8192, .k = 8192};
   EXPECT_FALSE(gemm_efficiency(gemm, two_samples()).has_value());
-  EXPECT_FALSE(gemm_wait(gemm, two_samples()).has_value());
   Measurement half = two_distributed_samples();
   half.samples[1].slowest_local_ns = 0;
   EXPECT_FALSE(gemm_efficiency(gemm, half).has_value());
@@ -88,8 +94,6 @@ TEST(GemmMetrics, OtherSizesCarryTheirsInTheName) {
             "rate_8192x8192x1024");
   EXPECT_EQ(gemm_efficiency({.m = 16384, .n = 16384, .k = 16384}, two_distributed_samples())->name,
             "efficiency_16384");
-  EXPECT_EQ(gemm_wait({.m = 16384, .n = 16384, .k = 16384}, two_distributed_samples())->name,
-            "wait_16384");
 }
 
 TEST(GemmMetrics, RatesOfTheLadderCarryRungAndSizeInTheName) {

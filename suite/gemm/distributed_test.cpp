@@ -221,5 +221,62 @@ TEST(DistributedGemm, MeasuresEveryRankOverManyRounds) {
   }
 }
 
+/// Of all tiles and ranks.
+std::uint64_t digest_of(const RunResult& result) {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t digest : result.digests) sum += digest;
+  return sum;
+}
+
+TEST(DistributedGemm, DigestsAddUpToTheSameWordOverAnyNumberOfRanks) {
+  const Gemm whole = product(130, 97, 263, GemmInputs::normal);
+  const std::uint64_t right = digest_of(run_ranks(whole, 2).front().second);
+  EXPECT_NE(right, 0U);
+  for (std::uint32_t ranks = 3; ranks <= 8; ++ranks)
+    for (const auto& [gemm, result] : run_ranks(whole, ranks))
+      EXPECT_EQ(digest_of(result), right) << gemm.rank << " of " << ranks;
+}
+
+/// What is found against each of `ranks` ranks that computed the same product, the last of them on
+/// a device with `fault`.
+std::vector<std::vector<Miscompare>> vote_of(std::uint32_t ranks, Fault fault) {
+  Exchange exchange;
+  std::vector<ThreadTransport> transports;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) transports.emplace_back(exchange, rank);
+  std::vector<std::vector<Miscompare>> found(ranks);
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      threads.emplace_back([&, rank] {
+        const RunContext context{
+            .rank = rank, .ranks = ranks, .transport = &transports[rank], .routes = {}};
+        Gemm whole = product(300, 97, 263, GemmInputs::normal);
+        whole.output = GemmOutput::bf16;
+        const Gemm gemm = voted_gemm(std::move(whole), context);
+        const auto device =
+            make_device(DeviceKind::virtual_device, rank + 1 == ranks ? fault : kNoFault);
+        found[rank] = verify_gemm(gemm, device->run(gemm), 0, *device);
+      });
+  }
+  return found;
+}
+
+TEST(DistributedGemm, RanksThatComputeTheSameProductAgree) {
+  for (const std::uint32_t ranks : {2U, 3U, 8U})
+    for (const std::vector<Miscompare>& found : vote_of(ranks, kNoFault))
+      EXPECT_TRUE(found.empty()) << found.front().text;
+}
+
+// One unit in the last place of one element of bf16: within every bound of a check of its own.
+TEST(DistributedGemm, RankThatIsOneBitOffIsOutvoted) {
+  const std::vector<std::vector<Miscompare>> found = vote_of(3, fault_named("gemm_ulp"));
+  EXPECT_TRUE(found[0].empty());
+  EXPECT_TRUE(found[1].empty());
+  ASSERT_FALSE(found[2].empty());
+  EXPECT_EQ(found[2].back().text,
+            "this GPU, rank 2, differs from most of 3 GPUs in 1 of 2 tiles of the same C, first in "
+            "rows 0 to 255, columns 0 to 96");
+}
+
 }  // namespace
 }  // namespace tidemark::suite

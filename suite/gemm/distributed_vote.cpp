@@ -34,8 +34,8 @@ const Register kCase{{
     .cites = "tidemark: each sum has one order, whatever GPU it runs on",
     .scope = CaseScope::all_gpus,
     .seconds = 5,
-    .fewest_gpus = 2,
     .product = ProductUse::route,
+    .fewest_gpus = 2,
     .rows = rows,
 }};
 

@@ -101,7 +101,7 @@ Trouble compare_ranks(const Gemm& gemm, std::vector<TimedSample>& samples) {
   std::vector<std::byte> all;
   const auto ranks = static_cast<std::uint32_t>(gemm.everybody.size());
   std::string late =
-      gather_rows(*gemm.transport, kPanelRows, gemm.rank, ranks, row, gemm.deadline_s, all);
+      gather_rows(*gemm.transport, kPanelTimes, gemm.rank, ranks, row, gemm.deadline_s, all);
   if (!late.empty()) return {.fault = DeviceFault::timeout, .code = 0, .note = std::move(late)};
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     std::memcpy(mine.data(), all.data() + rank * row.size(), row.size());

@@ -172,7 +172,7 @@ Trouble exchange_digests(const Gemm& gemm, RunResult& result) {
   std::memcpy(row.data(), mine.data(), row.size());
   std::vector<std::byte> all;
   std::string late =
-      gather_rows(*gemm.transport, kPanelRows, gemm.rank,
+      gather_rows(*gemm.transport, kPanelDigests, gemm.rank,
                   static_cast<std::uint32_t>(gemm.everybody.size()), row, gemm.deadline_s, all);
   result.digests.resize(all.size() / sizeof(std::uint64_t));
   std::memcpy(result.digests.data(), all.data(), all.size());

@@ -16,8 +16,8 @@
 
 namespace tidemark::kernels {
 
-/// The panel of a few bytes a rank that are exchanged beside the operands.
-inline constexpr std::uint32_t kPanelRows = 5;
+/// Panels of a few bytes a rank that are exchanged beside the operands.
+inline constexpr std::uint32_t kPanelTimes = 5, kPanelDigests = 6;
 
 /// A fault and its words; none where all is well.
 struct Trouble {
