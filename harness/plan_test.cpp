@@ -213,5 +213,27 @@ TEST(PlannedCases, say_kind_scope_claim_and_unit) {
   EXPECT_EQ(planned[2].claim, "c");
 }
 
+TEST(MakePlan, refuses_options_of_products_where_no_case_follows_them) {
+  const RunOptions none{.cases = {"zz_plan.gamma"}};
+  RunOptions routed = none, gridded = none, sized = none;
+  routed.transport = PanelRoute::nccl;
+  gridded.product.grid = {.rows = 1, .cols = 2};
+  sized.product.shape = {.m = 8, .n = 8, .k = 8};
+  EXPECT_EQ(usage_error_of(routed),
+            "--transport nccl: no case of this run is a distributed GEMM; choose one by --cases");
+  EXPECT_EQ(usage_error_of(gridded),
+            "--grid 1x2: no case of this run is a distributed GEMM; choose one by --cases");
+  for (RunOptions* options : {&routed, &gridded, &sized})
+    options->cases = {"gemm.distributed.shapes"};
+  EXPECT_EQ(usage_error_of(routed), "no error");
+  EXPECT_EQ(usage_error_of(gridded), "no error");
+  EXPECT_EQ(usage_error_of(sized),
+            "--n 8: no case of this run takes sizes, as gemm.distributed.speed and "
+            "gemm.distributed.integer do; choose one by --cases");
+  sized.bench = true;
+  sized.cases = {"gemm.distributed.speed"};
+  EXPECT_EQ(usage_error_of(sized), "no error");
+}
+
 }  // namespace
 }  // namespace tidemark::harness
