@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kGroup = 16;  // rows that keep a block's edge on an edge of a tile's atoms
 
 /// What a copy engine moves at nearly its full rate; a product waits for whole ones.
-constexpr std::uint64_t kChunkBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kChunkBytes = std::uint64_t{32} << 20;
 constexpr std::uint32_t kMostChunks = 16;  // of one owner: each costs the host a few microseconds
 constexpr std::uint32_t kMostOfAPanel = 1024;  // chunks, as long as there are fewer owners
 

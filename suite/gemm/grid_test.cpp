@@ -125,11 +125,11 @@ TEST(Grid, PeersHoldEqualShardListsOfOnePanel) {
       }
 }
 
-TEST(Grid, PartOfAnOwnerTravelsInPiecesOfSixteenMiB) {
+TEST(Grid, PartOfAnOwnerTravelsInPiecesOf32MiB) {
   const Gemm gemm = share({8192, 8192, 8192}, 1, 2);
-  EXPECT_EQ(pieces_of(gemm.a_shards, 0), 4U);  // 4096 rows of 16 KiB
-  EXPECT_EQ(pieces_of(gemm.a_shards, 1), 4U);
-  EXPECT_EQ(gemm.a_shards[0].rows, 1024U);
+  EXPECT_EQ(pieces_of(gemm.a_shards, 0), 2U);  // 4096 rows of 16 KiB
+  EXPECT_EQ(pieces_of(gemm.a_shards, 1), 2U);
+  EXPECT_EQ(gemm.a_shards[0].rows, 2048U);
   EXPECT_EQ(gemm.b_shards.size(), 1U);  // nobody else needs it
 }
 

@@ -338,7 +338,7 @@ TEST_F(GpuGemm, EachTimedRunStartsAtABarrierOfItsOwn) {
                                         2, 2, 0, 1,     // alone, then behind the exchange
                                         2, 2, 0, 1,     //
                                         2, 2, 2, 0, 1,  // C poisoned between two barriers
-                                        5}));           // the times of all ranks
+                                        5, 6}));        // the times of all ranks
 }
 
 }  // namespace

@@ -187,7 +187,7 @@ Trouble kernel_trouble(const ResidentGemm& block) {
   cuda_check(cudaStreamSynchronize(block.stream.get()), "read the time-out word");
   if (word == 0) return {};
   const TimedOutWait wait = timed_out_wait(word);
-  const std::uint64_t bound_ns = block.beside.problem.arrivals.bound_ns;
+  const std::uint64_t bound_ns = block.beside.problem.bound_ns;
   return {.fault = DeviceFault::timeout,
           .code = 0,
           .note = fmt::format("in block {} of the kernel a {} waited more than {:g} s", wait.block,

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "kernels/cuda/check.hpp"
@@ -183,14 +184,23 @@ void follow_exchange(const Gemm& gemm, ResidentGemm& block) {
   cuda_check(cudaMemcpyAsync(arrivals.order.data(), order.data(), arrivals.order.size(),
                              cudaMemcpyHostToDevice, block.stream.get()),
              "put the order of tiles into device memory");
+  const auto is_own = [&](const ArrivingTile& tile) {
+    const auto mine = [&](const Shard& shard) { return shard.owner == gemm.rank; };
+    return std::all_of(gemm.a_shards.begin() + tile.a_first, gemm.a_shards.begin() + tile.a_end,
+                       mine) &&
+           std::all_of(gemm.b_shards.begin() + tile.b_first, gemm.b_shards.begin() + tile.b_end,
+                       mine);
+  };
+  const auto others = std::find_if_not(order.begin(), order.end(), is_own);
   const double bound_s = 2 * gemm.deadline_s;
   follow_arrivals(block.beside,
                   {.order = arrivals.order.as<ArrivingTile>(),
+                   .own_tiles = static_cast<std::uint32_t>(others - order.begin()),
                    .a = arrivals.a(),
                    .b = arrivals.b,
                    .waited_ns = arrivals.waited_ns.as<unsigned long long>(),
-                   .bound_ns = static_cast<std::uint64_t>(bound_s * 1e9) + kKernelWaitNs,
-                   .bound_us = static_cast<std::uint32_t>(bound_s * 1e9 / 1024)});
+                   .bound_us = static_cast<std::uint32_t>(bound_s * 1e9 / 1024)},
+                  static_cast<std::uint64_t>(bound_s * 1e9) + kKernelWaitNs);
 }
 
 }  // namespace
@@ -268,7 +278,7 @@ void launch_engine(const Gemm& gemm, const ResidentGemm& block) {
 void launch_beside(const Gemm& gemm, const ResidentGemm& block) {
   if (is_empty(gemm)) return;
   ReadyEngine engine = block.beside;
-  engine.problem.arrivals.epoch = block.epoch;
+  engine.problem.epoch = block.epoch;
   start_engine(engine, block.words, block.stream.get());
 }
 

@@ -199,7 +199,7 @@ void CopyEngineTransport::tell(const Gathering& gathering, PeerWords::Word word,
       "tell another rank");
 }
 
-/// Puts everything on the stream: nothing of it needs the host again.
+/// Puts all copies on the stream: none of them needs the host again.
 void CopyEngineTransport::pull(Gathering& gathering) {
   const PanelBuffer& panel = gathering.panel;
   const cudaStream_t stream = gathering.stream.get();
@@ -220,9 +220,7 @@ void CopyEngineTransport::pull(Gathering& gathering) {
         "copy a shard of another rank");
     write_word(stream, panel.arrived + index, panel.epoch);
   }
-  cuda_check(cudaEventRecord(gathering.pulled.get(), stream), "mark the end of a panel");
-  gathering.stage = Stage::pulling;
-  if (!panel.last) tell_taken(gathering);
+  gathering.stage = Stage::started;
 }
 
 /// Others may change or free what this rank has read, and this rank what they have.
@@ -269,6 +267,13 @@ bool CopyEngineTransport::move_on(Gathering& gathering) {
       pull(gathering);
       return true;
     }
+    case Stage::started:
+      // Not in start(): a product that is launched behind it would begin some microseconds later.
+      cuda_check(cudaEventRecord(gathering.pulled.get(), gathering.stream.get()),
+                 "mark the end of a panel");
+      if (!panel.last) tell_taken(gathering);
+      gathering.stage = Stage::pulling;
+      return true;
     case Stage::pulling:
       if (!is_done(gathering.pulled, "copy a panel")) return false;
       if (panel.last) {

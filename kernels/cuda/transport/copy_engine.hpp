@@ -67,8 +67,9 @@ class CopyEngineTransport final : public Transport {
   enum class Stage : std::uint8_t {
     by_control,  // an ordinary panel
     opening,     // handles travel
-    pulling,     // all copies are on the stream
-    leaving,     // peers are told that they were the last; and told by the others
+    started,     // all copies are on the stream
+    pulling,     // and what comes behind them
+    leaving,     // they are done; until the others have read this rank's shards, too
     done,
   };
   struct Gathering;

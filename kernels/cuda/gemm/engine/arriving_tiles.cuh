@@ -43,9 +43,12 @@ __device__ __forceinline__ void watch_arrivals(EngineRing<kShape>& ring, const E
   std::uint32_t start = now_us();
 #pragma unroll 1
   for (std::uint32_t tile = place.first; tile < tiles;) {
+    if (tile < of.own_tiles) {
+      tile += place.step;
+      continue;
+    }
     const uint2 shards = __ldg(reinterpret_cast<const uint2*>(of.order + tile) + 1);
-    const bool lacks =
-        lacks_shard(of.a, of.epoch, shards.x) || lacks_shard(of.b, of.epoch, shards.y);
+    const bool lacks = lacks_shard(of.a, p.epoch, shards.x) || lacks_shard(of.b, p.epoch, shards.y);
     if (__any_sync(0xffffffffU, lacks)) {
       const bool late = now_us() - start > of.bound_us;
       const bool ends = late || patience.lost() || *patience.timed_out != 0;
@@ -81,7 +84,7 @@ __device__ __forceinline__ bool wait_for_arrival(EngineRing<kShape>& ring, const
   const auto there = [&] {
     return WordOfBlock(ring.arrived_below).load(cuda::memory_order_acquire) > tile;
   };
-  if (there()) return true;
+  if (tile < p.arrivals.own_tiles || there()) return true;
   const std::uint64_t start = cuda::ptx::get_sreg_globaltimer();
   while (!there())
     if (patience.lost()) return false;  // the watching warp's wait has a bound

@@ -321,7 +321,8 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
   return ready;
 }
 
-void follow_arrivals(ReadyEngine& ready, const Arrivals& arrivals) {
+void follow_arrivals(ReadyEngine& ready, const Arrivals& arrivals, std::uint64_t bound_ns) {
+  ready.problem.bound_ns = bound_ns;
   ready.problem.arrivals = arrivals;
   ready.problem.prefetches = false;
   ready.configuration.early = false;

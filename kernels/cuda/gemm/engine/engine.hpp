@@ -29,12 +29,11 @@ EngineConfiguration chosen_configuration(const LocalGemm& gemm);
 
 /// What a product knows of rows that other ranks send while it runs.
 struct Arrivals {
-  const ArrivingTile* order = nullptr;  // all tiles; null: every row is there, tiles go by raster
+  const ArrivingTile* order = nullptr;  // all tiles, in device memory
+  std::uint32_t own_tiles = 0;          // of them, from the front, that wait for nothing
   std::uint32_t* a = nullptr;           // PanelBuffer::arrived of A; of own shards kOwnShard
   std::uint32_t* b = nullptr;
-  std::uint32_t epoch = 0;
   unsigned long long* waited_ns = nullptr;  // producers add what they waited for rows
-  std::uint64_t bound_ns = kKernelWaitNs;   // of every other wait in the kernel
   std::uint32_t bound_us = 0;               // of a wait for rows, in units of 1024 ns
 };
 
@@ -44,13 +43,17 @@ struct Arrivals {
 struct EngineProblem {
   void* c = nullptr;  // m rows of n, `ldc` elements apart
   std::uint64_t ldc = 0;
-  std::uint32_t* timed_out = nullptr;  // first of EngineWords
-  std::uint32_t* shares = nullptr;     // their set of this launch
+  std::uint32_t* timed_out = nullptr;      // first of EngineWords
+  std::uint32_t* shares = nullptr;         // their set of this launch
+  std::uint64_t bound_ns = kKernelWaitNs;  // of every wait but those for rows of other ranks
   std::uint32_t m = 0, n = 0;
   std::uint32_t m_tiles = 0, n_tiles = 0;  // of a cluster
   std::uint32_t k_blocks = 0;  // of 64 (fp8: 128), for each part of K; what lies behind K is zeros
   std::uint32_t last_steps = kStepsOfStage;  // wgmma of the last block; K does not reach further
   std::uint32_t group = 0, lead = 0;
+  // Of the gather that goes on meanwhile: arrivals says in which order tiles go and what they wait
+  // for; 0: every row is there. As a bool it costs the consumers registers that they do not have.
+  std::uint32_t epoch = 0;
   bool group_along_n = false, streams_c = false, keeps = false;
   bool c_by_tma = true;     // rows of C start on 16 bytes; else they go by plain stores
   bool packs = false;       // some rows of `ahead` beside the product; else no block looks there
@@ -126,11 +129,11 @@ std::string pitch_note(const LocalGemm& gemm);
 /// SM budget, and where the device cannot hold a cluster of the shape.
 ReadyEngine prepare_engine(const EngineConfiguration& configuration, const LocalGemm& gemm);
 
-/// Makes `ready` a product beside the exchange of its panels: its tiles go in `order`, which lies
-/// in device memory and has as many as the grid, and wait for the words of `arrivals` to be its
-/// epoch's, which the caller sets before each launch. Such a launch does not begin before the one
-/// before it has ended, and prefetches nothing: the rows may not be there.
-void follow_arrivals(ReadyEngine& ready, const Arrivals& arrivals);
+/// Makes `ready` a product beside the exchange of its panels: its tiles go in the order that
+/// `arrivals` has, and wait for the words of EngineProblem::epoch, which the caller sets before
+/// each launch. Such a launch does not begin before the one before it has ended, and prefetches
+/// nothing: the rows may not be there. Waits inside the kernel last `bound_ns` at most.
+void follow_arrivals(ReadyEngine& ready, const Arrivals& arrivals, std::uint64_t bound_ns);
 
 /// The order in which `ready` takes its tiles where `rank` fetches the shards of others meanwhile.
 std::vector<ArrivingTile> arrival_order(const ReadyEngine& ready, std::span<const Shard> a,

@@ -56,7 +56,7 @@ __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensor
     const SliceRows rows = slice_rows<kShape>(p, in, tile);
     std::uint32_t k = in.part * p.k_blocks * Operands::kTileK;
     if (!begin_tile<kShape>(ring, p, rows, tile, looks, patience)) return;
-    if (p.arrivals.order != nullptr && !wait_for_arrival(ring, p, tile, patience)) return;
+    if (p.epoch != 0 && !wait_for_arrival(ring, p, tile, patience)) return;
     for (std::uint32_t block = 0; block < p.k_blocks; ++block, k += Operands::kTileK) {
       // A fresh barrier counts the phase before as complete: the inverted parity lets the first
       // pass through and afterwards waits for the release by all blocks that this one loads into.
@@ -201,8 +201,7 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
     if constexpr (kShape.in_turn) {
       if (tile + place.step < tiles) give_turn(which);  // none is given that nobody takes
     }
-    // Not before: the last wgmma hide what a look into memory takes, and no register holds the
-    // answer while they multiply.
+    // Not before: the last wgmma hide what a look into memory takes.
     const TileAt at_c = tile_of(p, tile);
     if constexpr (!Operands::kPromotes) {
       wgmma_wait<0>();  // without it the accumulators are stored unfinished
@@ -253,7 +252,7 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   // There the swizzle of TMA and that of the descriptors start at the same row.
   extern __shared__ __align__(1024) std::byte shared_memory[];
   auto& ring = *reinterpret_cast<EngineRing<kShape>*>(shared_memory);
-  const Patience patience{&ring.abandoned, p.timed_out, p.arrivals.bound_ns};
+  const Patience patience{&ring.abandoned, p.timed_out, p.bound_ns};
   EnginePlace place{
       .in_cluster = cluster_place(
           kShape, blocks_of(kShape) > 1 ? ptx::get_sreg_cluster_ctarank() : std::uint32_t{0}),
@@ -305,7 +304,7 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
         produce<kShape, Operands, true>(ring, a_map, b_map, p, place, patience);
       else
         produce<kShape, Operands, false>(ring, a_map, b_map, p, place, patience);
-    } else if (p.arrivals.order != nullptr && threadIdx.x / 32 == 1) {
+    } else if (p.epoch != 0 && threadIdx.x / 32 == 1) {
       // Else, not behind: what this warp works with would take the producer's registers.
       watch_arrivals<kShape>(ring, p, place, patience);
     }

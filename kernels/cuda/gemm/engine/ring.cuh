@@ -77,14 +77,20 @@ __device__ __forceinline__ void synchronise_blocks() {
   }
 }
 
-__device__ __forceinline__ TileAt tile_of(const EngineProblem& p, std::uint32_t index) {
-  if (p.arrivals.order != nullptr) {
-    const uint2 at = __ldg(reinterpret_cast<const uint2*>(p.arrivals.order + index));
-    return {.m = at.x, .n = at.y};
-  }
+__device__ __forceinline__ TileAt raster_tile(const EngineProblem& p, std::uint32_t index) {
   if (!p.group_along_n) return tile_at(index, p.m_tiles, p.n_tiles, p.group);
   const TileAt turned = tile_at(index, p.n_tiles, p.m_tiles, p.group);
   return {.m = turned.n, .n = turned.m};
+}
+
+/// The same of a product that follows its arrivals.
+__device__ __forceinline__ TileAt ordered_tile(const EngineProblem& p, std::uint32_t index) {
+  const uint2 at = __ldg(reinterpret_cast<const uint2*>(p.arrivals.order + index));
+  return {.m = at.x, .n = at.y};
+}
+
+__device__ __forceinline__ TileAt tile_of(const EngineProblem& p, std::uint32_t index) {
+  return p.epoch != 0 ? ordered_tile(p, index) : raster_tile(p, index);
 }
 
 /// First rows of what this block loads of A and B for a tile of the cluster.
