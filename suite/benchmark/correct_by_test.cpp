@@ -34,8 +34,11 @@ TEST_P(TimedProducts, AreHeldToIntegersFirst) {
   for (const Level level : {Level::quick, Level::nightly}) {
     if (level < timed->level) continue;  // it does not run then
     for (const std::uint32_t ranks : {1U, 2U, 3U, 4U, 8U}) {
-      const RunContext context{
-          .level = level, .device = DeviceKind::cuda, .rank = ranks - 1, .ranks = ranks};
+      const RunContext context{.level = level,
+                               .device = DeviceKind::cuda,
+                               .rank = ranks - 1,
+                               .ranks = ranks,
+                               .routes = {PanelRoute::copy_engine, PanelRoute::nccl}};
       const std::vector<Op> held = exact->rows(context);
       for (const Op& op : timed->rows(context))
         EXPECT_TRUE(std::any_of(held.begin(), held.end(),
@@ -70,7 +73,7 @@ TEST(GivenProduct, IsTimedAloneAndHeldToIntegersOnItsGrid) {
 INSTANTIATE_TEST_SUITE_P(Benchmarks, TimedProducts,
                          testing::Values("gemm.local.speed", "gemm.local.fp8_speed",
                                          "gemm.local.pitch_speed", "gemm.distributed.speed",
-                                         "gemm.ladder"),
+                                         "gemm.distributed.route_speed", "gemm.ladder"),
                          [](const auto& which) {
                            std::string name(which.param);
                            std::replace(name.begin(), name.end(), '.', '_');
