@@ -104,6 +104,7 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
   constexpr std::uint32_t kHigh = kRows / 64;  // wgmma, one below the other
   constexpr std::uint32_t kCount = accumulators(kShape);
   constexpr std::uint32_t kPeers = peers_of(kShape);
+  constexpr bool kHasRoom = kHigh * kCount <= 128 && !Operands::kPromotes;
   using Stage = EngineStage<kShape>;
   const ClusterPlace& in = place.in_cluster;
   const std::uint32_t own_row = kShape.in_turn ? 0 : which * kRows;
@@ -142,6 +143,9 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
   const std::uint32_t lead = !kShape.in_turn && p.lead < p.k_blocks ? p.lead : 0;
   if (which == 1 && lead != 0 && first < tiles) sync_at_barrier<1, 256>();
   for (std::uint32_t tile = first; tile < tiles; tile += step) {
+    // Where registers hold it all along, the wait for the first bytes hides what it takes.
+    TileAt at_c{};
+    if constexpr (kHasRoom) at_c = tile_of(p, tile);
     const bool leads_off = which == 0 && tile == first && lead != 0;
     if constexpr (kShape.in_turn) {
       // Until the other has seen its last stage arrive. Without it this one would wait for a phase
@@ -201,8 +205,8 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
     if constexpr (kShape.in_turn) {
       if (tile + place.step < tiles) give_turn(which);  // none is given that nobody takes
     }
-    // Not before: the last wgmma hide what a look into memory takes.
-    const TileAt at_c = tile_of(p, tile);
+    // The last wgmma hide what a look into memory takes.
+    if constexpr (!kHasRoom) at_c = tile_of(p, tile);
     if constexpr (!Operands::kPromotes) {
       wgmma_wait<0>();  // without it the accumulators are stored unfinished
 #pragma unroll
