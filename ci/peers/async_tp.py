@@ -26,7 +26,7 @@ KINDS = ("plain", "fused", "local")
 CHILD_ENV = {"TORCH_SYMM_MEM_DISABLE_MULTICAST": "1", "NCCL_NVLS_ENABLE": "0", "PYTHONWARNINGS": "ignore"}
 MPI_ENV = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "NCCL_NVLS_ENABLE": "0",
            "OMPI_MCA_orte_execute_quiet": "1"}  # else its own blocks follow the line that says why
-SLEEP_CYCLES = 2_000_000  # 1 ms: longer than the host takes to queue a fused product
+CYCLES_OF_US = 2_000  # of a GPU's clock
 
 
 class Failed(Exception):
@@ -46,7 +46,7 @@ def one_line(*texts):
 # ---- one rank, a process of its own -------------------------------------------------------------------------------
 
 
-def measure(rank, ranks, port, n, warmup, pairs):
+def measure(rank, ranks, port, n, warmup, pairs, pause_us):
     import torch
     import torch.distributed as dist
     import torch.distributed._symmetric_memory  # noqa: F401, defines torch.ops.symm_mem
@@ -86,7 +86,7 @@ def measure(rank, ranks, port, n, warmup, pairs):
 
     def timed(kind):
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        torch.cuda._sleep(SLEEP_CYCLES)
+        torch.cuda._sleep(pause_us * CYCLES_OF_US)
         dist.all_reduce(token)
         start.record()
         run[kind]()
@@ -169,7 +169,8 @@ def torch_round(options, n, folder):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    given = {"ranks": options.gpus, "port": port, "n": n, "warmup": options.warmup, "pairs": options.pairs}
+    given = {"ranks": options.gpus, "port": port, "n": n, "warmup": options.warmup, "pairs": options.pairs,
+             "pause_us": options.pause_us}
     printed = run_all([[sys.executable, os.path.abspath(__file__), "--child", json.dumps({**given, "rank": rank})]
                        for rank in range(options.gpus)], CHILD_ENV, options.timeout, folder)
     return json.loads(one_line_of_json(printed))
@@ -279,6 +280,8 @@ def options_of(arguments):
     parser.add_argument("--gpus", type=at_least(2), metavar="P", help="2 to 8 (all)")
     parser.add_argument("--pairs", type=at_least(30), default=50, help="iterations a round (50, at least 30)")
     parser.add_argument("--warmup", type=at_least(1), default=20, help="iterations before them (20)")
+    parser.add_argument("--pause-us", type=at_least(1), default=1000, metavar="US",
+                        help="a GPU rests before each product, while the host queues it (1000)")
     parser.add_argument("--rounds", type=at_least(1), default=3, help="PyTorch, then tidemark, this often (3)")
     parser.add_argument("--timeout", type=at_least(1), default=300, metavar="S", help="seconds a measurement may take (300)")
     parser.add_argument("--out", type=pathlib.Path, metavar="FILE", help="everything, as JSON")
