@@ -211,6 +211,8 @@ Plan shuffled(Plan plan, std::uint64_t seed, std::uint32_t number) {
 void check_row(const RunOptions& options, const RunContext& context) {
   if (options.row < 0) return;
   const Case& which = *selected_cases(options).front();
+  // Which rows it has depends on how panels can travel, which only the workers find out; they look.
+  if (which.product != ProductUse::none) return;
   const std::size_t rows = which.rows == nullptr ? 0 : which.rows(context).size();
   if (static_cast<std::uint64_t>(options.row) < rows) return;
   const std::string there =

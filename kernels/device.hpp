@@ -82,7 +82,8 @@ struct RunResult {
   BarrierLedger ledger;
   /// Programs and PeerTile: the trace of step s in CTA c stands at s * ctas_of(program) + c.
   std::vector<std::uint64_t> trace;
-  /// Gemm over a transport with `everybody`: told_digests() of every rank, one behind the other.
+  /// Gemm over a transport that votes or is measured: told_digests() of every rank, one behind the
+  /// other.
   std::vector<std::uint64_t> digests;
   std::vector<std::uint16_t> sms;  // Programs: %smid of each CTA; empty: not known
 };
@@ -104,8 +105,8 @@ struct TimedSample {
   double total_ns = 0;     // Gemm: from the barrier until C is done
   double exchange_ns = 0;  // Gemm: until both panels were there
   double wait_ns = 0;  // Gemm: that a block waited for rows of other ranks, mean over all blocks
-  /// Gemm over a transport: the product alone, panels in place, by all ranks at once right behind
-  /// the sample. 0: not measured.
+  /// Gemm over a transport: the product alone, panels in place, by all ranks at once, right before
+  /// or behind the sample. 0: not measured.
   double local_ns = 0;
   double slowest_total_ns = 0, slowest_local_ns = 0;  // of all ranks; 0: not exchanged
   double cycles = 0;  // TileRead: of the SM's clock, for one read of a warp

@@ -200,8 +200,10 @@ RowVerdict measure_row(const Case& which, const Op& declared, Device& device,
       return verdict;
     }
   }
-  if (const auto* gemm = std::get_if<Gemm>(&op))
+  if (const auto* gemm = std::get_if<Gemm>(&op)) {
     keep_note(outcome, exchange_note(*gemm, measurement));
+    keep_note(outcome, digest_note(*gemm, measurement.last));
+  }
   for (Metric& metric : which.metrics(op, measurement))
     outcome.metrics.push_back(std::move(metric));
   return {};

@@ -37,8 +37,13 @@ std::byte* PinnedMemory::take(std::size_t bytes) {
 
 void PinnedMemory::give_back(std::byte* data) { (void)cudaFreeHost(data); }
 
-Stream::Stream() {
-  cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "create a stream");
+Stream::Stream(Priority priority) {
+  int lowest = 0;
+  int highest = 0;
+  if (priority == Priority::high)
+    cuda_check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "ask for stream priorities");
+  cuda_check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, highest),
+             "create a stream");
 }
 
 Stream::~Stream() {

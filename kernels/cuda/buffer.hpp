@@ -76,7 +76,9 @@ void grow(AnyBuffer& buffer, std::size_t bytes) {
 /// A stream that does not synchronise with the legacy default stream.
 class Stream {
  public:
-  Stream();
+  enum class Priority : bool { usual, high };
+
+  explicit Stream(Priority priority = Priority::usual);
   ~Stream();
   Stream(Stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
   Stream& operator=(Stream&& other) noexcept {

@@ -49,10 +49,9 @@ std::string cannot_open(const PeerOffer& mine, const PeerOffer& theirs, std::uin
         fmt::format("rank {} is at another row of the case: ranks that ran the same rows so far "
                     "cannot get there; look for a rank of another version",
                     owner));
-  if (theirs.host != mine.host)
-    return fmt::format("rank {}, the neighbour, is on another host", owner);
+  if (theirs.host != mine.host) return fmt::format("rank {} is on another host", owner);
   if (theirs.code == 0) return {};
-  return fmt::format("rank {}, the neighbour, cannot share its memory: {}", owner,
+  return fmt::format("rank {} cannot share its memory: {}", owner,
                      cudaGetErrorString(static_cast<cudaError_t>(theirs.code)));
 }
 

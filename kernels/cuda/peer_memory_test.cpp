@@ -21,15 +21,14 @@ TEST(PeerOffer, OfTheSameHostCanBeOpened) {
 }
 
 TEST(PeerOffer, OfAnotherHostCannot) {
-  EXPECT_EQ(cannot_open(offer_from("a"), offer_from("b"), 3),
-            "rank 3, the neighbour, is on another host");
+  EXPECT_EQ(cannot_open(offer_from("a"), offer_from("b"), 3), "rank 3 is on another host");
 }
 
 TEST(PeerOffer, WithoutAHandleSaysWhatCudaSaid) {
   PeerOffer theirs = offer_from("a");
   theirs.code = 801;
   EXPECT_EQ(cannot_open(offer_from("a"), theirs, 1),
-            "rank 1, the neighbour, cannot share its memory: operation not supported");
+            "rank 1 cannot share its memory: operation not supported");
 }
 
 TEST(PeerOffer, OfAnotherRowIsAnError) {

@@ -104,7 +104,8 @@ struct Gemm {
   std::vector<Shard> everybody{};  // one row a rank: gathered as panel id 2, a barrier before each
                                    // timed run and each gather beside a product
   bool vote = false;               // all ranks compute this block, each on its own, and tell each
-                                   // other what every tile of it came to: RunResult::digests
+                                   // other what every tile of it came to: RunResult::digests;
+                                   // without a transport the virtual device plays two others
   double deadline_s = 60;          // bound of every wait for a shard and for the kernel
 };
 

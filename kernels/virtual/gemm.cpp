@@ -255,6 +255,16 @@ std::string exchange_digests(const Gemm& gemm, RunResult& result) {
   return gather(*gemm.transport, {&panel, 1}, gemm.deadline_s);
 }
 
+/// Without a transport two healthy devices stand in for the other ranks.
+void play_other_voters(const Gemm& gemm, Fault fault, RunResult& result) {
+  result.digests = told_digests(gemm, result.bytes);
+  const std::vector<std::uint64_t> right =
+      fault == kNoFault ? result.digests
+                        : told_digests(gemm, run_virtual_gemm(gemm, kNoFault).bytes);
+  for (int other = 0; other < 2; ++other)
+    result.digests.insert(result.digests.end(), right.begin(), right.end());
+}
+
 /// Fills in the slowest times of all ranks, which must have as many samples each.
 std::string exchange_times(const Gemm& gemm, std::vector<TimedSample>& samples) {
   const std::size_t ranks = gemm.everybody.size();
@@ -296,7 +306,8 @@ RunResult run_virtual_gemm(const Gemm& gemm, Fault fault) {
   RunResult result;
   result.note = note_of(gemm, space.a);
   read_back(space, result);
-  late = exchange_digests(gemm, result);
+  if (gemm.vote) late = exchange_digests(gemm, result);
+  if (gemm.vote && gemm.transport == nullptr) play_other_voters(gemm, fault, result);
   return late.empty() ? result : timed_out(std::move(late));
 }
 

@@ -150,9 +150,8 @@ TEST(GemmArrivals, RunGathersTwiceAndPoisonsBeforeTheBarrierBetween) {
   EXPECT_EQ(transport.epochs_of(kPanelA), expected);
   EXPECT_EQ(transport.epochs_of(kPanelB), expected);
   EXPECT_EQ(transport.poisoned_at_barrier, std::vector<bool>{true});
-  ASSERT_EQ(transport.started.size(), 6U);
+  ASSERT_EQ(transport.started.size(), 5U);
   EXPECT_EQ(transport.started[2].id, kPanelEverybody);
-  EXPECT_EQ(transport.started[5].id, kPanelDigests);
 }
 
 TEST(GemmArrivals, RouteThatDoesNotDeliverBesideGathersOnceWithoutWords) {
@@ -160,7 +159,7 @@ TEST(GemmArrivals, RouteThatDoesNotDeliverBesideGathersOnceWithoutWords) {
   Gemm gemm = chunked(&transport);
   gemm.route = PanelRoute::nccl;
   EXPECT_EQ(run_virtual_gemm(gemm, kNoFault).bytes, alone().bytes);
-  ASSERT_EQ(transport.started.size(), 3U);  // A, B and the digests
+  ASSERT_EQ(transport.started.size(), 2U);
   EXPECT_EQ(transport.started[0].arrived, nullptr);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <vector>
 
 #include "kernels/error.hpp"
@@ -116,6 +117,13 @@ std::string exchange_note(const Gemm& gemm, const Measurement& measurement) {
       "rank (medians)",
       gemm.m, gemm.n, gemm.k, name_of(gemm.route), median_of(total) * 1e-3, median_of(alone) * 1e-3,
       median_of(waits) * 1e-3, median_of(slower) * 1e-3, median_of(behind) * 1e-3);
+}
+
+std::string digest_note(const Gemm& gemm, const RunResult& last) {
+  if (last.digests.empty()) return {};
+  return fmt::format("{} x {} x {} of seed 0x{:x}: digest of C 0x{:016x}", gemm.m, gemm.n, gemm.k,
+                     gemm.seed,
+                     std::accumulate(last.digests.begin(), last.digests.end(), std::uint64_t{0}));
 }
 
 }  // namespace tidemark::suite

@@ -51,4 +51,8 @@ std::optional<Metric> gemm_efficiency(const Gemm& gemm, const Measurement& measu
 /// product of one GPU.
 std::string exchange_note(const Gemm& gemm, const Measurement& measurement);
 
+/// One word for all of C over all ranks, to compare runs over other numbers of ranks, routes and
+/// drivers with: equal bits, equal words. Empty for a product of one GPU.
+std::string digest_note(const Gemm& gemm, const RunResult& last);
+
 }  // namespace tidemark::suite

@@ -75,6 +75,14 @@ TEST(GemmMetrics, NoteSaysWhereTheTimeOfASlowExchangeGoes) {
   EXPECT_EQ(exchange_note({.m = 64, .n = 32, .k = 16}, two_samples()), "");
 }
 
+TEST(GemmMetrics, DigestIsTheSumOverRanks) {
+  RunResult last;
+  last.digests = {0xfffffffffffffff0, 0x12};
+  EXPECT_EQ(digest_note({.m = 64, .n = 32, .k = 16, .seed = 7}, last),
+            "64 x 32 x 16 of seed 0x7: digest of C 0x0000000000000002");
+  EXPECT_EQ(digest_note({.m = 64, .n = 32, .k = 16, .seed = 7}, {}), "");
+}
+
 TEST(GemmMetrics, EfficiencyIsLeftOutWhereItWasNotMeasured) {
   const Gemm gemm{.m = 8192, .n = 8192, .k = 8192};
   EXPECT_FALSE(gemm_efficiency(gemm, two_samples()).has_value());

@@ -34,7 +34,6 @@ const Register kCase{{
     .cites = "tidemark: each sum has one order, whatever GPU it runs on",
     .scope = CaseScope::all_gpus,
     .seconds = 5,
-    .product = ProductUse::route,
     .fewest_gpus = 2,
     .rows = rows,
 }};

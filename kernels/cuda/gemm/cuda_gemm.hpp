@@ -13,8 +13,9 @@ namespace tidemark::kernels {
 /// outside C, shards that do not cover their panel) and where the machine fails.
 RunResult run_gemm(const Gemm& gemm);
 
-/// Times one Gemm. With a transport each sample is a barrier over `everybody`, then the exchange,
-/// then the kernel; without one the kernel alone, launched back to back over the same memory. C and
+/// Times one Gemm. With a transport the panels are gathered once, and each sample is a barrier over
+/// `everybody` and the product alone, then a barrier and the product with its exchange, beside or
+/// behind it; without one the kernel alone, launched back to back over the same memory. C and
 /// the shards of other ranks are poisoned again before the last sample, whose C is read back.
 Measurement measure_gemm(const Gemm& gemm, const Timing& timing);
 

@@ -62,7 +62,7 @@ Trouble time_exchanged(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, b
   } else {
     const auto start = std::chrono::steady_clock::now();
     record(clock.began, *block);
-    trouble = exchange(gemm, *block, last);
+    trouble = exchange(gemm, block, last);
     if (trouble) return trouble;
     const std::chrono::duration<double, std::nano> exchanged =
         std::chrono::steady_clock::now() - start;
@@ -100,8 +100,8 @@ Trouble compare_ranks(const Gemm& gemm, std::vector<TimedSample>& samples) {
   std::memcpy(row.data(), mine.data(), row.size());
   std::vector<std::byte> all;
   const auto ranks = static_cast<std::uint32_t>(gemm.everybody.size());
-  std::string late =
-      gather_rows(*gemm.transport, kPanelTimes, gemm.rank, ranks, row, gemm.deadline_s, all);
+  std::string late = gather_rows(*gemm.transport, kPanelTimes, "times", gemm.rank, ranks, row,
+                                 gemm.deadline_s, all);
   if (!late.empty()) return {.fault = DeviceFault::timeout, .code = 0, .note = std::move(late)};
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     std::memcpy(mine.data(), all.data() + rank * row.size(), row.size());
@@ -119,7 +119,7 @@ Trouble measure_exchanged(const Gemm& gemm, const Timing& timing,
   const std::uint32_t launches = timing.warmups + timing.samples;
   std::vector<double> untouched_ns;
   std::uint64_t spin_ns = 0;
-  Trouble trouble = exchange(gemm, *block, false);  // what the first product alone multiplies
+  Trouble trouble = exchange(gemm, block, false);  // what the first product alone multiplies
   for (std::uint32_t i = 0; i < launches && !trouble; ++i) {
     if (i == timing.warmups) spin_ns = spin_of(timing, untouched_ns, measurement);
     const bool last = i + 1 == launches;

@@ -90,10 +90,18 @@ Trouble make_block(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block) {
   return trouble ? trouble : refused(*block);
 }
 
-Trouble exchange(const Gemm& gemm, ResidentGemm& block, bool last) {
+Trouble exchange(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, bool last) {
   if (gemm.transport == nullptr) return {};
-  const std::array<NamedPanel, 2> panels = next_gather(gemm, block, last);
-  return late_shard(gather_or_abort(*gemm.transport, panels, gemm.deadline_s));
+  const std::array<NamedPanel, 2> panels = next_gather(gemm, *block, last);
+  std::string late;
+  try {
+    late = gather_or_abort(*gemm.transport, panels, gemm.deadline_s);
+  } catch (...) {
+    static_cast<void>(block.release());
+    throw;
+  }
+  if (!late.empty()) static_cast<void>(block.release());
+  return late_shard(std::move(late));
 }
 
 Trouble barrier(const Gemm& gemm, const ResidentGemm& block) {
@@ -136,11 +144,11 @@ Trouble multiply_beside(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, 
   const auto start = Clock::now();
   cuda_check(cudaEventRecord(clock.began.get(), stream), "record the start of a product");
   const std::array<NamedPanel, 2> panels = next_gather(gemm, *block, last);
-  // The gather first: what it puts on streams must not come behind a product that waits for it,
-  // even where all streams share one queue (CUDA_DEVICE_MAX_CONNECTIONS=1).
-  Gather gather(*gemm.transport, panels);
   std::string late;
   try {
+    // The gather first: what it puts on streams must not come behind a product that waits for it,
+    // even where all streams share one queue (CUDA_DEVICE_MAX_CONNECTIONS=1).
+    Gather gather(*gemm.transport, panels);
     launch_beside(gemm, *block);
     if (spin_ns > 0) launch_spin(spin_ns, stream);
     cuda_check(cudaEventRecord(clock.ended.get(), stream), "record the end of a product");
@@ -153,15 +161,17 @@ Trouble multiply_beside(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, 
       // Others may still read this rank's shards.
       late = gather.wait(gemm.deadline_s);
     }
+    if (!late.empty()) end_product(*block);  // before the transport is aborted: it takes a while
   } catch (const StickyError&) {
     throw;  // nothing can be ended any more
   } catch (...) {
-    end_product(*block);
+    if (block != nullptr) end_product(*block);
+    static_cast<void>(block.release());
     throw;
   }
   if (late.empty()) return {};
-  end_product(*block);
-  static_cast<void>(wait_or_leave(block, gemm.deadline_s, "the kernel"));
+  static_cast<void>(wait_for_stream(stream, gemm.deadline_s));
+  static_cast<void>(block.release());
   return late_shard(std::move(late));
 }
 
@@ -172,7 +182,7 @@ Trouble exchange_digests(const Gemm& gemm, RunResult& result) {
   std::memcpy(row.data(), mine.data(), row.size());
   std::vector<std::byte> all;
   std::string late =
-      gather_rows(*gemm.transport, kPanelDigests, gemm.rank,
+      gather_rows(*gemm.transport, kPanelDigests, "digests", gemm.rank,
                   static_cast<std::uint32_t>(gemm.everybody.size()), row, gemm.deadline_s, all);
   result.digests.resize(all.size() / sizeof(std::uint64_t));
   std::memcpy(result.digests.data(), all.data(), all.size());
@@ -187,14 +197,13 @@ Trouble kernel_trouble(const ResidentGemm& block) {
   cuda_check(cudaStreamSynchronize(block.stream.get()), "read the time-out word");
   if (word == 0) return {};
   const TimedOutWait wait = timed_out_wait(word);
-  const std::uint64_t bound_ns = block.beside.problem.bound_ns;
-  return {.fault = DeviceFault::timeout,
-          .code = 0,
-          .note = fmt::format("in block {} of the kernel a {} waited more than {:g} s", wait.block,
-                              wait.rows       ? "producer for rows of other ranks"
-                              : wait.producer ? "producer for a free stage or packed rows"
-                                              : "consumer for the bytes of a stage",
-                              static_cast<double>(bound_ns) * 1e-9)};
+  return {
+      .fault = DeviceFault::timeout,
+      .code = 0,
+      .note = fmt::format("in block {} of the kernel a {} waited longer than it may", wait.block,
+                          wait.rows       ? "producer for rows of other ranks"
+                          : wait.producer ? "producer for a free stage or packed rows"
+                                          : "consumer for the bytes of a stage")};
 }
 
 }  // namespace tidemark::kernels

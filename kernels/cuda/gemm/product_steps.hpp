@@ -46,8 +46,9 @@ Trouble wait_or_leave(std::unique_ptr<ResidentGemm>& block, double seconds, cons
 /// Allocates and fills the block, and waits for it. Says where a tensor map was refused.
 Trouble make_block(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block);
 
-/// Gathers both panels; nothing to do without a transport. `last`: PanelBuffer's.
-Trouble exchange(const Gemm& gemm, ResidentGemm& block, bool last);
+/// Gathers both panels; nothing to do without a transport. `last`: PanelBuffer's. Where a gather is
+/// given up, here or in multiply_beside(), the block is let go of: others may have its panels open.
+Trouble exchange(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, bool last);
 
 /// Returns when every rank has called it.
 Trouble barrier(const Gemm& gemm, const ResidentGemm& block);

@@ -6,12 +6,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <set>
 #include <utility>
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/driver_entry.hpp"
 #include "kernels/cuda/transport/exchange.hpp"
+#include "kernels/cuda/transport/gather_rows.hpp"
 #include "kernels/cuda/wait.hpp"
 
 namespace tidemark::kernels {
@@ -54,6 +57,26 @@ void wait_for_word(cudaStream_t stream, std::uint32_t* word, std::uint32_t value
                "wait for a word in order of a stream");
 }
 
+constexpr std::uint32_t kPanelOffers = 110;
+constexpr std::uint32_t kPanelReasons = 111;
+
+/// Why this rank cannot open another's memory; empty: it can open all.
+using Reason = std::array<char, 200>;
+
+template <class Row>
+std::vector<Row> rows_of_all(Transport& transport, std::uint32_t id, std::uint32_t rank,
+                             std::uint32_t ranks, const Row& mine, double seconds) {
+  std::vector<std::byte> row(sizeof(Row));
+  std::memcpy(row.data(), &mine, sizeof(Row));
+  std::vector<std::byte> all;
+  const std::string late =
+      gather_rows(transport, id, "handles of memory", rank, ranks, row, seconds, all);
+  if (!late.empty()) throw Error("find out how panels can travel: " + late);
+  std::vector<Row> rows(ranks);
+  std::memcpy(rows.data(), all.data(), all.size());
+  return rows;
+}
+
 bool is_done(const Event& event, const char* what) {
   const cudaError_t state = cudaEventQuery(event.get());
   if (state == cudaErrorNotReady) return false;
@@ -64,8 +87,14 @@ bool is_done(const Event& event, const char* what) {
 }  // namespace
 
 PeerWords::PeerWords(std::uint32_t rank, std::uint32_t ranks)
-    : rank_(rank), ranks_(ranks), own_(new DeviceBuffer), open_(ranks) {
-  grow_for_peers(*own_, index(kPanels, Word::started, 0) * sizeof(std::uint32_t));
+    : rank_(rank),
+      ranks_(ranks),
+      own_(new DeviceBuffer),
+      beyond_(index(kPanels, Word::started, 0) * sizeof(std::uint32_t)),
+      open_(ranks) {
+  grow_for_peers(*own_, beyond_.size());
+  // Beyond every count that a stream can wait for, and not yet half way round.
+  std::memset(beyond_.data(), 0x3f, beyond_.size());
   cuda_check(cudaMemset(own_->data(), 0, own_->size()), "clear the words of this rank");
   cuda_check(cudaStreamSynchronize(nullptr), "clear the words of this rank");
 }
@@ -88,11 +117,39 @@ std::uint32_t* PeerWords::theirs(std::uint32_t panel, Word word, std::uint32_t t
 }
 
 void PeerWords::release() const {
-  const Stream stream;
-  // Half way round: beyond every count that a stream can wait for.
-  cuda_check(cudaMemsetAsync(own_->data(), 0x3f, own_->size(), stream.get()),
+  // By a copy engine: a product that waits may have all SMs.
+  cuda_check(cudaMemcpyAsync(own_->data(), beyond_.data(), beyond_.size(), cudaMemcpyHostToDevice,
+                             rescue_.get()),
              "free the streams that wait for other ranks");
-  cuda_check(cudaStreamSynchronize(stream.get()), "free the streams that wait for other ranks");
+  static_cast<void>(wait_for_stream(rescue_.get(), 2));
+}
+
+std::string open_words(Transport& control, PeerWords& words, std::uint32_t rank,
+                       std::uint32_t ranks, double seconds) {
+  const PeerOffer mine = offer_of(words.own().data(), 0, words.own().size());
+  const std::vector<PeerOffer> offers =
+      rows_of_all(control, kPanelOffers, rank, ranks, mine, seconds);
+  std::string cannot;
+  for (std::uint32_t other = 0; other < ranks && cannot.empty(); ++other) {
+    if (other == rank) continue;
+    try {
+      cannot = cannot_open(mine, offers[other], other);
+      if (cannot.empty()) cannot = words.open(offers[other], other);
+    } catch (const StickyError&) {
+      throw;
+    } catch (const Error& error) {
+      cannot = error.what();  // the others wait for a reason, too
+    }
+  }
+  Reason reason{};
+  cannot.copy(reason.data(), reason.size() - 1);
+  const std::vector<Reason> reasons =
+      rows_of_all(control, kPanelReasons, rank, ranks, reason, seconds);
+  for (std::uint32_t other = 0; other < ranks; ++other)
+    if (reasons[other][0] != '\0')
+      return fmt::format("rank {} cannot read the memory of all others: {}", other,
+                         reasons[other].data());
+  return {};
 }
 
 struct CopyEngineTransport::Gathering {
@@ -122,16 +179,10 @@ CopyEngineTransport::~CopyEngineTransport() {
   if (std::any_of(gatherings_.begin(), gatherings_.end(), in_flight)) abort();
 }
 
-void CopyEngineTransport::require_sound(const PanelBuffer& panel,
-                                        const Gathering& gathering) const {
-  if (aborted_) throw Error("the copy engine transport was aborted");
+void CopyEngineTransport::require_sound(const PanelBuffer& panel) const {
   if (panel.id >= PeerWords::kPanels)
     throw Error(fmt::format("panel {}: copy engines gather panels 0 and 1 only", panel.id));
-  if (gathering.stage != Stage::done)
-    throw Error(
-        fmt::format("panel {} is started again while it is still being gathered: wait for all its "
-                    "shards",
-                    panel.id));
+  if (panel.epoch == 0) throw Error(fmt::format("panel {}: epochs count from 1", panel.id));
   const std::set<std::uint32_t> members = members_of(panel);
   if (members.count(rank_) == 0)
     throw Error(
@@ -142,16 +193,22 @@ void CopyEngineTransport::require_sound(const PanelBuffer& panel,
 }
 
 void CopyEngineTransport::start(const PanelBuffer& panel) {
+  const std::lock_guard lock(mutex_);
   std::unique_ptr<Gathering>& found = gatherings_[panel.id];
   if (!found) found = std::make_unique<Gathering>();
   Gathering& gathering = *found;
+  if (aborted_) throw Error("the copy engine transport was aborted");
+  if (gathering.stage != Stage::done && gathering.stage != Stage::by_control)
+    throw Error(
+        fmt::format("panel {} is started again while it is still being gathered: wait for all its "
+                    "shards",
+                    panel.id));
   if (panel.arrived == nullptr) {
-    if (aborted_) throw Error("the copy engine transport was aborted");
     gathering.stage = Stage::by_control;
     return control_->start(panel);
   }
-  if (gathering.stage == Stage::by_control) gathering.stage = Stage::done;
-  require_sound(panel, gathering);
+  gathering.stage = Stage::done;
+  require_sound(panel);
   gathering.panel = panel;
   ++gathering.count;
   gathering.others.clear();
@@ -234,13 +291,17 @@ void CopyEngineTransport::tell_taken(Gathering& gathering) {
 }
 
 /// True where the stage was left.
-bool CopyEngineTransport::move_on(Gathering& gathering) {
+bool CopyEngineTransport::move_on(Gathering& gathering, bool leaves) {
   PanelBuffer& panel = gathering.panel;
   switch (gathering.stage) {
     case Stage::by_control:
     case Stage::done:
       return false;
     case Stage::opening: {
+      // One after the other on all ranks: where streams share a queue, copies that wait for a rank
+      // must not come before the word that this rank has to give another.
+      for (const auto& [id, other] : gatherings_)
+        if (id < panel.id && other->stage == Stage::opening) return false;
       const std::set<std::uint32_t> members = members_of(panel);
       for (std::size_t row = 0; row < members.size(); ++row)
         if (!control_->ready(kFirstOffers + panel.id, row)) return false;
@@ -277,7 +338,10 @@ bool CopyEngineTransport::move_on(Gathering& gathering) {
     case Stage::pulling:
       if (!is_done(gathering.pulled, "copy a panel")) return false;
       if (panel.last) {
-        gathering.memory.clear();  // before the owners free it
+        // Closing may wait for all kernels and streams of this GPU. So it waits until the caller
+        // asks for its own shards, behind its product, and all panels are closed before any stream
+        // waits until others have closed theirs.
+        if (!leaves || !close_last_memory()) return false;
         tell_taken(gathering);
       }
       gathering.stage = Stage::leaving;
@@ -290,23 +354,45 @@ bool CopyEngineTransport::move_on(Gathering& gathering) {
   return false;
 }
 
+/// Closes what the last gathers have opened, before the owners free it. False where one of them is
+/// not through yet.
+bool CopyEngineTransport::close_last_memory() {
+  for (const auto& [id, gathering] : gatherings_) {
+    if (!gathering->panel.last || gathering->stage == Stage::by_control) continue;
+    while (move_on(*gathering, false)) {
+    }
+    const bool copies = gathering->stage == Stage::opening || gathering->stage == Stage::started;
+    if (copies ||
+        (gathering->stage == Stage::pulling && !is_done(gathering->pulled, "copy a panel")))
+      return false;
+  }
+  for (const auto& [id, gathering] : gatherings_)
+    if (gathering->panel.last) gathering->memory.clear();
+  return true;
+}
+
 bool CopyEngineTransport::ready(std::uint32_t id, std::size_t index) {
+  const std::lock_guard lock(mutex_);
   const auto found = gatherings_.find(id);
   if (found == gatherings_.end()) throw Error(fmt::format("panel {} was never started", id));
   Gathering& gathering = *found->second;
   if (gathering.stage == Stage::by_control) return control_->ready(id, index);
   if (aborted_) throw Error("the copy engine transport was aborted");
-  while (move_on(gathering)) {
+  const bool own = gathering.panel.shards.at(index).owner == rank_;
+  while (move_on(gathering, own)) {
   }
   // Also of an empty shard of this rank's: who owns nothing has a panel to leave, too.
   const Shard& shard = gathering.panel.shards.at(index);
   if (gathering.stage == Stage::done) return true;
-  return shard.owner != rank_ && (shard.rows == 0 || gathering.stage == Stage::leaving);
+  if (own) return false;
+  if (shard.rows == 0 || gathering.stage == Stage::leaving) return true;
+  return gathering.stage == Stage::pulling && is_done(gathering.pulled, "copy a panel");
 }
 
 void CopyEngineTransport::abort() noexcept {
   if (aborted_.exchange(true)) return;
   control_->abort();
+  const std::lock_guard lock(mutex_);
   try {
     cuda_check(cudaSetDevice(device_), "take the GPU of this rank");  // any thread may call
     words_->release();

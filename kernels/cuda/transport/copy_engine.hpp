@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -38,7 +39,7 @@ class PeerWords {
   /// The word of `from` in this rank's array, and this rank's word in the array of `to`.
   std::uint32_t* mine(std::uint32_t panel, Word word, std::uint32_t from) const;
   std::uint32_t* theirs(std::uint32_t panel, Word word, std::uint32_t to) const;
-  /// Frees every stream of this rank that waits for a word.
+  /// Frees every stream of this rank that waits for a word, in two seconds at most.
   void release() const;
 
  private:
@@ -46,8 +47,16 @@ class PeerWords {
 
   std::uint32_t rank_, ranks_;
   DeviceBuffer* own_;                               // never deleted
+  PinnedBuffer beyond_;                             // what release() writes
+  Stream rescue_{Stream::Priority::high};           // shares no queue with the streams that wait
   std::vector<std::unique_ptr<PeerMapping>> open_;  // by rank; null of this one
 };
+
+/// Opens the words of all ranks for each other, over `control`. All ranks call it. Returns the
+/// first reason of any rank why it cannot, the same on all, or nothing. Throws Error where a rank
+/// does not come to either of its two exchanges within `seconds`.
+std::string open_words(Transport& control, PeerWords& words, std::uint32_t rank,
+                       std::uint32_t ranks, double seconds);
 
 /// Gathers panels that have PanelBuffer::arrived by copy engines, all others by `control`. All
 /// ranks start the same panels in the same order. The first gather into new memory, epoch 1, has to
@@ -78,13 +87,15 @@ class CopyEngineTransport final : public Transport {
   void pull(Gathering& gathering);
   void tell_taken(Gathering& gathering);
   void tell(const Gathering& gathering, PeerWords::Word word, std::uint32_t to);
-  bool move_on(Gathering& gathering);
-  void require_sound(const PanelBuffer& panel, const Gathering& gathering) const;
+  bool move_on(Gathering& gathering, bool leaves);
+  bool close_last_memory();
+  void require_sound(const PanelBuffer& panel) const;
 
   std::unique_ptr<Transport> control_;
   std::unique_ptr<PeerWords> words_;
   const std::uint32_t rank_, ranks_;
   int device_ = 0;
+  std::mutex mutex_;                                                // abort() comes from any thread
   std::map<std::uint32_t, std::unique_ptr<Gathering>> gatherings_;  // by panel id
   std::atomic<bool> aborted_ = false;
 };

@@ -9,9 +9,9 @@
 
 namespace tidemark::kernels {
 
-std::string gather_rows(Transport& transport, std::uint32_t id, std::uint32_t rank,
-                        std::uint32_t ranks, const std::vector<std::byte>& mine, double seconds,
-                        std::vector<std::byte>& all) {
+std::string gather_rows(Transport& transport, std::uint32_t id, const char* name,
+                        std::uint32_t rank, std::uint32_t ranks, const std::vector<std::byte>& mine,
+                        double seconds, std::vector<std::byte>& all) {
   const std::size_t bytes = mine.size();
   const DeviceBuffer rows(bytes * ranks);
   // Small copies from pageable memory may return before the DMA has ended: the others may read
@@ -19,7 +19,7 @@ std::string gather_rows(Transport& transport, std::uint32_t id, std::uint32_t ra
   cuda_check(cudaMemcpy(rows.data() + rank * bytes, mine.data(), bytes, cudaMemcpyHostToDevice),
              "put the own row into the panel");
   cuda_check(cudaStreamSynchronize(nullptr), "put the own row into the panel");
-  NamedPanel panel{{.id = id, .base = rows.data(), .row_bytes = bytes, .shards = {}}, "rows"};
+  NamedPanel panel{{.id = id, .base = rows.data(), .row_bytes = bytes, .shards = {}}, name};
   for (std::uint32_t i = 0; i < ranks; ++i) panel.buffer.shards.push_back({i, i, 1});
   std::string late = gather_or_abort(transport, {&panel, 1}, seconds);
   if (!late.empty()) return late;

@@ -236,7 +236,7 @@ TEST(TileShapes, SlicesOfAClusterMakeTheWholeTile) {
 
 TEST(TileShapes, LargestFitsTheSharedMemoryOfABlock) {
   constexpr TileShape kWide{.cluster_m = 2};
-  EXPECT_EQ(shared_bytes(kWide), 4U * 49152U + 32768U + 64U + 16U);
+  EXPECT_EQ(shared_bytes(kWide), 4U * 49152U + 32768U + 64U + 32U);
   EXPECT_FALSE(is_sound({.stages = 5}));
 }
 
