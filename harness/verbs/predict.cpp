@@ -94,7 +94,12 @@ Asked understood(const Typed& typed) {
     const double edge =
         std::cbrt(static_cast<double>(asked.shape.m) * static_cast<double>(asked.shape.n) *
                   static_cast<double>(asked.shape.k));
-    measured = measured_rates(given_report(typed.report), edge);
+    const Report report = given_report(typed.report);
+    if (report.launch.is_virtual)
+      throw UsageError(fmt::format(
+          "{}: made on the virtual device, whose speed says nothing of GPUs; give a report of GPUs",
+          typed.report));
+    measured = measured_rates(report, edge);
   }
   asked.product = given_or("--rate", typed.rate, "TFLOP/s", 1e12, measured.product);
   asked.link = given_or("--link", typed.link, "GB/s", 1e9, measured.link);

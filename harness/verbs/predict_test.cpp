@@ -106,6 +106,17 @@ TEST(PredictVerb, TableGoesFrom8To1024Gpus) {
               rows[i + 1].at("seconds").get<double>());
 }
 
+TEST(PredictVerb, RefusesAReportOfTheVirtualDevice) {
+  const std::string report = testing::TempDir() + "predict-virtual.h5";
+  ASSERT_EQ(run_binary({"run", "--device", "virtual", "--gpus", "1", "--cases",
+                        "scenario.mojo.add_one", "--out", report})
+                .exit,
+            0);
+  const Ran ran = predicted({"--n", "8192", "--report", report});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_TRUE(has(ran.err, "made on the virtual device")) << ran.err;
+}
+
 TEST(PredictVerb, RefusesWhatItCannotReckonWithByOneLine) {
   for (const auto& [words, part] : std::vector<std::pair<Words, std::string>>{
            {{}, "--n is required"},
