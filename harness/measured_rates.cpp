@@ -104,10 +104,21 @@ double bytes_received_by(std::uint32_t rank, std::uint32_t ranks, std::uint64_t 
                              element_bytes(gemm.element));
 }
 
+/// Whether the user chose how ranks share products: what each receives is then another number.
+bool has_given_grid(const Report& report) {
+  return std::any_of(report.provenance.begin(), report.provenance.end(),
+                     [&](const ProvenanceRow& row) {
+                       return report.text(row.key).starts_with("argument.") &&
+                              report.text(row.value).starts_with("--grid");
+                     });
+}
+
 std::optional<MeasuredRate> link_of(const Report& report, double edge) {
   const Sizes exchanges = sizes_of(report, kDistributed, "exchange");
   const std::uint32_t ranks = report.launch.ranks_expected;
-  if (exchanges.empty() || ranks < 2 || ranks > kMostRanks || report.nodes.size() != 1) return {};
+  if (exchanges.empty() || ranks < 2 || ranks > kMostRanks || report.nodes.size() != 1 ||
+      has_given_grid(report))
+    return {};
   const auto& [size, medians] = *nearest_to(exchanges, edge);
   std::vector<Median> rates;
   for (const Median& median : medians)

@@ -41,6 +41,13 @@ TEST(MeasuredRates, AreThoseOfTheSlowestGpu) {
   EXPECT_EQ(rates.link->from, "exchange at 8192 of gemm.distributed.speed");
 }
 
+TEST(MeasuredRates, NoLinkIsKnownWhereTheGridWasGiven) {
+  Report report = baseline();
+  report.provenance.push_back({stored(report, "argument.99"), stored(report, "--grid")});
+  EXPECT_FALSE(measured_rates(report, 8192).link);
+  EXPECT_TRUE(measured_rates(report, 8192).product);
+}
+
 TEST(MeasuredRates, ProductIsThatBesideTheExchangeWhereItsEfficiencyIsKnown) {
   Report report = baseline();
   add_metric(report, "gemm.distributed.speed", "rate_16384", "TFLOP/s", 2400);
