@@ -64,7 +64,7 @@ TEST(GivenProduct, IsTimedAloneAndHeldToIntegersOnItsGrid) {
     const Gemm& gemm = std::get<Gemm>(timings.front());
     EXPECT_EQ(gemm.rows.count, 160U);
     EXPECT_EQ(gemm.cols.count, 320U);
-    const Gemm& integers = std::get<Gemm>(exact->rows(context).back());
+    const Gemm integers = std::get<Gemm>(exact->rows(context).back());
     EXPECT_TRUE(is_same_product(gemm, integers));
     EXPECT_EQ(integers.inputs, GemmInputs::small_integers);
   }
