@@ -8,6 +8,7 @@
 
 #include "harness/room.hpp"
 #include "harness/run_binary.hpp"
+#include "reports/scratch_folder.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -107,7 +108,8 @@ TEST(PredictVerb, TableGoesFrom8To1024Gpus) {
 }
 
 TEST(PredictVerb, RefusesAReportOfTheVirtualDevice) {
-  const std::string report = testing::TempDir() + "predict-virtual.h5";
+  const reports::ScratchFolder folder;
+  const std::string report = folder.file("virtual.h5");
   ASSERT_EQ(run_binary({"run", "--device", "virtual", "--gpus", "1", "--cases",
                         "scenario.mojo.add_one", "--out", report})
                 .exit,
