@@ -19,6 +19,7 @@
 
 #include "kernels/cuda/gemm/engine/configuration.hpp"
 #include "kernels/error.hpp"
+#include "kernels/fnv1a.hpp"
 #include "kernels/gemm_table_text.hpp"
 #include "kernels/guarded_json.hpp"
 
@@ -194,12 +195,11 @@ std::string name_of(const GemmShape& product) {
 }
 
 std::string hash_of(const GemmTable& table) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  std::uint64_t hash = kFnv1aOfNothing;
   for (const GemmChoice& choice : table.choices) {
     const GemmShape& product = choice.product;
-    for (const char letter :
-         fmt::format("{}x{}x{} {}\n", product.m, product.n, product.k, choice.configuration))
-      hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3ULL;
+    hash = fnv1a(
+        fmt::format("{}x{}x{} {}\n", product.m, product.n, product.k, choice.configuration), hash);
   }
   return fmt::format("{:016x}", hash);
 }

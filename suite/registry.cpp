@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
+#include "kernels/fnv1a.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -22,14 +23,6 @@ const std::vector<Case>& catalogue() {
 }
 
 constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-
-// FNV-1a 64, so that a name seeds the same bytes on every machine; std::hash promises no such
-// thing.
-constexpr std::uint64_t name_hash(std::string_view name) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : name) hash = (hash ^ static_cast<std::uint8_t>(c)) * 0x100000001b3ULL;
-  return hash;
-}
 
 }  // namespace
 
@@ -72,7 +65,7 @@ const Case* case_named(std::string_view name) {
 }
 
 std::uint64_t case_seed(std::uint64_t launch_seed, std::string_view name) {
-  return splitmix64(launch_seed + splitmix64(name_hash(name)));
+  return splitmix64(launch_seed + splitmix64(kernels::fnv1a(name)));
 }
 
 }  // namespace tidemark::suite

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
+#include "kernels/fnv1a.hpp"
 #include "kernels/ops/checks.hpp"
 #include "suite/benchmark/gemm_metrics.hpp"
 #include "suite/case.hpp"
@@ -36,9 +37,9 @@ class DescriptorDigest {
   void add(const std::array<std::uint8_t, 128>& descriptor) {
     if (std::all_of(descriptor.begin(), descriptor.end(), [](auto byte) { return byte == 0; }))
       return;  // no map was encoded
-    if (hash_ == 0) hash_ = 0xcbf29ce484222325ULL;
-    for (std::size_t i = kAddressBytes; i < descriptor.size(); ++i)
-      hash_ = (hash_ ^ descriptor[i]) * 0x100000001b3ULL;
+    std::string_view bytes(reinterpret_cast<const char*>(descriptor.data()), descriptor.size());
+    bytes.remove_prefix(kAddressBytes);
+    hash_ = kernels::fnv1a(bytes, hash_ == 0 ? kernels::kFnv1aOfNothing : hash_);
   }
   std::uint64_t value() const { return hash_; }
 
@@ -46,7 +47,7 @@ class DescriptorDigest {
   // The tensor's address, which differs from process to process: toggling each bit of the address
   // from 4 to 56 toggled that bit of the map and no other (H200, driver 580.159).
   static constexpr std::size_t kAddressBytes = 8;
-  std::uint64_t hash_ = 0;  // FNV-1a 64; 0 until the first map
+  std::uint64_t hash_ = 0;  // 0 until the first map
 };
 
 void keep_note(Outcome& outcome, const std::string& note) {
