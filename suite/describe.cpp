@@ -2,8 +2,11 @@
 #include <string>
 #include <variant>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/fnv1a.hpp"
+#include "kernels/ops/program_json.hpp"
 #include "suite/case.hpp"
 
 namespace tidemark::suite {
@@ -144,6 +147,17 @@ Json json_of(const BarrierCycle& cycle) {
           {"copy_first", cycle.copy_first},
           {"seed", cycle.payload.seed},
           {"inverted", cycle.payload.inverted}};
+}
+
+// Its steps would fill a screen: whoever needs them has `tidemark replay`.
+Json json_of(const Program& program) {
+  Program steps = program;
+  steps.payload = {};
+  return {{"op", "program"},
+          {"what", program.what},
+          {"hash", fmt::format("{:016x}", kernels::fnv1a(program_json(steps)))},
+          {"seed", program.payload.seed},
+          {"inverted", program.payload.inverted}};
 }
 
 Json json_of(const PeerTile& peer) {

@@ -213,6 +213,21 @@ TEST(Describe, WritesABarrierCycleWithItsLives) {
   EXPECT_EQ(json["copy_first"], true);
 }
 
+TEST(Describe, WritesAProgramByItsWordsAndAHashOfItsSteps) {
+  Program program;
+  program.what = "a ring of 3 stages";
+  program.payload = {.seed = 9, .inverted = true};
+  const auto json = nlohmann::json::parse(describe(program));
+  EXPECT_EQ(json["op"], "program");
+  EXPECT_EQ(json["what"], "a ring of 3 stages");
+  EXPECT_EQ(json["seed"], 9);
+  EXPECT_EQ(json["inverted"], true);
+  program.payload = {};
+  EXPECT_EQ(nlohmann::json::parse(describe(program))["hash"], json["hash"]);
+  program.steps = {{.verb = Verb::snapshot}};
+  EXPECT_NE(nlohmann::json::parse(describe(program))["hash"], json["hash"]);
+}
+
 TEST(Describe, WritesAConsumedTileWithBothOperands) {
   TileConsume op;
   op.type = MmaType::f16;

@@ -9,6 +9,7 @@
 #include "kernels/ops/gemm.hpp"
 #include "kernels/ops/multicast_load.hpp"
 #include "kernels/ops/peer_tile.hpp"
+#include "kernels/ops/program.hpp"
 #include "kernels/ops/tile_consume.hpp"
 #include "kernels/ops/tile_load.hpp"
 #include "kernels/ops/tile_read.hpp"
@@ -18,7 +19,7 @@
 namespace tidemark::kernels {
 
 using Op = std::variant<TileLoad, Gemm, TileStore, MulticastLoad, ExpectTx, TileConsume,
-                        TileRoundTrip, BarrierCycle, TileRead, PeerTile>;
+                        TileRoundTrip, BarrierCycle, TileRead, PeerTile, Program>;
 
 /// One value for each alternative of Op, in its order.
 enum class OpKind : std::uint8_t {
@@ -32,14 +33,16 @@ enum class OpKind : std::uint8_t {
   barrier_cycle,
   tile_read,
   peer_tile,
-  program,  // no alternative: what is carried out as a Program
+  program,  // of a fault: whatever is carried out as a program
 };
 
 /// Whether program_of() makes a program of it.
 constexpr bool is_program(const Op& op) {
-  return std::holds_alternative<TileLoad>(op) || std::holds_alternative<TileStore>(op) ||
-         std::holds_alternative<MulticastLoad>(op) || std::holds_alternative<ExpectTx>(op) ||
-         std::holds_alternative<TileRoundTrip>(op) || std::holds_alternative<BarrierCycle>(op);
+  return std::visit(
+      [](const auto& which) {
+        return requires { program_of(which); };
+      },
+      op);
 }
 
 /// Whether running `op` takes the steps of `kind`: those of its own and of every operation that it

@@ -198,6 +198,7 @@ struct Program {
   std::vector<Step> steps;
   HeldTo held_to = HeldTo::documents;
   Payload payload;
+  std::string what{};  // the row in words, of a case that writes its programs itself
 
   friend bool operator==(const Program&, const Program&) = default;
 };
@@ -255,6 +256,10 @@ inline constexpr std::uint32_t kSettleNs = 1'000'000;  // for copies whose compl
 inline constexpr std::uint32_t kLandNs = 20'000;       // a box takes a microsecond or two
 
 Program program_of(const TileLoad& load);
+
+/// A row may be a program as it stands.
+inline const Program& program_of(const Program& program) { return program; }
+constexpr Payload& payload_of(Program& program) { return program.payload; }
 
 /// What is wrong with a program as such, in one line; empty where nothing is. Devices and the
 /// oracle refuse what is not sound. What a sound program does may still be an error on a GPU.

@@ -169,6 +169,21 @@ struct Form<T> {
   static void get(const At& at, T& value) { value = value_of<T>(words(), at); }
 };
 
+template <>
+struct Form<std::string> {
+  static constexpr std::size_t kMost = 200;
+
+  static Json put(const std::string& value, const std::string&, const Context&) { return value; }
+  static void get(const At& at, std::string& value) {
+    const auto plain = [](char c) { return c >= ' ' && c <= '~'; };
+    if (at.value.is_string()) value = at.value.get<std::string>();
+    if (!at.value.is_string() || value.size() > kMost ||
+        !std::all_of(value.begin(), value.end(), plain))
+      at.refuse(
+          fmt::format("is {}; give a text of at most {} ASCII characters", shown(at.value), kMost));
+  }
+};
+
 struct Parity {
   static const Json& words() {
     static const Json list = Json::array({0, 1, "current", "last"});
@@ -469,6 +484,7 @@ struct Fields<Program> {
                                       required<&Program::barriers>("barriers"),
                                       required<&Program::held_to>("held_to"),
                                       required<&Program::payload>("payload"),
+                                      optional<&Program::what>("what"),
                                       required<&Program::regions>("regions"),
                                       required<&Program::maps>("maps"),
                                       required<&Program::steps>("steps")};

@@ -305,6 +305,12 @@ TEST(ProgramJson, SeedOf64BitsAndWhatItIsHeldToReadBackEqual) {
   EXPECT_EQ(back(program).held_to, HeldTo::record);
 }
 
+TEST(ProgramJson, WordsReadBackEqual) {
+  Program program;
+  program.what = "5 k-blocks \"of\" 64 x 16 bf16";
+  EXPECT_EQ(back(program), program);
+}
+
 TEST(ProgramJson, TextWithSpacesAndAnyOrderIsRead) {
   Program program;
   program.steps = {{.verb = Verb::delay, .ns = 5}};
@@ -339,6 +345,10 @@ TEST(ProgramJson, ValueThatItsMemberCannotHoldIsRefused) {
       {edited("\"seed\":5", "\"seed\":18446744073709551616"),
        "p.json: /payload/seed is 1.8446744073709552e+19; give a whole number, 0 to "
        "18446744073709551615"},
+      {edited("\"window\":1024", "\"what\":5,\"window\":1024"),
+       "p.json: /what is 5; give a text of at most 200 ASCII characters"},
+      {edited("\"window\":1024", "\"what\":\"\\u001b[2J\",\"window\":1024"),
+       "p.json: /what is \"\\u001b[2J\"; give a text of at most 200 ASCII characters"},
       {edited("\"seed\":5", "\"seed\":null"),
        "p.json: /payload/seed is null; give a whole number, 0 to 18446744073709551615"},
       {edited("\"inverted\":true", "\"inverted\":1"),
@@ -429,7 +439,7 @@ TEST(ProgramJson, UnknownMemberIsNamed) {
   const std::vector<Refused> table = {
       {edited("\"schema\":2,", "\"schema\":2,\"grid\":1,"),
        "p.json: / has the unknown member \"grid\"; give only format, schema, cluster, window, "
-       "barriers, held_to, payload, regions, maps, steps"},
+       "barriers, held_to, payload, what, regions, maps, steps"},
       {edited("\"seed\":5", "\"seed\":5,\"salt\":5"),
        "p.json: /payload has the unknown member \"salt\"; give only seed, inverted"},
       {edited("\"source\":", "\"sources\":1,\"source\":"),

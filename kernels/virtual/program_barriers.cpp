@@ -116,7 +116,12 @@ void take_inval(const Turn& turn) {
 }
 
 void take_arrive(const Turn& turn) {
-  arrive_times(turn, live(turn, meant_cta(turn), turn.step().barrier), turn.step().count);
+  const Fault fault = turn.run.fault;
+  const bool remote = meant_cta(turn) != turn.cta;
+  if (remote && fault == kFaultArriveRemoteLost) return;
+  const bool stays = remote && fault == kFaultArriveRemoteLocal;
+  arrive_times(turn, live(turn, stays ? turn.cta : meant_cta(turn), turn.step().barrier),
+               turn.step().count);
 }
 
 void take_expect(const Turn& turn) {

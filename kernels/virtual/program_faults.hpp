@@ -34,6 +34,8 @@ inline constexpr Fault kFaultExpectOtherOnCopys{541};
 inline constexpr Fault kFaultExpectRemoteLost{542};
 inline constexpr Fault kFaultExpectRemoteLocal{543};
 inline constexpr Fault kFaultExpectPeerWritten{544};
+inline constexpr Fault kFaultArriveRemoteLost{545};
+inline constexpr Fault kFaultArriveRemoteLocal{546};
 // Data: what the expected bytes must have no say in.
 inline constexpr Fault kFaultExpectOverLosesLast{550};
 inline constexpr Fault kFaultExpectUnannouncedLost{551};

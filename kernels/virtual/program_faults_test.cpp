@@ -123,6 +123,17 @@ Program remote() {
   return program;
 }
 
+// The peer's arrival ends the phase of CTA 0, and CTA 0's own that of its peer.
+Program released_by_peer() {
+  Program program = empty(2);
+  Step from_peer = arrive(), to_peer = in_peer(arrive()), own = wait(0), peers = wait(0);
+  from_peer.of = 0;
+  from_peer.ctas = peers.ctas = 1U << kPeer;
+  program.steps = {init(kA, 3), {.verb = Verb::cluster_sync, .ctas = 3}, to_peer, peers, from_peer,
+                   own};
+  return program;
+}
+
 // Three tiles of 32-byte rows that hang over two dimensions, through a ring of two stages, and
 // once more behind it.
 TileRoundTrip ring() {
@@ -155,7 +166,8 @@ Program copied() {
 
 std::vector<Program> programs() {
   const Step by_hand{.verb = Verb::complete_tx, .bytes = 44};
-  return {announced(512),
+  return {released_by_peer(),
+          announced(512),
           announced(513),
           announced(1536),
           announced(70000),
@@ -224,9 +236,10 @@ TEST(ProgramFaults, ValuesAscend) {
 
 TEST(ProgramFaults, RemoteOnesNeedAPeer) {
   for (const Fault fault :
-       {kFaultExpectRemoteLost, kFaultExpectRemoteLocal, kFaultExpectPeerWritten}) {
+       {kFaultExpectRemoteLost, kFaultExpectRemoteLocal, kFaultExpectPeerWritten,
+        kFaultArriveRemoteLost, kFaultArriveRemoteLocal}) {
     EXPECT_FALSE(is_visible(fault, wrong_barrier()));
-    EXPECT_TRUE(is_visible(fault, remote()));
+    EXPECT_TRUE(is_visible(fault, remote()) || is_visible(fault, released_by_peer()));
   }
 }
 

@@ -356,14 +356,14 @@ void snapshot(Walk& walk, std::uint32_t rank) {
   const CtaState& cta = walk.ctas[rank];
   ExpectedSnapshot taken{
       .step = static_cast<std::uint32_t>(walk.step), .cta = rank, .window = cta.window};
-  for (const BarrierState& barrier : cta.barriers)
-    if (!barrier.flights.empty()) {
-      CtaState landed = cta;
-      BarrierState all = barrier;
-      for (Flight& flight : all.flights) flight.phase_done = true;
-      see_boxes(walk, landed, all);
-      taken.window.other = std::move(landed.window.bytes);
-    }
+  CtaState landed = cta;
+  bool flying = false;
+  for (BarrierState& barrier : landed.barriers) {
+    flying = flying || !barrier.flights.empty();
+    for (Flight& flight : barrier.flights) flight.phase_done = true;
+    see_boxes(walk, landed, barrier);
+  }
+  if (flying) taken.window.other = std::move(landed.window.bytes);
   walk.expected.snapshots.push_back(std::move(taken));
 }
 

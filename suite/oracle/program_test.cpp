@@ -315,5 +315,16 @@ TEST(ProgramCompare, AcceptsEitherWhereABoxMayHaveLanded) {
   EXPECT_EQ(compare(program, expected, result, 0).size(), 1U);
 }
 
+TEST(ProgramOracle, BoxesInFlightOfTwoBarriersMayBothHaveLanded) {
+  const Step other_load{.verb = Verb::load, .barrier = 1, .offset = 1024 + 128};
+  Program program = of({kLoad, {.verb = Verb::init, .barrier = 1}, other_load, kSnapshot});
+  program.barriers = 2;
+  program.window += 128;
+  const ExpectedWindow window = predict(program).snapshots.at(0).window;
+  ASSERT_EQ(window.other.size(), program.window);
+  EXPECT_FALSE(std::equal(&window.bytes[1024], &window.bytes[1024 + 96], &window.other[1024]));
+  EXPECT_TRUE(std::equal(&window.other[1024], &window.other[1024 + 96], &window.other[1024 + 128]));
+}
+
 }  // namespace
 }  // namespace tidemark::suite
