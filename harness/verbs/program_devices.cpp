@@ -8,9 +8,11 @@
 #include "harness/discovery/one_gpu.hpp"
 #include "harness/errors.hpp"
 #include "harness/replay/judged_program.hpp"
+#include "harness/replay/minimized_program.hpp"
 #include "harness/verbs/option_values.hpp"
 #include "harness/verbs/terminal.hpp"
 #include "kernels/error.hpp"
+#include "reports/render/page.hpp"
 #include "reports/render/show.hpp"
 
 namespace tidemark::harness {
@@ -20,6 +22,53 @@ namespace {
 std::string name_of(const GpuRecord& gpu) {
   constexpr std::size_t kUuidDigits = 12;
   return fmt::format("{} {}", gpu.uuid.substr(0, kUuidDigits), gpu.name);
+}
+
+// A device and how to start a worker that has it.
+struct Place {
+  std::string device;
+  DeviceKind kind = DeviceKind::virtual_device;
+  std::string gpu = {};  // its UUID
+  SetupOrder setup = {};
+
+  ProgramEnd run(const Program& checked) const {
+    return run_in_worker({.visible_gpu = gpu}, setup, checked);
+  }
+};
+
+std::vector<Place> places_of(const ProgramDevices& devices) {
+  std::vector<Place> places;
+  if (chooses_gpu(devices.options.device)) {
+    const GpuRecord gpu = one_gpu(devices.verb, devices.options, devices.preferred);
+    places.push_back({.device = name_of(gpu),
+                      .kind = DeviceKind::cuda,
+                      .gpu = gpu.uuid,
+                      .setup = {.device = DeviceKind::cuda}});
+  }
+  places.push_back({.device = "virtual device", .setup = {.fault = devices.options.fault}});
+  return places;
+}
+
+// Of the same verdict and, for the first thing that is wrong, the same kind: "guard", "barrier".
+bool is_alike(const DeviceVerdict& one, const DeviceVerdict& other) {
+  const auto kind = [](const DeviceVerdict& verdict) {
+    const std::string_view first = verdict.findings.empty() ? "" : verdict.findings.front();
+    return first.substr(0, first.find(':'));
+  };
+  return one.word == other.word && kind(one) == kind(other);
+}
+
+Program minimized_at(const Place& place, const PreparedProgram& program, const DeviceVerdict& whole,
+                     int& runs) {
+  return minimized(program.program, [&](const Program& candidate) {
+    try {
+      const PreparedProgram less = prepared(candidate, "candidate");
+      ++runs;
+      return is_alike(whole, verdict_on(less, place.run(less.checked)));
+    } catch (const UsageError&) {
+      return false;  // not sound, or nothing can be predicted of it
+    }
+  });
 }
 
 }  // namespace
@@ -37,15 +86,9 @@ ExitCode run_prepared(const PreparedProgram& program, const ProgramDevices& devi
                       const std::string& heading) {
   std::vector<DeviceRun> runs;
   try {
-    if (chooses_gpu(devices.options.device)) {
-      const GpuRecord gpu = one_gpu(devices.verb, devices.options, devices.preferred);
-      runs.push_back({.device = name_of(gpu),
-                      .kind = DeviceKind::cuda,
-                      .end = run_in_worker({.visible_gpu = gpu.uuid}, {.device = DeviceKind::cuda},
-                                           program.checked)});
-    }
-    runs.push_back({.device = "virtual device",
-                    .end = run_in_worker({}, {.fault = devices.options.fault}, program.checked)});
+    for (const Place& place : places_of(devices))
+      runs.push_back(
+          {.device = place.device, .kind = place.kind, .end = place.run(program.checked)});
   } catch (const Error& refused) {
     throw EnvironmentError(fmt::format("{}: {}", devices.verb, refused.what()));
   }
@@ -53,6 +96,26 @@ ExitCode run_prepared(const PreparedProgram& program, const ProgramDevices& devi
       judged_text(program, runs, colour_wanted(false), terminal_columns(ShowOptions{}.columns));
   print_out(heading + judged.text);
   return judged.code;
+}
+
+PreparedProgram minimized_on(const PreparedProgram& program, const ProgramDevices& devices,
+                             const std::string& name, std::string& heading) try {
+  for (const Place& place : places_of(devices)) {
+    const DeviceVerdict whole = verdict_on(program, place.run(program.checked));
+    if (whole.code != ExitCode::failed) continue;
+    int runs = 1;
+    PreparedProgram least = prepared(minimized_at(place, program, whole, runs), name);
+    heading += fmt::format("minimized on {}: {} in place of {}, after {}\n", place.device,
+                           plural(least.program.steps.size(), "step"), program.program.steps.size(),
+                           plural(runs, "run"));
+    return least;
+  }
+  throw UsageError(
+      fmt::format("--minimize: {} does not fail on any of its devices, so that there is nothing to "
+                  "minimize; leave it out to see the verdicts",
+                  name));
+} catch (const Error& refused) {
+  throw EnvironmentError(fmt::format("{}: {}", devices.verb, refused.what()));
 }
 
 ExitCode run_program_file(const std::string& path, const RunOptions& options) {

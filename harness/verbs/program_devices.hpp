@@ -25,6 +25,12 @@ void check_devices(const ProgramDevices& devices);
 ExitCode run_prepared(const PreparedProgram& program, const ProgramDevices& devices,
                       const std::string& heading);
 
+/// The least of the program that fails as the whole one does, on the first device of run_prepared()
+/// on which it fails; adds a line of what came of it to `heading`. Throws UsageError where the
+/// program fails on none, EnvironmentError where the GPU cannot be had.
+PreparedProgram minimized_on(const PreparedProgram& program, const ProgramDevices& devices,
+                             const std::string& name, std::string& heading);
+
 /// tidemark run --program FILE.
 ExitCode run_program_file(const std::string& path, const RunOptions& options);
 

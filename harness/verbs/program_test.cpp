@@ -277,6 +277,29 @@ TEST_F(ReplayVerb, writes_a_cuda_reproducer_with_what_was_seen) {
   EXPECT_NE(text.find("(wait on barrier 0, parity 0): complete"), std::string::npos) << text;
 }
 
+TEST_F(ReplayVerb, minimized_program_fails_alike_in_fewer_steps) {
+  const Place place;
+  ASSERT_EQ(replay("expect_tx.over", {"--json", place.file("p.json")}).exit, 0);
+  const Ran ran = replay("expect_tx.over", {"--minimize", "--json", place.file("least.json")});
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  const Program whole = program_from_json(file_text(place.file("p.json")), "p.json");
+  const Program least = program_from_json(file_text(place.file("least.json")), "least.json");
+  EXPECT_LT(least.steps.size(), whole.steps.size());
+  EXPECT_EQ(run_file(place.file("least.json"), {"--fault", kFault}).exit, 1);
+  EXPECT_EQ(run_file(place.file("least.json")).exit, 0);
+}
+
+TEST_F(ReplayVerb, says_how_far_it_minimized) {
+  const Ran ran = replay("expect_tx.over", {"--minimize"});
+  EXPECT_EQ(ran.exit, 1) << ran.err;
+  EXPECT_NE(ran.out.find("\nminimized on virtual device: "), std::string::npos) << ran.out;
+}
+
+TEST_F(ReplayVerb, minimizes_nothing_that_passes) {
+  expect_refused(replay("expect_tx.exact", {"--row", "0", "--minimize"}),
+                 "does not fail on any of its devices");
+}
+
 TEST_F(ReplayVerb, refuses_outputs_that_cannot_be_and_keeps_files) {
   const Place place;
   expect_refused(replay("expect_tx.over", {"--json", place.file("no/p.json")}),

@@ -31,6 +31,7 @@ namespace {
 
 struct Typed {
   std::string report, result, row, device, gpus, fault, json, cuda;
+  bool minimize = false;
 };
 
 /// A row and the result that it is of.
@@ -136,6 +137,8 @@ ExitCode replay(const Typed& typed) {
   check_devices(devices);
   if (!replayed.row.program) return refuse_other(replayed);
   PreparedProgram program = prepared(*replayed.row.program, replayed.title());
+  std::string heading = heading_of(replayed, program, devices.options.fault);
+  if (typed.minimize) program = minimized_on(program, devices, replayed.title(), heading);
   write(typed.json, "--json", "program", program_json(program.program));
   if (!typed.cuda.empty())
     write(typed.cuda, "--emit-cuda", "CUDA reproducer",
@@ -146,7 +149,7 @@ ExitCode replay(const Typed& typed) {
     program.unlike_measured = [&](const RunResult& made) {
       return rebuilt.which->unlike_measured(rebuilt.op, made);
     };
-  return run_prepared(program, devices, heading_of(replayed, program, devices.options.fault));
+  return run_prepared(program, devices, heading);
 }
 
 }  // namespace
@@ -168,6 +171,8 @@ void add_replay(CLI::App& app, Action& chosen) {
   verb->add_option("--emit-cuda", typed->cuda,
                    "Write a stand-alone CUDA reproducer to this file; run nothing")
       ->type_name("FILE");
+  verb->add_flag("--minimize", typed->minimize,
+                 "Leave out steps and operands as long as the row fails in the same way");
   verb->add_option("--device", typed->device,
                    "What the row runs on (auto; virtual for the report of a virtual device)")
       ->type_name(device_names());
