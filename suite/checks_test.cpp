@@ -90,6 +90,24 @@ TEST(Checks, TellTheMeterWhatIsPending) {
   EXPECT_EQ(meter->bytes, meter_slack({.announced = 112, .credited = 96}));
 }
 
+// CTA 0 has loaded another box since: it does not expect the one that both were given.
+TEST(Checks, MulticastAgainOnlyToThoseThatLoadedNothingSince) {
+  Program program = exact_load();
+  program.cluster = {2, 1, 1};
+  for (Step& step : program.steps) step.ctas = 3;
+  program.steps[2].ctas = 1;
+  program.steps[2].mask = 3;
+  program.steps.insert(program.steps.begin() + 1, {.verb = Verb::cluster_sync, .ctas = 3});
+  program.steps.push_back({.verb = Verb::arrive_expect_tx, .bytes = 96});
+  program.steps.push_back({.verb = Verb::load, .offset = 1024, .at = {0, 1}});
+  program.steps.push_back({.verb = Verb::wait, .parity = 1, .stops = true, .ns = kMustCompleteNs});
+  const Program checked = with_checks(program);
+  std::vector<std::uint16_t> masks;
+  for (const Step& step : checked.steps)
+    if (step.verb == Verb::load) masks.push_back(step.mask);
+  EXPECT_EQ(masks, (std::vector<std::uint16_t>{3, 0, 0, 2}));
+}
+
 // Each program of the suite ends with every barrier at rest: the second meter finds nothing.
 TEST(Checks, LeaveNothingPendingInAnyProgramOfTheSuite) {
   std::size_t programs = 0;

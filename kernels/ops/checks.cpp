@@ -148,8 +148,11 @@ struct ExactPhase {
   bool shared = false;  // between CTAs
 };
 
+// A multicast goes to those CTAs alone whose last loads it is among: another one of its mask may
+// have had others since, and does not expect its bytes.
 ExactPhase exact_phase_of(Checks& checks, std::uint8_t number, std::uint16_t ctas) {
   ExactPhase phase;
+  std::vector<Step> found;  // as they were issued
   for_each_of(ctas, [&](std::uint32_t cta) {
     for (Step load : checks.at(cta, number).loads) {
       phase.served |= only(cta);
@@ -159,8 +162,13 @@ ExactPhase exact_phase_of(Checks& checks, std::uint8_t number, std::uint16_t cta
         load.mask = 0;
       }
       phase.shared = phase.shared || load.mask != 0;
-      if (std::find(phase.loads.begin(), phase.loads.end(), load) == phase.loads.end())
+      const auto known = std::find(found.begin(), found.end(), load) - found.begin();
+      if (known == std::ssize(found)) {
+        found.push_back(load);
         phase.loads.push_back(load);
+        phase.loads.back().mask = 0;
+      }
+      if (load.mask != 0) phase.loads[static_cast<std::size_t>(known)].mask |= only(cta);
     }
   });
   return phase;

@@ -20,7 +20,7 @@ bool is_nan(DataType type, std::uint64_t bits);
 
 /// Adds what differs in a shared window that `tiles` landed in, later ones over earlier ones: at
 /// most one Miscompare for each tile and one for what lies in none.
-void compare_window(std::span<const TileLoad> tiles, const Expectation& expected,
+void compare_window(std::span<const TileLoad> tiles, Expectation expected,
                     const std::vector<std::uint8_t>& window, std::uint32_t row,
                     std::vector<Miscompare>& found);
 

@@ -1,5 +1,6 @@
 // Compares the trace, the snapshots and the regions of a program with what was predicted.
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -125,10 +126,12 @@ void compare_snapshot(const Program& program, const ProgramExpectation& expected
                    .poison_twist = poison_twist(snapshot.cta)};
   for (std::size_t i = 0; i < window.other.size(); ++i)
     if (actual[i] == window.other[i]) told.bytes[i] = actual[i];
+  for (std::size_t i = 0; i < window.compare.size(); ++i)
+    if (window.compare[i] == Compare::recorded) told.bytes[i] = actual[i];
   if (window.tiles.empty())
     compare_untouched(told.bytes, actual, window.filled, row, found);
   else
-    compare_window(window.tiles, told, actual, row, found);
+    compare_window(window.tiles, std::move(told), actual, row, found);
   const std::string place =
       ctas_of(program) > 1
           ? fmt::format("snapshot of step {}, CTA {}: ", snapshot.step, snapshot.cta)

@@ -267,6 +267,15 @@ void issue(Walk& walk, const Step& step, std::uint32_t issuer) {
   }
 }
 
+// These bytes are no longer those of a box.
+void forget_tiles(ExpectedWindow& window, const Step& step) {
+  if (!window.compare.empty())
+    std::fill_n(&window.compare[step.offset], step.bytes, Compare::exact);
+  if (step.bytes != window.bytes.size()) return;
+  window.compare.clear();
+  window.tiles.clear();
+}
+
 void poison(Walk& walk, const Step& step, std::uint32_t rank) {
   refuse_overwriting(walk, rank, step.offset, step.bytes);
   ExpectedWindow& window = walk.ctas[rank].window;
@@ -280,9 +289,7 @@ void poison(Walk& walk, const Step& step, std::uint32_t rank) {
   }
   const std::uint8_t twist = poison_twist(rank);
   for (std::uint32_t at = step.offset; twist != 0 && at < end; ++at) window.bytes[at] ^= twist;
-  if (step.bytes != walk.program.window) return;
-  window.compare.clear();
-  window.tiles.clear();
+  forget_tiles(window, step);
 }
 
 // The window holds source words, or their complement.
@@ -295,9 +302,7 @@ void fill(Walk& walk, const Step& step, std::uint32_t rank, std::uint32_t flip) 
     std::memcpy(&window.bytes[at], &word, 4);
   }
   window.filled = true;
-  if (step.bytes != walk.program.window) return;
-  window.compare.clear();
-  window.tiles.clear();
+  forget_tiles(window, step);
 }
 
 // What the threads do to a tile by ordinary accesses.
@@ -318,6 +323,11 @@ void store(Walk& walk, const Step& step, std::uint32_t rank) {
   const Map& map = walk.program.maps[step.map];
   refuse_landing(walk, rank, step.offset, tile_span(map.spec));
   refuse_unread(walk, step);
+  const auto& compare = walk.ctas[rank].window.compare;
+  if (!compare.empty() &&
+      std::any_of(&compare[step.offset], &compare[step.offset] + tile_span(map.spec),
+                  [](Compare how) { return how != Compare::exact; }))
+    walk.refuse("no document says which NaN fills a box, and so what is stored here");
   walk.stores.issue(step, {rank, step.thread}, walk.ctas[rank].window.bytes,
                     walk.regions[map.region]);
 }
@@ -363,7 +373,13 @@ void snapshot(Walk& walk, std::uint32_t rank) {
     for (Flight& flight : barrier.flights) flight.phase_done = true;
     see_boxes(walk, landed, barrier);
   }
-  if (flying) taken.window.other = std::move(landed.window.bytes);
+  if (flying) {
+    auto& compare = taken.window.compare;
+    compare.resize(landed.window.compare.size(), Compare::exact);
+    for (std::size_t i = 0; i < compare.size(); ++i)  // either what was there, or some NaN
+      if (compare[i] != landed.window.compare[i]) compare[i] = Compare::recorded;
+    taken.window.other = std::move(landed.window.bytes);
+  }
   walk.expected.snapshots.push_back(std::move(taken));
 }
 

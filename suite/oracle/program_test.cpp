@@ -315,6 +315,74 @@ TEST(ProgramCompare, AcceptsEitherWhereABoxMayHaveLanded) {
   EXPECT_EQ(compare(program, expected, result, 0).size(), 1U);
 }
 
+/// A box of 96 bytes of f32 outside its tensor, filled with NaN, is in the window.
+Program with_nan(const std::vector<Step>& steps) {
+  const Step wait{.verb = Verb::wait, .stops = true, .ns = kernels::kMustCompleteNs};
+  Step outside = kLoad;
+  outside.at = {64, 0};
+  std::vector<Step> all{kAnnounce, outside, wait};
+  all.insert(all.end(), steps.begin(), steps.end());
+  Program program = of(all);
+  program.maps[0].spec.type = DataType::f32;
+  program.maps[0].spec.box = {8, 3};
+  program.maps[0].spec.extent = {16, 5};
+  program.maps[0].spec.fill = Fill::nan;
+  program.regions[0].element = DataType::f32;
+  return program;
+}
+
+TEST(ProgramOracle, NanOfABoxIsForgottenWhereAnotherBoxLands) {
+  const Step again{.verb = Verb::wait, .parity = 1, .stops = true, .ns = kernels::kMustCompleteNs};
+  const Program program = with_nan({kAnnounce, kLoad, again, kSnapshot});
+  const auto compare = predict(program).snapshots.at(0).window.compare;
+  EXPECT_EQ(std::count(compare.begin(), compare.end(), Compare::nan_element), 0);
+}
+
+TEST(ProgramOracle, NanOfABoxIsForgottenWhereThreadsFill) {
+  const Step fill{.verb = Verb::fill, .offset = 1024, .bytes = 48};
+  const auto compare = predict(with_nan({fill, kSnapshot})).snapshots.at(0).window.compare;
+  EXPECT_EQ(std::count(compare.begin(), compare.end(), Compare::nan_element), 48);
+}
+
+TEST(ProgramOracle, RefusesToStoreAFillThatNoDocumentNames) {
+  const std::vector<Step> steps{
+      {.verb = Verb::store, .offset = 1024}, {.verb = Verb::commit}, {.verb = Verb::wait_group}};
+  Program program = with_nan(steps);
+  EXPECT_THROW(predict(program), Error);
+  program.maps[0].spec.fill = Fill::zero;
+  EXPECT_NO_THROW(predict(program));
+}
+
+TEST(ProgramOracle, NanOfABoxInFlightIsNotJudged) {
+  Program program = with_nan({});
+  program.steps.pop_back();  // nobody waits
+  program.steps.push_back(kSnapshot);
+  const auto compare = predict(program).snapshots.at(0).window.compare;
+  EXPECT_EQ(std::count(compare.begin(), compare.end(), Compare::recorded), 96);
+}
+
+TEST(ProgramCompare, OlderTileOfAnotherTypeIsNotAskedForTheNanOnTopOfIt) {
+  const Step wait{.verb = Verb::wait, .stops = true, .ns = kernels::kMustCompleteNs};
+  Step again = wait, fewer = kAnnounce, outside = kLoad;
+  again.parity = 1;
+  fewer.bytes = 64;
+  outside.map = 1;
+  outside.at = {8, 0};
+  Program program = of({kAnnounce, kLoad, wait, fewer, outside, again, kSnapshot});
+  program.maps.push_back(program.maps[0]);
+  TensorMapSpec& map = program.maps[1].spec;  // over two thirds of the box of bytes
+  map.type = DataType::f64;
+  map.box = {4, 2};
+  map.extent = {8, 5};
+  map.fill = Fill::nan;
+  const ProgramExpectation expected = predict(program);
+  RunResult result;
+  result.bytes = expected.snapshots.at(0).window.bytes;
+  result.surroundings = expected.regions;
+  for (const ExpectedTrace& trace : expected.trace) result.trace.push_back(trace.value);
+  EXPECT_TRUE(compare(program, expected, result, 0).empty());
+}
+
 TEST(ProgramOracle, BoxesInFlightOfTwoBarriersMayBothHaveLanded) {
   const Step other_load{.verb = Verb::load, .barrier = 1, .offset = 1024 + 128};
   Program program = of({kLoad, {.verb = Verb::init, .barrier = 1}, other_load, kSnapshot});

@@ -86,6 +86,7 @@ void pull_chunk(const TileLoad& load, std::uint32_t place, const Memory& source,
   const std::uint32_t first = unswizzled_byte(load, place);
   const TilePlace begin = element_at(load, first);
   if (begin.gap) return;
+  if (!compare.empty()) std::fill_n(&compare[place], kChunk, Compare::exact);
   // Most chunks lie inside as a whole; element by element they would cost ten times as much.
   const std::int64_t behind = begin.element[0] + kChunk / size;
   if (begin.inside && behind <= static_cast<std::int64_t>(load.map.extent[0])) {
