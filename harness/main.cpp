@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "harness/discovery/gpu_inventory.hpp"
+#include "harness/doctor/probes.hpp"
 #include "harness/errors.hpp"
 #include "harness/launch.hpp"
 #include "harness/telemetry/telemetry_child.hpp"
@@ -76,6 +77,7 @@ int main(int argc, char** argv) {
   if (first == "__reporter") return tidemark::harness::reporter_main(argc, argv);
   if (first == "__gpus") return tidemark::harness::gpus_main();
   if (first == "__nvml") return tidemark::harness::nvml_main(argc, argv);
+  if (first == "__probe") return tidemark::harness::probe_main(argc, argv);
   if (first == "__telemetry") return tidemark::harness::telemetry_main(argc, argv);
   return guarded(first, argc, argv);
 }

@@ -69,7 +69,8 @@ bool reaped(pid_t pid, Clock::time_point until, ChildAnswer& answer) {
 
 }  // namespace
 
-ChildAnswer run_bounded(const std::vector<std::string>& argv, double seconds) {
+ChildAnswer run_bounded(const std::vector<std::string>& argv, double seconds,
+                        const std::vector<std::pair<std::string, std::string>>& settings) {
   ChildAnswer answer;
   const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                         std::chrono::duration<double>(seconds));
@@ -81,6 +82,7 @@ ChildAnswer run_bounded(const std::vector<std::string>& argv, double seconds) {
     err = make_pipe();
     pid = spawn({.program = argv.at(0),
                  .arguments = argv,
+                 .settings = settings,
                  .fds = {-1, out.write.get(), err.write.get()},
                  .bond = Bond::dies_with_parent});
   } catch (const Error&) {

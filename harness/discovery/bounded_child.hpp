@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tidemark::harness {
@@ -16,7 +17,8 @@ struct ChildAnswer {
 
 /// Runs argv[0] (a path) with stdin from /dev/null, and kills its process group after `seconds`.
 /// Returns within two seconds of that even where the child cannot be killed (a driver call that
-/// never returns): such a child is left behind.
-ChildAnswer run_bounded(const std::vector<std::string>& argv, double seconds);
+/// never returns): such a child is left behind. `settings`: SpawnOrder::settings.
+ChildAnswer run_bounded(const std::vector<std::string>& argv, double seconds,
+                        const std::vector<std::pair<std::string, std::string>>& settings = {});
 
 }  // namespace tidemark::harness

@@ -72,6 +72,37 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* pci, void** device) {
   return kSuccess;
 }
 
+const char* nvmlErrorString(int) { return "Driver Not Loaded"; }
+
+int nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = 2;
+  return kSuccess;
+}
+// The second GPU has fallen off the bus.
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
+  if (index != 0) return 15;  // NVML_ERROR_GPU_IS_LOST
+  *device = &the_gpu;
+  return kSuccess;
+}
+int nvmlDeviceGetUUID(void* device, char* out, unsigned n) {
+  return text(device, "GPU-fake", out, n);
+}
+int nvmlDeviceGetName(void* device, char* out, unsigned n) {
+  return text(device, "NVIDIA H200", out, n);
+}
+int nvmlDeviceGetCudaComputeCapability(void* device, int* major, int* minor) {
+  if (!knows(device)) return kInvalidArgument;
+  *major = 9;
+  *minor = 0;
+  return kSuccess;
+}
+int nvmlDeviceGetComputeMode(void* device, unsigned* out) { return number(device, 3, out); }
+int nvmlDeviceGetDefaultApplicationsClock(void* device, int clock, unsigned* out) {
+  return number(device, clock == 1 ? 1980 : 0, out);
+}
+// nvmlDeviceGetRetiredPagesPendingStatus is refused, as Hopper GPUs do.
+int nvmlDeviceGetRetiredPagesPendingStatus(void*, unsigned*) { return kNotSupported; }
+
 int nvmlDeviceGetSerial(void* device, char* out, unsigned n) { return text(device, "165", out, n); }
 int nvmlDeviceGetVbiosVersion(void* device, char* out, unsigned n) {
   return text(device, "96.00.A5.00.01", out, n);

@@ -52,6 +52,18 @@ bool nvidia_present(const fs::path& root) {
          });
 }
 
+std::string driver_module(const fs::path& root) {
+  return first_line(root / "sys/module/nvidia/version");
+}
+
+std::string clock_source(const fs::path& root) {
+  return first_line(root / "sys/devices/system/clocksource/clocksource0/current_clocksource");
+}
+
+bool infiniband_present(const fs::path& root) {
+  return any_in(root / "sys/class/infiniband", [](const fs::path&) { return true; });
+}
+
 std::string os_name(const fs::path& root) {
   return value_of(root / "etc/os-release", "PRETTY_NAME", '=');
 }

@@ -11,6 +11,15 @@ namespace tidemark::harness {
 /// driver can be loaded.
 bool nvidia_present(const std::filesystem::path& root = "/");
 
+/// The version of the loaded kernel module nvidia, "580.105.08"; empty where none is loaded.
+std::string driver_module(const std::filesystem::path& root = "/");
+
+/// What the kernel tells the time by, "tsc"; empty where it does not say.
+std::string clock_source(const std::filesystem::path& root = "/");
+
+/// Whether the kernel has an InfiniBand or RoCE device.
+bool infiniband_present(const std::filesystem::path& root = "/");
+
 /// PRETTY_NAME of /etc/os-release; empty where it is not said.
 std::string os_name(const std::filesystem::path& root = "/");
 

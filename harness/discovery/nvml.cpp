@@ -27,6 +27,8 @@ constexpr unsigned kEnabled = 1;         // NVML_FEATURE_ENABLED, NVML_DEVICE_MI
 constexpr unsigned kCorrected = 0;       // NVML_MEMORY_ERROR_TYPE_CORRECTED
 constexpr unsigned kUncorrected = 1;     // NVML_MEMORY_ERROR_TYPE_UNCORRECTED
 constexpr unsigned kVolatile = 0;        // NVML_VOLATILE_ECC
+constexpr unsigned kP2pRead = 0;         // NVML_P2P_CAPS_INDEX_READ
+constexpr unsigned kP2pWrite = 1;        // NVML_P2P_CAPS_INDEX_WRITE
 constexpr unsigned kMostNvlinks = 18;    // NVML_NVLINK_MAX_LINKS
 constexpr std::uint64_t kSingleBit = 1;  // nvmlEventTypeSingleBitEccError
 constexpr std::uint64_t kDoubleBit = 2;  // nvmlEventTypeDoubleBitEccError
@@ -89,12 +91,22 @@ int Nvml::call(const char* function, Arguments... arguments) const {
   return reinterpret_cast<int (*)(Arguments...)>(address)(arguments...);
 }
 
-std::optional<Nvml> Nvml::open(const std::string& library) {
+std::optional<Nvml> Nvml::open(const std::string& library, std::string* why) {
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return std::nullopt;
+  if (handle == nullptr) {
+    if (why != nullptr) *why = dlerror();
+    return std::nullopt;
+  }
   Nvml nvml(handle);
-  if (nvml.call("nvmlInit_v2") != kSuccess) return std::nullopt;
-  return nvml;
+  const int code = nvml.call("nvmlInit_v2");
+  if (code == kSuccess) return nvml;
+  if (why != nullptr) {
+    const auto words =
+        reinterpret_cast<const char* (*)(int)>(dlsym(nvml.library_, "nvmlErrorString"));
+    *why = fmt::format("nvmlInit_v2 ended with {}{}{}", code, words == nullptr ? "" : ": ",
+                       words == nullptr ? "" : words(code));
+  }
+  return std::nullopt;
 }
 
 Nvml::Nvml(Nvml&& other) noexcept
@@ -125,6 +137,68 @@ NvmlDevice Nvml::device_of_pci(const std::string& pci) const {
   NvmlDevice device = nullptr;
   return call("nvmlDeviceGetHandleByPciBusId_v2", pci.c_str(), &device) == kSuccess ? device
                                                                                     : nullptr;
+}
+
+std::vector<NvmlDevice> Nvml::devices() const {
+  unsigned count = 0;
+  std::vector<NvmlDevice> devices;
+  if (call("nvmlDeviceGetCount_v2", &count) != kSuccess) return devices;
+  for (unsigned i = 0; i < count; ++i) {
+    NvmlDevice device = nullptr;
+    if (call("nvmlDeviceGetHandleByIndex_v2", i, &device) != kSuccess) device = nullptr;
+    devices.push_back(device);
+  }
+  return devices;
+}
+
+std::int32_t Nvml::peer_status(NvmlDevice device, NvmlDevice other) const {
+  if (device == other) return -1;
+  for (const unsigned capability : {kP2pRead, kP2pWrite}) {
+    unsigned status = 0;
+    if (call("nvmlDeviceGetP2PStatus", device, other, capability, &status) != kSuccess) return -1;
+    if (status != 0) return static_cast<std::int32_t>(status);
+  }
+  return 0;
+}
+
+GpuState Nvml::state(NvmlDevice device, const std::vector<NvmlDevice>& devices) const {
+  GpuState state;
+  std::array<char, 96> text{};  // NVML_DEVICE_NAME_V2_BUFFER_SIZE and _UUID_V2_ are 96
+  const auto length = static_cast<unsigned>(text.size() - 1);
+  if (call("nvmlDeviceGetUUID", device, text.data(), length) == kSuccess)
+    state.record.uuid = text.data();
+  text.fill('\0');
+  if (call("nvmlDeviceGetName", device, text.data(), length) == kSuccess)
+    state.record.name = text.data();
+  int major = 0;
+  int minor = 0;
+  if (call("nvmlDeviceGetCudaComputeCapability", device, &major, &minor) == kSuccess)
+    state.record.compute_capability = static_cast<std::uint32_t>(10 * major + minor);
+  describe(device, state.record);
+  state.processes = compute_processes(device);
+  unsigned now = 0;
+  unsigned pending = 0;
+  if (call("nvmlDeviceGetComputeMode", device, &now) == kSuccess)
+    state.compute_mode = static_cast<std::int32_t>(now);
+  if (call("nvmlDeviceGetEccMode", device, &now, &pending) == kSuccess)
+    state.ecc_pending = pending == kEnabled ? 1 : 0;
+  if (call("nvmlDeviceGetMigMode", device, &now, &pending) == kSuccess)
+    state.mig_pending = pending == kEnabled ? 1 : 0;
+  if (call("nvmlDeviceGetRetiredPagesPendingStatus", device, &pending) == kSuccess)
+    state.retired_pages_pending = pending == kEnabled ? 1 : 0;
+  unsigned corrected = 0;
+  unsigned uncorrected = 0;
+  unsigned failed = 0;
+  if (call("nvmlDeviceGetRemappedRows", device, &corrected, &uncorrected, &pending, &failed) ==
+      kSuccess)
+    state.remapped_rows_failed = failed;
+  for (unsigned link = 0; link < kMostNvlinks; ++link)
+    if (call("nvmlDeviceGetNvLinkState", device, link, &now) == kSuccess) ++state.nvlinks;
+  if (call("nvmlDeviceGetDefaultApplicationsClock", device, kClockSm, &now) == kSuccess)
+    state.default_app_sm_mhz = now;
+  state.throttle_reasons = read(device).throttle_reasons;
+  for (const NvmlDevice other : devices) state.peers.push_back(peer_status(device, other));
+  return state;
 }
 
 void Nvml::describe(NvmlDevice device, GpuRecord& record) const {

@@ -21,12 +21,27 @@ struct NvmlEvent {
   std::string text;
 };
 
+/// What `doctor` asks of a GPU beside its record; -1 and 0 where NVML does not say.
+struct GpuState {
+  GpuRecord record = {};
+  std::vector<std::uint32_t> processes = {};  // with a compute context
+  std::int32_t compute_mode = -1;             // nvmlComputeMode_t; 2: no process may use it
+  std::int32_t ecc_pending = -1, mig_pending = -1;
+  std::int32_t retired_pages_pending = -1;  // older GPUs retire pages where Hopper remaps rows
+  std::uint32_t remapped_rows_failed = 0;
+  std::uint32_t nvlinks = 0;  // that it has, up or down
+  std::uint32_t default_app_sm_mhz = 0;
+  std::uint64_t throttle_reasons = 0;
+  std::vector<std::int32_t> peers = {};  // nvmlGpuP2PStatus_t to each GPU of the node; 0: both
+                                         // reads and writes; -1 for itself
+};
+
 /// An initialised NVML. Any call may block for ever on a sick GPU: call only where nobody waits
 /// without a bound. A function that the library lacks, or refuses, leaves its fields unknown.
 class Nvml {
  public:
-  /// Nothing where the library is not there or does not initialise.
-  static std::optional<Nvml> open(const std::string& library);
+  /// Nothing where the library is not there or does not initialise; `why` is told then.
+  static std::optional<Nvml> open(const std::string& library, std::string* why = nullptr);
   Nvml(Nvml&& other) noexcept;
   Nvml& operator=(Nvml&& other) noexcept;
   ~Nvml();
@@ -34,6 +49,13 @@ class Nvml {
   /// Null where NVML knows no such GPU.
   NvmlDevice device_of_uuid(const std::string& uuid) const;
   NvmlDevice device_of_pci(const std::string& pci) const;
+
+  /// All GPUs of the node, in NVML's order, whatever CUDA_VISIBLE_DEVICES says. Null where one is
+  /// refused: it has fallen off the bus, or this user may not have it.
+  std::vector<NvmlDevice> devices() const;
+
+  /// `devices`: those of the node, to ask which of them the GPU reaches.
+  GpuState state(NvmlDevice device, const std::vector<NvmlDevice>& devices) const;
 
   /// Fills what only NVML knows, and `driver` and `nvml`.
   void describe(NvmlDevice device, GpuRecord& record) const;
@@ -57,6 +79,7 @@ class Nvml {
   void describe_board(NvmlDevice device, GpuRecord& record) const;
   void describe_settings(NvmlDevice device, GpuRecord& record) const;
   void describe_health(NvmlDevice device, GpuRecord& record) const;
+  std::int32_t peer_status(NvmlDevice device, NvmlDevice other) const;
 
   explicit Nvml(void* library) : library_(library) {}
 
