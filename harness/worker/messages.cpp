@@ -1,6 +1,7 @@
 // The JSON of orders and records. Numbers that JSON cannot hold (NaN) travel as null.
 #include "harness/worker/messages.hpp"
 
+#include <fmt/format.h>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -125,6 +126,17 @@ Json json_of(const Outcome& outcome) {
           {"descriptors", outcome.descriptors}};
 }
 
+/// A pass of rows that did not run is none, whatever the worker takes it for.
+void doubt(Outcome& outcome) {
+  const std::uint64_t known = std::uint64_t{outcome.rows_run} + outcome.rows_left;
+  if (outcome.judgement != Judgement::pass ||
+      (outcome.rows_run > 0 && known >= outcome.rows_planned))
+    return;
+  outcome.judgement = Judgement::tool_error;
+  outcome.reason = fmt::format("the worker said pass and has run {} of {} rows", outcome.rows_run,
+                               outcome.rows_planned);
+}
+
 Outcome outcome_in(const Json& json) {
   const int judgement = json.at("judgement");
   if (judgement < 0 || judgement > static_cast<int>(Judgement::skip)) {
@@ -149,6 +161,7 @@ Outcome outcome_in(const Json& json) {
     outcome.miscompares.push_back(miscompare_in(wrong));
   }
   for (const Json& metric : json.at("metrics")) outcome.metrics.push_back(metric_in(metric));
+  doubt(outcome);
   return outcome;
 }
 

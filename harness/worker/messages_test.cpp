@@ -77,6 +77,23 @@ TEST(Messages, an_outcome_survives_with_all_its_fields) {
   EXPECT_EQ(metric.seconds, (std::vector<double>{0.25, 0.5}));
 }
 
+TEST(Messages, a_pass_of_rows_that_did_not_run_is_none) {
+  const auto heard = [](std::uint32_t planned, std::uint32_t run, std::uint32_t left) {
+    Outcome outcome;
+    outcome.rows_planned = planned;
+    outcome.rows_run = run;
+    outcome.rows_left = left;
+    return std::get<SaidOutcome>(
+               said_in(said_line(SaidOutcome{.case_name = "load.x", .outcome = outcome})))
+        .outcome;
+  };
+  EXPECT_EQ(heard(3, 3, 0).judgement, Judgement::pass);
+  EXPECT_EQ(heard(3, 1, 2).judgement, Judgement::pass);  // another worker runs the others
+  EXPECT_EQ(heard(3, 2, 0).judgement, Judgement::tool_error);
+  EXPECT_EQ(heard(3, 2, 0).reason, "the worker said pass and has run 2 of 3 rows");
+  EXPECT_EQ(heard(0, 0, 0).judgement, Judgement::tool_error);
+}
+
 TEST(Messages, result_of_a_program_survives) {
   RunResult result;
   result.fault = DeviceFault::timeout;
