@@ -33,7 +33,8 @@ constexpr std::array kByPriority = {
 constexpr std::array<ExitCodeMeaning, 8> kMeanings = {{
     {ExitCode::ok, "every planned result is pass, waived or skip, and at least one is a pass"},
     {ExitCode::failed,
-     "a case failed, was flaky, hung, crashed or left a sticky CUDA error; compare: newly so"},
+     "a case failed, was flaky, hung, crashed or left a sticky CUDA error; compare: newly so; "
+     "selftest: not noticed"},
     {ExitCode::usage,
      "usage: an unknown option or name, an output that cannot be written, not a report"},
     {ExitCode::regression, "compare: slower, or another of the findings that --fail-on names"},

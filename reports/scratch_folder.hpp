@@ -1,4 +1,4 @@
-// A folder that lives as long as a test.
+// A folder that lives as long as a test, or as one injection of `selftest`.
 #pragma once
 
 #include <cstdlib>

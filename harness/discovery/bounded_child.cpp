@@ -1,6 +1,7 @@
 // Start, poll, kill.
 #include "harness/discovery/bounded_child.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -70,7 +71,7 @@ bool reaped(pid_t pid, Clock::time_point until, ChildAnswer& answer) {
 }  // namespace
 
 ChildAnswer run_bounded(const std::vector<std::string>& argv, double seconds,
-                        const std::vector<std::pair<std::string, std::string>>& settings) {
+                        const ChildSurroundings& surroundings) {
   ChildAnswer answer;
   const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                         std::chrono::duration<double>(seconds));
@@ -80,9 +81,11 @@ ChildAnswer run_bounded(const std::vector<std::string>& argv, double seconds,
   try {
     out = make_pipe();
     err = make_pipe();
+    if (!surroundings.out.empty())
+      out.write = FileDescriptor(open(surroundings.out.c_str(), O_WRONLY | O_CLOEXEC));
     pid = spawn({.program = argv.at(0),
                  .arguments = argv,
-                 .settings = settings,
+                 .settings = surroundings.settings,
                  .fds = {-1, out.write.get(), err.write.get()},
                  .bond = Bond::dies_with_parent});
   } catch (const Error&) {

@@ -15,10 +15,15 @@ struct ChildAnswer {
   std::string out = {}, err = {};  // at most 16 MiB each
 };
 
+struct ChildSurroundings {
+  std::vector<std::pair<std::string, std::string>> settings = {};  // SpawnOrder::settings
+  std::string out = {};  // a file for its stdout; empty: ChildAnswer::out
+};
+
 /// Runs argv[0] (a path) with stdin from /dev/null, and kills its process group after `seconds`.
 /// Returns within two seconds of that even where the child cannot be killed (a driver call that
-/// never returns): such a child is left behind. `settings`: SpawnOrder::settings.
+/// never returns): such a child is left behind.
 ChildAnswer run_bounded(const std::vector<std::string>& argv, double seconds,
-                        const std::vector<std::pair<std::string, std::string>>& settings = {});
+                        const ChildSurroundings& surroundings = {});
 
 }  // namespace tidemark::harness

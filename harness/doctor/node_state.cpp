@@ -54,20 +54,6 @@ std::uint64_t limit_of(int resource) {
   return limit.rlim_cur == RLIM_INFINITY ? ~std::uint64_t{} : limit.rlim_cur;
 }
 
-/// Variables for MPI that the user has set; a child gets none otherwise.
-std::vector<std::pair<std::string, std::string>> mpi_settings() {
-  std::vector<std::pair<std::string, std::string>> settings;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
-    const std::size_t end = text.find('=');
-    const bool of_mpi =
-        text.starts_with("OMPI_") || text.starts_with("PMIX_") || text.starts_with("PRTE_");
-    if (of_mpi && end != std::string_view::npos)
-      settings.emplace_back(text.substr(0, end), text.substr(end + 1));
-  }
-  return settings;
-}
-
 void read_gpus(const NodePlace& place, NodeState& node) {
   node.nvidia_present = nvidia_present(place.root);
   if (!node.nvidia_present) return;
@@ -94,8 +80,9 @@ void read_mpi(const NodePlace& place, NodeState& node) {
   node.is_rank = launcher_rank().has_value();
   node.mpirun = find_on_path("mpirun", place.path);
   if (node.mpirun.empty()) return;
-  const auto settings = mpi_settings();
-  const ChildAnswer version = run_bounded({node.mpirun, "--version"}, kVersionSeconds, settings);
+  const auto settings = launcher_settings();
+  const ChildAnswer version =
+      run_bounded({node.mpirun, "--version"}, kVersionSeconds, {.settings = settings});
   node.mpirun_version = version.out.substr(0, version.out.find('\n'));
   if (!kWithMpi || node.is_rank) return;
   // mpirun must have the program by a name that is ours in its process, too.

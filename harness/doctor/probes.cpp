@@ -173,7 +173,7 @@ RankStart probe_ranks(const std::string& program, const std::string& mpirun,
                       const std::vector<std::pair<std::string, std::string>>& settings) {
   const ChildAnswer answer = run_bounded({mpirun, "--bind-to", "none", "--oversubscribe", "-n",
                                           fmt::format("{}", kRanks), program, "__probe", "rank"},
-                                         kRanksSeconds, settings);
+                                         kRanksSeconds, {.settings = settings});
   RankStart start{.timed_out = answer.timed_out};
   std::istringstream lines(answer.out);
   for (std::string line; std::getline(lines, line);) {

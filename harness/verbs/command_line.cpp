@@ -90,6 +90,7 @@ void add_verbs(CLI::App& app, Action& chosen, int argc, char** argv) {
   add_tune(app, chosen);
   add_predict(app, chosen);
   add_doctor(app, chosen);
+  add_selftest(app, chosen);
   add_version(app, chosen);
   for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
     // Given twice, the last one counts, so that a script can be overridden at its end.

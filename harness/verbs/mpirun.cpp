@@ -62,6 +62,20 @@ std::optional<std::uint32_t> launched_ranks() {
   return std::nullopt;
 }
 
+std::vector<std::pair<std::string, std::string>> launcher_settings() {
+  std::vector<std::pair<std::string, std::string>> settings;
+  if (launcher_rank()) return settings;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    const std::size_t end = text.find('=');
+    const bool of_mpi =
+        text.starts_with("OMPI_") || text.starts_with("PMIX_") || text.starts_with("PRTE_");
+    if (of_mpi && end != std::string_view::npos)
+      settings.emplace_back(text.substr(0, end), text.substr(end + 1));
+  }
+  return settings;
+}
+
 std::vector<std::string> mpirun_command(const std::string& program,
                                         const std::vector<std::string>& arguments,
                                         std::uint32_t ranks, bool oversubscribe) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tidemark::harness {
@@ -13,6 +14,10 @@ std::optional<std::uint32_t> launcher_rank();
 
 /// How many ranks that launcher started, where it says so; nothing without a launcher.
 std::optional<std::uint32_t> launched_ranks();
+
+/// The variables for Open MPI that the user set. Children get none by themselves (spawn.hpp), and a
+/// mpirun among them needs them. Empty in a rank, whose own they are.
+std::vector<std::pair<std::string, std::string>> launcher_settings();
 
 /// The command that runs `arguments` (without the program's name) again on `ranks` ranks, with
 /// --ranks taken out of it. `oversubscribe`: more ranks than cores are fine.

@@ -36,6 +36,7 @@ void add_schema(CLI::App& app, Action& chosen);
 void add_tune(CLI::App& app, Action& chosen);
 void add_predict(CLI::App& app, Action& chosen);
 void add_doctor(CLI::App& app, Action& chosen);
+void add_selftest(CLI::App& app, Action& chosen);
 void add_version(CLI::App& app, Action& chosen);
 
 }  // namespace tidemark::harness

@@ -7,7 +7,7 @@
 namespace tidemark::harness {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, HookAction>, 9> kActions = {{
+constexpr std::array<std::pair<std::string_view, HookAction>, 14> kActions = {{
     {"crash", HookAction::crash},
     {"hang", HookAction::hang},
     {"exit", HookAction::exit},
@@ -17,6 +17,11 @@ constexpr std::array<std::pair<std::string_view, HookAction>, 9> kActions = {{
     {"illegal", HookAction::illegal},
     {"all_illegal", HookAction::all_illegal},
     {"late_crash", HookAction::late_crash},
+    {"abort", HookAction::abort},
+    {"stop", HookAction::stop},
+    {"out_of_memory", HookAction::out_of_memory},
+    {"silent_skip", HookAction::silent_skip},
+    {"kill_supervisor", HookAction::kill_supervisor},
 }};
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Lets the project's own tests see every verdict: TIDEMARK_TEST_HOOK, read by workers alone. On a
-// machine of a user the variable is absent and nothing here does anything.
+// Lets the project's own tests and `selftest` see every verdict: TIDEMARK_TEST_HOOK, read by
+// workers alone. In any other run the variable is absent and nothing here does anything.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,20 @@
 namespace tidemark::harness {
 
 enum class HookAction : std::uint8_t {
-  crash,        // SIGSEGV after two rows of three
-  hang,         // no progress, a patience of one second
-  exit,         // status 3
-  slow,         // three seconds of progress, then the case as usual
-  fail,         // a fail in attempt 1 alone
-  sticky,       // the outcome of a sticky CUDA error
-  illegal,      // row 1 becomes a load that ends in a CUDA error
-  all_illegal,  // every row does
-  late_crash,   // SIGSEGV in row 2 of a case whose rows have workers of their own
+  crash,            // SIGSEGV after two rows of three
+  hang,             // no progress, a patience of one second
+  exit,             // status 3
+  slow,             // three seconds of progress, then the case as usual
+  fail,             // a fail in attempt 1 alone
+  sticky,           // the outcome of a sticky CUDA error
+  illegal,          // row 1 becomes a load that ends in a CUDA error
+  all_illegal,      // every row does
+  late_crash,       // SIGSEGV in row 2 of a case whose rows have workers of their own
+  abort,            // SIGABRT
+  stop,             // SIGSTOP, a patience of one second
+  out_of_memory,    // an allocation of the case fails
+  silent_skip,      // a pass, although no row ran
+  kill_supervisor,  // SIGKILL to the process that started the worker
 };
 
 /// "crash@load.tile.2d" on every slot, "crash@load.tile.2d#1" on slot 1 alone. The case name

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -167,11 +168,18 @@ class Worker {
     const Case* which = case_named(order.case_name);
     if (which == nullptr) throw Error("no case is called '" + order.case_name + "'");
     const bool hooked = hook_applies(hook_, order.case_name, setup_.slot);
-    const bool hangs = hooked && hook_->action == HookAction::hang;
+    const bool hangs =
+        hooked && (hook_->action == HookAction::hang || hook_->action == HookAction::stop);
     say(SaidStarted{.case_name = order.case_name, .patience_s = hangs ? 1.0 : 0.0});
     Outcome outcome;
     if (hooked && (hook_->action == HookAction::fail || hook_->action == HookAction::sticky)) {
       outcome = hooked_outcome(order);
+    } else if (hooked && hook_->action == HookAction::silent_skip) {
+      outcome.rows_planned = 3;
+    } else if (hooked && hook_->action == HookAction::out_of_memory) {
+      Case starved = *which;
+      starved.rows = [](const RunContext&) -> std::vector<Op> { throw std::bad_alloc(); };
+      outcome = judged(starved, order);
     } else if (hooked && hook_->action == HookAction::illegal) {
       outcome =
           judged(with_illegal_rows(*which, [](std::uint32_t row) { return row == 1; }), order);
@@ -257,6 +265,17 @@ class Worker {
         break;
       case HookAction::hang:
         while (true) ::pause();
+      case HookAction::abort:
+        ::signal(SIGABRT, SIG_DFL);
+        ::raise(SIGABRT);
+        break;
+      case HookAction::stop:
+        ::raise(SIGSTOP);
+        break;
+      case HookAction::kill_supervisor:
+        ::kill(::getppid(), SIGKILL);
+        ::pause();  // this process ends with its supervisor
+        break;
       case HookAction::exit:
         write_all(STDERR_FILENO, "test hook: exit\n");
         ::_exit(3);
@@ -270,6 +289,8 @@ class Worker {
       case HookAction::sticky:
       case HookAction::illegal:
       case HookAction::all_illegal:
+      case HookAction::out_of_memory:
+      case HookAction::silent_skip:
         break;
     }
   }
