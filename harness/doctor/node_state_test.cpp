@@ -99,6 +99,16 @@ TEST(NodeState, reads_the_version_of_mpirun_and_why_it_starts_nothing) {
 #endif
 }
 
+TEST(NodeState, starts_no_ranks_as_a_rank) {
+  const Node node;
+  node.write_program("bin/mpirun", "echo started >&2; exit 1");
+  setenv("OMPI_COMM_WORLD_RANK", "0", 1);
+  const NodeState state = read_node(node.place());
+  unsetenv("OMPI_COMM_WORLD_RANK");
+  EXPECT_TRUE(state.is_rank);
+  EXPECT_EQ(state.ranks.problem, "");
+}
+
 TEST(ProbeGpus, reads_the_state_of_each_gpu_and_which_cannot_be_opened) {
   const NvmlStates states = probe_gpus(TIDEMARK_BINARY, TIDEMARK_FAKE_NVML);
   EXPECT_EQ(states.problem, "");

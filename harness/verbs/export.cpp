@@ -28,9 +28,10 @@ struct Typed {
 
 using Export = std::string (*)(const Report&);
 
-constexpr std::array<std::pair<std::string_view, Export>, 2> kFormats = {{
+constexpr std::array<std::pair<std::string_view, Export>, 3> kFormats = {{
     {"prometheus", prometheus_of},
     {"ocp", ocp_of},
+    {"drain", drain_of},
 }};
 
 std::string format_names() {
@@ -86,9 +87,11 @@ void add_export(CLI::App& app, Action& chosen) {
       "/var/lib/node_exporter/textfile/tidemark.prom");
   auto typed = std::make_shared<Typed>();
   verb->add_option("file", typed->file, "The report")->required()->type_name("FILE");
-  verb->add_option("--format", typed->format,
-                   "prometheus: text format 0.0.4, for node_exporter's textfile collector; ocp: "
-                   "lines of the OCP Test & Validation output specification 2.0")
+  verb->add_option(
+          "--format", typed->format,
+          "prometheus: text format 0.0.4, for node_exporter's textfile collector; ocp: "
+          "lines of the OCP Test & Validation output specification 2.0; drain: host, UUID and "
+          "reason of each GPU that no job should get")
       ->required()
       ->type_name(format_names());
   verb->add_option("--out", typed->out, "Replace this file in one step (stdout)")

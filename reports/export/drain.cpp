@@ -1,0 +1,124 @@
+// Names the GPUs that no job should get, for whoever drains nodes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <vector>
+
+#include "reports/error.hpp"
+#include "reports/export/export.hpp"
+#include "reports/render/page.hpp"
+#include "reports/schema/verdict_kinds.hpp"
+
+namespace tidemark::reports {
+namespace {
+
+constexpr std::size_t kLongestReason = 128;  // what Slurm's tools show of a reason
+constexpr std::size_t kNamed = 2;            // cases and Xids of one GPU
+
+/// Xids that only a reset, a restart or another GPU ends; the rest may be a program's own doing.
+/// NVIDIA, "Xid Errors" (docs.nvidia.com/deploy/xid-errors).
+constexpr std::array<std::int32_t, 9> kSickXids = {
+    48,        // double-bit ECC error
+    64,        // a row could not be remapped
+    74,        // NVLink error
+    79,        // fallen off the bus
+    95,        // uncontained memory error
+    119, 120,  // the GSP does not answer, or failed
+    140,       // unrecovered ECC error
+    154,       // recovery action needed
+};
+
+std::string_view host_of(const Report& report, const GpuRow& gpu) {
+  return gpu.node_id == kNoRow ? "" : report.text(report.nodes[gpu.node_id].hostname);
+}
+
+/// What may stand in a command line that a script makes of it.
+bool is_plain(std::string_view name) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+  return !name.empty() && name.front() != '-' &&
+         name.find_first_not_of(kPlain) == std::string_view::npos;
+}
+
+/// On how many GPUs each case failed.
+std::map<std::uint32_t, std::size_t> failures_by_case(const Report& report) {
+  std::map<std::uint32_t, std::size_t> counts;
+  for (const ResultRow& result : report.results)
+    if (is_failure(result.verdict)) ++counts[result.case_id];
+  return counts;
+}
+
+/// "zfill.side fail, zfill.whole hang and 3 more".
+std::string listed(const std::vector<std::string>& texts) {
+  const auto shown = static_cast<std::ptrdiff_t>(std::min(texts.size(), kNamed));
+  std::string made = fmt::format("{}", fmt::join(texts.begin(), texts.begin() + shown, ", "));
+  if (texts.size() > kNamed) made += fmt::format(" and {} more", texts.size() - kNamed);
+  return made;
+}
+
+std::vector<std::string> failures_of(const Report& report, std::uint32_t gpu,
+                                     const std::map<std::uint32_t, std::size_t>& by_case) {
+  std::vector<std::string> failures;
+  for (const ResultRow& result : report.results) {
+    if (result.gpu_id != gpu || !(is_failure(result.verdict) || is_lost(result.verdict))) continue;
+    const CaseRow& which = report.cases[result.case_id];
+    // A wrong panel makes the result of many GPUs wrong: which of them is sick is not known.
+    const bool of_all = report.text(which.scope) == "all_gpus" &&
+                        by_case.contains(result.case_id) && by_case.at(result.case_id) > 1;
+    if (!of_all)
+      failures.push_back(fmt::format("{} {}", which.name.view(), name_of(result.verdict)));
+  }
+  return failures;
+}
+
+std::vector<std::string> xids_of(const Report& report, std::uint32_t gpu) {
+  std::vector<std::string> xids;
+  for (const EventRow& event : report.events) {
+    const bool sick = std::find(kSickXids.begin(), kSickXids.end(), event.code) != kSickXids.end();
+    if (event.gpu_id != gpu || report.text(event.source) != "nvml" || !sick) continue;
+    const std::string text = fmt::format("Xid {}", event.code);
+    if (std::find(xids.begin(), xids.end(), text) == xids.end()) xids.push_back(text);
+  }
+  return xids;
+}
+
+/// Empty where nothing speaks against the GPU.
+std::string reason_of(const Report& report, const GpuRow& gpu,
+                      const std::map<std::uint32_t, std::size_t>& by_case) {
+  std::vector<std::string> parts;
+  if (const auto xids = xids_of(report, gpu.gpu_id); !xids.empty()) parts.push_back(listed(xids));
+  if (gpu.remapped_rows_pending > 0) parts.emplace_back("memory rows to be remapped");
+  if (const auto failures = failures_of(report, gpu.gpu_id, by_case); !failures.empty())
+    parts.push_back(listed(failures));
+  return printable(fmt::format("{}", fmt::join(parts, "; "))).substr(0, kLongestReason);
+}
+
+}  // namespace
+
+std::string drain_of(const Report& report) {
+  if (report.launch.is_virtual)
+    throw ReportError("made on the virtual device: no hardware was tested; give a report of GPUs");
+  if (report.launch.anonymised)
+    throw ReportError(
+        "anonymised: its host names are hashes; give the report of a run without "
+        "--anonymise");
+  const auto by_case = failures_by_case(report);
+  std::string text;
+  for (const GpuRow& gpu : report.gpus) {
+    const std::string reason = reason_of(report, gpu, by_case);
+    if (reason.empty()) continue;
+    const std::string_view host = host_of(report, gpu);
+    const std::string_view uuid = gpu.uuid.view();
+    if (!is_plain(host) || !is_plain(uuid))
+      throw ReportError(
+          fmt::format("GPU {}: '{}' on '{}' are no names that a script may use; look "
+                      "at it with tidemark show",
+                      gpu.gpu_id, printable(uuid), printable(host)));
+    text += fmt::format("{}\t{}\t{}\n", host, uuid, reason);
+  }
+  return text;
+}
+
+}  // namespace tidemark::reports

@@ -1,0 +1,131 @@
+// Which GPUs are named for draining, and which are not.
+#include <gtest/gtest.h>
+
+#include "reports/error.hpp"
+#include "reports/example_launch.hpp"
+#include "reports/export/export.hpp"
+
+namespace tidemark::reports {
+namespace {
+
+/// The example launch of two GPUs, in which all has passed.
+Report passed() {
+  Report report = assemble(example_journals(), {});
+  report.events.clear();
+  for (GpuRow& gpu : report.gpus) gpu.remapped_rows_pending = 0;
+  for (ResultRow& result : report.results) result.verdict = Verdict::pass;
+  return report;
+}
+
+ResultRow& result_of(Report& report, std::string_view name, std::uint32_t gpu) {
+  for (ResultRow& result : report.results)
+    if (result.gpu_id == gpu && report.cases[result.case_id].name.view() == name) return result;
+  throw std::runtime_error("no such result");
+}
+
+std::uint32_t text_in(Report& report, const std::string& text) {
+  report.strings.push_back(text);
+  return static_cast<std::uint32_t>(report.strings.size() - 1);
+}
+
+std::string error_of(const Report& report) {
+  try {
+    drain_of(report);
+  } catch (const ReportError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Drain, NothingWhereAllIsWell) { EXPECT_EQ(drain_of(passed()), ""); }
+
+TEST(Drain, HostGpuAndReasonOfWhatFailed) {
+  Report report = passed();
+  result_of(report, "load.tile.2d", 1).verdict = Verdict::fail;
+  result_of(report, "zfill.corner", 1).verdict = Verdict::hang;
+  const std::string uuid(report.gpus[1].uuid.view());
+  EXPECT_EQ(drain_of(report),
+            "node07.acme.example\t" + uuid + "\tload.tile.2d fail, zfill.corner hang\n");
+}
+
+TEST(Drain, NotWhatIsWaivedDidNotRunOrFailedInTheTool) {
+  Report report = passed();
+  result_of(report, "load.tile.2d", 1).verdict = Verdict::waived;
+  result_of(report, "zfill.corner", 1).verdict = Verdict::not_run;
+  result_of(report, "gemm.distributed.speed", 1).verdict = Verdict::tool_error;
+  EXPECT_EQ(drain_of(report), "");
+}
+
+TEST(Drain, AGpuThatWasLost) {
+  Report report = passed();
+  result_of(report, "zfill.corner", 0).verdict = Verdict::gpu_lost;
+  EXPECT_NE(drain_of(report).find("\tzfill.corner gpu_lost\n"), std::string::npos);
+}
+
+TEST(Drain, ACaseOfAllGpusThatSeveralFailedBlamesNone) {
+  Report report = passed();
+  result_of(report, "gemm.distributed.speed", 0).verdict = Verdict::fail;
+  EXPECT_NE(drain_of(report).find("\tgemm.distributed.speed fail\n"), std::string::npos);
+  result_of(report, "gemm.distributed.speed", 1).verdict = Verdict::fail;
+  EXPECT_EQ(drain_of(report), "");
+}
+
+TEST(Drain, XidsOfSickHardwareAndNotThoseOfPrograms) {
+  Report report = passed();
+  const std::uint32_t nvml = text_in(report, "nvml");
+  report.events.push_back({.gpu_id = 0, .source = nvml, .code = 13});  // an illegal copy
+  EXPECT_EQ(drain_of(report), "");
+  report.events.push_back({.gpu_id = 0, .source = nvml, .code = 79});
+  report.events.push_back({.gpu_id = 0, .source = nvml, .code = 79});
+  EXPECT_NE(drain_of(report).find("\tXid 79\n"), std::string::npos) << drain_of(report);
+}
+
+TEST(Drain, NotASignalOfTheSameNumber) {
+  Report report = passed();
+  const std::uint32_t other = text_in(report, "signal");
+  report.events.push_back({.gpu_id = 0, .source = other, .code = 64});
+  EXPECT_EQ(drain_of(report), "");
+}
+
+TEST(Drain, MemoryThatWaitsForAReset) {
+  Report report = passed();
+  report.gpus[0].remapped_rows_pending = 1;
+  EXPECT_NE(drain_of(report).find("\tmemory rows to be remapped\n"), std::string::npos);
+}
+
+TEST(Drain, AReasonIsNoLongerThanSlurmShows) {
+  Report report = passed();
+  const std::uint32_t nvml = text_in(report, "nvml");
+  for (const int xid : {48, 64, 74, 79})
+    report.events.push_back({.gpu_id = 0, .source = nvml, .code = xid});
+  report.gpus[0].remapped_rows_pending = 1;
+  for (CaseRow& which : report.cases) which.name = FixedText<128>::of(std::string(100, 'x'));
+  for (ResultRow& result : report.results)
+    if (result.gpu_id == 0) result.verdict = Verdict::fail;
+  const std::string text = drain_of(report);
+  const std::string reason = text.substr(text.rfind('\t') + 1);
+  EXPECT_EQ(reason.size(), 128U + 1) << reason;
+  EXPECT_EQ(reason.find("Xid 48, Xid 64 and 2 more; memory rows to be remapped; xxx"), 0U)
+      << reason;
+}
+
+TEST(Drain, NoHostsOfAVirtualOrAnonymisedRun) {
+  Report report = passed();
+  report.launch.is_virtual = true;
+  EXPECT_NE(error_of(report).find("virtual device"), std::string::npos) << error_of(report);
+  report = passed();
+  report.launch.anonymised = true;
+  EXPECT_NE(error_of(report).find("anonymised"), std::string::npos) << error_of(report);
+}
+
+TEST(Drain, NoHostThatCouldBeSomethingElseInACommand) {
+  for (const char* host : {"", "-all", "a b", "a;reboot", "a\nb", "$(x)"}) {
+    Report report = passed();
+    result_of(report, "load.tile.2d", 1).verdict = Verdict::fail;
+    report.nodes[report.gpus[1].node_id].hostname = text_in(report, host);
+    EXPECT_NE(error_of(report).find("no names that a script may use"), std::string::npos) << host;
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::reports
