@@ -33,6 +33,10 @@ bool any_case_matches(const std::string& glob) {
 /// For a glob that matches none of `names`; `list` where none is like it.
 std::string what_to_do(const std::string& glob, const std::vector<std::string_view>& names,
                        const std::string& list) {
+  const std::string family = glob + ".*";
+  if (std::any_of(names.begin(), names.end(),
+                  [&](std::string_view name) { return glob_matches(family, name); }))
+    return fmt::format("did you mean '{}'?", family);
   const std::string near = did_you_mean(glob, names);
   return near.empty() ? list : near;
 }

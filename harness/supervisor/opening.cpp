@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -280,6 +282,11 @@ void check_output(const std::string& out) {
   };
   if (!is_utf8(out)) refuse("the name is no UTF-8, which reports and JSON need; choose another");
   const std::filesystem::path path(out);
+  constexpr std::array kOthers = {".json", ".xml", ".html", ".md", ".csv", ".txt"};
+  if (std::find(kOthers.begin(), kOthers.end(), path.extension()) != kOthers.end())
+    refuse(
+        "a report is HDF5; give a name that ends in .h5 ('tidemark show --json' prints one as "
+        "JSON)");
   const std::string parent = path.has_parent_path() ? path.parent_path().string() : ".";
   std::error_code error;
   // Of a link the link itself: the report would replace it, wherever it leads.

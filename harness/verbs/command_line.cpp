@@ -2,6 +2,7 @@
 #include "harness/verbs/command_line.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -16,8 +17,10 @@
 #include "harness/nearest.hpp"
 #include "harness/verbs/bash_completion.hpp"
 #include "harness/verbs/man_page.hpp"
+#include "harness/verbs/other_words.hpp"
 #include "harness/version.hpp"
 #include "reports/render/page.hpp"
+#include "suite/case.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -57,22 +60,38 @@ void refuse_unknown_verb(const CLI::App& app, const std::string& verb) {
                                near.empty() ? "'tidemark --help' shows all" : near));
 }
 
+bool has_option(const CLI::App& verb, const std::string& name) {
+  return verb.get_option_no_throw(name) != nullptr;
+}
+
+[[noreturn]] void refuse_argument(const CLI::App& verb, const std::string& extra) {
+  const std::string what_to_do =
+      has_option(verb, "--cases") && case_named(extra) != nullptr
+          ? fmt::format("use --cases '{}'", extra)
+          : fmt::format("'tidemark {} --help' shows what it takes", verb.get_name());
+  throw UsageError(fmt::format("{} takes no '{}'; {}", verb.get_name(), extra, what_to_do));
+}
+
 [[noreturn]] void refuse_extra(const CLI::App& verb, const std::string& extra) {
-  if (verb.get_parent() == nullptr)
+  const bool before_verb = verb.get_parent() == nullptr;
+  const std::string option = extra.substr(0, extra.find('='));
+  const std::string instead = in_place_of(before_verb ? "" : verb.get_name(), option);
+  if (!instead.empty())
+    throw UsageError(
+        before_verb ? fmt::format("there is no option {}; {}", option, instead)
+                    : fmt::format("{} has no option {}; {}", verb.get_name(), option, instead));
+  if (before_verb)
     throw UsageError(
         fmt::format("'{}' stands before the verb; 'tidemark --help' shows all", extra));
-  if (extra.rfind('-', 0) != 0)
-    throw UsageError(fmt::format("{} takes no '{}'; 'tidemark {} --help' shows what it takes",
-                                 verb.get_name(), extra, verb.get_name()));
+  if (extra.rfind('-', 0) != 0) refuse_argument(verb, extra);
   std::vector<std::string> names;
-  for (const CLI::Option* option : verb.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  for (const CLI::Option* known : verb.get_options()) {
+    for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
   }
   const std::vector<std::string_view> views(names.begin(), names.end());
-  const std::string given = extra.substr(0, extra.find('='));
-  const std::string near = did_you_mean(given, views);
+  const std::string near = did_you_mean(option, views);
   throw UsageError(fmt::format(
-      "{} has no option {}; {}", verb.get_name(), given,
+      "{} has no option {}; {}", verb.get_name(), option,
       near.empty() ? fmt::format("'tidemark {} --help' shows all", verb.get_name()) : near));
 }
 
@@ -130,7 +149,7 @@ ExitCode run_command_line(int argc, char** argv) {
   CLI::App app(std::string(build_version().description));
   app.name("tidemark");
   app.footer("mpirun -n 8 tidemark run");
-  app.set_version_flag("--version", fmt::format("tidemark {}", build_version().version));
+  app.set_version_flag("-V,--version", fmt::format("tidemark {}", build_version().version));
   app.formatter(std::make_shared<ExampleFirst>());
   app.require_subcommand(0, 1);  // a second verb is an argument of the first, which refuses it
   Action chosen;
@@ -144,6 +163,11 @@ ExitCode run_command_line(int argc, char** argv) {
   if (first == kManPage || first == kBashCompletion) {
     print_out(first == kManPage ? man_page(app) : bash_completion(app));
     return ExitCode::ok;
+  }
+  if (first == "help") {
+    char option[] = "--help";
+    std::array<char*, 3> asked = {argv[0], argc > 2 ? argv[2] : option, option};
+    return run_command_line(argc > 2 ? 3 : 2, asked.data());
   }
   if (first.rfind('-', 0) != 0) refuse_unknown_verb(app, first);
   try {

@@ -189,6 +189,7 @@ void add_compare(CLI::App& app, Action& chosen) {
           ->type_name("CASE");
   verb->add_option("--floor", typed->floor_percent,
                    "Least change of speed that counts, percent (1)")
+      ->transform(without_percent_sign)
       ->type_name("PERCENT");
   verb->add_option("--noise", typed->noise,
                    "A calibrated report: what its launches differed by without any change")

@@ -150,6 +150,7 @@ void add_history(CLI::App& app, Action& chosen) {
   }
   verb->add_option("--floor", typed->floor_percent,
                    "Least change of speed that is told, percent (1)")
+      ->transform(without_percent_sign)
       ->type_name("PERCENT");
   verb->add_option("--pair", typed->pair,
                    "Which GPUs of two reports are the same: those of one uuid or number")

@@ -207,6 +207,11 @@ double floor_of(double percent) {
   return percent / 100;
 }
 
+std::string without_percent_sign(std::string text) {
+  if (text.ends_with('%')) text.erase(text.find_last_not_of(" %") + 1);
+  return text;
+}
+
 std::string percent_of(double share) { return fmt::format("{:g}%", 100 * share); }
 
 void check_fault(const std::string& name, DeviceChoice device) {

@@ -75,6 +75,9 @@ PairBy pair_by_of(const std::string& text);
 /// --floor: 0.01 of 1 percent; above 0 and at most 50 percent.
 double floor_of(double percent);
 
+/// "5" of "5%" and "5 %".
+std::string without_percent_sign(std::string text);
+
 /// "3%" of 0.03, as slow_of reads it.
 std::string percent_of(double share);
 

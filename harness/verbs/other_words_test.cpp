@@ -1,0 +1,92 @@
+// What comes of words that other tools have: one line that says what to type here.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "harness/run_binary.hpp"
+#include "reports/scratch_folder.hpp"
+
+namespace tidemark::harness {
+namespace {
+
+using Words = std::vector<std::string>;
+
+void expect_refused(const Words& words, const std::string& line) {
+  const Ran ran = run_binary(words);
+  EXPECT_EQ(ran.exit, 2) << words[0];
+  EXPECT_EQ(ran.err, "tidemark: " + line + "\n");
+}
+
+TEST(OtherWords, FilterIsCases) {
+  expect_refused({"run", "--filter", "zfill.*"}, "run has no option --filter; use --cases GLOB");
+  expect_refused({"run", "--gtest_filter=zfill.*"},
+                 "run has no option --gtest_filter; use --cases GLOB");
+}
+
+TEST(OtherWords, TimeoutIsTimeLimit) {
+  expect_refused({"run", "--timeout", "5"},
+                 "run has no option --timeout; use --time-limit TIME for the whole run");
+}
+
+TEST(OtherWords, RepeatIsLaunches) {
+  expect_refused({"bench", "--repeat", "3"},
+                 "bench has no option --repeat; use --launches N, which makes N reports");
+}
+
+TEST(OtherWords, ListIsAVerb) {
+  expect_refused({"run", "--list"}, "run has no option --list; 'tidemark list' shows the cases");
+  expect_refused({"--list"}, "there is no option --list; 'tidemark list' shows the cases");
+}
+
+TEST(OtherWords, FormatsAreOfShow) {
+  expect_refused({"run", "--junit", "x.xml"},
+                 "run has no option --junit; 'tidemark show REPORT --junit' writes it from the "
+                 "report");
+}
+
+TEST(OtherWords, ShortOptionsSayTheLongOnes) {
+  expect_refused({"run", "-o", "x.h5"}, "run has no option -o; use --out FILE.h5");
+  expect_refused({"run", "-n", "4"},
+                 "run has no option -n; use 'mpirun -n N tidemark ...' or --ranks N");
+  expect_refused({"-v"}, "there is no option -v; use --version");
+}
+
+TEST(OtherWords, NameOfACaseBelongsBehindCases) {
+  expect_refused({"run", "zfill.side"}, "run takes no 'zfill.side'; use --cases 'zfill.side'");
+}
+
+TEST(OtherWords, FamilyIsAGlob) {
+  const Ran ran = run_binary({"list", "--cases", "zfill"});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_EQ(ran.err, "tidemark: --cases 'zfill' matches no case; did you mean 'zfill.*'?\n");
+}
+
+TEST(OtherWords, HelpIsThatOfTheVerb) {
+  const Ran asked = run_binary({"help", "show"});
+  EXPECT_EQ(asked.exit, 0);
+  EXPECT_EQ(asked.out, run_binary({"show", "--help"}).out);
+  EXPECT_EQ(run_binary({"help"}).out, run_binary({"--help"}).out);
+  expect_refused({"help", "shwo"}, "there is no verb 'shwo'; did you mean 'show'?");
+}
+
+TEST(OtherWords, CapitalVIsTheVersion) {
+  EXPECT_EQ(run_binary({"-V"}).out, run_binary({"--version"}).out);
+}
+
+TEST(OtherWords, FloorMayHaveAPercentSign) {
+  const Ran ran = run_binary({"compare", "--floor", "5%", "/no/such.h5", "/no/such.h5"});
+  EXPECT_NE(ran.err.find("/no/such.h5"), std::string::npos) << ran.err;
+}
+
+TEST(OtherWords, ReportIsNoJson) {
+  const reports::ScratchFolder folder;
+  const std::string out = folder.file("r.json");
+  expect_refused({"run", "--device", "virtual", "--cases", "zfill.side", "--out", out},
+                 "--out " + out +
+                     ": a report is HDF5; give a name that ends in .h5 ('tidemark show --json' "
+                     "prints one as JSON)");
+}
+
+}  // namespace
+}  // namespace tidemark::harness
