@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/discovery/gpu_inventory.hpp"
-#include "harness/discovery/node_files.hpp"
 #include "harness/errors.hpp"
 #include "harness/series.hpp"
 #include "harness/supervisor/clock.hpp"
@@ -39,9 +38,9 @@ std::string_view scope_of(const Case& which) {
 
 /// What is known of the devices before any was asked.
 RunContext expected_context(const RunOptions& options) {
-  const bool cuda = options.device == DeviceChoice::cuda ||
-                    (options.device == DeviceChoice::automatic && nvidia_present());
-  return {.level = options.level, .device = cuda ? DeviceKind::cuda : DeviceKind::virtual_device};
+  const bool is_virtual = options.device == DeviceChoice::virtual_device;
+  return {.level = options.level,
+          .device = is_virtual ? DeviceKind::virtual_device : DeviceKind::cuda};
 }
 
 nlohmann::json plan_as_json(const RunOptions& options, const Plan& plan) {

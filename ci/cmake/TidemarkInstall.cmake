@@ -1,6 +1,9 @@
 # What cmake --install copies, and the packages that cpack makes of it.
 include(GNUInstallDirs)
 install(TARGETS tidemark)
+if(TARGET tidemark-gtest)
+  install(TARGETS tidemark-gtest)
+endif()
 install(FILES "${TIDEMARK_MAN_PAGE}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 install(FILES "${TIDEMARK_BASH_COMPLETION}" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME tidemark)
 install(PROGRAMS ci/nightly DESTINATION "${CMAKE_INSTALL_BINDIR}" RENAME tidemark-nightly)

@@ -46,22 +46,6 @@ std::optional<std::size_t> number_of(std::string_view text) {
   return value;
 }
 
-// `auto` takes the virtual device only where no rank has anything of NVIDIA: a GPU that is there
-// and cannot be used must not turn into a pass on something else.
-DeviceKind kind_of(const std::vector<RankView>& ranks, DeviceChoice choice) {
-  if (choice == DeviceChoice::virtual_device) return DeviceKind::virtual_device;
-  if (choice == DeviceChoice::cuda) return DeviceKind::cuda;
-  const auto has = [](const RankView& rank) { return rank.nvidia_present; };
-  const auto with = std::find_if(ranks.begin(), ranks.end(), has);
-  const auto without = std::find_if_not(ranks.begin(), ranks.end(), has);
-  if (with == ranks.end()) return DeviceKind::virtual_device;
-  if (without == ranks.end()) return DeviceKind::cuda;
-  throw EnvironmentError(fmt::format(
-      "rank {} on host {} has no NVIDIA device, but rank {} on host {} has, and ranks never mix "
-      "devices: start ranks on GPU machines alone, or give --device virtual",
-      without - ranks.begin(), host_of(*without), with - ranks.begin(), host_of(*with)));
-}
-
 Assignment assign_virtual(std::size_t ranks, const std::string& gpus, bool launched) {
   std::size_t count = launched ? ranks : 1;
   if (!gpus.empty()) {
@@ -194,7 +178,8 @@ Place free_place(const std::vector<RankView>& ranks, std::size_t rank, const std
 
 Assignment assign_gpus(const std::vector<RankView>& ranks, const RunOptions& options,
                        bool launched) {
-  if (kind_of(ranks, options.device) == DeviceKind::virtual_device)
+  // Only who asks for it gets the virtual device: a GPU that is gone must not turn into a pass.
+  if (options.device == DeviceChoice::virtual_device)
     return assign_virtual(ranks.size(), options.gpus, launched);
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) refuse_missing(ranks[rank], rank);
   refuse_unknown_gpus(ranks, options.gpus);

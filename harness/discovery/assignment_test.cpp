@@ -58,10 +58,10 @@ std::string usage_error_of(const std::vector<RankView>& ranks, const RunOptions&
 
 using Uuids = std::vector<std::vector<std::string>>;
 
-TEST(AssignGpus, auto_takes_the_virtual_device_where_no_rank_has_a_gpu) {
-  const Assignment assignment = assign_gpus({plain_rank("a"), plain_rank("b")}, {}, true);
-  EXPECT_EQ(assignment.kind, DeviceKind::virtual_device);
-  EXPECT_EQ(uuids_of(assignment), Uuids({{""}, {""}}));
+TEST(AssignGpus, auto_means_gpus) {
+  EXPECT_EQ(environment_error_of({plain_rank("a")}, {}, false),
+            "rank 0 on host a has no NVIDIA device: start it on a GPU machine, or give --device "
+            "virtual");
 }
 
 TEST(AssignGpus, auto_does_not_take_the_virtual_device_beside_an_unusable_gpu) {
@@ -74,8 +74,8 @@ TEST(AssignGpus, auto_does_not_take_the_virtual_device_beside_an_unusable_gpu) {
 
 TEST(AssignGpus, auto_refuses_to_mix_devices) {
   EXPECT_EQ(environment_error_of({gpu_rank("a", kTwo), plain_rank("b")}, {}, true),
-            "rank 1 on host b has no NVIDIA device, but rank 0 on host a has, and ranks never mix "
-            "devices: start ranks on GPU machines alone, or give --device virtual");
+            "rank 1 on host b has no NVIDIA device: start it on a GPU machine, or give --device "
+            "virtual");
 }
 
 TEST(AssignGpus, virtual_is_obeyed_where_gpus_are) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "harness/discovery/node_files.hpp"
 #include "harness/errors.hpp"
 #include "harness/given_gemm_table.hpp"
 #include "harness/launch.hpp"
@@ -79,7 +78,7 @@ void add_launch_options(CLI::App& verb, TypedLaunch& typed) {
                   fmt::format("How many cases and rows run ({})", typed.level))
       ->type_name(level_names());
   verb.add_option("--device", typed.device,
-                  "What cases run on (auto: virtual only where no NVIDIA device is)")
+                  "What cases run on: GPUs (auto, cuda), or the virtual device")
       ->type_name(device_names());
   verb.add_option("--gpus", options.gpus,
                   "Indexes or UUIDs, with commas; virtual device: how many (all)")
@@ -127,8 +126,7 @@ ExitCode start_launch(const TypedLaunch& typed) {
   if (options.ranks == 0) return run_launch(options);
   if (launcher_rank())
     throw UsageError("--ranks starts mpirun itself; leave it out under mpirun or srun");
-  const bool is_virtual = options.device == DeviceChoice::virtual_device ||
-                          (options.device == DeviceChoice::automatic && !nvidia_present());
+  const bool is_virtual = options.device == DeviceChoice::virtual_device;
   const std::vector<std::string> arguments(options.arguments.begin() + 1, options.arguments.end());
   become_mpirun(arguments, options.ranks, is_virtual);
 }
