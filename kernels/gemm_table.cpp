@@ -19,9 +19,9 @@
 
 #include "kernels/cuda/gemm/engine/configuration.hpp"
 #include "kernels/error.hpp"
-#include "kernels/fnv1a.hpp"
 #include "kernels/gemm_table_text.hpp"
 #include "kernels/guarded_json.hpp"
+#include "kernels/ops/fnv1a.hpp"
 
 namespace tidemark::kernels {
 namespace {

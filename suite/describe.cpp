@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "kernels/fnv1a.hpp"
+#include "kernels/ops/fnv1a.hpp"
 #include "kernels/ops/program_json.hpp"
 #include "suite/case.hpp"
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
-#include "kernels/fnv1a.hpp"
+#include "kernels/ops/fnv1a.hpp"
 
 namespace tidemark::suite {
 namespace {

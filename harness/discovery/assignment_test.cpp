@@ -92,13 +92,18 @@ TEST(AssignGpus, gpus_says_how_many_virtual_devices_there_are) {
 }
 
 TEST(AssignGpus, no_virtual_devices_at_all_is_refused) {
-  EXPECT_EQ(usage_error_of({plain_rank("a")}, {.gpus = "0"}),
-            "--gpus '0': for the virtual device it is how many there are, 1 to 1024");
-  EXPECT_EQ(usage_error_of({plain_rank("a")}, {.gpus = "1,2"}).substr(0, 12), "--gpus '1,2'");
+  EXPECT_EQ(
+      usage_error_of({plain_rank("a")}, {.device = DeviceChoice::virtual_device, .gpus = "0"}),
+      "--gpus '0': for the virtual device it is how many there are, 1 to 1024");
+  EXPECT_EQ(
+      usage_error_of({plain_rank("a")}, {.device = DeviceChoice::virtual_device, .gpus = "1,2"})
+          .substr(0, 12),
+      "--gpus '1,2'");
 }
 
 TEST(AssignGpus, more_ranks_than_virtual_devices_are_refused) {
-  EXPECT_EQ(environment_error_of({plain_rank("a"), plain_rank("a")}, {.gpus = "1"}, true),
+  EXPECT_EQ(environment_error_of({plain_rank("a"), plain_rank("a")},
+                                 {.device = DeviceChoice::virtual_device, .gpus = "1"}, true),
             "2 ranks but --gpus 1: one rank drives one virtual device");
 }
 
