@@ -43,7 +43,7 @@ std::string first_words(const std::string& text) {
 std::string why_silent(const ChildAnswer& answer, double seconds) {
   if (!answer.started) return "the process that asks could not be started";
   if (answer.timed_out) return fmt::format("no answer within {:g} s", seconds);
-  const std::string words = first_words(answer.err);
+  std::string words = first_words(answer.err);
   if (!words.empty()) return words;
   return answer.status > 128 ? fmt::format("asking ended with signal {}", answer.status - 128)
                              : fmt::format("asking ended with status {}", answer.status);

@@ -138,7 +138,8 @@ class Trial {
       return;
     }
     if (injection_.injected && injection_.deed == Deed::cut_journal) text.resize(outcome + 9);
-    if (injection_.injected && injection_.deed == Deed::flip_journal) text[outcome + 2] ^= 0x04;
+    if (injection_.injected && injection_.deed == Deed::flip_journal)
+      text[outcome + 2] = 'q';  // 'u' by one bit
     write(journal, text);
     call({"recover", report() + ".run", "--out", report()}, kReadSeconds, {});
   }
@@ -150,7 +151,8 @@ class Trial {
     std::size_t refused = 0, otherwise = 0;
     for (std::size_t i = 0; i < kFlips && !good.empty(); ++i) {
       std::string bad = good;
-      if (injection_.injected) bad[good.size() * i / kFlips] ^= static_cast<char>(1 << i % 8);
+      char& byte = bad[good.size() * i / kFlips];
+      if (injection_.injected) byte = static_cast<char>(byte ^ (1 << i % 8));
       write(report(), bad);
       call({"show", "--json", report()}, kReadSeconds, {});
       if (answer_.status == 2)

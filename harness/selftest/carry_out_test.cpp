@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
-#include <set>
 
 namespace tidemark::harness {
 namespace {
@@ -51,12 +50,6 @@ TEST(CarryOut, misses_what_ends_otherwise_than_expected) {
 TEST(CarryOut, tells_a_program_that_does_not_start_from_one_that_misses) {
   const Noticed noticed = carry_out(injections().front(), "/no/such/tidemark");
   EXPECT_EQ(noticed.notice, Notice::broke) << noticed.seen;
-}
-
-TEST(InjectionTable, has_names_of_their_own) {
-  std::set<std::string_view> names;
-  for (const Injection& injection : injections())
-    EXPECT_TRUE(names.insert(injection.name).second) << injection.name;
 }
 
 }  // namespace

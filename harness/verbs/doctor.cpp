@@ -48,10 +48,11 @@ std::string text_of(const std::vector<NodeCheck>& checks) {
         fmt::format("{:<5} {:<16} {}\n", name_of(check.status), check.name, printable(check.seen));
     if (!check.fix.empty()) text += fmt::format("{:22} fix: {}\n", "", printable(check.fix));
   }
-  std::vector<std::string> counts;
+  std::string counts;
   for (const CheckStatus status : kStatuses)
-    counts.push_back(fmt::format("{} {}", count_of(checks, status), name_of(status)));
-  return text + fmt::format("{}\n", fmt::join(counts, ", "));
+    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count_of(checks, status),
+                          name_of(status));
+  return text + counts + '\n';
 }
 
 std::string json_of(const std::vector<NodeCheck>& checks) {
