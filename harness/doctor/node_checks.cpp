@@ -456,6 +456,11 @@ void check_rank_start(const NodeState& node, Checks& checks) {
     fix =
         "Open MPI refuses root: run as a user, or set OMPI_ALLOW_RUN_AS_ROOT=1 and "
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1";
+  // What Open MPI 4.1 says where a container may not read the memory of another process.
+  if (ranks.problem.find("Read -1") != std::string::npos)
+    fix =
+        "start the container with --cap-add=SYS_PTRACE, or set "
+        "OMPI_MCA_btl_vader_single_copy_mechanism=none";
   checks.fail("mpi_start", fmt::format("two ranks did not meet: {}", ranks.problem), fix);
 }
 

@@ -281,6 +281,9 @@ TEST(NodeChecks, ranks_that_do_not_meet) {
   node.ranks = {.problem = "mpirun has detected an attempt to run as root."};
   EXPECT_EQ(wrong_with(node), Wrong{"fail mpi_start"});
   EXPECT_NE(checks_of(node).front().fix.find("OMPI_ALLOW_RUN_AS_ROOT=1"), std::string::npos);
+  node.ranks = {.problem = "Read -1, expected 1048576, errno = 1"};
+  EXPECT_EQ(wrong_with(node), Wrong{"fail mpi_start"});
+  EXPECT_NE(checks_of(node).front().fix.find("SYS_PTRACE"), std::string::npos);
 }
 
 TEST(NodeChecks, a_small_shared_memory_and_one_that_takes_nothing) {

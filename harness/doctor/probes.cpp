@@ -25,6 +25,8 @@ using Json = nlohmann::json;
 
 constexpr double kLibrarySeconds = 10, kNvmlSeconds = 10, kRanksSeconds = 30;
 constexpr std::uint32_t kRanks = 2;
+// Long enough to go by another way than short messages: Open MPI reads it out of the other process.
+constexpr std::size_t kExchanged = std::size_t{1} << 20;
 constexpr std::size_t kMostGpus = 1024;  // a child that says more says nonsense
 
 std::string dumped(const Json& json) {
@@ -117,8 +119,10 @@ int say_library(const char* name, const char* function, std::string_view call) {
 int say_rank() {
   ::alarm(static_cast<unsigned>(kRanksSeconds));  // mpirun may be gone and MPI_Init may not return
   Mesh mesh = open_mesh();
-  const Gathered met = mesh.allgather("here", {.silence_s = kRanksSeconds});
+  const Gathered met = mesh.allgather(std::string(kExchanged, 'x'), {.silence_s = kRanksSeconds});
   if (!met.complete()) throw Error("another rank is silent");
+  for (const std::string& part : met.parts)
+    if (part.size() != kExchanged) throw Error("a message between ranks was cut short");
   fmt::print("{}", dumped({{"ranks", mesh.ranks()}, {"library", mesh.library()}}));
   std::fflush(stdout);
   mesh.close(kRanksSeconds);
