@@ -4,6 +4,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "harness/errors.hpp"
 #include "harness/selftest/carry_out.hpp"
 #include "harness/supervisor/clock.hpp"
+#include "harness/supervisor/stop.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/render/page.hpp"
 #include "reports/scratch_folder.hpp"
@@ -82,10 +84,15 @@ ExitCode selftest(bool json) {
   // By its own name: mpirun starts ranks of it, in whose processes /proc/self is another.
   const std::string program = std::filesystem::read_symlink("/proc/self/exe", error).string();
   if (error) throw EnvironmentError("selftest: /proc/self/exe cannot be read; mount /proc");
+  StopWatch stop(0);  // a signal ends it between two injections, so that no folder is left
   check_folder();
   std::array<std::size_t, 4> counts{};
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Injection& injection : injections()) {
+    if (const std::optional<StopReason>& reason = stop.check()) {
+      print_error(fmt::format("selftest: {} before '{}'", reason->text, injection.name));
+      return ExitCode::incomplete;
+    }
     const double begun = monotonic_s();
     const Noticed noticed = carry_out(injection, program);
     ++counts[static_cast<std::size_t>(noticed.notice)];

@@ -1,9 +1,12 @@
 // Tests of tidemark selftest by the built program.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 
 #include "harness/launch_place.hpp"
 
@@ -29,6 +32,20 @@ TEST(Selftest, notices_every_injection_and_leaves_nothing) {
   // What is left is Open MPI's own, if anything.
   for (const std::string& name : place.files())
     EXPECT_EQ(name.find("tidemark"), std::string::npos) << name;
+}
+
+TEST(Selftest, that_is_stopped_is_incomplete_and_leaves_no_folder) {
+  const Place place;
+  const std::string folder = std::filesystem::path(place.out()).parent_path();
+  const RunningProgram running = start_program(command({"selftest"}), {{"TMPDIR", folder}});
+  for (int i = 0; i < 1000 && place.files().empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_FALSE(place.files().empty());
+  ::kill(running.pid, SIGTERM);
+  const Ran ran = finish_program(running, 60);
+  EXPECT_EQ(ran.exit, 4) << ran.out << ran.err;
+  EXPECT_EQ(ran.err.rfind("tidemark: selftest: stopped by SIGTERM before '", 0), 0U) << ran.err;
+  EXPECT_TRUE(place.files().empty());
 }
 
 TEST(Selftest, lists_what_it_would_inject) {
