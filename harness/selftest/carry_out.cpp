@@ -103,8 +103,10 @@ class Trial {
     std::vector<std::string> argv = {program_};
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     answer_ = run_bounded(argv, seconds, surroundings);
-    // Not started, stuck, a bug of tidemark: nothing that an injection may lead to.
-    if (!answer_.started || answer_.timed_out || answer_.status == 70) broke_ = true;
+    // Not started, stuck, dead, a bug of tidemark: nothing that an injection may lead to.
+    const int expected = injection_.expected.exit;
+    const bool died = answer_.status > 128 && expected != answer_.status && expected != kAnyFailure;
+    if (!answer_.started || answer_.timed_out || died || answer_.status == 70) broke_ = true;
     said_ += answer_.out + answer_.err;
   }
 

@@ -5,6 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <filesystem>
+#include <fstream>
+
+#include "reports/scratch_folder.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -49,6 +53,15 @@ TEST(CarryOut, misses_what_ends_otherwise_than_expected) {
 
 TEST(CarryOut, tells_a_program_that_does_not_start_from_one_that_misses) {
   const Noticed noticed = carry_out(injections().front(), "/no/such/tidemark");
+  EXPECT_EQ(noticed.notice, Notice::broke) << noticed.seen;
+}
+
+TEST(CarryOut, tells_a_program_that_dies_from_one_that_misses) {
+  const ScratchFolder folder;
+  const std::string script = folder.file("tidemark");
+  std::ofstream(script) << "#!/bin/sh\nkill -SEGV $$\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  const Noticed noticed = carry_out(injections().front(), script);
   EXPECT_EQ(noticed.notice, Notice::broke) << noticed.seen;
 }
 

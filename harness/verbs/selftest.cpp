@@ -56,9 +56,11 @@ std::string list_json() {
 std::string text_of(const Injection& injection, const Noticed& noticed) {
   std::string text = fmt::format("{:<6} {}: {}\n", word_of(noticed.notice), injection.name,
                                  printable(noticed.seen));
-  if (noticed.notice == Notice::missed || noticed.notice == Notice::broke)
-    text += fmt::format("       expected {}, and '{}' said; {}\n", text_of(injection.expected),
-                        injection.expected.says, injection.how);
+  if (noticed.notice == Notice::missed || noticed.notice == Notice::broke) {
+    const std::string_view says = injection.expected.says;
+    text += fmt::format("       expected {}{}; injected: {}\n", text_of(injection.expected),
+                        says.empty() ? "" : fmt::format(", and '{}' said", says), injection.how);
+  }
   return text;
 }
 
