@@ -142,6 +142,17 @@ inline std::string journal_of(const std::vector<Record>& records) {
   return text;
 }
 
+/// As a rank writes it, each line with its origin.
+inline std::string numbered_journal_of(std::uint32_t rank, const std::vector<Record>& records) {
+  std::string text;
+  LineOrigin origin{.run_id = example_launch(rank).run_id, .rank = rank};
+  for (const Record& record : records) {
+    text += to_line(record, origin);
+    ++origin.number;
+  }
+  return text;
+}
+
 inline EndRecord example_end(std::uint32_t rank) {
   return {.rank = rank, .at_unix_s = 1788220810, .complete = true, .reason = ""};
 }

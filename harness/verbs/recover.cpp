@@ -60,6 +60,16 @@ ExitCode code_of(const Report& report) {
   return exit_code(counts, planned, report.launch.complete, true);
 }
 
+/// A launch that still runs makes its own report, and has outcomes yet to come.
+void refuse_live(const fs::path& folder) {
+  const std::string journal = journal_in_use(folder.string());
+  if (journal.empty()) return;
+  throw UsageError(fmt::format(
+      "'{}': this launch is still running ({} is in use); it makes its own report: wait for its "
+      "end, or stop it with Ctrl-C",
+      folder.string(), fs::path(journal).filename().string()));
+}
+
 Report report_in(const fs::path& folder, bool anonymise) {
   const std::vector<std::string> journals = read_journals(folder.string());
   try {
@@ -74,6 +84,7 @@ Report report_in(const fs::path& folder, bool anonymise) {
 ExitCode recover(const Typed& typed) {
   const fs::path folder = journals_of(typed.folder);
   const fs::path out = report_of(folder, typed.out);
+  refuse_live(folder);
   const Report report = report_in(folder, typed.anonymise);
   write_report(report, out.string());
   const std::string name = printable(out.string());

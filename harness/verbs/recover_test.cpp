@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "harness/room.hpp"
@@ -20,7 +21,8 @@ namespace fs = std::filesystem;
 /// A folder with the journals of a launch of one case on one GPU, x.h5.run.
 class Launch {
  public:
-  Launch(Verdict verdict, bool ended, std::int32_t xid = 0) {
+  Launch(Verdict verdict, bool ended, std::int32_t xid = 0, const std::string& reason = "",
+         bool live = false) {
     LaunchRecord launch;
     launch.run_id = "3f1c0e6e-0000-4000-8000-000000000001";
     launch.created_unix_s = 1.8e9;
@@ -38,7 +40,9 @@ class Launch {
     outcome.case_name = planned.name;
     outcome.verdict = verdict;
     EndRecord end;
-    JournalWriter journal(run(), 0);
+    end.complete = reason.empty();
+    end.reason = reason;
+    JournalWriter& journal = writer_.emplace(run(), 0);
     journal.append(launch);
     journal.append(NodeRecord());
     journal.append(gpu);
@@ -46,6 +50,7 @@ class Launch {
       journal.append(EventRecord{.gpu = 0, .source = "nvml", .code = xid, .text = "Xid"});
     journal.append(outcome);
     if (ended) journal.append(end);
+    if (!live) writer_.reset();
   }
 
   std::string report() const { return folder_.file("x.h5"); }
@@ -53,6 +58,7 @@ class Launch {
 
  private:
   ScratchFolder folder_;
+  std::optional<JournalWriter> writer_;
 };
 
 TEST(Recover, of_a_launch_without_an_end_is_incomplete) {
@@ -97,14 +103,19 @@ TEST(Recover, writes_where_it_is_told) {
 }
 
 TEST(Recover, prints_no_escape_sequences_of_the_journals) {
-  const Launch launch(Verdict::pass, false);
-  EndRecord end;
-  end.complete = false;
-  end.reason = "\x1b[31mred \xc2\x9b";
-  std::ofstream(launch.run() + "/rank-00000.jsonl", std::ios::app) << to_line(end);
+  const Launch launch(Verdict::pass, true, 0, "\x1b[31mred \xc2\x9b");
   const Ran ran = run_binary({"recover", launch.run()});
   EXPECT_EQ(ran.exit, 4) << ran.err;
   EXPECT_NE(ran.out.find("rank 0: ?[31mred ??"), std::string::npos) << ran.out;
+}
+
+TEST(Recover, of_a_launch_that_still_runs_is_refused) {
+  const Launch launch(Verdict::pass, false, 0, "", true);
+  const Ran ran = run_binary({"recover", launch.run()});
+  EXPECT_EQ(ran.exit, 2) << ran.out;
+  EXPECT_NE(ran.err.find("still running (rank-00000.jsonl is in use)"), std::string::npos)
+      << ran.err;
+  EXPECT_FALSE(fs::exists(launch.report()));
 }
 
 TEST(Show, prints_plain_text_where_there_is_no_terminal) {

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,10 +65,29 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
+/// Rank and path of every rank-*.jsonl, in order of rank.
+std::vector<std::pair<std::uint32_t, std::string>> journals_in(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::pair<std::uint32_t, std::string>> found;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (const auto rank = rank_of(name)) found.emplace_back(*rank, entry->path().string());
+  }
+  if (error) {
+    refuse(folder, error.message(), "give the folder <report>.h5.run that a launch left");
+  }
+  if (found.empty()) {
+    refuse(folder, "holds no rank-*.jsonl", "give the folder <report>.h5.run that a launch left");
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 }  // namespace
 
 JournalWriter::JournalWriter(const std::string& folder, std::uint32_t rank)
-    : path_(fmt::format("{}/rank-{:05}.jsonl", folder, rank)) {
+    : path_(fmt::format("{}/rank-{:05}.jsonl", folder, rank)), next_{.run_id = {}, .rank = rank} {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
@@ -83,15 +103,19 @@ JournalWriter::JournalWriter(const std::string& folder, std::uint32_t rank)
     refuse(path_, fmt::format("cannot create the journal: {}", error_text(errno)),
            "give an --out in a folder that can be written");
   }
+  ::flock(fd_, LOCK_EX | LOCK_NB);  // some file systems have no locks
   sync_folder(folder);
 }
 
 JournalWriter::JournalWriter(JournalWriter&& other) noexcept
-    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
+    : path_(std::move(other.path_)),
+      fd_(std::exchange(other.fd_, -1)),
+      next_(std::move(other.next_)) {}
 
 JournalWriter& JournalWriter::operator=(JournalWriter&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(fd_, other.fd_);
+  std::swap(next_, other.next_);
   return *this;
 }
 
@@ -101,7 +125,9 @@ JournalWriter::~JournalWriter() {
 
 void JournalWriter::append(const Record& record) {
   constexpr std::string_view kHint = "free some space; this record is lost";
-  const std::string line = to_line(record);
+  if (const auto* launch = std::get_if<LaunchRecord>(&record)) next_.run_id = launch->run_id;
+  const std::string line = to_line(record, next_);
+  ++next_.number;  // also where it cannot be written: the gap tells that it was lost
   ssize_t written = -1;
   do {
     written = ::write(fd_, line.data(), line.size());
@@ -127,24 +153,21 @@ void JournalWriter::append(const Record& record) {
   }
 }
 
+std::string journal_in_use(const std::string& folder) {
+  for (const auto& [rank, path] : journals_in(folder)) {
+    // Not blocking: a pipe in place of a journal has nobody who writes to it.
+    const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) continue;
+    const bool in_use = ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    ::close(fd);
+    if (in_use) return path;
+  }
+  return {};
+}
+
 std::vector<std::string> read_journals(const std::string& folder) {
-  std::error_code error;
-  std::vector<std::pair<std::uint32_t, std::string>> found;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (const auto rank = rank_of(name)) found.emplace_back(*rank, entry->path().string());
-  }
-  if (error) {
-    refuse(folder, error.message(), "give the folder <report>.h5.run that a launch left");
-  }
-  if (found.empty()) {
-    refuse(folder, "holds no rank-*.jsonl", "give the folder <report>.h5.run that a launch left");
-  }
-  std::sort(found.begin(), found.end());
   std::vector<std::string> texts;
-  texts.reserve(found.size());
-  for (const auto& [rank, path] : found) texts.push_back(text_of(path));
+  for (const auto& [rank, path] : journals_in(folder)) texts.push_back(text_of(path));
   return texts;
 }
 

@@ -11,7 +11,8 @@ namespace tidemark::reports {
 
 /// Appends records to one file. Each record is one write(2) with O_APPEND; outcomes are
 /// fdatasync'ed. Throws ReportError (path, errno) when the disk is full or gone: a lost record is
-/// never silent.
+/// never silent. The first record is that of the launch: its run id goes into the origin of each
+/// line. The file is locked (flock) until this process ends.
 class JournalWriter {
  public:
   /// Creates the folder if needed and the file exclusively; both must not hold an older launch.
@@ -26,7 +27,12 @@ class JournalWriter {
  private:
   std::string path_;
   int fd_ = -1;
+  LineOrigin next_;
 };
+
+/// A journal of the folder that its writer still holds open; empty where none is, or where the file
+/// system has no locks.
+std::string journal_in_use(const std::string& folder);
 
 /// The text of every rank-*.jsonl of a folder, in order of rank.
 std::vector<std::string> read_journals(const std::string& folder);

@@ -35,25 +35,27 @@ TEST(Journal, WhatIsAppendedIsReadInOrderOfRank) {
   third.append(example_outcome(3, "load.tile.2d"));
   const std::vector<std::string> texts = read_journals(folder);
   ASSERT_EQ(texts.size(), 2U);
-  EXPECT_EQ(texts[0], to_line(example_launch(3)) + to_line(example_outcome(3, "load.tile.2d")));
-  EXPECT_EQ(texts[1], to_line(example_launch(12)));
+  EXPECT_EQ(texts[0],
+            numbered_journal_of(3, {example_launch(3), example_outcome(3, "load.tile.2d")}));
+  EXPECT_EQ(texts[1], numbered_journal_of(12, {example_launch(12)}));
   EXPECT_EQ(third.path(), folder + "/rank-00003.jsonl");
 }
 
 TEST(Journal, RanksBeyondFiveDigitsStandBehindTheOthers) {
   const ScratchFolder scratch;
-  JournalWriter(scratch.path(), 100000).append(example_end(100000));
-  JournalWriter(scratch.path(), 99999).append(example_end(99999));
-  EXPECT_EQ(read_journals(scratch.path()).at(0), to_line(example_end(99999)));
+  JournalWriter(scratch.path(), 100000).append(example_launch(100000));
+  JournalWriter(scratch.path(), 99999).append(example_launch(99999));
+  EXPECT_EQ(read_journals(scratch.path()).at(0),
+            numbered_journal_of(99999, {example_launch(99999)}));
 }
 
 TEST(Journal, AnOlderJournalIsRefusedAndStays) {
   const ScratchFolder scratch;
-  JournalWriter(scratch.path(), 0).append(example_end(0));
+  JournalWriter(scratch.path(), 0).append(example_launch(0));
   EXPECT_NE(error_of([](const std::string& path) { JournalWriter(path, 0); }, scratch.path())
                 .find("rank-00000.jsonl: holds the journal of an older launch"),
             std::string::npos);
-  EXPECT_EQ(read_journals(scratch.path()).at(0), to_line(example_end(0)));
+  EXPECT_EQ(read_journals(scratch.path()).at(0), numbered_journal_of(0, {example_launch(0)}));
 }
 
 TEST(Journal, AFolderThatCannotBeMadeIsNamed) {
@@ -69,11 +71,21 @@ TEST(Journal, AMovedWriterGoesOnInTheSameFile) {
   const ScratchFolder scratch;
   JournalWriter first(scratch.path(), 0);
   JournalWriter second(std::move(first));
-  second.append(example_end(0));
+  second.append(example_launch(0));
   JournalWriter third(scratch.path(), 1);
   third = std::move(second);
   third.append(example_end(0));
-  EXPECT_EQ(read_journals(scratch.path()).at(0), to_line(example_end(0)) + to_line(example_end(0)));
+  EXPECT_EQ(read_journals(scratch.path()).at(0),
+            numbered_journal_of(0, {example_launch(0), example_end(0)}));
+}
+
+TEST(Journal, IsInUseUntilItsWriterIsGone) {
+  const ScratchFolder scratch;
+  {
+    const JournalWriter writer(scratch.path(), 3);
+    EXPECT_EQ(journal_in_use(scratch.path()), writer.path());
+  }
+  EXPECT_EQ(journal_in_use(scratch.path()), "");
 }
 
 TEST(Journal, OtherFilesOfTheFolderAreLeftAlone) {
@@ -117,13 +129,15 @@ int append_until_full(const std::string& folder, rlim_t bytes) {
 
 TEST(Journal, AFullDiskIsAnErrorAndLeavesWholeLines) {
   const ScratchFolder scratch;
-  const std::size_t line = to_line(example_end(0)).size();
+  const std::size_t line = to_line(example_end(0), LineOrigin{}).size();
   const pid_t child = fork();
   if (child == 0) _exit(append_until_full(scratch.path(), 2 * line + 10));
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(WEXITSTATUS(status), 0);
-  EXPECT_EQ(read_journals(scratch.path()).at(0), to_line(example_end(0)) + to_line(example_end(0)));
+  const JournalText journal = parse_journal(read_journals(scratch.path()).at(0));
+  EXPECT_EQ(journal.records.size(), 2U);
+  EXPECT_EQ(journal.damaged, 0U);
 }
 
 }  // namespace

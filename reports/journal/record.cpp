@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <concepts>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 #include <type_traits>
@@ -19,6 +21,7 @@ using Json = nlohmann::ordered_json;
 
 /// `,"crc":"89abcdef"}`: what stands behind the text that the CRC is over.
 constexpr std::string_view kCrcKey = ",\"crc\":\"";
+constexpr std::uint64_t kMostMissing = 1'000'000'000;  // whatever the numbers claim
 constexpr std::size_t kCrcTail = kCrcKey.size() + 8 + 2;
 
 template <class T, class Plain>
@@ -257,25 +260,53 @@ std::optional<Record> read_any(const Json& json, const std::variant<R...>*) {
   return record;
 }
 
-std::optional<Record> parsed(std::string_view line) {
+struct Line {
+  Record record;
+  std::optional<LineOrigin> origin;
+};
+
+std::optional<LineOrigin> origin_in(const Json& json) {
+  const auto from = json.find("from");
+  if (from == json.end()) return std::nullopt;
+  LineOrigin origin;
+  Reader::read(from->at(0), origin.run_id);
+  Reader::read(from->at(1), origin.rank);
+  Reader::read(from->at(2), origin.number);
+  return origin;
+}
+
+std::optional<Line> parsed(std::string_view line) {
   if (line.size() < kCrcTail) return std::nullopt;
   const std::string_view covered = line.substr(0, line.size() - kCrcTail);
   const std::string tail = fmt::format("{}{}\"}}", kCrcKey, crc_of(covered));
   if (line.substr(covered.size()) != tail) return std::nullopt;
   try {
-    return read_any(Json::parse(line), static_cast<const Record*>(nullptr));
+    const Json json = Json::parse(line);
+    std::optional<Record> record = read_any(json, static_cast<const Record*>(nullptr));
+    if (!record) return std::nullopt;
+    return Line{.record = std::move(*record), .origin = origin_in(json)};
   } catch (const std::exception&) {  // a line of the right CRC that some other program wrote
     return std::nullopt;
   }
 }
 
+/// The line that says whose journal it is: the launch record, which stands first unless it was
+/// lost.
+const Line& telling_line(const std::vector<Line>& lines) {
+  const auto launch = std::find_if(lines.begin(), lines.end(), [](const Line& line) {
+    return std::holds_alternative<LaunchRecord>(line.record);
+  });
+  return launch == lines.end() ? lines.front() : *launch;
+}
+
 }  // namespace
 
-std::string to_line(const Record& record) {
+std::string to_line(const Record& record, const std::optional<LineOrigin>& origin) {
   Json json = Json::object();
   std::visit(
-      [&json](const auto& one) {
+      [&](const auto& one) {
         json["type"] = type_name<std::remove_cvref_t<decltype(one)>>();
+        if (origin) json["from"] = {origin->run_id, origin->rank, origin->number};
         json.update(Writer::written(one));
       },
       record);
@@ -287,17 +318,39 @@ std::string to_line(const Record& record) {
 
 JournalText parse_journal(const std::string& text) {
   JournalText journal;
+  std::vector<Line> lines;
   std::string_view rest = text;
   while (!rest.empty()) {
     const std::size_t end = rest.find('\n');
     const bool torn = end == std::string_view::npos;
     const std::string_view line = rest.substr(0, end);
     rest = torn ? std::string_view{} : rest.substr(end + 1);
-    if (std::optional<Record> record = parsed(line)) {
-      journal.records.push_back(std::move(*record));
+    if (std::optional<Line> one = parsed(line)) {
+      lines.push_back(std::move(*one));
     } else if (!torn) {
       ++journal.damaged;
     }
+  }
+  if (lines.empty()) return journal;
+  const std::optional<LineOrigin> whose = telling_line(lines).origin;
+  if (whose) journal.run_id = whose->run_id;
+  if (const auto* launch = std::get_if<LaunchRecord>(&telling_line(lines).record)) {
+    journal.run_id = launch->run_id;
+  }
+  std::set<std::uint64_t> numbers;
+  for (Line& line : lines) {
+    const std::optional<LineOrigin>& origin = line.origin;
+    if (whose && (!origin || origin->run_id != whose->run_id || origin->rank != whose->rank)) {
+      ++journal.foreign;
+    } else if (!whose || numbers.insert(origin->number).second) {
+      journal.records.push_back(std::move(line.record));
+    }
+  }
+  if (whose) {
+    // Each damaged line is one of the gaps.
+    const std::uint64_t gaps = *numbers.rbegin() + 1 - numbers.size();
+    journal.missing = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+        gaps - std::min<std::uint64_t>(gaps, journal.damaged), kMostMissing));
   }
   return journal;
 }

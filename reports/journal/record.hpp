@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -147,15 +148,28 @@ struct EndRecord {
 using Record = std::variant<LaunchRecord, NodeRecord, GpuRecord, StartRecord, OutcomeRecord,
                             EventRecord, PolicyRecord, EndRecord>;
 
-/// One line, newline included: {"type":...,...,"crc":"89abcdef"}; the CRC-32 (zlib) is over all
-/// before it.
-std::string to_line(const Record& record);
+/// Whose line a line is: of which run and rank, and which of that rank's lines, counted from 0.
+struct LineOrigin {
+  std::string run_id;
+  std::uint32_t rank = 0;
+  std::uint64_t number = 0;
 
-/// The records of a journal. A torn last line is dropped; a line with a wrong CRC anywhere else, or
-/// an unknown type, is dropped and counted in `damaged`.
+  bool operator==(const LineOrigin&) const = default;
+};
+
+/// One line, newline included: {"type":...,"from":[run id,rank,number],...,"crc":"89abcdef"}; the
+/// CRC-32 (zlib) is over all before it. Only lines of journals have an origin.
+std::string to_line(const Record& record, const std::optional<LineOrigin>& origin = std::nullopt);
+
+/// The records of a journal. Left out and counted in `damaged` are lines with a wrong CRC or of an
+/// unknown type, but not a torn last one; in `foreign`, lines that are not of the run and rank of
+/// the launch record. A line that stands there twice is read once. Gaps in the numbers of the lines
+/// count as `missing`. Where lines have no origin (journals before they had one) nothing is foreign
+/// or missing.
 struct JournalText {
   std::vector<Record> records;
-  std::uint32_t damaged = 0;
+  std::uint32_t damaged = 0, foreign = 0, missing = 0;
+  std::optional<std::string> run_id;  // of its launch record, else of its first line
 };
 JournalText parse_journal(const std::string& text);
 

@@ -164,5 +164,65 @@ TEST(Record, DeepNestingIsSurvived) {
   EXPECT_EQ(parse_journal(with_crc(deep)).damaged, 1U);
 }
 
+std::string example_journal() {
+  return numbered_journal_of(1, {example_launch(1), example_outcome(1, "load.tile.2d"),
+                                 example_outcome(1, "zfill.corner"), example_end(1)});
+}
+
+/// Without its line `number`.
+std::string without_line(std::string text, int number) {
+  std::size_t begin = 0;
+  for (int i = 0; i < number; ++i) begin = text.find('\n', begin) + 1;
+  return text.erase(begin, text.find('\n', begin) + 1 - begin);
+}
+
+TEST(Record, AWholeJournalLacksNothing) {
+  const JournalText journal = parse_journal(example_journal());
+  EXPECT_EQ(journal.records.size(), 4U);
+  EXPECT_EQ(journal.damaged + journal.foreign + journal.missing, 0U);
+  EXPECT_EQ(journal.run_id, example_launch(1).run_id);
+}
+
+TEST(Record, LinesOfAnotherRunOrRankOrOfNoneAreForeign) {
+  const Record stray = example_outcome(1, "load.tile.2d");
+  const JournalText journal = parse_journal(
+      example_journal() + to_line(stray, LineOrigin{.run_id = "other", .rank = 1, .number = 4}) +
+      to_line(stray, LineOrigin{.run_id = example_launch(1).run_id, .rank = 0, .number = 4}) +
+      to_line(stray));
+  EXPECT_EQ(journal.records.size(), 4U);
+  EXPECT_EQ(journal.foreign, 3U);
+}
+
+TEST(Record, LinesThatWereTakenOutAreMissing) {
+  const JournalText journal = parse_journal(without_line(without_line(example_journal(), 2), 1));
+  EXPECT_EQ(journal.records.size(), 2U);
+  EXPECT_EQ(journal.missing, 2U);
+}
+
+TEST(Record, ALostLaunchRecordIsMissing) {
+  const JournalText journal = parse_journal(without_line(example_journal(), 0));
+  EXPECT_EQ(journal.missing, 1U);
+  EXPECT_EQ(journal.run_id, example_launch(1).run_id);
+}
+
+TEST(Record, ADamagedLineIsNotMissing) {
+  std::string text = example_journal();
+  text[text.find('\n') + 5] ^= 1;
+  const JournalText journal = parse_journal(text);
+  EXPECT_EQ(journal.damaged, 1U);
+  EXPECT_EQ(journal.missing, 0U);
+}
+
+TEST(Record, ALineThatStandsTwiceIsReadOnce) {
+  EXPECT_EQ(parse_journal(example_journal() + example_journal()).records.size(), 4U);
+}
+
+TEST(Record, AnyNumberOfALineIsSurvived) {
+  const LineOrigin last{.run_id = example_launch(1).run_id,
+                        .rank = 1,
+                        .number = std::numeric_limits<std::uint64_t>::max()};
+  EXPECT_GT(parse_journal(example_journal() + to_line(example_end(1), last)).missing, 0U);
+}
+
 }  // namespace
 }  // namespace tidemark::reports

@@ -35,7 +35,7 @@ void add_launch(Assembly& made, const HeardLaunch& all, const AssembleOptions& o
   row.ranks_reported =
       static_cast<std::uint32_t>(std::count(all.reported.begin(), all.reported.end(), true));
   row.gpus = from.gpus;
-  row.damaged_lines = all.damaged;
+  row.damaged_lines = all.lost_lines;
   std::string reason = options.incomplete_reason;
   for (const std::string& problem : all.problems) {
     if (!reason.empty()) reason += "; ";

@@ -347,11 +347,42 @@ TEST(Assemble, ProvenanceNamesAGemmTableThatIsNotThatOfTheBuild) {
   EXPECT_EQ(provenance_of(report, "gemm_table.hash"), "0123456789abcdef");
 }
 
-TEST(Assemble, JournalsOfDifferentLaunchesAreRefused) {
+TEST(Assemble, AJournalOfAnotherLaunchIsLeftOutAndSaid) {
   LaunchRecord other = example_launch(1);
   other.run_id = "another";
-  EXPECT_NE(error_of({example_journals()[0], journal_of({other})}).find("rank 1 of run another"),
-            std::string::npos);
+  std::vector<std::string> journals = example_journals();
+  journals.insert(journals.begin(), journal_of({other, example_failure(0, "load.tile.2d")}));
+  const Report report = assemble(journals, {});
+  EXPECT_EQ(report.launch.incomplete_reason,
+            "a journal of another launch (run another) was left out");
+  EXPECT_EQ(report.launch.ranks_reported, 2U);
+  EXPECT_EQ(result_of(report, "load.tile.2d", 0).verdict, Verdict::pass);
+}
+
+TEST(Assemble, AForeignLineIsLeftOutAndSaid) {
+  const LineOrigin other{.run_id = "another", .rank = 0, .number = 3};
+  const Report report =
+      assemble({numbered_journal_of(0, {example_launch(0), example_node(0), example_end(0)}) +
+                    to_line(example_outcome(0, "load.tile.2d"), other),
+                example_journals()[1]},
+               {});
+  EXPECT_EQ(report.launch.incomplete_reason,
+            "1 journal lines of another launch or rank were left out");
+  EXPECT_EQ(result_of(report, "load.tile.2d", 0).verdict, Verdict::not_run);
+  EXPECT_EQ(report.launch.damaged_lines, 1U);
+}
+
+TEST(Assemble, AMissingLineMakesItIncomplete) {
+  std::string first = numbered_journal_of(
+      0, {example_launch(0), example_outcome(0, "load.tile.2d"), example_end(0)});
+  const std::size_t begin = first.find('\n') + 1;
+  first.erase(begin, first.find('\n', begin) + 1 - begin);
+  const Report report = assemble({first, example_journals()[1]}, {});
+  EXPECT_EQ(report.launch.incomplete_reason, "1 journal lines are missing");
+  EXPECT_EQ(report.launch.damaged_lines, 1U);
+}
+
+TEST(Assemble, RanksThatPlannedDifferentLaunchesAreRefused) {
   LaunchRecord other_seed = example_launch(1);
   other_seed.seed = 1;
   EXPECT_NE(error_of({example_journals()[0], journal_of({other_seed})})
@@ -371,16 +402,24 @@ TEST(Assemble, WithoutALaunchRecordThereIsNoReport) {
             std::string::npos);
 }
 
-TEST(Assemble, TwoJournalsOfOneRankAreRefused) {
-  EXPECT_NE(
-      error_of({example_journals()[0], example_journals()[0]}).find("two journals are of rank 0"),
-      std::string::npos);
+TEST(Assemble, ASecondJournalOfARankIsLeftOutAndSaid) {
+  std::vector<std::string> journals = example_journals();
+  journals.push_back(journals[0]);
+  const Report report = assemble(journals, {});
+  EXPECT_EQ(report.launch.incomplete_reason, "a second journal of rank 0 was left out");
+  EXPECT_EQ(report.launch.ranks_reported, 2U);
 }
 
 TEST(Assemble, ALaunchThatCannotBeIsRefused) {
   LaunchRecord huge = example_launch(0);
-  huge.gpus = 4'000'000'000;
-  EXPECT_NE(error_of({journal_of({huge})}).find("12000000000 results"), std::string::npos);
+  huge.gpus = 1'000'000;
+  huge.cases.resize(30);
+  EXPECT_NE(error_of({journal_of({huge})}).find("30000000 results"), std::string::npos);
+  LaunchRecord no_cases = example_launch(0);
+  no_cases.gpus = 100'000'000;
+  no_cases.cases.clear();
+  EXPECT_NE(error_of({journal_of({no_cases})}).find("100000000 GPUs, which cannot be"),
+            std::string::npos);
   LaunchRecord twice = example_launch(0);
   twice.cases.push_back(twice.cases[0]);
   EXPECT_NE(error_of({journal_of({twice})}).find("case 'load.tile.2d' twice"), std::string::npos);

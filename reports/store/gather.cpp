@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 #include <unordered_set>
@@ -28,12 +29,6 @@ bool same_cases(const std::vector<PlannedCase>& a, const std::vector<PlannedCase
 }
 
 void check_same_launch(const LaunchRecord& first, const LaunchRecord& other) {
-  if (first.run_id != other.run_id) {
-    throw ReportError(fmt::format(
-        "the journals are of different launches: rank {} is of run {}, rank {} of run {}; keep the "
-        "journals of one launch in a folder",
-        first.rank, first.run_id, other.rank, other.run_id));
-  }
   if (identity(first) != identity(other) || !same_cases(first.cases, other.cases)) {
     throw ReportError(fmt::format(
         "ranks {} and {} planned different launches (version, level, device, seed, size or cases "
@@ -44,7 +39,9 @@ void check_same_launch(const LaunchRecord& first, const LaunchRecord& other) {
 
 void check_plan(const LaunchRecord& launch) {
   constexpr std::uint32_t kMostRanks = 1u << 20;
-  if (launch.ranks == 0 || launch.gpus == 0 || launch.ranks > kMostRanks) {
+  constexpr std::uint32_t kMostGpus = kMostRanks;
+  if (launch.ranks == 0 || launch.gpus == 0 || launch.ranks > kMostRanks ||
+      launch.gpus > kMostGpus) {
     throw ReportError(fmt::format("the launch record plans {} ranks and {} GPUs, which cannot be",
                                   launch.ranks, launch.gpus));
   }
@@ -61,22 +58,55 @@ void check_plan(const LaunchRecord& launch) {
   }
 }
 
+const LaunchRecord* launch_in(const JournalText& journal) {
+  for (const Record& record : journal.records) {
+    if (const auto* launch = std::get_if<LaunchRecord>(&record)) return launch;
+  }
+  return nullptr;
+}
+
+/// The run of most journals, of several the one that comes first. A file of another launch that got
+/// into the folder must not cost the report of this one.
+std::string run_of_most(const std::vector<JournalText>& journals) {
+  std::map<std::string, std::size_t> journals_of;
+  std::string most;
+  for (const JournalText& journal : journals) {
+    if (journal.run_id) ++journals_of[*journal.run_id];
+  }
+  for (const JournalText& journal : journals) {
+    if (journal.run_id && journals_of[*journal.run_id] > journals_of[most]) most = *journal.run_id;
+  }
+  return most;
+}
+
+/// Empties the journals that are of another run, or of a rank that came before, and says so.
+void leave_out_foreign(std::vector<JournalText>& journals, std::vector<std::string>& problems) {
+  const std::string run = run_of_most(journals);
+  std::set<std::uint32_t> ranks;
+  for (JournalText& journal : journals) {
+    const LaunchRecord* launch = launch_in(journal);
+    if (journal.run_id && *journal.run_id != run) {
+      problems.push_back(
+          fmt::format("a journal of another launch (run {}) was left out", *journal.run_id));
+    } else if (launch != nullptr && !ranks.insert(launch->rank).second) {
+      problems.push_back(fmt::format("a second journal of rank {} was left out", launch->rank));
+    } else {
+      continue;
+    }
+    journal = {};
+  }
+}
+
 /// Finds the launch record of every journal; they must agree.
 LaunchRecord launch_of(const std::vector<JournalText>& journals) {
   const LaunchRecord* first = nullptr;
-  std::set<std::uint32_t> ranks;
+  std::uint32_t last_rank = 0;
   for (const JournalText& journal : journals) {
-    for (const Record& record : journal.records) {
-      const auto* launch = std::get_if<LaunchRecord>(&record);
-      if (launch == nullptr) continue;
-      if (first == nullptr) first = launch;
-      check_same_launch(*first, *launch);
-      if (!ranks.insert(launch->rank).second) {
-        throw ReportError(
-            fmt::format("two journals are of rank {}; keep the journals of one launch in a folder",
-                        launch->rank));
-      }
-    }
+    const LaunchRecord* launch = launch_in(journal);
+    if (launch == nullptr) continue;
+    if (first == nullptr) first = launch;
+    check_same_launch(*first, *launch);
+    last_rank = std::max(last_rank, launch->rank);
   }
   if (first == nullptr) {
     throw ReportError(fmt::format(
@@ -85,9 +115,9 @@ LaunchRecord launch_of(const std::vector<JournalText>& journals) {
         journals.size()));
   }
   check_plan(*first);
-  if (*ranks.rbegin() >= first->ranks) {
-    throw ReportError(fmt::format("a journal is of rank {}, but the launch has {} ranks",
-                                  *ranks.rbegin(), first->ranks));
+  if (last_rank >= first->ranks) {
+    throw ReportError(fmt::format("a journal is of rank {}, but the launch has {} ranks", last_rank,
+                                  first->ranks));
   }
   return *first;
 }
@@ -167,9 +197,22 @@ void note_missing_ranks(HeardLaunch& all) {
   if (!unended.empty()) {
     all.problems.push_back(ranks_named(unended) + " did not get to the end");
   }
-  if (all.damaged > 0) {
-    all.problems.push_back(fmt::format("{} damaged journal lines were left out", all.damaged));
+}
+
+void note_lost_lines(HeardLaunch& all, const std::vector<JournalText>& journals) {
+  JournalText sum;
+  for (const JournalText& journal : journals) {
+    sum.damaged += journal.damaged;
+    sum.foreign += journal.foreign;
+    sum.missing += journal.missing;
   }
+  const auto note = [&all](std::uint32_t lines, std::string_view what) {
+    if (lines > 0) all.problems.push_back(fmt::format("{} {}", lines, what));
+    all.lost_lines += lines;
+  };
+  note(sum.damaged, "damaged journal lines were left out");
+  note(sum.foreign, "journal lines of another launch or rank were left out");
+  note(sum.missing, "journal lines are missing");
 }
 
 }  // namespace
@@ -177,10 +220,8 @@ void note_missing_ranks(HeardLaunch& all) {
 HeardLaunch gather(const std::vector<std::string>& journals) {
   std::vector<JournalText> parsed;
   HeardLaunch all;
-  for (const std::string& text : journals) {
-    parsed.push_back(parse_journal(text));
-    all.damaged += parsed.back().damaged;
-  }
+  for (const std::string& text : journals) parsed.push_back(parse_journal(text));
+  leave_out_foreign(parsed, all.problems);
   all.launch = launch_of(parsed);
   all.reported.resize(all.launch.ranks);
   all.ended.resize(all.launch.ranks);
@@ -191,6 +232,7 @@ HeardLaunch gather(const std::vector<std::string>& journals) {
     for (const Record& record : journal.records) std::visit(sorter, record);
   }
   note_missing_ranks(all);
+  note_lost_lines(all, parsed);
   return all;
 }
 

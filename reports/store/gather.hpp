@@ -27,14 +27,14 @@ struct HeardLaunch {
   PolicyRecord policy;                // the first; every rank wrote the same
   std::vector<bool> reported, ended;  // by rank: left any record of its own; an end record
   std::vector<std::string> problems;  // each makes the report incomplete
-  std::uint32_t damaged = 0;          // journal lines that could not be used
+  std::uint32_t lost_lines = 0;       // of journals: damaged, foreign or missing
 };
 
 /// Most pairs of case and GPU a launch may plan; beyond it a launch record is not believed.
 inline constexpr std::uint64_t kMostPlanned = 20'000'000;
 
-/// Throws ReportError where no launch record is found, journals are of different launches, or two
-/// are of one rank.
+/// Throws ReportError where no launch record is found or ranks planned different launches. Journals
+/// of another run than most, and all but the first of a rank, are left out, which is a problem.
 HeardLaunch gather(const std::vector<std::string>& journals);
 
 }  // namespace tidemark::reports
