@@ -14,6 +14,10 @@ namespace tidemark::reports {
 /// twice.
 std::string prometheus_of(const Report& report);
 
+/// The same with a sample for each case and GPU, passes too, and with spread and number of the
+/// samples behind each median: hundreds a GPU instead of a few dozen.
+std::string all_prometheus_of(const Report& report);
+
 /// OCP Test & Validation output specification, version 2.0 (opencomputeproject/ocp-diag-core,
 /// json_spec): a JSON object a line, schemaVersion first. A case is a test step, a GPU a
 /// hardwareInfo, a result a diagnosis, a median a measurement. What the virtual device says is

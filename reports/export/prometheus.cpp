@@ -152,7 +152,39 @@ Labels result_labels(const Report& report, const ResultRow& result) {
 
 bool is_failed(Verdict verdict) { return is_bad(verdict) || is_lacking(verdict); }
 
-void add_results(Families& made, const Report& report) {
+/// What the GPU did, over all cases.
+void add_sums(Families& made, const Report& report) {
+  struct Sum {
+    std::size_t passed = 0, failed = 0;
+    double rows_run = 0, rows_failed = 0;
+  };
+  std::vector<Sum> sums(report.gpus.size());
+  for (const ResultRow& result : report.results) {
+    Sum& sum = sums[result.gpu_id];
+    if (result.verdict == Verdict::pass) ++sum.passed;
+    if (is_failed(result.verdict)) ++sum.failed;
+    sum.rows_run += result.rows_run;
+    sum.rows_failed += result.rows_failed;
+  }
+  using Read = double (*)(const Sum&);
+  constexpr std::array<std::tuple<const char*, const char*, Read>, 4> kRead = {{
+      {"tidemark_gpu_cases_passed", "Cases that the GPU passed.",
+       [](const Sum& sum) { return static_cast<double>(sum.passed); }},
+      {"tidemark_gpu_cases_failed", "Cases that neither passed nor were waived or skipped.",
+       [](const Sum& sum) { return static_cast<double>(sum.failed); }},
+      {"tidemark_gpu_rows_run", "Parameter sets that were run.",
+       [](const Sum& sum) { return sum.rows_run; }},
+      {"tidemark_gpu_rows_failed", "Parameter sets that failed.",
+       [](const Sum& sum) { return sum.rows_failed; }},
+  }};
+  for (const auto& [name, help, read] : kRead) {
+    made.begin(name, help);
+    for (std::uint32_t i = 0; i < report.gpus.size(); ++i)
+      made.add(gpu_labels(report, i), read(sums[i]));
+  }
+}
+
+void add_results(Families& made, const Report& report, bool all) {
   std::array<std::size_t, kVerdicts> counts{};
   for (const ResultRow& result : report.results) {
     ++counts[static_cast<std::size_t>(result.verdict)];
@@ -169,7 +201,7 @@ void add_results(Families& made, const Report& report) {
                         const std::function<double(const ResultRow&)>& value) {
     made.begin(name, help);
     for (const ResultRow& result : report.results) {
-      made.add(result_labels(report, result), value(result));
+      if (all || is_failed(result.verdict)) made.add(result_labels(report, result), value(result));
     }
   };
   each("tidemark_case_verdict", fmt::format("What came of a case on a GPU: {}.", names),
@@ -191,7 +223,7 @@ void add_slowed(Families& made, const Report& report) {
   }
 }
 
-void add_metrics(Families& made, const Report& report) {
+void add_metrics(Families& made, const Report& report, bool all) {
   std::map<std::string, std::string> slowed;
   for (const auto& [of_case, share] : slowed_cases(report)) slowed[of_case] = share;
   const auto each = [&](std::string_view name, std::string_view help,
@@ -210,22 +242,28 @@ void add_metrics(Families& made, const Report& report) {
   };
   each("tidemark_metric_median", "Median of the samples, in the unit that the label says.",
        [](const MetricRow& metric) { return metric.median; });
+  if (!all) return;
   each("tidemark_metric_mad", "Median distance of the samples from their median.",
        [](const MetricRow& metric) { return metric.mad; });
   each("tidemark_metric_samples", "How many samples there are.",
        [](const MetricRow& metric) { return metric.n; });
 }
 
-}  // namespace
-
-std::string prometheus_of(const Report& report) {
+std::string text_of(const Report& report, bool all) {
   Families made(report);
   add_report(made, report);
   add_gpus(made, report);
-  add_results(made, report);
+  add_sums(made, report);
+  add_results(made, report, all);
   add_slowed(made, report);
-  add_metrics(made, report);
+  add_metrics(made, report, all);
   return made.text();
 }
+
+}  // namespace
+
+std::string prometheus_of(const Report& report) { return text_of(report, false); }
+
+std::string all_prometheus_of(const Report& report) { return text_of(report, true); }
 
 }  // namespace tidemark::reports

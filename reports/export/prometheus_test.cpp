@@ -109,14 +109,31 @@ TEST(Prometheus, IsWhatItsFormatAllows) {
   EXPECT_TRUE(made.families.contains("tidemark_report_info"));
 }
 
+TEST(Prometheus, IsWhatItsFormatAllowsInFull) {
+  EXPECT_EQ(parsed(all_prometheus_of(example())).error, "");
+}
+
+TEST(Prometheus, SumsAreThoseOfTheCases) {
+  const Report report = example();
+  const auto few = parsed(prometheus_of(report)).samples;
+  double failed = 0;
+  for (const auto& [name, value] : parsed(all_prometheus_of(report)).samples)
+    if (name.starts_with("tidemark_case_rows_failed")) failed += std::stod(value);
+  for (const auto& [name, value] : few)
+    if (name.starts_with("tidemark_gpu_rows_failed")) failed -= std::stod(value);
+  EXPECT_EQ(failed, 0);
+}
+
 TEST(Prometheus, SaysTheVerdictOfEachCaseAndGpu) {
   const auto samples = parsed(prometheus_of(example())).samples;
   const std::string labels = fmt::format("{{case=\"zfill.corner\",{}}}", kGpu1);
   EXPECT_EQ(samples.at("tidemark_case_verdict" + labels), "1");
   EXPECT_EQ(samples.at("tidemark_case_failed" + labels), "1");
   EXPECT_EQ(samples.at("tidemark_case_rows_failed" + labels), "1");
-  EXPECT_EQ(samples.at(fmt::format("tidemark_case_failed{{case=\"load.tile.2d\",{}}}", kGpu1)),
-            "0");
+  const std::string passed = fmt::format("tidemark_case_failed{{case=\"load.tile.2d\",{}}}", kGpu1);
+  EXPECT_EQ(samples.count(passed), 0U);
+  EXPECT_EQ(parsed(all_prometheus_of(example())).samples.at(passed), "0");
+  EXPECT_EQ(samples.at(fmt::format("tidemark_gpu_cases_failed{{{}}}", kGpu1)), "1");
   EXPECT_EQ(samples.at("tidemark_results{verdict=\"pass\"}"), "5");
   EXPECT_EQ(samples.at("tidemark_results{verdict=\"fail\"}"), "1");
   EXPECT_EQ(samples.at("tidemark_results{verdict=\"not_run\"}"), "0");
@@ -145,7 +162,7 @@ TEST(Prometheus, HasMediansOfPassesAlone) {
 }
 
 TEST(Prometheus, EveryNumberThatWasSlowedOnPurposeSaysSo) {
-  const Parsed made = parsed(prometheus_of(slowed_report()));
+  const Parsed made = parsed(all_prometheus_of(slowed_report()));
   EXPECT_EQ(made.error, "");
   EXPECT_EQ(made.samples.at("tidemark_case_slowed{case=\"gemm.distributed.speed\",share=\"3%\"}"),
             "1");
@@ -182,7 +199,7 @@ TEST(Prometheus, OneThingTwiceIsRefused) {
   Report report = example();
   report.results[1].case_id = report.results[0].case_id;
   report.results[1].gpu_id = report.results[0].gpu_id;
-  EXPECT_THROW(prometheus_of(report), ReportError);
+  EXPECT_THROW(all_prometheus_of(report), ReportError);
 }
 
 }  // namespace
