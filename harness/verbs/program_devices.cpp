@@ -52,14 +52,14 @@ std::vector<Place> places_of(const ProgramDevices& devices) {
 // Of the same verdict and, for the first thing that is wrong, the same kind: "guard", "barrier".
 bool is_alike(const DeviceVerdict& one, const DeviceVerdict& other) {
   const auto kind = [](const DeviceVerdict& verdict) {
-    const std::string_view first = verdict.findings.empty() ? "" : verdict.findings.front();
+    const std::string first = verdict.findings.empty() ? "" : verdict.findings.front();
     return first.substr(0, first.find(':'));
   };
   return one.word == other.word && kind(one) == kind(other);
 }
 
 Program minimized_at(const Place& place, const PreparedProgram& program, const DeviceVerdict& whole,
-                     int& runs) {
+                     std::size_t& runs) {
   return minimized(program.program, [&](const Program& candidate) {
     try {
       const PreparedProgram less = prepared(candidate, "candidate");
@@ -103,7 +103,7 @@ PreparedProgram minimized_on(const PreparedProgram& program, const ProgramDevice
   for (const Place& place : places_of(devices)) {
     const DeviceVerdict whole = verdict_on(program, place.run(program.checked));
     if (whole.code != ExitCode::failed) continue;
-    int runs = 1;
+    std::size_t runs = 1;
     PreparedProgram least = prepared(minimized_at(place, program, whole, runs), name);
     heading += fmt::format("minimized on {}: {} in place of {}, after {}\n", place.device,
                            plural(least.program.steps.size(), "step"), program.program.steps.size(),

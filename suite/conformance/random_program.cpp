@@ -57,7 +57,7 @@ class Composer {
   }
 
   Program compose() {
-    for (std::uint8_t b = 0; b < program_.barriers; ++b) init(b);
+    for (std::uint32_t b = 0; b < program_.barriers; ++b) init(static_cast<std::uint8_t>(b));
     sync();
     for (std::uint32_t moves = draws_.between(3, kMostMoves); moves > 0; --moves) move();
     while (!phases_.empty()) wait(0);
