@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
@@ -94,7 +95,7 @@ JournalWriter::JournalWriter(const std::string& folder, std::uint32_t rank)
     refuse(folder, fmt::format("cannot create the folder of the journals: {}", error.message()),
            "give an --out in a folder that can be written");
   }
-  fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+  fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
   if (fd_ < 0 && errno == EEXIST) {
     refuse(path_, "holds the journal of an older launch",
            "make its report by 'tidemark recover' or move the folder away");
@@ -110,12 +111,14 @@ JournalWriter::JournalWriter(const std::string& folder, std::uint32_t rank)
 JournalWriter::JournalWriter(JournalWriter&& other) noexcept
     : path_(std::move(other.path_)),
       fd_(std::exchange(other.fd_, -1)),
-      next_(std::move(other.next_)) {}
+      next_(std::move(other.next_)),
+      unwritten_(std::move(other.unwritten_)) {}
 
 JournalWriter& JournalWriter::operator=(JournalWriter&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(fd_, other.fd_);
   std::swap(next_, other.next_);
+  std::swap(unwritten_, other.unwritten_);
   return *this;
 }
 
@@ -124,33 +127,46 @@ JournalWriter::~JournalWriter() {
 }
 
 void JournalWriter::append(const Record& record) {
-  constexpr std::string_view kHint = "free some space; this record is lost";
+  constexpr std::string_view kHint = "free some space; this record is kept in memory until then";
   if (const auto* launch = std::get_if<LaunchRecord>(&record)) next_.run_id = launch->run_id;
-  const std::string line = to_line(record, next_);
-  ++next_.number;  // also where it cannot be written: the gap tells that it was lost
+  unwritten_ += to_line(record, next_);
+  ++next_.number;
   ssize_t written = -1;
   do {
-    written = ::write(fd_, line.data(), line.size());
+    written = ::write(fd_, unwritten_.data(), unwritten_.size());
   } while (written < 0 && errno == EINTR);
   if (written < 0) {
     refuse(path_, fmt::format("cannot write: {}", error_text(errno)), kHint);
   }
-  if (static_cast<std::size_t>(written) < line.size()) {
+  if (static_cast<std::size_t>(written) < unwritten_.size()) {
     // A torn line would swallow the next record with it, so it is taken back.
+    const std::size_t size = unwritten_.size();
     struct stat status {};
     const bool taken_back = ::fstat(fd_, &status) == 0 && status.st_size >= written &&
                             ::ftruncate(fd_, status.st_size - written) == 0;
+    if (!taken_back) unwritten_.insert(0, 1, '\n');
     refuse(path_,
-           fmt::format("only {} of {} bytes could be written{}", written, line.size(),
+           fmt::format("only {} of {} bytes could be written{}", written, size,
                        taken_back ? "" : ", and the torn line stays"),
            kHint);
   }
+  unwritten_.clear();
   const bool lasting =
       !std::holds_alternative<StartRecord>(record) && !std::holds_alternative<NodeRecord>(record);
   if (lasting && ::fdatasync(fd_) != 0) {
     refuse(path_, fmt::format("cannot sync: {}", error_text(errno)),
            "check the disk; this record may be lost");
   }
+}
+
+std::string JournalWriter::text() const {
+  std::string text;
+  std::array<char, 65536> bytes{};
+  ssize_t got = 0;
+  while ((got = ::pread(fd_, bytes.data(), bytes.size(), static_cast<off_t>(text.size()))) > 0) {
+    text.append(bytes.data(), static_cast<std::size_t>(got));
+  }
+  return text + unwritten_;
 }
 
 std::string journal_in_use(const std::string& folder) {

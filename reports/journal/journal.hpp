@@ -10,9 +10,10 @@
 namespace tidemark::reports {
 
 /// Appends records to one file. Each record is one write(2) with O_APPEND; outcomes are
-/// fdatasync'ed. Throws ReportError (path, errno) when the disk is full or gone: a lost record is
-/// never silent. The first record is that of the launch: its run id goes into the origin of each
-/// line. The file is locked (flock) until this process ends.
+/// fdatasync'ed. Throws ReportError (path, errno) when the disk is full or gone, and keeps what
+/// could not be written in memory: it goes out before the next record, and is in text(). The first
+/// record is that of the launch: its run id goes into the origin of each line. The file is locked
+/// (flock) until this process ends.
 class JournalWriter {
  public:
   /// Creates the folder if needed and the file exclusively; both must not hold an older launch.
@@ -22,12 +23,17 @@ class JournalWriter {
   ~JournalWriter();
 
   void append(const Record& record);
+  /// True where some of it is in memory alone.
+  bool behind() const { return !unwritten_.empty(); }
+  /// All of it, also where its folder was removed or could not take all.
+  std::string text() const;
   const std::string& path() const { return path_; }
 
  private:
   std::string path_;
   int fd_ = -1;
   LineOrigin next_;
+  std::string unwritten_;
 };
 
 /// A journal of the folder that its writer still holds open; empty where none is, or where the file

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 
 #include "reports/error.hpp"
@@ -86,6 +87,51 @@ TEST(Journal, IsInUseUntilItsWriterIsGone) {
     EXPECT_EQ(journal_in_use(scratch.path()), writer.path());
   }
   EXPECT_EQ(journal_in_use(scratch.path()), "");
+}
+
+/// Exit code of a child whose disk is full after `bytes`, and then is not: 0 when nothing was lost.
+int append_while_full(const std::string& folder, rlim_t bytes) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  JournalWriter writer(folder, 0);
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  const rlim_t before = limit.rlim_cur;
+  limit.rlim_cur = bytes;
+  if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 3;
+  for (int i = 0; i < 3; ++i) {
+    try {
+      writer.append(example_end(0));
+    } catch (const ReportError&) {
+    }
+  }
+  if (!writer.behind()) return 4;
+  if (parse_journal(writer.text()).records.size() != 3) return 5;
+  limit.rlim_cur = before;
+  setrlimit(RLIMIT_FSIZE, &limit);
+  writer.append(example_end(0));
+  return writer.behind() ? 6 : 0;
+}
+
+TEST(Journal, WhatAFullDiskDidNotTakeIsKeptAndWrittenLater) {
+  const ScratchFolder scratch;
+  const std::size_t line = to_line(example_end(0), LineOrigin{}).size();
+  const pid_t child = fork();
+  if (child == 0) _exit(append_while_full(scratch.path(), line + 10));
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  const JournalText journal = parse_journal(read_journals(scratch.path()).at(0));
+  EXPECT_EQ(journal.records.size(), 4U);
+  EXPECT_EQ(journal.damaged + journal.missing, 0U);
+}
+
+TEST(Journal, ATextOutlivesItsFolder) {
+  const ScratchFolder scratch;
+  JournalWriter writer(scratch.file("x.h5.run"), 0);
+  writer.append(example_end(0));
+  std::filesystem::remove_all(scratch.file("x.h5.run"));
+  writer.append(example_end(0));
+  EXPECT_EQ(parse_journal(writer.text()).records.size(), 2U);
 }
 
 TEST(Journal, OtherFilesOfTheFolderAreLeftAlone) {

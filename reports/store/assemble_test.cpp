@@ -227,9 +227,28 @@ TEST(Assemble, ARankWithoutEndRecordMakesItIncomplete) {
                                           example_outcome(1, "load.tile.2d")})},
       {});
   EXPECT_FALSE(report.launch.complete);
-  EXPECT_EQ(report.launch.incomplete_reason, "rank 1 did not get to the end");
+  EXPECT_EQ(report.launch.incomplete_reason, "rank 1 (node07.acme.example) did not get to the end");
   EXPECT_EQ(result_of(report, "load.tile.2d", 1).verdict, Verdict::pass);
   EXPECT_EQ(report.text(result_of(report, "zfill.corner", 1).reason), "rank 1 did not get to it");
+}
+
+TEST(Assemble, TheRankThatDiedIsNamedBeforeThoseThatWereStoppedForIt) {
+  const Report report = assemble(
+      {journal_of({example_launch(0),
+                   EndRecord{.rank = 0, .complete = false, .reason = "stopped by SIGTERM"}}),
+       journal_of({example_launch(1), example_node(1),
+                   StartRecord{.gpu = 1, .case_name = "zfill.corner"}})},
+      {});
+  EXPECT_EQ(report.launch.incomplete_reason,
+            "rank 1 (node07.acme.example), last at zfill.corner, did not get to the end; rank 0: "
+            "stopped by SIGTERM");
+}
+
+TEST(Assemble, WhichOfTwoDeadRanksWasFirstIsNotKnown) {
+  EXPECT_EQ(assemble({journal_of({example_launch(0)}), journal_of({example_launch(1)})}, {})
+                .launch.incomplete_reason,
+            "rank 0 did not get to the end; rank 1 did not get to the end (which of them was first "
+            "is not known)");
 }
 
 TEST(Assemble, AnEndRecordThatSaysSoMakesItIncomplete) {

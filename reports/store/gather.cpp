@@ -127,7 +127,9 @@ struct Sorter {
   HeardLaunch& all;
   std::unordered_set<std::string> cases;
   std::vector<bool> gpu_known;
-  std::uint32_t journal_of = kNoRow;  // rank whose journal is read
+  std::uint32_t journal_of = kNoRow;                             // rank whose journal is read
+  std::map<std::string, std::vector<std::uint32_t>> early = {};  // ranks that say why they ended
+  std::map<std::uint32_t, std::string> at_case = {};             // by rank: begun, and not ended
 
   bool planned(std::uint32_t gpu, const std::string& case_name) const {
     return gpu < all.launch.gpus && cases.contains(case_name);
@@ -156,9 +158,12 @@ struct Sorter {
     all.gpus.push_back(gpu);
   }
   void operator()(const StartRecord& start) {
-    if (planned(start.gpu, start.case_name)) all.starts.push_back(start);
+    if (!planned(start.gpu, start.case_name)) return;
+    all.starts.push_back(start);
+    at_case[journal_of] = start.case_name;
   }
   void operator()(const OutcomeRecord& outcome) {
+    at_case.erase(journal_of);
     if (planned(outcome.gpu, outcome.case_name)) {
       all.outcomes.push_back(outcome);
     } else {
@@ -173,10 +178,7 @@ struct Sorter {
   void operator()(const EndRecord& end) {
     mark(all.reported, end.rank);
     mark(all.ended, end.rank);
-    if (!end.complete) {
-      all.problems.push_back(
-          fmt::format("rank {}: {}", end.rank, end.reason.empty() ? "ended early" : end.reason));
-    }
+    if (!end.complete) early[end.reason.empty() ? "ended early" : end.reason].push_back(end.rank);
   }
 };
 
@@ -184,7 +186,21 @@ std::string ranks_named(const std::vector<std::uint32_t>& ranks) {
   return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", ranges(ranks));
 }
 
-void note_missing_ranks(HeardLaunch& all) {
+/// "rank 2 (node07), last at zfill.whole"
+std::string place_text(const HeardLaunch& all, const Sorter& sorter, std::uint32_t rank) {
+  std::string text = fmt::format("rank {}", rank);
+  const auto node = std::find_if(all.nodes.begin(), all.nodes.end(),
+                                 [rank](const NodeRecord& each) { return each.rank == rank; });
+  if (node != all.nodes.end()) text += fmt::format(" ({})", node->hostname);
+  const auto at = sorter.at_case.find(rank);
+  if (at != sorter.at_case.end()) text += fmt::format(", last at {},", at->second);
+  return text;
+}
+
+/// The ranks that are to blame come first: when one dies, a launcher stops the others, and they say
+/// so.
+void note_missing_ranks(HeardLaunch& all, const Sorter& sorter) {
+  constexpr std::size_t kMostNamed = 4;
   std::vector<std::uint32_t> silent, unended;
   for (std::uint32_t rank = 0; rank < all.launch.ranks; ++rank) {
     if (!all.reported[rank]) {
@@ -193,10 +209,20 @@ void note_missing_ranks(HeardLaunch& all) {
       unended.push_back(rank);
     }
   }
-  if (!silent.empty()) all.problems.push_back(ranks_named(silent) + " silent: no journal");
-  if (!unended.empty()) {
-    all.problems.push_back(ranks_named(unended) + " did not get to the end");
+  std::vector<std::string> found;
+  if (!silent.empty()) found.push_back(ranks_named(silent) + " silent: no journal");
+  if (unended.size() > kMostNamed) {
+    found.push_back(ranks_named(unended) + " did not get to the end");
+  } else {
+    for (const std::uint32_t rank : unended) {
+      found.push_back(place_text(all, sorter, rank) + " did not get to the end");
+    }
   }
+  if (unended.size() > 1) found.back() += " (which of them was first is not known)";
+  for (const auto& [reason, ranks] : sorter.early) {
+    found.push_back(fmt::format("{}: {}", ranks_named(ranks), reason));
+  }
+  all.problems.insert(all.problems.begin(), found.begin(), found.end());
 }
 
 void note_lost_lines(HeardLaunch& all, const std::vector<JournalText>& journals) {
@@ -231,7 +257,7 @@ HeardLaunch gather(const std::vector<std::string>& journals) {
     sorter.journal_of = kNoRow;
     for (const Record& record : journal.records) std::visit(sorter, record);
   }
-  note_missing_ranks(all);
+  note_missing_ranks(all, sorter);
   note_lost_lines(all, parsed);
   return all;
 }
