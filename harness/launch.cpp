@@ -204,6 +204,8 @@ std::string run_phases(LaunchState& state) {
   try {
     run_one_gpu_phase(state);
     if (!state.stop.check()) trouble = run_all_gpus_phase(state);
+    // Of a rank that is gone the others hear at once, and so does it, should it come back.
+    if (!trouble.empty()) state.stop.stop({.text = trouble});
   } catch (const std::exception& broken) {
     // This rank cannot go on, so the others need not wait for it.
     trouble = fmt::format("rank {}: {}", state.mesh.rank(), broken.what());

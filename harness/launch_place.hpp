@@ -145,6 +145,17 @@ inline std::vector<pid_t> descendants(pid_t ancestor, const std::string& verb) {
   return found;
 }
 
+/// The supervisor that this mpirun started as a rank; -1 where there is none.
+inline pid_t rank_pid(pid_t mpirun, int rank) {
+  for (const pid_t pid : descendants(mpirun, "run")) {
+    std::ifstream environment("/proc/" + std::to_string(pid) + "/environ");
+    const std::string all{std::istreambuf_iterator<char>(environment), {}};
+    const std::string variable = "OMPI_COMM_WORLD_RANK=" + std::to_string(rank);
+    if (all.find(variable + std::string(1, '\0')) != std::string::npos) return pid;
+  }
+  return -1;
+}
+
 /// Waits until a process has ended; a zombie that nobody has collected has. False after 5 s.
 inline bool ends(pid_t pid) {
   const double until = monotonic_s() + 5;

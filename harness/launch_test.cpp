@@ -342,12 +342,7 @@ TEST(MpiLaunch, a_killed_rank_0_leaves_the_reporters_report) {
                    run_arguments(place, {"--cases", "load.tile.rank1", "--cases", "zfill.whole"})),
       with_hook("slow@zfill.whole"));
   ASSERT_TRUE(appears(place.journals(), R"("type":"outcome")"));
-  pid_t rank_0 = -1;
-  for (const pid_t pid : descendants(running.pid, "run")) {
-    std::ifstream environment("/proc/" + std::to_string(pid) + "/environ");
-    const std::string all{std::istreambuf_iterator<char>(environment), {}};
-    if (all.find("OMPI_COMM_WORLD_RANK=0") != std::string::npos) rank_0 = pid;
-  }
+  const pid_t rank_0 = rank_pid(running.pid, 0);
   ASSERT_GT(rank_0, 0);
   ::kill(rank_0, SIGKILL);
   EXPECT_NE(finish_program(running, 60).exit, 0);
@@ -369,6 +364,44 @@ TEST(MpiLaunch, ctrl_c_leaves_an_incomplete_report) {
   EXPECT_NE(finish_program(running, 60).exit, 0);
   ASSERT_TRUE(appears_file(place.out(), 20));
   EXPECT_FALSE(read_report(place.out()).launch.complete);
+}
+
+TEST(MpiLaunch, a_folder_that_is_removed_costs_the_report_and_not_the_verdicts) {
+  const Place place;
+  const std::string folder = place.file("gone");
+  std::filesystem::create_directory(folder);
+  const RunningProgram running =
+      start_program(under_mpirun(2, {"run", "--device", "virtual", "--seed", "7", "--out",
+                                     folder + "/r.h5", "--cases", "zfill.*"}),
+                    with_hook("slow@zfill.whole"));
+  ASSERT_TRUE(appears(folder + "/r.h5.run", "\"case\":\"zfill.whole\""));
+  std::filesystem::remove_all(folder);
+  const Ran ran = finish_program(running, 60);
+  EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
+  EXPECT_NE(ran.out.find("11 cases x 2 gpus: 22 pass = 22 planned"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.err.find("is gone, and with it the journals"), std::string::npos) << ran.err;
+}
+
+TEST(MpiLaunch, a_killed_rank_is_named_and_where_the_report_comes) {
+  const Place place;
+  const RunningProgram running =
+      start_program(under_mpirun(4, run_arguments(place, {"--cases", "zfill.whole"})),
+                    with_hook("slow@zfill.whole"));
+  for (const char* rank : {"0", "1", "2", "3"}) {
+    ASSERT_TRUE(
+        appears(place.journals(), std::string("\"gpu\":") + rank + ",\"case\":\"zfill.whole\""));
+  }
+  const pid_t rank_2 = rank_pid(running.pid, 2);
+  ASSERT_GT(rank_2, 0);
+  kill(rank_2, SIGKILL);
+  const Ran ran = finish_program(running, 60);
+  EXPECT_EQ(ran.exit, 137) << ran.out << ran.err;
+  EXPECT_NE(ran.out.find("comes to " + place.out()), std::string::npos) << ran.out;
+  ASSERT_TRUE(appears_file(place.out(), 30));
+  const std::string reason = read_report(place.out()).launch.incomplete_reason;
+  EXPECT_NE(reason.find("rank 2 ("), std::string::npos) << reason;
+  EXPECT_NE(reason.find("last at zfill.whole, did not get to the end; "), std::string::npos)
+      << reason;
 }
 
 TEST(MpiLaunch, bad_output_is_one_line_from_one_rank) {

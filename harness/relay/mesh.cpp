@@ -76,7 +76,7 @@ const char* first_set(std::initializer_list<const char*> names) {
 Mesh::Mesh(Link link, bool launched)
     : link_(std::move(link)),
       launched_(launched),
-      heard_s_(link_.ranks, monotonic_s()),
+      heard_s_(link_.ranks, running_s()),
       silent_(link_.ranks) {}
 
 void Mesh::send(std::uint32_t to, Tag tag, std::string bytes) {
@@ -107,7 +107,7 @@ bool Mesh::pump() {
   bool any = false;
   while (std::optional<Message> message = link_.receive()) {
     any = true;
-    heard_s_[message->from] = now;
+    heard_s_[message->from] = running_s();
     silent_[message->from] = false;
     sort_in(std::move(*message));
   }
@@ -149,13 +149,19 @@ std::optional<Message> Mesh::take(Tag tag) {
   return message;
 }
 
+bool Mesh::is_beyond(std::uint32_t rank) const {
+  const auto from_rank = [rank](const auto& meeting) { return meeting.second.contains(rank); };
+  return std::any_of(collected_.upper_bound(meeting_), collected_.end(), from_rank) ||
+         (rank == 0 && spread_.upper_bound(meeting_) != spread_.end());
+}
+
 bool Mesh::wait_for(const std::function<bool()>& done,
                     const std::vector<std::uint32_t>& missing_from, const Patience& patience) {
   given_up_ = false;
-  const double began = monotonic_s();
+  const double began = running_s();
   double turn_before = began;
   while (true) {
-    const double now = monotonic_s();
+    const double now = running_s();
     pump();
     if (done()) return true;
     if (patience.meanwhile && !patience.meanwhile()) {
@@ -166,7 +172,8 @@ bool Mesh::wait_for(const std::function<bool()>& done,
     // Silent by then, with two pump() in between: this thread may have stood still for longer than
     // its patience, and MPI may answer that there is nothing when it only begins to look.
     const auto speaks = [&](std::uint32_t rank) {
-      return !silent_[rank] && turn_before - std::max(began, heard_s_[rank]) <= patience.silence_s;
+      return !silent_[rank] && !is_beyond(rank) &&
+             turn_before - std::max(began, heard_s_[rank]) <= patience.silence_s;
     };
     // One silent rank ends the meeting only when all others are there, or as silent.
     if (std::none_of(missing_from.begin(), missing_from.end(), [&](std::uint32_t rank) {
@@ -192,7 +199,7 @@ Gathered Mesh::collect(std::string mine, const Patience& patience) {
       all.parts[rank] = std::move(parts[rank]);
     } else {
       all.silent.push_back(rank);
-      silent_[rank] = !given_up_;
+      silent_[rank] = !given_up_ && !is_beyond(rank);
     }
   }
   return all;
@@ -232,7 +239,7 @@ std::optional<std::string> Mesh::broadcast(std::string mine, const Patience& pat
   } else if (wait_for([&] { return spread_.count(meeting_) != 0; }, {0}, patience)) {
     heard = std::move(spread_[meeting_]);
   } else {
-    silent_[0] = !given_up_;
+    silent_[0] = !given_up_ && !is_beyond(0);
   }
   spread_.erase(meeting_);
   collected_.erase(meeting_);

@@ -68,6 +68,8 @@ class Mesh {
   Gathered collect(std::string mine, const Patience& patience);
   bool wait_for(const std::function<bool()>& done, const std::vector<std::uint32_t>& missing_from,
                 const Patience& patience);
+  /// It came to a later meeting, so it does not come to this one any more.
+  bool is_beyond(std::uint32_t rank) const;
   void sort_in(Message message);
   void count_from(std::uint64_t meeting);
 

@@ -158,6 +158,21 @@ TEST(Mesh, a_part_of_a_later_meeting_waits_for_it) {
   EXPECT_EQ(all[0].gather("zero", {}).parts[1], "second");
 }
 
+// It was stopped for so long that another rank, which lives, went on without it.
+TEST(Mesh, a_rank_that_is_at_a_later_meeting_is_not_waited_for) {
+  std::vector<Mesh> all = meshes(2);
+  for (Mesh& mesh : all) mesh.enter(1, Stage::rounds);
+  all[1].enter(1, Stage::closing);
+  static_cast<void>(all[1].gather("journal of rank 1", {}));
+  int turns = 0;
+  const Patience patience{
+      .silence_s = 1e9, .total_s = 1e9, .meanwhile = [&] { return ++turns < 100; }};
+  EXPECT_EQ(all[0].allgather("round", patience).silent, std::vector<std::uint32_t>{1});
+  EXPECT_EQ(turns, 1);
+  all[0].enter(1, Stage::closing);
+  EXPECT_EQ(all[0].gather("journal of rank 0", patience).parts[1], "journal of rank 1");
+}
+
 TEST(Mesh, meanwhile_may_give_up) {
   std::vector<Mesh> all = meshes(2);
   const Gathered seen =

@@ -200,8 +200,8 @@ class Rounds {
     if (state_.mesh.rank() == 0) {
       Slot& first = state_.mine.front().slot;
       first.send(NcclIdOrder{});
-      const double until = monotonic_s() + kJoinSeconds;
-      while (first.worker() != nullptr && first.trouble().empty() && monotonic_s() < until) {
+      const double until = running_s() + kJoinSeconds;
+      while (first.worker() != nullptr && first.trouble().empty() && running_s() < until) {
         step_slots();
         if (const std::optional<NcclId> made = first.take_nccl_id()) {
           id = *made;

@@ -47,16 +47,16 @@ Patience patience_at_end(const LaunchState& state) {
 
 void journal_end(LaunchState& state, const std::string& trouble) {
   if (const std::optional<StopReason>& stop = state.stop.check(); stop && !stop->heard) {
-    state.journal.append(EventRecord{.at_unix_s = unix_s(),
-                                     .gpu = -1,
-                                     .source = stop->signal != 0 ? "signal" : "supervisor",
-                                     .code = stop->signal,
-                                     .text = stop->text});
+    keep(state, EventRecord{.at_unix_s = unix_s(),
+                            .gpu = -1,
+                            .source = stop->signal != 0 ? "signal" : "supervisor",
+                            .code = stop->signal,
+                            .text = stop->text});
   }
-  state.journal.append(EndRecord{.rank = state.mesh.rank(),
-                                 .at_unix_s = unix_s(),
-                                 .complete = trouble.empty(),
-                                 .reason = trouble});
+  keep(state, EndRecord{.rank = state.mesh.rank(),
+                        .at_unix_s = unix_s(),
+                        .complete = trouble.empty(),
+                        .reason = trouble});
 }
 
 /// The journals of all ranks; those of silent ranks from the folder, as far as it is shared.
@@ -192,10 +192,7 @@ Verdicts report_all(LaunchState& state, const Opening& opening, const Gathered& 
   // From the journals alone, as after a crash: there is no second way to a report.
   const std::string& out = opening.head.out;
   const std::string folder = journal_folder(out);
-  AssembleOptions how{.anonymise = state.options.anonymise, .incomplete_reason = {}};
-  if (!gathered.complete()) {
-    how.incomplete_reason = fmt::format("rank {} was silent", fmt::join(gathered.silent, ", "));
-  }
+  const AssembleOptions how{.anonymise = state.options.anonymise, .incomplete_reason = {}};
   Result result;
   try {
     result.report = assemble(all_journals(gathered, folder), how);
@@ -217,7 +214,12 @@ Verdicts report_all(LaunchState& state, const Opening& opening, const Gathered& 
   const bool safe = result.written && gathered.complete() &&
                     result.report->launch.damaged_lines == 0 &&
                     result.report->launch.ranks_reported == state.mesh.ranks();
-  if (!safe) {
+  std::error_code gone;
+  if (!safe && !std::filesystem::exists(folder, gone)) {
+    complain(result, fmt::format("{} is gone, and with it the journals: what is printed here is "
+                                 "all that is left of this launch",
+                                 folder));
+  } else if (!safe) {
     state.console.line(printable(fmt::format(
         " journals kept in {}; make a report of them with: tidemark recover {} --out {}", folder,
         folder, result.written ? recovered_name(out) : "<elsewhere>.h5")));
@@ -226,6 +228,14 @@ Verdicts report_all(LaunchState& state, const Opening& opening, const Gathered& 
     complain(result, "cannot write to stdout: lines are missing there; see where it goes");
   }
   return {.code = result.code, .safe = safe};
+}
+
+/// mpirun may kill rank 0 before it has written its report: then the reporter does.
+void say_where_report_comes(const LaunchState& state, const Opening& opening) {
+  const std::optional<StopReason>& stop = state.stop.check();
+  if (!stop || stop->signal == 0 || !state.mesh.launched()) return;
+  state.console.line(printable(fmt::format(" {}: the report, marked incomplete, comes to {}",
+                                           stop->text, opening.head.out)));
 }
 
 void remove_journals(LaunchState& state, const std::string& folder) {
@@ -238,13 +248,9 @@ void remove_journals(LaunchState& state, const std::string& folder) {
 
 ExitCode close_launch(LaunchState& state, const Opening& opening, const std::string& trouble,
                       ReporterProcess* reporter) {
-  std::string mine;
-  try {
-    journal_end(state, trouble);
-  } catch (const ReportError&) {
-    // A full disk: a journal without its end is an incomplete one, and that is what is so.
-  }
-  mine = text_of(state.journal.path());
+  journal_end(state, trouble);
+  const std::string mine = state.journal.text();
+  say_where_report_comes(state, opening);
   const bool stopped = state.stop.check().has_value();
   Patience patience = patience_at_end(state);
   patience.meanwhile = [&state] {
@@ -270,6 +276,11 @@ ExitCode close_launch(LaunchState& state, const Opening& opening, const std::str
   if (json.is_object()) {
     verdicts = {.code = static_cast<ExitCode>(json.value("code", 4)),
                 .safe = json.value("safe", false)};
+  } else if (state.mesh.rank() == 1) {  // one of the others speaks for all
+    print_error(fmt::format(
+        "rank 0 on {} does not answer; its reporter writes {}, marked incomplete, within half a "
+        "minute, or else: tidemark recover {}",
+        state.places.front().host, opening.head.out, journal_folder(opening.head.out)));
   }
   if (verdicts.safe) remove_journals(state, journal_folder(opening.head.out));
   return verdicts.code;

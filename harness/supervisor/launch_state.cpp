@@ -8,6 +8,7 @@
 
 #include "harness/supervisor/clock.hpp"
 #include "harness/supervisor/records.hpp"
+#include "reports/error.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -68,12 +69,22 @@ std::string SlotPlace::text(std::uint32_t slot) const {
   return fmt::format("slot {} ({}, {})", slot, host, uuid);
 }
 
+void keep(LaunchState& state, const Record& record) {
+  const bool was_behind = state.journal.behind();
+  try {
+    state.journal.append(record);
+  } catch (const ReportError& error) {
+    if (!was_behind)
+      state.console.trouble(fmt::format(" rank {}: {}", state.mesh.rank(), error.what()));
+  }
+}
+
 void begin_case(LaunchState& state, LocalSlot& local, const Case& which, std::uint32_t attempt,
                 bool alone) {
-  state.journal.append(StartRecord{.gpu = local.slot.number(),
-                                   .case_name = std::string(which.name),
-                                   .attempt = attempt,
-                                   .at_unix_s = unix_s()});
+  keep(state, StartRecord{.gpu = local.slot.number(),
+                          .case_name = std::string(which.name),
+                          .attempt = attempt,
+                          .at_unix_s = unix_s()});
   state.console.at(std::string(which.name));
   local.slot.begin(which, attempt, alone);
 }
@@ -84,7 +95,7 @@ void record(LaunchState& state, LocalSlot& local, const Case& which, std::uint32
   const OutcomeRecord written =
       outcome_record(place_of(state, local), which, attempt, ending,
                      [&](double at) { return state.telemetry.nearest(slot, at); });
-  state.journal.append(written);
+  keep(state, written);
   const OutcomeRecord shown = as_waived(state, written);
   const bool fine = shown.verdict == Verdict::pass || shown.verdict == Verdict::skip ||
                     shown.verdict == Verdict::waived;
@@ -101,7 +112,7 @@ void record(LaunchState& state, LocalSlot& local, const Case& which, std::uint32
 bool turn(LaunchState& state, double most_wait_s) {
   state.mesh.pump();
   for (const EventRecord& event : state.telemetry.take_events()) {
-    state.journal.append(event);
+    keep(state, event);
     const std::string where = event.gpu < 0 ? "" : fmt::format(" on GPU {}", event.gpu);
     state.console.trouble(fmt::format(" event{}: {}", where, event.text));
   }

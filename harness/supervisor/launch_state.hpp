@@ -56,6 +56,10 @@ struct LaunchState {
   std::vector<LocalSlot> mine;
 };
 
+/// Into the journal of this rank. A disk that takes nothing costs no result: what is in memory
+/// alone goes to rank 0 at the end, and the first time that is said.
+void keep(LaunchState& state, const Record& record);
+
 /// Writes the start of a case on a slot.
 void begin_case(LaunchState& state, LocalSlot& local, const Case& which, std::uint32_t attempt,
                 bool alone = false);

@@ -30,7 +30,8 @@ void begin_next(LaunchState& state, LocalSlot& local, Queue& queue) {
   const Case& which = *state.plan.one_gpu[queue.next];
   if (local.slot.lost()) {
     const SlotLost& lost = *local.slot.lost();
-    const Verdict rest = lost.verdict == Verdict::unkillable ? Verdict::not_run : lost.verdict;
+    const bool was_seen = lost.verdict == Verdict::unkillable || lost.verdict == Verdict::hang;
+    const Verdict rest = was_seen ? Verdict::not_run : lost.verdict;
     record(state, local, which, 1, not_run(rest, lost.reason), true);
     ++queue.next;
   } else if (const std::string ground = missing_ground(which, local.passed); !ground.empty()) {

@@ -18,6 +18,10 @@ namespace {
 /// So many workers in a row that do not get as far as their device, and the slot is given up.
 constexpr std::uint32_t kMostUnready = 3;
 
+/// So many cases that hang, and the slot is given up: each costs a deadline of a minute or more, in
+/// which all others may have to wait.
+constexpr std::uint32_t kMostHangs = 3;
+
 /// So many rows of an attempt may lose their worker the GPU, and it goes on behind each. More say
 /// nothing new: each leaves an Xid, and each new worker takes a second.
 constexpr std::uint32_t kMostLostWorkers = 8;
@@ -77,7 +81,7 @@ void Slot::start_worker() {
   ready_ = false;
   trouble_.clear();
   nccl_id_.reset();
-  started_s_ = monotonic_s();
+  started_s_ = running_s();
   try {
     worker_ = std::make_unique<WorkerProcess>(start_);
     worker_->send(setup_);
@@ -92,7 +96,7 @@ void Slot::send(const Order& order) {
 }
 
 void Slot::begin(const Case& which, std::uint32_t attempt, bool alone) {
-  const double now = monotonic_s();
+  const double now = running_s();
   attempt_ =
       Attempt{.which = &which,
               .deadline_s = std::max({bounds_.least_case, bounds_.case_factor * which.seconds,
@@ -158,7 +162,7 @@ std::optional<Ending> Slot::finished() {
 }
 
 void Slot::hear(const Said& said) {
-  const double now = monotonic_s();
+  const double now = running_s();
   if (std::holds_alternative<SaidReady>(said)) {
     ready_ = true;
     unready_in_a_row_ = 0;
@@ -215,7 +219,7 @@ void Slot::hear_outcome(const Outcome& outcome) {
     ++attempt_->lost_workers;
     attempt_->order.first_row = gathered->rows_planned - outcome.rows_left;
   }
-  attempt_->last_sign_s = monotonic_s();
+  attempt_->last_sign_s = running_s();
   stop_worker();  // step() goes on in a new one
 }
 
@@ -243,7 +247,7 @@ void Slot::conclude(Verdict verdict, std::string reason) {
                                .reason = std::move(reason),
                                .outcome = std::nullopt,
                                .start_unix_s = attempt_->begun_unix_s,
-                               .seconds = monotonic_s() - attempt_->begun_s,
+                               .seconds = running_s() - attempt_->begun_s,
                                .rows_planned = attempt_->rows,
                                .rows_run = attempt_->done};
 }
@@ -258,11 +262,11 @@ void Slot::dismiss_worker() { stop_worker(); }
 void Slot::stop_worker() {
   if (!worker_ || killed_s_) return;
   worker_->signal_group(SIGKILL);  // workers ignore what is weaker
-  killed_s_ = monotonic_s();
+  killed_s_ = running_s();
 }
 
 void Slot::move_stop_on() {
-  if (monotonic_s() - *killed_s_ > bounds_.kill) {
+  if (running_s() - *killed_s_ > bounds_.kill) {
     const std::string reason = fmt::format(
         "worker {} did not end {:.0f} s after SIGKILL: it is stuck in the driver; "
         "drain this node and restart it",
@@ -279,7 +283,7 @@ void Slot::move_stop_on() {
 }
 
 void Slot::check_deadlines() {
-  const double now = monotonic_s();
+  const double now = running_s();
   if (!ready_) {
     if (now - started_s_ <= bounds_.ready) return;
     const std::string reason =
@@ -292,6 +296,12 @@ void Slot::check_deadlines() {
     conclude(Verdict::hang,
              fmt::format("no progress for {:.0f} s {}", attempt_->deadline_s,
                          where_of(attempt_->done, attempt_->rows, "since the case began")));
+    if (++hangs_ == kMostHangs) {
+      lost_ = SlotLost{.verdict = Verdict::hang,
+                       .reason = fmt::format("{} cases hung on this GPU, so nothing more is run "
+                                             "on it; the last was {}",
+                                             kMostHangs, attempt_->which->name)};
+    }
     stop_worker();
   }
 }

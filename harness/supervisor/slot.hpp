@@ -35,7 +35,7 @@ struct Ending {
 
 /// Why nothing more can run on a slot.
 struct SlotLost {
-  Verdict verdict = Verdict::gpu_lost;  // gpu_lost, unkillable or tool_error
+  Verdict verdict = Verdict::gpu_lost;  // gpu_lost, unkillable, tool_error or hang
   std::string reason;
 };
 
@@ -110,7 +110,7 @@ class Slot {
   std::optional<Attempt> attempt_;
   std::optional<double> killed_s_;  // when its worker was
   std::optional<SlotLost> lost_;
-  std::uint32_t unready_in_a_row_ = 0;
+  std::uint32_t unready_in_a_row_ = 0, hangs_ = 0;
   std::optional<NcclId> nccl_id_;
   std::string trouble_;
 };

@@ -101,6 +101,19 @@ TEST(Slot, a_hang_ends_by_sigkill) {
   EXPECT_EQ(slot.worker(), nullptr);
 }
 
+TEST(Slot, three_cases_that_hang_cost_the_gpu) {
+  const Hook hook("hang@load.tile.rank1");
+  Slot slot({.seed = 1}, kReal);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(slot.lost().has_value());
+    slot.begin(rank1(), 1);
+    EXPECT_EQ(end_of(slot).verdict, Verdict::hang);
+  }
+  ASSERT_TRUE(slot.lost().has_value());
+  EXPECT_NE(slot.lost()->reason.find("3 cases hung on this GPU"), std::string::npos)
+      << slot.lost()->reason;
+}
+
 TEST(Slot, a_case_that_takes_longer_than_its_deadline_lives_while_it_makes_progress) {
   const Hook hook("slow@load.tile.rank1");
   Slot slot({.seed = 1}, kReal, {.least_case = 1.5, .case_factor = 0});
