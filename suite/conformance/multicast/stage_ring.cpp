@@ -7,12 +7,14 @@
 namespace tidemark::suite {
 namespace {
 
-std::vector<Op> rows(const RunContext&) {
+std::vector<Op> rows(const RunContext& context) {
   std::vector<Op> rows;
   for (const std::uint32_t ctas : {2U, 4U, 8U})
     for (const std::uint32_t stages : {1U, 3U})
       for (const std::uint32_t consumers : {1U, 2U, 248U})
         for (const Swizzle swizzle : {Swizzle::none, Swizzle::b64}) {
+          const bool is_of_quick = consumers != 2 && (stages == 1) == (swizzle == Swizzle::none);
+          if (context.level == Level::quick && !is_of_quick) continue;
           const std::uint32_t blocks = stages + 2;
           const TensorMapSpec map =
               map_of(DataType::u32, {std::uint64_t{16} * blocks, 8 * ctas}, {16, 8}, swizzle);
