@@ -210,6 +210,11 @@ Effect second_look(std::span<const double> row, std::size_t base, const Effect& 
   return made.p < first.p ? made : first;
 }
 
+/// Times the variance of all rows, of one whose noise is its own: what it is drawn towards would
+/// make a change of it. One GPU of eight that is sick has it; one of eight launches by chance has
+/// it once in 400.
+constexpr double kAlone = 3;
+
 std::vector<double> shift_of(const LaunchMatrix& matrix, const std::vector<bool>& exact) {
   return can_separate(exact) ? shared_shift(matrix, exact)
                              : std::vector<double>(matrix.launches, 0.0);
@@ -270,7 +275,9 @@ Effects moderated_effects(const LaunchMatrix& matrix, const RowFacts& facts) {
   std::vector<double> p;
   for (std::size_t row = 0; row < matrix.rows; ++row) {
     const double known = facts.known_spread.empty() ? kNothing : facts.known_spread[row];
-    const Prior prior = std::isnan(known) ? priors[row] : Prior{.variance = known * known};
+    Prior prior = std::isnan(known) ? priors[row] : Prior{.variance = known * known};
+    const double variance = made.rows[row].spread * made.rows[row].spread;
+    if (!facts.metrics && variance > kAlone * prior.variance) prior = {};
     moderate(made.rows[row], prior);
     finish(made.rows[row]);
     if (!made.exact[row]) {

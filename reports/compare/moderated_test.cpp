@@ -11,6 +11,19 @@
 namespace tidemark::reports {
 namespace {
 
+TEST(Moderated, ANoisyGpuIsNotDrawnTowardsQuietOnes) {
+  LaunchMatrix matrix(8, 10, 5);
+  for (std::size_t gpu = 0; gpu < 8; ++gpu) {
+    const double noise = gpu == 0 ? 0.02 : 0.002;
+    for (std::size_t launch = 0; launch < 10; ++launch) {
+      matrix.at(gpu, launch) = (launch + gpu) % 2 == 0 ? noise : -noise;
+    }
+  }
+  const Effects effects = moderated_effects(matrix);
+  EXPECT_EQ(effects.rows[0].degrees, 8);
+  EXPECT_GT(effects.rows[1].degrees, 8);
+}
+
 TEST(StudentT, AgreesWithPrintedTables) {
   EXPECT_NEAR(student_two_sided(12.706, 1), 0.05, 1e-5);
   EXPECT_NEAR(student_two_sided(2.228, 10), 0.05, 1e-4);

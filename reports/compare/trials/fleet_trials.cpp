@@ -28,7 +28,7 @@ namespace {
 struct Typed {
   std::uint32_t gpus = 8, cases = 100, launches = 5, trials = 200, threads = 2;
   std::uint64_t seed = 1;
-  bool apart = false, outliers = false;
+  bool apart = false, outliers = false, brief = false;
   std::int32_t calibrated = -1;
   FleetNoise noise = {};
   std::vector<std::string> splits;
@@ -149,6 +149,7 @@ void run_trials(const Typed& typed) {
   say(typed, "one case 2 % slower", "found", lone[0]);
   say(typed, "one case 2 % slower", "any other finding", lone[1]);
   say(typed, "one case 2 % slower", "the verdict names the driver", lone[2]);
+  if (typed.brief) return;
   if (typed.launches < kFewestLaunches) {
     const auto large = counted(typed, {.first_case = kTenPercent}, {first});
     say(typed, "one case 10 % slower", "found", large[0]);
@@ -310,6 +311,18 @@ int trials_main(int argc, char** argv) {
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--drift", typed.noise.drift, "Of each metric's slope a launch (0)")
       ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--clocks", typed.noise.clocks,
+                 "What every other launch loses, each metric a share of its own (0)")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--warm-up", typed.noise.warm_up, "The same of the first launch of each side (0)")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--noisy-gpu", typed.noise.noisy_gpu, "Of the first GPU from launch to launch (0)")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--step", typed.noise.step, "Steps to which values are rounded (0)")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_flag("--tails", typed.noise.tails, "Launch noise is Cauchy's");
+  app.add_flag("--families", typed.noise.families, "Ten metrics in a row scatter together");
+  app.add_flag("--brief", typed.brief, "Only without a change, and with one case 2 % slower");
   app.add_option("--splits", typed.splits,
                  "What all splits of these reports say, between which nothing changed");
   app.add_option("--write", typed.write, "Leave the reports of one trial in this folder instead");

@@ -23,7 +23,10 @@ enum class Draw : std::uint64_t {
   samples,
   heavy,
   heat,
-  drift
+  drift,
+  clocks,
+  noisy,
+  family
 };
 
 std::uint64_t mixed(std::uint64_t x) {  // splitmix64
@@ -127,6 +130,20 @@ double heat_of(const SyntheticFleet& fleet, const Place& at) {
   return fleet.noise.heat * made;
 }
 
+/// What the launch noise of a case is in units of its standard deviation.
+double launch_noise(const SyntheticFleet& fleet, const Place& of_case) {
+  const double own = normal(fleet.seed, Draw::launch, of_case);
+  if (fleet.noise.tails) {
+    constexpr double kQuartile = 0.6745;
+    return kQuartile * std::tan(std::numbers::pi * (std::erfc(own / std::sqrt(2.0)) / 2 - 0.5));
+  }
+  if (!fleet.noise.families) return own;
+  constexpr double kOwn = 1.0 / 3;
+  Place family = of_case;
+  family.which_case /= 10;
+  return std::sqrt(kOwn) * own + std::sqrt(1 - kOwn) * normal(fleet.seed, Draw::family, family);
+}
+
 /// Logarithm of the median that one GPU measures.
 double drawn(const SyntheticFleet& fleet, const Place& at, const FleetChange& change) {
   const FleetNoise& noise = fleet.noise;
@@ -145,7 +162,7 @@ double drawn(const SyntheticFleet& fleet, const Place& at, const FleetChange& ch
   }
   double made = noise.gpu * one(Draw::gpu, {.which_case = at.which_case, .gpu = at.gpu});
   made += times * noise.shared * one(Draw::shared, launch);
-  made += times * spread * one(Draw::launch, of_case);
+  made += times * spread * launch_noise(fleet, of_case);
   made += kMedianSpread * noise.iteration * one(Draw::samples, at);
   if (noise.heavy > 0 && uniform(bits(fleet.seed, Draw::heavy, of_case)) < noise.heavy) {
     made -= 0.05;
@@ -153,6 +170,11 @@ double drawn(const SyntheticFleet& fleet, const Place& at, const FleetChange& ch
   if (noise.heat > 0) made += heat_of(fleet, at);
   made += noise.drift * one(Draw::drift, {.which_case = at.which_case}) *
           static_cast<double>(in_order(at));
+  const double follows = uniform(bits(fleet.seed, Draw::clocks, {.which_case = at.which_case}));
+  const bool slow_clock = uniform(bits(fleet.seed, Draw::clocks, launch)) < 0.5;
+  made -= follows * ((slow_clock ? noise.clocks : 0) + (at.launch == 0 ? noise.warm_up : 0));
+  if (at.gpu == 0) made += noise.noisy_gpu * one(Draw::noisy, at);
+  if (noise.step > 0) made = noise.step * std::round(made / noise.step);
   if (at.side == 0) return made;
   if (at.which_case == 0 && at.launch == 2) made += change.one_launch;
   return made + change.all_cases + (at.which_case == 0 ? change.first_case : 0) +
