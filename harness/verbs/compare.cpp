@@ -1,6 +1,7 @@
 // tidemark compare: holds the reports of launches before a change against those after it.
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <set>
@@ -31,7 +32,7 @@ namespace {
 
 struct Typed {
   std::vector<std::string> files, base, fresh, fail_on, allow;
-  std::string explain, noise, policy, pair = "uuid";
+  std::string explain, noise, policy, references, pair = "uuid";
   std::optional<double> floor_percent;
   Format as = Format::terminal;
   bool all = false, no_color = false;
@@ -64,6 +65,19 @@ std::set<std::string> fail_on_of(const Typed& typed, const Policy& policy) {
   return expanded(known("--fail-on", names, finding_names()));
 }
 
+std::string text_in(const std::string& path) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 26;
+  std::ifstream file(path, std::ios::binary);
+  std::string made(kMostBytes + 1, 0);
+  file.read(made.data(), static_cast<std::streamsize>(made.size()));
+  made.resize(static_cast<std::size_t>(file.gcount()));
+  if (made.empty() || made.size() > kMostBytes) {
+    throw UsageError(fmt::format("--references {}: cannot be read, is empty or larger than {} MiB",
+                                 path, kMostBytes >> 20));
+  }
+  return made;
+}
+
 CompareOptions options_of(const Typed& typed, const Policy& policy) {
   CompareOptions made;
   made.allowed = known("--allow-confounders",
@@ -72,6 +86,11 @@ CompareOptions options_of(const Typed& typed, const Policy& policy) {
                        factor_names());
   if (!typed.policy.empty()) made.waivers = policy.waivers;
   made.pair_by = pair_by_of(typed.pair);
+  if (!typed.references.empty()) {
+    made.references = read_references(text_in(typed.references), typed.references);
+  }
+  const References& committed = committed_references();
+  made.references.insert(committed.begin(), committed.end());  // where there are none of its own
   if (!typed.floor_percent) {
     made.speed.floor = policy.floor.value_or(made.speed.floor);
     made.speed.floors = policy.floors;
@@ -193,6 +212,10 @@ void add_compare(CLI::App& app, Action& chosen) {
       ->type_name("PERCENT");
   verb->add_option("--noise", typed->noise,
                    "A calibrated report: what its launches differed by without any change")
+      ->type_name("FILE");
+  verb->add_option("--references", typed->references,
+                   "What GPUs of each model have, by export --format references; without: that of "
+                   "the project's own reports")
       ->type_name("FILE");
   verb->add_option("--pair", typed->pair, "Which GPUs are the same: those of one uuid or number")
       ->type_name("uuid|number");

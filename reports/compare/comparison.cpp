@@ -60,6 +60,7 @@ Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFac
   made.conformance = compare_conformance(made.pairing, same_suite, waiving);
   made.speed = compare_speed(made.pairing, options.speed);
   waiving.mark(made.speed);
+  hold_against(made, options.references);
   if (const Drift& drift = made.speed.drift; drift.seen()) {
     made.setup.add({.factor = "drift",
                     .base = fmt::format("{} of {} metrics", drift.rows, drift.tested),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reports/compare/conformance.hpp"
+#include "reports/compare/references.hpp"
 #include "reports/compare/setup.hpp"
 #include "reports/compare/speed.hpp"
 
@@ -17,6 +18,7 @@ struct CompareOptions {
   PairBy pair_by = PairBy::uuid;
   std::set<std::string> allowed = {};  // factors that do not count as confounders
   SpeedPolicy speed = {};
+  References references = {};  // what GPUs of each model have
   /// Given: these alone say what is waived, on both sides. Not given: what a launch waived is.
   std::optional<std::vector<Waiver>> waivers = {};
 };
@@ -29,6 +31,7 @@ struct Comparison {
   SpeedComparison speed;
   std::vector<WaiverLedger::Line> waivers;  // what came of each
   std::vector<std::string> incomplete;      // reports that are, and why
+  std::string below_reference = {};         // which GPUs are, and how far; empty: none
   std::size_t paired_gpus = 0;
 
   Comparison() = default;

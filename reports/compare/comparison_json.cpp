@@ -79,7 +79,7 @@ Json speed_of(const Comparison& comparison) {
                     {"new", finding.fresh_value},
                     {"own", effect_of(finding.own)},
                     {"total", finding.total},
-                    {"per_clock", finding.per_clock},
+                    {"reference", finding.reference},
                     {"floor", finding.floor},
                     {"noise", finding.noise},
                     {"launches_needed", finding.launches_needed},

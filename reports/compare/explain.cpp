@@ -73,6 +73,9 @@ void put_tests(Page& page, const Comparison& comparison, const SpeedFinding& fin
                   "degrees of freedom, 95 % within +- {}",
                   own.standard_error, own.spread, own.degrees, percent(own.margin())),
       7);
+  if (!finding.reference.empty()) {
+    put(page, "  others of the model, 5th to 95th percentile: " + finding.reference);
+  }
   put(page, fmt::format("  p {:.3g}, after Benjamini-Hochberg over {} metrics {:.3g}", own.p,
                         comparison.speed.effects.rows.size(), own.q));
   put(page,
@@ -86,7 +89,6 @@ void put_tests(Page& page, const Comparison& comparison, const SpeedFinding& fin
           std::isnan(finding.smallest_stored)
               ? ""
               : fmt::format("; by the stored spread alone {}", percent(finding.smallest_stored))));
-  put(page, fmt::format("  at equal SM clocks: {}", percent(finding.per_clock)));
 }
 
 void put_metric(Page& page, const Comparison& comparison, const SpeedFinding& finding) {

@@ -296,9 +296,7 @@ void add_series(LaunchFacts& made, Kept& kept, const Report& report) {
                              .unit = std::string(report.text(metric.unit)),
                              .higher_is_better = metric.higher_is_better != 0,
                              .medians = std::vector<double>(
-                                 made.gpus.size(), std::numeric_limits<double>::quiet_NaN()),
-                             .sm_mhz = std::vector<float>(
-                                 made.gpus.size(), std::numeric_limits<float>::quiet_NaN())});
+                                 made.gpus.size(), std::numeric_limits<double>::quiet_NaN())});
     }
     // A number stands only beside a pass, and its logarithm needs one above 0 that is finite.
     if (!has_passed(result.verdict)) continue;
@@ -313,7 +311,6 @@ void add_series(LaunchFacts& made, Kept& kept, const Report& report) {
       continue;
     }
     made.series[at->second].medians[result.gpu_id] = metric.median;
-    made.series[at->second].sm_mhz[result.gpu_id] = result.sm_mhz;
     const float tail = tail_of(report, metric);
     if (std::isnan(tail)) continue;
     std::vector<float>& tails = made.series[at->second].tails;

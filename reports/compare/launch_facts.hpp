@@ -59,7 +59,6 @@ struct SeriesOfLaunch {
   std::string name, unit;
   bool higher_is_better = true;
   std::vector<double> medians;  // by GPU; NaN where its result did not pass or has none
-  std::vector<float> sm_mhz;    // by GPU; clock of the SMs beside it, NaN where not read
   /// By GPU how far the slowest tenth of the samples lies from their median, natural logarithm,
   /// below 0 for slower; NaN with fewer than kFewestForTail. Empty where no GPU has as many.
   std::vector<float> tails = {};

@@ -98,19 +98,15 @@ void fill(Series& series, const Pairing& pairing, const Sources& sources,
           const std::vector<std::size_t>& launches) {
   const std::size_t all = pairing.launches.size();
   series.goodness = LaunchMatrix(series.gpus.size(), all, pairing.base);
-  series.per_clock = series.tails = series.goodness;
+  series.tails = series.goodness;
   const double sign = series.higher_is_better ? 1 : -1;
   for (std::size_t i = 0; i < series.gpus.size(); ++i) {
     for (const std::size_t launch : launches) {
       const std::uint32_t row = pairing.gpu_rows[launch][series.gpus[i]];
       if (std::isnan(value_at(pairing, sources, launch, series.gpus[i]))) continue;
-      const double goodness = sign * std::log(sources[launch]->medians[row]);
-      series.goodness.at(i, launch) = goodness;
+      series.goodness.at(i, launch) = sign * std::log(sources[launch]->medians[row]);
       const std::vector<float>& tails = sources[launch]->tails;
       if (!tails.empty()) series.tails.at(i, launch) = static_cast<double>(tails[row]);
-      // A rate falls and a time grows with a slower clock: both lose the clock's logarithm.
-      const auto clock = static_cast<double>(sources[launch]->sm_mhz[row]);
-      if (clock > 0) series.per_clock.at(i, launch) = goodness - std::log(clock);
     }
   }
 }

@@ -29,10 +29,9 @@ struct Series {
   std::vector<std::uint32_t> lost_in_base = {};
   /// Launches of which no value is used, because a GPU has none in it.
   std::size_t launches_left_out = 0;
-  LaunchMatrix goodness{0, 0, 0};   // GPUs x launches: logarithm, above for better
-  LaunchMatrix per_clock{0, 0, 0};  // the same at equal SM clocks
-  LaunchMatrix tails{0, 0, 0};      // GPUs x launches: SeriesOfLaunch::tails
-  double floor = 0;                 // least effect that counts in this case, before its noise
+  LaunchMatrix goodness{0, 0, 0};  // GPUs x launches: logarithm, above for better
+  LaunchMatrix tails{0, 0, 0};     // GPUs x launches: SeriesOfLaunch::tails
+  double floor = 0;                // least effect that counts in this case, before its noise
   double noise = std::numeric_limits<double>::quiet_NaN();  // stored, NaN without
 };
 

@@ -70,8 +70,6 @@ void fill_means(SpeedFinding& finding, const std::vector<double>& weights, std::
   finding.base_value = std::exp(sign * mean(finding.launches, false));
   finding.fresh_value = std::exp(sign * mean(finding.launches, true));
   finding.total = mean(finding.launches, true) - mean(finding.launches, false);
-  finding.per_clock =
-      mean(finding.launches_per_clock, true) - mean(finding.launches_per_clock, false);
 }
 
 /// Every GPU of every series, judged against the other GPUs of its series.
@@ -181,7 +179,6 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
         return !judged_alone ||
                std::binary_search(series.without.begin(), series.without.end(), gpu);
       }));
-  made.launches_per_clock = means_of(series.per_clock, left_out);
   made.tails = means_of(series.tails, left_out);
   fill_means(made, std::vector<double>(pairing.launches.size(), 1.0), pairing.base);
   made.smallest_seen = made.smallest_stored = made.own.effect = kNothing;

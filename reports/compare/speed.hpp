@@ -68,16 +68,16 @@ struct SpeedFinding {
   std::string metric = {}, unit = {};
   bool higher_is_better = true;
   SpeedVerdict verdict = SpeedVerdict::not_compared;
-  bool waived = false;     // regressed, and somebody answers for it
-  std::string why = {};    // why it could not be compared, or is ambiguous
-  Effect own = {};         // without the shift that all series share
-  Effect in_all = {};      // with it
-  double total = 0;        // the effect of in_all
-  bool exact = false;      // Effects::exact: judged by a fifth of the floor
-  double per_clock = 0;    // the total effect at equal SM clocks; NaN where they were not read
-  double floor = 0;        // least effect that counts
-  double floor_given = 0;  // the same as asked for, before noise and exactness
-  double noise = 0;        // stored standard deviation without any change, NaN without
+  bool waived = false;         // regressed, and somebody answers for it
+  std::string why = {};        // why it could not be compared, or is ambiguous
+  Effect own = {};             // without the shift that all series share
+  Effect in_all = {};          // with it
+  double total = 0;            // the effect of in_all
+  bool exact = false;          // Effects::exact: judged by a fifth of the floor
+  std::string reference = {};  // what other GPUs of the model have; empty where it is not known
+  double floor = 0;            // least effect that counts
+  double floor_given = 0;      // the same as asked for, before noise and exactness
+  double noise = 0;            // stored standard deviation without any change, NaN without
   std::size_t launches_needed = 0;  // a side, to decide what is ambiguous; 0: it is not
   double smallest_seen = 0;         // least own effect that would have been found 8 times of 10
   double smallest_stored = 0;       // the same by the stored spread alone, NaN without
@@ -88,9 +88,8 @@ struct SpeedFinding {
   std::size_t gpus_unjudged = 0;              // of these: of which nothing else says how fast
   std::vector<std::uint32_t> mean_over = {};  // those GPUs, indices into the pairing
   std::vector<double> launches =
-      {};  // by launch: mean over those GPUs of the logarithm, NaN without
-  std::vector<double> launches_per_clock = {};  // the same at equal SM clocks
-  std::vector<double> tails = {};               // the same of SeriesOfLaunch::tails
+      {};                          // by launch: mean over those GPUs of the logarithm, NaN without
+  std::vector<double> tails = {};  // the same of SeriesOfLaunch::tails
 
   /// A launch that has a value has no tail: the samples are not compared.
   bool lacks_tails() const;

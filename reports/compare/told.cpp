@@ -288,6 +288,9 @@ std::vector<std::string> warnings_of(const Comparison& comparison) {
         "alternate the launches of both");
   }
   add_drift(made, comparison.speed.drift);
+  if (!comparison.below_reference.empty()) {
+    made.push_back("SLOWER THAN ITS MODEL: " + comparison.below_reference);
+  }
   // Also where both sides were slowed alike, and no difference says it.
   for (const LaunchFacts* launch : comparison.pairing.launches) {
     for (const auto& [of_case, share] : launch->slowed) {
@@ -336,6 +339,7 @@ std::string text_of(const Comparison& comparison, const SpeedFinding& finding, b
     }
   }
   if (why && !finding.why.empty()) text += "; " + finding.why;
+  if (!finding.reference.empty()) text += "; others of the model " + finding.reference;
   if (!std::isnan(finding.smallest_stored)) {
     text += fmt::format("; by the stored noise {} would have been seen",
                         percent(finding.smallest_stored));

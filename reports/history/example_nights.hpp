@@ -43,8 +43,7 @@ inline LaunchFacts night(std::uint32_t number, const std::vector<double>& median
                   .name = "rate",
                   .unit = "TFLOP/s",
                   .higher_is_better = true,
-                  .medians = medians,
-                  .sm_mhz = std::vector<float>(medians.size(), 1980.0F)}};
+                  .medians = medians}};
   return made;
 }
 

@@ -66,7 +66,7 @@ void add_metrics(std::string& made, const Comparison& comparison) {
         if_compared(number(finding->base_value)), if_compared(number(finding->fresh_value)),
         for_csv(finding->unit), if_compared(percent_of(finding->total)),
         if_compared(percent_of(finding->own.effect)),
-        if_compared(percent_of(finding->own.margin())), if_compared(percent_of(finding->per_clock)),
+        if_compared(percent_of(finding->own.margin())), for_csv(finding->reference),
         if_compared(number(finding->own.q)), percent_of(finding->floor),
         if_compared(percent_of(finding->smallest_seen)), finding->gpus, for_csv(finding->why));
   }
@@ -92,7 +92,7 @@ std::string comparison_csv(const Comparison& comparison) {
       "line,case,metric,node,gpu,gpu_number,finding,base_pass,base_bad,base_waived,base_missing,"
       "base_skipped,new_pass,new_bad,new_waived,new_missing,new_skipped,base,new,unit,total_"
       "percent,"
-      "own_percent,margin_95_percent,per_clock_percent,q,floor_percent,smallest_seen_percent,gpus,"
+      "own_percent,margin_95_percent,reference,q,floor_percent,smallest_seen_percent,gpus,"
       "why\n";
   add_results(made, comparison);
   add_metrics(made, comparison);

@@ -67,8 +67,8 @@ void put_speed(MarkdownPage& page, const Comparison& comparison) {
   }
   if (told.empty()) return put_block(page, "\n");
   put_block(page,
-            "\n| verdict | case | metric | before | after | unit | in all | of its own | +- | at "
-            "equal clocks | GPUs | why |\n|---|---|---|--:|--:|---|--:|--:|--:|--:|--:|---|\n");
+            "\n| verdict | case | metric | before | after | unit | in all | of its own | +- | others "
+            "of the model | GPUs | why |\n|---|---|---|--:|--:|---|--:|--:|--:|--:|--:|---|\n");
   for (const SpeedFinding* finding : told) {
     const bool compared = finding->verdict != SpeedVerdict::not_compared;
     const auto number = [&](double value) { return compared ? short_number(value) : "-"; };
@@ -79,7 +79,7 @@ void put_speed(MarkdownPage& page, const Comparison& comparison) {
                                 for_markdown(finding->metric), number(finding->base_value),
                                 number(finding->fresh_value), for_markdown(finding->unit),
                                 change(finding->total), change(finding->own.effect),
-                                change(finding->own.margin()), change(finding->per_clock),
+                                change(finding->own.margin()), for_markdown(finding->reference),
                                 finding->gpus, for_markdown(finding->why)));
   }
   put_block(page, "\n");

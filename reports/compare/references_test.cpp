@@ -1,0 +1,74 @@
+// Sides that are equally sick, held against what their model has.
+#include "reports/compare/references.hpp"
+
+#include <gtest/gtest.h>
+
+#include "reports/compare/comparison.hpp"
+#include "reports/compare/show_comparison.hpp"
+#include "reports/compare/trials/synthetic_fleet.hpp"
+
+namespace tidemark::reports {
+namespace {
+
+std::vector<LaunchFacts> side(bool fresh, double all_slower) {
+  std::vector<LaunchFacts> made;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    Report report = synthetic_launch(
+        {.gpus = 4, .cases = 12, .noise = {.launch = 0.001, .odd_launches = 0}}, i, fresh, {});
+    for (MetricRow& metric : report.metrics) metric.median *= 1 - all_slower;
+    made.push_back(facts_of(report, report.launch.run_id));
+  }
+  return made;
+}
+
+std::string compared(double both_slower) {
+  const References healthy = read_references(references_json(side(false, 0)), "healthy");
+  return show_comparison(
+      compare_launches(side(false, both_slower), side(true, both_slower), {.references = healthy}),
+      {.columns = 400});
+}
+
+TEST(References, TwoEquallySickSidesAreNamed) {
+  const std::string text = compared(0.2);
+  EXPECT_NE(text.find("RESULT: SAME"), std::string::npos) << text;
+  EXPECT_NE(text.find("SLOWER THAN ITS MODEL: all 4 GPUs, on both sides: synthetic."),
+            std::string::npos)
+      << text;
+}
+
+TEST(References, HealthySidesAreNot) {
+  EXPECT_EQ(compared(0).find("SLOWER THAN ITS MODEL"), std::string::npos);
+}
+
+TEST(References, AreThePercentilesOfAllGpusAndLaunches) {
+  const References made = read_references(references_json(side(false, 0)), "healthy");
+  const auto& [key, reference] = *made.begin();
+  EXPECT_EQ(made.size(), 12U);
+  EXPECT_EQ(key.product, "NVIDIA H200");
+  EXPECT_EQ(reference.values, 20U);
+  EXPECT_LT(reference.p5, reference.p50);
+  EXPECT_LT(reference.p50, reference.p95);
+}
+
+TEST(References, OfTheVirtualDeviceAreRefused) {
+  std::vector<LaunchFacts> launches = side(false, 0);
+  launches[2].launch.is_virtual = true;
+  EXPECT_THROW(references_json(launches), ReportError);
+}
+
+TEST(References, AnotherFileIsRefused) {
+  EXPECT_THROW(read_references(R"([{"product": "NVIDIA H200"}])", "x.json"), ReportError);
+  EXPECT_THROW(read_references("CDF", "x.json"), ReportError);
+}
+
+TEST(References, TheProgramCarriesThoseOfH100AndH200) {
+  const References& all = committed_references();
+  for (const char* product : {"NVIDIA H100 80GB HBM3", "NVIDIA H200"}) {
+    EXPECT_TRUE(all.contains(
+        {.product = product, .of_case = "gemm.local.speed", .metric = "rate", .unit = "TFLOP/s"}))
+        << product;
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::reports
