@@ -44,6 +44,7 @@ std::string of_one(const std::vector<std::string>& files) {
 
 std::string references_of(const std::vector<std::string>& files) {
   std::vector<LaunchFacts> launches;
+  launches.reserve(files.size());
   for (const std::string& file : files) launches.push_back(facts_of(given_report(file), file));
   return references_json(launches);
 }

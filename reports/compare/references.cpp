@@ -62,7 +62,7 @@ Held held(const Pairing& pairing, const Sources& sources, std::size_t gpu,
     made.value[side] += std::log(sources[launch]->medians[row]);
     ++n[side];
   }
-  for (const std::size_t side : {0, 1}) {
+  for (const std::size_t side : {0U, 1U}) {
     made.value[side] = std::exp(made.value[side] / static_cast<double>(n[side]));  // NaN of none
   }
   return made;
@@ -152,7 +152,7 @@ void hold_against(Comparison& comparison, const References& references) {
       if (one.of == nullptr) continue;
       const auto& [key, reference] = *one.of;
       if (finding.reference.empty()) finding.reference = text_of(reference);
-      for (const std::size_t side : {0, 1}) {
+      for (const std::size_t side : {0U, 1U}) {
         const double by = below(one.value[side], reference, finding.higher_is_better);
         if (!(by > kReferenceSlack)) continue;
         any = sides[side] = true;

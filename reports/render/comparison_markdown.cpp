@@ -66,9 +66,10 @@ void put_speed(MarkdownPage& page, const Comparison& comparison) {
     put_block(page, fmt::format("- {}\n", for_markdown(text_of(comparison, group))));
   }
   if (told.empty()) return put_block(page, "\n");
-  put_block(page,
-            "\n| verdict | case | metric | before | after | unit | in all | of its own | +- | others "
-            "of the model | GPUs | why |\n|---|---|---|--:|--:|---|--:|--:|--:|--:|--:|---|\n");
+  put_block(
+      page,
+      "\n| verdict | case | metric | before | after | unit | in all | of its own | +- | others "
+      "of the model | GPUs | why |\n|---|---|---|--:|--:|---|--:|--:|--:|--:|--:|---|\n");
   for (const SpeedFinding* finding : told) {
     const bool compared = finding->verdict != SpeedVerdict::not_compared;
     const auto number = [&](double value) { return compared ? short_number(value) : "-"; };

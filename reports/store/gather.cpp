@@ -246,6 +246,7 @@ void note_lost_lines(HeardLaunch& all, const std::vector<JournalText>& journals)
 HeardLaunch gather(const std::vector<std::string>& journals) {
   std::vector<JournalText> parsed;
   HeardLaunch all;
+  parsed.reserve(journals.size());
   for (const std::string& text : journals) parsed.push_back(parse_journal(text));
   leave_out_foreign(parsed, all.problems);
   all.launch = launch_of(parsed);
