@@ -366,14 +366,14 @@ void snapshot(Walk& walk, std::uint32_t rank) {
   const CtaState& cta = walk.ctas[rank];
   ExpectedSnapshot taken{
       .step = static_cast<std::uint32_t>(walk.step), .cta = rank, .window = cta.window};
-  CtaState landed = cta;
-  bool flying = false;
-  for (BarrierState& barrier : landed.barriers) {
-    flying = flying || !barrier.flights.empty();
-    for (Flight& flight : barrier.flights) flight.phase_done = true;
-    see_boxes(walk, landed, barrier);
-  }
+  const bool flying = std::any_of(cta.barriers.begin(), cta.barriers.end(),
+                                  [](const auto& barrier) { return !barrier.flights.empty(); });
   if (flying) {
+    CtaState landed = cta;
+    for (BarrierState& barrier : landed.barriers) {
+      for (Flight& flight : barrier.flights) flight.phase_done = true;
+      see_boxes(walk, landed, barrier);
+    }
     auto& compare = taken.window.compare;
     compare.resize(landed.window.compare.size(), Compare::exact);
     for (std::size_t i = 0; i < compare.size(); ++i)  // either what was there, or some NaN
