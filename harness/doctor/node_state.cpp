@@ -28,11 +28,6 @@ constexpr bool kWithMpi = true;
 #else
 constexpr bool kWithMpi = false;
 #endif
-#ifdef TIDEMARK_HDF5_VERSION
-constexpr const char* kHdf5 = TIDEMARK_HDF5_VERSION;
-#else
-constexpr const char* kHdf5 = "";
-#endif
 
 constexpr double kCudaSeconds = 60, kVersionSeconds = 10;
 
@@ -105,7 +100,7 @@ NodeState read_node(const NodePlace& place) {
   node.clock_source = clock_source(place.root);
   node.out = place.out;
   node.output = space_of(place.out);
-  node.hdf5 = kHdf5;
+  node.hdf5 = describe_node(0, "").hdf5;
   return node;
 }
 

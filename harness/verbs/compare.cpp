@@ -1,6 +1,9 @@
 // tidemark compare: holds the reports of launches before a change against those after it.
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -67,14 +70,21 @@ std::set<std::string> fail_on_of(const Typed& typed, const Policy& policy) {
 
 std::string text_in(const std::string& path) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 26;
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(fmt::format(
+        "--references {}: {}; give what 'tidemark export --format references' wrote", path, why));
+  };
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  // A pipe would be waited for without end.
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    refuse("is no plain file");
   std::ifstream file(path, std::ios::binary);
+  if (!file.is_open()) refuse(std::strerror(errno));
   std::string made(kMostBytes + 1, 0);
   file.read(made.data(), static_cast<std::streamsize>(made.size()));
   made.resize(static_cast<std::size_t>(file.gcount()));
-  if (made.empty() || made.size() > kMostBytes) {
-    throw UsageError(fmt::format("--references {}: cannot be read, is empty or larger than {} MiB",
-                                 path, kMostBytes >> 20));
-  }
+  if (made.size() > kMostBytes) refuse(fmt::format("has more than {} MiB", kMostBytes >> 20));
   return made;
 }
 

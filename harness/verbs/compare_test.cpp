@@ -1,5 +1,6 @@
 // What the verb says and returns: exit codes, and one line for wrong input.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -155,6 +156,7 @@ TEST(CompareVerb, RefusesWhatItDoesNotKnowWithOneLine) {
                                                 {"--allow-confounders", "vboos"},
                                                 {"--pair", "name"},
                                                 {"--floor", "0"},
+                                                {"--references", "/no/such.json"},
                                                 {"--explain", "no.such.case"}}) {
     const Ran ran = compared(after(), wrong);
     EXPECT_EQ(ran.exit, 2) << wrong[0];
@@ -162,6 +164,14 @@ TEST(CompareVerb, RefusesWhatItDoesNotKnowWithOneLine) {
     EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
     EXPECT_NE(ran.err.find(wrong[0]), std::string::npos) << ran.err;
   }
+}
+
+TEST(CompareVerb, DoesNotWaitForAPipeInThePlaceOfReferences) {
+  const ScratchFolder folder;
+  ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  const Ran ran = compared(after(), {"--references", folder.file("pipe")});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_NE(ran.err.find("is no plain file"), std::string::npos) << ran.err;
 }
 
 TEST(CompareVerb, RefusesOneReportAndAMixtureOfForms) {
