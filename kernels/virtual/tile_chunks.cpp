@@ -133,6 +133,26 @@ void fill_element(const TileGeometry& tile, Chunk& chunk, std::uint32_t byte) {
   if (nan && byte + tile.element == kChunkBytes) break_last_nan(tile, chunk);
 }
 
+// What a map of f32_ftz, tf32 or tf32_ftz makes of an element. No document says how; this is what
+// an H100 does with each of the 2^32 words (driver 580.159.04, 2026-11): f32_ftz keeps all, tf32
+// and tf32_ftz round to the nearest, ties to even, and have one NaN.
+void convert(const TileGeometry& tile, std::uint8_t* element) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, element, sizeof(word));
+  const bool flushed =
+      (tile.fault == kFaultFtzFlushes && tile.type == DataType::f32_ftz) ||
+      (tile.fault == kFaultTf32SubnormalsFlushed && tile.type == DataType::tf32_ftz);
+  if (flushed && (word & 0x7f800000U) == 0) word &= 0x80000000U;
+  if (tile.type != DataType::f32_ftz) {
+    const bool nan = (word & 0x7fffffffU) > 0x7f800000U;
+    std::uint32_t up = 0xfffU + (word >> 13 & 1U);
+    if (tile.fault == kFaultTf32TiesAway) up = 0x1000U;
+    if (tile.fault == kFaultTf32Truncated || nan) up = 0;
+    word = nan && tile.fault != kFaultTf32NanKept ? 0x7fffe000U : (word + up) & 0xffffe000U;
+  }
+  std::memcpy(element, &word, sizeof(word));
+}
+
 Chunk fetch(const TileGeometry& tile, std::span<const std::uint8_t> source, const Coordinates& x) {
   Chunk chunk;
   SourceRow row = source_row(tile, x);
@@ -144,6 +164,8 @@ Chunk fetch(const TileGeometry& tile, std::span<const std::uint8_t> source, cons
   if (row.inside && ends_inside && tile.step[0] == 1 && tile.pitch[0] == tile.element) {
     read(source, fetched_from(tile, row.offset + at * tile.pitch[0]), chunk.bytes.data(),
          kChunkBytes);
+    if (tile.type >= DataType::f32_ftz)
+      for (std::uint32_t e = 0; e < elements; ++e) convert(tile, &chunk.bytes[e * tile.element]);
     return chunk;
   }
   chunk.inside = 0;
@@ -152,6 +174,7 @@ Chunk fetch(const TileGeometry& tile, std::span<const std::uint8_t> source, cons
     if (row.inside && inside_inner(tile, g)) {
       read(source, fetched_from(tile, row.offset + g * tile.pitch[0]),
            &chunk.bytes[e * tile.element], tile.element);
+      if (tile.type >= DataType::f32_ftz) convert(tile, &chunk.bytes[e * tile.element]);
       chunk.inside += tile.element;
     } else {
       fill_element(tile, chunk, e * tile.element);

@@ -49,8 +49,8 @@ std::array<std::int64_t, kMaxRank> position_of(const TileGeometry& tile, std::ui
 std::int64_t swizzled_address(const TileGeometry& tile, std::uint32_t index);
 
 /// Chunk `index` in the order of the unswizzled tile: CUDA Driver API, cuTensorMapEncodeTiled; PTX
-/// ISA 9.0, 5.5.3 and 5.5.7. Values are moved as they are: tile loads find only numbers that no
-/// conversion changes. `source` is the whole source allocation; what lies outside reads as 0xee.
+/// ISA 9.0, 5.5.3 and 5.5.7. Elements of tf32 and tf32_ftz are rounded. `source` is the whole source
+/// allocation; what lies outside reads as 0xee.
 Chunk tile_chunk(const TileGeometry& tile, std::span<const std::uint8_t> source,
                  std::uint32_t index);
 

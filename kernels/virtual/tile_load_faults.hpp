@@ -51,6 +51,12 @@ inline constexpr Fault kFaultZeroFillNan{136};
 inline constexpr Fault kFaultNanFillZero{137};
 inline constexpr Fault kFaultNanFillLowWord{138};
 inline constexpr Fault kFaultFillSkipped{139};
+// Conversion: what a map of f32_ftz, tf32 or tf32_ftz makes of an element.
+inline constexpr Fault kFaultTf32Truncated{140};
+inline constexpr Fault kFaultTf32TiesAway{141};
+inline constexpr Fault kFaultTf32NanKept{142};
+inline constexpr Fault kFaultTf32SubnormalsFlushed{143};
+inline constexpr Fault kFaultFtzFlushes{144};
 // Data: the sixteen bytes of a chunk.
 inline constexpr Fault kFaultBitFlipped{145};
 inline constexpr Fault kFaultBitStuck{146};

@@ -153,12 +153,23 @@ Program over_announced(const TileLoad& load) {
   return with_checks(program_of(ExpectTx{.load = load, .announced = tile_bytes(load.map) + 16}));
 }
 
+// A load by a map of `type` of words of any kind: subnormal, NaN, halfway between two numbers of
+// tf32.
+Program of_any_words(DataType type) {
+  Program program = with_checks(program_of(
+      row({.type = type, .extent = {256, 200}, .stride = {1024}, .box = {256, 200}}, {0, 0})));
+  program.regions[0].element = DataType::f32;
+  return program;
+}
+
 std::vector<Program> programs() {
   std::vector<Program> all;
   for (const TileLoad& load : rows()) all.push_back(with_checks(program_of(load)));
   for (const TileLoad& load : far_rows()) all.push_back(with_checks(program_of(load)));
   all.push_back(over_announced(plainest()));
   all.push_back(over_announced(over_the_edge()));
+  for (const DataType type : {DataType::f32_ftz, DataType::tf32_ftz})
+    all.push_back(of_any_words(type));
   return all;
 }
 

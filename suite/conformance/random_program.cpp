@@ -187,8 +187,10 @@ class Composer {
 
   void load() {
     const std::uint8_t barrier = some_barrier();
-    // What was stored is loaded by the thread that saw it complete.
-    const bool of_target = ctas() == 1 && coin() && stores_done();
+    // What was stored is loaded by the thread that saw it complete. No document says how tf32
+    // rounds it, and a map of tf32 loads from its own source only numbers that need no rounding.
+    const bool converts = target().type >= DataType::f32_ftz;
+    const bool of_target = ctas() == 1 && coin() && stores_done() && !converts;
     const bool shared = ctas() > 1 && coin();
     Phase phase{.ctas = some_ctas(), .barrier = barrier, .slots = {}, .of_target = of_target};
     for (std::uint32_t slot = draws_.below(2); slot < slots_ && phase.slots.size() < 2; ++slot)

@@ -327,7 +327,7 @@ void store(Walk& walk, const Step& step, std::uint32_t rank) {
   if (!compare.empty() &&
       std::any_of(&compare[step.offset], &compare[step.offset] + tile_span(map.spec),
                   [](Compare how) { return how != Compare::exact; }))
-    walk.refuse("no document says which NaN fills a box, and so what is stored here");
+    walk.refuse("no document says which bytes a box left there, and so what is stored here");
   walk.stores.issue(step, {rank, step.thread}, walk.ctas[rank].window.bytes,
                     walk.regions[map.region]);
 }

@@ -79,6 +79,35 @@ std::vector<std::uint8_t> poisoned_window(const TileLoad& load) {
   return window;
 }
 
+// What a load leaves of a 32-bit element by a map of f32_ftz, tf32 or tf32_ftz. Its source may hold
+// any word: what a store or the poison left there. cuda.h names the types and says neither how tf32
+// rounds nor what becomes of subnormal numbers and NaN, so that words which some rule changes are
+// judged only where a row is held to the measurement (H100, driver 580.159.04, 2026-11, all 2^32
+// words): f32_ftz changes nothing; tf32 and tf32_ftz round to ten mantissa bits, ties to even,
+// subnormal numbers too, and every NaN becomes 0x7fffe000.
+void convert(const TileLoad& load, std::uint32_t place, std::vector<std::uint8_t>& window,
+             std::vector<Compare>& compare) {
+  constexpr std::uint32_t kSign = 0x80000000U, kInfinity = 0x7f800000U, kNormal = 0x00800000U;
+  constexpr std::uint32_t kLost = 0x1fffU, kHalf = 0x1000U, kLastKept = 0x2000U;
+  std::uint32_t word = 0;
+  std::memcpy(&word, &window[place], sizeof(word));
+  const std::uint32_t magnitude = word & ~kSign;
+  const bool rounds = load.map.type != DataType::f32_ftz;
+  const bool subnormal = magnitude != 0 && magnitude<kNormal, nan = magnitude> kInfinity;
+  if (!subnormal && !nan && !(rounds && (word & kLost) != 0)) return;
+  if (load.held_to != HeldTo::measurement) {
+    if (compare.empty()) compare.assign(window.size(), Compare::exact);
+    std::fill_n(&compare[place], sizeof(word), Compare::recorded);
+    return;
+  }
+  if (!rounds) return;
+  const std::uint32_t rest = word & kLost;
+  word -= rest;
+  if (rest > kHalf || (rest == kHalf && (word & kLastKept) != 0)) word += kLastKept;
+  if (nan) word = 0x7fffe000U;
+  std::memcpy(&window[place], &word, sizeof(word));
+}
+
 // Pulls the 16 bytes at `place`. A chunk never crosses a row of the box, so only dimension 0 moves.
 void pull_chunk(const TileLoad& load, std::uint32_t place, const Memory& source,
                 std::vector<std::uint8_t>& window, std::vector<Compare>& compare) {
@@ -91,6 +120,9 @@ void pull_chunk(const TileLoad& load, std::uint32_t place, const Memory& source,
   const std::int64_t behind = begin.element[0] + kChunk / size;
   if (begin.inside && behind <= static_cast<std::int64_t>(load.map.extent[0])) {
     std::memcpy(&window[place], source.at(begin.source_offset), kChunk);
+    if (load.map.type < DataType::f32_ftz) return;
+    for (std::uint32_t byte = 0; byte < kChunk; byte += size)
+      convert(load, place + byte, window, compare);
     return;
   }
   for (std::uint32_t byte = 0; byte < kChunk; byte += size) {
@@ -98,6 +130,7 @@ void pull_chunk(const TileLoad& load, std::uint32_t place, const Memory& source,
     std::uint8_t* to = &window[place + byte];
     if (from.inside) {
       std::memcpy(to, source.at(from.source_offset), size);
+      if (load.map.type >= DataType::f32_ftz) convert(load, place + byte, window, compare);
     } else if (load.map.fill == Fill::zero) {
       std::memset(to, 0, size);
     } else {

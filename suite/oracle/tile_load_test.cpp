@@ -1,4 +1,7 @@
 // The tile-load oracle on loads small enough to predict by hand.
+#include <cstring>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "kernels/error.hpp"
@@ -133,6 +136,65 @@ TEST(TileLoadOracle, NanFillMarksWholeElementsOutside) {
   EXPECT_EQ(expected.compare[1024 + 4], Compare::nan_element);
   EXPECT_EQ(expected.compare[1024 + 31], Compare::nan_element);
   EXPECT_EQ(expected.compare[1024 + 32], Compare::exact);
+}
+
+// What a load of four words by a map of `type` leaves of them.
+Expectation converted(DataType type, HeldTo held_to, const std::vector<std::uint32_t>& words) {
+  TileLoad load = small_load();
+  load.map.type = type;
+  load.map.extent = {4, 1};
+  load.map.box = {4, 1};
+  load.held_to = held_to;
+  std::vector<std::uint8_t> source(source_allocation_bytes(load));
+  std::memcpy(&source[kGuardBytes], words.data(), 16);
+  Expectation found;
+  found.bytes.resize(window_bytes(load));
+  pull_tile(load, source, found.bytes, found.compare);
+  return found;
+}
+
+std::vector<std::uint32_t> words_of(const Expectation& found) {
+  std::vector<std::uint32_t> words(4);
+  std::memcpy(words.data(), &found.bytes[kGuardBytes], 16);
+  return words;
+}
+
+TEST(TileLoadOracle, WhatTf32MayRoundIsNotJudgedByDocuments) {
+  const Expectation found = converted(DataType::tf32, HeldTo::documents,
+                                      {0x3f802000, 0x3f800001, 0x7f800000, 0x7fc00000});
+  EXPECT_EQ(found.compare[kGuardBytes], Compare::exact);
+  EXPECT_EQ(found.compare[kGuardBytes + 4], Compare::recorded);
+  EXPECT_EQ(found.compare[kGuardBytes + 7], Compare::recorded);
+  EXPECT_EQ(found.compare[kGuardBytes + 8], Compare::exact);
+  EXPECT_EQ(found.compare[kGuardBytes + 12], Compare::recorded);
+}
+
+TEST(TileLoadOracle, OnlySubnormalNumbersAndNanOfF32FtzAreNotJudgedByDocuments) {
+  const Expectation found = converted(DataType::f32_ftz, HeldTo::documents,
+                                      {0x3f800001, 0x00000001, 0x80000000, 0xffffffff});
+  EXPECT_EQ(found.compare[kGuardBytes], Compare::exact);
+  EXPECT_EQ(found.compare[kGuardBytes + 4], Compare::recorded);
+  EXPECT_EQ(found.compare[kGuardBytes + 8], Compare::exact);
+  EXPECT_EQ(found.compare[kGuardBytes + 12], Compare::recorded);
+}
+
+TEST(TileLoadOracle, Tf32RoundsHalvesToEvenAsMeasured) {
+  const Expectation found = converted(DataType::tf32, HeldTo::measurement,
+                                      {0x3f801000, 0x3f803000, 0x00001000, 0x00001001});
+  EXPECT_EQ(words_of(found),
+            (std::vector<std::uint32_t>{0x3f800000, 0x3f804000, 0x00000000, 0x00002000}));
+}
+
+TEST(TileLoadOracle, Tf32HasOneNanAndRoundsUpToInfinityAsMeasured) {
+  const Expectation found = converted(DataType::tf32_ftz, HeldTo::measurement,
+                                      {0x7f800001, 0xffffffff, 0x7f7ff000, 0xff800000});
+  EXPECT_EQ(words_of(found),
+            (std::vector<std::uint32_t>{0x7fffe000, 0x7fffe000, 0x7f800000, 0xff800000}));
+}
+
+TEST(TileLoadOracle, F32FtzFlushesNothingAsMeasured) {
+  const std::vector<std::uint32_t> words{0x00000001, 0x807fffff, 0x7f800001, 0x3f801000};
+  EXPECT_EQ(words_of(converted(DataType::f32_ftz, HeldTo::measurement, words)), words);
 }
 
 TEST(TileLoadOracle, InvertedPayloadFlipsDataAndPoisonButNotFill) {
