@@ -46,12 +46,21 @@ struct CtaState {
   bool stopped = false;
 };
 
+// A word of a region that threads read, since the CTAs of the cluster last met.
+struct RegionRead {
+  std::uint32_t rank = 0;
+  std::uint8_t region = 0;
+  std::uint64_t byte = 0;
+  std::size_t trace = 0;  // where the word stands
+};
+
 struct Walk {
   const Program& program;
   ProgramExpectation expected;
   std::vector<std::vector<std::uint8_t>> regions;
   std::vector<CtaState> ctas;
   Stores stores;
+  std::vector<RegionRead> reads{};
   std::size_t step = 0;  // its number
 
   [[noreturn]] void refuse(const std::string& why) const {
@@ -330,10 +339,18 @@ void store(Walk& walk, const Step& step, std::uint32_t rank) {
     walk.refuse("no document says which bytes a box left there, and so what is stored here");
   walk.stores.issue(step, {rank, step.thread}, walk.ctas[rank].window.bytes,
                     walk.regions[map.region]);
+  // The steps of another CTA before this one are not before it in time.
+  for (const RegionRead& read : walk.reads)
+    if (read.rank != rank && walk.stores.is_of_last(read.region, read.byte))
+      walk.expected.trace[read.trace] = kOpen;
 }
 
-ExpectedTrace read_region(const Walk& walk, const Step& step, std::uint32_t rank) {
+ExpectedTrace read_region(Walk& walk, const Step& step, std::uint32_t rank) {
   if (step.region == kNoRegion) return {};
+  walk.reads.push_back({.rank = rank,
+                        .region = step.region,
+                        .byte = step.word,
+                        .trace = walk.step * ctas_of(walk.program) + rank});
   if (!walk.stores.is_certain({rank, step.thread}, step.region, step.word)) return kOpen;
   std::uint64_t word = 0;
   std::memcpy(&word, &walk.regions[step.region][step.word], sizeof(word));
@@ -431,6 +448,7 @@ ExpectedTrace take_on_barrier(Walk& walk, const Step& step, std::uint32_t rank) 
 ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
   switch (step.verb) {
     case Verb::cluster_sync:
+      walk.reads.clear();
       return {};
     case Verb::delay:
       if (step.ns >= kLandNs) land_everywhere(walk);

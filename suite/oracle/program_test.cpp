@@ -189,6 +189,27 @@ TEST(ProgramOracle, UntilItIsSeenToLandABoxMayBeThereOrNot) {
   EXPECT_EQ(window.other[1023], window.bytes[1023]);
 }
 
+/// CTA 0 reads the first word of the tensor, then `between`, then CTA 1 stores a box there.
+ProgramExpectation read_before_a_store(const std::vector<Step>& between) {
+  Program program = of({{.verb = Verb::look, .ctas = 1, .region = 0, .word = kGuardBytes}});
+  program.cluster = {2, 1, 1};
+  program.steps.insert(program.steps.end(), between.begin(), between.end());
+  const std::vector<Step> steps{{.verb = Verb::store, .ctas = 2, .offset = 1024},
+                                {.verb = Verb::commit, .ctas = 2},
+                                {.verb = Verb::wait_group, .ctas = 2}};
+  program.steps.insert(program.steps.end(), steps.begin(), steps.end());
+  return predict(program);
+}
+
+TEST(ProgramOracle, AWordThatAnotherCtaStoresToIsOpenAlsoWhereItsStepIsLater) {
+  EXPECT_EQ(read_before_a_store({}).trace[2 * 2].judged, 0U);
+}
+
+TEST(ProgramOracle, AWordReadBeforeTheCtasMeetIsThatOfBeforeTheStore) {
+  const Step meet{.verb = Verb::cluster_sync, .ctas = 3};
+  EXPECT_EQ(read_before_a_store({meet}).trace[2 * 2].judged, ~std::uint64_t{0});
+}
+
 TEST(ProgramOracle, ATestIsOpenWhileTheCopyIsInFlight) {
   const ProgramExpectation expected = predict(of({kAnnounce, kLoad, {.verb = Verb::test}}));
   EXPECT_EQ(expected.trace[4].judged, 0U);

@@ -182,6 +182,10 @@ bool Stores::is_certain(Issuer reader, std::uint8_t region, std::uint64_t byte) 
   return owner == nullptr || (owner->complete && owner->issuer == reader);
 }
 
+bool Stores::is_of_last(std::uint8_t region, std::uint64_t byte) const {
+  return !boxes_.empty() && owner_of(region, byte) == &boxes_.back();
+}
+
 bool Stores::has_landed(std::uint8_t region, std::uint64_t byte) const {
   const StoredBox* const owner = owner_of(region, byte);
   return owner == nullptr || owner->complete;

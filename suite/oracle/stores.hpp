@@ -53,6 +53,9 @@ class Stores {
   bool may_write(std::uint8_t region, const TileLoad& load) const;
   /// Whether what the issuer finds at this byte of a region is certain.
   bool is_certain(Issuer reader, std::uint8_t region, std::uint64_t byte) const;
+  /// Whether the last box that was issued is also the last one that stored to this byte of a
+  /// region.
+  bool is_of_last(std::uint8_t region, std::uint64_t byte) const;
   /// Whether what is at this byte of a region was not stored, or has certainly landed.
   bool has_landed(std::uint8_t region, std::uint64_t byte) const;
 
