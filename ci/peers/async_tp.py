@@ -5,8 +5,9 @@ C = A B, n x n, bf16, normal data, one process a GPU. A is sharded by rows, B an
     plain   all_gather_into_tensor, then matmul
     fused   torch.ops.symm_mem.fused_all_gather_matmul (without a copy of A for the caller)
     local   matmul with A already gathered
-All three run in each iteration, in rotating order, each behind a barrier on the GPUs. The host queues ahead, so its
-launch time does not count. A time is that of the slowest rank; a rate is 2 n^3 / the median. NVLink multicast is off.
+All run in each iteration, in rotating order, each behind a barrier on the GPUs. The host queues ahead, so its launch time
+does not count. While plain gathers the GPUs cool, which the others then gain from: tidemark times a product with its
+exchange behind one alone, and `--kinds fused local` has PyTorch do the same. A time is that of the slowest rank; a rate is 2 n^3 / the median. NVLink multicast is off.
 With --tidemark each round measures PyTorch, then tidemark. Needs PyTorch 2.11 and 2 to 8 NVLink GPUs of one host."""
 import argparse
 import json
@@ -46,7 +47,7 @@ def one_line(*texts):
 # ---- one rank, a process of its own -------------------------------------------------------------------------------
 
 
-def measure(rank, ranks, port, n, warmup, pairs, pause_us):
+def measure(rank, ranks, port, n, warmup, pairs, pause_us, kinds):
     import torch
     import torch.distributed as dist
     import torch.distributed._symmetric_memory  # noqa: F401, defines torch.ops.symm_mem
@@ -77,7 +78,7 @@ def measure(rank, ranks, port, n, warmup, pairs, pause_us):
     run = {"plain": plain, "fused": fused, "local": local}
     rows = slice(None, None, 61)
     expected = local()[rows].float()
-    for kind in ("plain", "fused"):
+    for kind in kinds:
         c.fill_(float("nan"))
         difference = (run[kind]()[rows].float() - expected).abs().max() / expected.abs().max()
         if not difference.item() < 0.02:
@@ -95,16 +96,17 @@ def measure(rank, ranks, port, n, warmup, pairs, pause_us):
 
     times = []
     for i in range(warmup + pairs):
-        events = {KINDS[(i + j) % 3]: timed(KINDS[(i + j) % 3]) for j in range(3)}
+        order = [kinds[(i + j) % len(kinds)] for j in range(len(kinds))]
+        events = {kind: timed(kind) for kind in order}
         torch.cuda.synchronize()
         if i >= warmup:
-            times.append([events[kind][0].elapsed_time(events[kind][1]) for kind in KINDS])
+            times.append([events[kind][0].elapsed_time(events[kind][1]) for kind in kinds])
     mine = torch.tensor(times, device=device)
     dist.all_reduce(mine, op=dist.ReduceOp.MAX)
     if rank == 0:
         slowest = mine.t().tolist()
         print(json.dumps({
-            "ms": dict(zip(KINDS, slowest)), "torch": torch.__version__, "gpu": torch.cuda.get_device_name(device),
+            "ms": dict(zip(kinds, slowest)), "torch": torch.__version__, "gpu": torch.cuda.get_device_name(device),
             "nccl": ".".join(map(str, torch.cuda.nccl.version())), "cuda": torch.version.cuda}))
     dist.barrier()
     dist.destroy_process_group()
@@ -170,7 +172,7 @@ def torch_round(options, n, folder):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     given = {"ranks": options.gpus, "port": port, "n": n, "warmup": options.warmup, "pairs": options.pairs,
-             "pause_us": options.pause_us}
+             "pause_us": options.pause_us, "kinds": options.kinds}
     printed = run_all([[sys.executable, os.path.abspath(__file__), "--child", json.dumps({**given, "rank": rank})]
                        for rank in range(options.gpus)], CHILD_ENV, options.timeout, folder)
     return json.loads(one_line_of_json(printed))
@@ -222,8 +224,8 @@ def speeds_of(report, n):
 def summary_of(size):
     """Medians of all rounds: rates in TFLOP/s, efficiencies as shares."""
     n, made = size["n"], {}
-    times = {kind: [ms for each in size["pytorch"] for ms in each["ms"][kind]] for kind in KINDS}
-    for kind in KINDS if times["local"] else ():
+    times = {kind: [ms for each in size["pytorch"] for ms in each["ms"].get(kind, ())] for kind in KINDS}
+    for kind in (kind for kind in KINDS if times[kind]):
         made[kind] = 2 * n**3 / statistics.median(times[kind]) * 1e-9
         made[f"{kind}_efficiency"] = statistics.median(
             local / ms for local, ms in zip(times["local"], times[kind]))
@@ -283,6 +285,7 @@ def options_of(arguments):
     parser.add_argument("--pause-us", type=at_least(1), default=1000, metavar="US",
                         help="a GPU rests before each product, while the host queues it (1000)")
     parser.add_argument("--rounds", type=at_least(1), default=3, help="PyTorch, then tidemark, this often (3)")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), help="what PyTorch times; local always")
     parser.add_argument("--timeout", type=at_least(1), default=300, metavar="S", help="seconds a measurement may take (300)")
     parser.add_argument("--out", type=pathlib.Path, metavar="FILE", help="everything, as JSON")
     parser.add_argument("--tidemark", metavar="PATH", help="the program to alternate with")
@@ -291,6 +294,7 @@ def options_of(arguments):
                         help="of tidemark bench (%(default)s)")
     options = parser.parse_args(arguments)
     options.sizes = options.sizes or [8192, 16384, 32768]
+    options.kinds = [kind for kind in KINDS if kind == "local" or kind in options.kinds]  # each once
     try:
         visible = visible_gpus()
     except Failed as error:
