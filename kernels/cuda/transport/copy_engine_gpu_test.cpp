@@ -1,5 +1,6 @@
-// Panels by copy engines between processes: four ranks in a grid of 2 x 2, on as many GPUs as there
-// are. Each rank is this program once more, with one test and its number in the environment.
+// Panels by copy engines between processes, on as many GPUs as there are: four ranks in a grid of
+// 2 x 2, and two that send each other a million chunks. Each rank is this program once more, with
+// one test and its number in the environment.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -7,16 +8,21 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/gpu_test.hpp"
+#include "kernels/cuda/transport/chunk_check.hpp"
 #include "kernels/cuda/transport/copy_engine.hpp"
+#include "kernels/cuda/wait.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -108,23 +114,85 @@ Gemm alone(Gemm gemm) {
   return gemm;
 }
 
+/// A rank that another test has started: this process.
+class Rank {
+ public:
+  Rank(const char* number, const char* memory)
+      : number_(static_cast<std::uint32_t>(std::atoi(number))),
+        mapped_(::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED,
+                       std::atoi(memory), 0)) {}
+
+  std::uint32_t number() const { return number_; }
+  /// Null where a rank cannot open the memory of the others.
+  std::unique_ptr<CopyEngineTransport> transport(std::uint32_t ranks) const {
+    EXPECT_NE(mapped_, MAP_FAILED);
+    auto control = std::make_unique<SharedTransport>(*static_cast<Shared*>(mapped_), number_);
+    auto words = std::make_unique<PeerWords>(number_, ranks);
+    const std::string cannot = open_words(*control, *words, number_, ranks, 60);
+    EXPECT_EQ(cannot, "");
+    if (!cannot.empty()) return nullptr;
+    return std::make_unique<CopyEngineTransport>(std::move(control), std::move(words), number_,
+                                                 ranks);
+  }
+
+ private:
+  std::uint32_t number_;
+  void* mapped_;
+};
+
+/// This process, where it is a rank of another test.
+std::optional<Rank> this_rank() {
+  const char* const number = std::getenv("TIDEMARK_TEST_RANK");
+  const char* const memory = std::getenv("TIDEMARK_TEST_MEMORY");
+  if (number == nullptr || memory == nullptr) return {};
+  return Rank(number, memory);
+}
+
+/// Runs the test of that name in `ranks` processes, on one GPU after the other.
+void run_ranks(std::uint32_t ranks, const std::string& test) {
+  const std::size_t gpus = visible_gpus().size();
+  const int memory = ::memfd_create("tidemark-test", 0);
+  ASSERT_GE(memory, 0);
+  ASSERT_EQ(::ftruncate(memory, sizeof(Shared)), 0);
+  std::vector<pid_t> children;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const std::string number = "TIDEMARK_TEST_RANK=" + std::to_string(rank);
+    const std::string mapped = "TIDEMARK_TEST_MEMORY=" + std::to_string(memory);
+    const std::string gpu = "CUDA_VISIBLE_DEVICES=" + std::to_string(rank % gpus);
+    std::string filter = "--gtest_filter=CopyEngineRanks." + test;
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {  // nothing of CUDA before the exec: what the parent has of it is not its
+      std::vector<char*> environment;
+      for (char** entry = environ; *entry != nullptr; ++entry)
+        if (std::strncmp(*entry, "CUDA_VISIBLE_DEVICES=", 21) != 0) environment.push_back(*entry);
+      for (const std::string* entry : {&number, &mapped, &gpu})
+        environment.push_back(const_cast<char*>(entry->c_str()));
+      environment.push_back(nullptr);
+      char program[] = "/proc/self/exe";
+      char* arguments[] = {program, filter.data(), nullptr};
+      ::execve(program, arguments, environment.data());
+      ::_exit(127);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
+  }
+  ::close(memory);
+}
+
 class CopyEngineRanks : public GpuTest {};
 
 // Skipped but in the processes that the test below starts.
 TEST_F(CopyEngineRanks, Member) {
-  const char* const number = std::getenv("TIDEMARK_TEST_RANK");
-  const char* const memory = std::getenv("TIDEMARK_TEST_MEMORY");
-  if (number == nullptr || memory == nullptr) GTEST_SKIP() << "a rank of another test";
-  const auto rank = static_cast<std::uint32_t>(std::atoi(number));
-  void* const mapped =
-      ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, std::atoi(memory), 0);
-  ASSERT_NE(mapped, MAP_FAILED);
-  auto* const shared = static_cast<Shared*>(mapped);
-  auto control = std::make_unique<SharedTransport>(*shared, rank);
-  auto words = std::make_unique<PeerWords>(rank, kRanks);
-  ASSERT_EQ(open_words(*control, *words, rank, kRanks, 60), "");
-  CopyEngineTransport transport(std::move(control), std::move(words), rank, kRanks);
-  const Gemm gemm = share(rank, transport);
+  const std::optional<Rank> rank = this_rank();
+  if (!rank) GTEST_SKIP() << "a rank of another test";
+  const auto transport = rank->transport(kRanks);
+  ASSERT_NE(transport, nullptr);
+  const Gemm gemm = share(rank->number(), *transport);
   const RunResult expected = run_gemm(alone(gemm));
   for (int round = 0; round < 3; ++round) {
     const RunResult result = run_gemm(gemm);
@@ -137,39 +205,101 @@ TEST_F(CopyEngineRanks, Member) {
   EXPECT_EQ(measured.last.digests.size(), kRanks);
 }
 
-TEST_F(CopyEngineRanks, OfAGridOf2x2GetTheProductOfOne) {
-  const std::size_t gpus = visible_gpus().size();
-  const int memory = ::memfd_create("tidemark-test", 0);
-  ASSERT_GE(memory, 0);
-  ASSERT_EQ(::ftruncate(memory, sizeof(Shared)), 0);
-  std::vector<pid_t> children;
-  for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
-    const std::string number = "TIDEMARK_TEST_RANK=" + std::to_string(rank);
-    const std::string mapped = "TIDEMARK_TEST_MEMORY=" + std::to_string(memory);
-    const std::string gpu = "CUDA_VISIBLE_DEVICES=" + std::to_string(rank % gpus);
-    const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {  // nothing of CUDA before the exec: what the parent has of it is not its
-      std::vector<char*> environment;
-      for (char** entry = environ; *entry != nullptr; ++entry)
-        if (std::strncmp(*entry, "CUDA_VISIBLE_DEVICES=", 21) != 0) environment.push_back(*entry);
-      for (const std::string* entry : {&number, &mapped, &gpu})
-        environment.push_back(const_cast<char*>(entry->c_str()));
-      environment.push_back(nullptr);
-      char program[] = "/proc/self/exe";
-      char filter[] = "--gtest_filter=CopyEngineRanks.Member";
-      char* arguments[] = {program, filter, nullptr};
-      ::execve(program, arguments, environment.data());
-      ::_exit(127);
-    }
-    children.push_back(child);
+TEST_F(CopyEngineRanks, OfAGridOf2x2GetTheProductOfOne) { run_ranks(kRanks, "Member"); }
+
+/// A panel of two ranks, whose rows, of 2 KiB, are shards of one and the other by turns.
+struct ChunkPanel {
+  static constexpr std::uint32_t kRows = 512, kRowWords = 512;
+
+  DeviceBuffer rows, arrived, counts;
+  Stream stream;
+
+  ChunkPanel() {
+    grow_for_peers(rows, std::size_t{kRows} * kRowWords * 4);
+    grow(arrived, kRows * sizeof(std::uint32_t));
+    grow(counts, sizeof(ChunkCounts));
+    cuda_check(cudaMemset(arrived.data(), 0, arrived.size()), "clear the words of the rows");
+    cuda_check(cudaMemset(counts.data(), 0, counts.size()), "clear the counts");
+    cuda_check(cudaDeviceSynchronize(), "clear the counts");
   }
-  for (const pid_t child : children) {
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
+  ChunkRows of(std::uint32_t owner, std::uint32_t epoch) {
+    return {.rows = rows.as<std::uint32_t>(),
+            .row_words = kRowWords,
+            .first = owner,
+            .step = 2,
+            .count = kRows / 2,
+            .epoch = epoch};
   }
-  ::close(memory);
+  PanelBuffer buffer(std::uint32_t epoch, bool last) {
+    PanelBuffer panel{.id = 0,
+                      .base = rows.data(),
+                      .row_bytes = kRowWords * 4,
+                      .shards = {},
+                      .arrived = arrived.as<std::uint32_t>(),
+                      .epoch = epoch,
+                      .last = last};
+    for (std::uint32_t row = 0; row < kRows; ++row) panel.shards.push_back({row % 2, row, 1});
+    return panel;
+  }
+  ChunkCounts counted() {
+    ChunkCounts found;
+    cuda_check(cudaMemcpy(&found, counts.data(), sizeof(found), cudaMemcpyDeviceToHost),
+               "read the counts");
+    return found;
+  }
+};
+
+// Whether all shards of the panel get ready in time.
+bool all_ready(Transport& transport) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  for (std::uint32_t row = 0; row < ChunkPanel::kRows; ++row)
+    while (!transport.ready(0, row))
+      if (std::chrono::steady_clock::now() > until) return false;
+  return true;
+}
+
+// Skipped but in the processes that the test below starts.
+TEST_F(CopyEngineRanks, Sender) {
+  const std::optional<Rank> rank = this_rank();
+  if (!rank) GTEST_SKIP() << "a rank of another test";
+  // Of one GPU two processes take turns, milliseconds each.
+  const char* const gathers = std::getenv("TIDEMARK_TEST_GATHERS");
+  ASSERT_NE(gathers, nullptr);
+  const auto last = static_cast<std::uint32_t>(std::atoi(gathers));
+  const auto transport = rank->transport(2);
+  ASSERT_NE(transport, nullptr);
+  ChunkPanel panel;
+  for (std::uint32_t epoch = 1; epoch <= last; ++epoch) {
+    fill_chunks(panel.of(rank->number(), epoch), panel.stream.get());
+    ASSERT_TRUE(wait_for_stream(panel.stream.get(), 20));
+    transport->start(panel.buffer(epoch, epoch == last));
+    check_chunks(panel.of(1 - rank->number(), epoch), panel.arrived.as<std::uint32_t>(),
+                 panel.counts.as<ChunkCounts>(), panel.stream.get());
+    ASSERT_TRUE(all_ready(*transport)) << "gather " << epoch;
+    ASSERT_TRUE(wait_for_stream(panel.stream.get(), 20)) << "gather " << epoch;
+  }
+  const ChunkCounts counted = panel.counted();
+  EXPECT_EQ(counted.seen, std::uint64_t{last} * ChunkPanel::kRows / 2);
+  EXPECT_EQ(counted.stale, 0U);
+}
+
+TEST_F(CopyEngineRanks, SendAMillionChunksAndNoneIsStaleWhereItsWordHasCome) {
+  ASSERT_EQ(::setenv("TIDEMARK_TEST_GATHERS", visible_gpus().size() > 1 ? "4000" : "20", 1), 0);
+  run_ranks(2, "Sender");
+  ::unsetenv("TIDEMARK_TEST_GATHERS");
+}
+
+TEST_F(CopyEngineRanks, AChunkWhoseWordCameBeforeItIsStale) {
+  ChunkPanel panel;
+  fill_chunks(panel.of(1, 1), panel.stream.get());
+  const std::vector<std::uint32_t> second(ChunkPanel::kRows, 2);
+  cuda_check(cudaMemcpyAsync(panel.arrived.data(), second.data(), panel.arrived.size(),
+                             cudaMemcpyHostToDevice, panel.stream.get()),
+             "write words too early");
+  check_chunks(panel.of(1, 2), panel.arrived.as<std::uint32_t>(), panel.counts.as<ChunkCounts>(),
+               panel.stream.get());
+  ASSERT_TRUE(wait_for_stream(panel.stream.get(), 20));
+  EXPECT_EQ(panel.counted().stale, std::uint64_t{ChunkPanel::kRows} / 2 * ChunkPanel::kRowWords);
 }
 
 }  // namespace
