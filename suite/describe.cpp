@@ -29,6 +29,12 @@ const char* held_to(HeldTo what) {
 constexpr const char* kPromotions[] = {"none", "64B", "128B", "256B"};
 
 Json json_of(const TensorMapSpec& map) {
+  if (map.bulk)
+    return {{"bulk", true},
+            {"type", name_of(map.type)},
+            {"extent", map.extent[0]},
+            {"elements", map.box[0]},
+            {"base_offset", map.base_offset}};
   return {{"type", name_of(map.type)},
           {"rank", map.rank},
           {"extent", first(map.extent, map.rank)},

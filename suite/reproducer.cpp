@@ -138,6 +138,9 @@ std::string map_text(const Map& map, std::size_t number) {
   constexpr std::string_view kPromotions[] = {"NONE", "L2_64B", "L2_128B", "L2_256B"};
   constexpr std::string_view kFills[] = {"NONE", "NAN_REQUEST_ZERO_FMA"};
   const TensorMapSpec& spec = map.spec;
+  if (spec.bulk)
+    return fmt::format("  const Range map{} = {{region{} + {}, {}, {}}};\n", number, map.region,
+                       kGuardBytes + spec.base_offset, element_bytes(spec.type), tile_bytes(spec));
   const std::uint32_t rank = spec.rank == rank_of(spec) ? spec.rank : kMaxRank;
   return fmt::format(R"cu(  const cuuint64_t extent{0}[] = {1}, stride{0}[] = {2};
   const cuuint32_t box{0}[] = {3}, element_stride{0}[] = {4};

@@ -54,6 +54,9 @@ __host__ __device__ constexpr u8 poison_byte(u32 i, u32 cta) { return (u8)(0xa5 
                  : "=r"(complete) : "r"(address(&barriers[b])), "r"(parity) : "memory");     \
     return complete; }
 )cu"},
+      {Part::state, "Range", R"cu(
+struct Range { u8* memory; u32 size, bytes; };  // of elements of `size` bytes; what one copy takes
+)cu"},
       {Part::state, "swizzled(", R"cu(
 __device__ u32 swizzled(u32 at, u32 pieces) { return at ^ (at >> 7 & (pieces - 1)) << 4; }  // pieces: of 16 bytes
 )cu"},
@@ -241,6 +244,53 @@ __device__ void {}(u32 from, const CUtensorMap* map{}) {{
                       operation, hint_of(policy), coordinates, end_of(policy), operands)};
 }
 
+// Copies of consecutive bytes, by their address.
+Item bulk_load_item(std::string_view policy, bool multicast) {
+  const std::string name =
+      fmt::format("{}_bulk{}", multicast ? "multicast" : "load", suffix_of(policy));
+  return {Part::function, name + "(",
+          fmt::format(R"cu(
+__device__ void {}(u32 to, const Range* map, u32 b, int first{}) {{
+  asm volatile("{}cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{}{}"
+               " [%0], [%1], %2, [%3]{}{}"
+               ::"r"(address(window() + to)), "l"(map->memory + first * (long long)map->size), "r"(map->bytes),
+                "r"(address(&barriers[b])){} : "memory");
+}}
+)cu",
+                      name, multicast ? ", u16 mask" : "", create_policy(policy),
+                      multicast ? ".multicast::cluster" : "", hint_of(policy),
+                      multicast ? ", %4" : "", end_of(policy), multicast ? ", \"h\"(mask)" : "")};
+}
+
+Item bulk_store_item(std::string_view policy) {
+  return {Part::function, fmt::format("store_bulk{}(", suffix_of(policy)),
+          fmt::format(R"cu(
+__device__ void store_bulk{}(u32 from, const Range* map, int first) {{
+  asm volatile("{}cp.async.bulk.global.shared::cta.bulk_group{} [%0], [%1], %2{}"
+               ::"l"(map->memory + first * (long long)map->size),
+                "r"(address(window() + from)), "r"(map->bytes) : "memory");
+}}
+)cu",
+                      suffix_of(policy), create_policy(policy), hint_of(policy), end_of(policy))};
+}
+
+Item bulk_reduce_item(std::string_view store, DataType type) {
+  const std::string_view operation = store.substr(kReduce.size());
+  const bool bits = operation == "and" || operation == "or" || operation == "xor";
+  const bool half_sum = operation == "add" && element_bytes(type) == 2;
+  const std::string name = fmt::format("{}_bulk_{}", store, name_of(type));
+  return {Part::function, name + "(",
+          fmt::format(R"cu(
+__device__ void {}(u32 from, const Range* map, int first) {{
+  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.{}{}.{} [%0], [%1], %2;"
+               ::"l"(map->memory + first * (long long)map->size),
+                "r"(address(window() + from)), "r"(map->bytes) : "memory");
+}}
+)cu",
+                      name, operation, half_sum ? ".noftz" : "",
+                      bits ? fmt::format("b{}", 8 * element_bytes(type)) : name_of(type))};
+}
+
 Item next_item(bool stops) {
   return {Part::function, "next(",
           fmt::format(R"cu(
@@ -296,6 +346,14 @@ std::vector<Item> items_of(const Program& program) {
       for (const std::string_view name : kStoreNames)
         items.push_back(store_item(rank, policy, name));
     }
+  for (const std::string_view policy : kPolicies) {
+    for (const bool multicast : {false, true}) items.push_back(bulk_load_item(policy, multicast));
+    items.push_back(bulk_store_item(policy));
+  }
+  for (std::uint32_t i = 0; i < kDataTypes; ++i)
+    for (const std::string_view name : kStoreNames)
+      if (name.starts_with(kReduce))
+        items.push_back(bulk_reduce_item(name, static_cast<DataType>(i)));
   for (Item& item : items) {
     if (!phases) item.text = without_lines(item.text, "phase[");
     if (!stops) item.text = without(without_lines(item.text, " stop("), ", bool stops = false");

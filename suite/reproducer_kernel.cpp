@@ -40,6 +40,12 @@ std::string policy_in_code(CacheHint hint) {
   return fmt::format("{}{}", policy.empty() ? "" : "_", policy);
 }
 
+// The end of the name of the function that copies.
+std::string copy_form(const TensorMapSpec& spec, Reduction reduction) {
+  if (!spec.bulk) return fmt::format("{}d", rank_of(spec));
+  return reduction == Reduction::none ? "bulk" : fmt::format("bulk_{}", name_of(spec.type));
+}
+
 bool is_remote(const Step& step) {
   return step.of != kOwnCta && !text_of(step.verb).remote_call.empty();
 }
@@ -117,7 +123,8 @@ std::string formatted(std::string_view text, const Place& place) {
       fmt::arg("time", time_in_words(step.ns)), fmt::arg("offset", step.offset),
       fmt::arg("bytes", step.bytes), fmt::arg("end", step.offset + step.bytes),
       fmt::arg("stride", step.stride), fmt::arg("most", step.most), fmt::arg("map", step.map),
-      fmt::arg("rank", rank), fmt::arg("box", fmt::format("{}", fmt::join(at, at + rank, ", "))),
+      fmt::arg("form", copies ? copy_form(spec, step.reduction) : ""),
+      fmt::arg("box", fmt::format("{}", fmt::join(at, at + rank, ", "))),
       fmt::arg("load", step.mask == 0 ? "load" : "multicast"),
       fmt::arg("mask", step.mask == 0 ? "" : fmt::format(", {:#x}", step.mask)),
       fmt::arg("to_ctas", step.mask == 0 ? "" : fmt::format(" to CTAs {:#x}", step.mask)),
@@ -212,7 +219,8 @@ std::string kernel_text(const Program& program) {
   const std::string steps = steps_text(program);
   std::vector<std::string> parameters;
   for (std::size_t i = 0; i < program.maps.size(); ++i)
-    parameters.push_back(fmt::format("const __grid_constant__ CUtensorMap map{}", i));
+    parameters.push_back(fmt::format("const __grid_constant__ {} map{}",
+                                     program.maps[i].spec.bulk ? "Range" : "CUtensorMap", i));
   for (const std::size_t region : regions_read(program))
     parameters.push_back(fmt::format("u8* region{}", region));
   std::string text = fmt::format("\n__global__ void __launch_bounds__(kThreads) reproduce({}) {{\n",

@@ -349,6 +349,36 @@ TEST_F(Compiled, StoresOfEveryRankAndPolicy) {
   expect_narrow(source);
 }
 
+TEST_F(Compiled, BulkCopiesOfEveryPolicyAndReduction) {
+  Program program = two_ctas({});
+  program.maps.clear();
+  const auto add = [&](Step step, DataType type) {
+    step.map = static_cast<std::uint8_t>(program.maps.size());
+    program.maps.push_back(
+        {.spec = {.type = type, .rank = 1, .extent = {16}, .box = {8}, .bulk = true}});
+    program.steps.push_back(step);
+  };
+  for (const CacheHint hint : {CacheHint::none, CacheHint::evict_first}) {
+    add({.verb = Verb::load, .hint = hint}, DataType::u64);
+    add({.verb = Verb::load, .hint = hint, .mask = 3}, DataType::u64);
+    add({.verb = Verb::store, .hint = hint}, DataType::u64);
+  }
+  add({.verb = Verb::store, .reduction = Reduction::add}, DataType::f16);
+  add({.verb = Verb::store, .reduction = Reduction::max}, DataType::s64);
+  add({.verb = Verb::store, .reduction = Reduction::bit_or}, DataType::u32);
+  const std::string source = cuda_reproducer(program, kWords);
+  const std::string ptx = ptx_of(source);
+  const std::string load = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes";
+  const std::string store = "cp.async.bulk.global.shared::cta.bulk_group";
+  const std::string reduce = "cp.reduce.async.bulk.global.shared::cta.bulk_group";
+  for (const std::string& instruction :
+       {load + " [", load + ".L2::cache_hint [", load + ".multicast::cluster [",
+        load + ".multicast::cluster.L2::cache_hint [", store + " [", store + ".L2::cache_hint [",
+        reduce + ".add.noftz.f16 [", reduce + ".max.s64 [", reduce + ".or.b32 ["})
+    EXPECT_NE(ptx.find(instruction), std::string::npos) << instruction;
+  expect_narrow(source);
+}
+
 TEST_F(Compiled, EveryNumberOfGroupsThatMayBePending) {
   Program program = one_cta({});
   for (std::uint32_t pending = 0; pending <= kGroupsPending; ++pending) {

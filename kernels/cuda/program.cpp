@@ -167,6 +167,8 @@ bool encode_maps(const RowWorkspace& workspace, const Launch& launch, const Plac
   const Program& program = *placed.program;
   for (std::size_t i = 0; i < program.maps.size(); ++i) {
     const Map& map = program.maps[i];
+    maps.ranks[placed.first_map + i] = map.spec.bulk ? 0 : static_cast<std::uint8_t>(map.spec.rank);
+    if (map.spec.bulk) continue;
     const Encoded encoded = encode(map.spec, region_data(workspace, launch, placed, map.region) +
                                                  kGuardBytes + map.spec.base_offset);
     if (encoded.code != CUDA_SUCCESS) {
@@ -176,7 +178,6 @@ bool encode_maps(const RowWorkspace& workspace, const Launch& launch, const Plac
       return false;
     }
     maps.maps[placed.first_map + i] = encoded.map;
-    maps.ranks[placed.first_map + i] = static_cast<std::uint8_t>(map.spec.rank);
     if (i == 0) placed.result->descriptor = descriptor_bytes(encoded.map);
   }
   return true;

@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/program_kernel.hpp"
 #include "kernels/cuda/ptx/box_policy.cuh"
+#include "kernels/cuda/ptx/bulk_copy.cuh"
 #include "kernels/cuda/tile_window.cuh"
 
 namespace tidemark::kernels {
@@ -180,6 +181,50 @@ __device__ inline void store_of_rank(const Cta& cta, const Step& step) {
     store_box_with_policy<kRank>(from, map, at, cache_policy(step.hint));
 }
 
+/// Whether the step's map is TensorMapSpec::bulk: none was encoded.
+__device__ inline bool is_bulk(const Cta& cta, const Step& step) {
+  return cta.ranks[step.map] == 0;
+}
+
+/// The first byte of the step's elements in global memory, and how many they are.
+struct BulkRange {
+  std::uint8_t* memory;
+  std::uint32_t bytes;
+};
+__device__ inline BulkRange range_of(const Cta& cta, const Step& step) {
+  const Map& map = cta.task.specs[step.map];
+  const std::int64_t at = std::int64_t{step.at[0]} * element_bytes(map.spec.type);
+  return {.memory = const_cast<std::uint8_t*>(cta.task.regions[map.region]) + kGuardBytes +
+                    map.spec.base_offset + at,
+          .bytes = tile_bytes(map.spec)};
+}
+
+__device__ inline void load_bulk(const Cta& cta, const Step& step) {
+  const BulkRange range = range_of(cta, step);
+  std::uint8_t* const to = cta.window + step.offset;
+  std::uint64_t* const barrier = &cta.state.barriers[step.barrier];
+  if (step.hint != CacheHint::none && step.mask != 0)
+    bulk_multicast(to, range.memory, range.bytes, barrier, step.mask, cache_policy(step.hint));
+  else if (step.hint != CacheHint::none)
+    bulk_load(to, range.memory, range.bytes, barrier, cache_policy(step.hint));
+  else if (step.mask != 0)
+    bulk_multicast(to, range.memory, range.bytes, barrier, step.mask);
+  else
+    bulk_load(to, range.memory, range.bytes, barrier);
+}
+
+__device__ inline void store_bulk(const Cta& cta, const Step& step) {
+  const BulkRange range = range_of(cta, step);
+  const std::uint8_t* const from = cta.window + step.offset;
+  if (step.reduction != Reduction::none)
+    bulk_reduce(range.memory, from, range.bytes, step.reduction,
+                cta.task.specs[step.map].spec.type);
+  else if (step.hint != CacheHint::none)
+    bulk_store(range.memory, from, range.bytes, cache_policy(step.hint));
+  else
+    bulk_store(range.memory, from, range.bytes);
+}
+
 /// Calls `copy` with the rank of the step's map as a constant.
 template <class Copy>
 __device__ inline void with_rank(const Cta& cta, const Step& step, const Copy& copy) {
@@ -192,10 +237,12 @@ __device__ inline void with_rank(const Cta& cta, const Step& step, const Copy& c
 }
 
 __device__ inline void load(const Cta& cta, const Step& step) {
+  if (is_bulk(cta, step)) return load_bulk(cta, step);
   with_rank(cta, step, [&](auto rank) { load_of_rank<rank()>(cta, step); });
 }
 
 __device__ inline void store(const Cta& cta, const Step& step) {
+  if (is_bulk(cta, step)) return store_bulk(cta, step);
   with_rank(cta, step, [&](auto rank) { store_of_rank<rank()>(cta, step); });
 }
 

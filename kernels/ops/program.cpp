@@ -51,6 +51,7 @@ bool takes_bytes(Verb verb) {
 // Whether the sizes of a map mean something. A map that the driver refuses has no tile, and the
 // program ends before its first step.
 bool has_size(const TensorMapSpec& map) {
+  if (map.bulk) return true;  // or unsound
   if (map.rank < 1 || map.rank > kMaxRank) return false;
   for (std::uint32_t i = 0; i < map.rank; ++i)
     if (map.extent[i] < 1 || map.extent[i] > std::uint64_t{1} << 32 || map.box[i] < 1 ||
@@ -59,11 +60,45 @@ bool has_size(const TensorMapSpec& map) {
   return true;
 }
 
+// A bulk copy has no bounds, no fill and no rule of its own for what is off 16 bytes.
+std::string unsound_bulk(const TensorMapSpec& map) {
+  const std::uint64_t size = element_bytes(map.type);
+  if (map.rank != 1 || map.swizzle != Swizzle::none || map.fill != Fill::zero ||
+      map.element_stride[0] != 1)
+    return "a bulk map of several dimensions, with a swizzle, NaN fill or an element stride; take "
+           "none of them";
+  if (map.box[0] < 1 || map.box[0] > map.extent[0] || map.extent[0] > kDenseBytes)
+    return fmt::format("a bulk map of {} elements out of {}; take 1 to all of them, up to {}",
+                       map.box[0], map.extent[0], kDenseBytes);
+  if (map.box[0] * size % 16 != 0 || map.extent[0] * size % 16 != 0 || map.base_offset % 16 != 0)
+    return "a bulk map off 16 bytes; take multiples of them";
+  return "";
+}
+
+std::string unsound_bulk_copy(const TensorMapSpec& map, const Step& step) {
+  const std::int64_t size = element_bytes(map.type), at = step.at[0];
+  if (at < 0 || at + map.box[0] > static_cast<std::int64_t>(map.extent[0]))
+    return fmt::format("a bulk copy of {} elements from {} on, of {}", map.box[0], at,
+                       map.extent[0]);
+  if (at * size % 16 != 0 || step.offset % 16 != 0)
+    return fmt::format(
+        "a bulk copy of element {} and byte {} of the window; take multiples of 16 "
+        "bytes",
+        at, step.offset);
+  if (step.verb != Verb::store || step.reduction == Reduction::none) return "";
+  // PTX ISA 9.0, 9.7.9.25.4.2: sums of f32 may flush subnormal numbers, and do not have to.
+  if (!reduces(step.reduction, map.type) || map.type == DataType::f32)
+    return fmt::format("a bulk reduction of {} that there is not", name_of(map.type));
+  return step.hint == CacheHint::none ? "" : "a bulk reduction with a cache hint; take none";
+}
+
 std::string unsound_copy(const Program& program, const Step& step) {
   if ((step.mask & ~all_ctas(program)) != 0)
     return fmt::format("multicast mask {:#x} of {} CTAs", step.mask, ctas_of(program));
   const TensorMapSpec& map = program.maps[step.map].spec;
   if (!has_size(map)) return "";
+  if (map.bulk)
+    if (std::string why = unsound_bulk_copy(map, step); !why.empty()) return why;
   if (std::uint64_t{step.offset} + tile_span(map) > program.window)
     return fmt::format("{} bytes from {} on in a window of {}", tile_span(map), step.offset,
                        program.window);
@@ -168,6 +203,8 @@ std::string unsound_map(const Program& program, const Map& map) {
     return "an unknown type, swizzle, promotion or fill";
   if (map.region >= program.regions.size())
     return fmt::format("region {} of {}", map.region, program.regions.size());
+  if (spec.bulk)
+    if (std::string why = unsound_bulk(spec); !why.empty()) return why;
   if (!has_size(map.spec) || !program.regions[map.region].islands.empty()) return "";
   const std::uint64_t end = kGuardBytes + map.spec.base_offset + tensor_bytes(map.spec);
   if (end > program.regions[map.region].bytes)

@@ -47,7 +47,8 @@ enum class Verb : std::uint8_t {
   // A CTA whose meter did not settle is stopped as by a wait. Trace: meter_trace().
   meter,
 
-  // map, at, offset, hint, mask: cp.async.bulk.tensor of the box at `at` to byte `offset` of the
+  // map, at, offset, hint, mask: cp.async.bulk.tensor, or cp.async.bulk where the map is
+  // TensorMapSpec::bulk, of the box at `at` to byte `offset` of the
   // CTA's own window, crediting `barrier`; where `mask` is not 0 by the multicast form, to byte
   // `offset` of the window of each CTA in the mask, crediting `barrier` there. By thread `thread`.
   load,
@@ -55,8 +56,8 @@ enum class Verb : std::uint8_t {
   // To global memory, in the bulk async-groups of thread `thread`.
 
   // map, at, offset, hint, reduction: cp.async.bulk.tensor of the tile at byte `offset` of the
-  // CTA's
-  // own window to the box at `at`; with a reduction cp.reduce.async.bulk.tensor.
+  // CTA's own window to the box at `at`; with a reduction cp.reduce.async.bulk.tensor. Without
+  // .tensor where the map is TensorMapSpec::bulk.
   store,
   commit,  // what the thread has stored since its last commit, or nothing, becomes a group. What is
            // never committed lands as well, and no wait counts it

@@ -305,6 +305,15 @@ template <auto... kPath>
 constexpr auto required(const char* name) {
   return required_as<void, kPath...>(name);
 }
+template <auto kFirst, auto kSecond>
+constexpr auto optional_within(const char* name) {
+  auto field = required<kFirst, kSecond>(name);
+  using Struct = decltype(struct_of(kFirst));
+  field.is_default = [](const Struct& from) {
+    return from.*kFirst.*kSecond == Struct{}.*kFirst.*kSecond;
+  };
+  return field;
+}
 template <auto kMember, typename As = void>
 constexpr auto optional(const char* name) {
   auto field = required_as<As, kMember>(name);
@@ -362,7 +371,8 @@ struct Fields<Map> {
                                       required<&Map::spec, &Spec::swizzle>("swizzle"),
                                       required<&Map::spec, &Spec::l2_promotion>("l2_promotion"),
                                       required<&Map::spec, &Spec::fill>("fill"),
-                                      required<&Map::spec, &Spec::base_offset>("base_offset")};
+                                      required<&Map::spec, &Spec::base_offset>("base_offset"),
+                                      optional_within<&Map::spec, &Spec::bulk>("bulk")};
 };
 static_assert(Fields<Map>::kAll.size() == member_count<TensorMapSpec>() + member_count<Map>() - 1);
 

@@ -234,6 +234,14 @@ TEST(ProgramJson, EachSwizzlePromotionAndFillReadsBackEqual) {
   EXPECT_EQ(back(program), program);
 }
 
+TEST(ProgramJson, BulkMapReadsBackEqualAndOthersDoNotNameIt) {
+  Program program;
+  program.maps = {{.spec = {.rank = 1, .bulk = true}}};
+  EXPECT_EQ(back(program), program);
+  program.maps[0].spec.bulk = false;
+  EXPECT_EQ(program_json(program).find("bulk"), std::string::npos);
+}
+
 TEST(ProgramJson, MapOfAnyRankReadsBackEqual) {
   Program program;
   for (const std::uint32_t rank : {0U, 1U, 2U, 3U, 4U, 5U, 6U, 7U, kMost32})
@@ -447,7 +455,8 @@ TEST(ProgramJson, UnknownMemberIsNamed) {
        "numbers, poison, cold, islands"},
       {edited("\"rank\":2", "\"rank\":2,\"dimensions\":2"),
        "p.json: /maps/0 has the unknown member \"dimensions\"; give only region, type, rank, "
-       "extent, stride, box, element_stride, swizzle, l2_promotion, fill, base_offset"},
+       "extent, stride, box, element_stride, swizzle, l2_promotion, fill, base_offset, "
+       "bulk"},
       {edited("\"parity\"", "\"pairty\""),
        "p.json: /steps/0 has the unknown member \"pairty\"; give only do, ctas, thread, barrier, "
        "of, map, region, at, hint, reduction, mask, parity, stops, count, pending, offset, bytes, "

@@ -49,6 +49,51 @@ TEST(SoundProgram, FillAndOverwriteOutsideTheWindowAreUnsound) {
             "program: step 0: 8 bytes from 0 on; take multiples of 16");
 }
 
+// A bulk copy of 32 elements from 16 on, of 80 of u64.
+Program bulk_storing() {
+  Program program = storing({{.verb = Verb::store, .offset = kTileAt + 16, .at = {16}}});
+  program.maps[0].spec = {
+      .type = DataType::u64, .rank = 1, .extent = {80}, .box = {32}, .bulk = true};
+  return program;
+}
+
+TEST(SoundProgram, BulkCopiesStayInsideTheirMemoryOn16Bytes) {
+  Program program = bulk_storing();
+  EXPECT_EQ(unsound(program), "");
+  program.steps[0].at[0] = 49;
+  EXPECT_EQ(unsound(program), "program: step 0: a bulk copy of 32 elements from 49 on, of 80");
+  program.steps[0].at[0] = 17;
+  EXPECT_EQ(
+      unsound(program),
+      "program: step 0: a bulk copy of element 17 and byte 1040 of the window; take multiples "
+      "of 16 bytes");
+  program.steps[0] = {.verb = Verb::store, .offset = kTileAt + 8, .at = {16}};
+  EXPECT_NE(unsound(program), "");
+}
+
+TEST(SoundProgram, BulkMapsHaveNoSwizzleFillOrSecondDimension) {
+  const std::string why =
+      "program: map 0: a bulk map of several dimensions, with a swizzle, NaN fill or an element "
+      "stride; take none of them";
+  Program program = bulk_storing();
+  program.maps[0].spec.rank = 2;
+  EXPECT_EQ(unsound(program), why);
+  program = bulk_storing();
+  program.maps[0].spec.swizzle = Swizzle::b32;
+  EXPECT_EQ(unsound(program), why);
+  program = bulk_storing();
+  program.maps[0].spec.box[0] = 31;
+  EXPECT_EQ(unsound(program), "program: map 0: a bulk map off 16 bytes; take multiples of them");
+}
+
+TEST(SoundProgram, BulkReductionsAreOfTypesThatHaveThem) {
+  Program program = bulk_storing();
+  program.steps[0].reduction = Reduction::add;
+  EXPECT_EQ(unsound(program), "");
+  program.steps[0].reduction = Reduction::inc;
+  EXPECT_EQ(unsound(program), "program: step 0: a bulk reduction of u64 that there is not");
+}
+
 TEST(SoundProgram, AddsAreToU32S32AndF32) {
   Program program = storing({{.verb = Verb::add, .offset = kTileAt}});
   EXPECT_EQ(unsound(program), "program: step 0: an add to u8 elements; take u32, s32 or f32");

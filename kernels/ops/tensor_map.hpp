@@ -53,6 +53,9 @@ constexpr std::uint32_t swizzle_bytes(Swizzle swizzle) {
 
 /// A tiled tensor map. Dimension 0 is the fastest. Entries past `rank` are ignored.
 /// Rules: CUDA Driver API, cuTensorMapEncodeTiled.
+/// With `bulk` there is no map: copies are cp.async.bulk of box[0] consecutive elements, by the
+/// address of the first. Rank 1, no swizzle, no fill; whole multiples of 16 bytes that lie inside
+/// the extent, and 16 bytes are enough for an address in shared memory. PTX ISA 9.0, 9.7.9.25.4.
 struct TensorMapSpec {
   DataType type = DataType::u8;
   std::uint32_t rank = 2;
@@ -65,6 +68,7 @@ struct TensorMapSpec {
   L2Promotion l2_promotion = L2Promotion::none;
   Fill fill = Fill::zero;
   std::uint32_t base_offset = 0;  // bytes from the start of the source allocation, a multiple of 16
+  bool bulk = false;
 
   friend bool operator==(const TensorMapSpec&, const TensorMapSpec&) = default;
 };

@@ -48,12 +48,14 @@ bool overruns_edge(const Program& program, const Step& copy) {
 
 CopyStart start_of(const Program& program, const Step& copy, Fault fault) {
   CopyStart start{.at = copy.at, .offset = copy.offset};
+  if (program.maps[copy.map].spec.bulk) return start;
   round_start(rules_of(copy, fault), program.maps[copy.map].spec.type, start.at, start.offset);
   return start;
 }
 
 RunResult legality_of(const Program& program, const Step& copy, Fault fault) {
   const TensorMapSpec& map = program.maps[copy.map].spec;
+  if (map.bulk) return {};  // all that is sound
   const IllegalCopyRules rules = rules_of(copy, fault);
   RunResult result =
       legality_of_start(map, start_of(program, copy, fault), copy.verb == Verb::store, rules);
@@ -65,10 +67,12 @@ RunResult legality_of(const Program& program, const Step& copy, Fault fault) {
 
 RunResult preflight(const Program& program, Fault fault) {
   // Whether the driver refuses it: copies have more rules.
-  for (const Map& map : program.maps)
+  for (const Map& map : program.maps) {
+    if (map.spec.bulk) continue;
     if (RunResult refused = legality(map.spec, {}, 0, {});
         refused.fault == DeviceFault::encode_refused)
       return refused;
+  }
   for (const Step& step : program.steps) {
     if (step.verb != Verb::load && step.verb != Verb::store) continue;
     if (rules_of(step, fault).error_lost) continue;

@@ -59,11 +59,14 @@ void take_store(const Turn& turn) {
   std::optional<std::uint32_t>& first = turn.own().first_stored;
   if (!first) first = start.offset;
   const std::uint32_t from = run.fault == kFaultStoreFirstTileAgain ? *first : start.offset;
+  const bool stores =
+      run.fault == kFaultReduceBulkStores && map.spec.bulk && element_bytes(map.spec.type) == 8;
+  const Reduction reduction = stores ? Reduction::none : step.reduction;
   const StorePath path{.type = map.spec.type,
                        .shared = &turn.own().window,
                        .global = &run.regions[map.region],
                        .hint = step.hint,
-                       .reduction = step.reduction,
+                       .reduction = reduction,
                        .memory = run.program.regions[map.region].source};
   const StoreBox box{.map = map.spec,
                      .at = start.at,

@@ -133,10 +133,13 @@ void break_delivery(std::vector<StoreChunk>& chunks, Fault fault) {
 
 std::vector<StoreChunk> store_chunks(const StoreBox& box, Fault fault) {
   const TileLoad load{.map = box.map, .at = box.at, .source = box.memory, .payload = {}};
-  TileGeometry tile = tile_geometry(load, box.source, geometry_fault(fault));
+  const bool to_128 = fault == kFaultStoreBulkFrom128 && box.map.bulk;
+  const std::int64_t source = box.source - (to_128 ? box.source % 128 : 0);
+  TileGeometry tile = tile_geometry(load, source, geometry_fault(fault));
   tile.islands = box.islands;
   std::uint32_t count = chunk_count(tile);
   if (fault == kFaultStoreLastRowMissing) count -= tile.count[0] * tile.element / kChunkBytes;
+  if (fault == kFaultStoreBulkOddPieceLost && box.map.bulk) count -= count % 2;
   std::vector<StoreChunk> chunks;
   for (std::uint32_t index = 0; index < count; ++index) {
     const StoreChunk chunk = chunk_of(tile, index, fault);

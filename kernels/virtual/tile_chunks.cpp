@@ -153,6 +153,8 @@ void convert(const TileGeometry& tile, std::uint8_t* element) {
   std::memcpy(element, &word, sizeof(word));
 }
 
+bool converts(const TileGeometry& tile) { return tile.type >= DataType::f32_ftz && !tile.bulk; }
+
 Chunk fetch(const TileGeometry& tile, std::span<const std::uint8_t> source, const Coordinates& x) {
   Chunk chunk;
   SourceRow row = source_row(tile, x);
@@ -164,7 +166,7 @@ Chunk fetch(const TileGeometry& tile, std::span<const std::uint8_t> source, cons
   if (row.inside && ends_inside && tile.step[0] == 1 && tile.pitch[0] == tile.element) {
     read(source, fetched_from(tile, row.offset + at * tile.pitch[0]), chunk.bytes.data(),
          kChunkBytes);
-    if (tile.type >= DataType::f32_ftz)
+    if (converts(tile))
       for (std::uint32_t e = 0; e < elements; ++e) convert(tile, &chunk.bytes[e * tile.element]);
     return chunk;
   }
@@ -174,7 +176,7 @@ Chunk fetch(const TileGeometry& tile, std::span<const std::uint8_t> source, cons
     if (row.inside && inside_inner(tile, g)) {
       read(source, fetched_from(tile, row.offset + g * tile.pitch[0]),
            &chunk.bytes[e * tile.element], tile.element);
-      if (tile.type >= DataType::f32_ftz) convert(tile, &chunk.bytes[e * tile.element]);
+      if (converts(tile)) convert(tile, &chunk.bytes[e * tile.element]);
       chunk.inside += tile.element;
     } else {
       fill_element(tile, chunk, e * tile.element);
@@ -225,6 +227,7 @@ TileGeometry tile_geometry(const TileLoad& load, std::int64_t destination, Fault
                     .base = std::int64_t{kGuardBytes} + map.base_offset,
                     .swizzle = map.swizzle,
                     .fill = map.fill,
+                    .bulk = map.bulk,
                     .hint = load.hint,
                     .source = load.source,
                     .cold = load.cold,
@@ -239,6 +242,7 @@ TileGeometry tile_geometry(const TileLoad& load, std::int64_t destination, Fault
     tile.extent[i] = static_cast<std::int64_t>(map.extent[i]);
     tile.pitch[i] = i == 0 ? tile.element : static_cast<std::int64_t>(map.stride[i - 1]);
   }
+  if (fault == kFaultBulkTo128 && map.bulk) tile.destination -= tile.destination % 128;
   if (fault != kNoFault) break_geometry(tile, map, fault);
   return tile;
 }
@@ -290,6 +294,8 @@ Chunk tile_chunk(const TileGeometry& tile, std::span<const std::uint8_t> source,
   const std::uint32_t chunks = chunk_count(tile);
   break_data(tile, chunk, index + 1 == chunks);
   if (index + 1 == chunks) break_by_hint_and_source(tile, chunk);
+  const bool last_of_odd = chunks % 2 == 1 && index + 1 == chunks;
+  if (tile.fault == kFaultBulkOddPieceLost && tile.bulk && last_of_odd) chunk.written = 0;
   const std::uint32_t row_chunks = tile.count[0] * tile.element / kChunkBytes;
   if (tile.fault == kFaultLastRowMissing && index + row_chunks >= chunks) chunk.written = 0;
   return chunk;

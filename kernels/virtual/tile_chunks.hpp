@@ -27,6 +27,7 @@ struct TileGeometry {
   std::int64_t base = 0;                        // of the tensor in the source allocation
   Swizzle swizzle = Swizzle::none;
   Fill fill = Fill::zero;
+  bool bulk = false;
   CacheHint hint = CacheHint::none;
   MemorySource source = MemorySource::device;
   bool cold = false;
@@ -49,8 +50,8 @@ std::array<std::int64_t, kMaxRank> position_of(const TileGeometry& tile, std::ui
 std::int64_t swizzled_address(const TileGeometry& tile, std::uint32_t index);
 
 /// Chunk `index` in the order of the unswizzled tile: CUDA Driver API, cuTensorMapEncodeTiled; PTX
-/// ISA 9.0, 5.5.3 and 5.5.7. Elements of tf32 and tf32_ftz are rounded. `source` is the whole source
-/// allocation; what lies outside reads as 0xee.
+/// ISA 9.0, 5.5.3 and 5.5.7. Elements of tf32 and tf32_ftz are rounded, but by a bulk copy.
+/// `source` is the whole source allocation; what lies outside reads as 0xee.
 Chunk tile_chunk(const TileGeometry& tile, std::span<const std::uint8_t> source,
                  std::uint32_t index);
 

@@ -65,6 +65,9 @@ inline constexpr Fault kFaultU16BytesExchanged{148};
 inline constexpr Fault kFaultChunkShifted{149};
 inline constexpr Fault kFaultSourceOverwritten{150};
 inline constexpr Fault kFaultFtzAsTf32{151};
+// Bulk copies, which have no map.
+inline constexpr Fault kFaultBulkTo128{152};
+inline constexpr Fault kFaultBulkOddPieceLost{153};
 // Swizzle: where a chunk goes.
 inline constexpr Fault kFaultSwizzleIgnored{155};
 inline constexpr Fault kFaultSwizzleNarrower{156};

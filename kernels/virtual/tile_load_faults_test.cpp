@@ -128,6 +128,8 @@ std::vector<TileLoad> rows() {
       row({.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, {0, 0}, 16),
       row({.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, {0, 0}, 8),
       row({.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, {17, 0}),
+      // Bulk: seven pieces of 16 bytes, to 16 behind a multiple of 128.
+      row({.rank = 1, .extent = {256}, .box = {112}, .bulk = true}, {64}, 16),
       // Behind 64 KiB and behind 128 KiB of shared memory.
       row({.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, {0, 0}, 80 * 1024),
       row({.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, {0, 0}, 160 * 1024),

@@ -186,6 +186,12 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                 "reduction: a sum with a NaN in memory leaves its bits as they are"),
     undocumented_store_fault(kFaultReducePairTaken, "reduce_pair_taken",
                              "reduction: those that a type has not are carried out"),
+    store_fault(kFaultStoreBulkFrom128, "store_bulk_from_128",
+                "bulk copy: the address in shared memory is taken as the 128 below"),
+    store_fault(kFaultStoreBulkOddPieceLost, "store_bulk_odd_piece_lost",
+                "bulk copy: of an odd number of 16-byte pieces the last is not stored"),
+    store_fault(kFaultReduceBulkStores, "reduce_bulk_stores",
+                "bulk copy: reductions of 8-byte elements are stores"),
 });
 
 }  // namespace

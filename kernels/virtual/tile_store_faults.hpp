@@ -104,6 +104,10 @@ inline constexpr Fault kFaultReduceHalfAsBfloat{973};
 inline constexpr Fault kFaultReduceNanWins{974};
 inline constexpr Fault kFaultReduceNanKept{975};
 inline constexpr Fault kFaultReducePairTaken{976};
+// Bulk copies, which have no map.
+inline constexpr Fault kFaultStoreBulkFrom128{977};
+inline constexpr Fault kFaultStoreBulkOddPieceLost{978};
+inline constexpr Fault kFaultReduceBulkStores{979};
 
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> tile_store_faults();

@@ -74,11 +74,27 @@ std::vector<TileStore> rows() {
     store.reduction = reduction;
     return store;
   };
+  // Seven pieces of 16 bytes.
+  const auto bulk = [](DataType type, std::uint32_t from) {
+    const std::uint32_t elements = 112 / element_bytes(type);
+    TileStore store = row({.type = type,
+                           .rank = 1,
+                           .extent = {std::uint64_t{2} * elements},
+                           .box = {elements},
+                           .bulk = true},
+                          {0, 0});
+    store.source_offset = from;
+    return store;
+  };
+  TileStore reduced_in_bulk = bulk(DataType::u64, 0);
+  reduced_in_bulk.reduction = Reduction::add;
   TileStore summed_up = reduced(Reduction::add, DataType::u32);
   summed_up.stores = 4;
   summed_up.one_box = true;
   return {
       plainest(),
+      bulk(DataType::u8, 16),
+      reduced_in_bulk,
       behind(80 * 1024),
       behind(160 * 1024),
       summed_up,

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "kernels/ops/reduction.hpp"
+#include "suite/conformance/bulk.hpp"
 #include "suite/conformance/store.hpp"
 
 namespace tidemark::suite {
@@ -76,8 +77,9 @@ class Composer {
   }
 
   void take_maps(std::uint64_t seed) {
-    TileLoad load = random_tile(seed);
-    TileStore store = random_store(splitmix64(seed));
+    TileLoad load = seed % 4 == 0 ? random_bulk_load(seed) : random_tile(seed);
+    TileStore store =
+        seed % 3 == 0 ? random_bulk_store(splitmix64(seed)) : random_store(splitmix64(seed));
     for (std::uint32_t i = 1; i < kMaxRank; ++i) {
       load.map.box[i] = std::min(load.map.box[i], kHighestBox);
       store.map.box[i] = std::min(store.map.box[i], kHighestBox);
@@ -157,6 +159,13 @@ class Composer {
     std::array<std::int32_t, kMaxRank> at{};
     for (std::uint32_t i = 0; i < source().rank; ++i) {
       const std::uint32_t step = i == 0 ? elements_in(16, source().type) : 1;
+      if (source().bulk) {  // which has no bounds
+        at[i] = static_cast<std::int32_t>(
+            step *
+            draws_.below(static_cast<std::uint32_t>(source().extent[i] - source().box[i]) / step +
+                         1));
+        continue;
+      }
       const auto reach = static_cast<std::uint32_t>(source().extent[i]) + source().box[i];
       at[i] = static_cast<std::int32_t>(draws_.below(reach / step + 1) * step) -
               static_cast<std::int32_t>(source().box[i]);

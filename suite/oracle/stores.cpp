@@ -77,6 +77,7 @@ bool is_joined(const StoredBox& older, const StoredBox& younger) {
 
 // Where the documents stop, there is nothing to predict: a guess would become a verdict.
 void refuse_the_undocumented(const StoreBox& box, HeldTo held_to) {
+  if (box.map.bulk) return;  // what is sound is documented: PTX ISA 9.0, 9.7.9.25.4
   refuse_map(box.map, held_to);
   for (std::uint32_t i = 0; i < box.map.rank; ++i)
     if (box.at[i] < 0)

@@ -18,6 +18,7 @@ constexpr std::uint64_t kLongestExtent = std::uint64_t{1} << 31;
 // Where the documents stop, there is nothing to predict: a guess would become a verdict.
 void refuse_the_undocumented(const TileLoad& load) {
   const TensorMapSpec& map = load.map;
+  if (map.bulk) return;  // what is sound is documented: PTX ISA 9.0, 9.7.9.25.4.1
   if (map.rank < 1 || map.rank > kMaxRank)
     throw Error(fmt::format("tile load: rank {} has no prediction; take 1 to 5", map.rank));
   const std::uint32_t size = element_bytes(map.type);
@@ -94,6 +95,7 @@ void convert(const TileLoad& load, std::uint32_t place, std::vector<std::uint8_t
   const std::uint32_t magnitude = word & ~kSign;
   const bool rounds = load.map.type != DataType::f32_ftz;
   const bool subnormal = magnitude != 0 && magnitude<kNormal, nan = magnitude> kInfinity;
+  if (load.map.bulk) return;  // which has no type: PTX ISA 9.0, 9.7.9.25.4.1
   if (!subnormal && !nan && !(rounds && (word & kLost) != 0)) return;
   if (load.held_to != HeldTo::measurement) {
     if (compare.empty()) compare.assign(window.size(), Compare::exact);
