@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/ops/checks.hpp"
 #include "suite/case.hpp"
 
 namespace tidemark::suite {
@@ -172,6 +173,17 @@ TEST(Catalogue, TileStoresStaySmallEnoughForQuickRuns) {
     }
     EXPECT_LE(large, kRowsWithAnSmToThemselves) << which.name;
   }
+}
+
+// The virtual device gives a window all of it, and would pass a row that no GPU can run.
+TEST(Catalogue, EachProgramLeavesTheGpusKernelRoomInSharedMemory) {
+  constexpr std::uint32_t kOfACta = 227 * 1024, kOfTheKernel = 1120;
+  for (const Case& which : all_cases())
+    for (const Op& op : which.rows(context_of(which, Level::nightly))) {
+      if (!is_program(op)) continue;
+      ASSERT_LE(checked_program(op).window, kOfACta - kOfTheKernel)
+          << which.name << ": " << describe(op);
+    }
 }
 
 TEST(Catalogue, EachConformanceCasePassesOnTheVirtualDevice) {

@@ -18,7 +18,7 @@ std::vector<Op> rows(const RunContext&) {
     to.destination_offset = 1024 - 16 * step;
     rows.emplace_back(to);
   }
-  constexpr std::uint32_t kMost = 227 * 1024 - 2048 - 1024;  // of a CTA, less guards and state
+  constexpr std::uint32_t kMost = 223 * 1024;  // a CTA has 227 KiB, less guards and state
   rows.emplace_back(bulk_load(DataType::u64, kMost, 32));
   return rows;
 }
