@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -27,6 +28,9 @@ namespace {
 
 /// Seconds for the last meeting and MPI_Finalize; after twice that the process just leaves.
 constexpr unsigned kLeaveSeconds = 20;
+
+/// A time limit may be shorter than any start.
+constexpr double kShortestStartSeconds = 20;
 
 std::string_view kind_of(const Case& which) {
   return which.kind == CaseKind::conformance ? "conformance" : "benchmark";
@@ -323,7 +327,9 @@ ExitCode run_launch(const RunOptions& given) {
   // First of all: whatever happens to this process from here on, somebody is there to report it.
   std::optional<ReporterProcess> reporter;
   if (launcher_rank().value_or(0) == 0) reporter.emplace();
-  Mesh mesh = open_mesh();
+  Mesh mesh = open_mesh(given.time_limit_s > 0
+                            ? std::clamp(given.time_limit_s, kShortestStartSeconds, kStartSeconds)
+                            : kStartSeconds);
   RunOptions options = given;
   if (options.out.empty()) {
     options.out = default_out(describe_node(mesh.rank(), mesh.library()).hostname);

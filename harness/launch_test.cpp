@@ -404,6 +404,18 @@ TEST(MpiLaunch, a_killed_rank_is_named_and_where_the_report_comes) {
       << reason;
 }
 
+TEST(MpiLaunch, a_rank_that_is_stopped_before_mpi_starts_ends_the_others_and_is_named) {
+  const Place place;
+  Arguments arguments =
+      under_mpirun(1, run_arguments(place, {"--cases", "zfill.whole", "--time-limit", "0.001"}));
+  for (const char* word : {":", "-n", "1", "sh", "-c", "kill -STOP $$; sleep 100"})
+    arguments.emplace_back(word);
+  const Ran ran = run_program(arguments, kRoot, 80);
+  EXPECT_EQ(ran.exit, 5) << ran.out << ran.err;
+  EXPECT_NE(ran.err.find("of the ranks of this host, stopped: 1 (process "), std::string::npos)
+      << ran.err;
+}
+
 TEST(MpiLaunch, bad_output_is_one_line_from_one_rank) {
   const Place place;
   const Ran ran = run_program(under_mpirun(2, {"run", "--device", "virtual", "--cases",

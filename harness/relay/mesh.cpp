@@ -5,9 +5,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <thread>
 
 #include "harness/errors.hpp"
+#include "harness/relay/start_watch.hpp"
 #include "harness/supervisor/clock.hpp"
 
 namespace tidemark::harness {
@@ -266,7 +268,7 @@ bool started_by_launcher() {
   return first_set({"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"}) != nullptr;
 }
 
-Mesh open_mesh() {
+Mesh open_mesh(double start_s) {
   const char* told = first_set({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"});
   // A PMI that MPI does not speak makes every rank a launch of its own, each with all GPUs.
   const std::uint64_t expected = told == nullptr ? 1 : std::strtoull(told, nullptr, 10);
@@ -276,7 +278,9 @@ Mesh open_mesh() {
     return Mesh(std::move(local_links(1).front()));
   }
 #ifdef TIDEMARK_WITH_MPI
+  std::optional<StartWatch> watch(start_s);
   Link link = mpi_link();
+  watch.reset();
   if (link.ranks < expected) refuse_ranks(expected, link.ranks);
   return Mesh(std::move(link), true);
 #else

@@ -88,9 +88,13 @@ class Mesh {
 /// True when a launcher started this process as one of its ranks.
 bool started_by_launcher();
 
+/// Ten thousand ranks take a minute to start.
+inline constexpr double kStartSeconds = 300;
+
 /// MPI under a launcher, else one rank alone. Throws EnvironmentError under a launcher when MPI was
-/// not built in or sees fewer ranks than the launcher started.
-Mesh open_mesh();
+/// not built in or sees fewer ranks than the launcher started. Where the ranks have not met after
+/// `start_s`, one line says who is missing and the process ends with exit code 5.
+Mesh open_mesh(double start_s = kStartSeconds);
 
 /// Sleeps for a moment that is short for a person and long for two cores.
 void rest();

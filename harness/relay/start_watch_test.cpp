@@ -1,0 +1,52 @@
+// What is said of ranks that do not come to MPI_Init.
+#include "harness/relay/start_watch.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace tidemark::harness {
+namespace {
+
+TEST(StartTrouble, names_the_ranks_that_are_stopped) {
+  EXPECT_EQ(start_trouble(300, {{.rank = 4, .process = 70}, {5, 71, true}, {7, 73, true}}, 4, 8),
+            "MPI_Init has not returned for 300 s: of the ranks of this host, stopped: 5 (process "
+            "71), 7 (process 73); continue them with kill -CONT, or start again");
+}
+
+TEST(StartTrouble, counts_the_ranks_that_are_gone) {
+  EXPECT_EQ(start_trouble(20, {{.rank = 0, .process = 70}, {.rank = 2, .process = 72}}, 3, 3),
+            "MPI_Init has not returned for 20 s: of the 3 ranks of this host 1 are gone; see what "
+            "ended them, and start again");
+}
+
+TEST(StartTrouble, points_to_other_hosts_where_all_of_this_one_run) {
+  EXPECT_EQ(start_trouble(20, {{.rank = 0, .process = 70}, {.rank = 1, .process = 71}}, 2, 16),
+            "MPI_Init has not returned for 20 s: the 2 ranks of this host run; look for one of the "
+            "other 14 that is stopped or cannot be reached, on the other hosts");
+}
+
+TEST(StartTrouble, points_to_what_came_before_tidemark_where_all_run) {
+  const std::string text = start_trouble(20, {{.rank = 0, .process = 70}}, 1, 1);
+  EXPECT_NE(text.find("all ranks of this host run"), std::string::npos) << text;
+}
+
+TEST(StartTrouble, knows_no_ranks_without_a_launcher_that_names_the_job) {
+  if (std::getenv("PMIX_NAMESPACE") != nullptr) GTEST_SKIP() << "under a launcher";
+  EXPECT_TRUE(ranks_of_this_host().empty());
+}
+
+TEST(StartWatch, that_is_over_in_time_ends_nothing) { const StartWatch watch(60); }
+
+TEST(StartWatchDeathTest, ends_the_process_with_exit_code_5) {
+  EXPECT_EXIT(
+      {
+        const StartWatch watch(0.05);
+        ::sleep(20);
+      },
+      testing::ExitedWithCode(5), "MPI_Init has not returned for 0 s");
+}
+
+}  // namespace
+}  // namespace tidemark::harness
