@@ -1,0 +1,68 @@
+// Reads /proc: who hangs, or is stopped, cannot be asked.
+#include "harness/relay/job_processes.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string_view>
+
+namespace tidemark::harness {
+namespace {
+
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::string whole_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The value of `name` in a block of NAME=value, each ended by a zero byte.
+std::optional<std::string_view> value_of(std::string_view block, std::string_view name) {
+  while (!block.empty()) {
+    const std::string_view entry = block.substr(0, block.find('\0'));
+    block.remove_prefix(std::min(entry.size() + 1, block.size()));
+    if (entry.size() > name.size() && entry.substr(0, name.size()) == name &&
+        entry[name.size()] == '=')
+      return entry.substr(name.size() + 1);
+  }
+  return std::nullopt;
+}
+
+/// proc(5): behind the name in brackets, which may hold anything, one letter.
+bool is_stopped(const std::string& stat) {
+  const std::size_t behind = stat.rfind(')');
+  if (behind == std::string::npos || behind + 2 >= stat.size()) return false;
+  return stat[behind + 2] == 'T' || stat[behind + 2] == 't';
+}
+
+}  // namespace
+
+std::vector<JobProcess> job_processes() {
+  std::vector<JobProcess> found;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end;
+       entry.increment(error)) {
+    const auto process = number_in<int>(entry->path().filename().string());
+    if (!process) continue;
+    const std::string environment = whole_file(entry->path() / "environ");
+    const auto job = value_of(environment, "PMIX_NAMESPACE");
+    const auto rank = number_in<std::uint32_t>(value_of(environment, "PMIX_RANK").value_or(""));
+    if (!job || !rank) continue;
+    found.push_back({.job = std::string(*job),
+                     .rank = *rank,
+                     .process = *process,
+                     .stopped = is_stopped(whole_file(entry->path() / "stat"))});
+  }
+  return found;
+}
+
+}  // namespace tidemark::harness

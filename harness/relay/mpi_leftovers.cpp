@@ -1,0 +1,98 @@
+// Names as Open MPI 4.1 makes them: pid.N/contact.txt begins with the number of mpirun's own job,
+// of which the upper 16 bits are those of all jobs it starts, their family; a segment's name has
+// the number of its job in hexadecimal, and PMIX_NAMESPACE has it in the environment of each rank.
+#include "harness/relay/mpi_leftovers.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "harness/relay/job_processes.hpp"
+
+namespace tidemark::harness {
+namespace {
+
+std::optional<std::uint32_t> leading_number(std::string_view text, int base) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  return error == std::errc() && end != text.data() ? std::optional(number) : std::nullopt;
+}
+
+/// The family of jobs of the mpirun that had this folder; none while it lives or may live.
+std::optional<std::uint32_t> dead_family(const std::filesystem::path& folder) {
+  constexpr std::string_view kPrefix = "pid.";
+  const std::string name = folder.filename().string();
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  const auto process = leading_number(std::string_view(name).substr(kPrefix.size()), 10);
+  if (!process || ::kill(static_cast<pid_t>(*process), 0) == 0 || errno != ESRCH)
+    return std::nullopt;
+  std::ifstream contact(folder / "contact.txt");
+  std::string line;
+  std::getline(contact, line);
+  const auto job = leading_number(line, 10);
+  return job ? std::optional(*job >> 16) : std::nullopt;
+}
+
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> entries;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    entries.push_back(entry->path());
+  return entries;
+}
+
+}  // namespace
+
+MpiPlaces mpi_places() {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  // orte_session_dir drops the domain.
+  const std::string_view name(host.data());
+  const std::string of_user = fmt::format("{}.{}", name.substr(0, name.find('.')), ::geteuid());
+  const char* const given = std::getenv("TMPDIR");
+  MpiPlaces places{
+      .sessions = std::filesystem::path(given == nullptr ? "/tmp" : given) / ("ompi." + of_user),
+      .segment_prefix = "vader_segment." + of_user + ".",
+      .living = {}};
+  for (const JobProcess& process : job_processes())
+    if (const auto job = leading_number(process.job, 10)) places.living.push_back(*job >> 16);
+  return places;
+}
+
+std::vector<std::filesystem::path> remove_mpi_leftovers(const MpiPlaces& places) {
+  std::vector<std::filesystem::path> removed;
+  const auto remove = [&](const std::filesystem::path& path) {
+    std::error_code error;
+    std::filesystem::remove_all(path, error);
+    if (!error) removed.push_back(path);
+  };
+  for (const std::filesystem::path& session : entries_of(places.sessions)) {
+    const auto family = dead_family(session);
+    const bool lives = family && std::find(places.living.begin(), places.living.end(), *family) !=
+                                     places.living.end();
+    if (!family || lives) continue;
+    for (const std::filesystem::path& segment : entries_of(places.shared_memory)) {
+      const std::string name = segment.filename().string();
+      if (!name.starts_with(places.segment_prefix)) continue;
+      const auto job =
+          leading_number(std::string_view(name).substr(places.segment_prefix.size()), 16);
+      if (job && *job >> 16 == *family) remove(segment);
+    }
+    remove(session);
+  }
+  return removed;
+}
+
+}  // namespace tidemark::harness

@@ -1,0 +1,27 @@
+// What a killed mpirun of Open MPI 4 leaves on a host: its session folder, and 4 MiB of shared
+// memory a rank.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tidemark::harness {
+
+/// Where Open MPI keeps such things on a host, and whose are meant.
+struct MpiPlaces {
+  std::filesystem::path sessions;  // $TMPDIR/ompi.HOST.UID
+  std::filesystem::path shared_memory = "/dev/shm";
+  std::string segment_prefix;         // vader_segment.HOST.UID.
+  std::vector<std::uint32_t> living;  // job families of this user that have processes
+};
+
+/// Those of this user on this host.
+MpiPlaces mpi_places();
+
+/// Removes session folders whose mpirun is gone and of whose job no process lives, and the shared
+/// memory of these jobs. Returns the paths that went. What cannot be removed stays.
+std::vector<std::filesystem::path> remove_mpi_leftovers(const MpiPlaces& places);
+
+}  // namespace tidemark::harness
