@@ -117,19 +117,23 @@ std::vector<double> shared_shift(const LaunchMatrix& matrix, const std::vector<b
   return shift;
 }
 
-/// How far each launch lies from the median of its side, in units of how far the row's launches do
-/// so: a row that scatters little says as much of a launch as one that scatters a lot. NaN where a
-/// side has fewer than three values, of which both lie equally far.
+/// How far each launch lies from the median of the others of its side, in units of how far the
+/// row's launches do so: a row that scatters little says as much of a launch as one that scatters a
+/// lot. Of the others: in the median of all a usual launch is often the middle one, at no distance,
+/// and an odd one seems odder than it is, so that its distance counts too little in the variance.
+/// NaN where a side has fewer than three values.
 std::vector<double> own_distances(std::span<const double> row, std::size_t base) {
   std::vector<double> made(row.size(), kNothing), known;
   for (const bool fresh : {false, true}) {
     const std::size_t first = fresh ? base : 0, end = fresh ? row.size() : base;
-    std::vector<double> side = known_of(row.subspan(first, end - first));
+    const std::vector<double> side = known_of(row.subspan(first, end - first));
     if (side.size() < 3) continue;
-    const double middle = median_of(std::move(side));
+    std::size_t at = 0;
     for (std::size_t i = first; i < end; ++i) {
       if (std::isnan(row[i])) continue;
-      made[i] = std::abs(row[i] - middle);
+      std::vector<double> others = side;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(at++));
+      made[i] = std::abs(row[i] - median_of(std::move(others)));
       known.push_back(made[i]);
     }
   }

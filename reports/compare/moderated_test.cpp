@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "reports/compare/student_t.hpp"
 
@@ -98,6 +99,20 @@ TEST(Moderated, ALaunchInWhichAllRowsScatterCountsLess) {
   const Effects made = moderated_effects(matrix);
   EXPECT_LT(made.weights[4], 0.25);
   EXPECT_DOUBLE_EQ(made.weights[0], 1);
+}
+
+TEST(Moderated, ALaunchInWhichAllRowsScatterFiveTimesAsFarCountsA25th) {
+  std::mt19937 random(1);
+  std::normal_distribution<double> noise(0, 0.003);
+  LaunchMatrix matrix(400, 10, 5);
+  for (std::size_t row = 0; row < 400; ++row) {
+    for (std::size_t launch = 0; launch < 10; ++launch) {
+      matrix.at(row, launch) = noise(random) * (launch == 7 ? 5 : 1);
+    }
+  }
+  const double weight = moderated_effects(matrix).weights[7];
+  EXPECT_GT(weight, 1.0 / 30);  // less would make every variance too small
+  EXPECT_LT(weight, 1.0 / 15);
 }
 
 TEST(Moderated, RowsThatHardlyDifferHaveNoPartInWeightsAndShift) {
