@@ -38,6 +38,7 @@ std::vector<StartedRank> ranks_of_this_host() {
     if (!is_new && (older || (other.stopped && !known->second.stopped))) known->second = other;
   }
   std::vector<StartedRank> ranks;
+  ranks.reserve(found.size());
   for (const auto& [rank, of_job] : found) ranks.push_back(of_job);
   return ranks;
 }

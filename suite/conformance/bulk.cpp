@@ -29,7 +29,8 @@ TileStore random_bulk_store(std::uint64_t seed) {
   Draws draws(splitmix64(~seed));
   TileLoad load = random_bulk_load(seed);
   const std::uint32_t stores = draws.between(1, kMaxStores);
-  load.map.extent[0] = load.at[0] + std::uint64_t{stores} * load.map.box[0];
+  load.map.extent[0] =
+      static_cast<std::uint64_t>(load.at[0]) + std::uint64_t{stores} * load.map.box[0];
   TileStore store = store_of(load);
   store.stores = stores;
   store.wait = draws.below(2) == 0 ? StoreWait::complete : StoreWait::read;
