@@ -99,6 +99,13 @@ std::vector<std::pair<std::string, std::string>> slowed_of(const RunOptions& opt
   return made;
 }
 
+/// By rank; empty for one without a GPU.
+std::vector<std::string> hosts_of(const std::vector<SlotPlace>& places, std::uint32_t ranks) {
+  std::vector<std::string> hosts(ranks);
+  for (const SlotPlace& place : places) hosts.at(place.rank) = place.host;
+  return hosts;
+}
+
 LaunchRecord launch_record(const RunOptions& options, const Plan& plan, const Mesh& mesh,
                            const Opening& opening) {
   const BuildVersion build = build_version();
@@ -124,6 +131,8 @@ LaunchRecord launch_record(const RunOptions& options, const Plan& plan, const Me
           .slowed = slowed_of(options),
           .gemm_table = opening.gemm_table,
           .gemm_table_hash = opening.gemm_table_hash,
+          .hosts = mesh.rank() == 0 ? hosts_of(opening.places, mesh.ranks())
+                                    : std::vector<std::string>{},
           .cases = planned_cases(plan)};
 }
 

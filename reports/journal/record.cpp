@@ -45,6 +45,7 @@ void fields(Io& io, Is<LaunchRecord> auto& r) {
   io("ranks", r.ranks), io("gpus", r.gpus), io("arguments", r.arguments);
   io("environment", r.environment), io("slowed", r.slowed), io("cases", r.cases);
   io.later("gemm_table", r.gemm_table), io.later("gemm_table_hash", r.gemm_table_hash);
+  io.later("hosts", r.hosts);
 }
 
 template <class Io>

@@ -42,6 +42,8 @@ struct LaunchRecord {
   std::vector<std::pair<std::string, std::string>> slowed = {};  // case, by how much: "3%"
   // Of --gemm-table: its file without folders, what it decides. Empty: the table of the build.
   std::string gemm_table = {}, gemm_table_hash = {};
+  std::vector<std::string> hosts =
+      {};  // by rank; rank 0 alone writes them, for ranks never heard of
   std::vector<PlannedCase> cases;
 };
 

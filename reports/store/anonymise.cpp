@@ -203,11 +203,15 @@ std::string disguised_pci(const Disguise& disguise, std::string_view pci) {
 Disguise disguise_for(const LaunchRecord& launch, const std::vector<NodeRecord>& nodes,
                       const std::vector<GpuRecord>& gpus) {
   Disguise made{.salt = random_key(), .known = {}, .lengths = {}};
-  for (const NodeRecord& node : nodes) {
-    const std::string replacement = disguised(made, "host", node.hostname);
+  const auto learn_host = [&made](const std::string& host) {
+    const std::string replacement = disguised(made, "host", host);
     // However short: a machine's name is never let through, at the price of a word of the text.
-    learn(made, node.hostname, replacement, 1);
-    learn(made, node.hostname.substr(0, node.hostname.find('.')), replacement, 1);
+    learn(made, host, replacement, 1);
+    learn(made, host.substr(0, host.find('.')), replacement, 1);
+  };
+  for (const std::string& host : launch.hosts) learn_host(host);
+  for (const NodeRecord& node : nodes) {
+    learn_host(node.hostname);
     learn(made, node.boot_id, disguised(made, "boot", node.boot_id));
   }
   for (const GpuRecord& gpu : gpus) {

@@ -117,6 +117,14 @@ TEST(Anonymise, PathsGoWhereverTheyStand) {
   EXPECT_TRUE(made.ends_with(", /"));
 }
 
+TEST(Anonymise, TheHostOfARankThatWasNeverHeardOfIsKnown) {
+  LaunchRecord launch = example_launch(0);
+  launch.hosts = {"", "node09.acme.example"};
+  const Disguise disguise = disguise_for(launch, {}, {});
+  EXPECT_EQ(scrubbed(disguise, "rank 1 (node09.acme.example) silent").find("node09"),
+            std::string::npos);
+}
+
 TEST(Anonymise, ARelativePathOfAnArgumentIsKnown) {
   LaunchRecord launch = example_launch(0);
   launch.arguments = {"--out", "bob/night.h5"};

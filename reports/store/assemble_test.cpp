@@ -221,6 +221,15 @@ TEST(Assemble, ASilentRankMakesItIncompleteAndItsResultsNotRun) {
   EXPECT_EQ(report.text(result_of(report, "load.tile.2d", 1).reason), "no rank reported GPU 1");
 }
 
+TEST(Assemble, ASilentRankIsNamedWithTheHostThatRank0FoundItOn) {
+  LaunchRecord launch = example_launch(0);
+  launch.hosts = {"node06", "node07.acme.example"};
+  const Report report = assemble({journal_of({launch, example_node(0), example_gpu(0)})}, {});
+  EXPECT_NE(report.launch.incomplete_reason.find("rank 1 (node07.acme.example) silent: no journal"),
+            std::string::npos)
+      << report.launch.incomplete_reason;
+}
+
 TEST(Assemble, ARankWithoutEndRecordMakesItIncomplete) {
   const Report report = assemble(
       {example_journals()[0], journal_of({example_launch(1), example_node(1), example_gpu(1),

@@ -140,6 +140,7 @@ struct Sorter {
 
   void operator()(const LaunchRecord& launch) {
     journal_of = launch.rank;
+    if (!launch.hosts.empty()) all.launch.hosts = launch.hosts;
     mark(all.reported, launch.rank);
   }
   void operator()(const NodeRecord& node) {
@@ -197,6 +198,18 @@ std::string place_text(const HeardLaunch& all, const Sorter& sorter, std::uint32
   return text;
 }
 
+/// " (node2, node3)": where ranks were started that left no journal; empty where nobody says.
+std::string hosts_named(const HeardLaunch& all, const std::vector<std::uint32_t>& ranks) {
+  std::vector<std::string> hosts;
+  for (const std::uint32_t rank : ranks) {
+    const bool known = rank < all.launch.hosts.size() && !all.launch.hosts[rank].empty();
+    if (!known) continue;
+    if (std::find(hosts.begin(), hosts.end(), all.launch.hosts[rank]) == hosts.end())
+      hosts.push_back(all.launch.hosts[rank]);
+  }
+  return hosts.empty() ? "" : fmt::format(" ({})", fmt::join(hosts, ", "));
+}
+
 /// The ranks that are to blame come first: when one dies, a launcher stops the others, and they say
 /// so.
 void note_missing_ranks(HeardLaunch& all, const Sorter& sorter) {
@@ -210,7 +223,8 @@ void note_missing_ranks(HeardLaunch& all, const Sorter& sorter) {
     }
   }
   std::vector<std::string> found;
-  if (!silent.empty()) found.push_back(ranks_named(silent) + " silent: no journal");
+  if (!silent.empty())
+    found.push_back(ranks_named(silent) + hosts_named(all, silent) + " silent: no journal");
   if (unended.size() > kMostNamed) {
     found.push_back(ranks_named(unended) + " did not get to the end");
   } else {
