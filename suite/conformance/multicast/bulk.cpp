@@ -1,6 +1,6 @@
 // Bulk loads to several blocks at once: masks, issuers, slices, hints.
-#include "suite/case.hpp"
 #include "suite/conformance/bulk.hpp"
+#include "suite/case.hpp"
 #include "suite/conformance/multicast_row.hpp"
 
 namespace tidemark::suite {
