@@ -11,6 +11,7 @@
 #include <set>
 
 #include "harness/launch_place.hpp"
+#include "harness/relay/mpi_leftovers.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/store/report.hpp"
 
@@ -417,6 +418,7 @@ TEST(MpiLaunch, a_rank_that_is_stopped_before_mpi_starts_ends_the_others_and_is_
 }
 
 TEST(MpiLaunch, what_a_killed_mpirun_left_is_removed_by_the_next_run) {
+  if (mpi_places().sessions.empty()) GTEST_SKIP() << "a container, where nothing is removed";
   const Place place;
   Environment environment = with_hook("slow@zfill.whole");
   environment.emplace_back("TMPDIR", place.file("t"));

@@ -17,7 +17,7 @@ struct MpiPlaces {
   std::vector<std::uint32_t> living;  // job families of this user that have processes
 };
 
-/// Those of this user on this host.
+/// Those of this user on this host; none in a container, which does not see all processes.
 MpiPlaces mpi_places();
 
 /// Removes session folders whose mpirun is gone and of whose job no process lives, and the shared
