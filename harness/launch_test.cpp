@@ -11,7 +11,6 @@
 #include <set>
 
 #include "harness/launch_place.hpp"
-#include "harness/relay/mpi_leftovers.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/store/report.hpp"
 
@@ -403,47 +402,6 @@ TEST(MpiLaunch, a_killed_rank_is_named_and_where_the_report_comes) {
   EXPECT_NE(reason.find("rank 2 ("), std::string::npos) << reason;
   EXPECT_NE(reason.find("last at zfill.whole, did not get to the end; "), std::string::npos)
       << reason;
-}
-
-TEST(MpiLaunch, a_rank_that_is_stopped_before_mpi_starts_ends_the_others_and_is_named) {
-  const Place place;
-  Arguments arguments =
-      under_mpirun(1, run_arguments(place, {"--cases", "zfill.whole", "--time-limit", "0.001"}));
-  for (const char* word : {":", "-n", "1", "sh", "-c", "kill -STOP $$; sleep 100"})
-    arguments.emplace_back(word);
-  const Ran ran = run_program(arguments, kRoot, 80);
-  EXPECT_EQ(ran.exit, 5) << ran.out << ran.err;
-  EXPECT_NE(ran.err.find("of the ranks of this host, stopped: 1 (process "), std::string::npos)
-      << ran.err;
-}
-
-TEST(MpiLaunch, what_a_killed_mpirun_left_is_removed_by_the_next_run) {
-  if (mpi_places().sessions.empty()) GTEST_SKIP() << "a container, where nothing is removed";
-  const Place place;
-  Environment environment = with_hook("slow@zfill.whole");
-  environment.emplace_back("TMPDIR", place.file("t"));
-  std::filesystem::create_directory(place.file("t"));
-  const RunningProgram running =
-      start_program(under_mpirun(2, run_arguments(place, {"--cases", "zfill.whole"})), environment);
-  ASSERT_TRUE(appears(place.journals(), "\"case\":\"zfill.whole\""));
-  const pid_t rank_0 = rank_pid(running.pid, 0), rank_1 = rank_pid(running.pid, 1);
-  kill(running.pid, SIGKILL);
-  kill(rank_0, SIGKILL);
-  kill(rank_1, SIGKILL);
-  finish_program(running, 60);
-  const auto sessions = [&] {  // ompi.HOST.UID/pid.N
-    int found = 0;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(place.file("t")))
-      found += entry.path().filename().string().starts_with("pid.") ? 1 : 0;
-    return found;
-  };
-  ASSERT_EQ(sessions(), 1);
-  environment = kRoot;
-  environment.emplace_back("TMPDIR", place.file("t"));
-  run_program({TIDEMARK_BINARY, "run", "--device", "virtual", "--cases", "zfill.whole", "--out",
-               place.file("next.h5")},
-              environment, 60);
-  EXPECT_EQ(sessions(), 0);
 }
 
 TEST(MpiLaunch, bad_output_is_one_line_from_one_rank) {

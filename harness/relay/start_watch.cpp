@@ -56,9 +56,9 @@ std::string start_trouble(double seconds, const std::vector<StartedRank>& found,
                       fmt::join(stopped, ", "));
   if (!found.empty() && found.size() < here)
     return text + fmt::format(
-                      "of the {} ranks of this host {} are gone; see what ended them, and "
-                      "start again",
-                      here, here - found.size());
+                      "of the {} ranks of this host only {} are there; see what ended the "
+                      "others, and start again",
+                      here, found.size());
   if (here != 0 && here < all)
     return text + fmt::format(
                       "the {} ranks of this host run; look for one of the other {} that is "

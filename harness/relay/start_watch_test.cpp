@@ -17,8 +17,8 @@ TEST(StartTrouble, names_the_ranks_that_are_stopped) {
 
 TEST(StartTrouble, counts_the_ranks_that_are_gone) {
   EXPECT_EQ(start_trouble(20, {{.rank = 0, .process = 70}, {.rank = 2, .process = 72}}, 3, 3),
-            "MPI_Init has not returned for 20 s: of the 3 ranks of this host 1 are gone; see what "
-            "ended them, and start again");
+            "MPI_Init has not returned for 20 s: of the 3 ranks of this host only 2 are there; "
+            "see what ended the others, and start again");
 }
 
 TEST(StartTrouble, points_to_other_hosts_where_all_of_this_one_run) {
