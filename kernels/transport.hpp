@@ -13,6 +13,30 @@
 
 namespace tidemark::kernels {
 
+/// How panels travel. No route changes a bit of a product.
+enum class PanelRoute : std::uint8_t {
+  nccl,  // sends and receives on SMs, all panels in one group; the reader waits for all of it
+  nccl_overlap,  // the same shard by shard, on SMs that the product beside it leaves free
+  copy_engine,   // copy engines read the memory of other GPUs of the host, beside the product
+  relay,         // through the hosts, by MPI: the virtual device's
+};
+inline constexpr PanelRoute kPanelRoutes[] = {PanelRoute::nccl, PanelRoute::nccl_overlap,
+                                              PanelRoute::copy_engine, PanelRoute::relay};
+
+constexpr std::string_view name_of(PanelRoute route) {
+  constexpr std::string_view kNames[] = {"nccl", "nccl_overlap", "copy_engine", "mpi"};
+  return kNames[static_cast<std::size_t>(route)];
+}
+
+/// Whether a product may be launched before its panels are there and waits for `arrived` itself.
+/// Not where SMs move them that the product could take: it would wait for a copy that has none.
+constexpr bool delivers_beside(PanelRoute route) { return route != PanelRoute::nccl; }
+
+/// SMs that a product beside its panels has to leave to those that move them.
+constexpr std::uint32_t sms_of(PanelRoute route) {
+  return route == PanelRoute::nccl_overlap ? 8 : 0;
+}
+
 /// Consecutive rows of a panel that one rank owns and the others receive.
 struct Shard {
   std::uint32_t owner = 0;      // rank
@@ -38,25 +62,8 @@ struct PanelBuffer {
   /// No gather into this memory comes after this one: once its own shards are ready, no other rank
   /// has it open any more.
   bool last = false;
+  PanelRoute route = PanelRoute::nccl;  // of a panel with `arrived`; small ones go by nccl
 };
-
-/// How panels travel. No route changes a bit of a product.
-enum class PanelRoute : std::uint8_t {
-  nccl,  // sends and receives on SMs, all panels in one group; the reader waits for all of it
-  copy_engine,  // copy engines read the memory of other GPUs of the host, beside the product
-  relay,        // through the hosts, by MPI: the virtual device's
-};
-inline constexpr PanelRoute kPanelRoutes[] = {PanelRoute::nccl, PanelRoute::copy_engine,
-                                              PanelRoute::relay};
-
-constexpr std::string_view name_of(PanelRoute route) {
-  constexpr std::string_view kNames[] = {"nccl", "copy_engine", "mpi"};
-  return kNames[static_cast<std::size_t>(route)];
-}
-
-/// Whether a product may be launched before its panels are there and waits for `arrived` itself.
-/// Not where SMs move them: the product could take all SMs and wait for a copy that has none.
-constexpr bool delivers_beside(PanelRoute route) { return route != PanelRoute::nccl; }
 
 /// The shards of other ranks, by index and in the order in which they are fetched: those behind
 /// this rank's own first, so that no two ranks begin at the same one. Empty shards are left out.

@@ -40,8 +40,8 @@ TEST(TransportOf, knows_the_routes_and_auto) {
   for (const PanelRoute route : kPanelRoutes)
     EXPECT_EQ(transport_of(std::string(name_of(route))), route);
   EXPECT_EQ(usage_error_of([] { transport_of("ib"); }),
-            "--transport 'ib': give auto, nccl, copy_engine or mpi");
-  EXPECT_EQ(transport_names(), "auto|nccl|copy_engine|mpi");
+            "--transport 'ib': give auto, nccl, nccl_overlap, copy_engine or mpi");
+  EXPECT_EQ(transport_names(), "auto|nccl|nccl_overlap|copy_engine|mpi");
 }
 
 TEST(CheckTransport, refuses_what_a_device_does_not_know) {

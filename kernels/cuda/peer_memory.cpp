@@ -4,8 +4,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <string>
 
 #include "kernels/cuda/check.hpp"
 
@@ -14,9 +16,13 @@ namespace {
 
 constexpr std::size_t kUnit = std::size_t{2} << 20;
 
-std::array<char, 40> boot_id() {
-  std::array<char, 40> id{};
-  std::ifstream("/proc/sys/kernel/random/boot_id").read(id.data(), id.size() - 1);
+std::array<char, 64> host_id() {
+  std::array<char, 64> id{};
+  std::string text;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), text);
+  // What NCCL takes for its host's name: ranks that it holds to be on different hosts are that.
+  if (const char* const named = std::getenv("NCCL_HOSTID")) text += named;
+  text.copy(id.data(), id.size() - 1);
   return id;
 }
 
@@ -35,7 +41,7 @@ void grow_for_peers(DeviceBuffer& buffer, std::size_t bytes) {
 }
 
 PeerOffer offer_of(const std::byte* data, std::uint64_t seed, std::size_t bytes) {
-  PeerOffer offer{.seed = seed, .bytes = bytes, .host = boot_id()};
+  PeerOffer offer{.seed = seed, .bytes = bytes, .host = host_id()};
   const cudaError_t code = cudaIpcGetMemHandle(&offer.handle, const_cast<std::byte*>(data));
   if (is_sticky(code)) cuda_check(code, "make a handle for other processes");
   if (code != cudaSuccess) (void)cudaGetLastError();  // else the next launch would be blamed for it

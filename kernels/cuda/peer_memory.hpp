@@ -15,10 +15,11 @@ namespace tidemark::kernels {
 
 /// What a rank tells all others of the memory that it offers. Travels as bytes.
 struct PeerOffer {
-  std::uint64_t seed = 0;       // of the row, so that ranks that are out of step notice
-  std::uint64_t bytes = 0;      // of the allocation
-  std::array<char, 40> host{};  // the kernel's boot id: handles mean nothing elsewhere
-  std::int32_t code = 0;        // cudaError_t of making the handle
+  std::uint64_t seed = 0;   // of the row, so that ranks that are out of step notice
+  std::uint64_t bytes = 0;  // of the allocation
+  std::array<char, 64>
+      host{};             // the kernel's boot id and NCCL_HOSTID: handles mean nothing elsewhere
+  std::int32_t code = 0;  // cudaError_t of making the handle
   std::uint32_t stored = 0;
   cudaIpcMemHandle_t handle{};
 };

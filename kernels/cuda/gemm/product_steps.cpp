@@ -45,7 +45,8 @@ std::array<NamedPanel, 2> next_gather(const Gemm& gemm, ResidentGemm& block, boo
              .shards = gemm.a_shards,
              .arrived = beside ? block.arrivals.a() : nullptr,
              .epoch = block.epoch,
-             .last = last},
+             .last = last,
+             .route = gemm.route},
             "panel A"},
            {{.id = 1,
              .base = block.b.data(),
@@ -53,7 +54,8 @@ std::array<NamedPanel, 2> next_gather(const Gemm& gemm, ResidentGemm& block, boo
              .shards = gemm.b_shards,
              .arrived = beside ? block.arrivals.b : nullptr,
              .epoch = block.epoch,
-             .last = last},
+             .last = last,
+             .route = gemm.route},
             "panel B"}}};
 }
 

@@ -174,12 +174,27 @@ void clear_words(const Gemm& gemm, ResidentArrivals& arrivals, cudaStream_t stre
              "clear the time waited for rows");
 }
 
+/// The engine as it runs beside the exchange: with the SMs that the route does not take.
+ReadyEngine engine_beside(const Gemm& gemm, const ResidentGemm& block) {
+  const std::uint32_t taken = sms_of(gemm.route);
+  if (taken == 0) return block.engine;
+  int device = 0;
+  int sms = 0;
+  cuda_check(cudaGetDevice(&device), "ask for the current GPU");
+  cuda_check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device),
+             "ask for the number of SMs");
+  const std::uint32_t left = static_cast<std::uint32_t>(sms) - taken;
+  LocalGemm fewer = block.local;
+  fewer.sm_budget = gemm.sm_budget == 0 ? left : std::min(gemm.sm_budget, left);
+  return prepare_engine(configuration_of(gemm, fewer), fewer);
+}
+
 /// Waits in the kernel outlast those of the host, which ends them when its deadline has passed.
 void follow_exchange(const Gemm& gemm, ResidentGemm& block) {
-  block.beside = block.engine;
+  block.beside = engine_beside(gemm, block);
   ResidentArrivals& arrivals = block.arrivals;
   const std::vector<ArrivingTile> order =
-      arrival_order(block.engine, gemm.a_shards, gemm.b_shards, gemm.rank);
+      arrival_order(block.beside, gemm.a_shards, gemm.b_shards, gemm.rank);
   arrivals.order = DeviceBuffer(order.size() * sizeof(ArrivingTile));
   cuda_check(cudaMemcpyAsync(arrivals.order.data(), order.data(), arrivals.order.size(),
                              cudaMemcpyHostToDevice, block.stream.get()),

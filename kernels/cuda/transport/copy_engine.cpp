@@ -2,7 +2,6 @@
 // for, so that the host is in no path but that of the first gather.
 #include "kernels/cuda/transport/copy_engine.hpp"
 
-#include <cuda.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,9 +11,9 @@
 #include <utility>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/driver_entry.hpp"
 #include "kernels/cuda/transport/exchange.hpp"
 #include "kernels/cuda/transport/gather_rows.hpp"
+#include "kernels/cuda/transport/stream_words.hpp"
 #include "kernels/cuda/wait.hpp"
 
 namespace tidemark::kernels {
@@ -23,59 +22,11 @@ namespace {
 /// Panels of handles: an id of their own for each panel that is opened.
 constexpr std::uint32_t kFirstOffers = 100;
 
-/// CUDA Driver API, stream memory operations.
-struct StreamWords {
-  decltype(&cuStreamWriteValue32) write = nullptr;
-  decltype(&cuStreamWaitValue32) wait = nullptr;
-
-  static const StreamWords& get() {
-    static const StreamWords words = {.write = reinterpret_cast<decltype(&cuStreamWriteValue32)>(
-                                          driver_entry("cuStreamWriteValue32", 12000)),
-                                      .wait = reinterpret_cast<decltype(&cuStreamWaitValue32)>(
-                                          driver_entry("cuStreamWaitValue32", 12000))};
-    return words;
-  }
-};
-
-void stream_check(CUresult code, const char* what) {
-  if (code == CUDA_SUCCESS) return;
-  throw Error(fmt::format("{}: CUDA driver error {}", what, static_cast<int>(code)));
-}
-
-/// Written when all before it on the stream is done and visible to the whole system, which is the
-/// flag's default: without it a reader could see the word before the bytes.
-void write_word(cudaStream_t stream, std::uint32_t* word, std::uint32_t value) {
-  stream_check(StreamWords::get().write(stream, reinterpret_cast<CUdeviceptr>(word), value,
-                                        CU_STREAM_WRITE_VALUE_DEFAULT),
-               "write a word in order of a stream");
-}
-
-/// Until the word is `value` or beyond it, as counters go round.
-void wait_for_word(cudaStream_t stream, std::uint32_t* word, std::uint32_t value) {
-  stream_check(StreamWords::get().wait(stream, reinterpret_cast<CUdeviceptr>(word), value,
-                                       CU_STREAM_WAIT_VALUE_GEQ),
-               "wait for a word in order of a stream");
-}
-
 constexpr std::uint32_t kPanelOffers = 110;
 constexpr std::uint32_t kPanelReasons = 111;
 
 /// Why this rank cannot open another's memory; empty: it can open all.
 using Reason = std::array<char, 200>;
-
-template <class Row>
-std::vector<Row> rows_of_all(Transport& transport, std::uint32_t id, std::uint32_t rank,
-                             std::uint32_t ranks, const Row& mine, double seconds) {
-  std::vector<std::byte> row(sizeof(Row));
-  std::memcpy(row.data(), &mine, sizeof(Row));
-  std::vector<std::byte> all;
-  const std::string late =
-      gather_rows(transport, id, "handles of memory", rank, ranks, row, seconds, all);
-  if (!late.empty()) throw Error("find out how panels can travel: " + late);
-  std::vector<Row> rows(ranks);
-  std::memcpy(rows.data(), all.data(), all.size());
-  return rows;
-}
 
 bool is_done(const Event& event, const char* what) {
   const cudaError_t state = cudaEventQuery(event.get());
@@ -169,7 +120,7 @@ CopyEngineTransport::CopyEngineTransport(std::unique_ptr<Transport> control,
                                          std::uint32_t ranks)
     : control_(std::move(control)), words_(std::move(words)), rank_(rank), ranks_(ranks) {
   cuda_check(cudaGetDevice(&device_), "ask for the current GPU");
-  static_cast<void>(StreamWords::get());
+  require_stream_words();
 }
 
 CopyEngineTransport::~CopyEngineTransport() {

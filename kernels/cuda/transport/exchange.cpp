@@ -1,6 +1,8 @@
 // Every member sends each of its shards to every other member.
 #include "kernels/cuda/transport/exchange.hpp"
 
+#include <map>
+
 namespace tidemark::kernels {
 
 std::set<std::uint32_t> members_of(const PanelBuffer& panel) {
@@ -13,19 +15,30 @@ std::vector<Transfer> transfers_of(const PanelBuffer& panel, std::uint32_t rank)
   const std::set<std::uint32_t> members = members_of(panel);
   if (members.count(rank) == 0) return {};
   std::vector<Transfer> transfers;
-  for (const Shard& shard : panel.shards) {
+  for (std::size_t index = 0; index < panel.shards.size(); ++index) {
+    const Shard& shard = panel.shards[index];
     const std::uint64_t offset = shard.first_row * panel.row_bytes;
     const std::uint64_t bytes = shard.rows * panel.row_bytes;
     if (bytes == 0) continue;
     if (shard.owner != rank) {
-      transfers.push_back({.send = false, .peer = shard.owner, .offset = offset, .bytes = bytes});
+      transfers.push_back(
+          {.send = false, .peer = shard.owner, .offset = offset, .bytes = bytes, .shard = index});
       continue;
     }
     for (const std::uint32_t member : members)
       if (member != rank)
-        transfers.push_back({.send = true, .peer = member, .offset = offset, .bytes = bytes});
+        transfers.push_back(
+            {.send = true, .peer = member, .offset = offset, .bytes = bytes, .shard = index});
   }
   return transfers;
+}
+
+std::vector<std::uint32_t> steps_of(const PanelBuffer& panel) {
+  std::map<std::uint32_t, std::uint32_t> before;  // by owner
+  std::vector<std::uint32_t> steps;
+  for (const Shard& shard : panel.shards)
+    steps.push_back(shard.rows == 0 ? 0 : before[shard.owner]++);
+  return steps;
 }
 
 }  // namespace tidemark::kernels

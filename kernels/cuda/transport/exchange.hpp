@@ -1,6 +1,7 @@
 // Who sends which bytes of a panel to whom. Pure arithmetic: no CUDA, no NCCL.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <vector>
@@ -15,6 +16,7 @@ struct Transfer {
   std::uint32_t peer = 0;
   std::uint64_t offset = 0;  // bytes from the panel's base
   std::uint64_t bytes = 0;   // never 0
+  std::size_t shard = 0;     // index in the panel
 
   bool operator==(const Transfer&) const = default;
 };
@@ -25,5 +27,10 @@ std::set<std::uint32_t> members_of(const PanelBuffer& panel);
 /// All messages of `rank`. Between any two ranks the messages of one direction stand in the same
 /// order on both sides, since both follow the shard list. Empty for ranks that are no members.
 std::vector<Transfer> transfers_of(const PanelBuffer& panel, std::uint32_t rank);
+
+/// Of each shard how many shards with rows its owner has before it in the list. In each step every
+/// owner has a shard to send, so that steps that follow each other keep all links busy; equal on
+/// all ranks.
+std::vector<std::uint32_t> steps_of(const PanelBuffer& panel);
 
 }  // namespace tidemark::kernels

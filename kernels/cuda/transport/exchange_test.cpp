@@ -14,10 +14,10 @@ TEST(Exchange, SendsOwnShardsToAllOthersAndReceivesTheirs) {
                                      {.owner = 7, .first_row = 30, .rows = 1}}};
 
   const std::vector<Transfer> expected = {
-      {.send = false, .peer = 2, .offset = 0, .bytes = 640},
-      {.send = true, .peer = 2, .offset = 640, .bytes = 1280},
-      {.send = true, .peer = 7, .offset = 640, .bytes = 1280},
-      {.send = false, .peer = 7, .offset = 1920, .bytes = 64},
+      {.send = false, .peer = 2, .offset = 0, .bytes = 640, .shard = 0},
+      {.send = true, .peer = 2, .offset = 640, .bytes = 1280, .shard = 1},
+      {.send = true, .peer = 7, .offset = 640, .bytes = 1280, .shard = 1},
+      {.send = false, .peer = 7, .offset = 1920, .bytes = 64, .shard = 2},
   };
   EXPECT_EQ(transfers_of(panel, 5), expected);
 }
@@ -41,14 +41,27 @@ TEST(Exchange, TwoRanksAgreeOnTheOrderOfTheirMessages) {
                                      {.owner = 1, .first_row = 4, .rows = 4},
                                      {.owner = 0, .first_row = 0, .rows = 4}}};
 
-  const std::vector<Transfer> of_sender = {{.send = true, .peer = 1, .offset = 8, .bytes = 4},
-                                           {.send = false, .peer = 1, .offset = 4, .bytes = 4},
-                                           {.send = true, .peer = 1, .offset = 0, .bytes = 4}};
-  const std::vector<Transfer> of_receiver = {{.send = false, .peer = 0, .offset = 8, .bytes = 4},
-                                             {.send = true, .peer = 0, .offset = 4, .bytes = 4},
-                                             {.send = false, .peer = 0, .offset = 0, .bytes = 4}};
+  const std::vector<Transfer> of_sender = {
+      {.send = true, .peer = 1, .offset = 8, .bytes = 4, .shard = 0},
+      {.send = false, .peer = 1, .offset = 4, .bytes = 4, .shard = 1},
+      {.send = true, .peer = 1, .offset = 0, .bytes = 4, .shard = 2}};
+  const std::vector<Transfer> of_receiver = {
+      {.send = false, .peer = 0, .offset = 8, .bytes = 4, .shard = 0},
+      {.send = true, .peer = 0, .offset = 4, .bytes = 4, .shard = 1},
+      {.send = false, .peer = 0, .offset = 0, .bytes = 4, .shard = 2}};
   EXPECT_EQ(transfers_of(panel, 0), of_sender);
   EXPECT_EQ(transfers_of(panel, 1), of_receiver);
+}
+
+TEST(Exchange, InEachStepEveryOwnerSendsItsNextShard) {
+  const PanelBuffer panel{.shards = {{.owner = 4, .first_row = 0, .rows = 2},
+                                     {.owner = 4, .first_row = 2, .rows = 2},
+                                     {.owner = 1, .first_row = 4, .rows = 0},
+                                     {.owner = 1, .first_row = 4, .rows = 3},
+                                     {.owner = 4, .first_row = 7, .rows = 1},
+                                     {.owner = 1, .first_row = 8, .rows = 1}}};
+
+  EXPECT_EQ(steps_of(panel), (std::vector<std::uint32_t>{0, 1, 0, 0, 2, 1}));
 }
 
 TEST(Exchange, ARankOutsideTheListHasNoPart) {

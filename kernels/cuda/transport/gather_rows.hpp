@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
+#include "kernels/error.hpp"
 #include "kernels/transport.hpp"
 
 namespace tidemark::kernels {
@@ -17,5 +19,20 @@ namespace tidemark::kernels {
 std::string gather_rows(Transport& transport, std::uint32_t id, const char* name,
                         std::uint32_t rank, std::uint32_t ranks, const std::vector<std::byte>& mine,
                         double seconds, std::vector<std::byte>& all);
+
+/// The same of plain structs, about how panels can travel. A rank that does not come is an Error.
+template <class Row>
+std::vector<Row> rows_of_all(Transport& transport, std::uint32_t id, std::uint32_t rank,
+                             std::uint32_t ranks, const Row& mine, double seconds) {
+  std::vector<std::byte> row(sizeof(Row));
+  std::memcpy(row.data(), &mine, sizeof(Row));
+  std::vector<std::byte> all;
+  const std::string late =
+      gather_rows(transport, id, "what ranks can do", rank, ranks, row, seconds, all);
+  if (!late.empty()) throw Error("find out how panels can travel: " + late);
+  std::vector<Row> rows(ranks);
+  std::memcpy(rows.data(), all.data(), all.size());
+  return rows;
+}
 
 }  // namespace tidemark::kernels

@@ -12,6 +12,7 @@
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/transport/exchange.hpp"
+#include "kernels/cuda/transport/stream_words.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -26,12 +27,13 @@ static_assert(sizeof(ncclUniqueId) == sizeof(NcclId));
 }  // namespace
 
 NcclTransport::NcclTransport(const NcclApi& api, const NcclId& id, std::uint32_t rank,
-                             std::uint32_t ranks)
+                             std::uint32_t ranks, std::uint32_t most_sms)
     : api_(api), rank_(rank), ranks_(ranks) {
   ncclUniqueId unique{};
   std::memcpy(&unique, id.data(), id.size());
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;  // a blocking call waits for a dead peer without a bound
+  if (most_sms != 0) config.maxCTAs = static_cast<int>(most_sms);  // a CTA has an SM to itself
   const ncclResult_t code = api_.comm_init_rank_config(&comm_, static_cast<int>(ranks), unique,
                                                        static_cast<int>(rank), &config);
   // Nobody destroys an object whose constructor throws.
@@ -94,6 +96,8 @@ void NcclTransport::start(const PanelBuffer& panel) {
                     "all its shards",
                     panel.id));
   gathering.panel = panel;
+  gathering.steps = steps_of(panel);
+  if (panel.arrived == nullptr) std::fill(gathering.steps.begin(), gathering.steps.end(), 0U);
   if (transfers_of(panel, rank_).empty()) return;
   // Not launched here: panels that are started one after the other are to go in one group.
   gathering.stage = Stage::queued;
@@ -126,11 +130,21 @@ void NcclTransport::advance() {
   while (!in_progress() && !queue_.empty()) {
     if (launching_ == 0) {
       launching_ = queue_.size();
+      step_ = 0;
+      steps_ = 1;
+      for (const std::uint32_t id : queue_)
+        for (const std::uint32_t step : gatherings_.at(id).steps)
+          steps_ = std::max(steps_, step + 1);
       launch();
       continue;
     }
-    // Only now: until the group is out of progress, some of it may not be on the stream, and the
-    // event would come before the data.
+    // Only now: until the group is out of progress, some of it may not be on the stream, and words
+    // and event would come before the data.
+    write_words();
+    if (++step_ < steps_) {
+      launch();
+      continue;
+    }
     for (; launching_ > 0; --launching_) {
       Gathering& next = gatherings_.at(queue_.front());
       if (!next.done) next.done.emplace();
@@ -142,8 +156,10 @@ void NcclTransport::advance() {
 }
 
 void NcclTransport::launch() {
-  // With the first panel that moves anything: joining and leaving need no stream.
-  if (!stream_) stream_.emplace();
+  // With the first panel that moves anything: joining and leaving need no stream. Of high priority:
+  // it shares no queue with a product's, behind which a group would wait for the product that
+  // waits for it.
+  if (!stream_) stream_.emplace(Stream::Priority::high);
   const cudaStream_t stream = stream_->get();
   const std::string what = fmt::format("rank {}: gather panels", rank_);
   nccl_check(api_, api_.group_start(), what);
@@ -151,10 +167,11 @@ void NcclTransport::launch() {
   const auto keep = [&](ncclResult_t code) {
     if (failed == ncclSuccess && code != ncclInProgress) failed = code;
   };
-  for (const std::uint32_t id : queue_) {
-    Gathering& gathering = gatherings_.at(id);
+  for (std::size_t i = 0; i < launching_; ++i) {
+    Gathering& gathering = gatherings_.at(queue_[i]);
     gathering.stage = Stage::launching;
     for (const Transfer& part : transfers_of(gathering.panel, rank_)) {
+      if (gathering.steps[part.shard] != step_) continue;
       std::byte* const at = gathering.panel.base + part.offset;
       const int peer = static_cast<int>(part.peer);
       keep(part.send ? api_.send(at, part.bytes, ncclUint8, peer, comm_, stream)
@@ -164,6 +181,17 @@ void NcclTransport::launch() {
   // Also after a failure: a group left open would swallow all later calls of this thread.
   keep(api_.group_end());
   nccl_check(api_, failed, what);
+}
+
+/// Behind the group of step_: its kernel has ended then, and what it has written is visible.
+void NcclTransport::write_words() {
+  for (std::size_t i = 0; i < launching_; ++i) {
+    const Gathering& gathering = gatherings_.at(queue_[i]);
+    if (gathering.panel.arrived == nullptr) continue;
+    for (const Transfer& part : transfers_of(gathering.panel, rank_))
+      if (!part.send && gathering.steps[part.shard] == step_)
+        write_word(stream_->get(), gathering.panel.arrived + part.shard, gathering.panel.epoch);
+  }
 }
 
 bool NcclTransport::finished(Gathering& gathering) {
@@ -207,10 +235,10 @@ NcclId make_nccl_id() {
 }
 
 std::unique_ptr<NcclTransport> join_nccl(const NcclId& id, std::uint32_t rank, std::uint32_t ranks,
-                                         double seconds) {
+                                         double seconds, std::uint32_t most_sms) {
   if (ranks == 0 || rank >= ranks)
     throw Error(fmt::format("NCCL: rank {} of {} ranks does not exist", rank, ranks));
-  auto transport = std::make_unique<NcclTransport>(nccl_api(), id, rank, ranks);
+  auto transport = std::make_unique<NcclTransport>(nccl_api(), id, rank, ranks, most_sms);
   transport->join(seconds);
   return transport;
 }

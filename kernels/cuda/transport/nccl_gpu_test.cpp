@@ -113,6 +113,60 @@ TEST_F(NcclOnGpu, TwoRanksGetEachOthersRows) {
   EXPECT_TRUE(other.get() == expected);
 }
 
+/// Gathers one panel of three shards an owner shard by shard, as `rank` of two on GPU `rank`, twice
+/// over. The bytes of the last gather, row r all r + 1, and behind them the words of the shards.
+Bytes gather_with_words(const NcclId& id, std::uint32_t rank) {
+  cuda_check(cudaSetDevice(static_cast<int>(rank)), "take a GPU");
+  const auto transport = join_nccl(id, rank, 2, 60, sms_of(PanelRoute::nccl_overlap));
+  constexpr std::size_t kRow = 3 << 20;
+  const DeviceBuffer memory(6 * kRow);
+  const DeviceBuffer words(6 * sizeof(std::uint32_t));
+  cuda_check(cudaMemset(words.data(), 0, words.size()), "clear the words");
+  PanelBuffer panel{.id = 0,
+                    .base = memory.data(),
+                    .row_bytes = kRow,
+                    .shards = {},
+                    .arrived = words.as<std::uint32_t>(),
+                    .route = PanelRoute::nccl_overlap};
+  for (std::uint32_t row = 0; row < 6; ++row) panel.shards.push_back({row / 3, row, 1});
+  for (panel.epoch = 1; panel.epoch <= 2; ++panel.epoch) {
+    cuda_check(cudaMemset(memory.data(), 255, memory.size()), "clear the panel");
+    for (std::uint32_t row = 3 * rank; row < 3 * rank + 3; ++row)
+      cuda_check(cudaMemset(memory.data() + row * kRow, static_cast<int>(row + 1), kRow),
+                 "fill a row");
+    cuda_check(cudaDeviceSynchronize(), "fill the panel");
+    transport->start(panel);
+    if (!wait_for_panel(*transport, panel)) return {};
+  }
+  Bytes got(memory.size() + words.size());
+  cuda_check(cudaMemcpy(got.data(), memory.data(), memory.size(), cudaMemcpyDeviceToHost),
+             "read the panel");
+  cuda_check(
+      cudaMemcpy(got.data() + memory.size(), words.data(), words.size(), cudaMemcpyDeviceToHost),
+      "read the words");
+  return got;
+}
+
+TEST_F(NcclOnGpu, ShardsOfOthersGetTheWordOfTheirEpoch) {
+  if (visible_gpus().size() < 2) GTEST_SKIP() << "needs two GPUs";
+  Bytes expected;
+  for (std::uint8_t row = 1; row <= 6; ++row) expected.insert(expected.end(), 3 << 20, row);
+  Bytes of_second = expected;
+  for (std::uint32_t shard = 0; shard < 6; ++shard) {
+    const Bytes epoch = {2, 0, 0, 0}, none = {0, 0, 0, 0};
+    const Bytes& mine = shard < 3 ? none : epoch;
+    const Bytes& theirs = shard < 3 ? epoch : none;
+    expected.insert(expected.end(), mine.begin(), mine.end());
+    of_second.insert(of_second.end(), theirs.begin(), theirs.end());
+  }
+
+  auto other = std::async(std::launch::async, gather_with_words, id_, 1U);
+  const Bytes mine = gather_with_words(id_, 0);
+
+  EXPECT_TRUE(mine == expected);
+  EXPECT_TRUE(other.get() == of_second);
+}
+
 /// Rank `rank` of two, given up from another thread while a panel waits for a peer that never
 /// starts it. What ready() or start() said, or nothing where neither ever complained.
 std::optional<std::string> abort_while_waiting(const NcclId& id, std::uint32_t rank) {

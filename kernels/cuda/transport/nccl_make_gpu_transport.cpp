@@ -7,36 +7,59 @@
 #include <utility>
 
 #include "kernels/cuda/transport/copy_engine.hpp"
+#include "kernels/cuda/transport/gather_rows.hpp"
 #include "kernels/cuda/transport/nccl.hpp"
+#include "kernels/cuda/transport/routed.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark::kernels {
+namespace {
+
+constexpr std::uint32_t kPanelSecondId = 112;
+
+/// A communicator that keeps to the SMs which a product beside it leaves: the id of the first one
+/// has been used up.
+std::unique_ptr<Transport> join_within_sms(Transport& control, std::uint32_t rank,
+                                           std::uint32_t ranks, double seconds) {
+  const NcclId mine = rank == 0 ? make_nccl_id() : NcclId{};
+  const NcclId id = rows_of_all(control, kPanelSecondId, rank, ranks, mine, seconds).front();
+  return join_nccl(id, rank, ranks, seconds, sms_of(PanelRoute::nccl_overlap));
+}
+
+}  // namespace
 
 GpuTransport make_gpu_transport(const NcclId& id, std::uint32_t rank, std::uint32_t ranks,
                                 double seconds, std::optional<PanelRoute> only) {
-  if (only && *only != PanelRoute::nccl && *only != PanelRoute::copy_engine)
-    throw Error(fmt::format(
-        "panels do not travel by {} between GPUs: take nccl, copy_engine or auto", name_of(*only)));
+  if (only == PanelRoute::relay)
+    throw Error(
+        fmt::format("panels do not travel by {} between GPUs: take nccl, nccl_overlap, copy_engine "
+                    "or auto",
+                    name_of(*only)));
   const auto began = std::chrono::steady_clock::now();
-  std::unique_ptr<Transport> nccl = join_nccl(id, rank, ranks, seconds);
-  if (only == PanelRoute::nccl)
-    return {.transport = std::move(nccl), .routes = {PanelRoute::nccl}, .why = "as asked"};
-  auto words = std::make_unique<PeerWords>(rank, ranks);
+  const auto takes = [&](PanelRoute route) { return !only || only == route; };
+  GpuTransport made{
+      .transport = join_nccl(id, rank, ranks, seconds), .routes = {}, .why = "as asked"};
   const std::chrono::duration<double> joined = std::chrono::steady_clock::now() - began;
-  // Two exchanges, each of which may take half of what is left.
-  const std::string cannot =
-      open_words(*nccl, *words, rank, ranks, std::max(1.0, (seconds - joined.count()) / 2));
-  if (!cannot.empty() && only) throw Error("no panels by copy_engine: " + cannot);
-  if (!cannot.empty())
-    return {.transport = std::move(nccl), .routes = {PanelRoute::nccl}, .why = cannot};
-  GpuTransport made{.transport = std::make_unique<CopyEngineTransport>(
-                        std::move(nccl), std::move(words), rank, ranks),
-                    .routes = {PanelRoute::copy_engine},
-                    .why = "as asked"};
-  if (!only) {
-    made.routes.push_back(PanelRoute::nccl);
-    made.why = fmt::format("all {} GPUs can read each other's memory", ranks);
+  // Four exchanges and joins, each of which may take a quarter of what is left.
+  const double each = std::max(1.0, (seconds - joined.count()) / 4);
+  if (takes(PanelRoute::copy_engine)) {
+    auto words = std::make_unique<PeerWords>(rank, ranks);
+    made.why = open_words(*made.transport, *words, rank, ranks, each);
+    if (!made.why.empty() && only) throw Error("no panels by copy_engine: " + made.why);
+    if (made.why.empty()) {
+      made.transport = std::make_unique<CopyEngineTransport>(std::move(made.transport),
+                                                             std::move(words), rank, ranks);
+      made.routes.push_back(PanelRoute::copy_engine);
+      made.why = fmt::format("all {} GPUs can read each other's memory", ranks);
+    }
   }
+  if (takes(PanelRoute::nccl_overlap)) {
+    std::unique_ptr<Transport> beside = join_within_sms(*made.transport, rank, ranks, each);
+    made.transport = std::make_unique<RoutedTransport>(std::move(made.transport),
+                                                       PanelRoute::nccl_overlap, std::move(beside));
+    made.routes.push_back(PanelRoute::nccl_overlap);
+  }
+  if (takes(PanelRoute::nccl)) made.routes.push_back(PanelRoute::nccl);
   return made;
 }
 

@@ -18,6 +18,7 @@ struct Calls {
   int finalisations = 0;
   int destructions = 0;
   int aborts = 0;
+  int most_ctas = 0;
 };
 Calls calls;
 
@@ -26,7 +27,8 @@ NcclApi counting_nccl() {
   NcclApi api;
   api.get_error_string = [](ncclResult_t) { return "said NCCL"; };
   api.get_last_error = [](ncclComm_t) { return ""; };
-  api.comm_init_rank_config = [](ncclComm_t* comm, int, ncclUniqueId, int, ncclConfig_t*) {
+  api.comm_init_rank_config = [](ncclComm_t* comm, int, ncclUniqueId, int, ncclConfig_t* config) {
+    calls.most_ctas = config->maxCTAs;
     *comm = reinterpret_cast<ncclComm_t>(&calls);
     return calls.init;
   };
@@ -113,6 +115,15 @@ TEST(NcclTransportJoin, ARefusedInitialisationIsAnErrorAndFreesTheCommunicator) 
 
   EXPECT_THROW(NcclTransport(api, NcclId{}, 0, 2), Error);
   EXPECT_EQ(calls.aborts, 1);
+}
+
+TEST(NcclTransportJoin, KeepsToTheSmsThatItIsGiven) {
+  const NcclApi api = counting_nccl();
+  const NcclTransport all(api, NcclId{}, 0, 2);
+  EXPECT_EQ(calls.most_ctas, NCCL_CONFIG_UNDEF_INT);
+
+  const NcclTransport few(api, NcclId{}, 0, 2, 8);
+  EXPECT_EQ(calls.most_ctas, 8);
 }
 
 TEST(NcclTransportEnd, LeavesInOrderWhenNothingIsInFlight) {

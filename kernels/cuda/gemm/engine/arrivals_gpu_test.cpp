@@ -154,6 +154,22 @@ TEST_F(Arrivals, EveryConfigurationWaitsForItsRows) {
   }
 }
 
+TEST_F(Arrivals, SmsThatMovePanelsAreLeftToThem) {
+  const Gemm whole = whole_of(4096, 8192, 1024);
+  const RunResult alone = run_gemm(whole);
+  LoopbackTransport transport(whole, 5, 3);
+  Gemm gemm = gathered(whole, transport, 6);
+  gemm.route = PanelRoute::nccl_overlap;
+  int sms = 0;
+  ASSERT_EQ(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
+  const std::unique_ptr<ResidentGemm> block = make_resident(gemm);
+  ASSERT_TRUE(wait_for_stream(block->stream.get(), 20));
+  EXPECT_LE(block->beside.blocks + sms_of(gemm.route), static_cast<std::uint32_t>(sms));
+  const RunResult beside = run_gemm(gemm);
+  ASSERT_EQ(beside.fault, DeviceFault::none) << beside.note;
+  EXPECT_EQ(beside.bytes == alone.bytes, true);
+}
+
 TEST_F(Arrivals, WordBeforeItsBytesIsSeen) {
   const Gemm whole = whole_of(1024, 1024, 512);
   LoopbackTransport transport(whole, 1, 500);
