@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "kernels/cuda/transport/copy_engine.hpp"
 #include "kernels/cuda/transport/gather_rows.hpp"
@@ -15,15 +18,41 @@
 namespace tidemark::kernels {
 namespace {
 
-constexpr std::uint32_t kPanelSecondId = 112;
+constexpr std::uint32_t kPanelSecondJoin = 112;
 
-/// A communicator that keeps to the SMs which a product beside it leaves: the id of the first one
-/// has been used up.
+/// Queues by which streams reach the GPU, of which one is the product's: CUDA C++ Programming
+/// Guide, CUDA_DEVICE_MAX_CONNECTIONS. In fewer a group of sends and receives may stand behind the
+/// product that waits for it, whatever the priority of its stream. With 1 it does; 2 to 7 were not
+/// tried.
+constexpr std::uint32_t kQueues = 8;
+
+std::uint32_t queues() {
+  const char* const given = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  return given == nullptr ? kQueues : static_cast<std::uint32_t>(std::strtoul(given, nullptr, 10));
+}
+
+/// What a rank brings to the second communicator: the id of the first one has been used up.
+struct SecondJoin {
+  NcclId id{};  // rank 0's
+  std::uint32_t queues = 0;
+};
+
+/// A communicator that keeps to the SMs which a product beside it leaves; null, and why, where its
+/// groups would not start there.
 std::unique_ptr<Transport> join_within_sms(Transport& control, std::uint32_t rank,
-                                           std::uint32_t ranks, double seconds) {
-  const NcclId mine = rank == 0 ? make_nccl_id() : NcclId{};
-  const NcclId id = rows_of_all(control, kPanelSecondId, rank, ranks, mine, seconds).front();
-  return join_nccl(id, rank, ranks, seconds, sms_of(PanelRoute::nccl_overlap));
+                                           std::uint32_t ranks, double seconds, std::string& why) {
+  const SecondJoin mine{.id = rank == 0 ? make_nccl_id() : NcclId{}, .queues = queues()};
+  const std::vector<SecondJoin> all =
+      rows_of_all(control, kPanelSecondJoin, rank, ranks, mine, seconds);
+  for (std::uint32_t other = 0; other < ranks; ++other)
+    if (all[other].queues < kQueues) {
+      why = fmt::format(
+          "CUDA_DEVICE_MAX_CONNECTIONS is {} on rank {}, and beside a product NCCL "
+          "needs {}",
+          all[other].queues, other, kQueues);
+      return nullptr;
+    }
+  return join_nccl(all.front().id, rank, ranks, seconds, sms_of(PanelRoute::nccl_overlap));
 }
 
 }  // namespace
@@ -54,10 +83,16 @@ GpuTransport make_gpu_transport(const NcclId& id, std::uint32_t rank, std::uint3
     }
   }
   if (takes(PanelRoute::nccl_overlap)) {
-    std::unique_ptr<Transport> beside = join_within_sms(*made.transport, rank, ranks, each);
-    made.transport = std::make_unique<RoutedTransport>(std::move(made.transport),
-                                                       PanelRoute::nccl_overlap, std::move(beside));
-    made.routes.push_back(PanelRoute::nccl_overlap);
+    std::string why;
+    std::unique_ptr<Transport> beside = join_within_sms(*made.transport, rank, ranks, each, why);
+    if (beside == nullptr && only) throw Error("no panels by nccl_overlap: " + why);
+    if (beside == nullptr) {
+      if (made.routes.empty()) made.why += "; " + why;
+    } else {
+      made.transport = std::make_unique<RoutedTransport>(
+          std::move(made.transport), PanelRoute::nccl_overlap, std::move(beside));
+      made.routes.push_back(PanelRoute::nccl_overlap);
+    }
   }
   if (takes(PanelRoute::nccl)) made.routes.push_back(PanelRoute::nccl);
   return made;

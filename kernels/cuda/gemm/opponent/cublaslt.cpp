@@ -38,7 +38,7 @@ Opponent::Opponent(const Product& product) : product_(product), workspace_(kWork
            "describe the product");
   describe(b_, GemmOperand::b);
   describe(a_, GemmOperand::a);
-  layout(c_, CUDA_R_16BF, gemm.n, gemm.m, gemm.ldc);
+  layout(c_, gemm.output == GemmOutput::f16 ? CUDA_R_16F : CUDA_R_16BF, gemm.n, gemm.m, gemm.ldc);
   if (is_fp8(gemm.element)) scale_by_one();
   find_algorithms();
 }

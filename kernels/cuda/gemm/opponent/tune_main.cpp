@@ -46,13 +46,16 @@ struct Options {
   bool once = false;
   bool pitched = false;
   bool a_m_major = false, b_n_major = false;
-  bool fp8 = false;
+  bool fp8 = false, f16 = false;
 };
 
 /// Whether there is more than one configuration for its products.
-bool has_choice(const Options& options) { return !options.a_m_major && !options.b_n_major; }
+bool has_choice(const Options& options) {
+  return !options.a_m_major && !options.b_n_major && !options.f16;
+}
 
 GemmElement element_of(const Options& options) {
+  if (options.f16) return GemmElement::f16;
   return options.fp8 ? GemmElement::e4m3 : GemmElement::bf16;
 }
 
@@ -145,7 +148,7 @@ std::vector<EngineConfiguration> tried_for(const Options& options, const Shape& 
                                            .m = shape.m,
                                            .n = shape.n,
                                            .k = shape.k,
-                                           .output = GemmOutput::bf16,
+                                           .output = output_of(shape.element),
                                            .element = shape.element,
                                            .a_major = shape.a_major,
                                            .b_major = shape.b_major,
@@ -244,6 +247,8 @@ int main(int argc, char** argv) {
   app.add_flag("--b-n-major", options.b_n_major, "B is kept as K rows of N elements");
   app.add_flag("--fp8", options.fp8,
                "A and B of e4m3, its own configurations; without sizes, three products");
+  app.add_flag("--f16", options.f16, "A, B and C of f16, which have one configuration")
+      ->excludes("--fp8");
   app.add_flag("--once", options.once,
                "launches each heuristic and each configuration once, for a profiler");
   app.add_flag("--list", options.list, "names of all configurations");

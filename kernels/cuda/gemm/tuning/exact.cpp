@@ -4,13 +4,14 @@
 #include <fmt/core.h>
 
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/gemm/general.hpp"
 #include "kernels/cuda/gemm/tuning/differences.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark::kernels {
 namespace {
 
-constexpr std::uint64_t kBytesOfC = 2;  // an element of bf16
+constexpr std::uint64_t kBytesOfC = 2;  // an element of bf16 or f16
 
 std::uint64_t c_elements(const Product& product) { return product.local.m * product.local.ldc; }
 
@@ -38,7 +39,7 @@ GemmInputs integers_for(GemmElement element) {
 }
 
 // It knows nothing of pitches, orders and fp8: it multiplies the same numbers in K-major rows of
-// bf16 on 16 bytes.
+// bf16 on 16 bytes, or of f16 where C is.
 DeviceBuffer expected_integers(const Product& product) {
   const cudaStream_t stream = product.stream.get();
   const LocalGemm& local = product.local;
@@ -46,9 +47,14 @@ DeviceBuffer expected_integers(const Product& product) {
   cuda_check(cudaMemsetAsync(expected.data(), 0xff, expected.size(), stream),
              "poison the reference");
   const Shape& shape = product.shape;
-  const Product packed =
-      make_product({.m = shape.m, .n = shape.n, .k = shape.k}, integers_for(shape.element));
-  launch_reference(packed.local, stream);
+  Shape plain{.m = shape.m, .n = shape.n, .k = shape.k};
+  const bool f16 = shape.element == GemmElement::f16;
+  if (f16) plain.element = GemmElement::f16;
+  const Product packed = make_product(plain, integers_for(shape.element));
+  if (f16)
+    launch_general_reference(packed.local, stream);
+  else
+    launch_reference(packed.local, stream);
   cuda_check(cudaMemcpy2DAsync(expected.data(), local.ldc * 2, packed.local.c, packed.local.ldc * 2,
                                local.n * 2, local.m, cudaMemcpyDeviceToDevice, stream),
              "take over what the reference engine made");

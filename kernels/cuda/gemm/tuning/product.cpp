@@ -40,7 +40,7 @@ std::uint64_t l2_bytes() {
 /// The product as an operation, for its layouts and inputs.
 Gemm gemm_of(const Shape& shape, GemmInputs inputs) {
   Gemm gemm = whole_product({shape.m, shape.n, shape.k}, inputs);
-  gemm.output = GemmOutput::bf16;
+  gemm.output = output_of(shape.element);
   gemm.seed = kSeed;
   gemm.element = shape.element;
   gemm.a_major = shape.a_major;
@@ -112,7 +112,7 @@ Product make_product(const Shape& shape, GemmInputs inputs) {
                    .m = shape.m,
                    .n = shape.n,
                    .k = shape.k,
-                   .output = GemmOutput::bf16,
+                   .output = gemm.output,
                    .element = shape.element,
                    .a_major = shape.a_major,
                    .b_major = shape.b_major,

@@ -20,6 +20,11 @@ struct Shape {
   GemmElement element = GemmElement::bf16;  // of A and B
 };
 
+/// What C is of, as cuBLASLt has it, too.
+constexpr GemmOutput output_of(GemmElement element) {
+  return element == GemmElement::f16 ? GemmOutput::f16 : GemmOutput::bf16;
+}
+
 /// Whether rows are anywhere else than where they start on 16 bytes and follow each other.
 constexpr bool is_pitched(const Shape& shape) {
   return shape.lda != 0 || shape.ldb != 0 || shape.ldc != 0;
