@@ -258,11 +258,11 @@ std::vector<std::string> gemm_configuration_names() {
 }
 
 const GemmChoice* nearest_choice(const GemmTable& table, const GemmShape& product,
-                                 bool one_sm_tiles) {
+                                 const std::function<bool(const GemmChoice&)>& suits) {
   const GemmChoice* nearest = nullptr;
   double least = std::numeric_limits<double>::infinity();
   for (const GemmChoice& choice : table.choices) {
-    if (one_sm_tiles && engine_configurations()[choice.number - 1].shape.split > 1) continue;
+    if (!suits(choice)) continue;
     const double unlike = distance(choice.product, product);
     if (unlike >= least) continue;
     least = unlike;

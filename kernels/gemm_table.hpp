@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,10 +67,11 @@ std::string json_of(const GemmTable& table);
 std::vector<std::string> gemm_configuration_names();
 
 /// What `table` has for the product most like this one: the sizes' ratios, an octave counting the
-/// same in each; of two that are as like the first. Where `one_sm_tiles`, only of those that keep a
-/// tile on one SM; nullptr where there are none.
-const GemmChoice* nearest_choice(const GemmTable& table, const GemmShape& product,
-                                 bool one_sm_tiles = false);
+/// same in each; of two that are as like the first. Only of those that `suits` allows; nullptr
+/// where there are none.
+const GemmChoice* nearest_choice(
+    const GemmTable& table, const GemmShape& product,
+    const std::function<bool(const GemmChoice&)>& suits = [](const GemmChoice&) { return true; });
 
 /// The table that every product of this process is multiplied by: the built-in one, or the last
 /// that use_gemm_table() was given. Set it before the first device is made.

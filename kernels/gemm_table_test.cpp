@@ -288,15 +288,17 @@ TEST(NearestChoice, SizeOfZeroCountsAsOne) {
   EXPECT_EQ(nearest_choice(table, {.m = 4096, .n = 4096, .k = 0}), &table.choices[2]);
 }
 
-TEST(NearestChoice, PassesOverPartsOfKWhereATileIsToStayOnOneSm) {
+TEST(NearestChoice, PassesOverWhatDoesNotSuit) {
   const GemmTable table = some_table();
-  EXPECT_EQ(nearest_choice(table, {.m = 4096, .n = 4096, .k = 4096}, true), &table.choices[2]);
+  const auto not_second = [&](const GemmChoice& choice) { return &choice != &table.choices[1]; };
+  EXPECT_EQ(nearest_choice(table, {.m = 4096, .n = 4096, .k = 4096}, not_second),
+            &table.choices[2]);
 }
 
-TEST(NearestChoice, IsNoneWhereThereAreOnlyPartsOfK) {
-  GemmTable table = some_table();
-  table.choices = {table.choices[1]};
-  EXPECT_EQ(nearest_choice(table, {.m = 1, .n = 1, .k = 1}, true), nullptr);
+TEST(NearestChoice, IsNoneWhereNothingSuits) {
+  const GemmTable table = some_table();
+  const auto never = [](const GemmChoice& /*choice*/) { return false; };
+  EXPECT_EQ(nearest_choice(table, {.m = 1, .n = 1, .k = 1}, never), nullptr);
 }
 
 TEST(GemmTableInUse, IsThatOfTheBuildUntilAnotherIsGiven) {

@@ -30,6 +30,7 @@ struct LocalGemm {
   float alpha = 1, beta = 0;                     // C = alpha A B^T + beta C
   std::byte* workspace = nullptr;                // engine_workspace_bytes(), on 128 bytes
   std::uint32_t sm_budget = 0;                   // SMs that may be taken; 0: all
+  bool one_sum = false;  // each element is one sum in order of k, as in blocks of another size
 
   constexpr std::uint64_t pitch_of_b() const { return b_pitch != 0 ? b_pitch : pitch; }
 };

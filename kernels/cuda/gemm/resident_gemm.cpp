@@ -91,7 +91,8 @@ LocalGemm sizes_of(const Gemm& gemm) {
           .b_pitch = layout_of(gemm, GemmOperand::b).pitch,
           .alpha = gemm.alpha,
           .beta = gemm.beta,
-          .sm_budget = gemm.sm_budget};
+          .sm_budget = gemm.sm_budget,
+          .one_sum = !gemm.everybody.empty()};
 }
 
 /// Whether engine/ multiplies: where no rung is named, and where no rung can.

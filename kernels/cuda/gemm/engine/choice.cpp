@@ -1,5 +1,7 @@
-// Which configuration a product gets: the one that the table in use names for the product most like
-// it.
+// Which configuration a product gets: of those that the table in use names the one that wastes
+// least of the SMs, and of those that waste alike the one of the product most like it.
+#include <algorithm>
+
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/gemm_table.hpp"
 
@@ -19,10 +21,56 @@ bool is_worth_gpcs(const LocalGemm& gemm) {
          kWorthGpcs;
 }
 
-EngineConfiguration configuration_for(const GemmShape& product, bool one_sm_tiles = false) {
-  const GemmChoice* const nearest = nearest_choice(gemm_table_in_use(), product, one_sm_tiles);
-  // A table may name nothing but parts of K.
-  return nearest == nullptr ? kGeneral : engine_configurations()[nearest->number - 1];
+/// Of an H100 SXM and an H200. One with fewer gets what suits these.
+constexpr std::uint32_t kSms = 132;
+
+/// How fast tiles of a shape are multiplied where nothing is wasted, those of 128 x 128 and more
+/// being 1: of what h200-gemm-race.json has of 23 shapes and eleven products.
+constexpr double speed_of(const TileShape& shape) {
+  return shape.split > 1 || shape.tile_m * shape.tile_n < 128 * 128 ? 0.7 : 1;
+}
+
+/// The share of the SMs' work that is `product`: tiles reach past its ends, and in the last wave
+/// some SMs have none.
+double share_of_waves(const TileShape& shape, const GemmShape& product, std::uint32_t sms) {
+  const auto tiles_of = [](std::uint64_t size, std::uint64_t tile) {
+    return std::max<std::uint64_t>(1, (size + tile - 1) / tile);
+  };
+  const std::uint64_t m = std::uint64_t{shape.tile_m} * shape.cluster_m;
+  const std::uint64_t n = std::uint64_t{shape.tile_n} * shape.cluster_n;
+  const std::uint64_t clusters = std::max(1U, sms / blocks_of(shape));
+  const std::uint64_t waves = tiles_of(tiles_of(product.m, m) * tiles_of(product.n, n), clusters);
+  return static_cast<double>(product.m) * static_cast<double>(product.n) /
+         (static_cast<double>(waves * clusters * m) * static_cast<double>(n));
+}
+
+/// The nearest choice stays where another promises less than this.
+constexpr double kWorthwhile = 1.03;
+
+EngineConfiguration configuration_for(const GemmShape& product, bool one_sum = false,
+                                      std::uint32_t sms = kSms) {
+  const GemmTable& table = gemm_table_in_use();
+  const auto shape_of = [](const GemmChoice& choice) -> const TileShape& {
+    return engine_configurations()[choice.number - 1].shape;
+  };
+  const auto suits = [&](const GemmChoice& choice) {
+    return !one_sum || shape_of(choice).split == 1;
+  };
+  const GemmChoice* const nearest = nearest_choice(table, product, suits);
+  if (nearest == nullptr) return kGeneral;  // a table may name nothing but parts of K
+  const auto promise = [&](const GemmChoice& choice) {
+    return speed_of(shape_of(choice)) * share_of_waves(shape_of(choice), product, sms);
+  };
+  const GemmChoice* best = nearest;
+  if (nearest->product != product)  // else it was measured
+    for (const GemmChoice& choice : table.choices)
+      if (suits(choice) && promise(choice) > kWorthwhile * promise(*nearest) &&
+          promise(choice) > promise(*best))
+        best = &choice;
+  const GemmChoice* const alike = nearest_choice(table, product, [&](const GemmChoice& choice) {
+    return shape_of(choice) == shape_of(*best);
+  });
+  return engine_configurations()[alike->number - 1];
 }
 
 }  // namespace
@@ -36,8 +84,10 @@ EngineConfiguration chosen_configuration(const LocalGemm& gemm) {
       packed_rows(gemm, GemmOperand::a).rows != 0 || packed_rows(gemm, GemmOperand::b).rows != 0;
   EngineConfiguration chosen = is_fp8(gemm.element) ? kFp8 : kGeneral;
   if (is_plain(gemm))
-    // Parts of K have a block a tile, whatever the budget is.
-    chosen = configuration_for({.m = gemm.m, .n = gemm.n, .k = gemm.k}, gemm.sm_budget != 0);
+    // Parts of K have a block a tile, whatever the budget is, and another sum.
+    chosen = configuration_for({.m = gemm.m, .n = gemm.n, .k = gemm.k},
+                               gemm.sm_budget != 0 || gemm.one_sum,
+                               gemm.sm_budget == 0 ? kSms : gemm.sm_budget);
   // Also where the table's nearest product is one that gained.
   if (!is_worth_gpcs(gemm)) chosen.gpc_rows = 0;
   // What is packed would drive out of L2 what tiles read again.

@@ -21,7 +21,7 @@
 
 namespace tidemark::kernels {
 
-/// The configuration for C m x n over k, by the table in use (gemm_table.hpp).
+/// The configuration for C m x n over k, of those in the table in use (gemm_table.hpp).
 EngineConfiguration chosen_configuration(std::uint64_t m, std::uint64_t n, std::uint64_t k);
 
 /// The same for `gemm`, which need not be plain, and within its SM budget.

@@ -121,6 +121,26 @@ TEST(EngineChoice, IsWhatTheTableInUseNames) {
   EXPECT_EQ(name_of(chosen_configuration(16384, 16384, 16384)), "128x192_2x1_s5_turn_m8_early");
 }
 
+// 1632 x 3016 is 84 tiles of 256 x 256 for 66 clusters, 112 of 256 x 192 and 119 of 256 x 184.
+TEST(EngineChoice, FillsWavesWhereTheNearestProductsShapeDoesNot) {
+  EXPECT_EQ(name_of(chosen_configuration(1632, 3016, 8544)), "128x184_2x1_s5_turn_m8_g1_early");
+}
+
+TEST(EngineChoice, AMeasuredProductKeepsWhatWasMeasured) {
+  for (const GemmChoice& choice : embedded_gemm_table().choices) {
+    const GemmShape& product = choice.product;
+    EXPECT_EQ(name_of(chosen_configuration(product.m, product.n, product.k)), choice.configuration);
+  }
+}
+
+// Blocks of a distributed product have other sizes than the whole: no bit may depend on that.
+TEST(EngineChoice, ADistributedProductHasNoPartsOfK) {
+  LocalGemm gemm{.m = 1024, .n = 1024, .k = 8192, .output = GemmOutput::bf16};
+  EXPECT_EQ(chosen_configuration(gemm).shape.split, 2U);
+  gemm.one_sum = true;
+  EXPECT_EQ(chosen_configuration(gemm).shape.split, 1U);
+}
+
 TEST(EngineChoice, TableOfPartsOfKAloneLeavesABudgetTheGeneralShape) {
   const InUse table("128x128_1x1_s6_k2_m8_early");
   LocalGemm gemm{.m = 64, .n = 64, .k = 64, .output = GemmOutput::bf16};
