@@ -36,11 +36,9 @@ void add_launch(Assembly& made, const HeardLaunch& all, const AssembleOptions& o
       static_cast<std::uint32_t>(std::count(all.reported.begin(), all.reported.end(), true));
   row.gpus = from.gpus;
   row.damaged_lines = all.lost_lines;
-  std::string reason = options.incomplete_reason;
-  for (const std::string& problem : all.problems) {
-    if (!reason.empty()) reason += "; ";
-    reason += problem;
-  }
+  std::vector<std::string> problems = all.problems;
+  if (!options.incomplete_reason.empty()) problems.push_back(options.incomplete_reason);
+  std::string reason = fmt::format("{}", fmt::join(problems, "; "));
   row.complete = reason.empty();
   if (made.disguise) reason = scrubbed(*made.disguise, reason);
   if (reason.size() > kLongestReason) {

@@ -247,10 +247,10 @@ TEST(Assemble, TheRankThatDiedIsNamedBeforeThoseThatWereStoppedForIt) {
                    EndRecord{.rank = 0, .complete = false, .reason = "stopped by SIGTERM"}}),
        journal_of({example_launch(1), example_node(1),
                    StartRecord{.gpu = 1, .case_name = "zfill.corner"}})},
-      {});
+      {.incomplete_reason = "rank 0 was gone"});
   EXPECT_EQ(report.launch.incomplete_reason,
             "rank 1 (node07.acme.example), last at zfill.corner, did not get to the end; rank 0: "
-            "stopped by SIGTERM");
+            "stopped by SIGTERM; rank 0 was gone");
 }
 
 TEST(Assemble, WhichOfTwoDeadRanksWasFirstIsNotKnown) {
