@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <string_view>
+
+#include <fmt/format.h>
 
 namespace tidemark::harness {
 namespace {
@@ -37,30 +40,37 @@ std::optional<std::string_view> value_of(std::string_view block, std::string_vie
   return std::nullopt;
 }
 
-/// proc(5): behind the name in brackets, which may hold anything, one letter.
-bool is_stopped(const std::string& stat) {
-  const std::size_t behind = stat.rfind(')');
-  if (behind == std::string::npos || behind + 2 >= stat.size()) return false;
-  return stat[behind + 2] == 'T' || stat[behind + 2] == 't';
-}
-
 }  // namespace
 
-std::vector<JobProcess> job_processes() {
-  std::vector<JobProcess> found;
+std::optional<ProcessState> process_state(int process) {
+  const std::string stat = whole_file(fmt::format("/proc/{}/stat", process));
+  const std::size_t behind = stat.rfind(')');  // of the name, which may hold anything
+  if (behind == std::string::npos || behind + 4 >= stat.size()) return std::nullopt;
+  return ProcessState{.letter = stat[behind + 2], .parent = std::atoi(stat.c_str() + behind + 4)};
+}
+
+std::vector<int> all_processes() {
+  std::vector<int> found;
   std::error_code error;
   for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end;
        entry.increment(error)) {
-    const auto process = number_in<int>(entry->path().filename().string());
-    if (!process) continue;
-    const std::string environment = whole_file(entry->path() / "environ");
+    if (const auto process = number_in<int>(entry->path().filename().string()))
+      found.push_back(*process);
+  }
+  return found;
+}
+
+std::vector<JobProcess> job_processes() {
+  std::vector<JobProcess> found;
+  for (const int process : all_processes()) {
+    const std::string environment = whole_file(fmt::format("/proc/{}/environ", process));
     const auto job = value_of(environment, "PMIX_NAMESPACE");
     const auto rank = number_in<std::uint32_t>(value_of(environment, "PMIX_RANK").value_or(""));
     if (!job || !rank) continue;
     found.push_back({.job = std::string(*job),
                      .rank = *rank,
-                     .process = *process,
-                     .stopped = is_stopped(whole_file(entry->path() / "stat"))});
+                     .process = process,
+                     .stopped = process_state(process).value_or(ProcessState{}).stopped()});
   }
   return found;
 }

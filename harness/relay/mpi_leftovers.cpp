@@ -3,12 +3,10 @@
 // the number of its job in hexadecimal, and PMIX_NAMESPACE has it in the environment of each rank.
 #include "harness/relay/mpi_leftovers.hpp"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
@@ -35,8 +33,9 @@ std::optional<std::uint32_t> dead_family(const std::filesystem::path& folder) {
   const std::string name = folder.filename().string();
   if (!name.starts_with(kPrefix)) return std::nullopt;
   const auto process = leading_number(std::string_view(name).substr(kPrefix.size()), 10);
-  if (!process || ::kill(static_cast<pid_t>(*process), 0) == 0 || errno != ESRCH)
-    return std::nullopt;
+  if (!process) return std::nullopt;
+  const auto state = process_state(static_cast<int>(*process));
+  if (state && !state->dead()) return std::nullopt;
   std::ifstream contact(folder / "contact.txt");
   std::string line;
   std::getline(contact, line);

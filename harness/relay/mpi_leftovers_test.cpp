@@ -55,6 +55,15 @@ TEST(MpiLeftovers, of_a_dead_mpirun_its_folder_and_the_memory_of_its_jobs_go) {
   EXPECT_FALSE(host.has("vader_segment.h.7.76be0001.0"));
 }
 
+TEST(MpiLeftovers, an_mpirun_is_dead_before_its_parent_knows) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  siginfo_t ended{};
+  ::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT);
+  EXPECT_EQ(remove_mpi_leftovers(Host(child).places).size(), 2U);
+  ::waitpid(child, nullptr, 0);
+}
+
 TEST(MpiLeftovers, other_jobs_and_users_keep_theirs) {
   const Host host(dead_process());
   remove_mpi_leftovers(host.places);
