@@ -262,6 +262,20 @@ TEST(Launch, a_killed_supervisor_leaves_the_reporters_report_and_no_worker) {
   EXPECT_EQ(place.files(), std::vector<std::string>{"r.h5"});
 }
 
+TEST(Launch, a_stopped_reporter_does_not_stay_behind) {
+  const Place place;
+  const RunningProgram running = start_program(
+      command(run_arguments(place, {"--cases", "zfill.whole"})), with_hook("slow@zfill.whole"));
+  ASSERT_TRUE(appears(place.journals(), R"("type":"start")"));
+  const std::vector<pid_t> reporters = descendants(running.pid, "__reporter");
+  ASSERT_EQ(reporters.size(), 1U);
+  ::kill(reporters[0], SIGSTOP);
+  EXPECT_EQ(finish_program(running).exit, 0);
+  const bool ended = ends(reporters[0]);
+  ::kill(reporters[0], SIGKILL);
+  EXPECT_TRUE(ended);
+}
+
 TEST(Launch, a_benchmark_without_its_ground_is_not_run) {
   const Place place;
   const Ran ran = run_binary(run_arguments(place, {"--cases", "gemm.local.speed"}),

@@ -1,6 +1,7 @@
 // Starts the reporter and talks to it.
 #include "harness/supervisor/reporter_process.hpp"
 
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,14 +41,22 @@ ReporterProcess::ReporterProcess(const std::string& program) {
 
 ReporterProcess::~ReporterProcess() {
   pipe_.close();
-  for (int i = 0; i < 50 && ::waitpid(pid_, nullptr, WNOHANG) == 0; ++i) {
+  for (int i = 0; i < 50; ++i) {
+    if (::waitpid(pid_, nullptr, WNOHANG) != 0) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
+  if (done_) ::kill(pid_, SIGKILL);  // it may be stopped, and nobody else would end it
 }
 
-void ReporterProcess::tell(const ReporterTask& task) { say(task_line(task)); }
+void ReporterProcess::tell(const ReporterTask& task) {
+  say(task_line(task));
+  done_ = false;
+}
 
-void ReporterProcess::done() { say(kReporterDone); }
+void ReporterProcess::done() {
+  say(kReporterDone);
+  done_ = true;
+}
 
 void ReporterProcess::say(const std::string& line) {
   // A reporter that was killed cannot help any more, and the launch goes on without it.

@@ -44,6 +44,7 @@ class ReporterProcess {
 
   FileDescriptor pipe_;
   pid_t pid_ = -1;
+  bool done_ = false;
 };
 
 }  // namespace tidemark::harness
