@@ -11,6 +11,14 @@ namespace {
 
 #ifdef TIDEMARK_WITH_MPI
 
+/// ompi.HOST.UID/pid.N below the TMPDIR of an mpirun.
+int sessions_in(const std::string& folder) {
+  int found = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    found += entry.path().filename().string().starts_with("pid.") ? 1 : 0;
+  return found;
+}
+
 TEST(MpiStart, a_rank_that_is_stopped_before_mpi_starts_ends_the_others_and_is_named) {
   const Place place;
   Arguments arguments =
@@ -37,19 +45,48 @@ TEST(MpiStart, what_a_killed_mpirun_left_is_removed_by_the_next_run) {
   kill(rank_0, SIGKILL);
   kill(rank_1, SIGKILL);
   finish_program(running, 60);
-  const auto sessions = [&] {  // ompi.HOST.UID/pid.N
-    int found = 0;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(place.file("t")))
-      found += entry.path().filename().string().starts_with("pid.") ? 1 : 0;
-    return found;
-  };
-  ASSERT_EQ(sessions(), 1);
+  ASSERT_EQ(sessions_in(place.file("t")), 1);
   environment = kRoot;
   environment.emplace_back("TMPDIR", place.file("t"));
   run_program({TIDEMARK_BINARY, "run", "--device", "virtual", "--cases", "zfill.whole", "--out",
                place.file("next.h5")},
               environment, 60);
-  EXPECT_EQ(sessions(), 0);
+  EXPECT_EQ(sessions_in(place.file("t")), 0);
+}
+
+/// `tidemark run --ranks 2` at a case that takes three seconds, with its own TMPDIR.
+RunningProgram started_by_ranks(const Place& place) {
+  Environment environment = with_hook("slow@zfill.whole");
+  environment.emplace_back("TMPDIR", place.file("t"));
+  std::filesystem::create_directory(place.file("t"));
+  const RunningProgram running = start_program(
+      command(run_arguments(place, {"--cases", "zfill.whole", "--ranks", "2"})), environment);
+  EXPECT_TRUE(appears(place.journals(), "\"gpu\":1,\"case\":\"zfill.whole\""));
+  return running;
+}
+
+TEST(MpiStart, ranks_outlives_a_killed_mpirun_and_leaves_nothing_but_the_report) {
+  const Place place;
+  const RunningProgram running = started_by_ranks(place);
+  const std::vector<pid_t> ranks = descendants(running.pid, "run");
+  const std::vector<pid_t> mpirun = descendants(running.pid, "--bind-to");
+  ASSERT_EQ(mpirun.size(), 1U);
+  kill(mpirun[0], SIGKILL);
+  const Ran ran = finish_program(running, 120);
+  EXPECT_EQ(ran.exit, 137) << ran.out << ran.err;
+  for (const pid_t rank : ranks) EXPECT_TRUE(ends(rank)) << rank;
+  EXPECT_FALSE(read_report(place.out()).launch.complete);
+  if (mpi_places().sessions.empty()) GTEST_SKIP() << "a container, where nothing is removed";
+  EXPECT_EQ(sessions_in(place.file("t")), 0);
+}
+
+TEST(MpiStart, ctrl_c_gives_the_ranks_of_ranks_the_time_to_report) {
+  const Place place;
+  const RunningProgram running = started_by_ranks(place);
+  kill(-running.pid, SIGINT);  // as a terminal does
+  const Ran ran = finish_program(running, 120);
+  EXPECT_EQ(ran.exit, 4) << ran.out << ran.err;
+  EXPECT_EQ(read_report(place.out()).launch.incomplete_reason, "ranks 0-1: stopped by SIGINT");
 }
 
 #endif

@@ -128,7 +128,7 @@ ExitCode start_launch(const TypedLaunch& typed) {
     throw UsageError("--ranks starts mpirun itself; leave it out under mpirun or srun");
   const bool is_virtual = options.device == DeviceChoice::virtual_device;
   const std::vector<std::string> arguments(options.arguments.begin() + 1, options.arguments.end());
-  become_mpirun(arguments, options.ranks, is_virtual);
+  return run_mpirun(arguments, options.ranks, is_virtual);
 }
 
 }  // namespace tidemark::harness

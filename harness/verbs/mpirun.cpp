@@ -1,18 +1,18 @@
-// Builds the mpirun command line and becomes it, so that its exit code is ours.
+// Builds the mpirun command line and runs it; its exit code is ours.
 #include "harness/verbs/mpirun.hpp"
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "harness/errors.hpp"
+#include "harness/relay/mpi_leftovers.hpp"
+#include "harness/verbs/launcher_process.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -109,8 +109,8 @@ std::string find_on_path(const std::string& name, const std::string& path) {
   return {};
 }
 
-void become_mpirun(const std::vector<std::string>& arguments, std::uint32_t ranks,
-                   bool oversubscribe) {
+ExitCode run_mpirun(const std::vector<std::string>& arguments, std::uint32_t ranks,
+                    bool oversubscribe) {
   if (!kWithMpi)
     throw EnvironmentError(
         "--ranks needs MPI, and this tidemark was built without it: build it with "
@@ -121,16 +121,11 @@ void become_mpirun(const std::vector<std::string>& arguments, std::uint32_t rank
         "--ranks: mpirun is not on PATH: install Open MPI or load its module, or leave --ranks "
         "out");
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  const std::vector<std::string> command = mpirun_command(program, arguments, ranks, oversubscribe);
-  std::vector<char*> words;
-  words.reserve(command.size() + 1);
-  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
   // No text of Open MPI about exit codes; -q is no option of Open MPI 5.
   setenv("OMPI_MCA_orte_execute_quiet", "1", 1);
-  execv(mpirun.c_str(), words.data());
-  throw EnvironmentError(fmt::format("--ranks: {} does not start: {}; leave --ranks out", mpirun,
-                                     std::strerror(errno)));
+  const int code = run_launcher(mpirun_command(program, arguments, ranks, oversubscribe));
+  remove_mpi_leftovers(mpi_places());
+  return static_cast<ExitCode>(code);
 }
 
 }  // namespace tidemark::harness

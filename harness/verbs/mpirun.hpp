@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "harness/exit_code.hpp"
+
 namespace tidemark::harness {
 
 /// The rank that a launcher (mpirun, srun) gave this process; nothing without a launcher.
@@ -29,8 +31,9 @@ std::vector<std::string> mpirun_command(const std::string& program,
 /// none.
 std::string find_on_path(const std::string& name, const std::string& path);
 
-/// Becomes mpirun. Throws EnvironmentError where there is none or it does not start.
-[[noreturn]] void become_mpirun(const std::vector<std::string>& arguments, std::uint32_t ranks,
-                                bool oversubscribe);
+/// Runs mpirun, and removes what it has left if it was killed. Throws EnvironmentError where there
+/// is none.
+ExitCode run_mpirun(const std::vector<std::string>& arguments, std::uint32_t ranks,
+                    bool oversubscribe);
 
 }  // namespace tidemark::harness

@@ -1,0 +1,171 @@
+// What a launcher that was killed leaves behind becomes a child of this process, which therefore
+// needs no knowledge of jobs to find it.
+#include "harness/verbs/launcher_process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include "harness/errors.hpp"
+#include "harness/exit_code.hpp"
+#include "harness/relay/job_processes.hpp"
+#include "harness/supervisor/clock.hpp"
+#include "harness/verbs/verbs.hpp"
+
+namespace tidemark::harness {
+namespace {
+
+std::filesystem::path program_of(const std::string& process) {
+  std::error_code gone;
+  return std::filesystem::read_symlink("/proc/" + process + "/exe", gone);
+}
+
+std::vector<pid_t> living_children(pid_t parent) {
+  std::vector<pid_t> found = all_processes();
+  std::erase_if(found, [parent](pid_t each) {
+    const std::optional<ProcessState> state = process_state(each);
+    return !state || state->dead() || state->parent != parent;
+  });
+  return found;
+}
+
+/// Children that run this program: others may be meant to outlive a launcher.
+std::vector<pid_t> own_orphans() {
+  std::vector<pid_t> found = living_children(::getpid());
+  const std::filesystem::path mine = program_of("self");
+  std::erase_if(found, [&](pid_t each) { return program_of(std::to_string(each)) != mine; });
+  return found;
+}
+
+void signal_all(const std::vector<pid_t>& processes, int number) {
+  for (const pid_t each : processes) ::kill(each, number);
+}
+
+class Launcher {
+ public:
+  Launcher(const std::vector<std::string>& words, const LauncherBounds& bounds) : bounds_(bounds) {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    ::sigemptyset(&heeded_);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) ::sigaddset(&heeded_, number);
+    ::sigprocmask(SIG_BLOCK, &heeded_, &before_);
+    start(words);
+  }
+  Launcher(const Launcher&) = delete;
+  Launcher& operator=(const Launcher&) = delete;
+  ~Launcher() {
+    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+    ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+  }
+
+  int wait() {
+    while (!status_) {
+      heed(1);
+      if (!status_) look_after();
+    }
+    const bool killed = WIFSIGNALED(*status_);
+    if (killed && !without_ranks_) {
+      print_error(fmt::format(
+          "mpirun was ended by signal {} ({}); what its ranks had done is in the report, marked "
+          "incomplete, or in its .run folder",
+          WTERMSIG(*status_), ::strsignal(WTERMSIG(*status_))));
+      signal_all(own_orphans(), SIGTERM);  // nobody else tells them
+    }
+    const double until = running_s() + bounds_.orphans;
+    while (!own_orphans().empty() && running_s() < until) heed(0.02);
+    signal_all(own_orphans(), SIGKILL);
+    if (without_ranks_) return static_cast<int>(ExitCode::incomplete);
+    return killed ? 128 + WTERMSIG(*status_) : WEXITSTATUS(*status_);
+  }
+
+ private:
+  void start(const std::vector<std::string>& words) {
+    std::vector<char*> argv;
+    for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    const pid_t parent = ::getpid();
+    process_ = ::fork();
+    if (process_ < 0)
+      throw EnvironmentError(fmt::format("cannot start {}: {}", words[0], std::strerror(errno)));
+    if (process_ > 0) return;
+    // Ctrl-C on the terminal comes to this process alone, which passes it on. Its standard input
+    // goes with that: a group in the background is stopped when it reads from the terminal.
+    ::setpgid(0, 0);
+    ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != parent) ::_exit(127);
+    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+    ::execvp(argv[0], argv.data());
+    print_error(fmt::format("--ranks: {} does not start: {}; leave --ranks out", words[0],
+                            std::strerror(errno)));
+    ::_exit(static_cast<int>(ExitCode::environment));
+  }
+
+  /// Takes one signal, or waits for so long.
+  void heed(double most_s) {
+    const timespec most{.tv_sec = static_cast<time_t>(most_s),
+                        .tv_nsec = static_cast<long>((most_s - static_cast<time_t>(most_s)) * 1e9)};
+    const int number = ::sigtimedwait(&heeded_, nullptr, &most);
+    if (number == SIGCHLD) {
+      int status = 0;
+      for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;)
+        if (ended == process_) status_ = status;
+    } else if (number > 0) {
+      pass_on(number);
+    }
+  }
+
+  void pass_on(int number) {
+    std::vector<pid_t> to = status_ ? own_orphans() : living_children(process_);
+    // A second one is for the launcher itself, and so is one that comes before it started any.
+    if ((stop_s_ || to.empty()) && !status_) to = {process_};
+    signal_all(to, number);
+    if (!stop_s_) stop_s_ = running_s();
+  }
+
+  /// Ends the launcher where it stays although nothing is left for it to do.
+  void look_after() {
+    const double now = running_s();
+    if (term_s_ && now - *term_s_ > bounds_.kill) ::kill(process_, SIGKILL);
+    if (term_s_) return;
+    if (!living_children(process_).empty()) {
+      seen_s_ = now;
+    } else if (seen_s_ && now - *seen_s_ > bounds_.without_ranks) {
+      without_ranks_ = true;
+      print_error(fmt::format(
+          "mpirun (process {}) did not end {:.0f} s after its last rank, and is ended: its exit "
+          "code is lost; see the report",
+          process_, bounds_.without_ranks));
+      end(now);
+    }
+    if (!term_s_ && stop_s_ && now - *stop_s_ > bounds_.stop) end(now);
+  }
+
+  void end(double now) {
+    ::kill(process_, SIGTERM);
+    ::kill(process_, SIGCONT);  // one that is stopped takes no SIGTERM
+    term_s_ = now;
+  }
+
+  LauncherBounds bounds_;
+  sigset_t heeded_{}, before_{};
+  pid_t process_ = -1;
+  std::optional<int> status_;
+  std::optional<double> seen_s_, stop_s_, term_s_;  // its processes; the first stop; SIGTERM
+  bool without_ranks_ = false;
+};
+
+}  // namespace
+
+int run_launcher(const std::vector<std::string>& words, const LauncherBounds& bounds) {
+  return Launcher(words, bounds).wait();
+}
+
+}  // namespace tidemark::harness
