@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "harness/discovery/gpu_inventory.hpp"
 #include "harness/launch_place.hpp"
 #include "kernels/gemm_table.hpp"
 
@@ -54,14 +55,15 @@ TEST(MpiGemmTable, another_one_on_another_rank_is_refused) {
   EXPECT_EQ(place.files(), (Arguments{"1.json", "2.json"}));
 }
 
-TEST(MpiGemmTable, that_one_rank_cannot_read_is_one_line_that_names_the_rank) {
+TEST(MpiGemmTable, that_one_rank_cannot_read_is_one_line_that_names_rank_and_host) {
   const Place place;
   const std::string table = written_table(place, "t.json", "128x256_2x1_s4_m8");
   const Ran ran = run_with(place, table, "/nowhere/t.json");
   EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
   EXPECT_EQ(ran.err,
-            "tidemark: rank 1: --gemm-table /nowhere/t.json: cannot be opened: No such file or "
-            "directory; give a table as 'tidemark tune --out FILE' writes it\n");
+            "tidemark: rank 1 on " + describe_node(1, "").hostname +
+                ": --gemm-table /nowhere/t.json: cannot be opened: No such file or directory; "
+                "give a table as 'tidemark tune --out FILE' writes it\n");
   EXPECT_EQ(place.files(), Arguments{"t.json"});
 }
 

@@ -99,13 +99,6 @@ std::vector<std::pair<std::string, std::string>> slowed_of(const RunOptions& opt
   return made;
 }
 
-/// By rank; empty for one without a GPU.
-std::vector<std::string> hosts_of(const std::vector<SlotPlace>& places, std::uint32_t ranks) {
-  std::vector<std::string> hosts(ranks);
-  for (const SlotPlace& place : places) hosts.at(place.rank) = place.host;
-  return hosts;
-}
-
 LaunchRecord launch_record(const RunOptions& options, const Plan& plan, const Mesh& mesh,
                            const Opening& opening) {
   const BuildVersion build = build_version();
@@ -131,8 +124,7 @@ LaunchRecord launch_record(const RunOptions& options, const Plan& plan, const Me
           .slowed = slowed_of(options),
           .gemm_table = opening.gemm_table,
           .gemm_table_hash = opening.gemm_table_hash,
-          .hosts = mesh.rank() == 0 ? hosts_of(opening.places, mesh.ranks())
-                                    : std::vector<std::string>{},
+          .hosts = mesh.rank() == 0 ? opening.hosts : std::vector<std::string>{},
           .cases = planned_cases(plan)};
 }
 
@@ -197,13 +189,20 @@ std::optional<JournalWriter> open_journal(const RunOptions& options, const Plan&
     journal->append(describe_node(mesh.rank(), mesh.library()));
     if (!opening.head.policy.waivers.empty()) journal->append(opening.head.policy);
     for (const GpuRecord& gpu : gpus) journal->append(gpu);
+    if (mesh.rank() == 0)
+      for (const std::string& text : opening.assignment.left_out)
+        journal->append(EventRecord{.at_unix_s = opening.head.created_unix_s,
+                                    .gpu = -1,
+                                    .source = std::string(kLeftOut),
+                                    .code = 0,
+                                    .text = text});
   } catch (const ReportError& error) {
     // Nothing has run: no record is lost, as the writer says of those that come later.
     const std::string text = error.what();
     refusal = text.substr(0, text.find("; this record"));
   }
   try {
-    agree(mesh, stop, refusal);
+    agree(mesh, stop, opening.hosts, refusal);
   } catch (const std::runtime_error&) {
     std::error_code ignored;
     if (journal) std::filesystem::remove(journal->path(), ignored);
@@ -254,7 +253,7 @@ ExitCode run_opened(const RunOptions& options, std::uint32_t number, const Plan&
   Telemetry telemetry(watched(opening, gpus));
   const std::size_t planned = (plan.one_gpu.size() + plan.all_gpus.size()) * opening.places.size();
   Console console(mesh, planned, options.json);
-  if (!gpus.empty()) say_header(console, options, number, plan, opening, gpus.front());
+  say_header(console, options, number, plan, opening, gpus.empty() ? nullptr : &gpus.front());
   LaunchState state{.options = options,
                     .plan = plan,
                     .mesh = mesh,

@@ -21,7 +21,9 @@ struct RunOptions {
   Level level = Level::quick;
   bool bench = false;  // benchmarks alone, and those that they stand on; prints their numbers
   DeviceChoice device = DeviceChoice::automatic;
-  std::string gpus = {};  // indexes or UUIDs, comma separated; virtual: how many devices
+  std::string gpus = {};          // indexes or UUIDs, comma separated; virtual: how many devices
+  bool strict_gpus = false;       // refuse a GPU that cannot be used, instead of leaving it out
+  std::uint32_t expect_gpus = 0;  // on each machine at least; 0: whatever is there
   bool seed_given = false;
   std::uint64_t seed = 0;
   std::string out = {};  // report path; empty: tidemark-<host>-<UTC>.h5

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -46,21 +47,53 @@ std::optional<std::size_t> number_of(std::string_view text) {
   return value;
 }
 
-Assignment assign_virtual(std::size_t ranks, const std::string& gpus, bool launched) {
-  std::size_t count = launched ? ranks : 1;
+/// Why a rank or a GPU cannot be used, and what to do about it.
+struct Obstacle {
+  std::string what, fix;
+
+  [[noreturn]] void refuse() const { throw EnvironmentError(what + fix); }
+};
+
+/// What is left out of a launch; with --strict-gpus nothing may be.
+void leave_out(Assignment& assignment, const Obstacle& obstacle, const RunOptions& options) {
+  if (options.strict_gpus) obstacle.refuse();
+  auto& known = assignment.left_out;
+  if (std::find(known.begin(), known.end(), obstacle.what) == known.end())
+    known.push_back(obstacle.what);
+}
+
+bool has_no_gpu(const Assignment& assignment) {
+  return std::all_of(assignment.gpus.begin(), assignment.gpus.end(),
+                     [](const auto& gpus) { return gpus.empty(); });
+}
+
+Assignment assign_virtual(const std::vector<RankView>& ranks, const RunOptions& options,
+                          bool launched) {
+  const std::string& gpus = options.gpus;
+  std::size_t count = launched ? ranks.size() : 1;
   if (!gpus.empty()) {
     const auto given = number_of(gpus);
     if (!given || *given < 1 || *given > kMostVirtual)
       throw UsageError(
           fmt::format("--gpus '{}': for the virtual device it is how many there are, 1 to {}", gpus,
                       kMostVirtual));
-    if (launched && *given < ranks)
+    if (launched && *given < ranks.size())
       throw EnvironmentError(fmt::format("{} but --gpus {}: one rank drives one virtual device",
-                                         counted(ranks, "rank"), *given));
+                                         counted(ranks.size(), "rank"), *given));
     if (!launched) count = *given;
   }
   Assignment assignment{.kind = DeviceKind::virtual_device};
-  assignment.gpus.assign(ranks, std::vector<GpuProperties>(launched ? 1 : count));
+  assignment.gpus.assign(ranks.size(), std::vector<GpuProperties>(launched ? 1 : count));
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (ranks[rank].problem.empty()) continue;
+    leave_out(assignment,
+              {fmt::format("rank {} on host {} has no virtual device: {}", rank,
+                           host_of(ranks[rank]), ranks[rank].problem),
+               ""},
+              options);
+    assignment.gpus[rank].clear();
+  }
+  if (has_no_gpu(assignment)) throw EnvironmentError(assignment.left_out.front());
   return assignment;
 }
 
@@ -111,36 +144,33 @@ void refuse_unknown_gpus(const std::vector<RankView>& ranks, const std::string& 
   }
 }
 
-void refuse_missing(const RankView& view, std::size_t rank) {
-  if (!view.visible.empty()) return;
+/// Of a rank that sees no GPU.
+Obstacle missing(const RankView& view, std::size_t rank) {
   if (!view.nvidia_present)
-    throw EnvironmentError(fmt::format(
-        "rank {} on host {} has no NVIDIA device: start it on a GPU machine, or give --device "
-        "virtual",
-        rank, host_of(view)));
-  throw EnvironmentError(fmt::format(
-      "rank {} on host {} has an NVIDIA device but no usable GPU: {} (--device virtual does "
-      "without)",
-      rank, host_of(view), view.problem.empty() ? "nothing says why" : view.problem));
+    return {fmt::format("rank {} on host {} has no NVIDIA device", rank, host_of(view)),
+            ": start it on a GPU machine, or give --device virtual"};
+  return {fmt::format("rank {} on host {} has an NVIDIA device but no usable GPU: {}", rank,
+                      host_of(view), view.problem.empty() ? "nothing says why" : view.problem),
+          " (--device virtual does without)"};
 }
 
-void refuse_unusable(const RankView& view, Place place) {
+std::optional<Obstacle> obstacle_of(const RankView& view, Place place) {
   const GpuProperties& gpu = view.visible[place];
   const std::string what = fmt::format("GPU {} ({}) of host {}", place, gpu.name, host_of(view));
   if (gpu.uuid.rfind("MIG-", 0) == 0)
-    throw EnvironmentError(fmt::format(
-        "{} is a MIG slice; tidemark needs whole GPUs: switch MIG off (nvidia-smi -mig 0), or "
-        "choose others with --gpus",
-        what));
+    return Obstacle{what + " is a MIG slice",
+                    "; tidemark needs whole GPUs: switch MIG off (nvidia-smi -mig 0), or choose "
+                    "others with --gpus"};
   if (gpu.compute_capability != kNeededCapability)
-    throw EnvironmentError(fmt::format(
-        "GPU {} ({}) is sm_{}; tidemark needs sm_{} (Hopper): on host {} choose others with --gpus",
-        place, gpu.name, gpu.compute_capability, kNeededCapability, host_of(view)));
+    return Obstacle{fmt::format("{} is sm_{}", what, gpu.compute_capability),
+                    fmt::format("; tidemark needs sm_{} (Hopper): choose others with --gpus",
+                                kNeededCapability)};
   for (const std::string& line : view.busy) {
     if (line.rfind(gpu.uuid + ' ', 0) == 0)
-      throw EnvironmentError(fmt::format(
-          "{} is in use: {}; wait for it to end, or choose others with --gpus", what, line));
+      return Obstacle{fmt::format("{} is in use: {}", what, line),
+                      "; wait for it to end, or choose others with --gpus"};
   }
+  return std::nullopt;
 }
 
 [[noreturn]] void refuse_crowd(const std::vector<RankView>& ranks, std::size_t rank,
@@ -174,27 +204,83 @@ Place free_place(const std::vector<RankView>& ranks, std::size_t rank, const std
   refuse_crowd(ranks, rank, gpus);
 }
 
+Assignment assign_cuda(const std::vector<RankView>& ranks, const RunOptions& options,
+                       bool launched) {
+  const auto sees_none = [](const RankView& rank) { return rank.visible.empty(); };
+  if (std::all_of(ranks.begin(), ranks.end(), sees_none)) missing(ranks.front(), 0).refuse();
+  refuse_unknown_gpus(ranks, options.gpus);
+  Assignment assignment{.kind = DeviceKind::cuda};
+  std::set<std::string> taken;
+  std::optional<Obstacle> first;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    std::vector<GpuProperties>& mine = assignment.gpus.emplace_back();
+    if (sees_none(ranks[rank])) {
+      leave_out(assignment, missing(ranks[rank], rank), options);
+      continue;
+    }
+    std::vector<Place> places = chosen_of(ranks[rank], options.gpus);
+    // Its place, whether it can be used or not: the ranks behind it keep theirs.
+    if (launched) places = {free_place(ranks, rank, options.gpus, taken)};
+    for (const Place place : places) {
+      const GpuProperties& gpu = ranks[rank].visible[place];
+      taken.insert(gpu.uuid);
+      if (const std::optional<Obstacle> obstacle = obstacle_of(ranks[rank], place)) {
+        if (!options.gpus.empty()) obstacle->refuse();  // who names it wants it
+        leave_out(assignment, *obstacle, options);
+        if (!first) first = obstacle;
+      } else {
+        mine.push_back(gpu);
+      }
+    }
+  }
+  if (first && has_no_gpu(assignment)) first->refuse();
+  return assignment;
+}
+
+/// How many GPUs of each machine can be used, whichever rank sees them.
+std::map<std::string, std::size_t> usable_by_machine(const std::vector<RankView>& ranks,
+                                                     const RunOptions& options,
+                                                     const Assignment& assignment) {
+  std::map<std::string, std::size_t> usable;
+  std::set<std::string> counted_uuids;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    std::size_t& here = usable[ranks[rank].machine];
+    if (assignment.kind == DeviceKind::virtual_device) {
+      here += assignment.gpus[rank].size();
+      continue;
+    }
+    for (const Place place : chosen_of(ranks[rank], options.gpus)) {
+      const bool is_new = counted_uuids.insert(ranks[rank].visible[place].uuid).second;
+      if (is_new && !obstacle_of(ranks[rank], place)) ++here;
+    }
+  }
+  return usable;
+}
+
+/// Of a GPU that is not even seen nothing else tells.
+void check_expected(const std::vector<RankView>& ranks, const RunOptions& options,
+                    const Assignment& assignment) {
+  if (options.expect_gpus == 0) return;
+  const auto usable = usable_by_machine(ranks, options, assignment);
+  for (const RankView& rank : ranks) {
+    const std::size_t found = usable.at(rank.machine);
+    if (found >= options.expect_gpus) continue;
+    throw EnvironmentError(
+        fmt::format("host {} has {}, --expect-gpus {}{}{}; run 'tidemark doctor' there",
+                    host_of(rank), counted(found, "usable GPU"), options.expect_gpus,
+                    assignment.left_out.empty() ? "" : ": ", fmt::join(assignment.left_out, "; ")));
+  }
+}
+
 }  // namespace
 
 Assignment assign_gpus(const std::vector<RankView>& ranks, const RunOptions& options,
                        bool launched) {
   // Only who asks for it gets the virtual device: a GPU that is gone must not turn into a pass.
-  if (options.device == DeviceChoice::virtual_device)
-    return assign_virtual(ranks.size(), options.gpus, launched);
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) refuse_missing(ranks[rank], rank);
-  refuse_unknown_gpus(ranks, options.gpus);
-  Assignment assignment{.kind = DeviceKind::cuda};
-  std::set<std::string> taken;
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    std::vector<Place> places = chosen_of(ranks[rank], options.gpus);
-    if (launched) places = {free_place(ranks, rank, options.gpus, taken)};
-    std::vector<GpuProperties>& mine = assignment.gpus.emplace_back();
-    for (const Place place : places) {
-      refuse_unusable(ranks[rank], place);
-      mine.push_back(ranks[rank].visible[place]);
-      taken.insert(mine.back().uuid);
-    }
-  }
+  const bool is_virtual = options.device == DeviceChoice::virtual_device;
+  Assignment assignment =
+      is_virtual ? assign_virtual(ranks, options, launched) : assign_cuda(ranks, options, launched);
+  check_expected(ranks, options, assignment);
   return assignment;
 }
 

@@ -25,12 +25,15 @@ struct Assignment {
   /// For each rank the GPUs it drives: one a rank under a launcher, all chosen ones for a single
   /// rank without. For virtual devices only the count matters (properties are empty).
   std::vector<std::vector<GpuProperties>> gpus = {};
+  /// Why ranks have none that could have one, a line each: a GPU in use, a MIG slice, ...
+  std::vector<std::string> left_out = {};
 };
 
-/// Applies --device and --gpus. Under a launcher rank i of a machine takes the i-th GPU not taken
-/// by an earlier rank. Throws EnvironmentError: no usable GPU, not sm_90, a MIG slice, a GPU
-/// somebody else holds, more ranks than GPUs, ranks that mix devices; UsageError: --gpus names
-/// none.
+/// Applies --device, --gpus, --strict-gpus and --expect-gpus. Under a launcher rank i of a machine
+/// takes the i-th GPU not taken by an earlier rank, and has none where that one cannot be used.
+/// Throws EnvironmentError: no usable GPU at all, more ranks than GPUs, one that --gpus names and
+/// cannot be used, any that cannot with --strict-gpus, fewer on a machine than --expect-gpus;
+/// UsageError: --gpus names none.
 Assignment assign_gpus(const std::vector<RankView>& ranks, const RunOptions& options,
                        bool launched);
 

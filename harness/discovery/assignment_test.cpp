@@ -57,6 +57,7 @@ std::string usage_error_of(const std::vector<RankView>& ranks, const RunOptions&
 }
 
 using Uuids = std::vector<std::vector<std::string>>;
+using Lines = std::vector<std::string>;
 
 TEST(AssignGpus, auto_means_gpus) {
   EXPECT_EQ(environment_error_of({plain_rank("a")}, {}, false),
@@ -72,10 +73,60 @@ TEST(AssignGpus, auto_does_not_take_the_virtual_device_beside_an_unusable_gpu) {
             "virtual does without)");
 }
 
-TEST(AssignGpus, auto_refuses_to_mix_devices) {
-  EXPECT_EQ(environment_error_of({gpu_rank("a", kTwo), plain_rank("b")}, {}, true),
-            "rank 1 on host b has no NVIDIA device: start it on a GPU machine, or give --device "
-            "virtual");
+TEST(AssignGpus, a_rank_without_a_gpu_is_left_out_and_gets_no_virtual_device) {
+  const Assignment assignment = assign_gpus({gpu_rank("a", kTwo), plain_rank("b")}, {}, true);
+  EXPECT_EQ(assignment.kind, DeviceKind::cuda);
+  EXPECT_EQ(uuids_of(assignment), Uuids({{"GPU-a0"}, {}}));
+  EXPECT_EQ(assignment.left_out, Lines({"rank 1 on host b has no NVIDIA device"}));
+}
+
+TEST(AssignGpus, a_rank_whose_gpu_cannot_be_used_is_left_out_and_the_others_keep_theirs) {
+  const std::vector<GpuProperties> three = {hopper("GPU-a0"), hopper("MIG-a1"), hopper("GPU-a2")};
+  const Assignment assignment = assign_gpus({3, gpu_rank("a", three)}, {}, true);
+  EXPECT_EQ(uuids_of(assignment), Uuids({{"GPU-a0"}, {}, {"GPU-a2"}}));
+  EXPECT_EQ(assignment.left_out, Lines({"GPU 1 (NVIDIA H200) of host a is a MIG slice"}));
+}
+
+TEST(AssignGpus, one_rank_without_a_launcher_drives_those_that_can_be_used) {
+  RankView rank = gpu_rank("a", kTwo);
+  rank.busy = {"GPU-a0 is held by process 4711"};
+  const Assignment assignment = assign_gpus({rank}, {}, false);
+  EXPECT_EQ(uuids_of(assignment), Uuids({{"GPU-a1"}}));
+  EXPECT_EQ(assignment.left_out,
+            Lines({"GPU 0 (NVIDIA H200) of host a is in use: GPU-a0 is held by process 4711"}));
+}
+
+TEST(AssignGpus, with_strict_gpus_nothing_is_left_out) {
+  EXPECT_EQ(
+      environment_error_of({gpu_rank("a", kTwo), plain_rank("b")}, {.strict_gpus = true}, true),
+      "rank 1 on host b has no NVIDIA device: start it on a GPU machine, or give --device "
+      "virtual");
+  EXPECT_EQ(
+      environment_error_of({gpu_rank("a", {hopper("GPU-a0"), gpu_called("GPU-a9", "A100", 80)})},
+                           {.strict_gpus = true}, false),
+      "GPU 1 (A100) of host a is sm_80; tidemark needs sm_90 (Hopper): choose others with --gpus");
+}
+
+TEST(AssignGpus, fewer_gpus_on_a_machine_than_expected_are_refused) {
+  const std::vector<RankView> ranks = {gpu_rank("a", kTwo), gpu_rank("b", {hopper("GPU-b0")}),
+                                       gpu_rank("a", kTwo)};
+  EXPECT_EQ(environment_error_of(ranks, {.expect_gpus = 1}, true), "no EnvironmentError");
+  EXPECT_EQ(environment_error_of(ranks, {.expect_gpus = 2}, true),
+            "host b has 1 usable GPU, --expect-gpus 2; run 'tidemark doctor' there");
+}
+
+TEST(AssignGpus, a_gpu_that_cannot_be_used_is_not_one_of_those_expected) {
+  RankView rank = gpu_rank("a", kTwo);
+  rank.busy = {"GPU-a1 is held by process 4711"};
+  EXPECT_EQ(environment_error_of({rank, rank}, {.expect_gpus = 2}, true),
+            "host a has 1 usable GPU, --expect-gpus 2: GPU 1 (NVIDIA H200) of host a is in use: "
+            "GPU-a1 is held by process 4711; run 'tidemark doctor' there");
+}
+
+TEST(AssignGpus, expected_gpus_may_be_virtual) {
+  EXPECT_EQ(environment_error_of({plain_rank("a"), plain_rank("a")},
+                                 {.device = DeviceChoice::virtual_device, .expect_gpus = 3}, true),
+            "host a has 2 usable GPUs, --expect-gpus 3; run 'tidemark doctor' there");
 }
 
 TEST(AssignGpus, virtual_is_obeyed_where_gpus_are) {
@@ -173,7 +224,7 @@ TEST(AssignGpus, a_uuid_need_be_on_one_machine_only_but_its_other_ranks_have_non
 TEST(AssignGpus, a_gpu_that_is_not_hopper_is_refused_by_name) {
   const GpuProperties ampere = gpu_called("GPU-a9", "NVIDIA A100", 80);
   EXPECT_EQ(environment_error_of({gpu_rank("a", {ampere})}, {}, false),
-            "GPU 0 (NVIDIA A100) is sm_80; tidemark needs sm_90 (Hopper): on host a choose others "
+            "GPU 0 (NVIDIA A100) of host a is sm_80; tidemark needs sm_90 (Hopper): choose others "
             "with --gpus");
 }
 
@@ -193,7 +244,7 @@ TEST(AssignGpus, a_mig_slice_is_refused) {
 TEST(AssignGpus, a_gpu_that_somebody_else_holds_is_refused_when_chosen) {
   RankView rank = gpu_rank("a", kTwo);
   rank.busy = {"GPU-a1 is held by process 4711"};
-  EXPECT_EQ(environment_error_of({rank}, {}, false),
+  EXPECT_EQ(environment_error_of({rank}, {.gpus = "0,1"}, false),
             "GPU 1 (NVIDIA H200) of host a is in use: GPU-a1 is held by process 4711; wait for it "
             "to end, or choose others with --gpus");
   EXPECT_EQ(uuids_of(assign_gpus({rank}, {.gpus = "0"}, false)), Uuids({{"GPU-a0"}}));

@@ -193,11 +193,12 @@ class Rounds {
     for (LocalSlot& local : state_.mine) local.slot.send(order);
   }
 
-  /// Made by slot 0's worker. All zeros when that worker could not; then nobody can join, and each
-  /// worker says why.
+  /// Made by slot 0's worker, on whichever rank that is. All zeros when that worker could not; then
+  /// nobody can join, and each worker says why.
   NcclId shared_nccl_id() {
     NcclId id{};
-    if (state_.mesh.rank() == 0) {
+    const std::uint32_t maker = state_.places.front().rank;
+    if (state_.mesh.rank() == maker) {
       Slot& first = state_.mine.front().slot;
       first.send(NcclIdOrder{});
       const double until = running_s() + kJoinSeconds;
@@ -211,10 +212,10 @@ class Rounds {
       }
     }
     const auto* bytes = reinterpret_cast<const char*>(id.data());
-    const std::optional<std::string> told =
-        state_.mesh.broadcast(std::string(bytes, id.size()), patience());
-    if (told && told->size() == id.size()) {
-      std::copy(told->begin(), told->end(), reinterpret_cast<char*>(id.data()));
+    const Gathered all = state_.mesh.allgather(std::string(bytes, id.size()), patience());
+    const std::string& made = all.parts.at(maker);
+    if (made.size() == id.size()) {
+      std::copy(made.begin(), made.end(), reinterpret_cast<char*>(id.data()));
     }
     return id;
   }

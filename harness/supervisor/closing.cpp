@@ -141,6 +141,7 @@ void print_json(const LaunchState& state, const Opening& opening, const Result& 
       verdicts[std::string(kVerdictNames[i])] = counts[i];
     }
     summary["waivers"] = waiver_lines(report);
+    summary["left_out"] = opening.assignment.left_out;
     summary["planned"] = report.cases.size() * report.launch.gpus;
     summary["verdicts"] = verdicts;
     summary["complete"] = report.launch.complete;
@@ -280,7 +281,7 @@ ExitCode close_launch(LaunchState& state, const Opening& opening, const std::str
     print_error(fmt::format(
         "rank 0 on {} does not answer; its reporter writes {}, marked incomplete, within half a "
         "minute, or else: tidemark recover {}",
-        state.places.front().host, opening.head.out, journal_folder(opening.head.out)));
+        opening.hosts.front(), opening.head.out, journal_folder(opening.head.out)));
   }
   if (verdicts.safe) remove_journals(state, journal_folder(opening.head.out));
   return verdicts.code;

@@ -9,6 +9,7 @@
 
 #include "harness/verbs/option_values.hpp"
 #include "harness/version.hpp"
+#include "reports/render/page.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -31,7 +32,7 @@ std::uint32_t cpus_online() {
 }  // namespace
 
 void say_header(Console& console, const RunOptions& options, std::uint32_t number, const Plan& plan,
-                const Opening& opening, const GpuRecord& first) {
+                const Opening& opening, const GpuRecord* first) {
   console.line(fmt::format("tidemark {}  run {}  seed {:#x}  level {}  est. {:.0f} s",
                            build_version().version, opening.head.run_id.substr(0, 8),
                            opening.head.seed, name_of(options.level), plan.seconds));
@@ -44,19 +45,25 @@ void say_header(Console& console, const RunOptions& options, std::uint32_t numbe
   if (!opening.gemm_table_hash.empty()) {
     console.line(fmt::format(" GEMM table {} ({})", opening.gemm_table, opening.gemm_table_hash));
   }
+  for (const std::string& text : opening.assignment.left_out) {
+    console.line(" LEFT OUT: " + printable(text));
+  }
   if (opening.assignment.kind == DeviceKind::virtual_device) {
     console.line(fmt::format(" VIRTUAL device: {} of them; nothing here is measured on a GPU{}",
                              opening.places.size(),
                              options.fault.empty() ? "" : "; fault " + options.fault));
     return;
   }
-  std::string line =
-      fmt::format(" nodes {}  gpus {} x {}", opening.nodes, opening.places.size(), first.name);
-  if (!first.driver.empty()) line += "  driver " + first.driver;
-  if (first.cuda_driver > 0) {
-    line += fmt::format("  cuda {}.{}", first.cuda_driver / 1000, first.cuda_driver % 1000 / 10);
+  std::string line = fmt::format(" nodes {}  gpus {}", opening.nodes, opening.places.size());
+  if (first != nullptr) {
+    line += " x " + first->name;
+    if (!first->driver.empty()) line += "  driver " + first->driver;
+    if (first->cuda_driver > 0) {
+      line +=
+          fmt::format("  cuda {}.{}", first->cuda_driver / 1000, first->cuda_driver % 1000 / 10);
+    }
+    if (!first->nvml) line += "  nvml: not available";
   }
-  if (!first.nvml) line += "  nvml: not available";
   console.line(line);
   const std::string few =
       few_cpus(cpus_allowed(), cpus_online(), opening.assignment.gpus.front().size());

@@ -15,7 +15,7 @@ namespace tidemark::harness {
 /// What this is, where it runs and what is unusual about it; `number` counts launches from 1,
 /// `first` stands for all GPUs.
 void say_header(Console& console, const RunOptions& options, std::uint32_t number, const Plan& plan,
-                const Opening& opening, const GpuRecord& first);
+                const Opening& opening, const GpuRecord* first);
 
 /// That the checks of products, which use every core they get, get few of them: empty where this
 /// rank's `gpus` have enough of `allowed` CPUs, or all that are `online`. Open MPI binds each of

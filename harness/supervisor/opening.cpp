@@ -24,6 +24,7 @@
 #include "harness/supervisor/clock.hpp"
 #include "harness/verbs/option_values.hpp"
 #include "harness/version.hpp"
+#include "harness/worker/test_hook.hpp"
 #include "kernels/error.hpp"
 #include "reports/error.hpp"
 #include "reports/policy/policy.hpp"
@@ -111,6 +112,8 @@ Json asked_for(const RunOptions& options, const GemmTable& table) {
        {"--level", name_of(options.level)},
        {"--row", options.row < 0 ? "" : fmt::format("{}", options.row)},
        {"--device", name_of(options.device)},
+       {"--expect-gpus", given_size(options.expect_gpus)},
+       {"--strict-gpus", options.strict_gpus ? "yes" : ""},
        {"--transport", name_of(options.transport)},
        {"--n", given_size(options.product.shape.n)},
        {"--m", given_size(options.product.shape.m)},
@@ -127,11 +130,15 @@ Json own_view(const RunOptions& options, std::uint32_t number, const Mesh& mesh,
   const NodeRecord node = describe_node(mesh.rank(), mesh.library());
   const GemmTable table = given_gemm_table(options.gemm_table);
   Json view = {{"build", build_name()},
-               {"host", node.hostname},
                {"asked", asked_for(options, table)},
                {"gemm_table", {table.name, hash_of(table)}}};
   if (mesh.rank() == 0) view["head"] = choose_head(options, number);
-  if (options.device != DeviceChoice::virtual_device) inventory = take_inventory();
+  if (options.device != DeviceChoice::virtual_device) {
+    inventory = take_inventory();
+  } else if (hook_applies(parse_test_hook(std::getenv("TIDEMARK_TEST_HOOK")), "device",
+                          mesh.rank())) {
+    inventory.problem = "test hook: device";
+  }
   view["machine"] = node.boot_id.empty() ? node.hostname : node.boot_id;
   view["free_memory"] = free_memory();
   view["nvidia_present"] = inventory.nvidia_present;
@@ -154,6 +161,7 @@ std::string view_or_refusal(const RunOptions& options, std::uint32_t number, con
   } catch (const std::exception& error) {
     view = {{"environment", error.what()}};
   }
+  view["host"] = describe_node(mesh.rank(), mesh.library()).hostname;
   return view.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -189,7 +197,10 @@ void check_asked(std::size_t rank, const Json& asked, const Json& asked_of_0) {
 
 void check_views(const std::vector<Json>& views) {
   for (std::size_t rank = 0; rank < views.size(); ++rank) {
-    const std::string who = views.size() > 1 ? fmt::format("rank {}: ", rank) : "";
+    const std::string who =
+        views.size() > 1
+            ? fmt::format("rank {} on {}: ", rank, views[rank].at("host").get<std::string>())
+            : "";
     if (views[rank].contains("usage")) {
       throw UsageError((rank > 0 ? who : "") + views[rank].at("usage").get<std::string>());
     }
@@ -223,6 +234,7 @@ Opening opening_of(const RunOptions& options, const Mesh& mesh, const std::vecto
   std::set<std::string> machines;
   for (const Json& view : views) {
     ranks.push_back(rank_view(view));
+    opening.hosts.push_back(ranks.back().host);
     machines.insert(ranks.back().machine);
   }
   opening.nodes = static_cast<std::uint32_t>(machines.size());
@@ -343,13 +355,15 @@ std::optional<Opening> open_launch(const RunOptions& options, std::uint32_t numb
   return opening;
 }
 
-void agree(Mesh& mesh, StopWatch& stop, const std::string& refusal) {
+void agree(Mesh& mesh, StopWatch& stop, const std::vector<std::string>& hosts,
+           const std::string& refusal) {
   const Gathered all = mesh.allgather(refusal, patience(stop));
   if (!all.complete() && !is_killed(stop)) silent_ranks(all);
   if (!refusal.empty() && is_killed(stop)) throw UsageError(refusal);
   for (std::size_t rank = 0; rank < all.parts.size(); ++rank) {
     if (!all.parts[rank].empty()) {
-      const std::string who = all.parts.size() > 1 ? fmt::format("rank {}: ", rank) : "";
+      const std::string who =
+          all.parts.size() > 1 ? fmt::format("rank {} on {}: ", rank, hosts.at(rank)) : "";
       throw UsageError(who + all.parts[rank]);
     }
   }

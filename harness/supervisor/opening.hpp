@@ -29,6 +29,7 @@ struct Opening {
   Head head;
   GpuInventory inventory;  // of this rank
   Assignment assignment;
+  std::vector<std::string> hosts;  // of all ranks
   std::vector<SlotPlace> places;   // of all slots, in rank order
   std::vector<SlotMemory> memory;  // likewise
   std::uint32_t nodes = 1;
@@ -50,7 +51,8 @@ std::string default_out(const std::string& host);
 /// Meets all ranks again: throws UsageError everywhere when any of them says why it cannot write
 /// its journal; EnvironmentError for a silent rank. A launch that is stopped meanwhile waits for
 /// nobody; only a rank with a refusal throws then.
-void agree(Mesh& mesh, StopWatch& stop, const std::string& refusal);
+void agree(Mesh& mesh, StopWatch& stop, const std::vector<std::string>& hosts,
+           const std::string& refusal);
 
 /// The folder of the journals of a report.
 std::string journal_folder(const std::string& out);

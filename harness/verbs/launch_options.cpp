@@ -53,6 +53,8 @@ RunOptions understood(const TypedLaunch& typed) {
   if (!typed.time_limit.empty())
     options.time_limit_s = seconds_of("--time-limit", typed.time_limit);
   if (!typed.row.empty()) options.row = count_of("--row", typed.row, 0);
+  if (!typed.expect_gpus.empty())
+    options.expect_gpus = count_of("--expect-gpus", typed.expect_gpus, 1, kMostRanks);
   if (!typed.ranks.empty()) options.ranks = count_of("--ranks", typed.ranks, 1, kMostRanks);
   if (options.ranks != 0) check_grid(options.product.grid, options.ranks);
   if (!options.fault.empty()) check_fault(options.fault, options.device);
@@ -83,6 +85,12 @@ void add_launch_options(CLI::App& verb, TypedLaunch& typed) {
   verb.add_option("--gpus", options.gpus,
                   "Indexes or UUIDs, with commas; virtual device: how many (all)")
       ->type_name("LIST");
+  verb.add_option("--expect-gpus", typed.expect_gpus,
+                  "Exit code 5 where a node has fewer usable GPUs (whatever is there)")
+      ->type_name("N");
+  verb.add_flag(
+      "--strict-gpus", options.strict_gpus,
+      "Exit code 5 for a GPU that is missing, in use, MIG or no Hopper; else it is left out");
   verb.add_option("--transport", typed.transport,
                   "How the panels of distributed GEMMs travel (auto: the best that all GPUs allow)")
       ->type_name(transport_names());

@@ -14,8 +14,8 @@ namespace tidemark::harness {
 struct TypedLaunch {
   RunOptions options;
   std::string level = "quick", device = "auto", transport = "auto";
-  std::string seed, time_limit, row, ranks, launches;  // empty: not given
-  std::string m, n, k, grid;                           // likewise
+  std::string seed, time_limit, row, ranks, launches, expect_gpus;  // empty: not given
+  std::string m, n, k, grid;                                        // likewise
   std::vector<std::string> slow;
 };
 

@@ -1,5 +1,6 @@
 // Lets the project's own tests and `selftest` see every verdict: TIDEMARK_TEST_HOOK, read by
-// workers alone. In any other run the variable is absent and nothing here does anything.
+// workers, and by ranks for "device". In any other run the variable is absent and nothing here does
+// anything.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,8 @@ enum class HookAction : std::uint8_t {
 
 /// "crash@load.tile.2d" on every slot, "crash@load.tile.2d#1" on slot 1 alone. The case name
 /// "ready" stands for the moment before the worker says that it is ready, "program" for a program
-/// that it is given, "transport" for the making of one, which any action refuses.
+/// that it is given, "transport" for the making of one, which any action refuses, "device" for the
+/// virtual device of a rank, which any action takes away.
 struct TestHook {
   HookAction action = HookAction::crash;
   std::string case_name;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -124,11 +125,14 @@ struct OutcomeRecord {
   std::vector<MetricRecord> metrics;
 };
 
+/// The source of an event that says which GPU or rank the launch did without, and why.
+inline constexpr std::string_view kLeftOut = "left_out";
+
 /// Something that happened beside the cases: an Xid, a lost rank, a signal.
 struct EventRecord {
   double at_unix_s = 0;
   std::int32_t gpu = -1;    // -1: not of one GPU
-  std::string source = {};  // "nvml", "supervisor", "reporter", "signal"
+  std::string source = {};  // "nvml", "supervisor", "reporter", "signal", kLeftOut
   std::int32_t code = 0;    // Xid, signal number
   std::string text = {};
 };

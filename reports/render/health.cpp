@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "reports/compare/throttling.hpp"
+#include "reports/journal/record.hpp"
 #include "reports/render/parts.hpp"
 
 namespace tidemark::reports {
@@ -89,7 +90,9 @@ std::vector<std::string> hardware_lines(const Report& report) {
     return a.second->weight() > b.second->weight();
   });
   std::vector<std::string> lines;
-  lines.reserve(order.size());
+  for (const EventRow& event : report.events)
+    if (report.text(event.source) == kLeftOut)
+      lines.push_back(fmt::format("left out: {}", report.text(event.text)));
   for (const auto& [gpu, signs] : order) lines.push_back(line_of(report, gpu, *signs));
   return lines;
 }

@@ -8,9 +8,10 @@
 
 namespace tidemark::reports {
 
-/// One line a GPU at which something was seen that only its hardware can explain: Xid and other
-/// events, memory errors that were not corrected, rows of memory to be remapped, clocks held down
-/// by heat or power brakes during results. Most evidence first.
+/// What the launch left out (events from kLeftOut), then one line a GPU at which something was seen
+/// that only its hardware can explain: Xid and other events, memory errors that were not corrected,
+/// rows of memory to be remapped, clocks held down by heat or power brakes during results. Most
+/// evidence first.
 std::vector<std::string> hardware_lines(const Report& report);
 
 /// How long the launch took and, of several GPUs, which was the slowest:

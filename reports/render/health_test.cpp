@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "reports/example_launch.hpp"
+#include "reports/journal/record.hpp"
 #include "reports/render/show.hpp"
 
 namespace tidemark::reports {
@@ -36,6 +37,17 @@ TEST(Hardware, EventsAreCountedByGpu) {
   const std::string line = hardware_lines(report)[0];
   EXPECT_TRUE(line.starts_with("GPU 1 (")) << line;
   EXPECT_TRUE(line.ends_with("): Xid 43, 3 times")) << line;
+}
+
+TEST(Hardware, WhatWasLeftOutComesFirst) {
+  Report report = without_events();
+  const std::uint32_t xid = text_in(report, "Xid 43");
+  report.events.push_back({.gpu_id = 1, .text = xid});
+  report.events.push_back({.gpu_id = kNoRow,
+                           .source = text_in(report, std::string(kLeftOut)),
+                           .text = text_in(report, "GPU 3 of host a is in use")});
+  ASSERT_EQ(hardware_lines(report).size(), 2U);
+  EXPECT_EQ(hardware_lines(report)[0], "left out: GPU 3 of host a is in use");
 }
 
 TEST(Hardware, MemoryErrorsAndRowsToRemapAreNamed) {
