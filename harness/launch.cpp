@@ -146,6 +146,15 @@ std::vector<GpuRecord> gpu_records(const Mesh& mesh, const Opening& opening) {
   return records;
 }
 
+/// Names of cases that a benchmark may stand on: passed at once.
+std::set<std::string> passed_before(const Resumed& resumed, std::uint32_t slot) {
+  std::set<std::string> passed;
+  for (const OutcomeRecord& outcome : resumed.outcomes)
+    if (outcome.gpu == slot && outcome.attempt == 1 && outcome.verdict == Verdict::pass)
+      passed.insert(outcome.case_name);
+  return passed;
+}
+
 std::vector<LocalSlot> make_slots(const RunOptions& options, const Opening& opening,
                                   const std::vector<GpuRecord>& gpus) {
   std::vector<LocalSlot> slots;
@@ -163,7 +172,7 @@ std::vector<LocalSlot> make_slots(const RunOptions& options, const Opening& open
                                    .gemm_table_hash = opening.gemm_table_hash,
                                    .product = options.product},
                                   WorkerStart{.visible_gpu = cuda ? gpu.uuid : std::string()}),
-                     .passed = {}});
+                     .passed = passed_before(opening.resumed, gpu.gpu)});
   }
   return slots;
 }
@@ -189,6 +198,8 @@ std::optional<JournalWriter> open_journal(const RunOptions& options, const Plan&
     journal->append(describe_node(mesh.rank(), mesh.library()));
     if (!opening.head.policy.waivers.empty()) journal->append(opening.head.policy);
     for (const GpuRecord& gpu : gpus) journal->append(gpu);
+    for (const OutcomeRecord& outcome : opening.resumed.outcomes)
+      if (opening.places[outcome.gpu].rank == mesh.rank()) journal->append(outcome);
     if (mesh.rank() == 0)
       for (const std::string& text : opening.assignment.left_out)
         journal->append(EventRecord{.at_unix_s = opening.head.created_unix_s,
@@ -251,7 +262,9 @@ ExitCode run_opened(const RunOptions& options, std::uint32_t number, const Plan&
   }
   std::optional<JournalWriter> journal = open_journal(options, plan, mesh, stop, opening, gpus);
   Telemetry telemetry(watched(opening, gpus));
-  const std::size_t planned = (plan.one_gpu.size() + plan.all_gpus.size()) * opening.places.size();
+  const auto known = answered(opening.resumed);
+  const std::size_t planned =
+      (plan.one_gpu.size() + plan.all_gpus.size()) * opening.places.size() - known.size();
   Console console(mesh, planned, options.json);
   say_header(console, options, number, plan, opening, gpus.empty() ? nullptr : &gpus.front());
   LaunchState state{.options = options,
@@ -267,6 +280,7 @@ ExitCode run_opened(const RunOptions& options, std::uint32_t number, const Plan&
                     .places = opening.places,
                     .gpus = gpus,
                     .known = {opening.head.policy.waivers, opening.head.created_unix_s},
+                    .answered = known,
                     .mine = make_slots(options, opening, gpus)};
   const std::string trouble = run_phases(state);
   return close_launch(state, opening, trouble, reporter);

@@ -109,16 +109,6 @@ inline bool appears_file(const std::string& path, double seconds) {
   return true;
 }
 
-/// Waits until `path` is gone; false after 5 s.
-inline bool vanishes(const std::string& path) {
-  const double until = monotonic_s() + 5;
-  while (std::filesystem::exists(path)) {
-    if (monotonic_s() > until) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  return true;
-}
-
 /// Descendants of a process whose second argument is `verb` ("run", "__worker").
 inline std::vector<pid_t> descendants(pid_t ancestor, const std::string& verb) {
   std::map<pid_t, pid_t> parent;

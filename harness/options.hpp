@@ -31,6 +31,7 @@ struct RunOptions {
   bool dry_run = false;  // print the plan and leave
   bool anonymise = false;
   bool strict = false;
+  std::string resume = {};                   // journals of an interrupted launch; empty: none
   std::string policy = {};                   // a file of JSON; empty: none
   double time_limit_s = 0;                   // 0: none
   std::int64_t row = -1;                     // run only this row of each case

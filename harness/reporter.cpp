@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
-#include <map>
 #include <thread>
 
 #include "harness/launch.hpp"
@@ -37,20 +36,13 @@ std::string read_to_end(int fd) {
   }
 }
 
-using Sizes = std::map<std::filesystem::path, std::uintmax_t>;
-
-Sizes sizes_in(const std::string& folder) {
-  Sizes sizes;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    sizes[entry.path()] = entry.file_size(ignored);
-  }
-  return sizes;
-}
-
 std::uintmax_t bytes_in(const std::string& folder) {
   std::uintmax_t bytes = 0;
-  for (const auto& [path, size] : sizes_in(folder)) bytes += size;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::uintmax_t size = entry.file_size(ignored);
+    if (!ignored) bytes += size;
+  }
   return bytes;
 }
 
@@ -66,17 +58,6 @@ void wait_until_settled(const std::string& folder) {
     if (now != before) changed = Clock::now();
     before = now;
   }
-}
-
-/// The report holds what the journals held when they were read: one that has grown since stays.
-void remove_unchanged(const std::string& folder, const Sizes& read) {
-  const Sizes now = sizes_in(folder);
-  std::error_code ignored;
-  for (const auto& [path, size] : read) {
-    const auto found = now.find(path);
-    if (found != now.end() && found->second == size) std::filesystem::remove(path, ignored);
-  }
-  std::filesystem::remove(folder, ignored);  // fails where something is left in it
 }
 
 }  // namespace
@@ -97,13 +78,11 @@ int reporter_main(int /*argc*/, char** /*argv*/) {
   // Rank 0 may have been killed between the report and its "done".
   if (std::filesystem::exists(task->out, ignored)) return 0;
   try {
-    const Sizes read = sizes_in(task->folder);
     const Report report =
         assemble(read_journals(task->folder),
                  {.anonymise = task->anonymise,
                   .incomplete_reason = "rank 0 was gone before it wrote the report"});
-    write_report(report, task->out);  // read back and compared
-    remove_unchanged(task->folder, read);
+    write_report(report, task->out);  // the journals stay for --resume
   } catch (const std::exception&) {
     return 1;  // nobody listens; the journals stay for `tidemark recover`
   }

@@ -53,7 +53,7 @@ TEST(Launches, end_together_by_a_signal_and_leave_what_there_is) {
   ::kill(running.pid, SIGTERM);
   const Ran ran = finish_program(running);
   EXPECT_EQ(ran.exit, 4) << ran.out << ran.err;
-  EXPECT_EQ(place.files(), (std::vector<std::string>{"r-1.h5", "r-2.h5"}));
+  EXPECT_EQ(place.files(), (std::vector<std::string>{"r-1.h5", "r-2.h5", "r-2.h5.run"}));
   EXPECT_TRUE(read_report(place.file("r-1.h5")).launch.complete);
   EXPECT_FALSE(read_report(place.file("r-2.h5")).launch.complete);
   EXPECT_NE(ran.err.find("stopped by SIGTERM: 2 of 3 launches were begun"), std::string::npos)

@@ -43,6 +43,8 @@ class Rounds {
     std::string trouble = meet_at_start();
     for (const Case* which : state_.plan.all_gpus) {
       if (state_.stop.check()) return trouble;
+      // Of these all slots have an answer or none.
+      if (state_.answered.contains({std::string(which->name), 0})) continue;
       if (trouble.empty()) trouble = unusable();
       std::string reason = trouble.empty() ? ground_missing(*which) : trouble;
       if (!reason.empty()) {

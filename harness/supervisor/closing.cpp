@@ -211,8 +211,9 @@ Verdicts report_all(LaunchState& state, const Opening& opening, const Gathered& 
   } catch (const UsageError& unwritable) {
     complain(result, unwritable.what());  // the others still wait to hear the code
   }
-  // The journals go only where all of them have been read back from the report.
-  const bool safe = result.written && gathered.complete() &&
+  // The journals go only where all of them have been read back from the report, and nothing is left
+  // for --resume to run.
+  const bool safe = result.written && gathered.complete() && result.report->launch.complete &&
                     result.report->launch.damaged_lines == 0 &&
                     result.report->launch.ranks_reported == state.mesh.ranks();
   std::error_code gone;
@@ -222,8 +223,9 @@ Verdicts report_all(LaunchState& state, const Opening& opening, const Gathered& 
                                  folder));
   } else if (!safe) {
     state.console.line(printable(fmt::format(
-        " journals kept in {}; make a report of them with: tidemark recover {} --out {}", folder,
-        folder, result.written ? recovered_name(out) : "<elsewhere>.h5")));
+        " journals kept in {}: run the rest with --resume {} --out <other>.h5, or make a report of "
+        "them with: tidemark recover {} --out {}",
+        folder, folder, folder, result.written ? recovered_name(out) : "<elsewhere>.h5")));
   }
   if (state.console.lost_lines()) {
     complain(result, "cannot write to stdout: lines are missing there; see where it goes");

@@ -45,6 +45,11 @@ void say_header(Console& console, const RunOptions& options, std::uint32_t numbe
   if (!opening.gemm_table_hash.empty()) {
     console.line(fmt::format(" GEMM table {} ({})", opening.gemm_table, opening.gemm_table_hash));
   }
+  if (!opening.resumed.folder.empty()) {
+    console.line(fmt::format(" goes on with run {}: {} results are there",
+                             opening.resumed.run_id.substr(0, 8),
+                             answered(opening.resumed).size()));
+  }
   for (const std::string& text : opening.assignment.left_out) {
     console.line(" LEFT OUT: " + printable(text));
   }

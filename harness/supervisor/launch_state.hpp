@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/options.hpp"
@@ -53,6 +54,7 @@ struct LaunchState {
   std::vector<SlotPlace> places;  // of all slots
   std::vector<GpuRecord> gpus;    // of this rank
   KnownFailures known;
+  std::set<std::pair<std::string, std::uint32_t>> answered;  // case and slot, by a launch before
   std::vector<LocalSlot> mine;
 };
 

@@ -28,7 +28,9 @@ Ending not_run(Verdict verdict, std::string reason) {
 /// Every planned case gets a record, also where nothing can run any more: missing is never pass.
 void begin_next(LaunchState& state, LocalSlot& local, Queue& queue) {
   const Case& which = *state.plan.one_gpu[queue.next];
-  if (local.slot.lost()) {
+  if (state.answered.contains({std::string(which.name), local.slot.number()})) {
+    ++queue.next;
+  } else if (local.slot.lost()) {
     const SlotLost& lost = *local.slot.lost();
     const bool was_seen = lost.verdict == Verdict::unkillable || lost.verdict == Verdict::hang;
     const Verdict rest = was_seen ? Verdict::not_run : lost.verdict;

@@ -67,7 +67,12 @@ std::string new_run_id() {
   return text;
 }
 
-Json choose_head(const RunOptions& options, std::uint32_t number) {
+std::uint64_t seed_of(const RunOptions& options, const Resumed& resumed) {
+  if (!resumed.folder.empty()) return resumed.seed;
+  return options.seed_given ? options.seed : random_bytes<std::uint64_t>();
+}
+
+Json choose_head(const RunOptions& options, std::uint32_t number, const Resumed& resumed) {
   const auto report = [&](std::uint32_t which) {
     return report_name(options.out, which, options.launches);
   };
@@ -82,12 +87,8 @@ Json choose_head(const RunOptions& options, std::uint32_t number) {
   }
   PolicyRecord policy{.strict = options.strict};
   if (!options.policy.empty()) policy.waivers = read_policy(options.policy).waivers;
-  return {{"out", out},
-          {"run_id", new_run_id()},
-          {"seed", options.seed_given ? options.seed : random_bytes<std::uint64_t>()},
-          {"created", unix_s()},
-          {"environment", environment},
-          {"policy", to_line(policy)}};
+  return {{"out", out},          {"run_id", new_run_id()},     {"seed", seed_of(options, resumed)},
+          {"created", unix_s()}, {"environment", environment}, {"policy", to_line(policy)}};
 }
 
 std::string build_name() {
@@ -100,7 +101,7 @@ std::string given_size(std::uint64_t size) { return size == 0 ? "" : fmt::format
 
 /// What ranks could not do differently without one waiting for the other, planning another launch
 /// or being slower unseen. Name and value, in an order of their own; not given: an empty value.
-Json asked_for(const RunOptions& options, const GemmTable& table) {
+Json asked_for(const RunOptions& options, const GemmTable& table, const Resumed& resumed) {
   std::vector<std::string> slowed;
   for (const auto& [which, share] : options.slow) {
     slowed.push_back(fmt::format("{}={}", which, percent_of(share)));
@@ -122,17 +123,21 @@ Json asked_for(const RunOptions& options, const GemmTable& table) {
        {"--launches", fmt::format("{}", options.launches)},
        {"--calibrate", options.calibrate ? "yes" : ""},
        {"--slow", fmt::format("{}", fmt::join(slowed, " "))},
+       {"--resume", options.resume.empty() ? ""
+                                           : fmt::format("of run {}, digest {:x}", resumed.run_id,
+                                                         digest_of(resumed))},
        {"--gemm-table", options.gemm_table.empty() ? "" : "of hash " + hash_of(table)}});
 }
 
-Json own_view(const RunOptions& options, std::uint32_t number, const Mesh& mesh,
-              GpuInventory& inventory) {
+Json own_view(const RunOptions& options, std::uint32_t number, const Mesh& mesh, Opening& opening) {
+  GpuInventory& inventory = opening.inventory;
+  if (!options.resume.empty()) opening.resumed = read_resumed(options);
   const NodeRecord node = describe_node(mesh.rank(), mesh.library());
   const GemmTable table = given_gemm_table(options.gemm_table);
   Json view = {{"build", build_name()},
-               {"asked", asked_for(options, table)},
+               {"asked", asked_for(options, table, opening.resumed)},
                {"gemm_table", {table.name, hash_of(table)}}};
-  if (mesh.rank() == 0) view["head"] = choose_head(options, number);
+  if (mesh.rank() == 0) view["head"] = choose_head(options, number, opening.resumed);
   if (options.device != DeviceChoice::virtual_device) {
     inventory = take_inventory();
   } else if (hook_applies(parse_test_hook(std::getenv("TIDEMARK_TEST_HOOK")), "device",
@@ -150,13 +155,13 @@ Json own_view(const RunOptions& options, std::uint32_t number, const Mesh& mesh,
 
 /// What goes wrong here goes to all, so that all leave for the same reason.
 std::string view_or_refusal(const RunOptions& options, std::uint32_t number, const Mesh& mesh,
-                            GpuInventory& inventory) {
+                            Opening& opening) {
   Json view;
   try {
-    view = own_view(options, number, mesh, inventory);
+    view = own_view(options, number, mesh, opening);
   } catch (const UsageError& error) {
     view = {{"usage", error.what()}};
-  } catch (const ReportError& error) {  // of the policy
+  } catch (const ReportError& error) {  // of the policy, or of the journals to resume
     view = {{"usage", error.what()}};
   } catch (const std::exception& error) {
     view = {{"environment", error.what()}};
@@ -227,8 +232,8 @@ RankView rank_view(const Json& json) {
           .host = json.at("host")};
 }
 
-Opening opening_of(const RunOptions& options, const Mesh& mesh, const std::vector<Json>& views) {
-  Opening opening;
+void open_with(Opening& opening, const RunOptions& options, const Mesh& mesh,
+               const std::vector<Json>& views) {
   opening.head = head_in(views[0].at("head"));
   std::vector<RankView> ranks;
   std::set<std::string> machines;
@@ -256,7 +261,7 @@ Opening opening_of(const RunOptions& options, const Mesh& mesh, const std::vecto
                                 .machine_free = views[rank].at("free_memory")});
     }
   }
-  return opening;
+  opening.resumed = on_slots(std::move(opening.resumed), opening.places);
 }
 
 /// A time limit does not end the opening: ranks notice theirs at different moments, and some would
@@ -341,17 +346,16 @@ std::string default_out(const std::string& host) {
 
 std::optional<Opening> open_launch(const RunOptions& options, std::uint32_t number, Mesh& mesh,
                                    StopWatch& stop) {
-  GpuInventory inventory;
+  Opening opening;
   mesh.enter(number, Stage::opening);
   const Gathered all =
-      mesh.allgather(view_or_refusal(options, number, mesh, inventory), patience(stop));
+      mesh.allgather(view_or_refusal(options, number, mesh, opening), patience(stop));
   if (is_killed(stop)) return std::nullopt;
   if (!all.complete()) silent_ranks(all);
   std::vector<Json> views;
   for (const std::string& part : all.parts) views.push_back(Json::parse(part));
   check_views(views);
-  Opening opening = opening_of(options, mesh, views);
-  opening.inventory = std::move(inventory);
+  open_with(opening, options, mesh, views);
   return opening;
 }
 

@@ -10,6 +10,7 @@
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/options.hpp"
 #include "harness/relay/mesh.hpp"
+#include "harness/resume.hpp"
 #include "harness/supervisor/launch_state.hpp"
 #include "harness/supervisor/product_memory.hpp"
 #include "harness/supervisor/stop.hpp"
@@ -33,6 +34,7 @@ struct Opening {
   std::vector<SlotPlace> places;   // of all slots, in rank order
   std::vector<SlotMemory> memory;  // likewise
   std::uint32_t nodes = 1;
+  Resumed resumed = {};                               // by slots of this launch
   std::string series_id = {};                         // run_id of the first launch of the command
   std::uint32_t number = 1;                           // which of that command's launches this is
   std::string gemm_table = {}, gemm_table_hash = {};  // LaunchRecord's

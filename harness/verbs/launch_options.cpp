@@ -63,6 +63,8 @@ RunOptions understood(const TypedLaunch& typed) {
   if (!options.gemm_table.empty() && !launcher_rank())
     static_cast<void>(given_gemm_table(options.gemm_table));
   read_launches(typed, options);
+  if (!options.resume.empty() && options.launches > 1)
+    throw UsageError("--resume goes on with one launch; leave --launches and --calibrate out");
   for (const std::string& text : typed.slow) {
     if (!options.slow.insert(slow_of(text)).second)
       throw UsageError(fmt::format("--slow '{}': this case was given before; give it once", text));
@@ -105,6 +107,10 @@ void add_launch_options(CLI::App& verb, TypedLaunch& typed) {
       ->type_name("RxC");
   verb.add_option("--seed", typed.seed, "Of all inputs, decimal or 0x... (random)")->type_name("N");
   verb.add_option("--out", options.out, "The report (tidemark-<host>-<UTC>.h5)")->type_name("FILE");
+  verb.add_option("--resume", options.resume,
+                  "Run only what has no outcome in these journals (X.h5.run) of an interrupted "
+                  "launch; repeat its arguments")
+      ->type_name("DIR");
   verb.add_flag("--json", options.json, "End with one line of JSON instead of text");
   verb.add_option("--time-limit", typed.time_limit, "Stop after this time: 90, 5m, 1.5h")
       ->type_name("TIME");

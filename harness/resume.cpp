@@ -1,0 +1,156 @@
+// Which outcomes are answers, and whether a launch is the same one again.
+#include "harness/resume.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "harness/errors.hpp"
+#include "harness/supervisor/phases.hpp"
+#include "harness/version.hpp"
+#include "kernels/ops/fnv1a.hpp"
+#include "reports/journal/journal.hpp"
+#include "reports/store/gather.hpp"
+
+namespace tidemark::harness {
+namespace {
+
+using Pair = std::pair<std::string, std::uint32_t>;
+
+/// argv without what may differ: it decides where a report goes, not what is in it.
+std::vector<std::string> lasting(const std::vector<std::string>& arguments) {
+  static const std::set<std::string_view> kWithValue = {
+      "--out", "--ranks", "--time-limit", "--resume", "--seed", "--policy", "--expect-gpus"};
+  static const std::set<std::string_view> kFlags = {"--json", "--anonymise", "--strict",
+                                                    "--strict-gpus"};
+  std::vector<std::string> kept;
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string name = arguments[i].substr(0, arguments[i].find('='));
+    if (kFlags.contains(name)) continue;
+    if (!kWithValue.contains(name)) {
+      kept.push_back(arguments[i]);
+    } else if (name == arguments[i]) {
+      ++i;  // its value
+    }
+  }
+  return kept;
+}
+
+void check_same(const RunOptions& options, const LaunchRecord& before) {
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(fmt::format("--resume {}: {}", options.resume, why));
+  };
+  const BuildVersion build = build_version();
+  if (before.git_hash != build.git_hash || before.kernels_tree != build.kernels_tree ||
+      before.suite_tree != build.suite_tree)
+    refuse(fmt::format("another build ran it (tidemark {}, git {}); use that one, or run again",
+                       before.tool_version, before.git_hash));
+  const std::vector<std::string> then = lasting(before.arguments);
+  if (then != lasting(options.arguments))
+    refuse(
+        fmt::format("it was started with other arguments; repeat them: {}", fmt::join(then, " ")));
+  if (options.seed_given && options.seed != before.seed)
+    refuse(fmt::format("its seed was {:#x}; leave --seed out", before.seed));
+}
+
+/// An answer of the device. What a launch could not do is tried again.
+bool is_answer(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::pass:
+    case Verdict::fail:
+    case Verdict::hang:
+    case Verdict::crash:
+    case Verdict::sticky:
+    case Verdict::skip:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The attempts at one pair.
+struct Attempts {
+  std::uint32_t started = 0;
+  std::vector<const OutcomeRecord*> outcomes;
+
+  bool have_answer() const {
+    if (outcomes.empty() || outcomes.back()->attempt < started) return false;
+    const OutcomeRecord& last = *outcomes.back();
+    return is_answer(last.verdict) &&
+           (last.verdict != Verdict::fail || last.attempt >= kMostAttempts);
+  }
+};
+
+}  // namespace
+
+Resumed read_resumed(const RunOptions& options) {
+  const std::string in_use = journal_in_use(options.resume);
+  if (!in_use.empty())
+    throw UsageError(fmt::format("--resume {}: this launch is still running ({} is in use)",
+                                 options.resume, in_use));
+  const reports::HeardLaunch before = reports::gather(read_journals(options.resume));
+  check_same(options, before.launch);
+  std::map<Pair, Attempts> heard;
+  for (const StartRecord& start : before.starts) {
+    std::uint32_t& started = heard[{start.case_name, start.gpu}].started;
+    started = std::max(started, start.attempt);
+  }
+  for (const OutcomeRecord& outcome : before.outcomes)
+    heard[{outcome.case_name, outcome.gpu}].outcomes.push_back(&outcome);
+  Resumed made{.folder = options.resume,
+               .run_id = before.launch.run_id,
+               .seed = before.launch.seed,
+               .gpus = before.launch.gpus,
+               .known = before.gpus,
+               .outcomes = {}};
+  for (const PlannedCase& planned : before.launch.cases) {
+    std::vector<const Attempts*> answers;
+    for (std::uint32_t gpu = 0; gpu < before.launch.gpus; ++gpu) {
+      const auto found = heard.find({planned.name, gpu});
+      if (found != heard.end() && found->second.have_answer()) answers.push_back(&found->second);
+    }
+    // What all GPUs do together, all do again.
+    if (planned.scope == "all_gpus" && answers.size() < before.launch.gpus) continue;
+    for (const Attempts* attempts : answers)
+      for (const OutcomeRecord* outcome : attempts->outcomes) made.outcomes.push_back(*outcome);
+  }
+  return made;
+}
+
+Resumed on_slots(Resumed resumed, const std::vector<SlotPlace>& places) {
+  if (resumed.folder.empty()) return resumed;
+  if (resumed.gpus != places.size())
+    throw UsageError(fmt::format("--resume {}: it ran on {} GPUs, and here are {}; give the same",
+                                 resumed.folder, resumed.gpus, places.size()));
+  std::map<std::uint32_t, std::uint32_t> slot_of;
+  for (GpuRecord& gpu : resumed.known) {
+    const auto here = std::find_if(places.begin(), places.end(),
+                                   [&](const SlotPlace& place) { return place.uuid == gpu.uuid; });
+    if (here == places.end())
+      throw UsageError(fmt::format("--resume {}: GPU {} of rank {} is not here; give the same GPUs",
+                                   resumed.folder, gpu.uuid, gpu.rank));
+    slot_of[gpu.gpu] = static_cast<std::uint32_t>(here - places.begin());
+    gpu.gpu = slot_of[gpu.gpu];
+  }
+  std::erase_if(resumed.outcomes,
+                [&](const OutcomeRecord& outcome) { return !slot_of.contains(outcome.gpu); });
+  for (OutcomeRecord& outcome : resumed.outcomes) outcome.gpu = slot_of.at(outcome.gpu);
+  return resumed;
+}
+
+std::set<std::pair<std::string, std::uint32_t>> answered(const Resumed& resumed) {
+  std::set<Pair> pairs;
+  for (const OutcomeRecord& outcome : resumed.outcomes)
+    pairs.insert({outcome.case_name, outcome.gpu});
+  return pairs;
+}
+
+std::uint64_t digest_of(const Resumed& resumed) {
+  std::string text = resumed.run_id;
+  for (const auto& [name, gpu] : answered(resumed)) text += fmt::format(" {} {}", name, gpu);
+  return fnv1a(text);
+}
+
+}  // namespace tidemark::harness

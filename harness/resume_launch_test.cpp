@@ -1,0 +1,104 @@
+// Launches that go on with one that was interrupted.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+
+#include "harness/launch_place.hpp"
+
+namespace tidemark::harness {
+namespace {
+
+const Arguments kCases = {"--cases", "load.tile.rank1", "zfill.whole"};
+
+Arguments with(Arguments some, const Arguments& more) {
+  some.insert(some.end(), more.begin(), more.end());
+  return some;
+}
+
+/// One rank that is stopped in its second case.
+void interrupt(const Place& place) {
+  const RunningProgram running =
+      start_program(command(run_arguments(place, kCases)), with_hook("slow@zfill.whole"));
+  ASSERT_TRUE(appears(place.journals(), R"("type":"start","from":)"));
+  ASSERT_TRUE(appears(place.journals(), R"("case":"zfill.whole","attempt")"));
+  kill(running.pid, SIGTERM);
+  ASSERT_EQ(finish_program(running).exit, 4);
+}
+
+Ran go_on(const Place& place, const Arguments& more) {
+  return run_binary(with(
+      {"run", "--device", "virtual", "--out", place.file("s.h5"), "--resume", place.journals()},
+      more));
+}
+
+TEST(Resume, runs_what_has_no_outcome_and_has_the_rest_in_its_report) {
+  const Place place;
+  interrupt(place);
+  const Ran ran = go_on(place, kCases);
+  EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
+  EXPECT_NE(ran.out.find(": 1 results are there"), std::string::npos) << ran.out;
+  const Report before = read_report(place.out()), after = read_report(place.file("s.h5"));
+  EXPECT_TRUE(after.launch.complete) << after.launch.incomplete_reason;
+  EXPECT_EQ(after.launch.seed, before.launch.seed);
+  ASSERT_EQ(after.results.size(), 2U);
+  EXPECT_EQ(results_of(after).at("load.tile.rank1@0")->start_unix_s,
+            results_of(before).at("load.tile.rank1@0")->start_unix_s);
+  EXPECT_EQ(results_of(after).at("zfill.whole@0")->verdict, Verdict::pass);
+}
+
+TEST(Resume, refuses_other_arguments_and_says_which_they_were) {
+  const Place place;
+  interrupt(place);
+  const Ran ran = go_on(place, {"--cases", "zfill.whole"});
+  EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
+  EXPECT_EQ(ran.err, "tidemark: --resume " + place.journals() +
+                         ": it was started with other arguments; repeat them: run --device virtual "
+                         "--cases load.tile.rank1 zfill.whole\n");
+}
+
+TEST(Resume, refuses_a_folder_without_journals) {
+  const Place place;
+  const Ran ran = go_on(place, kCases);
+  EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
+  EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+}
+
+#ifdef TIDEMARK_WITH_MPI
+
+TEST(MpiResume, a_round_that_lacks_one_answer_is_run_by_all_and_the_others_are_not) {
+  const Place place;
+  const Arguments cases = {"--cases", "zfill.whole", "gemm.distributed.integer",
+                           "gemm.distributed.normal"};
+  Ran ran = run_program(under_mpirun(2, run_arguments(place, with(cases, {"--time-limit", "2.5"}))),
+                        with_hook("slow@gemm.distributed.normal#1"), 60);
+  ASSERT_EQ(ran.exit, 4) << ran.out << ran.err;
+  ran = run_program(under_mpirun(2, with({"run", "--device", "virtual", "--out", place.file("s.h5"),
+                                          "--resume", place.journals()},
+                                         cases)),
+                    kRoot, 60);
+  EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
+  const Report before = read_report(place.out()), after = read_report(place.file("s.h5"));
+  for (const char* pair : {"zfill.whole@1", "gemm.distributed.integer@0"})
+    EXPECT_EQ(results_of(after).at(pair)->start_unix_s, results_of(before).at(pair)->start_unix_s);
+  EXPECT_EQ(results_of(after).at("gemm.distributed.normal@0")->attempts, 1U);
+}
+
+TEST(MpiResume, refuses_another_number_of_gpus) {
+  const Place place;
+  Ran ran = run_program(
+      under_mpirun(2, run_arguments(place, {"--cases", "zfill.whole", "--time-limit", "0.5"})),
+      with_hook("slow@zfill.whole"), 60);
+  ASSERT_EQ(ran.exit, 4) << ran.out << ran.err;
+  ran = run_program(under_mpirun(3, {"run", "--device", "virtual", "--cases", "zfill.whole",
+                                     "--out", place.file("s.h5"), "--resume", place.journals()}),
+                    kRoot, 60);
+  EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
+  EXPECT_EQ(ran.err, "tidemark: --resume " + place.journals() +
+                         ": it ran on 2 GPUs, and here are 3; give the same\n");
+}
+
+#endif
+
+}  // namespace
+}  // namespace tidemark::harness
