@@ -186,8 +186,7 @@ std::string launch_text(const Program& program) {
 }
 
 bool leaves_trace(const Step& step) {
-  const bool reads = step.verb == Verb::wait_group || step.verb == Verb::look;
-  return text_of(step.verb).mark != 0 && (!reads || reads_region(step));
+  return text_of(step.verb).mark != 0 && (!info_of(step.verb).word || reads_region(step));
 }
 
 // Prints what each step left, in the order of the steps.

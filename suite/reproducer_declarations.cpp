@@ -332,10 +332,10 @@ std::vector<Item> items_of(const Program& program) {
       const std::string_view function = remote ? text.remote_function : text.function;
       const bool is_template = function.starts_with("\ntemplate");
       const bool is_macro = function.starts_with("\nPTX") || function.starts_with("\n#define");
-      items.push_back(
-          {is_macro ? Part::instruction : Part::function,
-           fmt::format("{}{}{}", text.name, remote ? "_remote" : "", is_template ? '<' : '('),
-           std::string(function)});
+      items.push_back({is_macro ? Part::instruction : Part::function,
+                       fmt::format("{}{}{}", name_of(text.verb), remote ? "_remote" : "",
+                                   is_template ? '<' : '('),
+                       std::string(function)});
     }
   items.push_back(try_wait_item(program));
   items.push_back(next_item(stops));
@@ -409,9 +409,7 @@ bool keeps_phases(const Program& program) {
   });
 }
 
-bool reads_region(const Step& step) {
-  return (step.verb == Verb::wait_group || step.verb == Verb::look) && step.region != kNoRegion;
-}
+bool reads_region(const Step& step) { return info_of(step.verb).word && step.region != kNoRegion; }
 
 std::string region_in_code(const Region& region) {
   const bool floats = region.element == DataType::f32;

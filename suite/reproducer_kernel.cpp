@@ -79,8 +79,8 @@ std::string read_in_words(const Step& step) {
 
 std::string_view source_of(const Place& place) {
   const Step& step = place.step;
-  const bool fills = step.verb == Verb::fill || step.verb == Verb::wait_group_read;
-  return fills ? source_in_code(place.program.maps[step.map].spec.type) : "";
+  const VerbInfo& verb = info_of(step.verb);
+  return verb.map && verb.range ? source_in_code(place.program.maps[step.map].spec.type) : "";
 }
 
 // What threads need to know of a tensor to copy a box of it.
@@ -104,8 +104,9 @@ std::string tensor_in_code(const Program& program, const Step& step) {
 
 std::string formatted(std::string_view text, const Place& place) {
   const Step& step = place.step;
+  const VerbInfo& verb = info_of(step.verb);
   const bool works = step.verb == Verb::add || step.verb == Verb::copy;
-  const bool copies = step.verb == Verb::load || step.verb == Verb::store || works;
+  const bool copies = verb.box || verb.tile;
   const TensorMapSpec spec = copies ? place.program.maps[step.map].spec : TensorMapSpec{};
   const std::uint32_t rank = copies ? rank_of(spec) : 0;
   const auto* const at = step.at.data();

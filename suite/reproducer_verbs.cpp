@@ -11,14 +11,12 @@ constexpr std::string_view kPrintRead = R"cu(std::printf("read 0x%016llx\n", see
 
 constexpr VerbText kVerbTexts[] = {
     {.verb = Verb::init,
-     .name = "init",
      .comment = "initialize barrier {barrier} with count {count}",
      .call = "init(bar{barrier}, {count}){reset};",
      .function = R"cu(
 PTX(init, "mbarrier.init.shared::cta.b64 [%0], %1; fence.mbarrier_init.release.cluster; fence.proxy.async.shared::cta;")
 )cu"},
     {.verb = Verb::inval,
-     .name = "inval",
      .comment = "invalidate barrier {barrier}",
      .call = "inval(bar{barrier});",
      .function = R"cu(
@@ -26,7 +24,6 @@ PTX(inval, "mbarrier.inval.shared::cta.b64 [%0];")
 )cu"},
     {.verb = Verb::arrive,
      .takers = Takers::arrivals,
-     .name = "arrive",
      .comment = "arrive on barrier {barrier}{of_cta}{arrivals}",
      .call = "arrive(bar{barrier});",
      .remote_call = "arrive_remote({of}, bar{barrier});",
@@ -37,7 +34,6 @@ PTX(arrive, "mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];")
 PTX_REMOTE(arrive_remote, "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];")
 )cu"},
     {.verb = Verb::expect_tx,
-     .name = "expect_tx",
      .comment = "expect {bytes} bytes on barrier {barrier}{of_cta}",
      .call = "expect_tx(bar{barrier}, {bytes});",
      .remote_call = "expect_tx_remote({of}, bar{barrier}, {bytes});",
@@ -48,7 +44,6 @@ PTX(expect_tx, "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;")
 PTX_REMOTE(expect_tx_remote, "mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [remote], %1;")
 )cu"},
     {.verb = Verb::arrive_expect_tx,
-     .name = "arrive_expect_tx",
      .comment = "arrive, expect {bytes}: barrier {barrier}{of_cta}",
      .call = "arrive_expect_tx(bar{barrier}, {bytes});",
      .remote_call = "arrive_expect_tx_remote({of}, bar{barrier}, {bytes});",
@@ -59,14 +54,12 @@ PTX(arrive_expect_tx, "mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, 
 PTX_REMOTE(arrive_expect_tx_remote, "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [remote], %1;")
 )cu"},
     {.verb = Verb::complete_tx,
-     .name = "complete_tx",
      .comment = "complete {bytes} bytes on barrier {barrier}",
      .call = "complete_tx(bar{barrier}, {bytes});",
      .function = R"cu(
 PTX(complete_tx, "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], %1;")
 )cu"},
     {.verb = Verb::test,
-     .name = "test",
      .comment = "test barrier {barrier}, {phase}",
      .call = "trace[{step}][cta] = {{'t', test(bar{barrier}, {parity})}};",
      .function = R"cu(
@@ -76,7 +69,6 @@ PTX_TEST(test, "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;")
      .print = R"cu(std::printf("test %llu\n", seen);)cu"},
     {.verb = Verb::wait,
      .takers = Takers::all,
-     .name = "wait",
      .comment = "wait{or_stop}, barrier {barrier}, {phase}",
      .call = "wait({step}, bar{barrier}, {parity}, {ns}{stops});",
      .function = R"cu(
@@ -94,7 +86,6 @@ __device__ void wait(u32 step, u32 barrier, u32 parity, u64 ns, bool stops = fal
      .mark = 'w',
      .print = R"cu(std::printf("wait %llu\n", seen);)cu"},
     {.verb = Verb::meter,
-     .name = "meter",
      .comment = "meter barrier {barrier}",
      .call = "meter({step}, bar{barrier}, {parity}, {pending}, {count}, {bytes}, {stride}, "
              "{most});",
@@ -119,22 +110,15 @@ __device__ void meter(u32 step, u32 barrier, u32 parity, u32 pending, u32 count,
      .print = R"cu(std::printf("complete %llu settled %llu residue %d\n", )cu"
               "seen & 1, seen / 2 & 1, int(seen >> 32));"},
     {.verb = Verb::load,
-     .name = "load",
      .comment = "load box {{{box}}} of map {map}{to_ctas}",
      .call = "{load}_{form}{policy}({offset}, &map{map}, bar{barrier}, {box}{mask});"},
     {.verb = Verb::store,
-     .name = "store",
      .comment = "{store} box {{{box}}} of map {map}",
      .call = "{store}_{form}{policy}({offset}, &map{map}, {box});"},
-    {.verb = Verb::commit,
-     .name = "commit",
-     .comment = "commit a group",
-     .call = "commit();",
-     .function = R"cu(
+    {.verb = Verb::commit, .comment = "commit a group", .call = "commit();", .function = R"cu(
 #define commit() asm volatile("cp.async.bulk.commit_group;" ::: "memory")
 )cu"},
     {.verb = Verb::wait_group,
-     .name = "wait_group",
      .comment = "{all_but} groups complete{and_read_word}",
      .call = "wait_group<{pending}>(){then}{keep_word};",
      .function = R"cu(
@@ -145,7 +129,6 @@ __device__ void wait_group() { asm volatile("cp.async.bulk.wait_group %0;" ::"n"
      .print = kPrintRead},
     {.verb = Verb::wait_group_read,
      .takers = Takers::all,
-     .name = "wait_group_read",
      .comment = "{all_but} groups have read their sources{overwrite}",
      .call = "{{ if (t == {thread}) wait_group_read<{pending}>(); __syncthreads(); fill({offset}, "
              "{bytes}, ~{source}); }}",
@@ -156,22 +139,16 @@ __device__ void wait_group_read() { asm volatile("cp.async.bulk.wait_group.read 
 )cu"},
     {.verb = Verb::cluster_sync,
      .takers = Takers::all_even_stopped,
-     .name = "cluster_sync",
      .comment = "all CTAs meet",
      .call = "cluster_sync();",
      .function = R"cu(
 #define cluster_sync() asm volatile("barrier.cluster.arrive.release; barrier.cluster.wait.acquire;" ::: "memory")
 )cu"},
-    {.verb = Verb::delay,
-     .name = "delay",
-     .comment = "{time} go by",
-     .call = "delay({ns});",
-     .function = R"cu(
+    {.verb = Verb::delay, .comment = "{time} go by", .call = "delay({ns});", .function = R"cu(
 __device__ void delay(u64 ns) { for (const long long end = clock64() + 2 * ns; clock64() < end;) __nanosleep(200); }
 )cu"},
     {.verb = Verb::fill,
      .takers = Takers::all,
-     .name = "fill",
      .comment = "fill bytes {offset} to {end} of the window",
      .call = "fill({offset}, {bytes}, {source});",
      .function = R"cu(
@@ -181,7 +158,6 @@ __device__ void delay(u64 ns) { for (const long long end = clock64() + 2 * ns; c
 )cu"},
     {.verb = Verb::add,
      .takers = Takers::all,
-     .name = "add",
      .comment = "add {count} + {stride} i to element i of the tile",
      .call = "add<{number}>({offset}, {tile_bytes}, {pieces}, {count}, {stride});",
      .function = R"cu(
@@ -194,7 +170,6 @@ __device__ void add(u32 tile, u32 bytes, u32 pieces, u32 first, u32 step) {
 )cu"},
     {.verb = Verb::copy,
      .takers = Takers::all,
-     .name = "copy",
      .comment = "threads copy box {{{box}}} of map {map}",
      .call = "copy({offset}, {tile_bytes}, {tensor}, {pieces});",
      .function = R"cu(
@@ -210,14 +185,12 @@ __device__ void copy(u32 tile, u32 bytes, Tensor t, u32 pieces) {  // by their e
 }
 )cu"},
     {.verb = Verb::look,
-     .name = "look",
      .comment = "{read_word}, uncached",
      .call = "{keep_word};",
      .mark = 'r',
      .print = kPrintRead},
     {.verb = Verb::poison,
      .takers = Takers::all,
-     .name = "poison",
      .comment = "poison bytes {offset} to {end} of the window",
      .call = "poison({offset}, {bytes});",
      .function = R"cu(
@@ -227,18 +200,15 @@ __device__ void poison(u32 offset, u32 bytes) {
 }
 )cu"},
     {.verb = Verb::write,
-     .name = "write",
      .comment = "write to the 8 bytes of barrier {barrier}",
      .call = "barriers[bar{barrier}] = {word:#x};"},
     {.verb = Verb::read,
-     .name = "read",
      .comment = "read the 8 bytes of barrier {barrier}",
      .call = "trace[{step}][cta] = {{'r', barriers[bar{barrier}]}};",
      .mark = 'r',
      .print = kPrintRead},
     {.verb = Verb::missing,
      .takers = Takers::all,
-     .name = "missing",
      .comment = "count 16-byte pieces that are poison",
      .call = "missing({step}, {offset}, {bytes});",
      .function = R"cu(
@@ -255,7 +225,6 @@ __device__ void missing(u32 step, u32 offset, u32 bytes) {
      .print = R"cu(std::printf("%llu pieces of poison\n", seen);)cu"},
     {.verb = Verb::snapshot,
      .takers = Takers::all_even_stopped,
-     .name = "snapshot",
      .comment = "copy the window out",
      .call = "snapshot({step}, {snapshot});",
      .function = R"cu(
@@ -269,7 +238,6 @@ __device__ void snapshot(u32 step, u32 number) {
      .print = R"cu(std::printf("window %016llx\n", digest(copied[seen][cta], kWindow));)cu"},
     {.verb = Verb::leave,
      .takers = Takers::others,
-     .name = "leave",
      .comment = "thread {thread} alone goes on",
      .call = "return;"},
 };

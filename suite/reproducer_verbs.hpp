@@ -17,10 +17,10 @@ enum class Takers : std::uint8_t { one, others, arrivals, all, all_even_stopped 
 struct VerbText {
   Verb verb;
   Takers takers = Takers::one;
-  std::string_view name, comment, call;
+  std::string_view comment, call;
   std::string_view remote_call{};                  // where Step::of names a CTA
   std::string_view empty_call{};                   // where Step::bytes is 0: by one thread
-  std::string_view function{}, remote_function{};  // `name` and `name`_remote
+  std::string_view function{}, remote_function{};  // name_of(verb), and with _remote
   char mark = 0;                                   // of what it leaves in the trace; 0: nothing
   std::string_view print{};                        // prints `seen`, what a step left there
 };

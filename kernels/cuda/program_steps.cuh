@@ -398,4 +398,96 @@ __device__ inline std::uint64_t missing(const Cta& cta, const Step& step) {
   return cta.state.missing;
 }
 
+/// What one thread does of a step. Returns its trace.
+__device__ inline std::uint64_t take_alone(const Cta& cta, const Step& step) {
+  std::uint64_t* const barrier = &cta.state.barriers[step.barrier];
+  switch (step.verb) {
+    case Verb::init:
+      init(cta, step);
+      return 0;
+    case Verb::inval:
+      mbarrier_inval(barrier);
+      return 0;
+    case Verb::expect_tx:
+      expect_tx(cta, step);
+      return 0;
+    case Verb::arrive_expect_tx:
+      arrive_expect_tx(cta, step);
+      return 0;
+    case Verb::complete_tx:
+      mbarrier_complete_tx(barrier, step.bytes);
+      return 0;
+    case Verb::test:
+      return ptx::mbarrier_test_wait_parity(barrier, parity_of(cta, step)) ? 1 : 0;
+    case Verb::meter:
+      return meter(cta, step);
+    case Verb::load:
+      load(cta, step);
+      return 0;
+    case Verb::store:
+      store(cta, step);
+      return 0;
+    case Verb::commit:
+      ptx::cp_async_bulk_commit_group();
+      return 0;
+    case Verb::wait_group:
+      return wait_group(cta, step);
+    case Verb::look:
+      return look(cta, step);
+    case Verb::delay:
+      quiesce(step.ns);
+      return 0;
+    case Verb::write:
+      *static_cast<volatile std::uint64_t*>(barrier) = step.word;
+      return 0;
+    case Verb::read:
+      return *static_cast<volatile std::uint64_t*>(barrier);
+    default:
+      return 0;
+  }
+}
+
+/// One step by all threads of a CTA that takes it.
+__device__ inline void take(const Cta& cta, const Step& step, std::uint64_t* trace,
+                            std::uint8_t* snapshot) {
+  switch (step.verb) {
+    case Verb::cluster_sync:
+      synchronise_cluster();
+      return;
+    case Verb::snapshot:
+      copy_window_out(cta.window, cta.task.window, snapshot);
+      return;
+    case Verb::arrive:
+      if (threadIdx.x >= step.thread && threadIdx.x < step.thread + step.count) arrive(cta, step);
+      return;
+    case Verb::wait: {
+      const std::uint64_t seen = wait(cta, step);
+      if (threadIdx.x == 0) *trace = seen;
+      return;
+    }
+    case Verb::wait_group_read:
+      wait_group_read(cta, step);
+      return;
+    case Verb::fill:
+      fill(cta, step, 0);
+      return;
+    case Verb::add:
+      add(cta, step);
+      return;
+    case Verb::copy:
+      copy(cta, step);
+      return;
+    case Verb::poison:
+      poison(cta, step);
+      return;
+    case Verb::missing: {
+      const std::uint64_t seen = missing(cta, step);
+      if (threadIdx.x == 0) *trace = seen;
+      return;
+    }
+    default:
+      if (threadIdx.x == step.thread) *trace = take_alone(cta, step);
+  }
+}
+
 }  // namespace tidemark::kernels

@@ -19,10 +19,10 @@ struct Followed {
   std::uint32_t pending = 0;  // arrivals of the phase below
   std::uint8_t parity = 0;    // of the first phase that no wait was seen to end
   BarrierAccount account{};   // since that phase began
-  // The last loads that complete on it, each by the one CTA that issues it. Where two land in the
+  // The last copies that complete on it, each by the one CTA that issues it. Where two land in the
   // same place, the later.
-  std::vector<Step> loads{};
-  bool seen = false;  // to complete: the next load begins a new list
+  std::vector<Step> copies{};
+  bool seen = false;  // to complete: the next copy begins a new list
 };
 
 struct Checks {
@@ -51,20 +51,21 @@ void follow_wait(Followed& barrier, const Step& step) {
   barrier.seen = true;
 }
 
-void follow_load(Checks& checks, const Step& step, std::uint32_t issuer) {
-  const TensorMapSpec& map = checks.program.maps[step.map].spec;
-  Step load = step;
-  load.ctas = only(issuer);
+bool overlap(const Landing& a, const Landing& b) { return a.begin < b.end && b.begin < a.end; }
+
+void follow_copy(Checks& checks, const Step& step, std::uint32_t issuer) {
+  const Landing landing = landing_of(checks.program, step, issuer);
+  Step copy = step;
+  copy.ctas = only(issuer);
   for (std::uint32_t cta = 0; cta < ctas_of(checks.program); ++cta) {
-    if ((destinations_of(step, issuer) >> cta & 1U) == 0) continue;
+    if ((landing.ctas >> cta & 1U) == 0) continue;
     Followed& barrier = checks.at(cta, step.barrier);
-    barrier.account.credited += tile_bytes(map);
-    if (std::exchange(barrier.seen, false)) barrier.loads.clear();
-    std::erase_if(barrier.loads, [&](const Step& other) {
-      return other.offset < load.offset + tile_span(map) &&
-             load.offset < other.offset + tile_span(checks.program.maps[other.map].spec);
+    barrier.account.credited += landing.credited;
+    if (std::exchange(barrier.seen, false)) barrier.copies.clear();
+    std::erase_if(barrier.copies, [&](const Step& other) {
+      return overlap(landing, landing_of(checks.program, other, cta));
     });
-    barrier.loads.push_back(load);
+    barrier.copies.push_back(copy);
   }
 }
 
@@ -88,14 +89,11 @@ void follow(Checks& checks, const Step& step, std::uint32_t cta) {
     case Verb::complete_tx:
       own.account.credited += step.bytes;
       return;
-    case Verb::load:
-      follow_load(checks, step, cta);
-      return;
     case Verb::wait:
       follow_wait(own, step);
       return;
     default:
-      return;
+      return follow_copy(checks, step, cta);
   }
 }
 
@@ -141,10 +139,10 @@ void append_test(Checks& checks, std::uint16_t ctas, std::uint8_t number) {
   append(checks, {.verb = Verb::test, .ctas = ctas, .barrier = number, .parity = kCurrentPhase});
 }
 
-// What step 3 loads once more.
+// What step 3 copies once more.
 struct ExactPhase {
   std::uint16_t served = 0;  // CTAs that it credits
-  std::vector<Step> loads;
+  std::vector<Step> copies;
   bool shared = false;  // between CTAs
 };
 
@@ -154,21 +152,21 @@ ExactPhase exact_phase_of(Checks& checks, std::uint8_t number, std::uint16_t cta
   ExactPhase phase;
   std::vector<Step> found;  // as they were issued
   for_each_of(ctas, [&](std::uint32_t cta) {
-    for (Step load : checks.at(cta, number).loads) {
+    for (Step copy : checks.at(cta, number).copies) {
       phase.served |= only(cta);
       // The other CTAs may be anywhere.
       if (ctas != all_ctas(checks.program)) {
-        load.ctas = only(cta);
-        load.mask = 0;
+        copy.ctas = only(cta);
+        copy.mask = 0;
       }
-      phase.shared = phase.shared || load.mask != 0;
-      const auto known = std::find(found.begin(), found.end(), load) - found.begin();
+      phase.shared = phase.shared || copy.mask != 0;
+      const auto known = std::find(found.begin(), found.end(), copy) - found.begin();
       if (known == std::ssize(found)) {
-        found.push_back(load);
-        phase.loads.push_back(load);
-        phase.loads.back().mask = 0;
+        found.push_back(copy);
+        phase.copies.push_back(copy);
+        phase.copies.back().mask = 0;
       }
-      if (load.mask != 0) phase.loads[static_cast<std::size_t>(known)].mask |= only(cta);
+      if (copy.mask != 0) phase.copies[static_cast<std::size_t>(known)].mask |= only(cta);
     }
   });
   return phase;
@@ -186,8 +184,8 @@ void append_arming(Checks& checks, std::uint8_t number, std::uint16_t served) {
   });
   for_each_of(served, [&](std::uint32_t cta) {
     std::uint32_t bytes = 0;
-    for (const Step& load : checks.at(cta, number).loads)
-      bytes += tile_bytes(checks.program.maps[load.map].spec);
+    for (const Step& copy : checks.at(cta, number).copies)
+      bytes += landing_of(checks.program, copy, cta).credited;
     append(checks,
            {.verb = Verb::arrive_expect_tx, .ctas = only(cta), .barrier = number, .bytes = bytes});
   });
@@ -199,7 +197,7 @@ void append_exact_phase(Checks& checks, std::uint8_t number, std::uint16_t ctas)
   if (phase.served == 0) return;
   append_arming(checks, number, phase.served);
   if (phase.shared) append_sync(checks);
-  for (const Step& load : phase.loads) append(checks, load);
+  for (const Step& copy : phase.copies) append(checks, copy);
   append(checks, {.verb = Verb::wait,
                   .ctas = phase.served,
                   .barrier = number,
@@ -266,7 +264,7 @@ void append_end(Checks& checks) {
   }
   // Each reader of a window observes the phase that its copies completed.
   for_each_alive(checks, [&](std::uint32_t cta, std::uint8_t i, const Followed& barrier) {
-    if (!barrier.loads.empty())
+    if (!barrier.copies.empty())
       append(checks, {.verb = Verb::wait,
                       .ctas = only(cta),
                       .barrier = i,

@@ -11,43 +11,6 @@ namespace {
 constexpr std::uint64_t kLastAddress = std::uint64_t{1} << 45;  // of an island
 constexpr std::uint32_t kLongestNs = 900'000'000;  // clocks of the waits are exact below a second
 
-bool takes_barrier(Verb verb) {
-  switch (verb) {
-    case Verb::store:
-    case Verb::commit:
-    case Verb::wait_group:
-    case Verb::wait_group_read:
-    case Verb::cluster_sync:
-    case Verb::delay:
-    case Verb::fill:
-    case Verb::add:
-    case Verb::copy:
-    case Verb::look:
-    case Verb::poison:
-    case Verb::missing:
-    case Verb::snapshot:
-    case Verb::leave:
-      return false;
-    default:
-      return true;
-  }
-}
-
-bool takes_range(Verb verb) {
-  return verb == Verb::fill || verb == Verb::poison || verb == Verb::missing ||
-         verb == Verb::wait_group_read;
-}
-
-bool is_of_groups(Verb verb) {
-  return verb == Verb::store || verb == Verb::commit || verb == Verb::wait_group ||
-         verb == Verb::wait_group_read;
-}
-
-bool takes_bytes(Verb verb) {
-  return verb == Verb::expect_tx || verb == Verb::arrive_expect_tx || verb == Verb::complete_tx ||
-         verb == Verb::meter;
-}
-
 // Whether the sizes of a map mean something. A map that the driver refuses has no tile, and the
 // program ends before its first step.
 bool has_size(const TensorMapSpec& map) {
@@ -158,7 +121,8 @@ std::string unsound_step(const Program& program, const Step& step) {
   if (static_cast<std::uint32_t>(step.verb) >= kVerbs) return "an unknown verb";
   if (step.ctas == 0 || (step.ctas & ~all_ctas(program)) != 0)
     return fmt::format("CTA mask {:#x} of {} CTAs", step.ctas, ctas_of(program));
-  if (takes_barrier(step.verb) && step.barrier >= program.barriers)
+  const VerbInfo& verb = info_of(step.verb);
+  if (verb.barrier && step.barrier >= program.barriers)
     return fmt::format("barrier {} of {}", step.barrier, program.barriers);
   if (step.of != kOwnCta && step.of >= ctas_of(program))
     return fmt::format("a barrier of CTA {} of {}", step.of, ctas_of(program));
@@ -176,24 +140,21 @@ std::string unsound_step(const Program& program, const Step& step) {
   if (static_cast<std::uint32_t>(step.reduction) >= kReductions) return "an unknown reduction";
   if (step.parity > kLastPhase) return fmt::format("parity {}", step.parity);
   if (step.ns > kLongestNs) return fmt::format("{} ns, above {}", step.ns, kLongestNs);
-  if (takes_bytes(step.verb) && step.bytes > kTxCountMax)
+  if (verb.tx_bytes && step.bytes > kTxCountMax)
     return fmt::format("{} bytes, beyond what a tx-count holds ({})", step.bytes, kTxCountMax);
-  if (takes_range(step.verb) && (step.offset % 16 != 0 || step.bytes % 16 != 0))
+  if (verb.range && (step.offset % 16 != 0 || step.bytes % 16 != 0))
     return fmt::format("{} bytes from {} on; take multiples of 16", step.bytes, step.offset);
-  if (takes_range(step.verb) && (std::uint64_t{step.offset} + step.bytes > program.window))
+  if (verb.range && (std::uint64_t{step.offset} + step.bytes > program.window))
     return fmt::format("{} bytes from {} on in a window of {}", step.bytes, step.offset,
                        program.window);
-  const bool copies = step.verb == Verb::load || step.verb == Verb::store;
-  const bool fills = step.verb == Verb::fill || step.verb == Verb::wait_group_read;
-  const bool works = step.verb == Verb::add || step.verb == Verb::copy;
-  if ((copies || fills || works) && step.map >= program.maps.size())
+  if (verb.map && step.map >= program.maps.size())
     return fmt::format("map {} of {}", step.map, program.maps.size());
-  if (is_of_groups(step.verb) && step.pending > kGroupsPending)
+  if (verb.groups && step.pending > kGroupsPending)
     return fmt::format("{} groups pending, above {}", step.pending, kGroupsPending);
-  if (step.verb == Verb::wait_group || step.verb == Verb::look) return unsound_read(program, step);
-  if (works)
+  if (verb.word) return unsound_read(program, step);
+  if (step.verb == Verb::add || step.verb == Verb::copy)
     if (std::string why = unsound_thread_work(program, step); !why.empty()) return why;
-  return copies || works ? unsound_copy(program, step) : "";
+  return verb.box || verb.tile ? unsound_copy(program, step) : "";
 }
 
 std::string unsound_map(const Program& program, const Map& map) {
@@ -231,6 +192,15 @@ std::string unsound_islands(const Region& region) {
 }
 
 }  // namespace
+
+Landing landing_of(const Program& program, const Step& step, std::uint32_t cta) {
+  if (step.verb != Verb::load) return {};
+  const TensorMapSpec& map = program.maps[step.map].spec;
+  return {.ctas = destinations_of(step, cta),
+          .begin = step.offset,
+          .end = step.offset + tile_span(map),
+          .credited = tile_bytes(map)};
+}
 
 void keep_islands(Region& region, std::vector<Island> islands) {
   region.bytes = 0;

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/ops/islands.hpp"
@@ -108,7 +110,70 @@ enum class Verb : std::uint8_t {
   // by nobody. In a program of one CTA.
   leave,
 };
-inline constexpr std::uint32_t kVerbs = 26;
+
+/// What a verb is called in JSON and in reproducers, and which of its operands have to fit the
+/// program: unsound() asks for them.
+struct VerbInfo {
+  Verb verb;
+  std::string_view name;
+  bool barrier = false;   // it is one of the program's
+  bool tx_bytes = false;  // `bytes`: a tx-count holds them
+  bool map = false;       // it is one of the program's
+  bool box = false;       // `at` of the map: it has memory
+  bool tile = false;      // `offset`: the map's tile fits the window there
+  bool range = false;     // `offset` and `bytes`: on 16, in the window
+  bool groups = false;    // `pending`: at most kGroupsPending
+  bool word = false;      // `region` and `word`: 8 bytes of a region, or none
+};
+
+/// In the order of Verb, whose last is `leave`.
+inline constexpr auto kVerbTable = std::to_array<VerbInfo>({
+    {.verb = Verb::init, .name = "init", .barrier = true},
+    {.verb = Verb::inval, .name = "inval", .barrier = true},
+    {.verb = Verb::arrive, .name = "arrive", .barrier = true},
+    {.verb = Verb::expect_tx, .name = "expect_tx", .barrier = true, .tx_bytes = true},
+    {.verb = Verb::arrive_expect_tx, .name = "arrive_expect_tx", .barrier = true, .tx_bytes = true},
+    {.verb = Verb::complete_tx, .name = "complete_tx", .barrier = true, .tx_bytes = true},
+    {.verb = Verb::test, .name = "test", .barrier = true},
+    {.verb = Verb::wait, .name = "wait", .barrier = true},
+    {.verb = Verb::meter, .name = "meter", .barrier = true, .tx_bytes = true},
+    {.verb = Verb::load, .name = "load", .barrier = true, .map = true, .box = true, .tile = true},
+    {.verb = Verb::store, .name = "store", .map = true, .box = true, .tile = true, .groups = true},
+    {.verb = Verb::commit, .name = "commit", .groups = true},
+    {.verb = Verb::wait_group, .name = "wait_group", .groups = true, .word = true},
+    {.verb = Verb::wait_group_read,
+     .name = "wait_group_read",
+     .map = true,
+     .range = true,
+     .groups = true},
+    {.verb = Verb::cluster_sync, .name = "cluster_sync"},
+    {.verb = Verb::delay, .name = "delay"},
+    {.verb = Verb::fill, .name = "fill", .map = true, .range = true},
+    {.verb = Verb::add, .name = "add", .map = true, .tile = true},
+    {.verb = Verb::copy, .name = "copy", .map = true, .box = true, .tile = true},
+    {.verb = Verb::look, .name = "look", .word = true},
+    {.verb = Verb::poison, .name = "poison", .range = true},
+    {.verb = Verb::write, .name = "write", .barrier = true},
+    {.verb = Verb::read, .name = "read", .barrier = true},
+    {.verb = Verb::missing, .name = "missing", .range = true},
+    {.verb = Verb::snapshot, .name = "snapshot"},
+    {.verb = Verb::leave, .name = "leave"},
+});
+inline constexpr std::uint32_t kVerbs = kVerbTable.size();
+
+/// Of a verb that is one.
+constexpr const VerbInfo& info_of(Verb verb) { return kVerbTable[static_cast<std::size_t>(verb)]; }
+
+/// "unknown" for a value that is none.
+constexpr std::string_view name_of(Verb verb) {
+  return static_cast<std::size_t>(verb) < kVerbs ? info_of(verb).name : "unknown";
+}
+
+static_assert([] {
+  for (std::uint32_t i = 0; i < kVerbs; ++i)
+    if (info_of(static_cast<Verb>(i)).verb != static_cast<Verb>(i)) return false;
+  return kVerbTable.back().verb == Verb::leave;
+}());
 
 /// Parities that are known only when the step is taken. Each CTA keeps one for each of its
 /// barriers: 0 from `init` on; the other one than p when a `wait` for p or a `meter` has seen the
@@ -228,6 +293,16 @@ constexpr std::uint16_t all_ctas(const Program& program) {
 constexpr std::uint16_t destinations_of(const Step& load, std::uint32_t cta) {
   return load.mask != 0 ? load.mask : static_cast<std::uint16_t>(1U << cta);
 }
+
+/// Where the bytes of an asynchronous copy come to shared memory: to the same place in the windows
+/// of `ctas`, each of whose barriers Step::barrier is credited.
+struct Landing {
+  std::uint16_t ctas = 0;   // none: the step is no such copy
+  std::uint32_t begin = 0;  // in the window
+  std::uint32_t end = 0;
+  std::uint32_t credited = 0;  // bytes
+};
+Landing landing_of(const Program& program, const Step& step, std::uint32_t cta);
 
 /// What is XORed to each byte of poison in the window of CTA `cta`: another value in each of 16, so
 /// that the windows of two CTAs cannot be taken for each other.

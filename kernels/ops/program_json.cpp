@@ -1,5 +1,5 @@
-// One list of members for each struct of a program, Fields, both writes and reads it. A new verb is
-// an entry of kVerbNames; a new operand is a line of Fields<Step>.
+// One list of members for each struct of a program, Fields, both writes and reads it. A new operand
+// is a line of Fields<Step>; verbs are those of kVerbTable.
 #include "kernels/ops/program_json.hpp"
 
 #include <fmt/format.h>
@@ -21,34 +21,6 @@ constexpr const char* kFormat = "tidemark-program";
 constexpr std::uint32_t kSchema = 2;
 
 constexpr std::string_view kGiveProgram = "give a program as tidemark writes it";
-
-constexpr std::array<std::string_view, kVerbs> kVerbNames = {"init",
-                                                             "inval",
-                                                             "arrive",
-                                                             "expect_tx",
-                                                             "arrive_expect_tx",
-                                                             "complete_tx",
-                                                             "test",
-                                                             "wait",
-                                                             "meter",
-                                                             "load",
-                                                             "store",
-                                                             "commit",
-                                                             "wait_group",
-                                                             "wait_group_read",
-                                                             "cluster_sync",
-                                                             "delay",
-                                                             "fill",
-                                                             "add",
-                                                             "copy",
-                                                             "look",
-                                                             "poison",
-                                                             "write",
-                                                             "read",
-                                                             "missing",
-                                                             "snapshot",
-                                                             "leave"};
-static_assert(!kVerbNames.back().empty(), "a verb has no name");
 
 /// A value of the file and where it stands there.
 struct At {
@@ -132,7 +104,11 @@ T value_of(const Json& words, const At& at) {
 template <typename Enum>
 constexpr int kWords = 0;
 template <>
-constexpr auto kWords<Verb> = kVerbNames;
+constexpr auto kWords<Verb> = [] {
+  std::array<std::string_view, kVerbs> names;
+  for (std::uint32_t i = 0; i < kVerbs; ++i) names[i] = kVerbTable[i].name;
+  return names;
+}();
 template <>
 constexpr auto kWords<DataType> = [] {
   std::array<std::string_view, kDataTypes> names;
@@ -515,11 +491,6 @@ std::string lines_of(const Json& value) {
 }
 
 }  // namespace
-
-std::string_view name_of(Verb verb) {
-  const auto i = static_cast<std::size_t>(verb);
-  return i < kVerbNames.size() ? kVerbNames[i] : "unknown";
-}
 
 std::string program_json(const Program& program) {
   std::string text = "{";

@@ -8,9 +8,6 @@
 
 namespace tidemark::kernels {
 
-/// The enumerator's name, "unknown" for a value that is none.
-std::string_view name_of(Verb verb);
-
 /// The program as JSON: one object with one line a region, map and step, so that two programs can
 /// be diffed. Operands of a step that have their default value are left out, whatever its verb.
 /// Lists of coordinates have at least `rank` entries; entries past the end of a list have their

@@ -2,7 +2,9 @@
 // one. Their loads can go wrong as tile loads do.
 #pragma once
 
+#include <array>
 #include <span>
+#include <string_view>
 
 #include "kernels/fault.hpp"
 
@@ -59,7 +61,112 @@ inline constexpr Fault kFaultCycleMemoryNotReturned{755};
 inline constexpr Fault kFaultCycleEarlyCreditLost{756};
 inline constexpr Fault kFaultCycleParityStuck{757};
 
+/// Of a program; `step`: what it changes, and how.
+constexpr FaultInfo program_fault(Fault fault, std::string_view name, std::string_view step) {
+  return {.fault = fault, .op = OpKind::program, .name = name, .step = step};
+}
+
+/// The same of a step that no document promises.
+constexpr FaultInfo undocumented_fault(Fault fault, std::string_view name, std::string_view step) {
+  FaultInfo info = program_fault(fault, name, step);
+  info.documented = false;
+  return info;
+}
+
+inline constexpr auto kProgramFaults = std::to_array<FaultInfo>({
+    program_fault(kFaultExpectBelowZeroCompletes, "expect_below_zero_completes",
+                  "completion: a tx-count below zero completes, too"),
+    program_fault(kFaultExpectArrivalCompletes, "expect_arrival_completes",
+                  "completion: the last arrival completes, whatever the tx-count"),
+    program_fault(kFaultExpectCreditNeverCompletes, "expect_credit_never_completes",
+                  "completion: looked at when an arrival comes, not when a credit does"),
+    program_fault(kFaultExpectSurplusForgiven, "expect_surplus_forgiven",
+                  "completion: the end of a copy takes off what was announced too much"),
+    program_fault(kFaultExpectNextWaitsTwice, "expect_next_waits_twice",
+                  "completion: the next phase waits for one arrival more"),
+    program_fault(kFaultExpectArrivalTwice, "expect_arrival_twice",
+                  "completion: an arrival counts for the phase that it begins, too"),
+    program_fault(kFaultExpectParityInverted, "expect_parity_inverted",
+                  "waiting: test_wait and try_wait take the other parity"),
+    program_fault(kFaultExpectNegativeClamped, "expect_negative_clamped",
+                  "account: credit below zero is lost"),
+    program_fault(kFaultExpectDebtForgiven, "expect_debt_forgiven",
+                  "account: an announcement starts from zero where the tx-count is below"),
+    program_fault(kFaultExpectSecondIgnored, "expect_second_ignored",
+                  "account: an announcement is lost where one is outstanding"),
+    program_fault(kFaultExpectAloneIgnored, "expect_alone_ignored",
+                  "account: an announcement without an arrival is lost"),
+    program_fault(kFaultExpectLowBitsDropped, "expect_low_bits_dropped",
+                  "account: announcements lose their low four bits"),
+    program_fault(kFaultExpectHighBitsDropped, "expect_high_bits_dropped",
+                  "account: announcements keep their low 16 bits"),
+    program_fault(kFaultExpectCountSaturates, "expect_count_saturates",
+                  "account: the tx-count stops at 2^19-1 on either side of zero"),
+    program_fault(kFaultExpectZeroCounts, "expect_zero_counts",
+                  "account: an announcement of 0 counts as 16"),
+    program_fault(
+        kFaultExpectCompleteTxShort, "expect_complete_tx_short",
+        "account: mbarrier.complete_tx takes off a byte too few where it takes more than one"),
+    program_fault(kFaultExpectCreditBytewise, "expect_credit_bytewise",
+                  "account: a copy credits its bytes one by one"),
+    undocumented_fault(kFaultExpectSectorHalved, "expect_sector_halved",
+                       "account: a copy of whole sectors credits half a sector by itself"),
+    program_fault(kFaultExpectCreditOnOther, "expect_credit_on_other",
+                  "place: a copy credits the barrier behind its own"),
+    program_fault(kFaultExpectOtherOnCopys, "expect_other_on_copys",
+                  "place: barriers are told apart by 16 bytes: what is meant for B comes to A"),
+    program_fault(kFaultExpectRemoteLost, "expect_remote_lost",
+                  "place: an announcement for the peer is lost"),
+    program_fault(kFaultExpectRemoteLocal, "expect_remote_local",
+                  "place: an announcement for the peer stays in its own CTA"),
+    program_fault(kFaultExpectPeerWritten, "expect_peer_written",
+                  "place: in a cluster the copy lands in the peer's window, too"),
+    program_fault(kFaultArriveRemoteLost, "arrive_remote_lost",
+                  "place: an arrival for another CTA is lost"),
+    program_fault(kFaultArriveRemoteLocal, "arrive_remote_local",
+                  "place: an arrival for another CTA counts in its own"),
+    program_fault(kFaultExpectOverLosesLast, "expect_over_loses_last",
+                  "data: the last chunk is not stored where more was announced than comes"),
+    program_fault(kFaultExpectUnannouncedLost, "expect_unannounced_lost",
+                  "data: chunks that nothing announced are credited and not stored"),
+    program_fault(kFaultLoadFirstBoxAgain, "load_first_box_again",
+                  "start of the box: every load of a CTA takes the coordinates of its first"),
+    program_fault(kFaultLoadStale, "load_stale",
+                  "source: memory that was stored to is read as it was before the program"),
+    program_fault(kFaultLoadFirstPlaceAgain, "load_first_place_again",
+                  "destination: every load of a CTA lands where its first does"),
+    program_fault(kFaultAddReachesGuard, "add_reaches_guard",
+                  "add: four elements behind the tile are added to, too"),
+    program_fault(kFaultAddSkipsSwizzle, "add_skips_swizzle",
+                  "add: elements are looked for where they would stand without a swizzle"),
+    program_fault(
+        kFaultCopySwizzleRelative, "copy_swizzle_relative",
+        "copy by threads: the swizzle's phase counts from the tile, not from the address"),
+    program_fault(kFaultCopyPaddingKept, "copy_padding_kept",
+                  "copy by threads: what lies outside the tensor stays as it was"),
+    program_fault(kFaultAddFloatAsWhole, "add_float_as_whole",
+                  "add: the bits of f32 elements are added to as whole numbers"),
+    program_fault(kFaultStoreBeforeFence, "store_before_fence",
+                  "store: every second chunk is read as it was before the threads' accesses"),
+    program_fault(kFaultCyclePhaseSurvives, "cycle_phase_survives",
+                  "init: the phase of the life before goes on"),
+    program_fault(kFaultCycleCountSurvives, "cycle_count_survives",
+                  "init: the arrival count of the life before stays"),
+    program_fault(kFaultCycleArrivalEarly, "cycle_arrival_early",
+                  "arrivals: a phase completes one arrival early"),
+    program_fault(kFaultCycleArrivalLate, "cycle_arrival_late",
+                  "arrivals: a phase waits for one arrival too many"),
+    program_fault(kFaultCyclePendingNotRestored, "cycle_pending_not_restored",
+                  "completion: the next phase waits for one arrival, whatever the count"),
+    program_fault(kFaultCycleMemoryNotReturned, "cycle_memory_not_returned",
+                  "inval: the barrier's state is written over what stands in its memory later"),
+    program_fault(kFaultCycleEarlyCreditLost, "cycle_early_credit_lost",
+                  "credit: what comes before the announcement is lost, none goes below zero"),
+    program_fault(kFaultCycleParityStuck, "cycle_parity_stuck",
+                  "wait: every parity reads as that of an even phase"),
+});
+
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
-std::span<const FaultInfo> program_faults();
+inline std::span<const FaultInfo> program_faults() { return kProgramFaults; }
 
 }  // namespace tidemark::kernels

@@ -31,8 +31,6 @@ std::string words_of(Verb verb, std::uint64_t trace) {
   }
 }
 
-bool reads_region(Verb verb) { return verb == Verb::wait_group || verb == Verb::look; }
-
 // Where a thread read memory behind a wait for its stores.
 std::string reading_place(const Program& program, const Step& step, std::uint64_t got) {
   std::uint64_t poison = 0;
@@ -75,7 +73,7 @@ void compare_trace(const Program& program, const ProgramExpectation& expected,
     const std::size_t step = i / ctas_of(program);
     const Verb verb = program.steps[step].verb;
     const std::uint64_t got = result.trace[i] & wanted.judged;
-    const bool reads = reads_region(verb);
+    const bool reads = info_of(verb).word;
     found.push_back(
         {.row = row,
          .parameters = {},
