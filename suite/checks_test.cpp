@@ -132,5 +132,46 @@ TEST(Checks, LeaveNothingPendingInAnyProgramOfTheSuite) {
   EXPECT_GT(programs, 400U);
 }
 
+// Both CTAs send to each other: what is sent once more is the poison of their windows.
+TEST(Checks, RepeatSendsAndMeetBeforeAndBehind) {
+  const std::uint16_t both = 3;
+  Program program = exact_load();
+  program.cluster = {2, 1, 1};
+  program.steps = {{.verb = Verb::init, .ctas = both},
+                   {.verb = Verb::cluster_sync, .ctas = both},
+                   {.verb = Verb::arrive_expect_tx, .ctas = both, .bytes = 32}};
+  for (std::uint8_t to = 0; to < 2; ++to)
+    program.steps.push_back({.verb = Verb::send,
+                             .ctas = static_cast<std::uint16_t>(2U >> to),
+                             .of = to,
+                             .offset = 1024,
+                             .bytes = 32,
+                             .at = {1056}});
+  const Program checked = with_checks(program);
+  const std::vector<Verb> verbs = verbs_of(checked);
+  const std::vector<Verb> repeated{
+      Verb::snapshot, Verb::cluster_sync, Verb::poison, Verb::arrive_expect_tx, Verb::cluster_sync,
+      Verb::send,     Verb::send,         Verb::wait,   Verb::snapshot,         Verb::cluster_sync};
+  const auto found = std::search(verbs.begin(), verbs.end(), repeated.begin(), repeated.end());
+  ASSERT_NE(found, verbs.end());
+  EXPECT_EQ(checked.steps[static_cast<std::size_t>(found - verbs.begin()) + 2].ctas, both);
+  EXPECT_NO_THROW(predict(checked));
+}
+
+TEST(Checks, DoNotRepeatASendFromWhereThePhaseLands) {
+  Program program = exact_load();
+  program.steps = {{.verb = Verb::init},
+                   {.verb = Verb::arrive_expect_tx, .bytes = 96},
+                   {.verb = Verb::load, .offset = 1024},
+                   {.verb = Verb::wait, .stops = true, .ns = kMustCompleteNs},
+                   {.verb = Verb::send, .offset = 1024, .bytes = 32, .at = {0}}};
+  std::vector<Verb> verbs = verbs_of(with_checks(program));
+  EXPECT_EQ(std::count(verbs.begin(), verbs.end(), Verb::send), 2);
+  program.steps.insert(program.steps.begin() + 4,
+                       {.verb = Verb::load, .offset = 1024});  // of the same phase
+  verbs = verbs_of(with_checks(program));
+  EXPECT_EQ(std::count(verbs.begin(), verbs.end(), Verb::send), 1);
+}
+
 }  // namespace
 }  // namespace tidemark::suite

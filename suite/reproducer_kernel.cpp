@@ -108,7 +108,7 @@ std::string formatted(std::string_view text, const Place& place) {
   const bool works = step.verb == Verb::add || step.verb == Verb::copy;
   const bool copies = verb.box || verb.tile;
   const TensorMapSpec spec = copies ? place.program.maps[step.map].spec : TensorMapSpec{};
-  const std::uint32_t rank = copies ? rank_of(spec) : 0;
+  const std::uint32_t rank = copies ? rank_of(spec) : 1;
   const auto* const at = step.at.data();
   return fmt::format(
       fmt::runtime(text), fmt::arg("step", place.number), fmt::arg("snapshot", place.snapshot),
@@ -124,6 +124,8 @@ std::string formatted(std::string_view text, const Place& place) {
       fmt::arg("time", time_in_words(step.ns)), fmt::arg("offset", step.offset),
       fmt::arg("bytes", step.bytes), fmt::arg("end", step.offset + step.bytes),
       fmt::arg("stride", step.stride), fmt::arg("most", step.most), fmt::arg("map", step.map),
+      fmt::arg("whom",
+               step.of == kOwnCta ? "the window" : fmt::format("the window of CTA {}", step.of)),
       fmt::arg("form", copies ? copy_form(spec, step.reduction) : ""),
       fmt::arg("box", fmt::format("{}", fmt::join(at, at + rank, ", "))),
       fmt::arg("load", step.mask == 0 ? "load" : "multicast"),

@@ -204,6 +204,11 @@ std::vector<VerbExample> other_examples() {
       {Verb::load,
        {"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"},
        one_cta({{.verb = Verb::load, .at = {-8, 3}}})},
+      {Verb::send,
+       {"cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes",
+        "mapa.shared::cluster.u32"},
+       two_ctas({{.verb = Verb::send, .of = 1, .offset = 64, .bytes = 32, .at = {1024}},
+                 {.verb = Verb::send, .offset = 64, .bytes = 32, .at = {1024}}})},
       {Verb::fill,
        {"st.shared.u64", "fence.proxy.async.shared::cta"},
        one_cta({{.verb = Verb::fill, .offset = 1024, .bytes = 2048}})},
@@ -476,10 +481,21 @@ Program representative_trip(TileWork work) {
                                               .payload = {.seed = 17}}));
 }
 
+// A box that is loaded and sent on.
+Program representative_send() {
+  return with_checks(two_ctas({{.verb = Verb::init, .ctas = 3},
+                               {.verb = Verb::arrive_expect_tx, .bytes = 256},
+                               {.verb = Verb::load, .offset = 1024, .at = {-8, 3}},
+                               {.verb = Verb::wait, .stops = true, .ns = kMustCompleteNs},
+                               {.verb = Verb::arrive_expect_tx, .ctas = 2, .bytes = 64},
+                               {.verb = Verb::cluster_sync, .ctas = 3},
+                               {.verb = Verb::send, .of = 1, .offset = 1024, .bytes = 64}}));
+}
+
 TEST(Reproducer, HasAtMost200LinesForRepresentativePrograms) {
   std::set<Verb> verbs;
   for (const Program& program :
-       {representative(), representative_stores(), representative_end(),
+       {representative(), representative_stores(), representative_end(), representative_send(),
         representative_trip(TileWork::add_one), representative_trip(TileWork::thread_copy)}) {
     const std::string source = cuda_reproducer(program, kWords);
     EXPECT_LE(program.steps.size(), 45U);
@@ -613,7 +629,8 @@ TEST(Reproducer, RefusesAProgramThatIsNotSound) {
 }
 
 TEST_F(Compiled, RepresentativeProgramsToExecutables) {
-  for (const Program& program : {representative(), representative_stores(), representative_end()})
+  for (const Program& program :
+       {representative(), representative_stores(), representative_end(), representative_send()})
     executable(cuda_reproducer(program, kWords));
 }
 

@@ -112,6 +112,18 @@ __device__ void meter(u32 step, u32 barrier, u32 parity, u32 pending, u32 count,
     {.verb = Verb::load,
      .comment = "load box {{{box}}} of map {map}{to_ctas}",
      .call = "{load}_{form}{policy}({offset}, &map{map}, bar{barrier}, {box}{mask});"},
+    {.verb = Verb::send,
+     .comment = "send {bytes} bytes to byte {box} of {whom}",
+     .call = "send(cta, {offset}, {box}, {bytes}, bar{barrier});",
+     .remote_call = "send({of}, {offset}, {box}, {bytes}, bar{barrier});",
+     .function = R"cu(
+__device__ void send(u32 cta, u32 from, u32 to, u32 bytes, u32 b) {
+  asm volatile("{ .reg .b32 place, told; mapa.shared::cluster.u32 place, %0, %4; mapa.shared::cluster.u32 told, %3, %4;"
+               " cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [place], [%1], %2, [told]; }"
+               ::"r"(address(window() + to)), "r"(address(window() + from)), "r"(bytes), "r"(address(&barriers[b])),
+                "r"(cta) : "memory");
+}
+)cu"},
     {.verb = Verb::store,
      .comment = "{store} box {{{box}}} of map {map}",
      .call = "{store}_{form}{policy}({offset}, &map{map}, {box});"},

@@ -235,6 +235,75 @@ TEST_F(ProgramOnGpu, ARemoteArrivalCompletesThePhaseOfThePeer) {
   EXPECT_EQ(result.trace[2 * 5 + 1], 1U);
 }
 
+// Of each pair, itself too: 2048 bytes from byte 1024 of `from` to byte 6160 of `to`.
+TEST_F(ProgramOnGpu, ASendLandsInTheWindowThatIsNamedAndCreditsTheBarrierThere) {
+  std::vector<Program> programs;
+  for (std::uint32_t from = 0; from < 4; ++from)
+    for (std::uint8_t to = 0; to < 4; ++to) {
+      Program program = begun();
+      program.cluster = {4, 1, 1};
+      for (Step& step : program.steps) step.ctas = 0xf;
+      const auto sender = static_cast<std::uint16_t>(1U << from);
+      const auto peer = static_cast<std::uint16_t>(1U << to);
+      program += Step{.verb = Verb::arrive_expect_tx, .ctas = peer, .bytes = 2048};
+      program += Step{.verb = Verb::cluster_sync, .ctas = 0xf};
+      program += Step{.verb = Verb::send,
+                      .ctas = sender,
+                      .thread = 77,
+                      .of = from == to ? kOwnCta : to,
+                      .offset = 1024,
+                      .bytes = 2048,
+                      .at = {6160}};
+      program += kWait;
+      program.steps.back().ctas = peer;
+      program += Step{.verb = Verb::cluster_sync, .ctas = 0xf};
+      program += Step{.verb = Verb::test, .ctas = 0xf};
+      program += Step{.verb = Verb::snapshot, .ctas = 0xf};
+      programs.push_back(program);
+    }
+
+  const std::vector<RunResult> results = make_cuda_device()->run_programs(programs);
+
+  for (std::uint32_t i = 0; i < 16; ++i) {
+    const std::uint32_t from = i / 4, to = i % 4;
+    ASSERT_EQ(results[i].fault, DeviceFault::none) << results[i].note;
+    ASSERT_EQ(results[i].bytes.size(), 4U * 10240);
+    for (std::uint32_t cta = 0; cta < 4; ++cta) {
+      std::vector<std::uint8_t> window = poisoned_window(cta);
+      const std::vector<std::uint8_t> source = poisoned_window(from);
+      if (cta == to) std::copy_n(&source[1024], 2048, &window[6160]);
+      const auto begin = results[i].bytes.begin() + 10240 * cta;
+      EXPECT_EQ(std::vector<std::uint8_t>(begin, begin + 10240), window)
+          << from << " to " << to << ", window " << cta;
+      EXPECT_EQ(results[i].trace[4 * 7 + cta], cta == to ? 1U : 0U) << from << " to " << to;
+    }
+  }
+}
+
+TEST_F(ProgramOnGpu, ALoadThatWasSentOnIsThatOfThePeer) {
+  Program program = begun();
+  program.cluster = {2, 1, 1};
+  for (Step& step : program.steps) step.ctas = 3;
+  program += announce(8192);
+  program += kLoad;
+  program += kWait;
+  program += Step{.verb = Verb::arrive_expect_tx, .ctas = 2, .bytes = 8192};
+  program += Step{.verb = Verb::cluster_sync, .ctas = 3};
+  program += Step{.verb = Verb::send, .of = 1, .offset = 1024, .bytes = 8192, .at = {1024}};
+  program += kWait;
+  program.steps.back().ctas = 2;
+  program += Step{.verb = Verb::snapshot, .ctas = 2};
+  program += Step{.verb = Verb::cluster_sync, .ctas = 3};
+
+  const RunResult result = run(program);
+
+  ASSERT_EQ(result.fault, DeviceFault::none) << result.note;
+  std::vector<std::uint8_t> window = landed_window();
+  std::copy_n(poisoned_window(1).begin(), 1024, window.begin());
+  std::copy_n(poisoned_window(1).begin() + 9216, 1024, window.begin() + 9216);
+  EXPECT_EQ(result.bytes, window);
+}
+
 TEST_F(ProgramOnGpu, CreditByHandCompletesThePhase) {
   Program program = begun();
   program += announce(1048575);

@@ -246,6 +246,15 @@ __device__ inline void store(const Cta& cta, const Step& step) {
   with_rank(cta, step, [&](auto rank) { store_of_rank<rank()>(cta, step); });
 }
 
+/// Both addresses are of the cluster's shared memory, and in one CTA.
+__device__ inline void send(const Cta& cta, const Step& step) {
+  const std::uint32_t to = is_remote(step) ? step.of : cta.rank;
+  const auto cluster = cooperative_groups::this_cluster();
+  ptx::cp_async_bulk(ptx::space_cluster, ptx::space_shared,
+                     cluster.map_shared_rank(cta.window + step.at[0], to), cta.window + step.offset,
+                     step.bytes, cluster.map_shared_rank(&cta.state.barriers[step.barrier], to));
+}
+
 /// Numbers of groups that may be pending behind a wait: the instructions take a constant.
 using Pending = std::make_integer_sequence<std::uint32_t, kGroupsPending + 1>;
 
@@ -423,6 +432,9 @@ __device__ inline std::uint64_t take_alone(const Cta& cta, const Step& step) {
       return meter(cta, step);
     case Verb::load:
       load(cta, step);
+      return 0;
+    case Verb::send:
+      send(cta, step);
       return 0;
     case Verb::store:
       store(cta, step);

@@ -2,6 +2,7 @@
 #include "kernels/ops/checks.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -141,14 +142,37 @@ void append_test(Checks& checks, std::uint16_t ctas, std::uint8_t number) {
 
 // What step 3 copies once more.
 struct ExactPhase {
-  std::uint16_t served = 0;  // CTAs that it credits
+  std::uint16_t served = 0;   // CTAs that it credits
+  std::uint16_t senders = 0;  // which send poison then
   std::vector<Step> copies;
   bool shared = false;  // between CTAs
 };
 
+// Takes off the sends that cannot be repeated: where not all CTAs take part, and from where a copy
+// of this phase lands.
+void keep_repeatable(Checks& checks, std::uint8_t number, std::uint16_t ctas) {
+  const auto is_written = [&](const Step& send) {
+    const Landing source{.begin = send.offset, .end = send.offset + send.bytes};
+    const auto sender = static_cast<std::uint32_t>(std::countr_zero(send.ctas));
+    const std::vector<Step>& copies = checks.at(sender, number).copies;
+    return std::any_of(copies.begin(), copies.end(), [&](const Step& copy) {
+      return overlap(source, landing_of(checks.program, copy, sender));
+    });
+  };
+  std::vector<std::vector<Step>> kept(kProgramCtas);
+  for_each_of(ctas, [&](std::uint32_t cta) {
+    for (const Step& copy : checks.at(cta, number).copies)
+      if (copy.verb != Verb::send || (ctas == all_ctas(checks.program) && !is_written(copy)))
+        kept[cta].push_back(copy);
+  });
+  for_each_of(ctas,
+              [&](std::uint32_t cta) { checks.at(cta, number).copies = std::move(kept[cta]); });
+}
+
 // A multicast goes to those CTAs alone whose last loads it is among: another one of its mask may
 // have had others since, and does not expect its bytes.
 ExactPhase exact_phase_of(Checks& checks, std::uint8_t number, std::uint16_t ctas) {
+  keep_repeatable(checks, number, ctas);
   ExactPhase phase;
   std::vector<Step> found;  // as they were issued
   for_each_of(ctas, [&](std::uint32_t cta) {
@@ -159,7 +183,8 @@ ExactPhase exact_phase_of(Checks& checks, std::uint8_t number, std::uint16_t cta
         copy.ctas = only(cta);
         copy.mask = 0;
       }
-      phase.shared = phase.shared || copy.mask != 0;
+      if (copy.verb == Verb::send) phase.senders |= copy.ctas;
+      phase.shared = phase.shared || copy.mask != 0 || copy.verb == Verb::send;
       const auto known = std::find(found.begin(), found.end(), copy) - found.begin();
       if (known == std::ssize(found)) {
         found.push_back(copy);
@@ -172,8 +197,11 @@ ExactPhase exact_phase_of(Checks& checks, std::uint8_t number, std::uint16_t cta
   return phase;
 }
 
-void append_arming(Checks& checks, std::uint8_t number, std::uint16_t served) {
-  append(checks, {.verb = Verb::poison, .ctas = served, .bytes = checks.program.window});
+void append_arming(Checks& checks, std::uint8_t number, const ExactPhase& phase) {
+  const std::uint16_t served = phase.served;
+  append(checks, {.verb = Verb::poison,
+                  .ctas = static_cast<std::uint16_t>(served | phase.senders),
+                  .bytes = checks.program.window});
   for_each_of(served, [&](std::uint32_t cta) {
     if (const std::uint32_t count = checks.at(cta, number).count; count > 1)
       append(checks, {.verb = Verb::arrive,
@@ -195,7 +223,7 @@ void append_arming(Checks& checks, std::uint8_t number, std::uint16_t served) {
 void append_exact_phase(Checks& checks, std::uint8_t number, std::uint16_t ctas) {
   const ExactPhase phase = exact_phase_of(checks, number, ctas);
   if (phase.served == 0) return;
-  append_arming(checks, number, phase.served);
+  append_arming(checks, number, phase);
   if (phase.shared) append_sync(checks);
   for (const Step& copy : phase.copies) append(checks, copy);
   append(checks, {.verb = Verb::wait,
@@ -273,6 +301,10 @@ void append_end(Checks& checks) {
                       .ns = kMustCompleteNs});
   });
   append(checks, {.verb = Verb::snapshot, .ctas = all_ctas(checks.program)});
+  // Only then does a sender know that its window was read.
+  const bool sent = std::any_of(checks.steps.begin(), checks.steps.end(),
+                                [](const Step& step) { return step.verb == Verb::send; });
+  if (sent) append_sync(checks);
   for (std::uint8_t i = 0; i < checks.program.barriers; ++i)
     append_exact_phase(checks, i, alive_ctas(checks, i));
   // The next CTA on this SM finds plain memory instead of live barriers.

@@ -99,6 +99,15 @@ std::string unsound_read(const Program& program, const Step& step) {
   return "";
 }
 
+std::string unsound_send(const Program& program, const Step& step) {
+  const std::int64_t at = step.at[0];
+  if (step.bytes == 0) return "a send of 0 bytes; take 16 or more";
+  if (at < 0 || at % 16 != 0 || at + step.bytes > program.window)
+    return fmt::format("a send of {} bytes to byte {} of a window of {}; take multiples of 16",
+                       step.bytes, at, program.window);
+  return "";
+}
+
 // Behind `leave` one thread is left.
 std::string unsound_end(const Program& program) {
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
@@ -152,6 +161,7 @@ std::string unsound_step(const Program& program, const Step& step) {
   if (verb.groups && step.pending > kGroupsPending)
     return fmt::format("{} groups pending, above {}", step.pending, kGroupsPending);
   if (verb.word) return unsound_read(program, step);
+  if (step.verb == Verb::send) return unsound_send(program, step);
   if (step.verb == Verb::add || step.verb == Verb::copy)
     if (std::string why = unsound_thread_work(program, step); !why.empty()) return why;
   return verb.box || verb.tile ? unsound_copy(program, step) : "";
@@ -194,12 +204,19 @@ std::string unsound_islands(const Region& region) {
 }  // namespace
 
 Landing landing_of(const Program& program, const Step& step, std::uint32_t cta) {
-  if (step.verb != Verb::load) return {};
-  const TensorMapSpec& map = program.maps[step.map].spec;
-  return {.ctas = destinations_of(step, cta),
-          .begin = step.offset,
-          .end = step.offset + tile_span(map),
-          .credited = tile_bytes(map)};
+  if (step.verb == Verb::load) {
+    const TensorMapSpec& map = program.maps[step.map].spec;
+    return {.ctas = destinations_of(step, cta),
+            .begin = step.offset,
+            .end = step.offset + tile_span(map),
+            .credited = tile_bytes(map)};
+  }
+  if (step.verb != Verb::send) return {};
+  const auto begin = static_cast<std::uint32_t>(step.at[0]);
+  return {.ctas = static_cast<std::uint16_t>(1U << (step.of == kOwnCta ? cta : step.of)),
+          .begin = begin,
+          .end = begin + step.bytes,
+          .credited = step.bytes};
 }
 
 void keep_islands(Region& region, std::vector<Island> islands) {

@@ -55,6 +55,11 @@ enum class Verb : std::uint8_t {
   // `offset` of the window of each CTA in the mask, crediting `barrier` there. By thread `thread`.
   load,
 
+  // offset, bytes, of, at: cp.async.bulk.shared::cluster.shared::cta of `bytes` from byte `offset`
+  // of the CTA's own window to byte at[0] of the window of `of`, crediting `barrier` there; kOwnCta
+  // for its own. By thread `thread`.
+  send,
+
   // To global memory, in the bulk async-groups of thread `thread`.
 
   // map, at, offset, hint, reduction: cp.async.bulk.tensor of the tile at byte `offset` of the
@@ -138,6 +143,7 @@ inline constexpr auto kVerbTable = std::to_array<VerbInfo>({
     {.verb = Verb::wait, .name = "wait", .barrier = true},
     {.verb = Verb::meter, .name = "meter", .barrier = true, .tx_bytes = true},
     {.verb = Verb::load, .name = "load", .barrier = true, .map = true, .box = true, .tile = true},
+    {.verb = Verb::send, .name = "send", .barrier = true, .range = true},
     {.verb = Verb::store, .name = "store", .map = true, .box = true, .tile = true, .groups = true},
     {.verb = Verb::commit, .name = "commit", .groups = true},
     {.verb = Verb::wait_group, .name = "wait_group", .groups = true, .word = true},
@@ -222,7 +228,7 @@ struct Step {
   std::uint32_t stride = 0;  // meter: bytes that are taken off in one piece; add: per element
   std::uint32_t most = 0;    // meter: single bytes that are taken off then, at most
   std::uint32_t ns = 0;
-  std::array<std::int32_t, kMaxRank> at{};  // first element of the box
+  std::array<std::int32_t, kMaxRank> at{};  // first element of the box; send: at[0], a byte
   std::uint64_t word = 0;
 
   friend bool operator==(const Step&, const Step&) = default;

@@ -178,6 +178,25 @@ TEST(SoundProgram, WordOutsideItsRegionIsUnsound) {
             "program: step 0: region 1 of 1");
 }
 
+TEST(SoundProgram, SendsAreOf16BytesFromWindowToWindow) {
+  Program program = storing({{.verb = Verb::send, .offset = 16, .bytes = 32, .at = {kTileAt}}});
+  EXPECT_EQ(unsound(program), "program: step 0: barrier 0 of 0");
+  program.barriers = 1;
+  EXPECT_EQ(unsound(program), "");
+  program.steps[0].at[0] = kWindow - 16;
+  EXPECT_EQ(unsound(program),
+            "program: step 0: a send of 32 bytes to byte 2544 of a window of 2560; take multiples "
+            "of 16");
+  program.steps[0].at[0] = -16;
+  EXPECT_NE(unsound(program), "");
+  program.steps[0].at[0] = 8;
+  EXPECT_NE(unsound(program), "");
+  program.steps[0] = {.verb = Verb::send, .offset = 8, .bytes = 32};
+  EXPECT_EQ(unsound(program), "program: step 0: 32 bytes from 8 on; take multiples of 16");
+  program.steps[0] = {.verb = Verb::send};
+  EXPECT_EQ(unsound(program), "program: step 0: a send of 0 bytes; take 16 or more");
+}
+
 TEST(SoundProgram, SixteenGroupsPendingAreUnsound) {
   EXPECT_EQ(unsound(storing({wait_group(15)})), "");
   EXPECT_EQ(unsound(storing({wait_group(16)})), "program: step 0: 16 groups pending, above 15");

@@ -101,6 +101,31 @@ void take_delay(const Turn& turn) {
     let_some_land(turn.run);
 }
 
+void take_send(const Turn& turn) {
+  ProgramRun& run = turn.run;
+  const Step& step = turn.step();
+  const Fault fault = run.fault;
+  const std::uint32_t to = step.of == kOwnCta ? turn.cta : step.of;
+  const auto place = static_cast<std::uint32_t>(step.at[0]);
+  Mbarrier& told = live_barrier(turn, fault == kFaultSendCreditStays ? turn.cta : to);
+  const std::uint32_t landing = fault == kFaultSendWrongCta ? (to + 1) % ctas_of(run.program) : to;
+  const std::int64_t destination =
+      kWindowAddress + (fault == kFaultSendPlaceIgnored ? step.offset : place);
+  const std::uint32_t chunks = step.bytes / kChunkBytes;
+  const auto chunk = [&from = turn.own().window.bytes, offset = step.offset, destination,
+                      lost = fault == kFaultSendChunkLost ? chunks / 2 : chunks](std::uint32_t i) {
+    Chunk read{.address = destination + std::int64_t{kChunkBytes} * i};
+    std::memcpy(read.bytes.data(), &from[offset + kChunkBytes * i], kChunkBytes);
+    if (i == lost) read.written = 0;
+    return read;
+  };
+  run.engine.issue({.chunks = chunks - (fault == kFaultSendEndLost ? 1 : 0),
+                    .chunk = chunk,
+                    .destination = destination,
+                    .shared = &run.ctas[landing].window,
+                    .barrier = fault == kFaultSendCreditLost ? &run.nowhere : &told});
+}
+
 // What one CTA does of a step. Returns its trace.
 std::uint64_t take(const Turn& turn) {
   switch (turn.step().verb) {
@@ -128,6 +153,9 @@ std::uint64_t take(const Turn& turn) {
       return take_meter(turn);
     case Verb::load:
       take_load(turn);
+      return 0;
+    case Verb::send:
+      take_send(turn);
       return 0;
     case Verb::store:
       take_store(turn);
@@ -189,7 +217,8 @@ bool is_landing_before(const Program& program, std::size_t number) {
     case Verb::delay:
       return false;
     default:
-      return number > 0 && program.steps[number - 1].verb == Verb::load;
+      return number > 0 && (program.steps[number - 1].verb == Verb::load ||
+                            program.steps[number - 1].verb == Verb::send);
   }
 }
 

@@ -60,6 +60,13 @@ inline constexpr Fault kFaultCyclePendingNotRestored{754};
 inline constexpr Fault kFaultCycleMemoryNotReturned{755};
 inline constexpr Fault kFaultCycleEarlyCreditLost{756};
 inline constexpr Fault kFaultCycleParityStuck{757};
+// Sends: from window to window.
+inline constexpr Fault kFaultSendWrongCta{760};
+inline constexpr Fault kFaultSendChunkLost{761};
+inline constexpr Fault kFaultSendCreditLost{762};
+inline constexpr Fault kFaultSendCreditStays{763};
+inline constexpr Fault kFaultSendPlaceIgnored{764};
+inline constexpr Fault kFaultSendEndLost{765};
 
 /// Of a program; `step`: what it changes, and how.
 constexpr FaultInfo program_fault(Fault fault, std::string_view name, std::string_view step) {
@@ -164,6 +171,17 @@ inline constexpr auto kProgramFaults = std::to_array<FaultInfo>({
                   "credit: what comes before the announcement is lost, none goes below zero"),
     program_fault(kFaultCycleParityStuck, "cycle_parity_stuck",
                   "wait: every parity reads as that of an even phase"),
+    program_fault(kFaultSendWrongCta, "send_wrong_cta",
+                  "send: lands in the window of the CTA behind the one that is named"),
+    program_fault(kFaultSendChunkLost, "send_chunk_lost",
+                  "send: the 16 bytes in the middle are credited and not stored"),
+    program_fault(kFaultSendCreditLost, "send_credit_lost", "send: no barrier is credited"),
+    program_fault(kFaultSendCreditStays, "send_credit_stays",
+                  "send: the sender's own barrier is credited"),
+    program_fault(kFaultSendPlaceIgnored, "send_place_ignored",
+                  "send: lands where it stands in the sender's window"),
+    program_fault(kFaultSendEndLost, "send_end_lost",
+                  "send: the last 16 bytes are neither stored nor credited"),
 });
 
 /// All of them, in the order of their values. Each is harmless where its step does not occur.

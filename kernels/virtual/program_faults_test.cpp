@@ -164,6 +164,22 @@ Program copied() {
   return with_checks(program_of(trip));
 }
 
+// CTA 0 sends 512 bytes to its peer, to another place than it has them at.
+Program sent() {
+  Program program = empty(2);
+  Step announced = announce(kTile);
+  announced.ctas = 1U << kPeer;
+  program.steps = {init(kA, 3),
+                   announced,
+                   {.verb = Verb::cluster_sync, .ctas = 3},
+                   {.verb = Verb::send,
+                    .of = kPeer,
+                    .offset = kGuardBytes,
+                    .bytes = kTile,
+                    .at = {kGuardBytes + 16}}};
+  return with_checks(program);
+}
+
 std::vector<Program> programs() {
   const Step by_hand{.verb = Verb::complete_tx, .bytes = 44};
   return {released_by_peer(),
@@ -184,7 +200,8 @@ std::vector<Program> programs() {
           lives(false),
           lives(true),
           added(),
-          copied()};
+          copied(),
+          sent()};
 }
 
 bool differ(const RunResult& a, const RunResult& b) {

@@ -183,6 +183,48 @@ TEST(VirtualProgram, RemoteArrivalCompletesThePeersPhase) {
   EXPECT_EQ(result.trace[2 * 2 + 1], 1U);
 }
 
+// From the middle of the window of CTA 0 to 16 bytes further on in that of `to`.
+Step send(std::uint8_t to) {
+  return {.verb = Verb::send, .of = to, .offset = kTileAt, .bytes = 32, .at = {kTileAt + 16}};
+}
+
+TEST(VirtualProgram, ASendLandsInTheWindowOfThePeerAndCreditsItsBarrier) {
+  const Program program =
+      cluster(2, {by(poison(), kBoth), by({.verb = Verb::init}, kBoth), by(announce(32), 2),
+                  by({.verb = Verb::cluster_sync}, kBoth), send(1), by(wait(), 2),
+                  by(test(0), kBoth), by({.verb = Verb::snapshot}, kBoth)});
+  const RunResult result = run(program);
+  EXPECT_EQ(result.trace[5 * 2 + 1], 1U);
+  EXPECT_EQ(result.trace[6 * 2], 0U);
+  EXPECT_EQ(result.trace[6 * 2 + 1], 1U);
+  for (std::uint32_t i = 0; i < kWindow; ++i) {
+    const bool lands = i >= kTileAt + 16 && i < kTileAt + 48;
+    ASSERT_EQ(result.bytes[i], cta_poison_byte(program.payload, 0, i)) << i;
+    ASSERT_EQ(result.bytes[kWindow + i], lands ? cta_poison_byte(program.payload, 0, i - 16)
+                                               : cta_poison_byte(program.payload, 1, i))
+        << i;
+  }
+}
+
+TEST(VirtualProgram, ASendReadsItsSourceAnyTimeBeforeItLands) {
+  std::uint32_t old = 0, overwritten = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Program program = alone({poison(),
+                             {.verb = Verb::init},
+                             announce(32),
+                             send(0),
+                             {.verb = Verb::fill, .bytes = kWindow},
+                             wait(),
+                             {.verb = Verb::snapshot}});
+    program.payload.seed = seed;
+    const RunResult result = run(program);
+    (result.bytes[kTileAt + 32] == cta_poison_byte(program.payload, 0, kTileAt + 16)
+         ? old
+         : overwritten)++;
+  }
+  EXPECT_GT(overwritten, 0U);
+}
+
 TEST(VirtualProgram, EachBlockHasAWindowAndBarriersOfItsOwn) {
   const Program program =
       cluster(2, {by(poison(), kBoth), by({.verb = Verb::init}, kBoth), by(announce(512), 2),

@@ -111,7 +111,7 @@ class Composer {
   }
 
   void move() {
-    switch (draws_.below(10)) {
+    switch (draws_.below(11)) {
       case 0:
       case 1:
       case 2:
@@ -128,6 +128,8 @@ class Composer {
         return wait_for_group();
       case 8:
         return coin() ? new_life() : arrivals();
+      case 9:
+        return send();
       default:
         return look();
     }
@@ -222,6 +224,35 @@ class Composer {
     arm(phase, loads, tile_bytes(program_.maps[map].spec), shared && coin());
     phases_.push_back(std::move(phase));
     if (coin()) wait(phases_.size() - 1);
+  }
+
+  // A slot of one CTA to a slot of another, or another one of its own. Until it is there, and known
+  // to be, nothing else happens.
+  void send() {
+    const std::uint32_t from = draws_.below(ctas()), to = draws_.below(ctas());
+    const std::uint32_t slot = draws_.below(slots_), place = draws_.below(slots_);
+    const std::uint8_t barrier = some_barrier();
+    const auto sender = static_cast<Mask>(1U << from);
+    const Phase phase{.ctas = static_cast<Mask>(1U << to), .barrier = barrier, .slots = {place}};
+    const bool unknown = source().fill == Fill::nan;  // which NaN
+    if (unknown || (from == to && slot == place) || !is_idle(barrier) || !is_free(slot, sender) ||
+        !is_free(place, phase.ctas))
+      return;
+    sync();
+    const std::uint32_t bytes = 16 * draws_.between(1, slot_bytes_ / 16);
+    arm(phase,
+        {{.verb = Verb::send,
+          .ctas = sender,
+          .thread = some_thread(),
+          .barrier = barrier,
+          .of = static_cast<std::uint8_t>(to),
+          .offset = offset_of(slot),
+          .bytes = bytes,
+          .at = {static_cast<std::int32_t>(offset_of(place) + slot_bytes_ - bytes)}}},
+        bytes, false);
+    phases_.push_back(phase);
+    wait(phases_.size() - 1);
+    sync();
   }
 
   // Expects the bytes of `loads` and issues them, in one of the orders that come to the same.

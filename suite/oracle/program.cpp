@@ -19,11 +19,14 @@
 namespace tidemark::suite {
 namespace {
 
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
 // A box that was issued and that no thread of the CTA has yet seen to land.
 struct Flight {
-  TileLoad load;
-  std::size_t region = 0;
-  bool phase_done = false;  // the phase that it completes on is over
+  TileLoad load;  // of a send: its bytes as a box
+  std::size_t region = kNone;
+  std::size_t send = kNone;  // in Walk::sends
+  bool phase_done = false;   // the phase that it completes on is over
 };
 
 struct BarrierState {
@@ -37,13 +40,36 @@ struct BarrierState {
   std::int64_t flying = 0;                // bytes of copies in flight
   std::uint32_t step = 16;                // bytes that their credit is a multiple of
   std::vector<Flight> flights;
-  std::uint64_t word = 0;  // as plain memory
+  std::uint64_t word = 0;    // as plain memory
+  std::size_t begun_at = 0;  // the step that initialized it
 };
+
+// Bytes of a window.
+struct Part {
+  std::uint32_t begin = 0, end = 0;
+};
+
+bool overlap(Part a, Part b) { return a.begin < b.end && b.begin < a.end; }
+
+Part part_of(const TileLoad& load) {
+  const std::uint32_t begin = kGuardBytes + load.destination_offset;
+  return {begin, begin + tile_span(load.map)};
+}
 
 struct CtaState {
   std::vector<BarrierState> barriers;
   ExpectedWindow window;
+  std::vector<Part> touched{};  // by its threads, since the CTAs last met
   bool stopped = false;
+};
+
+// From the window of one CTA to that of another, or its own.
+struct Send {
+  std::uint32_t from = 0, to = 0;
+  Part source;
+  std::vector<std::uint8_t> bytes;
+  bool seen = false;  // to land, by the CTA that it went to
+  bool over = false;  // and the sender knows
 };
 
 // A word of a region that threads read, since the CTAs of the cluster last met.
@@ -61,7 +87,9 @@ struct Walk {
   std::vector<CtaState> ctas;
   Stores stores;
   std::vector<RegionRead> reads{};
-  std::size_t step = 0;  // its number
+  std::vector<Send> sends{};
+  std::optional<std::size_t> met{};  // the step at which the CTAs last met
+  std::size_t step = 0;              // its number
 
   [[noreturn]] void refuse(const std::string& why) const {
     throw Error(
@@ -117,18 +145,37 @@ void keep_tile(ExpectedWindow& window, const TileLoad& tile) {
   window.tiles.push_back(tile);
 }
 
+void put(const std::vector<std::uint8_t>& bytes, Part part, ExpectedWindow& window) {
+  std::copy(bytes.begin(), bytes.end(), &window.bytes[part.begin]);
+  if (!window.compare.empty())
+    std::fill(&window.compare[part.begin], &window.compare[part.end], Compare::exact);
+}
+
 // Every thread of the CTA saw a phase complete: it may read what the copies of that phase wrote.
-void see_boxes(Walk& walk, CtaState& cta, BarrierState& barrier) {
+void see_boxes(const Walk& walk, CtaState& cta, BarrierState& barrier) {
   std::vector<Flight> left;
   for (Flight& flight : barrier.flights) {
     if (!flight.phase_done) {
       left.push_back(flight);
       continue;
     }
-    pull_tile(flight.load, memory_of(walk, flight.region), cta.window.bytes, cta.window.compare);
+    if (flight.send == kNone)
+      pull_tile(flight.load, memory_of(walk, flight.region), cta.window.bytes, cta.window.compare);
+    else
+      put(walk.sends[flight.send].bytes, part_of(flight.load), cta.window);
     keep_tile(cta.window, flight.load);
   }
   barrier.flights = std::move(left);
+}
+
+// What such a phase says of the sends that it waited for. A CTA knows at once of those from itself.
+void see_sends(Walk& walk, const BarrierState& barrier) {
+  for (const Flight& flight : barrier.flights) {
+    if (flight.send == kNone || !flight.phase_done) continue;
+    Send& send = walk.sends[flight.send];
+    send.seen = true;
+    send.over = send.from == send.to;
+  }
 }
 
 // The parity that a step names; none where only the device knows it.
@@ -173,6 +220,7 @@ ExpectedTrace wait(Walk& walk, const Step& step, CtaState& cta, BarrierState& ba
     return {.value = 0};
   }
   barrier.seen = barrier.phase;
+  see_sends(walk, barrier);
   see_boxes(walk, cta, barrier);
   return {.value = 1};
 }
@@ -207,7 +255,11 @@ ExpectedTrace meter(const Walk& walk, const Step& step, CtaState& cta, BarrierSt
 
 void init(const Walk& walk, const Step& step, BarrierState& barrier) {
   if (barrier.alive) walk.refuse("the barrier is in use; invalidate it first");
-  barrier = {.alive = true, .count = step.count, .pending = step.count, .flights = {}};
+  barrier = {.alive = true,
+             .count = step.count,
+             .pending = step.count,
+             .flights = {},
+             .begun_at = walk.step};
 }
 
 void arrive(const Walk& walk, const Step& step, BarrierState& barrier, std::uint32_t arrivals) {
@@ -226,22 +278,44 @@ void require_alive(const Walk& walk, const Step& step, const BarrierState& barri
     walk.refuse("the barrier is in use; invalidate it first");
 }
 
-// Every byte of the window is another one behind a store that may still read it.
+// Every byte of the window is another one behind a store or a send that may still read it, and is
+// not kept before one that may still write it.
 void refuse_overwriting(const Walk& walk, std::uint32_t rank, std::uint32_t offset,
                         std::uint32_t bytes) {
   if (walk.stores.reads(rank, offset, bytes))
     walk.refuse("a store may still read what is overwritten; wait for its group");
+  const Part part{offset, offset + bytes};
+  for (const Send& send : walk.sends)
+    if (!send.over && send.from == rank && overlap(part, send.source))
+      walk.refuse("a send may still read what is overwritten; wait for its phase, and meet");
+  for (const BarrierState& barrier : walk.ctas[rank].barriers)
+    for (const Flight& flight : barrier.flights)
+      if (flight.send != kNone && overlap(part, part_of(flight.load)))
+        walk.refuse("a send may still write what is overwritten; wait for its phase");
 }
 
-// What a load that nobody saw to land may still write has no certain value.
+// Threads write to this part of their window.
+void touch(Walk& walk, std::uint32_t rank, std::uint32_t offset, std::uint32_t bytes) {
+  refuse_overwriting(walk, rank, offset, bytes);
+  walk.ctas[rank].touched.push_back({offset, offset + bytes});
+}
+
+// What a load or a send that nobody saw to land may still write has no certain value.
 void refuse_landing(const Walk& walk, std::uint32_t rank, std::uint32_t offset,
                     std::uint32_t bytes) {
   for (const BarrierState& barrier : walk.ctas[rank].barriers)
-    for (const Flight& flight : barrier.flights) {
-      const std::uint32_t begin = kGuardBytes + flight.load.destination_offset;
-      if (begin < offset + bytes && offset < begin + tile_span(flight.load.map))
+    for (const Flight& flight : barrier.flights)
+      if (overlap({offset, offset + bytes}, part_of(flight.load)))
         walk.refuse("a load may still write what is taken here; wait for its phase");
-    }
+}
+
+// Nor have bytes that no document names.
+void refuse_unknown(const Walk& walk, std::uint32_t rank, std::uint32_t offset,
+                    std::uint32_t bytes) {
+  const auto& compare = walk.ctas[rank].window.compare;
+  if (!compare.empty() && std::any_of(&compare[offset], &compare[offset] + bytes,
+                                      [](Compare how) { return how != Compare::exact; }))
+    walk.refuse("no document says which bytes a box left there, and so what is stored here");
 }
 
 // Nor has memory that a store may still write.
@@ -276,6 +350,50 @@ void issue(Walk& walk, const Step& step, std::uint32_t issuer) {
   }
 }
 
+// Between CTAs only their meetings order anything: that they have initialized the barrier, and are
+// done with what is overwritten.
+void refuse_unmet(const Walk& walk, const Send& send, const BarrierState& barrier, Part place) {
+  if (send.from == send.to) return;
+  if (!walk.met || barrier.begun_at > *walk.met)
+    walk.refuse("the CTAs have not met since the barrier was initialized; have a cluster_sync");
+  for (const Part& touched : walk.ctas[send.to].touched)
+    if (overlap(touched, place))
+      walk.refuse("the CTAs have not met since this part of the window was used; have one");
+}
+
+// PTX ISA 9.0, cp.async.bulk: the source is read, the destination written, and the barrier there
+// credited with all bytes, some time before its phase completes.
+void send(Walk& walk, const Step& step, std::uint32_t from) {
+  const std::uint32_t to = step.of == kOwnCta ? from : step.of;
+  BarrierState& barrier = walk.ctas[to].barriers[step.barrier];
+  const auto begin = static_cast<std::uint32_t>(step.at[0]);
+  refuse_landing(walk, from, step.offset, step.bytes);
+  refuse_unknown(walk, from, step.offset, step.bytes);
+  const std::uint8_t* const source = &walk.ctas[from].window.bytes[step.offset];
+  walk.sends.push_back({.from = from,
+                        .to = to,
+                        .source = {step.offset, step.offset + step.bytes},
+                        .bytes = {source, source + step.bytes}});
+  refuse_overwriting(walk, to, begin, step.bytes);
+  refuse_landing(walk, to, begin, step.bytes);
+  refuse_unmet(walk, walk.sends.back(), barrier, {begin, begin + step.bytes});
+  const TensorMapSpec bytes{.rank = 1, .extent = {step.bytes}, .box = {step.bytes}, .bulk = true};
+  barrier.step = 16;
+  barrier.flying += step.bytes;
+  barrier.flights.push_back({.load = {.map = bytes,
+                                      .destination_offset = begin - kGuardBytes,
+                                      .payload = walk.program.payload},
+                             .send = walk.sends.size() - 1});
+  advance(barrier);
+}
+
+void meet(Walk& walk) {
+  walk.met = walk.step;
+  walk.reads.clear();
+  for (CtaState& cta : walk.ctas) cta.touched.clear();
+  for (Send& send : walk.sends) send.over = send.over || send.seen;
+}
+
 // These bytes are no longer those of a box.
 void forget_tiles(ExpectedWindow& window, const Step& step) {
   if (!window.compare.empty())
@@ -286,7 +404,7 @@ void forget_tiles(ExpectedWindow& window, const Step& step) {
 }
 
 void poison(Walk& walk, const Step& step, std::uint32_t rank) {
-  refuse_overwriting(walk, rank, step.offset, step.bytes);
+  touch(walk, rank, step.offset, step.bytes);
   ExpectedWindow& window = walk.ctas[rank].window;
   const Poison& poison = poison_of(walk.program.payload.inverted);
   const std::uint32_t end = step.offset + step.bytes;
@@ -303,7 +421,7 @@ void poison(Walk& walk, const Step& step, std::uint32_t rank) {
 
 // The window holds source words, or their complement.
 void fill(Walk& walk, const Step& step, std::uint32_t rank, std::uint32_t flip) {
-  refuse_overwriting(walk, rank, step.offset, step.bytes);
+  touch(walk, rank, step.offset, step.bytes);
   ExpectedWindow& window = walk.ctas[rank].window;
   const DataType type = walk.program.maps[step.map].spec.type;
   for (std::uint32_t at = step.offset; at < step.offset + step.bytes; at += 4) {
@@ -319,7 +437,7 @@ void work(Walk& walk, const Step& step, std::uint32_t rank) {
   const TileLoad tile = tile_of(walk.program, step);
   const std::uint8_t region = walk.program.maps[step.map].region;
   const std::uint32_t bytes = tile_span(tile.map);
-  refuse_overwriting(walk, rank, step.offset, bytes);
+  touch(walk, rank, step.offset, bytes);
   refuse_landing(walk, rank, step.offset, bytes);
   ExpectedWindow& window = walk.ctas[rank].window;
   if (step.verb == Verb::add) return add_to_tile(tile, step, window.bytes);
@@ -332,11 +450,7 @@ void store(Walk& walk, const Step& step, std::uint32_t rank) {
   const Map& map = walk.program.maps[step.map];
   refuse_landing(walk, rank, step.offset, tile_span(map.spec));
   refuse_unread(walk, step);
-  const auto& compare = walk.ctas[rank].window.compare;
-  if (!compare.empty() &&
-      std::any_of(&compare[step.offset], &compare[step.offset] + tile_span(map.spec),
-                  [](Compare how) { return how != Compare::exact; }))
-    walk.refuse("no document says which bytes a box left there, and so what is stored here");
+  refuse_unknown(walk, rank, step.offset, tile_span(map.spec));
   walk.stores.issue(step, {rank, step.thread}, walk.ctas[rank].window.bytes,
                     walk.regions[map.region]);
   // The steps of another CTA before this one are not before it in time.
@@ -380,6 +494,7 @@ ExpectedTrace take_of_groups(Walk& walk, const Step& step, std::uint32_t rank) {
 }
 
 void snapshot(Walk& walk, std::uint32_t rank) {
+  walk.ctas[rank].touched.push_back({0, walk.program.window});
   const CtaState& cta = walk.ctas[rank];
   ExpectedSnapshot taken{
       .step = static_cast<std::uint32_t>(walk.step), .cta = rank, .window = cta.window};
@@ -435,6 +550,9 @@ ExpectedTrace take_on_barrier(Walk& walk, const Step& step, std::uint32_t rank) 
     case Verb::load:
       issue(walk, step, rank);
       return {};
+    case Verb::send:
+      send(walk, step, rank);
+      return {};
     case Verb::write:
       own.word = step.word;
       return {};
@@ -448,7 +566,7 @@ ExpectedTrace take_on_barrier(Walk& walk, const Step& step, std::uint32_t rank) 
 ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
   switch (step.verb) {
     case Verb::cluster_sync:
-      walk.reads.clear();
+      meet(walk);
       return {};
     case Verb::delay:
       if (step.ns >= kLandNs) land_everywhere(walk);

@@ -246,6 +246,70 @@ TEST(ProgramOracle, RefusesUndefinedSteps) {
   EXPECT_THROW(predict(of({{.verb = Verb::meter, .count = 1, .pending = 2}})), Error);
 }
 
+constexpr Step kMeet{.verb = Verb::cluster_sync, .ctas = 3};
+constexpr Step kSend{.verb = Verb::send, .of = 1, .offset = 1024, .bytes = 32, .at = {1040}};
+constexpr Step kToldOfSend{.verb = Verb::arrive_expect_tx, .ctas = 2, .bytes = 32};
+constexpr Step kWaitInPeer{
+    .verb = Verb::wait, .ctas = 2, .stops = true, .ns = kernels::kMustCompleteNs};
+constexpr Step kOverwrite{.verb = Verb::fill, .offset = 1040, .bytes = 16};
+constexpr Step kSnapshotInPeer{.verb = Verb::snapshot, .ctas = 2};
+
+/// Two CTAs that take `steps` behind their inits.
+Program of_two(const std::vector<Step>& steps) {
+  Program program = of({});
+  program.cluster = {2, 1, 1};
+  for (Step& step : program.steps) step.ctas = 3;
+  program.steps.insert(program.steps.end(), steps.begin(), steps.end());
+  return program;
+}
+
+TEST(ProgramOracle, WhatIsSentMayBeThereUntilThePhaseIsSeenAndMustBeThen) {
+  const ProgramExpectation expected =
+      predict(of_two({kMeet, kToldOfSend, kSend, kSnapshotInPeer, kWaitInPeer, kSnapshotInPeer}));
+  const ExpectedWindow& open = expected.snapshots.at(0).window;
+  EXPECT_EQ(open.bytes[1040], cta_poison_byte({}, 1, 1040));
+  EXPECT_EQ(open.other[1040], cta_poison_byte({}, 0, 1024));
+  const ExpectedWindow& seen = expected.snapshots.at(1).window;
+  EXPECT_TRUE(seen.other.empty());
+  EXPECT_EQ(seen.bytes[1040], cta_poison_byte({}, 0, 1024));
+  EXPECT_EQ(seen.bytes[1072], cta_poison_byte({}, 1, 1072));
+}
+
+TEST(ProgramOracle, ASendIsReadUntilItsPhaseIsSeenAndTheCtasHaveMet) {
+  const std::vector<Step> sent{kMeet, kToldOfSend, kSend, kWaitInPeer};
+  std::vector<Step> steps = sent;
+  steps.push_back(kOverwrite);
+  EXPECT_THROW(predict(of_two(steps)), Error);
+  steps.back() = kMeet;
+  steps.push_back(kOverwrite);
+  EXPECT_NO_THROW(predict(of_two(steps)));
+  EXPECT_THROW(predict(of_two({kMeet, kToldOfSend, kSend, kMeet, kOverwrite})), Error);
+}
+
+TEST(ProgramOracle, ASenderNeedsToMeetWhoInitializedTheBarrierAndUsedTheWindow) {
+  EXPECT_THROW(predict(of_two({kToldOfSend, kSend})), Error);
+  EXPECT_THROW(predict(of_two({kMeet, kToldOfSend, kSnapshotInPeer, kSend})), Error);
+  EXPECT_NO_THROW(predict(of_two({kToldOfSend, kSnapshotInPeer, kMeet, kSend})));
+}
+
+TEST(ProgramOracle, NothingElseIsDoneToWhereASendLands) {
+  Step fill = kOverwrite, load = kLoad;
+  fill.ctas = load.ctas = 2;
+  EXPECT_THROW(predict(of_two({kMeet, kToldOfSend, kSend, fill})), Error);
+  EXPECT_THROW(predict(of_two({kMeet, kToldOfSend, kSend, load})), Error);
+  EXPECT_THROW(predict(of_two({kMeet, kToldOfSend, kSend, kSend})), Error);
+  EXPECT_THROW(predict(of_two({kMeet, kToldOfSend, load, kSend})), Error);
+}
+
+TEST(ProgramOracle, ASendFromWhereALoadLandsOrToItselfIsRefused) {
+  Step own = kSend;
+  own.of = kernels::kOwnCta;
+  EXPECT_THROW(predict(of({kLoad, own})), Error);
+  EXPECT_THROW(predict(of({own})), Error);
+  own.at[0] = 1056;
+  EXPECT_NO_THROW(predict(of({own})));
+}
+
 /// The complaints about a right answer to an over-announced copy that `change` has been at.
 std::vector<Miscompare> complaints(const std::function<void(RunResult&)>& change,
                                    const ExpectTx& op = box(112)) {
