@@ -124,6 +124,7 @@ std::string formatted(std::string_view text, const Place& place) {
       fmt::arg("time", time_in_words(step.ns)), fmt::arg("offset", step.offset),
       fmt::arg("bytes", step.bytes), fmt::arg("end", step.offset + step.bytes),
       fmt::arg("stride", step.stride), fmt::arg("most", step.most), fmt::arg("map", step.map),
+      fmt::arg("rank", spec.bulk ? 0 : rank),
       fmt::arg("whom",
                step.of == kOwnCta ? "the window" : fmt::format("the window of CTA {}", step.of)),
       fmt::arg("form", copies ? copy_form(spec, step.reduction) : ""),

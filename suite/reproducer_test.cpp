@@ -209,6 +209,9 @@ std::vector<VerbExample> other_examples() {
         "mapa.shared::cluster.u32"},
        two_ctas({{.verb = Verb::send, .of = 1, .offset = 64, .bytes = 32, .at = {1024}},
                  {.verb = Verb::send, .offset = 64, .bytes = 32, .at = {1024}}})},
+      {Verb::prefetch,
+       {"cp.async.bulk.prefetch.tensor.2d.L2.global.tile"},
+       one_cta({{.verb = Verb::prefetch, .at = {-8, 3}}})},
       {Verb::fill,
        {"st.shared.u64", "fence.proxy.async.shared::cta"},
        one_cta({{.verb = Verb::fill, .offset = 1024, .bytes = 2048}})},
@@ -325,6 +328,28 @@ TEST_F(Compiled, LoadsOfEveryRankAndPolicy) {
   for (const std::string_view policy : {"evict_normal", "evict_first", "evict_last"})
     EXPECT_NE(ptx.find(fmt::format("createpolicy.fractional.L2::{}.b64", policy)),
               std::string::npos);
+  expect_narrow(source);
+}
+
+TEST_F(Compiled, PrefetchesOfEveryRankAndOfBytes) {
+  Program program = one_cta({});
+  program.maps.clear();
+  for (std::uint8_t rank = 1; rank <= kMaxRank; ++rank) {
+    program.maps.push_back({.spec = tensor(rank)});
+    program.steps.push_back({.verb = Verb::prefetch,
+                             .map = static_cast<std::uint8_t>(rank - 1),
+                             .at = {-2147483647 - 1, 2147483647, 1, -1, 0}});
+  }
+  program.steps.push_back({.verb = Verb::prefetch, .map = kMaxRank, .at = {16}});
+  program.maps.push_back({.spec = {.rank = 1, .extent = {64}, .box = {16}, .bulk = true}});
+  const std::string source = cuda_reproducer(program, kWords);
+  const std::string ptx = ptx_of(source);
+  for (std::uint32_t rank = 1; rank <= kMaxRank; ++rank) {
+    const std::string form =
+        fmt::format("cp.async.bulk.prefetch.tensor.{}d.L2.global.tile [", rank);
+    EXPECT_NE(ptx.find(form), std::string::npos) << form;
+  }
+  EXPECT_NE(ptx.find("cp.async.bulk.prefetch.L2.global ["), std::string::npos);
   expect_narrow(source);
 }
 
@@ -481,9 +506,10 @@ Program representative_trip(TileWork work) {
                                               .payload = {.seed = 17}}));
 }
 
-// A box that is loaded and sent on.
+// A box that is prefetched, loaded and sent on.
 Program representative_send() {
   return with_checks(two_ctas({{.verb = Verb::init, .ctas = 3},
+                               {.verb = Verb::prefetch, .at = {-8, 3}},
                                {.verb = Verb::arrive_expect_tx, .bytes = 256},
                                {.verb = Verb::load, .offset = 1024, .at = {-8, 3}},
                                {.verb = Verb::wait, .stops = true, .ns = kMustCompleteNs},

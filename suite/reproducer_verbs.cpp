@@ -124,6 +124,27 @@ __device__ void send(u32 cta, u32 from, u32 to, u32 bytes, u32 b) {
                 "r"(cta) : "memory");
 }
 )cu"},
+    {.verb = Verb::prefetch,
+     .comment = "prefetch box {{{box}}} of map {map}",
+     .call = "prefetch<{rank}>(&map{map}, {box});",
+     .function = R"cu(
+template <int kRank>
+__device__ void prefetch(const CUtensorMap* map, int x, int y = 0, int z = 0, int u = 0, int v = 0) {
+#define PREFETCH(rank, at, ...) if (kRank == rank) \
+    asm volatile("cp.async.bulk.prefetch.tensor." #rank "d.L2.global.tile [%0, {" at "}];" \
+                 ::"l"(map), __VA_ARGS__ : "memory")
+  PREFETCH(1, "%1", "r"(x));
+  PREFETCH(2, "%1, %2", "r"(x), "r"(y));
+  PREFETCH(3, "%1, %2, %3", "r"(x), "r"(y), "r"(z));
+  PREFETCH(4, "%1, %2, %3, %4", "r"(x), "r"(y), "r"(z), "r"(u));
+  PREFETCH(5, "%1, %2, %3, %4, %5", "r"(x), "r"(y), "r"(z), "r"(u), "r"(v));
+}
+template <int>
+__device__ void prefetch(const Range* map, int first) {
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;"
+               ::"l"(map->memory + first * (long long)map->size), "r"(map->bytes) : "memory");
+}
+)cu"},
     {.verb = Verb::store,
      .comment = "{store} box {{{box}}} of map {map}",
      .call = "{store}_{form}{policy}({offset}, &map{map}, {box});"},

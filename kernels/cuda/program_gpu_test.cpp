@@ -304,6 +304,28 @@ TEST_F(ProgramOnGpu, ALoadThatWasSentOnIsThatOfThePeer) {
   EXPECT_EQ(result.bytes, window);
 }
 
+TEST_F(ProgramOnGpu, PrefetchesOfBoxesAnywhereAreNotNoticed) {
+  Program program = begun();
+  for (const BoxStart& at : {BoxStart{32, 7}, BoxStart{-64, -32}, BoxStart{192, 40},
+                             BoxStart{0, 4000}, BoxStart{-2147483647 - 1, 2147483647}})
+    program += Step{.verb = Verb::prefetch, .at = at};
+  program += announce(8192);
+  program += kLoad;
+  program += Step{.verb = Verb::prefetch, .thread = 32, .at = {32, 7}};
+  program += kWait;
+  program += Step{.verb = Verb::snapshot};
+  program += Step{.verb = Verb::delay, .ns = kLandNs};
+  program += Step{.verb = Verb::test, .parity = kCurrentPhase};
+
+  const RunResult result = run(program);
+
+  ASSERT_EQ(result.fault, DeviceFault::none) << result.note;
+  EXPECT_EQ(result.bytes, landed_window());
+  EXPECT_EQ(last(program, result), 0U);
+  for (std::size_t i = 0; i < result.surroundings.size(); ++i)
+    ASSERT_EQ(result.surroundings[i], source_byte(box().payload, i)) << i;
+}
+
 TEST_F(ProgramOnGpu, CreditByHandCompletesThePhase) {
   Program program = begun();
   program += announce(1048575);

@@ -9,6 +9,7 @@
 #include "kernels/cuda/program_kernel.hpp"
 #include "kernels/cuda/ptx/box_policy.cuh"
 #include "kernels/cuda/ptx/bulk_copy.cuh"
+#include "kernels/cuda/ptx/prefetch.cuh"
 #include "kernels/cuda/tile_window.cuh"
 
 namespace tidemark::kernels {
@@ -255,6 +256,15 @@ __device__ inline void send(const Cta& cta, const Step& step) {
                      step.bytes, cluster.map_shared_rank(&cta.state.barriers[step.barrier], to));
 }
 
+__device__ inline void prefetch(const Cta& cta, const Step& step) {
+  if (is_bulk(cta, step)) {
+    const BulkRange range = range_of(cta, step);
+    return bulk_prefetch(range.memory, range.bytes);
+  }
+  with_rank(cta, step,
+            [&](auto rank) { prefetch_box_of_rank<rank()>(&cta.maps[step.map], step.at.data()); });
+}
+
 /// Numbers of groups that may be pending behind a wait: the instructions take a constant.
 using Pending = std::make_integer_sequence<std::uint32_t, kGroupsPending + 1>;
 
@@ -435,6 +445,9 @@ __device__ inline std::uint64_t take_alone(const Cta& cta, const Step& step) {
       return 0;
     case Verb::send:
       send(cta, step);
+      return 0;
+    case Verb::prefetch:
+      prefetch(cta, step);
       return 0;
     case Verb::store:
       store(cta, step);

@@ -43,7 +43,7 @@ std::string unsound_bulk_copy(const TensorMapSpec& map, const Step& step) {
   if (at < 0 || at + map.box[0] > static_cast<std::int64_t>(map.extent[0]))
     return fmt::format("a bulk copy of {} elements from {} on, of {}", map.box[0], at,
                        map.extent[0]);
-  if (at * size % 16 != 0 || step.offset % 16 != 0)
+  if (at * size % 16 != 0 || (info_of(step.verb).tile && step.offset % 16 != 0))
     return fmt::format(
         "a bulk copy of element {} and byte {} of the window; take multiples of 16 "
         "bytes",
@@ -62,7 +62,7 @@ std::string unsound_copy(const Program& program, const Step& step) {
   if (!has_size(map)) return "";
   if (map.bulk)
     if (std::string why = unsound_bulk_copy(map, step); !why.empty()) return why;
-  if (std::uint64_t{step.offset} + tile_span(map) > program.window)
+  if (info_of(step.verb).tile && std::uint64_t{step.offset} + tile_span(map) > program.window)
     return fmt::format("{} bytes from {} on in a window of {}", tile_span(map), step.offset,
                        program.window);
   const Region& region = program.regions[program.maps[step.map].region];

@@ -60,6 +60,11 @@ enum class Verb : std::uint8_t {
   // for its own. By thread `thread`.
   send,
 
+  // map, at: cp.async.bulk.prefetch.tensor, or cp.async.bulk.prefetch where the map is
+  // TensorMapSpec::bulk, of the box at `at` to L2, by thread `thread`. Nobody is told when it is
+  // there, and nothing that can be seen changes.
+  prefetch,
+
   // To global memory, in the bulk async-groups of thread `thread`.
 
   // map, at, offset, hint, reduction: cp.async.bulk.tensor of the tile at byte `offset` of the
@@ -144,6 +149,7 @@ inline constexpr auto kVerbTable = std::to_array<VerbInfo>({
     {.verb = Verb::meter, .name = "meter", .barrier = true, .tx_bytes = true},
     {.verb = Verb::load, .name = "load", .barrier = true, .map = true, .box = true, .tile = true},
     {.verb = Verb::send, .name = "send", .barrier = true, .range = true},
+    {.verb = Verb::prefetch, .name = "prefetch", .map = true, .box = true},
     {.verb = Verb::store, .name = "store", .map = true, .box = true, .tile = true, .groups = true},
     {.verb = Verb::commit, .name = "commit", .groups = true},
     {.verb = Verb::wait_group, .name = "wait_group", .groups = true, .word = true},

@@ -197,6 +197,14 @@ TEST(SoundProgram, SendsAreOf16BytesFromWindowToWindow) {
   EXPECT_EQ(unsound(program), "program: step 0: a send of 0 bytes; take 16 or more");
 }
 
+TEST(SoundProgram, PrefetchesTakeAnyBoxThatHasMemoryAndNoWindow) {
+  EXPECT_EQ(unsound(storing({{.verb = Verb::prefetch, .offset = kWindow, .at = {-64, 300}}})), "");
+  EXPECT_EQ(unsound(storing({{.verb = Verb::prefetch, .map = 1}})), "program: step 0: map 1 of 1");
+  Program program = bulk_storing();
+  program.steps[0] = {.verb = Verb::prefetch, .at = {17}};
+  EXPECT_NE(unsound(program), "");
+}
+
 TEST(SoundProgram, SixteenGroupsPendingAreUnsound) {
   EXPECT_EQ(unsound(storing({wait_group(15)})), "");
   EXPECT_EQ(unsound(storing({wait_group(16)})), "program: step 0: 16 groups pending, above 15");

@@ -126,6 +126,17 @@ void take_send(const Turn& turn) {
                     .barrier = fault == kFaultSendCreditLost ? &run.nowhere : &told});
 }
 
+void take_prefetch(const Turn& turn) {
+  const Fault fault = turn.run.fault;
+  std::vector<BarrierMemory>& barriers = turn.own().barriers;
+  Bytes& window = turn.own().window.bytes;
+  if (fault == kFaultPrefetchCredits && !barriers.empty())
+    complete_tx(barriers[0].barrier, kChunkBytes);
+  for (std::uint32_t i = 0; fault == kFaultPrefetchWrites && i < kChunkBytes; ++i)
+    if (i < window.size()) window[i] ^= 0xffU;
+  if (fault == kFaultPrefetchStale) turn.run.before = turn.run.regions;
+}
+
 // What one CTA does of a step. Returns its trace.
 std::uint64_t take(const Turn& turn) {
   switch (turn.step().verb) {
@@ -156,6 +167,9 @@ std::uint64_t take(const Turn& turn) {
       return 0;
     case Verb::send:
       take_send(turn);
+      return 0;
+    case Verb::prefetch:
+      take_prefetch(turn);
       return 0;
     case Verb::store:
       take_store(turn);

@@ -67,6 +67,11 @@ inline constexpr Fault kFaultSendCreditLost{762};
 inline constexpr Fault kFaultSendCreditStays{763};
 inline constexpr Fault kFaultSendPlaceIgnored{764};
 inline constexpr Fault kFaultSendEndLost{765};
+// Prefetches, which nobody is to notice.
+inline constexpr Fault kFaultPrefetchCredits{770};
+inline constexpr Fault kFaultPrefetchWrites{771};
+inline constexpr Fault kFaultPrefetchOutsideFails{772};
+inline constexpr Fault kFaultPrefetchStale{773};
 
 /// Of a program; `step`: what it changes, and how.
 constexpr FaultInfo program_fault(Fault fault, std::string_view name, std::string_view step) {
@@ -182,6 +187,14 @@ inline constexpr auto kProgramFaults = std::to_array<FaultInfo>({
                   "send: lands where it stands in the sender's window"),
     program_fault(kFaultSendEndLost, "send_end_lost",
                   "send: the last 16 bytes are neither stored nor credited"),
+    program_fault(kFaultPrefetchCredits, "prefetch_credits",
+                  "prefetch: barrier 0 is credited with 16 bytes"),
+    program_fault(kFaultPrefetchWrites, "prefetch_writes",
+                  "prefetch: the first 16 bytes of the window are overwritten"),
+    program_fault(kFaultPrefetchOutsideFails, "prefetch_outside_fails",
+                  "prefetch: an error where the box is not wholly in the tensor"),
+    program_fault(kFaultPrefetchStale, "prefetch_stale",
+                  "prefetch: later loads read memory as it was then"),
 });
 
 /// All of them, in the order of their values. Each is harmless where its step does not occur.

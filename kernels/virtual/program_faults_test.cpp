@@ -180,6 +180,20 @@ Program sent() {
   return with_checks(program);
 }
 
+// A box that hangs out, and one that is stored over before it is loaded.
+Program prefetched() {
+  Program program = empty(1);
+  program.steps = {init(kA),
+                   {.verb = Verb::prefetch, .at = {16, 0}},
+                   {.verb = Verb::fill, .offset = kGuardBytes, .bytes = kTile},
+                   {.verb = Verb::store, .offset = kGuardBytes, .at = {0, 2}},
+                   {.verb = Verb::commit},
+                   {.verb = Verb::wait_group},
+                   announce(kTile),
+                   load()};
+  return with_checks(program);
+}
+
 std::vector<Program> programs() {
   const Step by_hand{.verb = Verb::complete_tx, .bytes = 44};
   return {released_by_peer(),
@@ -201,7 +215,8 @@ std::vector<Program> programs() {
           lives(true),
           added(),
           copied(),
-          sent()};
+          sent(),
+          prefetched()};
 }
 
 bool differ(const RunResult& a, const RunResult& b) {

@@ -5,6 +5,7 @@
 
 #include "kernels/ops/reduction.hpp"
 #include "kernels/virtual/illegal_copy.hpp"
+#include "kernels/virtual/program_faults.hpp"
 #include "kernels/virtual/tile_load_faults.hpp"
 #include "kernels/virtual/tile_memory.hpp"
 
@@ -44,6 +45,15 @@ bool overruns_edge(const Program& program, const Step& copy) {
          static_cast<std::int64_t>(map.spec.extent[last]);
 }
 
+// Whether the box is not wholly in the tensor.
+bool is_outside(const TensorMapSpec& map, const Step& copy) {
+  for (std::uint32_t i = 0; i < map.rank; ++i)
+    if (copy.at[i] < 0 ||
+        std::int64_t{copy.at[i]} + map.box[i] > static_cast<std::int64_t>(map.extent[i]))
+      return true;
+  return false;
+}
+
 }  // namespace
 
 CopyStart start_of(const Program& program, const Step& copy, Fault fault) {
@@ -73,8 +83,13 @@ RunResult preflight(const Program& program, Fault fault) {
         refused.fault == DeviceFault::encode_refused)
       return refused;
   }
-  for (const Step& step : program.steps) {
-    if (step.verb != Verb::load && step.verb != Verb::store) continue;
+  for (Step step : program.steps) {
+    if (step.verb == Verb::prefetch) step.offset = 0;
+    if (step.verb == Verb::prefetch && fault == kFaultPrefetchOutsideFails &&
+        is_outside(program.maps[step.map].spec, step))
+      return sticky_error(kIllegalAddress, "a prefetch outside of its tensor");
+    if (step.verb != Verb::load && step.verb != Verb::store && step.verb != Verb::prefetch)
+      continue;
     if (rules_of(step, fault).error_lost) continue;
     if (RunResult illegal = legality_of(program, step, fault); illegal.fault != DeviceFault::none)
       return illegal;

@@ -225,6 +225,17 @@ TEST(VirtualProgram, ASendReadsItsSourceAnyTimeBeforeItLands) {
   EXPECT_GT(overwritten, 0U);
 }
 
+TEST(VirtualProgram, APrefetchOffSixteenBytesIsStickyAndAnyOtherIsNothing) {
+  const RunResult none = run(alone({poison(), {.verb = Verb::init}, {.verb = Verb::snapshot}}));
+  const RunResult outside = run(alone({poison(),
+                                       {.verb = Verb::init},
+                                       {.verb = Verb::prefetch, .at = {-64, 300}},
+                                       {.verb = Verb::snapshot}}));
+  EXPECT_EQ(outside.bytes, none.bytes);
+  EXPECT_EQ(outside.surroundings, none.surroundings);
+  EXPECT_EQ(run(alone({{.verb = Verb::prefetch, .at = {8, 0}}})).fault, DeviceFault::sticky);
+}
+
 TEST(VirtualProgram, EachBlockHasAWindowAndBarriersOfItsOwn) {
   const Program program =
       cluster(2, {by(poison(), kBoth), by({.verb = Verb::init}, kBoth), by(announce(512), 2),

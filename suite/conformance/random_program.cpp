@@ -111,7 +111,7 @@ class Composer {
   }
 
   void move() {
-    switch (draws_.below(11)) {
+    switch (draws_.below(12)) {
       case 0:
       case 1:
       case 2:
@@ -130,6 +130,8 @@ class Composer {
         return coin() ? new_life() : arrivals();
       case 9:
         return send();
+      case 10:
+        return prefetch();
       default:
         return look();
     }
@@ -224,6 +226,15 @@ class Composer {
     arm(phase, loads, tile_bytes(program_.maps[map].spec), shared && coin());
     phases_.push_back(std::move(phase));
     if (coin()) wait(phases_.size() - 1);
+  }
+
+  void prefetch() {
+    const bool of_target = coin();
+    add({.verb = Verb::prefetch,
+         .ctas = some_ctas(),
+         .thread = some_thread(),
+         .map = of_target ? kTarget : kSource,
+         .at = of_target ? box_of_target(draws_.below(kBoxes)) : some_place()});
   }
 
   // A slot of one CTA to a slot of another, or another one of its own. Until it is there, and known

@@ -387,6 +387,13 @@ void send(Walk& walk, const Step& step, std::uint32_t from) {
   advance(barrier);
 }
 
+// Changes nothing, where the instruction is one that documents allow.
+void prefetch(const Walk& walk, const Step& step) {
+  const TensorMapSpec& map = walk.program.maps[step.map].spec;
+  if (std::int64_t{step.at[0]} * element_bytes(map.type) % 16 != 0)
+    walk.refuse("an inner coordinate off 16 bytes");
+}
+
 void meet(Walk& walk) {
   walk.met = walk.step;
   walk.reads.clear();
@@ -559,7 +566,7 @@ ExpectedTrace take_on_barrier(Walk& walk, const Step& step, std::uint32_t rank) 
     case Verb::read:
       return {.value = own.word};
     default:
-      return {};
+      walk.refuse("the oracle does not know this verb");
   }
 }
 
@@ -567,6 +574,9 @@ ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
   switch (step.verb) {
     case Verb::cluster_sync:
       meet(walk);
+      return {};
+    case Verb::prefetch:
+      prefetch(walk, step);
       return {};
     case Verb::delay:
       if (step.ns >= kLandNs) land_everywhere(walk);

@@ -310,6 +310,11 @@ TEST(ProgramOracle, ASendFromWhereALoadLandsOrToItselfIsRefused) {
   EXPECT_NO_THROW(predict(of({own})));
 }
 
+TEST(ProgramOracle, RefusesAPrefetchOff16Bytes) {
+  EXPECT_NO_THROW(predict(of({{.verb = Verb::prefetch, .at = {-16, 9}}})));
+  EXPECT_THROW(predict(of({{.verb = Verb::prefetch, .at = {8, 0}}})), Error);
+}
+
 /// The complaints about a right answer to an over-announced copy that `change` has been at.
 std::vector<Miscompare> complaints(const std::function<void(RunResult&)>& change,
                                    const ExpectTx& op = box(112)) {
