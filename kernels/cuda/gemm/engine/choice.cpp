@@ -46,6 +46,8 @@ double share_of_waves(const TileShape& shape, const GemmShape& product, std::uin
 
 /// The nearest choice stays where another promises less than this.
 constexpr double kWorthwhile = 1.03;
+/// Of those that promise as much as this of the most, the nearest.
+constexpr double kAlike = 0.99;
 
 EngineConfiguration configuration_for(const GemmShape& product, bool one_sum = false,
                                       std::uint32_t sms = kSms) {
@@ -61,16 +63,16 @@ EngineConfiguration configuration_for(const GemmShape& product, bool one_sum = f
   const auto promise = [&](const GemmChoice& choice) {
     return speed_of(shape_of(choice)) * share_of_waves(shape_of(choice), product, sms);
   };
-  const GemmChoice* best = nearest;
-  if (nearest->product != product)  // else it was measured
-    for (const GemmChoice& choice : table.choices)
-      if (suits(choice) && promise(choice) > kWorthwhile * promise(*nearest) &&
-          promise(choice) > promise(*best))
-        best = &choice;
-  const GemmChoice* const alike = nearest_choice(table, product, [&](const GemmChoice& choice) {
-    return shape_of(choice) == shape_of(*best);
+  double most = 0;
+  for (const GemmChoice& choice : table.choices)
+    if (suits(choice)) most = std::max(most, promise(choice));
+  // Where it is the product itself, it was measured.
+  if (nearest->product == product || most <= kWorthwhile * promise(*nearest))
+    return engine_configurations()[nearest->number - 1];
+  const GemmChoice* const better = nearest_choice(table, product, [&](const GemmChoice& choice) {
+    return suits(choice) && promise(choice) >= kAlike * most;
   });
-  return engine_configurations()[alike->number - 1];
+  return engine_configurations()[better->number - 1];
 }
 
 }  // namespace

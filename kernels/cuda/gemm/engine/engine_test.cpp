@@ -121,9 +121,11 @@ TEST(EngineChoice, IsWhatTheTableInUseNames) {
   EXPECT_EQ(name_of(chosen_configuration(16384, 16384, 16384)), "128x192_2x1_s5_turn_m8_early");
 }
 
-// 1632 x 3016 is 84 tiles of 256 x 256 for 66 clusters, 112 of 256 x 192 and 119 of 256 x 184.
+// 4096 x 8192 is 11 waves of 66 tiles of 256 x 192, the last of them two thirds full, and 8 of
+// 256 x 256.
 TEST(EngineChoice, FillsWavesWhereTheNearestProductsShapeDoesNot) {
-  EXPECT_EQ(name_of(chosen_configuration(1632, 3016, 8544)), "128x184_2x1_s5_turn_m8_g1_early");
+  EXPECT_EQ(name_of(chosen_configuration(4096, 8192, 8192)), "128x256_2x1_s4_m8_g1_lead1_early");
+  EXPECT_EQ(name_of(chosen_configuration(11328, 1600, 4480)), "128x168_2x1_s5_turn_m8_early");
 }
 
 TEST(EngineChoice, AMeasuredProductKeepsWhatWasMeasured) {
