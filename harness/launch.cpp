@@ -347,6 +347,7 @@ ExitCode run_launch(const RunOptions& given) {
     return ExitCode::ok;
   }
   ::signal(SIGPIPE, SIG_IGN);  // a worker that is gone must not take its supervisor along
+  ::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes is a full disk
   StopWatch stop(given.time_limit_s);
   // First of all: whatever happens to this process from here on, somebody is there to report it.
   std::optional<ReporterProcess> reporter;

@@ -1,6 +1,7 @@
 // Whole launches of the built program on the virtual device, with and without mpirun, and what is
 // left when something is killed.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -393,6 +394,21 @@ TEST(MpiLaunch, a_folder_that_is_removed_costs_the_report_and_not_the_verdicts) 
   EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
   EXPECT_NE(ran.out.find("11 cases x 2 gpus: 22 pass = 22 planned"), std::string::npos) << ran.out;
   EXPECT_NE(ran.err.find("is gone, and with it the journals"), std::string::npos) << ran.err;
+}
+
+TEST(MpiLaunch, a_disk_of_one_rank_that_fills_costs_no_outcome) {
+  const Place place;
+  const RunningProgram running =
+      start_program(under_mpirun(2, run_arguments(place, {"--cases", "zfill.*"})),
+                    with_hook("slow@zfill.corner#1"));
+  ASSERT_TRUE(appears(place.journals(), R"("gpu":1,"case":"zfill.corner")"));
+  const rlimit full{.rlim_cur = 1, .rlim_max = RLIM_INFINITY};
+  ASSERT_EQ(prlimit(rank_pid(running.pid, 1), RLIMIT_FSIZE, &full, nullptr), 0);
+  const Ran ran = finish_program(running, 60);
+  EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
+  EXPECT_NE(ran.out.find("11 cases x 2 gpus: 22 pass = 22 planned"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find(" rank 1: "), std::string::npos) << ran.out;
+  EXPECT_TRUE(read_report(place.out()).launch.complete);
 }
 
 TEST(MpiLaunch, a_killed_rank_is_named_and_where_the_report_comes) {
