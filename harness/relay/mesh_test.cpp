@@ -114,6 +114,18 @@ TEST(Mesh, signs_of_life_do_not_outlast_the_total) {
   EXPECT_EQ(all[0].gather("zero", patience).silent, std::vector<std::uint32_t>{1});
 }
 
+TEST(Mesh, a_time_in_which_nothing_ran_does_not_use_up_the_total) {
+  std::vector<Mesh> all = meshes(2);
+  int turns = 0;
+  const Patience patience{.silence_s = 1e9, .total_s = 2, .meanwhile = [&] {
+                            if (turns == 0)
+                              std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+                            return ++turns < 3;
+                          }};
+  static_cast<void>(all[0].gather("zero", patience));
+  EXPECT_EQ(turns, 3);
+}
+
 // As over MPI, which says that there is nothing and only then looks for what has come since it was
 // last asked.
 TEST(Mesh, a_rank_heard_of_while_this_one_stood_still_is_not_silent) {

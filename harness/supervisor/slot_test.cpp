@@ -123,6 +123,22 @@ TEST(Slot, a_case_that_takes_longer_than_its_deadline_lives_while_it_makes_progr
   EXPECT_GT(ending.seconds, 1.5);
 }
 
+TEST(Slot, a_machine_that_was_suspended_makes_no_case_hang) {
+  const Hook hook("slow@load.tile.rank1");
+  Slot slot({.seed = 1}, kReal, {.least_case = 1.5, .case_factor = 0});
+  slot.begin(rank1(), 1);
+  for (int i = 0; i < 500; ++i) {
+    ASSERT_FALSE(slot.step().has_value());
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ::kill(slot.worker()->pid(), SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));  // nor does anybody look
+  static_cast<void>(slot.step());
+  ::kill(slot.worker()->pid(), SIGCONT);
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(ending.verdict, Verdict::pass) << ending.reason;
+}
+
 TEST(Slot, a_signal_that_tells_the_launch_to_stop_is_no_crash) {
   const Hook hook("slow@load.tile.rank1");
   Slot slot({.seed = 1}, kReal);
