@@ -39,7 +39,7 @@ class Routed : public testing::Test {
 using Ids = std::vector<std::uint32_t>;
 
 TEST_F(Routed, PanelsOfTheRouteGoByItsTransport) {
-  routed_.start({.id = 1, .arrived = &word_, .route = PanelRoute::nccl_overlap});
+  routed_.start({.id = 1, .shards = {}, .arrived = &word_, .route = PanelRoute::nccl_overlap});
   EXPECT_TRUE(routed_.ready(1, 0));
   EXPECT_EQ(own_.started, Ids{1});
   EXPECT_EQ(own_.asked, Ids{1});
@@ -47,8 +47,8 @@ TEST_F(Routed, PanelsOfTheRouteGoByItsTransport) {
 }
 
 TEST_F(Routed, PanelsOfOtherRoutesAndSmallOnesGoByTheUsual) {
-  routed_.start({.id = 1, .arrived = &word_, .route = PanelRoute::copy_engine});
-  routed_.start({.id = 2, .arrived = nullptr, .route = PanelRoute::nccl_overlap});
+  routed_.start({.id = 1, .shards = {}, .arrived = &word_, .route = PanelRoute::copy_engine});
+  routed_.start({.id = 2, .shards = {}, .arrived = nullptr, .route = PanelRoute::nccl_overlap});
   EXPECT_TRUE(routed_.ready(2, 0));
   EXPECT_EQ(usual_.started, (Ids{1, 2}));
   EXPECT_EQ(usual_.asked, Ids{2});
@@ -56,8 +56,8 @@ TEST_F(Routed, PanelsOfOtherRoutesAndSmallOnesGoByTheUsual) {
 }
 
 TEST_F(Routed, IsAskedWhereThePanelWasStartedLast) {
-  routed_.start({.id = 1, .arrived = &word_, .route = PanelRoute::nccl_overlap});
-  routed_.start({.id = 1, .arrived = &word_, .route = PanelRoute::copy_engine});
+  routed_.start({.id = 1, .shards = {}, .arrived = &word_, .route = PanelRoute::nccl_overlap});
+  routed_.start({.id = 1, .shards = {}, .arrived = &word_, .route = PanelRoute::copy_engine});
   EXPECT_TRUE(routed_.ready(1, 0));
   EXPECT_EQ(usual_.asked, Ids{1});
   EXPECT_TRUE(own_.asked.empty());
