@@ -209,19 +209,19 @@ TEST(VirtualProgram, ASendLandsInTheWindowOfThePeerAndCreditsItsBarrier) {
 TEST(VirtualProgram, ASendReadsItsSourceAnyTimeBeforeItLands) {
   std::uint32_t old = 0, overwritten = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    Program program = alone({poison(),
-                             {.verb = Verb::init},
-                             announce(32),
-                             send(0),
-                             {.verb = Verb::fill, .bytes = kWindow},
-                             wait(),
-                             {.verb = Verb::snapshot}});
+    Program program = cluster(2, {by(poison(), kBoth),
+                                  by({.verb = Verb::init}, kBoth),
+                                  by(announce(32), 2),
+                                  send(1),
+                                  {.verb = Verb::fill, .offset = kTileAt, .bytes = 32},
+                                  by(wait(), 2),
+                                  by({.verb = Verb::snapshot}, 2)});
     program.payload.seed = seed;
-    const RunResult result = run(program);
-    (result.bytes[kTileAt + 32] == cta_poison_byte(program.payload, 0, kTileAt + 16)
-         ? old
-         : overwritten)++;
+    const bool is_old =
+        run(program).bytes[kTileAt + 16] == cta_poison_byte(program.payload, 0, kTileAt);
+    (is_old ? old : overwritten)++;
   }
+  EXPECT_GT(old, 0U);
   EXPECT_GT(overwritten, 0U);
 }
 
