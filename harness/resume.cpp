@@ -21,15 +21,14 @@ using Pair = std::pair<std::string, std::uint32_t>;
 
 /// argv without what may differ: it decides where a report goes, not what is in it.
 std::vector<std::string> lasting(const std::vector<std::string>& arguments) {
-  static const std::set<std::string_view> kWithValue = {
-      "--out", "--ranks", "--time-limit", "--resume", "--seed", "--policy", "--expect-gpus"};
-  static const std::set<std::string_view> kFlags = {"--json", "--anonymise", "--strict",
-                                                    "--strict-gpus"};
+  const std::set<std::string_view> with_value = {"--out",  "--ranks",  "--time-limit", "--resume",
+                                                 "--seed", "--policy", "--expect-gpus"};
+  const std::set<std::string_view> flags = {"--json", "--anonymise", "--strict", "--strict-gpus"};
   std::vector<std::string> kept;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::string name = arguments[i].substr(0, arguments[i].find('='));
-    if (kFlags.contains(name)) continue;
-    if (!kWithValue.contains(name)) {
+    if (flags.contains(name)) continue;
+    if (!with_value.contains(name)) {
       kept.push_back(arguments[i]);
     } else if (name == arguments[i]) {
       ++i;  // its value

@@ -88,6 +88,7 @@ class Launcher {
  private:
   void start(const std::vector<std::string>& words) {
     std::vector<char*> argv;
+    argv.reserve(words.size() + 1);
     for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
     const pid_t parent = ::getpid();
@@ -110,8 +111,9 @@ class Launcher {
 
   /// Takes one signal, or waits for so long.
   void heed(double most_s) {
-    const timespec most{.tv_sec = static_cast<time_t>(most_s),
-                        .tv_nsec = static_cast<long>((most_s - static_cast<time_t>(most_s)) * 1e9)};
+    const auto whole = static_cast<long>(most_s);
+    const timespec most{.tv_sec = whole,
+                        .tv_nsec = static_cast<long>((most_s - static_cast<double>(whole)) * 1e9)};
     const int number = ::sigtimedwait(&heeded_, nullptr, &most);
     if (number == SIGCHLD) {
       int status = 0;
