@@ -6,12 +6,15 @@
 
 namespace tidemark::harness {
 
-/// A panel on its way through the relay passes these.
+/// A panel on its way through the relay passes the first four, a journal line on its way to rank 0
+/// the last two.
 enum class HandOver : std::uint8_t {
   post,    // the worker publishes a posting
   adopt,   // the supervisor reads it and acknowledges it
   arrive,  // the supervisor marks a shard as complete
   abort,   // the worker gives the transport up
+  line,    // a supervisor sends a line of its journal
+  keep,    // rank 0 writes what it received
 };
 
 /// A delay before each hand-over, drawn from a seed, so that tests meet the orders of events that

@@ -223,6 +223,15 @@ std::optional<JournalWriter> open_journal(const RunOptions& options, const Plan&
   return journal;
 }
 
+/// Rank 0 gets every line as it is written: when the host of this rank is lost, so is its folder.
+void send_lines(JournalWriter& journal, Mesh& mesh) {
+  journal.copy_to(
+      [&mesh, delays = HandOverDelays::from_environment(mesh.rank())](std::string lines) mutable {
+        delays.before(HandOver::line);
+        mesh.send(0, Tag::journal, std::move(lines));
+      });
+}
+
 /// Both phases. Returns why the launch is not complete; empty when it is.
 std::string run_phases(LaunchState& state) {
   std::string trouble;
@@ -254,13 +263,17 @@ void leave(Mesh& mesh, bool in_a_hurry) {
 ExitCode run_opened(const RunOptions& options, std::uint32_t number, const Plan& plan, Mesh& mesh,
                     StopWatch& stop, const Opening& opening, ReporterProcess* reporter) {
   const std::vector<GpuRecord> gpus = gpu_records(mesh, opening);
+  const std::string folder = journal_folder(opening.head.out);
   if (reporter != nullptr) {
-    reporter->tell({.folder = journal_folder(opening.head.out),
+    reporter->tell({.folder = folder,
                     .out = opening.head.out,
                     .anonymise = options.anonymise,
                     .writer = ::getpid()});
   }
   std::optional<JournalWriter> journal = open_journal(options, plan, mesh, stop, opening, gpus);
+  ReceivedLines received(folder);
+  // Where rank 0 and this rank share the folder, the journal is there to be read.
+  if (mesh.rank() != 0 && !sees_journal(folder, 0, opening.head.run_id)) send_lines(*journal, mesh);
   Telemetry telemetry(watched(opening, gpus));
   const auto known = answered(opening.resumed);
   const std::size_t planned =
@@ -271,6 +284,7 @@ ExitCode run_opened(const RunOptions& options, std::uint32_t number, const Plan&
                     .plan = plan,
                     .mesh = mesh,
                     .journal = *journal,
+                    .received = received,
                     .telemetry = telemetry,
                     .console = console,
                     .stop = stop,
@@ -281,6 +295,7 @@ ExitCode run_opened(const RunOptions& options, std::uint32_t number, const Plan&
                     .gpus = gpus,
                     .known = {opening.head.policy.waivers, opening.head.created_unix_s},
                     .answered = known,
+                    .delays = HandOverDelays::from_environment(mesh.rank()),
                     .mine = make_slots(options, opening, gpus)};
   const std::string trouble = run_phases(state);
   return close_launch(state, opening, trouble, reporter);

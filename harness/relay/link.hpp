@@ -18,6 +18,7 @@ enum class Tag : int {
   failed,       // a slot failed in a round of an all_gpus case
   shard,        // a piece of a panel
   trouble,      // lines for rank 0 to print
+  journal,      // lines of a rank's journal, for rank 0 to keep
   tally,        // how far a rank has come, for rank 0 to print
 };
 

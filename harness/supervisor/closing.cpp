@@ -7,8 +7,6 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "harness/errors.hpp"
@@ -32,11 +30,6 @@ struct Verdicts {
   bool safe = false;  // every journal is in a report on disk
 };
 
-std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// Under mpirun a rank that a signal stopped has a second before it is killed; nobody kills one at
 /// its time limit, and the others may notice theirs later.
 Patience patience_at_end(const LaunchState& state) {
@@ -59,15 +52,12 @@ void journal_end(LaunchState& state, const std::string& trouble) {
                         .reason = trouble});
 }
 
-/// The journals of all ranks; those of silent ranks from the folder, as far as it is shared.
+/// The journals of all ranks; of silent ranks what the folder has of them.
 std::vector<std::string> all_journals(Gathered gathered, const std::string& folder) {
-  std::vector<std::string> journals;
-  for (std::uint32_t rank = 0; rank < gathered.parts.size(); ++rank) {
-    std::string& text = gathered.parts[rank];
-    if (text.empty()) text = text_of(fmt::format("{}/rank-{:05}.jsonl", folder, rank));
-    if (!text.empty()) journals.push_back(std::move(text));
-  }
-  return journals;
+  const std::vector<std::string> left = read_journals(folder, gathered.silent);
+  for (std::size_t i = 0; i < left.size(); ++i) gathered.parts[gathered.silent[i]] = left[i];
+  std::erase(gathered.parts, std::string());
+  return std::move(gathered.parts);
 }
 
 VerdictCounts counts_of(const Report& report) {
@@ -243,6 +233,7 @@ void say_where_report_comes(const LaunchState& state, const Opening& opening) {
 
 void remove_journals(LaunchState& state, const std::string& folder) {
   std::error_code ignored;
+  if (state.mesh.rank() == 0) std::filesystem::remove(state.received.path(), ignored);
   std::filesystem::remove(state.journal.path(), ignored);
   std::filesystem::remove(folder, ignored);  // the last rank on a file system finds it empty
 }
@@ -257,11 +248,13 @@ ExitCode close_launch(LaunchState& state, const Opening& opening, const std::str
   const bool stopped = state.stop.check().has_value();
   Patience patience = patience_at_end(state);
   patience.meanwhile = [&state] {
+    keep_received(state);
     state.console.refresh();
     return true;
   };
   state.mesh.enter(state.number, Stage::closing);
   const Gathered gathered = state.mesh.gather(mine, patience);
+  keep_received(state);
   state.console.refresh();
   state.console.end_progress();
   Verdicts verdicts;

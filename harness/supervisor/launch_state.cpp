@@ -79,6 +79,18 @@ void keep(LaunchState& state, const Record& record) {
   }
 }
 
+void keep_received(LaunchState& state) {
+  std::string lines;
+  while (const std::optional<Message> some = state.mesh.take(Tag::journal)) lines += some->bytes;
+  if (lines.empty()) return;
+  state.delays.before(HandOver::keep);
+  try {
+    state.received.append(lines);
+  } catch (const ReportError& error) {
+    state.console.trouble(fmt::format(" {}", error.what()));
+  }
+}
+
 void begin_case(LaunchState& state, LocalSlot& local, const Case& which, std::uint32_t attempt,
                 bool alone) {
   keep(state, StartRecord{.gpu = local.slot.number(),
@@ -111,6 +123,7 @@ void record(LaunchState& state, LocalSlot& local, const Case& which, std::uint32
 
 bool turn(LaunchState& state, double most_wait_s) {
   state.mesh.pump();
+  keep_received(state);
   for (const EventRecord& event : state.telemetry.take_events()) {
     keep(state, event);
     const std::string where = event.gpu < 0 ? "" : fmt::format(" on GPU {}", event.gpu);

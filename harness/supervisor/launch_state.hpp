@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/hand_over.hpp"
 #include "harness/options.hpp"
 #include "harness/plan.hpp"
 #include "harness/relay/mesh.hpp"
@@ -15,6 +16,7 @@
 #include "harness/supervisor/stop.hpp"
 #include "harness/telemetry/telemetry.hpp"
 #include "reports/journal/journal.hpp"
+#include "reports/journal/received.hpp"
 
 namespace tidemark::harness {
 
@@ -45,6 +47,7 @@ struct LaunchState {
   const Plan& plan;
   Mesh& mesh;
   JournalWriter& journal;
+  ReceivedLines& received;
   Telemetry& telemetry;
   Console& console;
   StopWatch& stop;
@@ -55,12 +58,16 @@ struct LaunchState {
   std::vector<GpuRecord> gpus;    // of this rank
   KnownFailures known;
   std::set<std::pair<std::string, std::uint32_t>> answered;  // case and slot, by a launch before
+  HandOverDelays delays;
   std::vector<LocalSlot> mine;
 };
 
 /// Into the journal of this rank. A disk that takes nothing costs no result: what is in memory
 /// alone goes to rank 0 at the end, and the first time that is said.
 void keep(LaunchState& state, const Record& record);
+
+/// Rank 0: keeps the journal lines that have come from ranks with folders of their own.
+void keep_received(LaunchState& state);
 
 /// Writes the start of a case on a slot.
 void begin_case(LaunchState& state, LocalSlot& local, const Case& which, std::uint32_t attempt,
@@ -71,9 +78,9 @@ void begin_case(LaunchState& state, LocalSlot& local, const Case& which, std::ui
 void record(LaunchState& state, LocalSlot& local, const Case& which, std::uint32_t attempt,
             const Ending& ending, bool last);
 
-/// One turn of the loop that every wait of a supervisor goes through: receives messages, journals
-/// telemetry events, prints, and waits up to `most_wait_s` for a worker or a signal. False when the
-/// launch is to end early.
+/// One turn of the loop that every wait of a supervisor goes through: receives messages, keeps
+/// journal lines, journals telemetry events, prints, and waits up to `most_wait_s` for a worker or
+/// a signal. False when the launch is to end early.
 bool turn(LaunchState& state, double most_wait_s);
 
 /// Kills all workers of this rank, within about two seconds.

@@ -13,6 +13,8 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -20,6 +22,7 @@
 #include <utility>
 
 #include "reports/error.hpp"
+#include "reports/journal/received.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -49,6 +52,12 @@ std::optional<std::uint32_t> rank_of(std::string_view name) {
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), rank);
   if (error != std::errc{} || end != name.data() + name.size()) return std::nullopt;
   return rank;
+}
+
+/// A torn last line would swallow the first received one.
+std::string joined(std::string own, const std::string& received) {
+  if (!received.empty()) own.resize(own.rfind('\n') + 1);
+  return own + received;
 }
 
 std::string text_of(const std::string& path) {
@@ -87,8 +96,12 @@ std::vector<std::pair<std::uint32_t, std::string>> journals_in(const std::string
 
 }  // namespace
 
+std::string journal_path(const std::string& folder, std::uint32_t rank) {
+  return fmt::format("{}/rank-{:05}.jsonl", folder, rank);
+}
+
 JournalWriter::JournalWriter(const std::string& folder, std::uint32_t rank)
-    : path_(fmt::format("{}/rank-{:05}.jsonl", folder, rank)), next_{.run_id = {}, .rank = rank} {
+    : path_(journal_path(folder, rank)), next_{.run_id = {}, .rank = rank} {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
@@ -112,13 +125,15 @@ JournalWriter::JournalWriter(JournalWriter&& other) noexcept
     : path_(std::move(other.path_)),
       fd_(std::exchange(other.fd_, -1)),
       next_(std::move(other.next_)),
-      unwritten_(std::move(other.unwritten_)) {}
+      unwritten_(std::move(other.unwritten_)),
+      copy_(std::move(other.copy_)) {}
 
 JournalWriter& JournalWriter::operator=(JournalWriter&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(fd_, other.fd_);
   std::swap(next_, other.next_);
   std::swap(unwritten_, other.unwritten_);
+  std::swap(copy_, other.copy_);
   return *this;
 }
 
@@ -129,8 +144,10 @@ JournalWriter::~JournalWriter() {
 void JournalWriter::append(const Record& record) {
   constexpr std::string_view kHint = "free some space; this record is kept in memory until then";
   if (const auto* launch = std::get_if<LaunchRecord>(&record)) next_.run_id = launch->run_id;
-  unwritten_ += to_line(record, next_);
+  const std::string line = to_line(record, next_);
   ++next_.number;
+  if (copy_) copy_(line);
+  unwritten_ += line;
   ssize_t written = -1;
   do {
     written = ::write(fd_, unwritten_.data(), unwritten_.size());
@@ -159,6 +176,11 @@ void JournalWriter::append(const Record& record) {
   }
 }
 
+void JournalWriter::copy_to(std::function<void(std::string)> take) {
+  take(text());
+  copy_ = std::move(take);
+}
+
 std::string JournalWriter::text() const {
   std::string text;
   std::array<char, 65536> bytes{};
@@ -182,9 +204,27 @@ std::string journal_in_use(const std::string& folder) {
 }
 
 std::vector<std::string> read_journals(const std::string& folder) {
-  std::vector<std::string> texts;
-  for (const auto& [rank, path] : journals_in(folder)) texts.push_back(text_of(path));
-  return texts;
+  std::map<std::uint32_t, std::string> texts = received_lines(folder);
+  for (const auto& [rank, path] : journals_in(folder)) {
+    texts[rank] = joined(text_of(path), texts[rank]);
+  }
+  std::vector<std::string> all;
+  for (auto& [rank, text] : texts) all.push_back(std::move(text));
+  return all;
+}
+
+std::vector<std::string> read_journals(const std::string& folder,
+                                       const std::vector<std::uint32_t>& ranks) {
+  std::vector<std::string> all;
+  if (ranks.empty()) return all;
+  const std::map<std::uint32_t, std::string> received = received_lines(folder);
+  for (const std::uint32_t rank : ranks) {
+    std::ifstream file(journal_path(folder, rank), std::ios::binary);
+    const auto found = received.find(rank);
+    all.push_back(joined({std::istreambuf_iterator<char>(file), {}},
+                         found == received.end() ? std::string() : found->second));
+  }
+  return all;
 }
 
 }  // namespace tidemark::reports

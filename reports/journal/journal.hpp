@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ class JournalWriter {
   ~JournalWriter();
 
   void append(const Record& record);
+  /// Gives `take` every line: those that are there now, and each later one before it is written,
+  /// whether or not the disk takes it.
+  void copy_to(std::function<void(std::string lines)> take);
   /// True where some of it is in memory alone.
   bool behind() const { return !unwritten_.empty(); }
   /// All of it, also where its folder was removed or could not take all.
@@ -34,13 +38,21 @@ class JournalWriter {
   int fd_ = -1;
   LineOrigin next_;
   std::string unwritten_;
+  std::function<void(std::string)> copy_;
 };
+
+std::string journal_path(const std::string& folder, std::uint32_t rank);
 
 /// A journal of the folder that its writer still holds open; empty where none is, or where the file
 /// system has no locks.
 std::string journal_in_use(const std::string& folder);
 
-/// The text of every rank-*.jsonl of a folder, in order of rank.
+/// The journal of each rank, in order of rank: the text of its rank-*.jsonl, and behind it the
+/// lines that rank 0 received of it. Throws ReportError where the folder has no journal.
 std::vector<std::string> read_journals(const std::string& folder);
+
+/// The same of some ranks; empty where nothing of a rank can be read.
+std::vector<std::string> read_journals(const std::string& folder,
+                                       const std::vector<std::uint32_t>& ranks);
 
 }  // namespace tidemark::reports

@@ -1,0 +1,110 @@
+// Lines that rank 0 received, and journals that are read with and without them.
+#include "reports/journal/received.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "reports/error.hpp"
+#include "reports/example_launch.hpp"
+#include "reports/journal/journal.hpp"
+#include "reports/scratch_folder.hpp"
+
+namespace tidemark::reports {
+namespace {
+
+/// Two lines of the journal of a rank.
+std::string lines_of(std::uint32_t rank) {
+  return numbered_journal_of(rank, {example_launch(rank), example_outcome(rank, "load.tile.2d")});
+}
+
+TEST(Received, LinesOfSeveralRanksAreSortedByRank) {
+  const ScratchFolder scratch;
+  ReceivedLines received(scratch.path());
+  received.append(numbered_journal_of(7, {example_launch(7)}));
+  received.append(lines_of(3));
+  received.append(lines_of(7).substr(numbered_journal_of(7, {example_launch(7)}).size()));
+  const std::map<std::uint32_t, std::string> expected = {{3, lines_of(3)}, {7, lines_of(7)}};
+  EXPECT_EQ(received_lines(scratch.path()), expected);
+}
+
+TEST(Received, NothingMakesNoFile) {
+  const ScratchFolder scratch;
+  ReceivedLines received(scratch.path());
+  received.append("");
+  EXPECT_FALSE(std::ifstream(received.path()).is_open());
+  EXPECT_TRUE(received_lines(scratch.path()).empty());
+}
+
+TEST(Received, AFolderThatIsGoneIsSaidOnce) {
+  const ScratchFolder scratch;
+  ReceivedLines received(scratch.file("gone"));
+  EXPECT_THROW(received.append(lines_of(1)), ReportError);
+  EXPECT_NO_THROW(received.append(lines_of(1)));
+}
+
+TEST(Received, APipeInItsPlaceDoesNotHang) {
+  const ScratchFolder scratch;
+  ASSERT_EQ(mkfifo(scratch.file("received.jsonl").c_str(), 0600), 0);
+  EXPECT_TRUE(received_lines(scratch.path()).empty());
+}
+
+TEST(Received, ATornLastLineIsLeftOut) {
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("received.jsonl")) << lines_of(1) << lines_of(2).substr(0, 200);
+  EXPECT_EQ(received_lines(scratch.path()).at(1), lines_of(1));
+  EXPECT_EQ(received_lines(scratch.path()).count(2), 0U);
+}
+
+TEST(Received, ARankWithoutAJournalOfItsOwnIsReadFromThere) {
+  const ScratchFolder scratch;
+  JournalWriter(scratch.path(), 0).append(example_launch(0));
+  ReceivedLines(scratch.path()).append(lines_of(1));
+  const std::vector<std::string> all = read_journals(scratch.path());
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[1], lines_of(1));
+  EXPECT_EQ(read_journals(scratch.path(), {1, 2}),
+            (std::vector<std::string>{lines_of(1), std::string()}));
+}
+
+TEST(Received, ALineThatIsInBothIsReadOnce) {
+  const ScratchFolder scratch;
+  JournalWriter own(scratch.path(), 1);
+  own.append(example_launch(1));
+  ReceivedLines(scratch.path()).append(lines_of(1));
+  const JournalText journal = parse_journal(read_journals(scratch.path()).at(0));
+  EXPECT_EQ(journal.records.size(), 2U);
+  EXPECT_EQ(journal.damaged + journal.foreign + journal.missing, 0U);
+}
+
+TEST(Received, ATornJournalDoesNotTearReceivedLines) {
+  const ScratchFolder scratch;
+  std::ofstream(journal_path(scratch.path(), 1)) << lines_of(1).substr(0, lines_of(1).size() - 10);
+  ReceivedLines(scratch.path()).append(lines_of(1));
+  const JournalText journal = parse_journal(read_journals(scratch.path()).at(0));
+  EXPECT_EQ(journal.records.size(), 2U);
+  EXPECT_EQ(journal.damaged, 0U);
+}
+
+TEST(Received, AJournalOfAnotherRunIsNotSeen) {
+  const ScratchFolder scratch;
+  JournalWriter(scratch.path(), 0).append(example_launch(0));
+  EXPECT_TRUE(sees_journal(scratch.path(), 0, example_launch(0).run_id));
+  EXPECT_FALSE(sees_journal(scratch.path(), 0, "another"));
+  EXPECT_FALSE(sees_journal(scratch.path(), 1, example_launch(0).run_id));
+}
+
+TEST(Received, EveryLineIsCopiedAlsoThoseFromBefore) {
+  const ScratchFolder scratch;
+  JournalWriter writer(scratch.path(), 3);
+  writer.append(example_launch(3));
+  std::string copied;
+  writer.copy_to([&copied](const std::string& lines) { copied += lines; });
+  JournalWriter moved = std::move(writer);
+  moved.append(example_outcome(3, "load.tile.2d"));
+  EXPECT_EQ(copied, lines_of(3));
+}
+
+}  // namespace
+}  // namespace tidemark::reports
