@@ -90,9 +90,9 @@ LaunchMatrix without(const LaunchMatrix& matrix, const std::vector<double>& shif
 /// nothing.
 std::vector<double> spreads_of_launches(const LaunchMatrix& matrix);
 
-/// Degrees of freedom that the variance of all rows, or a known one, is worth beside a row's own,
-/// where there are too few rows to read it off how much their variances differ. Simulated with 100
-/// cases whose noise differs by a log-sd of 0.5: 4 keeps false alarms below 5 % and finds most.
+/// Degrees of freedom that a known variance is worth beside a row's own, and at most that of fewer
+/// than ten rows: few agree by chance. Simulated with 100 cases whose noise differs by a log-sd of
+/// 0.5: 4 keeps false alarms below 5 % and finds most.
 inline constexpr double kPriorDegrees = 4;
 
 /// Benjamini and Hochberg's q values; NaN stays NaN and does not count. Where only the least of

@@ -149,5 +149,18 @@ TEST(Moderated, RowsOfOneKindShareAPriorOfTheirOwn) {
   EXPECT_LT(apart.rows[0].spread, 0.001);
 }
 
+TEST(Moderated, FewRowsThatScatterUnlikeEachOtherSayLittleOfEachOther) {
+  LaunchMatrix matrix(5, 10, 5);
+  const double noise[] = {1e-4, 3e-5, 1e-5, 3e-6, 1e-6};
+  for (std::size_t row = 0; row < 5; ++row) {
+    for (std::size_t launch = 0; launch < 10; ++launch) {
+      matrix.at(row, launch) = (launch + row) % 2 == 0 ? noise[row] : -noise[row];
+    }
+  }
+  const Effects made = moderated_effects(matrix, {.metrics = true});
+  const double own = 1e-4 * std::sqrt(9.6 / 8);  // a drawn-in spread makes the interval too narrow
+  EXPECT_GT(made.rows[0].spread, 0.95 * own);
+}
+
 }  // namespace
 }  // namespace tidemark::reports

@@ -53,22 +53,12 @@ Prior fitted(const std::vector<const Effect*>& rows) {
   const auto n = static_cast<double>(rows.size());
   const double mean = sum / n;
   const double excess = (squares - n * mean * mean) / (n - 1) - expected / n;
-  constexpr double kMost = 100;  // degrees beyond which nothing changes
-  const double degrees = excess > 0 ? std::min(kMost, 2 * trigamma_inverse(excess)) : kMost;
+  // Few rows agree by chance. Of many: degrees beyond which nothing changes.
+  constexpr std::size_t kFewRows = 10;
+  const double most = rows.size() < kFewRows ? kPriorDegrees : 100;
+  const double degrees = excess > 0 ? std::min(most, 2 * trigamma_inverse(excess)) : most;
   const double half = degrees / 2;
   return {.variance = std::exp(mean + digamma(half) - std::log(half)), .degrees = degrees};
-}
-
-/// The variance that most rows have. The median of a chi-square variable lies below its mean
-/// (Wilson and Hilferty), the more the fewer its degrees.
-Prior middle_of(const std::vector<const Effect*>& rows) {
-  std::vector<double> variances;
-  for (const Effect* row : rows) {
-    const double below = std::pow(1 - 2 / (9 * row->degrees), 3);
-    variances.push_back(row->spread * row->spread / below);
-  }
-  if (variances.size() < kFewestRowsForShift) return {};
-  return {.variance = median_of(std::move(variances))};
 }
 
 /// What a t of so many degrees of freedom exceeds, either way, every other time and once in ten.
@@ -112,12 +102,11 @@ Prior scatter_of(const std::vector<const Effect*>& rows) {
 }
 
 Prior prior_of(const std::vector<const Effect*>& rows) {
-  constexpr std::size_t kFewestRowsForFit = 10;
   std::vector<const Effect*> known;
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(known),
                [](const Effect* row) { return row->degrees > 0 && row->spread > 0; });
   if (known.empty()) return scatter_of(rows);
-  return known.size() < kFewestRowsForFit ? middle_of(known) : fitted(known);
+  return known.size() < kFewestRowsForShift ? Prior{} : fitted(known);
 }
 
 }  // namespace
