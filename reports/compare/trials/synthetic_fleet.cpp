@@ -113,17 +113,16 @@ bool counts_cycles(const SyntheticFleet& fleet, std::uint64_t which_case) {
          static_cast<double>(fleet.cases) * (1 - fleet.noise.counts);
 }
 
-/// Launches of both sides as they ran: those after the change behind those before it. Five of a
-/// side are enough for what is drawn along them to go on.
-std::uint64_t in_order(const Place& at) {
+/// Launches of both sides as they ran.
+std::uint64_t in_order(const SyntheticFleet& fleet, const Place& at) {
   constexpr std::uint64_t kOfASide = 5;
-  return at.side * kOfASide + at.launch;
+  return fleet.noise.in_sequence ? at.side * kOfASide + at.launch : 2 * at.launch + at.side;
 }
 
 double heat_of(const SyntheticFleet& fleet, const Place& at) {
   constexpr double kKept = 0.9;
   double made = 0;
-  for (std::uint64_t i = 0; i <= in_order(at); ++i) {
+  for (std::uint64_t i = 0; i <= in_order(fleet, at); ++i) {
     const double step = normal(fleet.seed, Draw::heat, {.launch = i});
     made = i == 0 ? step : kKept * made + std::sqrt(1 - kKept * kKept) * step;
   }
@@ -169,7 +168,7 @@ double drawn(const SyntheticFleet& fleet, const Place& at, const FleetChange& ch
   }
   if (noise.heat > 0) made += heat_of(fleet, at);
   made += noise.drift * one(Draw::drift, {.which_case = at.which_case}) *
-          static_cast<double>(in_order(at));
+          static_cast<double>(in_order(fleet, at));
   const double follows = uniform(bits(fleet.seed, Draw::clocks, {.which_case = at.which_case}));
   const bool slow_clock = uniform(bits(fleet.seed, Draw::clocks, launch)) < 0.5;
   made -= follows * ((slow_clock ? noise.clocks : 0) + (at.launch == 0 ? noise.warm_up : 0));
@@ -192,7 +191,8 @@ Report synthetic_launch(const SyntheticFleet& fleet, std::uint32_t launch, bool 
       fmt::format("synthetic-{}-{}-{}", fleet.seed, fresh ? "new" : "base", launch);
   made.launch.series_id = made.launch.run_id;
   made.launch.created_utc = "2026-01-01T00:00:00Z";
-  made.launch.created_unix_s = 1767225600 + 600 * launch + (fresh ? 300 : 0);
+  made.launch.created_unix_s = static_cast<double>(
+      1767225600 + 300 * in_order(fleet, {.side = fresh ? 1U : 0U, .launch = launch}));
   made.launch.tool_version = "synthetic";
   made.launch.level = "nightly";
   made.launch.device = "cuda";

@@ -23,14 +23,16 @@ struct FleetNoise {
   double counts = 0;   // share of cases that count cycles: 0.006 % of noise, in steps, no shift
   double heavy = 0;    // share of a case's launches that lie apart by 5 %, below all others
   double heat = 0;     // of a walk from launch to launch that all cases share, AR(0.9)
-  double drift = 0;    // of the slope of a case from launch to launch; new follows base
+  double drift = 0;    // of the slope of a case from launch to launch
   double clocks = 0;   // what every other launch loses in a case that follows clocks wholly; a case
                        // follows them by a share of its own
   double warm_up = 0;  // the same of the first launch of each side
-  double noisy_gpu = 0;   // of the first GPU's own launch noise in each case
-  double step = 0;        // to whole steps of which values are rounded
-  bool tails = false;     // a case's launch noise is Cauchy's, its quartiles those of the normal
-  bool families = false;  // ten cases in a row share all but a third of the variance of theirs
+  double noisy_gpu = 0;      // of the first GPU's own launch noise in each case
+  double step = 0;           // to whole steps of which values are rounded
+  bool tails = false;        // a case's launch noise is Cauchy's, its quartiles those of the normal
+  bool in_sequence = false;  // the fresh side ran behind the base, of up to five launches; else
+                             // the launches of both alternate
+  bool families = false;     // ten cases in a row share all but a third of the variance of theirs
 };
 
 /// What is different after the change, natural logarithm; below 0 for slower.
