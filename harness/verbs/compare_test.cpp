@@ -91,7 +91,7 @@ TEST(CompareVerb, PrintsJsonThatNamesTheFindings) {
 TEST(CompareVerb, WritesForOthersAndReturnsTheSameCode) {
   for (const auto& [option, begin] : std::vector<std::pair<std::string, std::string>>{
            {"--html", "<!DOCTYPE html>"},
-           {"--md", "## tidemark: REGRESSION\n"},
+           {"--md", "## tidemark: REGRESSION: do not roll out\n"},
            {"--csv", "line,case,metric,"},
            {"--junit", "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites "},
            {"--json", "{\n"}}) {

@@ -49,10 +49,11 @@ Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFac
     for (LaunchFacts& launch : made.base) forget_waivers(launch);
     for (LaunchFacts& launch : made.fresh) forget_waivers(launch);
   }
-  made.pairing = pair_up(made.base, made.fresh, options.pair_by);
+  const PairBy pair_by = pairing_of(made.base, made.fresh, options.pair_by);
+  made.pairing = pair_up(made.base, made.fresh, pair_by);
   refuse_what_cannot_be_compared(made.pairing);
   miss_lost_numbers(made.pairing, made.base, made.fresh);
-  made.setup = compare_setups(made.pairing, options.pair_by, options.allowed);
+  made.setup = compare_setups(made.pairing, pair_by, options.allowed);
   const bool same_suite = !made.setup.differs("suite_tree") &&
                           !made.setup.differs("kernels_tree") && !made.setup.differs("level");
   const std::vector<Waiver> waivers = options.waivers.value_or(std::vector<Waiver>{});

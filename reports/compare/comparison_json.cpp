@@ -113,6 +113,7 @@ Json gpus_of(const Comparison& comparison) {
 
 std::string comparison_json(const Comparison& comparison) {
   Json json = {{"result", headline_of(comparison)},
+               {"action", action_text(comparison)},
                {"cause", comparison.setup.cause == Cause::driver       ? "driver"
                          : comparison.setup.cause == Cause::confounded ? "confounded"
                                                                        : "nothing_recorded"},

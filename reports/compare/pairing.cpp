@@ -61,6 +61,18 @@ void add_gpus(Pairing& made, PairBy by) {
 
 }  // namespace
 
+PairBy pairing_of(const std::vector<LaunchFacts>& base, const std::vector<LaunchFacts>& fresh,
+                  PairBy asked) {
+  if (asked != PairBy::uuid || base.empty() || fresh.empty()) return asked;
+  const std::string& series = base.front().launch.series_id;
+  const auto of_series = [&](const LaunchFacts& facts) {
+    return facts.launch.anonymised && facts.launch.series_id == series;
+  };
+  const bool one_series = !series.empty() && std::all_of(base.begin(), base.end(), of_series) &&
+                          std::all_of(fresh.begin(), fresh.end(), of_series);
+  return one_series ? PairBy::number_of_series : asked;
+}
+
 Pairing pair_up(const std::vector<LaunchFacts>& base, const std::vector<LaunchFacts>& fresh,
                 PairBy by) {
   Pairing made;

@@ -9,8 +9,9 @@
 
 namespace tidemark::reports {
 
-/// What makes two GPUs of different reports the same one.
-enum class PairBy { uuid, number };
+/// What makes two GPUs of different reports the same one. `number_of_series`: their number, where
+/// one command made all reports.
+enum class PairBy { uuid, number, number_of_series };
 
 /// A GPU of any launch.
 struct PairedGpu {
@@ -35,6 +36,11 @@ struct Pairing {
     return (base == 0 || gpus[gpu].base > 0) && (fresh() == 0 || gpus[gpu].fresh > 0);
   }
 };
+
+/// `asked`, but for anonymised reports of one series: their UUIDs are hashed anew in each report,
+/// and the numbers of one command are the same GPUs.
+PairBy pairing_of(const std::vector<LaunchFacts>& base, const std::vector<LaunchFacts>& fresh,
+                  PairBy asked);
 
 /// GPUs whose rank never reported have no UUID and pair with nothing.
 Pairing pair_up(const std::vector<LaunchFacts>& base, const std::vector<LaunchFacts>& fresh,

@@ -326,6 +326,12 @@ SetupComparison compare_setups(const Pairing& pairing, PairBy by,
     made.differences.push_back(
         {.factor = "pairing", .base = "by number, not UUID", .fresh = "GPUs may be others"});
   }
+  if (by == PairBy::number_of_series) {
+    // One command ran on one set of nodes; their hashed names differ from report to report.
+    std::erase_if(made.differences, [](const auto& difference) {
+      return difference.factor == "node" || difference.factor == "gpus";
+    });
+  }
   for (SetupDifference& difference : made.differences) {
     const std::string name = difference.factor.substr(0, difference.factor.find('.'));
     difference.allowed = allowed.contains(difference.factor) || allowed.contains(name);

@@ -27,7 +27,8 @@ void put_headline(Page& page, const Comparison& comparison) {
   const std::string result =
       fmt::format("RESULT: {}{}", headline_of(comparison), is_virtual ? " (VIRTUAL)" : "");
   put(page, colour_of(headline_of(comparison)), result.size(),
-      fmt::format("{}  {} x {}, {}", result, plural(comparison.pairing.cases.size(), "case"),
+      fmt::format("{}  {}: {} x {}, {}", result, action_text(comparison),
+                  plural(comparison.pairing.cases.size(), "case"),
                   plural(comparison.paired_gpus, "paired GPU"), launches_text(comparison)),
       8);
   put(page, "cause: " + cause_text(comparison), 7);

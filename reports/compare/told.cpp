@@ -85,6 +85,23 @@ void add_left_out(std::vector<std::string>& made, const Comparison& comparison) 
   }
 }
 
+/// How many more launches a side each ambiguous metric needs, ascending.
+std::vector<std::size_t> more_launches(const Comparison& comparison) {
+  std::vector<std::size_t> made;
+  for (const SpeedFinding& finding : comparison.speed.series) {
+    if (finding.launches_needed == 0) continue;
+    const std::size_t have = std::min(finding.own.base, finding.own.fresh);
+    made.push_back(finding.launches_needed - std::min(have, finding.launches_needed));
+  }
+  std::sort(made.begin(), made.end());
+  return made;
+}
+
+/// Of an even number the lower one.
+std::size_t median_of(const std::vector<std::size_t>& ascending) {
+  return ascending[(ascending.size() - 1) / 2];
+}
+
 void add_drift(std::vector<std::string>& made, const Drift& drift) {
   if (!drift.seen()) return;
   constexpr double kSlope = 0.05;
@@ -145,7 +162,7 @@ std::string cause_text(const Comparison& comparison) {
   found.erase("stale_waiver");
   if (setup.cause == Cause::confounded) {
     return (found.empty() ? "nothing changed; what else differs may hide a change: "
-                          : "cannot be told, what else differs may be it: ") +
+                          : "inconclusive, may also be: ") +
            confounders_of(setup);
   }
   if (found.erase("waived") > 0 && found.empty()) return "nothing changed but what is waived";
@@ -260,22 +277,36 @@ std::string text_of(const Comparison& comparison, const GpuFindings& findings) {
 }
 
 std::string more_launches_text(const Comparison& comparison) {
-  std::vector<std::size_t> more;
-  for (const SpeedFinding& finding : comparison.speed.series) {
-    if (finding.launches_needed == 0) continue;
-    const std::size_t have = std::min(finding.own.base, finding.own.fresh);
-    more.push_back(finding.launches_needed - std::min(have, finding.launches_needed));
-  }
+  const std::vector<std::size_t> more = more_launches(comparison);
   if (more.empty()) return {};
-  std::sort(more.begin(), more.end());
-  const std::size_t half = (more.size() - 1) / 2;
-  const auto of_most = static_cast<std::size_t>(
-      std::upper_bound(more.begin(), more.end(), more[half]) - more.begin());
+  const std::size_t median = median_of(more);
+  const auto of_most =
+      static_cast<std::size_t>(std::upper_bound(more.begin(), more.end(), median) - more.begin());
   std::string made =
-      fmt::format("to decide: {} more launch{} a side would do for {} of {}", more[half],
-                  more[half] == 1 ? "" : "es", of_most, plural(more.size(), "ambiguous metric"));
+      fmt::format("to decide: {} more launch{} a side would do for {} of {}", median,
+                  median == 1 ? "" : "es", of_most, plural(more.size(), "ambiguous metric"));
   if (of_most < more.size()) made += fmt::format(", {} more for all", more.back());
   return made;
+}
+
+std::string action_text(const Comparison& comparison) {
+  if (comparison.paired_gpus == 0) return "run both sides on the same GPUs";
+  const Cause cause = comparison.setup.cause;
+  const std::string_view headline = headline_of(comparison);
+  if (headline == "MISSING") return "run what is missing, then compare again";
+  if (headline == "REGRESSION" || headline == "CHANGED") {
+    return cause == Cause::nothing_recorded ? "look at what is named below" : "do not roll out";
+  }
+  if (headline == "INCONCLUSIVE") {
+    const std::vector<std::size_t> more = more_launches(comparison);
+    if (!more.empty())
+      return fmt::format("run {} more launch{} a side", median_of(more),
+                         median_of(more) == 1 ? "" : "es");
+  }
+  if (cause == Cause::confounded) return "compare again with no other difference";
+  if (headline == "INCONCLUSIVE") return "look at what was not compared";
+  if (cause == Cause::nothing_recorded) return "nothing to do";
+  return comparison.speed.series.empty() ? "roll out, though no speed was measured" : "roll out";
 }
 
 std::vector<std::string> warnings_of(const Comparison& comparison) {

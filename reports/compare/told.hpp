@@ -69,6 +69,10 @@ std::string text_of(const Comparison& comparison, const GpuFindings& findings);
 /// empty where nothing is ambiguous.
 std::string more_launches_text(const Comparison& comparison);
 
+/// What to do about it, in a few words: "roll out", "do not roll out", "run 4 more launches a
+/// side".
+std::string action_text(const Comparison& comparison);
+
 /// What became of each metric, what matters most first; `all`: those that stayed the same, too.
 std::vector<const SpeedFinding*> speed_in_order(const Comparison& comparison, bool all);
 
@@ -90,8 +94,8 @@ std::vector<std::string> notes_of(const Comparison& comparison);
 
 /// Said where no GPU is on both sides.
 inline constexpr std::string_view kNoPairedGpu =
-    "no GPU is on both sides: UUIDs pair them, and anonymised reports never share one; "
-    "--pair number pairs by GPU number";
+    "no GPU is on both sides: UUIDs pair them, and anonymised reports of two commands share "
+    "none; --pair number pairs by GPU number";
 
 /// "-2.03 %" of a natural logarithm.
 std::string percent(double logarithm);

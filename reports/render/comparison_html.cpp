@@ -33,11 +33,11 @@ std::string head_of(const Comparison& comparison) {
   const std::string_view headline = headline_of(comparison);
   std::string made = fmt::format(
       "<header>\n<h1><span class=\"badge {}\">{}</span> tidemark comparison{}</h1>\n"
-      "<p>{} x {}, {}</p>\n<p>cause: {}</p>\n<p>{}</p>\n<p>{}</p>\n",
+      "<p><strong>{}</strong>: {} x {}, {}</p>\n<p>cause: {}</p>\n<p>{}</p>\n<p>{}</p>\n",
       class_of(headline), headline, is_virtual(comparison) ? " (VIRTUAL)" : "",
-      plural(comparison.pairing.cases.size(), "case"), plural(comparison.paired_gpus, "paired GPU"),
-      launches_text(comparison), for_html(cause_text(comparison)), results_text(comparison),
-      speed_text(comparison));
+      action_text(comparison), plural(comparison.pairing.cases.size(), "case"),
+      plural(comparison.paired_gpus, "paired GPU"), launches_text(comparison),
+      for_html(cause_text(comparison)), results_text(comparison), speed_text(comparison));
   if (const std::string smallest = smallest_text(comparison); !smallest.empty()) {
     made += fmt::format("<p class=\"muted\">{}</p>\n", smallest);
   }

@@ -134,6 +134,7 @@ JunitSuite findings_suite(const Comparison& comparison, const std::set<std::stri
                   .hostname = {},
                   .timestamp = {},
                   .properties = {{"result", std::string(headline_of(comparison))},
+                                 {"action", action_text(comparison)},
                                  {"cause", cause_text(comparison)}},
                   .cases = {}};
   const std::string& newest = comparison.fresh.back().launch.created_utc;

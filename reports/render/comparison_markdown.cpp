@@ -16,12 +16,13 @@ namespace {
 
 void put_head(MarkdownPage& page, const Comparison& comparison) {
   const bool is_virtual = comparison.pairing.launches.front()->launch.is_virtual;
-  put_block(page, fmt::format("## tidemark: {}{}\n\n{} x {}, {}\n\n- cause: {}\n- {}\n- {}\n",
-                              headline_of(comparison), is_virtual ? " (VIRTUAL)" : "",
-                              plural(comparison.pairing.cases.size(), "case"),
-                              plural(comparison.paired_gpus, "paired GPU"),
-                              launches_text(comparison), for_markdown(cause_text(comparison)),
-                              results_text(comparison), speed_text(comparison)));
+  put_block(page,
+            fmt::format("## tidemark: {}{}: {}\n\n{} x {}, {}\n\n- cause: {}\n- {}\n- {}\n",
+                        headline_of(comparison), is_virtual ? " (VIRTUAL)" : "",
+                        action_text(comparison), plural(comparison.pairing.cases.size(), "case"),
+                        plural(comparison.paired_gpus, "paired GPU"), launches_text(comparison),
+                        for_markdown(cause_text(comparison)), results_text(comparison),
+                        speed_text(comparison)));
   const std::string smallest = smallest_text(comparison);
   if (const std::string more = more_launches_text(comparison); !more.empty()) {
     put_block(page, fmt::format("- {}\n", more));

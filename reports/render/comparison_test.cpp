@@ -216,7 +216,8 @@ TEST(ComparisonHtmlInChromium, NothingHostileBecomesMarkup) {
 TEST(ComparisonMarkdown, SaysVerdictFindingReplaySpeedAndWhatElseDiffers) {
   const std::string text = comparison_markdown(remarkable());
   for (const char* part :
-       {"## tidemark: REGRESSION\n\n12 cases x 16 paired GPUs, 5 against 5 launches\n",
+       {"## tidemark: REGRESSION: do not roll out\n\n12 cases x 16 paired GPUs, 5 against 5 "
+        "launches\n",
         "**NEW FAIL** `synthetic.case_0003` on `node n000, GPU 5 (GPU-00000005)`<br>\n"
         "`reason of GPU 5`\n\n```sh\ntidemark run --gpus 5\n```\n",
         "| regressed | `synthetic.case_0000` | `rate` |",
