@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -11,11 +12,13 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/supervisor/clock.hpp"
+#include "harness/verbs/terminal.hpp"
 
 namespace tidemark::harness {
 namespace {
 
 constexpr double kBarEvery = 0.2, kLineEvery = 10, kTallyEvery = 1;  // seconds
+constexpr std::uint32_t kUsualColumns = 100;
 
 std::string duration(double seconds) {
   const auto whole = std::llround(seconds);
@@ -23,6 +26,18 @@ std::string duration(double seconds) {
 }
 
 }  // namespace
+
+std::string progress_text(const Tally& all, std::uint64_t planned, const std::string& eta,
+                          std::size_t columns) {
+  constexpr std::size_t kNameColumns = 32;
+  const std::string head = fmt::format("[{:3}%] ", planned == 0 ? 100 : 100 * all.done / planned);
+  const std::string tail =
+      fmt::format(" {}/{} results  {} not passed{}", all.done, planned, all.troubled, eta);
+  const std::size_t room = columns - std::min(columns, head.size() + tail.size());
+  const std::string text =
+      fmt::format("{}{:<{}}{}", head, all.now.substr(0, room), std::min(kNameColumns, room), tail);
+  return text.substr(0, columns);
+}
 
 Console::Console(Mesh& mesh, std::uint64_t planned, bool quiet)
     : mesh_(mesh),
@@ -113,21 +128,21 @@ void Console::show_progress() {
     eta = "  eta " +
           duration(spent / static_cast<double>(done) * static_cast<double>(planned_ - done));
   }
-  const std::string text = fmt::format("[{:3}%] {:<32} {}/{} results  {} not passed{}",
-                                       planned_ == 0 ? 100 : 100 * done / planned_, mine_.now, done,
-                                       planned_, troubled, eta);
+  const Tally all{.done = done, .troubled = troubled, .now = mine_.now};
   if (bar_) {
-    fmt::print(stderr, "\r{:<99}", text.substr(0, 99));
+    // A line that fills the last column moves the cursor on, and the next one no longer covers it.
+    const std::size_t columns = terminal_columns(kUsualColumns, STDERR_FILENO) - 1;
+    fmt::print(stderr, "\r{:<{}}", progress_text(all, planned_, eta, columns), columns);
     bar_shown_ = true;
   } else if (!quiet_) {
-    put(text);
+    put(progress_text(all, planned_, eta, kUsualColumns));
   }
   std::fflush(stderr);
 }
 
 void Console::end_progress() {
   if (!bar_shown_) return;
-  fmt::print(stderr, "\r{:<99}\r", "");
+  fmt::print(stderr, "\r{:<{}}\r", "", terminal_columns(kUsualColumns, STDERR_FILENO) - 1);
   std::fflush(stderr);
   bar_shown_ = false;
 }

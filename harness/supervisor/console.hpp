@@ -15,6 +15,11 @@ struct Tally {
   std::string now;                       // the case it is at
 };
 
+/// "[ 94%] gemm.distributed.routes   286/302 results  0 not passed  eta 1s" in at most `columns`
+/// characters: of what does not fit, the name of the case goes first.
+std::string progress_text(const Tally& all, std::uint64_t planned, const std::string& eta,
+                          std::size_t columns);
+
 class Console {
  public:
   /// `quiet`: nothing on standard output but the last line (--json).

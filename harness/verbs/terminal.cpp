@@ -16,7 +16,7 @@ bool colour_wanted(bool refused) {
   return !unwanted && isatty(STDOUT_FILENO) == 1;
 }
 
-std::uint32_t terminal_columns(std::uint32_t otherwise) {
+std::uint32_t terminal_columns(std::uint32_t otherwise, int descriptor) {
   constexpr std::uint32_t kMost = 10'000;
   const char* const variable = std::getenv("COLUMNS");
   const std::string_view text = variable == nullptr ? "" : variable;
@@ -26,7 +26,7 @@ std::uint32_t terminal_columns(std::uint32_t otherwise) {
     return columns;
   winsize size{};
   // Some terminals, over serial lines or in containers, say 0.
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   return otherwise;
 }
 

@@ -10,7 +10,7 @@ namespace tidemark::harness {
 bool colour_wanted(bool refused);
 
 /// Columns of a line: COLUMNS where it is a number from 1 to 10,000, else what the terminal behind
-/// stdout says, else `otherwise`.
-std::uint32_t terminal_columns(std::uint32_t otherwise);
+/// `descriptor` says (1: stdout), else `otherwise`.
+std::uint32_t terminal_columns(std::uint32_t otherwise, int descriptor = 1);
 
 }  // namespace tidemark::harness
