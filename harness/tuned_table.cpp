@@ -28,7 +28,7 @@ std::string rate_of(const GemmShape& product, double ns) {
 std::string note_of(const DecidedProduct& decided) {
   const TuningVerdict& verdict = decided.verdict;
   std::string note =
-      fmt::format("TFLOP/s at work {}, rested {}; ", rate_of(decided.product, verdict.at_work_ns),
+      fmt::format("TFLOP/s sustained {}, cool {}; ", rate_of(decided.product, verdict.at_work_ns),
                   rate_of(decided.product, verdict.rested_ns));
   if (verdict.kind == Kind::kept) return note + "kept: none is faster by more than noise";
   return note + fmt::format("{:.1f} % faster than {}, noise {:.1f} %", 100 * verdict.gain,
@@ -72,7 +72,7 @@ GemmTable tuned_table(const GemmTable& present, const std::vector<DecidedProduct
 
 std::string decision_heading() {
   return fmt::format("{:<22}{:<41}{:>8}{:>8}{:>8}  {}\n{:<63}{:>16}\n", "product", "configuration",
-                     "at work", "rested", "gain", "noise", "", "TFLOP/s");
+                     "sustained", "cool", "gain", "noise", "", "TFLOP/s");
 }
 
 std::string decision_text(const DecidedProduct& decided) {

@@ -43,7 +43,7 @@ TEST(TunedTable, winner_takes_the_place_with_what_was_measured) {
   EXPECT_EQ(made.choices[0].number, 3U);
   EXPECT_EQ(
       made.choices[0].note,
-      "TFLOP/s at work 687.2, rested 859.0; 2.3 % faster than 128x256_2x1_s4_m8, noise 0.4 %");
+      "TFLOP/s sustained 687.2, cool 859.0; 2.3 % faster than 128x256_2x1_s4_m8, noise 0.4 %");
 }
 
 TEST(TunedTable, what_was_not_tried_says_where_it_comes_from) {
@@ -62,7 +62,7 @@ TEST(TunedTable, present_one_that_stayed_carries_its_own_figures) {
   const GemmTable made = tuned_table(before(), {decided(Kind::kept)}, {});
   EXPECT_EQ(made.choices[0].configuration, "128x256_2x1_s4_m8");
   EXPECT_EQ(made.choices[0].note,
-            "TFLOP/s at work 687.2, rested 859.0; kept: none is faster by more than noise");
+            "TFLOP/s sustained 687.2, cool 859.0; kept: none is faster by more than noise");
 }
 
 TEST(TunedTable, undecided_product_stays_as_it_was) {
