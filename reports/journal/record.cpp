@@ -5,27 +5,32 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <concepts>
-#include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <string_view>
 #include <type_traits>
+
+#include "reports/journal/fields.hpp"
 
 namespace tidemark::reports {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = FieldJson;
 
 /// `,"crc":"89abcdef"}`: what stands behind the text that the CRC is over.
 constexpr std::string_view kCrcKey = ",\"crc\":\"";
 constexpr std::uint64_t kMostMissing = 1'000'000'000;  // whatever the numbers claim
 constexpr std::size_t kCrcTail = kCrcKey.size() + 8 + 2;
 
-template <class T, class Plain>
-concept Is = std::is_same_v<std::remove_const_t<T>, Plain>;
+struct Journal {
+  static FieldJson written(Verdict verdict) { return std::string(name_of(verdict)); }
+  template <class>
+  static Verdict read(const FieldJson& from) {
+    return verdict_named(from.get_ref<const std::string&>()).value();
+  }
+};
+using Writer = FieldWriter<Journal>;
+using Reader = FieldReader<Journal>;
 
 // The fields of each record, in the order they are written.
 
@@ -96,13 +101,6 @@ void fields(Io& io, Is<MetricRecord> auto& r) {
 }
 
 template <class Io>
-void fields(Io& io, Is<MiscompareRecord> auto& r) {
-  io("row", r.row), io("parameters", r.parameters), io("what", r.what), io("text", r.text);
-  io("coordinate", r.coordinate), io("first_offset", r.first_offset);
-  io("wrong_bytes", r.wrong_bytes), io("expected", r.expected), io("actual", r.actual);
-}
-
-template <class Io>
 void fields(Io& io, Is<OutcomeRecord> auto& r) {
   io("gpu", r.gpu), io("case", r.case_name), io("attempt", r.attempt), io("verdict", r.verdict);
   io("reason", r.reason), io("start", r.start_unix_s), io("seconds", r.seconds);
@@ -136,96 +134,6 @@ template <class Io>
 void fields(Io& io, Is<EndRecord> auto& r) {
   io("rank", r.rank), io("at", r.at_unix_s), io("complete", r.complete), io("reason", r.reason);
 }
-
-template <class Number>
-concept Arithmetic = std::is_arithmetic_v<Number>;
-
-struct Writer {
-  Json json = Json::object();
-
-  template <class T>
-  void operator()(const char* key, const T& value) {
-    json[key] = written(value);
-  }
-  /// A field that came later: not written where there is nothing to say.
-  template <class T>
-  void later(const char* key, const T& value) {
-    if (!value.empty()) json[key] = written(value);
-  }
-
-  static Json written(Arithmetic auto value) { return value; }  // NaN is dumped as null
-  static Json written(const std::string& text) { return text; }
-  static Json written(Verdict verdict) { return std::string(name_of(verdict)); }
-  static Json written(const std::pair<std::string, std::string>& pair) {
-    return Json::array({pair.first, pair.second});
-  }
-  template <class T>
-  static Json written(const std::vector<T>& values) {
-    Json all = Json::array();
-    for (const T& value : values) all.push_back(written(value));
-    return all;
-  }
-  template <class Struct>
-  requires std::is_class_v<Struct>
-  static Json written(const Struct& record) {
-    Writer inner;
-    fields(inner, record);
-    return inner.json;
-  }
-};
-
-/// Throws on anything that is not exactly what the record holds; parse_journal catches.
-struct Reader {
-  const Json& json;
-
-  template <class T>
-  void operator()(const char* key, T& value) {
-    read(json.at(key), value);
-  }
-  /// Journals of before do not have it.
-  template <class T>
-  void later(const char* key, T& value) {
-    if (json.contains(key)) read(json.at(key), value);
-  }
-
-  static void read(const Json& from, bool& value) {
-    value = from.get_ref<const Json::boolean_t&>();
-  }
-  static void read(const Json& from, std::string& text) {
-    text = from.get_ref<const std::string&>();
-  }
-  static void read(const Json& from, std::floating_point auto& value) {
-    using Number = std::remove_reference_t<decltype(value)>;
-    if (!from.is_null() && !from.is_number()) throw std::invalid_argument("not a number");
-    value = from.is_null() ? std::numeric_limits<Number>::quiet_NaN() : from.get<Number>();
-  }
-  /// get<>() alone would wrap a number that does not fit.
-  static void read(const Json& from, std::integral auto& value) {
-    using Number = std::remove_reference_t<decltype(value)>;
-    if (!from.is_number_integer()) throw std::invalid_argument("not an integer");
-    const bool fits = from.is_number_unsigned() ? std::in_range<Number>(from.get<std::uint64_t>())
-                                                : std::in_range<Number>(from.get<std::int64_t>());
-    if (!fits) throw std::invalid_argument("out of range");
-    value = from.get<Number>();
-  }
-  static void read(const Json& from, Verdict& verdict) {
-    verdict = verdict_named(from.get_ref<const std::string&>()).value();
-  }
-  static void read(const Json& from, std::pair<std::string, std::string>& pair) {
-    read(from.at(0), pair.first), read(from.at(1), pair.second);
-  }
-  template <class T>
-  static void read(const Json& from, std::vector<T>& values) {
-    if (!from.is_array()) throw std::invalid_argument("not an array");
-    for (const Json& one : from) read(one, values.emplace_back());
-  }
-  template <class Struct>
-  requires std::is_class_v<Struct>
-  static void read(const Json& from, Struct& record) {
-    Reader inner{from};
-    fields(inner, record);
-  }
-};
 
 template <class R>
 constexpr std::string_view type_name() {
