@@ -64,25 +64,42 @@ bool has_option(const CLI::App& verb, const std::string& name) {
   return verb.get_option_no_throw(name) != nullptr;
 }
 
+/// A name behind --html or --json: other programs write there.
+bool is_output(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kEndings = {".html", ".json", ".md",
+                                                        ".csv",  ".xml",  ".txt"};
+  return std::any_of(kEndings.begin(), kEndings.end(),
+                     [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
 [[noreturn]] void refuse_argument(const CLI::App& verb, const std::string& extra) {
   const std::string what_to_do =
       has_option(verb, "--cases") && case_named(extra) != nullptr
           ? fmt::format("use --cases '{}'", extra)
+      : has_option(verb, "--json") && is_output(extra)
+          ? fmt::format("it writes to stdout: use '> {}'", extra)
           : fmt::format("'tidemark {} --help' shows what it takes", verb.get_name());
   throw UsageError(fmt::format("{} takes no '{}'; {}", verb.get_name(), extra, what_to_do));
 }
 
+[[noreturn]] void refuse_before_verb(const CLI::App& app, const std::string& option) {
+  if (const std::string instead = in_place_of("", option); !instead.empty())
+    throw UsageError(fmt::format("there is no option {}; {}", option, instead));
+  for (const CLI::App* verb : all_verbs(app))
+    if (has_option(*verb, option))
+      throw UsageError(fmt::format("{} is an option of a verb; type 'tidemark {} {} ...'", option,
+                                   verb->get_name(), option));
+  if (const std::string instead = in_place_of("run", option); !instead.empty())
+    throw UsageError(
+        fmt::format("there is no option {}; behind 'tidemark run' {}", option, instead));
+  throw UsageError(fmt::format("there is no option {}; 'tidemark --help' shows all", option));
+}
+
 [[noreturn]] void refuse_extra(const CLI::App& verb, const std::string& extra) {
-  const bool before_verb = verb.get_parent() == nullptr;
   const std::string option = extra.substr(0, extra.find('='));
-  const std::string instead = in_place_of(before_verb ? "" : verb.get_name(), option);
-  if (!instead.empty())
-    throw UsageError(
-        before_verb ? fmt::format("there is no option {}; {}", option, instead)
-                    : fmt::format("{} has no option {}; {}", verb.get_name(), option, instead));
-  if (before_verb)
-    throw UsageError(
-        fmt::format("'{}' stands before the verb; 'tidemark --help' shows all", extra));
+  if (verb.get_parent() == nullptr) refuse_before_verb(verb, option);
+  if (const std::string instead = in_place_of(verb.get_name(), option); !instead.empty())
+    throw UsageError(fmt::format("{} has no option {}; {}", verb.get_name(), option, instead));
   if (extra.rfind('-', 0) != 0) refuse_argument(verb, extra);
   std::vector<std::string> names;
   for (const CLI::Option* known : verb.get_options()) {

@@ -13,7 +13,7 @@ struct OtherWord {
   std::string_view advice;
 };
 
-constexpr std::string_view kLaunch = "run bench";
+constexpr std::string_view kLaunch = "run bench", kReaders = "show compare history";
 
 constexpr std::array kWords = {
     OtherWord{"--filter", kLaunch, "use --cases GLOB"},
@@ -42,10 +42,15 @@ constexpr std::array kWords = {
     OtherWord{"--output", kLaunch, "use --out FILE.h5"},
     OtherWord{"-n", kLaunch, "use 'mpirun -n N tidemark ...' or --ranks N"},
     OtherWord{"-np", kLaunch, "use 'mpirun -n N tidemark ...' or --ranks N"},
+    OtherWord{"--np", kLaunch, "use 'mpirun -n N tidemark ...' or --ranks N"},
     OtherWord{"-v", kLaunch, "'tidemark show REPORT --notes' tells all that a run noted"},
     OtherWord{"--verbose", kLaunch, "'tidemark show REPORT --notes' tells all that a run noted"},
     OtherWord{"-q", kLaunch, "send stdout to /dev/null; the exit code says how it went"},
     OtherWord{"--quiet", kLaunch, "send stdout to /dev/null; the exit code says how it went"},
+    OtherWord{"--format", kReaders, "use one of --html, --md, --csv, --junit, --json"},
+    OtherWord{"-o", kReaders, "it writes to stdout: use '> FILE'"},
+    OtherWord{"--out", kReaders, "it writes to stdout: use '> FILE'"},
+    OtherWord{"--output", kReaders, "it writes to stdout: use '> FILE'"},
     OtherWord{"--list", "", "'tidemark list' shows the cases"},
     OtherWord{"-v", "", "use --version"},
     OtherWord{"-o", "", "'tidemark run --out FILE.h5' names the report"},

@@ -70,6 +70,28 @@ TEST(OtherWords, HelpIsThatOfTheVerb) {
   expect_refused({"help", "shwo"}, "there is no verb 'shwo'; did you mean 'show'?");
 }
 
+TEST(OtherWords, OptionsBeforeTheVerbBelongBehindIt) {
+  expect_refused({"--cases", "zfill.*"},
+                 "--cases is an option of a verb; type 'tidemark run --cases ...'");
+  expect_refused({"--filter=zfill.*"},
+                 "there is no option --filter; behind 'tidemark run' use --cases GLOB");
+  expect_refused({"--nonsense"}, "there is no option --nonsense; 'tidemark --help' shows all");
+}
+
+TEST(OtherWords, RanksAreOfMpirun) {
+  expect_refused({"run", "--np", "4"},
+                 "run has no option --np; use 'mpirun -n N tidemark ...' or --ranks N");
+}
+
+TEST(OtherWords, ShownReportsGoToStdout) {
+  expect_refused({"show", "r.h5", "-o", "r.html"},
+                 "show has no option -o; it writes to stdout: use '> FILE'");
+  expect_refused({"show", "r.h5", "--html", "r.html"},
+                 "show takes no 'r.html'; it writes to stdout: use '> r.html'");
+  expect_refused({"show", "r.h5", "--format", "html"},
+                 "show has no option --format; use one of --html, --md, --csv, --junit, --json");
+}
+
 TEST(OtherWords, CapitalVIsTheVersion) {
   EXPECT_EQ(run_binary({"-V"}).out, run_binary({"--version"}).out);
 }
