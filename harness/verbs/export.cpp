@@ -49,29 +49,42 @@ std::string references_of(const std::vector<std::string>& files) {
   return references_json(launches);
 }
 
-constexpr std::array<std::pair<std::string_view, Export>, 4> kFormats = {{
-    {"prometheus", of_one<prometheus_of>},
-    {"ocp", of_one<ocp_of>},
-    {"drain", of_one<drain_of>},
-    {"references", references_of},
-}};
+struct ExportFormat {
+  std::string_view name;
+  Export made;
+  std::string_view meaning;
+};
 
-std::string format_names() {
+constexpr auto kFormats = std::to_array<ExportFormat>({
+    {"prometheus", of_one<prometheus_of>,
+     "text format 0.0.4, for node_exporter's textfile collector"},
+    {"ocp", of_one<ocp_of>, "lines of the OCP Test & Validation output specification 2.0"},
+    {"drain", of_one<drain_of>, "host, UUID and reason of each GPU that no job should get"},
+    {"references", references_of,
+     "percentiles of each metric by GPU model, as JSON for compare --references"},
+});
+
+std::vector<std::string_view> format_names() {
   std::vector<std::string_view> names;
   names.reserve(kFormats.size());
-  for (const auto& [name, made] : kFormats) names.push_back(name);
-  return fmt::format("{}", fmt::join(names, "|"));
+  for (const ExportFormat& format : kFormats) names.push_back(format.name);
+  return names;
 }
 
-Export export_of(const std::string& format) {
-  std::vector<std::string_view> names;
-  for (const auto& [name, made] : kFormats) {
-    if (name == format) return made;
-    names.push_back(name);
-  }
-  const std::string near = did_you_mean(format, names);
+std::string format_meanings() {
+  std::string made;
+  for (const ExportFormat& format : kFormats)
+    made += fmt::format("{}{}: {}", made.empty() ? "" : "; ", format.name, format.meaning);
+  return made;
+}
+
+Export export_of(const std::string& name) {
+  for (const ExportFormat& format : kFormats)
+    if (format.name == name) return format.made;
+  const std::vector<std::string_view> names = format_names();
+  const std::string near = did_you_mean(name, names);
   throw UsageError(
-      fmt::format("--format '{}': {}", format,
+      fmt::format("--format '{}': {}", name,
                   near.empty() ? fmt::format("give {}", fmt::join(names, " or ")) : near));
 }
 
@@ -110,13 +123,9 @@ void add_export(CLI::App& app, Action& chosen) {
   verb->add_option("file", typed->files, "The report; for references several")
       ->required()
       ->type_name("FILE");
-  verb->add_option("--format", typed->format,
-                   "prometheus: text format 0.0.4, for node_exporter's textfile collector; ocp: "
-                   "lines of the OCP Test & Validation output specification 2.0; drain: host, UUID "
-                   "and reason of each GPU that no job should get; references: percentiles of each "
-                   "metric by GPU model, as JSON for compare --references")
+  verb->add_option("--format", typed->format, format_meanings())
       ->required()
-      ->type_name(format_names());
+      ->type_name(fmt::format("{}", fmt::join(format_names(), "|")));
   verb->add_flag("--all", typed->all,
                  "prometheus: cases that passed, too, and spread and number of samples");
   verb->add_option("--out", typed->out, "Replace this file in one step (stdout)")
