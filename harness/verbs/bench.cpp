@@ -10,7 +10,7 @@ namespace tidemark::harness {
 
 void add_bench(CLI::App& app, Action& chosen, int argc, char** argv) {
   CLI::App* verb = app.add_subcommand(
-      "bench", "Run benchmarks, each behind the case that it stands on, and print their numbers");
+      "bench", "Run benchmarks (after their correctness cases) and print results");
   verb->footer("tidemark bench gemm.ladder --out ladder.h5");
   auto typed = std::make_shared<TypedLaunch>();
   typed->level = "nightly";

@@ -1,4 +1,4 @@
-// tidemark compare: holds the reports of launches before a change against those after it.
+// tidemark compare: compares reports of launches before a change with those after it.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -195,19 +195,18 @@ ExitCode compare(Typed typed) {
 }  // namespace
 
 void add_compare(CLI::App& app, Action& chosen) {
-  CLI::App* verb = app.add_subcommand("compare", "Hold reports against older ones");
+  CLI::App* verb = app.add_subcommand("compare", "Compare reports");
   verb->footer("tidemark compare --base before-*.h5 --new after-*.h5");
   auto typed = std::make_shared<Typed>();
   verb->add_option("files", typed->files, "Two reports, the older first")->type_name("FILE");
   verb->add_option("--base", typed->base, "Launches before the change")->type_name("FILE");
   verb->add_option("--new", typed->fresh, "Launches after it")->type_name("FILE");
   verb->add_option("--fail-on", typed->fail_on,
-                   "Findings that make the exit code other than 0, with commas; none, all "
+                   "Findings that give an exit code other than 0; none, all "
                    "(regressed,new_fail,flaky,missing)")
       ->allow_extra_args(false)  // the reports may stand behind it
       ->type_name("NAME");
-  verb->add_option("--allow-confounders", typed->allow,
-                   "Differences that are known not to matter, with commas")
+  verb->add_option("--allow-confounders", typed->allow, "Differences that are known not to matter")
       ->allow_extra_args(false)
       ->type_name("NAME");
   verb->add_option("--policy", typed->policy,
@@ -220,14 +219,13 @@ void add_compare(CLI::App& app, Action& chosen) {
                    "Least change of speed that counts, percent (1)")
       ->transform(without_percent_sign)
       ->type_name("PERCENT");
-  verb->add_option("--noise", typed->noise,
-                   "A calibrated report: what its launches differed by without any change")
+  verb->add_option("--noise", typed->noise, "A calibrated report: its run-to-run noise")
       ->type_name("FILE");
   verb->add_option("--references", typed->references,
                    "What GPUs of each model have, by export --format references; without: that of "
                    "the project's own reports")
       ->type_name("FILE");
-  verb->add_option("--pair", typed->pair, "Which GPUs are the same: those of one uuid or number")
+  verb->add_option("--pair", typed->pair, "GPUs are the same by uuid or by number")
       ->type_name("uuid|number");
   constexpr std::array<std::tuple<const char*, Format, const char*>, 5> kFormats = {{
       {"--json", Format::json, "As JSON"},
@@ -246,7 +244,7 @@ void add_compare(CLI::App& app, Action& chosen) {
     formats.push_back(option);
   }
   verb->add_flag("--all", typed->all,
-                 "What did not change, too, and every list in full (terminal, HTML)");
+                 "Also what did not change, and every list in full (terminal, HTML)");
   verb->add_flag("--no-color", typed->no_color, "Plain text on a terminal too");
   verb->callback([typed, &chosen] { chosen = [typed] { return compare(*typed); }; });
 }

@@ -124,8 +124,7 @@ ExitCode history(const Typed& typed) {
 }  // namespace
 
 void add_history(CLI::App& app, Action& chosen) {
-  CLI::App* verb =
-      app.add_subcommand("history", "Show how speed and verdicts went over many reports");
+  CLI::App* verb = app.add_subcommand("history", "Show speed and verdicts over many reports");
   verb->footer("tidemark history nightly/");
   auto typed = std::make_shared<Typed>();
   verb->add_option("places", typed->places,

@@ -10,7 +10,7 @@
 namespace tidemark::harness {
 
 void add_schema(CLI::App& app, Action& chosen) {
-  CLI::App* verb = app.add_subcommand("schema", "Say what the tables of a report hold");
+  CLI::App* verb = app.add_subcommand("schema", "Describe the tables of a report");
   verb->footer("tidemark schema --json");
   auto json = std::make_shared<bool>(false);
   verb->add_flag("--json", *json, "As JSON");

@@ -60,7 +60,7 @@ void print_text(const BuildVersion& built) {
 }  // namespace
 
 void add_version(CLI::App& app, Action& chosen) {
-  CLI::App* verb = app.add_subcommand("version", "Say what this program was built from");
+  CLI::App* verb = app.add_subcommand("version", "Print version and build");
   verb->footer("tidemark version --json");
   auto json = std::make_shared<bool>(false);
   verb->add_flag("--json", *json, "As JSON");
