@@ -49,12 +49,13 @@ TEST(CheckTransport, refuses_what_a_device_does_not_know) {
     check_transport(std::nullopt, device);
   check_transport(PanelRoute::relay, DeviceKind::virtual_device);
   check_transport(PanelRoute::nccl, DeviceKind::cuda);
+  check_transport(PanelRoute::nccl_overlap, DeviceKind::cuda);
   check_transport(PanelRoute::copy_engine, DeviceKind::cuda);
   EXPECT_EQ(usage_error_of([] { check_transport(PanelRoute::nccl, DeviceKind::virtual_device); }),
             "--transport 'nccl': the virtual device knows only mpi; give mpi, or leave it out");
   EXPECT_EQ(usage_error_of([] { check_transport(PanelRoute::relay, DeviceKind::cuda); }),
-            "--transport 'mpi': between GPUs panels travel by nccl or copy_engine; give one of "
-            "them, or leave it out");
+            "--transport 'mpi': between GPUs panels travel by nccl, nccl_overlap or copy_engine; "
+            "give one of them, or leave it out");
 }
 
 TEST(ShapeOf, is_a_square_of_n_unless_m_or_k_say_otherwise) {
