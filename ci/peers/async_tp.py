@@ -192,7 +192,7 @@ def tidemark_round(options, n, index, folder):
     run_all([["mpirun", "--bind-to", "none", "-n", str(options.gpus), options.tidemark, "bench", *arguments,
               "--out", str(report)]], MPI_ENV, options.timeout, folder)
     shown = json.loads(run_all([[options.tidemark, "show", "--json", str(report)]], {}, options.timeout, folder))
-    return {"report": str(report), **speeds_of(shown, n)}
+    return {"report": report.name, **speeds_of(shown, n)}
 
 
 def speeds_of(report, n):
@@ -347,7 +347,8 @@ def main():
         size["summary"] = summary_of(size)
     print(table_of(sizes, options.gpus))
     if options.out:
-        options.out.write_text(json.dumps({"gpus": options.gpus, "arguments": sys.argv[1:], "sizes": sizes}, indent=1) + "\n")
+        named = [pathlib.PurePath(argument).name or argument for argument in sys.argv[1:]]  # whose folders are nobody's business
+        options.out.write_text(json.dumps({"gpus": options.gpus, "arguments": named, "sizes": sizes}, indent=1) + "\n")
     return 1 if failed else 0
 
 
