@@ -43,6 +43,21 @@ std::optional<std::uint32_t> dead_family(const std::filesystem::path& folder) {
   return job ? std::optional(*job >> 16) : std::nullopt;
 }
 
+std::optional<std::uint32_t> family_of_segment(const std::filesystem::path& segment,
+                                               std::string_view prefix) {
+  const std::string name = segment.filename().string();
+  if (!name.starts_with(prefix)) return std::nullopt;
+  const auto job = leading_number(std::string_view(name).substr(prefix.size()), 16);
+  return job ? std::optional(*job >> 16) : std::nullopt;
+}
+
+std::vector<std::uint32_t> families_of_processes() {
+  std::vector<std::uint32_t> families;
+  for (const JobProcess& process : job_processes())
+    if (const auto job = leading_number(process.job, 10)) families.push_back(*job >> 16);
+  return families;
+}
+
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> entries;
   std::error_code error;
@@ -62,43 +77,37 @@ bool sees_all_processes() {
 }  // namespace
 
 MpiPlaces mpi_places() {
-  if (!sees_all_processes()) return {.sessions = {}, .segment_prefix = {}, .living = {}};
+  if (!sees_all_processes()) return {};
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
   // orte_session_dir drops the domain.
   const std::string_view name(host.data());
   const std::string of_user = fmt::format("{}.{}", name.substr(0, name.find('.')), ::geteuid());
   const char* const given = std::getenv("TMPDIR");
-  MpiPlaces places{
+  return {
       .sessions = std::filesystem::path(given == nullptr ? "/tmp" : given) / ("ompi." + of_user),
+      .shared_memory = "/dev/shm",
       .segment_prefix = "vader_segment." + of_user + ".",
-      .living = {}};
-  for (const JobProcess& process : job_processes())
-    if (const auto job = leading_number(process.job, 10)) places.living.push_back(*job >> 16);
-  return places;
+      .living = families_of_processes};
 }
 
 std::vector<std::filesystem::path> remove_mpi_leftovers(const MpiPlaces& places) {
   std::vector<std::filesystem::path> removed;
-  const auto remove = [&](const std::filesystem::path& path) {
+  // Before the processes: what a job that starts meanwhile makes is not among them.
+  const std::vector<std::filesystem::path> segments = entries_of(places.shared_memory);
+  const std::vector<std::filesystem::path> sessions = entries_of(places.sessions);
+  if (segments.empty() && sessions.empty()) return removed;
+  const std::vector<std::uint32_t> living = places.living();
+  const auto remove_dead = [&](std::optional<std::uint32_t> family,
+                               const std::filesystem::path& path) {
+    if (!family || std::find(living.begin(), living.end(), *family) != living.end()) return;
     std::error_code error;
     std::filesystem::remove_all(path, error);
     if (!error) removed.push_back(path);
   };
-  for (const std::filesystem::path& session : entries_of(places.sessions)) {
-    const auto family = dead_family(session);
-    const bool lives = family && std::find(places.living.begin(), places.living.end(), *family) !=
-                                     places.living.end();
-    if (!family || lives) continue;
-    for (const std::filesystem::path& segment : entries_of(places.shared_memory)) {
-      const std::string name = segment.filename().string();
-      if (!name.starts_with(places.segment_prefix)) continue;
-      const auto job =
-          leading_number(std::string_view(name).substr(places.segment_prefix.size()), 16);
-      if (job && *job >> 16 == *family) remove(segment);
-    }
-    remove(session);
-  }
+  for (const std::filesystem::path& segment : segments)
+    remove_dead(family_of_segment(segment, places.segment_prefix), segment);
+  for (const std::filesystem::path& session : sessions) remove_dead(dead_family(session), session);
   return removed;
 }
 

@@ -1,9 +1,10 @@
-// What a killed mpirun of Open MPI 4 leaves on a host: its session folder, and 4 MiB of shared
-// memory a rank.
+// What Open MPI 4 leaves on a host: a killed mpirun its session folder, a rank that is killed in
+// MPI_Init 4 MiB of shared memory, whatever becomes of its mpirun.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,17 +12,17 @@ namespace tidemark::harness {
 
 /// Where Open MPI keeps such things on a host, and whose are meant.
 struct MpiPlaces {
-  std::filesystem::path sessions;  // $TMPDIR/ompi.HOST.UID
-  std::filesystem::path shared_memory = "/dev/shm";
-  std::string segment_prefix;         // vader_segment.HOST.UID.
-  std::vector<std::uint32_t> living;  // job families of this user that have processes
+  std::filesystem::path sessions;                      // $TMPDIR/ompi.HOST.UID
+  std::filesystem::path shared_memory;                 // /dev/shm
+  std::string segment_prefix;                          // vader_segment.HOST.UID.
+  std::function<std::vector<std::uint32_t>()> living;  // job families that have processes now
 };
 
 /// Those of this user on this host; none in a container, which does not see all processes.
 MpiPlaces mpi_places();
 
-/// Removes session folders whose mpirun is gone and of whose job no process lives, and the shared
-/// memory of these jobs. Returns the paths that went. What cannot be removed stays.
+/// Removes the shared memory of jobs of which no process lives, and session folders whose mpirun is
+/// gone, too. Returns the paths that went. What cannot be removed stays.
 std::vector<std::filesystem::path> remove_mpi_leftovers(const MpiPlaces& places);
 
 }  // namespace tidemark::harness

@@ -13,7 +13,7 @@
 namespace tidemark::harness {
 namespace {
 
-constexpr std::uint32_t kFamily = 0x76be;
+constexpr std::uint32_t kFamily = 0x76be, kOtherFamily = 0x76bf;
 
 int dead_process() {
   const pid_t child = ::fork();
@@ -33,6 +33,7 @@ class Host {
     std::filesystem::create_directories(session);
     std::filesystem::create_directories(places.shared_memory);
     std::ofstream(session / "contact.txt") << "1992163328.0;tcp://192.0.2.2:33415\n6720\n";
+    places.living = [this] { return living; };
     for (const char* name : {"vader_segment.h.7.76be0001.0", "vader_segment.h.7.76bf0001.0",
                              "vader_segment.h.8.76be0001.0", "psm.76be0001"})
       std::ofstream(places.shared_memory / name) << "x";
@@ -43,6 +44,7 @@ class Host {
 
   MpiPlaces places;
   std::filesystem::path session;
+  std::vector<std::uint32_t> living = {kOtherFamily};
 
  private:
   reports::ScratchFolder folder_;
@@ -64,6 +66,23 @@ TEST(MpiLeftovers, an_mpirun_is_dead_before_its_parent_knows) {
   ::waitpid(child, nullptr, 0);
 }
 
+TEST(MpiLeftovers, memory_of_a_dead_job_goes_though_its_mpirun_removed_the_folder) {
+  const Host host(dead_process());
+  std::filesystem::remove_all(host.session);
+  EXPECT_EQ(remove_mpi_leftovers(host.places).size(), 1U);
+  EXPECT_FALSE(host.has("vader_segment.h.7.76be0001.0"));
+}
+
+TEST(MpiLeftovers, memory_that_is_made_while_processes_are_counted_stays) {
+  Host host(dead_process());
+  host.places.living = [&host] {
+    std::ofstream(host.places.shared_memory / "vader_segment.h.7.76c00001.0") << "x";
+    return host.living;
+  };
+  remove_mpi_leftovers(host.places);
+  EXPECT_TRUE(host.has("vader_segment.h.7.76c00001.0"));
+}
+
 TEST(MpiLeftovers, other_jobs_and_users_keep_theirs) {
   const Host host(dead_process());
   remove_mpi_leftovers(host.places);
@@ -72,15 +91,15 @@ TEST(MpiLeftovers, other_jobs_and_users_keep_theirs) {
   EXPECT_TRUE(host.has("psm.76be0001"));
 }
 
-TEST(MpiLeftovers, nothing_goes_while_mpirun_lives) {
+TEST(MpiLeftovers, the_folder_of_a_living_mpirun_stays) {
   const Host host(::getpid());
-  EXPECT_TRUE(remove_mpi_leftovers(host.places).empty());
-  EXPECT_TRUE(host.has("vader_segment.h.7.76be0001.0"));
+  remove_mpi_leftovers(host.places);
+  EXPECT_TRUE(std::filesystem::exists(host.session));
 }
 
 TEST(MpiLeftovers, nothing_goes_while_a_rank_of_the_job_lives) {
   Host host(dead_process());
-  host.places.living = {kFamily};
+  host.living = {kFamily, kOtherFamily};
   EXPECT_TRUE(remove_mpi_leftovers(host.places).empty());
   EXPECT_TRUE(std::filesystem::exists(host.session));
 }
@@ -88,13 +107,12 @@ TEST(MpiLeftovers, nothing_goes_while_a_rank_of_the_job_lives) {
 TEST(MpiLeftovers, a_folder_that_names_no_job_stays) {
   const Host host(dead_process());
   std::filesystem::remove(host.session / "contact.txt");
-  EXPECT_TRUE(remove_mpi_leftovers(host.places).empty());
+  remove_mpi_leftovers(host.places);
+  EXPECT_TRUE(std::filesystem::exists(host.session));
 }
 
-TEST(MpiLeftovers, a_host_without_open_mpi_has_none) {
-  MpiPlaces nowhere;
-  nowhere.sessions = "/no/such/folder";
-  EXPECT_TRUE(remove_mpi_leftovers(nowhere).empty());
+TEST(MpiLeftovers, in_a_container_nothing_goes) {
+  EXPECT_TRUE(remove_mpi_leftovers(MpiPlaces{}).empty());
 }
 
 }  // namespace
