@@ -58,22 +58,27 @@ ProgramRun make_run(const Program& program, Fault fault) {
   return run;
 }
 
+// Windows of 227 KiB are poisoned and looked through at every row: the compiler makes vectors of
+// loops over locals only.
 void take_poison(const Turn& turn) {
   const Step& step = turn.step();
-  for (std::uint32_t i = step.offset; i < step.offset + step.bytes; ++i)
-    turn.own().window.bytes[i] = cta_poison_byte(turn.run.program.payload, turn.cta, i);
+  const Payload payload = turn.run.program.payload;
+  const std::uint32_t cta = turn.cta, end = step.offset + step.bytes;
+  std::uint8_t* const window = turn.own().window.bytes.data();
+  for (std::uint32_t i = step.offset; i < end; ++i) window[i] = cta_poison_byte(payload, cta, i);
 }
 
 std::uint64_t take_missing(const Turn& turn) {
   const Step& step = turn.step();
-  const auto is_poison = [&](std::uint32_t i) {
-    return turn.own().window.bytes[i] == cta_poison_byte(turn.run.program.payload, turn.cta, i);
-  };
+  const Payload payload = turn.run.program.payload;
+  const std::uint32_t cta = turn.cta, end = step.offset + step.bytes;
+  const std::uint8_t* const window = turn.own().window.bytes.data();
   std::uint64_t missing = 0;
-  for (std::uint32_t at = step.offset; at < step.offset + step.bytes; at += kChunkBytes) {
-    bool poison = true;
-    for (std::uint32_t i = at; i < at + kChunkBytes; ++i) poison = poison && is_poison(i);
-    missing += poison ? 1 : 0;
+  for (std::uint32_t at = step.offset; at < end; at += kChunkBytes) {
+    std::uint32_t written = 0;
+    for (std::uint32_t i = at; i < at + kChunkBytes; ++i)
+      written |= window[i] ^ cta_poison_byte(payload, cta, i);
+    missing += written == 0 ? 1 : 0;
   }
   return missing;
 }
@@ -288,11 +293,14 @@ RunResult run(const Asked& asked, const Bytes& peer_memory) {
 
 std::vector<std::uint8_t> filled_region(const Region& region, const Payload& payload) {
   Bytes bytes(region.bytes);
-  for (std::uint64_t i = 0; region.poison && i < bytes.size(); ++i)
-    bytes[i] = poison_byte(payload, i);
+  std::uint8_t* const data = bytes.data();
+  const Payload local = payload;
+  const DataType element = region.element;
+  const Numbers numbers = region.numbers;
+  for (std::uint64_t i = 0; region.poison && i < bytes.size(); ++i) data[i] = poison_byte(local, i);
   for (std::uint64_t i = 0; !region.poison && i < bytes.size() / 4; ++i) {
-    const std::uint32_t word = region_word(payload, region.element, region.numbers, i);
-    std::memcpy(&bytes[4 * i], &word, 4);
+    const std::uint32_t word = region_word(local, element, numbers, i);
+    std::memcpy(data + 4 * i, &word, 4);
   }
   return bytes;
 }
