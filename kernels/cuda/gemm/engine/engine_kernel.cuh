@@ -1,7 +1,23 @@
 // The engine: the top of the ladder with everything that can be chosen made a parameter. Tile,
 // cluster, stages and split of K are fixed at compile time (TileShape); the order of tiles, the
 // lead of one warpgroup over the other and the way a launch follows the one before come with the
-// problem.
+// problem. What each thread of a block does:
+//
+//   thread                   does                                                in
+//   0                        makes the barriers and prefetches the tensor maps   engine_kernel()
+//   an elected one of 0-31   fills the ring: the producer                        produce()
+//   32                       asks whether the launch before timed out            engine_kernel()
+//   32-63                    watches for rows that other ranks send              arriving_tiles.cuh
+//   32-127                   pack rows that TMA cannot read, and look whether    packed_tiles.cuh
+//                            those of the next tile are packed
+//   64                       takes the cluster's first tile of its GPC's         first_tile.cuh
+//   an elected one of 96-127 prefetches what the first tile reads to L2          prefetch.cuh
+//   128-383                  two consumer warpgroups multiply what the ring      consume_together(),
+//                            brings and store C                                  consume_in_turn.cuh
+//
+// A plain product is in this file, ring.cuh and epilogue.cuh. The other files: fp8 (promote.cuh),
+// alpha and beta (blend.cuh), K split over a cluster (split_k.cuh), rows that TMA cannot write
+// (plain_stores.cuh) or read (pack_rows.cuh, packed_tiles.cuh), and the four above.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -11,19 +27,20 @@
 #include <cuda/ptx>
 
 #include "kernels/cuda/gemm/engine/arriving_tiles.cuh"
+#include "kernels/cuda/gemm/engine/consume_in_turn.cuh"
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/engine/epilogue.cuh"
 #include "kernels/cuda/gemm/engine/first_tile.cuh"
 #include "kernels/cuda/gemm/engine/packed_tiles.cuh"
 #include "kernels/cuda/gemm/engine/prefetch.cuh"
+#include "kernels/cuda/gemm/engine/promote.cuh"
 #include "kernels/cuda/gemm/engine/ring.cuh"
-#include "kernels/cuda/gemm/engine/stage.cuh"
+#include "kernels/cuda/gemm/engine/split_k.cuh"
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
 #include "kernels/cuda/gemm/ladder/parts.cuh"
 #include "kernels/cuda/ptx/cache_hint.cuh"
 #include "kernels/cuda/ptx/elect.cuh"
 #include "kernels/cuda/ptx/named_barrier.cuh"
-#include "kernels/cuda/ptx/stmatrix.cuh"
 #include "kernels/cuda/ptx/wgmma.cuh"
 #include "kernels/cuda/ptx/wgmma_wide.cuh"
 
@@ -78,87 +95,48 @@ __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensor
   }
 }
 
-/// All threads of warpgroup `which` of two wait until the other has given it its turn.
-__device__ __forceinline__ void wait_for_turn(std::uint32_t which) {
-  if (which == 0)
-    sync_at_barrier<1, 256>();
-  else
-    sync_at_barrier<2, 256>();
-}
-__device__ __forceinline__ void give_turn(std::uint32_t which) {
-  if (which == 0)
-    arrive_at_barrier<2, 256>();
-  else
-    arrive_at_barrier<1, 256>();
-}
-
-/// A consumer warpgroup: multiplies what the ring brings and stores its part of every tile. It runs
-/// on after a wait that failed, over stale bytes: wgmma needs all four warps to keep step, and the
-/// host discards C.
+/// One of two consumer warpgroups that share each tile, one half above the other. It runs on after
+/// a wait that failed, over stale bytes: wgmma needs all four warps to keep step, and the host
+/// discards C.
 template <TileShape kShape, class Operands, class Out, bool kBlend>
-__device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensorMap& c_map,
-                                        const EngineProblem& p, const EnginePlace& place,
-                                        std::uint32_t which, const Patience& patience) {
+__device__ __forceinline__ void consume_together(EngineRing<kShape>& ring, const CUtensorMap& c_map,
+                                                 const EngineProblem& p, const EnginePlace& place,
+                                                 std::uint32_t which, const Patience& patience) {
   namespace ptx = cuda::ptx;
   constexpr std::uint32_t kRows = warpgroup_rows(kShape);
   constexpr std::uint32_t kHigh = kRows / 64;  // wgmma, one below the other
   constexpr std::uint32_t kCount = accumulators(kShape);
-  constexpr std::uint32_t kPeers = peers_of(kShape);
   constexpr bool kHasRoom = kHigh * kCount <= 128 && !Operands::kPromotes;
   using Stage = EngineStage<kShape>;
   const ClusterPlace& in = place.in_cluster;
-  const std::uint32_t own_row = kShape.in_turn ? 0 : which * kRows;
+  const std::uint32_t own_row = which * kRows;
   const std::uint32_t stages_at = shared_address(ring.stage);
   const std::uint64_t first_a =
       operand_descriptor<Operands::kAMn>(stages_at + own_row * kEngineRowBytes);
   const std::uint64_t first_b = operand_descriptor<Operands::kBMn>(
       stages_at + static_cast<std::uint32_t>(offsetof(Stage, b)));
   const std::uint32_t lane = threadIdx.x % 32;
-  // Lane i tells peer i; one of them is this block.
-  std::uint64_t* told = ring.empty;
-  if constexpr (kPeers > 1)
-    told = cooperative_groups::this_cluster().map_shared_rank(ring.empty,
-                                                              peer_rank(kShape, in, lane % kPeers));
+  std::uint64_t* const told = told_by(ring, in, lane);
   EngineRingAt<kShape> at;
   bool in_time = true;
   const auto release = [&](std::uint32_t stage) {
-    // One arrival a warp and block that loads into this one: each warp has waited for its own
-    // wgmma. Without it the stage is never refilled. None for a stage that never arrived: it would
-    // be one too many. Relaxed: what is passed on is that wgmma has read, and no thread's writes.
-    if (in_time && lane < kPeers)
-      ptx::mbarrier_arrive(ptx::sem_relaxed, ptx::scope_cluster, ptx::space_cluster, told + stage);
-    __syncwarp();  // without it these lanes could come late to the next .aligned instruction
+    release_stage<kShape>(told + stage, in_time, lane);
   };
-
   const std::uint32_t tiles = p.m_tiles * p.n_tiles;
-  // Warpgroups in turn: each passes over the stages of the other's tiles.
-  if (kShape.in_turn && which == 1) at.skip(p.k_blocks);
-  const std::uint32_t first = kShape.in_turn ? place.first + which * place.step : place.first;
-  const std::uint32_t step = kShape.in_turn ? 2 * place.step : place.step;
   // Parts of K end with whole blocks, zeros and all.
   const std::uint32_t whole_blocks =
       p.k_blocks - (kShape.split == 1 && p.last_steps < kStepsOfStage ? 1 : 0);
   // The first warpgroup is to be `lead` blocks of k ahead, so that one stores while the other
   // multiplies; equal speed then keeps it so. The second starts when the first is that far.
-  const std::uint32_t lead = !kShape.in_turn && p.lead < p.k_blocks ? p.lead : 0;
-  if (which == 1 && lead != 0 && first < tiles) sync_at_barrier<1, 256>();
-  for (std::uint32_t tile = first; tile < tiles; tile += step) {
+  const std::uint32_t lead = p.lead < p.k_blocks ? p.lead : 0;
+  if (which == 1 && lead != 0 && place.first < tiles) sync_at_barrier<1, 256>();
+  for (std::uint32_t tile = place.first; tile < tiles; tile += place.step) {
     // Where registers hold it all along, the wait for the first bytes hides what it takes.
     TileAt at_c{};
     if constexpr (kHasRoom) at_c = tile_of(p, tile);
-    const bool leads_off = which == 0 && tile == first && lead != 0;
-    if constexpr (kShape.in_turn) {
-      // Until the other has seen its last stage arrive. Without it this one would wait for a phase
-      // that is two or more ahead of the barrier's, and parity cannot tell it from an earlier one.
-      if (tile != place.first) wait_for_turn(which);
-    }
+    const bool leads_off = which == 0 && tile == place.first && lead != 0;
     float d[kHigh][kCount];
-    if constexpr (Operands::kPromotes) {
-#pragma unroll
-      for (std::uint32_t high = 0; high < kHigh; ++high)
-#pragma unroll
-        for (std::uint32_t i = 0; i < kCount; ++i) d[high][i] = 0;
-    }
+    if constexpr (Operands::kPromotes) start_from_zero(d);
     std::uint32_t held = 0;  // the stage that the wgmma in flight read
     const auto take_block = [&](std::uint32_t block, const auto& multiply) {
       // Without this wait wgmma would read a stage that has not arrived. The scope is this block's
@@ -171,10 +149,7 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
       if constexpr (Operands::kPromotes) {
         float partial[kHigh][kCount];
         multiply(partial, a, b, 0);
-        wgmma_wait<0>();  // without it unfinished sums would be added; the other warpgroup's wgmma
-                          // keep the tensor cores busy meanwhile
-#pragma unroll
-        for (std::uint32_t high = 0; high < kHigh; ++high) hold_sums(partial[high]);
+        finish_stage(partial);
         release(at.stage);  // before the additions: they need registers only
         promote(d, partial);
       } else {
@@ -193,18 +168,8 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
     if (whole_blocks < p.k_blocks)
       take_block(whole_blocks,
                  [&](auto& sums, std::uint64_t a, std::uint64_t b, std::uint32_t before) {
-                   // Not a loop: the compiler would wait for the registers of wgmma in each turn of
-                   // it.
-                   if (p.last_steps == 1)
-                     multiply_stage<Operands, 1>(sums, a, b, before);
-                   else if (p.last_steps == 2)
-                     multiply_stage<Operands, 2>(sums, a, b, before);
-                   else
-                     multiply_stage<Operands, 3>(sums, a, b, before);
+                   multiply_last_stage<Operands>(sums, a, b, before, p.last_steps);
                  });
-    if constexpr (kShape.in_turn) {
-      if (tile + place.step < tiles) give_turn(which);  // none is given that nobody takes
-    }
     // The last wgmma hide what a look into memory takes.
     if constexpr (!kHasRoom) at_c = tile_of(p, tile);
     if constexpr (!Operands::kPromotes) {
@@ -215,7 +180,6 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
     }
     const std::uint32_t row = (at_c.m * kShape.cluster_m + in.m) * kShape.tile_m + own_row;
     const std::uint32_t column = (at_c.n * kShape.cluster_n + in.n) * kShape.tile_n;
-    if constexpr (kShape.in_turn) at.skip(p.k_blocks);
     auto& staging = ring.staging[threadIdx.x / 32 - 4];
     if constexpr (kShape.split == 1)
       put_away<0, kCount, Out, kBlend>(staging, d, c_map, p, row, column);
@@ -321,7 +285,12 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
     }
   } else {
     setmaxnreg_inc<kConsumerRegisters>();
-    consume<kShape, Operands, Out, kBlend>(ring, c_map, p, place, warpgroup - 1, patience);
+    if constexpr (kShape.in_turn)
+      consume_in_turn<kShape, Operands, Out, kBlend>(ring, c_map, p, place, warpgroup - 1,
+                                                     patience);
+    else
+      consume_together<kShape, Operands, Out, kBlend>(ring, c_map, p, place, warpgroup - 1,
+                                                      patience);
   }
   leave(patience);
   // The consumers have waited for all that lands here. But other blocks still arrive on these

@@ -38,7 +38,7 @@ __device__ __forceinline__ std::uint32_t take_first_tile(const EngineProblem& p)
 
 /// What the first block of the cluster took, in all of them; a barrier of the cluster must lie
 /// between. From lane 0: a tile that could differ between lanes would cost the compiler its proof
-/// that the descriptors of wgmma are uniform (ci/check_wgmma).
+/// that the descriptors of wgmma are uniform (ci/check_machine_code).
 template <TileShape kShape>
 __device__ __forceinline__ std::uint32_t first_tile_of_cluster(EngineRing<kShape>& ring) {
   const std::uint32_t* tile = &ring.first_tile;

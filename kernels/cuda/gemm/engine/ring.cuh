@@ -1,6 +1,8 @@
 // What the roles of an engine kernel share: the ring of stages in shared memory, where a role is in
-// it, which tile a cluster works on, and how a slice of an operand is loaded.
+// it, which tile a cluster works on, how TMA fills a stage and how wgmma reads one.
 #pragma once
+
+#include <cooperative_groups.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +13,8 @@
 #include "kernels/cuda/gemm/ladder/staging.hpp"
 #include "kernels/cuda/gemm/raster.hpp"
 #include "kernels/cuda/ptx/cache_hint.cuh"
+#include "kernels/cuda/ptx/wgmma.cuh"
+#include "kernels/cuda/ptx/wgmma_wide.cuh"
 
 namespace tidemark::kernels {
 
@@ -146,6 +150,87 @@ __device__ __forceinline__ void load_slice(std::byte* to, const CUtensorMap& map
       load_box<kShared>(to + i * kEngineRowBytes, map, mn_at + static_cast<std::int32_t>(i), k_at,
                         full, sharers, policy);
   }
+}
+
+/// Element type of A and B, and whether M or N rather than K is their contiguous dimension.
+template <MmaType type, bool a_mn, bool b_mn>
+struct EngineOperands {
+  using Form = WgmmaForm<type, a_mn, b_mn>;
+  static constexpr bool kAMn = a_mn;
+  static constexpr bool kBMn = b_mn;
+  /// k of a stage.
+  static constexpr std::uint32_t kTileK = element_bytes(type) == 1 ? kFp8TileK : kEngineTileK;
+  /// Of fp8: promote.cuh.
+  static constexpr bool kPromotes = type == MmaType::e4m3 || type == MmaType::e5m2;
+};
+
+/// Descriptor of an operand in a stage; its address is a multiple of 1024. K-major as
+/// k_major_swizzle128(); MN-major: 64 k of 128 bytes from one run of 64 indices to the next (the
+/// leading offset), 8 k of 128 bytes to the next 8 k (the stride). PTX ISA 9.0, 9.7.15.5.1.2.
+template <bool kMn>
+__device__ __forceinline__ std::uint64_t operand_descriptor(std::uint32_t address) {
+  if constexpr (!kMn) return k_major_swizzle128(address);
+  constexpr std::uint64_t kNextRun = kEngineTileK * kEngineRowBytes;
+  constexpr std::uint64_t kNextEight = 8 * kEngineRowBytes;
+  return ((address & 0x3ffffU) >> 4) | ((kNextRun >> 4) << 16) | ((kNextEight >> 4) << 32) |
+         (std::uint64_t{1} << 62);
+}
+/// What takes a descriptor one wgmma further along k: 32 bytes of each row (16 k, 32 of fp8), or 16
+/// rows.
+template <bool kMn>
+inline constexpr std::uint64_t kStepOfK = (kMn ? 16 * kEngineRowBytes : 32) >> 4;
+
+/// Starts all wgmma of one stage, or its first `steps` where K ends within it, as one group. In the
+/// first `block` of k the first product overwrites whatever the registers held.
+template <class Operands, std::uint32_t steps = kStepsOfStage, std::uint32_t kHigh,
+          std::uint32_t kCount>
+__device__ __forceinline__ void multiply_stage(float (&d)[kHigh][kCount], std::uint64_t a,
+                                               std::uint64_t b, std::uint32_t block) {
+  wgmma_fence();  // without it the accumulators' registers may still be in use elsewhere
+#pragma unroll
+  for (std::uint32_t step = 0; step < steps; ++step)
+#pragma unroll
+    for (std::uint32_t high = 0; high < kHigh; ++high)
+      wgmma<typename Operands::Form>(
+          d[high], a + step * kStepOfK<Operands::kAMn> + high * (64 * kEngineRowBytes >> 4),
+          b + step * kStepOfK<Operands::kBMn>, block + step != 0 ? 1U : 0U);
+  wgmma_commit();  // without it a wait would count no group
+}
+
+/// The same of the stage in which K ends: its first `steps`, 1 to 3.
+template <class Operands, std::uint32_t kHigh, std::uint32_t kCount>
+__device__ __forceinline__ void multiply_last_stage(float (&d)[kHigh][kCount], std::uint64_t a,
+                                                    std::uint64_t b, std::uint32_t block,
+                                                    std::uint32_t steps) {
+  // Not a loop: the compiler would wait for the registers of wgmma in each turn of it.
+  if (steps == 1)
+    multiply_stage<Operands, 1>(d, a, b, block);
+  else if (steps == 2)
+    multiply_stage<Operands, 2>(d, a, b, block);
+  else
+    multiply_stage<Operands, 3>(d, a, b, block);
+}
+
+/// Where the consumers of this block tell that a stage has been read: lane i has the barriers of
+/// peer i. One of them is this block.
+template <TileShape kShape>
+__device__ __forceinline__ std::uint64_t* told_by(EngineRing<kShape>& ring, const ClusterPlace& in,
+                                                  std::uint32_t lane) {
+  if constexpr (peers_of(kShape) == 1) return ring.empty;
+  return cooperative_groups::this_cluster().map_shared_rank(
+      ring.empty, peer_rank(kShape, in, lane % peers_of(kShape)));
+}
+
+/// A warp tells that its wgmma have read a stage: one arrival for each block that loads into this
+/// one. Without it the stage is never refilled. None for a stage that never arrived: it would be
+/// one too many. Relaxed: what is passed on is that wgmma has read, and no thread's writes.
+template <TileShape kShape>
+__device__ __forceinline__ void release_stage(std::uint64_t* told, bool in_time,
+                                              std::uint32_t lane) {
+  namespace ptx = cuda::ptx;
+  if (in_time && lane < peers_of(kShape))
+    ptx::mbarrier_arrive(ptx::sem_relaxed, ptx::scope_cluster, ptx::space_cluster, told);
+  __syncwarp();  // without it these lanes could come late to the next .aligned instruction
 }
 
 }  // namespace tidemark::kernels
