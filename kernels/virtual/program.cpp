@@ -1,9 +1,11 @@
-// Takes the steps of a program as the CTAs of one cluster would, one step at a time.
+// Takes the steps of a program as the CTAs of one cluster would, in step or apart.
 #include "kernels/virtual/program.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -51,6 +53,7 @@ ProgramRun make_run(const Program& program, Fault fault) {
                  .engine = BulkEngine(program.payload.seed, fault),
                  .draw = {splitmix64(program.payload.seed + 1)},
                  .nowhere = init_mbarrier(1),
+                 .snapshots = {},
                  .result = {}};
   for (const Region& region : program.regions)
     run.regions.push_back(filled_region(region, program.payload));
@@ -84,8 +87,7 @@ std::uint64_t take_missing(const Turn& turn) {
 }
 
 void take_snapshot(const Turn& turn) {
-  const Bytes& window = turn.own().window.bytes;
-  turn.run.result.bytes.insert(turn.run.result.bytes.end(), window.begin(), window.end());
+  turn.run.snapshots[{turn.number, turn.cta}] = turn.own().window.bytes;
 }
 
 // None of what is in flight, all of it, or any part.
@@ -214,7 +216,7 @@ std::uint64_t take(const Turn& turn) {
     case Verb::snapshot:
       take_snapshot(turn);
       return 0;
-    case Verb::cluster_sync:  // every step is taken by all CTAs before the next begins
+    case Verb::cluster_sync:  // take_steps()
     case Verb::leave:         // the steps behind it are of verbs that one thread takes
       return 0;
   }
@@ -241,24 +243,74 @@ bool is_landing_before(const Program& program, std::size_t number) {
   }
 }
 
-void take_step(ProgramRun& run, std::size_t number) {
+bool takes(const ProgramRun& run, std::size_t number, std::uint32_t cta) {
   const Step& step = run.program.steps[number];
-  if (is_landing_before(run.program, number)) let_some_land(run);
-  for (std::uint32_t cta = 0; cta < ctas_of(run.program); ++cta) {
-    const bool stays_out = run.ctas[cta].stopped && step.verb != Verb::snapshot;
-    if (stays_out || !takes(step, cta)) continue;
+  const bool stays_out = run.ctas[cta].stopped && step.verb != Verb::snapshot;
+  return takes(step, cta) && !stays_out;
+}
+
+void take_step(ProgramRun& run, std::size_t number, std::uint32_t cta) {
+  try {
     run.result.trace[number * ctas_of(run.program) + cta] =
         take({.run = run, .number = number, .cta = cta});
+  } catch (const Error& error) {
+    throw Error(fmt::format("program: step {}: {}", number, error.what()));
+  }
+}
+
+// Each step by all CTAs before the next.
+void take_in_step(ProgramRun& run, std::size_t begin, std::size_t end) {
+  for (std::size_t number = begin; number < end; ++number) {
+    if (is_landing_before(run.program, number)) let_some_land(run);
+    for (std::uint32_t cta = 0; cta < ctas_of(run.program); ++cta)
+      if (takes(run, number, cta)) take_step(run, number, cta);
+  }
+}
+
+// Each CTA at its own pace, as on a GPU between two barriers of the cluster. It does not get past a
+// wait before others have done what ends it, and a delay is longer than all that others do
+// meanwhile.
+void take_apart(ProgramRun& run, std::size_t begin, std::size_t end) {
+  const std::uint32_t ctas = ctas_of(run.program);
+  std::vector<std::size_t> at(ctas, begin);
+  const auto pass_over = [&](std::uint32_t cta) {
+    while (at[cta] < end && !takes(run, at[cta], cta)) ++at[cta];
+  };
+  const auto stays = [&](std::uint32_t cta) {
+    const Step& step = run.program.steps[at[cta]];
+    if (step.verb == Verb::delay && step.ns >= kLandNs)
+      return std::any_of(at.begin(), at.end(), [&](std::size_t other) { return other < at[cta]; });
+    return step.verb == Verb::wait && has_to_wait({.run = run, .number = at[cta], .cta = cta});
+  };
+  for (;;) {
+    std::vector<std::uint32_t> ready, waiting;
+    for (std::uint32_t cta = 0; cta < ctas; ++cta) {
+      pass_over(cta);
+      if (at[cta] < end) (stays(cta) ? waiting : ready).push_back(cta);
+    }
+    if (ready.empty() && waiting.empty()) return;
+    // Where all wait, for copies or for what never comes, the one that is furthest behind goes.
+    const std::uint32_t cta =
+        ready.empty() ? *std::min_element(waiting.begin(), waiting.end(),
+                                          [&](auto one, auto other) { return at[one] < at[other]; })
+                      : ready[below(run.draw, static_cast<std::uint32_t>(ready.size()))];
+    if (is_landing_before(run.program, at[cta])) let_some_land(run);
+    take_step(run, at[cta]++, cta);
   }
 }
 
 void take_steps(ProgramRun& run) {
-  for (std::size_t number = 0; number < run.program.steps.size(); ++number) {
-    try {
-      take_step(run, number);
-    } catch (const Error& error) {
-      throw Error(fmt::format("program: step {}: {}", number, error.what()));
-    }
+  const std::vector<Step>& steps = run.program.steps;
+  for (std::size_t begin = 0; begin < steps.size();) {
+    const auto sync =
+        std::find_if(steps.begin() + static_cast<std::ptrdiff_t>(begin), steps.end(),
+                     [](const Step& step) { return step.verb == Verb::cluster_sync; });
+    const auto end = static_cast<std::size_t>(sync - steps.begin());
+    if (ctas_of(run.program) > 1 && below(run.draw, 2) == 0)
+      take_apart(run, begin, end);
+    else
+      take_in_step(run, begin, end);
+    begin = end + 1;
   }
   let_all_land(run);
 }
@@ -284,6 +336,8 @@ RunResult run(const Asked& asked, const Bytes& peer_memory) {
   if (asked.fault == kFaultLoadStale) run.before = run.regions;
   take_steps(run);
   RunResult& result = run.result;
+  for (const auto& [of, window] : run.snapshots)
+    result.bytes.insert(result.bytes.end(), window.begin(), window.end());
   for (const Bytes& region : run.regions)
     result.surroundings.insert(result.surroundings.end(), region.begin(), region.end());
   return std::move(result);

@@ -150,6 +150,11 @@ std::uint64_t take_wait(const Turn& turn) {
   return 0;
 }
 
+bool has_to_wait(const Turn& turn) {
+  const BarrierMemory& memory = turn.memory();
+  return memory.live && !test_wait(memory.barrier, parity_of(turn));
+}
+
 std::uint64_t take_meter(const Turn& turn) {
   const Step& step = turn.step();
   Mbarrier& barrier = live_barrier(turn);

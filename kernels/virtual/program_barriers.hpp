@@ -22,6 +22,8 @@ void take_expect(const Turn& turn);
 void take_complete_tx(const Turn& turn);
 std::uint64_t take_test(const Turn& turn);
 std::uint64_t take_wait(const Turn& turn);
+/// Whether the phase that a wait is for is not complete.
+bool has_to_wait(const Turn& turn);
 std::uint64_t take_meter(const Turn& turn);
 void take_write(const Turn& turn);
 std::uint64_t take_read(const Turn& turn);

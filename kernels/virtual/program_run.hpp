@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "kernels/device.hpp"
@@ -49,6 +50,8 @@ struct ProgramRun {
   bool beside = false;  // other programs run on the device meanwhile
   Mbarrier nowhere;     // credit that nobody sees
   std::uint32_t copies = 0;
+  // By step and CTA.
+  std::map<std::pair<std::size_t, std::uint32_t>, std::vector<std::uint8_t>> snapshots;
   RunResult result;
 };
 

@@ -168,19 +168,40 @@ TEST(VirtualProgram, WrongBarrierOwesWhatTheRightOneWasGivenTooMuch) {
 }
 
 TEST(VirtualProgram, RemoteAnnouncementIsOwedByThePeer) {
-  const RunResult result = run(cluster(
-      2, {by({.verb = Verb::init}, kBoth), by({.verb = Verb::cluster_sync}, kBoth),
-          in(announce(512), 1), load(), settle(), by(meter(0, 512, 1), 1), by(meter(512, 0), 2)}));
-  ASSERT_EQ(result.trace.size(), 7U * 2);
-  EXPECT_EQ(result.trace[5 * 2], settled(-512));
-  EXPECT_EQ(result.trace[5 * 2 + 1], 0U);
-  EXPECT_EQ(result.trace[6 * 2 + 1], settled(512));
+  const RunResult result = run(
+      cluster(2, {by({.verb = Verb::init}, kBoth), by({.verb = Verb::cluster_sync}, kBoth),
+                  in(announce(512), 1), load(), settle(), by({.verb = Verb::cluster_sync}, kBoth),
+                  by(meter(0, 512, 1), 1), by(meter(512, 0), 2)}));
+  ASSERT_EQ(result.trace.size(), 8U * 2);
+  EXPECT_EQ(result.trace[6 * 2], settled(-512));
+  EXPECT_EQ(result.trace[6 * 2 + 1], 0U);
+  EXPECT_EQ(result.trace[7 * 2 + 1], settled(512));
+}
+
+Step sync() { return by({.verb = Verb::cluster_sync}, kBoth); }
+
+/// Bit i: whether CTA 1 has ever seen, or not seen, what CTA 0 does in a step before, of 40 seeds.
+std::uint32_t seen_of_arrival(std::vector<Step> between) {
+  std::vector<Step> steps = {by({.verb = Verb::init}, kBoth), sync(),
+                             in({.verb = Verb::arrive}, 1)};
+  steps.insert(steps.end(), between.begin(), between.end());
+  steps.push_back(by(test(0), 2));
+  Program program = cluster(2, steps);
+  std::uint32_t seen = 0;
+  for (program.payload.seed = 0; program.payload.seed < 40; ++program.payload.seed)
+    seen |= 1U << run(program).trace.back();
+  return seen;
 }
 
 TEST(VirtualProgram, RemoteArrivalCompletesThePeersPhase) {
-  const RunResult result = run(
-      cluster(2, {by({.verb = Verb::init}, kBoth), in({.verb = Verb::arrive}, 1), by(test(0), 2)}));
-  EXPECT_EQ(result.trace[2 * 2 + 1], 1U);
+  EXPECT_EQ(seen_of_arrival({sync()}), 2U);
+}
+TEST(VirtualProgram, CtasThatDoNotMeetRunApart) { EXPECT_EQ(seen_of_arrival({}), 3U); }
+TEST(VirtualProgram, AWaitLastsUntilThePeerHasDoneWhatEndsIt) {
+  EXPECT_EQ(seen_of_arrival({by(wait(), 2)}), 2U);
+}
+TEST(VirtualProgram, ADelayIsLongerThanWhatAPeerDoesMeanwhile) {
+  EXPECT_EQ(seen_of_arrival({by(settle(), 2)}), 2U);
 }
 
 // From the middle of the window of CTA 0 to 16 bytes further on in that of `to`.
@@ -212,6 +233,7 @@ TEST(VirtualProgram, ASendReadsItsSourceAnyTimeBeforeItLands) {
     Program program = cluster(2, {by(poison(), kBoth),
                                   by({.verb = Verb::init}, kBoth),
                                   by(announce(32), 2),
+                                  by({.verb = Verb::cluster_sync}, kBoth),
                                   send(1),
                                   {.verb = Verb::fill, .offset = kTileAt, .bytes = 32},
                                   by(wait(), 2),
