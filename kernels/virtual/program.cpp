@@ -301,12 +301,15 @@ void take_apart(ProgramRun& run, std::size_t begin, std::size_t end) {
 
 void take_steps(ProgramRun& run) {
   const std::vector<Step>& steps = run.program.steps;
+  const auto is_sync = [&run](const Step& step) {
+    return step.verb == Verb::cluster_sync && run.fault != kFaultSyncIgnored;
+  };
   for (std::size_t begin = 0; begin < steps.size();) {
     const auto sync =
-        std::find_if(steps.begin() + static_cast<std::ptrdiff_t>(begin), steps.end(),
-                     [](const Step& step) { return step.verb == Verb::cluster_sync; });
+        std::find_if(steps.begin() + static_cast<std::ptrdiff_t>(begin), steps.end(), is_sync);
     const auto end = static_cast<std::size_t>(sync - steps.begin());
-    if (ctas_of(run.program) > 1 && below(run.draw, 2) == 0)
+    const bool apart = below(run.draw, 2) == 0 || run.fault == kFaultSyncIgnored;
+    if (ctas_of(run.program) > 1 && apart)
       take_apart(run, begin, end);
     else
       take_in_step(run, begin, end);

@@ -72,6 +72,8 @@ inline constexpr Fault kFaultPrefetchCredits{770};
 inline constexpr Fault kFaultPrefetchWrites{771};
 inline constexpr Fault kFaultPrefetchOutsideFails{772};
 inline constexpr Fault kFaultPrefetchStale{773};
+// Where CTAs meet.
+inline constexpr Fault kFaultSyncIgnored{780};
 
 /// Of a program; `step`: what it changes, and how.
 constexpr FaultInfo program_fault(Fault fault, std::string_view name, std::string_view step) {
@@ -195,6 +197,7 @@ inline constexpr auto kProgramFaults = std::to_array<FaultInfo>({
                   "prefetch: an error where the box is not wholly in the tensor"),
     program_fault(kFaultPrefetchStale, "prefetch_stale",
                   "prefetch: later loads read memory as it was then"),
+    program_fault(kFaultSyncIgnored, "sync_ignored", "cluster_sync: no CTA waits for the others"),
 });
 
 /// All of them, in the order of their values. Each is harmless where its step does not occur.

@@ -134,6 +134,19 @@ Program released_by_peer() {
   return program;
 }
 
+// The peer looks at its phase when they have met behind each arrival of CTA 0.
+Program met() {
+  Program program = empty(2);
+  const Step meet{.verb = Verb::cluster_sync, .ctas = 3};
+  program.steps = {init(kA, 3), meet};
+  for (std::uint8_t phase = 0; phase < 4; ++phase) {
+    Step seen{.verb = Verb::test, .ctas = 1U << kPeer};
+    seen.parity = phase & 1U;
+    program.steps.insert(program.steps.end(), {in_peer(arrive()), meet, seen, meet});
+  }
+  return program;
+}
+
 // Three tiles of 32-byte rows that hang over two dimensions, through a ring of two stages, and
 // once more behind it.
 TileRoundTrip ring() {
@@ -197,6 +210,7 @@ Program prefetched() {
 std::vector<Program> programs() {
   const Step by_hand{.verb = Verb::complete_tx, .bytes = 44};
   return {released_by_peer(),
+          met(),
           announced(512),
           announced(513),
           announced(1536),
