@@ -19,8 +19,8 @@
 namespace tidemark::harness {
 namespace {
 
-constexpr std::uint64_t kSeeds = 20;
-constexpr std::uint64_t kAtOnce = 4;
+constexpr std::uint64_t kSeeds = 12;
+constexpr std::uint64_t kAtOnce = 6;
 constexpr std::uint32_t kFirstWorker = 1000;  // among those who draw delays
 
 /// One rank: a supervisor that moves panels until the worker is done with its cases.
