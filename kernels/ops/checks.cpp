@@ -71,6 +71,7 @@ void follow_copy(Checks& checks, const Step& step, std::uint32_t issuer) {
 }
 
 void follow(Checks& checks, const Step& step, std::uint32_t cta) {
+  if (checks.barriers.empty()) return;  // a program of stores alone
   Followed& own = checks.at(cta, step.barrier);
   Followed& named = checks.at(step.of == kOwnCta ? cta : step.of, step.barrier);
   switch (step.verb) {
