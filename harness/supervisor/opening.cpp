@@ -140,8 +140,8 @@ Json own_view(const RunOptions& options, std::uint32_t number, const Mesh& mesh,
   if (mesh.rank() == 0) view["head"] = choose_head(options, number, opening.resumed);
   if (options.device != DeviceChoice::virtual_device) {
     inventory = take_inventory();
-  } else if (hook_applies(parse_test_hook(std::getenv("TIDEMARK_TEST_HOOK")), "device",
-                          mesh.rank())) {
+  } else if (hook_at(test_hooks(std::getenv("TIDEMARK_TEST_HOOK")), "device", mesh.rank()) !=
+             nullptr) {
     inventory.problem = "test hook: device";
   }
   view["machine"] = node.boot_id.empty() ? node.hostname : node.boot_id;

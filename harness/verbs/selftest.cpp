@@ -43,8 +43,17 @@ std::string list_text() {
 }
 
 nlohmann::ordered_json json_of(const Injection& injection) {
-  return {
-      {"name", injection.name}, {"how", injection.how}, {"expected", text_of(injection.expected)}};
+  const Expected& expected = injection.expected;
+  nlohmann::ordered_json json = {
+      {"name", injection.name}, {"how", injection.how}, {"expected", text_of(expected)}};
+  // What one launch with several of them needs: ci/check_faults.
+  if (injection.deed != Deed::none || expected.case_name.empty() || !expected.complete) return json;
+  json["hook"] = injection.hook;
+  json["fault"] = injection.fault;
+  json["case"] = expected.case_name;
+  json["verdict"] = name_of(expected.verdict);
+  json["says"] = expected.says;
+  return json;
 }
 
 std::string list_json() {

@@ -224,19 +224,25 @@ TEST(Messages, what_is_no_message_is_an_error) {
 }
 
 TEST(TestHook, names_action_case_and_slot) {
-  const auto hook = parse_test_hook("hang@load.tile.rank2#1");
-  ASSERT_TRUE(hook.has_value());
-  EXPECT_EQ(hook->action, HookAction::hang);
-  EXPECT_TRUE(hook_applies(hook, "load.tile.rank2", 1));
-  EXPECT_FALSE(hook_applies(hook, "load.tile.rank2", 0));
-  EXPECT_FALSE(hook_applies(hook, "load.tile.rank3", 1));
+  const auto hooks = test_hooks("hang@load.tile.rank2#1");
+  ASSERT_NE(hook_at(hooks, "load.tile.rank2", 1), nullptr);
+  EXPECT_EQ(hook_at(hooks, "load.tile.rank2", 1)->action, HookAction::hang);
+  EXPECT_EQ(hook_at(hooks, "load.tile.rank2", 0), nullptr);
+  EXPECT_EQ(hook_at(hooks, "load.tile.rank3", 1), nullptr);
+}
+
+TEST(TestHook, may_be_several_with_a_fault_beside_an_action) {
+  const auto hooks = test_hooks("illegal@a#1 load_bit_flipped@a#1 crash@b");
+  EXPECT_EQ(hook_at(hooks, "a", 1)->action, HookAction::illegal);
+  EXPECT_EQ(fault_at(hooks, "a", 1), fault_named("load_bit_flipped"));
+  EXPECT_EQ(fault_at(hooks, "a", 0), kNoFault);
+  EXPECT_EQ(hook_at(hooks, "b", 3)->action, HookAction::crash);
 }
 
 TEST(TestHook, is_absent_without_a_known_action) {
-  EXPECT_FALSE(parse_test_hook(nullptr).has_value());
-  EXPECT_FALSE(parse_test_hook("").has_value());
-  EXPECT_FALSE(parse_test_hook("explode@x").has_value());
-  EXPECT_FALSE(hook_applies(std::nullopt, "x", 0));
+  EXPECT_TRUE(test_hooks(nullptr).empty());
+  EXPECT_TRUE(test_hooks("").empty());
+  EXPECT_TRUE(test_hooks("explode@x").empty());
 }
 
 }  // namespace

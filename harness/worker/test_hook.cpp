@@ -1,7 +1,9 @@
-// Reads the test hook.
+// Reads test hooks.
 #include "harness/worker/test_hook.hpp"
 
+#include <algorithm>
 #include <array>
+#include <sstream>
 #include <utility>
 
 namespace tidemark::harness {
@@ -24,27 +26,47 @@ constexpr std::array<std::pair<std::string_view, HookAction>, 14> kActions = {{
     {"kill_supervisor", HookAction::kill_supervisor},
 }};
 
-}  // namespace
-
-std::optional<TestHook> parse_test_hook(const char* text) {
-  const std::string_view hook = text == nullptr ? "" : text;
-  const std::size_t at = hook.find('@');
-  if (at == std::string_view::npos) return std::nullopt;
-  for (const auto& [name, action] : kActions) {
-    if (name != hook.substr(0, at)) continue;
-    const std::size_t mark = hook.find('#');
-    TestHook parsed{.action = action, .case_name = std::string(hook.substr(at + 1, mark - at - 1))};
-    if (mark != std::string_view::npos && mark + 1 < hook.size()) {
-      parsed.slot = hook[mark + 1] - '0';
-    }
-    return parsed;
-  }
-  return std::nullopt;
+/// Leaves the action as it is where `name` is none.
+bool take_action(std::string_view name, TestHook& hook) {
+  const auto* const found = std::find_if(kActions.begin(), kActions.end(),
+                                         [&](const auto& known) { return known.first == name; });
+  hook.fault = fault_named(name);
+  if (found == kActions.end() && hook.fault == kNoFault) return false;
+  hook.action = found == kActions.end() ? HookAction::fault : found->second;
+  return true;
 }
 
-bool hook_applies(const std::optional<TestHook>& hook, std::string_view case_name,
-                  std::uint32_t slot) {
-  return hook && hook->case_name == case_name && (hook->slot < 0 || hook->slot == slot);
+bool applies(const TestHook& hook, std::string_view case_name, std::uint32_t slot) {
+  return hook.case_name == case_name && (hook.slot < 0 || hook.slot == slot);
+}
+
+}  // namespace
+
+std::vector<TestHook> test_hooks(const char* text) {
+  std::vector<TestHook> hooks;
+  std::istringstream words(text == nullptr ? "" : text);
+  for (std::string word; words >> word;) {
+    TestHook hook;
+    const std::size_t at = word.find('@'), mark = word.find('#');
+    if (at == std::string::npos || !take_action(word.substr(0, at), hook)) continue;
+    hook.case_name = word.substr(at + 1, mark - at - 1);
+    if (mark != std::string::npos && mark + 1 < word.size()) hook.slot = word[mark + 1] - '0';
+    hooks.push_back(std::move(hook));
+  }
+  return hooks;
+}
+
+const TestHook* hook_at(const std::vector<TestHook>& hooks, std::string_view case_name,
+                        std::uint32_t slot) {
+  for (const TestHook& hook : hooks)
+    if (hook.action != HookAction::fault && applies(hook, case_name, slot)) return &hook;
+  return nullptr;
+}
+
+Fault fault_at(const std::vector<TestHook>& hooks, std::string_view case_name, std::uint32_t slot) {
+  for (const TestHook& hook : hooks)
+    if (hook.action == HookAction::fault && applies(hook, case_name, slot)) return hook.fault;
+  return kNoFault;
 }
 
 }  // namespace tidemark::harness

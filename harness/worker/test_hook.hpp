@@ -4,9 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "harness/room.hpp"
+#include "kernels/fault.hpp"
 
 namespace tidemark::harness {
 
@@ -25,23 +28,29 @@ enum class HookAction : std::uint8_t {
   out_of_memory,    // an allocation of the case fails
   silent_skip,      // a pass, although no row ran
   kill_supervisor,  // SIGKILL to the process that started the worker
+  fault,            // the virtual device has TestHook::fault for this case
 };
 
-/// "crash@load.tile.2d" on every slot, "crash@load.tile.2d#1" on slot 1 alone. The case name
-/// "ready" stands for the moment before the worker says that it is ready, "program" for a program
-/// that it is given, "transport" for the making of one, which any action refuses, "device" for the
-/// virtual device of a rank, which any action takes away.
+/// "crash@load.tile.2d" on every slot, "crash@load.tile.2d#1" on slot 1 alone; the name of a fault
+/// of the virtual device in place of an action builds that fault in. The case name "ready" stands
+/// for the moment before the worker says that it is ready, "program" for a program that it is
+/// given, "transport" for the making of one, which any action refuses, "device" for the virtual
+/// device of a rank, which any action takes away.
 struct TestHook {
   HookAction action = HookAction::crash;
   std::string case_name;
   std::int64_t slot = -1;  // -1: every slot
+  Fault fault = kNoFault;
 };
 
-/// The hook that `text` names; none for null, empty or malformed text.
-std::optional<TestHook> parse_test_hook(const char* text);
+/// The hooks that `text` names, spaces between; what is malformed or names no action is none.
+std::vector<TestHook> test_hooks(const char* text);
 
-/// Whether the hook acts now.
-bool hook_applies(const std::optional<TestHook>& hook, std::string_view case_name,
-                  std::uint32_t slot);
+/// The first action that is to be taken now, faults aside; null where there is none.
+const TestHook* hook_at(const std::vector<TestHook>& hooks, std::string_view case_name,
+                        std::uint32_t slot);
+
+/// The first fault that the virtual device is to have for this case.
+Fault fault_at(const std::vector<TestHook>& hooks, std::string_view case_name, std::uint32_t slot);
 
 }  // namespace tidemark::harness

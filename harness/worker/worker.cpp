@@ -75,12 +75,12 @@ constexpr std::uint32_t kFirstWorker = 1U << 16U;
 class Worker {
  public:
   explicit Worker(const SetupOrder& setup)
-      : setup_(setup), hook_(parse_test_hook(std::getenv("TIDEMARK_TEST_HOOK"))) {
+      : setup_(setup), hooks_(test_hooks(std::getenv("TIDEMARK_TEST_HOOK"))) {
     const Fault fault = setup.fault.empty() ? kNoFault : fault_named(setup.fault);
     if (!setup.fault.empty() && fault == kNoFault) {
       throw Error("no fault is called '" + setup.fault + "'");
     }
-    if (hook_applies(hook_, "ready", setup.slot)) act(hook_->action);
+    if (const TestHook* hook = hook_at(hooks_, "ready", setup.slot)) act(hook->action);
     if (!setup.gemm_table.empty()) take_gemm_table();
     device_ = make_device(setup.device, fault);
   }
@@ -118,15 +118,15 @@ class Worker {
   }
 
   bool run_given_program() {
-    const bool hooked = hook_applies(hook_, "program", setup_.slot);
-    const bool hangs = hooked && hook_->action == HookAction::hang;
+    const TestHook* const hook = hook_at(hooks_, "program", setup_.slot);
+    const bool hangs = hook != nullptr && hook->action == HookAction::hang;
     say(SaidStarted{.case_name = "program", .patience_s = hangs ? 1.0 : 0.0});
-    if (hooked) act(hook_->action);
+    if (hook != nullptr) act(hook->action);
     const Program program = program_from_json(program_text(), "program");
     SaidProgram said{.result = device_->run_programs({&program, 1}).front()};
     // They stand beside those of a GPU, and of a program alone they say nothing.
     if (setup_.device == DeviceKind::virtual_device) said.result.sms.clear();
-    if (hooked && hook_->action == HookAction::sticky) {
+    if (hook != nullptr && hook->action == HookAction::sticky) {
       said.result = {};
       said.result.fault = DeviceFault::sticky;
       said.result.code = kLaunchFailure;
@@ -149,7 +149,7 @@ class Worker {
   }
 
   void make_transport(const TransportOrder& order) {
-    if (hook_applies(hook_, "transport", setup_.slot)) throw Error("test hook: transport");
+    if (hook_at(hooks_, "transport", setup_.slot) != nullptr) throw Error("test hook: transport");
     if (order.kind == TransportKind::nccl) {
       GpuTransport made =
           make_gpu_transport(order.nccl_id, setup_.slot, setup_.slots, order.seconds, order.route);
@@ -167,26 +167,29 @@ class Worker {
   bool run_case_of(const RunOrder& order) {
     const Case* which = case_named(order.case_name);
     if (which == nullptr) throw Error("no case is called '" + order.case_name + "'");
-    const bool hooked = hook_applies(hook_, order.case_name, setup_.slot);
-    const bool hangs =
-        hooked && (hook_->action == HookAction::hang || hook_->action == HookAction::stop);
+    const TestHook* const hook = hook_at(hooks_, order.case_name, setup_.slot);
+    const auto hooked = [hook](HookAction action) {
+      return hook != nullptr && hook->action == action;
+    };
+    const bool hangs = hooked(HookAction::hang) || hooked(HookAction::stop);
     say(SaidStarted{.case_name = order.case_name, .patience_s = hangs ? 1.0 : 0.0});
     Outcome outcome;
-    if (hooked && (hook_->action == HookAction::fail || hook_->action == HookAction::sticky)) {
-      outcome = hooked_outcome(order);
-    } else if (hooked && hook_->action == HookAction::silent_skip) {
+    if (hooked(HookAction::fail) || hooked(HookAction::sticky)) {
+      outcome = hooked_outcome(hook->action, order);
+    } else if (hooked(HookAction::silent_skip)) {
       outcome.rows_planned = 3;
-    } else if (hooked && hook_->action == HookAction::out_of_memory) {
+    } else if (hooked(HookAction::out_of_memory)) {
       Case starved = *which;
       starved.rows = [](const RunContext&) -> std::vector<Op> { throw std::bad_alloc(); };
       outcome = judged(starved, order);
-    } else if (hooked && hook_->action == HookAction::illegal) {
+    } else if (hooked(HookAction::illegal)) {
       outcome =
           judged(with_illegal_rows(*which, [](std::uint32_t row) { return row == 1; }), order);
-    } else if (hooked && hook_->action == HookAction::all_illegal) {
+    } else if (hooked(HookAction::all_illegal)) {
       outcome = judged(with_illegal_rows(*which, [](std::uint32_t) { return true; }), order);
     } else {
-      if (hooked && (hook_->action != HookAction::late_crash || order.row == 2)) act(hook_->action);
+      const bool too_early = hooked(HookAction::late_crash) && order.row != 2;
+      if (hook != nullptr && !too_early) act(hook->action);
       outcome = judged(*which, order);
     }
     const bool usable = !outcome.device_spent;
@@ -211,7 +214,10 @@ class Worker {
     }
     Progress progress;
     const auto slow = setup_.slow.find(std::string(which.name));
-    return run_case(which, *device_, context,
+    const Fault fault = fault_at(hooks_, which.name, setup_.slot);
+    const std::unique_ptr<Device> faulty =
+        fault == kNoFault ? nullptr : make_device(setup_.device, fault);
+    return run_case(which, faulty ? *faulty : *device_, context,
                     {.only_row = order.row < 0 ? setup_.row : order.row,
                      .first_row = order.first_row,
                      .slow = slow == setup_.slow.end() ? 0 : slow->second,
@@ -244,8 +250,8 @@ class Worker {
     return outcome;
   }
 
-  Outcome hooked_outcome(const RunOrder& order) {
-    if (hook_->action == HookAction::sticky) {
+  Outcome hooked_outcome(HookAction action, const RunOrder& order) {
+    if (action == HookAction::sticky) {
       Outcome outcome = judged_by_hand(Judgement::sticky, "test hook: sticky");
       outcome.device_spent = true;
       return outcome;
@@ -291,12 +297,13 @@ class Worker {
       case HookAction::all_illegal:
       case HookAction::out_of_memory:
       case HookAction::silent_skip:
+      case HookAction::fault:
         break;
     }
   }
 
   SetupOrder setup_;
-  std::optional<TestHook> hook_;
+  std::vector<TestHook> hooks_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Transport> transport_;  // made later, so gone before the device
   std::vector<PanelRoute> routes_;        // RunContext::routes
