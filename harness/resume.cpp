@@ -13,6 +13,7 @@
 #include "kernels/ops/fnv1a.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/store/gather.hpp"
+#include "reports/store/spoiled.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -96,8 +97,10 @@ Resumed read_resumed(const RunOptions& options) {
     std::uint32_t& started = heard[{start.case_name, start.gpu}].started;
     started = std::max(started, start.attempt);
   }
+  const std::vector<EventRecord> spoiling = reports::spoiling_events(before);
   for (const OutcomeRecord& outcome : before.outcomes)
-    heard[{outcome.case_name, outcome.gpu}].outcomes.push_back(&outcome);
+    if (outcome.verdict != Verdict::pass || reports::spoiled_by(spoiling, outcome) == nullptr)
+      heard[{outcome.case_name, outcome.gpu}].outcomes.push_back(&outcome);
   Resumed made{.folder = options.resume,
                .run_id = before.launch.run_id,
                .seed = before.launch.seed,

@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include "reports/journal/hardware_events.hpp"
+
 namespace tidemark::harness {
 namespace {
 
@@ -73,7 +75,7 @@ double unix_now() {
 }
 
 NvmlEvent event_of(const EventData& data) {
-  NvmlEvent event{.device = data.device, .xid = 0, .text = "double-bit ECC error"};
+  NvmlEvent event{.device = data.device, .xid = 0, .text = std::string(kDoubleBitError)};
   if (data.type == kSingleBit) event.text = "single-bit ECC error";
   if (data.type == kXid) {
     event.xid = static_cast<std::int32_t>(data.data);

@@ -88,6 +88,12 @@ TEST(Recover, of_a_launch_with_an_xid_gives_the_code_of_its_verdicts) {
   EXPECT_EQ(report.events[0].code, 13);
 }
 
+TEST(Recover, of_a_pass_during_an_uncontained_memory_error_is_a_failure) {
+  const Launch launch(Verdict::pass, true, 95);
+  const Ran ran = run_binary({"recover", launch.run()});
+  EXPECT_EQ(ran.exit, 1) << ran.out << ran.err;
+}
+
 TEST(Recover, finds_the_journals_by_the_name_of_the_report) {
   const Launch launch(Verdict::pass, true);
   EXPECT_EQ(run_binary({"recover", launch.report()}).exit, 0);

@@ -5,11 +5,13 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "reports/schema/verdict_kinds.hpp"
 #include "reports/store/assembly.hpp"
+#include "reports/store/spoiled.hpp"
 #include "reports/store/statistics.hpp"
 
 namespace tidemark::reports {
@@ -47,6 +49,19 @@ struct Judged {
   Verdict verdict;
   std::string reason;
 };
+
+/// What a pass has become that the hardware speaks against.
+std::optional<Judged> spoiled(const Attempts& attempts, const std::vector<EventRecord>& spoiling) {
+  for (const OutcomeRecord* outcome : attempts.outcomes) {
+    const EventRecord* const event = spoiled_by(spoiling, *outcome);
+    if (event == nullptr || outcome->verdict != Verdict::pass) continue;
+    return Judged{Verdict::fail,
+                  fmt::format("passed, but its GPU said '{}' {:.1f} s after it "
+                              "began: memory held wrong bytes, so it is no pass",
+                              event->text, event->at_unix_s - outcome->start_unix_s)};
+  }
+  return std::nullopt;
+}
 
 Judged judged(const Attempts& attempts, const std::string& case_name) {
   const auto& all = attempts.outcomes;
@@ -235,6 +250,7 @@ std::vector<Attempts> attempts_of(const HeardLaunch& all) {
 
 void add_results(Assembly& made, const HeardLaunch& all, const std::string& why_ended) {
   const std::vector<Attempts> heard = attempts_of(all);
+  const std::vector<EventRecord> spoiling = spoiling_events(all);
   const std::uint32_t gpus = all.launch.gpus;
   SmCounts sms;
   for (std::uint32_t pair = 0; pair < heard.size(); ++pair) {
@@ -253,6 +269,8 @@ void add_results(Assembly& made, const HeardLaunch& all, const std::string& why_
     Judged judgement{.verdict = Verdict::not_run, .reason = {}};
     if (!attempts.outcomes.empty()) {
       judgement = judged(attempts, case_name);
+      if (judgement.verdict == Verdict::pass)
+        judgement = spoiled(attempts, spoiling).value_or(judgement);
       fill_from(made, row, attempts);
       count_sms(sms, row.gpu_id, shown_of(attempts));
     } else if (attempts.still_running()) {

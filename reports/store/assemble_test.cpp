@@ -150,6 +150,59 @@ TEST(Assemble, PassAndFailOverAttemptsIsFlaky) {
             Verdict::flaky);
 }
 
+/// Of zfill.corner on GPU 1, from second 1000 to 1002.
+Verdict verdict_with(const EventRecord& event) {
+  OutcomeRecord passed = attempt(1, Verdict::pass, "");
+  passed.start_unix_s = 1000;
+  passed.seconds = 2;
+  return verdict_after({passed, event});
+}
+
+TEST(Assemble, APassDuringAnUncontainedMemoryErrorIsNone) {
+  for (const int xid : {48, 95, 140})
+    EXPECT_EQ(verdict_with({.at_unix_s = 1001, .gpu = 1, .source = "nvml", .code = xid}),
+              Verdict::fail)
+        << xid;
+  EXPECT_EQ(verdict_with({.at_unix_s = 1002.5,
+                          .gpu = 1,
+                          .source = "nvml",
+                          .code = 0,
+                          .text = "double-bit ECC error"}),
+            Verdict::fail);
+}
+
+TEST(Assemble, APassKeepsItsVerdictBesideOtherEvents) {
+  EXPECT_EQ(verdict_with({.at_unix_s = 999, .gpu = 1, .source = "nvml", .code = 95}), Verdict::pass)
+      << "before it began";
+  EXPECT_EQ(verdict_with({.at_unix_s = 1004, .gpu = 1, .source = "nvml", .code = 95}),
+            Verdict::pass)
+      << "after it had ended";
+  EXPECT_EQ(verdict_with({.at_unix_s = 1001, .gpu = 0, .source = "nvml", .code = 95}),
+            Verdict::pass)
+      << "another GPU's";
+  EXPECT_EQ(verdict_with({.at_unix_s = 1001, .gpu = 1, .source = "nvml", .code = 94}),
+            Verdict::pass)
+      << "contained: it ends the program that it hits";
+  EXPECT_EQ(verdict_with({.at_unix_s = 1001, .gpu = 1, .source = "signal", .code = 48}),
+            Verdict::pass)
+      << "a signal of the same number";
+}
+
+TEST(Assemble, ASpoiledPassSaysWhatSpoiledIt) {
+  OutcomeRecord passed = attempt(1, Verdict::pass, "");
+  passed.start_unix_s = 1000;
+  passed.seconds = 2;
+  const Report report = assemble(
+      journals_with(
+          {passed,
+           EventRecord{
+               .at_unix_s = 1001, .gpu = 1, .source = "nvml", .code = 95, .text = "Xid 95"}}),
+      {});
+  EXPECT_EQ(report.text(result_of(report, "zfill.corner", 1).reason),
+            "passed, but its GPU said 'Xid 95' 1.0 s after it began: memory held wrong bytes, so "
+            "it is no pass");
+}
+
 TEST(Assemble, ALostGpuIsNeverAFlakyCase) {
   EXPECT_EQ(verdict_after({attempt(1, Verdict::gpu_lost, "Xid 79"), attempt(2, Verdict::pass, "")}),
             Verdict::gpu_lost);
