@@ -2,12 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <vector>
 
 #include "reports/error.hpp"
 #include "reports/export/export.hpp"
+#include "reports/journal/hardware_events.hpp"
+#include "reports/render/health.hpp"
 #include "reports/render/page.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 
@@ -16,19 +17,6 @@ namespace {
 
 constexpr std::size_t kLongestReason = 128;  // what Slurm's tools show of a reason
 constexpr std::size_t kNamed = 2;            // cases and Xids of one GPU
-
-/// Xids that only a reset, a restart or another GPU ends; the rest may be a program's own doing.
-/// NVIDIA, "Xid Errors" (docs.nvidia.com/deploy/xid-errors).
-constexpr std::array<std::int32_t, 9> kSickXids = {
-    48,        // double-bit ECC error
-    64,        // a row could not be remapped
-    74,        // NVLink error
-    79,        // fallen off the bus
-    95,        // uncontained memory error
-    119, 120,  // the GSP does not answer, or failed
-    140,       // unrecovered ECC error
-    154,       // recovery action needed
-};
 
 std::string_view host_of(const Report& report, const GpuRow& gpu) {
   return gpu.node_id == kNoRow ? "" : report.text(report.nodes[gpu.node_id].hostname);
@@ -95,6 +83,31 @@ std::string reason_of(const Report& report, const GpuRow& gpu,
   return printable(fmt::format("{}", fmt::join(parts, "; "))).substr(0, kLongestReason);
 }
 
+/// The first word of `text` behind `before`; empty where there is none.
+std::string_view word_behind(std::string_view text, std::string_view before) {
+  const std::size_t at = text.find(before);
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = text.substr(at + before.size());
+  return rest.substr(0, rest.find(' '));
+}
+
+/// GPUs and ranks that the launch did without are in no table; what is known of them is the line
+/// that harness/discovery/assignment.cpp wrote: "... of host H ...", with a UUID where it is in
+/// use.
+std::string lines_of_left_out(const Report& report) {
+  std::string text;
+  for (const std::string_view line : left_out_of(report)) {
+    const std::string_view host = word_behind(line, " host "), digits = word_behind(line, " GPU-");
+    const std::string uuid = digits.empty() ? "-" : fmt::format("GPU-{}", digits);
+    if (!is_plain(host) || (!digits.empty() && !is_plain(uuid)))
+      throw ReportError(
+          fmt::format("'{}' names no host that a script may use; look at it with tidemark show",
+                      printable(line)));
+    text += fmt::format("{}\t{}\t{}\n", host, uuid, printable(line).substr(0, kLongestReason));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string drain_of(const Report& report) {
@@ -118,7 +131,7 @@ std::string drain_of(const Report& report) {
                       gpu.gpu_id, printable(uuid), printable(host)));
     text += fmt::format("{}\t{}\t{}\n", host, uuid, reason);
   }
-  return text;
+  return text + lines_of_left_out(report);
 }
 
 }  // namespace tidemark::reports

@@ -4,6 +4,7 @@
 #include "reports/error.hpp"
 #include "reports/example_launch.hpp"
 #include "reports/export/export.hpp"
+#include "reports/journal/record.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -91,6 +92,29 @@ TEST(Drain, MemoryThatWaitsForAReset) {
   Report report = passed();
   report.gpus[0].remapped_rows_pending = 1;
   EXPECT_NE(drain_of(report).find("\tmemory rows to be remapped\n"), std::string::npos);
+}
+
+void leave_out(Report& report, const std::string& why) {
+  report.events.push_back({.gpu_id = kNoRow,
+                           .source = text_in(report, std::string(kLeftOut)),
+                           .text = text_in(report, why)});
+}
+
+TEST(Drain, WhatWasLeftOutWithItsUuidWhereThatIsKnown) {
+  Report report = passed();
+  leave_out(report,
+            "GPU 3 (NVIDIA H200) of host node07 is in use: GPU-77aa88bb is held by process 4711");
+  leave_out(report, "rank 1 on host node08 has no NVIDIA device");
+  EXPECT_EQ(drain_of(report),
+            "node07\tGPU-77aa88bb\tGPU 3 (NVIDIA H200) of host node07 is in use: GPU-77aa88bb is "
+            "held by process 4711\n"
+            "node08\t-\trank 1 on host node08 has no NVIDIA device\n");
+}
+
+TEST(Drain, NothingLeftOutWhoseHostCouldBeSomethingElseInACommand) {
+  Report report = passed();
+  leave_out(report, "rank 1 on host $(x) has no NVIDIA device");
+  EXPECT_NE(error_of(report).find("no host that a script may use"), std::string::npos);
 }
 
 TEST(Drain, AReasonIsNoLongerThanSlurmShows) {

@@ -25,11 +25,12 @@ std::string all_prometheus_of(const Report& report);
 std::string ocp_of(const Report& report);
 
 /// The GPUs that no job should get, one a line: host, UUID and reason, tabs between; nothing where
-/// there are none. A reason is at most 128 printable characters. Named are GPUs with failures that
-/// no waiver names, that were lost, with Xids of sick hardware or memory rows to be remapped; not
-/// those of a case over all GPUs that several of them failed, since which one is sick is not known.
-/// Throws ReportError where the report is of the virtual device or anonymised, or where a name
-/// could be something else in a command.
+/// there are none. A reason is at most 128 printable characters. Named are GPUs that the
+/// launch left out ('-' where their UUID is not known), with failures that no waiver names, lost,
+/// with Xids of sick hardware or memory rows to be remapped; not those of a case over all GPUs that
+/// several of them failed, since which one is sick is not known. Throws ReportError where the
+/// report is of the virtual device or anonymised, or where a name could be something else in a
+/// command.
 std::string drain_of(const Report& report);
 
 }  // namespace tidemark::reports

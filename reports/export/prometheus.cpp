@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "reports/export/export.hpp"
+#include "reports/render/health.hpp"
 #include "reports/render/page.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 
@@ -105,6 +106,15 @@ void add_report(Families& made, const Report& report) {
   one("tidemark_report_ranks_reported", "Ranks that reported.", launch.ranks_reported);
   one("tidemark_report_damaged_lines", "Lines of journals that were lost.", launch.damaged_lines);
   one("tidemark_report_gpus", "GPUs of the launch.", launch.gpus);
+}
+
+/// They have no number, so they are in no other family.
+void add_left_out(Families& made, const Report& report) {
+  made.begin("tidemark_left_out", "A GPU or rank that the launch did without, and why; always 1.");
+  std::set<std::string> told;  // what looks the same once it is printable is one sample
+  for (const std::string_view text : left_out_of(report))
+    if (const std::string reason = printable(text); told.insert(reason).second)
+      made.add({{"reason", reason}}, 1);
 }
 
 void add_gpus(Families& made, const Report& report) {
@@ -252,6 +262,7 @@ void add_metrics(Families& made, const Report& report, bool all) {
 std::string text_of(const Report& report, bool all) {
   Families made(report);
   add_report(made, report);
+  add_left_out(made, report);
   add_gpus(made, report);
   add_sums(made, report);
   add_results(made, report, all);

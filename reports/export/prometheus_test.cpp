@@ -9,6 +9,7 @@
 
 #include "reports/example_launch.hpp"
 #include "reports/export/export.hpp"
+#include "reports/journal/record.hpp"
 #include "reports/render/hostile_report.hpp"
 #include "reports/render/slowed_report.hpp"
 
@@ -148,6 +149,19 @@ TEST(Prometheus, WhatDidNotRunHasFailedAndWhatWasSkippedHasNot) {
     failed += name.starts_with("tidemark_case_failed") && value == "1" ? 1U : 0U;
   }
   EXPECT_EQ(failed, 2U);  // and zfill.corner on GPU 1
+}
+
+TEST(Prometheus, NamesWhatWasLeftOut) {
+  Report report = example();
+  report.strings.insert(report.strings.end(),
+                        {std::string(kLeftOut), "rank 1 on host node08 has no NVIDIA device"});
+  const auto last = static_cast<std::uint32_t>(report.strings.size() - 1);
+  for (int i = 0; i < 2; ++i)  // twice is one sample
+    report.events.push_back({.gpu_id = kNoRow, .source = last - 1, .text = last});
+  EXPECT_EQ(parsed(prometheus_of(report))
+                .samples.at("tidemark_left_out{reason=\"rank 1 on host node08 has no NVIDIA "
+                            "device\"}"),
+            "1");
 }
 
 TEST(Prometheus, HasMediansOfPassesAlone) {

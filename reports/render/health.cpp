@@ -81,6 +81,13 @@ std::string seconds_text(double seconds) {
 
 }  // namespace
 
+std::vector<std::string_view> left_out_of(const Report& report) {
+  std::vector<std::string_view> texts;
+  for (const EventRow& event : report.events)
+    if (report.text(event.source) == kLeftOut) texts.push_back(report.text(event.text));
+  return texts;
+}
+
 std::vector<std::string> hardware_lines(const Report& report) {
   const std::map<std::uint32_t, HardwareSigns> by_gpu = evidence_of(report);
   std::vector<std::pair<std::uint32_t, const HardwareSigns*>> order;
@@ -90,9 +97,8 @@ std::vector<std::string> hardware_lines(const Report& report) {
     return a.second->weight() > b.second->weight();
   });
   std::vector<std::string> lines;
-  for (const EventRow& event : report.events)
-    if (report.text(event.source) == kLeftOut)
-      lines.push_back(fmt::format("left out: {}", report.text(event.text)));
+  for (const std::string_view text : left_out_of(report))
+    lines.push_back(fmt::format("left out: {}", text));
   for (const auto& [gpu, signs] : order) lines.push_back(line_of(report, gpu, *signs));
   return lines;
 }

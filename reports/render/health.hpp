@@ -2,13 +2,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/store/report.hpp"
 
 namespace tidemark::reports {
 
-/// What the launch left out (events from kLeftOut), then one line a GPU at which something was seen
+/// Which GPUs and ranks the launch did without, and why, a line each (events from kLeftOut).
+std::vector<std::string_view> left_out_of(const Report& report);
+
+/// What left_out_of() names, then one line a GPU at which something was seen
 /// that only its hardware can explain: Xid and other events, memory errors that were not corrected,
 /// rows of memory to be remapped, clocks held down by heat or power brakes during results. Most
 /// evidence first.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reports/render/groups.hpp"
+#include "reports/render/health.hpp"
 #include "reports/render/junit.hpp"
 #include "reports/render/parts.hpp"
 #include "reports/schema/verdict_kinds.hpp"
@@ -81,6 +82,16 @@ JunitSuite launch_suite(const Report& report) {
                      .outcome = JunitOutcome::skipped,
                      .type = {},
                      .message = ("SLOWED ON PURPOSE: " + slowed).substr(0, kLongest),
+                     .text = {}});
+  }
+  // The rest ran, and the exit code says how: a warning, as in the first lines of show.
+  for (const std::string_view text : left_out_of(report)) {
+    cases.push_back({.class_name = "tidemark.launch",
+                     .name = "every GPU takes part",
+                     .seconds = 0,
+                     .outcome = JunitOutcome::skipped,
+                     .type = {},
+                     .message = fmt::format("left out: {}", text).substr(0, kLongest),
                      .text = {}});
   }
   return {.name = "tidemark launch",

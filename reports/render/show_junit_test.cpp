@@ -6,6 +6,7 @@
 
 #include "reports/example_launch.hpp"
 #include "reports/foreign_reader.hpp"
+#include "reports/journal/record.hpp"
 #include "reports/render/hostile_report.hpp"
 #include "reports/render/junit.hpp"
 #include "reports/render/show.hpp"
@@ -71,6 +72,19 @@ TEST(ShowJunit, WhatWasSlowedOnPurposeIsATestThatIsNoPass) {
                   "time=\"0.000000\">\n      <skipped message=\"SLOWED ON PURPOSE: "
                   "gemm.distributed.speed by 3%\"/>"));
   EXPECT_FALSE(has(junit(assemble(example_journals(), {})), "slowed"));
+}
+
+TEST(ShowJunit, WhatWasLeftOutIsATestThatIsNoPass) {
+  Report report = assemble(example_journals(), {});
+  report.strings.insert(report.strings.end(),
+                        {std::string(kLeftOut), "rank 1 on host node08 has no NVIDIA device"});
+  const auto last = static_cast<std::uint32_t>(report.strings.size() - 1);
+  report.events.push_back({.gpu_id = kNoRow, .source = last - 1, .text = last});
+  EXPECT_TRUE(has(junit(report),
+                  "<testcase classname=\"tidemark.launch\" name=\"every GPU takes part\" "
+                  "time=\"0.000000\">\n      <skipped message=\"left out: rank 1 on host node08 "
+                  "has no NVIDIA device\"/>"))
+      << junit(report);
 }
 
 TEST(ShowJunit, WhatDidNotRunIsAnErrorAndNoPass) {
