@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -135,15 +136,21 @@ inline std::vector<pid_t> descendants(pid_t ancestor, const std::string& verb) {
   return found;
 }
 
-/// The supervisor that this mpirun started as a rank; -1 where there is none.
+/// The supervisor that this mpirun started as a rank. Throws where none is found within 5 s, since
+/// a kill() of "no process", -1, would reach every process there is.
 inline pid_t rank_pid(pid_t mpirun, int rank) {
-  for (const pid_t pid : descendants(mpirun, "run")) {
-    std::ifstream environment("/proc/" + std::to_string(pid) + "/environ");
-    const std::string all{std::istreambuf_iterator<char>(environment), {}};
-    const std::string variable = "OMPI_COMM_WORLD_RANK=" + std::to_string(rank);
-    if (all.find(variable + std::string(1, '\0')) != std::string::npos) return pid;
+  const std::string variable =
+      "OMPI_COMM_WORLD_RANK=" + std::to_string(rank) + std::string(1, '\0');
+  const double until = monotonic_s() + 5;
+  // A process that is being made or goes shows no words or variables for a moment.
+  for (; monotonic_s() < until; std::this_thread::sleep_for(std::chrono::milliseconds(20))) {
+    for (const pid_t pid : descendants(mpirun, "run")) {
+      std::ifstream environment("/proc/" + std::to_string(pid) + "/environ");
+      const std::string all{std::istreambuf_iterator<char>(environment), {}};
+      if (all.find(variable) != std::string::npos) return pid;
+    }
   }
-  return -1;
+  throw std::runtime_error("mpirun has no rank " + std::to_string(rank));
 }
 
 /// Waits until a process has ended; a zombie that nobody has collected has. False after 5 s.

@@ -3,6 +3,8 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <fstream>
+#include <string>
 
 #include "harness/launch_place.hpp"
 
@@ -45,6 +47,40 @@ TEST(Resume, runs_what_has_no_outcome_and_has_the_rest_in_its_report) {
   EXPECT_EQ(results_of(after).at("load.tile.rank1@0")->start_unix_s,
             results_of(before).at("load.tile.rank1@0")->start_unix_s);
   EXPECT_EQ(results_of(after).at("zfill.whole@0")->verdict, Verdict::pass);
+}
+
+/// Takes the line that holds all of `parts` out of the journal of rank 0.
+void lose_line(const Place& place, const Arguments& parts) {
+  const std::string path = place.journals() + "/rank-00000.jsonl";
+  std::ifstream journal(path);
+  std::string kept;
+  for (std::string line; std::getline(journal, line);) {
+    const bool lost = std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
+      return line.find(part) != std::string::npos;
+    });
+    if (!lost) kept += line + '\n';
+  }
+  std::ofstream(path) << kept;
+}
+
+TEST(Resume, runs_a_case_of_all_gpus_on_all_where_one_has_no_outcome) {
+  const Place place;
+  const Arguments cases = {"--gpus", "2", "--cases", "gemm.distributed.integer",
+                           "gemm.distributed.normal"};
+  const RunningProgram running = start_program(command(run_arguments(place, cases)),
+                                               with_hook("slow@gemm.distributed.normal"));
+  ASSERT_TRUE(appears(place.journals(), R"("gpu":1,"case":"gemm.distributed.normal")"));
+  kill(running.pid, SIGTERM);
+  ASSERT_EQ(finish_program(running).exit, 4);
+  const Report before = read_report(place.out());
+  lose_line(place, {R"("type":"outcome")", R"("gpu":1,"case":"gemm.distributed.integer")"});
+  const Ran ran = go_on(place, cases);
+  EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
+  const Report after = read_report(place.file("s.h5"));
+  const auto started = [](const Report& report) {
+    return results_of(report).at("gemm.distributed.integer@0")->start_unix_s;
+  };
+  EXPECT_GT(started(after), started(before));
 }
 
 TEST(Resume, refuses_other_arguments_and_says_which_they_were) {
