@@ -7,6 +7,7 @@
 #include <string>
 
 #include "harness/launch_place.hpp"
+#include "reports/journal/record.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -81,6 +82,20 @@ TEST(Resume, runs_a_case_of_all_gpus_on_all_where_one_has_no_outcome) {
     return results_of(report).at("gemm.distributed.integer@0")->start_unix_s;
   };
   EXPECT_GT(started(after), started(before));
+}
+
+TEST(Resume, runs_a_pass_again_that_an_uncontained_memory_error_spoiled) {
+  const Place place;
+  interrupt(place);
+  const Report before = read_report(place.out());
+  const double began = results_of(before).at("load.tile.rank1@0")->start_unix_s;
+  std::ofstream(place.journals() + "/rank-00000.jsonl", std::ios::app)
+      << to_line(EventRecord{.at_unix_s = began, .gpu = 0, .source = "nvml", .code = 95},
+                 LineOrigin{.run_id = before.launch.run_id, .rank = 0, .number = 1000});
+  const Ran ran = go_on(place, kCases);
+  EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
+  const Report after = read_report(place.file("s.h5"));
+  EXPECT_GT(results_of(after).at("load.tile.rank1@0")->start_unix_s, began);
 }
 
 TEST(Resume, refuses_other_arguments_and_says_which_they_were) {
