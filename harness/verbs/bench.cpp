@@ -23,7 +23,9 @@ void add_bench(CLI::App& app, Action& chosen, int argc, char** argv) {
     verb->get_option(several)->allow_extra_args(false);
   verb->add_option("benchmarks", options.cases, "Benchmarks to run, by name or glob (all)")
       ->type_name("GLOB");
-  verb->callback([typed, &chosen] { chosen = [typed] { return start_launch(*typed); }; });
+  verb->callback([typed, &chosen] {
+    chosen = [options = understood(*typed)] { return start_launch(options); };
+  });
 }
 
 }  // namespace tidemark::harness

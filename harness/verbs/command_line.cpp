@@ -162,7 +162,8 @@ std::vector<const CLI::App*> all_verbs(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-ExitCode run_command_line(int argc, char** argv) {
+ExitCode run_command_line(int argc, char** argv,
+                          const std::function<ExitCode(const Action&)>& act) {
   CLI::App app(std::string(build_version().description));
   app.name("tidemark");
   app.footer("mpirun -n 8 tidemark run");
@@ -184,7 +185,7 @@ ExitCode run_command_line(int argc, char** argv) {
   if (first == "help") {
     char option[] = "--help";
     std::array<char*, 3> asked = {argv[0], argc > 2 ? argv[2] : option, option};
-    return run_command_line(argc > 2 ? 3 : 2, asked.data());
+    return run_command_line(argc > 2 ? 3 : 2, asked.data(), act);
   }
   if (first.rfind('-', 0) != 0) refuse_unknown_verb(app, first);
   try {
@@ -209,7 +210,7 @@ ExitCode run_command_line(int argc, char** argv) {
         fmt::format("{}{}; 'tidemark {}--help' shows what it takes", verb, error.what(), verb));
   }
   if (!chosen) throw UsageError("no verb was given; 'tidemark --help' shows all");
-  return chosen();
+  return act(chosen);
 }
 
 }  // namespace tidemark::harness

@@ -1,6 +1,7 @@
 // The command line as a whole: the verbs, their help, and what is said to a mistake in it.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "harness/verbs/verbs.hpp"
@@ -10,8 +11,12 @@ namespace tidemark::harness {
 /// The verbs, in the order of the help.
 std::vector<const CLI::App*> all_verbs(const CLI::App& app);
 
-/// Reads the command line and does what it says. Help is printed here. Throws what the verb throws,
-/// and UsageError for a verb or option that is not known, with the nearest.
-ExitCode run_command_line(int argc, char** argv);
+/// Reads the command line and does what it says; `act` carries it out. Help is printed here. Throws
+/// what the verb throws, and UsageError for a verb or option that is not known, with the nearest.
+ExitCode run_command_line(
+    int argc, char** argv,
+    const std::function<ExitCode(const Action&)>& act = [](const Action& chosen) {
+      return chosen();
+    });
 
 }  // namespace tidemark::harness

@@ -33,6 +33,8 @@ void read_launches(const TypedLaunch& typed, RunOptions& options) {
                     kFewestCalibrating, kUsualCalibrating));
 }
 
+}  // namespace
+
 RunOptions understood(const TypedLaunch& typed) {
   RunOptions options = typed.options;
   options.level = level_of(typed.level);
@@ -72,8 +74,6 @@ RunOptions understood(const TypedLaunch& typed) {
   make_plan(options);  // a mistyped glob is told before anything starts
   return options;
 }
-
-}  // namespace
 
 void add_launch_options(CLI::App& verb, TypedLaunch& typed) {
   RunOptions& options = typed.options;
@@ -135,8 +135,7 @@ void add_launch_options(CLI::App& verb, TypedLaunch& typed) {
       ->type_name("NAME");
 }
 
-ExitCode start_launch(const TypedLaunch& typed) {
-  const RunOptions options = understood(typed);
+ExitCode start_launch(const RunOptions& options) {
   if (options.ranks == 0) return run_launch(options);
   if (launcher_rank())
     throw UsageError("--ranks starts mpirun itself; leave it out under mpirun or srun");

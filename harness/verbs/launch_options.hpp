@@ -23,8 +23,10 @@ struct TypedLaunch {
 /// --level is without being given.
 void add_launch_options(CLI::App& verb, TypedLaunch& typed);
 
-/// Understands what was typed and runs the launches, or becomes an mpirun that does. Throws
-/// UsageError, EnvironmentError.
-ExitCode start_launch(const TypedLaunch& typed);
+/// Throws UsageError where what was typed makes no sense, ReportError for a bad policy.
+RunOptions understood(const TypedLaunch& typed);
+
+/// Runs the launches, or becomes an mpirun that does. Throws UsageError, EnvironmentError.
+ExitCode start_launch(const RunOptions& options);
 
 }  // namespace tidemark::harness

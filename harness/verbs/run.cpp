@@ -44,8 +44,11 @@ void add_run(CLI::App& app, Action& chosen, int argc, char** argv) {
           "Run this program, of 'replay --json', instead of cases; with --device, --gpus, --fault")
       ->type_name("FILE");
   verb->callback([typed, program, verb, &chosen] {
+    if (program->empty()) {
+      chosen = [options = understood(*typed)] { return start_launch(options); };
+      return;
+    }
     chosen = [typed, program, verb] {
-      if (program->empty()) return start_launch(*typed);
       refuse_launch_options(*verb);
       RunOptions devices = typed->options;
       devices.device = device_of(typed->device);
