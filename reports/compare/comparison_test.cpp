@@ -234,16 +234,6 @@ TEST(Compare, ATimeThatIsNoughtEverywhereIsNotMissed) {
   EXPECT_FALSE(has(show_comparison(made, {}), "NOT COMPARED"));
 }
 
-TEST(Compare, ANumberThatIsNotFiniteIsNotMeasured) {
-  std::vector<Report> fresh = side(true);
-  fresh[0].metrics[0].median = std::numeric_limits<double>::infinity();
-  fresh[0].metrics[1].median = std::numeric_limits<double>::quiet_NaN();
-  const Comparison made = held(side(false), fresh);
-  EXPECT_EQ(made.speed.series[0].gpus, 14U);
-  EXPECT_EQ(made.speed.series[0].gpus_left_out, 2U);
-  EXPECT_EQ(headline_of(made), "MISSING") << show_comparison(made, {});
-}
-
 TEST(Compare, WhatAllCasesShareIsUntestedWithOneLaunchASide) {
   const std::string text =
       show_comparison(held(side(false, {}, 1), side(true, {.all_cases = -0.02}, 1)), {});
@@ -364,13 +354,6 @@ std::vector<Report> rates_and_counts(bool fresh, double rates) {
   return made;
 }
 
-TEST(Compare, WhatDidNotChangeIsNotImprovedWhereAllElseIsSlower) {
-  const Comparison made = held(rates_and_counts(false, 0), rates_and_counts(true, -0.03));
-  EXPECT_EQ(made.speed.shared, SpeedVerdict::regressed);
-  EXPECT_EQ(count_of(made, SpeedVerdict::improved), 0U) << show_comparison(made, {});
-  EXPECT_EQ(count_of(made, SpeedVerdict::same), 8U) << show_comparison(made, {});
-}
-
 TEST(Compare, WhatDidNotChangeIsNotRegressedWhereAllElseIsFaster) {
   const Comparison made = held(rates_and_counts(false, 0), rates_and_counts(true, 0.03));
   EXPECT_EQ(count_of(made, SpeedVerdict::regressed), 0U) << show_comparison(made, {});
@@ -394,19 +377,6 @@ std::vector<Report> some_gpus(std::uint32_t gpus, std::uint32_t cases, double ch
   return made;
 }
 
-TEST(Compare, GpusThatDidNotChangeAreNotFasterWhereMostAreSlower) {
-  const Comparison made = held(side(false), some_gpus(9, 12, -0.05));
-  EXPECT_FALSE(findings_of(made).contains("improved")) << show_comparison(made, {});
-  EXPECT_TRUE(has(show_comparison(made, {.columns = 400}),
-                  "UNCHANGED unlike the other GPUs: node n001, GPUs 9-15: "))
-      << show_comparison(made, {.columns = 400});
-}
-
-TEST(Compare, GpusThatDidNotChangeAreNotSlowerWhereMostAreFaster) {
-  const Comparison made = held(side(false), some_gpus(9, 1, 0.05));
-  EXPECT_FALSE(findings_of(made).contains("regressed")) << show_comparison(made, {});
-}
-
 TEST(Compare, GpusThatBecameLessSlowThanTheOthersAreNotFaster) {
   std::vector<Report> fresh = some_gpus(15, 12, -0.05);
   for (Report& report : fresh) {
@@ -424,19 +394,6 @@ TEST(Compare, TheChangeOfAGpuIsSaidInAll) {
   EXPECT_NEAR(made.speed.gpus[0].least, -0.05, 0.005) << show_comparison(made, {});
 }
 
-TEST(Compare, ACountThatHardlyDiffersIsJudgedByAFifthOfTheFloor) {
-  const SyntheticFleet fleet = {.gpus = 4, .cases = 40, .seed = 3, .noise = {.counts = 0.5}};
-  std::vector<Report> base, fresh;
-  for (std::uint32_t i = 0; i < 5; ++i) {
-    base.push_back(synthetic_launch(fleet, i, false, {}));
-    fresh.push_back(synthetic_launch(fleet, i, true, {}));
-    for (std::uint32_t gpu = 0; gpu < 4; ++gpu) fresh.back().metrics[39 * 4 + gpu].median *= 1.005;
-  }
-  const Comparison made = held(base, fresh);
-  EXPECT_EQ(made.speed.series[39].verdict, SpeedVerdict::regressed) << show_comparison(made, {});
-  EXPECT_EQ(count_of(made, SpeedVerdict::regressed), 1U) << show_comparison(made, {});
-}
-
 TEST(Compare, ACountThatGrowsIsSaidToGrow) {
   const SyntheticFleet fleet = {.gpus = 4, .cases = 40, .seed = 3, .noise = {.counts = 0.5}};
   std::vector<Report> base, fresh;
@@ -450,12 +407,6 @@ TEST(Compare, ACountThatGrowsIsSaidToGrow) {
   EXPECT_TRUE(has(text, "+6.20 % in all, slower")) << text;
 }
 
-TEST(Compare, OneLaunchFarOffDoesNotHideThatAllOthersAreSlower) {
-  const Comparison made = held(side(false), side(true, {.first_case = -0.03, .one_launch = -0.10}));
-  EXPECT_EQ(made.speed.series[0].verdict, SpeedVerdict::regressed) << show_comparison(made, {});
-  EXPECT_NEAR(made.speed.series[0].own.effect, -0.03, 0.005);
-}
-
 TEST(Compare, MetricsThatRiseOrFallFromLaunchToLaunchAreWarnedOf) {
   std::vector<Report> base, fresh;
   for (std::uint32_t i = 0; i < 5; ++i) {
@@ -466,6 +417,19 @@ TEST(Compare, MetricsThatRiseOrFallFromLaunchToLaunchAreWarnedOf) {
   EXPECT_TRUE(has(show_comparison(drifting, {}), "\nDRIFT: "));
   EXPECT_EQ(drifting.setup.cause, Cause::confounded);
   EXPECT_FALSE(has(show_comparison(held(side(false), side(true)), {}), "\nDRIFT: "));
+}
+
+TEST(Compare, ADriftThatEachMetricHidesIsWarnedOfWhereOneSideRanBehindTheOther) {
+  const SyntheticFleet fleet = {
+      .cases = 100, .seed = 4, .noise = {.drift = 5e-4, .in_sequence = true}};
+  std::vector<Report> base, fresh;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    base.push_back(synthetic_launch(fleet, i, false, {}));
+    fresh.push_back(synthetic_launch(fleet, i, true, {}));
+  }
+  const Comparison made = held(base, fresh);
+  EXPECT_GT(made.speed.drift.p, 1e-3);  // no metric drifts by enough
+  EXPECT_TRUE(made.speed.drift.seen());
 }
 
 /// Gives each metric 100 samples around its median; `slow` of them are 20 % slower.
@@ -481,18 +445,6 @@ void add_samples(Report& report, std::size_t slow) {
   }
 }
 
-TEST(Compare, ManySlowSamplesBesideAMedianThatStaysAreARegression) {
-  std::vector<Report> base = side(false), fresh = side(true);
-  for (Report& report : base) add_samples(report, 0);
-  for (Report& report : fresh) add_samples(report, 45);
-  const Comparison made = held(base, fresh);
-  EXPECT_EQ(made.speed.series[0].verdict, SpeedVerdict::regressed) << show_comparison(made, {});
-  EXPECT_EQ(count_of(made, SpeedVerdict::regressed), 1U) << show_comparison(made, {});
-  EXPECT_TRUE(
-      has(show_comparison(made, {.columns = 400}), "the slowest tenth of its samples lies -20."))
-      << show_comparison(made, {.columns = 400});
-}
-
 TEST(Compare, SlowSamplesAreSeenThoughALaunchOfTheBaseFailed) {
   std::vector<Report> base = side(false), fresh = side(true);
   for (Report& report : base) add_samples(report, 0);
@@ -500,13 +452,6 @@ TEST(Compare, SlowSamplesAreSeenThoughALaunchOfTheBaseFailed) {
   for (std::uint32_t gpu = 0; gpu < 16; ++gpu) result_of(base[1], 0, gpu).verdict = Verdict::fail;
   const Comparison made = held(base, fresh);
   EXPECT_EQ(made.speed.series[0].verdict, SpeedVerdict::regressed) << show_comparison(made, {});
-}
-
-TEST(Compare, SamplesThatALaunchDoesNotHaveAreSaidNotToBeCompared) {
-  std::vector<Report> base = side(false), fresh = side(true);
-  for (Report& report : base) add_samples(report, 0);
-  EXPECT_TRUE(has(show_comparison(held(base, fresh), {.columns = 200}),
-                  "note: samples of 12 metrics were not compared: a launch has fewer than 30"));
 }
 
 TEST(Compare, SlowSamplesOfOneLaunchASideAreNoRegression) {

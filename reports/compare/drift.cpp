@@ -10,10 +10,17 @@
 namespace tidemark::reports {
 namespace {
 
-/// Two-sided p of no common slope within the sides; NaN with fewer than six launches.
-double slope_p(std::span<const double> row, std::size_t base, std::span<const double> at,
+/// A common slope within the sides, in units of its error; NaN with fewer than six launches.
+struct Slope {
+  double t = std::numeric_limits<double>::quiet_NaN(), degrees = -1;
+
+  double p() const { return student_two_sided(t, degrees); }
+};
+
+Slope slope_of(std::span<const double> row, std::size_t base, std::span<const double> at,
                std::span<const double> weights) {
-  double xx = 0, xy = 0, yy = 0, degrees = -1;
+  Slope made;
+  double xx = 0, xy = 0, yy = 0;
   for (const bool fresh : {false, true}) {
     const std::size_t first = fresh ? base : 0, end = fresh ? row.size() : base;
     double n = 0, weight = 0, x = 0, y = 0;
@@ -25,7 +32,7 @@ double slope_p(std::span<const double> row, std::size_t base, std::span<const do
       y += weights[i] * row[i];
     }
     if (n < 2) continue;
-    degrees += n - 1;
+    made.degrees += n - 1;
     for (std::size_t i = first; i < end; ++i) {
       if (std::isnan(row[i])) continue;
       const double dx = at[i] - x / weight, dy = row[i] - y / weight;
@@ -35,12 +42,37 @@ double slope_p(std::span<const double> row, std::size_t base, std::span<const do
     }
   }
   constexpr double kFewest = 3;
-  if (degrees < kFewest || !(xx > 0) || !(yy > 0)) {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
+  if (made.degrees < kFewest || !(xx > 0) || !(yy > 0)) return made;
   const double rest = std::max(0.0, yy - xy * xy / xx);
-  const double error = std::sqrt(rest / degrees / xx);
-  return error > 0 ? student_two_sided(xy / xx / error, degrees) : 0;
+  const double error = std::sqrt(rest / made.degrees / xx);
+  // A huge number and not infinity: it is averaged with others.
+  made.t = xy / xx / std::max(error, std::numeric_limits<double>::min());
+  return made;
+}
+
+/// How far all rows of each launch lie towards the change. Each counts by how sure its change is,
+/// within limits, so that one that did change is not all that counts.
+std::vector<double> towards_change(const LaunchMatrix& own, const Effects& effects) {
+  constexpr double kSurest = 3;
+  std::vector<double> made(own.launches);
+  for (std::size_t row = 0; row < own.rows; ++row) {
+    const Effect& effect = effects.rows[row];
+    const bool whole = effect.base + effect.fresh == own.launches;
+    if (effects.exact[row] || !whole || !(effect.standard_error > 0)) continue;
+    const double sure = std::clamp(effect.effect / effect.standard_error, -kSurest, kSurest);
+    for (std::size_t i = 0; i < own.launches; ++i) made[i] += sure / effect.spread * own.at(row, i);
+  }
+  return made;
+}
+
+/// 1 where the side after the change ran behind the other, -1 where it ran before it, 0 where the
+/// launches of both are among each other.
+double order_of(std::span<const double> at, std::size_t base) {
+  const auto [first, last] =
+      std::minmax_element(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(base));
+  const auto [least, most] =
+      std::minmax_element(at.begin() + static_cast<std::ptrdiff_t>(base), at.end());
+  return *least > *last ? 1 : *most < *first ? -1 : 0;
 }
 
 /// Probability that a chi-square variable exceeds `value`, by Wilson and Hilferty's cube root.
@@ -59,12 +91,14 @@ Drift drift_in(const LaunchMatrix& matrix, const Effects& effects, std::span<con
   double sum = 0;
   for (std::size_t row = 0; row < matrix.rows; ++row) {
     if (effects.exact[row]) continue;
-    const double p = slope_p(own.row(row), own.base, at, effects.weights);
+    const double p = slope_of(own.row(row), own.base, at, effects.weights).p();
     if (std::isnan(p)) continue;
     ++made.tested;
     made.rows += p < kSlope ? 1U : 0U;
     sum -= 2 * std::log(std::max(p, kLeast));
   }
+  const Slope slope = slope_of(towards_change(own, effects), own.base, at, effects.weights);
+  if (slope.t * order_of(at, own.base) > 0) made.p_of_change = slope.p() / 2;
   if (made.tested > 0) made.p = chi_square_tail(sum, 2 * static_cast<double>(made.tested));
   return made;
 }
