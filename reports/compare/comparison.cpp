@@ -52,10 +52,10 @@ Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFac
   const PairBy pair_by = pairing_of(made.base, made.fresh, options.pair_by);
   made.pairing = pair_up(made.base, made.fresh, pair_by);
   refuse_what_cannot_be_compared(made.pairing);
-  miss_lost_numbers(made.pairing, made.base, made.fresh);
   made.setup = compare_setups(made.pairing, pair_by, options.allowed);
   const bool same_suite = !made.setup.differs("suite_tree") &&
                           !made.setup.differs("kernels_tree") && !made.setup.differs("level");
+  miss_lost_numbers(made.pairing, same_suite, made.base, made.fresh);
   const std::vector<Waiver> waivers = options.waivers.value_or(std::vector<Waiver>{});
   Waiving waiving(made.pairing, waivers);
   made.conformance = compare_conformance(made.pairing, same_suite, waiving);
@@ -76,9 +76,13 @@ Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFac
     made.paired_gpus += made.pairing.is_paired(gpu) ? 1U : 0U;
   }
   for (const LaunchFacts* launch : made.pairing.launches) {
-    if (launch->launch.complete) continue;
-    made.incomplete.push_back(
-        fmt::format("{}: {}", launch->path, launch->launch.incomplete_reason));
+    const LaunchRow& row = launch->launch;
+    if (!row.complete) {
+      made.incomplete.push_back(fmt::format("{}: {}", launch->path, row.incomplete_reason));
+    } else if (row.ranks_reported < row.ranks_expected) {
+      made.incomplete.push_back(fmt::format("{}: {} of {} ranks reported", launch->path,
+                                            row.ranks_reported, row.ranks_expected));
+    }
   }
   for (std::string& series : incomplete_series(made.pairing)) {
     made.incomplete.push_back(std::move(series));

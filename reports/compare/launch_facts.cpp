@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -252,6 +253,9 @@ void add_results(LaunchFacts& made, Kept& kept, const Report& report) {
       lose(made, kept, result,
            fmt::format("passed, but ran {} of {} planned rows", result.rows_run,
                        result.rows_planned));
+    } else if (has_passed(result.verdict) && result.rows_failed > 0) {
+      lose(made, kept, result,
+           fmt::format("passed, but {} of {} rows failed", result.rows_failed, result.rows_run));
     }
     made.rows[cell] = result.verdict == Verdict::pass ? result.rows_run : result.rows_planned;
     if (result.verdict == Verdict::waived) {
@@ -270,19 +274,27 @@ void add_results(LaunchFacts& made, Kept& kept, const Report& report) {
   }
 }
 
-/// SeriesOfLaunch::tails of one metric.
-float tail_of(const Report& report, const MetricRow& metric) {
-  if (metric.n < kFewestForTail) return std::numeric_limits<float>::quiet_NaN();
+/// Logarithms of the samples of a metric that are numbers, above for better.
+std::vector<double> goodness_of(const Report& report, const MetricRow& metric) {
   const double sign = metric.higher_is_better != 0 ? 1 : -1;
-  std::vector<double> goodness;
+  std::vector<double> made;
   for (std::uint64_t i = 0; i < metric.n; ++i) {
     const double value = report.samples[metric.first_sample + i].value;
-    if (std::isfinite(value) && value > 0) goodness.push_back(sign * std::log(value));
+    if (std::isfinite(value) && value > 0) made.push_back(sign * std::log(value));
   }
+  return made;
+}
+
+/// SeriesOfLaunch::tails of one metric.
+float tail_of(std::vector<double> goodness, double median) {
   if (goodness.size() < kFewestForTail) return std::numeric_limits<float>::quiet_NaN();
-  const auto tenth = goodness.begin() + static_cast<std::ptrdiff_t>(goodness.size() / 10);
+  const auto n = static_cast<std::ptrdiff_t>(goodness.size());
+  const auto tenth = goodness.begin() + n / 10;
   std::nth_element(goodness.begin(), tenth, goodness.end());
-  return static_cast<float>(*tenth - sign * std::log(metric.median));
+  // Fewer than a tenth, each many times as slow, are below the mean of all.
+  const double mean =
+      std::accumulate(goodness.begin(), goodness.end(), 0.0) / static_cast<double>(n);
+  return static_cast<float>(std::min(*tenth, mean) - median);
 }
 
 void add_series(LaunchFacts& made, Kept& kept, const Report& report) {
@@ -310,8 +322,20 @@ void add_series(LaunchFacts& made, Kept& kept, const Report& report) {
                        metric.median));
       continue;
     }
-    made.series[at->second].medians[result.gpu_id] = metric.median;
-    const float tail = tail_of(report, metric);
+    double& median = made.series[at->second].medians[result.gpu_id];
+    if (!std::isnan(median)) {
+      throw ReportError(fmt::format("{}: lists {} of {} twice; leave this report out", made.path,
+                                    report.text(metric.name), made.cases[result.case_id]));
+    }
+    median = metric.median;
+    std::vector<double> goodness = goodness_of(report, metric);
+    if (goodness.size() < metric.n) {
+      lose(made, kept, result,
+           fmt::format("passed without a usable number: {} of {} samples of {} are none",
+                       metric.n - goodness.size(), metric.n, report.text(metric.name)));
+    }
+    const double sign = metric.higher_is_better != 0 ? 1 : -1;
+    const float tail = tail_of(std::move(goodness), sign * std::log(median));
     if (std::isnan(tail)) continue;
     std::vector<float>& tails = made.series[at->second].tails;
     if (tails.empty()) tails.assign(made.gpus.size(), std::numeric_limits<float>::quiet_NaN());

@@ -59,8 +59,9 @@ struct SeriesOfLaunch {
   std::string name, unit;
   bool higher_is_better = true;
   std::vector<double> medians;  // by GPU; NaN where its result did not pass or has none
-  /// By GPU how far the slowest tenth of the samples lies from their median, natural logarithm,
-  /// below 0 for slower; NaN with fewer than kFewestForTail. Empty where no GPU has as many.
+  /// By GPU how far the slowest tenth of the samples, or the mean of all where that is slower, lies
+  /// from their median, natural logarithm, below 0 for slower; NaN with fewer than kFewestForTail.
+  /// Empty where no GPU has as many.
   std::vector<float> tails = {};
   /// GPUs that passed with 0 of what is better when lower: the time of an exchange with nobody.
   std::set<std::uint32_t> noughts = {};
@@ -101,8 +102,8 @@ struct LaunchFacts {
 /// Every result as it would be if the launch had had no waivers; `waived_by_launch` stays.
 void forget_waivers(LaunchFacts& facts);
 
-/// A pass that ran fewer rows than planned, or with a number that is none, is not_run. Throws
-/// ReportError where a GPU or case stands in the report twice.
+/// A pass that ran fewer rows than planned, with failed rows, or with a number that is none, is
+/// not_run. Throws ReportError where a GPU, a case or a number stands in the report twice.
 LaunchFacts facts_of(const Report& report, const std::string& path);
 
 }  // namespace tidemark::reports

@@ -14,28 +14,35 @@
 namespace tidemark::reports {
 namespace {
 
+bool has_samples(const SeriesOfLaunch& series, std::uint32_t gpu) {
+  return !series.tails.empty() && !std::isnan(series.tails[gpu]);
+}
+
 /// What counts as a number of a metric.
 struct Expected {
   const SeriesOfLaunch& like;  // of this unit and direction
   // 0 is one: no launch has another and less is better, as of the time of an exchange with nobody.
   bool nought = false;
+  bool samples = false;  // some launch has enough of them to compare
 
   bool is_number(const SeriesOfLaunch* series, std::uint32_t gpu) const {
     if (series == nullptr || !alike(*series, like)) return false;
-    if (!std::isnan(series->medians[gpu])) return true;
+    if (!std::isnan(series->medians[gpu])) return !samples || has_samples(*series, gpu);
     return nought && series->noughts.contains(gpu);
   }
 };
 
 Expected expected_of(const Sources& sources) {
   Expected made{.like = first_of(sources)};
+  bool number = false;
   for (const SeriesOfLaunch* series : sources) {
     if (series == nullptr) continue;
-    for (const double median : series->medians) {
-      if (!std::isnan(median)) return {.like = made.like};
-    }
     made.nought = made.nought || !series->noughts.empty();
+    made.samples = made.samples || !series->tails.empty();
+    number = number || std::any_of(series->medians.begin(), series->medians.end(),
+                                   [](double median) { return !std::isnan(median); });
   }
+  made.nought = made.nought && !number;
   return made;
 }
 
@@ -51,6 +58,9 @@ std::string lost_because(const std::string& metric, const SeriesOfLaunch* series
                        series->higher_is_better ? "higher" : "lower",
                        like.higher_is_better ? "higher" : "lower");
   }
+  if (!std::isnan(series->medians[gpu])) {
+    return fmt::format("{} has fewer than {} samples, elsewhere more", metric, kFewestForTail);
+  }
   return metric + (series->noughts.contains(gpu) ? " is 0" : " is not there");
 }
 
@@ -60,33 +70,72 @@ LaunchFacts& launch_at(std::size_t launch, std::vector<LaunchFacts>& base,
   return launch < base.size() ? base[launch] : fresh[launch - base.size()];
 }
 
-void miss(LaunchFacts& facts, std::uint32_t of_case, const std::string& metric,
-          const SeriesOfLaunch* series, const Expected& expected) {
+/// Each pass of which `why` says something is none.
+template <class Why>
+void miss(LaunchFacts& facts, std::uint32_t of_case, const Why& why) {
   std::size_t told = 0;
   for (std::uint32_t gpu = 0; gpu < facts.gpus.size(); ++gpu) {
-    if (expected.is_number(series, gpu)) continue;
-    Verdict& verdict = facts.verdicts[of_case * facts.gpus.size() + gpu];
-    if (!has_passed(verdict)) continue;
-    verdict = Verdict::not_run;
+    const std::size_t cell = of_case * facts.gpus.size() + gpu;
+    if (!has_passed(facts.verdicts[cell])) continue;
+    std::string because = why(gpu, cell);
+    if (because.empty()) continue;
+    facts.verdicts[cell] = Verdict::not_run;
     if (told++ < kEvidenceOfCase) {
-      facts.evidence.try_emplace({of_case, gpu},
-                                 Evidence{"passed without a usable number: " +
-                                              lost_because(metric, series, expected.like, gpu),
-                                          {}});
+      facts.evidence.try_emplace({of_case, gpu}, Evidence{std::move(because), {}});
     }
+  }
+}
+
+/// The same suite gives a case tensor maps and about as many rows (a seed draws a few of a hundred
+/// more or less) in every launch and on every GPU; more GPUs that work together may have more.
+void miss_lost_rows(const Pairing& pairing, std::vector<LaunchFacts>& base,
+                    std::vector<LaunchFacts>& fresh) {
+  constexpr double kAsMany = 0.9;
+  for (std::size_t which = 0; which < pairing.cases.size(); ++which) {
+    std::map<std::size_t, std::uint32_t> most;  // by GPUs that work together
+    bool maps = false;
+    const auto in_each_launch = [&](const auto& why) {
+      for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
+        const std::uint32_t of_case = pairing.case_rows[launch][which];
+        if (of_case == kNoRow) continue;
+        LaunchFacts& facts = launch_at(launch, base, fresh);
+        std::uint32_t& rows = most[facts.over_all_gpus[of_case] ? facts.gpus.size() : 1];
+        miss(facts, of_case,
+             [&](std::uint32_t, std::size_t cell) { return why(facts, cell, rows); });
+      }
+    };
+    in_each_launch([&](const LaunchFacts& facts, std::size_t cell, std::uint32_t& rows) {
+      rows = std::max(rows, facts.rows[cell]);
+      maps = maps || facts.descriptors[cell] != 0;
+      return std::string();
+    });
+    in_each_launch([&](const LaunchFacts& facts, std::size_t cell, std::uint32_t& rows) {
+      if (facts.rows[cell] < kAsMany * rows) {
+        return fmt::format("passed, but ran {} rows, elsewhere {}", facts.rows[cell], rows);
+      }
+      return std::string(maps && facts.descriptors[cell] == 0 ? "passed, but kept no tensor maps"
+                                                              : "");
+    });
   }
 }
 
 }  // namespace
 
-void miss_lost_numbers(const Pairing& pairing, std::vector<LaunchFacts>& base,
+void miss_lost_numbers(const Pairing& pairing, bool same_suite, std::vector<LaunchFacts>& base,
                        std::vector<LaunchFacts>& fresh) {
+  if (same_suite) miss_lost_rows(pairing, base, fresh);
   for (const auto& [key, sources] : sources_of(pairing)) {
     const Expected expected = expected_of(sources);
     for (std::size_t launch = 0; launch < sources.size(); ++launch) {
       const std::uint32_t of_case = pairing.case_rows[launch][key.first];
       if (of_case == kNoRow) continue;
-      miss(launch_at(launch, base, fresh), of_case, key.second, sources[launch], expected);
+      const SeriesOfLaunch* const series = sources[launch];
+      miss(launch_at(launch, base, fresh), of_case, [&](std::uint32_t gpu, std::size_t) {
+        return expected.is_number(series, gpu)
+                   ? ""
+                   : "passed without a usable number: " +
+                         lost_because(key.second, series, expected.like, gpu);
+      });
     }
   }
 }

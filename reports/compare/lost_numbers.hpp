@@ -9,8 +9,10 @@ namespace tidemark::reports {
 
 /// Every result of `base` and `fresh` that passed without a finite number above 0 of a metric that
 /// its case has on any GPU of any launch, or with one in another unit or direction than in the
-/// first launch, becomes `not_run`, with the reason as evidence. `pairing` is of these launches.
-void miss_lost_numbers(const Pairing& pairing, std::vector<LaunchFacts>& base,
+/// first launch, or without the samples that another launch has of it, becomes `not_run`, with the
+/// reason as evidence; of the `same_suite` also one with a tenth fewer rows than elsewhere, or
+/// without their tensor maps. `pairing` is of these launches.
+void miss_lost_numbers(const Pairing& pairing, bool same_suite, std::vector<LaunchFacts>& base,
                        std::vector<LaunchFacts>& fresh);
 
 /// "series 5f3a: launch 3 of 5 is not given": for each side and series that it has a part of.
