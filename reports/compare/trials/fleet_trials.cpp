@@ -13,7 +13,7 @@
 #include <map>
 #include <set>
 #include <string>
-#include <thread>
+#include <tuple>
 #include <vector>
 
 #include "reports/compare/comparison.hpp"
@@ -28,7 +28,7 @@ namespace {
 struct Typed {
   std::uint32_t gpus = 8, cases = 100, launches = 5, trials = 200, threads = 2;
   std::uint64_t seed = 1;
-  bool apart = false, outliers = false, brief = false;
+  bool outliers = false, brief = false;
   std::int32_t calibrated = -1;
   FleetNoise noise = {};
   std::vector<std::string> splits;
@@ -59,9 +59,8 @@ void calibrate(const Typed& typed, const SyntheticFleet& fleet, std::vector<Laun
 }
 
 Comparison trial(const Typed& typed, std::uint32_t number, const FleetChange& change) {
-  SyntheticFleet fleet{.gpus = typed.gpus, .cases = typed.cases, .seed = typed.seed + number};
-  fleet.noise = typed.noise;
-  fleet.noise.apart = typed.apart;
+  const SyntheticFleet fleet{
+      .gpus = typed.gpus, .cases = typed.cases, .seed = typed.seed + number, .noise = typed.noise};
   std::vector<LaunchFacts> base = side_of(fleet, typed.launches, false, change);
   calibrate(typed, fleet, base);
   return compare_launches(std::move(base), side_of(fleet, typed.launches, true, change), {});
@@ -107,24 +106,29 @@ using Judge = std::function<bool(const Comparison&)>;
 std::vector<std::uint32_t> counted(const Typed& typed, const FleetChange& change,
                                    const std::vector<Judge>& judges) {
   std::vector<std::atomic<std::uint32_t>> counts(judges.size());
-  std::atomic<std::uint32_t> next{0};
-  const auto work = [&] {
-    for (std::uint32_t number = next++; number < typed.trials; number = next++) {
-      const Comparison made = trial(typed, number, change);
-      for (std::size_t i = 0; i < judges.size(); ++i) counts[i] += judges[i](made) ? 1U : 0U;
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (std::uint32_t i = 0; i < typed.threads; ++i) threads.emplace_back(work);
-  }
+  for_each_trial(typed.trials, typed.threads, [&](std::uint32_t number) {
+    const Comparison made = trial(typed, number, change);
+    for (std::size_t i = 0; i < judges.size(); ++i) counts[i] += judges[i](made) ? 1U : 0U;
+  });
   return {counts.begin(), counts.end()};
+}
+
+/// Trials in which the first case is found if it is slower by what the trial without a change calls
+/// the smallest change that would have been seen 8 times of 10.
+std::uint32_t smallest_found(const Typed& typed) {
+  std::atomic<std::uint32_t> count{0};
+  for_each_trial(typed.trials, typed.threads, [&](std::uint32_t number) {
+    const double smallest = trial(typed, number, {}).speed.series.front().smallest_seen;
+    if (first_case_found(trial(typed, number, {.first_case = -smallest}))) ++count;
+  });
+  return count;
 }
 
 void say(const Typed& typed, std::string_view what, std::string_view asked, std::uint32_t count) {
   constexpr double kPercent = 100;
-  fmt::print("| {} | {} | {} | {} | {} of {} ({:.1f} %) |\n", typed.gpus, typed.launches, what,
-             asked, count, typed.trials, kPercent * count / typed.trials);
+  fmt::print("| {} | {} | {} | {} | {} of {} ({:.1f} %) |\n", typed.gpus,
+             typed.outliers ? typed.cases : typed.launches, what, asked, count, typed.trials,
+             kPercent * count / typed.trials);
   std::fflush(stdout);
 }
 
@@ -154,6 +158,8 @@ void run_trials(const Typed& typed) {
   say(typed, "one case 2 % slower", "any other finding", lone[1]);
   say(typed, "one case 2 % slower", "the verdict names the driver", lone[2]);
   if (typed.brief) return;
+  say(typed, "one case slower by the smallest change said to be seen 8 times of 10", "found",
+      smallest_found(typed));
   if (typed.launches < kFewestLaunches) {
     const auto large = counted(typed, {.first_case = kTenPercent}, {first});
     say(typed, "one case 10 % slower", "found", large[0]);
@@ -186,10 +192,7 @@ void say_outliers(const Typed& typed, std::string_view what, std::string_view as
   for (std::uint32_t number = 0; number < typed.trials; ++number) {
     count += judge(outliers_in(typed, number, change)) ? 1U : 0U;
   }
-  constexpr double kPercent = 100;
-  fmt::print("| {} | {} | {} | {} | {} of {} ({:.1f} %) |\n", typed.gpus, typed.cases, what, asked,
-             count, typed.trials, kPercent * count / typed.trials);
-  std::fflush(stdout);
+  say(typed, what, asked, count);
 }
 
 bool names_gpu(const Outliers& made, std::uint32_t gpu) {
@@ -274,15 +277,16 @@ void run_splits(const Typed& typed) {
 }
 
 void write_reports(const Typed& typed) {
-  SyntheticFleet fleet{.gpus = typed.gpus, .cases = typed.cases, .seed = typed.seed};
-  fleet.noise.apart = typed.apart;
+  const SyntheticFleet fleet{
+      .gpus = typed.gpus, .cases = typed.cases, .seed = typed.seed, .noise = typed.noise};
   std::filesystem::create_directories(typed.write);
   const FleetChange change{.first_case = std::log1p(-typed.write_slower / 100),
                            .few_cases = std::log1p(-typed.write_slower_node / 100)};
   for (const bool fresh : {false, true}) {
     for (std::uint32_t i = 0; i < typed.launches; ++i) {
-      write_report(synthetic_launch(fleet, i, fresh, change),
-                   fmt::format("{}/{}-{}.h5", typed.write, fresh ? "new" : "base", i));
+      Report made = synthetic_launch(fleet, i, fresh, change);
+      add_measured(made);
+      write_report(made, fmt::format("{}/{}-{}.h5", typed.write, fresh ? "new" : "base", i));
     }
   }
 }
@@ -296,39 +300,33 @@ int trials_main(int argc, char** argv) {
   app.add_option("--trials", typed.trials, "Trials a line (200)")->check(CLI::Range(1, 1000000));
   app.add_option("--threads", typed.threads, "Threads (2)")->check(CLI::Range(1, 64));
   app.add_option("--seed", typed.seed, "Of the first trial (1)");
-  app.add_flag("--apart", typed.apart, "Each GPU has launch noise of its own");
+  app.add_flag("--apart", typed.noise.apart, "Each GPU has launch noise of its own");
   app.add_flag("--outliers", typed.outliers, "How often show is right about GPUs that lie apart");
   app.add_option("--calibrated", typed.calibrated,
                  "The base holds the noise of so many other launches; 0: of its own")
       ->check(CLI::Range(0, 100));
-  app.add_option("--between", typed.noise.between_cases,
-                 "How unlike metrics scatter: standard deviation of the logarithm (0.5)")
-      ->check(CLI::Range(0.0, 5.0));
-  app.add_option("--noise", typed.noise.launch, "Of a metric from launch to launch (0.0033)")
-      ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--counts", typed.noise.counts, "Share of metrics that count cycles (0)")
-      ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--heavy", typed.noise.heavy,
-                 "Share of a metric's launches 5 % below the rest (0)")
-      ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--heat", typed.noise.heat, "Of an AR(0.9) walk that all metrics share (0)")
-      ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--drift", typed.noise.drift, "Of each metric's slope a launch (0)")
-      ->check(CLI::Range(0.0, 1.0));
+  FleetNoise& noise = typed.noise;
+  for (const auto& [name, number, what] : {
+           std::tuple("--between", &noise.between_cases,
+                      "How unlike metrics scatter: standard deviation of the logarithm (0.5)"),
+           {"--noise", &noise.launch, "Of a metric from launch to launch (0.0033)"},
+           {"--counts", &noise.counts, "Share of metrics that count cycles (0)"},
+           {"--heavy", &noise.heavy, "Share of a metric's launches 5 % below the rest (0)"},
+           {"--heat", &noise.heat, "Of an AR(0.9) walk that all metrics share (0)"},
+           {"--drift", &noise.drift, "Of each metric's slope a launch (0)"},
+           {"--clocks", &noise.clocks,
+            "What every other launch loses, each metric a share of its own (0)"},
+           {"--warm-up", &noise.warm_up, "The same of the first launch of each side (0)"},
+           {"--noisy-gpu", &noise.noisy_gpu, "Of the first GPU from launch to launch (0)"},
+           {"--step", &noise.step, "Steps to which values are rounded (0)"},
+       }) {
+    app.add_option(name, *number, what)->check(CLI::Range(0.0, 5.0));
+  }
   app.add_flag(
-      "--in-sequence", typed.noise.in_sequence,
+      "--in-sequence", noise.in_sequence,
       "The side after the change ran behind the other; without it their launches alternate");
-  app.add_option("--clocks", typed.noise.clocks,
-                 "What every other launch loses, each metric a share of its own (0)")
-      ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--warm-up", typed.noise.warm_up, "The same of the first launch of each side (0)")
-      ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--noisy-gpu", typed.noise.noisy_gpu, "Of the first GPU from launch to launch (0)")
-      ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--step", typed.noise.step, "Steps to which values are rounded (0)")
-      ->check(CLI::Range(0.0, 1.0));
-  app.add_flag("--tails", typed.noise.tails, "Launch noise is Cauchy's");
-  app.add_flag("--families", typed.noise.families, "Ten metrics in a row scatter together");
+  app.add_flag("--tails", noise.tails, "Launch noise is Cauchy's");
+  app.add_flag("--families", noise.families, "Ten metrics in a row scatter together");
   app.add_flag("--brief", typed.brief, "Only without a change, and with one case 2 % slower");
   app.add_option("--splits", typed.splits,
                  "What all splits of these reports say, between which nothing changed");

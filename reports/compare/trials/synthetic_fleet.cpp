@@ -3,8 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cmath>
+#include <functional>
 #include <numbers>
+#include <thread>
+#include <vector>
 
 namespace tidemark::reports {
 namespace {
@@ -26,15 +30,9 @@ enum class Draw : std::uint64_t {
   drift,
   clocks,
   noisy,
-  family
+  family,
+  measured
 };
-
-std::uint64_t mixed(std::uint64_t x) {  // splitmix64
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
 
 struct Place {
   std::uint64_t side = 0, launch = 0, which_case = 0, gpu = 0;
@@ -52,11 +50,8 @@ std::uint64_t bits(std::uint64_t seed, Draw what, const Place& at) {
 /// In (0, 1).
 double uniform(std::uint64_t from) { return (static_cast<double>(from >> 11) + 0.5) * 0x1p-53; }
 
-/// Box and Muller.
 double normal(std::uint64_t seed, Draw what, const Place& at) {
-  const std::uint64_t first = bits(seed, what, at);
-  return std::sqrt(-2 * std::log(uniform(first))) *
-         std::cos(2 * std::numbers::pi * uniform(mixed(first)));
+  return normal_of(bits(seed, what, at));
 }
 
 std::uint32_t text(Report& report, const std::string& value) {
@@ -183,6 +178,29 @@ double drawn(const SyntheticFleet& fleet, const Place& at, const FleetChange& ch
 
 }  // namespace
 
+std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+double normal_of(std::uint64_t bits) {
+  return std::sqrt(-2 * std::log(uniform(bits))) *
+         std::cos(2 * std::numbers::pi * uniform(mixed(bits)));
+}
+
+void for_each_trial(std::uint32_t trials, std::uint32_t threads,
+                    const std::function<void(std::uint32_t)>& work) {
+  std::atomic<std::uint32_t> next{0};
+  std::vector<std::jthread> all;
+  for (std::uint32_t i = 0; i < threads; ++i) {
+    all.emplace_back([&] {
+      for (std::uint32_t number = next++; number < trials; number = next++) work(number);
+    });
+  }
+}
+
 Report synthetic_launch(const SyntheticFleet& fleet, std::uint32_t launch, bool fresh,
                         const FleetChange& change) {
   Report made;
@@ -221,6 +239,32 @@ Report synthetic_launch(const SyntheticFleet& fleet, std::uint32_t launch, bool 
     }
   }
   return made;
+}
+
+void add_measured(Report& report) {
+  const std::uint64_t seed = std::hash<std::string>{}(report.launch.run_id);
+  for (MetricRow& metric : report.metrics) {
+    ResultRow& result = report.results[metric.result_id];
+    std::uint64_t place = 0;
+    const auto next = [&] {
+      const Place at{.launch = place++, .which_case = result.case_id, .gpu = result.gpu_id};
+      return bits(seed, Draw::measured, at);
+    };
+    const auto between = [&](double low, double high) {
+      return low + (high - low) * uniform(next());
+    };
+    result.seed = next();
+    result.start_unix_s = report.launch.created_unix_s + between(0, 300);
+    result.seconds = between(0.01, 0.5);
+    result.sm_mhz = static_cast<float>(between(1965, 1980));
+    result.power_w = static_cast<float>(between(400, 450));
+    result.temperature_c = static_cast<float>(between(50, 52));
+    result.utilisation = static_cast<float>(between(95, 99));
+    metric.mad = metric.median * between(0.001, 0.003);
+    metric.mean = metric.median * between(0.999, 1.001);
+    metric.min = metric.median * between(0.98, 0.99);
+    metric.max = metric.median * between(1.01, 1.02);
+  }
 }
 
 }  // namespace tidemark::reports

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "reports/store/report.hpp"
@@ -57,5 +58,17 @@ inline constexpr std::uint32_t kGpusOfNode = 8;
 /// Launch number `launch` of one side. The fresh side has another driver, boots and `change`.
 Report synthetic_launch(const SyntheticFleet& fleet, std::uint32_t launch, bool fresh,
                         const FleetChange& change);
+
+/// Fills what a comparison of medians does not read, no number twice: a report is as large, and as
+/// slow to read, as one of a real fleet.
+void add_measured(Report& report);
+
+/// splitmix64, and a normal variable made of its bits (Box and Muller).
+std::uint64_t mixed(std::uint64_t x);
+double normal_of(std::uint64_t bits);
+
+/// Calls `work` once for each of so many trials, on so many threads.
+void for_each_trial(std::uint32_t trials, std::uint32_t threads,
+                    const std::function<void(std::uint32_t)>& work);
 
 }  // namespace tidemark::reports

@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <functional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "reports/compare/trials/synthetic_fleet.hpp"
@@ -40,31 +39,20 @@ struct Course {
   double drift = 0;           // what each case loses from night to night
 };
 
-double normal_of(std::uint64_t seed, std::uint64_t a, std::uint64_t b) {
-  const auto mixed = [](std::uint64_t x) {  // splitmix64
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-  };
-  const auto uniform = [](std::uint64_t from) {
-    return (static_cast<double>(from >> 11) + 0.5) * 0x1p-53;
-  };
-  const std::uint64_t first = mixed(mixed(mixed(seed ^ 0x68697374) ^ a) ^ b);
-  constexpr double kTwoPi = 6.283185307179586;
-  return std::sqrt(-2 * std::log(uniform(first))) * std::cos(kTwoPi * uniform(mixed(first)));
+double noise_of(std::uint64_t seed, std::uint64_t a, std::uint64_t b) {
+  return normal_of(mixed(mixed(mixed(seed ^ 0x68697374) ^ a) ^ b));
 }
 
 /// What a night does to a case, whatever the launch; `kept` goes on to the next night.
 double night_effect(const Typed& typed, std::uint64_t seed, const Course& course,
                     std::uint32_t night, std::uint32_t which, double& kept) {
   constexpr double kLaunch = 0.0033, kTwoPi = 6.283185307179586, kSeason = 30;
-  const double boot = course.boot * normal_of(seed, which, 1 + night / course.launches_a_boot);
+  const double boot = course.boot * noise_of(seed, which, 1 + night / course.launches_a_boot);
   kept = course.remembered * kept + std::sqrt(1 - course.remembered * course.remembered) * kLaunch *
-                                        normal_of(seed, which, 0x10000 + night);
+                                        noise_of(seed, which, 0x10000 + night);
   const double phase = kTwoPi * (night / kSeason + static_cast<double>(which) / typed.cases);
   return boot + (course.remembered > 0 ? kept : 0) +
-         course.night * normal_of(seed, which, 0x20000 + night) + course.season * std::sin(phase) -
+         course.night * noise_of(seed, which, 0x20000 + night) + course.season * std::sin(phase) -
          course.drift * night;
 }
 
@@ -120,20 +108,10 @@ bool told_any_night(const Typed& typed, std::uint32_t number) {
 
 using Judge = std::function<bool(const History&)>;
 
-void for_each_trial(const Typed& typed, const std::function<void(std::uint32_t)>& work) {
-  std::atomic<std::uint32_t> next{0};
-  std::vector<std::jthread> threads;
-  for (std::uint32_t i = 0; i < typed.threads; ++i) {
-    threads.emplace_back([&] {
-      for (std::uint32_t number = next++; number < typed.trials; number = next++) work(number);
-    });
-  }
-}
-
 std::vector<std::uint32_t> counted(const Typed& typed, const Course& course,
                                    const std::vector<Judge>& judges) {
   std::vector<std::atomic<std::uint32_t>> counts(judges.size());
-  for_each_trial(typed, [&](std::uint32_t number) {
+  for_each_trial(typed.trials, typed.threads, [&](std::uint32_t number) {
     const History made = trial(typed, number, course);
     for (std::size_t i = 0; i < judges.size(); ++i) counts[i] += judges[i](made) ? 1U : 0U;
   });
@@ -178,7 +156,7 @@ void run_trials(const Typed& typed) {
   const std::uint32_t half = typed.launches / 2;
   say(typed, "nothing changed", "any change told", counted(typed, {}, {any})[0]);
   std::atomic<std::uint32_t> nights{0};
-  for_each_trial(typed, [&](std::uint32_t number) {
+  for_each_trial(typed.trials, typed.threads, [&](std::uint32_t number) {
     if (told_any_night(typed, number)) ++nights;
   });
   say(typed, "nothing changed, looked at each night from the 20th on",
