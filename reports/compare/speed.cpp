@@ -242,12 +242,14 @@ std::size_t launches_to_decide(const SpeedFinding& finding) {
   constexpr double kTail = 0.025, kHalf = 0.5;
   const double distance =
       std::max(std::abs(std::abs(own.effect) - finding.floor), kHalf * finding.floor);
-  std::size_t launches = std::max(kSureLaunches, std::min(own.base, own.fresh) + 1);
-  constexpr std::size_t kMost = 100;
-  while (launches < kMost) {
+  const auto decide = [&](std::size_t launches) {
     const auto side = static_cast<double>(launches);
-    if (student_upper(kTail, 2 * side - 2) * own.spread * std::sqrt(2 / side) <= distance) break;
-    ++launches;
+    return student_upper(kTail, 2 * side - 2) * own.spread * std::sqrt(2 / side) <= distance;
+  };
+  std::size_t launches = std::max(kSureLaunches, std::min(own.base, own.fresh) + 1), most = 100;
+  while (launches < most) {
+    const std::size_t middle = (launches + most) / 2;
+    decide(middle) ? most = middle : launches = middle + 1;
   }
   return launches;
 }

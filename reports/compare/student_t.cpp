@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
+#include <utility>
 
 namespace tidemark::reports {
 namespace {
@@ -50,6 +52,11 @@ double student_two_sided(double t, double degrees) {
 }
 
 double student_upper(double tail, double degrees) {
+  if (!(degrees > 0)) return std::numeric_limits<double>::quiet_NaN();
+  // Most metrics ask the same: the halvings below were three quarters of a comparison.
+  static thread_local std::map<std::pair<double, double>, double> known;
+  const auto [at, is_new] = known.try_emplace({tail, degrees});
+  if (!is_new) return at->second;
   double low = 0, high = 1;
   while (student_two_sided(high, degrees) > 2 * tail) high *= 2;
   constexpr int kHalvings = 60;
@@ -57,7 +64,7 @@ double student_upper(double tail, double degrees) {
     const double middle = (low + high) / 2;
     (student_two_sided(middle, degrees) > 2 * tail ? low : high) = middle;
   }
-  return (low + high) / 2;
+  return at->second = (low + high) / 2;
 }
 
 }  // namespace tidemark::reports

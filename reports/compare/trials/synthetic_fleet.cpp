@@ -257,6 +257,7 @@ void add_measured(Report& report) {
     result.start_unix_s = report.launch.created_unix_s + between(0, 300);
     result.seconds = between(0.01, 0.5);
     result.sm_mhz = static_cast<float>(between(1965, 1980));
+    result.memory_mhz = static_cast<float>(between(3200, 3201));
     result.power_w = static_cast<float>(between(400, 450));
     result.temperature_c = static_cast<float>(between(50, 52));
     result.utilisation = static_cast<float>(between(95, 99));
