@@ -193,14 +193,18 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
 }
 
 /// The least effect found 8 times of 10 if it were the only one among `tests`.
-double smallest_seen(const Effect& effect, double floor, std::size_t tests, double alpha) {
-  if (std::isnan(effect.standard_error)) return kFewLaunchesFloors * floor;
-  constexpr double kMissed = 0.2;
-  const double spare = student_upper(kMissed, effect.degrees);
-  const double needed = student_upper(alpha / (2 * static_cast<double>(tests)), effect.degrees);
-  const double least = is_few(effect) ? kFewLaunchesFloors * floor : floor;
-  // A change as large as the floor is measured below it every other time.
-  return std::max(least, needed * effect.standard_error) + spare * effect.standard_error;
+double smallest_seen(const Effect& own, const Effect& in_all, double floor, std::size_t tests,
+                     double alpha) {
+  if (std::isnan(own.standard_error)) return kFewLaunchesFloors * floor;
+  constexpr double kMissed = 0.2, kEach = kMissed / 2;
+  const double needed = student_upper(alpha / (2 * static_cast<double>(tests)), own.degrees);
+  const double by_test = (needed + student_upper(kMissed, own.degrees)) * own.standard_error;
+  // A change as large as the floor is measured below it every other time, and both the change and
+  // what it comes to must lie beyond.
+  const double error =
+      is_few(own) ? own.standard_error : std::fmax(own.standard_error, in_all.standard_error);
+  const double least = is_few(own) ? kFewLaunchesFloors * floor : floor;
+  return std::max(by_test, least + student_upper(kEach, own.degrees) * error);
 }
 
 /// The verdict by the change itself and by what it comes to: nothing is improved that is not faster
@@ -308,7 +312,8 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
     const double alpha = alpha_of(finding.own, policy);
     const SpeedVerdict own = judge_effect(finding.own, finding.floor, alpha, few);
     finding.verdict = in_view_of(own, finding, made.shared);
-    finding.smallest_seen = smallest_seen(finding.own, finding.floor, judged.size(), alpha);
+    finding.smallest_seen =
+        smallest_seen(finding.own, finding.in_all, finding.floor, judged.size(), alpha);
     SpeedPolicy of_case = policy;
     of_case.floor = finding.floor;
     finding.smallest_stored = smallest_effect(
@@ -396,7 +401,8 @@ double smallest_effect(double spread, std::size_t launches, std::size_t tests,
                       .spread = spread,
                       .standard_error = spread * std::sqrt(2 / side),
                       .degrees = 2 * side - 2 + kPriorDegrees};
-  return smallest_seen(effect, floor_of(spread, policy.floor), tests, alpha_of(effect, policy));
+  return smallest_seen(effect, effect, floor_of(spread, policy.floor), tests,
+                       alpha_of(effect, policy));
 }
 
 SpeedVerdict judge_effect(const Effect& effect, double floor, double alpha, bool few) {
