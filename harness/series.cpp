@@ -12,9 +12,9 @@
 #include "harness/errors.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/compare/noise.hpp"
-#include "reports/compare/show_comparison.hpp"
 #include "reports/error.hpp"
 #include "reports/store/report.hpp"
+#include "reports/words.hpp"
 
 namespace tidemark::harness {
 namespace {

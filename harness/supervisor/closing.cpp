@@ -15,9 +15,9 @@
 #include "harness/verbs/terminal.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/error.hpp"
-#include "reports/render/page.hpp"
 #include "reports/render/show.hpp"
 #include "reports/store/report.hpp"
+#include "reports/words.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -130,7 +130,8 @@ void print_json(const LaunchState& state, const Opening& opening, const Result& 
     for (std::size_t i = 0; i < counts.size(); ++i) {
       verdicts[std::string(kVerdictNames[i])] = counts[i];
     }
-    summary["waivers"] = waiver_lines(report);
+    summary["waivers"] = Json::array();
+    for (const auto& waiver : waiver_lines(report)) summary["waivers"].push_back(waiver.text);
     summary["left_out"] = opening.assignment.left_out;
     summary["planned"] = report.cases.size() * report.launch.gpus;
     summary["verdicts"] = verdicts;
@@ -155,8 +156,8 @@ void say_result(const LaunchState& state, const Opening& opening, const Result& 
   const std::uint64_t planned = report.cases.size() * report.launch.gpus;
   state.console.line(fmt::format(" {} cases x {} gpus: {} = {} planned", report.cases.size(),
                                  report.launch.gpus, counted(counts_of(report)), planned));
-  for (const std::string& waiver : waiver_lines(report)) {
-    state.console.line(" waiver " + printable(waiver));
+  for (const auto& waiver : waiver_lines(report)) {
+    state.console.line(" waiver " + printable(waiver.text));
   }
   const bool is_virtual = state.device == DeviceKind::virtual_device;
   std::string line =

@@ -25,10 +25,8 @@
 #include "harness/verbs/terminal.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/compare/comparison.hpp"
-#include "reports/compare/show_comparison.hpp"
 #include "reports/policy/policy.hpp"
-#include "reports/render/comparison.hpp"
-#include "reports/render/show.hpp"
+#include "reports/render/show_comparison.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -150,24 +148,13 @@ ExitCode code_of(const Comparison& comparison, const std::set<std::string>& fail
 
 std::string shown(const Comparison& comparison, const Typed& typed,
                   const std::set<std::string>& fail_on) {
-  const std::size_t columns = terminal_columns(ShowComparisonOptions{}.columns);
+  const std::uint32_t columns = terminal_columns(ShowOptions{}.columns);
   if (!typed.explain.empty()) return explain_case(comparison, typed.explain, columns);
-  switch (typed.as) {
-    case Format::json:
-      return comparison_json(comparison);
-    case Format::markdown:
-      return comparison_markdown(comparison);
-    case Format::csv:
-      return comparison_csv(comparison);
-    case Format::junit:
-      return comparison_junit(comparison, fail_on);
-    case Format::html:
-      return comparison_html(comparison, typed.all);
-    case Format::terminal:
-      break;
-  }
-  return show_comparison(
-      comparison, {.colour = colour_wanted(typed.no_color), .all = typed.all, .columns = columns});
+  return show_comparison(comparison, {.colour = colour_wanted(typed.no_color),
+                                      .all = typed.all,
+                                      .format = typed.as,
+                                      .columns = columns,
+                                      .fail_on = fail_on});
 }
 
 ExitCode compare(Typed typed) {

@@ -17,9 +17,8 @@
 #include "harness/verbs/option_values.hpp"
 #include "harness/verbs/terminal.hpp"
 #include "harness/verbs/verbs.hpp"
-#include "reports/render/page.hpp"
-#include "reports/render/show.hpp"
 #include "reports/render/show_history.hpp"
+#include "reports/words.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -88,36 +87,20 @@ Chronicle read_all(const std::vector<std::string>& files, PairBy pair_by,
   return made;
 }
 
-std::string shown(const History& history, Format as, const ShowHistoryOptions& options) {
-  switch (as) {
-    case Format::json:
-      return history_json(history, options);
-    case Format::markdown:
-      return history_markdown(history, options);
-    case Format::csv:
-      return history_csv(history);
-    case Format::junit:
-      return history_junit(history);
-    case Format::html:
-      return history_html(history, options);
-    case Format::terminal:
-      break;
-  }
-  return show_history(history, options);
-}
-
 ExitCode history(const Typed& typed) {
   const PairBy pair_by = pair_by_of(typed.pair);
   const double floor = floor_of(typed.floor_percent);
   const std::vector<std::string> files = files_of(typed.places);
-  ShowHistoryOptions options{
-      .colour = colour_wanted(typed.no_color), .all = typed.all, .columns = terminal_columns(100)};
+  ShowOptions options{.colour = colour_wanted(typed.no_color),
+                      .all = typed.all,
+                      .format = typed.as,
+                      .columns = terminal_columns(ShowOptions{}.columns)};
   Chronicle read = read_all(files, pair_by, options.refused);
   if (read.launches.empty())
     throw UsageError(fmt::format("no report in {} ({} looked at); give a folder that holds some",
                                  fmt::join(typed.places, ", "), plural(files.size(), "file")));
   const History made = history_of(std::move(read), {.floor = floor});
-  print_out(shown(made, typed.as, options));
+  print_out(show_history(made, options));
   return ExitCode::ok;
 }
 

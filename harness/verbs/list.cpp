@@ -15,8 +15,8 @@
 #include "harness/verbs/items.hpp"
 #include "harness/verbs/option_values.hpp"
 #include "harness/verbs/verbs.hpp"
-#include "reports/compare/show_comparison.hpp"
 #include "reports/compare/speed.hpp"
+#include "reports/words.hpp"
 
 namespace tidemark::harness {
 namespace {

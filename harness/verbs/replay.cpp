@@ -21,9 +21,9 @@
 #include "harness/verbs/program_devices.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "kernels/ops/program_json.hpp"
-#include "reports/render/page.hpp"
-#include "reports/render/parts.hpp"
+#include "reports/document/report/document.hpp"
 #include "reports/store/replace_file.hpp"
+#include "reports/words.hpp"
 #include "suite/reproducer.hpp"
 
 namespace tidemark::harness {
@@ -109,7 +109,7 @@ ExitCode refuse_other(const Replayed& replayed) {
 std::string heading_of(const Replayed& replayed, const PreparedProgram& program,
                        const std::string& fault) {
   const ResultRow& result = replayed.report.results[replayed.result];
-  return printable(fmt::format("{}: {} on {}", replayed.title(), heading_of(result.verdict),
+  return printable(fmt::format("{}: {} on {}", replayed.title(), upper(name_of(result.verdict)),
                                place_of(replayed.report, result.gpu_id))) +
          fmt::format("\n{}{}\n", size_of(program), fault.empty() ? "" : "; fault " + fault);
 }

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <limits>
 
-#include "reports/compare/show_comparison.hpp"
-#include "reports/compare/told.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
+#include "reports/document/comparison/told.hpp"
+#include "reports/render/show_comparison.hpp"
 
 namespace tidemark::reports {
 namespace {

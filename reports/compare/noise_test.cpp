@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "reports/compare/comparison.hpp"
-#include "reports/compare/show_comparison.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
+#include "reports/render/show_comparison.hpp"
 #include "reports/scratch_folder.hpp"
 
 namespace tidemark::reports {

@@ -12,11 +12,10 @@
 #include <utility>
 
 #include "reports/compare/moderated.hpp"
-#include "reports/compare/places.hpp"
-#include "reports/compare/show_comparison.hpp"
 #include "reports/compare/student_t.hpp"
+#include "reports/document/comparison/places.hpp"
 #include "reports/median.hpp"
-#include "reports/render/page.hpp"
+#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

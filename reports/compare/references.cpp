@@ -10,9 +10,9 @@
 #include <set>
 
 #include "reports/compare/comparison.hpp"
-#include "reports/compare/places.hpp"
 #include "reports/compare/series.hpp"
-#include "reports/render/page.hpp"
+#include "reports/document/comparison/places.hpp"
+#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -9,6 +9,8 @@
 
 #include "reports/compare/comparison.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
+#include "reports/document/comparison/told.hpp"
+#include "reports/render/show_comparison.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "reports/error.hpp"
 #include "reports/export/export.hpp"
+#include "reports/document/report/health.hpp"
 #include "reports/journal/hardware_events.hpp"
-#include "reports/render/health.hpp"
-#include "reports/render/page.hpp"
 #include "reports/schema/verdict_kinds.hpp"
+#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "reports/export/export.hpp"
 #include "reports/history/chronicle.hpp"
-#include "reports/render/page.hpp"
 #include "reports/utc.hpp"
+#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "reports/export/export.hpp"
-#include "reports/render/health.hpp"
-#include "reports/render/page.hpp"
+#include "reports/document/report/health.hpp"
 #include "reports/schema/verdict_kinds.hpp"
+#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

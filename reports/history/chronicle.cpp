@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "reports/render/groups.hpp"
+#include "reports/schema/verdict_kinds.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "reports/compare/comparison.hpp"
 #include "reports/error.hpp"
-#include "reports/render/page.hpp"
+#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -9,9 +9,9 @@
 #include <cmath>
 
 #include "reports/glob.hpp"
-#include "reports/render/page.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 #include "reports/utc.hpp"
+#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -156,44 +156,51 @@ std::optional<std::size_t> WaiverLedger::hear(Waives what, std::string_view case
   return heard == Heard::nothing ? std::nullopt : first;
 }
 
-WaiverLedger::Line WaiverLedger::line_of(const Use& use, const std::string& text) const {
+WaiverLedger::Line WaiverLedger::of(std::string_view text) {
+  // What somebody has to do something about; the others are "in use", "unused" and "not for this
+  // driver".
+  constexpr std::array<std::string_view, 3> kAttention = {"stale", "expired", "not judged"};
+  const std::string_view state = text.substr(0, text.find(':'));
+  const bool attention = std::find(kAttention.begin(), kAttention.end(), state) != kAttention.end();
+  return {attention, std::string(text)};
+}
+
+std::string WaiverLedger::text_of(const Use& use, const std::string& text) const {
   const std::string foreign = use.other_driver == 0
                                   ? ""
                                   : fmt::format("; {} it names not waived, with the driver {}",
                                                 plural(use.other_driver, "failure"), use.foreign);
   if (use.waived > 0) {
-    return {
-        false,
-        fmt::format("in use: {}: waived {}{}{}", text, plural(use.waived, "finding"),
-                    use.passed == 0 ? "" : fmt::format("; {} it names pass", grouped(use.passed)),
-                    foreign)};
+    return fmt::format(
+        "in use: {}: waived {}{}{}", text, plural(use.waived, "finding"),
+        use.passed == 0 ? "" : fmt::format("; {} it names pass", grouped(use.passed)), foreign);
   }
   if (!is_launch_time(at_unix_s_)) {
-    return {true, fmt::format("not judged: {}: the launch began at {:g} s since 1970, which no "
-                              "launch did; {} it names, not waived by it; see the clock",
-                              text, at_unix_s_, plural(use.too_late, "failure"))};
+    return fmt::format(
+        "not judged: {}: the launch began at {:g} s since 1970, which no launch did; "
+        "{} it names, not waived by it; see the clock",
+        text, at_unix_s_, plural(use.too_late, "failure"));
   }
   if (use.over) {
-    return {true, fmt::format("expired: {}: {}", text,
-                              use.too_late == 0
-                                  ? "nothing it names fails; take it out"
-                                  : fmt::format("{} it names, not waived by it; mend or renew",
-                                                plural(use.too_late, "failure")))};
+    return fmt::format("expired: {}: {}", text,
+                       use.too_late == 0
+                           ? "nothing it names fails; take it out"
+                           : fmt::format("{} it names, not waived by it; mend or renew",
+                                         plural(use.too_late, "failure")));
   }
   // Before `stale`: what fails under another driver does not pass.
   if (!use.foreign.empty() && (use.other_driver > 0 || use.passed == 0)) {
-    return {false, fmt::format("not for this driver: {}: the driver is {}{}", text, use.foreign,
-                               foreign.substr(0, foreign.find(", with")))};
+    return fmt::format("not for this driver: {}: the driver is {}{}", text, use.foreign,
+                       foreign.substr(0, foreign.find(", with")));
   }
   if (use.passed > 0) {
-    return {true,
-            fmt::format("stale: {}: all {} it names pass; take it out", text, grouped(use.passed))};
+    return fmt::format("stale: {}: all {} it names pass; take it out", text, grouped(use.passed));
   }
   if (use.unanswered > 0) {
-    return {false, fmt::format("unused: {}: {} it names without an answer", text,
-                               plural(use.unanswered, "result"))};
+    return fmt::format("unused: {}: {} it names without an answer", text,
+                       plural(use.unanswered, "result"));
   }
-  return {true, fmt::format("stale: {}: it names no case and GPU that was looked at", text)};
+  return fmt::format("stale: {}: it names no case and GPU that was looked at", text);
 }
 
 std::vector<WaiverLedger::Line> WaiverLedger::lines(std::initializer_list<Waives> what,
@@ -202,7 +209,7 @@ std::vector<WaiverLedger::Line> WaiverLedger::lines(std::initializer_list<Waives
   for (std::size_t i = 0; i < waivers_.size(); ++i) {
     const bool about = std::any_of(what.begin(), what.end(),
                                    [&](Waives one) { return is_about(waivers_[i], one); });
-    if (about) made.push_back(line_of(uses_[i], text_of(shown[i])));
+    if (about) made.push_back(of(text_of(uses_[i], tidemark::reports::text_of(shown[i]))));
   }
   return made;
 }

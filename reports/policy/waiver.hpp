@@ -81,8 +81,11 @@ class WaiverLedger {
 
   struct Line {
     bool attention = false;  // stale, expired, or its day could not be judged
-    std::string text;
+    std::string text;        // begins with what came of it: "stale: ..."
   };
+  /// A line as a report holds it, which is its text.
+  static Line of(std::string_view text);
+
   /// One line for each waiver that is about any of `what`. `named`: how a waiver is written.
   std::vector<Line> lines(std::initializer_list<Waives> what,
                           const std::vector<Waiver>& shown) const;
@@ -94,7 +97,7 @@ class WaiverLedger {
     bool over = false;
     std::string foreign;  // a driver it does not hold for
   };
-  Line line_of(const Use& use, const std::string& text) const;
+  std::string text_of(const Use& use, const std::string& text) const;
 
   const std::vector<Waiver>& waivers_;
   std::vector<Use> uses_;

@@ -7,7 +7,7 @@
 #include "reports/foreign_reader.hpp"
 #include "reports/history/example_nights.hpp"
 #include "reports/render/hostile_report.hpp"
-#include "reports/render/markdown.hpp"
+#include "reports/render/render.hpp"
 #include "reports/render/show_history.hpp"
 #include "reports/scratch_folder.hpp"
 
@@ -16,6 +16,16 @@ namespace {
 
 bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
+}
+
+std::string markdown(const History& history, ShowOptions options = {}) {
+  options.format = Format::markdown;
+  return show_history(history, options);
+}
+
+std::string junit(const History& history, ShowOptions options = {}) {
+  options.format = Format::junit;
+  return show_history(history, options);
 }
 
 /// A step at night 12; zfill.corner fails from night 15 on, zfill.whole was skipped in all.
@@ -49,16 +59,17 @@ History hostile() {
 }
 
 TEST(HistoryMarkdown, SaysWhatFailsWhatChangedAndHowEveryMetricWent) {
-  const std::string text =
-      history_markdown(history_of(remarkable(), {}), {.refused = {"x.h5: is empty"}});
+  const std::string text = markdown(history_of(remarkable(), {}), {.refused = {"x.h5: is empty"}});
   for (const char* part :
-       {"## tidemark history\n\n20 launches from 2026-09-01T00:00:00Z to 2026-09-20T00:00:00Z, 3 "
+       {"## tidemark history\n\n20 launches, 2026-09-01T00:00:00Z to 2026-09-20T00:00:00Z; 3 "
         "GPUs\n",
-        "**1 file could not be read.**",
-        "| failing | `zfill.corner` | 2026-09-16T00:00:00Z | 5 of 20 |",
-        "**2026-09-13T00:00:00Z** with it: `driver 580.1 -> 590.1`\n\n"
-        "- worse -5.0 % `gemm.local.speed rate (nightly)`",
-        "| `gemm.local.speed rate (nightly)` | 20 |", "| `TFLOP/s` | changed |"}) {
+        "1 file not read",
+        "**FAILING** `zfill.corner` `since 2026-09-16T00:00:00Z (5 launches in a row), fail on GPU "
+        "0",
+        "**2026-09-13T00:00:00Z** changed with it: `driver 580.1 -> 590.1`<br>\n"
+        "between `night-11.h5` and `night-12.h5`\n\n"
+        "- **worse**  -5.0 %  `gemm.local.speed rate (nightly)`",
+        "| `gemm.local.speed` | `rate` | `nightly` | 20 |", "| `TFLOP/s` | `changed` |"}) {
     EXPECT_TRUE(has(text, part)) << part << "\n" << text;
   }
 }
@@ -68,7 +79,7 @@ TEST(HistoryMarkdown, StaysUnderItsSizeAndSaysWhatFoundNoRoom) {
   made.cases.resize(3000, made.cases.front());
   made.events.resize(3000, made.events.front());
   made.metrics.resize(3000, made.metrics.front());
-  const std::string text = history_markdown(made, {});
+  const std::string text = markdown(made, {});
   EXPECT_LT(text.size(), kMostMarkdownBytes);
   EXPECT_TRUE(has(text, "blocks found no room here; `tidemark history --all`"));
 }
@@ -77,7 +88,7 @@ TEST(HistoryMarkdown, NothingHostileBecomesMarkup) {
   const std::string cmark = first_program({"cmark-gfm"});
   if (cmark.empty()) GTEST_SKIP() << "no cmark-gfm: what becomes of Markdown was not tried";
   const ScratchFolder scratch;
-  std::ofstream(scratch.file("a.md")) << history_markdown(hostile(), {.refused = {kHostileText}});
+  std::ofstream(scratch.file("a.md")) << markdown(hostile(), {.refused = {kHostileText}});
   const std::string html =
       output_of(fmt::format("{} --unsafe -e table -e autolink {}", cmark, scratch.file("a.md")));
   for (const char* bad : {"<script", "<img", "<svg", "<a ", "<!--", "\x1b", "</title>"}) {
@@ -87,7 +98,7 @@ TEST(HistoryMarkdown, NothingHostileBecomesMarkup) {
 }
 
 TEST(HistoryJunit, AFailingCaseFailsAndWhatWasSkippedIsNoPass) {
-  const std::string text = history_junit(history_of(remarkable(), {}));
+  const std::string text = junit(history_of(remarkable(), {}));
   EXPECT_TRUE(has(text, "tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\"")) << text;
   EXPECT_TRUE(has(text,
                   "name=\"zfill.corner\" time=\"0.000000\">\n      <failure type=\"failing\" "
@@ -99,12 +110,12 @@ TEST(HistoryJunit, AFailingCaseFailsAndWhatWasSkippedIsNoPass) {
 TEST(HistoryJunit, AnIncompleteNewestReportIsAnError) {
   Chronicle all = remarkable();
   all.launches.back().incomplete_reason = "interrupted";
-  EXPECT_TRUE(has(history_junit(history_of(std::move(all), {})),
+  EXPECT_TRUE(has(junit(history_of(std::move(all), {})),
                   "<error type=\"incomplete\" message=\"interrupted\">"));
 }
 
 TEST(HistoryJunit, NothingOfTheVirtualDeviceIsAPass) {
-  const std::string text = history_junit(history_of(remarkable(true), {}));
+  const std::string text = junit(history_of(remarkable(true), {}));
   EXPECT_TRUE(has(text, "tests=\"4\" failures=\"0\" errors=\"0\" skipped=\"4\"")) << text;
 }
 
@@ -112,7 +123,7 @@ TEST(HistoryJunit, IsReadByAReaderThatIsNotOurs) {
   const std::string python = interpreter_with("junitparser");
   if (python.empty()) GTEST_SKIP() << "no junitparser: a reader was not tried";
   const ScratchFolder scratch;
-  std::ofstream(scratch.file("a.xml")) << history_junit(hostile());
+  std::ofstream(scratch.file("a.xml")) << junit(hostile());
   std::ofstream(scratch.file("read.py"))
       << "import junitparser, sys\n"
          "for suite in junitparser.JUnitXml.fromfile(sys.argv[1]): print(suite.tests, "

@@ -16,14 +16,14 @@ struct Counts {
   std::size_t tests = 0;
   double seconds = 0;
 
-  std::size_t of(JunitOutcome outcome) const {
+  std::size_t of(TestOutcome outcome) const {
     return by_outcome[static_cast<std::size_t>(outcome)];
   }
 };
 
-double seconds_of(const JunitCase& one) { return one.seconds > 0 ? one.seconds : 0; }
+double seconds_of(const TestCase& one) { return one.seconds > 0 ? one.seconds : 0; }
 
-void add(Counts& counts, const JunitCase& one) {
+void add(Counts& counts, const TestCase& one) {
   ++counts.by_outcome[static_cast<std::size_t>(one.outcome)];
   ++counts.tests;
   counts.seconds += seconds_of(one);
@@ -32,9 +32,9 @@ void add(Counts& counts, const JunitCase& one) {
 /// Of a suite, or of all: Jenkins' schema, junit-10.xsd, has `skipped` for a suite alone.
 std::string attributes_of(const Counts& counts, bool of_all = false) {
   const std::string skipped =
-      of_all ? "" : fmt::format(R"(skipped="{}" )", counts.of(JunitOutcome::skipped));
+      of_all ? "" : fmt::format(R"(skipped="{}" )", counts.of(TestOutcome::skipped));
   return fmt::format(R"(tests="{}" failures="{}" errors="{}" {}time="{:.6f}")", counts.tests,
-                     counts.of(JunitOutcome::failed), counts.of(JunitOutcome::error), skipped,
+                     counts.of(TestOutcome::failed), counts.of(TestOutcome::error), skipped,
                      counts.seconds);
 }
 
@@ -50,29 +50,29 @@ std::string lines_of(const std::string& text) {
   return made;
 }
 
-std::string xml_of(const JunitCase& one) {
+std::string xml_of(const TestCase& one) {
   const std::string head =
       fmt::format(R"(    <testcase classname="{}" name="{}" time="{:.6f}")",
                   for_html(one.class_name), for_html(one.name), seconds_of(one));
   switch (one.outcome) {
-    case JunitOutcome::passed:
+    case TestOutcome::passed:
       return head + "/>\n";
-    case JunitOutcome::skipped:
+    case TestOutcome::skipped:
       return fmt::format("{}>\n      <skipped message=\"{}\"/>\n    </testcase>\n", head,
                          for_html(one.message));
-    case JunitOutcome::failed:
-    case JunitOutcome::error:
+    case TestOutcome::failed:
+    case TestOutcome::error:
       break;
   }
-  const char* const element = one.outcome == JunitOutcome::failed ? "failure" : "error";
+  const char* const element = one.outcome == TestOutcome::failed ? "failure" : "error";
   return fmt::format("{}>\n      <{} type=\"{}\" message=\"{}\">{}</{}>\n    </testcase>\n", head,
                      element, for_html(one.type), for_html(one.message), lines_of(one.text),
                      element);
 }
 
-std::string xml_of(const JunitSuite& suite, std::size_t id) {
+std::string xml_of(const TestSuite& suite, std::size_t id) {
   Counts counts;
-  for (const JunitCase& one : suite.cases) add(counts, one);
+  for (const TestCase& one : suite.cases) add(counts, one);
   std::string made =
       fmt::format("  <testsuite id=\"{}\" name=\"{}\" hostname=\"{}\" timestamp=\"{}\" {}>\n", id,
                   for_html(suite.name), for_html(suite.hostname), for_html(suite.timestamp),
@@ -85,16 +85,16 @@ std::string xml_of(const JunitSuite& suite, std::size_t id) {
     }
     made += "    </properties>\n";
   }
-  for (const JunitCase& one : suite.cases) made += xml_of(one);
+  for (const TestCase& one : suite.cases) made += xml_of(one);
   return made + "  </testsuite>\n";
 }
 
 }  // namespace
 
-std::string junit_of(const std::string& name, const std::vector<JunitSuite>& suites) {
+std::string junit_of(const std::string& name, const std::vector<TestSuite>& suites) {
   Counts all;
-  for (const JunitSuite& suite : suites) {
-    for (const JunitCase& one : suite.cases) add(all, one);
+  for (const TestSuite& suite : suites) {
+    for (const TestCase& one : suite.cases) add(all, one);
   }
   std::string made = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
   made += fmt::format("<testsuites name=\"{}\" {}>\n", for_html(name), attributes_of(all, true));

@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
+
+#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -64,14 +65,6 @@ std::size_t end_of_line(const std::vector<bool>& breaks, std::size_t start, std:
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  std::string made(text);
-  for (char& c : made) {
-    if (c < ' ' || c > '~') c = '?';
-  }
-  return made;
-}
-
 void put(Page& page, std::string_view text, std::size_t indent) {
   put(page, Colour::none, 0, text, indent);
 }
@@ -122,32 +115,6 @@ void put_command(Page& page, std::string_view label, std::string_view command, s
     at = end + 1;
   }
   page.text += line + '\n';
-}
-
-std::string grouped(std::uint64_t number) {
-  std::string made = std::to_string(number);
-  for (std::size_t at = made.size(); at > 3;) made.insert(at -= 3, 1, ',');
-  return made;
-}
-
-std::string plural(std::size_t number, std::string_view what) {
-  return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
-}
-
-void put_left_out(Page& page, std::size_t number, std::string_view what) {
-  if (number == 0) return;
-  put(page,
-      fmt::format("... and {}: --all shows all", plural(number, fmt::format("more {}", what))));
-}
-
-std::string short_number(double value) {
-  if (std::isnan(value)) return "-";
-  return fmt::format("{:.5g}", value);
-}
-
-std::string short_spread(double value) {
-  if (std::isnan(value)) return "-";
-  return std::abs(value) < 10 ? fmt::format("{:.2g}", value) : fmt::format("{:.0f}", value);
 }
 
 }  // namespace tidemark::reports

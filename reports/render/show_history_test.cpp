@@ -81,10 +81,10 @@ TEST(ShowHistory, NamesWaivedAndOpenCasesAndWhatWasSlowedOnPurpose) {
     EXPECT_TRUE(has(text, part)) << part << "\n" << text;
   }
   EXPECT_FALSE(has(text, "passing since")) << text;
-  const std::string page = history_html(made, {});
+  const std::string page = show_history(made, {.format = Format::html});
   EXPECT_TRUE(has(page, "night-1.h5: a by 3%"));
-  EXPECT_TRUE(has(page, "OPEN</span> <code>a</code>"));
-  EXPECT_TRUE(has(page, "WAIVED</span> <code>b</code>"));
+  EXPECT_TRUE(has(page, "OPEN</span> <span><code>a</code>"));
+  EXPECT_TRUE(has(page, "WAIVED</span> <span><code>b</code>"));
   EXPECT_TRUE(has(history_csv(made), ",pass,1,0,0,0,1,3%\n")) << history_csv(made);
 }
 

@@ -7,7 +7,7 @@
 #include "reports/example_launch.hpp"
 #include "reports/foreign_reader.hpp"
 #include "reports/render/hostile_report.hpp"
-#include "reports/render/markdown.hpp"
+#include "reports/render/render.hpp"
 #include "reports/render/show.hpp"
 #include "reports/scratch_folder.hpp"
 
@@ -28,7 +28,7 @@ TEST(ShowMarkdown, SaysVerdictFindingReplayMeasurementAndOrigin) {
         "`1 of 12 rows moved wrong bytes`\n",
         "```sh\ntidemark run --cases zfill.corner --gpus GPU-77aa88bb --seed 0x1f2e\n```\n",
         "| `gemm.distributed.speed` | `rate` | 2 of 2 | 696 | 691 | 701 | `TFLOP/s` |\n",
-        "- seed: `0xfedcba9876543210`\n"}) {
+        "- level: `quick  seed 0xfedcba9876543210  device cuda  ranks 2 of 2 reported`\n"}) {
     EXPECT_TRUE(has(text, part)) << part << "\n" << text;
   }
 }
@@ -78,9 +78,10 @@ TEST(ShowMarkdown, SaysVirtualAndIncomplete) {
   report.launch.is_virtual = true;
   const std::string text = markdown(report);
   EXPECT_TRUE(text.starts_with("## tidemark: FAIL (VIRTUAL)\n"));
-  EXPECT_TRUE(has(text, "**VIRTUAL device: nothing here was measured on a GPU.**"));
+  EXPECT_TRUE(has(text, "**VIRTUAL device: nothing here was measured on a GPU**"));
   EXPECT_TRUE(has(text, "**INCOMPLETE REPORT:** `gone`"));
-  EXPECT_TRUE(has(text, "### What was measured on the VIRTUAL device"));
+  EXPECT_TRUE(
+      has(text, "### What was measured\n\nVIRTUAL: the numbers below are of a model on a CPU"));
 }
 
 TEST(ShowMarkdown, StaysUnderItsSizeAndSaysWhatFoundNoRoom) {
@@ -96,7 +97,7 @@ TEST(ShowMarkdown, StaysUnderItsSizeAndSaysWhatFoundNoRoom) {
   EXPECT_LT(text.size(), kMostMarkdownBytes);
   EXPECT_TRUE(has(text, "blocks found no room here;"));
   EXPECT_TRUE(has(text, "| `gemm.distributed.speed` |"));
-  EXPECT_TRUE(has(text, "- seed:"));
+  EXPECT_TRUE(has(text, "- level:"));
 }
 
 TEST(ShowMarkdown, NothingHostileBecomesMarkup) {

@@ -49,9 +49,8 @@ TEST(Show, ASilentRankIsIncompleteAndSaysWhy) {
             "RESULT: INCOMPLETE  3 cases x 2 GPUs: 3 pass, 3 not_run (6 planned)");
   EXPECT_TRUE(has(text, "\nINCOMPLETE REPORT: rank 1 silent: no journal\n"));
   EXPECT_TRUE(has(text,
-                  "\nNOT RUN 3 results: no rank reported GPU 1\n"
-                  "     load.tile.2d, zfill.corner, gemm.distributed.speed; "
-                  "GPU 1 (never reported)\n"));
+                  "\nNOT RUN load.tile.2d, zfill.corner, gemm.distributed.speed  on GPU 1 (never "
+                  "reported)\n     no rank reported GPU 1\n"));
 }
 
 TEST(Show, AFailureInAnIncompleteReportIsAFailureAndIncomplete) {
@@ -77,7 +76,8 @@ TEST(Show, NothingButSkipsIsNoPass) {
   const std::string text = shown_alone(example_launch(0), example_gpu(0), outcome);
   EXPECT_TRUE(text.starts_with("RESULT: INCOMPLETE "));
   EXPECT_TRUE(has(text, "\nnothing passed: "));
-  EXPECT_TRUE(has(text, "SKIP 1 result: needs 2 GPUs\n"));
+  EXPECT_TRUE(has(text, "SKIP load.tile.2d  on GPU 0 ("));
+  EXPECT_TRUE(has(text, "     needs 2 GPUs\n"));
 }
 
 TEST(Show, AFailureSaysWhereWhatAndHowToReplay) {

@@ -39,4 +39,22 @@ constexpr bool is_lacking(Verdict verdict) {
   return is_lost(verdict) || verdict == Verdict::tool_error || verdict == Verdict::not_run;
 }
 
+/// Nobody has to be alarmed by it.
+constexpr bool is_quiet(Verdict verdict) {
+  return verdict == Verdict::skip || verdict == Verdict::waived || verdict == Verdict::not_run;
+}
+
+/// It says nothing about the hardware, so that cases may be told in one list. What is waived is a
+/// failure all the same, with a case, miscompares and a replay line.
+constexpr bool is_listed(Verdict verdict) {
+  return is_quiet(verdict) && verdict != Verdict::waived;
+}
+
+/// What goes wrong first, then what did not run, passes last: ascending.
+constexpr int rank_of(Verdict verdict) {
+  constexpr int kAll = static_cast<int>(kVerdicts);
+  if (verdict == Verdict::pass) return 2 * kAll;
+  return static_cast<int>(verdict) + (is_quiet(verdict) ? kAll : 0);
+}
+
 }  // namespace tidemark::reports

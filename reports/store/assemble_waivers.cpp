@@ -59,11 +59,11 @@ void apply(Assembly& made, ResultRow& result, const Waiver& waiver, bool strict)
 
 }  // namespace
 
-std::vector<std::string> waiver_lines(const Report& report) {
-  std::vector<std::string> made;
+std::vector<WaiverLedger::Line> waiver_lines(const Report& report) {
+  std::vector<WaiverLedger::Line> made;
   for (const ProvenanceRow& row : report.provenance) {
     if (!report.text(row.key).starts_with(kWaiverKey)) continue;
-    made.emplace_back(report.text(row.value));
+    made.push_back(WaiverLedger::of(report.text(row.value)));
   }
   return made;
 }

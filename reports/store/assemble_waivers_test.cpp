@@ -105,11 +105,13 @@ TEST(AssembledWaivers, TheReportSaysWhatCameOfEach) {
   Waiver nowhere = corner();
   nowhere.cases = "store.*";
   const Report report = report_of({corner("GPU-77*"), nowhere});
-  const std::vector<std::string> lines = waiver_lines(report);
+  const std::vector<WaiverLedger::Line> lines = waiver_lines(report);
   ASSERT_EQ(lines.size(), 2U);
-  EXPECT_EQ(lines[0],
+  EXPECT_EQ(lines[0].text,
             "in use: zfill.corner on GPU-77* (Ann, T-1, until 2026-12-31): waived 1 finding");
-  EXPECT_EQ(lines[1].substr(0, 14), "stale: store.*");
+  EXPECT_FALSE(lines[0].attention);
+  EXPECT_EQ(lines[1].text.substr(0, 14), "stale: store.*");
+  EXPECT_TRUE(lines[1].attention);
 }
 
 TEST(AssembledWaivers, ARankThatIsSilentTakesNoWaiverAlong) {

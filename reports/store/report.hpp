@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "reports/policy/waiver.hpp"
 #include "reports/schema/tables.hpp"
 
 namespace tidemark::reports {
@@ -62,7 +63,7 @@ Report read_report(const std::string& path, Protection& protection);
 Report read_report(const std::string& path);
 
 /// What came of each waiver of the launch: "in use: ...", "stale: ...", "expired: ...".
-std::vector<std::string> waiver_lines(const Report& report);
+std::vector<WaiverLedger::Line> waiver_lines(const Report& report);
 
 /// Reads a report that this program itself wrote and checked, in this process: for one that may not
 /// fork, as under MPI. A file from anybody else is for read_report alone.

@@ -19,8 +19,8 @@
 #include "reports/compare/comparison.hpp"
 #include "reports/compare/noise.hpp"
 #include "reports/compare/outliers.hpp"
-#include "reports/compare/show_comparison.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
+#include "reports/render/show_comparison.hpp"
 
 namespace tidemark::reports {
 namespace {

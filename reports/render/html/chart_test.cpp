@@ -4,8 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "reports/render/html/heat_map.hpp"
-#include "reports/render/html/strip_plot.hpp"
+#include "reports/render/html/svg.hpp"
 
 namespace tidemark::reports {
 namespace {

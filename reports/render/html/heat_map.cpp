@@ -1,5 +1,5 @@
 // Draws heat maps: names of cases stand upright above their columns.
-#include "reports/render/html/heat_map.hpp"
+#include "reports/render/html/svg.hpp"
 
 #include <fmt/format.h>
 
@@ -93,28 +93,6 @@ std::string svg_of(const HeatMap& map) {
     made += '\n';
   }
   return made + "</svg></div>\n";
-}
-
-std::string heat_swatch(const char* kind) {
-  return fmt::format(
-      "<svg width=\"14\" height=\"14\"><rect class=\"{}\" width=\"14\" height=\"14\"/></svg>",
-      kind);
-}
-
-std::vector<std::size_t> most_telling(std::size_t count, std::size_t most,
-                                      const std::function<int(std::size_t)>& rank) {
-  std::vector<std::pair<int, std::size_t>> all;
-  all.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) all.emplace_back(rank(i), i);
-  if (count > most) {
-    std::sort(all.begin(), all.end());
-    all.resize(most);
-  }
-  std::vector<std::size_t> made;
-  made.reserve(all.size());
-  for (const auto& [of, index] : all) made.push_back(index);
-  std::sort(made.begin(), made.end());
-  return made;
 }
 
 }  // namespace tidemark::reports

@@ -6,8 +6,8 @@
 
 #include "reports/history/example_nights.hpp"
 #include "reports/render/hostile_report.hpp"
-#include "reports/render/html/line_chart.hpp"
 #include "reports/render/html/seen_in_chromium.hpp"
+#include "reports/render/html/svg.hpp"
 #include "reports/render/show_history.hpp"
 
 namespace tidemark::reports {
@@ -15,6 +15,11 @@ namespace {
 
 bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
+}
+
+std::string html(const History& history, ShowOptions options = {}) {
+  options.format = Format::html;
+  return show_history(history, options);
 }
 
 /// A step at night 12, a case that fails from night 15 on, a launch that ended early.
@@ -46,19 +51,18 @@ std::string hostile_page() {
     for (MetricRow& metric : report.metrics) metric.median *= i < 4 ? 1 : 0.5;
     record_launch(all, facts_of(report, kHostileText + fmt::format("{}", i)));
   }
-  return history_html(history_of(std::move(all), {}), {.all = true, .refused = {kHostileText}});
+  return html(history_of(std::move(all), {}), {.all = true, .refused = {kHostileText}});
 }
 
 TEST(HistoryHtml, HoldsChangesCasesChartsAndLaunches) {
-  const std::string text = history_html(remarkable(), {.refused = {"x.h5: is empty"}});
+  const std::string text = html(remarkable(), {.refused = {"x.h5: is empty"}});
   for (const char* part :
-       {"<p>20 launches from 2026-09-01T00:00:00Z to 2026-09-20T00:00:00Z, 3 GPUs</p>",
-        "<summary>1 file not read</summary>", "<li>x.h5: is empty</li>",
-        "<p>what else changed: driver 580.1 -&gt; 590.1</p>",
-        "<span class=\"badge bad\">worse -5.0 %</span> <code>gemm.local.speed rate "
-        "(nightly)</code>",
-        "<span class=\"badge bad\">FAILING</span> <code>zfill.corner</code> "
-        "<span class=\"muted\">since 2026-09-16T00:00:00Z, 5 launches in a row</span>",
+       {"<p>20 launches, 2026-09-01T00:00:00Z to 2026-09-20T00:00:00Z; 3 GPUs</p>",
+        "1 file not read: the last section says why", "<li>x.h5: is empty</li>",
+        "changed with it: driver 580.1 -&gt; 590.1</span>",
+        "<li><span class=\"bad\">worse</span>  -5.0 %  gemm.local.speed rate (nightly)  ",
+        "<span class=\"badge bad\">FAILING</span> <span><code>zfill.corner</code></span> "
+        "<span class=\"muted\">since 2026-09-16T00:00:00Z (5 launches in a row), fail on GPU 0",
         "aria-label=\"gemm.local.speed rate (nightly)\"", "aria-label=\"cases by launch\"",
         "INCOMPLETE REPORT", "no: interrupted"}) {
     EXPECT_TRUE(has(text, part)) << part;
@@ -66,12 +70,12 @@ TEST(HistoryHtml, HoldsChangesCasesChartsAndLaunches) {
 }
 
 TEST(HistoryHtml, SaysVirtualWhereLaunchesAre) {
-  EXPECT_FALSE(has(history_html(remarkable(), {}), "VIRTUAL"));
+  EXPECT_FALSE(has(html(remarkable(), {}), "VIRTUAL"));
   Chronicle all;
   LaunchFacts facts = night(0, {600});
   facts.launch.is_virtual = true;
   record_launch(all, facts);
-  const std::string text = history_html(history_of(std::move(all), {}), {});
+  const std::string text = html(history_of(std::move(all), {}), {});
   EXPECT_TRUE(has(text, "tidemark history (VIRTUAL)</h1>"));
   EXPECT_TRUE(has(text, "gemm.local.speed rate (nightly, VIRTUAL)"));
 }
@@ -85,12 +89,12 @@ TEST(HistoryHtml, ChartsAreCappedUnlessAllIsAskedFor) {
   }
   record_launch(all, facts);
   const History made = history_of(std::move(all), {});
-  EXPECT_TRUE(has(history_html(made, {}), "... and 10 more charts"));
-  EXPECT_FALSE(has(history_html(made, {.all = true}), "more charts"));
+  EXPECT_TRUE(has(html(made, {}), "... and 10 more charts"));
+  EXPECT_FALSE(has(html(made, {.all = true}), "more charts"));
 }
 
 TEST(HistoryHtml, NamesNothingOutsideOfItself) {
-  const std::string text = history_html(remarkable(), {});
+  const std::string text = html(remarkable(), {});
   for (const char* outside : {"http:", "https:", "//cdn", "url(", "@import", " src="}) {
     EXPECT_FALSE(has(text, outside)) << outside;
   }
@@ -136,7 +140,7 @@ TEST(LineChart, AnotherDriverIsAnUprightLineBetweenItsLaunches) {
 TEST(HistoryHtmlInChromium, IsWholeSortsAndFetchesNothing) {
   if (browser().empty()) GTEST_SKIP() << kNoBrowser;
   const auto said =
-      seen(history_html(remarkable(), {}),
+      seen(html(remarkable(), {}),
            {"document.querySelectorAll(\"svg .rule\").length",
             "document.querySelectorAll(\"svg .slower\").length",
             "document.querySelectorAll(\"svg .dot.void\").length",
@@ -153,7 +157,7 @@ TEST(HistoryHtmlInChromium, IsWholeSortsAndFetchesNothing) {
 
 TEST(HistoryHtmlInChromium, WithoutItsScriptThePageStillShowsEverything) {
   if (browser().empty()) GTEST_SKIP() << kNoBrowser;
-  std::string page = history_html(remarkable(), {});
+  std::string page = html(remarkable(), {});
   page.erase(page.find("<script>"));
   const auto said = seen(page, {"document.querySelectorAll(\"button, input\").length",
                                 "[...document.querySelectorAll(\"#every-launch tbody tr\")].filter("

@@ -1,5 +1,5 @@
 // Draws line charts: time to the right, the metric upwards.
-#include "reports/render/html/line_chart.hpp"
+#include "reports/render/html/svg.hpp"
 
 #include <fmt/format.h>
 

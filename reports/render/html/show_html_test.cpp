@@ -47,13 +47,13 @@ TEST(ShowHtml, HoldsVerdictFindingReplayMapPlotAndOrigin) {
   const std::string text = html(assemble(example_journals(), {}));
   for (const char* part :
        {"<span class=\"badge bad\">FAIL</span> tidemark report</h1>",
-        "3 cases on 2 GPUs: 5 pass, 1 fail (6 planned)",
+        "3 cases x 2 GPUs: 5 pass, 1 fail (6 planned)",
         "<pre class=\"command\">tidemark run --cases zfill.corner --gpus GPU-77aa88bb --seed "
         "0x1f2e</pre>",
         "<title>zfill.corner on node07.acme.exampl GPU 1: fail</title>",
         "aria-label=\"gemm.distributed.speed rate\"",
         "GPU 1 (node07.acme.example, slot 1, GPU-77aa88bb): median 691 TFLOP/s (mad 1, n 3)",
-        "<dt>seed</dt><dd>0xfedcba9876543210</dd>"}) {
+        "<dt>level</dt><dd>quick  seed 0xfedcba9876543210  device cuda"}) {
     EXPECT_TRUE(has(text, part)) << part;
   }
 }
@@ -219,7 +219,7 @@ TEST(ShowHtmlInChromium, NothingHostileBecomesMarkup) {
                           "\"file:\")",
                           "document.body.textContent.includes(\"<script>\")"});
   EXPECT_EQ(said[0],
-            "a,body,br,button,circle,code,dd,details,div,dl,dt,figcaption,figure,h1,h2,h3,head,"
+            "a,body,button,circle,code,dd,details,div,dl,dt,figcaption,figure,h1,h2,h3,head,"
             "header,html,"
             "li,meta,nav,p,path,pre,rect,script,section,span,style,summary,svg,table,tbody,td,"
             "text,th,thead,title,tr,ul");

@@ -1,5 +1,5 @@
 // Draws strip plots: an axis with round numbers, a line of dots and strokes for each row.
-#include "reports/render/html/strip_plot.hpp"
+#include "reports/render/html/svg.hpp"
 
 #include <fmt/format.h>
 

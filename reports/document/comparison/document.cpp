@@ -1,0 +1,266 @@
+// Puts what a comparison found in order; what changed comes first.
+#include "reports/document/comparison/document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "reports/document/comparison/places.hpp"
+#include "reports/document/comparison/told.hpp"
+#include "reports/words.hpp"
+
+namespace tidemark::reports {
+namespace {
+
+constexpr std::size_t kOnTerminal = 30, kOnPage = 300;  // of a kind, unless all are asked for
+constexpr std::size_t kIndent = 5;
+
+Tone tone_of(std::string_view headline) {
+  if (headline == "SAME" || headline == "IMPROVED") return Tone::good;
+  return headline == "REGRESSION" ? Tone::bad : Tone::warn;
+}
+
+Tone tone_of(SpeedVerdict verdict, bool waived = false) {
+  if (waived) return Tone::warn;
+  if (verdict == SpeedVerdict::regressed) return Tone::bad;
+  return verdict == SpeedVerdict::improved ? Tone::good : Tone::quiet;
+}
+
+void add_head(Document& made, const Comparison& comparison) {
+  made.head.add(Line{.text = {"cause: ", cause_text(comparison)}, .indent = 7});
+  if (made.is_virtual) made.head.add(virtual_banner());
+  for (const std::string& line : warnings_of(comparison)) {
+    made.head.add(Line{.as = Line::As::banner,
+                       .text = {line},
+                       .heading = line.find(':') + 1,
+                       .tone = Tone::warn,
+                       .indent = 8});
+  }
+  made.head.add(Line{.text = {ours(results_text(comparison))}});
+  made.head.add(Line{.text = {ours(speed_text(comparison))}});
+  if (const std::string more = more_launches_text(comparison); !more.empty()) {
+    made.head.add(Line{.text = {ours(more)}});
+  }
+}
+
+Finding finding_of(const Comparison& comparison, const ChangeGroup& group) {
+  const bool bad = group.kind == ChangeKind::new_fail || group.kind == ChangeKind::flaky;
+  Finding made{.tone = bad                   ? Tone::bad
+                       : is_good(group.kind) ? Tone::good
+                                             : Tone::warn,
+               .heading = heading_of(group.kind),
+               .text = {"on ", place_of(comparison.pairing, group.gpus)}};
+  if (group.cases.size() == comparison.pairing.cases.size() && group.cases.size() > 1) {
+    made.names = {fmt::format("all {} cases", grouped(group.cases.size()))};
+  } else {
+    for (const std::uint32_t which : group.cases) {
+      made.names.push_back(comparison.pairing.cases[which]);
+    }
+  }
+  const Evidence* evidence = evidence_of(comparison, group);
+  if (evidence == nullptr || is_good(group.kind)) return made;
+  made.why.push_back({evidence->reason});
+  if (!evidence->replay.empty()) made.commands.push_back({"replay", evidence->replay});
+  return made;
+}
+
+Section changes_of(const Comparison& comparison, const ShowOptions& options) {
+  Section made{.id = "changed", .heading = "What changed", .link = "what changed", .bytes = 32'000};
+  const auto& groups = comparison.conformance.groups;
+  const std::size_t shown = std::min(options.most(kOnTerminal, kOnPage), groups.size());
+  for (std::size_t i = 0; i < shown; ++i) made.add(finding_of(comparison, groups[i]));
+  made.leave_out(groups.size(), shown, "change");
+  if (groups.empty() && options.is(Format::html)) {
+    made.add(Line{.as = Line::As::paragraph, .text = {"No result changed."}});
+  }
+  return made;
+}
+
+Line line_of(const Comparison& comparison, const SpeedFinding& finding, bool why = true) {
+  return {.text = {text_of(comparison, finding, why)},
+          .heading = heading_of(finding).size(),
+          .tone = tone_of(finding.verdict, finding.waived),
+          .indent = kIndent};
+}
+
+/// Metrics that could not be compared for the same reason are one line.
+void add_not_compared(Section& made, const Comparison& comparison,
+                      const std::vector<const SpeedFinding*>& findings) {
+  std::map<std::string, std::vector<const SpeedFinding*>> by_reason;
+  for (const SpeedFinding* finding : findings) by_reason[finding->why].push_back(finding);
+  for (const auto& [why, alike] : by_reason) {
+    if (alike.size() == 1) {
+      made.add(line_of(comparison, *alike.front()));
+      continue;
+    }
+    std::vector<std::string> names;
+    for (const SpeedFinding* finding : alike) {
+      names.push_back(name_of(comparison, finding->of_case, finding->metric));
+    }
+    made.add(Line{.text = {fmt::format("{} {}; {}", heading_of(*alike.front()),
+                                       some_of(names, 4, "metric"), why)},
+                  .indent = kIndent});
+  }
+}
+
+/// The metrics one by one: of a terminal, which has no table of them.
+void add_series(Section& made, const Comparison& comparison, const ShowOptions& options) {
+  std::vector<const SpeedFinding*> shown = speed_in_order(comparison, options.all), not_compared;
+  if (!options.all) {
+    const auto first = std::find_if(shown.begin(), shown.end(), [](const SpeedFinding* finding) {
+      return finding->verdict == SpeedVerdict::not_compared;  // the last in order
+    });
+    not_compared.assign(first, shown.end());
+    shown.erase(first, shown.end());
+  }
+  std::map<std::string, std::size_t> reasons;  // said once for all that share it
+  for (const SpeedFinding* finding : shown) {
+    if (!finding->why.empty()) ++reasons[finding->why];
+  }
+  const std::size_t most = std::min(options.most(kOnTerminal, kOnPage), shown.size());
+  for (std::size_t i = 0; i < most; ++i) {
+    made.add(line_of(comparison, *shown[i], reasons[shown[i]->why] == 1));
+  }
+  made.leave_out(shown.size(), most, "metric");
+  for (const auto& [why, times] : reasons) {
+    if (times > 1) {
+      made.add(
+          Line{.text = {fmt::format("{} of these: {}", grouped(times), why)}, .indent = kIndent});
+    }
+  }
+  add_not_compared(made, comparison, not_compared);
+}
+
+/// What all cases share, and GPUs that changed unlike the others.
+void add_shared(Section& made, const Comparison& comparison) {
+  if (const std::string shared = shared_text(comparison); !shared.empty()) {
+    made.add(Line{.text = {shared},
+                  .heading = shared.find(" by "),
+                  .tone = tone_of(comparison.speed.shared),
+                  .indent = kIndent});
+  }
+  for (const GpuFindings& group : gpu_findings(comparison)) {
+    made.add(Line{.text = {text_of(comparison, group)},
+                  .heading = heading_of(group).size(),
+                  .tone = tone_of(group.verdict, group.waived),
+                  .indent = kIndent});
+  }
+}
+
+/// What is sure of speed stands among the changes of a page; what is not beside its plot.
+void add_sure_speed(Section& made, const Comparison& comparison, const ShowOptions& options) {
+  add_shared(made, comparison);
+  std::vector<const SpeedFinding*> sure = speed_in_order(comparison, false);
+  std::erase_if(sure, [](const SpeedFinding* finding) {
+    return finding->verdict != SpeedVerdict::regressed &&
+           finding->verdict != SpeedVerdict::improved;
+  });
+  const std::size_t shown = std::min(options.most(kOnTerminal, kOnPage), sure.size());
+  for (std::size_t i = 0; i < shown; ++i) made.add(line_of(comparison, *sure[i]));
+  made.leave_out(sure.size(), shown, "metric");
+}
+
+Section speed_of(const Comparison& comparison, const ShowOptions& options) {
+  Section made{.id = "speed", .heading = "Speed", .link = "speed", .bytes = 16'000};
+  if (!options.is(Format::html)) add_shared(made, comparison);
+  if (options.is(Format::terminal)) add_series(made, comparison, options);
+  if (const std::string smallest = smallest_text(comparison); !smallest.empty()) {
+    made.add(Line{.as = Line::As::muted, .text = {ours(smallest)}});
+  }
+  add_speed(made, comparison, options);
+  return made;
+}
+
+Section waivers_of(const Comparison& comparison) {
+  Section made{.id = "waivers", .heading = "Waivers", .bytes = 2'000};
+  for (const WaiverLedger::Line& waiver : comparison.waivers) {
+    made.add(waiver_line(waiver.text, waiver.attention));
+  }
+  return made;
+}
+
+Section setup_of(const Comparison& comparison, const ShowOptions& options) {
+  Section made{
+      .id = "setup", .heading = "What else differs", .link = "what else differs", .bytes = 5'000};
+  const std::vector<SetupDifference>& all = comparison.setup.differences;
+  if (all.empty()) {
+    made.add(Line{.text = {options.is(Format::terminal) ? "setup: nothing recorded differs"
+                                                        : "Nothing that was recorded differs."}});
+  }
+  TextTable table{.id = "differences",
+                  .label = "what differs",
+                  .columns = headings({"is", "what", "before", "after", ">GPUs"})};
+  for (const SetupDifference& one : all) {
+    const std::string_view role = role_of(one);
+    if (options.is(Format::html)) {
+      table.rows.push_back(
+          {{.text = std::string(role), .tone = role == "confounder" ? Tone::warn : Tone::quiet},
+           text_cell(one.factor),
+           text_cell(one.base),
+           text_cell(one.fresh),
+           one.gpus == 0 ? text_cell("launch") : count_cell(one.gpus)});
+      continue;
+    }
+    Line line{
+        .text = {ours(std::string(role) + " "), one.factor, ": ", one.base, " -> ", one.fresh},
+        .indent = kIndent};
+    if (one.gpus > 0) line.text.push_back(ours(fmt::format("  ({})", plural(one.gpus, "GPU"))));
+    made.add(std::move(line));
+  }
+  if (!table.rows.empty()) made.add(std::move(table));
+  for (const std::string& note : notes_of(comparison)) {
+    made.add(Line{.text = {"note: ", note}, .indent = 6});
+  }
+  return made;
+}
+
+Section launches_of(const Comparison& comparison) {
+  TextTable table{.id = "reports",
+                  .label = "launches",
+                  .columns = headings({"side", "report", "began", "level", ">GPUs", ">pass",
+                                       ">planned", "complete", "run"})};
+  const Pairing& pairing = comparison.pairing;
+  for (std::size_t i = 0; i < pairing.launches.size(); ++i) {
+    const LaunchFacts& facts = *pairing.launches[i];
+    const auto passed = std::count(facts.verdicts.begin(), facts.verdicts.end(), Verdict::pass);
+    table.rows.push_back(
+        {text_cell(i < pairing.base ? "before" : "after"), code_cell(facts.path),
+         text_cell(facts.launch.created_utc), text_cell(facts.launch.level),
+         count_cell(facts.gpus.size()), count_cell(static_cast<std::size_t>(passed)),
+         count_cell(facts.verdicts.size()), text_cell(facts.launch.complete ? "yes" : "no"),
+         text_cell(facts.launch.run_id)});
+  }
+  return {
+      .id = "launches", .heading = "Launches", .link = "launches", .blocks = {std::move(table)}};
+}
+
+}  // namespace
+
+Document document_of(const Comparison& comparison, const ShowOptions& options) {
+  const std::string word(headline_of(comparison));
+  const bool is_virtual = comparison.pairing.launches.front()->launch.is_virtual;
+  Document made{
+      .verb = "compare",
+      .title = "tidemark comparison",
+      .word = word,
+      .tone = tone_of(word),
+      .is_virtual = is_virtual,
+      .action = action_text(comparison),
+      .scope = fmt::format("{} x {}, {}", plural(comparison.pairing.cases.size(), "case"),
+                           plural(comparison.paired_gpus, "paired GPU"), launches_text(comparison)),
+      .window = fmt::format("tidemark comparison: {}{}", word, is_virtual ? " (VIRTUAL)" : "")};
+  add_head(made, comparison);
+  made.sections.push_back(changes_of(comparison, options));
+  if (options.is(Format::html)) {
+    add_sure_speed(made.sections.back(), comparison, options);
+    made.sections.push_back(map_of(comparison, options));
+  }
+  made.sections.push_back(speed_of(comparison, options));
+  made.sections.push_back(waivers_of(comparison));
+  made.sections.push_back(setup_of(comparison, options));
+  if (options.is(Format::html)) made.sections.push_back(launches_of(comparison));
+  return made;
+}
+
+}  // namespace tidemark::reports

@@ -1,0 +1,141 @@
+// Every number behind the verdicts on one case.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "reports/document/comparison/document.hpp"
+#include "reports/document/comparison/places.hpp"
+#include "reports/error.hpp"
+#include "reports/words.hpp"
+
+namespace tidemark::reports {
+namespace {
+
+void put(std::vector<Block>& page, std::string text, std::size_t indent = 0) {
+  page.emplace_back(Line{.text = {std::move(text)}, .indent = indent});
+}
+
+std::string counts_text(const SideCount& count) {
+  return fmt::format("{} pass, {} bad, {} waived, {} without an answer, {} skipped{}", count.pass,
+                     count.bad, count.waived, count.lacking, count.skipped,
+                     count.is_flaky() ? " (flaky)" : "");
+}
+
+void put_results(std::vector<Block>& page, const Comparison& comparison, std::size_t which) {
+  SideCount sides[2];
+  for (const bool fresh : {false, true}) {
+    SideCount& sum = sides[fresh ? 1 : 0];
+    for (std::size_t gpu = 0; gpu < comparison.pairing.gpus.size(); ++gpu) {
+      const SideCount one = count_of(comparison.pairing, which, gpu, fresh);
+      sum.pass += one.pass;
+      sum.bad += one.bad;
+      sum.lacking += one.lacking;
+      sum.skipped += one.skipped;
+      sum.waived += one.waived;
+      sum.flaky = sum.flaky || one.is_flaky();
+    }
+    put(page, fmt::format("{} results: {}", fresh ? "new " : "base", counts_text(sum)));
+  }
+  for (const ChangeGroup& group : comparison.conformance.groups) {
+    if (std::find(group.cases.begin(), group.cases.end(), which) == group.cases.end()) continue;
+    put(page,
+        fmt::format("{}: on {}", name_of(group.kind), place_of(comparison.pairing, group.gpus)), 5);
+  }
+}
+
+void put_launches(std::vector<Block>& page, const Comparison& comparison,
+                  const SpeedFinding& finding) {
+  const Pairing& pairing = comparison.pairing;
+  put(page, "  launch                                     value shared shift          own weight");
+  const double sign = finding.higher_is_better ? 1 : -1;
+  double mean = 0;
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < pairing.launches.size(); ++i) {
+    if (std::isnan(finding.launches[i])) continue;
+    mean += finding.launches[i] - comparison.speed.effects.shift[i];
+    ++n;
+  }
+  mean = n == 0 ? 0 : mean / static_cast<double>(n);
+  for (std::size_t i = 0; i < pairing.launches.size(); ++i) {
+    const double value = finding.launches[i], shift = comparison.speed.effects.shift[i];
+    constexpr std::size_t kTail = 32;
+    const std::string& path = pairing.launches[i]->path;
+    put(page,
+        fmt::format("  {} {:<32} {:>10} {:>12} {:>12} {:>6.2f}", i < pairing.base ? "base" : "new ",
+                    path.size() > kTail ? path.substr(path.size() - kTail) : path,
+                    short_number(std::exp(sign * value)), percent(shift),
+                    percent(value - shift - mean), comparison.speed.effects.weights[i]));
+  }
+}
+
+void put_tests(std::vector<Block>& page, const Comparison& comparison,
+               const SpeedFinding& finding) {
+  const Effect& own = finding.own;
+  put(page, fmt::format("  effect {} in all = {} shared by all cases and {} of its own",
+                        percent(finding.total), percent(finding.total - own.effect),
+                        percent(own.effect)));
+  put(page,
+      fmt::format("  own: standard error {:.3g}, spread of a launch {:.3g} with {:.3g} "
+                  "degrees of freedom, 95 % within +- {}",
+                  own.standard_error, own.spread, own.degrees, percent(own.margin())),
+      7);
+  if (!finding.reference.empty()) {
+    put(page, "  others of the model, 5th to 95th percentile: " + finding.reference);
+  }
+  put(page, fmt::format("  p {:.3g}, after Benjamini-Hochberg over {} metrics {:.3g}", own.p,
+                        comparison.speed.effects.rows.size(), own.q));
+  put(page,
+      fmt::format("  least effect that counts {}{}", percent(finding.floor),
+                  std::isnan(finding.noise) ? "; no launches without a change are stored"
+                                            : fmt::format("; stored spread without any change {}",
+                                                          percent(finding.noise))));
+  put(page,
+      fmt::format(
+          "  would have been seen 8 times of 10: {}{}", percent(finding.smallest_seen),
+          std::isnan(finding.smallest_stored)
+              ? ""
+              : fmt::format("; by the stored spread alone {}", percent(finding.smallest_stored))));
+}
+
+void put_metric(std::vector<Block>& page, const Comparison& comparison,
+                const SpeedFinding& finding) {
+  put(page, "");
+  put(page, fmt::format("{}: {}{}{}", finding.metric, name_of(finding.verdict),
+                        finding.why.empty() ? "" : ": ", finding.why));
+  put(page, fmt::format("  base {}, new {} {} on {}, {} left out", short_number(finding.base_value),
+                        short_number(finding.fresh_value), finding.unit,
+                        plural(finding.gpus, "GPU"), finding.gpus_left_out));
+  if (finding.verdict == SpeedVerdict::not_compared) return;
+  put_launches(page, comparison, finding);
+  put_tests(page, comparison, finding);
+}
+
+}  // namespace
+
+std::vector<Block> explanation_of(const Comparison& comparison, std::string_view name) {
+  const auto& cases = comparison.pairing.cases;
+  const auto at = std::lower_bound(cases.begin(), cases.end(), name);
+  if (at == cases.end() || *at != name) {
+    throw ReportError(
+        fmt::format("--explain '{}': no report has this case; 'tidemark show' lists them", name));
+  }
+  const auto which = static_cast<std::uint32_t>(at - cases.begin());
+  std::vector<Block> page;
+  put(page, *at);
+  put_results(page, comparison, which);
+  for (const SpeedFinding& finding : comparison.speed.series) {
+    if (finding.of_case == which) put_metric(page, comparison, finding);
+  }
+  for (const GpuFinding& finding : comparison.speed.gpus) {
+    if (finding.of_case != which) continue;
+    put(page,
+        fmt::format("{} {} unlike the other GPUs, {} to {} in all: {}", finding.metric,
+                    name_of(finding.verdict), percent(finding.least), percent(finding.most),
+                    place_of(comparison.pairing, finding.gpus)),
+        5);
+  }
+  return page;
+}
+
+}  // namespace tidemark::reports

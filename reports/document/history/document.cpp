@@ -1,0 +1,264 @@
+// Puts what a history found in order; what fails comes first.
+#include "reports/document/history/document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+
+#include "reports/history/change_points.hpp"
+#include "reports/words.hpp"
+
+namespace tidemark::reports {
+namespace {
+
+constexpr std::size_t kOnTerminal = 20, kOnPage = 100;  // of a kind, unless all are asked for
+constexpr std::size_t kIndent = 5;
+
+Line banner(std::string_view heading, const std::string& text) {
+  return {.as = Line::As::banner,
+          .text = {fmt::format("{} {}", heading, text)},
+          .heading = heading.size(),
+          .tone = Tone::warn,
+          .indent = kIndent};
+}
+
+/// The newest ones are the ones that something can still be done about.
+void add_banners(Section& head, const History& history, const ShowOptions& options) {
+  const std::vector<PastLaunch>& launches = history.chronicle.launches;
+  std::vector<Line> incomplete, slowed;
+  for (auto launch = launches.rbegin(); launch != launches.rend(); ++launch) {
+    const std::string which = fmt::format("{} {}", utc_text(launch->at_unix_s), launch->path);
+    if (!launch->incomplete_reason.empty()) {
+      incomplete.push_back(banner("INCOMPLETE REPORT", which + ": " + launch->incomplete_reason));
+    }
+    std::string cases;
+    for (const auto& [of_case, share] : launch->slowed) {
+      cases += fmt::format("{}{} by {}", cases.empty() ? "" : ", ", of_case, share);
+    }
+    if (!cases.empty()) slowed.push_back(banner("SLOWED ON PURPOSE", which + ": " + cases));
+  }
+  const auto add = [&](std::vector<Line>& lines, std::string_view what) {
+    const std::size_t shown = std::min(options.most(kOnTerminal, kOnTerminal), lines.size());
+    for (std::size_t i = 0; i < shown; ++i) head.add(std::move(lines[i]));
+    head.leave_out(lines.size(), shown, what);
+  };
+  add(incomplete, "incomplete report");
+  add(slowed, "slowed launch");
+}
+
+Document headed(const History& history, const ShowOptions& options) {
+  const Chronicle& all = history.chronicle;
+  const auto virtual_ones = static_cast<std::size_t>(std::count_if(
+      all.launches.begin(), all.launches.end(), [](const auto& each) { return each.is_virtual; }));
+  const std::string newest = utc_text(all.launches.back().at_unix_s);
+  Document made{.verb = "history",
+                .title = "tidemark history",
+                .is_virtual = virtual_ones == all.launches.size(),
+                .scope = fmt::format(
+                    "{}, {} to {}; {}{}", plural(all.launches.size(), "launch"), when(history, 0),
+                    newest, plural(all.gpus.size(), "GPU"),
+                    virtual_ones == 0 ? "" : fmt::format("; {} of them VIRTUAL", virtual_ones)),
+                .window = "tidemark history: " + newest};
+  made.head.add(Line{.text = {ours("cases: " + cases_summary(history))}, .indent = kIndent});
+  made.head.add(Line{.text = {ours("speed: " + metrics_summary(history))}, .indent = kIndent});
+  if (!options.refused.empty()) {
+    const std::string text = fmt::format("{} not read", plural(options.refused.size(), "file"));
+    const bool below = options.is(Format::html);
+    made.head.add(
+        Line{.as = Line::As::banner,
+             .text = {ours(text + (below ? ": the last section says why" : ": stderr says why"))}});
+  }
+  add_banners(made.head, history, options);
+  return made;
+}
+
+Finding event_of(const History& history, const ChangeEvent& event, const ShowOptions& options) {
+  const Chronicle& all = history.chronicle;
+  Finding made{.heading = when(history, event.after),
+               .text = {event.gpu == kNoRow ? "changed with it: " : "changed with it on that GPU: ",
+                        setup_text(event.setup, options.is(Format::html) ? 12 : 8)},
+               .why = {{"between ", all.launches[event.before].path, " and ",
+                        all.launches[event.after].path}}};
+  const std::size_t few = options.is(Format::markdown) ? 8 : options.most(8, 30);
+  const std::size_t shown = std::min(few, event.changes.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const LevelChange& change = history.changes[event.changes[i]];
+    const MetricKey& key = history.metrics[change.metric].key;
+    const bool worse = change.is_worse(key);
+    const std::string word = worse ? "worse" : "better";
+    made.more.push_back(
+        {.text = {ours(fmt::format("{}  {}  ", word, step_text(change.step))), title_of(key), "  ",
+                  fmt::format("{}, {}", levels_text(history, change), gpu_text(history, change))},
+         .heading = word.size(),
+         .tone = worse ? Tone::bad : Tone::good,
+         .indent = 2 * kIndent});
+  }
+  if (event.changes.size() > shown) {
+    made.more.push_back(
+        {.text = {ours("and " + plural(event.changes.size() - shown, "more metric"))}});
+  }
+  return made;
+}
+
+Section events_of(const History& history, const ShowOptions& options) {
+  Section made{.id = "changed", .heading = "What changed", .link = "what changed", .bytes = 18'000};
+  if (history.events.empty()) {
+    if (options.is(Format::html)) {
+      made.add(Line{.as = Line::As::paragraph, .text = {"No change of a metric was told."}});
+    }
+    return made;
+  }
+  made.add(Line{.as = Line::As::muted,
+                .text = {"changes of speed, the newest first; advice, and no verdict:"}});
+  const std::size_t shown = std::min(options.most(kOnTerminal, kOnPage), history.events.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    made.add(event_of(history, history.events[i], options));
+  }
+  made.leave_out(history.events.size(), shown, "change");
+  return made;
+}
+
+std::vector<Cell> launch_row(const History& history, std::uint32_t launch, std::uint32_t before) {
+  const Chronicle& all = history.chronicle;
+  const PastLaunch& past = all.launches[launch];
+  std::size_t bad = 0, lacking = 0;
+  for (std::size_t i = 0; i < kVerdicts; ++i) {
+    const auto verdict = static_cast<Verdict>(i);
+    (is_bad(verdict) ? bad : lacking) +=
+        is_bad(verdict) || is_lacking(verdict) ? past.verdicts[i] : 0;
+  }
+  const auto value = [&](std::string_view factor) {
+    return text_cell(setup_value(all, launch, factor));
+  };
+  const std::vector<SetupChange> changed =
+      before == kNoRow ? std::vector<SetupChange>{}
+                       : setup_changes(all, history.restless, before, launch);
+  return {{.text = utc_text(past.at_unix_s), .order = past.at_unix_s},
+          {.text = std::filesystem::path(past.path).filename().string(),
+           .as = Cell::As::code,
+           .title = past.path},
+          text_cell(past.level),
+          text_cell(past.is_virtual ? "VIRTUAL" : past.device),
+          count_cell(past.gpus.size()),
+          count_cell(past.verdicts[static_cast<std::size_t>(Verdict::pass)]),
+          count_cell(bad),
+          count_cell(lacking),
+          text_cell(past.incomplete_reason.empty() ? "yes" : "no: " + past.incomplete_reason),
+          value("driver"),
+          text_cell(changed.empty() ? "" : setup_text(changed, 6)),
+          value("git_hash"),
+          value("kernels_tree"),
+          value("suite_tree")};
+}
+
+Section launches_of(const History& history, const ShowOptions& options) {
+  const std::vector<PastLaunch>& all = history.chronicle.launches;
+  std::vector<std::uint32_t> before(all.size(), kNoRow);
+  std::array<std::uint32_t, 2> last = {kNoRow, kNoRow};  // on GPUs, on the virtual device
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    before[i] = std::exchange(last[all[i].is_virtual ? 1 : 0], i);
+  }
+  TextTable table{.id = "every-launch",
+                  .label = "launches",
+                  .columns = headings({">began", "report", "level", "device", ">GPUs", ">pass",
+                                       ">wrong", ">lacking", "complete", "driver",
+                                       "changed since the one before", "git", "kernels", "suite"})};
+  for (std::size_t i = all.size(); i-- > 0 && table.rows.size() < options.most(0, 3000);) {
+    table.rows.push_back(launch_row(history, static_cast<std::uint32_t>(i), before[i]));
+  }
+  Section made{.id = "launches", .heading = "Launches", .link = "launches"};
+  const std::size_t shown = table.rows.size();
+  made.add(std::move(table));
+  made.leave_out(all.size(), shown, "line");
+  return made;
+}
+
+Section refused_of(const ShowOptions& options) {
+  Section made{.id = "refused", .heading = "Files not read"};
+  for (const std::string& line : options.refused) made.add(Line{.text = {line}});
+  return made;
+}
+
+}  // namespace
+
+std::string step_text(double step) { return fmt::format("{:+.1f} %", 100 * std::expm1(step)); }
+
+std::string levels_text(const History& history, const LevelChange& change) {
+  return fmt::format("{} -> {} {}", short_number(change.from), short_number(change.to),
+                     history.metrics[change.metric].key.unit);
+}
+
+std::string when(const History& history, std::uint32_t launch) {
+  return utc_text(history.chronicle.launches[launch].at_unix_s);
+}
+
+std::string gpu_name(const History& history, std::uint32_t gpu) {
+  constexpr std::size_t kShortKey = 12;  // "GPU-5f1c2d3e"
+  const PastGpu& past = history.chronicle.gpus[gpu];
+  if (history.chronicle.pair_by == PairBy::number) return past.key;
+  return fmt::format("GPU {} ({}{}{})", past.number, past.node, past.node.empty() ? "" : ", ",
+                     past.key.substr(0, kShortKey));
+}
+
+std::string gpu_text(const History& history, const LevelChange& change) {
+  if (change.gpu == kNoRow) return "the typical GPU";
+  return gpu_name(history, change.gpu) + (change.apart ? " apart from the others" : "");
+}
+
+std::string setup_text(const std::vector<SetupChange>& setup, std::size_t most) {
+  if (setup.empty()) return "nothing that was recorded";
+  std::string made;
+  for (std::size_t i = 0; i < std::min(most, setup.size()); ++i) {
+    made += fmt::format("{}{} {} -> {}", i == 0 ? "" : "; ", setup[i].factor, setup[i].before,
+                        setup[i].after);
+  }
+  if (setup.size() > most) made += fmt::format(" and {} more", setup.size() - most);
+  return made;
+}
+
+std::string cases_summary(const History& history) {
+  std::array<std::size_t, 6> counts{};
+  std::size_t before = 0;
+  for (const CasePast& past : history.cases) {
+    const bool over = past.state == CaseState::passing || past.state == CaseState::quiet;
+    if (over && past.first_bad) {
+      ++before;
+    } else {
+      ++counts[static_cast<std::size_t>(past.state)];
+    }
+  }
+  const auto of = [&](CaseState state) { return counts[static_cast<std::size_t>(state)]; };
+  return fmt::format(
+      "{} failing, {} open, {} waived, {} lacking, {} failed before, {} never failed",
+      grouped(of(CaseState::failing)), grouped(of(CaseState::open)), grouped(of(CaseState::waived)),
+      grouped(of(CaseState::lacking)), grouped(before),
+      grouped(of(CaseState::passing) + of(CaseState::quiet)));
+}
+
+std::string metrics_summary(const History& history) {
+  std::array<std::size_t, 4> counts{};
+  for (const MetricPast& metric : history.metrics) {
+    ++counts[static_cast<std::size_t>(metric.judged)];
+  }
+  const auto of = [&](Judged judged) { return grouped(counts[static_cast<std::size_t>(judged)]); };
+  return fmt::format("{} of {} changed, {} steady, {} drifting, {} with fewer than {} nights",
+                     of(Judged::changed), plural(history.metrics.size(), "metric"),
+                     of(Judged::steady), of(Judged::drifting), of(Judged::too_short), kLeastSeries);
+}
+
+Document document_of(const History& history, const ShowOptions& options) {
+  Document made = headed(history, options);
+  made.sections.push_back(cases_of(history, options));
+  made.sections.push_back(events_of(history, options));
+  if (options.is(Format::terminal)) return made;
+  made.sections.push_back(metrics_of(history, options));
+  if (options.is(Format::markdown)) return made;
+  made.sections.push_back(launches_of(history, options));
+  made.sections.push_back(refused_of(options));
+  return made;
+}
+
+}  // namespace tidemark::reports

@@ -1,0 +1,186 @@
+// Metrics over launches: a line chart each, and a table of all.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "reports/document/history/document.hpp"
+#include "reports/median.hpp"
+#include "reports/words.hpp"
+
+namespace tidemark::reports {
+namespace {
+
+constexpr std::size_t kMostDots = 600;  // more are a band
+
+std::size_t point_of(const MetricLevels& levels, std::uint32_t launch) {
+  const auto at = std::find(levels.launches.begin(), levels.launches.end(), launch);
+  return static_cast<std::size_t>(at - levels.launches.begin());
+}
+
+ChartPoint point_at(const History& history, const MetricPast& metric, const MetricLevels& levels,
+                    std::size_t i) {
+  const PastLaunch& launch = history.chronicle.launches[levels.launches[i]];
+  double low = std::numeric_limits<double>::quiet_NaN(), high = low;
+  for (const std::vector<double>& own : levels.own) {
+    low = std::fmin(low, own[i]);
+    high = std::fmax(high, own[i]);
+  }
+  return {.unix_s = launch.at_unix_s,
+          .typical = std::exp(levels.typical[i]),
+          .low = std::exp(low),
+          .high = std::exp(high),
+          .label = fmt::format(
+              "{}: {} {} (GPUs {} to {}), driver {}, git {}, {}{}", utc_text(launch.at_unix_s),
+              short_number(std::exp(levels.typical[i])), metric.key.unit,
+              short_number(std::exp(low)), short_number(std::exp(high)),
+              setup_value(history.chronicle, levels.launches[i], "driver"),
+              setup_value(history.chronicle, levels.launches[i], "git_hash"), launch.path,
+              launch.incomplete_reason.empty() ? "" : ", INCOMPLETE REPORT"),
+          .marked = !launch.incomplete_reason.empty()};
+}
+
+void add_dots(LineChart& chart, const History& history, const MetricLevels& levels) {
+  for (std::size_t gpu = 0; gpu < levels.gpus.size(); ++gpu) {
+    const std::string name = gpu_name(history, levels.gpus[gpu]);
+    for (std::size_t i = 0; i < levels.launches.size(); ++i) {
+      if (std::isnan(levels.own[gpu][i])) continue;
+      const double value = std::exp(levels.own[gpu][i]);
+      chart.dots.push_back(
+          {.point = i,
+           .value = value,
+           .label = fmt::format("{}: {} {}", name, short_number(value), chart.unit)});
+    }
+  }
+}
+
+void add_rules(LineChart& chart, const History& history, const MetricLevels& levels) {
+  for (std::size_t i = 1; i < levels.launches.size(); ++i) {
+    const std::string old = setup_value(history.chronicle, levels.launches[i - 1], "driver");
+    const std::string now = setup_value(history.chronicle, levels.launches[i], "driver");
+    if (old != now) {
+      chart.rules.push_back(
+          {.point = i, .label = "driver " + (now.empty() ? std::string("unknown") : now)});
+    }
+  }
+}
+
+void add_marks(LineChart& chart, const History& history, const MetricPast& metric,
+               const MetricLevels& levels) {
+  std::vector<std::size_t> starts = {0};
+  for (const std::size_t index : metric.changes) {
+    const LevelChange& change = history.changes[index];
+    const std::size_t point = point_of(levels, change.after);
+    chart.marks.push_back(
+        {.point = point,
+         .value = change.to,
+         .worse = change.is_worse(metric.key),
+         .label = fmt::format(
+             "{}: {}, {}, {}", utc_text(history.chronicle.launches[change.after].at_unix_s),
+             step_text(change.step), levels_text(history, change), gpu_text(history, change))});
+    if (change.gpu == kNoRow) starts.push_back(point);
+  }
+  if (starts.size() == 1) return;
+  starts.push_back(levels.launches.size());
+  for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
+    std::vector<double> values(levels.typical.begin() + static_cast<std::ptrdiff_t>(starts[i]),
+                               levels.typical.begin() + static_cast<std::ptrdiff_t>(starts[i + 1]));
+    chart.levels.push_back({.first = starts[i],
+                            .last = starts[i + 1] - 1,
+                            .value = std::exp(median_of(std::move(values)))});
+  }
+}
+
+LineChart chart_of(const History& history, const MetricPast& metric) {
+  const MetricLevels levels = levels_of(history.chronicle, *metric.values);
+  LineChart made{.title = title_of(metric.key),
+                 .unit = metric.key.unit,
+                 .higher_is_better = metric.key.higher_is_better,
+                 .band = levels.gpus.size() * levels.launches.size() > kMostDots};
+  for (std::size_t i = 0; i < levels.launches.size(); ++i) {
+    made.points.push_back(point_at(history, metric, levels, i));
+  }
+  if (!made.band) add_dots(made, history, levels);
+  add_rules(made, history, levels);
+  add_marks(made, history, metric, levels);
+  return made;
+}
+
+std::vector<Cell> row_of(const History& history, const MetricPast& metric, bool page) {
+  const MetricLevels levels = levels_of(history.chronicle, *metric.values);
+  const double first = std::exp(levels.typical.front()), last = std::exp(levels.typical.back());
+  const double step = levels.typical.back() - levels.typical.front();
+  const bool good = (last > first) == metric.key.higher_is_better;
+  std::vector<Cell> made = {
+      code_cell(metric.key.case_name),
+      text_cell(metric.key.metric),
+      text_cell(metric.key.is_virtual ? metric.key.level + ", VIRTUAL" : metric.key.level),
+      count_cell(levels.launches.size()),
+      count_cell(levels.gpus.size()),
+      number_cell(first),
+      number_cell(last),
+      {.text = step_text(step), .order = std::expm1(step), .tone = good ? Tone::good : Tone::quiet},
+      text_cell(metric.key.unit),
+      text_cell(name_of(metric.judged))};
+  if (!page) return made;
+  std::string changes;
+  for (const std::size_t index : metric.changes) {
+    const LevelChange& change = history.changes[index];
+    changes += fmt::format("{}{} {} ({})", changes.empty() ? "" : "; ", when(history, change.after),
+                           step_text(change.step), gpu_text(history, change));
+  }
+  made.push_back(text_cell(changes));
+  return made;
+}
+
+/// What changed first, by its largest step; the others as they are.
+std::vector<const MetricPast*> in_order(const History& history) {
+  std::vector<const MetricPast*> made;
+  for (const MetricPast& metric : history.metrics) made.push_back(&metric);
+  const auto largest = [&](const MetricPast* metric) {
+    double step = 0;
+    for (const std::size_t index : metric->changes) {
+      step = std::max(step, std::abs(history.changes[index].step));
+    }
+    return step;
+  };
+  std::stable_sort(made.begin(), made.end(),
+                   [&](const auto* a, const auto* b) { return largest(a) > largest(b); });
+  return made;
+}
+
+}  // namespace
+
+Section metrics_of(const History& history, const ShowOptions& options) {
+  Section made{.id = "speed", .heading = "Speed", .link = "speed", .bytes = 16'000};
+  const bool page = options.is(Format::html);
+  const std::vector<const MetricPast*> order = in_order(history);
+  TextTable table{.id = "every-metric",
+                  .label = "every metric",
+                  .columns = headings({"case", "metric", "level", ">launches", ">GPUs", ">first",
+                                       ">last", ">last to first", "unit", "judged"})};
+  if (page) table.columns.push_back({"changes"});
+  if (page && order.empty()) {
+    made.add(Line{.as = Line::As::paragraph, .text = {"Nothing was measured in these launches."}});
+  }
+  if (order.empty()) return made;
+  if (page) {
+    made.add(
+        Line{.as = Line::As::muted,
+             .text = {"The line is the typical GPU of each launch, a grey dot a GPU, or a "
+                      "band all of them; a dashed line a level, a triangle a change of it, an "
+                      "upright line another driver; a hollow dot a launch that ended early."}});
+    const std::size_t charts = std::min(options.most(0, 60), order.size());
+    for (std::size_t i = 0; i < charts; ++i) made.add(chart_of(history, *order[i]));
+    made.leave_out(order.size(), charts, "chart");
+    made.add(Subheading{"Every metric"});
+  }
+  const std::size_t shown = std::min(options.most(0, 3000), order.size());
+  for (std::size_t i = 0; i < shown; ++i) table.rows.push_back(row_of(history, *order[i], page));
+  made.add(std::move(table));
+  made.leave_out(order.size(), shown, "metric");
+  return made;
+}
+
+}  // namespace tidemark::reports

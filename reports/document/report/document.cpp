@@ -1,0 +1,298 @@
+// Puts what a report holds in order; what a person needs first comes first.
+#include "reports/document/report/document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/document/report/groups.hpp"
+#include "reports/document/report/health.hpp"
+#include "reports/error.hpp"
+#include "reports/schema/verdict_kinds.hpp"
+#include "reports/store/ranges.hpp"
+#include "reports/words.hpp"
+
+namespace tidemark::reports {
+namespace {
+
+constexpr std::size_t kOnTerminal = 30, kOnPage = 300;  // of a kind, unless all are asked for
+constexpr std::size_t kIndent = 5;
+
+/// "112 pass, 3 fail": the verdicts that occur.
+std::string counts_of(const Summary& summary) {
+  std::string made;
+  for (std::size_t i = 0; i < kVerdicts; ++i) {
+    if (summary.verdicts[i] == 0) continue;
+    if (!made.empty()) made += ", ";
+    made += fmt::format("{} {}", grouped(summary.verdicts[i]), kVerdictNames[i]);
+  }
+  return made.empty() ? "nothing was planned" : made;
+}
+
+Line banner(std::string_view heading, const std::string& text) {
+  return {.as = Line::As::banner,
+          .text = {fmt::format("{}: {}", heading, text)},
+          .heading = heading.size() + 1,
+          .tone = Tone::warn,
+          .indent = 8};
+}
+
+std::string rows_text(const Report& report) {
+  std::uint64_t planned = 0, run = 0, failed = 0;
+  for (const ResultRow& result : report.results) {
+    planned += result.rows_planned;
+    run += result.rows_run;
+    failed += result.rows_failed;
+  }
+  return fmt::format("rows: {} of {} run, {} failed", grouped(run), grouped(planned),
+                     grouped(failed));
+}
+
+void add_sms(Section& head, const Report& report, const ShowOptions& options) {
+  const SmLines lines = sm_lines(report);
+  if (lines.visited.empty()) return;
+  head.add(Line{.as = Line::As::paragraph, .text = {ours(lines.visited)}, .indent = kIndent});
+  // Of a page a section of their own shows those that failed.
+  const std::size_t most = options.is(Format::html) ? 0 : options.all ? lines.failed.size() : 4;
+  const std::size_t shown = std::min(most, lines.failed.size());
+  const char* const margin = options.is(Format::terminal) ? "     " : "";
+  for (std::size_t i = 0; i < shown; ++i) {
+    head.add(Line{.text = {margin, lines.failed[i]}, .indent = kIndent + 2});
+  }
+  if (!options.is(Format::html)) head.leave_out(lines.failed.size(), shown, "GPU");
+}
+
+void add_head(Section& head, const Report& report, const Summary& summary,
+              const ShowOptions& options) {
+  const LaunchRow& launch = report.launch;
+  if (!launch.complete) head.add(banner("INCOMPLETE REPORT", launch.incomplete_reason));
+  if (summary.planned > 0 && summary.verdicts[static_cast<std::size_t>(Verdict::pass)] == 0) {
+    head.add(Line{.as = Line::As::banner,
+                  .text = {"nothing passed: this report says nothing good about any GPU"}});
+  }
+  if (const std::string slowed = slowed_text(report); !slowed.empty()) {
+    head.add(banner("SLOWED ON PURPOSE", slowed + "; these numbers say nothing about the GPUs"));
+  }
+  if (launch.is_virtual) head.add(virtual_banner());
+  if (const std::string models = models_of(report);
+      !models.empty() && !options.is(Format::terminal)) {
+    head.add(Line{.as = Line::As::paragraph, .text = {models}});
+  }
+  const std::string time = time_line(report);
+  head.add(Line{.as = Line::As::paragraph,
+                .text = {ours(rows_text(report) + (time.empty() ? "" : "; ")), time},
+                .indent = kIndent});
+  const std::vector<std::string> lines = hardware_lines(report);
+  const std::size_t most = options.all ? lines.size() : options.is(Format::terminal) ? 4 : 8;
+  const std::size_t shown = std::min(most, lines.size());
+  for (std::size_t i = 0; i < shown; ++i) head.add(banner("HARDWARE", lines[i]));
+  head.leave_out(lines.size(), shown, "GPU");
+  add_sms(head, report, options);
+  if (options.is(Format::html)) {
+    head.add(
+        Line{.as = Line::As::muted,
+             .text = {"run ", launch.run_id, ", ", launch.created_utc, ", level ", launch.level}});
+  }
+}
+
+/// "CUDA error 719  signal 11": how a worker ended; empty where that was as usual.
+std::string ending_of(const ResultRow& result) {
+  std::string how;
+  if (result.cuda_error != 0) how += fmt::format("CUDA error {}  ", result.cuda_error);
+  if (result.signal != 0) how += fmt::format("signal {}  ", result.signal);
+  if (result.exit_code != 0) how += fmt::format("exit code {}", result.exit_code);
+  return how;
+}
+
+void add_miscompares(Finding& made, const Report& report, const ResultGroup& group,
+                     const ShowOptions& options) {
+  const std::size_t all = group.miscompares.size();
+  const std::size_t most = options.is(Format::html) ? 16 : options.all ? all : 3;
+  const std::size_t shown = options.is(Format::markdown) ? 0 : std::min(most, all);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const MiscompareRow& row = report.miscompares[group.miscompares[i]];
+    made.more.push_back(
+        {.text = {fmt::format("row {} {}: {}: {}; {} wrong bytes from offset {}", row.row,
+                              report.text(row.parameters), report.text(row.what),
+                              text_of(report, row), grouped(row.wrong_bytes),
+                              grouped(row.first_offset))}});
+  }
+  if (options.is(Format::html) && shown > 0) {
+    made.more_summary = fmt::format("{} of {}", shown, plural(all, "miscompare"));
+  } else if (shown > 0 && all > shown) {
+    made.more.push_back({.text = {ours(fmt::format("and {} more miscompares in the report",
+                                                   grouped(all - shown)))}});
+  }
+}
+
+Finding finding_of(const Report& report, const ResultGroup& group, const ShowOptions& options) {
+  const ResultRow& first = report.results[group.results.front()];
+  const bool listed = is_listed(group.verdict);
+  Finding made{.tone = tone_of(group.verdict),
+               .heading = upper(name_of(group.verdict)),
+               .most_names = options.all ? group.cases.size() : 8};
+  for (const std::uint32_t id : group.cases) made.names.emplace_back(report.cases[id].name.view());
+  if (group.gpus.size() == 1) {
+    made.text = {"on ", place_of(report, group.gpus.front())};
+  } else {
+    made.text = {ours(fmt::format("on {} GPUs: {}", group.gpus.size(), ranges(group.gpus)))};
+    if (!listed) {
+      made.text.insert(made.text.end(), {"; first ", place_of(report, first.gpu_id)});
+    }
+  }
+  if (group.verdict == Verdict::pass) return made;
+  made.why.push_back({group.reason.empty() ? "no reason was given" : group.reason});
+  if (const std::string ending = ending_of(first); !ending.empty()) made.why.push_back({ending});
+  if (listed) return made;
+  add_miscompares(made, report, group, options);
+  if (const std::string replay(report.text(first.replay)); !replay.empty()) {
+    made.commands.push_back({"replay", replay});
+  }
+  if (const std::string program = program_command(options, group.results.front());
+      !program.empty()) {
+    made.commands.push_back({"program", program});
+  }
+  return made;
+}
+
+Section findings_of(const Report& report, const ShowOptions& options) {
+  Section made{.id = "findings",
+               .heading = "What did not pass",
+               .link = "what did not pass",
+               .bytes = 27'000};
+  const bool passes = options.all && options.is(Format::terminal);
+  const std::vector<ResultGroup> groups = result_groups(report, passes);
+  const std::size_t shown = std::min(options.most(kOnTerminal, kOnPage), groups.size());
+  for (std::size_t i = 0; i < shown; ++i) made.add(finding_of(report, groups[i], options));
+  made.leave_out(groups.size(), shown, "finding");
+  if (groups.empty() && options.is(Format::html)) {
+    made.add(Line{.as = Line::As::paragraph, .text = {"Everything that was planned passed."}});
+  }
+  return made;
+}
+
+Section waivers_of(const Report& report) {
+  // A policy file allows no longer texts; a report may hold anything.
+  constexpr std::size_t kLongest = 1500;
+  Section made{.id = "waivers", .heading = "Waivers", .bytes = 2'500};
+  for (const WaiverLedger::Line& waiver : waiver_lines(report)) {
+    made.add(
+        waiver_line(waiver.text.substr(0, kLongest) + (waiver.text.size() > kLongest ? "..." : ""),
+                    waiver.attention));
+  }
+  return made;
+}
+
+Section outliers_section(const Report& report, const ShowOptions& options) {
+  Section made{.id = "outliers", .heading = "GPUs against each other", .bytes = 2'500};
+  const Outliers outliers = outliers_of(report);
+  if (outliers.metrics == 0) return made;
+  const std::string where =
+      fmt::format("{} over {}{}", plural(outliers.metrics, "metric"), plural(outliers.gpus, "GPU"),
+                  report.launch.is_virtual ? " of the VIRTUAL device" : "");
+  made.add(Line{
+      .as = Line::As::paragraph,
+      .text = {ours(outliers.groups.empty() ? "no GPU lies apart from the others in " + where
+                                            : fmt::format("GPUs that lie apart, in {}:", where))}});
+  const std::size_t shown = std::min(options.most(kOnTerminal, kOnPage), outliers.groups.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    constexpr std::size_t kWord = 6;  // SLOWER, FASTER
+    const OutlierGroup& group = outliers.groups[i];
+    made.add(Line{.text = {text_of(group)},
+                  .heading = kWord,
+                  .tone = group.slower ? Tone::warn : Tone::good,
+                  .indent = kIndent});
+  }
+  made.leave_out(outliers.groups.size(), shown, "group of GPUs");
+  return made;
+}
+
+}  // namespace
+
+Summary summary_of(const Report& report) {
+  Summary made;
+  made.planned = report.results.size();
+  for (const ResultRow& result : report.results) {
+    ++made.verdicts[static_cast<std::size_t>(result.verdict)];
+  }
+  bool failed = false;
+  bool lacking =
+      !report.launch.complete || made.verdicts[static_cast<std::size_t>(Verdict::pass)] == 0;
+  for (std::size_t i = 0; i < kVerdicts; ++i) {
+    if (made.verdicts[i] == 0) continue;
+    failed = failed || is_bad(static_cast<Verdict>(i));  // only a strict launch has unexpected_pass
+    lacking = lacking || is_lacking(static_cast<Verdict>(i));
+  }
+  made.word = failed ? "FAIL" : lacking ? "INCOMPLETE" : "PASS";
+  made.tone = failed ? Tone::bad : lacking ? Tone::warn : Tone::good;
+  return made;
+}
+
+std::string program_command(const ShowOptions& options, std::uint32_t result_id) {
+  return options.replayed_by ? options.replayed_by(result_id) : std::string();
+}
+
+Tone tone_of(Verdict verdict) {
+  if (verdict == Verdict::pass) return Tone::good;
+  return is_quiet(verdict) ? Tone::warn : Tone::bad;
+}
+
+std::string text_of(const Report& report, const MiscompareRow& row) {
+  const std::string_view text = report.text(row.text);
+  return text.empty() ? fmt::format("expected {:#04x}, got {:#04x}", row.expected, row.actual)
+                      : std::string(text);
+}
+
+std::string place_of(const Report& report, std::uint32_t gpu_id) {
+  constexpr std::size_t kUuidDigits = 12;  // "GPU-" and eight digits tell the GPUs of a fleet apart
+  const GpuRow& gpu = report.gpus[gpu_id];
+  if (gpu.reported == 0) return fmt::format("GPU {} (never reported)", gpu_id);
+  const std::string_view host = host_of(report, gpu_id), uuid = gpu.uuid.view();
+  const bool hashed = uuid.starts_with("GPU-anon-");
+  return fmt::format("GPU {} ({}{}slot {}, {})", gpu_id, host, gpu.node_id == kNoRow ? "" : ", ",
+                     gpu.local_index, hashed ? uuid : uuid.substr(0, kUuidDigits));
+}
+
+std::string_view host_of(const Report& report, std::uint32_t gpu_id) {
+  const std::uint32_t node = report.gpus[gpu_id].node_id;
+  return node == kNoRow ? "" : report.text(report.nodes[node].hostname);
+}
+
+Outliers outliers_of(const Report& report) {
+  try {
+    return outliers_of(facts_of(report, "report"));
+  } catch (const ReportError&) {  // a GPU or case twice: nobody can say which is which
+    return {};
+  }
+}
+
+Document document_of(const Report& report, const ShowOptions& options) {
+  const Summary summary = summary_of(report);
+  const LaunchRow& launch = report.launch;
+  const bool page = options.is(Format::html);
+  Document made{.verb = "show",
+                .title = "tidemark report",
+                .word = std::string(summary.word),
+                .tone = summary.tone,
+                .is_virtual = launch.is_virtual,
+                .scope = fmt::format(
+                    "{} x {}: {} ({} planned)", plural(report.cases.size(), "case"),
+                    plural(launch.gpus, "GPU"), counts_of(summary), grouped(summary.planned)),
+                .window = fmt::format("tidemark {}{}: {}", summary.word,
+                                      launch.is_virtual ? " (VIRTUAL)" : "", launch.created_utc)};
+  made.head.bytes = 2'500;
+  add_head(made.head, report, summary, options);
+  made.sections.push_back(findings_of(report, options));
+  if (page) made.sections.push_back(map_of(report, options));
+  if (page) made.sections.push_back(sm_maps_of(report, options));
+  made.sections.push_back(waivers_of(report));
+  made.sections.push_back(outliers_section(report, options));
+  made.sections.push_back(measured_section(report, options));
+  if (page) made.sections.push_back(cases_of(report, options));
+  made.sections.push_back(notes_of(report, options));
+  made.sections.push_back(events_of(report, options));
+  made.sections.push_back(origin_of(report, options));
+  return made;
+}
+
+}  // namespace tidemark::reports

@@ -1,0 +1,106 @@
+// What a report has to say, and the parts it is put together from.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/compare/outliers.hpp"
+#include "reports/document/document.hpp"
+#include "reports/document/test_suites.hpp"
+#include "reports/store/report.hpp"
+
+namespace tidemark::reports {
+
+/// Verdicts first, then what failed, where, why and how to replay it, then what was measured, then
+/// what the report was made on.
+Document document_of(const Report& report, const ShowOptions& options);
+
+/// The whole report as JSON, text in place of its indices.
+std::string json_of(const Report& report);
+
+/// A line a result, or a line each metric of it; then a line each SM.
+std::string csv_of(const Report& report);
+
+/// A suite a node, in it a test a case; a suite more says whether the report is complete. Nothing
+/// of a virtual device is a pass of a GPU: all its tests are skipped.
+std::vector<TestSuite> tests_of(const Report& report, const ShowOptions& options);
+
+/// PASS, FAIL or INCOMPLETE, and the counts behind it.
+struct Summary {
+  std::string_view word;
+  Tone tone = Tone::none;
+  std::array<std::size_t, kVerdicts> verdicts{};
+  std::size_t planned = 0;
+};
+Summary summary_of(const Report& report);
+
+/// "GPU 3 (node07, slot 1, GPU-5f1c2d3e)".
+std::string place_of(const Report& report, std::uint32_t gpu_id);
+
+/// The host of a GPU; empty where it never reported.
+std::string_view host_of(const Report& report, std::uint32_t gpu_id);
+
+/// What a miscompare found and expected.
+std::string text_of(const Report& report, const MiscompareRow& row);
+
+/// The command that runs the failing row of this result alone; empty where there is none.
+std::string program_command(const ShowOptions& options, std::uint32_t result_id);
+
+/// Green for a pass, yellow for what nobody has to be alarmed by.
+Tone tone_of(Verdict verdict);
+
+/// Which SMs rows visited and on which of them rows failed, in lines.
+struct SmLines {
+  std::string visited;              // empty where no SM of any row is known
+  std::vector<std::string> failed;  // one a GPU; first where the fewest SMs have failed rows
+};
+SmLines sm_lines(const Report& report);
+
+/// SMs of a GPU. Their numbers may have gaps: a GPU of 132 SMs may have one with the number 143.
+struct SmCount {
+  std::uint32_t visited = 0;
+  std::uint32_t sms = 0;      // `sm_count`; 0 where it is not known, or below `visited`
+  std::uint32_t numbers = 0;  // all SMs have numbers below this one
+
+  bool all_visited() const { return visited == (sms > 0 ? sms : numbers); }
+  bool has_gaps() const { return numbers > sms; }  // or may have, where `sms` is not known
+};
+SmCount sm_count_of(const Report& report, std::uint32_t gpu_id);
+
+/// The rows of `sms` that are of this GPU.
+std::span<const SmRow> sms_of(const Report& report, std::uint32_t gpu_id);
+
+/// Of a page: nodes (few GPUs: each GPU) against cases.
+Section map_of(const Report& report, const ShowOptions& options);
+
+/// Of a page: a map a GPU of its SMs. No blocks where no SM is known.
+Section sm_maps_of(const Report& report, const ShowOptions& options);
+
+/// Of a page: every case with its verdicts, as a table.
+Section cases_of(const Report& report, const ShowOptions& options);
+
+/// What was measured: on a terminal a table each case, in Markdown one of the medians over GPUs, on
+/// a page a plot each metric and every number. No blocks where nothing was.
+Section measured_section(const Report& report, const ShowOptions& options);
+
+/// What cases recorded, of which nothing is judged: in one line, or where notes are asked for one
+/// by one, those that differ only in numbers once unless all are asked for.
+Section notes_of(const Report& report, const ShowOptions& options);
+Section events_of(const Report& report, const ShowOptions& options);
+
+/// Machines, GPUs, versions, seed and arguments.
+Section origin_of(const Report& report, const ShowOptions& options);
+
+/// "4 x NVIDIA H200, driver 580.105.08": models and drivers, the most frequent first. Empty where
+/// no GPU reported.
+std::string models_of(const Report& report);
+
+/// Outlier GPUs. Nothing where there are too few to say so.
+Outliers outliers_of(const Report& report);
+
+}  // namespace tidemark::reports

@@ -1,0 +1,381 @@
+// What was measured: a table for each benchmark with a line a GPU, or one over all of them; plots.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "reports/document/report/document.hpp"
+#include "reports/document/report/measured.hpp"
+#include "reports/store/ranges.hpp"
+#include "reports/store/statistics.hpp"
+#include "reports/words.hpp"
+
+namespace tidemark::reports {
+namespace {
+
+// More GPUs than this are shown as one line a metric, and so is a table that would grow longer.
+constexpr std::size_t kFewGpus = 4;
+constexpr std::size_t kFewLines = 16;
+
+/// Whether each GPU has a line of its own.
+bool each_gpu(const std::vector<Measured>& all, const ShowOptions& options) {
+  std::size_t lines = 0, gpus = 0;
+  for (const Measured& measured : all) {
+    lines += measured.rows.size();
+    gpus = std::max(gpus, measured.rows.size());
+  }
+  return options.all || gpus <= 1 || (gpus <= kFewGpus && lines <= kFewLines);
+}
+
+/// The cells of one line of the table.
+struct Row {
+  std::string metric, gpu, median, mad, n, range, unit, sm_mhz, power, temperature;
+  double value = 0;                       // the median
+  std::string gain = {}, published = {};  // of tables that have something in them
+};
+
+struct RowColumn {
+  std::string Row::*cell;
+  Heading heading;
+};
+
+constexpr std::array kColumns{RowColumn{&Row::metric, {"metric"}},
+                              RowColumn{&Row::gpu, {"GPU", true}},
+                              RowColumn{&Row::median, {"median", true}},
+                              RowColumn{&Row::mad, {"mad", true}},
+                              RowColumn{&Row::n, {"n", true}},
+                              RowColumn{&Row::range, {"min..max", true}},
+                              RowColumn{&Row::unit, {"unit"}},
+                              RowColumn{&Row::gain, {"gain", true}},
+                              RowColumn{&Row::published, {"published", true}},
+                              RowColumn{&Row::sm_mhz, {"SM MHz", true, true}},
+                              RowColumn{&Row::power, {"W", true, true}},
+                              RowColumn{&Row::temperature, {"C", true, true}}};
+
+/// Without the columns that no row has anything in.
+TextTable table_of(const std::vector<std::vector<Row>>& metrics) {
+  TextTable made{.id = {}, .label = {}, .rows = {}};
+  for (const auto& rows : metrics) made.rows.resize(made.rows.size() + rows.size());
+  for (const RowColumn& column : kColumns) {
+    bool any = false;
+    for (const auto& rows : metrics) {
+      for (const Row& row : rows) any = any || !(row.*column.cell).empty();
+    }
+    if (!any) continue;
+    made.columns.push_back(column.heading);
+    std::size_t i = 0;
+    for (const auto& rows : metrics) {
+      for (const Row& row : rows) {
+        const std::string& text = row.*column.cell;
+        made.rows[i++].push_back(text_cell(text.empty() ? "-" : text));
+      }
+    }
+  }
+  return made;
+}
+
+std::string range_of(double low, double high) {
+  return short_number(low) + ".." + short_number(high);
+}
+
+std::string whole(float value) { return std::isnan(value) ? "-" : fmt::format("{:.0f}", value); }
+
+Row row_of(const Report& report, const Measured& measured, const MetricRow& row) {
+  const ResultRow& result = report.results[row.result_id];
+  return {.metric = std::string(measured.name),
+          .gpu = std::to_string(result.gpu_id),
+          .median = short_number(row.median),
+          .mad = short_spread(row.mad),
+          .n = std::to_string(row.n),
+          .range = range_of(row.min, row.max),
+          .unit = std::string(measured.unit),
+          .sm_mhz = whole(result.sm_mhz),
+          .power = whole(result.power_w),
+          .temperature = whole(result.temperature_c),
+          .value = row.median};
+}
+
+template <class Of>
+double median_over(const std::vector<const MetricRow*>& rows, Of of) {
+  std::vector<double> values;
+  values.reserve(rows.size());
+  for (const MetricRow* row : rows) values.push_back(static_cast<double>(of(*row)));
+  return statistics_of(std::move(values)).median;
+}
+
+/// One line for many GPUs: medians over them, and the least and greatest of their own medians.
+Row row_over(const Report& report, const Measured& measured) {
+  const auto sensor = [&report](float ResultRow::*member) {
+    return
+        [&report, member](const MetricRow& row) { return report.results[row.result_id].*member; };
+  };
+  const auto [low, high] =
+      std::minmax_element(measured.rows.begin(), measured.rows.end(),
+                          [](const auto* a, const auto* b) { return a->median < b->median; });
+  const auto over = [&](auto of) { return median_over(measured.rows, of); };
+  const double median = over([](const MetricRow& row) { return row.median; });
+  return {.metric = std::string(measured.name),
+          .gpu = fmt::format("all {}", measured.rows.size()),
+          .median = short_number(median),
+          .mad = short_spread(over([](const MetricRow& row) { return row.mad; })),
+          .n = std::to_string((*low)->n),
+          .range = range_of((*low)->median, (*high)->median),
+          .unit = std::string(measured.unit),
+          .sm_mhz = whole(static_cast<float>(over(sensor(&ResultRow::sm_mhz)))),
+          .power = whole(static_cast<float>(over(sensor(&ResultRow::power_w)))),
+          .temperature = whole(static_cast<float>(over(sensor(&ResultRow::temperature_c)))),
+          .value = median};
+}
+
+Line slowest_line(const Report& report, const Measured& measured) {
+  const Statistics of = slowest_of(report, measured);
+  return {.text = {fmt::format(
+              "  slowest rank, sample by sample over {} GPUs: {} {} {} (mad {}, n {}, {}..{})",
+              measured.rows.size(), measured.name, short_number(of.median), measured.unit,
+              short_spread(of.mad), of.finite, short_number(of.min), short_number(of.max))},
+          .indent = 4};
+}
+
+std::vector<Row> rows_of(const Report& report, const Measured& measured, bool each) {
+  std::vector<Row> lines;
+  if (each) {
+    for (const MetricRow* row : measured.rows) lines.push_back(row_of(report, measured, *row));
+  } else {
+    lines.push_back(row_over(report, measured));
+  }
+  return lines;
+}
+
+/// `line`'s median against that of the line for as many GPUs, or the same one, in `below`; empty
+/// where that is no number.
+std::string gain_of(const Row& line, const std::vector<Row>& below, bool higher_is_better) {
+  const auto same = std::find_if(below.begin(), below.end(),
+                                 [&](const Row& other) { return other.gpu == line.gpu; });
+  if (same == below.end()) return {};
+  const double gain = higher_is_better ? line.value / same->value : same->value / line.value;
+  return std::isfinite(gain) ? fmt::format("{:.2f}x", gain) : std::string();
+}
+
+/// Fills in what `all`, whose lines these are, are printed beside. Returns who published it.
+std::set<std::string> put_beside(std::vector<std::vector<Row>>& lines,
+                                 const std::vector<Measured>& all, std::string_view name,
+                                 const ShowOptions& options) {
+  std::set<std::string> published_by;
+  if (!options.beside) return published_by;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const PrintedBeside beside = options.beside(name, all[i].name);
+    const auto below = std::find_if(all.begin(), all.end(), [&](const Measured& other) {
+      return !beside.over.empty() && other.name == beside.over && other.unit == all[i].unit;
+    });
+    if (beside.published != 0) published_by.insert(beside.published_by);
+    for (Row& line : lines[i]) {
+      if (below != all.end())
+        line.gain = gain_of(line, lines[static_cast<std::size_t>(below - all.begin())],
+                            all[i].higher_is_better);
+      if (beside.published != 0) line.published = short_number(beside.published);
+    }
+  }
+  return published_by;
+}
+
+/// Whose numbers do not count: a line a verdict.
+void add_not_passed(Section& section, const Report& report, const Measured& measured) {
+  std::map<Verdict, std::vector<std::uint32_t>> gpus;
+  for (const MetricRow* row : measured.rows) {
+    const ResultRow& result = report.results[row->result_id];
+    if (result.verdict != Verdict::pass) gpus[result.verdict].push_back(result.gpu_id);
+  }
+  for (auto& [verdict, of_verdict] : gpus) {
+    std::sort(of_verdict.begin(), of_verdict.end());
+    const bool one = of_verdict.size() == 1;
+    section.add(Line{.text = {fmt::format("  not a pass on GPU{} {} ({}): {} numbers do not count",
+                                          one ? "" : "s", ranges(of_verdict), name_of(verdict),
+                                          one ? "its" : "their")},
+                     .indent = 4});
+  }
+}
+
+void add_case(Section& section, const Report& report, const CaseRow& of,
+              const std::vector<Measured>& all, const ShowOptions& options) {
+  const bool each = each_gpu(all, options);
+  std::vector<std::vector<Row>> rows;  // of each metric
+  rows.reserve(all.size());
+  for (const Measured& measured : all) rows.push_back(rows_of(report, measured, each));
+  const std::set<std::string> published_by = put_beside(rows, all, of.name.view(), options);
+  section.add(Subheading{of.name.view()});
+  TextTable table = table_of(rows);
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    at += rows[i].size();
+    if (report.text(of.scope) == "all_gpus" && all[i].rows.size() > 1) {
+      table.below.emplace_back(at, slowest_line(report, all[i]));
+    }
+  }
+  section.add(std::move(table));
+  for (const std::string& who : published_by) {
+    section.add(Line{.text = {"  published: ", who}, .indent = 4});
+  }
+  add_not_passed(section, report, all.front());
+}
+
+using AllMeasured = std::map<std::uint32_t, std::vector<Measured>>;
+
+void add_tables(Section& section, const Report& report, const AllMeasured& measured,
+                const ShowOptions& options) {
+  const bool together = std::any_of(measured.begin(), measured.end(), [&](const auto& of_case) {
+    return !each_gpu(of_case.second, options);
+  });
+  if (together) {
+    section.add(
+        Line{.text = {"where GPUs share a line: the median over them, and min..max of their own "
+                      "medians"}});
+  }
+  std::size_t shown = 0;
+  for (const auto& [case_id, all] : measured) {
+    if (shown == options.most(20, 0)) break;
+    ++shown;
+    add_case(section, report, report.cases[case_id], all, options);
+  }
+  section.leave_out(measured.size(), shown, "measured case");
+}
+
+/// One line a metric: of the GPUs on which the case passed.
+void add_medians(Section& section, const Report& report, const AllMeasured& measured) {
+  section.add(
+      Line{.as = Line::As::paragraph, .text = {"Only GPUs count on which the case passed."}});
+  TextTable table{.id = {},
+                  .label = {},
+                  .columns = headings({"case", "metric", ">GPUs", ">median of GPUs", ">least",
+                                       ">greatest", "unit"})};
+  for (const auto& [case_id, all] : measured) {
+    for (const Measured& one : all) {
+      std::vector<double> medians;
+      for (const MetricRow* row : counted_of(report, one)) medians.push_back(row->median);
+      const Statistics of = statistics_of(std::move(medians));
+      table.rows.push_back({text_cell(report.cases[case_id].name.view()), text_cell(one.name),
+                            text_cell(fmt::format("{} of {}", of.finite, one.rows.size())),
+                            number_cell(of.median), number_cell(of.min), number_cell(of.max),
+                            text_cell(one.unit)});
+    }
+  }
+  section.add(std::move(table));
+}
+
+StripDot dot_of(const Report& report, const Measured& measured, const MetricRow& row) {
+  const ResultRow& result = report.results[row.result_id];
+  const bool counts = result.verdict == Verdict::pass;
+  return {.value = row.median,
+          .label = fmt::format("{}: median {} {} (mad {}, n {}){}", place_of(report, result.gpu_id),
+                               short_number(row.median), measured.unit, short_number(row.mad),
+                               row.n, counts ? "" : ", not a pass: does not count"),
+          .counts = counts};
+}
+
+/// Few GPUs have a line each, more share those of their nodes, and a fleet shares one.
+StripPlot plot_of(const Report& report, std::string_view case_name, const Measured& measured) {
+  constexpr std::size_t kGpuRows = 16, kNodeRows = 32;
+  StripPlot made{.title = fmt::format("{} {}", case_name, measured.name),
+                 .unit = std::string(measured.unit),
+                 .higher_is_better = measured.higher_is_better,
+                 .rows = {}};
+  std::map<std::string, std::size_t> lines;
+  for (const MetricRow* row : measured.rows) {
+    const std::uint32_t gpu = report.results[row->result_id].gpu_id;
+    const bool alone = measured.rows.size() <= kGpuRows;
+    const std::string_view host = host_of(report, gpu);
+    const std::string label = alone                             ? fmt::format("GPU {}", gpu)
+                              : report.nodes.size() > kNodeRows ? "all GPUs"
+                              : host.empty()                    ? "no node"
+                                                                : std::string(host);
+    const auto [at, fresh] = lines.try_emplace(label, made.rows.size());
+    if (fresh || alone) {
+      at->second = made.rows.size();
+      made.rows.push_back({.label = label, .samples = {}, .dots = {}});
+    }
+    StripRow& line = made.rows[at->second];
+    line.dots.push_back(dot_of(report, measured, *row));
+    for (std::uint64_t i = 0; alone && i < row->n; ++i) {
+      line.samples.push_back(report.samples[row->first_sample + i].value);
+    }
+  }
+  return made;
+}
+
+std::vector<Cell> number_row(const Report& report, std::string_view case_name,
+                             const Measured& measured, const MetricRow& row) {
+  const ResultRow& result = report.results[row.result_id];
+  const auto sensor = [](float value) { return number_cell(static_cast<double>(value)); };
+  return {code_cell(case_name),
+          text_cell(measured.name),
+          count_cell(result.gpu_id),
+          text_cell(host_of(report, result.gpu_id)),
+          number_cell(row.median),
+          number_cell(row.mad),
+          count_cell(row.n),
+          number_cell(row.min),
+          number_cell(row.max),
+          text_cell(measured.unit),
+          sensor(result.sm_mhz),
+          sensor(result.power_w),
+          sensor(result.temperature_c),
+          text_cell(name_of(result.verdict))};
+}
+
+void add_plots(Section& section, const Report& report, const AllMeasured& measured,
+               const ShowOptions& options) {
+  section.add(Line{.as = Line::As::muted,
+                   .text = {"A dot is the median of a GPU, a stroke one of its samples; a hollow "
+                            "dot does not count, its case did not pass. Pointed at, a dot says "
+                            "whose it is; of very many on a line the outermost do."}});
+  TextTable table{.id = "numbers",
+                  .label = "every number",
+                  .columns = headings({"case", "metric", ">GPU", "node", ">median", ">mad", ">n",
+                                       ">min", ">max", "unit", ">SM MHz", ">W", ">C", "verdict"})};
+  std::size_t metrics = 0, lines = 0;
+  for (const auto& [case_id, all] : measured) {
+    const std::string_view case_name = report.cases[case_id].name.view();
+    for (const Measured& one : all) {
+      if (++metrics <= options.most(0, 60)) section.add(plot_of(report, case_name, one));
+      for (const MetricRow* row : one.rows) {
+        if (++lines > options.most(0, 3000)) continue;
+        table.rows.push_back(number_row(report, case_name, one, *row));
+      }
+    }
+  }
+  section.leave_out(metrics, std::min(metrics, options.most(0, 60)), "plot");
+  section.add(Subheading{"Every number"});
+  const std::size_t shown = table.rows.size();
+  section.add(std::move(table));
+  section.leave_out(lines, shown, "line");
+}
+
+}  // namespace
+
+Section measured_section(const Report& report, const ShowOptions& options) {
+  Section made{
+      .id = "measured", .heading = "What was measured", .link = "measured", .bytes = 13'000};
+  const AllMeasured measured = measured_of(report);
+  if (measured.empty()) {
+    if (options.is(Format::html)) {
+      made.add(Line{.as = Line::As::paragraph, .text = {"No benchmark was part of this launch."}});
+    }
+    return made;
+  }
+  if (report.launch.is_virtual) {
+    made.add(Line{.as = Line::As::banner,
+                  .text = {"VIRTUAL: the numbers below are of a model on a CPU, not of a GPU"}});
+  }
+  if (options.is(Format::html)) {
+    add_plots(made, report, measured, options);
+  } else if (options.is(Format::markdown)) {
+    add_medians(made, report, measured);
+  } else {
+    add_tables(made, report, measured, options);
+  }
+  return made;
+}
+
+}  // namespace tidemark::reports

@@ -1,0 +1,145 @@
+// Which SMs rows visited, and on which of them rows failed, in lines for every rendering.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "reports/document/report/document.hpp"
+#include "reports/store/ranges.hpp"
+#include "reports/words.hpp"
+
+namespace tidemark::reports {
+namespace {
+
+double share_of(const SmRow& row) {
+  return static_cast<double>(row.rows_failed) / static_cast<double>(row.rows_run);
+}
+
+/// "132 of 132", "24" where the GPU's SMs are not counted, or "none".
+std::string text_of(const SmCount& count) {
+  if (count.visited == 0) return "none";
+  return count.sms == 0 ? fmt::format("{}", count.visited)
+                        : fmt::format("{} of {}", count.visited, count.sms);
+}
+
+/// SMs of one GPU on which rows failed, the worst first.
+struct FailedSms {
+  std::uint32_t gpu_id = 0;
+  std::size_t visited = 0;
+  std::vector<const SmRow*> rows;
+};
+
+std::vector<FailedSms> failed_sms(const Report& report) {
+  std::vector<FailedSms> made;
+  for (const GpuRow& gpu : report.gpus) {
+    const std::span<const SmRow> sms = sms_of(report, gpu.gpu_id);
+    FailedSms failed{.gpu_id = gpu.gpu_id, .visited = sms.size(), .rows = {}};
+    for (const SmRow& row : sms) {
+      if (row.rows_failed > 0) failed.rows.push_back(&row);
+    }
+    if (failed.rows.empty()) continue;
+    std::sort(failed.rows.begin(), failed.rows.end(), [](const auto* a, const auto* b) {
+      return std::tuple(-share_of(*a), b->rows_failed, a->sm) <
+             std::tuple(-share_of(*b), a->rows_failed, b->sm);
+    });
+    made.push_back(std::move(failed));
+  }
+  // Rows that fail on one SM alone point at that SM; those of all SMs at GPU, driver or case.
+  std::stable_sort(made.begin(), made.end(),
+                   [](const auto& a, const auto& b) { return a.rows.size() < b.rows.size(); });
+  return made;
+}
+
+std::string line_of(const Report& report, const FailedSms& failed) {
+  constexpr std::size_t kNamed = 4;
+  const auto text = [](const SmRow& row) {
+    return fmt::format("SM {}: {} of {}", row.sm, grouped(row.rows_failed), grouped(row.rows_run));
+  };
+  const std::string where = place_of(report, failed.gpu_id);
+  if (failed.rows.size() == 1) {
+    const SmRow& only = *failed.rows.front();
+    // One row visits few SMs, and may fail on whichever that is.
+    return fmt::format("{}: {} rows failed{}", where, text(only),
+                       only.rows_failed > 1 ? ", no other SM failed" : "");
+  }
+  std::string made = fmt::format("{}: rows failed on {} of {} SMs; most on ", where,
+                                 failed.rows.size(), failed.visited);
+  for (std::size_t i = 0; i < std::min(kNamed, failed.rows.size()); ++i) {
+    made += (i == 0 ? "" : ", ") + text(*failed.rows[i]);
+  }
+  return made;
+}
+
+/// GPUs that share a text.
+struct Visited {
+  std::string text;
+  std::vector<std::uint32_t> gpus;
+};
+
+/// Those of the most GPUs first, then those that lack the most.
+std::vector<Visited> visited_groups(const Report& report) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Visited> groups;
+  for (const GpuRow& gpu : report.gpus) {
+    const SmCount count = sm_count_of(report, gpu.gpu_id);
+    Visited& group = groups[{count.visited, count.sms}];
+    group.text = text_of(count);
+    group.gpus.push_back(gpu.gpu_id);
+  }
+  std::vector<Visited> made;
+  made.reserve(groups.size());
+  for (auto& [key, group] : groups) made.push_back(std::move(group));
+  const auto largest = std::max_element(made.begin(), made.end(), [](const auto& a, const auto& b) {
+    return a.gpus.size() < b.gpus.size();
+  });
+  if (largest != made.end()) std::rotate(made.begin(), largest, largest + 1);
+  return made;
+}
+
+}  // namespace
+
+std::span<const SmRow> sms_of(const Report& report, std::uint32_t gpu_id) {
+  const auto begin =
+      std::lower_bound(report.sms.begin(), report.sms.end(), gpu_id,
+                       [](const SmRow& row, std::uint32_t gpu) { return row.gpu_id < gpu; });
+  const auto end =
+      std::upper_bound(begin, report.sms.end(), gpu_id,
+                       [](std::uint32_t gpu, const SmRow& row) { return gpu < row.gpu_id; });
+  return {begin, end};
+}
+
+SmCount sm_count_of(const Report& report, std::uint32_t gpu_id) {
+  const std::span<const SmRow> sms = sms_of(report, gpu_id);
+  const std::uint32_t reported = report.gpus[gpu_id].sm_count;
+  SmCount made{.visited = static_cast<std::uint32_t>(sms.size())};
+  if (reported >= made.visited && reported <= kMostSms) made.sms = reported;
+  made.numbers = std::max(made.sms, sms.empty() ? 0 : sms.back().sm + 1);
+  return made;
+}
+
+SmLines sm_lines(const Report& report) {
+  constexpr std::size_t kGroups = 4, kRanges = 8;
+  SmLines made;
+  if (report.sms.empty()) return made;
+  const std::vector<Visited> groups = visited_groups(report);
+  made.visited = "SMs: ";
+  if (groups.size() == 1) {
+    const std::size_t gpus = groups[0].gpus.size();
+    made.visited += groups[0].text + " visited";
+    if (gpus > 1) made.visited += fmt::format(" on each of {}", plural(gpus, "GPU"));
+  } else {
+    made.visited += "visited ";
+    for (std::size_t i = 0; i < std::min(kGroups, groups.size()); ++i) {
+      made.visited +=
+          fmt::format("{}{} on GPU{} {}", i == 0 ? "" : "; ", groups[i].text,
+                      groups[i].gpus.size() == 1 ? "" : "s", first_ranges(groups[i].gpus, kRanges));
+    }
+    if (groups.size() > kGroups) made.visited += "; others on other GPUs";
+  }
+  for (const FailedSms& failed : failed_sms(report)) {
+    made.failed.push_back(line_of(report, failed));
+  }
+  return made;
+}
+
+}  // namespace tidemark::reports

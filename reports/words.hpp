@@ -1,0 +1,39 @@
+// Numbers and names as people read them, the same in every format and message.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tidemark::reports {
+
+/// Every byte that is not printable ASCII becomes '?': a report must not drive the terminal.
+std::string printable(std::string_view text);
+
+/// 1234567 as "1,234,567".
+std::string grouped(std::uint64_t number);
+
+/// "1 case", "1,024 cases", "2 launches".
+std::string plural(std::size_t number, std::string_view what);
+
+/// "a, b, c, d, and 12 more cases": at most `most` of the names, or one more.
+std::string some_of(const std::vector<std::string>& names, std::size_t most, std::string_view what);
+
+/// "NOT RUN" of "not_run": a name as a heading.
+std::string upper(std::string_view name);
+
+/// Five significant digits; "-" for NaN.
+std::string short_number(double value);
+
+/// How far numbers scatter: two significant digits below 10, no fraction from there on; "-" for
+/// NaN.
+std::string short_spread(double value);
+
+/// "-2.03 %" of a natural logarithm.
+std::string percent(double logarithm);
+/// "+2.03 %".
+std::string signed_percent(double logarithm);
+
+}  // namespace tidemark::reports
