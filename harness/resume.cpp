@@ -12,8 +12,8 @@
 #include "harness/version.hpp"
 #include "kernels/ops/fnv1a.hpp"
 #include "reports/journal/journal.hpp"
-#include "reports/store/gather.hpp"
-#include "reports/store/spoiled.hpp"
+#include "reports/store/assemble/gather.hpp"
+#include "reports/store/assemble/spoiled.hpp"
 
 namespace tidemark::harness {
 namespace {

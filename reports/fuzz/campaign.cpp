@@ -25,8 +25,8 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "reports/store/image.hpp"
-#include "reports/store/sanitized.hpp"
+#include "reports/store/confined/sanitized.hpp"
+#include "reports/store/hdf5/image.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "reports/store/each_table.hpp"
-#include "reports/store/image.hpp"
+#include "reports/store/hdf5/image.hpp"
 
 namespace tidemark::reports {
 namespace {

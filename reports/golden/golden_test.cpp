@@ -13,7 +13,7 @@
 
 #include "reports/golden/launches.hpp"
 #include "reports/schema/describe.hpp"
-#include "reports/store/image.hpp"
+#include "reports/store/hdf5/image.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <vector>
 
-#include "reports/store/attributes.hpp"
-#include "reports/store/h5.hpp"
-#include "reports/store/image.hpp"
+#include "reports/store/hdf5/attributes.hpp"
+#include "reports/store/hdf5/h5.hpp"
+#include "reports/store/hdf5/image.hpp"
 
 namespace tidemark::reports {
 namespace {

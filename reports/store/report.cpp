@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "reports/store/confined_reader.hpp"
-#include "reports/store/image.hpp"
+#include "reports/store/confined/confined_reader.hpp"
+#include "reports/store/hdf5/image.hpp"
 #include "reports/store/replace_file.hpp"
 
 namespace tidemark::reports {

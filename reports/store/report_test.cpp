@@ -20,7 +20,7 @@
 #include "reports/error.hpp"
 #include "reports/example_launch.hpp"
 #include "reports/scratch_folder.hpp"
-#include "reports/store/image.hpp"
+#include "reports/store/hdf5/image.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -85,7 +85,7 @@ TestSuite launch_suite(const Report& report) {
     cases.push_back({.class_name = "tidemark.launch",
                      .name = "every GPU takes part",
                      .seconds = 0,
-                     .outcome = JunitOutcome::skipped,
+                     .outcome = TestOutcome::skipped,
                      .type = {},
                      .message = fmt::format("left out: {}", text).substr(0, kLongest),
                      .text = {}});

@@ -1,0 +1,257 @@
+// Makes a report of the journals of a launch: who ran it, where, and what was planned.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "reports/store/assemble/assembly.hpp"
+#include "reports/store/report.hpp"
+#include "reports/utc.hpp"
+
+namespace tidemark::reports {
+namespace {
+
+constexpr double kNotRead = std::numeric_limits<double>::quiet_NaN();
+
+void add_launch(Assembly& made, const HeardLaunch& all, const AssembleOptions& options) {
+  constexpr std::size_t kLongestReason = 4000;  // an attribute holds less than 64 KiB
+  const LaunchRecord& from = all.launch;
+  LaunchRow& row = made.report.launch;
+  row.run_id = from.run_id;
+  row.series_id = from.series_id.empty() ? from.run_id : from.series_id;
+  row.launch = from.launch;
+  row.launches = from.launches;
+  row.created_unix_s = from.created_unix_s;
+  row.created_utc = utc_text(from.created_unix_s);
+  row.tool_version = from.tool_version;
+  row.level = from.level;
+  row.device = from.device;
+  row.seed = from.seed;
+  row.is_virtual = from.device == "virtual";
+  row.anonymised = options.anonymise;
+  row.ranks_expected = from.ranks;
+  row.ranks_reported =
+      static_cast<std::uint32_t>(std::count(all.reported.begin(), all.reported.end(), true));
+  row.gpus = from.gpus;
+  row.damaged_lines = all.lost_lines;
+  std::vector<std::string> problems = all.problems;
+  if (!options.incomplete_reason.empty()) problems.push_back(options.incomplete_reason);
+  std::string reason = fmt::format("{}", fmt::join(problems, "; "));
+  row.complete = reason.empty();
+  if (made.disguise) reason = scrubbed(*made.disguise, reason);
+  if (reason.size() > kLongestReason) {
+    reason.resize(kLongestReason);
+    reason += "...";
+  }
+  row.incomplete_reason = reason;
+}
+
+/// One row a machine: ranks that say the same of themselves share it. Returns the row of each rank.
+std::map<std::uint32_t, std::uint32_t> add_nodes(Assembly& made,
+                                                 const std::vector<NodeRecord>& nodes) {
+  const auto same = [](const NodeRecord& node) {
+    // Without a name two ranks cannot be told to be on one machine.
+    const std::string who = node.hostname.empty() ? std::to_string(node.rank) : node.hostname;
+    return std::make_tuple(who, node.boot_id, node.kernel, node.os, node.cpu, node.mpi, node.hdf5,
+                           node.logical_cpus);
+  };
+  std::map<decltype(same(NodeRecord{})), std::uint32_t> machines;
+  std::map<std::uint32_t, std::uint32_t> row_of_rank;
+  for (const NodeRecord& node : nodes) {
+    auto& rows = made.report.nodes;
+    const auto id = static_cast<std::uint32_t>(rows.size());
+    const auto [at, is_new] = machines.try_emplace(same(node), id);
+    if (is_new) {
+      rows.push_back({.node_id = id,
+                      .first_rank = node.rank,
+                      .ranks = 0,
+                      .hostname = made.plain(made.hidden("host", node.hostname)),
+                      .kernel = made.text(node.kernel),
+                      .os = made.text(node.os),
+                      .cpu = made.text(node.cpu),
+                      .boot_id = made.plain(made.hidden("boot", node.boot_id)),
+                      .mpi = made.text(node.mpi),
+                      .hdf5 = made.text(node.hdf5),
+                      .logical_cpus = node.logical_cpus});
+    }
+    NodeRow& row = rows[at->second];
+    if (row_of_rank.try_emplace(node.rank, at->second).second) ++row.ranks;
+    row.first_rank = std::min(row.first_rank, node.rank);
+  }
+  return row_of_rank;
+}
+
+void add_gpu(Assembly& made, const GpuRecord& from, std::uint32_t node_id) {
+  const bool hide = made.disguise.has_value();
+  const std::string uuid = hide ? disguised_uuid(*made.disguise, from.uuid) : from.uuid;
+  made.report.gpus[from.gpu] = {
+      .gpu_id = from.gpu,
+      .node_id = node_id,
+      .rank = from.rank,
+      .local_index = from.local_index,
+      .reported = 1,
+      .nvml = static_cast<std::uint8_t>(from.nvml),
+      .uuid = FixedText<48>::of(uuid),
+      .serial = made.plain(made.hidden("serial", from.serial)),
+      .pci = made.plain(hide ? disguised_pci(*made.disguise, from.pci) : from.pci),
+      .name = made.text(from.name),
+      .vbios = made.text(from.vbios),
+      .board_part = made.text(from.board_part),
+      .driver = made.text(from.driver),
+      .nccl = made.text(from.nccl),
+      .cuda_driver = from.cuda_driver,
+      .cuda_runtime = from.cuda_runtime,
+      .compute_capability = from.compute_capability,
+      .sm_count = from.sm_count,
+      .memory_bytes = from.memory_bytes,
+      .ecc_enabled = from.ecc_enabled,
+      .mig_enabled = from.mig_enabled,
+      .persistence = from.persistence,
+      .power_limit_w = from.power_limit_w,
+      .default_power_limit_w = from.default_power_limit_w,
+      .app_sm_mhz = from.app_sm_mhz,
+      .app_memory_mhz = from.app_memory_mhz,
+      .max_sm_mhz = from.max_sm_mhz,
+      .nvlinks_up = from.nvlinks_up,
+      .nvlinks_up_mask = from.nvlinks_up_mask,
+      .ecc_corrected = from.ecc_corrected,
+      .ecc_uncorrected = from.ecc_uncorrected,
+      .remapped_rows_pending = from.remapped_rows_pending};
+}
+
+void add_gpus(Assembly& made, const HeardLaunch& all) {
+  const auto row_of_rank = add_nodes(made, all.nodes);
+  made.report.gpus.resize(all.launch.gpus);
+  for (std::uint32_t gpu = 0; gpu < all.launch.gpus; ++gpu) {
+    made.report.gpus[gpu].gpu_id = gpu;
+    made.report.gpus[gpu].power_limit_w = kNotRead;
+    made.report.gpus[gpu].default_power_limit_w = kNotRead;
+  }
+  for (const GpuRecord& gpu : all.gpus) {
+    const auto node = row_of_rank.find(gpu.rank);
+    add_gpu(made, gpu, node == row_of_rank.end() ? kNoRow : node->second);
+  }
+}
+
+void add_cases(Assembly& made, const std::vector<PlannedCase>& cases) {
+  for (const PlannedCase& planned : cases) {
+    made.report.cases.push_back({.case_id = static_cast<std::uint32_t>(made.report.cases.size()),
+                                 .name = FixedText<128>::of(planned.name),
+                                 .kind = made.plain(planned.kind),
+                                 .scope = made.plain(planned.scope),
+                                 .claim = made.plain(planned.claim),
+                                 .unit = made.plain(planned.unit),
+                                 .higher_is_better = planned.higher_is_better});
+  }
+}
+
+void add_provenance(Assembly& made, const LaunchRecord& launch, bool strict) {
+  const auto add = [&made](const std::string& key, std::uint32_t value) {
+    made.report.provenance.push_back({.key = made.plain(key), .value = value});
+  };
+  add("tool_version", made.plain(launch.tool_version));
+  add("git_hash", made.plain(launch.git_hash));
+  add("kernels_tree", made.plain(launch.kernels_tree));
+  add("suite_tree", made.plain(launch.suite_tree));
+  add("nvcc", made.plain(launch.nvcc));
+  add("compiler", made.plain(launch.compiler));
+  const auto& arguments =
+      made.disguise ? scrubbed_arguments(*made.disguise, launch.arguments) : launch.arguments;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    add(fmt::format("argument.{}", i), made.plain(arguments[i]));
+  }
+  for (const auto& [variable, value] : launch.environment) {
+    add("environment." + variable,
+        made.plain(made.disguise ? scrubbed_variable(*made.disguise, variable, value) : value));
+  }
+  for (const auto& [of_case, share] : launch.slowed) add("slow." + of_case, made.plain(share));
+  if (!launch.gemm_table_hash.empty()) {
+    add("gemm_table.name", made.plain(made.disguise ? scrubbed(*made.disguise, launch.gemm_table)
+                                                    : launch.gemm_table));
+    add("gemm_table.hash", made.plain(launch.gemm_table_hash));
+  }
+  if (strict) add("policy.strict", made.plain("1"));
+}
+
+void add_events(Assembly& made, const std::vector<HeardEvent>& events) {
+  for (const auto& [event, rank] : events) {
+    // A reader refuses a GPU that is not there; the event is kept all the same.
+    const bool known = event.gpu >= -1 && event.gpu < std::int64_t{made.report.launch.gpus};
+    const bool of_gpu = known && event.gpu >= 0;
+    const std::string text = known ? event.text : fmt::format("GPU {}: {}", event.gpu, event.text);
+    made.report.events.push_back({.at_unix_s = event.at_unix_s,
+                                  .rank = rank,
+                                  .gpu_id = of_gpu ? static_cast<std::uint32_t>(event.gpu) : kNoRow,
+                                  .source = made.plain(event.source),
+                                  .code = event.code,
+                                  .text = made.text(text)});
+  }
+  std::stable_sort(made.report.events.begin(), made.report.events.end(),
+                   [](const EventRow& a, const EventRow& b) { return a.at_unix_s < b.at_unix_s; });
+}
+
+}  // namespace
+
+std::uint32_t Assembly::plain(const std::string& text) {
+  const auto [at, is_new] =
+      stored.try_emplace(text, static_cast<std::uint32_t>(report.strings.size()));
+  if (is_new) report.strings.push_back(text);
+  return at->second;
+}
+
+std::uint32_t Assembly::text(const std::string& text) {
+  if (!disguise) return plain(text);
+  const auto known = indices.find(text);
+  if (known != indices.end()) return known->second;
+  return indices[text] = plain(scrubbed(*disguise, text));
+}
+
+std::string Assembly::hidden(std::string_view kind, const std::string& name) const {
+  return disguise ? disguised(*disguise, kind, name) : name;
+}
+
+Report assemble(const std::vector<std::string>& journals, const AssembleOptions& options) {
+  const HeardLaunch all = gather(journals);
+  Assembly made;
+  made.plain("");  // index 0
+  if (options.anonymise) made.disguise = disguise_for(all.launch, all.nodes, all.gpus);
+  add_launch(made, all, options);
+  add_gpus(made, all);
+  add_cases(made, all.launch.cases);
+  add_results(made, all, options.incomplete_reason);
+  add_events(made, all.events);
+  add_provenance(made, all.launch, all.policy.strict);
+  apply_waivers(made, all);
+  return std::move(made.report);
+}
+
+std::vector<std::pair<std::string, std::string>> slowed_cases(const Report& report) {
+  constexpr std::string_view kPrefix = "slow.";
+  std::vector<std::pair<std::string, std::string>> made;
+  for (const ProvenanceRow& row : report.provenance) {
+    const std::string_view key = report.text(row.key);
+    if (key.starts_with(kPrefix)) {
+      made.emplace_back(key.substr(kPrefix.size()), report.text(row.value));
+    }
+  }
+  return made;
+}
+
+std::string slowed_text(const Report& report) {
+  std::string made;
+  for (const auto& [of_case, share] : slowed_cases(report)) {
+    made += fmt::format("{}{} by {}", made.empty() ? "" : ", ", of_case, share);
+  }
+  return made;
+}
+
+std::string_view provenance_of(const Report& report, std::string_view key) {
+  for (const ProvenanceRow& row : report.provenance) {
+    if (report.text(row.key) == key) return report.text(row.value);
+  }
+  return {};
+}
+
+}  // namespace tidemark::reports

@@ -1,0 +1,280 @@
+// Reads the journals into one heap of records and says what does not fit together.
+#include "reports/store/assemble/gather.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
+
+#include "reports/error.hpp"
+#include "reports/store/ranges.hpp"
+
+namespace tidemark::reports {
+namespace {
+
+/// What must be equal on all ranks for their results to be of one launch.
+auto identity(const LaunchRecord& launch) {
+  return std::tie(launch.run_id, launch.series_id, launch.launch, launch.tool_version,
+                  launch.git_hash, launch.kernels_tree, launch.suite_tree, launch.level,
+                  launch.device, launch.seed, launch.ranks, launch.gpus);
+}
+
+bool same_cases(const std::vector<PlannedCase>& a, const std::vector<PlannedCase>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x.name == y.name; });
+}
+
+void check_same_launch(const LaunchRecord& first, const LaunchRecord& other) {
+  if (identity(first) != identity(other) || !same_cases(first.cases, other.cases)) {
+    throw ReportError(fmt::format(
+        "ranks {} and {} planned different launches (version, level, device, seed, size or cases "
+        "differ); start every rank with the same binary and arguments",
+        first.rank, other.rank));
+  }
+}
+
+void check_plan(const LaunchRecord& launch) {
+  constexpr std::uint32_t kMostRanks = 1u << 20;
+  constexpr std::uint32_t kMostGpus = kMostRanks;
+  if (launch.ranks == 0 || launch.gpus == 0 || launch.ranks > kMostRanks ||
+      launch.gpus > kMostGpus) {
+    throw ReportError(fmt::format("the launch record plans {} ranks and {} GPUs, which cannot be",
+                                  launch.ranks, launch.gpus));
+  }
+  const std::uint64_t planned = std::uint64_t{launch.gpus} * launch.cases.size();
+  if (planned > kMostPlanned) {
+    throw ReportError(fmt::format("the launch record plans {} results; at most {} fit in a report",
+                                  planned, kMostPlanned));
+  }
+  std::unordered_set<std::string> names;
+  for (const PlannedCase& planned_case : launch.cases) {
+    if (!names.insert(planned_case.name).second) {
+      throw ReportError(fmt::format("the launch record plans case '{}' twice", planned_case.name));
+    }
+  }
+}
+
+const LaunchRecord* launch_in(const JournalText& journal) {
+  for (const Record& record : journal.records) {
+    if (const auto* launch = std::get_if<LaunchRecord>(&record)) return launch;
+  }
+  return nullptr;
+}
+
+/// The run of most journals, of several the one that comes first. A file of another launch that got
+/// into the folder must not cost the report of this one.
+std::string run_of_most(const std::vector<JournalText>& journals) {
+  std::map<std::string, std::size_t> journals_of;
+  std::string most;
+  for (const JournalText& journal : journals) {
+    if (journal.run_id) ++journals_of[*journal.run_id];
+  }
+  for (const JournalText& journal : journals) {
+    if (journal.run_id && journals_of[*journal.run_id] > journals_of[most]) most = *journal.run_id;
+  }
+  return most;
+}
+
+/// Empties the journals that are of another run, or of a rank that came before, and says so.
+void leave_out_foreign(std::vector<JournalText>& journals, std::vector<std::string>& problems) {
+  const std::string run = run_of_most(journals);
+  std::set<std::uint32_t> ranks;
+  for (JournalText& journal : journals) {
+    const LaunchRecord* launch = launch_in(journal);
+    if (journal.run_id && *journal.run_id != run) {
+      problems.push_back(
+          fmt::format("a journal of another launch (run {}) was left out", *journal.run_id));
+    } else if (launch != nullptr && !ranks.insert(launch->rank).second) {
+      problems.push_back(fmt::format("a second journal of rank {} was left out", launch->rank));
+    } else {
+      continue;
+    }
+    journal = {};
+  }
+}
+
+/// Finds the launch record of every journal; they must agree.
+LaunchRecord launch_of(const std::vector<JournalText>& journals) {
+  const LaunchRecord* first = nullptr;
+  std::uint32_t last_rank = 0;
+  for (const JournalText& journal : journals) {
+    const LaunchRecord* launch = launch_in(journal);
+    if (launch == nullptr) continue;
+    if (first == nullptr) first = launch;
+    check_same_launch(*first, *launch);
+    last_rank = std::max(last_rank, launch->rank);
+  }
+  if (first == nullptr) {
+    throw ReportError(fmt::format(
+        "no launch record in {} journals, so what was planned is unknown and no report can be "
+        "made; add the journals of the other ranks, or run again",
+        journals.size()));
+  }
+  check_plan(*first);
+  if (last_rank >= first->ranks) {
+    throw ReportError(fmt::format("a journal is of rank {}, but the launch has {} ranks", last_rank,
+                                  first->ranks));
+  }
+  return *first;
+}
+
+/// Sorts the records into a HeardLaunch whose launch is known.
+struct Sorter {
+  HeardLaunch& all;
+  std::unordered_set<std::string> cases;
+  std::vector<bool> gpu_known;
+  std::uint32_t journal_of = kNoRow;                             // rank whose journal is read
+  std::map<std::string, std::vector<std::uint32_t>> early = {};  // ranks that say why they ended
+  std::map<std::uint32_t, std::string> at_case = {};             // by rank: begun, and not ended
+
+  bool planned(std::uint32_t gpu, const std::string& case_name) const {
+    return gpu < all.launch.gpus && cases.contains(case_name);
+  }
+  void mark(std::vector<bool>& ranks, std::uint32_t rank) const {
+    if (rank < ranks.size()) ranks[rank] = true;
+  }
+
+  void operator()(const LaunchRecord& launch) {
+    journal_of = launch.rank;
+    if (!launch.hosts.empty()) all.launch.hosts = launch.hosts;
+    mark(all.reported, launch.rank);
+  }
+  void operator()(const NodeRecord& node) {
+    mark(all.reported, node.rank);
+    all.nodes.push_back(node);
+  }
+  void operator()(const GpuRecord& gpu) {
+    mark(all.reported, gpu.rank);
+    if (gpu.gpu >= all.launch.gpus || gpu_known[gpu.gpu]) {
+      all.problems.push_back(
+          fmt::format("rank {} reported GPU {}, which is {}", gpu.rank, gpu.gpu,
+                      gpu.gpu >= all.launch.gpus ? "beyond the launch" : "another rank's"));
+      return;
+    }
+    gpu_known[gpu.gpu] = true;
+    all.gpus.push_back(gpu);
+  }
+  void operator()(const StartRecord& start) {
+    if (!planned(start.gpu, start.case_name)) return;
+    all.starts.push_back(start);
+    at_case[journal_of] = start.case_name;
+  }
+  void operator()(const OutcomeRecord& outcome) {
+    at_case.erase(journal_of);
+    if (planned(outcome.gpu, outcome.case_name)) {
+      all.outcomes.push_back(outcome);
+    } else {
+      all.problems.push_back(fmt::format("an outcome ({}) of {} on GPU {} was never planned",
+                                         name_of(outcome.verdict), outcome.case_name, outcome.gpu));
+    }
+  }
+  void operator()(const EventRecord& event) { all.events.push_back({event, journal_of}); }
+  void operator()(const PolicyRecord& policy) {
+    if (all.policy.waivers.empty()) all.policy = policy;
+  }
+  void operator()(const EndRecord& end) {
+    mark(all.reported, end.rank);
+    mark(all.ended, end.rank);
+    if (!end.complete) early[end.reason.empty() ? "ended early" : end.reason].push_back(end.rank);
+  }
+};
+
+std::string ranks_named(const std::vector<std::uint32_t>& ranks) {
+  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", ranges(ranks));
+}
+
+/// "rank 2 (node07), last at zfill.whole"
+std::string place_text(const HeardLaunch& all, const Sorter& sorter, std::uint32_t rank) {
+  std::string text = fmt::format("rank {}", rank);
+  const auto node = std::find_if(all.nodes.begin(), all.nodes.end(),
+                                 [rank](const NodeRecord& each) { return each.rank == rank; });
+  if (node != all.nodes.end()) text += fmt::format(" ({})", node->hostname);
+  const auto at = sorter.at_case.find(rank);
+  if (at != sorter.at_case.end()) text += fmt::format(", last at {},", at->second);
+  return text;
+}
+
+/// " (node2, node3)": where ranks were started that left no journal; empty where nobody says.
+std::string hosts_named(const HeardLaunch& all, const std::vector<std::uint32_t>& ranks) {
+  std::vector<std::string> hosts;
+  for (const std::uint32_t rank : ranks) {
+    const bool known = rank < all.launch.hosts.size() && !all.launch.hosts[rank].empty();
+    if (!known) continue;
+    if (std::find(hosts.begin(), hosts.end(), all.launch.hosts[rank]) == hosts.end())
+      hosts.push_back(all.launch.hosts[rank]);
+  }
+  return hosts.empty() ? "" : fmt::format(" ({})", fmt::join(hosts, ", "));
+}
+
+/// The ranks that are to blame come first: when one dies, a launcher stops the others, and they say
+/// so.
+void note_missing_ranks(HeardLaunch& all, const Sorter& sorter) {
+  constexpr std::size_t kMostNamed = 4;
+  std::vector<std::uint32_t> silent, unended;
+  for (std::uint32_t rank = 0; rank < all.launch.ranks; ++rank) {
+    if (!all.reported[rank]) {
+      silent.push_back(rank);
+    } else if (!all.ended[rank]) {
+      unended.push_back(rank);
+    }
+  }
+  std::vector<std::string> found;
+  if (!silent.empty())
+    found.push_back(ranks_named(silent) + hosts_named(all, silent) + " silent: no journal");
+  if (unended.size() > kMostNamed) {
+    found.push_back(ranks_named(unended) + " did not get to the end");
+  } else {
+    for (const std::uint32_t rank : unended) {
+      found.push_back(place_text(all, sorter, rank) + " did not get to the end");
+    }
+  }
+  if (unended.size() > 1) found.back() += " (which of them was first is not known)";
+  for (const auto& [reason, ranks] : sorter.early) {
+    found.push_back(fmt::format("{}: {}", ranks_named(ranks), reason));
+  }
+  all.problems.insert(all.problems.begin(), found.begin(), found.end());
+}
+
+void note_lost_lines(HeardLaunch& all, const std::vector<JournalText>& journals) {
+  JournalText sum;
+  for (const JournalText& journal : journals) {
+    sum.damaged += journal.damaged;
+    sum.foreign += journal.foreign;
+    sum.missing += journal.missing;
+  }
+  const auto note = [&all](std::uint32_t lines, std::string_view what) {
+    if (lines > 0) all.problems.push_back(fmt::format("{} {}", lines, what));
+    all.lost_lines += lines;
+  };
+  note(sum.damaged, "damaged journal lines were left out");
+  note(sum.foreign, "journal lines of another launch or rank were left out");
+  note(sum.missing, "journal lines are missing");
+}
+
+}  // namespace
+
+HeardLaunch gather(const std::vector<std::string>& journals) {
+  std::vector<JournalText> parsed;
+  HeardLaunch all;
+  parsed.reserve(journals.size());
+  for (const std::string& text : journals) parsed.push_back(parse_journal(text));
+  leave_out_foreign(parsed, all.problems);
+  all.launch = launch_of(parsed);
+  all.reported.resize(all.launch.ranks);
+  all.ended.resize(all.launch.ranks);
+  Sorter sorter{.all = all, .cases = {}, .gpu_known = std::vector<bool>(all.launch.gpus)};
+  for (const PlannedCase& planned : all.launch.cases) sorter.cases.insert(planned.name);
+  for (const JournalText& journal : parsed) {
+    sorter.journal_of = kNoRow;
+    for (const Record& record : journal.records) std::visit(sorter, record);
+  }
+  note_missing_ranks(all, sorter);
+  note_lost_lines(all, parsed);
+  return all;
+}
+
+}  // namespace tidemark::reports
