@@ -11,7 +11,7 @@
 
 #include "harness/errors.hpp"
 #include "harness/verbs/verbs.hpp"
-#include "reports/compare/noise.hpp"
+#include "reports/compare/speed/noise.hpp"
 #include "reports/error.hpp"
 #include "reports/store/report.hpp"
 #include "reports/words.hpp"

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <thread>
 
-#include "reports/compare/noise.hpp"
+#include "reports/compare/speed/noise.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
 #include "reports/error.hpp"
 #include "reports/scratch_folder.hpp"

@@ -5,7 +5,7 @@
 
 #include "harness/errors.hpp"
 #include "harness/verbs/given_report.hpp"
-#include "reports/compare/noise.hpp"
+#include "reports/compare/speed/noise.hpp"
 
 namespace tidemark::harness {
 

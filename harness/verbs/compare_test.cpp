@@ -9,7 +9,7 @@
 
 #include "harness/room.hpp"
 #include "harness/run_binary.hpp"
-#include "reports/compare/noise.hpp"
+#include "reports/compare/speed/noise.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
 #include "reports/scratch_folder.hpp"
 

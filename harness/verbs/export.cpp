@@ -16,7 +16,7 @@
 #include "harness/verbs/given_report.hpp"
 #include "harness/verbs/output_file.hpp"
 #include "harness/verbs/verbs.hpp"
-#include "reports/compare/references.hpp"
+#include "reports/compare/speed/references.hpp"
 #include "reports/export/export.hpp"
 #include "reports/store/replace_file.hpp"
 

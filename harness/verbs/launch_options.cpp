@@ -12,7 +12,7 @@
 #include "harness/verbs/items.hpp"
 #include "harness/verbs/mpirun.hpp"
 #include "harness/verbs/option_values.hpp"
-#include "reports/compare/noise.hpp"
+#include "reports/compare/speed/noise.hpp"
 #include "reports/policy/policy.hpp"
 
 namespace tidemark::harness {

@@ -15,7 +15,7 @@
 #include "harness/verbs/items.hpp"
 #include "harness/verbs/option_values.hpp"
 #include "harness/verbs/verbs.hpp"
-#include "reports/compare/speed.hpp"
+#include "reports/compare/speed/speed.hpp"
 #include "reports/words.hpp"
 
 namespace tidemark::harness {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "reports/compare/lost_numbers.hpp"
+#include "reports/compare/speed/lost_numbers.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "reports/compare/conformance.hpp"
-#include "reports/compare/references.hpp"
 #include "reports/compare/setup.hpp"
-#include "reports/compare/speed.hpp"
+#include "reports/compare/speed/references.hpp"
+#include "reports/compare/speed/speed.hpp"
 
 namespace tidemark::reports {
 

@@ -1,6 +1,6 @@
 // From the rows of a report to columns.
 #include "reports/compare/launch_facts.hpp"
-#include "reports/compare/throttling.hpp"
+#include "reports/compare/speed/throttling.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,7 +15,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "reports/compare/noise.hpp"
+#include "reports/compare/speed/noise.hpp"
 #include "reports/policy/waiver.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 

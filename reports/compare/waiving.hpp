@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "reports/compare/pairing.hpp"
-#include "reports/compare/speed.hpp"
+#include "reports/compare/speed/speed.hpp"
 #include "reports/policy/waiver.hpp"
 
 namespace tidemark::reports {

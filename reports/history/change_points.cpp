@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-#include "reports/compare/student_t.hpp"
+#include "reports/compare/speed/student_t.hpp"
 #include "reports/median.hpp"
 
 namespace tidemark::reports {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/compare/speed.hpp"
+#include "reports/compare/speed/speed.hpp"
 #include "reports/policy/waiver.hpp"
 
 namespace tidemark::reports {

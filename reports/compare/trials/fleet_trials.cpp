@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "reports/compare/comparison.hpp"
-#include "reports/compare/noise.hpp"
-#include "reports/compare/outliers.hpp"
+#include "reports/compare/speed/noise.hpp"
+#include "reports/compare/speed/outliers.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
 #include "reports/render/show_comparison.hpp"
 

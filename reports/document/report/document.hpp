@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/compare/outliers.hpp"
+#include "reports/compare/speed/outliers.hpp"
 #include "reports/document/document.hpp"
 #include "reports/document/test_suites.hpp"
 #include "reports/store/report.hpp"

@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "reports/compare/throttling.hpp"
+#include "reports/compare/speed/throttling.hpp"
 #include "reports/document/report/document.hpp"
 #include "reports/journal/record.hpp"
 #include "reports/words.hpp"

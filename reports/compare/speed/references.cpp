@@ -1,5 +1,5 @@
 // Percentiles by model, as JSON, and GPUs outside them.
-#include "reports/compare/references.hpp"
+#include "reports/compare/speed/references.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <set>
 
 #include "reports/compare/comparison.hpp"
-#include "reports/compare/series.hpp"
+#include "reports/compare/speed/series.hpp"
 #include "reports/document/comparison/places.hpp"
 #include "reports/words.hpp"
 

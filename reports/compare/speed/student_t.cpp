@@ -1,5 +1,5 @@
 // The tail of Student's t by the continued fraction of the incomplete beta function.
-#include "reports/compare/student_t.hpp"
+#include "reports/compare/speed/student_t.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
 // What launches without any change differ by, how it is kept, and what it lets compare see.
-#include "reports/compare/noise.hpp"
+#include "reports/compare/speed/noise.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The statistics on numbers whose answers are known.
-#include "reports/compare/moderated.hpp"
+#include "reports/compare/speed/moderated.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "reports/compare/student_t.hpp"
+#include "reports/compare/speed/student_t.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "reports/compare/moderated.hpp"
+#include "reports/compare/speed/moderated.hpp"
 
 namespace tidemark::reports {
 

@@ -1,5 +1,5 @@
 // GPUs of a made-up fleet that lie apart, and fleets in which none does.
-#include "reports/compare/outliers.hpp"
+#include "reports/compare/speed/outliers.hpp"
 
 #include <gtest/gtest.h>
 

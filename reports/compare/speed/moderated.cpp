@@ -1,5 +1,5 @@
 // The moderated t test after a shared shift has been taken off.
-#include "reports/compare/moderated.hpp"
+#include "reports/compare/speed/moderated.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,8 @@
 #include <numeric>
 #include <utility>
 
-#include "reports/compare/priors.hpp"
-#include "reports/compare/student_t.hpp"
+#include "reports/compare/speed/priors.hpp"
+#include "reports/compare/speed/student_t.hpp"
 #include "reports/median.hpp"
 
 namespace tidemark::reports {

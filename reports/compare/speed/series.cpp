@@ -1,5 +1,5 @@
 // Gathers values over launches; GPUs that lack one would move the mean by what GPUs differ.
-#include "reports/compare/series.hpp"
+#include "reports/compare/speed/series.hpp"
 
 #include <algorithm>
 #include <cmath>

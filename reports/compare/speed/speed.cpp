@@ -1,6 +1,6 @@
 // First the GPUs that changed unlike the others, then the cases over the rest, then what all cases
 // share.
-#include "reports/compare/speed.hpp"
+#include "reports/compare/speed/speed.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <limits>
 #include <map>
 
-#include "reports/compare/series.hpp"
-#include "reports/compare/student_t.hpp"
+#include "reports/compare/speed/series.hpp"
+#include "reports/compare/speed/student_t.hpp"
 #include "reports/glob.hpp"
 
 namespace tidemark::reports {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "reports/compare/launch_facts.hpp"
-#include "reports/compare/speed.hpp"
+#include "reports/compare/speed/speed.hpp"
 
 namespace tidemark::reports {
 

@@ -1,5 +1,5 @@
 // The reasons that count.
-#include "reports/compare/throttling.hpp"
+#include "reports/compare/speed/throttling.hpp"
 
 #include <algorithm>
 #include <iterator>

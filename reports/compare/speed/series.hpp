@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "reports/compare/moderated.hpp"
 #include "reports/compare/pairing.hpp"
+#include "reports/compare/speed/moderated.hpp"
 
 namespace tidemark::reports {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "reports/compare/moderated.hpp"
+#include "reports/compare/speed/moderated.hpp"
 
 namespace tidemark::reports {
 

@@ -1,11 +1,11 @@
 // Slopes within the sides, and Fisher's test of all of them together.
-#include "reports/compare/drift.hpp"
+#include "reports/compare/speed/drift.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "reports/compare/student_t.hpp"
+#include "reports/compare/speed/student_t.hpp"
 
 namespace tidemark::reports {
 namespace {

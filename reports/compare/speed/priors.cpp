@@ -1,5 +1,5 @@
 // A scaled F distribution fitted to the variances, or less where there are few of them.
-#include "reports/compare/priors.hpp"
+#include "reports/compare/speed/priors.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "reports/compare/student_t.hpp"
+#include "reports/compare/speed/student_t.hpp"
 #include "reports/median.hpp"
 
 namespace tidemark::reports {

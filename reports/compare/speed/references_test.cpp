@@ -1,5 +1,5 @@
 // Sides that are equally sick, held against what their model has.
-#include "reports/compare/references.hpp"
+#include "reports/compare/speed/references.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/compare/drift.hpp"
-#include "reports/compare/moderated.hpp"
 #include "reports/compare/pairing.hpp"
+#include "reports/compare/speed/drift.hpp"
+#include "reports/compare/speed/moderated.hpp"
 
 namespace tidemark::reports {
 

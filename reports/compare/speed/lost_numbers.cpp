@@ -1,5 +1,5 @@
 // Holds what each result measured against what its case measures elsewhere.
-#include "reports/compare/lost_numbers.hpp"
+#include "reports/compare/speed/lost_numbers.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "reports/compare/series.hpp"
+#include "reports/compare/speed/series.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 
 namespace tidemark::reports {

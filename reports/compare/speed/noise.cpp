@@ -1,5 +1,5 @@
 // The estimator of compare, on one side alone.
-#include "reports/compare/noise.hpp"
+#include "reports/compare/speed/noise.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "reports/compare/series.hpp"
+#include "reports/compare/speed/series.hpp"
 
 namespace tidemark::reports {
 namespace {

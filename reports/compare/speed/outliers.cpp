@@ -1,5 +1,5 @@
 // Looks for GPUs, for nodes, and for GPUs that are a little slow in everything.
-#include "reports/compare/outliers.hpp"
+#include "reports/compare/speed/outliers.hpp"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 #include <span>
 #include <utility>
 
-#include "reports/compare/moderated.hpp"
-#include "reports/compare/student_t.hpp"
+#include "reports/compare/speed/moderated.hpp"
+#include "reports/compare/speed/student_t.hpp"
 #include "reports/document/comparison/places.hpp"
 #include "reports/median.hpp"
 #include "reports/words.hpp"
