@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "reports/error.hpp"
-#include "reports/store/image.hpp"
+#include "reports/store/hdf5/image.hpp"
 
 using namespace tidemark::reports;
 

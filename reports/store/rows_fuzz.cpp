@@ -9,14 +9,13 @@
 #include <string>
 
 #include "reports/compare/comparison.hpp"
-#include "reports/compare/show_comparison.hpp"
 #include "reports/error.hpp"
 #include "reports/example_launch.hpp"
 #include "reports/export/export.hpp"
-#include "reports/render/comparison.hpp"
 #include "reports/render/show.hpp"
+#include "reports/render/show_comparison.hpp"
 #include "reports/store/each_table.hpp"
-#include "reports/store/image.hpp"
+#include "reports/store/hdf5/image.hpp"
 
 using namespace tidemark::reports;
 
@@ -46,7 +45,7 @@ void apply(const Change& change, Report& report) {
 void read_on(std::uint8_t way, const Report& report, const Report& other) {
   constexpr std::array kFormats = {Format::terminal, Format::json,  Format::markdown,
                                    Format::csv,      Format::junit, Format::html};
-  const std::size_t number = way % (kFormats.size() + 6);
+  const std::size_t number = way % (2 * kFormats.size() + 3);
   if (number < kFormats.size()) {
     show(report, {.all = true, .notes = true, .format = kFormats[number]});
   } else if (number == kFormats.size()) {
@@ -57,9 +56,7 @@ void read_on(std::uint8_t way, const Report& report, const Report& other) {
     drain_of(report);
   } else {
     const Comparison made = compare_launches({facts_of(other, "a")}, {facts_of(report, "b")}, {});
-    if (number == kFormats.size() + 3) show_comparison(made, {});
-    if (number == kFormats.size() + 4) comparison_html(made, true);
-    if (number == kFormats.size() + 5) comparison_json(made);
+    show_comparison(made, {.format = kFormats[number - kFormats.size() - 3]});
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "reports/store/gather.hpp"
+#include "reports/store/assemble/gather.hpp"
 
 namespace tidemark::reports {
 
