@@ -12,7 +12,7 @@
 #include "kernels/cuda/cuda_device.hpp"
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/error.hpp"
-#include "kernels/virtual/tile_consume.hpp"
+#include "kernels/virtual/consume/tile_consume.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/virtual/gemm_faults.hpp"
-#include "kernels/virtual/multicast_load_faults.hpp"
+#include "kernels/virtual/consume/tile_consume_faults.hpp"
+#include "kernels/virtual/consume/tile_read_faults.hpp"
+#include "kernels/virtual/copies/multicast_load_faults.hpp"
+#include "kernels/virtual/copies/tile_load_faults.hpp"
+#include "kernels/virtual/copies/tile_store_faults.hpp"
+#include "kernels/virtual/gemm/gemm_faults.hpp"
 #include "kernels/virtual/peer_tile_faults.hpp"
-#include "kernels/virtual/program_faults.hpp"
-#include "kernels/virtual/tile_consume_faults.hpp"
-#include "kernels/virtual/tile_load_faults.hpp"
-#include "kernels/virtual/tile_read_faults.hpp"
-#include "kernels/virtual/tile_store_faults.hpp"
+#include "kernels/virtual/program/program_faults.hpp"
 
 namespace tidemark::kernels {
 

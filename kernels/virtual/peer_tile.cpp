@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
-#include "kernels/virtual/bulk_engine.hpp"
-#include "kernels/virtual/gather.hpp"
+#include "kernels/virtual/copies/bulk_engine.hpp"
+#include "kernels/virtual/copies/tile_memory.hpp"
+#include "kernels/virtual/gemm/gather.hpp"
 #include "kernels/virtual/peer_tile_faults.hpp"
-#include "kernels/virtual/program.hpp"
-#include "kernels/virtual/tile_memory.hpp"
+#include "kernels/virtual/program/program.hpp"
 
 namespace tidemark::kernels {
 namespace {

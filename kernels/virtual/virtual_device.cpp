@@ -2,11 +2,11 @@
 #include "kernels/virtual/virtual_device.hpp"
 
 #include "kernels/error.hpp"
-#include "kernels/virtual/gemm.hpp"
+#include "kernels/virtual/consume/tile_consume.hpp"
+#include "kernels/virtual/consume/tile_read.hpp"
+#include "kernels/virtual/gemm/gemm.hpp"
 #include "kernels/virtual/peer_tile.hpp"
-#include "kernels/virtual/program.hpp"
-#include "kernels/virtual/tile_consume.hpp"
-#include "kernels/virtual/tile_read.hpp"
+#include "kernels/virtual/program/program.hpp"
 
 namespace tidemark::kernels {
 namespace {

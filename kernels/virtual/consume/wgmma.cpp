@@ -1,0 +1,200 @@
+// Addresses, formats and sums of wgmma, each with the faults that change it.
+#include "kernels/virtual/consume/wgmma.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "kernels/virtual/consume/tile_consume_faults.hpp"
+
+namespace tidemark::kernels {
+namespace {
+
+constexpr std::int64_t kCoreRow = 16;   // bytes of a row of a core matrix
+constexpr std::int64_t kGroupRows = 8;  // rows of a core matrix, and of a swizzle pattern
+
+// Offsets as the reader takes them.
+struct Strides {
+  std::int64_t leading = 0, stride = 0;
+};
+
+Strides strides_of(const MatrixDescriptor& descriptor, Fault fault) {
+  Strides strides{.leading = descriptor.leading, .stride = descriptor.stride};
+  if (fault == kFaultConsumeOffsetsExchanged) std::swap(strides.leading, strides.stride);
+  if (fault == kFaultConsumeLeadingIgnored) strides.leading = 0;
+  return strides;
+}
+
+std::int64_t along(std::int64_t index, std::int64_t stride, Fault fault) {
+  if (fault == kFaultConsumeStrideNextGroup && index > 0) ++index;
+  return index * stride;
+}
+
+// Offset from the start address before the swizzle. `inner` counts bytes along the contiguous
+// dimension, `outer` rows of it.
+std::int64_t linear_offset(const MatrixDescriptor& descriptor, Major major, std::int64_t inner,
+                           std::int64_t outer, Fault fault) {
+  const Strides strides = strides_of(descriptor, fault);
+  const std::int64_t group = outer / kGroupRows, row = outer % kGroupRows;
+  if (descriptor.swizzle == Swizzle::none) {
+    const std::int64_t column = inner / kCoreRow, byte = inner % kCoreRow;
+    const std::int64_t in_core = row * kCoreRow + byte;
+    if (major == Major::k)
+      return in_core + along(group, strides.stride, fault) + column * strides.leading;
+    return in_core + along(column, strides.stride, fault) + group * strides.leading;
+  }
+  const std::int64_t width = swizzle_bytes(descriptor.swizzle);
+  const std::int64_t in_group = row * width + along(group, strides.stride, fault);
+  if (major == Major::k) return in_group + inner;  // a step is never wider than the swizzle
+  return in_group + inner % width + inner / width * strides.leading;
+}
+
+std::int64_t pattern_mask(Swizzle swizzle, Fault fault) {
+  if (swizzle == Swizzle::none || fault == kFaultConsumeSwizzleIgnored) return 0;
+  const std::int64_t mask = swizzle_bytes(swizzle) / kCoreRow - 1;
+  if (fault == kFaultConsumeSwizzleNarrower) return mask >> 1;
+  if (fault == kFaultConsumeSwizzleWider) return std::min<std::int64_t>(2 * mask + 1, 7);
+  return mask;
+}
+
+std::uint32_t bytes_at(const SharedWindow& shared, std::int64_t address, std::uint32_t size) {
+  std::uint32_t bits = 0;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    const std::int64_t offset = address - shared.address + i;
+    const bool inside = offset >= 0 && offset < static_cast<std::int64_t>(shared.bytes.size());
+    const std::uint32_t byte = inside ? shared.bytes[static_cast<std::size_t>(offset)] : 0xeeU;
+    bits |= byte << (8 * i);
+  }
+  return bits;
+}
+
+// What stood at `address` before any copy.
+std::uint32_t poison_at(const SharedWindow& shared, const Payload& payload, std::int64_t address,
+                        std::uint32_t size) {
+  std::uint32_t bits = 0;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    const auto offset = static_cast<std::uint64_t>(address - shared.address + i);
+    bits |= std::uint32_t{poison_byte(payload, offset)} << (8 * i);
+  }
+  return bits;
+}
+
+MmaType taken_as(MmaType type, Fault fault) {
+  if (fault == kFaultConsumeSignLost && type == MmaType::s8) return MmaType::u8;
+  if (fault == kFaultConsumeUnsignedAsSigned && type == MmaType::u8) return MmaType::s8;
+  if (fault == kFaultConsumeBf16AsF16 && type == MmaType::bf16) return MmaType::f16;
+  if (fault == kFaultConsumeE5m2AsE4m3 && type == MmaType::e5m2) return MmaType::e4m3;
+  return type;
+}
+
+double float_value(MmaType type, std::uint32_t bits) {
+  const FloatFormat format = float_format(type);
+  const std::uint32_t exponents = (1U << format.exponent) - 1;
+  const std::uint32_t exponent = bits >> format.mantissa & exponents;
+  const std::uint32_t mantissa = bits & ((1U << format.mantissa) - 1);
+  const bool negative = (bits >> (format.exponent + format.mantissa) & 1U) != 0;
+  const std::int32_t bias = static_cast<std::int32_t>(exponents >> 1);
+  const std::int32_t scale = -bias - static_cast<std::int32_t>(format.mantissa);
+  double magnitude = 0;
+  if (type == MmaType::e4m3 && exponent == exponents && mantissa == 7)  // its only NaN
+    magnitude = std::numeric_limits<double>::quiet_NaN();
+  else if (type != MmaType::e4m3 && exponent == exponents)
+    magnitude = mantissa == 0 ? std::numeric_limits<double>::infinity()
+                              : std::numeric_limits<double>::quiet_NaN();
+  else if (exponent == 0)
+    magnitude = std::ldexp(mantissa, 1 + scale);
+  else
+    magnitude =
+        std::ldexp(mantissa + (1U << format.mantissa), static_cast<std::int32_t>(exponent) + scale);
+  return negative ? -magnitude : magnitude;
+}
+
+MatrixDescriptor descriptor_taken(const TileConsume& op, GemmOperand which, std::uint32_t step,
+                                  std::int64_t tile, Fault fault) {
+  const auto at = static_cast<std::uint32_t>(tile);
+  if (fault == kFaultConsumeAdvanceMissing) step = 0;
+  MatrixDescriptor taken = descriptor(op, which, step, at);
+  if (fault == kFaultConsumeAdvanceHalved)
+    taken.start = at + (taken.start - at) / 32 * 16;  // whole units of 16 bytes
+  if (fault == kFaultConsumeReadAsWritten) {
+    taken.swizzle = operand_of(op, which).swizzle;
+    taken.base_offset = 0;
+  }
+  return taken;
+}
+
+// How many rows behind its boundary the pattern starts.
+std::int64_t pattern_start(const MatrixDescriptor& descriptor, Fault fault) {
+  if (fault == kFaultConsumeBaseOffsetIgnored) return 0;
+  const std::int64_t rows = descriptor.base_offset;
+  return fault == kFaultConsumeBaseOffsetAdded ? -rows : rows;
+}
+
+}  // namespace
+
+std::int64_t element_address(const MatrixDescriptor& descriptor, Major major, std::uint32_t size,
+                             std::uint32_t mn, std::uint32_t k, Fault fault) {
+  if (fault == kFaultConsumeMnAsK) major = Major::k;
+  const std::int64_t offset = major == Major::k
+                                  ? linear_offset(descriptor, major, k * size, mn, fault)
+                                  : linear_offset(descriptor, major, mn * size, k, fault);
+  const std::int64_t mask = pattern_mask(descriptor.swizzle, fault);
+  if (fault == kFaultConsumeSwizzleRelative)
+    return descriptor.start + (offset ^ ((offset >> 7 & mask) << 4));
+  const std::int64_t address = descriptor.start + offset;
+  const std::int64_t row = (address >> 7) - pattern_start(descriptor, fault);
+  return address ^ ((row & mask) << 4);
+}
+
+double value_of(MmaType type, std::uint32_t bits, Fault fault) {
+  const MmaType taken = taken_as(type, fault);
+  if (taken == MmaType::s8) return static_cast<std::int8_t>(bits & 0xffU);
+  if (taken == MmaType::u8) return bits & 0xffU;
+  return float_value(taken, bits);
+}
+
+std::vector<double> read_operand(const SharedWindow& shared, const TileConsume& op,
+                                 GemmOperand which, std::uint32_t step, std::int64_t tile,
+                                 Fault fault) {
+  const MatrixDescriptor taken = descriptor_taken(op, which, step, tile, fault);
+  const Major major = operand_of(op, which).major;
+  const std::uint32_t size = element_bytes(op.type), depth = step_elements(op.type);
+  const std::uint32_t rows = mn_of(op, which);
+  const bool is_a = which == GemmOperand::a;
+  std::vector<double> values(std::size_t{rows} * depth);
+  for (std::uint32_t mn = 0; mn < rows; ++mn)
+    for (std::uint32_t k = 0; k < depth; ++k) {
+      std::uint32_t from_mn = mn, from_k = k;
+      if (fault == kFaultConsumeRowDuplicated && is_a && mn + 1 == rows) --from_mn;
+      if (fault == kFaultConsumeHalvesExchanged && is_a) from_k = (k + depth / 2) % depth;
+      const std::int64_t at = element_address(taken, major, size, from_mn, from_k, fault);
+      const bool stale = fault == kFaultConsumeChunkStale && is_a && at - tile < kCoreRow;
+      const std::uint32_t bits =
+          stale ? poison_at(shared, op.payload, at, size) : bytes_at(shared, at, size);
+      values[std::size_t{mn} * depth + k] = value_of(op.type, bits, fault);
+    }
+  return values;
+}
+
+void multiply(const std::vector<double>& a, const std::vector<double>& b, std::uint32_t n,
+              std::vector<double>& d) {
+  const std::size_t depth = b.size() / n;
+  std::vector<double> column(n);
+  for (std::size_t k = 0; k < depth; ++k) {
+    for (std::uint32_t j = 0; j < n; ++j) column[j] = b[j * depth + k];
+    for (std::size_t i = 0; i < kConsumeM; ++i) {
+      const double left = a[i * depth + k];
+      for (std::uint32_t j = 0; j < n; ++j) d[i * n + j] += left * column[j];
+    }
+  }
+}
+
+std::uint32_t accumulator_bits(MmaType type, double sum, Fault fault) {
+  if (!is_integer(type)) return std::bit_cast<std::uint32_t>(static_cast<float>(sum));
+  if (fault == kFaultConsumeSaturatesAt16) sum = std::clamp(sum, -32768.0, 32767.0);
+  return static_cast<std::uint32_t>(static_cast<std::int64_t>(sum));
+}
+
+}  // namespace tidemark::kernels

@@ -1,0 +1,94 @@
+// The virtual device's asynchronous copy engine: it moves chunks of 16 bytes in an order of its own
+// and credits an mbarrier behind them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "kernels/fault.hpp"
+#include "kernels/virtual/copies/draw.hpp"
+#include "kernels/virtual/copies/mbarrier.hpp"
+
+namespace tidemark::kernels {
+
+inline constexpr std::uint32_t kChunkBytes = 16;
+
+/// A stretch of shared memory by absolute address. Stores outside it are lost.
+struct SharedWindow {
+  std::int64_t address = 0;
+  std::vector<std::uint8_t> bytes;
+};
+
+/// Sixteen bytes on their way, aligned to 16 in shared memory.
+struct Chunk {
+  std::int64_t address = 0;  // where it belongs: absolute, in shared memory
+  std::array<std::uint8_t, kChunkBytes> bytes{};
+  std::uint16_t written = 0xffff;      // bit i: byte i is stored
+  std::uint32_t inside = kChunkBytes;  // bytes that came from inside the tensor
+};
+
+/// Stores the bytes of `chunk` that are marked as written at an absolute shared address.
+void store(SharedWindow& shared, std::int64_t address, const Chunk& chunk);
+
+/// A copy as it is issued. What it points to must outlive its delivery.
+struct BulkCopy {
+  std::uint32_t chunks = 0;
+  std::function<Chunk(std::uint32_t)> chunk;  // computes chunk `index`, reading the source then
+  std::int64_t destination = 0;               // shared address of the first byte
+  SharedWindow* shared = nullptr;
+  Mbarrier* barrier = nullptr;
+  std::uint32_t together = 1;  // chunks that are credited only together
+  Fault fault = kNoFault;      // in place of the engine's, where there is one
+};
+
+/// Copies in flight. Nothing moves by itself: time passes where somebody delivers or waits.
+class BulkEngine {
+ public:
+  explicit BulkEngine(std::uint64_t seed, Fault fault = kNoFault);
+  BulkEngine(BulkEngine&&) = default;
+  BulkEngine& operator=(BulkEngine&&) = default;
+  BulkEngine(const BulkEngine&) = delete;
+  BulkEngine& operator=(const BulkEngine&) = delete;
+
+  /// Takes a copy and draws the order of its chunks. Delivers nothing yet.
+  void issue(BulkCopy copy);
+
+  /// Delivers one chunk of one copy in flight and credits when a group of chunks is complete.
+  /// False when nothing is in flight.
+  bool deliver_one();
+
+  void deliver_all();
+
+  /// Chunks that are still to be delivered, of all copies.
+  std::uint32_t chunks_in_flight() const;
+
+  /// One try_wait: lets a drawn number of chunks land and returns at once when the phase flips.
+  bool try_wait(const Mbarrier& barrier, std::uint32_t parity);
+
+ private:
+  struct InFlight {
+    BulkCopy copy;
+    std::vector<std::uint32_t> order;
+    std::uint32_t next = 0;        // into order
+    std::uint32_t group_left = 0;  // chunks until the next credit
+    std::uint32_t uncredited = 0;  // bytes landed since the last credit
+  };
+
+  Fault fault_of(const BulkCopy& copy) const;
+  void land(const BulkCopy& copy, std::uint32_t index, std::uint32_t& uncredited) const;
+  void credit(InFlight& flight);
+  std::uint32_t draw_group(const BulkCopy& copy);
+
+  Draw draw_;
+  Fault fault_;
+  std::vector<InFlight> in_flight_;
+};
+
+/// Repeats try_wait until the phase of `parity` has completed or `tries` are used up; every try
+/// delivers at least one chunk while there is one.
+bool wait_bounded(BulkEngine& engine, const Mbarrier& barrier, std::uint32_t parity,
+                  std::uint32_t tries);
+
+}  // namespace tidemark::kernels

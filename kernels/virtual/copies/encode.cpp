@@ -1,0 +1,50 @@
+// One test for each documented precondition of cuTensorMapEncodeTiled.
+#include "kernels/virtual/copies/encode.hpp"
+
+#include <fmt/format.h>
+
+namespace tidemark::kernels {
+namespace {
+
+constexpr std::uint64_t kMaxExtent = std::uint64_t{1} << 32;
+constexpr std::uint64_t kStrideBound = std::uint64_t{1} << 40;
+
+std::string refusal_of_dimension(const TensorMapSpec& map, std::uint32_t i) {
+  if (map.extent[i] < 1 || map.extent[i] > kMaxExtent)
+    return fmt::format("extent {} of dimension {} is outside 1..2^32", map.extent[i], i);
+  if (map.box[i] < 1 || map.box[i] > 256)
+    return fmt::format("box {} of dimension {} is outside 1..256", map.box[i], i);
+  // The driver looks at dimension 0, too, where the element stride counts only for interleaved
+  // maps.
+  if (map.element_stride[i] < 1 || map.element_stride[i] > 8)
+    return fmt::format("element stride {} of dimension {} is outside 1..8", map.element_stride[i],
+                       i);
+  if (i == 0) return {};
+  const std::uint64_t stride = map.stride[i - 1];
+  if (stride % 16 != 0 || stride >= kStrideBound)
+    return fmt::format("stride {} of dimension {} is not a multiple of 16 below 2^40", stride, i);
+  return {};
+}
+
+}  // namespace
+
+std::string refusal_of(const TensorMapSpec& map) {
+  if (map.rank < 1 || map.rank > kMaxRank) return fmt::format("rank {} is outside 1..5", map.rank);
+  if (map.base_offset % 16 != 0)
+    return fmt::format("base offset {} leaves the address off 16 bytes", map.base_offset);
+  for (std::uint32_t i = 0; i < map.rank; ++i) {
+    std::string refusal = refusal_of_dimension(map, i);
+    if (!refusal.empty()) return refusal;
+  }
+  const std::uint32_t inner = map.box[0] * element_bytes(map.type);
+  if (inner % 16 != 0)
+    return fmt::format("an inner box row of {} bytes is not a multiple of 16", inner);
+  if (map.swizzle != Swizzle::none && inner > swizzle_bytes(map.swizzle))
+    return fmt::format("an inner box row of {} bytes exceeds the swizzle of {}", inner,
+                       swizzle_bytes(map.swizzle));
+  if (map.fill == Fill::nan && !is_floating(map.type))
+    return fmt::format("NaN fill of {}, which is no floating type", name_of(map.type));
+  return {};
+}
+
+}  // namespace tidemark::kernels

@@ -1,0 +1,152 @@
+// Geometry and bounds of a tile store, with the faults that change them.
+#include "kernels/virtual/copies/store_chunks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "kernels/virtual/copies/tile_chunks.hpp"
+#include "kernels/virtual/copies/tile_load_faults.hpp"
+#include "kernels/virtual/copies/tile_memory.hpp"
+#include "kernels/virtual/copies/tile_store_faults.hpp"
+
+namespace tidemark::kernels {
+namespace {
+
+// Loads and stores take the same steps from a box to addresses, so that a fault of these steps is
+// the fault of the load that changes the same one.
+constexpr auto kGeometryFaults = std::to_array<std::pair<Fault, Fault>>({
+    {kFaultStoreStridesExchanged, kFaultStridesExchanged},
+    {kFaultStoreStridesPacked, kFaultStridesPacked},
+    {kFaultStoreStride32Bits, kFaultStride32Bits},
+    {kFaultStoreStride36Bits, kFaultStride36Bits},
+    {kFaultStoreBaseOffsetIgnored, kFaultBaseOffsetIgnored},
+    {kFaultStoreStartExchanged, kFaultStartExchanged},
+    {kFaultStoreStartTruncated, kFaultStartTruncated},
+    {kFaultStoreBf16AsFourBytes, kFaultBf16AsFourBytes},
+    {kFaultStoreTf32AsTwoBytes, kFaultTf32AsTwoBytes},
+    {kFaultStoreUpperOuterLong, kFaultUpperOuterLong},
+    {kFaultStoreUpperOuterShort, kFaultUpperOuterShort},
+    {kFaultStoreSwizzleIgnored, kFaultSwizzleIgnored},
+    {kFaultStoreSwizzleNarrower, kFaultSwizzleNarrower},
+    {kFaultStoreSwizzleWider, kFaultSwizzleWider},
+    {kFaultStoreSwizzleRelative, kFaultSwizzleRelative},
+    {kFaultStoreSwizzleRowShifted, kFaultSwizzleRowShifted},
+    {kFaultStoreSwizzlePlaneAnew, kFaultSwizzlePlaneAnew},
+    {kFaultStoreElementStrideIgnored, kFaultElementStrideIgnored},
+    {kFaultStoreElementStrideRoundsDown, kFaultElementStrideRoundsDown},
+    {kFaultStoreAsyncShifted, kFaultAsyncShifted},
+});
+
+Fault geometry_fault(Fault fault) {
+  const auto* const found = std::find_if(kGeometryFaults.begin(), kGeometryFaults.end(),
+                                         [&](const auto& pair) { return pair.first == fault; });
+  return found == kGeometryFaults.end() ? kNoFault : found->second;
+}
+
+std::int64_t rounded_up(std::int64_t bytes, std::int64_t to) { return (bytes + to - 1) / to * to; }
+
+// Bytes of a row of the tensor that stores reach. Whole chunks: a chunk that begins inside the
+// tensor is written whole.
+std::int64_t row_bytes(const TileGeometry& tile, Fault fault) {
+  const std::int64_t exact = tile.extent[0] * tile.element;
+  const std::int64_t bytes = rounded_up(exact, kChunkBytes);
+  if (fault == kFaultStoreUpperInnerExact) return exact;
+  if (fault == kFaultStoreUpperInnerLong) return bytes + kChunkBytes;
+  if (fault == kFaultStoreUpperInnerShort) return bytes - kChunkBytes;
+  if (fault == kFaultStoreUpperInnerTo32) return rounded_up(exact, 2 * std::int64_t{kChunkBytes});
+  if (fault == kFaultStoreUpperInnerIgnored) return std::numeric_limits<std::int64_t>::max() / 2;
+  return bytes;
+}
+
+bool row_dropped(const TileGeometry& tile, Fault fault) {
+  if (fault == kFaultStoreInnerOverhangDropped) return tile.first[0] + tile.box[0] > tile.extent[0];
+  if (fault != kFaultStoreOuterOverhangDropped) return false;
+  for (std::uint32_t i = 1; i < tile.rank; ++i)
+    if (tile.first[i] + tile.box[i] > tile.extent[i]) return true;
+  return false;
+}
+
+// Where in the destination allocation the chunk comes to that belongs at `offset`.
+std::int64_t written_to(const TileGeometry& tile, std::int64_t offset, Fault fault) {
+  constexpr std::int64_t kPage = 4096;
+  if (fault == kFaultStoreMappedRepeats && tile.source == MemorySource::mapped && offset >= 0)
+    return offset % kPage;
+  if (fault == kFaultStoreOffset32Bits)
+    offset = tile.base + ((offset - tile.base) & std::int64_t{0xffffffff});
+  if (tile.islands.empty()) return offset;
+  const std::uint64_t held = held_byte(tile.islands, static_cast<std::uint64_t>(offset));
+  return held == kNowhere ? -std::int64_t{kChunkBytes} : static_cast<std::int64_t>(held);
+}
+
+// Where in shared memory the chunk is.
+std::int64_t read_from(const TileGeometry& tile, std::uint32_t index, Fault fault) {
+  const std::int64_t address = swizzled_address(tile, index);
+  if (fault == kFaultStoreShared16Bits) return with_low_bits(address, 16);
+  if (fault == kFaultStoreShared17Bits) return with_low_bits(address, 17);
+  return address;
+}
+
+StoreChunk chunk_of(const TileGeometry& tile, std::uint32_t index, Fault fault) {
+  const auto x = position_of(tile, index);
+  bool inside = !row_dropped(tile, fault);
+  std::int64_t row = tile.base;
+  for (std::uint32_t i = 1; i < tile.rank; ++i) {
+    const std::int64_t at = tile.first[i] + x[i] * tile.step[i];
+    inside = inside && at >= 0 && at < tile.extent[i];
+    row += at * tile.pitch[i];
+  }
+  const std::int64_t at = tile.first[0] + x[0];
+  inside = inside && at >= 0;
+  const std::int64_t left = row_bytes(tile, fault) - at * tile.element;  // of the row from here on
+  const std::uint32_t kept =
+      inside ? static_cast<std::uint32_t>(std::clamp<std::int64_t>(left, 0, kChunkBytes)) : 0;
+  return {.source = read_from(tile, index, fault),
+          .destination = written_to(tile, row + at * tile.pitch[0], fault),
+          .written = static_cast<std::uint16_t>((1U << kept) - 1)};
+}
+
+// The chunks that reach the tensor come first to last; what a delivery fault does, it does to
+// these.
+void break_delivery(std::vector<StoreChunk>& chunks, Fault fault) {
+  const std::size_t count = chunks.size();
+  if (count == 0) return;
+  if (fault == kFaultStoreChunkDropped) chunks.back().written = 0;
+  if (fault == kFaultStoreChunkDuplicated && count >= 2)
+    chunks[count - 2].source = chunks[count - 1].source;
+  if (fault == kFaultStoreChunksExchanged && count >= 2)
+    std::swap(chunks[count / 2 - 1].destination, chunks[count / 2].destination);
+  const StoreChunk first = chunks.front();
+  const StoreChunk last = chunks.back();
+  if (fault == kFaultStoreWritesBefore)
+    chunks.insert(chunks.begin(), {.source = first.source,
+                                   .destination = first.destination - kChunkBytes,
+                                   .written = first.written});
+  if (fault == kFaultStoreWritesBehind)
+    chunks.insert(chunks.begin(), {.source = last.source,
+                                   .destination = last.destination + kChunkBytes,
+                                   .written = last.written});
+}
+
+}  // namespace
+
+std::vector<StoreChunk> store_chunks(const StoreBox& box, Fault fault) {
+  const TileLoad load{.map = box.map, .at = box.at, .source = box.memory, .payload = {}};
+  const bool to_128 = fault == kFaultStoreBulkFrom128 && box.map.bulk;
+  const std::int64_t source = box.source - (to_128 ? box.source % 128 : 0);
+  TileGeometry tile = tile_geometry(load, source, geometry_fault(fault));
+  tile.islands = box.islands;
+  std::uint32_t count = chunk_count(tile);
+  if (fault == kFaultStoreLastRowMissing) count -= tile.count[0] * tile.element / kChunkBytes;
+  if (fault == kFaultStoreBulkOddPieceLost && box.map.bulk) count -= count % 2;
+  std::vector<StoreChunk> chunks;
+  for (std::uint32_t index = 0; index < count; ++index) {
+    const StoreChunk chunk = chunk_of(tile, index, fault);
+    if (chunk.written != 0) chunks.push_back(chunk);
+  }
+  break_delivery(chunks, fault);
+  return chunks;
+}
+
+}  // namespace tidemark::kernels

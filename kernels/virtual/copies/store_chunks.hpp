@@ -1,0 +1,31 @@
+// The path of a tile store from shared addresses to the tensor, one 16-byte chunk at a time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/fault.hpp"
+#include "kernels/ops/tile_load.hpp"
+#include "kernels/virtual/copies/store_engine.hpp"
+
+namespace tidemark::kernels {
+
+/// A tile store as the engine takes it.
+struct StoreBox {
+  const TensorMapSpec& map;
+  std::array<std::int32_t, kMaxRank> at{};  // first element of the box
+  std::int64_t source = 0;                  // shared address of the tile
+  MemorySource memory = MemorySource::device;
+  std::span<const Island> islands{};  // of the memory
+};
+
+/// The chunks of a box, in the order of the unswizzled tile: CUDA Driver API,
+/// cuTensorMapEncodeTiled; PTX ISA 9.0, 5.5.3 and 5.5.7. What lies outside the tensor is not
+/// written, except that a row reaches to the next 16 bytes (documented by nobody; seen on an H100:
+/// github.com/triton-lang/triton, issue 11583). Element strides are taken as loads take them, which
+/// no document says either and H200s do.
+std::vector<StoreChunk> store_chunks(const StoreBox& box, Fault fault);
+
+}  // namespace tidemark::kernels

@@ -1,0 +1,89 @@
+// Source, shared window and legality of a tile load, as every operation that starts from one finds
+// them.
+#include "kernels/virtual/copies/tile_memory.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/error.hpp"
+#include "kernels/virtual/copies/encode.hpp"
+
+namespace tidemark::kernels {
+namespace {
+
+constexpr std::uint64_t kSourceBytesMax = std::uint64_t{1} << 30;
+
+RunResult encode_refused(const std::string& why) {
+  RunResult result;
+  result.fault = DeviceFault::encode_refused;
+  result.code = kEncodeRefusedCode;
+  result.note = "tensor map refused: " + why;
+  return result;
+}
+
+void refuse_oversize(const TileLoad& load) {
+  const TensorMapSpec& map = load.map;
+  std::uint64_t tile = element_bytes(map.type);
+  double tensor = static_cast<double>(map.extent[0]) * element_bytes(map.type);  // 2^72 at most
+  for (std::uint32_t i = 0; i < map.rank; ++i) {
+    tile *= tile_extent(map, i);
+    if (i > 0)
+      tensor += static_cast<double>(map.extent[i] - 1) * static_cast<double>(map.stride[i - 1]);
+  }
+  const std::uint64_t window = tile + load.destination_offset + 2 * std::uint64_t{kGuardBytes};
+  if (window > kSharedBytesMax)
+    throw Error(
+        fmt::format("a shared window of {} bytes (tile {}) does not fit shared memory "
+                    "({}); take a smaller box",
+                    window, tile, kSharedBytesMax));
+  if (tensor + map.base_offset > static_cast<double>(kSourceBytesMax))
+    throw Error(
+        fmt::format("a tensor that spans {:.0f} bytes; the virtual device holds "
+                    "{}; take smaller extents or strides",
+                    tensor, kSourceBytesMax));
+}
+
+}  // namespace
+
+RunResult legality(const TensorMapSpec& map, const std::array<std::int32_t, kMaxRank>& at,
+                   std::uint32_t shared_offset, const IllegalCopyRules& rules) {
+  if (const std::string why = refusal_of(map); !why.empty()) return encode_refused(why);
+  if (static_cast<std::int64_t>(at[0]) * element_bytes(map.type) % rules.inner_alignment != 0)
+    return sticky_error(rules.illegal, fmt::format("inner coordinate {} of {} is off 16 bytes",
+                                                   at[0], name_of(map.type)));
+  if (shared_offset % rules.shared_alignment != 0)
+    return sticky_error(rules.misaligned,
+                        fmt::format("shared offset {} is no multiple of 128", shared_offset));
+  for (std::uint32_t i = 0; i < map.rank; ++i)
+    if (map.extent[i] > rules.longest_extent)
+      return sticky_error(rules.illegal,
+                          fmt::format("extent {} of dimension {} is above 2^31", map.extent[i], i));
+  return {};
+}
+
+RunResult preflight(const TileLoad& load) {
+  RunResult result = legality(load.map, load.at, load.destination_offset, {});
+  if (result.fault == DeviceFault::none) refuse_oversize(load);
+  return result;
+}
+
+std::vector<std::uint8_t> make_source(const TileLoad& load) {
+  std::vector<std::uint8_t> source(source_allocation_bytes(load));
+  for (std::uint64_t i = 0; i < source.size() / 4; ++i) {
+    const std::uint32_t word = source_element_word(load, i);
+    std::memcpy(&source[4 * i], &word, 4);
+  }
+  return source;
+}
+
+SharedWindow make_window(const TileLoad& load) {
+  SharedWindow window{.address = kWindowAddress,
+                      .bytes = std::vector<std::uint8_t>(window_bytes(load))};
+  std::uint64_t offset = 0;
+  for (std::uint8_t& byte : window.bytes) byte = poison_byte(load.payload, offset++);
+  return window;
+}
+
+}  // namespace tidemark::kernels

@@ -1,0 +1,55 @@
+// Starts panels and asks after their shards until all are there or time is up.
+#include "kernels/virtual/gemm/gather.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <thread>
+#include <vector>
+
+namespace tidemark::kernels {
+namespace {
+
+struct Awaited {
+  const PanelBuffer* panel;
+  std::size_t shard;
+};
+
+std::vector<Awaited> start_all(Transport& transport, std::span<const PanelBuffer> panels) {
+  std::vector<Awaited> awaited;
+  for (const PanelBuffer& panel : panels) {
+    transport.start(panel);
+    for (std::size_t i = 0; i < panel.shards.size(); ++i) awaited.push_back({&panel, i});
+  }
+  return awaited;
+}
+
+}  // namespace
+
+std::string missing_shard(const PanelBuffer& panel, std::size_t index, double seconds) {
+  static constexpr const char* kNames[] = {"panel A",     "panel B", "barrier",
+                                           "peer memory", "panel",   "times of the samples"};
+  const Shard& shard = panel.shards[index];
+  return fmt::format("waits for rank {}: {}, shard {} (rows {} to {}) not ready within {:g} s",
+                     shard.owner, panel.id < std::size(kNames) ? kNames[panel.id] : "panel", index,
+                     shard.first_row, shard.first_row + shard.rows, seconds);
+}
+
+std::string gather(Transport& transport, std::span<const PanelBuffer> panels, double seconds) {
+  GatherInFlight in_flight(transport);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  std::vector<Awaited> awaited = start_all(transport, panels);
+  while (true) {
+    std::erase_if(awaited, [&transport](const Awaited& one) {
+      return transport.ready(one.panel->id, one.shard);
+    });
+    if (awaited.empty()) break;
+    if (std::chrono::steady_clock::now() >= deadline)
+      return missing_shard(*awaited.front().panel, awaited.front().shard, seconds);
+    std::this_thread::sleep_for(kPollEvery);
+  }
+  in_flight.arrived();
+  return {};
+}
+
+}  // namespace tidemark::kernels
