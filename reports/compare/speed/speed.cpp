@@ -196,9 +196,11 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
 double smallest_seen(const Effect& own, const Effect& in_all, double floor, std::size_t tests,
                      double alpha) {
   if (std::isnan(own.standard_error)) return kFewLaunchesFloors * floor;
-  constexpr double kMissed = 0.2, kEach = kMissed / 2;
-  const double needed = student_upper(alpha / (2 * static_cast<double>(tests)), own.degrees);
-  const double by_test = (needed + student_upper(kMissed, own.degrees)) * own.standard_error;
+  constexpr double kMissed = 0.2, kEach = kMissed / 2, kLonger = 0.8;
+  // The scatter of all metrics, which judges one launch a side, has longer tails with the change.
+  const double degrees = (own.base == 1 && own.fresh == 1 ? kLonger : 1) * own.degrees;
+  const double needed = student_upper(alpha / (2 * static_cast<double>(tests)), degrees);
+  const double by_test = (needed + student_upper(kMissed, degrees)) * own.standard_error;
   // A change as large as the floor is measured below it every other time, and both the change and
   // what it comes to must lie beyond.
   const double error =
