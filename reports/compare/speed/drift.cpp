@@ -44,9 +44,7 @@ Slope slope_of(std::span<const double> row, std::size_t base, std::span<const do
   constexpr double kFewest = 3;
   if (made.degrees < kFewest || !(xx > 0) || !(yy > 0)) return made;
   const double rest = std::max(0.0, yy - xy * xy / xx);
-  const double error = std::sqrt(rest / made.degrees / xx);
-  // A huge number and not infinity: it is averaged with others.
-  made.t = xy / xx / std::max(error, std::numeric_limits<double>::min());
+  made.t = xy / xx / std::sqrt(rest / made.degrees / xx);
   return made;
 }
 
