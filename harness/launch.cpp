@@ -10,8 +10,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "harness/command_line/option_values.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/errors.hpp"
+#include "harness/mpirun/mpirun.hpp"
 #include "harness/relay/mpi_leftovers.hpp"
 #include "harness/series.hpp"
 #include "harness/supervisor/clock.hpp"
@@ -19,8 +21,6 @@
 #include "harness/supervisor/header.hpp"
 #include "harness/supervisor/opening.hpp"
 #include "harness/supervisor/phases.hpp"
-#include "harness/verbs/mpirun.hpp"
-#include "harness/verbs/option_values.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "harness/version.hpp"
 #include "reports/error.hpp"

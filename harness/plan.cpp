@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "harness/command_line/option_values.hpp"
 #include "harness/errors.hpp"
 #include "harness/nearest.hpp"
-#include "harness/verbs/option_values.hpp"
 #include "kernels/ops/payload.hpp"
 
 namespace tidemark::harness {

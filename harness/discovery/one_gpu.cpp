@@ -9,7 +9,7 @@
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/discovery/node_files.hpp"
 #include "harness/errors.hpp"
-#include "harness/verbs/mpirun.hpp"
+#include "harness/mpirun/mpirun.hpp"
 
 namespace tidemark::harness {
 

@@ -15,7 +15,7 @@
 #include "harness/discovery/child_answer.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/discovery/node_files.hpp"
-#include "harness/verbs/mpirun.hpp"
+#include "harness/mpirun/mpirun.hpp"
 #include "harness/version.hpp"
 
 namespace tidemark::harness {

@@ -18,8 +18,8 @@
 #include <fmt/format.h>
 
 #include "harness/discovery/bounded_child.hpp"
+#include "harness/mpirun/mpirun.hpp"
 #include "harness/supervisor/clock.hpp"
-#include "harness/verbs/mpirun.hpp"
 #include "reports/error.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 #include "reports/scratch_folder.hpp"

@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "harness/command_line/terminal.hpp"
 #include "harness/errors.hpp"
 #include "harness/supervisor/clock.hpp"
 #include "harness/verbs/printed_beside.hpp"
-#include "harness/verbs/terminal.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/error.hpp"
 #include "reports/render/show.hpp"

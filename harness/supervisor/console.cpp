@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "harness/command_line/terminal.hpp"
 #include "harness/supervisor/clock.hpp"
-#include "harness/verbs/terminal.hpp"
 
 namespace tidemark::harness {
 namespace {

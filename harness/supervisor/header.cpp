@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "harness/verbs/option_values.hpp"
+#include "harness/command_line/option_values.hpp"
 #include "harness/version.hpp"
 #include "reports/render/page.hpp"
 

@@ -17,12 +17,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "harness/command_line/option_values.hpp"
 #include "harness/discovery/node_files.hpp"
 #include "harness/errors.hpp"
 #include "harness/given_gemm_table.hpp"
 #include "harness/series.hpp"
 #include "harness/supervisor/clock.hpp"
-#include "harness/verbs/option_values.hpp"
 #include "harness/version.hpp"
 #include "harness/worker/test_hook.hpp"
 #include "kernels/error.hpp"

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "harness/command_line/option_values.hpp"
 #include "harness/errors.hpp"
-#include "harness/verbs/option_values.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/verbs/option_values.hpp"
+#include "harness/command_line/option_values.hpp"
 
 namespace tidemark::harness {
 namespace {

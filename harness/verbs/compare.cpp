@@ -16,13 +16,13 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "harness/command_line/items.hpp"
+#include "harness/command_line/option_values.hpp"
+#include "harness/command_line/terminal.hpp"
 #include "harness/errors.hpp"
 #include "harness/nearest.hpp"
 #include "harness/verbs/calibration.hpp"
 #include "harness/verbs/given_report.hpp"
-#include "harness/verbs/items.hpp"
-#include "harness/verbs/option_values.hpp"
-#include "harness/verbs/terminal.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/compare/comparison.hpp"
 #include "reports/policy/policy.hpp"

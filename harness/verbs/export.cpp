@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "harness/command_line/output_file.hpp"
 #include "harness/errors.hpp"
 #include "harness/nearest.hpp"
 #include "harness/verbs/given_report.hpp"
-#include "harness/verbs/output_file.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/compare/speed/references.hpp"
 #include "reports/export/export.hpp"

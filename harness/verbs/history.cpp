@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "harness/command_line/option_values.hpp"
+#include "harness/command_line/terminal.hpp"
 #include "harness/errors.hpp"
 #include "harness/verbs/given_report.hpp"
-#include "harness/verbs/option_values.hpp"
-#include "harness/verbs/terminal.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/render/show_history.hpp"
 #include "reports/words.hpp"

@@ -10,10 +10,10 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "harness/command_line/items.hpp"
+#include "harness/command_line/option_values.hpp"
 #include "harness/plan.hpp"
 #include "harness/verbs/calibration.hpp"
-#include "harness/verbs/items.hpp"
-#include "harness/verbs/option_values.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/compare/speed/speed.hpp"
 #include "reports/words.hpp"

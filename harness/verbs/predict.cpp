@@ -9,10 +9,10 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "harness/command_line/option_values.hpp"
 #include "harness/errors.hpp"
 #include "harness/measured_rates.hpp"
 #include "harness/verbs/given_report.hpp"
-#include "harness/verbs/option_values.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/render/page.hpp"
 #include "suite/gemm/predict_time.hpp"

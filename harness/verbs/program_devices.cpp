@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "harness/command_line/option_values.hpp"
+#include "harness/command_line/terminal.hpp"
 #include "harness/discovery/one_gpu.hpp"
 #include "harness/errors.hpp"
 #include "harness/replay/judged_program.hpp"
 #include "harness/replay/minimized_program.hpp"
-#include "harness/verbs/option_values.hpp"
-#include "harness/verbs/terminal.hpp"
 #include "kernels/error.hpp"
 #include "reports/render/page.hpp"
 #include "reports/render/show.hpp"

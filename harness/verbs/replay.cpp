@@ -12,12 +12,12 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "harness/command_line/option_values.hpp"
+#include "harness/command_line/output_file.hpp"
 #include "harness/errors.hpp"
 #include "harness/replay/judged_program.hpp"
 #include "harness/replay/rebuilt_row.hpp"
 #include "harness/verbs/given_report.hpp"
-#include "harness/verbs/option_values.hpp"
-#include "harness/verbs/output_file.hpp"
 #include "harness/verbs/program_devices.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "kernels/ops/program_json.hpp"

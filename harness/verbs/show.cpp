@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "harness/command_line/terminal.hpp"
 #include "harness/errors.hpp"
 #include "harness/replay/rebuilt_row.hpp"
 #include "harness/verbs/given_report.hpp"
 #include "harness/verbs/printed_beside.hpp"
-#include "harness/verbs/terminal.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/render/show.hpp"
 #include "reports/store/report.hpp"

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "harness/command_line/option_values.hpp"
+#include "harness/command_line/output_file.hpp"
 #include "harness/discovery/one_gpu.hpp"
 #include "harness/errors.hpp"
 #include "harness/given_gemm_table.hpp"
@@ -17,8 +19,6 @@
 #include "harness/tuned_table.hpp"
 #include "harness/tuner.hpp"
 #include "harness/tuning_run.hpp"
-#include "harness/verbs/option_values.hpp"
-#include "harness/verbs/output_file.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "harness/version.hpp"
 #include "kernels/error.hpp"

@@ -1,5 +1,5 @@
 // Sets up CLI11 and turns its errors into one line each.
-#include "harness/verbs/command_line.hpp"
+#include "harness/command_line/command_line.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,11 +13,11 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "harness/command_line/bash_completion.hpp"
+#include "harness/command_line/man_page.hpp"
+#include "harness/command_line/other_words.hpp"
 #include "harness/errors.hpp"
 #include "harness/nearest.hpp"
-#include "harness/verbs/bash_completion.hpp"
-#include "harness/verbs/man_page.hpp"
-#include "harness/verbs/other_words.hpp"
 #include "harness/version.hpp"
 #include "reports/render/page.hpp"
 #include "suite/case.hpp"

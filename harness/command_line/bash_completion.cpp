@@ -1,6 +1,6 @@
 // Writes what CLI11 knows of each verb as tables of a shell script; the rest of the script reads
 // them.
-#include "harness/verbs/bash_completion.hpp"
+#include "harness/command_line/bash_completion.hpp"
 
 #include <string_view>
 #include <vector>
@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "harness/verbs/command_line.hpp"
+#include "harness/command_line/command_line.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -1,5 +1,5 @@
 // Tests of how mpirun is found and called.
-#include "harness/verbs/mpirun.hpp"
+#include "harness/mpirun/mpirun.hpp"
 
 #include <gtest/gtest.h>
 

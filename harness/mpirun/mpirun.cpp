@@ -1,5 +1,5 @@
 // Builds the mpirun command line and runs it; its exit code is ours.
-#include "harness/verbs/mpirun.hpp"
+#include "harness/mpirun/mpirun.hpp"
 
 #include <unistd.h>
 
@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "harness/errors.hpp"
+#include "harness/mpirun/launcher_process.hpp"
 #include "harness/relay/mpi_leftovers.hpp"
-#include "harness/verbs/launcher_process.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -1,6 +1,6 @@
 // What a launcher that was killed leaves behind becomes a child of this process, which therefore
 // needs no knowledge of jobs to find it.
-#include "harness/verbs/launcher_process.hpp"
+#include "harness/mpirun/launcher_process.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

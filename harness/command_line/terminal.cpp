@@ -1,5 +1,5 @@
 // Asks the environment and the terminal.
-#include "harness/verbs/terminal.hpp"
+#include "harness/command_line/terminal.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // Splits what was typed.
-#include "harness/verbs/items.hpp"
+#include "harness/command_line/items.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Writes the descriptions that CLI11 holds as roff.
-#include "harness/verbs/man_page.hpp"
+#include "harness/command_line/man_page.hpp"
 
 #include <set>
 #include <string_view>
@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "harness/verbs/command_line.hpp"
+#include "harness/command_line/command_line.hpp"
 #include "harness/version.hpp"
 
 namespace tidemark::harness {

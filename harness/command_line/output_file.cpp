@@ -1,5 +1,5 @@
 // Looks at what an output would replace.
-#include "harness/verbs/output_file.hpp"
+#include "harness/command_line/output_file.hpp"
 
 #include <fmt/format.h>
 

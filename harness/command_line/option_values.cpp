@@ -1,5 +1,5 @@
 // Text of the command line to values.
-#include "harness/verbs/option_values.hpp"
+#include "harness/command_line/option_values.hpp"
 
 #include <algorithm>
 #include <array>

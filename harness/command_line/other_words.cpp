@@ -1,5 +1,5 @@
 // One line a word. GoogleTest, ctest, pytest, OpenDCDiag and NVBench are where they come from.
-#include "harness/verbs/other_words.hpp"
+#include "harness/command_line/other_words.hpp"
 
 #include <algorithm>
 #include <array>

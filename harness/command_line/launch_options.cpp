@@ -1,17 +1,17 @@
 // Reads what a launch is asked for, and starts it.
-#include "harness/verbs/launch_options.hpp"
+#include "harness/command_line/launch_options.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "harness/command_line/items.hpp"
+#include "harness/command_line/option_values.hpp"
 #include "harness/errors.hpp"
 #include "harness/given_gemm_table.hpp"
 #include "harness/launch.hpp"
+#include "harness/mpirun/mpirun.hpp"
 #include "harness/plan.hpp"
 #include "harness/series.hpp"
-#include "harness/verbs/items.hpp"
-#include "harness/verbs/mpirun.hpp"
-#include "harness/verbs/option_values.hpp"
 #include "reports/compare/speed/noise.hpp"
 #include "reports/policy/policy.hpp"
 

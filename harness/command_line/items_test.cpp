@@ -1,5 +1,5 @@
 // Lists on the command line, however they are divided.
-#include "harness/verbs/items.hpp"
+#include "harness/command_line/items.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of the values of options, above all of those that are refused.
-#include "harness/verbs/option_values.hpp"
+#include "harness/command_line/option_values.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of the process that starts mpirun, with shells in its place.
-#include "harness/verbs/launcher_process.hpp"
+#include "harness/mpirun/launcher_process.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
