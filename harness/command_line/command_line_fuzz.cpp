@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/command_line/command_line.hpp"
 #include "harness/errors.hpp"
-#include "harness/verbs/command_line.hpp"
 #include "reports/error.hpp"
 
 using namespace tidemark::harness;
