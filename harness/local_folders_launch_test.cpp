@@ -58,8 +58,9 @@ bool all_in_third_case(const Place& place, int ranks) {
   const double until = monotonic_s() + 30;
   for (int heard = 1; heard < ranks && monotonic_s() < until; rest()) {
     heard = 1;
-    for (const auto& [rank, lines] : received_lines(journals_of(place, 0)))
-      heard += lines.find(third) == std::string::npos ? 0 : 1;
+    const ReceivedIndex received(journals_of(place, 0));
+    for (const std::uint32_t rank : received.ranks())
+      heard += received.lines(rank).find(third) == std::string::npos ? 0 : 1;
     if (heard == ranks) return true;
   }
   return ranks == 1;

@@ -90,16 +90,24 @@ Resumed read_resumed(const RunOptions& options) {
   if (!in_use.empty())
     throw UsageError(fmt::format("--resume {}: this launch is still running ({} is in use)",
                                  options.resume, in_use));
-  const reports::HeardLaunch before = reports::gather(read_journals(options.resume));
+  reports::HeardCases said;
+  const reports::HeardLaunch before = reports::gather(
+      read_journals(options.resume),
+      [&said](const reports::HeardLaunch&, reports::HeardCases cases) {
+        std::move(cases.starts.begin(), cases.starts.end(), std::back_inserter(said.starts));
+        std::move(cases.outcomes.begin(), cases.outcomes.end(), std::back_inserter(said.outcomes));
+      });
   check_same(options, before.launch);
   std::map<Pair, Attempts> heard;
-  for (const StartRecord& start : before.starts) {
+  for (const StartRecord& start : said.starts) {
     std::uint32_t& started = heard[{start.case_name, start.gpu}].started;
     started = std::max(started, start.attempt);
   }
   const std::vector<EventRecord> spoiling = reports::spoiling_events(before);
-  for (const OutcomeRecord& outcome : before.outcomes)
-    if (outcome.verdict != Verdict::pass || reports::spoiled_by(spoiling, outcome) == nullptr)
+  for (const OutcomeRecord& outcome : said.outcomes)
+    if (outcome.verdict != Verdict::pass ||
+        reports::spoiled_by(spoiling, outcome.gpu, outcome.start_unix_s, outcome.seconds) ==
+            nullptr)
       heard[{outcome.case_name, outcome.gpu}].outcomes.push_back(&outcome);
   Resumed made{.folder = options.resume,
                .run_id = before.launch.run_id,

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "harness/command_line/terminal.hpp"
@@ -52,12 +54,45 @@ void journal_end(LaunchState& state, const std::string& trouble) {
                         .reason = trouble});
 }
 
-/// The journals of all ranks; of silent ranks what the folder has of them.
-std::vector<std::string> all_journals(Gathered gathered, const std::string& folder) {
-  const std::vector<std::string> left = read_journals(folder, gathered.silent);
-  for (std::size_t i = 0; i < left.size(); ++i) gathered.parts[gathered.silent[i]] = left[i];
-  std::erase(gathered.parts, std::string());
-  return std::move(gathered.parts);
+/// What rank 0 has of the journals of all ranks.
+struct AllJournals {
+  std::vector<std::string> sent;  // by rank; empty where the folder has all of it
+  bool heard_of_all = false;
+
+  /// Read one by one, when it is their turn.
+  Journals in(const std::string& folder) const {
+    const auto kept = std::make_shared<const JournalFolder>(folder);
+    return {sent.size(), [this, kept](std::size_t rank) {
+              return sent[rank].empty() ? kept->text(static_cast<std::uint32_t>(rank)) : sent[rank];
+            }};
+  }
+};
+
+/// Rank 0: those whose journal is not whole in the folder, as itself sees it.
+std::vector<std::uint32_t> not_whole(const Gathered& sizes, const std::string& folder) {
+  const JournalFolder kept(folder);
+  std::vector<std::uint32_t> ranks;
+  for (std::uint32_t rank = 0; rank < sizes.parts.size(); ++rank) {
+    const std::string& size = sizes.parts[rank];
+    if (!size.empty() && size != std::to_string(kept.bytes(rank))) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+/// Rank 0 reads journals from its folder and its copies of lines: all texts would not fit in its
+/// memory. Only a rank of which it has less than was written (a full disk, a folder that is gone)
+/// sends its journal.
+AllJournals meet_for_journals(LaunchState& state, const std::string& folder,
+                              const Patience& patience) {
+  const Gathered sizes = state.mesh.gather(std::to_string(state.journal.bytes()), patience);
+  keep_received(state);
+  const bool first = state.mesh.rank() == 0;
+  const std::optional<std::string> heard =
+      state.mesh.broadcast(first ? Json(not_whole(sizes, folder)).dump() : std::string(), patience);
+  const Json asked = heard ? Json::parse(*heard, nullptr, false) : Json();
+  const bool send = std::find(asked.begin(), asked.end(), Json(state.mesh.rank())) != asked.end();
+  Gathered sent = state.mesh.gather(send ? state.journal.text() : std::string(), patience);
+  return {.sent = std::move(sent.parts), .heard_of_all = sizes.complete() && sent.complete()};
 }
 
 VerdictCounts counts_of(const Report& report) {
@@ -180,14 +215,14 @@ std::string recovered_name(const std::string& out) {
 
 /// Rank 0: from journals to the report on disk. The verdicts are known before anything is written,
 /// so that a full disk takes the report and not the answer.
-Verdicts report_all(LaunchState& state, const Opening& opening, const Gathered& gathered) {
+Verdicts report_all(LaunchState& state, const Opening& opening, const AllJournals& journals) {
   // From the journals alone, as after a crash: there is no second way to a report.
   const std::string& out = opening.head.out;
   const std::string folder = journal_folder(out);
   const AssembleOptions how{.anonymise = state.options.anonymise, .incomplete_reason = {}};
   Result result;
   try {
-    result.report = assemble(all_journals(gathered, folder), how);
+    result.report = assemble(journals.in(folder), how);
     const Report& report = *result.report;
     result.verdict = exit_code(counts_of(report), report.cases.size() * report.launch.gpus,
                                report.launch.complete, state.options.strict);
@@ -204,7 +239,7 @@ Verdicts report_all(LaunchState& state, const Opening& opening, const Gathered& 
   }
   // The journals go only where all of them have been read back from the report, and nothing is left
   // for --resume to run.
-  const bool safe = result.written && gathered.complete() && result.report->launch.complete &&
+  const bool safe = result.written && journals.heard_of_all && result.report->launch.complete &&
                     result.report->launch.damaged_lines == 0 &&
                     result.report->launch.ranks_reported == state.mesh.ranks();
   std::error_code gone;
@@ -244,7 +279,6 @@ void remove_journals(LaunchState& state, const std::string& folder) {
 ExitCode close_launch(LaunchState& state, const Opening& opening, const std::string& trouble,
                       ReporterProcess* reporter) {
   journal_end(state, trouble);
-  const std::string mine = state.journal.text();
   say_where_report_comes(state, opening);
   const bool stopped = state.stop.check().has_value();
   Patience patience = patience_at_end(state);
@@ -254,14 +288,13 @@ ExitCode close_launch(LaunchState& state, const Opening& opening, const std::str
     return true;
   };
   state.mesh.enter(state.number, Stage::closing);
-  const Gathered gathered = state.mesh.gather(mine, patience);
-  keep_received(state);
+  const AllJournals journals = meet_for_journals(state, journal_folder(opening.head.out), patience);
   state.console.refresh();
   state.console.end_progress();
   Verdicts verdicts;
   Json told;
   if (state.mesh.rank() == 0) {
-    verdicts = report_all(state, opening, gathered);
+    verdicts = report_all(state, opening, journals);
     told = {{"code", static_cast<int>(verdicts.code)}, {"safe", verdicts.safe}};
     // Also where nothing could be written: that has been said, and so has what to do about it.
     if (reporter != nullptr) reporter->done();

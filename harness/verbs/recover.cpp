@@ -71,7 +71,7 @@ void refuse_live(const fs::path& folder) {
 }
 
 Report report_in(const fs::path& folder, bool anonymise) {
-  const std::vector<std::string> journals = read_journals(folder.string());
+  const Journals journals = read_journals(folder.string());
   try {
     return assemble(journals, {.anonymise = anonymise, .incomplete_reason = {}});
   } catch (const ReportError& error) {

@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -22,7 +22,6 @@
 #include <utility>
 
 #include "reports/error.hpp"
-#include "reports/journal/received.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -60,18 +59,24 @@ std::string joined(std::string own, const std::string& received) {
   return own + received;
 }
 
-std::string text_of(const std::string& path) {
+/// Opens a journal. A pipe put there under its name would block the reader for ever.
+std::ifstream opened(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
     refuse(path, error_text(errno), "make the journal readable");
   }
-  // A pipe put there under this name would block the reader for ever.
   if (!S_ISREG(status.st_mode)) refuse(path, "not a regular file", "remove it from the folder");
   std::ifstream file(path, std::ios::binary);
+  if (!file.is_open()) refuse(path, "cannot be read", "make the journal readable");
+  return file;
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file = opened(path);
   std::ostringstream text;
   // An empty file sets failbit on the sink; only a bad source is an error.
-  if (file) text << file.rdbuf();
-  if (!file.is_open() || file.bad()) refuse(path, "cannot be read", "make the journal readable");
+  text << file.rdbuf();
+  if (file.bad()) refuse(path, "cannot be read", "make the journal readable");
   return text.str();
 }
 
@@ -181,6 +186,12 @@ void JournalWriter::copy_to(std::function<void(std::string)> take) {
   copy_ = std::move(take);
 }
 
+std::uint64_t JournalWriter::bytes() const {
+  struct stat status {};
+  if (::fstat(fd_, &status) != 0) return unwritten_.size();
+  return static_cast<std::uint64_t>(status.st_size) + unwritten_.size();
+}
+
 std::string JournalWriter::text() const {
   std::string text;
   std::array<char, 65536> bytes{};
@@ -203,28 +214,36 @@ std::string journal_in_use(const std::string& folder) {
   return {};
 }
 
-std::vector<std::string> read_journals(const std::string& folder) {
-  std::map<std::uint32_t, std::string> texts = received_lines(folder);
-  for (const auto& [rank, path] : journals_in(folder)) {
-    texts[rank] = joined(text_of(path), texts[rank]);
-  }
-  std::vector<std::string> all;
-  for (auto& [rank, text] : texts) all.push_back(std::move(text));
-  return all;
+JournalFolder::JournalFolder(std::string folder) : folder_(std::move(folder)), received_(folder_) {}
+
+std::uint64_t JournalFolder::bytes(std::uint32_t rank) const {
+  // Opened, because NFS asks for the size of today only then.
+  const int fd = ::open(journal_path(folder_, rank).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  struct stat status {};
+  const bool own = fd >= 0 && ::fstat(fd, &status) == 0;
+  if (fd >= 0) ::close(fd);
+  return (own ? static_cast<std::uint64_t>(status.st_size) : 0) + received_.bytes(rank);
 }
 
-std::vector<std::string> read_journals(const std::string& folder,
-                                       const std::vector<std::uint32_t>& ranks) {
-  std::vector<std::string> all;
-  if (ranks.empty()) return all;
-  const std::map<std::uint32_t, std::string> received = received_lines(folder);
-  for (const std::uint32_t rank : ranks) {
-    std::ifstream file(journal_path(folder, rank), std::ios::binary);
-    const auto found = received.find(rank);
-    all.push_back(joined({std::istreambuf_iterator<char>(file), {}},
-                         found == received.end() ? std::string() : found->second));
+std::string JournalFolder::text(std::uint32_t rank) const {
+  const std::string path = journal_path(folder_, rank);
+  std::error_code none;
+  const bool own = std::filesystem::exists(path, none);
+  return joined(own ? text_of(path) : std::string(), received_.lines(rank));
+}
+
+Journals read_journals(const std::string& folder) {
+  const auto from = std::make_shared<const JournalFolder>(folder);
+  std::vector<std::uint32_t> ranks = from->received().ranks();
+  for (const auto& [rank, path] : journals_in(folder)) {
+    static_cast<void>(opened(path));  // what cannot be read is said before the long work begins
+    ranks.push_back(rank);
   }
-  return all;
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  const std::size_t count = ranks.size();
+  return {count,
+          [from, ranks = std::move(ranks)](std::size_t i) { return from->text(ranks.at(i)); }};
 }
 
 }  // namespace tidemark::reports

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "reports/journal/received.hpp"
 #include "reports/journal/record.hpp"
 
 namespace tidemark::reports {
@@ -29,6 +31,8 @@ class JournalWriter {
   void copy_to(std::function<void(std::string lines)> take);
   /// True where some of it is in memory alone.
   bool behind() const { return !unwritten_.empty(); }
+  /// How long text() is.
+  std::uint64_t bytes() const;
   /// All of it, also where its folder was removed or could not take all.
   std::string text() const;
   const std::string& path() const { return path_; }
@@ -47,12 +51,42 @@ std::string journal_path(const std::string& folder, std::uint32_t rank);
 /// system has no locks.
 std::string journal_in_use(const std::string& folder);
 
-/// The journal of each rank, in order of rank: the text of its rank-*.jsonl, and behind it the
-/// lines that rank 0 received of it. Throws ReportError where the folder has no journal.
-std::vector<std::string> read_journals(const std::string& folder);
+/// The texts of journals, each read when it is asked for: those of ten thousand ranks do not fit in
+/// memory together.
+class Journals {
+ public:
+  using Read = std::function<std::string(std::size_t)>;  // called from several threads
 
-/// The same of some ranks; empty where nothing of a rank can be read.
-std::vector<std::string> read_journals(const std::string& folder,
-                                       const std::vector<std::uint32_t>& ranks);
+  Journals(std::size_t size, Read read) : size_(size), read_(std::move(read)) {}
+  Journals(std::vector<std::string> texts)  // NOLINT(google-explicit-constructor)
+      : size_(texts.size()), read_([all = std::move(texts)](std::size_t i) { return all.at(i); }) {}
+
+  std::size_t size() const { return size_; }
+  std::string at(std::size_t i) const { return read_(i); }
+
+ private:
+  std::size_t size_;
+  Read read_;
+};
+
+/// The journals of a folder: of each rank the text of its rank-*.jsonl, and behind it the lines
+/// that rank 0 received of it.
+class JournalFolder {
+ public:
+  explicit JournalFolder(std::string folder);
+
+  /// How long the text of a rank is; 0 where there is none.
+  std::uint64_t bytes(std::uint32_t rank) const;
+  /// Throws ReportError where a file is there that cannot be read.
+  std::string text(std::uint32_t rank) const;
+  const ReceivedIndex& received() const { return received_; }
+
+ private:
+  std::string folder_;
+  ReceivedIndex received_;
+};
+
+/// All of them in order of rank. Throws ReportError where the folder has no journal.
+Journals read_journals(const std::string& folder);
 
 }  // namespace tidemark::reports

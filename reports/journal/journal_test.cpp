@@ -34,11 +34,11 @@ TEST(Journal, WhatIsAppendedIsReadInOrderOfRank) {
   twelfth.append(example_launch(12));
   third.append(example_launch(3));
   third.append(example_outcome(3, "load.tile.2d"));
-  const std::vector<std::string> texts = read_journals(folder);
+  const Journals texts = read_journals(folder);
   ASSERT_EQ(texts.size(), 2U);
-  EXPECT_EQ(texts[0],
+  EXPECT_EQ(texts.at(0),
             numbered_journal_of(3, {example_launch(3), example_outcome(3, "load.tile.2d")}));
-  EXPECT_EQ(texts[1], numbered_journal_of(12, {example_launch(12)}));
+  EXPECT_EQ(texts.at(1), numbered_journal_of(12, {example_launch(12)}));
   EXPECT_EQ(third.path(), folder + "/rank-00003.jsonl");
 }
 

@@ -56,14 +56,50 @@ void ReceivedLines::append(const std::string& lines) {
       path_, written < 0 ? std::generic_category().message(errno) : "the disk is full"));
 }
 
-std::map<std::uint32_t, std::string> received_lines(const std::string& folder) {
-  std::map<std::uint32_t, std::string> lines;
+ReceivedIndex::ReceivedIndex(const std::string& folder) : path_(file_in(folder)) {
   std::error_code error;  // a pipe in its place would block the reader for ever
-  if (!std::filesystem::is_regular_file(file_in(folder), error)) return lines;
-  std::ifstream file(file_in(folder), std::ios::binary);
+  if (!std::filesystem::is_regular_file(path_, error)) return;
+  std::ifstream file(path_, std::ios::binary);
+  std::uint64_t offset = 0;
   for (std::string line; std::getline(file, line);) {
     if (file.eof()) break;  // torn
-    if (const auto rank = rank_in(line)) lines[*rank] += line + '\n';
+    const std::uint64_t bytes = line.size() + 1;
+    if (const auto rank = rank_in(line)) {
+      std::vector<Extent>& of_rank = extents_[*rank];
+      if (!of_rank.empty() && of_rank.back().offset + of_rank.back().bytes == offset) {
+        of_rank.back().bytes += bytes;
+      } else {
+        of_rank.push_back({.offset = offset, .bytes = bytes});
+      }
+    }
+    offset += bytes;
+  }
+}
+
+std::vector<std::uint32_t> ReceivedIndex::ranks() const {
+  std::vector<std::uint32_t> ranks;
+  for (const auto& [rank, extents] : extents_) ranks.push_back(rank);
+  return ranks;
+}
+
+std::uint64_t ReceivedIndex::bytes(std::uint32_t rank) const {
+  const auto found = extents_.find(rank);
+  std::uint64_t bytes = 0;
+  if (found == extents_.end()) return bytes;
+  for (const Extent& extent : found->second) bytes += extent.bytes;
+  return bytes;
+}
+
+std::string ReceivedIndex::lines(std::uint32_t rank) const {
+  std::string lines;
+  const auto found = extents_.find(rank);
+  if (found == extents_.end()) return lines;
+  std::ifstream file(path_, std::ios::binary);
+  for (const Extent& extent : found->second) {
+    std::string some(extent.bytes, '\0');
+    file.seekg(static_cast<std::streamoff>(extent.offset));
+    if (!file.read(some.data(), static_cast<std::streamsize>(some.size()))) break;
+    lines += some;
   }
   return lines;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace tidemark::reports {
 
@@ -27,8 +28,23 @@ class ReceivedLines {
   bool given_up_ = false;
 };
 
-/// By rank; empty where nothing was received or nothing can be read.
-std::map<std::uint32_t, std::string> received_lines(const std::string& folder);
+/// Where the lines of each rank lie in that file. Nothing where none were received or none can be
+/// read.
+class ReceivedIndex {
+ public:
+  explicit ReceivedIndex(const std::string& folder);
+
+  std::vector<std::uint32_t> ranks() const;
+  std::uint64_t bytes(std::uint32_t rank) const;
+  std::string lines(std::uint32_t rank) const;
+
+ private:
+  struct Extent {
+    std::uint64_t offset = 0, bytes = 0;
+  };
+  std::string path_;
+  std::map<std::uint32_t, std::vector<Extent>> extents_;  // by rank
+};
 
 /// Whether this journal is in the folder as this process sees it, and of this run.
 bool sees_journal(const std::string& folder, std::uint32_t rank, const std::string& run_id);

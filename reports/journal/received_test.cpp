@@ -25,8 +25,12 @@ TEST(Received, LinesOfSeveralRanksAreSortedByRank) {
   received.append(numbered_journal_of(7, {example_launch(7)}));
   received.append(lines_of(3));
   received.append(lines_of(7).substr(numbered_journal_of(7, {example_launch(7)}).size()));
-  const std::map<std::uint32_t, std::string> expected = {{3, lines_of(3)}, {7, lines_of(7)}};
-  EXPECT_EQ(received_lines(scratch.path()), expected);
+  const ReceivedIndex index(scratch.path());
+  EXPECT_EQ(index.ranks(), (std::vector<std::uint32_t>{3, 7}));
+  EXPECT_EQ(index.lines(3), lines_of(3));
+  EXPECT_EQ(index.lines(7), lines_of(7));
+  EXPECT_EQ(index.bytes(7), lines_of(7).size());
+  EXPECT_EQ(index.bytes(5), 0U);
 }
 
 TEST(Received, NothingMakesNoFile) {
@@ -34,7 +38,7 @@ TEST(Received, NothingMakesNoFile) {
   ReceivedLines received(scratch.path());
   received.append("");
   EXPECT_FALSE(std::ifstream(received.path()).is_open());
-  EXPECT_TRUE(received_lines(scratch.path()).empty());
+  EXPECT_TRUE(ReceivedIndex(scratch.path()).ranks().empty());
 }
 
 TEST(Received, AFolderThatIsGoneIsSaidOnce) {
@@ -47,25 +51,36 @@ TEST(Received, AFolderThatIsGoneIsSaidOnce) {
 TEST(Received, APipeInItsPlaceDoesNotHang) {
   const ScratchFolder scratch;
   ASSERT_EQ(mkfifo(scratch.file("received.jsonl").c_str(), 0600), 0);
-  EXPECT_TRUE(received_lines(scratch.path()).empty());
+  EXPECT_TRUE(ReceivedIndex(scratch.path()).ranks().empty());
 }
 
 TEST(Received, ATornLastLineIsLeftOut) {
   const ScratchFolder scratch;
   std::ofstream(scratch.file("received.jsonl")) << lines_of(1) << lines_of(2).substr(0, 200);
-  EXPECT_EQ(received_lines(scratch.path()).at(1), lines_of(1));
-  EXPECT_EQ(received_lines(scratch.path()).count(2), 0U);
+  const ReceivedIndex index(scratch.path());
+  EXPECT_EQ(index.lines(1), lines_of(1));
+  EXPECT_EQ(index.bytes(2), 0U);
 }
 
 TEST(Received, ARankWithoutAJournalOfItsOwnIsReadFromThere) {
   const ScratchFolder scratch;
   JournalWriter(scratch.path(), 0).append(example_launch(0));
   ReceivedLines(scratch.path()).append(lines_of(1));
-  const std::vector<std::string> all = read_journals(scratch.path());
+  const Journals all = read_journals(scratch.path());
   ASSERT_EQ(all.size(), 2U);
-  EXPECT_EQ(all[1], lines_of(1));
-  EXPECT_EQ(read_journals(scratch.path(), {1, 2}),
-            (std::vector<std::string>{lines_of(1), std::string()}));
+  EXPECT_EQ(all.at(1), lines_of(1));
+  const JournalFolder folder(scratch.path());
+  EXPECT_EQ(folder.text(1), lines_of(1));
+  EXPECT_EQ(folder.bytes(1), lines_of(1).size());
+  EXPECT_EQ(folder.text(2), "");
+}
+
+TEST(Received, BytesOfAJournalAreThoseOfItsText) {
+  const ScratchFolder scratch;
+  JournalWriter own(scratch.path(), 1);
+  own.append(example_launch(1));
+  EXPECT_EQ(own.bytes(), own.text().size());
+  EXPECT_EQ(JournalFolder(scratch.path()).bytes(1), own.bytes());
 }
 
 TEST(Received, ALineThatIsInBothIsReadOnce) {

@@ -225,6 +225,26 @@ std::string to_line(const Record& record, const std::optional<LineOrigin>& origi
   return fmt::format("{}{}{}\"}}\n", line, kCrcKey, crc_of(line));
 }
 
+JournalHead head_of_journal(const std::string& text) {
+  JournalHead head;
+  bool first = true;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\n');
+    std::optional<Line> line = parsed(rest.substr(0, end));
+    rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
+    if (!line) continue;
+    if (auto* launch = std::get_if<LaunchRecord>(&line->record)) {
+      head.run_id = launch->run_id;
+      head.launch = std::move(*launch);
+      return head;
+    }
+    if (first && line->origin) head.run_id = line->origin->run_id;
+    first = false;
+  }
+  return head;
+}
+
 JournalText parse_journal(const std::string& text) {
   JournalText journal;
   std::vector<Line> lines;

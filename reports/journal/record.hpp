@@ -179,4 +179,12 @@ struct JournalText {
 };
 JournalText parse_journal(const std::string& text);
 
+/// What a journal is of: its launch record, and its run. Of a sound journal only the first line is
+/// looked at.
+struct JournalHead {
+  std::optional<std::string> run_id;  // as of JournalText
+  std::optional<LaunchRecord> launch;
+};
+JournalHead head_of_journal(const std::string& text);
+
 }  // namespace tidemark::reports

@@ -88,7 +88,7 @@ TEST(ShowJunit, WhatWasLeftOutIsATestThatIsNoPass) {
 }
 
 TEST(ShowJunit, WhatDidNotRunIsAnErrorAndNoPass) {
-  const std::string text = junit(assemble({example_journals()[0]}, {}));
+  const std::string text = junit(assemble(std::vector<std::string>{example_journals()[0]}, {}));
   EXPECT_TRUE(has(text, "tests=\"7\" failures=\"0\" errors=\"4\" time=")) << text;
   EXPECT_TRUE(has(text, "<testsuite id=\"2\" name=\"GPUs that never reported\"")) << text;
   EXPECT_TRUE(has(text, "<error type=\"not_run\" message=\"not_run: no rank reported GPU 1\">"));

@@ -31,8 +31,9 @@ std::vector<std::string> passing_journals() {
 std::string shown_alone(LaunchRecord launch, const GpuRecord& gpu, const OutcomeRecord& outcome) {
   launch.ranks = launch.gpus = 1;
   launch.cases.resize(1);
-  const Report report =
-      assemble({journal_of({launch, example_node(0), gpu, outcome, example_end(0)})}, {});
+  const Report report = assemble(
+      std::vector<std::string>{journal_of({launch, example_node(0), gpu, outcome, example_end(0)})},
+      {});
   return show(report, {.notes = true});
 }
 
@@ -44,7 +45,7 @@ TEST(Show, BeginsWithTheResultAndCountsThatAddUpToPlanned) {
 }
 
 TEST(Show, ASilentRankIsIncompleteAndSaysWhy) {
-  const std::string text = show(assemble({example_journals()[0]}, {}), {});
+  const std::string text = show(assemble(std::vector<std::string>{example_journals()[0]}, {}), {});
   EXPECT_EQ(first_line(text),
             "RESULT: INCOMPLETE  3 cases x 2 GPUs: 3 pass, 3 not_run (6 planned)");
   EXPECT_TRUE(has(text, "\nINCOMPLETE REPORT: rank 1 silent: no journal\n"));
@@ -162,8 +163,9 @@ TEST(Show, TheSlowestRankIsTakenSampleBySample) {
   OutcomeRecord other = example_speed(1, 690);
   other.metrics[0].samples[0].value = 900;  // here GPU 0 is the slower one, with 700
   const Report report = assemble(
-      {example_journals()[0],
-       journal_of({example_launch(1), example_node(1), example_gpu(1), other, example_end(1)})},
+      std::vector<std::string>{
+          example_journals()[0],
+          journal_of({example_launch(1), example_node(1), example_gpu(1), other, example_end(1)})},
       {});
   EXPECT_TRUE(has(show(report, {}), "over 2 GPUs: rate 692 TFLOP/s (mad 1, n 3, 691..700)"));
 }
@@ -172,8 +174,9 @@ TEST(Show, ARankWithoutANumberTakesTheSampleAway) {
   OutcomeRecord other = example_speed(1, 690);
   other.metrics[0].samples[0].value = std::numeric_limits<double>::quiet_NaN();
   const Report report = assemble(
-      {example_journals()[0],
-       journal_of({example_launch(1), example_node(1), example_gpu(1), other, example_end(1)})},
+      std::vector<std::string>{
+          example_journals()[0],
+          journal_of({example_launch(1), example_node(1), example_gpu(1), other, example_end(1)})},
       {});
   EXPECT_TRUE(has(show(report, {}), "rate 691.5 TFLOP/s (mad 0.5, n 2, 691..692)"));
 }
@@ -321,9 +324,10 @@ TEST(Show, WhereNothingWasMeasuredMetricsAloneAreNoText) {
   LaunchRecord launch = example_launch(0);
   launch.ranks = launch.gpus = 1;
   launch.cases.resize(1);
-  const Report report = assemble({journal_of({launch, example_node(0), example_gpu(0),
-                                              example_outcome(0, "load.tile.2d"), example_end(0)})},
-                                 {});
+  const Report report = assemble(
+      std::vector<std::string>{journal_of({launch, example_node(0), example_gpu(0),
+                                           example_outcome(0, "load.tile.2d"), example_end(0)})},
+      {});
   EXPECT_EQ(show_metrics(report, {}), "");
 }
 
@@ -331,8 +335,9 @@ TEST(Show, NumbersOfAResultThatDidNotPassDoNotCount) {
   OutcomeRecord speed = example_speed(1, 690);
   speed.verdict = Verdict::fail;
   const Report report = assemble(
-      {example_journals()[0],
-       journal_of({example_launch(1), example_node(1), example_gpu(1), speed, example_end(1)})},
+      std::vector<std::string>{
+          example_journals()[0],
+          journal_of({example_launch(1), example_node(1), example_gpu(1), speed, example_end(1)})},
       {});
   EXPECT_TRUE(has(show(report, {}), "not a pass on GPU 1 (fail): its numbers do not count"));
 }
@@ -387,20 +392,23 @@ TEST(Show, SaysWhereNvmlWasNotRead) {
 TEST(Show, GpusOfDifferentDriversStandApart) {
   GpuRecord other = example_gpu(1);
   other.driver = "575.00";
-  const Report report = assemble(
-      {example_journals()[0], journal_of({example_launch(1), example_node(1), other})}, {});
+  const Report report =
+      assemble(std::vector<std::string>{example_journals()[0],
+                                        journal_of({example_launch(1), example_node(1), other})},
+               {});
   EXPECT_TRUE(has(show(report, {}), "GPUs 1 x NVIDIA H200  driver 575.00"));
   EXPECT_TRUE(has(show(report, {}), "(GPUs 1)"));
 }
 
 TEST(Show, EventsAreToldWithTheirGpuAndTime) {
   const Report report = assemble(
-      {example_journals()[0], journal_of({example_launch(1), example_node(1), example_gpu(1),
-                                          EventRecord{.at_unix_s = 1788220805.25,
-                                                      .gpu = 1,
-                                                      .source = "nvml",
-                                                      .code = 79,
-                                                      .text = "fell off the bus"}})},
+      std::vector<std::string>{example_journals()[0],
+                               journal_of({example_launch(1), example_node(1), example_gpu(1),
+                                           EventRecord{.at_unix_s = 1788220805.25,
+                                                       .gpu = 1,
+                                                       .source = "nvml",
+                                                       .code = 79,
+                                                       .text = "fell off the bus"}})},
       {});
   EXPECT_TRUE(has(show(report, {}), "event at +5.0 s: nvml 79 on GPU 1 (node07"));
 }
@@ -420,8 +428,9 @@ TEST(Show, NothingOfAReportDrivesTheTerminalAndOnlyALongWordIsWiderThanAPage) {
   LaunchRecord first = example_launch(0);
   first.level = evil;
   const Report report =
-      assemble({journal_of({first}), journal_of({launch, node, example_gpu(1), failure,
-                                                 EventRecord{.source = evil, .text = evil}})},
+      assemble(std::vector<std::string>{journal_of({first}),
+                                        journal_of({launch, node, example_gpu(1), failure,
+                                                    EventRecord{.source = evil, .text = evil}})},
                {.incomplete_reason = evil});
   const std::string text = show(report, {.all = true});
   std::istringstream lines(text);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "reports/journal/journal.hpp"
 #include "reports/policy/waiver.hpp"
 #include "reports/schema/tables.hpp"
 
@@ -41,7 +42,7 @@ struct AssembleOptions {
 /// not_run; the report is complete only if every rank has an end record that says so and no rank is
 /// silent. Throws ReportError when there is no launch record or the journals are of different
 /// launches.
-Report assemble(const std::vector<std::string>& journals, const AssembleOptions& options);
+Report assemble(const Journals& journals, const AssembleOptions& options);
 
 /// Writes `path` by a temporary file beside it: written, closed, fsynced, read back, compared,
 /// renamed, directory fsynced. On any error the temporary file is gone and an older `path` is

@@ -72,7 +72,7 @@ TEST(Report, WithoutResultsComesBackToo) {
   const ScratchFolder scratch;
   LaunchRecord launch = example_launch(0);
   launch.cases.clear();
-  const Report report = assemble({journal_of({launch})}, {});
+  const Report report = assemble(std::vector<std::string>{journal_of({launch})}, {});
   write_report(report, scratch.file("a.h5"));
   EXPECT_TRUE(same_rows(report, read_report(scratch.file("a.h5"))));
 }

@@ -152,7 +152,8 @@ Report anonymous(std::vector<std::string> arguments,
   LaunchRecord launch = example_launch(0);
   launch.arguments = std::move(arguments);
   launch.environment = std::move(environment);
-  return assemble({journal_of({launch})}, {.anonymise = true, .incomplete_reason = "acme1: full"});
+  return assemble(std::vector<std::string>{journal_of({launch})},
+                  {.anonymise = true, .incomplete_reason = "acme1: full"});
 }
 
 TEST(Anonymise, TheValueOfOutGoesWithoutASlashToo) {

@@ -212,15 +212,18 @@ std::string Assembly::hidden(std::string_view kind, const std::string& name) con
   return disguise ? disguised(*disguise, kind, name) : name;
 }
 
-Report assemble(const std::vector<std::string>& journals, const AssembleOptions& options) {
-  const HeardLaunch all = gather(journals);
+Report assemble(const Journals& journals, const AssembleOptions& options) {
+  HeardResults heard;
+  const HeardLaunch all = gather(journals, [&heard](const HeardLaunch& of, HeardCases cases) {
+    heard.take(of.launch, std::move(cases));
+  });
   Assembly made;
   made.plain("");  // index 0
   if (options.anonymise) made.disguise = disguise_for(all.launch, all.nodes, all.gpus);
   add_launch(made, all, options);
   add_gpus(made, all);
   add_cases(made, all.launch.cases);
-  add_results(made, all, options.incomplete_reason);
+  add_results(made, all, heard, options.incomplete_reason);
   add_events(made, all.events);
   add_provenance(made, all.launch, all.policy.strict);
   apply_waivers(made, all);

@@ -95,8 +95,9 @@ TEST(Assemble, RowsBySmThatNoColumnHoldsDoNotCostTheReport) {
   first.sm_rows_run = second.sm_rows_run = {kMost};
   first.sm_rows_failed = second.sm_rows_failed = {kMost};
   const Report report = assemble(
-      {example_journals()[0], journal_of({example_launch(1), example_node(1), example_gpu(1), first,
-                                          second, example_speed(1, 690), example_end(1)})},
+      std::vector<std::string>{example_journals()[0],
+                               journal_of({example_launch(1), example_node(1), example_gpu(1),
+                                           first, second, example_speed(1, 690), example_end(1)})},
       {});
   EXPECT_EQ(report.sms.back().rows_run, kMost);
   EXPECT_EQ(report.sms.back().rows_failed, kMost);
@@ -134,8 +135,9 @@ TEST(Assemble, TelemetryIsTheMeanOfWhatWasRead) {
   OutcomeRecord speed = example_speed(1, 690);
   speed.metrics[0].samples[0].telemetry.sm_mhz = std::numeric_limits<float>::quiet_NaN();
   const Report report = assemble(
-      {example_journals()[0],
-       journal_of({example_launch(1), example_node(1), example_gpu(1), speed, example_end(1)})},
+      std::vector<std::string>{
+          example_journals()[0],
+          journal_of({example_launch(1), example_node(1), example_gpu(1), speed, example_end(1)})},
       {});
   const ResultRow& result = result_of(report, "gemm.distributed.speed", 1);
   EXPECT_EQ(result.sm_mhz, 1715.0F);  // of 1710 and 1720
@@ -264,7 +266,7 @@ TEST(Assemble, WhatWasNeverHeardOfDidNotRun) {
 }
 
 TEST(Assemble, ASilentRankMakesItIncompleteAndItsResultsNotRun) {
-  const Report report = assemble({example_journals()[0]}, {});
+  const Report report = assemble(std::vector<std::string>{example_journals()[0]}, {});
   EXPECT_EQ(report.results.size(), 6U);
   EXPECT_FALSE(report.launch.complete);
   EXPECT_EQ(report.launch.incomplete_reason, "rank 1 silent: no journal");
@@ -277,7 +279,8 @@ TEST(Assemble, ASilentRankMakesItIncompleteAndItsResultsNotRun) {
 TEST(Assemble, ASilentRankIsNamedWithTheHostThatRank0FoundItOn) {
   LaunchRecord launch = example_launch(0);
   launch.hosts = {"node06", "node07.acme.example"};
-  const Report report = assemble({journal_of({launch, example_node(0), example_gpu(0)})}, {});
+  const Report report =
+      assemble(std::vector<std::string>{journal_of({launch, example_node(0), example_gpu(0)})}, {});
   EXPECT_NE(report.launch.incomplete_reason.find("rank 1 (node07.acme.example) silent: no journal"),
             std::string::npos)
       << report.launch.incomplete_reason;
@@ -285,8 +288,9 @@ TEST(Assemble, ASilentRankIsNamedWithTheHostThatRank0FoundItOn) {
 
 TEST(Assemble, ARankWithoutEndRecordMakesItIncomplete) {
   const Report report = assemble(
-      {example_journals()[0], journal_of({example_launch(1), example_node(1), example_gpu(1),
-                                          example_outcome(1, "load.tile.2d")})},
+      std::vector<std::string>{example_journals()[0],
+                               journal_of({example_launch(1), example_node(1), example_gpu(1),
+                                           example_outcome(1, "load.tile.2d")})},
       {});
   EXPECT_FALSE(report.launch.complete);
   EXPECT_EQ(report.launch.incomplete_reason, "rank 1 (node07.acme.example) did not get to the end");
@@ -296,10 +300,11 @@ TEST(Assemble, ARankWithoutEndRecordMakesItIncomplete) {
 
 TEST(Assemble, TheRankThatDiedIsNamedBeforeThoseThatWereStoppedForIt) {
   const Report report = assemble(
-      {journal_of({example_launch(0),
-                   EndRecord{.rank = 0, .complete = false, .reason = "stopped by SIGTERM"}}),
-       journal_of({example_launch(1), example_node(1),
-                   StartRecord{.gpu = 1, .case_name = "zfill.corner"}})},
+      std::vector<std::string>{
+          journal_of({example_launch(0),
+                      EndRecord{.rank = 0, .complete = false, .reason = "stopped by SIGTERM"}}),
+          journal_of({example_launch(1), example_node(1),
+                      StartRecord{.gpu = 1, .case_name = "zfill.corner"}})},
       {.incomplete_reason = "rank 0 was gone"});
   EXPECT_EQ(report.launch.incomplete_reason,
             "rank 1 (node07.acme.example), last at zfill.corner, did not get to the end; rank 0: "
@@ -307,7 +312,9 @@ TEST(Assemble, TheRankThatDiedIsNamedBeforeThoseThatWereStoppedForIt) {
 }
 
 TEST(Assemble, WhichOfTwoDeadRanksWasFirstIsNotKnown) {
-  EXPECT_EQ(assemble({journal_of({example_launch(0)}), journal_of({example_launch(1)})}, {})
+  EXPECT_EQ(assemble(std::vector<std::string>{journal_of({example_launch(0)}),
+                                              journal_of({example_launch(1)})},
+                     {})
                 .launch.incomplete_reason,
             "rank 0 did not get to the end; rank 1 did not get to the end (which of them was first "
             "is not known)");
@@ -388,10 +395,10 @@ TEST(Assemble, WhatNeverRanHasNeitherStartNorDuration) {
 TEST(Assemble, ASampleOfNoKnownMomentSaysSo) {
   OutcomeRecord speed = example_speed(1, 690);
   speed.metrics[0].samples[1].telemetry.at_unix_s = 0;
-  const Report report =
-      assemble({example_journals()[0],
-                journal_of({example_launch(1), example_gpu(1), speed, example_end(1)})},
-               {});
+  const Report report = assemble(
+      std::vector<std::string>{example_journals()[0], journal_of({example_launch(1), example_gpu(1),
+                                                                  speed, example_end(1)})},
+      {});
   EXPECT_TRUE(std::isnan(report.samples.at(4).at_unix_s));
   EXPECT_EQ(report.samples.at(5).at_unix_s, 1788220804.0);
 }
@@ -423,7 +430,7 @@ TEST(Assemble, ProvenanceNamesAGemmTableThatIsNotThatOfTheBuild) {
   LaunchRecord launch = example_launch(0);
   launch.gemm_table = "h200.json";
   launch.gemm_table_hash = "0123456789abcdef";
-  const Report report = assemble({journal_of({launch})}, {});
+  const Report report = assemble(std::vector<std::string>{journal_of({launch})}, {});
   EXPECT_EQ(provenance_of(report, "gemm_table.name"), "h200.json");
   EXPECT_EQ(provenance_of(report, "gemm_table.hash"), "0123456789abcdef");
 }
@@ -442,11 +449,12 @@ TEST(Assemble, AJournalOfAnotherLaunchIsLeftOutAndSaid) {
 
 TEST(Assemble, AForeignLineIsLeftOutAndSaid) {
   const LineOrigin other{.run_id = "another", .rank = 0, .number = 3};
-  const Report report =
-      assemble({numbered_journal_of(0, {example_launch(0), example_node(0), example_end(0)}) +
-                    to_line(example_outcome(0, "load.tile.2d"), other),
-                example_journals()[1]},
-               {});
+  const Report report = assemble(
+      std::vector<std::string>{
+          numbered_journal_of(0, {example_launch(0), example_node(0), example_end(0)}) +
+              to_line(example_outcome(0, "load.tile.2d"), other),
+          example_journals()[1]},
+      {});
   EXPECT_EQ(report.launch.incomplete_reason,
             "1 journal lines of another launch or rank were left out");
   EXPECT_EQ(result_of(report, "load.tile.2d", 0).verdict, Verdict::not_run);
@@ -458,7 +466,7 @@ TEST(Assemble, AMissingLineMakesItIncomplete) {
       0, {example_launch(0), example_outcome(0, "load.tile.2d"), example_end(0)});
   const std::size_t begin = first.find('\n') + 1;
   first.erase(begin, first.find('\n', begin) + 1 - begin);
-  const Report report = assemble({first, example_journals()[1]}, {});
+  const Report report = assemble(std::vector<std::string>{first, example_journals()[1]}, {});
   EXPECT_EQ(report.launch.incomplete_reason, "1 journal lines are missing");
   EXPECT_EQ(report.launch.damaged_lines, 1U);
 }

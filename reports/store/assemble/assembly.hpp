@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "reports/store/assemble/anonymise.hpp"
-#include "reports/store/assemble/gather.hpp"
+#include "reports/store/assemble/heard_results.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark::reports {
@@ -33,6 +33,7 @@ void apply_waivers(Assembly& made, const HeardLaunch& all);
 
 /// Adds a result for every planned pair of case and GPU, whether or not anything was heard of it,
 /// with its miscompares, metrics and samples. `why_ended` is said where nothing was heard.
-void add_results(Assembly& made, const HeardLaunch& all, const std::string& why_ended);
+void add_results(Assembly& made, const HeardLaunch& all, HeardResults& heard,
+                 const std::string& why_ended);
 
 }  // namespace tidemark::reports

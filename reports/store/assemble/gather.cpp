@@ -4,8 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
+#include <future>
 #include <map>
+#include <optional>
 #include <set>
+#include <thread>
 #include <tuple>
 #include <unordered_set>
 #include <utility>
@@ -28,12 +32,56 @@ bool same_cases(const std::vector<PlannedCase>& a, const std::vector<PlannedCase
                     [](const auto& x, const auto& y) { return x.name == y.name; });
 }
 
-void check_same_launch(const LaunchRecord& first, const LaunchRecord& other) {
-  if (identity(first) != identity(other) || !same_cases(first.cases, other.cases)) {
+/// Plans that differ; all ranks of a launch have one.
+using Plans = std::vector<std::vector<PlannedCase>>;
+
+/// The head of a journal without its plan, which is one of `plans`.
+struct Head {
+  JournalHead of;
+  std::size_t plan = 0;
+  bool left_out = false;
+};
+
+/// Calls take(i, make(text)) for each journal in order, while the next ones are being made.
+template <class Make, class Take>
+void each_in_order(const Journals& journals, Make make, Take take) {
+  using Made = decltype(make(std::string()));
+  // Few are read sooner than threads start, and a process that may start none can read them.
+  constexpr std::size_t kFew = 16;
+  const auto how =
+      journals.size() < kFew ? std::launch::deferred : std::launch::async | std::launch::deferred;
+  // More than there are cores, so that none waits for this thread to start the next one.
+  const std::size_t ahead = 4 * std::max(1U, std::thread::hardware_concurrency());
+  std::deque<std::future<Made>> coming;
+  for (std::size_t i = 0, next = 0; i < journals.size(); ++i) {
+    for (; next < journals.size() && coming.size() < ahead; ++next) {
+      coming.push_back(
+          std::async(how, [&journals, make, next] { return make(journals.at(next)); }));
+    }
+    Made made = coming.front().get();
+    coming.pop_front();
+    take(i, std::move(made));
+  }
+}
+
+std::vector<Head> heads_of(const Journals& journals, Plans& plans) {
+  std::vector<Head> heads;
+  each_in_order(journals, head_of_journal, [&](std::size_t, JournalHead head) {
+    Head& made = heads.emplace_back(Head{.of = std::move(head)});
+    if (!made.of.launch) return;
+    std::vector<PlannedCase> cases = std::exchange(made.of.launch->cases, {});
+    while (made.plan < plans.size() && !same_cases(plans[made.plan], cases)) ++made.plan;
+    if (made.plan == plans.size()) plans.push_back(std::move(cases));
+  });
+  return heads;
+}
+
+void check_same_launch(const Head& first, const Head& other) {
+  if (identity(*first.of.launch) != identity(*other.of.launch) || first.plan != other.plan) {
     throw ReportError(fmt::format(
         "ranks {} and {} planned different launches (version, level, device, seed, size or cases "
         "differ); start every rank with the same binary and arguments",
-        first.rank, other.rank));
+        first.of.launch->rank, other.of.launch->rank));
   }
 }
 
@@ -58,68 +106,62 @@ void check_plan(const LaunchRecord& launch) {
   }
 }
 
-const LaunchRecord* launch_in(const JournalText& journal) {
-  for (const Record& record : journal.records) {
-    if (const auto* launch = std::get_if<LaunchRecord>(&record)) return launch;
-  }
-  return nullptr;
-}
-
 /// The run of most journals, of several the one that comes first. A file of another launch that got
 /// into the folder must not cost the report of this one.
-std::string run_of_most(const std::vector<JournalText>& journals) {
+std::string run_of_most(const std::vector<Head>& heads) {
   std::map<std::string, std::size_t> journals_of;
   std::string most;
-  for (const JournalText& journal : journals) {
-    if (journal.run_id) ++journals_of[*journal.run_id];
+  for (const Head& head : heads) {
+    if (head.of.run_id) ++journals_of[*head.of.run_id];
   }
-  for (const JournalText& journal : journals) {
-    if (journal.run_id && journals_of[*journal.run_id] > journals_of[most]) most = *journal.run_id;
+  for (const Head& head : heads) {
+    if (head.of.run_id && journals_of[*head.of.run_id] > journals_of[most]) most = *head.of.run_id;
   }
   return most;
 }
 
-/// Empties the journals that are of another run, or of a rank that came before, and says so.
-void leave_out_foreign(std::vector<JournalText>& journals, std::vector<std::string>& problems) {
-  const std::string run = run_of_most(journals);
+/// Marks the journals that are of another run, or of a rank that came before, and says so.
+void leave_out_foreign(std::vector<Head>& heads, std::vector<std::string>& problems) {
+  const std::string run = run_of_most(heads);
   std::set<std::uint32_t> ranks;
-  for (JournalText& journal : journals) {
-    const LaunchRecord* launch = launch_in(journal);
-    if (journal.run_id && *journal.run_id != run) {
+  for (Head& head : heads) {
+    const std::optional<LaunchRecord>& launch = head.of.launch;
+    if (head.of.run_id && *head.of.run_id != run) {
       problems.push_back(
-          fmt::format("a journal of another launch (run {}) was left out", *journal.run_id));
-    } else if (launch != nullptr && !ranks.insert(launch->rank).second) {
+          fmt::format("a journal of another launch (run {}) was left out", *head.of.run_id));
+    } else if (launch && !ranks.insert(launch->rank).second) {
       problems.push_back(fmt::format("a second journal of rank {} was left out", launch->rank));
     } else {
       continue;
     }
-    journal = {};
+    head.left_out = true;
   }
 }
 
 /// Finds the launch record of every journal; they must agree.
-LaunchRecord launch_of(const std::vector<JournalText>& journals) {
-  const LaunchRecord* first = nullptr;
+LaunchRecord launch_of(const std::vector<Head>& heads, Plans& plans) {
+  const Head* first = nullptr;
   std::uint32_t last_rank = 0;
-  for (const JournalText& journal : journals) {
-    const LaunchRecord* launch = launch_in(journal);
-    if (launch == nullptr) continue;
-    if (first == nullptr) first = launch;
-    check_same_launch(*first, *launch);
-    last_rank = std::max(last_rank, launch->rank);
+  for (const Head& head : heads) {
+    if (head.left_out || !head.of.launch) continue;
+    if (first == nullptr) first = &head;
+    check_same_launch(*first, head);
+    last_rank = std::max(last_rank, head.of.launch->rank);
   }
   if (first == nullptr) {
     throw ReportError(fmt::format(
         "no launch record in {} journals, so what was planned is unknown and no report can be "
         "made; add the journals of the other ranks, or run again",
-        journals.size()));
+        heads.size()));
   }
-  check_plan(*first);
-  if (last_rank >= first->ranks) {
+  LaunchRecord launch = *first->of.launch;
+  launch.cases = std::move(plans[first->plan]);
+  check_plan(launch);
+  if (last_rank >= launch.ranks) {
     throw ReportError(fmt::format("a journal is of rank {}, but the launch has {} ranks", last_rank,
-                                  first->ranks));
+                                  launch.ranks));
   }
-  return *first;
+  return launch;
 }
 
 /// Sorts the records into a HeardLaunch whose launch is known.
@@ -127,7 +169,8 @@ struct Sorter {
   HeardLaunch& all;
   std::unordered_set<std::string> cases;
   std::vector<bool> gpu_known;
-  std::uint32_t journal_of = kNoRow;                             // rank whose journal is read
+  std::uint32_t journal_of = kNoRow;  // rank whose journal is read
+  HeardCases of_journal = {};
   std::map<std::string, std::vector<std::uint32_t>> early = {};  // ranks that say why they ended
   std::map<std::uint32_t, std::string> at_case = {};             // by rank: begun, and not ended
 
@@ -138,7 +181,7 @@ struct Sorter {
     if (rank < ranks.size()) ranks[rank] = true;
   }
 
-  void operator()(const LaunchRecord& launch) {
+  void operator()(LaunchRecord& launch) {
     journal_of = launch.rank;
     if (!launch.hosts.empty()) all.launch.hosts = launch.hosts;
     mark(all.reported, launch.rank);
@@ -160,13 +203,13 @@ struct Sorter {
   }
   void operator()(const StartRecord& start) {
     if (!planned(start.gpu, start.case_name)) return;
-    all.starts.push_back(start);
+    of_journal.starts.push_back(start);
     at_case[journal_of] = start.case_name;
   }
-  void operator()(const OutcomeRecord& outcome) {
+  void operator()(OutcomeRecord& outcome) {
     at_case.erase(journal_of);
     if (planned(outcome.gpu, outcome.case_name)) {
-      all.outcomes.push_back(outcome);
+      of_journal.outcomes.push_back(std::move(outcome));
     } else {
       all.problems.push_back(fmt::format("an outcome ({}) of {} on GPU {} was never planned",
                                          name_of(outcome.verdict), outcome.case_name, outcome.gpu));
@@ -239,13 +282,18 @@ void note_missing_ranks(HeardLaunch& all, const Sorter& sorter) {
   all.problems.insert(all.problems.begin(), found.begin(), found.end());
 }
 
-void note_lost_lines(HeardLaunch& all, const std::vector<JournalText>& journals) {
-  JournalText sum;
-  for (const JournalText& journal : journals) {
-    sum.damaged += journal.damaged;
-    sum.foreign += journal.foreign;
-    sum.missing += journal.missing;
+/// What is wrong with the lines of all journals.
+struct LostLines {
+  std::uint32_t damaged = 0, foreign = 0, missing = 0;
+
+  void add(const JournalText& journal) {
+    damaged += journal.damaged;
+    foreign += journal.foreign;
+    missing += journal.missing;
   }
+};
+
+void note_lost_lines(HeardLaunch& all, const LostLines& sum) {
   const auto note = [&all](std::uint32_t lines, std::string_view what) {
     if (lines > 0) all.problems.push_back(fmt::format("{} {}", lines, what));
     all.lost_lines += lines;
@@ -257,23 +305,26 @@ void note_lost_lines(HeardLaunch& all, const std::vector<JournalText>& journals)
 
 }  // namespace
 
-HeardLaunch gather(const std::vector<std::string>& journals) {
-  std::vector<JournalText> parsed;
+HeardLaunch gather(const Journals& journals, const TakeCases& take) {
   HeardLaunch all;
-  parsed.reserve(journals.size());
-  for (const std::string& text : journals) parsed.push_back(parse_journal(text));
-  leave_out_foreign(parsed, all.problems);
-  all.launch = launch_of(parsed);
+  Plans plans;
+  std::vector<Head> heads = heads_of(journals, plans);
+  leave_out_foreign(heads, all.problems);
+  all.launch = launch_of(heads, plans);
   all.reported.resize(all.launch.ranks);
   all.ended.resize(all.launch.ranks);
   Sorter sorter{.all = all, .cases = {}, .gpu_known = std::vector<bool>(all.launch.gpus)};
   for (const PlannedCase& planned : all.launch.cases) sorter.cases.insert(planned.name);
-  for (const JournalText& journal : parsed) {
+  LostLines lost;
+  each_in_order(journals, parse_journal, [&](std::size_t i, JournalText journal) {
+    if (heads[i].left_out) return;
+    lost.add(journal);
     sorter.journal_of = kNoRow;
-    for (const Record& record : journal.records) std::visit(sorter, record);
-  }
+    for (Record& record : journal.records) std::visit(sorter, record);
+    take(all, std::exchange(sorter.of_journal, {}));
+  });
   note_missing_ranks(all, sorter);
-  note_lost_lines(all, parsed);
+  note_lost_lines(all, lost);
   return all;
 }
 

@@ -12,13 +12,13 @@ std::vector<EventRecord> spoiling_events(const HeardLaunch& all) {
   return spoiling;
 }
 
-const EventRecord* spoiled_by(const std::vector<EventRecord>& spoiling,
-                              const OutcomeRecord& outcome) {
+const EventRecord* spoiled_by(const std::vector<EventRecord>& spoiling, std::uint32_t gpu,
+                              double start_unix_s, double seconds) {
   constexpr double kLate = 1;  // seconds: the driver reports it, and telemetry polls, afterwards
-  const double end = outcome.start_unix_s + outcome.seconds + kLate;
+  const double end = start_unix_s + seconds + kLate;
   for (const EventRecord& event : spoiling) {
-    const bool meanwhile = event.at_unix_s >= outcome.start_unix_s && event.at_unix_s <= end;
-    if (event.gpu == std::int64_t{outcome.gpu} && meanwhile) return &event;
+    const bool meanwhile = event.at_unix_s >= start_unix_s && event.at_unix_s <= end;
+    if (event.gpu == std::int64_t{gpu} && meanwhile) return &event;
   }
   return nullptr;
 }
