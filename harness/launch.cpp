@@ -319,7 +319,6 @@ ExitCode run_one(const RunOptions& options, std::uint32_t number, const Plan& pl
   const auto slots = static_cast<std::uint32_t>(opening->places.size());
   check_transport(options.transport, opening->assignment.kind);
   check_grid(options.product.grid, slots);
-  check_product_memory(options.product, opening->assignment.kind, opening->memory);
   check_row(options, {.level = options.level,
                       .device = opening->assignment.kind,
                       .ranks = slots,

@@ -82,12 +82,10 @@ bool all_go_on(Mesh& mesh, StopWatch& stop) {
       .silence_s = 60, .total_s = 600, .meanwhile = [&stop] { return !stop.check(); }};
   // A rank that was told to stop has a second before mpirun kills it.
   if (stop.check()) patience = {.silence_s = 0.4, .total_s = 0.4};
-  const Gathered all = mesh.allgather(stop.check() ? stop.check()->text : "", patience);
-  for (const std::string& reason : all.parts) {
-    if (!reason.empty()) stop.stop({.text = reason, .signal = 0, .heard = true});
-  }
-  if (!all.complete()) {
-    stop.stop({.text = fmt::format("rank {} was silent", fmt::join(all.silent, ", ")),
+  const FirstWord first = mesh.first_word(stop.check() ? stop.check()->text : "", patience);
+  if (!first.text.empty()) stop.stop({.text = first.text, .signal = 0, .heard = true});
+  if (!first.silent.empty()) {
+    stop.stop({.text = fmt::format("rank {} was silent", fmt::join(first.silent, ", ")),
                .signal = 0,
                .heard = true});
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,11 +29,14 @@ struct Message {
   std::string bytes;
 };
 
+/// What is sent; to ten thousand ranks it is one copy.
+using Payload = std::shared_ptr<const std::string>;
+
 /// Sends and receives without ever blocking. Messages of one sender arrive in their order.
 struct Link {
   std::uint32_t rank = 0, ranks = 1;
   std::string library;  // "Open MPI v4.1.4"; empty without MPI
-  std::function<void(std::uint32_t to, Tag, std::string bytes)> send;
+  std::function<void(std::uint32_t to, Tag, Payload bytes)> send;
   std::function<std::optional<Message>()> receive;
   std::function<std::size_t()> unsent_bytes;  // handed to send, not yet on their way
   std::function<void()> finish;               // once, when nothing is under way any more

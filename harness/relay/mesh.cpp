@@ -85,13 +85,14 @@ void Mesh::send(std::uint32_t to, Tag tag, std::string bytes) {
   if (to == link_.rank) {
     sort_in({.from = to, .tag = tag, .bytes = std::move(bytes)});
   } else {
-    link_.send(to, tag, std::move(bytes));
+    link_.send(to, tag, std::make_shared<const std::string>(std::move(bytes)));
   }
 }
 
 void Mesh::send_to_others(Tag tag, const std::string& bytes) {
+  const auto shared = std::make_shared<const std::string>(bytes);
   for (std::uint32_t to = 0; to < link_.ranks; ++to) {
-    if (to != link_.rank) link_.send(to, tag, bytes);
+    if (to != link_.rank) link_.send(to, tag, shared);
   }
 }
 
@@ -103,7 +104,7 @@ bool Mesh::pump() {
     if (link_.rank == 0) {
       send_to_others(Tag::alive, {});
     } else {
-      link_.send(0, Tag::alive, {});
+      send(0, Tag::alive, {});
     }
   }
   bool any = false;
@@ -214,11 +215,26 @@ Gathered Mesh::gather(std::string mine, const Patience& patience) {
   } else {
     std::string bytes;
     put(bytes, meeting_);
-    link_.send(0, Tag::collect, bytes + mine);
+    send(0, Tag::collect, bytes + mine);
   }
   collected_.erase(meeting_);
   ++meeting_;
   return all;
+}
+
+FirstWord Mesh::first_word(std::string mine, const Patience& patience) {
+  const Gathered all = gather(std::move(mine), patience);
+  Gathered told{.parts = {}, .silent = all.silent};
+  const auto first = std::find_if(all.parts.begin(), all.parts.end(),
+                                  [](const std::string& part) { return !part.empty(); });
+  if (first != all.parts.end()) told.parts = {std::to_string(first - all.parts.begin()), *first};
+  const std::optional<std::string> spread = broadcast(packed(told), patience);
+  if (!spread) return {.rank = 0, .text = {}, .silent = {0}};
+  told = unpacked(*spread);
+  if (told.parts.size() != 2) return {.rank = 0, .text = {}, .silent = told.silent};
+  return {.rank = static_cast<std::uint32_t>(std::stoul(told.parts[0])),
+          .text = told.parts[1],
+          .silent = told.silent};
 }
 
 Gathered Mesh::allgather(std::string mine, const Patience& patience) {
@@ -253,7 +269,8 @@ bool Mesh::close(double seconds) {
   constexpr std::uint64_t kLast = ~std::uint64_t{0} << 32U;
   count_from(kLast);
   const Patience patience{.silence_s = seconds, .total_s = seconds};
-  if (!allgather({}, patience).complete()) return false;
+  const FirstWord missing = first_word({}, patience);
+  if (!missing.silent.empty()) return false;
   const double until = monotonic_s() + seconds;
   while (link_.unsent_bytes() > 0) {
     pump();

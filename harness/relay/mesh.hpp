@@ -24,6 +24,13 @@ struct Gathered {
   bool complete() const { return silent.empty(); }
 };
 
+/// The first rank, by number, that brought a text to a meeting.
+struct FirstWord {
+  std::uint32_t rank = 0;
+  std::string text;                   // empty: none did
+  std::vector<std::uint32_t> silent;  // as of Gathered
+};
+
 /// What all ranks come to in a launch, in this order. A rank that leaves one of them early, for a
 /// time limit or a signal, meets the others in the next one.
 enum class Stage : std::uint8_t { opening, rounds, closing, between, calibration };
@@ -53,7 +60,10 @@ class Mesh {
   /// else.
   void enter(std::uint32_t launch, Stage stage);
 
-  /// Every rank's part, on every rank.
+  /// Who has something to say, and is the first of them, on every rank.
+  FirstWord first_word(std::string mine, const Patience& patience);
+  /// Every rank's part, on every rank: rank 0 sends all of it to each, so keep the parts few or
+  /// small.
   Gathered allgather(std::string mine, const Patience& patience);
   /// Every rank's part, on rank 0; the others get only who is silent.
   Gathered gather(std::string mine, const Patience& patience);

@@ -24,10 +24,10 @@ std::vector<Link> local_links(std::uint32_t ranks) {
                      .ranks = ranks,
                      .library = {},
                      .send =
-                         [boxes, rank](std::uint32_t to, Tag tag, std::string bytes) {
+                         [boxes, rank](std::uint32_t to, Tag tag, const Payload& bytes) {
                            const std::lock_guard lock(boxes->mutex);
                            boxes->of_rank.at(to).push_back(
-                               {.from = rank, .tag = tag, .bytes = std::move(bytes)});
+                               {.from = rank, .tag = tag, .bytes = *bytes});
                          },
                      .receive = [boxes, rank]() -> std::optional<Message> {
                        const std::lock_guard lock(boxes->mutex);

@@ -29,7 +29,8 @@ void check(int code, const char* what) {
 
 struct Transfer {
   MPI_Request request = MPI_REQUEST_NULL;
-  Message message;  // of a send: only its bytes
+  Message message;         // of a receive
+  Payload sent = nullptr;  // of a send
 
   bool done() {
     int flag = 0;
@@ -40,17 +41,16 @@ struct Transfer {
 
 class Traffic {
  public:
-  void send(std::uint32_t to, Tag tag, std::string bytes) {
-    if (bytes.size() > kLongestMessage) {
-      throw Error("a message of " + std::to_string(bytes.size()) + " bytes is too long for MPI");
+  void send(std::uint32_t to, Tag tag, Payload bytes) {
+    if (bytes->size() > kLongestMessage) {
+      throw Error("a message of " + std::to_string(bytes->size()) + " bytes is too long for MPI");
     }
-    unsent_ += bytes.size();
-    // The list keeps the bytes where they are until MPI is done with them.
+    unsent_ += bytes->size();
+    // The list keeps the bytes until MPI is done with them.
     Transfer& transfer = sends_.emplace_back();
-    transfer.message.bytes = std::move(bytes);
-    check(MPI_Isend(transfer.message.bytes.data(), static_cast<int>(transfer.message.bytes.size()),
-                    MPI_BYTE, static_cast<int>(to), static_cast<int>(tag), MPI_COMM_WORLD,
-                    &transfer.request),
+    transfer.sent = std::move(bytes);
+    check(MPI_Isend(transfer.sent->data(), static_cast<int>(transfer.sent->size()), MPI_BYTE,
+                    static_cast<int>(to), static_cast<int>(tag), MPI_COMM_WORLD, &transfer.request),
           "MPI_Isend");
   }
 
@@ -78,7 +78,7 @@ class Traffic {
   void finish_sends() {
     for (auto transfer = sends_.begin(); transfer != sends_.end();) {
       if (transfer->done()) {
-        unsent_ -= transfer->message.bytes.size();
+        unsent_ -= transfer->sent->size();
         transfer = sends_.erase(transfer);
       } else {
         ++transfer;
@@ -135,7 +135,7 @@ Link mpi_link() {
           .ranks = static_cast<std::uint32_t>(ranks),
           .library = library_name(),
           .send = [traffic](std::uint32_t to, Tag tag,
-                            std::string bytes) { traffic->send(to, tag, std::move(bytes)); },
+                            Payload bytes) { traffic->send(to, tag, std::move(bytes)); },
           .receive = [traffic] { return traffic->receive(); },
           .unsent_bytes =
               [traffic] {

@@ -41,6 +41,33 @@ TEST(Mesh, every_rank_learns_every_part) {
   }
 }
 
+TEST(Mesh, every_rank_hears_the_first_that_has_something_to_say) {
+  std::vector<Mesh> all = meshes(4);
+  const std::vector<std::string> texts = {"", "no space left", "", "no such folder"};
+  std::vector<FirstWord> heard(4);
+  std::vector<std::thread> threads;
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    threads.emplace_back([&, rank] { heard[rank] = all[rank].first_word(texts[rank], {}); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const FirstWord& first : heard) {
+    EXPECT_EQ(first.rank, 1U);
+    EXPECT_EQ(first.text, "no space left");
+    EXPECT_TRUE(first.silent.empty());
+  }
+}
+
+TEST(Mesh, what_goes_to_all_ranks_is_one_copy) {
+  std::vector<Link> links = local_links(4);
+  std::vector<Payload> sent;
+  links[0].send = [&sent](std::uint32_t, Tag, Payload bytes) { sent.push_back(std::move(bytes)); };
+  Mesh mesh(std::move(links[0]));
+  mesh.send_to_others(Tag::stop, "the same to all");
+  ASSERT_EQ(sent.size(), 3U);
+  EXPECT_EQ(sent[0].get(), sent[1].get());
+  EXPECT_EQ(sent[0].get(), sent[2].get());
+}
+
 TEST(Mesh, ranks_that_left_different_meetings_meet_again_in_the_next_stage) {
   std::vector<Mesh> all = meshes(2);
   const Patience patience{.silence_s = 5, .total_s = 5};

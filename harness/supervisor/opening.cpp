@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -23,6 +24,7 @@
 #include "harness/given_gemm_table.hpp"
 #include "harness/series.hpp"
 #include "harness/supervisor/clock.hpp"
+#include "harness/supervisor/product_memory.hpp"
 #include "harness/version.hpp"
 #include "harness/worker/test_hook.hpp"
 #include "kernels/error.hpp"
@@ -232,33 +234,88 @@ RankView rank_view(const Json& json) {
           .host = json.at("host")};
 }
 
-void open_with(Opening& opening, const RunOptions& options, const Mesh& mesh,
-               const std::vector<Json>& views) {
-  opening.head = head_in(views[0].at("head"));
+[[noreturn]] void silent_ranks(const std::vector<std::uint32_t>& silent) {
+  throw EnvironmentError(fmt::format("rank {} did not answer for {:.0f} s: look at its node",
+                                     fmt::join(silent, ", "), kSilence));
+}
+
+/// Rank 0: what follows from what all ranks see, as all of them have to know it. Views of ten
+/// thousand ranks on each of them would be 10 MB there, and 100 GB from rank 0.
+Json decided(const RunOptions& options, const Mesh& mesh, const std::vector<Json>& views) {
+  check_views(views);
   std::vector<RankView> ranks;
   std::set<std::string> machines;
   for (const Json& view : views) {
     ranks.push_back(rank_view(view));
-    opening.hosts.push_back(ranks.back().host);
     machines.insert(ranks.back().machine);
   }
-  opening.nodes = static_cast<std::uint32_t>(machines.size());
-  opening.assignment = assign_gpus(ranks, options, mesh.launched());
+  const Assignment assignment = assign_gpus(ranks, options, mesh.launched());
+  const bool is_virtual = assignment.kind == DeviceKind::virtual_device;
+  std::map<std::string, std::size_t> hosts;
+  Json host_names = Json::array(), places = Json::array();
+  std::vector<SlotMemory> memory;
+  for (std::uint32_t rank = 0; rank < mesh.ranks(); ++rank) {
+    const auto [host, is_new] = hosts.try_emplace(ranks[rank].host, hosts.size());
+    if (is_new) host_names.push_back(host->first);
+    Json place = Json::array({host->second});
+    const std::vector<GpuProperties>& gpus = assignment.gpus.at(rank);
+    for (std::uint32_t i = 0; i < gpus.size(); ++i) {
+      place.push_back(is_virtual ? describe_virtual(rank, i).uuid : gpus[i].uuid);
+      memory.push_back({.machine = ranks[rank].machine,
+                        .host = ranks[rank].host,
+                        .gpu_bytes = gpus[i].memory_bytes,
+                        .machine_free = views[rank].at("free_memory")});
+    }
+    places.push_back(std::move(place));
+  }
+  check_product_memory(options.product, assignment.kind, memory);
+  return {{"head", views[0].at("head")},
+          {"gemm_table", views[0].at("gemm_table")},
+          {"virtual", is_virtual},
+          {"left_out", assignment.left_out},
+          {"nodes", machines.size()},
+          {"hosts", host_names},
+          {"places", places}};
+}
+
+/// The same with a refusal in its place, which all ranks get to hear.
+Json decided_or_refusal(const RunOptions& options, const Mesh& mesh, const Gathered& all) {
+  try {
+    if (!all.complete()) silent_ranks(all.silent);
+    std::vector<Json> views;
+    for (const std::string& part : all.parts) views.push_back(Json::parse(part));
+    return decided(options, mesh, views);
+  } catch (const UsageError& error) {
+    return {{"usage", error.what()}};
+  } catch (const EnvironmentError& error) {
+    return {{"environment", error.what()}};
+  }
+}
+
+void open_with(Opening& opening, const RunOptions& options, const Mesh& mesh, const Json& told) {
+  if (told.contains("usage")) throw UsageError(told.at("usage").get<std::string>());
+  if (told.contains("environment"))
+    throw EnvironmentError(told.at("environment").get<std::string>());
+  opening.head = head_in(told.at("head"));
+  opening.nodes = told.at("nodes");
+  opening.assignment.kind =
+      told.at("virtual").get<bool>() ? DeviceKind::virtual_device : DeviceKind::cuda;
+  opening.assignment.left_out = told.at("left_out");
+  opening.assignment.gpus.resize(mesh.ranks());
   if (!options.gemm_table.empty()) {
-    opening.gemm_table = views[0].at("gemm_table").at(0);
-    opening.gemm_table_hash = views[0].at("gemm_table").at(1);
+    opening.gemm_table = told.at("gemm_table").at(0);
+    opening.gemm_table_hash = told.at("gemm_table").at(1);
   }
   for (std::uint32_t rank = 0; rank < mesh.ranks(); ++rank) {
-    const std::vector<GpuProperties>& gpus = opening.assignment.gpus.at(rank);
-    for (std::uint32_t i = 0; i < gpus.size(); ++i) {
-      const bool is_virtual = opening.assignment.kind == DeviceKind::virtual_device;
-      opening.places.push_back({.rank = rank,
-                                .uuid = is_virtual ? describe_virtual(rank, i).uuid : gpus[i].uuid,
-                                .host = views[rank].at("host")});
-      opening.memory.push_back({.machine = ranks[rank].machine,
-                                .host = ranks[rank].host,
-                                .gpu_bytes = gpus[i].memory_bytes,
-                                .machine_free = views[rank].at("free_memory")});
+    const Json& place = told.at("places").at(rank);
+    opening.hosts.push_back(told.at("hosts").at(place.at(0).get<std::size_t>()));
+    for (std::size_t i = 1; i < place.size(); ++i) {
+      opening.places.push_back({.rank = rank, .uuid = place.at(i), .host = opening.hosts.back()});
+      if (rank != mesh.rank()) continue;
+      GpuProperties mine;  // of a virtual device nothing
+      for (const GpuProperties& seen : opening.inventory.visible)
+        if (seen.uuid == opening.places.back().uuid) mine = seen;
+      opening.assignment.gpus[rank].push_back(mine);
     }
   }
   opening.resumed = on_slots(std::move(opening.resumed), opening.places);
@@ -273,11 +330,6 @@ bool is_killed(StopWatch& stop) {
 
 Patience patience(StopWatch& stop) {
   return {.silence_s = kSilence, .total_s = 600, .meanwhile = [&stop] { return !is_killed(stop); }};
-}
-
-[[noreturn]] void silent_ranks(const Gathered& all) {
-  throw EnvironmentError(fmt::format("rank {} did not answer for {:.0f} s: look at its node",
-                                     fmt::join(all.silent, ", "), kSilence));
 }
 
 bool is_utf8(const std::string& text) {
@@ -348,29 +400,27 @@ std::optional<Opening> open_launch(const RunOptions& options, std::uint32_t numb
                                    StopWatch& stop) {
   Opening opening;
   mesh.enter(number, Stage::opening);
-  const Gathered all =
-      mesh.allgather(view_or_refusal(options, number, mesh, opening), patience(stop));
+  const Gathered all = mesh.gather(view_or_refusal(options, number, mesh, opening), patience(stop));
+  Json told;
+  if (mesh.rank() == 0 && !is_killed(stop)) told = decided_or_refusal(options, mesh, all);
+  const std::optional<std::string> heard =
+      mesh.broadcast(told.dump(-1, ' ', false, Json::error_handler_t::replace), patience(stop));
   if (is_killed(stop)) return std::nullopt;
-  if (!all.complete()) silent_ranks(all);
-  std::vector<Json> views;
-  for (const std::string& part : all.parts) views.push_back(Json::parse(part));
-  check_views(views);
-  open_with(opening, options, mesh, views);
+  if (heard) told = Json::parse(*heard);
+  if (!told.is_object()) silent_ranks({0});  // it was killed
+  open_with(opening, options, mesh, told);
   return opening;
 }
 
 void agree(Mesh& mesh, StopWatch& stop, const std::vector<std::string>& hosts,
            const std::string& refusal) {
-  const Gathered all = mesh.allgather(refusal, patience(stop));
-  if (!all.complete() && !is_killed(stop)) silent_ranks(all);
+  const FirstWord first = mesh.first_word(refusal, patience(stop));
+  if (!first.silent.empty() && !is_killed(stop)) silent_ranks(first.silent);
   if (!refusal.empty() && is_killed(stop)) throw UsageError(refusal);
-  for (std::size_t rank = 0; rank < all.parts.size(); ++rank) {
-    if (!all.parts[rank].empty()) {
-      const std::string who =
-          all.parts.size() > 1 ? fmt::format("rank {} on {}: ", rank, hosts.at(rank)) : "";
-      throw UsageError(who + all.parts[rank]);
-    }
-  }
+  if (first.text.empty()) return;
+  const std::string who =
+      mesh.ranks() > 1 ? fmt::format("rank {} on {}: ", first.rank, hosts.at(first.rank)) : "";
+  throw UsageError(who + first.text);
 }
 
 }  // namespace tidemark::harness

@@ -12,7 +12,6 @@
 #include "harness/relay/mesh.hpp"
 #include "harness/resume.hpp"
 #include "harness/supervisor/launch_state.hpp"
-#include "harness/supervisor/product_memory.hpp"
 #include "harness/supervisor/stop.hpp"
 
 namespace tidemark::harness {
@@ -28,11 +27,10 @@ struct Head {
 
 struct Opening {
   Head head;
-  GpuInventory inventory;  // of this rank
-  Assignment assignment;
+  GpuInventory inventory;          // of this rank
+  Assignment assignment;           // GPUs of this rank alone
   std::vector<std::string> hosts;  // of all ranks
   std::vector<SlotPlace> places;   // of all slots, in rank order
-  std::vector<SlotMemory> memory;  // likewise
   std::uint32_t nodes = 1;
   Resumed resumed = {};                               // by slots of this launch
   std::string series_id = {};                         // run_id of the first launch of the command

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "harness/errors.hpp"
 #include "reports/scratch_folder.hpp"
@@ -62,6 +63,65 @@ TEST(CheckOutput, refuses_a_folder_that_does_not_exist) {
 
 TEST(CheckOutput, refuses_a_place_where_nothing_can_be_made) {
   EXPECT_THROW(check_output("/proc/a.h5"), UsageError);
+}
+
+/// What each of `levels.size()` ranks, threads of this process, comes to in an opening of its
+/// level.
+std::vector<std::optional<Opening>> opened(const ScratchFolder& folder,
+                                           const std::vector<Level>& levels,
+                                           std::vector<std::string>& refusals) {
+  const auto ranks = static_cast<std::uint32_t>(levels.size());
+  std::vector<std::optional<Opening>> openings(ranks);
+  refusals.assign(ranks, "");
+  std::vector<Link> links = local_links(ranks);
+  std::vector<std::thread> threads;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      RunOptions options;
+      options.device = DeviceChoice::virtual_device;
+      options.level = levels[rank];
+      options.out = folder.file("x.h5");
+      StopWatch stop(0);
+      Mesh mesh(std::move(links[rank]), true);
+      try {
+        openings[rank] = open_launch(options, 1, mesh, stop);
+      } catch (const UsageError& error) {
+        refusals[rank] = error.what();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return openings;
+}
+
+TEST(OpenLaunch, from_1_to_8_ranks_all_know_the_places_of_all_and_each_its_own_gpu) {
+  const ScratchFolder folder;
+  for (std::uint32_t ranks = 1; ranks <= 8; ++ranks) {
+    std::vector<std::string> refusals;
+    const auto all = opened(folder, std::vector<Level>(ranks, Level::quick), refusals);
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      ASSERT_TRUE(all[rank].has_value()) << rank << " of " << ranks << ": " << refusals[rank];
+      EXPECT_EQ(all[rank]->head.run_id, all[0]->head.run_id);
+      ASSERT_EQ(all[rank]->places.size(), ranks);
+      EXPECT_EQ(all[rank]->hosts.size(), ranks);
+      EXPECT_EQ(all[rank]->nodes, 1U);
+      for (std::uint32_t other = 0; other < ranks; ++other) {
+        EXPECT_EQ(all[rank]->places[other].uuid, all[0]->places[other].uuid);
+        EXPECT_EQ(all[rank]->assignment.gpus[other].size(), rank == other ? 1U : 0U);
+      }
+    }
+  }
+}
+
+TEST(OpenLaunch, a_refusal_of_one_rank_is_that_of_all) {
+  const ScratchFolder folder;
+  std::vector<std::string> refusals;
+  static_cast<void>(opened(folder, {Level::quick, Level::quick, Level::nightly}, refusals));
+  EXPECT_EQ(refusals[0],
+            "rank 2 was started with --level nightly and rank 0 with --level quick; give every "
+            "rank the same arguments");
+  EXPECT_EQ(refusals[1], refusals[0]);
+  EXPECT_EQ(refusals[2], refusals[0]);
 }
 
 }  // namespace
