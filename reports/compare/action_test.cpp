@@ -32,6 +32,18 @@ TEST(CompareAction, ADriverThatChangesNothingIsRolledOut) {
       << show_comparison(made, {});
 }
 
+TEST(CompareAction, WhatNowIsSkippedIsMissing) {
+  std::vector<Report> fresh = launches(0.001, true);
+  for (Report& report : fresh)
+    for (ResultRow& row : report.results)
+      if (row.case_id == 3) row.verdict = Verdict::skip;
+  const Comparison made = compared(launches(0.001, false), fresh);
+  EXPECT_TRUE(show_comparison(made, {}).starts_with("RESULT: MISSING  do not roll out"))
+      << show_comparison(made, {});
+  EXPECT_TRUE(expanded({"missing"}).contains("skipped_in_new"));
+  EXPECT_EQ(failing_of("skipped_in_new"), Failing::missing);
+}
+
 TEST(CompareAction, ADriverThatIsSlowerIsNotRolledOut) {
   const Comparison made =
       compared(launches(0.001, false), launches(0.001, true, {.first_case = -0.05}));

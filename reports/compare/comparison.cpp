@@ -139,8 +139,8 @@ std::set<std::string> expanded(const std::set<std::string>& names) {
   std::set<std::string> made;
   for (const std::string& name : names) {
     if (name == "missing") {
-      made.merge(kinds(
-          {ChangeKind::missing_in_new, ChangeKind::missing_in_both, ChangeKind::missing_in_base}));
+      made.merge(kinds({ChangeKind::missing_in_new, ChangeKind::missing_in_both,
+                        ChangeKind::missing_in_base, ChangeKind::skipped_in_new}));
       made.insert("incomplete");
     } else if (name == "changed") {
       made.merge(kinds({ChangeKind::behaviour_changed, ChangeKind::descriptors_changed}));
@@ -158,7 +158,9 @@ Failing failing_of(std::string_view finding) {
        {ChangeKind::new_fail, ChangeKind::flaky, ChangeKind::still_failing}) {
     if (finding == name_of(kind)) return Failing::conformance;
   }
-  if (finding.starts_with("missing") || finding == "incomplete") return Failing::missing;
+  // What was skipped says as little of the new side as what is not there.
+  const auto lacks = expanded({"missing"});
+  if (lacks.contains(std::string(finding))) return Failing::missing;
   return finding == "inconclusive" ? Failing::inconclusive : Failing::regression;
 }
 

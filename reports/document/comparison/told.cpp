@@ -124,10 +124,11 @@ std::string_view headline_of(const Comparison& comparison) {
                        [&](const char* name) { return found.contains(name); });
   };
   if (any({"new_fail", "flaky", "regressed"})) return "REGRESSION";
-  if (any({"missing_in_new", "missing_in_both", "missing_in_base", "incomplete"})) return "MISSING";
-  if (any({"behaviour_changed", "descriptors_changed", "skipped_in_new", "unexpected_pass"})) {
-    return "CHANGED";
-  }
+  const std::set<std::string> missing = expanded({"missing"});
+  if (std::any_of(found.begin(), found.end(),
+                  [&](const std::string& name) { return missing.contains(name); }))
+    return "MISSING";
+  if (any({"behaviour_changed", "descriptors_changed", "unexpected_pass"})) return "CHANGED";
   if (any({"inconclusive"})) return "INCONCLUSIVE";
   return any({"improved", "fixed", "run_in_new"}) ? "IMPROVED" : "SAME";
 }
