@@ -5,9 +5,9 @@
 #include <map>
 #include <vector>
 
+#include "reports/document/report/health.hpp"
 #include "reports/error.hpp"
 #include "reports/export/export.hpp"
-#include "reports/document/report/health.hpp"
 #include "reports/journal/hardware_events.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 #include "reports/words.hpp"
@@ -92,18 +92,18 @@ std::string_view word_behind(std::string_view text, std::string_view before) {
 }
 
 /// GPUs and ranks that the launch did without are in no table; what is known of them is the line
-/// that harness/discovery/assignment.cpp wrote: "... of host H ...", with a UUID where it is in
-/// use.
+/// that harness/discovery/assignment.cpp wrote: "... of host H ...". One that somebody uses is not
+/// sick, and draining its node would be in their way.
 std::string lines_of_left_out(const Report& report) {
   std::string text;
   for (const std::string_view line : left_out_of(report)) {
-    const std::string_view host = word_behind(line, " host "), digits = word_behind(line, " GPU-");
-    const std::string uuid = digits.empty() ? "-" : fmt::format("GPU-{}", digits);
-    if (!is_plain(host) || (!digits.empty() && !is_plain(uuid)))
+    if (line.find(" is in use: ") != std::string_view::npos) continue;
+    const std::string_view host = word_behind(line, " host ");
+    if (!is_plain(host))
       throw ReportError(
           fmt::format("'{}' names no host that a script may use; look at it with tidemark show",
                       printable(line)));
-    text += fmt::format("{}\t{}\t{}\n", host, uuid, printable(line).substr(0, kLongestReason));
+    text += fmt::format("{}\t-\t{}\n", host, printable(line).substr(0, kLongestReason));
   }
   return text;
 }
