@@ -38,7 +38,7 @@ TEST(CompareAction, WhatNowIsSkippedIsMissing) {
     for (ResultRow& row : report.results)
       if (row.case_id == 3) row.verdict = Verdict::skip;
   const Comparison made = compared(launches(0.001, false), fresh);
-  EXPECT_TRUE(show_comparison(made, {}).starts_with("RESULT: MISSING  do not roll out"))
+  EXPECT_TRUE(show_comparison(made, {}).starts_with("RESULT: MISSING  run what is missing"))
       << show_comparison(made, {});
   EXPECT_TRUE(expanded({"missing"}).contains("skipped_in_new"));
   EXPECT_EQ(failing_of("skipped_in_new"), Failing::missing);

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "reports/export/export.hpp"
 #include "reports/document/report/health.hpp"
+#include "reports/export/export.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 #include "reports/words.hpp"
 

@@ -12,8 +12,8 @@
 //                            those of the next tile are packed
 //   64                       takes the cluster's first tile of its GPC's         first_tile.cuh
 //   an elected one of 96-127 prefetches what the first tile reads to L2          prefetch.cuh
-//   128-383                  two consumer warpgroups multiply what the ring      consume_together(),
-//                            brings and store C                                  consume_in_turn.cuh
+//   128-383                  two consumer warpgroups multiply and store C        consume_together()
+//                                                                                consume_in_turn.cuh
 //
 // A plain product is in this file, ring.cuh and epilogue.cuh. The other files: fp8 (promote.cuh),
 // alpha and beta (blend.cuh), K split over a cluster (split_k.cuh), rows that TMA cannot write
