@@ -130,12 +130,13 @@ void miss_lost_numbers(const Pairing& pairing, bool same_suite, std::vector<Laun
       const std::uint32_t of_case = pairing.case_rows[launch][key.first];
       if (of_case == kNoRow) continue;
       const SeriesOfLaunch* const series = sources[launch];
-      miss(launch_at(launch, base, fresh), of_case, [&](std::uint32_t gpu, std::size_t) {
-        return expected.is_number(series, gpu)
-                   ? ""
-                   : "passed without a usable number: " +
-                         lost_because(key.second, series, expected.like, gpu);
-      });
+      // clang 14 captures no binding.
+      const auto lost = [&, &name = key.second](std::uint32_t gpu, std::size_t) {
+        return expected.is_number(series, gpu) ? ""
+                                               : "passed without a usable number: " +
+                                                     lost_because(name, series, expected.like, gpu);
+      };
+      miss(launch_at(launch, base, fresh), of_case, lost);
     }
   }
 }
