@@ -107,7 +107,7 @@ std::span<const Injection> injections() {
        .expected = {.case_name = "load.tile.rank1",
                     .verdict = Verdict::hang,
                     .next = "zfill.whole",
-                    .says = "no progress for 1 s"}},
+                    .says = "its worker was stopped"}},
       {.name = "killed supervisor",
        .how = "SIGKILL to the only supervisor; its reporter is left",
        .arguments = cases,

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "harness/relay/job_processes.hpp"
 #include "harness/supervisor/clock.hpp"
 #include "kernels/error.hpp"
 #include "suite/outcome.hpp"
@@ -293,9 +294,14 @@ void Slot::check_deadlines() {
     stop_worker();
   } else if (attempt_ && !attempt_->concluded &&
              now - attempt_->last_sign_s > attempt_->deadline_s) {
+    // Asked before it is killed. Of several workers that wait for each other, this one is the
+    // cause.
+    const bool stopped = process_state(worker_->pid()).value_or(ProcessState{}).stopped();
     conclude(Verdict::hang,
-             fmt::format("no progress for {:.0f} s {}", attempt_->deadline_s,
-                         where_of(attempt_->done, attempt_->rows, "since the case began")));
+             fmt::format(
+                 "no progress for {:.0f} s {}{}", attempt_->deadline_s,
+                 where_of(attempt_->done, attempt_->rows, "since the case began"),
+                 stopped ? ": its worker was stopped (SIGSTOP or a debugger), look by whom" : ""));
     if (++hangs_ == kMostHangs) {
       lost_ = SlotLost{.verdict = Verdict::hang,
                        .reason = fmt::format("{} cases hung on this GPU, so nothing more is run "

@@ -101,6 +101,17 @@ TEST(Slot, a_hang_ends_by_sigkill) {
   EXPECT_EQ(slot.worker(), nullptr);
 }
 
+TEST(Slot, a_hang_of_a_stopped_worker_says_so) {
+  const Hook hook("stop@load.tile.rank1");
+  Slot slot({.seed = 1}, kReal);
+  slot.begin(rank1(), 1);
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(ending.verdict, Verdict::hang);
+  EXPECT_EQ(ending.reason,
+            "no progress for 1 s since the case began: its worker was stopped (SIGSTOP or a "
+            "debugger), look by whom");
+}
+
 TEST(Slot, three_cases_that_hang_cost_the_gpu) {
   const Hook hook("hang@load.tile.rank1");
   Slot slot({.seed = 1}, kReal);

@@ -53,7 +53,7 @@ std::uint64_t spin_of(const Timing& timing, const std::vector<double>& untouched
 Trouble time_exchanged(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, bool last,
                        std::uint64_t spin_ns, TimedSample& sample) {
   ProductClock clock;
-  Trouble trouble = barrier(gemm, *block);
+  Trouble trouble = barrier(gemm, block);
   if (trouble) return trouble;
   if (runs_beside(gemm)) {
     trouble = multiply_beside(gemm, block, last, spin_ns, clock);
@@ -80,7 +80,7 @@ Trouble time_exchanged(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, b
 /// From a barrier on: the product alone, by all ranks at once.
 Trouble time_alone(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, TimedSample& sample) {
   const ProductClock clock;
-  Trouble trouble = barrier(gemm, *block);
+  Trouble trouble = barrier(gemm, block);
   if (trouble) return trouble;
   record(clock.began, *block);
   trouble = multiply(gemm, block, 0, clock);

@@ -106,23 +106,26 @@ Trouble exchange(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, bool la
   return late_shard(std::move(late));
 }
 
-Trouble barrier(const Gemm& gemm, const ResidentGemm& block) {
+Trouble barrier(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block) {
   if (gemm.everybody.empty())
     throw Error(
         "gemm: `everybody` is empty, but a timed run, and a product beside the exchange of its "
         "panels, need one row of each rank");
   const NamedPanel panels[] = {{{.id = 2,
-                                 .base = block.barrier.data(),
+                                 .base = block->barrier.data(),
                                  .row_bytes = kBarrierRowBytes,
                                  .shards = gemm.everybody},
                                 "barrier"}};
-  return late_shard(gather_or_abort(*gemm.transport, panels, gemm.deadline_s));
+  std::string late = gather_or_abort(*gemm.transport, panels, gemm.deadline_s);
+  // Freeing its memory would wait for a kernel of NCCL that waits for the rank that did not come.
+  if (!late.empty()) static_cast<void>(block.release());
+  return late_shard(std::move(late));
 }
 
 Trouble poison_and_meet(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block) {
   poison_again(gemm, *block);
   Trouble trouble = wait_or_leave(block, gemm.deadline_s, "poisoning C again");
-  return trouble ? trouble : barrier(gemm, *block);
+  return trouble ? trouble : barrier(gemm, block);
 }
 
 double ProductClock::total_ns() const {

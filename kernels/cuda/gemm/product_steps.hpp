@@ -51,7 +51,7 @@ Trouble make_block(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block);
 Trouble exchange(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, bool last);
 
 /// Returns when every rank has called it.
-Trouble barrier(const Gemm& gemm, const ResidentGemm& block);
+Trouble barrier(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block);
 
 /// Poisons C and what the next gather brings, then barrier(): behind it the others' rows may land
 /// at any time.

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <future>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -21,8 +23,23 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kPollInterval = std::chrono::microseconds(200);
 constexpr auto kLeaveBound = std::chrono::seconds(5);
+constexpr auto kAbortBound = std::chrono::seconds(2);
 
 static_assert(sizeof(ncclUniqueId) == sizeof(NcclId));
+
+/// Aborts on a thread of its own, which stays behind where NCCL does not come back: it frees memory
+/// of the GPU, which waits for all kernels there. One of another communicator may wait for the same
+/// lost peer, and is aborted only behind this; the rank to be named would never be.
+void abort_within(const NcclApi& api, ncclComm_t comm) noexcept try {
+  auto ended = std::make_shared<std::promise<void>>();
+  std::future<void> end = ended->get_future();
+  std::thread([abort = api.comm_abort, comm, ended] {
+    (void)abort(comm);
+    ended->set_value();
+  }).detach();
+  (void)end.wait_for(kAbortBound);
+} catch (...) {  // no thread to be had: then the communicator stays as it is
+}
 
 }  // namespace
 
@@ -123,7 +140,7 @@ void NcclTransport::abort() noexcept {
     comm = std::exchange(comm_, nullptr);
   }
   // Outside the lock: freeing takes a while, and start() and ready() can say so meanwhile.
-  if (comm != nullptr) (void)api_.comm_abort(comm);
+  if (comm != nullptr) abort_within(api_, comm);
 }
 
 void NcclTransport::advance() {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <string>
 
 namespace tidemark::kernels {
@@ -161,6 +162,27 @@ TEST(NcclTransportEnd, AbortFreesTheCommunicatorOnce) {
   }
 
   EXPECT_EQ(calls.aborts, 1);
+}
+
+// Two communicators that wait for the same lost rank: NCCL frees nothing of the first before the
+// second is aborted.
+TEST(NcclTransportEnd, AnAbortThatDoesNotEndIsLeftBehind) {
+  NcclApi api = counting_nccl();
+  static std::promise<void> all_aborted;
+  static const std::shared_future<void> second_abort = all_aborted.get_future().share();
+  static std::promise<void> first_ended;
+  api.comm_abort = [](ncclComm_t) {
+    second_abort.wait();
+    first_ended.set_value();
+    return ncclSuccess;
+  };
+  {
+    NcclTransport transport(api, NcclId{}, 0, 2);
+    transport.abort();
+  }
+
+  all_aborted.set_value();
+  first_ended.get_future().wait();  // the thread is done with this test
 }
 
 TEST(NcclTransportStart, ABusyCommunicatorQueuesThePanel) {

@@ -28,20 +28,24 @@ void write_word(cudaStream_t stream, std::uint32_t* word, std::uint32_t value) {
   ASSERT_EQ(write(stream, reinterpret_cast<CUdeviceptr>(word), value, 0), CUDA_SUCCESS);
 }
 
-/// Has both panels whole, and copies shards of other ranks from them in an order drawn from a seed,
-/// with a pause before each.
+/// Has both panels whole, in memory of the host, and copies shards of other ranks from them in an
+/// order drawn from a seed, with a pause before each. From memory of the same GPU a kernel would
+/// copy, and a product that has all SMs leaves it none.
 class LoopbackTransport final : public Transport {
  public:
   /// `whole` is the product without a transport.
   LoopbackTransport(const Gemm& whole, std::uint64_t seed, double pause_us)
-      : whole_(make_resident(whole)), random_(seed), pause_(pause_us) {
-    EXPECT_TRUE(wait_for_stream(whole_->stream.get(), 20));
+      : random_(seed), pause_(pause_us) {
+    const std::unique_ptr<ResidentGemm> resident = make_resident(whole);
+    EXPECT_TRUE(wait_for_stream(resident->stream.get(), 20));
+    keep(resident->a, panels_[0]);
+    keep(resident->b, panels_[1]);
   }
 
   void start(const PanelBuffer& panel) override {
     started.push_back(panel);
     if (panel.id > 1) return;
-    const DeviceBuffer& from = panel.id == 0 ? whole_->a : whole_->b;
+    const PinnedBuffer& from = panels_[panel.id];
     std::vector<std::size_t> order = fetch_order(panel.shards, 0);
     if (shuffles) std::shuffle(order.begin(), order.end(), random_);
     const cudaStream_t stream = streams_[panel.id].get();
@@ -52,7 +56,7 @@ class LoopbackTransport final : public Transport {
       if (lies) write_word(stream, panel.arrived + index, panel.epoch);
       pause(stream);
       cuda_check(cudaMemcpyAsync(panel.base + offset, from.data() + offset,
-                                 shard.rows * panel.row_bytes, cudaMemcpyDeviceToDevice, stream),
+                                 shard.rows * panel.row_bytes, cudaMemcpyHostToDevice, stream),
                  "copy a shard");
       write_word(stream, panel.arrived + index, panel.epoch);
     }
@@ -75,22 +79,30 @@ class LoopbackTransport final : public Transport {
   int aborts = 0;
 
  private:
-  /// A copy that nobody reads, of about a TB/s.
-  void pause(cudaStream_t stream) {
-    const auto bytes = static_cast<std::size_t>(pause_ * 1e6);
-    if (bytes == 0) return;
-    grow(scratch_, 2 * bytes);
-    cuda_check(cudaMemcpyAsync(scratch_.data(), scratch_.data() + bytes, bytes,
-                               cudaMemcpyDeviceToDevice, stream),
-               "spend time");
+  static void keep(const DeviceBuffer& panel, PinnedBuffer& copy) {
+    grow(copy, panel.size());
+    cuda_check(cudaMemcpy(copy.data(), panel.data(), panel.size(), cudaMemcpyDeviceToHost),
+               "keep a panel");
   }
 
-  std::unique_ptr<ResidentGemm> whole_;
+  /// A copy that nobody reads, of about 40 GB/s.
+  void pause(cudaStream_t stream) {
+    const auto bytes = static_cast<std::size_t>(pause_ * 40e3);
+    if (bytes == 0) return;
+    grow(scratch_, bytes);
+    grow(nothing_, bytes);
+    cuda_check(
+        cudaMemcpyAsync(scratch_.data(), nothing_.data(), bytes, cudaMemcpyHostToDevice, stream),
+        "spend time");
+  }
+
   std::mt19937_64 random_;
   double pause_;
   Stream streams_[2];
   Event done_[2];
+  PinnedBuffer panels_[2];
   DeviceBuffer scratch_;
+  PinnedBuffer nothing_;
 };
 
 std::vector<Shard> shards_of(std::uint64_t rows, std::uint32_t parts) {
