@@ -82,6 +82,9 @@ Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFac
     } else if (row.ranks_reported < row.ranks_expected) {
       made.incomplete.push_back(fmt::format("{}: {} of {} ranks reported", launch->path,
                                             row.ranks_reported, row.ranks_expected));
+    } else if (row.damaged_lines != 0) {
+      made.incomplete.push_back(
+          fmt::format("{}: {} journal lines were lost", launch->path, row.damaged_lines));
     }
   }
   for (std::string& series : incomplete_series(made.pairing)) {

@@ -201,6 +201,12 @@ TEST(Compare, AnIncompleteReportIsAFinding) {
   EXPECT_TRUE(findings_of(held(side(false), fresh)).contains("incomplete"));
 }
 
+TEST(Compare, LostJournalLinesAreAFindingWhateverTheReportSaysOfItself) {
+  std::vector<Report> fresh = side(true);
+  fresh[0].launch.damaged_lines = 2;
+  EXPECT_TRUE(findings_of(held(side(false), fresh)).contains("incomplete"));
+}
+
 TEST(Compare, TensorMapsThatChangeUnderOneSeedAreAChange) {
   std::vector<Report> base = side(false), fresh = side(true);
   for (Report& report : base) result_of(report, 1, 0).descriptor_digest = 7;

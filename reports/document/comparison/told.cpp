@@ -105,6 +105,19 @@ void add_drift(std::vector<std::string>& made, const Drift& drift) {
       drift.rows, plural(drift.tested, "metric"), kSlope * static_cast<double>(drift.tested)));
 }
 
+/// Also where both sides were slowed alike, and no difference says it.
+void add_slowed(std::vector<std::string>& made, const Comparison& comparison) {
+  std::map<std::string, std::vector<std::string>> paths;
+  for (const LaunchFacts* launch : comparison.pairing.launches) {
+    for (const auto& [of_case, share] : launch->slowed) {
+      paths[fmt::format("{} by {}", of_case, share)].push_back(launch->path);
+    }
+  }
+  for (const auto& [what, in] : paths) {
+    made.push_back(fmt::format("SLOWED ON PURPOSE: {} in {}", what, some_of(in, 1, "launch")));
+  }
+}
+
 }  // namespace
 
 std::string heading_of(ChangeKind kind) { return upper(name_of(kind)); }
@@ -299,13 +312,7 @@ std::vector<std::string> warnings_of(const Comparison& comparison) {
   if (!comparison.below_reference.empty()) {
     made.push_back("SLOWER THAN ITS MODEL: " + comparison.below_reference);
   }
-  // Also where both sides were slowed alike, and no difference says it.
-  for (const LaunchFacts* launch : comparison.pairing.launches) {
-    for (const auto& [of_case, share] : launch->slowed) {
-      made.push_back(
-          fmt::format("SLOWED ON PURPOSE: {} by {} in {}", of_case, share, launch->path));
-    }
-  }
+  add_slowed(made, comparison);
   if (comparison.paired_gpus == 0) made.push_back(fmt::format("NOT PAIRED: {}", kNoPairedGpu));
   return made;
 }
