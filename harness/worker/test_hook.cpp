@@ -9,7 +9,7 @@
 namespace tidemark::harness {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, HookAction>, 14> kActions = {{
+constexpr std::array<std::pair<std::string_view, HookAction>, 16> kActions = {{
     {"crash", HookAction::crash},
     {"hang", HookAction::hang},
     {"exit", HookAction::exit},
@@ -18,6 +18,8 @@ constexpr std::array<std::pair<std::string_view, HookAction>, 14> kActions = {{
     {"sticky", HookAction::sticky},
     {"illegal", HookAction::illegal},
     {"all_illegal", HookAction::all_illegal},
+    {"illegal_instruction", HookAction::illegal_instruction},
+    {"endless", HookAction::endless},
     {"late_crash", HookAction::late_crash},
     {"abort", HookAction::abort},
     {"stop", HookAction::stop},

@@ -14,14 +14,17 @@
 namespace tidemark::harness {
 
 enum class HookAction : std::uint8_t {
-  crash,            // SIGSEGV after two rows of three
-  hang,             // no progress, a patience of one second
-  exit,             // status 3
-  slow,             // three seconds of progress, then the case as usual
-  fail,             // a fail in attempt 1 alone
-  sticky,           // the outcome of a sticky CUDA error
-  illegal,          // row 1 becomes a load that ends in a CUDA error
-  all_illegal,      // every row does
+  crash,                // SIGSEGV after two rows of three
+  hang,                 // no progress, a patience of one second
+  exit,                 // status 3
+  slow,                 // three seconds of progress, then the case as usual
+  fail,                 // a fail in attempt 1 alone
+  sticky,               // the outcome of a sticky CUDA error
+  illegal,              // row 1 becomes a load that ends in CUDA error 716, misaligned address
+  all_illegal,          // every row does
+  illegal_instruction,  // row 1 becomes a load that ends in CUDA error 715
+  endless,  // row 1 becomes a kernel of 15 minutes, a patience of one second. For GPUs: the virtual
+            // device is at its end at once
   late_crash,       // SIGSEGV in row 2 of a case whose rows have workers of their own
   abort,            // SIGABRT
   stop,             // SIGSTOP, a patience of one second

@@ -171,7 +171,8 @@ class Worker {
     const auto hooked = [hook](HookAction action) {
       return hook != nullptr && hook->action == action;
     };
-    const bool hangs = hooked(HookAction::hang) || hooked(HookAction::stop);
+    const bool hangs =
+        hooked(HookAction::hang) || hooked(HookAction::stop) || hooked(HookAction::endless);
     say(SaidStarted{.case_name = order.case_name, .patience_s = hangs ? 1.0 : 0.0});
     Outcome outcome;
     if (hooked(HookAction::fail) || hooked(HookAction::sticky)) {
@@ -183,10 +184,15 @@ class Worker {
       starved.rows = [](const RunContext&) -> std::vector<Op> { throw std::bad_alloc(); };
       outcome = judged(starved, order);
     } else if (hooked(HookAction::illegal)) {
-      outcome =
-          judged(with_illegal_rows(*which, [](std::uint32_t row) { return row == 1; }), order);
+      outcome = judged(with_rows(*which, is_row_1, misaligned_load), order);
     } else if (hooked(HookAction::all_illegal)) {
-      outcome = judged(with_illegal_rows(*which, [](std::uint32_t) { return true; }), order);
+      outcome = judged(with_rows(
+                           *which, [](std::uint32_t) { return true; }, misaligned_load),
+                       order);
+    } else if (hooked(HookAction::illegal_instruction)) {
+      outcome = judged(with_rows(*which, is_row_1, illegal_load), order);
+    } else if (hooked(HookAction::endless)) {
+      outcome = judged(with_rows(*which, is_row_1, endless_program), order);
     } else {
       const bool too_early = hooked(HookAction::late_crash) && order.row != 2;
       if (hook != nullptr && !too_early) act(hook->action);
@@ -226,18 +232,31 @@ class Worker {
                      .progress_arg = &progress});
   }
 
-  /// `which` with illegal loads in the places of some rows.
-  static Case with_illegal_rows(const Case& which, bool (*illegal)(std::uint32_t row)) {
+  static bool is_row_1(std::uint32_t row) { return row == 1; }
+  static Op illegal_copy(std::size_t row) {
+    return case_named("behaviour.fault.illegal_copies")->rows({}).at(row);
+  }
+  static Op misaligned_load() { return illegal_copy(0); }
+  static Op illegal_load() { return illegal_copy(3); }
+  static Op endless_program() {
+    Program program;
+    program.steps.assign(1000, {.verb = Verb::delay, .ns = 900'000'000});
+    return program;
+  }
+
+  /// `which` with another row in the places of some.
+  static Case with_rows(const Case& which, bool (*replaced)(std::uint32_t row), Op (*other)()) {
     static const Case* original = nullptr;  // rows is a function without captures
     static bool (*chosen)(std::uint32_t) = nullptr;
+    static Op (*made)() = nullptr;
     original = &which;
-    chosen = illegal;
+    chosen = replaced;
+    made = other;
     Case broken = which;
     broken.rows = [](const RunContext& context) {
       std::vector<Op> rows = original->rows(context);
-      const Op load = case_named("behaviour.fault.illegal_copies")->rows(context).front();
       for (std::uint32_t row = 0; row < rows.size(); ++row)
-        if (chosen(row)) rows[row] = load;
+        if (chosen(row)) rows[row] = made();
       return rows;
     };
     return broken;
@@ -295,6 +314,8 @@ class Worker {
       case HookAction::sticky:
       case HookAction::illegal:
       case HookAction::all_illegal:
+      case HookAction::illegal_instruction:
+      case HookAction::endless:
       case HookAction::out_of_memory:
       case HookAction::silent_skip:
       case HookAction::fault:
