@@ -160,7 +160,11 @@ std::string map_text(const Map& map, std::size_t number) {
 
 std::string launch_text(const Program& program) {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < program.maps.size(); ++i) names.push_back(fmt::format("map{}", i));
+  for (std::uint8_t i = 0; i < program.maps.size(); ++i) {
+    const std::uint8_t place = place_of_map(program, i);
+    if (place == kEncoded || place == i)
+      names.push_back(fmt::format("{}{}", place == i ? "at_map" : "map", i));
+  }
   for (const std::size_t region : regions_read(program))
     names.push_back(fmt::format("region{}", region));
   const std::string arguments = fmt::format("{}", fmt::join(names, ", "));
@@ -226,7 +230,16 @@ std::string main_text(const Program& program) {
   CHECK(cudaMalloc(&flush, 128 << 20));
   CHECK(cudaMemset(flush, 0x5a, 128 << 20));  // drives the regions out of L2
 )cu";
-  for (std::size_t i = 0; i < program.maps.size(); ++i) text += map_text(program.maps[i], i);
+  for (std::uint8_t i = 0; i < program.maps.size(); ++i) {
+    const Map& map = program.maps[i];
+    if (map.from == kEncoded) text += map_text(map, i);
+    if (place_of_map(program, i) != i) continue;
+    text += fmt::format("  CUtensorMap* at_map{0};\n  CHECK(cudaMalloc(&at_map{0}, 128));\n", i);
+    text +=
+        map.from == kEncoded
+            ? fmt::format("  CHECK(cudaMemcpy(at_map{0}, &map{0}, 128, cudaMemcpyDefault));\n", i)
+            : fmt::format("  CHECK(cudaMemset(at_map{}, 0, 128));\n", i);
+  }
   text += launch_text(program) + "  CHECK(cudaDeviceSynchronize());\n" + print_text(program);
   for (std::size_t i = 0; i < program.regions.size(); ++i)
     text += region_print(program.regions[i], i);

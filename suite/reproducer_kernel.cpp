@@ -15,6 +15,10 @@ namespace tidemark::suite {
 namespace {
 
 constexpr std::size_t kColumns = 120;
+// Of the types in tensormap.replace, in the order of DataType.
+constexpr std::uint32_t kTypeNumbers[kDataTypes] = {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 11, 12};
+// In the order of Scope.
+constexpr std::string_view kScopes[] = {"cta", "cluster", "gpu", "sys"};
 constexpr std::size_t kCodeColumns = 68;  // of a step, before the comment beside it
 
 std::string time_in_words(std::uint32_t ns) {
@@ -102,6 +106,10 @@ std::string tensor_in_code(const Program& program, const Step& step) {
                      first(spec.extent), first(pitch), first(count), first(steps), first(step.at));
 }
 
+std::string from_in_words(const Map& map) {
+  return map.from == kZeroed ? "zeros" : fmt::format("map {}", map.from);
+}
+
 std::string formatted(std::string_view text, const Place& place) {
   const Step& step = place.step;
   const VerbInfo& verb = info_of(step.verb);
@@ -124,6 +132,10 @@ std::string formatted(std::string_view text, const Place& place) {
       fmt::arg("time", time_in_words(step.ns)), fmt::arg("offset", step.offset),
       fmt::arg("bytes", step.bytes), fmt::arg("end", step.offset + step.bytes),
       fmt::arg("stride", step.stride), fmt::arg("most", step.most), fmt::arg("map", step.map),
+      fmt::arg("map_at", verb.map ? map_in_code(place.program, step.map) : ""),
+      fmt::arg("where", step.in_place ? "in_place" : "in_shared"),
+      fmt::arg("from", verb.map ? from_in_words(place.program.maps[step.map]) : ""),
+      fmt::arg("scope", kScopes[static_cast<std::size_t>(step.scope)]),
       fmt::arg("rank", spec.bulk ? 0 : rank),
       fmt::arg("whom",
                step.of == kOwnCta ? "the window" : fmt::format("the window of CTA {}", step.of)),
@@ -154,6 +166,7 @@ std::string takers_of(const Program& program, const Step& step) {
                          ? fmt::format("cta == {}", std::countr_zero(step.ctas))
                          : fmt::format("({:#x} >> cta & 1)", step.ctas));
   const Takers takers = is_empty(step) ? Takers::one : text_of(step.verb).takers;
+  if (takers == Takers::warp) all_of.push_back(fmt::format("t / 32 == {}", step.thread / 32));
   const std::uint32_t threads = takers == Takers::arrivals ? step.count : 1;
   const std::uint32_t end = step.thread + threads;
   if (takers == Takers::one || takers == Takers::others || takers == Takers::arrivals) {
@@ -204,7 +217,48 @@ std::string steps_text(const Program& program) {
   return text;
 }
 
+// A macro that replaces in a map what differs from the one that it is made of.
+std::string replacement_text(const Program& program, std::uint8_t number) {
+  const Map& to = program.maps[number];
+  const bool made = to.from == kZeroed;
+  const Map from = made ? Map{} : program.maps[to.from];
+  const TensorMapSpec &old = from.spec, &spec = to.spec;
+  const bool moved = made || from.region != to.region || old.base_offset != spec.base_offset;
+  std::string text = fmt::format("\n#define MAP{}(space, to) asm volatile( \\\n", number);
+  const auto field = [&](std::string_view name, std::string_view type, auto... operands) {
+    text += fmt::format("    \"tensormap.replace.tile.{}.\" space \".b1024.{} [%0]", name, type);
+    ((text += fmt::format(", {}", operands)), ...);
+    text += ";\" \\\n";
+  };
+  if (moved) field("global_address", "b64", "%1");
+  if (made || old.rank != spec.rank) field("rank", "b32", spec.rank - 1);
+  for (std::uint32_t i = 0; i < rank_of(spec); ++i) {
+    const bool all = made || i >= old.rank;
+    if (all || old.extent[i] != spec.extent[i]) field("global_dim", "b32", i, spec.extent[i]);
+    if (all || old.box[i] != spec.box[i]) field("box_dim", "b32", i, spec.box[i]);
+    if (all || old.element_stride[i] != spec.element_stride[i])
+      field("element_stride", "b32", i, spec.element_stride[i]);
+    if (i > 0 && (all || old.stride[i - 1] != spec.stride[i - 1]))
+      field("global_stride", "b64", i - 1, spec.stride[i - 1]);
+  }
+  if (made) field("interleave_layout", "b32", 0);
+  if (made || old.type != spec.type)
+    field("elemtype", "b32", kTypeNumbers[static_cast<std::size_t>(spec.type)]);
+  if (made || old.swizzle != spec.swizzle)
+    field("swizzle_mode", "b32", static_cast<std::uint32_t>(spec.swizzle));
+  if (made || old.fill != spec.fill)
+    field("fill_mode", "b32", static_cast<std::uint32_t>(spec.fill));
+  const std::string operands =
+      moved ? fmt::format(", \"l\"(region{} + {})", to.region, kGuardBytes + spec.base_offset) : "";
+  return text + fmt::format("    ::to{} : \"memory\")\n", operands);
+}
+
 }  // namespace
+
+std::string map_in_code(const Program& program, std::uint8_t map) {
+  const std::uint8_t place = place_of_map(program, map);
+  return place == kEncoded ? fmt::format("&map{}", map) : fmt::format("at_map{}", place);
+}
 
 std::uint32_t rank_of(const TensorMapSpec& spec) { return std::clamp(spec.rank, 1U, kMaxRank); }
 
@@ -213,7 +267,8 @@ std::vector<std::size_t> regions_read(const Program& program) {
   for (std::size_t i = 0; i < program.regions.size(); ++i)
     if (std::ranges::any_of(program.steps, [&](const Step& step) {
           return (reads_region(step) && step.region == i) ||
-                 (step.verb == Verb::copy && program.maps[step.map].region == i);
+                 ((step.verb == Verb::copy || step.verb == Verb::replace) &&
+                  program.maps[step.map].region == i);
         }))
       regions.push_back(i);
   return regions;
@@ -222,13 +277,20 @@ std::vector<std::size_t> regions_read(const Program& program) {
 std::string kernel_text(const Program& program) {
   const std::string steps = steps_text(program);
   std::vector<std::string> parameters;
-  for (std::size_t i = 0; i < program.maps.size(); ++i)
-    parameters.push_back(fmt::format("const __grid_constant__ {} map{}",
-                                     program.maps[i].spec.bulk ? "Range" : "CUtensorMap", i));
+  for (std::uint8_t i = 0; i < program.maps.size(); ++i) {
+    const std::uint8_t place = place_of_map(program, i);
+    if (place == kEncoded)
+      parameters.push_back(fmt::format("const __grid_constant__ {} map{}",
+                                       program.maps[i].spec.bulk ? "Range" : "CUtensorMap", i));
+    if (place == i) parameters.push_back(fmt::format("CUtensorMap* at_map{}", i));
+  }
   for (const std::size_t region : regions_read(program))
     parameters.push_back(fmt::format("u8* region{}", region));
-  std::string text = fmt::format("\n__global__ void __launch_bounds__(kThreads) reproduce({}) {{\n",
-                                 fmt::join(parameters, ",\n    "));
+  std::string text;
+  for (const Step& step : program.steps)
+    if (step.verb == Verb::replace) text += replacement_text(program, step.map);
+  text += fmt::format("\n__global__ void __launch_bounds__(kThreads) reproduce({}) {{\n",
+                      fmt::join(parameters, ",\n    "));
   std::vector<std::string_view> numbers;
   if (mentions(steps, "cta")) numbers.push_back("cta = blockIdx.x");
   if (mentions(steps, "t")) numbers.push_back("t = threadIdx.x");

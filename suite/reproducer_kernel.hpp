@@ -17,6 +17,9 @@ std::string kernel_text(const Program& program);
 /// The regions that the kernel reads, which it takes as parameters behind the maps.
 std::vector<std::size_t> regions_read(const Program& program);
 
+/// The name of a map in the kernel, as an address.
+std::string map_in_code(const Program& program, std::uint8_t map);
+
 /// Coordinates of a copy by this map. A map of another rank than 1 to 5 is refused before the first
 /// step.
 std::uint32_t rank_of(const TensorMapSpec& spec);

@@ -147,6 +147,15 @@ Program working(std::vector<Step> steps, DataType type = DataType::u32,
   return program;
 }
 
+// Map 1 is made of map 0, map 2 of zeros.
+Program remapped(std::vector<Step> steps) {
+  Program program = one_cta(std::move(steps));
+  program.maps.push_back({.spec = tensor(2), .from = 0});
+  program.maps.push_back({.spec = tensor(2), .from = kZeroed});
+  program.maps[1].spec.box = {64, 2};
+  return program;
+}
+
 struct VerbExample {
   Verb verb;
   std::vector<std::string_view> instructions;
@@ -212,6 +221,20 @@ std::vector<VerbExample> other_examples() {
       {Verb::prefetch,
        {"cp.async.bulk.prefetch.tensor.2d.L2.global.tile"},
        one_cta({{.verb = Verb::prefetch, .at = {-8, 3}}})},
+      {Verb::replace,
+       {"tensormap.replace.tile.box_dim.shared::cta.b1024.b32",
+        "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.cluster.sync."
+        "aligned",
+        "bar.warp.sync"},
+       remapped({{.verb = Verb::replace, .thread = 33, .map = 1, .scope = Scope::cluster}})},
+      {Verb::replace,
+       {"tensormap.replace.tile.global_address.global.b1024.b64",
+        "tensormap.replace.tile.elemtype.global.b1024.b32 [%rd",
+        "fence.proxy.tensormap::generic.release.gpu;"},
+       remapped({{.verb = Verb::replace, .map = 2, .in_place = true}})},
+      {Verb::acquire,
+       {"fence.proxy.tensormap::generic.acquire.sys ["},
+       remapped({{.verb = Verb::acquire, .scope = Scope::sys}})},
       {Verb::fill,
        {"st.shared.u64", "fence.proxy.async.shared::cta"},
        one_cta({{.verb = Verb::fill, .offset = 1024, .bytes = 2048}})},
@@ -518,11 +541,32 @@ Program representative_send() {
                                {.verb = Verb::send, .of = 1, .offset = 1024, .bytes = 64}}));
 }
 
+// One map that becomes another one.
+Program representative_map() {
+  const Step expect{.verb = Verb::arrive_expect_tx, .bytes = 256};
+  const Step load{.verb = Verb::load, .offset = 1024, .at = {-8, 3}};
+  const Step wait{
+      .verb = Verb::wait, .parity = kCurrentPhase, .stops = true, .ns = kMustCompleteNs};
+  Step other = load;
+  other.map = 1;
+  return with_checks(remapped({{.verb = Verb::init},
+                               {.verb = Verb::acquire, .scope = Scope::sys},
+                               expect,
+                               load,
+                               wait,
+                               {.verb = Verb::replace, .map = 1},
+                               {.verb = Verb::acquire, .map = 1},
+                               expect,
+                               other,
+                               wait}));
+}
+
 TEST(Reproducer, HasAtMost200LinesForRepresentativePrograms) {
   std::set<Verb> verbs;
   for (const Program& program :
        {representative(), representative_stores(), representative_end(), representative_send(),
-        representative_trip(TileWork::add_one), representative_trip(TileWork::thread_copy)}) {
+        representative_map(), representative_trip(TileWork::add_one),
+        representative_trip(TileWork::thread_copy)}) {
     const std::string source = cuda_reproducer(program, kWords);
     EXPECT_LE(program.steps.size(), 45U);
     EXPECT_LE(lines_of(source).size(), 200U) << source;

@@ -111,7 +111,7 @@ __device__ void meter(u32 step, u32 barrier, u32 parity, u32 pending, u32 count,
               "seen & 1, seen / 2 & 1, int(seen >> 32));"},
     {.verb = Verb::load,
      .comment = "load box {{{box}}} of map {map}{to_ctas}",
-     .call = "{load}_{form}{policy}({offset}, &map{map}, bar{barrier}, {box}{mask});"},
+     .call = "{load}_{form}{policy}({offset}, {map_at}, bar{barrier}, {box}{mask});"},
     {.verb = Verb::send,
      .comment = "send {bytes} bytes to byte {box} of {whom}",
      .call = "send(cta, {offset}, {box}, {bytes}, bar{barrier});",
@@ -126,7 +126,7 @@ __device__ void send(u32 cta, u32 from, u32 to, u32 bytes, u32 b) {
 )cu"},
     {.verb = Verb::prefetch,
      .comment = "prefetch box {{{box}}} of map {map}",
-     .call = "prefetch<{rank}>(&map{map}, {box});",
+     .call = "prefetch<{rank}>({map_at}, {box});",
      .function = R"cu(
 template <int kRank>
 __device__ void prefetch(const CUtensorMap* map, int x, int y = 0, int z = 0, int u = 0, int v = 0) {
@@ -147,7 +147,7 @@ __device__ void prefetch(const Range* map, int first) {
 )cu"},
     {.verb = Verb::store,
      .comment = "{store} box {{{box}}} of map {map}",
-     .call = "{store}_{form}{policy}({offset}, &map{map}, {box});"},
+     .call = "{store}_{form}{policy}({offset}, {map_at}, {box});"},
     {.verb = Verb::commit, .comment = "commit a group", .call = "commit();", .function = R"cu(
 #define commit() asm volatile("cp.async.bulk.commit_group;" ::: "memory")
 )cu"},
@@ -179,6 +179,28 @@ __device__ void wait_group_read() { asm volatile("cp.async.bulk.wait_group.read 
 )cu"},
     {.verb = Verb::delay, .comment = "{time} go by", .call = "delay({ns});", .function = R"cu(
 __device__ void delay(u64 ns) { for (const long long end = clock64() + 2 * ns; clock64() < end;) __nanosleep(200); }
+)cu"},
+    {.verb = Verb::replace,
+     .takers = Takers::warp,
+     .comment = "make map {map} of {from}",
+     .call = "replace({where}, {map_at}, MAP{map}, {thread}, \"{scope}\");",
+     .function = R"cu(
+#define replace(where, map, fields, thread, scope) replace_##where(map, fields, thread, scope)
+#define replace_in_place(map, fields, thread, scope) do { if (threadIdx.x == thread) {                              \
+    fields("global", "l"(map)); asm volatile("fence.proxy.tensormap::generic.release." scope ";" ::: "memory"); }   \
+  } while (false)
+#define replace_in_shared(map, fields, thread, scope) do { __shared__ alignas(128) u32 edited[32];                  \
+    edited[threadIdx.x % 32] = ((const u32*)map)[threadIdx.x % 32];                                                 \
+    __syncwarp(); if (threadIdx.x == thread) fields("shared::cta", "r"(address(edited))); __syncwarp();             \
+    asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release." scope                     \
+                 ".sync.aligned [%0], [%1], 128;" ::"l"(map), "r"(address(edited)) : "memory"); } while (false)
+)cu"},
+    {.verb = Verb::acquire,
+     .comment = "acquire map {map}",
+     .call = "acquire({map_at}, \"{scope}\");",
+     .function = R"cu(
+#define acquire(map, scope) \
+    asm volatile("fence.proxy.tensormap::generic.acquire." scope " [%0], 128;" ::"l"(map) : "memory")
 )cu"},
     {.verb = Verb::fill,
      .takers = Takers::all,

@@ -10,8 +10,9 @@
 
 namespace tidemark::suite {
 
-/// The threads of a CTA that make the call of a step. `others`: all but `one`.
-enum class Takers : std::uint8_t { one, others, arrivals, all, all_even_stopped };
+/// The threads of a CTA that make the call of a step. `others`: all but `one`; `warp`: that of
+/// `one`.
+enum class Takers : std::uint8_t { one, others, warp, arrivals, all, all_even_stopped };
 
 /// The texts of a verb. Comment and calls have the fields of formatted().
 struct VerbText {

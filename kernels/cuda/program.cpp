@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <map>
 #include <memory>
 
@@ -167,6 +168,7 @@ bool encode_maps(const RowWorkspace& workspace, const Launch& launch, const Plac
   const Program& program = *placed.program;
   for (std::size_t i = 0; i < program.maps.size(); ++i) {
     const Map& map = program.maps[i];
+    maps.places[placed.first_map + i] = place_of_map(program, static_cast<std::uint8_t>(i));
     maps.ranks[placed.first_map + i] = map.spec.bulk ? 0 : static_cast<std::uint8_t>(map.spec.rank);
     if (map.spec.bulk) continue;
     const Encoded encoded = encode(map.spec, region_data(workspace, launch, placed, map.region) +
@@ -184,15 +186,30 @@ bool encode_maps(const RowWorkspace& workspace, const Launch& launch, const Plac
 }
 
 /// Everything that the GPU reads of a launch, in one piece of host memory: tasks, regions, where
-/// these are, maps as they were asked for, steps.
+/// these are, maps as they were asked for, those that are not kernel parameters, steps.
 struct Orders {
-  std::uint64_t tasks = 0, regions = 0, places = 0, specs = 0, steps = 0, bytes = 0;
+  std::uint64_t tasks = 0, regions = 0, places = 0, specs = 0, maps = 0, steps = 0, bytes = 0;
   std::uint32_t region_count = 0, fills = 0;
 };
 
 /// Stretches of memory that a region has.
 std::uint32_t parts_of(const Region& region) {
   return std::max(static_cast<std::uint32_t>(region.islands.size()), 1U);
+}
+
+/// Whether the program has maps that are not kernel parameters.
+bool is_replaced(const Program& program) {
+  return std::any_of(program.maps.begin(), program.maps.end(),
+                     [](const Map& map) { return map.from != kEncoded; });
+}
+
+/// The maps of `program` as global memory has them at first.
+void write_maps(const Program& program, std::span<const CUtensorMap> encoded, std::byte* to) {
+  for (std::size_t i = 0; i < program.maps.size(); ++i) {
+    const CUtensorMap zeros{};
+    const CUtensorMap& first = program.maps[i].from == kEncoded ? encoded[i] : zeros;
+    std::memcpy(to + sizeof(CUtensorMap) * i, &first, sizeof(CUtensorMap));
+  }
 }
 
 Orders lay_out(const Launch& launch) {
@@ -206,13 +223,18 @@ Orders lay_out(const Launch& launch) {
   orders.regions = aligned(sizeof(ProgramTask) * launch.placed.size(), 16);
   orders.places = aligned(orders.regions + sizeof(RegionTask) * orders.fills, 16);
   orders.specs = aligned(orders.places + sizeof(std::uint8_t*) * orders.region_count, 16);
-  orders.steps = aligned(orders.specs + sizeof(Map) * launch.maps, 16);
+  orders.maps = aligned(orders.specs + sizeof(Map) * launch.maps, 128);
+  const bool replaces =
+      std::any_of(launch.placed.begin(), launch.placed.end(),
+                  [](const Placed& placed) { return is_replaced(*placed.program); });
+  orders.steps = orders.maps + (replaces ? sizeof(CUtensorMap) * launch.maps : 0);
   orders.bytes = orders.steps + sizeof(Step) * steps;
   return orders;
 }
 
 /// Writes the orders of `launch` into host memory, with addresses for the GPU.
-void write_orders(const RowWorkspace& workspace, const Launch& launch, const Orders& orders) {
+void write_orders(const RowWorkspace& workspace, const Launch& launch, const Orders& orders,
+                  const LaunchMaps& maps) {
   std::byte* const host = workspace.host.data();
   std::byte* const answer = workspace.answer.data();
   auto* task = new (host) ProgramTask[launch.placed.size()];
@@ -222,12 +244,14 @@ void write_orders(const RowWorkspace& workspace, const Launch& launch, const Ord
       reinterpret_cast<const std::uint8_t* const*>(workspace.orders.data() + orders.places);
   auto* spec = reinterpret_cast<Map*>(host + orders.specs);
   const auto* device_spec = reinterpret_cast<const Map*>(workspace.orders.data() + orders.specs);
+  auto* const device_map = reinterpret_cast<CUtensorMap*>(workspace.orders.data() + orders.maps);
   auto* step = reinterpret_cast<Step*>(host + orders.steps);
   const auto* device_step = reinterpret_cast<const Step*>(workspace.orders.data() + orders.steps);
   for (const Placed& placed : launch.placed) {
     const Program& program = *placed.program;
     *task++ = {.steps = device_step,
                .specs = device_spec,
+               .maps = device_map + (is_replaced(program) ? placed.first_map : 0),
                .step_count = static_cast<std::uint32_t>(program.steps.size()),
                .window = program.window,
                .first_map = placed.first_map,
@@ -236,6 +260,9 @@ void write_orders(const RowWorkspace& workspace, const Launch& launch, const Ord
                .snapshots = reinterpret_cast<std::uint8_t*>(answer + placed.snapshots),
                .regions = device_place,
                .ends = reinterpret_cast<CtaEnd*>(answer + placed.ends)};
+    if (is_replaced(program))
+      write_maps(program, std::span(maps.maps).subspan(placed.first_map),
+                 host + orders.maps + sizeof(CUtensorMap) * placed.first_map);
     for (std::size_t i = 0; i < program.regions.size(); ++i) {
       auto* const memory =
           reinterpret_cast<std::uint8_t*>(region_data(workspace, launch, placed, i));
@@ -351,12 +378,13 @@ void grow_memory(RowWorkspace& workspace, Launch& launch) {
 }
 
 /// Writes the orders and starts to bring them to the GPU.
-void hand_over(RowWorkspace& workspace, const Launch& launch, const Orders& orders) {
+void hand_over(RowWorkspace& workspace, const Launch& launch, const Orders& orders,
+               const LaunchMaps& maps) {
   std::uint64_t read_back = launch.answer;
   for (const std::uint64_t bytes : launch.sources) read_back += bytes;
   grow(workspace.orders, orders.bytes);
   grow(workspace.host, std::max(read_back, orders.bytes));
-  write_orders(workspace, launch, orders);
+  write_orders(workspace, launch, orders, maps);
   cuda_check(cudaMemcpyAsync(workspace.orders.data(), workspace.host.data(), orders.bytes,
                              cudaMemcpyHostToDevice, workspace.stream.get()),
              "hand programs to the GPU");
@@ -374,7 +402,7 @@ void run_launch(RowWorkspace& workspace, Launch& launch) {
   launch.grid.programs = static_cast<std::uint32_t>(launch.placed.size());
   launch.grid.launch = ++workspace.launches;
   const Orders orders = lay_out(launch);
-  hand_over(workspace, launch, orders);
+  hand_over(workspace, launch, orders, *maps);
   // Where a step is not taken its trace is 0, and where a program does not end there is no end.
   cuda_check(cudaMemsetAsync(workspace.answer.data(), 0, launch.answer, stream),
              "clear the answer of programs");

@@ -72,6 +72,7 @@ __global__ void __launch_bounds__(kProgramThreads, 1)
   const Cta cta{.task = task,
                 .maps = &maps.maps[task.first_map],
                 .ranks = &maps.ranks[task.first_map],
+                .places = &maps.places[task.first_map],
                 .window = window_in(dynamic_memory),
                 .state = state,
                 .rank = ptx::get_sreg_cluster_ctarank(),

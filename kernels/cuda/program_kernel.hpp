@@ -19,6 +19,7 @@ inline constexpr std::uint32_t kLaunchMaps = 224;
 struct LaunchMaps {
   std::array<CUtensorMap, kLaunchMaps> maps;
   std::array<std::uint8_t, kLaunchMaps> ranks;
+  std::array<std::uint8_t, kLaunchMaps> places;  // place_of_map() of each, in its program
 };
 
 /// What a CTA leaves when it has come to the end of its program; zero before.
@@ -33,6 +34,8 @@ inline constexpr std::uint32_t kNotStopped = 0xffffffffU;
 struct ProgramTask {
   const Step* steps = nullptr;
   const Map* specs = nullptr;  // of its maps
+  // By place_of_map(). 128-byte aligned, as tensormap.replace takes them.
+  CUtensorMap* maps = nullptr;
   std::uint32_t step_count = 0;
   std::uint32_t window = 0;     // bytes, a multiple of 16
   std::uint32_t first_map = 0;  // in LaunchMaps

@@ -10,6 +10,7 @@
 #include "kernels/cuda/ptx/box_policy.cuh"
 #include "kernels/cuda/ptx/bulk_copy.cuh"
 #include "kernels/cuda/ptx/prefetch.cuh"
+#include "kernels/cuda/ptx/replace_map.cuh"
 #include "kernels/cuda/tile_window.cuh"
 
 namespace tidemark::kernels {
@@ -23,13 +24,15 @@ struct CtaState {
   bool stopped;
   std::uint32_t missing;
   std::uint32_t stopped_at;  // step
+  alignas(128) CUtensorMap edited;
 };
 
 /// What every step works on.
 struct Cta {
   const ProgramTask& task;
-  const CUtensorMap* maps;    // of this program
-  const std::uint8_t* ranks;  // of its maps
+  const CUtensorMap* maps;     // of this program
+  const std::uint8_t* ranks;   // of its maps
+  const std::uint8_t* places;  // of its maps in global memory
   std::uint8_t* window;
   CtaState& state;
   std::uint32_t rank;  // in the cluster
@@ -128,11 +131,17 @@ __device__ inline std::uint64_t meter(const Cta& cta, const Step& step) {
   return meter_trace(complete, settled, residue);
 }
 
+/// The step's map: a kernel parameter, or in global memory.
+__device__ inline const CUtensorMap* map_of(const Cta& cta, const Step& step) {
+  const std::uint8_t place = cta.places[step.map];
+  return place == kEncoded ? &cta.maps[step.map] : &cta.task.maps[place];
+}
+
 template <std::uint32_t kRank>
 __device__ inline void load_of_rank(const Cta& cta, const Step& step) {
   std::int32_t at[kRank];
   for (std::uint32_t i = 0; i < kRank; ++i) at[i] = step.at[i];
-  const CUtensorMap* const map = &cta.maps[step.map];
+  const CUtensorMap* const map = map_of(cta, step);
   std::uint8_t* const to = cta.window + step.offset;
   std::uint64_t* const barrier = &cta.state.barriers[step.barrier];
   // A multicast names its own window and barrier: what counts are their places, which are the same
@@ -170,7 +179,7 @@ template <std::uint32_t kRank>
 __device__ inline void store_of_rank(const Cta& cta, const Step& step) {
   std::int32_t at[kRank];
   for (std::uint32_t i = 0; i < kRank; ++i) at[i] = step.at[i];
-  const CUtensorMap* const map = &cta.maps[step.map];
+  const CUtensorMap* const map = map_of(cta, step);
   const std::uint8_t* const from = cta.window + step.offset;
   if (step.reduction != Reduction::none && step.hint != CacheHint::none)
     reduce_box_with_policy<kRank>(from, map, at, step.reduction, cache_policy(step.hint));
@@ -262,7 +271,52 @@ __device__ inline void prefetch(const Cta& cta, const Step& step) {
     return bulk_prefetch(range.memory, range.bytes);
   }
   with_rank(cta, step,
-            [&](auto rank) { prefetch_box_of_rank<rank()>(&cta.maps[step.map], step.at.data()); });
+            [&](auto rank) { prefetch_box_of_rank<rank()>(map_of(cta, step), step.at.data()); });
+}
+
+/// Everything in which the step's map differs from the one that it is made of.
+template <class Space>
+__device__ inline void replace_fields(Space space, void* map, const Cta& cta, const Step& step) {
+  const Map& to = cta.task.specs[step.map];
+  const Map* const from = to.from == kZeroed ? nullptr : &cta.task.specs[to.from];
+  const auto address = [&](const Map& of) {
+    return cta.task.regions[of.region] + kGuardBytes + of.spec.base_offset;
+  };
+  if (from == nullptr || address(*from) != address(to))
+    ptx::tensormap_replace_global_address(space, map, address(to));
+  replace_spec(space, map, from == nullptr ? nullptr : &from->spec, to.spec);
+}
+
+/// By the warp of the step's thread.
+__device__ inline void replace(const Cta& cta, const Step& step) {
+  CUtensorMap* const map = &cta.task.maps[cta.places[step.map]];
+  const bool edits = threadIdx.x == step.thread;
+  if (step.in_place) {
+    if (!edits) return;
+    replace_fields(ptx::space_global, map, cta, step);
+    // Without it a CTA that acquires the map may find it as it was, or in parts.
+    with_scope(step.scope,
+               [](auto scope) { ptx::fence_proxy_tensormap_generic(ptx::sem_release, scope); });
+    return;
+  }
+  static_assert(sizeof(CUtensorMap) == 32 * sizeof(std::uint32_t));
+  reinterpret_cast<std::uint32_t*>(&cta.state.edited)[threadIdx.x % 32] =
+      reinterpret_cast<const std::uint32_t*>(map)[threadIdx.x % 32];
+  __syncwarp();  // else fields are replaced in words that other lanes have not copied yet
+  if (edits) replace_fields(ptx::space_shared, &cta.state.edited, cta, step);
+  __syncwarp();  // else the warp publishes what its thread has not replaced yet
+  with_scope(step.scope, [&](auto scope) {
+    ptx::tensormap_cp_fenceproxy(ptx::sem_release, scope, map, &cta.state.edited,
+                                 ptx::n32_t<128>{});
+  });
+}
+
+/// Without it copies of this CTA may go by a map that its SM has read before.
+__device__ inline void acquire(const Cta& cta, const Step& step) {
+  with_scope(step.scope, [&](auto scope) {
+    ptx::fence_proxy_tensormap_generic(ptx::sem_acquire, scope, map_of(cta, step),
+                                       ptx::n32_t<128>{});
+  });
 }
 
 /// Numbers of groups that may be pending behind a wait: the instructions take a constant.
@@ -457,6 +511,9 @@ __device__ inline std::uint64_t take_alone(const Cta& cta, const Step& step) {
       return 0;
     case Verb::wait_group:
       return wait_group(cta, step);
+    case Verb::acquire:
+      acquire(cta, step);
+      return 0;
     case Verb::look:
       return look(cta, step);
     case Verb::delay:
@@ -492,6 +549,9 @@ __device__ inline void take(const Cta& cta, const Step& step, std::uint64_t* tra
     }
     case Verb::wait_group_read:
       wait_group_read(cta, step);
+      return;
+    case Verb::replace:
+      if (threadIdx.x / 32 == step.thread / 32U) replace(cta, step);
       return;
     case Verb::fill:
       fill(cta, step, 0);

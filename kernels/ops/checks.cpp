@@ -70,6 +70,14 @@ void follow_copy(Checks& checks, const Step& step, std::uint32_t issuer) {
   }
 }
 
+// Nothing can be copied by a map that is gone.
+void follow_replace(Checks& checks, const Step& step) {
+  for (Followed& barrier : checks.barriers)
+    std::erase_if(barrier.copies, [&](const Step& copy) {
+      return copy.verb == Verb::load && copy.map == checks.program.maps[step.map].from;
+    });
+}
+
 void follow(Checks& checks, const Step& step, std::uint32_t cta) {
   if (checks.barriers.empty()) return;  // a program of stores alone
   Followed& own = checks.at(cta, step.barrier);
@@ -93,6 +101,9 @@ void follow(Checks& checks, const Step& step, std::uint32_t cta) {
       return;
     case Verb::wait:
       follow_wait(own, step);
+      return;
+    case Verb::replace:
+      follow_replace(checks, step);
       return;
     default:
       return follow_copy(checks, step, cta);

@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace tidemark::kernels {
 namespace {
 
-constexpr std::uint64_t kLastAddress = std::uint64_t{1} << 45;  // of an island
+constexpr std::uint64_t kLastAddress = std::uint64_t{1} << 45;    // of an island
+constexpr std::uint64_t kLongestExtent = std::uint64_t{1} << 31;  // of a map that is replaced
 constexpr std::uint32_t kLongestNs = 900'000'000;  // clocks of the waits are exact below a second
 
 // Whether the sizes of a map mean something. A map that the driver refuses has no tile, and the
@@ -126,6 +128,33 @@ std::string unsound_end(const Program& program) {
   return "";
 }
 
+std::string unsound_change(const Program& program, const Step& step) {
+  if (step.scope > Scope::sys) return "an unknown scope";
+  if (step.verb == Verb::replace && program.maps[step.map].from == kEncoded)
+    return fmt::format("map {} is made of no other", step.map);
+  if (place_of_map(program, step.map) == kEncoded)
+    return fmt::format("map {} is not in global memory", step.map);
+  return "";
+}
+
+// What is not replaced stays: PTX ISA 9.0, 9.7.9.26 tensormap.replace, has no field for the
+// promotion.
+std::string unsound_from(const Program& program, std::size_t number) {
+  const Map& map = program.maps[number];
+  if (map.from == kEncoded) return "";
+  if (map.from != kZeroed && map.from >= number)
+    return fmt::format("made of map {}; take an earlier one", map.from);
+  const TensorMapSpec from = map.from == kZeroed ? TensorMapSpec{} : program.maps[map.from].spec;
+  if (map.spec.bulk || from.bulk) return "made of a bulk map, or one itself; take neither";
+  if (map.spec.l2_promotion != from.l2_promotion)
+    return "of another L2 promotion than what it is made of; take the same";
+  for (std::uint32_t i = 0; has_size(map.spec) && i < map.spec.rank; ++i)
+    if (map.spec.extent[i] > kLongestExtent)
+      return fmt::format("extent {} in dimension {}; take up to {}", map.spec.extent[i], i,
+                         kLongestExtent);
+  return "";
+}
+
 std::string unsound_step(const Program& program, const Step& step) {
   if (static_cast<std::uint32_t>(step.verb) >= kVerbs) return "an unknown verb";
   if (step.ctas == 0 || (step.ctas & ~all_ctas(program)) != 0)
@@ -162,6 +191,8 @@ std::string unsound_step(const Program& program, const Step& step) {
     return fmt::format("{} groups pending, above {}", step.pending, kGroupsPending);
   if (verb.word) return unsound_read(program, step);
   if (step.verb == Verb::send) return unsound_send(program, step);
+  if (step.verb == Verb::replace || step.verb == Verb::acquire)
+    return unsound_change(program, step);
   if (step.verb == Verb::add || step.verb == Verb::copy)
     if (std::string why = unsound_thread_work(program, step); !why.empty()) return why;
   return verb.box || verb.tile ? unsound_copy(program, step) : "";
@@ -219,6 +250,15 @@ Landing landing_of(const Program& program, const Step& step, std::uint32_t cta) 
           .credited = step.bytes};
 }
 
+std::uint8_t place_of_map(const Program& program, std::uint8_t map) {
+  const std::vector<Map>& maps = program.maps;
+  if (maps[map].from == kEncoded &&
+      std::none_of(maps.begin(), maps.end(), [&](const Map& other) { return other.from == map; }))
+    return kEncoded;
+  while (maps[map].from < map) map = maps[map].from;
+  return map;
+}
+
 void keep_islands(Region& region, std::vector<Island> islands) {
   region.bytes = 0;
   for (const Island& island : islands) region.bytes += island.bytes;
@@ -249,8 +289,8 @@ std::string unsound(const Program& program) {
     if (const std::string why = unsound_islands(program.regions[i]); !why.empty())
       return fmt::format("program: region {}: {}", i, why);
   for (std::size_t i = 0; i < program.maps.size(); ++i)
-    if (const std::string why = unsound_map(program, program.maps[i]); !why.empty())
-      return fmt::format("program: map {}: {}", i, why);
+    for (const std::string& why : {unsound_map(program, program.maps[i]), unsound_from(program, i)})
+      if (!why.empty()) return fmt::format("program: map {}: {}", i, why);
   for (std::size_t i = 0; i < program.steps.size(); ++i)
     if (const std::string why = unsound_step(program, program.steps[i]); !why.empty())
       return fmt::format("program: step {}: {}", i, why);

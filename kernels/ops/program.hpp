@@ -92,6 +92,16 @@ enum class Verb : std::uint8_t {
   cluster_sync,
   delay,  // ns go by, in thread `thread`; what was issued 20 us ago has landed
 
+  // Tensor maps in global memory: Map::from says which. A CTA acquires one before it uses it, and
+  // again when it was replaced.
+
+  // map, scope, in_place. Where Map::from is, `map` is then: each field that differs is replaced,
+  // each of all where there were zeros. In a copy of the 128 bytes in shared memory, which
+  // tensormap.cp_fenceproxy brings back, by the warp of thread `thread`; with in_place in global
+  // memory, by the thread alone. Released at `scope`.
+  replace,
+  acquire,  // map, scope: fence.proxy.tensormap acquire, by thread `thread`
+
   // Through the generic proxy.
 
   fill,  // map, offset, bytes: all threads fill this part of the window with source words, word
@@ -160,6 +170,8 @@ inline constexpr auto kVerbTable = std::to_array<VerbInfo>({
      .groups = true},
     {.verb = Verb::cluster_sync, .name = "cluster_sync"},
     {.verb = Verb::delay, .name = "delay"},
+    {.verb = Verb::replace, .name = "replace", .map = true},
+    {.verb = Verb::acquire, .name = "acquire", .map = true},
     {.verb = Verb::fill, .name = "fill", .map = true, .range = true},
     {.verb = Verb::add, .name = "add", .map = true, .tile = true},
     {.verb = Verb::copy, .name = "copy", .map = true, .box = true, .tile = true},
@@ -214,6 +226,9 @@ constexpr std::int32_t residue_of(std::uint64_t trace) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(trace >> 32));
 }
 
+/// How far a fence reaches: scopes of the PTX ISA.
+enum class Scope : std::uint8_t { cta, cluster, gpu, sys };
+
 struct Step {
   Verb verb = Verb::cluster_sync;
   std::uint16_t ctas = 1;    // bit b: CTA b of each cluster takes it
@@ -226,6 +241,8 @@ struct Step {
   bool stops = false;
   CacheHint hint = CacheHint::none;
   Reduction reduction = Reduction::none;
+  Scope scope = Scope::gpu;
+  bool in_place = false;
   std::uint16_t mask = 0;  // bit b: CTA b of the cluster
   std::uint32_t count = 1;
   std::uint32_t pending = 0;  // meter: arrivals that its phase still waits for; else groups
@@ -256,10 +273,16 @@ struct Region {
   friend bool operator==(const Region&, const Region&) = default;
 };
 
+/// Map::from: the driver encodes the map; or a step `replace` makes it of 128 bytes of zeros.
+inline constexpr std::uint8_t kEncoded = 0xff, kZeroed = 0xfe;
+
 /// A tensor that starts kGuardBytes + spec.base_offset into the addresses of its region.
 struct Map {
   TensorMapSpec spec;
   std::uint8_t region = 0;
+  // kEncoded, kZeroed, or the earlier map that a step `replace` makes this one of. Both are in
+  // global memory then, at the same place, first the one, then the other. A kernel parameter else.
+  std::uint8_t from = kEncoded;
 
   friend bool operator==(const Map&, const Map&) = default;
 };
@@ -333,6 +356,10 @@ Region region_of(const TileLoad& load);
 
 /// Leaves these islands of the region.
 void keep_islands(Region& region, std::vector<Island> islands);
+
+/// The first of the maps that are, one after the other, where `map` is in global memory; kEncoded
+/// for a kernel parameter.
+std::uint8_t place_of_map(const Program& program, std::uint8_t map);
 
 constexpr bool takes(const Step& step, std::uint32_t cta) { return (step.ctas >> cta & 1U) != 0; }
 

@@ -122,6 +122,8 @@ constexpr std::array kWords<Reduction> = {"none", "add", "min", "max", "inc",
                                           "dec",  "and", "or",  "xor"};
 static_assert(kWords<Reduction>.size() == kReductions);
 template <>
+constexpr std::array kWords<Scope> = {"cta", "cluster", "gpu", "sys"};
+template <>
 constexpr std::array kWords<Numbers> = {"hash", "small", "counting"};
 template <>
 constexpr std::array kWords<MemorySource> = {"device", "async", "pinned", "mapped", "edge", "peer"};
@@ -348,7 +350,8 @@ struct Fields<Map> {
                                       required<&Map::spec, &Spec::l2_promotion>("l2_promotion"),
                                       required<&Map::spec, &Spec::fill>("fill"),
                                       required<&Map::spec, &Spec::base_offset>("base_offset"),
-                                      optional_within<&Map::spec, &Spec::bulk>("bulk")};
+                                      optional_within<&Map::spec, &Spec::bulk>("bulk"),
+                                      optional<&Map::from>("from")};
 };
 static_assert(Fields<Map>::kAll.size() == member_count<TensorMapSpec>() + member_count<Map>() - 1);
 
@@ -364,6 +367,8 @@ struct Fields<Step> {
                                       optional<&Step::at>("at"),
                                       optional<&Step::hint>("hint"),
                                       optional<&Step::reduction>("reduction"),
+                                      optional<&Step::scope>("scope"),
+                                      optional<&Step::in_place>("in_place"),
                                       optional<&Step::mask, BlockMask>("mask"),
                                       optional<&Step::parity, Parity>("parity"),
                                       optional<&Step::stops>("stops"),

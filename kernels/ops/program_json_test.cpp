@@ -38,6 +38,8 @@ Step full_step(Verb verb) {
           .stops = true,
           .hint = CacheHint::evict_last,
           .reduction = Reduction::bit_xor,
+          .scope = Scope::sys,
+          .in_place = true,
           .count = 0,
           .pending = 2,
           .offset = 3,
@@ -142,7 +144,7 @@ TEST(ProgramJson, TextIsOneLineARegionMapAndStep) {
       "\"steps\":[\n"
       "{\"do\":\"load\",\"ctas\":[0,2,15],\"thread\":65535,\"barrier\":7,\"of\":3,\"map\":255,"
       "\"region\":254,\"at\":[-2147483648,2147483647,1,-1,2],\"hint\":\"evict_last\",\"reduction\":"
-      "\"xor\","
+      "\"xor\",\"scope\":\"sys\",\"in_place\":true,"
       "\"parity\":\"last\","
       "\"stops\":true,\"count\":0,\"pending\":2,\"offset\":3,\"bytes\":4,\"stride\":5,\"most\":6,"
       "\"ns\":4294967295,\"word\":18446744073709551615},\n"
@@ -240,6 +242,15 @@ TEST(ProgramJson, BulkMapReadsBackEqualAndOthersDoNotNameIt) {
   EXPECT_EQ(back(program), program);
   program.maps[0].spec.bulk = false;
   EXPECT_EQ(program_json(program).find("bulk"), std::string::npos);
+}
+
+TEST(ProgramJson, WhatAMapIsMadeOfReadsBackEqualAndOthersDoNotNameIt) {
+  Program program = small_program();
+  EXPECT_EQ(program_json(program).find("\"from\""), std::string::npos);
+  program.maps.push_back(program.maps[0]);
+  program.maps[0].from = kZeroed;
+  program.maps[1].from = 0;
+  EXPECT_EQ(back(program), program);
 }
 
 TEST(ProgramJson, MapOfAnyRankReadsBackEqual) {
@@ -459,13 +470,11 @@ TEST(ProgramJson, UnknownMemberIsNamed) {
       {edited("\"rank\":2", "\"rank\":2,\"dimensions\":2"),
        "p.json: /maps/0 has the unknown member \"dimensions\"; give only region, type, rank, "
        "extent, stride, box, element_stride, swizzle, l2_promotion, fill, base_offset, "
-       "bulk"},
+       "bulk, from"},
       {edited("\"parity\"", "\"pairty\""),
        "p.json: /steps/0 has the unknown member \"pairty\"; give only do, ctas, thread, barrier, "
-       "of, map, region, at, hint, reduction, mask, parity, stops, count, pending, offset, bytes, "
-       "stride, "
-       "most, ns, "
-       "word"},
+       "of, map, region, at, hint, reduction, scope, in_place, mask, parity, stops, count, "
+       "pending, offset, bytes, stride, most, ns, word"},
       {edited("\"seed\":5", "\"seed\":5,\"\\n\\u0000\\u001b[2J\\u007f\":5"),
        "p.json: /payload has the unknown member \"\\n\\u0000\\u001b[2J\\u007f\"; give only seed, "
        "inverted"},

@@ -205,6 +205,51 @@ TEST(SoundProgram, PrefetchesTakeAnyBoxThatHasMemoryAndNoWindow) {
   EXPECT_NE(unsound(program), "");
 }
 
+// Map 1 is made of map 0, map 2 of map 1, map 3 of zeros; map 4 is a kernel parameter.
+Program replacing(std::vector<Step> steps) {
+  Program program = storing(std::move(steps));
+  const TensorMapSpec spec = program.maps[0].spec;
+  program.maps = {{.spec = spec},
+                  {.spec = spec, .from = 0},
+                  {.spec = spec, .from = 1},
+                  {.spec = spec, .from = kZeroed},
+                  {.spec = spec}};
+  return program;
+}
+
+TEST(SoundProgram, MapsThatAreMadeOfEachOtherAreAtOnePlace) {
+  const Program program = replacing({});
+  EXPECT_EQ(unsound(program), "");
+  for (std::uint8_t map = 0; map < 3; ++map) EXPECT_EQ(place_of_map(program, map), 0);
+  EXPECT_EQ(place_of_map(program, 3), 3);
+  EXPECT_EQ(place_of_map(program, 4), kEncoded);
+}
+
+TEST(SoundProgram, OnlyMapsInGlobalMemoryAreReplacedAndAcquired) {
+  EXPECT_EQ(unsound(replacing({{.verb = Verb::replace, .map = 2},
+                               {.verb = Verb::acquire, .map = 0, .scope = Scope::sys}})),
+            "");
+  EXPECT_EQ(unsound(replacing({{.verb = Verb::replace, .map = 0}})),
+            "program: step 0: map 0 is made of no other");
+  EXPECT_EQ(unsound(replacing({{.verb = Verb::acquire, .map = 4}})),
+            "program: step 0: map 4 is not in global memory");
+  EXPECT_EQ(unsound(replacing({{.verb = Verb::acquire, .scope = static_cast<Scope>(4)}})),
+            "program: step 0: an unknown scope");
+}
+
+TEST(SoundProgram, AMapIsMadeOfAnEarlierOneThatHasAllThatIsNotReplaced) {
+  Program program = replacing({});
+  program.maps[1].from = 1;
+  EXPECT_EQ(unsound(program), "program: map 1: made of map 1; take an earlier one");
+  program.maps[1].from = 0;
+  program.maps[3].spec.l2_promotion = L2Promotion::b64;
+  EXPECT_EQ(unsound(program),
+            "program: map 3: of another L2 promotion than what it is made of; take the same");
+  program.maps[3].spec.l2_promotion = L2Promotion::none;
+  program.maps[0].spec = {.rank = 1, .extent = {160}, .box = {64}, .bulk = true};
+  EXPECT_EQ(unsound(program), "program: map 1: made of a bulk map, or one itself; take neither");
+}
+
 TEST(SoundProgram, SixteenGroupsPendingAreUnsound) {
   EXPECT_EQ(unsound(storing({wait_group(15)})), "");
   EXPECT_EQ(unsound(storing({wait_group(16)})), "program: step 0: 16 groups pending, above 15");

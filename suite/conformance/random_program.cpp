@@ -18,6 +18,7 @@ namespace tidemark::suite {
 namespace {
 
 constexpr std::uint8_t kSource = 0, kTarget = 1;  // maps, and their regions
+constexpr std::uint8_t kMade = 2;                 // the source's map, made of zeros
 constexpr std::uint32_t kBoxes = 6;               // of the target, each stored to at most once
 constexpr std::uint32_t kHighestBox = 6;          // rows along a dimension, so that rows stay quick
 constexpr std::uint32_t kMostSnapshots = 4;
@@ -111,7 +112,7 @@ class Composer {
   }
 
   void move() {
-    switch (draws_.below(12)) {
+    switch (draws_.below(13)) {
       case 0:
       case 1:
       case 2:
@@ -132,6 +133,8 @@ class Composer {
         return send();
       case 10:
         return prefetch();
+      case 11:
+        return make_map();
       default:
         return look();
     }
@@ -211,7 +214,7 @@ class Composer {
     if (phase.slots.empty() || !is_idle(barrier)) return;
     // Until here no CTA may be behind: in its window, or in a phase that an arrival would end.
     if (shared) sync();
-    const std::uint8_t map = of_target ? kTarget : kSource;
+    const std::uint8_t map = of_target ? kTarget : source_map();
     std::vector<Step> loads;
     for (const std::uint32_t slot : phase.slots)
       loads.push_back({.verb = Verb::load,
@@ -228,12 +231,34 @@ class Composer {
     if (coin()) wait(phases_.size() - 1);
   }
 
+  // The one that was encoded, or the one that the device made.
+  std::uint8_t source_map() { return program_.maps.size() > kMade && coin() ? kMade : kSource; }
+
+  void make_map() {
+    if (source().bulk || program_.maps.size() > kMade) return;
+    program_.maps.push_back({.spec = source(), .region = kSource, .from = kernels::kZeroed});
+    program_.maps[kMade].spec.l2_promotion = kernels::L2Promotion::none;
+    Step step{.verb = Verb::replace,
+              .ctas = static_cast<Mask>(1U << draws_.below(ctas())),
+              .thread = some_thread(),
+              .map = kMade,
+              .scope = static_cast<Scope>(ctas() > 1 ? draws_.between(1, 3) : draws_.below(4)),
+              .in_place = coin()};
+    add(step);
+    sync();
+    step.verb = Verb::acquire;
+    step.ctas = all();
+    step.thread = some_thread();
+    step.in_place = false;
+    add(step);
+  }
+
   void prefetch() {
     const bool of_target = coin();
     add({.verb = Verb::prefetch,
          .ctas = some_ctas(),
          .thread = some_thread(),
-         .map = of_target ? kTarget : kSource,
+         .map = of_target ? kTarget : source_map(),
          .at = of_target ? box_of_target(draws_.below(kBoxes)) : some_place()});
   }
 

@@ -50,7 +50,7 @@ TEST(RandomProgram, HasEveryVerbOfItsMoves) {
                        "complete_tx", "test",       "wait",         "load",      "store",
                        "commit",      "wait_group", "cluster_sync", "delay",     "fill",
                        "add",         "copy",       "look",         "write",     "read",
-                       "snapshot",    "send",       "prefetch"}));
+                       "snapshot",    "send",       "prefetch",     "replace",   "acquire"}));
 }
 
 // A program whose observations are open proves nothing.

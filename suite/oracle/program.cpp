@@ -25,8 +25,9 @@ constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 struct Flight {
   TileLoad load;  // of a send: its bytes as a box
   std::size_t region = kNone;
-  std::size_t send = kNone;  // in Walk::sends
-  bool phase_done = false;   // the phase that it completes on is over
+  std::uint8_t place = kEncoded;  // of its map in global memory
+  std::size_t send = kNone;       // in Walk::sends
+  bool phase_done = false;        // the phase that it completes on is over
 };
 
 struct BarrierState {
@@ -80,6 +81,18 @@ struct RegionRead {
   std::size_t trace = 0;  // where the word stands
 };
 
+// A place of tensor maps in global memory. PTX ISA 9.0, 9.7.9.26 tensormap.replace,
+// tensormap.cp_fenceproxy and fence.proxy.tensormap; CUDA C++ Programming Guide 13.0, 10.30.
+struct MapPlace {
+  std::uint8_t holds = kZeroed;          // the number of a map, unless it is zeros
+  std::uint32_t changer = 0;             // CTA that replaced it last
+  std::optional<std::size_t> changed{};  // at this step; none: the host wrote it
+  Scope released = Scope::sys;
+  std::uint32_t acquired = 0;  // CTAs, as a mask
+  std::uint32_t touched = 0;   // by CTAs since all last met, as a mask
+  bool prefetched = false;     // by: nobody is told when the map was read
+};
+
 struct Walk {
   const Program& program;
   ProgramExpectation expected;
@@ -88,6 +101,7 @@ struct Walk {
   Stores stores;
   std::vector<RegionRead> reads{};
   std::vector<Send> sends{};
+  std::vector<MapPlace> places{};    // by place_of_map()
   std::optional<std::size_t> met{};  // the step at which the CTAs last met
   std::size_t step = 0;              // its number
 
@@ -278,6 +292,54 @@ void require_alive(const Walk& walk, const Step& step, const BarrierState& barri
     walk.refuse("the barrier is in use; invalidate it first");
 }
 
+// A CTA may copy by a map in global memory that it has acquired.
+void use_map(Walk& walk, const Step& step, std::uint32_t rank) {
+  const std::uint8_t number = place_of_map(walk.program, step.map);
+  if (number == kEncoded) return;
+  MapPlace& place = walk.places[number];
+  if (place.holds != step.map) walk.refuse("the map is not there; replace it before, not behind");
+  if ((place.acquired >> rank & 1U) == 0)
+    walk.refuse("the CTA has not acquired the map since it was written");
+  place.touched |= 1U << rank;
+  place.prefetched = place.prefetched || step.verb == Verb::prefetch;
+}
+
+// Only a meeting of the CTAs orders the one behind the other, and only a scope that has both.
+void acquire(Walk& walk, const Step& step, std::uint32_t rank) {
+  MapPlace& place = walk.places[place_of_map(walk.program, step.map)];
+  if (place.holds != step.map) walk.refuse("the map is not there; replace it before");
+  if (!place.changed && step.scope != Scope::sys)
+    walk.refuse("the host wrote the map; acquire it at scope sys");
+  if (place.changed && place.changer != rank) {
+    if (!walk.met || *place.changed > *walk.met)
+      walk.refuse("the CTAs have not met since the map was replaced; have a cluster_sync");
+    if (step.scope == Scope::cta || place.released == Scope::cta)
+      walk.refuse("another CTA replaced the map; take a scope that has both");
+  }
+  place.acquired |= 1U << rank;
+  place.touched |= 1U << rank;
+}
+
+void replace(Walk& walk, const Step& step, std::uint32_t rank) {
+  const std::uint8_t number = place_of_map(walk.program, step.map);
+  MapPlace& place = walk.places[number];
+  if (place.holds != walk.program.maps[step.map].from)
+    walk.refuse("what the map is made of is not there");
+  if ((place.touched & ~(1U << rank)) != 0)
+    walk.refuse("another CTA may still use the map; have a cluster_sync");
+  if (place.changed && place.changer != rank && (!walk.met || *place.changed > *walk.met))
+    walk.refuse("the CTAs have not met since the map was replaced; have a cluster_sync");
+  for (const CtaState& cta : walk.ctas)
+    for (const BarrierState& barrier : cta.barriers)
+      for (const Flight& flight : barrier.flights)
+        if (flight.place == number)
+          walk.refuse("a load may still read the map; wait for its phase");
+  if (walk.stores.reads_map(number))
+    walk.refuse("a store may still read the map; wait for its group");
+  if (place.prefetched) walk.refuse("a prefetch may still read the map; have none");
+  place = {.holds = step.map, .changer = rank, .changed = walk.step, .released = step.scope};
+}
+
 // Every byte of the window is another one behind a store or a send that may still read it, and is
 // not kept before one that may still write it.
 void refuse_overwriting(const Walk& walk, std::uint32_t rank, std::uint32_t offset,
@@ -336,6 +398,7 @@ void refuse_unread(const Walk& walk, const Step& store) {
 // PTX ISA 9.0, 9.7.9.25.5.2: a multicast writes to the same offset in each CTA of the mask, and
 // credits the mbarrier at the same offset in each, in full.
 void issue(Walk& walk, const Step& step, std::uint32_t issuer) {
+  use_map(walk, step, issuer);
   const TileLoad load = tile_of(walk.program, step);
   refuse_unstored(walk, load, walk.program.maps[step.map].region);
   for (std::uint32_t rank = 0; rank < walk.ctas.size(); ++rank) {
@@ -345,7 +408,9 @@ void issue(Walk& walk, const Step& step, std::uint32_t issuer) {
     refuse_overwriting(walk, rank, step.offset, tile_span(load.map));
     barrier.step = barrier.flying == 0 ? credit_step(load) : 16;
     barrier.flying += tile_bytes(load.map);
-    barrier.flights.push_back({.load = load, .region = walk.program.maps[step.map].region});
+    barrier.flights.push_back({.load = load,
+                               .region = walk.program.maps[step.map].region,
+                               .place = place_of_map(walk.program, step.map)});
     advance(barrier);
   }
 }
@@ -388,7 +453,8 @@ void send(Walk& walk, const Step& step, std::uint32_t from) {
 }
 
 // Changes nothing, where the instruction is one that documents allow.
-void prefetch(const Walk& walk, const Step& step) {
+void prefetch(Walk& walk, const Step& step, std::uint32_t rank) {
+  use_map(walk, step, rank);
   const TensorMapSpec& map = walk.program.maps[step.map].spec;
   if (std::int64_t{step.at[0]} * element_bytes(map.type) % 16 != 0)
     walk.refuse("an inner coordinate off 16 bytes");
@@ -398,6 +464,7 @@ void meet(Walk& walk) {
   walk.met = walk.step;
   walk.reads.clear();
   for (CtaState& cta : walk.ctas) cta.touched.clear();
+  for (MapPlace& place : walk.places) place.touched = 0;
   for (Send& send : walk.sends) send.over = send.over || send.seen;
 }
 
@@ -455,6 +522,7 @@ void work(Walk& walk, const Step& step, std::uint32_t rank) {
 
 void store(Walk& walk, const Step& step, std::uint32_t rank) {
   const Map& map = walk.program.maps[step.map];
+  use_map(walk, step, rank);
   refuse_landing(walk, rank, step.offset, tile_span(map.spec));
   refuse_unread(walk, step);
   refuse_unknown(walk, rank, step.offset, tile_span(map.spec));
@@ -576,7 +644,13 @@ ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
       meet(walk);
       return {};
     case Verb::prefetch:
-      prefetch(walk, step);
+      prefetch(walk, step, rank);
+      return {};
+    case Verb::replace:
+      replace(walk, step, rank);
+      return {};
+    case Verb::acquire:
+      acquire(walk, step, rank);
       return {};
     case Verb::delay:
       if (step.ns >= kLandNs) land_everywhere(walk);
@@ -615,6 +689,9 @@ Walk begin(const Program& program) {
       .program = program, .expected = {}, .regions = {}, .ctas = {}, .stores = Stores(program)};
   for (const kernels::Region& region : program.regions)
     walk.regions.push_back(contents(program, region));
+  walk.places.resize(program.maps.size());
+  for (std::size_t i = 0; i < program.maps.size(); ++i)
+    if (program.maps[i].from == kEncoded) walk.places[i].holds = static_cast<std::uint8_t>(i);
   walk.ctas.resize(ctas_of(program));
   for (CtaState& cta : walk.ctas) {
     cta.barriers.resize(program.barriers);

@@ -315,6 +315,66 @@ TEST(ProgramOracle, RefusesAPrefetchOff16Bytes) {
   EXPECT_THROW(predict(of({{.verb = Verb::prefetch, .at = {8, 0}}})), Error);
 }
 
+/// Two CTAs; map 1 is made of map 0.
+Program remapping(std::vector<Step> steps) {
+  Program program = of(std::move(steps));
+  program.cluster = {2, 1, 1};
+  program.maps.push_back(program.maps[0]);
+  program.maps[1].from = 0;
+  return program;
+}
+
+constexpr Step kReplace{.verb = Verb::replace, .map = 1};
+
+Step acquired(std::uint8_t map, std::uint16_t ctas, Scope scope = Scope::gpu) {
+  return {.verb = Verb::acquire, .ctas = ctas, .map = map, .scope = scope};
+}
+Step used(std::uint8_t map, std::uint16_t ctas) {
+  return {.verb = Verb::prefetch, .ctas = ctas, .map = map};
+}
+
+TEST(ProgramOracle, AMapThatTheHostWroteIsAcquiredAtScopeSys) {
+  EXPECT_NO_THROW(predict(remapping({acquired(0, 3, Scope::sys), used(0, 3)})));
+  EXPECT_THROW(predict(remapping({acquired(0, 3), used(0, 3)})), Error);
+  EXPECT_THROW(predict(remapping({used(0, 1)})), Error);
+}
+
+TEST(ProgramOracle, EachCtaAcquiresAMapThatWasReplaced) {
+  EXPECT_NO_THROW(predict(remapping({kReplace, acquired(1, 1, Scope::cta), used(1, 1)})));
+  EXPECT_NO_THROW(predict(remapping({kReplace, kMeet, acquired(1, 3), used(1, 3)})));
+  EXPECT_THROW(predict(remapping({kReplace, used(1, 1)})), Error);
+  EXPECT_THROW(predict(remapping({kReplace, kMeet, acquired(1, 1), used(1, 2)})), Error);
+}
+
+TEST(ProgramOracle, AnotherCtasMapNeedsAMeetingAndAScopeOfBoth) {
+  Step of_cta = kReplace;
+  of_cta.scope = Scope::cta;
+  EXPECT_THROW(predict(remapping({kReplace, acquired(1, 2)})), Error);
+  EXPECT_THROW(predict(remapping({kMeet, kReplace, acquired(1, 2)})), Error);
+  EXPECT_THROW(predict(remapping({of_cta, kMeet, acquired(1, 2)})), Error);
+  EXPECT_THROW(predict(remapping({kReplace, kMeet, acquired(1, 2, Scope::cta)})), Error);
+}
+
+TEST(ProgramOracle, AMapThatIsGoneOrNotYetThereIsRefused) {
+  EXPECT_THROW(predict(remapping({acquired(1, 1, Scope::sys)})), Error);
+  EXPECT_THROW(predict(remapping({kReplace, acquired(0, 1, Scope::sys)})), Error);
+  EXPECT_THROW(predict(remapping({kReplace, kReplace})), Error);
+}
+
+TEST(ProgramOracle, AMapInUseIsNotReplaced) {
+  const Step sys = acquired(0, 3, Scope::sys);
+  const std::vector<Step> load{
+      sys, {.verb = Verb::arrive_expect_tx, .bytes = 96}, {.verb = Verb::load, .offset = 1024}};
+  std::vector<Step> seen = load, unseen = load;
+  seen.push_back({.verb = Verb::wait, .stops = true, .ns = kMustCompleteNs});
+  for (std::vector<Step>* steps : {&seen, &unseen}) steps->insert(steps->end(), {kMeet, kReplace});
+  EXPECT_NO_THROW(predict(remapping(seen)));
+  EXPECT_THROW(predict(remapping(unseen)), Error);
+  EXPECT_THROW(predict(remapping({sys, used(0, 1), kMeet, kReplace})), Error);  // nobody is told
+  EXPECT_THROW(predict(remapping({sys, kReplace})), Error);  // the other CTA acquires
+  EXPECT_NO_THROW(predict(remapping({sys, kMeet, kReplace})));
+}
+
 /// The complaints about a right answer to an over-announced copy that `change` has been at.
 std::vector<Miscompare> complaints(const std::function<void(RunResult&)>& change,
                                    const ExpectTx& op = box(112)) {

@@ -119,8 +119,11 @@ void Stores::issue(const Step& step, Issuer issuer, const std::vector<std::uint8
   const StoreBox box{.map = map.spec, .at = step.at, .offset = step.offset};
   refuse_the_undocumented(box, program_.held_to);
   groups_[issuer].open.push_back(boxes_.size());
-  boxes_.push_back(
-      {.box = box, .region = map.region, .reduction = step.reduction, .issuer = issuer});
+  boxes_.push_back({.box = box,
+                    .region = map.region,
+                    .map = step.map,
+                    .reduction = step.reduction,
+                    .issuer = issuer});
   auto& covered = covered_[map.region];
   covered.resize(memory.size() / kChunk);
   // By chunks: rows of tensor and box begin on 16 bytes, so that a chunk is of one row, and stored
@@ -163,6 +166,12 @@ bool Stores::reads(std::uint32_t cta, std::uint32_t offset, std::uint32_t bytes)
       return true;
   }
   return false;
+}
+
+bool Stores::reads_map(std::uint8_t place) const {
+  return std::any_of(boxes_.begin(), boxes_.end(), [&](const StoredBox& stored) {
+    return !stored.read && place_of_map(program_, stored.map) == place;
+  });
 }
 
 bool Stores::may_write(std::uint8_t region, const TileLoad& load) const {

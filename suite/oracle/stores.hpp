@@ -26,6 +26,7 @@ struct Issuer {
 struct StoredBox {
   StoreBox box;
   std::uint8_t region = 0;
+  std::uint8_t map = 0;
   Reduction reduction = Reduction::none;
   Issuer issuer;
   bool read = false;      // the window may be written again
@@ -49,6 +50,8 @@ class Stores {
 
   /// Whether a store of this CTA may still read these bytes of its window.
   bool reads(std::uint32_t cta, std::uint32_t offset, std::uint32_t bytes) const;
+  /// Whether a store that nobody waited for may still read the map at this place_of_map().
+  bool reads_map(std::uint8_t place) const;
   /// Whether a store that nobody waited for may still write what `load` reads of this region.
   bool may_write(std::uint8_t region, const TileLoad& load) const;
   /// Whether what the issuer finds at this byte of a region is certain.

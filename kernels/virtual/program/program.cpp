@@ -15,6 +15,7 @@
 #include "kernels/virtual/program/program_faults.hpp"
 #include "kernels/virtual/program/program_legality.hpp"
 #include "kernels/virtual/program/program_loads.hpp"
+#include "kernels/virtual/program/program_maps.hpp"
 #include "kernels/virtual/program/program_run.hpp"
 #include "kernels/virtual/program/program_stores.hpp"
 #include "kernels/virtual/program/program_threads.hpp"
@@ -53,6 +54,8 @@ ProgramRun make_run(const Program& program, Fault fault) {
                  .engine = BulkEngine(program.payload.seed, fault),
                  .draw = {splitmix64(program.payload.seed + 1)},
                  .nowhere = init_mbarrier(1),
+                 .maps = {},
+                 .lost = {},
                  .snapshots = {},
                  .result = {}};
   for (const Region& region : program.regions)
@@ -191,6 +194,12 @@ std::uint64_t take(const Turn& turn) {
       return 0;
     case Verb::delay:
       take_delay(turn);
+      return 0;
+    case Verb::replace:
+      take_replace(turn);
+      return 0;
+    case Verb::acquire:
+      take_acquire(turn);
       return 0;
     case Verb::fill:
       take_fill(turn);
@@ -338,6 +347,7 @@ RunResult run(const Asked& asked, const Bytes& peer_memory) {
     if (program.regions[i].source == MemorySource::peer) run.regions[i] = peer_memory;
   if (asked.fault == kFaultLoadStale) run.before = run.regions;
   take_steps(run);
+  if (run.lost) return *run.lost;
   RunResult& result = run.result;
   for (const auto& [of, window] : run.snapshots)
     result.bytes.insert(result.bytes.end(), window.begin(), window.end());

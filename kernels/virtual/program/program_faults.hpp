@@ -74,6 +74,22 @@ inline constexpr Fault kFaultPrefetchOutsideFails{772};
 inline constexpr Fault kFaultPrefetchStale{773};
 // Where CTAs meet.
 inline constexpr Fault kFaultSyncIgnored{780};
+// Maps that are replaced: a field, or who comes to know.
+inline constexpr Fault kFaultReplaceAddressKept{860};
+inline constexpr Fault kFaultReplaceRankKept{861};
+inline constexpr Fault kFaultReplaceExtentKept{862};
+inline constexpr Fault kFaultReplaceStrideKept{863};
+inline constexpr Fault kFaultReplaceBoxKept{864};
+inline constexpr Fault kFaultReplaceElementStrideKept{865};
+inline constexpr Fault kFaultReplaceTypeKept{866};
+inline constexpr Fault kFaultReplaceSwizzleKept{867};
+inline constexpr Fault kFaultReplaceFillKept{868};
+inline constexpr Fault kFaultReplaceStrideInSixteens{869};
+inline constexpr Fault kFaultReplaceTypeAsDriver{870};
+inline constexpr Fault kFaultReplaceNextDimension{871};
+inline constexpr Fault kFaultPublishLost{872};
+inline constexpr Fault kFaultPublishStays{873};
+inline constexpr Fault kFaultAcquireIgnored{874};
 
 /// Of a program; `step`: what it changes, and how.
 constexpr FaultInfo program_fault(Fault fault, std::string_view name, std::string_view step) {
@@ -198,6 +214,32 @@ inline constexpr auto kProgramFaults = std::to_array<FaultInfo>({
     program_fault(kFaultPrefetchStale, "prefetch_stale",
                   "prefetch: later loads read memory as it was then"),
     program_fault(kFaultSyncIgnored, "sync_ignored", "cluster_sync: no CTA waits for the others"),
+    program_fault(kFaultReplaceAddressKept, "replace_address_kept",
+                  "replace: global_address stays as it was"),
+    program_fault(kFaultReplaceRankKept, "replace_rank_kept", "replace: rank stays as it was"),
+    program_fault(kFaultReplaceExtentKept, "replace_extent_kept",
+                  "replace: global_dim stays as it was"),
+    program_fault(kFaultReplaceStrideKept, "replace_stride_kept",
+                  "replace: global_stride stays as it was"),
+    program_fault(kFaultReplaceBoxKept, "replace_box_kept", "replace: box_dim stays as it was"),
+    program_fault(kFaultReplaceElementStrideKept, "replace_element_stride_kept",
+                  "replace: element_stride stays as it was"),
+    program_fault(kFaultReplaceTypeKept, "replace_type_kept", "replace: elemtype stays as it was"),
+    program_fault(kFaultReplaceSwizzleKept, "replace_swizzle_kept",
+                  "replace: swizzle_mode stays as it was"),
+    program_fault(kFaultReplaceFillKept, "replace_fill_kept", "replace: fill_mode stays as it was"),
+    program_fault(kFaultReplaceStrideInSixteens, "replace_stride_in_sixteens",
+                  "replace: global_stride is given in units of 16 bytes"),
+    program_fault(kFaultReplaceTypeAsDriver, "replace_type_as_driver",
+                  "replace: elemtype is given as the driver numbers it"),
+    program_fault(kFaultReplaceNextDimension, "replace_next_dimension",
+                  "replace: what is meant for a dimension comes to the one behind it"),
+    program_fault(kFaultPublishLost, "publish_lost",
+                  "publish: what was replaced does not come to global memory"),
+    program_fault(kFaultPublishStays, "publish_stays",
+                  "publish: what was replaced is seen by the CTA that did it, and by no other"),
+    program_fault(kFaultAcquireIgnored, "acquire_ignored",
+                  "acquire: a CTA keeps the map that it used last"),
 });
 
 /// All of them, in the order of their values. Each is harmless where its step does not occur.

@@ -193,6 +193,15 @@ Program sent() {
   return with_checks(program);
 }
 
+// 32 x 4 x 2 elements, 512 bytes, which hang over the far end of two dimensions.
+TensorMapSpec remapped_from() {
+  return {.type = DataType::f16,
+          .rank = 3,
+          .extent = {64, 8, 3},
+          .stride = {256, 2560},
+          .box = {32, 4, 2}};
+}
+
 // A box that hangs out, and one that is stored over before it is loaded.
 Program prefetched() {
   Program program = empty(1);
@@ -207,30 +216,99 @@ Program prefetched() {
   return with_checks(program);
 }
 
+// CTAs load a box by a map, and another one by what becomes of it: `to`, or `to` out of zeros.
+Program remapped(const TensorMapSpec& to, std::uint32_t ctas = 1, bool zeroed = false) {
+  const TensorMapSpec from = remapped_from();
+  const auto all = static_cast<std::uint16_t>((1U << ctas) - 1);
+  Program program = empty(ctas);
+  program.window = 1024 + 8192 + 1024;
+  program.regions[0] = {.bytes = 16384};
+  program.maps = {{.spec = from}, {.spec = to, .from = zeroed ? kZeroed : std::uint8_t{0}}};
+  if (zeroed) program.maps.erase(program.maps.begin());
+  const auto add = [&](Step step) {
+    step.ctas = all;
+    program.steps.push_back(step);
+  };
+  add(init(kA));
+  for (std::uint8_t map = 0; map < program.maps.size(); ++map) {
+    if (map > 0 || zeroed) {
+      if (ctas > 1) add({.verb = Verb::cluster_sync});
+      program.steps.push_back({.verb = Verb::replace, .map = map});
+      if (ctas > 1) add({.verb = Verb::cluster_sync});
+    }
+    add({.verb = Verb::acquire, .map = map, .scope = Scope::sys});
+    add(announce(tile_bytes(program.maps[map].spec)));
+    add({.verb = Verb::load, .map = map, .offset = kGuardBytes, .at = {48, 4, 2}});
+    add(wait(kCurrentPhase, true));
+    add({.verb = Verb::snapshot});
+  }
+  return program;
+}
+
+// One field each.
+std::vector<Program> remapped_each() {
+  std::vector<TensorMapSpec> specs(9, remapped_from());
+  specs[0].base_offset = 16;
+  specs[1].rank = 2;
+  specs[2].extent = {56, 8, 3};
+  specs[3].stride = {288, 2560};
+  specs[4].box = {16, 4, 2};
+  specs[5].element_stride[1] = 2;
+  specs[6].type = DataType::f64;
+  specs[7].swizzle = Swizzle::b64;
+  specs[8].fill = Fill::nan;
+  std::vector<Program> programs;
+  for (const TensorMapSpec& spec : specs) programs.push_back(remapped(spec));
+  programs.push_back(remapped(specs[0], 2));
+  programs.push_back(remapped(specs[0], 1, true));
+  return programs;
+}
+
 std::vector<Program> programs() {
   const Step by_hand{.verb = Verb::complete_tx, .bytes = 44};
-  return {released_by_peer(),
-          met(),
-          announced(512),
-          announced(513),
-          announced(1536),
-          announced(70000),
-          announced(1040000),
-          announced(0),
-          announced(511),
-          announced(272),
-          metered({expect(512), announce(512), load()}, {.announced = 1024, .credited = kTile}),
-          metered({load(), settle(), announce(496)}, {.announced = 496, .credited = kTile}),
-          metered({expect(512), load()}, {.announced = 512, .credited = kTile}, 1),
-          metered({by_hand, arrive()}, {.credited = 44}),
-          wrong_barrier(),
-          remote(),
-          lives(false),
-          lives(true),
-          added(),
-          copied(),
-          sent(),
-          prefetched()};
+  std::vector<Program> all{
+      released_by_peer(),
+      met(),
+      announced(512),
+      announced(513),
+      announced(1536),
+      announced(70000),
+      announced(1040000),
+      announced(0),
+      announced(511),
+      announced(272),
+      metered({expect(512), announce(512), load()}, {.announced = 1024, .credited = kTile}),
+      metered({load(), settle(), announce(496)}, {.announced = 496, .credited = kTile}),
+      metered({expect(512), load()}, {.announced = 512, .credited = kTile}, 1),
+      metered({by_hand, arrive()}, {.credited = 44}),
+      wrong_barrier(),
+      remote(),
+      lives(false),
+      lives(true),
+      added(),
+      copied(),
+      sent(),
+      prefetched()};
+  for (Program& program : remapped_each()) all.push_back(std::move(program));
+  return all;
+}
+
+TEST(ProgramFaults, AMapIsSeenOldWhereACtaKeepsIt) {
+  TensorMapSpec to = remapped_from();
+  to.base_offset = 16;
+  const Program program = remapped(to, 2);
+  const auto right = run_virtual_program(program, kNoFault).bytes;
+  const auto old = run_virtual_program(program, kFaultAcquireIgnored).bytes;
+  const auto half = static_cast<std::ptrdiff_t>(right.size() / 2);
+  EXPECT_TRUE(std::equal(right.begin(), right.begin() + half, old.begin()));
+  EXPECT_TRUE(std::equal(old.begin(), old.begin() + half, old.begin() + half));
+  EXPECT_FALSE(std::equal(right.begin(), right.begin() + half, right.begin() + half));
+}
+
+TEST(ProgramFaults, AZeroedMapThatIsNotPublishedIsAnError) {
+  const Program program = remapped(remapped_from(), 1, true);
+  EXPECT_EQ(run_virtual_program(program, kNoFault).fault, DeviceFault::none);
+  EXPECT_EQ(run_virtual_program(program, kFaultPublishLost).code, kIllegalInstruction);
 }
 
 bool differ(const RunResult& a, const RunResult& b) {

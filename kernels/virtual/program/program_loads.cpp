@@ -12,6 +12,7 @@
 #include "kernels/virtual/program/program_barriers.hpp"
 #include "kernels/virtual/program/program_faults.hpp"
 #include "kernels/virtual/program/program_legality.hpp"
+#include "kernels/virtual/program/program_maps.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -64,15 +65,14 @@ bool loses_last(Fault fault, std::uint32_t copy, std::int64_t expected, std::int
          (fault == kFaultExpectOverLosesLast && expected > comes);
 }
 
-void issue_leg(const Turn& turn, const TileLoad& load, const Leg& leg) {
+void issue_leg(const Turn& turn, const TileLoad& load, std::uint8_t region, const Leg& leg) {
   ProgramRun& run = turn.run;
   const Step& step = turn.step();
   const Mbarrier& named = live_barrier(turn, leg.to);
   TileGeometry tile = tile_geometry(load, kWindowAddress + leg.offset, leg.geometry);
-  tile.islands = run.program.regions[run.program.maps[step.map].region].islands;
+  tile.islands = run.program.regions[region].islands;
   const std::uint32_t chunks = chunk_count(tile);
   const std::int64_t comes = std::int64_t{chunks} * kChunkBytes;
-  const std::uint8_t region = run.program.maps[step.map].region;
   const bool elsewhere = run.fault == kFaultExpectCreditOnOther;
   const std::size_t credited = (step.barrier + (elsewhere ? 1U : 0U)) % run.program.barriers;
   const BulkCopy copy{
@@ -100,7 +100,8 @@ void issue_leg(const Turn& turn, const TileLoad& load, const Leg& leg) {
 void take_load(const Turn& turn) {
   ProgramRun& run = turn.run;
   const Step& step = turn.step();
-  const Map& map = run.program.maps[step.map];
+  const Map map = map_of(turn);
+  if (is_lost(turn, map)) return;
   if (legality_of(run.program, step, run.fault).fault != DeviceFault::none) return;  // error_lost
   CopyStart start = start_of(run.program, step, run.fault);
   std::optional<Step>& first = turn.own().first_loaded;
@@ -114,7 +115,7 @@ void take_load(const Turn& turn) {
                       .cold = run.program.regions[map.region].cold,
                       .payload = run.program.payload};
   ++run.copies;
-  for (const Leg& leg : legs_of(turn, start.offset)) issue_leg(turn, load, leg);
+  for (const Leg& leg : legs_of(turn, start.offset)) issue_leg(turn, load, map.region, leg);
 }
 
 }  // namespace tidemark::kernels

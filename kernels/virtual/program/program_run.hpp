@@ -31,6 +31,7 @@ struct ProgramCta {
   SharedWindow window;
   std::vector<BarrierMemory> barriers;
   std::map<std::uint16_t, StoreEngine> stores;  // by the thread that issued them
+  std::map<std::uint8_t, Map> maps;             // by place_of_map(), since its last acquire
   // For faults to remember:
   std::optional<std::uint32_t> first_stored;  // offset of the tile
   std::optional<Step> first_loaded;
@@ -45,10 +46,12 @@ struct ProgramRun {
   std::vector<std::vector<std::uint8_t>> regions;
   std::vector<std::vector<std::uint8_t>> before;  // the regions as filled, for a fault to remember
   std::vector<ProgramCta> ctas;
-  BulkEngine engine;    // of the whole cluster's loads
-  Draw draw;            // for how far copies get between two steps
-  bool beside = false;  // other programs run on the device meanwhile
-  Mbarrier nowhere;     // credit that nobody sees
+  BulkEngine engine;                 // of the whole cluster's loads
+  Draw draw;                         // for how far copies get between two steps
+  bool beside = false;               // other programs run on the device meanwhile
+  Mbarrier nowhere;                  // credit that nobody sees
+  std::map<std::uint8_t, Map> maps;  // that were replaced in global memory, by place_of_map()
+  std::optional<RunResult> lost;     // the error that the program ends in
   std::uint32_t copies = 0;
   // By step and CTA.
   std::map<std::pair<std::size_t, std::uint32_t>, std::vector<std::uint8_t>> snapshots;

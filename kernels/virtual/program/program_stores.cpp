@@ -7,6 +7,7 @@
 #include "kernels/virtual/copies/tile_store_faults.hpp"
 #include "kernels/virtual/program/program_faults.hpp"
 #include "kernels/virtual/program/program_legality.hpp"
+#include "kernels/virtual/program/program_maps.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -53,7 +54,8 @@ void issue_before_fence(const Turn& turn, const StorePath& path,
 void take_store(const Turn& turn) {
   ProgramRun& run = turn.run;
   const Step& step = turn.step();
-  const Map& map = run.program.maps[step.map];
+  const Map map = map_of(turn);
+  if (is_lost(turn, map)) return;
   if (legality_of(run.program, step, run.fault).fault != DeviceFault::none) return;  // error_lost
   const CopyStart start = start_of(run.program, step, run.fault);
   std::optional<std::uint32_t>& first = turn.own().first_stored;
