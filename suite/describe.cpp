@@ -35,6 +35,21 @@ Json json_of(const TensorMapSpec& map) {
             {"extent", map.extent[0]},
             {"elements", map.box[0]},
             {"base_offset", map.base_offset}};
+  if (map.im2col)
+    return {{"im2col", true},
+            {"type", name_of(map.type)},
+            {"rank", map.rank},
+            {"extent", first(map.extent, map.rank)},
+            {"stride", first(map.stride, map.rank == 0 ? 0 : map.rank - 1)},
+            {"lower_corner", first(map.lower_corner, spatial_of(map))},
+            {"upper_corner", first(map.upper_corner, spatial_of(map))},
+            {"channels", map.box[0]},
+            {"pixels", map.box[1]},
+            {"element_stride", first(map.element_stride, map.rank)},
+            {"swizzle", swizzle_bytes(map.swizzle)},
+            {"l2_promotion", kPromotions[static_cast<std::size_t>(map.l2_promotion)]},
+            {"fill", map.fill == Fill::zero ? "zero" : "nan"},
+            {"base_offset", map.base_offset}};
   return {{"type", name_of(map.type)},
           {"rank", map.rank},
           {"extent", first(map.extent, map.rank)},
@@ -59,15 +74,17 @@ constexpr const char* kHints[] = {"none", "evict_normal", "evict_first", "evict_
 constexpr const char* kSources[] = {"device", "async", "pinned", "mapped", "edge", "peer"};
 
 Json json_of(const TileLoad& load) {
-  return with_map("tile_load", load.map,
-                  {{"at", first(load.at, load.map.rank)},
-                   {"destination_offset", load.destination_offset},
-                   {"hint", kHints[static_cast<std::size_t>(load.hint)]},
-                   {"source", kSources[static_cast<std::size_t>(load.source)]},
-                   {"cold", load.cold},
-                   {"held_to", held_to(load.held_to)},
-                   {"seed", load.payload.seed},
-                   {"inverted", load.payload.inverted}});
+  Json json = with_map("tile_load", load.map,
+                       {{"at", first(load.at, load.map.rank)},
+                        {"destination_offset", load.destination_offset},
+                        {"hint", kHints[static_cast<std::size_t>(load.hint)]},
+                        {"source", kSources[static_cast<std::size_t>(load.source)]},
+                        {"cold", load.cold},
+                        {"held_to", held_to(load.held_to)},
+                        {"seed", load.payload.seed},
+                        {"inverted", load.payload.inverted}});
+  if (load.map.im2col) json["im2col_offsets"] = first(load.im2col_offsets, spatial_of(load.map));
+  return json;
 }
 
 Json json_of(const TileStore& store) {

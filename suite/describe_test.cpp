@@ -31,6 +31,24 @@ TEST(Describe, WritesATileLoadInOneLine) {
             R"("seed":18446744073709551615,"inverted":true})");
 }
 
+TEST(Describe, NamesWhatAnIm2colLoadTakes) {
+  TileLoad load;
+  load.map.rank = 4;
+  load.map.extent = {32, 9, 7, 2};
+  load.map.stride = {32, 288, 2016};
+  load.map.box = {16, 80};
+  load.map.im2col = true;
+  load.map.lower_corner = {-1, 2};
+  load.map.upper_corner = {0, -3};
+  load.im2col_offsets = {1, 2};
+  const auto json = nlohmann::json::parse(describe(load));
+  EXPECT_EQ(json["lower_corner"], (std::vector<int>{-1, 2}));
+  EXPECT_EQ(json["upper_corner"], (std::vector<int>{0, -3}));
+  EXPECT_EQ(json["channels"], 16);
+  EXPECT_EQ(json["pixels"], 80);
+  EXPECT_EQ(json["im2col_offsets"], (std::vector<int>{1, 2}));
+}
+
 TEST(Describe, WritesATileStoreInOneLine) {
   TileStore store;
   store.map.type = DataType::bf16;

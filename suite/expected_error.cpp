@@ -17,7 +17,7 @@ std::string what_came(const RunResult& result) {
     case DeviceFault::none:
       return "the operation ended without any";
     case DeviceFault::encode_refused:
-      return fmt::format("cuTensorMapEncodeTiled refused the tensor map (code {})", result.code);
+      return fmt::format("the driver refused the tensor map (code {})", result.code);
     case DeviceFault::timeout:
       return "none came, and a bounded wait ended by its bound";
     case DeviceFault::sticky:

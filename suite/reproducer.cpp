@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/error.hpp"
+#include "kernels/ops/im2col_corners.hpp"
 #include "suite/reproducer_declarations.hpp"
 #include "suite/reproducer_kernel.hpp"
 #include "suite/reproducer_verbs.hpp"
@@ -142,6 +143,31 @@ std::string map_text(const Map& map, std::size_t number) {
     return fmt::format("  const Range map{} = {{region{} + {}, {}, {}}};\n", number, map.region,
                        kGuardBytes + spec.base_offset, element_bytes(spec.type), tile_bytes(spec));
   const std::uint32_t rank = spec.rank == rank_of(spec) ? spec.rank : kMaxRank;
+  if (spec.im2col) {
+    const TensorMapSpec given =
+        kCornerOrder == kernels::CornerOrder::dhw ? with_corners_reversed(spec) : spec;
+    const auto corner = [&](const auto& corners) {
+      return fmt::format("{{{}}}",
+                         fmt::join(corners.begin(), corners.begin() + spatial_of(spec), ", "));
+    };
+    return fmt::format(
+        R"cu(  const cuuint64_t extent{0}[] = {1}, stride{0}[] = {2};
+  const int lower{0}[] = {12}, upper{0}[] = {13};
+  const cuuint32_t traversal_stride{0}[] = {4};
+  CUtensorMap map{0};
+  CHECK(cuTensorMapEncodeIm2col(&map{0}, CU_TENSOR_MAP_DATA_TYPE_{5}, {6}, region{7} + {8}, extent{0}, stride{0}, lower{0},
+                                upper{0}, {3}, {14}, traversal_stride{0}, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                CU_TENSOR_MAP_SWIZZLE_{9}, CU_TENSOR_MAP_L2_PROMOTION_{10},
+                                CU_TENSOR_MAP_FLOAT_OOB_FILL_{11}));
+)cu",
+        number, braced(spec.extent, rank), braced(spec.stride, std::clamp(rank - 1, 1U, 4U)),
+        spec.box[0], braced(spec.element_stride, rank), kTypes[static_cast<std::size_t>(spec.type)],
+        spec.rank, map.region, kGuardBytes + spec.base_offset,
+        kSwizzles[static_cast<std::size_t>(spec.swizzle)],
+        kPromotions[static_cast<std::size_t>(spec.l2_promotion)],
+        kFills[static_cast<std::size_t>(spec.fill)], corner(given.lower_corner),
+        corner(given.upper_corner), spec.box[1]);
+  }
   return fmt::format(R"cu(  const cuuint64_t extent{0}[] = {1}, stride{0}[] = {2};
   const cuuint32_t box{0}[] = {3}, element_stride{0}[] = {4};
   CUtensorMap map{0};

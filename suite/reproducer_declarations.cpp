@@ -192,29 +192,39 @@ std::string create_policy(std::string_view policy) {
       policy);
 }
 
-// The load of `rank`, multicast or not, with the cache policy that `policy` names if it names one.
-Item load_item(std::uint32_t rank, std::string_view policy, bool multicast) {
-  const std::string name =
-      fmt::format("{}_{}d{}", multicast ? "multicast" : "load", rank, suffix_of(policy));
-  const std::string end =
-      fmt::format("{}{}", multicast ? fmt::format(", %{}", rank + 3) : "", end_of(policy));
+// The load of `rank`, multicast or not, by an im2col map or not, with the cache policy that
+// `policy` names if it names one.
+Item load_item(std::uint32_t rank, std::string_view policy, bool multicast, bool im2col) {
+  const std::string name = fmt::format("{}_{}{}d{}", multicast ? "multicast" : "load",
+                                       im2col ? "im2col_" : "", rank, suffix_of(policy));
+  const std::uint32_t offsets = im2col ? rank - 2 : 0;
+  std::string end;
+  for (std::uint32_t i = 0; i < offsets; ++i)
+    end += fmt::format("{}%{}{}", i == 0 ? "\"\n               \", {" : ", ", rank + 3 + i,
+                       i + 1 == offsets ? "}" : "");
+  if (multicast) end += fmt::format(", %{}", rank + offsets + 3);
+  end += end_of(policy);
   std::string parameters, coordinates, operands = rank > 2 ? ",\n                " : ",";
   for (std::uint32_t i = 0; i < rank; ++i) {
     const std::string_view comma = i == 0 ? "" : ",";
-    parameters += fmt::format(", int c{}", i);
+    parameters += fmt::format("{}int c{}", i == 0 && im2col ? ",\n    " : ", ", i);
     coordinates += fmt::format("{}{}%{}", comma, i == 0 ? "" : " ", i + 3);
     operands += fmt::format("{} \"r\"(c{})", comma, i);
+  }
+  for (std::uint32_t i = 0; i < offsets; ++i) {
+    parameters += fmt::format(", u16 o{}", i);
+    operands += fmt::format(", \"h\"(o{})", i);
   }
   if (multicast) parameters += ", u16 mask", operands += ", \"h\"(mask)";
   return {Part::function, name + "(",
           fmt::format(R"cu(
 __device__ void {}(u32 to, const CUtensorMap* map, u32 b{}) {{
-  asm volatile("{}cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+  asm volatile("{}cp.async.bulk.tensor.{}d.shared::cluster.global.{}.mbarrier::complete_tx::bytes"
                "{}{} [%0], [%1, {{{}}}], [%2]{}"
                ::"r"(address(window() + to)), "l"(map), "r"(address(&barriers[b])){} : "memory");
 }}
 )cu",
-                      name, parameters, create_policy(policy), rank,
+                      name, parameters, create_policy(policy), rank, im2col ? "im2col" : "tile",
                       multicast ? ".multicast::cluster" : "", hint_of(policy), coordinates, end,
                       operands)};
 }
@@ -291,6 +301,20 @@ __device__ void {}(u32 from, const Range* map, int first) {{
                       bits ? fmt::format("b{}", 8 * element_bytes(type)) : name_of(type))};
 }
 
+constexpr std::string_view kPrefetchIm2col = R"cu(
+template <int kRank>
+__device__ void prefetch_im2col(const CUtensorMap* map, int c0, int c1, int c2, int c3, int c4 = 0, int c5 = 0,
+                                int c6 = 0, int c7 = 0) {  // kRank coordinates, and then the offsets
+#define PREFETCH_IM2COL(rank, at, further, ...) if (kRank == rank) \
+    asm volatile("cp.async.bulk.prefetch.tensor." #rank "d.L2.global.im2col [%0, {" at "}], {" further "};" \
+                 ::"l"(map), __VA_ARGS__ : "memory")
+  PREFETCH_IM2COL(3, "%1, %2, %3", "%4", "r"(c0), "r"(c1), "r"(c2), "h"((u16)c3));
+  PREFETCH_IM2COL(4, "%1, %2, %3, %4", "%5, %6", "r"(c0), "r"(c1), "r"(c2), "r"(c3), "h"((u16)c4), "h"((u16)c5));
+  PREFETCH_IM2COL(5, "%1, %2, %3, %4, %5", "%6, %7, %8", "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4), "h"((u16)c5),
+                  "h"((u16)c6), "h"((u16)c7));
+}
+)cu";
+
 Item next_item(bool stops) {
   return {Part::function, "next(",
           fmt::format(R"cu(
@@ -337,12 +361,14 @@ std::vector<Item> items_of(const Program& program) {
                                    is_template ? '<' : '('),
                        std::string(function)});
     }
+  items.push_back({Part::function, "prefetch_im2col<", std::string(kPrefetchIm2col)});
   items.push_back(try_wait_item(program));
   items.push_back(next_item(stops));
   for (std::uint32_t rank = 1; rank <= kMaxRank; ++rank)
     for (const std::string_view policy : kPolicies) {
       for (const bool multicast : {false, true})
-        items.push_back(load_item(rank, policy, multicast));
+        for (const bool im2col : {false, true})
+          if (!im2col || rank >= 3) items.push_back(load_item(rank, policy, multicast, im2col));
       for (const std::string_view name : kStoreNames)
         items.push_back(store_item(rank, policy, name));
     }

@@ -46,7 +46,7 @@ std::string policy_in_code(CacheHint hint) {
 
 // The end of the name of the function that copies.
 std::string copy_form(const TensorMapSpec& spec, Reduction reduction) {
-  if (!spec.bulk) return fmt::format("{}d", rank_of(spec));
+  if (!spec.bulk) return fmt::format("{}{}d", spec.im2col ? "im2col_" : "", rank_of(spec));
   return reduction == Reduction::none ? "bulk" : fmt::format("bulk_{}", name_of(spec.type));
 }
 
@@ -85,6 +85,14 @@ std::string_view source_of(const Place& place) {
   const Step& step = place.step;
   const VerbInfo& verb = info_of(step.verb);
   return verb.map && verb.range ? source_in_code(place.program.maps[step.map].spec.type) : "";
+}
+
+// The im2col offsets of a copy, with a comma in front of each; none of other maps.
+std::string offsets_in_code(const TensorMapSpec& spec, const Step& step) {
+  std::string text;
+  for (std::uint32_t i = 0; spec.im2col && i < spatial_of(spec); ++i)
+    text += fmt::format(", {}", step.im2col_offsets[i]);
+  return text;
 }
 
 // What threads need to know of a tensor to copy a box of it.
@@ -141,6 +149,8 @@ std::string formatted(std::string_view text, const Place& place) {
                step.of == kOwnCta ? "the window" : fmt::format("the window of CTA {}", step.of)),
       fmt::arg("form", copies ? copy_form(spec, step.reduction) : ""),
       fmt::arg("box", fmt::format("{}", fmt::join(at, at + rank, ", "))),
+      fmt::arg("offsets", offsets_in_code(spec, step)),
+      fmt::arg("im2col", spec.im2col ? "_im2col" : ""),
       fmt::arg("load", step.mask == 0 ? "load" : "multicast"),
       fmt::arg("mask", step.mask == 0 ? "" : fmt::format(", {:#x}", step.mask)),
       fmt::arg("to_ctas", step.mask == 0 ? "" : fmt::format(" to CTAs {:#x}", step.mask)),

@@ -354,6 +354,45 @@ TEST_F(Compiled, LoadsOfEveryRankAndPolicy) {
   expect_narrow(source);
 }
 
+TEST_F(Compiled, Im2colLoadsAndPrefetchesOfEveryRankPolicyAndMask) {
+  Program program = two_ctas({});
+  program.maps.clear();
+  for (std::uint32_t rank = 3; rank <= kMaxRank; ++rank) {
+    program.maps.push_back({.spec = {.rank = rank,
+                                     .extent = {16, 2, 2, 2, 2},
+                                     .stride = {16, 32, 64, 128},
+                                     .box = {16, 4},
+                                     .im2col = true,
+                                     .lower_corner = {-1, -1, -1}}});
+    for (const std::uint16_t mask : {std::uint16_t{0}, std::uint16_t{3}})
+      for (const CacheHint hint : {CacheHint::none, CacheHint::evict_last})
+        program.steps.push_back({.verb = Verb::load,
+                                 .map = static_cast<std::uint8_t>(rank - 3),
+                                 .hint = hint,
+                                 .mask = mask,
+                                 .at = {0, -1, 1, -1, 0},
+                                 .im2col_offsets = {1, 2, 3}});
+    program.steps.push_back({.verb = Verb::prefetch,
+                             .map = static_cast<std::uint8_t>(rank - 3),
+                             .at = {0, -1, 1, -1, 0},
+                             .im2col_offsets = {1, 2, 3}});
+  }
+  const std::string source = cuda_reproducer(program, kWords);
+  const std::string ptx = ptx_of(source);
+  for (std::uint32_t rank = 3; rank <= kMaxRank; ++rank)
+    for (const std::string_view mask : {"", ".multicast::cluster"})
+      for (const std::string_view policy : {"", ".L2::cache_hint"}) {
+        const std::string copy = fmt::format(
+            "cp.async.bulk.tensor.{}d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{}"
+            "{} [",
+            rank, mask, policy);
+        EXPECT_NE(ptx.find(copy), std::string::npos) << copy;
+      }
+  EXPECT_NE(ptx.find("cp.async.bulk.prefetch.tensor.4d.L2.global.im2col ["), std::string::npos);
+  EXPECT_NE(source.find("cuTensorMapEncodeIm2col(&map2"), std::string::npos);
+  expect_narrow(source);
+}
+
 TEST_F(Compiled, PrefetchesOfEveryRankAndOfBytes) {
   Program program = one_cta({});
   program.maps.clear();

@@ -110,8 +110,8 @@ __device__ void meter(u32 step, u32 barrier, u32 parity, u32 pending, u32 count,
      .print = R"cu(std::printf("complete %llu settled %llu residue %d\n", )cu"
               "seen & 1, seen / 2 & 1, int(seen >> 32));"},
     {.verb = Verb::load,
-     .comment = "load box {{{box}}} of map {map}{to_ctas}",
-     .call = "{load}_{form}{policy}({offset}, {map_at}, bar{barrier}, {box}{mask});"},
+     .comment = "load box {{{box}{offsets}}} of map {map}{to_ctas}",
+     .call = "{load}_{form}{policy}({offset}, {map_at}, bar{barrier}, {box}{offsets}{mask});"},
     {.verb = Verb::send,
      .comment = "send {bytes} bytes to byte {box} of {whom}",
      .call = "send(cta, {offset}, {box}, {bytes}, bar{barrier});",
@@ -125,8 +125,8 @@ __device__ void send(u32 cta, u32 from, u32 to, u32 bytes, u32 b) {
 }
 )cu"},
     {.verb = Verb::prefetch,
-     .comment = "prefetch box {{{box}}} of map {map}",
-     .call = "prefetch<{rank}>({map_at}, {box});",
+     .comment = "prefetch box {{{box}{offsets}}} of map {map}",
+     .call = "prefetch{im2col}<{rank}>({map_at}, {box}{offsets});",
      .function = R"cu(
 template <int kRank>
 __device__ void prefetch(const CUtensorMap* map, int x, int y = 0, int z = 0, int u = 0, int v = 0) {

@@ -21,7 +21,7 @@ FaultWords words_of(DeviceFault fault) {
     case DeviceFault::none:
       break;
     case DeviceFault::encode_refused:
-      return {Judgement::fail, "encode", "cuTensorMapEncodeTiled refused a legal tensor map"};
+      return {Judgement::fail, "encode", "the driver refused a legal tensor map"};
     case DeviceFault::timeout:
       return {Judgement::timeout, "timeout", "a bounded wait ended by its bound"};
     case DeviceFault::sticky:

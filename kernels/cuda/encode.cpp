@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/driver_entry.hpp"
+#include "kernels/ops/im2col_corners.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -38,19 +39,36 @@ static_assert(static_cast<int>(Fill::nan) == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_RE
 static_assert(sizeof(CUtensorMap) == 128);
 
 using EncodeTiled = decltype(&cuTensorMapEncodeTiled);
+using EncodeIm2col = decltype(&cuTensorMapEncodeIm2col);
+
+CUresult encode_tiled(const TensorMapSpec& spec, void* address, CUtensorMap& map) {
+  static const auto call =
+      reinterpret_cast<EncodeTiled>(driver_entry("cuTensorMapEncodeTiled", 12000));
+  return call(&map, static_cast<CUtensorMapDataType>(spec.type), spec.rank, address,
+              spec.extent.data(), spec.stride.data(), spec.box.data(), spec.element_stride.data(),
+              CU_TENSOR_MAP_INTERLEAVE_NONE, static_cast<CUtensorMapSwizzle>(spec.swizzle),
+              static_cast<CUtensorMapL2promotion>(spec.l2_promotion),
+              static_cast<CUtensorMapFloatOOBfill>(spec.fill));
+}
+
+CUresult encode_im2col(const TensorMapSpec& spec, void* address, CUtensorMap& map) {
+  static const auto call =
+      reinterpret_cast<EncodeIm2col>(driver_entry("cuTensorMapEncodeIm2col", 12000));
+  const TensorMapSpec given = kCornerOrder == CornerOrder::dhw ? with_corners_reversed(spec) : spec;
+  return call(&map, static_cast<CUtensorMapDataType>(given.type), given.rank, address,
+              given.extent.data(), given.stride.data(), given.lower_corner.data(),
+              given.upper_corner.data(), given.box[0], given.box[1], given.element_stride.data(),
+              CU_TENSOR_MAP_INTERLEAVE_NONE, static_cast<CUtensorMapSwizzle>(given.swizzle),
+              static_cast<CUtensorMapL2promotion>(given.l2_promotion),
+              static_cast<CUtensorMapFloatOOBfill>(given.fill));
+}
 
 }  // namespace
 
 Encoded encode(const TensorMapSpec& spec, void* address) {
-  static const auto encode_tiled =
-      reinterpret_cast<EncodeTiled>(driver_entry("cuTensorMapEncodeTiled", 12000));
   Encoded result;
-  result.code = encode_tiled(&result.map, static_cast<CUtensorMapDataType>(spec.type), spec.rank,
-                             address, spec.extent.data(), spec.stride.data(), spec.box.data(),
-                             spec.element_stride.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
-                             static_cast<CUtensorMapSwizzle>(spec.swizzle),
-                             static_cast<CUtensorMapL2promotion>(spec.l2_promotion),
-                             static_cast<CUtensorMapFloatOOBfill>(spec.fill));
+  result.code = spec.im2col ? encode_im2col(spec, address, result.map)
+                            : encode_tiled(spec, address, result.map);
   // In a context that a kernel has lost, the encoder repeats that kernel's error whatever the map
   // is. Driver and runtime number these errors alike.
   const auto lost = static_cast<cudaError_t>(result.code);
@@ -59,12 +77,13 @@ Encoded encode(const TensorMapSpec& spec, void* address) {
   return result;
 }
 
-std::string encode_refusal(CUresult code) {
+std::string encode_refusal(CUresult code, const TensorMapSpec& spec) {
   const std::string number = std::to_string(static_cast<int>(code));
   // Nearly every refusal is this one, the only one that the driver's manual names.
   const std::string name =
       code == CUDA_ERROR_INVALID_VALUE ? "CUDA_ERROR_INVALID_VALUE (" + number + ")" : number;
-  return "cuTensorMapEncodeTiled refused the tensor map: " + name;
+  return std::string(spec.im2col ? "cuTensorMapEncodeIm2col" : "cuTensorMapEncodeTiled") +
+         " refused the tensor map: " + name;
 }
 
 std::array<std::uint8_t, 128> descriptor_bytes(const CUtensorMap& map) {

@@ -169,14 +169,14 @@ bool encode_maps(const RowWorkspace& workspace, const Launch& launch, const Plac
   for (std::size_t i = 0; i < program.maps.size(); ++i) {
     const Map& map = program.maps[i];
     maps.places[placed.first_map + i] = place_of_map(program, static_cast<std::uint8_t>(i));
-    maps.ranks[placed.first_map + i] = map.spec.bulk ? 0 : static_cast<std::uint8_t>(map.spec.rank);
+    maps.ranks[placed.first_map + i] = rank_and_kind(map.spec);
     if (map.spec.bulk) continue;
     const Encoded encoded = encode(map.spec, region_data(workspace, launch, placed, map.region) +
                                                  kGuardBytes + map.spec.base_offset);
     if (encoded.code != CUDA_SUCCESS) {
       placed.result->fault = DeviceFault::encode_refused;
       placed.result->code = static_cast<std::int32_t>(encoded.code);
-      placed.result->note = encode_refusal(encoded.code);
+      placed.result->note = encode_refusal(encoded.code, map.spec);
       return false;
     }
     maps.maps[placed.first_map + i] = encoded.map;

@@ -18,9 +18,16 @@ inline constexpr std::uint32_t kLaunchMaps = 224;
 
 struct LaunchMaps {
   std::array<CUtensorMap, kLaunchMaps> maps;
-  std::array<std::uint8_t, kLaunchMaps> ranks;
+  std::array<std::uint8_t, kLaunchMaps> ranks;   // rank_and_kind() of each
   std::array<std::uint8_t, kLaunchMaps> places;  // place_of_map() of each, in its program
 };
+
+/// The rank of a map, 0 of a bulk one, which is not encoded; with kIm2colKind of an im2col map.
+inline constexpr std::uint8_t kIm2colKind = 8;
+constexpr std::uint8_t rank_and_kind(const TensorMapSpec& map) {
+  if (map.bulk) return 0;
+  return static_cast<std::uint8_t>(map.rank | (map.im2col ? kIm2colKind : 0U));
+}
 
 /// What a CTA leaves when it has come to the end of its program; zero before.
 struct CtaEnd {

@@ -9,6 +9,7 @@
 #include "kernels/cuda/program_kernel.hpp"
 #include "kernels/cuda/ptx/box_policy.cuh"
 #include "kernels/cuda/ptx/bulk_copy.cuh"
+#include "kernels/cuda/ptx/im2col.cuh"
 #include "kernels/cuda/ptx/prefetch.cuh"
 #include "kernels/cuda/ptx/replace_map.cuh"
 #include "kernels/cuda/tile_window.cuh"
@@ -246,8 +247,40 @@ __device__ inline void with_rank(const Cta& cta, const Step& step, const Copy& c
   if (rank == 5) copy(ptx::n32_t<5>{});
 }
 
+/// The same for an im2col map, whose ranks are 3 to 5.
+template <class Copy>
+__device__ inline void with_im2col_rank(const Cta& cta, const Step& step, const Copy& copy) {
+  const std::uint32_t rank = cta.ranks[step.map] - kIm2colKind;
+  if (rank == 3) copy(ptx::n32_t<3>{});
+  if (rank == 4) copy(ptx::n32_t<4>{});
+  if (rank == 5) copy(ptx::n32_t<5>{});
+}
+
+__device__ inline bool is_im2col(const Cta& cta, const Step& step) {
+  return cta.ranks[step.map] >= kIm2colKind;
+}
+
+template <std::uint32_t kRank>
+__device__ inline void load_im2col_of_rank(const Cta& cta, const Step& step) {
+  const CUtensorMap* const map = &cta.maps[step.map];
+  std::uint8_t* const to = cta.window + step.offset;
+  std::uint64_t* const barrier = &cta.state.barriers[step.barrier];
+  const std::int32_t* const at = step.at.data();
+  const std::uint16_t* const offsets = step.im2col_offsets.data();
+  if (step.hint != CacheHint::none && step.mask != 0)
+    im2col_multicast<kRank>(to, map, at, offsets, barrier, step.mask, cache_policy(step.hint));
+  else if (step.hint != CacheHint::none)
+    im2col_load<kRank>(to, map, at, offsets, barrier, cache_policy(step.hint));
+  else if (step.mask != 0)
+    im2col_multicast<kRank>(to, map, at, offsets, barrier, step.mask);
+  else
+    im2col_load<kRank>(to, map, at, offsets, barrier);
+}
+
 __device__ inline void load(const Cta& cta, const Step& step) {
   if (is_bulk(cta, step)) return load_bulk(cta, step);
+  if (is_im2col(cta, step))
+    return with_im2col_rank(cta, step, [&](auto rank) { load_im2col_of_rank<rank()>(cta, step); });
   with_rank(cta, step, [&](auto rank) { load_of_rank<rank()>(cta, step); });
 }
 
@@ -270,6 +303,10 @@ __device__ inline void prefetch(const Cta& cta, const Step& step) {
     const BulkRange range = range_of(cta, step);
     return bulk_prefetch(range.memory, range.bytes);
   }
+  if (is_im2col(cta, step))
+    return with_im2col_rank(cta, step, [&](auto rank) {
+      im2col_prefetch<rank()>(&cta.maps[step.map], step.at.data(), step.im2col_offsets.data());
+    });
   with_rank(cta, step,
             [&](auto rank) { prefetch_box_of_rank<rank()>(map_of(cta, step), step.at.data()); });
 }

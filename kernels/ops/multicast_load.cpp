@@ -19,7 +19,8 @@ void append_issue(Program& program, const MulticastLoad& multicast) {
                              .hint = slice.hint,
                              .mask = multicast.mask,
                              .offset = kGuardBytes + slice.destination_offset,
-                             .at = slice.at});
+                             .at = slice.at,
+                             .im2col_offsets = slice.im2col_offsets});
   }
 }
 

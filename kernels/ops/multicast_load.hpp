@@ -63,6 +63,7 @@ constexpr const char* refusal_of(const MulticastLoad& multicast) {
   const TensorMapSpec& map = multicast.load.map;
   if (map.rank < 1 || map.rank > kMaxRank) return "the rank of a tensor is 1 to 5";
   if (multicast.slices == 1) return nullptr;
+  if (map.im2col) return "the pixels of an im2col map have no slices";
   const std::uint32_t outermost = map.rank - 1;
   if (map.box[outermost] % multicast.slices != 0) return "the slices of the box are not equal";
   const std::uint32_t step = outermost == 0 ? 1 : map.element_stride[outermost];

@@ -13,10 +13,20 @@ constexpr std::uint64_t kLastAddress = std::uint64_t{1} << 45;    // of an islan
 constexpr std::uint64_t kLongestExtent = std::uint64_t{1} << 31;  // of a map that is replaced
 constexpr std::uint32_t kLongestNs = 900'000'000;  // clocks of the waits are exact below a second
 
+bool has_im2col_size(const TensorMapSpec& map) {
+  if (map.rank < 3 || map.rank > kMaxRank) return false;
+  for (std::uint32_t i = 0; i < map.rank; ++i)
+    if (map.extent[i] < 1 || map.extent[i] > std::uint64_t{1} << 32 || map.element_stride[i] < 1 ||
+        map.element_stride[i] > 8)
+      return false;
+  return map.box[0] >= 1 && map.box[0] <= 256 && map.box[1] >= 1 && map.box[1] <= 1024;
+}
+
 // Whether the sizes of a map mean something. A map that the driver refuses has no tile, and the
 // program ends before its first step.
 bool has_size(const TensorMapSpec& map) {
   if (map.bulk) return true;  // or unsound
+  if (map.im2col) return has_im2col_size(map);
   if (map.rank < 1 || map.rank > kMaxRank) return false;
   for (std::uint32_t i = 0; i < map.rank; ++i)
     if (map.extent[i] < 1 || map.extent[i] > std::uint64_t{1} << 32 || map.box[i] < 1 ||
@@ -57,6 +67,17 @@ std::string unsound_bulk_copy(const TensorMapSpec& map, const Step& step) {
   return step.hint == CacheHint::none ? "" : "a bulk reduction with a cache hint; take none";
 }
 
+std::string unsound_im2col_copy(const TensorMapSpec& map, const Region& region, const Step& step) {
+  if (step.verb != Verb::load && step.verb != Verb::prefetch)
+    return fmt::format("a {} by an im2col map; take a load or a prefetch", name_of(step.verb));
+  if (!region.islands.empty()) return "an im2col map of a region with islands";
+  for (std::uint32_t i = 0; i < spatial_of(map); ++i)
+    if (step.im2col_offsets[i] > highest_offset(map.rank))
+      return fmt::format("im2col offset {} of a tensor of rank {}; take at most {}",
+                         step.im2col_offsets[i], map.rank, highest_offset(map.rank));
+  return "";
+}
+
 std::string unsound_copy(const Program& program, const Step& step) {
   if ((step.mask & ~all_ctas(program)) != 0)
     return fmt::format("multicast mask {:#x} of {} CTAs", step.mask, ctas_of(program));
@@ -64,10 +85,12 @@ std::string unsound_copy(const Program& program, const Step& step) {
   if (!has_size(map)) return "";
   if (map.bulk)
     if (std::string why = unsound_bulk_copy(map, step); !why.empty()) return why;
+  const Region& region = program.regions[program.maps[step.map].region];
+  if (map.im2col)
+    if (std::string why = unsound_im2col_copy(map, region, step); !why.empty()) return why;
   if (info_of(step.verb).tile && std::uint64_t{step.offset} + tile_span(map) > program.window)
     return fmt::format("{} bytes from {} on in a window of {}", tile_span(map), step.offset,
                        program.window);
-  const Region& region = program.regions[program.maps[step.map].region];
   if (region.islands.empty()) return "";
   const std::uint64_t missing = missing_byte(region.islands, map, step.at);
   if (missing != kNowhere)
@@ -85,6 +108,7 @@ std::string unsound_thread_work(const Program& program, const Step& step) {
     return fmt::format("an add to {} elements; take u32, s32 or f32", name_of(map.type));
   if (step.verb == Verb::copy && (map.type >= DataType::f32_ftz || map.fill != Fill::zero))
     return "a copy by threads of a type that loads convert, or with NaN fill; take another";
+  if (map.im2col) return "threads at the tile of an im2col map; take a tiled one";
   if (tile_span(map) != tile_bytes(map))
     return "threads at a tile whose rows are narrower than its swizzle; take rows as wide";
   return "";
@@ -145,7 +169,9 @@ std::string unsound_from(const Program& program, std::size_t number) {
   if (map.from != kZeroed && map.from >= number)
     return fmt::format("made of map {}; take an earlier one", map.from);
   const TensorMapSpec from = map.from == kZeroed ? TensorMapSpec{} : program.maps[map.from].spec;
-  if (map.spec.bulk || from.bulk) return "made of a bulk map, or one itself; take neither";
+  // tensormap.replace is for tiled maps alone.
+  if (map.spec.bulk || from.bulk || map.spec.im2col || from.im2col)
+    return "made of a bulk or im2col map, or one itself; take tiled ones";
   if (map.spec.l2_promotion != from.l2_promotion)
     return "of another L2 promotion than what it is made of; take the same";
   for (std::uint32_t i = 0; has_size(map.spec) && i < map.spec.rank; ++i)
@@ -205,6 +231,7 @@ std::string unsound_map(const Program& program, const Map& map) {
     return "an unknown type, swizzle, promotion or fill";
   if (map.region >= program.regions.size())
     return fmt::format("region {} of {}", map.region, program.regions.size());
+  if (spec.bulk && spec.im2col) return "a map that is bulk and im2col";
   if (spec.bulk)
     if (std::string why = unsound_bulk(spec); !why.empty()) return why;
   if (!has_size(map.spec) || !program.regions[map.region].islands.empty()) return "";

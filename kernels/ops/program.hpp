@@ -53,6 +53,8 @@ enum class Verb : std::uint8_t {
   // TensorMapSpec::bulk, of the box at `at` to byte `offset` of the
   // CTA's own window, crediting `barrier`; where `mask` is not 0 by the multicast form, to byte
   // `offset` of the window of each CTA in the mask, crediting `barrier` there. By thread `thread`.
+  // Where the map is TensorMapSpec::im2col by the .im2col form with im2col_offsets: `at` is the
+  // first pixel, and of each pixel the one that is so much further is loaded.
   load,
 
   // offset, bytes, of, at: cp.async.bulk.shared::cluster.shared::cta of `bytes` from byte `offset`
@@ -61,8 +63,9 @@ enum class Verb : std::uint8_t {
   send,
 
   // map, at: cp.async.bulk.prefetch.tensor, or cp.async.bulk.prefetch where the map is
-  // TensorMapSpec::bulk, of the box at `at` to L2, by thread `thread`. Nobody is told when it is
-  // there, and nothing that can be seen changes.
+  // TensorMapSpec::bulk, of the box at `at` to L2, by thread `thread`; by an im2col map with
+  // im2col_offsets, as a load. Nobody is told when it is there, and nothing that can be seen
+  // changes.
   prefetch,
 
   // To global memory, in the bulk async-groups of thread `thread`.
@@ -252,6 +255,7 @@ struct Step {
   std::uint32_t most = 0;    // meter: single bytes that are taken off then, at most
   std::uint32_t ns = 0;
   std::array<std::int32_t, kMaxRank> at{};  // first element of the box; send: at[0], a byte
+  std::array<std::uint16_t, kMaxSpatial> im2col_offsets{};  // elements along W, H, D
   std::uint64_t word = 0;
 
   friend bool operator==(const Step&, const Step&) = default;

@@ -204,7 +204,8 @@ struct BlockMask {
   }
 };
 
-/// A number for each dimension of a tensor map; strides have none for the last.
+/// A number for each dimension of a tensor map; strides have none for the last, what belongs to the
+/// images of im2col none for C and N.
 template <typename T, std::size_t N>
 struct Form<std::array<T, N>> {
   using List = std::array<T, N>;
@@ -339,19 +340,23 @@ static_assert(Fields<Region>::kAll.size() == member_count<Region>());
 template <>
 struct Fields<Map> {
   using Spec = TensorMapSpec;
-  static constexpr std::array kAll = {required<&Map::region>("region"),
-                                      required<&Map::spec, &Spec::type>("type"),
-                                      required<&Map::spec, &Spec::rank>("rank"),
-                                      required<&Map::spec, &Spec::extent>("extent"),
-                                      required<&Map::spec, &Spec::stride>("stride"),
-                                      required<&Map::spec, &Spec::box>("box"),
-                                      required<&Map::spec, &Spec::element_stride>("element_stride"),
-                                      required<&Map::spec, &Spec::swizzle>("swizzle"),
-                                      required<&Map::spec, &Spec::l2_promotion>("l2_promotion"),
-                                      required<&Map::spec, &Spec::fill>("fill"),
-                                      required<&Map::spec, &Spec::base_offset>("base_offset"),
-                                      optional_within<&Map::spec, &Spec::bulk>("bulk"),
-                                      optional<&Map::from>("from")};
+  static constexpr std::array kAll = {
+      required<&Map::region>("region"),
+      required<&Map::spec, &Spec::type>("type"),
+      required<&Map::spec, &Spec::rank>("rank"),
+      required<&Map::spec, &Spec::extent>("extent"),
+      required<&Map::spec, &Spec::stride>("stride"),
+      required<&Map::spec, &Spec::box>("box"),
+      required<&Map::spec, &Spec::element_stride>("element_stride"),
+      required<&Map::spec, &Spec::swizzle>("swizzle"),
+      required<&Map::spec, &Spec::l2_promotion>("l2_promotion"),
+      required<&Map::spec, &Spec::fill>("fill"),
+      required<&Map::spec, &Spec::base_offset>("base_offset"),
+      optional_within<&Map::spec, &Spec::bulk>("bulk"),
+      optional_within<&Map::spec, &Spec::im2col>("im2col"),
+      optional_within<&Map::spec, &Spec::lower_corner>("lower_corner"),
+      optional_within<&Map::spec, &Spec::upper_corner>("upper_corner"),
+      optional<&Map::from>("from")};
 };
 static_assert(Fields<Map>::kAll.size() == member_count<TensorMapSpec>() + member_count<Map>() - 1);
 
@@ -365,6 +370,7 @@ struct Fields<Step> {
                                       optional<&Step::map>("map"),
                                       optional<&Step::region>("region"),
                                       optional<&Step::at>("at"),
+                                      optional<&Step::im2col_offsets>("im2col_offsets"),
                                       optional<&Step::hint>("hint"),
                                       optional<&Step::reduction>("reduction"),
                                       optional<&Step::scope>("scope"),

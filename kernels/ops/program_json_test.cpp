@@ -253,6 +253,21 @@ TEST(ProgramJson, WhatAMapIsMadeOfReadsBackEqualAndOthersDoNotNameIt) {
   EXPECT_EQ(back(program), program);
 }
 
+TEST(ProgramJson, Im2colMapAndOffsetsReadBackEqualAndOthersDoNotNameThem) {
+  Program program;
+  program.maps = {
+      {.spec = {
+           .rank = 4, .im2col = true, .lower_corner = {-128, 127}, .upper_corner = {1, 0, -3}}}};
+  program.steps = {{.verb = Verb::load, .im2col_offsets = {65535, 0, 7}}};
+  EXPECT_EQ(back(program), program);
+  EXPECT_NE(program_json(program).find("\"lower_corner\":[-128,127]"), std::string::npos);
+  program.maps[0].spec.im2col = false;
+  program.maps[0].spec.lower_corner = program.maps[0].spec.upper_corner = {};
+  program.steps[0].im2col_offsets = {};
+  EXPECT_EQ(program_json(program).find("im2col"), std::string::npos);
+  EXPECT_EQ(program_json(program).find("corner"), std::string::npos);
+}
+
 TEST(ProgramJson, MapOfAnyRankReadsBackEqual) {
   Program program;
   for (const std::uint32_t rank : {0U, 1U, 2U, 3U, 4U, 5U, 6U, 7U, kMost32})
@@ -470,11 +485,12 @@ TEST(ProgramJson, UnknownMemberIsNamed) {
       {edited("\"rank\":2", "\"rank\":2,\"dimensions\":2"),
        "p.json: /maps/0 has the unknown member \"dimensions\"; give only region, type, rank, "
        "extent, stride, box, element_stride, swizzle, l2_promotion, fill, base_offset, "
-       "bulk, from"},
+       "bulk, im2col, lower_corner, upper_corner, from"},
       {edited("\"parity\"", "\"pairty\""),
        "p.json: /steps/0 has the unknown member \"pairty\"; give only do, ctas, thread, barrier, "
-       "of, map, region, at, hint, reduction, scope, in_place, mask, parity, stops, count, "
-       "pending, offset, bytes, stride, most, ns, word"},
+       "of, map, region, at, im2col_offsets, hint, reduction, scope, in_place, mask, parity, "
+       "stops, "
+       "count, pending, offset, bytes, stride, most, ns, word"},
       {edited("\"seed\":5", "\"seed\":5,\"\\n\\u0000\\u001b[2J\\u007f\":5"),
        "p.json: /payload has the unknown member \"\\n\\u0000\\u001b[2J\\u007f\"; give only seed, "
        "inverted"},

@@ -247,7 +247,32 @@ TEST(SoundProgram, AMapIsMadeOfAnEarlierOneThatHasAllThatIsNotReplaced) {
             "program: map 3: of another L2 promotion than what it is made of; take the same");
   program.maps[3].spec.l2_promotion = L2Promotion::none;
   program.maps[0].spec = {.rank = 1, .extent = {160}, .box = {64}, .bulk = true};
-  EXPECT_EQ(unsound(program), "program: map 1: made of a bulk map, or one itself; take neither");
+  EXPECT_EQ(unsound(program),
+            "program: map 1: made of a bulk or im2col map, or one itself; take tiled ones");
+}
+
+// Twelve pixels of 16 bytes out of images of 5 x 4.
+Program of_pixels(std::vector<Step> steps) {
+  Program program = storing(std::move(steps));
+  program.maps[0].spec = {
+      .rank = 4, .extent = {16, 5, 4, 1}, .stride = {16, 80, 320}, .box = {16, 12}, .im2col = true};
+  return program;
+}
+
+TEST(SoundProgram, Im2colMapsAreLoadedAndPrefetchedByAndNothingElse) {
+  EXPECT_EQ(unsound(of_pixels({{.verb = Verb::prefetch, .im2col_offsets = {255, 255}}})), "");
+  EXPECT_EQ(unsound(of_pixels({{.verb = Verb::prefetch, .im2col_offsets = {0, 256}}})),
+            "program: step 0: im2col offset 256 of a tensor of rank 4; take at most 255");
+  EXPECT_EQ(unsound(of_pixels({{.verb = Verb::store, .offset = kTileAt}})),
+            "program: step 0: a store by an im2col map; take a load or a prefetch");
+  EXPECT_EQ(unsound(of_pixels({{.verb = Verb::copy, .offset = kTileAt}})),
+            "program: step 0: threads at the tile of an im2col map; take a tiled one");
+}
+
+TEST(SoundProgram, AMapIsNotBulkAndIm2col) {
+  Program program = of_pixels({});
+  program.maps[0].spec.bulk = true;
+  EXPECT_EQ(unsound(program), "program: map 0: a map that is bulk and im2col");
 }
 
 TEST(SoundProgram, SixteenGroupsPendingAreUnsound) {

@@ -1,4 +1,5 @@
-// What a tensor map says: the arguments of cuTensorMapEncodeTiled as plain values.
+// What a tensor map says: the arguments of cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col as
+// plain values.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 namespace tidemark::kernels {
 
 inline constexpr std::uint32_t kMaxRank = 5;
+inline constexpr std::uint32_t kMaxSpatial = 3;  // dimensions of an image: W, H, D
 
 /// Element types in the order of CUtensorMapDataType (cuda.h, CUDA 13.0), values 0 to 12.
 enum class DataType : std::uint8_t {
@@ -56,6 +58,11 @@ constexpr std::uint32_t swizzle_bytes(Swizzle swizzle) {
 /// With `bulk` there is no map: copies are cp.async.bulk of box[0] consecutive elements, by the
 /// address of the first. Rank 1, no swizzle, no fill; whole multiples of 16 bytes that lie inside
 /// the extent, and 16 bytes are enough for an address in shared memory. PTX ISA 9.0, 9.7.9.25.4.
+/// With `im2col` the dimensions are C, W, N, or C, W, H, N, or C, W, H, D, N. box[0] is
+/// channelsPerPixel and box[1] pixelsPerColumn, up to 1024; the rest of box is ignored. A copy
+/// takes pixels one after the other, W first, `element_stride` apart: those of the bounding box of
+/// each image, which begins lower_corner from its first pixel and ends upper_corner from its last.
+/// PTX ISA 9.0, 5.5.4; CUDA Driver API, cuTensorMapEncodeIm2col.
 struct TensorMapSpec {
   DataType type = DataType::u8;
   std::uint32_t rank = 2;
@@ -69,6 +76,9 @@ struct TensorMapSpec {
   Fill fill = Fill::zero;
   std::uint32_t base_offset = 0;  // bytes from the start of the source allocation, a multiple of 16
   bool bulk = false;
+  bool im2col = false;
+  std::array<std::int32_t, kMaxSpatial> lower_corner{};  // along W, H, D
+  std::array<std::int32_t, kMaxSpatial> upper_corner{};
 
   friend bool operator==(const TensorMapSpec&, const TensorMapSpec&) = default;
 };
@@ -76,10 +86,27 @@ struct TensorMapSpec {
 /// Elements that one copy moves along dimension `i`: ceil(box / element stride); the stride of
 /// dimension 0 counts only for interleaved maps (cuda.h, elementStrides). None where it is 0, which
 /// the driver refuses: sizes are asked for before it is.
+/// By an im2col map dimension 1 of the tile has its pixels, and the others one element.
 constexpr std::uint32_t tile_extent(const TensorMapSpec& map, std::uint32_t i) {
+  if (map.im2col) return i < 2 ? map.box[i] : 1;
   const std::uint32_t step = i == 0 ? 1 : map.element_stride[i];
   if (step == 0) return 0;
   return (map.box[i] + step - 1) / step;
+}
+
+/// Dimensions of the images of an im2col map; none where it is of a rank that has none.
+constexpr std::uint32_t spatial_of(const TensorMapSpec& map) {
+  return map.rank < 3 || map.rank > kMaxRank ? 0 : map.rank - 2;
+}
+
+/// What the corners and the offsets of an im2col map of this rank, 3 to 5, may be: the offsets of
+/// an instruction share 16 bits. PTX ISA 9.0, 5.5.4.1.
+constexpr std::int32_t highest_corner(std::uint32_t rank) {
+  return rank == 3 ? 32767 : rank == 4 ? 127 : 15;
+}
+constexpr std::int32_t lowest_corner(std::uint32_t rank) { return -highest_corner(rank) - 1; }
+constexpr std::uint32_t highest_offset(std::uint32_t rank) {
+  return rank == 3 ? 65535 : rank == 4 ? 255 : 31;
 }
 
 /// What a size says that does not fit its type: more than any memory holds, and never a small

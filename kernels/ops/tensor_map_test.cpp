@@ -70,6 +70,26 @@ TEST(TensorMap, TensorBytesDoNotWrap) {
   EXPECT_EQ(tensor_bytes(map), 1ULL << 62);
 }
 
+TEST(TensorMap, PixelsOfIm2colAreTheRowsOfTheTileWhateverTheTraversalStrides) {
+  const TensorMapSpec map{.type = DataType::u16,
+                          .rank = 5,
+                          .box = {24, 1024, 9, 9, 9},
+                          .element_stride = {1, 2, 3, 4, 1},
+                          .im2col = true};
+  EXPECT_EQ(tile_extent(map, 1), 1024U);
+  EXPECT_EQ(tile_bytes(map), 2U * 24 * 1024);
+  EXPECT_EQ(tile_span(map), 2U * 24 * 1024);
+}
+
+TEST(TensorMap, CornersAndOffsetsOfIm2colShareSixteenBits) {
+  EXPECT_EQ(lowest_corner(3), -32768);
+  EXPECT_EQ(highest_corner(4), 127);
+  EXPECT_EQ(lowest_corner(5), -16);
+  EXPECT_EQ(highest_offset(3), 65535U);
+  EXPECT_EQ(highest_offset(4), 255U);
+  EXPECT_EQ(highest_offset(5), 31U);
+}
+
 TEST(TileLoad, WindowBytesDoNotWrap) {
   const TileLoad load{.map = {.type = DataType::u64, .rank = 5, .box = {256, 256, 256, 256, 256}},
                       .payload = {}};

@@ -30,7 +30,8 @@ Program program_of(const TileLoad& load) {
          {.verb = Verb::load,
           .hint = load.hint,
           .offset = kGuardBytes + load.destination_offset,
-          .at = load.at},
+          .at = load.at,
+          .im2col_offsets = load.im2col_offsets},
          {.verb = Verb::wait, .parity = copy, .stops = true, .ns = kMustCompleteNs},
          {.verb = Verb::snapshot}});
   }

@@ -35,7 +35,9 @@ enum class MemorySource : std::uint8_t {
 struct TileLoad {
   TensorMapSpec map;
   std::array<std::int32_t, kMaxRank>
-      at{};                              // first element of the box, per dimension; may be negative
+      at{};  // first element of the box, per dimension; may be negative
+  std::array<std::uint16_t, kMaxSpatial>
+      im2col_offsets{};                  // by an im2col map: Step::im2col_offsets
   std::uint32_t destination_offset = 0;  // bytes behind the leading guard; legal on 128
   CacheHint hint = CacheHint::none;
   MemorySource source = MemorySource::device;

@@ -6,8 +6,9 @@
 namespace tidemark::suite {
 namespace {
 
-Step prefetch_of(const BoxAt& box, std::uint16_t thread) {
-  return {.verb = Verb::prefetch, .thread = thread, .at = box};
+Step prefetch_of(const TileLoad& load, const BoxAt& box, std::uint16_t thread) {
+  return {
+      .verb = Verb::prefetch, .thread = thread, .at = box, .im2col_offsets = load.im2col_offsets};
 }
 
 }  // namespace
@@ -21,8 +22,8 @@ Program prefetched(const TileLoad& load, const std::vector<BoxAt>& boxes) {
     steps.push_back(step);
     if (step.verb == Verb::init)
       for (std::size_t i = 0; i < boxes.size(); ++i)
-        steps.push_back(prefetch_of(boxes[i], static_cast<std::uint16_t>(i % 2)));
-    if (step.verb == Verb::load) steps.push_back(prefetch_of(load.at, 32));
+        steps.push_back(prefetch_of(load, boxes[i], static_cast<std::uint16_t>(i % 2)));
+    if (step.verb == Verb::load) steps.push_back(prefetch_of(load, load.at, 32));
   }
   program.steps = std::move(steps);
   return program;
@@ -34,7 +35,7 @@ Program restored(const TileLoad& load) {
   program.what =
       fmt::format("a box of rank {} that is prefetched, stored over and loaded", load.map.rank);
   program.steps = {{.verb = Verb::init},
-                   prefetch_of(load.at, 0),
+                   prefetch_of(load, load.at, 0),
                    {.verb = Verb::delay, .ns = kernels::kLandNs},
                    {.verb = Verb::fill, .offset = offset, .bytes = tile_span(load.map)},
                    {.verb = Verb::store, .offset = offset, .at = load.at},

@@ -12,6 +12,7 @@
 
 #include "kernels/ops/reduction.hpp"
 #include "suite/conformance/bulk.hpp"
+#include "suite/conformance/im2col.hpp"
 #include "suite/conformance/store.hpp"
 
 namespace tidemark::suite {
@@ -21,6 +22,7 @@ constexpr std::uint8_t kSource = 0, kTarget = 1;  // maps, and their regions
 constexpr std::uint8_t kMade = 2;                 // the source's map, made of zeros
 constexpr std::uint32_t kBoxes = 6;               // of the target, each stored to at most once
 constexpr std::uint32_t kHighestBox = 6;          // rows along a dimension, so that rows stay quick
+constexpr std::uint32_t kMostPixels = 60;
 constexpr std::uint32_t kMostSnapshots = 4;
 constexpr std::uint32_t kMostMoves = 12;
 
@@ -78,11 +80,13 @@ class Composer {
   }
 
   void take_maps(std::uint64_t seed) {
-    TileLoad load = seed % 4 == 0 ? random_bulk_load(seed) : random_tile(seed);
+    TileLoad load = seed % 4 == 0   ? random_bulk_load(seed)
+                    : seed % 5 == 0 ? random_im2col(seed)
+                                    : random_tile(seed);
     TileStore store =
         seed % 3 == 0 ? random_bulk_store(splitmix64(seed)) : random_store(splitmix64(seed));
     for (std::uint32_t i = 1; i < kMaxRank; ++i) {
-      load.map.box[i] = std::min(load.map.box[i], kHighestBox);
+      load.map.box[i] = std::min(load.map.box[i], load.map.im2col ? kMostPixels : kHighestBox);
       store.map.box[i] = std::min(store.map.box[i], kHighestBox);
     }
     // One box behind another along the outermost dimension.
@@ -179,6 +183,17 @@ class Composer {
     }
     return at;
   }
+  // Any box of the source, or any pixels of it.
+  Step of_source(Step step) {
+    TileLoad load{.map = source(), .payload = {}};
+    if (source().im2col)
+      place_pixels(load, draws_);
+    else
+      load.at = some_place();
+    step.at = load.at;
+    step.im2col_offsets = load.im2col_offsets;
+    return step;
+  }
   std::array<std::int32_t, kMaxRank> box_of_target(std::uint32_t box) const {
     std::array<std::int32_t, kMaxRank> at{};
     at[target().rank - 1] = static_cast<std::int32_t>(box * target().box[target().rank - 1]);
@@ -216,16 +231,18 @@ class Composer {
     if (shared) sync();
     const std::uint8_t map = of_target ? kTarget : source_map();
     std::vector<Step> loads;
-    for (const std::uint32_t slot : phase.slots)
-      loads.push_back({.verb = Verb::load,
-                       .ctas = shared ? static_cast<Mask>(1U << draws_.below(ctas())) : phase.ctas,
-                       .thread = of_target ? last_storer_ : some_thread(),
-                       .barrier = barrier,
-                       .map = map,
-                       .hint = static_cast<CacheHint>(draws_.below(4)),
-                       .mask = shared ? phase.ctas : Mask{0},
-                       .offset = offset_of(slot),
-                       .at = of_target ? box_of_target(draws_.below(kBoxes)) : some_place()});
+    for (const std::uint32_t slot : phase.slots) {
+      Step load{.verb = Verb::load,
+                .ctas = shared ? static_cast<Mask>(1U << draws_.below(ctas())) : phase.ctas,
+                .thread = of_target ? last_storer_ : some_thread(),
+                .barrier = barrier,
+                .map = map,
+                .hint = static_cast<CacheHint>(draws_.below(4)),
+                .mask = shared ? phase.ctas : Mask{0},
+                .offset = offset_of(slot)};
+      if (of_target) load.at = box_of_target(draws_.below(kBoxes));
+      loads.push_back(of_target ? load : of_source(load));
+    }
     arm(phase, loads, tile_bytes(program_.maps[map].spec), shared && coin());
     phases_.push_back(std::move(phase));
     if (coin()) wait(phases_.size() - 1);
@@ -235,7 +252,7 @@ class Composer {
   std::uint8_t source_map() { return program_.maps.size() > kMade && coin() ? kMade : kSource; }
 
   void make_map() {
-    if (source().bulk || program_.maps.size() > kMade) return;
+    if (source().bulk || source().im2col || program_.maps.size() > kMade) return;
     program_.maps.push_back({.spec = source(), .region = kSource, .from = kernels::kZeroed});
     program_.maps[kMade].spec.l2_promotion = kernels::L2Promotion::none;
     Step step{.verb = Verb::replace,
@@ -255,11 +272,12 @@ class Composer {
 
   void prefetch() {
     const bool of_target = coin();
-    add({.verb = Verb::prefetch,
-         .ctas = some_ctas(),
-         .thread = some_thread(),
-         .map = of_target ? kTarget : source_map(),
-         .at = of_target ? box_of_target(draws_.below(kBoxes)) : some_place()});
+    Step step{.verb = Verb::prefetch,
+              .ctas = some_ctas(),
+              .thread = some_thread(),
+              .map = of_target ? kTarget : source_map()};
+    if (of_target) step.at = box_of_target(draws_.below(kBoxes));
+    add(of_target ? step : of_source(step));
   }
 
   // A slot of one CTA to a slot of another, or another one of its own. Until it is there, and known
@@ -379,7 +397,7 @@ class Composer {
     if (!is_free(slot, among)) return;
     const bool counts = source().type == DataType::u32 || source().type == DataType::s32;
     const bool copies = source().type < DataType::f32_ftz && source().fill == Fill::zero;
-    const bool dense = tile_span(source()) == tile_bytes(source());
+    const bool dense = tile_span(source()) == tile_bytes(source()) && !source().im2col;
     Step step{.verb = Verb::fill,
               .ctas = among,
               .map = kSource,

@@ -72,7 +72,7 @@ StoreRange store_range(const StoreBox& box) {
 
 bool may_overlap(const TileLoad& load, const StoreBox& box) {
   const TensorMapSpec &from = load.map, &to = box.map;
-  if (from.type != to.type || from.rank != to.rank || from.extent != to.extent ||
+  if (from.im2col || from.type != to.type || from.rank != to.rank || from.extent != to.extent ||
       from.stride != to.stride || from.base_offset != to.base_offset)
     return true;
   for (std::uint32_t i = 0; i < from.rank; ++i)

@@ -2,11 +2,14 @@
 // there. Written from the PTX ISA and cuda.h, apart from every device.
 #include "suite/oracle/expectation.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
+#include "kernels/ops/im2col_corners.hpp"
+#include "suite/oracle/im2col_place.hpp"
 #include "suite/oracle/tile_place.hpp"
 
 namespace tidemark::suite {
@@ -15,13 +18,9 @@ namespace {
 constexpr std::uint32_t kChunk = 16;
 constexpr std::uint64_t kLongestExtent = std::uint64_t{1} << 31;
 
-// Where the documents stop, there is nothing to predict: a guess would become a verdict.
-void refuse_the_undocumented(const TileLoad& load) {
-  const TensorMapSpec& map = load.map;
-  if (map.bulk) return;  // what is sound is documented: PTX ISA 9.0, 9.7.9.25.4.1
+void refuse_undocumented_box(const TensorMapSpec& map) {
   if (map.rank < 1 || map.rank > kMaxRank)
     throw Error(fmt::format("tile load: rank {} has no prediction; take 1 to 5", map.rank));
-  const std::uint32_t size = element_bytes(map.type);
   for (std::uint32_t i = 0; i < map.rank; ++i) {
     if (map.extent[i] == 0 || map.box[i] < 1 || map.box[i] > 256)
       throw Error(fmt::format(
@@ -32,6 +31,17 @@ void refuse_the_undocumented(const TileLoad& load) {
       throw Error(fmt::format("tile load: element stride {} in dimension {}; take 1 to 8",
                               map.element_stride[i], i));
   }
+}
+
+// Where the documents stop, there is nothing to predict: a guess would become a verdict.
+void refuse_the_undocumented(const TileLoad& load) {
+  const TensorMapSpec& map = load.map;
+  if (map.bulk) return;  // what is sound is documented: PTX ISA 9.0, 9.7.9.25.4.1
+  if (map.im2col)
+    refuse_undocumented_pixels(load);
+  else
+    refuse_undocumented_box(map);
+  const std::uint32_t size = element_bytes(map.type);
   for (std::uint32_t i = 0; i < map.rank; ++i)
     if (map.extent[i] > kLongestExtent)
       throw Error(fmt::format(
@@ -150,6 +160,9 @@ void pull_tile(const TileLoad& load, const Memory& source, std::vector<std::uint
   if (load.map.fill == Fill::nan && compare.empty()) compare.assign(window.size(), Compare::exact);
   for (std::uint32_t offset = 0; offset < tile_span(load.map); offset += kChunk)
     pull_chunk(load, tile_start(load) + offset, source, window, compare);
+  if (kCornerOrder != kernels::CornerOrder::unsettled || !has_ordered_corners(load.map)) return;
+  if (compare.empty()) compare.assign(window.size(), Compare::exact);
+  std::fill_n(&compare[tile_start(load)], tile_span(load.map), Compare::recorded);
 }
 
 Expectation predict(const TileLoad& load) {

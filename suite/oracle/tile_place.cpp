@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "suite/oracle/im2col_place.hpp"
+
 namespace tidemark::suite {
 namespace {
 
@@ -85,6 +87,7 @@ std::uint32_t swizzled_chunk(Swizzle swizzle, std::uint32_t row, std::uint32_t c
 
 TilePlace element_at(const TileLoad& load, std::uint32_t byte) {
   const TensorMapSpec& map = load.map;
+  if (map.im2col) return im2col_element_at(load, byte);
   const std::uint32_t size = element_bytes(map.type);
   const std::uint32_t row = map.box[0] * size;
   const std::uint32_t from_row = std::max(row, swizzle_bytes(map.swizzle));  // to the next

@@ -1,4 +1,4 @@
-// One test for each documented precondition of cuTensorMapEncodeTiled.
+// One test for each documented precondition of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col.
 #include "kernels/virtual/copies/encode.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ constexpr std::uint64_t kStrideBound = std::uint64_t{1} << 40;
 std::string refusal_of_dimension(const TensorMapSpec& map, std::uint32_t i) {
   if (map.extent[i] < 1 || map.extent[i] > kMaxExtent)
     return fmt::format("extent {} of dimension {} is outside 1..2^32", map.extent[i], i);
-  if (map.box[i] < 1 || map.box[i] > 256)
+  if (!map.im2col && (map.box[i] < 1 || map.box[i] > 256))
     return fmt::format("box {} of dimension {} is outside 1..256", map.box[i], i);
   // The driver looks at dimension 0, too, where the element stride counts only for interleaved
   // maps.
@@ -26,9 +26,32 @@ std::string refusal_of_dimension(const TensorMapSpec& map, std::uint32_t i) {
   return {};
 }
 
+std::string refusal_of_pixels(const TensorMapSpec& map) {
+  if (map.rank < 3 || map.rank > kMaxRank)
+    return fmt::format("rank {} of an im2col map is outside 3..5", map.rank);
+  if (map.box[0] < 1 || map.box[0] > 256)
+    return fmt::format("{} channels per pixel are outside 1..256", map.box[0]);
+  if (map.box[1] < 1 || map.box[1] > 1024)
+    return fmt::format("{} pixels per column are outside 1..1024", map.box[1]);
+  const std::int32_t lowest = lowest_corner(map.rank), highest = highest_corner(map.rank);
+  for (std::uint32_t k = 0; k < spatial_of(map); ++k) {
+    const std::int32_t lower = map.lower_corner[k], upper = map.upper_corner[k];
+    for (const std::int32_t corner : {lower, upper})
+      if (corner < lowest || corner > highest)
+        return fmt::format("corner {} of dimension {} is outside {}..{}", corner, k + 1, lowest,
+                           highest);
+    if (static_cast<std::int64_t>(map.extent[k + 1]) - 1 + upper < lower)
+      return fmt::format("the bounding box from {} to {} has no pixel along dimension {}", lower,
+                         upper, k + 1);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string refusal_of(const TensorMapSpec& map) {
+  if (map.im2col)
+    if (std::string refusal = refusal_of_pixels(map); !refusal.empty()) return refusal;
   if (map.rank < 1 || map.rank > kMaxRank) return fmt::format("rank {} is outside 1..5", map.rank);
   if (map.base_offset % 16 != 0)
     return fmt::format("base offset {} leaves the address off 16 bytes", map.base_offset);

@@ -119,6 +119,74 @@ TEST(Encode, NanFillIsForFloatingTypes) {
   expect_refused(map, "NaN fill of s32");
 }
 
+TensorMapSpec accepted_im2col() {
+  return {.type = DataType::f16,
+          .rank = 4,
+          .extent = {64, 9, 14, 8},
+          .stride = {128, 1152, 16128},
+          .box = {64, 64},
+          .swizzle = Swizzle::b128,
+          .im2col = true,
+          .lower_corner = {-1, -1},
+          .upper_corner = {-1, -1}};
+}
+
+TEST(Encode, PlainIm2colMapIsAccepted) { EXPECT_EQ(refusal_of(accepted_im2col()), ""); }
+
+TEST(Encode, RankOfIm2colIs3To5) {
+  TensorMapSpec map = accepted_im2col();
+  for (const std::uint32_t rank : {0U, 2U, 6U}) {
+    map.rank = rank;
+    expect_refused(map, "of an im2col map is outside 3..5");
+  }
+}
+
+TEST(Encode, CornersReachAsFarAsTheirRankLets) {
+  for (const std::uint32_t rank : {3U, 4U, 5U}) {
+    TensorMapSpec map = accepted_im2col();
+    map.rank = rank;
+    map.extent = {64, 40'000, 40'000, 40'000, 8};
+    map.stride = {128, 128, 128, 128};
+    map.lower_corner[0] = lowest_corner(rank);
+    map.upper_corner[0] = highest_corner(rank);
+    EXPECT_EQ(refusal_of(map), "");
+    TensorMapSpec lower = map, upper = map;
+    lower.lower_corner[0] -= 1;
+    expect_refused(lower, "of dimension 1 is outside");
+    upper.upper_corner[0] += 1;
+    expect_refused(upper, "of dimension 1 is outside");
+  }
+}
+
+TEST(Encode, BoundingBoxHasAPixel) {
+  TensorMapSpec map = accepted_im2col();
+  map.lower_corner[1] = 5;
+  map.upper_corner[1] = -8;
+  EXPECT_EQ(refusal_of(map), "");  // one row of them
+  map.upper_corner[1] = -9;
+  expect_refused(map, "no pixel along dimension 2");
+}
+
+TEST(Encode, ChannelsAndPixelsOfIm2colHaveBounds) {
+  TensorMapSpec map = accepted_im2col();
+  map.box[1] = 1024;
+  EXPECT_EQ(refusal_of(map), "");
+  map.box[1] = 1025;
+  expect_refused(map, "1025 pixels per column");
+  map = accepted_im2col();
+  map.swizzle = Swizzle::none;
+  map.box[0] = 256;
+  EXPECT_EQ(refusal_of(map), "");
+  map.box[0] = 257;
+  expect_refused(map, "257 channels per pixel");
+}
+
+TEST(Encode, PixelsOfIm2colFitTheSwizzle) {
+  TensorMapSpec map = accepted_im2col();
+  map.box[0] = 72;
+  expect_refused(map, "exceeds the swizzle of 128");
+}
+
 TEST(Encode, BoxMayExceedTheTensor) {
   TensorMapSpec map = accepted();
   map.extent = {8, 8};

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/virtual/copies/im2col_pixels.hpp"
 #include "kernels/virtual/copies/tile_load_faults.hpp"
 
 namespace tidemark::kernels {
@@ -65,7 +66,8 @@ struct SourceRow {
 SourceRow source_row(const TileGeometry& tile, const Coordinates& x) {
   SourceRow row{.offset = tile.base};
   for (std::uint32_t i = 1; i < tile.rank; ++i) {
-    std::int64_t at = coordinate(tile, i, x[i]);
+    std::int64_t at = tile.pixels.empty() ? coordinate(tile, i, x[i])
+                                          : tile.pixels[static_cast<std::size_t>(x[1])][i];
     if (tile.fault == kFaultLowerOuterClamped) at = std::max<std::int64_t>(at, 0);
     const bool below_ok = at >= 0 || tile.fault == kFaultLowerOuterIgnored;
     row.inside = row.inside && below_ok && at < tile.extent[i];
@@ -173,7 +175,7 @@ Chunk fetch(const TileGeometry& tile, std::span<const std::uint8_t> source, cons
   chunk.inside = 0;
   for (std::uint32_t e = 0; e < elements; ++e) {
     const std::int64_t g = coordinate(tile, 0, x[0] + e);
-    if (row.inside && inside_inner(tile, g)) {
+    if (row.inside && (inside_inner(tile, g) || takes_channel(tile, g))) {
       read(source, fetched_from(tile, row.offset + g * tile.pitch[0]),
            &chunk.bytes[e * tile.element], tile.element);
       if (converts(tile)) convert(tile, &chunk.bytes[e * tile.element]);
@@ -244,6 +246,7 @@ TileGeometry tile_geometry(const TileLoad& load, std::int64_t destination, Fault
   }
   if (fault == kFaultBulkTo128 && map.bulk) tile.destination -= tile.destination % 128;
   if (fault != kNoFault) break_geometry(tile, map, fault);
+  if (map.im2col) tile.pixels = im2col_pixels(load, tile);
   return tile;
 }
 

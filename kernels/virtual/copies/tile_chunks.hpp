@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "kernels/fault.hpp"
 #include "kernels/ops/islands.hpp"
@@ -34,6 +35,9 @@ struct TileGeometry {
   std::int64_t destination = 0;       // shared address of the tile
   std::uint32_t row_pitch = 0;        // bytes from one of its rows to the next
   std::span<const Island> islands{};  // of the source
+  // By an im2col map: where each of its pixels lies, by dimension; dimension 1 of the tile counts
+  // them.
+  std::vector<std::array<std::int64_t, kMaxRank>> pixels{};
   Fault fault = kNoFault;
 };
 

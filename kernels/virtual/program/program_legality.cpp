@@ -47,6 +47,7 @@ bool overruns_edge(const Program& program, const Step& copy) {
 
 // Whether the box is not wholly in the tensor.
 bool is_outside(const TensorMapSpec& map, const Step& copy) {
+  if (map.im2col) return false;  // whose pixels are no box
   for (std::uint32_t i = 0; i < map.rank; ++i)
     if (copy.at[i] < 0 ||
         std::int64_t{copy.at[i]} + map.box[i] > static_cast<std::int64_t>(map.extent[i]))

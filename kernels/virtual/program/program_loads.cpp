@@ -48,6 +48,7 @@ Chunk ChunkReader::operator()(std::uint32_t index) const {
 // multiples of 16.
 bool is_of_whole_sectors(const TileGeometry& tile) {
   constexpr std::int64_t kSector = 32;
+  if (!tile.pixels.empty()) return false;  // not measured
   std::int64_t offset = tile.base;
   for (std::uint32_t i = 0; i < tile.rank; ++i) {
     const std::int64_t last = tile.first[i] + (tile.count[i] - 1) * tile.step[i];
@@ -110,6 +111,7 @@ void take_load(const Turn& turn) {
   if (run.fault == kFaultLoadFirstPlaceAgain) start.offset = first->offset;
   const TileLoad load{.map = map.spec,
                       .at = start.at,
+                      .im2col_offsets = step.im2col_offsets,
                       .hint = step.hint,
                       .source = run.program.regions[map.region].source,
                       .cold = run.program.regions[map.region].cold,

@@ -1,6 +1,7 @@
 // Prefetches before loads that are drawn at random over all that they can vary.
 #include "suite/case.hpp"
 #include "suite/conformance/bulk.hpp"
+#include "suite/conformance/im2col.hpp"
 #include "suite/conformance/prefetch.hpp"
 
 namespace tidemark::suite {
@@ -21,11 +22,14 @@ std::vector<Op> rows(const RunContext& context) {
     Draws draws(splitmix64(context.seed + i));
     const TileLoad bulk = random_bulk_load(splitmix64(context.seed + i));
     const TileLoad load = random_tile(splitmix64(context.seed + i));
+    const TileLoad pixels = random_im2col(splitmix64(context.seed + i));
     const std::uint32_t kind = draws.below(8);
     if (kind == 0)
       rows.emplace_back(prefetched(bulk, {{0}, bulk.at}));
     else if (kind == 1)
       rows.emplace_back(restored(tile_of_rank(DataType::u32, draws.between(1, kMaxRank))));
+    else if (kind == 2)
+      rows.emplace_back(prefetched(pixels, {pixels.at, pixels.at}));
     else
       rows.emplace_back(prefetched(load, {load.at, near(load, draws)}));
   }

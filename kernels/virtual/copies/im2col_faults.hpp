@@ -1,0 +1,27 @@
+// The faults of im2col loads: each changes one step from a pixel to the next, or from a pixel to
+// the one that is loaded.
+#pragma once
+
+#include <span>
+
+#include "kernels/fault.hpp"
+
+namespace tidemark::kernels {
+
+inline constexpr Fault kFaultIm2colOffsetsIgnored{860};
+inline constexpr Fault kFaultIm2colOffsetsReversed{861};
+inline constexpr Fault kFaultIm2colOffsetsShort{862};
+inline constexpr Fault kFaultIm2colCarryEarly{863};
+inline constexpr Fault kFaultIm2colCarryLate{864};
+inline constexpr Fault kFaultIm2colLowerIgnored{865};
+inline constexpr Fault kFaultIm2colUpperIgnored{866};
+inline constexpr Fault kFaultIm2colStrideIgnored{867};
+inline constexpr Fault kFaultIm2colClamped{868};
+inline constexpr Fault kFaultIm2colChannelsRunOn{869};
+inline constexpr Fault kFaultIm2colBatchStays{870};
+inline constexpr Fault kFaultIm2colCornersReversed{871};
+
+/// All of them, in the order of their values. Each is harmless where no map is an im2col one.
+std::span<const FaultInfo> im2col_faults();
+
+}  // namespace tidemark::kernels
