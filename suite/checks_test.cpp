@@ -158,6 +158,32 @@ TEST(Checks, RepeatSendsAndMeetBeforeAndBehind) {
   EXPECT_NO_THROW(predict(checked));
 }
 
+TEST(Checks, RepeatAllThatAddsUpInOnePlace) {
+  Program program = exact_load();
+  program.cluster = {2, 1, 1};
+  program.steps = {
+      {.verb = Verb::init, .ctas = 3},
+      {.verb = Verb::arrive_expect_tx, .ctas = 2, .bytes = 16},
+      {.verb = Verb::cluster_sync, .ctas = 3},
+      {.verb = Verb::st_async, .of = 1, .bytes = 4, .at = {1024}, .word = 5},
+      {.verb = Verb::red_async, .of = 1, .reduction = Reduction::add, .at = {1028}, .word = 5},
+      {.verb = Verb::red_async,
+       .ctas = 3,
+       .of = 1,
+       .reduction = Reduction::add,
+       .at = {1028},
+       .word = 6}};
+  const Program checked = with_checks(program);
+  const std::vector<Verb> verbs = verbs_of(checked);
+  EXPECT_EQ(std::count(verbs.begin(), verbs.end(), Verb::st_async), 2);
+  EXPECT_EQ(std::count(verbs.begin(), verbs.end(), Verb::red_async), 4);
+  const auto last =
+      std::find_if(checked.steps.rbegin(), checked.steps.rend(),
+                   [](const Step& step) { return step.verb == Verb::arrive_expect_tx; });
+  EXPECT_EQ(last->bytes, 16U);
+  EXPECT_NO_THROW(predict(checked));
+}
+
 TEST(Checks, DoNotRepeatASendFromWhereThePhaseLands) {
   Program program = exact_load();
   program.steps = {{.verb = Verb::init},

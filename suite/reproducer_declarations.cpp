@@ -314,6 +314,67 @@ __device__ void prefetch_im2col(const CUtensorMap* map, int c0, int c1, int c2, 
                   "h"((u16)c6), "h"((u16)c7));
 }
 )cu";
+// To the window of another CTA: first addresses of place and barrier there.
+constexpr std::string_view kMapPlaceAndBarrier =
+    R"("{ .reg .b32 place, told; mapa.shared::cluster.u32 place, %0, %2; mapa.shared::cluster.u32 told, %1, %2;")";
+
+Item async_store_item(std::uint32_t elements, std::uint32_t size) {
+  const std::string vector = elements > 1 ? fmt::format("v{}_", elements) : "";
+  const std::string form =
+      fmt::format("{}b{}", elements > 1 ? fmt::format("v{}.", elements) : "", 8 * size);
+  std::string parameters, operands, numbers;
+  for (std::uint32_t i = 0; i < elements; ++i) {
+    parameters += fmt::format(", u{} x{}", 8 * size, i);
+    operands += fmt::format(", \"{}\"(x{})", size == 8 ? "l" : "r", i);
+    numbers += fmt::format("{}%{}", i == 0 ? "" : ", ", i + 3);
+  }
+  const std::string name = fmt::format("st_async_{}b{}", vector, 8 * size);
+  return {Part::function, name + "(",
+          fmt::format(R"cu(
+__device__ void {}(u32 cta, u32 to, u32 b{}) {{
+  asm volatile({}
+               " st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.{} [place], {}, [told]; }}"
+               ::"r"(address(window() + to)), "r"(address(&barriers[b])), "r"(cta){}
+               : "memory");
+}}
+)cu",
+                      name, parameters, kMapPlaceAndBarrier, form,
+                      elements > 1 ? "{" + numbers + "}" : numbers, operands)};
+}
+
+Item async_reduce_item(Reduction reduction, DataType type) {
+  const bool wide = element_bytes(type) == 8;
+  const std::string_view operation = operation_of(reduction);
+  const std::string element = ptx_type(reduction, type);
+  const std::string name = fmt::format("red_async_{}_{}", operation, element);
+  return {
+      Part::function, name + "(",
+      fmt::format(R"cu(
+__device__ void {}(u32 cta, u32 to, u32 b, u{} x) {{
+  asm volatile({}
+               " red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.{}.{} [place], %3, [told]; }}"
+               ::"r"(address(window() + to)), "r"(address(&barriers[b])), "r"(cta), "{}"(x) : "memory");
+}}
+)cu",
+                  name, wide ? 64 : 32, kMapPlaceAndBarrier, operation, element, wide ? "l" : "r")};
+}
+
+Item send_reduce_item(Reduction reduction, DataType type) {
+  const std::string_view operation = operation_of(reduction);
+  const std::string element = ptx_type(reduction, type);
+  const std::string name = fmt::format("send_{}_{}", operation, element);
+  return {Part::function, name + "(",
+          fmt::format(R"cu(
+__device__ void {}(u32 cta, u32 from, u32 to, u32 bytes, u32 b) {{
+  asm volatile({}
+               " cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.{}.{}"
+               " [place], [%3], %4, [told]; }}"
+               ::"r"(address(window() + to)), "r"(address(&barriers[b])), "r"(cta),
+                "r"(address(window() + from)), "r"(bytes) : "memory");
+}}
+)cu",
+                      name, kMapPlaceAndBarrier, operation, element)};
+}
 
 Item next_item(bool stops) {
   return {Part::function, "next(",
@@ -380,6 +441,17 @@ std::vector<Item> items_of(const Program& program) {
     for (const std::string_view name : kStoreNames)
       if (name.starts_with(kReduce))
         items.push_back(bulk_reduce_item(name, static_cast<DataType>(i)));
+  for (const std::uint32_t size : {4U, 8U})
+    for (std::uint32_t elements = 1; elements * size <= 16; elements *= 2)
+      items.push_back(async_store_item(elements, size));
+  for (std::uint32_t i = 0; i < kDataTypes; ++i)
+    for (std::uint32_t j = 0; j < kReductions; ++j) {
+      const auto reduction = static_cast<Reduction>(j);
+      const auto type = static_cast<DataType>(i);
+      if (!reduces_in_shared(reduction, type)) continue;
+      items.push_back(async_reduce_item(reduction, type));
+      items.push_back(send_reduce_item(reduction, type));
+    }
   for (Item& item : items) {
     if (!phases) item.text = without_lines(item.text, "phase[");
     if (!stops) item.text = without(without_lines(item.text, " stop("), ", bool stops = false");

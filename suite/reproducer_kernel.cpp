@@ -50,6 +50,27 @@ std::string copy_form(const TensorMapSpec& spec, Reduction reduction) {
   return reduction == Reduction::none ? "bulk" : fmt::format("bulk_{}", name_of(spec.type));
 }
 
+// The end of the name of the function that writes to another window.
+std::string kind_of(const Step& step) {
+  const std::uint32_t size = element_bytes(step.type);
+  if (step.verb == Verb::st_async && step.bytes > size)
+    return fmt::format("_v{}_b{}", step.bytes / size, 8 * size);
+  if (step.verb == Verb::st_async) return fmt::format("_b{}", 8 * size);
+  if (step.reduction == Reduction::none) return "";
+  return fmt::format("_{}_{}", operation_of(step.reduction), ptx_type(step.reduction, step.type));
+}
+
+// What it is given, element by element.
+std::string words_in_code(const Program& program, const Step& step) {
+  const bool wide = element_bytes(step.type) == 8;
+  std::vector<std::string> words;
+  for (std::uint32_t i = 0; i < async_bytes(step) / 4; i += wide ? 2 : 1) {
+    const std::uint64_t high = wide ? async_word(program.payload, step, i + 1) : 0;
+    words.push_back(fmt::format("{:#x}", high << 32 | async_word(program.payload, step, i)));
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
 bool is_remote(const Step& step) {
   return step.of != kOwnCta && !text_of(step.verb).remote_call.empty();
 }
@@ -147,6 +168,7 @@ std::string formatted(std::string_view text, const Place& place) {
       fmt::arg("rank", spec.bulk ? 0 : rank),
       fmt::arg("whom",
                step.of == kOwnCta ? "the window" : fmt::format("the window of CTA {}", step.of)),
+      fmt::arg("kind", kind_of(step)), fmt::arg("words", words_in_code(place.program, step)),
       fmt::arg("form", copies ? copy_form(spec, step.reduction) : ""),
       fmt::arg("box", fmt::format("{}", fmt::join(at, at + rank, ", "))),
       fmt::arg("offsets", offsets_in_code(spec, step)),

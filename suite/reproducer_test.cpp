@@ -218,6 +218,45 @@ std::vector<VerbExample> other_examples() {
         "mapa.shared::cluster.u32"},
        two_ctas({{.verb = Verb::send, .of = 1, .offset = 64, .bytes = 32, .at = {1024}},
                  {.verb = Verb::send, .offset = 64, .bytes = 32, .at = {1024}}})},
+      {Verb::send,
+       {"cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.xor.b32",
+        "mapa.shared::cluster.u32"},
+       two_ctas({{.verb = Verb::send,
+                  .of = 1,
+                  .reduction = Reduction::bit_xor,
+                  .offset = 64,
+                  .bytes = 32,
+                  .at = {1024}}})},
+      {Verb::st_async,
+       {"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32",
+        "mapa.shared::cluster.u32"},
+       two_ctas({{.verb = Verb::st_async, .bytes = 4, .at = {1028}, .word = 9}})},
+      {Verb::st_async,
+       {"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32"},
+       two_ctas({{.verb = Verb::st_async, .of = 1, .bytes = 16, .at = {1024}, .word = 9}})},
+      {Verb::st_async,
+       {"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b64"},
+       two_ctas({{.verb = Verb::st_async,
+                  .of = 1,
+                  .type = DataType::u64,
+                  .bytes = 16,
+                  .at = {1024},
+                  .word = 9}})},
+      {Verb::red_async,
+       {"red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u64"},
+       two_ctas({{.verb = Verb::red_async,
+                  .of = 1,
+                  .reduction = Reduction::add,
+                  .type = DataType::u64,
+                  .at = {1024},
+                  .word = 1ULL << 40}})},
+      {Verb::red_async,
+       {"red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.min.s32"},
+       two_ctas({{.verb = Verb::red_async,
+                  .reduction = Reduction::min,
+                  .type = DataType::s32,
+                  .at = {1028},
+                  .word = 9}})},
       {Verb::prefetch,
        {"cp.async.bulk.prefetch.tensor.2d.L2.global.tile"},
        one_cta({{.verb = Verb::prefetch, .at = {-8, 3}}})},
@@ -441,6 +480,43 @@ TEST_F(Compiled, StoresOfEveryRankAndPolicy) {
   expect_narrow(source);
 }
 
+TEST_F(Compiled, WritesByRegistersOfEveryWidthAndEveryReductionInAWindow) {
+  Program program = two_ctas({});
+  for (const DataType type : {DataType::u32, DataType::s32, DataType::u64}) {
+    for (std::uint32_t bytes = element_bytes(type); bytes <= 16; bytes *= 2)
+      if (type != DataType::s32)
+        program.steps.push_back(
+            {.verb = Verb::st_async, .of = 1, .type = type, .bytes = bytes, .at = {1024}});
+    for (std::uint32_t i = 0; i < kReductions; ++i) {
+      const auto reduction = static_cast<Reduction>(i);
+      if (!reduces_in_shared(reduction, type)) continue;
+      program.steps.push_back(
+          {.verb = Verb::red_async, .of = 1, .reduction = reduction, .type = type, .at = {1024}});
+      program.steps.push_back({.verb = Verb::send,
+                               .of = 1,
+                               .reduction = reduction,
+                               .type = type,
+                               .bytes = 16,
+                               .at = {1024}});
+    }
+  }
+  const std::string ptx = ptx_of(cuda_reproducer(program, kWords));
+  const std::string credit = "mbarrier::complete_tx::bytes.";
+  for (const char* const form : {"b32", "v2.b32", "v4.b32", "b64", "v2.b64"})
+    EXPECT_NE(ptx.find("st.async.weak.shared::cluster." + credit + form), std::string::npos)
+        << form;
+  for (const char* const form : {"add.u32", "min.u32", "max.u32", "inc.u32", "dec.u32", "and.b32",
+                                 "or.b32", "xor.b32", "add.s32", "min.s32", "max.s32", "add.u64"}) {
+    EXPECT_NE(ptx.find("red.async.relaxed.cluster.shared::cluster." + credit + form),
+              std::string::npos)
+        << form;
+    EXPECT_NE(
+        ptx.find("cp.reduce.async.bulk.shared::cluster.shared::cta." + credit + form + " [place]"),
+        std::string::npos)
+        << form;
+  }
+}
+
 TEST_F(Compiled, BulkCopiesOfEveryPolicyAndReduction) {
   Program program = two_ctas({});
   program.maps.clear();
@@ -600,11 +676,24 @@ Program representative_map() {
                                wait}));
 }
 
+// A vector, and a sum of it.
+Program representative_async() {
+  return with_checks(two_ctas(
+      {{.verb = Verb::init, .ctas = 3},
+       {.verb = Verb::arrive_expect_tx, .ctas = 2, .bytes = 16},
+       {.verb = Verb::cluster_sync, .ctas = 3},
+       {.verb = Verb::st_async, .of = 1, .bytes = 16, .at = {1024}, .word = 7},
+       {.verb = Verb::wait, .ctas = 2, .stops = true, .ns = kMustCompleteNs},
+       {.verb = Verb::arrive_expect_tx, .ctas = 2, .bytes = 4},
+       {.verb = Verb::cluster_sync, .ctas = 3},
+       {.verb = Verb::red_async, .of = 1, .reduction = Reduction::add, .at = {1024}, .word = 7}}));
+}
+
 TEST(Reproducer, HasAtMost200LinesForRepresentativePrograms) {
   std::set<Verb> verbs;
   for (const Program& program :
        {representative(), representative_stores(), representative_end(), representative_send(),
-        representative_map(), representative_trip(TileWork::add_one),
+        representative_map(), representative_async(), representative_trip(TileWork::add_one),
         representative_trip(TileWork::thread_copy)}) {
     const std::string source = cuda_reproducer(program, kWords);
     EXPECT_LE(program.steps.size(), 45U);
@@ -738,8 +827,8 @@ TEST(Reproducer, RefusesAProgramThatIsNotSound) {
 }
 
 TEST_F(Compiled, RepresentativeProgramsToExecutables) {
-  for (const Program& program :
-       {representative(), representative_stores(), representative_end(), representative_send()})
+  for (const Program& program : {representative(), representative_stores(), representative_end(),
+                                 representative_send(), representative_async()})
     executable(cuda_reproducer(program, kWords));
 }
 

@@ -1,6 +1,8 @@
 // The texts of the verbs: a new verb is one more entry.
 #include "suite/reproducer_verbs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -114,8 +116,8 @@ __device__ void meter(u32 step, u32 barrier, u32 parity, u32 pending, u32 count,
      .call = "{load}_{form}{policy}({offset}, {map_at}, bar{barrier}, {box}{offsets}{mask});"},
     {.verb = Verb::send,
      .comment = "send {bytes} bytes to byte {box} of {whom}",
-     .call = "send(cta, {offset}, {box}, {bytes}, bar{barrier});",
-     .remote_call = "send({of}, {offset}, {box}, {bytes}, bar{barrier});",
+     .call = "send{kind}(cta, {offset}, {box}, {bytes}, bar{barrier});",
+     .remote_call = "send{kind}({of}, {offset}, {box}, {bytes}, bar{barrier});",
      .function = R"cu(
 __device__ void send(u32 cta, u32 from, u32 to, u32 bytes, u32 b) {
   asm volatile("{ .reg .b32 place, told; mapa.shared::cluster.u32 place, %0, %4; mapa.shared::cluster.u32 told, %3, %4;"
@@ -124,6 +126,14 @@ __device__ void send(u32 cta, u32 from, u32 to, u32 bytes, u32 b) {
                 "r"(cta) : "memory");
 }
 )cu"},
+    {.verb = Verb::st_async,
+     .comment = "store to byte {box} of {whom}",
+     .call = "st_async{kind}(cta, {box}, bar{barrier}, {words});",
+     .remote_call = "st_async{kind}({of}, {box}, bar{barrier}, {words});"},
+    {.verb = Verb::red_async,
+     .comment = "reduce at byte {box} of {whom}",
+     .call = "red_async{kind}(cta, {box}, bar{barrier}, {words});",
+     .remote_call = "red_async{kind}({of}, {box}, bar{barrier}, {words});"},
     {.verb = Verb::prefetch,
      .comment = "prefetch box {{{box}{offsets}}} of map {map}",
      .call = "prefetch{im2col}<{rank}>({map_at}, {box}{offsets});",
@@ -302,6 +312,15 @@ static_assert(std::size(kVerbTexts) == kVerbs);
 }  // namespace
 
 std::span<const VerbText> verb_texts() { return kVerbTexts; }
+
+std::string_view operation_of(Reduction reduction) {
+  return kStoreNames[static_cast<std::size_t>(reduction)].substr(kReduce.size());
+}
+
+std::string ptx_type(Reduction reduction, DataType type) {
+  return reduction >= Reduction::bit_and ? fmt::format("b{}", 8 * element_bytes(type))
+                                         : std::string(name_of(type));
+}
 
 const VerbText& text_of(Verb verb) { return *std::ranges::find(kVerbTexts, verb, &VerbText::verb); }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "kernels/ops/program.hpp"
@@ -36,6 +37,10 @@ inline constexpr std::string_view kReduce = "reduce_";
 inline constexpr std::string_view kStoreNames[kReductions] = {
     "store",      "reduce_add", "reduce_min", "reduce_max", "reduce_inc",
     "reduce_dec", "reduce_and", "reduce_or",  "reduce_xor"};
+
+/// The operation of a reduction of `type`, and its type as PTX names it: "add" "u32", "and" "b32".
+std::string_view operation_of(Reduction reduction);
+std::string ptx_type(Reduction reduction, DataType type);
 
 /// In the order of CacheHint.
 inline constexpr std::string_view kPolicies[] = {"", "evict_normal", "evict_first", "evict_last"};

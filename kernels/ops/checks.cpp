@@ -54,6 +54,17 @@ void follow_wait(Followed& barrier, const Step& step) {
 
 bool overlap(const Landing& a, const Landing& b) { return a.begin < b.end && b.begin < a.end; }
 
+// From the window or the registers of one CTA to the window of any.
+bool is_between_ctas(const Step& copy) {
+  return copy.verb == Verb::send || copy.verb == Verb::st_async || copy.verb == Verb::red_async;
+}
+
+// Of reductions whose order does not matter all stay where they overlap, unless they are the same.
+bool add_up(const Step& a, const Step& b) {
+  return !(a == b) && a.verb != Verb::load && a.verb == b.verb && a.reduction == b.reduction &&
+         a.type == b.type && commutes(a.reduction, a.type);
+}
+
 void follow_copy(Checks& checks, const Step& step, std::uint32_t issuer) {
   const Landing landing = landing_of(checks.program, step, issuer);
   Step copy = step;
@@ -64,7 +75,7 @@ void follow_copy(Checks& checks, const Step& step, std::uint32_t issuer) {
     barrier.account.credited += landing.credited;
     if (std::exchange(barrier.seen, false)) barrier.copies.clear();
     std::erase_if(barrier.copies, [&](const Step& other) {
-      return overlap(landing, landing_of(checks.program, other, cta));
+      return !add_up(copy, other) && overlap(landing, landing_of(checks.program, other, cta));
     });
     barrier.copies.push_back(copy);
   }
@@ -160,10 +171,11 @@ struct ExactPhase {
   bool shared = false;  // between CTAs
 };
 
-// Takes off the sends that cannot be repeated: where not all CTAs take part, and from where a copy
-// of this phase lands.
+// Takes off the copies between CTAs that cannot be repeated: where not all CTAs take part, and
+// sends from where a copy of this phase lands.
 void keep_repeatable(Checks& checks, std::uint8_t number, std::uint16_t ctas) {
   const auto is_written = [&](const Step& send) {
+    if (send.verb != Verb::send) return false;
     const Landing source{.begin = send.offset, .end = send.offset + send.bytes};
     const auto sender = static_cast<std::uint32_t>(std::countr_zero(send.ctas));
     const std::vector<Step>& copies = checks.at(sender, number).copies;
@@ -174,7 +186,7 @@ void keep_repeatable(Checks& checks, std::uint8_t number, std::uint16_t ctas) {
   std::vector<std::vector<Step>> kept(kProgramCtas);
   for_each_of(ctas, [&](std::uint32_t cta) {
     for (const Step& copy : checks.at(cta, number).copies)
-      if (copy.verb != Verb::send || (ctas == all_ctas(checks.program) && !is_written(copy)))
+      if (!is_between_ctas(copy) || (ctas == all_ctas(checks.program) && !is_written(copy)))
         kept[cta].push_back(copy);
   });
   for_each_of(ctas,
@@ -196,7 +208,7 @@ ExactPhase exact_phase_of(Checks& checks, std::uint8_t number, std::uint16_t cta
         copy.mask = 0;
       }
       if (copy.verb == Verb::send) phase.senders |= copy.ctas;
-      phase.shared = phase.shared || copy.mask != 0 || copy.verb == Verb::send;
+      phase.shared = phase.shared || copy.mask != 0 || is_between_ctas(copy);
       const auto known = std::find(found.begin(), found.end(), copy) - found.begin();
       if (known == std::ssize(found)) {
         found.push_back(copy);

@@ -131,6 +131,25 @@ std::string unsound_send(const Program& program, const Step& step) {
   if (at < 0 || at % 16 != 0 || at + step.bytes > program.window)
     return fmt::format("a send of {} bytes to byte {} of a window of {}; take multiples of 16",
                        step.bytes, at, program.window);
+  if (step.reduction != Reduction::none && !reduces_in_shared(step.reduction, step.type))
+    return fmt::format("a reduction of {} that shared memory does not have", name_of(step.type));
+  return "";
+}
+
+// ptxas has no vector of more than 16 bytes, and no reduction beyond those of cp.reduce.async.bulk.
+std::string unsound_async(const Program& program, const Step& step) {
+  const std::uint32_t bytes = async_bytes(step), size = element_bytes(step.type);
+  const std::int64_t at = step.at[0];
+  if (step.verb == Verb::red_async && !reduces_in_shared(step.reduction, step.type))
+    return fmt::format("a reduction of {} that shared memory does not have", name_of(step.type));
+  if (step.verb == Verb::st_async && step.type != DataType::u32 && step.type != DataType::u64)
+    return fmt::format("an st_async of {}; take u32 or u64", name_of(step.type));
+  if (bytes != size && bytes != 2 * size && bytes != 4 * size)
+    return fmt::format("{} bytes of {}; take 1, 2 or 4 elements", bytes, name_of(step.type));
+  if (bytes > 16) return fmt::format("{} bytes at once; take at most 16", bytes);
+  if (at < 0 || at % bytes != 0 || at + bytes > program.window)
+    return fmt::format("{} bytes at byte {} of a window of {}; take a multiple of them", bytes, at,
+                       program.window);
   return "";
 }
 
@@ -216,9 +235,12 @@ std::string unsound_step(const Program& program, const Step& step) {
   if (verb.groups && step.pending > kGroupsPending)
     return fmt::format("{} groups pending, above {}", step.pending, kGroupsPending);
   if (verb.word) return unsound_read(program, step);
+  if (step.type > DataType::tf32_ftz) return "an unknown type";
   if (step.verb == Verb::send) return unsound_send(program, step);
   if (step.verb == Verb::replace || step.verb == Verb::acquire)
     return unsound_change(program, step);
+  if (step.verb == Verb::st_async || step.verb == Verb::red_async)
+    return unsound_async(program, step);
   if (step.verb == Verb::add || step.verb == Verb::copy)
     if (std::string why = unsound_thread_work(program, step); !why.empty()) return why;
   return verb.box || verb.tile ? unsound_copy(program, step) : "";
@@ -269,12 +291,14 @@ Landing landing_of(const Program& program, const Step& step, std::uint32_t cta) 
             .end = step.offset + tile_span(map),
             .credited = tile_bytes(map)};
   }
-  if (step.verb != Verb::send) return {};
+  const bool is_async = step.verb == Verb::st_async || step.verb == Verb::red_async;
+  if (step.verb != Verb::send && !is_async) return {};
   const auto begin = static_cast<std::uint32_t>(step.at[0]);
+  const std::uint32_t bytes = is_async ? async_bytes(step) : step.bytes;
   return {.ctas = static_cast<std::uint16_t>(1U << (step.of == kOwnCta ? cta : step.of)),
           .begin = begin,
-          .end = begin + step.bytes,
-          .credited = step.bytes};
+          .end = begin + bytes,
+          .credited = bytes};
 }
 
 std::uint8_t place_of_map(const Program& program, std::uint8_t map) {

@@ -57,10 +57,17 @@ enum class Verb : std::uint8_t {
   // first pixel, and of each pixel the one that is so much further is loaded.
   load,
 
-  // offset, bytes, of, at: cp.async.bulk.shared::cluster.shared::cta of `bytes` from byte `offset`
-  // of the CTA's own window to byte at[0] of the window of `of`, crediting `barrier` there; kOwnCta
-  // for its own. By thread `thread`.
+  // offset, bytes, of, at, reduction, type: cp.async.bulk.shared::cluster.shared::cta of `bytes`
+  // from byte `offset` of the CTA's own window to byte at[0] of the window of `of`, crediting
+  // `barrier` there; kOwnCta for its own. With a reduction cp.reduce.async.bulk of elements of
+  // `type`. By thread `thread`.
   send,
+
+  // To byte at[0] of the window of `of`, crediting `barrier` there, out of registers of thread
+  // `thread`: the words of async_word().
+
+  st_async,   // type, bytes, of, at, word: st.async of one element of u32 or u64, or a vector
+  red_async,  // type, reduction, of, at, word: red.async of one element
 
   // map, at: cp.async.bulk.prefetch.tensor, or cp.async.bulk.prefetch where the map is
   // TensorMapSpec::bulk, of the box at `at` to L2, by thread `thread`; by an im2col map with
@@ -162,6 +169,8 @@ inline constexpr auto kVerbTable = std::to_array<VerbInfo>({
     {.verb = Verb::meter, .name = "meter", .barrier = true, .tx_bytes = true},
     {.verb = Verb::load, .name = "load", .barrier = true, .map = true, .box = true, .tile = true},
     {.verb = Verb::send, .name = "send", .barrier = true, .range = true},
+    {.verb = Verb::st_async, .name = "st_async", .barrier = true},
+    {.verb = Verb::red_async, .name = "red_async", .barrier = true},
     {.verb = Verb::prefetch, .name = "prefetch", .map = true, .box = true},
     {.verb = Verb::store, .name = "store", .map = true, .box = true, .tile = true, .groups = true},
     {.verb = Verb::commit, .name = "commit", .groups = true},
@@ -246,7 +255,8 @@ struct Step {
   Reduction reduction = Reduction::none;
   Scope scope = Scope::gpu;
   bool in_place = false;
-  std::uint16_t mask = 0;  // bit b: CTA b of the cluster
+  DataType type = DataType::u32;  // of elements in a window that no map names
+  std::uint16_t mask = 0;         // bit b: CTA b of the cluster
   std::uint32_t count = 1;
   std::uint32_t pending = 0;  // meter: arrivals that its phase still waits for; else groups
   std::uint32_t offset = 0;   // bytes from the start of the window, which stands on 1024
@@ -254,7 +264,7 @@ struct Step {
   std::uint32_t stride = 0;  // meter: bytes that are taken off in one piece; add: per element
   std::uint32_t most = 0;    // meter: single bytes that are taken off then, at most
   std::uint32_t ns = 0;
-  std::array<std::int32_t, kMaxRank> at{};  // first element of the box; send: at[0], a byte
+  std::array<std::int32_t, kMaxRank> at{};  // first element of the box; in a window at[0], a byte
   std::array<std::uint16_t, kMaxSpatial> im2col_offsets{};  // elements along W, H, D
   std::uint64_t word = 0;
 
@@ -331,6 +341,18 @@ constexpr std::uint16_t all_ctas(const Program& program) {
 /// The CTAs whose windows a load of CTA `cta` writes and whose barriers it credits.
 constexpr std::uint16_t destinations_of(const Step& load, std::uint32_t cta) {
   return load.mask != 0 ? load.mask : static_cast<std::uint16_t>(1U << cta);
+}
+
+/// Bytes that st_async or red_async writes and credits.
+constexpr std::uint32_t async_bytes(const Step& step) {
+  return step.verb == Verb::st_async ? step.bytes : element_bytes(step.type);
+}
+
+/// Word `i` of them: those of Step::word, or of its complement where the payload is inverted, and
+/// behind them each once more, plus one.
+constexpr std::uint32_t async_word(const Payload& payload, const Step& step, std::uint32_t i) {
+  const std::uint64_t words = payload.inverted ? ~step.word : step.word;
+  return static_cast<std::uint32_t>(words >> (32 * (i % 2))) + i / 2;
 }
 
 /// Where the bytes of an asynchronous copy come to shared memory: to the same place in the windows

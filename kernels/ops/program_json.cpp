@@ -375,6 +375,7 @@ struct Fields<Step> {
                                       optional<&Step::reduction>("reduction"),
                                       optional<&Step::scope>("scope"),
                                       optional<&Step::in_place>("in_place"),
+                                      optional<&Step::type>("type"),
                                       optional<&Step::mask, BlockMask>("mask"),
                                       optional<&Step::parity, Parity>("parity"),
                                       optional<&Step::stops>("stops"),

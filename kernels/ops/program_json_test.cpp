@@ -40,6 +40,7 @@ Step full_step(Verb verb) {
           .reduction = Reduction::bit_xor,
           .scope = Scope::sys,
           .in_place = true,
+          .type = DataType::s64,
           .count = 0,
           .pending = 2,
           .offset = 3,
@@ -144,7 +145,7 @@ TEST(ProgramJson, TextIsOneLineARegionMapAndStep) {
       "\"steps\":[\n"
       "{\"do\":\"load\",\"ctas\":[0,2,15],\"thread\":65535,\"barrier\":7,\"of\":3,\"map\":255,"
       "\"region\":254,\"at\":[-2147483648,2147483647,1,-1,2],\"hint\":\"evict_last\",\"reduction\":"
-      "\"xor\",\"scope\":\"sys\",\"in_place\":true,"
+      "\"xor\",\"scope\":\"sys\",\"in_place\":true,\"type\":\"s64\","
       "\"parity\":\"last\","
       "\"stops\":true,\"count\":0,\"pending\":2,\"offset\":3,\"bytes\":4,\"stride\":5,\"most\":6,"
       "\"ns\":4294967295,\"word\":18446744073709551615},\n"
@@ -488,9 +489,8 @@ TEST(ProgramJson, UnknownMemberIsNamed) {
        "bulk, im2col, lower_corner, upper_corner, from"},
       {edited("\"parity\"", "\"pairty\""),
        "p.json: /steps/0 has the unknown member \"pairty\"; give only do, ctas, thread, barrier, "
-       "of, map, region, at, im2col_offsets, hint, reduction, scope, in_place, mask, parity, "
-       "stops, "
-       "count, pending, offset, bytes, stride, most, ns, word"},
+       "of, map, region, at, im2col_offsets, hint, reduction, scope, in_place, type, mask, parity, "
+       "stops, count, pending, offset, bytes, stride, most, ns, word"},
       {edited("\"seed\":5", "\"seed\":5,\"\\n\\u0000\\u001b[2J\\u007f\":5"),
        "p.json: /payload has the unknown member \"\\n\\u0000\\u001b[2J\\u007f\"; give only seed, "
        "inverted"},

@@ -197,6 +197,66 @@ TEST(SoundProgram, SendsAreOf16BytesFromWindowToWindow) {
   EXPECT_EQ(unsound(program), "program: step 0: a send of 0 bytes; take 16 or more");
 }
 
+Step st_async(DataType type, std::uint32_t bytes, std::int32_t at) {
+  return {.verb = Verb::st_async, .type = type, .bytes = bytes, .at = {at}};
+}
+Step red_async(Reduction reduction, DataType type, std::int32_t at) {
+  return {.verb = Verb::red_async, .reduction = reduction, .type = type, .at = {at}};
+}
+
+TEST(SoundProgram, RegistersAreWrittenByOneTwoOrFourElementsOnTheirSize) {
+  const auto why = [](const Step& step) {
+    Program program = storing({step});
+    program.barriers = 1;
+    return unsound(program);
+  };
+  for (const std::uint32_t bytes : {4U, 8U, 16U})
+    EXPECT_EQ(why(st_async(DataType::u32, bytes, kWindow - 16)), "");
+  EXPECT_EQ(why(st_async(DataType::u64, 16, 0)), "");
+  EXPECT_EQ(why(st_async(DataType::u64, 32, 0)),
+            "program: step 0: 32 bytes at once; take at most 16");
+  EXPECT_EQ(why(st_async(DataType::u32, 12, 0)),
+            "program: step 0: 12 bytes of u32; take 1, 2 or 4 elements");
+  EXPECT_EQ(why(st_async(DataType::s32, 4, 0)),
+            "program: step 0: an st_async of s32; take u32 or u64");
+  EXPECT_EQ(why(st_async(DataType::u32, 8, 4)),
+            "program: step 0: 8 bytes at byte 4 of a window of 2560; take a multiple of them");
+  EXPECT_NE(why(st_async(DataType::u32, 4, kWindow)), "");
+  EXPECT_NE(why(st_async(DataType::u32, 4, -4)), "");
+}
+
+TEST(SoundProgram, ReductionsInWindowsAreThoseOfTheDocuments) {
+  std::uint32_t sound = 0;
+  for (std::uint32_t type = 0; type < kDataTypes; ++type)
+    for (std::uint32_t i = 0; i < kReductions; ++i) {
+      Program program =
+          storing({red_async(static_cast<Reduction>(i), static_cast<DataType>(type), 16)});
+      program.barriers = 1;
+      sound += unsound(program).empty() ? 1 : 0;
+    }
+  EXPECT_EQ(sound, 12U);  // eight of u32, three of s32, one of u64
+  Program send = storing({{.verb = Verb::send,
+                           .reduction = Reduction::min,
+                           .type = DataType::u64,
+                           .bytes = 32,
+                           .at = {64}}});
+  send.barriers = 1;
+  EXPECT_EQ(unsound(send), "program: step 0: a reduction of u64 that shared memory does not have");
+}
+
+TEST(LandingOf, RegistersCreditTheirBytesToTheCtaThatIsNamed) {
+  Step step = st_async(DataType::u64, 16, 48);
+  step.of = 3;
+  Landing landing = landing_of(storing({}), step, 1);
+  EXPECT_EQ(landing.ctas, 8U);
+  EXPECT_EQ(landing.begin, 48U);
+  EXPECT_EQ(landing.end, 64U);
+  EXPECT_EQ(landing.credited, 16U);
+  landing = landing_of(storing({}), red_async(Reduction::add, DataType::u64, 48), 1);
+  EXPECT_EQ(landing.ctas, 2U);
+  EXPECT_EQ(landing.credited, 8U);
+}
+
 TEST(SoundProgram, PrefetchesTakeAnyBoxThatHasMemoryAndNoWindow) {
   EXPECT_EQ(unsound(storing({{.verb = Verb::prefetch, .offset = kWindow, .at = {-64, 300}}})), "");
   EXPECT_EQ(unsound(storing({{.verb = Verb::prefetch, .map = 1}})), "program: step 0: map 1 of 1");

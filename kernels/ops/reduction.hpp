@@ -54,4 +54,11 @@ constexpr bool reduces(Reduction reduction, DataType type) {
   return false;
 }
 
+/// Whether elements of `type` have it in shared memory, by cp.reduce.async.bulk.shared::cluster or
+/// red.async. PTX ISA 9.0, 9.7.9.25.4.2 and 9.7.13.7.
+constexpr bool reduces_in_shared(Reduction reduction, DataType type) {
+  if (type == DataType::u64) return reduction == Reduction::add;
+  return (type == DataType::u32 || type == DataType::s32) && reduces(reduction, type);
+}
+
 }  // namespace tidemark::kernels

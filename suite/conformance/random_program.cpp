@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "kernels/ops/reduction.hpp"
+#include "suite/conformance/async.hpp"
 #include "suite/conformance/bulk.hpp"
 #include "suite/conformance/im2col.hpp"
 #include "suite/conformance/store.hpp"
@@ -25,6 +27,7 @@ constexpr std::uint32_t kHighestBox = 6;          // rows along a dimension, so 
 constexpr std::uint32_t kMostPixels = 60;
 constexpr std::uint32_t kMostSnapshots = 4;
 constexpr std::uint32_t kMostMoves = 12;
+constexpr std::uint32_t kAsyncBytes = 64;  // behind the slots, that no copy of the async proxy uses
 
 using Mask = std::uint16_t;  // of CTAs
 
@@ -51,7 +54,7 @@ class Composer {
     slot_bytes_ = std::max(tile_span(source()), tile_span(target()));
     slot_bytes_ = (slot_bytes_ + 1023) / 1024 * 1024;
     program_.cluster = {ctas, 1, 1};
-    program_.window = 2 * kernels::kGuardBytes + slots_ * slot_bytes_;
+    program_.window = 2 * kernels::kGuardBytes + slots_ * slot_bytes_ + kAsyncBytes;
     program_.barriers = draws_.between(1, 3);
     program_.what = fmt::format("drawn from {:#x}", seed);
     groups_.resize(ctas);
@@ -116,7 +119,7 @@ class Composer {
   }
 
   void move() {
-    switch (draws_.below(13)) {
+    switch (draws_.below(14)) {
       case 0:
       case 1:
       case 2:
@@ -139,6 +142,8 @@ class Composer {
         return prefetch();
       case 11:
         return make_map();
+      case 12:
+        return write_async();
       default:
         return look();
     }
@@ -294,19 +299,56 @@ class Composer {
       return;
     sync();
     const std::uint32_t bytes = 16 * draws_.between(1, slot_bytes_ / 16);
-    arm(phase,
-        {{.verb = Verb::send,
-          .ctas = sender,
-          .thread = some_thread(),
-          .barrier = barrier,
-          .of = static_cast<std::uint8_t>(to),
-          .offset = offset_of(slot),
-          .bytes = bytes,
-          .at = {static_cast<std::int32_t>(offset_of(place) + slot_bytes_ - bytes)}}},
-        bytes, false);
+    Step step{.verb = Verb::send,
+              .ctas = sender,
+              .thread = some_thread(),
+              .barrier = barrier,
+              .of = static_cast<std::uint8_t>(to),
+              .offset = offset_of(slot),
+              .bytes = bytes,
+              .at = {static_cast<std::int32_t>(offset_of(place) + slot_bytes_ - bytes)}};
+    if (coin()) take_reduction(step);
+    arm(phase, {step}, bytes, false);
     phases_.push_back(phase);
     wait(phases_.size() - 1);
     sync();
+  }
+
+  // A part of the window by registers of one CTA or, where they only add up, of several.
+  void write_async() {
+    const std::uint8_t barrier = some_barrier();
+    const std::uint32_t to = draws_.below(ctas());
+    const Phase phase{.ctas = static_cast<Mask>(1U << to), .barrier = barrier, .slots = {}};
+    if (!is_idle(barrier)) return;
+    const AsyncWidth& width =
+        kAsyncWidths[draws_.below(static_cast<std::uint32_t>(std::size(kAsyncWidths)))];
+    Step step{.verb = Verb::st_async,
+              .ctas = static_cast<Mask>(1U << draws_.below(ctas())),
+              .thread = some_thread(),
+              .barrier = barrier,
+              .of = static_cast<std::uint8_t>(to),
+              .type = width.type,
+              .bytes = width.bytes,
+              .word = splitmix64(program_.steps.size())};
+    if (coin()) {
+      step.verb = Verb::red_async;
+      take_reduction(step);
+      if (commutes(step.reduction, step.type)) step.ctas = some_ctas();
+    }
+    const std::uint32_t bytes = async_bytes(step), places = kAsyncBytes / bytes;
+    step.at[0] = static_cast<std::int32_t>(offset_of(slots_) + bytes * draws_.below(places));
+    sync();
+    arm(phase, {step}, bytes * static_cast<std::uint32_t>(std::popcount(step.ctas)), false);
+    phases_.push_back(phase);
+    wait(phases_.size() - 1);
+    sync();
+  }
+
+  void take_reduction(Step& step) {
+    const std::vector<SharedReduction> all = shared_reductions();
+    const SharedReduction& how = all[draws_.below(static_cast<std::uint32_t>(all.size()))];
+    step.reduction = how.reduction;
+    step.type = how.type;
   }
 
   // Expects the bytes of `loads` and issues them, in one of the orders that come to the same.

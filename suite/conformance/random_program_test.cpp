@@ -50,7 +50,8 @@ TEST(RandomProgram, HasEveryVerbOfItsMoves) {
                        "complete_tx", "test",       "wait",         "load",      "store",
                        "commit",      "wait_group", "cluster_sync", "delay",     "fill",
                        "add",         "copy",       "look",         "write",     "read",
-                       "snapshot",    "send",       "prefetch",     "replace",   "acquire"}));
+                       "snapshot",    "send",       "prefetch",     "replace",   "acquire",
+                       "st_async",    "red_async"}));
 }
 
 // A program whose observations are open proves nothing.

@@ -14,6 +14,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/program_json.hpp"
 #include "suite/oracle/contents.hpp"
+#include "suite/oracle/reduction.hpp"
 #include "suite/oracle/thread_work.hpp"
 
 namespace tidemark::suite {
@@ -23,7 +24,7 @@ constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 // A box that was issued and that no thread of the CTA has yet seen to land.
 struct Flight {
-  TileLoad load;  // of a send: its bytes as a box
+  TileLoad load;  // of a send: its elements as a box
   std::size_t region = kNone;
   std::uint8_t place = kEncoded;  // of its map in global memory
   std::size_t send = kNone;       // in Walk::sends
@@ -60,14 +61,18 @@ Part part_of(const TileLoad& load) {
 struct CtaState {
   std::vector<BarrierState> barriers;
   ExpectedWindow window;
-  std::vector<Part> touched{};  // by its threads, since the CTAs last met
+  std::vector<Part> touched{};   // by its threads, since the CTAs last met
+  std::vector<Part> unfenced{};  // by st.async or red.async, since its threads last fenced
   bool stopped = false;
 };
 
-// From the window of one CTA to that of another, or its own.
+// From the window or the registers of one CTA to the window of another, or its own.
 struct Send {
+  Verb verb = Verb::send;
   std::uint32_t from = 0, to = 0;
-  Part source;
+  Reduction reduction = Reduction::none;
+  DataType type = DataType::u8;
+  Part source;  // empty: registers
   std::vector<std::uint8_t> bytes;
   bool seen = false;  // to land, by the CTA that it went to
   bool over = false;  // and the sender knows
@@ -165,7 +170,27 @@ void put(const std::vector<std::uint8_t>& bytes, Part part, ExpectedWindow& wind
     std::fill(&window.compare[part.begin], &window.compare[part.end], Compare::exact);
 }
 
+void reduce(const Send& send, Part part, ExpectedWindow& window) {
+  for (std::uint32_t done = 0; done < send.bytes.size(); done += 16) {
+    const std::size_t bytes = std::min<std::size_t>(16, send.bytes.size() - done);
+    std::array<std::uint8_t, 16> comes{}, memory{};  // one element may be less
+    std::copy_n(&send.bytes[done], bytes, comes.begin());
+    std::copy_n(&window.bytes[part.begin + done], bytes, memory.begin());
+    reduce_chunk(send.reduction, send.type, comes.data(), memory.data());
+    std::copy_n(memory.begin(), bytes, &window.bytes[part.begin + done]);
+  }
+}
+
+void land_send(const Send& send, Part part, CtaState& cta) {
+  if (send.reduction == Reduction::none)
+    put(send.bytes, part, cta.window);
+  else
+    reduce(send, part, cta.window);
+  if (send.verb != Verb::send) cta.unfenced.push_back(part);
+}
+
 // Every thread of the CTA saw a phase complete: it may read what the copies of that phase wrote.
+// Others may write there when they have met it since.
 void see_boxes(const Walk& walk, CtaState& cta, BarrierState& barrier) {
   std::vector<Flight> left;
   for (Flight& flight : barrier.flights) {
@@ -176,7 +201,8 @@ void see_boxes(const Walk& walk, CtaState& cta, BarrierState& barrier) {
     if (flight.send == kNone)
       pull_tile(flight.load, memory_of(walk, flight.region), cta.window.bytes, cta.window.compare);
     else
-      put(walk.sends[flight.send].bytes, part_of(flight.load), cta.window);
+      land_send(walk.sends[flight.send], part_of(flight.load), cta);
+    cta.touched.push_back(part_of(flight.load));
     keep_tile(cta.window, flight.load);
   }
   barrier.flights = std::move(left);
@@ -340,10 +366,23 @@ void replace(Walk& walk, const Step& step, std::uint32_t rank) {
   place = {.holds = step.map, .changer = rank, .changed = walk.step, .released = step.scope};
 }
 
+// Whether it makes no difference which of two lands first. Each element is reduced at once.
+bool add_up(const Send& a, Part at, const Send& b, Part bt) {
+  if (a.verb != b.verb || a.reduction != b.reduction || a.type != b.type) return false;
+  if (commutes(a.reduction, a.type)) return true;
+  // Of inc and dec those that have the same bound.
+  return a.reduction != Reduction::none && at.begin == bt.begin && a.bytes == b.bytes;
+}
+
+bool add_up(const Walk& walk, const Send* comes, Part part, const Flight& flight) {
+  return comes != nullptr && flight.send != kNone &&
+         add_up(*comes, part, walk.sends[flight.send], part_of(flight.load));
+}
+
 // Every byte of the window is another one behind a store or a send that may still read it, and is
-// not kept before one that may still write it.
+// not kept before one that may still write it, unless it adds up with `comes`.
 void refuse_overwriting(const Walk& walk, std::uint32_t rank, std::uint32_t offset,
-                        std::uint32_t bytes) {
+                        std::uint32_t bytes, const Send* comes = nullptr) {
   if (walk.stores.reads(rank, offset, bytes))
     walk.refuse("a store may still read what is overwritten; wait for its group");
   const Part part{offset, offset + bytes};
@@ -352,23 +391,37 @@ void refuse_overwriting(const Walk& walk, std::uint32_t rank, std::uint32_t offs
       walk.refuse("a send may still read what is overwritten; wait for its phase, and meet");
   for (const BarrierState& barrier : walk.ctas[rank].barriers)
     for (const Flight& flight : barrier.flights)
-      if (flight.send != kNone && overlap(part, part_of(flight.load)))
+      if (flight.send != kNone && overlap(part, part_of(flight.load)) &&
+          !add_up(walk, comes, part, flight))
         walk.refuse("a send may still write what is overwritten; wait for its phase");
 }
 
 // Threads write to this part of their window.
 void touch(Walk& walk, std::uint32_t rank, std::uint32_t offset, std::uint32_t bytes) {
   refuse_overwriting(walk, rank, offset, bytes);
-  walk.ctas[rank].touched.push_back({offset, offset + bytes});
+  CtaState& cta = walk.ctas[rank];
+  cta.touched.push_back({offset, offset + bytes});
+  // Each thread has a fence.proxy.async behind it, of which other CTAs do not know yet.
+  cta.touched.insert(cta.touched.end(), cta.unfenced.begin(), cta.unfenced.end());
+  cta.unfenced.clear();
 }
 
 // What a load or a send that nobody saw to land may still write has no certain value.
-void refuse_landing(const Walk& walk, std::uint32_t rank, std::uint32_t offset,
-                    std::uint32_t bytes) {
+void refuse_landing(const Walk& walk, std::uint32_t rank, std::uint32_t offset, std::uint32_t bytes,
+                    const Send* comes = nullptr) {
+  const Part part{offset, offset + bytes};
   for (const BarrierState& barrier : walk.ctas[rank].barriers)
     for (const Flight& flight : barrier.flights)
-      if (overlap({offset, offset + bytes}, part_of(flight.load)))
+      if (overlap(part, part_of(flight.load)) && !add_up(walk, comes, part, flight))
         walk.refuse("a load may still write what is taken here; wait for its phase");
+}
+
+// The documents do not count st.async and red.async among the operations of the async proxy.
+void refuse_unfenced(const Walk& walk, std::uint32_t rank, std::uint32_t offset,
+                     std::uint32_t bytes) {
+  for (const Part& part : walk.ctas[rank].unfenced)
+    if (overlap({offset, offset + bytes}, part))
+      walk.refuse("st.async or red.async wrote here; fill or poison something first, which fences");
 }
 
 // Nor have bytes that no document names.
@@ -406,7 +459,8 @@ void issue(Walk& walk, const Step& step, std::uint32_t issuer) {
     BarrierState& barrier = walk.ctas[rank].barriers[step.barrier];
     require_alive(walk, step, barrier);
     refuse_overwriting(walk, rank, step.offset, tile_span(load.map));
-    barrier.step = barrier.flying == 0 ? credit_step(load) : 16;
+    refuse_unfenced(walk, rank, step.offset, tile_span(load.map));
+    barrier.step = barrier.flying == 0 ? credit_step(load) : std::min(barrier.step, 16U);
     barrier.flying += tile_bytes(load.map);
     barrier.flights.push_back({.load = load,
                                .region = walk.program.maps[step.map].region,
@@ -426,30 +480,65 @@ void refuse_unmet(const Walk& walk, const Send& send, const BarrierState& barrie
       walk.refuse("the CTAs have not met since this part of the window was used; have one");
 }
 
-// PTX ISA 9.0, cp.async.bulk: the source is read, the destination written, and the barrier there
-// credited with all bytes, some time before its phase completes.
-void send(Walk& walk, const Step& step, std::uint32_t from) {
-  const std::uint32_t to = step.of == kOwnCta ? from : step.of;
-  BarrierState& barrier = walk.ctas[to].barriers[step.barrier];
+// PTX ISA 9.0, cp.async.bulk, st.async, red.async: the source is read, the destination written, and
+// the barrier there credited with all bytes, some time before its phase completes. `credit`: bytes
+// that every credit is a multiple of.
+void issue_send(Walk& walk, const Step& step, Send issued, std::uint32_t credit) {
+  walk.sends.push_back(std::move(issued));  // whose own source is not to be overwritten, either
+  const Send& send = walk.sends.back();
+  BarrierState& barrier = walk.ctas[send.to].barriers[step.barrier];
   const auto begin = static_cast<std::uint32_t>(step.at[0]);
-  refuse_landing(walk, from, step.offset, step.bytes);
-  refuse_unknown(walk, from, step.offset, step.bytes);
-  const std::uint8_t* const source = &walk.ctas[from].window.bytes[step.offset];
-  walk.sends.push_back({.from = from,
-                        .to = to,
-                        .source = {step.offset, step.offset + step.bytes},
-                        .bytes = {source, source + step.bytes}});
-  refuse_overwriting(walk, to, begin, step.bytes);
-  refuse_landing(walk, to, begin, step.bytes);
-  refuse_unmet(walk, walk.sends.back(), barrier, {begin, begin + step.bytes});
-  const TensorMapSpec bytes{.rank = 1, .extent = {step.bytes}, .box = {step.bytes}, .bulk = true};
-  barrier.step = 16;
-  barrier.flying += step.bytes;
-  barrier.flights.push_back({.load = {.map = bytes,
+  const auto bytes = static_cast<std::uint32_t>(send.bytes.size());
+  refuse_overwriting(walk, send.to, begin, bytes, &send);
+  refuse_landing(walk, send.to, begin, bytes, &send);
+  if (send.verb == Verb::send) refuse_unfenced(walk, send.to, begin, bytes);
+  if (send.reduction != Reduction::none) refuse_unknown(walk, send.to, begin, bytes);
+  refuse_unmet(walk, send, barrier, {begin, begin + bytes});
+  const std::uint32_t elements = bytes / element_bytes(send.type);
+  const TensorMapSpec box{
+      .type = send.type, .rank = 1, .extent = {elements}, .box = {elements}, .bulk = true};
+  barrier.step = barrier.flying == 0 ? credit : std::min(barrier.step, credit);
+  barrier.flying += bytes;
+  barrier.flights.push_back({.load = {.map = box,
                                       .destination_offset = begin - kGuardBytes,
                                       .payload = walk.program.payload},
                              .send = walk.sends.size() - 1});
   advance(barrier);
+}
+
+void send(Walk& walk, const Step& step, std::uint32_t from) {
+  refuse_landing(walk, from, step.offset, step.bytes);
+  refuse_unknown(walk, from, step.offset, step.bytes);
+  refuse_unfenced(walk, from, step.offset, step.bytes);
+  const std::uint8_t* const source = &walk.ctas[from].window.bytes[step.offset];
+  const bool reduces = step.reduction != Reduction::none;
+  issue_send(walk, step,
+             {.from = from,
+              .to = step.of == kOwnCta ? from : step.of,
+              .reduction = step.reduction,
+              .type = reduces ? step.type : DataType::u8,
+              .source = {step.offset, step.offset + step.bytes},
+              .bytes = {source, source + step.bytes}},
+             16);
+}
+
+// No document says whether a vector is credited at once.
+void send_registers(Walk& walk, const Step& step, std::uint32_t from) {
+  std::vector<std::uint8_t> bytes(async_bytes(step));
+  for (std::uint32_t i = 0; i < bytes.size() / 4; ++i) {
+    const std::uint32_t word = async_word(walk.program.payload, step, i);
+    std::memcpy(&bytes[std::size_t{4} * i], &word, 4);
+  }
+  const bool reduces = step.verb == Verb::red_async;
+  issue_send(walk, step,
+             {.verb = step.verb,
+              .from = from,
+              .to = step.of == kOwnCta ? from : step.of,
+              .reduction = reduces ? step.reduction : Reduction::none,
+              .type = step.type,
+              .source = {},
+              .bytes = std::move(bytes)},
+             4);
 }
 
 // Changes nothing, where the instruction is one that documents allow.
@@ -524,6 +613,7 @@ void store(Walk& walk, const Step& step, std::uint32_t rank) {
   const Map& map = walk.program.maps[step.map];
   use_map(walk, step, rank);
   refuse_landing(walk, rank, step.offset, tile_span(map.spec));
+  refuse_unfenced(walk, rank, step.offset, tile_span(map.spec));
   refuse_unread(walk, step);
   refuse_unknown(walk, rank, step.offset, tile_span(map.spec));
   walk.stores.issue(step, {rank, step.thread}, walk.ctas[rank].window.bytes,
@@ -568,6 +658,18 @@ ExpectedTrace take_of_groups(Walk& walk, const Step& step, std::uint32_t rank) {
   }
 }
 
+// Any of them may have come.
+void record_reductions(const Walk& walk, const CtaState& cta, std::vector<Compare>& compare) {
+  for (const BarrierState& barrier : cta.barriers)
+    for (const Flight& flight : barrier.flights) {
+      if (flight.send == kNone || walk.sends[flight.send].reduction == Reduction::none) continue;
+      compare.resize(cta.window.bytes.size(), Compare::exact);
+      const Part part = part_of(flight.load);
+      std::fill(&compare[part.begin], &compare[part.begin] + (part.end - part.begin),
+                Compare::recorded);
+    }
+}
+
 void snapshot(Walk& walk, std::uint32_t rank) {
   walk.ctas[rank].touched.push_back({0, walk.program.window});
   const CtaState& cta = walk.ctas[rank];
@@ -586,6 +688,7 @@ void snapshot(Walk& walk, std::uint32_t rank) {
     for (std::size_t i = 0; i < compare.size(); ++i)  // either what was there, or some NaN
       if (compare[i] != landed.window.compare[i]) compare[i] = Compare::recorded;
     taken.window.other = std::move(landed.window.bytes);
+    record_reductions(walk, cta, compare);
   }
   walk.expected.snapshots.push_back(std::move(taken));
 }
@@ -627,6 +730,10 @@ ExpectedTrace take_on_barrier(Walk& walk, const Step& step, std::uint32_t rank) 
       return {};
     case Verb::send:
       send(walk, step, rank);
+      return {};
+    case Verb::st_async:
+    case Verb::red_async:
+      send_registers(walk, step, rank);
       return {};
     case Verb::write:
       own.word = step.word;

@@ -375,6 +375,99 @@ TEST(ProgramOracle, AMapInUseIsNotReplaced) {
   EXPECT_NO_THROW(predict(remapping({sys, kMeet, kReplace})));
 }
 
+Step red(Reduction reduction, std::uint64_t word, std::uint16_t ctas = 1) {
+  return {.verb = Verb::red_async,
+          .ctas = ctas,
+          .of = 1,
+          .reduction = reduction,
+          .at = {1040},
+          .word = word};
+}
+constexpr Step kStAsync{.verb = Verb::st_async, .of = 1, .bytes = 4, .at = {1040}, .word = 3};
+constexpr Step kFillInPeer{.verb = Verb::fill, .ctas = 2, .offset = 1040, .bytes = 16};
+
+std::uint32_t word_at(const std::vector<std::uint8_t>& bytes, std::size_t at) {
+  std::uint32_t word = 0;
+  for (std::size_t i = 4; i > 0; --i) word = word << 8 | bytes[at + i - 1];
+  return word;
+}
+
+TEST(ProgramOracle, WhatSeveralCtasReduceAddsUpAndIsOpenUntilThePhaseIsSeen) {
+  Step told = kToldOfSend;
+  told.bytes = 4;
+  Step again = told;
+  again.bytes = 12;
+  const ProgramExpectation expected = predict(of_two({kMeet,
+                                                      told,
+                                                      kStAsync,
+                                                      kWaitInPeer,
+                                                      again,
+                                                      kMeet,
+                                                      red(Reduction::add, 10, 3),
+                                                      red(Reduction::add, 100),
+                                                      kSnapshotInPeer,
+                                                      {.verb = Verb::wait,
+                                                       .ctas = 2,
+                                                       .parity = kCurrentPhase,
+                                                       .stops = true,
+                                                       .ns = kernels::kMustCompleteNs},
+                                                      kSnapshotInPeer}));
+  const ExpectedWindow& open = expected.snapshots.at(0).window;
+  EXPECT_EQ(std::count(open.compare.begin(), open.compare.end(), Compare::recorded), 4);
+  EXPECT_EQ(open.compare.at(1043), Compare::recorded);
+  const ExpectedWindow& seen = expected.snapshots.at(1).window;
+  EXPECT_TRUE(seen.compare.empty());
+  EXPECT_EQ(word_at(seen.bytes, 1040), 123U);
+  EXPECT_EQ(word_at(seen.bytes, 1044), word_at(open.bytes, 1044));
+}
+
+TEST(ProgramOracle, ReductionsWhoseOrderMattersMayNotMeet) {
+  const auto both = [](const Step& one, const Step& other) {
+    Step told = kToldOfSend;
+    told.bytes = 8;
+    return of_two({kMeet, told, one, other});
+  };
+  EXPECT_NO_THROW(predict(both(red(Reduction::add, 1), red(Reduction::add, 2))));
+  EXPECT_NO_THROW(predict(both(red(Reduction::inc, 5), red(Reduction::inc, 5, 2))));
+  EXPECT_THROW(predict(both(red(Reduction::inc, 5), red(Reduction::inc, 6))), Error);
+  EXPECT_THROW(predict(both(red(Reduction::add, 1), red(Reduction::min, 1))), Error);
+  EXPECT_THROW(predict(both(red(Reduction::add, 1), kStAsync)), Error);
+  EXPECT_THROW(predict(both(kStAsync, kStAsync)), Error);
+}
+
+TEST(ProgramOracle, ACopyTakesWhatRegistersWroteBehindAFence) {
+  Step told = kToldOfSend, back = kSend;
+  told.bytes = 4;
+  back.ctas = 2;
+  back.of = 0;
+  back.offset = 1040;
+  back.bytes = 16;
+  std::vector<Step> steps{kMeet, told, kStAsync, kWaitInPeer, kMeet, back};
+  EXPECT_THROW(predict(of_two(steps)), Error);
+  back.offset = 1056;
+  steps.back() = back;
+  EXPECT_NO_THROW(predict(of_two(steps)));
+  back.offset = 1040;
+  steps.back() = back;
+  steps.insert(steps.begin() + 4, kFillInPeer);
+  EXPECT_NO_THROW(predict(of_two(steps)));
+}
+
+TEST(ProgramOracle, RegistersGoToThePeerBehindAMeeting) {
+  EXPECT_THROW(predict(of_two({kToldOfSend, kStAsync})), Error);
+  EXPECT_THROW(predict(of_two({kMeet, kFillInPeer, kStAsync})), Error);
+  EXPECT_NO_THROW(predict(of_two({kFillInPeer, kMeet, kStAsync})));
+}
+
+TEST(ProgramOracle, NobodyWritesToWhereAPhaseLandedBeforeTheyHaveMet) {
+  const std::vector<Step> landed{kMeet, kToldOfSend, kSend, kWaitInPeer};
+  std::vector<Step> steps = landed;
+  steps.push_back(kStAsync);
+  EXPECT_THROW(predict(of_two(steps)), Error);
+  steps.insert(steps.begin() + 4, kMeet);
+  EXPECT_NO_THROW(predict(of_two(steps)));
+}
+
 /// The complaints about a right answer to an over-announced copy that `change` has been at.
 std::vector<Miscompare> complaints(const std::function<void(RunResult&)>& change,
                                    const ExpectTx& op = box(112)) {

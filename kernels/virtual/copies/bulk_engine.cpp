@@ -23,7 +23,7 @@ std::uint32_t place_of(std::uint32_t index, std::uint32_t chunks, Fault fault) {
 std::uint32_t credit_of(const Chunk& chunk, Fault fault) {
   if (fault == kFaultCreditInsideOnly) return chunk.inside;
   if (fault == kFaultFilledChunkNoCredit && chunk.inside == 0) return 0;
-  return kChunkBytes;
+  return chunk.credit;
 }
 
 // The part of a credit that was announced before it.
@@ -91,7 +91,7 @@ void BulkEngine::credit(InFlight& flight) {
   const Fault fault = fault_of(flight.copy);
   const bool last = flight.next == flight.copy.chunks;
   std::uint32_t bytes = std::exchange(flight.uncredited, 0);
-  if (last && fault == kFaultCreditShort) bytes -= kChunkBytes;
+  if (last && fault == kFaultCreditShort) bytes -= std::min(bytes, kChunkBytes);
   if (last && fault == kFaultCreditOver) bytes += kChunkBytes;
   if (fault == kFaultCycleEarlyCreditLost) bytes = announced_part(*flight.copy.barrier, bytes);
   flight.group_left = draw_group(flight.copy);

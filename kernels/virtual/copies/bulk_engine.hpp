@@ -27,6 +27,7 @@ struct Chunk {
   std::array<std::uint8_t, kChunkBytes> bytes{};
   std::uint16_t written = 0xffff;      // bit i: byte i is stored
   std::uint32_t inside = kChunkBytes;  // bytes that came from inside the tensor
+  std::uint32_t credit = kChunkBytes;  // bytes that it credits
 };
 
 /// Stores the bytes of `chunk` that are marked as written at an absolute shared address.

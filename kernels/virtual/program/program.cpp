@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 
 #include "kernels/error.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
+#include "kernels/virtual/program/program_async.hpp"
 #include "kernels/virtual/program/program_barriers.hpp"
 #include "kernels/virtual/program/program_faults.hpp"
 #include "kernels/virtual/program/program_legality.hpp"
@@ -122,17 +124,20 @@ void take_send(const Turn& turn) {
   const std::int64_t destination =
       kWindowAddress + (fault == kFaultSendPlaceIgnored ? step.offset : place);
   const std::uint32_t chunks = step.bytes / kChunkBytes;
-  const auto chunk = [&from = turn.own().window.bytes, offset = step.offset, destination,
-                      lost = fault == kFaultSendChunkLost ? chunks / 2 : chunks](std::uint32_t i) {
-    Chunk read{.address = destination + std::int64_t{kChunkBytes} * i};
-    std::memcpy(read.bytes.data(), &from[offset + kChunkBytes * i], kChunkBytes);
-    if (i == lost) read.written = 0;
-    return read;
-  };
+  std::function<Chunk(std::uint32_t)> chunk =
+      [&from = turn.own().window.bytes, offset = step.offset, destination,
+       lost = fault == kFaultSendChunkLost ? chunks / 2 : chunks](std::uint32_t i) {
+        Chunk read{.address = destination + std::int64_t{kChunkBytes} * i};
+        std::memcpy(read.bytes.data(), &from[offset + kChunkBytes * i], kChunkBytes);
+        if (i == lost) read.written = 0;
+        return read;
+      };
+  SharedWindow& window = run.ctas[landing].window;
+  if (step.reduction != Reduction::none) chunk = reducing(turn, window, std::move(chunk));
   run.engine.issue({.chunks = chunks - (fault == kFaultSendEndLost ? 1 : 0),
-                    .chunk = chunk,
+                    .chunk = std::move(chunk),
                     .destination = destination,
-                    .shared = &run.ctas[landing].window,
+                    .shared = &window,
                     .barrier = fault == kFaultSendCreditLost ? &run.nowhere : &told});
 }
 
@@ -177,6 +182,10 @@ std::uint64_t take(const Turn& turn) {
       return 0;
     case Verb::send:
       take_send(turn);
+      return 0;
+    case Verb::st_async:
+    case Verb::red_async:
+      take_async(turn);
       return 0;
     case Verb::prefetch:
       take_prefetch(turn);
@@ -247,8 +256,7 @@ bool is_landing_before(const Program& program, std::size_t number) {
     case Verb::delay:
       return false;
     default:
-      return number > 0 && (program.steps[number - 1].verb == Verb::load ||
-                            program.steps[number - 1].verb == Verb::send);
+      return number > 0 && landing_of(program, program.steps[number - 1], 0).ctas != 0;
   }
 }
 

@@ -90,6 +90,19 @@ inline constexpr Fault kFaultReplaceNextDimension{871};
 inline constexpr Fault kFaultPublishLost{872};
 inline constexpr Fault kFaultPublishStays{873};
 inline constexpr Fault kFaultAcquireIgnored{874};
+// Writes and reductions into the window of another CTA.
+inline constexpr Fault kFaultAsyncCreditStays{810};
+inline constexpr Fault kFaultAsyncCreditTwice{811};
+inline constexpr Fault kFaultAsyncCreditHalf{812};
+inline constexpr Fault kFaultAsyncSecondLost{813};
+inline constexpr Fault kFaultAsyncLandsAtHome{814};
+inline constexpr Fault kFaultAsyncNotAtomic{815};
+inline constexpr Fault kFaultAsyncReduceStores{816};
+inline constexpr Fault kFaultAsyncMinAsMax{817};
+inline constexpr Fault kFaultAsyncSignedAsUnsigned{818};
+inline constexpr Fault kFaultAsyncCarryLost{819};
+inline constexpr Fault kFaultAsyncIncUnbounded{820};
+inline constexpr Fault kFaultAsyncDecUnbounded{821};
 
 /// Of a program; `step`: what it changes, and how.
 constexpr FaultInfo program_fault(Fault fault, std::string_view name, std::string_view step) {
@@ -240,6 +253,30 @@ inline constexpr auto kProgramFaults = std::to_array<FaultInfo>({
                   "publish: what was replaced is seen by the CTA that did it, and by no other"),
     program_fault(kFaultAcquireIgnored, "acquire_ignored",
                   "acquire: a CTA keeps the map that it used last"),
+    program_fault(kFaultAsyncCreditStays, "async_credit_stays",
+                  "st.async, red.async: the issuing CTA's own barrier is credited"),
+    program_fault(kFaultAsyncCreditTwice, "async_credit_twice",
+                  "st.async, red.async: twice the bytes are credited"),
+    program_fault(kFaultAsyncCreditHalf, "async_credit_half",
+                  "st.async, red.async: half of the bytes are credited"),
+    program_fault(kFaultAsyncSecondLost, "async_second_lost",
+                  "st.async: the second element of a vector is credited and not stored"),
+    program_fault(kFaultAsyncLandsAtHome, "async_lands_at_home",
+                  "st.async, red.async: lands in the window of the issuing CTA"),
+    program_fault(kFaultAsyncNotAtomic, "async_not_atomic",
+                  "reductions in windows: what others reduced since the issue is lost"),
+    program_fault(kFaultAsyncReduceStores, "async_reduce_stores",
+                  "reductions in windows: store what comes"),
+    program_fault(kFaultAsyncMinAsMax, "async_min_as_max",
+                  "reductions in windows: min takes the greater"),
+    program_fault(kFaultAsyncSignedAsUnsigned, "async_signed_as_unsigned",
+                  "reductions in windows: min and max take s32 for u32"),
+    program_fault(kFaultAsyncCarryLost, "async_carry_lost",
+                  "reductions in windows: sums of u64 lose what their low halves carry"),
+    program_fault(kFaultAsyncIncUnbounded, "async_inc_unbounded",
+                  "reductions in windows: inc does not go back to 0"),
+    program_fault(kFaultAsyncDecUnbounded, "async_dec_unbounded",
+                  "reductions in windows: dec goes below 0"),
 });
 
 /// All of them, in the order of their values. Each is harmless where its step does not occur.

@@ -202,6 +202,34 @@ TensorMapSpec remapped_from() {
           .box = {32, 4, 2}};
 }
 
+Step reduce(Reduction reduction, DataType type, std::int32_t at, std::uint64_t word) {
+  return in_peer(
+      {.verb = Verb::red_async, .reduction = reduction, .type = type, .at = {at}, .word = word});
+}
+
+// A vector, a sum by both CTAs, and one of each reduction that a fault changes.
+Program written_by_registers() {
+  Program program = empty(2);
+  Step announced = announce(52), vector = in_peer({.verb = Verb::st_async, .bytes = 16});
+  announced.ctas = 1U << kPeer;
+  vector.at[0] = kGuardBytes;
+  vector.word = 0x0123456789abcdef;
+  Step sum = reduce(Reduction::add, DataType::u32, kGuardBytes + 16, 5);
+  sum.ctas = 3;
+  program.steps = {init(kA, 3),
+                   announced,
+                   {.verb = Verb::cluster_sync, .ctas = 3},
+                   vector,
+                   sum,
+                   reduce(Reduction::add, DataType::u64, kGuardBytes + 24, 0xffffffff),
+                   reduce(Reduction::min, DataType::s32, kGuardBytes + 32, 1),
+                   reduce(Reduction::min, DataType::u32, kGuardBytes + 36, 1),
+                   reduce(Reduction::inc, DataType::u32, kGuardBytes + 40, 3),
+                   reduce(Reduction::dec, DataType::u32, kGuardBytes + 44, 3),
+                   reduce(Reduction::bit_xor, DataType::u32, kGuardBytes + 48, 3)};
+  return with_checks(program);
+}
+
 // A box that hangs out, and one that is stored over before it is loaded.
 Program prefetched() {
   Program program = empty(1);
@@ -288,6 +316,7 @@ std::vector<Program> programs() {
       added(),
       copied(),
       sent(),
+      written_by_registers(),
       prefetched()};
   for (Program& program : remapped_each()) all.push_back(std::move(program));
   return all;

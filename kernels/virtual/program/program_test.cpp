@@ -227,6 +227,69 @@ TEST(VirtualProgram, ASendLandsInTheWindowOfThePeerAndCreditsItsBarrier) {
   }
 }
 
+std::uint32_t word_at(const RunResult& result, std::uint32_t byte) {
+  std::uint32_t word = 0;
+  for (std::uint32_t i = 4; i > 0; --i) word = word << 8 | result.bytes[byte + i - 1];
+  return word;
+}
+
+// The peer waits for `bytes`, the steps go to it, and both windows are looked at.
+Program to_peer(std::uint32_t bytes, const std::vector<Step>& steps) {
+  Program program = cluster(2, {by(poison(), kBoth), by({.verb = Verb::init}, kBoth),
+                                by(announce(bytes), 2), by({.verb = Verb::cluster_sync}, kBoth)});
+  for (const Step& step : steps) program.steps.push_back(in(step, 1));
+  program.steps.push_back(by(wait(), 2));
+  program.steps.push_back(by(test(0), kBoth));
+  program.steps.push_back(by({.verb = Verb::snapshot}, kBoth));
+  return program;
+}
+
+TEST(VirtualProgram, AVectorOfRegistersLandsInTheWindowOfThePeerAndCreditsItsBarrier) {
+  const Program program = to_peer(
+      16,
+      {{.verb = Verb::st_async, .bytes = 16, .at = {kTileAt + 16}, .word = 0x0123456789abcdef}});
+  const RunResult result = run(program);
+  EXPECT_EQ(result.trace[5 * 2 + 1], 1U);
+  EXPECT_EQ(result.trace[6 * 2], 0U);
+  EXPECT_EQ(result.trace[6 * 2 + 1], 1U);
+  constexpr std::uint32_t kAt = kWindow + kTileAt + 16;
+  EXPECT_EQ(word_at(result, kAt), 0x89abcdefU);
+  EXPECT_EQ(word_at(result, kAt + 4), 0x01234567U);
+  EXPECT_EQ(word_at(result, kAt + 8), 0x89abcdf0U);
+  EXPECT_EQ(word_at(result, kAt + 12), 0x01234568U);
+  EXPECT_EQ(result.bytes[kAt - 1], cta_poison_byte(program.payload, 1, kTileAt + 15));
+  EXPECT_EQ(result.bytes[kAt + 16], cta_poison_byte(program.payload, 1, kTileAt + 32));
+  EXPECT_EQ(result.bytes[kTileAt + 16], cta_poison_byte(program.payload, 0, kTileAt + 16));
+}
+
+TEST(VirtualProgram, AllThatBothCtasReduceIntoOneWordCounts) {
+  Program program = to_peer(
+      8, {by({.verb = Verb::red_async, .reduction = Reduction::add, .at = {kTileAt + 4}, .word = 7},
+             kBoth)});
+  const RunResult right = run(program);
+  program.steps[4].verb = Verb::st_async;
+  program.steps[4].bytes = 4;
+  program.steps[4].word = 0;
+  EXPECT_EQ(word_at(run(program), kWindow + kTileAt + 4), 0U);
+  std::uint32_t before = 0;
+  for (std::uint32_t i = 4; i > 0; --i)
+    before = before << 8 | cta_poison_byte(program.payload, 1, kTileAt + 4 + i - 1);
+  EXPECT_EQ(word_at(right, kWindow + kTileAt + 4), before + 14);
+  EXPECT_EQ(right.trace[5 * 2 + 1], 1U);
+}
+
+TEST(VirtualProgram, AReducingSendReducesEachElement) {
+  const Program program = to_peer(32, {{.verb = Verb::send,
+                                        .reduction = Reduction::bit_xor,
+                                        .offset = kTileAt,
+                                        .bytes = 32,
+                                        .at = {kTileAt}}});
+  const RunResult result = run(program);
+  for (std::uint32_t i = 0; i < 32; ++i)
+    EXPECT_EQ(result.bytes[kWindow + kTileAt + i], 0x11) << i;  // the twist between the poisons
+  EXPECT_EQ(result.trace[5 * 2 + 1], 1U);
+}
+
 TEST(VirtualProgram, ASendReadsItsSourceAnyTimeBeforeItLands) {
   std::uint32_t old = 0, overwritten = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {

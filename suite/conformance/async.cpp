@@ -1,0 +1,237 @@
+// Expected bytes are those that the steps credit.
+#include "suite/conformance/async.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <iterator>
+#include <utility>
+
+#include "suite/conformance/bulk.hpp"
+
+namespace tidemark::suite {
+namespace {
+
+using kernels::kGuardBytes;
+
+std::uint16_t only(std::uint32_t cta) { return static_cast<std::uint16_t>(1U << cta); }
+
+void append_round(Program& program, const std::vector<Step>& copies) {
+  std::vector<Step>& steps = program.steps;
+  std::vector<std::uint32_t> expected(ctas_of(program));
+  for (const Step& copy : copies)
+    for (std::uint32_t cta = 0; cta < expected.size(); ++cta) {
+      if (!takes(copy, cta)) continue;
+      const kernels::Landing landing = landing_of(program, copy, cta);
+      expected[static_cast<std::size_t>(std::countr_zero(landing.ctas))] += landing.credited;
+    }
+  for (std::uint32_t cta = 0; cta < expected.size(); ++cta)
+    steps.push_back({.verb = Verb::arrive_expect_tx, .ctas = only(cta), .bytes = expected[cta]});
+  steps.push_back({.verb = Verb::cluster_sync, .ctas = all_ctas(program)});
+  steps.insert(steps.end(), copies.begin(), copies.end());
+  steps.push_back({.verb = Verb::wait,
+                   .ctas = all_ctas(program),
+                   .parity = kernels::kCurrentPhase,
+                   .stops = true,
+                   .ns = kernels::kMustCompleteNs});
+  steps.push_back({.verb = Verb::snapshot, .ctas = all_ctas(program)});
+}
+
+constexpr std::uint64_t kWords[] = {
+    0, 1, 5, 0x7fffffff, 0x80000000, 0xffffffff, 0x0123456789abcdef, ~std::uint64_t{0}};
+
+}  // namespace
+
+Program program_of(const AsyncRounds& rounds) {
+  const TileLoad words = bulk_load(DataType::u8, 16, 0);  // whose source the fills have
+  Program program{.cluster = {rounds.ctas, 1, 1},
+                  .window = rounds.window,
+                  .barriers = 1,
+                  .regions = {region_of(words)},
+                  .maps = {{.spec = words.map}},
+                  .steps = {},
+                  .payload = {}};
+  program.what = rounds.what;
+  program.steps = {{.verb = Verb::init, .ctas = all_ctas(program)},
+                   {.verb = Verb::fill,
+                    .ctas = all_ctas(program),
+                    .offset = kGuardBytes,
+                    .bytes = rounds.window - 2 * kGuardBytes}};
+  for (const std::vector<Step>& copies : rounds.rounds) append_round(program, copies);
+  return program;
+}
+
+Program stores_of_every_pair(std::uint32_t ctas, const AsyncWidth& width) {
+  AsyncRounds rounds{.ctas = ctas,
+                     .window = 2 * kGuardBytes + 32 * ctas,
+                     .rounds = {{}},
+                     .what = fmt::format("{} bytes of {} between any two of {} CTAs", width.bytes,
+                                         name_of(width.type), ctas)};
+  for (std::uint32_t from = 0; from < ctas; ++from)
+    for (std::uint32_t to = 0; to < ctas; ++to)
+      rounds.rounds[0].push_back({.verb = Verb::st_async,
+                                  .ctas = only(from),
+                                  .thread = static_cast<std::uint16_t>(16 * from + to),
+                                  .of = static_cast<std::uint8_t>(to),
+                                  .type = width.type,
+                                  .bytes = width.bytes,
+                                  .at = {static_cast<std::int32_t>(kGuardBytes + 32 * from)},
+                                  .word = splitmix64(16 * from + to)});
+  return program_of(rounds);
+}
+
+Program stores_at_places(const AsyncWidth& width) {
+  const std::uint32_t places = 32 / width.bytes;
+  AsyncRounds rounds{
+      .window = 2 * kGuardBytes + 32 * places,
+      .rounds = {{}},
+      .what = fmt::format("{} bytes of {} at each place", width.bytes, name_of(width.type))};
+  for (std::uint32_t i = 0; i < places; ++i)
+    rounds.rounds[0].push_back(
+        {.verb = Verb::st_async,
+         .thread = static_cast<std::uint16_t>(37 * i % kernels::kProgramThreads),
+         .of = 1,
+         .type = width.type,
+         .bytes = width.bytes,
+         .at = {static_cast<std::int32_t>(kGuardBytes + (32 + width.bytes) * i)},
+         .word = splitmix64(i)});
+  return program_of(rounds);
+}
+
+std::vector<SharedReduction> shared_reductions() {
+  std::vector<SharedReduction> all;
+  for (const DataType type : {DataType::u32, DataType::s32, DataType::u64})
+    for (std::uint32_t i = 0; i < kernels::kReductions; ++i)
+      if (reduces_in_shared(static_cast<Reduction>(i), type))
+        all.push_back({static_cast<Reduction>(i), type});
+  return all;
+}
+
+std::string words_of(const SharedReduction& reduction) {
+  constexpr const char* kNames[kernels::kReductions] = {"none", "add", "min", "max", "inc",
+                                                        "dec",  "and", "or",  "xor"};
+  return fmt::format("{} of {}", kNames[static_cast<std::size_t>(reduction.reduction)],
+                     name_of(reduction.type));
+}
+
+Program reductions_of_words(const SharedReduction& how) {
+  AsyncRounds rounds{.window = 2 * kGuardBytes + 8 * 64, .rounds = {{}, {}}, .what = {}};
+  rounds.what = words_of(how) + ", of any two of eight words";
+  const std::uint32_t bytes = element_bytes(how.type);
+  std::int32_t at = kGuardBytes;
+  for (const std::uint64_t memory : kWords)
+    for (const std::uint64_t comes : kWords) {
+      const DataType type = bytes == 8 ? DataType::u64 : DataType::u32;
+      const Step put{.verb = Verb::st_async,
+                     .of = 1,
+                     .type = type,
+                     .bytes = bytes,
+                     .at = {at},
+                     .word = memory};
+      rounds.rounds[0].push_back(put);
+      rounds.rounds[1].push_back({.verb = Verb::red_async,
+                                  .of = 1,
+                                  .reduction = how.reduction,
+                                  .type = how.type,
+                                  .at = {at},
+                                  .word = comes});
+      at += static_cast<std::int32_t>(bytes);
+    }
+  return program_of(rounds);
+}
+
+Program reductions_of_one_word(const SharedReduction& how, std::uint32_t ctas) {
+  constexpr std::uint32_t kTimes = 3;
+  AsyncRounds rounds{.ctas = ctas, .window = 2 * kGuardBytes + 32, .rounds = {{}, {}}, .what = {}};
+  rounds.what = fmt::format("{}, {} times by each of {} CTAs", words_of(how), kTimes, ctas);
+  // All have one bound then, which makes them the same function.
+  const bool counts = how.reduction == Reduction::inc || how.reduction == Reduction::dec;
+  const auto all = static_cast<std::uint16_t>((1U << ctas) - 1);
+  for (std::uint8_t to = 0; to < ctas; ++to) {
+    const std::int32_t at = kGuardBytes + 8;
+    rounds.rounds[0].push_back(
+        {.verb = Verb::st_async, .ctas = 1, .of = to, .bytes = 8, .at = {at}, .word = 2});
+    for (std::uint32_t time = 0; time < kTimes; ++time) {
+      Step reduce{.verb = Verb::red_async,
+                  .ctas = all,
+                  .thread = static_cast<std::uint16_t>(32 * time + to),
+                  .of = to,
+                  .reduction = how.reduction,
+                  .type = how.type,
+                  .at = {at},
+                  .word = counts ? 4 : splitmix64(8 * time + to)};
+      rounds.rounds[1].push_back(reduce);
+      reduce.ctas = static_cast<std::uint16_t>(1U << (to + time) % ctas);  // one alone
+      if (!counts) reduce.word = splitmix64(reduce.word);
+      rounds.rounds[1].push_back(reduce);
+    }
+  }
+  return program_of(rounds);
+}
+
+Program bulk_reductions(const SharedReduction& how, std::uint32_t ctas, std::uint32_t bytes) {
+  AsyncRounds rounds{
+      .ctas = ctas, .window = 2 * kGuardBytes + 16 * ctas + 2 * bytes, .rounds = {{}}, .what = {}};
+  rounds.what = fmt::format("{}, {} bytes from each of {} CTAs", words_of(how), bytes, ctas);
+  // Else all bring the same words.
+  const bool apart = commutes(how.reduction, how.type);
+  for (std::uint32_t from = 0; from < ctas; ++from)
+    for (std::uint32_t to = 0; to < ctas; ++to) {
+      if (ctas == 2 && from == to) continue;
+      rounds.rounds[0].push_back(
+          {.verb = Verb::send,
+           .ctas = static_cast<std::uint16_t>(1U << from),
+           .thread = static_cast<std::uint16_t>(from),
+           .of = static_cast<std::uint8_t>(to),
+           .reduction = how.reduction,
+           .type = how.type,
+           .offset = kGuardBytes + (apart ? 16 * from : 0),
+           .bytes = bytes,
+           .at = {static_cast<std::int32_t>(kGuardBytes + 16 * ctas + bytes)}});
+    }
+  return program_of(rounds);
+}
+
+Program random_async(std::uint64_t seed) {
+  constexpr std::uint32_t kSlots = 12, kSlot = 256, kSources = 512;
+  Draws draws(splitmix64(seed));
+  const std::uint32_t ctas = 1U << draws.below(4);
+  AsyncRounds rounds{.ctas = ctas,
+                     .window = 2 * kGuardBytes + kSources + kSlots * kSlot,
+                     .rounds = {{}, {}},
+                     .what = fmt::format("drawn from {:#x}", seed)};
+  const std::vector<SharedReduction> reductions = shared_reductions();
+  for (std::vector<Step>& copies : rounds.rounds)
+    for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
+      const SharedReduction& how =
+          reductions[draws.below(static_cast<std::uint32_t>(reductions.size()))];
+      const AsyncWidth& width =
+          kAsyncWidths[draws.below(static_cast<std::uint32_t>(std::size(kAsyncWidths)))];
+      Step copy{.verb = Verb::send,
+                .ctas = only(draws.below(ctas)),
+                .thread = static_cast<std::uint16_t>(draws.below(kernels::kProgramThreads)),
+                .of = static_cast<std::uint8_t>(draws.below(ctas)),
+                .type = how.type,
+                .offset = kGuardBytes + 16 * draws.below(kSources / 16 - kSlot / 16 + 1),
+                .bytes = 16 * draws.between(1, kSlot / 16),
+                .word = splitmix64(draws.below(1U << 31))};
+      std::uint32_t at = kGuardBytes + kSources + slot * kSlot;
+      // The second round may not come by the async proxy to what the first wrote by registers.
+      const bool of_registers = slot % 2 == 1, reduces = draws.below(2) == 0;
+      if (of_registers) copy.verb = reduces ? Verb::red_async : Verb::st_async;
+      if (reduces) copy.reduction = how.reduction;
+      if (copy.verb == Verb::st_async) {
+        copy.type = width.type;
+        copy.bytes = width.bytes;
+      }
+      if (copy.verb != Verb::send) at += async_bytes(copy) * draws.below(kSlot / 16);
+      copy.at[0] = static_cast<std::int32_t>(at);
+      // Where the order does not matter all CTAs do it at once.
+      if (commutes(copy.reduction, copy.type))
+        copy.ctas = static_cast<std::uint16_t>((1U << ctas) - 1);
+      copies.push_back(copy);
+    }
+  return program_of(rounds);
+}
+
+}  // namespace tidemark::suite
