@@ -186,7 +186,8 @@ std::string map_text(const Map& map, std::size_t number) {
 
 std::string launch_text(const Program& program) {
   std::vector<std::string> names;
-  for (std::uint8_t i = 0; i < program.maps.size(); ++i) {
+  const auto maps = static_cast<std::uint8_t>(program.maps.size());
+  for (std::uint8_t i = 0; i < maps; ++i) {
     const std::uint8_t place = place_of_map(program, i);
     if (place == kEncoded || place == i)
       names.push_back(fmt::format("{}{}", place == i ? "at_map" : "map", i));
@@ -256,7 +257,8 @@ std::string main_text(const Program& program) {
   CHECK(cudaMalloc(&flush, 128 << 20));
   CHECK(cudaMemset(flush, 0x5a, 128 << 20));  // drives the regions out of L2
 )cu";
-  for (std::uint8_t i = 0; i < program.maps.size(); ++i) {
+  const auto maps = static_cast<std::uint8_t>(program.maps.size());
+  for (std::uint8_t i = 0; i < maps; ++i) {
     const Map& map = program.maps[i];
     if (map.from == kEncoded) text += map_text(map, i);
     if (place_of_map(program, i) != i) continue;

@@ -309,7 +309,8 @@ std::vector<std::size_t> regions_read(const Program& program) {
 std::string kernel_text(const Program& program) {
   const std::string steps = steps_text(program);
   std::vector<std::string> parameters;
-  for (std::uint8_t i = 0; i < program.maps.size(); ++i) {
+  const auto maps = static_cast<std::uint8_t>(program.maps.size());
+  for (std::uint8_t i = 0; i < maps; ++i) {
     const std::uint8_t place = place_of_map(program, i);
     if (place == kEncoded)
       parameters.push_back(fmt::format("const __grid_constant__ {} map{}",

@@ -127,11 +127,12 @@ class Writer {
   Program write() {
     add({.verb = Verb::init});
     sync();
-    for (std::uint8_t i = 0; i < program_.maps.size(); ++i) {
+    const auto maps = static_cast<std::uint8_t>(program_.maps.size());
+    for (std::uint8_t i = 0; i < maps; ++i) {
       const bool encoded = i == 0 && !change_.zeroed;
       if (!encoded) replace(i);
       add({.verb = Verb::acquire, .map = i, .scope = encoded ? Scope::sys : change_.scope});
-      if (change_.stores && i + 1U == program_.maps.size())
+      if (change_.stores && i + 1 == maps)
         store(i);
       else
         load(i);
@@ -173,7 +174,7 @@ class Writer {
          .thread = change_.thread,
          .map = map,
          .scope = change_.scope,
-         .in_place = change_.in_place});
+         .in_place = change_.in_place && program_.maps[map].from != kernels::kZeroed});
     sync();
   }
 

@@ -18,7 +18,7 @@ struct MapChange {
   bool zeroed = false;    // before the first, too, out of zeros; else the driver encodes that map
   bool apart = false;     // each box has memory of its own
   bool stores = false;    // to the last box, instead of its load. In one CTA
-  bool in_place = false;  // the fields are replaced in global memory
+  bool in_place = false;  // fields are replaced in global memory, but those of zeros
   Scope scope = Scope::gpu;  // not cta between several CTAs
   std::uint32_t ctas = 1;
   std::uint32_t changer = 0;  // CTA that changes the map of box 0; the next CTA that of box 1 ...

@@ -264,14 +264,12 @@ class Composer {
               .ctas = static_cast<Mask>(1U << draws_.below(ctas())),
               .thread = some_thread(),
               .map = kMade,
-              .scope = static_cast<Scope>(ctas() > 1 ? draws_.between(1, 3) : draws_.below(4)),
-              .in_place = coin()};
+              .scope = static_cast<Scope>(ctas() > 1 ? draws_.between(1, 3) : draws_.below(4))};
     add(step);
     sync();
     step.verb = Verb::acquire;
     step.ctas = all();
     step.thread = some_thread();
-    step.in_place = false;
     add(step);
   }
 

@@ -351,6 +351,8 @@ void replace(Walk& walk, const Step& step, std::uint32_t rank) {
   MapPlace& place = walk.places[number];
   if (place.holds != walk.program.maps[step.map].from)
     walk.refuse("what the map is made of is not there");
+  if (place.holds == kZeroed && step.in_place)
+    walk.refuse("documents have zeros become a map in shared memory only; replace it there");
   if ((place.touched & ~(1U << rank)) != 0)
     walk.refuse("another CTA may still use the map; have a cluster_sync");
   if (place.changed && place.changer != rank && (!walk.met || *place.changed > *walk.met))

@@ -361,6 +361,17 @@ TEST(ProgramOracle, AMapThatIsGoneOrNotYetThereIsRefused) {
   EXPECT_THROW(predict(remapping({kReplace, kReplace})), Error);
 }
 
+TEST(ProgramOracle, ZerosBecomeAMapInSharedMemoryAlone) {
+  Step in_place = kReplace;
+  in_place.in_place = true;
+  EXPECT_NO_THROW(predict(remapping({in_place})));
+  Program zeroed = remapping({kReplace});
+  zeroed.maps[1].from = kZeroed;
+  EXPECT_NO_THROW(predict(zeroed));
+  zeroed.steps.back() = in_place;
+  EXPECT_THROW(predict(zeroed), Error);
+}
+
 TEST(ProgramOracle, AMapInUseIsNotReplaced) {
   const Step sys = acquired(0, 3, Scope::sys);
   const std::vector<Step> load{

@@ -8,11 +8,7 @@ namespace {
 std::vector<Op> rows(const RunContext& context) {
   std::vector<Op> rows;
   const auto add = [&](const TileLoad& box, bool stores) {
-    rows.emplace_back(program_of({.boxes = {box},
-                                  .zeroed = true,
-                                  .stores = stores,
-                                  .in_place = rows.size() % 2 == 1,
-                                  .thread = 64}));
+    rows.emplace_back(program_of({.boxes = {box}, .zeroed = true, .stores = stores, .thread = 64}));
   };
   for (std::uint32_t rank = 1; rank <= kMaxRank; ++rank)
     for (std::uint32_t type = 0; type < kernels::kDataTypes; ++type) {
