@@ -160,15 +160,15 @@ TEST(Checks, RepeatSendsAndMeetBeforeAndBehind) {
 
 TEST(Checks, RepeatAllThatAddsUpInOnePlace) {
   Program program = exact_load();
-  program.cluster = {2, 1, 1};
+  program.cluster = {3, 1, 1};
   program.steps = {
-      {.verb = Verb::init, .ctas = 3},
+      {.verb = Verb::init, .ctas = 7},
       {.verb = Verb::arrive_expect_tx, .ctas = 2, .bytes = 16},
-      {.verb = Verb::cluster_sync, .ctas = 3},
+      {.verb = Verb::cluster_sync, .ctas = 7},
       {.verb = Verb::st_async, .of = 1, .bytes = 4, .at = {1024}, .word = 5},
       {.verb = Verb::red_async, .of = 1, .reduction = Reduction::add, .at = {1028}, .word = 5},
       {.verb = Verb::red_async,
-       .ctas = 3,
+       .ctas = 5,
        .of = 1,
        .reduction = Reduction::add,
        .at = {1028},

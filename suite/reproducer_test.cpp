@@ -253,6 +253,7 @@ std::vector<VerbExample> other_examples() {
       {Verb::red_async,
        {"red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.min.s32"},
        two_ctas({{.verb = Verb::red_async,
+                  .of = 1,
                   .reduction = Reduction::min,
                   .type = DataType::s32,
                   .at = {1028},

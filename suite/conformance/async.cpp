@@ -16,6 +16,11 @@ using kernels::kGuardBytes;
 
 std::uint16_t only(std::uint32_t cta) { return static_cast<std::uint16_t>(1U << cta); }
 
+// No CTA reduces its own window: documents have that undefined.
+std::uint16_t others(std::uint32_t ctas, std::uint32_t to) {
+  return static_cast<std::uint16_t>(((1U << ctas) - 1) & ~(1U << to));
+}
+
 void append_round(Program& program, const std::vector<Step>& copies) {
   std::vector<Step>& steps = program.steps;
   std::vector<std::uint32_t> expected(ctas_of(program));
@@ -146,14 +151,13 @@ Program reductions_of_one_word(const SharedReduction& how, std::uint32_t ctas) {
   rounds.what = fmt::format("{}, {} times by each of {} CTAs", words_of(how), kTimes, ctas);
   // All have one bound then, which makes them the same function.
   const bool counts = how.reduction == Reduction::inc || how.reduction == Reduction::dec;
-  const auto all = static_cast<std::uint16_t>((1U << ctas) - 1);
   for (std::uint8_t to = 0; to < ctas; ++to) {
     const std::int32_t at = kGuardBytes + 8;
     rounds.rounds[0].push_back(
         {.verb = Verb::st_async, .ctas = 1, .of = to, .bytes = 8, .at = {at}, .word = 2});
     for (std::uint32_t time = 0; time < kTimes; ++time) {
       Step reduce{.verb = Verb::red_async,
-                  .ctas = all,
+                  .ctas = others(ctas, to),
                   .thread = static_cast<std::uint16_t>(32 * time + to),
                   .of = to,
                   .reduction = how.reduction,
@@ -161,7 +165,7 @@ Program reductions_of_one_word(const SharedReduction& how, std::uint32_t ctas) {
                   .at = {at},
                   .word = counts ? 4 : splitmix64(8 * time + to)};
       rounds.rounds[1].push_back(reduce);
-      reduce.ctas = static_cast<std::uint16_t>(1U << (to + time) % ctas);  // one alone
+      reduce.ctas = only((to + 1 + time % (ctas - 1)) % ctas);  // one alone
       if (!counts) reduce.word = splitmix64(reduce.word);
       rounds.rounds[1].push_back(reduce);
     }
@@ -177,7 +181,7 @@ Program bulk_reductions(const SharedReduction& how, std::uint32_t ctas, std::uin
   const bool apart = commutes(how.reduction, how.type);
   for (std::uint32_t from = 0; from < ctas; ++from)
     for (std::uint32_t to = 0; to < ctas; ++to) {
-      if (ctas == 2 && from == to) continue;
+      if (from == to) continue;
       rounds.rounds[0].push_back(
           {.verb = Verb::send,
            .ctas = static_cast<std::uint16_t>(1U << from),
@@ -195,7 +199,7 @@ Program bulk_reductions(const SharedReduction& how, std::uint32_t ctas, std::uin
 Program random_async(std::uint64_t seed) {
   constexpr std::uint32_t kSlots = 12, kSlot = 256, kSources = 512;
   Draws draws(splitmix64(seed));
-  const std::uint32_t ctas = 1U << draws.below(4);
+  const std::uint32_t ctas = 2U << draws.below(3);
   AsyncRounds rounds{.ctas = ctas,
                      .window = 2 * kGuardBytes + kSources + kSlots * kSlot,
                      .rounds = {{}, {}},
@@ -226,9 +230,9 @@ Program random_async(std::uint64_t seed) {
       }
       if (copy.verb != Verb::send) at += async_bytes(copy) * draws.below(kSlot / 16);
       copy.at[0] = static_cast<std::int32_t>(at);
-      // Where the order does not matter all CTAs do it at once.
-      if (commutes(copy.reduction, copy.type))
-        copy.ctas = static_cast<std::uint16_t>((1U << ctas) - 1);
+      if (reduces) copy.ctas = only((copy.of + 1 + draws.below(ctas - 1)) % ctas);
+      // Where the order does not matter all do it at once.
+      if (commutes(copy.reduction, copy.type)) copy.ctas = others(ctas, copy.of);
       copies.push_back(copy);
     }
   return program_of(rounds);

@@ -35,7 +35,7 @@ inline constexpr AsyncWidth kAsyncWidths[] = {{DataType::u32, 4},
                                               {DataType::u64, 8},
                                               {DataType::u64, 16}};
 
-/// Each CTA of a cluster of `ctas` writes so to each, itself too.
+/// Each CTA of a cluster of `ctas`, two or more, writes so to each, itself too.
 Program stores_of_every_pair(std::uint32_t ctas, const AsyncWidth& width);
 
 /// CTA 0 writes so to CTA 1 at each place of a line of 32 bytes, each in a line of its own.
@@ -52,14 +52,14 @@ std::string words_of(const SharedReduction& reduction);
 /// CTA 1 has any of eight words, most of them at the end of a range, and CTA 0 reduces by any.
 Program reductions_of_words(const SharedReduction& how);
 
-/// All of `ctas` CTAs reduce one word in the window of each, three times at once and each alone.
+/// All of `ctas` CTAs but one reduce a word in the window of that one, for each, three times, and
+/// one of them alone after each.
 Program reductions_of_one_word(const SharedReduction& how, std::uint32_t ctas);
 
-/// Each of `ctas` CTAs sends `bytes` to each, all to one place, where they are reduced; of two only
-/// to the other.
+/// Each of `ctas` CTAs sends `bytes` to each other one, all to one place, where they are reduced.
 Program bulk_reductions(const SharedReduction& how, std::uint32_t ctas, std::uint32_t bytes);
 
-/// Twice twelve copies of all kinds, those whose order does not matter by all CTAs at once; a
+/// Twice twelve copies of all kinds, those whose order does not matter by several CTAs at once; a
 /// function of `seed` alone.
 Program random_async(std::uint64_t seed);
 

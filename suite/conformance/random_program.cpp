@@ -305,7 +305,7 @@ class Composer {
               .offset = offset_of(slot),
               .bytes = bytes,
               .at = {static_cast<std::int32_t>(offset_of(place) + slot_bytes_ - bytes)}};
-    if (coin()) take_reduction(step);
+    if (from != to && coin()) take_reduction(step);
     arm(phase, {step}, bytes, false);
     phases_.push_back(phase);
     wait(phases_.size() - 1);
@@ -317,7 +317,7 @@ class Composer {
     const std::uint8_t barrier = some_barrier();
     const std::uint32_t to = draws_.below(ctas());
     const Phase phase{.ctas = static_cast<Mask>(1U << to), .barrier = barrier, .slots = {}};
-    if (!is_idle(barrier)) return;
+    if (ctas() == 1 || !is_idle(barrier)) return;
     const AsyncWidth& width =
         kAsyncWidths[draws_.below(static_cast<std::uint32_t>(std::size(kAsyncWidths)))];
     Step step{.verb = Verb::st_async,
@@ -331,7 +331,10 @@ class Composer {
     if (coin()) {
       step.verb = Verb::red_async;
       take_reduction(step);
-      if (commutes(step.reduction, step.type)) step.ctas = some_ctas();
+      const auto others = static_cast<Mask>(all() & ~phase.ctas);
+      step.ctas = static_cast<Mask>(some_ctas() & others);
+      if (step.ctas == 0 || !commutes(step.reduction, step.type))
+        step.ctas = static_cast<Mask>(1U << std::countr_zero(others));
     }
     const std::uint32_t bytes = async_bytes(step), places = kAsyncBytes / bytes;
     step.at[0] = static_cast<std::int32_t>(offset_of(slots_) + bytes * draws_.below(places));

@@ -418,7 +418,7 @@ void refuse_landing(const Walk& walk, std::uint32_t rank, std::uint32_t offset, 
         walk.refuse("a load may still write what is taken here; wait for its phase");
 }
 
-// The documents do not count st.async and red.async among the operations of the async proxy.
+// st.async and red.async are performed in the generic proxy: PTX ISA 9.2, 9.7.9.12 and 9.7.13.7.
 void refuse_unfenced(const Walk& walk, std::uint32_t rank, std::uint32_t offset,
                      std::uint32_t bytes) {
   for (const Part& part : walk.ctas[rank].unfenced)
@@ -514,6 +514,10 @@ void send(Walk& walk, const Step& step, std::uint32_t from) {
   refuse_unfenced(walk, from, step.offset, step.bytes);
   const std::uint8_t* const source = &walk.ctas[from].window.bytes[step.offset];
   const bool reduces = step.reduction != Reduction::none;
+  // The examples of PTX ISA 9.2, 9.7.9.25.4.1 call the form strictly remote. Plain copies to
+  // oneself are measured.
+  if (reduces && (step.of == kOwnCta || step.of == from))
+    walk.refuse("a reduction by a CTA of its own window; have another one send");
   issue_send(walk, step,
              {.from = from,
               .to = step.of == kOwnCta ? from : step.of,
@@ -524,8 +528,13 @@ void send(Walk& walk, const Step& step, std::uint32_t from) {
              16);
 }
 
-// No document says whether a vector is credited at once.
+// No document says whether a vector is credited at once. PTX ISA 9.2: a cluster of one CTA has no
+// st.async (9.7.9.12), and no CTA a red.async to itself (9.7.13.7).
 void send_registers(Walk& walk, const Step& step, std::uint32_t from) {
+  const std::uint32_t to = step.of == kOwnCta ? from : step.of;
+  if (walk.ctas.size() == 1) walk.refuse("a cluster of one CTA; take more");
+  if (step.verb == Verb::red_async && to == from)
+    walk.refuse("a reduction by a CTA of its own window; have another one reduce");
   std::vector<std::uint8_t> bytes(async_bytes(step));
   for (std::uint32_t i = 0; i < bytes.size() / 4; ++i) {
     const std::uint32_t word = async_word(walk.program.payload, step, i);
@@ -535,7 +544,7 @@ void send_registers(Walk& walk, const Step& step, std::uint32_t from) {
   issue_send(walk, step,
              {.verb = step.verb,
               .from = from,
-              .to = step.of == kOwnCta ? from : step.of,
+              .to = to,
               .reduction = reduces ? step.reduction : Reduction::none,
               .type = step.type,
               .source = {},

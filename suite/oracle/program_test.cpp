@@ -386,6 +386,15 @@ TEST(ProgramOracle, AMapInUseIsNotReplaced) {
   EXPECT_NO_THROW(predict(remapping({sys, kMeet, kReplace})));
 }
 
+/// Three CTAs, all of which meet where two would.
+Program of_three(const std::vector<Step>& steps) {
+  Program program = of_two(steps);
+  program.cluster = {3, 1, 1};
+  for (Step& step : program.steps)
+    if (step.verb == Verb::init || step.verb == Verb::cluster_sync) step.ctas = 7;
+  return program;
+}
+
 Step red(Reduction reduction, std::uint64_t word, std::uint16_t ctas = 1) {
   return {.verb = Verb::red_async,
           .ctas = ctas,
@@ -408,21 +417,21 @@ TEST(ProgramOracle, WhatSeveralCtasReduceAddsUpAndIsOpenUntilThePhaseIsSeen) {
   told.bytes = 4;
   Step again = told;
   again.bytes = 12;
-  const ProgramExpectation expected = predict(of_two({kMeet,
-                                                      told,
-                                                      kStAsync,
-                                                      kWaitInPeer,
-                                                      again,
-                                                      kMeet,
-                                                      red(Reduction::add, 10, 3),
-                                                      red(Reduction::add, 100),
-                                                      kSnapshotInPeer,
-                                                      {.verb = Verb::wait,
-                                                       .ctas = 2,
-                                                       .parity = kCurrentPhase,
-                                                       .stops = true,
-                                                       .ns = kernels::kMustCompleteNs},
-                                                      kSnapshotInPeer}));
+  const ProgramExpectation expected = predict(of_three({kMeet,
+                                                        told,
+                                                        kStAsync,
+                                                        kWaitInPeer,
+                                                        again,
+                                                        kMeet,
+                                                        red(Reduction::add, 10, 5),
+                                                        red(Reduction::add, 100),
+                                                        kSnapshotInPeer,
+                                                        {.verb = Verb::wait,
+                                                         .ctas = 2,
+                                                         .parity = kCurrentPhase,
+                                                         .stops = true,
+                                                         .ns = kernels::kMustCompleteNs},
+                                                        kSnapshotInPeer}));
   const ExpectedWindow& open = expected.snapshots.at(0).window;
   EXPECT_EQ(std::count(open.compare.begin(), open.compare.end(), Compare::recorded), 4);
   EXPECT_EQ(open.compare.at(1043), Compare::recorded);
@@ -436,10 +445,10 @@ TEST(ProgramOracle, ReductionsWhoseOrderMattersMayNotMeet) {
   const auto both = [](const Step& one, const Step& other) {
     Step told = kToldOfSend;
     told.bytes = 8;
-    return of_two({kMeet, told, one, other});
+    return of_three({kMeet, told, one, other});
   };
   EXPECT_NO_THROW(predict(both(red(Reduction::add, 1), red(Reduction::add, 2))));
-  EXPECT_NO_THROW(predict(both(red(Reduction::inc, 5), red(Reduction::inc, 5, 2))));
+  EXPECT_NO_THROW(predict(both(red(Reduction::inc, 5), red(Reduction::inc, 5, 4))));
   EXPECT_THROW(predict(both(red(Reduction::inc, 5), red(Reduction::inc, 6))), Error);
   EXPECT_THROW(predict(both(red(Reduction::add, 1), red(Reduction::min, 1))), Error);
   EXPECT_THROW(predict(both(red(Reduction::add, 1), kStAsync)), Error);
@@ -462,6 +471,19 @@ TEST(ProgramOracle, ACopyTakesWhatRegistersWroteBehindAFence) {
   steps.back() = back;
   steps.insert(steps.begin() + 4, kFillInPeer);
   EXPECT_NO_THROW(predict(of_two(steps)));
+}
+
+TEST(ProgramOracle, WhatIsDefinedOfOtherCtasAloneIsRefused) {
+  Step own = kStAsync, send = kSend;
+  own.of = 0;
+  EXPECT_NO_THROW(predict(of_two({kMeet, own})));
+  EXPECT_THROW(predict(of({own})), Error);
+  EXPECT_THROW(predict(of_two({kMeet, red(Reduction::add, 1, 2)})), Error);
+  send.reduction = Reduction::add;
+  EXPECT_NO_THROW(predict(of_two({kMeet, send})));
+  send.of = kernels::kOwnCta;
+  send.at[0] = 1056;
+  EXPECT_THROW(predict(of_two({kMeet, send})), Error);
 }
 
 TEST(ProgramOracle, RegistersGoToThePeerBehindAMeeting) {

@@ -75,21 +75,21 @@ inline constexpr Fault kFaultPrefetchStale{773};
 // Where CTAs meet.
 inline constexpr Fault kFaultSyncIgnored{780};
 // Maps that are replaced: a field, or who comes to know.
-inline constexpr Fault kFaultReplaceAddressKept{860};
-inline constexpr Fault kFaultReplaceRankKept{861};
-inline constexpr Fault kFaultReplaceExtentKept{862};
-inline constexpr Fault kFaultReplaceStrideKept{863};
-inline constexpr Fault kFaultReplaceBoxKept{864};
-inline constexpr Fault kFaultReplaceElementStrideKept{865};
-inline constexpr Fault kFaultReplaceTypeKept{866};
-inline constexpr Fault kFaultReplaceSwizzleKept{867};
-inline constexpr Fault kFaultReplaceFillKept{868};
-inline constexpr Fault kFaultReplaceStrideInSixteens{869};
-inline constexpr Fault kFaultReplaceTypeAsDriver{870};
-inline constexpr Fault kFaultReplaceNextDimension{871};
-inline constexpr Fault kFaultPublishLost{872};
-inline constexpr Fault kFaultPublishStays{873};
-inline constexpr Fault kFaultAcquireIgnored{874};
+inline constexpr Fault kFaultReplaceAddressKept{785};
+inline constexpr Fault kFaultReplaceRankKept{786};
+inline constexpr Fault kFaultReplaceExtentKept{787};
+inline constexpr Fault kFaultReplaceStrideKept{788};
+inline constexpr Fault kFaultReplaceBoxKept{789};
+inline constexpr Fault kFaultReplaceElementStrideKept{790};
+inline constexpr Fault kFaultReplaceTypeKept{791};
+inline constexpr Fault kFaultReplaceSwizzleKept{792};
+inline constexpr Fault kFaultReplaceFillKept{793};
+inline constexpr Fault kFaultReplaceStrideInSixteens{794};
+inline constexpr Fault kFaultReplaceTypeAsDriver{795};
+inline constexpr Fault kFaultReplaceNextDimension{796};
+inline constexpr Fault kFaultPublishLost{797};
+inline constexpr Fault kFaultPublishStays{798};
+inline constexpr Fault kFaultAcquireIgnored{799};
 // Writes and reductions into the window of another CTA.
 inline constexpr Fault kFaultAsyncCreditStays{810};
 inline constexpr Fault kFaultAsyncCreditTwice{811};

@@ -207,18 +207,18 @@ Step reduce(Reduction reduction, DataType type, std::int32_t at, std::uint64_t w
       {.verb = Verb::red_async, .reduction = reduction, .type = type, .at = {at}, .word = word});
 }
 
-// A vector, a sum by both CTAs, and one of each reduction that a fault changes.
+// A vector, a sum by two CTAs, and one of each reduction that a fault changes.
 Program written_by_registers() {
-  Program program = empty(2);
+  Program program = empty(3);
   Step announced = announce(52), vector = in_peer({.verb = Verb::st_async, .bytes = 16});
   announced.ctas = 1U << kPeer;
   vector.at[0] = kGuardBytes;
   vector.word = 0x0123456789abcdef;
   Step sum = reduce(Reduction::add, DataType::u32, kGuardBytes + 16, 5);
-  sum.ctas = 3;
-  program.steps = {init(kA, 3),
+  sum.ctas = 5;
+  program.steps = {init(kA, 7),
                    announced,
-                   {.verb = Verb::cluster_sync, .ctas = 3},
+                   {.verb = Verb::cluster_sync, .ctas = 7},
                    vector,
                    sum,
                    reduce(Reduction::add, DataType::u64, kGuardBytes + 24, 0xffffffff),

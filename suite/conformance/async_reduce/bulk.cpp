@@ -1,4 +1,4 @@
-// Reducing sends: of several sizes to another CTA, and of all CTAs into one range of each.
+// Reducing sends: of several sizes to another CTA, and of several CTAs into one range.
 #include "suite/case.hpp"
 #include "suite/conformance/async.hpp"
 

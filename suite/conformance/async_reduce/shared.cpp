@@ -1,4 +1,4 @@
-// All CTAs of a cluster reduce one word in the window of each, several times.
+// All other CTAs of a cluster reduce one word in the window of each, several times.
 #include "suite/case.hpp"
 #include "suite/conformance/async.hpp"
 
@@ -15,7 +15,7 @@ std::vector<Op> rows(const RunContext&) {
 
 const Register kCase{{
     .name = "async.reduce.shared",
-    .claim = "of what all CTAs of a cluster reduce into one word by red.async nothing is lost and "
+    .claim = "of what all other CTAs of a cluster reduce into one word by red.async nothing is lost and "
              "nothing counts twice",
     .cites = "PTX ISA 9.0, 9.7.13.7 red.async",
     .rows = rows,
