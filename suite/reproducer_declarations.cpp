@@ -229,29 +229,31 @@ __device__ void {}(u32 to, const CUtensorMap* map, u32 b{}) {{
                       operands)};
 }
 
-// The store of `rank`, or the reduction that `store` names, with the cache policy that `policy`
-// names if it names one.
-Item store_item(std::uint32_t rank, std::string_view policy, std::string_view store) {
-  const std::string name = fmt::format("{}_{}d{}", store, rank, suffix_of(policy));
+// The store of `rank`, or the reduction that `store` names, by an im2col map or not, with the cache
+// policy that `policy` names if it names one.
+Item store_item(std::uint32_t rank, std::string_view policy, std::string_view store, bool im2col) {
+  const std::string name =
+      fmt::format("{}_{}{}d{}", store, im2col ? "im2col_" : "", rank, suffix_of(policy));
   const bool reduces = store.starts_with(kReduce);
   const std::string operation =
       reduces ? fmt::format(".{}", store.substr(kReduce.size())) : std::string();
   std::string parameters, coordinates, operands;
   for (std::uint32_t i = 0; i < rank; ++i) {
-    parameters += fmt::format(", int c{}", i);
+    parameters += fmt::format("{}int c{}", i == 0 && im2col ? ",\n    " : ", ", i);
     coordinates += fmt::format("{}%{}", i == 0 ? "" : ", ", i + 2);
     operands += fmt::format(", \"r\"(c{})", i);
   }
   return {Part::function, name + "(",
           fmt::format(R"cu(
 __device__ void {}(u32 from, const CUtensorMap* map{}) {{
-  asm volatile("{}cp{}.async.bulk.tensor.{}d.global.shared::cta{}.tile.bulk_group"
+  asm volatile("{}cp{}.async.bulk.tensor.{}d.global.shared::cta{}.{}.bulk_group"
                "{} [%0, {{{}}}], [%1]{}"
                ::"l"(map), "r"(address(window() + from)){} : "memory");
 }}
 )cu",
                       name, parameters, create_policy(policy), reduces ? ".reduce" : "", rank,
-                      operation, hint_of(policy), coordinates, end_of(policy), operands)};
+                      operation, im2col ? "im2col_no_offs" : "tile", hint_of(policy), coordinates,
+                      end_of(policy), operands)};
 }
 
 // Copies of consecutive bytes, by their address.
@@ -431,7 +433,8 @@ std::vector<Item> items_of(const Program& program) {
         for (const bool im2col : {false, true})
           if (!im2col || rank >= 3) items.push_back(load_item(rank, policy, multicast, im2col));
       for (const std::string_view name : kStoreNames)
-        items.push_back(store_item(rank, policy, name));
+        for (const bool im2col : {false, true})
+          items.push_back(store_item(rank, policy, name, im2col));
     }
   for (const std::string_view policy : kPolicies) {
     for (const bool multicast : {false, true}) items.push_back(bulk_load_item(policy, multicast));

@@ -433,6 +433,37 @@ TEST_F(Compiled, Im2colLoadsAndPrefetchesOfEveryRankPolicyAndMask) {
   expect_narrow(source);
 }
 
+TEST_F(Compiled, Im2colStoresOfEveryRankAndPolicyAndReductions) {
+  Program program = one_cta({});
+  program.maps.clear();
+  for (std::uint32_t rank = 3; rank <= kMaxRank; ++rank) {
+    program.maps.push_back({.spec = {.type = DataType::u32,
+                                     .rank = rank,
+                                     .extent = {16, 2, 2, 2, 2},
+                                     .stride = {64, 128, 256, 512},
+                                     .box = {16, 4},
+                                     .im2col = true}});
+    for (const Reduction reduction : {Reduction::none, Reduction::bit_and})
+      for (const CacheHint hint : {CacheHint::none, CacheHint::evict_last})
+        program.steps.push_back({.verb = Verb::store,
+                                 .map = static_cast<std::uint8_t>(rank - 3),
+                                 .hint = hint,
+                                 .reduction = reduction});
+  }
+  const std::string source = cuda_reproducer(program, kWords);
+  const std::string ptx = ptx_of(source);
+  for (std::uint32_t rank = 3; rank <= kMaxRank; ++rank)
+    for (const std::string_view policy : {"", ".L2::cache_hint"}) {
+      const std::string form = fmt::format(".im2col_no_offs.bulk_group{} [", policy);
+      EXPECT_NE(ptx.find(fmt::format("cp.async.bulk.tensor.{}d.global.shared::cta{}", rank, form)),
+                std::string::npos);
+      EXPECT_NE(ptx.find(fmt::format("cp.reduce.async.bulk.tensor.{}d.global.shared::cta.and{}",
+                                     rank, form)),
+                std::string::npos);
+    }
+  expect_narrow(source);
+}
+
 TEST_F(Compiled, PrefetchesOfEveryRankAndOfBytes) {
   Program program = one_cta({});
   program.maps.clear();

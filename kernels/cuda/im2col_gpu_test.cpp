@@ -11,6 +11,7 @@
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/ops/im2col_corners.hpp"
 #include "kernels/ops/program.hpp"
+#include "kernels/ops/tile_store.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -188,6 +189,34 @@ TEST_F(Im2colOnGpu, AMulticastReachesBothCtasAndAPrefetchIsNotNoticed) {
       EXPECT_TRUE(std::equal(expected.begin(), expected.end(),
                              &result.bytes[cta * program.window + kGuardBytes]))
           << cta;
+  }
+}
+
+/// Pixels 1 to 3 along W and 1 to 2 along H of two images, from the third on.
+TEST_F(Im2colOnGpu, AStoreWritesThePixelsOfItsBoxAndNothingElse) {
+  const Images images{.w = 5, .h = 4, .n = 2};
+  for (const CacheHint hint : {CacheHint::none, CacheHint::evict_first}) {
+    TileStore store{.map = load_of(4, images, 8).map, .at = {0, 3, 1, 0}, .hint = hint};
+    store.map.lower_corner = {1, 1};
+    store.map.upper_corner = {-1, -1};
+    store.payload.seed = 31;
+    const RunResult result = run(program_of(store));
+    ASSERT_EQ(result.fault, DeviceFault::none) << result.note;
+    Bytes expected(result.surroundings.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = poison_byte(store.payload, i);
+    const std::array<std::array<std::size_t, 3>, 8> pixels{{{3, 1, 0},
+                                                            {1, 2, 0},
+                                                            {2, 2, 0},
+                                                            {3, 2, 0},
+                                                            {1, 1, 1},
+                                                            {2, 1, 1},
+                                                            {3, 1, 1},
+                                                            {1, 2, 1}}};  // W, H, N
+    for (std::size_t p = 0; p < pixels.size(); ++p)
+      for (std::size_t c = 0; c < 16; ++c)
+        expected[1024 + 32 * (pixels[p][0] + 5 * (pixels[p][1] + 4 * pixels[p][2])) + c] =
+            source_byte(store.payload, 1024 + 16 * p + c);
+    EXPECT_EQ(result.surroundings, expected);
   }
 }
 

@@ -284,8 +284,20 @@ __device__ inline void load(const Cta& cta, const Step& step) {
   with_rank(cta, step, [&](auto rank) { load_of_rank<rank()>(cta, step); });
 }
 
+template <std::uint32_t kRank>
+__device__ inline void store_im2col_of_rank(const Cta& cta, const Step& step) {
+  const CUtensorMap* const map = &cta.maps[step.map];
+  const std::uint8_t* const from = cta.window + step.offset;
+  if (step.hint != CacheHint::none)
+    im2col_store<kRank>(from, map, step.at.data(), step.reduction, cache_policy(step.hint));
+  else
+    im2col_store<kRank>(from, map, step.at.data(), step.reduction);
+}
+
 __device__ inline void store(const Cta& cta, const Step& step) {
   if (is_bulk(cta, step)) return store_bulk(cta, step);
+  if (is_im2col(cta, step))
+    return with_im2col_rank(cta, step, [&](auto rank) { store_im2col_of_rank<rank()>(cta, step); });
   with_rank(cta, step, [&](auto rank) { store_of_rank<rank()>(cta, step); });
 }
 

@@ -68,10 +68,9 @@ std::string unsound_bulk_copy(const TensorMapSpec& map, const Step& step) {
 }
 
 std::string unsound_im2col_copy(const TensorMapSpec& map, const Region& region, const Step& step) {
-  if (step.verb != Verb::load && step.verb != Verb::prefetch)
-    return fmt::format("a {} by an im2col map; take a load or a prefetch", name_of(step.verb));
   if (!region.islands.empty()) return "an im2col map of a region with islands";
-  for (std::uint32_t i = 0; i < spatial_of(map); ++i)
+  const bool has_offsets = step.verb != Verb::store;
+  for (std::uint32_t i = 0; has_offsets && i < spatial_of(map); ++i)
     if (step.im2col_offsets[i] > highest_offset(map.rank))
       return fmt::format("im2col offset {} of a tensor of rank {}; take at most {}",
                          step.im2col_offsets[i], map.rank, highest_offset(map.rank));

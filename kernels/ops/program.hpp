@@ -79,7 +79,8 @@ enum class Verb : std::uint8_t {
 
   // map, at, offset, hint, reduction: cp.async.bulk.tensor of the tile at byte `offset` of the
   // CTA's own window to the box at `at`; with a reduction cp.reduce.async.bulk.tensor. Without
-  // .tensor where the map is TensorMapSpec::bulk.
+  // .tensor where the map is TensorMapSpec::bulk, .im2col_no_offs where it is
+  // TensorMapSpec::im2col.
   store,
   commit,  // what the thread has stored since its last commit, or nothing, becomes a group. What is
            // never committed lands as well, and no wait counts it

@@ -40,10 +40,11 @@ Region destination_of(const TileStore& store) {
   return region;
 }
 
-// A word of box `group`, or nothing where it has none. A map that the driver refuses may have it
-// anywhere; no step of its program is taken.
+// A word of box `group`, the first of an im2col map, whose pixels may end anywhere, or nothing
+// where it has none. A map that the driver refuses may have it anywhere; no step of its program is
+// taken.
 Step probe(const TileStore& store, Verb verb, std::uint32_t group, std::uint32_t number) {
-  const std::uint64_t word = probe_offset(store, group, number);
+  const std::uint64_t word = probe_offset(store, group, store.map.im2col ? 0 : number);
   Step step{.verb = verb};
   if (is_sparse(store) || word % 8 != 0 || word > destination_allocation_bytes(store) - 8)
     return step;

@@ -35,6 +35,18 @@ void take_corners(TensorMapSpec& map, Draws& draws) {
   }
 }
 
+// Bounding boxes in the images, the same along W, H and D.
+void take_inner_corners(TensorMapSpec& map, Draws& draws) {
+  const auto least = static_cast<std::uint32_t>(
+      *std::min_element(map.extent.begin() + 1, map.extent.begin() + 1 + spatial_of(map)));
+  const std::uint32_t lower = draws.below(std::min(3U, least));
+  const std::uint32_t upper = draws.below(std::min(3U, least - lower));
+  for (std::uint32_t k = 0; k < spatial_of(map); ++k) {
+    map.lower_corner[k] = static_cast<std::int32_t>(lower);
+    map.upper_corner[k] = -static_cast<std::int32_t>(upper);
+  }
+}
+
 }  // namespace
 
 TileLoad im2col_load(DataType type, const std::vector<std::uint64_t>& extent,
@@ -111,6 +123,21 @@ TileLoad random_im2col(std::uint64_t seed) {
   load.source = static_cast<MemorySource>(draws.below(4));
   load.cold = draws.below(16) == 0;
   return load;
+}
+
+TileStore random_im2col_store(std::uint64_t seed) {
+  Draws draws(splitmix64(~seed));
+  TileLoad load = random_im2col(seed);
+  const auto step = static_cast<std::uint64_t>(step_of(load, 0));
+  load.map.extent[0] = (load.map.extent[0] + step - 1) / step * step;  // pixels of whole 16 bytes
+  load.map.element_stride = {1, 1, 1, 1, 1};  // which documents give to loads alone
+  take_inner_corners(load.map, draws);
+  place_pixels(load, draws);
+  TileStore store = store_of(load);
+  store.wait = draws.below(2) == 0 ? StoreWait::complete : StoreWait::read;
+  store.hint = static_cast<CacheHint>(draws.below(4));
+  store.destination = static_cast<MemorySource>(draws.below(4));
+  return store;
 }
 
 }  // namespace tidemark::suite

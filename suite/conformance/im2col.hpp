@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/ops/im2col_corners.hpp"
-#include "suite/conformance/tile.hpp"
+#include "suite/conformance/store.hpp"
 #include "suite/room.hpp"
 
 namespace tidemark::suite {
@@ -28,5 +28,9 @@ void place_pixels(TileLoad& load, Draws& draws);
 /// and offsets; a function of `seed` alone. Corners differ along W, H and D only where their order
 /// is settled.
 TileLoad random_im2col(std::uint64_t seed);
+
+/// A legal store by an im2col map, from any pixel of a bounding box in its images; a function of
+/// `seed` alone.
+TileStore random_im2col_store(std::uint64_t seed);
 
 }  // namespace tidemark::suite

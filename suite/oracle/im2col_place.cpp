@@ -26,12 +26,14 @@ Axis axis_of(const TensorMapSpec& map, std::uint32_t k) {
           .stride = map.element_stride[k + 1]};
 }
 
-std::int64_t number_of_first(const TileLoad& load) {
-  const std::uint32_t batch = load.map.rank - 1;
-  std::int64_t number = load.at[batch];
+// Of a pixel of a bounding box, on its traversal strides.
+template <class Coordinate>
+std::int64_t number_of(const TensorMapSpec& map, const std::array<Coordinate, kMaxRank>& pixel) {
+  const std::uint32_t batch = map.rank - 1;
+  std::int64_t number = pixel[batch];
   for (std::uint32_t i = batch - 1; i >= 1; --i) {
-    const Axis axis = axis_of(load.map, i - 1);
-    number = number * axis.count() + (load.at[i] - axis.first) / axis.stride;
+    const Axis axis = axis_of(map, i - 1);
+    number = number * axis.count() + (pixel[i] - axis.first) / axis.stride;
   }
   return number;
 }
@@ -46,7 +48,7 @@ TilePlace im2col_element_at(const TileLoad& load, std::uint32_t byte) {
   if (byte % to_next >= pixel_bytes) return {.gap = true};
   TilePlace place{.byte = byte % size};
   place.element[0] = load.at[0] + std::int64_t{byte % to_next / size};
-  std::int64_t number = number_of_first(load) + byte / to_next;
+  std::int64_t number = number_of(map, load.at) + byte / to_next;
   for (std::uint32_t i = 1; i < batch; ++i) {
     const Axis axis = axis_of(map, i - 1);
     place.element[i] =
@@ -66,23 +68,38 @@ TilePlace im2col_element_at(const TileLoad& load, std::uint32_t byte) {
   return place;
 }
 
+std::optional<std::uint32_t> im2col_stored_from(const TensorMapSpec& map,
+                                                const std::array<std::int32_t, kMaxRank>& at,
+                                                const std::array<std::int64_t, kMaxRank>& element) {
+  for (std::uint32_t i = 1; i + 1 < map.rank; ++i) {
+    const Axis axis = axis_of(map, i - 1);
+    if (element[i] < axis.first || element[i] >= axis.behind ||
+        (element[i] - axis.first) % axis.stride != 0)
+      return {};
+  }
+  const std::int64_t pixel = number_of(map, element) - number_of(map, at);
+  const std::int64_t channel = element[0] - at[0];
+  if (pixel < 0 || pixel >= map.box[1] || channel < 0 || channel >= map.box[0]) return {};
+  return static_cast<std::uint32_t>(pixel * map.box[0] + channel);
+}
+
 void refuse_undocumented_pixels(const TileLoad& load) {
   const TensorMapSpec& map = load.map;
   if (map.rank < 3 || map.rank > kMaxRank)
-    throw Error(fmt::format("im2col load: rank {} has no prediction; take 3 to 5", map.rank));
+    throw Error(fmt::format("im2col: rank {} has no prediction; take 3 to 5", map.rank));
   if (map.box[0] < 1 || map.box[0] > 256 || map.box[1] < 1 || map.box[1] > 1024)
-    throw Error(fmt::format("im2col load: {} pixels of {} channels; take 1 to 1024 of 1 to 256",
+    throw Error(fmt::format("im2col: {} pixels of {} channels; take 1 to 1024 of 1 to 256",
                             map.box[1], map.box[0]));
   const std::uint32_t batch = map.rank - 1;
   if (map.element_stride[0] != 1 || map.element_stride[batch] != 1)
-    throw Error("im2col load: a traversal stride along C or N has no prediction; take 1");
+    throw Error("im2col: a traversal stride along C or N has no prediction; take 1");
   if (load.at[0] < 0 || load.at[batch] < 0)
-    throw Error(fmt::format("im2col load: channel {} of image {}; take 0 and up", load.at[0],
-                            load.at[batch]));
+    throw Error(
+        fmt::format("im2col: channel {} of image {}; take 0 and up", load.at[0], load.at[batch]));
   if (kCornerOrder == kernels::CornerOrder::unsettled && has_ordered_corners(map) &&
       load.held_to != HeldTo::record)
     throw Error(
-        "im2col load: corners that differ along W, H and D, whose order cuda.h and CUTLASS "
+        "im2col: corners that differ along W, H and D, whose order cuda.h and CUTLASS "
         "contradict; make them equal, or have what comes recorded");
   for (std::uint32_t i = 1; i < batch; ++i) {
     const Axis axis = axis_of(map, i - 1);
@@ -91,19 +108,19 @@ void refuse_undocumented_pixels(const TileLoad& load) {
     if (std::min(lower, upper) < lowest || std::max(lower, upper) > highest ||
         axis.first >= axis.behind)
       throw Error(fmt::format(
-          "im2col load: corners {} and {} of dimension {}; take {} to {}, with a pixel between",
-          lower, upper, i, lowest, highest));
+          "im2col: corners {} and {} of dimension {}; take {} to {}, with a pixel between", lower,
+          upper, i, lowest, highest));
     if (axis.stride < 1 || axis.stride > 8)
-      throw Error(fmt::format("im2col load: traversal stride {}; take 1 to 8", axis.stride));
+      throw Error(fmt::format("im2col: traversal stride {}; take 1 to 8", axis.stride));
     // Where the walk begins off its grid, nothing says which pixels come behind the carry.
     if (load.at[i] < axis.first || load.at[i] >= axis.behind ||
         (load.at[i] - axis.first) % axis.stride != 0)
       throw Error(fmt::format(
-          "im2col load: first pixel {} of dimension {}; take one of the bounding box, on its "
+          "im2col: first pixel {} of dimension {}; take one of the bounding box, on its "
           "traversal stride",
           load.at[i], i));
     if (load.im2col_offsets[i - 1] > highest_offset(map.rank))
-      throw Error(fmt::format("im2col load: offset {}; take at most {}", load.im2col_offsets[i - 1],
+      throw Error(fmt::format("im2col: offset {}; take at most {}", load.im2col_offsets[i - 1],
                               highest_offset(map.rank)));
   }
 }

@@ -104,6 +104,28 @@ TEST(Im2colOracle, RefusesStridesAlongTheBatchAndWideOffsets) {
   EXPECT_THROW(predict(load), Error);
 }
 
+// Pixels that a load without offsets brings are those that a store puts back.
+TEST(Im2colOracle, AStoreTakesBackWhatALoadBrings) {
+  TileLoad load = convolution();
+  load.map.lower_corner = {1, 1};
+  load.map.upper_corner = {0, -1};
+  load.map.upper_corner[0] = -1;
+  load.map.box[1] = 9;
+  load.at = {0, 2, 1, 0};
+  std::uint32_t found = 0;
+  for (std::uint32_t number = 0; number < 16 * 9; ++number) {
+    const TilePlace place = im2col_element_at(load, 2 * number);
+    const auto from = im2col_stored_from(load.map, load.at, place.element);
+    ASSERT_TRUE(from.has_value());
+    EXPECT_EQ(*from, number);
+    found += place.inside ? 1 : 0;
+  }
+  EXPECT_EQ(found, 16U * 9);
+  EXPECT_FALSE(im2col_stored_from(load.map, load.at, {0, 1, 1, 0, 0}).has_value());  // before it
+  EXPECT_FALSE(im2col_stored_from(load.map, load.at, {0, 0, 1, 0, 0}).has_value());  // no box's
+  EXPECT_FALSE(im2col_stored_from(load.map, load.at, {16, 2, 1, 0, 0}).has_value());
+}
+
 TEST(Im2colOracle, CornersThatDifferAreRecordedUntilTheirOrderIsSettled) {
   if (kCornerOrder != kernels::CornerOrder::unsettled) GTEST_SKIP() << "their order is settled";
   TileLoad load = convolution();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "suite/oracle/im2col_place.hpp"
 #include "suite/oracle/tile_place.hpp"
 
 namespace tidemark::suite {
@@ -44,7 +45,12 @@ StorePlace store_place(const StoreBox& box, std::uint64_t offset) {
   if (rest >= stored_row_bytes(map)) place.stored = false;
 
   std::uint32_t linear = 0;
-  for (std::uint32_t i = map.rank; i-- > 0;) {
+  if (map.im2col) {
+    const auto from = im2col_stored_from(map, box.at, place.element);
+    if (!from) return {.element = place.element};
+    linear = *from;
+  }
+  for (std::uint32_t i = map.im2col ? 0 : map.rank; i-- > 0;) {
     const std::int64_t index = place.element[i] - box.at[i];
     const std::int64_t step = i == 0 ? 1 : map.element_stride[i];
     if (index < 0 || index >= map.box[i] || index % step != 0) return {.element = place.element};
@@ -60,6 +66,8 @@ StorePlace store_place(const StoreBox& box, std::uint64_t offset) {
 StoreRange store_range(const StoreBox& box) {
   const TensorMapSpec& map = box.map;
   std::uint64_t first = kGuardBytes + map.base_offset, last = first;  // element
+  if (map.im2col)                                                     // some of all of it
+    return {.begin = first / 16 * 16, .end = (first + tensor_bytes(map) + 15) / 16 * 16};
   for (std::uint32_t i = 0; i < map.rank; ++i) {
     const auto begin = static_cast<std::uint64_t>(box.at[i]);
     if (begin >= map.extent[i]) return {};
@@ -72,8 +80,8 @@ StoreRange store_range(const StoreBox& box) {
 
 bool may_overlap(const TileLoad& load, const StoreBox& box) {
   const TensorMapSpec &from = load.map, &to = box.map;
-  if (from.im2col || from.type != to.type || from.rank != to.rank || from.extent != to.extent ||
-      from.stride != to.stride || from.base_offset != to.base_offset)
+  if (from.im2col || to.im2col || from.type != to.type || from.rank != to.rank ||
+      from.extent != to.extent || from.stride != to.stride || from.base_offset != to.base_offset)
     return true;
   for (std::uint32_t i = 0; i < from.rank; ++i)
     if (load.at[i] + std::int64_t{from.box[i]} <= box.at[i] ||

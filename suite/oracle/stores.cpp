@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
+#include "suite/oracle/im2col_place.hpp"
 #include "suite/oracle/reduction.hpp"
 
 namespace tidemark::suite {
@@ -22,7 +23,7 @@ void refuse_map(const TensorMapSpec& map, HeldTo held_to) {
     throw Error(fmt::format("store: rank {} has no prediction; take 1 to 5", map.rank));
   std::uint64_t below = map.extent[0] * element_bytes(map.type);  // bytes one index steps over
   for (std::uint32_t i = 0; i < map.rank; ++i) {
-    if (map.extent[i] == 0 || map.box[i] < 1 || map.box[i] > 256)
+    if (map.extent[i] == 0 || (!map.im2col && (map.box[i] < 1 || map.box[i] > 256)))
       throw Error(fmt::format(
           "store: extent {} with box {} in dimension {} has no prediction; take an extent of 1 or "
           "more and a box of 1 to 256",
@@ -79,6 +80,10 @@ bool is_joined(const StoredBox& older, const StoredBox& younger) {
 void refuse_the_undocumented(const StoreBox& box, HeldTo held_to) {
   if (box.map.bulk) return;  // what is sound is documented: PTX ISA 9.0, 9.7.9.25.4
   refuse_map(box.map, held_to);
+  if (box.map.im2col) refuse_undocumented_pixels({.map = box.map, .at = box.at, .payload = {}});
+  for (std::uint32_t i = 0; box.map.im2col && i < spatial_of(box.map); ++i)
+    if (box.map.lower_corner[i] < 0 || box.map.upper_corner[i] > 0)
+      throw Error("store: a bounding box that is not wholly in its image");
   for (std::uint32_t i = 0; i < box.map.rank; ++i)
     if (box.at[i] < 0)
       throw Error(fmt::format(

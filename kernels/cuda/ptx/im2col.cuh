@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/ptx/mbarrier.cuh"
+#include "kernels/ops/reduction.hpp"
 
 namespace tidemark::kernels {
 
@@ -70,7 +71,56 @@ __device__ inline void im2col_multicast(void* to, const void* map, const std::in
 #undef TIDEMARK_IM2COL
 #undef TIDEMARK_IM2COL_OF_RANK
 
-/// Asks for the same pixels in L2. PTX ISA 9.0, cp.async.bulk.prefetch.tensor.
+// Stores and reductions, which have no offsets. Operand 2 is the policy, named or not. Without
+// "memory" the compiler may move the copy in front of the writes that it carries off.
+#define TIDEMARK_IM2COL_STORE_OF_RANK(kind, operation, form, more, rank, coordinates, ...) \
+  if constexpr (kRank == (rank))                                                           \
+  asm volatile("cp" kind ".async.bulk.tensor." #rank "d.global.shared::cta" operation      \
+               ".im2col_no_offs.bulk_group" form " [%0, {" coordinates "}], [%1]" more ";" \
+               :                                                                           \
+               : "l"(map), "r"(shared_address(from)), "l"(policy), __VA_ARGS__             \
+               : "memory")
+#define TIDEMARK_IM2COL_STORE(is, kind, operation, form, more)                                  \
+  if (reduction == Reduction::is) {                                                             \
+    TIDEMARK_IM2COL_STORE_OF_RANK(kind, operation, form, more, 3, "%3, %4, %5", "r"(at[0]),     \
+                                  "r"(at[1]), "r"(at[2]));                                      \
+    TIDEMARK_IM2COL_STORE_OF_RANK(kind, operation, form, more, 4, "%3, %4, %5, %6", "r"(at[0]), \
+                                  "r"(at[1]), "r"(at[2]), "r"(at[3]));                          \
+    TIDEMARK_IM2COL_STORE_OF_RANK(kind, operation, form, more, 5, "%3, %4, %5, %6, %7",         \
+                                  "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4]));  \
+  }
+#define TIDEMARK_IM2COL_STORES(form, more)                      \
+  TIDEMARK_IM2COL_STORE(none, "", "", form, more)               \
+  TIDEMARK_IM2COL_STORE(add, ".reduce", ".add", form, more)     \
+  TIDEMARK_IM2COL_STORE(min, ".reduce", ".min", form, more)     \
+  TIDEMARK_IM2COL_STORE(max, ".reduce", ".max", form, more)     \
+  TIDEMARK_IM2COL_STORE(inc, ".reduce", ".inc", form, more)     \
+  TIDEMARK_IM2COL_STORE(dec, ".reduce", ".dec", form, more)     \
+  TIDEMARK_IM2COL_STORE(bit_and, ".reduce", ".and", form, more) \
+  TIDEMARK_IM2COL_STORE(bit_or, ".reduce", ".or", form, more)   \
+  TIDEMARK_IM2COL_STORE(bit_xor, ".reduce", ".xor", form, more)
+
+/// Stores pixels at `from` in shared memory to those of `map` from the one at `at` on, or reduces
+/// them, as part of the thread's next bulk group. PTX ISA 9.0, 9.7.9.25.5.2 and 9.7.9.25.5.3.
+template <std::uint32_t kRank>
+__device__ inline void im2col_store(const void* from, const void* map, const std::int32_t* at,
+                                    Reduction reduction) {
+  constexpr std::uint64_t policy = 0;
+  TIDEMARK_IM2COL_STORES("", "")
+}
+
+/// The same with a cache policy.
+template <std::uint32_t kRank>
+__device__ inline void im2col_store(const void* from, const void* map, const std::int32_t* at,
+                                    Reduction reduction, std::uint64_t policy) {
+  TIDEMARK_IM2COL_STORES(".L2::cache_hint", ", %2")
+}
+
+#undef TIDEMARK_IM2COL_STORES
+#undef TIDEMARK_IM2COL_STORE
+#undef TIDEMARK_IM2COL_STORE_OF_RANK
+
+/// Asks for the pixels of a load in L2. PTX ISA 9.0, cp.async.bulk.prefetch.tensor.
 template <std::uint32_t kRank>
 __device__ inline void im2col_prefetch(const void* map, const std::int32_t* at,
                                        const std::uint16_t* offsets) {

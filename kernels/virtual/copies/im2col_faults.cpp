@@ -1,4 +1,4 @@
-// What each fault of an im2col load does.
+// What each fault of an im2col copy does.
 #include "kernels/virtual/copies/im2col_faults.hpp"
 
 #include <array>
@@ -10,6 +10,10 @@ namespace {
 
 constexpr FaultInfo im2col_fault(Fault fault, std::string_view name, std::string_view step) {
   return {.fault = fault, .op = OpKind::tile_load, .name = name, .step = step};
+}
+
+constexpr FaultInfo store_fault(Fault fault, std::string_view name, std::string_view step) {
+  return {.fault = fault, .op = OpKind::tile_store, .name = name, .step = step};
 }
 
 constexpr auto kFaults = std::to_array<FaultInfo>({
@@ -35,6 +39,16 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                  "im2col: behind the last channel what follows in memory is read"),
     im2col_fault(kFaultIm2colBatchStays, "im2col_batch_stays",
                  "im2col: behind the end of an image it is read again"),
+    store_fault(kFaultIm2colStoreCarryEarly, "im2col_store_carry_early",
+                "im2col store: the bounding box ends a pixel early"),
+    store_fault(kFaultIm2colStoreCarryLate, "im2col_store_carry_late",
+                "im2col store: the bounding box ends a pixel late"),
+    store_fault(kFaultIm2colStoreLowerIgnored, "im2col_store_lower_ignored",
+                "im2col store: behind the end of the box a coordinate starts anew at 0"),
+    store_fault(kFaultIm2colStoreUpperIgnored, "im2col_store_upper_ignored",
+                "im2col store: the bounding box ends with the image"),
+    store_fault(kFaultIm2colStoreBatchStays, "im2col_store_batch_stays",
+                "im2col store: behind the end of an image it is stored to again"),
     im2col_fault(kFaultIm2colCornersReversed, "im2col_corners_reversed",
                  "im2col: the corners are taken in the other order, W last"),
 });

@@ -1,4 +1,4 @@
-// The faults of im2col loads: each changes one step from a pixel to the next, or from a pixel to
+// The faults of im2col copies: each changes one step from a pixel to the next, or from a pixel to
 // the one that is loaded.
 #pragma once
 
@@ -19,7 +19,15 @@ inline constexpr Fault kFaultIm2colStrideIgnored{867};
 inline constexpr Fault kFaultIm2colClamped{868};
 inline constexpr Fault kFaultIm2colChannelsRunOn{869};
 inline constexpr Fault kFaultIm2colBatchStays{870};
-inline constexpr Fault kFaultIm2colCornersReversed{871};
+
+// The same steps of stores.
+inline constexpr Fault kFaultIm2colStoreCarryEarly{872};
+inline constexpr Fault kFaultIm2colStoreCarryLate{873};
+inline constexpr Fault kFaultIm2colStoreLowerIgnored{874};
+inline constexpr Fault kFaultIm2colStoreUpperIgnored{875};
+inline constexpr Fault kFaultIm2colStoreBatchStays{876};
+// Last, since it is listed only where the order of the corners is settled.
+inline constexpr Fault kFaultIm2colCornersReversed{877};
 
 /// All of them, in the order of their values. Each is harmless where no map is an im2col one.
 std::span<const FaultInfo> im2col_faults();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/ops/tile_store.hpp"
 #include "kernels/virtual/copies/im2col_faults.hpp"
 #include "kernels/virtual/copies/tile_load_faults.hpp"
 #include "kernels/virtual/program/program.hpp"
@@ -110,9 +111,61 @@ std::vector<TileLoad> loads() {
   return {images(), strided, channels, far, cornered};
 }
 
+// A box inside of its images, that ends behind the last of them.
+TileStore inner_store(std::int32_t image) {
+  TileLoad load = images();
+  load.map.lower_corner = {1, 1};
+  load.map.upper_corner = {-1, -1};
+  load.map.box[1] = 4;
+  return {.map = load.map, .at = {0, 2, 1, image}, .payload = {.seed = 3}};
+}
+
+TEST(Im2colStore, WritesThePixelsOfItsBoxOneAfterTheOther) {
+  const TileStore store = inner_store(1);
+  const RunResult result = run_virtual_program(program_of(store), kNoFault);
+  ASSERT_EQ(result.fault, DeviceFault::none) << result.note;
+  std::size_t written = 0;
+  for (std::size_t i = 0; i < result.surroundings.size(); ++i)
+    written += result.surroundings[i] != poison_byte(store.payload, i) ? 1 : 0;
+  EXPECT_LE(written, 48U);  // {2, 1, 1}, {1, 1, 2}, {2, 1, 2}; the fourth is no pixel
+  const std::uint64_t first = kGuardBytes + 384 + 128 + 2 * 32, next = kGuardBytes + 768 + 128 + 32;
+  for (std::uint64_t i = 0; i < 16; ++i) {
+    EXPECT_EQ(result.surroundings[first + i], source_byte(store.payload, kGuardBytes + i));
+    EXPECT_EQ(result.surroundings[next + i], source_byte(store.payload, kGuardBytes + 16 + i));
+    EXPECT_EQ(result.surroundings[next + 32 + i], source_byte(store.payload, kGuardBytes + 32 + i));
+  }
+}
+
+std::vector<FaultInfo> faults_of(OpKind op) {
+  std::vector<FaultInfo> list;
+  for (const FaultInfo& info : im2col_faults())
+    if (info.op == op) list.push_back(info);
+  return list;
+}
+
+TEST(Im2colFaults, EachOfStoresShowsAndNoTwoDoTheSame) {
+  const auto left_by = [](Fault fault) {
+    std::vector<std::uint8_t> left;
+    for (const std::int32_t image : {0, 1, 2}) {
+      TileStore store = inner_store(image);
+      store.map.upper_corner[1] = 0;
+      store.map.box[1] = 8;
+      const RunResult result = run_virtual_program(program_of(store), fault);
+      left.insert(left.end(), result.surroundings.begin(), result.surroundings.end());
+    }
+    return left;
+  };
+  const auto faults = faults_of(OpKind::tile_store);
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    EXPECT_NE(left_by(faults[i].fault), left_by(kNoFault)) << faults[i].name;
+    for (std::size_t j = i + 1; j < faults.size(); ++j)
+      EXPECT_NE(left_by(faults[i].fault), left_by(faults[j].fault)) << faults[i].name;
+  }
+}
+
 TEST(Im2colFaults, EachShowsInSomeLoadAndNoneInATile) {
   const TileLoad tile{.map = {.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, .payload = {}};
-  for (const FaultInfo& info : im2col_faults()) {
+  for (const FaultInfo& info : faults_of(OpKind::tile_load)) {
     const auto all = loads();
     EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const TileLoad& load) {
       return tile_of(load, info.fault) != tile_of(load);
@@ -122,7 +175,7 @@ TEST(Im2colFaults, EachShowsInSomeLoadAndNoneInATile) {
 }
 
 TEST(Im2colFaults, NoTwoDoTheSameInEveryLoad) {
-  const auto faults = im2col_faults();
+  const auto faults = faults_of(OpKind::tile_load);
   const auto all = loads();
   for (std::size_t i = 0; i < faults.size(); ++i)
     for (std::size_t j = i + 1; j < faults.size(); ++j)

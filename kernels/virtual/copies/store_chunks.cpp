@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "kernels/virtual/copies/im2col_faults.hpp"
 #include "kernels/virtual/copies/tile_chunks.hpp"
 #include "kernels/virtual/copies/tile_load_faults.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
@@ -37,6 +38,11 @@ constexpr auto kGeometryFaults = std::to_array<std::pair<Fault, Fault>>({
     {kFaultStoreElementStrideIgnored, kFaultElementStrideIgnored},
     {kFaultStoreElementStrideRoundsDown, kFaultElementStrideRoundsDown},
     {kFaultStoreAsyncShifted, kFaultAsyncShifted},
+    {kFaultIm2colStoreCarryEarly, kFaultIm2colCarryEarly},
+    {kFaultIm2colStoreCarryLate, kFaultIm2colCarryLate},
+    {kFaultIm2colStoreLowerIgnored, kFaultIm2colLowerIgnored},
+    {kFaultIm2colStoreUpperIgnored, kFaultIm2colUpperIgnored},
+    {kFaultIm2colStoreBatchStays, kFaultIm2colBatchStays},
 });
 
 Fault geometry_fault(Fault fault) {
@@ -93,7 +99,8 @@ StoreChunk chunk_of(const TileGeometry& tile, std::uint32_t index, Fault fault) 
   bool inside = !row_dropped(tile, fault);
   std::int64_t row = tile.base;
   for (std::uint32_t i = 1; i < tile.rank; ++i) {
-    const std::int64_t at = tile.first[i] + x[i] * tile.step[i];
+    const std::int64_t at = tile.pixels.empty() ? tile.first[i] + x[i] * tile.step[i]
+                                                : tile.pixels[static_cast<std::size_t>(x[1])][i];
     inside = inside && at >= 0 && at < tile.extent[i];
     row += at * tile.pitch[i];
   }
