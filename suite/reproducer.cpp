@@ -326,7 +326,8 @@ std::string heading(const Program& program, const ReproducerWords& words) {
       ctas_of(program) == 1 ? "one CTA" : fmt::format("a cluster of {} CTAs", ctas_of(program));
   return comment(words.title) + comment("Expected: " + words.expected) +
          comment("Seen: " + words.seen) +
-         "// Build and run: nvcc -arch=sm_90a FILE.cu -lcuda -o reproducer && ./reproducer\n" +
+         "// Build and run: nvcc -gencode=arch=compute_90a,code=sm_90a FILE.cu -lcuda -o "
+         "reproducer && ./reproducer\n" +
          comment(fmt::format(
              "reproduce() takes the steps, in {}; main() prints what observing steps left.", ctas));
 }

@@ -15,9 +15,9 @@ struct ReproducerWords {
 
 /// CUDA C++17 that runs `program` once on GPU 0. It prints the trace of each observing step that a
 /// CTA took, an FNV-1a 64 digest of the window for each snapshot, and of each region, and whether
-/// it changed. It compiles with `nvcc -arch=sm_90a FILE.cu -lcuda` and needs only the CUDA toolkit.
-/// Memory of a peer is memory of GPU 1. The exit code is 0, and 1 after a CUDA error, whose name is
-/// printed.
+/// it changed. It compiles with `nvcc -gencode=arch=compute_90a,code=sm_90a FILE.cu -lcuda` and
+/// needs only the CUDA toolkit. Memory of a peer is memory of GPU 1. The exit code is 0, and 1
+/// after a CUDA error, whose name is printed.
 ///
 /// The instructions are those of kernels/cuda/program_kernel.cu. Waits and delays count clocks at
 /// 2 GHz, so they last up to twice as long as their `ns`.

@@ -78,7 +78,8 @@ class Compiled : public testing::Test {
   bool compile(const std::string& arguments) const {
     const std::string log = folder_.file("log");
     const std::string command =
-        fmt::format("'{}' -arch=sm_90a -Werror all-warnings {} >{} 2>&1", nvcc_, arguments, log);
+        fmt::format("'{}' -gencode=arch=compute_90a,code=sm_90a -Werror all-warnings {} >{} 2>&1",
+                    nvcc_, arguments, log);
     const bool compiled = std::system(command.c_str()) == 0;
     EXPECT_TRUE(compiled) << command << '\n' << read_file(log);
     return compiled;
@@ -859,8 +860,10 @@ TEST(Reproducer, RefusesAProgramThatIsNotSound) {
 }
 
 TEST_F(Compiled, RepresentativeProgramsToExecutables) {
-  for (const Program& program : {representative(), representative_stores(), representative_end(),
-                                 representative_send(), representative_async()})
+  for (const Program& program :
+       {representative(), representative_stores(), representative_end(), representative_send(),
+        representative_async(), representative_map(),
+        remapped({{.verb = Verb::replace, .map = 2, .scope = Scope::sys}})})
     executable(cuda_reproducer(program, kWords));
 }
 
