@@ -602,19 +602,23 @@ TEST_F(ProgramOnGpu, EveryReductionOfRegistersIsMadeInThePeer) {
   expect_in_cta_2(program, result, wanted);
 }
 
+// By 1 to 190 threads of each.
 TEST_F(ProgramOnGpu, NoneOfTheSumsOfAllOtherCtasInOneWordIsLost) {
   std::vector<Step> sums;
   for (std::uint32_t i = 0; i < 64; ++i) {
     sums.push_back(red_async(Reduction::add, DataType::u32, 1028, i + 1));
     sums.back().ctas = 0xb;
-    sums.back().thread = static_cast<std::uint16_t>(4 * i);
+    sums.back().thread = static_cast<std::uint16_t>(i);
+    sums.back().count = 3 * i + 1;
   }
-  const Program program = to_cta_2(64 * 3 * 4, sums);
+  const Program program = to_cta_2((3 * 64 * 63 / 2 + 64) * 3 * 4, sums);
 
   const RunResult result = run(program);
 
   std::vector<std::uint8_t> wanted = poisoned_window(2);
-  put_in(wanted, 1028, element_in<std::uint32_t>(wanted, 1028) + 3 * 64 * 65 / 2);
+  std::uint32_t sum = 0;
+  for (std::uint32_t i = 0; i < 64; ++i) sum += 3 * (3 * i + 1) * (i + 1);
+  put_in(wanted, 1028, element_in<std::uint32_t>(wanted, 1028) + sum);
   expect_in_cta_2(program, result, wanted);
 }
 

@@ -626,9 +626,6 @@ __device__ inline std::uint64_t take_alone(const Cta& cta, const Step& step) {
     case Verb::st_async:
       st_async(cta, step);
       return 0;
-    case Verb::red_async:
-      red_async(cta, step);
-      return 0;
     case Verb::prefetch:
       prefetch(cta, step);
       return 0;
@@ -670,6 +667,10 @@ __device__ inline void take(const Cta& cta, const Step& step, std::uint64_t* tra
       return;
     case Verb::arrive:
       if (threadIdx.x >= step.thread && threadIdx.x < step.thread + step.count) arrive(cta, step);
+      return;
+    case Verb::red_async:
+      if (threadIdx.x >= step.thread && threadIdx.x < step.thread + step.count)
+        red_async(cta, step);
       return;
     case Verb::wait: {
       const std::uint64_t seen = wait(cta, step);

@@ -208,9 +208,9 @@ std::string unsound_step(const Program& program, const Step& step) {
     return fmt::format("barrier {} of {}", step.barrier, program.barriers);
   if (step.of != kOwnCta && step.of >= ctas_of(program))
     return fmt::format("a barrier of CTA {} of {}", step.of, ctas_of(program));
-  const bool arrivals = step.verb == Verb::arrive || step.verb == Verb::init;
-  if (arrivals && step.count < 1) return "a count of 0";
-  if (step.thread + (step.verb == Verb::arrive ? step.count - 1 : 0) >= kProgramThreads)
+  const bool several = step.verb == Verb::arrive || step.verb == Verb::red_async;
+  if ((several || step.verb == Verb::init) && step.count < 1) return "a count of 0";
+  if (step.thread + (several ? step.count - 1 : 0) >= kProgramThreads)
     return fmt::format("thread {} and {} arrivals of {} threads", step.thread, step.count,
                        kProgramThreads);
   if (step.count > kTxCountMax || step.pending > kTxCountMax || step.stride > kTxCountMax ||
@@ -297,7 +297,7 @@ Landing landing_of(const Program& program, const Step& step, std::uint32_t cta) 
   return {.ctas = static_cast<std::uint16_t>(1U << (step.of == kOwnCta ? cta : step.of)),
           .begin = begin,
           .end = begin + bytes,
-          .credited = bytes};
+          .credited = bytes * (step.verb == Verb::red_async ? step.count : 1)};
 }
 
 std::uint8_t place_of_map(const Program& program, std::uint8_t map) {

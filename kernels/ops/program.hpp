@@ -67,7 +67,8 @@ enum class Verb : std::uint8_t {
   // `thread`: the words of async_word().
 
   st_async,   // type, bytes, of, at, word: st.async of one element of u32 or u64, or a vector
-  red_async,  // type, reduction, of, at, word: red.async of one element
+  red_async,  // type, reduction, of, at, word, count: red.async of one element, by each of so many
+              // threads from `thread` on
 
   // map, at: cp.async.bulk.prefetch.tensor, or cp.async.bulk.prefetch where the map is
   // TensorMapSpec::bulk, of the box at `at` to L2, by thread `thread`; by an im2col map with

@@ -234,6 +234,13 @@ TEST(SoundProgram, ReductionsInWindowsAreThoseOfTheDocuments) {
       program.barriers = 1;
       sound += unsound(program).empty() ? 1 : 0;
     }
+  Program program = storing({red_async(Reduction::add, DataType::u32, 16)});
+  program.barriers = 1;
+  program.steps[0].thread = 200;
+  program.steps[0].count = 56;
+  EXPECT_EQ(unsound(program), "");
+  program.steps[0].count = 57;
+  EXPECT_NE(unsound(program), "");
   EXPECT_EQ(sound, 12U);  // eight of u32, three of s32, one of u64
   Program send = storing({{.verb = Verb::send,
                            .reduction = Reduction::min,
@@ -255,6 +262,9 @@ TEST(LandingOf, RegistersCreditTheirBytesToTheCtaThatIsNamed) {
   landing = landing_of(storing({}), red_async(Reduction::add, DataType::u64, 48), 1);
   EXPECT_EQ(landing.ctas, 2U);
   EXPECT_EQ(landing.credited, 8U);
+  step = red_async(Reduction::add, DataType::u64, 48);
+  step.count = 32;
+  EXPECT_EQ(landing_of(storing({}), step, 1).credited, 256U);
 }
 
 TEST(SoundProgram, PrefetchesTakeAnyBoxThatHasMemoryAndNoWindow) {

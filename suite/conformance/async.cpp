@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <iterator>
 #include <utility>
@@ -146,7 +147,7 @@ Program reductions_of_words(const SharedReduction& how) {
 }
 
 Program reductions_of_one_word(const SharedReduction& how, std::uint32_t ctas) {
-  constexpr std::uint32_t kTimes = 3;
+  constexpr std::uint32_t kTimes = 3, kThreads[kTimes] = {1, 32, 5};
   AsyncRounds rounds{.ctas = ctas, .window = 2 * kGuardBytes + 32, .rounds = {{}, {}}, .what = {}};
   rounds.what = fmt::format("{}, {} times by each of {} CTAs", words_of(how), kTimes, ctas);
   // All have one bound then, which makes them the same function.
@@ -162,9 +163,11 @@ Program reductions_of_one_word(const SharedReduction& how, std::uint32_t ctas) {
                   .of = to,
                   .reduction = how.reduction,
                   .type = how.type,
+                  .count = to == 0 ? kThreads[time] : 1,
                   .at = {at},
                   .word = counts ? 4 : splitmix64(8 * time + to)};
       rounds.rounds[1].push_back(reduce);
+      reduce.count = 1;
       reduce.ctas = only((to + 1 + time % (ctas - 1)) % ctas);  // one alone
       if (!counts) reduce.word = splitmix64(reduce.word);
       rounds.rounds[1].push_back(reduce);
@@ -230,6 +233,8 @@ Program random_async(std::uint64_t seed) {
       }
       if (copy.verb != Verb::send) at += async_bytes(copy) * draws.below(kSlot / 16);
       copy.at[0] = static_cast<std::int32_t>(at);
+      if (of_registers && reduces)
+        copy.count = std::min(draws.between(1, 40), kernels::kProgramThreads - copy.thread);
       if (reduces) copy.ctas = only((copy.of + 1 + draws.below(ctas - 1)) % ctas);
       // Where the order does not matter all do it at once.
       if (commutes(copy.reduction, copy.type)) copy.ctas = others(ctas, copy.of);

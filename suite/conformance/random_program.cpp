@@ -335,11 +335,13 @@ class Composer {
       step.ctas = static_cast<Mask>(some_ctas() & others);
       if (step.ctas == 0 || !commutes(step.reduction, step.type))
         step.ctas = static_cast<Mask>(1U << std::countr_zero(others));
+      step.count = std::min(draws_.between(1, 64), kernels::kProgramThreads - step.thread);
     }
     const std::uint32_t bytes = async_bytes(step), places = kAsyncBytes / bytes;
     step.at[0] = static_cast<std::int32_t>(offset_of(slots_) + bytes * draws_.below(places));
     sync();
-    arm(phase, {step}, bytes * static_cast<std::uint32_t>(std::popcount(step.ctas)), false);
+    const auto writers = step.count * static_cast<std::uint32_t>(std::popcount(step.ctas));
+    arm(phase, {step}, bytes * writers, false);
     phases_.push_back(phase);
     wait(phases_.size() - 1);
     sync();

@@ -541,15 +541,14 @@ void send_registers(Walk& walk, const Step& step, std::uint32_t from) {
     std::memcpy(&bytes[std::size_t{4} * i], &word, 4);
   }
   const bool reduces = step.verb == Verb::red_async;
-  issue_send(walk, step,
-             {.verb = step.verb,
-              .from = from,
-              .to = to,
-              .reduction = reduces ? step.reduction : Reduction::none,
-              .type = step.type,
-              .source = {},
-              .bytes = std::move(bytes)},
-             4);
+  const Send send{.verb = step.verb,
+                  .from = from,
+                  .to = to,
+                  .reduction = reduces ? step.reduction : Reduction::none,
+                  .type = step.type,
+                  .source = {},
+                  .bytes = std::move(bytes)};
+  for (std::uint32_t i = 0; i < (reduces ? step.count : 1); ++i) issue_send(walk, step, send, 4);
 }
 
 // Changes nothing, where the instruction is one that documents allow.

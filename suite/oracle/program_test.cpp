@@ -473,6 +473,18 @@ TEST(ProgramOracle, ACopyTakesWhatRegistersWroteBehindAFence) {
   EXPECT_NO_THROW(predict(of_two(steps)));
 }
 
+TEST(ProgramOracle, EachThreadOfAReductionCounts) {
+  Step told = kToldOfSend, put = kToldOfSend, sum = red(Reduction::add, 10);
+  put.bytes = 4;
+  told.bytes = 128;
+  sum.count = 32;
+  Step wait = kWaitInPeer;
+  wait.parity = kCurrentPhase;
+  const ProgramExpectation expected =
+      predict(of_two({kMeet, put, kStAsync, kWaitInPeer, told, kMeet, sum, wait, kSnapshotInPeer}));
+  EXPECT_EQ(word_at(expected.snapshots.at(0).window.bytes, 1040), 323U);
+}
+
 TEST(ProgramOracle, WhatIsDefinedOfOtherCtasAloneIsRefused) {
   Step own = kStAsync, send = kSend;
   own.of = 0;

@@ -84,12 +84,23 @@ void take_async(const Turn& turn) {
   SharedWindow& window = run.ctas[run.fault == kFaultAsyncLandsAtHome ? turn.cta : to].window;
   std::function<Chunk(std::uint32_t)> copy = [chunk](std::uint32_t) { return chunk; };
   if (step.verb == Verb::red_async) copy = reducing(turn, window, std::move(copy));
-  run.engine.issue(
-      {.chunks = 1,
-       .chunk = std::move(copy),
-       .destination = chunk.address,
-       .shared = &window,
-       .barrier = &live_barrier(turn, run.fault == kFaultAsyncCreditStays ? turn.cta : to)});
+  const BulkCopy one{
+      .chunks = 1,
+      .chunk = std::move(copy),
+      .destination = chunk.address,
+      .shared = &window,
+      .barrier = &live_barrier(turn, run.fault == kFaultAsyncCreditStays ? turn.cta : to)};
+  const std::uint32_t threads = step.verb == Verb::red_async ? step.count : 1;
+  for (std::uint32_t i = 0; i < threads; ++i) {
+    BulkCopy of_thread = one;
+    if (i > 0 && run.fault == kFaultAsyncThreadLost)
+      of_thread.chunk = [chunk](std::uint32_t) {
+        Chunk lost = chunk;
+        lost.written = 0;
+        return lost;
+      };
+    run.engine.issue(std::move(of_thread));
+  }
 }
 
 }  // namespace tidemark::kernels

@@ -103,6 +103,7 @@ inline constexpr Fault kFaultAsyncSignedAsUnsigned{818};
 inline constexpr Fault kFaultAsyncCarryLost{819};
 inline constexpr Fault kFaultAsyncIncUnbounded{820};
 inline constexpr Fault kFaultAsyncDecUnbounded{821};
+inline constexpr Fault kFaultAsyncThreadLost{822};
 
 /// Of a program; `step`: what it changes, and how.
 constexpr FaultInfo program_fault(Fault fault, std::string_view name, std::string_view step) {
@@ -277,6 +278,8 @@ inline constexpr auto kProgramFaults = std::to_array<FaultInfo>({
                   "reductions in windows: inc does not go back to 0"),
     program_fault(kFaultAsyncDecUnbounded, "async_dec_unbounded",
                   "reductions in windows: dec goes below 0"),
+    program_fault(kFaultAsyncThreadLost, "async_thread_lost",
+                  "red.async: of several threads one alone reduces, all are credited"),
 });
 
 /// All of them, in the order of their values. Each is harmless where its step does not occur.

@@ -210,12 +210,14 @@ Step reduce(Reduction reduction, DataType type, std::int32_t at, std::uint64_t w
 // A vector, a sum by two CTAs, and one of each reduction that a fault changes.
 Program written_by_registers() {
   Program program = empty(3);
-  Step announced = announce(52), vector = in_peer({.verb = Verb::st_async, .bytes = 16});
+  Step announced = announce(56), vector = in_peer({.verb = Verb::st_async, .bytes = 16});
   announced.ctas = 1U << kPeer;
   vector.at[0] = kGuardBytes;
   vector.word = 0x0123456789abcdef;
   Step sum = reduce(Reduction::add, DataType::u32, kGuardBytes + 16, 5);
   sum.ctas = 5;
+  Step twice = reduce(Reduction::bit_xor, DataType::u32, kGuardBytes + 48, 3);
+  twice.count = 2;
   program.steps = {init(kA, 7),
                    announced,
                    {.verb = Verb::cluster_sync, .ctas = 7},
@@ -226,7 +228,7 @@ Program written_by_registers() {
                    reduce(Reduction::min, DataType::u32, kGuardBytes + 36, 1),
                    reduce(Reduction::inc, DataType::u32, kGuardBytes + 40, 3),
                    reduce(Reduction::dec, DataType::u32, kGuardBytes + 44, 3),
-                   reduce(Reduction::bit_xor, DataType::u32, kGuardBytes + 48, 3)};
+                   twice};
   return with_checks(program);
 }
 

@@ -263,14 +263,14 @@ TEST(VirtualProgram, AVectorOfRegistersLandsInTheWindowOfThePeerAndCreditsItsBar
 }
 
 TEST(VirtualProgram, AllThatIsReducedIntoOneWordCounts) {
-  const Step sum{
-      .verb = Verb::red_async, .reduction = Reduction::add, .at = {kTileAt + 4}, .word = 7};
-  const Program program = to_peer(8, {sum, sum});
+  Step sum{.verb = Verb::red_async, .reduction = Reduction::add, .at = {kTileAt + 4}, .word = 7};
+  sum.count = 3;
+  const Program program = to_peer(24, {sum, sum});
   const RunResult right = run(program);
   std::uint32_t before = 0;
   for (std::uint32_t i = 4; i > 0; --i)
     before = before << 8 | cta_poison_byte(program.payload, 1, kTileAt + 4 + i - 1);
-  EXPECT_EQ(word_at(right, kWindow + kTileAt + 4), before + 14);
+  EXPECT_EQ(word_at(right, kWindow + kTileAt + 4), before + 42);
   EXPECT_EQ(right.trace[6 * 2 + 1], 1U);
 }
 
