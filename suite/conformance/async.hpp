@@ -52,8 +52,8 @@ std::string words_of(const SharedReduction& reduction);
 /// CTA 1 has any of eight words, most of them at the end of a range, and CTA 0 reduces by any.
 Program reductions_of_words(const SharedReduction& how);
 
-/// All of `ctas` CTAs but one reduce a word in the window of that one, for each, three times, and one
-/// of them alone after each; in CTA 0 by a thread, a warp and five threads of each.
+/// All of `ctas` CTAs but one reduce a word in the window of that one, for each, three times, and
+/// one of them alone after each; in CTA 0 by a thread, a warp and five threads of each.
 Program reductions_of_one_word(const SharedReduction& how, std::uint32_t ctas);
 
 /// Each of `ctas` CTAs sends `bytes` to each other one, all to one place, where they are reduced.
