@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/im2col_corners.hpp"
 #include "suite/reproducer_declarations.hpp"
 #include "suite/reproducer_kernel.hpp"
 #include "suite/reproducer_verbs.hpp"
@@ -144,8 +143,6 @@ std::string map_text(const Map& map, std::size_t number) {
                        kGuardBytes + spec.base_offset, element_bytes(spec.type), tile_bytes(spec));
   const std::uint32_t rank = spec.rank == rank_of(spec) ? spec.rank : kMaxRank;
   if (spec.im2col) {
-    const TensorMapSpec given =
-        kCornerOrder == kernels::CornerOrder::dhw ? with_corners_reversed(spec) : spec;
     const auto corner = [&](const auto& corners) {
       return fmt::format("{{{}}}",
                          fmt::join(corners.begin(), corners.begin() + spatial_of(spec), ", "));
@@ -165,8 +162,8 @@ std::string map_text(const Map& map, std::size_t number) {
         spec.rank, map.region, kGuardBytes + spec.base_offset,
         kSwizzles[static_cast<std::size_t>(spec.swizzle)],
         kPromotions[static_cast<std::size_t>(spec.l2_promotion)],
-        kFills[static_cast<std::size_t>(spec.fill)], corner(given.lower_corner),
-        corner(given.upper_corner), spec.box[1]);
+        kFills[static_cast<std::size_t>(spec.fill)], corner(spec.lower_corner),
+        corner(spec.upper_corner), spec.box[1]);
   }
   return fmt::format(R"cu(  const cuuint64_t extent{0}[] = {1}, stride{0}[] = {2};
   const cuuint32_t box{0}[] = {3}, element_stride{0}[] = {4};

@@ -7,7 +7,6 @@
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/driver_entry.hpp"
-#include "kernels/ops/im2col_corners.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -54,13 +53,14 @@ CUresult encode_tiled(const TensorMapSpec& spec, void* address, CUtensorMap& map
 CUresult encode_im2col(const TensorMapSpec& spec, void* address, CUtensorMap& map) {
   static const auto call =
       reinterpret_cast<EncodeIm2col>(driver_entry("cuTensorMapEncodeIm2col", 12000));
-  const TensorMapSpec given = kCornerOrder == CornerOrder::dhw ? with_corners_reversed(spec) : spec;
-  return call(&map, static_cast<CUtensorMapDataType>(given.type), given.rank, address,
-              given.extent.data(), given.stride.data(), given.lower_corner.data(),
-              given.upper_corner.data(), given.box[0], given.box[1], given.element_stride.data(),
-              CU_TENSOR_MAP_INTERLEAVE_NONE, static_cast<CUtensorMapSwizzle>(given.swizzle),
-              static_cast<CUtensorMapL2promotion>(given.l2_promotion),
-              static_cast<CUtensorMapFloatOOBfill>(given.fill));
+  // Corners along W, H, D, as CUTLASS passes them; cuda.h writes {D, H, W}. Measured:
+  // behaviour.load.im2col_corners.
+  return call(&map, static_cast<CUtensorMapDataType>(spec.type), spec.rank, address,
+              spec.extent.data(), spec.stride.data(), spec.lower_corner.data(),
+              spec.upper_corner.data(), spec.box[0], spec.box[1], spec.element_stride.data(),
+              CU_TENSOR_MAP_INTERLEAVE_NONE, static_cast<CUtensorMapSwizzle>(spec.swizzle),
+              static_cast<CUtensorMapL2promotion>(spec.l2_promotion),
+              static_cast<CUtensorMapFloatOOBfill>(spec.fill));
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 
 #include "kernels/cuda/cuda_device.hpp"
 #include "kernels/cuda/gpu_test.hpp"
-#include "kernels/ops/im2col_corners.hpp"
 #include "kernels/ops/program.hpp"
 #include "kernels/ops/tile_store.hpp"
 
@@ -299,9 +298,8 @@ TEST_F(Im2colOnGpu, WhatNoDocumentSaysIsPrinted) {
   print("a traversal stride of 2 along N", map);
 }
 
-/// cuda.h writes {D, H, W}, CUTLASS passes {W, H, D}, and so does encode() while it is not settled.
-/// Either is right here: the line that is printed says which it is.
-TEST_F(Im2colOnGpu, TheOrderOfTheCornersIsPrinted) {
+/// As CUTLASS passes them; cuda.h writes {D, H, W}.
+TEST_F(Im2colOnGpu, CornersAreTakenInTheOrderWHD) {
   const Images images{.w = 9, .h = 7, .n = 2};
   const auto walk = [&](std::int32_t lower_w, std::int32_t lower_h) {
     const TileLoad load = load_of(4, images, 0);
@@ -321,13 +319,7 @@ TEST_F(Im2colOnGpu, TheOrderOfTheCornersIsPrinted) {
   load.map.lower_corner = {-2, 1};  // along W, along H
   load.at = {0, 1, 1, 0};
   const Bytes tile = tile_of(load);
-  const bool as_written = tile == walk(-2, 1), reversed = tile == walk(1, -2);
-  EXPECT_TRUE(as_written || reversed);
-  const bool given_whd = kCornerOrder != CornerOrder::dhw;
-  std::printf("im2col corner order: %s\n", as_written == reversed    ? "neither"
-                                           : as_written == given_whd ? "{W, H, D}"
-                                                                     : "{D, H, W}");
-  EXPECT_TRUE(as_written || kCornerOrder == CornerOrder::unsettled);
+  EXPECT_EQ(tile, walk(-2, 1));
 }
 
 }  // namespace

@@ -24,24 +24,14 @@ void take_corners(TensorMapSpec& map, Draws& draws) {
     map.lower_corner[k] = lower;
     map.upper_corner[k] = std::max(upper, lower + 1 - extent);
   }
-  if (kCornerOrder != kernels::CornerOrder::unsettled) return;
-  const std::int32_t upper =
-      *std::max_element(map.upper_corner.begin(), map.upper_corner.begin() + spatial_of(map));
-  const std::int32_t lower =
-      *std::min_element(map.lower_corner.begin(), map.lower_corner.begin() + spatial_of(map));
-  for (std::uint32_t k = 0; k < spatial_of(map); ++k) {
-    map.lower_corner[k] = lower;
-    map.upper_corner[k] = upper;
-  }
 }
 
-// Bounding boxes in the images, the same along W, H and D.
+// Bounding boxes in the images.
 void take_inner_corners(TensorMapSpec& map, Draws& draws) {
-  const auto least = static_cast<std::uint32_t>(
-      *std::min_element(map.extent.begin() + 1, map.extent.begin() + 1 + spatial_of(map)));
-  const std::uint32_t lower = draws.below(std::min(3U, least));
-  const std::uint32_t upper = draws.below(std::min(3U, least - lower));
   for (std::uint32_t k = 0; k < spatial_of(map); ++k) {
+    const auto extent = static_cast<std::uint32_t>(map.extent[k + 1]);
+    const std::uint32_t lower = draws.below(std::min(3U, extent));
+    const std::uint32_t upper = draws.below(std::min(3U, extent - lower));
     map.lower_corner[k] = static_cast<std::int32_t>(lower);
     map.upper_corner[k] = -static_cast<std::int32_t>(upper);
   }

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/ops/im2col_corners.hpp"
 #include "suite/conformance/store.hpp"
 #include "suite/room.hpp"
 

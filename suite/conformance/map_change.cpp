@@ -245,7 +245,14 @@ MapChange random_change(std::uint64_t seed) {
                    .in_place = draws.below(2) == 0,
                    .ctas = 1U << draws.below(3)};
   for (std::uint32_t i = draws.between(change.zeroed ? 1 : 2, 4); i > 0; --i) {
-    change.boxes.push_back(random_tile(splitmix64(seed + i)));
+    const auto is_tf32 = [](const TileLoad& box) {
+      return box.map.type == DataType::tf32 || box.map.type == DataType::tf32_ftz;
+    };
+    std::uint64_t of_box = splitmix64(seed + i);
+    TileLoad box = random_tile(of_box);
+    while (i > 1 && is_tf32(box))
+      box = random_tile(++of_box);  // no map is made of it: ProgramOracle
+    change.boxes.push_back(box);
     change.boxes.back().map.l2_promotion =
         change.zeroed ? L2Promotion::none : change.boxes[0].map.l2_promotion;
   }

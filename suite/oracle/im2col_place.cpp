@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/im2col_corners.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -96,11 +95,6 @@ void refuse_undocumented_pixels(const TileLoad& load) {
   if (load.at[0] < 0 || load.at[batch] < 0)
     throw Error(
         fmt::format("im2col: channel {} of image {}; take 0 and up", load.at[0], load.at[batch]));
-  if (kCornerOrder == kernels::CornerOrder::unsettled && has_ordered_corners(map) &&
-      load.held_to != HeldTo::record)
-    throw Error(
-        "im2col: corners that differ along W, H and D, whose order cuda.h and CUTLASS "
-        "contradict; make them equal, or have what comes recorded");
   for (std::uint32_t i = 1; i < batch; ++i) {
     const Axis axis = axis_of(map, i - 1);
     const std::int32_t lowest = lowest_corner(map.rank), highest = highest_corner(map.rank);

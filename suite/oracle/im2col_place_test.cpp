@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/im2col_corners.hpp"
 #include "suite/oracle/expectation.hpp"
 
 namespace tidemark::suite {
@@ -124,19 +123,6 @@ TEST(Im2colOracle, AStoreTakesBackWhatALoadBrings) {
   EXPECT_FALSE(im2col_stored_from(load.map, load.at, {0, 1, 1, 0, 0}).has_value());  // before it
   EXPECT_FALSE(im2col_stored_from(load.map, load.at, {0, 0, 1, 0, 0}).has_value());  // no box's
   EXPECT_FALSE(im2col_stored_from(load.map, load.at, {16, 2, 1, 0, 0}).has_value());
-}
-
-TEST(Im2colOracle, CornersThatDifferAreRecordedUntilTheirOrderIsSettled) {
-  if (kCornerOrder != kernels::CornerOrder::unsettled) GTEST_SKIP() << "their order is settled";
-  TileLoad load = convolution();
-  load.map.lower_corner = {-1, 0};
-  load.at = {};
-  EXPECT_THROW(predict(load), Error);
-  load.held_to = HeldTo::record;
-  const Expectation expected = predict(load);
-  EXPECT_EQ(expected.compare[kGuardBytes - 1], Compare::exact);
-  EXPECT_EQ(expected.compare[kGuardBytes], Compare::recorded);
-  EXPECT_EQ(expected.compare[kGuardBytes + 40 * 32], Compare::exact);
 }
 
 }  // namespace

@@ -353,6 +353,13 @@ void replace(Walk& walk, const Step& step, std::uint32_t rank) {
     walk.refuse("what the map is made of is not there");
   if (place.holds == kZeroed && step.in_place)
     walk.refuse("documents have zeros become a map in shared memory only; replace it there");
+  if (place.holds != kZeroed) {
+    const DataType from = walk.program.maps[place.holds].spec.type;
+    if ((from == DataType::tf32 || from == DataType::tf32_ftz) &&
+        from != walk.program.maps[step.map].spec.type)
+      walk.refuse(
+          "GPUs leave something of tf32 in a map whose type is replaced; make it of another");
+  }
   if ((place.touched & ~(1U << rank)) != 0)
     walk.refuse("another CTA may still use the map; have a cluster_sync");
   if (place.changed && place.changer != rank && (!walk.met || *place.changed > *walk.met))

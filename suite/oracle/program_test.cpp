@@ -361,6 +361,17 @@ TEST(ProgramOracle, AMapThatIsGoneOrNotYetThereIsRefused) {
   EXPECT_THROW(predict(remapping({kReplace, kReplace})), Error);
 }
 
+// On an H100 loads by such a map still round, or end in CUDA error 715.
+TEST(ProgramOracle, AMapOfTf32IsOfNoOtherTypeAfterwards) {
+  Program program = remapping({kReplace});
+  program.maps[0].spec.type = program.maps[1].spec.type = DataType::tf32;
+  EXPECT_NO_THROW(predict(program));
+  program.maps[1].spec.type = DataType::f32;
+  EXPECT_THROW(predict(program), Error);
+  std::swap(program.maps[0].spec.type, program.maps[1].spec.type);
+  EXPECT_NO_THROW(predict(program));
+}
+
 TEST(ProgramOracle, ZerosBecomeAMapInSharedMemoryAlone) {
   Step in_place = kReplace;
   in_place.in_place = true;

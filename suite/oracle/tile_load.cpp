@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/im2col_corners.hpp"
 #include "suite/oracle/im2col_place.hpp"
 #include "suite/oracle/tile_place.hpp"
 
@@ -160,9 +159,6 @@ void pull_tile(const TileLoad& load, const Memory& source, std::vector<std::uint
   if (load.map.fill == Fill::nan && compare.empty()) compare.assign(window.size(), Compare::exact);
   for (std::uint32_t offset = 0; offset < tile_span(load.map); offset += kChunk)
     pull_chunk(load, tile_start(load) + offset, source, window, compare);
-  if (kCornerOrder != kernels::CornerOrder::unsettled || !has_ordered_corners(load.map)) return;
-  if (compare.empty()) compare.assign(window.size(), Compare::exact);
-  std::fill_n(&compare[tile_start(load)], tile_span(load.map), Compare::recorded);
 }
 
 Expectation predict(const TileLoad& load) {

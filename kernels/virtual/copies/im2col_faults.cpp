@@ -3,8 +3,6 @@
 
 #include <array>
 
-#include "kernels/ops/im2col_corners.hpp"
-
 namespace tidemark::kernels {
 namespace {
 
@@ -55,10 +53,6 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
 
 }  // namespace
 
-std::span<const FaultInfo> im2col_faults() {
-  // While the order of the corners is not settled no row is judged by it: the last cannot show.
-  return std::span(kFaults).first(kFaults.size() -
-                                  (kCornerOrder == CornerOrder::unsettled ? 1 : 0));
-}
+std::span<const FaultInfo> im2col_faults() { return kFaults; }
 
 }  // namespace tidemark::kernels

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "kernels/ops/im2col_corners.hpp"
 #include "kernels/virtual/copies/im2col_faults.hpp"
 
 namespace tidemark::kernels {
@@ -17,8 +16,10 @@ struct PixelBox {
 };
 
 PixelBox box_of(const TensorMapSpec& map, const TileGeometry& tile) {
-  const TensorMapSpec taken =
-      tile.fault == kFaultIm2colCornersReversed ? with_corners_reversed(map) : map;
+  TensorMapSpec taken = map;
+  if (tile.fault == kFaultIm2colCornersReversed)
+    for (auto* const corners : {&taken.lower_corner, &taken.upper_corner})
+      std::reverse(corners->begin(), corners->begin() + spatial_of(map));
   PixelBox box;
   for (std::uint32_t k = 0; k < spatial_of(map); ++k) {
     box.first[k] = tile.fault == kFaultIm2colLowerIgnored ? 0 : taken.lower_corner[k];

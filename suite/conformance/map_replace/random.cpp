@@ -16,7 +16,8 @@ std::vector<Op> rows(const RunContext& context) {
 
 const Register kCase{{
     .name = "map.replace.random",
-    .claim = "any tensor map can be made of any other, or of zeros, by replacing what differs",
+    .claim = "a tensor map of any type but tf32 can be made any other by replacing what differs, "
+             "and so can zeros",
     .cites = "PTX ISA 9.0, 9.7.9.26 tensormap.replace; CUDA C++ Programming Guide 13.0, 10.30 "
              "Encoding a Tensor Map on Device",
     .rows = rows,
