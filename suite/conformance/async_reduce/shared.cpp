@@ -15,8 +15,9 @@ std::vector<Op> rows(const RunContext&) {
 
 const Register kCase{{
     .name = "async.reduce.shared",
-    .claim = "of what all other CTAs of a cluster reduce into one word by red.async nothing is lost and "
-             "nothing counts twice",
+    .claim =
+        "of what all other CTAs of a cluster reduce into one word by red.async nothing is lost "
+        "and nothing counts twice",
     .cites = "PTX ISA 9.0, 9.7.13.7 red.async",
     .rows = rows,
 }};
