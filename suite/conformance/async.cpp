@@ -152,15 +152,16 @@ Program reductions_of_one_word(const SharedReduction& how, std::uint32_t ctas) {
   rounds.what = fmt::format("{}, {} times by each of {} CTAs", words_of(how), kTimes, ctas);
   // All have one bound then, which makes them the same function.
   const bool counts = how.reduction == Reduction::inc || how.reduction == Reduction::dec;
-  for (std::uint8_t to = 0; to < ctas; ++to) {
+  for (std::uint32_t to = 0; to < ctas; ++to) {
+    const auto of = static_cast<std::uint8_t>(to);
     const std::int32_t at = kGuardBytes + 8;
     rounds.rounds[0].push_back(
-        {.verb = Verb::st_async, .ctas = 1, .of = to, .bytes = 8, .at = {at}, .word = 2});
+        {.verb = Verb::st_async, .ctas = 1, .of = of, .bytes = 8, .at = {at}, .word = 2});
     for (std::uint32_t time = 0; time < kTimes; ++time) {
       Step reduce{.verb = Verb::red_async,
                   .ctas = others(ctas, to),
                   .thread = static_cast<std::uint16_t>(32 * time + to),
-                  .of = to,
+                  .of = of,
                   .reduction = how.reduction,
                   .type = how.type,
                   .count = to == 0 ? kThreads[time] : 1,
