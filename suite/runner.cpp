@@ -16,10 +16,10 @@
 #include "suite/gemm/verify.hpp"
 #include "suite/observations.hpp"
 #include "suite/oracle/compare.hpp"
-#include "suite/oracle/early_completions.hpp"
 #include "suite/oracle/expect_tx.hpp"
 #include "suite/oracle/peer_tile.hpp"
 #include "suite/oracle/program.hpp"
+#include "suite/oracle/program/early_completions.hpp"
 #include "suite/program_rows.hpp"
 #include "suite/row_verdict.hpp"
 

@@ -1,8 +1,8 @@
 // What a report says of each mismatch.
 #include <gtest/gtest.h>
 
-#include "suite/oracle/early_completions.hpp"
 #include "suite/oracle/expect_tx.hpp"
+#include "suite/oracle/program/early_completions.hpp"
 
 namespace tidemark::suite {
 namespace {

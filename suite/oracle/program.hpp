@@ -9,7 +9,7 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/program.hpp"
 #include "suite/oracle/expectation.hpp"
-#include "suite/oracle/stores.hpp"
+#include "suite/oracle/program/stores.hpp"
 #include "suite/outcome.hpp"
 #include "suite/room.hpp"
 

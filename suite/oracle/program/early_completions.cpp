@@ -1,5 +1,5 @@
 // Counts, and turns lists of announcements into a line that a person reads.
-#include "suite/oracle/early_completions.hpp"
+#include "suite/oracle/program/early_completions.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // Pulls each chunk of a region from the window, and keeps who waited for what. Written from the PTX
 // ISA and cuda.h, apart from every device.
-#include "suite/oracle/stores.hpp"
+#include "suite/oracle/program/stores.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // What the oracle says of threads that work on tiles, and where it has nothing to say.
-#include "suite/oracle/thread_work.hpp"
+#include "suite/oracle/program/thread_work.hpp"
 
 #include <gtest/gtest.h>
 

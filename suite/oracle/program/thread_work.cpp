@@ -1,5 +1,5 @@
 // Asks for each place of the tile which element stands there.
-#include "suite/oracle/thread_work.hpp"
+#include "suite/oracle/program/thread_work.hpp"
 
 #include <cmath>
 #include <cstring>

@@ -1,0 +1,89 @@
+// What copies in flight leave when they have landed, and who may know it.
+#include "suite/oracle/program/walk.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "suite/oracle/contents.hpp"
+#include "suite/oracle/reduction.hpp"
+
+namespace tidemark::suite {
+namespace {
+
+void put(const std::vector<std::uint8_t>& bytes, Part part, ExpectedWindow& window) {
+  std::copy(bytes.begin(), bytes.end(), &window.bytes[part.begin]);
+  if (!window.compare.empty())
+    std::fill(&window.compare[part.begin], &window.compare[part.end], Compare::exact);
+}
+
+void reduce(const Sent& send, Part part, ExpectedWindow& window) {
+  for (std::uint32_t done = 0; done < send.bytes.size(); done += 16) {
+    const std::size_t bytes = std::min<std::size_t>(16, send.bytes.size() - done);
+    std::array<std::uint8_t, 16> comes{}, memory{};  // one element may be less
+    std::copy_n(&send.bytes[done], bytes, comes.begin());
+    std::copy_n(&window.bytes[part.begin + done], bytes, memory.begin());
+    reduce_chunk(send.reduction, send.type, comes.data(), memory.data());
+    std::copy_n(memory.begin(), bytes, &window.bytes[part.begin + done]);
+  }
+}
+
+void land_send(const Sent& send, Part part, CtaState& cta) {
+  if (send.reduction == Reduction::none)
+    put(send.bytes, part, cta.window);
+  else
+    reduce(send, part, cta.window);
+  if (send.verb != Verb::send) cta.unfenced.push_back(part);
+}
+
+}  // namespace
+
+void land(BarrierState& barrier) {
+  barrier.tx -= std::exchange(barrier.flying, 0);
+  advance(barrier);
+}
+
+void land_everywhere(Walk& walk) {
+  for (CtaState& cta : walk.ctas)
+    for (BarrierState& barrier : cta.barriers) land(barrier);
+}
+
+Memory memory_of(const Walk& walk, std::size_t region) {
+  return {walk.regions[region], walk.program.regions[region].islands};
+}
+
+void keep_tile(ExpectedWindow& window, const TileLoad& tile) {
+  const auto begin = [](const TileLoad& at) { return at.destination_offset; };
+  const auto end = [&](const TileLoad& at) { return begin(at) + tile_span(at.map); };
+  std::erase_if(window.tiles, [&](const TileLoad& older) {
+    return begin(tile) <= begin(older) && end(older) <= end(tile);
+  });
+  window.tiles.push_back(tile);
+}
+
+void see_boxes(const Walk& walk, CtaState& cta, BarrierState& barrier) {
+  std::vector<Flight> left;
+  for (Flight& flight : barrier.flights) {
+    if (!flight.phase_done) {
+      left.push_back(flight);
+      continue;
+    }
+    if (flight.send == kNone)
+      pull_tile(flight.load, memory_of(walk, flight.region), cta.window.bytes, cta.window.compare);
+    else
+      land_send(walk.sends[flight.send], part_of(flight.load), cta);
+    cta.touched.push_back(part_of(flight.load));
+    keep_tile(cta.window, flight.load);
+  }
+  barrier.flights = std::move(left);
+}
+
+void see_sends(Walk& walk, const BarrierState& barrier) {
+  for (const Flight& flight : barrier.flights) {
+    if (flight.send == kNone || !flight.phase_done) continue;
+    Sent& send = walk.sends[flight.send];
+    send.seen = true;
+    send.over = send.from == send.to;
+  }
+}
+
+}  // namespace tidemark::suite
