@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstring>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,21 @@ std::array<NamedPanel, 2> next_gather(const Gemm& gemm, ResidentGemm& block, boo
             "panel B"}}};
 }
 
+/// A block whose gather is given up is let go of: others may have its panels open, and freeing its
+/// memory would wait for a kernel of NCCL that waits for the rank that did not come.
+Trouble gather_or_leave(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block,
+                        std::span<const NamedPanel> panels) {
+  std::string late;
+  try {
+    late = gather_or_abort(*gemm.transport, panels, gemm.deadline_s);
+  } catch (...) {
+    static_cast<void>(block.release());
+    throw;
+  }
+  if (!late.empty()) static_cast<void>(block.release());
+  return late_shard(std::move(late));
+}
+
 /// Ends a product that waits for rows: it looks at this word while it waits. On a stream of its
 /// own, since the product's is busy.
 void end_product(const ResidentGemm& block) {
@@ -94,16 +110,7 @@ Trouble make_block(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block) {
 
 Trouble exchange(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, bool last) {
   if (gemm.transport == nullptr) return {};
-  const std::array<NamedPanel, 2> panels = next_gather(gemm, *block, last);
-  std::string late;
-  try {
-    late = gather_or_abort(*gemm.transport, panels, gemm.deadline_s);
-  } catch (...) {
-    static_cast<void>(block.release());
-    throw;
-  }
-  if (!late.empty()) static_cast<void>(block.release());
-  return late_shard(std::move(late));
+  return gather_or_leave(gemm, block, next_gather(gemm, *block, last));
 }
 
 Trouble barrier(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block) {
@@ -116,10 +123,7 @@ Trouble barrier(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block) {
                                  .row_bytes = kBarrierRowBytes,
                                  .shards = gemm.everybody},
                                 "barrier"}};
-  std::string late = gather_or_abort(*gemm.transport, panels, gemm.deadline_s);
-  // Freeing its memory would wait for a kernel of NCCL that waits for the rank that did not come.
-  if (!late.empty()) static_cast<void>(block.release());
-  return late_shard(std::move(late));
+  return gather_or_leave(gemm, block, panels);
 }
 
 Trouble poison_and_meet(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block) {
