@@ -90,7 +90,7 @@ TEST(MinimizedProgram, IsTheProgramItselfWhereNothingCanGo) {
 TEST(MinimizedProgram, AsksABoundedNumberOfTimes) {
   int asked = 0;
   Program program = wordy();
-  program.steps.resize(5000, program.steps[0]);
+  program.steps.resize(2000, program.steps[0]);
   (void)minimized(program, [&](const Program&) { return ++asked < 0; });
   EXPECT_EQ(asked, kMostMinimizingRuns);
 }

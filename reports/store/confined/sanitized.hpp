@@ -1,5 +1,6 @@
-// Whether AddressSanitizer watches this build: it needs calls that a confined process otherwise may
-// not make, and ends a process that gets no memory before `operator new` can say so.
+// Which sanitizer watches this build. AddressSanitizer needs calls that a confined process
+// otherwise may not make; it and ThreadSanitizer end a process that gets no memory before `operator
+// new` can say so.
 #pragma once
 
 namespace tidemark::reports {
@@ -8,6 +9,12 @@ namespace tidemark::reports {
 inline constexpr bool kAddressSanitized = true;
 #else
 inline constexpr bool kAddressSanitized = false;
+#endif
+
+#ifdef __SANITIZE_THREAD__
+inline constexpr bool kThreadSanitized = true;
+#else
+inline constexpr bool kThreadSanitized = false;
 #endif
 
 }  // namespace tidemark::reports
