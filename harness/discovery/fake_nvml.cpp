@@ -157,6 +157,19 @@ int nvmlDeviceGetRemappedRows(void* device, unsigned* corrected, unsigned* uncor
   return number(device, 1, pending);
 }
 
+// Rises from call to call where the stand-in is "noisy".
+int nvmlDeviceGetPcieReplayCounter(void* device, unsigned* out) {
+  static std::atomic<unsigned> replays{40};
+  return number(device, setting("FAKE_NVML") == "noisy" ? replays++ : 40, out);
+}
+// Of links that are up.
+int nvmlDeviceGetNvLinkErrorCounter(void* device, unsigned link, int counter,
+                                    unsigned long long* out) {
+  if (!knows(device) || link >= 4 || counter > 3) return kInvalidArgument;
+  *out = 10ULL * link + static_cast<unsigned>(counter);
+  return kSuccess;
+}
+
 int nvmlDeviceGetClockInfo(void* device, int clock, unsigned* out) {
   return number(device, clock == 1 ? 1755 : clock == 2 ? 3200 : 0, out);
 }

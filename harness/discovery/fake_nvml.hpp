@@ -5,7 +5,8 @@
 
 namespace tidemark::harness {
 
-/// For as long as the object lives, the stand-in "refuses" to start or is "stuck" while it starts.
+/// For as long as the object lives, the stand-in "refuses" to start, is "stuck" while it starts, or
+/// is "noisy": its GPU replays packets on PCIe.
 class FakeNvml {
  public:
   explicit FakeNvml(const char* mode) { setenv("FAKE_NVML", mode, 1); }

@@ -32,6 +32,10 @@ constexpr unsigned kVolatile = 0;        // NVML_VOLATILE_ECC
 constexpr unsigned kP2pRead = 0;         // NVML_P2P_CAPS_INDEX_READ
 constexpr unsigned kP2pWrite = 1;        // NVML_P2P_CAPS_INDEX_WRITE
 constexpr unsigned kMostNvlinks = 18;    // NVML_NVLINK_MAX_LINKS
+constexpr unsigned kLinkReplay = 0;      // NVML_NVLINK_ERROR_DL_REPLAY
+constexpr unsigned kLinkRecovery = 1;    // NVML_NVLINK_ERROR_DL_RECOVERY
+constexpr unsigned kLinkCrcFlit = 2;     // NVML_NVLINK_ERROR_DL_CRC_FLIT
+constexpr unsigned kLinkCrcData = 3;     // NVML_NVLINK_ERROR_DL_CRC_DATA
 constexpr std::uint64_t kSingleBit = 1;  // nvmlEventTypeSingleBitEccError
 constexpr std::uint64_t kDoubleBit = 2;  // nvmlEventTypeDoubleBitEccError
 constexpr std::uint64_t kXid = 8;        // nvmlEventTypeXidCriticalError
@@ -278,6 +282,31 @@ void Nvml::describe_health(NvmlDevice device, GpuRecord& record) const {
   if (call("nvmlDeviceGetRemappedRows", device, &corrected, &uncorrected, &is_pending, &failed) ==
       kSuccess)
     record.remapped_rows_pending = is_pending;
+}
+
+std::vector<ErrorCounter> Nvml::error_counters(NvmlDevice device) const {
+  std::vector<ErrorCounter> counters;
+  const auto add = [&](std::string name, const char* function, auto... arguments) {
+    U64 errors = 0;
+    if (call(function, device, arguments..., &errors) == kSuccess)
+      counters.push_back({.name = std::move(name), .errors = errors});
+  };
+  add("corrected ECC errors", "nvmlDeviceGetTotalEccErrors", kCorrected, kVolatile);
+  add("uncorrected ECC errors", "nvmlDeviceGetTotalEccErrors", kUncorrected, kVolatile);
+  unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0, replays = 0;
+  if (call("nvmlDeviceGetRemappedRows", device, &corrected, &uncorrected, &pending, &failed) ==
+      kSuccess)
+    counters.push_back({.name = "remapped rows", .errors = std::uint64_t{corrected} + uncorrected});
+  if (call("nvmlDeviceGetPcieReplayCounter", device, &replays) == kSuccess)
+    counters.push_back({.name = "PCIe replays", .errors = replays});
+  for (unsigned link = 0; link < kMostNvlinks; ++link) {
+    constexpr const char* kOfLink = "nvmlDeviceGetNvLinkErrorCounter";
+    add(fmt::format("NVLink {} replays", link), kOfLink, link, kLinkReplay);
+    add(fmt::format("NVLink {} recoveries", link), kOfLink, link, kLinkRecovery);
+    add(fmt::format("NVLink {} CRC errors of flits", link), kOfLink, link, kLinkCrcFlit);
+    add(fmt::format("NVLink {} CRC errors of data", link), kOfLink, link, kLinkCrcData);
+  }
+  return counters;
 }
 
 TelemetryPoint Nvml::read(NvmlDevice device) const {

@@ -21,6 +21,12 @@ struct NvmlEvent {
   std::string text;
 };
 
+/// Errors counted since the driver was loaded.
+struct ErrorCounter {
+  std::string name;
+  std::uint64_t errors = 0;
+};
+
 /// What `doctor` asks of a GPU beside its record; -1 and 0 where NVML does not say.
 struct GpuState {
   GpuRecord record = {};
@@ -62,6 +68,9 @@ class Nvml {
 
   /// Clocks and sensors now; NaN where not read.
   TelemetryPoint read(NvmlDevice device) const;
+
+  /// Of memory, remapped rows, PCIe and each NVLink; without those that NVML does not have.
+  std::vector<ErrorCounter> error_counters(NvmlDevice device) const;
 
   /// Whether the GPU has fallen off the bus.
   bool lost(NvmlDevice device) const;

@@ -73,6 +73,25 @@ TEST(Nvml, reads_clocks_and_sensors) {
   EXPECT_EQ(point.throttle_reasons, 4U);  // by the older name of the function
 }
 
+TEST(Nvml, counts_errors_of_memory_pcie_and_links_that_have_them) {
+  const auto nvml = Nvml::open(TIDEMARK_FAKE_NVML);
+  ASSERT_TRUE(nvml);
+  const auto counters = nvml->error_counters(nvml->device_of_uuid("GPU-fake"));
+  ASSERT_EQ(counters.size(), 4U + 4 * 4);
+  EXPECT_EQ(counters[0].name, "corrected ECC errors");
+  EXPECT_EQ(counters[0].errors, 5'000'000'000U);
+  EXPECT_EQ(counters[1].name, "uncorrected ECC errors");
+  EXPECT_EQ(counters[1].errors, 2U);
+  EXPECT_EQ(counters[2].name, "remapped rows");
+  EXPECT_EQ(counters[2].errors, 15U);
+  EXPECT_EQ(counters[3].name, "PCIe replays");
+  EXPECT_EQ(counters[3].errors, 40U);
+  EXPECT_EQ(counters[4].name, "NVLink 0 replays");
+  EXPECT_EQ(counters[4].errors, 0U);
+  EXPECT_EQ(counters[19].name, "NVLink 3 CRC errors of data");
+  EXPECT_EQ(counters[19].errors, 33U);
+}
+
 TEST(Nvml, a_reading_that_fails_is_nan) {
   const auto nvml = Nvml::open(TIDEMARK_FAKE_NVML);
   ASSERT_TRUE(nvml.has_value());

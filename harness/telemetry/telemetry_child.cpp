@@ -15,18 +15,21 @@
 #include "harness/discovery/nvml.hpp"
 #include "harness/supervisor/clock.hpp"
 #include "harness/supervisor/spawn.hpp"
+#include "harness/telemetry/counter_rises.hpp"
 #include "harness/telemetry/lines.hpp"
 
 namespace tidemark::harness {
 namespace {
 
 constexpr std::chrono::milliseconds kInterval{50};
+constexpr int kRoundsPerCount = 20;        // counters of errors are read once a second
 constexpr std::size_t kMostUnsent = 1000;  // events
 
 struct Watched {
   std::uint32_t gpu = 0;
   NvmlDevice device = nullptr;
   bool lost = false;
+  CounterRises rises = {};
 };
 
 std::vector<Watched> open_all(Nvml& nvml, int argc, char** argv) {
@@ -37,6 +40,7 @@ std::vector<Watched> open_all(Nvml& nvml, int argc, char** argv) {
     nvml.watch(device);
     const auto gpu = static_cast<std::uint32_t>(std::strtoul(argv[i], nullptr, 10));
     watched.push_back({.gpu = gpu, .device = device});
+    watched.back().rises.told(nvml.error_counters(device));
   }
   return watched;
 }
@@ -67,6 +71,12 @@ void add_events(Nvml& nvml, std::vector<Watched>& watched, std::deque<std::strin
   while (lines.size() > kMostUnsent) lines.pop_back();  // the first ones say how it began
 }
 
+void add_rises(Nvml& nvml, std::vector<Watched>& watched, std::deque<std::string>& lines) {
+  for (Watched& one : watched)
+    for (const std::string& text : one.rises.told(nvml.error_counters(one.device)))
+      lines.push_back(event_line(static_cast<std::int32_t>(one.gpu), 0, text));
+}
+
 // Events wait for room, in their order.
 Sent send_events(std::deque<std::string>& lines) {
   while (!lines.empty()) {
@@ -89,7 +99,8 @@ int telemetry_main(int argc, char** argv) {
   std::vector<Watched> watched = open_all(*nvml, argc, argv);
   if (watched.empty()) return 1;
   std::deque<std::string> events;
-  for (;;) {
+  for (int round = 0;; round = (round + 1) % kRoundsPerCount) {
+    if (round == 0) add_rises(*nvml, watched, events);
     add_events(*nvml, watched, events);
     if (send_events(events) == Sent::closed) return 0;
     for (const Watched& one : watched) {

@@ -82,6 +82,18 @@ TEST(Telemetry, tells_an_xid_once_and_names_its_gpu) {
   EXPECT_TRUE(telemetry.take_events().empty());
 }
 
+TEST(Telemetry, tells_that_a_counter_of_errors_rose) {
+  const FakeNvml fake("noisy");
+  Telemetry telemetry({{.gpu = 3, .uuid = "GPU-fake"}}, kFake);
+  std::vector<EventRecord> events = first_events(telemetry);
+  while (!events.empty() && events.back().code == 79) events = first_events(telemetry);
+  ASSERT_FALSE(events.empty());
+  EXPECT_EQ(events.back().gpu, 3);
+  EXPECT_EQ(events.back().source, "nvml");
+  EXPECT_EQ(events.back().code, 0);
+  EXPECT_EQ(events.back().text, "PCIe replays rose");
+}
+
 /// The process that polls for this one, once it is there; -1 when there is none after ten seconds.
 pid_t poller(int tries = 2000) {
   for (int i = 0; i < tries; ++i) {
