@@ -6,7 +6,7 @@
 
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/launch_place.hpp"
-#include "kernels/gemm_table.hpp"
+#include "kernels/cuda/gemm/tuning/gemm_table.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "harness/room.hpp"
-#include "kernels/gemm_table.hpp"
+#include "kernels/cuda/gemm/tuning/gemm_table.hpp"
 
 namespace tidemark::harness {
 

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/gemm_table.hpp"
+#include "kernels/cuda/gemm/tuning/gemm_table.hpp"
 #include "suite/benchmark/gemm_metrics.hpp"
 #include "suite/gemm/grid.hpp"
 

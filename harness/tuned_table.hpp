@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/room.hpp"
-#include "kernels/gemm_tuning.hpp"
+#include "kernels/cuda/gemm/tuning/gemm_tuning.hpp"
 
 namespace tidemark::harness {
 

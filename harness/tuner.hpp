@@ -5,7 +5,7 @@
 
 #include "harness/room.hpp"
 #include "harness/supervisor/worker_process.hpp"
-#include "kernels/gemm_tuning.hpp"
+#include "kernels/cuda/gemm/tuning/gemm_tuning.hpp"
 
 namespace tidemark::harness {
 

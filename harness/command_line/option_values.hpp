@@ -10,8 +10,8 @@
 
 #include "harness/options.hpp"
 #include "harness/room.hpp"
+#include "kernels/cuda/gemm/tuning/gemm_table.hpp"
 #include "kernels/device.hpp"
-#include "kernels/gemm_table.hpp"
 #include "kernels/transport.hpp"
 #include "reports/compare/pairing.hpp"
 #include "suite/gemm/product.hpp"

@@ -7,7 +7,7 @@
 
 #include "harness/launch_place.hpp"
 #include "harness/run_binary.hpp"
-#include "kernels/gemm_table.hpp"
+#include "kernels/cuda/gemm/tuning/gemm_table.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -8,8 +8,8 @@
 #include <variant>
 
 #include "harness/room.hpp"
+#include "kernels/cuda/gemm/tuning/gemm_tuning.hpp"
 #include "kernels/device.hpp"
-#include "kernels/gemm_tuning.hpp"
 #include "kernels/transport.hpp"
 #include "suite/case.hpp"
 

@@ -82,7 +82,7 @@ class Worker {
     }
     if (const TestHook* hook = hook_at(hooks_, "ready", setup.slot)) act(hook->action);
     if (!setup.gemm_table.empty()) take_gemm_table();
-    device_ = make_device(setup.device, fault);
+    device_ = make_device(setup.device, fault, table_);
   }
 
   /// True while the device can be used for another case.
@@ -100,18 +100,18 @@ class Worker {
   }
 
  private:
-  void take_gemm_table() const {
+  void take_gemm_table() {
     GemmTable table = read_gemm_table(setup_.gemm_table);
     if (hash_of(table) != setup_.gemm_table_hash)
       throw Error("--gemm-table " + setup_.gemm_table +
                   ": has changed since the launch began; run again");
-    use_gemm_table(std::move(table));
+    table_ = std::move(table);
   }
 
   bool tune_product(const TuneOrder& order) const {
     if (setup_.device != DeviceKind::cuda)
       throw Error("the products of the virtual device have no configurations");
-    SaidTuned said{.tried = try_configurations(order.product, effort_for(order.seconds))};
+    SaidTuned said{.tried = try_configurations(order.product, effort_for(order.seconds), table_)};
     const bool usable = said.tried.fault.empty();
     say(said);
     return usable;
@@ -222,7 +222,7 @@ class Worker {
     const auto slow = setup_.slow.find(std::string(which.name));
     const Fault fault = fault_at(hooks_, which.name, setup_.slot);
     const std::unique_ptr<Device> faulty =
-        fault == kNoFault ? nullptr : make_device(setup_.device, fault);
+        fault == kNoFault ? nullptr : make_device(setup_.device, fault, table_);
     return run_case(which, faulty ? *faulty : *device_, context,
                     {.only_row = order.row < 0 ? setup_.row : order.row,
                      .first_row = order.first_row,
@@ -325,6 +325,7 @@ class Worker {
 
   SetupOrder setup_;
   std::vector<TestHook> hooks_;
+  GemmTable table_ = embedded_gemm_table();
   std::unique_ptr<Device> device_;
   std::unique_ptr<Transport> transport_;  // made later, so gone before the device
   std::vector<PanelRoute> routes_;        // RunContext::routes

@@ -19,6 +19,8 @@ namespace {
 
 class CudaDevice final : public Device {
  public:
+  explicit CudaDevice(const GemmTable& table) : table_(table) {}
+
   RunResult run(const Op& op) override {
     return std::visit([this](const auto& which) { return run_one(which); }, op);
   }
@@ -32,7 +34,7 @@ class CudaDevice final : public Device {
   }
 
  private:
-  RunResult run_one(const Gemm& gemm) { return run_gemm(gemm); }
+  RunResult run_one(const Gemm& gemm) { return run_gemm(gemm, table_); }
   RunResult run_one(const TileConsume& consume) { return run_tile_consume(rows_, consume); }
   template <class RunAsProgram>
   RunResult run_one(const RunAsProgram& /*op*/) {
@@ -42,7 +44,7 @@ class CudaDevice final : public Device {
   RunResult run_one(const TileRead& read) { return run_tile_read(rows_, read); }
 
   Measurement measure_one(const Gemm& gemm, const Timing& timing) {
-    return measure_gemm(gemm, timing);
+    return measure_gemm(gemm, timing, table_);
   }
   Measurement measure_one(const TileRead& read, const Timing& timing) {
     return measure_tile_read(rows_, read, timing);
@@ -52,13 +54,14 @@ class CudaDevice final : public Device {
     throw Error("this operation has no timed form: give it a conformance case");
   }
 
+  GemmTable table_;
   RowWorkspace rows_;
   PeerWorkspace peers_;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> make_cuda_device() {
+std::unique_ptr<Device> make_cuda_device(const GemmTable& table) {
   constexpr int kFirst = 0;
   cuda_check(cudaSetDevice(kFirst), "take the first visible GPU");
   int major = 0;
@@ -72,7 +75,7 @@ std::unique_ptr<Device> make_cuda_device() {
         fmt::format("the first visible GPU has compute capability {}.{}: tidemark needs "
                     "9.0 (Hopper); choose another with CUDA_VISIBLE_DEVICES",
                     major, minor));
-  return std::make_unique<CudaDevice>();
+  return std::make_unique<CudaDevice>(table);
 }
 
 }  // namespace tidemark::kernels

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
+#include "kernels/cuda/gemm/tuning/choice.hpp"
 #include "kernels/error.hpp"
 #include "kernels/ops/gemm_inputs.hpp"
 
@@ -101,7 +102,8 @@ TEST(Fp8Engine, HasShapesWhoseThreadsHoldEverySumTwice) {
 TEST(Fp8Engine, ChoosesOneOfItsConfigurations) {
   const auto all = fp8_configurations();
   for (const GemmElement element : {GemmElement::e4m3, GemmElement::e5m2}) {
-    const EngineConfiguration chosen = chosen_configuration(product(element));
+    const EngineConfiguration chosen =
+        chosen_configuration(embedded_gemm_table(), product(element));
     EXPECT_NE(std::find(all.begin(), all.end(), chosen), all.end()) << name_of(chosen);
   }
 }
@@ -109,7 +111,7 @@ TEST(Fp8Engine, ChoosesOneOfItsConfigurations) {
 TEST(Fp8Engine, ChoosesNoEarlyLaunchWithinABudgetOfSms) {
   LocalGemm gemm = product(GemmElement::e4m3);
   gemm.sm_budget = 2;
-  EXPECT_FALSE(chosen_configuration(gemm).early);
+  EXPECT_FALSE(chosen_configuration(embedded_gemm_table(), gemm).early);
 }
 
 TEST(Fp8Engine, PacksNothing) {
@@ -120,7 +122,7 @@ TEST(Fp8Engine, PacksNothing) {
 
 std::string refusal_of(const LocalGemm& gemm) {
   try {
-    (void)prepare_engine(chosen_configuration(gemm), gemm);
+    (void)prepare_engine(chosen_configuration(embedded_gemm_table(), gemm), gemm);
   } catch (const Error& error) {
     return error.what();
   }

@@ -12,6 +12,7 @@
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/scripted_transport.hpp"
+#include "kernels/cuda/gemm/tuning/choice.hpp"
 #include "kernels/ops/payload.hpp"
 
 namespace tidemark::kernels {
@@ -167,7 +168,8 @@ TEST_F(GpuGemm, NormalInputsComeCloseToTheReference) {
 
 TEST_F(GpuGemm, PaddedRowsAreNoted) {
   const RunResult fast = run_with(whole(20, 30, 63), GemmEngine::fast);
-  EXPECT_EQ(fast.note, "engine " + name_of(chosen_configuration(20, 30, 63)) +
+  EXPECT_EQ(fast.note, "engine " +
+                           name_of(chosen_configuration(embedded_gemm_table(), 20, 30, 63)) +
                            "; rows of 63 elements padded to 64");
 }
 

@@ -171,9 +171,10 @@ Trouble measure_alone(const Gemm& gemm, const Timing& timing, std::unique_ptr<Re
   return read_last(gemm, *block, measurement);
 }
 
-Trouble measure_block(const Gemm& gemm, const Timing& timing, Measurement& measurement) {
+Trouble measure_block(const Gemm& gemm, const Timing& timing, const GemmTable& table,
+                      Measurement& measurement) {
   std::unique_ptr<ResidentGemm> block;
-  Trouble trouble = make_block(gemm, block);
+  Trouble trouble = make_block(gemm, table, block);
   if (trouble) return trouble;
   return gemm.transport == nullptr ? measure_alone(gemm, timing, block, measurement)
                                    : measure_exchanged(gemm, timing, block, measurement);
@@ -181,11 +182,11 @@ Trouble measure_block(const Gemm& gemm, const Timing& timing, Measurement& measu
 
 }  // namespace
 
-Measurement measure_gemm(const Gemm& gemm, const Timing& timing) {
+Measurement measure_gemm(const Gemm& gemm, const Timing& timing, const GemmTable& table) {
   Measurement measurement;
-  measurement.note = engine_note(gemm);
+  measurement.note = engine_note(gemm, table);
   try {
-    take(measurement, measure_block(gemm, timing, measurement));
+    take(measurement, measure_block(gemm, timing, table, measurement));
   } catch (const StickyError& error) {
     take(measurement, sticky(error));
   }

@@ -21,12 +21,6 @@
 
 namespace tidemark::kernels {
 
-/// The configuration for C m x n over k, of those in the table in use (gemm_table.hpp).
-EngineConfiguration chosen_configuration(std::uint64_t m, std::uint64_t n, std::uint64_t k);
-
-/// The same for `gemm`, which need not be plain, and within its SM budget.
-EngineConfiguration chosen_configuration(const LocalGemm& gemm);
-
 /// What a product knows of rows that other ranks send while it runs.
 struct Arrivals {
   const ArrivingTile* order = nullptr;  // all tiles, in device memory

@@ -9,6 +9,7 @@
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
+#include "kernels/cuda/gemm/tuning/choice.hpp"
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/error.hpp"
 #include "kernels/ops/gemm_inputs.hpp"
@@ -339,7 +340,8 @@ TEST_F(EngineBudget, IsKept) {
   gemm.ldc = 8192;
   for (const std::uint32_t budget : {2U, 3U, 66U, 131U}) {
     gemm.sm_budget = budget;
-    const ReadyEngine ready = prepare_engine(chosen_configuration(gemm), gemm);
+    const ReadyEngine ready =
+        prepare_engine(chosen_configuration(embedded_gemm_table(), gemm), gemm);
     EXPECT_LE(ready.blocks, budget);
     EXPECT_GE(ready.blocks + 2, budget * 9 / 10) << "and most of it is used";
   }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/gemm_table.hpp"
+#include "kernels/cuda/gemm/tuning/choice.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -85,88 +85,90 @@ TEST(EngineTables, GeneralKernelsCoverEveryTypeAndOrderButFp8KMajorOnly) {
   EXPECT_EQ(kinds.size(), 2U * 2U * 2U * 3U + 2U * 3U);
 }
 
+EngineConfiguration chosen_by_default(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
+  return chosen_configuration(embedded_gemm_table(), m, n, k);
+}
+EngineConfiguration chosen_by_default(const LocalGemm& gemm) {
+  return chosen_configuration(embedded_gemm_table(), gemm);
+}
+
 // What is chosen is also tried, and so tested on a GPU.
 TEST(EngineChoice, IsAConfigurationForEverySize) {
   const auto all = engine_configurations();
   for (const std::uint64_t m : {1U, 100U, 1024U, 5000U, 16384U, 100000U})
     for (const std::uint64_t k : {1U, 1024U, 8192U, 100000U}) {
-      const EngineConfiguration chosen = chosen_configuration(m, m, k);
+      const EngineConfiguration chosen = chosen_by_default(m, m, k);
       EXPECT_NE(std::find(all.begin(), all.end(), chosen), all.end()) << name_of(chosen);
     }
 }
 
 TEST(EngineChoice, IsAConfigurationWhereASizeIsZero) {
-  EXPECT_EQ(chosen_configuration(1, 1, 0), chosen_configuration(1, 1, 1));
-  EXPECT_EQ(chosen_configuration(0, 512, 512), chosen_configuration(1, 512, 512));
+  EXPECT_EQ(chosen_by_default(1, 1, 0), chosen_by_default(1, 1, 1));
+  EXPECT_EQ(chosen_by_default(0, 512, 512), chosen_by_default(1, 512, 512));
 }
 
-/// A table in use for the length of a test.
-class InUse {
- public:
-  explicit InUse(const std::string& configuration) {
-    use_gemm_table(parse_gemm_table(
-        R"({"format":"tidemark-gemm-table","schema":1,"choices":[{"m":1,"n":1,"k":1,)"
-        R"("configuration":")" +
-            configuration + "\"}]}",
-        "one"));
-  }
-  InUse(const InUse&) = delete;
-  InUse& operator=(const InUse&) = delete;
-  ~InUse() { use_gemm_table(embedded_gemm_table()); }
-};
+/// A table of one choice, for 1 x 1 x 1.
+GemmTable table_of(const std::string& configuration) {
+  return parse_gemm_table(
+      R"({"format":"tidemark-gemm-table","schema":1,"choices":[{"m":1,"n":1,"k":1,)"
+      R"("configuration":")" +
+          configuration + "\"}]}",
+      "one");
+}
 
-TEST(EngineChoice, IsWhatTheTableInUseNames) {
-  const InUse table("128x192_2x1_s5_turn_m8_early");
-  EXPECT_EQ(name_of(chosen_configuration(64, 64, 64)), "128x192_2x1_s5_turn_m8_early");
-  EXPECT_EQ(name_of(chosen_configuration(16384, 16384, 16384)), "128x192_2x1_s5_turn_m8_early");
+TEST(EngineChoice, IsWhatTheTableNames) {
+  const GemmTable table = table_of("128x192_2x1_s5_turn_m8_early");
+  EXPECT_EQ(name_of(chosen_configuration(table, 64, 64, 64)), "128x192_2x1_s5_turn_m8_early");
+  EXPECT_EQ(name_of(chosen_configuration(table, 16384, 16384, 16384)),
+            "128x192_2x1_s5_turn_m8_early");
 }
 
 // 198 tiles of 128 x 256 are 2 waves of 132, 75 % of them C; 132 pairs of 128 x 192 are 2 of 66.
 TEST(EngineChoice, FillsWavesWhereTheNearestProductsShapeDoesNot) {
-  EXPECT_EQ(chosen_configuration(2816, 2304, 4096).shape.tile_n, 192U);
+  EXPECT_EQ(chosen_by_default(2816, 2304, 4096).shape.tile_n, 192U);
 }
 
 // 128 x 168 fills 4 % more of the SMs than 128 x 192 and is slower by 5 %
 // (h100-gemm-drawn-waves.txt).
 TEST(EngineChoice, AShapeThatFillsALittleMoreIsNotWorthItsSpeed) {
-  EXPECT_NE(chosen_configuration(14272, 4480, 9088).shape.tile_n, 168U);
+  EXPECT_NE(chosen_by_default(14272, 4480, 9088).shape.tile_n, 168U);
 }
 
 TEST(EngineChoice, AMeasuredProductKeepsWhatWasMeasured) {
   for (const GemmChoice& choice : embedded_gemm_table().choices) {
     const GemmShape& product = choice.product;
-    EXPECT_EQ(name_of(chosen_configuration(product.m, product.n, product.k)), choice.configuration);
+    EXPECT_EQ(name_of(chosen_by_default(product.m, product.n, product.k)), choice.configuration);
   }
 }
 
 // Blocks of a distributed product have other sizes than the whole: no bit may depend on that.
 TEST(EngineChoice, ADistributedProductHasNoPartsOfK) {
   LocalGemm gemm{.m = 1024, .n = 1024, .k = 8192, .output = GemmOutput::bf16};
-  EXPECT_EQ(chosen_configuration(gemm).shape.split, 2U);
+  EXPECT_EQ(chosen_by_default(gemm).shape.split, 2U);
   gemm.one_sum = true;
-  EXPECT_EQ(chosen_configuration(gemm).shape.split, 1U);
+  EXPECT_EQ(chosen_by_default(gemm).shape.split, 1U);
 }
 
 TEST(EngineChoice, TableOfPartsOfKAloneLeavesABudgetTheGeneralShape) {
-  const InUse table("128x128_1x1_s6_k2_m8_early");
+  const GemmTable table = table_of("128x128_1x1_s6_k2_m8_early");
   LocalGemm gemm{.m = 64, .n = 64, .k = 64, .output = GemmOutput::bf16};
-  EXPECT_EQ(chosen_configuration(gemm).shape.split, 2U);
+  EXPECT_EQ(chosen_configuration(table, gemm).shape.split, 2U);
   gemm.sm_budget = 66;
-  EXPECT_EQ(chosen_configuration(gemm).shape, kGeneralShape);
+  EXPECT_EQ(chosen_configuration(table, gemm).shape, kGeneralShape);
 }
 
 TEST(EngineChoice, ProductThatIsNotPlainGetsTheGeneralShape) {
   LocalGemm gemm{.m = 64, .n = 64, .k = 64};
   gemm.beta = 1;
-  EXPECT_EQ(chosen_configuration(gemm).shape, kGeneralShape);
+  EXPECT_EQ(chosen_by_default(gemm).shape, kGeneralShape);
 }
 
 TEST(EngineChoice, TilesByGpcAreForLargeProducts) {
   for (const float beta : {0.0F, 1.0F}) {
     LocalGemm gemm{.m = 8192, .n = 8192, .k = 8192, .output = GemmOutput::bf16, .beta = beta};
-    EXPECT_NE(chosen_configuration(gemm).gpc_rows, 0U);
+    EXPECT_NE(chosen_by_default(gemm).gpc_rows, 0U);
     gemm.k = 512;
-    EXPECT_EQ(chosen_configuration(gemm).gpc_rows, 0U);
+    EXPECT_EQ(chosen_by_default(gemm).gpc_rows, 0U);
   }
 }
 
@@ -175,7 +177,7 @@ TEST(EngineChoice, IsAConfigurationWhereRowsArePacked) {
   for (const std::uint64_t m : {4096U, 8192U, 12288U, 16384U})
     for (const std::uint64_t n : {1024U, 4096U, 8192U, 16384U, 28672U})
       for (const std::uint64_t k : {1024U, 4096U, 8192U, 16384U}) {
-        const EngineConfiguration chosen = chosen_configuration(
+        const EngineConfiguration chosen = chosen_by_default(
             {.pitch = k + 1, .m = m, .n = n, .k = k, .output = GemmOutput::bf16, .b_pitch = k + 1});
         if (chosen.gpc_rows == 0) continue;
         EXPECT_NE(std::find(all.begin(), all.end(), chosen), all.end()) << name_of(chosen);
@@ -185,12 +187,12 @@ TEST(EngineChoice, IsAConfigurationWhereRowsArePacked) {
 TEST(EngineChoice, WhatAGroupSharesStaysInL2WhereRowsArePacked) {
   LocalGemm gemm{
       .pitch = 8200, .m = 8192, .n = 8192, .k = 8192, .output = GemmOutput::bf16, .b_pitch = 8200};
-  EXPECT_FALSE(chosen_configuration(gemm).keeps);
+  EXPECT_FALSE(chosen_by_default(gemm).keeps);
   gemm.b_pitch = 8193;
-  EXPECT_TRUE(chosen_configuration(gemm).keeps);
+  EXPECT_TRUE(chosen_by_default(gemm).keeps);
   gemm.pitch = 8193;
   gemm.b_pitch = 8200;
-  EXPECT_TRUE(chosen_configuration(gemm).keeps);
+  EXPECT_TRUE(chosen_by_default(gemm).keeps);
 }
 
 TEST(EngineProblems, LastBlockTakesTheStepsThatKReachesInto) {
@@ -208,7 +210,7 @@ TEST(EngineChoice, BudgetOfSmsTakesNoPartsOfKNorEarlyLaunchesNorTilesByGpc) {
   for (const std::uint64_t edge : {512U, 1024U, 8192U, 16384U}) {
     LocalGemm gemm{.m = edge, .n = edge, .k = 8192, .output = GemmOutput::bf16};
     gemm.sm_budget = 66;
-    const EngineConfiguration chosen = chosen_configuration(gemm);
+    const EngineConfiguration chosen = chosen_by_default(gemm);
     EXPECT_EQ(chosen.shape.split, 1U) << name_of(chosen);
     EXPECT_FALSE(chosen.early) << name_of(chosen);
     EXPECT_EQ(chosen.gpc_rows, 0U) << name_of(chosen);

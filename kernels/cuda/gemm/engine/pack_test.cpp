@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
+#include "kernels/cuda/gemm/tuning/choice.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark::kernels {
@@ -150,7 +151,7 @@ TEST(PitchNote, NamesWhatIsPackedAndWhatIsStoredByRows) {
 TEST(PreparedEngine, IsRefusedWithoutTheWorkspaceItNeeds) {
   const LocalGemm gemm = product(71, 72, 56);
   try {
-    prepare_engine(chosen_configuration(gemm), gemm);
+    prepare_engine(chosen_configuration(embedded_gemm_table(), gemm), gemm);
     FAIL() << "not refused";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),

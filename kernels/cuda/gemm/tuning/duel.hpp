@@ -4,9 +4,9 @@
 
 #include <functional>
 
+#include "kernels/cuda/gemm/tuning/gemm_tuning.hpp"
 #include "kernels/cuda/gemm/tuning/product.hpp"
 #include "kernels/cuda/gemm/tuning/series.hpp"
-#include "kernels/gemm_tuning.hpp"
 
 namespace tidemark::kernels {
 

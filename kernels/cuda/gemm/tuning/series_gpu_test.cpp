@@ -3,6 +3,7 @@
 #include "kernels/cuda/gemm/tuning/series.hpp"
 
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/gemm/tuning/choice.hpp"
 #include "kernels/cuda/gemm/tuning/differences.hpp"
 #include "kernels/cuda/gemm/tuning/exact.hpp"
 #include "kernels/cuda/gemm/tuning/race.hpp"
@@ -37,7 +38,8 @@ class Small {
  private:
   const Product product_ = make_product(kSmall, GemmInputs::small_integers);
   const DeviceBuffer expected_ = expected_integers(product_);
-  const Launch launch_ = launch_of(product_, chosen_configuration(product_.local));
+  const Launch launch_ =
+      launch_of(product_, chosen_configuration(embedded_gemm_table(), product_.local));
 };
 
 TEST_F(SeriesGpuTest, AsManyLaunchesAsThereAreCopiesMultiplyAllOfThem) {

@@ -1,4 +1,4 @@
-// Tries every configuration of the engine on a product beside the one that the table in use names.
+// Tries every configuration of the engine on a product beside the one that its table names.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/tuning/exact.hpp"
+#include "kernels/cuda/gemm/tuning/gemm_tuning.hpp"
 #include "kernels/cuda/gemm/tuning/race.hpp"
 #include "kernels/error.hpp"
-#include "kernels/gemm_tuning.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -129,9 +129,9 @@ void try_all(const TuningEffort& effort, TriedProduct& tried) {
 
 }  // namespace
 
-TriedProduct try_configurations(const GemmShape& product, const TuningEffort& effort) {
-  TriedProduct tried{.product = product,
-                     .present = nearest_choice(gemm_table_in_use(), product)->configuration};
+TriedProduct try_configurations(const GemmShape& product, const TuningEffort& effort,
+                                const GemmTable& table) {
+  TriedProduct tried{.product = product, .present = nearest_choice(table, product)->configuration};
   try {
     try_all(effort, tried);
   } catch (const StickyError& error) {

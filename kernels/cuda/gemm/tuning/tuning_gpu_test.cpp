@@ -5,8 +5,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "kernels/cuda/gemm/tuning/choice.hpp"
+#include "kernels/cuda/gemm/tuning/gemm_tuning.hpp"
 #include "kernels/cuda/gpu_test.hpp"
-#include "kernels/gemm_tuning.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -23,7 +24,7 @@ constexpr TuningEffort kLittle{.warm_s = 0,
                                .rest_s = 0.01};
 
 TEST_F(TuningGpuTest, EveryConfigurationIsTriedAndExactOrRefused) {
-  const TriedProduct tried = try_configurations(kProduct, kLittle);
+  const TriedProduct tried = try_configurations(kProduct, kLittle, embedded_gemm_table());
   EXPECT_EQ(tried.fault, "");
   EXPECT_FALSE(tried.cut_short);
   ASSERT_EQ(tried.all.size(), gemm_configuration_names().size());
@@ -32,7 +33,7 @@ TEST_F(TuningGpuTest, EveryConfigurationIsTriedAndExactOrRefused) {
 }
 
 TEST_F(TuningGpuTest, PresentOneAndTheFastestHaveAllTheirPairs) {
-  const TriedProduct tried = try_configurations(kProduct, kLittle);
+  const TriedProduct tried = try_configurations(kProduct, kLittle, embedded_gemm_table());
   EXPECT_EQ(tried.present, "64x128_1x1_s7_turn_m8_early");
   std::size_t with_pairs = 0;
   for (const TriedConfiguration& one : tried.all) {
@@ -49,13 +50,14 @@ TEST_F(TuningGpuTest, PresentOneAndTheFastestHaveAllTheirPairs) {
 TEST_F(TuningGpuTest, BudgetThatIsOverLeavesNothingDecided) {
   TuningEffort none = kLittle;
   none.budget_s = 1e-9;
-  const TriedProduct tried = try_configurations(kProduct, none);
+  const TriedProduct tried = try_configurations(kProduct, none, embedded_gemm_table());
   EXPECT_TRUE(tried.cut_short);
   EXPECT_EQ(verdict_of(tried).kind, TuningVerdict::Kind::undecided);
 }
 
 TEST_F(TuningGpuTest, ChoiceThatWasMadeIsReadBackFromItsFileAndTaken) {
-  const TuningVerdict verdict = verdict_of(try_configurations(kProduct, kLittle));
+  const TuningVerdict verdict =
+      verdict_of(try_configurations(kProduct, kLittle, embedded_gemm_table()));
   ASSERT_NE(verdict.kind, TuningVerdict::Kind::broken) << verdict.reason;
   GemmTable table = embedded_gemm_table();
   const std::vector<std::string> names = gemm_configuration_names();
@@ -67,10 +69,10 @@ TEST_F(TuningGpuTest, ChoiceThatWasMadeIsReadBackFromItsFileAndTaken) {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / (std::to_string(::getpid()) + ".tuned.json");
   std::ofstream(path) << json_of(table);
-  use_gemm_table(read_gemm_table(path.string()));
-  EXPECT_EQ(nearest_choice(gemm_table_in_use(), kProduct)->configuration, verdict.configuration);
-  EXPECT_EQ(hash_of(gemm_table_in_use()), hash_of(table));
-  use_gemm_table(embedded_gemm_table());
+  const GemmTable read = read_gemm_table(path.string());
+  EXPECT_EQ(name_of(chosen_configuration(read, kProduct.m, kProduct.n, kProduct.k)),
+            verdict.configuration);
+  EXPECT_EQ(hash_of(read), hash_of(table));
   std::filesystem::remove(path);
 }
 

@@ -1,5 +1,5 @@
 // Writes down what a tuning run found.
-#include "kernels/cuda/gemm/opponent/tune_report.hpp"
+#include "kernels/cuda/gemm/tuning/opponent/tune_report.hpp"
 
 #include <fmt/core.h>
 
@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/cuda/gemm/tuning/gemm_tuning.hpp"
 #include "kernels/error.hpp"
-#include "kernels/gemm_tuning.hpp"
 
 namespace tidemark::kernels {
 namespace {

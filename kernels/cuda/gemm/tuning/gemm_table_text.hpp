@@ -1,4 +1,4 @@
-// The text of kernels/cuda/gemm/engine/table.json, put in by the build.
+// The text of kernels/cuda/gemm/tuning/table.json, put in by the build.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // Reads, checks and writes tables of configurations, and finds what suits a product in them.
-#include "kernels/gemm_table.hpp"
+#include "kernels/cuda/gemm/tuning/gemm_table.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -18,8 +18,8 @@
 #include <utility>
 
 #include "kernels/cuda/gemm/engine/configuration.hpp"
+#include "kernels/cuda/gemm/tuning/gemm_table_text.hpp"
 #include "kernels/error.hpp"
-#include "kernels/gemm_table_text.hpp"
 #include "kernels/guarded_json.hpp"
 #include "kernels/ops/fnv1a.hpp"
 
@@ -171,11 +171,6 @@ std::string bytes_of_file(const std::string& path) {
   return {};
 }
 
-GemmTable& table_in_use() {
-  static GemmTable table = embedded_gemm_table();
-  return table;
-}
-
 /// How unlike two products are: the sizes' ratios, one octave counting the same in each.
 double distance(const GemmShape& left, const GemmShape& right) {
   const auto octaves = [](std::uint64_t one, std::uint64_t other) {
@@ -270,9 +265,5 @@ const GemmChoice* nearest_choice(const GemmTable& table, const GemmShape& produc
   }
   return nearest;
 }
-
-const GemmTable& gemm_table_in_use() { return table_in_use(); }
-
-void use_gemm_table(GemmTable table) { table_in_use() = std::move(table); }
 
 }  // namespace tidemark::kernels

@@ -1,5 +1,5 @@
 // The benchmark's opponent.
-#include "kernels/cuda/gemm/opponent/cublaslt.hpp"
+#include "kernels/cuda/gemm/tuning/opponent/cublaslt.hpp"
 #include "kernels/cuda/check.hpp"
 
 #include <fmt/core.h>

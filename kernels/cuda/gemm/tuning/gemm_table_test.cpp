@@ -1,6 +1,6 @@
 // The table of configurations: that the one of the build says what it said, and that a file which
 // is no table is told why.
-#include "kernels/gemm_table.hpp"
+#include "kernels/cuda/gemm/tuning/gemm_table.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "kernels/cuda/gemm/tuning/gemm_table_text.hpp"
 #include "kernels/error.hpp"
-#include "kernels/gemm_table_text.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -302,14 +302,6 @@ TEST(NearestChoice, IsNoneWhereNothingSuits) {
   const GemmTable table = some_table();
   const auto never = [](const GemmChoice& /*choice*/) { return false; };
   EXPECT_EQ(nearest_choice(table, {.m = 1, .n = 1, .k = 1}, never), nullptr);
-}
-
-TEST(GemmTableInUse, IsThatOfTheBuildUntilAnotherIsGiven) {
-  EXPECT_EQ(gemm_table_in_use().name, "embedded");
-  use_gemm_table(some_table());
-  EXPECT_EQ(gemm_table_in_use().name, "t.json");
-  use_gemm_table(embedded_gemm_table());
-  EXPECT_EQ(gemm_table_in_use().name, "embedded");
 }
 
 }  // namespace

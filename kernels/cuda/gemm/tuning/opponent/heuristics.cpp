@@ -1,5 +1,5 @@
 // Every heuristic once, rested; then all that are near the fastest in turn, rested and at work.
-#include "kernels/cuda/gemm/opponent/heuristics.hpp"
+#include "kernels/cuda/gemm/tuning/opponent/heuristics.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/gemm_table.hpp"
+#include "kernels/cuda/gemm/tuning/gemm_table.hpp"
 
 namespace tidemark::kernels {
 
@@ -48,7 +48,7 @@ struct TriedConfiguration {
 /// What came of one product. `present` is tried, too: against itself it shows the noise.
 struct TriedProduct {
   GemmShape product;
-  std::string present;                       // configuration that the table in use has for it
+  std::string present;                       // configuration that the table has for it
   std::vector<TriedConfiguration> all = {};  // in the order of their numbers
   std::string fault = {};  // a CUDA error behind which the process cannot use the GPU any more
   bool cut_short = false;  // its time was over before all pairs were run
@@ -103,8 +103,9 @@ TuningVerdict verdict_of(const TriedProduct& tried);
 
 /// Tries all configurations of the engine on the first visible GPU: first each on small integers,
 /// where one element off means that it is not timed; then, on normal numbers, a race of all
-/// beside the present choice, and rounds of pairs of the fastest with it. bf16, both operands
+/// beside the choice of `table`, and rounds of pairs of the fastest with it. bf16, both operands
 /// K-major. Throws Error where the machine fails or the program was built without CUDA.
-TriedProduct try_configurations(const GemmShape& product, const TuningEffort& effort);
+TriedProduct try_configurations(const GemmShape& product, const TuningEffort& effort,
+                                const GemmTable& table);
 
 }  // namespace tidemark::kernels

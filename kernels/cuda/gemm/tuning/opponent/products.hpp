@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "kernels/cuda/gemm/opponent/cublaslt.hpp"
+#include "kernels/cuda/gemm/tuning/opponent/cublaslt.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark::kernels {

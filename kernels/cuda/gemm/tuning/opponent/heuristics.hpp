@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "kernels/cuda/gemm/opponent/cublaslt.hpp"
 #include "kernels/cuda/gemm/tuning/duel.hpp"
+#include "kernels/cuda/gemm/tuning/opponent/cublaslt.hpp"
 
 namespace tidemark::kernels {
 

@@ -1,9 +1,10 @@
-// Which configuration a product gets: of those that the table in use names the one that wastes
-// least of the SMs, and of those that waste alike the one of the product most like it.
+// Of the configurations that a table names the one that wastes least of the SMs, and of those that
+// waste alike the one of the product most like it.
+#include "kernels/cuda/gemm/tuning/choice.hpp"
+
 #include <algorithm>
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
-#include "kernels/gemm_table.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -52,9 +53,8 @@ constexpr double kWorthwhile = 1.03;
 /// Of those that promise as much as this of the most, the nearest.
 constexpr double kAlike = 0.99;
 
-EngineConfiguration configuration_for(const GemmShape& product, bool one_sum = false,
-                                      std::uint32_t sms = kSms) {
-  const GemmTable& table = gemm_table_in_use();
+EngineConfiguration configuration_for(const GemmTable& table, const GemmShape& product,
+                                      bool one_sum = false, std::uint32_t sms = kSms) {
   const auto shape_of = [](const GemmChoice& choice) -> const TileShape& {
     return engine_configurations()[choice.number - 1].shape;
   };
@@ -80,17 +80,18 @@ EngineConfiguration configuration_for(const GemmShape& product, bool one_sum = f
 
 }  // namespace
 
-EngineConfiguration chosen_configuration(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
-  return configuration_for({.m = m, .n = n, .k = k});
+EngineConfiguration chosen_configuration(const GemmTable& table, std::uint64_t m, std::uint64_t n,
+                                         std::uint64_t k) {
+  return configuration_for(table, {.m = m, .n = n, .k = k});
 }
 
-EngineConfiguration chosen_configuration(const LocalGemm& gemm) {
+EngineConfiguration chosen_configuration(const GemmTable& table, const LocalGemm& gemm) {
   const bool packed =
       packed_rows(gemm, GemmOperand::a).rows != 0 || packed_rows(gemm, GemmOperand::b).rows != 0;
   EngineConfiguration chosen = is_fp8(gemm.element) ? kFp8 : kGeneral;
   if (is_plain(gemm))
     // Parts of K have a block a tile, whatever the budget is, and another sum.
-    chosen = configuration_for({.m = gemm.m, .n = gemm.n, .k = gemm.k},
+    chosen = configuration_for(table, {.m = gemm.m, .n = gemm.n, .k = gemm.k},
                                gemm.sm_budget != 0 || gemm.one_sum,
                                gemm.sm_budget == 0 ? kSms : gemm.sm_budget);
   // Also where the table's nearest product is one that gained.

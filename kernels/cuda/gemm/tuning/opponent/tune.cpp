@@ -1,5 +1,5 @@
 // A tuning run: a race of all configurations, then duels of the fastest with cuBLASLt.
-#include "kernels/cuda/gemm/opponent/tune.hpp"
+#include "kernels/cuda/gemm/tuning/opponent/tune.hpp"
 
 #include <fmt/core.h>
 
@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/gemm/tuning/choice.hpp"
 #include "kernels/cuda/gemm/tuning/exact.hpp"
 #include "kernels/cuda/gemm/tuning/race.hpp"
 #include "kernels/error.hpp"
@@ -23,7 +24,7 @@ std::vector<Runner> those_that_are_exact(const Product& product,
                                          std::vector<Tried>& tried) {
   const DeviceBuffer expected = expected_integers(product);
   std::vector<Runner> runners;
-  const EngineConfiguration chosen = chosen_configuration(product.local);
+  const EngineConfiguration chosen = chosen_configuration(embedded_gemm_table(), product.local);
   for (const EngineConfiguration& configuration : configurations) {
     Tried& entry = tried.emplace_back();
     entry.name = name_of(configuration);
@@ -110,7 +111,8 @@ void hold_against_neighbour(const Product& product, const Effort& effort, Tuned&
     const Product neighbour = make_product(neighbour_of(product.shape));
     const double operations = operations_of(product.shape) / operations_of(neighbour.shape);
     // On the one stream that is timed.
-    const Launch theirs = launch_beside(product, neighbour, chosen_configuration(neighbour.local));
+    const Launch theirs = launch_beside(
+        product, neighbour, chosen_configuration(embedded_gemm_table(), neighbour.local));
     const Launch ours = launch_of(product, runner.ready.configuration);
     (void)time_of(product, 1, theirs);  // a kernel's first launch also loads it
     const DrawMeter meter(product, operations_of(product.shape));

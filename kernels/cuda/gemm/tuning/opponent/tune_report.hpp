@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "kernels/cuda/gemm/opponent/tune.hpp"
+#include "kernels/cuda/gemm/tuning/opponent/tune.hpp"
 
 namespace tidemark::kernels {
 

@@ -1,5 +1,5 @@
 // Decides which configuration a product gets, by what was timed.
-#include "kernels/gemm_tuning.hpp"
+#include "kernels/cuda/gemm/tuning/gemm_tuning.hpp"
 
 #include <fmt/format.h>
 
@@ -197,7 +197,8 @@ TuningVerdict verdict_of(const TriedProduct& tried) {
 }
 
 #ifndef TIDEMARK_WITH_CUDA
-TriedProduct try_configurations(const GemmShape& /*product*/, const TuningEffort& /*effort*/) {
+TriedProduct try_configurations(const GemmShape& /*product*/, const TuningEffort& /*effort*/,
+                                const GemmTable& /*table*/) {
   throw Error(
       "this program was built without CUDA: configure with -DTIDEMARK_CUDA=ON where nvcc is found");
 }

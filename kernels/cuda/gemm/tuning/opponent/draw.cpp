@@ -1,5 +1,5 @@
 // Measures both sides of a duel at work: energy, clock, and how much of the tensor cores is used.
-#include "kernels/cuda/gemm/opponent/draw.hpp"
+#include "kernels/cuda/gemm/tuning/opponent/draw.hpp"
 
 #include <dlfcn.h>
 

@@ -1,6 +1,6 @@
 // Reads every SM's clock counter and the GPU's timer: two readings make a mean clock.
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/gemm/opponent/draw.hpp"
+#include "kernels/cuda/gemm/tuning/opponent/draw.hpp"
 
 namespace tidemark::kernels {
 namespace {

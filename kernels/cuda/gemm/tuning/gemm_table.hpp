@@ -1,5 +1,5 @@
 // Which configuration of the GEMM engine a product gets: a table that is data, built in as
-// kernels/cuda/gemm/engine/table.json, or read from a file of the same form.
+// kernels/cuda/gemm/tuning/table.json, or read from a file of the same form.
 #pragma once
 
 #include <cstdint>
@@ -72,10 +72,5 @@ std::vector<std::string> gemm_configuration_names();
 const GemmChoice* nearest_choice(
     const GemmTable& table, const GemmShape& product,
     const std::function<bool(const GemmChoice&)>& suits = [](const GemmChoice&) { return true; });
-
-/// The table that every product of this process is multiplied by: the built-in one, or the last
-/// that use_gemm_table() was given. Set it before the first device is made.
-const GemmTable& gemm_table_in_use();
-void use_gemm_table(GemmTable table);
 
 }  // namespace tidemark::kernels

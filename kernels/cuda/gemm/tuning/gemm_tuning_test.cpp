@@ -1,5 +1,5 @@
 // Which configuration a product gets, decided by samples that are written down here.
-#include "kernels/gemm_tuning.hpp"
+#include "kernels/cuda/gemm/tuning/gemm_tuning.hpp"
 
 #include <gtest/gtest.h>
 

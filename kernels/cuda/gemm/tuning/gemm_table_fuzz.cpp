@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "kernels/cuda/gemm/tuning/gemm_table.hpp"
 #include "kernels/error.hpp"
-#include "kernels/gemm_table.hpp"
 
 using namespace tidemark::kernels;
 

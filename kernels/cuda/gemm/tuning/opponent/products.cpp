@@ -1,5 +1,5 @@
 // The products of a tuning run, and how one is written on the command line.
-#include "kernels/cuda/gemm/opponent/products.hpp"
+#include "kernels/cuda/gemm/tuning/opponent/products.hpp"
 
 #include <fmt/core.h>
 

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
-#include "kernels/cuda/gemm/opponent/cublaslt.hpp"
-#include "kernels/cuda/gemm/opponent/draw.hpp"
-#include "kernels/cuda/gemm/opponent/heuristics.hpp"
-#include "kernels/cuda/gemm/opponent/products.hpp"
 #include "kernels/cuda/gemm/tuning/duel.hpp"
+#include "kernels/cuda/gemm/tuning/opponent/cublaslt.hpp"
+#include "kernels/cuda/gemm/tuning/opponent/draw.hpp"
+#include "kernels/cuda/gemm/tuning/opponent/heuristics.hpp"
+#include "kernels/cuda/gemm/tuning/opponent/products.hpp"
 
 namespace tidemark::kernels {
 

@@ -17,9 +17,10 @@
 #include <vector>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/gemm/opponent/products.hpp"
-#include "kernels/cuda/gemm/opponent/tune.hpp"
-#include "kernels/cuda/gemm/opponent/tune_report.hpp"
+#include "kernels/cuda/gemm/tuning/choice.hpp"
+#include "kernels/cuda/gemm/tuning/opponent/products.hpp"
+#include "kernels/cuda/gemm/tuning/opponent/tune.hpp"
+#include "kernels/cuda/gemm/tuning/opponent/tune_report.hpp"
 #include "kernels/device.hpp"
 #include "kernels/error.hpp"
 
@@ -144,7 +145,8 @@ class Means {
 
 std::vector<EngineConfiguration> tried_for(const Options& options, const Shape& shape) {
   if (options.chosen || !has_choice(options))
-    return {chosen_configuration(LocalGemm{.pitch = shape.lda,
+    return {chosen_configuration(embedded_gemm_table(),
+                                 LocalGemm{.pitch = shape.lda,
                                            .m = shape.m,
                                            .n = shape.n,
                                            .k = shape.k,
