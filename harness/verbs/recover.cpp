@@ -12,6 +12,7 @@
 #include "reports/error.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/render/page.hpp"
+#include "reports/store/replace_file.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark::harness {
@@ -38,14 +39,15 @@ fs::path journals_of(std::string given) {
       given));
 }
 
+// Where the launch itself would have written it.
+std::string report_beside(const fs::path& folder) {
+  const std::string name = folder.string();
+  const bool named = name.size() > kSuffix.size() && name.ends_with(kSuffix);
+  return named ? name.substr(0, name.size() - kSuffix.size()) : name + ".h5";
+}
+
 fs::path report_of(const fs::path& folder, const std::string& given) {
-  std::string out = given;
-  if (out.empty()) {
-    out = folder.string();
-    const bool named =
-        out.size() > kSuffix.size() && out.rfind(kSuffix) == out.size() - kSuffix.size();
-    out = named ? out.substr(0, out.size() - kSuffix.size()) : out + ".h5";
-  }
+  const std::string out = given.empty() ? report_beside(folder) : given;
   std::error_code error;
   if (fs::exists(out, error))
     throw UsageError(fmt::format("'{}' exists; choose another name with --out", out));
@@ -87,6 +89,7 @@ ExitCode recover(const Typed& typed) {
   refuse_live(folder);
   const Report report = report_in(folder, typed.anonymise);
   write_report(report, out.string());
+  remove_left_behind(report_beside(folder));  // where rank 0 and its reporter were killed
   const std::string name = printable(out.string());
   print_out(fmt::format(
       "report: {} ({} results of {} cases on {} GPUs, {})\nnext: tidemark show {}\n", name,

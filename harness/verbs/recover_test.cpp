@@ -108,6 +108,14 @@ TEST(Recover, writes_where_it_is_told) {
   EXPECT_FALSE(fs::exists(launch.report()));
 }
 
+TEST(Recover, takes_away_what_a_killed_rank_0_had_begun_to_write) {
+  const Launch launch(Verdict::pass, true);
+  const std::string begun = launch.report() + ".tmp.999999999";  // above any process number
+  std::ofstream(begun) << "half";
+  EXPECT_EQ(run_binary({"recover", launch.run(), "--out", launch.report() + ".other.h5"}).exit, 0);
+  EXPECT_FALSE(fs::exists(begun));
+}
+
 TEST(Recover, prints_no_escape_sequences_of_the_journals) {
   const Launch launch(Verdict::pass, true, 0, "\x1b[31mred \xc2\x9b");
   const Ran ran = run_binary({"recover", launch.run()});

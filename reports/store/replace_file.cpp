@@ -45,7 +45,19 @@ bool is_left_behind(const std::string& path, std::string_view pid_text) {
   return free;
 }
 
-/// What a writer of the same file left that was killed: else each kill would leave one more.
+void sync_folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const int opened =
+      ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (opened < 0) return;
+  // Some network file systems cannot sync a folder; the file is whole either way.
+  ::fsync(opened);
+  ::close(opened);
+}
+
+}  // namespace
+
+// Else each kill of a writer would leave one more.
 void remove_left_behind(const std::string& target) {
   const std::filesystem::path path(target);
   const std::string start = temporary_of(path.filename().string());
@@ -59,18 +71,6 @@ void remove_left_behind(const std::string& target) {
     if (is_left_behind(at->path().string(), pid)) ::unlink(at->path().c_str());
   }
 }
-
-void sync_folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  const int opened =
-      ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (opened < 0) return;
-  // Some network file systems cannot sync a folder; the file is whole either way.
-  ::fsync(opened);
-  ::close(opened);
-}
-
-}  // namespace
 
 TemporaryFile::TemporaryFile(const std::string& target, std::string_view hint,
                              std::string_view option)

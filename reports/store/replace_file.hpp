@@ -33,6 +33,10 @@ class TemporaryFile {
   bool renamed_ = false;
 };
 
+/// Removes the temporary files of `target` that processes left which are gone. What cannot be
+/// removed stays.
+void remove_left_behind(const std::string& target);
+
 /// Writes `path` in one step: readers see the old file or all of the new one. Throws ReportError,
 /// and leaves the old file as it was.
 void replace_file(const std::string& path, std::string_view bytes,

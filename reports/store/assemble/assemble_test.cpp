@@ -320,6 +320,15 @@ TEST(Assemble, WhichOfTwoDeadRanksWasFirstIsNotKnown) {
             "is not known)");
 }
 
+// Ranks that a launcher ended for rank 0 before they had a journal are no more to blame than it.
+TEST(Assemble, WhetherASilentRankOrOneThatDidNotEndWasFirstIsNotKnown) {
+  EXPECT_EQ(
+      assemble(std::vector<std::string>{journal_of({example_launch(0)})}, {})
+          .launch.incomplete_reason,
+      "rank 1 silent: no journal; rank 0 did not get to the end (which of them was first is not "
+      "known)");
+}
+
 TEST(Assemble, AnEndRecordThatSaysSoMakesItIncomplete) {
   std::vector<std::string> journals = example_journals();
   journals[1] = journal_of(

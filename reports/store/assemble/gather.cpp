@@ -275,7 +275,8 @@ void note_missing_ranks(HeardLaunch& all, const Sorter& sorter) {
       found.push_back(place_text(all, sorter, rank) + " did not get to the end");
     }
   }
-  if (unended.size() > 1) found.back() += " (which of them was first is not known)";
+  const bool several = unended.size() > 1 || (!unended.empty() && !silent.empty());
+  if (several) found.back() += " (which of them was first is not known)";
   for (const auto& [reason, ranks] : sorter.early) {
     found.push_back(fmt::format("{}: {}", ranks_named(ranks), reason));
   }
