@@ -7,11 +7,11 @@
 #include "harness/command_line/items.hpp"
 #include "harness/command_line/option_values.hpp"
 #include "harness/errors.hpp"
-#include "harness/given_gemm_table.hpp"
 #include "harness/launch.hpp"
 #include "harness/mpirun/mpirun.hpp"
 #include "harness/plan.hpp"
 #include "harness/series.hpp"
+#include "harness/tuning/given_gemm_table.hpp"
 #include "reports/compare/speed/noise.hpp"
 #include "reports/policy/policy.hpp"
 

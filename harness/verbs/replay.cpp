@@ -24,7 +24,7 @@
 #include "reports/document/report/document.hpp"
 #include "reports/store/replace_file.hpp"
 #include "reports/words.hpp"
-#include "suite/reproducer.hpp"
+#include "suite/reproducer/reproducer.hpp"
 
 namespace tidemark::harness {
 namespace {

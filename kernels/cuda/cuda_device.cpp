@@ -8,11 +8,11 @@
 #include <variant>
 
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/consume/tile_consume.hpp"
+#include "kernels/cuda/consume/tile_read.hpp"
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/peer_tile.hpp"
-#include "kernels/cuda/program.hpp"
-#include "kernels/cuda/tile_consume.hpp"
-#include "kernels/cuda/tile_read.hpp"
+#include "kernels/cuda/program/program.hpp"
 
 namespace tidemark::kernels {
 namespace {

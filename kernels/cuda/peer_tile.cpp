@@ -11,7 +11,7 @@
 #include "kernels/cuda/fill_region.hpp"
 #include "kernels/cuda/gemm/gather.hpp"
 #include "kernels/cuda/peer_memory.hpp"
-#include "kernels/cuda/program.hpp"
+#include "kernels/cuda/program/program.hpp"
 #include "kernels/cuda/wait.hpp"
 
 namespace tidemark::kernels {

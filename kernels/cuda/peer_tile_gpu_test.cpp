@@ -13,7 +13,7 @@
 #include "kernels/cuda/fill_region.hpp"
 #include "kernels/cuda/gemm/scripted_transport.hpp"
 #include "kernels/cuda/gpu_test.hpp"
-#include "kernels/cuda/program.hpp"
+#include "kernels/cuda/program/program.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "kernels/ops/barrier_cycle.hpp"
 #include "kernels/ops/expect_tx.hpp"
-#include "kernels/ops/gemm.hpp"
+#include "kernels/ops/gemm/gemm.hpp"
 #include "kernels/ops/multicast_load.hpp"
 #include "kernels/ops/peer_tile.hpp"
 #include "kernels/ops/program.hpp"

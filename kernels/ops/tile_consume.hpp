@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "kernels/ops/gemm_inputs.hpp"
-#include "kernels/ops/mma_element.hpp"
+#include "kernels/ops/gemm/gemm_inputs.hpp"
+#include "kernels/ops/gemm/mma_element.hpp"
 #include "kernels/ops/payload.hpp"
 #include "kernels/ops/tensor_map.hpp"
 #include "kernels/ops/tile_load.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "kernels/device.hpp"
-#include "kernels/ops/gemm.hpp"
+#include "kernels/ops/gemm/gemm.hpp"
 #include "suite/outcome.hpp"
 #include "suite/room.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kernels/ops/gemm_shape.hpp"
+#include "kernels/ops/gemm/gemm_shape.hpp"
 #include "suite/case.hpp"
 #include "suite/room.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/ops/gemm.hpp"
+#include "kernels/ops/gemm/gemm.hpp"
 #include "suite/case.hpp"
 #include "suite/gemm/product.hpp"
 #include "suite/room.hpp"

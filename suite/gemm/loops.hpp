@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/ops/gemm.hpp"
+#include "kernels/ops/gemm/gemm.hpp"
 #include "suite/room.hpp"
 
 namespace tidemark::suite {

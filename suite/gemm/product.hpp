@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "kernels/device.hpp"
-#include "kernels/ops/gemm.hpp"
+#include "kernels/ops/gemm/gemm.hpp"
 #include "suite/room.hpp"
 
 namespace tidemark::suite {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string>
 
-#include "kernels/ops/gemm_digest.hpp"
+#include "kernels/ops/gemm/gemm_digest.hpp"
 
 namespace tidemark::suite {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/ops/gemm_digest.hpp"
+#include "kernels/ops/gemm/gemm_digest.hpp"
 #include "suite/thread_transport.hpp"
 
 namespace tidemark::suite {

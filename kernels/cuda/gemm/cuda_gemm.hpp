@@ -3,7 +3,7 @@
 
 #include "kernels/cuda/gemm/tuning/gemm_table.hpp"
 #include "kernels/device.hpp"
-#include "kernels/ops/gemm.hpp"
+#include "kernels/ops/gemm/gemm.hpp"
 
 namespace tidemark::kernels {
 

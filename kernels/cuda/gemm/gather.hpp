@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/ops/gemm.hpp"
+#include "kernels/ops/gemm/gemm.hpp"
 #include "kernels/transport.hpp"
 
 namespace tidemark::kernels {

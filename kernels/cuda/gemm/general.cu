@@ -6,7 +6,7 @@
 #include <cuda_fp8.h>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/ops/gemm_inputs.hpp"
+#include "kernels/ops/gemm/gemm_inputs.hpp"
 
 namespace tidemark::kernels {
 namespace {

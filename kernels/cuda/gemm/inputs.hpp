@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/ops/gemm_inputs.hpp"
+#include "kernels/ops/gemm/gemm_inputs.hpp"
 
 namespace tidemark::kernels {
 

@@ -15,7 +15,7 @@
 #include "kernels/cuda/transport/gather_rows.hpp"
 #include "kernels/cuda/wait.hpp"
 #include "kernels/error.hpp"
-#include "kernels/ops/gemm_digest.hpp"
+#include "kernels/ops/gemm/gemm_digest.hpp"
 
 namespace tidemark::kernels {
 namespace {

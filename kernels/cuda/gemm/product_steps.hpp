@@ -12,7 +12,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/resident_gemm.hpp"
 #include "kernels/device.hpp"
-#include "kernels/ops/gemm.hpp"
+#include "kernels/ops/gemm/gemm.hpp"
 
 namespace tidemark::kernels {
 

@@ -10,7 +10,7 @@
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 #include "kernels/cuda/gemm/local_gemm.hpp"
 #include "kernels/cuda/gemm/tuning/gemm_table.hpp"
-#include "kernels/ops/gemm.hpp"
+#include "kernels/ops/gemm/gemm.hpp"
 
 namespace tidemark::kernels {
 

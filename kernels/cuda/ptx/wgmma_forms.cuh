@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/ops/mma_element.hpp"
+#include "kernels/ops/gemm/mma_element.hpp"
 #include "kernels/ops/tile_consume.hpp"
 
 namespace tidemark::kernels {

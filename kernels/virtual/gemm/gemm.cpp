@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/gemm_digest.hpp"
+#include "kernels/ops/gemm/gemm_digest.hpp"
 #include "kernels/ops/payload.hpp"
 #include "kernels/slowdown.hpp"
 #include "kernels/virtual/gemm/gather.hpp"

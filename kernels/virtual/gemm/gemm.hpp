@@ -3,7 +3,7 @@
 
 #include "kernels/device.hpp"
 #include "kernels/fault.hpp"
-#include "kernels/ops/gemm.hpp"
+#include "kernels/ops/gemm/gemm.hpp"
 
 namespace tidemark::kernels {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernels/fault.hpp"
-#include "kernels/ops/gemm.hpp"
+#include "kernels/ops/gemm/gemm.hpp"
 #include "kernels/virtual/gemm/gather.hpp"
 #include "kernels/virtual/gemm/gemm_panels.hpp"
 

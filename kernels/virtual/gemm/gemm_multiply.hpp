@@ -5,7 +5,7 @@
 #include <span>
 
 #include "kernels/fault.hpp"
-#include "kernels/ops/gemm.hpp"
+#include "kernels/ops/gemm/gemm.hpp"
 #include "kernels/ops/payload.hpp"
 #include "kernels/virtual/gemm/gemm_arrivals.hpp"
 #include "kernels/virtual/gemm/gemm_panels.hpp"

@@ -9,7 +9,7 @@
 #include <cuda/ptx>
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
-#include "kernels/cuda/gemm/engine/packed_tiles.cuh"
+#include "kernels/cuda/gemm/engine/pack/packed_tiles.cuh"
 #include "kernels/cuda/gemm/engine/ring.cuh"
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
 #include "kernels/cuda/gemm/ladder/parts.cuh"

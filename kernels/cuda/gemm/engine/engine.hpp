@@ -13,7 +13,7 @@
 
 #include "kernels/cuda/gemm/engine/arrivals.hpp"
 #include "kernels/cuda/gemm/engine/configuration.hpp"
-#include "kernels/cuda/gemm/engine/pack.hpp"
+#include "kernels/cuda/gemm/engine/pack/pack.hpp"
 #include "kernels/cuda/gemm/engine/placement.hpp"
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
 #include "kernels/cuda/gemm/engine/words.hpp"

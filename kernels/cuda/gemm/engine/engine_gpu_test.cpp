@@ -12,7 +12,7 @@
 #include "kernels/cuda/gemm/tuning/choice.hpp"
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/error.hpp"
-#include "kernels/ops/gemm_inputs.hpp"
+#include "kernels/ops/gemm/gemm_inputs.hpp"
 #include "kernels/ops/payload.hpp"
 
 namespace tidemark::kernels {

@@ -31,7 +31,7 @@
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/engine/epilogue.cuh"
 #include "kernels/cuda/gemm/engine/first_tile.cuh"
-#include "kernels/cuda/gemm/engine/packed_tiles.cuh"
+#include "kernels/cuda/gemm/engine/pack/packed_tiles.cuh"
 #include "kernels/cuda/gemm/engine/prefetch.cuh"
 #include "kernels/cuda/gemm/engine/promote.cuh"
 #include "kernels/cuda/gemm/engine/ring.cuh"

@@ -7,7 +7,7 @@
 #include <cuda/ptx>
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
-#include "kernels/cuda/gemm/engine/pack_rows.cuh"
+#include "kernels/cuda/gemm/engine/pack/pack_rows.cuh"
 #include "kernels/cuda/gemm/engine/ring.cuh"
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 

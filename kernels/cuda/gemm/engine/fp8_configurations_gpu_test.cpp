@@ -5,7 +5,7 @@
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gpu_test.hpp"
-#include "kernels/ops/gemm.hpp"
+#include "kernels/ops/gemm/gemm.hpp"
 
 namespace tidemark::kernels {
 namespace {

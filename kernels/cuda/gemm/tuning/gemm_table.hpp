@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/ops/gemm_shape.hpp"
+#include "kernels/ops/gemm/gemm_shape.hpp"
 
 namespace tidemark::kernels {
 

@@ -9,7 +9,7 @@
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/gemm/engine/words.hpp"
 #include "kernels/cuda/gemm/local_gemm.hpp"
-#include "kernels/ops/gemm_inputs.hpp"
+#include "kernels/ops/gemm/gemm_inputs.hpp"
 
 namespace tidemark::kernels {
 

@@ -7,7 +7,7 @@
 
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/gemm/tuning/product.hpp"
-#include "kernels/ops/gemm_inputs.hpp"
+#include "kernels/ops/gemm/gemm_inputs.hpp"
 
 namespace tidemark::kernels {
 

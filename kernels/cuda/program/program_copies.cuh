@@ -1,0 +1,196 @@
+// Loads, stores, reductions and prefetches of a program, by tensor maps and without.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/program/program_barriers.cuh"
+#include "kernels/cuda/ptx/box_policy.cuh"
+#include "kernels/cuda/ptx/bulk_copy.cuh"
+#include "kernels/cuda/ptx/im2col.cuh"
+#include "kernels/cuda/ptx/prefetch.cuh"
+
+namespace tidemark::kernels {
+
+/// The step's map: a kernel parameter, or in global memory.
+__device__ inline const CUtensorMap* map_of(const Cta& cta, const Step& step) {
+  const std::uint8_t place = cta.places[step.map];
+  return place == kEncoded ? &cta.maps[step.map] : &cta.task.maps[place];
+}
+
+template <std::uint32_t kRank>
+__device__ inline void load_of_rank(const Cta& cta, const Step& step) {
+  std::int32_t at[kRank];
+  for (std::uint32_t i = 0; i < kRank; ++i) at[i] = step.at[i];
+  const CUtensorMap* const map = map_of(cta, step);
+  std::uint8_t* const to = cta.window + step.offset;
+  std::uint64_t* const barrier = &cta.state.barriers[step.barrier];
+  // A multicast names its own window and barrier: what counts are their places, which are the same
+  // in every CTA of a kernel.
+  if (step.hint != CacheHint::none && step.mask != 0)
+    multicast_box_with_policy<kRank>(to, map, at, barrier, step.mask, cache_policy(step.hint));
+  else if (step.hint != CacheHint::none)
+    load_tile_with_policy<kRank>(to, map, at, barrier, cache_policy(step.hint));
+  else if (step.mask != 0)
+    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, map, at, barrier,
+                              step.mask);
+  else
+    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, map, at, barrier);
+}
+
+/// cp.reduce.async.bulk.tensor, whose operation is part of the instruction.
+template <std::uint32_t kRank>
+__device__ inline void reduce_of_rank(const CUtensorMap* map, const std::int32_t (&at)[kRank],
+                                      const std::uint8_t* from, Reduction reduction) {
+  const auto reduce = [&](auto operation) {
+    ptx::cp_reduce_async_bulk_tensor(ptx::space_global, ptx::space_shared, operation, map, at,
+                                     from);
+  };
+  if (reduction == Reduction::add) reduce(ptx::op_add);
+  if (reduction == Reduction::min) reduce(ptx::op_min);
+  if (reduction == Reduction::max) reduce(ptx::op_max);
+  if (reduction == Reduction::inc) reduce(ptx::op_inc);
+  if (reduction == Reduction::dec) reduce(ptx::op_dec);
+  if (reduction == Reduction::bit_and) reduce(ptx::op_and_op);
+  if (reduction == Reduction::bit_or) reduce(ptx::op_or_op);
+  if (reduction == Reduction::bit_xor) reduce(ptx::op_xor_op);
+}
+
+template <std::uint32_t kRank>
+__device__ inline void store_of_rank(const Cta& cta, const Step& step) {
+  std::int32_t at[kRank];
+  for (std::uint32_t i = 0; i < kRank; ++i) at[i] = step.at[i];
+  const CUtensorMap* const map = map_of(cta, step);
+  const std::uint8_t* const from = cta.window + step.offset;
+  if (step.reduction != Reduction::none && step.hint != CacheHint::none)
+    reduce_box_with_policy<kRank>(from, map, at, step.reduction, cache_policy(step.hint));
+  else if (step.reduction != Reduction::none)
+    reduce_of_rank<kRank>(map, at, from, step.reduction);
+  else if (step.hint == CacheHint::none)
+    ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, map, at, from);
+  else
+    store_box_with_policy<kRank>(from, map, at, cache_policy(step.hint));
+}
+
+/// Whether the step's map is TensorMapSpec::bulk: none was encoded.
+__device__ inline bool is_bulk(const Cta& cta, const Step& step) {
+  return cta.ranks[step.map] == 0;
+}
+
+/// The first byte of the step's elements in global memory, and how many they are.
+struct BulkRange {
+  std::uint8_t* memory;
+  std::uint32_t bytes;
+};
+__device__ inline BulkRange range_of(const Cta& cta, const Step& step) {
+  const Map& map = cta.task.specs[step.map];
+  const std::int64_t at = std::int64_t{step.at[0]} * element_bytes(map.spec.type);
+  return {.memory = const_cast<std::uint8_t*>(cta.task.regions[map.region]) + kGuardBytes +
+                    map.spec.base_offset + at,
+          .bytes = tile_bytes(map.spec)};
+}
+
+__device__ inline void load_bulk(const Cta& cta, const Step& step) {
+  const BulkRange range = range_of(cta, step);
+  std::uint8_t* const to = cta.window + step.offset;
+  std::uint64_t* const barrier = &cta.state.barriers[step.barrier];
+  if (step.hint != CacheHint::none && step.mask != 0)
+    bulk_multicast(to, range.memory, range.bytes, barrier, step.mask, cache_policy(step.hint));
+  else if (step.hint != CacheHint::none)
+    bulk_load(to, range.memory, range.bytes, barrier, cache_policy(step.hint));
+  else if (step.mask != 0)
+    bulk_multicast(to, range.memory, range.bytes, barrier, step.mask);
+  else
+    bulk_load(to, range.memory, range.bytes, barrier);
+}
+
+__device__ inline void store_bulk(const Cta& cta, const Step& step) {
+  const BulkRange range = range_of(cta, step);
+  const std::uint8_t* const from = cta.window + step.offset;
+  if (step.reduction != Reduction::none)
+    bulk_reduce(range.memory, from, range.bytes, step.reduction,
+                cta.task.specs[step.map].spec.type);
+  else if (step.hint != CacheHint::none)
+    bulk_store(range.memory, from, range.bytes, cache_policy(step.hint));
+  else
+    bulk_store(range.memory, from, range.bytes);
+}
+
+/// Calls `copy` with the rank of the step's map as a constant.
+template <class Copy>
+__device__ inline void with_rank(const Cta& cta, const Step& step, const Copy& copy) {
+  const std::uint32_t rank = cta.ranks[step.map];
+  if (rank == 1) copy(ptx::n32_t<1>{});
+  if (rank == 2) copy(ptx::n32_t<2>{});
+  if (rank == 3) copy(ptx::n32_t<3>{});
+  if (rank == 4) copy(ptx::n32_t<4>{});
+  if (rank == 5) copy(ptx::n32_t<5>{});
+}
+
+/// The same for an im2col map, whose ranks are 3 to 5.
+template <class Copy>
+__device__ inline void with_im2col_rank(const Cta& cta, const Step& step, const Copy& copy) {
+  const std::uint32_t rank = cta.ranks[step.map] - kIm2colKind;
+  if (rank == 3) copy(ptx::n32_t<3>{});
+  if (rank == 4) copy(ptx::n32_t<4>{});
+  if (rank == 5) copy(ptx::n32_t<5>{});
+}
+
+__device__ inline bool is_im2col(const Cta& cta, const Step& step) {
+  return cta.ranks[step.map] >= kIm2colKind;
+}
+
+template <std::uint32_t kRank>
+__device__ inline void load_im2col_of_rank(const Cta& cta, const Step& step) {
+  const CUtensorMap* const map = &cta.maps[step.map];
+  std::uint8_t* const to = cta.window + step.offset;
+  std::uint64_t* const barrier = &cta.state.barriers[step.barrier];
+  const std::int32_t* const at = step.at.data();
+  const std::uint16_t* const offsets = step.im2col_offsets.data();
+  if (step.hint != CacheHint::none && step.mask != 0)
+    im2col_multicast<kRank>(to, map, at, offsets, barrier, step.mask, cache_policy(step.hint));
+  else if (step.hint != CacheHint::none)
+    im2col_load<kRank>(to, map, at, offsets, barrier, cache_policy(step.hint));
+  else if (step.mask != 0)
+    im2col_multicast<kRank>(to, map, at, offsets, barrier, step.mask);
+  else
+    im2col_load<kRank>(to, map, at, offsets, barrier);
+}
+
+__device__ inline void load(const Cta& cta, const Step& step) {
+  if (is_bulk(cta, step)) return load_bulk(cta, step);
+  if (is_im2col(cta, step))
+    return with_im2col_rank(cta, step, [&](auto rank) { load_im2col_of_rank<rank()>(cta, step); });
+  with_rank(cta, step, [&](auto rank) { load_of_rank<rank()>(cta, step); });
+}
+
+template <std::uint32_t kRank>
+__device__ inline void store_im2col_of_rank(const Cta& cta, const Step& step) {
+  const CUtensorMap* const map = &cta.maps[step.map];
+  const std::uint8_t* const from = cta.window + step.offset;
+  if (step.hint != CacheHint::none)
+    im2col_store<kRank>(from, map, step.at.data(), step.reduction, cache_policy(step.hint));
+  else
+    im2col_store<kRank>(from, map, step.at.data(), step.reduction);
+}
+
+__device__ inline void store(const Cta& cta, const Step& step) {
+  if (is_bulk(cta, step)) return store_bulk(cta, step);
+  if (is_im2col(cta, step))
+    return with_im2col_rank(cta, step, [&](auto rank) { store_im2col_of_rank<rank()>(cta, step); });
+  with_rank(cta, step, [&](auto rank) { store_of_rank<rank()>(cta, step); });
+}
+
+__device__ inline void prefetch(const Cta& cta, const Step& step) {
+  if (is_bulk(cta, step)) {
+    const BulkRange range = range_of(cta, step);
+    return bulk_prefetch(range.memory, range.bytes);
+  }
+  if (is_im2col(cta, step))
+    return with_im2col_rank(cta, step, [&](auto rank) {
+      im2col_prefetch<rank()>(&cta.maps[step.map], step.at.data(), step.im2col_offsets.data());
+    });
+  with_rank(cta, step,
+            [&](auto rank) { prefetch_box_of_rank<rank()>(map_of(cta, step), step.at.data()); });
+}
+
+}  // namespace tidemark::kernels
