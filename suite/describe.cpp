@@ -50,16 +50,19 @@ Json json_of(const TensorMapSpec& map) {
             {"l2_promotion", kPromotions[static_cast<std::size_t>(map.l2_promotion)]},
             {"fill", map.fill == Fill::zero ? "zero" : "nan"},
             {"base_offset", map.base_offset}};
-  return {{"type", name_of(map.type)},
-          {"rank", map.rank},
-          {"extent", first(map.extent, map.rank)},
-          {"stride", first(map.stride, map.rank == 0 ? 0 : map.rank - 1)},
-          {"box", first(map.box, map.rank)},
-          {"element_stride", first(map.element_stride, map.rank)},
-          {"swizzle", swizzle_bytes(map.swizzle)},
-          {"l2_promotion", kPromotions[static_cast<std::size_t>(map.l2_promotion)]},
-          {"fill", map.fill == Fill::zero ? "zero" : "nan"},
-          {"base_offset", map.base_offset}};
+  Json json;
+  if (is_interleaved(map)) json["interleave"] = unit_bytes(map);
+  json.update({{"type", name_of(map.type)},
+               {"rank", map.rank},
+               {"extent", first(map.extent, map.rank)},
+               {"stride", first(map.stride, map.rank == 0 ? 0 : map.rank - 1)},
+               {"box", first(map.box, map.rank)},
+               {"element_stride", first(map.element_stride, map.rank)},
+               {"swizzle", swizzle_bytes(map.swizzle)},
+               {"l2_promotion", kPromotions[static_cast<std::size_t>(map.l2_promotion)]},
+               {"fill", map.fill == Fill::zero ? "zero" : "nan"},
+               {"base_offset", map.base_offset}});
+  return json;
 }
 
 // An operation of one map: its fields stand beside the operation's own.

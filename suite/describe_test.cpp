@@ -49,6 +49,14 @@ TEST(Describe, NamesWhatAnIm2colLoadTakes) {
   EXPECT_EQ(json["im2col_offsets"], (std::vector<int>{1, 2}));
 }
 
+TEST(Describe, NamesTheBytesThatAnInterleavedMapCountsIn) {
+  TileLoad load;
+  load.map.rank = 3;
+  EXPECT_FALSE(nlohmann::json::parse(describe(load)).contains("interleave"));
+  load.map.interleave = Interleave::b32;
+  EXPECT_EQ(nlohmann::json::parse(describe(load))["interleave"], 32);
+}
+
 TEST(Describe, WritesATileStoreInOneLine) {
   TileStore store;
   store.map.type = DataType::bf16;

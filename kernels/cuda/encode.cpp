@@ -25,6 +25,9 @@ static_assert(static_cast<int>(DataType::bf16) == CU_TENSOR_MAP_DATA_TYPE_BFLOAT
 static_assert(static_cast<int>(DataType::f32_ftz) == CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ);
 static_assert(static_cast<int>(DataType::tf32) == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32);
 static_assert(static_cast<int>(DataType::tf32_ftz) == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ);
+static_assert(static_cast<int>(Interleave::none) == CU_TENSOR_MAP_INTERLEAVE_NONE);
+static_assert(static_cast<int>(Interleave::b16) == CU_TENSOR_MAP_INTERLEAVE_16B);
+static_assert(static_cast<int>(Interleave::b32) == CU_TENSOR_MAP_INTERLEAVE_32B);
 static_assert(static_cast<int>(Swizzle::none) == CU_TENSOR_MAP_SWIZZLE_NONE);
 static_assert(static_cast<int>(Swizzle::b32) == CU_TENSOR_MAP_SWIZZLE_32B);
 static_assert(static_cast<int>(Swizzle::b64) == CU_TENSOR_MAP_SWIZZLE_64B);
@@ -45,7 +48,8 @@ CUresult encode_tiled(const TensorMapSpec& spec, void* address, CUtensorMap& map
       reinterpret_cast<EncodeTiled>(driver_entry("cuTensorMapEncodeTiled", 12000));
   return call(&map, static_cast<CUtensorMapDataType>(spec.type), spec.rank, address,
               spec.extent.data(), spec.stride.data(), spec.box.data(), spec.element_stride.data(),
-              CU_TENSOR_MAP_INTERLEAVE_NONE, static_cast<CUtensorMapSwizzle>(spec.swizzle),
+              static_cast<CUtensorMapInterleave>(spec.interleave),
+              static_cast<CUtensorMapSwizzle>(spec.swizzle),
               static_cast<CUtensorMapL2promotion>(spec.l2_promotion),
               static_cast<CUtensorMapFloatOOBfill>(spec.fill));
 }

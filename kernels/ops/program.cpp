@@ -87,6 +87,8 @@ std::string unsound_copy(const Program& program, const Step& step) {
   const Region& region = program.regions[program.maps[step.map].region];
   if (map.im2col)
     if (std::string why = unsound_im2col_copy(map, region, step); !why.empty()) return why;
+  if (is_interleaved(map) && !region.islands.empty())
+    return "an interleaved map of a region with islands";
   if (info_of(step.verb).tile && std::uint64_t{step.offset} + tile_span(map) > program.window)
     return fmt::format("{} bytes from {} on in a window of {}", tile_span(map), step.offset,
                        program.window);
@@ -108,6 +110,7 @@ std::string unsound_thread_work(const Program& program, const Step& step) {
   if (step.verb == Verb::copy && (map.type >= DataType::f32_ftz || map.fill != Fill::zero))
     return "a copy by threads of a type that loads convert, or with NaN fill; take another";
   if (map.im2col) return "threads at the tile of an im2col map; take a tiled one";
+  if (is_interleaved(map)) return "threads at the tile of an interleaved map; take another";
   if (tile_span(map) != tile_bytes(map))
     return "threads at a tile whose rows are narrower than its swizzle; take rows as wide";
   return "";
@@ -190,6 +193,8 @@ std::string unsound_from(const Program& program, std::size_t number) {
   // tensormap.replace is for tiled maps alone.
   if (map.spec.bulk || from.bulk || map.spec.im2col || from.im2col)
     return "made of a bulk or im2col map, or one itself; take tiled ones";
+  if (is_interleaved(map.spec) || is_interleaved(from))
+    return "made of an interleaved map, or one itself; take others";
   if (map.spec.l2_promotion != from.l2_promotion)
     return "of another L2 promotion than what it is made of; take the same";
   for (std::uint32_t i = 0; has_size(map.spec) && i < map.spec.rank; ++i)
@@ -247,12 +252,15 @@ std::string unsound_step(const Program& program, const Step& step) {
 
 std::string unsound_map(const Program& program, const Map& map) {
   const TensorMapSpec& spec = map.spec;
-  if (spec.type > DataType::tf32_ftz || spec.swizzle > Swizzle::b128 ||
-      spec.l2_promotion > L2Promotion::b256 || spec.fill > Fill::nan)
-    return "an unknown type, swizzle, promotion or fill";
+  if (spec.type > DataType::tf32_ftz || spec.interleave > Interleave::b32 ||
+      spec.swizzle > Swizzle::b128 || spec.l2_promotion > L2Promotion::b256 ||
+      spec.fill > Fill::nan)
+    return "an unknown type, interleave, swizzle, promotion or fill";
   if (map.region >= program.regions.size())
     return fmt::format("region {} of {}", map.region, program.regions.size());
   if (spec.bulk && spec.im2col) return "a map that is bulk and im2col";
+  if (is_interleaved(spec) && (spec.bulk || spec.im2col))
+    return "an interleaved map that is bulk or im2col; take a tiled one";
   if (spec.bulk)
     if (std::string why = unsound_bulk(spec); !why.empty()) return why;
   if (!has_size(map.spec) || !program.regions[map.region].islands.empty()) return "";

@@ -128,6 +128,8 @@ constexpr std::array kWords<Numbers> = {"hash", "small", "counting"};
 template <>
 constexpr std::array kWords<MemorySource> = {"device", "async", "pinned", "mapped", "edge", "peer"};
 template <>
+constexpr std::array kWords<Interleave> = {0, 16, 32};  // bytes
+template <>
 constexpr std::array kWords<Swizzle> = {0, 32, 64, 128};  // bytes
 template <>
 constexpr std::array kWords<L2Promotion> = {"none", "64B", "128B", "256B"};
@@ -348,6 +350,7 @@ struct Fields<Map> {
       required<&Map::spec, &Spec::stride>("stride"),
       required<&Map::spec, &Spec::box>("box"),
       required<&Map::spec, &Spec::element_stride>("element_stride"),
+      optional_within<&Map::spec, &Spec::interleave>("interleave"),
       required<&Map::spec, &Spec::swizzle>("swizzle"),
       required<&Map::spec, &Spec::l2_promotion>("l2_promotion"),
       required<&Map::spec, &Spec::fill>("fill"),

@@ -269,6 +269,16 @@ TEST(ProgramJson, Im2colMapAndOffsetsReadBackEqualAndOthersDoNotNameThem) {
   EXPECT_EQ(program_json(program).find("corner"), std::string::npos);
 }
 
+TEST(ProgramJson, InterleavedMapsReadBackAndOthersDoNotSayIt) {
+  Program program;
+  program.maps = {{.spec = {.rank = 4, .interleave = Interleave::b16}},
+                  {.spec = {.rank = 3, .interleave = Interleave::b32}}};
+  EXPECT_EQ(back(program), program);
+  EXPECT_NE(program_json(program).find("\"interleave\":32,"), std::string::npos);
+  program.maps = {{.spec = {.rank = 4}}};
+  EXPECT_EQ(program_json(program).find("interleave"), std::string::npos);
+}
+
 TEST(ProgramJson, MapOfAnyRankReadsBackEqual) {
   Program program;
   for (const std::uint32_t rank : {0U, 1U, 2U, 3U, 4U, 5U, 6U, 7U, kMost32})
@@ -485,7 +495,7 @@ TEST(ProgramJson, UnknownMemberIsNamed) {
        "numbers, poison, cold, islands"},
       {edited("\"rank\":2", "\"rank\":2,\"dimensions\":2"),
        "p.json: /maps/0 has the unknown member \"dimensions\"; give only region, type, rank, "
-       "extent, stride, box, element_stride, swizzle, l2_promotion, fill, base_offset, "
+       "extent, stride, box, element_stride, interleave, swizzle, l2_promotion, fill, base_offset, "
        "bulk, im2col, lower_corner, upper_corner, from"},
       {edited("\"parity\"", "\"pairty\""),
        "p.json: /steps/0 has the unknown member \"pairty\"; give only do, ctas, thread, barrier, "

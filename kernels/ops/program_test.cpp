@@ -340,6 +340,50 @@ TEST(SoundProgram, CopiesByIm2colMapsHaveOffsetsThatTheRankLetsThem) {
             "program: step 0: threads at the tile of an im2col map; take a tiled one");
 }
 
+// Eight units of 16 bytes, of one slice.
+Program of_units(std::vector<Step> steps) {
+  Program program = storing(std::move(steps));
+  program.maps[0].spec = {.type = DataType::u16,
+                          .rank = 3,
+                          .extent = {8, 2, 1},
+                          .stride = {128, 256},
+                          .box = {8, 2, 1},
+                          .interleave = Interleave::b16};
+  return program;
+}
+
+TEST(SoundProgram, ThreadsDoNotWorkAtTilesOfInterleavedMaps) {
+  EXPECT_EQ(unsound(of_units({{.verb = Verb::store, .offset = kTileAt}})), "");
+  EXPECT_EQ(unsound(of_units({{.verb = Verb::copy, .offset = kTileAt}})),
+            "program: step 0: threads at the tile of an interleaved map; take another");
+}
+
+TEST(SoundProgram, RegionsOfInterleavedMapsHaveNoIslands) {
+  Program program = of_units({{.verb = Verb::store, .offset = kTileAt}});
+  program.regions[0].source = MemorySource::mapped;
+  program.regions[0].islands = {{.at = 0, .bytes = program.regions[0].bytes}};
+  EXPECT_EQ(unsound(program), "program: step 0: an interleaved map of a region with islands");
+}
+
+TEST(SoundProgram, AnInterleavedMapIsTiled) {
+  Program program = of_units({});
+  program.maps[0].spec.im2col = true;
+  EXPECT_EQ(unsound(program),
+            "program: map 0: an interleaved map that is bulk or im2col; take a tiled one");
+  program.maps[0].spec.im2col = false;
+  program.maps[0].spec.interleave = static_cast<Interleave>(3);
+  EXPECT_EQ(unsound(program),
+            "program: map 0: an unknown type, interleave, swizzle, promotion or fill");
+}
+
+TEST(SoundProgram, NoMapIsMadeOfAnInterleavedOne) {
+  Program program = replacing({});
+  program.maps[0].spec.extent[0] = 10;  // of 16 bytes
+  program.maps[0].spec.interleave = Interleave::b16;
+  EXPECT_EQ(unsound(program),
+            "program: map 1: made of an interleaved map, or one itself; take others");
+}
+
 TEST(SoundProgram, AMapIsNotBulkAndIm2col) {
   Program program = of_pixels({});
   program.maps[0].spec.bulk = true;

@@ -44,6 +44,7 @@ constexpr std::string_view name_of(DataType type) {
   return kNames[static_cast<std::uint32_t>(type)];
 }
 
+enum class Interleave : std::uint8_t { none, b16, b32 };          // CUtensorMapInterleave 0..2
 enum class Swizzle : std::uint8_t { none, b32, b64, b128 };       // CUtensorMapSwizzle 0..3
 enum class L2Promotion : std::uint8_t { none, b64, b128, b256 };  // CUtensorMapL2promotion
 enum class Fill : std::uint8_t { zero, nan };                     // CUtensorMapFloatOOBfill
@@ -63,6 +64,11 @@ constexpr std::uint32_t swizzle_bytes(Swizzle swizzle) {
 /// takes pixels one after the other, W first, `element_stride` apart: those of the bounding box of
 /// each image, which begins lower_corner from its first pixel and ends upper_corner from its last.
 /// PTX ISA 9.0, 5.5.4; CUDA Driver API, cuTensorMapEncodeIm2col.
+/// With `interleave` (rank 3 and up) the dimensions are W, [H, [D,]] slices of channels, N, and
+/// dimension 0 counts units of 16 or 32 bytes, whatever the type: its extent, box, coordinates and
+/// element stride. A box has one slice, whatever box[rank - 2] says, and its rows are not padded to
+/// the swizzle. PTX ISA 9.0, 5.5.6, names the layouts alone; the rest was measured on an H100,
+/// driver 580.159.04: behaviour.load.interleave.
 struct TensorMapSpec {
   DataType type = DataType::u8;
   std::uint32_t rank = 2;
@@ -71,6 +77,7 @@ struct TensorMapSpec {
       stride{};                               // bytes from one index of dimension i+1 to the next
   std::array<std::uint32_t, kMaxRank> box{};  // elements per dimension, 1..256
   std::array<std::uint32_t, kMaxRank> element_stride{1, 1, 1, 1, 1};
+  Interleave interleave = Interleave::none;
   Swizzle swizzle = Swizzle::none;
   L2Promotion l2_promotion = L2Promotion::none;
   Fill fill = Fill::zero;
@@ -83,15 +90,35 @@ struct TensorMapSpec {
   friend bool operator==(const TensorMapSpec&, const TensorMapSpec&) = default;
 };
 
-/// Elements that one copy moves along dimension `i`: ceil(box / element stride); the stride of
-/// dimension 0 counts only for interleaved maps (cuda.h, elementStrides). None where it is 0, which
-/// the driver refuses: sizes are asked for before it is.
+constexpr bool is_interleaved(const TensorMapSpec& map) {
+  return map.interleave != Interleave::none;
+}
+
+/// Bytes from one index of dimension 0 to the next: an element, or a unit of an interleaved map.
+constexpr std::uint32_t unit_bytes(const TensorMapSpec& map) {
+  return is_interleaved(map) ? 8U << static_cast<std::uint32_t>(map.interleave)
+                             : element_bytes(map.type);
+}
+
+/// What a tiled box spans along dimension `i`: one slice of an interleaved map.
+constexpr std::uint32_t spanned(const TensorMapSpec& map, std::uint32_t i) {
+  return is_interleaved(map) && i + 2 == map.rank ? 1 : map.box[i];
+}
+
+/// From one index of dimension `i` that a tiled copy takes to the next. The element stride of
+/// dimension 0 counts only for interleaved maps (cuda.h, elementStrides).
+constexpr std::uint32_t traversal_step(const TensorMapSpec& map, std::uint32_t i) {
+  return i == 0 && !is_interleaved(map) ? 1 : map.element_stride[i];
+}
+
+/// Elements that one copy moves along dimension `i`: ceil(box / element stride). None where the
+/// stride is 0, which the driver refuses: sizes are asked for before it is.
 /// By an im2col map dimension 1 of the tile has its pixels, and the others one element.
 constexpr std::uint32_t tile_extent(const TensorMapSpec& map, std::uint32_t i) {
   if (map.im2col) return i < 2 ? map.box[i] : 1;
-  const std::uint32_t step = i == 0 ? 1 : map.element_stride[i];
+  const std::uint32_t step = traversal_step(map, i);
   if (step == 0) return 0;
-  return (map.box[i] + step - 1) / step;
+  return (spanned(map, i) + step - 1) / step;
 }
 
 /// Dimensions of the images of an im2col map; none where it is of a rank that has none.
@@ -117,7 +144,7 @@ inline constexpr std::uint64_t kTooManyBytes64 = std::uint64_t{1} << 62;
 /// Bytes that one copy writes and credits, whatever lies outside the tensor; kTooManyBytes32 where
 /// they are that many or more.
 constexpr std::uint32_t tile_bytes(const TensorMapSpec& map) {
-  std::uint64_t bytes = element_bytes(map.type);
+  std::uint64_t bytes = unit_bytes(map);
   for (std::uint32_t i = 0; i < map.rank; ++i) {
     bytes *= tile_extent(map, i);  // of two numbers below 2^32
     if (bytes > kTooManyBytes32) bytes = kTooManyBytes32;
@@ -127,8 +154,10 @@ constexpr std::uint32_t tile_bytes(const TensorMapSpec& map) {
 
 /// Bytes from one row of the box to the next in shared memory. Rows that are narrower than the
 /// swizzle lie its width apart: measured on an H200, see the case behaviour.load.narrow_swizzle.
+/// Those of interleaved maps lie side by side.
 constexpr std::uint32_t row_pitch(const TensorMapSpec& map) {
-  return std::max(element_bytes(map.type) * tile_extent(map, 0), swizzle_bytes(map.swizzle));
+  const std::uint32_t row = unit_bytes(map) * tile_extent(map, 0);
+  return is_interleaved(map) ? row : std::max(row, swizzle_bytes(map.swizzle));
 }
 
 /// Bytes of shared memory from the tile's first row to behind its last, the gaps behind narrow rows
@@ -145,10 +174,10 @@ constexpr std::uint32_t tile_span(const TensorMapSpec& map) {
 /// Bytes from the tensor's first to past its last element; kTooManyBytes64 where they are that many
 /// or more.
 constexpr std::uint64_t tensor_bytes(const TensorMapSpec& map) {
-  std::uint64_t bytes = element_bytes(map.type);
+  std::uint64_t bytes = unit_bytes(map);
   for (std::uint32_t i = 0; i < map.rank; ++i) {
     const std::uint64_t steps = map.extent[i] - 1;
-    const std::uint64_t pitch = i == 0 ? element_bytes(map.type) : map.stride[i - 1];
+    const std::uint64_t pitch = i == 0 ? unit_bytes(map) : map.stride[i - 1];
     if (pitch != 0 && steps > (kTooManyBytes64 - bytes) / pitch) return kTooManyBytes64;
     bytes += steps * pitch;
   }

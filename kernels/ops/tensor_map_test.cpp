@@ -81,6 +81,27 @@ TEST(TensorMap, PixelsOfIm2colAreTheRowsOfTheTileWhateverTheTraversalStrides) {
   EXPECT_EQ(tile_span(map), 2U * 24 * 1024);
 }
 
+TEST(TensorMap, InterleavedMapsCountUnitsAndHaveOneSlice) {
+  TensorMapSpec map{.type = DataType::u16,
+                    .rank = 4,
+                    .extent = {6, 5, 4, 3},
+                    .stride = {96, 512, 2048},
+                    .box = {8, 3, 16, 2},
+                    .element_stride = {3, 2, 8, 1, 1},
+                    .interleave = Interleave::b16,
+                    .swizzle = Swizzle::b128};
+  EXPECT_EQ(unit_bytes(map), 16U);
+  EXPECT_EQ(tile_extent(map, 0), 3U);
+  EXPECT_EQ(tile_extent(map, 1), 2U);
+  EXPECT_EQ(tile_extent(map, 2), 1U);
+  EXPECT_EQ(tile_bytes(map), 16U * 3 * 2 * 2);
+  EXPECT_EQ(row_pitch(map), 48U);  // not the 128 of the swizzle
+  EXPECT_EQ(tile_span(map), 16U * 3 * 2 * 2);
+  EXPECT_EQ(tensor_bytes(map), 6U * 16 + 4 * 96 + 3 * 512 + 2 * 2048);
+  map.interleave = Interleave::b32;
+  EXPECT_EQ(tile_bytes(map), 32U * 3 * 2 * 2);
+}
+
 TEST(TensorMap, CornersAndOffsetsOfIm2colShareSixteenBits) {
   EXPECT_EQ(lowest_corner(3), -32768);
   EXPECT_EQ(highest_corner(4), 127);

@@ -117,7 +117,7 @@ constexpr std::uint64_t probe_offset(const TileStore& store, std::uint32_t group
   if (group >= store.stores) return kNowhere;
   const TensorMapSpec& map = store.map;
   const std::array<std::int32_t, kMaxRank> first = box_at(store, group);
-  const std::uint32_t size = element_bytes(map.type);
+  const std::uint32_t size = unit_bytes(map);
   std::uint64_t offset = kGuardBytes + map.base_offset;
   for (std::uint32_t i = 0; i < map.rank; ++i) {
     const auto begin = static_cast<std::uint64_t>(first[i]);
@@ -125,8 +125,8 @@ constexpr std::uint64_t probe_offset(const TileStore& store, std::uint32_t group
     std::uint64_t index = begin;
     if (probe != 0) {
       // No map has a stride of 0; that of a refused one must not end the process.
-      const std::uint32_t step = i == 0 ? 1 : std::max(map.element_stride[i], 1U);
-      const std::uint64_t end = std::min(begin + map.box[i], map.extent[i]);
+      const std::uint32_t step = std::max(traversal_step(map, i), 1U);
+      const std::uint64_t end = std::min(begin + spanned(map, i), map.extent[i]);
       index = begin + (end - 1 - begin) / step * step;
     }
     offset += i == 0 ? index * size / 8 * 8 : index * map.stride[i - 1];

@@ -7,6 +7,7 @@
 #include "kernels/virtual/consume/tile_consume_faults.hpp"
 #include "kernels/virtual/consume/tile_read_faults.hpp"
 #include "kernels/virtual/copies/im2col_faults.hpp"
+#include "kernels/virtual/copies/interleave_faults.hpp"
 #include "kernels/virtual/copies/multicast_load_faults.hpp"
 #include "kernels/virtual/copies/tile_load_faults.hpp"
 #include "kernels/virtual/copies/tile_store_faults.hpp"
@@ -19,9 +20,9 @@ namespace tidemark::kernels {
 std::span<const FaultInfo> faults() {
   static const std::vector<FaultInfo> all = [] {
     std::vector<FaultInfo> list;
-    for (const auto some : {tile_load_faults(), im2col_faults(), gemm_faults(), tile_store_faults(),
-                            multicast_load_faults(), program_faults(), tile_consume_faults(),
-                            tile_read_faults(), peer_tile_faults()})
+    for (const auto some : {tile_load_faults(), im2col_faults(), interleave_faults(), gemm_faults(),
+                            tile_store_faults(), multicast_load_faults(), program_faults(),
+                            tile_consume_faults(), tile_read_faults(), peer_tile_faults()})
       list.insert(list.end(), some.begin(), some.end());
     // Those of programs have values on either side of those of consumers.
     std::sort(list.begin(), list.end(),

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "suite/oracle/im2col_place.hpp"
+#include "suite/oracle/interleave.hpp"
 #include "suite/oracle/tile_place.hpp"
 
 namespace tidemark::suite {
@@ -24,13 +25,13 @@ std::uint32_t place_of_linear(const StoreBox& box, std::uint32_t linear) {
 }  // namespace
 
 std::int64_t stored_row_bytes(const TensorMapSpec& map) {
-  const auto exact = static_cast<std::int64_t>(map.extent[0]) * element_bytes(map.type);
+  const auto exact = static_cast<std::int64_t>(map.extent[0]) * bytes_counted(map);
   return (exact + 15) / 16 * 16;
 }
 
 StorePlace store_place(const StoreBox& box, std::uint64_t offset) {
   const TensorMapSpec& map = box.map;
-  const std::uint32_t size = element_bytes(map.type);
+  const std::uint32_t size = bytes_counted(map);
   StorePlace place;
   if (offset < kGuardBytes + map.base_offset) return place;
   auto rest = static_cast<std::int64_t>(offset - kGuardBytes - map.base_offset);
@@ -52,9 +53,10 @@ StorePlace store_place(const StoreBox& box, std::uint64_t offset) {
   }
   for (std::uint32_t i = map.im2col ? 0 : map.rank; i-- > 0;) {
     const std::int64_t index = place.element[i] - box.at[i];
-    const std::int64_t step = i == 0 ? 1 : map.element_stride[i];
-    if (index < 0 || index >= map.box[i] || index % step != 0) return {.element = place.element};
-    linear = linear * tile_extent(map, i) + static_cast<std::uint32_t>(index / step);
+    const std::int64_t step = step_along(map, i);
+    if (index < 0 || index >= reach_along(map, i) || index % step != 0)
+      return {.element = place.element};
+    linear = linear * taken_along(map, i) + static_cast<std::uint32_t>(index / step);
   }
   if (place.stored) {
     linear = linear * size + static_cast<std::uint32_t>(rest % size);
@@ -71,17 +73,18 @@ StoreRange store_range(const StoreBox& box) {
   for (std::uint32_t i = 0; i < map.rank; ++i) {
     const auto begin = static_cast<std::uint64_t>(box.at[i]);
     if (begin >= map.extent[i]) return {};
-    const std::uint64_t pitch = i == 0 ? element_bytes(map.type) : map.stride[i - 1];
+    const std::uint64_t pitch = i == 0 ? bytes_counted(map) : map.stride[i - 1];
     first += begin * pitch;
-    last += (std::min(begin + map.box[i], map.extent[i]) - 1) * pitch;
+    last += (std::min(begin + reach_along(map, i), map.extent[i]) - 1) * pitch;
   }
-  return {.begin = first / 16 * 16, .end = last / 16 * 16 + 16};
+  return {.begin = first / 16 * 16, .end = last / 16 * 16 + std::max(bytes_counted(map), 16U)};
 }
 
 bool may_overlap(const TileLoad& load, const StoreBox& box) {
   const TensorMapSpec &from = load.map, &to = box.map;
-  if (from.im2col || to.im2col || from.type != to.type || from.rank != to.rank ||
-      from.extent != to.extent || from.stride != to.stride || from.base_offset != to.base_offset)
+  if (from.im2col || to.im2col || from.interleave != to.interleave || from.type != to.type ||
+      from.rank != to.rank || from.extent != to.extent || from.stride != to.stride ||
+      from.base_offset != to.base_offset)
     return true;
   for (std::uint32_t i = 0; i < from.rank; ++i)
     if (load.at[i] + std::int64_t{from.box[i]} <= box.at[i] ||

@@ -9,6 +9,7 @@
 
 #include "kernels/error.hpp"
 #include "suite/oracle/im2col_place.hpp"
+#include "suite/oracle/interleave.hpp"
 #include "suite/oracle/tile_place.hpp"
 
 namespace tidemark::suite {
@@ -40,6 +41,9 @@ void refuse_the_undocumented(const TileLoad& load) {
     refuse_undocumented_pixels(load);
   else
     refuse_undocumented_box(map);
+  refuse_interleave(map, load.held_to);
+  refuse_part_of_swizzle(map, tile_start(load), tile_span(map));
+  const bool in_units = map.interleave != Interleave::none;
   const std::uint32_t size = element_bytes(map.type);
   for (std::uint32_t i = 0; i < map.rank; ++i)
     if (map.extent[i] > kLongestExtent)
@@ -59,12 +63,12 @@ void refuse_the_undocumented(const TileLoad& load) {
     throw Error(
         fmt::format("tile load: an inner box row of {} bytes; take a multiple of 16", inner));
   const bool narrow = inner < swizzle_bytes(map.swizzle) && load.held_to == HeldTo::measurement;
-  if (map.swizzle != Swizzle::none && inner != swizzle_bytes(map.swizzle) && !narrow)
+  if (map.swizzle != Swizzle::none && inner != swizzle_bytes(map.swizzle) && !narrow && !in_units)
     throw Error(fmt::format(
         "tile load: how a {}-byte inner box row lies under a {}-byte swizzle is not documented; "
         "make them equal",
         inner, swizzle_bytes(map.swizzle)));
-  if (static_cast<std::int64_t>(load.at[0]) * size % kChunk != 0)
+  if (!in_units && static_cast<std::int64_t>(load.at[0]) * size % kChunk != 0)
     throw Error(
         fmt::format("tile load: inner coordinate {} is off 16 bytes, which faults", load.at[0]));
   if (load.destination_offset % 128 != 0)
@@ -128,7 +132,8 @@ void pull_chunk(const TileLoad& load, std::uint32_t place, const Memory& source,
   if (begin.gap) return;
   if (!compare.empty()) std::fill_n(&compare[place], kChunk, Compare::exact);
   // Most chunks lie inside as a whole; element by element they would cost ten times as much.
-  const std::int64_t behind = begin.element[0] + kChunk / size;
+  // A chunk of an interleaved map is of one unit.
+  const std::int64_t behind = begin.element[0] + std::max(kChunk / bytes_counted(load.map), 1U);
   if (begin.inside && behind <= static_cast<std::int64_t>(load.map.extent[0])) {
     std::memcpy(&window[place], source.at(begin.source_offset), kChunk);
     if (load.map.type < DataType::f32_ftz) return;
@@ -144,6 +149,8 @@ void pull_chunk(const TileLoad& load, std::uint32_t place, const Memory& source,
       if (load.map.type >= DataType::f32_ftz) convert(load, place + byte, window, compare);
     } else if (load.map.fill == Fill::zero) {
       std::memset(to, 0, size);
+    } else if (load.map.interleave != Interleave::none) {
+      for (std::uint32_t i = 0; i < size; ++i) to[i] = i % 2 == 0 ? 0xf7 : 0x7f;  // as measured
     } else {
       std::memset(to, 0xff, size);  // a NaN in every floating type; which one is not documented
       for (std::uint32_t i = 0; i < size; ++i) compare[place + byte + i] = Compare::nan_element;

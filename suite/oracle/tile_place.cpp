@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "suite/oracle/im2col_place.hpp"
+#include "suite/oracle/interleave.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -88,18 +89,18 @@ std::uint32_t swizzled_chunk(Swizzle swizzle, std::uint32_t row, std::uint32_t c
 TilePlace element_at(const TileLoad& load, std::uint32_t byte) {
   const TensorMapSpec& map = load.map;
   if (map.im2col) return im2col_element_at(load, byte);
-  const std::uint32_t size = element_bytes(map.type);
-  const std::uint32_t row = map.box[0] * size;
-  const std::uint32_t from_row = std::max(row, swizzle_bytes(map.swizzle));  // to the next
+  const std::uint32_t size = bytes_counted(map);
+  const std::uint32_t row = taken_along(map, 0) * size;
+  // To the next. Interleaved maps have no gaps behind narrow rows.
+  const std::uint32_t from_row =
+      map.interleave == Interleave::none ? std::max(row, swizzle_bytes(map.swizzle)) : row;
   TilePlace place{.inside = true, .byte = byte % size};
   if (byte % from_row >= row) return {.gap = true};
-  std::uint32_t rest = byte / from_row * map.box[0] + byte % from_row / size;
+  std::uint32_t rest = byte / from_row * taken_along(map, 0) + byte % from_row / size;
   std::int64_t source = kGuardBytes + map.base_offset + place.byte;
   for (std::uint32_t i = 0; i < map.rank; ++i) {
-    const std::int64_t step = i == 0 ? 1 : map.element_stride[i];
-    // Elements taken along i: those at 0, step, 2 step, ... below the box. Counted here, apart from
-    // the size functions that the devices use.
-    const auto extent = static_cast<std::uint32_t>((map.box[i] - 1) / step + 1);
+    const std::int64_t step = step_along(map, i);
+    const std::uint32_t extent = taken_along(map, i);
     // 64 bits: a coordinate near INT32_MAX plus the box leaves 32.
     const std::int64_t index = load.at[i] + step * (rest % extent);
     rest /= extent;

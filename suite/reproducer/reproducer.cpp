@@ -134,6 +134,7 @@ std::string map_text(const Map& map, std::size_t number) {
   constexpr std::string_view kTypes[kDataTypes] = {
       "UINT8",   "UINT16",  "UINT32",   "INT32",       "UINT64",   "INT64",       "FLOAT16",
       "FLOAT32", "FLOAT64", "BFLOAT16", "FLOAT32_FTZ", "TFLOAT32", "TFLOAT32_FTZ"};
+  constexpr std::string_view kInterleaves[] = {"NONE", "16B", "32B"};
   constexpr std::string_view kSwizzles[] = {"NONE", "32B", "64B", "128B"};
   constexpr std::string_view kPromotions[] = {"NONE", "L2_64B", "L2_128B", "L2_256B"};
   constexpr std::string_view kFills[] = {"NONE", "NAN_REQUEST_ZERO_FMA"};
@@ -169,7 +170,7 @@ std::string map_text(const Map& map, std::size_t number) {
   const cuuint32_t box{0}[] = {3}, element_stride{0}[] = {4};
   CUtensorMap map{0};
   CHECK(cuTensorMapEncodeTiled(&map{0}, CU_TENSOR_MAP_DATA_TYPE_{5}, {6}, region{7} + {8}, extent{0}, stride{0}, box{0},
-                               element_stride{0}, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_{9},
+                               element_stride{0}, CU_TENSOR_MAP_INTERLEAVE_{12}, CU_TENSOR_MAP_SWIZZLE_{9},
                                CU_TENSOR_MAP_L2_PROMOTION_{10}, CU_TENSOR_MAP_FLOAT_OOB_FILL_{11}));
 )cu",
                      number, braced(spec.extent, rank),
@@ -178,7 +179,8 @@ std::string map_text(const Map& map, std::size_t number) {
                      spec.rank, map.region, kGuardBytes + spec.base_offset,
                      kSwizzles[static_cast<std::size_t>(spec.swizzle)],
                      kPromotions[static_cast<std::size_t>(spec.l2_promotion)],
-                     kFills[static_cast<std::size_t>(spec.fill)]);
+                     kFills[static_cast<std::size_t>(spec.fill)],
+                     kInterleaves[static_cast<std::size_t>(spec.interleave)]);
 }
 
 std::string launch_text(const Program& program) {

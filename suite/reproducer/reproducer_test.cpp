@@ -434,6 +434,21 @@ TEST_F(Compiled, Im2colLoadsAndPrefetchesOfEveryRankPolicyAndMask) {
   expect_narrow(source);
 }
 
+TEST_F(Compiled, InterleavedMapsAreEncodedAsSuch) {
+  Program program = two_ctas({{.verb = Verb::load}});
+  program.maps = {{.spec = {.type = DataType::u16,
+                            .rank = 3,
+                            .extent = {8, 2, 2},
+                            .stride = {128, 256},
+                            .box = {8, 1, 1},
+                            .interleave = Interleave::b16}}};
+  const std::string source = cuda_reproducer(program, kWords);
+  EXPECT_NE(
+      source.find("element_stride0, CU_TENSOR_MAP_INTERLEAVE_16B, CU_TENSOR_MAP_SWIZZLE_NONE"),
+      std::string::npos);
+  EXPECT_NE(ptx_of(source).find("cp.async.bulk.tensor.3d"), std::string::npos);
+}
+
 TEST_F(Compiled, Im2colStoresOfEveryRankAndPolicyAndReductions) {
   Program program = one_cta({});
   program.maps.clear();

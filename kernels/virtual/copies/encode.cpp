@@ -26,6 +26,22 @@ std::string refusal_of_dimension(const TensorMapSpec& map, std::uint32_t i) {
   return {};
 }
 
+// What cuda.h says of interleaved maps, but for the swizzle and its width. The driver takes units
+// of 32 bytes without a swizzle, too.
+std::string refusal_of_interleave(const TensorMapSpec& map) {
+  if (map.im2col) return "an im2col map that is interleaved";
+  if (map.rank < 3) return fmt::format("rank {} of an interleaved map is outside 3..5", map.rank);
+  if (map.interleave != Interleave::b32) return {};
+  if (map.swizzle != Swizzle::b32) return "units of 32 bytes without the swizzle of 32";
+  if (map.base_offset % 32 != 0)
+    return fmt::format("base offset {} leaves units of 32 bytes off 32", map.base_offset);
+  for (std::uint32_t i = 1; i < map.rank && i < kMaxRank; ++i)
+    if (map.stride[i - 1] % 32 != 0)
+      return fmt::format("stride {} of dimension {} leaves units of 32 bytes off 32",
+                         map.stride[i - 1], i);
+  return {};
+}
+
 std::string refusal_of_pixels(const TensorMapSpec& map) {
   if (map.rank < 3 || map.rank > kMaxRank)
     return fmt::format("rank {} of an im2col map is outside 3..5", map.rank);
@@ -59,10 +75,13 @@ std::string refusal_of(const TensorMapSpec& map) {
     std::string refusal = refusal_of_dimension(map, i);
     if (!refusal.empty()) return refusal;
   }
+  if (is_interleaved(map))
+    if (std::string refusal = refusal_of_interleave(map); !refusal.empty()) return refusal;
+  // With interleave, too, where box[0] counts units: so does the driver.
   const std::uint32_t inner = map.box[0] * element_bytes(map.type);
   if (inner % 16 != 0)
     return fmt::format("an inner box row of {} bytes is not a multiple of 16", inner);
-  if (map.swizzle != Swizzle::none && inner > swizzle_bytes(map.swizzle))
+  if (!is_interleaved(map) && map.swizzle != Swizzle::none && inner > swizzle_bytes(map.swizzle))
     return fmt::format("an inner box row of {} bytes exceeds the swizzle of {}", inner,
                        swizzle_bytes(map.swizzle));
   if (map.fill == Fill::nan && !is_floating(map.type))

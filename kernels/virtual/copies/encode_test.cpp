@@ -187,6 +187,58 @@ TEST(Encode, PixelsOfIm2colFitTheSwizzle) {
   expect_refused(map, "exceeds the swizzle of 128");
 }
 
+TensorMapSpec accepted_interleave() {
+  return {.type = DataType::u16,
+          .rank = 3,
+          .extent = {6, 4, 3},
+          .stride = {96, 512},
+          .box = {8, 2, 1},
+          .interleave = Interleave::b16};
+}
+
+TEST(Encode, InterleavedMapsHaveRank3To5) {
+  TensorMapSpec map = accepted_interleave();
+  EXPECT_EQ(refusal_of(map), "");
+  map.rank = 2;
+  expect_refused(map, "rank 2 of an interleaved map");
+}
+
+TEST(Encode, InterleavedMapsAreNoIm2colMaps) {
+  TensorMapSpec map = accepted_im2col();
+  map.interleave = Interleave::b16;
+  expect_refused(map, "an im2col map that is interleaved");
+}
+
+TEST(Encode, RowsOfUnitsMayBeWiderThanTheSwizzle) {
+  TensorMapSpec map = accepted_interleave();
+  map.box[0] = 128;
+  map.swizzle = Swizzle::b128;
+  EXPECT_EQ(refusal_of(map), "");
+}
+
+// As the driver does, although box[0] counts units.
+TEST(Encode, BoxOfAnInterleavedMapIsAMultipleOf16AsIfItWereElements) {
+  TensorMapSpec map = accepted_interleave();
+  map.box[0] = 4;
+  expect_refused(map, "an inner box row of 8 bytes");
+  map.box[0] = 12;
+  expect_refused(map, "an inner box row of 24 bytes");
+}
+
+TEST(Encode, UnitsOf32BytesHaveTheSwizzleOf32AndLieOn32) {
+  TensorMapSpec map = accepted_interleave();
+  map.interleave = Interleave::b32;
+  map.stride = {192, 1024};
+  expect_refused(map, "without the swizzle of 32");
+  map.swizzle = Swizzle::b32;
+  EXPECT_EQ(refusal_of(map), "");
+  map.base_offset = 16;
+  expect_refused(map, "base offset 16 leaves units of 32 bytes off 32");
+  map.base_offset = 32;
+  map.stride[1] = 1040;
+  expect_refused(map, "stride 1040 of dimension 2 leaves units of 32 bytes off 32");
+}
+
 TEST(Encode, BoxMayExceedTheTensor) {
   TensorMapSpec map = accepted();
   map.extent = {8, 8};

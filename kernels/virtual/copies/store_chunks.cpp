@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/virtual/copies/im2col_faults.hpp"
+#include "kernels/virtual/copies/interleave_faults.hpp"
 #include "kernels/virtual/copies/tile_chunks.hpp"
 #include "kernels/virtual/copies/tile_load_faults.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
@@ -43,6 +44,12 @@ constexpr auto kGeometryFaults = std::to_array<std::pair<Fault, Fault>>({
     {kFaultIm2colStoreLowerIgnored, kFaultIm2colLowerIgnored},
     {kFaultIm2colStoreUpperIgnored, kFaultIm2colUpperIgnored},
     {kFaultIm2colStoreBatchStays, kFaultIm2colBatchStays},
+    {kFaultInterleaveStoreAsElements, kFaultInterleaveAsElements},
+    {kFaultInterleaveStoreSlicesTraversed, kFaultInterleaveSlicesTraversed},
+    {kFaultInterleaveStoreRowsPadded, kFaultInterleaveRowsPadded},
+    {kFaultInterleaveStoreSliceStride, kFaultInterleaveSliceStride},
+    {kFaultInterleaveStoreSliceByChannel, kFaultInterleaveSliceByChannel},
+    {kFaultInterleaveStoreHalvesExchanged, kFaultInterleaveHalvesExchanged},
 });
 
 Fault geometry_fault(Fault fault) {
@@ -56,7 +63,7 @@ std::int64_t rounded_up(std::int64_t bytes, std::int64_t to) { return (bytes + t
 // Bytes of a row of the tensor that stores reach. Whole chunks: a chunk that begins inside the
 // tensor is written whole.
 std::int64_t row_bytes(const TileGeometry& tile, Fault fault) {
-  const std::int64_t exact = tile.extent[0] * tile.element;
+  const std::int64_t exact = tile.extent[0] * tile.unit;
   const std::int64_t bytes = rounded_up(exact, kChunkBytes);
   if (fault == kFaultStoreUpperInnerExact) return exact;
   if (fault == kFaultStoreUpperInnerLong) return bytes + kChunkBytes;
@@ -104,13 +111,14 @@ StoreChunk chunk_of(const TileGeometry& tile, std::uint32_t index, Fault fault) 
     inside = inside && at >= 0 && at < tile.extent[i];
     row += at * tile.pitch[i];
   }
-  const std::int64_t at = tile.first[0] + x[0];
+  const std::int64_t at = tile.first[0] + x[0] * tile.step[0];
+  const std::uint32_t byte = byte_in_unit(tile, index);
   inside = inside && at >= 0;
-  const std::int64_t left = row_bytes(tile, fault) - at * tile.element;  // of the row from here on
+  const std::int64_t left = row_bytes(tile, fault) - at * tile.unit - byte;  // of the row from here
   const std::uint32_t kept =
       inside ? static_cast<std::uint32_t>(std::clamp<std::int64_t>(left, 0, kChunkBytes)) : 0;
   return {.source = read_from(tile, index, fault),
-          .destination = written_to(tile, row + at * tile.pitch[0], fault),
+          .destination = written_to(tile, row + at * tile.pitch[0] + byte, fault),
           .written = static_cast<std::uint16_t>((1U << kept) - 1)};
 }
 
@@ -145,7 +153,7 @@ std::vector<StoreChunk> store_chunks(const StoreBox& box, Fault fault) {
   TileGeometry tile = tile_geometry(load, source, geometry_fault(fault));
   tile.islands = box.islands;
   std::uint32_t count = chunk_count(tile);
-  if (fault == kFaultStoreLastRowMissing) count -= tile.count[0] * tile.element / kChunkBytes;
+  if (fault == kFaultStoreLastRowMissing) count -= tile.count[0] * tile.unit / kChunkBytes;
   if (fault == kFaultStoreBulkOddPieceLost && box.map.bulk) count -= count % 2;
   std::vector<StoreChunk> chunks;
   for (std::uint32_t index = 0; index < count; ++index) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/virtual/copies/im2col_pixels.hpp"
+#include "kernels/virtual/copies/interleave_faults.hpp"
 #include "kernels/virtual/copies/tile_load_faults.hpp"
 
 namespace tidemark::kernels {
@@ -15,8 +16,20 @@ constexpr std::int64_t kLow32Bits = 0xffffffff, kLow36Bits = 0xfffffffff;
 
 using Coordinates = std::array<std::int64_t, kMaxRank>;
 
+void break_interleave(TileGeometry& tile, const TensorMapSpec& map, Fault fault) {
+  const std::uint32_t slice = tile.rank - 2;  // rank 3 and up
+  if (fault == kFaultInterleaveAsElements) tile.pitch[0] = tile.element;
+  if (fault == kFaultInterleaveSlicesTraversed) tile.count[slice] = map.box[slice];
+  if (fault == kFaultInterleaveStrideIgnored) tile.step[0] = 1;
+  if (fault == kFaultInterleaveRowsPadded)
+    tile.row_pitch = std::max(tile.row_pitch, swizzle_bytes(tile.swizzle));
+  if (fault == kFaultInterleaveSliceStride) tile.pitch[slice] = tile.pitch[slice - 1];
+  if (fault == kFaultInterleaveSliceByChannel) tile.first[slice] /= tile.unit / tile.element;
+}
+
 void break_geometry(TileGeometry& tile, const TensorMapSpec& map, Fault fault) {
-  if (fault == kFaultNarrowRowsPacked) tile.row_pitch = tile.count[0] * tile.element;
+  if (is_interleaved(map)) break_interleave(tile, map, fault);
+  if (fault == kFaultNarrowRowsPacked) tile.row_pitch = tile.count[0] * tile.unit;
   if (fault == kFaultStridesExchanged && tile.rank >= 3) std::swap(tile.pitch[1], tile.pitch[2]);
   if (fault == kFaultGroupStrideAsRow && tile.rank >= 3)
     tile.pitch[2] = std::max(tile.pitch[1], tile.pitch[2]);
@@ -46,7 +59,7 @@ void break_geometry(TileGeometry& tile, const TensorMapSpec& map, Fault fault) {
       tile.count[i] = std::max(1U, map.box[i] / map.element_stride[i]);
   }
   if (fault == kFaultUpperInnerRounded) {
-    const std::int64_t per_chunk = kChunkBytes / tile.element;
+    const std::int64_t per_chunk = std::max<std::int64_t>(kChunkBytes / tile.unit, 1);
     tile.extent[0] = (tile.extent[0] + per_chunk - 1) / per_chunk * per_chunk;
   }
 }
@@ -157,6 +170,26 @@ void convert(const TileGeometry& tile, std::uint8_t* element) {
 
 bool converts(const TileGeometry& tile) { return tile.type >= DataType::f32_ftz && !tile.bulk; }
 
+// A chunk of an interleaved tile: its unit lies inside, or not, as a whole.
+Chunk fetch_of_unit(const TileGeometry& tile, std::span<const std::uint8_t> source,
+                    std::uint32_t index) {
+  Chunk chunk;
+  const Coordinates x = position_of(tile, index);
+  const SourceRow row = source_row(tile, x);
+  const std::int64_t at = coordinate(tile, 0, x[0]);
+  const bool inside = row.inside && inside_inner(tile, at);
+  if (inside)
+    read(source, fetched_from(tile, row.offset + at * tile.pitch[0] + byte_in_unit(tile, index)),
+         chunk.bytes.data(), kChunkBytes);
+  else
+    chunk.inside = 0;
+  for (std::uint32_t byte = 0; byte < kChunkBytes; byte += tile.element) {
+    if (!inside) fill_element(tile, chunk, byte);
+    if (inside && converts(tile)) convert(tile, &chunk.bytes[byte]);
+  }
+  return chunk;
+}
+
 Chunk fetch(const TileGeometry& tile, std::span<const std::uint8_t> source, const Coordinates& x) {
   Chunk chunk;
   SourceRow row = source_row(tile, x);
@@ -225,6 +258,7 @@ TileGeometry tile_geometry(const TileLoad& load, std::int64_t destination, Fault
   const TensorMapSpec& map = load.map;
   TileGeometry tile{.type = map.type,
                     .element = element_bytes(map.type),
+                    .unit = unit_bytes(map),
                     .rank = map.rank,
                     .base = std::int64_t{kGuardBytes} + map.base_offset,
                     .swizzle = map.swizzle,
@@ -239,10 +273,10 @@ TileGeometry tile_geometry(const TileLoad& load, std::int64_t destination, Fault
   for (std::uint32_t i = 0; i < map.rank; ++i) {
     tile.count[i] = tile_extent(map, i);
     tile.first[i] = load.at[i];
-    tile.step[i] = i == 0 ? 1 : map.element_stride[i];
-    tile.box[i] = map.box[i];
+    tile.step[i] = traversal_step(map, i);
+    tile.box[i] = spanned(map, i);
     tile.extent[i] = static_cast<std::int64_t>(map.extent[i]);
-    tile.pitch[i] = i == 0 ? tile.element : static_cast<std::int64_t>(map.stride[i - 1]);
+    tile.pitch[i] = i == 0 ? tile.unit : static_cast<std::int64_t>(map.stride[i - 1]);
   }
   if (fault == kFaultBulkTo128 && map.bulk) tile.destination -= tile.destination % 128;
   if (fault != kNoFault) break_geometry(tile, map, fault);
@@ -251,15 +285,15 @@ TileGeometry tile_geometry(const TileLoad& load, std::int64_t destination, Fault
 }
 
 std::uint32_t chunk_count(const TileGeometry& tile) {
-  std::uint32_t bytes = tile.element;
+  std::uint32_t bytes = tile.unit;
   for (std::uint32_t i = 0; i < tile.rank; ++i) bytes *= tile.count[i];
   return bytes / kChunkBytes;
 }
 
 std::array<std::int64_t, kMaxRank> position_of(const TileGeometry& tile, std::uint32_t index) {
   Coordinates x{};
-  const std::uint32_t per_row = tile.count[0] * tile.element / kChunkBytes;
-  x[0] = index % per_row * (kChunkBytes / tile.element);
+  const std::uint32_t per_row = tile.count[0] * tile.unit / kChunkBytes;
+  x[0] = index % per_row * kChunkBytes / tile.unit;
   std::uint32_t row = index / per_row;
   for (std::uint32_t i = 1; i < tile.rank; ++i) {
     x[i] = row % tile.count[i];
@@ -268,10 +302,17 @@ std::array<std::int64_t, kMaxRank> position_of(const TileGeometry& tile, std::ui
   return x;
 }
 
+std::uint32_t byte_in_unit(const TileGeometry& tile, std::uint32_t index) {
+  const std::uint32_t byte = index * kChunkBytes % std::max(tile.unit, kChunkBytes);
+  if (tile.fault == kFaultInterleaveHalvesExchanged && tile.unit > kChunkBytes)
+    return kChunkBytes - byte;
+  return byte;
+}
+
 // Address bits 4..6 are exchanged with bits 7..9 of the same address: the phase belongs to shared
 // memory and not to the tile. PTX ISA 9.0, 5.5.7.
 std::int64_t swizzled_address(const TileGeometry& tile, std::uint32_t index) {
-  const std::uint32_t per_row = tile.count[0] * tile.element / kChunkBytes;
+  const std::uint32_t per_row = tile.count[0] * tile.unit / kChunkBytes;
   const std::int64_t linear = std::int64_t{tile.row_pitch} * (index / per_row) +
                               std::int64_t{kChunkBytes} * (index % per_row);
   const std::int64_t address = tile.destination + linear;
@@ -283,7 +324,7 @@ std::int64_t swizzled_address(const TileGeometry& tile, std::uint32_t index) {
   if (tile.fault == kFaultSwizzleRelative) row = linear >> 7;
   if (tile.fault == kFaultSwizzleRowShifted) row = address >> 8;
   if (tile.fault == kFaultSwizzlePlaneAnew && tile.rank >= 3) {
-    const std::int64_t plane = std::int64_t{tile.element} * tile.count[0] * tile.count[1];
+    const std::int64_t plane = std::int64_t{tile.unit} * tile.count[0] * tile.count[1];
     row = (tile.destination + linear % plane) >> 7;
   }
   return address ^ ((row & mask) << 4);
@@ -291,7 +332,8 @@ std::int64_t swizzled_address(const TileGeometry& tile, std::uint32_t index) {
 
 Chunk tile_chunk(const TileGeometry& tile, std::span<const std::uint8_t> source,
                  std::uint32_t index) {
-  Chunk chunk = fetch(tile, source, position_of(tile, index));
+  Chunk chunk = tile.unit >= kChunkBytes ? fetch_of_unit(tile, source, index)
+                                         : fetch(tile, source, position_of(tile, index));
   chunk.address = swizzled_address(tile, index);
   if (tile.fault == kNoFault) return chunk;
   const std::uint32_t chunks = chunk_count(tile);

@@ -18,6 +18,7 @@ namespace tidemark::kernels {
 struct TileGeometry {
   DataType type = DataType::u8;
   std::uint32_t element = 1;  // bytes
+  std::uint32_t unit = 1;     // bytes that one step along dimension 0 is: an element, or 16 or 32
   std::uint32_t rank = 1;
   std::array<std::uint32_t, kMaxRank> count{};  // elements the tile has
   std::array<std::int64_t, kMaxRank> first{};   // tensor coordinate of the tile's first
@@ -47,8 +48,11 @@ TileGeometry tile_geometry(const TileLoad& load, std::int64_t destination, Fault
 /// 16-byte chunks of the tile; dimension 0 is always whole chunks.
 std::uint32_t chunk_count(const TileGeometry& tile);
 
-/// Position in the tile, per dimension, of the first element of chunk `index`.
+/// Position in the tile, per dimension, of the first element of chunk `index`, or of its unit.
 std::array<std::int64_t, kMaxRank> position_of(const TileGeometry& tile, std::uint32_t index);
+
+/// Bytes from the start of its unit to chunk `index`: 16 for the second half of 32, else 0.
+std::uint32_t byte_in_unit(const TileGeometry& tile, std::uint32_t index);
 
 /// Where chunk `index` stands in shared memory, by its absolute address. PTX ISA 9.0, 5.5.7.
 std::int64_t swizzled_address(const TileGeometry& tile, std::uint32_t index);

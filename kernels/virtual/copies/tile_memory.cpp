@@ -25,8 +25,8 @@ RunResult encode_refused(const std::string& why) {
 
 void refuse_oversize(const TileLoad& load) {
   const TensorMapSpec& map = load.map;
-  std::uint64_t tile = element_bytes(map.type);
-  double tensor = static_cast<double>(map.extent[0]) * element_bytes(map.type);  // 2^72 at most
+  std::uint64_t tile = unit_bytes(map);
+  double tensor = static_cast<double>(map.extent[0]) * unit_bytes(map);  // 2^72 at most
   for (std::uint32_t i = 0; i < map.rank; ++i) {
     tile *= tile_extent(map, i);
     if (i > 0)
@@ -50,7 +50,7 @@ void refuse_oversize(const TileLoad& load) {
 RunResult legality(const TensorMapSpec& map, const std::array<std::int32_t, kMaxRank>& at,
                    std::uint32_t shared_offset, const IllegalCopyRules& rules) {
   if (const std::string why = refusal_of(map); !why.empty()) return encode_refused(why);
-  if (static_cast<std::int64_t>(at[0]) * element_bytes(map.type) % rules.inner_alignment != 0)
+  if (static_cast<std::int64_t>(at[0]) * unit_bytes(map) % rules.inner_alignment != 0)
     return sticky_error(rules.illegal, fmt::format("inner coordinate {} of {} is off 16 bytes",
                                                    at[0], name_of(map.type)));
   if (shared_offset % rules.shared_alignment != 0)

@@ -50,7 +50,7 @@ bool is_outside(const TensorMapSpec& map, const Step& copy) {
   if (map.im2col) return false;  // whose pixels are no box
   for (std::uint32_t i = 0; i < map.rank; ++i)
     if (copy.at[i] < 0 ||
-        std::int64_t{copy.at[i]} + map.box[i] > static_cast<std::int64_t>(map.extent[i]))
+        std::int64_t{copy.at[i]} + spanned(map, i) > static_cast<std::int64_t>(map.extent[i]))
       return true;
   return false;
 }
@@ -60,7 +60,10 @@ bool is_outside(const TensorMapSpec& map, const Step& copy) {
 CopyStart start_of(const Program& program, const Step& copy, Fault fault) {
   CopyStart start{.at = copy.at, .offset = copy.offset};
   if (program.maps[copy.map].spec.bulk) return start;
-  round_start(rules_of(copy, fault), program.maps[copy.map].spec.type, start.at, start.offset);
+  const TensorMapSpec& map = program.maps[copy.map].spec;
+  IllegalCopyRules rules = rules_of(copy, fault);
+  if (is_interleaved(map)) rules.inner_rounded_down = false;  // units are never off 16 bytes
+  round_start(rules, map.type, start.at, start.offset);
   return start;
 }
 

@@ -48,7 +48,7 @@ Chunk ChunkReader::operator()(std::uint32_t index) const {
 // multiples of 16.
 bool is_of_whole_sectors(const TileGeometry& tile) {
   constexpr std::int64_t kSector = 32;
-  if (!tile.pixels.empty()) return false;  // not measured
+  if (!tile.pixels.empty() || tile.unit >= kChunkBytes) return false;  // not measured
   std::int64_t offset = tile.base;
   for (std::uint32_t i = 0; i < tile.rank; ++i) {
     const std::int64_t last = tile.first[i] + (tile.count[i] - 1) * tile.step[i];

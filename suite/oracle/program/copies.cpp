@@ -129,6 +129,8 @@ void refuse_unread(const Walk& walk, const Step& store) {
 void issue(Walk& walk, const Step& step, std::uint32_t issuer) {
   use_map(walk, step, issuer);
   const TileLoad load = tile_of(walk.program, step);
+  if (load.map.interleave != Interleave::none && step.mask != 0)
+    walk.refuse("a multicast by an interleaved map, which is not measured");
   refuse_unstored(walk, load, walk.program.maps[step.map].region);
   for (std::uint32_t rank = 0; rank < walk.ctas.size(); ++rank) {
     if ((destinations_of(step, issuer) >> rank & 1U) == 0) continue;
@@ -189,6 +191,8 @@ void send_registers(Walk& walk, const Step& step, std::uint32_t from) {
 void prefetch(Walk& walk, const Step& step, std::uint32_t rank) {
   use_map(walk, step, rank);
   const TensorMapSpec& map = walk.program.maps[step.map].spec;
+  if (map.interleave != Interleave::none)
+    walk.refuse("a prefetch by an interleaved map, which is not measured");
   if (std::int64_t{step.at[0]} * element_bytes(map.type) % 16 != 0)
     walk.refuse("an inner coordinate off 16 bytes");
 }

@@ -10,6 +10,7 @@
 
 #include "kernels/error.hpp"
 #include "suite/oracle/im2col_place.hpp"
+#include "suite/oracle/interleave.hpp"
 #include "suite/oracle/reduction.hpp"
 
 namespace tidemark::suite {
@@ -21,7 +22,8 @@ constexpr std::uint64_t kLongestExtent = std::uint64_t{1} << 31;
 void refuse_map(const TensorMapSpec& map, HeldTo held_to) {
   if (map.rank < 1 || map.rank > kMaxRank)
     throw Error(fmt::format("store: rank {} has no prediction; take 1 to 5", map.rank));
-  std::uint64_t below = map.extent[0] * element_bytes(map.type);  // bytes one index steps over
+  refuse_interleave(map, held_to);
+  std::uint64_t below = map.extent[0] * bytes_counted(map);  // bytes one index steps over
   for (std::uint32_t i = 0; i < map.rank; ++i) {
     if (map.extent[i] == 0 || (!map.im2col && (map.box[i] < 1 || map.box[i] > 256)))
       throw Error(fmt::format(
@@ -32,6 +34,10 @@ void refuse_map(const TensorMapSpec& map, HeldTo held_to) {
       throw Error(fmt::format(
           "store: extent {} of dimension {}; take up to 2^31, beyond which H200s end the process",
           map.extent[i], i));
+    if (map.interleave != Interleave::none && map.element_stride[i] != 1)
+      throw Error(fmt::format(
+          "store: element stride {} of an interleaved map, which is not measured; take 1",
+          map.element_stride[i]));
     if (map.element_stride[i] < 1 || map.element_stride[i] > 8)
       throw Error(fmt::format("store: element stride {} in dimension {}; take 1 to 8",
                               map.element_stride[i], i));
@@ -51,7 +57,8 @@ void refuse_map(const TensorMapSpec& map, HeldTo held_to) {
   const std::uint32_t inner = map.box[0] * element_bytes(map.type);
   if (inner % kChunk != 0)
     throw Error(fmt::format("store: an inner box row of {} bytes; take a multiple of 16", inner));
-  if (map.swizzle != Swizzle::none && inner != swizzle_bytes(map.swizzle))
+  if (map.interleave == Interleave::none && map.swizzle != Swizzle::none &&
+      inner != swizzle_bytes(map.swizzle))
     throw Error(fmt::format(
         "store: how a {}-byte inner box row lies under a {}-byte swizzle is not documented; make "
         "them equal",
@@ -80,6 +87,7 @@ bool is_joined(const StoredBox& older, const StoredBox& younger) {
 void refuse_the_undocumented(const StoreBox& box, HeldTo held_to) {
   if (box.map.bulk) return;  // what is sound is documented: PTX ISA 9.0, 9.7.9.25.4
   refuse_map(box.map, held_to);
+  refuse_part_of_swizzle(box.map, box.offset, tile_span(box.map));
   if (box.map.im2col) refuse_undocumented_pixels({.map = box.map, .at = box.at, .payload = {}});
   for (std::uint32_t i = 0; box.map.im2col && i < spatial_of(box.map); ++i)
     if (box.map.lower_corner[i] < 0 || box.map.upper_corner[i] > 0)
@@ -89,7 +97,7 @@ void refuse_the_undocumented(const StoreBox& box, HeldTo held_to) {
       throw Error(fmt::format(
           "store: coordinate {} of dimension {}; a store may not start at a negative one",
           box.at[i], i));
-  if (std::int64_t{box.at[0]} * element_bytes(box.map.type) % kChunk != 0)
+  if (std::int64_t{box.at[0]} * bytes_counted(box.map) % kChunk != 0)
     throw Error(fmt::format("store: inner coordinate {} is off 16 bytes, which faults", box.at[0]));
   if (box.offset % 128 != 0)
     throw Error(
@@ -123,6 +131,8 @@ void Stores::issue(const Step& step, Issuer issuer, const std::vector<std::uint8
   const Map& map = program_.maps[step.map];
   const StoreBox box{.map = map.spec, .at = step.at, .offset = step.offset};
   refuse_the_undocumented(box, program_.held_to);
+  if (map.spec.interleave != Interleave::none && step.reduction != Reduction::none)
+    throw Error("store: a reduction by an interleaved map, which is not measured");
   groups_[issuer].open.push_back(boxes_.size());
   boxes_.push_back({.box = box,
                     .region = map.region,
