@@ -11,7 +11,7 @@
 
 #include "kernels/fault.hpp"
 #include "kernels/ops/op.hpp"
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 
 namespace tidemark::kernels {
 

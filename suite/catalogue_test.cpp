@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/ops/checks.hpp"
+#include "kernels/ops/program/checks.hpp"
 #include "suite/case.hpp"
 
 namespace tidemark::suite {

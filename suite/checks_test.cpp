@@ -1,12 +1,12 @@
 // What every program is given in addition, and that nothing can be left out of it.
-#include "kernels/ops/checks.hpp"
+#include "kernels/ops/program/checks.hpp"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
 #include "kernels/ops/barrier_cycle.hpp"
-#include "kernels/ops/meter.hpp"
+#include "kernels/ops/program/meter.hpp"
 #include "suite/case.hpp"
 #include "suite/oracle/program.hpp"
 #include "suite/runner.hpp"

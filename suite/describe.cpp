@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/ops/fnv1a.hpp"
-#include "kernels/ops/program_json.hpp"
+#include "kernels/ops/program/program_json.hpp"
 #include "suite/case.hpp"
 
 namespace tidemark::suite {

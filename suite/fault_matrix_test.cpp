@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/checks.hpp"
+#include "kernels/ops/program/checks.hpp"
 #include "suite/case.hpp"
 #include "suite/oracle/compare.hpp"
 #include "suite/oracle/program.hpp"
@@ -213,8 +213,9 @@ TEST(FaultMatrix, NoVisibleFaultSurvivesAndEachIsSeenTwice) {
       EXPECT_NE(column.cells[i], static_cast<char>(Cell::survivor))
           << which.name << " passes in spite of " << fault.name << ": " << fault.step;
     }
-    if (kStep == 1)
+    if (kStep == 1) {
       EXPECT_GE(count(column.cells, Cell::caught), 3U) << which.name << " can hardly fail";
+    }
   }
   print_matrix(matrix, cases);
   std::size_t visible = 0, survivors = 0;

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "kernels/ops/checks.hpp"
+#include "kernels/ops/program/checks.hpp"
 #include "suite/oracle/program.hpp"
 #include "suite/runner.hpp"
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/checks.hpp"
 #include "kernels/ops/fnv1a.hpp"
+#include "kernels/ops/program/checks.hpp"
 #include "suite/benchmark/gemm_metrics.hpp"
 #include "suite/case.hpp"
 #include "suite/expected_error.hpp"

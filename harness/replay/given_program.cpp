@@ -14,8 +14,8 @@
 
 #include "harness/errors.hpp"
 #include "kernels/error.hpp"
-#include "kernels/ops/checks.hpp"
-#include "kernels/ops/program_json.hpp"
+#include "kernels/ops/program/checks.hpp"
+#include "kernels/ops/program/program_json.hpp"
 
 namespace tidemark::harness {
 namespace {

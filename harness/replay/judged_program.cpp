@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/ops/program_json.hpp"
+#include "kernels/ops/program/program_json.hpp"
 #include "reports/render/page.hpp"
 #include "suite/runner.hpp"
 

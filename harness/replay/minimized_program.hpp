@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "harness/room.hpp"
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 
 namespace tidemark::harness {
 

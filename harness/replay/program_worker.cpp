@@ -16,7 +16,7 @@
 
 #include "harness/supervisor/clock.hpp"
 #include "kernels/error.hpp"
-#include "kernels/ops/program_json.hpp"
+#include "kernels/ops/program/program_json.hpp"
 
 namespace tidemark::harness {
 namespace {

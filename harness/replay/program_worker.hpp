@@ -6,7 +6,7 @@
 #include "harness/room.hpp"
 #include "harness/supervisor/worker_process.hpp"
 #include "kernels/device.hpp"
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 
 namespace tidemark::harness {
 

@@ -7,7 +7,7 @@
 
 #include "harness/room.hpp"
 #include "kernels/ops/op.hpp"
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 #include "reports/store/report.hpp"
 #include "suite/case.hpp"
 

@@ -11,7 +11,7 @@
 #include "harness/launch_place.hpp"
 #include "harness/run_binary.hpp"
 #include "kernels/error.hpp"
-#include "kernels/ops/program_json.hpp"
+#include "kernels/ops/program/program_json.hpp"
 #include "suite/case.hpp"
 
 namespace tidemark::harness {

@@ -20,7 +20,7 @@
 #include "harness/verbs/given_report.hpp"
 #include "harness/verbs/program_devices.hpp"
 #include "harness/verbs/verbs.hpp"
-#include "kernels/ops/program_json.hpp"
+#include "kernels/ops/program/program_json.hpp"
 #include "reports/document/report/document.hpp"
 #include "reports/store/replace_file.hpp"
 #include "reports/words.hpp"

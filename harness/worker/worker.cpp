@@ -20,7 +20,7 @@
 #include "harness/worker/messages.hpp"
 #include "harness/worker/test_hook.hpp"
 #include "kernels/error.hpp"
-#include "kernels/ops/program_json.hpp"
+#include "kernels/ops/program/program_json.hpp"
 
 namespace tidemark::harness {
 namespace {

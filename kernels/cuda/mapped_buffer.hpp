@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/ops/islands.hpp"
+#include "kernels/ops/program/islands.hpp"
 
 namespace tidemark::kernels {
 

@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/ptx/mbarrier.cuh"
 #include "kernels/ops/payload.hpp"
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 
 namespace tidemark::kernels {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 #include "kernels/ops/tile_load.hpp"
 
 namespace tidemark::kernels {

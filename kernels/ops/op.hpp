@@ -9,7 +9,7 @@
 #include "kernels/ops/gemm/gemm.hpp"
 #include "kernels/ops/multicast_load.hpp"
 #include "kernels/ops/peer_tile.hpp"
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 #include "kernels/ops/tile_consume.hpp"
 #include "kernels/ops/tile_load.hpp"
 #include "kernels/ops/tile_read.hpp"

@@ -1,7 +1,7 @@
 // The program of a copy from or to the memory of another rank.
 #include "kernels/ops/peer_tile.hpp"
 
-#include "kernels/ops/checks.hpp"
+#include "kernels/ops/program/checks.hpp"
 
 namespace tidemark::kernels {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 #include "kernels/ops/tile_load.hpp"
 #include "kernels/ops/tile_store.hpp"
 #include "kernels/transport.hpp"

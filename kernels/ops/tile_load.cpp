@@ -1,5 +1,5 @@
 // The steps of a tile load.
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 
 namespace tidemark::kernels {
 

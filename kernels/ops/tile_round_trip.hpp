@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "kernels/ops/payload.hpp"
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 #include "kernels/ops/source_element.hpp"
 #include "kernels/ops/tensor_map.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "kernels/ops/held_to.hpp"
 #include "kernels/ops/payload.hpp"
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 #include "kernels/ops/tensor_map.hpp"
 
 namespace tidemark::kernels {

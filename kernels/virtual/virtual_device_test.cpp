@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/checks.hpp"
+#include "kernels/ops/program/checks.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 #include "suite/room.hpp"
 
 namespace tidemark::suite {

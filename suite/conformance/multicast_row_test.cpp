@@ -5,7 +5,7 @@
 
 #include <bit>
 
-#include "kernels/ops/checks.hpp"
+#include "kernels/ops/program/checks.hpp"
 #include "suite/oracle/program.hpp"
 
 namespace tidemark::suite {

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "kernels/device.hpp"
-#include "kernels/ops/checks.hpp"
-#include "kernels/ops/program_json.hpp"
+#include "kernels/ops/program/checks.hpp"
+#include "kernels/ops/program/program_json.hpp"
 #include "suite/oracle/compare.hpp"
 #include "suite/oracle/program.hpp"
 

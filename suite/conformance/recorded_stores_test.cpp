@@ -2,7 +2,7 @@
 // here by hand.
 #include <gtest/gtest.h>
 
-#include "kernels/ops/checks.hpp"
+#include "kernels/ops/program/checks.hpp"
 #include "suite/case.hpp"
 
 namespace tidemark::suite {

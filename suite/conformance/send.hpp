@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 #include "suite/room.hpp"
 
 namespace tidemark::suite {

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "suite/oracle/difference.hpp"
-#include "suite/oracle/tile_place.hpp"
+#include "suite/oracle/place/tile_place.hpp"
 
 namespace tidemark::suite {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/device.hpp"
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 #include "suite/oracle/expectation.hpp"
 #include "suite/oracle/program/stores.hpp"
 #include "suite/outcome.hpp"

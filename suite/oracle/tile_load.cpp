@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
-#include "suite/oracle/im2col_place.hpp"
-#include "suite/oracle/interleave.hpp"
-#include "suite/oracle/tile_place.hpp"
+#include "suite/oracle/place/im2col_place.hpp"
+#include "suite/oracle/place/interleave.hpp"
+#include "suite/oracle/place/tile_place.hpp"
 
 namespace tidemark::suite {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/checks.hpp"
+#include "kernels/ops/program/checks.hpp"
 #include "suite/oracle/program.hpp"
 
 namespace tidemark::suite {

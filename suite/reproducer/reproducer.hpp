@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 #include "suite/room.hpp"
 
 namespace tidemark::suite {

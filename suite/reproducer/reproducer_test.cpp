@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/checks.hpp"
 #include "kernels/ops/payload.hpp"
+#include "kernels/ops/program/checks.hpp"
 #include "kernels/ops/source_element.hpp"
 #include "kernels/ops/tile_round_trip.hpp"
 #include "kernels/ops/tile_store.hpp"

@@ -9,7 +9,7 @@
 
 #include "kernels/cuda/cuda_device.hpp"
 #include "kernels/cuda/gpu_test.hpp"
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 #include "kernels/ops/tile_store.hpp"
 
 namespace tidemark::kernels {

@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/row.hpp"
 #include "kernels/device.hpp"
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 
 namespace tidemark::kernels {
 

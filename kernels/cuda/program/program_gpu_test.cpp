@@ -1,6 +1,6 @@
 // Programs on a real GPU against expectations written out here; the suite's oracle has no part in
 // it.
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/barrier_cycle.hpp"
 #include "kernels/ops/expect_tx.hpp"
-#include "kernels/ops/meter.hpp"
+#include "kernels/ops/program/meter.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 
 namespace tidemark::kernels {
 

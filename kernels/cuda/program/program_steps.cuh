@@ -1,4 +1,4 @@
-// What each step of a program does on a GPU. kernels/ops/program.hpp says what it is to do.
+// What each step of a program does on a GPU. kernels/ops/program/program.hpp says what it is to do.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 
 #include "kernels/cuda/cuda_device.hpp"
 #include "kernels/cuda/gpu_test.hpp"
-#include "kernels/ops/checks.hpp"
+#include "kernels/ops/program/checks.hpp"
 #include "kernels/ops/tile_store.hpp"
 
 namespace tidemark::kernels {

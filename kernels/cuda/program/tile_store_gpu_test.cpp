@@ -12,7 +12,7 @@
 #include "kernels/cuda/cuda_device.hpp"
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/error.hpp"
-#include "kernels/ops/checks.hpp"
+#include "kernels/ops/program/checks.hpp"
 
 namespace tidemark::kernels {
 namespace {

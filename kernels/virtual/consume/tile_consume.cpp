@@ -9,8 +9,8 @@
 #include "kernels/error.hpp"
 #include "kernels/virtual/consume/tile_consume_faults.hpp"
 #include "kernels/virtual/consume/wgmma.hpp"
+#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/copies/tile_chunks.hpp"
-#include "kernels/virtual/copies/tile_load_faults.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
 
 namespace tidemark::kernels {

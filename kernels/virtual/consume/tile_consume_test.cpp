@@ -8,7 +8,7 @@
 
 #include "kernels/error.hpp"
 #include "kernels/ops/tile_consume.hpp"
-#include "kernels/virtual/copies/tile_load_faults.hpp"
+#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "kernels/virtual/copies/tile_load_faults.hpp"
+#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/program/program_faults.hpp"
 
 namespace tidemark::kernels {

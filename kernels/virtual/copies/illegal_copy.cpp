@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "kernels/virtual/copies/tile_load_faults.hpp"
-#include "kernels/virtual/copies/tile_store_faults.hpp"
+#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
+#include "kernels/virtual/copies/faults/tile_store_faults.hpp"
 
 namespace tidemark::kernels {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/virtual/copies/im2col_faults.hpp"
+#include "kernels/virtual/copies/faults/im2col_faults.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "kernels/ops/tile_store.hpp"
-#include "kernels/virtual/copies/im2col_faults.hpp"
-#include "kernels/virtual/copies/tile_load_faults.hpp"
+#include "kernels/virtual/copies/faults/im2col_faults.hpp"
+#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/program/program.hpp"
 
 namespace tidemark::kernels {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "kernels/error.hpp"
-#include "kernels/virtual/copies/multicast_load_faults.hpp"
-#include "kernels/virtual/copies/tile_load_faults.hpp"
+#include "kernels/virtual/copies/faults/multicast_load_faults.hpp"
+#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/program/program_faults.hpp"
 
 namespace tidemark::kernels {

@@ -3,8 +3,8 @@
 
 #include <bit>
 
-#include "kernels/virtual/copies/multicast_load_faults.hpp"
-#include "kernels/virtual/copies/tile_load_faults.hpp"
+#include "kernels/virtual/copies/faults/multicast_load_faults.hpp"
+#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -6,12 +6,12 @@
 #include <limits>
 #include <utility>
 
-#include "kernels/virtual/copies/im2col_faults.hpp"
-#include "kernels/virtual/copies/interleave_faults.hpp"
+#include "kernels/virtual/copies/faults/im2col_faults.hpp"
+#include "kernels/virtual/copies/faults/interleave_faults.hpp"
+#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
+#include "kernels/virtual/copies/faults/tile_store_faults.hpp"
 #include "kernels/virtual/copies/tile_chunks.hpp"
-#include "kernels/virtual/copies/tile_load_faults.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
-#include "kernels/virtual/copies/tile_store_faults.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/virtual/copies/faults/interleave_faults.hpp"
+#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/copies/im2col_pixels.hpp"
-#include "kernels/virtual/copies/interleave_faults.hpp"
-#include "kernels/virtual/copies/tile_load_faults.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/fault.hpp"
-#include "kernels/ops/islands.hpp"
+#include "kernels/ops/program/islands.hpp"
 #include "kernels/ops/tile_load.hpp"
 #include "kernels/virtual/copies/bulk_engine.hpp"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/checks.hpp"
-#include "kernels/virtual/copies/tile_store_faults.hpp"
+#include "kernels/ops/program/checks.hpp"
+#include "kernels/virtual/copies/faults/tile_store_faults.hpp"
 #include "kernels/virtual/program/program.hpp"
 
 namespace tidemark::kernels {

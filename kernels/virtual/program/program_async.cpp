@@ -4,9 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/virtual/copies/faults/tile_store_faults.hpp"
 #include "kernels/virtual/copies/reduction.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
-#include "kernels/virtual/copies/tile_store_faults.hpp"
 #include "kernels/virtual/program/program_barriers.hpp"
 #include "kernels/virtual/program/program_faults.hpp"
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
-#include "kernels/virtual/copies/tile_load_faults.hpp"
+#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/program/program_faults.hpp"
 
 namespace tidemark::kernels {

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/ops/checks.hpp"
-#include "kernels/ops/meter.hpp"
+#include "kernels/ops/program/checks.hpp"
+#include "kernels/ops/program/meter.hpp"
 #include "kernels/ops/tile_round_trip.hpp"
-#include "kernels/virtual/copies/tile_load_faults.hpp"
+#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/program/program.hpp"
 
 namespace tidemark::kernels {

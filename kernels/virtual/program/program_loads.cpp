@@ -4,10 +4,10 @@
 #include <array>
 #include <cstring>
 
+#include "kernels/virtual/copies/faults/multicast_load_faults.hpp"
+#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/copies/multicast_delivery.hpp"
-#include "kernels/virtual/copies/multicast_load_faults.hpp"
 #include "kernels/virtual/copies/tile_chunks.hpp"
-#include "kernels/virtual/copies/tile_load_faults.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
 #include "kernels/virtual/program/program_barriers.hpp"
 #include "kernels/virtual/program/program_faults.hpp"

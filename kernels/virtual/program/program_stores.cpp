@@ -3,8 +3,8 @@
 
 #include <cstring>
 
+#include "kernels/virtual/copies/faults/tile_store_faults.hpp"
 #include "kernels/virtual/copies/store_chunks.hpp"
-#include "kernels/virtual/copies/tile_store_faults.hpp"
 #include "kernels/virtual/program/program_faults.hpp"
 #include "kernels/virtual/program/program_legality.hpp"
 #include "kernels/virtual/program/program_maps.hpp"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/checks.hpp"
-#include "kernels/ops/meter.hpp"
+#include "kernels/ops/program/checks.hpp"
+#include "kernels/ops/program/meter.hpp"
 #include "kernels/virtual/copies/encode.hpp"
 
 namespace tidemark::kernels {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/ops/checks.hpp"
+#include "kernels/ops/program/checks.hpp"
 #include "suite/case.hpp"
 #include "suite/conformance/store.hpp"
 #include "suite/oracle/program.hpp"

@@ -3,7 +3,7 @@
 // thread finds that did commit, and that the other's wait took nothing from it.
 #include <algorithm>
 
-#include "kernels/ops/checks.hpp"
+#include "kernels/ops/program/checks.hpp"
 #include "suite/case.hpp"
 #include "suite/conformance/store.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/ops/program_json.hpp"
+#include "kernels/ops/program/program_json.hpp"
 #include "suite/oracle/compare.hpp"
 #include "suite/oracle/difference.hpp"
 #include "suite/oracle/program.hpp"

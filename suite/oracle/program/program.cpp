@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/program_json.hpp"
+#include "kernels/ops/program/program_json.hpp"
 #include "suite/oracle/contents.hpp"
 #include "suite/oracle/program/thread_work.hpp"
 #include "suite/oracle/program/walk.hpp"

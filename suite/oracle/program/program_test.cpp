@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/checks.hpp"
+#include "kernels/ops/program/checks.hpp"
 #include "suite/scripted_device.hpp"
 
 namespace tidemark::suite {

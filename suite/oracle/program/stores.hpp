@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/ops/program.hpp"
-#include "suite/oracle/store_place.hpp"
+#include "kernels/ops/program/program.hpp"
+#include "suite/oracle/place/store_place.hpp"
 #include "suite/room.hpp"
 
 namespace tidemark::suite {

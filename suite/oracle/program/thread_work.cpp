@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "kernels/error.hpp"
-#include "suite/oracle/tile_place.hpp"
+#include "suite/oracle/place/tile_place.hpp"
 
 namespace tidemark::suite {
 namespace {

@@ -1,6 +1,6 @@
 // The interleaved half of the oracle against what an H100 (driver 580.159.04) moved, and what it
 // refuses.
-#include "suite/oracle/interleave.hpp"
+#include "suite/oracle/place/interleave.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 
 #include "kernels/error.hpp"
 #include "suite/oracle/expectation.hpp"
+#include "suite/oracle/place/store_place.hpp"
 #include "suite/oracle/program.hpp"
-#include "suite/oracle/store_place.hpp"
 
 namespace tidemark::suite {
 namespace {

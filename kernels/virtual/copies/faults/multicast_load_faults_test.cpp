@@ -1,13 +1,13 @@
 // Every fault of a multicast must be seen on some row, and none where its step does not occur.
-#include "kernels/virtual/copies/multicast_load_faults.hpp"
+#include "kernels/virtual/copies/faults/multicast_load_faults.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "kernels/ops/checks.hpp"
 #include "kernels/ops/multicast_load.hpp"
+#include "kernels/ops/program/checks.hpp"
 #include "kernels/virtual/program/program.hpp"
 
 namespace tidemark::kernels {

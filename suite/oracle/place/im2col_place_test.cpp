@@ -1,5 +1,5 @@
 // The im2col half of the load oracle against the plain loops of a convolution.
-#include "suite/oracle/im2col_place.hpp"
+#include "suite/oracle/place/im2col_place.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Rows of boxes as stretches of addresses.
-#include "kernels/ops/islands.hpp"
+#include "kernels/ops/program/islands.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // What each fault of an im2col copy does.
-#include "kernels/virtual/copies/im2col_faults.hpp"
+#include "kernels/virtual/copies/faults/im2col_faults.hpp"
 
 #include <array>
 

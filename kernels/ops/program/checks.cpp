@@ -1,5 +1,5 @@
 // Follows each barrier through a program as far as it takes to end its phases, and adds the checks.
-#include "kernels/ops/checks.hpp"
+#include "kernels/ops/program/checks.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/meter.hpp"
+#include "kernels/ops/program/meter.hpp"
 
 namespace tidemark::kernels {
 namespace {

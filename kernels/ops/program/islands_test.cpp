@@ -1,5 +1,5 @@
 // Islands: which byte of memory stands where.
-#include "kernels/ops/islands.hpp"
+#include "kernels/ops/program/islands.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "suite/oracle/tile_place.hpp"
+#include "suite/oracle/place/tile_place.hpp"
 #include "suite/room.hpp"
 
 namespace tidemark::suite {

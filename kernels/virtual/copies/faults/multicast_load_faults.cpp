@@ -1,5 +1,5 @@
 // What each fault of a multicast load is called and does.
-#include "kernels/virtual/copies/multicast_load_faults.hpp"
+#include "kernels/virtual/copies/faults/multicast_load_faults.hpp"
 
 #include <array>
 

@@ -1,11 +1,11 @@
 // Walks back from an address through the tensor and the box to shared memory.
-#include "suite/oracle/store_place.hpp"
+#include "suite/oracle/place/store_place.hpp"
 
 #include <algorithm>
 
-#include "suite/oracle/im2col_place.hpp"
-#include "suite/oracle/interleave.hpp"
-#include "suite/oracle/tile_place.hpp"
+#include "suite/oracle/place/im2col_place.hpp"
+#include "suite/oracle/place/interleave.hpp"
+#include "suite/oracle/place/tile_place.hpp"
 
 namespace tidemark::suite {
 namespace {

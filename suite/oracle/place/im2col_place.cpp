@@ -1,5 +1,5 @@
 // Numbers the pixels of all bounding boxes and takes numbers apart again.
-#include "suite/oracle/im2col_place.hpp"
+#include "suite/oracle/place/im2col_place.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // One list of members for each struct of a program, Fields, both writes and reads it. A new operand
 // is a line of Fields<Step>; verbs are those of kVerbTable.
-#include "kernels/ops/program_json.hpp"
+#include "kernels/ops/program/program_json.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // Programs as JSON: what is written reads back equal, and a text that is no program is refused with
 // its place.
-#include "kernels/ops/program_json.hpp"
+#include "kernels/ops/program/program_json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // Every fault of a tile store must be seen on some row, and none where its step does not occur.
-#include "kernels/virtual/copies/tile_store_faults.hpp"
+#include "kernels/virtual/copies/faults/tile_store_faults.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "kernels/ops/checks.hpp"
+#include "kernels/ops/program/checks.hpp"
 #include "kernels/ops/tile_store.hpp"
 #include "kernels/virtual/program/program.hpp"
 

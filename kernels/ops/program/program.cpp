@@ -1,5 +1,5 @@
 // What makes a program sound: every operand names something that the program has.
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 
 #include <fmt/format.h>
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/ops/islands.hpp"
 #include "kernels/ops/payload.hpp"
+#include "kernels/ops/program/islands.hpp"
 #include "kernels/ops/reduction.hpp"
 #include "kernels/ops/tensor_map.hpp"
 #include "kernels/ops/tile_load.hpp"

@@ -1,11 +1,11 @@
 // Looks places up in the swizzle tables of the PTX ISA and walks back through the box to the
 // tensor.
-#include "suite/oracle/tile_place.hpp"
+#include "suite/oracle/place/tile_place.hpp"
 
 #include <algorithm>
 
-#include "suite/oracle/im2col_place.hpp"
-#include "suite/oracle/interleave.hpp"
+#include "suite/oracle/place/im2col_place.hpp"
+#include "suite/oracle/place/interleave.hpp"
 
 namespace tidemark::suite {
 namespace {

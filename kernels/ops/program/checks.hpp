@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/ops/op.hpp"
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 
 namespace tidemark::kernels {
 

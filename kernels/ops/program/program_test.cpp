@@ -1,5 +1,5 @@
 // What makes a program that stores unsound, said in one line.
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 
 #include <gtest/gtest.h>
 

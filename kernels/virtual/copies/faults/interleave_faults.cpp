@@ -1,5 +1,5 @@
 // What each fault of a copy by an interleaved map does.
-#include "kernels/virtual/copies/interleave_faults.hpp"
+#include "kernels/virtual/copies/faults/interleave_faults.hpp"
 
 #include <array>
 

@@ -1,5 +1,5 @@
 // Units, slices and steps of interleaved maps.
-#include "suite/oracle/interleave.hpp"
+#include "suite/oracle/place/interleave.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/ops/program.hpp"
+#include "kernels/ops/program/program.hpp"
 
 namespace tidemark::kernels {
 
