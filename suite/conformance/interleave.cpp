@@ -75,11 +75,13 @@ TileLoad random_interleaved_load(std::uint64_t seed) {
   Draws draws(splitmix64(seed ^ 0x17e4));
   const auto type = static_cast<DataType>(draws.below(kDataTypes));
   const Interleave interleave = kInterleaves[draws.below(2)];
-  const auto swizzle = static_cast<Swizzle>(draws.below(4));
+  // Half of them as wide as can be, and half of the rows narrow: they meet often.
+  const Swizzle swizzle =
+      draws.below(2) == 0 ? Swizzle::b128 : static_cast<Swizzle>(draws.below(4));
   const std::uint32_t rank = draws.between(3, kMaxRank);
   constexpr std::uint32_t kHighestBox[] = {16, 5, 3};  // by rank, so that rows stay quick
   const std::uint32_t chunk = elements_in(16, type);
-  std::vector<std::uint32_t> box{chunk * draws.between(1, 16 / chunk)};
+  std::vector<std::uint32_t> box{chunk * (draws.below(2) == 0 ? 1 : draws.between(1, 16 / chunk))};
   std::vector<std::uint64_t> extent{draws.between(1, box[0] + 4)};
   for (std::uint32_t i = 1; i < rank; ++i) {
     box.push_back(draws.between(1, kHighestBox[rank - 3]));

@@ -6,7 +6,7 @@ namespace tidemark::suite {
 namespace {
 
 std::vector<Op> rows(const RunContext& context) {
-  constexpr std::uint32_t kRows[] = {64, 1000, 4000};  // by level
+  constexpr std::uint32_t kRows[] = {128, 1000, 4000};  // by level
   const std::uint32_t count = kRows[static_cast<std::size_t>(context.level)];
   std::vector<Op> rows;
   for (std::uint32_t i = 0; i < count; ++i)
