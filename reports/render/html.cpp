@@ -86,7 +86,7 @@ std::string html_of(const Finding& finding) {
 }
 
 std::string html_of(const Cell& cell) {
-  const std::string text = for_html(cell.text);
+  std::string text = for_html(cell.text);
   if (cell.as == Cell::As::badge) return badge(cell.tone, cell.text);
   if (cell.tone != Tone::none) {
     return fmt::format("<span class=\"{}\">{}</span>", class_of(cell.tone), text);

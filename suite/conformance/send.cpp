@@ -60,8 +60,9 @@ Program program_of(const SendRounds& rounds) {
       "{} bytes from byte {} of CTA {} to byte {} of CTA {}",
       rounds.first.size(), rounds.second.size(), rounds.ctas, rounds.first[0].bytes,
       rounds.first[0].offset, rounds.first[0].from, rounds.first[0].at, rounds.first[0].to);
-  for (std::uint8_t i = 0; i < program.barriers; ++i)
-    program.steps.push_back({.verb = Verb::init, .ctas = all_ctas(program), .barrier = i});
+  for (std::uint32_t i = 0; i < program.barriers; ++i)
+    program.steps.push_back(
+        {.verb = Verb::init, .ctas = all_ctas(program), .barrier = static_cast<std::uint8_t>(i)});
   append_round(program, rounds.first, 0);
   if (!rounds.second.empty()) append_round(program, rounds.second, 1);
   return program;

@@ -32,13 +32,15 @@ void add_banners(Section& head, const History& history, const ShowOptions& optio
   for (auto launch = launches.rbegin(); launch != launches.rend(); ++launch) {
     const std::string which = fmt::format("{} {}", utc_text(launch->at_unix_s), launch->path);
     if (!launch->incomplete_reason.empty()) {
-      incomplete.push_back(banner("INCOMPLETE REPORT", which + ": " + launch->incomplete_reason));
+      incomplete.push_back(
+          banner("INCOMPLETE REPORT", fmt::format("{}: {}", which, launch->incomplete_reason)));
     }
     std::string cases;
     for (const auto& [of_case, share] : launch->slowed) {
       cases += fmt::format("{}{} by {}", cases.empty() ? "" : ", ", of_case, share);
     }
-    if (!cases.empty()) slowed.push_back(banner("SLOWED ON PURPOSE", which + ": " + cases));
+    if (!cases.empty())
+      slowed.push_back(banner("SLOWED ON PURPOSE", fmt::format("{}: {}", which, cases)));
   }
   const auto add = [&](std::vector<Line>& lines, std::string_view what) {
     const std::size_t shown = std::min(options.most(kOnTerminal, kOnTerminal), lines.size());

@@ -38,7 +38,7 @@ struct Row {
 };
 
 struct RowColumn {
-  std::string Row::*cell;
+  std::string Row::*cell = nullptr;
   Heading heading;
 };
 

@@ -264,8 +264,8 @@ TEST(ConfinedReader, MaySendBytesThatAreNoFrames) {
 }
 
 TEST(ConfinedReader, ServesSeveralThreads) {
-  if (kAddressSanitized)
-    GTEST_SKIP() << "a child that one thread forks waits for the lock of AddressSanitizer's "
+  if (kAddressSanitized || kThreadSanitized)
+    GTEST_SKIP() << "a child that one thread forks waits for the lock of the sanitizer's "
                     "allocator that another one held";
   const ScratchFolder scratch;
   const Report report = assemble(example_journals(), {});
