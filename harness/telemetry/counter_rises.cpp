@@ -1,15 +1,13 @@
 // Keeps what each counter held at first, and how far it had risen when that was told last.
 #include "harness/telemetry/counter_rises.hpp"
 
-#include <algorithm>
-
 namespace tidemark::harness {
 
 std::vector<std::string> CounterRises::told(const std::vector<ErrorCounter>& counters) {
   std::vector<std::string> rose;
   for (const ErrorCounter& counter : counters) {
     Rise& rise = rises_.try_emplace(counter.name, Rise{.first = counter.errors}).first->second;
-    rise.first = std::min(rise.first, counter.errors);  // the driver was loaded anew
+    if (counter.errors < rise.first) rise = Rise{.first = counter.errors};  // the driver is new
     const std::uint64_t above = counter.errors - rise.first;
     if (above == 0 || above < 2 * rise.told) continue;
     rise.told = above;

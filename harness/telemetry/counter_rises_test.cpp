@@ -32,6 +32,7 @@ TEST(CounterRises, TellARiseOnceAndAgainWhenItHasDoubled) {
 TEST(CounterRises, BeginAnewWhereTheDriverWasLoadedAnew) {
   CounterRises rises;
   rises.told({{"PCIe replays", 100}});
+  EXPECT_EQ(rises.told({{"PCIe replays", 150}}), Told{"PCIe replays rose"});
   EXPECT_EQ(rises.told({{"PCIe replays", 0}}), Told{});
   EXPECT_EQ(rises.told({{"PCIe replays", 1}}), Told{"PCIe replays rose"});
 }
