@@ -11,8 +11,10 @@
 #include <fmt/format.h>
 
 #include "kernels/cuda/gemm/tuning/gemm_table.hpp"
+#include "reports/document/report/measured.hpp"
 #include "suite/benchmark/gemm_metrics.hpp"
 #include "suite/gemm/grid.hpp"
+#include "suite/gemm/predict_time.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -25,6 +27,7 @@ constexpr std::string_view kDistributed = "gemm.distributed.speed", kLocal = "ge
 struct Median {
   double value = 0;
   std::uint32_t rank = kNoRow;
+  const MetricRow* row = nullptr;
 };
 
 /// One metric of a case, by the edge that its name ends with.
@@ -56,12 +59,13 @@ Sizes sizes_of(const Report& report, std::string_view of_case, std::string_view 
         report.cases[result.case_id].name.view() != of_case)
       continue;
     sizes[edge].push_back({.value = row.median * factor_of(report.text(row.unit)),
-                           .rank = report.gpus[result.gpu_id].rank});
+                           .rank = report.gpus[result.gpu_id].rank,
+                           .row = &row});
   }
   return sizes;
 }
 
-double slowest_of(const std::vector<Median>& medians) {
+double lowest_of(const std::vector<Median>& medians) {
   return std::min_element(
              medians.begin(), medians.end(),
              [](const Median& one, const Median& two) { return one.value < two.value; })
@@ -76,22 +80,53 @@ Sizes::const_iterator nearest_to(const Sizes& sizes, double edge) {
   });
 }
 
-std::optional<MeasuredRate> distributed_product(const Report& report, double edge) {
+/// What a GEMM waits for is the slowest rank of each sample, which need not be one and the same.
+double lowest_together(const Report& report, const std::vector<Median>& medians) {
+  reports::Measured measured;
+  for (const Median& median : medians) measured.rows.push_back(median.row);
+  const double together = reports::slowest_of(report, measured).median;
+  const double factor = medians.front().value / medians.front().row->median;
+  return together > 0 ? together * factor : lowest_of(medians);  // 0: no samples
+}
+
+/// A distributed GEMM of a report whose GPUs are `ranks`.
+struct Distributed {
+  std::uint64_t edge = 0;
+  double flops = 0;  // of all GPUs
+  double efficiency = 0;
+  std::uint32_t ranks = 0;
+
+  double product() const { return flops / ranks / efficiency; }
+};
+
+std::optional<Distributed> distributed_gemm_of(const Report& report, double edge) {
   Sizes rates = sizes_of(report, kDistributed, "rate");
   const Sizes efficiencies = sizes_of(report, kDistributed, "efficiency");
   std::erase_if(rates, [&](const auto& one) { return !efficiencies.contains(one.first); });
   if (rates.empty() || report.launch.ranks_expected == 0) return {};
   const auto& [size, medians] = *nearest_to(rates, edge);
-  const double efficiency = slowest_of(efficiencies.at(size));
-  return MeasuredRate{.value = slowest_of(medians) / report.launch.ranks_expected / efficiency,
-                      .from = fmt::format("rate and efficiency at {} of {}", size, kDistributed)};
+  return Distributed{.edge = size,
+                     .flops = lowest_together(report, medians),
+                     .efficiency = lowest_of(efficiencies.at(size)),
+                     .ranks = report.launch.ranks_expected};
+}
+
+/// What is left of the time of a GEMM when it has multiplied and waited for rows.
+std::optional<MeasuredRate> fixed_of(const Distributed& measured, double link) {
+  const auto edge = static_cast<double>(measured.edge);
+  const PredictedTime ideal =
+      predict_time({.m = measured.edge, .n = measured.edge, .k = measured.edge}, measured.ranks,
+                   {.product = measured.product(), .link = link, .gpus_per_node = measured.ranks});
+  return MeasuredRate{
+      .value = std::max(0.0, 2 * edge * edge * edge / measured.flops - ideal.seconds),
+      .from = fmt::format("time at {} of {}", measured.edge, kDistributed)};
 }
 
 std::optional<MeasuredRate> local_product(const Report& report, double edge) {
   const Sizes rates = sizes_of(report, kLocal, "rate");
   if (rates.empty()) return {};
   const auto& [size, medians] = *nearest_to(rates, edge);
-  return MeasuredRate{.value = slowest_of(medians),
+  return MeasuredRate{.value = lowest_of(medians),
                       .from = fmt::format("rate at {} of {}", size, kLocal)};
 }
 
@@ -124,16 +159,24 @@ std::optional<MeasuredRate> link_of(const Report& report, double edge) {
   for (const Median& median : medians)
     if (median.rank < ranks)
       rates.push_back({.value = bytes_received_by(median.rank, ranks, size) / median.value});
-  if (rates.empty() || !(slowest_of(rates) > 0)) return {};
-  return MeasuredRate{.value = slowest_of(rates),
+  if (rates.empty() || !(lowest_of(rates) > 0)) return {};
+  return MeasuredRate{.value = lowest_of(rates),
                       .from = fmt::format("exchange at {} of {}", size, kDistributed)};
 }
 
 }  // namespace
 
 MeasuredRates measured_rates(const Report& report, double edge) {
-  MeasuredRates rates{.product = distributed_product(report, edge), .link = link_of(report, edge)};
-  if (!rates.product) rates.product = local_product(report, edge);
+  MeasuredRates rates{.product = {}, .link = link_of(report, edge), .fixed = {}};
+  const std::optional<Distributed> distributed = distributed_gemm_of(report, edge);
+  if (!distributed) {
+    rates.product = local_product(report, edge);
+    return rates;
+  }
+  rates.product = {
+      .value = distributed->product(),
+      .from = fmt::format("rate and efficiency at {} of {}", distributed->edge, kDistributed)};
+  if (rates.link) rates.fixed = fixed_of(*distributed, rates.link->value);
   return rates;
 }
 

@@ -18,11 +18,13 @@ struct MeasuredRate {
 struct MeasuredRates {
   std::optional<MeasuredRate> product;  // flop/s of one GPU, everything in place
   std::optional<MeasuredRate> link;     // bytes/s received; none where there are several nodes
+  std::optional<MeasuredRate> fixed;    // s that a GEMM over these GPUs takes besides; with a link
 };
 
 /// Takes the measured sizes that are nearest to `edge`. The product's rate is that of
-/// gemm.distributed.speed / (GPUs x efficiency), else that of gemm.local.speed; the link's is the
-/// bytes that a rank receives / exchange.
+/// gemm.distributed.speed, of the slowest rank sample by sample, / (GPUs x efficiency), else that
+/// of gemm.local.speed; the link's is the bytes that a rank receives / exchange; fixed is what the
+/// time of that GEMM has more than predict_time() with both.
 MeasuredRates measured_rates(const Report& report, double edge);
 
 }  // namespace tidemark::harness

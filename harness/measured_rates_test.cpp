@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace tidemark::harness {
 namespace {
@@ -34,10 +35,11 @@ void drop_case(Report& report, std::string_view of_case) {
 TEST(MeasuredRates, AreThoseOfTheSlowestGpu) {
   const MeasuredRates rates = measured_rates(baseline(), 8192);
   ASSERT_TRUE(rates.product && rates.link);
-  EXPECT_NEAR(rates.product->value, 689.21e12, 0.01e12);
-  EXPECT_EQ(rates.product->from, "rate at 8192 of gemm.local.speed");
-  // 2 x 2: 2048 rows of A and of B, of 16 KiB each, in 0.5801 ms.
-  EXPECT_NEAR(rates.link->value, 4096 * 16384 / 0.5801e-3, 0.01e9);
+  // The slowest rank of each sample has 2197.1 TFLOP/s; no rank alone is that slow.
+  EXPECT_NEAR(rates.product->value, 2197.13e12 / 4 / 0.70949, 0.01e12);
+  EXPECT_EQ(rates.product->from, "rate and efficiency at 8192 of gemm.distributed.speed");
+  // 2 x 2: 2048 rows of A and of B, of 16 KiB each, in 0.2858 ms.
+  EXPECT_NEAR(rates.link->value, 4096 * 16384 / 0.2858e-3, 0.1e9);
   EXPECT_EQ(rates.link->from, "exchange at 8192 of gemm.distributed.speed");
 }
 
@@ -48,11 +50,39 @@ TEST(MeasuredRates, NoLinkIsKnownWhereTheGridWasGiven) {
   EXPECT_TRUE(measured_rates(report, 8192).product);
 }
 
+TEST(MeasuredRates, ProductIsThatOfOneGpuWhereNoneRanBesideAnExchange) {
+  Report report = baseline();
+  drop_case(report, "gemm.distributed.speed");
+  const MeasuredRates rates = measured_rates(report, 8192);
+  ASSERT_TRUE(rates.product);
+  EXPECT_NEAR(rates.product->value, 695.08e12, 0.01e12);
+  EXPECT_EQ(rates.product->from, "rate at 8192 of gemm.local.speed");
+  EXPECT_FALSE(rates.fixed);
+}
+
+TEST(MeasuredRates, FixedIsWhatNeitherMultipliesNorWaits) {
+  Report report = baseline();
+  add_metric(report, "gemm.distributed.speed", "rate_16384", "TFLOP/s", 2000);
+  add_metric(report, "gemm.distributed.speed", "efficiency_16384", "", 0.9);
+  add_metric(report, "gemm.distributed.speed", "exchange_16384", "ms", 0.01);
+  const MeasuredRates rates = measured_rates(report, 16384);
+  ASSERT_TRUE(rates.fixed);
+  EXPECT_NEAR(rates.fixed->value, 2 * std::pow(16384.0, 3) / 2000e12 * 0.1, 1e-9);
+  EXPECT_EQ(rates.fixed->from, "time at 16384 of gemm.distributed.speed");
+}
+
+TEST(MeasuredRates, NothingIsFixedInAGemmThatIsFasterThanAlone) {
+  Report report = baseline();
+  add_metric(report, "gemm.distributed.speed", "rate_16384", "TFLOP/s", 2000);
+  add_metric(report, "gemm.distributed.speed", "efficiency_16384", "", 1.01);
+  EXPECT_EQ(measured_rates(report, 16384).fixed->value, 0);
+}
+
 TEST(MeasuredRates, ProductIsThatBesideTheExchangeWhereItsEfficiencyIsKnown) {
   Report report = baseline();
   add_metric(report, "gemm.distributed.speed", "rate_16384", "TFLOP/s", 2400);
   add_metric(report, "gemm.distributed.speed", "efficiency_16384", "", 0.8);
-  const MeasuredRates rates = measured_rates(report, 8192);
+  const MeasuredRates rates = measured_rates(report, 16384);
   ASSERT_TRUE(rates.product);
   EXPECT_DOUBLE_EQ(rates.product->value, 2400e12 / 4 / 0.8);
   EXPECT_EQ(rates.product->from, "rate and efficiency at 16384 of gemm.distributed.speed");
@@ -62,7 +92,7 @@ TEST(MeasuredRates, EfficiencyMayBeInPercent) {
   Report report = baseline();
   add_metric(report, "gemm.distributed.speed", "rate_16384", "TFLOP/s", 2400);
   add_metric(report, "gemm.distributed.speed", "efficiency_16384", "%", 80);
-  EXPECT_DOUBLE_EQ(measured_rates(report, 8192).product->value, 2400e12 / 4 / 0.8);
+  EXPECT_DOUBLE_EQ(measured_rates(report, 16384).product->value, 2400e12 / 4 / 0.8);
 }
 
 TEST(MeasuredRates, TakeTheNearestSize) {
@@ -75,6 +105,7 @@ TEST(MeasuredRates, TakeTheNearestSize) {
 TEST(MeasuredRates, OtherMetricsAreNoSizes) {
   Report report = baseline();
   drop_case(report, "gemm.local.speed");
+  drop_case(report, "gemm.distributed.speed");
   for (const char* name : {"rate_", "rate_x", "rate_1x", "rates", "rate_0", "rate_-1",
                            "rate_99999999999999999999", "rate_4294967296"})
     add_metric(report, "gemm.local.speed", name, "TFLOP/s", 700);

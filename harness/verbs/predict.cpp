@@ -84,11 +84,6 @@ Asked understood(const Typed& typed) {
   asked.gpus_per_node = count_of("--gpus-per-node", typed.gpus_per_node, 1, kMostGpus);
   asked.gpus = gpus_of(typed, asked.gpus_per_node);
   asked.network = given_or("--network", typed.network, "GB/s", 1e9, {});
-  asked.fixed = {.value = amount_of("--fixed-us",
-                                    typed.fixed_us.empty() ? std::string(kFixedUs) : typed.fixed_us,
-                                    "microseconds", true) *
-                          1e-6,
-                 .from = typed.fixed_us.empty() ? "default, not measured" : "--fixed-us"};
   MeasuredRates measured;
   if (!typed.report.empty()) {
     const double edge =
@@ -103,6 +98,15 @@ Asked understood(const Typed& typed) {
   }
   asked.product = given_or("--rate", typed.rate, "TFLOP/s", 1e12, measured.product);
   asked.link = given_or("--link", typed.link, "GB/s", 1e9, measured.link);
+  if (!typed.fixed_us.empty() || !measured.fixed)
+    asked.fixed = {
+        .value =
+            amount_of("--fixed-us", typed.fixed_us.empty() ? std::string(kFixedUs) : typed.fixed_us,
+                      "microseconds", true) *
+            1e-6,
+        .from = typed.fixed_us.empty() ? "default, not measured" : "--fixed-us"};
+  else
+    asked.fixed = {.value = measured.fixed->value, .from = measured.fixed->from};
   require(asked.product, typed, "no rate of one GPU", "--rate TFLOPS");
   const std::uint32_t most = asked.gpus.back();
   if (most > 1 && asked.gpus_per_node > 1)
@@ -234,9 +238,10 @@ void add_predict(CLI::App& app, Action& chosen) {
   verb->add_option("--gpus-per-node", typed->gpus_per_node,
                    "GPUs of each, consecutive ranks; all GPUs are equal (8)")
       ->type_name("N");
-  verb->add_option("--report", typed->report,
-                   "Take --rate and --link from its gemm.distributed.speed, or --rate from its "
-                   "gemm.local.speed, at the nearest size")
+  verb->add_option(
+          "--report", typed->report,
+          "Take --rate, --link and --fixed-us from its gemm.distributed.speed, or --rate from its "
+          "gemm.local.speed, at the nearest size")
       ->type_name("FILE");
   verb->add_option("--rate", typed->rate,
                    "Of one GPU: it multiplies tiles of 256 x 256 at this rate as soon as their "
@@ -249,10 +254,10 @@ void add_predict(CLI::App& app, Action& chosen) {
                    "What a GPU receives from other nodes: a byte crosses once for a node, spread "
                    "over its GPUs, then the link")
       ->type_name("GB/s");
-  verb->add_option(
-          "--fixed-us", typed->fixed_us,
-          fmt::format("Barrier, launch and first copy, on more than one GPU ({}, not measured)",
-                      kFixedUs))
+  verb->add_option("--fixed-us", typed->fixed_us,
+                   fmt::format("Barrier, launch and first copy, on more than one GPU (of --report, "
+                               "else {}, not measured)",
+                               kFixedUs))
       ->type_name("US");
   verb->add_flag("--table", typed->table,
                  fmt::format("{} to {} GPUs, by powers of two", kTableFrom, kTableTo))

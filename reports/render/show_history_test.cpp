@@ -42,6 +42,29 @@ TEST(ShowHistory, SaysWhatChangedWhenByHowMuchAndWhatElseDid) {
   }
 }
 
+TEST(ShowHistory, SaysThatGpusOfAnonymisedLaunchesAreNotFollowed) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    LaunchFacts facts = night(i, {600});
+    facts.launch.anonymised = true;
+    record_launch(all, facts);
+  }
+  EXPECT_TRUE(has(show_history(history_of(std::move(all), {}), {.columns = 200}),
+                  "NOT FOLLOWED the GPUs of 2 of 2 launches: each anonymised report hashes names "
+                  "under its own key; --pair number goes by number"));
+}
+
+TEST(ShowHistory, FollowsGpusOfAnonymisedLaunchesByNumber) {
+  Chronicle all;
+  all.pair_by = PairBy::number;
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    LaunchFacts facts = night(i, {600});
+    facts.launch.anonymised = true;
+    record_launch(all, facts);
+  }
+  EXPECT_FALSE(has(show_history(history_of(std::move(all), {}), {}), "NOT FOLLOWED"));
+}
+
 TEST(ShowHistory, MarksIncompleteAndVirtualLaunchesAndCountsWhatWasRefused) {
   Chronicle all;
   LaunchFacts first = night(0, {600});

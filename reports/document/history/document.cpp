@@ -73,6 +73,14 @@ Document headed(const History& history, const ShowOptions& options) {
         Line{.as = Line::As::banner,
              .text = {ours(text + (below ? ": the last section says why" : ": stderr says why"))}});
   }
+  const auto hashed = static_cast<std::size_t>(std::count_if(
+      all.launches.begin(), all.launches.end(), [](const auto& each) { return each.anonymised; }));
+  if (hashed > 0 && all.launches.size() > 1 && all.pair_by == PairBy::uuid)
+    made.head.add(banner(
+        "NOT FOLLOWED",
+        fmt::format("the GPUs of {} of {}: each anonymised report hashes names under its own key; "
+                    "--pair number goes by number",
+                    hashed, plural(all.launches.size(), "launch"))));
   add_banners(made.head, history, options);
   return made;
 }
