@@ -1,5 +1,6 @@
-// Counts how often compare is right about synthetic fleets and prints the table of
-// reports/compare/README.md; with --write it leaves the reports of one trial instead.
+// Counts how often compare is right about synthetic fleets: a line a question, of which
+// reports/compare/README.md has percentages. With --write it leaves the reports of one trial
+// instead.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,6 @@
 // Counts how often history tells a change of level of fleets that do not exist, with noise of known
-// size, and prints the table of reports/history/README.md; with --write it leaves the reports of
-// one history instead.
+// size, a line a question (reports/history/README.md has percentages); with --write it leaves the
+// reports of one history instead.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
