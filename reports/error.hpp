@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace tidemark::reports {
 
@@ -11,5 +12,11 @@ class ReportError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// Throws ReportError of one line; `hint` says what to do.
+[[noreturn]] void refuse(const std::string& path, std::string_view what, std::string_view hint);
+
+/// What the system says of an errno: "No space left on device".
+std::string error_text(int error);
 
 }  // namespace tidemark::reports

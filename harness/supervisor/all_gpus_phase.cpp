@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kWait = 0.0002;  // seconds: panels move between these
+constexpr double kPanelWait = 0.0002;  // seconds: panels move between these
 /// Between the first numbers of two launches of one command: what comes late of the one before is
 /// known by its number.
 constexpr std::uint32_t kNumbersOfLaunch = 1U << 20;
@@ -173,7 +173,7 @@ class Rounds {
     const auto busy = [](const LocalSlot& local) { return local.slot.busy(); };
     while (std::any_of(state_.mine.begin(), state_.mine.end(), busy)) {
       step_slots();
-      if (!turn(state_, kWait)) return;
+      if (!turn(state_, kPanelWait)) return;
     }
     if (!together()) return;
     mover_.begin_epoch(epoch_);
@@ -281,7 +281,7 @@ class Rounds {
         culprit = told_culprit();
         if (!culprit.empty()) end_round(culprit);
       }
-      if (!turn(state_, moved ? 0 : kWait)) return {};
+      if (!turn(state_, moved ? 0 : kPanelWait)) return {};
     }
     return verdicts;
   }

@@ -9,7 +9,7 @@
 namespace tidemark::harness {
 namespace {
 
-constexpr double kWait = 0.02;  // seconds; bounds how late a message of another rank is seen
+constexpr double kMessageWait = 0.02;  // seconds; bounds how late a message of another rank is seen
 
 /// How far one slot has come.
 struct Queue {
@@ -84,7 +84,7 @@ void run_one_gpu_phase(LaunchState& state) {
         moved = true;
       }
     }
-    if (!turn(state, moved ? 0 : kWait)) return;
+    if (!turn(state, moved ? 0 : kMessageWait)) return;
   }
 }
 

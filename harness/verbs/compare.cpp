@@ -31,7 +31,7 @@
 namespace tidemark::harness {
 namespace {
 
-struct Typed {
+struct TypedCompare {
   std::vector<std::string> files, base, fresh, fail_on, allow;
   std::string explain, noise, policy, references, pair = "uuid";
   std::optional<double> floor_percent;
@@ -57,7 +57,7 @@ std::set<std::string> known(std::string_view option, const std::vector<std::stri
 }
 
 // What is typed goes before what the policy says. What "none" alone means is nothing.
-std::set<std::string> fail_on_of(const Typed& typed, const Policy& policy) {
+std::set<std::string> fail_on_of(const TypedCompare& typed, const Policy& policy) {
   const std::vector<std::string> usual = {"regressed", "new_fail", "flaky", "missing"};
   const std::vector<std::string> given = items_of("--fail-on", typed.fail_on);
   const std::vector<std::string> names =
@@ -86,7 +86,7 @@ std::string text_in(const std::string& path) {
   return made;
 }
 
-CompareOptions options_of(const Typed& typed, const Policy& policy) {
+CompareOptions options_of(const TypedCompare& typed, const Policy& policy) {
   CompareOptions made;
   made.allowed = known("--allow-confounders",
                        typed.allow.empty() ? policy.allow_confounders.value_or(typed.allow)
@@ -146,7 +146,7 @@ ExitCode code_of(const Comparison& comparison, const std::set<std::string>& fail
   return worst(codes);
 }
 
-std::string shown(const Comparison& comparison, const Typed& typed,
+std::string shown(const Comparison& comparison, const TypedCompare& typed,
                   const std::set<std::string>& fail_on) {
   const std::uint32_t columns = terminal_columns(ShowOptions{}.columns);
   if (!typed.explain.empty()) return explain_case(comparison, typed.explain, columns);
@@ -157,7 +157,7 @@ std::string shown(const Comparison& comparison, const Typed& typed,
                                       .fail_on = fail_on});
 }
 
-ExitCode compare(Typed typed) {
+ExitCode compare(TypedCompare typed) {
   const bool by_option = !typed.base.empty() || !typed.fresh.empty();
   if (by_option ? !typed.files.empty() || typed.base.empty() || typed.fresh.empty()
                 : typed.files.size() != 2) {
@@ -184,7 +184,7 @@ ExitCode compare(Typed typed) {
 void add_compare(CLI::App& app, Action& chosen) {
   CLI::App* verb = app.add_subcommand("compare", "Compare reports");
   verb->footer("tidemark compare --base before-*.h5 --new after-*.h5");
-  auto typed = std::make_shared<Typed>();
+  auto typed = std::make_shared<TypedCompare>();
   verb->add_option("files", typed->files, "Two reports, the older first")->type_name("FILE");
   verb->add_option("--base", typed->base, "Launches before the change")->type_name("FILE");
   verb->add_option("--new", typed->fresh, "Launches after it")->type_name("FILE");

@@ -19,7 +19,7 @@
 namespace tidemark::harness {
 namespace {
 
-struct Typed {
+struct TypedDoctor {
   std::string device = "auto", out = ".";
   bool json = false;
 };
@@ -68,7 +68,7 @@ std::string json_of(const std::vector<NodeCheck>& checks) {
   return json.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
-ExitCode doctor(const Typed& typed) {
+ExitCode doctor(const TypedDoctor& typed) {
   const char* const path = std::getenv("PATH");
   const std::vector<NodeCheck> checks = checks_of(read_node(
       {.path = path == nullptr ? "" : path, .device = device_of(typed.device), .out = typed.out}));
@@ -82,7 +82,7 @@ void add_doctor(CLI::App& app, Action& chosen) {
   CLI::App* verb = app.add_subcommand(
       "doctor", "Say what is missing or misconfigured on this node; change nothing");
   verb->footer("tidemark doctor --out /shared/reports");
-  auto typed = std::make_shared<Typed>();
+  auto typed = std::make_shared<TypedDoctor>();
   verb->add_option("--device", typed->device, "virtual: leave GPUs out (auto)")
       ->type_name(device_names());
   verb->add_option("--out", typed->out, "Folder for reports: may it be written to, is it full (.)")

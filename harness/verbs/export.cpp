@@ -23,7 +23,7 @@
 namespace tidemark::harness {
 namespace {
 
-struct Typed {
+struct TypedExport {
   std::vector<std::string> files;
   std::string format, out;
   bool all = false;
@@ -88,7 +88,7 @@ Export export_of(const std::string& name) {
                   near.empty() ? fmt::format("give {}", fmt::join(names, " or ")) : near));
 }
 
-void check_out(const Typed& typed) {
+void check_out(const TypedExport& typed) {
   check_replaceable(typed.out, "a file, or no --out");
   std::error_code error;
   for (const std::string& file : typed.files) {
@@ -97,7 +97,7 @@ void check_out(const Typed& typed) {
   }
 }
 
-ExitCode export_report(const Typed& typed) {
+ExitCode export_report(const TypedExport& typed) {
   Export made = export_of(typed.format);
   if (typed.all && typed.format != "prometheus")
     throw UsageError(fmt::format("--all is for --format prometheus; {} has all", typed.format));
@@ -119,7 +119,7 @@ void add_export(CLI::App& app, Action& chosen) {
   verb->footer(
       "tidemark export night.h5 --format prometheus --out "
       "/var/lib/node_exporter/textfile/tidemark.prom");
-  auto typed = std::make_shared<Typed>();
+  auto typed = std::make_shared<TypedExport>();
   verb->add_option("file", typed->files, "The report; for references several")
       ->required()
       ->type_name("FILE");

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Typed {
+struct TypedHistory {
   std::vector<std::string> places;
   std::string pair = "uuid";
   double floor_percent = 1;
@@ -87,7 +87,7 @@ Chronicle read_all(const std::vector<std::string>& files, PairBy pair_by,
   return made;
 }
 
-ExitCode history(const Typed& typed) {
+ExitCode history(const TypedHistory& typed) {
   const PairBy pair_by = pair_by_of(typed.pair);
   const double floor = floor_of(typed.floor_percent);
   const std::vector<std::string> files = files_of(typed.places);
@@ -109,7 +109,7 @@ ExitCode history(const Typed& typed) {
 void add_history(CLI::App& app, Action& chosen) {
   CLI::App* verb = app.add_subcommand("history", "Show speed and verdicts over many reports");
   verb->footer("tidemark history nightly/");
-  auto typed = std::make_shared<Typed>();
+  auto typed = std::make_shared<TypedHistory>();
   verb->add_option("places", typed->places,
                    "Folders of reports (*.h5 in them and in their folders), or reports")
       ->required()

@@ -21,7 +21,7 @@
 namespace tidemark::harness {
 namespace {
 
-struct Typed {
+struct TypedList {
   std::vector<std::string> cases, exclude;
   std::string level = "soak", noise;
   bool json = false;
@@ -125,7 +125,7 @@ void print_table(const std::vector<const Case*>& cases, const Sensitivities& sen
   print_out(table);
 }
 
-ExitCode list(const Typed& typed) {
+ExitCode list(const TypedList& typed) {
   const std::vector<const Case*> cases =
       selected_cases({.cases = items_of("--cases", typed.cases),
                       .exclude = items_of("--exclude", typed.exclude),
@@ -140,7 +140,7 @@ ExitCode list(const Typed& typed) {
 void add_list(CLI::App& app, Action& chosen) {
   CLI::App* verb = app.add_subcommand("list", "List the cases and what each one claims");
   verb->footer("tidemark list --cases 'load.*' --level quick");
-  auto typed = std::make_shared<Typed>();
+  auto typed = std::make_shared<TypedList>();
   verb->add_option("--cases", typed->cases, "Cases to list, by name or glob (all)")
       ->type_name("GLOB");
   verb->add_option("--exclude", typed->exclude, "Cases to leave out")->type_name("GLOB");

@@ -25,7 +25,7 @@ constexpr std::uint32_t kMostGpus = 4096;
 constexpr std::string_view kFixedUs = "20";  // of a CUDA launch and a barrier, not measured
 constexpr std::uint32_t kTableFrom = 8, kTableTo = 1024;
 
-struct Typed {
+struct TypedPredict {
   std::string n, m, k, nodes = "1", gpus_per_node = "8";
   std::string report, rate, link, network, fixed_us;
   bool table = false, json = false;
@@ -49,7 +49,7 @@ std::uint64_t edge_of(std::string_view option, const std::string& text, std::uin
   return text.empty() ? otherwise : count_of(option, text, 1, kMostEdge);
 }
 
-std::vector<std::uint32_t> gpus_of(const Typed& typed, std::uint32_t gpus_per_node) {
+std::vector<std::uint32_t> gpus_of(const TypedPredict& typed, std::uint32_t gpus_per_node) {
   std::vector<std::uint32_t> gpus;
   if (typed.table) {
     for (std::uint32_t count = kTableFrom; count <= kTableTo; count *= 2) gpus.push_back(count);
@@ -69,14 +69,15 @@ Given given_or(const char* option, const std::string& text, std::string_view uni
 }
 
 /// `what`: "no rate of one GPU".
-void require(const Given& given, const Typed& typed, std::string_view what, std::string_view give) {
+void require(const Given& given, const TypedPredict& typed, std::string_view what,
+             std::string_view give) {
   if (given.value > 0) return;
   throw UsageError(typed.report.empty()
                        ? fmt::format("predict: {}; give {}, or a --report that has it", what, give)
                        : fmt::format("{}: {}; give {}", typed.report, what, give));
 }
 
-Asked understood(const Typed& typed) {
+Asked understood(const TypedPredict& typed) {
   Asked asked;
   asked.shape.n = edge_of("--n", typed.n, 0);
   asked.shape.m = edge_of("--m", typed.m, asked.shape.n);
@@ -205,7 +206,7 @@ std::string json_of(const std::vector<PredictedTime>& times, const Asked& asked)
   return json.dump(2) + '\n';
 }
 
-ExitCode predict(const Typed& typed) {
+ExitCode predict(const TypedPredict& typed) {
   const Asked asked = understood(typed);
   std::vector<PredictedTime> times;
   for (const std::uint32_t gpus : asked.gpus)
@@ -227,7 +228,7 @@ void add_predict(CLI::App& app, Action& chosen) {
   CLI::App* verb = app.add_subcommand(
       "predict", "Predict time, efficiency and bottleneck of the distributed GEMM");
   verb->footer("tidemark predict --n 32768 --nodes 2 --report night.h5 --network 46");
-  auto typed = std::make_shared<Typed>();
+  auto typed = std::make_shared<TypedPredict>();
   verb->add_option("--n", typed->n, "Columns of C = A B, in bf16; K is not split among GPUs")
       ->required()
       ->type_name("N");

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Typed {
+struct TypedRecover {
   std::string folder, out;
   bool anonymise = false;
 };
@@ -83,7 +83,7 @@ Report report_in(const fs::path& folder, bool anonymise) {
   }
 }
 
-ExitCode recover(const Typed& typed) {
+ExitCode recover(const TypedRecover& typed) {
   const fs::path folder = journals_of(typed.folder);
   const fs::path out = report_of(folder, typed.out);
   refuse_live(folder);
@@ -105,7 +105,7 @@ ExitCode recover(const Typed& typed) {
 void add_recover(CLI::App& app, Action& chosen) {
   CLI::App* verb = app.add_subcommand("recover", "Make a report of an interrupted launch");
   verb->footer("tidemark recover night.h5.run");
-  auto typed = std::make_shared<Typed>();
+  auto typed = std::make_shared<TypedRecover>();
   verb->add_option("folder", typed->folder, "The journals, X.h5.run")->required()->type_name("DIR");
   verb->add_option("--out", typed->out, "The report (X.h5)")->type_name("FILE");
   verb->add_flag("--anonymise", typed->anonymise, "Hash hosts, serials, UUIDs and paths");

@@ -29,14 +29,14 @@
 namespace tidemark::harness {
 namespace {
 
-struct Typed {
+struct TypedReplay {
   std::string report, result, row, device, gpus, fault, json, cuda;
   bool minimize = false;
 };
 
 /// A row and the result that it is of.
 struct Replayed {
-  const Typed& typed;
+  const TypedReplay& typed;
   const Report& report;
   std::uint32_t result = 0;
   RebuiltRow row;
@@ -49,7 +49,7 @@ struct Replayed {
 
 // The fault of the launch comes along where the virtual device is all that runs.
 RunOptions options_of(const Replayed& replayed) {
-  const Typed& typed = replayed.typed;
+  const TypedReplay& typed = replayed.typed;
   RunOptions options;
   options.device = !typed.device.empty()               ? device_of(typed.device)
                    : replayed.report.launch.is_virtual ? DeviceChoice::virtual_device
@@ -61,7 +61,7 @@ RunOptions options_of(const Replayed& replayed) {
   return options;
 }
 
-void check_output(const Typed& typed, const std::string& path, std::string_view option) {
+void check_output(const TypedReplay& typed, const std::string& path, std::string_view option) {
   if (path.empty()) return;
   std::error_code error;
   if (std::filesystem::equivalent(path, typed.report, error))
@@ -114,7 +114,7 @@ std::string heading_of(const Replayed& replayed, const PreparedProgram& program,
          fmt::format("\n{}{}\n", size_of(program), fault.empty() ? "" : "; fault " + fault);
 }
 
-ExitCode replay(const Typed& typed) {
+ExitCode replay(const TypedReplay& typed) {
   const std::uint32_t result = count_of("--result", typed.result, 0);
   std::optional<std::uint32_t> row;
   if (!typed.row.empty()) row = count_of("--row", typed.row, 0);
@@ -158,7 +158,7 @@ void add_replay(CLI::App& app, Action& chosen) {
   CLI::App* verb = app.add_subcommand(
       "replay", "Run the row behind a result again, or write it as a program or CUDA file");
   verb->footer("tidemark replay night.h5 --result 17 --emit-cuda bug.cu");
-  auto typed = std::make_shared<Typed>();
+  auto typed = std::make_shared<TypedReplay>();
   verb->add_option("report", typed->report, "The report")->required()->type_name("REPORT");
   verb->add_option("--result", typed->result, "The result, as 'show' numbers it")
       ->required()

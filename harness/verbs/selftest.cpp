@@ -24,7 +24,7 @@
 namespace tidemark::harness {
 namespace {
 
-struct Typed {
+struct TypedSelftest {
   bool list = false, json = false;
 };
 
@@ -135,7 +135,7 @@ ExitCode selftest(bool json) {
   return code;
 }
 
-ExitCode act(const Typed& typed) {
+ExitCode act(const TypedSelftest& typed) {
   if (!typed.list) return selftest(typed.json);
   print_out(typed.json ? list_json() : list_text());
   return ExitCode::ok;
@@ -147,7 +147,7 @@ void add_selftest(CLI::App& app, Action& chosen) {
   CLI::App* verb = app.add_subcommand(
       "selftest", "See whether this build notices injected failures, on the virtual device");
   verb->footer("tidemark selftest");
-  auto typed = std::make_shared<Typed>();
+  auto typed = std::make_shared<TypedSelftest>();
   verb->add_flag("--list", typed->list, "Say what would be injected and what has to come of it");
   verb->add_flag("--json", typed->json, "As JSON");
   verb->callback([typed, &chosen] { chosen = [typed] { return act(*typed); }; });

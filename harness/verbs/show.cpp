@@ -21,7 +21,7 @@
 namespace tidemark::harness {
 namespace {
 
-struct Typed {
+struct TypedShow {
   std::string file;
   bool all = false, notes = false, no_color = false;
   Format format = Format::terminal;
@@ -50,7 +50,7 @@ std::string replay_command(const Report& report, const std::string& file, std::u
   return fmt::format("tidemark replay {} --result {}", quoted(file), result);
 }
 
-ExitCode show_file(const Typed& typed) {
+ExitCode show_file(const TypedShow& typed) {
   std::error_code error;
   if (std::filesystem::is_directory(typed.file, error))
     throw UsageError(fmt::format(
@@ -74,7 +74,7 @@ ExitCode show_file(const Typed& typed) {
 void add_show(CLI::App& app, Action& chosen) {
   CLI::App* verb = app.add_subcommand("show", "Show a report");
   verb->footer("tidemark show night.h5");
-  auto typed = std::make_shared<Typed>();
+  auto typed = std::make_shared<TypedShow>();
   verb->add_option("file", typed->file, "The report")->required()->type_name("FILE");
   constexpr std::array kMeanings = {
       "As JSON", "As Markdown of less than 60 kB, for a comment",

@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::string_view kRoom = "free some space or give another --out";
 
-struct Typed {
+struct TypedTune {
   std::vector<std::string> products;
   std::string out, device = "auto", gpus, time_limit, gemm_table;
   bool list = false;
@@ -45,7 +45,7 @@ struct Asked {
   RunOptions options;       // of it --device and --gpus
 };
 
-std::vector<GemmShape> products_of(const Typed& typed, const GemmTable& present) {
+std::vector<GemmShape> products_of(const TypedTune& typed, const GemmTable& present) {
   std::vector<GemmShape> products;
   for (const std::string& text : typed.products) {
     products.push_back(product_of(text));
@@ -57,7 +57,7 @@ std::vector<GemmShape> products_of(const Typed& typed, const GemmTable& present)
   return products;
 }
 
-Asked understood(const Typed& typed) {
+Asked understood(const TypedTune& typed) {
   if (typed.out.empty()) throw UsageError("tune needs --out FILE: the table that it makes");
   Asked asked;
   asked.present = given_gemm_table(typed.gemm_table);
@@ -105,7 +105,7 @@ TuningRun run_on(const GpuRecord& gpu, const Asked& asked) {
       [](const DecidedProduct& one) { print_out(decision_text(one)); });
 }
 
-ExitCode tune(const Typed& typed) {
+ExitCode tune(const TypedTune& typed) {
   if (typed.list) {
     print_out(fmt::format("{}\n", fmt::join(gemm_configuration_names(), "\n")));
     return ExitCode::ok;
@@ -146,7 +146,7 @@ void add_tune(CLI::App& app, Action& chosen) {
   CLI::App* verb = app.add_subcommand(
       "tune", "Find which configurations of the GEMM engine suit one GPU; write them as a table");
   verb->footer("tidemark tune --out h200.json && tidemark run --gemm-table h200.json");
-  auto typed = std::make_shared<Typed>();
+  auto typed = std::make_shared<TypedTune>();
   verb->add_option("--out", typed->out, "The table; replaces this file in one step")
       ->type_name("FILE");
   verb->add_option("--product", typed->products,

@@ -92,12 +92,12 @@ Lines lines_of(const Chronicle& all, const MetricLevels& levels) {
 
 /// The typical GPUs and those that stand for themselves, and those held against a typical one: two
 /// families, so that a fleet of a thousand GPUs does not hide what all of them do.
-struct Families {
+struct CandidateFamilies {
   std::vector<Candidate> level, apart;
 };
 
-Families candidates_of(const History& made) {
-  Families found;
+CandidateFamilies candidates_of(const History& made) {
+  CandidateFamilies found;
   for (std::uint32_t i = 0; i < made.metrics.size(); ++i) {
     const MetricLevels levels = levels_of(made.chronicle, *made.metrics[i].values);
     const Lines lines = lines_of(made.chronicle, levels);
@@ -204,7 +204,7 @@ void add_changes(History& made, const Candidate& candidate, double most_p, doubl
 }
 
 void judge_metrics(History& made) {
-  const Families families = candidates_of(made);
+  const CandidateFamilies families = candidates_of(made);
   for (const std::vector<Candidate>* const family : {&families.level, &families.apart}) {
     std::vector<double> p;
     for (const Candidate& candidate : *family) {

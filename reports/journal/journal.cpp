@@ -26,12 +26,6 @@
 namespace tidemark::reports {
 namespace {
 
-std::string error_text(int error) { return std::generic_category().message(error); }
-
-[[noreturn]] void refuse(const std::string& path, std::string_view what, std::string_view hint) {
-  throw ReportError(fmt::format("{}: {}; {}", path, what, hint));
-}
-
 /// The new name is durable only once the folder is.
 void sync_folder(const std::string& folder) {
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

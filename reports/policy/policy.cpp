@@ -20,8 +20,6 @@
 namespace tidemark::reports {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 constexpr double kMostPercent = 50;  // as --floor
 /// Of one text, bytes: it stands beside every result that is waived, on every page.
@@ -53,7 +51,7 @@ bool is_plain(std::string_view text) {
 struct At {
   const std::string& file;
   std::string pointer;
-  const Json& value;
+  const nlohmann::json& value;
 
   [[noreturn]] void refuse(const std::string& what) const {
     throw ReportError(fmt::format("policy {}: {} {}", file, pointer.empty() ? "/" : pointer, what));
@@ -84,7 +82,7 @@ void check_object(const At& at, const std::vector<std::string_view>& known) {
   }
 }
 
-const Json& array_of(const At& at) {
+const nlohmann::json& array_of(const At& at) {
   if (!at.value.is_array()) at.refuse(fmt::format("is {}; give an array", at.value.type_name()));
   return at.value;
 }
@@ -134,7 +132,7 @@ std::vector<std::string> names_in(const At& at, const Names& known) {
 std::vector<std::string> factors_in(const At& at) {
   std::vector<std::string> known;
   for (const std::string_view name : factor_names()) known.emplace_back(name);
-  for (const Json& one : array_of(at)) {
+  for (const nlohmann::json& one : array_of(at)) {
     if (one.is_string() && one.get_ref<const std::string&>().starts_with("environment."))
       known.push_back(one.get<std::string>());
   }
@@ -222,23 +220,24 @@ Policy policy_in(const At& at) {
 }
 
 /// The parser keeps the last of two equal keys; which one was meant nobody knows.
-Json parsed(const std::string& text, const std::string& name) {
+nlohmann::json parsed(const std::string& text, const std::string& name) {
   std::vector<std::set<std::string>> open;
   std::string twice;
-  const auto watch = [&](int, Json::parse_event_t event, Json& value) {
-    if (event == Json::parse_event_t::object_start) open.emplace_back();
-    if (event == Json::parse_event_t::object_end) open.pop_back();
-    if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second)
+  const auto watch = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& value) {
+    if (event == nlohmann::json::parse_event_t::object_start) open.emplace_back();
+    if (event == nlohmann::json::parse_event_t::object_end) open.pop_back();
+    if (event == nlohmann::json::parse_event_t::key &&
+        !open.back().insert(value.get<std::string>()).second)
       twice = value.get<std::string>();
     return true;
   };
   // The parser takes it for the end, and what stands behind it would be ignored.
   if (text.find('\0') != std::string::npos)
     throw ReportError(fmt::format("policy {}: holds a byte of 0; give JSON", name));
-  Json made;
+  nlohmann::json made;
   try {
-    made = Json::parse(text, watch);
-  } catch (const Json::exception& error) {
+    made = nlohmann::json::parse(text, watch);
+  } catch (const nlohmann::json::exception& error) {
     const std::string what = error.what();
     const std::size_t from = what.find("] ");
     // The parser quotes what it read last, which may be all of the file.
@@ -259,7 +258,7 @@ Json parsed(const std::string& text, const std::string& name) {
 Policy policy_of(const std::string& text, const std::string& name) {
   if (text.size() > kMostBytes)
     throw ReportError(fmt::format("policy {}: is larger than 1 MiB; give a smaller file", name));
-  const Json json = parsed(text, name);
+  const nlohmann::json json = parsed(text, name);
   return policy_in({name, "", json});
 }
 

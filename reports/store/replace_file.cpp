@@ -19,12 +19,6 @@
 namespace tidemark::reports {
 namespace {
 
-[[noreturn]] void refuse(const std::string& path, const std::string& what, std::string_view hint) {
-  throw ReportError(fmt::format("{}: {}; {}", path.empty() ? "''" : path, what, hint));
-}
-
-std::string error_text(int error) { return std::generic_category().message(error); }
-
 std::string temporary_of(const std::string& target) { return target + ".tmp."; }
 
 /// Nobody writes it any more: its process is not there (on this machine), and nobody (on any) holds

@@ -17,13 +17,6 @@
 namespace tidemark::reports {
 namespace {
 
-[[noreturn]] void refuse(const std::string& path, const std::string& what, std::string_view hint) {
-  // An empty path would leave a line that begins with nothing.
-  throw ReportError(fmt::format("{}: {}; {}", path.empty() ? "''" : path, what, hint));
-}
-
-std::string error_text(int error) { return std::generic_category().message(error); }
-
 /// Owns an open file.
 class Descriptor {
  public:

@@ -16,8 +16,6 @@
 namespace tidemark::reports {
 namespace {
 
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-
 std::vector<double> known_of(std::span<const double> values) {
   std::vector<double> made;
   std::copy_if(values.begin(), values.end(), std::back_inserter(made),
@@ -40,7 +38,7 @@ Moments moments_of(std::span<const double> values, std::span<const double> weigh
     made.weight += weights[i];
     sum += weights[i] * values[i];
   }
-  made.mean = made.n == 0 ? kNothing : sum / made.weight;
+  made.mean = made.n == 0 ? kNoNumber : sum / made.weight;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::isnan(values[i])) continue;
     made.squares += weights[i] * (values[i] - made.mean) * (values[i] - made.mean);
@@ -57,13 +55,13 @@ Effect raw_effect(std::span<const double> row, std::span<const double> weights, 
   made.standard_error = std::sqrt(1 / before.weight + 1 / after.weight);  // for a spread of 1
   made.degrees = before.n > 0 && after.n > 0 ? static_cast<double>(before.n + after.n) - 2 : 0;
   const double squares = before.squares + after.squares;
-  made.spread = made.degrees > 0 ? std::sqrt(squares / made.degrees) : kNothing;
+  made.spread = made.degrees > 0 ? std::sqrt(squares / made.degrees) : kNoNumber;
   return made;
 }
 
 void finish(Effect& effect) {
   if (effect.base == 0 || effect.fresh == 0 || !(effect.degrees > 0)) {
-    effect.spread = effect.standard_error = effect.p = effect.q = kNothing;
+    effect.spread = effect.standard_error = effect.p = effect.q = kNoNumber;
     return;
   }
   effect.standard_error *= effect.spread;
@@ -123,7 +121,7 @@ std::vector<double> shared_shift(const LaunchMatrix& matrix, const std::vector<b
 /// and an odd one seems odder than it is, so that its distance counts too little in the variance.
 /// NaN where a side has fewer than three values.
 std::vector<double> own_distances(std::span<const double> row, std::size_t base) {
-  std::vector<double> made(row.size(), kNothing), known;
+  std::vector<double> made(row.size(), kNoNumber), known;
   for (const bool fresh : {false, true}) {
     const std::size_t first = fresh ? base : 0, end = fresh ? row.size() : base;
     const std::vector<double> side = known_of(row.subspan(first, end - first));
@@ -138,7 +136,7 @@ std::vector<double> own_distances(std::span<const double> row, std::size_t base)
     }
   }
   const double scale = median_of(std::move(known));
-  for (double& distance : made) distance = scale > 0 ? distance / scale : kNothing;
+  for (double& distance : made) distance = scale > 0 ? distance / scale : kNoNumber;
   return made;
 }
 
@@ -231,7 +229,7 @@ LaunchMatrix::LaunchMatrix(std::size_t all_rows, std::size_t all_launches,
     : rows(all_rows),
       launches(all_launches),
       base(base_launches),
-      values(all_rows * all_launches, kNothing) {}
+      values(all_rows * all_launches, kNoNumber) {}
 
 LaunchMatrix without(const LaunchMatrix& matrix, const std::vector<double>& shift,
                      const std::vector<bool>& exact) {
@@ -245,7 +243,7 @@ LaunchMatrix without(const LaunchMatrix& matrix, const std::vector<double>& shif
 }
 
 double Effect::margin() const {
-  if (std::isnan(standard_error)) return kNothing;
+  if (std::isnan(standard_error)) return kNoNumber;
   constexpr double kTail = 0.025;
   return student_upper(kTail, degrees) * standard_error;
 }
@@ -278,7 +276,7 @@ Effects moderated_effects(const LaunchMatrix& matrix, const RowFacts& facts) {
   const std::vector<Prior> priors = priors_of(made.rows, made.exact, facts.kind);
   std::vector<double> p;
   for (std::size_t row = 0; row < matrix.rows; ++row) {
-    const double known = facts.known_spread.empty() ? kNothing : facts.known_spread[row];
+    const double known = facts.known_spread.empty() ? kNoNumber : facts.known_spread[row];
     Prior prior = std::isnan(known) ? priors[row] : Prior{.variance = known * known};
     const double variance = made.rows[row].spread * made.rows[row].spread;
     if (!facts.metrics && variance > kAlone * prior.variance) prior = {};
@@ -303,7 +301,7 @@ std::vector<double> spreads_of_launches(const LaunchMatrix& matrix) {
   for (std::size_t row = 0; row < matrix.rows; ++row) {
     const Moments moments = moments_of(own.row(row), exact[row] ? even : weights);
     const double degrees = static_cast<double>(moments.n) - 1;
-    spreads.push_back(degrees > 0 ? std::sqrt(moments.squares / degrees) : kNothing);
+    spreads.push_back(degrees > 0 ? std::sqrt(moments.squares / degrees) : kNoNumber);
   }
   return spreads;
 }
@@ -314,7 +312,7 @@ std::vector<double> false_discovery_rates(std::span<const double> p, std::size_t
     if (!std::isnan(p[i])) order.push_back(i);
   }
   std::sort(order.begin(), order.end(), [&](auto a, auto b) { return p[a] < p[b]; });
-  std::vector<double> q(p.size(), kNothing);
+  std::vector<double> q(p.size(), kNoNumber);
   double least = 1;
   const auto all = static_cast<double>(std::max(tests, order.size()));
   for (std::size_t rank = order.size(); rank > 0; --rank) {

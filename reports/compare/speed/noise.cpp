@@ -6,18 +6,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <string_view>
 #include <utility>
 
 #include "reports/compare/speed/series.hpp"
+#include "reports/median.hpp"
 
 namespace tidemark::reports {
 namespace {
 
 constexpr std::string_view kPrefix = "noise.";
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-
 /// Launches in which the series has a number.
 std::size_t launches_with(const Series& series) {
   std::size_t made = 0;
@@ -59,8 +57,8 @@ std::vector<MetricNoise> noise_between(const std::vector<LaunchFacts>& launches,
                     .metric = series.metric,
                     .launches = with,
                     .gpus = series.gpus.size(),
-                    .spread = kNothing,
-                    .smallest = kNothing,
+                    .spread = kNoNumber,
+                    .smallest = kNoNumber,
                     .why = unknown_because(series, with)});
     if (made.back().why.empty()) known.push_back(made.size() - 1);
   }

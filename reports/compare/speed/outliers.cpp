@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -20,7 +19,6 @@
 namespace tidemark::reports {
 namespace {
 
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 // As many degrees of freedom as compare gives to what other rows say.
 constexpr double kPriorDegrees = 4;
 // Of normal values a MAD is as good as 37 of 100 of them under a standard deviation.
@@ -29,13 +27,13 @@ constexpr double kMadEfficiency = 0.37;
 /// One metric: a value a peer (GPU or node), NaN where there is none.
 struct Row {
   std::vector<double> values;
-  double middle = kNothing, spread = 0, degrees = 0;
+  double middle = kNoNumber, spread = 0, degrees = 0;
 };
 
 /// One peer of one row.
 struct Judged {
-  double distance = kNothing, z = 0;
-  double q = kNothing;  // NaN: above every bound that is asked about
+  double distance = kNoNumber, z = 0;
+  double q = kNoNumber;  // NaN: above every bound that is asked about
 
   bool apart(double floor, double false_discovery) const {
     return std::abs(distance) >= floor && q < false_discovery;
@@ -185,7 +183,7 @@ std::vector<Row> node_rows(const Model& model) {
     Row& medians = made.emplace_back();
     medians.values.reserve(values.size());
     for (std::vector<double>& of_node : values) {
-      medians.values.push_back(of_node.size() < 2 ? kNothing : median_of(of_node));
+      medians.values.push_back(of_node.size() < 2 ? kNoNumber : median_of(of_node));
     }
   }
   return made;
@@ -230,7 +228,7 @@ std::vector<Judged> together_of(const Model& model, const std::vector<std::vecto
       if (!std::isnan(peers[i].distance)) distances.push_back(peers[i].distance);
     }
     const bool enough = distances.size() >= kFewestRowsForShift;
-    row.values.push_back(enough ? median_of(distances) : kNothing);
+    row.values.push_back(enough ? median_of(distances) : kNoNumber);
   }
   return judged({row}, policy).front();
 }

@@ -6,17 +6,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "reports/compare/speed/series.hpp"
 #include "reports/compare/speed/student_t.hpp"
 #include "reports/glob.hpp"
+#include "reports/median.hpp"
 
 namespace tidemark::reports {
 namespace {
-
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 bool is_few(const Effect& effect) { return std::min(effect.base, effect.fresh) < kFewestLaunches; }
 
@@ -45,7 +43,7 @@ std::vector<double> means_of(const LaunchMatrix& matrix, const std::vector<bool>
       sum += matrix.at(row, launch);
       ++n;
     }
-    made[launch] = n == 0 ? kNothing : sum / static_cast<double>(n);
+    made[launch] = n == 0 ? kNoNumber : sum / static_cast<double>(n);
   }
   return made;
 }
@@ -58,7 +56,7 @@ double mean_of(const std::vector<double>& values, const std::vector<double>& wei
     sum += weights[i] * values[i];
     weight += weights[i];
   }
-  return weight > 0 ? sum / weight : kNothing;
+  return weight > 0 ? sum / weight : kNoNumber;
 }
 
 /// What a person reads beside the verdict, under the same weights of launches.
@@ -181,7 +179,7 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
       }));
   made.tails = means_of(series.tails, left_out);
   fill_means(made, std::vector<double>(pairing.launches.size(), 1.0), pairing.base);
-  made.smallest_seen = made.smallest_stored = made.own.effect = kNothing;
+  made.smallest_seen = made.smallest_stored = made.own.effect = kNoNumber;
   if (!series.unfit.empty()) {
     made.why = series.unfit;
   } else if (made.gpus == 0) {
@@ -396,7 +394,7 @@ double floor_of(std::string_view case_name, const SpeedPolicy& policy) {
 
 double smallest_effect(double spread, std::size_t launches, std::size_t tests,
                        const SpeedPolicy& policy) {
-  if (std::isnan(spread) || launches == 0) return kNothing;
+  if (std::isnan(spread) || launches == 0) return kNoNumber;
   const auto side = static_cast<double>(launches);
   const Effect effect{.base = launches,
                       .fresh = launches,

@@ -12,7 +12,7 @@
 namespace tidemark::reports {
 namespace {
 
-constexpr double kCell = 16, kGap = 2, kLetter = 6.7;
+constexpr double kCell = 16, kGap = 2;
 constexpr double kFaintest = 0.3;  // opacity of a cell that is hardly bad
 constexpr double kOnBad = 0.7;     // from there on a letter has the color for bad cells
 constexpr std::size_t kRowLabel = 28, kColumnLabel = 40;  // characters at most
@@ -20,7 +20,7 @@ constexpr std::size_t kRowLabel = 28, kColumnLabel = 40;  // characters at most
 double width_of(const std::vector<std::string>& labels, std::size_t most) {
   std::size_t longest = 0;
   for (const std::string& label : labels) longest = std::max(longest, std::min(label.size(), most));
-  return static_cast<double>(longest) * kLetter + 10;
+  return static_cast<double>(longest) * kLetterWidth + 10;
 }
 
 /// Cut names end in dots: two that begin alike must not look equal.

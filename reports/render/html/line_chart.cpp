@@ -83,14 +83,13 @@ std::string rules_of(const LineChart& chart, const Scale& scale) {
     made += fmt::format("<path class=\"rule\" d=\"M{:.1f} {}V{}\"><title>{}</title></path>", x,
                         kTop - 4, kBottom, for_html(rule.label));
     // A label that would stand on the one before is only said when pointed at.
-    constexpr double kLetter = 6.7;
-    const double width = kLetter * static_cast<double>(rule.label.size());
+    const double width = kLetterWidth * static_cast<double>(rule.label.size());
     if (x < free_from) continue;
     const bool fits = x + width < kLeft + kWidth + kRight;
     made +=
         fmt::format("<text class=\"muted\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"{}\">{}</text>\n", x,
                     kTop - 8, fits ? "start" : "end", for_html(rule.label));
-    free_from = x + width + kLetter;
+    free_from = x + width + kLetterWidth;
   }
   return made;
 }

@@ -13,7 +13,8 @@
 namespace tidemark::reports {
 namespace {
 
-constexpr double kLeft = 180, kWidth = 840, kRight = 40, kTop = 8, kAxis = 24;
+constexpr double kStripLeft = 180, kStripWidth = 840, kStripRight = 40, kStripTop = 8,
+                 kStripAxis = 24;
 constexpr std::size_t kLabel = 25;  // characters that find room to the left
 
 /// Many dots need room to lie beside each other.
@@ -22,15 +23,15 @@ double height_of(const StripRow& row) {
   return row.dots.size() > kMany ? 48 : 22;
 }
 
-struct Scale {
+struct StripScale {
   AxisRange range;
 
   double x(double value) const {
-    return kLeft + (value - range.low) / (range.high - range.low) * kWidth;
+    return kStripLeft + (value - range.low) / (range.high - range.low) * kStripWidth;
   }
 };
 
-Scale scale_of(const StripPlot& plot) {
+StripScale scale_of(const StripPlot& plot) {
   std::vector<double> values;
   for (const StripRow& row : plot.rows) {
     values.insert(values.end(), row.samples.begin(), row.samples.end());
@@ -39,19 +40,19 @@ Scale scale_of(const StripPlot& plot) {
   return {axis_range(values)};
 }
 
-std::string axis_of(const Scale& scale, double bottom) {
+std::string axis_of(const StripScale& scale, double bottom) {
   constexpr double kTicks = 8;
   std::string made;
   for (const double value : axis_ticks(scale.range, kTicks)) {
     made += fmt::format(
         "<path class=\"grid\" d=\"M{0:.1f} {1}V{2}\"/>"
         "<text class=\"muted\" x=\"{0:.1f}\" y=\"{3}\" text-anchor=\"middle\">{4}</text>\n",
-        scale.x(value), kTop, bottom, bottom + 16, short_number(value));
+        scale.x(value), kStripTop, bottom, bottom + 16, short_number(value));
   }
   return made;
 }
 
-std::string samples_of(std::vector<double> samples, const Scale& scale, double middle) {
+std::string samples_of(std::vector<double> samples, const StripScale& scale, double middle) {
   samples.erase(std::remove_if(samples.begin(), samples.end(),
                                [](double value) { return !std::isfinite(value); }),
                 samples.end());
@@ -95,7 +96,7 @@ std::vector<bool> told_of(const std::vector<StripDot>& dots) {
   return told;
 }
 
-std::string dots_of(const StripRow& row, const Scale& scale, double middle) {
+std::string dots_of(const StripRow& row, const StripScale& scale, double middle) {
   const std::vector<StripDot>& dots = row.dots;
   const std::vector<bool> told = told_of(dots);
   std::string made, crowd, void_crowd;
@@ -120,21 +121,21 @@ std::string dots_of(const StripRow& row, const Scale& scale, double middle) {
 }  // namespace
 
 std::string svg_of(const StripPlot& plot) {
-  const Scale scale = scale_of(plot);
+  const StripScale scale = scale_of(plot);
   if (!scale.range.is_finite()) return {};
-  double bottom = kTop;
+  double bottom = kStripTop;
   for (const StripRow& row : plot.rows) bottom += height_of(row);
   std::string made = fmt::format(
       "<h3>{} <span class=\"muted\">{}, {} is better</span></h3>\n"
       "<div class=\"wide\"><svg role=\"img\" aria-label=\"{}\" width=\"{}\" height=\"{}\">\n",
       for_html(plot.title), for_html(plot.unit), plot.higher_is_better ? "more" : "less",
-      for_html(plot.title), kLeft + kWidth + kRight, bottom + kAxis);
+      for_html(plot.title), kStripLeft + kStripWidth + kStripRight, bottom + kStripAxis);
   made += axis_of(scale, bottom);
-  double top = kTop;
+  double top = kStripTop;
   for (const StripRow& row : plot.rows) {
     const double middle = top + height_of(row) / 2;
     top += height_of(row);
-    made += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>", kLeft - 10,
+    made += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>", kStripLeft - 10,
                         middle + 4, for_html(row.label.substr(0, kLabel)));
     made += samples_of(row.samples, scale, middle) + dots_of(row, scale, middle) + "\n";
   }

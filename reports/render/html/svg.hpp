@@ -17,6 +17,9 @@ std::string svg_of(const StripPlot& plot);
 /// Values over time.
 std::string svg_of(const LineChart& chart);
 
+/// Of the page's font, in units of a drawing.
+inline constexpr double kLetterWidth = 6.7;
+
 inline constexpr std::size_t kStripSamples = 200;
 
 /// More dots on a line are drawn as one path, but for so many on either side and so many of those

@@ -2,18 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <tuple>
 
+#include "reports/median.hpp"
 #include "reports/store/assemble/assembly.hpp"
 #include "reports/store/report.hpp"
 #include "reports/utc.hpp"
 
 namespace tidemark::reports {
 namespace {
-
-constexpr double kNotRead = std::numeric_limits<double>::quiet_NaN();
 
 void add_launch(Assembly& made, const HeardLaunch& all, const AssembleOptions& options) {
   constexpr std::size_t kLongestReason = 4000;  // an attribute holds less than 64 KiB
@@ -126,8 +124,8 @@ void add_gpus(Assembly& made, const HeardLaunch& all) {
   made.report.gpus.resize(all.launch.gpus);
   for (std::uint32_t gpu = 0; gpu < all.launch.gpus; ++gpu) {
     made.report.gpus[gpu].gpu_id = gpu;
-    made.report.gpus[gpu].power_limit_w = kNotRead;
-    made.report.gpus[gpu].default_power_limit_w = kNotRead;
+    made.report.gpus[gpu].power_limit_w = kNoNumber;
+    made.report.gpus[gpu].default_power_limit_w = kNoNumber;
   }
   for (const GpuRecord& gpu : all.gpus) {
     const auto node = row_of_rank.find(gpu.rank);

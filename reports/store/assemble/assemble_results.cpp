@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "reports/median.hpp"
 #include "reports/store/assemble/assembly.hpp"
 #include "reports/store/assemble/shown_attempt.hpp"
 #include "reports/store/assemble/spoiled.hpp"
@@ -15,8 +16,6 @@ namespace tidemark::reports {
 namespace {
 
 constexpr float kNotRead = std::numeric_limits<float>::quiet_NaN();
-constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
-
 HeardOutcome& shown_of(const Attempts& attempts) {
   return shown_attempt(attempts.outcomes, [](const auto* outcome) { return outcome->row.verdict; });
 }
@@ -131,8 +130,8 @@ void add_results(Assembly& made, const HeardLaunch& all, HeardResults& heard,
   heard.each_pair(all.launch, [&](std::uint32_t pair, const Attempts& attempts) {
     const std::string& case_name = all.launch.cases[pair / gpus].name;
     ResultRow row{.result_id = pair,
-                  .start_unix_s = kNever,
-                  .seconds = kNever,
+                  .start_unix_s = kNoNumber,
+                  .seconds = kNoNumber,
                   .sm_mhz = kNotRead,
                   .memory_mhz = kNotRead,
                   .power_w = kNotRead,

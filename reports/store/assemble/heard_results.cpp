@@ -7,14 +7,13 @@
 #include <numeric>
 #include <utility>
 
+#include "reports/median.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 #include "reports/store/assemble/shown_attempt.hpp"
 #include "reports/store/statistics.hpp"
 
 namespace tidemark::reports {
 namespace {
-
-constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
 
 /// Mean of one sensor over the samples that have a reading.
 template <class Sensor>
@@ -66,7 +65,7 @@ HeardMetric metric_of(Texts& texts, const MetricRecord& from) {
     const double at = sample.telemetry.at_unix_s;
     made.samples.push_back({.value = sample.value,
                             .seconds = sample.seconds,
-                            .at_unix_s = at > 0 ? at : kNever,
+                            .at_unix_s = at > 0 ? at : kNoNumber,
                             .sm_mhz = sample.telemetry.sm_mhz,
                             .memory_mhz = sample.telemetry.memory_mhz,
                             .power_w = sample.telemetry.power_w,
