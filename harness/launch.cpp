@@ -60,14 +60,12 @@ nlohmann::json plan_as_json(const RunOptions& options, const Plan& plan) {
       cases.push_back({{"name", which->name},
                        {"kind", kind_of(*which)},
                        {"scope", scope_of(*which)},
-                       {"rows", rows},
-                       {"seconds", which->seconds}});
+                       {"rows", rows}});
     }
   }
   return {{"dry_run", true},
           {"level", name_of(options.level)},
           {"launches", options.launches},
-          {"seconds", plan.seconds},
           {"cases", cases}};
 }
 
@@ -87,10 +85,9 @@ void print_plan(const RunOptions& options, const Plan& plan) {
     }
   }
   const std::string times = options.launches == 1 ? "" : fmt::format(" x {}", options.launches);
-  print_out(text +
-            fmt::format("{} cases, level {}, about {:.0f} s{}; nothing was run (--dry-run)\n",
-                        plan.one_gpu.size() + plan.all_gpus.size(), name_of(options.level),
-                        plan.seconds, times));
+  print_out(text + fmt::format("{} cases, level {}{}; nothing was run (--dry-run)\n",
+                               plan.one_gpu.size() + plan.all_gpus.size(), name_of(options.level),
+                               times));
 }
 
 std::vector<std::pair<std::string, std::string>> slowed_of(const RunOptions& options) {
@@ -279,7 +276,7 @@ ExitCode run_opened(const RunOptions& options, std::uint32_t number, const Plan&
   const std::size_t planned =
       (plan.one_gpu.size() + plan.all_gpus.size()) * opening.places.size() - known.size();
   Console console(mesh, planned, options.json);
-  say_header(console, options, number, plan, opening, gpus.empty() ? nullptr : &gpus.front());
+  say_header(console, options, number, opening, gpus.empty() ? nullptr : &gpus.front());
   LaunchState state{.options = options,
                     .plan = plan,
                     .mesh = mesh,

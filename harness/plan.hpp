@@ -14,7 +14,6 @@ namespace tidemark::harness {
 struct Plan {
   std::vector<const Case*> one_gpu;   // conformance first, then benchmarks; by name
   std::vector<const Case*> all_gpus;  // the same
-  double seconds = 0;                 // expected, with all GPUs at work
 };
 
 /// The cases the user chose, before benchmarks bring others along, in the order of a plan.

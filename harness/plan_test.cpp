@@ -11,7 +11,7 @@
 namespace tidemark::harness {
 namespace {
 
-const Register kAlpha({.name = "zz_plan.alpha", .claim = "a", .cites = "", .seconds = 2});
+const Register kAlpha({.name = "zz_plan.alpha", .claim = "a", .cites = ""});
 const Register kBeta({.name = "zz_plan.beta", .claim = "b", .cites = "", .level = Level::nightly});
 const Register kGamma(
     {.name = "zz_plan.gamma", .claim = "c", .cites = "", .scope = CaseScope::all_gpus});
@@ -20,8 +20,7 @@ const Register kBench({.name = "zz_plan.a_bench",
                        .cites = "",
                        .kind = CaseKind::benchmark,
                        .correct_by = "zz_plan.alpha",
-                       .unit = "TFLOP/s",
-                       .seconds = 3});
+                       .unit = "TFLOP/s"});
 const Register kBenchOfNightly({.name = "zz_plan.b_bench",
                                 .claim = "e",
                                 .cites = "",
@@ -173,10 +172,6 @@ TEST(Shuffled, depends_on_the_number_of_the_launch_and_on_nothing_that_differs_b
     orders.insert(shuffled(plan, 7, number).one_gpu);
   }
   EXPECT_EQ(orders.size(), 6U);
-}
-
-TEST(MakePlan, adds_up_the_expected_seconds) {
-  EXPECT_EQ(make_plan({.cases = {"zz_plan.a_bench"}}).seconds, 5);
 }
 
 TEST(MakePlan, refuses_a_glob_that_matches_nothing_and_suggests_the_nearest) {

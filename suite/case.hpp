@@ -67,7 +67,8 @@ struct Case {
       {};                      // benchmarks: the case that must have passed in the same launch
   std::string_view unit = {};  // benchmarks: of the main metric
   bool higher_is_better = true;
-  double seconds = 0.5;  // expected on a GPU at quick, for the estimate; the deadline is a multiple
+  /// At most, on a GPU at quick; a worker that gives no sign for ten times as long hangs.
+  double seconds = 0.5;
 
   ProductUse product = ProductUse::none;
 

@@ -31,11 +31,11 @@ std::uint32_t cpus_online() {
 
 }  // namespace
 
-void say_header(Console& console, const RunOptions& options, std::uint32_t number, const Plan& plan,
+void say_header(Console& console, const RunOptions& options, std::uint32_t number,
                 const Opening& opening, const GpuRecord* first) {
-  console.line(fmt::format("tidemark {}  run {}  seed {:#x}  level {}  est. {:.0f} s",
-                           build_version().version, opening.head.run_id.substr(0, 8),
-                           opening.head.seed, name_of(options.level), plan.seconds));
+  console.line(fmt::format("tidemark {}  run {}  seed {:#x}  level {}", build_version().version,
+                           opening.head.run_id.substr(0, 8), opening.head.seed,
+                           name_of(options.level)));
   if (options.launches > 1) {
     console.line(fmt::format(" launch {} of {}", number, options.launches));
   }
