@@ -12,8 +12,6 @@
 namespace tidemark::harness {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
-
 std::uint64_t pages(std::uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
 std::uint64_t panel_bytes(const PanelBuffer& panel) {

@@ -16,7 +16,6 @@
 namespace tidemark::harness {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
 static_assert(sizeof(SegmentHeader) <= kPage);
 
 [[noreturn]] void refuse(const char* what) {

@@ -13,6 +13,7 @@
 namespace tidemark::harness {
 
 inline constexpr std::size_t kRelayPanels = 8;  // ids in use at once
+inline constexpr std::uint64_t kPage = 4096;    // the header has one, and parts are whole ones
 
 /// One row of a panel's shard table. `arrived` holds the posting whose bytes are complete.
 struct SegmentShard {

@@ -24,7 +24,7 @@ struct TypedDoctor {
   bool json = false;
 };
 
-std::size_t count_of(const std::vector<NodeCheck>& checks, CheckStatus status) {
+std::size_t checks_with(const std::vector<NodeCheck>& checks, CheckStatus status) {
   return static_cast<std::size_t>(std::count_if(
       checks.begin(), checks.end(), [&](const auto& check) { return check.status == status; }));
 }
@@ -50,14 +50,14 @@ std::string text_of(const std::vector<NodeCheck>& checks) {
   }
   std::string counts;
   for (const CheckStatus status : kStatuses)
-    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count_of(checks, status),
+    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", checks_with(checks, status),
                           name_of(status));
   return text + counts + '\n';
 }
 
 std::string json_of(const std::vector<NodeCheck>& checks) {
   nlohmann::ordered_json counts, list = nlohmann::ordered_json::array();
-  for (const CheckStatus status : kStatuses) counts[name_of(status)] = count_of(checks, status);
+  for (const CheckStatus status : kStatuses) counts[name_of(status)] = checks_with(checks, status);
   for (const NodeCheck& check : checks) {
     list.push_back({{"name", check.name}, {"status", name_of(check.status)}, {"seen", check.seen}});
     if (!check.fix.empty()) list.back()["fix"] = check.fix;
@@ -73,7 +73,7 @@ ExitCode doctor(const TypedDoctor& typed) {
   const std::vector<NodeCheck> checks = checks_of(read_node(
       {.path = path == nullptr ? "" : path, .device = device_of(typed.device), .out = typed.out}));
   print_out(typed.json ? json_of(checks) : text_of(checks));
-  return count_of(checks, CheckStatus::fail) > 0 ? ExitCode::environment : ExitCode::ok;
+  return checks_with(checks, CheckStatus::fail) > 0 ? ExitCode::environment : ExitCode::ok;
 }
 
 }  // namespace

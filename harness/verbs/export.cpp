@@ -55,7 +55,7 @@ struct ExportFormat {
   std::string_view meaning;
 };
 
-constexpr auto kFormats = std::to_array<ExportFormat>({
+constexpr auto kExportFormats = std::to_array<ExportFormat>({
     {"prometheus", of_one<prometheus_of>,
      "text format 0.0.4, for node_exporter's textfile collector"},
     {"ocp", of_one<ocp_of>, "lines of the OCP Test & Validation output specification 2.0"},
@@ -66,20 +66,20 @@ constexpr auto kFormats = std::to_array<ExportFormat>({
 
 std::vector<std::string_view> format_names() {
   std::vector<std::string_view> names;
-  names.reserve(kFormats.size());
-  for (const ExportFormat& format : kFormats) names.push_back(format.name);
+  names.reserve(kExportFormats.size());
+  for (const ExportFormat& format : kExportFormats) names.push_back(format.name);
   return names;
 }
 
 std::string format_meanings() {
   std::string made;
-  for (const ExportFormat& format : kFormats)
+  for (const ExportFormat& format : kExportFormats)
     made += fmt::format("{}{}: {}", made.empty() ? "" : "; ", format.name, format.meaning);
   return made;
 }
 
 Export export_of(const std::string& name) {
-  for (const ExportFormat& format : kFormats)
+  for (const ExportFormat& format : kExportFormats)
     if (format.name == name) return format.made;
   const std::vector<std::string_view> names = format_names();
   const std::string near = did_you_mean(name, names);

@@ -38,7 +38,7 @@ struct Given {
 };
 
 /// What was typed, understood.
-struct Asked {
+struct AskedOfPredict {
   GemmShape shape;
   std::vector<std::uint32_t> gpus;  // a prediction each
   std::uint32_t gpus_per_node = 1;
@@ -77,8 +77,8 @@ void require(const Given& given, const TypedPredict& typed, std::string_view wha
                        : fmt::format("{}: {}; give {}", typed.report, what, give));
 }
 
-Asked understood(const TypedPredict& typed) {
-  Asked asked;
+AskedOfPredict understood(const TypedPredict& typed) {
+  AskedOfPredict asked;
   asked.shape.n = edge_of("--n", typed.n, 0);
   asked.shape.m = edge_of("--m", typed.m, asked.shape.n);
   asked.shape.k = edge_of("--k", typed.k, asked.shape.n);
@@ -133,7 +133,7 @@ std::string teraflops(double flops) {
 std::string milliseconds(double seconds) { return fmt::format("{:.4g} ms", seconds * 1e3); }
 
 /// The rates that were used, a line each.
-std::string sources_of(const Asked& asked) {
+std::string sources_of(const AskedOfPredict& asked) {
   std::string made;
   const auto add = [&](const Given& given, double unit, const char* name) {
     if (given.value > 0)
@@ -146,7 +146,7 @@ std::string sources_of(const Asked& asked) {
   return "from\n" + made;
 }
 
-std::string text_of(const PredictedTime& time, const Asked& asked) {
+std::string text_of(const PredictedTime& time, const AskedOfPredict& asked) {
   return fmt::format(
       "C = A B, {}, on {}, {}, grid {}\n"
       "time        {}\n"
@@ -161,7 +161,7 @@ std::string text_of(const PredictedTime& time, const Asked& asked) {
       milliseconds(time.wait_s), sources_of(asked));
 }
 
-std::string table_of(const std::vector<PredictedTime>& times, const Asked& asked) {
+std::string table_of(const std::vector<PredictedTime>& times, const AskedOfPredict& asked) {
   std::string made = fmt::format("C = A B, {}, {} a node\n", shape_text(asked.shape),
                                  plural(asked.gpus_per_node, "GPU"));
   made += fmt::format("{:>5}  {:>5}  {:>7}  {:>10}  {:>9}  {:>10}  {}\n", "GPUs", "nodes", "grid",
@@ -179,7 +179,7 @@ nlohmann::ordered_json json_of(const Given& given) {
   return {{"value", given.value}, {"from", given.from}};
 }
 
-std::string json_of(const std::vector<PredictedTime>& times, const Asked& asked) {
+std::string json_of(const std::vector<PredictedTime>& times, const AskedOfPredict& asked) {
   nlohmann::ordered_json json = {{"m", asked.shape.m},
                                  {"n", asked.shape.n},
                                  {"k", asked.shape.k},
@@ -207,7 +207,7 @@ std::string json_of(const std::vector<PredictedTime>& times, const Asked& asked)
 }
 
 ExitCode predict(const TypedPredict& typed) {
-  const Asked asked = understood(typed);
+  const AskedOfPredict asked = understood(typed);
   std::vector<PredictedTime> times;
   for (const std::uint32_t gpus : asked.gpus)
     times.push_back(predict_time(asked.shape, gpus,

@@ -27,7 +27,7 @@ struct TypedShow {
   Format format = Format::terminal;
 };
 
-constexpr std::array<std::pair<const char*, Format>, 5> kFormats = {{
+constexpr std::array<std::pair<const char*, Format>, 5> kShowFormats = {{
     {"--json", Format::json},
     {"--md", Format::markdown},
     {"--csv", Format::csv},
@@ -82,9 +82,9 @@ void add_show(CLI::App& app, Action& chosen) {
       "As JUnit XML: a suite a node; a virtual run is skipped",
       "As one HTML page that needs nothing else: tidemark show night.h5 --html > night.html"};
   std::vector<CLI::Option*> formats;
-  for (std::size_t i = 0; i < kFormats.size(); ++i) {
-    const char* const name = kFormats[i].first;
-    const Format format = kFormats[i].second;
+  for (std::size_t i = 0; i < kShowFormats.size(); ++i) {
+    const char* const name = kShowFormats[i].first;
+    const Format format = kShowFormats[i].second;
     CLI::Option* const option = verb->add_flag_callback(
         name, [typed, format] { typed->format = format; }, kMeanings[i]);
     for (CLI::Option* other : formats) option->excludes(other);

@@ -37,7 +37,7 @@ struct TypedTune {
 };
 
 /// What was typed, understood.
-struct Asked {
+struct AskedOfTune {
   GemmTable present;
   std::string table_hash;
   std::vector<GemmShape> products;
@@ -57,9 +57,9 @@ std::vector<GemmShape> products_of(const TypedTune& typed, const GemmTable& pres
   return products;
 }
 
-Asked understood(const TypedTune& typed) {
+AskedOfTune understood(const TypedTune& typed) {
   if (typed.out.empty()) throw UsageError("tune needs --out FILE: the table that it makes");
-  Asked asked;
+  AskedOfTune asked;
   asked.present = given_gemm_table(typed.gemm_table);
   asked.table_hash = hash_of(asked.present);
   asked.products = products_of(typed, asked.present);
@@ -74,7 +74,7 @@ Asked understood(const TypedTune& typed) {
 }
 
 /// The GPU that is tuned. Throws EnvironmentError where there is none that can be.
-GpuRecord chosen_gpu(const Asked& asked) {
+GpuRecord chosen_gpu(const AskedOfTune& asked) {
   if (!chooses_gpu(asked.options.device))
     throw EnvironmentError(
         "tune: there is nothing to tune on the virtual device, whose products have no "
@@ -88,7 +88,7 @@ std::size_t count_of(const std::vector<DecidedProduct>& all, TuningVerdict::Kind
 }
 
 /// Tries all products in a worker of their own, and prints as it goes.
-TuningRun run_on(const GpuRecord& gpu, const Asked& asked) {
+TuningRun run_on(const GpuRecord& gpu, const AskedOfTune& asked) {
   std::optional<Tuner> tuner;
   try {
     tuner.emplace(WorkerStart{.visible_gpu = gpu.uuid},
@@ -110,7 +110,7 @@ ExitCode tune(const TypedTune& typed) {
     print_out(fmt::format("{}\n", fmt::join(gemm_configuration_names(), "\n")));
     return ExitCode::ok;
   }
-  const Asked asked = understood(typed);
+  const AskedOfTune asked = understood(typed);
   const GpuRecord gpu = chosen_gpu(asked);
   print_out(fmt::format("{}{}{}: {} product{} beside table {} ({})\n", gpu.name,
                         gpu.driver.empty() ? "" : ", driver ", gpu.driver, asked.products.size(),

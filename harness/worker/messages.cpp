@@ -22,7 +22,7 @@ constexpr TriedConfiguration::Standing last(TriedConfiguration::Standing) {
   return TriedConfiguration::Standing::refused;
 }
 
-struct Pipe {
+struct PipeDialect {
   template <class Enum>
   static Json written(Enum value) {
     return static_cast<int>(value);
@@ -30,7 +30,7 @@ struct Pipe {
   template <class Enum>
   static Enum read(const Json& from) {
     int number = 0;
-    FieldReader<Pipe>::read(from, number);
+    FieldReader<PipeDialect>::read(from, number);
     if (number < 0 || number > static_cast<int>(last(Enum{})))
       throw Error(fmt::format("{} names nothing", number));
     return static_cast<Enum>(number);
@@ -165,7 +165,8 @@ template <class Message, std::size_t N>
 std::string line_of(const char* key, const std::array<const char*, N>& names,
                     const Message& message) {
   Json json = {{key, names[message.index()]}};
-  std::visit([&](const auto& any) { json.update(FieldWriter<Pipe>::written(any)); }, message);
+  std::visit([&](const auto& any) { json.update(FieldWriter<PipeDialect>::written(any)); },
+             message);
   // A reason may quote bytes of any kind; "replace" keeps dump() from throwing on broken UTF-8.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -176,7 +177,7 @@ void read_any(const Json& json, const std::array<const char*, N>& names, std::st
   std::size_t at = 0;
   const auto read_as = [&]<class Kind>(std::type_identity<Kind>) {
     if (name != names[at++]) return false;
-    FieldReader<Pipe>::read(json, message.template emplace<Kind>());
+    FieldReader<PipeDialect>::read(json, message.template emplace<Kind>());
     return true;
   };
   if (!(read_as(std::type_identity<Kinds>{}) || ...))

@@ -19,8 +19,6 @@
 namespace tidemark::reports {
 namespace {
 
-// As many degrees of freedom as compare gives to what other rows say.
-constexpr double kPriorDegrees = 4;
 // Of normal values a MAD is as good as 37 of 100 of them under a standard deviation.
 constexpr double kMadEfficiency = 0.37;
 
