@@ -18,13 +18,15 @@ enum class PanelRoute : std::uint8_t {
   nccl,  // sends and receives on SMs, all panels in one group; the reader waits for all of it
   nccl_overlap,  // the same shard by shard, on SMs that the product beside it leaves free
   copy_engine,   // copy engines read the memory of other GPUs of the host, beside the product
+  tma_pull,      // a few SMs read it by TMA; the product gets them when all panels are there
   relay,         // through the hosts, by MPI: the virtual device's
 };
 inline constexpr PanelRoute kPanelRoutes[] = {PanelRoute::nccl, PanelRoute::nccl_overlap,
-                                              PanelRoute::copy_engine, PanelRoute::relay};
+                                              PanelRoute::copy_engine, PanelRoute::tma_pull,
+                                              PanelRoute::relay};
 
 constexpr std::string_view name_of(PanelRoute route) {
-  constexpr std::string_view kNames[] = {"nccl", "nccl_overlap", "copy_engine", "mpi"};
+  constexpr std::string_view kNames[] = {"nccl", "nccl_overlap", "copy_engine", "tma_pull", "mpi"};
   return kNames[static_cast<std::size_t>(route)];
 }
 
@@ -32,10 +34,14 @@ constexpr std::string_view name_of(PanelRoute route) {
 /// Not where SMs move them that the product could take: it would wait for a copy that has none.
 constexpr bool delivers_beside(PanelRoute route) { return route != PanelRoute::nccl; }
 
-/// SMs that a product beside its panels has to leave to those that move them.
+/// SMs that move the panels of a product beside it.
 constexpr std::uint32_t sms_of(PanelRoute route) {
-  return route == PanelRoute::nccl_overlap ? 8 : 0;
+  return route == PanelRoute::nccl_overlap || route == PanelRoute::tma_pull ? 8 : 0;
 }
+
+/// Whether a product beside its panels may be launched over these SMs, too, behind
+/// PanelBuffer::moving: it gets them when all panels are there. Else it has to leave them alone.
+constexpr bool gives_sms_back(PanelRoute route) { return route == PanelRoute::tma_pull; }
 
 /// Consecutive rows of a panel that one rank owns and the others receive.
 struct Shard {
@@ -56,6 +62,10 @@ struct PanelBuffer {
   /// The transport writes `epoch` into the word of a shard of another rank once the device may read
   /// all its bytes, never before. Words of this rank's own shards are the reader's.
   std::uint32_t* arrived = nullptr;
+  /// A word there; null: nobody asks. Where the route gives_sms_back(), the transport writes
+  /// `epoch` into it once those that move the panel have their SMs. Only of a panel with rows of
+  /// others.
+  std::uint32_t* moving = nullptr;
   /// 1 for the first gather into this memory, one more for each one after it: what an earlier
   /// gather left in `arrived` is no sign of this one.
   std::uint32_t epoch = 0;
@@ -74,7 +84,8 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
-  /// Starts to gather `panel` and returns at once. The memory belongs to the transport until every
+  /// Starts to gather `panel` and returns at once. Panels that are started before the next ready()
+  /// may be moved together, and only then. The memory belongs to the transport until every
   /// shard is ready on this rank and on those that receive from it.
   /// Throws Error when the transport was aborted or a peer is known to be gone.
   virtual void start(const PanelBuffer& panel) = 0;

@@ -31,7 +31,7 @@ std::string device_names();  // "auto|cuda|virtual"
 /// "auto" (nothing is returned), or the name of a route.
 std::optional<PanelRoute> transport_of(const std::string& text);
 std::string_view name_of(const std::optional<PanelRoute>& transport);
-std::string transport_names();  // "auto|nccl|copy_engine|mpi"
+std::string transport_names();  // "auto|nccl|...|mpi"
 
 /// Throws where panels cannot travel by this route on any device of that kind.
 void check_transport(const std::optional<PanelRoute>& transport, DeviceKind device);

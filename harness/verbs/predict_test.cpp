@@ -38,12 +38,12 @@ TEST(PredictVerb, SaysTimeRateEfficiencyBottleneckAndWhereNumbersAreFrom) {
   EXPECT_EQ(ran.err, "");
   EXPECT_EQ(ran.out,
             "C = A B, 16384 x 16384 x 16384 (m x n x k), bf16, on 8 GPUs, 1 node, grid 2 x 4\n"
-            "time        1.419 ms\n"
-            "rate        6198 TFLOP/s\n"
-            "efficiency  98.1 %\n"
+            "time        1.412 ms\n"
+            "rate        6230 TFLOP/s\n"
+            "efficiency  98.6 %\n"
             "bottleneck  product\n"
             "busy: product 1.392 ms, link 0.7255 ms, network 0 ms, fixed cost 0.02 ms; waiting "
-            "for panels 0.007402 ms\n"
+            "for panels 0 ms\n"
             "from\n"
             "  790 TFLOP/s a GPU: --rate\n"
             "  370 GB/s a GPU from its node: --link\n"

@@ -159,7 +159,7 @@ TEST(Messages, the_route_of_a_transport_survives) {
     EXPECT_EQ(std::get<TransportOrder>(order).route, route);
   }
   std::string bad = order_line(TransportOrder{.route = PanelRoute::relay});
-  bad.replace(bad.find("\"route\":3"), 9, "\"route\":9");
+  bad.replace(bad.find("\"route\":4"), 9, "\"route\":9");
   EXPECT_THROW(order_in(bad), Error);
 }
 

@@ -13,20 +13,18 @@ namespace {
 
 constexpr std::uint64_t kGroup = 16;  // rows that keep a block's edge on an edge of a tile's atoms
 
-/// What a copy engine moves at nearly its full rate; a product waits for whole ones.
-constexpr std::uint64_t kChunkBytes = std::uint64_t{32} << 20;
-constexpr std::uint32_t kMostChunks = 16;  // of one owner: each costs the host a few microseconds
 constexpr std::uint32_t kMostOfAPanel = 1024;  // chunks, as long as there are fewer owners
 
 /// `rows` of a panel split among `parts` ranks, of which the first is `owner` and each next one
 /// `step` further; each part in chunks.
 std::vector<Shard> shards_of(std::uint64_t rows, std::uint64_t row_bytes, std::uint32_t parts,
-                             std::uint32_t owner, std::uint32_t step) {
+                             std::uint32_t owner, std::uint32_t step, PanelRoute route) {
   std::vector<Shard> shards;
-  const std::uint32_t most = std::clamp(kMostOfAPanel / parts, 1U, kMostChunks);
+  Chunking chunking = chunking_of(route);
+  chunking.most = std::clamp(kMostOfAPanel / parts, 1U, chunking.most);
   for (std::uint32_t i = 0; i < parts; ++i) {
     const Range part = part_of(rows, parts, i);
-    const std::uint32_t chunks = parts == 1 ? 1 : chunks_of(part.count, row_bytes, most);
+    const std::uint32_t chunks = parts == 1 ? 1 : chunks_of(part.count, row_bytes, chunking);
     for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
       const Range piece = part_of(part.count, chunks, chunk);
       shards.push_back(
@@ -76,10 +74,17 @@ Range part_of(std::uint64_t count, std::uint32_t parts, std::uint32_t index) {
   return {.first = first, .count = std::min(size, count - first)};
 }
 
-std::uint32_t chunks_of(std::uint64_t rows, std::uint64_t row_bytes, std::uint32_t most) {
+Chunking chunking_of(PanelRoute route) {
+  // A kernel has no cost for each; of 8192 rows of bf16 a product needs 256 for a row of tiles.
+  if (route == PanelRoute::tma_pull) return {.bytes = std::uint64_t{4} << 20, .most = 64};
+  // Each costs a copy engine 3 us and the host 10.
+  return {.bytes = std::uint64_t{8} << 20, .most = 16};
+}
+
+std::uint32_t chunks_of(std::uint64_t rows, std::uint64_t row_bytes, const Chunking& chunking) {
   if (rows < 2) return 1;
-  const std::uint64_t chunks = std::max<std::uint64_t>(2, rows * row_bytes / kChunkBytes);
-  return static_cast<std::uint32_t>(std::min({chunks, rows, std::uint64_t{most}}));
+  const std::uint64_t chunks = std::max<std::uint64_t>(2, rows * row_bytes / chunking.bytes);
+  return static_cast<std::uint32_t>(std::min({chunks, rows, std::uint64_t{chunking.most}}));
 }
 
 Gemm distributed_gemm(Gemm whole, std::uint32_t rank, std::uint32_t ranks, Transport* transport,
@@ -94,8 +99,9 @@ Gemm distributed_gemm(Gemm whole, std::uint32_t rank, std::uint32_t ranks, Trans
   whole.cols = part_of(whole.n, grid.cols, col);
   const std::uint64_t row_bytes =
       layout_of(whole, GemmOperand::a).pitch * element_bytes(whole.element);
-  whole.a_shards = shards_of(whole.rows.count, row_bytes, grid.cols, row * grid.cols, 1);
-  whole.b_shards = shards_of(whole.cols.count, row_bytes, grid.rows, col, grid.cols);
+  whole.a_shards =
+      shards_of(whole.rows.count, row_bytes, grid.cols, row * grid.cols, 1, whole.route);
+  whole.b_shards = shards_of(whole.cols.count, row_bytes, grid.rows, col, grid.cols, whole.route);
   return joined(std::move(whole), rank, ranks, transport);
 }
 

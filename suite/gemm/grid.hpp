@@ -25,10 +25,16 @@ std::uint64_t bytes_received(const Grid& grid, std::uint64_t m, std::uint64_t n,
 /// gets at least one, else single things; sizes differ by at most one group. May be empty.
 Range part_of(std::uint64_t count, std::uint32_t parts, std::uint32_t index);
 
-/// The part of a panel that one rank owns, cut into the pieces that travel, and are waited for, one
-/// by one: `rows` of `row_bytes` each. At least two where there are rows for two, so that every
-/// product waits for more than one; no more than `most`.
-std::uint32_t chunks_of(std::uint64_t rows, std::uint64_t row_bytes, std::uint32_t most);
+/// How large the pieces are that travel, and are waited for, one by one.
+struct Chunking {
+  std::uint64_t bytes = 0;
+  std::uint32_t most = 0;  // pieces of one owner
+};
+Chunking chunking_of(PanelRoute route);
+
+/// Into how many pieces the part of a panel that one rank owns is cut: `rows` of `row_bytes` each.
+/// At least two where there are rows for two, so that every product waits for more than one.
+std::uint32_t chunks_of(std::uint64_t rows, std::uint64_t row_bytes, const Chunking& chunking);
 
 /// This rank's share of the product that `whole` describes by m, n, k, inputs, output, engine,
 /// route and seed; all else in it is filled in. Without a transport the rank makes its panels

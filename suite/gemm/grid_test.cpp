@@ -125,20 +125,25 @@ TEST(Grid, PeersHoldEqualShardListsOfOnePanel) {
       }
 }
 
-TEST(Grid, PartOfAnOwnerTravelsInPiecesOf32MiB) {
+TEST(Grid, PartOfAnOwnerTravelsInPiecesOf8MiB) {
   const Gemm gemm = share({8192, 8192, 8192}, 1, 2);
-  EXPECT_EQ(pieces_of(gemm.a_shards, 0), 2U);  // 4096 rows of 16 KiB
-  EXPECT_EQ(pieces_of(gemm.a_shards, 1), 2U);
-  EXPECT_EQ(gemm.a_shards[0].rows, 2048U);
+  EXPECT_EQ(pieces_of(gemm.a_shards, 0), 8U);  // 4096 rows of 16 KiB
+  EXPECT_EQ(pieces_of(gemm.a_shards, 1), 8U);
+  EXPECT_EQ(gemm.a_shards[0].rows, 512U);
   EXPECT_EQ(gemm.b_shards.size(), 1U);  // nobody else needs it
 }
 
 TEST(Grid, SmallPartTravelsInTwoPiecesAndALargeOneInSixteen) {
-  EXPECT_EQ(chunks_of(0, 16, 16), 1U);
-  EXPECT_EQ(chunks_of(1, 16, 16), 1U);
-  EXPECT_EQ(chunks_of(2, 16, 16), 2U);
-  EXPECT_EQ(chunks_of(32768, 65536, 16), 16U);
-  EXPECT_EQ(chunks_of(32768, 65536, 3), 3U);
+  const Chunking chunking = chunking_of(PanelRoute::copy_engine);
+  EXPECT_EQ(chunks_of(0, 16, chunking), 1U);
+  EXPECT_EQ(chunks_of(1, 16, chunking), 1U);
+  EXPECT_EQ(chunks_of(2, 16, chunking), 2U);
+  EXPECT_EQ(chunks_of(32768, 65536, chunking), 16U);
+  EXPECT_EQ(chunks_of(32768, 65536, {.bytes = chunking.bytes, .most = 3}), 3U);
+}
+
+TEST(Grid, KernelFetchesARowOfTilesAtATime) {
+  EXPECT_EQ(chunks_of(2048, 16384, chunking_of(PanelRoute::tma_pull)), 8U);
 }
 
 TEST(Grid, PanelOfManyOwnersHasNoMorePiecesThanTheEngineCounts) {

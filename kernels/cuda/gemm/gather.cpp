@@ -63,6 +63,11 @@ Gather::~Gather() {
   if (!awaited_.empty()) transport_.abort();
 }
 
+void Gather::set_off() {
+  if (!awaited_.empty())
+    static_cast<void>(transport_.ready(awaited_.front().panel.buffer.id, awaited_.front().shard));
+}
+
 std::string Gather::missing(const Awaited& awaited, double seconds) {
   const Shard& shard = awaited.panel.buffer.shards[awaited.shard];
   return fmt::format("waits for rank {}: {}, shard {} (rows {} to {}) not ready within {:g} s",

@@ -31,6 +31,8 @@ class Gather {
   Gather(const Gather&) = delete;
   Gather& operator=(const Gather&) = delete;
 
+  /// Lets the transport move what has been started, without a wait.
+  void set_off();
   /// Waits until every shard is ready. Returns nothing then, or which one was not after `seconds`
   /// from the start.
   std::string wait(double seconds);

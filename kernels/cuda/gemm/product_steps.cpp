@@ -45,6 +45,7 @@ std::array<NamedPanel, 2> next_gather(const Gemm& gemm, ResidentGemm& block, boo
              .row_bytes = row_bytes,
              .shards = gemm.a_shards,
              .arrived = beside ? block.arrivals.a() : nullptr,
+             .moving = beside ? block.arrivals.moving : nullptr,
              .epoch = block.epoch,
              .last = last,
              .route = gemm.route},
@@ -54,6 +55,7 @@ std::array<NamedPanel, 2> next_gather(const Gemm& gemm, ResidentGemm& block, boo
              .row_bytes = row_bytes,
              .shards = gemm.b_shards,
              .arrived = beside ? block.arrivals.b : nullptr,
+             .moving = beside ? block.arrivals.moving + 1 : nullptr,
              .epoch = block.epoch,
              .last = last,
              .route = gemm.route},
@@ -158,6 +160,8 @@ Trouble multiply_beside(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, 
     // The gather first: what it puts on streams must not come behind a product that waits for it,
     // even where all streams share one queue (CUDA_DEVICE_MAX_CONNECTIONS=1).
     Gather gather(*gemm.transport, panels);
+    // The kernel that moves them needs its SMs before the product takes all others and its own.
+    if (gives_sms_back(gemm.route)) gather.set_off();
     launch_beside(gemm, *block);
     if (spin_ns > 0) launch_spin(spin_ns, stream);
     cuda_check(cudaEventRecord(clock.ended.get(), stream), "record the end of a product");

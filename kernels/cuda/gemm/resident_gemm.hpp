@@ -24,6 +24,7 @@ struct ResidentArrivals {
   DeviceBuffer waited_ns;
   std::uint32_t* a() const { return words.as<std::uint32_t>(); }
   std::uint32_t* b = nullptr;
+  std::uint32_t* moving = nullptr;  // PanelBuffer::moving of A, then of B
 };
 
 /// Panels, C between its guards, and what the engine wants to be told. Operands that are not plain

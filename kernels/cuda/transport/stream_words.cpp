@@ -4,6 +4,8 @@
 #include <cuda.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "kernels/cuda/driver_entry.hpp"
 #include "kernels/error.hpp"
 
@@ -44,6 +46,12 @@ void wait_for_word(cudaStream_t stream, std::uint32_t* word, std::uint32_t value
   stream_check(StreamWords::get().wait(stream, reinterpret_cast<CUdeviceptr>(word), value,
                                        CU_STREAM_WAIT_VALUE_GEQ),
                "wait for a word in order of a stream");
+}
+
+std::uint32_t stream_queues() {
+  const char* const given = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  return given == nullptr ? kEnoughQueues
+                          : static_cast<std::uint32_t>(std::strtoul(given, nullptr, 10));
 }
 
 }  // namespace tidemark::kernels

@@ -17,4 +17,12 @@ void write_word(cudaStream_t stream, std::uint32_t* word, std::uint32_t value);
 /// Until the word is `value` or beyond it, as counters go round.
 void wait_for_word(cudaStream_t stream, std::uint32_t* word, std::uint32_t value);
 
+/// Queues by which streams reach the GPU, of which one is the product's: CUDA C++ Programming
+/// Guide, CUDA_DEVICE_MAX_CONNECTIONS.
+std::uint32_t stream_queues();
+
+/// With fewer, what a product waits for may stand behind it, whatever the priority of its stream:
+/// groups of NCCL, and words behind events. With 1 it does; 2 to 7 were not tried.
+inline constexpr std::uint32_t kEnoughQueues = 8;
+
 }  // namespace tidemark::kernels

@@ -234,16 +234,21 @@ void require_within(const EngineConfiguration& configuration, std::uint32_t sm_b
                     name_of(configuration), sm_budget));
 }
 
+/// Clusters that run at once within the budget: a block has an SM to itself, since its ring leaves
+/// room for no other.
+std::uint32_t most_clusters(const ReadyEngine& ready) {
+  const EngineConfiguration& configuration = ready.configuration;
+  const std::uint64_t most = clusters_at_once(configuration, ready.kernel);
+  const std::uint64_t allowed = ready.sm_budget / blocks_of(configuration.shape);
+  return static_cast<std::uint32_t>(ready.sm_budget == 0 ? most : std::min(most, allowed));
+}
+
 /// Clusters of the grid. Where parts of K meet, each has one tile only, since its ring then serves
 /// to hand them over.
-std::uint32_t clusters_for(const ReadyEngine& ready, std::uint32_t sm_budget) {
-  const EngineConfiguration& configuration = ready.configuration;
+std::uint32_t clusters_for(const ReadyEngine& ready) {
   const std::uint64_t tiles = std::uint64_t{ready.problem.m_tiles} * ready.problem.n_tiles;
-  if (configuration.shape.split > 1) return static_cast<std::uint32_t>(tiles);
-  std::uint64_t most = clusters_at_once(configuration, ready.kernel);
-  if (sm_budget != 0)  // a block has an SM to itself: its ring leaves room for no other
-    most = std::min<std::uint64_t>(most, sm_budget / blocks_of(configuration.shape));
-  return even_blocks(tiles, most);
+  if (ready.configuration.shape.split > 1) return static_cast<std::uint32_t>(tiles);
+  return even_blocks(tiles, ready.most_clusters);
 }
 
 }  // namespace
@@ -314,15 +319,20 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
   cuda_check(cudaFuncSetAttribute(ready.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(shared_bytes(shape))),
              "give the engine's kernel its shared memory");
-  const std::uint32_t clusters = clusters_for(ready, gemm.sm_budget);
+  ready.most_clusters = most_clusters(ready);
+  const std::uint32_t clusters = clusters_for(ready);
   ready.blocks = clusters * blocks_of(shape);
   leave_to_the_product(gemm, clusters, ready);
   place_by_gpc(clusters, ready);
   return ready;
 }
 
-void follow_arrivals(ReadyEngine& ready, const Arrivals& arrivals, std::uint64_t bound_ns) {
+void follow_arrivals(ReadyEngine& ready, const Arrivals& arrivals, std::uint32_t places,
+                     std::uint64_t bound_ns) {
   ready.problem.bound_ns = bound_ns;
+  // What the kernel walks along: where tiles lie in C, the order says.
+  ready.problem.m_tiles = places;
+  ready.problem.n_tiles = 1;
   ready.problem.arrivals = arrivals;
   ready.problem.prefetches = false;
   ready.configuration.early = false;

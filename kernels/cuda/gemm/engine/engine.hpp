@@ -29,6 +29,8 @@ struct Arrivals {
   std::uint32_t* b = nullptr;
   unsigned long long* waited_ns = nullptr;  // producers add what they waited for rows
   std::uint32_t bound_us = 0;               // of a wait for rows, in units of 1024 ns
+  std::uint32_t first_late = 0xffffffff;    // cluster that begins late, as all behind it
+  std::uint32_t missed_tiles = 0;           // that stand in `order` before its own
 };
 
 /// What an engine kernel is given beside its three tensor maps. What each block reads before its
@@ -107,6 +109,7 @@ struct ReadyEngine {
   CUtensorMap a_map{}, b_map{}, c_map{};  // the last one only where problem.c_by_tma
   std::uint32_t sm_budget = 0;            // LocalGemm's
   std::uint32_t blocks = 0;
+  std::uint32_t most_clusters = 0;  // that run at once
 };
 
 /// Bytes of LocalGemm::workspace: room for the operands whose rows do not start on 16 bytes, and
@@ -124,10 +127,12 @@ std::string pitch_note(const LocalGemm& gemm);
 ReadyEngine prepare_engine(const EngineConfiguration& configuration, const LocalGemm& gemm);
 
 /// Makes `ready` a product beside the exchange of its panels: its tiles go in the order that
-/// `arrivals` has, and wait for the words of EngineProblem::epoch, which the caller sets before
-/// each launch. Such a launch does not begin before the one before it has ended, and prefetches
-/// nothing: the rows may not be there. Waits inside the kernel last `bound_ns` at most.
-void follow_arrivals(ReadyEngine& ready, const Arrivals& arrivals, std::uint64_t bound_ns);
+/// `arrivals` has at so many `places`, and wait for the words of EngineProblem::epoch, which the
+/// caller sets before each launch. Such a launch does not begin before the one before it has ended,
+/// and prefetches nothing: the rows may not be there. Waits inside the kernel last `bound_ns` at
+/// most.
+void follow_arrivals(ReadyEngine& ready, const Arrivals& arrivals, std::uint32_t places,
+                     std::uint64_t bound_ns);
 
 /// The order in which `ready` takes its tiles where `rank` fetches the shards of others meanwhile.
 std::vector<ArrivingTile> arrival_order(const ReadyEngine& ready, std::span<const Shard> a,

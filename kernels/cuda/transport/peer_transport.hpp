@@ -1,5 +1,5 @@
-// Panels by copy engines: each rank reads what it needs straight from the memory of its peers'
-// GPUs, over NVLink, without an SM.
+// Panels straight from the memory of peers' GPUs, over NVLink: each rank reads what it needs, by
+// copy engines or by TMA on a few SMs.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,8 +20,8 @@ namespace tidemark::kernels {
 
 /// The words by which the ranks of a launch tell each other how far they are, one array a rank, in
 /// device memory that every other rank has open. A word counts gathers of one panel id; copy
-/// engines write it and streams wait for it. Kept for the rest of the process: another rank may
-/// have it open.
+/// engines or kernels write it, streams or kernels wait for it. Kept for the rest of the process:
+/// another rank may have it open.
 class PeerWords {
  public:
   static constexpr std::uint32_t kPanels = 2;  // ids 0 and 1: A and B
@@ -58,15 +58,18 @@ class PeerWords {
 std::string open_words(Transport& control, PeerWords& words, std::uint32_t rank,
                        std::uint32_t ranks, double seconds);
 
-/// Gathers panels that have PanelBuffer::arrived by copy engines, all others by `control`. All
-/// ranks start the same panels in the same order. The first gather into new memory, epoch 1, has to
-/// open it: its copies begin inside ready(), when all members have started it. Those of later
-/// epochs are on this rank's streams when start() returns, behind the wait for each owner.
-class CopyEngineTransport final : public Transport {
+/// Gathers panels that have PanelBuffer::arrived by reading the memory of their owners, all others
+/// by `control`. All ranks start the same panels in the same order. Panels that are started before
+/// the next ready() are fetched together, shard by shard by turns: of PanelRoute::tma_pull by one
+/// kernel, of others by copy engines, whose copies are then on a stream of this rank and need the
+/// host no more. Where streams share a queue (kEnoughQueues), start() puts the copies there. The
+/// first gather into new memory, epoch 1, has to open it: it begins inside a later ready(), when all
+/// members have started it. Later ones have the same memory, words and shards.
+class PeerTransport final : public Transport {
  public:
-  CopyEngineTransport(std::unique_ptr<Transport> control, std::unique_ptr<PeerWords> words,
-                      std::uint32_t rank, std::uint32_t ranks);
-  ~CopyEngineTransport() override;
+  PeerTransport(std::unique_ptr<Transport> control, std::unique_ptr<PeerWords> words,
+                std::uint32_t rank, std::uint32_t ranks);
+  ~PeerTransport() override;
 
   void start(const PanelBuffer& panel) override;
   bool ready(std::uint32_t id, std::size_t index) override;
@@ -76,17 +79,23 @@ class CopyEngineTransport final : public Transport {
   enum class Stage : std::uint8_t {
     by_control,  // an ordinary panel
     opening,     // handles travel
-    started,     // all copies are on the stream
-    pulling,     // and what comes behind them
-    leaving,     // they are done; until the others have read this rank's shards, too
+    started,     // the next ready() fetches it
+    fetching,    // all that brings it is on pulls_
+    pulling,     // and what comes behind that on the stream of the panel
+    leaving,     // it is there; until the others have read this rank's shards, too
     done,
   };
   struct Gathering;
 
   void open(Gathering& gathering);
-  void pull(Gathering& gathering);
+  void list_shards(Gathering& gathering);
+  void tell_started(Gathering& gathering);
+  bool fetch_started();
+  void fetch_by_kernel();
+  void fetch_by_copy_engines();
+  void copy_next(Gathering& gathering);
+  void tell_others(Gathering& gathering, PeerWords::Word word);
   void tell_taken(Gathering& gathering);
-  void tell(const Gathering& gathering, PeerWords::Word word, std::uint32_t to);
   bool move_on(Gathering& gathering, bool leaves);
   bool close_last_memory();
   void require_sound(const PanelBuffer& panel) const;
@@ -95,6 +104,11 @@ class CopyEngineTransport final : public Transport {
   std::unique_ptr<PeerWords> words_;
   const std::uint32_t rank_, ranks_;
   int device_ = 0;
+  // Of all panels: two streams of copies change places on one engine at each shard, some 15 us.
+  Stream pulls_{Stream::Priority::high};
+  Stream words_written_{Stream::Priority::high};                    // behind copies
+  DeviceBuffer began_;                                              // Pull::began
+  PinnedBuffer gave_up_;                                            // Pull::gave_up
   std::mutex mutex_;                                                // abort() comes from any thread
   std::map<std::uint32_t, std::unique_ptr<Gathering>> gatherings_;  // by panel id
   std::atomic<bool> aborted_ = false;

@@ -1,6 +1,6 @@
-// Every step that depends on another rank is a word that a copy engine writes and a stream waits
-// for, so that the host is in no path but that of the first gather.
-#include "kernels/cuda/transport/copy_engine.hpp"
+// Every step that depends on another rank is a word that a copy engine or a kernel writes and a
+// stream or a kernel waits for, so that the host is in no path but that of the first gather.
+#include "kernels/cuda/transport/peer_transport.hpp"
 
 #include <fmt/format.h>
 
@@ -14,6 +14,7 @@
 #include "kernels/cuda/transport/exchange.hpp"
 #include "kernels/cuda/transport/gather_rows.hpp"
 #include "kernels/cuda/transport/stream_words.hpp"
+#include "kernels/cuda/transport/tma_pull.hpp"
 #include "kernels/cuda/wait.hpp"
 
 namespace tidemark::kernels {
@@ -35,6 +36,16 @@ bool is_done(const Event& event, const char* what) {
   return true;
 }
 
+/// Later gathers go by what was opened and listed for the first.
+void require_same_memory(const PanelBuffer& before, const PanelBuffer& panel) {
+  if (panel.epoch == 1 ||
+      (before.base == panel.base && before.arrived == panel.arrived &&
+       before.row_bytes == panel.row_bytes && before.shards.size() == panel.shards.size()))
+    return;
+  throw Error(fmt::format("panel {}: gather {} is into other memory than the first one", panel.id,
+                          panel.epoch));
+}
+
 }  // namespace
 
 PeerWords::PeerWords(std::uint32_t rank, std::uint32_t ranks)
@@ -45,6 +56,7 @@ PeerWords::PeerWords(std::uint32_t rank, std::uint32_t ranks)
       open_(ranks) {
   grow_for_peers(*own_, beyond_.size());
   // Beyond every count that a stream can wait for, and not yet half way round.
+  static_assert(kNobodyWaits == 0x3f3f3f3f);
   std::memset(beyond_.data(), 0x3f, beyond_.size());
   cuda_check(cudaMemset(own_->data(), 0, own_->size()), "clear the words of this rank");
   cuda_check(cudaStreamSynchronize(nullptr), "clear the words of this rank");
@@ -103,36 +115,48 @@ std::string open_words(Transport& control, PeerWords& words, std::uint32_t rank,
   return {};
 }
 
-struct CopyEngineTransport::Gathering {
+struct PeerTransport::Gathering {
   PanelBuffer panel;
   Stage stage = Stage::done;
   std::uint32_t count = 0;            // gathers of this id by copy engines, equal on all ranks
   std::vector<std::uint32_t> others;  // members but this rank
   std::map<std::uint32_t, std::unique_ptr<PeerMapping>> memory;  // of the panel, by rank
   Stream stream;
-  Event pulled, left;
+  Event fetched, pulled, left;
+  std::vector<std::size_t> order;  // fetch_order() of the panel
+  std::size_t next = 0;            // in it
+  // By copy engines: owners whose word the stream has waited for, and an event for each of `order`.
+  std::set<std::uint32_t> awaited;
+  std::vector<Event> copied;
   DeviceBuffer count_word;  // that other ranks' words are copied from
   DeviceBuffer offers;      // one PeerOffer a member
+  // By tma_pull: PulledPanel::shards in `order`, their parts, and PulledPanel::tell.
+  DeviceBuffer shards, parts, tell;
 };
 
-CopyEngineTransport::CopyEngineTransport(std::unique_ptr<Transport> control,
-                                         std::unique_ptr<PeerWords> words, std::uint32_t rank,
-                                         std::uint32_t ranks)
+PeerTransport::PeerTransport(std::unique_ptr<Transport> control, std::unique_ptr<PeerWords> words,
+                             std::uint32_t rank, std::uint32_t ranks)
     : control_(std::move(control)), words_(std::move(words)), rank_(rank), ranks_(ranks) {
   cuda_check(cudaGetDevice(&device_), "ask for the current GPU");
   require_stream_words();
+  prepare_pull();
+  grow(began_, sizeof(std::uint32_t));
+  grow(gave_up_, sizeof(std::uint32_t));
+  std::memset(gave_up_.data(), 0, gave_up_.size());
+  cuda_check(cudaMemset(began_.data(), 0, began_.size()), "clear a counter of blocks");
+  cuda_check(cudaStreamSynchronize(nullptr), "clear a counter of blocks");
 }
 
-CopyEngineTransport::~CopyEngineTransport() {
+PeerTransport::~PeerTransport() {
   const auto in_flight = [](const auto& entry) {
     return entry.second->stage != Stage::done && entry.second->stage != Stage::by_control;
   };
   if (std::any_of(gatherings_.begin(), gatherings_.end(), in_flight)) abort();
 }
 
-void CopyEngineTransport::require_sound(const PanelBuffer& panel) const {
+void PeerTransport::require_sound(const PanelBuffer& panel) const {
   if (panel.id >= PeerWords::kPanels)
-    throw Error(fmt::format("panel {}: copy engines gather panels 0 and 1 only", panel.id));
+    throw Error(fmt::format("panel {}: only panels 0 and 1 are read from peers", panel.id));
   if (panel.epoch == 0) throw Error(fmt::format("panel {}: epochs count from 1", panel.id));
   const std::set<std::uint32_t> members = members_of(panel);
   if (members.count(rank_) == 0)
@@ -143,12 +167,12 @@ void CopyEngineTransport::require_sound(const PanelBuffer& panel) const {
                             panel.id, *members.rbegin(), ranks_));
 }
 
-void CopyEngineTransport::start(const PanelBuffer& panel) {
+void PeerTransport::start(const PanelBuffer& panel) {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Gathering>& found = gatherings_[panel.id];
   if (!found) found = std::make_unique<Gathering>();
   Gathering& gathering = *found;
-  if (aborted_) throw Error("the copy engine transport was aborted");
+  if (aborted_) throw Error("the transport between peers was aborted");
   if (gathering.stage != Stage::done && gathering.stage != Stage::by_control)
     throw Error(
         fmt::format("panel {} is started again while it is still being gathered: wait for all its "
@@ -160,6 +184,7 @@ void CopyEngineTransport::start(const PanelBuffer& panel) {
   }
   gathering.stage = Stage::done;
   require_sound(panel);
+  require_same_memory(gathering.panel, panel);
   gathering.panel = panel;
   ++gathering.count;
   gathering.others.clear();
@@ -168,14 +193,14 @@ void CopyEngineTransport::start(const PanelBuffer& panel) {
   const auto is_empty = [](const Shard& shard) { return shard.rows == 0; };
   const bool nothing = std::all_of(panel.shards.begin(), panel.shards.end(), is_empty);
   if (nothing || gathering.others.empty()) return;
-  if (panel.epoch == 1)
-    open(gathering);
-  else
-    pull(gathering);
+  if (panel.epoch == 1) return open(gathering);
+  tell_started(gathering);
+  // Copies behind a product would wait for it there, and it for them.
+  if (stream_queues() < kEnoughQueues && panel.route != PanelRoute::tma_pull) fetch_started();
 }
 
 /// Handles of this panel's memory to and from every member, in order of members.
-void CopyEngineTransport::open(Gathering& gathering) {
+void PeerTransport::open(Gathering& gathering) {
   const PanelBuffer& panel = gathering.panel;
   const std::set<std::uint32_t> members = members_of(panel);
   gathering.memory.clear();
@@ -199,41 +224,135 @@ void CopyEngineTransport::open(Gathering& gathering) {
   gathering.stage = Stage::opening;
 }
 
-void CopyEngineTransport::tell(const Gathering& gathering, PeerWords::Word word, std::uint32_t to) {
-  // A copy, not a write of the stream: that is promised for memory of this GPU only.
-  cuda_check(
-      cudaMemcpyAsync(words_->theirs(gathering.panel.id, word, to), gathering.count_word.data(),
-                      sizeof(std::uint32_t), cudaMemcpyDeviceToDevice, gathering.stream.get()),
-      "tell another rank");
-}
-
-/// Puts all copies on the stream: none of them needs the host again.
-void CopyEngineTransport::pull(Gathering& gathering) {
-  const PanelBuffer& panel = gathering.panel;
+void PeerTransport::tell_others(Gathering& gathering, PeerWords::Word word) {
   const cudaStream_t stream = gathering.stream.get();
   write_word(stream, gathering.count_word.as<std::uint32_t>(), gathering.count);
   for (const std::uint32_t other : gathering.others)
-    tell(gathering, PeerWords::Word::started, other);
-  std::set<std::uint32_t> awaited;
-  for (const std::size_t index : fetch_order(panel.shards, rank_)) {
-    const Shard& shard = panel.shards[index];
-    // Until then the owner may still write its shards.
-    if (awaited.insert(shard.owner).second)
-      wait_for_word(stream, words_->mine(panel.id, PeerWords::Word::started, shard.owner),
-                    gathering.count);
-    const std::uint64_t offset = shard.first_row * panel.row_bytes;
-    cuda_check(
-        cudaMemcpyAsync(panel.base + offset, gathering.memory.at(shard.owner)->data() + offset,
-                        shard.rows * panel.row_bytes, cudaMemcpyDeviceToDevice, stream),
-        "copy a shard of another rank");
-    write_word(stream, panel.arrived + index, panel.epoch);
-  }
+    // A copy, not a write of the stream: that is promised for memory of this GPU only.
+    cuda_check(cudaMemcpyAsync(words_->theirs(gathering.panel.id, word, other),
+                               gathering.count_word.data(), sizeof(std::uint32_t),
+                               cudaMemcpyDeviceToDevice, stream),
+               "tell another rank");
+}
+
+/// What is needed before the next ready() fetches the panel.
+void PeerTransport::tell_started(Gathering& gathering) {
+  const PanelBuffer& panel = gathering.panel;
+  gathering.next = 0;
+  gathering.awaited.clear();
   gathering.stage = Stage::started;
+  if (panel.route == PanelRoute::tma_pull) return;  // the kernel tells
+  tell_others(gathering, PeerWords::Word::started);
+}
+
+/// What the kernel is told of a panel whose memory is open: the same for all later gathers.
+void PeerTransport::list_shards(Gathering& gathering) {
+  const PanelBuffer& panel = gathering.panel;
+  const cudaStream_t stream = gathering.stream.get();
+  grow(gathering.parts, gathering.order.size() * sizeof(std::uint32_t));
+  std::vector<PulledShard> shards;
+  for (const std::size_t index : gathering.order) {
+    const Shard& shard = panel.shards[index];
+    const std::uint64_t offset = shard.first_row * panel.row_bytes;
+    shards.push_back({.from = gathering.memory.at(shard.owner)->data() + offset,
+                      .to = panel.base + offset,
+                      .bytes = shard.rows * panel.row_bytes,
+                      .arrived = panel.arrived + index,
+                      .started = words_->mine(panel.id, PeerWords::Word::started, shard.owner),
+                      .parts = gathering.parts.as<std::uint32_t>() + shards.size()});
+  }
+  std::vector<std::uint32_t*> tell;
+  for (const std::uint32_t other : gathering.others)
+    tell.push_back(words_->theirs(panel.id, PeerWords::Word::started, other));
+  grow(gathering.shards, shards.size() * sizeof(PulledShard));
+  grow(gathering.tell, tell.size() * sizeof(tell[0]));
+  if (!shards.empty()) {
+    cuda_check(cudaMemsetAsync(gathering.parts.data(), 0, gathering.parts.size(), stream),
+               "clear the parts of shards");
+    cuda_check(cudaMemcpyAsync(gathering.shards.data(), shards.data(),
+                               shards.size() * sizeof(PulledShard), cudaMemcpyHostToDevice, stream),
+               "list the shards of a panel");
+  }
+  cuda_check(cudaMemcpyAsync(gathering.tell.data(), tell.data(), tell.size() * sizeof(tell[0]),
+                             cudaMemcpyHostToDevice, stream),
+             "list the words of other ranks");
+  cuda_check(cudaStreamSynchronize(stream), "list the shards of a panel");
+}
+
+void PeerTransport::fetch_by_kernel() {
+  Pull pull{
+      .panels = {}, .began = began_.as<std::uint32_t>(), .gave_up = gave_up_.as<std::uint32_t>()};
+  std::size_t panels = 0;
+  for (const auto& [id, gathering] : gatherings_) {
+    if (gathering->stage != Stage::started || gathering->panel.route != PanelRoute::tma_pull)
+      continue;
+    pull.panels[panels++] = {.shards = gathering->shards.as<PulledShard>(),
+                             .count = static_cast<std::uint32_t>(gathering->order.size()),
+                             .tell = gathering->tell.as<std::uint32_t*>(),
+                             .others = static_cast<std::uint32_t>(gathering->others.size()),
+                             .moving = gathering->panel.moving,
+                             .epoch = gathering->panel.epoch,
+                             .gather = gathering->count};
+  }
+  if (panels != 0) start_pull(pull, pulls_.get());
+}
+
+void PeerTransport::copy_next(Gathering& gathering) {
+  const PanelBuffer& panel = gathering.panel;
+  const std::size_t index = gathering.order[gathering.next++];
+  const Shard& shard = panel.shards[index];
+  // Until then the owner may still write its shards.
+  if (gathering.awaited.insert(shard.owner).second)
+    wait_for_word(pulls_.get(), words_->mine(panel.id, PeerWords::Word::started, shard.owner),
+                  gathering.count);
+  const std::uint64_t offset = shard.first_row * panel.row_bytes;
+  cuda_check(cudaMemcpyAsync(panel.base + offset, gathering.memory.at(shard.owner)->data() + offset,
+                             shard.rows * panel.row_bytes, cudaMemcpyDeviceToDevice, pulls_.get()),
+             "copy a shard of another rank");
+  // Not on the stream of the copies: the next one would wait until the word is written.
+  const Event& copied = gathering.copied.at(gathering.next - 1);
+  cuda_check(cudaEventRecord(copied.get(), pulls_.get()), "mark the end of a shard");
+  cuda_check(cudaStreamWaitEvent(words_written_.get(), copied.get(), 0),
+             "put a word behind its shard");
+  write_word(words_written_.get(), panel.arrived + index, panel.epoch);
+}
+
+/// None of the copies needs the host again.
+void PeerTransport::fetch_by_copy_engines() {
+  for (bool more = true; more;) {
+    more = false;
+    for (const auto& [id, gathering] : gatherings_) {
+      if (gathering->stage != Stage::started || gathering->panel.route == PanelRoute::tma_pull ||
+          gathering->next == gathering->order.size())
+        continue;
+      copy_next(*gathering);
+      more = true;
+      if (gathering->next == gathering->order.size())
+        cuda_check(cudaEventRecord(gathering->fetched.get(), words_written_.get()),
+                   "mark the end of a panel");
+    }
+  }
+}
+
+/// All panels that wait for it, by turns. False where there is none.
+bool PeerTransport::fetch_started() {
+  const auto waits = [](const auto& entry) { return entry.second->stage == Stage::started; };
+  if (std::none_of(gatherings_.begin(), gatherings_.end(), waits)) return false;
+  fetch_by_kernel();
+  fetch_by_copy_engines();
+  for (const auto& [id, gathering] : gatherings_) {
+    if (gathering->stage != Stage::started) continue;
+    if (gathering->panel.route == PanelRoute::tma_pull)
+      cuda_check(cudaEventRecord(gathering->fetched.get(), pulls_.get()),
+                 "mark the end of a panel");
+    gathering->stage = Stage::fetching;
+  }
+  return true;
 }
 
 /// Others may change or free what this rank has read, and this rank what they have.
-void CopyEngineTransport::tell_taken(Gathering& gathering) {
-  for (const std::uint32_t other : gathering.others) tell(gathering, PeerWords::Word::taken, other);
+void PeerTransport::tell_taken(Gathering& gathering) {
+  tell_others(gathering, PeerWords::Word::taken);
   for (const std::uint32_t other : gathering.others)
     wait_for_word(gathering.stream.get(),
                   words_->mine(gathering.panel.id, PeerWords::Word::taken, other), gathering.count);
@@ -242,7 +361,7 @@ void CopyEngineTransport::tell_taken(Gathering& gathering) {
 }
 
 /// True where the stage was left.
-bool CopyEngineTransport::move_on(Gathering& gathering, bool leaves) {
+bool PeerTransport::move_on(Gathering& gathering, bool leaves) {
   PanelBuffer& panel = gathering.panel;
   switch (gathering.stage) {
     case Stage::by_control:
@@ -276,18 +395,28 @@ bool CopyEngineTransport::move_on(Gathering& gathering, bool leaves) {
         const std::string cannot = mapping->open(offer, member);
         if (!cannot.empty()) throw Error(cannot);
       }
-      pull(gathering);
+      gathering.order = fetch_order(panel.shards, rank_);
+      if (panel.route == PanelRoute::tma_pull)
+        list_shards(gathering);
+      else
+        while (gathering.copied.size() < gathering.order.size()) gathering.copied.emplace_back();
+      tell_started(gathering);
       return true;
     }
     case Stage::started:
-      // Not in start(): a product that is launched behind it would begin some microseconds later.
+      return false;
+    case Stage::fetching:
+      cuda_check(cudaStreamWaitEvent(gathering.stream.get(), gathering.fetched.get(), 0),
+                 "put what follows behind a panel");
       cuda_check(cudaEventRecord(gathering.pulled.get(), gathering.stream.get()),
                  "mark the end of a panel");
       if (!panel.last) tell_taken(gathering);
       gathering.stage = Stage::pulling;
       return true;
     case Stage::pulling:
-      if (!is_done(gathering.pulled, "copy a panel")) return false;
+      if (!is_done(gathering.pulled, "fetch a panel")) return false;
+      if (gave_up_.as<volatile std::uint32_t>()[0] != 0)
+        throw Error(fmt::format("panel {}: another rank did not start it", panel.id));
       if (panel.last) {
         // Closing may wait for all kernels and streams of this GPU. So it waits until the caller
         // asks for its own shards, behind its product, and all panels are closed before any stream
@@ -307,14 +436,15 @@ bool CopyEngineTransport::move_on(Gathering& gathering, bool leaves) {
 
 /// Closes what the last gathers have opened, before the owners free it. False where one of them is
 /// not through yet.
-bool CopyEngineTransport::close_last_memory() {
+bool PeerTransport::close_last_memory() {
   for (const auto& [id, gathering] : gatherings_) {
     if (!gathering->panel.last || gathering->stage == Stage::by_control) continue;
     while (move_on(*gathering, false)) {
     }
-    const bool copies = gathering->stage == Stage::opening || gathering->stage == Stage::started;
-    if (copies ||
-        (gathering->stage == Stage::pulling && !is_done(gathering->pulled, "copy a panel")))
+    const bool begins = gathering->stage == Stage::opening || gathering->stage == Stage::started ||
+                        gathering->stage == Stage::fetching;
+    if (begins ||
+        (gathering->stage == Stage::pulling && !is_done(gathering->pulled, "fetch a panel")))
       return false;
   }
   for (const auto& [id, gathering] : gatherings_)
@@ -322,14 +452,17 @@ bool CopyEngineTransport::close_last_memory() {
   return true;
 }
 
-bool CopyEngineTransport::ready(std::uint32_t id, std::size_t index) {
+bool PeerTransport::ready(std::uint32_t id, std::size_t index) {
   const std::lock_guard lock(mutex_);
   const auto found = gatherings_.find(id);
   if (found == gatherings_.end()) throw Error(fmt::format("panel {} was never started", id));
   Gathering& gathering = *found->second;
   if (gathering.stage == Stage::by_control) return control_->ready(id, index);
-  if (aborted_) throw Error("the copy engine transport was aborted");
+  if (aborted_) throw Error("the transport between peers was aborted");
   const bool own = gathering.panel.shards.at(index).owner == rank_;
+  // Not in start(): the next panel would come behind all of this one. And no more than that now: a
+  // product that is to run beside it is launched next.
+  if (fetch_started()) return false;
   while (move_on(gathering, own)) {
   }
   // Also of an empty shard of this rank's: who owns nothing has a panel to leave, too.
@@ -337,16 +470,18 @@ bool CopyEngineTransport::ready(std::uint32_t id, std::size_t index) {
   if (gathering.stage == Stage::done) return true;
   if (own) return false;
   if (shard.rows == 0 || gathering.stage == Stage::leaving) return true;
-  return gathering.stage == Stage::pulling && is_done(gathering.pulled, "copy a panel");
+  return gathering.stage == Stage::pulling && is_done(gathering.pulled, "fetch a panel");
 }
 
-void CopyEngineTransport::abort() noexcept {
+void PeerTransport::abort() noexcept {
   if (aborted_.exchange(true)) return;
   control_->abort();
   const std::lock_guard lock(mutex_);
   try {
     cuda_check(cudaSetDevice(device_), "take the GPU of this rank");  // any thread may call
     words_->release();
+    for (const Stream* stream : {&pulls_, &words_written_})
+      static_cast<void>(wait_for_stream(stream->get(), 2));
     for (const auto& [id, gathering] : gatherings_)
       static_cast<void>(wait_for_stream(gathering->stream.get(), 2));
   } catch (const Error&) {

@@ -1,6 +1,6 @@
-// Panels by copy engines between processes, on as many GPUs as there are: four ranks in a grid of
-// 2 x 2, and two that send each other a million chunks. Each rank is this program once more, with
-// one test and its number in the environment.
+// Panels that processes read from each other, by copy engines and by TMA, on as many GPUs as there
+// are: four ranks in a grid of 2 x 2, and two that send each other a million chunks. Each rank is
+// this program once more, with one test and its number in the environment.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -21,7 +21,8 @@
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/cuda/transport/chunk_check.hpp"
-#include "kernels/cuda/transport/copy_engine.hpp"
+#include "kernels/cuda/transport/peer_transport.hpp"
+#include "kernels/cuda/transport/stream_words.hpp"
 #include "kernels/cuda/wait.hpp"
 
 namespace tidemark::kernels {
@@ -92,7 +93,7 @@ std::vector<Shard> panel_of(std::uint64_t rows, std::uint32_t first, std::uint32
           {second, 3 * part, rows - 3 * part}};
 }
 
-Gemm share(std::uint32_t rank, Transport& transport) {
+Gemm share(std::uint32_t rank, Transport& transport, PanelRoute route) {
   Gemm gemm{.m = 2048, .n = 3000, .k = 1024, .inputs = GemmInputs::normal};
   const std::uint32_t row = rank / 2;
   const std::uint32_t column = rank % 2;
@@ -101,7 +102,7 @@ Gemm share(std::uint32_t rank, Transport& transport) {
   gemm.output = GemmOutput::bf16;
   gemm.seed = 3;
   gemm.transport = &transport;
-  gemm.route = PanelRoute::copy_engine;
+  gemm.route = route;
   gemm.rank = rank;
   gemm.a_shards = panel_of(1024, 2 * row, 2 * row + 1);
   gemm.b_shards = panel_of(1500, column, column + 2);
@@ -124,15 +125,14 @@ class Rank {
 
   std::uint32_t number() const { return number_; }
   /// Null where a rank cannot open the memory of the others.
-  std::unique_ptr<CopyEngineTransport> transport(std::uint32_t ranks) const {
+  std::unique_ptr<PeerTransport> transport(std::uint32_t ranks) const {
     EXPECT_NE(mapped_, MAP_FAILED);
     auto control = std::make_unique<SharedTransport>(*static_cast<Shared*>(mapped_), number_);
     auto words = std::make_unique<PeerWords>(number_, ranks);
     const std::string cannot = open_words(*control, *words, number_, ranks, 60);
     EXPECT_EQ(cannot, "");
     if (!cannot.empty()) return nullptr;
-    return std::make_unique<CopyEngineTransport>(std::move(control), std::move(words), number_,
-                                                 ranks);
+    return std::make_unique<PeerTransport>(std::move(control), std::move(words), number_, ranks);
   }
 
  private:
@@ -149,7 +149,7 @@ std::optional<Rank> this_rank() {
 }
 
 /// Runs the test of that name in `ranks` processes, on one GPU after the other.
-void run_ranks(std::uint32_t ranks, const std::string& test) {
+void run_ranks(std::uint32_t ranks, const std::string& test, PanelRoute route) {
   const std::size_t gpus = visible_gpus().size();
   const int memory = ::memfd_create("tidemark-test", 0);
   ASSERT_GE(memory, 0);
@@ -159,14 +159,15 @@ void run_ranks(std::uint32_t ranks, const std::string& test) {
     const std::string number = "TIDEMARK_TEST_RANK=" + std::to_string(rank);
     const std::string mapped = "TIDEMARK_TEST_MEMORY=" + std::to_string(memory);
     const std::string gpu = "CUDA_VISIBLE_DEVICES=" + std::to_string(rank % gpus);
-    std::string filter = "--gtest_filter=CopyEngineRanks." + test;
+    const std::string by = "TIDEMARK_TEST_ROUTE=" + std::string(name_of(route));
+    std::string filter = "--gtest_filter=PeerTransportRanks." + test;
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) {  // nothing of CUDA before the exec: what the parent has of it is not its
       std::vector<char*> environment;
       for (char** entry = environ; *entry != nullptr; ++entry)
         if (std::strncmp(*entry, "CUDA_VISIBLE_DEVICES=", 21) != 0) environment.push_back(*entry);
-      for (const std::string* entry : {&number, &mapped, &gpu})
+      for (const std::string* entry : {&number, &mapped, &gpu, &by})
         environment.push_back(const_cast<char*>(entry->c_str()));
       environment.push_back(nullptr);
       char program[] = "/proc/self/exe";
@@ -184,15 +185,24 @@ void run_ranks(std::uint32_t ranks, const std::string& test) {
   ::close(memory);
 }
 
-class CopyEngineRanks : public GpuTest {};
+constexpr PanelRoute kRoutes[] = {PanelRoute::copy_engine, PanelRoute::tma_pull};
+
+/// By which the ranks of this test gather.
+PanelRoute route_of_test() {
+  const char* const route = std::getenv("TIDEMARK_TEST_ROUTE");
+  return route != nullptr && route == name_of(PanelRoute::tma_pull) ? PanelRoute::tma_pull
+                                                                    : PanelRoute::copy_engine;
+}
+
+class PeerTransportRanks : public GpuTest {};
 
 // Skipped but in the processes that the test below starts.
-TEST_F(CopyEngineRanks, Member) {
+TEST_F(PeerTransportRanks, Member) {
   const std::optional<Rank> rank = this_rank();
   if (!rank) GTEST_SKIP() << "a rank of another test";
   const auto transport = rank->transport(kRanks);
   ASSERT_NE(transport, nullptr);
-  const Gemm gemm = share(rank->number(), *transport);
+  const Gemm gemm = share(rank->number(), *transport, route_of_test());
   const RunResult expected = run_gemm(alone(gemm));
   for (int round = 0; round < 3; ++round) {
     const RunResult result = run_gemm(gemm);
@@ -205,13 +215,15 @@ TEST_F(CopyEngineRanks, Member) {
   EXPECT_EQ(measured.last.digests.size(), kRanks);
 }
 
-TEST_F(CopyEngineRanks, OfAGridOf2x2GetTheProductOfOne) { run_ranks(kRanks, "Member"); }
+TEST_F(PeerTransportRanks, OfAGridOf2x2GetTheProductOfOne) {
+  for (const PanelRoute route : kRoutes) run_ranks(kRanks, "Member", route);
+}
 
 /// A panel of two ranks, whose rows, of 2 KiB, are shards of one and the other by turns.
 struct ChunkPanel {
   static constexpr std::uint32_t kRows = 512, kRowWords = 512;
 
-  DeviceBuffer rows, arrived, counts;
+  DeviceBuffer rows, arrived, counts, moving;
   Stream stream;
 
   ChunkPanel() {
@@ -220,6 +232,8 @@ struct ChunkPanel {
     grow(counts, sizeof(ChunkCounts));
     cuda_check(cudaMemset(arrived.data(), 0, arrived.size()), "clear the words of the rows");
     cuda_check(cudaMemset(counts.data(), 0, counts.size()), "clear the counts");
+    grow(moving, sizeof(std::uint32_t));
+    cuda_check(cudaMemset(moving.data(), 0, moving.size()), "clear a word");
     cuda_check(cudaDeviceSynchronize(), "clear the counts");
   }
   ChunkRows of(std::uint32_t owner, std::uint32_t epoch) {
@@ -236,8 +250,10 @@ struct ChunkPanel {
                       .row_bytes = kRowWords * 4,
                       .shards = {},
                       .arrived = arrived.as<std::uint32_t>(),
+                      .moving = moving.as<std::uint32_t>(),
                       .epoch = epoch,
-                      .last = last};
+                      .last = last,
+                      .route = route_of_test()};
     for (std::uint32_t row = 0; row < kRows; ++row) panel.shards.push_back({row % 2, row, 1});
     return panel;
   }
@@ -259,7 +275,7 @@ bool all_ready(Transport& transport) {
 }
 
 // Skipped but in the processes that the test below starts.
-TEST_F(CopyEngineRanks, Sender) {
+TEST_F(PeerTransportRanks, Sender) {
   const std::optional<Rank> rank = this_rank();
   if (!rank) GTEST_SKIP() << "a rank of another test";
   // Of one GPU two processes take turns, milliseconds each.
@@ -273,6 +289,13 @@ TEST_F(CopyEngineRanks, Sender) {
     fill_chunks(panel.of(rank->number(), epoch), panel.stream.get());
     ASSERT_TRUE(wait_for_stream(panel.stream.get(), 20));
     transport->start(panel.buffer(epoch, epoch == last));
+    // Memory is opened for the first one, which may wait for kernels.
+    if (epoch == 1) {
+      ASSERT_TRUE(all_ready(*transport));
+    }
+    // What looks at the rows would take the SMs of what brings them.
+    if (gives_sms_back(route_of_test()))
+      wait_for_word(panel.stream.get(), panel.moving.as<std::uint32_t>(), epoch);
     check_chunks(panel.of(1 - rank->number(), epoch), panel.arrived.as<std::uint32_t>(),
                  panel.counts.as<ChunkCounts>(), panel.stream.get());
     ASSERT_TRUE(all_ready(*transport)) << "gather " << epoch;
@@ -283,13 +306,13 @@ TEST_F(CopyEngineRanks, Sender) {
   EXPECT_EQ(counted.stale, 0U);
 }
 
-TEST_F(CopyEngineRanks, SendAMillionChunksAndNoneIsStaleWhereItsWordHasCome) {
+TEST_F(PeerTransportRanks, SendAMillionChunksAndNoneIsStaleWhereItsWordHasCome) {
   ASSERT_EQ(::setenv("TIDEMARK_TEST_GATHERS", visible_gpus().size() > 1 ? "4000" : "20", 1), 0);
-  run_ranks(2, "Sender");
+  for (const PanelRoute route : kRoutes) run_ranks(2, "Sender", route);
   ::unsetenv("TIDEMARK_TEST_GATHERS");
 }
 
-TEST_F(CopyEngineRanks, AChunkWhoseWordCameBeforeItIsStale) {
+TEST_F(PeerTransportRanks, AChunkWhoseWordCameBeforeItIsStale) {
   ChunkPanel panel;
   fill_chunks(panel.of(1, 1), panel.stream.get());
   const std::vector<std::uint32_t> second(ChunkPanel::kRows, 2);
