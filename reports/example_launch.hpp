@@ -57,7 +57,8 @@ inline NodeRecord example_node(std::uint32_t rank) {
           .boot_id = "b007b007-1111-2222-3333-444455556666",
           .mpi = "Open MPI 4.1.4",
           .hdf5 = "1.10.8",
-          .logical_cpus = 112};
+          .logical_cpus = 112,
+          .memory_gib = 2015};
 }
 
 inline GpuRecord example_gpu(std::uint32_t gpu) {

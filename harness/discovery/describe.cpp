@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,12 @@ constexpr const char* kHdf5 = TIDEMARK_HDF5_VERSION;
 #else
 constexpr const char* kHdf5 = "";
 #endif
+
+std::uint32_t memory_gib() {
+  const double pages = static_cast<double>(std::max(0L, sysconf(_SC_PHYS_PAGES)));
+  return static_cast<std::uint32_t>(
+      std::lround(pages * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1U << 30)));
+}
 
 }  // namespace
 
@@ -63,6 +70,7 @@ NodeRecord describe_node(std::uint32_t rank, const std::string& mpi_version) {
     node.kernel = fmt::format("{} {} {}", names.sysname, names.release, names.machine);
   }
   node.logical_cpus = static_cast<std::uint32_t>(std::max(0L, sysconf(_SC_NPROCESSORS_ONLN)));
+  node.memory_gib = memory_gib();
   return node;
 }
 

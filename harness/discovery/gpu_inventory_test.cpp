@@ -147,6 +147,7 @@ TEST(DescribeNode, knows_this_machine) {
   EXPECT_EQ(node.kernel.substr(0, 6), "Linux ");
   EXPECT_EQ(node.mpi, "Open MPI 4.1.4");
   EXPECT_GE(node.logical_cpus, 1U);
+  EXPECT_GE(node.memory_gib, 1U);
 }
 
 }  // namespace

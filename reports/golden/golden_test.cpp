@@ -94,9 +94,10 @@ TEST(GoldenReport, OfANewerMajorVersionWouldBeRefused) {
     report_of(image, "newer");
     FAIL() << "no error";
   } catch (const ReportError& error) {
-    EXPECT_STREQ(error.what(),
-                 "newer: is schema 2.0; this tidemark reads 1.1; use a tidemark of the version "
-                 "that wrote it");
+    EXPECT_EQ(error.what(),
+              fmt::format("newer: is schema {}.0; this tidemark reads {}.{}; use a tidemark of the "
+                          "version that wrote it",
+                          kSchemaMajor + 1, kSchemaMajor, kSchemaMinor));
   }
 }
 

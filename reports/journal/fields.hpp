@@ -50,10 +50,16 @@ struct FieldWriter {
   void operator()(const char* key, const T& value) {
     json[key] = written(value);
   }
-  /// A field that came later: not written where there is nothing to say.
+  /// A field that came later: not written where there is nothing to say, empty or 0.
   template <class T>
   void later(const char* key, const T& value) {
-    if (!value.empty()) json[key] = written(value);
+    const auto says_nothing = [&] {
+      if constexpr (std::is_arithmetic_v<T>)
+        return value == 0;
+      else
+        return value.empty();
+    };
+    if (!says_nothing()) json[key] = written(value);
   }
 
   template <class Number>

@@ -57,7 +57,7 @@ template <class Io>
 void fields(Io& io, Is<NodeRecord> auto& r) {
   io("rank", r.rank), io("hostname", r.hostname), io("kernel", r.kernel), io("os", r.os);
   io("cpu", r.cpu), io("boot_id", r.boot_id), io("mpi", r.mpi), io("hdf5", r.hdf5);
-  io("logical_cpus", r.logical_cpus);
+  io("logical_cpus", r.logical_cpus), io.later("memory_gib", r.memory_gib);
 }
 
 template <class Io>

@@ -52,7 +52,7 @@ struct LaunchRecord {
 struct NodeRecord {
   std::uint32_t rank = 0;
   std::string hostname, kernel, os, cpu, boot_id, mpi, hdf5;
-  std::uint32_t logical_cpus = 0;
+  std::uint32_t logical_cpus = 0, memory_gib = 0;
 };
 
 /// One GPU (or virtual device) of the launch. `gpu` counts over all ranks. What NVML did not say is

@@ -1,6 +1,7 @@
 // The printed schema against the description it is made of.
 #include "reports/schema/describe.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -11,7 +12,8 @@ namespace tidemark::reports {
 namespace {
 
 TEST(SchemaText, BeginsWithFormatAndVersion) {
-  EXPECT_TRUE(schema_text().starts_with("tidemark-report 1.1\n"));
+  EXPECT_TRUE(schema_text().starts_with(
+      fmt::format("tidemark-report {}.{}\n", kSchemaMajor, kSchemaMinor)));
 }
 
 TEST(SchemaText, TellsTypeReferenceUnitAndMeaningOfAColumn) {
@@ -52,8 +54,8 @@ TEST(SchemaJson, HoldsEveryRootAttributeWithItsType) {
   ASSERT_EQ(json.at("attributes").size(), 18U);
   EXPECT_EQ(json.at("attributes").at(9),
             (nlohmann::json{{"name", "seed"}, {"type", "u64"}, {"meaning", "of the launch"}}));
-  EXPECT_EQ(json.at("major"), 1);
-  EXPECT_EQ(json.at("minor"), 1);
+  EXPECT_EQ(json.at("major"), kSchemaMajor);
+  EXPECT_EQ(json.at("minor"), kSchemaMinor);
 }
 
 }  // namespace

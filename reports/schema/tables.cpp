@@ -131,6 +131,11 @@ Table table(std::string_view name, std::string_view meaning, std::vector<Column>
           .blank = std::move(blank)};
 }
 
+Column since(std::uint32_t minor, Column made) {
+  made.since = minor;
+  return made;
+}
+
 Table since(std::uint32_t minor, Table made) {
   made.since = minor;
   return made;
@@ -216,7 +221,9 @@ const Table& table_of<NodeRow>() {
                 identity(text(&R::boot_id, "boot_id", "kernel's id of this boot")),
                 setup("mpi", text(&R::mpi, "mpi", "MPI library and version")),
                 setup("hdf5", text(&R::hdf5, "hdf5", "HDF5 library version")),
-                setup("cpus", column(&R::logical_cpus, "logical_cpus", "", "logical processors"))});
+                setup("cpus", column(&R::logical_cpus, "logical_cpus", "", "logical processors")),
+                since(2, setup("memory", column(&R::memory_gib, "memory_gib", "GiB",
+                                                "memory of the machine, rounded")))});
   return made;
 }
 

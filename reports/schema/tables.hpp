@@ -21,7 +21,7 @@ namespace tidemark::reports {
 inline constexpr std::string_view kReportFormat = "tidemark-report";
 /// A reader takes every minor of its own major and ignores what it does not know of it. Nothing
 /// that reports/golden/schema-1.0.json names may change within major 1: what comes is added.
-inline constexpr std::uint32_t kSchemaMajor = 1, kSchemaMinor = 1;
+inline constexpr std::uint32_t kSchemaMajor = 1, kSchemaMinor = 2;
 
 /// No GPU numbers an SM as high: a number from there on is none.
 inline constexpr std::uint32_t kMostSms = 1024;
@@ -66,7 +66,7 @@ struct LaunchRow {
 struct NodeRow {
   std::uint32_t node_id = 0, first_rank = 0, ranks = 0;
   std::uint32_t hostname = 0, kernel = 0, os = 0, cpu = 0, boot_id = 0, mpi = 0, hdf5 = 0;
-  std::uint32_t logical_cpus = 0;
+  std::uint32_t logical_cpus = 0, memory_gib = 0;
 };
 
 struct GpuRow {

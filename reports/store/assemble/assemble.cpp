@@ -53,7 +53,7 @@ std::map<std::uint32_t, std::uint32_t> add_nodes(Assembly& made,
     // Without a name two ranks cannot be told to be on one machine.
     const std::string who = node.hostname.empty() ? std::to_string(node.rank) : node.hostname;
     return std::make_tuple(who, node.boot_id, node.kernel, node.os, node.cpu, node.mpi, node.hdf5,
-                           node.logical_cpus);
+                           node.logical_cpus, node.memory_gib);
   };
   std::map<decltype(same(NodeRecord{})), std::uint32_t> machines;
   std::map<std::uint32_t, std::uint32_t> row_of_rank;
@@ -72,7 +72,8 @@ std::map<std::uint32_t, std::uint32_t> add_nodes(Assembly& made,
                       .boot_id = made.plain(made.hidden("boot", node.boot_id)),
                       .mpi = made.text(node.mpi),
                       .hdf5 = made.text(node.hdf5),
-                      .logical_cpus = node.logical_cpus});
+                      .logical_cpus = node.logical_cpus,
+                      .memory_gib = node.memory_gib});
     }
     NodeRow& row = rows[at->second];
     if (row_of_rank.try_emplace(node.rank, at->second).second) ++row.ranks;

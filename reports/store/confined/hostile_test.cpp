@@ -92,8 +92,9 @@ TEST(HostileReport, UnchangedItIsRead) {
 TEST(HostileReport, AnotherMajorVersionIsRefusedByName) {
   const std::string error =
       Victim().error_after([](hid_t file) { write_attribute(file, "schema_major", 3); });
-  EXPECT_TRUE(
-      says(error, ": is schema 3.1; this tidemark reads 1.1; use a tidemark of the version"))
+  EXPECT_TRUE(says(error, fmt::format(": is schema 3.{1}; this tidemark reads {0}.{1}; use a "
+                                      "tidemark of the version",
+                                      kSchemaMajor, kSchemaMinor)))
       << error;
 }
 
@@ -102,7 +103,9 @@ TEST(HostileReport, OneOfBeforeTheFixedLayoutHasToBeMadeAnew) {
     write_attribute(file, "schema_major", 0);
     write_attribute(file, "schema_minor", 1);
   });
-  EXPECT_TRUE(says(error, ": is schema 0.1; this tidemark reads 1.1; make the report anew: "))
+  EXPECT_TRUE(says(error, fmt::format(": is schema 0.1; this tidemark reads {}.{}; make the report "
+                                      "anew: ",
+                                      kSchemaMajor, kSchemaMinor)))
       << error;
 }
 
