@@ -19,29 +19,30 @@ namespace tidemark::kernels {
 namespace {
 
 constexpr std::uint32_t kPanelSecondJoin = 112;
+constexpr std::uint32_t kPanelQueues = 113;
 
-/// What a rank brings to the second communicator: the id of the first one has been used up.
-struct SecondJoin {
-  NcclId id{};  // rank 0's
-  std::uint32_t queues = 0;
-};
-
-/// A communicator that keeps to the SMs which a product beside it leaves; null, and why, where its
-/// groups would not start there.
-std::unique_ptr<Transport> join_within_sms(Transport& control, std::uint32_t rank,
-                                           std::uint32_t ranks, double seconds, std::string& why) {
-  const SecondJoin mine{.id = rank == 0 ? make_nccl_id() : NcclId{}, .queues = stream_queues()};
-  const std::vector<SecondJoin> all =
-      rows_of_all(control, kPanelSecondJoin, rank, ranks, mine, seconds);
+/// Which rank's streams have too few queues for copies beside a product, the same on all; or
+/// nothing.
+std::string too_few_queues(Transport& control, std::uint32_t rank, std::uint32_t ranks,
+                           double seconds) {
+  const std::vector<std::uint32_t> queues =
+      rows_of_all(control, kPanelQueues, rank, ranks, stream_queues(), seconds);
   for (std::uint32_t other = 0; other < ranks; ++other)
-    if (all[other].queues < kEnoughQueues) {
-      why = fmt::format(
-          "CUDA_DEVICE_MAX_CONNECTIONS is {} on rank {}, and beside a product NCCL "
-          "needs {}",
-          all[other].queues, other, kEnoughQueues);
-      return nullptr;
-    }
-  return join_nccl(all.front().id, rank, ranks, seconds, sms_of(PanelRoute::nccl_overlap));
+    if (queues[other] < kEnoughQueues)
+      return fmt::format(
+          "CUDA_DEVICE_MAX_CONNECTIONS is {} on rank {}, and beside a product {} are needed",
+          queues[other], other, kEnoughQueues);
+  return {};
+}
+
+/// A communicator that keeps to the SMs which a product beside it leaves. The id of the first one
+/// has been used up.
+std::unique_ptr<Transport> join_within_sms(Transport& control, std::uint32_t rank,
+                                           std::uint32_t ranks, double seconds) {
+  const NcclId mine = rank == 0 ? make_nccl_id() : NcclId{};
+  const std::vector<NcclId> all =
+      rows_of_all(control, kPanelSecondJoin, rank, ranks, mine, seconds);
+  return join_nccl(all.front(), rank, ranks, seconds, sms_of(PanelRoute::nccl_overlap));
 }
 
 }  // namespace
@@ -58,28 +59,31 @@ GpuTransport make_gpu_transport(const NcclId& id, std::uint32_t rank, std::uint3
   GpuTransport made{
       .transport = join_nccl(id, rank, ranks, seconds), .routes = {}, .why = "as asked"};
   const std::chrono::duration<double> joined = std::chrono::steady_clock::now() - began;
-  // Four exchanges and joins, each of which may take a quarter of what is left.
-  const double each = std::max(1.0, (seconds - joined.count()) / 4);
-  if (takes(PanelRoute::copy_engine) || takes(PanelRoute::tma_pull)) {
+  // Five exchanges and joins, each of which may take a fifth of what is left.
+  const double each = std::max(1.0, (seconds - joined.count()) / 5);
+  const std::string few = too_few_queues(*made.transport, rank, ranks, each);
+  // Not the usual routes with few queues: four GPUs hung there (NOTES.md, "Four GPUs").
+  const bool reads_peers =
+      only ? *only == PanelRoute::copy_engine || *only == PanelRoute::tma_pull : few.empty();
+  if (!only) made.why = few;
+  if (reads_peers) {
     auto words = std::make_unique<PeerWords>(rank, ranks);
-    made.why = open_words(*made.transport, *words, rank, ranks, each);
-    if (!made.why.empty() && only)
-      throw Error(fmt::format("no panels by {}: {}", name_of(*only), made.why));
-    if (made.why.empty()) {
+    const std::string cannot = open_words(*made.transport, *words, rank, ranks, each);
+    if (!cannot.empty() && only)
+      throw Error(fmt::format("no panels by {}: {}", name_of(*only), cannot));
+    if (!only) made.why = cannot;
+    if (cannot.empty()) {
       made.transport =
           std::make_unique<PeerTransport>(std::move(made.transport), std::move(words), rank, ranks);
       for (const PanelRoute route : {PanelRoute::copy_engine, PanelRoute::tma_pull})
         if (takes(route)) made.routes.push_back(route);
-      made.why = fmt::format("all {} GPUs can read each other's memory", ranks);
+      if (!only) made.why = fmt::format("all {} GPUs can read each other's memory", ranks);
     }
   }
   if (takes(PanelRoute::nccl_overlap)) {
-    std::string why;
-    std::unique_ptr<Transport> beside = join_within_sms(*made.transport, rank, ranks, each, why);
-    if (beside == nullptr && only) throw Error("no panels by nccl_overlap: " + why);
-    if (beside == nullptr) {
-      if (made.routes.empty()) made.why += "; " + why;
-    } else {
+    if (!few.empty() && only) throw Error("no panels by nccl_overlap: " + few);
+    if (few.empty()) {
+      auto beside = join_within_sms(*made.transport, rank, ranks, each);
       made.transport = std::make_unique<RoutedTransport>(
           std::move(made.transport), PanelRoute::nccl_overlap, std::move(beside));
       made.routes.push_back(PanelRoute::nccl_overlap);

@@ -195,7 +195,8 @@ void PeerTransport::start(const PanelBuffer& panel) {
   if (nothing || gathering.others.empty()) return;
   if (panel.epoch == 1) return open(gathering);
   tell_started(gathering);
-  // Copies behind a product would wait for it there, and it for them.
+  // Before the product, on all ranks in one order: behind it copies would wait for it, and it for
+  // them.
   if (stream_queues() < kEnoughQueues && panel.route != PanelRoute::tma_pull) fetch_started();
 }
 
@@ -400,7 +401,10 @@ bool PeerTransport::move_on(Gathering& gathering, bool leaves) {
         list_shards(gathering);
       else
         while (gathering.copied.size() < gathering.order.size()) gathering.copied.emplace_back();
+      // At once, and all that comes behind it: nothing runs beside a first gather, and in a queue
+      // that streams share every rank is to have all of a panel before anything of the next one.
       tell_started(gathering);
+      fetch_started();
       return true;
     }
     case Stage::started:
