@@ -1,4 +1,4 @@
-// Which rank gets which GPU. Pure: all ranks compute it from the same views and agree.
+// Which rank gets which GPU, as rank 0 decides it from what all ranks see. Pure.
 #pragma once
 
 #include <string>

@@ -63,8 +63,8 @@ std::string open_words(Transport& control, PeerWords& words, std::uint32_t rank,
 /// the next ready() are fetched together, shard by shard by turns: of PanelRoute::tma_pull by one
 /// kernel, of others by copy engines, whose copies are then on a stream of this rank and need the
 /// host no more. Where streams share a queue (kEnoughQueues), start() puts the copies there. The
-/// first gather into new memory, epoch 1, has to open it: it begins inside a later ready(), when all
-/// members have started it. Later ones have the same memory, words and shards.
+/// first gather into new memory, epoch 1, has to open it: it begins inside a later ready(), when
+/// all members have started it. Later ones have the same memory, words and shards.
 class PeerTransport final : public Transport {
  public:
   PeerTransport(std::unique_ptr<Transport> control, std::unique_ptr<PeerWords> words,
