@@ -20,7 +20,7 @@ TEST(Selftest, notices_every_injection_and_leaves_nothing) {
   environment.emplace_back("TMPDIR", folder);
   // One that tests tidemark itself must not join in.
   environment.emplace_back("TIDEMARK_TEST_HOOK", "fail@load.tile.rank2");
-  const Ran ran = run_binary({"selftest", "--json"}, environment, 240);
+  const Ran ran = run_binary({"selftest", "--json"}, environment, 500);
   EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
   const auto json = nlohmann::json::parse(ran.out, nullptr, false);
   ASSERT_TRUE(json.is_object()) << ran.out;
