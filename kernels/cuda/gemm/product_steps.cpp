@@ -157,8 +157,8 @@ Trouble multiply_beside(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, 
   const std::array<NamedPanel, 2> panels = next_gather(gemm, *block, last);
   std::string late;
   try {
-    // The gather first: what it puts on streams must not come behind a product that waits for it,
-    // even where all streams share one queue (CUDA_DEVICE_MAX_CONNECTIONS=1).
+    // The gather first: where all streams share one queue (CUDA_DEVICE_MAX_CONNECTIONS=1) what it
+    // puts there must not come behind a product that waits for it.
     Gather gather(*gemm.transport, panels);
     // The kernel that moves them needs its SMs before the product takes all others and its own.
     if (gives_sms_back(gemm.route)) gather.set_off();
