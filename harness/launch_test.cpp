@@ -251,7 +251,7 @@ TEST(Launch, a_killed_supervisor_leaves_the_reporters_report_and_no_worker) {
   std::ofstream(place.out() + ".tmp." + std::to_string(running.pid)) << "half a report";
   ::kill(running.pid, SIGKILL);
   EXPECT_EQ(finish_program(running).exit, 128 + SIGKILL);
-  ASSERT_TRUE(appears_file(place.out(), 20));
+  ASSERT_TRUE(appears_file(place.out()));
   const Report report = read_report(place.out());
   EXPECT_FALSE(report.launch.complete);
   EXPECT_NE(report.launch.incomplete_reason.find("rank 0 was gone"), std::string::npos)
@@ -308,7 +308,7 @@ TEST(MpiLaunch, two_ranks_pass_and_make_one_report) {
   const Ran ran =
       run_program(under_mpirun(2, run_arguments(place, {"--cases", "zfill.whole", "--cases",
                                                         "gemm.distributed.integer"})),
-                  kRoot, 120);
+                  kRoot);
   EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
   EXPECT_EQ(place.files(), std::vector<std::string>{"r.h5"});
   const Report report = read_report(place.out());
@@ -322,7 +322,7 @@ TEST(MpiLaunch, rows_by_sm_of_all_ranks_come_to_the_report) {
   const Place place;
   const Ran ran = run_program(
       under_mpirun(2, run_arguments(place, {"--cases", "load.tile.pairs", "load.tile.rank1"})),
-      kRoot, 120);
+      kRoot);
   ASSERT_EQ(ran.exit, 0) << ran.out << ran.err;
   const Ran shown = run_binary({"show", place.out()});
   EXPECT_NE(shown.out.find("\nSMs: 132 visited on each of 2 GPUs\n"), std::string::npos)
@@ -334,7 +334,7 @@ TEST(MpiLaunch, a_crash_in_a_round_is_named_and_the_next_round_runs) {
   const Ran ran =
       run_program(under_mpirun(4, run_arguments(place, {"--cases", "gemm.distributed.integer",
                                                         "--cases", "gemm.distributed.normal"})),
-                  with_hook("crash@gemm.distributed.integer#2"), 120);
+                  with_hook("crash@gemm.distributed.integer#2"));
   EXPECT_EQ(ran.exit, 1) << ran.out << ran.err;
   const Report report = read_report(place.out());
   const auto results = results_of(report);
@@ -359,8 +359,8 @@ TEST(MpiLaunch, a_killed_rank_0_leaves_the_reporters_report) {
   const pid_t rank_0 = rank_pid(running.pid, 0);
   ASSERT_GT(rank_0, 0);
   ::kill(rank_0, SIGKILL);
-  EXPECT_NE(finish_program(running, 60).exit, 0);
-  ASSERT_TRUE(appears_file(place.out(), 20));
+  EXPECT_NE(finish_program(running).exit, 0);
+  ASSERT_TRUE(appears_file(place.out()));
   const Report report = read_report(place.out());
   EXPECT_FALSE(report.launch.complete);
   EXPECT_EQ(report.launch.ranks_expected, 2U);
@@ -375,8 +375,8 @@ TEST(MpiLaunch, ctrl_c_leaves_an_incomplete_report) {
       with_hook("slow@zfill.whole"));
   ASSERT_TRUE(appears(place.journals(), R"("type":"outcome")"));
   ::kill(running.pid, SIGINT);
-  EXPECT_NE(finish_program(running, 60).exit, 0);
-  ASSERT_TRUE(appears_file(place.out(), 20));
+  EXPECT_NE(finish_program(running).exit, 0);
+  ASSERT_TRUE(appears_file(place.out()));
   EXPECT_FALSE(read_report(place.out()).launch.complete);
 }
 
@@ -390,7 +390,7 @@ TEST(MpiLaunch, a_folder_that_is_removed_costs_the_report_and_not_the_verdicts) 
                     with_hook("slow@zfill.whole"));
   ASSERT_TRUE(appears(folder + "/r.h5.run", "\"case\":\"zfill.whole\""));
   std::filesystem::remove_all(folder);
-  const Ran ran = finish_program(running, 60);
+  const Ran ran = finish_program(running);
   EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
   EXPECT_NE(ran.out.find("11 cases x 2 gpus: 22 pass = 22 planned"), std::string::npos) << ran.out;
   EXPECT_NE(ran.err.find("is gone, and with it the journals"), std::string::npos) << ran.err;
@@ -404,7 +404,7 @@ TEST(MpiLaunch, a_disk_of_one_rank_that_fills_costs_no_outcome) {
   ASSERT_TRUE(appears(place.journals(), R"("gpu":1,"case":"zfill.corner")"));
   const rlimit full{.rlim_cur = 1, .rlim_max = RLIM_INFINITY};
   ASSERT_EQ(prlimit(rank_pid(running.pid, 1), RLIMIT_FSIZE, &full, nullptr), 0);
-  const Ran ran = finish_program(running, 60);
+  const Ran ran = finish_program(running);
   EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
   EXPECT_NE(ran.out.find("11 cases x 2 gpus: 22 pass = 22 planned"), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find(" rank 1: "), std::string::npos) << ran.out;
@@ -423,10 +423,10 @@ TEST(MpiLaunch, a_killed_rank_is_named_and_where_the_report_comes) {
   const pid_t rank_2 = rank_pid(running.pid, 2);
   ASSERT_GT(rank_2, 0);
   kill(rank_2, SIGKILL);
-  const Ran ran = finish_program(running, 60);
+  const Ran ran = finish_program(running);
   EXPECT_EQ(ran.exit, 137) << ran.out << ran.err;
   EXPECT_NE(ran.out.find("comes to " + place.out()), std::string::npos) << ran.out;
-  ASSERT_TRUE(appears_file(place.out(), 30));
+  ASSERT_TRUE(appears_file(place.out()));
   const std::string reason = read_report(place.out()).launch.incomplete_reason;
   EXPECT_NE(reason.find("rank 2 ("), std::string::npos) << reason;
   EXPECT_NE(reason.find("last at zfill.whole, did not get to the end; "), std::string::npos)
@@ -437,7 +437,7 @@ TEST(MpiLaunch, bad_output_is_one_line_from_one_rank) {
   const Place place;
   const Ran ran = run_program(under_mpirun(2, {"run", "--device", "virtual", "--cases",
                                                "zfill.whole", "--out", "/no/such/place/r.h5"}),
-                              kRoot, 60);
+                              kRoot);
   EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
   EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
   EXPECT_NE(ran.err.find("there is no folder"), std::string::npos) << ran.err;
@@ -451,7 +451,7 @@ TEST(MpiLaunch, a_waiver_holds_for_the_rank_that_it_names) {
   const Ran ran = run_program(
       under_mpirun(2, run_arguments(place, {"--cases", "load.tile.swizzle", "--fault",
                                             "load_swizzle_ignored", "--policy", policy})),
-      kRoot, 60);
+      kRoot);
   EXPECT_EQ(ran.exit, 1) << ran.out << ran.err;
   const Report report = read_report(place.out());
   ASSERT_EQ(report.results.size(), 2U);
@@ -464,7 +464,7 @@ Ran run_two(const Place& place, const Arguments& first, const Arguments& second)
   Arguments all = under_mpirun(1, run_arguments(place, first));
   all.insert(all.end(), {":", "-n", "1", TIDEMARK_BINARY});
   for (const std::string& argument : run_arguments(place, second)) all.push_back(argument);
-  return run_program(all, kRoot, 60);
+  return run_program(all, kRoot);
 }
 
 TEST(MpiLaunch, ranks_that_slow_different_benchmarks_are_refused) {
@@ -541,14 +541,14 @@ TEST(MpiLaunch, a_grid_of_other_ranks_is_one_line_from_one_rank) {
   const Place place;
   const Arguments arguments =
       run_arguments(place, {"--cases", "gemm.distributed.speed", "--grid", "2x2"});
-  Ran ran = run_program(under_mpirun(2, arguments), kRoot, 60);
+  Ran ran = run_program(under_mpirun(2, arguments), kRoot);
   EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
   EXPECT_EQ(ran.err,
             "tidemark: --grid '2x2': has 4 places for 2 GPUs; give rows and columns that multiply "
             "to 2\n");
   Arguments dry = arguments;
   dry.emplace_back("--dry-run");
-  ran = run_program(under_mpirun(2, dry), kRoot, 60);
+  ran = run_program(under_mpirun(2, dry), kRoot);
   EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
   EXPECT_TRUE(place.files().empty());
 }
@@ -559,7 +559,7 @@ TEST(MpiLaunch, a_product_of_given_sizes_is_timed_and_checked_on_a_given_grid) {
     const Ran ran = run_program(
         under_mpirun(ranks, {"bench", "gemm.distributed.speed", "--device", "virtual", "--out",
                              place.out(), "--m", "96", "--n", "64", "--k", "40", "--grid", grid}),
-        kRoot, 120);
+        kRoot);
     EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
     EXPECT_NE(ran.out.find("\n  rate_96x64x40 "), std::string::npos) << ran.out;
     EXPECT_NE(ran.out.find("\n  exchange_96x64x40 "), std::string::npos) << ran.out;
@@ -575,7 +575,7 @@ TEST(MpiLaunch, a_transport_that_one_rank_cannot_make_is_a_reason) {
   const Place place;
   const Ran ran =
       run_program(under_mpirun(2, run_arguments(place, {"--cases", "gemm.distributed.shapes"})),
-                  with_hook("fail@transport#1"), 120);
+                  with_hook("fail@transport#1"));
   EXPECT_EQ(ran.exit, 4) << ran.out << ran.err;
   const Report report = read_report(place.out());
   const ResultRow& result = *results_of(report).at("gemm.distributed.shapes@1");
@@ -587,7 +587,7 @@ TEST(MpiLaunch, a_bad_policy_is_one_line_from_one_rank) {
   const Place place;
   const Ran ran = run_program(
       under_mpirun(2, run_arguments(place, {"--cases", "zfill.whole", "--policy", "/no/such"})),
-      kRoot, 60);
+      kRoot);
   EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
   EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
   EXPECT_TRUE(place.files().empty());
@@ -600,7 +600,7 @@ TEST(MpiLaunch, a_time_limit_between_two_phases_loses_no_outcome) {
   const Ran ran =
       run_program(under_mpirun(2, run_arguments(place, {"--cases", "zfill.*", "gemm.distributed.*",
                                                         "--time-limit", "2.5"})),
-                  with_hook("slow@zfill.whole#0"), 60);
+                  with_hook("slow@zfill.whole#0"));
   EXPECT_EQ(ran.exit, 4) << ran.out << ran.err;
   EXPECT_EQ(place.files(), (std::vector<std::string>{"r.h5", "r.h5.run"}));
   const Report report = read_report(place.out());
@@ -618,7 +618,7 @@ TEST(MpiLaunch, a_time_limit_within_the_opening_ends_all_ranks_alike) {
   environment.emplace_back("TIDEMARK_TEST_DELAYS", "3");
   const Ran ran = run_program(
       under_mpirun(4, run_arguments(place, {"--cases", "zfill.whole", "--time-limit", "0.001"})),
-      environment, 60);
+      environment);
   EXPECT_EQ(ran.exit, 4) << ran.out << ran.err;
   EXPECT_EQ(place.files(), (std::vector<std::string>{"r.h5", "r.h5.run"}));
   const Report report = read_report(place.out());
@@ -635,7 +635,7 @@ TEST_P(MpiRanks, pass_all_cases_of_all_gpus_whatever_is_late) {
   environment.emplace_back("TIDEMARK_TEST_DELAYS", std::to_string(GetParam()));
   const Ran ran = run_program(
       under_mpirun(GetParam(), run_arguments(place, {"--cases", "gemm.distributed.*", "peer.*"})),
-      environment, 120);
+      environment);
   EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
   EXPECT_TRUE(read_report(place.out()).launch.complete);
 }

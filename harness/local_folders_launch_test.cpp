@@ -88,9 +88,9 @@ TEST_P(LocalFolders, what_ranks_had_done_is_in_the_report_when_the_last_is_kille
   const RunningProgram running = start_program(in_folders_of_their_own(place, ranks), environment);
   ASSERT_TRUE(all_in_third_case(place, ranks));
   kill(rank_pid(running.pid, ranks - 1), SIGKILL);
-  finish_program(running, 60);
+  finish_program(running);
   const std::string out = folder_of(place, 0) + "/r.h5";
-  ASSERT_TRUE(appears_file(out, 40));
+  ASSERT_TRUE(appears_file(out));
   const Report report = read_report(out);
   EXPECT_FALSE(report.launch.complete);
   EXPECT_EQ(report.launch.ranks_reported, static_cast<std::uint32_t>(ranks));
@@ -117,7 +117,7 @@ TEST_P(LocalFolders, a_run_that_ends_leaves_its_reports_alone) {
       in_folders_of_their_own(
           place, GetParam(),
           {"--launches", "2", "--cases", "load.tile.rank?", "gemm.distributed.integer"}),
-      environment, 120);
+      environment);
   EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
   EXPECT_EQ(files_of(place, 0), (std::vector<std::string>{"r-1.h5", "r-2.h5"}));
   for (int rank = 1; rank < GetParam(); ++rank) EXPECT_TRUE(files_of(place, rank).empty());
@@ -133,8 +133,8 @@ TEST(Launch, what_other_ranks_had_done_is_in_the_report_when_rank_0_is_killed) {
       start_program(in_folders_of_their_own(place, 3), with_hook("slow@load.tile.rank3"));
   ASSERT_TRUE(all_in_third_case(place, 3));
   kill(rank_pid(running.pid, 0), SIGKILL);
-  finish_program(running, 60);
-  ASSERT_TRUE(appears_file(folder_of(place, 0) + "/r.h5", 40));
+  finish_program(running);
+  ASSERT_TRUE(appears_file(folder_of(place, 0) + "/r.h5"));
   const Report report = read_report(folder_of(place, 0) + "/r.h5");
   const auto results = results_of(report);
   for (const char* name : {"load.tile.rank2@0", "load.tile.rank2@1", "load.tile.rank2@2"})
@@ -151,7 +151,7 @@ TEST(Launch, ranks_in_folders_of_their_own_go_on_while_rank_0_is_stopped) {
   for (int rank = 1; rank < 3; ++rank)
     EXPECT_TRUE(appears(journals_of(place, rank), "{\"type\":\"end\"")) << rank;
   kill(rank_0, SIGCONT);
-  const Ran ran = finish_program(running, 60);
+  const Ran ran = finish_program(running);
   EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
 }
 
@@ -162,7 +162,7 @@ TEST(Launch, ranks_that_share_a_folder_with_rank_0_send_it_no_lines) {
                     with_hook("slow@load.tile.rank5"));
   ASSERT_TRUE(appears(place.journals(), "\"case\":\"load.tile.rank5\""));
   EXPECT_FALSE(std::filesystem::exists(place.journals() + "/received.jsonl"));
-  EXPECT_EQ(finish_program(running, 60).exit, 0);
+  EXPECT_EQ(finish_program(running).exit, 0);
 }
 
 #endif

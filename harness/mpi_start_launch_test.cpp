@@ -44,13 +44,13 @@ TEST(MpiStart, what_a_killed_mpirun_left_is_removed_by_the_next_run) {
   // A rank that notices the death of mpirun removes the session folder itself.
   for (const pid_t rank : {rank_0, rank_1}) kill(rank, SIGSTOP);
   for (const pid_t pid : {running.pid, rank_0, rank_1}) kill(pid, SIGKILL);
-  finish_program(running, 60);
+  finish_program(running);
   ASSERT_EQ(sessions_in(place.file("t")), 1);
   environment = kRoot;
   environment.emplace_back("TMPDIR", place.file("t"));
   run_program({TIDEMARK_BINARY, "run", "--device", "virtual", "--cases", "zfill.whole", "--out",
                place.file("next.h5")},
-              environment, 60);
+              environment);
   EXPECT_EQ(sessions_in(place.file("t")), 0);
 }
 
@@ -72,7 +72,7 @@ TEST(MpiStart, ranks_outlives_a_killed_mpirun_and_leaves_nothing_but_the_report)
   const std::vector<pid_t> mpirun = descendants(running.pid, "--bind-to");
   ASSERT_EQ(mpirun.size(), 1U);
   kill(mpirun[0], SIGKILL);
-  const Ran ran = finish_program(running, 120);
+  const Ran ran = finish_program(running);
   EXPECT_EQ(ran.exit, 137) << ran.out << ran.err;
   for (const pid_t rank : ranks) EXPECT_TRUE(ends(rank)) << rank;
   EXPECT_FALSE(read_report(place.out()).launch.complete);
@@ -84,7 +84,7 @@ TEST(MpiStart, ctrl_c_gives_the_ranks_of_ranks_the_time_to_report) {
   const Place place;
   const RunningProgram running = started_by_ranks(place);
   kill(-running.pid, SIGINT);  // as a terminal does
-  const Ran ran = finish_program(running, 120);
+  const Ran ran = finish_program(running);
   EXPECT_EQ(ran.exit, 4) << ran.out << ran.err;
   EXPECT_EQ(read_report(place.out()).launch.incomplete_reason, "ranks 0-1: stopped by SIGINT");
 }

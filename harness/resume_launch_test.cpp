@@ -122,12 +122,12 @@ TEST(MpiResume, a_round_that_lacks_one_answer_is_run_by_all_and_the_others_are_n
   const Arguments cases = {"--cases", "zfill.whole", "gemm.distributed.integer",
                            "gemm.distributed.normal"};
   Ran ran = run_program(under_mpirun(2, run_arguments(place, with(cases, {"--time-limit", "2.5"}))),
-                        with_hook("slow@gemm.distributed.normal#1"), 60);
+                        with_hook("slow@gemm.distributed.normal#1"));
   ASSERT_EQ(ran.exit, 4) << ran.out << ran.err;
   ran = run_program(under_mpirun(2, with({"run", "--device", "virtual", "--out", place.file("s.h5"),
                                           "--resume", place.journals()},
                                          cases)),
-                    kRoot, 60);
+                    kRoot);
   EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
   const Report before = read_report(place.out()), after = read_report(place.file("s.h5"));
   for (const char* pair : {"zfill.whole@1", "gemm.distributed.integer@0"})
@@ -139,11 +139,11 @@ TEST(MpiResume, refuses_another_number_of_gpus) {
   const Place place;
   Ran ran = run_program(
       under_mpirun(2, run_arguments(place, {"--cases", "zfill.whole", "--time-limit", "0.5"})),
-      with_hook("slow@zfill.whole"), 60);
+      with_hook("slow@zfill.whole"));
   ASSERT_EQ(ran.exit, 4) << ran.out << ran.err;
   ran = run_program(under_mpirun(3, {"run", "--device", "virtual", "--cases", "zfill.whole",
                                      "--out", place.file("s.h5"), "--resume", place.journals()}),
-                    kRoot, 60);
+                    kRoot);
   EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
   EXPECT_EQ(ran.err, "tidemark: --resume " + place.journals() +
                          ": it ran on 2 GPUs, and here are 3; give the same\n");

@@ -64,8 +64,13 @@ inline std::string text_of(int memory_file) {
   return text;
 }
 
+/// A test whose program does not end fails after this, before CTest kills it at 600 s and its
+/// output is lost. It is no bound on how fast a program is: machines under load take ten times as
+/// long.
+constexpr double kHangS = 500;
+
 /// Waits for a program started by start_program; kills its group when `timeout_s` is over.
-inline Ran finish_program(const RunningProgram& running, double timeout_s = 60) {
+inline Ran finish_program(const RunningProgram& running, double timeout_s = kHangS) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(timeout_s);
   int status = 0;
@@ -86,14 +91,14 @@ inline Ran finish_program(const RunningProgram& running, double timeout_s = 60) 
 
 /// Runs any program found on PATH: run_program({"mpirun", "-q", "-n", "2", ...}).
 inline Ran run_program(const std::vector<std::string>& arguments,
-                       const Environment& environment = {}, double timeout_s = 60) {
+                       const Environment& environment = {}, double timeout_s = kHangS) {
   return finish_program(start_program(arguments, environment), timeout_s);
 }
 
 #ifdef TIDEMARK_BINARY
 /// Runs the built tidemark with these arguments.
 inline Ran run_binary(const std::vector<std::string>& arguments,
-                      const Environment& environment = {}, double timeout_s = 60) {
+                      const Environment& environment = {}, double timeout_s = kHangS) {
   std::vector<std::string> all = {TIDEMARK_BINARY};
   all.insert(all.end(), arguments.begin(), arguments.end());
   return run_program(all, environment, timeout_s);

@@ -237,7 +237,7 @@ TEST(Binary, starts_its_own_ranks) {
   const Folder folder;
   const Ran ran = run_binary({"run", "--ranks", "2", "--device", "virtual", "--cases", "zfill.side",
                               "--out", folder.file("x.h5")},
-                             kOfMpirun, 120);
+                             kOfMpirun);
   EXPECT_EQ(ran.exit, 0) << ran.err;
   const Report report = read_report(folder.file("x.h5"));
   EXPECT_EQ(report.launch.ranks_reported, 2U);
@@ -248,7 +248,7 @@ TEST(Binary, refuses_more_ranks_than_devices_and_only_rank_0_says_so) {
   const Folder folder;
   const Ran ran = run_binary({"run", "--ranks", "3", "--device", "virtual", "--gpus", "2",
                               "--cases", "zfill.side", "--out", folder.file("x.h5")},
-                             kOfMpirun, 120);
+                             kOfMpirun);
   EXPECT_EQ(ran.exit, 5);
   EXPECT_EQ(ran.err, "tidemark: 3 ranks but --gpus 2: one rank drives one virtual device\n");
   EXPECT_TRUE(folder.empty());

@@ -49,7 +49,7 @@ TEST(LauncherProcess, passes_a_signal_on_to_what_the_launcher_started) {
   const pid_t child = waiting_for({"sh", "-c",
                                    "(trap 'echo stopped >" + heard + "; exit' TERM; touch " +
                                        ready + "; while :; do sleep 0.01; done) & wait; exit 4"});
-  ASSERT_TRUE(appears_file(ready, 10));
+  ASSERT_TRUE(appears_file(ready));
   kill(child, SIGTERM);
   EXPECT_EQ(code_of(child), 4);
   EXPECT_TRUE(std::filesystem::exists(heard));
@@ -61,7 +61,7 @@ TEST(LauncherProcess, ends_a_launcher_that_stays_after_a_signal) {
   const pid_t child =
       waiting_for({"sh", "-c", "trap '' TERM; touch " + ready + "; while :; do sleep 0.01; done"},
                   {.stop = 0.1, .kill = 0.1});
-  ASSERT_TRUE(appears_file(ready, 10));
+  ASSERT_TRUE(appears_file(ready));
   kill(child, SIGTERM);
   EXPECT_EQ(code_of(child), 128 + SIGKILL);
 }

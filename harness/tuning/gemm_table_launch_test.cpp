@@ -31,7 +31,7 @@ Ran run_with(const Place& place, const std::string& first, const std::string& se
   const Arguments other = run_arguments(place, {"--cases", kDistributed, "--gemm-table", second});
   arguments.insert(arguments.end(), {":", "-n", "1", TIDEMARK_BINARY});
   arguments.insert(arguments.end(), other.begin(), other.end());
-  return run_program(arguments, kRoot, 60);
+  return run_program(arguments, kRoot);
 }
 
 TEST(MpiGemmTable, is_read_by_all_ranks_and_stands_in_the_report) {
@@ -69,7 +69,7 @@ TEST(MpiGemmTable, that_one_rank_cannot_read_is_one_line_that_names_rank_and_hos
 
 TEST(MpiGemmTable, tune_is_for_one_rank) {
   const Place place;
-  const Ran ran = run_program(under_mpirun(2, {"tune", "--out", place.file("t.json")}), kRoot, 60);
+  const Ran ran = run_program(under_mpirun(2, {"tune", "--out", place.file("t.json")}), kRoot);
   EXPECT_EQ(ran.exit, 2);
   EXPECT_EQ(ran.err, "tidemark: tune uses one GPU: start it on one rank, or without a launcher\n");
   EXPECT_TRUE(place.files().empty());

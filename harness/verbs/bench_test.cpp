@@ -90,7 +90,7 @@ TEST(Bench, says_that_there_are_no_numbers_where_the_case_below_has_failed) {
 TEST(Bench, prints_the_numbers_of_each_launch) {
   const Place place;
   const Ran ran =  // of two measurements, which take a minute each under sanitizers
-      run_binary(bench_arguments(place, {"gemm.local.speed", "--launches", "2"}), {}, 300);
+      run_binary(bench_arguments(place, {"gemm.local.speed", "--launches", "2"}));
   EXPECT_EQ(ran.exit, 0) << ran.err;
   const std::size_t first = ran.out.find("\n  rate ");
   EXPECT_NE(first, std::string::npos) << ran.out;

@@ -18,8 +18,7 @@ TEST(FaultCases, pass_on_each_gpu_and_leave_it_to_the_next_case) {
   const ScratchFolder folder;
   const Ran ran =
       run_binary({"run", "--device", "virtual", "--gpus", "2", "--level", "soak", "--cases",
-                  "behaviour.fault.*", "load.tile.rank1", "--out", folder.file("x.h5")},
-                 {}, 120);
+                  "behaviour.fault.*", "load.tile.rank1", "--out", folder.file("x.h5")});
   EXPECT_EQ(ran.exit, 0) << ran.err;
   const Report report = read_report(folder.file("x.h5"));
   EXPECT_TRUE(report.launch.complete);
@@ -49,7 +48,7 @@ TEST(FaultCases, error_in_a_launch_that_rows_share_is_tried_again_row_by_row) {
   const ScratchFolder folder;
   const Ran ran = run_binary({"run", "--device", "virtual", "--level", "quick", "--cases",
                               "load.tile.rank1", "load.tile.rank2", "--out", folder.file("x.h5")},
-                             {{"TIDEMARK_TEST_HOOK", "illegal@load.tile.rank1"}}, 120);
+                             {{"TIDEMARK_TEST_HOOK", "illegal@load.tile.rank1"}});
   EXPECT_EQ(ran.exit, 1) << ran.err;
   const Report report = read_report(folder.file("x.h5"));
   ASSERT_EQ(report.results.size(), 2U);

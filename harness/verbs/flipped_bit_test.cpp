@@ -17,7 +17,7 @@ std::string verdicts_with(const std::string& fault, const std::string& name) {
   const ScratchFolder folder;
   run_binary(
       {"run", "--device", "virtual", "--gpus", "4", "--cases", name, "--out", folder.file("x.h5")},
-      {{"TIDEMARK_TEST_HOOK", fault + "@" + name + "#2"}}, 120);
+      {{"TIDEMARK_TEST_HOOK", fault + "@" + name + "#2"}});
   std::string verdicts;
   for (const ResultRow& result : read_report(folder.file("x.h5")).results)
     verdicts += std::string(verdicts.empty() ? "" : " ") + std::string(name_of(result.verdict));

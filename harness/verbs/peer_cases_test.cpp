@@ -15,8 +15,7 @@ namespace {
 TEST(PeerCases, pass_between_three_gpus) {
   const ScratchFolder folder;
   const Ran ran = run_binary({"run", "--device", "virtual", "--gpus", "3", "--cases", "peer.*",
-                              "--out", folder.file("x.h5")},
-                             {}, 120);
+                              "--out", folder.file("x.h5")});
   EXPECT_EQ(ran.exit, 0) << ran.err << ran.out;
   const Report report = read_report(folder.file("x.h5"));
   ASSERT_EQ(report.results.size(), 6U);
@@ -29,8 +28,7 @@ TEST(PeerCases, pass_between_three_gpus) {
 TEST(PeerCases, fail_where_a_gpu_reads_its_own_memory) {
   const ScratchFolder folder;
   const Ran ran = run_binary({"run", "--device", "virtual", "--gpus", "2", "--cases", "peer.load",
-                              "--fault", "peer_own_memory", "--out", folder.file("x.h5")},
-                             {}, 120);
+                              "--fault", "peer_own_memory", "--out", folder.file("x.h5")});
   EXPECT_EQ(ran.exit, 1) << ran.err;
   EXPECT_NE(ran.out.find("it is what this rank's own memory holds"), std::string::npos) << ran.out;
 }
@@ -39,7 +37,7 @@ TEST(PeerCases, end_with_one_line_where_the_neighbour_crashes) {
   const ScratchFolder folder;
   const Ran ran = run_binary({"run", "--device", "virtual", "--gpus", "2", "--cases", "peer.load",
                               "--out", folder.file("x.h5")},
-                             {{"TIDEMARK_TEST_HOOK", "crash@peer.load#1"}}, 120);
+                             {{"TIDEMARK_TEST_HOOK", "crash@peer.load#1"}});
   EXPECT_EQ(ran.exit, 1) << ran.err;
   const Report report = read_report(folder.file("x.h5"));
   ASSERT_EQ(report.results.size(), 2U);
@@ -54,8 +52,7 @@ TEST(PeerCases, end_with_one_line_where_the_neighbour_crashes) {
 TEST(PeerCases, are_skipped_on_one_gpu_with_the_reason) {
   const ScratchFolder folder;
   const Ran ran = run_binary({"run", "--device", "virtual", "--cases", "peer.load",
-                              "load.tile.rank1", "--out", folder.file("x.h5")},
-                             {}, 60);
+                              "load.tile.rank1", "--out", folder.file("x.h5")});
   EXPECT_EQ(ran.exit, 0) << ran.err;
   const Report report = read_report(folder.file("x.h5"));
   ASSERT_EQ(report.results.size(), 2U);

@@ -20,7 +20,7 @@ TEST(Selftest, notices_every_injection_and_leaves_nothing) {
   environment.emplace_back("TMPDIR", folder);
   // One that tests tidemark itself must not join in.
   environment.emplace_back("TIDEMARK_TEST_HOOK", "fail@load.tile.rank2");
-  const Ran ran = run_binary({"selftest", "--json"}, environment, 500);
+  const Ran ran = run_binary({"selftest", "--json"}, environment);
   EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
   const auto json = nlohmann::json::parse(ran.out, nullptr, false);
   ASSERT_TRUE(json.is_object()) << ran.out;
@@ -42,7 +42,7 @@ TEST(Selftest, that_is_stopped_is_incomplete_and_leaves_no_folder) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_FALSE(place.files().empty());
   ::kill(running.pid, SIGTERM);
-  const Ran ran = finish_program(running, 60);
+  const Ran ran = finish_program(running);
   EXPECT_EQ(ran.exit, 4) << ran.out << ran.err;
   EXPECT_EQ(ran.err.rfind("tidemark: selftest: stopped by SIGTERM before '", 0), 0U) << ran.err;
   EXPECT_TRUE(place.files().empty());
