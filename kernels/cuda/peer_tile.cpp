@@ -46,7 +46,7 @@ std::vector<PeerOffer> exchange(RowWorkspace& rows, PeerWorkspace& peers, const 
   panel.buffer.row_bytes = sizeof(PeerOffer);
   for (std::uint32_t rank = 0; rank < op.ranks; ++rank)
     panel.buffer.shards.push_back({rank, rank, 1});
-  late = gather_or_abort(*op.transport, {&panel, 1}, op.deadline_s);
+  late = gather_or_abort(*op.transport, {&panel, 1}, op.rank, op.deadline_s);
   if (!late.empty()) return {};
   cuda_check(cudaMemcpyAsync(peers.host.data(), peers.panel.data(), bytes, cudaMemcpyDeviceToHost,
                              rows.stream.get()),

@@ -71,7 +71,7 @@ Bytes exchange(const PeerTile& op, const Bytes& mine, std::uint32_t whose, std::
                     .row_bytes = mine.size(),
                     .shards = {}};
   for (std::uint32_t rank = 0; rank < op.ranks; ++rank) panel.shards.push_back({rank, rank, 1});
-  late = gather(*op.transport, {&panel, 1}, op.deadline_s);
+  late = gather(*op.transport, {&panel, 1}, op.rank, op.deadline_s);
   if (!late.empty()) return {};
   const auto from = all.begin() + static_cast<std::ptrdiff_t>(mine.size() * whose);
   return {from, from + static_cast<std::ptrdiff_t>(mine.size())};

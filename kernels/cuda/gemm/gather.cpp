@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/error.hpp"
+#include "kernels/late_shards.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -46,8 +47,8 @@ void require_cover(const std::vector<Shard>& shards, std::uint64_t rows, const c
     throw Error(fmt::format("{}: the shards cover {} of {} rows", name, covered, rows));
 }
 
-Gather::Gather(Transport& transport, std::span<const NamedPanel> panels)
-    : transport_(transport), began_(Clock::now()) {
+Gather::Gather(Transport& transport, std::span<const NamedPanel> panels, std::uint32_t rank)
+    : transport_(transport), rank_(rank), began_(Clock::now()) {
   try {
     for (const NamedPanel& panel : panels) {
       transport.start(panel.buffer);
@@ -68,11 +69,12 @@ void Gather::set_off() {
     static_cast<void>(transport_.ready(awaited_.front().panel.buffer.id, awaited_.front().shard));
 }
 
-std::string Gather::missing(const Awaited& awaited, double seconds) {
-  const Shard& shard = awaited.panel.buffer.shards[awaited.shard];
-  return fmt::format("waits for rank {}: {}, shard {} (rows {} to {}) not ready within {:g} s",
-                     shard.owner, awaited.panel.name, awaited.shard, shard.first_row,
-                     shard.first_row + shard.rows, seconds);
+std::string Gather::missing(double seconds) const {
+  std::vector<AwaitedShard> late;
+  for (const Awaited& one : awaited_)
+    late.push_back(
+        {.panel = one.panel.name, .shard = one.panel.buffer.shards[one.shard], .index = one.shard});
+  return late_shards(late, rank_, seconds);
 }
 
 template <class Wanted>
@@ -81,10 +83,9 @@ std::string Gather::wait_for(double seconds, Wanted wanted) {
     std::erase_if(awaited_, [&](const Awaited& one) {
       return wanted(one) && transport_.ready(one.panel.buffer.id, one.shard);
     });
-    const auto first = std::find_if(awaited_.begin(), awaited_.end(), wanted);
-    if (first == awaited_.end()) return {};
+    if (std::none_of(awaited_.begin(), awaited_.end(), wanted)) return {};
     const auto waited = Clock::now() - began_;
-    if (waited > std::chrono::duration<double>(seconds)) return missing(*first, seconds);
+    if (waited > std::chrono::duration<double>(seconds)) return missing(seconds);
     pause_between_polls(waited);
   }
 }
@@ -93,15 +94,15 @@ std::string Gather::wait(double seconds) {
   return wait_for(seconds, [](const Awaited& /*one*/) { return true; });
 }
 
-std::string Gather::wait_for_others(std::uint32_t rank, double seconds) {
-  return wait_for(seconds, [rank](const Awaited& one) {
-    return one.panel.buffer.shards[one.shard].owner != rank;
+std::string Gather::wait_for_others(double seconds) {
+  return wait_for(seconds, [this](const Awaited& one) {
+    return one.panel.buffer.shards[one.shard].owner != rank_;
   });
 }
 
 std::string gather_or_abort(Transport& transport, std::span<const NamedPanel> panels,
-                            double seconds) {
-  return Gather(transport, panels).wait(seconds);
+                            std::uint32_t rank, double seconds) {
+  return Gather(transport, panels, rank).wait(seconds);
 }
 
 }  // namespace tidemark::kernels

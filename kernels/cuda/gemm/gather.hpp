@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,12 +21,12 @@ struct NamedPanel {
 /// Throws Error unless every row of a panel of `rows` rows lies in exactly one shard.
 void require_cover(const std::vector<Shard>& shards, std::uint64_t rows, const char* name);
 
-/// Panels on their way. Panels are freed when their multiplication ends, so a gather that is given
-/// up has to take the transport with it: a late row would land in somebody else's memory.
+/// Panels on their way to `rank`. Panels are freed when their multiplication ends, so a gather that
+/// is given up has to take the transport with it: a late row would land in somebody else's memory.
 class Gather {
  public:
   /// Starts to gather `panels` in order.
-  Gather(Transport& transport, std::span<const NamedPanel> panels);
+  Gather(Transport& transport, std::span<const NamedPanel> panels, std::uint32_t rank);
   /// Aborts the transport unless wait() has seen every shard.
   ~Gather();
   Gather(const Gather&) = delete;
@@ -33,11 +34,11 @@ class Gather {
 
   /// Lets the transport move what has been started, without a wait.
   void set_off();
-  /// Waits until every shard is ready. Returns nothing then, or which one was not after `seconds`
-  /// from the start.
+  /// Waits until every shard is ready. Returns nothing then, or, as late_shards(), which were not
+  /// after `seconds` from the start.
   std::string wait(double seconds);
-  /// The same for those of other ranks than `rank`.
-  std::string wait_for_others(std::uint32_t rank, double seconds);
+  /// The same for those of other ranks.
+  std::string wait_for_others(double seconds);
 
  private:
   struct Awaited {
@@ -46,17 +47,18 @@ class Gather {
   };
   template <class Wanted>
   std::string wait_for(double seconds, Wanted wanted);
-  static std::string missing(const Awaited& awaited, double seconds);
+  std::string missing(double seconds) const;
 
   Transport& transport_;
+  std::uint32_t rank_;
   std::chrono::steady_clock::time_point began_;
   std::vector<Awaited> awaited_;
 };
 
 /// Starts to gather `panels` in order and waits until every shard of each is ready. Returns nothing
-/// then, or which shard was not ready after `seconds`. After that, and where it throws, the
-/// transport was aborted: nobody writes to the panels any more.
+/// then, or which shards were not ready after `seconds`, as `rank` says it. After that, and where
+/// it throws, the transport was aborted: nobody writes to the panels any more.
 std::string gather_or_abort(Transport& transport, std::span<const NamedPanel> panels,
-                            double seconds);
+                            std::uint32_t rank, double seconds);
 
 }  // namespace tidemark::kernels

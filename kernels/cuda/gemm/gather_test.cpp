@@ -16,7 +16,7 @@ TEST(GemmGather, AllReadyIsNoTroubleAndNoAbort) {
   ScriptedTransport transport;
   const NamedPanel panels[] = {{{.id = 0, .shards = {{0, 0, 4}, {1, 4, 4}}}, "panel A"},
                                {{.id = 1, .shards = {{0, 0, 8}}}, "panel B"}};
-  EXPECT_EQ(gather_or_abort(transport, panels, 5), "");
+  EXPECT_EQ(gather_or_abort(transport, panels, 0, 5), "");
   EXPECT_EQ(transport.started, (std::vector<std::uint32_t>{0, 1}));
   EXPECT_EQ(transport.aborts, 0);
 }
@@ -27,7 +27,7 @@ TEST(GemmGather, NamesTheShardThatNeverComesAndAborts) {
   transport.withheld_shard = 2;
   const NamedPanel panels[] = {{{.id = 0, .shards = {{0, 0, 4}}}, "panel A"},
                                {{.id = 1, .shards = {{0, 0, 4}, {1, 4, 4}, {3, 8, 2}}}, "panel B"}};
-  EXPECT_EQ(gather_or_abort(transport, panels, 0.1),
+  EXPECT_EQ(gather_or_abort(transport, panels, 0, 0.1),
             "waits for rank 3: panel B, shard 2 (rows 8 to 10) not ready within 0.1 s");
   EXPECT_EQ(transport.aborts, 1);
 }
@@ -37,7 +37,7 @@ TEST(GemmGather, AbortsWhatIsInFlightWhenAPanelCannotStart) {
   transport.refused_panel = 1;
   const NamedPanel panels[] = {{{.id = 0, .shards = {{0, 0, 4}}}, "panel A"},
                                {{.id = 1, .shards = {{0, 0, 4}}}, "panel B"}};
-  EXPECT_THROW(gather_or_abort(transport, panels, 5), Error);
+  EXPECT_THROW(gather_or_abort(transport, panels, 0, 5), Error);
   EXPECT_EQ(transport.aborts, 1);
 }
 

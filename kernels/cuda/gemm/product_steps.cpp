@@ -68,7 +68,7 @@ Trouble gather_or_leave(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block,
                         std::span<const NamedPanel> panels) {
   std::string late;
   try {
-    late = gather_or_abort(*gemm.transport, panels, gemm.deadline_s);
+    late = gather_or_abort(*gemm.transport, panels, gemm.rank, gemm.deadline_s);
   } catch (...) {
     static_cast<void>(block.release());
     throw;
@@ -159,13 +159,13 @@ Trouble multiply_beside(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, 
   try {
     // The gather first: where all streams share one queue (CUDA_DEVICE_MAX_CONNECTIONS=1) what it
     // puts there must not come behind a product that waits for it.
-    Gather gather(*gemm.transport, panels);
+    Gather gather(*gemm.transport, panels, gemm.rank);
     // The kernel that moves them needs its SMs before the product takes all others and its own.
     if (gives_sms_back(gemm.route)) gather.set_off();
     launch_beside(gemm, *block);
     if (spin_ns > 0) launch_spin(spin_ns, stream);
     cuda_check(cudaEventRecord(clock.ended.get(), stream), "record the end of a product");
-    late = gather.wait_for_others(gemm.rank, gemm.deadline_s);
+    late = gather.wait_for_others(gemm.deadline_s);
     const std::chrono::duration<double, std::nano> exchanged = Clock::now() - start;
     clock.exchange_ns = exchanged.count();
     if (late.empty()) {

@@ -21,7 +21,7 @@ std::string gather_rows(Transport& transport, std::uint32_t id, const char* name
   cuda_check(cudaStreamSynchronize(nullptr), "put the own row into the panel");
   NamedPanel panel{{.id = id, .base = rows.data(), .row_bytes = bytes, .shards = {}}, name};
   for (std::uint32_t i = 0; i < ranks; ++i) panel.buffer.shards.push_back({i, i, 1});
-  std::string late = gather_or_abort(transport, {&panel, 1}, seconds);
+  std::string late = gather_or_abort(transport, {&panel, 1}, rank, seconds);
   if (!late.empty()) return late;
   all.resize(bytes * ranks);
   cuda_check(cudaMemcpy(all.data(), rows.data(), all.size(), cudaMemcpyDeviceToHost),

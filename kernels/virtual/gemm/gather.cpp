@@ -1,8 +1,6 @@
 // Starts panels and asks after their shards until all are there or time is up.
 #include "kernels/virtual/gemm/gather.hpp"
 
-#include <fmt/format.h>
-
 #include <iterator>
 #include <thread>
 #include <vector>
@@ -24,18 +22,24 @@ std::vector<Awaited> start_all(Transport& transport, std::span<const PanelBuffer
   return awaited;
 }
 
-}  // namespace
-
-std::string missing_shard(const PanelBuffer& panel, std::size_t index, double seconds) {
-  static constexpr const char* kNames[] = {"panel A",     "panel B", "barrier",
-                                           "peer memory", "panel",   "times of the samples"};
-  const Shard& shard = panel.shards[index];
-  return fmt::format("waits for rank {}: {}, shard {} (rows {} to {}) not ready within {:g} s",
-                     shard.owner, panel.id < std::size(kNames) ? kNames[panel.id] : "panel", index,
-                     shard.first_row, shard.first_row + shard.rows, seconds);
+std::string missing(const std::vector<Awaited>& awaited, std::uint32_t rank, double seconds) {
+  std::vector<AwaitedShard> late;
+  for (const Awaited& one : awaited) late.push_back(awaited_shard(*one.panel, one.shard));
+  return late_shards(late, rank, seconds);
 }
 
-std::string gather(Transport& transport, std::span<const PanelBuffer> panels, double seconds) {
+}  // namespace
+
+AwaitedShard awaited_shard(const PanelBuffer& panel, std::size_t index) {
+  static constexpr const char* kNames[] = {"panel A",     "panel B", "barrier",
+                                           "peer memory", "panel",   "times of the samples"};
+  return {.panel = panel.id < std::size(kNames) ? kNames[panel.id] : "panel",
+          .shard = panel.shards[index],
+          .index = index};
+}
+
+std::string gather(Transport& transport, std::span<const PanelBuffer> panels, std::uint32_t rank,
+                   double seconds) {
   GatherInFlight in_flight(transport);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   std::vector<Awaited> awaited = start_all(transport, panels);
@@ -44,8 +48,7 @@ std::string gather(Transport& transport, std::span<const PanelBuffer> panels, do
       return transport.ready(one.panel->id, one.shard);
     });
     if (awaited.empty()) break;
-    if (std::chrono::steady_clock::now() >= deadline)
-      return missing_shard(*awaited.front().panel, awaited.front().shard, seconds);
+    if (std::chrono::steady_clock::now() >= deadline) return missing(awaited, rank, seconds);
     std::this_thread::sleep_for(kPollEvery);
   }
   in_flight.arrived();

@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
+#include "kernels/late_shards.hpp"
 #include "kernels/transport.hpp"
 
 namespace tidemark::kernels {
@@ -29,12 +31,12 @@ class GatherInFlight {
   Transport* transport_;
 };
 
-/// "waits for rank 3: panel B, shard 0 (rows 0 to 2) not ready within 20 s"
-std::string missing_shard(const PanelBuffer& panel, std::size_t index, double seconds);
+AwaitedShard awaited_shard(const PanelBuffer& panel, std::size_t index);
 
 /// Gathers `panels` and waits until every shard of them is ready, at most `seconds`. Returns what
-/// did not come in time, as a sentence, or nothing. When it does not return nothing, or throws, the
-/// transport was aborted, so that nobody writes to the panels any more.
-std::string gather(Transport& transport, std::span<const PanelBuffer> panels, double seconds);
+/// did not come in time, as `rank` says it in late_shards(), or nothing. When it does not return
+/// nothing, or throws, the transport was aborted, so that nobody writes to the panels any more.
+std::string gather(Transport& transport, std::span<const PanelBuffer> panels, std::uint32_t rank,
+                   double seconds);
 
 }  // namespace tidemark::kernels

@@ -131,7 +131,7 @@ std::string gather_panels(const Gemm& gemm, Workspace& space, const GatherEpoch&
   if (gemm.transport == nullptr) return {};
   const PanelBuffer panels[] = {buffer_of(space.a, kPanelA, epoch),
                                 buffer_of(space.b, kPanelB, epoch)};
-  return gather(*gemm.transport, panels, gemm.deadline_s);
+  return gather(*gemm.transport, panels, gemm.rank, gemm.deadline_s);
 }
 
 /// Returns when every rank has called it.
@@ -142,7 +142,7 @@ std::string wait_for_everybody(const Gemm& gemm) {
                                  .base = rows.data(),
                                  .row_bytes = kBarrierRowBytes,
                                  .shards = gemm.everybody}};
-  return gather(*gemm.transport, panels, gemm.deadline_s);
+  return gather(*gemm.transport, panels, gemm.rank, gemm.deadline_s);
 }
 
 /// False where rows did not come in time, as arrivals->late() says.
@@ -252,7 +252,7 @@ std::string exchange_digests(const Gemm& gemm, RunResult& result) {
     if (gemm.everybody[i].owner == gemm.rank)
       std::copy(mine.begin(), mine.end(),
                 result.digests.begin() + static_cast<std::ptrdiff_t>(i * mine.size()));
-  return gather(*gemm.transport, {&panel, 1}, gemm.deadline_s);
+  return gather(*gemm.transport, {&panel, 1}, gemm.rank, gemm.deadline_s);
 }
 
 /// Without a transport two healthy devices stand in for the other ranks.
@@ -280,7 +280,7 @@ std::string exchange_times(const Gemm& gemm, std::vector<TimedSample>& samples) 
     for (std::size_t at = 0; at < samples.size(); ++at)
       times[i * samples.size() + at] = {samples[at].total_ns, samples[at].local_ns};
   }
-  std::string late = gather(*gemm.transport, {&panel, 1}, gemm.deadline_s);
+  std::string late = gather(*gemm.transport, {&panel, 1}, gemm.rank, gemm.deadline_s);
   if (!late.empty()) return late;
   for (std::size_t i = 0; i < times.size(); ++i) {
     TimedSample& sample = samples[i % samples.size()];

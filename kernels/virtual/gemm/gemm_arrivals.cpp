@@ -73,6 +73,13 @@ void GemmArrivals::ask() {
   if (awaited_.empty()) complete_ = Clock::now();
 }
 
+void GemmArrivals::name_late(const Part& first) {
+  std::vector<AwaitedShard> late = {awaited_shard(panels_[first.panel], first.shard)};
+  for (const Part& part : awaited_)
+    if (part != first) late.push_back(awaited_shard(panels_[part.panel], part.shard));
+  late_ = late_shards(late, rank_, deadline_s_);
+}
+
 template <typename Missing>
 bool GemmArrivals::wait(const Missing& missing) {
   const Clock::time_point start = Clock::now();
@@ -85,7 +92,7 @@ bool GemmArrivals::wait(const Missing& missing) {
     std::this_thread::sleep_for(kPollEvery);
   }
   wait_ns_ += std::chrono::duration<double, std::nano>(Clock::now() - start).count();
-  if (part) late_ = missing_shard(panels_[part->panel], part->shard, deadline_s_);
+  if (part) name_late(*part);
   return !part;
 }
 

@@ -31,8 +31,8 @@ class GemmArrivals {
   GemmArrivals(const Gemm& gemm, GemmPanel& a, GemmPanel& b, const GatherEpoch& epoch, Fault fault);
 
   /// The first of `tiles` all of whose rows are there, by index. Where there is none, waits for
-  /// one, at most Gemm::deadline_s. Nothing after a time-out: late() then names the shard that the
-  /// first of the tiles lacks.
+  /// one, at most Gemm::deadline_s. Nothing after a time-out: late() then says late_shards(), first
+  /// the one that the first of the tiles lacks.
   std::optional<std::size_t> next(std::span<const GemmTileStart> tiles);
 
   /// Waits until all shards of other ranks are there; false after a time-out, as in next().
@@ -58,6 +58,7 @@ class GemmArrivals {
   std::optional<Part> lacking(const GemmTileStart& tile) const;
   bool is_ready(const Part& part);
   void ask();
+  void name_late(const Part& first);
   template <typename Missing>  // says what is waited for still, or nothing
   bool wait(const Missing& missing);
 

@@ -260,7 +260,8 @@ TEST(GemmArrivals, PanelsAreKeptUntilTheOthersHaveTakenTheirs) {
     GemmArrivals arrivals(inside.gemm, inside.a, inside.b, {2, true}, kNoFault);
     EXPECT_TRUE(multiply_blocked(inside.a, inside.b, inside.c, kNoFault, &arrivals));
     EXPECT_FALSE(arrivals.finish());
-    EXPECT_NE(arrivals.late().find("waits for rank 0: panel A, shard 1"), std::string::npos)
+    EXPECT_NE(arrivals.late().find("waits until others have read panel A, shard 1"),
+              std::string::npos)
         << arrivals.late();
   }
   EXPECT_EQ(transport.aborted, 1);

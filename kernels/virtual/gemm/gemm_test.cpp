@@ -198,7 +198,7 @@ TEST(VirtualGemm, MeasurementEndsAtABarrierThatIsNotReached) {
       measure_virtual_gemm(gemm, {.warmups = 0, .samples = 2}, kNoFault);
   EXPECT_EQ(measurement.fault, DeviceFault::timeout);
   EXPECT_TRUE(measurement.samples.empty());
-  EXPECT_NE(measurement.note.find("waits for rank 0: barrier, shard 0"), std::string::npos);
+  EXPECT_NE(measurement.note.find("waits for rank 1: barrier, shard 1"), std::string::npos);
 }
 
 TEST(VirtualGemm, MeasuresAsManySamplesAsAsked) {
