@@ -31,7 +31,8 @@ constexpr std::string_view name_of(PanelRoute route) {
 }
 
 /// Whether a product may be launched before its panels are there and waits for `arrived` itself.
-/// Not where SMs move them that the product could take: it would wait for a copy that has none.
+/// Not where SMs move them that the product could take for good (gives_sms_back()): it would wait
+/// for a copy that has none.
 constexpr bool delivers_beside(PanelRoute route) { return route != PanelRoute::nccl; }
 
 /// SMs that move the panels of a product beside it.
@@ -48,6 +49,8 @@ struct Shard {
   std::uint32_t owner = 0;      // rank
   std::uint64_t first_row = 0;  // in the panel
   std::uint64_t rows = 0;       // may be 0
+
+  bool operator==(const Shard&) const = default;
 };
 
 /// One panel in device memory (host memory on the virtual device). The shards of this rank are in

@@ -206,7 +206,7 @@ std::uint64_t rows_of_others(const Gemm& gemm, const std::vector<Shard>& shards)
 /// About how many rounds of tiles an SM multiplies until the panels are there. It only decides who
 /// multiplies what, so it need not be exact.
 double rounds_until_there(const Gemm& gemm, const ReadyEngine& engine) {
-  constexpr double kBytesOfSm = 40e9;  // a second, H200 (NOTES.md, "Four GPUs")
+  constexpr double kBytesOfSm = 40e9;  // a second, alone on an H200 (NOTES.md, "Four GPUs")
   const double flop_of_sm = is_fp8(gemm.element) ? 11e12 : 6e12;  // a second, there as well
   const TileShape& shape = engine.configuration.shape;
   const double round_flop = 2.0 * shape.tile_m * shape.tile_n * static_cast<double>(gemm.k);

@@ -19,8 +19,8 @@ inline constexpr std::uint64_t kBarrierRowBytes = 16;
 
 /// What a product beside the exchange of its panels keeps in device memory.
 struct ResidentArrivals {
-  DeviceBuffer words;  // one a shard: of A, then of B; of own shards kOwnShard
-  DeviceBuffer order;  // ArrivingTile of every tile
+  DeviceBuffer words;  // one a shard: of A, then of B; of own shards kOwnShard; then `moving`
+  DeviceBuffer order;  // Arrivals::order
   DeviceBuffer waited_ns;
   std::uint32_t* a() const { return words.as<std::uint32_t>(); }
   std::uint32_t* b = nullptr;

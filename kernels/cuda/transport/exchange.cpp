@@ -1,7 +1,11 @@
 // Every member sends each of its shards to every other member.
 #include "kernels/cuda/transport/exchange.hpp"
 
+#include <fmt/format.h>
+
 #include <map>
+
+#include "kernels/error.hpp"
 
 namespace tidemark::kernels {
 
@@ -9,6 +13,16 @@ std::set<std::uint32_t> members_of(const PanelBuffer& panel) {
   std::set<std::uint32_t> members;
   for (const Shard& shard : panel.shards) members.insert(shard.owner);
   return members;
+}
+
+void require_members(const PanelBuffer& panel, std::uint32_t rank, std::uint32_t ranks) {
+  const std::set<std::uint32_t> members = members_of(panel);
+  if (members.count(rank) == 0)
+    throw Error(
+        fmt::format("panel {}: rank {} owns no shard of it and may not start it", panel.id, rank));
+  if (*members.rbegin() >= ranks)
+    throw Error(fmt::format("panel {}: a shard belongs to rank {}, but there are {} ranks",
+                            panel.id, *members.rbegin(), ranks));
 }
 
 std::vector<Transfer> transfers_of(const PanelBuffer& panel, std::uint32_t rank) {

@@ -24,6 +24,9 @@ struct Transfer {
 /// The ranks that take part: the owners of its shards, those of empty shards included.
 std::set<std::uint32_t> members_of(const PanelBuffer& panel);
 
+/// Throws Error where `rank` is no member, or a member none of the `ranks`.
+void require_members(const PanelBuffer& panel, std::uint32_t rank, std::uint32_t ranks);
+
 /// All messages of `rank`. Between any two ranks the messages of one direction stand in the same
 /// order on both sides, since both follow the shard list. Empty for ranks that are no members.
 std::vector<Transfer> transfers_of(const PanelBuffer& panel, std::uint32_t rank);

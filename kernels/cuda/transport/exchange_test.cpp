@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/error.hpp"
+
 namespace tidemark::kernels {
 namespace {
 
@@ -71,6 +73,21 @@ TEST(Exchange, ARankOutsideTheListHasNoPart) {
       .shards = {{.owner = 0, .first_row = 0, .rows = 1}, {.owner = 1, .first_row = 1, .rows = 1}}};
 
   EXPECT_TRUE(transfers_of(panel, 2).empty());
+}
+
+TEST(Exchange, ARankOutsideTheListMayNotStartThePanel) {
+  const PanelBuffer panel{.id = 7, .shards = {{.owner = 0, .first_row = 0, .rows = 0}}};
+
+  EXPECT_NO_THROW(require_members(panel, 0, 2));
+  EXPECT_THROW(require_members(panel, 1, 2), Error);
+}
+
+TEST(Exchange, AnOwnerBeyondTheRanksIsAnError) {
+  const PanelBuffer panel{
+      .shards = {{.owner = 0, .first_row = 0, .rows = 1}, {.owner = 2, .first_row = 1, .rows = 1}}};
+
+  EXPECT_NO_THROW(require_members(panel, 0, 3));
+  EXPECT_THROW(require_members(panel, 0, 2), Error);
 }
 
 TEST(Exchange, ALoneMemberMovesNothing) {

@@ -91,13 +91,7 @@ bool NcclTransport::in_progress() {
 }
 
 void NcclTransport::require_sound(const PanelBuffer& panel) const {
-  const std::set<std::uint32_t> members = members_of(panel);
-  if (members.count(rank_) == 0)
-    throw Error(
-        fmt::format("panel {}: rank {} owns no shard of it and may not start it", panel.id, rank_));
-  if (*members.rbegin() >= ranks_)
-    throw Error(fmt::format("panel {}: a shard belongs to rank {}, but there are {} ranks",
-                            panel.id, *members.rbegin(), ranks_));
+  require_members(panel, rank_, ranks_);
   if (panel.base == nullptr && !transfers_of(panel, rank_).empty())
     throw Error(fmt::format("panel {} has no memory", panel.id));
 }

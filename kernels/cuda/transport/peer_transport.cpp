@@ -38,12 +38,13 @@ bool is_done(const Event& event, const char* what) {
 
 /// Later gathers go by what was opened and listed for the first.
 void require_same_memory(const PanelBuffer& before, const PanelBuffer& panel) {
-  if (panel.epoch == 1 ||
-      (before.base == panel.base && before.arrived == panel.arrived &&
-       before.row_bytes == panel.row_bytes && before.shards.size() == panel.shards.size()))
+  if (panel.epoch == 1 || (before.base == panel.base && before.arrived == panel.arrived &&
+                           before.row_bytes == panel.row_bytes && before.shards == panel.shards &&
+                           before.route == panel.route))
     return;
-  throw Error(fmt::format("panel {}: gather {} is into other memory than the first one", panel.id,
-                          panel.epoch));
+  throw Error(
+      fmt::format("panel {}: gather {} is into other memory than the first one, or of other shards",
+                  panel.id, panel.epoch));
 }
 
 }  // namespace
@@ -158,13 +159,7 @@ void PeerTransport::require_sound(const PanelBuffer& panel) const {
   if (panel.id >= PeerWords::kPanels)
     throw Error(fmt::format("panel {}: only panels 0 and 1 are read from peers", panel.id));
   if (panel.epoch == 0) throw Error(fmt::format("panel {}: epochs count from 1", panel.id));
-  const std::set<std::uint32_t> members = members_of(panel);
-  if (members.count(rank_) == 0)
-    throw Error(
-        fmt::format("panel {}: rank {} owns no shard of it and may not start it", panel.id, rank_));
-  if (*members.rbegin() >= ranks_)
-    throw Error(fmt::format("panel {}: a shard belongs to rank {}, but there are {} ranks",
-                            panel.id, *members.rbegin(), ranks_));
+  require_members(panel, rank_, ranks_);
 }
 
 void PeerTransport::start(const PanelBuffer& panel) {
@@ -205,6 +200,10 @@ void PeerTransport::open(Gathering& gathering) {
   const PanelBuffer& panel = gathering.panel;
   const std::set<std::uint32_t> members = members_of(panel);
   gathering.memory.clear();
+  // Here, where nothing is in flight yet: to free the smaller ones may wait for the whole GPU.
+  grow(gathering.parts, panel.shards.size() * sizeof(std::uint32_t));
+  grow(gathering.shards, panel.shards.size() * sizeof(PulledShard));
+  grow(gathering.tell, members.size() * sizeof(std::uint32_t*));
   grow(gathering.count_word, sizeof(std::uint32_t));
   grow(gathering.offers, members.size() * sizeof(PeerOffer));
   PanelBuffer offers{.id = kFirstOffers + panel.id,
@@ -250,7 +249,6 @@ void PeerTransport::tell_started(Gathering& gathering) {
 void PeerTransport::list_shards(Gathering& gathering) {
   const PanelBuffer& panel = gathering.panel;
   const cudaStream_t stream = gathering.stream.get();
-  grow(gathering.parts, gathering.order.size() * sizeof(std::uint32_t));
   std::vector<PulledShard> shards;
   for (const std::size_t index : gathering.order) {
     const Shard& shard = panel.shards[index];
@@ -265,8 +263,6 @@ void PeerTransport::list_shards(Gathering& gathering) {
   std::vector<std::uint32_t*> tell;
   for (const std::uint32_t other : gathering.others)
     tell.push_back(words_->theirs(panel.id, PeerWords::Word::started, other));
-  grow(gathering.shards, shards.size() * sizeof(PulledShard));
-  grow(gathering.tell, tell.size() * sizeof(tell[0]));
   if (!shards.empty()) {
     cuda_check(cudaMemsetAsync(gathering.parts.data(), 0, gathering.parts.size(), stream),
                "clear the parts of shards");
@@ -361,6 +357,12 @@ void PeerTransport::tell_taken(Gathering& gathering) {
              "mark that others have a panel");
 }
 
+/// Not where the kernel gave up: another rank did not come, and the caller's deadline names it.
+bool PeerTransport::is_there(const Gathering& gathering) const {
+  return is_done(gathering.pulled, "fetch a panel") &&
+         gave_up_.as<const volatile std::uint32_t>()[0] == 0;
+}
+
 /// True where the stage was left.
 bool PeerTransport::move_on(Gathering& gathering, bool leaves) {
   PanelBuffer& panel = gathering.panel;
@@ -418,9 +420,7 @@ bool PeerTransport::move_on(Gathering& gathering, bool leaves) {
       gathering.stage = Stage::pulling;
       return true;
     case Stage::pulling:
-      if (!is_done(gathering.pulled, "fetch a panel")) return false;
-      if (gave_up_.as<volatile std::uint32_t>()[0] != 0)
-        throw Error(fmt::format("panel {}: another rank did not start it", panel.id));
+      if (!is_there(gathering)) return false;
       if (panel.last) {
         // Closing may wait for all kernels and streams of this GPU. So it waits until the caller
         // asks for its own shards, behind its product, and all panels are closed before any stream
@@ -447,9 +447,7 @@ bool PeerTransport::close_last_memory() {
     }
     const bool begins = gathering->stage == Stage::opening || gathering->stage == Stage::started ||
                         gathering->stage == Stage::fetching;
-    if (begins ||
-        (gathering->stage == Stage::pulling && !is_done(gathering->pulled, "fetch a panel")))
-      return false;
+    if (begins || (gathering->stage == Stage::pulling && !is_there(*gathering))) return false;
   }
   for (const auto& [id, gathering] : gatherings_)
     if (gathering->panel.last) gathering->memory.clear();
@@ -474,7 +472,7 @@ bool PeerTransport::ready(std::uint32_t id, std::size_t index) {
   if (gathering.stage == Stage::done) return true;
   if (own) return false;
   if (shard.rows == 0 || gathering.stage == Stage::leaving) return true;
-  return gathering.stage == Stage::pulling && is_done(gathering.pulled, "fetch a panel");
+  return gathering.stage == Stage::pulling && is_there(gathering);
 }
 
 void PeerTransport::abort() noexcept {

@@ -26,7 +26,7 @@ class PeerWords {
  public:
   static constexpr std::uint32_t kPanels = 2;  // ids 0 and 1: A and B
   enum class Word : std::uint8_t {
-    started,  // rank r has its own shards in place, and its panel may be written
+    started,  // rank r has its own shards in place: they may be read
     taken,    // rank r needs none of this rank's shards any more
   };
 
@@ -46,9 +46,10 @@ class PeerWords {
   std::size_t index(std::uint32_t panel, Word word, std::uint32_t of) const;
 
   std::uint32_t rank_, ranks_;
-  DeviceBuffer* own_;                               // never deleted
-  PinnedBuffer beyond_;                             // what release() writes
-  Stream rescue_{Stream::Priority::high};           // shares no queue with the streams that wait
+  DeviceBuffer* own_;    // never deleted
+  PinnedBuffer beyond_;  // what release() writes
+  // Shares no queue with the streams that wait, where there are enough (kEnoughQueues).
+  Stream rescue_{Stream::Priority::high};
   std::vector<std::unique_ptr<PeerMapping>> open_;  // by rank; null of this one
 };
 
@@ -80,7 +81,7 @@ class PeerTransport final : public Transport {
     by_control,  // an ordinary panel
     opening,     // handles travel
     started,     // the next ready() fetches it
-    fetching,    // all that brings it is on pulls_
+    fetching,    // all that brings it is on pulls_ and words_written_
     pulling,     // and what comes behind that on the stream of the panel
     leaving,     // it is there; until the others have read this rank's shards, too
     done,
@@ -96,6 +97,7 @@ class PeerTransport final : public Transport {
   void copy_next(Gathering& gathering);
   void tell_others(Gathering& gathering, PeerWords::Word word);
   void tell_taken(Gathering& gathering);
+  bool is_there(const Gathering& gathering) const;
   bool move_on(Gathering& gathering, bool leaves);
   bool close_last_memory();
   void require_sound(const PanelBuffer& panel) const;

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "kernels/cuda/check.hpp"
 #include "kernels/cuda/driver_entry.hpp"
 #include "kernels/error.hpp"
 
@@ -49,6 +50,11 @@ void wait_for_word(cudaStream_t stream, std::uint32_t* word, std::uint32_t value
 }
 
 std::uint32_t stream_queues() {
+  int device = 0;
+  int mps = 0;
+  cuda_check(cudaGetDevice(&device), "ask for the current GPU");
+  cuda_check(cudaDeviceGetAttribute(&mps, cudaDevAttrMpsEnabled, device), "ask for MPS");
+  if (mps != 0) return 1;
   const char* const given = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
   return given == nullptr ? kEnoughQueues
                           : static_cast<std::uint32_t>(std::strtoul(given, nullptr, 10));

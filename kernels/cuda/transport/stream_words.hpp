@@ -10,15 +10,16 @@ namespace tidemark::kernels {
 /// Looks the functions of the driver up. Throws Error where it has none.
 void require_stream_words();
 
-/// Written when all before it on the stream is done and visible to the whole system: who sees the
-/// word may read the bytes.
+/// Written when all before it on the stream, and what events there wait for, is done and visible to
+/// the whole system: who sees the word may read the bytes.
 void write_word(cudaStream_t stream, std::uint32_t* word, std::uint32_t value);
 
 /// Until the word is `value` or beyond it, as counters go round.
 void wait_for_word(cudaStream_t stream, std::uint32_t* word, std::uint32_t value);
 
-/// Queues by which streams reach the GPU, of which one is the product's: CUDA C++ Programming
-/// Guide, CUDA_DEVICE_MAX_CONNECTIONS.
+/// Queues by which streams of the current GPU reach it, of which one is the product's: CUDA C++
+/// Programming Guide, CUDA_DEVICE_MAX_CONNECTIONS. Counted as 1 under MPS, which need not give as
+/// many as are asked for.
 std::uint32_t stream_queues();
 
 /// With fewer, what a product waits for may stand behind it, whatever the priority of its stream:

@@ -23,7 +23,7 @@ namespace tidemark::kernels {
 
 /// What a product knows of rows that other ranks send while it runs.
 struct Arrivals {
-  const ArrivingTile* order = nullptr;  // all tiles, in device memory
+  const ArrivingTile* order = nullptr;  // all tiles, in device memory, as with_missed() places them
   std::uint32_t own_tiles = 0;          // of them, from the front, that wait for nothing
   std::uint32_t* a = nullptr;           // PanelBuffer::arrived of A; of own shards kOwnShard
   std::uint32_t* b = nullptr;
@@ -43,7 +43,8 @@ struct EngineProblem {
   std::uint32_t* shares = nullptr;         // their set of this launch
   std::uint64_t bound_ns = kKernelWaitNs;  // of every wait but those for rows of other ranks
   std::uint32_t m = 0, n = 0;
-  std::uint32_t m_tiles = 0, n_tiles = 0;  // of a cluster
+  std::uint32_t m_tiles = 0,
+                n_tiles = 0;   // of a cluster; with `epoch` places of Arrivals::order, by 1
   std::uint32_t k_blocks = 0;  // of 64 (fp8: 128), for each part of K; what lies behind K is zeros
   std::uint32_t last_steps = kStepsOfStage;  // wgmma of the last block; K does not reach further
   std::uint32_t group = 0, lead = 0;
