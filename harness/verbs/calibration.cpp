@@ -9,14 +9,15 @@
 
 namespace tidemark::harness {
 
-std::map<std::string, double> calibration_in(const std::string& path) {
-  std::map<std::string, double> noise = stored_noise(given_report(path));
-  if (noise.empty()) {
+Calibration calibration_in(const std::string& path) {
+  const reports::Report report = given_report(path);
+  Calibration made{.noise = stored_noise(report), .is_virtual = report.launch.is_virtual};
+  if (made.noise.empty()) {
     throw UsageError(fmt::format(
         "--noise {}: holds no calibration; 'tidemark run --calibrate' makes reports that do",
         path));
   }
-  return noise;
+  return made;
 }
 
 }  // namespace tidemark::harness

@@ -6,9 +6,14 @@
 
 namespace tidemark::harness {
 
-/// What the launches of a calibration differed by, by "<case>/<metric>": a standard deviation of
-/// the natural logarithm. Throws UsageError where the report holds none, ReportError as read_report
-/// does.
-std::map<std::string, double> calibration_in(const std::string& path);
+struct Calibration {
+  /// What its launches differed by, by "<case>/<metric>": a standard deviation of the natural
+  /// logarithm.
+  std::map<std::string, double> noise;
+  bool is_virtual = false;
+};
+
+/// Throws UsageError where the report holds none, ReportError as read_report does.
+Calibration calibration_in(const std::string& path);
 
 }  // namespace tidemark::harness

@@ -116,9 +116,17 @@ std::vector<LaunchFacts> read_side(const std::vector<std::string>& paths) {
   return made;
 }
 
+const char* kind_of_device(bool is_virtual) { return is_virtual ? "the virtual device" : "GPUs"; }
+
 /// As if the base had been calibrated itself; of two spreads of a metric the larger counts.
 void take_noise(std::vector<LaunchFacts>& base, const std::string& path) {
-  for (const auto& [metric, spread] : calibration_in(path)) {
+  const Calibration calibration = calibration_in(path);
+  if (calibration.is_virtual != base.front().launch.is_virtual)
+    throw UsageError(
+        fmt::format("--noise {}: was measured on {}, {} on {}; give one of the same kind", path,
+                    kind_of_device(calibration.is_virtual), base.front().path,
+                    kind_of_device(!calibration.is_virtual)));
+  for (const auto& [metric, spread] : calibration.noise) {
     double& known = base.front().noise.try_emplace(metric, spread).first->second;
     known = std::max(known, spread);
   }

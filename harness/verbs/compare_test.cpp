@@ -61,6 +61,18 @@ TEST(CompareVerb, RefusesANoiseThatIsNone) {
   EXPECT_NE(ran.err.find("holds no calibration"), std::string::npos) << ran.err;
 }
 
+TEST(CompareVerb, RefusesTheNoiseOfTheVirtualDeviceForGpus) {
+  const ScratchFolder folder;
+  Report calibrated = synthetic_launch(kFleet, 7, false, {});
+  store_noise(calibrated, {{.of_case = "synthetic.case_0000", .metric = "rate", .spread = 0.1}});
+  calibrated.launch.is_virtual = true;
+  const std::string noise = written(folder, "noise.h5", calibrated);
+  const Ran ran = compared(after({.first_case = -0.2}), {"--noise", noise});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_NE(ran.err.find("noise.h5: was measured on the virtual device, "), std::string::npos)
+      << ran.err;
+}
+
 TEST(CompareVerb, ANewFailureIs1) {
   Report fresh = after();
   fresh.results[0].verdict = Verdict::fail;

@@ -1,6 +1,7 @@
 // tidemark history: every metric and case over the reports of a folder.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -18,6 +19,7 @@
 #include "harness/verbs/given_report.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/render/show_history.hpp"
+#include "reports/utc.hpp"
 #include "reports/words.hpp"
 
 namespace tidemark::harness {
@@ -71,6 +73,19 @@ std::vector<std::string> files_of(const std::vector<std::string>& places) {
   return made;
 }
 
+/// One launch that seems to come later would be the newest for as long, and hide all that fail
+/// until then.
+void refuse_future(const LaunchFacts& facts) {
+  constexpr auto kClocksDiffer = std::chrono::hours(24);
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  const std::chrono::duration<double> latest = now + kClocksDiffer;
+  if (facts.launch.created_unix_s <= latest.count()) return;
+  throw ReportError(fmt::format(
+      "{}: its time, {}, is ahead of this machine's clock; leave this report out, or set "
+      "the clock",
+      facts.path, utc_text(facts.launch.created_unix_s)));
+}
+
 // One report in memory at a time: it is far larger than what is kept of it.
 Chronicle read_all(const std::vector<std::string>& files, PairBy pair_by,
                    std::vector<std::string>& refused) {
@@ -78,7 +93,9 @@ Chronicle read_all(const std::vector<std::string>& files, PairBy pair_by,
   made.pair_by = pair_by;
   for (const std::string& file : files) {
     try {
-      record_launch(made, facts_of(given_report(file), file));
+      const LaunchFacts facts = facts_of(given_report(file), file);
+      refuse_future(facts);
+      record_launch(made, facts);
     } catch (const ReportError& error) {
       refused.push_back(printable(error.what()));
       print_error(error.what());

@@ -60,6 +60,21 @@ TEST(HistoryVerb, WhatIsNoReportIsALineAndCountedAndTheRestIsRead) {
   EXPECT_EQ(json.at("refused").size(), 2U);
 }
 
+TEST(HistoryVerb, ALaunchAheadOfTheClockIsRefused) {
+  const ScratchFolder folder;
+  write_nights(folder);
+  Report future = synthetic_launch({.gpus = 8, .cases = 2, .seed = 3}, 9, true, {});
+  future.launch.created_unix_s = 5e9;
+  write_report(future, folder.file("future.h5"));
+  const Ran ran = run_binary({"history", folder.path(), "--junit"});
+  EXPECT_EQ(ran.exit, 0);
+  EXPECT_TRUE(has(ran.err, "future.h5: its time, 2128-06-11T08:53:20Z, is ahead of this machine's"))
+      << ran.err;
+  const std::size_t at = ran.out.find("name=\"every report can be read\"");
+  ASSERT_NE(at, std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("future.h5", at), std::string::npos) << ran.out;
+}
+
 TEST(HistoryVerb, TakesFilesAndSeveralFoldersAndWritesAPageAndATable) {
   const ScratchFolder folder;
   write_nights(folder);

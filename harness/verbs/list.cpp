@@ -38,7 +38,7 @@ using Sensitivities = std::map<std::string, std::vector<Sensitivity>, std::less<
 
 Sensitivities sensitivities_in(const std::string& path) {
   if (path.empty()) return {};
-  const std::map<std::string, double> noise = calibration_in(path);
+  const std::map<std::string, double> noise = calibration_in(path).noise;
   Sensitivities made;
   for (const auto& [key, spread] : noise) {
     const std::size_t slash = key.find('/');  // names of cases have none

@@ -38,6 +38,27 @@ std::set<std::string> kinds(std::initializer_list<ChangeKind> all) {
   return made;
 }
 
+/// Whether something got worse on none of the GPUs whose driver changed.
+bool lies_elsewhere(const Comparison& comparison) {
+  const std::vector<std::uint32_t>& subject = comparison.setup.subject_gpus;
+  const auto apart = [&](const std::vector<std::uint32_t>& gpus) {
+    return std::none_of(gpus.begin(), gpus.end(), [&](std::uint32_t gpu) {
+      return std::binary_search(subject.begin(), subject.end(), gpu);
+    });
+  };
+  if (subject.empty()) return false;
+  for (const ChangeGroup& group : comparison.conformance.groups) {
+    const bool worse = group.kind == ChangeKind::new_fail || group.kind == ChangeKind::flaky ||
+                       group.kind == ChangeKind::behaviour_changed ||
+                       group.kind == ChangeKind::descriptors_changed;
+    if (worse && apart(group.gpus)) return true;
+  }
+  const auto slower = [&](const GpuFinding& finding) {
+    return finding.verdict == SpeedVerdict::regressed && !finding.waived && apart(finding.gpus);
+  };
+  return std::any_of(comparison.speed.gpus.begin(), comparison.speed.gpus.end(), slower);
+}
+
 }  // namespace
 
 Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFacts> fresh,
@@ -64,9 +85,18 @@ Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFac
   hold_against(made, options.references);
   if (const Drift& drift = made.speed.drift; drift.seen()) {
     made.setup.add({.factor = "drift",
-                    .base = fmt::format("{} of {} metrics", drift.rows, drift.tested),
+                    .base = drift.of_all()
+                                ? "all metrics together"
+                                : fmt::format("{} of {} metrics", drift.rows, drift.tested),
                     .fresh = "the next launches would go on like this",
                     .allowed = options.allowed.contains("drift")});
+  }
+  if (lies_elsewhere(made)) {
+    made.setup.add(
+        {.factor = "other_gpus",
+         .base = fmt::format("the driver changed on {} GPUs", made.setup.subject_gpus.size()),
+         .fresh = "what got worse lies on others, too",
+         .allowed = options.allowed.contains("other_gpus")});
   }
   // The seed makes rows and payloads of conformance cases; how fast a kernel is does not follow
   // from which random numbers it multiplies.
@@ -118,6 +148,7 @@ std::set<std::string> findings_of(const Comparison& comparison) {
     finding.waived ? static_cast<void>(made.emplace("waived")) : add_speed(finding.verdict);
   }
   add_speed(speed.shared);
+  if (!speed.unsteady.empty()) made.emplace("inconclusive");
   const bool changed = made != std::set<std::string>{"waived"} && !made.empty();
   if (changed && comparison.setup.cause == Cause::confounded) made.emplace("inconclusive");
   for (const WaiverLedger::Line& waiver : comparison.waivers) {

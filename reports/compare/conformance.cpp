@@ -19,6 +19,8 @@ void count(SideCount& side, Verdict verdict) {
   side.waived += verdict == Verdict::waived ? 1 : 0;
   side.unexpected += verdict == Verdict::unexpected_pass ? 1 : 0;
   side.bad += is_failure(verdict) ? 1 : 0;
+  side.stopped +=
+      verdict == Verdict::hang || verdict == Verdict::crash || verdict == Verdict::sticky ? 1 : 0;
   side.flaky = side.flaky || verdict == Verdict::flaky;
   side.lacking += is_lacking(verdict) ? 1 : 0;
 }
@@ -28,7 +30,8 @@ std::optional<ChangeKind> kind_of(const SideCount& base, const SideCount& fresh)
   const bool failing_before = base.is_failing() && base.openly_bad() > 0;
   const bool bad_before = base.bad + base.waived > 0;
   if (fresh.is_failing()) {
-    return failing_before ? ChangeKind::still_failing : ChangeKind::new_fail;
+    const bool worse = fresh.stopped > 0 && base.stopped == 0;
+    return failing_before && !worse ? ChangeKind::still_failing : ChangeKind::new_fail;
   }
   if (fresh.is_flaky()) {
     return base.openly_bad() > 0 ? ChangeKind::still_failing : ChangeKind::flaky;

@@ -14,7 +14,8 @@ namespace tidemark::reports {
 
 /// In the order in which they are shown, the worst first.
 enum class ChangeKind : std::uint8_t {
-  new_fail,             // failed in every launch that ran it; in the base not so, or waived
+  new_fail,             // failed in every launch that ran it; in the base not so, or waived, or
+                        // it only failed there and now crashes, hangs or ends in a sticky error
   flaky,                // passed and failed, and in the base only passed, or was waived
   missing_in_new,       // ran in the base; has no answer in at least one new launch
   missing_in_both,      // has no answer on either side
@@ -67,6 +68,7 @@ struct ConformanceComparison {
 struct SideCount {
   std::uint32_t pass = 0, bad = 0, lacking = 0, skipped = 0, waived = 0, unexpected = 0;
   std::uint32_t excused = 0;  // of `bad` and `waived`: those that their launch itself waived
+  std::uint32_t stopped = 0;  // of `bad`: ended by a hang, a crash or a sticky error
   bool flaky = false;
 
   /// Failures that nobody answered for when they happened.

@@ -37,10 +37,16 @@ void add_gpus(Pairing& made, PairBy by) {
     for (const FactsOfGpu& gpu : made.launches[launch]->gpus) {
       const std::string key = key_of(gpu, by);
       if (key.empty()) continue;
+      const double at = made.launches[launch]->launch.created_unix_s;
       PairedGpu& paired =
-          found.try_emplace(key, PairedGpu{.key = key, .node = gpu.node, .number = gpu.number})
-              .first->second;
+          found.try_emplace(key, PairedGpu{.key = key, .node = {}, .at_unix_s = at}).first->second;
       ++(launch < made.base ? paired.base : paired.fresh);
+      // A GPU that moved is named where it is now.
+      if (paired.node.empty() || at > paired.at_unix_s) {
+        paired.node = gpu.node;
+        paired.number = gpu.number;
+        paired.at_unix_s = at;
+      }
     }
   }
   for (const auto& [key, gpu] : found) made.gpus.push_back(gpu);

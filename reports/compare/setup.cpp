@@ -116,6 +116,7 @@ bool unknown_everywhere(const Values& values) {
 
 void add_gpu_factors(SetupComparison& made, const Pairing& pairing) {
   std::string unknown;
+  std::set<std::uint32_t> subject_gpus;
   for (std::size_t factor = 0; factor < gpu_factor_names().size(); ++factor) {
     Values base, fresh, both;
     std::size_t gpus = 0, nowhere = 0;
@@ -130,6 +131,7 @@ void add_gpu_factors(SetupComparison& made, const Pairing& pairing) {
       ++gpus;
       merge(base, before);
       merge(fresh, after);
+      if (factor < kDriverFactors) subject_gpus.insert(static_cast<std::uint32_t>(gpu));
     }
     const std::string& name = gpu_factor_names()[factor];
     const bool subject = factor < kDriverFactors;
@@ -138,6 +140,7 @@ void add_gpu_factors(SetupComparison& made, const Pairing& pairing) {
     if (nowhere > 0) unknown += (unknown.empty() ? "" : ", ") + name;
   }
   if (!unknown.empty()) made.remarks.push_back("recorded on neither side: " + unknown);
+  made.subject_gpus.assign(subject_gpus.begin(), subject_gpus.end());
 }
 
 /// Where GPUs are, and `names`: what differs and no change is put down to.
@@ -220,22 +223,26 @@ void add_readings(SetupComparison& made, const Pairing& pairing, std::string& no
   }
 }
 
-/// Whether nearly all launches of one side began before those of the other.
-bool is_in_sequence(const Pairing& pairing) {
-  constexpr double kNearlyAll = 0.9;
-  if (pairing.launches.size() <= 2) return false;  // one launch a side cannot alternate
-  std::size_t later = 0;
+/// In how many pairs of a launch of each side the new one began later.
+double share_later(const Pairing& pairing) {
+  double later = 0;
   for (std::size_t base = 0; base < pairing.base; ++base) {
     for (std::size_t fresh = pairing.base; fresh < pairing.launches.size(); ++fresh) {
-      later += pairing.launches[fresh]->launch.created_unix_s >
-                       pairing.launches[base]->launch.created_unix_s
-                   ? 1U
-                   : 0U;
+      const double apart = pairing.launches[fresh]->launch.created_unix_s -
+                           pairing.launches[base]->launch.created_unix_s;
+      later += apart > 0 ? 1 : apart < 0 ? 0 : 0.5;
     }
   }
-  const double share =
-      static_cast<double>(later) / static_cast<double>(pairing.base * pairing.fresh());
-  return std::max(share, 1 - share) >= kNearlyAll;
+  return later / static_cast<double>(pairing.base * pairing.fresh());
+}
+
+/// What order the launches began in.
+void add_order(SetupComparison& made, const Pairing& pairing) {
+  constexpr double kNearlyAll = 0.9;
+  const double share = share_later(pairing);
+  made.backwards = 1 - share >= kNearlyAll;
+  // One launch a side cannot alternate.
+  made.in_sequence = pairing.launches.size() > 2 && (made.backwards || share >= kNearlyAll);
 }
 
 /// Two drivers on one side: which of them the side stands for cannot be told.
@@ -338,7 +345,7 @@ SetupComparison compare_setups(const Pairing& pairing, PairBy by,
   }
   add_identities(made, pairing, std::move(no_cause));
   add_boots(made, pairing);
-  made.in_sequence = is_in_sequence(pairing);
+  add_order(made, pairing);
   made.cause = cause_of(made.differences);
   return made;
 }
@@ -347,7 +354,7 @@ std::vector<std::string_view> factor_names() {
   std::vector<std::string_view> made = {
       "level", "seed",     "tool_version",  "git_hash",    "kernels_tree", "suite_tree",
       "nvcc",  "compiler", "arguments",     "environment", "slow",         "gemm_table",
-      "gpus",  "pairing",  "mixed_drivers", "ranks",       "drift"};
+      "gpus",  "pairing",  "mixed_drivers", "ranks",       "drift",        "other_gpus"};
   for (const Reading& reading : gpu_readings()) {
     if (reading.cause) made.push_back(reading.name);
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
@@ -31,6 +32,8 @@ struct SetupComparison {
   std::vector<std::string> remarks;          // what was not recorded, boots
   Cause cause = Cause::nothing_recorded;
   bool in_sequence = false;  // one side ran after the other
+  bool backwards = false;    // nearly all launches of the base began after the new ones
+  std::vector<std::uint32_t> subject_gpus;  // indices into the pairing: those whose driver changed
 
   bool differs(std::string_view factor) const;
   /// Adds what was seen beside the recorded facts, and finds the cause with it.

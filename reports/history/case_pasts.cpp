@@ -6,6 +6,8 @@
 #include <map>
 #include <tuple>
 
+#include "reports/schema/verdict_kinds.hpp"
+
 namespace tidemark::reports {
 namespace {
 
@@ -47,7 +49,13 @@ std::string row_in(std::string_view arguments) {
   return {};
 }
 
-using Open = std::map<std::uint32_t, Extent>;  // by GPU: the largest failure without an answer
+/// By GPU: the largest failure without an answer. A GPU that was lost has not passed either.
+using Open = std::map<std::uint32_t, Extent>;
+
+bool lost_any(const PastResults& results) {
+  return results.lacking > 0 &&
+         std::any_of(results.verdicts.begin(), results.verdicts.end(), is_lost);
+}
 
 Extent extent_of(const Chronicle& all, const PastResults& results) {
   return {.level = all.launches[results.launch].level,
@@ -57,13 +65,13 @@ Extent extent_of(const Chronicle& all, const PastResults& results) {
 }
 
 void follow(Open& open, const Chronicle& all, const PastResults& results) {
-  const bool any_bad = results.bad + results.waived > 0;
+  const bool any_bad = results.bad + results.waived > 0 || lost_any(results);
   if (open.empty() && !any_bad) return;
   const std::vector<std::uint32_t>& gpus = all.launches[results.launch].gpus;
   const Extent extent = extent_of(all, results);
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     const Verdict verdict = results.verdicts.empty() ? Verdict::pass : results.verdicts[i];
-    if (is_bad(verdict) || verdict == Verdict::waived) {
+    if (is_bad(verdict) || is_lost(verdict) || verdict == Verdict::waived) {
       const auto [at, fresh] = open.try_emplace(gpus[i], extent);
       if (!fresh && covers(extent, at->second)) at->second = extent;
     } else if (const auto at = open.find(gpus[i]); verdict == Verdict::pass && at != open.end()) {
@@ -85,6 +93,7 @@ void take(CasePast& past, CaseState& told, const PastResults& results, CaseState
     if (!past.first_bad) past.first_bad = results.launch;
     past.last_bad = results.launch;
   }
+  if (lost_any(results)) past.last_lost = results.launch;
   if (!is_told(state) || state == told) return;
   const bool turned = (told == CaseState::passing) != (state == CaseState::passing);
   past.turns += told != CaseState::quiet && turned ? 1U : 0U;

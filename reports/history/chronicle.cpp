@@ -31,8 +31,12 @@ void add_gpus(Chronicle& all, PastLaunch& launch, const LaunchFacts& facts) {
   for (const FactsOfGpu& gpu : facts.gpus) {
     const std::string key = key_of(all, facts, gpu);
     const std::uint32_t place = place_in(all.gpu_places, key);
+    const double at = facts.launch.created_unix_s;
+    const PastGpu now{.key = key, .node = gpu.node, .number = gpu.number, .at_unix_s = at};
     if (place == all.gpus.size()) {
-      all.gpus.push_back({.key = key, .node = gpu.node, .number = gpu.number});
+      all.gpus.push_back(now);
+    } else if (at > all.gpus[place].at_unix_s) {
+      all.gpus[place] = now;  // it may have moved
     }
     launch.gpus.push_back(place);
     std::vector<std::string> setup = gpu.values;

@@ -31,8 +31,9 @@ struct PastLaunch {
 /// A GPU of any launch.
 struct PastGpu {
   std::string key;           // UUID, or "GPU 3" where paired by number
-  std::string node;          // hostname in the first launch that was read
+  std::string node;          // hostname in the newest launch that has it
   std::uint32_t number = 0;  // gpu_id there
+  double at_unix_s = 0;      // when that began
 };
 
 /// What one launch measured: a value a GPU, in the order of PastLaunch::gpus, NaN where none.

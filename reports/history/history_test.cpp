@@ -237,6 +237,42 @@ TEST(History, APassOfOtherGpusEndsNoFailure) {
   EXPECT_EQ(past.state, CaseState::open);
 }
 
+TEST(History, AGpuThatWasLostIsOpenUntilItPasses) {
+  Chronicle all;
+  LaunchFacts lost = night(0, {600, 600});
+  lost.verdicts[1] = Verdict::gpu_lost;
+  lost.series.clear();
+  record_launch(all, lost);
+  record_launch(all, night(1, {600}));  // without it
+  const History without = history_of(Chronicle(all), {});
+  EXPECT_EQ(without.cases.at(0).state, CaseState::open);
+  EXPECT_EQ(without.cases.at(0).open_gpus, (std::vector<std::uint32_t>{1}));
+  EXPECT_EQ(without.cases.at(0).last_lost, std::optional<std::uint32_t>(0));
+  record_launch(all, night(2, {600, 600}));
+  EXPECT_EQ(history_of(std::move(all), {}).cases.at(0).state, CaseState::passing);
+}
+
+TEST(History, AResultThatWasNotRunIsOpenNowhere) {
+  Chronicle all;
+  LaunchFacts ended = night(0, {600, 600});
+  ended.verdicts[1] = Verdict::not_run;
+  ended.series.clear();
+  record_launch(all, ended);
+  record_launch(all, night(1, {600}));
+  EXPECT_EQ(history_of(std::move(all), {}).cases.at(0).state, CaseState::passing);
+}
+
+TEST(History, AGpuThatMovedIsNamedWhereItIsNow) {
+  Chronicle all;
+  LaunchFacts moved = night(1, {600});
+  moved.gpus[0].node = "n09";
+  moved.gpus[0].number = 4;
+  record_launch(all, moved);
+  record_launch(all, night(0, {600}));  // read later, and older
+  EXPECT_EQ(all.gpus.at(0).node, "n09");
+  EXPECT_EQ(all.gpus.at(0).number, 4U);
+}
+
 TEST(History, ASkipEndsNoFailure) {
   const auto skipped = [](LaunchFacts& facts) { facts.verdicts = {Verdict::skip, Verdict::skip}; };
   EXPECT_EQ(after_failure(skipped).state, CaseState::open);

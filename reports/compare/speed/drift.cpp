@@ -97,6 +97,9 @@ Drift drift_in(const LaunchMatrix& matrix, const Effects& effects, std::span<con
   }
   const Slope slope = slope_of(towards_change(own, effects), own.base, at, effects.weights);
   if (slope.t * order_of(at, own.base) > 0) made.p_of_change = slope.p() / 2;
+  const Slope shared = slope_of(effects.shift, own.base, at, effects.weights);
+  if (effects.separated && shared.t * effects.shared.effect * order_of(at, own.base) > 0)
+    made.p_of_shared = shared.p() / 2;
   if (made.tested > 0) made.p = chi_square_tail(sum, 2 * static_cast<double>(made.tested));
   return made;
 }

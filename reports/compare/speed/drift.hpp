@@ -19,11 +19,15 @@ struct Drift {
   /// those that scatter together count once.
   double p_of_change = 1;
 
-  bool seen() const { return p < 1e-3 || p_of_change < 0.02; }
+  /// The same of what all metrics share, which is in none of the numbers above.
+  double p_of_shared = 1;
+
+  bool of_all() const { return p_of_shared < 0.01; }
+  bool seen() const { return p < 1e-3 || p_of_change < 0.02 || of_all(); }
 };
 
-/// Of the rows that are not exact, without what they share: that would make all of them drift
-/// alike. `effects`: of this matrix; `at`: when each launch ran, in any unit.
+/// Of the rows that are not exact, without what they share, which would make all of them drift
+/// alike, and of that. `effects`: of this matrix; `at`: when each launch ran, in any unit.
 Drift drift_in(const LaunchMatrix& matrix, const Effects& effects, std::span<const double> at);
 
 }  // namespace tidemark::reports

@@ -292,6 +292,19 @@ Effects moderated_effects(const LaunchMatrix& matrix, const RowFacts& facts) {
   return made;
 }
 
+void test_single_launches(const std::vector<Effect*>& rows) {
+  std::vector<Effect*> tested;
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(tested),
+               [](const Effect* row) { return row->base == 1 && row->fresh == 1; });
+  const Prior prior = scatter_of({tested.begin(), tested.end()}, true);
+  if (std::isnan(prior.variance)) return;
+  for (Effect* row : tested) {
+    row->standard_error = std::sqrt(2.0);  // of a difference of two, for a spread of 1
+    moderate(*row, prior);
+    finish(*row);
+  }
+}
+
 std::vector<double> spreads_of_launches(const LaunchMatrix& matrix) {
   const std::vector<bool> exact = exact_rows(matrix);
   const LaunchMatrix own = without(matrix, shift_of(matrix, exact), exact);

@@ -79,6 +79,10 @@ struct RowFacts {
 
 Effects moderated_effects(const LaunchMatrix& matrix, const RowFacts& facts = {});
 
+/// Tests effects of one launch a side, of rows of several matrices, by how far they all lie from
+/// each other; leaves them untested where there are fewer than kFewestRowsForWeights. `q` is p.
+void test_single_launches(const std::vector<Effect*>& rows);
+
 /// The rows that are not exact without what they share (Effects::shift).
 LaunchMatrix without(const LaunchMatrix& matrix, const std::vector<double>& shift,
                      const std::vector<bool>& exact);

@@ -61,28 +61,32 @@ Prior fitted(const std::vector<const Effect*>& rows) {
   return {.variance = std::exp(mean + digamma(half) - std::log(half)), .degrees = degrees};
 }
 
-/// What a t of so many degrees of freedom exceeds, either way, every other time and once in ten.
+/// What a t of so many degrees of freedom exceeds, either way, every other time, three times and
+/// once in ten.
 struct Tails {
-  double degrees = 0, half = 0, tenth = 0;
+  double degrees = 0, half = 0, three_tenths = 0, tenth = 0;
 };
 
 /// From few degrees of freedom to many: long tails to short ones.
 const std::vector<Tails>& tails_by_degrees() {
   static const std::vector<Tails> all = [] {
-    constexpr double kQuarter = 0.25, kTwentieth = 0.05;
+    constexpr double kQuarter = 0.25, kThreeTwentieths = 0.15, kTwentieth = 0.05;
     std::vector<Tails> made;
     for (double degrees = 0.5; degrees < 10; degrees *= 1.1) {  // more would be believed of no tail
-      made.push_back(
-          {degrees, student_upper(kQuarter, degrees), student_upper(kTwentieth, degrees)});
+      made.push_back({degrees, student_upper(kQuarter, degrees),
+                      student_upper(kThreeTwentieths, degrees),
+                      student_upper(kTwentieth, degrees)});
     }
     return made;
   }();
   return all;
 }
 
-/// One launch a side says nothing of its own noise. Most rows do not change, so that how far their
-/// effects lie from each other says how far one does by chance.
-Prior scatter_of(const std::vector<const Effect*>& rows) {
+}  // namespace
+
+// Most rows do not change, so that how far their effects lie from each other says how far one does
+// by chance.
+Prior scatter_of(const std::vector<const Effect*>& rows, bool many_change) {
   std::vector<double> effects;
   for (const Effect* row : rows) {
     if (row->base == 1 && row->fresh == 1) effects.push_back(row->effect);
@@ -91,21 +95,25 @@ Prior scatter_of(const std::vector<const Effect*>& rows) {
   const double middle = median_of(effects);
   for (double& effect : effects) effect = std::abs(effect - middle);
   std::sort(effects.begin(), effects.end());
-  const double half = effects[effects.size() / 2], most = effects[effects.size() * 9 / 10];
+  const std::size_t far = effects.size() * (many_change ? 7 : 9) / 10;
+  const double half = effects[effects.size() / 2], most = effects[far];
   // The t whose quantiles lie as far apart: rows that scatter unlike each other have long tails.
   const std::vector<Tails>& tails = tails_by_degrees();
+  const auto tail = [&](const Tails& one) { return many_change ? one.three_tenths : one.tenth; };
   auto like = tails.end() - 1;
-  while (like != tails.begin() && like->tenth / like->half * half < most) --like;
+  while (like != tails.begin() && tail(*like) / like->half * half < most) --like;
   const double spread = half / like->half;
   // An effect is the difference of two launches.
   return {.variance = spread * spread / 2, .degrees = like->degrees};
 }
 
+namespace {
+
 Prior prior_of(const std::vector<const Effect*>& rows) {
   std::vector<const Effect*> known;
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(known),
                [](const Effect* row) { return row->degrees > 0 && row->spread > 0; });
-  if (known.empty()) return scatter_of(rows);
+  if (known.empty()) return scatter_of(rows, false);
   return known.size() < kFewestRowsForShift ? Prior{} : fitted(known);
 }
 

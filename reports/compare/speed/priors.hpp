@@ -15,6 +15,11 @@ struct Prior {
   double variance = std::numeric_limits<double>::quiet_NaN(), degrees = kPriorDegrees;
 };
 
+/// Of rows with one launch a side, which say nothing of their own noise: by how far their effects
+/// lie from each other. NaN of fewer than kFewestRowsForWeights. `many_change`: up to a fifth may
+/// have changed, as all metrics of one GPU of five; else a tenth.
+Prior scatter_of(const std::vector<const Effect*>& rows, bool many_change);
+
 /// By row: that of its kind (RowFacts::kind; empty: one kind), or of all rows where its kind has
 /// too few. `rows` with the spreads of their own; exact rows and the others say nothing of each
 /// other.

@@ -75,6 +75,16 @@ struct GpuEffects {
   std::vector<Effects> by_series;  // empty where there are too few GPUs
 };
 
+/// The few GPUs of one metric say nothing of how far one of them lies off by chance where each side
+/// has one launch; those of all metrics of a unit do.
+void test_untested(const std::vector<Series>& all, GpuEffects& made) {
+  std::map<std::string_view, std::vector<Effect*>> by_unit;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (Effect& effect : made.by_series[i].rows)
+      if (std::isnan(effect.p)) by_unit[all[i].unit].push_back(&effect);
+  for (const auto& [unit, effects] : by_unit) test_single_launches(effects);
+}
+
 /// Benjamini-Hochberg over all GPUs of all series at once.
 GpuEffects gpu_effects(const std::vector<Series>& all) {
   GpuEffects made;
@@ -83,8 +93,10 @@ GpuEffects gpu_effects(const std::vector<Series>& all) {
     made.by_series.push_back(series.gpus.size() < kFewestGpus || !series.unfit.empty()
                                  ? Effects{}
                                  : moderated_effects(series.goodness));
-    for (const Effect& effect : made.by_series.back().rows) p.push_back(effect.p);
   }
+  test_untested(all, made);
+  for (const Effects& effects : made.by_series)
+    for (const Effect& effect : effects.rows) p.push_back(effect.p);
   const std::vector<double> q = false_discovery_rates(p);
   std::size_t at = 0;
   for (Effects& effects : made.by_series) {
@@ -101,6 +113,7 @@ std::vector<SpeedVerdict> judge_gpus(const Series& series, const Effects& effect
     const Effect& effect = effects.rows[i];
     // Nearly all: whether they are the same or only may be is no question here, and dear to answer.
     if (!(std::abs(effect.effect) >= series.floor)) continue;
+    if (std::isnan(effect.q)) continue;  // nothing says how far a GPU lies off by chance
     // Noise is stored for the mean of a launch; one GPU has more of it, which its own spread shows.
     made[i] = judge_effect(effect, floor_of(series.noise, series.floor), policy.false_discovery,
                            is_few(effect));
@@ -138,6 +151,27 @@ void add_gpu_findings(SpeedComparison& made, const Series& series, const Effects
     finding.metric = series.metric;
     finding.verdict = verdict;
     made.gpus.push_back(std::move(finding));
+  }
+}
+
+/// By GPU of the pairing, over all series.
+using UnsteadyGpus = std::map<std::uint32_t, UnsteadyGpu>;
+
+void note_unsteady(UnsteadyGpus& made, const Series& series, const Effects& effects,
+                   const std::vector<SpeedVerdict>& verdicts) {
+  const double least = kFewLaunchesFloors * floor_of(series.noise, series.floor);
+  for (std::size_t i = 0; i < effects.rows.size(); ++i) {
+    const Effect& effect = effects.rows[i];
+    if (std::isnan(effect.q) || is_few(effect)) continue;
+    UnsteadyGpu& gpu =
+        made.try_emplace(series.gpus[i], UnsteadyGpu{.gpu = series.gpus[i]}).first->second;
+    ++gpu.judged;
+    const double loss = -effects.total_of(i).effect;
+    if (verdicts[i] != SpeedVerdict::ambiguous || !(-effect.effect >= least && loss >= least))
+      continue;
+    gpu.least = gpu.metrics == 0 ? loss : std::min(gpu.least, loss);
+    gpu.most = std::max(gpu.most, loss);
+    ++gpu.metrics;
   }
 }
 
@@ -279,6 +313,21 @@ std::vector<double> times_of(const Pairing& pairing) {
   return made;
 }
 
+/// How far a launch lies from the median of the others of its side, in the median over the rows.
+double distance_of(const LaunchMatrix& matrix, std::size_t launch) {
+  const std::size_t first = launch < matrix.base ? 0 : matrix.base;
+  const std::size_t end = launch < matrix.base ? matrix.base : matrix.launches;
+  std::vector<double> distances;
+  for (std::size_t row = 0; row < matrix.rows; ++row) {
+    std::vector<double> others;
+    for (std::size_t i = first; i < end; ++i)
+      if (i != launch && !std::isnan(matrix.at(row, i))) others.push_back(matrix.at(row, i));
+    const double distance = matrix.at(row, launch) - median_of(std::move(others));
+    if (!std::isnan(distance)) distances.push_back(distance);
+  }
+  return median_of(std::move(distances));
+}
+
 void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPolicy& policy) {
   std::vector<std::size_t> judged;
   for (std::size_t i = 0; i < made.series.size(); ++i) {
@@ -299,6 +348,12 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
                                is_few(made.effects.shared));
   }
   made.drift = drift_in(matrix, made.effects, times_of(pairing));
+  for (std::size_t i = 0; i < matrix.launches; ++i) {
+    const double weight = made.effects.weights[i];
+    const double distance = weight < kOddWeight ? distance_of(matrix, i) : 0;
+    if (-distance >= kOddFloors * policy.floor)
+      made.odd.push_back({.launch = i, .weight = weight, .distance = distance});
+  }
   const std::vector<double> even(matrix.launches, 1.0);
   for (std::size_t row = 0; row < judged.size(); ++row) {
     SpeedFinding& finding = made.series[judged[row]];
@@ -423,8 +478,10 @@ SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy)
   std::erase_if(all, has_no_value);
   for (Series& series : all) series.floor = floor_of(pairing.cases[series.of_case], policy);
   const GpuEffects gpus = gpu_effects(all);
+  UnsteadyGpus unsteady;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::vector<SpeedVerdict> verdicts = judge_gpus(all[i], gpus.by_series[i], policy);
+    note_unsteady(unsteady, all[i], gpus.by_series[i], verdicts);
     std::vector<bool> left_out = left_out_of(verdicts);
     // Where most changed, they are the case, and the few that did not stay in its mean.
     if (2 * std::count(left_out.begin(), left_out.end(), true) >=
@@ -438,6 +495,8 @@ SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy)
     add_gpu_findings(made, all[i], gpus.by_series[i], verdicts);
     made.series.push_back(finding_of(all[i], pairing, left_out));
   }
+  for (const auto& [number, gpu] : unsteady)
+    if (2 * gpu.metrics > gpu.judged) made.unsteady.push_back(gpu);
   judge_series(made, pairing, policy);
   judge_tails(made, pairing, policy);
   for (const SpeedFinding& finding : made.series) {

@@ -106,9 +106,29 @@ struct GpuFinding {
   double least = 0, most = 0;  // their effects in all
 };
 
+/// A GPU that is far slower in the mean of its new launches, in most metrics, and whose launches
+/// lie too far apart to say that it changed: sick in some of them.
+struct UnsteadyGpu {
+  std::uint32_t gpu = 0;                // index into the pairing
+  std::size_t metrics = 0, judged = 0;  // so many of so many
+  double least = 0, most = 0;           // effects in these, the smallest and the largest loss
+};
+
+/// A launch that is far slower than the others of its side and hardly counts, since all metrics
+/// scatter there (Effects::weights).
+struct OddLaunch {
+  std::size_t launch = 0;  // in the pairing
+  double weight = 1;
+  double distance = 0;  // of its metrics from those of the side's other launches, in the median
+};
+/// Launches with a smaller weight that lose this many floors in the median.
+inline constexpr double kOddWeight = 0.1, kOddFloors = 3;
+
 struct SpeedComparison {
   std::vector<SpeedFinding> series;  // in the order of cases
   std::vector<GpuFinding> gpus;
+  std::vector<UnsteadyGpu> unsteady;
+  std::vector<OddLaunch> odd;
   Effects effects;                                   // behind `series` where compared
   SpeedVerdict shared = SpeedVerdict::not_compared;  // of the shift that all series share
   Drift drift;                                       // of the series' own, the shift taken off

@@ -100,9 +100,31 @@ void add_drift(std::vector<std::string>& made, const Drift& drift) {
   if (!drift.seen()) return;
   constexpr double kSlope = 0.05;
   made.push_back(fmt::format(
-      "DRIFT: {} of {} rise or fall from launch to launch within a side ({:.0f} by chance): a "
-      "change may be that drift; interleave the launches of both sides",
-      drift.rows, plural(drift.tested, "metric"), kSlope * static_cast<double>(drift.tested)));
+      "DRIFT: {} from launch to launch within a side: a change may be that drift; interleave the "
+      "launches of both sides",
+      drift.of_all() ? "all metrics together rise or fall"
+                     : fmt::format("{} of {} rise or fall ({:.0f} by chance)", drift.rows,
+                                   plural(drift.tested, "metric"),
+                                   kSlope * static_cast<double>(drift.tested))));
+}
+
+void add_unsteady(std::vector<std::string>& made, const Comparison& comparison) {
+  for (const UnsteadyGpu& one : comparison.speed.unsteady)
+    made.push_back(
+        fmt::format("UNSTEADY: {}: {} to {} in the mean, in {} of {}, and its launches lie too far "
+                    "apart to say "
+                    "that it changed: 'tidemark show' of each names it where it is slow",
+                    place_of(comparison.pairing, {one.gpu}), percent(-one.least),
+                    percent(-one.most), one.metrics, plural(one.judged, "metric")));
+}
+
+void add_odd_launches(std::vector<std::string>& made, const Comparison& comparison) {
+  for (const OddLaunch& odd : comparison.speed.odd)
+    made.push_back(fmt::format(
+        "ODD LAUNCH: {}: {} in the median of its metrics, which lie {:.0f} times as far from the "
+        "other launches as usual; it counts 1/{:.0f}",
+        comparison.pairing.launches[odd.launch]->path, signed_percent(odd.distance),
+        1 / std::sqrt(odd.weight), 1 / odd.weight));
 }
 
 /// Also where both sides were slowed alike, and no difference says it.
@@ -287,6 +309,7 @@ std::string action_text(const Comparison& comparison) {
   if (headline == "REGRESSION" || headline == "CHANGED") {
     return cause == Cause::nothing_recorded ? "look at what is named below" : "do not roll out";
   }
+  if (!comparison.speed.unsteady.empty()) return "look at the GPUs that are UNSTEADY";
   if (headline == "INCONCLUSIVE") {
     const std::vector<std::size_t> more = more_launches(comparison);
     if (!more.empty())
@@ -296,6 +319,11 @@ std::string action_text(const Comparison& comparison) {
   if (cause == Cause::confounded) return "compare again with no other difference";
   if (headline == "INCONCLUSIVE") return "look at what was not compared";
   if (cause == Cause::nothing_recorded) return "nothing to do";
+  const std::size_t failing =
+      comparison.conformance.counts[static_cast<std::size_t>(ChangeKind::still_failing)];
+  if (failing > 0)
+    return fmt::format("roll out, though {} on both sides",
+                       failing == 1 ? "1 result fails" : grouped(failing) + " results fail");
   return comparison.speed.series.empty() ? "roll out, though no speed was measured" : "roll out";
 }
 
@@ -308,6 +336,13 @@ std::vector<std::string> warnings_of(const Comparison& comparison) {
         "NOT INTERLEAVED: one side ran after the other, so that drift looks like a change; "
         "alternate the launches of both");
   }
+  if (comparison.setup.backwards) {
+    made.emplace_back(
+        "SIDES: the new launches began before those of the base; were they given the wrong way "
+        "round?");
+  }
+  add_unsteady(made, comparison);
+  add_odd_launches(made, comparison);
   add_drift(made, comparison.speed.drift);
   if (!comparison.below_reference.empty()) {
     made.push_back("SLOWER THAN ITS MODEL: " + comparison.below_reference);

@@ -10,7 +10,8 @@ namespace tidemark::reports {
 namespace {
 
 bool is_remarkable(const CasePast& past) {
-  return past.state == CaseState::lacking || past.first_bad.has_value();
+  return past.state == CaseState::lacking || past.state == CaseState::open ||
+         past.first_bad.has_value();
 }
 
 bool is_over(const CasePast& past) {
@@ -55,9 +56,8 @@ std::string text_of(const History& history, const CasePast& past, const ShowOpti
                          bad_gpus_text(history, last, options));
     case CaseState::open:
       return fmt::format(
-          "failed {} on {}; nothing as large passed there since, only smaller runs, other GPUs or "
-          "none",
-          when(history, past.last_bad),
+          "{} on {}; nothing as large passed there since, only smaller runs, other GPUs or none",
+          opened_text(history, past),
           gpus_text(history, past.open_gpus, past.open_gpus.size(), options));
     case CaseState::waived:
       return fmt::format("since {} {}, on {}; failed {}", since, in_a_row(past),

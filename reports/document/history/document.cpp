@@ -205,6 +205,13 @@ std::string when(const History& history, std::uint32_t launch) {
   return utc_text(history.chronicle.launches[launch].at_unix_s);
 }
 
+std::string opened_text(const History& history, const CasePast& past) {
+  const std::string failed = past.first_bad ? "failed " + when(history, past.last_bad) : "";
+  if (!past.last_lost) return failed;
+  return fmt::format("{}{}lost its GPU {}", failed, failed.empty() ? "" : ", ",
+                     when(history, *past.last_lost));
+}
+
 std::string gpu_name(const History& history, std::uint32_t gpu) {
   constexpr std::size_t kShortKey = 12;  // "GPU-5f1c2d3e"
   const PastGpu& past = history.chronicle.gpus[gpu];

@@ -27,13 +27,16 @@ std::string history_json(const History& history, const ShowOptions& options);
 /// A line a value: launch x metric x GPU, and the typical GPU ("all"); then launch x case.
 std::string history_csv(const History& history);
 
-/// A test a case as the newest launches left it: failing is a failure; open and lacking are errors;
-/// waived, skipped and everything of the virtual device are skipped. Changes of speed are advice
-/// and no test.
-std::vector<TestSuite> tests_of(const History& history);
+/// A test a case as the newest launches left it: failing is a failure; open, lacking and a report
+/// that was refused are errors; waived, skipped and everything of the virtual device are skipped.
+/// Changes of speed are advice and no test.
+std::vector<TestSuite> tests_of(const History& history, const ShowOptions& options);
 
 /// The time of a launch.
 std::string when(const History& history, std::uint32_t launch);
+
+/// What opened a case that is open: "failed 2026-09-01T00:00:00Z", "lost its GPU ...", or both.
+std::string opened_text(const History& history, const CasePast& past);
 
 /// "-2.1 %" of a natural logarithm.
 std::string step_text(double step);

@@ -37,8 +37,8 @@ std::string text_of(const History& history, const CasePast& past) {
                          at(past.since), plural(past.in_a_row, "launch"),
                          setup_text(past.setup, 6));
     case CaseState::open:
-      return fmt::format("failed {} on {}; nothing as large passed there since", at(past.last_bad),
-                         gpu_name(history, past.open_gpus.front()));
+      return fmt::format("{} on {}; nothing as large passed there since",
+                         opened_text(history, past), gpu_name(history, past.open_gpus.front()));
     case CaseState::lacking:
       return fmt::format("has no answer in {}",
                          history.chronicle.launches[past.results->back().launch].path);
@@ -67,7 +67,7 @@ TestCase case_of(const History& history, const CasePast& past) {
 
 }  // namespace
 
-std::vector<TestSuite> tests_of(const History& history) {
+std::vector<TestSuite> tests_of(const History& history, const ShowOptions& options) {
   const PastLaunch& newest = history.chronicle.launches.back();
   const std::string utc = utc_text(newest.at_unix_s);
   TestSuite suite{.name = "tidemark history",
@@ -77,7 +77,16 @@ std::vector<TestSuite> tests_of(const History& history) {
                                  {"cases", cases_summary(history)},
                                  {"speed", metrics_summary(history)}},
                   .cases = {}};
-  suite.cases.reserve(history.cases.size() + 1);
+  suite.cases.reserve(history.cases.size() + 2);
+  // The newest of all may be among those.
+  if (!options.refused.empty())
+    suite.cases.push_back({.class_name = "tidemark.history",
+                           .name = "every report can be read",
+                           .seconds = 0,
+                           .outcome = TestOutcome::error,
+                           .type = "refused",
+                           .message = fmt::format("{}", fmt::join(options.refused, "; ")),
+                           .text = {}});
   suite.cases.push_back({.class_name = "tidemark.history",
                          .name = "the newest report is complete",
                          .seconds = 0,
