@@ -1,4 +1,5 @@
-// Other ranks first: a rank that waits for its own shards waits for others, too.
+// Other ranks first: a rank that waits for its own shards waits for others, too. A rank of a GEMM
+// is a GPU, as reports number them, and need not be the rank of its process.
 #include "kernels/late_shards.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +41,7 @@ std::string late_shards(std::span<const AwaitedShard> awaited, std::uint32_t ran
     return one.shard.owner != rank;
   });
   const bool one_rank = owners.size() == 1;
-  return fmt::format("waits for {} {}: {}{} not ready within {:g} s", one_rank ? "rank" : "ranks",
+  return fmt::format("waits for {} {}: {}{} not ready within {:g} s", one_rank ? "GPU" : "GPUs",
                      names_of(owners), in_words(*first), one_rank ? "" : " and others", seconds);
 }
 

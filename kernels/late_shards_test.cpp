@@ -15,20 +15,20 @@ constexpr AwaitedShard kOfTwo{.panel = "panel B", .shard = {2, 0, 2}, .index = 0
 TEST(LateShards, OneRankIsNamedWithItsFirst) {
   const std::vector<AwaitedShard> awaited = {kOfTwo, {"panel B", {2, 2, 2}, 1}};
   EXPECT_EQ(late_shards(awaited, 0, 20),
-            "waits for rank 2: panel B, shard 0 (rows 0 to 2) not ready within 20 s");
+            "waits for GPU 2: panel B, shard 0 (rows 0 to 2) not ready within 20 s");
 }
 
 TEST(LateShards, OfSeveralRanksAllAreNamed) {
   const std::vector<AwaitedShard> awaited = {kOfOne, kOfTwo};
   EXPECT_EQ(late_shards(awaited, 0, 20),
-            "waits for ranks 1, 2: panel A, shard 8 (rows 512 to 682) and others not ready within "
+            "waits for GPUs 1, 2: panel A, shard 8 (rows 512 to 682) and others not ready within "
             "20 s");
 }
 
 TEST(LateShards, RankDoesNotNameItself) {
   const std::vector<AwaitedShard> awaited = {kOwn, kOfTwo};
   EXPECT_EQ(late_shards(awaited, 0, 0.5),
-            "waits for rank 2: panel B, shard 0 (rows 0 to 2) not ready within 0.5 s");
+            "waits for GPU 2: panel B, shard 0 (rows 0 to 2) not ready within 0.5 s");
 }
 
 TEST(LateShards, WhoHasNotReadAnOwnShardIsNotKnown) {
@@ -42,7 +42,7 @@ TEST(LateShards, OfManyRanksEightAreNamed) {
   for (std::uint32_t rank = 1; rank <= 10; ++rank)
     awaited.push_back({.panel = "barrier", .shard = {rank, rank, 1}, .index = rank});
   EXPECT_EQ(late_shards(awaited, 0, 20),
-            "waits for ranks 1, 2, 3, 4, 5, 6, 7, 8 and 2 more: barrier, shard 1 (rows 1 to 2) and "
+            "waits for GPUs 1, 2, 3, 4, 5, 6, 7, 8 and 2 more: barrier, shard 1 (rows 1 to 2) and "
             "others not ready within 20 s");
 }
 

@@ -160,7 +160,7 @@ TEST_F(PeerTileOnGpu, ANeighbourThatDoesNotComeIsATimeoutWithOneLine) {
   EXPECT_EQ(result.fault, DeviceFault::timeout);
   EXPECT_EQ(
       result.note,
-      "waits for rank 1: the neighbours' handles, shard 1 (rows 1 to 2) not ready within 0.05 s");
+      "waits for GPU 1: the neighbours' handles, shard 1 (rows 1 to 2) not ready within 0.05 s");
   EXPECT_EQ(transport.aborts, 1);
 }
 

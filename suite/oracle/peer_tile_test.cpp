@@ -129,7 +129,7 @@ TEST(PeerTile, ANeighbourThatDoesNotComeIsATimeoutWithOneLine) {
   const RunResult result = make_device(DeviceKind::virtual_device)->run(op);
   EXPECT_EQ(result.fault, DeviceFault::timeout);
   EXPECT_EQ(result.note,
-            "waits for rank 1: peer memory, shard 1 (rows 1 to 2) not ready within 0.01 s");
+            "waits for GPU 1: peer memory, shard 1 (rows 1 to 2) not ready within 0.01 s");
   EXPECT_EQ(alone.aborts, 1);
 }
 

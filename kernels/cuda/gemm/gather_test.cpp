@@ -28,7 +28,7 @@ TEST(GemmGather, NamesTheShardThatNeverComesAndAborts) {
   const NamedPanel panels[] = {{{.id = 0, .shards = {{0, 0, 4}}}, "panel A"},
                                {{.id = 1, .shards = {{0, 0, 4}, {1, 4, 4}, {3, 8, 2}}}, "panel B"}};
   EXPECT_EQ(gather_or_abort(transport, panels, 0, 0.1),
-            "waits for rank 3: panel B, shard 2 (rows 8 to 10) not ready within 0.1 s");
+            "waits for GPU 3: panel B, shard 2 (rows 8 to 10) not ready within 0.1 s");
   EXPECT_EQ(transport.aborts, 1);
 }
 

@@ -242,7 +242,7 @@ TEST_F(GpuGemm, ShardThatNeverComesIsATimeOut) {
   const RunResult result = run_gemm(gemm);
   EXPECT_EQ(result.fault, DeviceFault::timeout);
   EXPECT_EQ(result.note,
-            "waits for rank 1: panel A, shard 1 (rows 120 to 200) not ready within 0.2 s");
+            "waits for GPU 1: panel A, shard 1 (rows 120 to 200) not ready within 0.2 s");
   EXPECT_TRUE(result.bytes.empty());
   EXPECT_EQ(transport.aborts, 1);
 }

@@ -208,7 +208,7 @@ TEST(GemmArrivals, TilesThatDoNotNeedAMissingShardAreComputedAndItIsNamedInTime)
     EXPECT_GE(arrivals.wait_ns(), 5e7);
   }
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
-  EXPECT_EQ(late, "waits for rank 1: panel A, shard 0 (rows 0 to 64) not ready within 0.05 s");
+  EXPECT_EQ(late, "waits for GPU 1: panel A, shard 0 (rows 0 to 64) not ready within 0.05 s");
   EXPECT_EQ(transport.aborted, 1);
   EXPECT_TRUE(inside.is_untouched(0, 0, 128));
   for (const std::uint64_t row : {64U, 128U}) {
@@ -277,7 +277,7 @@ TEST(GemmArrivals, RunThatWaitsInVainIsATimeout) {
     const RunResult result = run_virtual_gemm(gemm, kNoFault);
     EXPECT_EQ(result.fault, DeviceFault::timeout);
     EXPECT_EQ(result.note,
-              "waits for rank 1: panel B, shard 2 (rows 64 to 96) not ready within 0.01 s");
+              "waits for GPU 1: panel B, shard 2 (rows 64 to 96) not ready within 0.01 s");
     EXPECT_EQ(transport.aborted, 1);
   }
 }
@@ -327,7 +327,7 @@ TEST(GemmArrivals, ExchangeOfTimesThatIsNotAnsweredIsATimeout) {
   const Measurement measured = measure_virtual_gemm(gemm, {.warmups = 0, .samples = 2}, kNoFault);
   EXPECT_EQ(measured.fault, DeviceFault::timeout);
   EXPECT_TRUE(measured.last.bytes.empty());
-  EXPECT_NE(measured.note.find("waits for rank 1: times of the samples, shard 1 (rows 2 to 4)"),
+  EXPECT_NE(measured.note.find("waits for GPU 1: times of the samples, shard 1 (rows 2 to 4)"),
             std::string::npos)
       << measured.note;
 }

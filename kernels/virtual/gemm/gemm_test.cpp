@@ -179,8 +179,7 @@ TEST(VirtualGemm, ShardThatNeverComesIsATimeoutThatNamesIt) {
   gemm.deadline_s = 0.01;
   const RunResult result = run_virtual_gemm(gemm, kNoFault);
   EXPECT_EQ(result.fault, DeviceFault::timeout);
-  EXPECT_EQ(result.note,
-            "waits for rank 3: panel B, shard 0 (rows 0 to 2) not ready within 0.01 s");
+  EXPECT_EQ(result.note, "waits for GPU 3: panel B, shard 0 (rows 0 to 2) not ready within 0.01 s");
   EXPECT_EQ(transport.aborted, 1);
 }
 
@@ -198,7 +197,7 @@ TEST(VirtualGemm, MeasurementEndsAtABarrierThatIsNotReached) {
       measure_virtual_gemm(gemm, {.warmups = 0, .samples = 2}, kNoFault);
   EXPECT_EQ(measurement.fault, DeviceFault::timeout);
   EXPECT_TRUE(measurement.samples.empty());
-  EXPECT_NE(measurement.note.find("waits for rank 1: barrier, shard 1"), std::string::npos);
+  EXPECT_NE(measurement.note.find("waits for GPU 1: barrier, shard 1"), std::string::npos);
 }
 
 TEST(VirtualGemm, MeasuresAsManySamplesAsAsked) {

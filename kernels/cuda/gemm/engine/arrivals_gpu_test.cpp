@@ -231,7 +231,7 @@ TEST_F(Arrivals, ShardThatNeverComesIsNamedAndTheKernelEnds) {
   const RunResult beside = run_gemm(gemm);
   EXPECT_EQ(beside.fault, DeviceFault::timeout);
   EXPECT_EQ(beside.note,
-            "waits for rank 1: panel A, shard 3 (rows 512 to 682) not ready within 0.3 s");
+            "waits for GPU 1: panel A, shard 3 (rows 512 to 682) not ready within 0.3 s");
   EXPECT_EQ(transport.aborts, 1);
   EXPECT_EQ(run_gemm(whole).fault, DeviceFault::none);  // the GPU is as it was
 }
