@@ -52,6 +52,7 @@ TEST(Launch, notes_once_a_case_how_panels_travel) {
   for (const ResultRow& result : report.results) {
     const std::string notes(report.text(result.notes));
     const std::size_t at = notes.find("panels by ");
+    ASSERT_NE(at, std::string::npos) << notes;
     EXPECT_EQ(at, notes.find("panels by mpi: the virtual device knows no other route")) << notes;
     EXPECT_EQ(notes.find("panels by ", at + 1), std::string::npos) << notes;
   }

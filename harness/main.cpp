@@ -1,10 +1,12 @@
 // The program: workers, reporters and those who ask about GPUs first, then the command line; errors
 // become one line and an exit code.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -35,8 +37,8 @@ void open_closed_descriptors() {
   }
 }
 
-// All ranks of a run come to the same end, and rank 0 speaks for them. Verbs that only read have no
-// ranks: a process that inherits the variables of a rank must not be silent.
+// Nearly always all ranks of a run come to the same end, and rank 0 speaks for them. Verbs that
+// only read have no ranks: a process that inherits the variables of a rank must not be silent.
 bool is_heard(std::string_view verb) {
   const bool of_ranks = verb == "run" || verb == "bench" || verb == "replay" || verb == "tune";
   return !of_ranks || tidemark::harness::launcher_rank().value_or(0) == 0;
@@ -47,8 +49,13 @@ int say(std::string_view verb, ExitCode code, const std::string& text) {
     tidemark::harness::print_error(text);
   } else {
     // mpirun kills the job when the first rank leaves with a code other than 0: that must be rank
-    // 0, or the only line that says why is lost. It is over long before this sleep is.
-    std::this_thread::sleep_for(std::chrono::seconds(2));
+    // 0, or the only line that says why is lost. It is over long before this sleep is, unless only
+    // this rank has the error, which is then heard. Other launchers let all ranks end, each with
+    // it.
+    std::this_thread::sleep_for(std::chrono::seconds(5));
+    if (std::getenv("OMPI_COMM_WORLD_RANK") != nullptr)
+      tidemark::harness::print_error(
+          fmt::format("rank {}: {}", tidemark::harness::launcher_rank().value_or(0), text));
   }
   return static_cast<int>(code);
 }

@@ -59,7 +59,7 @@ Sizes sizes_of(const Report& report, std::string_view of_case, std::string_view 
         report.cases[result.case_id].name.view() != of_case)
       continue;
     sizes[edge].push_back({.value = row.median * factor_of(report.text(row.unit)),
-                           .rank = report.gpus[result.gpu_id].rank,
+                           .rank = result.gpu_id,
                            .row = &row});
   }
   return sizes;
@@ -103,12 +103,12 @@ std::optional<Distributed> distributed_gemm_of(const Report& report, double edge
   Sizes rates = sizes_of(report, kDistributed, "rate");
   const Sizes efficiencies = sizes_of(report, kDistributed, "efficiency");
   std::erase_if(rates, [&](const auto& one) { return !efficiencies.contains(one.first); });
-  if (rates.empty() || report.launch.ranks_expected == 0) return {};
+  if (rates.empty() || report.launch.gpus == 0) return {};
   const auto& [size, medians] = *nearest_to(rates, edge);
   return Distributed{.edge = size,
                      .flops = lowest_together(report, medians),
                      .efficiency = lowest_of(efficiencies.at(size)),
-                     .ranks = report.launch.ranks_expected};
+                     .ranks = report.launch.gpus};
 }
 
 /// What is left of the time of a GEMM when it has multiplied and waited for rows.
@@ -150,7 +150,7 @@ bool has_given_grid(const Report& report) {
 
 std::optional<MeasuredRate> link_of(const Report& report, double edge) {
   const Sizes exchanges = sizes_of(report, kDistributed, "exchange");
-  const std::uint32_t ranks = report.launch.ranks_expected;
+  const std::uint32_t ranks = report.launch.gpus;
   if (exchanges.empty() || ranks < 2 || ranks > kMostRanks || report.nodes.size() != 1 ||
       has_given_grid(report))
     return {};

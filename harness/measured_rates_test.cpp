@@ -128,10 +128,20 @@ TEST(MeasuredRates, OverSeveralNodesTheExchangeIsNoLink) {
   EXPECT_FALSE(measured_rates(report, 8192).link);
 }
 
-TEST(MeasuredRates, ReportThatNamesABillionRanksHasNoLink) {
+TEST(MeasuredRates, ReportThatNamesABillionGpusHasNoLink) {
   Report report = baseline();
-  report.launch.ranks_expected = 1'000'000'000;
+  report.launch.gpus = 1'000'000'000;
   EXPECT_FALSE(measured_rates(report, 8192).link);
+}
+
+TEST(MeasuredRates, OneProcessWithAllGpusIsNoOtherGemm) {
+  const Report apart = baseline();
+  Report together = apart;
+  together.launch.ranks_expected = 1;
+  for (GpuRow& gpu : together.gpus) gpu.rank = 0;
+  EXPECT_EQ(measured_rates(together, 8192).product->value,
+            measured_rates(apart, 8192).product->value);
+  EXPECT_EQ(measured_rates(together, 8192).link->value, measured_rates(apart, 8192).link->value);
 }
 
 }  // namespace

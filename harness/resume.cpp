@@ -12,6 +12,7 @@
 #include "harness/version.hpp"
 #include "kernels/ops/fnv1a.hpp"
 #include "reports/journal/journal.hpp"
+#include "reports/schema/verdict_kinds.hpp"
 #include "reports/store/assemble/gather.hpp"
 #include "reports/store/assemble/spoiled.hpp"
 
@@ -22,9 +23,11 @@ using Pair = std::pair<std::string, std::uint32_t>;
 
 /// argv without what may differ: it decides where a report goes, not what is in it.
 std::vector<std::string> lasting(const std::vector<std::string>& arguments) {
-  const std::set<std::string_view> with_value = {"--out",  "--ranks",  "--time-limit", "--resume",
-                                                 "--seed", "--policy", "--expect-gpus"};
-  const std::set<std::string_view> flags = {"--json", "--anonymise", "--strict", "--strict-gpus"};
+  const std::set<std::string_view> with_value = {"--out",         "--ranks",   "--time-limit",
+                                                 "--resume",      "--seed",    "--policy",
+                                                 "--expect-gpus", "--launches"};
+  const std::set<std::string_view> flags = {"--json", "--anonymise", "--strict", "--strict-gpus",
+                                            "--calibrate"};
   std::vector<std::string> kept;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::string name = arguments[i].substr(0, arguments[i].find('='));
@@ -77,6 +80,9 @@ struct Attempts {
 
   bool have_answer() const {
     if (outcomes.empty() || outcomes.back()->attempt < started) return false;
+    // A line that was lost may have been a failure.
+    for (std::size_t i = 0; i < outcomes.size(); ++i)
+      if (outcomes[i]->attempt != i + 1) return false;
     const OutcomeRecord& last = *outcomes.back();
     return is_answer(last.verdict) &&
            (last.verdict != Verdict::fail || last.attempt >= kMostAttempts);
@@ -114,7 +120,13 @@ Resumed read_resumed(const RunOptions& options) {
                .seed = before.launch.seed,
                .gpus = before.launch.gpus,
                .known = before.gpus,
-               .outcomes = {}};
+               .outcomes = {},
+               .failed = {},
+               .events = spoiling,
+               .gemm_table_hash = before.launch.gemm_table_hash};
+  for (auto& [pair, attempts] : heard)
+    std::stable_sort(attempts.outcomes.begin(), attempts.outcomes.end(),
+                     [](const auto* a, const auto* b) { return a->attempt < b->attempt; });
   for (const PlannedCase& planned : before.launch.cases) {
     std::vector<const Attempts*> answers;
     for (std::uint32_t gpu = 0; gpu < before.launch.gpus; ++gpu) {
@@ -122,9 +134,16 @@ Resumed read_resumed(const RunOptions& options) {
       if (found != heard.end() && found->second.have_answer()) answers.push_back(&found->second);
     }
     // What all GPUs do together, all do again.
-    if (planned.scope == "all_gpus" && answers.size() < before.launch.gpus) continue;
+    if (planned.scope == "all_gpus" && answers.size() < before.launch.gpus) answers.clear();
     for (const Attempts* attempts : answers)
       for (const OutcomeRecord* outcome : attempts->outcomes) made.outcomes.push_back(*outcome);
+    for (std::uint32_t gpu = 0; gpu < before.launch.gpus; ++gpu) {
+      const auto found = heard.find({planned.name, gpu});
+      if (found == heard.end() || std::count(answers.begin(), answers.end(), &found->second) > 0)
+        continue;
+      for (const OutcomeRecord* outcome : found->second.outcomes)
+        if (reports::is_failure(outcome->verdict)) made.failed.push_back(*outcome);
+    }
   }
   return made;
 }
@@ -144,9 +163,15 @@ Resumed on_slots(Resumed resumed, const std::vector<SlotPlace>& places) {
     slot_of[gpu.gpu] = static_cast<std::uint32_t>(here - places.begin());
     gpu.gpu = slot_of[gpu.gpu];
   }
-  std::erase_if(resumed.outcomes,
-                [&](const OutcomeRecord& outcome) { return !slot_of.contains(outcome.gpu); });
-  for (OutcomeRecord& outcome : resumed.outcomes) outcome.gpu = slot_of.at(outcome.gpu);
+  for (std::vector<OutcomeRecord>* outcomes : {&resumed.outcomes, &resumed.failed}) {
+    std::erase_if(*outcomes,
+                  [&](const OutcomeRecord& outcome) { return !slot_of.contains(outcome.gpu); });
+    for (OutcomeRecord& outcome : *outcomes) outcome.gpu = slot_of.at(outcome.gpu);
+  }
+  for (EventRecord& event : resumed.events) {
+    const auto gpu = slot_of.find(static_cast<std::uint32_t>(event.gpu));
+    event.gpu = gpu == slot_of.end() ? -1 : static_cast<std::int32_t>(gpu->second);
+  }
   return resumed;
 }
 
@@ -157,8 +182,42 @@ std::set<std::pair<std::string, std::uint32_t>> answered(const Resumed& resumed)
   return pairs;
 }
 
+std::map<Pair, std::uint32_t> failed_attempts(const Resumed& resumed) {
+  std::map<Pair, std::uint32_t> made;
+  for (const OutcomeRecord& outcome : resumed.failed) {
+    std::uint32_t& most = made[{outcome.case_name, outcome.gpu}];
+    most = std::max(most, outcome.attempt);
+  }
+  return made;
+}
+
+std::string differs_from(const Resumed& resumed, const std::vector<GpuRecord>& gpus,
+                         const std::string& gemm_table_hash) {
+  if (resumed.folder.empty()) return {};
+  const auto refusal = [&](std::string_view what, std::string_view then, std::string_view now) {
+    return fmt::format(
+        "--resume {}: {} was {} and is {}: one report cannot tell which results are "
+        "of which; run again",
+        resumed.folder, what, then.empty() ? "that of the build" : then,
+        now.empty() ? "that of the build" : now);
+  };
+  if (resumed.gemm_table_hash != gemm_table_hash)
+    return refusal("the GEMM table", resumed.gemm_table_hash, gemm_table_hash);
+  for (const GpuRecord& now : gpus)
+    for (const GpuRecord& then : resumed.known) {
+      if (then.uuid != now.uuid) continue;
+      if (then.driver != now.driver)
+        return refusal("the driver of " + now.uuid, then.driver, now.driver);
+      if (then.vbios != now.vbios)
+        return refusal("the VBIOS of " + now.uuid, then.vbios, now.vbios);
+    }
+  return {};
+}
+
 std::uint64_t digest_of(const Resumed& resumed) {
   std::string text = resumed.run_id;
+  for (const OutcomeRecord& outcome : resumed.failed)
+    text += fmt::format(" {} {} {}", outcome.case_name, outcome.gpu, outcome.attempt);
   for (const auto& [name, gpu] : answered(resumed)) text += fmt::format(" {} {}", name, gpu);
   return fnv1a(text);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -20,6 +21,10 @@ struct Resumed {
   std::uint32_t gpus = 0;
   std::vector<GpuRecord> known;         // of those GPUs; one whose rank wrote nothing is not there
   std::vector<OutcomeRecord> outcomes;  // of each pair of case and GPU all attempts, or none
+  /// Failures of pairs that run again: a pass takes none of them back.
+  std::vector<OutcomeRecord> failed;
+  std::vector<EventRecord> events;  // spoiling_events()
+  std::string gemm_table_hash;      // LaunchRecord's
 };
 
 /// Reads options.resume. Throws UsageError where that launch still runs, had other arguments or
@@ -32,6 +37,15 @@ Resumed on_slots(Resumed resumed, const std::vector<SlotPlace>& places);
 
 /// Cases and slots that need not run.
 std::set<std::pair<std::string, std::uint32_t>> answered(const Resumed& resumed);
+
+/// Attempts that failed already, of cases and slots that run again.
+std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> failed_attempts(
+    const Resumed& resumed);
+
+/// Why this launch cannot go on with that one, as the rank of `gpus` sees it: another driver, VBIOS
+/// or table, which the report could not tell apart. Empty where it can.
+std::string differs_from(const Resumed& resumed, const std::vector<GpuRecord>& gpus,
+                         const std::string& gemm_table_hash);
 
 /// A number that differs where the outcomes do.
 std::uint64_t digest_of(const Resumed& resumed);

@@ -98,6 +98,92 @@ TEST(Resume, runs_a_pass_again_that_an_uncontained_memory_error_spoiled) {
   EXPECT_GT(results_of(after).at("load.tile.rank1@0")->start_unix_s, began);
 }
 
+TEST(Resume, takes_back_no_failure_of_a_case_that_runs_again) {
+  const Place place;
+  interrupt(place);
+  const Report before = read_report(place.out());
+  // A failed attempt at the case that was interrupted, and the start of the next one.
+  const LineOrigin at{.run_id = before.launch.run_id, .rank = 0, .number = 1000};
+  std::ofstream journal(place.journals() + "/rank-00000.jsonl", std::ios::app);
+  OutcomeRecord failed;
+  failed.gpu = 0;
+  failed.case_name = "zfill.whole";
+  failed.attempt = 1;
+  failed.verdict = Verdict::fail;
+  failed.reason = "a byte is wrong";
+  journal << to_line(failed, at);
+  journal.close();
+  const Ran ran = go_on(place, kCases);
+  EXPECT_EQ(ran.exit, 1) << ran.out << ran.err;
+  const Report after = read_report(place.file("s.h5"));
+  const ResultRow& result = *results_of(after).at("zfill.whole@0");
+  EXPECT_EQ(result.verdict, Verdict::flaky);
+  EXPECT_EQ(result.attempts, 2U);
+  EXPECT_TRUE(after.launch.complete) << after.launch.incomplete_reason;
+}
+
+TEST(Resume, takes_back_no_crash_of_a_gpu_in_a_case_of_all) {
+  const Place place;
+  const Arguments cases = {"--gpus", "2", "--cases", "gemm.distributed.integer",
+                           "gemm.distributed.normal"};
+  const RunningProgram running = start_program(command(run_arguments(place, cases)),
+                                               with_hook("slow@gemm.distributed.normal"));
+  ASSERT_TRUE(appears(place.journals(), R"("gpu":1,"case":"gemm.distributed.normal")"));
+  kill(running.pid, SIGTERM);
+  ASSERT_EQ(finish_program(running).exit, 4);
+  const std::string run_id(read_report(place.out()).launch.run_id);
+  lose_line(place, {R"("type":"outcome")", R"("gpu":0,"case":"gemm.distributed.integer")"});
+  lose_line(place, {R"("type":"outcome")", R"("gpu":1,"case":"gemm.distributed.integer")"});
+  std::ofstream journal(place.journals() + "/rank-00000.jsonl", std::ios::app);
+  OutcomeRecord crash;
+  crash.gpu = 1;
+  crash.case_name = "gemm.distributed.integer";
+  crash.verdict = Verdict::crash;
+  journal << to_line(crash, LineOrigin{.run_id = run_id, .rank = 0, .number = 1000});
+  journal.close();
+  const Ran ran = go_on(place, cases);
+  EXPECT_EQ(ran.exit, 1) << ran.out << ran.err;
+  const Report after = read_report(place.file("s.h5"));
+  EXPECT_EQ(results_of(after).at("gemm.distributed.integer@0")->verdict, Verdict::pass);
+  EXPECT_EQ(results_of(after).at("gemm.distributed.integer@1")->verdict, Verdict::flaky);
+}
+
+TEST(Resume, runs_a_case_again_whose_first_attempt_was_lost) {
+  const Place place;
+  interrupt(place);
+  const Report before = read_report(place.out());
+  const LineOrigin at{.run_id = before.launch.run_id, .rank = 0, .number = 1000};
+  std::ofstream journal(place.journals() + "/rank-00000.jsonl", std::ios::app);
+  OutcomeRecord second;
+  second.gpu = 0;
+  second.case_name = "zfill.whole";
+  second.attempt = 2;
+  second.verdict = Verdict::pass;
+  second.start_unix_s = 1e9;
+  journal << to_line(second, at);
+  journal.close();
+  const Ran ran = go_on(place, kCases);
+  EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
+  EXPECT_GT(results_of(read_report(place.file("s.h5"))).at("zfill.whole@0")->start_unix_s, 1.5e9);
+}
+
+TEST(Resume, keeps_the_event_that_spoiled_a_pass) {
+  const Place place;
+  interrupt(place);
+  const Report before = read_report(place.out());
+  std::ofstream(place.journals() + "/rank-00000.jsonl", std::ios::app)
+      << to_line(EventRecord{.at_unix_s = results_of(before).at("load.tile.rank1@0")->start_unix_s,
+                             .gpu = 0,
+                             .source = "nvml",
+                             .code = 95},
+                 LineOrigin{.run_id = before.launch.run_id, .rank = 0, .number = 1000});
+  EXPECT_EQ(go_on(place, kCases).exit, 0);
+  const Report after = read_report(place.file("s.h5"));
+  EXPECT_EQ(std::count_if(after.events.begin(), after.events.end(),
+                          [](const EventRow& event) { return event.code == 95; }),
+            1);
+}
+
 TEST(Resume, refuses_other_arguments_and_says_which_they_were) {
   const Place place;
   interrupt(place);

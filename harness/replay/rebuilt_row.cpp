@@ -60,6 +60,9 @@ std::optional<Program> unchecked_program(const Op& op) {
 // The run of the row, of two, that left this miscompare. Throws where neither has its parameters.
 Op run_of(const Op& declared, std::uint64_t seed, std::uint32_t row, const std::string& parameters,
           const std::string& what) {
+  // The transport, grid and size of a GEMM of several GPUs are the launch's, and no program is made
+  // of it.
+  if (!is_program(declared)) return seeded(declared, seed, row);
   for (std::uint32_t run = 0; run < runs_of(declared); ++run) {
     Op op = seeded(declared, seed, row, run == 1);
     if (parameters.empty() || describe(op) == parameters) return op;
@@ -70,10 +73,20 @@ Op run_of(const Op& declared, std::uint64_t seed, std::uint32_t row, const std::
       what));
 }
 
+/// A stored line with another --row.
+std::string with_row(std::string_view line, std::uint32_t row) {
+  constexpr std::string_view kOption = " --row ";
+  std::string made(line);
+  if (const std::size_t at = made.find(kOption); at != std::string::npos)
+    made.erase(at, std::min(made.find(' ', at + kOption.size()), made.size()) - at);
+  return made + fmt::format("{}{}", kOption, row);
+}
+
 std::string run_line_of(const Report& report, const ResultRow& result, const Case& which,
                         Level level, std::uint32_t row, bool chosen) {
   const std::string_view stored = report.text(result.replay);
   if (!chosen && !stored.empty()) return std::string(stored);
+  if (which.product != ProductUse::none && !stored.empty()) return with_row(stored, row);
   return replay_line(
       {.gpu = result.gpu_id,
        .gpus = report.launch.gpus,
@@ -122,13 +135,17 @@ RebuiltRow rebuilt_row(const Report& report, const std::string& name, std::uint3
   try {
     const std::vector<Op> rows = rows_of(report, result, *which, *level);
     const MiscompareRow* const first = first_miscompare(report, result_id, row);
-    const std::uint32_t chosen = row_of(first, row, rows.size(), what);
+    // A GEMM of the size that the user gave is one row more.
+    const std::size_t most = which->product == ProductUse::none
+                                 ? rows.size()
+                                 : std::max<std::size_t>(rows.size(), result.rows_planned);
+    const std::uint32_t chosen = row_of(first, row, most, what);
     RebuiltRow made{.which = which, .row = chosen, .miscompare = first, .run_line = {}};
     made.run_line = run_line_of(report, result, *which, *level, chosen, row.has_value());
     const std::string parameters =
         first == nullptr ? "" : std::string(report.text(first->parameters));
-    made.op = run_of(rows[chosen], result.seed, chosen, parameters,
-                     fmt::format("{} row {}", what, chosen));
+    made.op = run_of(rows[std::min<std::size_t>(chosen, rows.size() - 1)], result.seed, chosen,
+                     parameters, fmt::format("{} row {}", what, chosen));
     // Behind an error that has to come nothing can be compared.
     if (which->expected_error == nullptr) made.program = unchecked_program(made.op);
     return made;

@@ -226,10 +226,13 @@ class Rounds {
 
   /// A case with its attempts. Returns why the phase cannot go on.
   std::string run_case_together(const Case& which) {
-    for (std::uint32_t attempt = 1; attempt <= kMostAttempts; ++attempt) {
+    std::uint32_t first = 1;  // the same on all ranks
+    for (std::uint32_t slot = 0; slot < slots(); ++slot)
+      first = std::max(first, first_attempt(state_, which, slot));
+    for (std::uint32_t attempt = first; attempt <= kMostAttempts; ++attempt) {
       if (need_workers_) start_workers();
       need_workers_ = false;
-      const std::map<std::uint32_t, Verdict> verdicts = run_round(which, attempt);
+      const std::map<std::uint32_t, Verdict> verdicts = run_round(which, attempt, attempt == first);
       if (state_.stop.check()) return {};
       std::string trouble = meet_after_round(verdicts);
       if (!trouble.empty()) return trouble;
@@ -256,7 +259,9 @@ class Rounds {
                        [&](const SlotStatus& status) { return test(status.verdict); });
   }
 
-  std::map<std::uint32_t, Verdict> run_round(const Case& which, std::uint32_t attempt) {
+  /// `counts`: an attempt behind the first is one of the same results.
+  std::map<std::uint32_t, Verdict> run_round(const Case& which, std::uint32_t attempt,
+                                             bool counts) {
     ++round_;
     endings_.clear();
     std::map<std::uint32_t, Verdict> verdicts;
@@ -269,7 +274,7 @@ class Rounds {
         if (ending == endings_.end() || verdicts.count(ending->first) != 0) continue;
         verdicts[ending->first] = ending->second.verdict;
         // A failed slot may be tried again with the others; the round counts once, at its end.
-        record(state_, local, which, attempt, ending->second, attempt == 1);
+        record(state_, local, which, attempt, ending->second, counts);
         if (breaks_round(ending->second.verdict) && culprit.empty()) {
           culprit = culprit_text(ending->first, ending->second.verdict);
           state_.mesh.send_to_others(Tag::failed,

@@ -37,10 +37,24 @@ struct Verdicts {
 Patience patience_at_end(const LaunchState& state) {
   const std::optional<StopReason>& stop = state.stop.check();
   if (stop && stop->signal != 0 && state.mesh.launched()) return {.silence_s = 0.4, .total_s = 0.4};
-  return {.silence_s = 60, .total_s = 600};
+  // A rank that still runs its cases gives signs of life, however long they take.
+  return {.silence_s = 60, .total_s = stop ? 600.0 : 86400.0};
+}
+
+/// An error of the memory under the last result may come after it: spoiled_by() waits as long.
+void take_last_events(LaunchState& state) {
+  constexpr double kLate = 1;  // seconds
+  const double until = running_s() + (state.device == DeviceKind::cuda ? kLate : 0);
+  while (true) {
+    for (const EventRecord& event : state.telemetry.take_events()) keep(state, event);
+    if (running_s() >= until || state.stop.check()) return;
+    ::usleep(20'000);
+    state.mesh.pump();
+  }
 }
 
 void journal_end(LaunchState& state, const std::string& trouble) {
+  take_last_events(state);
   if (const std::optional<StopReason>& stop = state.stop.check(); stop && !stop->heard) {
     keep(state, EventRecord{.at_unix_s = unix_s(),
                             .gpu = -1,
@@ -250,8 +264,9 @@ Verdicts report_all(LaunchState& state, const Opening& opening, const AllJournal
   } else if (!safe) {
     state.console.line(printable(fmt::format(
         " journals kept in {}: run the rest with --resume {} --out <other>.h5, or make a report of "
-        "them with: tidemark recover {} --out {}",
-        folder, folder, folder, result.written ? recovered_name(out) : "<elsewhere>.h5")));
+        "them with: tidemark recover {} --out {}{}",
+        folder, folder, folder, result.written ? recovered_name(out) : "<elsewhere>.h5",
+        state.options.anonymise ? " --anonymise" : "")));
   }
   if (state.console.lost_lines()) {
     complain(result, "cannot write to stdout: lines are missing there; see where it goes");
@@ -282,10 +297,11 @@ ExitCode close_launch(LaunchState& state, const Opening& opening, const std::str
   say_where_report_comes(state, opening);
   const bool stopped = state.stop.check().has_value();
   Patience patience = patience_at_end(state);
-  patience.meanwhile = [&state] {
+  patience.meanwhile = [&state, stopped] {
     keep_received(state);
     state.console.refresh();
-    return true;
+    const std::optional<StopReason>& now = state.stop.check();
+    return stopped || !now || now->signal == 0;  // Ctrl-C ends a wait for ranks that still run
   };
   state.mesh.enter(state.number, Stage::closing);
   const AllJournals journals = meet_for_journals(state, journal_folder(opening.head.out), patience);

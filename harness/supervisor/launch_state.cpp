@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "harness/supervisor/clock.hpp"
+#include "harness/supervisor/phases.hpp"
 #include "harness/supervisor/records.hpp"
 #include "reports/error.hpp"
 
@@ -18,6 +19,7 @@ RecordPlace place_of(const LaunchState& state, const LocalSlot& local) {
   return {.gpu = slot,
           .gpus = static_cast<std::uint32_t>(state.places.size()),
           .uuid = state.places[slot].uuid,
+          .gpus_given = state.options.gpus,
           .seed = state.seed,
           .level = state.options.level,
           .device = state.device,
@@ -99,6 +101,11 @@ void begin_case(LaunchState& state, LocalSlot& local, const Case& which, std::ui
                           .at_unix_s = unix_s()});
   state.console.at(std::string(which.name));
   local.slot.begin(which, attempt, alone);
+}
+
+std::uint32_t first_attempt(const LaunchState& state, const Case& which, std::uint32_t slot) {
+  const auto failed = state.failed_before.find({std::string(which.name), slot});
+  return failed == state.failed_before.end() ? 1 : std::min(failed->second + 1, kMostAttempts);
 }
 
 void record(LaunchState& state, LocalSlot& local, const Case& which, std::uint32_t attempt,

@@ -1,6 +1,7 @@
 // What the phases of a launch share.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -58,6 +59,8 @@ struct LaunchState {
   std::vector<GpuRecord> gpus;    // of this rank
   KnownFailures known;
   std::set<std::pair<std::string, std::uint32_t>> answered;  // case and slot, by a launch before
+  /// The same of those that run again: attempts that failed there.
+  std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> failed_before;
   HandOverDelays delays;
   std::vector<LocalSlot> mine;
 };
@@ -68,6 +71,9 @@ void keep(LaunchState& state, const Record& record);
 
 /// Rank 0: keeps the journal lines that have come from ranks with folders of their own.
 void keep_received(LaunchState& state);
+
+/// The number of the first attempt at a case here: behind those that failed in a launch before.
+std::uint32_t first_attempt(const LaunchState& state, const Case& which, std::uint32_t slot);
 
 /// Writes the start of a case on a slot.
 void begin_case(LaunchState& state, LocalSlot& local, const Case& which, std::uint32_t attempt,

@@ -40,6 +40,7 @@ void begin_next(LaunchState& state, LocalSlot& local, Queue& queue) {
     record(state, local, which, 1, not_run(Verdict::not_run, ground), true);
     ++queue.next;
   } else {
+    queue.attempt = std::max(queue.attempt, first_attempt(state, which, local.slot.number()));
     begin_case(state, local, which, queue.attempt, queue.alone);
   }
 }

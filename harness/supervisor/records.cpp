@@ -98,6 +98,8 @@ std::string replay_line(const RecordPlace& place, const Case& which, std::int64_
     if (together && !place.launched) line += fmt::format(" --gpus {}", place.gpus);
   } else if (!together) {
     line += " --gpus " + place.uuid;
+  } else if (!place.gpus_given.empty()) {
+    line += " --gpus " + place.gpus_given;  // others would share the GEMM otherwise
   }
   return line;
 }

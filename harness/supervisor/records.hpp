@@ -18,7 +18,8 @@ struct RecordPlace {
   std::uint32_t gpu = 0;
   std::uint32_t gpus = 1;  // of the launch
   std::string uuid = {};
-  std::uint64_t seed = 0;  // of the launch
+  std::string gpus_given = {};  // RunOptions::gpus
+  std::uint64_t seed = 0;       // of the launch
   Level level = Level::quick;
   DeviceKind device = DeviceKind::virtual_device;
   std::string fault = {};

@@ -121,5 +121,20 @@ TEST(ReplayLine, brings_back_an_error_that_is_not_the_predicted_one) {
                   3);
 }
 
+TEST(Replay, OfAGemmOfAGivenSizeHasItsArgumentsAndItsRow) {
+  const ScratchFolder folder;
+  const Ran ran = run_binary({"run", "--device", "virtual", "--gpus", "2", "--cases",
+                              "gemm.distributed.integer", "--n", "64", "--grid", "2x1", "--fault",
+                              "gemm_ulp", "--out", folder.file("g.h5")});
+  ASSERT_EQ(ran.exit, 1) << ran.out << ran.err;
+  for (const char* row : {"0", "4"}) {  // the last one is that of --n
+    const Ran line = run_binary({"replay", folder.file("g.h5"), "--result", "0", "--row", row});
+    EXPECT_TRUE(line.out.starts_with("tidemark run --cases gemm.distributed.integer ")) << line.out;
+    for (const std::string& part : {std::string("--n 64 "), std::string("--grid 2x1 "),
+                                    std::string("--gpus 2 --row ") + row + "\n"})
+      EXPECT_NE(line.out.find(part), std::string::npos) << part << line.out << line.err;
+  }
+}
+
 }  // namespace
 }  // namespace tidemark::harness

@@ -53,9 +53,11 @@ std::vector<std::string> failures_of(const Report& report, std::uint32_t gpu,
     if (result.gpu_id != gpu || !(is_failure(result.verdict) || is_lost(result.verdict))) continue;
     const CaseRow& which = report.cases[result.case_id];
     // A wrong panel makes the result of many GPUs wrong: which of them is sick is not known.
-    const bool of_all = report.text(which.scope) == "all_gpus" &&
-                        by_case.contains(result.case_id) && by_case.at(result.case_id) > 1;
-    if (!of_all)
+    const bool together = report.text(which.scope) == "all_gpus";
+    const bool of_all =
+        together && by_case.contains(result.case_id) && by_case.at(result.case_id) > 1;
+    // A GPU that waits for another one gives up first: the one that hangs has then not run.
+    if (!of_all && !(together && result.verdict == Verdict::hang))
       failures.push_back(fmt::format("{} {}", which.name.view(), name_of(result.verdict)));
   }
   return failures;
