@@ -24,6 +24,7 @@ std::vector<Awaited> start_all(Transport& transport, std::span<const PanelBuffer
 
 std::string missing(const std::vector<Awaited>& awaited, std::uint32_t rank, double seconds) {
   std::vector<AwaitedShard> late;
+  late.reserve(awaited.size());
   for (const Awaited& one : awaited) late.push_back(awaited_shard(*one.panel, one.shard));
   return late_shards(late, rank, seconds);
 }

@@ -206,7 +206,7 @@ std::string when(const History& history, std::uint32_t launch) {
 }
 
 std::string opened_text(const History& history, const CasePast& past) {
-  const std::string failed = past.first_bad ? "failed " + when(history, past.last_bad) : "";
+  std::string failed = past.first_bad ? "failed " + when(history, past.last_bad) : "";
   if (!past.last_lost) return failed;
   return fmt::format("{}{}lost its GPU {}", failed, failed.empty() ? "" : ", ",
                      when(history, *past.last_lost));
