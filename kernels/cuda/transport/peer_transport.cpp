@@ -140,6 +140,7 @@ PeerTransport::PeerTransport(std::unique_ptr<Transport> control, std::unique_ptr
     : control_(std::move(control)), words_(std::move(words)), rank_(rank), ranks_(ranks) {
   cuda_check(cudaGetDevice(&device_), "ask for the current GPU");
   require_stream_words();
+  few_queues_ = stream_queues() < kEnoughQueues;
   prepare_pull();
   grow(began_, sizeof(std::uint32_t));
   grow(gave_up_, sizeof(std::uint32_t));
@@ -192,7 +193,7 @@ void PeerTransport::start(const PanelBuffer& panel) {
   tell_started(gathering);
   // Before the product, on all ranks in one order: behind it copies would wait for it, and it for
   // them.
-  if (stream_queues() < kEnoughQueues && panel.route != PanelRoute::tma_pull) fetch_started();
+  if (few_queues_ && panel.route != PanelRoute::tma_pull) fetch_started();
 }
 
 /// Handles of this panel's memory to and from every member, in order of members.

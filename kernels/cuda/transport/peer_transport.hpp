@@ -106,6 +106,7 @@ class PeerTransport final : public Transport {
   std::unique_ptr<PeerWords> words_;
   const std::uint32_t rank_, ranks_;
   int device_ = 0;
+  bool few_queues_ = false;  // stream_queues(); not asked again beside what is timed
   // Of all panels: two streams of copies change places on one engine at each shard, some 15 us.
   Stream pulls_{Stream::Priority::high};
   Stream words_written_{Stream::Priority::high};                    // behind copies
