@@ -64,18 +64,24 @@ void lose_line(const Place& place, const Arguments& parts) {
   std::ofstream(path) << kept;
 }
 
-TEST(Resume, runs_a_case_of_all_gpus_on_all_where_one_has_no_outcome) {
-  const Place place;
-  const Arguments cases = {"--gpus", "2", "--cases", "gemm.distributed.integer",
-                           "gemm.distributed.normal"};
-  const RunningProgram running = start_program(command(run_arguments(place, cases)),
+const Arguments kTogether = {"--gpus", "2", "--cases", "gemm.distributed.integer",
+                             "gemm.distributed.normal"};
+
+/// Two GPUs that are stopped in their second case.
+void interrupt_together(const Place& place) {
+  const RunningProgram running = start_program(command(run_arguments(place, kTogether)),
                                                with_hook("slow@gemm.distributed.normal"));
   ASSERT_TRUE(appears(place.journals(), R"("gpu":1,"case":"gemm.distributed.normal")"));
   kill(running.pid, SIGTERM);
   ASSERT_EQ(finish_program(running).exit, 4);
+}
+
+TEST(Resume, runs_a_case_of_all_gpus_on_all_where_one_has_no_outcome) {
+  const Place place;
+  interrupt_together(place);
   const Report before = read_report(place.out());
   lose_line(place, {R"("type":"outcome")", R"("gpu":1,"case":"gemm.distributed.integer")"});
-  const Ran ran = go_on(place, cases);
+  const Ran ran = go_on(place, kTogether);
   EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
   const Report after = read_report(place.file("s.h5"));
   const auto started = [](const Report& report) {
@@ -124,13 +130,7 @@ TEST(Resume, takes_back_no_failure_of_a_case_that_runs_again) {
 
 TEST(Resume, takes_back_no_crash_of_a_gpu_in_a_case_of_all) {
   const Place place;
-  const Arguments cases = {"--gpus", "2", "--cases", "gemm.distributed.integer",
-                           "gemm.distributed.normal"};
-  const RunningProgram running = start_program(command(run_arguments(place, cases)),
-                                               with_hook("slow@gemm.distributed.normal"));
-  ASSERT_TRUE(appears(place.journals(), R"("gpu":1,"case":"gemm.distributed.normal")"));
-  kill(running.pid, SIGTERM);
-  ASSERT_EQ(finish_program(running).exit, 4);
+  interrupt_together(place);
   const std::string run_id(read_report(place.out()).launch.run_id);
   lose_line(place, {R"("type":"outcome")", R"("gpu":0,"case":"gemm.distributed.integer")"});
   lose_line(place, {R"("type":"outcome")", R"("gpu":1,"case":"gemm.distributed.integer")"});
@@ -141,7 +141,7 @@ TEST(Resume, takes_back_no_crash_of_a_gpu_in_a_case_of_all) {
   crash.verdict = Verdict::crash;
   journal << to_line(crash, LineOrigin{.run_id = run_id, .rank = 0, .number = 1000});
   journal.close();
-  const Ran ran = go_on(place, cases);
+  const Ran ran = go_on(place, kTogether);
   EXPECT_EQ(ran.exit, 1) << ran.out << ran.err;
   const Report after = read_report(place.file("s.h5"));
   EXPECT_EQ(results_of(after).at("gemm.distributed.integer@0")->verdict, Verdict::pass);
