@@ -188,32 +188,35 @@ std::optional<JournalWriter> open_journal(const RunOptions& options, const Plan&
                                           StopWatch& stop, const Opening& opening,
                                           const std::vector<GpuRecord>& gpus) {
   std::optional<JournalWriter> journal;
-  std::string refusal = differs_from(opening.resumed, gpus, opening.gemm_table_hash);
-  if (refusal.empty()) try {
-      journal.emplace(journal_folder(opening.head.out), mesh.rank());
-      journal->append(launch_record(options, plan, mesh, opening));
-      journal->append(describe_node(mesh.rank(), mesh.library()));
-      if (!opening.head.policy.waivers.empty()) journal->append(opening.head.policy);
-      for (const GpuRecord& gpu : gpus) journal->append(gpu);
-      for (const auto* outcomes : {&opening.resumed.outcomes, &opening.resumed.failed})
-        for (const OutcomeRecord& outcome : *outcomes)
-          if (opening.places[outcome.gpu].rank == mesh.rank()) journal->append(outcome);
-      for (const EventRecord& event : opening.resumed.events)
-        if (event.gpu >= 0 &&
-            opening.places[static_cast<std::uint32_t>(event.gpu)].rank == mesh.rank())
-          journal->append(event);
-      if (mesh.rank() == 0)
-        for (const std::string& text : opening.assignment.left_out)
-          journal->append(EventRecord{.at_unix_s = opening.head.created_unix_s,
-                                      .gpu = -1,
-                                      .source = std::string(kLeftOut),
-                                      .code = 0,
-                                      .text = text});
-    } catch (const ReportError& error) {
-      // Nothing has run: no record is lost, as the writer says of those that come later.
-      const std::string text = error.what();
-      refusal = text.substr(0, text.find("; this record"));
-    }
+  std::string refusal;
+  try {
+    if (const std::string why = differs_from(opening.resumed, gpus, opening.gemm_table_hash);
+        !why.empty())
+      throw ReportError(why);
+    journal.emplace(journal_folder(opening.head.out), mesh.rank());
+    journal->append(launch_record(options, plan, mesh, opening));
+    journal->append(describe_node(mesh.rank(), mesh.library()));
+    if (!opening.head.policy.waivers.empty()) journal->append(opening.head.policy);
+    for (const GpuRecord& gpu : gpus) journal->append(gpu);
+    for (const auto* outcomes : {&opening.resumed.outcomes, &opening.resumed.failed})
+      for (const OutcomeRecord& outcome : *outcomes)
+        if (opening.places[outcome.gpu].rank == mesh.rank()) journal->append(outcome);
+    for (const EventRecord& event : opening.resumed.events)
+      if (event.gpu >= 0 &&
+          opening.places[static_cast<std::uint32_t>(event.gpu)].rank == mesh.rank())
+        journal->append(event);
+    if (mesh.rank() == 0)
+      for (const std::string& text : opening.assignment.left_out)
+        journal->append(EventRecord{.at_unix_s = opening.head.created_unix_s,
+                                    .gpu = -1,
+                                    .source = std::string(kLeftOut),
+                                    .code = 0,
+                                    .text = text});
+  } catch (const ReportError& error) {
+    // Nothing has run: no record is lost, as the writer says of those that come later.
+    const std::string text = error.what();
+    refusal = text.substr(0, text.find("; this record"));
+  }
   try {
     agree(mesh, stop, opening.hosts, refusal);
   } catch (const std::runtime_error&) {

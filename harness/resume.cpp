@@ -198,11 +198,13 @@ std::string differs_from(const Resumed& resumed, const std::vector<GpuRecord>& g
     return fmt::format(
         "--resume {}: {} was {} and is {}: one report cannot tell which results are "
         "of which; run again",
-        resumed.folder, what, then.empty() ? "that of the build" : then,
-        now.empty() ? "that of the build" : now);
+        resumed.folder, what, then.empty() ? "unknown" : then, now.empty() ? "unknown" : now);
+  };
+  const auto table = [](const std::string& hash) {
+    return hash.empty() ? std::string("that of the build") : hash;
   };
   if (resumed.gemm_table_hash != gemm_table_hash)
-    return refusal("the GEMM table", resumed.gemm_table_hash, gemm_table_hash);
+    return refusal("the GEMM table", table(resumed.gemm_table_hash), table(gemm_table_hash));
   for (const GpuRecord& now : gpus)
     for (const GpuRecord& then : resumed.known) {
       if (then.uuid != now.uuid) continue;

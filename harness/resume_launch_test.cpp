@@ -7,6 +7,7 @@
 #include <string>
 
 #include "harness/launch_place.hpp"
+#include "harness/resume.hpp"
 #include "reports/journal/record.hpp"
 
 namespace tidemark::harness {
@@ -182,6 +183,29 @@ TEST(Resume, keeps_the_event_that_spoiled_a_pass) {
   EXPECT_EQ(std::count_if(after.events.begin(), after.events.end(),
                           [](const EventRow& event) { return event.code == 95; }),
             1);
+}
+
+TEST(Resume, refuses_another_driver_vbios_or_table) {
+  GpuRecord then;
+  then.uuid = "GPU-1";
+  then.driver = "580.1";
+  then.vbios = "96.1";
+  Resumed before;
+  before.folder = "x.run";
+  before.known = {then};
+  before.gemm_table_hash = "abc";
+  GpuRecord now = then;
+  EXPECT_EQ(differs_from(before, {now}, "abc"), "");
+  EXPECT_NE(differs_from(before, {now}, "").find("the GEMM table was abc and is that of the build"),
+            std::string::npos);
+  now.driver = "590.1";
+  EXPECT_NE(differs_from(before, {now}, "abc").find("driver of GPU-1 was 580.1 and is 590.1"),
+            std::string::npos);
+  now = then;
+  now.vbios = "";
+  EXPECT_NE(differs_from(before, {now}, "abc").find("VBIOS of GPU-1 was 96.1 and is unknown"),
+            std::string::npos);
+  EXPECT_EQ(differs_from({}, {now}, "def"), "");  // nothing is resumed
 }
 
 TEST(Resume, refuses_other_arguments_and_says_which_they_were) {

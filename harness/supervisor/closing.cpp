@@ -46,7 +46,7 @@ void take_last_events(LaunchState& state) {
   constexpr double kLate = 1;  // seconds
   const double until = running_s() + (state.device == DeviceKind::cuda ? kLate : 0);
   while (true) {
-    for (const EventRecord& event : state.telemetry.take_events()) keep(state, event);
+    keep_events(state);
     if (running_s() >= until || state.stop.check()) return;
     ::usleep(20'000);
     state.mesh.pump();

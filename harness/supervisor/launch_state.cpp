@@ -128,14 +128,18 @@ void record(LaunchState& state, LocalSlot& local, const Case& which, std::uint32
   if (last) state.console.count(!fine);
 }
 
-bool turn(LaunchState& state, double most_wait_s) {
-  state.mesh.pump();
-  keep_received(state);
+void keep_events(LaunchState& state) {
   for (const EventRecord& event : state.telemetry.take_events()) {
     keep(state, event);
     const std::string where = event.gpu < 0 ? "" : fmt::format(" on GPU {}", event.gpu);
     state.console.trouble(fmt::format(" event{}: {}", where, event.text));
   }
+}
+
+bool turn(LaunchState& state, double most_wait_s) {
+  state.mesh.pump();
+  keep_received(state);
+  keep_events(state);
   state.console.refresh();
   while (const std::optional<Message> told = state.mesh.take(Tag::stop)) {
     state.stop.stop(heard_stop(told->bytes));

@@ -69,6 +69,9 @@ struct LaunchState {
 /// alone goes to rank 0 at the end, and the first time that is said.
 void keep(LaunchState& state, const Record& record);
 
+/// Puts what the hardware has said since the last call into the journal and on the terminal.
+void keep_events(LaunchState& state);
+
 /// Rank 0: keeps the journal lines that have come from ranks with folders of their own.
 void keep_received(LaunchState& state);
 

@@ -92,11 +92,11 @@ Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFac
                     .allowed = options.allowed.contains("drift")});
   }
   if (lies_elsewhere(made)) {
-    made.setup.add(
-        {.factor = "other_gpus",
-         .base = fmt::format("the driver changed on {} GPUs", made.setup.subject_gpus.size()),
-         .fresh = "what got worse lies on others, too",
-         .allowed = options.allowed.contains("other_gpus")});
+    made.setup.add({.factor = "other_gpus",
+                    .base = fmt::format("the driver changed on {} of {} GPUs",
+                                        made.setup.subject_gpus.size(), made.pairing.gpus.size()),
+                    .fresh = "what got worse lies on others, too",
+                    .allowed = options.allowed.contains("other_gpus")});
   }
   // The seed makes rows and payloads of conformance cases; how fast a kernel is does not follow
   // from which random numbers it multiplies.

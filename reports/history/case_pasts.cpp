@@ -49,8 +49,13 @@ std::string row_in(std::string_view arguments) {
   return {};
 }
 
-/// By GPU: the largest failure without an answer. A GPU that was lost has not passed either.
-using Open = std::map<std::uint32_t, Extent>;
+/// A failure without an answer. A GPU that was lost has not passed either.
+struct Unanswered {
+  Extent extent;  // the largest
+  std::uint32_t launch = 0;
+  bool lost = false;  // the newest of them is the loss of the GPU
+};
+using Open = std::map<std::uint32_t, Unanswered>;  // by GPU
 
 bool lost_any(const PastResults& results) {
   return results.lacking > 0 &&
@@ -72,10 +77,12 @@ void follow(Open& open, const Chronicle& all, const PastResults& results) {
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     const Verdict verdict = results.verdicts.empty() ? Verdict::pass : results.verdicts[i];
     if (is_bad(verdict) || is_lost(verdict) || verdict == Verdict::waived) {
-      const auto [at, fresh] = open.try_emplace(gpus[i], extent);
-      if (!fresh && covers(extent, at->second)) at->second = extent;
+      Unanswered& one = open.try_emplace(gpus[i], Unanswered{.extent = extent}).first->second;
+      if (covers(extent, one.extent)) one.extent = extent;
+      one.launch = results.launch;
+      one.lost = is_lost(verdict);
     } else if (const auto at = open.find(gpus[i]); verdict == Verdict::pass && at != open.end()) {
-      if (covers(extent, at->second)) open.erase(at);
+      if (covers(extent, at->second.extent)) open.erase(at);
     }
   }
 }
@@ -93,7 +100,6 @@ void take(CasePast& past, CaseState& told, const PastResults& results, CaseState
     if (!past.first_bad) past.first_bad = results.launch;
     past.last_bad = results.launch;
   }
-  if (lost_any(results)) past.last_lost = results.launch;
   if (!is_told(state) || state == told) return;
   const bool turned = (told == CaseState::passing) != (state == CaseState::passing);
   past.turns += told != CaseState::quiet && turned ? 1U : 0U;
@@ -129,7 +135,11 @@ CasePast past_of(const History& history, const std::string& name, bool is_virtua
         (said == CaseState::passing || said == CaseState::quiet) && !open.empty();
     take(past, told, each, unanswered ? CaseState::open : said);
   }
-  for (const auto& [gpu, extent] : open) past.open_gpus.push_back(gpu);
+  for (const auto& [gpu, one] : open) {
+    past.open_gpus.push_back(gpu);
+    std::optional<std::uint32_t>& newest = one.lost ? past.open_lost : past.open_bad;
+    newest = std::max(newest, std::optional(one.launch));
+  }
   for (std::size_t i = results.back().launch + 1; i < all.launches.size(); ++i) {
     past.launches_without += all.launches[i].is_virtual == is_virtual ? 1U : 0U;
   }

@@ -65,14 +65,15 @@ struct CasePast {
   CaseState state = CaseState::quiet;
   std::optional<std::uint32_t> first_bad = {};  // the first launch that failed it, waived or not
   std::uint32_t last_bad = 0;                   // the newest such launch
-  std::optional<std::uint32_t> last_lost = {};  // the newest launch that lost a GPU in it
   std::uint32_t since = 0;           // failing, waived or passing: the launch that began it
   std::uint32_t last_pass = kNoRow;  // failing: the newest before it that passed as much of it
   std::size_t in_a_row = 0;          // launches of that state in a row, until now
   std::size_t launches_bad = 0, launches_waived = 0;  // those of the second are among the first
   std::size_t launches_without = 0;  // newer launches on the same kind of device without the case
   std::vector<std::uint32_t> open_gpus =
-      {};                               // failed or lost, and no run as large passed there since
+      {};  // failed or lost, and no run as large passed there since
+  // Of these: the newest launch that failed there, and the newest that lost the GPU.
+  std::optional<std::uint32_t> open_bad = {}, open_lost = {};
   std::size_t turns = 0;                // how often it went from pass to fail or back
   std::vector<SetupChange> setup = {};  // failing: what changed since it passed
 };

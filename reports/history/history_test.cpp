@@ -247,9 +247,29 @@ TEST(History, AGpuThatWasLostIsOpenUntilItPasses) {
   const History without = history_of(Chronicle(all), {});
   EXPECT_EQ(without.cases.at(0).state, CaseState::open);
   EXPECT_EQ(without.cases.at(0).open_gpus, (std::vector<std::uint32_t>{1}));
-  EXPECT_EQ(without.cases.at(0).last_lost, std::optional<std::uint32_t>(0));
+  EXPECT_EQ(without.cases.at(0).open_lost, std::optional<std::uint32_t>(0));
+  EXPECT_FALSE(without.cases.at(0).open_bad);
   record_launch(all, night(2, {600, 600}));
   EXPECT_EQ(history_of(std::move(all), {}).cases.at(0).state, CaseState::passing);
+}
+
+TEST(History, ALossThatIsOverOpensNothing) {
+  Chronicle all;
+  LaunchFacts lost = night(0, {600, 600}), failed = night(2, {600, 600});
+  lost.verdicts[1] = Verdict::gpu_lost;
+  lost.series.clear();
+  failed.verdicts[0] = Verdict::fail;
+  failed.series.clear();
+  record_launch(all, lost);
+  record_launch(all, night(1, {600, 600}));
+  record_launch(all, failed);
+  LaunchFacts smaller = night(3, {600, 600});
+  smaller.launch.level = "quick";
+  record_launch(all, smaller);
+  const History made = history_of(std::move(all), {});
+  EXPECT_EQ(made.cases.at(0).open_gpus, (std::vector<std::uint32_t>{0}));
+  EXPECT_EQ(made.cases.at(0).open_bad, std::optional<std::uint32_t>(2));
+  EXPECT_FALSE(made.cases.at(0).open_lost);
 }
 
 TEST(History, AResultThatWasNotRunIsOpenNowhere) {

@@ -206,10 +206,10 @@ std::string when(const History& history, std::uint32_t launch) {
 }
 
 std::string opened_text(const History& history, const CasePast& past) {
-  std::string failed = past.first_bad ? "failed " + when(history, past.last_bad) : "";
-  if (!past.last_lost) return failed;
+  std::string failed = past.open_bad ? "failed " + when(history, *past.open_bad) : "";
+  if (!past.open_lost) return failed;
   return fmt::format("{}{}lost its GPU {}", failed, failed.empty() ? "" : ", ",
-                     when(history, *past.last_lost));
+                     when(history, *past.open_lost));
 }
 
 std::string gpu_name(const History& history, std::uint32_t gpu) {
