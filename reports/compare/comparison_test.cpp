@@ -9,42 +9,12 @@
 #include <limits>
 
 #include "reports/compare/trials/synthetic_fleet.hpp"
+#include "reports/compare/two_sides.hpp"
 #include "reports/document/comparison/told.hpp"
 #include "reports/render/show_comparison.hpp"
 
 namespace tidemark::reports {
 namespace {
-
-/// Quiet enough that each verdict follows from the change that a test makes.
-const SyntheticFleet kFleet = {
-    .gpus = 16, .cases = 12, .seed = 3, .noise = {.launch = 0.001, .odd_launches = 0}};
-
-std::vector<Report> side(bool fresh, const FleetChange& change = {}, std::uint32_t launches = 5) {
-  std::vector<Report> made;
-  for (std::uint32_t i = 0; i < launches; ++i) {
-    made.push_back(synthetic_launch(kFleet, i, fresh, change));
-  }
-  return made;
-}
-
-std::vector<LaunchFacts> facts(const std::vector<Report>& reports) {
-  std::vector<LaunchFacts> made;
-  for (const Report& report : reports) made.push_back(facts_of(report, report.launch.run_id));
-  return made;
-}
-
-Comparison held(const std::vector<Report>& base, const std::vector<Report>& fresh,
-                const CompareOptions& options = {}) {
-  return compare_launches(facts(base), facts(fresh), options);
-}
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
-ResultRow& result_of(Report& report, std::uint32_t which, std::uint32_t gpu) {
-  return report.results[which * report.gpus.size() + gpu];
-}
 
 std::size_t count_of(const Comparison& made, SpeedVerdict verdict) {
   return made.speed.counts[static_cast<std::size_t>(verdict)];
@@ -169,109 +139,6 @@ TEST(Compare, AFailureThatBecomesAHangIsANewFail) {
   EXPECT_EQ(held(base, fresh).conformance.groups[0].kind, ChangeKind::new_fail);
   for (Report& report : base) result_of(report, 2, 5).verdict = Verdict::crash;
   EXPECT_EQ(held(base, fresh).conformance.groups[0].kind, ChangeKind::still_failing);
-}
-
-/// Of all cases on one GPU.
-void slow_down(Report& report, std::uint32_t gpu, double times) {
-  for (MetricRow& metric : report.metrics)
-    if (report.results[metric.result_id].gpu_id == gpu) metric.median *= times;
-}
-
-TEST(Compare, AGpuThatIsSlowInSomeLaunchesIsUnsteadyAndNotTheSame) {
-  std::vector<Report> fresh = side(true);
-  for (const std::size_t launch : {1U, 3U}) slow_down(fresh[launch], 5, 0.5);
-  const Comparison made = held(side(false), fresh);
-  ASSERT_EQ(made.speed.unsteady.size(), 1U);
-  EXPECT_EQ(made.speed.unsteady[0].gpu, 5U);
-  EXPECT_EQ(made.speed.unsteady[0].metrics, 12U);
-  EXPECT_EQ(headline_of(made), "INCONCLUSIVE");
-  EXPECT_EQ(action_text(made), "look at the GPUs that are UNSTEADY");
-  EXPECT_TRUE(has(show_comparison(made, {.columns = 200}), "UNSTEADY: node n000, GPU 5 ("));
-  EXPECT_TRUE(held(side(false), side(true)).speed.unsteady.empty());
-}
-
-TEST(Compare, ALaunchThatHardlyCountsIsNamed) {
-  std::vector<Report> fresh = side(true);
-  for (MetricRow& metric : fresh[2].metrics)
-    metric.median *= 0.9 - 0.02 * (fresh[2].results[metric.result_id].case_id % 10);
-  const Comparison made = held(side(false), fresh);
-  ASSERT_EQ(made.speed.odd.size(), 1U);
-  EXPECT_EQ(made.speed.odd[0].launch, 7U);
-  EXPECT_LT(made.speed.odd[0].distance, -0.1);
-  EXPECT_TRUE(has(show_comparison(made, {}), "\nODD LAUNCH: synthetic-3-new-2: -"));
-}
-
-TEST(Compare, WhatIsSlowerWhereTheDriverStayedIsNotPutDownToIt) {
-  std::vector<Report> fresh = side(true, {.first_node = -0.1});
-  for (Report& report : fresh) {
-    const Report old = synthetic_launch(kFleet, 0, false, {});
-    report.strings.push_back(old.strings.at(old.gpus[0].driver));
-    for (std::uint32_t gpu = 0; gpu < 8; ++gpu) {
-      report.gpus[gpu].driver = static_cast<std::uint32_t>(report.strings.size() - 1);
-      report.gpus[gpu].cuda_driver = old.gpus[gpu].cuda_driver;
-    }
-  }
-  EXPECT_EQ(cause_text(held(side(false), fresh)), "inconclusive, may also be: other_gpus");
-  for (Report& report : fresh)
-    for (std::uint32_t gpu = 8; gpu < 16; ++gpu)
-      std::swap(report.gpus[gpu].driver, report.gpus[gpu - 8].driver);
-  EXPECT_EQ(held(side(false), fresh).setup.cause, Cause::driver);
-}
-
-TEST(Compare, NewLaunchesThatAreOlderThanTheBaseAreWarnedOf) {
-  std::vector<Report> fresh = side(true);
-  EXPECT_FALSE(held(side(false), fresh).setup.backwards);
-  for (Report& report : fresh) report.launch.created_unix_s -= 1e6;
-  const Comparison made = held(side(false), fresh);
-  EXPECT_TRUE(made.setup.in_sequence);
-  EXPECT_TRUE(has(show_comparison(made, {}), "\nSIDES: the new launches began before"));
-}
-
-TEST(Compare, AGpuThatMovedIsNamedWhereItIsNow) {
-  std::vector<Report> fresh = side(true);
-  for (Report& report : fresh) {
-    std::swap(report.gpus[0].uuid, report.gpus[8].uuid);
-    report.launch.created_unix_s += 1e6;
-  }
-  const Comparison made = held(side(false), fresh);
-  const PairedGpu& first = made.pairing.gpus[0];
-  EXPECT_EQ(first.node, "n000");
-  EXPECT_EQ(first.number, 0U);
-  EXPECT_EQ(first.key, side(false)[0].gpus[8].uuid.view());
-}
-
-/// Eight GPUs, each with launch noise of its own.
-Comparison launches_of_eight(std::uint64_t seed, const FleetChange& change) {
-  const SyntheticFleet fleet = {.seed = seed, .noise = {.odd_launches = 0, .apart = true}};
-  return held({synthetic_launch(fleet, 0, false, {})}, {synthetic_launch(fleet, 0, true, change)});
-}
-
-TEST(Compare, OneLaunchASideOfFewGpusNamesNoneOfThemByChance) {
-  for (std::uint64_t seed = 1; seed <= 5; ++seed)
-    EXPECT_TRUE(launches_of_eight(seed, {}).speed.gpus.empty()) << seed;
-}
-
-TEST(Compare, OneLaunchASideOfFewGpusNamesOneAtTwoThirdsOfItsSpeed) {
-  const Comparison made = launches_of_eight(1, {.first_gpu = -0.5});
-  ASSERT_FALSE(made.speed.gpus.empty());
-  for (const GpuFinding& finding : made.speed.gpus)
-    EXPECT_EQ(finding.gpus, std::vector<std::uint32_t>{0});
-}
-
-TEST(Compare, WhatAllMetricsLoseFromLaunchToLaunchIsDrift) {
-  std::vector<Report> base = side(false), fresh = side(true);
-  for (std::size_t i = 0; i < 5; ++i) {
-    base[i].launch.created_unix_s = 1.77e9 + 300.0 * static_cast<double>(i);
-    fresh[i].launch.created_unix_s = 1.77e9 + 300.0 * static_cast<double>(5 + i);
-    for (MetricRow& metric : base[i].metrics)
-      metric.median *= std::exp(-0.006 * static_cast<double>(i));
-    for (MetricRow& metric : fresh[i].metrics)
-      metric.median *= std::exp(-0.006 * static_cast<double>(5 + i));
-  }
-  const Comparison made = held(base, fresh);
-  EXPECT_TRUE(made.speed.drift.of_all());
-  EXPECT_EQ(cause_text(made), "inconclusive, may also be: drift");
-  EXPECT_TRUE(has(show_comparison(made, {}), "\nDRIFT: all metrics together rise or fall"));
 }
 
 TEST(Compare, ACaseThatIsGoneIsMissingOnAllGpus) {
