@@ -98,14 +98,32 @@ TEST(Fp8Engine, HasShapesWhoseThreadsHoldEverySumTwice) {
         << name_of(configuration);
 }
 
+EngineConfiguration chosen_for(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
+  LocalGemm gemm = product(GemmElement::e4m3);
+  gemm.m = m;
+  gemm.n = n;
+  gemm.k = k;
+  return chosen_configuration(embedded_gemm_table(), gemm);
+}
+
 // What is chosen is also tried, and so tested on a GPU.
 TEST(Fp8Engine, ChoosesOneOfItsConfigurations) {
   const auto all = fp8_configurations();
-  for (const GemmElement element : {GemmElement::e4m3, GemmElement::e5m2}) {
-    const EngineConfiguration chosen =
-        chosen_configuration(embedded_gemm_table(), product(element));
+  for (const std::uint64_t n : {64U, 2048U, 4096U, 8192U}) {
+    const EngineConfiguration chosen = chosen_for(n, n, n);
     EXPECT_NE(std::find(all.begin(), all.end(), chosen), all.end()) << name_of(chosen);
   }
+}
+
+// 704 tiles of 128 x 192 are 5.3 waves of 132, 768 of 128 x 176 are 5.8.
+TEST(Fp8Engine, ChoosesTheShapeThatFillsItsWaves) {
+  EXPECT_EQ(chosen_for(4096, 4096, 4096).shape, kFp8Shape176);
+  EXPECT_EQ(chosen_for(2048, 2048, 2048).shape, kFp8NarrowShape);
+}
+
+TEST(Fp8Engine, ChoosesTheWidestWhereAllFillTheirWaves) {
+  EXPECT_EQ(chosen_for(8192, 8192, 8192).shape, kFp8Shape);
+  EXPECT_EQ(chosen_for(4096, 14336, 4096).shape, kFp8Shape);
 }
 
 TEST(Fp8Engine, ChoosesNoEarlyLaunchWithinABudgetOfSms) {

@@ -106,6 +106,9 @@ constexpr std::array kFp8Configurations = {
     EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .gpc_rows = 1},
     EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .gpc_rows = 2},
     EngineConfiguration{.shape = kFp8NarrowShape, .lead = 1, .early = true, .gpc_rows = 1},
+    EngineConfiguration{.shape = kFp8Shape176, .lead = 1},
+    EngineConfiguration{.shape = kFp8Shape176, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8Shape176, .lead = 1, .early = true, .gpc_rows = 1},
 };
 
 }  // namespace

@@ -139,7 +139,8 @@ constexpr bool is_sound(const TileShape& shape) {
 /// The shape of fp8 kernels: a thread holds each sum twice, the tensor core's and the fp32 one that
 /// it is added to, and has registers for no wider tile.
 inline constexpr TileShape kFp8Shape{.tile_m = 128, .tile_n = 192, .cluster_m = 2, .stages = 4};
-/// For products of few tiles: its rounds are fuller.
+/// For products whose rounds they fill better.
+inline constexpr TileShape kFp8Shape176{.tile_m = 128, .tile_n = 176, .cluster_m = 2, .stages = 5};
 inline constexpr TileShape kFp8NarrowShape{
     .tile_m = 128, .tile_n = 128, .cluster_m = 2, .stages = 6};
 

@@ -3,6 +3,7 @@
 #include "kernels/cuda/gemm/tuning/choice.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
 
@@ -11,7 +12,6 @@ namespace {
 
 /// Where no table says anything.
 constexpr EngineConfiguration kGeneral{.shape = kGeneralShape, .lead = 1, .gpc_rows = 1};
-constexpr EngineConfiguration kFp8{.shape = kFp8Shape, .lead = 1, .early = true, .gpc_rows = 1};
 
 /// Multiply-adds from which tiles are taken by GPC: those of 4096 x 4096 x 4096, the smallest that
 /// gained. What is below was not measured, but 2048, which did not.
@@ -78,6 +78,24 @@ EngineConfiguration configuration_for(const GemmTable& table, const GemmShape& p
   return engine_configurations()[better->number - 1];
 }
 
+struct Fp8Choice {
+  TileShape shape;
+  double
+      speed;  // as speed_of(), beside 128 x 192: h100-gemm-fp8-shapes.json, h200-gemm-fp8-race.json
+};
+constexpr std::array kFp8Choices = {Fp8Choice{kFp8Shape, 1}, Fp8Choice{kFp8Shape176, 0.95},
+                                    Fp8Choice{kFp8NarrowShape, 0.9}};
+
+EngineConfiguration fp8_configuration_for(const GemmShape& product, std::uint32_t sms) {
+  const auto promise = [&](const Fp8Choice& choice) {
+    return choice.speed * share_of_waves(choice.shape, product, sms);
+  };
+  const Fp8Choice& best = *std::max_element(
+      kFp8Choices.begin(), kFp8Choices.end(),
+      [&](const Fp8Choice& one, const Fp8Choice& two) { return promise(one) < promise(two); });
+  return {.shape = best.shape, .lead = 1, .early = true, .gpc_rows = 1};
+}
+
 }  // namespace
 
 EngineConfiguration chosen_configuration(const GemmTable& table, std::uint64_t m, std::uint64_t n,
@@ -88,12 +106,14 @@ EngineConfiguration chosen_configuration(const GemmTable& table, std::uint64_t m
 EngineConfiguration chosen_configuration(const GemmTable& table, const LocalGemm& gemm) {
   const bool packed =
       packed_rows(gemm, GemmOperand::a).rows != 0 || packed_rows(gemm, GemmOperand::b).rows != 0;
-  EngineConfiguration chosen = is_fp8(gemm.element) ? kFp8 : kGeneral;
-  if (is_plain(gemm))
+  const GemmShape product{.m = gemm.m, .n = gemm.n, .k = gemm.k};
+  const std::uint32_t sms = gemm.sm_budget == 0 ? kSms : gemm.sm_budget;
+  EngineConfiguration chosen = kGeneral;
+  if (is_fp8(gemm.element))
+    chosen = fp8_configuration_for(product, sms);
+  else if (is_plain(gemm))
     // Parts of K have a block a tile, whatever the budget is, and another sum.
-    chosen = configuration_for(table, {.m = gemm.m, .n = gemm.n, .k = gemm.k},
-                               gemm.sm_budget != 0 || gemm.one_sum,
-                               gemm.sm_budget == 0 ? kSms : gemm.sm_budget);
+    chosen = configuration_for(table, product, gemm.sm_budget != 0 || gemm.one_sum, sms);
   // Also where the table's nearest product is one that gained.
   if (!is_worth_gpcs(gemm)) chosen.gpc_rows = 0;
   // What is packed would drive out of L2 what tiles read again.
