@@ -35,6 +35,12 @@ constexpr std::string_view name_of(PanelRoute route) {
 /// for a copy that has none.
 constexpr bool delivers_beside(PanelRoute route) { return route != PanelRoute::nccl; }
 
+/// Whether both panels of a product are fetched at once, else B behind A: two ranks that change
+/// between the same two owners at every shard meet at one of them whenever one rank is late.
+constexpr bool fetches_at_once(PanelRoute route) {
+  return route != PanelRoute::copy_engine && route != PanelRoute::tma_pull;
+}
+
 /// SMs that move the panels of a product beside it.
 constexpr std::uint32_t sms_of(PanelRoute route) {
   return route == PanelRoute::nccl_overlap || route == PanelRoute::tma_pull ? 8 : 0;

@@ -206,7 +206,7 @@ std::uint64_t rows_of_others(const Gemm& gemm, const std::vector<Shard>& shards)
 /// About how many rounds of tiles an SM multiplies until the panels are there. It only decides who
 /// multiplies what, so it need not be exact.
 double rounds_until_there(const Gemm& gemm, const ReadyEngine& engine) {
-  constexpr double kBytesOfSm = 40e9;  // a second, alone on an H200 (NOTES.md, "Four GPUs")
+  constexpr double kBytesOfSm = 21e9;  // a second, beside a GEMM, H200 (NOTES.md, "Four GPUs")
   const double flop_of_sm = is_fp8(gemm.element) ? 11e12 : 6e12;  // a second, there as well
   const TileShape& shape = engine.configuration.shape;
   const double round_flop = 2.0 * shape.tile_m * shape.tile_n * static_cast<double>(gemm.k);
@@ -236,7 +236,9 @@ void follow_exchange(const Gemm& gemm, const GemmTable& table, ResidentGemm& blo
   block.beside.blocks = (share.early + share.late) * blocks_of(block.beside.configuration.shape);
   ResidentArrivals& arrivals = block.arrivals;
   const std::vector<ArrivingTile> order =
-      with_missed(arrival_order(block.beside, gemm.a_shards, gemm.b_shards, gemm.rank), share);
+      with_missed(arrival_order(block.beside, gemm.a_shards, gemm.b_shards, gemm.rank,
+                                fetches_at_once(gemm.route)),
+                  share);
   arrivals.order = DeviceBuffer(order.size() * sizeof(ArrivingTile));
   cuda_check(cudaMemcpyAsync(arrivals.order.data(), order.data(), arrivals.order.size(),
                              cudaMemcpyHostToDevice, block.stream.get()),

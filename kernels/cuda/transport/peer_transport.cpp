@@ -123,7 +123,7 @@ struct PeerTransport::Gathering {
   std::vector<std::uint32_t> others;  // members but this rank
   std::map<std::uint32_t, std::unique_ptr<PeerMapping>> memory;  // of the panel, by rank
   Stream stream;
-  Event fetched, pulled, left;
+  Event fetched, left;
   std::vector<std::size_t> order;  // fetch_order() of the panel
   std::size_t next = 0;            // in it
   // By copy engines: owners whose word the stream has waited for, and an event for each of `order`.
@@ -317,22 +317,16 @@ void PeerTransport::copy_next(Gathering& gathering) {
 
 /// None of the copies needs the host again.
 void PeerTransport::fetch_by_copy_engines() {
-  for (bool more = true; more;) {
-    more = false;
-    for (const auto& [id, gathering] : gatherings_) {
-      if (gathering->stage != Stage::started || gathering->panel.route == PanelRoute::tma_pull ||
-          gathering->next == gathering->order.size())
-        continue;
-      copy_next(*gathering);
-      more = true;
-      if (gathering->next == gathering->order.size())
-        cuda_check(cudaEventRecord(gathering->fetched.get(), words_written_.get()),
-                   "mark the end of a panel");
-    }
+  for (const auto& [id, gathering] : gatherings_) {
+    if (gathering->stage != Stage::started || gathering->panel.route == PanelRoute::tma_pull)
+      continue;
+    while (gathering->next < gathering->order.size()) copy_next(*gathering);
+    cuda_check(cudaEventRecord(gathering->fetched.get(), words_written_.get()),
+               "mark the end of a panel");
   }
 }
 
-/// All panels that wait for it, by turns. False where there is none.
+/// All panels that wait for it, one behind the other. False where there is none.
 bool PeerTransport::fetch_started() {
   const auto waits = [](const auto& entry) { return entry.second->stage == Stage::started; };
   if (std::none_of(gatherings_.begin(), gatherings_.end(), waits)) return false;
@@ -360,7 +354,7 @@ void PeerTransport::tell_taken(Gathering& gathering) {
 
 /// Not where the kernel gave up: another rank did not come, and the caller's deadline names it.
 bool PeerTransport::is_there(const Gathering& gathering) const {
-  return is_done(gathering.pulled, "fetch a panel") &&
+  return is_done(gathering.fetched, "fetch a panel") &&
          gave_up_.as<const volatile std::uint32_t>()[0] == 0;
 }
 
@@ -415,8 +409,6 @@ bool PeerTransport::move_on(Gathering& gathering, bool leaves) {
     case Stage::fetching:
       cuda_check(cudaStreamWaitEvent(gathering.stream.get(), gathering.fetched.get(), 0),
                  "put what follows behind a panel");
-      cuda_check(cudaEventRecord(gathering.pulled.get(), gathering.stream.get()),
-                 "mark the end of a panel");
       if (!panel.last) tell_taken(gathering);
       gathering.stage = Stage::pulling;
       return true;

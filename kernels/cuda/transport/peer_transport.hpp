@@ -61,7 +61,7 @@ std::string open_words(Transport& control, PeerWords& words, std::uint32_t rank,
 
 /// Gathers panels that have PanelBuffer::arrived by reading the memory of their owners, all others
 /// by `control`. All ranks start the same panels in the same order. Panels that are started before
-/// the next ready() are fetched together, shard by shard by turns: of PanelRoute::tma_pull by one
+/// the next ready() are fetched together, one behind the other: of PanelRoute::tma_pull by one
 /// kernel, of others by copy engines, whose copies are then on a stream of this rank and need the
 /// host no more. Where streams share a queue (kEnoughQueues), start() puts the copies there. The
 /// first gather into new memory, epoch 1, has to open it: it begins inside a later ready(), when

@@ -47,7 +47,7 @@ struct Pieces {
 /// Where this block is among the pieces that are its own: of every shard each gridDim.x-th.
 struct Place {
   const Pull& pull;
-  std::uint32_t item = 0;  // shard, the panels' by turns
+  std::uint32_t item = 0;  // shard, of one panel behind the other
   std::uint32_t items;
   std::uint32_t piece = 0;
   bool is_there = false;  // the owner has started
@@ -58,11 +58,9 @@ struct Place {
     begin();
   }
   __device__ const PulledPanel& panel(std::uint32_t& index) const {
-    const std::uint32_t both = min(pull.panels[0].count, pull.panels[1].count);
-    const bool turns = item < 2 * both;
-    index = turns ? item / 2 : item - both;
-    if (turns) return pull.panels[item % 2];
-    return pull.panels[pull.panels[0].count > both ? 0 : 1];
+    const bool first = item < pull.panels[0].count;
+    index = first ? item : item - pull.panels[0].count;
+    return pull.panels[first ? 0 : 1];
   }
   __device__ const PulledPanel& panel() const {
     std::uint32_t index = 0;

@@ -30,7 +30,7 @@ struct PulledPanel {
 };
 
 struct Pull {
-  PulledPanel panels[2];             // fetched by turns; one alone is the first
+  PulledPanel panels[2];             // one behind the other
   std::uint32_t* began = nullptr;    // device memory: blocks that began, in all pulls; 0 at first
   std::uint32_t* gave_up = nullptr;  // page-locked: 1 after a wait without an end
 };

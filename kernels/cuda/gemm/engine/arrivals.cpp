@@ -30,10 +30,11 @@ void require_countable(const ArrivingPanel& panel) {
     throw Error("gemm: the shards of a panel are not in order of their rows");
 }
 
-std::vector<Arrival> arrivals_of(const ArrivingPanel& panel, std::uint32_t rank) {
+/// `rows` is how many of both panels are fetched before, and then behind this one.
+std::vector<Arrival> arrivals_of(const ArrivingPanel& panel, std::uint32_t rank,
+                                 std::uint64_t& rows) {
   require_countable(panel);
   std::vector<std::uint64_t> fetched(panel.shards.size(), 0);
-  std::uint64_t rows = 0;
   for (const std::size_t index : fetch_order(panel.shards, rank))
     fetched[index] = rows += panel.shards[index].rows;
   std::vector<Arrival> arrivals(panel.tiles);
@@ -58,10 +59,12 @@ std::vector<Arrival> arrivals_of(const ArrivingPanel& panel, std::uint32_t rank)
 }  // namespace
 
 std::vector<ArrivingTile> arrival_order(const ArrivingPanel& a, const ArrivingPanel& b,
-                                        std::uint32_t rank, std::uint32_t group,
-                                        bool group_along_n) {
-  const std::vector<Arrival> rows = arrivals_of(a, rank);
-  const std::vector<Arrival> columns = arrivals_of(b, rank);
+                                        std::uint32_t rank, std::uint32_t group, bool group_along_n,
+                                        bool at_once) {
+  std::uint64_t before = 0;
+  const std::vector<Arrival> rows = arrivals_of(a, rank, before);
+  if (at_once) before = 0;
+  const std::vector<Arrival> columns = arrivals_of(b, rank, before);
   std::vector<std::pair<std::uint64_t, ArrivingTile>> tiles;
   tiles.reserve(std::size_t{a.tiles} * b.tiles);
   for (std::uint32_t index = 0; index < a.tiles * b.tiles; ++index) {

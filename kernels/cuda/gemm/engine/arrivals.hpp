@@ -31,12 +31,13 @@ struct ArrivingPanel {
 };
 
 /// Every tile once. Those whose rows are all `rank`'s own come first, then those that the next
-/// shards complete, where both panels are fetched at once, each in fetch_order(). Among tiles that
-/// become ready together the order is that of raster.hpp, in groups of `group`. Throws Error where
-/// a panel has more shards than an ArrivingTile can count, or shards that are not in order.
+/// shards complete, where each panel is fetched in fetch_order(), both `at_once` or B behind A.
+/// Among tiles that become ready together the order is that of raster.hpp, in groups of `group`.
+/// Throws Error where a panel has more shards than an ArrivingTile can count, or shards that are
+/// not in order.
 std::vector<ArrivingTile> arrival_order(const ArrivingPanel& a, const ArrivingPanel& b,
-                                        std::uint32_t rank, std::uint32_t group,
-                                        bool group_along_n);
+                                        std::uint32_t rank, std::uint32_t group, bool group_along_n,
+                                        bool at_once);
 
 /// How the clusters of a launch share out its tiles where some of them begin late: they run on the
 /// SMs that move the panels, and those are free when all panels are there. A round is a tile a

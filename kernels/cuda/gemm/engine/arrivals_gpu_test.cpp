@@ -184,7 +184,7 @@ TEST_F(Arrivals, SmsThatMovePanelsAreLeftToThem) {
 }
 
 TEST_F(Arrivals, ClustersThatBeginLateTakeWhatIsLeft) {
-  const Gemm whole = whole_of(8192, 8192, 256);
+  const Gemm whole = whole_of(16384, 8192, 256);
   const RunResult alone = run_gemm(whole);
   LoopbackTransport transport(whole, 5, 3);
   Gemm gemm = gathered(whole, transport, 6);

@@ -339,13 +339,14 @@ void follow_arrivals(ReadyEngine& ready, const Arrivals& arrivals, std::uint32_t
 }
 
 std::vector<ArrivingTile> arrival_order(const ReadyEngine& ready, std::span<const Shard> a,
-                                        std::span<const Shard> b, std::uint32_t rank) {
+                                        std::span<const Shard> b, std::uint32_t rank,
+                                        bool at_once) {
   const TileShape& shape = ready.configuration.shape;
   const EngineProblem& p = ready.problem;
   return arrival_order(
       {.shards = a, .tile_rows = shape.tile_m * shape.cluster_m, .tiles = p.m_tiles},
       {.shards = b, .tile_rows = shape.tile_n * shape.cluster_n, .tiles = p.n_tiles}, rank, p.group,
-      p.group_along_n);
+      p.group_along_n, at_once);
 }
 
 void start_engine(const ReadyEngine& ready, const EngineWords& words, cudaStream_t stream) {

@@ -137,7 +137,7 @@ void follow_arrivals(ReadyEngine& ready, const Arrivals& arrivals, std::uint32_t
 
 /// The order in which `ready` takes its tiles where `rank` fetches the shards of others meanwhile.
 std::vector<ArrivingTile> arrival_order(const ReadyEngine& ready, std::span<const Shard> a,
-                                        std::span<const Shard> b, std::uint32_t rank);
+                                        std::span<const Shard> b, std::uint32_t rank, bool at_once);
 
 /// Launches on `stream`: first what packs rows, where there are any to pack: those that the first
 /// tiles read. The engine's idle warps pack the others. Launches that have `words` in common run
