@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 #include <fmt/core.h>
 
+#include <cstdlib>
 #include <variant>
 
 #include "kernels/cuda/check.hpp"
@@ -63,6 +64,9 @@ class CudaDevice final : public Device {
 
 std::unique_ptr<Device> make_cuda_device(const GemmTable& table) {
   constexpr int kFirst = 0;
+  // With the usual 8 queues two of a transport's dozen streams may share one, and one of them may
+  // wait for the other. CUDA reads it with its first call.
+  (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   cuda_check(cudaSetDevice(kFirst), "take the first visible GPU");
   int major = 0;
   int minor = 0;

@@ -16,7 +16,7 @@ namespace {
 Trouble multiply_beside_again(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block) {
   Trouble trouble = poison_and_meet(gemm, block);
   ProductClock clock;
-  return trouble ? trouble : multiply_beside(gemm, block, true, 0, clock);
+  return trouble ? trouble : multiply_beside(gemm, block, true, Start::at_once, 0, clock);
 }
 
 /// The first thing that goes wrong ends it.

@@ -48,18 +48,19 @@ std::uint64_t spin_of(const Timing& timing, const std::vector<double>& untouched
 }
 
 /// From a barrier on: exchange and product, one after the other or side by side. The total is taken
-/// by events, which a host that polls late cannot stretch: the stream is idle at the first one, so
-/// it stands for the host's now.
+/// by events, which a host that polls late cannot stretch. Where the product was queued before the
+/// barrier the first one is when the GPU saw it pass, else the host's now: the stream is idle.
 Trouble time_exchanged(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, bool last,
                        std::uint64_t spin_ns, TimedSample& sample) {
   ProductClock clock;
-  Trouble trouble = barrier(gemm, block);
-  if (trouble) return trouble;
+  Trouble trouble;
   if (runs_beside(gemm)) {
-    trouble = multiply_beside(gemm, block, last, spin_ns, clock);
+    trouble = multiply_beside(gemm, block, last, Start::at_barrier, spin_ns, clock);
     if (trouble) return trouble;
     sample.wait_ns = waited_for_rows_ns(*block);
   } else {
+    trouble = barrier(gemm, block);
+    if (trouble) return trouble;
     const auto start = std::chrono::steady_clock::now();
     record(clock.began, *block);
     trouble = exchange(gemm, block, last);
@@ -80,10 +81,7 @@ Trouble time_exchanged(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, b
 /// From a barrier on: the product alone, by all ranks at once.
 Trouble time_alone(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, TimedSample& sample) {
   const ProductClock clock;
-  Trouble trouble = barrier(gemm, block);
-  if (trouble) return trouble;
-  record(clock.began, *block);
-  trouble = multiply(gemm, block, 0, clock);
+  Trouble trouble = multiply_from_barrier(gemm, block, clock);
   if (!trouble) sample.local_ns = clock.total_ns();
   return trouble;
 }

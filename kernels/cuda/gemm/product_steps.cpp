@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "kernels/cuda/gemm/gather.hpp"
 #include "kernels/cuda/spin.hpp"
 #include "kernels/cuda/transport/gather_rows.hpp"
+#include "kernels/cuda/transport/stream_words.hpp"
 #include "kernels/cuda/wait.hpp"
 #include "kernels/error.hpp"
 #include "kernels/ops/gemm/gemm_digest.hpp"
@@ -86,6 +88,37 @@ void end_product(const ResidentGemm& block) {
              "end a product that waits for rows");
 }
 
+/// Holds the stream of a block until give(): what is queued meanwhile starts when the GPU sees the
+/// word. The destructor gives it, too: else the stream would never end.
+class StartSignal {
+ public:
+  explicit StartSignal(ResidentGemm& block) {
+    if (block.started.size() == 0) {
+      block.started = PinnedBuffer(sizeof(std::uint32_t));
+      *block.started.as<volatile std::uint32_t>() = 0;
+    }
+    word_ = block.started.as<std::uint32_t>();
+    value_ = ++block.held;
+    wait_for_word(block.stream.get(), word_, value_);
+  }
+  ~StartSignal() { give(); }
+  StartSignal(const StartSignal&) = delete;
+  StartSignal& operator=(const StartSignal&) = delete;
+
+  void give() const { *static_cast<volatile std::uint32_t*>(word_) = value_; }
+
+ private:
+  std::uint32_t* word_ = nullptr;  // outlives the block's owner: a block is let go of, not freed
+  std::uint32_t value_ = 0;
+};
+
+/// In one queue the barrier of the ranks would stand behind the stream that waits for it.
+bool may_hold_streams() { return stream_queues() >= kEnoughQueues; }
+
+void record(const Event& event, const ResidentGemm& block, const char* what) {
+  cuda_check(cudaEventRecord(event.get(), block.stream.get()), what);
+}
+
 }  // namespace
 
 Trouble sticky(const StickyError& error) {
@@ -142,19 +175,61 @@ double ProductClock::total_ns() const {
 
 Trouble multiply(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, std::uint64_t spin_ns,
                  const ProductClock& clock) {
-  const cudaStream_t stream = block->stream.get();
   launch_engine(gemm, *block);
-  if (spin_ns > 0) launch_spin(spin_ns, stream);
-  cuda_check(cudaEventRecord(clock.ended.get(), stream), "record the end of a product");
+  if (spin_ns > 0) launch_spin(spin_ns, block->stream.get());
+  record(clock.ended, *block, "record the end of a product");
+  return wait_or_leave(block, gemm.deadline_s, "the kernel");
+}
+
+Trouble multiply_from_barrier(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block,
+                              const ProductClock& clock) {
+  if (!may_hold_streams()) {
+    Trouble trouble = barrier(gemm, block);
+    if (trouble) return trouble;
+    record(clock.began, *block, "record the start of a product");
+    return multiply(gemm, block, 0, clock);
+  }
+  const StartSignal start(*block);
+  record(clock.began, *block, "record the start of a product");
+  launch_engine(gemm, *block);
+  record(clock.ended, *block, "record the end of a product");
+  Trouble trouble = barrier(gemm, block);
+  if (trouble) return trouble;
+  start.give();
   return wait_or_leave(block, gemm.deadline_s, "the kernel");
 }
 
 Trouble multiply_beside(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, bool last,
-                        std::uint64_t spin_ns, ProductClock& clock) {
+                        Start from, std::uint64_t spin_ns, ProductClock& clock) {
   const cudaStream_t stream = block->stream.get();
-  const auto start = Clock::now();
-  cuda_check(cudaEventRecord(clock.began.get(), stream), "record the start of a product");
   const std::array<NamedPanel, 2> panels = next_gather(gemm, *block, last);
+  const auto launch = [&](const ResidentGemm& held) {
+    launch_beside(gemm, held);
+    if (spin_ns > 0) launch_spin(spin_ns, stream);
+    record(clock.ended, held, "record the end of a product");
+  };
+  // A kernel that moves panels needs its SMs before the product: that one cannot be queued first.
+  const bool queued =
+      from == Start::at_barrier && gemm.route == PanelRoute::copy_engine && may_hold_streams();
+  std::optional<StartSignal> signal;
+  if (queued) {
+    signal.emplace(*block);
+    record(clock.began, *block, "record the start of a product");
+    launch(*block);
+  }
+  if (from == Start::at_barrier) {
+    const ResidentGemm& held = *block;  // the barrier may let go of the block
+    Trouble trouble = barrier(gemm, block);
+    if (trouble) {
+      if (queued) end_product(held);
+      return trouble;
+    }
+  }
+  const auto start = Clock::now();
+  if (queued)
+    signal->give();
+  else
+    record(clock.began, *block, "record the start of a product");
   std::string late;
   try {
     // The gather first: where all streams share one queue (CUDA_DEVICE_MAX_CONNECTIONS=1) what it
@@ -162,9 +237,7 @@ Trouble multiply_beside(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, 
     Gather gather(*gemm.transport, panels, gemm.rank);
     // The kernel that moves them needs its SMs before the product takes all others and its own.
     if (gives_sms_back(gemm.route)) gather.set_off();
-    launch_beside(gemm, *block);
-    if (spin_ns > 0) launch_spin(spin_ns, stream);
-    cuda_check(cudaEventRecord(clock.ended.get(), stream), "record the end of a product");
+    if (!queued) launch(*block);
     late = gather.wait_for_others(gemm.deadline_s);
     const std::chrono::duration<double, std::nano> exchanged = Clock::now() - start;
     clock.exchange_ns = exchanged.count();

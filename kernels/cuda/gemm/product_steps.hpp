@@ -71,10 +71,21 @@ struct ProductClock {
 Trouble multiply(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, std::uint64_t spin_ns,
                  const ProductClock& clock);
 
+/// The same from a barrier of all ranks on. Where streams have queues of their own, the host queues
+/// it before: what it takes to launch a product is not in the time.
+Trouble multiply_from_barrier(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block,
+                              const ProductClock& clock);
+
+/// When multiply_beside() begins.
+enum class Start : bool {
+  at_once,
+  at_barrier,  // of all ranks; as multiply_from_barrier() where copy engines bring the panels
+};
+
 /// The product beside the next gather of its panels, of a block that runs_beside(). Where a row
 /// does not come within Gemm::deadline_s, the product is ended, too.
 Trouble multiply_beside(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, bool last,
-                        std::uint64_t spin_ns, ProductClock& clock);
+                        Start from, std::uint64_t spin_ns, ProductClock& clock);
 
 /// Exchanges what all ranks say of their blocks, which are in `result`. Nothing without a
 /// transport.

@@ -39,6 +39,8 @@ struct ResidentGemm {
   ReadyEngine beside;  // the same beside the exchange, where runs_beside()
   ResidentArrivals arrivals;
   std::uint32_t epoch = 0;  // of the last gather of the panels
+  PinnedBuffer started;     // a word: products that the host has let start (StartSignal)
+  std::uint32_t held = 0;   // and those that it has queued
 
   /// Of the encoder of the kernel that is to run.
   CUresult encoded() const { return rung.code != CUDA_SUCCESS ? rung.code : engine.code; }

@@ -65,7 +65,7 @@ class LoopbackTransport final : public Transport {
   }
 
   bool ready(std::uint32_t id, std::size_t index) override {
-    if (id > 1) return true;
+    if (id > 1) return id != withheld_panel;
     if (started.back().epoch >= withheld_from && index == withheld_shard) return false;
     return cudaEventQuery(done_[id].get()) == cudaSuccess;
   }
@@ -76,6 +76,7 @@ class LoopbackTransport final : public Transport {
   bool lies = false;                         // sets words before the bytes are there
   std::uint32_t withheld_from = 0xffffffff;  // epoch
   std::size_t withheld_shard = 0;
+  std::uint32_t withheld_panel = 0;  // of those beside A and B
   std::vector<PanelBuffer> started;
   int aborts = 0;
 
@@ -250,6 +251,18 @@ TEST_F(Arrivals, TimedProductsWaitForEachEpoch) {
     EXPECT_EQ(sample.slowest_local_ns, sample.local_ns);
   }
   EXPECT_EQ(measured.last.bytes == run_gemm(whole).bytes, true);
+}
+
+TEST_F(Arrivals, BarrierThatNeverComesEndsAProductThatWasQueuedBefore) {
+  const Gemm whole = whole_of(1024, 1024, 512);
+  LoopbackTransport transport(whole, 1, 0);
+  transport.withheld_panel = 2;
+  Gemm gemm = gathered(whole, transport, 6);
+  gemm.deadline_s = 0.3;
+  const Measurement measured = measure_gemm(gemm, {.warmups = 1, .samples = 2});
+  EXPECT_EQ(measured.fault, DeviceFault::timeout);
+  EXPECT_EQ(transport.aborts, 1);
+  EXPECT_EQ(run_gemm(whole).fault, DeviceFault::none);  // the GPU is as it was
 }
 
 // Words and bytes of many small shards, again and again: one stale byte changes the product.
