@@ -47,21 +47,30 @@ void require_cover(const std::vector<Shard>& shards, std::uint64_t rows, const c
     throw Error(fmt::format("{}: the shards cover {} of {} rows", name, covered, rows));
 }
 
-Gather::Gather(Transport& transport, std::span<const NamedPanel> panels, std::uint32_t rank)
-    : transport_(transport), rank_(rank), began_(Clock::now()) {
+Gather::Gather(Transport& transport, std::span<const NamedPanel> panels, std::uint32_t rank,
+               BeforeAbort before_abort)
+    : transport_(transport),
+      before_abort_(std::move(before_abort)),
+      rank_(rank),
+      began_(Clock::now()) {
   try {
     for (const NamedPanel& panel : panels) {
       transport.start(panel.buffer);
       for (std::size_t i = 0; i < panel.buffer.shards.size(); ++i) awaited_.push_back({panel, i});
     }
   } catch (...) {
-    transport.abort();  // nobody destroys an object whose constructor throws
+    give_up();  // nobody destroys an object whose constructor throws
     throw;
   }
 }
 
 Gather::~Gather() {
-  if (!awaited_.empty()) transport_.abort();
+  if (!awaited_.empty()) give_up();
+}
+
+void Gather::give_up() noexcept {
+  if (before_abort_) before_abort_();
+  transport_.abort();
 }
 
 void Gather::set_off() {
@@ -101,8 +110,8 @@ std::string Gather::wait_for_others(double seconds) {
 }
 
 std::string gather_or_abort(Transport& transport, std::span<const NamedPanel> panels,
-                            std::uint32_t rank, double seconds) {
-  return Gather(transport, panels, rank).wait(seconds);
+                            std::uint32_t rank, double seconds, BeforeAbort before_abort) {
+  return Gather(transport, panels, rank, std::move(before_abort)).wait(seconds);
 }
 
 }  // namespace tidemark::kernels

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,12 +22,17 @@ struct NamedPanel {
 /// Throws Error unless every row of a panel of `rows` rows lies in exactly one shard.
 void require_cover(const std::vector<Shard>& shards, std::uint64_t rows, const char* name);
 
+/// Called before a gather that is given up aborts its transport, which waits for the GPU. May not
+/// throw.
+using BeforeAbort = std::function<void()>;
+
 /// Panels on their way to `rank`. Panels are freed when their multiplication ends, so a gather that
 /// is given up has to take the transport with it: a late row would land in somebody else's memory.
 class Gather {
  public:
   /// Starts to gather `panels` in order.
-  Gather(Transport& transport, std::span<const NamedPanel> panels, std::uint32_t rank);
+  Gather(Transport& transport, std::span<const NamedPanel> panels, std::uint32_t rank,
+         BeforeAbort before_abort = {});
   /// Aborts the transport unless wait() has seen every shard.
   ~Gather();
   Gather(const Gather&) = delete;
@@ -48,8 +54,10 @@ class Gather {
   template <class Wanted>
   std::string wait_for(double seconds, Wanted wanted);
   std::string missing(double seconds) const;
+  void give_up() noexcept;
 
   Transport& transport_;
+  BeforeAbort before_abort_;
   std::uint32_t rank_;
   std::chrono::steady_clock::time_point began_;
   std::vector<Awaited> awaited_;
@@ -59,6 +67,6 @@ class Gather {
 /// then, or which shards were not ready after `seconds`, as `rank` says it. After that, and where
 /// it throws, the transport was aborted: nobody writes to the panels any more.
 std::string gather_or_abort(Transport& transport, std::span<const NamedPanel> panels,
-                            std::uint32_t rank, double seconds);
+                            std::uint32_t rank, double seconds, BeforeAbort before_abort = {});
 
 }  // namespace tidemark::kernels

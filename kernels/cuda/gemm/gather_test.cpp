@@ -41,5 +41,24 @@ TEST(GemmGather, AbortsWhatIsInFlightWhenAPanelCannotStart) {
   EXPECT_EQ(transport.aborts, 1);
 }
 
+TEST(GemmGather, SaysBeforeItAborts) {
+  ScriptedTransport transport;
+  transport.withheld_panel = 0;
+  const NamedPanel panels[] = {{{.id = 0, .shards = {{1, 0, 4}}}, "panel A"}};
+  int aborts_then = -1;
+  EXPECT_NE(gather_or_abort(transport, panels, 0, 0.1, [&] { aborts_then = transport.aborts; }),
+            "");
+  EXPECT_EQ(aborts_then, 0);
+  EXPECT_EQ(transport.aborts, 1);
+}
+
+TEST(GemmGather, SaysNothingWhereAllIsReady) {
+  ScriptedTransport transport;
+  const NamedPanel panels[] = {{{.id = 0, .shards = {{1, 0, 4}}}, "panel A"}};
+  bool said = false;
+  EXPECT_EQ(gather_or_abort(transport, panels, 0, 5, [&] { said = true; }), "");
+  EXPECT_FALSE(said);
+}
+
 }  // namespace
 }  // namespace tidemark::kernels

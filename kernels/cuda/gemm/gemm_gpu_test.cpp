@@ -336,7 +336,7 @@ TEST_F(GpuGemm, EachTimedRunStartsAtABarrierOfItsOwn) {
   ASSERT_EQ(measured.fault, DeviceFault::none) << measured.note;
   EXPECT_EQ(measured.samples.size(), 2U);
   EXPECT_EQ(transport.started,
-            (std::vector<std::uint32_t>{0, 1,           // what the first product alone reads
+            (std::vector<std::uint32_t>{0, 1, 2,        // what the first product alone reads
                                         2, 2, 0, 1,     // alone, then behind the exchange
                                         2, 2, 0, 1,     //
                                         2, 2, 2, 0, 1,  // C poisoned between two barriers

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "kernels/cuda/encode.hpp"
-#include "kernels/cuda/gemm/gather.hpp"
 #include "kernels/cuda/spin.hpp"
 #include "kernels/cuda/transport/gather_rows.hpp"
 #include "kernels/cuda/transport/stream_words.hpp"
@@ -67,10 +66,10 @@ std::array<NamedPanel, 2> next_gather(const Gemm& gemm, ResidentGemm& block, boo
 /// A block whose gather is given up is let go of: others may have its panels open, and freeing its
 /// memory would wait for a kernel of NCCL that waits for the rank that did not come.
 Trouble gather_or_leave(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block,
-                        std::span<const NamedPanel> panels) {
+                        std::span<const NamedPanel> panels, const BeforeAbort& before_abort = {}) {
   std::string late;
   try {
-    late = gather_or_abort(*gemm.transport, panels, gemm.rank, gemm.deadline_s);
+    late = gather_or_abort(*gemm.transport, panels, gemm.rank, gemm.deadline_s, before_abort);
   } catch (...) {
     static_cast<void>(block.release());
     throw;
@@ -112,6 +111,15 @@ class StartSignal {
   std::uint32_t value_ = 0;
 };
 
+/// Before it could begin. One that cannot be ended waits for rows until its own bound.
+void end_held_product(const ResidentGemm& block, const StartSignal& signal) noexcept {
+  try {
+    end_product(block);
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the caller reports why
+  }
+  signal.give();
+}
+
 /// In one queue the barrier of the ranks would stand behind the stream that waits for it.
 bool may_hold_streams() { return stream_queues() >= kEnoughQueues; }
 
@@ -148,7 +156,8 @@ Trouble exchange(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, bool la
   return gather_or_leave(gemm, block, next_gather(gemm, *block, last));
 }
 
-Trouble barrier(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block) {
+Trouble barrier(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block,
+                const BeforeAbort& before_abort) {
   if (gemm.everybody.empty())
     throw Error(
         "gemm: `everybody` is empty, but a timed run, and a product beside the exchange of its "
@@ -158,7 +167,7 @@ Trouble barrier(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block) {
                                  .row_bytes = kBarrierRowBytes,
                                  .shards = gemm.everybody},
                                 "barrier"}};
-  return gather_or_leave(gemm, block, panels);
+  return gather_or_leave(gemm, block, panels, before_abort);
 }
 
 Trouble poison_and_meet(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block) {
@@ -193,7 +202,8 @@ Trouble multiply_from_barrier(const Gemm& gemm, std::unique_ptr<ResidentGemm>& b
   record(clock.began, *block, "record the start of a product");
   launch_engine(gemm, *block);
   record(clock.ended, *block, "record the end of a product");
-  Trouble trouble = barrier(gemm, block);
+  // What aborts the transport frees memory, and so waits for the stream that is held.
+  Trouble trouble = barrier(gemm, block, [&] { start.give(); });
   if (trouble) return trouble;
   start.give();
   return wait_or_leave(block, gemm.deadline_s, "the kernel");
@@ -219,11 +229,10 @@ Trouble multiply_beside(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, 
   }
   if (from == Start::at_barrier) {
     const ResidentGemm& held = *block;  // the barrier may let go of the block
-    Trouble trouble = barrier(gemm, block);
-    if (trouble) {
-      if (queued) end_product(held);
-      return trouble;
-    }
+    Trouble trouble = barrier(gemm, block, [&] {
+      if (queued) end_held_product(held, *signal);
+    });
+    if (trouble) return trouble;
   }
   const auto start = Clock::now();
   if (queued)

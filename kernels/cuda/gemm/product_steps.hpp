@@ -10,6 +10,7 @@
 
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/gemm/gather.hpp"
 #include "kernels/cuda/gemm/resident_gemm.hpp"
 #include "kernels/device.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
@@ -50,8 +51,9 @@ Trouble make_block(const Gemm& gemm, const GemmTable& table, std::unique_ptr<Res
 /// given up, here or in multiply_beside(), the block is let go of: others may have its panels open.
 Trouble exchange(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, bool last);
 
-/// Returns when every rank has called it.
-Trouble barrier(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block);
+/// Returns when every rank has called it. `before_abort`: Gather's.
+Trouble barrier(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block,
+                const BeforeAbort& before_abort = {});
 
 /// Poisons C and what the next gather brings, then barrier(): behind it the others' rows may land
 /// at any time.

@@ -70,7 +70,11 @@ class LoopbackTransport final : public Transport {
     return cudaEventQuery(done_[id].get()) == cudaSuccess;
   }
 
-  void abort() noexcept override { ++aborts; }
+  /// Frees memory and so waits for all streams, as NCCL does.
+  void abort() noexcept override {
+    ++aborts;
+    static_cast<void>(cudaDeviceSynchronize());
+  }
 
   bool shuffles = false;
   bool lies = false;                         // sets words before the bytes are there
