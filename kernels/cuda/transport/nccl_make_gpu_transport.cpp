@@ -30,8 +30,8 @@ std::string too_few_queues(Transport& control, std::uint32_t rank, std::uint32_t
   for (std::uint32_t other = 0; other < ranks; ++other)
     if (queues[other] < kEnoughQueues)
       return fmt::format(
-          "rank {} counts on {} queues for its streams (CUDA_DEVICE_MAX_CONNECTIONS, 1 under MPS), "
-          "and beside a product {} are needed",
+          "rank {} counts on {} queues for its streams (CUDA_DEVICE_MAX_CONNECTIONS; 1 under MPS, "
+          "CUDA_LAUNCH_BLOCKING and profilers), and beside a product {} are needed",
           other, queues[other], kEnoughQueues);
   return {};
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <string_view>
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/driver_entry.hpp"
@@ -54,10 +55,20 @@ std::uint32_t stream_queues() {
   int mps = 0;
   cuda_check(cudaGetDevice(&device), "ask for the current GPU");
   cuda_check(cudaDeviceGetAttribute(&mps, cudaDevAttrMpsEnabled, device), "ask for MPS");
-  if (mps != 0) return 1;
-  const char* const given = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
-  return given == nullptr ? kEnoughQueues
-                          : static_cast<std::uint32_t>(std::strtoul(given, nullptr, 10));
+  return mps != 0 ? 1 : queues_by_environment();
+}
+
+std::uint32_t queues_by_environment() {
+  const auto given = [](const char* name) -> std::string_view {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+  };
+  const std::string_view blocking = given("CUDA_LAUNCH_BLOCKING");
+  if ((!blocking.empty() && blocking != "0") || !given("CUDA_INJECTION64_PATH").empty()) return 1;
+  const std::string_view connections = given("CUDA_DEVICE_MAX_CONNECTIONS");
+  return connections.empty()
+             ? kEnoughQueues
+             : static_cast<std::uint32_t>(std::strtoul(connections.data(), nullptr, 10));
 }
 
 }  // namespace tidemark::kernels

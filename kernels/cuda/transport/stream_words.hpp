@@ -22,6 +22,10 @@ void wait_for_word(cudaStream_t stream, std::uint32_t* word, std::uint32_t value
 /// many as are asked for.
 std::uint32_t stream_queues();
 
+/// The same without a look at MPS. 1 where a launch may return only when its kernel has ended:
+/// CUDA_LAUNCH_BLOCKING, and profilers, which come by CUDA_INJECTION64_PATH.
+std::uint32_t queues_by_environment();
+
 /// With fewer, what a product waits for may stand behind it, whatever the priority of its stream:
 /// groups of NCCL, and words behind events. With 1 it does; 2 to 7 were not tried.
 inline constexpr std::uint32_t kEnoughQueues = 8;
