@@ -188,6 +188,45 @@ TEST(Launch, a_hang_is_a_verdict_and_the_next_case_runs) {
   EXPECT_EQ(results.at("zfill.whole@0")->verdict, Verdict::pass);
 }
 
+TEST(Launch, gpus_that_wait_in_vain_hang_where_none_is_stuck) {
+  const Place place;
+  // GPU 2 says that it failed and sends nothing.
+  const Ran ran =
+      run_binary(run_arguments(place, {"--gpus", "3", "--cases", "gemm.distributed.integer"}),
+                 with_hook("fail@gemm.distributed.integer#2 impatient@gemm.distributed.integer"));
+  EXPECT_EQ(ran.exit, 1) << ran.out << ran.err;
+  const Report report = read_report(place.out());
+  const auto results = results_of(report);
+  for (const char* waiter : {"0", "1"}) {
+    const ResultRow& row = *results.at(std::string("gemm.distributed.integer@") + waiter);
+    EXPECT_EQ(row.verdict, Verdict::hang);
+    EXPECT_NE(report.text(row.reason).find("waits for GPU"), std::string::npos)
+        << report.text(row.reason);
+  }
+}
+
+TEST(Launch, a_stop_does_not_lose_the_outcome_of_a_gpu_that_waited_for_another) {
+  const Place place;
+  const RunningProgram running = start_program(
+      command(run_arguments(place, {"--gpus", "2", "--cases", "gemm.distributed.integer"})),
+      with_hook("slow@gemm.distributed.integer#1 impatient@gemm.distributed.integer#0"));
+  ASSERT_TRUE(appears(place.journals(), R"("gpu":1,"case":"gemm.distributed.integer")"));
+  // Both are there, then GPU 0's leaves, since it has waited; GPU 1 is still busy then.
+  for (const std::size_t workers : {2U, 1U})
+    for (int i = 0; i < 3000 && descendants(running.pid, "__worker").size() != workers; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the supervisor reads what it said
+  ::kill(running.pid, SIGTERM);
+  const Ran ran = finish_program(running);
+  const Report report = read_report(place.out());
+  const auto results = results_of(report);
+  const ResultRow& waiter = *results.at("gemm.distributed.integer@0");
+  EXPECT_EQ(waiter.verdict, Verdict::hang) << ran.out << ran.err;
+  EXPECT_NE(report.text(waiter.reason).find("waits for GPU 1"), std::string::npos)
+      << report.text(waiter.reason);
+  EXPECT_EQ(results.at("gemm.distributed.integer@1")->verdict, Verdict::not_run);
+}
+
 TEST(Launch, a_killed_worker_is_a_crash_that_names_its_case) {
   const Place place;
   const RunningProgram running = start_program(
@@ -348,6 +387,29 @@ TEST(MpiLaunch, a_crash_in_a_round_is_named_and_the_next_round_runs) {
     EXPECT_EQ(results.at(std::string("gemm.distributed.normal@") + other)->verdict, Verdict::pass);
   }
   EXPECT_EQ(results.at("gemm.distributed.normal@2")->verdict, Verdict::pass);
+}
+
+TEST(MpiLaunch, a_stopped_worker_hangs_and_those_that_waited_for_it_did_not_run) {
+  const Place place;
+  // The others give up before the second after which the stopped one counts as hung.
+  const Ran ran =
+      run_program(under_mpirun(3, run_arguments(place, {"--cases", "gemm.distributed.integer"})),
+                  with_hook("stop@gemm.distributed.integer#1 impatient@gemm.distributed.integer"));
+  EXPECT_EQ(ran.exit, 1) << ran.out << ran.err;
+  const Report report = read_report(place.out());
+  const auto results = results_of(report);
+  const ResultRow& stopped = *results.at("gemm.distributed.integer@1");
+  EXPECT_EQ(stopped.verdict, Verdict::hang);
+  EXPECT_NE(report.text(stopped.reason).find("its worker was stopped"), std::string::npos)
+      << report.text(stopped.reason);
+  for (const char* waiter : {"0", "2"}) {
+    const ResultRow& row = *results.at(std::string("gemm.distributed.integer@") + waiter);
+    EXPECT_EQ(row.verdict, Verdict::not_run);
+    const std::string reason(report.text(row.reason));
+    EXPECT_EQ(reason.find("slot 1 ("), 0U) << reason;
+    EXPECT_NE(reason.find(") hung in the same round; row 0"), std::string::npos) << reason;
+    EXPECT_NE(reason.find("waits for GPU"), std::string::npos) << reason;
+  }
 }
 
 TEST(MpiLaunch, a_killed_rank_0_leaves_the_reporters_report) {

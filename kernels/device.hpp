@@ -34,7 +34,8 @@ struct BarrierLedger {
 enum class DeviceFault : std::uint8_t {
   none,
   encode_refused,  // code is the CUresult
-  timeout,         // a bounded wait inside a kernel or for a panel ended by its bound
+  timeout,         // a bounded wait inside a kernel, or for its end, ended by its bound
+  others_late,     // a bounded wait for what other ranks send or read ended by its bound
   sticky,          // code is the cudaError; the process cannot use the GPU any more
   unsupported,     // this GPU cannot start it (a cluster of non-portable size); nothing ran
 };

@@ -19,6 +19,7 @@ std::string what_came(const RunResult& result) {
     case DeviceFault::encode_refused:
       return fmt::format("the driver refused the tensor map (code {})", result.code);
     case DeviceFault::timeout:
+    case DeviceFault::others_late:
       return "none came, and a bounded wait ended by its bound";
     case DeviceFault::sticky:
       return "got " + in_words(result.code);

@@ -16,14 +16,16 @@ int gravity(Judgement judgement) {
       return 1;
     case Judgement::fail:
       return 2;
-    case Judgement::timeout:
+    case Judgement::others_late:
       return 3;
-    case Judgement::tool_error:
+    case Judgement::timeout:
       return 4;
-    case Judgement::sticky:
+    case Judgement::tool_error:
       return 5;
+    case Judgement::sticky:
+      return 6;
   }
-  return 5;
+  return 6;
 }
 
 }  // namespace

@@ -12,7 +12,15 @@
 namespace tidemark::suite {
 
 /// What the suite can say itself; hangs, crashes and lost GPUs are said by the supervisor.
-enum class Judgement : std::uint8_t { pass, fail, sticky, timeout, tool_error, skip };
+enum class Judgement : std::uint8_t {
+  pass,
+  fail,
+  sticky,
+  timeout,
+  others_late,  // DeviceFault's: this GPU need not be at fault
+  tool_error,
+  skip
+};
 
 /// One wrong thing in one row: a byte, or a line of the barrier ledger.
 struct Miscompare {
@@ -65,8 +73,8 @@ struct Outcome {
 
 inline constexpr std::size_t kKeptMiscompares = 16, kKeptNotes = 32;
 
-/// Makes `judgement` that of `outcome` where it is graver: pass, skip, fail, timeout, tool_error,
-/// sticky. False where it is not.
+/// Makes `judgement` that of `outcome` where it is graver: pass, skip, fail, others_late, timeout,
+/// tool_error, sticky. False where it is not.
 bool worsen(Outcome& outcome, Judgement judgement, const std::string& reason);
 
 /// Adds what rows came to in a process of their own to what rows before them came to, as if all had

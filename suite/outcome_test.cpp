@@ -60,6 +60,21 @@ TEST(AddRows, TheGravestRowSpeaks) {
   EXPECT_EQ(all.cuda_error, 719);
 }
 
+TEST(AddRows, AWaitForOtherGpusIsGraverThanAFail) {
+  Outcome all;
+  add_rows(of_one_row(Judgement::fail, "a byte", 0), all);
+  add_rows(of_one_row(Judgement::others_late, "waits for GPU 1", 0), all);
+  EXPECT_EQ(all.judgement, Judgement::others_late);
+}
+
+TEST(AddRows, ATimeoutOfThisGpuIsGraverThanAWaitForOthers) {
+  Outcome all;
+  add_rows(of_one_row(Judgement::timeout, "the kernel did not end", 0), all);
+  add_rows(of_one_row(Judgement::others_late, "waits for GPU 1", 0), all);
+  EXPECT_EQ(all.judgement, Judgement::timeout);
+  EXPECT_EQ(all.reason, "the kernel did not end");
+}
+
 TEST(AddRows, SayHowManyAreLeft) {
   Outcome all;
   all.rows_left = 5;

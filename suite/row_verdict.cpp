@@ -24,6 +24,9 @@ FaultWords words_of(DeviceFault fault) {
       return {Judgement::fail, "encode", "the driver refused a legal tensor map"};
     case DeviceFault::timeout:
       return {Judgement::timeout, "timeout", "a bounded wait ended by its bound"};
+    case DeviceFault::others_late:
+      return {Judgement::others_late, "timeout",
+              "a bounded wait for other GPUs ended by its bound"};
     case DeviceFault::sticky:
       return {Judgement::sticky, "sticky", "the GPU faulted and this process lost it"};
     case DeviceFault::unsupported:
@@ -45,7 +48,8 @@ RowVerdict fault_verdict(DeviceFault fault, std::int32_t code, const std::string
   RowVerdict verdict{.judgement = words.judgement,
                      .reason = {},
                      .miscompares = {},
-                     .usable = fault != DeviceFault::sticky,
+                     // Behind others_late the transport is aborted, and ranks are out of step.
+                     .usable = fault != DeviceFault::sticky && fault != DeviceFault::others_late,
                      .cuda_error = fault == DeviceFault::sticky ? code : 0,
                      .sms = {}};
   Miscompare miscompare;
@@ -63,7 +67,8 @@ RowVerdict row_verdict(const Op& op, const RunResult& result, std::uint32_t row,
   RowVerdict verdict;
   if (result.fault != DeviceFault::none)
     verdict = fault_verdict(result.fault, result.code, result.note, row);
-  const bool timed_out = result.fault == DeviceFault::timeout;
+  const bool timed_out =
+      result.fault == DeviceFault::timeout || result.fault == DeviceFault::others_late;
   // After a timeout what did land tells a lost credit from lost data; other faults leave nothing.
   if (result.fault == DeviceFault::none || (timed_out && !result.bytes.empty()))
     for (Miscompare& miscompare : wrong()) verdict.miscompares.push_back(std::move(miscompare));

@@ -1,4 +1,5 @@
-// One round a case: all slots run it, or the first slot that breaks ends the round for all.
+// One round a case: all slots run it, or the first slot that breaks by itself ends the round for
+// all. A slot that waited for others in vain is judged when all have ended.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "harness/relay/relay_mover.hpp"
 #include "harness/supervisor/clock.hpp"
 #include "harness/supervisor/phases.hpp"
+#include "harness/supervisor/waiters.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -24,7 +26,8 @@ constexpr double kJoinSeconds = 45;  // to join one communicator; less than any 
 struct SlotStatus {
   Verdict verdict = Verdict::not_run;
   bool usable = true;
-  bool alive = false;  // its worker waits for the next case
+  bool alive = false;   // its worker waits for the next case
+  bool waited = false;  // Ending::waited_for_others()
 };
 
 bool breaks_round(Verdict verdict) {
@@ -102,14 +105,18 @@ class Rounds {
       mine.push_back({{"slot", slot},
                       {"verdict", static_cast<int>(verdicts.at(slot))},
                       {"usable", !local.slot.lost().has_value()},
-                      {"alive", local.slot.worker() != nullptr}});
+                      {"alive", local.slot.worker() != nullptr},
+                      {"waited", waiters_.contains(slot)}});
     }
-    return exchange(mine, [this](const Json& told) {
+    std::string trouble = exchange(mine, [this](const Json& told) {
       status_.at(told.at("slot").get<std::uint32_t>()) = {
           .verdict = static_cast<Verdict>(told.at("verdict").get<int>()),
           .usable = told.at("usable"),
-          .alive = told.at("alive")};
+          .alive = told.at("alive"),
+          .waited = told.at("waited")};
     });
+    if (culprit_.empty()) culprit_ = trouble.empty() ? culprit_of_round() : gone_;
+    return trouble;
   }
 
   /// Every rank's list to every rank. Returns which ranks are silent; empty when none is.
@@ -233,9 +240,10 @@ class Rounds {
       if (need_workers_) start_workers();
       need_workers_ = false;
       const std::map<std::uint32_t, Verdict> verdicts = run_round(which, attempt, attempt == first);
-      if (state_.stop.check()) return {};
-      std::string trouble = meet_after_round(verdicts);
-      if (!trouble.empty()) return trouble;
+      const bool stopped = state_.stop.check().has_value();
+      std::string trouble = stopped ? std::string() : meet_after_round(verdicts);
+      record_waiters(which, attempt, attempt == first);
+      if (stopped || !trouble.empty()) return trouble;
       const bool failed = any([](Verdict verdict) { return verdict == Verdict::fail; });
       const bool broke = any(breaks_round);
       need_workers_ = failed || broke ||
@@ -264,8 +272,9 @@ class Rounds {
                                              bool counts) {
     ++round_;
     endings_.clear();
+    waiters_.clear();
+    culprit_.clear();
     std::map<std::uint32_t, Verdict> verdicts;
-    std::string culprit;
     for (LocalSlot& local : state_.mine) begin_case(state_, local, which, attempt);
     while (verdicts.size() < state_.mine.size()) {
       const bool moved = step_slots() || mover_.step();
@@ -273,22 +282,49 @@ class Rounds {
         const auto ending = endings_.find(local.slot.number());
         if (ending == endings_.end() || verdicts.count(ending->first) != 0) continue;
         verdicts[ending->first] = ending->second.verdict;
+        // Its bound is shorter than the deadline of the slot that is stuck: to end the round here
+        // would leave that one without a verdict.
+        if (ending->second.waited_for_others()) {
+          waiters_.insert(*ending);
+          continue;
+        }
         // A failed slot may be tried again with the others; the round counts once, at its end.
         record(state_, local, which, attempt, ending->second, counts);
-        if (breaks_round(ending->second.verdict) && culprit.empty()) {
-          culprit = culprit_text(ending->first, ending->second.verdict);
+        if (breaks_round(ending->second.verdict) && culprit_.empty()) {
+          culprit_ = culprit_text(ending->first, ending->second.verdict);
           state_.mesh.send_to_others(Tag::failed,
-                                     Json({{"round", round_}, {"text", culprit}}).dump());
-          end_round(culprit);
+                                     Json({{"round", round_}, {"text", culprit_}}).dump());
+          end_round();
         }
       }
-      if (culprit.empty()) {
-        culprit = told_culprit();
-        if (!culprit.empty()) end_round(culprit);
+      if (culprit_.empty()) {
+        culprit_ = told_culprit();
+        if (!culprit_.empty()) end_round();
       }
       if (!turn(state_, moved ? 0 : kPanelWait)) return {};
     }
     return verdicts;
+  }
+
+  /// Records the slots that waited for others, by what is known of those by now.
+  void record_waiters(const Case& which, std::uint32_t attempt, bool counts) {
+    for (LocalSlot& local : state_.mine) {
+      const auto waiter = waiters_.find(local.slot.number());
+      if (waiter == waiters_.end()) continue;
+      record(state_, local, which, attempt, waiter_ending(waiter->second, culprit_), counts);
+    }
+  }
+
+  /// The first slot that broke the round by itself. Empty where there is none: those that broke it
+  /// waited for each other.
+  std::string culprit_of_round() const {
+    for (std::uint32_t slot = 0; slot < slots(); ++slot) {
+      const SlotStatus& status = status_[slot];
+      const bool ended_by_others = status.waited || status.verdict == Verdict::not_run;
+      if (breaks_round(status.verdict) && !ended_by_others)
+        return culprit_text(slot, status.verdict);
+    }
+    return {};
   }
 
   std::string culprit_text(std::uint32_t slot, Verdict verdict) const {
@@ -309,9 +345,9 @@ class Rounds {
   }
 
   /// Workers still at the case wait for data that will never come.
-  void end_round(const std::string& culprit) {
+  void end_round() {
     for (LocalSlot& local : state_.mine) {
-      if (local.slot.attempting()) local.slot.give_up(Verdict::not_run, culprit);
+      if (local.slot.attempting()) local.slot.give_up(Verdict::not_run, culprit_);
     }
   }
 
@@ -320,6 +356,8 @@ class Rounds {
   std::vector<std::set<std::string>> passed_;  // by slot
   std::vector<SlotStatus> status_;             // by slot
   std::map<std::uint32_t, Ending> endings_;    // of this round, by slot
+  std::map<std::uint32_t, Ending> waiters_;    // those that waited for others, not yet recorded
+  std::string culprit_;                        // who broke this round; empty: not known
   std::uint32_t epoch_, round_;
   bool need_workers_ = true;
   std::string gone_;

@@ -36,6 +36,7 @@ Verdict verdict_of(Judgement judgement) {
     case Judgement::sticky:
       return Verdict::sticky;
     case Judgement::timeout:
+    case Judgement::others_late:
       return Verdict::hang;
     case Judgement::tool_error:
       return Verdict::tool_error;

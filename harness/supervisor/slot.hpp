@@ -31,6 +31,9 @@ struct Ending {
   double start_unix_s = 0, seconds = 0;
   std::uint32_t rows_planned = 0, rows_run = 0;  // by the last progress that was heard of
   std::int64_t row = -1;  // the one that its worker ended in without a word, where it is known
+
+  /// The worker ended the case since data of other GPUs did not come: who is at fault is not known.
+  bool waited_for_others() const { return outcome && outcome->judgement == Judgement::others_late; }
 };
 
 /// Why nothing more can run on a slot.

@@ -49,6 +49,18 @@ TEST(PeerCases, end_with_one_line_where_the_neighbour_crashes) {
       EXPECT_EQ(result.verdict, Verdict::crash);
 }
 
+TEST(PeerCases, did_not_run_where_the_neighbour_is_stuck) {
+  const ScratchFolder folder;
+  const Ran ran = run_binary({"run", "--device", "virtual", "--gpus", "2", "--cases", "peer.load",
+                              "--out", folder.file("x.h5")},
+                             {{"TIDEMARK_TEST_HOOK", "stop@peer.load#1 impatient@peer.load#0"}});
+  EXPECT_EQ(ran.exit, 1) << ran.err;
+  const Report report = read_report(folder.file("x.h5"));
+  ASSERT_EQ(report.results.size(), 2U);
+  EXPECT_EQ(report.results[0].verdict, Verdict::not_run) << report.text(report.results[0].reason);
+  EXPECT_EQ(report.results[1].verdict, Verdict::hang) << report.text(report.results[1].reason);
+}
+
 TEST(PeerCases, are_skipped_on_one_gpu_with_the_reason) {
   const ScratchFolder folder;
   const Ran ran = run_binary({"run", "--device", "virtual", "--cases", "peer.load",

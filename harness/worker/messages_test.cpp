@@ -94,6 +94,14 @@ TEST(Messages, a_pass_of_rows_that_did_not_run_is_none) {
   EXPECT_EQ(heard(0, 0, 0).judgement, Judgement::tool_error);
 }
 
+TEST(Messages, that_a_case_waited_for_others_survives) {
+  Outcome outcome;
+  outcome.judgement = Judgement::others_late;
+  const auto said = std::get<SaidOutcome>(
+      said_in(said_line(SaidOutcome{.case_name = "gemm.x", .outcome = outcome})));
+  EXPECT_EQ(said.outcome.judgement, Judgement::others_late);
+}
+
 TEST(Messages, result_of_a_program_survives) {
   RunResult result;
   result.fault = DeviceFault::timeout;

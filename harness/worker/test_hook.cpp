@@ -9,7 +9,7 @@
 namespace tidemark::harness {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, HookAction>, 16> kActions = {{
+constexpr std::array<std::pair<std::string_view, HookAction>, 17> kActions = {{
     {"crash", HookAction::crash},
     {"hang", HookAction::hang},
     {"exit", HookAction::exit},
@@ -23,6 +23,7 @@ constexpr std::array<std::pair<std::string_view, HookAction>, 16> kActions = {{
     {"late_crash", HookAction::late_crash},
     {"abort", HookAction::abort},
     {"stop", HookAction::stop},
+    {"impatient", HookAction::impatient},
     {"out_of_memory", HookAction::out_of_memory},
     {"silent_skip", HookAction::silent_skip},
     {"kill_supervisor", HookAction::kill_supervisor},

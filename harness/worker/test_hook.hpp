@@ -28,6 +28,7 @@ enum class HookAction : std::uint8_t {
   late_crash,       // SIGSEGV in row 2 of a case whose rows have workers of their own
   abort,            // SIGABRT
   stop,             // SIGSTOP, a patience of one second
+  impatient,        // its waits for other GPUs end after 0.3 s
   out_of_memory,    // an allocation of the case fails
   silent_skip,      // a pass, although no row ran
   kill_supervisor,  // SIGKILL to the process that started the worker

@@ -193,6 +193,8 @@ class Worker {
       outcome = judged(with_rows(*which, is_row_1, illegal_load), order);
     } else if (hooked(HookAction::endless)) {
       outcome = judged(with_rows(*which, is_row_1, endless_program), order);
+    } else if (hooked(HookAction::impatient)) {
+      outcome = judged(impatient(*which), order);
     } else {
       const bool too_early = hooked(HookAction::late_crash) && order.row != 2;
       if (hook != nullptr && !too_early) act(hook->action);
@@ -262,6 +264,24 @@ class Worker {
     return broken;
   }
 
+  /// `which` with waits for other ranks that end long before a stopped worker counts as hung.
+  static Case impatient(const Case& which) {
+    static const Case* original = nullptr;  // rows is a function without captures
+    original = &which;
+    Case hasty = which;
+    hasty.rows = [](const RunContext& context) {
+      std::vector<Op> rows = original->rows(context);
+      for (Op& row : rows)
+        std::visit(
+            [](auto& op) {
+              if constexpr (requires { op.deadline_s; }) op.deadline_s = 0.3;
+            },
+            row);
+      return rows;
+    };
+    return hasty;
+  }
+
   static Outcome judged_by_hand(Judgement judgement, const char* reason) {
     Outcome outcome;
     outcome.judgement = judgement;
@@ -316,6 +336,7 @@ class Worker {
       case HookAction::all_illegal:
       case HookAction::illegal_instruction:
       case HookAction::endless:
+      case HookAction::impatient:
       case HookAction::out_of_memory:
       case HookAction::silent_skip:
       case HookAction::fault:

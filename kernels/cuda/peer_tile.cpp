@@ -104,7 +104,7 @@ void run_row(RowWorkspace& rows, PeerWorkspace& peers, const PeerTile& op, RunRe
   std::string late;
   const NamedPanel offering{{.id = kPanelOffers, .shards = {}}, "the neighbours' handles"};
   const std::vector<PeerOffer> offers = exchange(rows, peers, op, mine, offering, late);
-  if (!late.empty()) return end_with(result, DeviceFault::timeout, late);
+  if (!late.empty()) return end_with(result, DeviceFault::others_late, late);
 
   const std::uint32_t next = next_rank(op);
   std::string cannot = cannot_open(mine, offers[next], next);
@@ -118,7 +118,7 @@ void run_row(RowWorkspace& rows, PeerWorkspace& peers, const PeerTile& op, RunRe
   done.stored = cannot.empty() && result.fault == DeviceFault::none ? 1 : 0;
   const NamedPanel leaving{{.id = kPanelDone, .shards = {}}, "the end of the neighbours' copies"};
   const std::vector<PeerOffer> all_done = exchange(rows, peers, op, done, leaving, late);
-  if (!late.empty()) return end_with(result, DeviceFault::timeout, late);
+  if (!late.empty()) return end_with(result, DeviceFault::others_late, late);
   if (!cannot.empty()) return end_with(result, DeviceFault::unsupported, cannot);
   const std::uint32_t before = previous_rank(op);
   if (op.way == PeerWay::store && result.fault == DeviceFault::none && all_done[before].stored == 0)

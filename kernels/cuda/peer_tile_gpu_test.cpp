@@ -157,7 +157,7 @@ TEST_F(PeerTileOnGpu, ANeighbourThatDoesNotComeIsATimeoutWithOneLine) {
 
   const RunResult result = run_peer_tile(rows, peers, op);
 
-  EXPECT_EQ(result.fault, DeviceFault::timeout);
+  EXPECT_EQ(result.fault, DeviceFault::others_late);
   EXPECT_EQ(
       result.note,
       "waits for GPU 1: the neighbours' handles, shard 1 (rows 1 to 2) not ready within 0.05 s");

@@ -27,8 +27,8 @@ enum class PeerWay : std::uint8_t { load, store };
 /// filled, and for stores what the rank before it stored there.
 /// Unsupported, with the reason in the note: fewer than two ranks, a neighbour on another host, a
 /// GPU that has no access to the other; for stores also where the rank before had none. A rank that
-/// does not come within `deadline_s` is a timeout. Throws Error where the ranks are not at the same
-/// row. Without a transport the virtual device plays the other ranks, and a GPU refuses.
+/// does not come within `deadline_s` is others_late. Throws Error where the ranks are not at the
+/// same row. Without a transport the virtual device plays the other ranks, and a GPU refuses.
 struct PeerTile {
   TensorMapSpec map{};
   std::array<std::int32_t, kMaxRank> at{};

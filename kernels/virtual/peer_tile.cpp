@@ -77,9 +77,9 @@ Bytes exchange(const PeerTile& op, const Bytes& mine, std::uint32_t whose, std::
   return {from, from + static_cast<std::ptrdiff_t>(mine.size())};
 }
 
-RunResult timed_out(std::string late) {
+RunResult others_late(std::string late) {
   RunResult result;
-  result.fault = DeviceFault::timeout;
+  result.fault = DeviceFault::others_late;
   result.note = std::move(late);
   return result;
 }
@@ -96,10 +96,10 @@ RunResult run_over_transport(const PeerTile& op, Fault fault) {
   const Bytes own = offered_by(op, op.rank);
   std::string late;
   const Bytes neighbours = exchange(op, own, next_rank(op), late);
-  if (!late.empty()) return timed_out(late);
+  if (!late.empty()) return others_late(late);
   PeerCopy copy = copy_of(op, neighbours, own, fault);
   Bytes left = exchange(op, copy.neighbours, previous_rank(op), late);
-  if (!late.empty()) return timed_out(late);
+  if (!late.empty()) return others_late(late);
   return finished(std::move(copy), std::move(left), fault);
 }
 

@@ -56,7 +56,7 @@ std::vector<std::string> failures_of(const Report& report, std::uint32_t gpu,
     const bool together = report.text(which.scope) == "all_gpus";
     const bool of_all =
         together && by_case.contains(result.case_id) && by_case.at(result.case_id) > 1;
-    // A GPU that waits for another one gives up first: the one that hangs has then not run.
+    // A GPU that waited for another hangs, too, where nobody knows which of them is stuck.
     if (!of_all && !(together && result.verdict == Verdict::hang))
       failures.push_back(fmt::format("{} {}", which.name.view(), name_of(result.verdict)));
   }

@@ -121,13 +121,13 @@ struct Alone : Transport {
   int aborts = 0;
 };
 
-TEST(PeerTile, ANeighbourThatDoesNotComeIsATimeoutWithOneLine) {
+TEST(PeerTile, ANeighbourThatDoesNotComeIsLateInOneLine) {
   Alone alone;
   PeerTile op = small_row(PeerWay::load, 0, 2);
   op.transport = &alone;
   op.deadline_s = 0.01;
   const RunResult result = make_device(DeviceKind::virtual_device)->run(op);
-  EXPECT_EQ(result.fault, DeviceFault::timeout);
+  EXPECT_EQ(result.fault, DeviceFault::others_late);
   EXPECT_EQ(result.note,
             "waits for GPU 1: peer memory, shard 1 (rows 1 to 2) not ready within 0.01 s");
   EXPECT_EQ(alone.aborts, 1);

@@ -8,9 +8,9 @@
 namespace tidemark::kernels {
 
 /// Runs one Gemm on the current CUDA device; `table`: what configuration the engine takes. A shard
-/// that does not come, and a wait inside the kernel that ends by its bound, is
-/// DeviceFault::timeout; the transport is aborted after the former. An error that ends the context
-/// is DeviceFault::sticky. An empty block takes part in the gathers and multiplies nothing. Throws
+/// that does not come is DeviceFault::others_late, and the transport is then aborted. A wait inside
+/// the kernel that ends by its bound is DeviceFault::timeout, an error that ends the context
+/// DeviceFault::sticky. An empty block takes part in the gathers and multiplies nothing. Throws
 /// Error for a Gemm that makes no sense (k = 0, a block outside C, shards that do not cover their
 /// panel) and where the machine fails.
 RunResult run_gemm(const Gemm& gemm, const GemmTable& table = embedded_gemm_table());

@@ -100,7 +100,7 @@ Trouble compare_ranks(const Gemm& gemm, std::vector<TimedSample>& samples) {
   const auto ranks = static_cast<std::uint32_t>(gemm.everybody.size());
   std::string late = gather_rows(*gemm.transport, kPanelTimes, "times", gemm.rank, ranks, row,
                                  gemm.deadline_s, all);
-  if (!late.empty()) return {.fault = DeviceFault::timeout, .code = 0, .note = std::move(late)};
+  if (!late.empty()) return {.fault = DeviceFault::others_late, .code = 0, .note = std::move(late)};
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     std::memcpy(mine.data(), all.data() + rank * row.size(), row.size());
     for (std::size_t i = 0; i < count; ++i) {

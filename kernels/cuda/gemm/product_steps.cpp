@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 
 Trouble late_shard(std::string missing) {
   if (missing.empty()) return {};
-  return {.fault = DeviceFault::timeout, .code = 0, .note = std::move(missing)};
+  return {.fault = DeviceFault::others_late, .code = 0, .note = std::move(missing)};
 }
 
 Trouble refused(const ResidentGemm& block) {

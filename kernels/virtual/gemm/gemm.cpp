@@ -209,15 +209,15 @@ Span product(const Gemm& gemm, Workspace& space, const GatherEpoch& epoch, Fault
                            : multiply_behind(gemm, space, fault, added_ns);
 }
 
-RunResult timed_out(std::string late) {
+RunResult others_late(std::string late) {
   RunResult result;
-  result.fault = DeviceFault::timeout;
+  result.fault = DeviceFault::others_late;
   result.note = std::move(late);
   return result;
 }
 
-Measurement timed_out(Measurement measurement, std::string late) {
-  measurement.fault = DeviceFault::timeout;
+Measurement others_late(Measurement measurement, std::string late) {
+  measurement.fault = DeviceFault::others_late;
   measurement.note = std::move(late);
   measurement.last = {};
   return measurement;
@@ -302,13 +302,13 @@ RunResult run_virtual_gemm(const Gemm& gemm, Fault fault) {
     if (late.empty()) late = wait_for_everybody(gemm);
   }
   if (late.empty()) late = product(gemm, space, {.number = 2, .last = true}, fault, 0).late;
-  if (!late.empty()) return timed_out(std::move(late));
+  if (!late.empty()) return others_late(std::move(late));
   RunResult result;
   result.note = note_of(gemm, space.a);
   read_back(space, result);
   if (gemm.vote) late = exchange_digests(gemm, result);
   if (gemm.vote && gemm.transport == nullptr) play_other_voters(gemm, fault, result);
-  return late.empty() ? result : timed_out(std::move(late));
+  return late.empty() ? result : others_late(std::move(late));
 }
 
 Measurement measure_virtual_gemm(const Gemm& gemm, const Timing& timing, Fault fault) {
@@ -340,7 +340,7 @@ Measurement measure_virtual_gemm(const Gemm& gemm, const Timing& timing, Fault f
   }
   if (late.empty() && gemm.transport != nullptr) late = exchange_times(gemm, measurement.samples);
   if (late.empty()) late = exchange_digests(gemm, measurement.last);
-  if (!late.empty()) return timed_out(std::move(measurement), std::move(late));
+  if (!late.empty()) return others_late(std::move(measurement), std::move(late));
   if (added_ns > 0) measurement.note += "; " + host_spin_note(added_ns);
   return measurement;
 }

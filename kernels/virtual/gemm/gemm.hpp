@@ -7,9 +7,9 @@
 
 namespace tidemark::kernels {
 
-/// Runs one Gemm in host memory. A shard that does not come in time is DeviceFault::timeout, and
-/// the transport is then aborted. Throws Error when the block or a shard lies outside its matrix,
-/// or when the transport fails.
+/// Runs one Gemm in host memory. A shard that does not come in time is
+/// DeviceFault::others_late, and the transport is then aborted. Throws Error when the block or a
+/// shard lies outside its matrix, or when the transport fails.
 RunResult run_virtual_gemm(const Gemm& gemm, Fault fault);
 
 /// Times the host: per run a barrier through `everybody`, the gather and the product, one beside

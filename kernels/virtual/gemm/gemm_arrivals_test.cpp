@@ -267,7 +267,7 @@ TEST(GemmArrivals, PanelsAreKeptUntilTheOthersHaveTakenTheirs) {
   EXPECT_EQ(transport.aborted, 1);
 }
 
-TEST(GemmArrivals, RunThatWaitsInVainIsATimeout) {
+TEST(GemmArrivals, RunThatWaitsInVainSaysThatOthersAreLate) {
   for (const bool silent_in_epoch_1 : {false, true}) {
     ScriptedTransport transport;
     transport.silent = {{kPanelB, 2}};
@@ -275,7 +275,7 @@ TEST(GemmArrivals, RunThatWaitsInVainIsATimeout) {
     Gemm gemm = chunked(&transport);
     gemm.deadline_s = 0.01;
     const RunResult result = run_virtual_gemm(gemm, kNoFault);
-    EXPECT_EQ(result.fault, DeviceFault::timeout);
+    EXPECT_EQ(result.fault, DeviceFault::others_late);
     EXPECT_EQ(result.note,
               "waits for GPU 1: panel B, shard 2 (rows 64 to 96) not ready within 0.01 s");
     EXPECT_EQ(transport.aborted, 1);
@@ -319,13 +319,13 @@ TEST(GemmArrivals, SlowestOfASampleIsThatOfThisRankWhereNoOtherIsSlower) {
   }
 }
 
-TEST(GemmArrivals, ExchangeOfTimesThatIsNotAnsweredIsATimeout) {
+TEST(GemmArrivals, ExchangeOfTimesThatIsNotAnsweredSaysThatOthersAreLate) {
   ScriptedTransport transport;
   transport.silent = {{kPanelTimes, 1}};
   Gemm gemm = chunked(&transport);
   gemm.deadline_s = 0.01;
   const Measurement measured = measure_virtual_gemm(gemm, {.warmups = 0, .samples = 2}, kNoFault);
-  EXPECT_EQ(measured.fault, DeviceFault::timeout);
+  EXPECT_EQ(measured.fault, DeviceFault::others_late);
   EXPECT_TRUE(measured.last.bytes.empty());
   EXPECT_NE(measured.note.find("waits for GPU 1: times of the samples, shard 1 (rows 2 to 4)"),
             std::string::npos)

@@ -168,7 +168,7 @@ TEST(VirtualGemm, EmptyBlockStillTakesPartInTheGathers) {
   EXPECT_EQ(transport.aborted, 0);
 }
 
-TEST(VirtualGemm, ShardThatNeverComesIsATimeoutThatNamesIt) {
+TEST(VirtualGemm, ShardThatNeverComesIsThatOfOthersAndNamed) {
   SilentTransport transport;
   transport.silent_panel = 1;
   Gemm gemm = whole(4, 6, 7);
@@ -178,7 +178,7 @@ TEST(VirtualGemm, ShardThatNeverComesIsATimeoutThatNamesIt) {
                    {.owner = 0, .first_row = 2, .rows = 4}};
   gemm.deadline_s = 0.01;
   const RunResult result = run_virtual_gemm(gemm, kNoFault);
-  EXPECT_EQ(result.fault, DeviceFault::timeout);
+  EXPECT_EQ(result.fault, DeviceFault::others_late);
   EXPECT_EQ(result.note, "waits for GPU 3: panel B, shard 0 (rows 0 to 2) not ready within 0.01 s");
   EXPECT_EQ(transport.aborted, 1);
 }
@@ -195,7 +195,7 @@ TEST(VirtualGemm, MeasurementEndsAtABarrierThatIsNotReached) {
   gemm.deadline_s = 0.01;
   const Measurement measurement =
       measure_virtual_gemm(gemm, {.warmups = 0, .samples = 2}, kNoFault);
-  EXPECT_EQ(measurement.fault, DeviceFault::timeout);
+  EXPECT_EQ(measurement.fault, DeviceFault::others_late);
   EXPECT_TRUE(measurement.samples.empty());
   EXPECT_NE(measurement.note.find("waits for GPU 1: barrier, shard 1"), std::string::npos);
 }

@@ -234,7 +234,7 @@ TEST_F(Arrivals, ShardThatNeverComesIsNamedAndTheKernelEnds) {
   Gemm gemm = gathered(whole, transport, 6);
   gemm.deadline_s = 0.3;
   const RunResult beside = run_gemm(gemm);
-  EXPECT_EQ(beside.fault, DeviceFault::timeout);
+  EXPECT_EQ(beside.fault, DeviceFault::others_late);
   EXPECT_EQ(beside.note,
             "waits for GPU 1: panel A, shard 3 (rows 512 to 682) not ready within 0.3 s");
   EXPECT_EQ(transport.aborts, 1);
@@ -264,7 +264,7 @@ TEST_F(Arrivals, BarrierThatNeverComesEndsAProductThatWasQueuedBefore) {
   Gemm gemm = gathered(whole, transport, 6);
   gemm.deadline_s = 0.3;
   const Measurement measured = measure_gemm(gemm, {.warmups = 1, .samples = 2});
-  EXPECT_EQ(measured.fault, DeviceFault::timeout);
+  EXPECT_EQ(measured.fault, DeviceFault::others_late);
   EXPECT_EQ(transport.aborts, 1);
   EXPECT_EQ(run_gemm(whole).fault, DeviceFault::none);  // the GPU is as it was
 }

@@ -1,0 +1,24 @@
+// What the faults of a device come to.
+#include "suite/row_verdict.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tidemark::suite {
+namespace {
+
+TEST(FaultVerdict, AWaitForOtherGpusIsNoTimeoutOfThisOne) {
+  EXPECT_EQ(fault_verdict(DeviceFault::others_late, 0, "", 0).judgement, Judgement::others_late);
+  EXPECT_EQ(fault_verdict(DeviceFault::timeout, 0, "", 0).judgement, Judgement::timeout);
+}
+
+TEST(FaultVerdict, AWaitForOtherGpusEndsTheCase) {
+  EXPECT_FALSE(fault_verdict(DeviceFault::others_late, 0, "", 0).usable);
+}
+
+TEST(FaultVerdict, AWaitForOtherGpusNamesTheRowAndTheGpu) {
+  EXPECT_EQ(fault_verdict(DeviceFault::others_late, 0, "waits for GPU 3", 2).reason,
+            "row 2: a bounded wait for other GPUs ended by its bound (code 0): waits for GPU 3");
+}
+
+}  // namespace
+}  // namespace tidemark::suite
