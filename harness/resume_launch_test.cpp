@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -51,9 +52,9 @@ TEST(Resume, runs_what_has_no_outcome_and_has_the_rest_in_its_report) {
   EXPECT_EQ(results_of(after).at("zfill.whole@0")->verdict, Verdict::pass);
 }
 
-/// Takes the line that holds all of `parts` out of the journal of rank 0.
-void lose_line(const Place& place, const Arguments& parts) {
-  const std::string path = place.journals() + "/rank-00000.jsonl";
+/// Takes the line that holds all of `parts` out of the journal of rank 0 in `folder`.
+void lose_line(const std::string& folder, const Arguments& parts) {
+  const std::string path = folder + "/rank-00000.jsonl";
   std::ifstream journal(path);
   std::string kept;
   for (std::string line; std::getline(journal, line);) {
@@ -81,7 +82,8 @@ TEST(Resume, runs_a_case_of_all_gpus_on_all_where_one_has_no_outcome) {
   const Place place;
   interrupt_together(place);
   const Report before = read_report(place.out());
-  lose_line(place, {R"("type":"outcome")", R"("gpu":1,"case":"gemm.distributed.integer")"});
+  lose_line(place.journals(),
+            {R"("type":"outcome")", R"("gpu":1,"case":"gemm.distributed.integer")"});
   const Ran ran = go_on(place, kTogether);
   EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
   const Report after = read_report(place.file("s.h5"));
@@ -133,8 +135,10 @@ TEST(Resume, takes_back_no_crash_of_a_gpu_in_a_case_of_all) {
   const Place place;
   interrupt_together(place);
   const std::string run_id(read_report(place.out()).launch.run_id);
-  lose_line(place, {R"("type":"outcome")", R"("gpu":0,"case":"gemm.distributed.integer")"});
-  lose_line(place, {R"("type":"outcome")", R"("gpu":1,"case":"gemm.distributed.integer")"});
+  lose_line(place.journals(),
+            {R"("type":"outcome")", R"("gpu":0,"case":"gemm.distributed.integer")"});
+  lose_line(place.journals(),
+            {R"("type":"outcome")", R"("gpu":1,"case":"gemm.distributed.integer")"});
   std::ofstream journal(place.journals() + "/rank-00000.jsonl", std::ios::app);
   OutcomeRecord crash;
   crash.gpu = 1;
@@ -257,6 +261,28 @@ TEST(MpiResume, refuses_another_number_of_gpus) {
   EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
   EXPECT_EQ(ran.err, "tidemark: --resume " + place.journals() +
                          ": it ran on 2 GPUs, and here are 3; give the same\n");
+}
+
+TEST(MpiResume, ranks_whose_folders_differ_are_told_to_make_them_one) {
+  const Place place;
+  const Arguments cases = {"--cases", "load.tile.rank1", "zfill.whole"};
+  Ran ran = run_program(under_mpirun(2, run_arguments(place, with(cases, {"--time-limit", "2.5"}))),
+                        with_hook("slow@zfill.whole"));
+  ASSERT_EQ(ran.exit, 4) << ran.out << ran.err;
+  const std::string other = place.file("other.h5.run");
+  std::filesystem::copy(place.journals(), other);
+  lose_line(other, {R"("type":"outcome")", R"("case":"load.tile.rank1")"});
+  const auto resumed = [&](const std::string& folder) {
+    return with({"run", "--device", "virtual", "--out", place.file("s.h5"), "--resume", folder},
+                cases);
+  };
+  Arguments all = with(under_mpirun(1, resumed(place.journals())), {":", "-n", "1"});
+  all = with(with(all, {TIDEMARK_BINARY}), resumed(other));
+  ran = run_program(all, kRoot);
+  EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
+  EXPECT_NE(ran.err.find("; copy the journals of all hosts into one folder, for every rank\n"),
+            std::string::npos)
+      << ran.err;
 }
 
 #endif

@@ -11,6 +11,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "harness/command_line/shell_word.hpp"
 #include "harness/command_line/terminal.hpp"
 #include "harness/errors.hpp"
 #include "harness/supervisor/clock.hpp"
@@ -265,7 +266,8 @@ Verdicts report_all(LaunchState& state, const Opening& opening, const AllJournal
     state.console.line(printable(fmt::format(
         " journals kept in {}: run the rest with --resume {} --out <other>.h5, or make a report of "
         "them with: tidemark recover {} --out {}{}",
-        folder, folder, folder, result.written ? recovered_name(out) : "<elsewhere>.h5",
+        folder, shell_word(folder), shell_word(folder),
+        result.written ? shell_word(recovered_name(out)) : "<elsewhere>.h5",
         state.options.anonymise ? " --anonymise" : "")));
   }
   if (state.console.lost_lines()) {
@@ -326,7 +328,7 @@ ExitCode close_launch(LaunchState& state, const Opening& opening, const std::str
     print_error(fmt::format(
         "rank 0 on {} does not answer; its reporter writes {}, marked incomplete, within half a "
         "minute, or else: tidemark recover {}",
-        opening.hosts.front(), opening.head.out, journal_folder(opening.head.out)));
+        opening.hosts.front(), opening.head.out, shell_word(journal_folder(opening.head.out))));
   }
   if (verdicts.safe) remove_journals(state, journal_folder(opening.head.out));
   return verdicts.code;

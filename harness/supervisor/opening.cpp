@@ -19,6 +19,7 @@
 #include <set>
 
 #include "harness/command_line/option_values.hpp"
+#include "harness/command_line/shell_word.hpp"
 #include "harness/discovery/node_files.hpp"
 #include "harness/errors.hpp"
 #include "harness/series.hpp"
@@ -193,12 +194,20 @@ std::string option_text(const Json& option) {
   return value.empty() ? "without " + name : fmt::format("with {} {}", name, value);
 }
 
+/// Of what two ranks were given: their words for --resume differ where folders of the same name do.
+std::string_view remedy_for(const Json& one, const Json& two) {
+  const bool both = !one.at(1).get<std::string>().empty() && !two.at(1).get<std::string>().empty();
+  return one.at(0) == "--resume" && both
+             ? "copy the journals of all hosts into one folder, for every rank"
+             : "give every rank the same arguments";
+}
+
 void check_asked(std::size_t rank, const Json& asked, const Json& asked_of_0) {
   for (std::size_t i = 0; i < asked_of_0.size(); ++i) {
     if (asked.at(i) == asked_of_0.at(i)) continue;
-    throw UsageError(
-        fmt::format("rank {} was started {} and rank 0 {}; give every rank the same arguments",
-                    rank, option_text(asked.at(i)), option_text(asked_of_0.at(i))));
+    throw UsageError(fmt::format("rank {} was started {} and rank 0 {}; {}", rank,
+                                 option_text(asked.at(i)), option_text(asked_of_0.at(i)),
+                                 remedy_for(asked.at(i), asked_of_0.at(i))));
   }
 }
 
@@ -373,8 +382,8 @@ void check_output(const std::string& out) {
     if (errno == EEXIST) {
       refuse(
           fmt::format("another launch writes there, or its journals were left: make a report of "
-                      "them with 'tidemark recover {}', or choose another --out",
-                      folder));
+                      "them (tidemark recover {}), or choose another --out",
+                      shell_word(folder)));
     }
     refuse(
         fmt::format("cannot write in {}: {}; choose another place", parent, std::strerror(errno)));

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "harness/command_line/shell_word.hpp"
 #include "harness/errors.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/error.hpp"
@@ -96,7 +97,7 @@ ExitCode recover(const TypedRecover& typed) {
       report.results.size(), report.cases.size(), report.launch.gpus,
       report.launch.complete ? "complete"
                              : "incomplete: " + printable(report.launch.incomplete_reason),
-      name));
+      printable(shell_word(out.string()))));
   return code_of(report);
 }
 

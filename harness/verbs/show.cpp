@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "harness/command_line/shell_word.hpp"
 #include "harness/command_line/terminal.hpp"
 #include "harness/errors.hpp"
 #include "harness/replay/rebuilt_row.hpp"
@@ -35,19 +36,9 @@ constexpr std::array<std::pair<const char*, Format>, 5> kShowFormats = {{
     {"--html", Format::html},
 }};
 
-// A path as a word of a shell.
-std::string quoted(const std::string& path) {
-  constexpr std::string_view kPlain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-+,:=@%";
-  if (path.find_first_not_of(kPlain) == std::string::npos) return path;
-  std::string made = "'";
-  for (const char letter : path) made += letter == '\'' ? "'\\''" : std::string(1, letter);
-  return made + "'";
-}
-
 std::string replay_command(const Report& report, const std::string& file, std::uint32_t result) {
   if (!has_program(report, result)) return "";
-  return fmt::format("tidemark replay {} --result {}", quoted(file), result);
+  return fmt::format("tidemark replay {} --result {}", shell_word(file), result);
 }
 
 ExitCode show_file(const TypedShow& typed) {
