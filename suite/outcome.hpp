@@ -49,8 +49,8 @@ struct Outcome {
   Judgement judgement = Judgement::pass;
   std::string reason;           // one line; empty for a pass
   std::int32_t cuda_error = 0;  // the sticky error that came, also where it had to; 0 without one
-  /// This process cannot use the device for another case: a sticky error, or a kernel that never
-  /// ended. Says nothing about the verdict.
+  /// This process cannot use the device for another case: a sticky error, a kernel that never
+  /// ended, or a transport that was aborted. Says nothing about the verdict.
   bool device_spent = false;
   /// Rows that shared the launch which spent the device: one of them did it, and which is known
   /// when each runs alone (RunCaseOptions::alone). 0 where the row is known.

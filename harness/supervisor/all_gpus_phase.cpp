@@ -115,7 +115,7 @@ class Rounds {
           .alive = told.at("alive"),
           .waited = told.at("waited")};
     });
-    if (culprit_.empty()) culprit_ = trouble.empty() ? culprit_of_round() : gone_;
+    if (culprit_.empty()) culprit_ = trouble.empty() ? culprit_of_round() : trouble;
     return trouble;
   }
 
@@ -241,6 +241,8 @@ class Rounds {
       need_workers_ = false;
       const std::map<std::uint32_t, Verdict> verdicts = run_round(which, attempt, attempt == first);
       const bool stopped = state_.stop.check().has_value();
+      // Who is stuck would have shown later.
+      if (stopped && culprit_.empty()) culprit_ = state_.stop.check()->text;
       std::string trouble = stopped ? std::string() : meet_after_round(verdicts);
       record_waiters(which, attempt, attempt == first);
       if (stopped || !trouble.empty()) return trouble;

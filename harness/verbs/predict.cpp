@@ -248,8 +248,7 @@ void add_predict(CLI::App& app, Action& chosen) {
                    "Of one GPU: it multiplies tiles of 256 x 256 at this rate as soon as their "
                    "panels are there, and copies do not slow it")
       ->type_name("TFLOPS");
-  verb->add_option("--link", typed->link,
-                   "What a GPU receives from its node; both panels are pulled at once and share it")
+  verb->add_option("--link", typed->link, "What a GPU receives from its node; both panels share it")
       ->type_name("GB/s");
   verb->add_option("--network", typed->network,
                    "What a GPU receives from other nodes: a byte crosses once for a node, spread "

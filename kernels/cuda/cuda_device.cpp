@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <cstdlib>
+#include <string>
 #include <variant>
 
 #include "kernels/cuda/check.hpp"
@@ -14,6 +15,7 @@
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/peer_tile.hpp"
 #include "kernels/cuda/program/program.hpp"
+#include "kernels/cuda/transport/stream_words.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -64,9 +66,8 @@ class CudaDevice final : public Device {
 
 std::unique_ptr<Device> make_cuda_device(const GemmTable& table) {
   constexpr int kFirst = 0;
-  // With the usual 8 queues two of a transport's dozen streams may share one, and one of them may
-  // wait for the other. CUDA reads it with its first call.
-  (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  // Not over what the user says. CUDA reads it with its first call.
+  (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(kQueuesToHold).c_str(), 0);
   cuda_check(cudaSetDevice(kFirst), "take the first visible GPU");
   int major = 0;
   int minor = 0;

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
+#include "kernels/cuda/transport/stream_words.hpp"
 #include "kernels/device.hpp"
 
 namespace tidemark::kernels {
@@ -13,6 +15,10 @@ namespace tidemark::kernels {
 /// Skips its tests where there is no GPU, and fails them there under TIDEMARK_REQUIRE_GPU=1.
 class GpuTest : public testing::Test {
  protected:
+  /// As a worker has it, and before CUDA is asked for anything.
+  static void SetUpTestSuite() {
+    (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(kQueuesToHold).c_str(), 0);
+  }
   void SetUp() override {
     if (!visible_gpus().empty()) return;
     const char* const required = std::getenv("TIDEMARK_REQUIRE_GPU");

@@ -118,9 +118,9 @@ Trouble measure_exchanged(const Gemm& gemm, const Timing& timing,
   std::vector<double> untouched_ns;
   std::uint64_t spin_ns = 0;
   Trouble trouble = exchange(gemm, block, false);  // what the first product alone multiplies
-  // Connections are made and kernels are loaded here: either may wait for streams that later ones
-  // hold.
-  if (!trouble && timing.slow > 0) launch_spin(1, block->stream.get());
+  // Kernels are loaded and connections made here: either may wait for all streams, and later one of
+  // them is held.
+  if (!trouble) trouble = multiply(gemm, block, timing.slow > 0 ? 1 : 0, ProductClock{});
   if (!trouble) trouble = barrier(gemm, block);
   for (std::uint32_t i = 0; i < launches && !trouble; ++i) {
     if (i == timing.warmups) spin_ns = spin_of(timing, untouched_ns, measurement);

@@ -120,8 +120,8 @@ void end_held_product(const ResidentGemm& block, const StartSignal& signal) noex
   signal.give();
 }
 
-/// In one queue the barrier of the ranks would stand behind the stream that waits for it.
-bool may_hold_streams() { return stream_queues() >= kEnoughQueues; }
+/// In one queue with it the barrier of the ranks would stand behind the stream that waits for it.
+bool may_hold_streams() { return stream_queues() >= kQueuesToHold; }
 
 void record(const Event& event, const ResidentGemm& block, const char* what) {
   cuda_check(cudaEventRecord(event.get(), block.stream.get()), what);
@@ -224,8 +224,14 @@ Trouble multiply_beside(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, 
   std::optional<StartSignal> signal;
   if (queued) {
     signal.emplace(*block);
-    record(clock.began, *block, "record the start of a product");
-    launch(*block);
+    try {
+      record(clock.began, *block, "record the start of a product");
+      launch(*block);
+    } catch (...) {
+      end_held_product(*block, *signal);
+      static_cast<void>(block.release());
+      throw;
+    }
   }
   if (from == Start::at_barrier) {
     const ResidentGemm& held = *block;  // the barrier may let go of the block

@@ -29,5 +29,8 @@ std::uint32_t queues_by_environment();
 /// With fewer, what a product waits for may stand behind it, whatever the priority of its stream:
 /// groups of NCCL, and words behind events. With 1 it does; 2 to 7 were not tried.
 inline constexpr std::uint32_t kEnoughQueues = 8;
+/// What a worker asks for: a dozen streams of transports and NCCL have one each. With fewer, a
+/// stream that is held until ranks have met may stand before one that they meet by.
+inline constexpr std::uint32_t kQueuesToHold = 32;
 
 }  // namespace tidemark::kernels
