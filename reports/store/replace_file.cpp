@@ -12,6 +12,8 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 
 #include "reports/error.hpp"
@@ -21,6 +23,16 @@ namespace {
 
 std::string temporary_of(const std::string& target) { return target + ".tmp."; }
 
+/// Also a zombie, which nobody has collected: the ranks of a killed mpirun wait for init.
+bool has_ended(pid_t process) {
+  if (::kill(process, 0) != 0) return errno == ESRCH;
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  const std::string stat(std::istreambuf_iterator<char>(file), {});
+  const std::size_t behind = stat.rfind(')');  // of the name, which may hold anything
+  return behind != std::string::npos && behind + 2 < stat.size() &&
+         (stat[behind + 2] == 'Z' || stat[behind + 2] == 'X');
+}
+
 /// Nobody writes it any more: its process is not there (on this machine), and nobody (on any) holds
 /// it locked as a writer does.
 bool is_left_behind(const std::string& path, std::string_view pid_text) {
@@ -28,7 +40,7 @@ bool is_left_behind(const std::string& path, std::string_view pid_text) {
   const auto [end, error] =
       std::from_chars(pid_text.data(), pid_text.data() + pid_text.size(), pid);
   if (error != std::errc() || end != pid_text.data() + pid_text.size() || pid <= 0) return false;
-  if (pid != ::getpid() && (::kill(pid, 0) == 0 || errno != ESRCH)) return false;
+  if (pid != ::getpid() && !has_ended(pid)) return false;
   // For writing: NFS makes flock of locks that want it.
   const int opened = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (opened < 0) return false;

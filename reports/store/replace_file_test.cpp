@@ -68,6 +68,18 @@ TEST(ReplaceFile, WhatAKilledWriterOfTheSameFileLeftIsRemoved) {
   EXPECT_EQ(files_in(folder), 1U);
 }
 
+TEST(ReplaceFile, WhatAKilledWriterLeftIsRemovedBeforeItsParentHasCollectedIt) {
+  const ScratchFolder folder;
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  siginfo_t ended{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
+  std::ofstream(folder.file("x.h5.tmp." + std::to_string(child))) << "half";
+  replace_file(folder.file("x.h5"), "new\n");
+  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(files_in(folder), 1U);
+}
+
 TEST(ReplaceFile, WhatIsNotALeftoverOfTheSameFileStays) {
   const ScratchFolder folder;
   const std::string dead = std::to_string(dead_process()), live = std::to_string(::getppid());
