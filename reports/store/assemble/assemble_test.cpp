@@ -298,6 +298,14 @@ TEST(Assemble, ARankWithoutEndRecordMakesItIncomplete) {
   EXPECT_EQ(report.text(result_of(report, "zfill.corner", 1).reason), "rank 1 did not get to it");
 }
 
+TEST(Assemble, ARankThatDiedBehindTheFirstLineOfItsJournalIsNamedWithItsHost) {
+  LaunchRecord launch = example_launch(1);
+  launch.hosts = {"node06", "node07.acme.example"};
+  const Report report =
+      assemble(std::vector<std::string>{example_journals()[0], journal_of({launch})}, {});
+  EXPECT_EQ(report.launch.incomplete_reason, "rank 1 (node07.acme.example) did not get to the end");
+}
+
 TEST(Assemble, TheRankThatDiedIsNamedBeforeThoseThatWereStoppedForIt) {
   const Report report = assemble(
       std::vector<std::string>{

@@ -230,18 +230,7 @@ std::string ranks_named(const std::vector<std::uint32_t>& ranks) {
   return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", ranges(ranks));
 }
 
-/// "rank 2 (node07), last at zfill.whole"
-std::string place_text(const HeardLaunch& all, const Sorter& sorter, std::uint32_t rank) {
-  std::string text = fmt::format("rank {}", rank);
-  const auto node = std::find_if(all.nodes.begin(), all.nodes.end(),
-                                 [rank](const NodeRecord& each) { return each.rank == rank; });
-  if (node != all.nodes.end()) text += fmt::format(" ({})", node->hostname);
-  const auto at = sorter.at_case.find(rank);
-  if (at != sorter.at_case.end()) text += fmt::format(", last at {},", at->second);
-  return text;
-}
-
-/// " (node2, node3)": where ranks were started that left no journal; empty where nobody says.
+/// " (node2, node3)": where ranks were started; empty where nobody says.
 std::string hosts_named(const HeardLaunch& all, const std::vector<std::uint32_t>& ranks) {
   std::vector<std::string> hosts;
   for (const std::uint32_t rank : ranks) {
@@ -251,6 +240,18 @@ std::string hosts_named(const HeardLaunch& all, const std::vector<std::uint32_t>
       hosts.push_back(all.launch.hosts[rank]);
   }
   return hosts.empty() ? "" : fmt::format(" ({})", fmt::join(hosts, ", "));
+}
+
+/// "rank 2 (node07), last at zfill.whole"
+std::string place_text(const HeardLaunch& all, const Sorter& sorter, std::uint32_t rank) {
+  std::string text = fmt::format("rank {}", rank);
+  const auto node = std::find_if(all.nodes.begin(), all.nodes.end(),
+                                 [rank](const NodeRecord& each) { return each.rank == rank; });
+  // It may have died between the first two lines of its journal.
+  text += node != all.nodes.end() ? fmt::format(" ({})", node->hostname) : hosts_named(all, {rank});
+  const auto at = sorter.at_case.find(rank);
+  if (at != sorter.at_case.end()) text += fmt::format(", last at {},", at->second);
+  return text;
 }
 
 /// The ranks that are to blame come first: when one dies, a launcher stops the others, and they say
