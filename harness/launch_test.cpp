@@ -12,6 +12,7 @@
 #include <set>
 
 #include "harness/launch_place.hpp"
+#include "reports/export/export.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/store/report.hpp"
 
@@ -396,7 +397,7 @@ TEST(MpiLaunch, a_stopped_worker_hangs_and_those_that_waited_for_it_did_not_run)
       run_program(under_mpirun(3, run_arguments(place, {"--cases", "gemm.distributed.integer"})),
                   with_hook("stop@gemm.distributed.integer#1 impatient@gemm.distributed.integer"));
   EXPECT_EQ(ran.exit, 1) << ran.out << ran.err;
-  const Report report = read_report(place.out());
+  Report report = read_report(place.out());
   const auto results = results_of(report);
   const ResultRow& stopped = *results.at("gemm.distributed.integer@1");
   EXPECT_EQ(stopped.verdict, Verdict::hang);
@@ -410,6 +411,10 @@ TEST(MpiLaunch, a_stopped_worker_hangs_and_those_that_waited_for_it_did_not_run)
     EXPECT_NE(reason.find(") hung in the same round; row 0"), std::string::npos) << reason;
     EXPECT_NE(reason.find("waits for GPU"), std::string::npos) << reason;
   }
+  report.launch.is_virtual = false;  // a list for draining is of GPUs alone
+  const std::string drain = drain_of(report);
+  EXPECT_NE(drain.find("\tvirtual-1-0\tgemm.distributed.integer hang\n"), std::string::npos);
+  EXPECT_EQ(std::count(drain.begin(), drain.end(), '\n'), 1) << drain;
 }
 
 TEST(MpiLaunch, a_killed_rank_0_leaves_the_reporters_report) {

@@ -46,18 +46,36 @@ std::string listed(const std::vector<std::string>& texts) {
   return made;
 }
 
+/// Whether another GPU did not run the case since the GPU of `hung` hung in it, as
+/// harness/supervisor/all_gpus_phase.cpp says it: "slot 1 (node07, GPU-5f1c...) hung in ...". Of a
+/// GPU that waited for another in vain none says so.
+bool stopped_others(const Report& report, const ResultRow& hung) {
+  const std::string said =
+      fmt::format(", {}) hung in the same round", report.gpus[hung.gpu_id].uuid.view());
+  return std::any_of(report.results.begin(), report.results.end(), [&](const ResultRow& other) {
+    return other.case_id == hung.case_id && other.verdict == Verdict::not_run &&
+           report.text(other.reason).find(said) != std::string_view::npos;
+  });
+}
+
+/// Whether a failure of a case of all GPUs is known to be one of this GPU.
+bool is_its_own(const Report& report, const ResultRow& result,
+                const std::map<std::uint32_t, std::size_t>& by_case) {
+  // A wrong panel makes the result of many GPUs wrong: which of them is sick is not known.
+  const auto failed = by_case.find(result.case_id);
+  if (failed != by_case.end() && failed->second > 1) return false;
+  // A GPU that waited for another hangs, too, where nobody knows which of them is stuck.
+  return result.verdict != Verdict::hang || stopped_others(report, result);
+}
+
 std::vector<std::string> failures_of(const Report& report, std::uint32_t gpu,
                                      const std::map<std::uint32_t, std::size_t>& by_case) {
   std::vector<std::string> failures;
   for (const ResultRow& result : report.results) {
     if (result.gpu_id != gpu || !(is_failure(result.verdict) || is_lost(result.verdict))) continue;
     const CaseRow& which = report.cases[result.case_id];
-    // A wrong panel makes the result of many GPUs wrong: which of them is sick is not known.
     const bool together = report.text(which.scope) == "all_gpus";
-    const bool of_all =
-        together && by_case.contains(result.case_id) && by_case.at(result.case_id) > 1;
-    // A GPU that waited for another hangs, too, where nobody knows which of them is stuck.
-    if (!of_all && !(together && result.verdict == Verdict::hang))
+    if (!together || is_its_own(report, result, by_case))
       failures.push_back(fmt::format("{} {}", which.name.view(), name_of(result.verdict)));
   }
   return failures;

@@ -71,6 +71,50 @@ TEST(Drain, ACaseOfAllGpusThatSeveralFailedBlamesNone) {
   EXPECT_EQ(drain_of(report), "");
 }
 
+/// GPU 1 hung in the case of all GPUs, and GPU 0 did not run it, because of `why`.
+Report with_a_hang(const std::string& why) {
+  Report report = passed();
+  result_of(report, "gemm.distributed.speed", 1).verdict = Verdict::hang;
+  ResultRow& other = result_of(report, "gemm.distributed.speed", 0);
+  other.verdict = Verdict::not_run;
+  other.reason = text_in(report, why);
+  return report;
+}
+
+TEST(Drain, AGpuThatHungInACaseOfAllGpusWhereAnotherNamesIt) {
+  const char* const waits = "; row 0: a bounded wait for other GPUs ended by its bound";
+  for (const char* more : {"", waits}) {
+    const Report report = with_a_hang(
+        std::string("slot 1 (node07.acme.example, GPU-77aa88bb-0000-1111-2222-333344445555) "
+                    "hung in the same round") +
+        more);
+    EXPECT_EQ(drain_of(report),
+              "node07.acme.example\tGPU-77aa88bb-0000-1111-2222-333344445555\t"
+              "gemm.distributed.speed hang\n");
+  }
+}
+
+TEST(Drain, NoGpuThatHungInACaseOfAllGpusWhereNoneNamesIt) {
+  EXPECT_EQ(drain_of(with_a_hang("rank 0 is silent")), "");
+  EXPECT_EQ(drain_of(with_a_hang("slot 0 (node07.acme.example, "
+                                 "GPU-5f1c2d3e-0000-1111-2222-333344445555) hung in the same "
+                                 "round")),
+            "");
+  Report report = with_a_hang("");
+  result_of(report, "gemm.distributed.speed", 0).verdict = Verdict::pass;
+  EXPECT_EQ(drain_of(report), "");
+}
+
+TEST(Drain, NoGpuThatHungWhereAnotherFailedTheCaseToo) {
+  Report report = with_a_hang(
+      "slot 1 (node07.acme.example, GPU-77aa88bb-0000-1111-2222-333344445555) hung in the same "
+      "round; row 1: a byte is wrong");
+  for (const Verdict verdict : {Verdict::fail, Verdict::hang}) {
+    result_of(report, "gemm.distributed.speed", 0).verdict = verdict;
+    EXPECT_EQ(drain_of(report), "");
+  }
+}
+
 TEST(Drain, XidsOfSickHardwareAndNotThoseOfPrograms) {
   Report report = passed();
   const std::uint32_t nvml = text_in(report, "nvml");

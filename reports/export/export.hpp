@@ -28,9 +28,9 @@ std::string ocp_of(const Report& report);
 /// there are none. A reason is at most 128 printable characters. Named are GPUs that the
 /// launch left out ('-' where their UUID is not known), with failures that no waiver names, lost,
 /// with Xids of sick hardware or memory rows to be remapped; not those of a case over all GPUs that
-/// several of them failed, since which one is sick is not known. Throws ReportError where the
-/// report is of the virtual device or anonymised, or where a name could be something else in a
-/// command.
+/// several of them failed, or in which one hung that no other names, since which one is sick is not
+/// known. Throws ReportError where the report is of the virtual device or anonymised, or where a
+/// name could be something else in a command.
 std::string drain_of(const Report& report);
 
 }  // namespace tidemark::reports
