@@ -1,5 +1,5 @@
-// First the GPUs that changed unlike the others, then the cases over the rest, then what all cases
-// share.
+// First the GPUs that changed unlike the others (speed/gpus_apart.hpp), then the cases over the
+// rest, then what all cases share.
 #include "reports/compare/speed/speed.hpp"
 
 #include <fmt/format.h>
@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "reports/compare/speed/gpus_apart.hpp"
 #include "reports/compare/speed/series.hpp"
 #include "reports/compare/speed/student_t.hpp"
 #include "reports/glob.hpp"
@@ -16,8 +17,6 @@
 namespace tidemark::reports {
 namespace {
 
-bool is_few(const Effect& effect) { return std::min(effect.base, effect.fresh) < kFewestLaunches; }
-
 double alpha_of(const Effect& effect, const SpeedPolicy& policy) {
   constexpr double kFifth = 0.2;
   // One launch a side is judged by how all metrics scatter, long tails included: that is sure
@@ -25,11 +24,6 @@ double alpha_of(const Effect& effect, const SpeedPolicy& policy) {
   const std::size_t launches = std::min(effect.base, effect.fresh);
   const bool sure = launches >= kSureLaunches || launches == 1;
   return policy.false_discovery * (sure ? 1 : kFifth);
-}
-
-/// The least effect that counts where launches without any change scatter by `noise` (or NaN).
-double floor_of(double noise, double floor) {
-  return std::isnan(noise) ? floor : std::max(floor, kNoiseFloors * noise);
 }
 
 /// Mean over the rows that are not left out; NaN where a launch has none.
@@ -68,120 +62,6 @@ void fill_means(SpeedFinding& finding, const std::vector<double>& weights, std::
   finding.base_value = std::exp(sign * mean(finding.launches, false));
   finding.fresh_value = std::exp(sign * mean(finding.launches, true));
   finding.total = mean(finding.launches, true) - mean(finding.launches, false);
-}
-
-/// Every GPU of every series, judged against the other GPUs of its series.
-struct GpuEffects {
-  std::vector<Effects> by_series;  // empty where there are too few GPUs
-};
-
-/// The few GPUs of one metric say nothing of how far one of them lies off by chance where each side
-/// has one launch; those of all metrics of a unit do.
-void test_untested(const std::vector<Series>& all, GpuEffects& made) {
-  std::map<std::string_view, std::vector<Effect*>> by_unit;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    for (Effect& effect : made.by_series[i].rows)
-      if (std::isnan(effect.p)) by_unit[all[i].unit].push_back(&effect);
-  for (const auto& [unit, effects] : by_unit) test_single_launches(effects);
-}
-
-/// Benjamini-Hochberg over all GPUs of all series at once.
-GpuEffects gpu_effects(const std::vector<Series>& all) {
-  GpuEffects made;
-  std::vector<double> p;
-  for (const Series& series : all) {
-    made.by_series.push_back(series.gpus.size() < kFewestGpus || !series.unfit.empty()
-                                 ? Effects{}
-                                 : moderated_effects(series.goodness));
-  }
-  test_untested(all, made);
-  for (const Effects& effects : made.by_series)
-    for (const Effect& effect : effects.rows) p.push_back(effect.p);
-  const std::vector<double> q = false_discovery_rates(p);
-  std::size_t at = 0;
-  for (Effects& effects : made.by_series) {
-    for (Effect& effect : effects.rows) effect.q = q[at++];
-  }
-  return made;
-}
-
-/// Which GPUs of a series changed unlike the others, by their verdict.
-std::vector<SpeedVerdict> judge_gpus(const Series& series, const Effects& effects,
-                                     const SpeedPolicy& policy) {
-  std::vector<SpeedVerdict> made(series.gpus.size(), SpeedVerdict::not_compared);
-  for (std::size_t i = 0; i < effects.rows.size(); ++i) {
-    const Effect& effect = effects.rows[i];
-    // Nearly all: whether they are the same or only may be is no question here, and dear to answer.
-    if (!(std::abs(effect.effect) >= series.floor)) continue;
-    if (std::isnan(effect.q)) continue;  // nothing says how far a GPU lies off by chance
-    // Noise is stored for the mean of a launch; one GPU has more of it, which its own spread shows.
-    made[i] = judge_effect(effect, floor_of(series.noise, series.floor), policy.false_discovery,
-                           is_few(effect));
-  }
-  return made;
-}
-
-/// A GPU is slower or faster than the others by its own change, and than before by what that comes
-/// to: where most GPUs are slower, those that did not change are no improvement. What noise of all
-/// GPUs may hide stays a regression, and is no improvement.
-SpeedVerdict in_view_of_all(SpeedVerdict own, const Effect& total, double floor) {
-  const double size = own == SpeedVerdict::regressed ? -total.effect : total.effect;
-  const bool may_be = own == SpeedVerdict::regressed && size + total.margin() > floor;
-  if (size > floor || may_be) return own;
-  return std::abs(total.effect) <= floor ? SpeedVerdict::same : SpeedVerdict::with_all;
-}
-
-void add_gpu_findings(SpeedComparison& made, const Series& series, const Effects& effects,
-                      const std::vector<SpeedVerdict>& verdicts) {
-  std::map<SpeedVerdict, GpuFinding> found;
-  const double floor = floor_of(series.noise, series.floor);
-  for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    if (verdicts[i] != SpeedVerdict::regressed && verdicts[i] != SpeedVerdict::improved) continue;
-    const Effect in_all = effects.total_of(i);
-    const double total = in_all.effect;
-    const SpeedVerdict verdict = in_view_of_all(verdicts[i], in_all, floor);
-    GpuFinding& finding = found[verdict];
-    const bool first = finding.gpus.empty();
-    finding.least = first ? total : std::min(finding.least, total);
-    finding.most = first ? total : std::max(finding.most, total);
-    finding.gpus.push_back(series.gpus[i]);
-  }
-  for (auto& [verdict, finding] : found) {
-    finding.of_case = series.of_case;
-    finding.metric = series.metric;
-    finding.verdict = verdict;
-    made.gpus.push_back(std::move(finding));
-  }
-}
-
-/// By GPU of the pairing, over all series.
-using UnsteadyGpus = std::map<std::uint32_t, UnsteadyGpu>;
-
-void note_unsteady(UnsteadyGpus& made, const Series& series, const Effects& effects,
-                   const std::vector<SpeedVerdict>& verdicts) {
-  const double least = kFewLaunchesFloors * floor_of(series.noise, series.floor);
-  for (std::size_t i = 0; i < effects.rows.size(); ++i) {
-    const Effect& effect = effects.rows[i];
-    if (std::isnan(effect.q) || is_few(effect)) continue;
-    UnsteadyGpu& gpu =
-        made.try_emplace(series.gpus[i], UnsteadyGpu{.gpu = series.gpus[i]}).first->second;
-    ++gpu.judged;
-    const double loss = -effects.total_of(i).effect;
-    if (verdicts[i] != SpeedVerdict::ambiguous || !(-effect.effect >= least && loss >= least))
-      continue;
-    gpu.least = gpu.metrics == 0 ? loss : std::min(gpu.least, loss);
-    gpu.most = std::max(gpu.most, loss);
-    ++gpu.metrics;
-  }
-}
-
-std::vector<bool> left_out_of(const std::vector<SpeedVerdict>& verdicts) {
-  std::vector<bool> made;
-  made.reserve(verdicts.size());
-  for (const SpeedVerdict verdict : verdicts) {
-    made.push_back(verdict == SpeedVerdict::regressed || verdict == SpeedVerdict::improved);
-  }
-  return made;
 }
 
 SpeedFinding finding_of(const Series& series, const Pairing& pairing,
@@ -439,6 +319,12 @@ bool has_no_value(const Series& series) {
 
 }  // namespace
 
+bool is_few(const Effect& effect) { return std::min(effect.base, effect.fresh) < kFewestLaunches; }
+
+double floor_of(double noise, double floor) {
+  return std::isnan(noise) ? floor : std::max(floor, kNoiseFloors * noise);
+}
+
 double floor_of(std::string_view case_name, const SpeedPolicy& policy) {
   double floor = policy.floor;
   for (const CaseFloor& one : policy.floors) {
@@ -477,26 +363,12 @@ SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy)
   std::vector<Series> all = series_of(pairing);
   std::erase_if(all, has_no_value);
   for (Series& series : all) series.floor = floor_of(pairing.cases[series.of_case], policy);
-  const GpuEffects gpus = gpu_effects(all);
-  UnsteadyGpus unsteady;
+  GpusApart apart = gpus_apart(all, policy);
+  made.gpus = std::move(apart.findings);
+  made.unsteady = std::move(apart.unsteady);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::vector<SpeedVerdict> verdicts = judge_gpus(all[i], gpus.by_series[i], policy);
-    note_unsteady(unsteady, all[i], gpus.by_series[i], verdicts);
-    std::vector<bool> left_out = left_out_of(verdicts);
-    // Where most changed, they are the case, and the few that did not stay in its mean.
-    if (2 * std::count(left_out.begin(), left_out.end(), true) >=
-        static_cast<std::ptrdiff_t>(left_out.size())) {
-      left_out.assign(left_out.size(), false);
-    }
-    // A GPU that lacks a launch would move that launch's mean by what GPUs differ.
-    for (std::size_t gpu = 0; gpu < left_out.size(); ++gpu) {
-      if (all[i].partial[gpu]) left_out[gpu] = true;
-    }
-    add_gpu_findings(made, all[i], gpus.by_series[i], verdicts);
-    made.series.push_back(finding_of(all[i], pairing, left_out));
+    made.series.push_back(finding_of(all[i], pairing, apart.left_out[i]));
   }
-  for (const auto& [number, gpu] : unsteady)
-    if (2 * gpu.metrics > gpu.judged) made.unsteady.push_back(gpu);
   judge_series(made, pairing, policy);
   judge_tails(made, pairing, policy);
   for (const SpeedFinding& finding : made.series) {

@@ -59,6 +59,12 @@ inline constexpr double kExactFloors = 0.2;
 /// Of the floor, of how far the slowest tenth of the samples lies from their median.
 inline constexpr double kTailFloors = 3;
 
+/// Fewer than kFewestLaunches on a side.
+bool is_few(const Effect& effect);
+
+/// The least effect that counts where launches without any change scatter by `noise` (or NaN).
+double floor_of(double noise, double floor);
+
 /// The least effect that counts in a case, before its noise.
 double floor_of(std::string_view case_name, const SpeedPolicy& policy);
 
