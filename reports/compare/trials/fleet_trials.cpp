@@ -94,6 +94,18 @@ bool only_first_node(const Comparison& made) {
   return true;
 }
 
+/// Cases in which the first GPU alone is named as slower.
+std::vector<std::uint32_t> cases_of_first_gpu(const Comparison& made) {
+  std::vector<std::uint32_t> cases;
+  for (const GpuFinding& finding : made.speed.gpus) {
+    if (finding.verdict == SpeedVerdict::regressed &&
+        finding.gpus == std::vector<std::uint32_t>{0}) {
+      cases.push_back(finding.of_case);
+    }
+  }
+  return cases;
+}
+
 /// The lines down to the first empty one: the verdict and its cause.
 bool verdict_names_driver(const Comparison& made) {
   const std::string text = show_comparison(made, {});
@@ -133,6 +145,53 @@ void say(const Typed& typed, std::string_view what, std::string_view asked, std:
   std::fflush(stdout);
 }
 
+/// One GPU that is slower, which the mean over few GPUs shows in part, or not at all beside one
+/// that is faster.
+void run_one_gpu_trials(const Typed& typed) {
+  const double slower = std::log1p(-0.05), faster = std::log1p(0.05);
+  const Judge found = [](const Comparison& made) {
+    return findings_of(made).contains("regressed");
+  };
+  const Judge named = [](const Comparison& made) { return !cases_of_first_gpu(made).empty(); };
+  const Judge everywhere = [](const Comparison& made) {
+    const std::size_t cases = cases_of_first_gpu(made).size();
+    return cases == made.pairing.cases.size() && cases == made.speed.gpus.size();
+  };
+  const Judge another = [](const Comparison& made) {
+    return made.speed.gpus.size() != cases_of_first_gpu(made).size();
+  };
+  const auto all = counted(typed, {.first_gpu = slower}, {found, named, everywhere, another});
+  say(typed, "one GPU 5 % slower in all cases", "a regression", all[0]);
+  say(typed, "one GPU 5 % slower in all cases", "the GPU is named", all[1]);
+  say(typed, "one GPU 5 % slower in all cases", "in all cases, and no other", all[2]);
+  say(typed, "one GPU 5 % slower in all cases", "another GPU is named", all[3]);
+  const auto pair = counted(typed, {.first_gpu = slower, .second_gpu = faster}, {found, named});
+  say(typed, "one GPU 5 % slower in all cases, one 5 % faster", "a regression", pair[0]);
+  say(typed, "one GPU 5 % slower in all cases, one 5 % faster", "the GPU is named", pair[1]);
+  const Judge named_there = [](const Comparison& made) {
+    const std::vector<std::uint32_t> cases = cases_of_first_gpu(made);
+    return std::find(cases.begin(), cases.end(), 0) != cases.end();
+  };
+  const Judge other = [](const Comparison& made) {
+    const auto elsewhere = [](const auto& finding) {
+      return finding.of_case != 0 && is_change(finding.verdict);
+    };
+    return std::any_of(made.speed.series.begin(), made.speed.series.end(), elsewhere) ||
+           std::any_of(made.speed.gpus.begin(), made.speed.gpus.end(), elsewhere) ||
+           is_change(made.speed.shared);
+  };
+  const auto little =
+      counted(typed, {.one_result = std::log1p(-0.02)}, {found, named_there, other});
+  say(typed, "one GPU 2 % slower in one case", "a regression", little[0]);
+  say(typed, "one GPU 2 % slower in one case", "the GPU is named there", little[1]);
+  say(typed, "one GPU 2 % slower in one case", "a finding in any other case", little[2]);
+  const auto one = counted(typed, {.one_result = slower}, {found, named_there, other, another});
+  say(typed, "one GPU 5 % slower in one case", "a regression", one[0]);
+  say(typed, "one GPU 5 % slower in one case", "the GPU is named there", one[1]);
+  say(typed, "one GPU 5 % slower in one case", "a finding in any other case", one[2]);
+  say(typed, "one GPU 5 % slower in one case", "another GPU is named", one[3]);
+}
+
 void run_trials(const Typed& typed) {
   const Judge other = any_other, first = first_case_found, driver = verdict_names_driver;
   const Judge any = [](const Comparison& made) {
@@ -159,6 +218,7 @@ void run_trials(const Typed& typed) {
   say(typed, "one case 2 % slower", "any other finding", lone[1]);
   say(typed, "one case 2 % slower", "the verdict names the driver", lone[2]);
   if (typed.brief) return;
+  if (typed.gpus > 1) run_one_gpu_trials(typed);
   say(typed, "one case slower by the smallest change said to be seen 8 times of 10", "found",
       smallest_found(typed));
   if (typed.launches < kFewestLaunches) {

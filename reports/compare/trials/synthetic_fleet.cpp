@@ -173,6 +173,8 @@ double drawn(const SyntheticFleet& fleet, const Place& at, const FleetChange& ch
   if (at.which_case == 0 && at.launch == 2) made += change.one_launch;
   return made + change.all_cases + (at.which_case == 0 ? change.first_case : 0) +
          (at.gpu < kGpusOfNode ? change.first_node : 0) + (at.gpu == 0 ? change.first_gpu : 0) +
+         (at.gpu == 1 ? change.second_gpu : 0) +
+         (at.gpu == 0 && at.which_case == 0 ? change.one_result : 0) +
          (at.gpu < kGpusOfNode && at.which_case < 3 ? change.few_cases : 0);
 }
 

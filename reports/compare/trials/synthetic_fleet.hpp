@@ -42,6 +42,8 @@ struct FleetChange {
   double all_cases = 0;
   double first_node = 0;  // of all cases on the eight GPUs of the first node
   double first_gpu = 0;   // of all cases on the first GPU
+  double second_gpu = 0;  // the same on the second one
+  double one_result = 0;  // of the first case on the first GPU
   double few_cases = 0;   // of the first three cases on the eight GPUs of the first node
   double one_launch = 0;  // of the first case in one of the launches after the change
   bool vbios = false;     // the VBIOS is another one, too
