@@ -75,25 +75,15 @@ SpeedVerdict in_view_of_all(SpeedVerdict own, const Effect& total, double floor)
 
 void add_gpu_findings(GpusApart& made, const Series& series, const Effects& effects,
                       const std::vector<SpeedVerdict>& verdicts) {
-  std::map<SpeedVerdict, GpuFinding> found;
+  GpusByVerdict found;
   const double floor = floor_of(series.noise, series.floor);
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     if (verdicts[i] != SpeedVerdict::regressed && verdicts[i] != SpeedVerdict::improved) continue;
     const Effect in_all = effects.total_of(i);
-    const double total = in_all.effect;
     const SpeedVerdict verdict = in_view_of_all(verdicts[i], in_all, floor);
-    GpuFinding& finding = found[verdict];
-    const bool first = finding.gpus.empty();
-    finding.least = first ? total : std::min(finding.least, total);
-    finding.most = first ? total : std::max(finding.most, total);
-    finding.gpus.push_back(series.gpus[i]);
+    found.add(verdict, series.gpus[i], in_all.effect);
   }
-  for (auto& [verdict, finding] : found) {
-    finding.of_case = series.of_case;
-    finding.metric = series.metric;
-    finding.verdict = verdict;
-    made.findings.push_back(std::move(finding));
-  }
+  found.move_to(made.findings, series.of_case, series.metric);
 }
 
 /// By GPU of the pairing, over all series.
@@ -127,6 +117,25 @@ std::vector<bool> left_out_of(const std::vector<SpeedVerdict>& verdicts) {
 }
 
 }  // namespace
+
+void GpusByVerdict::add(SpeedVerdict verdict, std::uint32_t gpu, double total) {
+  GpuFinding& finding = found_[verdict];
+  const bool first = finding.gpus.empty();
+  finding.least = first ? total : std::min(finding.least, total);
+  finding.most = first ? total : std::max(finding.most, total);
+  finding.gpus.push_back(gpu);
+}
+
+void GpusByVerdict::move_to(std::vector<GpuFinding>& made, std::uint32_t of_case,
+                            const std::string& metric) {
+  for (auto& [verdict, finding] : found_) {
+    finding.of_case = of_case;
+    finding.metric = metric;
+    finding.verdict = verdict;
+    made.push_back(std::move(finding));
+  }
+  found_.clear();
+}
 
 GpusApart gpus_apart(const std::vector<Series>& all, const SpeedPolicy& policy) {
   GpusApart made;

@@ -1,12 +1,26 @@
 // GPUs that changed unlike the others of their series, where those are enough to tell.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "reports/compare/speed/series.hpp"
 #include "reports/compare/speed/speed.hpp"
 
 namespace tidemark::reports {
+
+/// GPUs of one metric that changed, a finding for each verdict.
+class GpusByVerdict {
+ public:
+  /// In ascending order of GPUs. `total`: the effect in all.
+  void add(SpeedVerdict verdict, std::uint32_t gpu, double total);
+  void move_to(std::vector<GpuFinding>& made, std::uint32_t of_case, const std::string& metric);
+
+ private:
+  std::map<SpeedVerdict, GpuFinding> found_;
+};
 
 struct GpusApart {
   std::vector<GpuFinding> findings;

@@ -1,5 +1,5 @@
 // First the GPUs that changed unlike the others (speed/gpus_apart.hpp), then the cases over the
-// rest, then what all cases share.
+// rest, then what all cases share; of few GPUs the same for each alone.
 #include "reports/compare/speed/speed.hpp"
 
 #include <fmt/format.h>
@@ -17,12 +17,14 @@
 namespace tidemark::reports {
 namespace {
 
-double alpha_of(const Effect& effect, const SpeedPolicy& policy) {
+/// `one_gpu`: of few, judged beside the mean over them, so that what is found without a change adds
+/// to what the mean finds.
+double alpha_of(const Effect& effect, const SpeedPolicy& policy, bool one_gpu = false) {
   constexpr double kFifth = 0.2;
   // One launch a side is judged by how all metrics scatter, long tails included: that is sure
   // enough.
   const std::size_t launches = std::min(effect.base, effect.fresh);
-  const bool sure = launches >= kSureLaunches || launches == 1;
+  const bool sure = !one_gpu && (launches >= kSureLaunches || launches == 1);
   return policy.false_discovery * (sure ? 1 : kFifth);
 }
 
@@ -100,6 +102,31 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
     made.why = "no GPU has it in every launch of both sides";
   } else if (std::isnan(made.total)) {
     made.why = "one side has no value of it";
+  }
+  return made;
+}
+
+/// By GPU (of the pairing): its values as if it were the only one. Of series with too few GPUs to
+/// tell one from the others, where the mean hides what one loses behind what another gains.
+using GpusAlone = std::map<std::uint32_t, SpeedComparison>;
+
+GpusAlone gpus_alone(const std::vector<Series>& all, const Pairing& pairing) {
+  const auto few = [](const Series& series) {
+    return series.gpus.size() > 1 && series.gpus.size() < kFewestGpus;
+  };
+  GpusAlone made;
+  for (const Series& series : all) {
+    for (const std::uint32_t gpu : series.gpus) {
+      if (few(series)) made.try_emplace(gpu);
+    }
+  }
+  for (auto& [gpu, alone] : made) {
+    for (const Series& series : all) {
+      std::vector<bool> left_out(series.gpus.size(), true);
+      const auto at = std::find(series.gpus.begin(), series.gpus.end(), gpu);
+      if (few(series) && at != series.gpus.end()) left_out[at - series.gpus.begin()] = false;
+      alone.series.push_back(finding_of(series, pairing, left_out));
+    }
   }
   return made;
 }
@@ -208,25 +235,64 @@ double distance_of(const LaunchMatrix& matrix, std::size_t launch) {
   return median_of(std::move(distances));
 }
 
-void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPolicy& policy) {
+/// The findings that can be judged, in the order of the rows of Effects.
+std::vector<std::size_t> judged_of(const SpeedComparison& made) {
   std::vector<std::size_t> judged;
   for (std::size_t i = 0; i < made.series.size(); ++i) {
     if (made.series[i].why.empty()) judged.push_back(i);
   }
+  return judged;
+}
+
+LaunchMatrix matrix_of(const SpeedComparison& made, const Pairing& pairing) {
+  const std::vector<std::size_t> judged = judged_of(made);
   LaunchMatrix matrix(judged.size(), pairing.launches.size(), pairing.base);
-  RowFacts facts{.kind = kinds_of(made, judged), .metrics = true};
   for (std::size_t row = 0; row < judged.size(); ++row) {
-    const SpeedFinding& finding = made.series[judged[row]];
-    facts.known_spread.push_back(finding.noise);
     for (std::size_t launch = 0; launch < matrix.launches; ++launch) {
-      matrix.at(row, launch) = finding.launches[launch];
+      matrix.at(row, launch) = made.series[judged[row]].launches[launch];
     }
   }
-  made.effects = moderated_effects(matrix, facts);
-  if (made.effects.separated) {
-    made.shared = judge_effect(made.effects.shared, policy.floor, policy.shared_alpha,
-                               is_few(made.effects.shared));
+  return matrix;
+}
+
+/// `one_gpu`: without the stored noise, which is that of means; one GPU has more of it, which its
+/// own spread shows.
+void test_series(SpeedComparison& made, const Pairing& pairing, bool one_gpu) {
+  const std::vector<std::size_t> judged = judged_of(made);
+  RowFacts facts{.kind = kinds_of(made, judged), .metrics = true};
+  for (const std::size_t i : judged) {
+    facts.known_spread.push_back(one_gpu ? kNoNumber : made.series[i].noise);
   }
+  made.effects = moderated_effects(matrix_of(made, pairing), facts);
+}
+
+std::vector<double> q_of(const std::vector<Effect>& effects) {
+  std::vector<double> p;
+  p.reserve(effects.size());
+  for (const Effect& effect : effects) p.push_back(effect.p);
+  return false_discovery_rates(p);
+}
+
+/// The q of GPUs alone: Benjamini-Hochberg over all of them and the means at once, and the same
+/// over what all metrics of each share. The means keep their own, or small changes of all GPUs,
+/// which the mean shows best, would go unseen.
+void hold_false_discoveries(const Effects& means, GpusAlone& alone) {
+  std::vector<Effect> rows = means.rows, shared = {means.shared};
+  for (const auto& [gpu, one] : alone) {
+    rows.insert(rows.end(), one.effects.rows.begin(), one.effects.rows.end());
+    shared.push_back(one.effects.shared);
+  }
+  const std::vector<double> q = q_of(rows), q_shared = q_of(shared);
+  std::size_t at = means.rows.size(), number = 1;
+  for (auto& [gpu, one] : alone) {
+    for (Effect& row : one.effects.rows) row.q = q[at++];
+    one.effects.shared.q = q_shared[number++];
+  }
+}
+
+/// Before judge_series, which gives a reason to what it finds ambiguous.
+void warn_of_launches(SpeedComparison& made, const Pairing& pairing, const SpeedPolicy& policy) {
+  const LaunchMatrix matrix = matrix_of(made, pairing);
   made.drift = drift_in(matrix, made.effects, times_of(pairing));
   for (std::size_t i = 0; i < matrix.launches; ++i) {
     const double weight = made.effects.weights[i];
@@ -234,7 +300,16 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
     if (-distance >= kOddFloors * policy.floor)
       made.odd.push_back({.launch = i, .weight = weight, .distance = distance});
   }
-  const std::vector<double> even(matrix.launches, 1.0);
+}
+
+void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPolicy& policy,
+                  bool one_gpu) {
+  if (made.effects.separated) {
+    made.shared = judge_effect(made.effects.shared, policy.floor, policy.shared_alpha,
+                               is_few(made.effects.shared));
+  }
+  const std::vector<std::size_t> judged = judged_of(made);
+  const std::vector<double> even(pairing.launches.size(), 1.0);
   for (std::size_t row = 0; row < judged.size(); ++row) {
     SpeedFinding& finding = made.series[judged[row]];
     finding.own = made.effects.rows[row];
@@ -244,7 +319,7 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
     finding.total = finding.in_all.effect;  // also where a launch is left out of it
     if (finding.exact) finding.floor = floor_of(finding.noise, kExactFloors * finding.floor_given);
     const bool few = is_few(finding.own);
-    const double alpha = alpha_of(finding.own, policy);
+    const double alpha = alpha_of(finding.own, policy, one_gpu);
     const SpeedVerdict own = judge_effect(finding.own, finding.floor, alpha, few);
     finding.verdict = in_view_of(own, finding, made.shared);
     finding.smallest_seen =
@@ -256,6 +331,30 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
     if (finding.verdict != SpeedVerdict::ambiguous) continue;
     finding.why = why_ambiguous(finding, own, few);
     finding.launches_needed = launches_to_decide(finding);
+  }
+}
+
+SpeedVerdict change_of(const SpeedFinding& finding, SpeedVerdict shared) {
+  const SpeedVerdict verdict = finding.verdict == SpeedVerdict::with_all ? shared : finding.verdict;
+  const bool changed = verdict == SpeedVerdict::regressed || verdict == SpeedVerdict::improved;
+  return changed ? verdict : SpeedVerdict::same;
+}
+
+/// Names the GPUs of whose change the mean over all of them says another verdict or another size.
+void name_alone(SpeedComparison& made, const GpusAlone& alone) {
+  for (std::size_t i = 0; i < made.series.size() && !alone.empty(); ++i) {
+    const SpeedFinding& mean = made.series[i];
+    GpusByVerdict found;
+    for (const auto& [gpu, of_gpu] : alone) {
+      const SpeedFinding& one = of_gpu.series[i];
+      const SpeedVerdict verdict = change_of(one, of_gpu.shared);
+      // Without a q nothing says how far a GPU lies off by chance.
+      if (verdict == SpeedVerdict::same || std::isnan(one.own.q)) continue;
+      const bool told =
+          verdict == change_of(mean, made.shared) && std::abs(one.total - mean.total) <= one.floor;
+      if (!told) found.add(verdict, gpu, one.total);
+    }
+    found.move_to(made.gpus, mean.of_case, mean.metric);
   }
 }
 
@@ -369,7 +468,14 @@ SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy)
   for (std::size_t i = 0; i < all.size(); ++i) {
     made.series.push_back(finding_of(all[i], pairing, apart.left_out[i]));
   }
-  judge_series(made, pairing, policy);
+  GpusAlone alone = gpus_alone(all, pairing);
+  test_series(made, pairing, false);
+  for (auto& [gpu, one] : alone) test_series(one, pairing, true);
+  hold_false_discoveries(made.effects, alone);
+  warn_of_launches(made, pairing, policy);
+  judge_series(made, pairing, policy, false);
+  for (auto& [gpu, one] : alone) judge_series(one, pairing, policy, true);
+  name_alone(made, alone);
   judge_tails(made, pairing, policy);
   for (const SpeedFinding& finding : made.series) {
     ++made.counts[static_cast<std::size_t>(finding.verdict)];

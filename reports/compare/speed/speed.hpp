@@ -101,8 +101,9 @@ struct SpeedFinding {
   bool lacks_tails() const;
 };
 
-/// GPUs whose number changed unlike that of the other GPUs. `same`: those that did not change where
-/// the others did; `with_all`: those that changed as the others did, and less.
+/// GPUs whose number changed unlike that of the other GPUs; of two or three, unlike the mean over
+/// them. `same`: those that did not change where the others did; `with_all`: those that changed as
+/// the others did, and less.
 struct GpuFinding {
   std::uint32_t of_case = 0;
   std::string metric = {};

@@ -1,0 +1,86 @@
+// What compare says of hosts with two and three GPUs, of which none can be told from the others.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "reports/compare/two_sides.hpp"
+#include "reports/document/comparison/told.hpp"
+#include "reports/render/show_comparison.hpp"
+
+namespace tidemark::reports {
+namespace {
+
+std::vector<Report> few_gpus(std::uint32_t gpus, bool fresh, const FleetChange& change = {},
+                             std::uint32_t launches = 5) {
+  SyntheticFleet fleet = kFleet;
+  fleet.gpus = gpus;
+  std::vector<Report> made;
+  for (std::uint32_t i = 0; i < launches; ++i) {
+    made.push_back(synthetic_launch(fleet, i, fresh, change));
+  }
+  return made;
+}
+
+/// Metrics in which this GPU, and no other, has this verdict.
+std::size_t named_alone(const Comparison& made, std::uint32_t gpu, SpeedVerdict verdict) {
+  std::size_t named = 0;
+  for (const GpuFinding& finding : made.speed.gpus) {
+    if (finding.verdict == verdict && finding.gpus == std::vector<std::uint32_t>{gpu}) ++named;
+  }
+  return named;
+}
+
+TEST(FewGpus, OneOfTwoThatIsSlowerIsNamedBesideOneThatIsFaster) {
+  const Comparison made =
+      held(few_gpus(2, false), few_gpus(2, true, {.first_gpu = -0.105, .second_gpu = 0.105}));
+  EXPECT_EQ(named_alone(made, 0, SpeedVerdict::regressed), 12U) << show_comparison(made, {});
+  EXPECT_EQ(named_alone(made, 1, SpeedVerdict::improved), 12U) << show_comparison(made, {});
+  EXPECT_EQ(headline_of(made), "REGRESSION");
+}
+
+TEST(FewGpus, OneOfTwoThatIsALittleSlowerIsNamedBesideOneThatIsFaster) {
+  const Comparison made =
+      held(few_gpus(2, false), few_gpus(2, true, {.first_gpu = -0.016, .second_gpu = 0.016}));
+  EXPECT_EQ(named_alone(made, 0, SpeedVerdict::regressed), 12U) << show_comparison(made, {});
+}
+
+TEST(FewGpus, OneOfThreeThatIsSlowerInOneCaseIsNamedThereAlone) {
+  const Comparison made = held(few_gpus(3, false), few_gpus(3, true, {.one_result = -0.05}));
+  ASSERT_EQ(made.speed.gpus.size(), 1U) << show_comparison(made, {});
+  EXPECT_EQ(made.speed.gpus[0].gpus, std::vector<std::uint32_t>{0});
+  EXPECT_EQ(made.speed.gpus[0].of_case, 0U);
+  EXPECT_NEAR(made.speed.gpus[0].least, -0.05, 0.005);
+}
+
+TEST(FewGpus, WhatAllOfThemLoseIsSaidOfTheCaseAlone) {
+  const Comparison made = held(few_gpus(3, false), few_gpus(3, true, {.first_case = -0.05}));
+  EXPECT_EQ(made.speed.series[0].verdict, SpeedVerdict::regressed);
+  EXPECT_TRUE(made.speed.gpus.empty()) << show_comparison(made, {});
+}
+
+TEST(FewGpus, WhatAllOfThemLoseInAllCasesIsSaidOnce) {
+  const Comparison made = held(few_gpus(2, false), few_gpus(2, true, {.all_cases = -0.03}));
+  EXPECT_EQ(made.speed.shared, SpeedVerdict::regressed);
+  EXPECT_TRUE(made.speed.gpus.empty()) << show_comparison(made, {});
+}
+
+TEST(FewGpus, TwoLaunchesASideBelieveThreeFloorsOfAGpu) {
+  const Comparison small =
+      held(few_gpus(2, false, {}, 2), few_gpus(2, true, {.one_result = -0.025}, 2));
+  EXPECT_TRUE(small.speed.gpus.empty()) << show_comparison(small, {});
+  const Comparison large =
+      held(few_gpus(2, false, {}, 2), few_gpus(2, true, {.one_result = -0.10}, 2));
+  EXPECT_EQ(named_alone(large, 0, SpeedVerdict::regressed), 1U) << show_comparison(large, {});
+}
+
+TEST(FewGpus, StoredNoiseRaisesTheLeastEffectOfAGpuThatCounts) {
+  std::vector<LaunchFacts> base = facts(few_gpus(2, false));
+  base[0].noise["synthetic.case_0000/rate"] = 0.02;
+  const Comparison made = compare_launches(
+      std::move(base), facts(few_gpus(2, true, {.first_gpu = -0.05, .second_gpu = 0.05})), {});
+  EXPECT_EQ(named_alone(made, 0, SpeedVerdict::regressed), 11U) << show_comparison(made, {});
+}
+
+}  // namespace
+}  // namespace tidemark::reports
