@@ -16,17 +16,19 @@ namespace tidemark::kernels {
 /// How panels travel. No route changes a bit of a product.
 enum class PanelRoute : std::uint8_t {
   nccl,  // sends and receives on SMs, all panels in one group; the reader waits for all of it
-  nccl_overlap,  // the same shard by shard, on SMs that the product beside it leaves free
-  copy_engine,   // copy engines read the memory of other GPUs of the host, beside the product
-  tma_pull,      // a few SMs read it by TMA; the product gets them when all panels are there
-  relay,         // through the hosts, by MPI: the virtual device's
+  nccl_overlap,   // the same shard by shard, on SMs that the product beside it leaves free
+  nccl_zero_cta,  // collectives of NCCL by copy engines, beside the product
+  copy_engine,    // copy engines read the memory of other GPUs of the host, beside the product
+  tma_pull,       // a few SMs read it by TMA; the product gets them when all panels are there
+  relay,          // through the hosts, by MPI: the virtual device's
 };
-inline constexpr PanelRoute kPanelRoutes[] = {PanelRoute::nccl, PanelRoute::nccl_overlap,
-                                              PanelRoute::copy_engine, PanelRoute::tma_pull,
-                                              PanelRoute::relay};
+inline constexpr PanelRoute kPanelRoutes[] = {PanelRoute::nccl,          PanelRoute::nccl_overlap,
+                                              PanelRoute::nccl_zero_cta, PanelRoute::copy_engine,
+                                              PanelRoute::tma_pull,      PanelRoute::relay};
 
 constexpr std::string_view name_of(PanelRoute route) {
-  constexpr std::string_view kNames[] = {"nccl", "nccl_overlap", "copy_engine", "tma_pull", "mpi"};
+  constexpr std::string_view kNames[] = {"nccl",        "nccl_overlap", "nccl_zero_cta",
+                                         "copy_engine", "tma_pull",     "mpi"};
   return kNames[static_cast<std::size_t>(route)];
 }
 
@@ -38,7 +40,8 @@ constexpr bool delivers_beside(PanelRoute route) { return route != PanelRoute::n
 /// Whether both panels of a product are fetched at once, else B behind A: two ranks that change
 /// between the same two owners at every shard meet at one of them whenever one rank is late.
 constexpr bool fetches_at_once(PanelRoute route) {
-  return route != PanelRoute::copy_engine && route != PanelRoute::tma_pull;
+  return route == PanelRoute::nccl || route == PanelRoute::nccl_overlap ||
+         route == PanelRoute::relay;
 }
 
 /// SMs that move the panels of a product beside it.

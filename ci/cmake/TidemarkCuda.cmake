@@ -43,5 +43,9 @@ set(CMAKE_CUDA_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/ci/cmake/refuse_ptxas_ad
 
 find_path(TIDEMARK_NCCL_INCLUDE nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS} /usr/include)
 if(TIDEMARK_NCCL_INCLUDE)
-  set(TIDEMARK_WITH_NCCL ON)
+  file(STRINGS "${TIDEMARK_NCCL_INCLUDE}/nccl.h" nccl_version REGEX "#define NCCL_VERSION_CODE [0-9]+")
+  string(REGEX REPLACE ".*NCCL_VERSION_CODE ([0-9]+).*" "\\1" nccl_version "${nccl_version}")
+  if(nccl_version GREATER_EQUAL 22800)  # collectives by copy engines
+    set(TIDEMARK_WITH_NCCL ON)
+  endif()
 endif()

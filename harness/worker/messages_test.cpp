@@ -1,6 +1,7 @@
 // What goes over the pipes comes back as it was.
 #include "harness/worker/messages.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -167,7 +168,8 @@ TEST(Messages, the_route_of_a_transport_survives) {
     EXPECT_EQ(std::get<TransportOrder>(order).route, route);
   }
   std::string bad = order_line(TransportOrder{.route = PanelRoute::relay});
-  bad.replace(bad.find("\"route\":4"), 9, "\"route\":9");
+  const std::string last = fmt::format("\"route\":{}", static_cast<int>(PanelRoute::relay));
+  bad.replace(bad.find(last), last.size(), "\"route\":9");
   EXPECT_THROW(order_in(bad), Error);
 }
 

@@ -77,6 +77,8 @@ Range part_of(std::uint64_t count, std::uint32_t parts, std::uint32_t index) {
 Chunking chunking_of(PanelRoute route) {
   // A kernel has no cost for each; of 8192 rows of bf16 a product needs 256 for a row of tiles.
   if (route == PanelRoute::tma_pull) return {.bytes = std::uint64_t{4} << 20, .most = 64};
+  // A call of NCCL costs the host 100 us and more; shards of 8 to 64 MiB take as long.
+  if (route == PanelRoute::nccl_zero_cta) return {.bytes = std::uint64_t{16} << 20, .most = 16};
   // Each costs a copy engine 3 us and the host 10.
   return {.bytes = std::uint64_t{8} << 20, .most = 16};
 }

@@ -1,6 +1,9 @@
 // Panels lie in device memory, so the bytes go there and come back.
 #include "kernels/cuda/transport/gather_rows.hpp"
 
+#include <fmt/format.h>
+
+#include <array>
 #include <cstring>
 
 #include "kernels/cuda/buffer.hpp"
@@ -26,6 +29,18 @@ std::string gather_rows(Transport& transport, std::uint32_t id, const char* name
   all.resize(bytes * ranks);
   cuda_check(cudaMemcpy(all.data(), rows.data(), all.size(), cudaMemcpyDeviceToHost),
              "read the rows of all ranks");
+  return {};
+}
+
+std::string first_reason(Transport& transport, std::uint32_t id, std::uint32_t rank,
+                         std::uint32_t ranks, const char* what, const std::string& mine,
+                         double seconds) {
+  std::array<char, 200> reason{};
+  mine.copy(reason.data(), reason.size() - 1);
+  const auto reasons = rows_of_all(transport, id, rank, ranks, reason, seconds);
+  for (std::uint32_t other = 0; other < ranks; ++other)
+    if (reasons[other][0] != '\0')
+      return fmt::format("rank {} {}: {}", other, what, reasons[other].data());
   return {};
 }
 

@@ -35,4 +35,10 @@ std::vector<Row> rows_of_all(Transport& transport, std::uint32_t id, std::uint32
   return rows;
 }
 
+/// Why the first rank that has a reason `mine` cannot do `what`, "rank 1 cannot read: no link", the
+/// same on all ranks; nothing where all can. Throws Error as rows_of_all().
+std::string first_reason(Transport& transport, std::uint32_t id, std::uint32_t rank,
+                         std::uint32_t ranks, const char* what, const std::string& mine,
+                         double seconds);
+
 }  // namespace tidemark::kernels

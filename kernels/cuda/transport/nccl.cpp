@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <future>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -22,41 +21,16 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kPollInterval = std::chrono::microseconds(200);
-constexpr auto kLeaveBound = std::chrono::seconds(5);
-constexpr auto kAbortBound = std::chrono::seconds(2);
-
-static_assert(sizeof(ncclUniqueId) == sizeof(NcclId));
-
-/// Aborts on a thread of its own, which stays behind where NCCL does not come back: it frees memory
-/// of the GPU, which waits for all kernels there. One of another communicator may wait for the same
-/// lost peer, and is aborted only behind this; the rank to be named would never be.
-void abort_within(const NcclApi& api, ncclComm_t comm) noexcept try {
-  auto ended = std::make_shared<std::promise<void>>();
-  std::future<void> end = ended->get_future();
-  std::thread([abort = api.comm_abort, comm, ended] {
-    (void)abort(comm);
-    ended->set_value();
-  }).detach();
-  (void)end.wait_for(kAbortBound);
-} catch (...) {  // no thread to be had: then the communicator stays as it is
-}
 
 }  // namespace
 
 NcclTransport::NcclTransport(const NcclApi& api, const NcclId& id, std::uint32_t rank,
                              std::uint32_t ranks, std::uint32_t most_sms)
-    : api_(api), rank_(rank), ranks_(ranks) {
-  ncclUniqueId unique{};
-  std::memcpy(&unique, id.data(), id.size());
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;  // a blocking call waits for a dead peer without a bound
-  if (most_sms != 0) config.maxCTAs = static_cast<int>(most_sms);  // a CTA has an SM to itself
-  const ncclResult_t code = api_.comm_init_rank_config(&comm_, static_cast<int>(ranks), unique,
-                                                       static_cast<int>(rank), &config);
-  // Nobody destroys an object whose constructor throws.
-  if (code != ncclSuccess && code != ncclInProgress) abort();
-  nccl_check(api_, code, fmt::format("rank {} of {} joins the communicator", rank, ranks));
-}
+    : api_(api),
+      rank_(rank),
+      ranks_(ranks),
+      who_(fmt::format("rank {}: communicate", rank)),
+      comm_(api, id, rank, ranks, {.most_sms = most_sms}) {}
 
 NcclTransport::~NcclTransport() {
   // Leaving in order waits for what is in flight; with a panel unfinished that may be for ever.
@@ -82,13 +56,7 @@ void NcclTransport::join(double seconds) {
   }
 }
 
-bool NcclTransport::in_progress() {
-  if (comm_ == nullptr) throw Error("the NCCL transport was aborted");
-  ncclResult_t state = ncclSuccess;
-  nccl_check(api_, api_.comm_get_async_error(comm_, &state), "ask for the communicator's state");
-  nccl_check(api_, state, fmt::format("rank {}: communicate", rank_));
-  return state == ncclInProgress;
-}
+bool NcclTransport::in_progress() { return comm_.in_progress(who_); }
 
 void NcclTransport::require_sound(const PanelBuffer& panel) const {
   require_members(panel, rank_, ranks_);
@@ -131,10 +99,10 @@ void NcclTransport::abort() noexcept {
   ncclComm_t comm = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    comm = std::exchange(comm_, nullptr);
+    comm = comm_.release();
   }
   // Outside the lock: freeing takes a while, and start() and ready() can say so meanwhile.
-  if (comm != nullptr) abort_within(api_, comm);
+  NcclCommunicator::give_up(api_, {&comm, 1});
 }
 
 void NcclTransport::advance() {
@@ -185,8 +153,8 @@ void NcclTransport::launch() {
       if (gathering.steps[part.shard] != step_) continue;
       std::byte* const at = gathering.panel.base + part.offset;
       const int peer = static_cast<int>(part.peer);
-      keep(part.send ? api_.send(at, part.bytes, ncclUint8, peer, comm_, stream)
-                     : api_.recv(at, part.bytes, ncclUint8, peer, comm_, stream));
+      keep(part.send ? api_.send(at, part.bytes, ncclUint8, peer, comm_.get(), stream)
+                     : api_.recv(at, part.bytes, ncclUint8, peer, comm_.get(), stream));
     }
   }
   // Also after a failure: a group left open would swallow all later calls of this thread.
@@ -217,23 +185,14 @@ bool NcclTransport::finished(Gathering& gathering) {
 
 bool NcclTransport::leave() {
   const std::lock_guard lock(mutex_);
-  if (comm_ == nullptr) return true;
+  if (comm_.get() == nullptr) return true;
   // Stage launched has an event; queued and launching are in the queue.
   const auto unfinished = [](const auto& entry) {
     return entry.second.stage == Stage::launched &&
            cudaEventQuery(entry.second.done->get()) != cudaSuccess;
   };
-  if (!joined_ || !queue_.empty() ||
-      std::any_of(gatherings_.begin(), gatherings_.end(), unfinished))
-    return false;
-  const auto deadline = Clock::now() + kLeaveBound;
-  ncclResult_t state = api_.comm_finalize(comm_);
-  while (state == ncclInProgress && Clock::now() < deadline) {
-    std::this_thread::sleep_for(kPollInterval);
-    if (api_.comm_get_async_error(comm_, &state) != ncclSuccess) return false;
-  }
-  if (state != ncclSuccess) return false;
-  return api_.comm_destroy(std::exchange(comm_, nullptr)) == ncclSuccess;
+  return joined_ && queue_.empty() &&
+         std::none_of(gatherings_.begin(), gatherings_.end(), unfinished) && comm_.leave();
 }
 
 NcclId make_nccl_id() {

@@ -7,10 +7,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "kernels/cuda/buffer.hpp"
-#include "kernels/cuda/transport/nccl_api.hpp"
+#include "kernels/cuda/transport/nccl_communicator.hpp"
 #include "kernels/transport.hpp"
 
 namespace tidemark::kernels {
@@ -66,8 +67,9 @@ class NcclTransport final : public Transport {
   const std::uint32_t rank_;
   const std::uint32_t ranks_;
   std::optional<Stream> stream_;
-  std::mutex mutex_;  // abort() comes from any thread and frees comm_
-  ncclComm_t comm_ = nullptr;
+  const std::string who_;  // says what failed
+  std::mutex mutex_;       // abort() comes from any thread and frees comm_
+  NcclCommunicator comm_;
   bool joined_ = false;
   std::map<std::uint32_t, Gathering> gatherings_;  // by panel id
   std::deque<std::uint32_t> queue_;                // ids, queued or launching, in order of start()

@@ -16,11 +16,17 @@ void look_up(void* library, const char* name, Function& function) {
     throw Error(fmt::format("libnccl.so.2 has no {}: install NCCL 2.14 or newer", name));
 }
 
+/// Of a newer NCCL. Null where there is none.
+template <class Function>
+void look_up_newer(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+}
+
 }  // namespace
 
 NcclApi load_nccl(const char* library) {
-  // Panels travel by send and receive alone. Left on, NCCL sets up NVLink multicast that nobody
-  // uses, on a communicator's first breath. A value that the user chose stays.
+  // No route of panels needs it. Left on, NCCL sets up NVLink multicast that nobody uses, on a
+  // communicator's first breath. A value that the user chose stays.
   (void)setenv("NCCL_NVLS_ENABLE", "0", 0);
   // Never closed: NCCL's own threads may still run in it when the program ends.
   void* const handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -42,6 +48,15 @@ NcclApi load_nccl(const char* library) {
   look_up(handle, "ncclGroupEnd", api.group_end);
   look_up(handle, "ncclSend", api.send);
   look_up(handle, "ncclRecv", api.recv);
+  look_up(handle, "ncclAllGather", api.all_gather);
+  look_up_newer(handle, "ncclCommSplit", api.comm_split);
+  look_up_newer(handle, "ncclMemAlloc", api.mem_alloc);
+  look_up_newer(handle, "ncclMemFree", api.mem_free);
+  look_up_newer(handle, "ncclCommWindowRegister", api.window_register);
+  look_up_newer(handle, "ncclCommWindowDeregister", api.window_deregister);
+  decltype(&ncclGetVersion) get_version = nullptr;
+  look_up(handle, "ncclGetVersion", get_version);
+  nccl_check(api, get_version(&api.version), "ask for NCCL's version");
   return api;
 }
 

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "kernels/cuda/check.hpp"
 #include "kernels/cuda/transport/gather_rows.hpp"
 #include "kernels/cuda/transport/nccl.hpp"
+#include "kernels/cuda/transport/nccl_zero_cta.hpp"
 #include "kernels/cuda/transport/peer_transport.hpp"
 #include "kernels/cuda/transport/routed.hpp"
 #include "kernels/cuda/transport/stream_words.hpp"
@@ -20,6 +23,9 @@ namespace {
 
 constexpr std::uint32_t kPanelSecondJoin = 112;
 constexpr std::uint32_t kPanelQueues = 113;
+constexpr std::uint32_t kPanelWindows = 114;
+constexpr std::uint32_t kPanelThirdJoin = 115;
+constexpr std::uint32_t kPanelNoSm = 116;
 
 /// Which rank's streams have too few queues for copies beside a product, the same on all; or
 /// nothing.
@@ -36,14 +42,54 @@ std::string too_few_queues(Transport& control, std::uint32_t rank, std::uint32_t
   return {};
 }
 
-/// A communicator that keeps to the SMs which a product beside it leaves. The id of the first one
-/// has been used up.
+/// Of a communicator that is still to be made: the id of the first one has been used up.
+NcclId next_id(Transport& control, std::uint32_t panel, std::uint32_t rank, std::uint32_t ranks,
+               double seconds) {
+  const NcclId mine = rank == 0 ? make_nccl_id() : NcclId{};
+  return rows_of_all(control, panel, rank, ranks, mine, seconds).front();
+}
+
+/// A communicator that keeps to the SMs which a product beside it leaves.
 std::unique_ptr<Transport> join_within_sms(Transport& control, std::uint32_t rank,
                                            std::uint32_t ranks, double seconds) {
-  const NcclId mine = rank == 0 ? make_nccl_id() : NcclId{};
-  const std::vector<NcclId> all =
-      rows_of_all(control, kPanelSecondJoin, rank, ranks, mine, seconds);
-  return join_nccl(all.front(), rank, ranks, seconds, sms_of(PanelRoute::nccl_overlap));
+  const NcclId id = next_id(control, kPanelSecondJoin, rank, ranks, seconds);
+  return join_nccl(id, rank, ranks, seconds, sms_of(PanelRoute::nccl_overlap));
+}
+
+/// Gathers by NCCL's copy engines, or null and why they cannot be had. A rank that cannot waits for
+/// the others' reasons longer than these try.
+std::unique_ptr<Transport> join_zero_cta(Transport& control, std::uint32_t rank,
+                                         std::uint32_t ranks, double seconds, std::string& cannot) {
+  constexpr const char* kWhat = "cannot have NCCL's copy engines";
+  const NcclApi& api = nccl_api();
+  cannot = first_reason(control, kPanelWindows, rank, ranks, kWhat,
+                        api.has_zero_cta() ? "" : "install NCCL 2.28 or newer", seconds);
+  if (!cannot.empty()) return nullptr;
+  const NcclId id = next_id(control, kPanelThirdJoin, rank, ranks, seconds);
+  std::unique_ptr<NcclZeroCtaTransport> made;
+  std::string reason;
+  try {
+    made = std::make_unique<NcclZeroCtaTransport>(
+        api,
+        std::make_unique<NcclCommunicator>(api, id, rank, ranks, NcclMeans{.copy_engines = true}),
+        rank, ranks);
+    if (!made->needs_no_sm(seconds / 2)) reason = "here it moves panels by SMs";
+  } catch (const StickyError&) {
+    throw;
+  } catch (const Error& error) {
+    reason = error.what();  // the others wait for one, too
+  }
+  cannot = first_reason(control, kPanelNoSm, rank, ranks, kWhat, reason, seconds);
+  if (!cannot.empty()) return nullptr;
+  return made;
+}
+
+/// Panels of `route` go by `own` from now on; null: there is no such route.
+void add(GpuTransport& made, PanelRoute route, std::unique_ptr<Transport> own) {
+  if (!own) return;
+  made.transport =
+      std::make_unique<RoutedTransport>(std::move(made.transport), route, std::move(own));
+  made.routes.push_back(route);
 }
 
 }  // namespace
@@ -52,16 +98,19 @@ GpuTransport make_gpu_transport(const NcclId& id, std::uint32_t rank, std::uint3
                                 double seconds, std::optional<PanelRoute> only) {
   if (only == PanelRoute::relay)
     throw Error(fmt::format(
-        "panels do not travel by {} between GPUs: take nccl, nccl_overlap, copy_engine, "
-        "tma_pull or auto",
+        "panels do not travel by {} between GPUs: take nccl, nccl_overlap, nccl_zero_cta, "
+        "copy_engine, tma_pull or auto",
         name_of(*only)));
   const auto began = std::chrono::steady_clock::now();
   const auto takes = [&](PanelRoute route) { return !only || only == route; };
   GpuTransport made{
       .transport = join_nccl(id, rank, ranks, seconds), .routes = {}, .why = "as asked"};
-  const std::chrono::duration<double> joined = std::chrono::steady_clock::now() - began;
+  const auto left = [&] {
+    const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - began;
+    return seconds - gone.count();
+  };
   // Five exchanges and joins, each of which may take a fifth of what is left.
-  const double each = std::max(1.0, (seconds - joined.count()) / 5);
+  const double each = std::max(1.0, left() / 5);
   const std::string few = too_few_queues(*made.transport, rank, ranks, each);
   // Not the usual routes with few queues: four GPUs hung there (NOTES.md, "Four GPUs").
   const bool reads_peers =
@@ -81,14 +130,19 @@ GpuTransport make_gpu_transport(const NcclId& id, std::uint32_t rank, std::uint3
       if (!only) made.why = fmt::format("all {} GPUs can read each other's memory", ranks);
     }
   }
+  // Not tried where peers are out of reach: copy engines cannot bring anything then.
+  const bool reached = only || !made.routes.empty();
   if (takes(PanelRoute::nccl_overlap)) {
     if (!few.empty() && only) throw Error("no panels by nccl_overlap: " + few);
-    if (few.empty()) {
-      auto beside = join_within_sms(*made.transport, rank, ranks, each);
-      made.transport = std::make_unique<RoutedTransport>(
-          std::move(made.transport), PanelRoute::nccl_overlap, std::move(beside));
-      made.routes.push_back(PanelRoute::nccl_overlap);
-    }
+    if (few.empty())
+      add(made, PanelRoute::nccl_overlap, join_within_sms(*made.transport, rank, ranks, each));
+  }
+  if (takes(PanelRoute::nccl_zero_cta) && reached) {
+    std::string cannot = few;
+    if (few.empty())
+      add(made, PanelRoute::nccl_zero_cta,
+          join_zero_cta(*made.transport, rank, ranks, std::max(1.0, left() / 4), cannot));
+    if (!cannot.empty() && only) throw Error("no panels by nccl_zero_cta: " + cannot);
   }
   if (takes(PanelRoute::nccl)) made.routes.push_back(PanelRoute::nccl);
   return made;

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <set>
 #include <utility>
@@ -25,9 +24,6 @@ constexpr std::uint32_t kFirstOffers = 100;
 
 constexpr std::uint32_t kPanelOffers = 110;
 constexpr std::uint32_t kPanelReasons = 111;
-
-/// Why this rank cannot open another's memory; empty: it can open all.
-using Reason = std::array<char, 200>;
 
 bool is_done(const Event& event, const char* what) {
   const cudaError_t state = cudaEventQuery(event.get());
@@ -105,15 +101,8 @@ std::string open_words(Transport& control, PeerWords& words, std::uint32_t rank,
       cannot = error.what();  // the others wait for a reason, too
     }
   }
-  Reason reason{};
-  cannot.copy(reason.data(), reason.size() - 1);
-  const std::vector<Reason> reasons =
-      rows_of_all(control, kPanelReasons, rank, ranks, reason, seconds);
-  for (std::uint32_t other = 0; other < ranks; ++other)
-    if (reasons[other][0] != '\0')
-      return fmt::format("rank {} cannot read the memory of all others: {}", other,
-                         reasons[other].data());
-  return {};
+  return first_reason(control, kPanelReasons, rank, ranks, "cannot read the memory of all others",
+                      cannot, seconds);
 }
 
 struct PeerTransport::Gathering {
