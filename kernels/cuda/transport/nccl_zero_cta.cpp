@@ -22,6 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::uint64_t kSlotBytes = std::uint64_t{16} << 20;
 constexpr auto kPollInterval = std::chrono::microseconds(200);
 constexpr auto kGroupBound = std::chrono::seconds(15);  // below that of what is gathered then
 constexpr auto kLeaveBound = std::chrono::seconds(5);
@@ -43,12 +44,7 @@ void copy(std::byte* to, const std::byte* from, std::size_t bytes, cudaStream_t 
 }
 
 void mark(const Event& event, const Stream& stream) {
-  cuda_check(cudaEventRecord(event.get(), stream.get()), "mark a step of a gather");
-}
-
-/// Nothing where the event was never recorded.
-void wait_for(const Stream& stream, const Event& event) {
-  cuda_check(cudaStreamWaitEvent(stream.get(), event.get(), 0), "wait for a step of a gather");
+  cuda_check(cudaEventRecord(event.get(), stream.get()), "mark the end of a gather");
 }
 
 bool is_over(cudaError_t state, const char* what) {
@@ -91,9 +87,9 @@ void NcclZeroCtaTransport::settle(NcclCommunicator& comm, Lock& lock, Deadline d
   while (comm.in_progress(who_)) pause(lock, deadline);
 }
 
-void NcclZeroCtaTransport::wait_for_lane(const Group& group, const Stream& lane, Lock& lock,
-                                         Deadline deadline) {
-  while (!is_over(cudaStreamQuery(lane.get()), "gather in windows")) {
+void NcclZeroCtaTransport::wait_for_stream(const Group& group, const Stream& stream, Lock& lock,
+                                           Deadline deadline) {
+  while (!is_over(cudaStreamQuery(stream.get()), "gather in windows")) {
     static_cast<void>(group.comm->in_progress(who_));
     pause(lock, deadline);
   }
@@ -104,7 +100,7 @@ NcclZeroCtaTransport::Group& NcclZeroCtaTransport::group_of(
   for (const std::unique_ptr<Group>& group : groups_)
     if (group->members == members) return *group;
   settle(*all_, lock, deadline);
-  if (!lanes_) lanes_.emplace();
+  if (!stream_) stream_.emplace(Stream::Priority::high);
   auto made = std::make_unique<Group>();
   Group& group = *made;
   group.members = members;
@@ -113,7 +109,7 @@ NcclZeroCtaTransport::Group& NcclZeroCtaTransport::group_of(
   group.comm = std::make_unique<NcclCommunicator>(*all_, members.front(), rank_, kByCopyEngines);
   groups_.push_back(std::move(made));  // now: abort() has to find it
   settle(*group.comm, lock, deadline);
-  const std::size_t bytes = kSets * members.size() * kSlotBytes;
+  const std::size_t bytes = members.size() * kSlotBytes;
   void* slots = nullptr;
   nccl_check(api_, api_.mem_alloc(&slots, bytes), "take memory for a window");
   group.slots = static_cast<std::byte*>(slots);
@@ -123,16 +119,16 @@ NcclZeroCtaTransport::Group& NcclZeroCtaTransport::group_of(
       "register a window");
   settle(*group.comm, lock, deadline);
   // NCCL takes memory in the first one, which may wait for all streams of the GPU.
-  gather_slots(group, group.slots, kPieceUnit);
+  gather_slots(group, kPieceUnit);
   settle(*group.comm, lock, deadline);
-  wait_for_lane(group, lanes_->across, lock, deadline);
+  wait_for_stream(group, *stream_, lock, deadline);
   return group;
 }
 
-void NcclZeroCtaTransport::gather_slots(const Group& group, std::byte* slots, std::uint64_t bytes) {
+void NcclZeroCtaTransport::gather_slots(const Group& group, std::uint64_t bytes) {
   nccl_check(api_,
-             api_.all_gather(slots + group.own * bytes, slots, bytes, ncclUint8, group.comm->get(),
-                             lanes_->across.get()),
+             api_.all_gather(group.slots + group.own * bytes, group.slots, bytes, ncclUint8,
+                             group.comm->get(), stream_->get()),
              who_);
 }
 
@@ -146,20 +142,21 @@ bool NcclZeroCtaTransport::needs_no_sm(double seconds) {
   const Stream busy;
   launch_spin(kSpinNs, busy.get());
   std::this_thread::sleep_for(std::chrono::milliseconds(1));  // until it has the SMs
-  for (const std::uint64_t bytes : {kSlotBytes, kOddBytes})   // as send() and receive()
-    copy(group.slots_of(1), group.slots_of(0), bytes, lanes_->across.get());
-  gather_slots(group, group.slots, kPieceUnit);
+  if (ranks_ > 1)
+    for (const std::uint64_t bytes : {kSlotBytes, kOddBytes})  // as send() and receive()
+      copy(group.slots + kSlotBytes, group.slots, bytes, stream_->get());
+  gather_slots(group, kPieceUnit);
   settle(*group.comm, lock, deadline);
   const Event gathered;
-  mark(gathered, lanes_->across);
+  mark(gathered, *stream_);
   bool gathered_first = false;
   bool spun = false;
   while (!gathered_first && !spun) {
     gathered_first = is_over(cudaEventQuery(gathered.get()), "gather beside a kernel");
     spun = is_over(cudaStreamQuery(busy.get()), "keep all SMs");
   }
-  wait_for_lane(group, lanes_->across, lock, deadline);
-  wait_for_lane(group, busy, lock, deadline);
+  wait_for_stream(group, *stream_, lock, deadline);
+  wait_for_stream(group, busy, lock, deadline);
   return gathered_first && !spun;
 }
 
@@ -213,7 +210,7 @@ void NcclZeroCtaTransport::advance() {
       continue;
     }
     if (!gathering.done) gathering.done.emplace();
-    mark(*gathering.done, lanes_->out);
+    mark(*gathering.done, *stream_);
     queue_.pop_front();
   }
 }
@@ -222,42 +219,30 @@ void NcclZeroCtaTransport::send(Gathering& gathering) {
   const Group& group = *gathering.group;
   const Piece& piece = gathering.pieces[gathering.next];
   const PiecePart& own = piece.parts[group.own];
-  const std::size_t set = group.turn % kSets;
-  std::byte* const slots = group.slots_of(set);
-  // Without these the piece that had the slots before would be overwritten while NCCL still reads
-  // it here, or before it is copied out; others write only once this rank's collective has begun.
-  wait_for(lanes_->in, group.gathered[set]);
-  wait_for(lanes_->across, group.emptied[set]);
   if (own.bytes > 0)
-    copy(slots + group.own * piece.bytes, gathering.panel.base + own.offset, own.bytes,
-         lanes_->in.get());
-  mark(group.filled[set], lanes_->in);
-  wait_for(lanes_->across, group.filled[set]);
-  gather_slots(group, slots, piece.bytes);
+    copy(group.slots + group.own * piece.bytes, gathering.panel.base + own.offset, own.bytes,
+         stream_->get());
+  gather_slots(group, piece.bytes);
   gathering.sent = true;
 }
 
-/// Only now: until NCCL is out of progress the piece may not be on its stream, and the event would
-/// come before it.
+/// Only now: until NCCL is out of progress the piece may not be on the stream, and copies would
+/// come before it. Behind them the slots may be written again: by this rank, in order of the
+/// stream, and by others, whose collective begins with all ranks there. The own slot of the next
+/// piece may overlap others' of this one, since pieces differ in size.
 void NcclZeroCtaTransport::receive(Gathering& gathering) {
-  Group& group = *gathering.group;
+  const Group& group = *gathering.group;
   const Piece& piece = gathering.pieces[gathering.next];
-  const std::size_t set = group.turn % kSets;
-  const std::byte* const slots = group.slots_of(set);
-  mark(group.gathered[set], lanes_->across);
-  wait_for(lanes_->out, group.gathered[set]);
   for (std::size_t i = 0; i < piece.parts.size(); ++i) {
     const PiecePart& part = piece.parts[i];
     if (i == group.own || part.bytes == 0) continue;
-    copy(gathering.panel.base + part.offset, slots + i * piece.bytes, part.bytes,
-         lanes_->out.get());
+    copy(gathering.panel.base + part.offset, group.slots + i * piece.bytes, part.bytes,
+         stream_->get());
     if (part.last)
-      write_word(lanes_->out.get(), gathering.panel.arrived + part.shard, gathering.panel.epoch);
+      write_word(stream_->get(), gathering.panel.arrived + part.shard, gathering.panel.epoch);
   }
-  mark(group.emptied[set], lanes_->out);
   gathering.sent = false;
   ++gathering.next;
-  ++group.turn;
 }
 
 void NcclZeroCtaTransport::abort() noexcept {
@@ -275,9 +260,7 @@ void NcclZeroCtaTransport::abort() noexcept {
 bool NcclZeroCtaTransport::leave() noexcept try {
   Lock lock(mutex_);
   if (all_->get() == nullptr) return true;
-  if (!queue_.empty() || (lanes_ && (cudaStreamQuery(lanes_->across.get()) != cudaSuccess ||
-                                     cudaStreamQuery(lanes_->out.get()) != cudaSuccess)))
-    return false;
+  if (!queue_.empty() || (stream_ && cudaStreamQuery(stream_->get()) != cudaSuccess)) return false;
   for (const std::unique_ptr<Group>& group : groups_) {
     if (group->window == nullptr) return false;
     nccl_check(api_, api_.window_deregister(group->comm->get(), group->window), who_);

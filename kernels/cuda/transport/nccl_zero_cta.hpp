@@ -2,7 +2,6 @@
 // registered together.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -23,8 +22,7 @@ namespace tidemark::kernels {
 
 /// Gathers panels that have PanelBuffer::arrived by ncclAllGather, piece by piece (pieces_of()),
 /// and writes the word of a shard behind its last one. NCCL can do that by copy engines alone where
-/// both sides lie in windows at equal places, and panels do not: each piece goes by a slot there,
-/// while the pieces before and behind it are copied out and in.
+/// both sides lie in windows at equal places, and panels do not: each piece goes by a slot there.
 /// All ranks start panels together and in the same order, each rank one of its own members. The
 /// first panel of new members waits until they have a communicator and slots, before a product
 /// beside it can be in flight, and throws Error where that takes too long. ready() moves gathers
@@ -50,24 +48,13 @@ class NcclZeroCtaTransport final : public Transport {
   void abort() noexcept override;
 
  private:
-  static constexpr std::size_t kSets = 2;  // pieces under way
-  static constexpr std::uint64_t kSlotBytes = std::uint64_t{16} << 20;
-
   /// The members of a panel.
   struct Group {
     std::vector<std::uint32_t> members;  // ascending
     std::size_t own = 0;                 // this rank's place
     std::unique_ptr<NcclCommunicator> comm;
-    std::byte* slots = nullptr;  // kSets times one for each member, one behind the other
+    std::byte* slots = nullptr;  // one for each member, one behind the other
     ncclWindow_t window = nullptr;
-    std::size_t turn = 0;  // pieces so far, equal on all members, as the slots have to be
-    std::array<Event, kSets> filled, gathered, emptied;  // the slots of a set
-
-    std::byte* slots_of(std::size_t set) const { return slots + set * members.size() * kSlotBytes; }
-  };
-  /// Streams of copies in, of collectives and of copies out.
-  struct Lanes {
-    Stream in{Stream::Priority::high}, across{Stream::Priority::high}, out{Stream::Priority::high};
   };
   struct Gathering {
     PanelBuffer panel;
@@ -84,9 +71,9 @@ class NcclZeroCtaTransport final : public Transport {
   // All of these are called with mutex_ held; those with a lock give it up while they wait.
   Group& group_of(const std::vector<std::uint32_t>& members, Lock& lock, Deadline deadline);
   void settle(NcclCommunicator& comm, Lock& lock, Deadline deadline);
-  void wait_for_lane(const Group& group, const Stream& lane, Lock& lock, Deadline deadline);
+  void wait_for_stream(const Group& group, const Stream& stream, Lock& lock, Deadline deadline);
   void pause(Lock& lock, Deadline deadline) const;
-  void gather_slots(const Group& group, std::byte* slots, std::uint64_t bytes);
+  void gather_slots(const Group& group, std::uint64_t bytes);
   static bool is_done(const Gathering& gathering);
   void advance();
   void send(Gathering& gathering);
@@ -99,9 +86,9 @@ class NcclZeroCtaTransport final : public Transport {
   std::mutex mutex_;       // abort() comes from any thread
   std::unique_ptr<NcclCommunicator> all_;
   std::vector<std::unique_ptr<Group>> groups_;
-  std::optional<Lanes> lanes_;
+  std::optional<Stream> stream_;
   std::map<std::uint32_t, Gathering> gatherings_;  // by panel id
-  std::deque<std::uint32_t> queue_;                // ids that are not all on the streams yet
+  std::deque<std::uint32_t> queue_;                // ids that are not all on the stream yet
 };
 
 }  // namespace tidemark::kernels
