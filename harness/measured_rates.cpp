@@ -102,12 +102,14 @@ struct Distributed {
 std::optional<Distributed> distributed_gemm_of(const Report& report, double edge) {
   Sizes rates = sizes_of(report, kDistributed, "rate");
   const Sizes efficiencies = sizes_of(report, kDistributed, "efficiency");
-  std::erase_if(rates, [&](const auto& one) { return !efficiencies.contains(one.first); });
+  const bool alone = report.launch.gpus == 1;  // nothing to wait for, and no efficiency
+  if (!alone)
+    std::erase_if(rates, [&](const auto& one) { return !efficiencies.contains(one.first); });
   if (rates.empty() || report.launch.gpus == 0) return {};
   const auto& [size, medians] = *nearest_to(rates, edge);
   return Distributed{.edge = size,
                      .flops = lowest_together(report, medians),
-                     .efficiency = lowest_of(efficiencies.at(size)),
+                     .efficiency = alone ? 1 : lowest_of(efficiencies.at(size)),
                      .ranks = report.launch.gpus};
 }
 
@@ -175,7 +177,8 @@ MeasuredRates measured_rates(const Report& report, double edge) {
   }
   rates.product = {
       .value = distributed->product(),
-      .from = fmt::format("rate and efficiency at {} of {}", distributed->edge, kDistributed)};
+      .from = fmt::format("rate{} at {} of {}", distributed->ranks == 1 ? "" : " and efficiency",
+                          distributed->edge, kDistributed)};
   if (rates.link) rates.fixed = fixed_of(*distributed, rates.link->value);
   return rates;
 }

@@ -22,9 +22,9 @@ struct MeasuredRates {
 };
 
 /// Takes the measured sizes that are nearest to `edge`. The product's rate is that of
-/// gemm.distributed.speed, of the slowest rank sample by sample, / (GPUs x efficiency), else that
-/// of gemm.local.speed; the link's is the bytes that a rank receives / exchange; fixed is what the
-/// time of that GEMM has more than predict_time() with both.
+/// gemm.distributed.speed, of the slowest rank sample by sample, / (GPUs x efficiency, which is 1
+/// of one GPU), else that of gemm.local.speed; the link's is the bytes that a rank receives /
+/// exchange; fixed is what the time of that GEMM has more than predict_time() with both.
 MeasuredRates measured_rates(const Report& report, double edge);
 
 }  // namespace tidemark::harness

@@ -88,6 +88,21 @@ TEST(MeasuredRates, ProductIsThatBesideTheExchangeWhereItsEfficiencyIsKnown) {
   EXPECT_EQ(rates.product->from, "rate and efficiency at 16384 of gemm.distributed.speed");
 }
 
+TEST(MeasuredRates, OneGpuHasNoEfficiencyToDivideBy) {
+  Report report = baseline();
+  drop_case(report, "gemm.local.speed");
+  drop_case(report, "gemm.distributed.speed");
+  add_metric(report, "gemm.distributed.speed", "rate_16384", "TFLOP/s", 700);
+  EXPECT_FALSE(measured_rates(report, 16384).product);
+
+  report.launch.gpus = 1;
+  const MeasuredRates rates = measured_rates(report, 16384);
+
+  ASSERT_TRUE(rates.product);
+  EXPECT_DOUBLE_EQ(rates.product->value, 700e12);
+  EXPECT_EQ(rates.product->from, "rate at 16384 of gemm.distributed.speed");
+}
+
 TEST(MeasuredRates, EfficiencyMayBeInPercent) {
   Report report = baseline();
   add_metric(report, "gemm.distributed.speed", "rate_16384", "TFLOP/s", 2400);
