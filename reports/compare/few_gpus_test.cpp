@@ -53,6 +53,33 @@ TEST(FewGpus, OneOfThreeThatIsSlowerInOneCaseIsNamedThereAlone) {
   EXPECT_NEAR(made.speed.gpus[0].least, -0.05, 0.005);
 }
 
+TEST(FewGpus, OfTwoThatLoseUnlikeTheOneThatLosesMoreIsNamed) {
+  const Comparison made =
+      held(few_gpus(2, false), few_gpus(2, true, {.first_gpu = -0.08, .second_gpu = -0.03}));
+  EXPECT_EQ(named_alone(made, 0, SpeedVerdict::regressed), 12U) << show_comparison(made, {});
+  EXPECT_EQ(named_alone(made, 1, SpeedVerdict::regressed), 0U);
+}
+
+TEST(FewGpus, NoneIsSaidToBeSlowerThanTheOthers) {
+  const Comparison made = held(few_gpus(2, false), few_gpus(2, true, {.first_gpu = -0.08}));
+  const std::string text = show_comparison(made, {.columns = 400});
+  EXPECT_NE(text.find("SLOWER than before, by itself"), std::string::npos) << text;
+  EXPECT_EQ(text.find("than the other GPUs"), std::string::npos) << text;
+}
+
+TEST(FewGpus, AMeanThatStaysIsNotTheSameWhereOneOfThemMayHaveChanged) {
+  SyntheticFleet fleet = kFleet;
+  fleet.gpus = 2;
+  std::vector<Report> base, fresh;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    const FleetChange first{.first_gpu = -0.08}, second{.second_gpu = -0.08};
+    base.push_back(synthetic_launch(fleet, i, true, i % 2 == 0 ? second : first));
+    fresh.push_back(synthetic_launch(fleet, 5 + i, true, first));
+  }
+  const Comparison made = held(base, fresh);
+  EXPECT_EQ(headline_of(made), "INCONCLUSIVE") << show_comparison(made, {});
+}
+
 TEST(FewGpus, WhatAllOfThemLoseIsSaidOfTheCaseAlone) {
   const Comparison made = held(few_gpus(3, false), few_gpus(3, true, {.first_case = -0.05}));
   EXPECT_EQ(made.speed.series[0].verdict, SpeedVerdict::regressed);

@@ -30,11 +30,12 @@ bool is_plain(std::string_view name) {
          name.find_first_not_of(kPlain) == std::string_view::npos;
 }
 
-/// On how many GPUs each case failed.
+/// On how many GPUs each case failed or was lost, also where somebody answers for it.
 std::map<std::uint32_t, std::size_t> failures_by_case(const Report& report) {
   std::map<std::uint32_t, std::size_t> counts;
   for (const ResultRow& result : report.results)
-    if (is_failure(result.verdict)) ++counts[result.case_id];
+    if (is_failure(result.verdict) || is_lost(result.verdict) || result.verdict == Verdict::waived)
+      ++counts[result.case_id];
   return counts;
 }
 
@@ -61,6 +62,7 @@ bool stopped_others(const Report& report, const ResultRow& hung) {
 /// Whether a failure of a case of all GPUs is known to be one of this GPU.
 bool is_its_own(const Report& report, const ResultRow& result,
                 const std::map<std::uint32_t, std::size_t>& by_case) {
+  if (is_lost(result.verdict) || report.gpus.size() == 1) return true;
   // A wrong panel makes the result of many GPUs wrong: which of them is sick is not known.
   const auto failed = by_case.find(result.case_id);
   if (failed != by_case.end() && failed->second > 1) return false;

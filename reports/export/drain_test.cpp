@@ -71,6 +71,21 @@ TEST(Drain, ACaseOfAllGpusThatSeveralFailedBlamesNone) {
   EXPECT_EQ(drain_of(report), "");
 }
 
+TEST(Drain, AGpuThatWasLostInACaseOfAllGpusWhereAnotherFailed) {
+  Report report = passed();
+  result_of(report, "gemm.distributed.speed", 0).verdict = Verdict::fail;
+  result_of(report, "gemm.distributed.speed", 1).verdict = Verdict::gpu_lost;
+  EXPECT_EQ(drain_of(report), "node07.acme.example\t" + std::string(report.gpus[1].uuid.view()) +
+                                  "\tgemm.distributed.speed gpu_lost\n");
+}
+
+TEST(Drain, ACaseOfAllGpusThatOneFailedBesideAWaivedFailureBlamesNone) {
+  Report report = passed();
+  result_of(report, "gemm.distributed.speed", 0).verdict = Verdict::waived;
+  result_of(report, "gemm.distributed.speed", 1).verdict = Verdict::fail;
+  EXPECT_EQ(drain_of(report), "");
+}
+
 /// GPU 1 hung in the case of all GPUs, and GPU 0 did not run it, because of `why`.
 Report with_a_hang(const std::string& why) {
   Report report = passed();

@@ -96,7 +96,7 @@ TEST_F(NcclSplit, WhatNcclGivesTooLateHarmsNobody) {
   std::optional<NcclCommunicator> part(std::in_place, whole_, 0, 0, NcclMeans{});
   part.reset();
 
-  *split_calls.part = kPart;  // AddressSanitizer looks
+  *split_calls.part = kPart;  // where nothing else lies by now
   EXPECT_EQ(split_calls.aborts, 0);
 }
 

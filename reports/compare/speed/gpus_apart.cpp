@@ -83,7 +83,7 @@ void add_gpu_findings(GpusApart& made, const Series& series, const Effects& effe
     const SpeedVerdict verdict = in_view_of_all(verdicts[i], in_all, floor);
     found.add(verdict, series.gpus[i], in_all.effect);
   }
-  found.move_to(made.findings, series.of_case, series.metric);
+  found.move_to(made.findings, series.of_case, series.metric, false);
 }
 
 /// By GPU of the pairing, over all series.
@@ -127,11 +127,12 @@ void GpusByVerdict::add(SpeedVerdict verdict, std::uint32_t gpu, double total) {
 }
 
 void GpusByVerdict::move_to(std::vector<GpuFinding>& made, std::uint32_t of_case,
-                            const std::string& metric) {
+                            const std::string& metric, bool alone) {
   for (auto& [verdict, finding] : found_) {
     finding.of_case = of_case;
     finding.metric = metric;
     finding.verdict = verdict;
+    finding.alone = alone;
     made.push_back(std::move(finding));
   }
   found_.clear();

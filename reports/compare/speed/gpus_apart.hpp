@@ -16,7 +16,8 @@ class GpusByVerdict {
  public:
   /// In ascending order of GPUs. `total`: the effect in all.
   void add(SpeedVerdict verdict, std::uint32_t gpu, double total);
-  void move_to(std::vector<GpuFinding>& made, std::uint32_t of_case, const std::string& metric);
+  void move_to(std::vector<GpuFinding>& made, std::uint32_t of_case, const std::string& metric,
+               bool alone);
 
  private:
   std::map<SpeedVerdict, GpuFinding> found_;

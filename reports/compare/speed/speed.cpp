@@ -334,27 +334,40 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
   }
 }
 
+SpeedVerdict in_all(const SpeedFinding& finding, SpeedVerdict shared) {
+  return finding.verdict == SpeedVerdict::with_all ? shared : finding.verdict;
+}
+
 SpeedVerdict change_of(const SpeedFinding& finding, SpeedVerdict shared) {
-  const SpeedVerdict verdict = finding.verdict == SpeedVerdict::with_all ? shared : finding.verdict;
+  const SpeedVerdict verdict = in_all(finding, shared);
   const bool changed = verdict == SpeedVerdict::regressed || verdict == SpeedVerdict::improved;
   return changed ? verdict : SpeedVerdict::same;
 }
 
-/// Names the GPUs of whose change the mean over all of them says another verdict or another size.
+/// Names the GPUs whose change the mean does not tell: it has another verdict, or they lie beyond
+/// it. A mean that is the same though one of them may have changed is ambiguous.
 void name_alone(SpeedComparison& made, const GpusAlone& alone) {
   for (std::size_t i = 0; i < made.series.size() && !alone.empty(); ++i) {
-    const SpeedFinding& mean = made.series[i];
+    SpeedFinding& mean = made.series[i];
     GpusByVerdict found;
     for (const auto& [gpu, of_gpu] : alone) {
       const SpeedFinding& one = of_gpu.series[i];
       const SpeedVerdict verdict = change_of(one, of_gpu.shared);
+      const bool open = in_all(one, of_gpu.shared) == SpeedVerdict::ambiguous;
+      if (mean.verdict == SpeedVerdict::same && open && std::abs(one.total) > one.floor) {
+        mean.verdict = SpeedVerdict::ambiguous;
+        mean.why = fmt::format("one of its GPUs may have changed by itself, by {:+.2f} %",
+                               100 * std::expm1(one.total));
+        mean.launches_needed = one.launches_needed;
+      }
       // Without a q nothing says how far a GPU lies off by chance.
       if (verdict == SpeedVerdict::same || std::isnan(one.own.q)) continue;
-      const bool told =
-          verdict == change_of(mean, made.shared) && std::abs(one.total - mean.total) <= one.floor;
+      const double beyond =
+          (one.total - mean.total) * (verdict == SpeedVerdict::regressed ? -1 : 1);
+      const bool told = verdict == change_of(mean, made.shared) && beyond <= one.floor;
       if (!told) found.add(verdict, gpu, one.total);
     }
-    found.move_to(made.gpus, mean.of_case, mean.metric);
+    found.move_to(made.gpus, mean.of_case, mean.metric, true);
   }
 }
 

@@ -110,6 +110,7 @@ struct GpuFinding {
   SpeedVerdict verdict = SpeedVerdict::regressed;
   std::vector<std::uint32_t> gpus = {};  // indices into the pairing, ascending
   bool waived = false;
+  bool alone = false;          // one of two or three: told from its own past, not from the others
   double least = 0, most = 0;  // their effects in all
 };
 

@@ -130,9 +130,9 @@ std::vector<Block> explanation_of(const Comparison& comparison, std::string_view
   for (const GpuFinding& finding : comparison.speed.gpus) {
     if (finding.of_case != which) continue;
     put(page,
-        fmt::format("{} {} unlike the other GPUs, {} to {} in all: {}", finding.metric,
-                    name_of(finding.verdict), percent(finding.least), percent(finding.most),
-                    place_of(comparison.pairing, finding.gpus)),
+        fmt::format("{} {} {}, {} to {} in all: {}", finding.metric, name_of(finding.verdict),
+                    finding.alone ? "by itself" : "unlike the other GPUs", percent(finding.least),
+                    percent(finding.most), place_of(comparison.pairing, finding.gpus)),
         5);
   }
   return page;

@@ -103,6 +103,7 @@ Json gpus_of(const Comparison& comparison) {
                     {"waived", finding.waived},
                     {"place", place_of(pairing, finding.gpus)},
                     {"gpus", gpus},
+                    {"by_itself", finding.alone},
                     {"least", finding.least},
                     {"most", finding.most}});
   }

@@ -251,10 +251,10 @@ std::string name_of(const Comparison& comparison, std::uint32_t which, const std
 }
 
 std::vector<GpuFindings> gpu_findings(const Comparison& comparison) {
-  using Key = std::tuple<SpeedVerdict, std::vector<std::uint32_t>, bool>;
+  using Key = std::tuple<SpeedVerdict, std::vector<std::uint32_t>, bool, bool>;
   std::map<Key, GpuFindings> alike;
   for (const GpuFinding& finding : comparison.speed.gpus) {
-    GpuFindings& group = alike[{finding.verdict, finding.gpus, finding.waived}];
+    GpuFindings& group = alike[{finding.verdict, finding.gpus, finding.waived, finding.alone}];
     const bool first = group.findings.empty();
     group.least = first ? finding.least : std::min(group.least, finding.least);
     group.most = first ? finding.most : std::max(group.most, finding.most);
@@ -265,6 +265,7 @@ std::vector<GpuFindings> gpu_findings(const Comparison& comparison) {
     group.verdict = std::get<0>(key);
     group.gpus = std::get<1>(key);
     group.waived = std::get<2>(key);
+    group.alone = std::get<3>(key);
     made.push_back(std::move(group));
   }
   return made;
@@ -281,8 +282,12 @@ std::string text_of(const Comparison& comparison, const GpuFindings& findings) {
   const bool unchanged = findings.verdict == SpeedVerdict::same;
   const bool changed =
       findings.verdict == SpeedVerdict::regressed || findings.verdict == SpeedVerdict::improved;
-  return fmt::format("{} {} the other GPUs{}: {}: {}, {} to {} in all", heading_of(findings),
-                     unchanged ? "unlike" : "than", changed ? ", unlike before" : "",
+  const std::string than =
+      findings.alone
+          ? findings.gpus.size() > 1 ? "than before, each by itself" : "than before, by itself"
+          : fmt::format("{} the other GPUs{}", unchanged ? "unlike" : "than",
+                        changed ? ", unlike before" : "");
+  return fmt::format("{} {}: {}: {}, {} to {} in all", heading_of(findings), than,
                      place_of(comparison.pairing, findings.gpus),
                      some_metrics(comparison, findings.findings), percent(findings.least),
                      percent(findings.most));

@@ -50,6 +50,7 @@ std::string name_of(const Comparison& comparison, std::uint32_t which, const std
 struct GpuFindings {
   SpeedVerdict verdict = SpeedVerdict::regressed;
   bool waived = false;
+  bool alone = false;               // GpuFinding::alone
   std::vector<std::uint32_t> gpus;  // indices into the pairing
   std::vector<const GpuFinding*> findings;
   double least = 0, most = 0;  // their effects in all over all these metrics
@@ -60,7 +61,7 @@ std::vector<GpuFindings> gpu_findings(const Comparison& comparison);
 std::string_view heading_of(const GpuFindings& findings);
 
 /// "SLOWER than the other GPUs, unlike before: node n17, all 8 GPUs: a/rate and 2 more metrics,
-/// -7.06 % to -6.92 % in all".
+/// -7.06 % to -6.92 % in all". "... than before, by itself" of GPUs that are judged alone.
 std::string text_of(const Comparison& comparison, const GpuFindings& findings);
 
 /// "to decide: 4 more launches a side would do for 3 of 5 ambiguous metrics, 11 more for all";
