@@ -17,8 +17,8 @@ namespace {
 constexpr std::uint32_t kThreads = 256;  // two warpgroups: one issues while the other waits
 constexpr std::uint32_t kRowsOfA = 128;  // 64 of each warpgroup
 constexpr std::uint32_t kRowsOfB = 256;
-constexpr std::uint32_t kRowWords = 32;  // 64 bf16, one swizzle span
-constexpr int kIdleBytes = 176 << 10;    // of shared memory: nothing else finds room on the SM
+constexpr std::uint32_t kRowWords = 32;         // 64 bf16, one swizzle span
+constexpr int kIdleBytes = 176 << 10;           // of shared memory: an SM has 3 KiB left
 constexpr std::uint64_t kMostNs = 500'000'000;  // the bound of a kernel that must end
 
 using Form = WgmmaForm<MmaType::bf16, false, false>;
