@@ -130,19 +130,19 @@ GpuTransport make_gpu_transport(const NcclId& id, std::uint32_t rank, std::uint3
       if (!only) made.why = fmt::format("all {} GPUs can read each other's memory", ranks);
     }
   }
-  // Not tried where peers are out of reach: copy engines cannot bring anything then.
-  const bool reached = only || !made.routes.empty();
   if (takes(PanelRoute::nccl_overlap)) {
     if (!few.empty() && only) throw Error("no panels by nccl_overlap: " + few);
     if (few.empty())
       add(made, PanelRoute::nccl_overlap, join_within_sms(*made.transport, rank, ranks, each));
   }
-  if (takes(PanelRoute::nccl_zero_cta) && reached) {
+  // Only where asked for: a communicator more and a kernel that takes all SMs would cost each
+  // start.
+  if (only == PanelRoute::nccl_zero_cta) {
     std::string cannot = few;
     if (few.empty())
-      add(made, PanelRoute::nccl_zero_cta,
+      add(made, *only,
           join_zero_cta(*made.transport, rank, ranks, std::max(1.0, left() / 4), cannot));
-    if (!cannot.empty() && only) throw Error("no panels by nccl_zero_cta: " + cannot);
+    if (!cannot.empty()) throw Error("no panels by nccl_zero_cta: " + cannot);
   }
   if (takes(PanelRoute::nccl)) made.routes.push_back(PanelRoute::nccl);
   return made;
