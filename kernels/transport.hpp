@@ -84,6 +84,11 @@ struct PanelBuffer {
   /// No gather into this memory comes after this one: once its own shards are ready, no other rank
   /// has it open any more.
   bool last = false;
+  /// Null, or a word that the device can read: no other rank is told of this gather and nothing of
+  /// it is moved before the word is `begin_value` or beyond, so that it can be queued ahead of its
+  /// time. By copy_engine only, and not of a first gather.
+  std::uint32_t* begin = nullptr;
+  std::uint32_t begin_value = 0;
   PanelRoute route = PanelRoute::nccl;  // of a panel with `arrived`; small ones go by nccl
 };
 

@@ -78,6 +78,8 @@ void Gather::set_off() {
     static_cast<void>(transport_.ready(awaited_.front().panel.buffer.id, awaited_.front().shard));
 }
 
+void Gather::count_from_now() { began_ = Clock::now(); }
+
 std::string Gather::missing(double seconds) const {
   std::vector<AwaitedShard> late;
   for (const Awaited& one : awaited_)

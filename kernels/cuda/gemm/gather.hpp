@@ -40,6 +40,8 @@ class Gather {
 
   /// Lets the transport move what has been started, without a wait.
   void set_off();
+  /// What was started waits for PanelBuffer::begin no more: seconds count from here.
+  void count_from_now();
   /// Waits until every shard is ready. Returns nothing then, or, as late_shards(), which were not
   /// after `seconds` from the start.
   std::string wait(double seconds);

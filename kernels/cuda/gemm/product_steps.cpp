@@ -36,8 +36,35 @@ Trouble refused(const ResidentGemm& block) {
           .note = encode_refusal(code)};
 }
 
-/// Both panels, for their next gather.
-std::array<NamedPanel, 2> next_gather(const Gemm& gemm, ResidentGemm& block, bool last) {
+/// Holds the stream of a block until give(): what is queued meanwhile starts when the GPU sees the
+/// word. The destructor gives it, too: else the stream would never end.
+class StartSignal {
+ public:
+  explicit StartSignal(ResidentGemm& block) {
+    if (block.started.size() == 0) {
+      block.started = PinnedBuffer(sizeof(std::uint32_t));
+      *block.started.as<volatile std::uint32_t>() = 0;
+    }
+    word_ = block.started.as<std::uint32_t>();
+    value_ = ++block.held;
+    wait_for_word(block.stream.get(), word_, value_);
+  }
+  ~StartSignal() { give(); }
+  StartSignal(const StartSignal&) = delete;
+  StartSignal& operator=(const StartSignal&) = delete;
+
+  std::uint32_t* word() const { return word_; }
+  std::uint32_t value() const { return value_; }
+  void give() const { *static_cast<volatile std::uint32_t*>(word_) = value_; }
+
+ private:
+  std::uint32_t* word_ = nullptr;  // outlives the block's owner: a block is let go of, not freed
+  std::uint32_t value_ = 0;
+};
+
+/// Both panels, for their next gather, which waits for `signal` where there is one.
+std::array<NamedPanel, 2> next_gather(const Gemm& gemm, ResidentGemm& block, bool last,
+                                      const StartSignal* signal = nullptr) {
   const std::uint64_t row_bytes = panel_row_bytes(gemm);
   const bool beside = delivers_beside(gemm.route);  // else no words: the host waits
   ++block.epoch;
@@ -49,6 +76,8 @@ std::array<NamedPanel, 2> next_gather(const Gemm& gemm, ResidentGemm& block, boo
              .moving = beside ? block.arrivals.moving : nullptr,
              .epoch = block.epoch,
              .last = last,
+             .begin = signal == nullptr ? nullptr : signal->word(),
+             .begin_value = signal == nullptr ? 0 : signal->value(),
              .route = gemm.route},
             "panel A"},
            {{.id = 1,
@@ -59,6 +88,8 @@ std::array<NamedPanel, 2> next_gather(const Gemm& gemm, ResidentGemm& block, boo
              .moving = beside ? block.arrivals.moving + 1 : nullptr,
              .epoch = block.epoch,
              .last = last,
+             .begin = signal == nullptr ? nullptr : signal->word(),
+             .begin_value = signal == nullptr ? 0 : signal->value(),
              .route = gemm.route},
             "panel B"}}};
 }
@@ -87,37 +118,14 @@ void end_product(const ResidentGemm& block) {
              "end a product that waits for rows");
 }
 
-/// Holds the stream of a block until give(): what is queued meanwhile starts when the GPU sees the
-/// word. The destructor gives it, too: else the stream would never end.
-class StartSignal {
- public:
-  explicit StartSignal(ResidentGemm& block) {
-    if (block.started.size() == 0) {
-      block.started = PinnedBuffer(sizeof(std::uint32_t));
-      *block.started.as<volatile std::uint32_t>() = 0;
-    }
-    word_ = block.started.as<std::uint32_t>();
-    value_ = ++block.held;
-    wait_for_word(block.stream.get(), word_, value_);
-  }
-  ~StartSignal() { give(); }
-  StartSignal(const StartSignal&) = delete;
-  StartSignal& operator=(const StartSignal&) = delete;
-
-  void give() const { *static_cast<volatile std::uint32_t*>(word_) = value_; }
-
- private:
-  std::uint32_t* word_ = nullptr;  // outlives the block's owner: a block is let go of, not freed
-  std::uint32_t value_ = 0;
-};
-
-/// Before it could begin. One that cannot be ended waits for rows until its own bound.
-void end_held_product(const ResidentGemm& block, const StartSignal& signal) noexcept {
+/// Ends a product that waits for rows, also before it could begin. One that cannot be ended waits
+/// for them until its own bound.
+void end_held_product(const ResidentGemm& block, const StartSignal* signal) noexcept {
   try {
     end_product(block);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the caller reports why
   }
-  signal.give();
+  if (signal != nullptr) signal->give();
 }
 
 /// In one queue with it the barrier of the ranks would stand behind the stream that waits for it.
@@ -211,67 +219,56 @@ Trouble multiply_from_barrier(const Gemm& gemm, std::unique_ptr<ResidentGemm>& b
 
 Trouble multiply_beside(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, bool last,
                         Start from, std::uint64_t spin_ns, ProductClock& clock) {
-  const cudaStream_t stream = block->stream.get();
-  const std::array<NamedPanel, 2> panels = next_gather(gemm, *block, last);
-  const auto launch = [&](const ResidentGemm& held) {
-    launch_beside(gemm, held);
-    if (spin_ns > 0) launch_spin(spin_ns, stream);
-    record(clock.ended, held, "record the end of a product");
-  };
   // A kernel that moves panels needs its SMs before the product: that one cannot be queued first.
   const bool queued =
       from == Start::at_barrier && gemm.route == PanelRoute::copy_engine && may_hold_streams();
   std::optional<StartSignal> signal;
-  if (queued) {
-    signal.emplace(*block);
-    try {
-      record(clock.began, *block, "record the start of a product");
-      launch(*block);
-    } catch (...) {
-      end_held_product(*block, *signal);
-      static_cast<void>(block.release());
-      throw;
-    }
-  }
-  if (from == Start::at_barrier) {
-    const ResidentGemm& held = *block;  // the barrier may let go of the block
-    Trouble trouble = barrier(gemm, block, [&] {
-      if (queued) end_held_product(held, *signal);
-    });
-    if (trouble) return trouble;
-  }
-  const auto start = Clock::now();
-  if (queued)
-    signal->give();
-  else
-    record(clock.began, *block, "record the start of a product");
+  if (queued) signal.emplace(*block);
+  const std::array<NamedPanel, 2> panels =
+      next_gather(gemm, *block, last, queued ? &*signal : nullptr);
+  const ResidentGemm& begun = *block;  // also when the block was let go of
+  const BeforeAbort before_abort = [&] { end_held_product(begun, signal ? &*signal : nullptr); };
+  std::optional<Gather> gather;
   std::string late;
   try {
+    if (from == Start::at_barrier && !queued) {
+      Trouble trouble = barrier(gemm, block);
+      if (trouble) return trouble;
+    }
+    auto start = Clock::now();
+    record(clock.began, *block, "record the start of a product");
     // The gather first: where all streams share one queue (CUDA_DEVICE_MAX_CONNECTIONS=1) what it
     // puts there must not come behind a product that waits for it.
-    Gather gather(*gemm.transport, panels, gemm.rank);
-    // The kernel that moves them needs its SMs before the product takes all others and its own.
-    if (gives_sms_back(gemm.route)) gather.set_off();
-    if (!queued) launch(*block);
-    late = gather.wait_for_others(gemm.deadline_s);
+    gather.emplace(*gemm.transport, panels, gemm.rank, before_abort);
+    // Also the kernel that moves them needs its SMs before the product takes all others and its
+    // own.
+    if (queued || gives_sms_back(gemm.route)) gather->set_off();
+    launch_beside(gemm, *block);
+    if (spin_ns > 0) launch_spin(spin_ns, block->stream.get());
+    record(clock.ended, *block, "record the end of a product");
+    if (queued) {
+      Trouble trouble = barrier(gemm, block, before_abort);
+      if (trouble) return trouble;
+      start = Clock::now();
+      signal->give();
+      gather->count_from_now();
+    }
+    late = gather->wait_for_others(gemm.deadline_s);
     const std::chrono::duration<double, std::nano> exchanged = Clock::now() - start;
     clock.exchange_ns = exchanged.count();
     if (late.empty()) {
       Trouble trouble = wait_or_leave(block, gemm.deadline_s, "the kernel");
       if (trouble) return trouble;
       // Others may still read this rank's shards.
-      late = gather.wait(gemm.deadline_s);
+      late = gather->wait(gemm.deadline_s);
     }
-    if (!late.empty()) end_product(*block);  // before the transport is aborted: it takes a while
-  } catch (const StickyError&) {
-    throw;  // nothing can be ended any more
   } catch (...) {
-    if (block != nullptr) end_product(*block);
     static_cast<void>(block.release());
     throw;
   }
   if (late.empty()) return {};
-  static_cast<void>(wait_for_stream(stream, gemm.deadline_s));
+  gather.reset();
+  static_cast<void>(wait_for_stream(begun.stream.get(), gemm.deadline_s));
   static_cast<void>(block.release());
   return late_shard(std::move(late));
 }

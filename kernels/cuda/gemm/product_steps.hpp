@@ -81,7 +81,7 @@ Trouble multiply_from_barrier(const Gemm& gemm, std::unique_ptr<ResidentGemm>& b
 /// When multiply_beside() begins.
 enum class Start : bool {
   at_once,
-  at_barrier,  // of all ranks; as multiply_from_barrier() where copy engines bring the panels
+  at_barrier,  // of all ranks; where copy engines bring the panels, both are queued before it
 };
 
 /// The product beside the next gather of its panels, of a block that runs_beside(). Where a row

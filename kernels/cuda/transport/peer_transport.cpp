@@ -149,6 +149,9 @@ void PeerTransport::require_sound(const PanelBuffer& panel) const {
   if (panel.id >= PeerWords::kPanels)
     throw Error(fmt::format("panel {}: only panels 0 and 1 are read from peers", panel.id));
   if (panel.epoch == 0) throw Error(fmt::format("panel {}: epochs count from 1", panel.id));
+  if (panel.begin != nullptr && (panel.epoch == 1 || panel.route != PanelRoute::copy_engine))
+    throw Error(
+        fmt::format("panel {}: only later gathers by copy_engine wait for a word", panel.id));
   require_members(panel, rank_, ranks_);
 }
 
@@ -232,6 +235,7 @@ void PeerTransport::tell_started(Gathering& gathering) {
   gathering.awaited.clear();
   gathering.stage = Stage::started;
   if (panel.route == PanelRoute::tma_pull) return;  // the kernel tells
+  if (panel.begin != nullptr) wait_for_word(gathering.stream.get(), panel.begin, panel.begin_value);
   tell_others(gathering, PeerWords::Word::started);
 }
 
@@ -306,9 +310,15 @@ void PeerTransport::copy_next(Gathering& gathering) {
 
 /// None of the copies needs the host again.
 void PeerTransport::fetch_by_copy_engines() {
+  const std::uint32_t* begun = nullptr;
   for (const auto& [id, gathering] : gatherings_) {
-    if (gathering->stage != Stage::started || gathering->panel.route == PanelRoute::tma_pull)
-      continue;
+    const PanelBuffer& panel = gathering->panel;
+    if (gathering->stage != Stage::started || panel.route == PanelRoute::tma_pull) continue;
+    // Also of an owner that has begun: no panel may change before its own rank has. Once for both
+    // panels of a product: each wait stands between two copies.
+    if (panel.begin != nullptr && panel.begin != begun)
+      wait_for_word(pulls_.get(), panel.begin, panel.begin_value);
+    begun = panel.begin;
     while (gathering->next < gathering->order.size()) copy_next(*gathering);
     cuda_check(cudaEventRecord(gathering->fetched.get(), words_written_.get()),
                "mark the end of a panel");

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,7 @@
 #include "kernels/cuda/transport/peer_transport.hpp"
 #include "kernels/cuda/transport/stream_words.hpp"
 #include "kernels/cuda/wait.hpp"
+#include "kernels/error.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -149,7 +151,9 @@ std::optional<Rank> this_rank() {
 }
 
 /// Runs the test of that name in `ranks` processes, on one GPU after the other.
-void run_ranks(std::uint32_t ranks, const std::string& test, PanelRoute route) {
+/// With few queues, as in a process that asks for none, no product is queued before its barrier.
+void run_ranks(std::uint32_t ranks, const std::string& test, PanelRoute route,
+               std::uint32_t queues = kEnoughQueues) {
   const std::size_t gpus = visible_gpus().size();
   const int memory = ::memfd_create("tidemark-test", 0);
   ASSERT_GE(memory, 0);
@@ -160,14 +164,17 @@ void run_ranks(std::uint32_t ranks, const std::string& test, PanelRoute route) {
     const std::string mapped = "TIDEMARK_TEST_MEMORY=" + std::to_string(memory);
     const std::string gpu = "CUDA_VISIBLE_DEVICES=" + std::to_string(rank % gpus);
     const std::string by = "TIDEMARK_TEST_ROUTE=" + std::string(name_of(route));
+    const std::string connections = "CUDA_DEVICE_MAX_CONNECTIONS=" + std::to_string(queues);
     std::string filter = "--gtest_filter=PeerTransportRanks." + test;
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) {  // nothing of CUDA before the exec: what the parent has of it is not its
       std::vector<char*> environment;
       for (char** entry = environ; *entry != nullptr; ++entry)
-        if (std::strncmp(*entry, "CUDA_VISIBLE_DEVICES=", 21) != 0) environment.push_back(*entry);
-      for (const std::string* entry : {&number, &mapped, &gpu, &by})
+        if (std::strncmp(*entry, "CUDA_VISIBLE_DEVICES=", 21) != 0 &&
+            std::strncmp(*entry, "CUDA_DEVICE_MAX_CONNECTIONS=", 28) != 0)
+          environment.push_back(*entry);
+      for (const std::string* entry : {&number, &mapped, &gpu, &by, &connections})
         environment.push_back(const_cast<char*>(entry->c_str()));
       environment.push_back(nullptr);
       char program[] = "/proc/self/exe";
@@ -219,6 +226,10 @@ TEST_F(PeerTransportRanks, OfAGridOf2x2GetTheProductOfOne) {
   for (const PanelRoute route : kRoutes) run_ranks(kRanks, "Member", route);
 }
 
+TEST_F(PeerTransportRanks, ThatQueueBeforeTheirBarrierGetTheProductOfOne) {
+  run_ranks(kRanks, "Member", PanelRoute::copy_engine, kQueuesToHold);
+}
+
 /// A panel of two ranks, whose rows, of 2 KiB, are shards of one and the other by turns.
 struct ChunkPanel {
   static constexpr std::uint32_t kRows = 512, kRowWords = 512;
@@ -256,6 +267,17 @@ struct ChunkPanel {
                       .route = route_of_test()};
     for (std::uint32_t row = 0; row < kRows; ++row) panel.shards.push_back({row % 2, row, 1});
     return panel;
+  }
+  /// Rows of `owner` whose word is `epoch`.
+  std::size_t arrived_of(std::uint32_t owner, std::uint32_t epoch) {
+    std::vector<std::uint32_t> words(kRows);
+    cuda_check(cudaMemcpyAsync(words.data(), arrived.data(), arrived.size(), cudaMemcpyDeviceToHost,
+                               stream.get()),
+               "read the words of the rows");
+    EXPECT_TRUE(wait_for_stream(stream.get(), 20));
+    std::size_t count = 0;
+    for (std::uint32_t row = owner; row < kRows; row += 2) count += words[row] == epoch ? 1 : 0;
+    return count;
   }
   ChunkCounts counted() {
     ChunkCounts found;
@@ -310,6 +332,50 @@ TEST_F(PeerTransportRanks, SendAMillionChunksAndNoneIsStaleWhereItsWordHasCome) 
   ASSERT_EQ(::setenv("TIDEMARK_TEST_GATHERS", visible_gpus().size() > 1 ? "4000" : "20", 1), 0);
   for (const PanelRoute route : kRoutes) run_ranks(2, "Sender", route);
   ::unsetenv("TIDEMARK_TEST_GATHERS");
+}
+
+// Skipped but in the processes that the test below starts.
+TEST_F(PeerTransportRanks, Holder) {
+  const std::optional<Rank> rank = this_rank();
+  if (!rank) GTEST_SKIP() << "a rank of another test";
+  const auto transport = rank->transport(2);
+  ASSERT_NE(transport, nullptr);
+  ChunkPanel panel;
+  const std::uint32_t other = 1 - rank->number();
+  transport->start(panel.buffer(1, false));
+  ASSERT_TRUE(all_ready(*transport));
+  PinnedBuffer word(sizeof(std::uint32_t));
+  *word.as<volatile std::uint32_t>() = 0;
+  PanelBuffer held = panel.buffer(2, true);
+  held.begin = word.as<std::uint32_t>();
+  held.begin_value = 1;
+  transport->start(held);
+  EXPECT_FALSE(transport->ready(0, other));  // all of it is queued now
+  if (rank->number() == 1) {                 // the other rank has begun
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    EXPECT_EQ(panel.arrived_of(other, 2), 0U);
+  }
+  *word.as<volatile std::uint32_t>() = 1;
+  ASSERT_TRUE(all_ready(*transport));
+  EXPECT_EQ(panel.arrived_of(other, 2), std::size_t{ChunkPanel::kRows} / 2);
+}
+
+TEST_F(PeerTransportRanks, ThatHaveNotBegunGetNothingOfOneThatHas) {
+  run_ranks(2, "Holder", PanelRoute::copy_engine, kQueuesToHold);
+}
+
+TEST_F(PeerTransportRanks, AFirstGatherCannotBeHeld) {
+  class Nobody final : public Transport {
+    void start(const PanelBuffer& /*panel*/) override {}
+    bool ready(std::uint32_t /*id*/, std::size_t /*index*/) override { return true; }
+    void abort() noexcept override {}
+  };
+  PeerTransport transport(std::make_unique<Nobody>(), std::make_unique<PeerWords>(0, 2), 0, 2);
+  ChunkPanel panel;
+  PanelBuffer held = panel.buffer(1, false);
+  held.route = PanelRoute::copy_engine;
+  held.begin = panel.moving.as<std::uint32_t>();
+  EXPECT_THROW(transport.start(held), Error);
 }
 
 TEST_F(PeerTransportRanks, AChunkWhoseWordCameBeforeItIsStale) {
