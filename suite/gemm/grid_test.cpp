@@ -125,11 +125,13 @@ TEST(Grid, PeersHoldEqualShardListsOfOnePanel) {
       }
 }
 
-TEST(Grid, PartOfAnOwnerTravelsInPiecesOf8MiB) {
-  const Gemm gemm = share({8192, 8192, 8192}, 1, 2);
-  EXPECT_EQ(pieces_of(gemm.a_shards, 0), 8U);  // 4096 rows of 16 KiB
-  EXPECT_EQ(pieces_of(gemm.a_shards, 1), 8U);
-  EXPECT_EQ(gemm.a_shards[0].rows, 512U);
+TEST(Grid, PartOfAnOwnerTravelsInPieces) {
+  Gemm whole{.m = 8192, .n = 8192, .k = 8192};
+  whole.route = PanelRoute::copy_engine;
+  const Gemm gemm = distributed_gemm(whole, 1, 2, nullptr);
+  EXPECT_EQ(pieces_of(gemm.a_shards, 0), 4U);  // of 16 MiB: 4096 rows of 16 KiB
+  EXPECT_EQ(pieces_of(gemm.a_shards, 1), 4U);
+  EXPECT_EQ(gemm.a_shards[0].rows, 1024U);
   EXPECT_EQ(gemm.b_shards.size(), 1U);  // nobody else needs it
 }
 
