@@ -116,18 +116,19 @@ GpuTransport make_gpu_transport(const NcclId& id, std::uint32_t rank, std::uint3
   const bool reads_peers =
       only ? *only == PanelRoute::copy_engine || *only == PanelRoute::tma_pull : few.empty();
   if (!only) made.why = few;
+  std::unique_ptr<PeerWords> words;
   if (reads_peers) {
-    auto words = std::make_unique<PeerWords>(rank, ranks);
+    words = std::make_unique<PeerWords>(rank, ranks);
     const std::string cannot = open_words(*made.transport, *words, rank, ranks, each);
     if (!cannot.empty() && only)
       throw Error(fmt::format("no panels by {}: {}", name_of(*only), cannot));
     if (!only) made.why = cannot;
     if (cannot.empty()) {
-      made.transport =
-          std::make_unique<PeerTransport>(std::move(made.transport), std::move(words), rank, ranks);
       for (const PanelRoute route : {PanelRoute::copy_engine, PanelRoute::tma_pull})
         if (takes(route)) made.routes.push_back(route);
       if (!only) made.why = fmt::format("all {} GPUs can read each other's memory", ranks);
+    } else {
+      words.reset();
     }
   }
   if (takes(PanelRoute::nccl_overlap)) {
@@ -145,6 +146,10 @@ GpuTransport make_gpu_transport(const NcclId& id, std::uint32_t rank, std::uint3
     if (!cannot.empty()) throw Error("no panels by nccl_zero_cta: " + cannot);
   }
   if (takes(PanelRoute::nccl)) made.routes.push_back(PanelRoute::nccl);
+  // Around all others: it has to free its streams before any communicator is aborted.
+  if (words)
+    made.transport =
+        std::make_unique<PeerTransport>(std::move(made.transport), std::move(words), rank, ranks);
   return made;
 }
 

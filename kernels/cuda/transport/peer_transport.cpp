@@ -25,6 +25,10 @@ constexpr std::uint32_t kFirstOffers = 100;
 constexpr std::uint32_t kPanelOffers = 110;
 constexpr std::uint32_t kPanelReasons = 111;
 
+constexpr bool reads_peers(PanelRoute route) {
+  return route == PanelRoute::copy_engine || route == PanelRoute::tma_pull;
+}
+
 bool is_done(const Event& event, const char* what) {
   const cudaError_t state = cudaEventQuery(event.get());
   if (state == cudaErrorNotReady) return false;
@@ -166,7 +170,7 @@ void PeerTransport::start(const PanelBuffer& panel) {
         fmt::format("panel {} is started again while it is still being gathered: wait for all its "
                     "shards",
                     panel.id));
-  if (panel.arrived == nullptr) {
+  if (panel.arrived == nullptr || !reads_peers(panel.route)) {
     gathering.stage = Stage::by_control;
     return control_->start(panel);
   }
@@ -469,11 +473,17 @@ bool PeerTransport::ready(std::uint32_t id, std::size_t index) {
 
 void PeerTransport::abort() noexcept {
   if (aborted_.exchange(true)) return;
+  try {
+    cuda_check(cudaSetDevice(device_), "take the GPU of this rank");  // any thread may call
+    // First: what aborts a communicator frees memory, which waits for all streams of this GPU and
+    // may keep every other call out until they have ended.
+    words_->release();
+  } catch (const Error&) {
+    // The GPU is lost, and with it whatever was in flight.
+  }
   control_->abort();
   const std::lock_guard lock(mutex_);
   try {
-    cuda_check(cudaSetDevice(device_), "take the GPU of this rank");  // any thread may call
-    words_->release();
     for (const Stream* stream : {&pulls_, &words_written_})
       static_cast<void>(wait_for_stream(stream->get(), 2));
     for (const auto& [id, gathering] : gatherings_)

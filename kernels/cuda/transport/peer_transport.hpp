@@ -59,10 +59,11 @@ class PeerWords {
 std::string open_words(Transport& control, PeerWords& words, std::uint32_t rank,
                        std::uint32_t ranks, double seconds);
 
-/// Gathers panels that have PanelBuffer::arrived by reading the memory of their owners, all others
-/// by `control`. All ranks start the same panels in the same order. Panels that are started before
+/// Gathers panels that have PanelBuffer::arrived and go by copy_engine or tma_pull by reading the
+/// memory of their owners, all others by `control`, and frees its own streams before it aborts
+/// that. All ranks start the same panels in the same order. Panels that are started before
 /// the next ready() are fetched together, one behind the other: of PanelRoute::tma_pull by one
-/// kernel, of others by copy engines, whose copies are then on a stream of this rank and need the
+/// kernel, else by copy engines, whose copies are then on a stream of this rank and need the
 /// host no more. Where streams share a queue (kEnoughQueues), start() puts the copies there. The
 /// first gather into new memory, epoch 1, has to open it: it begins inside a later ready(), when
 /// all members have started it. Later ones have the same memory, words and shards.
