@@ -82,8 +82,6 @@ Chunking chunking_of(PanelRoute route) {
   // Each costs a copy engine 3 us and the host 10, and where two ranks read from one owner, they
   // may meet at each: of 16 MiB the exchange of four GPUs ends 25 us before one of 8.
   if (route == PanelRoute::copy_engine) return {.bytes = std::uint64_t{16} << 20, .most = 16};
-  // Nobody waits for the first of them.
-  if (!delivers_beside(route)) return {.bytes = std::uint64_t{64} << 20, .most = 16};
   return {.bytes = std::uint64_t{8} << 20, .most = 16};
 }
 

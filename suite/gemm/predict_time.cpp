@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace tidemark::suite {
 namespace {
@@ -145,10 +146,13 @@ Bottleneck longest_of(const PredictedTime& time) {
 
 PredictedTime time_of_rank(const Shared& shared, std::uint32_t rank) {
   const GemmShape& shape = shared.shape;
-  const Gemm gemm =
-      distributed_gemm({.m = shape.m, .n = shape.n, .k = shape.k}, rank, shared.ranks, nullptr);
+  const std::uint32_t nodes = node_of(shared, shared.ranks - 1) + 1;
+  Gemm whole{.m = shape.m, .n = shape.n, .k = shape.k};
+  // The usual ones, which cut panels into other pieces.
+  whole.route = nodes == 1 ? PanelRoute::copy_engine : PanelRoute::nccl_overlap;
+  const Gemm gemm = distributed_gemm(std::move(whole), rank, shared.ranks, nullptr);
   PredictedTime time{.ranks = shared.ranks,
-                     .nodes = node_of(shared, shared.ranks - 1) + 1,
+                     .nodes = nodes,
                      .grid = shared.grid,
                      .fixed_s = shared.ranks == 1 ? 0 : shared.machine.fixed_s};
   std::array<Panel, kPanels> panels = {panel_of(shared, gemm.a_shards, rank),
