@@ -50,7 +50,8 @@ TEST(FewGpus, OneOfThreeThatIsSlowerInOneCaseIsNamedThereAlone) {
   ASSERT_EQ(made.speed.gpus.size(), 1U) << show_comparison(made, {});
   EXPECT_EQ(made.speed.gpus[0].gpus, std::vector<std::uint32_t>{0});
   EXPECT_EQ(made.speed.gpus[0].of_case, 0U);
-  EXPECT_NEAR(made.speed.gpus[0].least, -0.05, 0.005);
+  ASSERT_EQ(made.speed.gpus[0].changes.size(), 1U);
+  EXPECT_NEAR(made.speed.gpus[0].changes[0].total, -0.05, 0.005);
 }
 
 TEST(FewGpus, OfTwoThatLoseUnlikeTheOneThatLosesMoreIsNamed) {
@@ -65,6 +66,13 @@ TEST(FewGpus, NoneIsSaidToBeSlowerThanTheOthers) {
   const std::string text = show_comparison(made, {.columns = 400});
   EXPECT_NE(text.find("SLOWER than before, by itself"), std::string::npos) << text;
   EXPECT_EQ(text.find("than the other GPUs"), std::string::npos) << text;
+}
+
+TEST(FewGpus, AChangeInOneMetricIsSaidAsOneNumber) {
+  const Comparison made = held(few_gpus(3, false), few_gpus(3, true, {.one_result = -0.05}));
+  const std::string text = show_comparison(made, {.columns = 400});
+  EXPECT_NE(text.find("synthetic.case_0000/rate, -4."), std::string::npos) << text;
+  EXPECT_EQ(text.find(" % to -4."), std::string::npos) << text;
 }
 
 TEST(FewGpus, AMeanThatStaysIsNotTheSameWhereOneOfThemMayHaveChanged) {

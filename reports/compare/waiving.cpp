@@ -100,19 +100,21 @@ GpuNames Waiving::mean_of(const SpeedFinding& finding) const {
 
 void Waiving::mark_gpus(SpeedComparison& speed) {
   std::vector<GpuFinding> made;
-  for (GpuFinding& finding : speed.gpus) {
+  for (const GpuFinding& finding : speed.gpus) {
     GpuFinding waived = finding;
     waived.waived = true;
     waived.gpus.clear();
-    if (finding.verdict == SpeedVerdict::regressed) {
-      std::vector<std::uint32_t> left;
-      for (const std::uint32_t gpu : finding.gpus) {
-        const bool is_waived = hear(Waives::speed, finding.of_case, gpu, Heard::failed);
-        (is_waived ? waived.gpus : left).push_back(gpu);
-      }
-      finding.gpus = std::move(left);
+    waived.changes.clear();
+    GpuFinding left = waived;
+    left.waived = false;
+    for (std::size_t i = 0; i < finding.gpus.size(); ++i) {
+      const std::uint32_t gpu = finding.gpus[i];
+      const bool is_waived = finding.verdict == SpeedVerdict::regressed &&
+                             hear(Waives::speed, finding.of_case, gpu, Heard::failed);
+      (is_waived ? waived : left).gpus.push_back(gpu);
+      (is_waived ? waived : left).changes.push_back(finding.changes[i]);
     }
-    if (!finding.gpus.empty()) made.push_back(std::move(finding));
+    if (!left.gpus.empty()) made.push_back(std::move(left));
     if (!waived.gpus.empty()) made.push_back(std::move(waived));
   }
   speed.gpus = std::move(made);

@@ -207,6 +207,26 @@ TEST(Waiving, ASlowerCaseIsNotWaivedByAWaiverOfOneGpu) {
       findings_of(waived(slower, first_case("GPU-00000003*", "speed"))).contains("regressed"));
 }
 
+TEST(Waiving, OfTwoSlowerGpusEachKeepsItsOwnChange) {
+  const SyntheticFleet fleet = {.gpus = 16, .cases = 12, .seed = 3};
+  std::vector<LaunchFacts> base, after;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    base.push_back(facts_of(synthetic_launch(fleet, i, false, {}), "a.h5"));
+    after.push_back(facts_of(
+        synthetic_launch(fleet, i, true, {.first_gpu = -0.1, .second_gpu = -0.05}), "b.h5"));
+  }
+  CompareOptions options;
+  options.waivers = {first_case("GPU-00000001*", "speed")};
+  const Comparison made = compare_launches(std::move(base), std::move(after), options);
+  for (const GpuFinding& finding : made.speed.gpus) {
+    if (finding.of_case != 0) continue;
+    ASSERT_EQ(finding.gpus, std::vector<std::uint32_t>{finding.waived ? 1U : 0U});
+    EXPECT_NEAR(finding.range().first, finding.waived ? -0.05 : -0.1, 0.01);
+    EXPECT_EQ(finding.range().first, finding.range().second);
+  }
+  EXPECT_TRUE(findings_of(made).contains("waived"));
+}
+
 TEST(Waiving, AWaiverIsHeldAgainstTheDayOfTheNewLaunch) {
   Report fresh = after_with_failure();
   fresh.launch.created_unix_s = 1798761600;  // 2027-01-01

@@ -288,6 +288,19 @@ TEST(ComparisonCsv, HasALineAMetricOfAGpuThatChangedUnlikeTheOthers) {
   EXPECT_TRUE(has(text, "\ngpu_metric,synthetic.case_0001,rate,n00")) << text;
 }
 
+TEST(ComparisonCsv, AGpuThatChangedUnlikeTheOthersHasItsNumbers) {
+  if (first_program({"python3"}).empty()) GTEST_SKIP() << "no python3: a reader was not tried";
+  const std::string text = comparison_csv(held(side(false), side(true, {.few_cases = -0.08})));
+  EXPECT_EQ(said_of(text, R"(
+import csv, sys
+of_gpus = [row for row in csv.DictReader(open(sys.argv[1], newline='')) if row["line"] == "gpu_metric"]
+print({-9 < float(row["total_percent"]) < -6 and float(row["own_percent"]) < -3 and
+       0 < float(row["margin_95_percent"]) < 3 and float(row["q"]) < 0.05
+       for row in of_gpus if row["finding"] == "regressed"})
+)"),
+            "{True}\n");
+}
+
 TEST(ComparisonCsv, ALineOfEachKindHasAllColumns) {
   const std::string text = comparison_csv(held(side(false), side(true, {.few_cases = -0.08})));
   EXPECT_EQ(said_of(text, R"(

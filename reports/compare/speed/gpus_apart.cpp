@@ -81,7 +81,7 @@ void add_gpu_findings(GpusApart& made, const Series& series, const Effects& effe
     if (verdicts[i] != SpeedVerdict::regressed && verdicts[i] != SpeedVerdict::improved) continue;
     const Effect in_all = effects.total_of(i);
     const SpeedVerdict verdict = in_view_of_all(verdicts[i], in_all, floor);
-    found.add(verdict, series.gpus[i], in_all.effect);
+    found.add(verdict, series.gpus[i], {.total = in_all.effect, .own = effects.rows[i]});
   }
   found.move_to(made.findings, series.of_case, series.metric, false);
 }
@@ -118,12 +118,16 @@ std::vector<bool> left_out_of(const std::vector<SpeedVerdict>& verdicts) {
 
 }  // namespace
 
-void GpusByVerdict::add(SpeedVerdict verdict, std::uint32_t gpu, double total) {
-  GpuFinding& finding = found_[verdict];
-  const bool first = finding.gpus.empty();
-  finding.least = first ? total : std::min(finding.least, total);
-  finding.most = first ? total : std::max(finding.most, total);
-  finding.gpus.push_back(gpu);
+std::pair<double, double> GpuFinding::range() const {
+  const auto [least, most] = std::minmax_element(
+      changes.begin(), changes.end(),
+      [](const GpuChange& one, const GpuChange& other) { return one.total < other.total; });
+  return {least->total, most->total};
+}
+
+void GpusByVerdict::add(SpeedVerdict verdict, std::uint32_t gpu, const GpuChange& change) {
+  found_[verdict].gpus.push_back(gpu);
+  found_[verdict].changes.push_back(change);
 }
 
 void GpusByVerdict::move_to(std::vector<GpuFinding>& made, std::uint32_t of_case,

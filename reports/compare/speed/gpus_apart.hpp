@@ -14,8 +14,8 @@ namespace tidemark::reports {
 /// GPUs of one metric that changed, a finding for each verdict.
 class GpusByVerdict {
  public:
-  /// In ascending order of GPUs. `total`: the effect in all.
-  void add(SpeedVerdict verdict, std::uint32_t gpu, double total);
+  /// In ascending order of GPUs.
+  void add(SpeedVerdict verdict, std::uint32_t gpu, const GpuChange& change);
   void move_to(std::vector<GpuFinding>& made, std::uint32_t of_case, const std::string& metric,
                bool alone);
 

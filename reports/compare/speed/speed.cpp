@@ -365,7 +365,7 @@ void name_alone(SpeedComparison& made, const GpusAlone& alone) {
       const double beyond =
           (one.total - mean.total) * (verdict == SpeedVerdict::regressed ? -1 : 1);
       const bool told = verdict == change_of(mean, made.shared) && beyond <= one.floor;
-      if (!told) found.add(verdict, gpu, one.total);
+      if (!told) found.add(verdict, gpu, {.total = one.total, .own = one.own});
     }
     found.move_to(made.gpus, mean.of_case, mean.metric, true);
   }

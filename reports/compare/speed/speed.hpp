@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "reports/compare/pairing.hpp"
@@ -101,6 +102,12 @@ struct SpeedFinding {
   bool lacks_tails() const;
 };
 
+/// Of one GPU: `own` is against the other GPUs, or of those judged alone against its other metrics.
+struct GpuChange {
+  double total = 0;  // the effect in all
+  Effect own;
+};
+
 /// GPUs whose number changed unlike that of the other GPUs; of two or three, unlike the mean over
 /// them. `same`: those that did not change where the others did; `with_all`: those that changed as
 /// the others did, and less.
@@ -109,9 +116,12 @@ struct GpuFinding {
   std::string metric = {};
   SpeedVerdict verdict = SpeedVerdict::regressed;
   std::vector<std::uint32_t> gpus = {};  // indices into the pairing, ascending
+  std::vector<GpuChange> changes = {};   // of each
   bool waived = false;
-  bool alone = false;          // one of two or three: told from its own past, not from the others
-  double least = 0, most = 0;  // their effects in all
+  bool alone = false;  // one of two or three: told from its own past, not from the others
+
+  /// The smallest and the largest effect in all.
+  std::pair<double, double> range() const;
 };
 
 /// A GPU that is far slower in the mean of its new launches, in most metrics, and whose launches

@@ -75,12 +75,15 @@ void add_metrics(std::string& made, const Comparison& comparison) {
 void add_gpu_metrics(std::string& made, const Comparison& comparison) {
   const Pairing& pairing = comparison.pairing;
   for (const GpuFinding& finding : comparison.speed.gpus) {
-    for (const std::uint32_t gpu : finding.gpus) {
-      made += fmt::format("gpu_metric,{},{},{},{},{},{}{},,,,,,,,,,,,,,,,,,,,,,\n",
+    for (std::size_t i = 0; i < finding.gpus.size(); ++i) {
+      const auto& gpu = pairing.gpus[finding.gpus[i]];
+      const GpuChange& change = finding.changes[i];
+      made += fmt::format("gpu_metric,{},{},{},{},{},{}{},,,,,,,,,,,,,,{},{},{},,{},,,,\n",
                           for_csv(pairing.cases[finding.of_case]), for_csv(finding.metric),
-                          for_csv(pairing.gpus[gpu].node), for_csv(pairing.gpus[gpu].key),
-                          pairing.gpus[gpu].number, finding.waived ? "waived " : "",
-                          name_of(finding.verdict));
+                          for_csv(gpu.node), for_csv(gpu.key), gpu.number,
+                          finding.waived ? "waived " : "", name_of(finding.verdict),
+                          percent_of(change.total), percent_of(change.own.effect),
+                          percent_of(change.own.margin()), number(change.own.q));
     }
   }
 }

@@ -6,11 +6,14 @@
 
 #include "reports/document/comparison/document.hpp"
 #include "reports/document/comparison/places.hpp"
+#include "reports/document/comparison/told.hpp"
 #include "reports/error.hpp"
 #include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {
+
+constexpr std::size_t kMostGpus = 16;  // of a finding; --csv and --json have all
 
 void put(std::vector<Block>& page, std::string text, std::size_t indent = 0) {
   page.emplace_back(Line{.text = {std::move(text)}, .indent = indent});
@@ -129,11 +132,20 @@ std::vector<Block> explanation_of(const Comparison& comparison, std::string_view
   }
   for (const GpuFinding& finding : comparison.speed.gpus) {
     if (finding.of_case != which) continue;
+    const auto [least, most] = finding.range();
     put(page,
-        fmt::format("{} {} {}, {} to {} in all: {}", finding.metric, name_of(finding.verdict),
-                    finding.alone ? "by itself" : "unlike the other GPUs", percent(finding.least),
-                    percent(finding.most), place_of(comparison.pairing, finding.gpus)),
+        fmt::format("{} {} {}, {} in all: {}", finding.metric, name_of(finding.verdict),
+                    finding.alone ? "by itself" : "unlike the other GPUs", percents(least, most),
+                    place_of(comparison.pairing, finding.gpus)),
         5);
+    for (std::size_t i = 0; i < std::min(finding.gpus.size(), kMostGpus); ++i) {
+      const GpuChange& change = finding.changes[i];
+      put(page,
+          fmt::format("  {}: {} in all, own {} +- {}, q {:.3g}",
+                      place_of(comparison.pairing, {finding.gpus[i]}), percent(change.total),
+                      percent(change.own.effect), percent(change.own.margin()), change.own.q),
+          7);
+    }
   }
   return page;
 }

@@ -96,16 +96,23 @@ Json gpus_of(const Comparison& comparison) {
   Json made = Json::array();
   for (const GpuFinding& finding : comparison.speed.gpus) {
     Json gpus = Json::array();
-    for (const std::uint32_t gpu : finding.gpus) gpus.push_back(pairing.gpus[gpu].key);
+    Json changes = Json::array();  // of each
+    for (std::size_t i = 0; i < finding.gpus.size(); ++i) {
+      gpus.push_back(pairing.gpus[finding.gpus[i]].key);
+      changes.push_back(
+          {{"total", finding.changes[i].total}, {"own", effect_of(finding.changes[i].own)}});
+    }
+    const auto [least, most] = finding.range();
     made.push_back({{"case", pairing.cases[finding.of_case]},
                     {"metric", finding.metric},
                     {"verdict", name_of(finding.verdict)},
                     {"waived", finding.waived},
                     {"place", place_of(pairing, finding.gpus)},
                     {"gpus", gpus},
+                    {"changes", changes},
                     {"by_itself", finding.alone},
-                    {"least", finding.least},
-                    {"most", finding.most}});
+                    {"least", least},
+                    {"most", most}});
   }
   return made;
 }

@@ -256,8 +256,9 @@ std::vector<GpuFindings> gpu_findings(const Comparison& comparison) {
   for (const GpuFinding& finding : comparison.speed.gpus) {
     GpuFindings& group = alike[{finding.verdict, finding.gpus, finding.waived, finding.alone}];
     const bool first = group.findings.empty();
-    group.least = first ? finding.least : std::min(group.least, finding.least);
-    group.most = first ? finding.most : std::max(group.most, finding.most);
+    const auto [least, most] = finding.range();
+    group.least = first ? least : std::min(group.least, least);
+    group.most = first ? most : std::max(group.most, most);
     group.findings.push_back(&finding);
   }
   std::vector<GpuFindings> made;
@@ -287,10 +288,16 @@ std::string text_of(const Comparison& comparison, const GpuFindings& findings) {
           ? findings.gpus.size() > 1 ? "than before, each by itself" : "than before, by itself"
           : fmt::format("{} the other GPUs{}", unchanged ? "unlike" : "than",
                         changed ? ", unlike before" : "");
-  return fmt::format("{} {}: {}: {}, {} to {} in all", heading_of(findings), than,
+  return fmt::format("{} {}: {}: {}, {} in all", heading_of(findings), than,
                      place_of(comparison.pairing, findings.gpus),
-                     some_metrics(comparison, findings.findings), percent(findings.least),
-                     percent(findings.most));
+                     some_metrics(comparison, findings.findings),
+                     percents(findings.least, findings.most));
+}
+
+std::string percents(double least, double most) {
+  const std::string from = percent(least);
+  const std::string to = percent(most);
+  return from == to ? from : fmt::format("{} to {}", from, to);
 }
 
 std::string more_launches_text(const Comparison& comparison) {

@@ -64,6 +64,9 @@ std::string_view heading_of(const GpuFindings& findings);
 /// -7.06 % to -6.92 % in all". "... than before, by itself" of GPUs that are judged alone.
 std::string text_of(const Comparison& comparison, const GpuFindings& findings);
 
+/// "-7.06 % to -6.92 %", or one of them where they read the same. Of natural logarithms.
+std::string percents(double least, double most);
+
 /// "to decide: 4 more launches a side would do for 3 of 5 ambiguous metrics, 11 more for all";
 /// empty where nothing is ambiguous.
 std::string more_launches_text(const Comparison& comparison);
