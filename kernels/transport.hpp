@@ -86,7 +86,8 @@ struct PanelBuffer {
   bool last = false;
   /// Null, or a word that the device can read: no other rank is told of this gather and nothing of
   /// it is moved before the word is `begin_value` or beyond, so that it can be queued ahead of its
-  /// time. By copy_engine only, and not of a first gather.
+  /// time. By copy_engine only, and not of a first gather. Who holds it writes the word before
+  /// abort(), which waits for streams.
   std::uint32_t* begin = nullptr;
   std::uint32_t begin_value = 0;
   PanelRoute route = PanelRoute::nccl;  // of a panel with `arrived`; small ones go by nccl

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
+#include <thread>
 #include <vector>
 
 #include "kernels/cuda/gemm/scripted_transport.hpp"
@@ -50,6 +52,18 @@ TEST(GemmGather, SaysBeforeItAborts) {
             "");
   EXPECT_EQ(aborts_then, 0);
   EXPECT_EQ(transport.aborts, 1);
+}
+
+TEST(GemmGather, OfWhatWasHeldSecondsCountFromItsStart) {
+  ScriptedTransport transport;
+  transport.withheld_panel = 0;
+  const NamedPanel panels[] = {{{.id = 0, .shards = {{1, 0, 4}}}, "panel A"}};
+  Gather held(transport, panels, 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  held.count_from_now();
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_NE(held.wait(0.2), "");
+  EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(200));
 }
 
 TEST(GemmGather, SaysNothingWhereAllIsReady) {

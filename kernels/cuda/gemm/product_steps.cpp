@@ -223,14 +223,17 @@ Trouble multiply_beside(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, 
   const bool queued =
       from == Start::at_barrier && gemm.route == PanelRoute::copy_engine && may_hold_streams();
   std::optional<StartSignal> signal;
-  if (queued) signal.emplace(*block);
-  const std::array<NamedPanel, 2> panels =
-      next_gather(gemm, *block, last, queued ? &*signal : nullptr);
   const ResidentGemm& begun = *block;  // also when the block was let go of
-  const BeforeAbort before_abort = [&] { end_held_product(begun, signal ? &*signal : nullptr); };
+  bool is_ended = false;               // not twice: what follows an abort may wait for it
+  const BeforeAbort before_abort = [&] {
+    if (!std::exchange(is_ended, true)) end_held_product(begun, signal ? &*signal : nullptr);
+  };
   std::optional<Gather> gather;
   std::string late;
   try {
+    if (queued) signal.emplace(*block);
+    const std::array<NamedPanel, 2> panels =
+        next_gather(gemm, *block, last, queued ? &*signal : nullptr);
     if (from == Start::at_barrier && !queued) {
       Trouble trouble = barrier(gemm, block);
       if (trouble) return trouble;

@@ -314,15 +314,15 @@ void PeerTransport::copy_next(Gathering& gathering) {
 
 /// None of the copies needs the host again.
 void PeerTransport::fetch_by_copy_engines() {
-  const std::uint32_t* begun = nullptr;
+  std::pair<std::uint32_t*, std::uint32_t> begun;
   for (const auto& [id, gathering] : gatherings_) {
     const PanelBuffer& panel = gathering->panel;
     if (gathering->stage != Stage::started || panel.route == PanelRoute::tma_pull) continue;
     // Also of an owner that has begun: no panel may change before its own rank has. Once for both
     // panels of a product: each wait stands between two copies.
-    if (panel.begin != nullptr && panel.begin != begun)
+    if (panel.begin != nullptr && std::pair(panel.begin, panel.begin_value) != begun)
       wait_for_word(pulls_.get(), panel.begin, panel.begin_value);
-    begun = panel.begin;
+    begun = {panel.begin, panel.begin_value};
     while (gathering->next < gathering->order.size()) copy_next(*gathering);
     cuda_check(cudaEventRecord(gathering->fetched.get(), words_written_.get()),
                "mark the end of a panel");

@@ -69,8 +69,8 @@ class SharedTransport final : public Transport {
     return true;
   }
 
-  /// As that of a communicator: it frees memory, and so waits for all streams of this GPU.
-  void abort() noexcept override { freed_ = DeviceBuffer(); }
+  /// As that of a communicator, which frees memory: waits for all streams of this GPU.
+  void abort() noexcept override { static_cast<void>(cudaDeviceSynchronize()); }
 
  private:
   static std::uint64_t at(const PanelBuffer& panel, const Shard& shard) {
@@ -85,7 +85,6 @@ class SharedTransport final : public Transport {
   std::uint32_t rank_;
   std::array<PanelBuffer, kIds> panels_{};
   std::array<std::uint32_t, kIds> rounds_{};
-  DeviceBuffer freed_{1 << 20};
 };
 
 /// Two shards for each of two owners.
@@ -179,6 +178,7 @@ void run_ranks(std::uint32_t ranks, const std::string& test, PanelRoute route,
       for (const std::string* entry : {&number, &mapped, &gpu, &by, &connections})
         environment.push_back(const_cast<char*>(entry->c_str()));
       environment.push_back(nullptr);
+      ::alarm(150);  // also ends a rank that waits within CUDA
       char program[] = "/proc/self/exe";
       char* arguments[] = {program, filter.data(), nullptr};
       ::execve(program, arguments, environment.data());
@@ -353,16 +353,16 @@ TEST_F(PeerTransportRanks, Holder) {
   held.begin_value = 1;
   transport->start(held);
   EXPECT_FALSE(transport->ready(0, other));  // all of it is queued now
-  if (rank->number() == 1) {                 // the other rank has begun
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    EXPECT_EQ(panel.arrived_of(other, 2), 0U);
-  }
+  // One begins 500 ms before the other: neither gets rows of one that has not, nor before it has.
+  if (rank->number() == 0) *word.as<volatile std::uint32_t>() = 1;
+  std::this_thread::sleep_for(std::chrono::milliseconds(rank->number() == 0 ? 100 : 500));
+  EXPECT_EQ(panel.arrived_of(other, 2), 0U);
   *word.as<volatile std::uint32_t>() = 1;
   ASSERT_TRUE(all_ready(*transport));
   EXPECT_EQ(panel.arrived_of(other, 2), std::size_t{ChunkPanel::kRows} / 2);
 }
 
-TEST_F(PeerTransportRanks, ThatHaveNotBegunGetNothingOfOneThatHas) {
+TEST_F(PeerTransportRanks, ThatHaveNotBegunGetAndGiveNothing) {
   run_ranks(2, "Holder", PanelRoute::copy_engine, kQueuesToHold);
 }
 
@@ -379,12 +379,10 @@ TEST_F(PeerTransportRanks, Quitter) {
     std::this_thread::sleep_for(std::chrono::seconds(5));
     return;
   }
-  ::alarm(60);  // ends this process where it waits for ever
   transport->start(panel.buffer(2, false));
   EXPECT_FALSE(transport->ready(0, 1));  // copies that wait for the other rank are queued
   transport->abort();
   EXPECT_TRUE(wait_for_stream(panel.stream.get(), 20));
-  ::alarm(0);
 }
 
 TEST_F(PeerTransportRanks, GiveUpCopiesBeforeWhatTheyAreToldBy) {

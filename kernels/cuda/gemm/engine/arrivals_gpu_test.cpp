@@ -1,6 +1,5 @@
 // A product beside the exchange of its panels, on one GPU: a transport that copies from memory of
 // the same GPU plays the other ranks, late, in any order, or not at all.
-#include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -12,21 +11,15 @@
 
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/driver_entry.hpp"
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/gemm/resident_gemm.hpp"
 #include "kernels/cuda/gpu_test.hpp"
+#include "kernels/cuda/transport/stream_words.hpp"
 #include "kernels/cuda/wait.hpp"
 #include "kernels/transport.hpp"
 
 namespace tidemark::kernels {
 namespace {
-
-void write_word(cudaStream_t stream, std::uint32_t* word, std::uint32_t value) {
-  static const auto write = reinterpret_cast<decltype(&cuStreamWriteValue32)>(
-      driver_entry("cuStreamWriteValue32", 12000));
-  ASSERT_EQ(write(stream, reinterpret_cast<CUdeviceptr>(word), value, 0), CUDA_SUCCESS);
-}
 
 /// Has both panels whole, in memory of the host, and copies shards of other ranks from them in an
 /// order drawn from a seed, with a pause before each. From memory of the same GPU a kernel would
@@ -44,11 +37,14 @@ class LoopbackTransport final : public Transport {
 
   void start(const PanelBuffer& panel) override {
     started.push_back(panel);
+    if (panel.id == 2) ++barriers_;
     if (panel.id > 1) return;
+    epochs_[panel.id] = panel.epoch;
     const PinnedBuffer& from = panels_[panel.id];
     std::vector<std::size_t> order = fetch_order(panel.shards, 0);
     if (shuffles) std::shuffle(order.begin(), order.end(), random_);
     const cudaStream_t stream = streams_[panel.id].get();
+    if (panel.begin != nullptr) wait_for_word(stream, panel.begin, panel.begin_value);
     if (panel.moving != nullptr) write_word(stream, panel.moving, panel.epoch);
     for (const std::size_t index : order) {
       if (panel.epoch >= withheld_from && index == withheld_shard) continue;
@@ -65,8 +61,9 @@ class LoopbackTransport final : public Transport {
   }
 
   bool ready(std::uint32_t id, std::size_t index) override {
-    if (id > 1) return id != withheld_panel;
-    if (started.back().epoch >= withheld_from && index == withheld_shard) return false;
+    if (id == 2) return barriers_ < withheld_barrier;
+    if (id > 1) return true;
+    if (epochs_[id] >= withheld_from && index == withheld_shard) return false;
     return cudaEventQuery(done_[id].get()) == cudaSuccess;
   }
 
@@ -80,7 +77,7 @@ class LoopbackTransport final : public Transport {
   bool lies = false;                         // sets words before the bytes are there
   std::uint32_t withheld_from = 0xffffffff;  // epoch
   std::size_t withheld_shard = 0;
-  std::uint32_t withheld_panel = 0;  // of those beside A and B
+  int withheld_barrier = 1000;  // and all behind it, counted from 1
   std::vector<PanelBuffer> started;
   int aborts = 0;
 
@@ -104,6 +101,8 @@ class LoopbackTransport final : public Transport {
 
   std::mt19937_64 random_;
   double pause_;
+  int barriers_ = 0;
+  std::uint32_t epochs_[2] = {};
   Stream streams_[2];
   Event done_[2];
   PinnedBuffer panels_[2];
@@ -257,16 +256,46 @@ TEST_F(Arrivals, TimedProductsWaitForEachEpoch) {
   EXPECT_EQ(measured.last.bytes == run_gemm(whole).bytes, true);
 }
 
-TEST_F(Arrivals, BarrierThatNeverComesEndsAProductThatWasQueuedBefore) {
+TEST_F(Arrivals, TimedProductsAndTheirPanelsAreQueuedBeforeTheBarrier) {
   const Gemm whole = whole_of(1024, 1024, 512);
   LoopbackTransport transport(whole, 1, 0);
-  transport.withheld_panel = 2;
+  const Measurement measured =
+      measure_gemm(gathered(whole, transport, 6), {.warmups = 1, .samples = 1});
+  ASSERT_EQ(measured.fault, DeviceFault::none) << measured.note;
+  for (const PanelBuffer& panel : transport.started)
+    EXPECT_EQ(panel.begin != nullptr, panel.id < 2 && panel.epoch > 1)
+        << panel.id << ", epoch " << panel.epoch;
+}
+
+// The first barrier is before anything is queued. A product alone, then one with its panels, which
+// are given up, too.
+TEST_F(Arrivals, BarrierThatNeverComesEndsWhatWasQueuedBefore) {
+  const Gemm whole = whole_of(1024, 1024, 512);
+  for (const int barrier : {2, 3}) {
+    LoopbackTransport transport(whole, 1, 0);
+    transport.withheld_barrier = barrier;
+    Gemm gemm = gathered(whole, transport, 6);
+    gemm.deadline_s = 0.3;
+    const Measurement measured = measure_gemm(gemm, {.warmups = 1, .samples = 2});
+    EXPECT_EQ(measured.fault, DeviceFault::others_late);
+    EXPECT_EQ(transport.started.back().id, 2U);
+    EXPECT_EQ(transport.aborts, barrier - 1);
+    EXPECT_EQ(run_gemm(whole).fault, DeviceFault::none);  // the GPU is as it was
+  }
+}
+
+TEST_F(Arrivals, ShardThatNeverComesToATimedProductIsNamed) {
+  const Gemm whole = whole_of(1024, 1024, 512);
+  LoopbackTransport transport(whole, 1, 0);
+  transport.withheld_from = 2;
+  transport.withheld_shard = 3;
   Gemm gemm = gathered(whole, transport, 6);
   gemm.deadline_s = 0.3;
   const Measurement measured = measure_gemm(gemm, {.warmups = 1, .samples = 2});
   EXPECT_EQ(measured.fault, DeviceFault::others_late);
-  EXPECT_EQ(transport.aborts, 1);
-  EXPECT_EQ(run_gemm(whole).fault, DeviceFault::none);  // the GPU is as it was
+  EXPECT_NE(measured.note.find("panel A, shard 3 (rows 512 to 682)"), std::string::npos)
+      << measured.note;
+  EXPECT_EQ(run_gemm(whole).fault, DeviceFault::none);
 }
 
 // Words and bytes of many small shards, again and again: one stale byte changes the product.
