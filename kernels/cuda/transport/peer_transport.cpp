@@ -478,14 +478,14 @@ void PeerTransport::abort() noexcept {
     // First: what aborts a communicator frees memory, which waits for all streams of this GPU and
     // may keep every other call out until they have ended.
     words_->release();
+    for (const Stream* stream : {&pulls_, &words_written_})
+      static_cast<void>(wait_for_stream(stream->get(), 2));
   } catch (const Error&) {
     // The GPU is lost, and with it whatever was in flight.
   }
   control_->abort();
   const std::lock_guard lock(mutex_);
   try {
-    for (const Stream* stream : {&pulls_, &words_written_})
-      static_cast<void>(wait_for_stream(stream->get(), 2));
     for (const auto& [id, gathering] : gatherings_)
       static_cast<void>(wait_for_stream(gathering->stream.get(), 2));
   } catch (const Error&) {
