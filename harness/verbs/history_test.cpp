@@ -139,6 +139,18 @@ TEST(ExportVerb, WritesBothFormatsToStdout) {
   EXPECT_TRUE(ocp.out.starts_with("{\"schemaVersion\":{\"major\":2,\"minor\":0},"));
 }
 
+TEST(ExportVerb, TheReferencesThatAreCarriedAreThoseOfTheUsualReports) {
+  const std::filesystem::path folder = std::filesystem::path(TIDEMARK_BASELINE).parent_path();
+  std::vector<std::string> words = {"export", "--format", "references"};
+  std::ifstream usual(folder / "usual.txt");
+  for (std::string name; std::getline(usual, name);) words.push_back(folder / name);
+  const Ran ran = run_binary(words);
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  std::ifstream file(folder / "../../reports/compare/speed/references.json");
+  const std::string carried{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_TRUE(ran.out == carried) << "write reports/compare/speed/references.json anew";
+}
+
 TEST(ExportVerb, ReplacesAFileInOneStep) {
   const ScratchFolder folder;
   std::ofstream(folder.file("x.prom")) << "old";

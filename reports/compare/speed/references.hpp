@@ -36,7 +36,8 @@ std::string references_json(const std::vector<LaunchFacts>& launches);
 /// Throws ReportError, with `name`, where the text is no such JSON.
 References read_references(std::string_view json, const std::string& name);
 
-/// Those of the reports in ci/baselines, which the program carries (references.json).
+/// Those of the reports that ci/baselines/usual.txt lists, which the program carries:
+/// references.json is what `tidemark export --format references` writes of them.
 const References& committed_references();
 
 /// Beyond p5 or p95, to the slow side, by more than this a GPU is named.
