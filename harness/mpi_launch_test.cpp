@@ -89,6 +89,23 @@ TEST(MpiLaunch, a_stopped_worker_hangs_and_those_that_waited_for_it_did_not_run)
   EXPECT_EQ(std::count(drain.begin(), drain.end(), '\n'), 1) << drain;
 }
 
+TEST(MpiLaunch, workers_that_hang_beside_a_stopped_one_did_not_run) {
+  const Place place;
+  const Ran ran =
+      run_program(under_mpirun(3, run_arguments(place, {"--cases", "gemm.distributed.integer"})),
+                  with_hook("stop@gemm.distributed.integer#1 hang@gemm.distributed.integer#0 "
+                            "hang@gemm.distributed.integer#2"));
+  EXPECT_EQ(ran.exit, 1) << ran.out << ran.err;
+  const Report report = read_report(place.out());
+  const auto results = results_of(report);
+  EXPECT_EQ(results.at("gemm.distributed.integer@1")->verdict, Verdict::hang);
+  for (const char* other : {"0", "2"}) {
+    const ResultRow& row = *results.at(std::string("gemm.distributed.integer@") + other);
+    EXPECT_EQ(row.verdict, Verdict::not_run);
+    EXPECT_EQ(report.text(row.reason).find("slot 1 ("), 0U) << report.text(row.reason);
+  }
+}
+
 TEST(MpiLaunch, a_killed_rank_0_leaves_the_reporters_report) {
   const Place place;
   const RunningProgram running = start_program(

@@ -296,8 +296,11 @@ void Slot::check_deadlines() {
   } else if (attempt_ && !attempt_->concluded &&
              now - attempt_->last_sign_s > attempt_->deadline_s) {
     // Asked before it is killed. Of several workers that wait for each other, this one is the
-    // cause.
+    // cause: it ends the round for the others, which the wait for it may have hung, too.
     const bool stopped = process_state(worker_->pid()).value_or(ProcessState{}).stopped();
+    if (!stopped && attempt_->which->scope == CaseScope::all_gpus &&
+        now - attempt_->last_sign_s <= attempt_->deadline_s + bounds_.after_stopped)
+      return;
     conclude(Verdict::hang,
              fmt::format(
                  "no progress for {:.0f} s {}{}", attempt_->deadline_s,

@@ -20,6 +20,9 @@ struct SlotBounds {
   double least_case = 60;
   double case_factor = 10;  // times Case::seconds: without any progress for so long is a hang
   double kill = 20;         // from SIGKILL until the process counts as unkillable
+  // In a case of all GPUs so much later where its worker was not stopped: that of another slot may
+  // have been, which is to be told first.
+  double after_stopped = 5;
 };
 
 /// How one attempt at a case ended.
