@@ -295,8 +295,8 @@ void Slot::check_deadlines() {
     stop_worker();
   } else if (attempt_ && !attempt_->concluded &&
              now - attempt_->last_sign_s > attempt_->deadline_s) {
-    // Asked before it is killed. Of several workers that wait for each other, this one is the
-    // cause: it ends the round for the others, which the wait for it may have hung, too.
+    // Asked before it is killed. Of several workers that wait for each other, a stopped one is the
+    // cause. Its end is told to the others, which may hang because of it.
     const bool stopped = process_state(worker_->pid()).value_or(ProcessState{}).stopped();
     if (!stopped && attempt_->which->scope == CaseScope::all_gpus &&
         now - attempt_->last_sign_s <= attempt_->deadline_s + bounds_.after_stopped)

@@ -20,8 +20,8 @@ struct SlotBounds {
   double least_case = 60;
   double case_factor = 10;  // times Case::seconds: without any progress for so long is a hang
   double kill = 20;         // from SIGKILL until the process counts as unkillable
-  // In a case of all GPUs so much later where its worker was not stopped: that of another slot may
-  // have been, which is to be told first.
+  // A hang in a case of all GPUs is judged so much later, unless the worker was stopped: that of
+  // another slot may have been, and then is the cause.
   double after_stopped = 5;
 };
 

@@ -243,8 +243,8 @@ Trouble multiply_beside(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, 
     // The gather first: where all streams share one queue (CUDA_DEVICE_MAX_CONNECTIONS=1) what it
     // puts there must not come behind a product that waits for it.
     gather.emplace(*gemm.transport, panels, gemm.rank, before_abort);
-    // Also the kernel that moves them needs its SMs before the product takes all others and its
-    // own.
+    // Queued, no copy may need the host behind the barrier. A kernel that moves panels needs its
+    // SMs before the product takes them.
     if (queued || gives_sms_back(gemm.route)) gather->set_off();
     launch_beside(gemm, *block);
     if (spin_ns > 0) launch_spin(spin_ns, block->stream.get());
