@@ -116,14 +116,14 @@ TEST(Fp8Engine, ChoosesOneOfItsConfigurations) {
 }
 
 // 704 tiles of 128 x 192 are 5.3 waves of 132, 768 of 128 x 176 are 5.8.
-TEST(Fp8Engine, ChoosesTheShapeThatFillsItsWaves) {
-  EXPECT_EQ(chosen_for(4096, 4096, 4096).shape, kFp8Shape176);
-  EXPECT_EQ(chosen_for(2048, 2048, 2048).shape, kFp8NarrowShape);
+TEST(Fp8Engine, SharesOutTheKOfTheLastTiles) {
+  EXPECT_EQ(chosen_for(4096, 4096, 4096).shape, kFp8StreamShape);
+  EXPECT_EQ(chosen_for(8192, 8192, 8192).shape, kFp8StreamShape);
+  EXPECT_EQ(chosen_for(4096, 14336, 4096).shape, kFp8StreamShape);
 }
 
-TEST(Fp8Engine, ChoosesTheWidestWhereAllFillTheirWaves) {
-  EXPECT_EQ(chosen_for(8192, 8192, 8192).shape, kFp8Shape);
-  EXPECT_EQ(chosen_for(4096, 14336, 4096).shape, kFp8Shape);
+TEST(Fp8Engine, ChoosesTheShapeThatFillsItsWavesWhereThatTakesLonger) {
+  EXPECT_EQ(chosen_for(2048, 2048, 2048).shape, kFp8NarrowShape);
 }
 
 TEST(Fp8Engine, ChoosesNoEarlyLaunchWithinABudgetOfSms) {

@@ -2,6 +2,7 @@
 // plain reference, and that against the definition worked out on the host.
 #include <cmath>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -69,9 +70,10 @@ void expect_defined(const Gemm& gemm) {
   expect_surroundings_intact(gemm, result);
 }
 
-void expect_like_reference(Gemm gemm) {
+void expect_like_reference(Gemm gemm, const std::string& by = "") {
   const RunResult engine = run_gemm(gemm);
   ASSERT_EQ(engine.fault, DeviceFault::none) << engine.note;
+  EXPECT_NE(engine.note.find(by), std::string::npos) << engine.note;
   gemm.engine = GemmEngine::reference;
   const RunResult reference = run_gemm(gemm);
   ASSERT_EQ(reference.fault, DeviceFault::none) << reference.note;
@@ -214,16 +216,35 @@ TEST_F(GeneralGpuGemm, LargeProduct) {
   const RunResult engine = run_gemm(gemm);
   gemm.engine = GemmEngine::reference;
   ASSERT_EQ(engine.fault, DeviceFault::none) << engine.note;
-  EXPECT_EQ(engine.note, "engine 128x256_2x1_s4_m8_g1_lead1");
+  EXPECT_EQ(engine.note, "engine 128x192_2x1_s5_turn_streamk_m8_g1_early");
   EXPECT_TRUE(engine.bytes == run_gemm(gemm).bytes);
 }
 
 TEST_F(GeneralGpuGemm, SaysWhatRan) {
   Gemm gemm = whole(20, 30, 72);
   gemm.beta = 1;
-  EXPECT_EQ(run_gemm(gemm).note, "engine 128x256_2x1_s4_m8_lead1");
+  EXPECT_EQ(run_gemm(gemm).note, "engine 128x256_2x1_s4_m8_lead1_early");
   gemm.k = 0;
   EXPECT_EQ(run_gemm(gemm).note, "nothing to multiply");
+}
+
+// 228 and 130 tiles of 256 x 192 for 66 clusters.
+TEST_F(GeneralGpuGemm, TilesWhoseKIsSharedOut) {
+  for (const GemmElement element : {GemmElement::bf16, GemmElement::f16})
+    for (const Major a_major : {Major::k, Major::mn})
+      for (const Major b_major : {Major::k, Major::mn})
+        for (const auto& [m, n] : {std::pair(3072, 3600), std::pair(2560, 2400)}) {
+          Gemm gemm = whole(m, n, 1032);
+          gemm.element = element;
+          gemm.output = GemmOutput::f16;
+          gemm.a_major = a_major;
+          gemm.b_major = b_major;
+          expect_like_reference(gemm, "128x192_2x1_s5_turn_streamk");
+          gemm.output = GemmOutput::f32;
+          gemm.alpha = 0.5F;
+          gemm.beta = -2;
+          expect_like_reference(gemm, "128x192_2x1_s5_turn_streamk");
+        }
 }
 
 }  // namespace

@@ -89,6 +89,13 @@ constexpr std::array kConfigurations = {
     EngineConfiguration{.shape = kTurn192, .early = true, .keeps = true, .gpc_rows = 1},
     EngineConfiguration{
         .shape = kTurn192, .group = 16, .early = true, .keeps = true, .gpc_rows = 2},
+    // The K of the last tiles shared out.
+    EngineConfiguration{.shape = kStreamShape, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kStreamShape, .lead = 1, .early = true, .gpc_rows = 1},
+    EngineConfiguration{.shape = kTurnStreamShape, .early = true},
+    EngineConfiguration{.shape = kTurnStreamShape, .early = true, .gpc_rows = 1},
+    EngineConfiguration{.shape = kStreamBesideShape, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kStreamBesideShape, .lead = 1, .early = true, .gpc_rows = 1},
 };
 
 constexpr std::array kFp8Configurations = {
@@ -109,6 +116,8 @@ constexpr std::array kFp8Configurations = {
     EngineConfiguration{.shape = kFp8Shape176, .lead = 1},
     EngineConfiguration{.shape = kFp8Shape176, .lead = 1, .early = true},
     EngineConfiguration{.shape = kFp8Shape176, .lead = 1, .early = true, .gpc_rows = 1},
+    EngineConfiguration{.shape = kFp8StreamShape, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8StreamShape, .lead = 1, .early = true, .gpc_rows = 1},
 };
 
 }  // namespace
@@ -118,6 +127,7 @@ std::string name_of(const EngineConfiguration& configuration) {
   std::string name = fmt::format("{}x{}_{}x{}_s{}", shape.tile_m, shape.tile_n, shape.cluster_m,
                                  shape.cluster_n, shape.stages);
   if (shape.in_turn) name += "_turn";
+  if (shape.stream_k) name += "_streamk";
   if (shape.split > 1) name += fmt::format("_k{}", shape.split);
   name += fmt::format("_{}{}", configuration.group_along_n ? 'n' : 'm', configuration.group);
   if (configuration.gpc_rows != 0) name += fmt::format("_g{}", configuration.gpc_rows);

@@ -8,6 +8,7 @@
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/engine/epilogue.cuh"
 #include "kernels/cuda/gemm/engine/ring.cuh"
+#include "kernels/cuda/gemm/engine/stream_k.cuh"
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
 #include "kernels/cuda/gemm/ladder/parts.cuh"
 #include "kernels/cuda/ptx/named_barrier.cuh"
@@ -54,18 +55,23 @@ __device__ __forceinline__ void consume_in_turn(EngineRing<kShape>& ring, const 
   const auto release = [&](std::uint32_t stage) {
     release_stage<kShape>(told + stage, in_time, lane);
   };
-  const std::uint32_t tiles = p.m_tiles * p.n_tiles;
-  if (which == 1) at.skip(p.k_blocks);
-  const std::uint32_t first = place.first + which * place.step;
-  const std::uint32_t step = 2 * place.step;
-  const std::uint32_t whole_blocks = p.k_blocks - (p.last_steps < kStepsOfStage ? 1 : 0);
-  for (std::uint32_t tile = first; tile < tiles; tile += step) {
+  const std::uint32_t broken_blocks = p.last_steps < kStepsOfStage ? 1 : 0;
+  TileWalk<kShape> walk(p, place);
+  const auto pass_over = [&] {
+    at.skip(walk.blocks(p));
+    walk.next(p, place);
+  };
+  if (which == 1) pass_over();
+  while (walk.more(p)) {
+    const std::uint32_t tile = walk.tile;
+    const std::uint32_t blocks = walk.blocks(p);
+    const std::uint32_t whole_blocks = walk.reaches_end(p) ? blocks - broken_blocks : blocks;
     // Where registers hold it all along, the wait for the first bytes hides what it takes.
     TileAt at_c{};
     if constexpr (kHasRoom) at_c = tile_of(p, tile);
     // Until the other has seen its last stage arrive. Without it this one would wait for a phase
     // that is two or more ahead of the barrier's, and parity cannot tell it from an earlier one.
-    if (tile != place.first) wait_for_turn(which);
+    if (!walk.is_first(place)) wait_for_turn(which);
     float d[kHigh][kCount];
     std::uint32_t held = 0;  // the stage that the wgmma in flight read
     const auto take_block = [&](std::uint32_t block, const auto& multiply) {
@@ -86,12 +92,12 @@ __device__ __forceinline__ void consume_in_turn(EngineRing<kShape>& ring, const 
       take_block(block, [](auto& sums, std::uint64_t a, std::uint64_t b, std::uint32_t before) {
         multiply_stage<Operands>(sums, a, b, before);
       });
-    if (whole_blocks < p.k_blocks)
+    if (whole_blocks < blocks)
       take_block(whole_blocks,
                  [&](auto& sums, std::uint64_t a, std::uint64_t b, std::uint32_t before) {
                    multiply_last_stage<Operands>(sums, a, b, before, p.last_steps);
                  });
-    if (tile + place.step < tiles) give_turn(which);  // none is given that nobody takes
+    if (!walk.is_last(p, place)) give_turn(which);  // none is given that nobody takes
     // The last wgmma hide what a look into memory takes.
     if constexpr (!kHasRoom) at_c = tile_of(p, tile);
     wgmma_wait<0>();  // without it the accumulators are stored unfinished
@@ -100,8 +106,18 @@ __device__ __forceinline__ void consume_in_turn(EngineRing<kShape>& ring, const 
     release(held);
     const std::uint32_t row = (at_c.m * kShape.cluster_m + in.m) * kShape.tile_m;
     const std::uint32_t column = (at_c.n * kShape.cluster_n + in.n) * kShape.tile_n;
-    at.skip(p.k_blocks);
     auto& staging = ring.staging[threadIdx.x / 32 - 4];
+    const bool gives = !walk.reaches_end(p);
+    const bool takes = walk.first_block() != 0;
+    walk.next(p, place);
+    pass_over();
+    if constexpr (kShape.stream_k) {
+      if (gives) {
+        give_sums<kShape>(d, p, place);
+        continue;
+      }
+      if (takes) take_sums<kShape>(d, p, place, patience);
+    }
     put_away<0, kCount, Out, kBlend>(staging, d, c_map, p, row, column);
   }
   // The memory of this block must outlive what TMA still reads of it. Nobody waits for the writes:

@@ -185,7 +185,7 @@ constexpr std::uint64_t kMostAhead = 1U << 20;
 /// where tiles are walked along N: A would be needed before B, which is packed first.
 void leave_to_the_product(const LocalGemm& gemm, std::uint32_t clusters, ReadyEngine& ready) {
   const TileShape& shape = ready.configuration.shape;
-  if (shape.split > 1) return;
+  if (shape.split > 1 || shape.stream_k) return;
   EngineProblem& p = ready.problem;
   const FirstRows first = first_rows({.m_tiles = p.m_tiles,
                                       .n_tiles = p.n_tiles,
@@ -248,6 +248,9 @@ std::uint32_t most_clusters(const ReadyEngine& ready) {
 std::uint32_t clusters_for(const ReadyEngine& ready) {
   const std::uint64_t tiles = std::uint64_t{ready.problem.m_tiles} * ready.problem.n_tiles;
   if (ready.configuration.shape.split > 1) return static_cast<std::uint32_t>(tiles);
+  if (ready.configuration.shape.stream_k &&
+      is_shared_out(tiles, ready.most_clusters, ready.problem.k_blocks))
+    return ready.most_clusters;
   return even_blocks(tiles, ready.most_clusters);
 }
 
@@ -285,6 +288,9 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
         fmt::format("gemm: {} makes no sense: clusters of a GPC share rows of A where tiles are "
                     "walked along M, and parts of K have a block a tile",
                     name_of(configuration)));
+  if (configuration.keeps && shape.stream_k)
+    throw Error(fmt::format("gemm: {} makes no sense: kernels of stream-K keep nothing",
+                            name_of(configuration)));
   const std::uint64_t m_tiles = tiles_of(gemm.m, std::uint64_t{shape.tile_m} * shape.cluster_m);
   const std::uint64_t n_tiles = tiles_of(gemm.n, std::uint64_t{shape.tile_n} * shape.cluster_n);
   require_coordinates(gemm, m_tiles * n_tiles);
@@ -322,6 +328,9 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
   ready.most_clusters = most_clusters(ready);
   const std::uint32_t clusters = clusters_for(ready);
   ready.blocks = clusters * blocks_of(shape);
+  if (shape.stream_k)
+    ready.problem.shared_out =
+        shared_out(ready.problem.m_tiles * ready.problem.n_tiles, clusters, ready.problem.k_blocks);
   leave_to_the_product(gemm, clusters, ready);
   place_by_gpc(clusters, ready);
   return ready;
@@ -329,6 +338,10 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
 
 void follow_arrivals(ReadyEngine& ready, const Arrivals& arrivals, std::uint32_t places,
                      std::uint64_t bound_ns) {
+  const TileShape& shape = ready.configuration.shape;
+  if (shape.split > 1 || shape.stream_k)
+    throw Error(fmt::format("gemm: {} cannot follow arrivals: its tiles are shared out by K",
+                            name_of(ready.configuration)));
   ready.problem.bound_ns = bound_ns;
   // What the kernel walks along: where tiles lie in C, the order says.
   ready.problem.m_tiles = places;
@@ -353,6 +366,8 @@ void start_engine(const ReadyEngine& ready, const EngineWords& words, cudaStream
   EngineProblem problem = ready.problem;
   problem.timed_out = words.data();
   problem.shares = words.set();
+  problem.sums = words.sums();
+  problem.given = words.given();
   void* arguments[] = {const_cast<CUtensorMap*>(&ready.a_map),
                        const_cast<CUtensorMap*>(&ready.b_map),
                        const_cast<CUtensorMap*>(&ready.c_map), &problem};

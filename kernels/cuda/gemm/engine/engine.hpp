@@ -15,6 +15,7 @@
 #include "kernels/cuda/gemm/engine/configuration.hpp"
 #include "kernels/cuda/gemm/engine/pack/pack.hpp"
 #include "kernels/cuda/gemm/engine/placement.hpp"
+#include "kernels/cuda/gemm/engine/shared_out.hpp"
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
 #include "kernels/cuda/gemm/engine/words.hpp"
 #include "kernels/cuda/gemm/local_gemm.hpp"
@@ -57,9 +58,19 @@ struct EngineProblem {
   bool prefetches = false;  // some of what the first tiles read, before the launch before has ended
   bool by_gpc = false;      // gpc_tiles says where clusters begin; else their numbers do
   float alpha = 1, beta = 0;
+  SharedOut shared_out{};            // with TileShape::stream_k
+  float* sums = nullptr;             // EngineWords::sums()
+  std::uint32_t* given = nullptr;    // EngineWords::given()
   std::array<RowsAhead, 2> ahead{};  // of A and B: what is packed before and beside the product
   GpcTiles gpc_tiles{};
   Arrivals arrivals{};
+};
+
+/// What the cluster works on, and which part of it is this block's.
+struct EnginePlace {
+  ClusterPlace in_cluster;
+  std::uint32_t first = 0;  // tile of the cluster
+  std::uint32_t step = 0;   // to its next one
 };
 
 /// k of a stage.
@@ -98,7 +109,7 @@ std::span<const EngineKernel> general_bf16_kernels();
 std::span<const EngineKernel> general_f16_kernels();
 std::span<const EngineKernel> general_fp8_kernels();
 
-/// The shape that general kernels of 16-bit operands have.
+/// The shape that general kernels of 16-bit operands have beside kTurnStreamShape.
 inline constexpr TileShape kGeneralShape{.tile_m = 128, .tile_n = 256, .cluster_m = 2};
 
 /// One configuration over one piece of memory, launched any number of times.

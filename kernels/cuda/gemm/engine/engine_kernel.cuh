@@ -16,8 +16,9 @@
 //                                                                                consume_in_turn.cuh
 //
 // A plain product is in this file, ring.cuh and epilogue.cuh. The other files: fp8 (promote.cuh),
-// alpha and beta (blend.cuh), K split over a cluster (split_k.cuh), rows that TMA cannot write
-// (plain_stores.cuh) or read (pack_rows.cuh, packed_tiles.cuh), and the four above.
+// alpha and beta (blend.cuh), K split over a cluster (split_k.cuh) or shared out among clusters
+// (stream_walk.hpp, stream_k.cuh), operands by type and order (operands.cuh), rows that TMA cannot
+// write (plain_stores.cuh) or read (pack_rows.cuh, packed_tiles.cuh), and the four above.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -36,6 +37,7 @@
 #include "kernels/cuda/gemm/engine/promote.cuh"
 #include "kernels/cuda/gemm/engine/ring.cuh"
 #include "kernels/cuda/gemm/engine/split_k.cuh"
+#include "kernels/cuda/gemm/engine/stream_k.cuh"
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
 #include "kernels/cuda/gemm/ladder/parts.cuh"
 #include "kernels/cuda/ptx/cache_hint.cuh"
@@ -55,26 +57,30 @@ __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensor
                                         const EnginePlace& place, const Patience& patience) {
   namespace ptx = cuda::ptx;
   constexpr std::uint32_t kSliceM = slice_m(kShape);
-  constexpr std::uint32_t kSliceN = slice_n(kShape);
+  constexpr std::uint32_t kSliceN = slice_b<kShape, Operands::kBMn>;
+  // Of what is shared evenly the compiler is to know the end.
+  constexpr bool kEvenN = kSliceN * kShape.cluster_m == kShape.tile_n;
   const ClusterPlace& in = place.in_cluster;
   const std::uint16_t a_sharers = sharers_of_a(kShape, in);
   const std::uint16_t b_sharers = sharers_of_b(kShape, in);
   const std::uint32_t own_a = in.n * kSliceM;
   const std::uint32_t own_b = in.m * kSliceN;
-  const std::uint32_t tiles = p.m_tiles * p.n_tiles;
+  const std::uint32_t left_of_b = kEvenN ? kSliceN : kShape.tile_n - own_b;
   EngineRingAt<kShape> at;
   const std::uint64_t stays = cache_policy(CacheHint::evict_last);
   const std::uint64_t a_policy = kKeeps && !p.group_along_n ? stays : kNoPolicy;
   const std::uint64_t b_policy = kKeeps && p.group_along_n ? stays : kNoPolicy;
   bool looks = p.packs;
-  for (std::uint32_t tile = place.first; tile < tiles; tile += place.step) {
+  for (TileWalk<kShape> walk(p, place); walk.more(p); walk.next(p, place)) {
+    const std::uint32_t tile = walk.tile;
     // A tile of the cluster may lie wholly outside C. Its operands are zeros then, and its slice of
     // what it shares is needed all the same.
-    const SliceRows rows = slice_rows<kShape>(p, in, tile);
-    std::uint32_t k = in.part * p.k_blocks * Operands::kTileK;
+    const SliceRows rows = slice_rows<kShape, Operands::kBMn>(p, in, tile);
+    std::uint32_t k = (in.part * p.k_blocks + walk.first_block()) * Operands::kTileK;
+    const std::uint32_t blocks = walk.blocks(p);
     if (!begin_tile<kShape>(ring, p, rows, tile, looks, patience)) return;
-    if (p.epoch != 0 && !wait_for_arrival(ring, p, tile, patience)) return;
-    for (std::uint32_t block = 0; block < p.k_blocks; ++block, k += Operands::kTileK) {
+    if (!kShape.stream_k && p.epoch != 0 && !wait_for_arrival(ring, p, tile, patience)) return;
+    for (std::uint32_t block = 0; block < blocks; ++block, k += Operands::kTileK) {
       // A fresh barrier counts the phase before as complete: the inverted parity lets the first
       // pass through and afterwards waits for the release by all blocks that this one loads into.
       // Without it TMA would overwrite what wgmma still reads, here or there.
@@ -87,9 +93,10 @@ __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensor
       ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, full,
                                      stage_bytes(kShape));
       load_slice<Operands::kAMn, kSliceM, (kShape.cluster_n > 1)>(
-          stage.a + own_a * kEngineRowBytes, a_map, rows.a, k, full, a_sharers, a_policy);
-      load_slice<Operands::kBMn, kSliceN, (kShape.cluster_m > 1)>(
-          stage.b + own_b * kEngineRowBytes, b_map, rows.b, k, full, b_sharers, b_policy);
+          stage.a + own_a * kEngineRowBytes, a_map, rows.a, k, kSliceM, full, a_sharers, a_policy);
+      load_slice<Operands::kBMn, kSliceN, (kShape.cluster_m > 1)>(stage.b + own_b * kEngineRowBytes,
+                                                                  b_map, rows.b, k, left_of_b, full,
+                                                                  b_sharers, b_policy);
       at.advance();
     }
   }
@@ -122,19 +129,21 @@ __device__ __forceinline__ void consume_together(EngineRing<kShape>& ring, const
   const auto release = [&](std::uint32_t stage) {
     release_stage<kShape>(told + stage, in_time, lane);
   };
-  const std::uint32_t tiles = p.m_tiles * p.n_tiles;
   // Parts of K end with whole blocks, zeros and all.
-  const std::uint32_t whole_blocks =
-      p.k_blocks - (kShape.split == 1 && p.last_steps < kStepsOfStage ? 1 : 0);
+  const std::uint32_t broken_blocks = kShape.split == 1 && p.last_steps < kStepsOfStage ? 1 : 0;
+  TileWalk<kShape> walk(p, place);
   // The first warpgroup is to be `lead` blocks of k ahead, so that one stores while the other
   // multiplies; equal speed then keeps it so. The second starts when the first is that far.
   const std::uint32_t lead = p.lead < p.k_blocks ? p.lead : 0;
-  if (which == 1 && lead != 0 && place.first < tiles) sync_at_barrier<1, 256>();
-  for (std::uint32_t tile = place.first; tile < tiles; tile += place.step) {
+  if (which == 1 && lead != 0 && walk.more(p)) sync_at_barrier<1, 256>();
+  for (; walk.more(p); walk.next(p, place)) {
+    const std::uint32_t tile = walk.tile;
+    const std::uint32_t blocks = walk.blocks(p);
+    const std::uint32_t whole_blocks = walk.reaches_end(p) ? blocks - broken_blocks : blocks;
     // Where registers hold it all along, the wait for the first bytes hides what it takes.
     TileAt at_c{};
     if constexpr (kHasRoom) at_c = tile_of(p, tile);
-    const bool leads_off = which == 0 && tile == place.first && lead != 0;
+    const bool leads_off = which == 0 && walk.is_first(place) && lead != 0;
     float d[kHigh][kCount];
     if constexpr (Operands::kPromotes) start_from_zero(d);
     std::uint32_t held = 0;  // the stage that the wgmma in flight read
@@ -165,7 +174,7 @@ __device__ __forceinline__ void consume_together(EngineRing<kShape>& ring, const
       take_block(block, [](auto& sums, std::uint64_t a, std::uint64_t b, std::uint32_t before) {
         multiply_stage<Operands>(sums, a, b, before);
       });
-    if (whole_blocks < p.k_blocks)
+    if (whole_blocks < blocks)
       take_block(whole_blocks,
                  [&](auto& sums, std::uint64_t a, std::uint64_t b, std::uint32_t before) {
                    multiply_last_stage<Operands>(sums, a, b, before, p.last_steps);
@@ -177,6 +186,13 @@ __device__ __forceinline__ void consume_together(EngineRing<kShape>& ring, const
 #pragma unroll
       for (std::uint32_t high = 0; high < kHigh; ++high) hold_sums(d[high]);
       release(held);
+    }
+    if constexpr (kShape.stream_k) {
+      if (!walk.reaches_end(p)) {
+        give_sums<kShape>(d, p, place);
+        continue;
+      }
+      if (walk.first_block() != 0) take_sums<kShape>(d, p, place, patience);
     }
     const std::uint32_t row = (at_c.m * kShape.cluster_m + in.m) * kShape.tile_m + own_row;
     const std::uint32_t column = (at_c.n * kShape.cluster_n + in.n) * kShape.tile_n;
@@ -191,15 +207,6 @@ __device__ __forceinline__ void consume_together(EngineRing<kShape>& ring, const
   // the end of the kernel does.
   if (lane == 0) ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
 }
-
-/// A TileShape as a type: nvcc's host stubs cannot name a kernel by a value of a class.
-template <std::uint32_t tile_m, std::uint32_t tile_n, std::uint32_t cluster_m,
-          std::uint32_t cluster_n, std::uint32_t split, std::uint32_t stages, std::uint32_t boxes,
-          bool in_turn>
-struct ShapeType {
-  static constexpr TileShape kShape{tile_m, tile_n, cluster_m, cluster_n,
-                                    split,  stages, boxes,     in_turn};
-};
 
 template <class Shape, class Operands, class Out, bool kBlend>
 __global__ void __launch_bounds__(kEngineThreads, 1)
@@ -269,15 +276,15 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
     // Not before: the consumers, who wait for these registers, would wait for the answer, too.
     if (takes) put_tiles_back(p, place.step);
     if (__shfl_sync(0xffffffffU, threadIdx.x / 32, 0) == 0 && is_elected()) {
-      if (p.keeps)
+      if (!kShape.stream_k && p.keeps)
         produce<kShape, Operands, true>(ring, a_map, b_map, p, place, patience);
       else
         produce<kShape, Operands, false>(ring, a_map, b_map, p, place, patience);
-    } else if (p.epoch != 0 && threadIdx.x / 32 == 1) {
+    } else if (!kShape.stream_k && p.epoch != 0 && threadIdx.x / 32 == 1) {
       // Else, not behind: what this warp works with would take the producer's registers.
       watch_arrivals<kShape>(ring, p, place, patience);
     }
-    if (kShape.split == 1 && p.packs && threadIdx.x >= 32)
+    if (kShape.split == 1 && !kShape.stream_k && p.packs && threadIdx.x >= 32)
       pack_and_look<kShape>(ring, p, place, threadIdx.x < 64, patience);
     __syncwarp();  // lanes wait for the producer here rather than inside the cluster's barrier
     if constexpr (kShape.split > 1) {  // the two barriers in put_away_parts

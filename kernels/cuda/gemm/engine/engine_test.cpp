@@ -119,7 +119,7 @@ GemmTable table_of(const std::string& configuration) {
 TEST(EngineChoice, IsWhatTheTableNames) {
   const GemmTable table = table_of("128x192_2x1_s5_turn_m8_early");
   EXPECT_EQ(name_of(chosen_configuration(table, 64, 64, 64)), "128x192_2x1_s5_turn_m8_early");
-  EXPECT_EQ(name_of(chosen_configuration(table, 16384, 16384, 16384)),
+  EXPECT_EQ(name_of(chosen_configuration(table, 1024, 1024, 16384)),
             "128x192_2x1_s5_turn_m8_early");
 }
 
@@ -157,10 +157,47 @@ TEST(EngineChoice, TableOfPartsOfKAloneLeavesABudgetTheGeneralShape) {
   EXPECT_EQ(chosen_configuration(table, gemm).shape, kGeneralShape);
 }
 
-TEST(EngineChoice, ProductThatIsNotPlainGetsTheGeneralShape) {
+TEST(EngineChoice, SmallProductThatIsNotPlainGetsTheGeneralShape) {
   LocalGemm gemm{.m = 64, .n = 64, .k = 64};
   gemm.beta = 1;
   EXPECT_EQ(chosen_by_default(gemm).shape, kGeneralShape);
+}
+
+// 598 tiles of 256 x 256 are 10 waves of 66, the last one of 4.
+TEST(EngineChoice, KOfTheLastTilesIsSharedOutWhereTheirWaveIsNotFull) {
+  LocalGemm gemm{.m = 5888, .n = 6656, .k = 2752, .output = GemmOutput::bf16};
+  EXPECT_EQ(chosen_by_default(gemm).shape, kTurnStreamShape);
+  gemm.element = GemmElement::f16;
+  EXPECT_EQ(chosen_by_default(gemm).shape, kTurnStreamShape);
+  gemm.element = GemmElement::e4m3;
+  EXPECT_EQ(chosen_by_default(gemm).shape, kFp8StreamShape);
+}
+
+// 1054 tiles of 256 x 256 are 15.97 waves of 66.
+TEST(EngineChoice, WholeTilesWhereTheLastWaveIsFull) {
+  const LocalGemm gemm{.m = 4304, .n = 15808, .k = 9720, .output = GemmOutput::bf16};
+  EXPECT_EQ(chosen_by_default(gemm).shape, kGeneralShape);
+}
+
+// Of 1632 rows, pairs of 128 side by side reach past the end with 32, one above the other with 160.
+TEST(EngineChoice, PairsSideBySideWhereRowsOfPairsReachFarPastTheEnd) {
+  const LocalGemm gemm{.m = 1632, .n = 3016, .k = 8544, .output = GemmOutput::bf16};
+  EXPECT_EQ(chosen_by_default(gemm).shape, kStreamBesideShape);
+}
+
+TEST(EngineChoice, NoKIsSharedOutOfADistributedProductWithinABudgetOrOfPackedRows) {
+  for (const GemmElement element : {GemmElement::bf16, GemmElement::f16, GemmElement::e4m3}) {
+    LocalGemm gemm{.m = 5888, .n = 6656, .k = 2752, .output = GemmOutput::bf16, .element = element};
+    gemm.one_sum = true;
+    EXPECT_FALSE(chosen_by_default(gemm).shape.stream_k);
+    gemm.one_sum = false;
+    gemm.sm_budget = 100;
+    EXPECT_FALSE(chosen_by_default(gemm).shape.stream_k);
+    gemm.sm_budget = 0;
+    if (is_fp8(element)) continue;  // whose rows are never packed
+    gemm.pitch = gemm.b_pitch = 2753;
+    EXPECT_FALSE(chosen_by_default(gemm).shape.stream_k);
+  }
 }
 
 TEST(EngineChoice, TilesByGpcAreForLargeProducts) {

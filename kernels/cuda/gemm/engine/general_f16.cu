@@ -5,7 +5,12 @@
 namespace tidemark::kernels {
 
 std::span<const EngineKernel> general_f16_kernels() {
-  static const std::vector kKernels = general_kernels<MmaType::f16, float, __nv_bfloat16, __half>();
+  static const std::vector kKernels = [] {
+    std::vector<EngineKernel> all = general_kernels<kGeneralShape, MmaType::f16>();
+    const std::vector<EngineKernel> streams = general_kernels<kTurnStreamShape, MmaType::f16>();
+    all.insert(all.end(), streams.begin(), streams.end());
+    return all;
+  }();
   return kKernels;
 }
 

@@ -9,6 +9,8 @@ std::span<const EngineKernel> general_fp8_kernels() {
     std::vector<EngineKernel> all;
     for (const std::vector<EngineKernel>& some :
          {k_major_kernels<kFp8Shape, MmaType::e4m3>(), k_major_kernels<kFp8Shape, MmaType::e5m2>(),
+          k_major_kernels<kFp8StreamShape, MmaType::e4m3>(),
+          k_major_kernels<kFp8StreamShape, MmaType::e5m2>(),
           k_major_kernels<kFp8Shape176, MmaType::e4m3>(),
           k_major_kernels<kFp8Shape176, MmaType::e5m2>(),
           k_major_kernels<kFp8NarrowShape, MmaType::e4m3>(),

@@ -11,6 +11,19 @@
 
 namespace tidemark::kernels {
 
+/// A TileShape as a type: nvcc's host stubs cannot name a kernel by a value of a class.
+template <std::uint32_t tile_m, std::uint32_t tile_n, std::uint32_t cluster_m,
+          std::uint32_t cluster_n, std::uint32_t split, std::uint32_t stages, std::uint32_t boxes,
+          bool in_turn, bool stream_k>
+struct ShapeType {
+  static constexpr TileShape kShape{tile_m, tile_n, cluster_m, cluster_n, split,
+                                    stages, boxes,  in_turn,   stream_k};
+};
+template <TileShape kShape>
+using ShapeTypeOf =
+    ShapeType<kShape.tile_m, kShape.tile_n, kShape.cluster_m, kShape.cluster_n, kShape.split,
+              kShape.stages, kShape.boxes, kShape.in_turn, kShape.stream_k>;
+
 template <class Out>
 constexpr GemmOutput output_of() {
   if (std::is_same_v<Out, float>) return GemmOutput::f32;
@@ -20,8 +33,7 @@ constexpr GemmOutput output_of() {
 /// C = A B^T, bf16 operands, both K-major.
 template <TileShape kShape, class Out>
 EngineKernel plain() {
-  using Shape = ShapeType<kShape.tile_m, kShape.tile_n, kShape.cluster_m, kShape.cluster_n,
-                          kShape.split, kShape.stages, kShape.boxes, kShape.in_turn>;
+  using Shape = ShapeTypeOf<kShape>;
   using Operands = EngineOperands<MmaType::bf16, false, false>;
   return {.shape = kShape,
           .output = output_of<Out>(),
@@ -37,8 +49,7 @@ constexpr GemmElement element_of(MmaType type) {
 /// C = alpha A B^T + beta C with operands of `type`, in whichever order each is kept.
 template <MmaType type, bool a_mn, bool b_mn, class Out, TileShape kShape = kGeneralShape>
 EngineKernel general() {
-  using Shape = ShapeType<kShape.tile_m, kShape.tile_n, kShape.cluster_m, kShape.cluster_n,
-                          kShape.split, kShape.stages, kShape.boxes, kShape.in_turn>;
+  using Shape = ShapeTypeOf<kShape>;
   using Operands = EngineOperands<type, a_mn, b_mn>;
   return {.shape = kShape,
           .output = output_of<Out>(),
@@ -49,11 +60,16 @@ EngineKernel general() {
           .b_major = b_mn ? Major::mn : Major::k};
 }
 
-/// All of them for one type of operands of 16 bits.
-template <MmaType type, class... Outs>
+/// All of them in one shape, for one type of operands of 16 bits.
+template <TileShape kShape, MmaType type>
 std::vector<EngineKernel> general_kernels() {
-  return {general<type, false, false, Outs>()..., general<type, false, true, Outs>()...,
-          general<type, true, false, Outs>()..., general<type, true, true, Outs>()...};
+  const auto made = []<class... Outs>() -> std::vector<EngineKernel> {
+    return {general<type, false, false, Outs, kShape>()...,
+            general<type, false, true, Outs, kShape>()...,
+            general<type, true, false, Outs, kShape>()...,
+            general<type, true, true, Outs, kShape>()...};
+  };
+  return made.template operator()<float, __nv_bfloat16, __half>();
 }
 
 /// All of them for one type of fp8, in one shape: the tensor cores take it K-major only.

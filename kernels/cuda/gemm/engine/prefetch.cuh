@@ -52,19 +52,21 @@ __device__ __forceinline__ void prefetch_first_tile(const CUtensorMap& a_map,
                                                     const CUtensorMap& b_map,
                                                     const EngineProblem& p,
                                                     const EnginePlace& place) {
-  if (place.first >= p.m_tiles * p.n_tiles) return;
-  const TileAt at_c = tile_of(p, place.first);
-  const SliceRows rows = slice_rows<kShape>(p, place.in_cluster, place.first);
-  const std::uint32_t blocks = min(p.k_blocks, kPrefetchedBlocks);
-  const std::uint32_t first_k = place.in_cluster.part * p.k_blocks * Operands::kTileK;
+  const TileWalk<kShape> walk(p, place);
+  if (!walk.more(p)) return;
+  const TileAt at_c = tile_of(p, walk.tile);
+  const SliceRows rows = slice_rows<kShape, Operands::kBMn>(p, place.in_cluster, walk.tile);
+  const std::uint32_t blocks = min(walk.blocks(p), kPrefetchedBlocks);
+  const std::uint32_t first_k =
+      (place.in_cluster.part * p.k_blocks + walk.first_block()) * Operands::kTileK;
   const std::uint32_t a_sharers = min(p.n_tiles, kPrefetchSharers);
   const std::uint32_t b_sharers = min(p.m_tiles, kPrefetchSharers);
   for (std::uint32_t block = at_c.n % a_sharers; block < blocks; block += a_sharers)
     prefetch_slice<Operands::kAMn, slice_m(kShape)>(a_map, rows.a,
                                                     first_k + block * Operands::kTileK);
   for (std::uint32_t block = at_c.m % b_sharers; block < blocks; block += b_sharers)
-    prefetch_slice<Operands::kBMn, slice_n(kShape)>(b_map, rows.b,
-                                                    first_k + block * Operands::kTileK);
+    prefetch_slice<Operands::kBMn, slice_b<kShape, Operands::kBMn>>(
+        b_map, rows.b, first_k + block * Operands::kTileK);
 }
 
 }  // namespace tidemark::kernels

@@ -1,5 +1,5 @@
 // What the roles of an engine kernel share: the ring of stages in shared memory, where a role is in
-// it, which tile a cluster works on, how TMA fills a stage and how wgmma reads one.
+// it, which tile a cluster works on, how TMA fills a stage and wgmma reads one.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -7,8 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cuda/ptx>
+#include <type_traits>
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
+#include "kernels/cuda/gemm/engine/operands.cuh"
+#include "kernels/cuda/gemm/engine/stream_walk.hpp"
 #include "kernels/cuda/gemm/engine/tile_shape.hpp"
 #include "kernels/cuda/gemm/ladder/staging.hpp"
 #include "kernels/cuda/gemm/raster.hpp"
@@ -62,12 +65,25 @@ struct EngineRingAt {
   }
 };
 
-/// What the cluster works on, and which part of it is this block's.
-struct EnginePlace {
-  ClusterPlace in_cluster;
-  std::uint32_t first = 0;  // tile of the cluster
-  std::uint32_t step = 0;   // to its next one
+/// Which tiles a cluster works on, and which blocks of their K: all of whole tiles, from
+/// EnginePlace::first in steps of the grid.
+struct WholeTiles {
+  std::uint32_t tile;
+
+  constexpr WholeTiles(const EngineProblem& /*p*/, const EnginePlace& place) : tile(place.first) {}
+  constexpr bool more(const EngineProblem& p) const { return tile < p.m_tiles * p.n_tiles; }
+  constexpr void next(const EngineProblem& /*p*/, const EnginePlace& place) { tile += place.step; }
+  constexpr bool is_first(const EnginePlace& place) const { return tile == place.first; }
+  constexpr bool is_last(const EngineProblem& p, const EnginePlace& place) const {
+    return tile + place.step >= p.m_tiles * p.n_tiles;
+  }
+  constexpr std::uint32_t first_block() const { return 0; }
+  constexpr std::uint32_t blocks(const EngineProblem& p) const { return p.k_blocks; }
+  constexpr bool reaches_end(const EngineProblem& /*p*/) const { return true; }
 };
+
+template <TileShape kShape>
+using TileWalk = std::conditional_t<kShape.stream_k, StreamWalk, WholeTiles>;
 
 /// Every thread of all blocks of the cluster. Has no bound of its own: all that comes before it
 /// has.
@@ -97,16 +113,19 @@ __device__ __forceinline__ TileAt tile_of(const EngineProblem& p, std::uint32_t 
   return p.epoch != 0 ? ordered_tile(p, index) : raster_tile(p, index);
 }
 
+template <TileShape kShape, bool kBMn>
+inline constexpr std::uint32_t slice_b = kBMn ? run_slice_n(kShape) : slice_n(kShape);
+
 /// First rows of what this block loads of A and B for a tile of the cluster.
 struct SliceRows {
   std::uint32_t a = 0, b = 0;
 };
-template <TileShape kShape>
+template <TileShape kShape, bool kBMn = false>
 __device__ __forceinline__ SliceRows slice_rows(const EngineProblem& p, const ClusterPlace& in,
                                                 std::uint32_t tile) {
   const TileAt at_c = tile_of(p, tile);
   return {.a = (at_c.m * kShape.cluster_m + in.m) * kShape.tile_m + in.n * slice_m(kShape),
-          .b = (at_c.n * kShape.cluster_n + in.n) * kShape.tile_n + in.m * slice_n(kShape)};
+          .b = (at_c.n * kShape.cluster_n + in.n) * kShape.tile_n + in.m * slice_b<kShape, kBMn>};
 }
 
 /// Stands for a load without a policy, which is another thing than evict_normal: of rows that start
@@ -134,10 +153,11 @@ __device__ __forceinline__ void load_box(std::byte* to, const CUtensorMap& map, 
   }
 }
 
-/// `kRows` indices of M or N from `mn`, 128 bytes of k from `k`.
+/// `kRows` indices of M or N from `mn`, 128 bytes of k from `k`. Of an MN-major operand no more
+/// than `left`, which is a multiple of 64.
 template <bool kMn, std::uint32_t kRows, bool kShared>
 __device__ __forceinline__ void load_slice(std::byte* to, const CUtensorMap& map, std::uint32_t mn,
-                                           std::uint32_t k, std::uint64_t* full,
+                                           std::uint32_t k, std::uint32_t left, std::uint64_t* full,
                                            std::uint16_t sharers, std::uint64_t policy) {
   const auto mn_at = static_cast<std::int32_t>(mn);
   const auto k_at = static_cast<std::int32_t>(k);
@@ -147,38 +167,11 @@ __device__ __forceinline__ void load_slice(std::byte* to, const CUtensorMap& map
     static_assert(kRows % 64 == 0, "boxes of an MN-major operand are 64 wide");
 #pragma unroll
     for (std::uint32_t i = 0; i < kRows; i += 64)
-      load_box<kShared>(to + i * kEngineRowBytes, map, mn_at + static_cast<std::int32_t>(i), k_at,
-                        full, sharers, policy);
+      if (i < left)
+        load_box<kShared>(to + i * kEngineRowBytes, map, mn_at + static_cast<std::int32_t>(i), k_at,
+                          full, sharers, policy);
   }
 }
-
-/// Element type of A and B, and whether M or N rather than K is their contiguous dimension.
-template <MmaType type, bool a_mn, bool b_mn>
-struct EngineOperands {
-  using Form = WgmmaForm<type, a_mn, b_mn>;
-  static constexpr bool kAMn = a_mn;
-  static constexpr bool kBMn = b_mn;
-  /// k of a stage.
-  static constexpr std::uint32_t kTileK = element_bytes(type) == 1 ? kFp8TileK : kEngineTileK;
-  /// Of fp8: promote.cuh.
-  static constexpr bool kPromotes = type == MmaType::e4m3 || type == MmaType::e5m2;
-};
-
-/// Descriptor of an operand in a stage; its address is a multiple of 1024. K-major as
-/// k_major_swizzle128(); MN-major: 64 k of 128 bytes from one run of 64 indices to the next (the
-/// leading offset), 8 k of 128 bytes to the next 8 k (the stride). PTX ISA 9.0, 9.7.15.5.1.2.
-template <bool kMn>
-__device__ __forceinline__ std::uint64_t operand_descriptor(std::uint32_t address) {
-  if constexpr (!kMn) return k_major_swizzle128(address);
-  constexpr std::uint64_t kNextRun = kEngineTileK * kEngineRowBytes;
-  constexpr std::uint64_t kNextEight = 8 * kEngineRowBytes;
-  return ((address & 0x3ffffU) >> 4) | ((kNextRun >> 4) << 16) | ((kNextEight >> 4) << 32) |
-         (std::uint64_t{1} << 62);
-}
-/// What takes a descriptor one wgmma further along k: 32 bytes of each row (16 k, 32 of fp8), or 16
-/// rows.
-template <bool kMn>
-inline constexpr std::uint64_t kStepOfK = (kMn ? 16 * kEngineRowBytes : 32) >> 4;
 
 /// Starts all wgmma of one stage, or its first `steps` where K ends within it, as one group. In the
 /// first `block` of k the first product overwrites whatever the registers held.

@@ -18,6 +18,7 @@ struct TileShape {
   std::uint32_t stages = 4;
   std::uint32_t boxes = 2;  // of staging a warp: 2 KiB each
   bool in_turn = false;     // a warpgroup has every other tile: one stores, the other multiplies
+  bool stream_k = false;    // clusters share out evenly the K of the last tiles (stream_k.cuh)
 
   constexpr bool operator==(const TileShape&) const = default;
 };
@@ -51,6 +52,11 @@ constexpr std::uint32_t accumulators(const TileShape& shape) { return shape.tile
 /// What one block of the cluster loads of its tile's A and B; the others bring the rest.
 constexpr std::uint32_t slice_m(const TileShape& shape) { return shape.tile_m / shape.cluster_n; }
 constexpr std::uint32_t slice_n(const TileShape& shape) { return shape.tile_n / shape.cluster_m; }
+/// The same of an operand whose N is contiguous, which comes in runs of 64: at most, the last block
+/// brings what is left.
+constexpr std::uint32_t run_slice_n(const TileShape& shape) {
+  return (shape.tile_n / 64 + shape.cluster_m - 1) / shape.cluster_m * 64;
+}
 
 /// Blocks into whose memory a block loads, itself included: those that share its A or its B.
 constexpr std::uint32_t peers_of(const TileShape& shape) {
@@ -112,6 +118,8 @@ inline constexpr std::uint32_t kConsumerRegisters = 232;
 constexpr std::uint32_t shared_bytes(const TileShape& shape) {
   return shape.stages * stage_bytes(shape) + staging_bytes(shape) + 2 * 8 * shape.stages + 32;
 }
+/// Bytes of the sums of a tile of stream_k, at most: what a block leaves for the next cluster.
+inline constexpr std::uint32_t kGivenBytes = 128 * 256 * 4;
 /// Bytes that the parts of a tile hand each other: each adds up one share of the columns.
 constexpr std::uint32_t exchanged_bytes(const TileShape& shape) {
   return (shape.split - 1) * shape.tile_m * (shape.tile_n / shape.split) * 4;
@@ -131,14 +139,27 @@ constexpr bool is_sound(const TileShape& shape) {
   // Shares of the columns are whole boxes of 64, and the blocks of a split have one tile only.
   const bool parts = shape.split == 1 ||
                      (!shape.in_turn && shape.split == 2 && shape.tile_n / shape.split % 64 == 0);
-  return tile && width && slices && registers && parts && shape.boxes > 0 &&
+  const bool shares = !shape.stream_k || shape.split == 1;
+  return tile && width && slices && registers && parts && shares && shape.boxes > 0 &&
          blocks_of(shape) <= 8 && shared_bytes(shape) <= kMostSharedBytes &&
          exchanged_bytes(shape) <= shape.stages * stage_bytes(shape);
 }
 
+/// Of stream-K: in turn, as most products get them, also general ones; of plain ones wider, where
+/// each cluster has less than two of those tiles; and beside each other, where rows of 256 would
+/// reach far past the end of C.
+inline constexpr TileShape kTurnStreamShape{
+    .tile_n = 192, .cluster_m = 2, .stages = 5, .boxes = 1, .in_turn = true, .stream_k = true};
+inline constexpr TileShape kStreamShape{
+    .tile_m = 128, .tile_n = 256, .cluster_m = 2, .stream_k = true};
+inline constexpr TileShape kStreamBesideShape{
+    .tile_m = 128, .tile_n = 256, .cluster_n = 2, .stream_k = true};
+
 /// The shape of fp8 kernels: a thread holds each sum twice, the tensor core's and the fp32 one that
 /// it is added to, and has registers for no wider tile.
 inline constexpr TileShape kFp8Shape{.tile_m = 128, .tile_n = 192, .cluster_m = 2, .stages = 4};
+inline constexpr TileShape kFp8StreamShape{
+    .tile_m = 128, .tile_n = 192, .cluster_m = 2, .stages = 4, .stream_k = true};
 /// For products whose rounds they fill better.
 inline constexpr TileShape kFp8Shape176{.tile_m = 128, .tile_n = 176, .cluster_m = 2, .stages = 5};
 inline constexpr TileShape kFp8NarrowShape{

@@ -12,7 +12,8 @@ std::span<const EngineKernel> turn_kernels() {
       TileShape{.tile_n = 168, .cluster_m = 2, .stages = 5, .in_turn = true},
       TileShape{.tile_n = 176, .cluster_m = 2, .stages = 5, .in_turn = true},
       TileShape{.tile_n = 184, .cluster_m = 2, .stages = 5, .boxes = 1, .in_turn = true},
-      TileShape{.tile_n = 192, .cluster_m = 2, .stages = 5, .boxes = 1, .in_turn = true}>();
+      TileShape{.tile_n = 192, .cluster_m = 2, .stages = 5, .boxes = 1, .in_turn = true},
+      kTurnStreamShape>();
   return kKernels;
 }
 

@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/gemm/engine/placement.hpp"
+#include "kernels/cuda/gemm/engine/tile_shape.hpp"
 
 namespace tidemark::kernels {
 
@@ -19,7 +20,8 @@ namespace tidemark::kernels {
 class EngineWords {
  public:
   static constexpr std::uint32_t kSet = 1 + kMostGpcs;
-  static constexpr std::uint32_t kCount = 1 + 2 * kSet;
+  static constexpr std::uint32_t kGiven = kMostSms * kEngineConsumerWarps;
+  static constexpr std::uint32_t kCount = 1 + 2 * kSet + kGiven;
 
   EngineWords() = default;
   /// On the current device. Waits for `stream`: a launch that begins early uses the words before
@@ -27,13 +29,18 @@ class EngineWords {
   explicit EngineWords(cudaStream_t stream);
 
   std::uint32_t* data() const { return words_.as<std::uint32_t>(); }
+  /// Of a launch with TileShape::stream_k: kEngineConsumerWarps words a block, each of a warp that
+  /// has left its sums in sums(). Who takes them leaves zero.
+  std::uint32_t* given() const { return data() + 1 + 2 * kSet; }
+  /// kGivenBytes a block.
+  float* sums() const { return sums_.as<float>(); }
   /// The set of the next launch.
   std::uint32_t* set() const { return data() + 1 + (second_ ? kSet : 0); }
   /// A launch has been started with set(). Const as writing to data() is: it is about the words.
   void turn() const { second_ = !second_; }
 
  private:
-  DeviceBuffer words_;
+  DeviceBuffer words_, sums_;
   mutable bool second_ = false;
 };
 

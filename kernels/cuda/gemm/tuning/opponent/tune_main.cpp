@@ -36,6 +36,13 @@ constexpr Effort kLastWord{.ranking_rounds = 3,
                            .pairs = 3,
                            .cool_pairs = 9};
 
+/// The same for many products.
+constexpr Effort kBrief{.ranking_rounds = 1,
+                        .race_rounds = 0,
+                        .at_work = {.settle_s = 0.2, .measure_s = 0.5},
+                        .pairs = 3,
+                        .cool_pairs = 5};
+
 struct Options {
   std::vector<std::uint64_t> sizes;
   std::vector<std::string> products;
@@ -43,17 +50,12 @@ struct Options {
   std::string json, check;
   double time_limit_s = 900;
   bool list = false;
-  bool chosen = false;
+  bool chosen = false, brief = false;
   bool once = false;
   bool pitched = false;
   bool a_m_major = false, b_n_major = false;
   bool fp8 = false, f16 = false;
 };
-
-/// Whether there is more than one configuration for its products.
-bool has_choice(const Options& options) {
-  return !options.a_m_major && !options.b_n_major && !options.f16;
-}
 
 GemmElement element_of(const Options& options) {
   if (options.f16) return GemmElement::f16;
@@ -144,7 +146,7 @@ class Means {
 };
 
 std::vector<EngineConfiguration> tried_for(const Options& options, const Shape& shape) {
-  if (options.chosen || !has_choice(options))
+  if (options.chosen)
     return {chosen_configuration(embedded_gemm_table(),
                                  LocalGemm{.pitch = shape.lda,
                                            .m = shape.m,
@@ -156,6 +158,11 @@ std::vector<EngineConfiguration> tried_for(const Options& options, const Shape& 
                                            .b_major = shape.b_major,
                                            .b_pitch = shape.ldb != 0 ? shape.ldb : 16})};
   return wanted(options);
+}
+
+Effort effort_of(const Options& options) {
+  if (!options.chosen) return {};
+  return options.brief ? kBrief : kLastWord;
 }
 
 /// Exit code: 0, or 1 where a product has no exact configuration, or 4 where time ran out.
@@ -174,8 +181,7 @@ int tune_all(const Options& options, const std::vector<Shape>& shapes) {
                  options.time_limit_s);
       return 4;
     }
-    const Tuned tuned =
-        tune(shapes[i], tried_for(options, shapes[i]), options.chosen ? kLastWord : Effort{});
+    const Tuned tuned = tune(shapes[i], tried_for(options, shapes[i]), effort_of(options));
     print(tuned);
     report["products"].push_back(json_of(tuned));
     if (!is_pitched(tuned.shape)) means.add(chosen_of(tuned));
@@ -245,12 +251,12 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false);
   app.add_option("--check", options.check, "one configuration on small products, no timing");
   app.add_flag("--chosen", options.chosen, "only what the engine's table names for each product");
+  app.add_flag("--brief", options.brief, "with --chosen: shorter duels, for many products");
   app.add_flag("--a-m-major", options.a_m_major, "A is kept as K rows of M elements");
   app.add_flag("--b-n-major", options.b_n_major, "B is kept as K rows of N elements");
   app.add_flag("--fp8", options.fp8,
                "A and B of e4m3, its own configurations; without sizes, three products");
-  app.add_flag("--f16", options.f16, "A, B and C of f16, which have one configuration")
-      ->excludes("--fp8");
+  app.add_flag("--f16", options.f16, "A, B and C of f16")->excludes("--fp8");
   app.add_flag("--once", options.once,
                "launches each heuristic and each configuration once, for a profiler");
   app.add_flag("--list", options.list, "names of all configurations");
