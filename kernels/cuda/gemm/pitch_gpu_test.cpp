@@ -330,7 +330,7 @@ TEST_F(PitchGpuGemm, SaysWhatWasDone) {
   gemm.lda = 73;
   gemm.ldc = 31;
   EXPECT_EQ(run_gemm(gemm).note,
-            "engine 128x256_2x1_s4_m8_lead1_keep; rows of A packed; C stored row by row");
+            "engine 128x256_2x1_s4_m8_lead1_early_keep; rows of A packed; C stored row by row");
 }
 
 }  // namespace

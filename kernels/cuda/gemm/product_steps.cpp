@@ -301,10 +301,11 @@ Trouble kernel_trouble(const ResidentGemm& block) {
   return {
       .fault = DeviceFault::timeout,
       .code = 0,
-      .note = fmt::format("in block {} of the kernel a {} waited longer than it may", wait.block,
-                          wait.rows       ? "producer for rows of other ranks"
-                          : wait.producer ? "producer for a free stage or packed rows"
-                                          : "consumer for the bytes of a stage")};
+      .note = fmt::format(
+          "in block {} of the kernel a {} waited longer than it may", wait.block,
+          wait.rows       ? "producer for rows of other ranks"
+          : wait.producer ? "producer for a free stage or packed rows"
+                          : "consumer for the bytes of a stage or the sums of another cluster")};
 }
 
 }  // namespace tidemark::kernels

@@ -149,7 +149,7 @@ DeviceBuffer make_workspace(const LocalGemm& local, cudaStream_t stream) {
 }
 
 /// The engine's configuration for `gemm`. A number holds for plain products and, of a table of
-/// their own, for those of fp8; the others have one.
+/// their own, for those of fp8; others get what suits them.
 EngineConfiguration configuration_of(const Gemm& gemm, const LocalGemm& local,
                                      const GemmTable& table) {
   const bool fp8 = is_fp8(local.element);

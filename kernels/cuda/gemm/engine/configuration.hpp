@@ -9,7 +9,8 @@
 
 namespace tidemark::kernels {
 
-/// All that can be chosen about one launch. None of it changes a sum but for `shape.split`.
+/// All that can be chosen about one launch. None of it changes a sum but for `shape.split` and
+/// `shape.stream_k`.
 struct EngineConfiguration {
   TileShape shape{};
   std::uint32_t group = 8;     // tiles of a cluster that are walked before the next row of them
@@ -25,8 +26,8 @@ struct EngineConfiguration {
 };
 
 /// "128x256_2x1_s4_m8_lead1_early": tile, cluster, stages; then "turn" where warpgroups multiply in
-/// turn, k2 where K is split over two, the group and its direction, g1 where a GPC has one row of
-/// tiles, and what else is not as usual.
+/// turn, "streamk" where clusters share out the K of the last tiles, k2 where K is split over two,
+/// the group and its direction, g1 where a GPC has one row of tiles, and what else is not as usual.
 /// No two configurations share a name.
 std::string name_of(const EngineConfiguration& configuration);
 

@@ -328,6 +328,10 @@ ReadyEngine prepare_engine(const EngineConfiguration& configuration, const Local
   ready.most_clusters = most_clusters(ready);
   const std::uint32_t clusters = clusters_for(ready);
   ready.blocks = clusters * blocks_of(shape);
+  if (shape.stream_k && ready.blocks > kMostSms)
+    throw Error(
+        fmt::format("gemm: {}: there is room for the sums of {} blocks, and this GPU has {}",
+                    name_of(configuration), kMostSms, ready.blocks));
   if (shape.stream_k)
     ready.problem.shared_out =
         shared_out(ready.problem.m_tiles * ready.problem.n_tiles, clusters, ready.problem.k_blocks);

@@ -150,7 +150,7 @@ TEST_P(Engine, NormalNumbersGiveTheSameBitsInEveryTileShape) {
 
 /// A square product in device memory: A of 1 to 7, B the identity, so that C is A.
 struct TimesOne {
-  static constexpr std::uint64_t kEdge = 2048;
+  static constexpr std::uint64_t kEdge = 2304;  // 81 tiles of 256 x 256: stream-K shares them out
   static constexpr std::size_t kBytes = kEdge * kEdge * 2;
   Stream stream;
   DeviceBuffer a{kBytes}, b{kBytes}, between{kBytes}, c{kBytes};
@@ -215,13 +215,37 @@ TEST_P(Engine, LoadsNothingBeforeTheLaunchBeforeItHasEnded) {
   }
 }
 
+// Launches that follow each other early, on the same words, with other sums: none of one may be
+// taken for one of the other. -A makes -A of the identity.
+TEST_P(Engine, LaunchesByTurnsTakeNoSumsOfEachOther) {
+  const TimesOne made;
+  std::vector<std::uint16_t> negated(made.numbers);
+  for (std::uint16_t& number : negated) number ^= 0x8000;
+  made.copy(made.between.data(), negated.data(), TimesOne::kBytes);
+  const DeviceBuffer other(TimesOne::kBytes);
+  LocalGemm second = made.product;
+  second.a = made.between.data();
+  second.c = other.data();
+  const EngineConfiguration configuration = engine_configurations()[GetParam() - 1];
+  const ReadyEngine one = prepare_engine(configuration, made.product);
+  const ReadyEngine two = prepare_engine(configuration, second);
+  for (int again = 0; again < 10; ++again) {
+    made.start(one);
+    made.start(two);
+  }
+  EXPECT_TRUE(made.c_is_a());
+  std::vector<std::uint16_t> found(negated.size());
+  made.copy(found.data(), other.data(), TimesOne::kBytes);
+  EXPECT_TRUE(found == negated);
+}
+
 // What a launch finds where one before it has timed out: it gives up at once, and harms no later
 // one.
 void expect_to_end_behind_a_time_out(const TimesOne& made, const ReadyEngine& ready) {
   made.set_timed_out(1);
   made.start(ready);
   EXPECT_NE(made.all_words().front(), 0U);
-  made.set_timed_out(0);
+  made.words.clear(made.stream.get());
   made.start(ready);
   EXPECT_TRUE(made.c_is_a());
 }

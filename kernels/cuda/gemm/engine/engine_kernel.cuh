@@ -217,6 +217,9 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   namespace ptx = cuda::ptx;
   constexpr TileShape kShape = Shape::kShape;
   static_assert(is_sound(kShape));
+  // Else the first part of K could end before the first warpgroup is `lead` blocks ahead, and the
+  // second would wait for ever.
+  static_assert(!kShape.stream_k || kShape.in_turn || kShape.stages - 1 <= kLeastBlocks);
   static_assert(sizeof(EngineStage<kShape>) == stage_bytes(kShape));
   static_assert(sizeof(EngineRing<kShape>) <= shared_bytes(kShape));
   if (threadIdx.x == 0) {  // the producer's maps and the consumers'

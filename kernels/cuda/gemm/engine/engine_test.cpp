@@ -185,6 +185,16 @@ TEST(EngineChoice, PairsSideBySideWhereRowsOfPairsReachFarPastTheEnd) {
   EXPECT_EQ(chosen_by_default(gemm).shape, kStreamBesideShape);
 }
 
+TEST(EngineChoice, TableOfStreamKLeavesPackedRowsTheGeneralShape) {
+  const GemmTable table = table_of("128x192_2x1_s5_turn_streamk_m8_g1_early");
+  LocalGemm gemm{
+      .pitch = 8192, .m = 8192, .n = 8192, .k = 8192, .output = GemmOutput::bf16, .b_pitch = 8192};
+  gemm.pitch = gemm.b_pitch = 8193;
+  EXPECT_EQ(chosen_configuration(table, gemm).shape, kGeneralShape);
+  gemm = {.pitch = 64, .m = 64, .n = 64, .k = 64, .output = GemmOutput::bf16};
+  EXPECT_EQ(chosen_configuration(table, gemm).shape, kTurnStreamShape);
+}
+
 TEST(EngineChoice, NoKIsSharedOutOfADistributedProductWithinABudgetOrOfPackedRows) {
   for (const GemmElement element : {GemmElement::bf16, GemmElement::f16, GemmElement::e4m3}) {
     LocalGemm gemm{.m = 5888, .n = 6656, .k = 2752, .output = GemmOutput::bf16, .element = element};

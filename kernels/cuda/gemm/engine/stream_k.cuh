@@ -1,7 +1,7 @@
 // Stream-K: tiles whose K two clusters share. The first part is the first that its cluster works on
 // of its share, the last part the last one of the next cluster's, which therefore finds the sums of
-// the first and adds its own: nobody waits but for a cluster that began late, and that one for
-// nobody before it has given what it has to.
+// the first and adds its own: nobody waits but for a cluster that began late. By GPC that may be
+// one that has yet to begin: where others hold half of the SMs, all that run could wait for such.
 #pragma once
 
 #include <cstdint>

@@ -66,7 +66,7 @@ TEST(StreamWalk, TakesEveryBlockOfEveryTileOnce) {
   }
 }
 
-// Else two clusters could wait for each other, or one for a cluster that was placed behind it.
+// Else two clusters could wait for each other.
 TEST(StreamWalk, FirstPartComesFirstAndLastPartLastAndIsTheNextClusters) {
   for (const Shared& shared : kShared)
     for (const auto& [tile, of_tile] : parts_of(shared)) {

@@ -16,7 +16,8 @@ namespace tidemark::kernels {
 /// GPC has given. Launches take the sets in turn, since one may begin while the one before it still
 /// runs; the one before that has ended by then (engine_kernel.cuh). Each leaves its set zero.
 /// Launches recorded in a graph take the sets in the order in which they are recorded: an even
-/// number of them, or the next launch may begin while the graph's last one has its set.
+/// number of them, or the next launch may begin while the graph's last one has its set. 19 MB in
+/// all, most of them for the sums of stream-K.
 class EngineWords {
  public:
   static constexpr std::uint32_t kSet = 1 + kMostGpcs;
@@ -27,6 +28,10 @@ class EngineWords {
   /// On the current device. Waits for `stream`: a launch that begins early uses the words before
   /// it waits for anything.
   explicit EngineWords(cudaStream_t stream);
+
+  /// As they are made, on `stream`: for whoever goes on with them after a lost wait. A launch that
+  /// gave up may have left words of given() that are not zero.
+  void clear(cudaStream_t stream) const;
 
   std::uint32_t* data() const { return words_.as<std::uint32_t>(); }
   /// Of a launch with TileShape::stream_k: kEngineConsumerWarps words a block, each of a warp that

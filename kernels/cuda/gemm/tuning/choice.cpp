@@ -138,7 +138,8 @@ EngineConfiguration configuration_for(const GemmTable& table, const GemmShape& p
     return engine_configurations()[choice.number - 1].shape;
   };
   const auto suits = [&](const GemmChoice& choice) {
-    return !one_sum || (shape_of(choice).split == 1 && !shape_of(choice).stream_k);
+    const TileShape& shape = shape_of(choice);
+    return shape.stream_k ? !one_sum && !packed : !one_sum || shape.split == 1;
   };
   const GemmChoice* const nearest = nearest_choice(table, product, suits);
   if (nearest == nullptr) return kGeneral;  // a table may name nothing but parts of K

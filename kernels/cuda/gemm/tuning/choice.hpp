@@ -9,7 +9,8 @@
 
 namespace tidemark::kernels {
 
-/// The configuration for C m x n over k, of those that the table names.
+/// The configuration for C m x n over k, of bf16 and plain: what the table names for it, or what
+/// README.md, "Tuning", says of others.
 EngineConfiguration chosen_configuration(const GemmTable& table, std::uint64_t m, std::uint64_t n,
                                          std::uint64_t k);
 

@@ -142,9 +142,8 @@ std::uint32_t take_timed_out(const Product& product) {
   std::uint32_t word = 0;
   cuda_check(cudaMemcpy(&word, product.words.data(), sizeof(word), cudaMemcpyDeviceToHost),
              "read the time-out word");
-  cuda_check(
-      cudaMemsetAsync(product.words.data(), 0, sizeof(word), product.stream.get()),
-      "clear the time-out word");  // a stream of its own: the default one would not wait for it
+  // On a stream of its own: the default one would not wait for it.
+  if (word != 0) product.words.clear(product.stream.get());
   return word;
 }
 

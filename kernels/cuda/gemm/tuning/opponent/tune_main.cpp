@@ -251,7 +251,7 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false);
   app.add_option("--check", options.check, "one configuration on small products, no timing");
   app.add_flag("--chosen", options.chosen, "only what the engine's table names for each product");
-  app.add_flag("--brief", options.brief, "with --chosen: shorter duels, for many products");
+  app.add_flag("--brief", options.brief, "shorter duels, for many products")->needs("--chosen");
   app.add_flag("--a-m-major", options.a_m_major, "A is kept as K rows of M elements");
   app.add_flag("--b-n-major", options.b_n_major, "B is kept as K rows of N elements");
   app.add_flag("--fp8", options.fp8,
