@@ -150,7 +150,8 @@ TEST_P(Engine, NormalNumbersGiveTheSameBitsInEveryTileShape) {
 
 /// A square product in device memory: A of 1 to 7, B the identity, so that C is A.
 struct TimesOne {
-  static constexpr std::uint64_t kEdge = 2304;  // 81 tiles of 256 x 256: stream-K shares them out
+  // 100 tiles of 256 x 256, which stream-K shares out, in an even number of rows (gpc_rows).
+  static constexpr std::uint64_t kEdge = 2560;
   static constexpr std::size_t kBytes = kEdge * kEdge * 2;
   Stream stream;
   DeviceBuffer a{kBytes}, b{kBytes}, between{kBytes}, c{kBytes};
