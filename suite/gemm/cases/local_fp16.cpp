@@ -6,7 +6,8 @@ namespace tidemark::suite {
 namespace {
 
 constexpr GemmShape kSmall[] = {{1, 1, 1}, {64, 64, 64}, {65, 130, 72}, {33, 20, 1031}};
-constexpr GemmShape kCuda[] = {{257, 511, 1032}, {1000, 520, 200}};
+// The last one has tiles enough for stream-K.
+constexpr GemmShape kCuda[] = {{257, 511, 1032}, {1000, 520, 200}, {2560, 2400, 1032}};
 constexpr GemmOutput kOutputs[] = {GemmOutput::f32, GemmOutput::bf16, GemmOutput::f16};
 
 std::vector<Op> rows(const RunContext& context) {
