@@ -91,10 +91,11 @@ TEST(Fp8Engine, HasConfigurationsThatAreSoundAndHaveNamesOfTheirOwn) {
   }
 }
 
-// 40 beside the sums: is_sound() counts those of one set.
-TEST(Fp8Engine, HasShapesWhoseThreadsHoldEverySumTwice) {
+// 40 beside the sums: is_sound() counts none that are held twice.
+TEST(Fp8Engine, HasShapesWhoseThreadsHoldTheSumsTheyPromoteTwice) {
   for (const EngineConfiguration& configuration : fp8_configurations())
-    EXPECT_LE(2 * accumulators(configuration.shape) + 40, kConsumerRegisters)
+    EXPECT_LE(accumulators(configuration.shape) + promoted_at_once(configuration.shape) + 40,
+              kConsumerRegisters)
         << name_of(configuration);
 }
 
@@ -115,15 +116,24 @@ TEST(Fp8Engine, ChoosesOneOfItsConfigurations) {
   }
 }
 
-// 704 tiles of 128 x 192 are 5.3 waves of 132, 768 of 128 x 176 are 5.8.
+// 1376 tiles of 256 x 192 are 20.8 waves of 66, 1200 are 18.2.
 TEST(Fp8Engine, SharesOutTheKOfTheLastTiles) {
-  EXPECT_EQ(chosen_for(4096, 4096, 4096).shape, kFp8StreamShape);
-  EXPECT_EQ(chosen_for(8192, 8192, 8192).shape, kFp8StreamShape);
-  EXPECT_EQ(chosen_for(4096, 14336, 4096).shape, kFp8StreamShape);
+  EXPECT_EQ(chosen_for(8192, 8192, 8192).shape, kFp8StreamShape192);
+  EXPECT_EQ(chosen_for(4096, 14336, 4096).shape, kFp8StreamShape192);
 }
 
-TEST(Fp8Engine, ChoosesTheShapeThatFillsItsWavesWhereThatTakesLonger) {
-  EXPECT_EQ(chosen_for(2048, 2048, 2048).shape, kFp8NarrowShape);
+// 256 tiles of 256 x 256 are 3.9 waves; 22 of 192 columns reach past 4096 by 3 %.
+TEST(Fp8Engine, ChoosesWholeTilesWhereTheyFillTheirWaves) {
+  EXPECT_EQ(chosen_for(4096, 4096, 4096).shape, kFp8Shape);
+  EXPECT_EQ(chosen_for(2048, 2048, 2048).shape, kFp8Shape);
+}
+
+TEST(Fp8Engine, ChoosesWideTilesThatEndWithCWhereTheirWavesAreNotFull) {
+  EXPECT_EQ(chosen_for(8192, 4096, 8192).shape, kFp8StreamShape);
+}
+
+TEST(Fp8Engine, ChoosesNarrowTilesWhereWideOnesLeaveMoreSmsIdle) {
+  EXPECT_EQ(chosen_for(1024, 1024, 4096).shape, kFp8NarrowShape);
 }
 
 TEST(Fp8Engine, ChoosesNoEarlyLaunchWithinABudgetOfSms) {

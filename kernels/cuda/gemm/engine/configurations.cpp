@@ -96,6 +96,8 @@ constexpr std::array kConfigurations = {
     EngineConfiguration{.shape = kTurnStreamShape, .early = true, .gpc_rows = 1},
     EngineConfiguration{.shape = kStreamBesideShape, .lead = 1, .early = true},
     EngineConfiguration{.shape = kStreamBesideShape, .lead = 1, .early = true, .gpc_rows = 1},
+    EngineConfiguration{.shape = kStreamShape200, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kStreamShape200, .lead = 1, .early = true, .gpc_rows = 1},
 };
 
 constexpr std::array kFp8Configurations = {
@@ -105,19 +107,21 @@ constexpr std::array kFp8Configurations = {
     EngineConfiguration{.shape = kFp8NarrowShape, .group = 16, .lead = 1, .early = true},
     EngineConfiguration{.shape = kFp8NarrowShape, .group_along_n = true, .lead = 1, .early = true},
     EngineConfiguration{.shape = kFp8NarrowShape, .lead = 1, .early = true, .streams_c = true},
-    EngineConfiguration{.shape = kFp8Shape, .lead = 1},
-    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true},
-    EngineConfiguration{.shape = kFp8Shape, .group = 16, .lead = 1, .early = true},
-    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .streams_c = true},
-    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .keeps = true},
-    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .gpc_rows = 1},
-    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .gpc_rows = 2},
     EngineConfiguration{.shape = kFp8NarrowShape, .lead = 1, .early = true, .gpc_rows = 1},
-    EngineConfiguration{.shape = kFp8Shape176, .lead = 1},
-    EngineConfiguration{.shape = kFp8Shape176, .lead = 1, .early = true},
-    EngineConfiguration{.shape = kFp8Shape176, .lead = 1, .early = true, .gpc_rows = 1},
-    EngineConfiguration{.shape = kFp8StreamShape, .lead = 1, .early = true},
-    EngineConfiguration{.shape = kFp8StreamShape, .lead = 1, .early = true, .gpc_rows = 1},
+    EngineConfiguration{.shape = kFp8Shape192, .lead = 1},
+    EngineConfiguration{.shape = kFp8Shape192, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8Shape192, .group = 16, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8Shape192, .lead = 1, .early = true, .streams_c = true},
+    EngineConfiguration{.shape = kFp8Shape192, .lead = 1, .early = true, .keeps = true},
+    EngineConfiguration{.shape = kFp8Shape192, .lead = 1, .early = true, .gpc_rows = 1},
+    EngineConfiguration{.shape = kFp8Shape192, .lead = 1, .early = true, .gpc_rows = 2},
+    EngineConfiguration{.shape = kFp8Shape, .early = true},
+    EngineConfiguration{.shape = kFp8Shape, .early = true, .gpc_rows = 1},
+    EngineConfiguration{.shape = kFp8Shape, .lead = 1, .early = true, .gpc_rows = 1},
+    EngineConfiguration{.shape = kFp8StreamShape192, .lead = 1, .early = true},
+    EngineConfiguration{.shape = kFp8StreamShape192, .lead = 1, .early = true, .gpc_rows = 1},
+    EngineConfiguration{.shape = kFp8StreamShape, .early = true},
+    EngineConfiguration{.shape = kFp8StreamShape, .early = true, .gpc_rows = 1},
 };
 
 }  // namespace

@@ -129,8 +129,10 @@ __device__ __forceinline__ void consume_together(EngineRing<kShape>& ring, const
   const auto release = [&](std::uint32_t stage) {
     release_stage<kShape>(told + stage, in_time, lane);
   };
-  // Parts of K end with whole blocks, zeros and all.
-  const std::uint32_t broken_blocks = kShape.split == 1 && p.last_steps < kStepsOfStage ? 1 : 0;
+  constexpr std::uint32_t kAtOnce = Operands::kPromotes ? promoted_at_once(kShape) : kCount;
+  // Parts of K end with whole blocks, zeros and all; with this choice in each half fp8 would spill.
+  constexpr bool kBreaks = kShape.split == 1 && kAtOnce == kCount;
+  const std::uint32_t broken_blocks = kBreaks && p.last_steps < kStepsOfStage ? 1 : 0;
   TileWalk<kShape> walk(p, place);
   // The first warpgroup is to be `lead` blocks of k ahead, so that one stores while the other
   // multiplies; equal speed then keeps it so. The second starts when the first is that far.
@@ -156,11 +158,16 @@ __device__ __forceinline__ void consume_together(EngineRing<kShape>& ring, const
       const std::uint64_t a = first_a + at.stage * (sizeof(Stage) >> 4);
       const std::uint64_t b = first_b + at.stage * (sizeof(Stage) >> 4);
       if constexpr (Operands::kPromotes) {
-        float partial[kHigh][kCount];
-        multiply(partial, a, b, 0);
-        finish_stage(partial);
-        release(at.stage);  // before the additions: they need registers only
-        promote(d, partial);
+        const auto add_from = [&](auto from) {
+          constexpr std::uint32_t kFrom = decltype(from)::value;  // two columns, rows of B, a sum
+          float partial[kHigh][kAtOnce];
+          multiply(partial, a, b + 2 * kFrom * (kEngineRowBytes >> 4), 0);
+          finish_stage(partial);
+          if (kFrom + kAtOnce == kCount) release(at.stage);  // additions need registers only
+          promote<kFrom>(d, partial);
+        };
+        add_from(std::integral_constant<std::uint32_t, 0>{});
+        if constexpr (kAtOnce < kCount) add_from(std::integral_constant<std::uint32_t, kAtOnce>{});
       } else {
         multiply(d, a, b, block);
         wgmma_wait<1>();  // the group before this one is done: its stage can go back
@@ -174,7 +181,7 @@ __device__ __forceinline__ void consume_together(EngineRing<kShape>& ring, const
       take_block(block, [](auto& sums, std::uint64_t a, std::uint64_t b, std::uint32_t before) {
         multiply_stage<Operands>(sums, a, b, before);
       });
-    if (whole_blocks < blocks)
+    if (kBreaks && whole_blocks < blocks)
       take_block(whole_blocks,
                  [&](auto& sums, std::uint64_t a, std::uint64_t b, std::uint32_t before) {
                    multiply_last_stage<Operands>(sums, a, b, before, p.last_steps);

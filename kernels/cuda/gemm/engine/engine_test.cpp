@@ -170,19 +170,31 @@ TEST(EngineChoice, KOfTheLastTilesIsSharedOutWhereTheirWaveIsNotFull) {
   gemm.element = GemmElement::f16;
   EXPECT_EQ(chosen_by_default(gemm).shape, kTurnStreamShape);
   gemm.element = GemmElement::e4m3;
-  EXPECT_EQ(chosen_by_default(gemm).shape, kFp8StreamShape);
+  EXPECT_EQ(chosen_by_default(gemm).shape, kFp8StreamShape192);
+}
+
+// 405 tiles of 256 x 192 reach past the end by 10 %, 360 of 256 x 200 by 2.
+TEST(EngineChoice, TilesOf200ColumnsWhereTheyEndWithCAndBIsKMajor) {
+  LocalGemm gemm{.m = 11328, .n = 1600, .k = 4480, .output = GemmOutput::bf16};
+  EXPECT_EQ(chosen_by_default(gemm).shape, kStreamShape200);
+  gemm.element = GemmElement::f16;
+  EXPECT_EQ(chosen_by_default(gemm).shape, kStreamShape200);
+  gemm.b_major = Major::mn;
+  EXPECT_EQ(chosen_by_default(gemm).shape, kTurnStreamShape);
+}
+
+// Of 1632 rows, pairs of 128 side by side reach past the end with 32, one above the other with 160.
+TEST(EngineChoice, PairsSideBySideWhereRowsOfPairsReachFarPastTheEnd) {
+  LocalGemm gemm{.m = 1632, .n = 3016, .k = 8544, .output = GemmOutput::bf16};
+  EXPECT_EQ(chosen_by_default(gemm).shape, kStreamBesideShape);
+  gemm.b_major = Major::mn;
+  EXPECT_EQ(chosen_by_default(gemm).shape, kStreamBesideShape);
 }
 
 // 1054 tiles of 256 x 256 are 15.97 waves of 66.
 TEST(EngineChoice, WholeTilesWhereTheLastWaveIsFull) {
   const LocalGemm gemm{.m = 4304, .n = 15808, .k = 9720, .output = GemmOutput::bf16};
   EXPECT_EQ(chosen_by_default(gemm).shape, kGeneralShape);
-}
-
-// Of 1632 rows, pairs of 128 side by side reach past the end with 32, one above the other with 160.
-TEST(EngineChoice, PairsSideBySideWhereRowsOfPairsReachFarPastTheEnd) {
-  const LocalGemm gemm{.m = 1632, .n = 3016, .k = 8544, .output = GemmOutput::bf16};
-  EXPECT_EQ(chosen_by_default(gemm).shape, kStreamBesideShape);
 }
 
 TEST(EngineChoice, TableOfStreamKLeavesPackedRowsTheGeneralShape) {

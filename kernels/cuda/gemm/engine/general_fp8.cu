@@ -11,8 +11,10 @@ std::span<const EngineKernel> general_fp8_kernels() {
          {k_major_kernels<kFp8Shape, MmaType::e4m3>(), k_major_kernels<kFp8Shape, MmaType::e5m2>(),
           k_major_kernels<kFp8StreamShape, MmaType::e4m3>(),
           k_major_kernels<kFp8StreamShape, MmaType::e5m2>(),
-          k_major_kernels<kFp8Shape176, MmaType::e4m3>(),
-          k_major_kernels<kFp8Shape176, MmaType::e5m2>(),
+          k_major_kernels<kFp8Shape192, MmaType::e4m3>(),
+          k_major_kernels<kFp8Shape192, MmaType::e5m2>(),
+          k_major_kernels<kFp8StreamShape192, MmaType::e4m3>(),
+          k_major_kernels<kFp8StreamShape192, MmaType::e5m2>(),
           k_major_kernels<kFp8NarrowShape, MmaType::e4m3>(),
           k_major_kernels<kFp8NarrowShape, MmaType::e5m2>()})
       all.insert(all.end(), some.begin(), some.end());

@@ -72,6 +72,16 @@ std::vector<EngineKernel> general_kernels() {
   return made.template operator()<float, __nv_bfloat16, __half>();
 }
 
+/// Those of them whose B is K-major.
+template <TileShape kShape, MmaType type>
+std::vector<EngineKernel> b_k_major_kernels() {
+  const auto made = []<class... Outs>() -> std::vector<EngineKernel> {
+    return {general<type, false, false, Outs, kShape>()...,
+            general<type, true, false, Outs, kShape>()...};
+  };
+  return made.template operator()<float, __nv_bfloat16, __half>();
+}
+
 /// All of them for one type of fp8, in one shape: the tensor cores take it K-major only.
 template <TileShape kShape, MmaType type>
 std::vector<EngineKernel> k_major_kernels() {

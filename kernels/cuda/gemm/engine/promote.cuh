@@ -25,14 +25,15 @@ __device__ __forceinline__ void finish_stage(float (&partial)[kHigh][kCount]) {
   for (std::uint32_t high = 0; high < kHigh; ++high) hold_sums(partial[high]);
 }
 
-/// Adds the sums of a stage, whose wgmma are done, to those of the tile, rounded to nearest.
-template <std::uint32_t kHigh, std::uint32_t kCount>
+/// Adds the sums of a stage, whose wgmma are done, to those of the tile from `first` on, rounded to
+/// nearest.
+template <std::uint32_t first, std::uint32_t kHigh, std::uint32_t kCount, std::uint32_t kPart>
 __device__ __forceinline__ void promote(float (&sums)[kHigh][kCount],
-                                        const float (&partial)[kHigh][kCount]) {
+                                        const float (&partial)[kHigh][kPart]) {
 #pragma unroll
   for (std::uint32_t high = 0; high < kHigh; ++high)
 #pragma unroll
-    for (std::uint32_t i = 0; i < kCount; ++i) sums[high][i] += partial[high][i];
+    for (std::uint32_t i = 0; i < kPart; ++i) sums[high][first + i] += partial[high][i];
 }
 
 }  // namespace tidemark::kernels

@@ -129,7 +129,7 @@ constexpr std::uint32_t exchanged_bytes(const TileShape& shape) {
 constexpr bool is_sound(const TileShape& shape) {
   const bool tile = warpgroup_rows(shape) % 64 == 0 && shape.tile_n % 8 == 0;
   bool width = false;  // what wgmma_wide.cuh has
-  for (const std::uint32_t sums : {64U, 84U, 88U, 92U, 96U, 128U})
+  for (const std::uint32_t sums : {64U, 84U, 88U, 92U, 96U, 100U, 128U})
     width = width || accumulators(shape) == sums;
   // A slice is one box of at most 256 rows. It may begin at any row: TMA swizzles by the address.
   const bool slices = shape.tile_m % shape.cluster_n == 0 && shape.tile_n % shape.cluster_m == 0 &&
@@ -145,23 +145,31 @@ constexpr bool is_sound(const TileShape& shape) {
          exchanged_bytes(shape) <= shape.stages * stage_bytes(shape);
 }
 
-/// Of stream-K: in turn, as most products get them, also general ones; of plain ones wider, where
-/// each cluster has less than two of those tiles; and beside each other, where rows of 256 would
-/// reach far past the end of C.
+/// Of stream-K: in turn, as most products get them; of plain ones wider, where each cluster has
+/// less than two of those tiles; where B is K-major, whose columns this width fills better; and
+/// beside each other, where rows of 256 would reach far past the end of C.
 inline constexpr TileShape kTurnStreamShape{
     .tile_n = 192, .cluster_m = 2, .stages = 5, .boxes = 1, .in_turn = true, .stream_k = true};
 inline constexpr TileShape kStreamShape{
     .tile_m = 128, .tile_n = 256, .cluster_m = 2, .stream_k = true};
+inline constexpr TileShape kStreamShape200{
+    .tile_m = 128, .tile_n = 200, .cluster_m = 2, .stream_k = true};
 inline constexpr TileShape kStreamBesideShape{
     .tile_m = 128, .tile_n = 256, .cluster_n = 2, .stream_k = true};
 
-/// The shape of fp8 kernels: a thread holds each sum twice, the tensor core's and the fp32 one that
-/// it is added to, and has registers for no wider tile.
-inline constexpr TileShape kFp8Shape{.tile_m = 128, .tile_n = 192, .cluster_m = 2, .stages = 4};
+/// Of the sums of a thread those that an fp8 kernel promotes at once: all of them, or one half and
+/// then the other. It holds these twice, the tensor core's and the fp32 ones that they are added
+/// to, and has registers for 192 in all.
+constexpr std::uint32_t promoted_at_once(const TileShape& shape) {
+  return 2 * accumulators(shape) <= 192 ? accumulators(shape) : accumulators(shape) / 2;
+}
+inline constexpr TileShape kFp8Shape{.tile_m = 128, .tile_n = 256, .cluster_m = 2};
 inline constexpr TileShape kFp8StreamShape{
+    .tile_m = 128, .tile_n = 256, .cluster_m = 2, .stream_k = true};
+/// For products that reach less far past their end, or whose rounds they fill better.
+inline constexpr TileShape kFp8Shape192{.tile_m = 128, .tile_n = 192, .cluster_m = 2, .stages = 4};
+inline constexpr TileShape kFp8StreamShape192{
     .tile_m = 128, .tile_n = 192, .cluster_m = 2, .stages = 4, .stream_k = true};
-/// For products whose rounds they fill better.
-inline constexpr TileShape kFp8Shape176{.tile_m = 128, .tile_n = 176, .cluster_m = 2, .stages = 5};
 inline constexpr TileShape kFp8NarrowShape{
     .tile_m = 128, .tile_n = 128, .cluster_m = 2, .stages = 6};
 

@@ -8,7 +8,8 @@ std::span<const EngineKernel> wide_kernels() {
   static const std::vector kKernels =
       plain_kernels<TileShape{.tile_m = 128, .tile_n = 256, .cluster_m = 2},
                     TileShape{.tile_m = 128, .tile_n = 256, .cluster_n = 2},
-                    TileShape{.tile_m = 128, .tile_n = 256}, kStreamShape, kStreamBesideShape>();
+                    TileShape{.tile_m = 128, .tile_n = 256}, kStreamShape, kStreamBesideShape,
+                    kStreamShape200>();
   return kKernels;
 }
 

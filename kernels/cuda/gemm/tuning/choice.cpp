@@ -88,29 +88,39 @@ double promise_of(const TileShape& shape, const GemmShape& product, GemmElement 
   return promise;
 }
 
+/// Of stream-K some shapes have kernels for all products, others for fewer (general_bf16.cu).
+enum class MadeFor { all, b_k_major, plain };
+
 /// What to stream a product in, and how fast it is beside what promise_of() says of whole tiles of
-/// kGeneralShape: of the drawn products (NOTES.md). kStreamBesideShape reads a fifth more of L2.
-/// General kernels have the first one only.
+/// kGeneralShape: of the drawn products (NOTES.md). Tiles beside each other read a fifth more of
+/// L2.
 struct StreamChoice {
   EngineConfiguration configuration;
-  double speed;
+  double speed = 1;
+  MadeFor made_for = MadeFor::all;
 };
 constexpr std::array kStreamChoices = {
-    StreamChoice{{.shape = kTurnStreamShape, .early = true, .gpc_rows = 1}, 0.985},
-    StreamChoice{{.shape = kStreamShape, .lead = 1, .early = true, .gpc_rows = 1}, 0.99},
-    StreamChoice{{.shape = kStreamBesideShape, .lead = 1, .early = true, .gpc_rows = 1}, 0.955}};
+    StreamChoice{{.shape = kTurnStreamShape, .early = true, .gpc_rows = 1}, 0.985, MadeFor::all},
+    StreamChoice{
+        {.shape = kStreamShape, .lead = 1, .early = true, .gpc_rows = 1}, 0.99, MadeFor::plain},
+    StreamChoice{{.shape = kStreamShape200, .lead = 1, .early = true, .gpc_rows = 1},
+                 0.95,
+                 MadeFor::b_k_major},
+    StreamChoice{{.shape = kStreamBesideShape, .lead = 1, .early = true, .gpc_rows = 1},
+                 0.955,
+                 MadeFor::all}};
 /// Where a cluster has less than two tiles, narrow ones cost more: 1632 x 3016 x 8544.
 constexpr double kFewNarrowTiles = 0.95;
 
 /// Null where a product has too few tiles for stream-K, and where whole tiles of kGeneralShape
 /// promise more: their last wave is about full.
-const EngineConfiguration* streamed(const GemmShape& product, bool plain, std::uint32_t sms) {
+const EngineConfiguration* streamed(const GemmShape& product, MadeFor kind, std::uint32_t sms) {
   const EngineConfiguration* best = nullptr;
   double most = promise_of(kGeneralShape, product, GemmElement::bf16, sms);
   for (const StreamChoice& choice : kStreamChoices) {
     const TileShape& shape = choice.configuration.shape;
     const Tiling tiling(shape, product, sms);
-    if (!tiling.streams() || (!plain && shape != kTurnStreamShape)) continue;
+    if (!tiling.streams() || choice.made_for > kind) continue;
     const bool few = shape.in_turn && tiling.tiles < 2 * tiling.clusters;
     const double promise = choice.speed * (few ? kFewNarrowTiles : 1) *
                            promise_of(shape, product, GemmElement::bf16, sms);
@@ -121,8 +131,8 @@ const EngineConfiguration* streamed(const GemmShape& product, bool plain, std::u
   return best;
 }
 
-EngineConfiguration streamed_or_whole(const GemmShape& product, bool plain, std::uint32_t sms) {
-  const EngineConfiguration* const stream = streamed(product, plain, sms);
+EngineConfiguration streamed_or_whole(const GemmShape& product, MadeFor kind, std::uint32_t sms) {
+  const EngineConfiguration* const stream = streamed(product, kind, sms);
   return stream == nullptr ? kGeneral : *stream;
 }
 
@@ -152,7 +162,7 @@ EngineConfiguration configuration_for(const GemmTable& table, const GemmShape& p
   // Where it is the product itself, it was measured.
   if (nearest->product == product) return engine_configurations()[nearest->number - 1];
   if (!one_sum && !packed && Tiling(kGeneralShape, product, sms).streams())
-    return streamed_or_whole(product, true, sms);
+    return streamed_or_whole(product, MadeFor::plain, sms);
   if (most <= kWorthwhile * promise(*nearest)) return engine_configurations()[nearest->number - 1];
   const GemmChoice* const better = nearest_choice(table, product, [&](const GemmChoice& choice) {
     return suits(choice) && promise(choice) >= kAlike * most;
@@ -160,15 +170,17 @@ EngineConfiguration configuration_for(const GemmTable& table, const GemmShape& p
   return engine_configurations()[better->number - 1];
 }
 
-/// As speed_of(), beside 128 x 192: h100-gemm-fp8-shapes.json, h200-gemm-fp8-race.json and
-/// h100-gemm-fp8-stream-race.json. 128 x 176 counts as less than it has there, 0.97 to 0.98: at
-/// 4096 x 14336 x 4096, where it fills 4 % more of the SMs, it gained nothing sustained.
+/// As speed_of(), beside 128 x 192: h200-gemm-fp8-race.json, h100-gemm-fp8-stream-race.json and
+/// h200-gemm-fp8-wide-race.json.
 struct Fp8Choice {
   TileShape shape;
-  double speed;
+  std::uint32_t lead = 0;
+  double speed = 1;
 };
-constexpr std::array kFp8Choices = {Fp8Choice{kFp8StreamShape, 1}, Fp8Choice{kFp8Shape, 1},
-                                    Fp8Choice{kFp8Shape176, 0.95}, Fp8Choice{kFp8NarrowShape, 0.9}};
+constexpr std::array kFp8Choices = {
+    Fp8Choice{kFp8StreamShape, 0, 0.98}, Fp8Choice{kFp8Shape, 0, 0.98},
+    Fp8Choice{kFp8StreamShape192, 1, 1}, Fp8Choice{kFp8Shape192, 1, 1},
+    Fp8Choice{kFp8NarrowShape, 1, 0.9}};
 
 EngineConfiguration fp8_configuration_for(const GemmShape& product, bool one_sum,
                                           std::uint32_t sms) {
@@ -180,7 +192,7 @@ EngineConfiguration fp8_configuration_for(const GemmShape& product, bool one_sum
   const Fp8Choice& best = *std::max_element(
       kFp8Choices.begin(), kFp8Choices.end(),
       [&](const Fp8Choice& one, const Fp8Choice& two) { return promise(one) < promise(two); });
-  return {.shape = best.shape, .lead = 1, .early = true, .gpc_rows = 1};
+  return {.shape = best.shape, .lead = best.lead, .early = true, .gpc_rows = 1};
 }
 
 }  // namespace
@@ -204,7 +216,8 @@ EngineConfiguration chosen_configuration(const GemmTable& table, const LocalGemm
   else if (is_plain(gemm))
     chosen = configuration_for(table, product, one_sum, packed, sms);
   else if (!one_sum && !packed)
-    chosen = streamed_or_whole(product, false, sms);
+    chosen = streamed_or_whole(product,
+                               gemm.b_major == Major::k ? MadeFor::b_k_major : MadeFor::all, sms);
   // Also where the table's nearest product is one that gained.
   if (!is_worth_gpcs(gemm)) chosen.gpc_rows = 0;
   // What is packed would drive out of L2 what tiles read again.
