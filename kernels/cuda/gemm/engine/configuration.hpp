@@ -28,7 +28,7 @@ struct EngineConfiguration {
 /// "128x256_2x1_s4_m8_lead1_early": tile, cluster, stages; then "turn" where warpgroups multiply in
 /// turn, "streamk" where clusters share out the K of the last tiles, k2 where K is split over two,
 /// the group and its direction, g1 where a GPC has one row of tiles, and what else is not as usual.
-/// No two configurations share a name.
+/// No two configurations of one of the lists below share a name.
 std::string name_of(const EngineConfiguration& configuration);
 
 /// All that a tuning run tries, the top of the ladder in the engine's terms first.

@@ -109,7 +109,7 @@ std::span<const EngineKernel> general_bf16_kernels();
 std::span<const EngineKernel> general_f16_kernels();
 std::span<const EngineKernel> general_fp8_kernels();
 
-/// The shape that general kernels of 16-bit operands have beside kTurnStreamShape.
+/// Of whole tiles: the shape of general kernels of 16-bit operands.
 inline constexpr TileShape kGeneralShape{.tile_m = 128, .tile_n = 256, .cluster_m = 2};
 
 /// One configuration over one piece of memory, launched any number of times.

@@ -179,7 +179,13 @@ TEST(EngineChoice, TilesOf200ColumnsWhereTheyEndWithCAndBIsKMajor) {
   EXPECT_EQ(chosen_by_default(gemm).shape, kStreamShape200);
   gemm.element = GemmElement::f16;
   EXPECT_EQ(chosen_by_default(gemm).shape, kStreamShape200);
-  gemm.b_major = Major::mn;
+  gemm.k = 2048;
+  EXPECT_EQ(chosen_by_default(gemm).shape, kTurnStreamShape);
+}
+
+TEST(EngineChoice, NoTilesOf200ColumnsOfWhatIsContiguousAlongN) {
+  const LocalGemm gemm{
+      .m = 11328, .n = 1600, .k = 4480, .output = GemmOutput::bf16, .b_major = Major::mn};
   EXPECT_EQ(chosen_by_default(gemm).shape, kTurnStreamShape);
 }
 

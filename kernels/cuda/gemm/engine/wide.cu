@@ -1,5 +1,5 @@
-// Kernels of 128 x 256: the widest wgmma, which
-// reads the fewest bytes of shared memory for a product.
+// Kernels of 128 x 256, the widest wgmma, which reads the fewest bytes of shared memory for a
+// product, and one of 128 x 200.
 #include "kernels/cuda/gemm/engine/instances.cuh"
 
 namespace tidemark::kernels {

@@ -93,11 +93,13 @@ enum class MadeFor { all, b_k_major, plain };
 
 /// What to stream a product in, and how fast it is beside what promise_of() says of whole tiles of
 /// kGeneralShape: of the drawn products (NOTES.md). Tiles beside each other read a fifth more of
-/// L2.
+/// L2; those of 200 columns, which were slow with a K of 2056, are not taken for shorter ones than
+/// gained.
 struct StreamChoice {
   EngineConfiguration configuration;
   double speed = 1;
   MadeFor made_for = MadeFor::all;
+  std::uint64_t least_k = 0;
 };
 constexpr std::array kStreamChoices = {
     StreamChoice{{.shape = kTurnStreamShape, .early = true, .gpc_rows = 1}, 0.985, MadeFor::all},
@@ -105,7 +107,8 @@ constexpr std::array kStreamChoices = {
         {.shape = kStreamShape, .lead = 1, .early = true, .gpc_rows = 1}, 0.99, MadeFor::plain},
     StreamChoice{{.shape = kStreamShape200, .lead = 1, .early = true, .gpc_rows = 1},
                  0.95,
-                 MadeFor::b_k_major},
+                 MadeFor::b_k_major,
+                 4096},
     StreamChoice{{.shape = kStreamBesideShape, .lead = 1, .early = true, .gpc_rows = 1},
                  0.955,
                  MadeFor::all}};
@@ -120,7 +123,7 @@ const EngineConfiguration* streamed(const GemmShape& product, MadeFor kind, std:
   for (const StreamChoice& choice : kStreamChoices) {
     const TileShape& shape = choice.configuration.shape;
     const Tiling tiling(shape, product, sms);
-    if (!tiling.streams() || choice.made_for > kind) continue;
+    if (!tiling.streams() || choice.made_for > kind || product.k < choice.least_k) continue;
     const bool few = shape.in_turn && tiling.tiles < 2 * tiling.clusters;
     const double promise = choice.speed * (few ? kFewNarrowTiles : 1) *
                            promise_of(shape, product, GemmElement::bf16, sms);
