@@ -5,16 +5,7 @@
 namespace tidemark::kernels {
 
 std::span<const EngineKernel> general_f16_kernels() {
-  static const std::vector kKernels = [] {
-    std::vector<EngineKernel> all;
-    for (const std::vector<EngineKernel>& some :
-         {general_kernels<kGeneralShape, MmaType::f16>(),
-          general_kernels<kTurnStreamShape, MmaType::f16>(),
-          general_kernels<kStreamBesideShape, MmaType::f16>(),
-          b_k_major_kernels<kStreamShape200, MmaType::f16>()})
-      all.insert(all.end(), some.begin(), some.end());
-    return all;
-  }();
+  static const std::vector kKernels = all_general_kernels<MmaType::f16>();
   return kKernels;
 }
 

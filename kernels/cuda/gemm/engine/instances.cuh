@@ -82,6 +82,17 @@ std::vector<EngineKernel> b_k_major_kernels() {
   return made.template operator()<float, __nv_bfloat16, __half>();
 }
 
+/// In all shapes that general kernels of 16-bit operands have.
+template <MmaType type>
+std::vector<EngineKernel> all_general_kernels() {
+  std::vector<EngineKernel> all;
+  for (const std::vector<EngineKernel>& some :
+       {general_kernels<kGeneralShape, type>(), general_kernels<kTurnStreamShape, type>(),
+        general_kernels<kStreamBesideShape, type>(), b_k_major_kernels<kStreamShape200, type>()})
+    all.insert(all.end(), some.begin(), some.end());
+  return all;
+}
+
 /// All of them for one type of fp8, in one shape: the tensor cores take it K-major only.
 template <TileShape kShape, MmaType type>
 std::vector<EngineKernel> k_major_kernels() {

@@ -88,13 +88,13 @@ double promise_of(const TileShape& shape, const GemmShape& product, GemmElement 
   return promise;
 }
 
-/// Of stream-K some shapes have kernels for all products, others for fewer (general_bf16.cu).
+/// Of stream-K some shapes have kernels for all products, others for fewer (engine/instances.cuh).
 enum class MadeFor { all, b_k_major, plain };
 
 /// What to stream a product in, and how fast it is beside what promise_of() says of whole tiles of
 /// kGeneralShape: of the drawn products (NOTES.md). Tiles beside each other read a fifth more of
-/// L2; those of 200 columns, which were slow with a K of 2056, are not taken for shorter ones than
-/// gained.
+/// L2. Tiles of 200 columns were slow with a K of 2056 and gained with one of 4480: hence
+/// `least_k`.
 struct StreamChoice {
   EngineConfiguration configuration;
   double speed = 1;
