@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -15,9 +14,11 @@
 #include <thread>
 #include <vector>
 
+#include "harness/relay/job_processes.hpp"
 #include "harness/room.hpp"
 #include "harness/run_binary.hpp"
 #include "harness/supervisor/clock.hpp"
+#include "reports/process_state.hpp"
 #include "reports/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
@@ -117,16 +118,11 @@ inline bool appears_file(const std::string& path) {
 inline std::vector<pid_t> descendants(pid_t ancestor, const std::string& verb) {
   std::map<pid_t, pid_t> parent;
   std::map<pid_t, std::string> second;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    const pid_t pid = std::atoi(entry.path().filename().c_str());
-    if (pid <= 0) continue;
-    std::ifstream stat(entry.path() / "stat");
-    const std::string line{std::istreambuf_iterator<char>(stat), {}};
-    const std::size_t end = line.rfind(')');
-    if (end == std::string::npos) continue;
-    parent[pid] = std::atoi(line.c_str() + end + 4);
-    std::ifstream command(entry.path() / "cmdline");
-    const std::string words{std::istreambuf_iterator<char>(command), {}};
+  for (const pid_t pid : all_processes()) {
+    const auto state = process_state(pid);
+    if (!state) continue;
+    parent[pid] = state->parent;
+    const std::string words = process_file(pid, "cmdline");
     const std::size_t first = words.find('\0');
     if (first != std::string::npos) second[pid] = words.c_str() + first + 1;
   }
@@ -148,8 +144,7 @@ inline pid_t rank_pid(pid_t mpirun, int rank) {
   // A process that is being made or goes shows no words or variables for a moment.
   for (; monotonic_s() < until; std::this_thread::sleep_for(std::chrono::milliseconds(20))) {
     for (const pid_t pid : descendants(mpirun, "run")) {
-      std::ifstream environment("/proc/" + std::to_string(pid) + "/environ");
-      const std::string all{std::istreambuf_iterator<char>(environment), {}};
+      const std::string all = process_file(pid, "environ");
       if (all.find(variable) != std::string::npos) return pid;
     }
   }
@@ -161,10 +156,8 @@ inline pid_t rank_pid(pid_t mpirun, int rank) {
 inline bool ends(pid_t pid) {
   const double until = monotonic_s() + kAppearsS;
   while (monotonic_s() < until) {
-    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-    const std::string line{std::istreambuf_iterator<char>(stat), {}};
-    const std::size_t end = line.rfind(')');
-    if (end == std::string::npos || line.compare(end + 2, 1, "Z") == 0) return true;
+    const auto state = process_state(pid);
+    if (!state || state->dead()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   return false;

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <fstream>
 #include <optional>
 #include <sstream>
 
@@ -17,25 +16,18 @@
 #include "harness/discovery/bounded_child.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/discovery/nvml.hpp"
+#include "harness/room.hpp"
+#include "reports/process_state.hpp"
 
 namespace tidemark::harness {
 namespace {
 
 using Json = nlohmann::json;
 
-// The parent of `pid`, or 0: /proc/PID/stat is "PID (name) state parent ...", and the name may
-// hold anything, parentheses too.
-std::uint32_t parent_of(std::uint32_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string text;
-  std::getline(file, text);
-  const std::size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos || name_end + 4 >= text.size()) return 0;
-  return static_cast<std::uint32_t>(std::strtoul(text.c_str() + name_end + 4, nullptr, 10));
-}
-
 bool descends_from(std::uint32_t pid, std::uint32_t ancestor) {
-  while (pid > 1 && pid != ancestor) pid = parent_of(pid);
+  while (pid > 1 && pid != ancestor)
+    pid = static_cast<std::uint32_t>(
+        process_state(static_cast<int>(pid)).value_or(ProcessState{}).parent);
   return pid == ancestor;
 }
 

@@ -19,6 +19,7 @@
 #include "harness/relay/job_processes.hpp"
 #include "harness/supervisor/clock.hpp"
 #include "harness/verbs/verbs.hpp"
+#include "reports/process_state.hpp"
 
 namespace tidemark::harness {
 namespace {

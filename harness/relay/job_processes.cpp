@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string_view>
 
-#include <fmt/format.h>
+#include "harness/room.hpp"
+#include "reports/process_state.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -21,11 +19,6 @@ std::optional<Number> number_in(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
-}
-
-std::string whole_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// The value of `name` in a block of NAME=value, each ended by a zero byte.
@@ -42,13 +35,6 @@ std::optional<std::string_view> value_of(std::string_view block, std::string_vie
 
 }  // namespace
 
-std::optional<ProcessState> process_state(int process) {
-  const std::string stat = whole_file(fmt::format("/proc/{}/stat", process));
-  const std::size_t behind = stat.rfind(')');  // of the name, which may hold anything
-  if (behind == std::string::npos || behind + 4 >= stat.size()) return std::nullopt;
-  return ProcessState{.letter = stat[behind + 2], .parent = std::atoi(stat.c_str() + behind + 4)};
-}
-
 std::vector<int> all_processes() {
   std::vector<int> found;
   std::error_code error;
@@ -63,7 +49,7 @@ std::vector<int> all_processes() {
 std::vector<JobProcess> job_processes() {
   std::vector<JobProcess> found;
   for (const int process : all_processes()) {
-    const std::string environment = whole_file(fmt::format("/proc/{}/environ", process));
+    const std::string environment = process_file(process, "environ");
     const auto job = value_of(environment, "PMIX_NAMESPACE");
     const auto rank = number_in<std::uint32_t>(value_of(environment, "PMIX_RANK").value_or(""));
     if (!job || !rank) continue;

@@ -17,6 +17,8 @@
 #include <fmt/format.h>
 
 #include "harness/relay/job_processes.hpp"
+#include "harness/room.hpp"
+#include "reports/process_state.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <string_view>
 
-#include "harness/relay/job_processes.hpp"
 #include "harness/supervisor/clock.hpp"
 #include "kernels/error.hpp"
+#include "reports/process_state.hpp"
 #include "suite/outcome.hpp"
 
 namespace tidemark::harness {

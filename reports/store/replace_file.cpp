@@ -12,11 +12,11 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <optional>
 #include <system_error>
 
 #include "reports/error.hpp"
+#include "reports/process_state.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -26,11 +26,8 @@ std::string temporary_of(const std::string& target) { return target + ".tmp."; }
 /// Also a zombie, which nobody has collected: the ranks of a killed mpirun wait for init.
 bool has_ended(pid_t process) {
   if (::kill(process, 0) != 0) return errno == ESRCH;
-  std::ifstream file(fmt::format("/proc/{}/stat", process));
-  const std::string stat(std::istreambuf_iterator<char>(file), {});
-  const std::size_t behind = stat.rfind(')');  // of the name, which may hold anything
-  return behind != std::string::npos && behind + 2 < stat.size() &&
-         (stat[behind + 2] == 'Z' || stat[behind + 2] == 'X');
+  const std::optional<ProcessState> state = process_state(process);
+  return state && state->dead();
 }
 
 /// Nobody writes it any more: its process is not there (on this machine), and nobody (on any) holds
