@@ -38,7 +38,8 @@ FaultWords words_of(DeviceFault fault) {
 }  // namespace
 
 std::string fault_text(DeviceFault fault, std::int32_t code, const std::string& note) {
-  return fmt::format("{} (code {}){}{}", words_of(fault).text, code, note.empty() ? "" : ": ",
+  return fmt::format("{}{}{}{}", words_of(fault).text,
+                     code == 0 ? "" : fmt::format(" (code {})", code), note.empty() ? "" : ": ",
                      note);
 }
 

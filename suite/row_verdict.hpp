@@ -23,7 +23,7 @@ struct RowVerdict {
   std::set<std::uint16_t> sms;  // that the row is known to have visited
 };
 
-/// A fault of the device in words; empty for none.
+/// A fault of the device in words; empty for none. A code of 0 says nothing and is left out.
 std::string fault_text(DeviceFault fault, std::int32_t code, const std::string& note);
 
 /// The verdict of a row that ended in a fault of the device.

@@ -17,7 +17,12 @@ TEST(FaultVerdict, AWaitForOtherGpusEndsTheCase) {
 
 TEST(FaultVerdict, AWaitForOtherGpusNamesTheRowAndTheGpu) {
   EXPECT_EQ(fault_verdict(DeviceFault::others_late, 0, "waits for GPU 3", 2).reason,
-            "row 2: a bounded wait for other GPUs ended by its bound (code 0): waits for GPU 3");
+            "row 2: a bounded wait for other GPUs ended by its bound: waits for GPU 3");
+}
+
+TEST(FaultVerdict, ACodeOfTheDriverIsSaid) {
+  EXPECT_EQ(fault_verdict(DeviceFault::encode_refused, 1, "CUDA_ERROR_INVALID_VALUE", 0).reason,
+            "row 0: the driver refused a legal tensor map (code 1): CUDA_ERROR_INVALID_VALUE");
 }
 
 }  // namespace
