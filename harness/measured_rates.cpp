@@ -56,7 +56,7 @@ Sizes sizes_of(const Report& report, std::string_view of_case, std::string_view 
     const ResultRow& result = report.results[row.result_id];
     const std::uint64_t edge = edge_in(report.text(row.name), metric, usual);
     if (edge == 0 || result.verdict != Verdict::pass || !(row.median > 0) ||
-        report.cases[result.case_id].name.view() != of_case)
+        !std::isfinite(row.median) || report.cases[result.case_id].name.view() != of_case)
       continue;
     sizes[edge].push_back({.value = row.median * factor_of(report.text(row.unit)),
                            .rank = result.gpu_id,
@@ -141,6 +141,20 @@ double bytes_received_by(std::uint32_t rank, std::uint32_t ranks, std::uint64_t 
                              element_bytes(gemm.element));
 }
 
+/// What brought the panels of the distributed GEMM, as its notes say; empty where none does.
+std::string_view route_of(const Report& report) {
+  constexpr std::string_view kBy = "panels by ";  // of suite/runner.cpp
+  for (const ResultRow& result : report.results) {
+    if (report.cases[result.case_id].name.view() != kDistributed) continue;
+    const std::string_view notes = report.text(result.notes);
+    const std::size_t at = notes.find(kBy);
+    if (at == std::string_view::npos) continue;
+    const std::string_view route = notes.substr(at + kBy.size());
+    return route.substr(0, route.find(':'));
+  }
+  return {};
+}
+
 /// Whether the user chose how ranks share products: what each receives is then another number.
 bool has_given_grid(const Report& report) {
   return std::any_of(report.provenance.begin(), report.provenance.end(),
@@ -150,12 +164,21 @@ bool has_given_grid(const Report& report) {
                      });
 }
 
+/// Why its exchange says nothing of the link that predict_time() reckons with; empty where it does.
+std::string why_no_link(const Report& report) {
+  if (report.nodes.size() != 1) return fmt::format("it is of {} nodes", report.nodes.size());
+  if (has_given_grid(report)) return "its launch had --grid";
+  const std::string_view route = route_of(report);
+  return route.empty() || route == name_of(PanelRoute::copy_engine)
+             ? std::string()
+             : fmt::format("its panels came by {}, not by {}", route,
+                           name_of(PanelRoute::copy_engine));
+}
+
 std::optional<MeasuredRate> link_of(const Report& report, double edge) {
   const Sizes exchanges = sizes_of(report, kDistributed, "exchange");
   const std::uint32_t ranks = report.launch.gpus;
-  if (exchanges.empty() || ranks < 2 || ranks > kMostRanks || report.nodes.size() != 1 ||
-      has_given_grid(report))
-    return {};
+  if (exchanges.empty() || ranks < 2 || ranks > kMostRanks) return {};
   const auto& [size, medians] = *nearest_to(exchanges, edge);
   std::vector<Median> rates;
   for (const Median& median : medians)
@@ -169,7 +192,8 @@ std::optional<MeasuredRate> link_of(const Report& report, double edge) {
 }  // namespace
 
 MeasuredRates measured_rates(const Report& report, double edge) {
-  MeasuredRates rates{.product = {}, .link = link_of(report, edge), .fixed = {}};
+  MeasuredRates rates{.product = {}, .link = {}, .no_link = why_no_link(report), .fixed = {}};
+  if (rates.no_link.empty()) rates.link = link_of(report, edge);
   const std::optional<Distributed> distributed = distributed_gemm_of(report, edge);
   if (!distributed) {
     rates.product = local_product(report, edge);

@@ -17,7 +17,8 @@ struct MeasuredRate {
 /// Of the slowest GPU, from passed results.
 struct MeasuredRates {
   std::optional<MeasuredRate> product;  // flop/s of one GPU, everything in place
-  std::optional<MeasuredRate> link;     // bytes/s received; none where there are several nodes
+  std::optional<MeasuredRate> link;     // bytes/s received from the node, by copy_engine
+  std::string no_link;                  // why a report of that GEMM has none; else empty
   std::optional<MeasuredRate> fixed;    // s that a GEMM over these GPUs takes besides; with a link
 };
 

@@ -50,6 +50,25 @@ TEST(MeasuredRates, NoLinkIsKnownWhereTheGridWasGiven) {
   EXPECT_TRUE(measured_rates(report, 8192).product);
 }
 
+TEST(MeasuredRates, NoLinkIsKnownWherePanelsCameByAnotherRoute) {
+  Report report = baseline();
+  const std::uint32_t notes =
+      stored(report, "4 GPUs; panels by nccl: chosen by --transport; 2 x 2");
+  for (ResultRow& result : report.results)
+    if (report.cases[result.case_id].name.view() == "gemm.distributed.speed") result.notes = notes;
+  const MeasuredRates rates = measured_rates(report, 8192);
+  EXPECT_FALSE(rates.link);
+  EXPECT_FALSE(rates.fixed);
+  EXPECT_EQ(rates.no_link, "its panels came by nccl, not by copy_engine");
+  EXPECT_TRUE(rates.product);
+}
+
+TEST(MeasuredRates, WhatIsInfiniteDoesNotCount) {
+  Report report = baseline();
+  for (MetricRow& metric : report.metrics) metric.median = HUGE_VAL;
+  EXPECT_FALSE(measured_rates(report, 8192).product);
+}
+
 TEST(MeasuredRates, ProductIsThatOfOneGpuWhereNoneRanBesideAnExchange) {
   Report report = baseline();
   drop_case(report, "gemm.distributed.speed");

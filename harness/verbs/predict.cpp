@@ -1,5 +1,6 @@
 // tidemark predict: how long a distributed product should take, and what limits it.
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -95,6 +96,9 @@ AskedOfPredict understood(const TypedPredict& typed) {
       throw UsageError(fmt::format(
           "{}: made on the virtual device, whose speed says nothing of GPUs; give a report of GPUs",
           typed.report));
+    if (const std::string slowed = slowed_text(report); !slowed.empty())
+      throw UsageError(fmt::format("{}: slowed on purpose, {}; give a report without --slow",
+                                   typed.report, slowed));
     measured = measured_rates(report, edge);
   }
   asked.product = given_or("--rate", typed.rate, "TFLOP/s", 1e12, measured.product);
@@ -111,7 +115,14 @@ AskedOfPredict understood(const TypedPredict& typed) {
   require(asked.product, typed, "no rate of one GPU", "--rate TFLOPS");
   const std::uint32_t most = asked.gpus.back();
   if (most > 1 && asked.gpus_per_node > 1)
-    require(asked.link, typed, "no rate of a link within one node", "--link GB/s");
+    require(asked.link, typed,
+            measured.no_link.empty()
+                ? "no rate of a link within one node"
+                : fmt::format("no rate of a link within one node, since {}", measured.no_link),
+            "--link GB/s");
+  // Nothing crosses one, and rates of predict_time() are above 0.
+  if (asked.gpus_per_node == 1)
+    asked.link = {.value = std::numeric_limits<double>::infinity(), .from = {}};
   if (most > asked.gpus_per_node && !(asked.network.value > 0))
     throw UsageError(
         fmt::format("{} GPUs, {} a node, need a network; give --network GB/s, what a GPU receives "
@@ -136,7 +147,7 @@ std::string milliseconds(double seconds) { return fmt::format("{:.4g} ms", secon
 std::string sources_of(const AskedOfPredict& asked) {
   std::string made;
   const auto add = [&](const Given& given, double unit, const char* name) {
-    if (given.value > 0)
+    if (!given.from.empty())
       made += fmt::format("  {:.4g} {}: {}\n", given.value / unit, name, printable(given.from));
   };
   add(asked.product, 1e12, "TFLOP/s a GPU");
@@ -175,7 +186,7 @@ std::string table_of(const std::vector<PredictedTime>& times, const AskedOfPredi
 }
 
 nlohmann::ordered_json json_of(const Given& given) {
-  if (!(given.value > 0)) return nullptr;
+  if (given.from.empty()) return nullptr;
   return {{"value", given.value}, {"from", given.from}};
 }
 

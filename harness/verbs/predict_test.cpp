@@ -9,6 +9,7 @@
 #include "harness/room.hpp"
 #include "harness/run_binary.hpp"
 #include "reports/scratch_folder.hpp"
+#include "reports/store/report.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -91,6 +92,31 @@ TEST(PredictVerb, JsonHasWhatTheTextHas) {
 TEST(PredictVerb, OneGpuNeedsNoLink) {
   const nlohmann::json json = json_of({"--n", "8192", "--rate", "700", "--gpus-per-node", "1"});
   EXPECT_EQ(json.at("predictions").at(0).at("efficiency"), 1);
+}
+
+TEST(PredictVerb, OneGpuANodeNeedsNoLinkAndWaitsForItsNetwork) {
+  const Words words = {"--n", "16384",  "--nodes", "8",         "--gpus-per-node",
+                       "1",   "--rate", "700",     "--network", "5"};
+  Words with_link = words;
+  with_link.insert(with_link.end(), {"--link", "450"});
+  const nlohmann::json json = json_of(words);
+  EXPECT_EQ(json.at("predictions"), json_of(with_link).at("predictions"));
+  const nlohmann::json& only = json.at("predictions").at(0);
+  EXPECT_GT(only.at("seconds").get<double>(), only.at("network_s").get<double>());
+  EXPECT_EQ(only.at("link_s"), 0);
+}
+
+TEST(PredictVerb, RefusesAReportThatWasSlowedOnPurpose) {
+  const reports::ScratchFolder folder;
+  const std::string report = folder.file("slowed.h5");
+  reports::Report slowed = reports::read_report(TIDEMARK_BASELINE);
+  slowed.strings.insert(slowed.strings.end(), {"slow.gemm.local.speed", "3 %"});
+  const auto end = static_cast<std::uint32_t>(slowed.strings.size());
+  slowed.provenance.push_back({.key = end - 2, .value = end - 1});
+  reports::write_report(slowed, report);
+  const Ran ran = predicted({"--n", "8192", "--report", report});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_TRUE(has(ran.err, "slowed on purpose")) << ran.err;
 }
 
 TEST(PredictVerb, TableGoesFrom8To1024Gpus) {
