@@ -99,12 +99,9 @@ CompareOptions options_of(const TypedCompare& typed, const Policy& policy) {
   }
   const References& committed = committed_references();
   made.references.insert(committed.begin(), committed.end());  // where there are none of its own
-  if (!typed.floor_percent) {
-    made.speed.floor = policy.floor.value_or(made.speed.floor);
-    made.speed.floors = policy.floors;
-    return made;
-  }
-  made.speed.floor = floor_of(*typed.floor_percent);
+  made.speed.floor = typed.floor_percent ? floor_of(*typed.floor_percent)
+                                         : policy.floor.value_or(made.speed.floor);
+  made.speed.floors = policy.floors;
   return made;
 }
 

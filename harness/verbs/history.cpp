@@ -79,7 +79,7 @@ void refuse_future(const LaunchFacts& facts) {
   constexpr auto kClocksDiffer = std::chrono::hours(24);
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
   const std::chrono::duration<double> latest = now + kClocksDiffer;
-  if (facts.launch.created_unix_s <= latest.count()) return;
+  if (!(facts.launch.created_unix_s > latest.count())) return;  // record_launch() refuses NaN
   throw ReportError(fmt::format(
       "{}: its time, {}, is ahead of this machine's clock; leave this report out, or set "
       "the clock",

@@ -143,5 +143,10 @@ TEST(PolicyOfCompare, WhatIsTypedGoesBeforeThePolicy) {
   EXPECT_EQ(compared(R"({"floor_percent": 50})", {}, -0.2), 0);
 }
 
+TEST(PolicyOfCompare, FloorsOfCasesStandBesideTheTypedOne) {
+  const std::string floors = R"({"floors": [{"case": "synthetic.*", "floor_percent": 50}]})";
+  EXPECT_EQ(compared(floors, {"--floor", "1"}, -0.2), 0);
+}
+
 }  // namespace
 }  // namespace tidemark::harness

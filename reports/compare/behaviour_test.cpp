@@ -12,7 +12,7 @@ namespace {
 
 /// One launch for each text, in which the case notes it on each GPU.
 std::vector<LaunchFacts> that_noted(const std::vector<std::string>& texts, bool fresh,
-                                    std::uint32_t gpus = 1) {
+                                    std::uint32_t gpus = 1, Verdict verdict = Verdict::pass) {
   std::vector<LaunchFacts> made;
   for (std::uint32_t launch = 0; launch < texts.size(); ++launch) {
     Report report = synthetic_launch({.gpus = gpus, .cases = 2, .seed = 3}, launch, fresh, {});
@@ -20,6 +20,7 @@ std::vector<LaunchFacts> that_noted(const std::vector<std::string>& texts, bool 
     report.strings.push_back(texts[launch]);
     for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
       report.results[gpu].notes = static_cast<std::uint32_t>(report.strings.size() - 1);
+      report.results[gpu].verdict = verdict;
     }
     made.push_back(facts_of(report, report.launch.run_id));
   }
@@ -38,6 +39,13 @@ TEST(Behaviour, ThatWasTheSameInEachLaunchAndIsAnotherNowIsAChange) {
 TEST(Behaviour, ThatIsAnotherInOneLaunchOfSeveralIsAChange) {
   EXPECT_TRUE(is_changed(
       compare_launches(that_noted({"x", "x"}, false), that_noted({"x", "y"}, true), {})));
+}
+
+// A strict launch passes so where a waiver names the case, and under a policy that is a pass.
+TEST(Behaviour, OfAnUnexpectedPassIsAChangeToo) {
+  std::vector<LaunchFacts> fresh = that_noted({"y", "y"}, true, 1, Verdict::unexpected_pass);
+  EXPECT_TRUE(is_changed(compare_launches(that_noted({"x", "x"}, false), std::move(fresh),
+                                          {.waivers = std::vector<Waiver>{}})));
 }
 
 TEST(Behaviour, ThatStaysTheSameIsNone) {

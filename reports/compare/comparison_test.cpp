@@ -42,6 +42,18 @@ TEST(Compare, OneSlowCaseIsFoundAndPutDownToTheDriver) {
             "the driver 580.105.08 -> 590.44.01 is all that differs of what can be the cause");
 }
 
+// Of a case 5 % slower and one new launch of it 40 % slower, the values that stand beside -5 % are
+// those without that launch.
+TEST(Compare, ValuesAreOfTheLaunchesThatTheChangeIsOf) {
+  std::vector<Report> fresh = side(true, {.first_case = -0.05});
+  for (MetricRow& metric : fresh[2].metrics)
+    if (fresh[2].results[metric.result_id].case_id == 0) metric.median *= 0.6;
+  const SpeedFinding& first = held(side(false), fresh).speed.series[0];
+  ASSERT_EQ(first.own.left_out.size(), 2U);
+  EXPECT_EQ(first.own.left_out[1], 7U);
+  EXPECT_NEAR(std::log(first.fresh_value / first.base_value), first.in_all.effect, 1e-12);
+}
+
 TEST(Compare, AShiftOfAllCasesIsAFindingOfItsOwn) {
   const Comparison made = held(side(false), side(true, {.all_cases = -0.03}));
   EXPECT_EQ(made.speed.shared, SpeedVerdict::regressed);
@@ -98,6 +110,23 @@ TEST(Compare, AnotherGemmTableIsAConfounderAndItsFileIsNone) {
   EXPECT_NE(held(base, fresh, {.allowed = {"gemm_table"}}).setup.cause, Cause::confounded);
 }
 
+// What was slowed is a factor of its own, and may be allowed.
+TEST(Compare, SharesOfSlowAreNoOtherArguments) {
+  std::vector<Report> fresh = side(true);
+  for (Report& report : fresh)
+    for (const auto& [key, value] :
+         std::vector<std::pair<const char*, const char*>>{{"argument.1", "--slow"},
+                                                          {"argument.2", "a.rate=3%"},
+                                                          {"argument.3", "b.rate=4%"},
+                                                          {"argument.4", "--json"}}) {
+      report.strings.emplace_back(key);
+      report.strings.emplace_back(value);
+      const auto end = static_cast<std::uint32_t>(report.strings.size());
+      report.provenance.push_back({.key = end - 2, .value = end - 1});
+    }
+  EXPECT_FALSE(has(show_comparison(held(side(false), fresh), {.columns = 200}), "arguments"));
+}
+
 TEST(Compare, ACaseThatFailsInEveryNewLaunchIsANewFail) {
   std::vector<Report> fresh = side(true);
   for (Report& report : fresh) result_of(report, 2, 5).verdict = Verdict::crash;
@@ -130,6 +159,29 @@ TEST(Compare, AFailureOnBothSidesIsNoChangeAndNoPass) {
   EXPECT_EQ(made.conformance.groups[0].kind, ChangeKind::still_failing);
   EXPECT_EQ(made.conformance.passed_in_both, 12U * 16U - 1);
   EXPECT_EQ(action_text(made), "roll out, though 1 result fails on both sides");
+}
+
+TEST(Compare, WhereNothingPassedNothingIsTheSame) {
+  for (const Verdict verdict : {Verdict::skip, Verdict::waived}) {
+    std::vector<Report> base = side(false), fresh = side(true);
+    for (std::vector<Report>* reports : {&base, &fresh})
+      for (Report& report : *reports) {
+        for (ResultRow& result : report.results) result.verdict = verdict;
+        report.metrics.clear();
+      }
+    const Comparison made = held(base, fresh);
+    EXPECT_EQ(headline_of(made), "MISSING");
+    EXPECT_EQ(action_text(made), "look at why nothing passed");
+    EXPECT_TRUE(has(show_comparison(made, {}), "NOTHING PASSED")) << show_comparison(made, {});
+  }
+}
+
+TEST(Compare, WhatBothSidesSkipIsCounted) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  for (std::vector<Report>* reports : {&base, &fresh})
+    for (Report& report : *reports) result_of(report, 3, 2).verdict = Verdict::skip;
+  EXPECT_EQ(results_text(held(base, fresh)),
+            "results: 191 of 192 pass on both sides, 1 skipped on both");
 }
 
 TEST(Compare, AFailureThatBecomesAHangIsANewFail) {

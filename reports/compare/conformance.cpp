@@ -183,6 +183,8 @@ void judge_pair(ConformanceComparison& made, Found& found, const Pairing& pairin
   // A waiver is about the answers that are there; those that are not are missing all the same.
   if (waived && fresh.lacking > 0) add(ChangeKind::missing_in_new);
   if (base.pass > 0 && fresh.pass > 0 && !kind) ++made.passed_in_both;
+  if (base.skipped > 0 && fresh.skipped > 0 && !kind) ++made.skipped_in_both;
+  if (base.pass + base.unexpected + fresh.pass + fresh.unexpected > 0) ++made.passed_anywhere;
   const Maps maps = all_maps_equal(pairing, which_case, gpu)
                         ? Maps::same
                         : compare_maps(pairing, which_case, gpu, same_suite);

@@ -59,6 +59,8 @@ struct ConformanceComparison {
   std::vector<ChangeGroup> groups;                 // cases that changed on the same GPUs together
   std::array<std::size_t, kChangeKinds> counts{};  // pairs of case and GPU
   std::size_t compared = 0, passed_in_both = 0;    // pairs of case and GPU
+  std::size_t skipped_in_both = 0;                 // with no other answer on either side
+  std::size_t passed_anywhere = 0;                 // in one launch of either side
   std::size_t descriptors_unjudged = 0;  // differ, but with the seed or cases they were made of
   // Cases that noted something else, and may do so in any launch: the base does not show otherwise.
   std::set<std::uint32_t> behaviours_unjudged;

@@ -93,13 +93,16 @@ std::string arguments_of(const Report& report) {
   static const std::set<std::string_view> alone = {"--json", "--anonymise", "--strict",
                                                    "--calibrate"};
   std::string made;
-  bool skip_value = false;
+  bool skip_value = false, slowing = false;
   for (const ProvenanceRow& row : report.provenance) {
     const std::string_view key = report.text(row.key), value = report.text(row.value);
     if (!key.starts_with("argument.") || key == "argument.0") continue;
     const std::string_view name = value.substr(0, value.find('='));
     const bool valued = with_value.contains(name);
-    if (!skip_value && !valued && !alone.contains(name)) {
+    // `--slow` takes several: gemm.local.speed=3% gemm.ladder=4%.
+    const bool share = slowing && !value.starts_with("--") && name.size() < value.size();
+    slowing = name == "--slow" || share;
+    if (!skip_value && !share && !valued && !alone.contains(name)) {
       made += fmt::format("{}{}", made.empty() ? "" : " ", value);
     }
     skip_value = !skip_value && valued && name.size() == value.size();
@@ -262,7 +265,7 @@ void add_results(LaunchFacts& made, Kept& kept, const Report& report) {
       made.waived_by_launch[cell] = verdict_before_waiver(report.text(result.reason));
     }
     if (result.rows_run == result.rows_planned) made.descriptors[cell] = result.descriptor_digest;
-    if (made.cases[result.case_id].starts_with("behaviour.") && result.verdict == Verdict::pass) {
+    if (made.cases[result.case_id].starts_with("behaviour.") && has_passed(result.verdict)) {
       made.behaviours[{result.case_id, result.gpu_id}] = observed_in(report.text(result.notes));
     }
     if (result.verdict != Verdict::pass && result.reason != 0 &&

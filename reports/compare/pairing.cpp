@@ -57,10 +57,16 @@ void add_gpus(Pairing& made, PairBy by) {
   for (std::size_t i = 0; i < made.gpus.size(); ++i) places[made.gpus[i].key] = i;
   for (const LaunchFacts* launch : made.launches) {
     std::vector<std::uint32_t> rows(made.gpus.size(), kNoRow);
+    std::size_t nameless = 0;
     for (std::size_t row = 0; row < launch->gpus.size(); ++row) {
       const std::string key = key_of(launch->gpus[row], by);
-      if (!key.empty()) rows[places.at(key)] = static_cast<std::uint32_t>(row);
+      if (key.empty()) {
+        ++nameless;
+      } else {
+        rows[places.at(key)] = static_cast<std::uint32_t>(row);
+      }
     }
+    made.nameless_gpus = std::max(made.nameless_gpus, nameless);
     made.gpu_rows.push_back(std::move(rows));
   }
 }

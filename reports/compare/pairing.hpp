@@ -30,6 +30,7 @@ struct Pairing {
   std::vector<PairedGpu> gpus;     // sorted by node and number
   // By launch: the row there of each case and GPU above; kNoRow where it has none.
   std::vector<std::vector<std::uint32_t>> case_rows, gpu_rows;
+  std::size_t nameless_gpus = 0;  // most of one launch without a UUID, which nothing pairs
 
   std::size_t fresh() const { return launches.size() - base; }
   /// On every side that there is.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -104,16 +105,34 @@ void check_columns(const LaunchFacts& facts) {
                   facts.verdicts.size(), facts.rows.size()));
 }
 
+/// By case and GPU: whether it has a number. A time of nought is one.
+std::vector<bool> numbered_of(const LaunchFacts& facts) {
+  const std::size_t gpus = facts.gpus.size();
+  std::vector<bool> made(facts.cases.size() * gpus);
+  for (const SeriesOfLaunch& series : facts.series) {
+    for (std::size_t gpu = 0; gpu < gpus; ++gpu) {
+      if (!std::isnan(series.medians[gpu])) made[series.of_case * gpus + gpu] = true;
+    }
+    for (const std::uint32_t gpu : series.noughts) made[series.of_case * gpus + gpu] = true;
+  }
+  return made;
+}
+
 void add_cases(Chronicle& all, std::uint32_t launch, const LaunchFacts& facts) {
   constexpr std::size_t kNamed = 8;
   PastLaunch& past = all.launches[launch];
   const std::size_t gpus = facts.gpus.size();
+  const std::vector<bool> numbered = numbered_of(facts);
   for (std::size_t which = 0; which < facts.cases.size(); ++which) {
     PastResults results{.launch = launch, .verdicts = {}, .bad_gpus = {}};
     const auto first = facts.verdicts.begin() + static_cast<std::ptrdiff_t>(which * gpus);
     results.verdicts.assign(first, first + static_cast<std::ptrdiff_t>(gpus));
+    for (std::size_t gpu = 0; gpu < gpus; ++gpu)
+      results.numbered = results.numbered || numbered[which * gpus + gpu];
     for (std::size_t gpu = 0; gpu < gpus; ++gpu) {
-      const Verdict verdict = results.verdicts[gpu];
+      Verdict& verdict = results.verdicts[gpu];
+      if (verdict == Verdict::pass && results.numbered && !numbered[which * gpus + gpu])
+        verdict = Verdict::not_run;
       ++past.verdicts[static_cast<std::size_t>(verdict)];
       if (rank_of(verdict) < rank_of(results.worst)) results.worst = verdict;
       ++count_of(results, verdict);
@@ -196,6 +215,24 @@ void sort_by_time(Chronicle& all) {
   for (auto& [key, results] : all.cases) {
     for (PastResults& each : results) each.launch = place[each.launch];
     std::sort(results.begin(), results.end(), by_launch);
+  }
+}
+
+void miss_lost_numbers(Chronicle& all) {
+  for (auto& [key, pasts] : all.cases) {
+    std::set<std::pair<std::string, std::string>> numbered;  // level and version of launches
+    for (PastResults& past : pasts) {
+      PastLaunch& launch = all.launches[past.launch];
+      const std::pair of{launch.level, launch.tool_version};
+      if (past.numbered) numbered.insert(of);
+      if (past.numbered || past.passed == 0 || !numbered.contains(of)) continue;
+      if (past.verdicts.empty()) past.verdicts.assign(launch.gpus.size(), Verdict::pass);
+      std::replace(past.verdicts.begin(), past.verdicts.end(), Verdict::pass, Verdict::not_run);
+      launch.verdicts[static_cast<std::size_t>(Verdict::pass)] -= past.passed;
+      launch.verdicts[static_cast<std::size_t>(Verdict::not_run)] += past.passed;
+      past.lacking += std::exchange(past.passed, 0);
+      if (rank_of(Verdict::not_run) < rank_of(past.worst)) past.worst = Verdict::not_run;
+    }
   }
 }
 

@@ -59,6 +59,7 @@ struct PastResults {
   Verdict worst = Verdict::pass;
   std::uint32_t passed = 0, bad = 0, waived = 0, lacking = 0, quiet = 0;  // GPUs
   std::uint32_t rows = 0;               // fewest that any GPU ran which passed, else most planned
+  bool numbered = false;                // a GPU has a number of it
   std::vector<Verdict> verdicts;        // by GPU of the launch; empty where all of them passed
   std::vector<std::uint32_t> bad_gpus;  // the first bad or waived, indices into Chronicle::gpus
 };
@@ -85,5 +86,9 @@ void record_launch(Chronicle& all, const LaunchFacts& facts);
 
 /// Puts launches in the order of their time; call it once, after the last.
 void sort_by_time(Chronicle& all);
+
+/// Of launches in the order of their time: passes of a launch without any number of a case are
+/// `not_run` where an earlier launch of its level and version has some.
+void miss_lost_numbers(Chronicle& all);
 
 }  // namespace tidemark::reports

@@ -252,6 +252,7 @@ History history_of(Chronicle all, const HistoryOptions& options) {
   made.chronicle = std::move(all);
   made.options = options;
   sort_by_time(made.chronicle);
+  miss_lost_numbers(made.chronicle);
   made.restless = restless_factors(made.chronicle);
   for (const auto& [key, values] : made.chronicle.metrics) {
     made.metrics.push_back({.key = key, .values = &values, .changes = {}});

@@ -232,7 +232,7 @@ TEST(History, APassOfOtherGpusEndsNoFailure) {
     facts.verdicts.pop_back();
     facts.descriptors.pop_back();
     facts.rows.pop_back();
-    facts.series.clear();
+    for (SeriesOfLaunch& series : facts.series) series.medians.pop_back();
   });
   EXPECT_EQ(past.state, CaseState::open);
 }
@@ -444,6 +444,38 @@ TEST(History, APassWithoutANumberIsLacking) {
     record_launch(all, facts_of(report, report.launch.run_id));
   }
   EXPECT_EQ(history_of(std::move(all), {}).cases[0].state, CaseState::lacking);
+}
+
+TEST(History, APassWithoutTheNumbersOfEarlierLaunchesIsLacking) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    Report report = synthetic_launch({.gpus = 4, .cases = 2}, i, false, {});
+    if (i == 7) report.metrics.clear();
+    record_launch(all, facts_of(report, report.launch.run_id));
+  }
+  const History made = history_of(std::move(all), {});
+  EXPECT_EQ(made.cases[0].state, CaseState::lacking);
+  EXPECT_EQ(made.chronicle.launches[7].verdicts[static_cast<std::size_t>(Verdict::pass)], 0U);
+}
+
+TEST(History, APassWithoutTheNumberOfAnotherGpuIsLacking) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    Report report = synthetic_launch({.gpus = 4, .cases = 1}, i, false, {});
+    if (i == 1) report.metrics.erase(report.metrics.begin() + 2);
+    record_launch(all, facts_of(report, report.launch.run_id));
+  }
+  EXPECT_EQ(history_of(std::move(all), {}).cases[0].state, CaseState::lacking);
+}
+
+TEST(History, ACaseThatHadNoNumbersBeforeLacksNone) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    Report report = synthetic_launch({.gpus = 4, .cases = 1}, i, false, {});
+    if (i < 2) report.metrics.clear();
+    record_launch(all, facts_of(report, report.launch.run_id));
+  }
+  EXPECT_EQ(history_of(std::move(all), {}).cases[0].state, CaseState::passing);
 }
 
 TEST(History, GpusThatDidNotChangeWhereMostAreSlowerDidNotBecomeBetter) {

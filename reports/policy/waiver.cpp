@@ -148,7 +148,9 @@ std::optional<std::size_t> WaiverLedger::hear(Waives what, std::string_view case
     } else if (heard == Heard::passed) {
       ++use.passed;
       if (!first) first = i;
-    } else if (!first) {
+    } else if (first) {
+      ++use.beside;
+    } else {
       ++use.waived;
       first = i;
     }
@@ -192,6 +194,10 @@ std::string WaiverLedger::text_of(const Use& use, const std::string& text) const
   if (!use.foreign.empty() && (use.other_driver > 0 || use.passed == 0)) {
     return fmt::format("not for this driver: {}: the driver is {}{}", text, use.foreign,
                        foreign.substr(0, foreign.find(", with")));
+  }
+  if (use.beside > 0) {
+    return fmt::format("unused: {}: {} it names waived by another before it", text,
+                       plural(use.beside, "failure"));
   }
   if (use.passed > 0) {
     return fmt::format("stale: {}: all {} it names pass; take it out", text, grouped(use.passed));

@@ -93,6 +93,7 @@ class WaiverLedger {
  private:
   struct Use {
     std::size_t waived = 0, passed = 0, unanswered = 0, too_late = 0;
+    std::size_t beside = 0;        // failures that a waiver before it waives
     std::size_t other_driver = 0;  // failures that it would have waived under another driver
     bool over = false;
     std::string foreign;  // a driver it does not hold for

@@ -130,6 +130,19 @@ TEST(Waiver, OneWhoseResultsAllPassIsStale) {
   EXPECT_TRUE(line.attention);
 }
 
+TEST(Waiver, OneWhoseFailuresAnotherWaivesIsNotStale) {
+  Waiver narrow = example();
+  narrow.cases = "load.tile.2d";
+  const std::vector<Waiver> all = {example(), narrow};
+  WaiverLedger ledger(all, kLastSecondOf2026);
+  ledger.hear(Waives::failure, "load.tile.2d", kGpu, Heard::failed);
+  const WaiverLedger::Line line = ledger.lines({Waives::failure}, all).at(1);
+  EXPECT_EQ(line.text,
+            "unused: load.tile.2d (Ann, T-1, until 2026-12-31): 1 failure it names waived by "
+            "another before it");
+  EXPECT_FALSE(line.attention);
+}
+
 TEST(Waiver, OneThatNamesNothingIsStale) {
   Waiver waiver = example();
   waiver.cases = "zfill.*";

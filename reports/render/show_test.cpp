@@ -205,6 +205,20 @@ TEST(Show, ManyGpusShareALineThatSpansTheirMedians) {
   EXPECT_TRUE(has(show(report, {.all = true}), "  rate      5     651"));
 }
 
+TEST(Show, ALineOfManyGpusCountsThoseThatHaveANumber) {
+  std::vector<std::string> journals;
+  for (std::uint32_t rank = 0; rank < 6; ++rank) {
+    LaunchRecord launch = example_launch(rank);
+    launch.ranks = launch.gpus = 6;
+    journals.push_back(journal_of({launch, example_node(rank), example_gpu(rank),
+                                   example_speed(rank, 600 + 10.0 * rank), example_end(rank)}));
+  }
+  Report report = assemble(journals, {});
+  report.metrics[0].median = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(has(show(report, {}), "  rate    5 of 6     631    1  3  611..651  TFLOP/s"))
+      << show(report, {});
+}
+
 TEST(Show, ATableThatWouldGrowLongHasALineForEachMetric) {
   std::vector<std::string> journals;
   for (std::uint32_t rank = 0; rank < 2; ++rank) {

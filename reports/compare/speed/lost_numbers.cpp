@@ -151,7 +151,7 @@ std::vector<std::string> incomplete_series(const Pairing& pairing) {
   for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
     const LaunchRow& row = pairing.launches[launch]->launch;
     Given& given = all[row.series_id];
-    given.launches = row.launches;
+    given.launches = std::max(given.launches, row.launches);
     given.numbers.insert(row.launch);
     given.fresh.insert(launch >= pairing.base);
   }

@@ -125,6 +125,17 @@ TEST(LostNumbers, ASeriesThatClaimsBillionsOfLaunchesIsReportedAtOnce) {
       << show_comparison(compared(side(false), fresh), {});
 }
 
+TEST(LostNumbers, OfLaunchesThatDisagreeTheLongestSeriesCounts) {
+  std::vector<Report> fresh = side(true);
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    fresh[i].launch.series_id = "s";
+    fresh[i].launch.launch = i + 1;
+    fresh[i].launch.launches = i == 0 ? 6 : 5;
+  }
+  EXPECT_TRUE(says(compared(side(false), fresh), "launch 6 of 6 is not given"))
+      << show_comparison(compared(side(false), fresh), {});
+}
+
 TEST(LostNumbers, ASeriesThatIsSplitBetweenTheSidesIsComplete) {
   std::vector<Report> base = side(false), fresh = side(true);
   for (std::uint32_t i = 0; i < 5; ++i) {
@@ -134,6 +145,14 @@ TEST(LostNumbers, ASeriesThatIsSplitBetweenTheSidesIsComplete) {
     base[i].launch.launches = fresh[i].launch.launches = 10;
   }
   EXPECT_FALSE(findings_of(compared(base, fresh)).contains("incomplete"));
+}
+
+TEST(LostNumbers, OfAGpuWithoutAUuidAreInTheFirstLines) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  for (std::vector<Report>* reports : {&base, &fresh})
+    for (Report& report : *reports) report.gpus[4].uuid = {};
+  EXPECT_TRUE(says(compared(base, fresh), "\nLEFT OUT: 1 GPU without a UUID"))
+      << show_comparison(compared(base, fresh), {});
 }
 
 TEST(LostNumbers, OfGpusThatOneSideAloneHasAreInTheFirstLines) {

@@ -174,13 +174,17 @@ bool can_separate(const std::vector<bool>& exact) {
          static_cast<std::ptrdiff_t>(kFewestRowsForShift);
 }
 
-/// The values of a side but the farthest from their median.
-std::vector<double> without_farthest(std::vector<double> side) {
-  const double middle = median_of(side);
-  side.erase(std::max_element(side.begin(), side.end(), [middle](double a, double b) {
-    return std::abs(a - middle) < std::abs(b - middle);
-  }));
-  return side;
+/// Of launches `first` to `end`, the farthest from their median.
+std::size_t farthest_of(std::span<const double> row, std::size_t first, std::size_t end) {
+  const double middle = median_of(known_of(row.subspan(first, end - first)));
+  std::size_t farthest = first;
+  double distance = -1;
+  for (std::size_t i = first; i < end; ++i) {
+    if (!(std::abs(row[i] - middle) > distance)) continue;  // NaN is no launch of this row
+    distance = std::abs(row[i] - middle);
+    farthest = i;
+  }
+  return farthest;
 }
 
 /// A second look at a row whose sides lie wholly apart: one launch far off on the side of the
@@ -194,12 +198,12 @@ Effect second_look(std::span<const double> row, std::size_t base, const Effect& 
   const auto [low, high] = std::minmax_element(before.begin(), before.end());
   const auto [least, most] = std::minmax_element(after.begin(), after.end());
   if (*least <= *high && *most >= *low) return first;
-  std::vector<double> rest = without_farthest(before);
-  const std::size_t rest_before = rest.size();
-  const std::vector<double> rest_after = without_farthest(after);
-  rest.insert(rest.end(), rest_after.begin(), rest_after.end());
+  const std::vector<std::size_t> left_out = {farthest_of(row, 0, base),
+                                             farthest_of(row, base, row.size())};
+  std::vector<double> rest(row.begin(), row.end());
+  for (const std::size_t launch : left_out) rest[launch] = kNoNumber;
   const std::vector<double> even(rest.size(), 1.0);
-  Effect made = raw_effect(rest, even, rest_before);
+  Effect made = raw_effect(rest, even, base);
   // What is left of five without the farthest has some half of their variance.
   constexpr double kLeft = 2;
   made.spread *= std::sqrt(kLeft);
@@ -208,7 +212,7 @@ Effect second_look(std::span<const double> row, std::size_t base, const Effect& 
   made.p = made.q = 2 * made.p;  // two tests, of which the better one counts
   made.base = first.base;
   made.fresh = first.fresh;
-  made.without_farthest = true;
+  made.left_out = left_out;
   return made.p < first.p ? made : first;
 }
 

@@ -32,9 +32,9 @@ struct Effect {
   double degrees = 0;               // of freedom, of the spread
   double p = 0;                     // two-sided, of no effect
   double q = 0;                     // the same after Benjamini-Hochberg over all rows
-  /// One launch of each side, the farthest from its median, is left out: with it the sides are
-  /// apart all the same, and the test would not see it.
-  bool without_farthest = false;
+  /// One launch of each side, the farthest from its median, or none: with them the sides are apart
+  /// all the same, and the test would not see it. The others then count alike.
+  std::vector<std::size_t> left_out = {};
 
   /// Half the width of the 95 % confidence interval.
   double margin() const;

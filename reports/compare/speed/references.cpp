@@ -38,10 +38,13 @@ double percentile(const std::vector<double>& ascending, double share) {
   return ascending[below] + (at - std::floor(at)) * (ascending[above] - ascending[below]);
 }
 
-/// One GPU in one metric: the geometric mean of each side's launches.
+using Known = References::value_type;
+
+/// One GPU in one metric: the geometric mean of each side's launches, beside what is known of the
+/// GPU of that side; another side may be another model, or have another number of GPUs.
 struct Held {
   std::array<double, 2> value = {};
-  const std::pair<const ReferenceKey, Reference>* of = nullptr;
+  std::array<const Known*, 2> known = {};
 };
 
 Held held(const Pairing& pairing, const Sources& sources, std::size_t gpu,
@@ -53,12 +56,11 @@ Held held(const Pairing& pairing, const Sources& sources, std::size_t gpu,
     if (sources[launch] == nullptr || row == kNoRow || std::isnan(sources[launch]->medians[row])) {
       continue;
     }
-    if (made.of == nullptr) {
-      const auto at = references.find(key_of(*pairing.launches[launch], *sources[launch], row));
-      if (at == references.end()) return {};
-      made.of = &*at;
-    }
     const std::size_t side = launch < pairing.base ? 0 : 1;
+    if (n[side] == 0) {
+      const auto at = references.find(key_of(*pairing.launches[launch], *sources[launch], row));
+      if (at != references.end()) made.known[side] = &*at;
+    }
     made.value[side] += std::log(sources[launch]->medians[row]);
     ++n[side];
   }
@@ -81,7 +83,18 @@ std::string text_of(const Reference& reference) {
 
 std::string references_json(const std::vector<LaunchFacts>& launches) {
   std::map<ReferenceKey, std::vector<double>> all;
+  std::map<std::string, std::string> paths;  // by run id
   for (const LaunchFacts& facts : launches) {
+    const auto [seen, is_new] = paths.try_emplace(facts.launch.run_id, facts.path);
+    if (!is_new) {
+      throw ReportError(fmt::format("{}: is the same launch as {}; leave one of them out",
+                                    facts.path, seen->second));
+    }
+    if (!facts.slowed.empty()) {
+      throw ReportError(
+          fmt::format("{}: {} was slowed on purpose, which is no reference; leave it out",
+                      facts.path, facts.slowed.begin()->first));
+    }
     if (facts.launch.is_virtual) {
       throw ReportError(fmt::format(
           "{}: was made on the virtual device, which is no reference for GPUs; leave it out",
@@ -113,20 +126,27 @@ std::string references_json(const std::vector<LaunchFacts>& launches) {
 
 References read_references(std::string_view json, const std::string& name) {
   References made;
+  const auto count = [](const Json& number) {
+    if (!number.is_number_unsigned() || number == 0) throw ReportError("count");
+    return number.get<std::size_t>();
+  };
   try {
-    for (const Json& one : Json::parse(json)) {
-      const Reference reference{.values = one.at("values"),
+    const Json all = Json::parse(json);
+    if (!all.is_array()) throw ReportError("no list");
+    for (const Json& one : all) {
+      const Reference reference{.values = count(one.at("values")),
                                 .p5 = one.at("p5"),
                                 .p50 = one.at("p50"),
                                 .p95 = one.at("p95")};
       if (!(reference.p5 > 0 && reference.p50 >= reference.p5 && reference.p95 >= reference.p50)) {
         throw ReportError("percentiles");
       }
-      made[{.product = one.at("product"),
-            .of_case = one.at("case"),
-            .metric = one.at("metric"),
-            .unit = one.at("unit"),
-            .gpus = one.at("gpus")}] = reference;
+      const ReferenceKey key{.product = one.at("product"),
+                             .of_case = one.at("case"),
+                             .metric = one.at("metric"),
+                             .unit = one.at("unit"),
+                             .gpus = count(one.at("gpus"))};
+      if (!made.try_emplace(key, reference).second) throw ReportError("given twice");
     }
   } catch (const std::exception&) {
     throw ReportError(fmt::format(
@@ -149,10 +169,10 @@ void hold_against(Comparison& comparison, const References& references) {
     bool any = false;
     for (std::uint32_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
       const Held one = held(pairing, sources, gpu, references);
-      if (one.of == nullptr) continue;
-      const auto& [key, reference] = *one.of;
-      if (finding.reference.empty()) finding.reference = text_of(reference);
-      for (const std::size_t side : {0U, 1U}) {
+      for (const std::size_t side : {1U, 0U}) {
+        if (one.known[side] == nullptr) continue;
+        const auto& [key, reference] = *one.known[side];
+        if (finding.reference.empty()) finding.reference = text_of(reference);
         const double by = below(one.value[side], reference, finding.higher_is_better);
         if (!(by > kReferenceSlack)) continue;
         any = sides[side] = true;

@@ -30,7 +30,7 @@ struct Reference {
 using References = std::map<ReferenceKey, Reference>;
 
 /// Of what passed in these launches; as JSON that read_references takes. Throws ReportError where a
-/// launch is of the virtual device.
+/// launch is of the virtual device, was slowed on purpose, or is there twice.
 std::string references_json(const std::vector<LaunchFacts>& launches);
 
 /// Throws ReportError, with `name`, where the text is no such JSON.

@@ -6,6 +6,7 @@
 #include "reports/compare/comparison.hpp"
 #include "reports/compare/trials/synthetic_fleet.hpp"
 #include "reports/render/show_comparison.hpp"
+#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -40,6 +41,29 @@ TEST(References, HealthySidesAreNot) {
   EXPECT_EQ(compared(0).find("SLOWER THAN ITS MODEL"), std::string::npos);
 }
 
+// Half as fast, and the half is what that model has.
+TEST(References, AnotherModelIsHeldAgainstItsOwn) {
+  std::vector<LaunchFacts> before = side(false, 0), after = side(true, 0.5);
+  for (LaunchFacts& facts : after)
+    for (FactsOfGpu& gpu : facts.gpus)
+      for (std::string& value : gpu.values)
+        if (value == "NVIDIA H200") value = "NVIDIA H100";
+  std::vector<LaunchFacts> both = before;
+  both.insert(both.end(), after.begin(), after.end());
+  const References known = read_references(references_json(both), "both");
+
+  const Comparison comparison =
+      compare_launches(std::move(before), std::move(after), {.references = known});
+
+  EXPECT_EQ(comparison.below_reference, "");
+  const SpeedFinding& first = comparison.speed.series.at(0);
+  const Reference& of_new = known.at({.product = "NVIDIA H100",
+                                      .of_case = comparison.pairing.cases.at(first.of_case),
+                                      .metric = first.metric,
+                                      .unit = first.unit});
+  EXPECT_EQ(first.reference, short_number(of_new.p5) + " to " + short_number(of_new.p95));
+}
+
 TEST(References, AreThePercentilesOfAllGpusAndLaunches) {
   const References made = read_references(references_json(side(false, 0)), "healthy");
   const auto& [key, reference] = *made.begin();
@@ -56,8 +80,39 @@ TEST(References, OfTheVirtualDeviceAreRefused) {
   EXPECT_THROW(references_json(launches), ReportError);
 }
 
+TEST(References, OfALaunchThatWasSlowedOnPurposeAreRefused) {
+  std::vector<LaunchFacts> launches = side(false, 0);
+  launches[2].slowed["gemm.local.speed"] = "3 %";
+  EXPECT_THROW(references_json(launches), ReportError);
+}
+
+TEST(References, OfALaunchThatIsThereTwiceAreRefused) {
+  std::vector<LaunchFacts> launches = side(false, 0);
+  launches.push_back(launches[2]);
+  EXPECT_THROW(references_json(launches), ReportError);
+}
+
+TEST(References, CountsAboveNoughtAreAsked) {
+  const std::string good = references_json(side(false, 0));
+  const std::size_t at = good.find("\"values\":20");
+  ASSERT_NE(at, std::string::npos);
+  for (const char* values : {"\"values\":-5", "\"values\":0", "\"values\":1.7"}) {
+    std::string bad = good;
+    bad.replace(at, std::string("\"values\":20").size(), values);
+    EXPECT_THROW(read_references(bad, "x.json"), ReportError) << values;
+  }
+}
+
+TEST(References, OneThatIsGivenTwiceIsRefused) {
+  const std::string good = references_json(side(false, 0));
+  const std::string one = good.substr(1, good.find('}'));
+  EXPECT_THROW(read_references("[" + one + "," + one + "]", "x.json"), ReportError);
+}
+
 TEST(References, AnotherFileIsRefused) {
   EXPECT_THROW(read_references(R"([{"product": "NVIDIA H200"}])", "x.json"), ReportError);
+  EXPECT_THROW(read_references("null", "x.json"), ReportError);
+  EXPECT_THROW(read_references("{}", "x.json"), ReportError);
   EXPECT_THROW(read_references("CDF", "x.json"), ReportError);
 }
 

@@ -55,15 +55,29 @@ double mean_of(const std::vector<double>& values, const std::vector<double>& wei
   return weight > 0 ? sum / weight : kNoNumber;
 }
 
-/// What a person reads beside the verdict, under the same weights of launches.
-void fill_means(SpeedFinding& finding, const std::vector<double>& weights, std::size_t base) {
-  const auto mean = [&](const std::vector<double>& values, bool fresh) {
-    return mean_of(values, weights, fresh ? base : 0, fresh ? values.size() : base);
+/// What a person reads beside the verdict: the row's own part over the launches that count for it,
+/// and what it shares with the others over all, as in Effects::total_of.
+void fill_means(SpeedFinding& finding, const Effects& effects, std::size_t base) {
+  const std::vector<double> weights = weights_in(effects, finding);
+  std::vector<double> own = finding.launches;
+  for (std::size_t i = 0; i < own.size() && !finding.exact; ++i) own[i] -= effects.shift[i];
+  const auto mean = [&](std::size_t first, std::size_t end) {
+    const double of_own = mean_of(own, weights, first, end);
+    return finding.exact ? of_own : of_own + mean_of(effects.shift, effects.weights, first, end);
   };
+  const double before = mean(0, base), after = mean(base, own.size());
   const double sign = finding.higher_is_better ? 1 : -1;
-  finding.base_value = std::exp(sign * mean(finding.launches, false));
-  finding.fresh_value = std::exp(sign * mean(finding.launches, true));
-  finding.total = mean(finding.launches, true) - mean(finding.launches, false);
+  finding.base_value = std::exp(sign * before);
+  finding.fresh_value = std::exp(sign * after);
+  finding.total = after - before;
+}
+
+/// Before anything is known of the launches.
+Effects no_effects(std::size_t launches) {
+  Effects made;
+  made.shift.assign(launches, 0.0);
+  made.weights.assign(launches, 1.0);
+  return made;
 }
 
 SpeedFinding finding_of(const Series& series, const Pairing& pairing,
@@ -94,7 +108,7 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
                std::binary_search(series.without.begin(), series.without.end(), gpu);
       }));
   made.tails = means_of(series.tails, left_out);
-  fill_means(made, std::vector<double>(pairing.launches.size(), 1.0), pairing.base);
+  fill_means(made, no_effects(pairing.launches.size()), pairing.base);
   made.smallest_seen = made.smallest_stored = made.own.effect = kNoNumber;
   if (!series.unfit.empty()) {
     made.why = series.unfit;
@@ -309,14 +323,12 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
                                is_few(made.effects.shared));
   }
   const std::vector<std::size_t> judged = judged_of(made);
-  const std::vector<double> even(pairing.launches.size(), 1.0);
   for (std::size_t row = 0; row < judged.size(); ++row) {
     SpeedFinding& finding = made.series[judged[row]];
     finding.own = made.effects.rows[row];
     finding.exact = made.effects.exact[row];
     finding.in_all = made.effects.total_of(row);
-    fill_means(finding, finding.exact ? even : made.effects.weights, pairing.base);
-    finding.total = finding.in_all.effect;  // also where a launch is left out of it
+    fill_means(finding, made.effects, pairing.base);
     if (finding.exact) finding.floor = floor_of(finding.noise, kExactFloors * finding.floor_given);
     const bool few = is_few(finding.own);
     const double alpha = alpha_of(finding.own, policy, one_gpu);
@@ -372,6 +384,13 @@ void name_alone(SpeedComparison& made, const GpusAlone& alone) {
 }
 
 }  // namespace
+
+std::vector<double> weights_in(const Effects& effects, const SpeedFinding& finding) {
+  if (!finding.exact && finding.own.left_out.empty()) return effects.weights;
+  std::vector<double> made(finding.launches.size(), 1.0);
+  for (const std::size_t launch : finding.own.left_out) made[launch] = 0;
+  return made;
+}
 
 bool SpeedFinding::lacks_tails() const {
   return !std::equal(tails.begin(), tails.end(), launches.begin(), [](double tail, double value) {

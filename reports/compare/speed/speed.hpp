@@ -153,6 +153,9 @@ struct SpeedComparison {
   std::array<std::size_t, kSpeedVerdicts> counts{};  // of series, by verdict
 };
 
+/// How much each launch counts for what is the finding's own; 0 of one that is left out.
+std::vector<double> weights_in(const Effects& effects, const SpeedFinding& finding);
+
 SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy);
 
 /// Least effect, natural logarithm, that is found 8 times of 10 with so many launches a side, of a

@@ -52,6 +52,7 @@ void put_launches(std::vector<Block>& page, const Comparison& comparison,
   const Pairing& pairing = comparison.pairing;
   put(page, "  launch                                     value shared shift          own weight");
   const double sign = finding.higher_is_better ? 1 : -1;
+  const std::vector<double> weights = weights_in(comparison.speed.effects, finding);
   double mean = 0;
   std::size_t n = 0;
   for (std::size_t i = 0; i < pairing.launches.size(); ++i) {
@@ -68,8 +69,10 @@ void put_launches(std::vector<Block>& page, const Comparison& comparison,
         fmt::format("  {} {:<32} {:>10} {:>12} {:>12} {:>6.2f}", i < pairing.base ? "base" : "new ",
                     path.size() > kTail ? path.substr(path.size() - kTail) : path,
                     short_number(std::exp(sign * value)), percent(shift),
-                    percent(value - shift - mean), comparison.speed.effects.weights[i]));
+                    percent(value - shift - mean), weights[i]));
   }
+  if (!finding.own.left_out.empty())
+    put(page, "  weight 0: the farthest launch of its side, left out of what is its own");
 }
 
 void put_tests(std::vector<Block>& page, const Comparison& comparison,

@@ -66,6 +66,9 @@ void add_left_out(std::vector<std::string>& made, const Comparison& comparison) 
     made.push_back(fmt::format("LEFT OUT: {} on one side only: {}", plural(unpaired.size(), "GPU"),
                                place_of(comparison.pairing, unpaired)));
   }
+  if (const std::size_t nameless = comparison.pairing.nameless_gpus; nameless > 0) {
+    made.push_back(fmt::format("LEFT OUT: {} without a UUID", plural(nameless, "GPU")));
+  }
   if (!of_gpus.empty()) {
     made.push_back(fmt::format("LEFT OUT: {} without a number in every launch: {}: {}",
                                plural(gpus.size(), "GPU"),
@@ -197,6 +200,8 @@ std::string results_text(const Comparison& comparison) {
   const ConformanceComparison& all = comparison.conformance;
   std::string made = fmt::format("results: {} of {} pass on both sides",
                                  grouped(all.passed_in_both), grouped(all.compared));
+  if (all.skipped_in_both > 0)
+    made += fmt::format(", {} skipped on both", grouped(all.skipped_in_both));
   bool first = true;
   for (std::size_t i = 0; i < kChangeKinds; ++i) {
     if (all.counts[i] == 0) continue;
@@ -317,6 +322,7 @@ std::string action_text(const Comparison& comparison) {
   if (comparison.paired_gpus == 0) return "run both sides on the same GPUs";
   const Cause cause = comparison.setup.cause;
   const std::string_view headline = headline_of(comparison);
+  if (comparison.conformance.passed_anywhere == 0) return "look at why nothing passed";
   if (headline == "MISSING") return "run what is missing, then compare again";
   if (headline == "REGRESSION" || headline == "CHANGED") {
     return cause == Cause::nothing_recorded ? "look at what is named below" : "do not roll out";
@@ -360,7 +366,11 @@ std::vector<std::string> warnings_of(const Comparison& comparison) {
     made.push_back("SLOWER THAN ITS MODEL: " + comparison.below_reference);
   }
   add_slowed(made, comparison);
-  if (comparison.paired_gpus == 0) made.push_back(fmt::format("NOT PAIRED: {}", kNoPairedGpu));
+  if (comparison.paired_gpus == 0) {
+    made.push_back(fmt::format("NOT PAIRED: {}", kNoPairedGpu));
+  } else if (comparison.conformance.passed_anywhere == 0) {
+    made.emplace_back("NOTHING PASSED: no result of either side is a pass, so nothing was tested");
+  }
   return made;
 }
 
@@ -395,7 +405,7 @@ std::string text_of(const Comparison& comparison, const SpeedFinding& finding, b
                         : finding.total < 0 ? ", slower"
                                             : ", faster",
                         plural(finding.gpus, "GPU"));
-    if (finding.own.without_farthest) text += ", the farthest launch of each side left out";
+    if (!finding.own.left_out.empty()) text += ", the farthest launch of each side left out";
     if (finding.gpus_left_out > 0) {
       text += fmt::format(" ({} left out)", grouped(finding.gpus_left_out));
     }

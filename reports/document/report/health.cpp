@@ -11,6 +11,7 @@
 #include "reports/compare/speed/throttling.hpp"
 #include "reports/document/report/document.hpp"
 #include "reports/journal/record.hpp"
+#include "reports/median.hpp"
 #include "reports/words.hpp"
 
 namespace tidemark::reports {
@@ -116,15 +117,13 @@ std::string time_line(const Report& report) {
   if (busy.empty() || !(took > 0)) return {};
   std::string made = "took " + seconds_text(took);
   if (busy.size() == 1) return made;
-  std::vector<double> sorted;
-  sorted.reserve(busy.size());
-  for (const auto& [gpu, seconds] : busy) sorted.push_back(seconds);
-  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2),
-                   sorted.end());
+  std::vector<double> all;
+  all.reserve(busy.size());
+  for (const auto& [gpu, seconds] : busy) all.push_back(seconds);
   const auto slowest = std::max_element(
       busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return made + fmt::format("; slowest: {}, {} (median {})", place_of(report, slowest->first),
-                            seconds_text(slowest->second), seconds_text(sorted[sorted.size() / 2]));
+                            seconds_text(slowest->second), seconds_text(median_of(std::move(all))));
 }
 
 }  // namespace tidemark::reports

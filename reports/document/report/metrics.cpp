@@ -99,11 +99,11 @@ Row row_of(const Report& report, const Measured& measured, const MetricRow& row)
 }
 
 template <class Of>
-double median_over(const std::vector<const MetricRow*>& rows, Of of) {
+Statistics statistics_over(const std::vector<const MetricRow*>& rows, Of of) {
   std::vector<double> values;
   values.reserve(rows.size());
   for (const MetricRow* row : rows) values.push_back(static_cast<double>(of(*row)));
-  return statistics_of(std::move(values)).median;
+  return statistics_of(std::move(values));
 }
 
 /// One line for many GPUs: medians over them, and the least and greatest of their own medians.
@@ -112,22 +112,22 @@ Row row_over(const Report& report, const Measured& measured) {
     return
         [&report, member](const MetricRow& row) { return report.results[row.result_id].*member; };
   };
-  const auto [low, high] =
-      std::minmax_element(measured.rows.begin(), measured.rows.end(),
-                          [](const auto* a, const auto* b) { return a->median < b->median; });
-  const auto over = [&](auto of) { return median_over(measured.rows, of); };
-  const double median = over([](const MetricRow& row) { return row.median; });
+  const auto over = [&](auto of) { return statistics_over(measured.rows, of).median; };
+  const std::size_t gpus = measured.rows.size();
+  const Statistics medians =
+      statistics_over(measured.rows, [](const MetricRow& row) { return row.median; });
   return {.metric = std::string(measured.name),
-          .gpu = fmt::format("all {}", measured.rows.size()),
-          .median = short_number(median),
+          .gpu = medians.finite == gpus ? fmt::format("all {}", gpus)
+                                        : fmt::format("{} of {}", medians.finite, gpus),
+          .median = short_number(medians.median),
           .mad = short_spread(over([](const MetricRow& row) { return row.mad; })),
-          .n = std::to_string((*low)->n),
-          .range = range_of((*low)->median, (*high)->median),
+          .n = std::to_string(measured.rows.front()->n),
+          .range = range_of(medians.min, medians.max),
           .unit = std::string(measured.unit),
           .sm_mhz = whole(static_cast<float>(over(sensor(&ResultRow::sm_mhz)))),
           .power = whole(static_cast<float>(over(sensor(&ResultRow::power_w)))),
           .temperature = whole(static_cast<float>(over(sensor(&ResultRow::temperature_c)))),
-          .value = median};
+          .value = medians.median};
 }
 
 Line slowest_line(const Report& report, const Measured& measured) {
