@@ -23,6 +23,7 @@
 #include "harness/supervisor/phases.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "harness/version.hpp"
+#include "kernels/error.hpp"
 #include "reports/error.hpp"
 
 namespace tidemark::harness {
@@ -324,7 +325,6 @@ ExitCode run_one(const RunOptions& options, std::uint32_t number, const Plan& pl
   opening->number = number;
   const auto slots = static_cast<std::uint32_t>(opening->places.size());
   check_transport(options.transport, opening->assignment.kind);
-  check_grid(options.product.grid, slots);
   check_row(options, {.level = options.level,
                       .device = opening->assignment.kind,
                       .ranks = slots,
@@ -358,6 +358,23 @@ ExitCode run_series(const RunOptions& options, const Plan& plan, Mesh& mesh, Sto
   return worst(codes);
 }
 
+/// What no launch can do without. A machine that does not give it is no bug.
+template <class Make>
+auto needed(const Make& make) {
+  const auto refuse = [](const std::exception& refused) {
+    return EnvironmentError(
+        fmt::format("{}: see the limits of processes, threads and open files (ulimit -a, pids.max)",
+                    refused.what()));
+  };
+  try {
+    return make();
+  } catch (const Error& refused) {
+    throw refuse(refused);
+  } catch (const std::system_error& refused) {
+    throw refuse(refused);
+  }
+}
+
 }  // namespace
 
 ExitCode run_launch(const RunOptions& given) {
@@ -368,16 +385,18 @@ ExitCode run_launch(const RunOptions& given) {
   }
   ::signal(SIGPIPE, SIG_IGN);  // a worker that is gone must not take its supervisor along
   ::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes is a full disk
-  StopWatch stop(given.time_limit_s);
+  StopWatch stop = needed([&] { return StopWatch(given.time_limit_s); });
   // First of all: whatever happens to this process from here on, somebody is there to report it.
   std::optional<ReporterProcess> reporter;
-  if (launcher_rank().value_or(0) == 0) reporter.emplace();
+  if (!started_by_launcher() || launcher_rank().value_or(0) == 0)
+    needed([&] { return &reporter.emplace(); });
   const char* const local_rank = std::getenv("OMPI_COMM_WORLD_LOCAL_RANK");
   if (local_rank == nullptr || std::string_view(local_rank) == "0")  // one rank a host
     remove_mpi_leftovers(mpi_places());
-  Mesh mesh = open_mesh(given.time_limit_s > 0
-                            ? std::clamp(given.time_limit_s, kShortestStartSeconds, kStartSeconds)
-                            : kStartSeconds);
+  const double start_s = given.time_limit_s > 0
+                             ? std::clamp(given.time_limit_s, kShortestStartSeconds, kStartSeconds)
+                             : kStartSeconds;
+  Mesh mesh = needed([&] { return open_mesh(start_s); });
   RunOptions options = given;
   if (options.out.empty()) {
     options.out = default_out(describe_node(mesh.rank(), mesh.library()).hostname);

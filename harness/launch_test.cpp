@@ -205,7 +205,7 @@ TEST(Launch, a_stop_before_a_stuck_gpu_is_known_blames_none_that_waited) {
   const Place place;
   const RunningProgram running = start_program(
       command(run_arguments(place, {"--gpus", "2", "--cases", "gemm.distributed.integer"})),
-      with_hook("slow@gemm.distributed.integer#1 impatient@gemm.distributed.integer#0"));
+      with_hook("minute@gemm.distributed.integer#1 impatient@gemm.distributed.integer#0"));
   ASSERT_TRUE(appears(place.journals(), R"("gpu":1,"case":"gemm.distributed.integer")"));
   // Both are there, then GPU 0's leaves, since it has waited; GPU 1 is still busy then.
   for (const std::size_t workers : {2U, 1U})
@@ -250,7 +250,7 @@ TEST(Launch, sigterm_leaves_an_incomplete_report) {
   const Place place;
   const RunningProgram running = start_program(
       command(run_arguments(place, {"--cases", "load.tile.rank1", "--cases", "zfill.whole"})),
-      with_hook("slow@zfill.whole"));
+      with_hook("minute@zfill.whole"));
   ASSERT_TRUE(appears(place.journals(), R"("type":"outcome")"));
   ::kill(running.pid, SIGTERM);
   const Ran ran = finish_program(running);
@@ -270,7 +270,7 @@ TEST(Launch, the_time_limit_leaves_an_incomplete_report) {
   const Place place;
   const Ran ran =
       run_binary(run_arguments(place, {"--time-limit", "1", "--cases", "load.tile.rank1"}),
-                 with_hook("slow@load.tile.rank1"));
+                 with_hook("minute@load.tile.rank1"));
   EXPECT_EQ(ran.exit, 4) << ran.out << ran.err;
   const Report report = read_report(place.out());
   EXPECT_NE(report.launch.incomplete_reason.find("time limit of 1 s"), std::string::npos)
@@ -281,7 +281,7 @@ TEST(Launch, a_killed_supervisor_leaves_the_reporters_report_and_no_worker) {
   const Place place;
   const RunningProgram running = start_program(
       command(run_arguments(place, {"--cases", "load.tile.rank1", "--cases", "zfill.whole"})),
-      with_hook("slow@zfill.whole"));
+      with_hook("minute@zfill.whole"));
   ASSERT_TRUE(appears(place.journals(), R"("type":"outcome")"));
   const std::vector<pid_t> workers = descendants(running.pid, "__worker");
   std::ofstream(place.out() + ".tmp." + std::to_string(running.pid)) << "half a report";
@@ -303,7 +303,11 @@ TEST(Launch, a_stopped_reporter_does_not_stay_behind) {
   const RunningProgram running = start_program(
       command(run_arguments(place, {"--cases", "zfill.whole"})), with_hook("slow@zfill.whole"));
   ASSERT_TRUE(appears(place.journals(), R"("type":"start")"));
-  const std::vector<pid_t> reporters = descendants(running.pid, "__reporter");
+  std::vector<pid_t> reporters;  // before it is one, its words are those of the run
+  for (int i = 0; i < 500 && reporters.empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    reporters = descendants(running.pid, "__reporter");
+  }
   ASSERT_EQ(reporters.size(), 1U);
   ::kill(reporters[0], SIGSTOP);
   EXPECT_EQ(finish_program(running).exit, 0);

@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(Launch, LocalFolders, testing::Range(1, 9));
 TEST(Launch, what_other_ranks_had_done_is_in_the_report_when_rank_0_is_killed) {
   const Place place;
   const RunningProgram running =
-      start_program(in_folders_of_their_own(place, 3), with_hook("slow@load.tile.rank3"));
+      start_program(in_folders_of_their_own(place, 3), with_hook("minute@load.tile.rank3"));
   ASSERT_TRUE(all_in_third_case(place, 3));
   kill(rank_pid(running.pid, 0), SIGKILL);
   finish_program(running);

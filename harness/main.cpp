@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <string>
@@ -78,6 +79,9 @@ int guarded(std::string_view verb, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Who ignores the ends of his children lets us ignore ours: nobody would learn of a worker that
+  // crashed.
+  ::signal(SIGCHLD, SIG_DFL);
   open_closed_descriptors();
   const std::string_view first = argc > 1 ? argv[1] : "";
   if (first == "__worker") return tidemark::harness::worker_main(argc, argv);

@@ -111,7 +111,7 @@ TEST(MpiLaunch, a_killed_rank_0_leaves_the_reporters_report) {
   const RunningProgram running = start_program(
       under_mpirun(2,
                    run_arguments(place, {"--cases", "load.tile.rank1", "--cases", "zfill.whole"})),
-      with_hook("slow@zfill.whole"));
+      with_hook("minute@zfill.whole"));
   ASSERT_TRUE(appears(place.journals(), R"("type":"outcome")"));
   const pid_t rank_0 = rank_pid(running.pid, 0);
   ASSERT_GT(rank_0, 0);
@@ -129,7 +129,7 @@ TEST(MpiLaunch, ctrl_c_leaves_an_incomplete_report) {
   const RunningProgram running = start_program(
       under_mpirun(2,
                    run_arguments(place, {"--cases", "load.tile.rank1", "--cases", "zfill.whole"})),
-      with_hook("slow@zfill.whole"));
+      with_hook("minute@zfill.whole"));
   ASSERT_TRUE(appears(place.journals(), R"("type":"outcome")"));
   ::kill(running.pid, SIGINT);
   EXPECT_NE(finish_program(running).exit, 0);
@@ -172,7 +172,7 @@ TEST(MpiLaunch, a_killed_rank_is_named_and_where_the_report_comes) {
   const Place place;
   const RunningProgram running =
       start_program(under_mpirun(4, run_arguments(place, {"--cases", "zfill.whole"})),
-                    with_hook("slow@zfill.whole"));
+                    with_hook("minute@zfill.whole"));
   for (const char* rank : {"0", "1", "2", "3"}) {
     ASSERT_TRUE(
         appears(place.journals(), std::string("\"gpu\":") + rank + ",\"case\":\"zfill.whole\""));
@@ -356,8 +356,8 @@ TEST(MpiLaunch, a_time_limit_between_two_phases_loses_no_outcome) {
   // phase.
   const Ran ran =
       run_program(under_mpirun(2, run_arguments(place, {"--cases", "zfill.*", "gemm.distributed.*",
-                                                        "--time-limit", "2.5"})),
-                  with_hook("slow@zfill.whole#0"));
+                                                        "--time-limit", "8"})),
+                  with_hook("minute@zfill.whole#0"));
   EXPECT_EQ(ran.exit, 4) << ran.out << ran.err;
   EXPECT_EQ(place.files(), (std::vector<std::string>{"r.h5", "r.h5.run"}));
   const Report report = read_report(place.out());

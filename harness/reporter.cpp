@@ -39,9 +39,11 @@ std::string read_to_end(int fd) {
 std::uintmax_t bytes_in(const std::string& folder) {
   std::uintmax_t bytes = 0;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    const std::uintmax_t size = entry.file_size(ignored);
-    if (!ignored) bytes += size;
+  for (std::filesystem::directory_iterator entry(folder, ignored), end; !ignored && entry != end;
+       entry.increment(ignored)) {
+    std::error_code gone;
+    const std::uintmax_t size = entry->file_size(gone);
+    if (!gone) bytes += size;
   }
   return bytes;
 }

@@ -24,7 +24,7 @@ Arguments with(Arguments some, const Arguments& more) {
 /// One rank that is stopped in its second case.
 void interrupt(const Place& place) {
   const RunningProgram running =
-      start_program(command(run_arguments(place, kCases)), with_hook("slow@zfill.whole"));
+      start_program(command(run_arguments(place, kCases)), with_hook("minute@zfill.whole"));
   ASSERT_TRUE(appears(place.journals(), R"("type":"start","from":)"));
   ASSERT_TRUE(appears(place.journals(), R"("case":"zfill.whole","attempt")"));
   kill(running.pid, SIGTERM);
@@ -72,7 +72,7 @@ const Arguments kTogether = {"--gpus", "2", "--cases", "gemm.distributed.integer
 /// Two GPUs that are stopped in their second case.
 void interrupt_together(const Place& place) {
   const RunningProgram running = start_program(command(run_arguments(place, kTogether)),
-                                               with_hook("slow@gemm.distributed.normal"));
+                                               with_hook("minute@gemm.distributed.normal"));
   ASSERT_TRUE(appears(place.journals(), R"("gpu":1,"case":"gemm.distributed.normal")"));
   kill(running.pid, SIGTERM);
   ASSERT_EQ(finish_program(running).exit, 4);
@@ -235,8 +235,8 @@ TEST(MpiResume, a_round_that_lacks_one_answer_is_run_by_all_and_the_others_are_n
   const Place place;
   const Arguments cases = {"--cases", "zfill.whole", "gemm.distributed.integer",
                            "gemm.distributed.normal"};
-  Ran ran = run_program(under_mpirun(2, run_arguments(place, with(cases, {"--time-limit", "2.5"}))),
-                        with_hook("slow@gemm.distributed.normal#1"));
+  Ran ran = run_program(under_mpirun(2, run_arguments(place, with(cases, {"--time-limit", "8"}))),
+                        with_hook("minute@gemm.distributed.normal#1"));
   ASSERT_EQ(ran.exit, 4) << ran.out << ran.err;
   ran = run_program(under_mpirun(2, with({"run", "--device", "virtual", "--out", place.file("s.h5"),
                                           "--resume", place.journals()},
@@ -253,7 +253,7 @@ TEST(MpiResume, refuses_another_number_of_gpus) {
   const Place place;
   Ran ran = run_program(
       under_mpirun(2, run_arguments(place, {"--cases", "zfill.whole", "--time-limit", "0.5"})),
-      with_hook("slow@zfill.whole"));
+      with_hook("minute@zfill.whole"));
   ASSERT_EQ(ran.exit, 4) << ran.out << ran.err;
   ran = run_program(under_mpirun(3, {"run", "--device", "virtual", "--cases", "zfill.whole",
                                      "--out", place.file("s.h5"), "--resume", place.journals()}),
@@ -266,8 +266,8 @@ TEST(MpiResume, refuses_another_number_of_gpus) {
 TEST(MpiResume, ranks_whose_folders_differ_are_told_to_make_them_one) {
   const Place place;
   const Arguments cases = {"--cases", "load.tile.rank1", "zfill.whole"};
-  Ran ran = run_program(under_mpirun(2, run_arguments(place, with(cases, {"--time-limit", "2.5"}))),
-                        with_hook("slow@zfill.whole"));
+  Ran ran = run_program(under_mpirun(2, run_arguments(place, with(cases, {"--time-limit", "8"}))),
+                        with_hook("minute@zfill.whole"));
   ASSERT_EQ(ran.exit, 4) << ran.out << ran.err;
   const std::string other = place.file("other.h5.run");
   std::filesystem::copy(place.journals(), other);

@@ -16,6 +16,7 @@
 #include "harness/command_line/bash_completion.hpp"
 #include "harness/command_line/man_page.hpp"
 #include "harness/command_line/other_words.hpp"
+#include "harness/command_line/output.hpp"
 #include "harness/errors.hpp"
 #include "harness/nearest.hpp"
 #include "harness/version.hpp"
@@ -155,7 +156,7 @@ void print_error(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   text.erase(text.find_last_not_of(' ') + 1);
-  fmt::print(stderr, "tidemark: {}\n", printable(text));
+  write_error(fmt::format("tidemark: {}\n", printable(text)));
 }
 
 std::vector<const CLI::App*> all_verbs(const CLI::App& app) {
@@ -174,7 +175,7 @@ ExitCode run_command_line(int argc, char** argv,
   add_verbs(app, chosen, argc, argv);
 
   if (argc < 2) {
-    fmt::print(stderr, "{}", app.help());
+    write_error(app.help());
     return ExitCode::usage;
   }
   const std::string first = argv[1];

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "harness/command_line/output.hpp"
 #include "harness/discovery/bounded_child.hpp"
 #include "reports/scratch_folder.hpp"
 
@@ -129,18 +130,17 @@ std::string refusal_of(const Words& options) {
 /// Returns the exit code of a plan that cannot be made, after its line.
 int add_tests(const Words& options) {
   if (const std::string why = refusal_of(options); !why.empty()) {
-    fmt::print(stderr, "tidemark-gtest: {}\n", why);
+    write_error(fmt::format("tidemark-gtest: {}\n", why));
     return 2;
   }
   const ChildAnswer plan =
       run_tidemark(joined({"run", "--dry-run", "--json"}, options), kPlanSeconds);
   const Json made = Json::parse(plan.out, nullptr, false);
   if (plan.status != 0 || !made.is_object()) {
-    fmt::print(stderr, "{}",
-               plan.started ? plan.err
-                            : fmt::format("tidemark-gtest: cannot run {}; install "
-                                          "both programs in one folder\n",
-                                          tidemark()));
+    write_error(plan.started ? plan.err
+                             : fmt::format("tidemark-gtest: cannot run {}; install "
+                                           "both programs in one folder\n",
+                                           tidemark()));
     return plan.status > 0 ? plan.status : 2;
   }
   for (const Json& one : made.at("cases")) add_test(one.at("name").get<std::string>(), options);

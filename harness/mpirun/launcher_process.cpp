@@ -18,6 +18,7 @@
 #include "harness/exit_code.hpp"
 #include "harness/relay/job_processes.hpp"
 #include "harness/supervisor/clock.hpp"
+#include "harness/supervisor/stop.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/process_state.hpp"
 
@@ -54,14 +55,18 @@ class Launcher {
  public:
   Launcher(const std::vector<std::string>& words, const LauncherBounds& bounds) : bounds_(bounds) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-    ::sigemptyset(&heeded_);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) ::sigaddset(&heeded_, number);
+    heeded_ = stop_signals();
+    ::sigaddset(&heeded_, SIGCHLD);
     ::sigprocmask(SIG_BLOCK, &heeded_, &before_);
     start(words);
   }
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
   ~Launcher() {
+    // One that came too late to matter must not kill this process while it leaves.
+    constexpr timespec kNow{};
+    while (::sigtimedwait(&heeded_, nullptr, &kNow) > 0) {
+    }
     ::sigprocmask(SIG_SETMASK, &before_, nullptr);
     ::prctl(PR_SET_CHILD_SUBREAPER, 0);
   }
@@ -96,7 +101,10 @@ class Launcher {
     process_ = ::fork();
     if (process_ < 0)
       throw EnvironmentError(fmt::format("cannot start {}: {}", words[0], std::strerror(errno)));
-    if (process_ > 0) return;
+    if (process_ > 0) {
+      seen_s_ = running_s();
+      return;
+    }
     // Ctrl-C on the terminal comes to this process alone, which passes it on. Its standard input
     // goes with that: a group in the background is stopped when it reads from the terminal.
     ::setpgid(0, 0);
@@ -140,11 +148,11 @@ class Launcher {
     if (term_s_) return;
     if (!living_children(process_).empty()) {
       seen_s_ = now;
-    } else if (seen_s_ && now - *seen_s_ > bounds_.without_ranks) {
+    } else if (now - seen_s_ > bounds_.without_ranks) {
       without_ranks_ = true;
       print_error(fmt::format(
-          "mpirun (process {}) did not end {:.0f} s after its last rank, and is ended: its exit "
-          "code is lost; see the report",
+          "mpirun (process {}) has had no ranks for {:.0f} s and did not end, so it is ended: its "
+          "exit code is lost; see the report",
           process_, bounds_.without_ranks));
       end(now);
     }
@@ -161,7 +169,8 @@ class Launcher {
   sigset_t heeded_{}, before_{};
   pid_t process_ = -1;
   std::optional<int> status_;
-  std::optional<double> seen_s_, stop_s_, term_s_;  // its processes; the first stop; SIGTERM
+  double seen_s_ = 0;                      // when it last had a process, or was started
+  std::optional<double> stop_s_, term_s_;  // the first stop; SIGTERM
   bool without_ranks_ = false;
 };
 

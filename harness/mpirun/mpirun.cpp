@@ -120,7 +120,10 @@ ExitCode run_mpirun(const std::vector<std::string>& arguments, std::uint32_t ran
     throw EnvironmentError(
         "--ranks: mpirun is not on PATH: install Open MPI or load its module, or leave --ranks "
         "out");
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  std::error_code error;
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe", error).string();
+  if (error)
+    throw EnvironmentError("--ranks: /proc/self/exe cannot be read; mount /proc, or leave it out");
   // No text of Open MPI about exit codes; -q is no option of Open MPI 5.
   setenv("OMPI_MCA_orte_execute_quiet", "1", 1);
   const int code = run_launcher(mpirun_command(program, arguments, ranks, oversubscribe));

@@ -76,9 +76,11 @@ SegmentHeader& Segment::header() const {
 std::uint64_t Segment::grow(std::uint64_t bytes) {
   const std::uint64_t offset = size_of(fd_);
   const std::uint64_t rounded = (bytes + kPage - 1) / kPage * kPage;
-  if (::fallocate(fd_, 0, static_cast<off_t>(offset), static_cast<off_t>(rounded)) != 0) {
-    refuse("cannot grow");
-  }
+  int failed = 0;
+  do {  // older kernels give it up for any signal, such as that of a debugger
+    failed = ::fallocate(fd_, 0, static_cast<off_t>(offset), static_cast<off_t>(rounded));
+  } while (failed != 0 && errno == EINTR);
+  if (failed != 0) refuse("cannot grow");
   return offset;
 }
 

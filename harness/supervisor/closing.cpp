@@ -11,6 +11,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "harness/command_line/output.hpp"
 #include "harness/command_line/shell_word.hpp"
 #include "harness/command_line/terminal.hpp"
 #include "harness/errors.hpp"
@@ -189,20 +190,20 @@ void print_json(const LaunchState& state, const Opening& opening, const Result& 
     summary["incomplete_reason"] = report.launch.incomplete_reason;
     if (state.options.bench) summary["metrics"] = metrics_json(report);
   }
-  print_out(summary.dump(-1, ' ', true, Json::error_handler_t::replace) + '\n');
+  state.console.out().put(summary.dump(-1, ' ', true, Json::error_handler_t::replace) + '\n');
 }
 
-void print_metrics(const Report& report) {
+void print_metrics(const LaunchState& state, const Report& report) {
   const std::string text = show_metrics(
       report, {.columns = terminal_columns(ShowOptions{}.columns), .beside = printed_beside});
-  print_out(text.empty() ? " nothing was measured\n" : text + '\n');
+  state.console.line(text.empty() ? " nothing was measured" : text);
 }
 
 void say_result(const LaunchState& state, const Opening& opening, const Result& result) {
   if (state.options.json) return print_json(state, opening, result);
   if (!result.report) return;
   const Report& report = *result.report;
-  if (state.options.bench) print_metrics(report);
+  if (state.options.bench) print_metrics(state, report);
   const std::uint64_t planned = report.cases.size() * report.launch.gpus;
   state.console.line(fmt::format(" {} cases x {} gpus: {} = {} planned", report.cases.size(),
                                  report.launch.gpus, counted(counts_of(report)), planned));
@@ -242,18 +243,18 @@ Verdicts report_all(LaunchState& state, const Opening& opening, const AllJournal
     result.verdict = exit_code(counts_of(report), report.cases.size() * report.launch.gpus,
                                report.launch.complete, state.options.strict);
     result.code = result.verdict;
+    // It was not there when the launch began.
+    std::error_code none;
+    if (std::filesystem::exists(std::filesystem::symlink_status(out, none)))
+      throw ReportError(
+          fmt::format("{}: somebody made a file there while this launch ran; it stays", out));
     write_report(report, out);
     result.written = true;
   } catch (const ReportError& error) {
     complain(result, fmt::format("no report: {}", error.what()));
   }
-  try {
-    say_result(state, opening, result);
-  } catch (const UsageError& unwritable) {
-    complain(result, unwritable.what());  // the others still wait to hear the code
-  }
-  // The journals go only where all of them have been read back from the report, and nothing is left
-  // for --resume to run.
+  say_result(state, opening, result);
+  // The journals go only where all of them have been read back from a complete report.
   const bool safe = result.written && journals.heard_of_all && result.report->launch.complete &&
                     result.report->launch.damaged_lines == 0 &&
                     result.report->launch.ranks_reported == state.mesh.ranks();
@@ -270,7 +271,14 @@ Verdicts report_all(LaunchState& state, const Opening& opening, const AllJournal
         result.written ? shell_word(recovered_name(out)) : "<elsewhere>.h5",
         state.options.anonymise ? " --anonymise" : "")));
   }
-  if (state.console.lost_lines()) {
+  // Who reads may take his time; one who asks for the end waits no longer, nor do other ranks.
+  constexpr double kStoppedSeconds = 2;
+  const double asked_s = monotonic_s();
+  state.console.out().finish([&] {
+    const double most = state.mesh.ranks() > 1 || state.stop.check() ? kStoppedSeconds : HUGE_VAL;
+    return monotonic_s() - asked_s < most;
+  });
+  if (state.console.out().lost()) {
     complain(result, "cannot write to stdout: lines are missing there; see where it goes");
   }
   return {.code = result.code, .safe = safe};

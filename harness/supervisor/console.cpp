@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -58,17 +56,7 @@ Console::Console(Mesh& mesh, std::uint64_t planned, bool quiet)
 void Console::print(const std::string& text) {
   if (quiet_) return;
   end_progress();
-  put(text);
-}
-
-// A stdout that takes nothing costs the lines, not the launch: the report says the same.
-void Console::put(const std::string& text) {
-  const std::string line = text + '\n';
-  const bool taken = std::fwrite(line.data(), 1, line.size(), stdout) == line.size();
-  // A pipe would keep it, and a crash of ours would lose it.
-  const bool flushed = std::fflush(stdout) == 0;
-  // EBADF: the user closed stdout and wants no lines.
-  if ((!taken || !flushed) && errno != EBADF) lost_lines_ = true;
+  out_.put(text + '\n');
 }
 
 void Console::line(const std::string& text) {
@@ -99,6 +87,7 @@ void Console::refresh() {
     return;
   }
   hear_others();
+  out_.flush(0);
   if (now - shown_s_ < (bar_ ? kBarEvery : kLineEvery)) return;
   shown_s_ = now;
   show_progress();
@@ -132,18 +121,20 @@ void Console::show_progress() {
   if (bar_) {
     // A line that fills the last column moves the cursor on, and the next one no longer covers it.
     const std::size_t columns = terminal_columns(kUsualColumns, STDERR_FILENO) - 1;
-    fmt::print(stderr, "\r{:<{}}", progress_text(all, planned_, eta, columns), columns);
+    const std::string bar =
+        fmt::format("\r{:<{}}", progress_text(all, planned_, eta, columns), columns);
+    write_within(STDERR_FILENO, bar, 0);
     bar_shown_ = true;
   } else if (!quiet_) {
-    put(progress_text(all, planned_, eta, kUsualColumns));
+    out_.put(progress_text(all, planned_, eta, kUsualColumns) + '\n');
   }
-  std::fflush(stderr);
 }
 
 void Console::end_progress() {
   if (!bar_shown_) return;
-  fmt::print(stderr, "\r{:<{}}\r", "", terminal_columns(kUsualColumns, STDERR_FILENO) - 1);
-  std::fflush(stderr);
+  const std::string blank =
+      fmt::format("\r{:<{}}\r", "", terminal_columns(kUsualColumns, STDERR_FILENO) - 1);
+  write_within(STDERR_FILENO, blank, 0);
   bar_shown_ = false;
 }
 

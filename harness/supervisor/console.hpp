@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/command_line/output.hpp"
 #include "harness/relay/mesh.hpp"
 
 namespace tidemark::harness {
@@ -40,21 +41,22 @@ class Console {
   void end_progress();
 
   bool colour() const { return colour_; }
-  /// True when stdout did not take a line.
-  bool lost_lines() const { return lost_lines_; }
+  /// Standard output of rank 0. A reader who takes his time costs the launch nothing: what he did
+  /// not take yet is kept, and the report says the same.
+  Output& out() { return out_; }
 
  private:
   void hear_others();
   void show_progress();
   void print(const std::string& text);
-  void put(const std::string& text);
 
   Mesh& mesh_;
   std::uint64_t planned_ = 0;
-  bool quiet_ = false, colour_ = false, bar_ = false, bar_shown_ = false, lost_lines_ = false;
+  bool quiet_ = false, colour_ = false, bar_ = false, bar_shown_ = false;
   double began_s_ = 0, shown_s_ = 0, sent_s_ = 0;
   Tally mine_;
   std::vector<Tally> others_;  // by rank
+  Output out_{1};
 };
 
 }  // namespace tidemark::harness

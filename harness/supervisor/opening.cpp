@@ -31,6 +31,7 @@
 #include "kernels/error.hpp"
 #include "reports/error.hpp"
 #include "reports/policy/policy.hpp"
+#include "reports/store/replace_file.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -277,6 +278,7 @@ Json decided(const RunOptions& options, const Mesh& mesh, const std::vector<Json
     }
     places.push_back(std::move(place));
   }
+  check_grid(options.product.grid, static_cast<std::uint32_t>(memory.size()));
   check_product_memory(options.product, assignment.kind, memory);
   return {{"head", views[0].at("head")},
           {"gemm_table", views[0].at("gemm_table")},
@@ -389,7 +391,9 @@ void check_output(const std::string& out) {
         fmt::format("cannot write in {}: {}; choose another place", parent, std::strerror(errno)));
   }
   ::rmdir(folder.c_str());
-  // The name under which write_report begins: it is the longest of all.
+  // The name under which write_report begins: it is the longest of all. In containers process
+  // numbers come again.
+  remove_left_behind(out);
   const std::string temporary = fmt::format("{}.tmp.{}", out, ::getpid());
   const int fd =
       ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);

@@ -50,6 +50,8 @@ std::string_view level_name(Level level) {
 
 /// What to do next about a verdict.
 std::string_view advice(Verdict verdict, DeviceKind device) {
+  if (verdict == Verdict::tool_error)
+    return "this says nothing about the GPU: repair the cause and run again";
   // The kernel log and a GPU's health say nothing about it, and a deliberate fault was asked for.
   if (device == DeviceKind::virtual_device)
     return "no GPU ran this; without --fault it is a bug of tidemark: replay it and report it";
@@ -64,8 +66,6 @@ std::string_view advice(Verdict verdict, DeviceKind device) {
     case Verdict::gpu_lost:
     case Verdict::unkillable:
       return "drain the node and restart it";
-    case Verdict::tool_error:
-      return "this says nothing about the GPU: repair the cause and run again";
     default:
       return "run it again when the cause is gone";
   }

@@ -194,6 +194,14 @@ TEST(OutcomeRecord, of_a_fail_of_several_ranks_replays_its_row) {
   EXPECT_NE(record.replay.find(" --row 5"), std::string::npos) << record.replay;
 }
 
+TEST(Trouble, of_the_machine_is_no_bug_on_a_virtual_device_either) {
+  OutcomeRecord record;
+  record.verdict = Verdict::tool_error;
+  for (const DeviceKind device : {DeviceKind::cuda, DeviceKind::virtual_device})
+    EXPECT_NE(trouble_text(record, "", device, false).find("repair the cause and run again"),
+              std::string::npos);
+}
+
 TEST(Trouble, of_a_virtual_device_sends_nobody_to_the_kernel_log) {
   OutcomeRecord record;
   record.verdict = Verdict::hang;

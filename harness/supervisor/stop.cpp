@@ -27,11 +27,20 @@ StopReason heard_stop(const std::string& bytes) {
           .heard = true};
 }
 
-StopWatch::StopWatch(double time_limit_s)
-    : until_s_(monotonic_s() + time_limit_s), limit_s_(time_limit_s) {
+sigset_t stop_signals() {
   sigset_t stops;
   ::sigemptyset(&stops);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&stops, number);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction now {};
+    ::sigaction(number, nullptr, &now);
+    if (now.sa_handler != SIG_IGN) ::sigaddset(&stops, number);
+  }
+  return stops;
+}
+
+StopWatch::StopWatch(double time_limit_s)
+    : until_s_(monotonic_s() + time_limit_s), limit_s_(time_limit_s) {
+  const sigset_t stops = stop_signals();
   ::sigprocmask(SIG_BLOCK, &stops, &before_);
   signals_ = FileDescriptor(::signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK));
   if (signals_.get() < 0) {

@@ -20,7 +20,11 @@ std::string packed(const StopReason& reason);
 /// What another rank said by packed().
 StopReason heard_stop(const std::string& bytes);
 
-/// Turns SIGINT, SIGTERM and SIGHUP into something that is read: they are blocked and come through
+/// SIGINT, SIGTERM and SIGHUP, but for those that this process was started to ignore, as by nohup:
+/// once blocked they would be heard all the same.
+sigset_t stop_signals();
+
+/// Turns stop_signals() into something that is read: they are blocked and come through
 /// a file descriptor. Made before any other thread, which inherits the mask. Owns the mask and the
 /// descriptor.
 class StopWatch {

@@ -1,9 +1,7 @@
 // Says what the reader found missing, once: a side of compare may be many files.
 #include "harness/verbs/given_report.hpp"
 
-#include <cstdio>
-
-#include <fmt/format.h>
+#include "harness/command_line/output.hpp"
 
 namespace tidemark::harness {
 
@@ -12,7 +10,7 @@ Report given_report(const std::string& path) {
   Protection protection{};
   Report report = read_report(path, protection);
   if (!said && !note_of(protection).empty()) {
-    fmt::print(stderr, "{}\n", note_of(protection));
+    write_error(std::string(note_of(protection)) + '\n');
     said = true;
   }
   return report;

@@ -9,11 +9,12 @@
 namespace tidemark::harness {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, HookAction>, 17> kActions = {{
+constexpr std::array<std::pair<std::string_view, HookAction>, 18> kActions = {{
     {"crash", HookAction::crash},
     {"hang", HookAction::hang},
     {"exit", HookAction::exit},
     {"slow", HookAction::slow},
+    {"minute", HookAction::minute},
     {"fail", HookAction::fail},
     {"sticky", HookAction::sticky},
     {"illegal", HookAction::illegal},

@@ -18,6 +18,7 @@ enum class HookAction : std::uint8_t {
   hang,                 // no progress, a patience of one second
   exit,                 // status 3
   slow,                 // three seconds of progress, then the case as usual
+  minute,               // a minute of it: for what is stopped meanwhile
   fail,                 // a fail in attempt 1 alone
   sticky,               // the outcome of a sticky CUDA error
   illegal,              // row 1 becomes a load that ends in CUDA error 716, misaligned address

@@ -299,6 +299,13 @@ class Worker {
     return judged(*case_named(order.case_name), order);
   }
 
+  static void take_time(std::uint32_t tenths) {
+    for (std::uint32_t i = 0; i < tenths; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      say(SaidProgress{.done = i, .rows = tenths});
+    }
+  }
+
   static void act(HookAction action) {
     switch (action) {
       case HookAction::crash:
@@ -325,10 +332,10 @@ class Worker {
         write_all(STDERR_FILENO, "test hook: exit\n");
         ::_exit(3);
       case HookAction::slow:
-        for (std::uint32_t i = 0; i < 30; ++i) {
-          std::this_thread::sleep_for(std::chrono::milliseconds(100));
-          say(SaidProgress{.done = i, .rows = 30});
-        }
+        take_time(30);
+        break;
+      case HookAction::minute:
+        take_time(600);
         break;
       case HookAction::fail:
       case HookAction::sticky:

@@ -12,11 +12,8 @@
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -53,26 +50,40 @@ std::string joined(std::string own, const std::string& received) {
   return own + received;
 }
 
-/// Opens a journal. A pipe put there under its name would block the reader for ever.
-std::ifstream opened(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) {
-    refuse(path, error_text(errno), "make the journal readable");
+/// A journal of others, open as long as this is. A pipe put there under its name would block the
+/// reader for ever.
+class OpenJournal {
+ public:
+  explicit OpenJournal(const std::string& path)
+      : path_(path), fd_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
+    struct stat status {};
+    if (fd_ < 0) refuse(path, error_text(errno), "make the journal readable");
+    if (::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode)) return;
+    ::close(fd_);
+    refuse(path, "not a regular file", "remove it from the folder");
   }
-  if (!S_ISREG(status.st_mode)) refuse(path, "not a regular file", "remove it from the folder");
-  std::ifstream file(path, std::ios::binary);
-  if (!file.is_open()) refuse(path, "cannot be read", "make the journal readable");
-  return file;
-}
+  OpenJournal(const OpenJournal&) = delete;
+  OpenJournal& operator=(const OpenJournal&) = delete;
+  ~OpenJournal() { ::close(fd_); }
 
-std::string text_of(const std::string& path) {
-  std::ifstream file = opened(path);
-  std::ostringstream text;
-  // An empty file sets failbit on the sink; only a bad source is an error.
-  text << file.rdbuf();
-  if (file.bad()) refuse(path, "cannot be read", "make the journal readable");
-  return text.str();
-}
+  /// A stream would take what cannot be read for the end.
+  std::string text() const {
+    std::string text;
+    std::array<char, 65536> bytes{};
+    while (true) {
+      const ssize_t got = ::read(fd_, bytes.data(), bytes.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0)
+        refuse(path_, fmt::format("cannot be read: {}", error_text(errno)), "check the disk");
+      if (got == 0) return text;
+      text.append(bytes.data(), static_cast<std::size_t>(got));
+    }
+  }
+
+ private:
+  std::string path_;
+  int fd_;
+};
 
 /// Rank and path of every rank-*.jsonl, in order of rank.
 std::vector<std::pair<std::uint32_t, std::string>> journals_in(const std::string& folder) {
@@ -109,7 +120,7 @@ JournalWriter::JournalWriter(const std::string& folder, std::uint32_t rank)
   }
   fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
   if (fd_ < 0 && errno == EEXIST) {
-    refuse(path_, "holds the journal of an older launch",
+    refuse(path_, "holds the journal of another launch",
            "make its report by 'tidemark recover' or move the folder away");
   }
   if (fd_ < 0) {
@@ -190,6 +201,8 @@ std::string JournalWriter::text() const {
   std::string text;
   std::array<char, 65536> bytes{};
   ssize_t got = 0;
+  // Asked for where the disk failed: what it gives back is more than nothing, and what is missing
+  // is seen by the numbers of the lines.
   while ((got = ::pread(fd_, bytes.data(), bytes.size(), static_cast<off_t>(text.size()))) > 0) {
     text.append(bytes.data(), static_cast<std::size_t>(got));
   }
@@ -223,14 +236,14 @@ std::string JournalFolder::text(std::uint32_t rank) const {
   const std::string path = journal_path(folder_, rank);
   std::error_code none;
   const bool own = std::filesystem::exists(path, none);
-  return joined(own ? text_of(path) : std::string(), received_.lines(rank));
+  return joined(own ? OpenJournal(path).text() : std::string(), received_.lines(rank));
 }
 
 Journals read_journals(const std::string& folder) {
   const auto from = std::make_shared<const JournalFolder>(folder);
   std::vector<std::uint32_t> ranks = from->received().ranks();
   for (const auto& [rank, path] : journals_in(folder)) {
-    static_cast<void>(opened(path));  // what cannot be read is said before the long work begins
+    const OpenJournal readable(path);  // what cannot be is said before the long work begins
     ranks.push_back(rank);
   }
   std::sort(ranks.begin(), ranks.end());

@@ -1,4 +1,4 @@
-// Journal files: whole lines or an error, and nothing of an older launch touched.
+// Journal files: whole lines or an error, and nothing of another launch touched.
 #include "reports/journal/journal.hpp"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST(Journal, AnOlderJournalIsRefusedAndStays) {
   const ScratchFolder scratch;
   JournalWriter(scratch.path(), 0).append(example_launch(0));
   EXPECT_NE(error_of([](const std::string& path) { JournalWriter(path, 0); }, scratch.path())
-                .find("rank-00000.jsonl: holds the journal of an older launch"),
+                .find("rank-00000.jsonl: holds the journal of another launch"),
             std::string::npos);
   EXPECT_EQ(read_journals(scratch.path()).at(0), numbered_journal_of(0, {example_launch(0)}));
 }
@@ -148,6 +148,21 @@ TEST(Journal, AFolderWithoutJournalsIsAnError) {
   const auto read = [](const std::string& path) { read_journals(path); };
   EXPECT_NE(error_of(read, scratch.path()).find("holds no rank-*.jsonl"), std::string::npos);
   EXPECT_NE(error_of(read, scratch.file("none")).find("No such file"), std::string::npos);
+}
+
+// Address 0 of this process, which nothing can read, for a page of a disk that is broken.
+TEST(Journal, OneThatCannotBeReadIsNotAShorterOne) {
+  const ScratchFolder folder;
+  std::filesystem::create_symlink("/proc/self/mem", journal_path(folder.path(), 0));
+  const Journals journals = read_journals(folder.path());
+  try {
+    journals.at(0);
+    FAIL() << "was read";
+  } catch (const ReportError& error) {
+    EXPECT_NE(std::string(error.what()).find("cannot be read: Input/output error"),
+              std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(Journal, APipeInPlaceOfAJournalDoesNotHang) {
