@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/command_line/option_values.hpp"
+#include "harness/command_line/output.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/errors.hpp"
 #include "harness/mpirun/mpirun.hpp"
@@ -267,7 +268,8 @@ void leave(Mesh& mesh, bool in_a_hurry) {
 }
 
 ExitCode run_opened(const RunOptions& options, std::uint32_t number, const Plan& plan, Mesh& mesh,
-                    StopWatch& stop, const Opening& opening, ReporterProcess* reporter) {
+                    StopWatch& stop, const Opening& opening, ReporterProcess* reporter,
+                    Output& out) {
   const std::vector<GpuRecord> gpus = gpu_records(mesh, opening);
   const std::string folder = journal_folder(opening.head.out);
   if (reporter != nullptr) {
@@ -284,7 +286,7 @@ ExitCode run_opened(const RunOptions& options, std::uint32_t number, const Plan&
   const auto known = answered(opening.resumed);
   const std::size_t planned =
       (plan.one_gpu.size() + plan.all_gpus.size()) * opening.places.size() - known.size();
-  Console console(mesh, planned, options.json);
+  Console console(mesh, planned, options.json, out);
   say_header(console, options, number, opening, gpus.empty() ? nullptr : &gpus.front());
   LaunchState state{.options = options,
                     .plan = plan,
@@ -311,7 +313,7 @@ ExitCode run_opened(const RunOptions& options, std::uint32_t number, const Plan&
 /// Launch `number` of the command, from the opening to the agreed code. `series_id` is empty until
 /// the first launch gives it its own.
 ExitCode run_one(const RunOptions& options, std::uint32_t number, const Plan& plan, Mesh& mesh,
-                 StopWatch& stop, ReporterProcess* reporter, std::string& series_id) {
+                 StopWatch& stop, ReporterProcess* reporter, std::string& series_id, Output& out) {
   std::optional<Opening> opening = open_launch(options, number, mesh, stop);
   if (!opening) {
     if (mesh.rank() == 0) {
@@ -330,17 +332,17 @@ ExitCode run_one(const RunOptions& options, std::uint32_t number, const Plan& pl
                       .ranks = slots,
                       .product = options.product});
   const Plan mine = options.launches == 1 ? plan : shuffled(plan, opening->head.seed, number);
-  return run_opened(options, number, mine, mesh, stop, *opening, reporter);
+  return run_opened(options, number, mine, mesh, stop, *opening, reporter, out);
 }
 
 /// All launches of the command, one after the other, until one of them is stopped.
 ExitCode run_series(const RunOptions& options, const Plan& plan, Mesh& mesh, StopWatch& stop,
-                    ReporterProcess* reporter) {
+                    ReporterProcess* reporter, Output& out) {
   std::vector<ExitCode> codes;
   std::vector<std::string> reports;
   std::string series_id;
   for (std::uint32_t number = 1; number <= options.launches; ++number) {
-    codes.push_back(run_one(options, number, plan, mesh, stop, reporter, series_id));
+    codes.push_back(run_one(options, number, plan, mesh, stop, reporter, series_id, out));
     reports.push_back(report_name(options.out, number, options.launches));
     if (options.launches == 1) continue;
     mesh.enter(number, Stage::between);
@@ -354,25 +356,29 @@ ExitCode run_series(const RunOptions& options, const Plan& plan, Mesh& mesh, Sto
     return worst(codes);
   }
   mesh.enter(options.launches, Stage::calibration);
-  if (options.calibrate) codes.push_back(calibrate_together(mesh, reports, options.json));
+  if (options.calibrate) codes.push_back(calibrate_together(mesh, reports, options.json, out));
   return worst(codes);
 }
 
-/// What no launch can do without. A machine that does not give it is no bug.
+/// What a launch begins with. A machine that does not give it is no bug.
 template <class Make>
 auto needed(const Make& make) {
-  const auto refuse = [](const std::exception& refused) {
-    return EnvironmentError(
-        fmt::format("{}: see the limits of processes, threads and open files (ulimit -a, pids.max)",
-                    refused.what()));
-  };
   try {
     return make();
   } catch (const Error& refused) {
-    throw refuse(refused);
-  } catch (const std::system_error& refused) {
-    throw refuse(refused);
+    throw EnvironmentError(fmt::format(
+        "{}: see the limits of processes and open files (ulimit -a, pids.max)", refused.what()));
   }
+}
+
+/// Who reads standard output may take his time; one who asks for the end gets it soon.
+ExitCode settle(Output& out, StopWatch& stop) {
+  constexpr double kStoppedSeconds = 2;
+  const double asked_s = monotonic_s();
+  out.finish([&] { return !stop.check() || monotonic_s() - asked_s < kStoppedSeconds; });
+  if (!out.lost()) return ExitCode::ok;
+  print_error("cannot write to stdout: lines are missing there; see where it goes");
+  return ExitCode::usage;
 }
 
 }  // namespace
@@ -388,22 +394,22 @@ ExitCode run_launch(const RunOptions& given) {
   StopWatch stop = needed([&] { return StopWatch(given.time_limit_s); });
   // First of all: whatever happens to this process from here on, somebody is there to report it.
   std::optional<ReporterProcess> reporter;
-  if (!started_by_launcher() || launcher_rank().value_or(0) == 0)
-    needed([&] { return &reporter.emplace(); });
+  if (launcher_rank().value_or(0) == 0) needed([&] { return &reporter.emplace(); });
   const char* const local_rank = std::getenv("OMPI_COMM_WORLD_LOCAL_RANK");
   if (local_rank == nullptr || std::string_view(local_rank) == "0")  // one rank a host
     remove_mpi_leftovers(mpi_places());
   const double start_s = given.time_limit_s > 0
                              ? std::clamp(given.time_limit_s, kShortestStartSeconds, kStartSeconds)
                              : kStartSeconds;
-  Mesh mesh = needed([&] { return open_mesh(start_s); });
+  Mesh mesh = open_mesh(start_s);
   RunOptions options = given;
   if (options.out.empty()) {
     options.out = default_out(describe_node(mesh.rank(), mesh.library()).hostname);
   }
   ExitCode code = ExitCode::incomplete;
+  Output out(STDOUT_FILENO);
   try {
-    code = run_series(options, plan, mesh, stop, reporter ? &*reporter : nullptr);
+    code = run_series(options, plan, mesh, stop, reporter ? &*reporter : nullptr, out);
   } catch (const UsageError&) {
     if (reporter) reporter->done();
     leave(mesh, false);
@@ -414,7 +420,7 @@ ExitCode run_launch(const RunOptions& given) {
     throw;
   }
   leave(mesh, stop.check().has_value());
-  return code;
+  return worst(std::array{code, settle(out, stop)});
 }
 
 }  // namespace tidemark::harness

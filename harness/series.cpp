@@ -92,7 +92,7 @@ bool all_go_on(Mesh& mesh, StopWatch& stop) {
   return !stop.check();
 }
 
-ExitCode calibrate(const std::vector<std::string>& reports, bool json) {
+ExitCode calibrate(const std::vector<std::string>& reports, bool json, Output& out) {
   const std::vector<LaunchFacts> facts = facts_of_all(reports);
   const LaunchRow& first = facts.front().launch;
   // Anonymised reports hash under a key each, but the launches of one command number GPUs alike.
@@ -103,12 +103,11 @@ ExitCode calibrate(const std::vector<std::string>& reports, bool json) {
     store_noise(report, noise);
     write_report(report, path);
   }
-  try {
-    print_out(json ? json_of(noise, reports) : table_of(noise, reports.size(), first.is_virtual));
-  } catch (const UsageError& trouble) {
+  out.put(json ? json_of(noise, reports) : table_of(noise, reports.size(), first.is_virtual));
+  if (out.lost()) {
     // Nobody should run five launches again because of what lies behind stdout.
-    print_error(fmt::format("the calibration is stored in all {} reports, but {}", reports.size(),
-                            trouble.what()));
+    print_error(fmt::format("the calibration is stored in all {} reports, but lines are lost",
+                            reports.size()));
     return ExitCode::usage;
   }
   const bool any = std::any_of(noise.begin(), noise.end(),
@@ -116,12 +115,13 @@ ExitCode calibrate(const std::vector<std::string>& reports, bool json) {
   return any ? ExitCode::ok : ExitCode::incomplete;
 }
 
-ExitCode calibrate_together(Mesh& mesh, const std::vector<std::string>& reports, bool json) {
+ExitCode calibrate_together(Mesh& mesh, const std::vector<std::string>& reports, bool json,
+                            Output& out) {
   Json told;
   if (mesh.rank() == 0) {
     ExitCode code = ExitCode::usage;
     try {
-      code = calibrate(reports, json);
+      code = calibrate(reports, json, out);
     } catch (const std::runtime_error& trouble) {
       print_error(fmt::format("no calibration: {}", trouble.what()));
     }

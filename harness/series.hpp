@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/command_line/output.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/relay/mesh.hpp"
 #include "harness/supervisor/stop.hpp"
@@ -24,14 +25,15 @@ std::string report_name(const std::string& out, std::uint32_t number, std::uint3
 bool all_go_on(Mesh& mesh, StopWatch& stop);
 
 /// Reads the reports of a series, which this program wrote, and puts into each what they differ by
-/// without any change; prints it. Throws ReportError where one cannot be read or written or is not
-/// complete; then each is still whole, with these keys or without. Returns `incomplete` where no
-/// metric could be calibrated, and `usage`, with a line on stderr, where all is stored and cannot
-/// be printed.
-ExitCode calibrate(const std::vector<std::string>& reports, bool json);
+/// without any change; puts that out. Throws ReportError where one cannot be read or written or is
+/// not complete; then each is still whole, with these keys or without. Returns `incomplete` where
+/// no metric could be calibrated, and `usage`, with a line on stderr, where all is stored and `out`
+/// has lost lines.
+ExitCode calibrate(const std::vector<std::string>& reports, bool json, Output& out);
 
 /// calibrate() on rank 0; every rank returns what came of it. A trouble is told in one line on
 /// stderr and is a usage error, as for any report that cannot be written.
-ExitCode calibrate_together(Mesh& mesh, const std::vector<std::string>& reports, bool json);
+ExitCode calibrate_together(Mesh& mesh, const std::vector<std::string>& reports, bool json,
+                            Output& out);
 
 }  // namespace tidemark::harness

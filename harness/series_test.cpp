@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <thread>
 
 #include "reports/compare/speed/noise.hpp"
@@ -67,9 +66,9 @@ TEST(Calibrate, puts_the_same_keys_into_every_report_and_changes_nothing_else) {
   const ScratchFolder folder;
   const std::vector<Report> before = three_launches();
   const std::vector<std::string> paths = written(folder, before);
-  testing::internal::CaptureStdout();
-  EXPECT_EQ(calibrate(paths, true), ExitCode::ok);
-  testing::internal::GetCapturedStdout();
+  const FileDescriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  Output out(nowhere.get());
+  EXPECT_EQ(calibrate(paths, true, out), ExitCode::ok);
   const Report first = read_report(paths[0]), last = read_report(paths[2]);
   EXPECT_EQ(stored_noise(first).size(), 6U);
   EXPECT_EQ(stored_noise(first), stored_noise(last));
@@ -84,28 +83,21 @@ TEST(Calibrate, refuses_a_launch_that_is_incomplete_and_leaves_all_as_they_were)
   reports[1].launch.complete = false;
   reports[1].launch.incomplete_reason = "stopped";
   const std::vector<std::string> paths = written(folder, reports);
-  EXPECT_THROW(calibrate(paths, true), ReportError);
+  const FileDescriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  Output out(nowhere.get());
+  EXPECT_THROW(calibrate(paths, true, out), ReportError);
   EXPECT_TRUE(stored_noise(read_report(paths[0])).empty());
 }
 
 TEST(Calibrate, that_is_stored_and_cannot_be_printed_says_that_it_is_stored) {
   const ScratchFolder folder;
   const std::vector<std::string> paths = written(folder, three_launches());
-  std::fflush(stdout);
-  const int before = ::dup(STDOUT_FILENO), full = ::open("/dev/full", O_WRONLY);
-  ::dup2(full, STDOUT_FILENO);
+  const FileDescriptor full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+  Output out(full.get());
   testing::internal::CaptureStderr();
-  ExitCode code = ExitCode::ok;
-  EXPECT_NO_THROW(code = calibrate(paths, false));
-  const std::string said = testing::internal::GetCapturedStderr();
-  std::clearerr(stdout);
-  ::dup2(before, STDOUT_FILENO);
-  ::close(before);
-  ::close(full);
-  EXPECT_EQ(code, ExitCode::usage);
-  EXPECT_TRUE(said.starts_with(
-      "tidemark: the calibration is stored in all 3 reports, but cannot write to stdout"))
-      << said;
+  EXPECT_EQ(calibrate(paths, false, out), ExitCode::usage);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "tidemark: the calibration is stored in all 3 reports, but lines are lost\n");
   EXPECT_EQ(stored_noise(read_report(paths[0])).size(), 6U);
 }
 
@@ -116,9 +108,13 @@ TEST(Calibrate, without_any_metric_is_incomplete) {
     for (ResultRow& result : report.results) result.verdict = Verdict::fail;
   }
   const std::vector<std::string> paths = written(folder, reports);
-  testing::internal::CaptureStdout();
-  EXPECT_EQ(calibrate(paths, false), ExitCode::incomplete);
-  EXPECT_NE(testing::internal::GetCapturedStdout().find("not known"), std::string::npos);
+  Pipe pipe = make_pipe();
+  Output out(pipe.write.get());
+  EXPECT_EQ(calibrate(paths, false, out), ExitCode::incomplete);
+  pipe.write.close();
+  std::string printed;
+  drain(pipe.read, printed);
+  EXPECT_NE(printed.find("not known"), std::string::npos) << printed;
 }
 
 }  // namespace

@@ -1,13 +1,18 @@
 // Launches in surroundings that take something from them: signals, a terminal, descriptors, a name.
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "harness/launch_place.hpp"
+#include "harness/supervisor/spawn.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -56,9 +61,47 @@ TEST(Surroundings, a_launch_without_stdout_and_stderr_keeps_its_report_and_says_
   EXPECT_TRUE(read_report(place.out()).launch.complete);
 }
 
+/// Two launches whose standard output is `path`, which takes nothing: both come to their reports,
+/// wait for a reader, and end when they are asked to.
+void expect_two_reports(const Place& place, const std::string& path) {
+  Arguments all = {"sh", "-c", "exec \"$@\" >\"$0\"", path};
+  const RunningProgram running =
+      start_program(run_by(all, place, {"--cases", "load.tile.rank1", "--launches", "2"}), kRoot);
+  const std::string last = place.file("r-2.h5");
+  EXPECT_TRUE(appears_file(last));
+  ::kill(running.pid, SIGTERM);
+  EXPECT_EQ(finish_program(running).exit, 2);
+  EXPECT_TRUE(read_report(last).launch.complete);
+}
+
+void fill(int descriptor) {
+  while (::write(descriptor, "x", 1) == 1) {
+  }
+}
+
+TEST(Surroundings, a_pipe_that_nobody_reads_keeps_no_launch) {
+  const Place place;
+  const std::string path = place.file("pipe");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const FileDescriptor both(::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+  fill(both.get());
+  expect_two_reports(place, path);
+}
+
+TEST(Surroundings, a_terminal_that_nobody_reads_keeps_no_launch) {
+  const Place place;
+  const FileDescriptor master(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  ASSERT_EQ(::grantpt(master.get()), 0);
+  ASSERT_EQ(::unlockpt(master.get()), 0);
+  const std::string path = ::ptsname(master.get());
+  const FileDescriptor slave(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  fill(slave.get());
+  expect_two_reports(place, path);
+}
+
 TEST(Surroundings, too_few_descriptors_are_no_bug) {
   const Place place;
-  Arguments all = {"sh", "-c", "ulimit -n 5; exec \"$@\"", "sh"};
+  Arguments all = {"sh", "-c", "exec 3>&- 4>&-; ulimit -n 5; exec \"$@\"", "sh"};
   const Ran ran = run_program(run_by(all, place, {"--cases", "load.tile.rank1"}), kRoot);
   EXPECT_EQ(ran.exit, 5) << ran.err;
   EXPECT_NE(ran.err.find("Too many open files: see the limits of"), std::string::npos) << ran.err;

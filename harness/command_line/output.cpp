@@ -1,19 +1,38 @@
 #include "harness/command_line/output.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <limits.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "harness/supervisor/clock.hpp"
+#include "harness/supervisor/spawn.hpp"
 
 namespace tidemark::harness {
 
-Written write_within(int descriptor, std::string_view bytes, double most_s) {
+namespace {
+
+/// Of a terminal one that never waits: it says that it takes bytes when it takes one. A pipe that
+/// does so takes PIPE_BUF, and of a file a second descriptor would begin in front.
+FileDescriptor impatient(int descriptor) {
+  if (::isatty(descriptor) != 1) return FileDescriptor();
+  const std::string path = fmt::format("/proc/self/fd/{}", descriptor);
+  return FileDescriptor(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+}
+
+}  // namespace
+
+Written write_within(int given, std::string_view bytes, double most_s) {
   const double until = monotonic_s() + most_s;
+  const FileDescriptor own = impatient(given);
+  const int descriptor = own.get() >= 0 ? own.get() : given;
   Written made;
   while (made.bytes < bytes.size()) {
     const double left = std::max(0.0, until - monotonic_s());
@@ -21,11 +40,11 @@ Written write_within(int descriptor, std::string_view bytes, double most_s) {
     const int found = ::poll(&ready, 1, static_cast<int>(std::ceil(left * 1e3)));
     if (found < 0 && errno == EINTR) continue;
     if (found == 0) return made;
-    // A pipe with room has it for so many bytes; more of them would wait for the reader.
     const std::string_view next = bytes.substr(made.bytes, PIPE_BUF);
     const ssize_t written = ::write(descriptor, next.data(), next.size());
     if (written < 0 && (errno == EINTR || errno == EAGAIN)) {
       if (left == 0) return made;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
       continue;
     }
     if (written < 0) {

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <stdlib.h>
+
 #include <cerrno>
 
 #include "harness/supervisor/spawn.hpp"
@@ -19,6 +21,19 @@ TEST(WriteWithin, is_over_where_nobody_reads) {
   EXPECT_GT(written.bytes, 0U);
   EXPECT_LT(written.bytes, kMore.size());
   EXPECT_EQ(written.error, 0);
+}
+
+// It says that it takes bytes when it takes one, and a write would wait for the others.
+TEST(WriteWithin, is_over_where_nobody_reads_a_terminal) {
+  const FileDescriptor master(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  ASSERT_EQ(::grantpt(master.get()), 0);
+  ASSERT_EQ(::unlockpt(master.get()), 0);
+  const FileDescriptor slave(::open(::ptsname(master.get()), O_WRONLY | O_NOCTTY | O_CLOEXEC));
+  std::string line;  // some, whose ends become two bytes each
+  for (int i = 0; i < 20; ++i) line += std::string(27, 'x') + '\n';
+  std::size_t lines = 0;
+  while (write_within(slave.get(), line, 0).bytes == line.size()) ASSERT_LT(++lines, 10000U);
+  EXPECT_LT(write_within(slave.get(), kMore, 0.1).bytes, kMore.size());
 }
 
 TEST(WriteWithin, says_what_took_nothing) {

@@ -31,7 +31,7 @@ TEST(RunBounded, says_when_the_program_is_not_there) {
 }
 
 TEST(RunBounded, kills_a_child_that_does_not_answer) {
-  const ChildAnswer answer = run_bounded({"/bin/sh", "-c", "echo begun; sleep 100"}, 5);
+  const ChildAnswer answer = run_bounded({"/bin/sh", "-c", "echo begun; sleep 100"}, 3);
   EXPECT_TRUE(answer.timed_out);
   EXPECT_EQ(answer.out, "begun\n");
   EXPECT_EQ(answer.status, 137);
@@ -44,7 +44,7 @@ TEST(RunBounded, kills_a_child_that_closed_its_outputs_and_goes_on) {
 }
 
 TEST(RunBounded, does_not_wait_for_a_grandchild_that_holds_the_pipe) {
-  const ChildAnswer answer = run_bounded({"/bin/sh", "-c", "setsid sleep 60 & echo x"}, 5);
+  const ChildAnswer answer = run_bounded({"/bin/sh", "-c", "setsid sleep 60 & echo x"}, 3);
   EXPECT_TRUE(answer.timed_out);
   EXPECT_EQ(answer.out, "x\n");
 }

@@ -102,7 +102,7 @@ class Launcher {
     if (process_ < 0)
       throw EnvironmentError(fmt::format("cannot start {}: {}", words[0], std::strerror(errno)));
     if (process_ > 0) {
-      seen_s_ = running_s();
+      started_s_ = running_s();
       return;
     }
     // Ctrl-C on the terminal comes to this process alone, which passes it on. Its standard input
@@ -148,11 +148,16 @@ class Launcher {
     if (term_s_) return;
     if (!living_children(process_).empty()) {
       seen_s_ = now;
-    } else if (now - seen_s_ > bounds_.without_ranks) {
+    } else if (!seen_s_ && now - started_s_ > bounds_.start) {
+      without_ranks_ = true;
+      print_error(fmt::format("mpirun (process {}) has started no ranks for {:.0f} s, and is ended",
+                              process_, bounds_.start));
+      end(now);
+    } else if (seen_s_ && now - *seen_s_ > bounds_.without_ranks) {
       without_ranks_ = true;
       print_error(fmt::format(
-          "mpirun (process {}) has had no ranks for {:.0f} s and did not end, so it is ended: its "
-          "exit code is lost; see the report",
+          "mpirun (process {}) did not end {:.0f} s after its last rank, and is ended: its exit "
+          "code is lost; see the report",
           process_, bounds_.without_ranks));
       end(now);
     }
@@ -169,8 +174,8 @@ class Launcher {
   sigset_t heeded_{}, before_{};
   pid_t process_ = -1;
   std::optional<int> status_;
-  double seen_s_ = 0;                      // when it last had a process, or was started
-  std::optional<double> stop_s_, term_s_;  // the first stop; SIGTERM
+  double started_s_ = 0;
+  std::optional<double> seen_s_, stop_s_, term_s_;  // its processes; the first stop; SIGTERM
   bool without_ranks_ = false;
 };
 

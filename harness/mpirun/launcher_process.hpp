@@ -8,6 +8,7 @@ namespace tidemark::harness {
 
 /// In seconds.
 struct LauncherBounds {
+  double start = 300;         // from its start until it has a process, or is ended
   double without_ranks = 60;  // from the end of its last process until it is ended, too
   double stop = 30;           // from the first signal to stop
   double orphans = 60;        // from its end until what it has started is killed

@@ -44,8 +44,7 @@ TEST(LauncherProcess, ends_a_launcher_that_stays_when_its_last_process_has_gone)
 }
 
 TEST(LauncherProcess, ends_a_launcher_that_starts_nothing) {
-  EXPECT_EQ(
-      code_of(waiting_for({"sh", "-c", "kill -STOP $$"}, {.without_ranks = 0.2, .kill = 0.2})), 4);
+  EXPECT_EQ(code_of(waiting_for({"sh", "-c", "kill -STOP $$"}, {.start = 0.2, .kill = 0.2})), 4);
 }
 
 TEST(LauncherProcess, passes_a_signal_on_to_what_the_launcher_started) {

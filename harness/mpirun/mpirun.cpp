@@ -12,6 +12,7 @@
 
 #include "harness/errors.hpp"
 #include "harness/mpirun/launcher_process.hpp"
+#include "harness/relay/mesh.hpp"
 #include "harness/relay/mpi_leftovers.hpp"
 
 namespace tidemark::harness {
@@ -44,7 +45,7 @@ constexpr std::uint32_t kFirstSpecialStep = 0xfffffff0;
 std::optional<std::uint32_t> launcher_rank() {
   // Open MPI, PMIx, PMI (MPICH, Intel): the innermost launcher first.
   for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
-    if (const auto rank = number_in(variable)) return rank;
+    if (const auto rank = number_in(variable); rank && started_by_launcher()) return rank;
   }
   // A batch script of Slurm has SLURM_PROCID, too, but nobody started ranks there yet. Only srun
   // numbers a step; that of the script itself has a name, or none, or a number above all real ones.

@@ -45,11 +45,15 @@ TEST(LauncherRank, is_what_the_launcher_says) {
   EXPECT_EQ(launcher_rank(), std::nullopt);
   setenv("SLURM_STEP_ID", "0", 1);
   EXPECT_EQ(launcher_rank(), 3U);
-  setenv("OMPI_COMM_WORLD_RANK", "7", 1);  // mpirun inside a Slurm job
+  setenv("OMPI_COMM_WORLD_RANK", "7", 1);
+  unsetenv("OMPI_COMM_WORLD_SIZE");
+  EXPECT_EQ(launcher_rank(), 3U);          // no mpirun, whatever the variable is from
+  setenv("OMPI_COMM_WORLD_SIZE", "8", 1);  // mpirun inside a Slurm job
   EXPECT_EQ(launcher_rank(), 7U);
   setenv("OMPI_COMM_WORLD_RANK", "x", 1);
   EXPECT_EQ(launcher_rank(), 3U);
   unsetenv("OMPI_COMM_WORLD_RANK");
+  unsetenv("OMPI_COMM_WORLD_SIZE");
   unsetenv("SLURM_PROCID");
   unsetenv("SLURM_STEP_ID");
 }

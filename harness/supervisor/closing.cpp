@@ -11,7 +11,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "harness/command_line/output.hpp"
 #include "harness/command_line/shell_word.hpp"
 #include "harness/command_line/terminal.hpp"
 #include "harness/errors.hpp"
@@ -270,16 +269,6 @@ Verdicts report_all(LaunchState& state, const Opening& opening, const AllJournal
         folder, shell_word(folder), shell_word(folder),
         result.written ? shell_word(recovered_name(out)) : "<elsewhere>.h5",
         state.options.anonymise ? " --anonymise" : "")));
-  }
-  // Who reads may take his time; one who asks for the end waits no longer, nor do other ranks.
-  constexpr double kStoppedSeconds = 2;
-  const double asked_s = monotonic_s();
-  state.console.out().finish([&] {
-    const double most = state.mesh.ranks() > 1 || state.stop.check() ? kStoppedSeconds : HUGE_VAL;
-    return monotonic_s() - asked_s < most;
-  });
-  if (state.console.out().lost()) {
-    complain(result, "cannot write to stdout: lines are missing there; see where it goes");
   }
   return {.code = result.code, .safe = safe};
 }

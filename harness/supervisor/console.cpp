@@ -37,8 +37,9 @@ std::string progress_text(const Tally& all, std::uint64_t planned, const std::st
   return text.substr(0, columns);
 }
 
-Console::Console(Mesh& mesh, std::uint64_t planned, bool quiet)
+Console::Console(Mesh& mesh, std::uint64_t planned, bool quiet, Output& out)
     : mesh_(mesh),
+      out_(out),
       planned_(planned),
       quiet_(quiet),
       // mpirun gives its ranks a terminal of their own, whatever the user's output is.

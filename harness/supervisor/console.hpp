@@ -24,7 +24,7 @@ std::string progress_text(const Tally& all, std::uint64_t planned, const std::st
 class Console {
  public:
   /// `quiet`: nothing on standard output but the last line (--json).
-  Console(Mesh& mesh, std::uint64_t planned, bool quiet);
+  Console(Mesh& mesh, std::uint64_t planned, bool quiet, Output& out);
 
   /// A line of the header or the end; printed by rank 0, ignored elsewhere.
   void line(const std::string& text);
@@ -51,12 +51,12 @@ class Console {
   void print(const std::string& text);
 
   Mesh& mesh_;
+  Output& out_;
   std::uint64_t planned_ = 0;
   bool quiet_ = false, colour_ = false, bar_ = false, bar_shown_ = false;
   double began_s_ = 0, shown_s_ = 0, sent_s_ = 0;
   Tally mine_;
   std::vector<Tally> others_;  // by rank
-  Output out_{1};
 };
 
 }  // namespace tidemark::harness

@@ -30,11 +30,10 @@ StopReason heard_stop(const std::string& bytes) {
 sigset_t stop_signals() {
   sigset_t stops;
   ::sigemptyset(&stops);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction now {};
-    ::sigaction(number, nullptr, &now);
-    if (now.sa_handler != SIG_IGN) ::sigaddset(&stops, number);
-  }
+  for (const int number : {SIGINT, SIGTERM}) ::sigaddset(&stops, number);
+  struct sigaction now {};
+  ::sigaction(SIGHUP, nullptr, &now);
+  if (now.sa_handler != SIG_IGN) ::sigaddset(&stops, SIGHUP);
   return stops;
 }
 

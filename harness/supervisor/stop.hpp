@@ -20,8 +20,9 @@ std::string packed(const StopReason& reason);
 /// What another rank said by packed().
 StopReason heard_stop(const std::string& bytes);
 
-/// SIGINT, SIGTERM and SIGHUP, but for those that this process was started to ignore, as by nohup:
-/// once blocked they would be heard all the same.
+/// SIGINT, SIGTERM and SIGHUP; the last not where this process was started to ignore it, as by
+/// nohup: once blocked it would be heard all the same. The two others count: a script's background
+/// ignores SIGINT, and who sends one means it.
 sigset_t stop_signals();
 
 /// Turns stop_signals() into something that is read: they are blocked and come through

@@ -121,8 +121,8 @@ AskedOfPredict understood(const TypedPredict& typed) {
                 : fmt::format("no rate of a link within one node, since {}", measured.no_link),
             "--link GB/s");
   // Nothing crosses one, and rates of predict_time() are above 0.
-  if (asked.gpus_per_node == 1)
-    asked.link = {.value = std::numeric_limits<double>::infinity(), .from = {}};
+  if (asked.gpus_per_node == 1 && asked.link.from.empty())
+    asked.link.value = std::numeric_limits<double>::infinity();
   if (most > asked.gpus_per_node && !(asked.network.value > 0))
     throw UsageError(
         fmt::format("{} GPUs, {} a node, need a network; give --network GB/s, what a GPU receives "

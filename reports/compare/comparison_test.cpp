@@ -48,7 +48,8 @@ TEST(Compare, ValuesAreOfTheLaunchesThatTheChangeIsOf) {
   std::vector<Report> fresh = side(true, {.first_case = -0.05});
   for (MetricRow& metric : fresh[2].metrics)
     if (fresh[2].results[metric.result_id].case_id == 0) metric.median *= 0.6;
-  const SpeedFinding& first = held(side(false), fresh).speed.series[0];
+  const Comparison made = held(side(false), fresh);
+  const SpeedFinding& first = made.speed.series[0];
   ASSERT_EQ(first.own.left_out.size(), 2U);
   EXPECT_EQ(first.own.left_out[1], 7U);
   EXPECT_NEAR(std::log(first.fresh_value / first.base_value), first.in_all.effect, 1e-12);

@@ -131,7 +131,7 @@ void add_cases(Chronicle& all, std::uint32_t launch, const LaunchFacts& facts) {
       results.numbered = results.numbered || numbered[which * gpus + gpu];
     for (std::size_t gpu = 0; gpu < gpus; ++gpu) {
       Verdict& verdict = results.verdicts[gpu];
-      if (verdict == Verdict::pass && results.numbered && !numbered[which * gpus + gpu])
+      if (has_passed(verdict) && results.numbered && !numbered[which * gpus + gpu])
         verdict = Verdict::not_run;
       ++past.verdicts[static_cast<std::size_t>(verdict)];
       if (rank_of(verdict) < rank_of(results.worst)) results.worst = verdict;
@@ -218,12 +218,23 @@ void sort_by_time(Chronicle& all) {
   }
 }
 
+namespace {
+
+/// What a case measures may change with it.
+std::string suite_of(const PastLaunch& launch) {
+  for (const Factor& factor : launch.factors)
+    if (factor.name == "suite_tree") return factor.value;
+  return {};
+}
+
+}  // namespace
+
 void miss_lost_numbers(Chronicle& all) {
   for (auto& [key, pasts] : all.cases) {
-    std::set<std::pair<std::string, std::string>> numbered;  // level and version of launches
+    std::set<std::pair<std::string, std::string>> numbered;  // level and suite of launches
     for (PastResults& past : pasts) {
       PastLaunch& launch = all.launches[past.launch];
-      const std::pair of{launch.level, launch.tool_version};
+      const std::pair of{launch.level, suite_of(launch)};
       if (past.numbered) numbered.insert(of);
       if (past.numbered || past.passed == 0 || !numbered.contains(of)) continue;
       if (past.verdicts.empty()) past.verdicts.assign(launch.gpus.size(), Verdict::pass);

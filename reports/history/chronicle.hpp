@@ -88,7 +88,7 @@ void record_launch(Chronicle& all, const LaunchFacts& facts);
 void sort_by_time(Chronicle& all);
 
 /// Of launches in the order of their time: passes of a launch without any number of a case are
-/// `not_run` where an earlier launch of its level and version has some.
+/// `not_run` where an earlier launch of its level and suite has some.
 void miss_lost_numbers(Chronicle& all);
 
 }  // namespace tidemark::reports

@@ -114,6 +114,8 @@ Row row_over(const Report& report, const Measured& measured) {
   };
   const auto over = [&](auto of) { return statistics_over(measured.rows, of).median; };
   const std::size_t gpus = measured.rows.size();
+  const auto some = std::max_element(measured.rows.begin(), measured.rows.end(),
+                                     [](const auto* a, const auto* b) { return a->n < b->n; });
   const Statistics medians =
       statistics_over(measured.rows, [](const MetricRow& row) { return row.median; });
   return {.metric = std::string(measured.name),
@@ -121,7 +123,7 @@ Row row_over(const Report& report, const Measured& measured) {
                                         : fmt::format("{} of {}", medians.finite, gpus),
           .median = short_number(medians.median),
           .mad = short_spread(over([](const MetricRow& row) { return row.mad; })),
-          .n = std::to_string(measured.rows.front()->n),
+          .n = std::to_string((*some)->n),
           .range = range_of(medians.min, medians.max),
           .unit = std::string(measured.unit),
           .sm_mhz = whole(static_cast<float>(over(sensor(&ResultRow::sm_mhz)))),
