@@ -174,8 +174,13 @@ TEST(Binary, plans_as_json) {
   EXPECT_GT(json.at("cases")[0].at("rows"), 0);
 }
 
+/// What mpirun says to one of two ranks.
+Environment as_rank(const char* rank) {
+  return {{"OMPI_COMM_WORLD_RANK", rank}, {"OMPI_COMM_WORLD_SIZE", "2"}};
+}
+
 TEST(Binary, verbs_that_only_read_speak_on_every_rank) {
-  const Environment second = {{"OMPI_COMM_WORLD_RANK", "1"}};
+  const Environment second = as_rank("1");
   EXPECT_NE(run_binary({"list"}, second).out, "");
   EXPECT_NE(run_binary({"show", TIDEMARK_BASELINE}, second).out, "");
   EXPECT_TRUE(is_one_line(run_binary({"show", "/no/such.h5"}, second).err));
@@ -183,8 +188,8 @@ TEST(Binary, verbs_that_only_read_speak_on_every_rank) {
 
 TEST(Binary, a_plan_is_printed_by_rank_0_alone) {
   const std::vector<std::string> plan = {"run", "--dry-run", "--cases", "zfill.side"};
-  EXPECT_NE(run_binary(plan, {{"OMPI_COMM_WORLD_RANK", "0"}}).out, "");
-  EXPECT_EQ(run_binary(plan, {{"OMPI_COMM_WORLD_RANK", "1"}}).out, "");
+  EXPECT_NE(run_binary(plan, as_rank("0")).out, "");
+  EXPECT_EQ(run_binary(plan, as_rank("1")).out, "");
 }
 
 TEST(Binary, names_of_files_do_not_drive_the_terminal) {
@@ -217,11 +222,11 @@ TEST(Binary, refuses_no_virtual_devices) {
 }
 
 TEST(Binary, refuses_ranks_under_a_launcher_and_another_rank_says_so_when_rank_0_does_not) {
-  const Ran first = run_binary({"run", "--ranks", "2"}, {{"OMPI_COMM_WORLD_RANK", "0"}});
+  const Ran first = run_binary({"run", "--ranks", "2"}, as_rank("0"));
   EXPECT_EQ(first.exit, 2);
   EXPECT_EQ(first.err,
             "tidemark: --ranks starts mpirun itself; leave it out under mpirun or srun\n");
-  const Ran second = run_binary({"run", "--ranks", "2"}, {{"OMPI_COMM_WORLD_RANK", "1"}});
+  const Ran second = run_binary({"run", "--ranks", "2"}, as_rank("1"));
   EXPECT_EQ(second.exit, 2);
   EXPECT_EQ(second.err,
             "tidemark: rank 1: --ranks starts mpirun itself; leave it out under mpirun or srun\n");

@@ -103,8 +103,10 @@ TEST(NodeState, starts_no_ranks_as_a_rank) {
   const Node node;
   node.write_program("bin/mpirun", "echo started >&2; exit 1");
   setenv("OMPI_COMM_WORLD_RANK", "0", 1);
+  setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
   const NodeState state = read_node(node.place());
   unsetenv("OMPI_COMM_WORLD_RANK");
+  unsetenv("OMPI_COMM_WORLD_SIZE");
   EXPECT_TRUE(state.is_rank);
   EXPECT_EQ(state.ranks.problem, "");
 }

@@ -56,6 +56,7 @@ TEST(Doctor, ends_with_5_where_there_is_no_gpu_and_names_the_virtual_device) {
 TEST(Doctor, starts_no_ranks_as_a_rank) {
   Environment environment = kRoot;
   environment.emplace_back("OMPI_COMM_WORLD_RANK", "1");
+  environment.emplace_back("OMPI_COMM_WORLD_SIZE", "2");
   const Ran ran = run_binary({"doctor", "--device", "virtual"}, environment);
   EXPECT_NE(ran.out.find("skip  this process is a rank of mpirun itself: mpi_start"),
             std::string::npos)
