@@ -39,6 +39,18 @@ TEST(GtestProgram, RunsTheCasesOfItsFilter) {
   EXPECT_TRUE(has(ran.out, "[  PASSED  ] 2 tests.")) << ran.out;
 }
 
+TEST(GtestProgram, AFilterThatMatchesNothingIsNoPass) {
+  const Ran ran = run_gtest({"--gtest_filter=nosuch*", "--device", "virtual"});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_TRUE(has(ran.err, "--gtest_filter matches no test")) << ran.err;
+}
+
+TEST(GtestProgram, AShardMayBeWithoutTests) {
+  const Ran ran = run_gtest({"--gtest_filter=zfill.side", "--device", "virtual"},
+                            {{"GTEST_TOTAL_SHARDS", "2"}, {"GTEST_SHARD_INDEX", "1"}});
+  EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
+}
+
 TEST(GtestProgram, FailsWithReasonAndReplayLine) {
   const Ran ran = run_gtest({"--gtest_filter=load.tile.swizzle", "--device", "virtual", "--fault",
                              "load_swizzle_ignored"});

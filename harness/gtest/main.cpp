@@ -153,5 +153,13 @@ int add_tests(const Words& options) {
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   const int refused = tidemark::harness::add_tests({argv + 1, argv + argc});
-  return refused != 0 ? refused : RUN_ALL_TESTS();
+  if (refused != 0) return refused;
+  const int code = RUN_ALL_TESTS();
+  // A mistyped filter would be green for ever; a shard may well be without tests.
+  const bool chosen = GTEST_FLAG_GET(list_tests) || std::getenv("GTEST_TOTAL_SHARDS") != nullptr ||
+                      testing::UnitTest::GetInstance()->test_to_run_count() > 0;
+  if (code != 0 || chosen) return code;
+  tidemark::harness::write_error(
+      "tidemark-gtest: --gtest_filter matches no test; --gtest_list_tests shows all\n");
+  return 2;
 }

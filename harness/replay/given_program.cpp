@@ -51,9 +51,22 @@ std::string too_large(const Program& program) {
   return "";
 }
 
+/// What no tensor map can be; the devices and the checks reckon with these.
+std::string unfit_map(const Program& program) {
+  for (std::size_t i = 0; i < program.maps.size(); ++i) {
+    const TensorMapSpec& spec = program.maps[i].spec;
+    if (spec.rank > kMaxRank) return fmt::format("map {}: rank {}; take 1 to 5", i, spec.rank);
+    if (spec.base_offset % 16 != 0)
+      return fmt::format("map {}: base_offset {}; take a multiple of 16", i, spec.base_offset);
+  }
+  return "";
+}
+
 // Throws where the program cannot be run, checks or not.
 void check(const Program& program, const std::string& name) {
-  std::string why = unsound(program);
+  std::string why = unfit_map(program);
+  if (!why.empty()) throw UsageError(fmt::format("{}: {}", name, why));
+  why = unsound(program);
   constexpr std::string_view kPrefix = "program: ";
   if (why.starts_with(kPrefix)) why.erase(0, kPrefix.size());
   if (!why.empty()) throw UsageError(fmt::format("{}: the program is not sound: {}", name, why));

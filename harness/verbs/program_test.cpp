@@ -202,6 +202,25 @@ TEST(RunProgram, refuses_an_element_stride_of_zero) {
                  "1; take 1 to 8");
 }
 
+TEST(RunProgram, refuses_a_map_of_more_dimensions_than_there_are) {
+  for (const std::uint32_t rank : {6U, 0x80000000U, 0xffffffffU}) {
+    const Place place;
+    Program program = program_of(
+        TileLoad{.map = {.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, .payload = {}});
+    program.maps[0].spec.rank = rank;
+    expect_refused(run_file(written(place, program_json(program))), "p.json: map 0: rank ");
+  }
+}
+
+TEST(RunProgram, refuses_a_map_between_two_addresses) {
+  const Place place;
+  Program program = program_of(
+      TileLoad{.map = {.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, .payload = {}});
+  program.maps[0].spec.base_offset = 8;
+  expect_refused(run_file(written(place, program_json(program))),
+                 "p.json: map 0: base_offset 8; take a multiple of 16");
+}
+
 TEST(RunProgram, refuses_options_of_a_launch) {
   const Place place;
   const std::string path = written(place, program_json(one_barrier()));
