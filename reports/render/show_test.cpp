@@ -192,7 +192,8 @@ TEST(Show, WhereLessIsBetterTheSlowestIsTheGreatest) {
   EXPECT_TRUE(has(show(assemble(journals, {}), {}), "over 2 GPUs: rate 701 "));
 }
 
-TEST(Show, ManyGpusShareALineThatSpansTheirMedians) {
+/// Six GPUs whose rates are 10 TFLOP/s apart.
+Report six_gpus() {
   std::vector<std::string> journals;
   for (std::uint32_t rank = 0; rank < 6; ++rank) {
     LaunchRecord launch = example_launch(rank);
@@ -200,20 +201,17 @@ TEST(Show, ManyGpusShareALineThatSpansTheirMedians) {
     journals.push_back(journal_of({launch, example_node(rank), example_gpu(rank),
                                    example_speed(rank, 600 + 10.0 * rank), example_end(rank)}));
   }
-  const Report report = assemble(journals, {});
+  return assemble(journals, {});
+}
+
+TEST(Show, ManyGpusShareALineThatSpansTheirMedians) {
+  const Report report = six_gpus();
   EXPECT_TRUE(has(show(report, {}), "  rate    all 6     626    1  3  601..651  TFLOP/s"));
   EXPECT_TRUE(has(show(report, {.all = true}), "  rate      5     651"));
 }
 
 TEST(Show, ALineOfManyGpusCountsThoseThatHaveANumber) {
-  std::vector<std::string> journals;
-  for (std::uint32_t rank = 0; rank < 6; ++rank) {
-    LaunchRecord launch = example_launch(rank);
-    launch.ranks = launch.gpus = 6;
-    journals.push_back(journal_of({launch, example_node(rank), example_gpu(rank),
-                                   example_speed(rank, 600 + 10.0 * rank), example_end(rank)}));
-  }
-  Report report = assemble(journals, {});
+  Report report = six_gpus();
   report.metrics[0].median = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(has(show(report, {}), "  rate    5 of 6     631    1  3  611..651  TFLOP/s"))
       << show(report, {});
