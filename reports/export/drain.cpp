@@ -86,8 +86,8 @@ std::vector<std::string> failures_of(const Report& report, std::uint32_t gpu,
 std::vector<std::string> xids_of(const Report& report, std::uint32_t gpu) {
   std::vector<std::string> xids;
   for (const EventRow& event : report.events) {
-    const bool sick = std::find(kSickXids.begin(), kSickXids.end(), event.code) != kSickXids.end();
-    if (event.gpu_id != gpu || report.text(event.source) != "nvml" || !sick) continue;
+    const Xid* const xid = xid_of(report.text(event.source), event.code);
+    if (event.gpu_id != gpu || xid == nullptr || !xid->drains()) continue;
     const std::string text = fmt::format("Xid {}", event.code);
     if (std::find(xids.begin(), xids.end(), text) == xids.end()) xids.push_back(text);
   }

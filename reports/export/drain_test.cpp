@@ -1,9 +1,11 @@
 // Which GPUs are named for draining, and which are not.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "reports/error.hpp"
 #include "reports/example_launch.hpp"
 #include "reports/export/export.hpp"
+#include "reports/journal/hardware_events.hpp"
 #include "reports/journal/record.hpp"
 
 namespace tidemark::reports {
@@ -138,6 +140,16 @@ TEST(Drain, XidsOfSickHardwareAndNotThoseOfPrograms) {
   report.events.push_back({.gpu_id = 0, .source = nvml, .code = 79});
   report.events.push_back({.gpu_id = 0, .source = nvml, .code = 79});
   EXPECT_NE(drain_of(report).find("\tXid 79\n"), std::string::npos) << drain_of(report);
+}
+
+TEST(Drain, EveryXidThatSaysDrainAndNoOther) {
+  for (const Xid& xid : kXids) {
+    Report report = passed();
+    report.events.push_back({.gpu_id = 0, .source = text_in(report, "nvml"), .code = xid.code});
+    const bool drained =
+        drain_of(report).find(fmt::format("\tXid {}\n", xid.code)) != std::string::npos;
+    EXPECT_EQ(drained, xid.drains()) << xid.code;
+  }
 }
 
 TEST(Drain, NotASignalOfTheSameNumber) {

@@ -10,6 +10,7 @@
 
 #include "reports/compare/speed/throttling.hpp"
 #include "reports/document/report/document.hpp"
+#include "reports/journal/hardware_events.hpp"
 #include "reports/journal/record.hpp"
 #include "reports/median.hpp"
 #include "reports/words.hpp"
@@ -59,8 +60,13 @@ std::string line_of(const Report& report, std::uint32_t gpu, const HardwareSigns
 
 std::map<std::uint32_t, HardwareSigns> evidence_of(const Report& report) {
   std::map<std::uint32_t, HardwareSigns> by_gpu;
-  for (const EventRow& event : report.events)
-    if (event.gpu_id != kNoRow) ++by_gpu[event.gpu_id].events[std::string(report.text(event.text))];
+  for (const EventRow& event : report.events) {
+    if (event.gpu_id == kNoRow) continue;
+    std::string text(report.text(event.text));
+    if (const Xid* const xid = xid_of(report.text(event.source), event.code))
+      text += fmt::format(" ({}: {})", xid->meaning, xid->action);
+    ++by_gpu[event.gpu_id].events[text];
+  }
   for (const GpuRow& gpu : report.gpus)
     if (const std::string text = memory_text(gpu); !text.empty()) by_gpu[gpu.gpu_id].memory = text;
   for (const ResultRow& result : report.results)

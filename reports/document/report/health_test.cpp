@@ -60,6 +60,17 @@ TEST(Hardware, MemoryErrorsAndRowsToRemapAreNamed) {
       << hardware_lines(report)[0];
 }
 
+TEST(Hardware, AnXidSaysWhatToDo) {
+  Report report = without_events();
+  const std::uint32_t nvml = text_in(report, "nvml"), off = text_in(report, "Xid 79"),
+                      fault = text_in(report, "Xid 43");
+  report.events.push_back({.gpu_id = 0, .source = nvml, .code = 79, .text = off});
+  report.events.push_back({.gpu_id = 1, .source = nvml, .code = 43, .text = fault});
+  ASSERT_EQ(hardware_lines(report).size(), 2U);
+  EXPECT_NE(hardware_lines(report)[0].find("drain"), std::string::npos);
+  EXPECT_NE(hardware_lines(report)[1].find("unless it recurs on one GPU"), std::string::npos);
+}
+
 TEST(Hardware, HeatIsNamedAndThePowerCapIsNot) {
   Report report = without_events();
   report.results[0].throttle_reasons = 0x4;  // the power cap: a GPU at work has it
