@@ -1,5 +1,6 @@
 // Names the GPUs that no job should get, for whoever drains nodes.
 #include <fmt/format.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <map>
@@ -22,11 +23,14 @@ std::string_view host_of(const Report& report, const GpuRow& gpu) {
   return gpu.node_id == kNoRow ? "" : report.text(report.nodes[gpu.node_id].hostname);
 }
 
-/// What may stand in a command line that a script makes of it.
-bool is_plain(std::string_view name) {
+/// What may stand in a command line that a script makes of it: the name of one GPU, or of one host
+/// with or without its domain. scontrol takes "ALL", in any case, for every node.
+bool is_name(std::string_view name) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
-  return !name.empty() && name.front() != '-' &&
+  const std::string label(name.substr(0, name.find('.')));
+  return !label.empty() && label.front() != '-' && ::strcasecmp(label.c_str(), "all") != 0 &&
+         name.back() != '.' && name.find("..") == std::string_view::npos &&
          name.find_first_not_of(kPlain) == std::string_view::npos;
 }
 
@@ -121,7 +125,7 @@ std::string lines_of_left_out(const Report& report) {
   for (const std::string_view line : left_out_of(report)) {
     if (line.find(" is in use: ") != std::string_view::npos) continue;
     const std::string_view host = word_behind(line, " host ");
-    if (!is_plain(host))
+    if (!is_name(host))
       throw ReportError(
           fmt::format("'{}' names no host that a script may use; look at it with tidemark show",
                       printable(line)));
@@ -139,6 +143,11 @@ std::string drain_of(const Report& report) {
     throw ReportError(
         "anonymised: its host names are hashes; give the report of a run without "
         "--anonymise");
+  for (const ProvenanceRow& row : report.provenance)
+    if (const auto key = report.text(row.key); key.starts_with("environment.TIDEMARK_TEST_"))
+      throw ReportError(fmt::format(
+          "made with {}: its failures are injected; give the report of a run without it",
+          key.substr(key.find('.') + 1)));
   const auto by_case = failures_by_case(report);
   std::string text;
   for (const GpuRow& gpu : report.gpus) {
@@ -146,7 +155,7 @@ std::string drain_of(const Report& report) {
     if (reason.empty()) continue;
     const std::string_view host = host_of(report, gpu);
     const std::string_view uuid = gpu.uuid.view();
-    if (!is_plain(host) || !is_plain(uuid))
+    if (!is_name(host) || !is_name(uuid))
       throw ReportError(
           fmt::format("GPU {}: '{}' on '{}' are no names that a script may use; look "
                       "at it with tidemark show",

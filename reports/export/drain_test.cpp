@@ -152,6 +152,13 @@ TEST(Drain, EveryXidThatSaysDrainAndNoOther) {
   }
 }
 
+TEST(Drain, NothingOfAReportThatWasMadeWithATestHook) {
+  Report report = passed();
+  report.provenance.push_back({.key = text_in(report, "environment.TIDEMARK_TEST_HOOK"),
+                               .value = text_in(report, "crash@load.tile.rank2")});
+  EXPECT_NE(error_of(report).find("TIDEMARK_TEST_HOOK"), std::string::npos) << error_of(report);
+}
+
 TEST(Drain, NotASignalOfTheSameNumber) {
   Report report = passed();
   const std::uint32_t other = text_in(report, "signal");
@@ -183,6 +190,9 @@ TEST(Drain, NothingLeftOutWhoseHostCouldBeSomethingElseInACommand) {
   Report report = passed();
   leave_out(report, "rank 1 on host $(x) has no NVIDIA device");
   EXPECT_NE(error_of(report).find("no host that a script may use"), std::string::npos);
+  report = passed();
+  leave_out(report, "rank 1 on host ALL has no NVIDIA device");
+  EXPECT_NE(error_of(report).find("no host that a script may use"), std::string::npos);
 }
 
 TEST(Drain, AReasonIsNoLongerThanSlurmShows) {
@@ -211,7 +221,8 @@ TEST(Drain, NoHostsOfAVirtualOrAnonymisedRun) {
 }
 
 TEST(Drain, NoHostThatCouldBeSomethingElseInACommand) {
-  for (const char* host : {"", "-all", "a b", "a;reboot", "a\nb", "$(x)"}) {
+  for (const char* host : {"", "-all", "a b", "a;reboot", "a\nb", "$(x)", "ALL", "all",
+                           "All.acme.example", "a,b", "n[1-9]", "a*", ".", "a..b", ".a", "a."}) {
     Report report = passed();
     result_of(report, "load.tile.2d", 1).verdict = Verdict::fail;
     report.nodes[report.gpus[1].node_id].hostname = text_in(report, host);
