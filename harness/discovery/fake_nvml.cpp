@@ -1,4 +1,5 @@
 // A stand-in for libnvidia-ml.so.1 with one GPU, "GPU-fake", for tests where there is no driver.
+// With FAKE_NVML=FUNCTION=CODE the GPU is healthy, and that function returns that code.
 // Written from nvml.h's documentation apart from nvml.cpp: it spells out offsets by itself.
 #include <atomic>
 #include <chrono>
@@ -27,16 +28,31 @@ std::string_view setting(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-bool knows(void* device) { return started > 0 && device == &the_gpu; }
+bool healthy() { return setting("FAKE_NVML").find('=') != std::string_view::npos; }
 
-int text(void* device, const char* says, char* out, unsigned length) {
-  if (!knows(device) || length <= std::strlen(says)) return kInvalidArgument;
+// What the function that calls this must return instead of an answer; kSuccess: it answers.
+int refusal(const char* function = __builtin_FUNCTION()) {
+  const std::string_view text = setting("FAKE_NVML");
+  const std::size_t end = text.find('=');
+  if (end == std::string_view::npos || text.substr(0, end) != function) return kSuccess;
+  return std::atoi(text.data() + end + 1);
+}
+
+int refusal_of(void* device, const char* function = __builtin_FUNCTION()) {
+  return started > 0 && device == &the_gpu ? refusal(function) : kInvalidArgument;
+}
+
+int text(void* device, const char* says, char* out, unsigned length,
+         const char* function = __builtin_FUNCTION()) {
+  if (const int code = refusal_of(device, function); code != kSuccess) return code;
+  if (length <= std::strlen(says)) return kInvalidArgument;
   std::strcpy(out, says);
   return kSuccess;
 }
 
-int number(void* device, unsigned says, unsigned* out) {
-  if (!knows(device)) return kInvalidArgument;
+int number(void* device, unsigned says, unsigned* out,
+           const char* function = __builtin_FUNCTION()) {
+  if (const int code = refusal_of(device, function); code != kSuccess) return code;
   *out = says;
   return kSuccess;
 }
@@ -62,6 +78,7 @@ int nvmlShutdown() {
 
 int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
   if (std::strcmp(uuid, "GPU-fake") != 0) return kNotFound;
+  if (const int code = refusal(); code != kSuccess) return code;
   *device = &the_gpu;
   return kSuccess;
 }
@@ -91,17 +108,18 @@ int nvmlDeviceGetName(void* device, char* out, unsigned n) {
   return text(device, "NVIDIA H200", out, n);
 }
 int nvmlDeviceGetCudaComputeCapability(void* device, int* major, int* minor) {
-  if (!knows(device)) return kInvalidArgument;
+  if (const int code = refusal_of(device); code != kSuccess) return code;
   *major = 9;
   *minor = 0;
   return kSuccess;
 }
 int nvmlDeviceGetComputeMode(void* device, unsigned* out) { return number(device, 3, out); }
+int nvmlDeviceGetP2PStatus(void* device, void*, int, unsigned* out) {
+  return number(device, 0, out);
+}
 int nvmlDeviceGetDefaultApplicationsClock(void* device, int clock, unsigned* out) {
   return number(device, clock == 1 ? 1980 : 0, out);
 }
-// nvmlDeviceGetRetiredPagesPendingStatus is refused, as Hopper GPUs do.
-int nvmlDeviceGetRetiredPagesPendingStatus(void*, unsigned*) { return kNotSupported; }
 
 int nvmlDeviceGetSerial(void* device, char* out, unsigned n) { return text(device, "165", out, n); }
 int nvmlDeviceGetVbiosVersion(void* device, char* out, unsigned n) {
@@ -115,46 +133,49 @@ int nvmlSystemGetDriverVersion(char* out, unsigned n) {
 }
 
 int nvmlDeviceGetPciInfo_v3(void* device, void* info) {
-  if (!knows(device)) return kInvalidArgument;
+  if (const int code = refusal_of(device); code != kSuccess) return code;
   std::memset(info, 0, 68);
   std::strcpy(static_cast<char*>(info) + 36, "00000000:1B:00.0");
   return kSuccess;
 }
 
 int nvmlDeviceGetEccMode(void* device, unsigned* now, unsigned* pending) {
-  *pending = 0;
+  *pending = healthy() ? 1 : 0;
   return number(device, 1, now);
 }
 int nvmlDeviceGetMigMode(void* device, unsigned* now, unsigned* pending) {
-  *pending = 1;
+  *pending = healthy() ? 0 : 1;
   return number(device, 0, now);
 }
-// nvmlDeviceGetPersistenceMode is left out: the symbol is missing.
+int nvmlDeviceGetPersistenceMode(void* device, unsigned* out) { return number(device, 1, out); }
 
 int nvmlDeviceGetPowerManagementLimit(void* device, unsigned* out) {
   return number(device, 650'500, out);
 }
-int nvmlDeviceGetPowerManagementDefaultLimit(void*, unsigned*) { return kNotSupported; }
+int nvmlDeviceGetPowerManagementDefaultLimit(void* device, unsigned* out) {
+  return number(device, 650'500, out);
+}
 int nvmlDeviceGetApplicationsClock(void* device, int clock, unsigned* out) {
-  return number(device, clock == 1 ? 1830 : clock == 2 ? 3201 : 0, out);
+  return number(device, clock == 1 ? (healthy() ? 1980 : 1830) : clock == 2 ? 3201 : 0, out);
 }
 int nvmlDeviceGetMaxClockInfo(void* device, int clock, unsigned* out) {
   return number(device, clock == 1 ? 1980 : 0, out);
 }
 int nvmlDeviceGetNvLinkState(void* device, unsigned link, unsigned* out) {
-  return link < 18 ? number(device, link < 4 ? 1 : 0, out) : kInvalidArgument;
+  return link < 18 ? number(device, link < 4 || healthy() ? 1 : 0, out) : kInvalidArgument;
 }
 int nvmlDeviceGetTotalEccErrors(void* device, int type, int counter, unsigned long long* out) {
-  if (!knows(device) || counter != 0) return kInvalidArgument;
-  *out = type == 0 ? 5'000'000'000ULL : 2;
+  if (const int code = refusal_of(device); code != kSuccess) return code;
+  if (counter != 0) return kInvalidArgument;
+  *out = healthy() ? 0 : type == 0 ? 5'000'000'000ULL : 2;
   return kSuccess;
 }
 int nvmlDeviceGetRemappedRows(void* device, unsigned* corrected, unsigned* uncorrected,
                               unsigned* pending, unsigned* failed) {
   *corrected = 7;
   *uncorrected = 8;
-  *failed = 9;
-  return number(device, 1, pending);
+  *failed = healthy() ? 0 : 9;
+  return number(device, healthy() ? 0 : 1, pending);
 }
 
 // Rises from call to call where the stand-in is "noisy".
@@ -165,7 +186,8 @@ int nvmlDeviceGetPcieReplayCounter(void* device, unsigned* out) {
 // Of links that are up.
 int nvmlDeviceGetNvLinkErrorCounter(void* device, unsigned link, int counter,
                                     unsigned long long* out) {
-  if (!knows(device) || link >= 4 || counter > 3) return kInvalidArgument;
+  if (const int code = refusal_of(device); code != kSuccess) return code;
+  if ((link >= 4 && !healthy()) || counter > 3) return kInvalidArgument;
   *out = 10ULL * link + static_cast<unsigned>(counter);
   return kSuccess;
 }
@@ -184,14 +206,16 @@ int nvmlDeviceGetUtilizationRates(void* device, unsigned* rates) {
 // Only the name from before driver 535.
 int nvmlDeviceGetCurrentClocksThrottleReasons(void* device, unsigned long long* out) {
   *out = 0x4;
-  return knows(device) ? kSuccess : kInvalidArgument;
+  return refusal_of(device);
 }
 
-// 70 processes, of 24 bytes each; the first is FAKE_NVML_PROCESS where that is set.
+// 70 processes, of 24 bytes each; the first is FAKE_NVML_PROCESS where that is set. None where the
+// GPU is healthy.
 int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, char* infos) {
-  if (!knows(device)) return kInvalidArgument;
+  if (const int code = refusal_of(device); code != kSuccess) return code;
   const unsigned room = *count;
-  *count = 70;
+  *count = healthy() ? 0 : 70;
+  if (healthy()) return kSuccess;
   if (room < 70) return kInsufficientSize;
   for (unsigned i = 0; i < 70; ++i) {
     const bool given = i == 0 && !setting("FAKE_NVML_PROCESS").empty();
@@ -203,19 +227,22 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, char*
 }
 
 int nvmlEventSetCreate(void** set) {
+  if (const int code = refusal(); code != kSuccess) return code;
   *set = &the_event_set;
   return kSuccess;
 }
 int nvmlEventSetFree(void* set) { return set == &the_event_set ? kSuccess : kInvalidArgument; }
 int nvmlDeviceRegisterEvents(void* device, unsigned long long types, void* set) {
   if ((types & 1) != 0) return kNotSupported;  // no single-bit events
-  if (!knows(device) || set != &the_event_set || types != 8) return kInvalidArgument;
-  events_left = 1;
+  if (const int code = refusal_of(device); code != kSuccess) return code;
+  if (set != &the_event_set || types != 8) return kInvalidArgument;
+  events_left = healthy() ? 0 : 1;
   return kSuccess;
 }
 // Tells one Xid 79 after each registration.
 int nvmlEventSetWait_v2(void* set, char* data, unsigned) {
   if (set != &the_event_set) return kInvalidArgument;
+  if (const int code = refusal(); code != kSuccess) return code;
   if (events_left == 0) return kTimeout;
   --events_left;
   void* const device = &the_gpu;

@@ -3,13 +3,16 @@
 
 #include <stdlib.h>
 
+#include <string>
+
 namespace tidemark::harness {
 
 /// For as long as the object lives, the stand-in "refuses" to start, is "stuck" while it starts, or
-/// is "noisy": its GPU replays packets on PCIe.
+/// is "noisy": its GPU replays packets on PCIe. "nvmlDeviceGetName=3": the GPU is healthy, and this
+/// function returns 3, NVML_ERROR_NOT_SUPPORTED.
 class FakeNvml {
  public:
-  explicit FakeNvml(const char* mode) { setenv("FAKE_NVML", mode, 1); }
+  explicit FakeNvml(const std::string& mode) { setenv("FAKE_NVML", mode.c_str(), 1); }
   FakeNvml(const FakeNvml&) = delete;
   FakeNvml& operator=(const FakeNvml&) = delete;
   ~FakeNvml() { unsetenv("FAKE_NVML"); }

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -13,13 +14,14 @@
 
 #include <fmt/format.h>
 
-#include "reports/journal/hardware_events.hpp"
-
 namespace tidemark::harness {
 namespace {
 
 constexpr int kSuccess = 0;              // NVML_SUCCESS
+constexpr int kInvalidArgument = 2;      // NVML_ERROR_INVALID_ARGUMENT
+constexpr int kNotSupported = 3;         // NVML_ERROR_NOT_SUPPORTED
 constexpr int kInsufficientSize = 7;     // NVML_ERROR_INSUFFICIENT_SIZE
+constexpr int kTimeout = 10;             // NVML_ERROR_TIMEOUT
 constexpr int kFunctionNotFound = 13;    // NVML_ERROR_FUNCTION_NOT_FOUND
 constexpr int kGpuIsLost = 15;           // NVML_ERROR_GPU_IS_LOST
 constexpr unsigned kClockSm = 1;         // NVML_CLOCK_SM
@@ -96,6 +98,14 @@ int Nvml::call(const char* function, Arguments... arguments) const {
   return reinterpret_cast<int (*)(Arguments...)>(address)(arguments...);
 }
 
+template <class Out, class... Arguments>
+std::optional<Out> Nvml::get(const char* function, Arguments... arguments) const {
+  Out value{};
+  if (call(function, arguments..., &value) == kSuccess) return value;
+  refused_.insert(function);
+  return std::nullopt;
+}
+
 std::optional<Nvml> Nvml::open(const std::string& library, std::string* why) {
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
@@ -134,201 +144,188 @@ Nvml::~Nvml() {
 }
 
 NvmlDevice Nvml::device_of_uuid(const std::string& uuid) const {
-  NvmlDevice device = nullptr;
-  return call("nvmlDeviceGetHandleByUUID", uuid.c_str(), &device) == kSuccess ? device : nullptr;
+  return get<NvmlDevice>("nvmlDeviceGetHandleByUUID", uuid.c_str()).value_or(nullptr);
 }
 
 NvmlDevice Nvml::device_of_pci(const std::string& pci) const {
-  NvmlDevice device = nullptr;
-  return call("nvmlDeviceGetHandleByPciBusId_v2", pci.c_str(), &device) == kSuccess ? device
-                                                                                    : nullptr;
+  return get<NvmlDevice>("nvmlDeviceGetHandleByPciBusId_v2", pci.c_str()).value_or(nullptr);
 }
 
 std::vector<NvmlDevice> Nvml::devices() const {
-  unsigned count = 0;
   std::vector<NvmlDevice> devices;
-  if (call("nvmlDeviceGetCount_v2", &count) != kSuccess) return devices;
-  for (unsigned i = 0; i < count; ++i) {
-    NvmlDevice device = nullptr;
-    if (call("nvmlDeviceGetHandleByIndex_v2", i, &device) != kSuccess) device = nullptr;
-    devices.push_back(device);
-  }
+  for (unsigned i = 0; i < get<unsigned>("nvmlDeviceGetCount_v2").value_or(0); ++i)
+    devices.push_back(get<NvmlDevice>("nvmlDeviceGetHandleByIndex_v2", i).value_or(nullptr));
   return devices;
 }
 
 std::int32_t Nvml::peer_status(NvmlDevice device, NvmlDevice other) const {
-  if (device == other) return -1;
+  if (device == other || other == nullptr) return -1;
   for (const unsigned capability : {kP2pRead, kP2pWrite}) {
-    unsigned status = 0;
-    if (call("nvmlDeviceGetP2PStatus", device, other, capability, &status) != kSuccess) return -1;
-    if (status != 0) return static_cast<std::int32_t>(status);
+    const auto status = get<unsigned>("nvmlDeviceGetP2PStatus", device, other, capability);
+    if (status != 0U) return status ? static_cast<std::int32_t>(*status) : -1;
   }
   return 0;
 }
 
+// NVML_DEVICE_NAME_V2_BUFFER_SIZE and _UUID_V2_ are 96, NVML_DEVICE_SERIAL_BUFFER_SIZE is 30,
+// _VBIOS_VERSION_ 32, _PART_NUMBER_ and NVML_SYSTEM_DRIVER_VERSION_ 80.
+template <class... Device>
+std::string Nvml::text(const char* function, Device... device) const {
+  std::array<char, 96> text{};
+  const auto length = static_cast<unsigned>(text.size() - 1);
+  if (call(function, device..., text.data(), length) == kSuccess) return text.data();
+  refused_.insert(function);
+  return {};
+}
+
+Nvml::Mode Nvml::mode(const char* function, NvmlDevice device) const {
+  unsigned now = 0, pending = 0;
+  if (call(function, device, &now, &pending) == kSuccess)
+    return {.now = now == kEnabled ? 1 : 0, .pending = pending == kEnabled ? 1 : 0};
+  refused_.insert(function);
+  return {};
+}
+
+Nvml::Rows Nvml::remapped_rows(NvmlDevice device) const {
+  constexpr const char* kFunction = "nvmlDeviceGetRemappedRows";
+  unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0;
+  if (call(kFunction, device, &corrected, &uncorrected, &pending, &failed) == kSuccess)
+    return {
+        .remapped = std::uint64_t{corrected} + uncorrected, .pending = pending, .failed = failed};
+  refused_.insert(kFunction);
+  return {};
+}
+
+/// A link that a GPU does not have is not supported, or no valid argument.
+Nvml::Links Nvml::links(NvmlDevice device) const {
+  constexpr const char* kFunction = "nvmlDeviceGetNvLinkState";
+  Links links;
+  for (unsigned link = 0; link < kMostNvlinks; ++link) {
+    unsigned active = 0;
+    const int code = call(kFunction, device, link, &active);
+    if (code == kSuccess) {
+      ++links.there;
+      links.up_mask |= (active == kEnabled ? 1U : 0U) << link;
+    } else if (code != kNotSupported && code != kInvalidArgument) {
+      refused_.insert(kFunction);
+      links.known = false;
+    }
+  }
+  return links;
+}
+
 GpuState Nvml::state(NvmlDevice device, const std::vector<NvmlDevice>& devices) const {
   GpuState state;
-  std::array<char, 96> text{};  // NVML_DEVICE_NAME_V2_BUFFER_SIZE and _UUID_V2_ are 96
-  const auto length = static_cast<unsigned>(text.size() - 1);
-  if (call("nvmlDeviceGetUUID", device, text.data(), length) == kSuccess)
-    state.record.uuid = text.data();
-  text.fill('\0');
-  if (call("nvmlDeviceGetName", device, text.data(), length) == kSuccess)
-    state.record.name = text.data();
-  int major = 0;
-  int minor = 0;
-  if (call("nvmlDeviceGetCudaComputeCapability", device, &major, &minor) == kSuccess)
-    state.record.compute_capability = static_cast<std::uint32_t>(10 * major + minor);
+  refused_.clear();
+  state.record.uuid = text("nvmlDeviceGetUUID", device);
+  state.record.name = text("nvmlDeviceGetName", device);
+  constexpr const char* kCapability = "nvmlDeviceGetCudaComputeCapability";
+  int major = 0, minor = 0;
+  if (call(kCapability, device, &major, &minor) != kSuccess) refused_.insert(kCapability);
+  state.record.compute_capability = static_cast<std::uint32_t>(10 * major + minor);
   describe(device, state.record);
-  state.processes = compute_processes(device);
-  unsigned now = 0;
-  unsigned pending = 0;
-  if (call("nvmlDeviceGetComputeMode", device, &now) == kSuccess)
-    state.compute_mode = static_cast<std::int32_t>(now);
-  if (call("nvmlDeviceGetEccMode", device, &now, &pending) == kSuccess)
-    state.ecc_pending = pending == kEnabled ? 1 : 0;
-  if (call("nvmlDeviceGetMigMode", device, &now, &pending) == kSuccess)
-    state.mig_pending = pending == kEnabled ? 1 : 0;
-  if (call("nvmlDeviceGetRetiredPagesPendingStatus", device, &pending) == kSuccess)
-    state.retired_pages_pending = pending == kEnabled ? 1 : 0;
-  unsigned corrected = 0;
-  unsigned uncorrected = 0;
-  unsigned failed = 0;
-  if (call("nvmlDeviceGetRemappedRows", device, &corrected, &uncorrected, &pending, &failed) ==
-      kSuccess)
-    state.remapped_rows_failed = failed;
-  for (unsigned link = 0; link < kMostNvlinks; ++link)
-    if (call("nvmlDeviceGetNvLinkState", device, link, &now) == kSuccess) ++state.nvlinks;
-  if (call("nvmlDeviceGetDefaultApplicationsClock", device, kClockSm, &now) == kSuccess)
-    state.default_app_sm_mhz = now;
-  state.throttle_reasons = read(device).throttle_reasons;
+  state.processes = compute_processes(device).value_or(std::vector<std::uint32_t>{});
+  if (const auto mode = get<unsigned>("nvmlDeviceGetComputeMode", device))
+    state.compute_mode = static_cast<std::int32_t>(*mode);
+  state.ecc_pending = mode("nvmlDeviceGetEccMode", device).pending;
+  state.mig_pending = mode("nvmlDeviceGetMigMode", device).pending;
+  state.remapped_rows_failed = remapped_rows(device).failed;
+  state.nvlinks = links(device).there;
+  state.default_app_sm_mhz =
+      get<unsigned>("nvmlDeviceGetDefaultApplicationsClock", device, kClockSm).value_or(0);
+  state.throttle_reasons = throttle_reasons(device);
   for (const NvmlDevice other : devices) state.peers.push_back(peer_status(device, other));
+  state.refused.assign(refused_.begin(), refused_.end());
   return state;
 }
 
 void Nvml::describe(NvmlDevice device, GpuRecord& record) const {
   record.nvml = true;
-  describe_board(device, record);
-  describe_settings(device, record);
-  describe_health(device, record);
-}
+  record.serial = text("nvmlDeviceGetSerial", device);
+  record.vbios = text("nvmlDeviceGetVbiosVersion", device);
+  record.board_part = text("nvmlDeviceGetBoardPartNumber", device);
+  record.driver = text("nvmlSystemGetDriverVersion");
+  if (record.pci.empty())
+    record.pci = get<PciInfo>("nvmlDeviceGetPciInfo_v3", device).value_or(PciInfo{}).bus_id;
 
-void Nvml::describe_board(NvmlDevice device, GpuRecord& record) const {
-  // NVML_DEVICE_SERIAL_BUFFER_SIZE is 30, _VBIOS_VERSION_ 32, _PART_NUMBER_ and
-  // NVML_SYSTEM_DRIVER_VERSION_ 80.
-  std::array<char, 96> text{};
-  const auto length = static_cast<unsigned>(text.size() - 1);
-  const auto text_of = [&](const char* function) {
-    text.fill('\0');
-    return call(function, device, text.data(), length) == kSuccess ? text.data() : "";
-  };
-  record.serial = text_of("nvmlDeviceGetSerial");
-  record.vbios = text_of("nvmlDeviceGetVbiosVersion");
-  record.board_part = text_of("nvmlDeviceGetBoardPartNumber");
-  text.fill('\0');
-  if (call("nvmlSystemGetDriverVersion", text.data(), length) == kSuccess)
-    record.driver = text.data();
-  PciInfo pci{};
-  if (record.pci.empty() && call("nvmlDeviceGetPciInfo_v3", device, &pci) == kSuccess)
-    record.pci = pci.bus_id;
-}
-
-void Nvml::describe_settings(NvmlDevice device, GpuRecord& record) const {
-  unsigned now = 0;
-  unsigned pending = 0;
-  if (call("nvmlDeviceGetEccMode", device, &now, &pending) == kSuccess)
-    record.ecc_enabled = now == kEnabled ? 1 : 0;
-  if (call("nvmlDeviceGetMigMode", device, &now, &pending) == kSuccess)
-    record.mig_enabled = now == kEnabled ? 1 : 0;
-  if (call("nvmlDeviceGetPersistenceMode", device, &now) == kSuccess)
-    record.persistence = now == kEnabled ? 1 : 0;
-
+  record.ecc_enabled = mode("nvmlDeviceGetEccMode", device).now;
+  record.mig_enabled = mode("nvmlDeviceGetMigMode", device).now;
+  if (const auto on = get<unsigned>("nvmlDeviceGetPersistenceMode", device))
+    record.persistence = *on == kEnabled ? 1 : 0;
   const auto watts = [&](const char* function) {
-    unsigned milliwatts = 0;
-    return call(function, device, &milliwatts) == kSuccess ? milliwatts / 1000.0 : kUnknown;
+    const auto milliwatts = get<unsigned>(function, device);
+    return milliwatts ? *milliwatts / 1000.0 : double{kUnknown};
   };
   record.power_limit_w = watts("nvmlDeviceGetPowerManagementLimit");
   record.default_power_limit_w = watts("nvmlDeviceGetPowerManagementDefaultLimit");
   const auto mhz = [&](const char* function, unsigned clock) {
-    unsigned value = 0;
-    return call(function, device, clock, &value) == kSuccess ? value : 0;
+    return get<unsigned>(function, device, clock).value_or(0);
   };
   record.app_sm_mhz = mhz("nvmlDeviceGetApplicationsClock", kClockSm);
   record.app_memory_mhz = mhz("nvmlDeviceGetApplicationsClock", kClockMemory);
   record.max_sm_mhz = mhz("nvmlDeviceGetMaxClockInfo", kClockSm);
-}
 
-void Nvml::describe_health(NvmlDevice device, GpuRecord& record) const {
-  record.nvlinks_up = record.nvlinks_up_mask = 0;
-  for (unsigned link = 0; link < kMostNvlinks; ++link) {
-    unsigned active = 0;
-    if (call("nvmlDeviceGetNvLinkState", device, link, &active) == kSuccess && active == kEnabled) {
-      ++record.nvlinks_up;
-      record.nvlinks_up_mask |= 1U << link;
-    }
+  const Links links = this->links(device);
+  record.nvlinks_up = record.nvlinks_up_mask = kUnknownCount<std::uint32_t>;
+  if (links.known && links.there > 0) {
+    record.nvlinks_up = static_cast<std::uint32_t>(std::popcount(links.up_mask));
+    record.nvlinks_up_mask = links.up_mask;
   }
   const auto errors = [&](unsigned type) {
-    U64 count = 0;
-    return call("nvmlDeviceGetTotalEccErrors", device, type, kVolatile, &count) == kSuccess ? count
-                                                                                            : 0;
+    return get<U64>("nvmlDeviceGetTotalEccErrors", device, type, kVolatile)
+        .value_or(kUnknownCount<U64>);
   };
   record.ecc_corrected = errors(kCorrected);
   record.ecc_uncorrected = errors(kUncorrected);
-  unsigned corrected = 0;
-  unsigned uncorrected = 0;
-  unsigned is_pending = 0;
-  unsigned failed = 0;
-  if (call("nvmlDeviceGetRemappedRows", device, &corrected, &uncorrected, &is_pending, &failed) ==
-      kSuccess)
-    record.remapped_rows_pending = is_pending;
+  record.remapped_rows_pending = remapped_rows(device).pending;
 }
 
 std::vector<ErrorCounter> Nvml::error_counters(NvmlDevice device) const {
   std::vector<ErrorCounter> counters;
-  const auto add = [&](std::string name, const char* function, auto... arguments) {
-    U64 errors = 0;
-    if (call(function, device, arguments..., &errors) == kSuccess)
-      counters.push_back({.name = std::move(name), .errors = errors});
-  };
-  add("corrected ECC errors", "nvmlDeviceGetTotalEccErrors", kCorrected, kVolatile);
-  add("uncorrected ECC errors", "nvmlDeviceGetTotalEccErrors", kUncorrected, kVolatile);
-  unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0, replays = 0;
-  if (call("nvmlDeviceGetRemappedRows", device, &corrected, &uncorrected, &pending, &failed) ==
-      kSuccess)
-    counters.push_back({.name = "remapped rows", .errors = std::uint64_t{corrected} + uncorrected});
-  if (call("nvmlDeviceGetPcieReplayCounter", device, &replays) == kSuccess)
-    counters.push_back({.name = "PCIe replays", .errors = replays});
+  constexpr const char* kOfMemory = "nvmlDeviceGetTotalEccErrors";
+  counters.push_back({"corrected ECC errors", get<U64>(kOfMemory, device, kCorrected, kVolatile)});
+  counters.push_back(
+      {"uncorrected ECC errors", get<U64>(kOfMemory, device, kUncorrected, kVolatile)});
+  counters.push_back({"remapped rows", remapped_rows(device).remapped});
+  counters.push_back({"PCIe replays", get<unsigned>("nvmlDeviceGetPcieReplayCounter", device)});
+  const Links links = this->links(device);
+  if (!links.known) counters.push_back({"NVLink errors", std::nullopt});
   for (unsigned link = 0; link < kMostNvlinks; ++link) {
-    constexpr const char* kOfLink = "nvmlDeviceGetNvLinkErrorCounter";
-    add(fmt::format("NVLink {} replays", link), kOfLink, link, kLinkReplay);
-    add(fmt::format("NVLink {} recoveries", link), kOfLink, link, kLinkRecovery);
+    if ((links.up_mask >> link & 1U) == 0) continue;
+    const auto add = [&](const char* name, unsigned counter) {
+      const auto errors = get<U64>("nvmlDeviceGetNvLinkErrorCounter", device, link, counter);
+      counters.push_back(
+          {errors ? fmt::format("NVLink {} {}", link, name) : "NVLink errors", errors});
+    };
+    add("replays", kLinkReplay);
+    add("recoveries", kLinkRecovery);
     // Not NVML_NVLINK_ERROR_DL_CRC_DATA: on an H100 (driver 580.159.04) it rises on all links that
     // nobody uses, from second to second (ci/baselines/h100-interleave.h5).
-    add(fmt::format("NVLink {} CRC errors", link), kOfLink, link, kLinkCrcFlit);
+    add("CRC errors", kLinkCrcFlit);
   }
   return counters;
+}
+
+// Renamed in driver 535; the old name stayed.
+std::uint64_t Nvml::throttle_reasons(NvmlDevice device) const {
+  U64 reasons = 0;
+  if (call("nvmlDeviceGetCurrentClocksEventReasons", device, &reasons) == kSuccess) return reasons;
+  return get<U64>("nvmlDeviceGetCurrentClocksThrottleReasons", device).value_or(kThrottlingUnknown);
 }
 
 TelemetryPoint Nvml::read(NvmlDevice device) const {
   TelemetryPoint point{.at_unix_s = unix_now()};
   const auto number = [&](const char* function, auto... arguments) {
-    unsigned value = 0;
-    return call(function, device, arguments..., &value) == kSuccess ? static_cast<float>(value)
-                                                                    : kUnknown;
+    const auto value = get<unsigned>(function, device, arguments...);
+    return value ? static_cast<float>(*value) : kUnknown;
   };
   point.sm_mhz = number("nvmlDeviceGetClockInfo", kClockSm);
   point.memory_mhz = number("nvmlDeviceGetClockInfo", kClockMemory);
   point.power_w = number("nvmlDeviceGetPowerUsage") / 1000;
   point.temperature_c = number("nvmlDeviceGetTemperature", kSensorGpu);
-  Utilization rates{};
-  point.utilisation = call("nvmlDeviceGetUtilizationRates", device, &rates) == kSuccess
-                          ? static_cast<float>(rates.gpu)
-                          : kUnknown;
-  U64 reasons = 0;
-  // Renamed in driver 535; the old name stayed.
-  if (call("nvmlDeviceGetCurrentClocksEventReasons", device, &reasons) != kSuccess)
-    call("nvmlDeviceGetCurrentClocksThrottleReasons", device, &reasons);
-  point.throttle_reasons = reasons;
+  const auto rates = get<Utilization>("nvmlDeviceGetUtilizationRates", device);
+  point.utilisation = rates ? static_cast<float>(rates->gpu) : kUnknown;
+  point.throttle_reasons = throttle_reasons(device);
   return point;
 }
 
@@ -337,7 +334,7 @@ bool Nvml::lost(NvmlDevice device) const {
   return call("nvmlDeviceGetPowerUsage", device, &milliwatts) == kGpuIsLost;
 }
 
-std::vector<std::uint32_t> Nvml::compute_processes(NvmlDevice device) const {
+std::optional<std::vector<std::uint32_t>> Nvml::compute_processes(NvmlDevice device) const {
   constexpr const char* kFunction = "nvmlDeviceGetComputeRunningProcesses_v3";
   std::vector<ProcessInfo> infos(64);
   auto count = static_cast<unsigned>(infos.size());
@@ -347,8 +344,11 @@ std::vector<std::uint32_t> Nvml::compute_processes(NvmlDevice device) const {
     count = static_cast<unsigned>(infos.size());
     code = call(kFunction, device, &count, infos.data());
   }
+  if (code != kSuccess) {
+    refused_.insert(kFunction);
+    return std::nullopt;
+  }
   std::vector<std::uint32_t> pids;
-  if (code != kSuccess) return pids;
   for (std::size_t i = 0; i < count && i < infos.size(); ++i) pids.push_back(infos[i].pid);
   return pids;
 }
@@ -364,9 +364,12 @@ bool Nvml::watch(NvmlDevice device) {
 
 std::optional<NvmlEvent> Nvml::next_event(unsigned timeout_ms) {
   EventData data{};
-  if (events_ == nullptr || call("nvmlEventSetWait_v2", events_, &data, timeout_ms) != kSuccess)
-    return std::nullopt;
-  return event_of(data);
+  if (events_ == nullptr) return std::nullopt;
+  const int code = call("nvmlEventSetWait_v2", events_, &data, timeout_ms);
+  if (code == kSuccess) return event_of(data);
+  if (code == kTimeout || std::exchange(wait_refused_, true)) return std::nullopt;
+  return NvmlEvent{.text =
+                       fmt::format("Xids are unknown: nvmlEventSetWait_v2 ended with {}", code)};
 }
 
 }  // namespace tidemark::harness

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "harness/room.hpp"
+#include "reports/journal/hardware_events.hpp"
 #include "reports/journal/record.hpp"
 
 namespace tidemark::harness {
@@ -21,19 +23,19 @@ struct NvmlEvent {
   std::string text;
 };
 
-/// Errors counted since the driver was loaded.
+/// Errors counted since the driver was loaded; none: NVML does not say.
 struct ErrorCounter {
   std::string name;
-  std::uint64_t errors = 0;
+  std::optional<std::uint64_t> errors = 0;
 };
 
 /// What `doctor` asks of a GPU beside its record; -1 and 0 where NVML does not say.
 struct GpuState {
   GpuRecord record = {};
+  std::vector<std::string> refused = {};      // functions of NVML that gave no answer, sorted
   std::vector<std::uint32_t> processes = {};  // with a compute context
   std::int32_t compute_mode = -1;             // nvmlComputeMode_t; 2: no process may use it
   std::int32_t ecc_pending = -1, mig_pending = -1;
-  std::int32_t retired_pages_pending = -1;  // older GPUs retire pages where Hopper remaps rows
   std::uint32_t remapped_rows_failed = 0;
   std::uint32_t nvlinks = 0;  // that it has, up or down
   std::uint32_t default_app_sm_mhz = 0;
@@ -69,25 +71,38 @@ class Nvml {
   /// Clocks and sensors now; NaN where not read.
   TelemetryPoint read(NvmlDevice device) const;
 
-  /// Of memory, remapped rows, PCIe and each NVLink; without those that NVML does not have.
+  /// Of memory, remapped rows, PCIe and each NVLink that is up.
   std::vector<ErrorCounter> error_counters(NvmlDevice device) const;
 
   /// Whether the GPU has fallen off the bus.
   bool lost(NvmlDevice device) const;
 
-  /// Processes with a compute context on the GPU.
-  std::vector<std::uint32_t> compute_processes(NvmlDevice device) const;
+  /// Processes with a compute context on the GPU; nothing where NVML does not say.
+  std::optional<std::vector<std::uint32_t>> compute_processes(NvmlDevice device) const;
 
   /// Has Xid and ECC events of this GPU queued from now on; false where it has none.
   bool watch(NvmlDevice device);
 
-  /// The next queued event, waited for at most `timeout_ms`.
+  /// The next queued event, waited for at most `timeout_ms`. One without a device, once, where
+  /// NVML refuses to be waited for.
   std::optional<NvmlEvent> next_event(unsigned timeout_ms);
 
  private:
-  void describe_board(NvmlDevice device, GpuRecord& record) const;
-  void describe_settings(NvmlDevice device, GpuRecord& record) const;
-  void describe_health(NvmlDevice device, GpuRecord& record) const;
+  struct Mode {
+    std::int32_t now = -1, pending = -1;
+  };
+  struct Rows {
+    std::optional<std::uint64_t> remapped = {};
+    std::uint32_t pending = kUnknownCount<std::uint32_t>, failed = 0;
+  };
+  struct Links {
+    std::uint32_t there = 0, up_mask = 0;
+    bool known = true;  // false: NVML refuses to say it of a link
+  };
+  Mode mode(const char* function, NvmlDevice device) const;
+  Rows remapped_rows(NvmlDevice device) const;
+  Links links(NvmlDevice device) const;
+  std::uint64_t throttle_reasons(NvmlDevice device) const;
   std::int32_t peer_status(NvmlDevice device, NvmlDevice other) const;
 
   explicit Nvml(void* library) : library_(library) {}
@@ -97,8 +112,17 @@ class Nvml {
   template <class... Arguments>
   int call(const char* function, Arguments... arguments) const;
 
+  /// What the function writes to its last argument, or its text; nothing where it is refused, which
+  /// is noted.
+  template <class Out, class... Arguments>
+  std::optional<Out> get(const char* function, Arguments... arguments) const;
+  template <class... Device>
+  std::string text(const char* function, Device... device) const;
+
   void* library_ = nullptr;
   void* events_ = nullptr;  // nvmlEventSet_t
+  bool wait_refused_ = false;
+  mutable std::set<std::string> refused_;  // since state() began
 };
 
 }  // namespace tidemark::harness

@@ -33,7 +33,9 @@ bool descends_from(std::uint32_t pid, std::uint32_t ancestor) {
 
 // The child of another rank that asks at this moment holds no context, so it is not among them.
 std::vector<std::uint32_t> foreign_processes(const Nvml& nvml, NvmlDevice device) {
-  std::vector<std::uint32_t> foreign = nvml.compute_processes(device);
+  // Where NVML does not say, the launch goes on; telemetry notes it in the report.
+  std::vector<std::uint32_t> foreign =
+      nvml.compute_processes(device).value_or(std::vector<std::uint32_t>{});
   const auto asker = static_cast<std::uint32_t>(getppid());
   foreign.erase(std::remove_if(foreign.begin(), foreign.end(),
                                [&](std::uint32_t pid) { return descends_from(pid, asker); }),

@@ -46,7 +46,7 @@ TEST(AskNvml, adds_what_nvml_knows_to_what_cuda_said) {
   EXPECT_EQ(record.serial, "165");
   EXPECT_EQ(record.driver, "580.105.08");
   EXPECT_EQ(record.power_limit_w, 650.5);
-  EXPECT_TRUE(std::isnan(record.default_power_limit_w));
+  EXPECT_EQ(record.default_power_limit_w, 650.5);
 }
 
 TEST(AskNvml, answers_in_the_order_asked_also_for_a_gpu_that_nvml_does_not_know) {

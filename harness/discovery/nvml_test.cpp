@@ -51,13 +51,97 @@ TEST(Nvml, describes_a_gpu) {
   EXPECT_EQ(record.remapped_rows_pending, 1U);
 }
 
-TEST(Nvml, leaves_unknown_what_is_missing_or_refused) {
+// Of an unsupported query, one that failed (NVML_ERROR_UNKNOWN) and one that the library lacks.
+constexpr int kRefusals[] = {3, 999, 13};
+
+std::string refused(const char* function, int code) {
+  return function + ("=" + std::to_string(code));
+}
+
+TEST(Nvml, a_refused_query_leaves_its_fields_unknown) {
+  struct Query {
+    const char* function;
+    bool (*unknown)(const GpuRecord& record);
+  };
+  constexpr std::uint32_t kNo32 = 0xffffffff;
+  constexpr std::uint64_t kNo64 = ~std::uint64_t{};
+  const Query queries[] = {
+      {"nvmlDeviceGetSerial", [](const auto& gpu) { return gpu.serial.empty(); }},
+      {"nvmlDeviceGetVbiosVersion", [](const auto& gpu) { return gpu.vbios.empty(); }},
+      {"nvmlDeviceGetBoardPartNumber", [](const auto& gpu) { return gpu.board_part.empty(); }},
+      {"nvmlSystemGetDriverVersion", [](const auto& gpu) { return gpu.driver.empty(); }},
+      {"nvmlDeviceGetPciInfo_v3", [](const auto& gpu) { return gpu.pci.empty(); }},
+      {"nvmlDeviceGetEccMode", [](const auto& gpu) { return gpu.ecc_enabled == -1; }},
+      {"nvmlDeviceGetMigMode", [](const auto& gpu) { return gpu.mig_enabled == -1; }},
+      {"nvmlDeviceGetPersistenceMode", [](const auto& gpu) { return gpu.persistence == -1; }},
+      {"nvmlDeviceGetPowerManagementLimit",
+       [](const auto& gpu) { return std::isnan(gpu.power_limit_w); }},
+      {"nvmlDeviceGetPowerManagementDefaultLimit",
+       [](const auto& gpu) { return std::isnan(gpu.default_power_limit_w); }},
+      {"nvmlDeviceGetApplicationsClock",
+       [](const auto& gpu) { return gpu.app_sm_mhz == 0 && gpu.app_memory_mhz == 0; }},
+      {"nvmlDeviceGetMaxClockInfo", [](const auto& gpu) { return gpu.max_sm_mhz == 0; }},
+      {"nvmlDeviceGetNvLinkState",
+       [](const auto& gpu) { return gpu.nvlinks_up == kNo32 && gpu.nvlinks_up_mask == kNo32; }},
+      {"nvmlDeviceGetTotalEccErrors",
+       [](const auto& gpu) { return gpu.ecc_corrected == kNo64 && gpu.ecc_uncorrected == kNo64; }},
+      {"nvmlDeviceGetRemappedRows",
+       [](const auto& gpu) { return gpu.remapped_rows_pending == kNo32; }}};
+  for (const Query& query : queries) {
+    for (const int code : kRefusals) {
+      const FakeNvml fake(refused(query.function, code));
+      const auto nvml = Nvml::open(TIDEMARK_FAKE_NVML);
+      ASSERT_TRUE(nvml.has_value());
+      GpuRecord record;
+      nvml->describe(nvml->device_of_uuid("GPU-fake"), record);
+      EXPECT_TRUE(query.unknown(record)) << query.function << " " << code;
+    }
+  }
+}
+
+TEST(Nvml, throttle_reasons_that_are_refused_are_not_none) {
+  for (const int code : kRefusals) {
+    const FakeNvml fake(refused("nvmlDeviceGetCurrentClocksThrottleReasons", code));
+    const auto nvml = Nvml::open(TIDEMARK_FAKE_NVML);
+    ASSERT_TRUE(nvml.has_value());
+    EXPECT_EQ(nvml->read(nvml->device_of_uuid("GPU-fake")).throttle_reasons,
+              std::uint64_t{1} << 63);
+  }
+}
+
+TEST(Nvml, a_gpu_without_nvlinks_has_no_counters_of_them) {
+  const FakeNvml fake("nvmlDeviceGetNvLinkState=3");
   const auto nvml = Nvml::open(TIDEMARK_FAKE_NVML);
-  ASSERT_TRUE(nvml.has_value());
-  GpuRecord record;
-  nvml->describe(nvml->device_of_uuid("GPU-fake"), record);
-  EXPECT_EQ(record.persistence, -1);                      // no such function
-  EXPECT_TRUE(std::isnan(record.default_power_limit_w));  // NVML_ERROR_NOT_SUPPORTED
+  ASSERT_TRUE(nvml);
+  EXPECT_EQ(nvml->error_counters(nvml->device_of_uuid("GPU-fake")).size(), 4U);
+}
+
+TEST(Nvml, counters_that_are_refused_are_unknown) {
+  struct Query {
+    const char* function;
+    std::size_t unknown;  // counters
+  };
+  const Query queries[] = {{"nvmlDeviceGetTotalEccErrors", 2},
+                           {"nvmlDeviceGetRemappedRows", 1},
+                           {"nvmlDeviceGetPcieReplayCounter", 1},
+                           {"nvmlDeviceGetNvLinkErrorCounter", 18 * 3},
+                           {"nvmlDeviceGetNvLinkState", 1}};
+  for (const Query& query : queries) {
+    const FakeNvml fake(refused(query.function, 999));
+    const auto nvml = Nvml::open(TIDEMARK_FAKE_NVML);
+    ASSERT_TRUE(nvml);
+    std::size_t unknown = 0;
+    for (const ErrorCounter& counter : nvml->error_counters(nvml->device_of_uuid("GPU-fake")))
+      if (!counter.errors) ++unknown;
+    EXPECT_EQ(unknown, query.unknown) << query.function;
+  }
+}
+
+TEST(Nvml, processes_that_are_refused_are_unknown) {
+  const FakeNvml fake("nvmlDeviceGetComputeRunningProcesses_v3=999");
+  const auto nvml = Nvml::open(TIDEMARK_FAKE_NVML);
+  ASSERT_TRUE(nvml);
+  EXPECT_FALSE(nvml->compute_processes(nvml->device_of_uuid("GPU-fake")).has_value());
 }
 
 TEST(Nvml, reads_clocks_and_sensors) {
@@ -106,7 +190,7 @@ TEST(Nvml, a_reading_that_fails_is_nan) {
 TEST(Nvml, names_all_processes_even_more_than_were_expected) {
   const auto nvml = Nvml::open(TIDEMARK_FAKE_NVML);
   ASSERT_TRUE(nvml.has_value());
-  const auto pids = nvml->compute_processes(nvml->device_of_uuid("GPU-fake"));
+  const auto pids = nvml->compute_processes(nvml->device_of_uuid("GPU-fake")).value();
   ASSERT_EQ(pids.size(), 70U);
   EXPECT_EQ(pids[0], 4'000'000U);
   EXPECT_EQ(pids[69], 4'000'069U);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "harness/doctor/check_list.hpp"
+#include "reports/compare/speed/throttling.hpp"
 #include "reports/render/page.hpp"
 
 namespace tidemark::harness {
@@ -17,14 +18,6 @@ namespace {
 constexpr std::uint32_t kHopper = 90;
 constexpr std::int32_t kProhibited = 2;  // NVML_COMPUTEMODE_PROHIBITED
 
-// nvml.h, nvmlClocksEventReason*: those that lower clocks against the owner's will.
-constexpr std::array<std::pair<std::uint64_t, std::string_view>, 5> kThrottles = {{
-    {0x8, "hardware slowdown"},
-    {0x20, "software thermal slowdown"},
-    {0x40, "hardware thermal slowdown"},
-    {0x80, "external power brake"},
-    {0x10, "sync boost"},
-}};
 constexpr std::uint64_t kByAppClocks = 0x2;  // nvmlClocksEventReasonApplicationsClocksSetting
 
 // nvml.h, nvmlGpuP2PStatus_t.
@@ -35,6 +28,24 @@ constexpr std::array<std::string_view, 7> kPeerStatus = {"ok",
                                                          "disabled by a registry key",
                                                          "not supported",
                                                          "unknown"};
+
+// Checks and the queries that they need; the last has all others.
+constexpr std::array<std::pair<const char*, std::string_view>, 12> kQueries = {{
+    {"gpu.model", "nvmlDeviceGetName nvmlDeviceGetCudaComputeCapability"},
+    {"gpu.mig", "nvmlDeviceGetMigMode"},
+    {"gpu.free", "nvmlDeviceGetComputeRunningProcesses_v3 nvmlDeviceGetComputeMode"},
+    {"gpu.memory", "nvmlDeviceGetTotalEccErrors nvmlDeviceGetRemappedRows"},
+    {"gpu.ecc", "nvmlDeviceGetEccMode"},
+    {"gpu.power", "nvmlDeviceGetPowerManagementLimit nvmlDeviceGetPowerManagementDefaultLimit"},
+    {"gpu.heat", "nvmlDeviceGetCurrentClocksThrottleReasons"},
+    {"gpu.clocks",
+     "nvmlDeviceGetCurrentClocksThrottleReasons nvmlDeviceGetApplicationsClock "
+     "nvmlDeviceGetDefaultApplicationsClock nvmlDeviceGetMaxClockInfo"},
+    {"gpu.persistence", "nvmlDeviceGetPersistenceMode"},
+    {"nvlink", "nvmlDeviceGetNvLinkState"},
+    {"peer_access", "nvmlDeviceGetP2PStatus"},
+    {"nvml", ""},
+}};
 
 constexpr std::array kGpuChecks = {"driver",    "cuda",        "nvml",       "gpu.model",
                                    "gpu.mig",   "gpu.free",    "gpu.memory", "gpu.ecc",
@@ -112,7 +123,7 @@ void check_nvml(const NodeState& node, CheckList& checks) {
   } else if (node.nvml.gpus.empty()) {
     checks.fail("nvml", "knows no GPU",
                 "look for NVRM lines in the kernel log (dmesg), and see whether nvidia-smi works");
-  } else {
+  } else if (!checks.has("nvml")) {
     checks.ok("nvml", plural(node.nvml.gpus.size(), "GPU"));
   }
   for (std::size_t i = 0; i < node.nvml.gpus.size(); ++i) {
@@ -146,11 +157,29 @@ std::string in_common(const NodeState& node,
   return fmt::format("{}: {}", plural(gpus, "GPU"), fmt::join(texts, ", "));
 }
 
+/// No check is ok that lacks an answer of NVML.
+void check_refused(const NodeState& node, CheckList& checks) {
+  for_each_gpu(node, [&](std::size_t i, const GpuState& gpu) {
+    for (const std::string& function : gpu.refused) {
+      bool placed = false;
+      for (const auto& [check, queries] : kQueries) {
+        const bool needed = queries.find(function) != std::string_view::npos;
+        if (queries.empty() ? placed : !needed) continue;
+        placed = true;
+        checks.warn(check, fmt::format("{}: unknown: NVML refuses {}", name_of(i, gpu), function),
+                    fmt::format("nvidia-smi -q -i {}; Xid lines in the kernel log (dmesg)",
+                                gpu.record.uuid),
+                    gpu.record.uuid);
+      }
+    }
+  });
+}
+
 void check_use(const NodeState& node, CheckList& checks) {
   for_each_gpu(node, [&](std::size_t i, const GpuState& gpu) {
     const std::string who = name_of(i, gpu);
     const std::string& uuid = gpu.record.uuid;
-    if (gpu.record.compute_capability != kHopper)
+    if (gpu.record.compute_capability != 0 && gpu.record.compute_capability != kHopper)
       checks.fail(
           "gpu.model",
           fmt::format("{}: {} has compute capability {}.{}, not 9.0", who, gpu.record.name,
@@ -176,14 +205,6 @@ void check_use(const NodeState& node, CheckList& checks) {
                   fmt::format("sudo nvidia-smi -i {} -c DEFAULT", uuid), uuid);
     }
   });
-  if (!checks.has("gpu.model"))
-    checks.ok("gpu.model", in_common(node, [](const auto& gpu) { return gpu.record.name; }));
-  if (!checks.has("gpu.mig"))
-    checks.ok("gpu.mig", in_common(node, [](const auto& gpu) {
-                return gpu.record.mig_enabled < 0 ? "unknown" : "off";
-              }));
-  if (!checks.has("gpu.free"))
-    checks.ok("gpu.free", in_common(node, [](const auto&) { return "no process"; }));
 }
 
 void check_memory(const NodeState& node, CheckList& checks) {
@@ -193,16 +214,13 @@ void check_memory(const NodeState& node, CheckList& checks) {
     if (gpu.remapped_rows_failed != 0)
       checks.fail("gpu.memory", who + ": a row of its memory could not be remapped",
                   "drain this node and have the GPU replaced", uuid);
-    if (gpu.record.remapped_rows_pending != 0)
+    if (number_of(gpu.record.remapped_rows_pending) > 0)
       checks.warn("gpu.memory", who + ": rows of its memory wait to be remapped",
                   fmt::format("sudo nvidia-smi -i {} --gpu-reset, without processes on it, or "
                               "restart this node",
                               uuid),
                   uuid);
-    if (gpu.retired_pages_pending == 1)
-      checks.warn("gpu.memory", who + ": pages of its memory wait to be retired",
-                  "restart this node", uuid);
-    if (gpu.record.ecc_uncorrected != 0)
+    if (number_of(gpu.record.ecc_uncorrected) > 0)
       checks.warn("gpu.memory",
                   fmt::format("{}: {} uncorrected memory errors since the driver was loaded", who,
                               gpu.record.ecc_uncorrected),
@@ -215,14 +233,6 @@ void check_memory(const NodeState& node, CheckList& checks) {
       checks.warn("gpu.ecc", who + ": ECC is on, and off after the next restart",
                   fmt::format("sudo nvidia-smi -i {} -e 1", uuid), uuid);
   });
-  if (!checks.has("gpu.memory"))
-    checks.ok("gpu.memory", in_common(node, [](const auto&) {
-                return "no uncorrected errors, no row or page waits";
-              }));
-  if (!checks.has("gpu.ecc"))
-    checks.ok("gpu.ecc", in_common(node, [](const auto& gpu) {
-                return gpu.record.ecc_enabled < 0 ? "unknown" : "on";
-              }));
 }
 
 void check_speed(const NodeState& node, CheckList& checks) {
@@ -238,11 +248,11 @@ void check_speed(const NodeState& node, CheckList& checks) {
                       record.power_limit_w, record.default_power_limit_w),
           fmt::format("sudo nvidia-smi -i {} -pl {:.0f}", uuid, record.default_power_limit_w),
           uuid);
-    for (const auto& [bit, reason] : kThrottles) {
-      if ((gpu.throttle_reasons & bit) == 0) continue;
-      checks.warn("gpu.heat", fmt::format("{}: clocks are lowered: {}", who, reason),
-                  "look at cooling, power supply and cables; nvidia-smi -q -d PERFORMANCE", uuid);
-    }
+    if (throttling_in(gpu.throttle_reasons))
+      checks.warn(
+          "gpu.heat",
+          fmt::format("{}: clocks are lowered: {}", who, text_of_throttling(gpu.throttle_reasons)),
+          "look at cooling, power supply and cables; nvidia-smi -q -d PERFORMANCE", uuid);
     const bool lower = record.app_sm_mhz != 0 && record.app_sm_mhz < gpu.default_app_sm_mhz;
     if (lower)
       checks.warn("gpu.clocks",
@@ -260,32 +270,18 @@ void check_speed(const NodeState& node, CheckList& checks) {
                   fmt::format("sudo nvidia-smi -i {} -pm 1, or run nvidia-persistenced", uuid),
                   uuid);
   });
-  if (!checks.has("gpu.power"))
-    checks.ok("gpu.power", in_common(node, [](const auto& gpu) {
-                return std::isnan(gpu.record.power_limit_w)
-                           ? std::string("cap unknown")
-                           : fmt::format("cap {:.0f} W", gpu.record.power_limit_w);
-              }));
-  if (!checks.has("gpu.heat"))
-    checks.ok("gpu.heat", in_common(node, [](const auto&) { return "clocks are not lowered"; }));
-  if (!checks.has("gpu.clocks"))
-    checks.ok("gpu.clocks", in_common(node, [](const auto& gpu) {
-                return fmt::format("up to {} MHz, no setting seen", gpu.record.max_sm_mhz);
-              }));
-  if (!checks.has("gpu.persistence"))
-    checks.ok("gpu.persistence", in_common(node, [](const auto& gpu) {
-                return gpu.record.persistence < 0 ? "unknown" : "on";
-              }));
 }
 
 void check_links(const NodeState& node, CheckList& checks) {
   if (node.nvml.gpus.size() < 2) {
-    checks.skip("nvlink", "one GPU");
-    checks.skip("peer_access", "one GPU");
+    for (const char* name : {"nvlink", "peer_access"})
+      if (!checks.has(name)) checks.skip(name, "one GPU");
     return;
   }
   for_each_gpu(node, [&](std::size_t i, const GpuState& gpu) {
     const std::string& uuid = gpu.record.uuid;
+    if (gpu.nvlinks == 0 && !checks.has("nvlink"))
+      checks.skip("nvlink", name_of(i, gpu) + ": NVML names none");
     if (gpu.record.nvlinks_up < gpu.nvlinks)
       checks.warn(
           "nvlink",
@@ -304,16 +300,29 @@ void check_links(const NodeState& node, CheckList& checks) {
           "see nvidia-smi topo -p2p r; distributed GEMMs go by NCCL, peer cases are skipped", uuid);
     }
   });
-  if (!checks.has("nvlink"))
-    checks.ok("nvlink", in_common(node, [](const auto& gpu) {
-                return fmt::format("{} links up", gpu.record.nvlinks_up);
-              }));
-  if (!checks.has("peer_access"))
-    checks.ok("peer_access", in_common(node, [](const auto& gpu) {
-                const bool known = std::any_of(gpu.peers.begin(), gpu.peers.end(),
-                                               [](std::int32_t status) { return status >= 0; });
-                return known ? "reads and writes of every other" : "unknown";
-              }));
+}
+
+/// What no GPU has anything against.
+void check_others(const NodeState& node, CheckList& checks) {
+  using Text = std::function<std::string(const GpuState&)>;
+  const std::pair<const char*, Text> others[] = {
+      {"gpu.model", [](const auto& gpu) { return gpu.record.name; }},
+      {"gpu.mig", [](const auto&) { return "off"; }},
+      {"gpu.free", [](const auto&) { return "no process"; }},
+      {"gpu.memory", [](const auto&) { return "no uncorrected errors, no row waits"; }},
+      {"gpu.ecc", [](const auto&) { return "on"; }},
+      {"gpu.power",
+       [](const auto& gpu) { return fmt::format("cap {:.0f} W", gpu.record.power_limit_w); }},
+      {"gpu.heat", [](const auto&) { return "clocks are not lowered"; }},
+      {"gpu.clocks",
+       [](const auto& gpu) {
+         return fmt::format("up to {} MHz, no setting seen", gpu.record.max_sm_mhz);
+       }},
+      {"gpu.persistence", [](const auto&) { return "on"; }},
+      {"nvlink", [](const auto& gpu) { return fmt::format("{} links up", gpu.record.nvlinks_up); }},
+      {"peer_access", [](const auto&) { return "reads and writes of every other"; }}};
+  for (const auto& [check, text] : others)
+    if (!checks.has(check)) checks.ok(check, in_common(node, text));
 }
 
 void check_libraries(const NodeState& node, CheckList& checks) {
@@ -345,6 +354,7 @@ void check_gpus(const NodeState& node, CheckList& checks) {
   }
   check_driver(node, checks);
   check_cuda(node, checks);
+  check_refused(node, checks);
   check_nvml(node, checks);
   const bool any = std::any_of(node.nvml.gpus.begin(), node.nvml.gpus.end(),
                                [](const auto& gpu) { return gpu.has_value(); });
@@ -353,6 +363,7 @@ void check_gpus(const NodeState& node, CheckList& checks) {
     check_memory(node, checks);
     check_speed(node, checks);
     check_links(node, checks);
+    check_others(node, checks);
   }
   check_libraries(node, checks);
   for (const char* name : kGpuChecks)

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include "harness/discovery/fake_nvml.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -205,11 +205,10 @@ TEST(NodeChecks, a_row_that_waits_to_be_remapped_and_one_that_could_not_be) {
   EXPECT_EQ(wrong_with(node), (Wrong{"fail gpu.memory", "warn gpu.memory"}));
 }
 
-TEST(NodeChecks, pages_that_wait_to_be_retired_and_uncorrected_errors) {
+TEST(NodeChecks, uncorrected_errors) {
   NodeState node = healthy();
-  node.nvml.gpus[1]->retired_pages_pending = 1;
   node.nvml.gpus[2]->record.ecc_uncorrected = 2;
-  EXPECT_EQ(wrong_with(node), (Wrong{"warn gpu.memory", "warn gpu.memory"}));
+  EXPECT_EQ(wrong_with(node), Wrong{"warn gpu.memory"});
 }
 
 TEST(NodeChecks, ecc_off_now_and_after_a_restart) {
@@ -230,19 +229,61 @@ TEST(NodeChecks, what_makes_a_gpu_slower) {
                                      "warn gpu.clocks", "warn gpu.persistence"}));
 }
 
-TEST(NodeChecks, what_nvml_does_not_say_is_unknown_and_not_wrong) {
+/// Two GPUs as NVML describes them.
+NodeState read_by_nvml() {
+  const auto nvml = Nvml::open(TIDEMARK_FAKE_NVML).value();
+  int other = 0;
   NodeState node = healthy();
-  for (auto& gpu : node.nvml.gpus) {
-    GpuState silent;
-    silent.record.uuid = gpu->record.uuid;
-    silent.record.name = gpu->record.name;
-    silent.record.compute_capability = 90;
-    silent.record.power_limit_w = silent.record.default_power_limit_w = NAN;
-    silent.peers.assign(8, -1);
-    gpu = silent;
+  const GpuState gpu = nvml.state(nvml.device_of_uuid("GPU-fake"), {nullptr, &other});
+  node.nvml.gpus = {gpu, gpu};
+  node.visible.resize(2);
+  return node;
+}
+
+TEST(NodeChecks, find_nothing_where_nvml_answers) {
+  const FakeNvml fake("nothing=0");
+  EXPECT_EQ(wrong_with(read_by_nvml()), Wrong());
+}
+
+TEST(NodeChecks, no_check_is_ok_whose_query_nvml_refuses) {
+  struct Query {
+    const char* function;
+    std::vector<std::string_view> checks;
+  };
+  const Query queries[] = {
+      {"nvmlDeviceGetUUID", {"nvml"}},
+      {"nvmlDeviceGetSerial", {"nvml"}},
+      {"nvmlDeviceGetVbiosVersion", {"nvml"}},
+      {"nvmlDeviceGetBoardPartNumber", {"nvml"}},
+      {"nvmlDeviceGetPciInfo_v3", {"nvml"}},
+      {"nvmlSystemGetDriverVersion", {"nvml"}},
+      {"nvmlDeviceGetName", {"gpu.model"}},
+      {"nvmlDeviceGetCudaComputeCapability", {"gpu.model"}},
+      {"nvmlDeviceGetMigMode", {"gpu.mig"}},
+      {"nvmlDeviceGetComputeRunningProcesses_v3", {"gpu.free"}},
+      {"nvmlDeviceGetComputeMode", {"gpu.free"}},
+      {"nvmlDeviceGetTotalEccErrors", {"gpu.memory"}},
+      {"nvmlDeviceGetRemappedRows", {"gpu.memory"}},
+      {"nvmlDeviceGetEccMode", {"gpu.ecc"}},
+      {"nvmlDeviceGetPowerManagementLimit", {"gpu.power"}},
+      {"nvmlDeviceGetPowerManagementDefaultLimit", {"gpu.power"}},
+      {"nvmlDeviceGetCurrentClocksThrottleReasons", {"gpu.heat", "gpu.clocks"}},
+      {"nvmlDeviceGetApplicationsClock", {"gpu.clocks"}},
+      {"nvmlDeviceGetDefaultApplicationsClock", {"gpu.clocks"}},
+      {"nvmlDeviceGetMaxClockInfo", {"gpu.clocks"}},
+      {"nvmlDeviceGetPersistenceMode", {"gpu.persistence"}},
+      {"nvmlDeviceGetNvLinkState", {"nvlink"}},
+      {"nvmlDeviceGetP2PStatus", {"peer_access"}}};
+  for (const Query& query : queries) {
+    for (const char* code : {"=3", "=999"}) {  // not supported, unknown error
+      const FakeNvml fake(std::string(query.function) + code);
+      const auto checks = checks_of(read_by_nvml());
+      for (const std::string_view name : query.checks)
+        EXPECT_NE(check_named(checks, name).status, CheckStatus::ok) << query.function << code;
+      for (const NodeCheck& check : checks)
+        EXPECT_NE(check.status, CheckStatus::fail) << query.function << code << check.seen;
+    }
   }
-  EXPECT_EQ(wrong_with(node), Wrong());
-  EXPECT_EQ(check_named(checks_of(node), "gpu.ecc").seen, "8 GPUs: unknown");
 }
 
 TEST(NodeChecks, links_that_are_down_and_memory_that_is_not_reached) {

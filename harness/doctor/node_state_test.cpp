@@ -127,13 +127,21 @@ TEST(ProbeGpus, reads_the_state_of_each_gpu_and_which_cannot_be_opened) {
   EXPECT_EQ(gpu.compute_mode, 3);
   EXPECT_EQ(gpu.ecc_pending, 0);
   EXPECT_EQ(gpu.mig_pending, 1);
-  EXPECT_EQ(gpu.retired_pages_pending, -1);  // refused
+  EXPECT_EQ(gpu.refused, std::vector<std::string>{});
   EXPECT_EQ(gpu.remapped_rows_failed, 9U);
   EXPECT_EQ(gpu.nvlinks, 18U);
   EXPECT_EQ(gpu.record.nvlinks_up, 4U);
   EXPECT_EQ(gpu.default_app_sm_mhz, 1980U);
   EXPECT_EQ(gpu.throttle_reasons, 4U);
-  EXPECT_EQ(gpu.peers, (std::vector<std::int32_t>{-1, -1}));  // itself, and no such function
+  EXPECT_EQ(gpu.peers, (std::vector<std::int32_t>{-1, -1}));  // itself, and one that is lost
+}
+
+TEST(ProbeGpus, names_what_is_refused_and_a_gpu_without_a_uuid_by_its_number) {
+  const FakeNvml fake("nvmlDeviceGetUUID=999");
+  const NvmlStates states = probe_gpus(TIDEMARK_BINARY, TIDEMARK_FAKE_NVML);
+  ASSERT_EQ(states.gpus.size(), 2U);
+  EXPECT_EQ(states.gpus[0]->refused, std::vector<std::string>{"nvmlDeviceGetUUID"});
+  EXPECT_EQ(states.gpus[0]->record.uuid, "0");
 }
 
 TEST(ProbeGpus, says_why_nvml_does_not_start) {

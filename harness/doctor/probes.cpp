@@ -53,11 +53,11 @@ std::string why_silent(const ChildAnswer& answer, double seconds) {
 
 Json json_of(const GpuState& state) {
   return {{"record", to_line(Record(state.record))},
+          {"refused", state.refused},
           {"processes", state.processes},
           {"compute_mode", state.compute_mode},
           {"ecc_pending", state.ecc_pending},
           {"mig_pending", state.mig_pending},
-          {"retired_pages_pending", state.retired_pages_pending},
           {"remapped_rows_failed", state.remapped_rows_failed},
           {"nvlinks", state.nvlinks},
           {"default_app_sm_mhz", state.default_app_sm_mhz},
@@ -69,11 +69,11 @@ GpuState state_in(const Json& json) {
   const JournalText text = parse_journal(json.at("record"));
   if (text.records.size() != 1) throw Error("no record of a GPU");
   return {.record = std::get<GpuRecord>(text.records.front()),
+          .refused = json.at("refused"),
           .processes = json.at("processes"),
           .compute_mode = json.at("compute_mode"),
           .ecc_pending = json.at("ecc_pending"),
           .mig_pending = json.at("mig_pending"),
-          .retired_pages_pending = json.at("retired_pages_pending"),
           .remapped_rows_failed = json.at("remapped_rows_failed"),
           .nvlinks = json.at("nvlinks"),
           .default_app_sm_mhz = json.at("default_app_sm_mhz"),
@@ -90,7 +90,9 @@ int say_gpus(const char* library) {
   fmt::print("{}", dumped({{"gpus", devices.size()}}));
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (devices[i] == nullptr) continue;
-    fmt::print("{}", dumped({{"index", i}, {"state", json_of(nvml->state(devices[i], devices))}}));
+    GpuState state = nvml->state(devices[i], devices);
+    if (state.record.uuid.empty()) state.record.uuid = fmt::format("{}", i);  // to nvidia-smi -i
+    fmt::print("{}", dumped({{"index", i}, {"state", json_of(state)}}));
     std::fflush(stdout);
   }
   return 0;

@@ -6,9 +6,15 @@ namespace tidemark::harness {
 std::vector<std::string> CounterRises::told(const std::vector<ErrorCounter>& counters) {
   std::vector<std::string> rose;
   for (const ErrorCounter& counter : counters) {
-    Rise& rise = rises_.try_emplace(counter.name, Rise{.first = counter.errors}).first->second;
-    if (counter.errors < rise.first) rise = Rise{.first = counter.errors};  // the driver is new
-    const std::uint64_t above = counter.errors - rise.first;
+    if (!counter.errors) {
+      if (unknown_.insert(counter.name).second)
+        rose.push_back(counter.name + " are unknown: NVML does not say");
+      continue;
+    }
+    const std::uint64_t errors = *counter.errors;
+    Rise& rise = rises_.try_emplace(counter.name, Rise{.first = errors}).first->second;
+    if (errors < rise.first) rise = Rise{.first = errors};  // the driver is new
+    const std::uint64_t above = errors - rise.first;
     if (above == 0 || above < 2 * rise.told) continue;
     rise.told = above;
     rose.push_back(counter.name + " rose");

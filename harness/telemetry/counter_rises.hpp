@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ namespace tidemark::harness {
 class CounterRises {
  public:
   /// "PCIe replays rose": where a counter is higher than at first, and again each time that its
-  /// rise has doubled. A loose cable counts thousands a second, and one event says as much.
+  /// rise has doubled. A loose cable counts thousands a second, and one event says as much. Once
+  /// also "PCIe replays are unknown: ...", where NVML refuses them.
   std::vector<std::string> told(const std::vector<ErrorCounter>& counters);
 
  private:
@@ -24,6 +26,7 @@ class CounterRises {
     std::uint64_t told = 0;  // above `first`
   };
   std::map<std::string, Rise> rises_;
+  std::set<std::string> unknown_;
 };
 
 }  // namespace tidemark::harness

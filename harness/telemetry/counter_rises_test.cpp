@@ -29,6 +29,13 @@ TEST(CounterRises, TellARiseOnceAndAgainWhenItHasDoubled) {
   EXPECT_EQ(rises.told({{"PCIe replays", 111}}), Told{});
 }
 
+TEST(CounterRises, NameOnceWhatNvmlRefuses) {
+  CounterRises rises;
+  const Told told = {"remapped rows are unknown: NVML does not say"};
+  EXPECT_EQ(rises.told({{"PCIe replays", 7}, {"remapped rows", std::nullopt}}), told);
+  EXPECT_EQ(rises.told({{"PCIe replays", 7}, {"remapped rows", std::nullopt}}), Told{});
+}
+
 TEST(CounterRises, BeginAnewWhereTheDriverWasLoadedAnew) {
   CounterRises rises;
   rises.told({{"PCIe replays", 100}});

@@ -81,14 +81,14 @@ void Telemetry::Stream::read_all() {
   }
   partial.erase(0, begin);
   // Readings that stop must not look like a GPU that has none.
-  if (open_before && lines.get() < 0 && !points.empty()) {
+  if (!open_before || lines.get() >= 0) return;
+  for (const auto& [gpu, kept] : points)
     events.push_back({.at_unix_s = unix_s(),
-                      .gpu = -1,
-                      .source = "supervisor",
+                      .gpu = static_cast<std::int32_t>(gpu),
+                      .source = "nvml",
                       .code = 0,
-                      .text = "the process that reads NVML ended: clocks, power and Xids are not "
-                              "known from here on"});
-  }
+                      .text = "the process that reads NVML ended: clocks, power and Xids are "
+                              "unknown from here on"});
 }
 
 void Telemetry::Stream::keep(const std::string& line) {

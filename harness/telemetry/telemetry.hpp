@@ -31,7 +31,7 @@ class Telemetry {
   /// The reading of `gpu` nearest to a moment; NaN fields where there is none within two seconds.
   TelemetryPoint nearest(std::uint32_t gpu, double at_unix_s) const;
 
-  /// Xid and ECC events since the last call, and the end of readings that had begun.
+  /// Xid and ECC events since the last call, what NVML refuses, and the end of readings.
   std::vector<EventRecord> take_events();
 
  private:

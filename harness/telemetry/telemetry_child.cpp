@@ -32,22 +32,30 @@ struct Watched {
   CounterRises rises = {};
 };
 
-std::vector<Watched> open_all(Nvml& nvml, int argc, char** argv) {
-  std::vector<Watched> watched;
-  for (int i = 3; i + 1 < argc; i += 2) {
-    const NvmlDevice device = nvml.device_of_uuid(argv[i + 1]);
-    if (device == nullptr) continue;
-    nvml.watch(device);
-    const auto gpu = static_cast<std::uint32_t>(std::strtoul(argv[i], nullptr, 10));
-    watched.push_back({.gpu = gpu, .device = device});
-    watched.back().rises.told(nvml.error_counters(device));
-  }
-  return watched;
-}
-
 std::string event_line(std::int32_t gpu, std::int32_t xid, const std::string& text) {
   return to_line(
       EventRecord{.at_unix_s = unix_s(), .gpu = gpu, .source = "nvml", .code = xid, .text = text});
+}
+
+/// Adds an event for what NVML refuses: a report without any would claim that there was none.
+std::vector<Watched> open_all(Nvml& nvml, int argc, char** argv, std::deque<std::string>& lines) {
+  std::vector<Watched> watched;
+  for (int i = 3; i + 1 < argc; i += 2) {
+    const auto gpu = static_cast<std::uint32_t>(std::strtoul(argv[i], nullptr, 10));
+    const auto add = [&](const std::string& text) {
+      lines.push_back(event_line(static_cast<std::int32_t>(gpu), 0, text));
+    };
+    const NvmlDevice device = nvml.device_of_uuid(argv[i + 1]);
+    if (device == nullptr) {
+      add("clocks, power and Xids are unknown: NVML does not open the GPU");
+      continue;
+    }
+    if (!nvml.watch(device)) add("Xids are unknown: NVML does not watch for them");
+    if (!nvml.compute_processes(device)) add("processes on the GPU are unknown: NVML does not say");
+    watched.push_back({.gpu = gpu, .device = device});
+    for (const auto& text : watched.back().rises.told(nvml.error_counters(device))) add(text);
+  }
+  return watched;
 }
 
 // Adds the events that came since the last round, and the GPUs that were lost since.
@@ -56,11 +64,9 @@ void add_events(Nvml& nvml, std::vector<Watched>& watched, std::deque<std::strin
   for (int i = 0; i < 100; ++i) {
     const auto event = nvml.next_event(0);
     if (!event) break;
-    std::int32_t gpu = -1;
-    for (const Watched& one : watched) {
-      if (one.device == event->device) gpu = static_cast<std::int32_t>(one.gpu);
-    }
-    lines.push_back(event_line(gpu, event->xid, event->text));
+    for (const Watched& one : watched)
+      if (event->device == nullptr || one.device == event->device)
+        lines.push_back(event_line(static_cast<std::int32_t>(one.gpu), event->xid, event->text));
   }
   for (Watched& one : watched) {
     if (one.lost || !nvml.lost(one.device)) continue;
@@ -96,9 +102,12 @@ int telemetry_main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
   std::optional<Nvml> nvml = Nvml::open(argv[2]);
   if (!nvml) return 1;
-  std::vector<Watched> watched = open_all(*nvml, argc, argv);
-  if (watched.empty()) return 1;
   std::deque<std::string> events;
+  std::vector<Watched> watched = open_all(*nvml, argc, argv, events);
+  if (watched.empty()) {
+    send_events(events);
+    return 1;
+  }
   for (int round = 0;; round = (round + 1) % kRoundsPerCount) {
     if (round == 0) add_rises(*nvml, watched, events);
     add_events(*nvml, watched, events);

@@ -71,6 +71,22 @@ TEST(Telemetry, without_nvml_says_nan) {
   EXPECT_TRUE(telemetry.take_events().empty());
 }
 
+TEST(Telemetry, tells_what_nvml_refuses_and_no_column_shows) {
+  for (const char* refusal :
+       {"nvmlDeviceGetHandleByUUID=999", "nvmlEventSetCreate=3", "nvmlDeviceRegisterEvents=3",
+        "nvmlEventSetWait_v2=999", "nvmlDeviceGetComputeRunningProcesses_v3=4",
+        "nvmlDeviceGetPcieReplayCounter=3", "nvmlDeviceGetNvLinkErrorCounter=999"}) {
+    const FakeNvml fake(refusal);
+    Telemetry telemetry({{.gpu = 3, .uuid = "GPU-fake"}}, kFake);
+    const std::vector<EventRecord> events = first_events(telemetry);
+    ASSERT_FALSE(events.empty()) << refusal;
+    EXPECT_EQ(events[0].gpu, 3) << refusal;
+    EXPECT_EQ(events[0].source, "nvml") << refusal;
+    EXPECT_EQ(events[0].code, 0) << refusal;
+    EXPECT_NE(events[0].text.find("unknown"), std::string::npos) << events[0].text;
+  }
+}
+
 TEST(Telemetry, tells_an_xid_once_and_names_its_gpu) {
   Telemetry telemetry({{.gpu = 3, .uuid = "GPU-fake"}}, kFake);
   const std::vector<EventRecord> events = first_events(telemetry);
@@ -130,8 +146,8 @@ TEST(Telemetry, says_when_readings_end) {
   kill(pid, SIGKILL);
   const std::vector<EventRecord> events = first_events(telemetry);
   ASSERT_EQ(events.size(), 1U);
-  EXPECT_EQ(events[0].gpu, -1);
-  EXPECT_EQ(events[0].source, "supervisor");
+  EXPECT_EQ(events[0].gpu, 0);
+  EXPECT_EQ(events[0].source, "nvml");
   EXPECT_TRUE(telemetry.take_events().empty());
 }
 

@@ -16,6 +16,7 @@
 #include <tuple>
 
 #include "reports/compare/speed/noise.hpp"
+#include "reports/journal/hardware_events.hpp"
 #include "reports/policy/waiver.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 
@@ -59,7 +60,8 @@ const std::vector<Fact>& identity_facts() {
 std::string text_of(const Column& column, const std::byte* row, const Report& report) {
   if (column.refers == kStringBytes) return std::string(report.text(index_in(column, row)));
   const double number = number_in(column, row);
-  if (std::isnan(number)) return {};
+  const double unknown = column.type == ColumnType::u32 ? 0x1p32 - 1 : 0x1p64;  // kUnknownCount
+  if (std::isnan(number) || number == unknown) return {};
   if (column.type == ColumnType::i32) return number == 0 ? "off" : "on";
   return fmt::format("{:.15g}{}{}", number, column.unit.empty() ? "" : " ", column.unit);
 }
@@ -199,7 +201,8 @@ void add_conditions(LaunchFacts& made, const Report& report) {
     Seen& gpu = seen[report.results[report.metrics[sample.metric_id].result_id].gpu_id];
     gpu.throttling |= sample.throttle_reasons;
     gpu.hottest = std::fmax(gpu.hottest, double{sample.temperature_c});
-    gpu.throttled_samples.add(throttling_in(sample.throttle_reasons) ? kPercent : 0);
+    if ((sample.throttle_reasons & kThrottlingUnknown) == 0)
+      gpu.throttled_samples.add(throttling_in(sample.throttle_reasons) ? kPercent : 0);
   }
   for (const EventRow& event : report.events) {
     constexpr std::size_t kKept = 8;  // of a GPU: a report may hold millions

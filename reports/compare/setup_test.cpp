@@ -107,6 +107,41 @@ TEST(Setup, AnXidIsAConfounder) {
   EXPECT_EQ(confounder_of(compared(side(false), fresh).setup), "events");
 }
 
+TEST(Setup, WhatNvmlRefusedIsUnknown) {
+  struct Refused {
+    const char* factor;
+    void (*refuse)(GpuRow& gpu);
+  };
+  const Refused all[] = {
+      {"nvlinks_up", [](GpuRow& gpu) { gpu.nvlinks_up = 0xffffffff; }},
+      {"nvlinks_up_mask", [](GpuRow& gpu) { gpu.nvlinks_up_mask = 0xffffffff; }},
+      {"ecc_corrected", [](GpuRow& gpu) { gpu.ecc_corrected = ~std::uint64_t{}; }},
+      {"ecc_uncorrected", [](GpuRow& gpu) { gpu.ecc_uncorrected = ~std::uint64_t{}; }},
+      {"remapped_rows", [](GpuRow& gpu) { gpu.remapped_rows_pending = 0xffffffff; }},
+      {"ecc", [](GpuRow& gpu) { gpu.ecc_enabled = -1; }},
+      {"mig", [](GpuRow& gpu) { gpu.mig_enabled = -1; }},
+      {"persistence", [](GpuRow& gpu) { gpu.persistence = -1; }},
+      {"power_cap", [](GpuRow& gpu) { gpu.power_limit_w = NAN; }},
+      {"default_power_cap", [](GpuRow& gpu) { gpu.default_power_limit_w = NAN; }}};
+  for (const Refused& one : all) {
+    std::vector<Report> fresh = side(true, 1);
+    for (GpuRow& gpu : fresh[0].gpus) one.refuse(gpu);
+    const SetupComparison setup = compared(side(false, 1), fresh).setup;
+    EXPECT_EQ(confounder_of(setup), one.factor);
+    for (const SetupDifference& difference : setup.differences)
+      if (difference.factor == one.factor) {
+        EXPECT_EQ(difference.fresh, "unknown") << one.factor;
+      }
+  }
+}
+
+TEST(Setup, ThrottlingThatNvmlRefusedIsUnknown) {
+  std::vector<Report> fresh = side(true, 1);
+  for (ResultRow& result : fresh[0].results) result.throttle_reasons = std::uint64_t{1} << 63;
+  const SetupComparison setup = compared(side(false, 1), fresh).setup;
+  EXPECT_EQ(confounder_of(setup), "throttling");
+}
+
 TEST(Setup, EveryFactOfTheSchemaIsComparedOrNamed) {
   for (const Table* table : {&table_of<GpuRow>(), &table_of<NodeRow>()}) {
     for (const Column& column : table->columns) {

@@ -103,7 +103,7 @@ std::string reason_of(const Report& report, const GpuRow& gpu,
                       const std::map<std::uint32_t, std::size_t>& by_case) {
   std::vector<std::string> parts;
   if (const auto xids = xids_of(report, gpu.gpu_id); !xids.empty()) parts.push_back(listed(xids));
-  if (gpu.remapped_rows_pending > 0) parts.emplace_back("memory rows to be remapped");
+  if (number_of(gpu.remapped_rows_pending) > 0) parts.emplace_back("memory rows to be remapped");
   if (const auto failures = failures_of(report, gpu.gpu_id, by_case); !failures.empty())
     parts.push_back(listed(failures));
   return printable(fmt::format("{}", fmt::join(parts, "; "))).substr(0, kLongestReason);

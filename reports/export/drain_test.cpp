@@ -152,6 +152,12 @@ TEST(Drain, EveryXidThatSaysDrainAndNoOther) {
   }
 }
 
+TEST(Drain, NoGpuWhoseRowsNvmlDoesNotSay) {
+  Report report = passed();
+  report.gpus[0].remapped_rows_pending = 0xffffffff;
+  EXPECT_EQ(drain_of(report), "");
+}
+
 TEST(Drain, NothingOfAReportThatWasMadeWithATestHook) {
   Report report = passed();
   report.provenance.push_back({.key = text_in(report, "environment.TIDEMARK_TEST_HOOK"),

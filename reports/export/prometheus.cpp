@@ -11,6 +11,7 @@
 
 #include "reports/document/report/health.hpp"
 #include "reports/export/export.hpp"
+#include "reports/journal/hardware_events.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 #include "reports/words.hpp"
 
@@ -138,17 +139,18 @@ void add_gpus(Families& made, const Report& report) {
       {"tidemark_gpu_power_limit_watts", "Power cap.",
        [](const GpuRow& gpu) { return gpu.power_limit_w; }},
       {"tidemark_gpu_nvlinks_up", "NVLinks that are up.",
-       [](const GpuRow& gpu) { return static_cast<double>(gpu.nvlinks_up); }},
+       [](const GpuRow& gpu) { return number_of(gpu.nvlinks_up); }},
       {"tidemark_gpu_ecc_uncorrected", "Uncorrected ECC errors.",
-       [](const GpuRow& gpu) { return static_cast<double>(gpu.ecc_uncorrected); }},
+       [](const GpuRow& gpu) { return number_of(gpu.ecc_uncorrected); }},
       {"tidemark_gpu_remapped_rows_pending", "Rows of memory that wait for a reset.",
-       [](const GpuRow& gpu) { return static_cast<double>(gpu.remapped_rows_pending); }},
+       [](const GpuRow& gpu) { return number_of(gpu.remapped_rows_pending); }},
   }};
   for (const auto& [name, help, read] : kRead) {
     made.begin(name, help);
     for (std::uint32_t i = 0; i < report.gpus.size(); ++i) {
-      // Without NVML the columns hold what was never read.
-      if (report.gpus[i].nvml != 0) made.add(gpu_labels(report, i), read(report.gpus[i]));
+      // Without NVML the columns hold what was never read; what it refused is NaN.
+      const double value = report.gpus[i].nvml != 0 ? read(report.gpus[i]) : std::nan("");
+      if (!std::isnan(value)) made.add(gpu_labels(report, i), value);
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <set>
 #include <sstream>
@@ -149,6 +150,18 @@ TEST(Prometheus, WhatDidNotRunHasFailedAndWhatWasSkippedHasNot) {
     failed += name.starts_with("tidemark_case_failed") && value == "1" ? 1U : 0U;
   }
   EXPECT_EQ(failed, 2U);  // and zfill.corner on GPU 1
+}
+
+TEST(Prometheus, HasNoSeriesOfWhatNvmlRefused) {
+  Report report = example();
+  GpuRow& gpu = report.gpus[1];
+  gpu.power_limit_w = NAN;
+  gpu.nvlinks_up = gpu.remapped_rows_pending = 0xffffffff;
+  gpu.ecc_uncorrected = ~std::uint64_t{};
+  const auto samples = parsed(prometheus_of(report)).samples;
+  for (const char* name :
+       {"power_limit_watts", "nvlinks_up", "ecc_uncorrected", "remapped_rows_pending"})
+    EXPECT_FALSE(samples.contains(fmt::format("tidemark_gpu_{}{{{}}}", name, kGpu1))) << name;
 }
 
 TEST(Prometheus, NamesWhatWasLeftOut) {

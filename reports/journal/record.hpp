@@ -56,7 +56,7 @@ struct NodeRecord {
 };
 
 /// One GPU (or virtual device) of the launch. `gpu` counts over all ranks. What NVML did not say is
-/// empty, NaN, or 0 with nvml == false.
+/// empty, NaN, -1, a clock of 0 MHz or kUnknownCount; without `nvml` no number was read.
 struct GpuRecord {
   std::uint32_t gpu = 0, rank = 0, local_index = 0;
   std::string uuid, serial, pci, name, vbios, board_part, driver, nccl;
@@ -84,7 +84,7 @@ struct StartRecord {
 struct TelemetryPoint {
   double at_unix_s = 0;
   float sm_mhz = 0, memory_mhz = 0, power_w = 0, temperature_c = 0, utilisation = 0;
-  std::uint64_t throttle_reasons = 0;  // NVML's bits
+  std::uint64_t throttle_reasons = 0;  // NVML's bits, or kThrottlingUnknown
 };
 
 /// One timed sample of a metric, with the reading nearest to it.

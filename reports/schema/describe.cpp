@@ -64,8 +64,8 @@ std::string schema_text() {
       "A column 'u32 -> strings' holds a row of string_index, which tells where its text stands "
       "in\n"
       "the bytes of the dataset strings; '-> a table' holds a row of that table.\n"
-      "NaN: not measured. Numbers are little-endian, rows are packed, text is UTF-8 padded with "
-      "NUL.\n"
+      "NaN, all bits of a count by NVML, bit 63 of throttle_reasons: not measured or refused.\n"
+      "Numbers are little-endian, rows are packed, text is UTF-8 padded with NUL.\n"
       "\nroot attributes: the launch\n",
       kReportFormat, kSchemaMajor, kSchemaMinor);
   std::size_t widest = 0;

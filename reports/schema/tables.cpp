@@ -100,7 +100,7 @@ Column as_fact(FactRole role, std::string_view fact, Column made) {
 /// Not known where it has the value of a blank row.
 Column setup(std::string_view fact, Column made) { return as_fact(FactRole::setup, fact, made); }
 
-/// Of which the value of a blank row, 0, is one that can be read.
+/// Of which the value of a blank row, 0, is one that can be read; kUnknownCount is not.
 Column counted(std::string_view fact, Column made) {
   made.default_is_known = true;
   return setup(fact, made);

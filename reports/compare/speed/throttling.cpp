@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "reports/journal/hardware_events.hpp"
+
 namespace tidemark::reports {
 namespace {
 
@@ -29,7 +31,8 @@ std::string text_of_throttling(std::uint64_t reasons) {
   for (const auto& [bit, name] : kThrottling) {
     if ((reasons & bit) != 0) made.append(made.empty() ? "" : ", ").append(name);
   }
-  return made.empty() ? "none" : made;
+  if (made.empty() && (reasons & kThrottlingUnknown) == 0) made = "none";
+  return made;
 }
 
 }  // namespace tidemark::reports

@@ -9,7 +9,7 @@ namespace tidemark::reports {
 /// Whether NVML's clock event reasons hold one that says that the GPU is too hot or short of power.
 bool throttling_in(std::uint64_t reasons);
 
-/// These reasons in words; "none" where there are none.
+/// These reasons in words; "none" where there are none, empty where NVML refused to give them.
 std::string text_of_throttling(std::uint64_t reasons);
 
 }  // namespace tidemark::reports

@@ -33,9 +33,13 @@ struct HardwareSigns {
 
 std::string memory_text(const GpuRow& gpu) {
   std::string made;
-  if (gpu.ecc_uncorrected > 0)
+  if (gpu.ecc_uncorrected == kUnknownCount<std::uint64_t>)
+    made += "; uncorrected memory errors unknown";
+  else if (gpu.ecc_uncorrected > 0)
     made += "; " + plural(gpu.ecc_uncorrected, "uncorrected memory error") + " before the launch";
-  if (gpu.remapped_rows_pending > 0)
+  if (gpu.remapped_rows_pending == kUnknownCount<std::uint32_t>)
+    made += "; memory rows to be remapped unknown";
+  else if (gpu.remapped_rows_pending > 0)
     made += fmt::format("; {} to be remapped", plural(gpu.remapped_rows_pending, "memory row"));
   return made;
 }
@@ -69,11 +73,14 @@ std::map<std::uint32_t, HardwareSigns> evidence_of(const Report& report) {
   }
   for (const GpuRow& gpu : report.gpus)
     if (const std::string text = memory_text(gpu); !text.empty()) by_gpu[gpu.gpu_id].memory = text;
-  for (const ResultRow& result : report.results)
+  for (const ResultRow& result : report.results) {
     if (throttling_in(result.throttle_reasons)) {
       ++by_gpu[result.gpu_id].throttled;
       by_gpu[result.gpu_id].throttling |= result.throttle_reasons;
     }
+    if ((result.throttle_reasons & kThrottlingUnknown) != 0)
+      ++by_gpu[result.gpu_id].events["throttling unknown"];
+  }
   for (const ResultRow& result : report.results)
     if (const auto found = by_gpu.find(result.gpu_id); found != by_gpu.end())
       ++found->second.results;

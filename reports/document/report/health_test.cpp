@@ -60,6 +60,18 @@ TEST(Hardware, MemoryErrorsAndRowsToRemapAreNamed) {
       << hardware_lines(report)[0];
 }
 
+TEST(Hardware, WhatNvmlRefusedIsUnknown) {
+  Report report = without_events();
+  report.gpus[0].ecc_uncorrected = ~std::uint64_t{};
+  report.gpus[0].remapped_rows_pending = 0xffffffff;
+  report.results[0].throttle_reasons = std::uint64_t{1} << 63;
+  ASSERT_EQ(hardware_lines(report).size(), 1U);
+  EXPECT_TRUE(
+      hardware_lines(report)[0].ends_with(": throttling unknown; uncorrected memory errors "
+                                          "unknown; memory rows to be remapped unknown"))
+      << hardware_lines(report)[0];
+}
+
 TEST(Hardware, AnXidSaysWhatToDo) {
   Report report = without_events();
   const std::uint32_t nvml = text_in(report, "nvml"), off = text_in(report, "Xid 79"),
@@ -69,6 +81,13 @@ TEST(Hardware, AnXidSaysWhatToDo) {
   ASSERT_EQ(hardware_lines(report).size(), 2U);
   EXPECT_NE(hardware_lines(report)[0].find("drain"), std::string::npos);
   EXPECT_NE(hardware_lines(report)[1].find("unless it recurs on one GPU"), std::string::npos);
+}
+
+TEST(ShownGpus, WhatNvmlRefusedIsNoNumber) {
+  Report report = without_events();
+  for (GpuRow& gpu : report.gpus) gpu.nvlinks_up = gpu.remapped_rows_pending = 0xffffffff;
+  EXPECT_EQ(show(report, {.format = Format::html}).find("4,294,967,295"), std::string::npos);
+  EXPECT_EQ(show(report, {.format = Format::html}).find("4.295e+09"), std::string::npos);
 }
 
 TEST(Hardware, HeatIsNamedAndThePowerCapIsNot) {

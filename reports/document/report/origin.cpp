@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "reports/document/report/document.hpp"
+#include "reports/journal/hardware_events.hpp"
 #include "reports/store/ranges.hpp"
 #include "reports/words.hpp"
 
@@ -185,13 +186,14 @@ TextTable gpu_table(const Report& report, std::size_t most) {
     const auto read = [&gpu](double value) {
       return number_cell(gpu.nvml == 0 ? std::nan("") : value);
     };
+    const double clock = gpu.app_sm_mhz == 0 ? std::nan("") : gpu.app_sm_mhz;
     made.rows.push_back(
         {count_cell(gpu.gpu_id),
          text_cell(gpu.node_id == kNoRow ? "never reported" : host_of(report, gpu.gpu_id)),
          count_cell(gpu.local_index), text_cell(gpu.uuid.view()), text(gpu.name), text(gpu.driver),
          text(gpu.vbios), text(gpu.serial), text(gpu.pci), state(gpu.ecc_enabled),
-         state(gpu.mig_enabled), read(gpu.power_limit_w), read(gpu.app_sm_mhz),
-         read(gpu.nvlinks_up), read(gpu.remapped_rows_pending)});
+         state(gpu.mig_enabled), read(gpu.power_limit_w), read(clock),
+         read(number_of(gpu.nvlinks_up)), read(number_of(gpu.remapped_rows_pending))});
   }
   return made;
 }
