@@ -296,6 +296,23 @@ TEST_F(ReplayVerb, writes_a_cuda_reproducer_with_what_was_seen) {
   EXPECT_NE(text.find("(wait on barrier 0, parity 0): complete"), std::string::npos) << text;
 }
 
+// The words of a report are no code of its reproducer: suite/reproducer/hostile.
+TEST_F(ReplayVerb, puts_texts_of_a_report_into_literals_that_they_cannot_end) {
+  const Place place;
+  Report hostile = read_report(report());
+  for (MiscompareRow& miscompare : hostile.miscompares) {
+    hostile.strings.emplace_back("a: expected )words\"; int evil; //, got )words\"; int evil; //");
+    miscompare.text = static_cast<std::uint32_t>(hostile.strings.size() - 1);
+  }
+  write_report(hostile, place.out());
+  const Ran ran = run_binary({"replay", place.out(), "--result", result_of("expect_tx.over"),
+                              "--emit-cuda", place.file("p.cu")});
+  ASSERT_EQ(ran.exit, 0) << ran.err;
+  const std::string source = file_text(place.file("p.cu"));
+  EXPECT_NE(source.find(")words\\\"; int evil; //\");"), std::string::npos) << source;
+  EXPECT_EQ(source.find("R\"words("), std::string::npos) << source;
+}
+
 TEST_F(ReplayVerb, minimized_program_fails_alike_in_fewer_steps) {
   const Place place;
   ASSERT_EQ(replay("expect_tx.over", {"--json", place.file("p.json")}).exit, 0);

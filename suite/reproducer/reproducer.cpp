@@ -273,7 +273,8 @@ std::string main_text(const Program& program) {
   return text;
 }
 
-// `text` in lines of at most `columns`: split at white space, and where a word is longer, in it.
+// `text` in lines of at most `columns`: split at white space, and where a word is longer, in it. A
+// byte that is not ASCII, which editors may show as something else, becomes a question mark.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
   std::vector<std::string> lines(1);
   std::string word;
@@ -288,10 +289,11 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
     lines.back() += std::exchange(word, "");
   };
   for (const char c : text) {
-    if (c == 0x7f || static_cast<unsigned char>(c) <= ' ')
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte == 0x7f || byte <= ' ')
       end_word();
     else
-      word += c;
+      word += byte > 0x7f ? '?' : c;
   }
   end_word();
   return lines;
@@ -301,16 +303,20 @@ std::string comment(std::string_view text) {
   std::string lines;
   for (const std::string& line : wrapped(text, kColumns - 10)) {
     lines += (lines.empty() ? "// " : "//   ") + line;
-    if (line.ends_with('\\')) lines += " //";  // else the next line is a part of this one
+    // Else the next line is a part of this one; ??/ is a trigraph of the backslash.
+    if (line.ends_with('\\') || line.ends_with("?\?/")) lines += " //";
     lines += '\n';
   }
   return lines;
 }
 
-// Raw where a character would have a meaning.
-std::string literal(const std::string& text) {
-  const bool plain = text.find_first_of("\"\\") == std::string::npos;
-  return plain ? "\"" + text + "\"" : "R\"words(" + text + ")words\"";
+// The text may be that of a report from anywhere, so nothing in it ends the literal. A question
+// mark could begin a trigraph.
+std::string literal(std::string_view text) {
+  std::string escaped;
+  for (const char c : text)
+    escaped += (c == '"' || c == '\\' || c == '?' ? "\\" : "") + std::string(1, c);
+  return "\"" + escaped + "\"";
 }
 
 std::string puts_text(std::string_view text) {

@@ -25,6 +25,7 @@
 #include "kernels/ops/source_element.hpp"
 #include "kernels/ops/tile_round_trip.hpp"
 #include "kernels/ops/tile_store.hpp"
+#include "suite/reproducer/hostile_words_test.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -777,6 +778,28 @@ TEST(Reproducer, SaysWhatIsExpectedAndWasSeen) {
       << source;
   EXPECT_NE(source.find("  std::puts(\"expected: residue 0 on barrier 0 of CTA 0\");"),
             std::string::npos);
+}
+
+TEST(Reproducer, WordsOfAReportAreNoCode) {
+  const Program program = one_cta({{.verb = Verb::init}});
+  const ReproducerWords plain{.title = "a", .expected = "a", .seen = "a"};
+  const std::string expected = code_of(cuda_reproducer(program, plain));
+  std::size_t files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(TIDEMARK_HOSTILE_WORDS)) {
+    const std::string words = read_file(file.path());
+    const std::string source =
+        cuda_reproducer(program, {.title = words, .expected = words, .seen = words});
+    EXPECT_EQ(code_of(source), expected) << file.path() << '\n' << source;
+    ++files;
+  }
+  EXPECT_GE(files, 7U);
+}
+
+TEST(Reproducer, WordsOfAReportArePrintedAsTheyStand) {
+  const std::string source = cuda_reproducer(
+      one_cta({}), {.title = "t", .expected = "e", .seen = R"raw(a "b" \ )words" ?)raw"});
+  EXPECT_NE(source.find(R"raw(puts("seen before: a \"b\" \\ )words\" \?");)raw"), std::string::npos)
+      << source;
 }
 
 TEST(Reproducer, LeavesOutWhatNoStepNeeds) {
