@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "harness/errors.hpp"
-#include "harness/supervisor/records.hpp"
 #include "kernels/error.hpp"
+#include "reports/store/replay_command.hpp"
 #include "suite/runner.hpp"
 
 namespace tidemark::harness {
@@ -73,32 +73,6 @@ Op run_of(const Op& declared, std::uint64_t seed, std::uint32_t row, const std::
       what));
 }
 
-/// A stored line with another --row.
-std::string with_row(std::string_view line, std::uint32_t row) {
-  constexpr std::string_view kOption = " --row ";
-  std::string made(line);
-  if (const std::size_t at = made.find(kOption); at != std::string::npos)
-    made.erase(at, std::min(made.find(' ', at + kOption.size()), made.size()) - at);
-  return made + fmt::format("{}{}", kOption, row);
-}
-
-std::string run_line_of(const Report& report, const ResultRow& result, const Case& which,
-                        Level level, std::uint32_t row, bool chosen) {
-  const std::string_view stored = report.text(result.replay);
-  if (!chosen && !stored.empty()) return std::string(stored);
-  if (which.product != ProductUse::none && !stored.empty()) return with_row(stored, row);
-  return replay_line(
-      {.gpu = result.gpu_id,
-       .gpus = report.launch.gpus,
-       .uuid = std::string(report.gpus[result.gpu_id].uuid.view()),
-       .seed = report.launch.seed,
-       .level = level,
-       .device = report.launch.is_virtual ? DeviceKind::virtual_device : DeviceKind::cuda,
-       .fault = fault_of(report, result.result_id),
-       .launched = report.launch.ranks_expected > 1},
-      which, row);
-}
-
 std::uint32_t row_of(const MiscompareRow* first, std::optional<std::uint32_t> row, std::size_t rows,
                      const std::string& what) {
   if (rows == 0) throw UsageError(fmt::format("{}: has no rows in this build", what));
@@ -141,7 +115,7 @@ RebuiltRow rebuilt_row(const Report& report, const std::string& name, std::uint3
                                  : std::max<std::size_t>(rows.size(), result.rows_planned);
     const std::uint32_t chosen = row_of(first, row, most, what);
     RebuiltRow made{.which = which, .row = chosen, .miscompare = first, .run_line = {}};
-    made.run_line = run_line_of(report, result, *which, *level, chosen, row.has_value());
+    made.run_line = replay_command(report, result, row ? std::optional(chosen) : std::nullopt);
     const std::string parameters =
         first == nullptr ? "" : std::string(report.text(first->parameters));
     made.op = run_of(rows[std::min<std::size_t>(chosen, rows.size() - 1)], result.seed, chosen,

@@ -131,7 +131,7 @@ TEST(Replay, OfAGemmOfAGivenSizeHasItsArgumentsAndItsRow) {
     const Ran line = run_binary({"replay", folder.file("g.h5"), "--result", "0", "--row", row});
     EXPECT_TRUE(line.out.starts_with("tidemark run --cases gemm.distributed.integer ")) << line.out;
     for (const std::string& part : {std::string("--n 64 "), std::string("--grid 2x1 "),
-                                    std::string("--gpus 2 --row ") + row + "\n"})
+                                    std::string(" --row ") + row + " ", std::string("--gpus 2\n")})
       EXPECT_NE(line.out.find(part), std::string::npos) << part << line.out << line.err;
   }
 }

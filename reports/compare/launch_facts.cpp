@@ -19,6 +19,7 @@
 #include "reports/journal/hardware_events.hpp"
 #include "reports/policy/waiver.hpp"
 #include "reports/schema/verdict_kinds.hpp"
+#include "reports/store/replay_command.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -273,9 +274,9 @@ void add_results(LaunchFacts& made, Kept& kept, const Report& report) {
     }
     if (result.verdict != Verdict::pass && result.reason != 0 &&
         kept[result.case_id]++ < kEvidenceOfCase) {
-      made.evidence.try_emplace({result.case_id, result.gpu_id},
-                                Evidence{std::string(report.text(result.reason)),
-                                         std::string(report.text(result.replay))});
+      made.evidence.try_emplace(
+          {result.case_id, result.gpu_id},
+          Evidence{std::string(report.text(result.reason)), replay_command(report, result)});
     }
   }
 }

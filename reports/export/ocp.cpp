@@ -9,6 +9,7 @@
 
 #include "reports/export/export.hpp"
 #include "reports/history/chronicle.hpp"
+#include "reports/store/replay_command.hpp"
 #include "reports/utc.hpp"
 #include "reports/words.hpp"
 
@@ -205,8 +206,9 @@ void add_result(Lines& made, const Report& report, const ResultRow& result,
     message =
         fmt::format("SLOWED ON PURPOSE by {}{}{}", slowed, message.empty() ? "" : "; ", message);
   }
-  if (result.replay != 0 && result.verdict != Verdict::pass) {
-    message += (message.empty() ? "" : "; ") + ("replay: " + text_at(report, result.replay));
+  const std::string replay = replay_command(report, result);
+  if (!replay.empty() && result.verdict != Verdict::pass) {
+    message += (message.empty() ? "" : "; ") + ("replay: " + replay);
   }
   if (is_lacking(result.verdict)) {
     made.step(result.case_id, "error",

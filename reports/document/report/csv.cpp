@@ -7,6 +7,7 @@
 
 #include "reports/document/report/document.hpp"
 #include "reports/render/escape.hpp"
+#include "reports/store/replay_command.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -58,9 +59,10 @@ std::string csv_of(const Report& report) {
   std::map<std::string, std::string> slowed;
   for (const auto& [of_case, share] : slowed_cases(report)) slowed[of_case] = for_csv(share);
   for (const ResultRow& result : report.results) {
-    const std::string fields = fmt::format(
-        "{},{},{},{},{}", result_fields(report, result), number(result.sm_mhz),
-        number(result.power_w), number(result.temperature_c), for_csv(report.text(result.replay)));
+    const std::string fields =
+        fmt::format("{},{},{},{},{}", result_fields(report, result), number(result.sm_mhz),
+                    number(result.power_w), number(result.temperature_c),
+                    for_csv(replay_command(report, result)));
     const auto share = slowed.find(std::string(report.cases[result.case_id].name.view()));
     const std::string end = fmt::format(",{},\n", share == slowed.end() ? "" : share->second);
     const auto measured = metrics.find(result.result_id);

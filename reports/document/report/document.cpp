@@ -10,6 +10,7 @@
 #include "reports/error.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 #include "reports/store/ranges.hpp"
+#include "reports/store/replay_command.hpp"
 #include "reports/words.hpp"
 
 namespace tidemark::reports {
@@ -145,7 +146,7 @@ Finding finding_of(const Report& report, const ResultGroup& group, const ShowOpt
   if (const std::string ending = ending_of(first); !ending.empty()) made.why.push_back({ending});
   if (listed) return made;
   add_miscompares(made, report, group, options);
-  if (const std::string replay(report.text(first.replay)); !replay.empty()) {
+  if (const std::string replay = replay_command(report, first); !replay.empty()) {
     made.commands.push_back({"replay", replay});
   }
   if (const std::string program = program_command(options, group.results.front());

@@ -2,9 +2,11 @@
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "reports/document/report/document.hpp"
 #include "reports/store/each_table.hpp"
+#include "reports/store/replay_command.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -78,6 +80,8 @@ std::string json_of(const Report& report) {
         one[std::string(column.name)] =
             value_of(report, reinterpret_cast<const char*>(&row), column);
       }
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(row)>, ResultRow>)
+        one["replay"] = replay_command(report, row);
       all.push_back(std::move(one));
     }
     json[std::string(table.name)] = std::move(all);

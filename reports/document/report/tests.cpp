@@ -11,6 +11,7 @@
 #include "reports/document/report/groups.hpp"
 #include "reports/document/report/health.hpp"
 #include "reports/schema/verdict_kinds.hpp"
+#include "reports/store/replay_command.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -43,7 +44,7 @@ TestCase case_of(const Report& report, std::vector<const ResultRow*> results,
     if (result->verdict == Verdict::pass) continue;
     made.text += fmt::format("{} on {}: {}\n", name_of(result->verdict),
                              place_of(report, result->gpu_id), report.text(result->reason));
-    const std::string_view replay = report.text(result->replay);
+    const std::string replay = replay_command(report, *result);
     if (!replay.empty()) made.text += fmt::format("  replay: {}\n", replay);
     // Finding it takes a while, and a fleet may fail alike.
     if (result != &worst || is_listed(result->verdict)) continue;

@@ -48,8 +48,8 @@ TEST(ShowHtml, HoldsVerdictFindingReplayMapPlotAndOrigin) {
   for (const char* part :
        {"<span class=\"badge bad\">FAIL</span> tidemark report</h1>",
         "3 cases x 2 GPUs: 5 pass, 1 fail (6 planned)",
-        "<pre class=\"command\">tidemark run --cases zfill.corner --gpus GPU-77aa88bb --seed "
-        "0x1f2e</pre>",
+        "<pre class=\"command\">tidemark run --cases zfill.corner --seed 0xfedcba9876543210 --gpus "
+        "GPU-77aa88bb-0000-1111-2222-333344445555</pre>",
         "<title>zfill.corner on node07.acme.exampl GPU 1: fail</title>",
         "aria-label=\"gemm.distributed.speed rate\"",
         "GPU 1 (node07.acme.example, slot 1, GPU-77aa88bb): median 691 TFLOP/s (mad 1, n 3)",
