@@ -16,6 +16,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/program/checks.hpp"
 #include "kernels/ops/program/program_json.hpp"
+#include "kernels/ops/tensor_map_rules.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -51,13 +52,12 @@ std::string too_large(const Program& program) {
   return "";
 }
 
-/// What no tensor map can be; the devices and the checks reckon with these.
+/// What no tensor map can be: the driver would not be at fault.
 std::string unfit_map(const Program& program) {
   for (std::size_t i = 0; i < program.maps.size(); ++i) {
     const TensorMapSpec& spec = program.maps[i].spec;
-    if (spec.rank > kMaxRank) return fmt::format("map {}: rank {}; take 1 to 5", i, spec.rank);
-    if (spec.base_offset % 16 != 0)
-      return fmt::format("map {}: base_offset {}; take a multiple of 16", i, spec.base_offset);
+    const std::string why = spec.bulk ? "" : refusal_of(spec);
+    if (!why.empty()) return fmt::format("map {}: {}", i, why);
   }
   return "";
 }

@@ -192,33 +192,49 @@ TEST(RunProgram, refuses_what_no_document_defines) {
                  "p.json: the oracle cannot predict it: ");
 }
 
-TEST(RunProgram, refuses_an_element_stride_of_zero) {
-  const Place place;
-  Program program = program_of(
+Program small_load() {
+  return program_of(
       TileLoad{.map = {.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, .payload = {}});
-  program.maps[0].spec.element_stride[1] = 0;
-  expect_refused(run_file(written(place, program_json(program))),
-                 "p.json: the oracle cannot predict it: tile load: element stride 0 in dimension "
-                 "1; take 1 to 8");
+}
+
+/// What `run --program` says of a load whose map is changed.
+void expect_map_refused(void (*change)(TensorMapSpec&), const std::string& words) {
+  const Place place;
+  Program program = small_load();
+  change(program.maps[0].spec);
+  expect_refused(run_file(written(place, program_json(program))), "p.json: map 0: " + words);
+}
+
+TEST(RunProgram, refuses_an_element_stride_of_zero) {
+  expect_map_refused([](TensorMapSpec& map) { map.element_stride[1] = 0; },
+                     "element stride 0 of dimension 1; cuTensorMapEncode takes 1 to 8");
 }
 
 TEST(RunProgram, refuses_a_map_of_more_dimensions_than_there_are) {
-  for (const std::uint32_t rank : {6U, 0x80000000U, 0xffffffffU}) {
-    const Place place;
-    Program program = program_of(
-        TileLoad{.map = {.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, .payload = {}});
-    program.maps[0].spec.rank = rank;
-    expect_refused(run_file(written(place, program_json(program))), "p.json: map 0: rank ");
-  }
+  expect_map_refused([](TensorMapSpec& map) { map.rank = 6; },
+                     "rank 6; cuTensorMapEncode takes 1 to 5");
+  expect_map_refused([](TensorMapSpec& map) { map.rank = 0xffffffff; }, "rank 4294967295; ");
 }
 
 TEST(RunProgram, refuses_a_map_between_two_addresses) {
-  const Place place;
-  Program program = program_of(
-      TileLoad{.map = {.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, .payload = {}});
-  program.maps[0].spec.base_offset = 8;
-  expect_refused(run_file(written(place, program_json(program))),
-                 "p.json: map 0: base_offset 8; take a multiple of 16");
+  expect_map_refused([](TensorMapSpec& map) { map.base_offset = 8; },
+                     "base_offset 8; cuTensorMapEncode takes multiples of 16");
+}
+
+TEST(RunProgram, refuses_a_stride_off_16_bytes) {
+  expect_map_refused([](TensorMapSpec& map) { map.stride[0] = 130; },
+                     "stride 130 of dimension 1; cuTensorMapEncode takes multiples of 16 below "
+                     "2^40");
+}
+
+TEST(RunProgram, refuses_an_extent_of_0) {
+  expect_map_refused([](TensorMapSpec& map) { map.extent[1] = 0; },
+                     "extent 0 of dimension 1; cuTensorMapEncode takes 1 to 2^32");
+}
+
+TEST(RunProgram, refuses_a_box_above_256) {
+  expect_map_refused([](TensorMapSpec& map) { map.box[1] = 257; },
+                     "box 257 of dimension 1; cuTensorMapEncode takes 1 to 256");
 }
 
 TEST(RunProgram, refuses_options_of_a_launch) {

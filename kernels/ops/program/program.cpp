@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/ops/tensor_map_rules.hpp"
+
 namespace tidemark::kernels {
 namespace {
 
@@ -13,27 +15,9 @@ constexpr std::uint64_t kLastAddress = std::uint64_t{1} << 45;    // of an islan
 constexpr std::uint64_t kLongestExtent = std::uint64_t{1} << 31;  // of a map that is replaced
 constexpr std::uint32_t kLongestNs = 900'000'000;  // clocks of the waits are exact below a second
 
-bool has_im2col_size(const TensorMapSpec& map) {
-  if (map.rank < 3 || map.rank > kMaxRank) return false;
-  for (std::uint32_t i = 0; i < map.rank; ++i)
-    if (map.extent[i] < 1 || map.extent[i] > std::uint64_t{1} << 32 || map.element_stride[i] < 1 ||
-        map.element_stride[i] > 8)
-      return false;
-  return map.box[0] >= 1 && map.box[0] <= 256 && map.box[1] >= 1 && map.box[1] <= 1024;
-}
-
 // Whether the sizes of a map mean something. A map that the driver refuses has no tile, and the
 // program ends before its first step.
-bool has_size(const TensorMapSpec& map) {
-  if (map.bulk) return true;  // or unsound
-  if (map.im2col) return has_im2col_size(map);
-  if (map.rank < 1 || map.rank > kMaxRank) return false;
-  for (std::uint32_t i = 0; i < map.rank; ++i)
-    if (map.extent[i] < 1 || map.extent[i] > std::uint64_t{1} << 32 || map.box[i] < 1 ||
-        map.box[i] > 256 || map.element_stride[i] < 1 || map.element_stride[i] > 8)
-      return false;
-  return true;
-}
+bool has_size(const TensorMapSpec& map) { return map.bulk || refusal_of_sizes(map).empty(); }
 
 // A bulk copy has no bounds, no fill and no rule of its own for what is off 16 bytes.
 std::string unsound_bulk(const TensorMapSpec& map) {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
-#include "kernels/virtual/copies/encode.hpp"
+#include "kernels/ops/tensor_map_rules.hpp"
 
 namespace tidemark::kernels {
 namespace {

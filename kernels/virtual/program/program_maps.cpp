@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/virtual/copies/encode.hpp"
+#include "kernels/ops/tensor_map_rules.hpp"
 #include "kernels/virtual/copies/illegal_copy.hpp"
 #include "kernels/virtual/program/program_faults.hpp"
 

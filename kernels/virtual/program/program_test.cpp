@@ -11,7 +11,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/program/checks.hpp"
 #include "kernels/ops/program/meter.hpp"
-#include "kernels/virtual/copies/encode.hpp"
+#include "kernels/ops/tensor_map_rules.hpp"
 
 namespace tidemark::kernels {
 namespace {
