@@ -237,6 +237,29 @@ TEST(RunProgram, refuses_a_box_above_256) {
                      "box 257 of dimension 1; cuTensorMapEncode takes 1 to 256");
 }
 
+/// Rows of three heads side by side, as a permuted attention output has them.
+Program permuted_store() {
+  return program_of(TileStore{.map = {.type = DataType::u8,
+                                      .rank = 3,
+                                      .extent = {32, 4, 3},
+                                      .stride = {96, 32},
+                                      .box = {32, 2, 3}},
+                              .payload = {}});
+}
+
+TEST(RunProgram, a_store_by_strides_that_do_not_ascend_passes) {
+  const Place place;
+  const Ran ran = run_file(written(place, program_json(permuted_store())));
+  EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
+}
+
+TEST(RunProgram, a_store_by_exchanged_strides_fails) {
+  const Place place;
+  const Ran ran = run_file(written(place, program_json(permuted_store())),
+                           {"--fault", "store_strides_exchanged"});
+  EXPECT_EQ(ran.exit, 1) << ran.out << ran.err;
+}
+
 TEST(RunProgram, refuses_options_of_a_launch) {
   const Place place;
   const std::string path = written(place, program_json(one_barrier()));

@@ -44,9 +44,12 @@ struct Memory {
   }
 };
 
+/// Throws Error where no document says what comes of the load: a guess would become a verdict.
+void refuse_undocumented(const TileLoad& load);
+
 /// Writes into `window` what the load leaves there of `source`, its whole allocation; bytes of NaN
-/// elements are marked in `compare`, which is one a byte or empty. Throws Error where no document
-/// says what comes of the load.
+/// elements are marked in `compare`, which is one a byte or empty. Throws Error as
+/// refuse_undocumented() does.
 void pull_tile(const TileLoad& load, const Memory& source, std::vector<std::uint8_t>& window,
                std::vector<Compare>& compare);
 

@@ -42,11 +42,13 @@ struct ProgramExpectation {
   std::vector<std::uint8_t> regions;        // of RunResult::surroundings
   std::vector<Compare> region_compare;      // one a byte; empty: all exact
   std::vector<StoredBox> stores;            // in the order of their issue
+  std::vector<std::uint32_t> owners;        // one a 16 bytes of `regions`: 1 + the last of `stores`
+                                            // that put something there, or 0
 };
 
 /// PTX ISA 9.0, 9.7.13.15: a phase completes when no arrival is pending and the tx-count is zero;
 /// bytes that come in pieces of no documented size may let it pass zero. Throws Error where the
-/// program is not sound, or does what no document defines.
+/// program is not sound, or does what no document defines: with the map, or the step.
 ProgramExpectation predict(const Program& program);
 
 /// Bytes that every credit of the load is a multiple of, so that a phase ends early only at a

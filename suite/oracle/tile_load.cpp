@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
+#include "suite/oracle/place/encoder_rules.hpp"
 #include "suite/oracle/place/im2col_place.hpp"
 #include "suite/oracle/place/interleave.hpp"
 #include "suite/oracle/place/tile_place.hpp"
@@ -16,67 +17,6 @@ namespace tidemark::suite {
 namespace {
 
 constexpr std::uint32_t kChunk = 16;
-constexpr std::uint64_t kLongestExtent = std::uint64_t{1} << 31;
-
-void refuse_undocumented_box(const TensorMapSpec& map) {
-  if (map.rank < 1 || map.rank > kMaxRank)
-    throw Error(fmt::format("tile load: rank {} has no prediction; take 1 to 5", map.rank));
-  for (std::uint32_t i = 0; i < map.rank; ++i) {
-    if (map.extent[i] == 0 || map.box[i] < 1 || map.box[i] > 256)
-      throw Error(fmt::format(
-          "tile load: extent {} with box {} in dimension {} has no prediction; take an extent of "
-          "1 or more and a box of 1 to 256",
-          map.extent[i], map.box[i], i));
-    if (map.element_stride[i] < 1 || map.element_stride[i] > 8)
-      throw Error(fmt::format("tile load: element stride {} in dimension {}; take 1 to 8",
-                              map.element_stride[i], i));
-  }
-}
-
-// Where the documents stop, there is nothing to predict: a guess would become a verdict.
-void refuse_the_undocumented(const TileLoad& load) {
-  const TensorMapSpec& map = load.map;
-  if (map.bulk) return;  // what is sound is documented: PTX ISA 9.0, 9.7.9.25.4.1
-  if (map.im2col)
-    refuse_undocumented_pixels(load);
-  else
-    refuse_undocumented_box(map);
-  refuse_interleave(map, load.held_to);
-  refuse_part_of_swizzle(map, tile_start(load), tile_span(map));
-  const bool in_units = map.interleave != Interleave::none;
-  const std::uint32_t size = element_bytes(map.type);
-  for (std::uint32_t i = 0; i < map.rank; ++i)
-    if (map.extent[i] > kLongestExtent)
-      throw Error(fmt::format(
-          "tile load: extent {} of dimension {}; take up to 2^31, beyond which H200s end the "
-          "process",
-          map.extent[i], i));
-  // PTX ISA 9.0, 9.7.13.15.2: the tx-count ends there, so that a larger tile cannot be announced.
-  constexpr std::uint32_t kMostAnnounced = (1U << 20) - 1;
-  if (tile_bytes(map) > kMostAnnounced)
-    throw Error(
-        fmt::format("tile load: a tile of {} bytes or more cannot be announced at once; "
-                    "take a smaller box",
-                    tile_bytes(map)));
-  const std::uint32_t inner = map.box[0] * size;
-  if (inner % kChunk != 0)
-    throw Error(
-        fmt::format("tile load: an inner box row of {} bytes; take a multiple of 16", inner));
-  const bool narrow = inner < swizzle_bytes(map.swizzle) && load.held_to == HeldTo::measurement;
-  if (map.swizzle != Swizzle::none && inner != swizzle_bytes(map.swizzle) && !narrow && !in_units)
-    throw Error(fmt::format(
-        "tile load: how a {}-byte inner box row lies under a {}-byte swizzle is not documented; "
-        "make them equal",
-        inner, swizzle_bytes(map.swizzle)));
-  if (!in_units && static_cast<std::int64_t>(load.at[0]) * size % kChunk != 0)
-    throw Error(
-        fmt::format("tile load: inner coordinate {} is off 16 bytes, which faults", load.at[0]));
-  if (load.destination_offset % 128 != 0)
-    throw Error(fmt::format("tile load: destination offset {}; take a multiple of 128",
-                            load.destination_offset));
-  if (map.fill == Fill::nan && !is_floating(map.type))
-    throw Error(fmt::format("tile load: NaN fill of {}; take a floating type", name_of(map.type)));
-}
 
 std::vector<std::uint8_t> source_allocation(const TileLoad& load) {
   std::vector<std::uint8_t> source(source_allocation_bytes(load));
@@ -160,16 +100,44 @@ void pull_chunk(const TileLoad& load, std::uint32_t place, const Memory& source,
 
 }  // namespace
 
+void refuse_undocumented(const TileLoad& load) {
+  const TensorMapSpec& map = load.map;
+  if (map.bulk) return;  // what is sound is documented: PTX ISA 9.0, 9.7.9.25.4.1
+  refuse_illegal_map(map);
+  if (map.im2col) refuse_undocumented_pixels(load);
+  refuse_interleave(map, load.held_to);
+  refuse_part_of_swizzle(map, tile_start(load), tile_span(map));
+  const bool in_units = map.interleave != Interleave::none;
+  const std::uint32_t size = element_bytes(map.type);
+  // PTX ISA 9.0, 9.7.13.15.2: the tx-count ends there, so that a larger tile cannot be announced.
+  constexpr std::uint32_t kMostAnnounced = (1U << 20) - 1;
+  if (tile_bytes(map) > kMostAnnounced)
+    throw Error(
+        fmt::format("a tile of {} bytes or more cannot be announced at once; take a smaller box",
+                    tile_bytes(map)));
+  const std::uint32_t inner = map.box[0] * size;
+  const bool narrow = inner < swizzle_bytes(map.swizzle) && load.held_to == HeldTo::measurement;
+  if (map.swizzle != Swizzle::none && inner != swizzle_bytes(map.swizzle) && !narrow && !in_units)
+    throw Error(fmt::format(
+        "how a {}-byte inner box row lies under a {}-byte swizzle is not documented; make them "
+        "equal",
+        inner, swizzle_bytes(map.swizzle)));
+  if (!in_units && static_cast<std::int64_t>(load.at[0]) * size % kChunk != 0)
+    throw Error(fmt::format("inner coordinate {} is off 16 bytes, which faults", load.at[0]));
+  if (tile_start(load) % 128 != 0)
+    throw Error(fmt::format("offset {}; take a multiple of 128", tile_start(load)));
+}
+
 void pull_tile(const TileLoad& load, const Memory& source, std::vector<std::uint8_t>& window,
                std::vector<Compare>& compare) {
-  refuse_the_undocumented(load);
+  refuse_undocumented(load);
   if (load.map.fill == Fill::nan && compare.empty()) compare.assign(window.size(), Compare::exact);
   for (std::uint32_t offset = 0; offset < tile_span(load.map); offset += kChunk)
     pull_chunk(load, tile_start(load) + offset, source, window, compare);
 }
 
 Expectation predict(const TileLoad& load) {
-  refuse_the_undocumented(load);
+  refuse_undocumented(load);
   Expectation expectation{.bytes = poisoned_window(load),
                           .compare = {},
                           .surroundings = source_allocation(load),

@@ -268,7 +268,7 @@ TEST(TileLoadOracle, RefusesAnInnerCoordinateOff16Bytes) {
 TEST(TileLoadOracle, RefusesABoxRowOff16Bytes) {
   TileLoad load = small_load();
   load.map.box = {24, 3};
-  expect_refused(load, "multiple of 16");
+  expect_refused(load, "takes multiples of 16");
 }
 
 TEST(TileLoadOracle, RefusesNanFillOfIntegers) {
@@ -299,14 +299,14 @@ TEST(TileLoadOracle, RefusesElementStridesOf0And9InEachDimension) {
     for (std::uint32_t i = 0; i < 2; ++i) {
       TileLoad load = small_load();
       load.map.element_stride[i] = step;
-      expect_refused(load, "take 1 to 8");
+      expect_refused(load, "takes 1 to 8");
     }
 }
 
 TEST(TileLoadOracle, RefusesABoxOver256) {
   TileLoad load = small_load();
   load.map.box = {32, 257};
-  expect_refused(load, "box of 1 to 256");
+  expect_refused(load, "takes 1 to 256");
 }
 
 }  // namespace

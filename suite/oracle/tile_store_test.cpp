@@ -163,6 +163,45 @@ TEST(TileStoreOracle, RefusesToOverwriteWhatAStoreMayStillRead) {
   EXPECT_THROW((void)predict(program), Error);
 }
 
+TEST(TileStoreOracle, RowsOfTheTensorMayOverlapWhereThoseOfTheBoxDoNot) {
+  TileStore store = small_store();
+  store.map.stride[0] = 48;
+  EXPECT_EQ(left(store).bytes[1024 + 2 * 48 + 5], source(1024 + 2 * 32 + 5));
+}
+
+// Heads that lie side by side in memory, as a permuted attention output has them: the rows of one
+// head are farther apart than those of two heads.
+TileStore permuted_store() {
+  TileStore store = small_store();
+  store.map.rank = 3;
+  store.map.extent = {32, 4, 3};
+  store.map.stride = {96, 32};
+  store.map.box = {32, 2, 3};
+  store.at = {0, 1, 0};
+  return store;
+}
+
+TEST(TileStoreOracle, StridesNeedNotAscend) {
+  const auto bytes = left(permuted_store()).bytes;
+  for (std::uint32_t head = 0; head < 3; ++head)
+    for (std::uint32_t row = 0; row < 2; ++row)
+      for (const std::uint32_t byte : {0U, 31U})
+        EXPECT_EQ(bytes[1024 + 96 * (row + 1) + 32 * head + byte],
+                  source(1024 + 64 * head + 32 * row + byte))
+            << head << row << byte;
+  EXPECT_EQ(bytes[1024], poison(1024));
+  EXPECT_EQ(bytes[1024 + 3 * 96], poison(1024 + 3 * 96));
+}
+
+TEST(TileStoreOracle, AnElementOfPermutedDimensionsIsNamed) {
+  const StorePlace stored = store_place(first_box(permuted_store()), 1024 + 2 * 96 + 2 * 32 + 7);
+  EXPECT_TRUE(stored.stored);
+  EXPECT_EQ(stored.element, (std::array<std::int64_t, kMaxRank>{7, 2, 2, 0, 0}));
+  const StorePlace beside = store_place(first_box(permuted_store()), 1024 + 32 + 7);
+  EXPECT_FALSE(beside.stored);
+  EXPECT_EQ(beside.element, (std::array<std::int64_t, kMaxRank>{7, 0, 1, 0, 0}));
+}
+
 TEST(TileStoreOracle, RefusesTwoStoresInFlightToOneAddress) {
   TileStore store = small_store();
   store.stores = 2;
@@ -212,7 +251,7 @@ TEST(TileStoreOracle, RefusesWhatNoDocumentPromises) {
   refused([](TileStore& store) { store.at[1] = -1; });
   refused([](TileStore& store) { store.at[0] = 8; });
   refused([](TileStore& store) { store.map.element_stride[1] = 2; });
-  refused([](TileStore& store) { store.map.stride[0] = 48; });           // rows overlap
+  refused([](TileStore& store) { store.map.stride[0] = 16; });           // rows of the box overlap
   refused([](TileStore& store) { store.map.swizzle = Swizzle::b128; });  // of 32-byte rows
   refused([](TileStore& store) { store.source_offset = 64; });
   refused([](TileStore& store) { store.stores = 0; });
@@ -303,6 +342,61 @@ TEST(TileStoreOracle, SumsIntoOneBoxAreAllThere) {
   const std::uint64_t second = tile_offset(sum, 1);
   EXPECT_EQ(word_left(left(sum).bytes, 1024),
             word_of(poison, 1024) + word_of(source, 1024) + word_of(source, second));
+}
+
+TEST(TileStoreOracle, SumsOfRowsAtOneAddressAreAllThere) {
+  TileStore sum = small_sum();
+  sum.map.stride[0] = 0;
+  EXPECT_EQ(word_left(left(sum).bytes, 1024 + 4),
+            word_of(poison, 1024 + 4) + word_of(source, 1024 + 4) + word_of(source, 1024 + 32 + 4) +
+                word_of(source, 1024 + 64 + 4));
+}
+
+// Two threads that store the first tile of `store` to one place; the second waits where the first
+// one waits, if at all.
+Program of_two_threads(const TileStore& store, bool both_wait) {
+  Program program = checked_program(store);
+  std::vector<Step> steps;
+  for (const Step& step : program.steps) {
+    steps.push_back(step);
+    const bool waits = step.verb == Verb::wait_group;
+    if (step.verb != Verb::store && step.verb != Verb::commit && !(waits && both_wait)) continue;
+    Step other = step;
+    other.thread = static_cast<std::uint16_t>(step.thread + 1);
+    steps.insert(steps.end() - 1, other);
+  }
+  program.steps = std::move(steps);
+  return program;
+}
+
+TEST(TileStoreOracle, SumsOfTwoThreadsAreBothThere) {
+  const ProgramExpectation expected = predict(of_two_threads(small_sum(), true));
+  EXPECT_EQ(word_left(expected.regions, 1024), word_of(poison, 1024) + 2 * word_of(source, 1024));
+  EXPECT_TRUE(expected.region_compare.empty());
+}
+
+TEST(TileStoreOracle, AThreadDoesNotKnowOfTheSumOfAnother) {
+  const Program program = of_two_threads(small_sum(), true);
+  const ProgramExpectation expected = predict(program);
+  std::size_t reads = 0;
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    if (program.steps[i].verb != Verb::wait_group || program.steps[i].region == kNoRegion) continue;
+    EXPECT_EQ(expected.trace[i].judged, 0U);
+    ++reads;
+  }
+  EXPECT_GT(reads, 0U);
+}
+
+TEST(TileStoreOracle, ASumThatNobodyWaitedForIsRecordedUnderTheOneThatWasWaitedFor) {
+  Program program = of_two_threads(small_sum(), false);
+  EXPECT_THROW((void)predict(program), Error);
+  program.held_to = HeldTo::record;
+  EXPECT_EQ(predict(program).region_compare[1024], Compare::recorded);
+}
+
+TEST(TileStoreOracle, TwoStoresOfTheSameBytesMayMeet) {
+  const ProgramExpectation expected = predict(of_two_threads(small_store(), true));
+  EXPECT_EQ(expected.regions[1024], source(1024));
 }
 
 TEST(TileStoreOracle, HasNoPredictionForReductionsWhoseOrderMatters) {

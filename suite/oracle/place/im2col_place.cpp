@@ -67,28 +67,8 @@ TilePlace im2col_element_at(const TileLoad& load, std::uint32_t byte) {
   return place;
 }
 
-std::optional<std::uint32_t> im2col_stored_from(const TensorMapSpec& map,
-                                                const std::array<std::int32_t, kMaxRank>& at,
-                                                const std::array<std::int64_t, kMaxRank>& element) {
-  for (std::uint32_t i = 1; i + 1 < map.rank; ++i) {
-    const Axis axis = axis_of(map, i - 1);
-    if (element[i] < axis.first || element[i] >= axis.behind ||
-        (element[i] - axis.first) % axis.stride != 0)
-      return {};
-  }
-  const std::int64_t pixel = number_of(map, element) - number_of(map, at);
-  const std::int64_t channel = element[0] - at[0];
-  if (pixel < 0 || pixel >= map.box[1] || channel < 0 || channel >= map.box[0]) return {};
-  return static_cast<std::uint32_t>(pixel * map.box[0] + channel);
-}
-
 void refuse_undocumented_pixels(const TileLoad& load) {
   const TensorMapSpec& map = load.map;
-  if (map.rank < 3 || map.rank > kMaxRank)
-    throw Error(fmt::format("im2col: rank {} has no prediction; take 3 to 5", map.rank));
-  if (map.box[0] < 1 || map.box[0] > 256 || map.box[1] < 1 || map.box[1] > 1024)
-    throw Error(fmt::format("im2col: {} pixels of {} channels; take 1 to 1024 of 1 to 256",
-                            map.box[1], map.box[0]));
   const std::uint32_t batch = map.rank - 1;
   if (map.element_stride[0] != 1 || map.element_stride[batch] != 1)
     throw Error("im2col: a traversal stride along C or N has no prediction; take 1");
@@ -97,15 +77,6 @@ void refuse_undocumented_pixels(const TileLoad& load) {
         fmt::format("im2col: channel {} of image {}; take 0 and up", load.at[0], load.at[batch]));
   for (std::uint32_t i = 1; i < batch; ++i) {
     const Axis axis = axis_of(map, i - 1);
-    const std::int32_t lowest = lowest_corner(map.rank), highest = highest_corner(map.rank);
-    const std::int32_t lower = map.lower_corner[i - 1], upper = map.upper_corner[i - 1];
-    if (std::min(lower, upper) < lowest || std::max(lower, upper) > highest ||
-        axis.first >= axis.behind)
-      throw Error(fmt::format(
-          "im2col: corners {} and {} of dimension {}; take {} to {}, with a pixel between", lower,
-          upper, i, lowest, highest));
-    if (axis.stride < 1 || axis.stride > 8)
-      throw Error(fmt::format("im2col: traversal stride {}; take 1 to 8", axis.stride));
     // Where the walk begins off its grid, nothing says which pixels come behind the carry.
     if (load.at[i] < axis.first || load.at[i] >= axis.behind ||
         (load.at[i] - axis.first) % axis.stride != 0)

@@ -7,6 +7,7 @@
 
 #include "kernels/error.hpp"
 #include "suite/oracle/expectation.hpp"
+#include "suite/oracle/place/store_place.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -111,18 +112,23 @@ TEST(Im2colOracle, AStoreTakesBackWhatALoadBrings) {
   load.map.upper_corner[0] = -1;
   load.map.box[1] = 9;
   load.at = {0, 2, 1, 0};
+  const StoreBox box{.map = load.map, .at = load.at, .offset = kGuardBytes};
   std::uint32_t found = 0;
   for (std::uint32_t number = 0; number < 16 * 9; ++number) {
     const TilePlace place = im2col_element_at(load, 2 * number);
-    const auto from = im2col_stored_from(load.map, load.at, place.element);
-    ASSERT_TRUE(from.has_value());
-    EXPECT_EQ(*from, number);
-    found += place.inside ? 1 : 0;
+    const StorePlace stored = store_place(box, place.source_offset);
+    EXPECT_EQ(stored.element, place.element);
+    EXPECT_EQ(stored.window_offset, kGuardBytes + 2 * number);
+    found += stored.stored ? 1 : 0;
   }
   EXPECT_EQ(found, 16U * 9);
-  EXPECT_FALSE(im2col_stored_from(load.map, load.at, {0, 1, 1, 0, 0}).has_value());  // before it
-  EXPECT_FALSE(im2col_stored_from(load.map, load.at, {0, 0, 1, 0, 0}).has_value());  // no box's
-  EXPECT_FALSE(im2col_stored_from(load.map, load.at, {16, 2, 1, 0, 0}).has_value());
+  const auto is_stored = [&](std::uint64_t w, std::uint64_t h) {
+    return store_place(box, kGuardBytes + 48 * w + 256 * h).stored;
+  };
+  EXPECT_FALSE(is_stored(1, 1));  // before it
+  EXPECT_FALSE(is_stored(0, 1));  // of no bounding box
+  EXPECT_TRUE(is_stored(2, 1));
+  EXPECT_FALSE(store_place(box, kGuardBytes + 48 * 2 + 256 + 32).stored);  // behind its channels
 }
 
 }  // namespace

@@ -39,13 +39,6 @@ void refuse_interleave(const TensorMapSpec& map, HeldTo held_to) {
         "interleave: no document says what a copy by an interleaved map moves; hold the row to "
         "what was measured");
   if (map.im2col) throw Error("interleave: an im2col map; take a tiled one");
-  if (map.rank < 3) throw Error(fmt::format("interleave: rank {}; cuda.h takes 3 to 5", map.rank));
-  if (map.interleave == Interleave::b16) return;
-  if (map.swizzle != Swizzle::b32)
-    throw Error("interleave: cuda.h gives units of 32 bytes no swizzle but that of 32");
-  bool on_32 = map.base_offset % 32 == 0;
-  for (std::uint32_t i = 0; i + 1 < map.rank; ++i) on_32 = on_32 && map.stride[i] % 32 == 0;
-  if (!on_32) throw Error("interleave: cuda.h puts units of 32 bytes on multiples of 32");
 }
 
 void refuse_part_of_swizzle(const TensorMapSpec& map, std::uint32_t first, std::uint32_t bytes) {

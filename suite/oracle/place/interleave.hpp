@@ -21,7 +21,7 @@ std::uint32_t step_along(const TensorMapSpec& map, std::uint32_t i);
 /// How many it takes along dimension `i`: those at 0, step, 2 step, ... below the reach.
 std::uint32_t taken_along(const TensorMapSpec& map, std::uint32_t i);
 
-/// Throws Error where an interleaved map is one that cuda.h forbids, or the row is not held to the
+/// Throws Error where an interleaved map is one of im2col, or the row is not held to the
 /// measurement: PTX ISA 9.0, 5.5.6, and cuda.h do not say what such a copy moves.
 void refuse_interleave(const TensorMapSpec& map, HeldTo held_to);
 

@@ -1,90 +1,83 @@
-// Walks back from an address through the tensor and the box to shared memory.
+// Takes the chunks of a tile to the places that its elements have in memory.
 #include "suite/oracle/place/store_place.hpp"
 
 #include <algorithm>
+#include <numeric>
 
-#include "suite/oracle/place/im2col_place.hpp"
 #include "suite/oracle/place/interleave.hpp"
 #include "suite/oracle/place/tile_place.hpp"
 
 namespace tidemark::suite {
 namespace {
 
-// The place of the window from which byte `linear` of the unswizzled tile comes: of the eight
-// chunks in its 128 bytes, the one that the swizzle table says holds it.
-std::uint32_t place_of_linear(const StoreBox& box, std::uint32_t linear) {
-  constexpr std::uint32_t kChunk = 16, kRow = 128;
-  const TileLoad as_load{
-      .map = box.map, .destination_offset = box.offset - kGuardBytes, .payload = {}};
-  const std::uint32_t row = (box.offset + linear) / kRow * kRow;
-  std::uint32_t place = row + linear % kChunk;
-  while (unswizzled_byte(as_load, place) != linear) place += kChunk;
-  return place;
+constexpr std::uint32_t kChunk = 16;
+
+// Dimensions 1 and up, the shortest stride first.
+std::vector<std::uint32_t> by_stride(const TensorMapSpec& map) {
+  std::vector<std::uint32_t> order(map.rank - 1);
+  std::iota(order.begin(), order.end(), 1U);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return map.stride[a - 1] < map.stride[b - 1];
+  });
+  return order;
+}
+
+// Whether no two elements of the tensor have the same address.
+bool lies_apart(const TensorMapSpec& map) {
+  std::uint64_t below = map.extent[0] * bytes_counted(map);  // from the first to behind the last
+  for (const std::uint32_t i : by_stride(map)) {
+    if (map.extent[i] == 1) continue;
+    if (map.stride[i - 1] < below) return false;
+    below += (map.extent[i] - 1) * map.stride[i - 1];
+  }
+  return true;
 }
 
 }  // namespace
 
-std::int64_t stored_row_bytes(const TensorMapSpec& map) {
-  const auto exact = static_cast<std::int64_t>(map.extent[0]) * bytes_counted(map);
-  return (exact + 15) / 16 * 16;
+std::vector<StoredChunk> stored_chunks(const StoreBox& box) {
+  const TileLoad tile{
+      .map = box.map, .at = box.at, .destination_offset = box.offset - kGuardBytes, .payload = {}};
+  std::vector<StoredChunk> chunks;
+  for (std::uint32_t at = box.offset; at < box.offset + tile_span(box.map); at += kChunk) {
+    const TilePlace place = element_at(tile, unswizzled_byte(tile, at));
+    if (place.inside)
+      chunks.push_back(
+          {.element = place.element, .address = place.source_offset, .window_offset = at});
+  }
+  return chunks;
 }
 
 StorePlace store_place(const StoreBox& box, std::uint64_t offset) {
   const TensorMapSpec& map = box.map;
   const std::uint32_t size = bytes_counted(map);
+  for (const StoredChunk& chunk : stored_chunks(box)) {
+    if (offset < chunk.address || offset >= chunk.address + kChunk) continue;
+    const auto byte = static_cast<std::uint32_t>(offset - chunk.address);
+    StorePlace place{
+        .element = chunk.element, .stored = true, .window_offset = chunk.window_offset + byte};
+    place.element[0] += byte / size;
+    return place;
+  }
   StorePlace place;
   if (offset < kGuardBytes + map.base_offset) return place;
   auto rest = static_cast<std::int64_t>(offset - kGuardBytes - map.base_offset);
-  place.stored = true;
-  for (std::uint32_t i = map.rank - 1; i > 0; --i) {
-    const auto stride = static_cast<std::int64_t>(map.stride[i - 1]);
-    place.element[i] = rest / stride;
+  const std::vector<std::uint32_t> order = by_stride(map);
+  for (auto i = order.rbegin(); i != order.rend(); ++i) {
+    const auto stride = static_cast<std::int64_t>(map.stride[*i - 1]);
+    if (stride == 0) continue;
+    place.element[*i] = rest / stride;
     rest %= stride;
-    if (place.element[i] >= static_cast<std::int64_t>(map.extent[i])) place.stored = false;
   }
   place.element[0] = rest / size;
-  if (rest >= stored_row_bytes(map)) place.stored = false;
-
-  std::uint32_t linear = 0;
-  if (map.im2col) {
-    const auto from = im2col_stored_from(map, box.at, place.element);
-    if (!from) return {.element = place.element};
-    linear = *from;
-  }
-  for (std::uint32_t i = map.im2col ? 0 : map.rank; i-- > 0;) {
-    const std::int64_t index = place.element[i] - box.at[i];
-    const std::int64_t step = step_along(map, i);
-    if (index < 0 || index >= reach_along(map, i) || index % step != 0)
-      return {.element = place.element};
-    linear = linear * taken_along(map, i) + static_cast<std::uint32_t>(index / step);
-  }
-  if (place.stored) {
-    linear = linear * size + static_cast<std::uint32_t>(rest % size);
-    place.window_offset = place_of_linear(box, linear);
-  }
   return place;
-}
-
-StoreRange store_range(const StoreBox& box) {
-  const TensorMapSpec& map = box.map;
-  std::uint64_t first = kGuardBytes + map.base_offset, last = first;  // element
-  if (map.im2col)                                                     // some of all of it
-    return {.begin = first / 16 * 16, .end = (first + tensor_bytes(map) + 15) / 16 * 16};
-  for (std::uint32_t i = 0; i < map.rank; ++i) {
-    const auto begin = static_cast<std::uint64_t>(box.at[i]);
-    if (begin >= map.extent[i]) return {};
-    const std::uint64_t pitch = i == 0 ? bytes_counted(map) : map.stride[i - 1];
-    first += begin * pitch;
-    last += (std::min(begin + reach_along(map, i), map.extent[i]) - 1) * pitch;
-  }
-  return {.begin = first / 16 * 16, .end = last / 16 * 16 + std::max(bytes_counted(map), 16U)};
 }
 
 bool may_overlap(const TileLoad& load, const StoreBox& box) {
   const TensorMapSpec &from = load.map, &to = box.map;
   if (from.im2col || to.im2col || from.interleave != to.interleave || from.type != to.type ||
       from.rank != to.rank || from.extent != to.extent || from.stride != to.stride ||
-      from.base_offset != to.base_offset)
+      from.base_offset != to.base_offset || !lies_apart(from))
     return true;
   for (std::uint32_t i = 0; i < from.rank; ++i)
     if (load.at[i] + std::int64_t{from.box[i]} <= box.at[i] ||

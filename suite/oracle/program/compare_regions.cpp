@@ -31,19 +31,19 @@ RegionByte region_byte(const Program& program, std::size_t offset) {
   return byte;
 }
 
-// The last box that covers a byte, or the last that was stored to its region.
+// The box that was stored to a byte last; where none was, the last of its region.
 struct Cover {
   const StoredBox* stored = nullptr;  // none was stored there
   StorePlace place;
 };
 
-Cover cover_of(const ProgramExpectation& expected, const RegionByte& byte) {
+Cover cover_of(const ProgramExpectation& expected, std::size_t offset, const RegionByte& byte) {
   Cover cover;
-  for (const StoredBox& stored : expected.stores) {
-    if (stored.region != byte.region) continue;
-    const StorePlace place = store_place(stored.box, byte.address);
-    if (place.stored || !cover.place.stored) cover = {.stored = &stored, .place = place};
-  }
+  for (const StoredBox& stored : expected.stores)
+    if (stored.region == byte.region) cover.stored = &stored;
+  const std::uint32_t owner = expected.owners[offset / kChunk];
+  if (owner != 0) cover.stored = &expected.stores[owner - 1];
+  if (cover.stored != nullptr) cover.place = store_place(cover.stored->box, byte.address);
   return cover;
 }
 
@@ -89,7 +89,7 @@ std::string origin_text(const Program& program, const ProgramExpectation& expect
 void say(const Program& program, const ProgramExpectation& expected, const Bytes& actual,
          const Difference& difference, std::uint32_t row, std::vector<Miscompare>& found) {
   const RegionByte byte = region_byte(program, difference.first);
-  const Cover cover = cover_of(expected, byte);
+  const Cover cover = cover_of(expected, difference.first, byte);
   const bool covered = cover.stored != nullptr && cover.place.stored;
   Miscompare miscompare = wrong_byte(covered                   ? "byte"
                                      : cover.stored != nullptr ? "guard"
@@ -126,7 +126,7 @@ void compare_regions(const Program& program, const ProgramExpectation& expected,
     const auto here =
         exact_difference(expected.regions, result.surroundings, chunk, chunk + kChunk);
     if (!here) continue;
-    auto& sum = cover_of(expected, region_byte(program, chunk)).place.stored ? stored : spared;
+    auto& sum = expected.owners[chunk / kChunk] != 0 ? stored : spared;
     if (!sum) sum = Difference{.first = here->first, .wrong = 0};
     sum->wrong += here->wrong;
   }

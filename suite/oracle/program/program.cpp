@@ -10,6 +10,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/program/program_json.hpp"
 #include "suite/oracle/contents.hpp"
+#include "suite/oracle/place/encoder_rules.hpp"
 #include "suite/oracle/program/thread_work.hpp"
 #include "suite/oracle/program/walk.hpp"
 
@@ -259,6 +260,8 @@ ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
 
 Walk begin(const Program& program) {
   if (const std::string why = unsound(program); !why.empty()) throw Error(why);
+  for (std::size_t i = 0; i < program.maps.size(); ++i)
+    refuse_illegal_map(program.maps[i].spec, fmt::format("program: map {}: ", i));
   Walk walk{
       .program = program, .expected = {}, .regions = {}, .ctas = {}, .stores = Stores(program)};
   for (const kernels::Region& region : program.regions)
@@ -287,12 +290,15 @@ void take_regions(Walk& walk) {
         "have what becomes of the boxes recorded");
   for (std::size_t i = 0; i < walk.regions.size(); ++i) {
     const auto& region = walk.regions[i];
+    const auto number = static_cast<std::uint8_t>(i);
     expected.regions.insert(expected.regions.end(), region.begin(), region.end());
-    for (std::uint64_t at = 0; open && at < region.size(); at += 16)
-      expected.region_compare.insert(expected.region_compare.end(), 16,
-                                     walk.stores.has_landed(static_cast<std::uint8_t>(i), at)
-                                         ? Compare::exact
-                                         : Compare::recorded);
+    for (std::uint64_t at = 0; at < region.size(); at += 16) {
+      expected.owners.push_back(walk.stores.owner_number(number, at));
+      if (open)
+        expected.region_compare.insert(
+            expected.region_compare.end(), 16,
+            walk.stores.has_landed(number, at) ? Compare::exact : Compare::recorded);
+    }
   }
 }
 

@@ -1,14 +1,15 @@
-// Pulls each chunk of a region from the window, and keeps who waited for what. Written from the PTX
-// ISA and cuda.h, apart from every device.
+// Puts each chunk of a box where its element is, and keeps who waited for what. Written from the
+// PTX ISA and cuda.h, apart from every device.
 #include "suite/oracle/program/stores.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
+#include "suite/oracle/place/encoder_rules.hpp"
 #include "suite/oracle/place/im2col_place.hpp"
 #include "suite/oracle/place/interleave.hpp"
 #include "suite/oracle/reduction.hpp"
@@ -17,51 +18,29 @@ namespace tidemark::suite {
 namespace {
 
 constexpr std::uint32_t kChunk = 16;
-constexpr std::uint64_t kLongestExtent = std::uint64_t{1} << 31;
 
+// What cuda.h allows and no document, or no measurement, says what comes of.
 void refuse_map(const TensorMapSpec& map, HeldTo held_to) {
-  if (map.rank < 1 || map.rank > kMaxRank)
-    throw Error(fmt::format("store: rank {} has no prediction; take 1 to 5", map.rank));
+  refuse_illegal_map(map);
   refuse_interleave(map, held_to);
-  std::uint64_t below = map.extent[0] * bytes_counted(map);  // bytes one index steps over
   for (std::uint32_t i = 0; i < map.rank; ++i) {
-    if (map.extent[i] == 0 || (!map.im2col && (map.box[i] < 1 || map.box[i] > 256)))
+    if (map.element_stride[i] == 1) continue;
+    if (map.interleave != Interleave::none)
+      throw Error(
+          fmt::format("element stride {} of an interleaved map, which is not measured; take 1",
+                      map.element_stride[i]));
+    if (i > 0 && held_to != HeldTo::measurement)
       throw Error(fmt::format(
-          "store: extent {} with box {} in dimension {} has no prediction; take an extent of 1 or "
-          "more and a box of 1 to 256",
-          map.extent[i], map.box[i], i));
-    if (map.extent[i] > kLongestExtent)
-      throw Error(fmt::format(
-          "store: extent {} of dimension {}; take up to 2^31, beyond which H200s end the process",
-          map.extent[i], i));
-    if (map.interleave != Interleave::none && map.element_stride[i] != 1)
-      throw Error(fmt::format(
-          "store: element stride {} of an interleaved map, which is not measured; take 1",
+          "cuda.h speaks of element strides (here {}) only where it speaks of loads; take 1, or "
+          "hold the store to what was measured",
           map.element_stride[i]));
-    if (map.element_stride[i] < 1 || map.element_stride[i] > 8)
-      throw Error(fmt::format("store: element stride {} in dimension {}; take 1 to 8",
-                              map.element_stride[i], i));
-    if (i == 0) continue;
-    if (map.element_stride[i] != 1 && held_to != HeldTo::measurement)
-      throw Error(fmt::format(
-          "store: cuda.h speaks of element strides (here {}) only where it speaks of loads; take "
-          "1, or hold the store to what was measured",
-          map.element_stride[i]));
-    if (map.stride[i - 1] < below)
-      throw Error(fmt::format(
-          "store: a stride of {} bytes in dimension {}, where {} lie below it: which of two stores "
-          "to one address lands last is not documented",
-          map.stride[i - 1], i, below));
-    below = map.stride[i - 1] * map.extent[i];
   }
   const std::uint32_t inner = map.box[0] * element_bytes(map.type);
-  if (inner % kChunk != 0)
-    throw Error(fmt::format("store: an inner box row of {} bytes; take a multiple of 16", inner));
   if (map.interleave == Interleave::none && map.swizzle != Swizzle::none &&
       inner != swizzle_bytes(map.swizzle))
     throw Error(fmt::format(
-        "store: how a {}-byte inner box row lies under a {}-byte swizzle is not documented; make "
-        "them equal",
+        "how a {}-byte inner box row lies under a {}-byte swizzle is not documented; make them "
+        "equal",
         inner, swizzle_bytes(map.swizzle)));
 }
 
@@ -75,12 +54,13 @@ bool reaches_ragged_end(const StoreBox& box) {
   return exact != whole_chunks && begin < exact && end > whole_chunks;
 }
 
-// Whether it does not matter which of the two lands first: each element is reduced by an atomic
-// operation (PTX ISA 9.0, 9.7.9.25.5.3). A wait that covers the younger covers the older.
-bool is_joined(const StoredBox& older, const StoredBox& younger) {
-  return older.reduction == younger.reduction &&
-         commutes(younger.reduction, younger.box.map.type) && older.issuer == younger.issuer &&
-         older.box.map.type == younger.box.map.type;
+// Whether it does not matter which of two lands first: each element is reduced by an atomic
+// operation (PTX ISA 9.0, 9.7.9.25.5.3), or both put the same there.
+bool add_up(const StoredBox& older, const StoredBox& younger, bool same_bytes) {
+  if (older.reduction != younger.reduction) return false;
+  if (younger.reduction == Reduction::none) return same_bytes;
+  return older.box.map.type == younger.box.map.type &&
+         commutes(younger.reduction, younger.box.map.type);
 }
 
 // Where the documents stop, there is nothing to predict: a guess would become a verdict.
@@ -91,35 +71,19 @@ void refuse_the_undocumented(const StoreBox& box, HeldTo held_to) {
   if (box.map.im2col) refuse_undocumented_pixels({.map = box.map, .at = box.at, .payload = {}});
   for (std::uint32_t i = 0; box.map.im2col && i < spatial_of(box.map); ++i)
     if (box.map.lower_corner[i] < 0 || box.map.upper_corner[i] > 0)
-      throw Error("store: a bounding box that is not wholly in its image");
+      throw Error("a bounding box that is not wholly in its image");
   for (std::uint32_t i = 0; i < box.map.rank; ++i)
     if (box.at[i] < 0)
       throw Error(fmt::format(
-          "store: coordinate {} of dimension {}; a store may not start at a negative one",
-          box.at[i], i));
+          "coordinate {} of dimension {}; a store may not start at a negative one", box.at[i], i));
   if (std::int64_t{box.at[0]} * bytes_counted(box.map) % kChunk != 0)
-    throw Error(fmt::format("store: inner coordinate {} is off 16 bytes, which faults", box.at[0]));
+    throw Error(fmt::format("inner coordinate {} is off 16 bytes, which faults", box.at[0]));
   if (box.offset % 128 != 0)
-    throw Error(
-        fmt::format("store: from byte {} of the window; take a multiple of 128", box.offset));
+    throw Error(fmt::format("offset {}; take a multiple of 128", box.offset));
   if (held_to != HeldTo::measurement && reaches_ragged_end(box))
     throw Error(
-        "store: the box reaches the end of rows that end off 16 bytes, behind which no document "
+        "the box reaches the end of rows that end off 16 bytes, behind which no document "
         "says what is written; take rows of whole 16 bytes");
-}
-
-// Calls `each` with the address, and the place in memory, of each chunk in the range that has
-// memory.
-template <class Each>
-void for_each_chunk(std::span<const Island> islands, const StoreRange& range, const Each& each) {
-  const Island whole{.at = 0, .bytes = range.end};
-  std::uint64_t held = 0;
-  for (const Island& island : islands.empty() ? std::span(&whole, 1) : islands) {
-    const std::uint64_t end = std::min(range.end, island.at + island.bytes);
-    for (std::uint64_t at = std::max(range.begin, island.at); at < end; at += kChunk)
-      each(at, held + at - island.at);
-    held += island.bytes;
-  }
 }
 
 }  // namespace
@@ -132,7 +96,7 @@ void Stores::issue(const Step& step, Issuer issuer, const std::vector<std::uint8
   const StoreBox box{.map = map.spec, .at = step.at, .offset = step.offset};
   refuse_the_undocumented(box, program_.held_to);
   if (map.spec.interleave != Interleave::none && step.reduction != Reduction::none)
-    throw Error("store: a reduction by an interleaved map, which is not measured");
+    throw Error("a reduction by an interleaved map, which is not measured");
   groups_[issuer].open.push_back(boxes_.size());
   boxes_.push_back({.box = box,
                     .region = map.region,
@@ -141,23 +105,43 @@ void Stores::issue(const Step& step, Issuer issuer, const std::vector<std::uint8
                     .issuer = issuer});
   auto& covered = covered_[map.region];
   covered.resize(memory.size() / kChunk);
-  // By chunks: rows of tensor and box begin on 16 bytes, so that a chunk is of one row, and stored
-  // whole or not at all.
-  for_each_chunk(
-      program_.regions[map.region].islands, store_range(box),
-      [&](std::uint64_t address, std::uint64_t at) {
-        const StorePlace place = store_place(box, address);
-        if (!place.stored) return;
-        std::uint32_t& owner = covered[at / kChunk];
-        if (owner != 0 && !boxes_[owner - 1].complete &&
-            !is_joined(boxes_[owner - 1], boxes_.back()))
-          throw Error("store: which of two stores to one address lands last is not documented");
-        owner = static_cast<std::uint32_t>(boxes_.size());
-        if (step.reduction == Reduction::none)
-          std::memcpy(&memory[at], &window[place.window_offset], kChunk);
-        else
-          reduce_chunk(step.reduction, box.map.type, &window[place.window_offset], &memory[at]);
-      });
+  for (const StoredChunk& chunk : stored_chunks(box)) {
+    const std::uint64_t at = held_byte(program_.regions[map.region].islands, chunk.address);
+    const std::uint8_t* const from = &window[chunk.window_offset];
+    std::uint32_t& owner = covered[at / kChunk];
+    if (owner != 0 && !has_completed(boxes_[owner - 1])) {
+      if (!add_up(boxes_[owner - 1], boxes_.back(), std::memcmp(&memory[at], from, kChunk) == 0))
+        throw Error(fmt::format(
+            "a second element for byte {} of region {}, and no document says which lands last; {}",
+            chunk.address, map.region,
+            owner == boxes_.size() ? "take longer strides" : "wait for the first store"));
+      join(owner - 1);
+    }
+    owner = static_cast<std::uint32_t>(boxes_.size());
+    if (step.reduction == Reduction::none)
+      std::memcpy(&memory[at], from, kChunk);
+    else
+      reduce_chunk(step.reduction, box.map.type, from, &memory[at]);
+  }
+}
+
+// The last box comes to where the older one may still come, too, and others with that. A wait of a
+// thread that covers the younger of its boxes covers the older.
+void Stores::join(std::size_t older) {
+  StoredBox& box = boxes_.back();
+  std::map<Issuer, std::size_t> others = boxes_[older].others;
+  others.insert_or_assign(boxes_[older].issuer, older);
+  others.erase(box.issuer);
+  for (const auto& [issuer, other] : others) {
+    std::size_t& youngest = box.others.try_emplace(issuer, other).first->second;
+    youngest = std::max(youngest, other);
+  }
+}
+
+bool Stores::has_completed(const StoredBox& box) const {
+  return box.complete && std::all_of(box.others.begin(), box.others.end(), [&](const auto& other) {
+           return boxes_[other.second].complete;
+         });
 }
 
 void Stores::commit(Issuer issuer) {
@@ -195,16 +179,20 @@ bool Stores::may_write(std::uint8_t region, const TileLoad& load) const {
   return false;
 }
 
+std::uint32_t Stores::owner_number(std::uint8_t region, std::uint64_t byte) const {
+  const auto& covered = covered_[region];
+  return covered.empty() ? 0 : covered[byte / kChunk];
+}
+
 // The box that was stored there last, or null.
 const StoredBox* Stores::owner_of(std::uint8_t region, std::uint64_t byte) const {
-  const auto& covered = covered_[region];
-  const std::uint32_t owner = covered.empty() ? 0 : covered[byte / kChunk];
+  const std::uint32_t owner = owner_number(region, byte);
   return owner == 0 ? nullptr : &boxes_[owner - 1];
 }
 
 bool Stores::is_certain(Issuer reader, std::uint8_t region, std::uint64_t byte) const {
   const StoredBox* const owner = owner_of(region, byte);
-  return owner == nullptr || (owner->complete && owner->issuer == reader);
+  return owner == nullptr || (owner->complete && owner->issuer == reader && owner->others.empty());
 }
 
 bool Stores::is_of_last(std::uint8_t region, std::uint64_t byte) const {
@@ -213,7 +201,7 @@ bool Stores::is_of_last(std::uint8_t region, std::uint64_t byte) const {
 
 bool Stores::has_landed(std::uint8_t region, std::uint64_t byte) const {
   const StoredBox* const owner = owner_of(region, byte);
-  return owner == nullptr || owner->complete;
+  return owner == nullptr || has_completed(*owner);
 }
 
 }  // namespace tidemark::suite

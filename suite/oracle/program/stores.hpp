@@ -31,6 +31,8 @@ struct StoredBox {
   Issuer issuer;
   bool read = false;      // the window may be written again
   bool complete = false;  // the issuer sees it in memory
+  // Of each other thread the youngest box that may still come to where this one does.
+  std::map<Issuer, std::size_t> others{};
 };
 
 /// What waits for groups made sure of, and what of memory may be seen. PTX ISA 9.0,
@@ -41,7 +43,8 @@ class Stores {
   explicit Stores(const Program& program);
 
   /// Stores a box from `window` into `memory`, the region's bytes at the end of all. Throws Error
-  /// where no document says what comes of the store and it is not held to a measurement either.
+  /// where no document says what comes of the store and it is not held to a measurement either, as
+  /// where two that nobody waited for come to one address and their order matters.
   void issue(const Step& step, Issuer issuer, const std::vector<std::uint8_t>& window,
              std::vector<std::uint8_t>& memory);
   void commit(Issuer issuer);
@@ -62,6 +65,9 @@ class Stores {
   /// Whether what is at this byte of a region was not stored, or has certainly landed.
   bool has_landed(std::uint8_t region, std::uint64_t byte) const;
 
+  /// 1 + the number of the box that was stored there last, or 0.
+  std::uint32_t owner_number(std::uint8_t region, std::uint64_t byte) const;
+
   const std::vector<StoredBox>& boxes() const { return boxes_; }
 
  private:
@@ -71,6 +77,8 @@ class Stores {
   };
 
   const StoredBox* owner_of(std::uint8_t region, std::uint64_t byte) const;
+  void join(std::size_t older);
+  bool has_completed(const StoredBox& box) const;
 
   const Program& program_;
   std::vector<StoredBox> boxes_;
