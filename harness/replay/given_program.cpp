@@ -74,6 +74,16 @@ void check(const Program& program, const std::string& name) {
   if (!why.empty()) throw UsageError(fmt::format("{}: the program is too large: {}", name, why));
 }
 
+// Of the steps of the file, where these are why: the checks move them.
+std::string why_not(const Program& plain, const Error& with_checks) {
+  try {
+    (void)predict(plain);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return with_checks.what();
+}
+
 }  // namespace
 
 PreparedProgram prepared(Program program, const std::string& name) {
@@ -84,7 +94,8 @@ PreparedProgram prepared(Program program, const std::string& name) {
   try {
     made.expected = predict(made.checked);
   } catch (const Error& error) {
-    throw UsageError(fmt::format("{}: the oracle cannot predict it: {}", name, error.what()));
+    throw UsageError(
+        fmt::format("{}: the oracle cannot predict it: {}", name, why_not(made.program, error)));
   }
   return made;
 }

@@ -237,6 +237,17 @@ TEST(RunProgram, refuses_a_box_above_256) {
                      "box 257 of dimension 1; cuTensorMapEncode takes 1 to 256");
 }
 
+TEST(RunProgram, names_step_and_offset_as_they_stand_in_the_file) {
+  const Place place;
+  Program program = small_load();
+  const auto load = std::find_if(program.steps.begin(), program.steps.end(),
+                                 [](const Step& step) { return step.verb == Verb::load; });
+  load->offset = 64;
+  expect_refused(run_file(written(place, program_json(program))),
+                 "program: step " + std::to_string(load - program.steps.begin()) +
+                     " (load): offset 64; take a multiple of 128");
+}
+
 /// Rows of three heads side by side, as a permuted attention output has them.
 Program permuted_store() {
   return program_of(TileStore{.map = {.type = DataType::u8,

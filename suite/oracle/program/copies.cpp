@@ -129,6 +129,8 @@ void refuse_unread(const Walk& walk, const Step& store) {
 void issue(Walk& walk, const Step& step, std::uint32_t issuer) {
   use_map(walk, step, issuer);
   const TileLoad load = tile_of(walk.program, step);
+  // Here, and not where it lands: a wait is not why.
+  walk.refuse_where([&] { refuse_undocumented(load); });
   if (load.map.interleave != Interleave::none && step.mask != 0)
     walk.refuse("a multicast by an interleaved map, which is not measured");
   refuse_unstored(walk, load, walk.program.maps[step.map].region);

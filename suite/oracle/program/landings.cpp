@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "suite/oracle/contents.hpp"
+#include "suite/oracle/place/tile_place.hpp"
 #include "suite/oracle/reduction.hpp"
 
 namespace tidemark::suite {
@@ -52,7 +53,7 @@ Memory memory_of(const Walk& walk, std::size_t region) {
 }
 
 void keep_tile(ExpectedWindow& window, const TileLoad& tile) {
-  const auto begin = [](const TileLoad& at) { return at.destination_offset; };
+  const auto begin = [](const TileLoad& at) { return tile_start(at); };
   const auto end = [&](const TileLoad& at) { return begin(at) + tile_span(at.map); };
   std::erase_if(window.tiles, [&](const TileLoad& older) {
     return begin(tile) <= begin(older) && end(older) <= end(tile);

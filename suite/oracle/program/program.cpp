@@ -71,7 +71,9 @@ void work(Walk& walk, const Step& step, std::uint32_t rank) {
   touch(walk, rank, step.offset, bytes);
   refuse_landing(walk, rank, step.offset, bytes);
   ExpectedWindow& window = walk.ctas[rank].window;
-  if (step.verb == Verb::add) return add_to_tile(tile, step, window.bytes);
+  if (step.verb == Verb::add)
+    return walk.refuse_where([&] { add_to_tile(tile, step, window.bytes); });
+  walk.refuse_where([&] { refuse_undocumented(tile); });
   refuse_unstored(walk, tile, region);
   pull_tile(tile, memory_of(walk, region), window.bytes, window.compare);
   keep_tile(window, tile);
@@ -84,8 +86,10 @@ void store(Walk& walk, const Step& step, std::uint32_t rank) {
   refuse_unfenced(walk, rank, step.offset, tile_span(map.spec));
   refuse_unread(walk, step);
   refuse_unknown(walk, rank, step.offset, tile_span(map.spec));
-  walk.stores.issue(step, {rank, step.thread}, walk.ctas[rank].window.bytes,
-                    walk.regions[map.region]);
+  walk.refuse_where([&] {
+    walk.stores.issue(step, {rank, step.thread}, walk.ctas[rank].window.bytes,
+                      walk.regions[map.region]);
+  });
   // The steps of another CTA before this one are not before it in time.
   for (const RegionRead& read : walk.reads)
     if (read.rank != rank && walk.stores.is_of_last(read.region, read.byte))

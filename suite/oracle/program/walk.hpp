@@ -113,6 +113,15 @@ struct Walk {
     throw Error(
         fmt::format("program: step {} ({}): {}", step, name_of(program.steps[step].verb), why));
   }
+  /// What `check` refuses is refused with the step.
+  template <class Check>
+  void refuse_where(const Check& check) const {
+    try {
+      check();
+    } catch (const Error& error) {
+      refuse(error.what());
+    }
+  }
 };
 
 // Barriers.
