@@ -41,8 +41,8 @@ constexpr std::array<ExitCodeMeaning, 8> kMeanings = {{
     {ExitCode::incomplete,
      "something has no answer: it did not run, a GPU was lost, a rank is silent; compare: missing"},
     {ExitCode::environment,
-     "environment: no usable GPU, a GPU in use, more ranks than GPUs, nothing but skips; doctor: a "
-     "check failed"},
+     "environment: no usable GPU, a GPU in use, more ranks than GPUs, no rank started, nothing but "
+     "skips; doctor: a check failed"},
     {ExitCode::inconclusive, "compare: inconclusive (--fail-on inconclusive)"},
     {ExitCode::internal, "a bug of tidemark"},
 }};

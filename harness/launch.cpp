@@ -402,6 +402,7 @@ ExitCode run_launch(const RunOptions& given) {
                              ? std::clamp(given.time_limit_s, kShortestStartSeconds, kStartSeconds)
                              : kStartSeconds;
   Mesh mesh = open_mesh(start_s);
+  if (mesh.rank() == 0 && std::getenv(kReportVariable) != nullptr) write_error(kRankReport);
   RunOptions options = given;
   if (options.out.empty()) {
     options.out = default_out(describe_node(mesh.rank(), mesh.library()).hostname);

@@ -250,6 +250,30 @@ TEST(Binary, starts_its_own_ranks) {
   EXPECT_EQ(report.results.size(), 2U);
 }
 
+TEST(Binary, says_why_mpirun_starts_no_rank_where_it_is_silenced) {
+  const Folder folder;
+  Environment environment = kOfMpirun;
+  environment.emplace_back("OMPI_MCA_orte_execute_quiet", "1");
+  const Ran ran = run_binary({"run", "--ranks", "1000", "--out", folder.file("x.h5")}, environment);
+  EXPECT_EQ(ran.exit, 5);
+  const std::string first = ran.err.substr(0, ran.err.find('\n'));
+  EXPECT_EQ(first.find("tidemark: --ranks 1000: "), 0U) << ran.err;
+  EXPECT_NE(first.find("--oversubscribe"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("A \"slot\" is the Open MPI term"), std::string::npos) << ran.err;
+  EXPECT_TRUE(folder.empty());
+}
+
+TEST(Binary, says_nothing_about_exit_codes_of_ranks_that_did_report) {
+  const Folder folder;
+  Environment environment = kOfMpirun;
+  environment.emplace_back("TIDEMARK_TEST_HOOK", "fail@zfill.side");
+  const Ran ran = run_binary({"run", "--ranks", "2", "--device", "virtual", "--cases", "zfill.side",
+                              "--out", folder.file("x.h5")},
+                             environment);
+  EXPECT_EQ(ran.exit, 1);
+  EXPECT_EQ(ran.err, "");
+}
+
 TEST(Binary, refuses_more_ranks_than_devices_and_only_rank_0_says_so) {
   const Folder folder;
   const Ran ran = run_binary({"run", "--ranks", "3", "--device", "virtual", "--gpus", "2",

@@ -13,11 +13,14 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
+#include "harness/command_line/output.hpp"
 #include "harness/errors.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/relay/job_processes.hpp"
 #include "harness/supervisor/clock.hpp"
+#include "harness/supervisor/spawn.hpp"
 #include "harness/supervisor/stop.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/process_state.hpp"
@@ -51,6 +54,14 @@ void signal_all(const std::vector<pid_t>& processes, int number) {
   for (const pid_t each : processes) ::kill(each, number);
 }
 
+/// Whether a block repeats the exit code or signal of a rank, in the words of Open MPI 4 and 5.
+bool is_closing(const std::string& block) {
+  for (const char* part : {"terminated normally, but", "exited with non-zero status",
+                           "has exited due to process rank", "noticed that"})
+    if (block.find(part) != std::string::npos) return true;
+  return false;
+}
+
 class Launcher {
  public:
   Launcher(const std::vector<std::string>& words, const LauncherBounds& bounds) : bounds_(bounds) {
@@ -71,7 +82,7 @@ class Launcher {
     ::prctl(PR_SET_CHILD_SUBREAPER, 0);
   }
 
-  int wait() {
+  LauncherEnd wait() {
     while (!status_) {
       heed(1);
       if (!status_) look_after();
@@ -79,16 +90,20 @@ class Launcher {
     const bool killed = WIFSIGNALED(*status_);
     if (killed && !without_ranks_) {
       print_error(fmt::format(
-          "mpirun was ended by signal {} ({}); what its ranks had done is in the report, marked "
-          "incomplete, or in its .run folder",
+          "mpirun was ended by signal {} ({}); what its ranks had done, if they had started, is in "
+          "the report, marked incomplete, or in its .run folder",
           WTERMSIG(*status_), ::strsignal(WTERMSIG(*status_))));
       signal_all(own_orphans(), SIGTERM);  // nobody else tells them
     }
     const double until = running_s() + bounds_.orphans;
     while (!own_orphans().empty() && running_s() < until) heed(0.02);
     signal_all(own_orphans(), SIGKILL);
-    if (without_ranks_) return static_cast<int>(ExitCode::incomplete);
-    return killed ? 128 + WTERMSIG(*status_) : WEXITSTATUS(*status_);
+    const int own = killed ? 128 + WTERMSIG(*status_) : WEXITSTATUS(*status_);
+    return {.code = without_ranks_ ? static_cast<int>(ExitCode::incomplete) : own,
+            .reported = text_.reported(),
+            .stopped = stop_s_.has_value(),
+            .explained = killed || without_ranks_,
+            .text = text_.rest()};
   }
 
  private:
@@ -98,10 +113,13 @@ class Launcher {
     for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
     const pid_t parent = ::getpid();
+    Pipe errors = make_pipe();
+    set_non_blocking(errors.read.get());
     process_ = ::fork();
     if (process_ < 0)
       throw EnvironmentError(fmt::format("cannot start {}: {}", words[0], std::strerror(errno)));
     if (process_ > 0) {
+      errors_ = std::move(errors.read);
       started_s_ = running_s();
       return;
     }
@@ -109,16 +127,18 @@ class Launcher {
     // goes with that: a group in the background is stopped when it reads from the terminal.
     ::setpgid(0, 0);
     ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
+    ::dup2(errors.write.get(), STDERR_FILENO);
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != parent) ::_exit(127);
     ::sigprocmask(SIG_SETMASK, &before_, nullptr);
     ::execvp(argv[0], argv.data());
-    print_error(fmt::format("--ranks: {} does not start: {}; leave --ranks out", words[0],
-                            std::strerror(errno)));
+    print_error(fmt::format(
+        "--ranks: {} does not start: {}; install Open MPI or load its module, or leave --ranks out",
+        words[0], std::strerror(errno)));
     ::_exit(static_cast<int>(ExitCode::environment));
   }
 
-  /// Takes one signal, or waits for so long.
+  /// Takes one signal, or waits for so long; and passes on what was written meanwhile.
   void heed(double most_s) {
     const auto whole = static_cast<long>(most_s);
     const timespec most{.tv_sec = whole,
@@ -131,6 +151,9 @@ class Launcher {
     } else if (number > 0) {
       pass_on(number);
     }
+    std::string bytes;
+    drain(errors_, bytes);
+    write_error(text_.take(bytes));
   }
 
   void pass_on(int number) {
@@ -172,6 +195,8 @@ class Launcher {
 
   LauncherBounds bounds_;
   sigset_t heeded_{}, before_{};
+  FileDescriptor errors_;  // its standard error
+  LauncherText text_;
   pid_t process_ = -1;
   std::optional<int> status_;
   double started_s_ = 0;
@@ -181,7 +206,27 @@ class Launcher {
 
 }  // namespace
 
-int run_launcher(const std::vector<std::string>& words, const LauncherBounds& bounds) {
+std::string LauncherText::take(std::string_view bytes) {
+  for (const char each : bytes) {
+    line_ += each;
+    if (each == '\n') take_line(std::exchange(line_, {}));
+  }
+  return reported_ ? std::exchange(ready_, {}) : "";
+}
+
+void LauncherText::take_line(const std::string& line) {
+  const bool report = line.find(kRankReport) != std::string::npos;
+  reported_ = reported_ || report || line.find("tidemark: ") != std::string::npos;
+  if (report) return;
+  const bool outside = block_.empty();
+  const bool ruler = line.size() > 20 && line.find_first_not_of("-\n") == std::string::npos;
+  block_ += line;
+  if (outside == ruler) return;  // the block begins or goes on
+  if (outside || !reported_ || !is_closing(block_)) ready_ += block_;
+  block_.clear();
+}
+
+LauncherEnd run_launcher(const std::vector<std::string>& words, const LauncherBounds& bounds) {
   return Launcher(words, bounds).wait();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tidemark::harness {
@@ -15,10 +16,38 @@ struct LauncherBounds {
   double kill = 10;           // from SIGTERM to SIGKILL
 };
 
-/// Runs `words[0]` from PATH with these arguments, and returns its exit code, 128 + the signal that
-/// ended it. SIGINT, SIGTERM and SIGHUP go to the processes that it has started: of a launcher they
-/// would have a second to stop. When it returns, none of the processes of this program is left
-/// that the launcher has started. What cannot be started is said, with exit code 5.
-int run_launcher(const std::vector<std::string>& words, const LauncherBounds& bounds = {});
+/// Rank 0 prints this line to standard error once it runs under MPI, if the variable is set. mpirun
+/// forwards both from and to other hosts: variables with this prefix.
+inline constexpr std::string_view kRankReport = "tidemark-rank-0-runs\n";
+inline constexpr const char* kReportVariable = "OMPI_MCA_tidemark_report";
+
+/// What mpirun writes to standard error: kept until a rank has reported, then passed on without the
+/// blocks in which Open MPI repeats exit codes.
+class LauncherText {
+ public:
+  std::string take(std::string_view bytes);  // returns what to pass on
+  std::string rest() const { return ready_ + block_ + line_; }
+  bool reported() const { return reported_; }
+
+ private:
+  void take_line(const std::string& line);
+
+  std::string ready_, block_, line_;  // to pass on; between two rulers; without its end
+  bool reported_ = false;
+};
+
+struct LauncherEnd {
+  int code = 0;            // its own, or 128 + the signal that ended it
+  bool reported = false;   // rank 0 printed kRankReport, or a rank its error
+  bool stopped = false;    // by a signal to this process
+  bool explained = false;  // its end, by a line on standard error
+  std::string text = {};   // its standard error that was not passed on
+};
+
+/// Runs `words[0]` from PATH with these arguments. SIGINT, SIGTERM and SIGHUP go to the processes
+/// that it has started: of a launcher they would have a second to stop. When it returns, none of
+/// the processes of this program is left that the launcher has started. What cannot be started is
+/// said, with exit code 5.
+LauncherEnd run_launcher(const std::vector<std::string>& words, const LauncherBounds& bounds = {});
 
 }  // namespace tidemark::harness

@@ -3,17 +3,20 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
+#include <thread>
 
 #include <fmt/format.h>
 
+#include "harness/command_line/output.hpp"
 #include "harness/errors.hpp"
-#include "harness/mpirun/launcher_process.hpp"
 #include "harness/relay/mesh.hpp"
 #include "harness/relay/mpi_leftovers.hpp"
+#include "harness/verbs/verbs.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -39,6 +42,16 @@ std::optional<std::uint32_t> number_in(const char* variable) {
 
 /// Slurm's own steps (batch, extern, interactive) have numbers from here on.
 constexpr std::uint32_t kFirstSpecialStep = 0xfffffff0;
+
+constexpr const char* kQuiet = "OMPI_MCA_orte_execute_quiet";  // hides why nothing starts, too
+
+/// Up to an empty line or a ruler.
+std::string first_paragraph(const std::string& text) {
+  const std::size_t begin = std::min(text.find_first_not_of("- \n"), text.size());
+  const std::size_t end = std::min(text.find("\n\n", begin), text.find("\n---", begin));
+  const std::string found = text.substr(begin, end - begin);
+  return found.substr(0, found.find_last_not_of(" :.\n") + 1);
+}
 
 }  // namespace
 
@@ -71,7 +84,7 @@ std::vector<std::pair<std::string, std::string>> launcher_settings() {
     const std::size_t end = text.find('=');
     const bool of_mpi =
         text.starts_with("OMPI_") || text.starts_with("PMIX_") || text.starts_with("PRTE_");
-    if (of_mpi && end != std::string_view::npos)
+    if (of_mpi && end != std::string_view::npos && text.substr(0, end) != kQuiet)
       settings.emplace_back(text.substr(0, end), text.substr(end + 1));
   }
   return settings;
@@ -116,20 +129,38 @@ ExitCode run_mpirun(const std::vector<std::string>& arguments, std::uint32_t ran
     throw EnvironmentError(
         "--ranks needs MPI, and this tidemark was built without it: build it with "
         "-DTIDEMARK_MPI=ON, or leave --ranks out");
-  const std::string mpirun = find_on_path("mpirun", text_of("PATH"));
-  if (mpirun.empty())
-    throw EnvironmentError(
-        "--ranks: mpirun is not on PATH: install Open MPI or load its module, or leave --ranks "
-        "out");
   std::error_code error;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe", error).string();
   if (error)
     throw EnvironmentError("--ranks: /proc/self/exe cannot be read; mount /proc, or leave it out");
-  // No text of Open MPI about exit codes; -q is no option of Open MPI 5.
-  setenv("OMPI_MCA_orte_execute_quiet", "1", 1);
-  const int code = run_launcher(mpirun_command(program, arguments, ranks, oversubscribe));
+  setenv(kQuiet, "0", 1);
+  setenv(kReportVariable, "1", 1);
+  const LauncherEnd end = run_launcher(mpirun_command(program, arguments, ranks, oversubscribe));
   remove_mpi_leftovers(mpi_places());
-  return static_cast<ExitCode>(code);
+  const bool started = end.reported || end.code == 0;
+  if (!started && !end.explained)
+    print_error(start_failure(end, ranks, std::thread::hardware_concurrency()));
+  write_error(end.text);
+  if (started) return static_cast<ExitCode>(end.code);
+  return end.stopped ? ExitCode::incomplete : ExitCode::environment;
+}
+
+std::string start_failure(const LauncherEnd& end, std::uint32_t ranks, unsigned cores) {
+  const auto says = [&](const char* part) { return end.text.find(part) != std::string::npos; };
+  std::string why =
+      fmt::format("mpirun ended with {}: {}; leave --ranks out, or do what its text says", end.code,
+                  first_paragraph(end.text));
+  if (says("not enough slots"))
+    why = fmt::format(
+        "Open MPI has too few slots, by default one a core (at most {} cores here); give fewer, or "
+        "let them share cores: mpirun --oversubscribe --bind-to none -n {} tidemark run ...",
+        cores, ranks);
+  if (says("allow-run-as-root"))
+    why = "Open MPI refuses root; set OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1";
+  if (says("session_dir"))
+    why = fmt::format("Open MPI has no place for its folder; set TMPDIR ('{}') to a writable one",
+                      text_of("TMPDIR"));
+  return fmt::format("--ranks {}: no rank started: {}", ranks, why);
 }
 
 }  // namespace tidemark::harness

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/exit_code.hpp"
+#include "harness/mpirun/launcher_process.hpp"
 
 namespace tidemark::harness {
 
@@ -18,7 +19,8 @@ std::optional<std::uint32_t> launcher_rank();
 std::optional<std::uint32_t> launched_ranks();
 
 /// The variables for Open MPI that the user set. Children get none by themselves (spawn.hpp), and a
-/// mpirun among them needs them. Empty in a rank, whose own they are.
+/// mpirun among them needs them, except the one that silences it. Empty in a rank, whose own they
+/// are.
 std::vector<std::pair<std::string, std::string>> launcher_settings();
 
 /// The command that runs `arguments` (without the program's name) again on `ranks` ranks, with
@@ -31,8 +33,11 @@ std::vector<std::string> mpirun_command(const std::string& program,
 /// none.
 std::string find_on_path(const std::string& name, const std::string& path);
 
-/// Runs mpirun, and removes what it has left if it was killed. Throws EnvironmentError where there
-/// is none.
+/// Why no rank started and what to do, in one line. `cores`: most that Open MPI may see here.
+std::string start_failure(const LauncherEnd& end, std::uint32_t ranks, unsigned cores);
+
+/// Runs mpirun, and removes what it has left if it was killed. Where no rank reports, prints the
+/// cause and the text of mpirun: exit code 5. Throws EnvironmentError in a build without MPI.
 ExitCode run_mpirun(const std::vector<std::string>& arguments, std::uint32_t ranks,
                     bool oversubscribe);
 

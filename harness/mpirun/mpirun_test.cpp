@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace tidemark::harness {
@@ -56,6 +57,57 @@ TEST(LauncherRank, is_what_the_launcher_says) {
   unsetenv("OMPI_COMM_WORLD_SIZE");
   unsetenv("SLURM_PROCID");
   unsetenv("SLURM_STEP_ID");
+}
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+const std::string kRuler = std::string(74, '-') + '\n';
+
+TEST(StartFailure, of_too_few_slots_counts_cores_and_names_the_option) {
+  const std::string line = start_failure(
+      {.code = 1, .text = kRuler + "There are not enough slots available in the system\n" + kRuler},
+      8, 2);
+  EXPECT_TRUE(has(line, "--ranks 8: ") && has(line, " 2 cores") &&
+              has(line, "mpirun --oversubscribe --bind-to none -n 8 tidemark run"))
+      << line;
+}
+
+TEST(StartFailure, of_root_names_the_variables_that_allow_it) {
+  const std::string line =
+      start_failure({.code = 1, .text = "You can add the --allow-run-as-root option\n"}, 2, 2);
+  EXPECT_TRUE(has(line, "OMPI_ALLOW_RUN_AS_ROOT=1") && has(line, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"))
+      << line;
+}
+
+TEST(StartFailure, of_a_folder_that_cannot_be_made_names_it) {
+  setenv("TMPDIR", "/no/such/place", 1);
+  const std::string line = start_failure({.code = 1, .text = "  orte_session_dir failed\n"}, 2, 2);
+  unsetenv("TMPDIR");
+  EXPECT_TRUE(has(line, "set TMPDIR ('/no/such/place')")) << line;
+}
+
+TEST(StartFailure, of_another_kind_quotes_the_first_paragraph) {
+  const std::string text = kRuler + "mpirun was unable to launch an executable:\n\nmore\n" + kRuler;
+  EXPECT_TRUE(has(start_failure({.code = 132, .text = text}, 2, 2),
+                  ": mpirun was unable to launch an executable; "));
+  EXPECT_TRUE(has(start_failure({.code = 132}, 2, 2), " 132: "));
+}
+
+TEST(LauncherSettings, leave_out_the_one_that_hides_why_nothing_starts) {
+  if (launcher_rank()) GTEST_SKIP() << "under a launcher";
+  setenv("OMPI_MCA_orte_execute_quiet", "1", 1);
+  setenv("OMPI_MCA_tidemark_test", "2", 1);
+  const auto settings = launcher_settings();
+  unsetenv("OMPI_MCA_orte_execute_quiet");
+  unsetenv("OMPI_MCA_tidemark_test");
+  const auto given = [&](std::string_view name) {
+    return std::any_of(settings.begin(), settings.end(),
+                       [&](const auto& each) { return each.first == name; });
+  };
+  EXPECT_FALSE(given("OMPI_MCA_orte_execute_quiet"));
+  EXPECT_TRUE(given("OMPI_MCA_tidemark_test"));
 }
 
 }  // namespace

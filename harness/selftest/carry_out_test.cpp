@@ -51,6 +51,18 @@ TEST(CarryOut, misses_what_ends_otherwise_than_expected) {
   EXPECT_EQ(carry_out(turned, TIDEMARK_BINARY).notice, Notice::missed);
 }
 
+TEST(CarryOut, skips_ranks_that_do_not_start_and_says_why) {
+  const ScratchFolder folder;
+  const std::string program = folder.file("tidemark");
+  std::ofstream(program) << "#!/bin/sh\necho 'tidemark: no slots' >&2\nexit 5\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  Injection ranks = injections().front();
+  ranks.starts_ranks = true;
+  const Noticed noticed = carry_out(ranks, program);
+  EXPECT_EQ(noticed.notice, Notice::skipped);
+  EXPECT_EQ(noticed.seen, "tidemark: no slots");
+}
+
 TEST(CarryOut, tells_a_program_that_does_not_start_from_one_that_misses) {
   const Noticed noticed = carry_out(injections().front(), "/no/such/tidemark");
   EXPECT_EQ(noticed.notice, Notice::broke) << noticed.seen;
