@@ -51,10 +51,9 @@ int say(std::string_view verb, ExitCode code, const std::string& text) {
   } else {
     // mpirun kills the job when the first rank leaves with a code other than 0: that must be rank
     // 0, or the only line that says why is lost. It is over long before this sleep is, unless only
-    // this rank has the error, which is then heard. Other launchers let all ranks end, each with
-    // it.
+    // this rank has the error, which is then heard. Slurm lets all ranks end, each with it.
     std::this_thread::sleep_for(std::chrono::seconds(5));
-    if (std::getenv("OMPI_COMM_WORLD_RANK") != nullptr)
+    if (std::getenv("OMPI_COMM_WORLD_RANK") != nullptr || !tidemark::harness::is_slurm_task())
       tidemark::harness::print_error(
           fmt::format("rank {}: {}", tidemark::harness::launcher_rank().value_or(0), text));
   }

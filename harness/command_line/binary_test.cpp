@@ -285,6 +285,18 @@ TEST(Binary, refuses_more_ranks_than_devices_and_only_rank_0_says_so) {
 }
 #endif
 
+TEST(Binary, variables_of_a_step_that_is_gone_silence_no_refusal) {
+  const Folder folder;
+  const Ran ran = run_binary({"run", "--device", "virtual", "--out", folder.file("x.h5")},
+                             {{"SLURM_PROCID", "3"},
+                              {"SLURM_STEP_ID", "0"},
+                              {"SLURM_STEP_NUM_TASKS", "8"},
+                              {"SLURM_TASK_PID", "999999999"}});
+  EXPECT_EQ(ran.exit, 5);
+  EXPECT_TRUE(is_one_line(ran.err)) << ran.err;
+  EXPECT_NE(ran.err.find("SLURM_"), std::string::npos) << ran.err;
+}
+
 TEST(Binary, says_that_mpirun_is_not_there) {
   const Ran ran = run_binary({"run", "--ranks", "2"}, {{"PATH", "/no/such/folder"}});
   EXPECT_EQ(ran.exit, 5);

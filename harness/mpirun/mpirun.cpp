@@ -17,6 +17,7 @@
 #include "harness/relay/mesh.hpp"
 #include "harness/relay/mpi_leftovers.hpp"
 #include "harness/verbs/verbs.hpp"
+#include "reports/process_state.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -65,7 +66,18 @@ std::optional<std::uint32_t> launcher_rank() {
   const auto step = number_in("SLURM_STEP_ID");
   const bool in_step =
       (step && *step < kFirstSpecialStep) || number_in("SLURM_STEP_NUM_TASKS").value_or(0) > 1;
-  return in_step ? number_in("SLURM_PROCID") : std::nullopt;
+  return in_step && is_slurm_task() ? number_in("SLURM_PROCID") : std::nullopt;
+}
+
+bool is_slurm_task() {
+  const std::optional<std::uint32_t> task = number_in("SLURM_TASK_PID");
+  auto process = static_cast<std::uint32_t>(::getpid());
+  while (task && process != *task) {
+    const std::optional<ProcessState> state = process_state(static_cast<int>(process));
+    if (!state || state->parent <= 0) return false;
+    process = static_cast<std::uint32_t>(state->parent);
+  }
+  return task.has_value();
 }
 
 std::optional<std::uint32_t> launched_ranks() {

@@ -15,6 +15,9 @@ namespace tidemark::harness {
 /// The rank that a launcher (mpirun, srun) gave this process; nothing without a launcher.
 std::optional<std::uint32_t> launcher_rank();
 
+/// Whether a task of Slurm is this process or one above it: variables alone outlive their step.
+bool is_slurm_task();
+
 /// How many ranks that launcher started, where it says so; nothing without a launcher.
 std::optional<std::uint32_t> launched_ranks();
 

@@ -2,6 +2,7 @@
 #include "harness/mpirun/mpirun.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -45,6 +46,9 @@ TEST(LauncherRank, is_what_the_launcher_says) {
   setenv("SLURM_STEP_ID", "4294967291", 1);  // the batch step as a number
   EXPECT_EQ(launcher_rank(), std::nullopt);
   setenv("SLURM_STEP_ID", "0", 1);
+  unsetenv("SLURM_TASK_PID");
+  EXPECT_EQ(launcher_rank(), std::nullopt);  // left over from a step that is gone
+  setenv("SLURM_TASK_PID", std::to_string(getppid()).c_str(), 1);
   EXPECT_EQ(launcher_rank(), 3U);
   setenv("OMPI_COMM_WORLD_RANK", "7", 1);
   unsetenv("OMPI_COMM_WORLD_SIZE");
@@ -57,6 +61,7 @@ TEST(LauncherRank, is_what_the_launcher_says) {
   unsetenv("OMPI_COMM_WORLD_SIZE");
   unsetenv("SLURM_PROCID");
   unsetenv("SLURM_STEP_ID");
+  unsetenv("SLURM_TASK_PID");
 }
 
 bool has(const std::string& text, std::string_view part) {

@@ -69,7 +69,8 @@ const char* first_set(std::initializer_list<const char*> names) {
 [[noreturn]] void refuse_ranks(std::uint64_t expected, std::uint32_t seen) {
   throw EnvironmentError("the launcher started " + std::to_string(expected) + " ranks, MPI sees " +
                          std::to_string(seen) +
-                         ": use the mpirun of the MPI that tidemark was built with, or srun "
+                         ": unset SLURM_*, PMI* and OMPI_COMM_WORLD_* if no launcher started this, "
+                         "else use the mpirun of the MPI that tidemark was built with, or srun "
                          "--mpi=pmix");
 }
 
