@@ -103,8 +103,8 @@ std::string build_name() {
 
 std::string given_size(std::uint64_t size) { return size == 0 ? "" : fmt::format("{}", size); }
 
-/// What ranks could not do differently without one waiting for the other, planning another launch
-/// or being slower unseen. Name and value, in an order of their own; not given: an empty value.
+/// All options that change results: of most of them those of rank 0 would hold, and the others' be
+/// ignored. Name and value, in an order of their own; not given: an empty value.
 Json asked_for(const RunOptions& options, const GemmTable& table, const Resumed& resumed) {
   std::vector<std::string> slowed;
   for (const auto& [which, share] : options.slow) {
@@ -117,6 +117,13 @@ Json asked_for(const RunOptions& options, const GemmTable& table, const Resumed&
        {"--level", name_of(options.level)},
        {"--row", options.row < 0 ? "" : fmt::format("{}", options.row)},
        {"--device", name_of(options.device)},
+       {"--fault", options.fault},
+       {"--gpus", options.gpus},
+       {"--seed", options.seed_given ? fmt::format("{}", options.seed) : ""},
+       {"--strict", options.strict ? "yes" : ""},
+       {"--policy", options.policy},
+       {"--anonymise", options.anonymise ? "yes" : ""},
+       {"--time-limit", options.time_limit_s == 0 ? "" : fmt::format("{} s", options.time_limit_s)},
        {"--expect-gpus", given_size(options.expect_gpus)},
        {"--strict-gpus", options.strict_gpus ? "yes" : ""},
        {"--transport", name_of(options.transport)},

@@ -65,21 +65,20 @@ TEST(CheckOutput, refuses_a_place_where_nothing_can_be_made) {
   EXPECT_THROW(check_output("/proc/a.h5"), UsageError);
 }
 
-/// What each of `levels.size()` ranks, threads of this process, comes to in an opening of its
-/// level.
+/// What each of `given.size()` ranks, threads of this process, comes to in an opening with its
+/// options.
 std::vector<std::optional<Opening>> opened(const ScratchFolder& folder,
-                                           const std::vector<Level>& levels,
+                                           const std::vector<RunOptions>& given,
                                            std::vector<std::string>& refusals) {
-  const auto ranks = static_cast<std::uint32_t>(levels.size());
+  const auto ranks = static_cast<std::uint32_t>(given.size());
   std::vector<std::optional<Opening>> openings(ranks);
   refusals.assign(ranks, "");
   std::vector<Link> links = local_links(ranks);
   std::vector<std::thread> threads;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
-      RunOptions options;
+      RunOptions options = given[rank];
       options.device = DeviceChoice::virtual_device;
-      options.level = levels[rank];
       options.out = folder.file("x.h5");
       StopWatch stop(0);
       Mesh mesh(std::move(links[rank]), true);
@@ -98,7 +97,7 @@ TEST(OpenLaunch, from_1_to_8_ranks_all_know_the_places_of_all_and_each_its_own_g
   const ScratchFolder folder;
   for (std::uint32_t ranks = 1; ranks <= 8; ++ranks) {
     std::vector<std::string> refusals;
-    const auto all = opened(folder, std::vector<Level>(ranks, Level::quick), refusals);
+    const auto all = opened(folder, std::vector<RunOptions>(ranks), refusals);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       ASSERT_TRUE(all[rank].has_value()) << rank << " of " << ranks << ": " << refusals[rank];
       EXPECT_EQ(all[rank]->head.run_id, all[0]->head.run_id);
@@ -116,12 +115,29 @@ TEST(OpenLaunch, from_1_to_8_ranks_all_know_the_places_of_all_and_each_its_own_g
 TEST(OpenLaunch, a_refusal_of_one_rank_is_that_of_all) {
   const ScratchFolder folder;
   std::vector<std::string> refusals;
-  static_cast<void>(opened(folder, {Level::quick, Level::quick, Level::nightly}, refusals));
+  static_cast<void>(opened(folder, {{}, {}, {.level = Level::nightly}}, refusals));
   EXPECT_EQ(refusals[0],
             "rank 2 was started with --level nightly and rank 0 with --level quick; give every "
             "rank the same arguments");
   EXPECT_EQ(refusals[1], refusals[0]);
   EXPECT_EQ(refusals[2], refusals[0]);
+}
+
+TEST(OpenLaunch, ranks_agree_on_every_option_that_changes_results) {
+  const ScratchFolder folder;
+  for (const auto& [option, of_rank_1] : std::vector<std::pair<std::string, RunOptions>>{
+           {"--seed 7", {.seed_given = true, .seed = 7}},
+           {"--strict", {.strict = true}},
+           {"--fault load_swizzle_ignored", {.fault = "load_swizzle_ignored"}},
+           {"--gpus 2", {.gpus = "2"}},
+           {"--policy p.json", {.policy = "p.json"}},
+           {"--anonymise", {.anonymise = true}},
+           {"--time-limit 90", {.time_limit_s = 90}}}) {
+    std::vector<std::string> refusals;
+    static_cast<void>(opened(folder, {{}, of_rank_1}, refusals));
+    EXPECT_EQ(refusals[0].find("rank 1 was started with " + option), 0U) << refusals[0];
+    EXPECT_EQ(refusals[1], refusals[0]);
+  }
 }
 
 }  // namespace
