@@ -44,6 +44,12 @@ TEST(Launches, are_refused_before_the_first_where_a_later_report_exists) {
   EXPECT_EQ(place.files(), std::vector<std::string>{"r-3.h5"});
 }
 
+TEST(Launches, are_refused_a_name_without_an_ending) {
+  const Ran ran = run_binary({"run", "--device", "virtual", "--launches", "3", "--out", "a"});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_EQ(ran.err.find("tidemark: --out a: "), 0U) << ran.err;
+}
+
 TEST(Launches, end_together_by_a_signal_and_leave_what_there_is) {
   const Place place;
   const RunningProgram running = start_program(

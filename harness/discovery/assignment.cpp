@@ -77,9 +77,11 @@ Assignment assign_virtual(const std::vector<RankView>& ranks, const RunOptions& 
       throw UsageError(
           fmt::format("--gpus '{}': for the virtual device it is how many there are, 1 to {}", gpus,
                       kMostVirtual));
-    if (launched && *given < ranks.size())
-      throw EnvironmentError(fmt::format("{} but --gpus {}: one rank drives one virtual device",
-                                         counted(ranks.size(), "rank"), *given));
+    const std::string differ = fmt::format("{} but --gpus {}: one rank drives one virtual device",
+                                           counted(ranks.size(), "rank"), *given);
+    if (launched && *given < ranks.size()) throw EnvironmentError(differ);
+    if (launched && *given > ranks.size())
+      throw UsageError(fmt::format("{}; start {} ranks", differ, *given));
     if (!launched) count = *given;
   }
   Assignment assignment{.kind = DeviceKind::virtual_device};
@@ -204,6 +206,17 @@ Place free_place(const std::vector<RankView>& ranks, std::size_t rank, const std
   refuse_crowd(ranks, rank, gpus);
 }
 
+/// A GPU that is named must not be left out for want of a rank.
+void refuse_left_over(const std::vector<RankView>& ranks, const std::string& gpus,
+                      const std::set<std::string>& taken) {
+  for (const RankView& rank : ranks)
+    for (const Place place : chosen_of(rank, gpus))
+      if (taken.count(rank.visible[place].uuid) == 0)
+        throw UsageError(fmt::format(
+            "--gpus '{}' names GPU {} of host {}, and there is no rank for it; start one a GPU",
+            gpus, place, host_of(rank)));
+}
+
 Assignment assign_cuda(const std::vector<RankView>& ranks, const RunOptions& options,
                        bool launched) {
   const auto sees_none = [](const RankView& rank) { return rank.visible.empty(); };
@@ -233,6 +246,7 @@ Assignment assign_cuda(const std::vector<RankView>& ranks, const RunOptions& opt
       }
     }
   }
+  if (launched && !options.gpus.empty()) refuse_left_over(ranks, options.gpus, taken);
   if (first && has_no_gpu(assignment)) first->refuse();
   return assignment;
 }

@@ -158,6 +158,18 @@ TEST(AssignGpus, more_ranks_than_virtual_devices_are_refused) {
             "2 ranks but --gpus 1: one rank drives one virtual device");
 }
 
+TEST(AssignGpus, virtual_devices_without_a_rank_are_refused) {
+  EXPECT_EQ(usage_error_of({plain_rank("a"), plain_rank("a")},
+                           {.device = DeviceChoice::virtual_device, .gpus = "4"}, true),
+            "2 ranks but --gpus 4: one rank drives one virtual device; start 4 ranks");
+}
+
+TEST(AssignGpus, gpus_that_are_named_and_have_no_rank_are_refused) {
+  EXPECT_EQ(usage_error_of({gpu_rank("a", kTwo)}, {.gpus = "0,1"}, true),
+            "--gpus '0,1' names GPU 1 of host a, and there is no rank for it; start one a GPU");
+  EXPECT_EQ(usage_error_of({gpu_rank("a", kTwo)}, {.gpus = "1"}, true), "no UsageError");
+}
+
 TEST(AssignGpus, cuda_without_any_gpu_is_refused) {
   EXPECT_EQ(environment_error_of({plain_rank("a")}, {.device = DeviceChoice::cuda}, false),
             "rank 0 on host a has no NVIDIA device: start it on a GPU machine, or give --device "

@@ -81,6 +81,9 @@ Json choose_head(const RunOptions& options, std::uint32_t number, const Resumed&
     return report_name(options.out, which, options.launches);
   };
   const std::string out = report(number);
+  if (options.launches > 1 && std::filesystem::path(out).extension().empty())
+    throw UsageError(fmt::format(
+        "--out {}: several launches need a name that ends in .h5 (X.h5: X-1.h5 ...)", options.out));
   check_output(out);
   // Not after an hour: the others are asked for before the first one runs.
   for (std::uint32_t other = 2; number == 1 && other <= options.launches; ++other)
