@@ -74,6 +74,15 @@ TEST(GtestProgram, RunWithoutAReportFailsWithItsLine) {
   EXPECT_TRUE(has(ran.out, "no report; tidemark ended with 2: tidemark: --gpus '0': ")) << ran.out;
 }
 
+TEST(GtestProgram, WithoutAGpuOneTestFailsTheOthersAreSkippedAndTheCodeIsThatOfRun) {
+  const Ran ran =
+      run_gtest({"--gtest_filter=zfill.side:zfill.whole"}, {{"CUDA_VISIBLE_DEVICES", ""}});
+  EXPECT_EQ(ran.exit, 5) << ran.out;
+  EXPECT_TRUE(has(ran.out, "[  FAILED  ] 1 test,")) << ran.out;
+  EXPECT_TRUE(has(ran.out, "[  SKIPPED ] 1 test,")) << ran.out;
+  EXPECT_EQ(ran.err.find("tidemark: rank 0 on host "), 0U) << ran.err;
+}
+
 TEST(GtestProgram, WhatIsSkippedDoesNotPass) {
   const Ran ran = run_gtest({"--gtest_filter=peer.*", "--device", "virtual"});
   EXPECT_EQ(ran.exit, 0) << ran.out;

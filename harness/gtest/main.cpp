@@ -26,6 +26,7 @@ using Json = nlohmann::json;
 
 constexpr double kPlanSeconds = 60;
 constexpr double kCaseSeconds = 24 * 3600;  // `run` has deadlines of its own
+constexpr int kEnvironment = 5;             // as of `run`
 
 /// The tidemark that stands beside this program.
 std::string tidemark() {
@@ -84,7 +85,10 @@ class CaseTest : public testing::Test {
   CaseTest(std::string name, Words options)
       : name_(std::move(name)), options_(std::move(options)) {}
 
+  static inline std::string unusable;  // why this machine runs no case: the line of the first
+
   void TestBody() override {
+    if (!unusable.empty()) GTEST_SKIP() << "not run: " << unusable;
     const reports::ScratchFolder folder;
     const std::string file = folder.file("case.h5");
     const ChildAnswer ran =
@@ -92,6 +96,7 @@ class CaseTest : public testing::Test {
     const ChildAnswer shown = run_tidemark({"show", file, "--json"}, kCaseSeconds);
     const Json report = Json::parse(shown.out, nullptr, false);
     if (!report.is_object()) {
+      if (ran.status == kEnvironment) unusable = ran.err;
       FAIL() << fmt::format("no report; tidemark ended with {}: {}", ran.status, ran.err);
     }
     if (report.at("launch").at("virtual") == true) RecordProperty("device", "virtual");
@@ -155,6 +160,10 @@ int main(int argc, char** argv) {
   const int refused = tidemark::harness::add_tests({argv + 1, argv + argc});
   if (refused != 0) return refused;
   const int code = RUN_ALL_TESTS();
+  if (const std::string& why = tidemark::harness::CaseTest::unusable; !why.empty()) {
+    tidemark::harness::write_error(why);
+    return tidemark::harness::kEnvironment;
+  }
   // A mistyped filter would be green for ever; a shard may well be without tests.
   const bool chosen = GTEST_FLAG_GET(list_tests) || std::getenv("GTEST_TOTAL_SHARDS") != nullptr ||
                       testing::UnitTest::GetInstance()->test_to_run_count() > 0;
