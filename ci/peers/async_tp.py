@@ -25,8 +25,7 @@ import time
 KINDS = ("plain", "fused", "local")
 # Some hosts forbid multicast, and NCCL and PyTorch then fail where they could go without.
 CHILD_ENV = {"TORCH_SYMM_MEM_DISABLE_MULTICAST": "1", "NCCL_NVLS_ENABLE": "0", "PYTHONWARNINGS": "ignore"}
-MPI_ENV = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "NCCL_NVLS_ENABLE": "0",
-           "OMPI_MCA_orte_execute_quiet": "1"}  # else its own blocks follow the line that says why
+MPI_ENV = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "NCCL_NVLS_ENABLE": "0"}
 CYCLES_OF_US = 2_000  # of a GPU's clock
 
 
