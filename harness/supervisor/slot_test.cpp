@@ -1,6 +1,7 @@
 // A slot with the real worker: every way in which an attempt can end.
 #include "harness/supervisor/slot.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -17,6 +19,18 @@
 
 #include "harness/relay/mesh.hpp"
 #include "harness/supervisor/clock.hpp"
+
+namespace {
+int failing_forks = 0;  // the next forks of this program fail with EAGAIN
+}
+
+extern "C" pid_t fork() noexcept {
+  static const auto real = reinterpret_cast<pid_t (*)()>(::dlsym(RTLD_NEXT, "fork"));
+  if (failing_forks == 0) return real();
+  --failing_forks;
+  errno = EAGAIN;
+  return -1;
+}
 
 namespace tidemark::harness {
 namespace {
@@ -80,6 +94,15 @@ TEST(Slot, runs_the_next_case_in_a_new_worker_after_a_crash) {
   slot.begin(*case_named("load.tile.rank2"), 1);
   EXPECT_EQ(end_of(slot).verdict, Verdict::pass);
   EXPECT_FALSE(slot.lost().has_value());
+}
+
+TEST(Slot, one_fork_that_fails_costs_no_result) {
+  Slot slot({.seed = 1}, kReal);
+  failing_forks = 1;
+  slot.begin(rank1(), 1);
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(failing_forks, 0);
+  EXPECT_EQ(ending.verdict, Verdict::pass) << ending.reason;
 }
 
 TEST(Slot, a_worker_that_leaves_in_mid_case_is_a_tool_error) {

@@ -11,8 +11,10 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string_view>
+#include <thread>
 
 #include "harness/room.hpp"
 #include "kernels/error.hpp"
@@ -149,7 +151,12 @@ pid_t spawn(const SpawnOrder& order) {
                         ? static_cast<int>(files.rlim_cur)
                         : 65536;
   const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
+  pid_t child = ::fork();
+  // There may be too many processes, or too little memory, for a moment.
+  for (int i = 0; i < 300 && child < 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    child = ::fork();
+  }
   if (child < 0) throw Error(std::string("cannot start a process: ") + std::strerror(errno));
   if (child > 0) {
     // Both sides set the group: whoever comes first, a kill of the group finds it.

@@ -54,7 +54,7 @@ struct SpawnOrder {
 
 /// Fork and exec. The child's environment is this one without the variables of the MPI launcher
 /// (it must not join the job by accident) and with `settings`. A program that cannot be executed
-/// ends with status 127 and says why on its descriptor 2. Throws Error when fork fails.
+/// ends with status 127 and says why on its descriptor 2. Throws Error when fork fails for 3 s.
 pid_t spawn(const SpawnOrder& order);
 
 }  // namespace tidemark::harness
