@@ -103,4 +103,10 @@ ChildAnswer run_bounded(const std::vector<std::string>& argv, double seconds,
   return answer;
 }
 
+ChildAnswer ask_bounded(const std::vector<std::string>& argv, double seconds) {
+  const ChildAnswer answer = run_bounded(argv, seconds);
+  const bool killed = answer.status == 128 + SIGKILL && !answer.timed_out;
+  return killed ? run_bounded(argv, seconds) : answer;
+}
+
 }  // namespace tidemark::harness

@@ -26,4 +26,8 @@ struct ChildSurroundings {
 ChildAnswer run_bounded(const std::vector<std::string>& argv, double seconds,
                         const ChildSurroundings& surroundings = {});
 
+/// The same for a question, which changes nothing: once more where the child was killed from
+/// outside, as the OOM killer does.
+ChildAnswer ask_bounded(const std::vector<std::string>& argv, double seconds);
+
 }  // namespace tidemark::harness

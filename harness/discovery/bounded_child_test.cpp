@@ -4,6 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "harness/room.hpp"
+#include "reports/scratch_folder.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -47,6 +52,28 @@ TEST(RunBounded, does_not_wait_for_a_grandchild_that_holds_the_pipe) {
   const ChildAnswer answer = run_bounded({"/bin/sh", "-c", "setsid sleep 60 & echo x"}, 3);
   EXPECT_TRUE(answer.timed_out);
   EXPECT_EQ(answer.out, "x\n");
+}
+
+/// Kills itself the first `times` times that it runs, then says yes.
+std::string killed_at_first(const ScratchFolder& folder, int times) {
+  const std::string script = folder.file("asked");
+  std::ofstream(script) << "#!/bin/sh\necho x >>" << folder.file("times") << "\n[ $(wc -l <"
+                        << folder.file("times") << ") -gt " << times
+                        << " ] || kill -KILL $$\necho yes\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  return script;
+}
+
+TEST(AskBounded, asks_again_where_the_child_was_killed_from_outside) {
+  const ScratchFolder folder;
+  const ChildAnswer answer = ask_bounded({killed_at_first(folder, 1)}, 20);
+  EXPECT_EQ(answer.status, 0);
+  EXPECT_EQ(answer.out, "yes\n");
+}
+
+TEST(AskBounded, asks_no_third_time) {
+  const ScratchFolder folder;
+  EXPECT_EQ(ask_bounded({killed_at_first(folder, 2)}, 20).status, 137);
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ GpuInventory take_inventory(const NvmlChild& nvml) {
   if (!kWithCuda)
     return {.nvidia_present = true, .problem = "this tidemark was built without CUDA"};
   const GpuInventory inventory =
-      inventory_of(run_bounded({nvml.program, "__gpus"}, kAnswerSeconds));
+      inventory_of(ask_bounded({nvml.program, "__gpus"}, kAnswerSeconds));
   return with_nvml(inventory, ask_nvml(inventory.visible, nvml));
 }
 

@@ -84,7 +84,7 @@ std::vector<NvmlAnswer> ask_nvml(const std::vector<GpuProperties>& gpus, const N
   if (gpus.empty()) return answers;
   // Also a child that was killed may have answered for some GPUs before one did not return.
   const ChildAnswer said =
-      run_bounded({child.program, "__nvml", child.library, to_json(gpus)}, child.seconds);
+      ask_bounded({child.program, "__nvml", child.library, to_json(gpus)}, child.seconds);
   std::istringstream lines(said.out);
   for (std::string line; std::getline(lines, line);) {
     const std::optional<NvmlAnswer> told = answer_in(line);

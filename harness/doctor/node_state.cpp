@@ -57,7 +57,7 @@ void read_gpus(const NodePlace& place, NodeState& node) {
       probe_library(place.program, "libcuda.so.1", "cuDriverGetVersion", VersionCall::by_pointer);
   node.nvml = probe_gpus(place.program, place.nvml);
   // Contexts are made in the child, and end with it.
-  const GpuInventory inventory = inventory_of(run_bounded({place.program, "__gpus"}, kCudaSeconds));
+  const GpuInventory inventory = inventory_of(ask_bounded({place.program, "__gpus"}, kCudaSeconds));
   node.visible = inventory.visible;
   node.cuda_problem = inventory.problem;
   if (const char* chosen = std::getenv("CUDA_VISIBLE_DEVICES")) node.cuda_visible = chosen;

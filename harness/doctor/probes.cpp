@@ -143,7 +143,7 @@ std::string version_text(std::string_view function, std::int64_t number) {
 FoundLibrary probe_library(const std::string& program, const std::string& library,
                            const std::string& function, VersionCall call) {
   const ChildAnswer answer =
-      run_bounded({program, "__probe", "library", library, function,
+      ask_bounded({program, "__probe", "library", library, function,
                    call == VersionCall::returned ? "returned" : "by_pointer"},
                   kLibrarySeconds);
   const Json json = Json::parse(answer.out, nullptr, false);
@@ -155,7 +155,7 @@ FoundLibrary probe_library(const std::string& program, const std::string& librar
 }
 
 NvmlStates probe_gpus(const std::string& program, const std::string& library) {
-  const ChildAnswer answer = run_bounded({program, "__probe", "gpus", library}, kNvmlSeconds);
+  const ChildAnswer answer = ask_bounded({program, "__probe", "gpus", library}, kNvmlSeconds);
   NvmlStates states;
   std::istringstream lines(answer.out);
   for (std::string line; std::getline(lines, line);) {

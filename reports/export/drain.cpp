@@ -118,12 +118,15 @@ std::string_view word_behind(std::string_view text, std::string_view before) {
 }
 
 /// GPUs and ranks that the launch did without are in no table; what is known of them is the line
-/// that harness/discovery/assignment.cpp wrote: "... of host H ...". One that somebody uses is not
-/// sick, and draining its node would be in their way.
+/// that harness/discovery/assignment.cpp wrote: "... of host H ...". One that is in use is not
+/// sick, nor one that could not be asked for lack of memory or processes.
 std::string lines_of_left_out(const Report& report) {
   std::string text;
   for (const std::string_view line : left_out_of(report)) {
-    if (line.find(" is in use: ") != std::string_view::npos) continue;
+    const auto says = [&](std::string_view words) { return line.find(words) != line.npos; };
+    if (says(" is in use: ") || says(": asking CUDA ended with signal 9") ||
+        says(" could not be started"))
+      continue;
     const std::string_view host = word_behind(line, " host ");
     if (!is_name(host))
       throw ReportError(

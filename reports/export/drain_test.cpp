@@ -192,6 +192,16 @@ TEST(Drain, WhatWasLeftOutButNotWhatIsInUse) {
   EXPECT_EQ(drain_of(report), "node08\t-\trank 1 on host node08 has no NVIDIA device\n");
 }
 
+TEST(Drain, NoRankWhoseGpusCouldNotBeAskedFor) {
+  for (const char* why :
+       {"asking CUDA ended with signal 9", "the process that asks CUDA could not be started"}) {
+    Report report = passed();
+    leave_out(report,
+              std::string("rank 1 on host node08 has an NVIDIA device but no usable GPU: ") + why);
+    EXPECT_EQ(drain_of(report), "") << why;
+  }
+}
+
 TEST(Drain, NothingLeftOutWhoseHostCouldBeSomethingElseInACommand) {
   Report report = passed();
   leave_out(report, "rank 1 on host $(x) has no NVIDIA device");
