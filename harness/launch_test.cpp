@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/launch_place.hpp"
+#include "reports/export/export.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/store/report.hpp"
 
@@ -223,27 +224,60 @@ TEST(Launch, a_stop_before_a_stuck_gpu_is_known_blames_none_that_waited) {
   EXPECT_EQ(results.at("gemm.distributed.integer@1")->verdict, Verdict::not_run);
 }
 
-TEST(Launch, a_killed_worker_is_a_crash_that_names_its_case) {
+TEST(Launch, a_worker_killed_from_outside_twice_is_a_tool_error_and_drains_nothing) {
   const Place place;
-  const RunningProgram running = start_program(
-      command(run_arguments(place, {"--cases", "load.tile.rank1", "--cases", "zfill.whole"})),
-      with_hook("slow@load.tile.rank1"));
-  ASSERT_TRUE(appears(place.journals(), R"("type":"start")"));
-  std::vector<pid_t> workers;
-  for (int i = 0; i < 500 && workers.empty(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    workers = descendants(running.pid, "__worker");
-  }
-  ASSERT_EQ(workers.size(), 1U);
-  ::kill(workers[0], SIGKILL);
-  const Ran ran = finish_program(running);
-  EXPECT_EQ(ran.exit, 1) << ran.out << ran.err;
-  const Report report = read_report(place.out());
+  const Ran ran = run_binary(run_arguments(place, {"--cases", "load.tile.rank1", "zfill.whole"}),
+                             with_hook("kill@load.tile.rank1"));
+  EXPECT_EQ(ran.exit, 4) << ran.out << ran.err;
+  Report report = read_report(place.out());
   EXPECT_TRUE(report.launch.complete);
   const auto results = results_of(report);
-  EXPECT_EQ(results.at("load.tile.rank1@0")->verdict, Verdict::crash);
+  EXPECT_EQ(results.at("load.tile.rank1@0")->verdict, Verdict::tool_error);
+  EXPECT_EQ(results.at("load.tile.rank1@0")->attempts, 2U);
   EXPECT_EQ(results.at("load.tile.rank1@0")->signal, SIGKILL);
   EXPECT_EQ(results.at("zfill.whole@0")->verdict, Verdict::pass);
+  report.launch.is_virtual = false;  // a list for draining is of GPUs alone
+  EXPECT_EQ(drain_of(report), "");
+}
+
+TEST(Launch, a_worker_killed_from_outside_once_costs_no_result) {
+  const Place place;
+  const Ran ran = run_binary(run_arguments(place, {"--cases", "gemm.local.speed"}),
+                             with_hook("kill_once@gemm.local.integer"));
+  EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
+  EXPECT_EQ(ran.out.find("FLAKY"), std::string::npos) << ran.out;
+  const Report report = read_report(place.out());
+  const auto results = results_of(report);
+  EXPECT_EQ(results.at("gemm.local.integer@0")->verdict, Verdict::pass);
+  EXPECT_EQ(results.at("gemm.local.integer@0")->attempts, 2U);
+  EXPECT_EQ(results.at("gemm.local.speed@0")->verdict, Verdict::pass);
+}
+
+TEST(Launch, a_worker_killed_from_outside_once_costs_no_result_of_a_case_of_all_gpus) {
+  const Place place;
+  const Ran ran =
+      run_binary(run_arguments(place, {"--gpus", "2", "--cases", "gemm.distributed.integer"}),
+                 with_hook("kill_once@gemm.distributed.integer#1"));
+  EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
+  const Report report = read_report(place.out());
+  for (const ResultRow& result : report.results) {
+    EXPECT_EQ(result.verdict, Verdict::pass) << report.text(result.reason);
+    EXPECT_EQ(result.attempts, 2U);
+  }
+}
+
+TEST(Launch, a_crash_that_does_not_return_is_flaky) {
+  const Place place;
+  const Ran ran = run_binary(run_arguments(place, {"--cases", "load.tile.rank1"}),
+                             with_hook("crash_once@load.tile.rank1"));
+  EXPECT_EQ(ran.exit, 1) << ran.out << ran.err;
+  const Report report = read_report(place.out());
+  const ResultRow& result = *results_of(report).at("load.tile.rank1@0");
+  EXPECT_EQ(result.verdict, Verdict::flaky);
+  EXPECT_EQ(result.attempts, 2U);
+  EXPECT_EQ(result.signal, SIGSEGV);
+  const std::string reason(report.text(result.reason));
+  EXPECT_NE(reason.find("attempt 1: the worker died by signal 11"), std::string::npos) << reason;
 }
 
 TEST(Launch, sigterm_leaves_an_incomplete_report) {
@@ -336,7 +370,8 @@ TEST(Launch, a_slot_without_workers_is_lost_and_the_rest_is_told) {
   EXPECT_EQ(ran.exit, 1) << ran.out << ran.err;
   const auto report = read_report(place.out());
   const auto results = results_of(report);
-  EXPECT_EQ(results.at("load.tile.rank3@0")->verdict, Verdict::crash);
+  EXPECT_EQ(results.at("load.tile.rank1@0")->verdict, Verdict::crash);
+  EXPECT_EQ(results.at("load.tile.rank2@0")->verdict, Verdict::gpu_lost);
   EXPECT_EQ(results.at("load.tile.rank4@0")->verdict, Verdict::gpu_lost);
   EXPECT_EQ(results.at("load.tile.rank5@0")->verdict, Verdict::gpu_lost);
 }

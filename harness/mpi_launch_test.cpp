@@ -62,6 +62,19 @@ TEST(MpiLaunch, a_crash_in_a_round_is_named_and_the_next_round_runs) {
   EXPECT_EQ(results.at("gemm.distributed.normal@2")->verdict, Verdict::pass);
 }
 
+TEST(MpiLaunch, a_round_with_a_crash_runs_again_on_all_ranks) {
+  const Place place;
+  const Ran ran =
+      run_program(under_mpirun(3, run_arguments(place, {"--cases", "gemm.distributed.integer"})),
+                  with_hook("crash_once@gemm.distributed.integer#1"));
+  EXPECT_EQ(ran.exit, 1) << ran.out << ran.err;
+  const Report report = read_report(place.out());
+  const auto results = results_of(report);
+  EXPECT_EQ(results.at("gemm.distributed.integer@0")->verdict, Verdict::pass);
+  EXPECT_EQ(results.at("gemm.distributed.integer@1")->verdict, Verdict::flaky);
+  EXPECT_EQ(results.at("gemm.distributed.integer@2")->verdict, Verdict::pass);
+}
+
 TEST(MpiLaunch, a_stopped_worker_hangs_and_those_that_waited_for_it_did_not_run) {
   const Place place;
   // The others give up before the second after which the stopped one counts as hung.

@@ -85,7 +85,7 @@ struct Attempts {
       if (outcomes[i]->attempt != i + 1) return false;
     const OutcomeRecord& last = *outcomes.back();
     return is_answer(last.verdict) &&
-           (last.verdict != Verdict::fail || last.attempt >= kMostAttempts);
+           (!may_pass_again(last.verdict) || last.attempt >= kMostAttempts);
   }
 };
 

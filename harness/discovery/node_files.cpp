@@ -79,6 +79,23 @@ std::uint64_t free_memory(const fs::path& root) {
   return error == std::errc() && std::string_view(end) == " kB" ? kibibytes * 1024 : 0;
 }
 
+std::optional<std::uint64_t> oom_kills(const fs::path& root) {
+  std::ifstream groups(root / "proc/self/cgroup");  // "4:memory:/job", version 2 "0::/job"
+  for (std::string line; std::getline(groups, line);) {
+    const bool first = line.find("memory:/") != std::string::npos;
+    if (!first && !line.starts_with("0::/")) continue;
+    const fs::path top = root / (first ? "sys/fs/cgroup/memory" : "sys/fs/cgroup");
+    // A container may have its own group as the top and not know the path to it.
+    for (const fs::path& group : {top / line.substr(line.find('/') + 1), top}) {
+      std::ifstream counts(group / (first ? "memory.oom_control" : "memory.events"));
+      std::uint64_t count = 0;
+      for (std::string name; counts >> name >> count;)
+        if (name == "oom_kill") return count;
+    }
+  }
+  return std::nullopt;
+}
+
 std::string boot_id(const fs::path& root) {
   return first_line(root / "proc/sys/kernel/random/boot_id");
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace tidemark::harness {
@@ -31,5 +32,9 @@ std::string boot_id(const std::filesystem::path& root = "/");
 
 /// Bytes of /proc/meminfo that processes can still have; 0 where it does not say.
 std::uint64_t free_memory(const std::filesystem::path& root = "/");
+
+/// Processes of this memory cgroup (version 1 or 2) that the OOM killer has ended so far; nothing
+/// where there is no such count.
+std::optional<std::uint64_t> oom_kills(const std::filesystem::path& root = "/");
 
 }  // namespace tidemark::harness

@@ -76,6 +76,36 @@ TEST(BootId, is_one_line) {
   EXPECT_EQ(boot_id(root.path()), "0b1e-77");
 }
 
+TEST(OomKills, are_those_of_the_memory_cgroup_of_version_1) {
+  const Root root;
+  root.file("proc/self/cgroup", "5:devices:/\n4:memory:/slurm/job_7\n0::/\n")
+      .file("sys/fs/cgroup/memory/memory.oom_control", "oom_kill_disable 0\noom_kill 9\n")
+      .file("sys/fs/cgroup/memory/slurm/job_7/memory.oom_control",
+            "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n");
+  EXPECT_EQ(oom_kills(root.path()), 3U);
+}
+
+TEST(OomKills, are_those_of_the_cgroup_of_version_2) {
+  const Root root;
+  root.file("proc/self/cgroup", "0::/user.slice/job 7\n")
+      .file("sys/fs/cgroup/user.slice/job 7/memory.events", "low 0\nmax 5\noom 4\noom_kill 2\n");
+  EXPECT_EQ(oom_kills(root.path()), 2U);
+}
+
+TEST(OomKills, of_a_container_that_does_not_see_its_path_are_those_of_its_top) {
+  const Root root;
+  root.file("proc/self/cgroup", "4:memory:/kubepods/pod1\n")
+      .file("sys/fs/cgroup/memory/memory.oom_control", "oom_kill 1\n");
+  EXPECT_EQ(oom_kills(root.path()), 1U);
+}
+
+TEST(OomKills, are_not_known_without_a_memory_cgroup) {
+  const Root root;
+  root.file("proc/self/cgroup", "5:devices:/\n0::/\n").file("sys/fs/cgroup/cgroup.procs", "1\n");
+  EXPECT_EQ(oom_kills(root.path()), std::nullopt);
+  EXPECT_EQ(oom_kills("/no/such/root"), std::nullopt);
+}
+
 TEST(NodeFiles, say_nothing_where_there_is_nothing) {
   const Root root;
   root.file("proc/cpuinfo", "model name\t:\n").file("etc/os-release", "PRETTY_NAME\n");

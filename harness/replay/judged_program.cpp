@@ -151,6 +151,7 @@ DeviceVerdict verdict_on(const PreparedProgram& program, const ProgramEnd& end) 
     case ProgramEnd::Kind::ran:
       return verdict_on(program, end.result);
     case ProgramEnd::Kind::refused:
+    case ProgramEnd::Kind::killed:
       return {.code = ExitCode::incomplete,
               .word = "ERROR",
               .claim = "did not run",

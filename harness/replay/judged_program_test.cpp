@@ -35,6 +35,11 @@ ProgramEnd fault_of_kind(DeviceFault fault, std::int32_t code) {
   return end;
 }
 
+TEST(ProgramVerdict, killed_from_outside_says_nothing) {
+  const ProgramEnd end{.kind = ProgramEnd::Kind::killed, .result = {}, .reason = "r"};
+  EXPECT_EQ(verdict_on(one_load(), end).code, ExitCode::incomplete);
+}
+
 TEST(ProgramVerdict, right_result_passes) {
   const PreparedProgram program = one_load();
   const DeviceVerdict verdict = verdict_on(program, run_with(program, ""));

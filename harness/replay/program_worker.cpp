@@ -41,18 +41,14 @@ double seconds_of(const Program& program) {
 }
 
 ProgramEnd ending(WorkerProcess& worker) {
-  const ProgramEnd::Kind kind =
-      worker.ended()->signal != 0 ? ProgramEnd::Kind::crashed : ProgramEnd::Kind::refused;
+  const ProcessEnd& end = *worker.ended();
   const std::string words = worker.last_words();
-  if (kind == ProgramEnd::Kind::refused && !words.empty())
-    return {.kind = kind, .result = {}, .reason = words};
-  const std::string how =
-      kind == ProgramEnd::Kind::crashed
-          ? fmt::format("its process ended by signal {}", worker.ended()->signal)
-          : fmt::format("its process left with code {}", worker.ended()->exit_code);
-  return {.kind = kind,
-          .result = {},
-          .reason = how + (words.empty() ? "" : "; its last words: " + words)};
+  if (end.signal == 0 && !words.empty())
+    return {.kind = ProgramEnd::Kind::refused, .reason = words};
+  return {.kind = end.killed_from_outside() ? ProgramEnd::Kind::killed
+                  : end.signal != 0         ? ProgramEnd::Kind::crashed
+                                            : ProgramEnd::Kind::refused,
+          .reason = "its process " + worker.end_text()};
 }
 
 // Until when the worker may be silent.
@@ -80,18 +76,12 @@ std::optional<ProgramEnd> answer_in(Said& said) {
   if (auto* ran = std::get_if<SaidProgram>(&said))
     return ProgramEnd{.result = std::move(ran->result)};
   if (auto* trouble = std::get_if<SaidTrouble>(&said))
-    return ProgramEnd{
-        .kind = ProgramEnd::Kind::refused, .result = {}, .reason = std::move(trouble->text)};
+    return ProgramEnd{.kind = ProgramEnd::Kind::refused, .reason = std::move(trouble->text)};
   return std::nullopt;
 }
 
-}  // namespace
-
-ProgramEnd run_in_worker(WorkerStart start, const SetupOrder& setup, const Program& program,
-                         const ProgramBounds& bounds) {
-  ::signal(SIGPIPE, SIG_IGN);  // a worker that is gone must not take this process along
-  const FileDescriptor file = memory_file_of(program_json(program));
-  start.program_fd = file.get();
+ProgramEnd run_once(const WorkerStart& start, const SetupOrder& setup, const Program& program,
+                    const ProgramBounds& bounds) {
   WorkerProcess worker(start);
   worker.send(setup);
   worker.send(ProgramOrder{});
@@ -106,17 +96,26 @@ ProgramEnd run_in_worker(WorkerStart start, const SetupOrder& setup, const Progr
     }
     if (worker.broken())
       return {.kind = ProgramEnd::Kind::refused,
-              .result = {},
               .reason = "its process wrote a line that is no message"};
     if (gone) return ending(worker);
     if (deadline.over())
       return {.kind = ProgramEnd::Kind::hung,
-              .result = {},
               .reason = fmt::format("it had no result after {:.0f} s", deadline.seconds())};
     std::array<pollfd, 2> fds = {{{.fd = worker.records_fd(), .events = POLLIN, .revents = 0},
                                   {.fd = worker.errors_fd(), .events = POLLIN, .revents = 0}}};
     ::poll(fds.data(), fds.size(), 100);
   }
+}
+
+}  // namespace
+
+ProgramEnd run_in_worker(WorkerStart start, const SetupOrder& setup, const Program& program,
+                         const ProgramBounds& bounds) {
+  ::signal(SIGPIPE, SIG_IGN);  // a worker that is gone must not take this process along
+  const FileDescriptor file = memory_file_of(program_json(program));
+  start.program_fd = file.get();
+  ProgramEnd end = run_once(start, setup, program, bounds);
+  return end.kind == ProgramEnd::Kind::killed ? run_once(start, setup, program, bounds) : end;
 }
 
 }  // namespace tidemark::harness

@@ -17,6 +17,7 @@ struct ProgramEnd {
     refused,  // the device could not be had, or cannot run it
     crashed,
     hung,
+    killed,  // from outside, twice: out of memory, for example
   };
 
   Kind kind = Kind::ran;

@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "reports/scratch_folder.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -76,7 +80,26 @@ TEST(ProgramWorker, crash_is_told_by_its_signal) {
   const ProgramHook hook("crash@program");
   const ProgramEnd end = run_in_worker(kReal, {}, one_test());
   EXPECT_EQ(end.kind, ProgramEnd::Kind::crashed);
-  EXPECT_EQ(end.reason, "its process ended by signal 11; its last words: test hook: crash");
+  EXPECT_EQ(end.reason,
+            "its process died by signal 11 (Segmentation fault); its last words: test hook: crash");
+}
+
+TEST(ProgramWorker, killed_from_outside_twice_is_no_crash) {
+  const ProgramHook hook("kill@program");
+  const ProgramEnd end = run_in_worker(kReal, {}, one_test());
+  EXPECT_EQ(end.kind, ProgramEnd::Kind::killed);
+  EXPECT_NE(end.reason.find("killed from outside (out of memory?)"), std::string::npos)
+      << end.reason;
+}
+
+TEST(ProgramWorker, killed_from_outside_once_runs_again) {
+  const ScratchFolder folder;
+  const std::string script = folder.file("tidemark");
+  std::ofstream(script) << "#!/bin/sh\nmkdir " << folder.file("once")
+                        << " 2>&- && kill -KILL $$\nexec " TIDEMARK_BINARY " \"$@\"\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  const ProgramEnd end = run_in_worker({.program = script}, {}, one_test());
+  EXPECT_EQ(end.kind, ProgramEnd::Kind::ran) << end.reason;
 }
 
 TEST(ProgramWorker, hang_is_ended) {

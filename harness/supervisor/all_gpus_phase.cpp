@@ -10,6 +10,7 @@
 #include "harness/supervisor/clock.hpp"
 #include "harness/supervisor/phases.hpp"
 #include "harness/supervisor/waiters.hpp"
+#include "reports/schema/verdict_kinds.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -28,6 +29,7 @@ struct SlotStatus {
   bool usable = true;
   bool alive = false;   // its worker waits for the next case
   bool waited = false;  // Ending::waited_for_others()
+  bool killed = false;  // Ending::killed()
 };
 
 bool breaks_round(Verdict verdict) {
@@ -98,22 +100,25 @@ class Rounds {
   }
 
   /// Also the barrier between rounds: no rank begins the next one while another is still at this.
-  std::string meet_after_round(const std::map<std::uint32_t, Verdict>& verdicts) {
+  std::string meet_after_round() {
     Json mine = Json::array();
     for (const LocalSlot& local : state_.mine) {
       const std::uint32_t slot = local.slot.number();
+      const Ending& ending = endings_.at(slot);
       mine.push_back({{"slot", slot},
-                      {"verdict", static_cast<int>(verdicts.at(slot))},
+                      {"verdict", static_cast<int>(ending.verdict)},
                       {"usable", !local.slot.lost().has_value()},
                       {"alive", local.slot.worker() != nullptr},
-                      {"waited", waiters_.contains(slot)}});
+                      {"waited", waiters_.contains(slot)},
+                      {"killed", ending.killed()}});
     }
     std::string trouble = exchange(mine, [this](const Json& told) {
       status_.at(told.at("slot").get<std::uint32_t>()) = {
           .verdict = static_cast<Verdict>(told.at("verdict").get<int>()),
           .usable = told.at("usable"),
           .alive = told.at("alive"),
-          .waited = told.at("waited")};
+          .waited = told.at("waited"),
+          .killed = told.at("killed")};
     });
     if (culprit_.empty()) culprit_ = trouble.empty() ? culprit_of_round() : trouble;
     return trouble;
@@ -151,11 +156,7 @@ class Rounds {
 
   void say_not_run(LocalSlot& local, const Case& which, const std::string& reason) {
     record(state_, local, which, 1,
-           Ending{.verdict = Verdict::not_run,
-                  .reason = reason,
-                  .outcome = std::nullopt,
-                  .start_unix_s = unix_s()},
-           true);
+           Ending{.verdict = Verdict::not_run, .reason = reason, .start_unix_s = unix_s()}, true);
   }
 
   // ---- workers -----------------------------------------------------------------------------
@@ -236,54 +237,64 @@ class Rounds {
     std::uint32_t first = 1;  // the same on all ranks
     for (std::uint32_t slot = 0; slot < slots(); ++slot)
       first = std::max(first, first_attempt(state_, which, slot));
+    bool clean = first == 1, killed_before = false;
     for (std::uint32_t attempt = first; attempt <= kMostAttempts; ++attempt) {
       if (need_workers_) start_workers();
       need_workers_ = false;
-      const std::map<std::uint32_t, Verdict> verdicts = run_round(which, attempt, attempt == first);
+      run_round(which, attempt, attempt == first);
       const bool stopped = state_.stop.check().has_value();
       // Who is stuck would have shown later.
       if (stopped && culprit_.empty()) culprit_ = state_.stop.check()->text;
-      std::string trouble = stopped ? std::string() : meet_after_round(verdicts);
+      std::string trouble = stopped ? std::string() : meet_after_round();
       record_waiters(which, attempt, attempt == first);
       if (stopped || !trouble.empty()) return trouble;
-      const bool failed = any([](Verdict verdict) { return verdict == Verdict::fail; });
-      const bool broke = any(breaks_round);
-      need_workers_ = failed || broke ||
-                      !std::all_of(status_.begin(), status_.end(),
-                                   [](const SlotStatus& status) { return status.alive; });
+      const bool failed = any([](const SlotStatus& each) { return each.verdict == Verdict::fail; });
+      const bool broke = any([](const SlotStatus& each) { return breaks_round(each.verdict); });
+      need_workers_ = failed || broke || any([](const SlotStatus& each) { return !each.alive; });
+      clean = clean && !any([](const SlotStatus& each) { return is_failure(each.verdict); });
       for (std::uint32_t slot = 0; slot < slots(); ++slot) {
-        if (status_[slot].verdict == Verdict::pass && attempt == 1) {
+        passed_[slot].erase(std::string(which.name));
+        if (status_[slot].verdict == Verdict::pass && clean)
           passed_[slot].insert(std::string(which.name));
-        } else {
-          passed_[slot].erase(std::string(which.name));
-        }
       }
-      if (!failed || broke || !unusable().empty()) break;
+      const bool again = broke ? only_lost_workers(killed_before) : failed;
+      killed_before = killed_before || any([](const SlotStatus& each) { return each.killed; });
+      if (!again || !unusable().empty()) break;
     }
     return {};
   }
 
+  /// Whether the round broke by workers that crashed, or were killed from outside for the first
+  /// time, and by nothing that would break the next one, too.
+  bool only_lost_workers(bool killed_before) const {
+    const bool lost = any([&](const SlotStatus& each) {
+      return each.verdict == Verdict::crash || (each.killed && !killed_before);
+    });
+    // What the others had of it: a wait in vain, no transport, no end.
+    return lost && !any([](const SlotStatus& each) {
+             return breaks_round(each.verdict) && !each.waited && each.verdict != Verdict::crash &&
+                    each.verdict != Verdict::tool_error && each.verdict != Verdict::not_run;
+           });
+  }
+
   template <typename Test>
   bool any(Test test) const {
-    return std::any_of(status_.begin(), status_.end(),
-                       [&](const SlotStatus& status) { return test(status.verdict); });
+    return std::any_of(status_.begin(), status_.end(), test);
   }
 
   /// `counts`: an attempt behind the first is one of the same results.
-  std::map<std::uint32_t, Verdict> run_round(const Case& which, std::uint32_t attempt,
-                                             bool counts) {
+  void run_round(const Case& which, std::uint32_t attempt, bool counts) {
     ++round_;
     endings_.clear();
     waiters_.clear();
     culprit_.clear();
-    std::map<std::uint32_t, Verdict> verdicts;
+    std::set<std::uint32_t> ended;
     for (LocalSlot& local : state_.mine) begin_case(state_, local, which, attempt);
-    while (verdicts.size() < state_.mine.size()) {
+    while (ended.size() < state_.mine.size()) {
       const bool moved = step_slots() || mover_.step();
       for (LocalSlot& local : state_.mine) {
         const auto ending = endings_.find(local.slot.number());
-        if (ending == endings_.end() || verdicts.count(ending->first) != 0) continue;
-        verdicts[ending->first] = ending->second.verdict;
+        if (ending == endings_.end() || !ended.insert(ending->first).second) continue;
         // Its bound is shorter than the deadline of the slot that is stuck: to end the round here
         // would leave that one without a verdict.
         if (ending->second.waited_for_others()) {
@@ -303,9 +314,8 @@ class Rounds {
         culprit_ = told_culprit();
         if (!culprit_.empty()) end_round();
       }
-      if (!turn(state_, moved ? 0 : kPanelWait)) return {};
+      if (!turn(state_, moved ? 0 : kPanelWait)) return;
     }
-    return verdicts;
   }
 
   /// Records the slots that waited for others, by what is known of those by now.

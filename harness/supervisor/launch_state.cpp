@@ -10,6 +10,7 @@
 #include "harness/supervisor/phases.hpp"
 #include "harness/supervisor/records.hpp"
 #include "reports/error.hpp"
+#include "reports/schema/verdict_kinds.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -115,12 +116,17 @@ void record(LaunchState& state, LocalSlot& local, const Case& which, std::uint32
       outcome_record(place_of(state, local), which, attempt, ending,
                      [&](double at) { return state.telemetry.nearest(slot, at); });
   keep(state, written);
-  const OutcomeRecord shown = as_waived(state, written);
+  OutcomeRecord shown = as_waived(state, written);
   const bool fine = shown.verdict == Verdict::pass || shown.verdict == Verdict::skip ||
                     shown.verdict == Verdict::waived;
-  if (ending.verdict == Verdict::pass) {
-    local.passed.insert(std::string(which.name));
-  }
+  if (is_failure(ending.verdict) || state.failed_before.contains({written.case_name, slot}))
+    local.failed = which.name;
+  // A case that failed once and passes then is flaky, and no ground for a benchmark.
+  const bool passed = ending.verdict == Verdict::pass;
+  const bool flaky = passed && local.failed == which.name;
+  if (flaky) shown.verdict = Verdict::flaky;
+  local.passed.erase(written.case_name);
+  if (passed && !flaky) local.passed.insert(written.case_name);
   if (ending.verdict != Verdict::pass || attempt > 1) {
     state.console.trouble(
         trouble_text(shown, state.places[slot].text(slot), state.device, state.console.colour()));

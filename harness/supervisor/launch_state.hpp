@@ -33,7 +33,8 @@ struct SlotPlace {
 /// One slot of this rank.
 struct LocalSlot {
   Slot slot;
-  std::set<std::string> passed;  // names of cases, in this launch
+  std::set<std::string> passed;  // names of cases, in this launch; of flaky ones none
+  std::string failed = {};       // the last case of which an attempt failed
 };
 
 /// Waivers, to tell a person at once; what counts is decided when the report is made.

@@ -15,14 +15,12 @@ constexpr double kMessageWait = 0.02;  // seconds; bounds how late a message of 
 struct Queue {
   std::size_t next = 0;
   std::uint32_t attempt = 1;
-  bool alone = false;  // the attempt before lost the GPU in a launch that several rows shared
+  bool alone = false;   // the attempt before lost the GPU in a launch that several rows shared
+  bool killed = false;  // an attempt's worker, from outside
 };
 
 Ending not_run(Verdict verdict, std::string reason) {
-  return {.verdict = verdict,
-          .reason = std::move(reason),
-          .outcome = std::nullopt,
-          .start_unix_s = unix_s()};
+  return {.verdict = verdict, .reason = std::move(reason), .start_unix_s = unix_s()};
 }
 
 /// Every planned case gets a record, also where nothing can run any more: missing is never pass.
@@ -48,13 +46,12 @@ void begin_next(LaunchState& state, LocalSlot& local, Queue& queue) {
 void take_ending(LaunchState& state, LocalSlot& local, Queue& queue, const Ending& ending) {
   const Case& which = *state.plan.one_gpu[queue.next];
   const bool unknown = !queue.alone && ending.outcome && ending.outcome->suspects > 0;
-  const bool again = unknown || (ending.verdict == Verdict::fail && queue.attempt < kMostAttempts);
-  // A case that failed once and passes then is flaky, and no ground for a benchmark.
-  const bool ground = ending.verdict == Verdict::pass && queue.attempt == 1;
+  const bool may_pass = may_pass_again(ending.verdict) || (ending.killed() && !queue.killed);
+  const bool again = !local.slot.lost() && (unknown || (may_pass && queue.attempt < kMostAttempts));
   record(state, local, which, queue.attempt, ending, !again);
-  if (!ground) local.passed.erase(std::string(which.name));
   queue.attempt = again ? queue.attempt + 1 : 1;
   queue.alone = again && (unknown || queue.alone);
+  queue.killed = again && (ending.killed() || queue.killed);
   if (!again) ++queue.next;
 }
 

@@ -6,7 +6,8 @@
 namespace tidemark::harness {
 
 /// Runs Plan::one_gpu on every slot of this rank, the slots at the same time and independently. A
-/// failed case is tried twice more in fresh workers. Returns early when the launch is stopped.
+/// case that failed or crashed is tried twice more in fresh workers, one whose worker was killed
+/// from outside once more. Returns early when the launch is stopped.
 void run_one_gpu_phase(LaunchState& state);
 
 /// Runs Plan::all_gpus, one case after the other on all slots of the launch, in step with the other
@@ -14,6 +15,11 @@ void run_one_gpu_phase(LaunchState& state);
 std::string run_all_gpus_phase(LaunchState& state);
 
 inline constexpr std::uint32_t kMostAttempts = 3;
+
+/// The next attempt may pass, and then the case is flaky.
+constexpr bool may_pass_again(Verdict verdict) {
+  return verdict == Verdict::fail || verdict == Verdict::crash;
+}
 
 /// The case that a benchmark stands on, where that has not passed on a slot: then the number would
 /// say nothing.

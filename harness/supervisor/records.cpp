@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "harness/command_line/option_values.hpp"
+#include "reports/schema/verdict_kinds.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -34,18 +35,6 @@ MetricRecord record_of(const Metric& metric, const TelemetryAt& telemetry) {
     record.samples.push_back(sample);
   }
   return record;
-}
-
-std::string_view level_name(Level level) {
-  switch (level) {
-    case Level::quick:
-      return "quick";
-    case Level::nightly:
-      return "nightly";
-    case Level::soak:
-      return "soak";
-  }
-  return "quick";
 }
 
 /// What to do next about a verdict.
@@ -81,7 +70,7 @@ std::string replay_line(const RecordPlace& place, const Case& which, std::int64_
                        place.device == DeviceKind::virtual_device ? "--oversubscribe " : "");
   }
   line += fmt::format("tidemark run --cases {} --seed {:#x}", which.name, place.seed);
-  if (place.level != Level::quick) line += fmt::format(" --level {}", level_name(place.level));
+  if (place.level != Level::quick) line += fmt::format(" --level {}", name_of(place.level));
   if (row >= 0) line += fmt::format(" --row {}", row);
   if (const auto slow = place.slow.find(std::string(which.name)); slow != place.slow.end())
     line += fmt::format(" --slow {}={}", which.name, percent_of(slow->second));
@@ -149,11 +138,10 @@ OutcomeRecord outcome_record(const RecordPlace& place, const Case& which, std::u
 
 std::string trouble_text(const OutcomeRecord& record, const std::string& where, DeviceKind device,
                          bool colour) {
-  const bool red = record.verdict != Verdict::skip && record.verdict != Verdict::not_run &&
-                   record.verdict != Verdict::waived;
-  // A pass is only spoken of when it follows a fail.
-  const bool flaky = record.verdict == Verdict::pass;
-  std::string name(name_of(flaky ? Verdict::flaky : record.verdict));
+  // A pass is only spoken of when it follows another attempt; behind a failure it is flaky.
+  const bool passed = record.verdict == Verdict::pass || record.verdict == Verdict::flaky;
+  const bool red = record.verdict != Verdict::pass && !reports::is_quiet(record.verdict);
+  std::string name(name_of(record.verdict));
   if (red) {
     for (char& letter : name) letter = letter >= 'a' ? static_cast<char>(letter - 32) : letter;
   }
@@ -161,7 +149,7 @@ std::string trouble_text(const OutcomeRecord& record, const std::string& where, 
                                  colour && red ? "\x1b[0m" : "", record.case_name, where);
   // A repetition is told in one line; what it found is in the report.
   if (record.attempt > 1) {
-    return text + fmt::format("  {} in attempt {}", flaky ? "passed" : "again", record.attempt);
+    return text + fmt::format("  {} in attempt {}", passed ? "passed" : "again", record.attempt);
   }
   if (record.rows_failed > 0) {
     text += fmt::format("\n      {} of {} rows wrong", record.rows_failed, record.rows_run);

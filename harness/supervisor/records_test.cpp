@@ -178,6 +178,18 @@ TEST(Trouble, says_where_what_what_next_and_how_to_replay) {
             "      replay: tidemark run --cases load.x");
 }
 
+TEST(Trouble, of_a_pass_behind_an_attempt_that_says_nothing_is_not_flaky) {
+  OutcomeRecord record;
+  record.case_name = "load.x";
+  record.attempt = 2;
+  record.verdict = Verdict::pass;
+  EXPECT_EQ(trouble_text(record, "slot 2", DeviceKind::cuda, true),
+            " pass load.x                       slot 2  passed in attempt 2");
+  record.verdict = Verdict::flaky;
+  EXPECT_EQ(trouble_text(record, "slot 2", DeviceKind::cuda, false),
+            " FLAKY load.x                       slot 2  passed in attempt 2");
+}
+
 TEST(OutcomeRecord, of_a_hang_of_several_ranks_replays_all_rows) {
   Ending ending{.verdict = Verdict::hang, .reason = {}, .outcome = Outcome{}};
   ending.outcome->miscompares.emplace_back().row = 5;

@@ -11,6 +11,7 @@
 #include "harness/supervisor/clock.hpp"
 #include "kernels/error.hpp"
 #include "reports/process_state.hpp"
+#include "reports/schema/verdict_kinds.hpp"
 #include "suite/outcome.hpp"
 
 namespace tidemark::harness {
@@ -46,11 +47,6 @@ Verdict verdict_of(Judgement judgement) {
   return Verdict::tool_error;
 }
 
-std::string with_words(std::string reason, const std::string& last_words) {
-  if (!last_words.empty()) reason += "; its last words: " + last_words;
-  return reason;
-}
-
 constexpr std::string_view kBeforeProgress = "before its first progress";
 
 /// How far a case had come, for reasons; `not_begun` where no progress was heard of.
@@ -83,6 +79,7 @@ void Slot::start_worker() {
   ready_ = false;
   trouble_.clear();
   nccl_id_.reset();
+  idle_end_.reset();
   started_s_ = running_s();
   try {
     worker_ = std::make_unique<WorkerProcess>(start_);
@@ -106,18 +103,17 @@ void Slot::begin(const Case& which, std::uint32_t attempt, bool alone) {
               .last_sign_s = now,
               .begun_s = now,
               .begun_unix_s = unix_s(),
-              .rows = 0,
-              .done = 0,
               .order = {.case_name = std::string(which.name), .attempt = attempt, .alone = alone},
-              .rows_apart = rows_apart(setup_, which),
-              .gathered = {},
-              .lost_workers = 0,
-              .concluded = {}};
+              .rows_apart = rows_apart(setup_, which)};
   if (attempt_->rows_apart > 0) {
     attempt_->order.row = 0;
     attempt_->rows = attempt_->rows_apart;
     if (worker_) return stop_worker();  // it has run other cases; step() goes on in a new one
   }
+  // A new worker would lack the transport between those of this round.
+  if (idle_end_ && which.scope == CaseScope::all_gpus && setup_.slots > 1)
+    return conclude(idle_end_->verdict, idle_end_->reason,
+                    {.signal = idle_end_->signal, .exit_code = idle_end_->exit_code});
   order_run();
 }
 
@@ -158,6 +154,11 @@ std::optional<Ending> Slot::finished() {
     // What rows came to in the workers before is not lost with the one that said nothing.
     ending.outcome = std::move(attempt_->gathered);
     ending.row = attempt_->order.row;
+    const Verdict before = ending.outcome ? verdict_of(ending.outcome->judgement) : Verdict::pass;
+    if (ending.killed() && reports::is_failure(before)) {
+      ending.verdict = before;
+      ending.reason = fmt::format("{}; {}", ending.outcome->reason, ending.reason);
+    }
   }
   attempt_.reset();
   return ending;
@@ -243,15 +244,18 @@ void Slot::conclude_with(Outcome outcome) {
   stop_worker();
 }
 
-void Slot::conclude(Verdict verdict, std::string reason) {
-  if (!attempt_ || attempt_->concluded) return;
-  attempt_->concluded = Ending{.verdict = verdict,
-                               .reason = std::move(reason),
-                               .outcome = std::nullopt,
-                               .start_unix_s = attempt_->begun_unix_s,
-                               .seconds = running_s() - attempt_->begun_s,
-                               .rows_planned = attempt_->rows,
-                               .rows_run = attempt_->done};
+void Slot::conclude(Verdict verdict, std::string reason, ProcessEnd end) {
+  std::optional<Ending>& concluded = attempt_ ? attempt_->concluded : idle_end_;
+  if (concluded) return;
+  concluded = Ending{.verdict = verdict,
+                     .reason = std::move(reason),
+                     .signal = end.signal,
+                     .exit_code = end.exit_code};
+  if (!attempt_) return;
+  concluded->start_unix_s = attempt_->begun_unix_s;
+  concluded->seconds = running_s() - attempt_->begun_s;
+  concluded->rows_planned = attempt_->rows;
+  concluded->rows_run = attempt_->done;
 }
 
 void Slot::give_up(Verdict verdict, std::string reason) {
@@ -318,37 +322,24 @@ void Slot::check_deadlines() {
 
 // By value: the end lies in the worker, which goes here.
 void Slot::worker_gone(ProcessEnd end) {
+  const std::unique_ptr<WorkerProcess> gone = std::move(worker_);
+  const bool was_ready = std::exchange(ready_, false);
   // After a stop the verdict stands already, and how the kernel ended the process says nothing new.
-  const bool expected = killed_s_.has_value();
-  const bool was_ready = ready_;
-  const std::string words = worker_->last_words();
-  killed_s_.reset();
-  worker_.reset();
-  ready_ = false;
-  if (expected) return;
-  std::string reason;
-  if (end.signal != 0) {
-    reason =
-        fmt::format("the worker died by signal {} ({}) {}", end.signal, ::strsignal(end.signal),
-                    !was_ready ? std::string("before it had its device")
-                    : attempt_ ? where_of(attempt_->done, attempt_->rows, kBeforeProgress)
-                               : std::string(kBeforeProgress));
-  } else {
-    reason = fmt::format("the worker left with status {}{}", end.exit_code,
-                         was_ready ? "" : " before it had its device");
-  }
-  reason = with_words(reason, words);
-  if (!was_ready) count_unready(end.signal == 0, reason);
-  conclude(end.signal != 0 ? Verdict::crash : Verdict::tool_error, reason);
-  if (attempt_ && attempt_->concluded && !attempt_->concluded->outcome) {
-    attempt_->concluded->signal = end.signal;
-    attempt_->concluded->exit_code = end.exit_code;
-  }
+  if (std::exchange(killed_s_, std::nullopt)) return;
+  const std::string reason =
+      "the worker " + gone->end_text(!was_ready ? "before it had its device"
+                                     : attempt_
+                                         ? where_of(attempt_->done, attempt_->rows, kBeforeProgress)
+                                         : kBeforeProgress);
+  const bool crashed = end.signal != 0 && !end.killed_from_outside();
+  if (!was_ready) count_unready(!crashed, reason);
+  conclude(crashed ? Verdict::crash : Verdict::tool_error, reason, end);
 }
 
-void Slot::count_unready(bool own_fault, const std::string& reason) {
+void Slot::count_unready(bool not_the_gpu, const std::string& reason) {
+  unready_not_by_gpu_ = not_the_gpu || (unready_in_a_row_ > 0 && unready_not_by_gpu_);
   if (++unready_in_a_row_ < kMostUnready) return;
-  lost_ = SlotLost{.verdict = own_fault ? Verdict::tool_error : Verdict::gpu_lost,
+  lost_ = SlotLost{.verdict = unready_not_by_gpu_ ? Verdict::tool_error : Verdict::gpu_lost,
                    .reason = fmt::format("{} workers in a row did not get their device: {}",
                                          kMostUnready, reason)};
 }

@@ -37,6 +37,8 @@ struct Ending {
 
   /// The worker ended the case since data of other GPUs did not come: who is at fault is not known.
   bool waited_for_others() const { return outcome && outcome->judgement == Judgement::others_late; }
+  /// Its worker was killed from outside, which says nothing about the case or the GPU.
+  bool killed() const { return verdict == Verdict::tool_error && signal != 0; }
 };
 
 /// Why nothing more can run on a slot.
@@ -86,12 +88,12 @@ class Slot {
     double last_sign_s = 0;
     double begun_s = 0;
     double begun_unix_s = 0;
-    std::uint32_t rows = 0, done = 0;  // by its last progress; no rows before the first
-    RunOrder order = {};               // what its worker is told
-    std::uint32_t rows_apart = 0;      // of a fault case: each in a worker of its own
-    std::optional<Outcome> gathered;   // of the rows that ran in workers before this one
-    std::uint32_t lost_workers = 0;    // by rows after which it went on
-    std::optional<Ending> concluded;   // its verdict is known; its worker is still to go
+    std::uint32_t rows = 0, done = 0;      // by its last progress; no rows before the first
+    RunOrder order = {};                   // what its worker is told
+    std::uint32_t rows_apart = 0;          // of a fault case: each in a worker of its own
+    std::optional<Outcome> gathered = {};  // of the rows that ran in workers before this one
+    std::uint32_t lost_workers = 0;        // by rows after which it went on
+    std::optional<Ending> concluded = {};  // its verdict is known; its worker is still to go
   };
 
   void hear(const Said& said);
@@ -99,12 +101,12 @@ class Slot {
   void conclude_with(Outcome outcome);
   bool goes_on(const Outcome& outcome) const;
   void order_run();
-  void conclude(Verdict verdict, std::string reason);
+  void conclude(Verdict verdict, std::string reason, ProcessEnd end = {});
   void stop_worker();
   void move_stop_on();
   void check_deadlines();
   void worker_gone(ProcessEnd end);
-  void count_unready(bool own_fault, const std::string& reason);
+  void count_unready(bool not_the_gpu, const std::string& reason);
   std::optional<Ending> finished();
 
   SetupOrder setup_;
@@ -117,6 +119,8 @@ class Slot {
   std::optional<double> killed_s_;  // when its worker was
   std::optional<SlotLost> lost_;
   std::uint32_t unready_in_a_row_ = 0, hangs_ = 0;
+  bool unready_not_by_gpu_ = false;  // one of those in a row
+  std::optional<Ending> idle_end_;   // of the worker before, where it ended between attempts
   std::optional<NcclId> nccl_id_;
   std::string trouble_;
 };

@@ -17,6 +17,7 @@
 #include <set>
 #include <thread>
 
+#include "harness/discovery/node_files.hpp"
 #include "harness/relay/mesh.hpp"
 #include "harness/supervisor/clock.hpp"
 
@@ -94,6 +95,65 @@ TEST(Slot, runs_the_next_case_in_a_new_worker_after_a_crash) {
   slot.begin(*case_named("load.tile.rank2"), 1);
   EXPECT_EQ(end_of(slot).verdict, Verdict::pass);
   EXPECT_FALSE(slot.lost().has_value());
+}
+
+TEST(ProcessEnd, by_a_signal_that_no_mistake_raises_is_from_outside) {
+  for (const int number : {SIGKILL, SIGUSR1, SIGXCPU, SIGPIPE})
+    EXPECT_TRUE(ProcessEnd{.signal = number}.killed_from_outside()) << number;
+  for (const int number : {0, SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS})
+    EXPECT_FALSE(ProcessEnd{.signal = number}.killed_from_outside()) << number;
+}
+
+TEST(Slot, a_worker_killed_from_outside_is_a_tool_error) {
+  const Hook hook("kill@load.tile.rank1");
+  Slot slot({.seed = 1}, kReal);
+  slot.begin(rank1(), 1);
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(ending.verdict, Verdict::tool_error);
+  EXPECT_TRUE(ending.killed());
+  EXPECT_EQ(ending.signal, SIGKILL);
+  EXPECT_NE(ending.reason.find("killed from outside (out of memory?)"), std::string::npos)
+      << ending.reason;
+  EXPECT_FALSE(slot.lost().has_value());
+}
+
+TEST(Slot, says_how_often_the_oom_killer_struck_where_that_is_known) {
+  if (!oom_kills()) GTEST_SKIP() << "this machine has no memory cgroup";
+  const Hook hook("kill@load.tile.rank1");
+  Slot slot({.seed = 1}, kReal);
+  slot.begin(rank1(), 1);
+  EXPECT_NE(end_of(slot).reason.find("oom_kill of its memory cgroup is "), std::string::npos);
+}
+
+TEST(Slot, workers_killed_from_outside_before_their_device_lose_no_gpu) {
+  const Hook hook("kill@ready");
+  Slot slot({.seed = 1}, kReal);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(slot.lost().has_value());
+    slot.begin(rank1(), 1);
+    EXPECT_TRUE(end_of(slot).killed());
+  }
+  ASSERT_TRUE(slot.lost().has_value());
+  EXPECT_EQ(slot.lost()->verdict, Verdict::tool_error);
+}
+
+TEST(Slot, a_worker_killed_before_a_case_of_all_gpus_is_what_the_case_says) {
+  Slot slot({.seed = 1, .slots = 2}, kReal);
+  slot.start_worker();
+  ::kill(slot.worker()->pid(), SIGKILL);
+  while (slot.worker() != nullptr) static_cast<void>(slot.step());
+  slot.begin(*case_named("gemm.distributed.integer"), 1);
+  const Ending ending = end_of(slot);
+  EXPECT_TRUE(ending.killed()) << ending.reason;
+}
+
+TEST(Slot, a_worker_killed_between_cases_of_one_gpu_costs_none) {
+  Slot slot({.seed = 1}, kReal);
+  slot.start_worker();
+  ::kill(slot.worker()->pid(), SIGKILL);
+  while (slot.worker() != nullptr) static_cast<void>(slot.step());
+  slot.begin(rank1(), 1);
+  EXPECT_EQ(end_of(slot).verdict, Verdict::pass);
 }
 
 TEST(Slot, one_fork_that_fails_costs_no_result) {
@@ -293,6 +353,22 @@ TEST(Slot, what_rows_came_to_before_a_crash_is_kept_and_the_row_that_crashed_is_
   EXPECT_EQ(ending.outcome->rows_run, 2U);
   EXPECT_EQ(ending.outcome->rows_failed, 2U);
   EXPECT_EQ(ending.outcome->miscompares.size(), 2U);
+}
+
+TEST(Slot, rows_that_failed_before_a_worker_was_killed_from_outside_stay_a_fail) {
+  Slot slot({.fault = "load_misaligned_as_719", .seed = 1, .level = Level::soak}, kReal);
+  slot.begin(illegal_copies(), 1);
+  std::set<pid_t> workers;
+  std::optional<Ending> ending;
+  for (const double until = monotonic_s() + 100; !ending && monotonic_s() < until;) {
+    ending = slot.step();
+    if (slot.worker() == nullptr || !workers.insert(slot.worker()->pid()).second) continue;
+    if (workers.size() == 3) ::kill(slot.worker()->pid(), SIGKILL);
+  }
+  ASSERT_TRUE(ending && ending->outcome);
+  EXPECT_EQ(ending->verdict, Verdict::fail) << ending->reason;
+  EXPECT_EQ(ending->outcome->rows_failed, 2U);
+  EXPECT_NE(ending->reason.find("killed from outside"), std::string::npos) << ending->reason;
 }
 
 TEST(Slot, rows_behind_the_one_that_lost_the_gpu_run_in_a_new_worker) {

@@ -5,9 +5,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstring>
 #include <thread>
 
+#include <fmt/format.h>
+
+#include "harness/discovery/node_files.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark::harness {
@@ -18,6 +24,11 @@ constexpr std::size_t kShownErrors = 300;
 constexpr std::size_t kLongestLine = std::size_t{64} << 20;
 
 }  // namespace
+
+bool ProcessEnd::killed_from_outside() const {
+  constexpr std::array kOwn = {0, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+  return std::find(kOwn.begin(), kOwn.end(), signal) == kOwn.end();
+}
 
 WorkerProcess::WorkerProcess(const WorkerStart& start) {
   // Its standard output goes where its errors go: nothing of a worker may mix with the report of
@@ -37,6 +48,7 @@ WorkerProcess::WorkerProcess(const WorkerStart& start) {
   }
   if (start.segment_fd >= 0 || start.program_fd >= 0) order.fds.push_back(start.segment_fd);
   if (start.program_fd >= 0) order.fds.push_back(start.program_fd);
+  oom_kills_ = oom_kills();
   pid_ = spawn(order);
   orders_ = std::move(orders.write);
   records_ = std::move(records.read);
@@ -111,6 +123,23 @@ const std::optional<ProcessEnd>& WorkerProcess::ended() {
 
 void WorkerProcess::signal_group(int number) const {
   if (!ended_) ::kill(-pid_, number);
+}
+
+std::string WorkerProcess::end_text(std::string_view where) const {
+  const ProcessEnd& end = *ended_;
+  const bool from_outside = end.killed_from_outside();
+  std::string text = fmt::format("left with status {}", end.exit_code);
+  if (end.signal != 0)
+    text = fmt::format("{}{} by signal {} ({})", from_outside ? "was killed from outside" : "died",
+                       end.signal == SIGKILL ? " (out of memory?)" : "", end.signal,
+                       ::strsignal(end.signal));
+  if (!where.empty()) text += fmt::format(" {}", where);
+  const std::optional<std::uint64_t> count = oom_kills();
+  if (from_outside && count && oom_kills_)
+    text +=
+        fmt::format("; oom_kill of its memory cgroup is {}, at its start {}", *count, *oom_kills_);
+  const std::string words = last_words();
+  return words.empty() ? text : text + "; its last words: " + words;
 }
 
 std::string WorkerProcess::last_words() const {

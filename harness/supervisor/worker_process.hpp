@@ -6,6 +6,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "harness/supervisor/spawn.hpp"
 #include "harness/worker/messages.hpp"
@@ -23,6 +24,9 @@ struct WorkerStart {
 struct ProcessEnd {
   int signal = 0;     // 0: it left by itself
   int exit_code = 0;  // when it left by itself
+
+  /// By a signal that no mistake of its own raises: the OOM killer's or an operator's SIGKILL, ...
+  bool killed_from_outside() const;
 };
 
 /// Owns a worker. Nothing here blocks but the destructor, and that for two seconds at most.
@@ -49,6 +53,9 @@ class WorkerProcess {
   /// Sends a signal to the whole process group.
   void signal_group(int number) const;
 
+  /// "died by signal 11 (Segmentation fault) WHERE; its last words: ...", once it has ended.
+  std::string end_text(std::string_view where = {}) const;
+
   /// The last lines on its standard error, printable, at most 300 characters.
   std::string last_words() const;
 
@@ -67,6 +74,7 @@ class WorkerProcess {
   std::string errors_tail_;
   std::deque<Said> said_;
   bool broken_ = false;
+  std::optional<std::uint64_t> oom_kills_;  // of the cgroup, when it was started
   std::optional<ProcessEnd> ended_;
 };
 

@@ -33,12 +33,9 @@ Tuned Tuner::tune(const GemmShape& product, double seconds) {
     }
     if (gone) {
       const ProcessEnd end = *worker_.ended();
-      const std::string how = end.signal != 0 ? fmt::format("ended by signal {}", end.signal)
-                                              : fmt::format("left with code {}", end.exit_code);
-      const std::string words = worker_.last_words();
-      return {.kind = end.signal != 0 ? Tuned::Kind::lost : Tuned::Kind::unusable,
-              .reason = fmt::format("its worker {}{}{}", how,
-                                    words.empty() ? "" : "; its last words: ", words)};
+      const bool crashed = end.signal != 0 && !end.killed_from_outside();
+      return {.kind = crashed ? Tuned::Kind::lost : Tuned::Kind::unusable,
+              .reason = "its worker " + worker_.end_text()};
     }
     if (monotonic_s() > until || worker_.broken()) {
       worker_.signal_group(SIGKILL);

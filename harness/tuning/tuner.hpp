@@ -14,7 +14,7 @@ struct Tuned {
   enum class Kind {
     tried,
     refused,   // it cannot be tried, for lack of memory; the worker lives on
-    unusable,  // the worker left: it has no device, or not the table that was asked for
+    unusable,  // the worker left, without a device or the right table, or was killed from outside
     lost,      // the worker crashed, or was silent for too long and was killed
   };
 

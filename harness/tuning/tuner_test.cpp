@@ -37,7 +37,14 @@ TEST(Tuner, worker_that_crashes_is_lost) {
   Tuner tuner(kReal, {});
   const Tuned tuned = tuner.tune(kProduct, 1);
   EXPECT_EQ(tuned.kind, Tuned::Kind::lost);
-  EXPECT_EQ(tuned.reason, "its worker ended by signal 11; its last words: test hook: crash");
+  EXPECT_EQ(tuned.reason,
+            "its worker died by signal 11 (Segmentation fault); its last words: test hook: crash");
+}
+
+TEST(Tuner, worker_that_is_killed_from_outside_is_not_lost) {
+  const Hook hook("kill@ready");
+  Tuner tuner(kReal, {});
+  EXPECT_EQ(tuner.tune(kProduct, 1).kind, Tuned::Kind::unusable);
 }
 
 TEST(Tuner, worker_that_hangs_is_killed_and_lost) {

@@ -249,6 +249,12 @@ TEST(TestHook, may_be_several_with_a_fault_beside_an_action) {
   EXPECT_EQ(hook_at(hooks, "b", 3)->action, HookAction::crash);
 }
 
+TEST(TestHook, may_be_of_the_first_attempt_alone) {
+  const auto hooks = test_hooks("kill_once@a#1");
+  EXPECT_EQ(hook_at(hooks, "a", 1)->action, HookAction::kill);
+  EXPECT_EQ(hook_at(hooks, "a", 1, 2), nullptr);
+}
+
 TEST(TestHook, is_absent_without_a_known_action) {
   EXPECT_TRUE(test_hooks(nullptr).empty());
   EXPECT_TRUE(test_hooks("").empty());

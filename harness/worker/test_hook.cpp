@@ -9,7 +9,7 @@
 namespace tidemark::harness {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, HookAction>, 18> kActions = {{
+constexpr std::array<std::pair<std::string_view, HookAction>, 19> kActions = {{
     {"crash", HookAction::crash},
     {"hang", HookAction::hang},
     {"exit", HookAction::exit},
@@ -23,6 +23,7 @@ constexpr std::array<std::pair<std::string_view, HookAction>, 18> kActions = {{
     {"endless", HookAction::endless},
     {"late_crash", HookAction::late_crash},
     {"abort", HookAction::abort},
+    {"kill", HookAction::kill},
     {"stop", HookAction::stop},
     {"impatient", HookAction::impatient},
     {"out_of_memory", HookAction::out_of_memory},
@@ -32,6 +33,8 @@ constexpr std::array<std::pair<std::string_view, HookAction>, 18> kActions = {{
 
 /// Leaves the action as it is where `name` is none.
 bool take_action(std::string_view name, TestHook& hook) {
+  hook.once = name.ends_with("_once");
+  if (hook.once) name.remove_suffix(5);
   const auto* const found = std::find_if(kActions.begin(), kActions.end(),
                                          [&](const auto& known) { return known.first == name; });
   hook.fault = fault_named(name);
@@ -61,9 +64,11 @@ std::vector<TestHook> test_hooks(const char* text) {
 }
 
 const TestHook* hook_at(const std::vector<TestHook>& hooks, std::string_view case_name,
-                        std::uint32_t slot) {
+                        std::uint32_t slot, std::uint32_t attempt) {
   for (const TestHook& hook : hooks)
-    if (hook.action != HookAction::fault && applies(hook, case_name, slot)) return &hook;
+    if (hook.action != HookAction::fault && applies(hook, case_name, slot) &&
+        (attempt == 1 || !hook.once))
+      return &hook;
   return nullptr;
 }
 

@@ -28,6 +28,7 @@ enum class HookAction : std::uint8_t {
             // device is at its end at once
   late_crash,       // SIGSEGV in row 2 of a case whose rows have workers of their own
   abort,            // SIGABRT
+  kill,             // SIGKILL to itself, as the OOM killer ends it
   stop,             // SIGSTOP, a patience of one second
   impatient,        // its waits for other GPUs end after 0.3 s
   out_of_memory,    // an allocation of the case fails
@@ -36,16 +37,17 @@ enum class HookAction : std::uint8_t {
   fault,            // the virtual device has TestHook::fault for this case
 };
 
-/// "crash@load.tile.2d" on every slot, "crash@load.tile.2d#1" on slot 1 alone; the name of a fault
-/// of the virtual device in place of an action builds that fault in. The case name "ready" stands
-/// for the moment before the worker says that it is ready, "program" for a program that it is
-/// given, "transport" for the making of one, which any action refuses, "device" for the virtual
-/// device of a rank, which any action takes away.
+/// "crash@load.tile.2d" on every slot, "crash@load.tile.2d#1" on slot 1 alone, "crash_once@..." in
+/// the first attempt alone; the name of a fault of the virtual device in place of an action builds
+/// that fault in. The case name "ready" stands for the moment before the worker says that it is
+/// ready, "program" for a program that it is given, "transport" for the making of one, which any
+/// action refuses, "device" for the virtual device of a rank, which any action takes away.
 struct TestHook {
   HookAction action = HookAction::crash;
   std::string case_name;
   std::int64_t slot = -1;  // -1: every slot
   Fault fault = kNoFault;
+  bool once = false;  // in the first attempt alone
 };
 
 /// The hooks that `text` names, spaces between; what is malformed or names no action is none.
@@ -53,7 +55,7 @@ std::vector<TestHook> test_hooks(const char* text);
 
 /// The first action that is to be taken now, faults aside; null where there is none.
 const TestHook* hook_at(const std::vector<TestHook>& hooks, std::string_view case_name,
-                        std::uint32_t slot);
+                        std::uint32_t slot, std::uint32_t attempt = 1);
 
 /// The first fault that the virtual device is to have for this case.
 Fault fault_at(const std::vector<TestHook>& hooks, std::string_view case_name, std::uint32_t slot);

@@ -167,7 +167,7 @@ class Worker {
   bool run_case_of(const RunOrder& order) {
     const Case* which = case_named(order.case_name);
     if (which == nullptr) throw Error("no case is called '" + order.case_name + "'");
-    const TestHook* const hook = hook_at(hooks_, order.case_name, setup_.slot);
+    const TestHook* const hook = hook_at(hooks_, order.case_name, setup_.slot, order.attempt);
     const auto hooked = [hook](HookAction action) {
       return hook != nullptr && hook->action == action;
     };
@@ -321,6 +321,9 @@ class Worker {
         ::signal(SIGABRT, SIG_DFL);
         ::raise(SIGABRT);
         break;
+      case HookAction::kill:
+        ::raise(SIGKILL);
+        break;
       case HookAction::stop:
         ::raise(SIGSTOP);
         break;
@@ -337,16 +340,7 @@ class Worker {
       case HookAction::minute:
         take_time(600);
         break;
-      case HookAction::fail:
-      case HookAction::sticky:
-      case HookAction::illegal:
-      case HookAction::all_illegal:
-      case HookAction::illegal_instruction:
-      case HookAction::endless:
-      case HookAction::impatient:
-      case HookAction::out_of_memory:
-      case HookAction::silent_skip:
-      case HookAction::fault:
+      default:  // changes the case: run_case_of()
         break;
     }
   }
