@@ -101,7 +101,7 @@ ExitCode calibrate(const std::vector<std::string>& reports, bool json, Output& o
   for (const std::string& path : reports) {
     Report report = read_own_report(path);
     store_noise(report, noise);
-    write_report(report, path);
+    write_report(report, path, NameInUse::replace);
   }
   out.put(json ? json_of(noise, reports) : table_of(noise, reports.size(), first.is_virtual));
   if (out.lost()) {

@@ -461,7 +461,7 @@ TEST(ReplayOther, refuses_a_row_that_this_build_makes_otherwise) {
   Report report = read_report(place.out());
   ASSERT_FALSE(report.miscompares.empty());
   report.strings[report.miscompares[0].parameters] = R"({"op":"another"})";
-  write_report(report, place.out());
+  write_report(report, place.out(), NameInUse::replace);
   const Ran ran = run_binary({"replay", place.out(), "--result", "0"});
   expect_refused(ran, "this build makes another row of it than the one in the report");
 }
@@ -471,7 +471,7 @@ TEST(ReplayOther, refuses_a_case_that_this_build_does_not_have) {
   ASSERT_EQ(run_binary(run_arguments(place, {"--cases", "expect_tx.exact"})).exit, 0);
   Report report = read_report(place.out());
   report.cases[0].name = FixedText<128>::of("expect_tx.of_tomorrow");
-  write_report(report, place.out());
+  write_report(report, place.out(), NameInUse::replace);
   expect_refused(run_binary({"replay", place.out(), "--result", "0", "--row", "0"}),
                  "(expect_tx.of_tomorrow): this build has no such case");
 }

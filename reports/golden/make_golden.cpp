@@ -16,7 +16,8 @@ int main(int argc, char** argv) {
   try {
     for (const tidemark::reports::GoldenLaunch& golden : tidemark::reports::kGoldenLaunches) {
       const std::string path = fmt::format("{}/{}", argv[1], golden.file);
-      tidemark::reports::write_report(tidemark::reports::report_of(golden), path);
+      tidemark::reports::write_report(tidemark::reports::report_of(golden), path,
+                                      tidemark::reports::NameInUse::replace);
       fmt::print("{}\n", path);
     }
     const std::string path = fmt::format("{}/{}", argv[1], tidemark::reports::kNewerMinor);

@@ -125,6 +125,28 @@ void TemporaryFile::rename() {
   sync_folder_of(target_);
 }
 
+void TemporaryFile::rename_new() {
+  struct stat status {};
+  // NFS says EEXIST of a link that it has made, where its first answer was lost.
+  if (::link(path_.c_str(), target_.c_str()) == 0 ||
+      (errno == EEXIST && ::fstat(file_, &status) == 0 && status.st_nlink == 2))
+    return sync_folder_of(target_);
+  // Some file systems have no links (FAT, some of FUSE): there an empty file takes the name first.
+  const int taken =
+      errno == EEXIST ? -1 : ::open(target_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (taken < 0) {
+    refuse(target_, fmt::format("cannot be created: {}", error_text(errno)),
+           fmt::format("give another {}", option_));
+  }
+  ::close(taken);
+  try {
+    rename();
+  } catch (const ReportError&) {
+    ::unlink(target_.c_str());
+    throw;
+  }
+}
+
 void replace_file(const std::string& path, std::string_view bytes, std::string_view option) {
   TemporaryFile file(path, fmt::format("free some space or give another {}", option), option);
   file.write(bytes);

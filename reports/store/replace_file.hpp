@@ -24,8 +24,11 @@ class TemporaryFile {
   /// All of it, synced.
   void write(std::string_view bytes);
 
-  /// Gives it its last name, and syncs the folder.
+  /// Gives it its last name, and syncs the folder. A file that has this name is replaced.
   void rename();
+
+  /// The same where no file has this name, however late it appears: else it throws.
+  void rename_new();
 
  private:
   std::string target_, path_, hint_, option_;

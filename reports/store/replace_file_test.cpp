@@ -3,12 +3,19 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -100,6 +107,86 @@ TEST(ReplaceFile, WhatSomebodyHoldsLockedStays) {
   replace_file(folder.file("x.h5"), "new\n");
   ::close(opened);
   EXPECT_TRUE(std::filesystem::exists(other));
+}
+
+TEST(ReplaceFile, ANewFileTakesAFreeName) {
+  const ScratchFolder folder;
+  {
+    TemporaryFile file(folder.file("x.h5"), "");
+    file.write("new\n");
+    file.rename_new();
+  }
+  EXPECT_EQ(content_of(folder.file("x.h5")), "new\n");
+  EXPECT_EQ(files_in(folder), 1U);
+}
+
+TEST(ReplaceFile, ANewFileLeavesOneThatAppearedMeanwhile) {
+  const ScratchFolder folder;
+  {
+    TemporaryFile file(folder.file("x.h5"), "");
+    file.write("new\n");
+    std::ofstream(folder.file("x.h5")) << "of another program";
+    EXPECT_THROW(file.rename_new(), ReportError);
+  }
+  EXPECT_EQ(content_of(folder.file("x.h5")), "of another program");
+  EXPECT_EQ(files_in(folder), 1U);
+}
+
+TEST(ReplaceFile, ANameThatWasGivenBeforeTheAnswerWasLostIsGiven) {
+  const ScratchFolder folder;
+  TemporaryFile file(folder.file("x.h5"), "");
+  ASSERT_EQ(::link(file.path().c_str(), folder.file("x.h5").c_str()), 0);
+  EXPECT_NO_THROW(file.rename_new());
+}
+
+/// From here on link() fails in this process, as on a file system without links.
+bool refuse_links() {
+#ifdef SYS_link
+  constexpr auto kLink = SYS_link;
+#else
+  constexpr auto kLink = SYS_linkat;
+#endif
+  std::array<sock_filter, 4> filter = {{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kLink, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog program{.len = filter.size(), .filter = filter.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/// 0 where a new file gets its name; 2 where it is refused.
+int exit_of_new_file_without_links(const std::string& path) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (!refuse_links()) ::_exit(3);
+    TemporaryFile file(path, "");
+    try {
+      file.write("new\n");
+      file.rename_new();
+    } catch (const ReportError&) {
+      ::_exit(2);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
+}
+
+TEST(ReplaceFile, WithoutLinksANewFileTakesAFreeName) {
+  const ScratchFolder folder;
+  EXPECT_EQ(exit_of_new_file_without_links(folder.file("x.h5")), 0);
+  EXPECT_EQ(content_of(folder.file("x.h5")), "new\n");
+}
+
+TEST(ReplaceFile, WithoutLinksANewFileLeavesOneThatIsThere) {
+  const ScratchFolder folder;
+  std::ofstream(folder.file("x.h5")) << "of another program";
+  EXPECT_EQ(exit_of_new_file_without_links(folder.file("x.h5")), 2);
+  EXPECT_EQ(content_of(folder.file("x.h5")), "of another program");
 }
 
 TEST(ReplaceFile, AFolderThatIsNotThereAndOneInItsPlaceAreRefused) {

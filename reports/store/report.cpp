@@ -84,7 +84,7 @@ bool holds(const std::string& path, const std::string& image) {
 
 }  // namespace
 
-void write_report(const Report& report, const std::string& path) {
+void write_report(const Report& report, const std::string& path, NameInUse in_use) {
   check_references(report, path);
   TemporaryFile file(path, "free some space or give another --out; journals are kept");
   std::string image = image_of(report, path);
@@ -93,7 +93,7 @@ void write_report(const Report& report, const std::string& path) {
   if (!holds(file.path(), image) || !same_rows(report, report_of(std::move(image), path))) {
     refuse(path, "what was written reads back differently", "check the disk; journals are kept");
   }
-  file.rename();
+  in_use == NameInUse::refuse ? file.rename_new() : file.rename();
 }
 
 Report read_own_report(const std::string& path) {

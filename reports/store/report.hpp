@@ -44,10 +44,14 @@ struct AssembleOptions {
 /// launches.
 Report assemble(const Journals& journals, const AssembleOptions& options);
 
+/// What becomes of a file that has the name of a report, also of one that appears meanwhile.
+enum class NameInUse { refuse, replace };
+
 /// Writes `path` by a temporary file beside it: written, closed, fsynced, read back, compared,
 /// renamed, directory fsynced. On any error the temporary file is gone and an older `path` is
 /// untouched.
-void write_report(const Report& report, const std::string& path);
+void write_report(const Report& report, const std::string& path,
+                  NameInUse in_use = NameInUse::refuse);
 
 /// What keeps a file that was made to do harm from doing it.
 enum class Protection {

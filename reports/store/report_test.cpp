@@ -121,10 +121,18 @@ TEST(Report, IsOfTheOldestFormatOfHdf5) {
   EXPECT_EQ(image[8], '\0');  // version of the superblock: what HDF5 1.6 reads
 }
 
-TEST(Report, AnOlderReportIsReplaced) {
+TEST(Report, AFileThatHasTheNameStays) {
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("a.h5")) << "of another program";
+  EXPECT_THROW(write_report(assemble(example_journals(), {}), scratch.file("a.h5")), ReportError);
+  EXPECT_EQ(bytes_of(scratch.file("a.h5")), "of another program");
+  EXPECT_EQ(files_in(scratch), 1U);
+}
+
+TEST(Report, AnOlderReportIsReplacedWhereThatIsMeant) {
   const ScratchFolder scratch;
   std::ofstream(scratch.file("a.h5")) << "older";
-  write_report(assemble(example_journals(), {}), scratch.file("a.h5"));
+  write_report(assemble(example_journals(), {}), scratch.file("a.h5"), NameInUse::replace);
   EXPECT_EQ(read_report(scratch.file("a.h5")).results.size(), 6U);
 }
 
@@ -157,7 +165,7 @@ int write_on_full_disk(const std::string& path, rlim_t bytes) {
   const rlimit limit{.rlim_cur = bytes, .rlim_max = bytes};
   if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 3;
   try {
-    write_report(assemble(example_journals(), {}), path);
+    write_report(assemble(example_journals(), {}), path, NameInUse::replace);
   } catch (const ReportError& error) {
     return std::string(error.what()).starts_with(path + ": cannot write: ") ? 0 : 4;
   }

@@ -347,7 +347,8 @@ void write_reports(const Typed& typed) {
     for (std::uint32_t i = 0; i < typed.launches; ++i) {
       Report made = synthetic_launch(fleet, i, fresh, change);
       add_measured(made);
-      write_report(made, fmt::format("{}/{}-{}.h5", typed.write, fresh ? "new" : "base", i));
+      write_report(made, fmt::format("{}/{}-{}.h5", typed.write, fresh ? "new" : "base", i),
+                   NameInUse::replace);
     }
   }
 }

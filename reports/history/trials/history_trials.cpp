@@ -234,7 +234,8 @@ void write_reports(const Typed& typed) {
       report.launch.complete = false;
       report.launch.incomplete_reason = "the launch was interrupted";
     }
-    write_report(report, fmt::format("{}/night-{:04}.h5", typed.write, number++));
+    write_report(report, fmt::format("{}/night-{:04}.h5", typed.write, number++),
+                 NameInUse::replace);
   }
 }
 
