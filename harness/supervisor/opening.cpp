@@ -1,7 +1,6 @@
 // One meeting: every rank brings what it sees, rank 0 also what it has chosen.
 #include "harness/supervisor/opening.hpp"
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/random.h>
@@ -401,18 +400,8 @@ void check_output(const std::string& out) {
         fmt::format("cannot write in {}: {}; choose another place", parent, std::strerror(errno)));
   }
   ::rmdir(folder.c_str());
-  // The name under which write_report begins: it is the longest of all. In containers process
-  // numbers come again.
-  remove_left_behind(out);
-  const std::string temporary = fmt::format("{}.tmp.{}", out, ::getpid());
-  const int fd =
-      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-  if (fd < 0) {
-    refuse(
-        fmt::format("cannot create {}: {}; choose another name", temporary, std::strerror(errno)));
-  }
-  ::close(fd);
-  ::unlink(temporary.c_str());
+  // The name under which write_report begins: it is the longest of all.
+  static_cast<void>(TemporaryFile(out, "choose another name"));
 }
 
 std::string default_out(const std::string& host) {

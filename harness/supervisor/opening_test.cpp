@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "harness/errors.hpp"
+#include "reports/error.hpp"
 #include "reports/scratch_folder.hpp"
 
 namespace tidemark::harness {
@@ -46,7 +47,7 @@ TEST(CheckOutput, refuses_a_link_to_nowhere) {
 TEST(CheckOutput, refuses_a_name_that_is_too_long_for_any_of_its_files) {
   const ScratchFolder folder;
   EXPECT_THROW(check_output(folder.file(std::string(300, 'a'))), UsageError);
-  EXPECT_THROW(check_output(folder.file(std::string(250, 'a'))), UsageError);  // .tmp.<pid>
+  EXPECT_THROW(check_output(folder.file(std::string(250, 'a'))), ReportError);  // .tmp.<pid>
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
