@@ -112,11 +112,10 @@ std::string journal_path(const std::string& folder, std::uint32_t rank) {
 
 JournalWriter::JournalWriter(const std::string& folder, std::uint32_t rank)
     : path_(journal_path(folder, rank)), next_{.run_id = {}, .rank = rank} {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) {
-    refuse(folder, fmt::format("cannot create the folder of the journals: {}", error.message()),
-           "give an --out in a folder that can be written");
+  // Not the folder around it: a disk that is not mounted on this host would be filled below it.
+  if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) {
+    refuse(folder, fmt::format("cannot create the folder of the journals: {}", error_text(errno)),
+           "give an --out in a folder that every host has and can write");
   }
   fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
   if (fd_ < 0 && errno == EEXIST) {

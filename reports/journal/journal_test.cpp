@@ -68,6 +68,12 @@ TEST(Journal, AFolderThatCannotBeMadeIsNamed) {
             std::string::npos);
 }
 
+TEST(Journal, TheFolderAroundItsFolderIsNotMade) {
+  const ScratchFolder scratch;
+  EXPECT_THROW(JournalWriter(scratch.file("none/x.h5.run"), 0), ReportError);
+  EXPECT_FALSE(std::filesystem::exists(scratch.file("none")));
+}
+
 TEST(Journal, AMovedWriterGoesOnInTheSameFile) {
   const ScratchFolder scratch;
   JournalWriter first(scratch.path(), 0);
