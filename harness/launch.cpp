@@ -222,8 +222,8 @@ std::optional<JournalWriter> open_journal(const RunOptions& options, const Plan&
   try {
     agree(mesh, stop, opening.hosts, refusal);
   } catch (const std::runtime_error&) {
+    if (journal) journal->remove();
     std::error_code ignored;
-    if (journal) std::filesystem::remove(journal->path(), ignored);
     std::filesystem::remove(journal_folder(opening.head.out), ignored);
     throw;
   }

@@ -277,9 +277,9 @@ void say_where_report_comes(const LaunchState& state, const Opening& opening) {
 }
 
 void remove_journals(LaunchState& state, const std::string& folder) {
+  if (state.mesh.rank() == 0) state.received.remove();
+  state.journal.remove();
   std::error_code ignored;
-  if (state.mesh.rank() == 0) std::filesystem::remove(state.received.path(), ignored);
-  std::filesystem::remove(state.journal.path(), ignored);
   std::filesystem::remove(folder, ignored);  // the last rank on a file system finds it empty
 }
 

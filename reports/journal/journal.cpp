@@ -208,6 +208,11 @@ std::string JournalWriter::text() const {
   return text + unwritten_;
 }
 
+void JournalWriter::remove() {
+  ::close(std::exchange(fd_, -1));
+  ::unlink(path_.c_str());
+}
+
 std::string journal_in_use(const std::string& folder) {
   for (const auto& [rank, path] : journals_in(folder)) {
     // Not blocking: a pipe in place of a journal has nobody who writes to it.

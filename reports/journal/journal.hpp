@@ -36,6 +36,9 @@ class JournalWriter {
   /// All of it, also where its folder was removed or could not take all.
   std::string text() const;
   const std::string& path() const { return path_; }
+  /// Closes the file and then removes it: NFS keeps one that is open under another name, and the
+  /// folder with it. No record comes after this.
+  void remove();
 
  private:
   std::string path_;

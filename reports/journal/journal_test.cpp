@@ -2,12 +2,15 @@
 #include "reports/journal/journal.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -72,6 +75,52 @@ TEST(Journal, TheFolderAroundItsFolderIsNotMade) {
   const ScratchFolder scratch;
   EXPECT_THROW(JournalWriter(scratch.file("none/x.h5.run"), 0), ReportError);
   EXPECT_FALSE(std::filesystem::exists(scratch.file("none")));
+}
+
+/// What happens to the files of a folder while this lives.
+class Watch {
+ public:
+  explicit Watch(const std::string& folder) {
+    inotify_add_watch(fd_, folder.c_str(), IN_CLOSE_WRITE | IN_DELETE);
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  ~Watch() { ::close(fd_); }
+
+  std::vector<std::uint32_t> events() {
+    alignas(inotify_event) std::array<char, 4096> bytes{};
+    const ssize_t got = ::read(fd_, bytes.data(), bytes.size());
+    std::vector<std::uint32_t> found;
+    for (ssize_t at = 0; at < got;) {
+      inotify_event event{};
+      std::memcpy(&event, bytes.data() + at, sizeof event);
+      found.push_back(event.mask);
+      at += static_cast<ssize_t>(sizeof event + event.len);
+    }
+    return found;
+  }
+
+ private:
+  int fd_ = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+};
+
+// NFS gives a file that is removed while it is open another name, and the folder is not empty.
+TEST(Journal, IsClosedBeforeItIsRemoved) {
+  const ScratchFolder scratch;
+  JournalWriter writer(scratch.path(), 0);
+  writer.append(example_launch(0));
+  Watch watch(scratch.path());
+  writer.remove();
+  EXPECT_EQ(watch.events(), (std::vector<std::uint32_t>{IN_CLOSE_WRITE, IN_DELETE}));
+}
+
+TEST(Journal, ReceivedLinesAreClosedBeforeTheyAreRemoved) {
+  const ScratchFolder scratch;
+  ReceivedLines received(scratch.path());
+  received.append(numbered_journal_of(7, {example_launch(7)}));
+  Watch watch(scratch.path());
+  received.remove();
+  EXPECT_EQ(watch.events(), (std::vector<std::uint32_t>{IN_CLOSE_WRITE, IN_DELETE}));
 }
 
 TEST(Journal, AMovedWriterGoesOnInTheSameFile) {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "reports/error.hpp"
 #include "reports/journal/journal.hpp"
@@ -54,6 +55,11 @@ void ReceivedLines::append(const std::string& lines) {
   throw ReportError(fmt::format(
       "{}: {}; lines of ranks with folders of their own are no longer kept here, but in theirs",
       path_, written < 0 ? std::generic_category().message(errno) : "the disk is full"));
+}
+
+void ReceivedLines::remove() {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  ::unlink(path_.c_str());
 }
 
 ReceivedIndex::ReceivedIndex(const std::string& folder) : path_(file_in(folder)) {

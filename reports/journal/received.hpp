@@ -20,7 +20,8 @@ class ReceivedLines {
   /// Whole lines; the first make the file. It is not synced: the journal is, on the host of its
   /// rank. Throws ReportError once where they cannot be written; from then on they are dropped.
   void append(const std::string& lines);
-  const std::string& path() const { return path_; }
+  /// Closes the file and then removes it: see JournalWriter. No line comes after this.
+  void remove();
 
  private:
   std::string path_;

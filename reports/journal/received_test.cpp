@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "reports/error.hpp"
@@ -37,7 +38,7 @@ TEST(Received, NothingMakesNoFile) {
   const ScratchFolder scratch;
   ReceivedLines received(scratch.path());
   received.append("");
-  EXPECT_FALSE(std::ifstream(received.path()).is_open());
+  EXPECT_FALSE(std::filesystem::exists(scratch.file("received.jsonl")));
   EXPECT_TRUE(ReceivedIndex(scratch.path()).ranks().empty());
 }
 
