@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -395,9 +394,7 @@ ExitCode run_launch(const RunOptions& given) {
   // First of all: whatever happens to this process from here on, somebody is there to report it.
   std::optional<ReporterProcess> reporter;
   if (launcher_rank().value_or(0) == 0) needed([&] { return &reporter.emplace(); });
-  const char* const local_rank = std::getenv("OMPI_COMM_WORLD_LOCAL_RANK");
-  if (local_rank == nullptr || std::string_view(local_rank) == "0")  // one rank a host
-    remove_mpi_leftovers(mpi_places());
+  remove_mpi_leftovers(mpi_places());
   const double start_s = given.time_limit_s > 0
                              ? std::clamp(given.time_limit_s, kShortestStartSeconds, kStartSeconds)
                              : kStartSeconds;

@@ -1,18 +1,18 @@
 // Names as Open MPI 4.1 makes them: pid.N/contact.txt begins with the number of mpirun's own job,
-// of which the upper 16 bits are those of all jobs it starts, their family; a segment's name has
-// the number of its job in hexadecimal, and PMIX_NAMESPACE has it in the environment of each rank.
+// and the job that it starts has the next one; a segment's name has it in hexadecimal, and
+// PMIX_NAMESPACE has it in the environment of each rank.
 #include "harness/relay/mpi_leftovers.hpp"
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <optional>
+#include <sstream>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -23,41 +23,23 @@
 namespace tidemark::harness {
 namespace {
 
-std::optional<std::uint32_t> leading_number(std::string_view text, int base) {
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  return error == std::errc() && end != text.data() ? std::optional(number) : std::nullopt;
-}
-
-/// The family of jobs of the mpirun that had this folder; none while it lives or may live.
-std::optional<std::uint32_t> dead_family(const std::filesystem::path& folder) {
-  constexpr std::string_view kPrefix = "pid.";
+/// The job of the mpirun that had this folder; none while it lives or may live.
+std::optional<std::uint32_t> dead_job(const std::filesystem::path& folder) {
   const std::string name = folder.filename().string();
-  if (!name.starts_with(kPrefix)) return std::nullopt;
-  const auto process = leading_number(std::string_view(name).substr(kPrefix.size()), 10);
-  if (!process) return std::nullopt;
-  const auto state = process_state(static_cast<int>(*process));
+  int process = 0;
+  if (!name.starts_with("pid.") || !(std::istringstream(name.substr(4)) >> process))
+    return std::nullopt;
+  const auto state = process_state(process);
   if (state && !state->dead()) return std::nullopt;
-  std::ifstream contact(folder / "contact.txt");
-  std::string line;
-  std::getline(contact, line);
-  const auto job = leading_number(line, 10);
-  return job ? std::optional(*job >> 16) : std::nullopt;
+  std::uint32_t own = 0;
+  if (!(std::ifstream(folder / "contact.txt") >> own)) return std::nullopt;
+  return own + 1;
 }
 
-std::optional<std::uint32_t> family_of_segment(const std::filesystem::path& segment,
-                                               std::string_view prefix) {
-  const std::string name = segment.filename().string();
-  if (!name.starts_with(prefix)) return std::nullopt;
-  const auto job = leading_number(std::string_view(name).substr(prefix.size()), 16);
-  return job ? std::optional(*job >> 16) : std::nullopt;
-}
-
-std::vector<std::uint32_t> families_of_processes() {
-  std::vector<std::uint32_t> families;
-  for (const JobProcess& process : job_processes())
-    if (const auto job = leading_number(process.job, 10)) families.push_back(*job >> 16);
-  return families;
+bool has_processes(std::uint32_t job) {
+  for (const JobProcess& each : job_processes())
+    if (each.job == std::to_string(job)) return true;
+  return false;
 }
 
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder) {
@@ -89,28 +71,20 @@ MpiPlaces mpi_places() {
   return {
       .sessions = std::filesystem::path(given == nullptr ? "/tmp" : given) / ("ompi." + of_user),
       .shared_memory = "/dev/shm",
-      .segment_prefix = "vader_segment." + of_user + ".",
-      .living = families_of_processes};
+      .segment_prefix = "vader_segment." + of_user + "."};
 }
 
-std::vector<std::filesystem::path> remove_mpi_leftovers(const MpiPlaces& places) {
-  std::vector<std::filesystem::path> removed;
-  // Before the processes: what a job that starts meanwhile makes is not among them.
-  const std::vector<std::filesystem::path> segments = entries_of(places.shared_memory);
-  const std::vector<std::filesystem::path> sessions = entries_of(places.sessions);
-  if (segments.empty() && sessions.empty()) return removed;
-  const std::vector<std::uint32_t> living = places.living();
-  const auto remove_dead = [&](std::optional<std::uint32_t> family,
-                               const std::filesystem::path& path) {
-    if (!family || std::find(living.begin(), living.end(), *family) != living.end()) return;
-    std::error_code error;
-    std::filesystem::remove_all(path, error);
-    if (!error) removed.push_back(path);
-  };
-  for (const std::filesystem::path& segment : segments)
-    remove_dead(family_of_segment(segment, places.segment_prefix), segment);
-  for (const std::filesystem::path& session : sessions) remove_dead(dead_family(session), session);
-  return removed;
+void remove_mpi_leftovers(const MpiPlaces& places) {
+  std::error_code ignored;
+  for (const std::filesystem::path& session : entries_of(places.sessions)) {
+    const auto job = dead_job(session);
+    if (!job || has_processes(*job)) continue;
+    const std::string of_job = fmt::format("{}{:x}.", places.segment_prefix, *job);
+    for (const std::filesystem::path& segment : entries_of(places.shared_memory))
+      if (segment.filename().string().starts_with(of_job))
+        std::filesystem::remove(segment, ignored);
+    std::filesystem::remove_all(session, ignored);
+  }
 }
 
 }  // namespace tidemark::harness
