@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "harness/command_line/option_values.hpp"
 #include "harness/errors.hpp"

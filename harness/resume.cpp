@@ -1,7 +1,7 @@
 // Which outcomes are answers, and whether a launch is the same one again.
 #include "harness/resume.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

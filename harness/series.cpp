@@ -1,7 +1,7 @@
 // Names, a meeting between launches, and the calibration at their end.
 #include "harness/series.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

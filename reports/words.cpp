@@ -1,7 +1,7 @@
 // Formats numbers and names.
 #include "reports/words.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // Reads what a launch is asked for, and starts it.
 #include "harness/command_line/launch_options.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "harness/command_line/items.hpp"

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "harness/errors.hpp"
 #include "harness/nearest.hpp"

@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "harness/errors.hpp"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "harness/doctor/check_list.hpp"
 #include "reports/compare/speed/throttling.hpp"

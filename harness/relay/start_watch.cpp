@@ -1,7 +1,7 @@
 // Who is missing from MPI_Init, by the processes of the job.
 #include "harness/relay/start_watch.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // One round a case: all slots run it, or the first slot that breaks by itself ends the round for
 // all. A slot that waited for others in vain is judged when all have ended.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

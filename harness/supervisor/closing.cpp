@@ -1,7 +1,7 @@
 // Gathers, assembles, writes, counts, and cleans up only what is safely in the report.
 #include "harness/supervisor/closing.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "harness/supervisor/opening.hpp"
 
 #include <fmt/chrono.h>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>

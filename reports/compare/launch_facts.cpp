@@ -2,7 +2,7 @@
 #include "reports/compare/launch_facts.hpp"
 #include "reports/compare/speed/throttling.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Names the GPUs that no job should get, for whoever drains nodes.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <strings.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // The one reader of policy files.
 #include "reports/policy/policy.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>

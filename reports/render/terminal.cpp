@@ -1,5 +1,5 @@
 // A document on a terminal.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Writes a program as CUDA C++, from the heading down to main().
 #include "suite/reproducer/reproducer.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>

@@ -1,7 +1,7 @@
 // A call and a comment for each step, from the texts of its verb.
 #include "suite/reproducer/reproducer_kernel.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>

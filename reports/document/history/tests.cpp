@@ -1,6 +1,6 @@
 // A history as tests: a test a case, as the newest launches left it. Changes of speed are
 // advice, and no test.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 #include <vector>

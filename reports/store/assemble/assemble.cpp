@@ -1,5 +1,5 @@
 // Makes a report of the journals of a launch: who ran it, where, and what was planned.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

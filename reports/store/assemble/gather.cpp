@@ -1,7 +1,7 @@
 // Reads the journals into one heap of records and says what does not fit together.
 #include "reports/store/assemble/gather.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <deque>
