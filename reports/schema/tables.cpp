@@ -222,8 +222,8 @@ const Table& table_of<NodeRow>() {
                 setup("mpi", text(&R::mpi, "mpi", "MPI library and version")),
                 setup("hdf5", text(&R::hdf5, "hdf5", "HDF5 library version")),
                 setup("cpus", column(&R::logical_cpus, "logical_cpus", "", "logical processors")),
-                since(2, setup("memory", column(&R::memory_gib, "memory_gib", "GiB",
-                                                "memory of the machine, rounded")))});
+                since(2, setup("node_memory", column(&R::memory_gib, "memory_gib", "GiB",
+                                                     "memory of the machine, rounded")))});
   return made;
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
 #include <sstream>
 
 namespace tidemark::reports {
@@ -60,6 +61,16 @@ TEST(Tables, TheReadmeTellsEveryTableColumnAndAttribute) {
   for (const LaunchAttribute& attribute : launch_attributes()) {
     const std::string quoted = fmt::format("`{}`", attribute.name);
     EXPECT_NE(text.find(quoted), std::string::npos) << "README.md lacks " << quoted;
+  }
+}
+
+TEST(Tables, EveryFactHasANameOfItsOwn) {
+  std::set<std::string_view> names;
+  for (const Table* table : tables()) {
+    for (const Column& column : table->columns) {
+      if (column.fact.empty()) continue;
+      EXPECT_TRUE(names.insert(column.fact).second) << "two facts are named " << column.fact;
+    }
   }
 }
 
