@@ -1,6 +1,7 @@
 // A report read by a program that shares nothing with ours: Python with h5py.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "reports/example_launch.hpp"
 #include "reports/foreign_reader.hpp"
@@ -31,6 +32,11 @@ TEST(H5py, ReadsTablesEnumsUnitsAndText) {
             "gemm.distributed.speed on GPU-77aa88bb-0000-1111-2222-333344445555 pass \n"
             "rate 701.0 TFLOP/s of 3 samples\n"
             "rate 691.0 TFLOP/s of 3 samples\n");
+}
+
+TEST(H5py, ItsScriptsCanBeStarted) {
+  EXPECT_EQ(::access(TIDEMARK_READ_WITH_H5PY, X_OK), 0);
+  EXPECT_EQ(::access(TIDEMARK_READ_WITH_PANDAS, X_OK), 0);
 }
 
 }  // namespace
