@@ -9,9 +9,9 @@ namespace tidemark::reports {
 
 /// Prometheus' text exposition format 0.0.4, as node_exporter's textfile collector reads it: HELP
 /// and TYPE before each family, no timestamps, each sample once. Families are named tidemark_...;
-/// where the report is of the virtual device every sample has the label virtual="1". Numbers of a
-/// result that did not pass are left out. Throws ReportError where the report holds one thing
-/// twice.
+/// every sample has the labels level and first_node, and virtual="1" where the report is of the
+/// virtual device. Numbers of a result that did not pass are left out. Throws ReportError where the
+/// report holds one thing twice.
 std::string prometheus_of(const Report& report);
 
 /// The same with a sample for each case and GPU, passes too, and with spread and number of the

@@ -20,7 +20,7 @@ namespace {
 
 using Labels = std::vector<std::pair<std::string_view, std::string>>;
 
-/// Inside quotes; bytes that are not printable ASCII are '?' already, so no newline is left.
+/// Inside quotes; what is not printable is '?' already, so no newline is left.
 std::string in_quotes(std::string_view text) {
   std::string made = "\"";
   for (const char c : printable(text)) {
@@ -36,39 +36,6 @@ std::string number_text(double value) {
   return fmt::format("{}", value);
 }
 
-/// One family after the other; a sample that is there already would cost the reader all of them.
-class Families {
- public:
-  explicit Families(const Report& report) : virtual_(report.launch.is_virtual) {}
-
-  void begin(std::string_view name, std::string_view help) {
-    name_ = name;
-    seen_.clear();
-    text_ += fmt::format("# HELP {0} {1}\n# TYPE {0} gauge\n", name, help);
-  }
-
-  void add(const Labels& labels, double value) {
-    std::string inside;
-    for (const auto& [label, text] : labels) {
-      inside += fmt::format("{}{}={}", inside.empty() ? "" : ",", label, in_quotes(text));
-    }
-    if (virtual_) inside += fmt::format("{}virtual=\"1\"", inside.empty() ? "" : ",");
-    if (!seen_.insert(inside).second) {
-      throw ReportError(
-          fmt::format("the report holds {}{{{}}} twice; leave it out", name_, inside));
-    }
-    text_ += inside.empty() ? fmt::format("{} {}\n", name_, number_text(value))
-                            : fmt::format("{}{{{}}} {}\n", name_, inside, number_text(value));
-  }
-
-  std::string text() const { return text_; }
-
- private:
-  bool virtual_;
-  std::string name_, text_;
-  std::set<std::string> seen_;
-};
-
 std::string node_of(const Report& report, std::uint32_t gpu) {
   const std::uint32_t node = report.gpus[gpu].node_id;
   return node == kNoRow ? "" : std::string(report.text(report.nodes[node].hostname));
@@ -80,12 +47,48 @@ Labels gpu_labels(const Report& report, std::uint32_t gpu) {
           {"uuid", std::string(report.gpus[gpu].uuid.view())}};
 }
 
+/// One family after the other; a sample that is there already would cost the reader all of them.
+class Families {
+ public:
+  /// Of files in one folder a reader keeps one sample of a name, so each names its report by what
+  /// stays from one launch to the next.
+  explicit Families(const Report& report)
+      : common_({{"level", report.launch.level}, {"first_node", node_of(report, 0)}}) {
+    if (report.launch.is_virtual) common_.emplace_back("virtual", "1");
+  }
+
+  void begin(std::string_view name, std::string_view help) {
+    name_ = name;
+    seen_.clear();
+    text_ += fmt::format("# HELP {0} {1}\n# TYPE {0} gauge\n", name, help);
+  }
+
+  void add(Labels labels, double value) {
+    labels.insert(labels.end(), common_.begin(), common_.end());
+    std::string inside;
+    for (const auto& [label, text] : labels) {
+      inside += fmt::format("{}{}={}", inside.empty() ? "" : ",", label, in_quotes(text));
+    }
+    if (!seen_.insert(inside).second) {
+      throw ReportError(
+          fmt::format("the report holds {}{{{}}} twice; leave it out", name_, inside));
+    }
+    text_ += fmt::format("{}{{{}}} {}\n", name_, inside, number_text(value));
+  }
+
+  std::string text() const { return text_; }
+
+ private:
+  Labels common_;
+  std::string name_, text_;
+  std::set<std::string> seen_;
+};
+
 void add_report(Families& made, const Report& report) {
   const LaunchRow& launch = report.launch;
   const auto known = [&](std::string_view key) { return std::string(provenance_of(report, key)); };
   made.begin("tidemark_report_info", "What the report is of; always 1.");
   made.add({{"run_id", launch.run_id},
-            {"level", launch.level},
             {"device", launch.device},
             {"tool_version", launch.tool_version},
             {"git_hash", known("git_hash")},

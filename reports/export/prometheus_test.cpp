@@ -105,6 +105,9 @@ Report example() { return assemble(example_journals(), {}); }
 const char* const kGpu1 =
     "gpu=\"1\",node=\"node07.acme.example\",uuid=\"GPU-77aa88bb-0000-1111-2222-333344445555\"";
 
+/// What says of each sample which report it is of.
+const std::string kReport = "level=\"quick\",first_node=\"node07.acme.example\"}";
+
 TEST(Prometheus, IsWhatItsFormatAllows) {
   const Parsed made = parsed(prometheus_of(example()));
   EXPECT_EQ(made.error, "");
@@ -128,17 +131,18 @@ TEST(Prometheus, SumsAreThoseOfTheCases) {
 
 TEST(Prometheus, SaysTheVerdictOfEachCaseAndGpu) {
   const auto samples = parsed(prometheus_of(example())).samples;
-  const std::string labels = fmt::format("{{case=\"zfill.corner\",{}}}", kGpu1);
+  const std::string labels = fmt::format("{{case=\"zfill.corner\",{},{}", kGpu1, kReport);
   EXPECT_EQ(samples.at("tidemark_case_verdict" + labels), "1");
   EXPECT_EQ(samples.at("tidemark_case_failed" + labels), "1");
   EXPECT_EQ(samples.at("tidemark_case_rows_failed" + labels), "1");
-  const std::string passed = fmt::format("tidemark_case_failed{{case=\"load.tile.2d\",{}}}", kGpu1);
+  const std::string passed =
+      fmt::format("tidemark_case_failed{{case=\"load.tile.2d\",{},{}", kGpu1, kReport);
   EXPECT_EQ(samples.count(passed), 0U);
   EXPECT_EQ(parsed(all_prometheus_of(example())).samples.at(passed), "0");
-  EXPECT_EQ(samples.at(fmt::format("tidemark_gpu_cases_failed{{{}}}", kGpu1)), "1");
-  EXPECT_EQ(samples.at("tidemark_results{verdict=\"pass\"}"), "5");
-  EXPECT_EQ(samples.at("tidemark_results{verdict=\"fail\"}"), "1");
-  EXPECT_EQ(samples.at("tidemark_results{verdict=\"not_run\"}"), "0");
+  EXPECT_EQ(samples.at(fmt::format("tidemark_gpu_cases_failed{{{},{}", kGpu1, kReport)), "1");
+  EXPECT_EQ(samples.at("tidemark_results{verdict=\"pass\"," + kReport), "5");
+  EXPECT_EQ(samples.at("tidemark_results{verdict=\"fail\"," + kReport), "1");
+  EXPECT_EQ(samples.at("tidemark_results{verdict=\"not_run\"," + kReport), "0");
 }
 
 TEST(Prometheus, WhatDidNotRunHasFailedAndWhatWasSkippedHasNot) {
@@ -173,7 +177,8 @@ TEST(Prometheus, NamesWhatWasLeftOut) {
     report.events.push_back({.gpu_id = kNoRow, .source = last - 1, .text = last});
   EXPECT_EQ(parsed(prometheus_of(report))
                 .samples.at("tidemark_left_out{reason=\"rank 1 on host node08 has no NVIDIA "
-                            "device\"}"),
+                            "device\"," +
+                            kReport),
             "1");
 }
 
@@ -181,8 +186,8 @@ TEST(Prometheus, HasMediansOfPassesAlone) {
   Report report = example();
   const std::string name = fmt::format(
       "tidemark_metric_median{{case=\"gemm.distributed.speed\",metric=\"rate\",unit=\"TFLOP/"
-      "s\",{}}}",
-      kGpu1);
+      "s\",{},{}",
+      kGpu1, kReport);
   EXPECT_EQ(parsed(prometheus_of(report)).samples.at(name), "691");
   for (ResultRow& result : report.results) result.verdict = Verdict::fail;
   EXPECT_EQ(parsed(prometheus_of(report)).samples.count(name), 0U);
@@ -191,12 +196,13 @@ TEST(Prometheus, HasMediansOfPassesAlone) {
 TEST(Prometheus, EveryNumberThatWasSlowedOnPurposeSaysSo) {
   const Parsed made = parsed(all_prometheus_of(slowed_report()));
   EXPECT_EQ(made.error, "");
-  EXPECT_EQ(made.samples.at("tidemark_case_slowed{case=\"gemm.distributed.speed\",share=\"3%\"}"),
+  EXPECT_EQ(made.samples.at("tidemark_case_slowed{case=\"gemm.distributed.speed\",share=\"3%\"," +
+                            kReport),
             "1");
   std::size_t numbers = 0;
   for (const auto& [name, value] : made.samples) {
     if (!name.starts_with("tidemark_metric_")) continue;
-    EXPECT_TRUE(name.ends_with("slowed=\"3%\"}")) << name;
+    EXPECT_TRUE(name.ends_with("slowed=\"3%\"," + kReport)) << name;
     ++numbers;
   }
   EXPECT_EQ(numbers, 6U);
@@ -213,6 +219,26 @@ TEST(Prometheus, EverySampleOfAVirtualRunSaysSo) {
   for (const auto& [name, value] : parsed(prometheus_of(example())).samples) {
     EXPECT_EQ(name.find("virtual="), std::string::npos) << name;
   }
+}
+
+/// Samples that two files of one folder would both have: one of them would be lost.
+std::size_t shared_samples(const Report& one, const Report& other) {
+  const auto others = parsed(prometheus_of(other)).samples;
+  std::size_t shared = 0;
+  for (const auto& [name, value] : parsed(prometheus_of(one)).samples) shared += others.count(name);
+  return shared;
+}
+
+TEST(Prometheus, ReportsOfTwoLevelsShareNoSample) {
+  Report night = example();
+  night.launch.level = "nightly";
+  EXPECT_EQ(shared_samples(example(), night), 0U);
+}
+
+TEST(Prometheus, ReportsOfTwoPoolsShareNoSample) {
+  Report pool = example();
+  pool.strings[pool.nodes.at(0).hostname] = "node99";
+  EXPECT_EQ(shared_samples(example(), pool), 0U);
 }
 
 TEST(Prometheus, HostileTextStaysInItsLabel) {
