@@ -3,14 +3,57 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace tidemark::reports {
 
+namespace {
+
+/// Not seen, or no characters: they reorder a line, or make two names look alike.
+bool is_hidden(std::uint32_t code) {
+  constexpr std::array<std::array<std::uint32_t, 2>, 14> kHidden = {{{0, 0x1f},
+                                                                     {0x7f, 0x9f},
+                                                                     {0xad, 0xad},
+                                                                     {0x34f, 0x34f},
+                                                                     {0x61c, 0x61c},
+                                                                     {0x115f, 0x1160},
+                                                                     {0x180b, 0x180f},
+                                                                     {0x200b, 0x200f},
+                                                                     {0x2028, 0x202e},
+                                                                     {0x2060, 0x206f},
+                                                                     {0xd800, 0xdfff},
+                                                                     {0xfe00, 0xfe0f},
+                                                                     {0xfeff, 0xfeff},
+                                                                     {0xe0000, 0xe0fff}}};
+  return (code & 0xfffeU) == 0xfffeU ||
+         std::any_of(kHidden.begin(), kHidden.end(),
+                     [code](const auto& range) { return code >= range[0] && code <= range[1]; });
+}
+
+/// Bytes of the character that starts the text; 0 where it is none to be shown (RFC 3629).
+std::size_t shown_bytes(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  const std::size_t bytes = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  if ((lead >= 0x80 && lead < 0xc2) || lead > 0xf4 || bytes > text.size()) return 0;
+  std::uint32_t code = bytes == 1 ? lead : lead & (0x7fU >> bytes);
+  for (const char next : text.substr(1, bytes - 1)) {
+    if ((next & 0xc0) != 0x80) return 0;
+    code = code << 6U | (next & 0x3fU);
+  }
+  constexpr std::array<std::uint32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
+  return code < kLeast[bytes] || code > 0x10ffff || is_hidden(code) ? 0 : bytes;
+}
+
+}  // namespace
+
 std::string printable(std::string_view text) {
   std::string made(text);
-  for (char& c : made) {
-    if (c < ' ' || c > '~') c = '?';
+  for (std::size_t at = 0; at < made.size();) {
+    const std::size_t shown = shown_bytes(text.substr(at));
+    if (shown == 0) made[at] = '?';
+    at += std::max<std::size_t>(shown, 1);
   }
   return made;
 }

@@ -9,7 +9,8 @@
 
 namespace tidemark::reports {
 
-/// Every byte that is not printable ASCII becomes '?': a report must not drive the terminal.
+/// Every byte that is no UTF-8, or of a character that is not seen (control characters, changes of
+/// direction, ...), becomes '?': a report must not drive the terminal. As long as the text.
 std::string printable(std::string_view text);
 
 /// 1234567 as "1,234,567".

@@ -1,7 +1,11 @@
-// POSIX.1-2017, Shell Command Language, 2.2.2.
+// POSIX.1-2024, Shell Command Language, 2.2.2 and 2.2.4.
 #include "harness/command_line/shell_word.hpp"
 
+#include <fmt/format.h>
+
 #include <string_view>
+
+#include "reports/words.hpp"
 
 namespace tidemark::harness {
 
@@ -9,8 +13,16 @@ std::string shell_word(const std::string& text) {
   constexpr std::string_view kPlain =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-+,:=@%";
   if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string made = "'";
-  for (const char letter : text) made += letter == '\'' ? "'\\''" : std::string(1, letter);
+  const std::string shown = printable(text);
+  std::string made = shown == text ? "'" : "$'";
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (shown == text)
+      made += text[i] == '\'' ? "'\\''" : text.substr(i, 1);
+    else if (shown[i] != text[i])
+      made += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
+    else
+      made += (text[i] == '\'' || text[i] == '\\' ? "\\" : "") + text.substr(i, 1);
+  }
   return made + "'";
 }
 

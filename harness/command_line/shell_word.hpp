@@ -7,7 +7,8 @@
 
 namespace tidemark::harness {
 
-/// `text` as one word of a POSIX shell: as it is, or in single quotes.
+/// `text` as one word of a POSIX shell that can be printed: as it is, in single quotes, or in
+/// $'...' where bytes cannot be shown.
 std::string shell_word(const std::string& text);
 
 }  // namespace tidemark::harness

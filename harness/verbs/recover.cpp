@@ -91,13 +91,12 @@ ExitCode recover(const TypedRecover& typed) {
   const Report report = report_in(folder, typed.anonymise);
   write_report(report, out.string());
   remove_left_behind(report_beside(folder));  // where rank 0 and its reporter were killed
-  const std::string name = printable(out.string());
   print_out(fmt::format(
-      "report: {} ({} results of {} cases on {} GPUs, {})\nnext: tidemark show {}\n", name,
-      report.results.size(), report.cases.size(), report.launch.gpus,
+      "report: {} ({} results of {} cases on {} GPUs, {})\nnext: tidemark show {}\n",
+      printable(out.string()), report.results.size(), report.cases.size(), report.launch.gpus,
       report.launch.complete ? "complete"
                              : "incomplete: " + printable(report.launch.incomplete_reason),
-      printable(shell_word(out.string()))));
+      shell_word(out.string())));
   return code_of(report);
 }
 

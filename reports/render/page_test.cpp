@@ -21,6 +21,22 @@ TEST(Page, WhatCouldDriveATerminalBecomesAQuestionMark) {
   EXPECT_EQ(printable("a\x1b[31mb\x07\n\x7f\xc2\x9b\xff~"), "a?[31mb??????~");
 }
 
+TEST(Page, UtfEightStaysWhereItIsSeen) {
+  const std::string seen = "caf\xc3\xa9 \xe5\xa4\x9c \xf0\x9f\x94\xa5";
+  EXPECT_EQ(printable(seen), seen);
+}
+
+TEST(Page, WhatIsNoUtfEightOrNotSeenBecomesQuestionMarks) {
+  EXPECT_EQ(printable("\xc3"), "?");                 // cut
+  EXPECT_EQ(printable("\xc0\xaf"), "??");            // longer than it need be
+  EXPECT_EQ(printable("\xed\xa0\x80"), "???");       // half of a pair
+  EXPECT_EQ(printable("\xf4\x90\x80\x80"), "????");  // beyond all characters
+  EXPECT_EQ(printable("a\xe2\x80\xae"
+                      "b"),
+            "a???b");                           // from right to left
+  EXPECT_EQ(printable("\xe2\x80\xa8"), "???");  // a line's end
+}
+
 TEST(Page, LinesBreakAtSpacesAndAreIndented) {
   Page page;
   put(page, std::string(60, 'a') + " " + std::string(60, 'b'), 4);
