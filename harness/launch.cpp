@@ -274,7 +274,7 @@ ExitCode run_opened(const RunOptions& options, std::uint32_t number, const Plan&
   if (reporter != nullptr) {
     reporter->tell({.folder = folder,
                     .out = opening.head.out,
-                    .anonymise = options.anonymise,
+                    .anonymize = options.anonymize,
                     .writer = ::getpid()});
   }
   std::optional<JournalWriter> journal = open_journal(options, plan, mesh, stop, opening, gpus);

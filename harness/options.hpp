@@ -29,7 +29,7 @@ struct RunOptions {
   std::string out = {};  // report path; empty: tidemark-<host>-<UTC>.h5
   bool json = false;
   bool dry_run = false;  // print the plan and leave
-  bool anonymise = false;
+  bool anonymize = false;
   bool strict = false;
   std::string resume = {};                   // journals of an interrupted launch; empty: none
   std::string policy = {};                   // a file of JSON; empty: none

@@ -88,7 +88,7 @@ int reporter_main(int /*argc*/, char** /*argv*/) {
     };
     const Report report =
         assemble({journals.size(), read},
-                 {.anonymise = task->anonymise,
+                 {.anonymize = task->anonymize,
                   .incomplete_reason = "rank 0 was gone before it wrote the report"});
     ::alarm(kMostSeconds);
     write_report(report, task->out);  // the journals stay for --resume

@@ -122,6 +122,7 @@ void add_verbs(CLI::App& app, Action& chosen, int argc, char** argv) {
   add_compare(app, chosen);
   add_history(app, chosen);
   add_export(app, chosen);
+  add_anonymize(app, chosen);
   add_recover(app, chosen);
   add_schema(app, chosen);
   add_tune(app, chosen);

@@ -115,7 +115,8 @@ void add_launch_options(CLI::App& verb, TypedLaunch& typed) {
   verb.add_option("--time-limit", typed.time_limit, "Stop after this time: 90, 5m, 1.5h")
       ->type_name("TIME");
   verb.add_flag("--dry-run", options.dry_run, "Print the plan and leave");
-  verb.add_flag("--anonymise", options.anonymise, "Hash hosts, serials, UUIDs and paths");
+  verb.add_flag("--anonymize,--anonymise", options.anonymize,
+                "Hash hosts, serials and UUIDs; leave out texts of other programs");
   verb.add_flag("--strict", options.strict, "A pass that a waiver names is a failure");
   verb.add_option("--policy", options.policy, "JSON with waivers of known failures")
       ->type_name("FILE");

@@ -234,7 +234,7 @@ Verdicts report_all(LaunchState& state, const Opening& opening, const AllJournal
   // From the journals alone, as after a crash: there is no second way to a report.
   const std::string& out = opening.head.out;
   const std::string folder = journal_folder(out);
-  const AssembleOptions how{.anonymise = state.options.anonymise, .incomplete_reason = {}};
+  const AssembleOptions how{.anonymize = state.options.anonymize, .incomplete_reason = {}};
   Result result;
   try {
     result.report = assemble(journals.in(folder), how);
@@ -263,7 +263,7 @@ Verdicts report_all(LaunchState& state, const Opening& opening, const AllJournal
         "them with: tidemark recover {} --out {}{}",
         folder, shell_word(folder), shell_word(folder),
         result.written ? shell_word(recovered_name(out)) : "<elsewhere>.h5",
-        state.options.anonymise ? " --anonymise" : "")));
+        state.options.anonymize ? " --anonymize" : "")));
   }
   return {.code = result.code, .safe = safe};
 }

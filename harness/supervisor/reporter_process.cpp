@@ -14,7 +14,7 @@ namespace tidemark::harness {
 std::string task_line(const ReporterTask& task) {
   const nlohmann::json json = {{"folder", task.folder},
                                {"out", task.out},
-                               {"anonymise", task.anonymise},
+                               {"anonymize", task.anonymize},
                                {"writer", task.writer}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
@@ -24,7 +24,7 @@ std::optional<ReporterTask> task_in(const std::string& line) {
   if (!json.is_object() || !json.contains("folder") || !json.contains("out")) return std::nullopt;
   return ReporterTask{.folder = json.value("folder", ""),
                       .out = json.value("out", ""),
-                      .anonymise = json.value("anonymise", false),
+                      .anonymize = json.value("anonymize", false),
                       .writer = json.value("writer", std::int64_t{0})};
 }
 

@@ -14,7 +14,7 @@ namespace tidemark::harness {
 /// What the reporter needs to know.
 struct ReporterTask {
   std::string folder, out;  // journals; report
-  bool anonymise = false;
+  bool anonymize = false;
   std::int64_t writer = 0;  // process id of rank 0: its temporary files carry it
 };
 

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 struct TypedRecover {
   std::string folder, out;
-  bool anonymise = false;
+  bool anonymize = false;
 };
 
 constexpr std::string_view kSuffix = ".run";
@@ -73,10 +73,10 @@ void refuse_live(const fs::path& folder) {
       folder.string(), fs::path(journal).filename().string()));
 }
 
-Report report_in(const fs::path& folder, bool anonymise) {
+Report report_in(const fs::path& folder, bool anonymize) {
   const Journals journals = read_journals(folder.string());
   try {
-    return assemble(journals, {.anonymise = anonymise, .incomplete_reason = {}});
+    return assemble(journals, {.anonymize = anonymize, .incomplete_reason = {}});
   } catch (const ReportError& error) {
     // What it says is about the journals, and they came without a name.
     throw UsageError(fmt::format("'{}': {}; run that launch again, or give the folder of another",
@@ -88,7 +88,7 @@ ExitCode recover(const TypedRecover& typed) {
   const fs::path folder = journals_of(typed.folder);
   const fs::path out = report_of(folder, typed.out);
   refuse_live(folder);
-  const Report report = report_in(folder, typed.anonymise);
+  const Report report = report_in(folder, typed.anonymize);
   write_report(report, out.string());
   remove_left_behind(report_beside(folder));  // where rank 0 and its reporter were killed
   print_out(fmt::format(
@@ -108,7 +108,8 @@ void add_recover(CLI::App& app, Action& chosen) {
   auto typed = std::make_shared<TypedRecover>();
   verb->add_option("folder", typed->folder, "The journals, X.h5.run")->required()->type_name("DIR");
   verb->add_option("--out", typed->out, "The report (X.h5)")->type_name("FILE");
-  verb->add_flag("--anonymise", typed->anonymise, "Hash hosts, serials, UUIDs and paths");
+  verb->add_flag("--anonymize,--anonymise", typed->anonymize,
+                 "Hash hosts, serials and UUIDs; leave out texts of other programs");
   verb->callback([typed, &chosen] { chosen = [typed] { return recover(*typed); }; });
 }
 

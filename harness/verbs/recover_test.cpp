@@ -1,4 +1,4 @@
-// Tests of recover and show, by the built program, on journals written here.
+// Tests of recover, anonymize and show, by the built program, on journals written here.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -130,6 +130,41 @@ TEST(Recover, of_a_launch_that_still_runs_is_refused) {
   EXPECT_NE(ran.err.find("still running (rank-00000.jsonl is in use)"), std::string::npos)
       << ran.err;
   EXPECT_FALSE(fs::exists(launch.report()));
+}
+
+TEST(Recover, names_a_path_beyond_ascii_as_it_is) {
+  const Launch launch(Verdict::pass, true);
+  const std::string out = launch.report() + ".caf\xc3\xa9.h5";
+  const Ran ran = run_binary({"recover", launch.run(), "--out", out});
+  EXPECT_NE(ran.out.find("next: tidemark show '" + out + "'"), std::string::npos) << ran.out;
+}
+
+TEST(Recover, takes_both_spellings_of_anonymize) {
+  for (const char* option : {"--anonymize", "--anonymise"}) {
+    const Launch launch(Verdict::pass, true);
+    EXPECT_EQ(run_binary({"recover", launch.run(), option}).exit, 0) << option;
+    EXPECT_TRUE(read_report(launch.report()).launch.anonymised) << option;
+  }
+}
+
+TEST(Anonymize, copies_a_report_without_what_it_says_of_others) {
+  const Launch launch(Verdict::pass, true, 0, "10.1.2.3 alice '/home/alice/my runs'");
+  EXPECT_EQ(run_binary({"recover", launch.run()}).exit, 4);
+  const std::string copy = launch.report() + ".copy.h5";
+  const Ran ran = run_binary({"anonymize", launch.report(), "--out", copy});
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  const Ran shown = run_binary({"show", copy, "--json"});
+  EXPECT_EQ(shown.exit, 0) << shown.err;
+  for (const char* name : {"10.1.2.3", "alice", "my runs"})
+    EXPECT_EQ(shown.out.find(name), std::string::npos) << name;
+}
+
+TEST(Anonymize, replaces_no_file) {
+  const Launch launch(Verdict::pass, true);
+  EXPECT_EQ(run_binary({"recover", launch.run()}).exit, 0);
+  const Ran ran = run_binary({"anonymize", launch.report(), "--out", launch.report()});
+  EXPECT_EQ(ran.exit, 2) << ran.out;
+  EXPECT_FALSE(read_report(launch.report()).launch.anonymised);
 }
 
 TEST(Show, prints_plain_text_where_there_is_no_terminal) {

@@ -31,6 +31,7 @@ void add_replay(CLI::App& app, Action& chosen);
 void add_compare(CLI::App& app, Action& chosen);
 void add_history(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);
+void add_anonymize(CLI::App& app, Action& chosen);
 void add_recover(CLI::App& app, Action& chosen);
 void add_schema(CLI::App& app, Action& chosen);
 void add_tune(CLI::App& app, Action& chosen);

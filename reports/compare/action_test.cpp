@@ -82,8 +82,8 @@ TEST(CompareAction, WithoutACommonGpuBothSidesRunAgain) {
             "run both sides on the same GPUs");
 }
 
-/// Each as --anonymise leaves it: names that no other report has.
-void anonymise(std::vector<Report>& reports, const std::string& series) {
+/// Each as --anonymize leaves it: names that no other report has.
+void anonymize(std::vector<Report>& reports, const std::string& series) {
   for (Report& report : reports) {
     report.launch.anonymised = true;
     report.launch.series_id = series;
@@ -95,8 +95,8 @@ void anonymise(std::vector<Report>& reports, const std::string& series) {
 
 TEST(CompareAction, AnonymisedReportsOfOneSeriesPairByNumber) {
   std::vector<Report> base = launches(0.001, false), fresh = launches(0.001, true);
-  anonymise(base, "one");
-  anonymise(fresh, "one");
+  anonymize(base, "one");
+  anonymize(fresh, "one");
   const Comparison made = compared(base, fresh);
   EXPECT_EQ(made.paired_gpus, 16U);
   EXPECT_FALSE(made.setup.differs("pairing"));
@@ -105,8 +105,8 @@ TEST(CompareAction, AnonymisedReportsOfOneSeriesPairByNumber) {
 
 TEST(CompareAction, AnonymisedReportsOfTwoSeriesDoNotPair) {
   std::vector<Report> base = launches(0.001, false), fresh = launches(0.001, true);
-  anonymise(base, "one");
-  anonymise(fresh, "two");
+  anonymize(base, "one");
+  anonymize(fresh, "two");
   EXPECT_EQ(compared(base, fresh).paired_gpus, 0U);
 }
 

@@ -3,7 +3,6 @@
 #include "reports/compare/speed/throttling.hpp"
 
 #include <fmt/ranges.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -93,8 +92,8 @@ std::vector<std::string> values_of(const std::vector<Fact>& facts, const GpuRow&
 std::string arguments_of(const Report& report) {
   static const std::set<std::string_view> with_value = {
       "--out", "--seed", "--level", "--device", "--policy", "--launches", "--slow", "--gemm-table"};
-  static const std::set<std::string_view> alone = {"--json", "--anonymise", "--strict",
-                                                   "--calibrate"};
+  static const std::set<std::string_view> alone = {"--json", "--anonymize", "--anonymise",
+                                                   "--strict", "--calibrate"};
   std::string made;
   bool skip_value = false, slowing = false;
   for (const ProvenanceRow& row : report.provenance) {
@@ -225,18 +224,6 @@ void add_conditions(LaunchFacts& made, const Report& report) {
   }
 }
 
-/// Notes without what was noted of waivers: that is no behaviour of a GPU.
-std::string observed_in(std::string_view notes) {
-  std::string made;
-  while (!notes.empty()) {
-    const std::size_t end = std::min(notes.find('\n'), notes.size());
-    const std::string_view line = notes.substr(0, end);
-    if (!line.starts_with(kStaleWaiver)) made.append(made.empty() ? "" : "\n").append(line);
-    notes.remove_prefix(std::min(end + 1, notes.size()));
-  }
-  return made;
-}
-
 /// By case, results of which evidence is kept.
 using Kept = std::vector<std::size_t>;
 
@@ -270,7 +257,8 @@ void add_results(LaunchFacts& made, Kept& kept, const Report& report) {
     }
     if (result.rows_run == result.rows_planned) made.descriptors[cell] = result.descriptor_digest;
     if (made.cases[result.case_id].starts_with("behaviour.") && has_passed(result.verdict)) {
-      made.behaviours[{result.case_id, result.gpu_id}] = observed_in(report.text(result.notes));
+      made.behaviours[{result.case_id, result.gpu_id}] =
+          without_stale_notes(report.text(result.notes));
     }
     if (result.verdict != Verdict::pass && result.reason != 0 &&
         kept[result.case_id]++ < kEvidenceOfCase) {

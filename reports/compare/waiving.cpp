@@ -121,7 +121,7 @@ void Waiving::mark_gpus(SpeedComparison& speed) {
 }
 
 std::vector<WaiverLedger::Line> Waiving::lines() const {
-  return ledger_.lines({Waives::failure, Waives::speed, Waives::behaviour}, waivers_);
+  return ledger_.lines({Waives::failure, Waives::speed, Waives::behaviour});
 }
 
 }  // namespace tidemark::reports

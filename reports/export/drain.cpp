@@ -106,7 +106,7 @@ std::string reason_of(const Report& report, const GpuRow& gpu,
   if (number_of(gpu.remapped_rows_pending) > 0) parts.emplace_back("memory rows to be remapped");
   if (const auto failures = failures_of(report, gpu.gpu_id, by_case); !failures.empty())
     parts.push_back(listed(failures));
-  return printable(fmt::format("{}", fmt::join(parts, "; "))).substr(0, kLongestReason);
+  return printable(fmt::format("{}", fmt::join(parts, "; ")).substr(0, kLongestReason));
 }
 
 /// The first word of `text` behind `before`; empty where there is none.
@@ -132,7 +132,7 @@ std::string lines_of_left_out(const Report& report) {
       throw ReportError(
           fmt::format("'{}' names no host that a script may use; look at it with tidemark show",
                       printable(line)));
-    text += fmt::format("{}\t-\t{}\n", host, printable(line).substr(0, kLongestReason));
+    text += fmt::format("{}\t-\t{}\n", host, printable(line.substr(0, kLongestReason)));
   }
   return text;
 }
@@ -144,8 +144,8 @@ std::string drain_of(const Report& report) {
     throw ReportError("made on the virtual device: no hardware was tested; give a report of GPUs");
   if (report.launch.anonymised)
     throw ReportError(
-        "anonymised: its host names are hashes; give the report of a run without "
-        "--anonymise");
+        "anonymized: its host names are hashes; give the report of a run without "
+        "--anonymize");
   for (const ProvenanceRow& row : report.provenance)
     if (const auto key = report.text(row.key); key.starts_with("environment.TIDEMARK_TEST_"))
       throw ReportError(fmt::format(

@@ -233,7 +233,7 @@ TEST(Drain, NoHostsOfAVirtualOrAnonymisedRun) {
   EXPECT_NE(error_of(report).find("virtual device"), std::string::npos) << error_of(report);
   report = passed();
   report.launch.anonymised = true;
-  EXPECT_NE(error_of(report).find("anonymised"), std::string::npos) << error_of(report);
+  EXPECT_NE(error_of(report).find("anonymized"), std::string::npos) << error_of(report);
 }
 
 TEST(Drain, NoHostThatCouldBeSomethingElseInACommand) {

@@ -46,7 +46,7 @@ inline constexpr std::array<GoldenLaunch, 3> kGoldenLaunches = {{
 
 inline Report report_of(const GoldenLaunch& golden) {
   return assemble(golden.journals(),
-                  {.anonymise = false, .incomplete_reason = std::string(golden.incomplete_reason)});
+                  {.anonymize = false, .incomplete_reason = std::string(golden.incomplete_reason)});
 }
 
 inline constexpr std::string_view kNewerMinor = "newer_minor.h5";

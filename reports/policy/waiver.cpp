@@ -120,6 +120,17 @@ std::string stale_note(const Waiver& waiver) {
                      waiver.expires, waiver.link);
 }
 
+std::string without_stale_notes(std::string_view notes) {
+  std::string made;
+  while (!notes.empty()) {
+    const std::size_t end = std::min(notes.find('\n'), notes.size());
+    const std::string_view line = notes.substr(0, end);
+    if (!line.starts_with(kStaleWaiver)) made.append(made.empty() ? "" : "\n").append(line);
+    notes.remove_prefix(std::min(end + 1, notes.size()));
+  }
+  return made;
+}
+
 WaiverLedger::WaiverLedger(const std::vector<Waiver>& waivers, double at_unix_s)
     : waivers_(waivers), uses_(waivers.size()), at_unix_s_(at_unix_s) {
   // A moment before every last day would make every waiver hold for ever.
@@ -209,13 +220,12 @@ std::string WaiverLedger::text_of(const Use& use, const std::string& text) const
   return fmt::format("stale: {}: it names no case and GPU that was looked at", text);
 }
 
-std::vector<WaiverLedger::Line> WaiverLedger::lines(std::initializer_list<Waives> what,
-                                                    const std::vector<Waiver>& shown) const {
+std::vector<WaiverLedger::Line> WaiverLedger::lines(std::initializer_list<Waives> what) const {
   std::vector<Line> made;
   for (std::size_t i = 0; i < waivers_.size(); ++i) {
     const bool about = std::any_of(what.begin(), what.end(),
                                    [&](Waives one) { return is_about(waivers_[i], one); });
-    if (about) made.push_back(of(text_of(uses_[i], tidemark::reports::text_of(shown[i]))));
+    if (about) made.push_back(of(text_of(uses_[i], tidemark::reports::text_of(waivers_[i]))));
   }
   return made;
 }

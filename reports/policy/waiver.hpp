@@ -64,6 +64,9 @@ Verdict verdict_before_waiver(std::string_view reason);
 inline constexpr std::string_view kStaleWaiver = "stale waiver: ";
 std::string stale_note(const Waiver& waiver);
 
+/// Notes, one a line, without those on waivers.
+std::string without_stale_notes(std::string_view notes);
+
 /// What came of something a waiver may be about.
 enum class Heard : std::uint8_t { failed, passed, nothing };
 
@@ -86,9 +89,8 @@ class WaiverLedger {
   /// A line as a report holds it, which is its text.
   static Line of(std::string_view text);
 
-  /// One line for each waiver that is about any of `what`. `named`: how a waiver is written.
-  std::vector<Line> lines(std::initializer_list<Waives> what,
-                          const std::vector<Waiver>& shown) const;
+  /// One line for each waiver that is about any of `what`.
+  std::vector<Line> lines(std::initializer_list<Waives> what) const;
 
  private:
   struct Use {

@@ -7,8 +7,8 @@
 
 namespace tidemark::reports {
 
-/// For HTML and XML, in elements and in quoted attributes. Bytes that are not printable ASCII
-/// become '?'.
+/// For HTML and XML, in elements and in quoted attributes. What printable()
+/// does not show becomes '?'.
 std::string for_html(std::string_view text);
 
 /// As a Markdown code span, in which nothing is markup, a link or a mention; at most `most`

@@ -1,4 +1,4 @@
-// Lines for a terminal: nothing but printable ASCII gets through, and lines are broken only where
+// Lines for a terminal: nothing but printable() text gets through, and lines are broken only where
 // what they hold can still be copied.
 #pragma once
 

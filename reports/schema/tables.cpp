@@ -121,6 +121,15 @@ Column identity(Column made) {
   return as_fact(FactRole::identity, name, made);
 }
 
+using enum Disclosure;
+
+/// `prefix`: of its hashes.
+Column is(Disclosure disclosure, Column made, std::string_view prefix = {}) {
+  made.disclosure = disclosure;
+  made.hash_prefix = prefix;
+  return made;
+}
+
 template <class Row>
 Table table(std::string_view name, std::string_view meaning, std::vector<Column> columns) {
   std::string blank = blank_of(Row{}, columns);
@@ -209,21 +218,21 @@ std::uint32_t index_in(const Column& column, const std::byte* row) {
 template <>
 const Table& table_of<NodeRow>() {
   using R = NodeRow;
-  static const Table made =
-      table<R>("nodes", "the machines of the launch",
-               {column(&R::node_id, "node_id", "", "row number"),
-                identity(column(&R::first_rank, "first_rank", "", "lowest rank that ran there")),
-                setup("node_ranks", column(&R::ranks, "ranks", "", "ranks that ran there")),
-                setup("node", text(&R::hostname, "hostname", "name of the machine")),
-                setup("kernel", text(&R::kernel, "kernel", "release of its kernel")),
-                setup("os", text(&R::os, "os", "its operating system")),
-                setup("cpu", text(&R::cpu, "cpu", "model of its processors")),
-                identity(text(&R::boot_id, "boot_id", "kernel's id of this boot")),
-                setup("mpi", text(&R::mpi, "mpi", "MPI library and version")),
-                setup("hdf5", text(&R::hdf5, "hdf5", "HDF5 library version")),
-                setup("cpus", column(&R::logical_cpus, "logical_cpus", "", "logical processors")),
-                since(2, setup("node_memory", column(&R::memory_gib, "memory_gib", "GiB",
-                                                     "memory of the machine, rounded")))});
+  static const Table made = table<R>(
+      "nodes", "the machines of the launch",
+      {column(&R::node_id, "node_id", "", "row number"),
+       identity(column(&R::first_rank, "first_rank", "", "lowest rank that ran there")),
+       setup("node_ranks", column(&R::ranks, "ranks", "", "ranks that ran there")),
+       setup("node", is(hashed, text(&R::hostname, "hostname", "name of the machine"), "host-")),
+       setup("kernel", is(kept, text(&R::kernel, "kernel", "release of its kernel"))),
+       setup("os", is(kept, text(&R::os, "os", "its operating system"))),
+       setup("cpu", is(kept, text(&R::cpu, "cpu", "model of its processors"))),
+       identity(is(hashed, text(&R::boot_id, "boot_id", "kernel's id of this boot"), "boot-")),
+       setup("mpi", is(kept, text(&R::mpi, "mpi", "MPI library and version"))),
+       setup("hdf5", is(kept, text(&R::hdf5, "hdf5", "HDF5 library version"))),
+       setup("cpus", column(&R::logical_cpus, "logical_cpus", "", "logical processors")),
+       since(2, setup("node_memory", column(&R::memory_gib, "memory_gib", "GiB",
+                                            "memory of the machine, rounded")))});
   return made;
 }
 
@@ -238,14 +247,14 @@ const Table& table_of<GpuRow>() {
        identity(column(&R::local_index, "local_index", "", "index of the GPU on its machine")),
        column(&R::reported, "reported", "", "1 when its rank described it; 0: all else is unknown"),
        column(&R::nvml, "nvml", "", "1 when NVML was read; 0: clocks, power and ECC are unknown"),
-       column(&R::uuid, "uuid", "", "UUID of the GPU"),
-       identity(text(&R::serial, "serial", "serial number")),
-       identity(text(&R::pci, "pci", "PCI address")),
-       setup("product", text(&R::name, "name", "product name")),
-       setup("vbios", text(&R::vbios, "vbios", "VBIOS version")),
-       setup("board_part", text(&R::board_part, "board_part", "board part number")),
-       subject("driver", text(&R::driver, "driver", "driver version")),
-       setup("nccl", text(&R::nccl, "nccl", "NCCL version")),
+       is(hashed, column(&R::uuid, "uuid", "", "UUID of the GPU"), "GPU-anon-"),
+       identity(is(hashed, text(&R::serial, "serial", "serial number"), "serial-")),
+       identity(is(hashed, text(&R::pci, "pci", "PCI address"), "pci-")),
+       setup("product", is(kept, text(&R::name, "name", "product name"))),
+       setup("vbios", is(kept, text(&R::vbios, "vbios", "VBIOS version"))),
+       setup("board_part", is(kept, text(&R::board_part, "board_part", "board part number"))),
+       subject("driver", is(kept, text(&R::driver, "driver", "driver version"))),
+       setup("nccl", is(kept, text(&R::nccl, "nccl", "NCCL version"))),
        subject("cuda_driver", column(&R::cuda_driver, "cuda_driver", "",
                                      "CUDA version of the driver, 13000 for 13.0")),
        setup("cuda_runtime",
@@ -287,11 +296,11 @@ const Table& table_of<CaseRow>() {
   static const Table made = table<R>(
       "cases", "the planned cases; each is planned once on each GPU",
       {column(&R::case_id, "case_id", "", "row number"),
-       column(&R::name, "name", "", "name of the case"),
-       text(&R::kind, "kind", "conformance or benchmark"),
-       text(&R::scope, "scope", "one_gpu or all_gpus"),
-       text(&R::claim, "claim", "what the case holds to be true"),
-       text(&R::unit, "unit", "of the main metric of a benchmark"),
+       is(kept, column(&R::name, "name", "", "name of the case")),
+       is(kept, text(&R::kind, "kind", "conformance or benchmark")),
+       is(kept, text(&R::scope, "scope", "one_gpu or all_gpus")),
+       is(kept, text(&R::claim, "claim", "what the case holds to be true")),
+       is(kept, text(&R::unit, "unit", "of the main metric of a benchmark")),
        column(&R::higher_is_better, "higher_is_better", "", "1 when more is better, else 0")});
   return made;
 }
@@ -319,9 +328,9 @@ const Table& table_of<ResultRow>() {
        column(&R::seed, "seed", "", "seed of the case"),
        column(&R::descriptor_digest, "descriptor_digest", "",
               "FNV-1a 64 over its tensor maps, 0 without any"),
-       text(&R::reason, "reason", "why it is no pass"),
-       text(&R::replay, "replay", "command line that runs it again"),
-       text(&R::notes, "notes", "remarks, one a line"),
+       is(rewritten, text(&R::reason, "reason", "why it is no pass")),
+       is(rewritten, text(&R::replay, "replay", "command line that runs it again")),
+       is(rewritten, text(&R::notes, "notes", "remarks, one a line")),
        column(&R::sm_mhz, "sm_mhz", "MHz", "mean over its samples, NaN without"),
        column(&R::memory_mhz, "memory_mhz", "MHz", "mean over its samples, NaN without"),
        column(&R::power_w, "power_w", "W", "mean over its samples, NaN without"),
@@ -339,9 +348,9 @@ const Table& table_of<MiscompareRow>() {
                {reference(&R::result_id, "result_id", "results", "the result it belongs to"),
                 column(&R::attempt, "attempt", "", "the attempt it was seen in"),
                 column(&R::row, "row", "", "parameter set of the case"),
-                text(&R::parameters, "parameters", "of that row, JSON"),
-                text(&R::what, "what", "what was compared: byte, guard, ..."),
-                text(&R::text, "text", "the miscompare in one line"),
+                is(kept, text(&R::parameters, "parameters", "of that row, JSON")),
+                is(kept, text(&R::what, "what", "what was compared: byte, guard, ...")),
+                is(kept, text(&R::text, "text", "the miscompare in one line")),
                 column(&R::dimensions, "dimensions", "", "coordinates that count, of the five"),
                 column(&R::coordinate, "coordinate", "", "place in the tensor, in elements"),
                 column(&R::first_offset, "first_offset", "B", "of the first wrong byte"),
@@ -373,7 +382,8 @@ const Table& table_of<MetricRow>() {
   static const Table made = table<R>(
       "metrics", "what was measured; statistics over the finite samples, NaN without any",
       {reference(&R::result_id, "result_id", "results", "the result it belongs to"),
-       text(&R::name, "name", "name of the metric"), text(&R::unit, "unit", "unit of all values"),
+       is(kept, text(&R::name, "name", "name of the metric")),
+       is(kept, text(&R::unit, "unit", "unit of all values")),
        column(&R::higher_is_better, "higher_is_better", "", "1 when more is better, else 0"),
        column(&R::n, "n", "", "samples"), column(&R::median, "median", "", "median"),
        column(&R::mad, "mad", "", "median distance from the median, not scaled"),
@@ -405,23 +415,24 @@ const Table& table_of<SampleRow>() {
 template <>
 const Table& table_of<EventRow>() {
   using R = EventRow;
-  static const Table made = table<R>(
-      "events", "what happened beside the cases",
-      {column(&R::at_unix_s, "at_unix_s", "s", "since 1970-01-01 UTC"),
-       column(&R::rank, "rank", "", "rank that wrote it down; 4294967295 when not known"),
-       or_none(reference(&R::gpu_id, "gpu_id", "gpus", "GPU; 4294967295 when not of one")),
-       text(&R::source, "source", "nvml, supervisor, reporter or signal"),
-       column(&R::code, "code", "", "Xid or signal number"), text(&R::text, "text", "one line")});
+  static const Table made =
+      table<R>("events", "what happened beside the cases",
+               {column(&R::at_unix_s, "at_unix_s", "s", "since 1970-01-01 UTC"),
+                column(&R::rank, "rank", "", "rank that wrote it down; 4294967295 when not known"),
+                or_none(reference(&R::gpu_id, "gpu_id", "gpus", "GPU; 4294967295 when not of one")),
+                is(kept, text(&R::source, "source", "nvml, supervisor, reporter or signal")),
+                column(&R::code, "code", "", "Xid or signal number"),
+                is(rewritten, text(&R::text, "text", "one line"))});
   return made;
 }
 
 template <>
 const Table& table_of<ProvenanceRow>() {
   using R = ProvenanceRow;
-  static const Table made =
-      table<R>("provenance", "what the launch was made by: build, arguments, environment",
-               {text(&R::key, "key", "git_hash, kernels_tree, argument.0, environment.NAME, ..."),
-                text(&R::value, "value", "its value")});
+  static const Table made = table<R>(
+      "provenance", "what the launch was made by: build, arguments, environment",
+      {is(kept, text(&R::key, "key", "git_hash, kernels_tree, argument.0, environment.NAME, ...")),
+       is(rewritten, text(&R::value, "value", "its value"))});
   return made;
 }
 
@@ -447,20 +458,20 @@ std::span<const Table* const> tables() {
 std::span<const LaunchAttribute> launch_attributes() {
   using R = LaunchRow;
   static const std::array<LaunchAttribute, 18> all = {{
-      {"run_id", &R::run_id, "UUID of the launch"},
-      {"series_id", &R::series_id, "run_id of the first launch of the same command"},
+      {"run_id", &R::run_id, "UUID of the launch", kept},
+      {"series_id", &R::series_id, "run_id of the first launch of the same command", kept},
       {"launch", &R::launch, "which launch of its command, from 1"},
       {"launches", &R::launches, "launches of its command"},
-      {"created_utc", &R::created_utc, "when it began, ISO 8601"},
+      {"created_utc", &R::created_utc, "when it began, ISO 8601", kept},
       {"created_unix_s", &R::created_unix_s, "when it began, seconds since 1970-01-01 UTC"},
-      {"tool_version", &R::tool_version, "of the tidemark that ran"},
-      {"level", &R::level, "quick, nightly or soak"},
-      {"device", &R::device, "cuda or virtual"},
+      {"tool_version", &R::tool_version, "of the tidemark that ran", kept},
+      {"level", &R::level, "quick, nightly or soak", kept},
+      {"device", &R::device, "cuda or virtual", kept},
       {"seed", &R::seed, "of the launch"},
       {"virtual", &R::is_virtual, "1: nothing was measured on a GPU"},
       {"anonymised", &R::anonymised, "1: names and serial numbers are hashes"},
       {"complete", &R::complete, "1: every rank ended as it should and no journal line is lost"},
-      {"incomplete_reason", &R::incomplete_reason, "why not complete"},
+      {"incomplete_reason", &R::incomplete_reason, "why not complete", rewritten},
       {"ranks_expected", &R::ranks_expected, "ranks of the launch"},
       {"ranks_reported", &R::ranks_reported, "ranks that left a journal"},
       {"gpus", &R::gpus, "GPUs over all ranks"},

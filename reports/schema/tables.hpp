@@ -161,6 +161,14 @@ enum class FactRole : std::uint8_t {
   identity,  // says which GPU it is and where; named where it differs, but no cause
 };
 
+/// What becomes of a text in an anonymized report (anonymize.cpp). Numbers stay.
+enum class Disclosure : std::uint8_t {
+  dropped,    // it may hold anything: the words of other programs, names of people
+  kept,       // versions and models, and what tidemark's own templates make of numbers
+  hashed,     // a name: equal ones stay equal
+  rewritten,  // made anew of what the report holds otherwise
+};
+
 /// One column of a table: one member of its row struct.
 struct Column {
   std::string_view name;
@@ -177,6 +185,8 @@ struct Column {
   std::string_view fact = {};      // what compare and --allow-confounders call it; empty: no fact
   bool default_is_known = false;   // the value of a blank row is a value, not "unknown"
   bool by_nvml = false;            // never read where `gpus.nvml` is 0
+  Disclosure disclosure = Disclosure::dropped;
+  std::string_view hash_prefix = {};  // of what is hashed
 };
 
 /// Bytes of the column in one row, in memory as in the file.
@@ -214,6 +224,7 @@ struct LaunchAttribute {
   std::string_view name;
   Member member;
   std::string_view meaning;
+  Disclosure disclosure = Disclosure::dropped;  // of a text
 };
 
 /// The description of the table that holds rows of this type; made for the row structs above.

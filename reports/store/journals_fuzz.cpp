@@ -43,7 +43,7 @@ std::vector<std::string> journals_in(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     const Report report = assemble(journals_in({reinterpret_cast<const char*>(data), size}),
-                                   {.anonymise = size % 2 == 0});
+                                   {.anonymize = size % 2 == 0});
     check_references(report, "fuzzed");
   } catch (const ReportError&) {
   }

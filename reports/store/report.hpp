@@ -33,7 +33,7 @@ struct Report {
 };
 
 struct AssembleOptions {
-  bool anonymise = false;  // host names, serials, UUIDs, PCI, paths become stable salted hashes
+  bool anonymize = false;              // as anonymized() makes it
   std::string incomplete_reason = {};  // not empty: the launch ended early, and the report says so
 };
 
@@ -46,6 +46,11 @@ Report assemble(const Journals& journals, const AssembleOptions& options);
 
 /// What becomes of a file that has the name of a report, also of one that appears meanwhile.
 enum class NameInUse { refuse, replace };
+
+/// The report without what names a machine, a board or a person, as the columns say (Disclosure).
+/// Equal names get equal hashes in one report and others in the next. Commands name GPUs by number.
+/// Throws ReportError where the system gives no random numbers.
+Report anonymized(Report report);
 
 /// Writes `path` by a temporary file beside it: written, closed, fsynced, read back, compared,
 /// renamed, directory fsynced. On any error the temporary file is gone and an older `path` is

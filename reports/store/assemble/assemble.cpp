@@ -28,7 +28,6 @@ void add_launch(Assembly& made, const HeardLaunch& all, const AssembleOptions& o
   row.device = from.device;
   row.seed = from.seed;
   row.is_virtual = from.device == "virtual";
-  row.anonymised = options.anonymise;
   row.ranks_expected = from.ranks;
   row.ranks_reported =
       static_cast<std::uint32_t>(std::count(all.reported.begin(), all.reported.end(), true));
@@ -38,7 +37,6 @@ void add_launch(Assembly& made, const HeardLaunch& all, const AssembleOptions& o
   if (!options.incomplete_reason.empty()) problems.push_back(options.incomplete_reason);
   std::string reason = fmt::format("{}", fmt::join(problems, "; "));
   row.complete = reason.empty();
-  if (made.disguise) reason = scrubbed(*made.disguise, reason);
   if (reason.size() > kLongestReason) {
     reason.resize(kLongestReason);
     reason += "...";
@@ -65,13 +63,13 @@ std::map<std::uint32_t, std::uint32_t> add_nodes(Assembly& made,
       rows.push_back({.node_id = id,
                       .first_rank = node.rank,
                       .ranks = 0,
-                      .hostname = made.plain(made.hidden("host", node.hostname)),
-                      .kernel = made.text(node.kernel),
-                      .os = made.text(node.os),
-                      .cpu = made.text(node.cpu),
-                      .boot_id = made.plain(made.hidden("boot", node.boot_id)),
-                      .mpi = made.text(node.mpi),
-                      .hdf5 = made.text(node.hdf5),
+                      .hostname = made.index_of(node.hostname),
+                      .kernel = made.index_of(node.kernel),
+                      .os = made.index_of(node.os),
+                      .cpu = made.index_of(node.cpu),
+                      .boot_id = made.index_of(node.boot_id),
+                      .mpi = made.index_of(node.mpi),
+                      .hdf5 = made.index_of(node.hdf5),
                       .logical_cpus = node.logical_cpus,
                       .memory_gib = node.memory_gib});
     }
@@ -83,41 +81,38 @@ std::map<std::uint32_t, std::uint32_t> add_nodes(Assembly& made,
 }
 
 void add_gpu(Assembly& made, const GpuRecord& from, std::uint32_t node_id) {
-  const bool hide = made.disguise.has_value();
-  const std::string uuid = hide ? disguised_uuid(*made.disguise, from.uuid) : from.uuid;
-  made.report.gpus[from.gpu] = {
-      .gpu_id = from.gpu,
-      .node_id = node_id,
-      .rank = from.rank,
-      .local_index = from.local_index,
-      .reported = 1,
-      .nvml = static_cast<std::uint8_t>(from.nvml),
-      .uuid = FixedText<48>::of(uuid),
-      .serial = made.plain(made.hidden("serial", from.serial)),
-      .pci = made.plain(hide ? disguised_pci(*made.disguise, from.pci) : from.pci),
-      .name = made.text(from.name),
-      .vbios = made.text(from.vbios),
-      .board_part = made.text(from.board_part),
-      .driver = made.text(from.driver),
-      .nccl = made.text(from.nccl),
-      .cuda_driver = from.cuda_driver,
-      .cuda_runtime = from.cuda_runtime,
-      .compute_capability = from.compute_capability,
-      .sm_count = from.sm_count,
-      .memory_bytes = from.memory_bytes,
-      .ecc_enabled = from.ecc_enabled,
-      .mig_enabled = from.mig_enabled,
-      .persistence = from.persistence,
-      .power_limit_w = from.power_limit_w,
-      .default_power_limit_w = from.default_power_limit_w,
-      .app_sm_mhz = from.app_sm_mhz,
-      .app_memory_mhz = from.app_memory_mhz,
-      .max_sm_mhz = from.max_sm_mhz,
-      .nvlinks_up = from.nvlinks_up,
-      .nvlinks_up_mask = from.nvlinks_up_mask,
-      .ecc_corrected = from.ecc_corrected,
-      .ecc_uncorrected = from.ecc_uncorrected,
-      .remapped_rows_pending = from.remapped_rows_pending};
+  made.report.gpus[from.gpu] = {.gpu_id = from.gpu,
+                                .node_id = node_id,
+                                .rank = from.rank,
+                                .local_index = from.local_index,
+                                .reported = 1,
+                                .nvml = static_cast<std::uint8_t>(from.nvml),
+                                .uuid = FixedText<48>::of(from.uuid),
+                                .serial = made.index_of(from.serial),
+                                .pci = made.index_of(from.pci),
+                                .name = made.index_of(from.name),
+                                .vbios = made.index_of(from.vbios),
+                                .board_part = made.index_of(from.board_part),
+                                .driver = made.index_of(from.driver),
+                                .nccl = made.index_of(from.nccl),
+                                .cuda_driver = from.cuda_driver,
+                                .cuda_runtime = from.cuda_runtime,
+                                .compute_capability = from.compute_capability,
+                                .sm_count = from.sm_count,
+                                .memory_bytes = from.memory_bytes,
+                                .ecc_enabled = from.ecc_enabled,
+                                .mig_enabled = from.mig_enabled,
+                                .persistence = from.persistence,
+                                .power_limit_w = from.power_limit_w,
+                                .default_power_limit_w = from.default_power_limit_w,
+                                .app_sm_mhz = from.app_sm_mhz,
+                                .app_memory_mhz = from.app_memory_mhz,
+                                .max_sm_mhz = from.max_sm_mhz,
+                                .nvlinks_up = from.nvlinks_up,
+                                .nvlinks_up_mask = from.nvlinks_up_mask,
+                                .ecc_corrected = from.ecc_corrected,
+                                .ecc_uncorrected = from.ecc_uncorrected,
+                                .remapped_rows_pending = from.remapped_rows_pending};
 }
 
 void add_gpus(Assembly& made, const HeardLaunch& all) {
@@ -138,40 +133,35 @@ void add_cases(Assembly& made, const std::vector<PlannedCase>& cases) {
   for (const PlannedCase& planned : cases) {
     made.report.cases.push_back({.case_id = static_cast<std::uint32_t>(made.report.cases.size()),
                                  .name = FixedText<128>::of(planned.name),
-                                 .kind = made.plain(planned.kind),
-                                 .scope = made.plain(planned.scope),
-                                 .claim = made.plain(planned.claim),
-                                 .unit = made.plain(planned.unit),
+                                 .kind = made.index_of(planned.kind),
+                                 .scope = made.index_of(planned.scope),
+                                 .claim = made.index_of(planned.claim),
+                                 .unit = made.index_of(planned.unit),
                                  .higher_is_better = planned.higher_is_better});
   }
 }
 
 void add_provenance(Assembly& made, const LaunchRecord& launch, bool strict) {
-  const auto add = [&made](const std::string& key, std::uint32_t value) {
-    made.report.provenance.push_back({.key = made.plain(key), .value = value});
+  const auto add = [&made](const std::string& key, const std::string& value) {
+    const std::uint32_t index = made.index_of(value);
+    made.report.provenance.push_back({.key = made.index_of(key), .value = index});
   };
-  add("tool_version", made.plain(launch.tool_version));
-  add("git_hash", made.plain(launch.git_hash));
-  add("kernels_tree", made.plain(launch.kernels_tree));
-  add("suite_tree", made.plain(launch.suite_tree));
-  add("nvcc", made.plain(launch.nvcc));
-  add("compiler", made.plain(launch.compiler));
-  const auto& arguments =
-      made.disguise ? scrubbed_arguments(*made.disguise, launch.arguments) : launch.arguments;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    add(fmt::format("argument.{}", i), made.plain(arguments[i]));
+  add("tool_version", launch.tool_version);
+  add("git_hash", launch.git_hash);
+  add("kernels_tree", launch.kernels_tree);
+  add("suite_tree", launch.suite_tree);
+  add("nvcc", launch.nvcc);
+  add("compiler", launch.compiler);
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    add(fmt::format("argument.{}", i), launch.arguments[i]);
   }
-  for (const auto& [variable, value] : launch.environment) {
-    add("environment." + variable,
-        made.plain(made.disguise ? scrubbed_variable(*made.disguise, variable, value) : value));
-  }
-  for (const auto& [of_case, share] : launch.slowed) add("slow." + of_case, made.plain(share));
+  for (const auto& [variable, value] : launch.environment) add("environment." + variable, value);
+  for (const auto& [of_case, share] : launch.slowed) add("slow." + of_case, share);
   if (!launch.gemm_table_hash.empty()) {
-    add("gemm_table.name", made.plain(made.disguise ? scrubbed(*made.disguise, launch.gemm_table)
-                                                    : launch.gemm_table));
-    add("gemm_table.hash", made.plain(launch.gemm_table_hash));
+    add("gemm_table.name", launch.gemm_table);
+    add("gemm_table.hash", launch.gemm_table_hash);
   }
-  if (strict) add("policy.strict", made.plain("1"));
+  if (strict) add("policy.strict", "1");
 }
 
 void add_events(Assembly& made, const std::vector<HeardEvent>& events) {
@@ -183,9 +173,9 @@ void add_events(Assembly& made, const std::vector<HeardEvent>& events) {
     made.report.events.push_back({.at_unix_s = event.at_unix_s,
                                   .rank = rank,
                                   .gpu_id = of_gpu ? static_cast<std::uint32_t>(event.gpu) : kNoRow,
-                                  .source = made.plain(event.source),
+                                  .source = made.index_of(event.source),
                                   .code = event.code,
-                                  .text = made.text(text)});
+                                  .text = made.index_of(text)});
   }
   std::stable_sort(made.report.events.begin(), made.report.events.end(),
                    [](const EventRow& a, const EventRow& b) { return a.at_unix_s < b.at_unix_s; });
@@ -193,22 +183,11 @@ void add_events(Assembly& made, const std::vector<HeardEvent>& events) {
 
 }  // namespace
 
-std::uint32_t Assembly::plain(const std::string& text) {
+std::uint32_t Assembly::index_of(const std::string& text) {
   const auto [at, is_new] =
-      stored.try_emplace(text, static_cast<std::uint32_t>(report.strings.size()));
+      indices.try_emplace(text, static_cast<std::uint32_t>(report.strings.size()));
   if (is_new) report.strings.push_back(text);
   return at->second;
-}
-
-std::uint32_t Assembly::text(const std::string& text) {
-  if (!disguise) return plain(text);
-  const auto known = indices.find(text);
-  if (known != indices.end()) return known->second;
-  return indices[text] = plain(scrubbed(*disguise, text));
-}
-
-std::string Assembly::hidden(std::string_view kind, const std::string& name) const {
-  return disguise ? disguised(*disguise, kind, name) : name;
 }
 
 Report assemble(const Journals& journals, const AssembleOptions& options) {
@@ -217,8 +196,7 @@ Report assemble(const Journals& journals, const AssembleOptions& options) {
     heard.take(of.launch, std::move(cases));
   });
   Assembly made;
-  made.plain("");  // index 0
-  if (options.anonymise) made.disguise = disguise_for(all.launch, all.nodes, all.gpus);
+  made.index_of("");  // index 0
   add_launch(made, all, options);
   add_gpus(made, all);
   add_cases(made, all.launch.cases);
@@ -226,7 +204,7 @@ Report assemble(const Journals& journals, const AssembleOptions& options) {
   add_events(made, all.events);
   add_provenance(made, all.launch, all.policy.strict);
   apply_waivers(made, all);
-  return std::move(made.report);
+  return options.anonymize ? anonymized(std::move(made.report)) : std::move(made.report);
 }
 
 std::vector<std::pair<std::string, std::string>> slowed_cases(const Report& report) {

@@ -76,9 +76,9 @@ void add_miscompares(Assembly& made, std::uint32_t result_id, const HeardOutcome
     MiscompareRow row{.result_id = result_id,
                       .attempt = outcome.row.attempt,
                       .row = from.row,
-                      .parameters = made.text(from.parameters),
-                      .what = made.text(from.what),
-                      .text = made.text(from.text),
+                      .parameters = made.index_of(from.parameters),
+                      .what = made.index_of(from.what),
+                      .text = made.index_of(from.text),
                       .dimensions = 0,
                       .coordinate = {},
                       .first_offset = from.first_offset,
@@ -97,8 +97,8 @@ void add_metric(Assembly& made, const Texts& texts, std::uint32_t result_id, Hea
   const auto metric_id = static_cast<std::uint32_t>(made.report.metrics.size());
   MetricRow& row = made.report.metrics.emplace_back(from.row);
   row.result_id = result_id;
-  row.name = made.plain(texts.at(from.row.name));
-  row.unit = made.plain(texts.at(from.row.unit));
+  row.name = made.index_of(texts.at(from.row.name));
+  row.unit = made.index_of(texts.at(from.row.unit));
   row.first_sample = samples.size();
   for (SampleRow& sample : from.samples) {
     sample.metric_id = metric_id;
@@ -113,8 +113,8 @@ ResultRow result_of(Assembly& made, const Texts& texts, std::uint32_t result_id,
   ResultRow row = shown.row;
   row.result_id = result_id;
   row.attempts = static_cast<std::uint32_t>(attempts.outcomes.size());
-  row.replay = made.text(texts.at(shown.row.replay));
-  row.notes = made.text(texts.at(shown.row.notes));
+  row.replay = made.index_of(texts.at(shown.row.replay));
+  row.notes = made.index_of(texts.at(shown.row.notes));
   for (const HeardOutcome* outcome : attempts.outcomes) add_miscompares(made, result_id, *outcome);
   for (HeardMetric& metric : shown.metrics) add_metric(made, texts, result_id, metric);
   return row;
@@ -152,7 +152,7 @@ void add_results(Assembly& made, const HeardLaunch& all, HeardResults& heard,
     row.case_id = pair / gpus;
     row.gpu_id = pair % gpus;
     row.verdict = judgement.verdict;
-    row.reason = made.text(judgement.reason);
+    row.reason = made.index_of(judgement.reason);
     made.report.results.push_back(row);
   });
   for (const auto& [gpu, rows] : heard.sms()) {

@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::string_view kWaiverKey = "waiver.";
 
-/// Names of all GPUs of the launch, as they are and not as the report may disguise them.
 std::vector<GpuNames> names_of(const HeardLaunch& all) {
   std::map<std::uint32_t, std::string_view> hosts;
   for (const NodeRecord& node : all.nodes) hosts.emplace(node.rank, node.hostname);
@@ -26,17 +25,6 @@ std::vector<GpuNames> names_of(const HeardLaunch& all) {
   return made;
 }
 
-/// A waiver names people, and their reasons can name anything.
-Waiver shown_of(const Assembly& made, const Waiver& waiver) {
-  Waiver shown = waiver;
-  if (!made.disguise) return shown;
-  shown.gpu = made.hidden("gpu", waiver.gpu);
-  shown.owner = made.hidden("owner", waiver.owner);
-  shown.link = made.hidden("link", waiver.link);
-  shown.reason.clear();
-  return shown;
-}
-
 Heard heard_of(Verdict verdict) {
   if (is_waivable(verdict)) return Heard::failed;
   return verdict == Verdict::pass ? Heard::passed : Heard::nothing;
@@ -45,16 +33,16 @@ Heard heard_of(Verdict verdict) {
 void apply(Assembly& made, ResultRow& result, const Waiver& waiver, bool strict) {
   if (result.verdict != Verdict::pass) {
     const std::string reason(made.report.text(result.reason));
-    result.reason = made.plain(waived_reason(waiver, result.verdict, reason));
+    result.reason = made.index_of(waived_reason(waiver, result.verdict, reason));
     result.verdict = Verdict::waived;
     return;
   }
   const std::string note = stale_note(waiver);
   const std::string notes(made.report.text(result.notes));
-  result.notes = made.plain(notes.empty() ? note : notes + "\n" + note);
+  result.notes = made.index_of(notes.empty() ? note : notes + "\n" + note);
   if (!strict) return;
   result.verdict = Verdict::unexpected_pass;
-  result.reason = made.plain(note);
+  result.reason = made.index_of(note);
 }
 
 }  // namespace
@@ -71,9 +59,6 @@ std::vector<WaiverLedger::Line> waiver_lines(const Report& report) {
 void apply_waivers(Assembly& made, const HeardLaunch& all) {
   const std::vector<Waiver>& waivers = all.policy.waivers;
   if (waivers.empty()) return;
-  std::vector<Waiver> shown;
-  shown.reserve(waivers.size());
-  for (const Waiver& waiver : waivers) shown.push_back(shown_of(made, waiver));
   // The moment the launch began: its journals make the same report on any later day.
   WaiverLedger ledger(waivers, all.launch.created_unix_s);
   const std::vector<GpuNames> gpus = names_of(all);
@@ -81,12 +66,13 @@ void apply_waivers(Assembly& made, const HeardLaunch& all) {
     const std::string_view case_name = all.launch.cases[result.case_id].name;
     const auto waiver =
         ledger.hear(Waives::failure, case_name, gpus[result.gpu_id], heard_of(result.verdict));
-    if (waiver) apply(made, result, shown[*waiver], all.policy.strict);
+    if (waiver) apply(made, result, waivers[*waiver], all.policy.strict);
   }
   std::size_t number = 0;
-  for (const WaiverLedger::Line& line : ledger.lines({Waives::failure}, shown)) {
-    made.report.provenance.push_back({.key = made.plain(fmt::format("{}{}", kWaiverKey, number++)),
-                                      .value = made.plain(line.text)});
+  for (const WaiverLedger::Line& line : ledger.lines({Waives::failure})) {
+    made.report.provenance.push_back(
+        {.key = made.index_of(fmt::format("{}{}", kWaiverKey, number++)),
+         .value = made.index_of(line.text)});
   }
 }
 

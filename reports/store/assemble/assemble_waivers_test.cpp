@@ -34,9 +34,9 @@ std::vector<std::string> journals(const PolicyRecord& policy, const OutcomeRecor
 
 Report report_of(const std::vector<Waiver>& waivers, bool strict = false,
                  const OutcomeRecord& on_gpu_1 = example_failure(1, "zfill.corner"),
-                 bool anonymise = false) {
+                 bool anonymize = false) {
   return assemble(journals({.strict = strict, .waivers = waivers}, on_gpu_1),
-                  {.anonymise = anonymise, .incomplete_reason = {}});
+                  {.anonymize = anonymize, .incomplete_reason = {}});
 }
 
 /// What the report says of `--strict`; empty without it.

@@ -284,7 +284,7 @@ TEST(ConfinedReader, ServesSeveralThreads) {
 
 TEST(LaunchAttributes, ComeBackAsTheyWerePacked) {
   const Report report =
-      assemble(example_journals(), {.anonymise = false, .incomplete_reason = "x"});
+      assemble(example_journals(), {.anonymize = false, .incomplete_reason = "x"});
   const auto back = unpacked_launch(packed(report.launch));
   ASSERT_TRUE(back);
   EXPECT_EQ(back->run_id, "3f1c0000-0000-4000-8000-000000000001");

@@ -1,5 +1,5 @@
 // SipHash-2-4 against the vectors of its authors.
-#include "reports/store/assemble/siphash.hpp"
+#include "reports/store/siphash.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SipHash-2-4 as its paper has it.
-#include "reports/store/assemble/siphash.hpp"
+#include "reports/store/siphash.hpp"
 
 #include <bit>
 #include <cstddef>
