@@ -3,11 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,6 +12,7 @@
 #include "kernels/ops/program/checks.hpp"
 #include "kernels/ops/program/program_json.hpp"
 #include "kernels/ops/tensor_map_rules.hpp"
+#include "reports/disk.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -101,23 +97,7 @@ PreparedProgram prepared(Program program, const std::string& name) {
 }
 
 Program given_program(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (std::filesystem::is_directory(status))
-    throw UsageError(fmt::format("{}: is a folder; give a program's file", path));
-  // A pipe would be waited for without end.
-  if (std::filesystem::is_other(status))
-    throw UsageError(fmt::format("{}: is no plain file; give a program's file", path));
-  std::ifstream file(path, std::ios::binary);
-  if (!file.is_open())
-    throw UsageError(
-        fmt::format("{}: cannot be read: {}; give a program's file", path, std::strerror(errno)));
-  std::string text(kMostFileBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kMostFileBytes)
-    throw UsageError(
-        fmt::format("{}: has more than {} bytes; give a program's file", path, kMostFileBytes));
+  const std::string text = reports::file_text(path, kMostFileBytes, path, "give a program's file");
   try {
     return program_from_json(text, path);
   } catch (const Error& refused) {

@@ -1,10 +1,6 @@
 // tidemark compare: compares reports of launches before a change with those after it.
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <set>
@@ -25,6 +21,7 @@
 #include "harness/verbs/given_report.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/compare/comparison.hpp"
+#include "reports/disk.hpp"
 #include "reports/policy/policy.hpp"
 #include "reports/render/show_comparison.hpp"
 
@@ -66,26 +63,6 @@ std::set<std::string> fail_on_of(const TypedCompare& typed, const Policy& policy
   return expanded(known("--fail-on", names, finding_names()));
 }
 
-std::string text_in(const std::string& path) {
-  constexpr std::size_t kMostBytes = std::size_t{1} << 26;
-  const auto refuse = [&](const std::string& why) {
-    throw UsageError(fmt::format(
-        "--references {}: {}; give what 'tidemark export --format references' wrote", path, why));
-  };
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  // A pipe would be waited for without end.
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-    refuse("is no plain file");
-  std::ifstream file(path, std::ios::binary);
-  if (!file.is_open()) refuse(std::strerror(errno));
-  std::string made(kMostBytes + 1, 0);
-  file.read(made.data(), static_cast<std::streamsize>(made.size()));
-  made.resize(static_cast<std::size_t>(file.gcount()));
-  if (made.size() > kMostBytes) refuse(fmt::format("has more than {} MiB", kMostBytes >> 20));
-  return made;
-}
-
 CompareOptions options_of(const TypedCompare& typed, const Policy& policy) {
   CompareOptions made;
   made.allowed = known("--allow-confounders",
@@ -95,7 +72,11 @@ CompareOptions options_of(const TypedCompare& typed, const Policy& policy) {
   if (!typed.policy.empty()) made.waivers = policy.waivers;
   made.pair_by = pair_by_of(typed.pair);
   if (!typed.references.empty()) {
-    made.references = read_references(text_in(typed.references), typed.references);
+    constexpr std::size_t kMostBytes = std::size_t{1} << 26;
+    const std::string text =
+        reports::file_text(typed.references, kMostBytes, "--references " + typed.references,
+                           "give what 'tidemark export --format references' wrote");
+    made.references = read_references(text, typed.references);
   }
   const References& committed = committed_references();
   made.references.insert(committed.begin(), committed.end());  // where there are none of its own

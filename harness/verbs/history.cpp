@@ -18,6 +18,7 @@
 #include "harness/errors.hpp"
 #include "harness/verbs/given_report.hpp"
 #include "harness/verbs/verbs.hpp"
+#include "reports/disk.hpp"
 #include "reports/render/show_history.hpp"
 #include "reports/utc.hpp"
 #include "reports/words.hpp"
@@ -59,12 +60,10 @@ void add_folder(std::vector<std::string>& made, const std::string& folder, bool 
 std::vector<std::string> files_of(const std::vector<std::string>& places) {
   std::vector<std::string> made;
   for (const std::string& place : places) {
-    std::error_code error;
-    const fs::file_status status = fs::status(place, error);
-    if (!fs::exists(status))
+    if (!reports::is_there(place))
       throw UsageError(
           fmt::format("'{}' does not exist; give folders of reports, or reports", place));
-    if (fs::is_directory(status)) {
+    if (std::error_code error; fs::is_directory(place, error)) {
       add_folder(made, place, true);
     } else {
       made.push_back(place);

@@ -134,7 +134,8 @@ TEST(RunProgram, refuses_a_missing_file) {
 
 TEST(RunProgram, refuses_a_folder) {
   const Place place;
-  expect_refused(run_file(std::filesystem::path(place.out()).parent_path()), ": is a folder; ");
+  expect_refused(run_file(std::filesystem::path(place.out()).parent_path()),
+                 ": cannot be read: Is a directory; ");
 }
 
 TEST(RunProgram, refuses_a_pipe_without_waiting_for_it) {

@@ -4,17 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <system_error>
 
 #include "reports/compare/comparison.hpp"
-#include "reports/error.hpp"
+#include "reports/disk.hpp"
 #include "reports/words.hpp"
 
 namespace tidemark::reports {
@@ -263,21 +259,8 @@ Policy policy_of(const std::string& text, const std::string& name) {
 }
 
 Policy read_policy(const std::string& path) {
-  // It is read more than once, and a pipe would be waited for without end.
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (std::filesystem::is_other(status))
-    throw ReportError(
-        fmt::format("policy {}: is no plain file; give one that can be read again", path));
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMostBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  // A folder opens and cannot be read.
-  if (!file.is_open() || file.bad())
-    throw ReportError(fmt::format("policy {}: cannot be read: {}; see whether it is there", path,
-                                  std::strerror(errno)));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return policy_of(text, path);
+  const std::string_view hint = "give one that can be read again";  // it is read more than once
+  return policy_of(file_text(path, kMostBytes, "policy " + path, hint), path);
 }
 
 }  // namespace tidemark::reports

@@ -1,0 +1,60 @@
+// Reads and removes files.
+#include "reports/disk.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+
+namespace tidemark::reports {
+
+bool is_there(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::none)
+    refuse(path, fmt::format("cannot be looked at: {}", error.message()),
+           "check the disk, and the rights of its folder");
+  return std::filesystem::exists(status);
+}
+
+std::string file_text(const std::string& path, std::size_t most, const std::string& name,
+                      std::string_view hint) {
+  std::string text, trouble;
+  const auto failed = [] { return "cannot be read: " + error_text(errno); };
+  const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  struct stat status {};
+  if (fd < 0 || ::fstat(fd, &status) != 0) {
+    trouble = failed();
+  } else if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
+    trouble = "is no plain file";
+  }
+  std::array<char, 65536> bytes{};
+  while (trouble.empty()) {
+    const ssize_t got = ::read(fd, bytes.data(), bytes.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) trouble = failed();
+    if (got <= 0) break;
+    text.append(bytes.data(), static_cast<std::size_t>(got));
+    if (text.size() > most || static_cast<std::size_t>(status.st_size) > most)
+      trouble = fmt::format("has more than {} bytes", most);
+  }
+  if (fd >= 0) ::close(fd);
+  if (!trouble.empty()) refuse(name, trouble, hint);
+  return text;
+}
+
+void remove_on_disk(const std::vector<std::string>& paths) {
+  try {
+    on_disk(paths.back(), kDiskSecondsAtEnd, [paths] {
+      std::error_code ignored;
+      for (const std::string& path : paths) std::filesystem::remove(path, ignored);
+    });
+  } catch (const ReportError&) {
+    // It hangs.
+  }
+}
+
+}  // namespace tidemark::reports
