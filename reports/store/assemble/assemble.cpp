@@ -14,6 +14,7 @@ namespace tidemark::reports {
 namespace {
 
 void add_launch(Assembly& made, const HeardLaunch& all, const AssembleOptions& options) {
+  constexpr std::size_t kMostProblems = 20;
   constexpr std::size_t kLongestReason = 4000;  // an attribute holds less than 64 KiB
   const LaunchRecord& from = all.launch;
   LaunchRow& row = made.report.launch;
@@ -34,6 +35,10 @@ void add_launch(Assembly& made, const HeardLaunch& all, const AssembleOptions& o
   row.gpus = from.gpus;
   row.damaged_lines = all.lost_lines;
   std::vector<std::string> problems = all.problems;
+  if (const std::size_t found = problems.size(); found > kMostProblems) {
+    problems.resize(kMostProblems);
+    problems.push_back(fmt::format("and {} more", found - kMostProblems));
+  }
   if (!options.incomplete_reason.empty()) problems.push_back(options.incomplete_reason);
   std::string reason = fmt::format("{}", fmt::join(problems, "; "));
   row.complete = reason.empty();

@@ -1,6 +1,7 @@
 // A report of the journals of a launch: every planned pair has a row, and nothing missing passes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -514,6 +515,16 @@ TEST(Assemble, ASecondJournalOfARankIsLeftOutAndSaid) {
   const Report report = assemble(journals, {});
   EXPECT_EQ(report.launch.incomplete_reason, "a second journal of rank 0 was left out");
   EXPECT_EQ(report.launch.ranks_reported, 2U);
+}
+
+TEST(Assemble, OfThousandsOfProblemsAFewAreSaid) {
+  std::vector<std::string> journals = example_journals();
+  journals.insert(journals.end(), 3000, journals[0]);
+  const std::string reason =
+      assemble(journals, {.anonymise = false, .incomplete_reason = "rank 0 was gone"})
+          .launch.incomplete_reason;
+  EXPECT_EQ(std::count(reason.begin(), reason.end(), ';'), 21) << reason;
+  EXPECT_TRUE(reason.ends_with("; and 2980 more; rank 0 was gone")) << reason;
 }
 
 TEST(Assemble, ALaunchThatCannotBeIsRefused) {
