@@ -24,7 +24,7 @@
 #include "harness/verbs/verbs.hpp"
 #include "harness/version.hpp"
 #include "kernels/error.hpp"
-#include "reports/error.hpp"
+#include "reports/disk.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -194,7 +194,9 @@ std::optional<JournalWriter> open_journal(const RunOptions& options, const Plan&
     if (const std::string why = differs_from(opening.resumed, gpus, opening.gemm_table_hash);
         !why.empty())
       throw ReportError(why);
-    journal.emplace(journal_folder(opening.head.out), mesh.rank());
+    const std::string folder = journal_folder(opening.head.out);
+    journal = on_disk(folder, kDiskSeconds,
+                      [folder, rank = mesh.rank()] { return JournalWriter(folder, rank); });
     journal->append(launch_record(options, plan, mesh, opening));
     journal->append(describe_node(mesh.rank(), mesh.library()));
     if (!opening.head.policy.waivers.empty()) journal->append(opening.head.policy);
@@ -213,20 +215,32 @@ std::optional<JournalWriter> open_journal(const RunOptions& options, const Plan&
                                     .source = std::string(kLeftOut),
                                     .code = 0,
                                     .text = text});
+    // Nothing has run: a disk that is full or hangs is no place for it.
+    std::string trouble = journal->file().trouble();
+    if (trouble.empty() && !journal->file().flush(kDiskSeconds))
+      trouble = journal->file().trouble();
+    if (!trouble.empty()) throw ReportError(trouble);
   } catch (const ReportError& error) {
-    // Nothing has run: no record is lost, as the writer says of those that come later.
-    const std::string text = error.what();
-    refusal = text.substr(0, text.find("; this record"));
+    refusal = error.what();
   }
   try {
     agree(mesh, stop, opening.hosts, refusal);
   } catch (const std::runtime_error&) {
-    if (journal) journal->remove();
-    std::error_code ignored;
-    std::filesystem::remove(journal_folder(opening.head.out), ignored);
+    if (journal) journal->file().remove();
+    reports::remove_on_disk({journal_folder(opening.head.out)});
     throw;
   }
   return journal;
+}
+
+/// Whether rank 0 has its journal in this folder, too; a disk that does not answer is not shared.
+bool shares_folder(const std::string& folder, const std::string& run_id, Mesh& mesh) {
+  const auto work = [folder, run_id] { return reports::sees_journal(folder, 0, run_id); };
+  try {
+    return on_disk(folder, kDiskSeconds, work, [&mesh] { mesh.pump(); });
+  } catch (const ReportError&) {
+    return false;
+  }
 }
 
 /// Rank 0 gets every line as it is written: when the host of this rank is lost, so is its folder.
@@ -278,9 +292,10 @@ ExitCode run_opened(const RunOptions& options, std::uint32_t number, const Plan&
                     .writer = ::getpid()});
   }
   std::optional<JournalWriter> journal = open_journal(options, plan, mesh, stop, opening, gpus);
-  ReceivedLines received(folder);
+  AppendedFile received(reports::received_path(folder), -1, 0);
   // Where rank 0 and this rank share the folder, the journal is there to be read.
-  if (mesh.rank() != 0 && !sees_journal(folder, 0, opening.head.run_id)) send_lines(*journal, mesh);
+  if (mesh.rank() != 0 && !shares_folder(folder, opening.head.run_id, mesh))
+    send_lines(*journal, mesh);
   Telemetry telemetry(watched(opening, gpus));
   const auto known = answered(opening.resumed);
   const std::size_t planned =

@@ -7,13 +7,11 @@
 
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <filesystem>
-#include <thread>
 
 #include "harness/launch.hpp"
 #include "harness/supervisor/reporter_process.hpp"
-#include "reports/error.hpp"
+#include "reports/disk.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/store/report.hpp"
 
@@ -21,8 +19,7 @@ namespace tidemark::harness {
 namespace {
 
 constexpr unsigned kMostSeconds = 30;  // without a step, until this process is gone, too
-constexpr auto kSettled = std::chrono::milliseconds(1500);
-constexpr auto kMostSettling = std::chrono::milliseconds(3000);
+constexpr unsigned kSettledSeconds = 3;
 
 /// Everything on the pipe until rank 0 has closed it.
 std::string read_to_end(int fd) {
@@ -36,30 +33,21 @@ std::string read_to_end(int fd) {
   }
 }
 
-std::uintmax_t bytes_in(const std::string& folder) {
-  std::uintmax_t bytes = 0;
-  std::error_code ignored;
-  for (std::filesystem::directory_iterator entry(folder, ignored), end; !ignored && entry != end;
-       entry.increment(ignored)) {
-    std::error_code gone;
-    const std::uintmax_t size = entry->file_size(gone);
-    if (!gone) bytes += size;
-  }
-  return bytes;
-}
-
-/// mpirun gives the other ranks SIGTERM one second after rank 0 ended, and they still write.
-void wait_until_settled(const std::string& folder) {
-  using Clock = std::chrono::steady_clock;
-  const auto began = Clock::now();
-  auto changed = began;
-  std::uintmax_t before = bytes_in(folder);
-  while (Clock::now() - changed < kSettled && Clock::now() - began < kMostSettling) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    const std::uintmax_t now = bytes_in(folder);
-    if (now != before) changed = Clock::now();
-    before = now;
-  }
+/// Makes the report, if there is none. Throws where it cannot.
+void make_report(const ReporterTask& task) {
+  // Rank 0 may have been killed between the report and its "done".
+  if (reports::is_there(task.out)) return;
+  const Journals journals = read_journals(task.folder);
+  // Those of ten thousand ranks take longer than that, all together.
+  const auto read = [&journals](std::size_t i) {
+    ::alarm(kMostSeconds);
+    return journals.at(i);
+  };
+  const Report report = assemble(
+      {journals.size(), read}, {.anonymize = task.anonymize,
+                                .incomplete_reason = "rank 0 was gone before it wrote the report"});
+  ::alarm(kMostSeconds);
+  write_report(report, task.out);  // the journals stay for --resume
 }
 
 }  // namespace
@@ -73,29 +61,20 @@ int reporter_main(int /*argc*/, char** /*argv*/) {
   const std::optional<ReporterTask> task =
       task_in(heard.substr(before == std::string::npos ? 0 : before + 1));
   if (!task) return 0;
-  wait_until_settled(task->folder);
+  // mpirun gives the other ranks SIGTERM one second after rank 0 ended, and they still write.
+  ::sleep(kSettledSeconds);
   // Rank 0 may have been killed while it wrote: what it left under its temporary name is nothing.
   std::error_code ignored;
   std::filesystem::remove(fmt::format("{}.tmp.{}", task->out, task->writer), ignored);
-  // Rank 0 may have been killed between the report and its "done".
-  if (std::filesystem::exists(task->out, ignored)) return 0;
-  try {
-    const Journals journals = read_journals(task->folder);
-    // Those of ten thousand ranks take longer than that, all together.
-    const auto read = [&journals](std::size_t i) {
-      ::alarm(kMostSeconds);
-      return journals.at(i);
-    };
-    const Report report =
-        assemble({journals.size(), read},
-                 {.anonymize = task->anonymize,
-                  .incomplete_reason = "rank 0 was gone before it wrote the report"});
-    ::alarm(kMostSeconds);
-    write_report(report, task->out);  // the journals stay for --resume
-  } catch (const std::exception&) {
-    return 1;  // nobody listens; the journals stay for `tidemark recover`
+  for (int tries = reports::kDiskTries; tries > 0; --tries) {
+    try {
+      make_report(*task);
+      return 0;
+    } catch (const std::exception&) {
+      ::sleep(1);  // nobody listens; the journals stay for `tidemark recover`
+    }
   }
-  return 0;
+  return 1;
 }
 
 }  // namespace tidemark::harness

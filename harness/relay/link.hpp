@@ -21,6 +21,8 @@ enum class Tag : int {
   trouble,      // lines for rank 0 to print
   journal,      // lines of a rank's journal, for rank 0 to keep
   tally,        // how far a rank has come, for rank 0 to print
+  ask,          // rank 0 wants the journal of a rank
+  answer,       // that journal
 };
 
 struct Message {

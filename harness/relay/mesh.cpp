@@ -266,6 +266,27 @@ std::optional<std::string> Mesh::broadcast(std::string mine, const Patience& pat
   return heard;
 }
 
+std::optional<std::string> Mesh::ask(std::uint32_t rank, const Patience& patience) {
+  std::string question;
+  put(question, meeting_);
+  send(rank, Tag::ask, question);
+  std::optional<Message> answer;
+  const auto is_it = [&] { return answer->from == rank && answer->bytes.starts_with(question); };
+  const auto come = [&] {
+    while ((answer = take(Tag::answer)) && !is_it()) {  // too late, for an ask that was given up
+    }
+    return answer.has_value();
+  };
+  silent_[rank] = !wait_for(come, {rank}, patience) && !given_up_;
+  if (!answer) return std::nullopt;
+  return answer->bytes.substr(question.size());
+}
+
+void Mesh::answer(const std::function<std::string()>& text) {
+  while (const std::optional<Message> question = take(Tag::ask))
+    send(0, Tag::answer, question->bytes + text());
+}
+
 bool Mesh::close(double seconds) {
   constexpr std::uint64_t kLast = ~std::uint64_t{0} << 32U;
   count_from(kLast);

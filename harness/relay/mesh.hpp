@@ -70,6 +70,12 @@ class Mesh {
   /// Rank 0's bytes, on every rank; nothing when rank 0 is silent.
   std::optional<std::string> broadcast(std::string mine, const Patience& patience);
 
+  /// What one rank answers to rank 0, which asks behind the same meeting; nothing where it is
+  /// silent.
+  std::optional<std::string> ask(std::uint32_t rank, const Patience& patience);
+  /// Answers what rank 0 has asked; for Patience::meanwhile.
+  void answer(const std::function<std::string()>& text);
+
   /// Leaves together: all ranks meet a last time and finish the link. False when one did not come;
   /// then the link is left as it is, because finishing would wait for that rank.
   bool close(double seconds);

@@ -68,6 +68,25 @@ TEST(Mesh, what_goes_to_all_ranks_is_one_copy) {
   EXPECT_EQ(sent[0].get(), sent[2].get());
 }
 
+TEST(Mesh, rank_0_asks_one_rank_and_not_the_silent_one) {
+  std::vector<Mesh> all = meshes(3);
+  std::thread other([&] {
+    all[1].gather({}, {});
+    const Patience answering{.silence_s = 60, .total_s = 60, .meanwhile = [&] {
+                               all[1].answer([] { return std::string("a journal"); });
+                               return true;
+                             }};
+    EXPECT_EQ(all[1].broadcast({}, answering), "the end");
+  });
+  const Patience patience{.silence_s = 0.2, .total_s = 60};
+  EXPECT_EQ(all[0].gather({}, patience).silent, std::vector<std::uint32_t>{2});
+  EXPECT_EQ(all[0].ask(1, {.silence_s = 60, .total_s = 60}), "a journal");
+  EXPECT_EQ(all[0].ask(2, patience), std::nullopt);
+  EXPECT_EQ(all[0].ask(1, {.silence_s = 60, .total_s = 60}), "a journal");
+  all[0].broadcast("the end", patience);
+  other.join();
+}
+
 TEST(Mesh, ranks_that_left_different_meetings_meet_again_in_the_next_stage) {
   std::vector<Mesh> all = meshes(2);
   const Patience patience{.silence_s = 5, .total_s = 5};

@@ -17,7 +17,7 @@
 #include "harness/supervisor/clock.hpp"
 #include "harness/verbs/printed_beside.hpp"
 #include "harness/verbs/verbs.hpp"
-#include "reports/error.hpp"
+#include "reports/disk.hpp"
 #include "reports/render/show.hpp"
 #include "reports/store/report.hpp"
 #include "reports/words.hpp"
@@ -69,45 +69,38 @@ void journal_end(LaunchState& state, const std::string& trouble) {
                         .reason = trouble});
 }
 
-/// What rank 0 has of the journals of all ranks.
-struct AllJournals {
-  std::vector<std::string> sent;  // by rank; empty where the folder has all of it
-  bool heard_of_all = false;
-
-  /// Read one by one, when it is their turn.
-  Journals in(const std::string& folder) const {
-    const auto kept = std::make_shared<const JournalFolder>(folder);
-    return {sent.size(), [this, kept](std::size_t rank) {
-              return sent[rank].empty() ? kept->text(static_cast<std::uint32_t>(rank)) : sent[rank];
-            }};
-  }
-};
-
-/// Rank 0: those whose journal is not whole in the folder, as itself sees it.
-std::vector<std::uint32_t> not_whole(const Gathered& sizes, const std::string& folder) {
-  const JournalFolder kept(folder);
-  std::vector<std::uint32_t> ranks;
-  for (std::uint32_t rank = 0; rank < sizes.parts.size(); ++rank) {
-    const std::string& size = sizes.parts[rank];
-    if (!size.empty() && size != std::to_string(kept.bytes(rank))) ranks.push_back(rank);
-  }
-  return ranks;
+/// What a rank has in memory of its journal, behind a letter: whether that is all of it.
+std::string kept_journal(LaunchState& state) {
+  return (state.journal.file().outgrown() ? "p" : "w") + state.journal.file().text();
 }
 
-/// Rank 0 reads journals from its folder and its copies of lines: all texts would not fit in its
-/// memory. Only a rank of which it has less than was written (a full disk, a folder that is gone)
-/// sends its journal.
-AllJournals meet_for_journals(LaunchState& state, const std::string& folder,
-                              const Patience& patience) {
-  const Gathered sizes = state.mesh.gather(std::to_string(state.journal.bytes()), patience);
-  keep_received(state);
-  const bool first = state.mesh.rank() == 0;
-  const std::optional<std::string> heard =
-      state.mesh.broadcast(first ? Json(not_whole(sizes, folder)).dump() : std::string(), patience);
-  const Json asked = heard ? Json::parse(*heard, nullptr, false) : Json();
-  const bool send = std::find(asked.begin(), asked.end(), Json(state.mesh.rank())) != asked.end();
-  Gathered sent = state.mesh.gather(send ? state.journal.text() : std::string(), patience);
-  return {.sent = std::move(sent.parts), .heard_of_all = sizes.complete() && sent.complete()};
+/// What goes on at rank 0 while it waits for a disk.
+std::function<void()> pumping(LaunchState& state) {
+  return [&state] {
+    state.mesh.pump();
+    state.console.refresh();
+  };
+}
+
+/// Rank 0: from the memory of the ranks, one after the other, because all texts would not fit in
+/// its own. Only of a rank that is gone, or whose journal outgrew its memory, the files are read,
+/// with the copies of lines.
+Journals journals_of_all(LaunchState& state, const std::string& folder) {
+  const auto files = std::make_shared<std::optional<JournalFolder>>();
+  return {state.mesh.ranks(), [&state, folder, files](std::size_t i) {
+            const auto rank = static_cast<std::uint32_t>(i);
+            const std::string kept =
+                rank == 0 ? kept_journal(state)
+                          : state.mesh.ask(rank, patience_at_end(state)).value_or("");
+            if (kept.starts_with('w')) return kept.substr(1);
+            const auto read = [folder, files, rank] {
+              if (!*files) files->emplace(folder);
+              return (*files)->text(rank);
+            };
+            const std::string text =
+                on_disk(folder, kDiskSeconds, read, pumping(state), kDiskTries);
+            return kept.empty() ? text : kept.substr(1) + text;  // a line in both is read once
+          }};
 }
 
 VerdictCounts counts_of(const Report& report) {
@@ -141,7 +134,7 @@ std::string counted(const VerdictCounts& counts) {
 
 /// What there is to say at the end.
 struct Result {
-  std::optional<Report> report;  // none when the journals do not make one
+  std::shared_ptr<const Report> report;  // none when the journals do not make one
   ExitCode verdict = ExitCode::incomplete, code = ExitCode::incomplete;
   bool written = false;  // the report is on disk
 };
@@ -228,32 +221,49 @@ std::string recovered_name(const std::string& out) {
   return std::filesystem::path(out).replace_extension().string() + "-recovered.h5";
 }
 
+/// Throws ReportError.
+void write(LaunchState& state, const Report& report, const std::string& out) {
+  constexpr double kSlowestBytes = 1e7;  // a second
+  const auto image = std::make_shared<const std::string>(bytes_of(report, out));
+  const auto work = [image, out] { write_bytes(*image, out); };
+  const double seconds = kDiskSeconds + static_cast<double>(image->size()) / kSlowestBytes;
+  on_disk(out, seconds, work, pumping(state), kDiskTries);
+}
+
+/// Where it cannot be seen, it may be there.
+bool is_gone(const std::string& folder) {
+  try {
+    return !on_disk(folder, kDiskSecondsAtEnd, [folder] { return reports::is_there(folder); });
+  } catch (const ReportError&) {
+    return false;
+  }
+}
+
 /// Rank 0: from journals to the report on disk. The verdicts are known before anything is written,
 /// so that a full disk takes the report and not the answer.
-Verdicts report_all(LaunchState& state, const Opening& opening, const AllJournals& journals) {
+Verdicts report_all(LaunchState& state, const Opening& opening) {
   // From the journals alone, as after a crash: there is no second way to a report.
   const std::string& out = opening.head.out;
   const std::string folder = journal_folder(out);
   const AssembleOptions how{.anonymize = state.options.anonymize, .incomplete_reason = {}};
   Result result;
   try {
-    result.report = assemble(journals.in(folder), how);
+    result.report = std::make_shared<const Report>(assemble(journals_of_all(state, folder), how));
     const Report& report = *result.report;
     result.verdict = exit_code(counts_of(report), report.cases.size() * report.launch.gpus,
                                report.launch.complete, state.options.strict);
     result.code = result.verdict;
-    write_report(report, out);
+    write(state, report, out);
     result.written = true;
   } catch (const ReportError& error) {
     complain(result, fmt::format("no report: {}", error.what()));
   }
   say_result(state, opening, result);
   // The journals go only where all of them have been read back from a complete report.
-  const bool safe = result.written && journals.heard_of_all && result.report->launch.complete &&
+  const bool safe = result.written && result.report->launch.complete &&
                     result.report->launch.damaged_lines == 0 &&
                     result.report->launch.ranks_reported == state.mesh.ranks();
-  std::error_code gone;
-  if (!safe && !std::filesystem::exists(folder, gone)) {
+  if (!safe && is_gone(folder)) {
     complain(result, fmt::format("{} is gone, and with it the journals: what is printed here is "
                                  "all that is left of this launch",
                                  folder));
@@ -278,9 +288,16 @@ void say_where_report_comes(const LaunchState& state, const Opening& opening) {
 
 void remove_journals(LaunchState& state, const std::string& folder) {
   if (state.mesh.rank() == 0) state.received.remove();
-  state.journal.remove();
-  std::error_code ignored;
-  std::filesystem::remove(folder, ignored);  // the last rank on a file system finds it empty
+  state.journal.file().remove();
+  reports::remove_on_disk({folder});  // the last rank on a file system finds it empty
+}
+
+/// For the reader of journals that stay.
+void say_unwritten(LaunchState& state) {
+  AppendedFile& file = state.journal.file();
+  if (file.flush(state.stop.check() ? 0.4 : kDiskSecondsAtEnd)) return;
+  print_error(fmt::format("{}: its last {} bytes are not on disk; check its file system",
+                          state.journal.path(), file.unwritten()));
 }
 
 }  // namespace
@@ -293,18 +310,21 @@ ExitCode close_launch(LaunchState& state, const Opening& opening, const std::str
   Patience patience = patience_at_end(state);
   patience.meanwhile = [&state, stopped] {
     keep_received(state);
+    say_disk_trouble(state);
     state.console.refresh();
+    state.mesh.answer([&state] { return kept_journal(state); });
     const std::optional<StopReason>& now = state.stop.check();
     return stopped || !now || now->signal == 0;  // Ctrl-C ends a wait for ranks that still run
   };
   state.mesh.enter(state.number, Stage::closing);
-  const AllJournals journals = meet_for_journals(state, journal_folder(opening.head.out), patience);
+  static_cast<void>(state.mesh.gather({}, patience));
+  keep_received(state);
   state.console.refresh();
   state.console.end_progress();
   Verdicts verdicts;
   Json told;
   if (state.mesh.rank() == 0) {
-    verdicts = report_all(state, opening, journals);
+    verdicts = report_all(state, opening);
     told = {{"code", static_cast<int>(verdicts.code)}, {"safe", verdicts.safe}};
     // Also where nothing could be written: that has been said, and so has what to do about it.
     if (reporter != nullptr) reporter->done();
@@ -322,7 +342,11 @@ ExitCode close_launch(LaunchState& state, const Opening& opening, const std::str
         "minute, or else: tidemark recover {}",
         opening.hosts.front(), opening.head.out, shell_word(journal_folder(opening.head.out))));
   }
-  if (verdicts.safe) remove_journals(state, journal_folder(opening.head.out));
+  if (verdicts.safe) {
+    remove_journals(state, journal_folder(opening.head.out));
+  } else {
+    say_unwritten(state);
+  }
   return verdicts.code;
 }
 

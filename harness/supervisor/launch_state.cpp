@@ -9,7 +9,6 @@
 #include "harness/supervisor/clock.hpp"
 #include "harness/supervisor/phases.hpp"
 #include "harness/supervisor/records.hpp"
-#include "reports/error.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 
 namespace tidemark::harness {
@@ -73,13 +72,15 @@ std::string SlotPlace::text(std::uint32_t slot) const {
 }
 
 void keep(LaunchState& state, const Record& record) {
-  const bool was_behind = state.journal.behind();
-  try {
-    state.journal.append(record);
-  } catch (const ReportError& error) {
-    if (!was_behind)
-      state.console.trouble(fmt::format(" rank {}: {}", state.mesh.rank(), error.what()));
-  }
+  state.journal.append(record);
+  say_disk_trouble(state);
+}
+
+void say_disk_trouble(LaunchState& state) {
+  for (AppendedFile* file : {&state.journal.file(), &state.received})
+    if (const std::string text = file->trouble(); !text.empty())
+      state.console.trouble(fmt::format(" rank {}: {}{}", state.mesh.rank(), text,
+                                        file->outgrown() ? "" : "; results are kept in memory"));
 }
 
 void keep_received(LaunchState& state) {
@@ -87,11 +88,8 @@ void keep_received(LaunchState& state) {
   while (const std::optional<Message> some = state.mesh.take(Tag::journal)) lines += some->bytes;
   if (lines.empty()) return;
   state.delays.before(HandOver::keep);
-  try {
-    state.received.append(lines);
-  } catch (const ReportError& error) {
-    state.console.trouble(fmt::format(" {}", error.what()));
-  }
+  // A disk that takes nothing must not fill the memory: these are copies.
+  if (state.received.unwritten() < AppendedFile::kMostKept) state.received.append(lines, false);
 }
 
 void begin_case(LaunchState& state, LocalSlot& local, const Case& which, std::uint32_t attempt,
@@ -146,6 +144,7 @@ bool turn(LaunchState& state, double most_wait_s) {
   state.mesh.pump();
   keep_received(state);
   keep_events(state);
+  say_disk_trouble(state);
   state.console.refresh();
   while (const std::optional<Message> told = state.mesh.take(Tag::stop)) {
     state.stop.stop(heard_stop(told->bytes));

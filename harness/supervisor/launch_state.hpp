@@ -17,7 +17,6 @@
 #include "harness/supervisor/stop.hpp"
 #include "harness/telemetry/telemetry.hpp"
 #include "reports/journal/journal.hpp"
-#include "reports/journal/received.hpp"
 
 namespace tidemark::harness {
 
@@ -49,7 +48,7 @@ struct LaunchState {
   const Plan& plan;
   Mesh& mesh;
   JournalWriter& journal;
-  ReceivedLines& received;
+  AppendedFile& received;  // rank 0's
   Telemetry& telemetry;
   Console& console;
   StopWatch& stop;
@@ -66,9 +65,12 @@ struct LaunchState {
   std::vector<LocalSlot> mine;
 };
 
-/// Into the journal of this rank. A disk that takes nothing costs no result: what is in memory
-/// alone goes to rank 0 at the end, and the first time that is said.
+/// Into the journal of this rank. A disk that takes nothing costs no result: rank 0 gets what is in
+/// memory.
 void keep(LaunchState& state, const Record& record);
+
+/// Says once what is wrong with the disk of the journal.
+void say_disk_trouble(LaunchState& state);
 
 /// Puts what the hardware has said since the last call into the journal and on the terminal.
 void keep_events(LaunchState& state);

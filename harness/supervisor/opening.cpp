@@ -28,7 +28,7 @@
 #include "harness/version.hpp"
 #include "harness/worker/test_hook.hpp"
 #include "kernels/error.hpp"
-#include "reports/error.hpp"
+#include "reports/disk.hpp"
 #include "reports/policy/policy.hpp"
 #include "reports/store/replace_file.hpp"
 
@@ -79,14 +79,17 @@ Json choose_head(const RunOptions& options, std::uint32_t number, const Resumed&
   const auto report = [&](std::uint32_t which) {
     return report_name(options.out, which, options.launches);
   };
+  const auto check = [](const std::string& path) {
+    on_disk(path, kDiskSeconds, [path] { check_output(path); });
+  };
   const std::string out = report(number);
   if (options.launches > 1 && std::filesystem::path(out).extension().empty())
     throw UsageError(fmt::format(
         "--out {}: several launches need a name that ends in .h5 (X.h5: X-1.h5 ...)", options.out));
-  check_output(out);
+  check(out);
   // Not after an hour: the others are asked for before the first one runs.
   for (std::uint32_t other = 2; number == 1 && other <= options.launches; ++other)
-    check_output(report(other));
+    check(report(other));
   Json environment = Json::array();
   for (const char* name : kKeptVariables) {
     if (const char* value = std::getenv(name)) environment.push_back({name, value});
@@ -124,7 +127,7 @@ Json asked_for(const RunOptions& options, const GemmTable& table, const Resumed&
        {"--seed", options.seed_given ? fmt::format("{}", options.seed) : ""},
        {"--strict", options.strict ? "yes" : ""},
        {"--policy", options.policy},
-       {"--anonymise", options.anonymise ? "yes" : ""},
+       {"--anonymise", options.anonymize ? "yes" : ""},
        {"--time-limit", options.time_limit_s == 0 ? "" : fmt::format("{} s", options.time_limit_s)},
        {"--expect-gpus", given_size(options.expect_gpus)},
        {"--strict-gpus", options.strict_gpus ? "yes" : ""},
@@ -144,7 +147,9 @@ Json asked_for(const RunOptions& options, const GemmTable& table, const Resumed&
 
 Json own_view(const RunOptions& options, std::uint32_t number, const Mesh& mesh, Opening& opening) {
   GpuInventory& inventory = opening.inventory;
-  if (!options.resume.empty()) opening.resumed = read_resumed(options);
+  if (!options.resume.empty())
+    opening.resumed =
+        on_disk(options.resume, 2 * kDiskSeconds, [options] { return read_resumed(options); });
   const NodeRecord node = describe_node(mesh.rank(), mesh.library());
   const GemmTable table = given_gemm_table(options.gemm_table);
   Json view = {{"build", build_name()},
@@ -384,7 +389,7 @@ void check_output(const std::string& out) {
     refuse(fmt::format("{}; choose another name", error.message()));
   }
   if (std::filesystem::exists(status)) refuse("exists; choose another name");
-  if (!std::filesystem::is_directory(parent, error)) {
+  if (!reports::is_there(parent + "/.")) {
     refuse(fmt::format("there is no folder {}; make it first", parent));
   }
   // Trying is the only test that holds for every file system, every right and every length of name.

@@ -10,7 +10,7 @@
 #include "harness/command_line/shell_word.hpp"
 #include "harness/errors.hpp"
 #include "harness/verbs/verbs.hpp"
-#include "reports/error.hpp"
+#include "reports/disk.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/render/page.hpp"
 #include "reports/store/replace_file.hpp"
@@ -31,10 +31,9 @@ constexpr std::string_view kSuffix = ".run";
 // The folder itself; X.h5 is understood as X.h5.run.
 fs::path journals_of(std::string given) {
   while (given.size() > 1 && given.back() == '/') given.pop_back();
-  std::error_code error;
-  if (fs::is_directory(given, error)) return given;
-  fs::path beside = given + std::string(kSuffix);
-  if (fs::is_directory(beside, error)) return beside;
+  if (reports::is_there(given + "/.")) return given;
+  const std::string beside = given + std::string(kSuffix);
+  if (reports::is_there(beside + "/.")) return beside;
   throw UsageError(fmt::format(
       "'{}' is no folder of journals; give the X.h5.run that a launch left beside its report",
       given));
@@ -49,8 +48,7 @@ std::string report_beside(const fs::path& folder) {
 
 fs::path report_of(const fs::path& folder, const std::string& given) {
   const std::string out = given.empty() ? report_beside(folder) : given;
-  std::error_code error;
-  if (fs::exists(out, error))
+  if (reports::is_there(out))
     throw UsageError(fmt::format("'{}' exists; choose another name with --out", out));
   return out;
 }
@@ -78,6 +76,7 @@ Report report_in(const fs::path& folder, bool anonymize) {
   try {
     return assemble(journals, {.anonymize = anonymize, .incomplete_reason = {}});
   } catch (const ReportError& error) {
+    if (std::string_view(error.what()).starts_with(folder.string())) throw;  // a file
     // What it says is about the journals, and they came without a name.
     throw UsageError(fmt::format("'{}': {}; run that launch again, or give the folder of another",
                                  folder.string(), error.what()));

@@ -7,58 +7,48 @@
 #include <utility>
 #include <vector>
 
+#include "reports/journal/appended_file.hpp"
 #include "reports/journal/received.hpp"
 #include "reports/journal/record.hpp"
 
 namespace tidemark::reports {
 
-/// Appends records to one file. Each record is one write(2) with O_APPEND; outcomes are
-/// fdatasync'ed. Throws ReportError (path, errno) when the disk is full or gone, and keeps what
-/// could not be written in memory: it goes out before the next record, and is in text(). The first
-/// record is that of the launch: its run id goes into the origin of each line. The file is locked
-/// (flock) until this process ends.
+/// Appends records to one file, the second copy of what is in memory. An outcome is on disk when
+/// append() returns, unless the disk does not answer within a second or refuses it: that is in
+/// trouble(). The first record is that of the launch: its run id goes into the origin of each line.
+/// The file is locked (flock) until this process ends.
 class JournalWriter {
  public:
   /// Creates the folder if needed and the file exclusively; both must not hold an older launch.
-  JournalWriter(const std::string& folder, std::uint32_t rank);
-  JournalWriter(JournalWriter&& other) noexcept;
-  JournalWriter& operator=(JournalWriter&& other) noexcept;
-  ~JournalWriter();
+  /// Throws ReportError (path, errno). Of its text up to `most_kept` bytes stay in memory.
+  JournalWriter(const std::string& folder, std::uint32_t rank,
+                std::size_t most_kept = AppendedFile::kMostKept);
 
   void append(const Record& record);
   /// Gives `take` every line: those that are there now, and each later one before it is written,
   /// whether or not the disk takes it.
   void copy_to(std::function<void(std::string lines)> take);
-  /// True where some of it is in memory alone.
-  bool behind() const { return !unwritten_.empty(); }
-  /// How long text() is.
-  std::uint64_t bytes() const;
-  /// All of it, also where its folder was removed or could not take all.
-  std::string text() const;
+  AppendedFile& file() { return file_; }
   const std::string& path() const { return path_; }
-  /// Closes the file and then removes it: NFS keeps one that is open under another name, and the
-  /// folder with it. No record comes after this.
-  void remove();
 
  private:
   std::string path_;
-  int fd_ = -1;
   LineOrigin next_;
-  std::string unwritten_;
+  AppendedFile file_;
   std::function<void(std::string)> copy_;
 };
 
 std::string journal_path(const std::string& folder, std::uint32_t rank);
 
 /// A journal of the folder that its writer still holds open; empty where none is, or where the file
-/// system has no locks.
+/// system has no locks. Throws ReportError where one cannot be looked at.
 std::string journal_in_use(const std::string& folder);
 
 /// The texts of journals, each read when it is asked for: those of ten thousand ranks do not fit in
 /// memory together.
 class Journals {
  public:
-  using Read = std::function<std::string(std::size_t)>;  // called from several threads
+  using Read = std::function<std::string(std::size_t)>;  // called by the thread that asks
 
   Journals(std::size_t size, Read read) : size_(size), read_(std::move(read)) {}
   Journals(std::vector<std::string> texts)  // NOLINT(google-explicit-constructor)
@@ -78,8 +68,6 @@ class JournalFolder {
  public:
   explicit JournalFolder(std::string folder);
 
-  /// How long the text of a rank is; 0 where there is none.
-  std::uint64_t bytes(std::uint32_t rank) const;
   /// Throws ReportError where a file is there that cannot be read.
   std::string text(std::uint32_t rank) const;
   const ReceivedIndex& received() const { return received_; }

@@ -110,14 +110,14 @@ TEST(Journal, IsClosedBeforeItIsRemoved) {
   JournalWriter writer(scratch.path(), 0);
   writer.append(example_launch(0));
   Watch watch(scratch.path());
-  writer.remove();
+  writer.file().remove();
   EXPECT_EQ(watch.events(), (std::vector<std::uint32_t>{IN_CLOSE_WRITE, IN_DELETE}));
 }
 
 TEST(Journal, ReceivedLinesAreClosedBeforeTheyAreRemoved) {
   const ScratchFolder scratch;
-  ReceivedLines received(scratch.path());
-  received.append(numbered_journal_of(7, {example_launch(7)}));
+  AppendedFile received(received_path(scratch.path()), -1, 0);
+  received.append(numbered_journal_of(7, {example_launch(7)}), false);
   Watch watch(scratch.path());
   received.remove();
   EXPECT_EQ(watch.events(), (std::vector<std::uint32_t>{IN_CLOSE_WRITE, IN_DELETE}));
@@ -153,18 +153,13 @@ int append_while_full(const std::string& folder, rlim_t bytes) {
   const rlim_t before = limit.rlim_cur;
   limit.rlim_cur = bytes;
   if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 3;
-  for (int i = 0; i < 3; ++i) {
-    try {
-      writer.append(example_end(0));
-    } catch (const ReportError&) {
-    }
-  }
-  if (!writer.behind()) return 4;
-  if (parse_journal(writer.text()).records.size() != 3) return 5;
+  for (int i = 0; i < 3; ++i) writer.append(example_end(0));
+  if (writer.file().unwritten() == 0) return 4;
+  if (parse_journal(writer.file().text()).records.size() != 3) return 5;
   limit.rlim_cur = before;
   setrlimit(RLIMIT_FSIZE, &limit);
   writer.append(example_end(0));
-  return writer.behind() ? 6 : 0;
+  return writer.file().flush(60) ? 0 : 6;
 }
 
 TEST(Journal, WhatAFullDiskDidNotTakeIsKeptAndWrittenLater) {
@@ -186,7 +181,7 @@ TEST(Journal, ATextOutlivesItsFolder) {
   writer.append(example_end(0));
   std::filesystem::remove_all(scratch.file("x.h5.run"));
   writer.append(example_end(0));
-  EXPECT_EQ(parse_journal(writer.text()).records.size(), 2U);
+  EXPECT_EQ(parse_journal(writer.file().text()).records.size(), 2U);
 }
 
 TEST(Journal, OtherFilesOfTheFolderAreLeftAlone) {
@@ -220,30 +215,38 @@ TEST(Journal, OneThatCannotBeReadIsNotAShorterOne) {
   }
 }
 
+TEST(Journal, OneThatCannotBeLookedAtIsNotAbsent) {
+  const ScratchFolder folder;
+  std::filesystem::create_symlink("rank-00000.jsonl", journal_path(folder.path(), 0));
+  EXPECT_THROW(JournalFolder(folder.path()).text(0), ReportError);
+}
+
+TEST(Journal, OneOfAHundredGibibytesIsRefusedUnread) {
+  const ScratchFolder folder;
+  JournalWriter(folder.path(), 0).append(example_end(0));
+  std::filesystem::resize_file(journal_path(folder.path(), 0), std::uintmax_t{100} << 30);
+  EXPECT_THROW(read_journals(folder.path()).at(0), ReportError);
+}
+
 TEST(Journal, APipeInPlaceOfAJournalDoesNotHang) {
   const ScratchFolder scratch;
   ASSERT_EQ(mkfifo(scratch.file("rank-00000.jsonl").c_str(), 0600), 0);
-  EXPECT_NE(error_of([](const std::string& path) { read_journals(path); }, scratch.path())
-                .find("not a regular file"),
+  EXPECT_NE(error_of([](const std::string& path) { read_journals(path).at(0); }, scratch.path())
+                .find("is no plain file"),
             std::string::npos);
 }
 
-/// Exit code of a child whose files may not grow beyond `bytes`; 0 when append threw as it should.
+/// Exit code of a child whose files may not grow beyond `bytes`; 0 when that was said.
 int append_until_full(const std::string& folder, rlim_t bytes) {
   std::signal(SIGXFSZ, SIG_IGN);
   const rlimit limit{.rlim_cur = bytes, .rlim_max = bytes};
   if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 3;
   JournalWriter writer(folder, 0);
-  try {
-    for (int i = 0; i < 1000; ++i) writer.append(example_end(0));
-  } catch (const ReportError& error) {
-    const bool clear = std::string(error.what()).starts_with(writer.path() + ": only ");
-    return clear ? 0 : 4;
-  }
-  return 5;
+  for (int i = 0; i < 10; ++i) writer.append(example_end(0));
+  return writer.file().trouble().starts_with(writer.path() + ": cannot write: ") ? 0 : 4;
 }
 
-TEST(Journal, AFullDiskIsAnErrorAndLeavesWholeLines) {
+TEST(Journal, AFullDiskIsSaidAndLeavesWholeLines) {
   const ScratchFolder scratch;
   const std::size_t line = to_line(example_end(0), LineOrigin{}).size();
   const pid_t child = fork();

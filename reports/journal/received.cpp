@@ -1,9 +1,7 @@
-// Appends received lines and sorts them by the rank in each.
+// Sorts received lines by the rank in each.
 #include "reports/journal/received.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
@@ -14,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "reports/error.hpp"
+#include "reports/disk.hpp"
 #include "reports/journal/journal.hpp"
 
 namespace tidemark::reports {
@@ -34,43 +32,30 @@ std::optional<std::uint32_t> rank_in(std::string_view line) {
   return rank;
 }
 
-std::string file_in(const std::string& folder) { return folder + "/received.jsonl"; }
+/// What a stream could not read is not its end.
+[[noreturn]] void refuse_unread(const std::string& path) {
+  refuse(path, fmt::format("cannot be read: {}", error_text(errno)), "check the disk");
+}
 
 }  // namespace
 
-ReceivedLines::ReceivedLines(const std::string& folder) : path_(file_in(folder)) {}
+std::string received_path(const std::string& folder) { return folder + "/received.jsonl"; }
 
-ReceivedLines::~ReceivedLines() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-void ReceivedLines::append(const std::string& lines) {
-  if (given_up_ || lines.empty()) return;
-  if (fd_ < 0)
-    fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
-  const ssize_t written = fd_ < 0 ? -1 : ::write(fd_, lines.data(), lines.size());
-  if (written == static_cast<ssize_t>(lines.size())) return;
-  // A line that is torn stays the last one.
-  given_up_ = true;
-  throw ReportError(fmt::format(
-      "{}: {}; lines of ranks with folders of their own are no longer kept here, but in theirs",
-      path_, written < 0 ? std::generic_category().message(errno) : "the disk is full"));
-}
-
-void ReceivedLines::remove() {
-  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  ::unlink(path_.c_str());
-}
-
-ReceivedIndex::ReceivedIndex(const std::string& folder) : path_(file_in(folder)) {
+ReceivedIndex::ReceivedIndex(const std::string& folder) : path_(received_path(folder)) {
+  constexpr std::size_t kLongestLine = std::size_t{16} << 20;
   std::error_code error;  // a pipe in its place would block the reader for ever
-  if (!std::filesystem::is_regular_file(path_, error)) return;
+  const std::filesystem::file_status status = std::filesystem::status(path_, error);
+  if (status.type() == std::filesystem::file_type::none)
+    refuse(path_, error.message(), "check the disk");
+  if (!std::filesystem::is_regular_file(status)) return;
   std::ifstream file(path_, std::ios::binary);
+  if (!file.is_open()) refuse_unread(path_);
   std::uint64_t offset = 0;
-  for (std::string line; std::getline(file, line);) {
-    if (file.eof()) break;  // torn
-    const std::uint64_t bytes = line.size() + 1;
-    if (const auto rank = rank_in(line)) {
+  // A hole of many GiB is no line.
+  std::vector<char> line(kLongestLine);
+  while (file.getline(line.data(), kLongestLine) && !file.eof()) {  // else torn
+    const auto bytes = static_cast<std::uint64_t>(file.gcount());
+    if (const auto rank = rank_in({line.data(), bytes - 1})) {
       std::vector<Extent>& of_rank = extents_[*rank];
       if (!of_rank.empty() && of_rank.back().offset + of_rank.back().bytes == offset) {
         of_rank.back().bytes += bytes;
@@ -80,20 +65,13 @@ ReceivedIndex::ReceivedIndex(const std::string& folder) : path_(file_in(folder))
     }
     offset += bytes;
   }
+  if (file.bad()) refuse_unread(path_);
 }
 
 std::vector<std::uint32_t> ReceivedIndex::ranks() const {
   std::vector<std::uint32_t> ranks;
   for (const auto& [rank, extents] : extents_) ranks.push_back(rank);
   return ranks;
-}
-
-std::uint64_t ReceivedIndex::bytes(std::uint32_t rank) const {
-  const auto found = extents_.find(rank);
-  std::uint64_t bytes = 0;
-  if (found == extents_.end()) return bytes;
-  for (const Extent& extent : found->second) bytes += extent.bytes;
-  return bytes;
 }
 
 std::string ReceivedIndex::lines(std::uint32_t rank) const {
@@ -104,7 +82,7 @@ std::string ReceivedIndex::lines(std::uint32_t rank) const {
   for (const Extent& extent : found->second) {
     std::string some(extent.bytes, '\0');
     file.seekg(static_cast<std::streamoff>(extent.offset));
-    if (!file.read(some.data(), static_cast<std::streamsize>(some.size()))) break;
+    if (!file.read(some.data(), static_cast<std::streamsize>(some.size()))) refuse_unread(path_);
     lines += some;
   }
   return lines;

@@ -9,34 +9,16 @@
 namespace tidemark::reports {
 
 /// What rank 0 keeps of them, in the order in which they come: one file however many ranks, because
-/// a process may open only so many.
-class ReceivedLines {
- public:
-  explicit ReceivedLines(const std::string& folder);
-  ReceivedLines(const ReceivedLines&) = delete;
-  ReceivedLines& operator=(const ReceivedLines&) = delete;
-  ~ReceivedLines();
+/// a process may open only so many. It is not synced: the journal is, on the host of its rank.
+std::string received_path(const std::string& folder);
 
-  /// Whole lines; the first make the file. It is not synced: the journal is, on the host of its
-  /// rank. Throws ReportError once where they cannot be written; from then on they are dropped.
-  void append(const std::string& lines);
-  /// Closes the file and then removes it: see JournalWriter. No line comes after this.
-  void remove();
-
- private:
-  std::string path_;
-  int fd_ = -1;
-  bool given_up_ = false;
-};
-
-/// Where the lines of each rank lie in that file. Nothing where none were received or none can be
-/// read.
+/// Where the lines of each rank lie in that file. Nothing where it is not there, or not a file;
+/// throws ReportError where it cannot be read.
 class ReceivedIndex {
  public:
   explicit ReceivedIndex(const std::string& folder);
 
   std::vector<std::uint32_t> ranks() const;
-  std::uint64_t bytes(std::uint32_t rank) const;
   std::string lines(std::uint32_t rank) const;
 
  private:

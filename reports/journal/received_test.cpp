@@ -20,33 +20,27 @@ std::string lines_of(std::uint32_t rank) {
   return numbered_journal_of(rank, {example_launch(rank), example_outcome(rank, "load.tile.2d")});
 }
 
+void receive(const ScratchFolder& scratch, const std::string& lines) {
+  std::ofstream(received_path(scratch.path()), std::ios::app) << lines;
+}
+
 TEST(Received, LinesOfSeveralRanksAreSortedByRank) {
   const ScratchFolder scratch;
-  ReceivedLines received(scratch.path());
-  received.append(numbered_journal_of(7, {example_launch(7)}));
-  received.append(lines_of(3));
-  received.append(lines_of(7).substr(numbered_journal_of(7, {example_launch(7)}).size()));
+  receive(scratch, numbered_journal_of(7, {example_launch(7)}));
+  receive(scratch, lines_of(3));
+  receive(scratch, lines_of(7).substr(numbered_journal_of(7, {example_launch(7)}).size()));
   const ReceivedIndex index(scratch.path());
   EXPECT_EQ(index.ranks(), (std::vector<std::uint32_t>{3, 7}));
   EXPECT_EQ(index.lines(3), lines_of(3));
   EXPECT_EQ(index.lines(7), lines_of(7));
-  EXPECT_EQ(index.bytes(7), lines_of(7).size());
-  EXPECT_EQ(index.bytes(5), 0U);
+  EXPECT_EQ(index.lines(5), "");
 }
 
 TEST(Received, NothingMakesNoFile) {
   const ScratchFolder scratch;
-  ReceivedLines received(scratch.path());
-  received.append("");
-  EXPECT_FALSE(std::filesystem::exists(scratch.file("received.jsonl")));
+  const AppendedFile received(received_path(scratch.path()), -1, 0);
+  EXPECT_FALSE(std::ifstream(received_path(scratch.path())).is_open());
   EXPECT_TRUE(ReceivedIndex(scratch.path()).ranks().empty());
-}
-
-TEST(Received, AFolderThatIsGoneIsSaidOnce) {
-  const ScratchFolder scratch;
-  ReceivedLines received(scratch.file("gone"));
-  EXPECT_THROW(received.append(lines_of(1)), ReportError);
-  EXPECT_NO_THROW(received.append(lines_of(1)));
 }
 
 TEST(Received, APipeInItsPlaceDoesNotHang) {
@@ -60,35 +54,39 @@ TEST(Received, ATornLastLineIsLeftOut) {
   std::ofstream(scratch.file("received.jsonl")) << lines_of(1) << lines_of(2).substr(0, 200);
   const ReceivedIndex index(scratch.path());
   EXPECT_EQ(index.lines(1), lines_of(1));
-  EXPECT_EQ(index.bytes(2), 0U);
+  EXPECT_EQ(index.lines(2), "");
 }
 
 TEST(Received, ARankWithoutAJournalOfItsOwnIsReadFromThere) {
   const ScratchFolder scratch;
   JournalWriter(scratch.path(), 0).append(example_launch(0));
-  ReceivedLines(scratch.path()).append(lines_of(1));
+  receive(scratch, lines_of(1));
   const Journals all = read_journals(scratch.path());
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all.at(1), lines_of(1));
   const JournalFolder folder(scratch.path());
   EXPECT_EQ(folder.text(1), lines_of(1));
-  EXPECT_EQ(folder.bytes(1), lines_of(1).size());
   EXPECT_EQ(folder.text(2), "");
 }
 
-TEST(Received, BytesOfAJournalAreThoseOfItsText) {
+TEST(Received, AHoleOfAHundredGibibytesIsNoLine) {
   const ScratchFolder scratch;
-  JournalWriter own(scratch.path(), 1);
-  own.append(example_launch(1));
-  EXPECT_EQ(own.bytes(), own.text().size());
-  EXPECT_EQ(JournalFolder(scratch.path()).bytes(1), own.bytes());
+  receive(scratch, lines_of(1));
+  std::filesystem::resize_file(received_path(scratch.path()), std::uintmax_t{100} << 30);
+  EXPECT_EQ(ReceivedIndex(scratch.path()).lines(1), lines_of(1));
+}
+
+TEST(Received, LinesThatCannotBeLookedAtAreNotAbsent) {
+  const ScratchFolder scratch;
+  std::filesystem::create_symlink("received.jsonl", received_path(scratch.path()));
+  EXPECT_THROW(ReceivedIndex(scratch.path()), ReportError);
 }
 
 TEST(Received, ALineThatIsInBothIsReadOnce) {
   const ScratchFolder scratch;
   JournalWriter own(scratch.path(), 1);
   own.append(example_launch(1));
-  ReceivedLines(scratch.path()).append(lines_of(1));
+  receive(scratch, lines_of(1));
   const JournalText journal = parse_journal(read_journals(scratch.path()).at(0));
   EXPECT_EQ(journal.records.size(), 2U);
   EXPECT_EQ(journal.damaged + journal.foreign + journal.missing, 0U);
@@ -97,7 +95,7 @@ TEST(Received, ALineThatIsInBothIsReadOnce) {
 TEST(Received, ATornJournalDoesNotTearReceivedLines) {
   const ScratchFolder scratch;
   std::ofstream(journal_path(scratch.path(), 1)) << lines_of(1).substr(0, lines_of(1).size() - 10);
-  ReceivedLines(scratch.path()).append(lines_of(1));
+  receive(scratch, lines_of(1));
   const JournalText journal = parse_journal(read_journals(scratch.path()).at(0));
   EXPECT_EQ(journal.records.size(), 2U);
   EXPECT_EQ(journal.damaged, 0U);

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "reports/disk.hpp"
 #include "reports/store/confined/confined_reader.hpp"
 #include "reports/store/hdf5/image.hpp"
 #include "reports/store/replace_file.hpp"
@@ -76,24 +77,27 @@ std::string read_all(int file, std::uint64_t bytes, const std::string& path) {
   return image;
 }
 
-bool holds(const std::string& path, const std::string& image) {
-  std::uint64_t bytes = 0;
-  const Descriptor file = open_report(path, bytes);
-  return bytes == image.size() && read_all(file.get(), bytes, path) == image;
-}
-
 }  // namespace
 
-void write_report(const Report& report, const std::string& path, NameInUse in_use) {
+std::string bytes_of(const Report& report, const std::string& path) {
   check_references(report, path);
-  TemporaryFile file(path, "free some space or give another --out; journals are kept");
   std::string image = image_of(report, path);
-  file.write(image);
   // Our own bytes are read in this process: it may be one that MPI forbids to fork.
-  if (!holds(file.path(), image) || !same_rows(report, report_of(std::move(image), path))) {
+  if (!same_rows(report, report_of(image, path)))
+    refuse(path, "its bytes read back differently", "report this bug; journals are kept");
+  return image;
+}
+
+void write_bytes(const std::string& image, const std::string& path, NameInUse in_use) {
+  TemporaryFile file(path, "free some space or give another --out; journals are kept");
+  file.write(image);
+  if (file_text(file.path(), image.size(), path, "check the disk; journals are kept") != image)
     refuse(path, "what was written reads back differently", "check the disk; journals are kept");
-  }
   in_use == NameInUse::refuse ? file.rename_new() : file.rename();
+}
+
+void write_report(const Report& report, const std::string& path, NameInUse in_use) {
+  write_bytes(bytes_of(report, path), path, in_use);
 }
 
 Report read_own_report(const std::string& path) {

@@ -44,17 +44,24 @@ struct AssembleOptions {
 /// launches.
 Report assemble(const Journals& journals, const AssembleOptions& options);
 
-/// What becomes of a file that has the name of a report, also of one that appears meanwhile.
-enum class NameInUse { refuse, replace };
-
 /// The report without what names a machine, a board or a person, as the columns say (Disclosure).
 /// Equal names get equal hashes in one report and others in the next. Commands name GPUs by number.
 /// Throws ReportError where the system gives no random numbers.
 Report anonymized(Report report);
 
+/// What becomes of a file that has the name of a report, also of one that appears meanwhile.
+enum class NameInUse { refuse, replace };
+
+/// The file of a report, read back and compared in memory; `path` is for errors.
+std::string bytes_of(const Report& report, const std::string& path);
+
 /// Writes `path` by a temporary file beside it: written, closed, fsynced, read back, compared,
 /// renamed, directory fsynced. On any error the temporary file is gone and an older `path` is
-/// untouched.
+/// untouched. Without HDF5, so that a thread may do it that is left behind.
+void write_bytes(const std::string& image, const std::string& path,
+                 NameInUse in_use = NameInUse::refuse);
+
+/// Both.
 void write_report(const Report& report, const std::string& path,
                   NameInUse in_use = NameInUse::refuse);
 

@@ -46,7 +46,7 @@ struct Head {
 template <class Make, class Take>
 void each_in_order(const Journals& journals, Make make, Take take) {
   using Made = decltype(make(std::string()));
-  // Few are read sooner than threads start, and a process that may start none can read them.
+  // Few are parsed sooner than threads start, and a process that may start none can parse them.
   constexpr std::size_t kFew = 16;
   const auto how =
       journals.size() < kFew ? std::launch::deferred : std::launch::async | std::launch::deferred;
@@ -55,8 +55,7 @@ void each_in_order(const Journals& journals, Make make, Take take) {
   std::deque<std::future<Made>> coming;
   for (std::size_t i = 0, next = 0; i < journals.size(); ++i) {
     for (; next < journals.size() && coming.size() < ahead; ++next) {
-      coming.push_back(
-          std::async(how, [&journals, make, next] { return make(journals.at(next)); }));
+      coming.push_back(std::async(how, [make, text = journals.at(next)] { return make(text); }));
     }
     Made made = coming.front().get();
     coming.pop_front();
