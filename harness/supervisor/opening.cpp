@@ -127,7 +127,7 @@ Json asked_for(const RunOptions& options, const GemmTable& table, const Resumed&
        {"--seed", options.seed_given ? fmt::format("{}", options.seed) : ""},
        {"--strict", options.strict ? "yes" : ""},
        {"--policy", options.policy},
-       {"--anonymise", options.anonymize ? "yes" : ""},
+       {"--anonymize", options.anonymize ? "yes" : ""},
        {"--time-limit", options.time_limit_s == 0 ? "" : fmt::format("{} s", options.time_limit_s)},
        {"--expect-gpus", given_size(options.expect_gpus)},
        {"--strict-gpus", options.strict_gpus ? "yes" : ""},

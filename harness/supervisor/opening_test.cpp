@@ -132,7 +132,7 @@ TEST(OpenLaunch, ranks_agree_on_every_option_that_changes_results) {
            {"--fault load_swizzle_ignored", {.fault = "load_swizzle_ignored"}},
            {"--gpus 2", {.gpus = "2"}},
            {"--policy p.json", {.policy = "p.json"}},
-           {"--anonymise", {.anonymise = true}},
+           {"--anonymize", {.anonymize = true}},
            {"--time-limit 90", {.time_limit_s = 90}}}) {
     std::vector<std::string> refusals;
     static_cast<void>(opened(folder, {{}, of_rank_1}, refusals));

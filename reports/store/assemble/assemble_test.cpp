@@ -521,7 +521,7 @@ TEST(Assemble, OfThousandsOfProblemsAFewAreSaid) {
   std::vector<std::string> journals = example_journals();
   journals.insert(journals.end(), 3000, journals[0]);
   const std::string reason =
-      assemble(journals, {.anonymise = false, .incomplete_reason = "rank 0 was gone"})
+      assemble(journals, {.anonymize = false, .incomplete_reason = "rank 0 was gone"})
           .launch.incomplete_reason;
   EXPECT_EQ(std::count(reason.begin(), reason.end(), ';'), 21) << reason;
   EXPECT_TRUE(reason.ends_with("; and 2980 more; rank 0 was gone")) << reason;
