@@ -1,4 +1,5 @@
 // tidemark recover: makes a report of the journals that a launch left behind.
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -83,11 +84,22 @@ Report report_in(const fs::path& folder, bool anonymize) {
   }
 }
 
+/// A launch that was to leave nothing but an anonymized report leaves no other one when it is
+/// killed.
+bool was_anonymized(const Report& report) {
+  return std::any_of(report.provenance.begin(), report.provenance.end(), [&](const auto& row) {
+    const std::string_view value = report.text(row.value);
+    return report.text(row.key).starts_with("argument.") &&
+           (value == "--anonymize" || value == "--anonymise");
+  });
+}
+
 ExitCode recover(const TypedRecover& typed) {
   const fs::path folder = journals_of(typed.folder);
   const fs::path out = report_of(folder, typed.out);
   refuse_live(folder);
-  const Report report = report_in(folder, typed.anonymize);
+  Report report = report_in(folder, typed.anonymize);
+  if (!typed.anonymize && was_anonymized(report)) report = anonymized(std::move(report));
   write_report(report, out.string());
   remove_left_behind(report_beside(folder));  // where rank 0 and its reporter were killed
   print_out(fmt::format(

@@ -22,8 +22,9 @@ namespace fs = std::filesystem;
 class Launch {
  public:
   Launch(Verdict verdict, bool ended, std::int32_t xid = 0, const std::string& reason = "",
-         bool live = false) {
+         bool live = false, const std::vector<std::string>& arguments = {}) {
     LaunchRecord launch;
+    launch.arguments = arguments;
     launch.run_id = "3f1c0e6e-0000-4000-8000-000000000001";
     launch.created_unix_s = 1.8e9;
     launch.level = "quick";
@@ -145,6 +146,12 @@ TEST(Recover, takes_both_spellings_of_anonymize) {
     EXPECT_EQ(run_binary({"recover", launch.run(), option}).exit, 0) << option;
     EXPECT_TRUE(read_report(launch.report()).launch.anonymised) << option;
   }
+}
+
+TEST(Recover, of_a_launch_that_was_to_be_anonymized_is_anonymized) {
+  const Launch launch(Verdict::pass, true, 0, "", false, {"tidemark", "run", "--anonymize"});
+  EXPECT_EQ(run_binary({"recover", launch.run()}).exit, 0);
+  EXPECT_TRUE(read_report(launch.report()).launch.anonymised);
 }
 
 TEST(Anonymize, copies_a_report_without_what_it_says_of_others) {
