@@ -12,6 +12,7 @@ namespace tidemark::harness {
 std::string shell_word(const std::string& text) {
   constexpr std::string_view kPlain =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-+,:=@%";
+  if (text.starts_with('-')) return shell_word("./" + text);  // else it would be an option
   if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
   const std::string shown = printable(text);
   std::string made = shown == text ? "'" : "$'";

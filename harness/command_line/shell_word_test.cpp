@@ -40,6 +40,8 @@ TEST(ShellWord, of_bytes_that_cannot_be_shown_is_read_by_bash_as_they_are) {
   EXPECT_EQ(read_by_bash(shell_word(path)), "found");
 }
 
+TEST(ShellWord, is_no_option) { EXPECT_EQ(shell_word("-x.h5"), "./-x.h5"); }
+
 TEST(ShellWord, keeps_a_quote) { EXPECT_EQ(shell_word("a'b"), "'a'\\''b'"); }
 
 }  // namespace

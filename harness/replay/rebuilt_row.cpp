@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/command_line/shell_word.hpp"
 #include "harness/errors.hpp"
 #include "kernels/error.hpp"
 #include "reports/store/replay_command.hpp"
@@ -93,9 +94,9 @@ RebuiltRow rebuilt_row(const Report& report, const std::string& name, std::uint3
   if (report.results.empty()) throw UsageError(fmt::format("{}: has no results", name));
   if (result_id >= report.results.size())
     throw UsageError(
-        fmt::format("{}: has no result {}; it has results 0 to {}, and 'tidemark show "
-                    "{}' names those that did not pass",
-                    name, result_id, report.results.size() - 1, name));
+        fmt::format("{}: has no result {}; it has results 0 to {}; those that did not pass: "
+                    "tidemark show {}",
+                    name, result_id, report.results.size() - 1, shell_word(name)));
   const ResultRow& result = report.results[result_id];
   const std::string_view case_name = report.cases[result.case_id].name.view();
   const std::string what = fmt::format("{}: result {} ({})", name, result_id, case_name);

@@ -74,7 +74,7 @@ void write(const std::string& path, std::string_view option, std::string_view wh
            const std::string& text) {
   if (path.empty()) return;
   replace_file(path, text, option);
-  print_out(fmt::format("{} written to {}\n", what, path));
+  print_out(fmt::format("{} written to {}\n", what, printable(path)));
 }
 
 // "wait: step 9: expected not complete, got complete" gives both halves their place.

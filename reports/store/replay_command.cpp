@@ -18,13 +18,16 @@ bool is_of(std::string_view value, std::string_view characters) {
          value.find_first_not_of(characters) == std::string_view::npos;
 }
 
-/// " --row 3" of a stored line that has it; empty where its value could be more than one.
+/// " --row 3" of a stored line that has it; empty where its value could be more than one. A path in
+/// quotes is a stranger's text: the reader has to put it in the place of FILE.
 std::string option_of(std::string_view stored, std::string_view option) {
   const std::string name = fmt::format(" {} ", option);
   const std::size_t at = stored.find(name);
   if (at == std::string_view::npos) return {};
   const std::string_view rest = stored.substr(at + name.size());
   const std::string_view value = rest.substr(0, rest.find(' '));
+  if (option == "--gemm-table" && (rest.starts_with('\'') || rest.starts_with("$'")))
+    return name + "FILE";
   return is_of(value, kPlain) ? name + std::string(value) : std::string();
 }
 

@@ -57,6 +57,11 @@ TEST(ReplayCommand, NothingOfAStoredLineIsPrintedButValuesOfKnownOptions) {
     EXPECT_EQ(command_of(storing(line)), kPlain) << line;
 }
 
+TEST(ReplayCommand, ATableInQuotesIsToBeGivenByTheReader) {
+  const std::string command = command_of(storing("tidemark run --gemm-table 'my tables/x.json'"));
+  EXPECT_NE(command.find(" --gemm-table FILE "), std::string::npos) << command;
+}
+
 TEST(ReplayCommand, AnOptionIsNoValueOfAnother) {
   EXPECT_EQ(command_of(storing("tidemark run --grid --program --n 8")),
             "tidemark run --cases zfill.corner --seed 0xfedcba9876543210 --n 8 --gpus "
