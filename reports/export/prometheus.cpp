@@ -53,7 +53,9 @@ class Families {
   /// Of files in one folder a reader keeps one sample of a name, so each names its report by what
   /// stays from one launch to the next.
   explicit Families(const Report& report)
-      : common_({{"level", report.launch.level}, {"first_node", node_of(report, 0)}}) {
+      : common_({{"level", report.launch.level},
+                 {"first_node", node_of(report, 0)},
+                 {"launch", fmt::format("{}", report.launch.launch)}}) {
     if (report.launch.is_virtual) common_.emplace_back("virtual", "1");
   }
 
