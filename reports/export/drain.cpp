@@ -24,13 +24,15 @@ std::string_view host_of(const Report& report, const GpuRow& gpu) {
 }
 
 /// What may stand in a command line that a script makes of it: the name of one GPU, or of one host
-/// with or without its domain. scontrol takes "ALL", in any case, for every node.
+/// with or without its domain. scontrol takes "ALL", in any case, for every node; an address would
+/// lose all behind its first dot.
 bool is_name(std::string_view name) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
   const std::string label(name.substr(0, name.find('.')));
   return !label.empty() && label.front() != '-' && ::strcasecmp(label.c_str(), "all") != 0 &&
-         name.back() != '.' && name.find("..") == std::string_view::npos &&
+         name.find_first_not_of("0123456789.") != std::string_view::npos && name.back() != '.' &&
+         name.find("..") == std::string_view::npos &&
          name.find_first_not_of(kPlain) == std::string_view::npos;
 }
 

@@ -237,8 +237,9 @@ TEST(Drain, NoHostsOfAVirtualOrAnonymisedRun) {
 }
 
 TEST(Drain, NoHostThatCouldBeSomethingElseInACommand) {
-  for (const char* host : {"", "-all", "a b", "a;reboot", "a\nb", "$(x)", "ALL", "all",
-                           "All.acme.example", "a,b", "n[1-9]", "a*", ".", "a..b", ".a", "a."}) {
+  for (const char* host :
+       {"", "-all", "a b", "a;reboot", "a\nb", "$(x)", "ALL", "all", "All.acme.example", "a,b",
+        "n[1-9]", "a*", ".", "a..b", ".a", "a.", "10.0.0.5", "5"}) {
     Report report = passed();
     result_of(report, "load.tile.2d", 1).verdict = Verdict::fail;
     report.nodes[report.gpus[1].node_id].hostname = text_in(report, host);
