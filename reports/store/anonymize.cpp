@@ -80,6 +80,11 @@ std::string option_value(const Report& report, const SipKey& key, std::string_vi
 /// The words of a command line of tidemark's, without what only its user can know.
 std::vector<std::string> shared_words(const Report& report, const SipKey& key,
                                       std::vector<std::string> words) {
+  constexpr std::string_view kOptions =
+      "--anonymise --anonymize --calibrate --cases --device --exclude --expect-gpus --fault "
+      "--gemm-table --gpus --grid --json --k --launches --level --m --n --out --oversubscribe "
+      "--policy --ranks --resume --row --seed --slow --strict --strict-gpus --time-limit "
+      "--transport -n";
   std::string option;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::size_t equals = words[i].find('=');
@@ -87,8 +92,9 @@ std::vector<std::string> shared_words(const Report& report, const SipKey& key,
       if (words[i] != "mpirun") words[i] = "tidemark";  // a path
     } else if (!words[i].starts_with('-')) {
       words[i] = option_value(report, key, option, words[i]);
+    } else if (option = words[i].substr(0, equals); !lists(kOptions, option)) {
+      words[i] = hashed(key, "value-", words[i]);  // half of a path with a space, for example
     } else {
-      option = words[i].substr(0, equals);
       if (equals != std::string::npos)
         words[i] = option + "=" +
                    option_value(report, key, option, std::string_view(words[i]).substr(equals + 1));
@@ -120,15 +126,17 @@ std::vector<std::string> arguments_of(const Report& report) {
 std::string shared_value(const SipKey& key, std::string_view name, std::string_view value) {
   constexpr std::string_view kOwn =
       "tool_version git_hash kernels_tree suite_tree nvcc compiler gemm_table.hash policy.strict "
-      "environment.CUDA_MODULE_LOADING environment.CUDA_DEVICE_MAX_CONNECTIONS "
-      "environment.NCCL_ALGO environment.NCCL_PROTO environment.NCCL_P2P_LEVEL "
-      "environment.NCCL_NVLS_ENABLE environment.NCCL_DEBUG environment.TIDEMARK_TEST_HOOK "
-      "environment.TIDEMARK_TEST_DELAYS";
-  if (lists(kOwn, name) || name.starts_with("slow.") || name.starts_with("noise.") ||
-      is_numbers(value))
+      "environment.TIDEMARK_TEST_HOOK environment.TIDEMARK_TEST_DELAYS";
+  // Of CUDA_MODULE_LOADING, NCCL_ALGO, NCCL_PROTO, NCCL_P2P_LEVEL and NCCL_DEBUG.
+  constexpr std::string_view kWords =
+      "LAZY EAGER Ring Tree CollnetDirect CollnetChain NVLS NVLSTree PAT LL LL128 Simple LOC NVL "
+      "PIX "
+      "PXB PHB SYS VERSION WARN INFO TRACE";
+  if (lists(kOwn, name) || lists(kWords, value) || name.starts_with("slow.") ||
+      name.starts_with("noise.") || is_numbers(value))
     return std::string(value);
   // "in use: ...": the rest names people.
-  if (name.starts_with("waiver."))
+  if (name.starts_with("waiver.") && value.find(':') != std::string_view::npos)
     return fmt::format("{}: {}", value.substr(0, value.find(':')), kLeftOutText);
   return hashed(key, "value-", value);
 }

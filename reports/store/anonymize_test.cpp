@@ -155,9 +155,11 @@ TEST(Anonymize, OnlyHarmlessVariablesKeepTheirValues) {
                                        {"NCCL_BUFFSIZE", "4194304"},
                                        {"CUDA_VISIBLE_DEVICES", "0,1"},
                                        {"NCCL_COMM_ID", "10.1.2.3"},
+                                       {"NCCL_ALGO", "/home/alice"},
                                        {"NCCL_DEBUG", "INFO"}});
   EXPECT_TRUE(value_of(report, "environment.NCCL_SOCKET_IFNAME").starts_with("value-"));
   EXPECT_TRUE(value_of(report, "environment.NCCL_COMM_ID").starts_with("value-"));
+  EXPECT_TRUE(value_of(report, "environment.NCCL_ALGO").starts_with("value-"));
   EXPECT_EQ(value_of(report, "environment.NCCL_BUFFSIZE"), "4194304");
   EXPECT_EQ(value_of(report, "environment.CUDA_VISIBLE_DEVICES"), "0,1");
   EXPECT_EQ(value_of(report, "environment.NCCL_DEBUG"), "INFO");
