@@ -103,7 +103,7 @@ struct Case {
   ExpectedError (*expected_error)(std::uint32_t row) = nullptr;
 };
 
-/// Registers a case at start-up; one in each case file.
+/// Registers a case at start-up; one for each case.
 struct Register {
   explicit Register(const Case& declared);
 };

@@ -1,13 +1,15 @@
-// Expected bytes are those that the steps credit.
+// Asynchronous stores and reductions between the CTAs of a cluster, and their cases. Expected bytes
+// are those that the steps credit.
 #include "suite/conformance/async.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <iterator>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "suite/case.hpp"
 #include "suite/conformance/bulk.hpp"
 
 namespace tidemark::suite {
@@ -246,4 +248,127 @@ Program random_async(std::uint64_t seed) {
   return program_of(rounds);
 }
 
+namespace {
+
+// Bulk copies, bulk reductions, st.async and red.async of several CTAs on one barrier.
+std::vector<Op> mixed_rows(const RunContext& context) {
+  constexpr std::uint32_t kRows[] = {32, 1000, 4000};  // by level
+  const std::uint32_t count = kRows[static_cast<std::size_t>(context.level)];
+  std::vector<Op> rows;
+  for (std::uint32_t i = 0; i < count; ++i)
+    rows.emplace_back(random_async(splitmix64(context.seed + i)));
+  return rows;
+}
+
+const Register kMixed{{
+    .name = "async.mixed",
+    .claim =
+        "bytes that bulk copies, bulk reductions, st.async and red.async credit to one barrier "
+        "add up, and its phase completes when all have come",
+    .cites = "PTX ISA 9.0, 9.7.13.15.5 tracking asynchronous operations by the mbarrier object",
+    .rows = mixed_rows,
+}};
+
+// Reducing sends: of several sizes to another CTA, and of several CTAs into one range.
+std::vector<Op> reduce_bulk_rows(const RunContext&) {
+  std::vector<Op> rows;
+  for (const SharedReduction& how : shared_reductions()) {
+    for (const std::uint32_t bytes : {16U, 48U, 272U, 4112U})
+      rows.emplace_back(bulk_reductions(how, 2, bytes));
+    rows.emplace_back(bulk_reductions(how, 4, 272));
+    rows.emplace_back(bulk_reductions(how, 8, 64));
+  }
+  return rows;
+}
+
+const Register kReduceBulk{{
+    .name = "async.reduce.bulk",
+    .claim =
+        "a bulk reduction into the window of a CTA reduces each element as operation and type "
+        "say, adds up with those of other CTAs and credits its bytes once to the barrier there",
+    .cites = "PTX ISA 9.0, 9.7.9.25.4.2 cp.reduce.async.bulk.shared::cluster.shared::cta",
+    .rows = reduce_bulk_rows,
+}};
+
+// All other CTAs of a cluster reduce one word in the window of each, several times.
+std::vector<Op> reduce_shared_rows(const RunContext&) {
+  std::vector<Op> rows;
+  for (const SharedReduction& how : shared_reductions())
+    for (const std::uint32_t ctas : {2U, 5U, 8U})
+      rows.emplace_back(reductions_of_one_word(how, ctas));
+  return rows;
+}
+
+const Register kReduceShared{{
+    .name = "async.reduce.shared",
+    .claim =
+        "of what all other CTAs of a cluster reduce into one word by red.async nothing is lost "
+        "and nothing counts twice",
+    .cites = "PTX ISA 9.0, 9.7.13.7 red.async",
+    .rows = reduce_shared_rows,
+}};
+
+// Each reduction of any two words at the ends of their ranges, from one CTA to the next.
+std::vector<Op> reduce_words_rows(const RunContext&) {
+  std::vector<Op> rows;
+  for (const SharedReduction& how : shared_reductions())
+    rows.emplace_back(reductions_of_words(how));
+  return rows;
+}
+
+const Register kReduceWords{{
+    .name = "async.reduce.words",
+    .claim =
+        "red.async reduces a word of another CTA as its operation and type say, at the ends of "
+        "its range, too, and credits its bytes once to the barrier there",
+    .cites = "PTX ISA 9.0, 9.7.13.7 red.async",
+    .rows = reduce_words_rows,
+}};
+
+// A case of its own: where a GPU cannot start such a cluster the whole case is skipped.
+std::vector<Op> store_cluster16_rows(const RunContext&) {
+  return {stores_of_every_pair(16, kAsyncWidths[0]), stores_of_every_pair(16, kAsyncWidths[4])};
+}
+
+const Register kStoreCluster16{{
+    .name = "async.store.cluster16",
+    .claim = "where a GPU can start a cluster of sixteen CTAs, st.async goes between any two of "
+             "them",
+    .cites = "PTX ISA 9.0, 9.7.9.12 st.async",
+    .rows = store_cluster16_rows,
+}};
+
+// Every width between every two CTAs of clusters of every size.
+std::vector<Op> store_pairs_rows(const RunContext&) {
+  std::vector<Op> rows;
+  for (std::uint32_t ctas = 2; ctas <= 8; ++ctas)
+    for (const AsyncWidth& width : kAsyncWidths)
+      rows.emplace_back(stores_of_every_pair(ctas, width));
+  return rows;
+}
+
+const Register kStorePairs{{
+    .name = "async.store.pairs",
+    .claim = "st.async writes one element of 32 or 64 bits, or a vector of up to 16 bytes, from "
+             "any CTA of a cluster to any, credits its bytes once to the barrier of the CTA that "
+             "gets them and touches nothing else",
+    .cites = "PTX ISA 9.0, 9.7.9.12 st.async",
+    .rows = store_pairs_rows,
+}};
+
+// Each width at each place that its alignment allows, in lines of 32 bytes whose rest must stay.
+std::vector<Op> store_places_rows(const RunContext&) {
+  std::vector<Op> rows;
+  for (const AsyncWidth& width : kAsyncWidths) rows.emplace_back(stores_at_places(width));
+  return rows;
+}
+
+const Register kStorePlaces{{
+    .name = "async.store.places",
+    .claim = "st.async writes its bytes and no others at any multiple of their number",
+    .cites = "PTX ISA 9.0, 9.7.9.12 st.async",
+    .rows = store_places_rows,
+}};
+
+}  // namespace
 }  // namespace tidemark::suite

@@ -1,4 +1,4 @@
-// Builds consumed tiles in few words, so that a case file shows only what it varies.
+// Builds consumed tiles in few words, so that a case shows only what it varies.
 #pragma once
 
 #include <array>

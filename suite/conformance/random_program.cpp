@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "kernels/ops/reduction.hpp"
+#include "suite/case.hpp"
 #include "suite/conformance/async.hpp"
 #include "suite/conformance/bulk.hpp"
 #include "suite/conformance/im2col.hpp"
@@ -561,4 +562,26 @@ class Composer {
 
 Program random_program(std::uint64_t seed) { return Composer(seed).compose(); }
 
+namespace {
+
+// Programs drawn at random: what single families leave apart meets here. More of them at the higher
+// levels; `run --level soak --seed S` draws others each time.
+std::vector<Op> random_rows(const RunContext& context) {
+  constexpr std::uint32_t kRows[] = {32, 2000, 20000};  // by level
+  const std::uint32_t count = kRows[static_cast<std::size_t>(context.level)];
+  std::vector<Op> rows;
+  for (std::uint32_t i = 0; i < count; ++i)
+    rows.emplace_back(random_program(splitmix64(context.seed + i)));
+  return rows;
+}
+
+const Register kRandom{{
+    .name = "program.random",
+    .claim = "loads, stores, reductions, barriers and accesses by threads leave what the documents "
+             "say of each, in whatever order they meet",
+    .cites = "PTX ISA 9.0, 9.7.9.25.5 cp.async.bulk.tensor, 9.7.13.15 mbarrier",
+    .rows = random_rows,
+}};
+
+}  // namespace
 }  // namespace tidemark::suite
