@@ -263,21 +263,26 @@ const Register kUnder{{
     .rows = under_rows,
 }};
 
-// Announced on another barrier of the same block, as by a wrong stage index, with the
-// arrival there, here or nowhere.
-std::vector<Op> wrong_barrier_rows(const RunContext&) {
+// Exactly the bytes of the copy, announced on `place`, with every arrival.
+std::vector<Op> announced_on(AnnouncedOn place) {
   std::vector<Op> rows;
   for (const TileLoad& load : mismatch_boxes())
     for (const Arrival arrival :
          {Arrival::with_announcement, Arrival::separate, Arrival::late, Arrival::missing})
       for (const IssueOrder order : {IssueOrder::announced_first, IssueOrder::landed_first}) {
         ExpectTx op = announce_exactly(load);
-        op.on = AnnouncedOn::other_barrier;
+        op.on = place;
         op.arrival = arrival;
         op.order = order;
         rows.emplace_back(op);
       }
   return rows;
+}
+
+// Announced on another barrier of the same block, as by a wrong stage index, with the
+// arrival there, here or nowhere.
+std::vector<Op> wrong_barrier_rows(const RunContext&) {
+  return announced_on(AnnouncedOn::other_barrier);
 }
 
 const Register kWrongBarrier{{
@@ -291,20 +296,7 @@ const Register kWrongBarrier{{
 
 // Announced on the barrier of the other block in a cluster, as by a wrong rank, with the
 // arrival there, here or nowhere.
-std::vector<Op> wrong_cta_rows(const RunContext&) {
-  std::vector<Op> rows;
-  for (const TileLoad& load : mismatch_boxes())
-    for (const Arrival arrival :
-         {Arrival::with_announcement, Arrival::separate, Arrival::late, Arrival::missing})
-      for (const IssueOrder order : {IssueOrder::announced_first, IssueOrder::landed_first}) {
-        ExpectTx op = announce_exactly(load);
-        op.on = AnnouncedOn::peer;
-        op.arrival = arrival;
-        op.order = order;
-        rows.emplace_back(op);
-      }
-  return rows;
-}
+std::vector<Op> wrong_cta_rows(const RunContext&) { return announced_on(AnnouncedOn::peer); }
 
 const Register kWrongCta{{
     .name = "expect_tx.wrong_cta",

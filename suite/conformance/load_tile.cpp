@@ -174,13 +174,15 @@ const Register kRandom{{
     .rows = random_rows,
 }};
 
-// A box inside a tensor of 1 dimension, at every inner corner and off them, for each element size.
-std::vector<Op> rank1_rows(const RunContext&) {
+// A box inside a tensor of kOfRank dimensions, at each inner corner and off them, for each element
+// size.
+template <std::uint32_t kOfRank>
+std::vector<Op> rank_rows(const RunContext&) {
   std::vector<Op> rows;
   for (const DataType type : kTypeOfEachSize) {
-    const TileLoad load = tile_of_rank(type, 1);
+    const TileLoad load = tile_of_rank(type, kOfRank);
     rows.emplace_back(load);
-    for (std::uint32_t corner = 0; corner < 1U << 1; ++corner)
+    for (std::uint32_t corner = 0; corner < 1U << kOfRank; ++corner)
       rows.emplace_back(in_corner(load, corner, 0));
   }
   return rows;
@@ -191,91 +193,39 @@ const Register kRank1{{
     .claim = "a box inside a tensor of rank 1 arrives element by element, dimension 0 fastest, "
              "and credits its bytes once",
     .cites = "PTX ISA 9.0, 9.7.9.25.5.2 cp.async.bulk.tensor; 5.5.3 tiled mode",
-    .rows = rank1_rows,
+    .rows = rank_rows<1>,
 }};
-
-// A box inside a tensor of 2 dimensions, at every inner corner and off them, for each element
-// size.
-std::vector<Op> rank2_rows(const RunContext&) {
-  std::vector<Op> rows;
-  for (const DataType type : kTypeOfEachSize) {
-    const TileLoad load = tile_of_rank(type, 2);
-    rows.emplace_back(load);
-    for (std::uint32_t corner = 0; corner < 1U << 2; ++corner)
-      rows.emplace_back(in_corner(load, corner, 0));
-  }
-  return rows;
-}
 
 const Register kRank2{{
     .name = "load.tile.rank2",
     .claim = "a box inside a tensor of rank 2 arrives element by element, dimension 0 fastest, "
              "and credits its bytes once",
     .cites = "PTX ISA 9.0, 9.7.9.25.5.2 cp.async.bulk.tensor; 5.5.3 tiled mode",
-    .rows = rank2_rows,
+    .rows = rank_rows<2>,
 }};
-
-// A box inside a tensor of 3 dimensions, at every inner corner and off them, for each element
-// size.
-std::vector<Op> rank3_rows(const RunContext&) {
-  std::vector<Op> rows;
-  for (const DataType type : kTypeOfEachSize) {
-    const TileLoad load = tile_of_rank(type, 3);
-    rows.emplace_back(load);
-    for (std::uint32_t corner = 0; corner < 1U << 3; ++corner)
-      rows.emplace_back(in_corner(load, corner, 0));
-  }
-  return rows;
-}
 
 const Register kRank3{{
     .name = "load.tile.rank3",
     .claim = "a box inside a tensor of rank 3 arrives element by element, dimension 0 fastest, "
              "and credits its bytes once",
     .cites = "PTX ISA 9.0, 9.7.9.25.5.2 cp.async.bulk.tensor; 5.5.3 tiled mode",
-    .rows = rank3_rows,
+    .rows = rank_rows<3>,
 }};
-
-// A box inside a tensor of 4 dimensions, at every inner corner and off them, for each element
-// size.
-std::vector<Op> rank4_rows(const RunContext&) {
-  std::vector<Op> rows;
-  for (const DataType type : kTypeOfEachSize) {
-    const TileLoad load = tile_of_rank(type, 4);
-    rows.emplace_back(load);
-    for (std::uint32_t corner = 0; corner < 1U << 4; ++corner)
-      rows.emplace_back(in_corner(load, corner, 0));
-  }
-  return rows;
-}
 
 const Register kRank4{{
     .name = "load.tile.rank4",
     .claim = "a box inside a tensor of rank 4 arrives element by element, dimension 0 fastest, "
              "and credits its bytes once",
     .cites = "PTX ISA 9.0, 9.7.9.25.5.2 cp.async.bulk.tensor; 5.5.3 tiled mode",
-    .rows = rank4_rows,
+    .rows = rank_rows<4>,
 }};
-
-// A box inside a tensor of 5 dimensions, at every inner corner and off them, for each element
-// size.
-std::vector<Op> rank5_rows(const RunContext&) {
-  std::vector<Op> rows;
-  for (const DataType type : kTypeOfEachSize) {
-    const TileLoad load = tile_of_rank(type, 5);
-    rows.emplace_back(load);
-    for (std::uint32_t corner = 0; corner < 1U << 5; ++corner)
-      rows.emplace_back(in_corner(load, corner, 0));
-  }
-  return rows;
-}
 
 const Register kRank5{{
     .name = "load.tile.rank5",
     .claim = "a box inside a tensor of rank 5 arrives element by element, dimension 0 fastest, "
              "and credits its bytes once",
     .cites = "PTX ISA 9.0, 9.7.9.25.5.2 cp.async.bulk.tensor; 5.5.3 tiled mode",
-    .rows = rank5_rows,
+    .rows = rank_rows<5>,
 }};
 
 // The same boxes out of memory from every allocator, near to and far from the start of it.
