@@ -11,6 +11,7 @@
 
 #include "suite/case.hpp"
 #include "suite/conformance/bulk.hpp"
+#include "suite/conformance/tile.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -252,12 +253,7 @@ namespace {
 
 // Bulk copies, bulk reductions, st.async and red.async of several CTAs on one barrier.
 std::vector<Op> mixed_rows(const RunContext& context) {
-  constexpr std::uint32_t kRows[] = {32, 1000, 4000};  // by level
-  const std::uint32_t count = kRows[static_cast<std::size_t>(context.level)];
-  std::vector<Op> rows;
-  for (std::uint32_t i = 0; i < count; ++i)
-    rows.emplace_back(random_async(splitmix64(context.seed + i)));
-  return rows;
+  return drawn_rows(context, {32, 1000, 4000}, random_async);
 }
 
 const Register kMixed{{

@@ -80,12 +80,7 @@ const Register kInterleave{{
 
 // Loads by interleaved maps drawn at random; more of them at the higher levels.
 std::vector<Op> interleave_random_rows(const RunContext& context) {
-  constexpr std::uint32_t kRows[] = {128, 1000, 4000};  // by level
-  const std::uint32_t count = kRows[static_cast<std::size_t>(context.level)];
-  std::vector<Op> rows;
-  for (std::uint32_t i = 0; i < count; ++i)
-    rows.emplace_back(random_interleaved_load(splitmix64(context.seed + i)));
-  return rows;
+  return drawn_rows(context, {128, 1000, 4000}, random_interleaved_load);
 }
 
 const Register kInterleaveRandom{{

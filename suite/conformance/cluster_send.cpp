@@ -1,18 +1,15 @@
 // Bulk copies from the shared memory of one CTA into that of another.
 #include "suite/case.hpp"
 #include "suite/conformance/send.hpp"
+#include "suite/conformance/tile.hpp"
 
 namespace tidemark::suite {
 namespace {
 
 // Sends drawn at random, some of which are sent on.
 std::vector<Op> random_rows(const RunContext& context) {
-  constexpr std::uint32_t kRows[] = {32, 1000, 4000};  // by level
-  const std::uint32_t count = kRows[static_cast<std::size_t>(context.level)];
-  std::vector<Op> rows;
-  for (std::uint32_t i = 0; i < count; ++i)
-    rows.emplace_back(program_of(random_sends(splitmix64(context.seed + i))));
-  return rows;
+  return drawn_rows(context, {32, 1000, 4000},
+                    [](std::uint64_t seed) { return program_of(random_sends(seed)); });
 }
 
 const Register kRandom{{

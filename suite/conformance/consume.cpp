@@ -1,6 +1,7 @@
 // Tiles that TMA loads and wgmma multiplies: layouts, phases and swizzles that do not match.
 #include "suite/case.hpp"
 #include "suite/conformance/consumed_tile.hpp"
+#include "suite/conformance/tile.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -266,12 +267,7 @@ const Register kPhase{{
 // Products drawn at random over type, layout of each operand, width, depth, place in the matrices
 // and in shared memory; more of them at the higher levels.
 std::vector<Op> random_rows(const RunContext& context) {
-  constexpr std::uint32_t kRows[] = {48, 600, 3000};  // by level
-  const std::uint32_t count = kRows[static_cast<std::size_t>(context.level)];
-  std::vector<Op> rows;
-  for (std::uint32_t i = 0; i < count; ++i)
-    rows.emplace_back(random_consumed(splitmix64(context.seed + i)));
-  return rows;
+  return drawn_rows(context, {48, 600, 3000}, random_consumed);
 }
 
 const Register kRandom{{

@@ -181,12 +181,7 @@ ExpectTx random_mismatch(std::uint64_t seed) {
 // Mismatches drawn at random over box, amount, barrier, arrival, order and parity; more of them at
 // the higher levels.
 std::vector<Op> random_rows(const RunContext& context) {
-  constexpr std::uint32_t kRows[] = {96, 600, 2400};  // by level
-  const std::uint32_t count = kRows[static_cast<std::size_t>(context.level)];
-  std::vector<Op> rows;
-  for (std::uint32_t i = 0; i < count; ++i)
-    rows.emplace_back(random_mismatch(splitmix64(context.seed + i)));
-  return rows;
+  return drawn_rows(context, {96, 600, 2400}, random_mismatch);
 }
 
 const Register kRandom{{

@@ -125,12 +125,7 @@ TileLoad random_atoms(std::uint64_t seed) {
 
 // Matrices, boxes and places drawn at random; more of them at the higher levels.
 std::vector<Op> random_rows(const RunContext& context) {
-  constexpr std::uint32_t kRows[] = {64, 2000, 4000};  // by level
-  const std::uint32_t count = kRows[static_cast<std::size_t>(context.level)];
-  std::vector<Op> rows;
-  for (std::uint32_t i = 0; i < count; ++i)
-    rows.emplace_back(random_atoms(splitmix64(context.seed + i)));
-  return rows;
+  return drawn_rows(context, {64, 2000, 4000}, random_atoms);
 }
 
 const Register kRandom{{

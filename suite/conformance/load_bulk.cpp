@@ -1,6 +1,7 @@
 // Bulk copies of plain bytes into shared memory.
 #include "suite/case.hpp"
 #include "suite/conformance/bulk.hpp"
+#include "suite/conformance/tile.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -38,12 +39,7 @@ const Register kMemory{{
 
 // Legal bulk loads drawn at random over all that they can vary.
 std::vector<Op> random_rows(const RunContext& context) {
-  constexpr std::uint32_t kRows[] = {32, 1000, 4000};  // by level
-  const std::uint32_t count = kRows[static_cast<std::size_t>(context.level)];
-  std::vector<Op> rows;
-  for (std::uint32_t i = 0; i < count; ++i)
-    rows.emplace_back(random_bulk_load(splitmix64(context.seed + i)));
-  return rows;
+  return drawn_rows(context, {32, 1000, 4000}, random_bulk_load);
 }
 
 const Register kRandom{{

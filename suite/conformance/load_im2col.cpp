@@ -2,6 +2,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/im2col.hpp"
 #include "suite/conformance/multicast_row.hpp"
+#include "suite/conformance/tile.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -115,12 +116,7 @@ const Register kMulticast{{
 
 // Legal im2col loads drawn at random over all that they can vary.
 std::vector<Op> random_rows(const RunContext& context) {
-  constexpr std::uint32_t kRows[] = {96, 2000, 8000};  // by level
-  const std::uint32_t count = kRows[static_cast<std::size_t>(context.level)];
-  std::vector<Op> rows;
-  for (std::uint32_t i = 0; i < count; ++i)
-    rows.emplace_back(random_im2col(splitmix64(context.seed + i)));
-  return rows;
+  return drawn_rows(context, {96, 2000, 8000}, random_im2col);
 }
 
 const Register kRandom{{

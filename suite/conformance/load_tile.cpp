@@ -158,12 +158,7 @@ const Register kL2Promotion{{
 // Legal loads drawn at random over rank, type, layout, swizzle, fill, strides and place; more of
 // them at the higher levels.
 std::vector<Op> random_rows(const RunContext& context) {
-  constexpr std::uint32_t kRows[] = {64, 16000, 64000};  // by level
-  const std::uint32_t count = kRows[static_cast<std::size_t>(context.level)];
-  std::vector<Op> rows;
-  for (std::uint32_t i = 0; i < count; ++i)
-    rows.emplace_back(random_tile(splitmix64(context.seed + i)));
-  return rows;
+  return drawn_rows(context, {64, 16000, 64000}, random_tile);
 }
 
 const Register kRandom{{

@@ -1,6 +1,7 @@
 // Tensor maps that a kernel changes by tensormap.replace before it loads with them.
 #include "suite/case.hpp"
 #include "suite/conformance/map_change.hpp"
+#include "suite/conformance/tile.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -85,12 +86,8 @@ const Register kField{{
 
 // Maps that are drawn at random and made of each other.
 std::vector<Op> random_rows(const RunContext& context) {
-  constexpr std::uint32_t kRows[] = {32, 1000, 4000};  // by level
-  const std::uint32_t count = kRows[static_cast<std::size_t>(context.level)];
-  std::vector<Op> rows;
-  for (std::uint32_t i = 0; i < count; ++i)
-    rows.emplace_back(program_of(random_change(splitmix64(context.seed + i))));
-  return rows;
+  return drawn_rows(context, {32, 1000, 4000},
+                    [](std::uint64_t seed) { return program_of(random_change(seed)); });
 }
 
 const Register kRandom{{

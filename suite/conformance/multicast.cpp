@@ -230,12 +230,7 @@ const Register kOutside{{
 // Multicasts drawn at random over box, cluster, mask, issuer, slices and order; more of them at the
 // higher levels.
 std::vector<Op> random_rows(const RunContext& context) {
-  constexpr std::uint32_t kRows[] = {96, 600, 3000};  // by level
-  const std::uint32_t count = kRows[static_cast<std::size_t>(context.level)];
-  std::vector<Op> rows;
-  for (std::uint32_t i = 0; i < count; ++i)
-    rows.emplace_back(random_multicast(splitmix64(context.seed + i)));
-  return rows;
+  return drawn_rows(context, {96, 600, 3000}, random_multicast);
 }
 
 const Register kRandom{{

@@ -17,6 +17,7 @@
 #include "suite/conformance/bulk.hpp"
 #include "suite/conformance/im2col.hpp"
 #include "suite/conformance/store.hpp"
+#include "suite/conformance/tile.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -567,12 +568,7 @@ namespace {
 // Programs drawn at random: what single families leave apart meets here. More of them at the higher
 // levels; `run --level soak --seed S` draws others each time.
 std::vector<Op> random_rows(const RunContext& context) {
-  constexpr std::uint32_t kRows[] = {32, 2000, 20000};  // by level
-  const std::uint32_t count = kRows[static_cast<std::size_t>(context.level)];
-  std::vector<Op> rows;
-  for (std::uint32_t i = 0; i < count; ++i)
-    rows.emplace_back(random_program(splitmix64(context.seed + i)));
-  return rows;
+  return drawn_rows(context, {32, 2000, 20000}, random_program);
 }
 
 const Register kRandom{{

@@ -5,6 +5,7 @@
 #include "suite/conformance/bulk.hpp"
 #include "suite/conformance/im2col.hpp"
 #include "suite/conformance/store.hpp"
+#include "suite/conformance/tile.hpp"
 
 namespace tidemark::suite {
 
@@ -145,12 +146,7 @@ const Register kTileOp{{
 
 // Legal reductions drawn at random over what random stores vary, types and operations.
 std::vector<Op> tile_random_rows(const RunContext& context) {
-  constexpr std::uint32_t kRows[] = {64, 1000, 4000};  // by level
-  const std::uint32_t count = kRows[static_cast<std::size_t>(context.level)];
-  std::vector<Op> rows;
-  for (std::uint32_t i = 0; i < count; ++i)
-    rows.emplace_back(random_reduction(splitmix64(context.seed + i)));
-  return rows;
+  return drawn_rows(context, {64, 1000, 4000}, random_reduction);
 }
 
 const Register kTileRandom{{

@@ -3,18 +3,14 @@
 #include "suite/conformance/bulk.hpp"
 #include "suite/conformance/im2col.hpp"
 #include "suite/conformance/store.hpp"
+#include "suite/conformance/tile.hpp"
 
 namespace tidemark::suite {
 namespace {
 
 // Legal bulk stores and reductions drawn at random over all that they can vary.
 std::vector<Op> bulk_random_rows(const RunContext& context) {
-  constexpr std::uint32_t kRows[] = {32, 1000, 4000};  // by level
-  const std::uint32_t count = kRows[static_cast<std::size_t>(context.level)];
-  std::vector<Op> rows;
-  for (std::uint32_t i = 0; i < count; ++i)
-    rows.emplace_back(random_bulk_store(splitmix64(context.seed + i)));
-  return rows;
+  return drawn_rows(context, {32, 1000, 4000}, random_bulk_store);
 }
 
 const Register kBulkRandom{{
@@ -58,12 +54,7 @@ const Register kBulkSizes{{
 
 // Legal stores by im2col maps drawn at random over all that they can vary.
 std::vector<Op> im2col_random_rows(const RunContext& context) {
-  constexpr std::uint32_t kRows[] = {64, 1000, 4000};  // by level
-  const std::uint32_t count = kRows[static_cast<std::size_t>(context.level)];
-  std::vector<Op> rows;
-  for (std::uint32_t i = 0; i < count; ++i)
-    rows.emplace_back(random_im2col_store(splitmix64(context.seed + i)));
-  return rows;
+  return drawn_rows(context, {64, 1000, 4000}, random_im2col_store);
 }
 
 const Register kIm2colRandom{{

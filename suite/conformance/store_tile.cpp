@@ -1,6 +1,7 @@
 // Tile stores: ranks, element types, hints and the memory they write.
 #include "suite/case.hpp"
 #include "suite/conformance/store.hpp"
+#include "suite/conformance/tile.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -105,12 +106,7 @@ const Register kDtype{{
 // Legal stores drawn at random over rank, type, layout, swizzle, strides, place, groups and wait;
 // more of them at the higher levels.
 std::vector<Op> random_rows(const RunContext& context) {
-  constexpr std::uint32_t kRows[] = {64, 1000, 4000};  // by level
-  const std::uint32_t count = kRows[static_cast<std::size_t>(context.level)];
-  std::vector<Op> rows;
-  for (std::uint32_t i = 0; i < count; ++i)
-    rows.emplace_back(random_store(splitmix64(context.seed + i)));
-  return rows;
+  return drawn_rows(context, {64, 1000, 4000}, random_store);
 }
 
 const Register kRandom{{

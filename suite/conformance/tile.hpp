@@ -1,4 +1,4 @@
-// Builds tile loads in few words, so that a case file shows only what it varies.
+// Builds tile loads in few words, so that a case shows only what it varies.
 #pragma once
 
 #include <array>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/ops/tile_load.hpp"
+#include "suite/case.hpp"
 #include "suite/room.hpp"
 
 namespace tidemark::suite {
@@ -37,6 +38,17 @@ class Draws {
  private:
   std::uint64_t state_;
 };
+
+/// One row for each of as many seeds as `by_level` says of quick, nightly and soak: what `draw`
+/// makes of the seed.
+template <typename Draw>
+std::vector<Op> drawn_rows(const RunContext& context, const std::array<std::uint32_t, 3>& by_level,
+                           const Draw& draw) {
+  const std::uint32_t count = by_level[static_cast<std::size_t>(context.level)];
+  std::vector<Op> rows;
+  for (std::uint32_t i = 0; i < count; ++i) rows.emplace_back(draw(splitmix64(context.seed + i)));
+  return rows;
+}
 
 /// Elements of `type` in `bytes`.
 constexpr std::uint32_t elements_in(std::uint32_t bytes, DataType type) {
