@@ -1,8 +1,11 @@
-// Where prefetches stand among the steps of a load, and their cases.
-#include "suite/conformance/prefetch.hpp"
+// Prefetches of boxes, where they stand among the steps of a load, and that they change nothing.
+#include <array>
+#include <cstdint>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "kernels/ops/program/program.hpp"
 #include "suite/case.hpp"
 #include "suite/conformance/bulk.hpp"
 #include "suite/conformance/im2col.hpp"
@@ -10,13 +13,14 @@
 namespace tidemark::suite {
 namespace {
 
+using BoxAt = std::array<std::int32_t, kMaxRank>;
+
 Step prefetch_of(const TileLoad& load, const BoxAt& box, std::uint16_t thread) {
   return {
       .verb = Verb::prefetch, .thread = thread, .at = box, .im2col_offsets = load.im2col_offsets};
 }
 
-}  // namespace
-
+// The load, with `boxes` of its tensor prefetched before it, and its own while it is in flight.
 Program prefetched(const TileLoad& load, const std::vector<BoxAt>& boxes) {
   Program program = program_of(load);
   program.what = fmt::format("a load of rank {} with {} prefetches before it and one behind",
@@ -33,6 +37,7 @@ Program prefetched(const TileLoad& load, const std::vector<BoxAt>& boxes) {
   return program;
 }
 
+// The box is prefetched, stored over, and loaded.
 Program restored(const TileLoad& load) {
   const std::uint32_t offset = kernels::kGuardBytes + load.destination_offset;
   Program program = program_of(load);
@@ -52,8 +57,6 @@ Program restored(const TileLoad& load) {
                    {.verb = Verb::snapshot}};
   return program;
 }
-
-namespace {
 
 // Prefetches of boxes inside, across the sides and wholly outside of tensors of every rank.
 std::vector<Op> box_rows(const RunContext&) {

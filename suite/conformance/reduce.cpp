@@ -1,5 +1,6 @@
-// Reductions, the types that have them, and the cases of both.
-#include "suite/conformance/reduce.hpp"
+// Reductions, bulk and by tiles: of each type that has one, at once and one after the other.
+#include <cstdint>
+#include <vector>
 
 #include "suite/case.hpp"
 #include "suite/conformance/bulk.hpp"
@@ -8,7 +9,14 @@
 #include "suite/conformance/tile.hpp"
 
 namespace tidemark::suite {
+namespace {
 
+struct ReducedType {
+  Reduction reduction = Reduction::none;
+  DataType type = DataType::u32;
+};
+
+// Every reduction with every type that has it.
 std::vector<ReducedType> reduced_types() {
   std::vector<ReducedType> all;
   for (std::uint32_t i = 0; i < kReductions; ++i)
@@ -19,6 +27,8 @@ std::vector<ReducedType> reduced_types() {
   return all;
 }
 
+// What random_store() draws, into memory of the device, as a reduction that its
+// type has, one in two into one box; a function of `seed` alone.
 TileStore random_reduction(std::uint64_t seed) {
   const std::vector<ReducedType> all = reduced_types();
   for (std::uint64_t drawn = seed;; drawn = splitmix64(drawn)) {
@@ -34,8 +44,6 @@ TileStore random_reduction(std::uint64_t seed) {
     return store;
   }
 }
-
-namespace {
 
 // Every bulk reduction of every type that has it, once and several into the same elements.
 std::vector<Op> bulk_op_rows(const RunContext&) {
