@@ -106,7 +106,7 @@ const char* const kGpu1 =
     "gpu=\"1\",node=\"node07.acme.example\",uuid=\"GPU-77aa88bb-0000-1111-2222-333344445555\"";
 
 /// What says of each sample which report it is of.
-const std::string kReport = "level=\"quick\",first_node=\"node07.acme.example\",launch=\"1\"}";
+const std::string kReport = "level=\"quick\",first_node=\"node07.acme.example\",launch=\"2\"}";
 
 TEST(Prometheus, IsWhatItsFormatAllows) {
   const Parsed made = parsed(prometheus_of(example()));
