@@ -96,8 +96,10 @@ class Launcher {
       signal_all(own_orphans(), SIGTERM);  // nobody else tells them
     }
     const double until = running_s() + bounds_.orphans;
-    while (!own_orphans().empty() && running_s() < until) heed(0.02);
-    signal_all(own_orphans(), SIGKILL);
+    std::vector<pid_t> left = own_orphans();
+    for (; !left.empty() && running_s() < until; left = own_orphans()) heed(0.02);
+    // Not those of another look: the reporter of a rank that was just ending would be among them.
+    signal_all(left, SIGKILL);
     const int own = killed ? 128 + WTERMSIG(*status_) : WEXITSTATUS(*status_);
     return {.code = without_ranks_ ? static_cast<int>(ExitCode::incomplete) : own,
             .reported = text_.reported(),
