@@ -46,9 +46,10 @@ std::string file_text(const std::string& path, std::size_t most, const std::stri
   return text;
 }
 
-void remove_on_disk(const std::vector<std::string>& paths) {
+void remove_on_disk(const std::vector<std::string>& paths, int open) {
   try {
-    on_disk(paths.back(), kDiskSecondsAtEnd, [paths] {
+    on_disk(paths.back(), kDiskSecondsAtEnd, [paths, open] {
+      if (open >= 0) ::close(open);
       std::error_code ignored;
       for (const std::string& path : paths) std::filesystem::remove(path, ignored);
     });

@@ -72,7 +72,8 @@ bool is_there(const std::string& path);
 std::string file_text(const std::string& path, std::size_t most, const std::string& name,
                       std::string_view hint);
 
-/// Removes files, and folders that are empty, in this order. What cannot be removed stays.
-void remove_on_disk(const std::vector<std::string>& paths);
+/// Removes files, and folders that are empty, in this order, once `open` is closed. What cannot be
+/// removed stays.
+void remove_on_disk(const std::vector<std::string>& paths, int open = -1);
 
 }  // namespace tidemark::reports

@@ -18,7 +18,8 @@ struct AppendedFile::Opened {
   Opened(const Opened&) = delete;
   Opened& operator=(const Opened&) = delete;
   ~Opened() {
-    if (fd >= 0) ::close(fd);
+    // A network file system writes back what is not synced when it is closed, and may hang.
+    if (fd >= 0) aside([fd = fd] { ::close(fd); }).wait_for(std::chrono::seconds(1));
   }
   int fd;
 };
@@ -85,8 +86,7 @@ bool AppendedFile::flush(double seconds) {
 
 void AppendedFile::remove() {
   step(0);
-  if (!writing_.valid() && file_->fd >= 0) ::close(std::exchange(file_->fd, -1));
-  remove_on_disk({path_});
+  remove_on_disk({path_}, writing_.valid() ? -1 : std::exchange(file_->fd, -1));
 }
 
 std::string AppendedFile::trouble() {

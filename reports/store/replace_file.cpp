@@ -127,13 +127,14 @@ void TemporaryFile::rename() {
 
 void TemporaryFile::rename_new() {
   struct stat status {};
-  // NFS says EEXIST of a link that it has made, where its first answer was lost.
-  if (::link(path_.c_str(), target_.c_str()) == 0 ||
-      (errno == EEXIST && ::fstat(file_, &status) == 0 && status.st_nlink == 2))
+  const bool linked = ::link(path_.c_str(), target_.c_str()) == 0;
+  const int why = errno;
+  // NFS may have made a link whose answer was lost.
+  if (linked || (::fstat(file_, &status) == 0 && status.st_nlink == 2))
     return sync_folder_of(target_);
   // Some file systems have no links (FAT, some of FUSE): there an empty file takes the name first.
   const int taken =
-      errno == EEXIST ? -1 : ::open(target_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+      why == EEXIST ? -1 : ::open(target_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (taken < 0) {
     refuse(target_, fmt::format("cannot be created: {}", error_text(errno)),
            fmt::format("give another {}", option_));
