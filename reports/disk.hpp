@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <future>
@@ -12,6 +13,7 @@
 #include <system_error>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "reports/error.hpp"
@@ -44,12 +46,15 @@ template <class Work>
 auto on_disk(
     const std::string& path, double seconds, const Work& work,
     const std::function<void()>& meanwhile = [] {}, int tries = 1) {
-  constexpr double kTurn = 0.01;
+  using Seconds = std::chrono::duration<double>;
+  constexpr Seconds kTurn(0.01), kLongestTurn(1);  // longer: this process was stopped
   auto result = aside(work);
-  for (double waited = 0;
-       result.wait_for(std::chrono::duration<double>(kTurn)) != std::future_status::ready;
-       waited += kTurn) {
-    if (waited > seconds)
+  Seconds waited(0);
+  for (auto last = std::chrono::steady_clock::now();
+       result.wait_for(kTurn) != std::future_status::ready;) {
+    const auto now = std::chrono::steady_clock::now();
+    waited += std::min<Seconds>(now - std::exchange(last, now), kLongestTurn);
+    if (waited.count() > seconds)
       refuse(path, fmt::format("the disk has not answered for {:.0f} s", seconds),
              "check its file system");
     meanwhile();
