@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "harness/launch_place.hpp"
+#include "harness/testing/launch_place.hpp"
 #include "reports/export/export.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/store/report.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "harness/launch_place.hpp"
+#include "harness/testing/launch_place.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "harness/launch_place.hpp"
 #include "harness/relay/mesh.hpp"
+#include "harness/testing/launch_place.hpp"
 #include "reports/journal/received.hpp"
 #include "reports/journal/record.hpp"
 

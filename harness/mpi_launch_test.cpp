@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "harness/launch_place.hpp"
+#include "harness/testing/launch_place.hpp"
 #include "reports/export/export.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/store/report.hpp"

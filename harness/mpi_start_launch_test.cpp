@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
-#include "harness/launch_place.hpp"
 #include "harness/relay/mpi_leftovers.hpp"
+#include "harness/testing/launch_place.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <string>
 
-#include "harness/launch_place.hpp"
 #include "harness/resume.hpp"
+#include "harness/testing/launch_place.hpp"
 #include "reports/journal/record.hpp"
 
 namespace tidemark::harness {

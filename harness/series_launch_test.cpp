@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "harness/launch_place.hpp"
+#include "harness/testing/launch_place.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/store/report.hpp"
 

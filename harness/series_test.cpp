@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "reports/compare/speed/noise.hpp"
-#include "reports/compare/trials/synthetic_fleet.hpp"
 #include "reports/error.hpp"
 #include "reports/scratch_folder.hpp"
+#include "reports/testing/synthetic_fleet.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -11,8 +11,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "harness/launch_place.hpp"
 #include "harness/supervisor/spawn.hpp"
+#include "harness/testing/launch_place.hpp"
 
 namespace tidemark::harness {
 namespace {

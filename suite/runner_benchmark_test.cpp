@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "suite/runner.hpp"
-#include "suite/scripted_device.hpp"
+#include "suite/testing/scripted_device.hpp"
 
 namespace tidemark::suite {
 namespace {

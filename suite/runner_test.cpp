@@ -9,7 +9,7 @@
 #include "kernels/error.hpp"
 #include "suite/case.hpp"
 #include "suite/oracle/expectation.hpp"
-#include "suite/scripted_device.hpp"
+#include "suite/testing/scripted_device.hpp"
 
 namespace tidemark::suite {
 namespace {

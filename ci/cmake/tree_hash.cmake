@@ -3,7 +3,7 @@
 #   for tests, which are no part of what made one.
 function(tree_hash dir out)
   file(GLOB_RECURSE files LIST_DIRECTORIES FALSE RELATIVE "${dir}" "${dir}/*")
-  list(FILTER files EXCLUDE REGEX "(\\.md|_(test|fuzz)\\.(cpp|cu))$")
+  list(FILTER files EXCLUDE REGEX "(\\.md|_test\\.(cpp|cu))$|(^|/)testing/")
   list(SORT files COMPARE STRING)
   set(all "")
   foreach(name IN LISTS files)

@@ -8,7 +8,7 @@
 
 #include "harness/exit_code.hpp"
 #include "harness/room.hpp"
-#include "harness/run_binary.hpp"
+#include "harness/testing/run_binary.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "harness/room.hpp"
-#include "reports/foreign_reader.hpp"
 #include "reports/scratch_folder.hpp"
+#include "reports/testing/foreign_reader.hpp"
 #include "reports/words.hpp"
 
 namespace tidemark::harness {

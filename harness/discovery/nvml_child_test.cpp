@@ -10,9 +10,9 @@
 #include <string>
 #include <thread>
 
-#include "harness/discovery/fake_nvml.hpp"
 #include "harness/supervisor/clock.hpp"
 #include "harness/telemetry/telemetry.hpp"
+#include "harness/testing/fake_nvml.hpp"
 
 namespace tidemark::harness {
 namespace {

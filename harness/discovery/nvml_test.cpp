@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "harness/discovery/fake_nvml.hpp"
+#include "harness/testing/fake_nvml.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/discovery/fake_nvml.hpp"
+#include "harness/testing/fake_nvml.hpp"
 
 namespace tidemark::harness {
 namespace {

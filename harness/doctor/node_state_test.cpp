@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "harness/discovery/fake_nvml.hpp"
+#include "harness/testing/fake_nvml.hpp"
 #include "reports/scratch_folder.hpp"
 
 namespace tidemark::harness {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/run_binary.hpp"
+#include "harness/testing/run_binary.hpp"
 #include "reports/scratch_folder.hpp"
 
 namespace tidemark::harness {

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "harness/launch_place.hpp"
+#include "harness/testing/launch_place.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "harness/launch_place.hpp"
+#include "harness/testing/launch_place.hpp"
 #include "reports/store/confined/sanitized.hpp"
 #include "reports/store/report.hpp"
 

@@ -13,8 +13,8 @@
 #include <fstream>
 #include <thread>
 
-#include "harness/discovery/fake_nvml.hpp"
 #include "harness/supervisor/clock.hpp"
+#include "harness/testing/fake_nvml.hpp"
 
 namespace tidemark::harness {
 namespace {

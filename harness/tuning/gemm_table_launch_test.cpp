@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "harness/discovery/gpu_inventory.hpp"
-#include "harness/launch_place.hpp"
+#include "harness/testing/launch_place.hpp"
 #include "kernels/cuda/gemm/tuning/gemm_table.hpp"
 
 namespace tidemark::harness {

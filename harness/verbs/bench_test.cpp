@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/launch_place.hpp"
-#include "harness/run_binary.hpp"
+#include "harness/testing/launch_place.hpp"
+#include "harness/testing/run_binary.hpp"
 
 namespace tidemark::harness {
 namespace {

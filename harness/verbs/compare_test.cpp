@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "harness/room.hpp"
-#include "harness/run_binary.hpp"
+#include "harness/testing/run_binary.hpp"
 #include "reports/compare/speed/noise.hpp"
-#include "reports/compare/trials/synthetic_fleet.hpp"
 #include "reports/scratch_folder.hpp"
+#include "reports/testing/synthetic_fleet.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/discovery/node_files.hpp"
-#include "harness/launch_place.hpp"
+#include "harness/testing/launch_place.hpp"
 
 namespace tidemark::harness {
 namespace {

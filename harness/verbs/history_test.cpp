@@ -10,10 +10,10 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/room.hpp"
-#include "harness/run_binary.hpp"
-#include "reports/compare/trials/synthetic_fleet.hpp"
+#include "harness/testing/run_binary.hpp"
 #include "reports/scratch_folder.hpp"
 #include "reports/store/report.hpp"
+#include "reports/testing/synthetic_fleet.hpp"
 
 namespace tidemark::harness {
 namespace {

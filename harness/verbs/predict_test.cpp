@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/room.hpp"
-#include "harness/run_binary.hpp"
+#include "harness/testing/run_binary.hpp"
 #include "reports/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 

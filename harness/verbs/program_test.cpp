@@ -8,8 +8,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "harness/launch_place.hpp"
-#include "harness/run_binary.hpp"
+#include "harness/testing/launch_place.hpp"
+#include "harness/testing/run_binary.hpp"
 #include "kernels/error.hpp"
 #include "kernels/ops/program/program_json.hpp"
 #include "suite/case.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "harness/launch_place.hpp"
+#include "harness/testing/launch_place.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "harness/launch_place.hpp"
-#include "harness/run_binary.hpp"
+#include "harness/testing/launch_place.hpp"
+#include "harness/testing/run_binary.hpp"
 #include "kernels/cuda/gemm/tuning/gemm_table.hpp"
 
 namespace tidemark::harness {

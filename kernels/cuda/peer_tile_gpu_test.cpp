@@ -11,9 +11,9 @@
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/fill_region.hpp"
-#include "kernels/cuda/gemm/scripted_transport.hpp"
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/cuda/program/program.hpp"
+#include "kernels/testing/scripted_transport.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/compare/comparison.hpp"
-#include "reports/compare/trials/synthetic_fleet.hpp"
 #include "reports/render/show_comparison.hpp"
+#include "reports/testing/synthetic_fleet.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -8,10 +8,10 @@
 #include <cmath>
 #include <limits>
 
-#include "reports/compare/trials/synthetic_fleet.hpp"
-#include "reports/compare/two_sides.hpp"
 #include "reports/document/comparison/told.hpp"
 #include "reports/render/show_comparison.hpp"
+#include "reports/testing/synthetic_fleet.hpp"
+#include "reports/testing/two_sides.hpp"
 
 namespace tidemark::reports {
 namespace {

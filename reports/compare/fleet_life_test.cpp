@@ -5,9 +5,9 @@
 #include <cmath>
 #include <utility>
 
-#include "reports/compare/two_sides.hpp"
 #include "reports/document/comparison/told.hpp"
 #include "reports/render/show_comparison.hpp"
+#include "reports/testing/two_sides.hpp"
 
 namespace tidemark::reports {
 namespace {

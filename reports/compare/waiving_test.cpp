@@ -7,8 +7,8 @@
 #include <set>
 
 #include "reports/compare/comparison.hpp"
-#include "reports/compare/trials/synthetic_fleet.hpp"
 #include "reports/render/show_comparison.hpp"
+#include "reports/testing/synthetic_fleet.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "reports/error.hpp"
-#include "reports/example_launch.hpp"
 #include "reports/export/export.hpp"
 #include "reports/journal/hardware_events.hpp"
 #include "reports/journal/record.hpp"
+#include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {
 namespace {

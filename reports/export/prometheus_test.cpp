@@ -8,11 +8,11 @@
 #include <set>
 #include <sstream>
 
-#include "reports/example_launch.hpp"
 #include "reports/export/export.hpp"
 #include "reports/journal/record.hpp"
-#include "reports/render/hostile_report.hpp"
-#include "reports/render/slowed_report.hpp"
+#include "reports/testing/example_launch.hpp"
+#include "reports/testing/hostile_report.hpp"
+#include "reports/testing/slowed_report.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-#include "reports/golden/launches.hpp"
 #include "reports/schema/describe.hpp"
 #include "reports/store/hdf5/image.hpp"
+#include "reports/testing/golden_launches.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "reports/history/example_nights.hpp"
+#include "reports/testing/example_nights.hpp"
 
 namespace tidemark::reports {
 namespace {

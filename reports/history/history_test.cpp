@@ -6,8 +6,8 @@
 #include <cmath>
 #include <string>
 
-#include "reports/compare/trials/synthetic_fleet.hpp"
-#include "reports/history/example_nights.hpp"
+#include "reports/testing/example_nights.hpp"
+#include "reports/testing/synthetic_fleet.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -15,8 +15,8 @@
 #include <fstream>
 
 #include "reports/error.hpp"
-#include "reports/example_launch.hpp"
 #include "reports/scratch_folder.hpp"
+#include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -8,9 +8,9 @@
 #include <fstream>
 
 #include "reports/error.hpp"
-#include "reports/example_launch.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/scratch_folder.hpp"
+#include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {
 namespace {

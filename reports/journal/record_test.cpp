@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "reports/example_launch.hpp"
+#include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {
 namespace {

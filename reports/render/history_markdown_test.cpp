@@ -4,12 +4,12 @@
 
 #include <fstream>
 
-#include "reports/foreign_reader.hpp"
-#include "reports/history/example_nights.hpp"
-#include "reports/render/hostile_report.hpp"
 #include "reports/render/render.hpp"
 #include "reports/render/show_history.hpp"
 #include "reports/scratch_folder.hpp"
+#include "reports/testing/example_nights.hpp"
+#include "reports/testing/foreign_reader.hpp"
+#include "reports/testing/hostile_report.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -8,13 +8,13 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "reports/compare/trials/synthetic_fleet.hpp"
 #include "reports/document/comparison/told.hpp"
-#include "reports/foreign_reader.hpp"
-#include "reports/render/hostile_report.hpp"
-#include "reports/render/html/seen_in_chromium.hpp"
 #include "reports/render/render.hpp"
 #include "reports/scratch_folder.hpp"
+#include "reports/testing/foreign_reader.hpp"
+#include "reports/testing/hostile_report.hpp"
+#include "reports/testing/seen_in_chromium.hpp"
+#include "reports/testing/synthetic_fleet.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "reports/history/example_nights.hpp"
-#include "reports/render/hostile_report.hpp"
+#include "reports/testing/example_nights.hpp"
+#include "reports/testing/hostile_report.hpp"
 
 namespace tidemark::reports {
 namespace {

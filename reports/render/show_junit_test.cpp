@@ -4,14 +4,14 @@
 
 #include <fstream>
 
-#include "reports/example_launch.hpp"
-#include "reports/foreign_reader.hpp"
 #include "reports/journal/record.hpp"
-#include "reports/render/hostile_report.hpp"
 #include "reports/render/junit.hpp"
 #include "reports/render/show.hpp"
-#include "reports/render/slowed_report.hpp"
 #include "reports/scratch_folder.hpp"
+#include "reports/testing/example_launch.hpp"
+#include "reports/testing/foreign_reader.hpp"
+#include "reports/testing/hostile_report.hpp"
+#include "reports/testing/slowed_report.hpp"
 
 namespace tidemark::reports {
 namespace {

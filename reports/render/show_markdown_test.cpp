@@ -4,12 +4,12 @@
 
 #include <fstream>
 
-#include "reports/example_launch.hpp"
-#include "reports/foreign_reader.hpp"
-#include "reports/render/hostile_report.hpp"
 #include "reports/render/render.hpp"
 #include "reports/render/show.hpp"
 #include "reports/scratch_folder.hpp"
+#include "reports/testing/example_launch.hpp"
+#include "reports/testing/foreign_reader.hpp"
+#include "reports/testing/hostile_report.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "reports/example_launch.hpp"
+#include "reports/testing/example_launch.hpp"
 #include "reports/words.hpp"
 
 namespace tidemark::reports {

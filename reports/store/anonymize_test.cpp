@@ -8,10 +8,10 @@
 #include <iterator>
 #include <set>
 
-#include "reports/example_launch.hpp"
 #include "reports/scratch_folder.hpp"
 #include "reports/store/hdf5/image.hpp"
 #include "reports/store/report.hpp"
+#include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reports/example_launch.hpp"
+#include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -18,9 +18,9 @@
 #include <thread>
 
 #include "reports/error.hpp"
-#include "reports/example_launch.hpp"
 #include "reports/scratch_folder.hpp"
 #include "reports/store/hdf5/image.hpp"
+#include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {
 namespace {

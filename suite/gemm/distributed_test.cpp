@@ -14,7 +14,7 @@
 #include "kernels/ops/gemm/gemm_digest.hpp"
 #include "suite/gemm/grid.hpp"
 #include "suite/gemm/verify.hpp"
-#include "suite/thread_transport.hpp"
+#include "suite/testing/thread_transport.hpp"
 
 namespace tidemark::suite {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/error.hpp"
-#include "suite/gemm/tampered_product.hpp"
+#include "suite/testing/tampered_product.hpp"
 
 namespace tidemark::suite {
 namespace {

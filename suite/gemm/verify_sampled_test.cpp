@@ -9,7 +9,7 @@
 
 #include "suite/gemm/elements.hpp"
 #include "suite/gemm/freivalds.hpp"
-#include "suite/gemm/tampered_product.hpp"
+#include "suite/testing/tampered_product.hpp"
 
 namespace tidemark::suite {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "suite/gemm/block.hpp"
 #include "suite/gemm/elements.hpp"
-#include "suite/gemm/tampered_product.hpp"
+#include "suite/testing/tampered_product.hpp"
 
 namespace tidemark::suite {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/ops/gemm/gemm_digest.hpp"
-#include "suite/thread_transport.hpp"
+#include "suite/testing/thread_transport.hpp"
 
 namespace tidemark::suite {
 namespace {

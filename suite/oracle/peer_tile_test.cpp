@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "suite/oracle/peer_tile.hpp"
-#include "suite/thread_transport.hpp"
+#include "suite/testing/thread_transport.hpp"
 
 namespace tidemark::suite {
 namespace {

@@ -25,7 +25,7 @@
 #include "kernels/ops/source_element.hpp"
 #include "kernels/ops/tile_round_trip.hpp"
 #include "kernels/ops/tile_store.hpp"
-#include "suite/reproducer/hostile_words_test.hpp"
+#include "suite/testing/hostile_words.hpp"
 
 namespace tidemark::suite {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "kernels/cuda/gemm/scripted_transport.hpp"
 #include "kernels/error.hpp"
+#include "kernels/testing/scripted_transport.hpp"
 
 namespace tidemark::kernels {
 namespace {

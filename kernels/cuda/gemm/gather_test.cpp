@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/cuda/gemm/scripted_transport.hpp"
 #include "kernels/error.hpp"
+#include "kernels/testing/scripted_transport.hpp"
 
 namespace tidemark::kernels {
 namespace {

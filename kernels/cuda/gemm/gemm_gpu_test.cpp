@@ -11,9 +11,9 @@
 
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/gemm/engine/engine.hpp"
-#include "kernels/cuda/gemm/scripted_transport.hpp"
 #include "kernels/cuda/gemm/tuning/choice.hpp"
 #include "kernels/ops/payload.hpp"
+#include "kernels/testing/scripted_transport.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels/cuda/program/box_program.hpp"
+#include "kernels/testing/box_program.hpp"
 
 namespace tidemark::kernels {
 namespace {

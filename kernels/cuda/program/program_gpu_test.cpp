@@ -8,9 +8,9 @@
 #include <memory>
 #include <set>
 
-#include "kernels/cuda/program/box_program.hpp"
 #include "kernels/error.hpp"
 #include "kernels/ops/barrier_cycle.hpp"
+#include "kernels/testing/box_program.hpp"
 
 namespace tidemark::kernels {
 namespace {

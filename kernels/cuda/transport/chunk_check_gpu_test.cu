@@ -3,7 +3,7 @@
 #include <cuda/ptx>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/transport/chunk_check.hpp"
+#include "kernels/cuda/testing/chunk_check.hpp"
 
 namespace tidemark::kernels {
 namespace {

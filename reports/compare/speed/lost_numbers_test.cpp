@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "reports/compare/comparison.hpp"
-#include "reports/compare/trials/synthetic_fleet.hpp"
 #include "reports/document/comparison/told.hpp"
 #include "reports/render/show_comparison.hpp"
+#include "reports/testing/synthetic_fleet.hpp"
 
 namespace tidemark::reports {
 namespace {

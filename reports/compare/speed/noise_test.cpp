@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "reports/compare/comparison.hpp"
-#include "reports/compare/trials/synthetic_fleet.hpp"
 #include "reports/render/show_comparison.hpp"
 #include "reports/scratch_folder.hpp"
+#include "reports/testing/synthetic_fleet.hpp"
 
 namespace tidemark::reports {
 namespace {

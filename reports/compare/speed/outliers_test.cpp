@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "reports/compare/trials/synthetic_fleet.hpp"
 #include "reports/render/show.hpp"
+#include "reports/testing/synthetic_fleet.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "reports/compare/comparison.hpp"
-#include "reports/compare/trials/synthetic_fleet.hpp"
 #include "reports/render/show_comparison.hpp"
+#include "reports/testing/synthetic_fleet.hpp"
 #include "reports/words.hpp"
 
 namespace tidemark::reports {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/example_launch.hpp"
+#include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {
 namespace {

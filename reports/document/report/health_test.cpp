@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "reports/example_launch.hpp"
 #include "reports/journal/record.hpp"
 #include "reports/render/show.hpp"
+#include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "reports/document/report/document.hpp"
-#include "reports/example_launch.hpp"
 #include "reports/render/show.hpp"
+#include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {
 namespace {

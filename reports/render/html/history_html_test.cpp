@@ -4,11 +4,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "reports/history/example_nights.hpp"
-#include "reports/render/hostile_report.hpp"
-#include "reports/render/html/seen_in_chromium.hpp"
 #include "reports/render/html/svg.hpp"
 #include "reports/render/show_history.hpp"
+#include "reports/testing/example_nights.hpp"
+#include "reports/testing/hostile_report.hpp"
+#include "reports/testing/seen_in_chromium.hpp"
 
 namespace tidemark::reports {
 namespace {

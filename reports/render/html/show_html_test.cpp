@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "reports/example_launch.hpp"
-#include "reports/render/hostile_report.hpp"
-#include "reports/render/html/seen_in_chromium.hpp"
 #include "reports/render/show.hpp"
+#include "reports/testing/example_launch.hpp"
+#include "reports/testing/hostile_report.hpp"
+#include "reports/testing/seen_in_chromium.hpp"
 
 namespace tidemark::reports {
 namespace {

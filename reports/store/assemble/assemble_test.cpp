@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "reports/error.hpp"
-#include "reports/example_launch.hpp"
 #include "reports/store/report.hpp"
+#include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {
 namespace {

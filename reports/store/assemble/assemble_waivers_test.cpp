@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "reports/example_launch.hpp"
 #include "reports/render/show.hpp"
 #include "reports/store/report.hpp"
+#include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {
 namespace {

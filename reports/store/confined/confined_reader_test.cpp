@@ -19,10 +19,10 @@
 #include <new>
 #include <thread>
 
-#include "reports/example_launch.hpp"
 #include "reports/scratch_folder.hpp"
 #include "reports/store/confined/frames.hpp"
 #include "reports/store/confined/sanitized.hpp"
+#include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {
 namespace {

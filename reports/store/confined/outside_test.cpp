@@ -11,10 +11,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "reports/example_launch.hpp"
 #include "reports/scratch_folder.hpp"
 #include "reports/store/hdf5/h5.hpp"
 #include "reports/store/report.hpp"
+#include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "reports/error.hpp"
-#include "reports/example_launch.hpp"
 #include "reports/scratch_folder.hpp"
 #include "reports/store/hdf5/h5.hpp"
 #include "reports/store/hdf5/image.hpp"
+#include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "reports/error.hpp"
-#include "reports/example_launch.hpp"
 #include "reports/store/hdf5/h5.hpp"
 #include "reports/store/hdf5/image.hpp"
+#include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {
 namespace {

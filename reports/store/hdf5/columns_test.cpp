@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "reports/example_launch.hpp"
 #include "reports/scratch_folder.hpp"
 #include "reports/store/hdf5/dataset.hpp"
 #include "reports/store/hdf5/h5.hpp"
 #include "reports/store/hdf5/image.hpp"
+#include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {
 namespace {

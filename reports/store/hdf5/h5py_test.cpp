@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "reports/example_launch.hpp"
-#include "reports/foreign_reader.hpp"
 #include "reports/scratch_folder.hpp"
 #include "reports/store/report.hpp"
+#include "reports/testing/example_launch.hpp"
+#include "reports/testing/foreign_reader.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "reports/example_launch.hpp"
-#include "reports/foreign_reader.hpp"
 #include "reports/scratch_folder.hpp"
 #include "reports/store/hdf5/image.hpp"
+#include "reports/testing/example_launch.hpp"
+#include "reports/testing/foreign_reader.hpp"
 
 namespace tidemark::reports {
 namespace {

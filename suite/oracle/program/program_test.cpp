@@ -8,7 +8,7 @@
 
 #include "kernels/error.hpp"
 #include "kernels/ops/program/checks.hpp"
-#include "suite/scripted_device.hpp"
+#include "suite/testing/scripted_device.hpp"
 
 namespace tidemark::suite {
 namespace {

@@ -1,0 +1,33 @@
+// make_golden FOLDER: writes the golden reports anew, after a change of the schema.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <string>
+
+#include "reports/testing/golden_launches.hpp"
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fmt::print(stderr, "make_golden: give the folder to write to: make_golden reports/golden\n");
+    return 2;
+  }
+  try {
+    for (const tidemark::reports::GoldenLaunch& golden : tidemark::reports::kGoldenLaunches) {
+      const std::string path = fmt::format("{}/{}", argv[1], golden.file);
+      tidemark::reports::write_report(tidemark::reports::report_of(golden), path,
+                                      tidemark::reports::NameInUse::replace);
+      fmt::print("{}\n", path);
+    }
+    const std::string path = fmt::format("{}/{}", argv[1], tidemark::reports::kNewerMinor);
+    std::ofstream file(path, std::ios::binary);
+    file << tidemark::reports::image_of_newer_minor();
+    if (!file.flush()) throw tidemark::reports::ReportError(path + ": cannot be written");
+    fmt::print("{}\n", path);
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "make_golden: {}\n", error.what());
+    return 2;
+  }
+}
