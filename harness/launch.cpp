@@ -280,6 +280,12 @@ void leave(Mesh& mesh, bool in_a_hurry) {
   ::alarm(0);
 }
 
+/// To the process that has started mpirun.
+void report_code(ExitCode code) {
+  if (std::getenv(kReportVariable) != nullptr)
+    write_error(fmt::format("{}{}\n", kCodeReport, static_cast<int>(code)));
+}
+
 ExitCode run_opened(const RunOptions& options, std::uint32_t number, const Plan& plan, Mesh& mesh,
                     StopWatch& stop, const Opening& opening, ReporterProcess* reporter,
                     Output& out) {
@@ -321,6 +327,7 @@ ExitCode run_opened(const RunOptions& options, std::uint32_t number, const Plan&
                     .delays = HandOverDelays::from_environment(mesh.rank()),
                     .mine = make_slots(options, opening, gpus)};
   const std::string trouble = run_phases(state);
+  if (state.failed) report_code(ExitCode::failed);  // mpirun may kill this rank before the report
   return close_launch(state, opening, trouble, reporter);
 }
 
@@ -432,6 +439,7 @@ ExitCode run_launch(const RunOptions& given) {
     leave(mesh, false);
     throw;
   }
+  if (mesh.rank() == 0) report_code(code);
   leave(mesh, stop.check().has_value());
   return worst(std::array{code, settle(out, stop)});
 }

@@ -89,6 +89,26 @@ TEST(MpiStart, ctrl_c_gives_the_ranks_of_ranks_the_time_to_report) {
   EXPECT_EQ(read_report(place.out()).launch.incomplete_reason, "ranks 0-1: stopped by SIGINT");
 }
 
+TEST(MpiStart, a_second_ctrl_c_is_no_failed_case) {
+  const Place place;
+  const RunningProgram running = started_by_ranks(place);
+  kill(running.pid, SIGINT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // two at once would be one
+  kill(running.pid, SIGINT);
+  const Ran ran = finish_program(running);
+  EXPECT_EQ(ran.exit, 4) << ran.out << ran.err;
+}
+
+TEST(MpiStart, a_signal_to_mpirun_itself_is_no_failed_case) {
+  const Place place;
+  const RunningProgram running = started_by_ranks(place);
+  const std::vector<pid_t> mpirun = descendants(running.pid, "--bind-to");
+  ASSERT_EQ(mpirun.size(), 1U);
+  kill(mpirun[0], SIGTERM);
+  const Ran ran = finish_program(running);
+  EXPECT_EQ(ran.exit, 4) << ran.out << ran.err;
+}
+
 #endif
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -102,6 +103,7 @@ class Launcher {
     signal_all(left, SIGKILL);
     const int own = killed ? 128 + WTERMSIG(*status_) : WEXITSTATUS(*status_);
     return {.code = without_ranks_ ? static_cast<int>(ExitCode::incomplete) : own,
+            .reported_code = text_.code(),
             .reported = text_.reported(),
             .stopped = stop_s_.has_value(),
             .explained = killed || without_ranks_,
@@ -218,8 +220,10 @@ std::string LauncherText::take(std::string_view bytes) {
 
 void LauncherText::take_line(const std::string& line) {
   const bool report = line.find(kRankReport) != std::string::npos;
+  const std::size_t code = line.find(kCodeReport);
   reported_ = reported_ || report || line.find("tidemark: ") != std::string::npos;
-  if (report) return;
+  if (code != std::string::npos) code_ = std::atoi(line.c_str() + code + kCodeReport.size());
+  if (report || code != std::string::npos) return;
   const bool outside = block_.empty();
   const bool ruler = line.size() > 20 && line.find_first_not_of("-\n") == std::string::npos;
   block_ += line;

@@ -1,6 +1,7 @@
 // The mpirun of `--ranks N`: started, told of signals, waited for, and ended where it does not end.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,9 @@ struct LauncherBounds {
 /// Rank 0 prints this line to standard error once it runs under MPI, if the variable is set. mpirun
 /// forwards both from and to other hosts: variables with this prefix.
 inline constexpr std::string_view kRankReport = "tidemark-rank-0-runs\n";
+/// A rank prints this and an exit code: 1 once a case has failed, and rank 0 what all ranks end
+/// with. mpirun, too, ends with 1, where it is told to stop.
+inline constexpr std::string_view kCodeReport = "tidemark-exit-code-";
 inline constexpr const char* kReportVariable = "OMPI_MCA_tidemark_report";
 
 /// What mpirun writes to standard error: kept until a rank has reported, then passed on without the
@@ -28,16 +32,19 @@ class LauncherText {
   std::string take(std::string_view bytes);  // returns what to pass on
   std::string rest() const { return ready_ + block_ + line_; }
   bool reported() const { return reported_; }
+  std::optional<int> code() const { return code_; }  // the last that a rank has reported
 
  private:
   void take_line(const std::string& line);
 
   std::string ready_, block_, line_;  // to pass on; between two rulers; without its end
   bool reported_ = false;
+  std::optional<int> code_;
 };
 
 struct LauncherEnd {
-  int code = 0;            // its own, or 128 + the signal that ended it
+  int code = 0;  // its own, or 128 + the signal that ended it
+  std::optional<int> reported_code = {};
   bool reported = false;   // rank 0 printed kRankReport, or a rank its error
   bool stopped = false;    // by a signal to this process
   bool explained = false;  // its end, by a line on standard error

@@ -96,6 +96,15 @@ TEST(LauncherText, that_is_a_line_of_a_rank_is_its_report) {
   EXPECT_TRUE(text.reported());
 }
 
+TEST(LauncherText, has_the_last_code_of_a_rank_which_is_not_passed_on) {
+  LauncherText text;
+  EXPECT_EQ(text.code(), std::nullopt);
+  EXPECT_EQ(text.take(std::string(kRankReport) + "tidemark-exit-code-1\n"), "");
+  EXPECT_EQ(text.code(), 1);
+  EXPECT_EQ(text.take("tidemark-exit-code-70\n"), "");
+  EXPECT_EQ(text.code(), 70);
+}
+
 TEST(LauncherText, loses_the_blocks_about_exit_codes_of_ranks_that_reported_and_no_other) {
   const std::string warning = kRuler + "WARNING: no such interface\n\n  eth7\n" + kRuler;
   LauncherText text;

@@ -153,6 +153,9 @@ ExitCode run_mpirun(const std::vector<std::string>& arguments, std::uint32_t ran
   if (!started && !end.explained)
     print_error(start_failure(end, ranks, std::thread::hardware_concurrency()));
   write_error(end.text);
+  if (started && end.code == static_cast<int>(ExitCode::failed))
+    return static_cast<ExitCode>(
+        end.reported_code.value_or(static_cast<int>(ExitCode::incomplete)));
   if (started) return static_cast<ExitCode>(end.code);
   return end.stopped ? ExitCode::incomplete : ExitCode::environment;
 }

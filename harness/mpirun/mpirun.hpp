@@ -39,8 +39,10 @@ std::string find_on_path(const std::string& name, const std::string& path);
 /// Why no rank started and what to do, in one line. `cores`: most that Open MPI may see here.
 std::string start_failure(const LauncherEnd& end, std::uint32_t ranks, unsigned cores);
 
-/// Runs mpirun, and removes what it has left if it was killed. Where no rank reports, prints the
-/// cause and the text of mpirun: exit code 5. Throws EnvironmentError in a build without MPI.
+/// Runs mpirun, and removes what it has left if it was killed. Its exit code is passed on, but 1
+/// only from a rank: mpirun gives 1 of its own when it is stopped, which is incomplete. Where no
+/// rank reports, prints the cause and the text of mpirun: exit code 5. Throws EnvironmentError in a
+/// build without MPI.
 ExitCode run_mpirun(const std::vector<std::string>& arguments, std::uint32_t ranks,
                     bool oversubscribe);
 

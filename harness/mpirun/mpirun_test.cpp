@@ -6,6 +6,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "reports/scratch_folder.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -63,6 +67,38 @@ TEST(LauncherRank, is_what_the_launcher_says) {
   unsetenv("SLURM_STEP_ID");
   unsetenv("SLURM_TASK_PID");
 }
+
+#ifdef TIDEMARK_WITH_MPI
+
+/// The exit code of run_mpirun with this script as mpirun.
+int code_with_mpirun(const std::string& script) {
+  const reports::ScratchFolder folder;
+  std::ofstream(folder.file("mpirun")) << "#!/bin/sh\n" << script;
+  std::filesystem::permissions(folder.file("mpirun"), std::filesystem::perms::owner_all);
+  const std::string before = std::getenv("PATH");
+  setenv("PATH", (folder.path() + ":" + before).c_str(), 1);
+  const ExitCode code = run_mpirun({"run", "--ranks", "2"}, 2, false);
+  setenv("PATH", before.c_str(), 1);
+  return static_cast<int>(code);
+}
+
+const std::string kRuns = "echo tidemark-rank-0-runs >&2\n";
+
+TEST(RunMpirun, the_code_1_of_mpirun_is_no_failed_case) {
+  EXPECT_EQ(code_with_mpirun(kRuns + "exit 1"), 4);
+  EXPECT_EQ(code_with_mpirun(kRuns + "echo tidemark-exit-code-4 >&2; exit 1"), 4);
+}
+
+TEST(RunMpirun, the_code_1_of_a_rank_is_a_failed_case) {
+  EXPECT_EQ(code_with_mpirun(kRuns + "echo tidemark-exit-code-1 >&2; exit 1"), 1);
+}
+
+TEST(RunMpirun, other_codes_of_mpirun_stay) {
+  EXPECT_EQ(code_with_mpirun(kRuns + "exit 137"), 137);
+  EXPECT_EQ(code_with_mpirun(kRuns + "echo tidemark-exit-code-1 >&2; exit 137"), 137);
+}
+
+#endif
 
 bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;

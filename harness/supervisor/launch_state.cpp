@@ -123,6 +123,7 @@ void record(LaunchState& state, LocalSlot& local, const Case& which, std::uint32
   const bool passed = ending.verdict == Verdict::pass;
   const bool flaky = passed && local.failed == which.name;
   if (flaky) shown.verdict = Verdict::flaky;
+  state.failed = state.failed || is_failure(shown.verdict);
   local.passed.erase(written.case_name);
   if (passed && !flaky) local.passed.insert(written.case_name);
   if (ending.verdict != Verdict::pass || attempt > 1) {

@@ -61,6 +61,7 @@ struct LaunchState {
   std::set<std::pair<std::string, std::uint32_t>> answered;  // case and slot, by a launch before
   /// The same of those that run again: attempts that failed there.
   std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> failed_before;
+  bool failed = false;  // a case on this rank, and no waiver names it
   HandOverDelays delays;
   std::vector<LocalSlot> mine;
 };
