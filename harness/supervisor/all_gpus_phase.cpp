@@ -27,9 +27,9 @@ constexpr double kJoinSeconds = 45;  // to join one communicator; less than any 
 struct SlotStatus {
   Verdict verdict = Verdict::not_run;
   bool usable = true;
-  bool alive = false;   // its worker waits for the next case
-  bool waited = false;  // Ending::waited_for_others()
-  bool killed = false;  // Ending::killed()
+  bool alive = false;         // its worker waits for the next case
+  bool waited = false;        // Ending::waited_for_others()
+  bool from_outside = false;  // Ending::from_outside()
 };
 
 bool breaks_round(Verdict verdict) {
@@ -110,7 +110,7 @@ class Rounds {
                       {"usable", !local.slot.lost().has_value()},
                       {"alive", local.slot.worker() != nullptr},
                       {"waited", waiters_.contains(slot)},
-                      {"killed", ending.killed()}});
+                      {"from_outside", ending.from_outside()}});
     }
     std::string trouble = exchange(mine, [this](const Json& told) {
       status_.at(told.at("slot").get<std::uint32_t>()) = {
@@ -118,7 +118,7 @@ class Rounds {
           .usable = told.at("usable"),
           .alive = told.at("alive"),
           .waited = told.at("waited"),
-          .killed = told.at("killed")};
+          .from_outside = told.at("from_outside")};
     });
     if (culprit_.empty()) culprit_ = trouble.empty() ? culprit_of_round() : trouble;
     return trouble;
@@ -237,7 +237,7 @@ class Rounds {
     std::uint32_t first = 1;  // the same on all ranks
     for (std::uint32_t slot = 0; slot < slots(); ++slot)
       first = std::max(first, first_attempt(state_, which, slot));
-    bool clean = first == 1, killed_before = false;
+    bool clean = first == 1, outside_before = false;
     for (std::uint32_t attempt = first; attempt <= kMostAttempts; ++attempt) {
       if (need_workers_) start_workers();
       need_workers_ = false;
@@ -257,18 +257,19 @@ class Rounds {
         if (status_[slot].verdict == Verdict::pass && clean)
           passed_[slot].insert(std::string(which.name));
       }
-      const bool again = broke ? only_lost_workers(killed_before) : failed;
-      killed_before = killed_before || any([](const SlotStatus& each) { return each.killed; });
+      const bool again = broke ? only_lost_workers(outside_before) : failed;
+      outside_before =
+          outside_before || any([](const SlotStatus& each) { return each.from_outside; });
       if (!again || !unusable().empty()) break;
     }
     return {};
   }
 
-  /// Whether the round broke by workers that crashed, or were killed from outside for the first
-  /// time, and by nothing that would break the next one, too.
-  bool only_lost_workers(bool killed_before) const {
+  /// Whether the round broke by workers that crashed, or for the first time were killed from
+  /// outside or could not be started, and by nothing that would break the next one, too.
+  bool only_lost_workers(bool outside_before) const {
     const bool lost = any([&](const SlotStatus& each) {
-      return each.verdict == Verdict::crash || (each.killed && !killed_before);
+      return each.verdict == Verdict::crash || (each.from_outside && !outside_before);
     });
     // What the others had of it: a wait in vain, no transport, no end.
     return lost && !any([](const SlotStatus& each) {

@@ -15,8 +15,8 @@ constexpr double kMessageWait = 0.02;  // seconds; bounds how late a message of 
 struct Queue {
   std::size_t next = 0;
   std::uint32_t attempt = 1;
-  bool alone = false;   // the attempt before lost the GPU in a launch that several rows shared
-  bool killed = false;  // an attempt's worker, from outside
+  bool alone = false;  // the attempt before lost the GPU in a launch that several rows shared
+  bool from_outside = false;  // the end of an attempt's worker
 };
 
 Ending not_run(Verdict verdict, std::string reason) {
@@ -46,12 +46,13 @@ void begin_next(LaunchState& state, LocalSlot& local, Queue& queue) {
 void take_ending(LaunchState& state, LocalSlot& local, Queue& queue, const Ending& ending) {
   const Case& which = *state.plan.one_gpu[queue.next];
   const bool unknown = !queue.alone && ending.outcome && ending.outcome->suspects > 0;
-  const bool may_pass = may_pass_again(ending.verdict) || (ending.killed() && !queue.killed);
+  const bool may_pass =
+      may_pass_again(ending.verdict) || (ending.from_outside() && !queue.from_outside);
   const bool again = !local.slot.lost() && (unknown || (may_pass && queue.attempt < kMostAttempts));
   record(state, local, which, queue.attempt, ending, !again);
   queue.attempt = again ? queue.attempt + 1 : 1;
   queue.alone = again && (unknown || queue.alone);
-  queue.killed = again && (ending.killed() || queue.killed);
+  queue.from_outside = again && (ending.from_outside() || queue.from_outside);
   if (!again) ++queue.next;
 }
 

@@ -7,7 +7,7 @@ namespace tidemark::harness {
 
 /// Runs Plan::one_gpu on every slot of this rank, the slots at the same time and independently. A
 /// case that failed or crashed is tried twice more in fresh workers, one whose worker was killed
-/// from outside once more. Returns early when the launch is stopped.
+/// from outside or could not be started once more. Returns early when the launch is stopped.
 void run_one_gpu_phase(LaunchState& state);
 
 /// Runs Plan::all_gpus, one case after the other on all slots of the launch, in step with the other

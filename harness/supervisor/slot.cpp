@@ -85,8 +85,12 @@ void Slot::start_worker() {
     worker_ = std::make_unique<WorkerProcess>(start_);
     worker_->send(setup_);
   } catch (const Error& refused) {
-    count_unready(true, refused.what());
-    conclude(Verdict::tool_error, refused.what());
+    const std::string reason = fmt::format(
+        "could not start a worker: {}; see the limits of processes and open files (ulimit -a, "
+        "pids.max)",
+        refused.what());
+    count_unready(true, reason);
+    conclude(Verdict::tool_error, reason, {.unstarted = true});
   }
 }
 
@@ -113,7 +117,9 @@ void Slot::begin(const Case& which, std::uint32_t attempt, bool alone) {
   // A new worker would lack the transport between those of this round.
   if (idle_end_ && which.scope == CaseScope::all_gpus && setup_.slots > 1)
     return conclude(idle_end_->verdict, idle_end_->reason,
-                    {.signal = idle_end_->signal, .exit_code = idle_end_->exit_code});
+                    {.signal = idle_end_->signal,
+                     .exit_code = idle_end_->exit_code,
+                     .unstarted = idle_end_->unstarted});
   order_run();
 }
 
@@ -155,7 +161,7 @@ std::optional<Ending> Slot::finished() {
     ending.outcome = std::move(attempt_->gathered);
     ending.row = attempt_->order.row;
     const Verdict before = ending.outcome ? verdict_of(ending.outcome->judgement) : Verdict::pass;
-    if (ending.killed() && reports::is_failure(before)) {
+    if (ending.from_outside() && reports::is_failure(before)) {
       ending.verdict = before;
       ending.reason = fmt::format("{}; {}", ending.outcome->reason, ending.reason);
     }
@@ -250,7 +256,8 @@ void Slot::conclude(Verdict verdict, std::string reason, ProcessEnd end) {
   concluded = Ending{.verdict = verdict,
                      .reason = std::move(reason),
                      .signal = end.signal,
-                     .exit_code = end.exit_code};
+                     .exit_code = end.exit_code,
+                     .unstarted = end.unstarted};
   if (!attempt_) return;
   concluded->start_unix_s = attempt_->begun_unix_s;
   concluded->seconds = running_s() - attempt_->begun_s;

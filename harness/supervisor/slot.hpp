@@ -31,14 +31,16 @@ struct Ending {
   std::string reason = {};              // one line; empty for a pass
   std::optional<Outcome> outcome = {};  // when the worker lived to say it
   int signal = 0, exit_code = 0;
+  bool unstarted = false;  // no worker could be started for it
   double start_unix_s = 0, seconds = 0;
   std::uint32_t rows_planned = 0, rows_run = 0;  // by the last progress that was heard of
   std::int64_t row = -1;  // the one that its worker ended in without a word, where it is known
 
   /// The worker ended the case since data of other GPUs did not come: who is at fault is not known.
   bool waited_for_others() const { return outcome && outcome->judgement == Judgement::others_late; }
-  /// Its worker was killed from outside, which says nothing about the case or the GPU.
-  bool killed() const { return verdict == Verdict::tool_error && signal != 0; }
+  /// Its worker was killed from outside or could not be started, which says nothing about the case
+  /// or the GPU.
+  bool from_outside() const { return verdict == Verdict::tool_error && (signal != 0 || unstarted); }
 };
 
 /// Why nothing more can run on a slot.

@@ -110,7 +110,7 @@ TEST(Slot, a_worker_killed_from_outside_is_a_tool_error) {
   slot.begin(rank1(), 1);
   const Ending ending = end_of(slot);
   EXPECT_EQ(ending.verdict, Verdict::tool_error);
-  EXPECT_TRUE(ending.killed());
+  EXPECT_TRUE(ending.from_outside());
   EXPECT_EQ(ending.signal, SIGKILL);
   EXPECT_NE(ending.reason.find("killed from outside (out of memory?)"), std::string::npos)
       << ending.reason;
@@ -131,7 +131,7 @@ TEST(Slot, workers_killed_from_outside_before_their_device_lose_no_gpu) {
   for (int i = 0; i < 3; ++i) {
     EXPECT_FALSE(slot.lost().has_value());
     slot.begin(rank1(), 1);
-    EXPECT_TRUE(end_of(slot).killed());
+    EXPECT_TRUE(end_of(slot).from_outside());
   }
   ASSERT_TRUE(slot.lost().has_value());
   EXPECT_EQ(slot.lost()->verdict, Verdict::tool_error);
@@ -144,7 +144,7 @@ TEST(Slot, a_worker_killed_before_a_case_of_all_gpus_is_what_the_case_says) {
   while (slot.worker() != nullptr) static_cast<void>(slot.step());
   slot.begin(*case_named("gemm.distributed.integer"), 1);
   const Ending ending = end_of(slot);
-  EXPECT_TRUE(ending.killed()) << ending.reason;
+  EXPECT_TRUE(ending.from_outside()) << ending.reason;
 }
 
 TEST(Slot, a_worker_killed_between_cases_of_one_gpu_costs_none) {
@@ -163,6 +163,24 @@ TEST(Slot, one_fork_that_fails_costs_no_result) {
   const Ending ending = end_of(slot);
   EXPECT_EQ(failing_forks, 0);
   EXPECT_EQ(ending.verdict, Verdict::pass) << ending.reason;
+}
+
+TEST(Slot, a_worker_that_cannot_be_started_is_tried_again_as_one_killed_from_outside) {
+  Slot slot({.seed = 1, .slots = 2}, kReal);
+  failing_forks = 301;
+  slot.begin(rank1(), 1);
+  const Ending ending = end_of(slot);
+  EXPECT_EQ(ending.verdict, Verdict::tool_error);
+  EXPECT_TRUE(ending.from_outside());
+  EXPECT_EQ(ending.reason.rfind("could not start a worker: ", 0), 0U) << ending.reason;
+}
+
+TEST(Slot, a_worker_that_cannot_be_started_for_a_case_of_all_gpus_is_tried_again) {
+  Slot slot({.seed = 1, .slots = 2}, kReal);
+  failing_forks = 301;
+  slot.start_worker();
+  slot.begin(*case_named("gemm.distributed.integer"), 1);
+  EXPECT_TRUE(end_of(slot).from_outside());
 }
 
 TEST(Slot, a_worker_that_leaves_in_mid_case_is_a_tool_error) {

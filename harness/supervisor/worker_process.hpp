@@ -22,8 +22,9 @@ struct WorkerStart {
 
 /// How a process ended.
 struct ProcessEnd {
-  int signal = 0;     // 0: it left by itself
-  int exit_code = 0;  // when it left by itself
+  int signal = 0;          // 0: it left by itself
+  int exit_code = 0;       // when it left by itself
+  bool unstarted = false;  // there was none
 
   /// By a signal that no mistake of its own raises: the OOM killer's or an operator's SIGKILL, ...
   bool killed_from_outside() const;
