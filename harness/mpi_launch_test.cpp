@@ -151,20 +151,30 @@ TEST(MpiLaunch, ctrl_c_leaves_an_incomplete_report) {
   EXPECT_FALSE(read_report(place.out()).launch.complete);
 }
 
-TEST(MpiLaunch, a_folder_that_is_removed_costs_the_report_and_not_the_verdicts) {
+TEST(MpiLaunch, a_folder_that_is_removed_costs_no_result) {
   const Place place;
-  const std::string folder = place.file("gone");
+  const std::string folder = place.file("gone"), temporary = place.file("t");
   std::filesystem::create_directory(folder);
+  std::filesystem::create_directory(temporary);
+  Environment environment = with_hook("slow@zfill.whole");
+  environment.emplace_back("TMPDIR", temporary);
   const RunningProgram running =
       start_program(under_mpirun(2, {"run", "--device", "virtual", "--seed", "7", "--out",
                                      folder + "/r.h5", "--cases", "zfill.*"}),
-                    with_hook("slow@zfill.whole"));
+                    environment);
   ASSERT_TRUE(appears(folder + "/r.h5.run", "\"case\":\"zfill.whole\""));
   std::filesystem::remove_all(folder);
   const Ran ran = finish_program(running);
   EXPECT_EQ(ran.exit, 2) << ran.out << ran.err;
   EXPECT_NE(ran.out.find("11 cases x 2 gpus: 22 pass = 22 planned"), std::string::npos) << ran.out;
   EXPECT_NE(ran.err.find("is gone, and with it the journals"), std::string::npos) << ran.err;
+  EXPECT_EQ(ran.err.find("are not on disk"), std::string::npos) << ran.err;
+  const std::size_t begin = ran.out.find("report: " + temporary);
+  ASSERT_NE(begin, std::string::npos) << ran.out;
+  const std::size_t path = begin + std::string("report: ").size();
+  const Report report = read_report(ran.out.substr(path, ran.out.find('\n', path) - path));
+  EXPECT_TRUE(report.launch.complete);
+  EXPECT_EQ(report.results.size(), 22U);
 }
 
 TEST(MpiLaunch, a_disk_of_one_rank_that_fills_costs_no_outcome) {

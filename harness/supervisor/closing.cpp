@@ -136,7 +136,8 @@ std::string counted(const VerdictCounts& counts) {
 struct Result {
   std::shared_ptr<const Report> report;  // none when the journals do not make one
   ExitCode verdict = ExitCode::incomplete, code = ExitCode::incomplete;
-  bool written = false;  // the report is on disk
+  bool written = false;  // the report is at --out
+  std::string place;     // of the report, also where --out took none; empty: nowhere
 };
 
 Json metrics_json(const Report& report) {
@@ -159,7 +160,7 @@ Json metrics_json(const Report& report) {
 void print_json(const LaunchState& state, const Opening& opening, const Result& result) {
   Json summary = {{"result", word_of(result.verdict)},
                   {"exit_code", static_cast<int>(result.code)},
-                  {"report", result.written ? Json(opening.head.out) : Json()},
+                  {"report", result.place.empty() ? Json() : Json(result.place)},
                   {"run_id", opening.head.run_id},
                   {"launch", state.number},
                   {"launches", state.options.launches},
@@ -206,7 +207,7 @@ void say_result(const LaunchState& state, const Opening& opening, const Result& 
   std::string line =
       fmt::format(" RESULT: {}{}", word_of(result.verdict), is_virtual ? "  (VIRTUAL device)" : "");
   if (!report.launch.complete) line += "  incomplete: " + report.launch.incomplete_reason;
-  line += "  report: " + (result.written ? opening.head.out : "none");
+  line += "  report: " + (result.place.empty() ? "none" : result.place);
   state.console.line(printable(line));
 }
 
@@ -228,6 +229,20 @@ void write(LaunchState& state, const Report& report, const std::string& out) {
   const auto work = [image, out] { write_bytes(*image, out); };
   const double seconds = kDiskSeconds + static_cast<double>(image->size()) / kSlowestBytes;
   on_disk(out, seconds, work, pumping(state), kDiskTries);
+}
+
+/// For a report that --out does not take: what the disk refused or lost of the journals is in
+/// memory alone. Returns its path; empty where it cannot be written here either.
+std::string written_elsewhere(LaunchState& state, const Report& report, const Opening& opening) {
+  try {
+    const std::string out = (std::filesystem::temp_directory_path() /
+                             fmt::format("tidemark-{}.h5", opening.head.run_id))
+                                .string();
+    write(state, report, out);
+    return out;
+  } catch (const std::runtime_error&) {  // ReportError, or no such folder
+    return {};
+  }
 }
 
 /// Where it cannot be seen, it may be there.
@@ -255,8 +270,11 @@ Verdicts report_all(LaunchState& state, const Opening& opening) {
     result.code = result.verdict;
     write(state, report, out);
     result.written = true;
+    result.place = out;
   } catch (const ReportError& error) {
-    complain(result, fmt::format("no report: {}", error.what()));
+    if (result.report) result.place = written_elsewhere(state, *result.report, opening);
+    complain(result, fmt::format("no report: {}{}", error.what(),
+                                 result.place.empty() ? "" : "; it is written to " + result.place));
   }
   say_result(state, opening, result);
   // The journals go only where all of them have been read back from a complete report.
@@ -264,9 +282,11 @@ Verdicts report_all(LaunchState& state, const Opening& opening) {
                     result.report->launch.damaged_lines == 0 &&
                     result.report->launch.ranks_reported == state.mesh.ranks();
   if (!safe && is_gone(folder)) {
-    complain(result, fmt::format("{} is gone, and with it the journals: what is printed here is "
-                                 "all that is left of this launch",
-                                 folder));
+    complain(result,
+             fmt::format("{} is gone, and with it the journals{}", folder,
+                         result.place.empty() ? ": what is printed here is all that is left "
+                                                "of this launch"
+                                              : ""));
   } else if (!safe) {
     state.console.line(printable(fmt::format(
         " journals kept in {}: run the rest with --resume {} --out <other>.h5, or make a report of "
@@ -293,7 +313,8 @@ void remove_journals(LaunchState& state, const std::string& folder) {
 }
 
 /// For the reader of journals that stay.
-void say_unwritten(LaunchState& state) {
+void say_unwritten(LaunchState& state, const std::string& folder) {
+  if (is_gone(folder)) return;  // rank 0 has said so
   AppendedFile& file = state.journal.file();
   if (file.flush(state.stop.check() ? 0.4 : kDiskSecondsAtEnd)) return;
   print_error(fmt::format("{}: its last {} bytes are not on disk; check its file system",
@@ -345,7 +366,7 @@ ExitCode close_launch(LaunchState& state, const Opening& opening, const std::str
   if (verdicts.safe) {
     remove_journals(state, journal_folder(opening.head.out));
   } else {
-    say_unwritten(state);
+    say_unwritten(state, journal_folder(opening.head.out));
   }
   return verdicts.code;
 }

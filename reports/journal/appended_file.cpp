@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -28,6 +29,11 @@ AppendedFile::Written AppendedFile::write(Opened& file, const std::string& path,
                                           const std::string& bytes, bool sync) {
   if (file.fd < 0)
     file.fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+  // Some file systems count no links, so its name is looked for, too.
+  struct stat status {};
+  if (file.fd >= 0 && ::fstat(file.fd, &status) == 0 && status.st_nlink == 0 &&
+      ::access(path.c_str(), F_OK) != 0)
+    return {.bytes = 0, .refusal = "was removed; let the files of a launch be until it ends"};
   const ssize_t written = file.fd < 0 ? -1 : ::write(file.fd, bytes.data(), bytes.size());
   if (written < 0 && errno == EINTR) return {};
   if (written < 0)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
 #include <string>
 
 #include "reports/scratch_folder.hpp"
@@ -55,6 +56,20 @@ TEST(AppendedFile, OfADiskThatRefusesIsSaidOnceWhy) {
   file.append("two\n", true);
   EXPECT_EQ(file.trouble(), "");
   EXPECT_EQ(file.text(), "one\ntwo\n");
+}
+
+TEST(AppendedFile, OfAFileThatIsRemovedIsSaidOnceAndItsLinesStay) {
+  const ScratchFolder scratch;
+  AppendedFile file(scratch.file("x"), -1, AppendedFile::kMostKept);
+  file.append("one\n", true);
+  ASSERT_TRUE(file.flush(60));
+  std::filesystem::remove(scratch.file("x"));
+  file.append("two\n", true);
+  EXPECT_FALSE(file.flush(0.05));
+  EXPECT_NE(file.trouble().find("x: was removed"), std::string::npos);
+  EXPECT_EQ(file.trouble(), "");
+  EXPECT_EQ(file.text(), "one\ntwo\n");
+  EXPECT_EQ(file.unwritten(), 4U);
 }
 
 TEST(AppendedFile, BeyondItsMemoryTheFileIsTheOnlyCopy) {
