@@ -292,10 +292,7 @@ ExitCode run_opened(const RunOptions& options, std::uint32_t number, const Plan&
   const std::vector<GpuRecord> gpus = gpu_records(mesh, opening);
   const std::string folder = journal_folder(opening.head.out);
   if (reporter != nullptr) {
-    reporter->tell({.folder = folder,
-                    .out = opening.head.out,
-                    .anonymize = options.anonymize,
-                    .writer = ::getpid()});
+    reporter->tell({.folder = folder, .out = opening.head.out, .anonymize = options.anonymize});
   }
   std::optional<JournalWriter> journal = open_journal(options, plan, mesh, stop, opening, gpus);
   AppendedFile received(reports::received_path(folder), -1, 0);

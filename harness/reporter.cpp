@@ -1,18 +1,17 @@
 // The reporter: waits for rank 0 to end. If that was without a report, it makes one of the journals
 // and marks it incomplete, so that even a killed launch leaves what it knew.
-#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <filesystem>
 
 #include "harness/launch.hpp"
 #include "harness/supervisor/reporter_process.hpp"
 #include "reports/disk.hpp"
 #include "reports/journal/journal.hpp"
+#include "reports/store/replace_file.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark::harness {
@@ -64,8 +63,7 @@ int reporter_main(int /*argc*/, char** /*argv*/) {
   // mpirun gives the other ranks SIGTERM one second after rank 0 ended, and they still write.
   ::sleep(kSettledSeconds);
   // Rank 0 may have been killed while it wrote: what it left under its temporary name is nothing.
-  std::error_code ignored;
-  std::filesystem::remove(fmt::format("{}.tmp.{}", task->out, task->writer), ignored);
+  remove_left_behind(task->out);
   for (int tries = reports::kDiskTries; tries > 0; --tries) {
     try {
       make_report(*task);

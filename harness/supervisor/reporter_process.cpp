@@ -12,10 +12,8 @@
 namespace tidemark::harness {
 
 std::string task_line(const ReporterTask& task) {
-  const nlohmann::json json = {{"folder", task.folder},
-                               {"out", task.out},
-                               {"anonymize", task.anonymize},
-                               {"writer", task.writer}};
+  const nlohmann::json json = {
+      {"folder", task.folder}, {"out", task.out}, {"anonymize", task.anonymize}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -24,8 +22,7 @@ std::optional<ReporterTask> task_in(const std::string& line) {
   if (!json.is_object() || !json.contains("folder") || !json.contains("out")) return std::nullopt;
   return ReporterTask{.folder = json.value("folder", ""),
                       .out = json.value("out", ""),
-                      .anonymize = json.value("anonymize", false),
-                      .writer = json.value("writer", std::int64_t{0})};
+                      .anonymize = json.value("anonymize", false)};
 }
 
 ReporterProcess::ReporterProcess(const std::string& program) {

@@ -3,7 +3,6 @@
 
 #include <sys/types.h>
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -15,7 +14,6 @@ namespace tidemark::harness {
 struct ReporterTask {
   std::string folder, out;  // journals; report
   bool anonymize = false;
-  std::int64_t writer = 0;  // process id of rank 0: its temporary files carry it
 };
 
 /// The lines on the reporter's pipe, newline included.

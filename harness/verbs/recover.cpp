@@ -96,12 +96,12 @@ bool was_anonymized(const Report& report) {
 
 ExitCode recover(const TypedRecover& typed) {
   const fs::path folder = journals_of(typed.folder);
+  remove_left_behind(report_beside(folder));  // where rank 0 and its reporter were killed
   const fs::path out = report_of(folder, typed.out);
   refuse_live(folder);
   Report report = report_in(folder, typed.anonymize);
   if (!typed.anonymize && was_anonymized(report)) report = anonymized(std::move(report));
   write_report(report, out.string());
-  remove_left_behind(report_beside(folder));  // where rank 0 and its reporter were killed
   print_out(fmt::format(
       "report: {} ({} results of {} cases on {} GPUs, {})\nnext: tidemark show {}\n",
       printable(out.string()), report.results.size(), report.cases.size(), report.launch.gpus,

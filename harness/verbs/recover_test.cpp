@@ -117,6 +117,14 @@ TEST(Recover, takes_away_what_a_killed_rank_0_had_begun_to_write) {
   EXPECT_FALSE(fs::exists(begun));
 }
 
+TEST(Recover, takes_the_name_that_a_killed_rank_0_had_taken) {
+  const Launch launch(Verdict::pass, true);
+  std::ofstream(launch.report() + ".tmp.999999999") << "whole";
+  std::ofstream(launch.report()).close();
+  EXPECT_EQ(run_binary({"recover", launch.run()}).exit, 0);
+  EXPECT_GT(fs::file_size(launch.report()), 0U);
+}
+
 TEST(Recover, prints_no_escape_sequences_of_the_journals) {
   const Launch launch(Verdict::pass, true, 0, "\x1b[31mred \xc2\x9b");
   const Ran ran = run_binary({"recover", launch.run()});

@@ -71,7 +71,12 @@ void remove_left_behind(const std::string& target) {
     const std::string name = at->path().filename().string();
     if (!name.starts_with(start)) continue;
     const std::string_view pid = std::string_view(name).substr(start.size());
-    if (is_left_behind(at->path().string(), pid)) ::unlink(at->path().c_str());
+    if (!is_left_behind(at->path().string(), pid)) continue;
+    // rename_new() may have taken the name by an empty file, and come no further.
+    struct stat status {};
+    if (::lstat(target.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
+      ::unlink(target.c_str());
+    ::unlink(at->path().c_str());
   }
 }
 

@@ -36,8 +36,8 @@ class TemporaryFile {
   bool renamed_ = false;
 };
 
-/// Removes the temporary files of `target` that processes left which are gone. What cannot be
-/// removed stays.
+/// Removes the temporary files of `target` that processes left which are gone, and with one of them
+/// `target` itself where it is empty. What cannot be removed stays.
 void remove_left_behind(const std::string& target);
 
 /// Writes `path` in one step: readers see the old file or all of the new one. Throws ReportError,

@@ -87,6 +87,24 @@ TEST(ReplaceFile, WhatAKilledWriterLeftIsRemovedBeforeItsParentHasCollectedIt) {
   EXPECT_EQ(files_in(folder), 1U);
 }
 
+TEST(ReplaceFile, TheNameThatAKilledWriterHadTakenIsFreeAgain) {
+  const ScratchFolder folder;
+  std::ofstream(folder.file("x.h5.tmp." + std::to_string(dead_process()))) << "whole";
+  std::ofstream(folder.file("x.h5"));
+  remove_left_behind(folder.file("x.h5"));
+  EXPECT_EQ(files_in(folder), 0U);
+}
+
+TEST(ReplaceFile, AFileOfThisNameStaysWhereItIsNotEmptyOrNoWriterWasKilled) {
+  const ScratchFolder folder;
+  std::ofstream(folder.file("x.h5.tmp." + std::to_string(dead_process()))) << "whole";
+  std::ofstream(folder.file("x.h5")) << "of a person";
+  std::ofstream(folder.file("y.h5"));
+  remove_left_behind(folder.file("x.h5"));
+  remove_left_behind(folder.file("y.h5"));
+  EXPECT_EQ(files_in(folder), 2U);
+}
+
 TEST(ReplaceFile, WhatIsNotALeftoverOfTheSameFileStays) {
   const ScratchFolder folder;
   const std::string dead = std::to_string(dead_process()), live = std::to_string(::getppid());
