@@ -1,4 +1,4 @@
-// Why a verb cannot go on, by exit code.
+// Why a verb cannot go on, by exit code. An empty text has been printed, by this rank or another.
 #pragma once
 
 #include <stdexcept>

@@ -274,10 +274,20 @@ std::string run_phases(LaunchState& state) {
 }
 
 /// All ranks leave together; where one is silent, nobody waits in MPI_Finalize for it.
-void leave(Mesh& mesh, bool in_a_hurry) {
+FirstWord leave(Mesh& mesh, bool in_a_hurry, const std::string& error = {}) {
   if (mesh.launched()) ::alarm(2 * kLeaveSeconds);
-  mesh.close(in_a_hurry ? 0.3 : kLeaveSeconds);
+  FirstWord first = mesh.close(in_a_hurry ? 0.3 : kLeaveSeconds, error);
   ::alarm(0);
+  return first;
+}
+
+/// Leaves with an error. The same one of several ranks is printed by the first of them. Returns
+/// what is still to be printed.
+std::string left_with(Mesh& mesh, const std::string& error) {
+  const FirstWord first = leave(mesh, false, error);
+  if (first.text.empty()) return error;  // rank 0, which gathers them, is gone
+  if (first.text != error || first.rank == mesh.rank()) print_error(said_by(mesh.rank(), error));
+  return {};
 }
 
 /// To the process that has started mpirun.
@@ -427,14 +437,12 @@ ExitCode run_launch(const RunOptions& given) {
   Output out(STDOUT_FILENO);
   try {
     code = run_series(options, plan, mesh, stop, reporter ? &*reporter : nullptr, out);
-  } catch (const UsageError&) {
+  } catch (const UsageError& error) {
     if (reporter) reporter->done();
-    leave(mesh, false);
-    throw;
-  } catch (const EnvironmentError&) {
+    throw UsageError(left_with(mesh, error.what()));
+  } catch (const EnvironmentError& error) {
     if (reporter) reporter->done();
-    leave(mesh, false);
-    throw;
+    throw EnvironmentError(left_with(mesh, error.what()));
   }
   if (mesh.rank() == 0) report_code(code);
   leave(mesh, stop.check().has_value());

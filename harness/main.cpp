@@ -2,6 +2,8 @@
 // become one line and an exit code.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +11,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -38,25 +42,42 @@ void open_closed_descriptors() {
   }
 }
 
-// Nearly always all ranks of a run come to the same end, and rank 0 speaks for them. Verbs that
-// only read have no ranks: a process that inherits the variables of a rank must not be silent.
-bool is_heard(std::string_view verb) {
-  const bool of_ranks = verb == "run" || verb == "bench" || verb == "replay" || verb == "tune";
-  return !of_ranks || tidemark::harness::launcher_rank().value_or(0) == 0;
+/// Verbs that only read have no ranks: a process that inherits the variables of a rank must not be
+/// silent.
+bool is_of_ranks(std::string_view verb) {
+  return verb == "run" || verb == "bench" || verb == "replay" || verb == "tune";
 }
 
+/// Whether no other rank of this Slurm step and host has this error: the name is free again when
+/// this process ends.
+bool is_first_of_host(const std::string& text) {
+  const auto variable = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  const std::string name = fmt::format("tidemark-{}.{}-{:x}", variable("SLURM_JOB_ID"),
+                                       variable("SLURM_STEP_ID"), std::hash<std::string>{}(text));
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  name.copy(address.sun_path + 1, sizeof address.sun_path - 1);  // behind a 0: without a file
+  const int held = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  return ::bind(held, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
+         errno != EADDRINUSE;
+}
+
+/// An error that ranks have not shared by MPI. Nearly always all of them have it.
 int say(std::string_view verb, ExitCode code, const std::string& text) {
-  if (is_heard(verb)) {
-    tidemark::harness::print_error(text);
-  } else {
-    // mpirun kills the job when the first rank leaves with a code other than 0: that must be rank
-    // 0, or the only line that says why is lost. It is over long before this sleep is, unless only
-    // this rank has the error, which is then heard. Slurm lets all ranks end, each with it.
-    std::this_thread::sleep_for(std::chrono::seconds(5));
-    if (std::getenv("OMPI_COMM_WORLD_RANK") != nullptr || !tidemark::harness::is_slurm_task())
-      tidemark::harness::print_error(
-          fmt::format("rank {}: {}", tidemark::harness::launcher_rank().value_or(0), text));
-  }
+  using namespace tidemark::harness;
+  const std::optional<std::uint32_t> given = is_of_ranks(verb) ? launcher_rank() : std::nullopt;
+  const std::uint32_t rank = given.value_or(0);
+  // mpirun kills the job when the first rank leaves with a code other than 0: that must be rank 0,
+  // or the only line that says why is lost. It is over long before this sleep is, unless only this
+  // rank has the error. Slurm lets all ranks end, each with it: one of each host is heard, of wrong
+  // arguments, which all ranks have, rank 0 alone.
+  const bool slurm = given && std::getenv("OMPI_COMM_WORLD_RANK") == nullptr && is_slurm_task();
+  if (rank != 0) std::this_thread::sleep_for(std::chrono::seconds(slurm ? 1 : 5));
+  const bool first = !slurm || (is_first_of_host(text) && code != ExitCode::usage);
+  if (!text.empty() && (first || rank == 0)) print_error(said_by(rank, text));
+  if (slurm && !text.empty()) std::this_thread::sleep_for(std::chrono::seconds(4));
   return static_cast<int>(code);
 }
 

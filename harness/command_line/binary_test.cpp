@@ -30,6 +30,12 @@ class Folder : public ScratchFolder {
   bool empty() const { return std::filesystem::is_empty(path()); }
 };
 
+std::string host_name() {
+  std::array<char, 256> name{};
+  EXPECT_EQ(gethostname(name.data(), name.size() - 1), 0);
+  return name.data();
+}
+
 bool is_one_line(const std::string& text) {
   return std::count(text.begin(), text.end(), '\n') == 1 && text.back() == '\n';
 }
@@ -228,8 +234,48 @@ TEST(Binary, refuses_ranks_under_a_launcher_and_another_rank_says_so_when_rank_0
             "tidemark: --ranks starts mpirun itself; leave it out under mpirun or srun\n");
   const Ran second = run_binary({"run", "--ranks", "2"}, as_rank("1"));
   EXPECT_EQ(second.exit, 2);
-  EXPECT_EQ(second.err,
-            "tidemark: rank 1: --ranks starts mpirun itself; leave it out under mpirun or srun\n");
+  EXPECT_EQ(second.err, "tidemark: rank 1 on " + host_name() +
+                            ": --ranks starts mpirun itself; leave it out under mpirun or srun\n");
+}
+
+/// A rank below a task of Slurm: this process.
+Environment as_task(const char* rank) {
+  return {{"SLURM_PROCID", rank},
+          {"SLURM_JOB_ID", "7"},
+          {"SLURM_STEP_ID", "0"},
+          {"SLURM_STEP_NUM_TASKS", "8"},
+          {"SLURM_TASK_PID", std::to_string(getpid())}};
+}
+
+/// What ranks of a step say that ends without PMI.
+std::vector<std::string> said_by_ranks(const std::vector<const char*>& ranks,
+                                       const std::string& options = "--strict") {
+  const Folder folder;
+  std::vector<RunningProgram> running;
+  for (const char* rank : ranks)
+    running.push_back(start_program({TIDEMARK_BINARY, "run", "--out", folder.file("x.h5"), options},
+                                    as_task(rank)));
+  std::vector<std::string> said;
+  for (const RunningProgram& each : running) said.push_back(finish_program(each).err);
+  return said;
+}
+
+TEST(Binary, an_error_of_rank_0_under_slurm_is_not_said_by_another_rank_of_its_host) {
+  const std::vector<std::string> said = said_by_ranks({"1", "0"});
+  EXPECT_EQ(said[0], "");
+  EXPECT_EQ(said[1].rfind("tidemark: the launcher started 8 ranks", 0), 0U) << said[1];
+}
+
+TEST(Binary, an_error_of_other_ranks_under_slurm_is_said_by_one_of_the_host) {
+  const std::vector<std::string> said = said_by_ranks({"3", "3"});
+  EXPECT_EQ((said[0] + said[1]).rfind("tidemark: rank 3 on " + host_name() + ": the launcher", 0),
+            0U)
+      << said[0] << said[1];
+  EXPECT_TRUE(is_one_line(said[0] + said[1])) << said[0] << said[1];
+}
+
+TEST(Binary, wrong_arguments_under_slurm_are_said_by_rank_0_alone) {
+  EXPECT_EQ(said_by_ranks({"3"}, "--stricter")[0], "");
 }
 
 #ifdef TIDEMARK_WITH_MPI

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -78,6 +79,12 @@ bool is_slurm_task() {
     process = static_cast<std::uint32_t>(state->parent);
   }
   return task.has_value();
+}
+
+std::string said_by(std::uint32_t rank, const std::string& text) {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return rank == 0 ? text : fmt::format("rank {} on {}: {}", rank, host.data(), text);
 }
 
 std::optional<std::uint32_t> launched_ranks() {

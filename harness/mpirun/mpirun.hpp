@@ -18,6 +18,9 @@ std::optional<std::uint32_t> launcher_rank();
 /// Whether a task of Slurm is this process or one above it: variables alone outlive their step.
 bool is_slurm_task();
 
+/// "rank 3 on node07: TEXT"; of rank 0 the text alone.
+std::string said_by(std::uint32_t rank, const std::string& text);
+
 /// How many ranks that launcher started, where it says so; nothing without a launcher.
 std::optional<std::uint32_t> launched_ranks();
 

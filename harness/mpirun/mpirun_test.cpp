@@ -35,6 +35,11 @@ TEST(FindOnPath, takes_the_first_that_can_be_executed) {
   EXPECT_EQ(find_on_path("sh", ""), "");
 }
 
+TEST(SaidBy, names_another_rank_than_0_and_its_host) {
+  EXPECT_EQ(said_by(0, "no"), "no");
+  EXPECT_EQ(said_by(3, "no").rfind("rank 3 on ", 0), 0U);
+}
+
 TEST(LauncherRank, is_what_the_launcher_says) {
   unsetenv("PMIX_RANK");
   unsetenv("PMI_RANK");

@@ -287,20 +287,20 @@ void Mesh::answer(const std::function<std::string()>& text) {
     send(0, Tag::answer, question->bytes + text());
 }
 
-bool Mesh::close(double seconds) {
+FirstWord Mesh::close(double seconds, std::string error) {
   constexpr std::uint64_t kLast = ~std::uint64_t{0} << 32U;
   count_from(kLast);
   const Patience patience{.silence_s = seconds, .total_s = seconds};
-  const FirstWord missing = first_word({}, patience);
-  if (!missing.silent.empty()) return false;
+  FirstWord first = first_word(std::move(error), patience);
+  if (!first.silent.empty()) return first;
   const double until = monotonic_s() + seconds;
   while (link_.unsent_bytes() > 0) {
     pump();
-    if (monotonic_s() > until) return false;
+    if (monotonic_s() > until) return first;
     rest();
   }
   link_.finish();
-  return true;
+  return first;
 }
 
 bool started_by_launcher() {

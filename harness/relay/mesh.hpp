@@ -76,9 +76,9 @@ class Mesh {
   /// Answers what rank 0 has asked; for Patience::meanwhile.
   void answer(const std::function<std::string()>& text);
 
-  /// Leaves together: all ranks meet a last time and finish the link. False when one did not come;
-  /// then the link is left as it is, because finishing would wait for that rank.
-  bool close(double seconds);
+  /// Leaves together: all ranks meet a last time, each with the error that ends it, and finish the
+  /// link. Where one did not come, the link is left as it is, because finishing would wait for it.
+  FirstWord close(double seconds, std::string error = {});
 
  private:
   Gathered collect(std::string mine, const Patience& patience);

@@ -21,7 +21,20 @@ TEST(Mesh, one_rank_meets_itself) {
   Mesh mesh = std::move(meshes(1).front());
   EXPECT_EQ(mesh.allgather("a", {}).parts, std::vector<std::string>{"a"});
   EXPECT_EQ(mesh.broadcast("b", {}), "b");
-  EXPECT_TRUE(mesh.close(1));
+  EXPECT_TRUE(mesh.close(1).silent.empty());
+}
+
+TEST(Mesh, ranks_that_close_learn_the_first_error) {
+  std::vector<Mesh> all = meshes(3);
+  std::vector<FirstWord> heard(3);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < 3; ++i)
+    threads.emplace_back([&, i] { heard[i] = all[i].close(60, i == 0 ? "" : "no disk"); });
+  for (std::thread& thread : threads) thread.join();
+  for (const FirstWord& each : heard) {
+    EXPECT_EQ(each.rank, 1U);
+    EXPECT_EQ(each.text, "no disk");
+  }
 }
 
 TEST(Mesh, every_rank_learns_every_part) {
