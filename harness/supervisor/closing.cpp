@@ -273,8 +273,9 @@ Verdicts report_all(LaunchState& state, const Opening& opening) {
     result.place = out;
   } catch (const ReportError& error) {
     if (result.report) result.place = written_elsewhere(state, *result.report, opening);
-    complain(result, fmt::format("no report: {}{}", error.what(),
-                                 result.place.empty() ? "" : "; it is written to " + result.place));
+    complain(result, result.place.empty()
+                         ? fmt::format("no report: {}", error.what())
+                         : fmt::format("{}; the report is in {}", error.what(), result.place));
   }
   say_result(state, opening, result);
   // The journals go only where all of them have been read back from a complete report.
