@@ -72,10 +72,11 @@ auto on_disk(
 /// seen: a failure is not absence.
 bool is_there(const std::string& path);
 
-/// All of a plain file of at most `most` bytes. Throws ReportError that begins with `name`: what
-/// cannot be read is not its end, and a pipe would be waited for without end.
+/// All of a plain file of at most `most` bytes; with `to_hole` what stands before 64 KiB of zeros.
+/// Throws ReportError that begins with `name`: what cannot be read is not its end, and a pipe would
+/// be waited for without end. Where it is longer, or no plain file, it is an UnfitFile.
 std::string file_text(const std::string& path, std::size_t most, const std::string& name,
-                      std::string_view hint);
+                      std::string_view hint, bool to_hole = false);
 
 /// Removes files, and folders that are empty, in this order, once `open` is closed. What cannot be
 /// removed stays.

@@ -13,6 +13,12 @@ class ReportError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A file that no second try can read: too long, or no plain file. Of the disk it says nothing.
+class UnfitFile : public ReportError {
+ public:
+  using ReportError::ReportError;
+};
+
 /// Throws ReportError of one line; `hint` says what to do.
 [[noreturn]] void refuse(const std::string& path, std::string_view what, std::string_view hint);
 

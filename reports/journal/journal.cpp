@@ -128,20 +128,24 @@ std::string journal_in_use(const std::string& folder) {
   return {};
 }
 
-JournalFolder::JournalFolder(std::string folder) : folder_(std::move(folder)), received_(folder_) {}
+JournalFolder::JournalFolder(std::string folder, std::size_t most)
+    : folder_(std::move(folder)), most_(most), received_(folder_) {}
 
 std::string JournalFolder::text(std::uint32_t rank) const {
   const std::string path = journal_path(folder_, rank);
-  constexpr std::size_t kMostBytes = std::size_t{1} << 30;  // a night: 0.6 MiB
-  return joined(is_there(path) ? file_text(path, kMostBytes, path, "check the disk, or remove it")
+  return joined(is_there(path) ? file_text(path, most_, path, "check the disk, or remove it", true)
                                : std::string(),
                 received_.lines(rank));
 }
 
 Journals read_journals(const std::string& folder) {
-  const auto from = std::make_shared<const JournalFolder>(folder);
+  // Together as many bytes as eight files may have, and of many ranks 8 MiB each.
+  const auto files = journals_in(folder);
+  const auto from = std::make_shared<const JournalFolder>(
+      folder, std::clamp(8 * JournalFolder::kMostBytes / files.size(), std::size_t{8} << 20,
+                         JournalFolder::kMostBytes));
   std::vector<std::uint32_t> ranks = from->received().ranks();
-  for (const auto& [rank, path] : journals_in(folder)) ranks.push_back(rank);
+  for (const auto& [rank, path] : files) ranks.push_back(rank);
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   const std::size_t count = ranks.size();

@@ -62,18 +62,22 @@ class Journals {
   Read read_;
 };
 
-/// The journals of a folder: of each rank the text of its rank-*.jsonl, and behind it the lines
-/// that rank 0 received of it.
+/// The journals of a folder: of each rank the text of its rank-*.jsonl up to a hole, and behind it
+/// the lines that rank 0 received of it.
 class JournalFolder {
  public:
-  explicit JournalFolder(std::string folder);
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 30;  // a night: 0.6 MiB
 
-  /// Throws ReportError where a file is there that cannot be read.
+  explicit JournalFolder(std::string folder, std::size_t most = kMostBytes);
+
+  /// Throws ReportError where a file is there that cannot be read; UnfitFile where it has more than
+  /// `most` bytes, or is no file.
   std::string text(std::uint32_t rank) const;
   const ReceivedIndex& received() const { return received_; }
 
  private:
   std::string folder_;
+  std::size_t most_;
   ReceivedIndex received_;
 };
 

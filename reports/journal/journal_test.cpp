@@ -221,11 +221,21 @@ TEST(Journal, OneThatCannotBeLookedAtIsNotAbsent) {
   EXPECT_THROW(JournalFolder(folder.path()).text(0), ReportError);
 }
 
-TEST(Journal, OneOfAHundredGibibytesIsRefusedUnread) {
+TEST(Journal, OneWithAHoleOfAHundredGibibytesIsReadUpToTheHole) {
   const ScratchFolder folder;
   JournalWriter(folder.path(), 0).append(example_end(0));
   std::filesystem::resize_file(journal_path(folder.path(), 0), std::uintmax_t{100} << 30);
-  EXPECT_THROW(read_journals(folder.path()).at(0), ReportError);
+  const JournalText journal = parse_journal(read_journals(folder.path()).at(0));
+  EXPECT_EQ(journal.records.size(), 1U);
+  EXPECT_EQ(journal.damaged, 0U);
+}
+
+TEST(Journal, OneThatIsTooLongIsUnfit) {
+  const ScratchFolder folder;
+  JournalWriter(folder.path(), 0).append(example_end(0));
+  const std::size_t bytes = std::filesystem::file_size(journal_path(folder.path(), 0));
+  EXPECT_EQ(JournalFolder(folder.path(), bytes).text(0).size(), bytes);
+  EXPECT_THROW(JournalFolder(folder.path(), bytes - 1).text(0), UnfitFile);
 }
 
 TEST(Journal, APipeInPlaceOfAJournalDoesNotHang) {

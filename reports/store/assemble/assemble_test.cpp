@@ -465,6 +465,23 @@ TEST(Assemble, AJournalOfAnotherLaunchIsLeftOutAndSaid) {
   EXPECT_EQ(result_of(report, "load.tile.2d", 0).verdict, Verdict::pass);
 }
 
+TEST(Assemble, AJournalThatIsUnfitCostsItsOwnRankAlone) {
+  const auto read = [](std::size_t i) {
+    if (i == 1) throw UnfitFile("rank-00001.jsonl: has more than 9 bytes; remove it");
+    return example_journals()[0];
+  };
+  const Report report = assemble({2, read}, {});
+  const std::string& reason = report.launch.incomplete_reason;
+  EXPECT_NE(reason.find("rank-00001.jsonl: has more than 9 bytes"), reason.npos) << reason;
+  EXPECT_EQ(result_of(report, "load.tile.2d", 0).verdict, Verdict::pass);
+  EXPECT_EQ(result_of(report, "load.tile.2d", 1).verdict, Verdict::not_run);
+}
+
+TEST(Assemble, JournalsThatAreAllUnfitSayWhy) {
+  const auto read = [](std::size_t) -> std::string { throw UnfitFile("rank-0: is no file"); };
+  EXPECT_THROW(assemble({1, read}, {}), UnfitFile);
+}
+
 TEST(Assemble, AForeignLineIsLeftOutAndSaid) {
   const LineOrigin other{.run_id = "another", .rank = 0, .number = 3};
   const Report report = assemble(

@@ -306,10 +306,22 @@ void note_lost_lines(HeardLaunch& all, const LostLines& sum) {
 
 }  // namespace
 
-HeardLaunch gather(const Journals& journals, const TakeCases& take) {
+HeardLaunch gather(const Journals& folder, const TakeCases& take) {
   HeardLaunch all;
   Plans plans;
+  std::map<std::size_t, UnfitFile> unfit;  // each costs its own rank alone
+  const Journals journals{folder.size(), [&](std::size_t i) {
+                            if (unfit.contains(i)) return std::string();
+                            try {
+                              return folder.at(i);
+                            } catch (const UnfitFile& error) {
+                              unfit.emplace(i, error);
+                              return std::string();
+                            }
+                          }};
   std::vector<Head> heads = heads_of(journals, plans);
+  if (!unfit.empty() && unfit.size() == heads.size()) throw UnfitFile(unfit.at(0));
+  for (const auto& [i, error] : unfit) all.problems.emplace_back(error.what());
   leave_out_foreign(heads, all.problems);
   all.launch = launch_of(heads, plans);
   all.reported.resize(all.launch.ranks);
