@@ -233,7 +233,7 @@ TEST(HostileReport, AVirtualDatasetIsRefused) {
     h5_check(H5Pset_virtual(layout, space, "/tmp/other.h5", "strings", space), "not virtual");
     replace(file, "strings", H5T_STD_U8LE, rows, layout);
   }),
-                   "'strings' is stored in a way that reports are not"));
+                   "'strings' is a virtual dataset, of rows in other files"));
 }
 
 TEST(HostileReport, LinksThatLeadElsewhereAreRefused) {

@@ -85,7 +85,7 @@ void for_each_chunk(const Source& source, std::string_view name, hid_t dataset,
   const std::size_t element_bytes = H5Tget_size(type);
   if (elements == 0) return;
   const std::string missing = fmt::format("rows of '{}' are missing or cannot be unpacked", name);
-  if (H5Pget_layout(list) == H5D_CONTIGUOUS) {
+  if (H5Pget_layout(list) != H5D_CHUNKED) {  // contiguous or compact
     std::string rows(elements * element_bytes, '\0');
     const bool whole = H5Dget_storage_size(dataset) == rows.size();
     if (!whole || H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows.data()) < 0) {

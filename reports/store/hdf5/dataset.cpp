@@ -56,8 +56,9 @@ void check_storage(const Source& source, std::string_view name, hid_t dataset,
                    std::size_t element_bytes) {
   const H5Id list(H5Dget_create_plist(dataset), H5Pclose, source.name + ": no property list");
   const H5D_layout_t layout = H5Pget_layout(list);
-  if (layout != H5D_CHUNKED && layout != H5D_CONTIGUOUS) {
-    source.refuse(fmt::format("'{}' is stored in a way that reports are not", name));
+  if (layout == H5D_VIRTUAL) {
+    source.refuse(fmt::format("'{}' is a virtual dataset, of rows in other files", name),
+                  "copy them into one file with h5repack -l CONTI");
   }
   if (H5Pget_external_count(list) != 0) {
     source.refuse(fmt::format("'{}' takes its data from another file", name));

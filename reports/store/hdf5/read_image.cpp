@@ -18,6 +18,13 @@ constexpr std::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
 constexpr std::string_view kNotOurs =
     "give a file that 'tidemark run --out' or 'tidemark recover' wrote";
 
+/// HDF5 looks for it at 0 and, behind a user block, at 512, 1024, 2048 ...
+bool has_signature(std::string_view image) {
+  for (std::size_t at = 0; at < image.size(); at = std::max<std::size_t>(512, 2 * at))
+    if (image.substr(at).starts_with(kSignature)) return true;
+  return false;
+}
+
 H5Id open_attribute(const Source& source, hid_t root, std::string_view name) {
   const std::string text(name);
   if (H5Aexists(root, text.c_str()) <= 0) {
@@ -186,7 +193,7 @@ LaunchRow read_launch(const Source& source, hid_t root) {
 void stream_trusting_nothing(std::string image, const std::string& name, const RowSink& sink) {
   Source source{
       .name = name, .file_bytes = image.size(), .bytes_left = most_table_bytes(image.size())};
-  if (!image.starts_with(kSignature)) source.refuse("not an HDF5 file", kNotOurs);
+  if (!has_signature(image)) source.refuse("not an HDF5 file", kNotOurs);
   const H5Id file = memory_file(name, image);
   std::string().swap(image);  // HDF5 has a copy of its own
   const H5Id root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose,

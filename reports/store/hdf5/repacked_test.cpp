@@ -29,7 +29,12 @@ TEST_P(Repacked, IsTheSameReport) {
 
 INSTANTIATE_TEST_SUITE_P(ByH5repack, Repacked,
                          testing::Values("-L", "-L -S PAGE", "--low=2 --high=2",
-                                         "-L -f NONE -l CONTI"));
+                                         "-L -f NONE -l CONTI", "-L -f NONE -l COMPA"));
+
+TEST(Userblock, IsPassedOver) {
+  const Report report = assemble(example_journals(), {});
+  EXPECT_TRUE(same_rows(report, report_of(std::string(1024, 'u') + image_of(report, "a"), "b")));
+}
 
 }  // namespace
 }  // namespace tidemark::reports
