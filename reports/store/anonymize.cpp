@@ -141,7 +141,33 @@ std::string shared_value(const SipKey& key, std::string_view name, std::string_v
   return hashed(key, "value-", value);
 }
 
-/// Why a result is no pass, by its numbers alone: a reason may end with what a worker said last.
+/// What tidemark's own words in a reason say, in words without a name; empty where there are none.
+std::string_view own_words(std::string_view reason) {
+  constexpr std::pair<std::string_view, std::string_view> kOwn[] = {
+      {" GPUs or more, and this launch has ", "needs more GPUs than this launch has"},
+      {"this GPU cannot start the operation", "this GPU cannot start the operation"},
+      {"nothing to measure on this device", "nothing to measure on this device"},
+      {"correct_by case ", "the case that it requires did not pass"},
+      {"no progress for ", "no progress until its deadline"},
+      {"the worker had no device after ", "its worker had no device at its deadline"},
+      {" s after SIGKILL: ", "its worker did not end after SIGKILL: it is stuck in the driver"},
+      {" cases hung on this GPU", "several cases hung on this GPU, so nothing more was run on it"},
+      {" hung in the same round", "another GPU hung in the same round"},
+      {" crashed in the same round", "another GPU crashed in the same round"},
+      {" had a sticky error in the same round", "another GPU had a sticky error in that round"},
+      {" broke off in the same round", "another GPU broke off in the same round"},
+      {"was running when the launch ended", "was running when the launch ended"},
+      {"no rank reported GPU ", "no rank reported this GPU"},
+      {" ended without running it", "its rank ended without running it"},
+      {" did not get to it", "its rank did not get to it"},
+      {"the launch ended", "the launch ended"}};
+  for (const auto& [words, said] : kOwn)
+    if (reason == said || reason.find(words) != reason.npos) return said;
+  return {};
+}
+
+/// Why a result is no pass, by its numbers and tidemark's own words alone: a reason may end with
+/// what a worker said last.
 std::string shared_reason(const Report& report, const ResultRow& result,
                           const MiscompareRow* first) {
   const std::string_view reason = report.text(result.reason);
@@ -156,9 +182,14 @@ std::string shared_reason(const Report& report, const ResultRow& result,
                                report.text(first->text)));
   if (result.cuda_error != 0) made.push_back(fmt::format("CUDA error {}", result.cuda_error));
   if (result.signal != 0)
-    made.push_back(fmt::format("the worker died by signal {}", result.signal));
+    made.push_back(fmt::format(
+        "the worker {} by signal {}",
+        result.verdict == Verdict::tool_error ? "was killed from outside (out of memory?)" : "died",
+        result.signal));
   if (result.exit_code != 0)
     made.push_back(fmt::format("the worker left with status {}", result.exit_code));
+  if (const std::string_view own = own_words(reason); made.empty() && !own.empty())
+    made.emplace_back(own);
   if (made.empty()) made.emplace_back(kLeftOutText);
   return fmt::format("{}", fmt::join(made, "; "));
 }

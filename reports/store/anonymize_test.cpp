@@ -107,6 +107,33 @@ TEST(Anonymize, AFailureSaysWhatItsNumbersSay) {
             "1 of 12 rows failed; row 3, byte: element (3, 7): expected 0x00, got 0x5a");
 }
 
+/// The anonymous reason of a result of this verdict, reason and signal.
+std::string shared_reason(Verdict verdict, const std::string& reason, std::int32_t signal = 0) {
+  OutcomeRecord outcome = example_outcome(1, "zfill.corner");
+  outcome.verdict = verdict;
+  outcome.reason = reason;
+  outcome.signal = signal;
+  const Report report = anonymized(assemble(
+      std::vector{journal_of({example_launch(1), example_node(1), example_gpu(1), outcome})}, {}));
+  return std::string(report.text(report.results.at(3).reason));
+}
+
+TEST(Anonymize, AResultThatDidNotRunOrHungSaysWhyInOwnWords) {
+  EXPECT_EQ(shared_reason(Verdict::skip, "needs 2 GPUs or more, and this launch has 1"),
+            "needs more GPUs than this launch has");
+  EXPECT_EQ(shared_reason(Verdict::hang, "no progress for 60 s after row 3 of 12"),
+            "no progress until its deadline");
+  EXPECT_EQ(shared_reason(Verdict::not_run, "slot 1 (node07.acme, GPU-1) hung in the same round"),
+            "another GPU hung in the same round");
+  EXPECT_EQ(shared_reason(Verdict::not_run, "alice"), "left out of an anonymized report");
+}
+
+TEST(Anonymize, AWorkerThatWasKilledFromOutsideDidNotDie) {
+  EXPECT_EQ(shared_reason(Verdict::tool_error, "the worker was killed from outside", 9),
+            "the worker was killed from outside (out of memory?) by signal 9");
+  EXPECT_EQ(shared_reason(Verdict::crash, "the worker died", 11), "the worker died by signal 11");
+}
+
 TEST(Anonymize, ReplayLinesNameGpusByNumber) {
   const Report report = anonymized(example());
   EXPECT_EQ(report.text(report.results.at(3).replay),
