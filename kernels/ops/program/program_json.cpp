@@ -9,6 +9,7 @@
 #include <concepts>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -206,6 +207,13 @@ struct BlockMask {
   }
 };
 
+/// Entries of a list of a tensor map: one for each dimension but `without`. Nothing where no map
+/// has such a rank.
+std::optional<std::size_t> entries_of(std::uint32_t rank, std::uint32_t without) {
+  if (rank < 1 || rank > kMaxRank) return std::nullopt;
+  return rank - std::min(rank, without);
+}
+
 /// A number for each dimension of a tensor map; strides have none for the last, what belongs to the
 /// images of im2col none for C and N.
 template <typename T, std::size_t N>
@@ -214,10 +222,10 @@ struct Form<std::array<T, N>> {
   static constexpr std::size_t kWithout = kMaxRank - N;
 
   static Json put(const List& value, const List& usual, const Context& context) {
-    std::size_t entries = context.rank > kWithout ? context.rank - kWithout : 0;
-    entries = std::min(entries, N);
-    for (std::size_t i = entries; i < N; ++i)
-      if (value[i] != usual[i]) entries = i + 1;
+    std::size_t all = 0;
+    for (std::size_t i = 0; i < N; ++i)
+      if (value[i] != usual[i]) all = i + 1;
+    const std::size_t entries = entries_of(context.rank, kWithout).value_or(all);
     Json list = Json::array();
     for (std::size_t i = 0; i < entries; ++i) list.push_back(value[i]);
     return list;
@@ -232,7 +240,11 @@ struct Form<std::array<T, N>> {
 struct ClusterShape {
   using List = std::array<std::uint32_t, 3>;
   static Json put(const List& value, const List&, const Context&) { return value; }
-  static void get(const At& at, List& value) { Form<List>::get(at, value); }
+  static void get(const At& at, List& value) {
+    Form<List>::get(at, value);
+    if (at.value.size() != value.size())
+      at.refuse(fmt::format("has {} entries; give {}", at.value.size(), value.size()));
+  }
 };
 
 /// Islands as pairs: address, bytes.
@@ -492,6 +504,19 @@ struct Fields<Program> {
 };
 static_assert(Fields<Program>::kAll.size() == member_count<Program>() + 2);
 
+void require_entries(const At& at, std::uint32_t rank) {
+  constexpr std::pair<const char*, std::uint32_t> kWithout[] = {
+      {"extent", 0},       {"stride", 1},       {"box", 0}, {"element_stride", 0},
+      {"lower_corner", 2}, {"upper_corner", 2}, {"at", 0},  {"im2col_offsets", 2}};
+  for (const auto& [name, without] : kWithout) {
+    const auto list = at.value.find(name);
+    const auto entries = entries_of(rank, without);
+    if (list != at.value.end() && list->is_array() && entries && list->size() != *entries)
+      at[name].refuse(fmt::format("has {} entries; its map has rank {}: give {}", list->size(),
+                                  rank, *entries));
+  }
+}
+
 /// One line; a list of objects has a line for each.
 std::string lines_of(const Json& value) {
   if (!value.is_array() || value.empty() || !value.front().is_object()) return value.dump();
@@ -520,7 +545,14 @@ std::string program_json(const Program& program) {
 
 Program program_from_json(std::string_view text, const std::string& name) {
   const Json document = parse_guarded(text, name, kGiveProgram);
-  return struct_from<Program>({name, "", document});
+  const At whole{name, "", document};
+  const auto program = struct_from<Program>(whole);
+  for (std::size_t i = 0; i < program.maps.size(); ++i)
+    require_entries(whole["maps"][i], context_of(program.maps[i], program).rank);
+  for (std::size_t i = 0; i < program.steps.size(); ++i)
+    if (info_of(program.steps[i].verb).box)  // else `at` is a byte of the window
+      require_entries(whole["steps"][i], context_of(program.steps[i], program).rank);
+  return program;
 }
 
 }  // namespace tidemark::kernels

@@ -257,9 +257,8 @@ TEST(ProgramJson, WhatAMapIsMadeOfReadsBackEqualAndOthersDoNotNameIt) {
 TEST(ProgramJson, Im2colMapAndOffsetsReadBackEqualAndOthersDoNotNameThem) {
   Program program;
   program.maps = {
-      {.spec = {
-           .rank = 4, .im2col = true, .lower_corner = {-128, 127}, .upper_corner = {1, 0, -3}}}};
-  program.steps = {{.verb = Verb::load, .im2col_offsets = {65535, 0, 7}}};
+      {.spec = {.rank = 4, .im2col = true, .lower_corner = {-128, 127}, .upper_corner = {1, -3}}}};
+  program.steps = {{.verb = Verb::load, .im2col_offsets = {65535, 7}}};
   EXPECT_EQ(back(program), program);
   EXPECT_NE(program_json(program).find("\"lower_corner\":[-128,127]"), std::string::npos);
   program.maps[0].spec.im2col = false;
@@ -286,19 +285,9 @@ TEST(ProgramJson, MapOfAnyRankReadsBackEqual) {
   EXPECT_EQ(back(program), program);
 }
 
-TEST(ProgramJson, EntriesPastTheRankReadBackEqual) {
-  Program program;
-  program.maps = {{.spec = {.rank = 1,
-                            .extent = {1, 0, 3, 0, kMost64},
-                            .stride = {0, 2, 0, kMost64},
-                            .box = {1, 0, 0, kMost32},
-                            .element_stride = {1, 1, 1, 1, 0}}}};
-  EXPECT_EQ(back(program), program);
-}
-
 TEST(ProgramJson, ListsHaveAnEntryForEachDimension) {
   Program program;
-  program.maps = {{.spec = {.rank = 3}}};
+  program.maps = {{.spec = {.rank = 3, .box = {0, 0, 0, 1, 1}}}};
   program.steps = {{.verb = Verb::load, .at = {7, 0, 0, 0, 0}}};
   const std::string text = program_json(program);
   EXPECT_NE(text.find("\"extent\":[0,0,0],\"stride\":[0,0],\"box\":[0,0,0],"
@@ -307,10 +296,20 @@ TEST(ProgramJson, ListsHaveAnEntryForEachDimension) {
   EXPECT_NE(text.find("\"at\":[7,0,0]"), std::string::npos);
 }
 
-TEST(ProgramJson, EntriesThatAListLacksAreDefault) {
-  EXPECT_EQ(
-      program_from_json(edited("\"element_stride\":[1,1]", "\"element_stride\":[]"), "p.json"),
-      small_program());
+TEST(ProgramJson, ListThatDoesNotFitTheRankIsRefused) {
+  Program program = small_program();
+  program.steps[0] = {.verb = Verb::load, .at = {7, 8}, .im2col_offsets = {5}};
+  const std::string place = "p.json: /maps/0/", rank = "its map has rank 2: give ";
+  const std::vector<Refused> table = {
+      {edited("[2,1,1]", "[2,1]"), "p.json: /cluster has 2 entries; give 3"},
+      {edited("[64,8]", "[64]"), place + "extent has 1 entries; " + rank + "2"},
+      {edited("[256]", "[]"), place + "stride has 0 entries; " + rank + "1"},
+      {edited("[16,8]", "[16,8,1]"), place + "box has 3 entries; " + rank + "2"},
+      {edited("[7,8]", "[]", program), "p.json: /steps/0/at has 0 entries; " + rank + "2"},
+      {edited("offsets\":[]", "offsets\":[5]", program),
+       "p.json: /steps/0/im2col_offsets has 1 entries; " + rank + "0"},
+  };
+  for (const Refused& bad : table) EXPECT_EQ(refusal_of(bad.text), bad.message);
 }
 
 TEST(ProgramJson, IslandsReadBackEqual) {
