@@ -39,7 +39,8 @@ constexpr std::array<ExitCodeMeaning, 8> kMeanings = {{
      "usage: an unknown option or name, an output that cannot be written, not a report"},
     {ExitCode::regression, "compare: slower, or another of the findings that --fail-on names"},
     {ExitCode::incomplete,
-     "something has no answer: it did not run, a GPU was lost, a rank is silent; compare: missing"},
+     "something has no answer: it did not run, a GPU was lost, a rank is silent; compare: missing; "
+     "export: a host left out"},
     {ExitCode::environment,
      "environment: no usable GPU, a GPU in use, more ranks than GPUs, no rank started, nothing but "
      "skips; doctor: a check failed"},

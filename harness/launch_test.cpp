@@ -238,7 +238,7 @@ TEST(Launch, a_worker_killed_from_outside_twice_is_a_tool_error_and_drains_nothi
   EXPECT_EQ(results.at("zfill.whole@0")->verdict, Verdict::pass);
   report.launch.is_virtual = false;  // a list for draining is of GPUs alone
   report.provenance.clear();         // and of no test hook's victims
-  EXPECT_EQ(drain_of(report), "");
+  EXPECT_EQ(drain_of(report).text, "");
 }
 
 TEST(Launch, a_worker_killed_from_outside_once_costs_no_result) {

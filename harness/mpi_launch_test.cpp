@@ -98,7 +98,7 @@ TEST(MpiLaunch, a_stopped_worker_hangs_and_those_that_waited_for_it_did_not_run)
   }
   report.launch.is_virtual = false;  // a list for draining is of GPUs alone
   report.provenance.clear();         // and of no test hook's victims
-  const std::string drain = drain_of(report);
+  const std::string drain = drain_of(report).text;
   EXPECT_NE(drain.find("\tvirtual-1-0\tgemm.distributed.integer hang\n"), std::string::npos);
   EXPECT_EQ(std::count(drain.begin(), drain.end(), '\n'), 1) << drain;
 }

@@ -29,24 +29,24 @@ struct TypedExport {
   bool all = false;
 };
 
-using Export = std::string (*)(const std::vector<std::string>& files);
+using Export = Exported (*)(const std::vector<std::string>& files);
 
-template <std::string (*made)(const Report&)>
-std::string of_one(const std::vector<std::string>& files) {
+template <auto made>
+Exported of_one(const std::vector<std::string>& files) {
   if (files.size() != 1) throw UsageError("this format takes one report; give one");
   const Report report = given_report(files.front());
   try {
-    return made(report);
+    return Exported{made(report)};
   } catch (const ReportError& error) {
     throw ReportError(fmt::format("{}: {}", files.front(), error.what()));
   }
 }
 
-std::string references_of(const std::vector<std::string>& files) {
+Exported references_of(const std::vector<std::string>& files) {
   std::vector<LaunchFacts> launches;
   launches.reserve(files.size());
   for (const std::string& file : files) launches.push_back(facts_of(given_report(file), file));
-  return references_json(launches);
+  return {references_json(launches)};
 }
 
 struct ExportFormat {
@@ -103,13 +103,15 @@ ExitCode export_report(const TypedExport& typed) {
     throw UsageError(fmt::format("--all is for --format prometheus; {} has all", typed.format));
   if (typed.all) made = of_one<all_prometheus_of>;
   if (!typed.out.empty()) check_out(typed);
-  const std::string text = made(typed.files);
+  const Exported exported = made(typed.files);
   if (typed.out.empty()) {
-    print_out(text);
+    print_out(exported.text);
   } else {
-    replace_file(typed.out, text);
+    replace_file(typed.out, exported.text);
   }
-  return ExitCode::ok;
+  for (const std::string& what : exported.left_out)
+    print_error(fmt::format("{}: {}", typed.files.front(), what));
+  return exported.left_out.empty() ? ExitCode::ok : ExitCode::incomplete;
 }
 
 }  // namespace

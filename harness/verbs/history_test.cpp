@@ -137,6 +137,20 @@ TEST(ExportVerb, WritesBothFormatsToStdout) {
   EXPECT_TRUE(ocp.out.starts_with("{\"schemaVersion\":{\"major\":2,\"minor\":0},"));
 }
 
+TEST(ExportVerb, ADrainListWithoutAGpuOfNoUsableNameEndsWith4) {
+  const ScratchFolder folder;
+  Report report = synthetic_launch({.gpus = 8, .cases = 2, .seed = 3}, 0, false, {});
+  report.launch.is_virtual = false;
+  for (ResultRow& result : report.results) result.verdict = Verdict::gpu_lost;
+  report.gpus[0].uuid = FixedText<48>::of("GPU-\x1b;x");
+  write_report(report, folder.file("x.h5"));
+  const Ran ran = run_binary({"export", folder.file("x.h5"), "--format", "drain"});
+  EXPECT_EQ(ran.exit, 4) << ran.err;
+  EXPECT_EQ(lines_in(ran.out), 7) << ran.out;
+  EXPECT_EQ(lines_in(ran.err), 1) << ran.err;
+  EXPECT_TRUE(has(ran.err, "GPU 0: 'GPU-?;x' on '")) << ran.err;
+}
+
 TEST(ExportVerb, TheReferencesThatAreCarriedAreThoseOfTheUsualReports) {
   const std::filesystem::path folder = std::filesystem::path(TIDEMARK_BASELINE).parent_path();
   std::vector<std::string> words = {"export", "--format", "references"};

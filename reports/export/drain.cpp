@@ -122,26 +122,24 @@ std::string_view word_behind(std::string_view text, std::string_view before) {
 /// GPUs and ranks that the launch did without are in no table; what is known of them is the line
 /// that harness/discovery/assignment.cpp wrote: "... of host H ...". One that is in use is not
 /// sick, nor one that could not be asked for lack of memory or processes.
-std::string lines_of_left_out(const Report& report) {
-  std::string text;
+void add_left_out(const Report& report, Exported& list) {
   for (const std::string_view line : left_out_of(report)) {
     const auto says = [&](std::string_view words) { return line.find(words) != line.npos; };
     if (says(" is in use: ") || says(": asking CUDA ended with signal 9") ||
         says(" could not be started"))
       continue;
     const std::string_view host = word_behind(line, " host ");
-    if (!is_name(host))
-      throw ReportError(
-          fmt::format("'{}' names no host that a script may use; look at it with tidemark show",
-                      printable(line)));
-    text += fmt::format("{}\t-\t{}\n", host, printable(line.substr(0, kLongestReason)));
+    if (is_name(host))
+      list.text += fmt::format("{}\t-\t{}\n", host, printable(line.substr(0, kLongestReason)));
+    else
+      list.left_out.push_back(fmt::format(
+          "'{}' names no host that a script may use; drain it by hand", printable(line)));
   }
-  return text;
 }
 
 }  // namespace
 
-std::string drain_of(const Report& report) {
+Exported drain_of(const Report& report) {
   if (report.launch.is_virtual)
     throw ReportError("made on the virtual device: no hardware was tested; give a report of GPUs");
   if (report.launch.anonymised)
@@ -154,20 +152,21 @@ std::string drain_of(const Report& report) {
           "made with {}: its failures are injected; give the report of a run without it",
           key.substr(key.find('.') + 1)));
   const auto by_case = failures_by_case(report);
-  std::string text;
+  Exported list;
   for (const GpuRow& gpu : report.gpus) {
     const std::string reason = reason_of(report, gpu, by_case);
     if (reason.empty()) continue;
     const std::string_view host = host_of(report, gpu);
     const std::string_view uuid = gpu.uuid.view();
-    if (!is_name(host) || !is_name(uuid))
-      throw ReportError(
-          fmt::format("GPU {}: '{}' on '{}' are no names that a script may use; look "
-                      "at it with tidemark show",
+    if (is_name(host) && is_name(uuid))
+      list.text += fmt::format("{}\t{}\t{}\n", host, uuid, reason);
+    else
+      list.left_out.push_back(
+          fmt::format("GPU {}: '{}' on '{}' are no names that a script may use; drain it by hand",
                       gpu.gpu_id, printable(uuid), printable(host)));
-    text += fmt::format("{}\t{}\t{}\n", host, uuid, reason);
   }
-  return text + lines_of_left_out(report);
+  add_left_out(report, list);
+  return list;
 }
 
 }  // namespace tidemark::reports

@@ -31,6 +31,8 @@ std::uint32_t text_in(Report& report, const std::string& text) {
   return static_cast<std::uint32_t>(report.strings.size() - 1);
 }
 
+std::string text_of(const Report& report) { return drain_of(report).text; }
+
 std::string error_of(const Report& report) {
   try {
     drain_of(report);
@@ -40,14 +42,14 @@ std::string error_of(const Report& report) {
   return "no error";
 }
 
-TEST(Drain, NothingWhereAllIsWell) { EXPECT_EQ(drain_of(passed()), ""); }
+TEST(Drain, NothingWhereAllIsWell) { EXPECT_EQ(text_of(passed()), ""); }
 
 TEST(Drain, HostGpuAndReasonOfWhatFailed) {
   Report report = passed();
   result_of(report, "load.tile.2d", 1).verdict = Verdict::fail;
   result_of(report, "zfill.corner", 1).verdict = Verdict::hang;
   const std::string uuid(report.gpus[1].uuid.view());
-  EXPECT_EQ(drain_of(report),
+  EXPECT_EQ(text_of(report),
             "node07.acme.example\t" + uuid + "\tload.tile.2d fail, zfill.corner hang\n");
 }
 
@@ -56,36 +58,36 @@ TEST(Drain, NotWhatIsWaivedDidNotRunOrFailedInTheTool) {
   result_of(report, "load.tile.2d", 1).verdict = Verdict::waived;
   result_of(report, "zfill.corner", 1).verdict = Verdict::not_run;
   result_of(report, "gemm.distributed.speed", 1).verdict = Verdict::tool_error;
-  EXPECT_EQ(drain_of(report), "");
+  EXPECT_EQ(text_of(report), "");
 }
 
 TEST(Drain, AGpuThatWasLost) {
   Report report = passed();
   result_of(report, "zfill.corner", 0).verdict = Verdict::gpu_lost;
-  EXPECT_NE(drain_of(report).find("\tzfill.corner gpu_lost\n"), std::string::npos);
+  EXPECT_NE(text_of(report).find("\tzfill.corner gpu_lost\n"), std::string::npos);
 }
 
 TEST(Drain, ACaseOfAllGpusThatSeveralFailedBlamesNone) {
   Report report = passed();
   result_of(report, "gemm.distributed.speed", 0).verdict = Verdict::fail;
-  EXPECT_NE(drain_of(report).find("\tgemm.distributed.speed fail\n"), std::string::npos);
+  EXPECT_NE(text_of(report).find("\tgemm.distributed.speed fail\n"), std::string::npos);
   result_of(report, "gemm.distributed.speed", 1).verdict = Verdict::fail;
-  EXPECT_EQ(drain_of(report), "");
+  EXPECT_EQ(text_of(report), "");
 }
 
 TEST(Drain, AGpuThatWasLostInACaseOfAllGpusWhereAnotherFailed) {
   Report report = passed();
   result_of(report, "gemm.distributed.speed", 0).verdict = Verdict::fail;
   result_of(report, "gemm.distributed.speed", 1).verdict = Verdict::gpu_lost;
-  EXPECT_EQ(drain_of(report), "node07.acme.example\t" + std::string(report.gpus[1].uuid.view()) +
-                                  "\tgemm.distributed.speed gpu_lost\n");
+  EXPECT_EQ(text_of(report), "node07.acme.example\t" + std::string(report.gpus[1].uuid.view()) +
+                                 "\tgemm.distributed.speed gpu_lost\n");
 }
 
 TEST(Drain, ACaseOfAllGpusThatOneFailedBesideAWaivedFailureBlamesNone) {
   Report report = passed();
   result_of(report, "gemm.distributed.speed", 0).verdict = Verdict::waived;
   result_of(report, "gemm.distributed.speed", 1).verdict = Verdict::fail;
-  EXPECT_EQ(drain_of(report), "");
+  EXPECT_EQ(text_of(report), "");
 }
 
 /// GPU 1 hung in the case of all GPUs, and GPU 0 did not run it, because of `why`.
@@ -105,21 +107,21 @@ TEST(Drain, AGpuThatHungInACaseOfAllGpusWhereAnotherNamesIt) {
         std::string("slot 1 (node07.acme.example, GPU-77aa88bb-0000-1111-2222-333344445555) "
                     "hung in the same round") +
         more);
-    EXPECT_EQ(drain_of(report),
+    EXPECT_EQ(text_of(report),
               "node07.acme.example\tGPU-77aa88bb-0000-1111-2222-333344445555\t"
               "gemm.distributed.speed hang\n");
   }
 }
 
 TEST(Drain, NoGpuThatHungInACaseOfAllGpusWhereNoneNamesIt) {
-  EXPECT_EQ(drain_of(with_a_hang("rank 0 is silent")), "");
-  EXPECT_EQ(drain_of(with_a_hang("slot 0 (node07.acme.example, "
-                                 "GPU-5f1c2d3e-0000-1111-2222-333344445555) hung in the same "
-                                 "round")),
+  EXPECT_EQ(text_of(with_a_hang("rank 0 is silent")), "");
+  EXPECT_EQ(text_of(with_a_hang("slot 0 (node07.acme.example, "
+                                "GPU-5f1c2d3e-0000-1111-2222-333344445555) hung in the same "
+                                "round")),
             "");
   Report report = with_a_hang("");
   result_of(report, "gemm.distributed.speed", 0).verdict = Verdict::pass;
-  EXPECT_EQ(drain_of(report), "");
+  EXPECT_EQ(text_of(report), "");
 }
 
 TEST(Drain, NoGpuThatHungWhereAnotherFailedTheCaseToo) {
@@ -128,7 +130,7 @@ TEST(Drain, NoGpuThatHungWhereAnotherFailedTheCaseToo) {
       "round; row 1: a byte is wrong");
   for (const Verdict verdict : {Verdict::fail, Verdict::hang}) {
     result_of(report, "gemm.distributed.speed", 0).verdict = verdict;
-    EXPECT_EQ(drain_of(report), "");
+    EXPECT_EQ(text_of(report), "");
   }
 }
 
@@ -136,10 +138,10 @@ TEST(Drain, XidsOfSickHardwareAndNotThoseOfPrograms) {
   Report report = passed();
   const std::uint32_t nvml = text_in(report, "nvml");
   report.events.push_back({.gpu_id = 0, .source = nvml, .code = 13});  // an illegal copy
-  EXPECT_EQ(drain_of(report), "");
+  EXPECT_EQ(text_of(report), "");
   report.events.push_back({.gpu_id = 0, .source = nvml, .code = 79});
   report.events.push_back({.gpu_id = 0, .source = nvml, .code = 79});
-  EXPECT_NE(drain_of(report).find("\tXid 79\n"), std::string::npos) << drain_of(report);
+  EXPECT_NE(text_of(report).find("\tXid 79\n"), std::string::npos) << text_of(report);
 }
 
 TEST(Drain, EveryXidThatSaysDrainAndNoOther) {
@@ -147,7 +149,7 @@ TEST(Drain, EveryXidThatSaysDrainAndNoOther) {
     Report report = passed();
     report.events.push_back({.gpu_id = 0, .source = text_in(report, "nvml"), .code = xid.code});
     const bool drained =
-        drain_of(report).find(fmt::format("\tXid {}\n", xid.code)) != std::string::npos;
+        text_of(report).find(fmt::format("\tXid {}\n", xid.code)) != std::string::npos;
     EXPECT_EQ(drained, xid.drains()) << xid.code;
   }
 }
@@ -155,7 +157,7 @@ TEST(Drain, EveryXidThatSaysDrainAndNoOther) {
 TEST(Drain, NoGpuWhoseRowsNvmlDoesNotSay) {
   Report report = passed();
   report.gpus[0].remapped_rows_pending = 0xffffffff;
-  EXPECT_EQ(drain_of(report), "");
+  EXPECT_EQ(text_of(report), "");
 }
 
 TEST(Drain, NothingOfAReportThatWasMadeWithATestHook) {
@@ -169,13 +171,13 @@ TEST(Drain, NotASignalOfTheSameNumber) {
   Report report = passed();
   const std::uint32_t other = text_in(report, "signal");
   report.events.push_back({.gpu_id = 0, .source = other, .code = 64});
-  EXPECT_EQ(drain_of(report), "");
+  EXPECT_EQ(text_of(report), "");
 }
 
 TEST(Drain, MemoryThatWaitsForAReset) {
   Report report = passed();
   report.gpus[0].remapped_rows_pending = 1;
-  EXPECT_NE(drain_of(report).find("\tmemory rows to be remapped\n"), std::string::npos);
+  EXPECT_NE(text_of(report).find("\tmemory rows to be remapped\n"), std::string::npos);
 }
 
 void leave_out(Report& report, const std::string& why) {
@@ -189,7 +191,7 @@ TEST(Drain, WhatWasLeftOutButNotWhatIsInUse) {
   leave_out(report,
             "GPU 3 (NVIDIA H200) of host node07 is in use: GPU-77aa88bb is held by process 4711");
   leave_out(report, "rank 1 on host node08 has no NVIDIA device");
-  EXPECT_EQ(drain_of(report), "node08\t-\trank 1 on host node08 has no NVIDIA device\n");
+  EXPECT_EQ(text_of(report), "node08\t-\trank 1 on host node08 has no NVIDIA device\n");
 }
 
 TEST(Drain, NoRankWhoseGpusCouldNotBeAskedFor) {
@@ -198,17 +200,20 @@ TEST(Drain, NoRankWhoseGpusCouldNotBeAskedFor) {
     Report report = passed();
     leave_out(report,
               std::string("rank 1 on host node08 has an NVIDIA device but no usable GPU: ") + why);
-    EXPECT_EQ(drain_of(report), "") << why;
+    EXPECT_EQ(text_of(report), "") << why;
   }
 }
 
 TEST(Drain, NothingLeftOutWhoseHostCouldBeSomethingElseInACommand) {
-  Report report = passed();
-  leave_out(report, "rank 1 on host $(x) has no NVIDIA device");
-  EXPECT_NE(error_of(report).find("no host that a script may use"), std::string::npos);
-  report = passed();
-  leave_out(report, "rank 1 on host ALL has no NVIDIA device");
-  EXPECT_NE(error_of(report).find("no host that a script may use"), std::string::npos);
+  for (const char* host : {"$(x)", "ALL"}) {
+    Report report = passed();
+    leave_out(report, fmt::format("rank 1 on host {} has no NVIDIA device", host));
+    leave_out(report, "rank 2 on host node08 has no NVIDIA device");
+    const Exported list = drain_of(report);
+    EXPECT_EQ(list.text, "node08\t-\trank 2 on host node08 has no NVIDIA device\n");
+    ASSERT_EQ(list.left_out.size(), 1U);
+    EXPECT_NE(list.left_out[0].find(host), std::string::npos) << list.left_out[0];
+  }
 }
 
 TEST(Drain, AReasonIsNoLongerThanSlurmShows) {
@@ -220,7 +225,7 @@ TEST(Drain, AReasonIsNoLongerThanSlurmShows) {
   for (CaseRow& which : report.cases) which.name = FixedText<128>::of(std::string(100, 'x'));
   for (ResultRow& result : report.results)
     if (result.gpu_id == 0) result.verdict = Verdict::fail;
-  const std::string text = drain_of(report);
+  const std::string text = text_of(report);
   const std::string reason = text.substr(text.rfind('\t') + 1);
   EXPECT_EQ(reason.size(), 128U + 1) << reason;
   EXPECT_EQ(reason.find("Xid 48, Xid 64 and 2 more; memory rows to be remapped; xxx"), 0U)
@@ -243,7 +248,11 @@ TEST(Drain, NoHostThatCouldBeSomethingElseInACommand) {
     Report report = passed();
     result_of(report, "load.tile.2d", 1).verdict = Verdict::fail;
     report.nodes[report.gpus[1].node_id].hostname = text_in(report, host);
-    EXPECT_NE(error_of(report).find("no names that a script may use"), std::string::npos) << host;
+    leave_out(report, "rank 2 on host node08 has no NVIDIA device");
+    const Exported list = drain_of(report);
+    EXPECT_EQ(list.text, "node08\t-\trank 2 on host node08 has no NVIDIA device\n") << host;
+    ASSERT_EQ(list.left_out.size(), 1U);
+    EXPECT_EQ(list.left_out[0].find("GPU 1: '"), 0U) << list.left_out[0];
   }
 }
 

@@ -2,10 +2,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "reports/store/report.hpp"
 
 namespace tidemark::reports {
+
+/// What is written, and a line for each thing that should be in it and cannot.
+struct Exported {
+  std::string text;
+  std::vector<std::string> left_out = {};
+};
 
 /// Prometheus' text exposition format 0.0.4, as node_exporter's textfile collector reads it: HELP
 /// and TYPE before each family, no timestamps, each sample once. Families are named tidemark_...;
@@ -29,8 +36,8 @@ std::string ocp_of(const Report& report);
 /// launch left out ('-' where their UUID is not known), with failures that no waiver names, lost,
 /// with Xids of sick hardware or memory rows to be remapped; not those of a case over all GPUs that
 /// several of them failed, or in which one hung that no other names, since which one is sick is not
-/// known. Throws ReportError where the report is of the virtual device or anonymised, or where a
-/// name could be something else in a command.
-std::string drain_of(const Report& report);
+/// known. Left out is a GPU or host whose name could be something else in a command. Throws
+/// ReportError where the report is of the virtual device or anonymised.
+Exported drain_of(const Report& report);
 
 }  // namespace tidemark::reports
