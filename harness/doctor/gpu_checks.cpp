@@ -290,6 +290,12 @@ void check_links(const NodeState& node, CheckList& checks) {
           fmt::format("nvidia-smi nvlink -s -i {}; see that nvidia-fabricmanager runs", uuid),
           uuid);
     for (std::size_t j = 0; j < gpu.peers.size(); ++j) {
+      if (j != i && gpu.peers[j] < 0 && !checks.has("peer_access"))
+        checks.warn("peer_access",
+                    fmt::format("unknown whether {} reaches the memory of GPU {}, which NVML "
+                                "cannot open",
+                                name_of(i, gpu), j),
+                    "see gpu.lost", uuid);
       if (gpu.peers[j] <= 0) continue;
       const auto status =
           std::min<std::size_t>(static_cast<std::size_t>(gpu.peers[j]), kPeerStatus.size() - 1);

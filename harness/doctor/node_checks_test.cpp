@@ -77,6 +77,19 @@ const NodeCheck& check_named(const std::vector<NodeCheck>& checks, std::string_v
   throw std::runtime_error("no check " + std::string(name));
 }
 
+/// Two GPUs as NVML describes them.
+NodeState read_by_nvml() {
+  const auto nvml = Nvml::open(TIDEMARK_FAKE_NVML).value();
+  NodeState node = healthy();
+  node.nvml.gpus.clear();
+  const std::vector<NvmlDevice> devices = nvml.devices();
+  for (const NvmlDevice device : devices)
+    node.nvml.gpus.push_back(device == nullptr ? std::nullopt
+                                               : std::optional(nvml.state(device, devices)));
+  node.visible.resize(2);
+  return node;
+}
+
 TEST(NodeChecks, find_nothing_on_a_node_that_is_well) {
   EXPECT_EQ(wrong_with(healthy()), Wrong());
   for (const NodeCheck& check : checks_of(healthy()))
@@ -162,8 +175,15 @@ TEST(NodeChecks, a_gpu_that_cuda_does_not_show_unless_it_was_told_so) {
 TEST(NodeChecks, a_gpu_that_has_fallen_off_the_bus) {
   NodeState node = healthy();
   node.nvml.gpus[3].reset();
+  for (auto& gpu : node.nvml.gpus)
+    if (gpu) gpu->peers[3] = -1;
   node.visible.resize(7);
-  EXPECT_EQ(wrong_with(node), (Wrong{"fail gpu.lost", "warn cuda"}));
+  EXPECT_EQ(wrong_with(node), (Wrong{"fail gpu.lost", "warn cuda", "warn peer_access"}));
+}
+
+TEST(NodeChecks, a_gpu_that_nvml_cannot_open_is_not_known_to_be_reached) {
+  const FakeNvml fake("nvmlDeviceGetHandleByIndex_v2=15");
+  EXPECT_EQ(wrong_with(read_by_nvml()), (Wrong{"fail gpu.lost", "warn peer_access"}));
 }
 
 TEST(NodeChecks, a_gpu_that_is_no_hopper) {
@@ -227,17 +247,6 @@ TEST(NodeChecks, what_makes_a_gpu_slower) {
   node.nvml.gpus[4]->record.persistence = 0;
   EXPECT_EQ(wrong_with(node), (Wrong{"warn gpu.power", "warn gpu.heat", "warn gpu.clocks",
                                      "warn gpu.clocks", "warn gpu.persistence"}));
-}
-
-/// Two GPUs as NVML describes them.
-NodeState read_by_nvml() {
-  const auto nvml = Nvml::open(TIDEMARK_FAKE_NVML).value();
-  int other = 0;
-  NodeState node = healthy();
-  const GpuState gpu = nvml.state(nvml.device_of_uuid("GPU-fake"), {nullptr, &other});
-  node.nvml.gpus = {gpu, gpu};
-  node.visible.resize(2);
-  return node;
 }
 
 TEST(NodeChecks, find_nothing_where_nvml_answers) {

@@ -1,5 +1,6 @@
-// A stand-in for libnvidia-ml.so.1 with one GPU, "GPU-fake", for tests where there is no driver.
-// With FAKE_NVML=FUNCTION=CODE the GPU is healthy, and that function returns that code.
+// A stand-in for libnvidia-ml.so.1 with two GPUs, for tests where there is no driver: "GPU-fake",
+// and one that has fallen off the bus. With FAKE_NVML=FUNCTION=CODE both are healthy, and that
+// function returns that code; nvmlDeviceGetHandleByIndex_v2 of the second alone.
 // Written from nvml.h's documentation apart from nvml.cpp: it spells out offsets by itself.
 #include <atomic>
 #include <chrono>
@@ -17,7 +18,7 @@ constexpr int kNotFound = 6;
 constexpr int kInsufficientSize = 7;
 constexpr int kTimeout = 10;
 
-int the_gpu = 0;
+int the_gpu = 0, the_second_gpu = 0;
 int the_event_set = 0;
 std::atomic<int> started{0};
 std::atomic<int> events_left{0};
@@ -39,7 +40,8 @@ int refusal(const char* function = __builtin_FUNCTION()) {
 }
 
 int refusal_of(void* device, const char* function = __builtin_FUNCTION()) {
-  return started > 0 && device == &the_gpu ? refusal(function) : kInvalidArgument;
+  const bool known = device == &the_gpu || device == &the_second_gpu;
+  return started > 0 && known ? refusal(function) : kInvalidArgument;
 }
 
 int text(void* device, const char* says, char* out, unsigned length,
@@ -95,14 +97,13 @@ int nvmlDeviceGetCount_v2(unsigned* count) {
   *count = 2;
   return kSuccess;
 }
-// The second GPU has fallen off the bus.
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
-  if (index != 0) return 15;  // NVML_ERROR_GPU_IS_LOST
-  *device = &the_gpu;
-  return kSuccess;
+  *device = index == 0 ? &the_gpu : &the_second_gpu;
+  if (index == 0) return kSuccess;
+  return healthy() ? refusal() : 15;  // NVML_ERROR_GPU_IS_LOST
 }
 int nvmlDeviceGetUUID(void* device, char* out, unsigned n) {
-  return text(device, "GPU-fake", out, n);
+  return text(device, device == &the_gpu ? "GPU-fake" : "GPU-fake-1", out, n);
 }
 int nvmlDeviceGetName(void* device, char* out, unsigned n) {
   return text(device, "NVIDIA H200", out, n);
@@ -114,8 +115,8 @@ int nvmlDeviceGetCudaComputeCapability(void* device, int* major, int* minor) {
   return kSuccess;
 }
 int nvmlDeviceGetComputeMode(void* device, unsigned* out) { return number(device, 3, out); }
-int nvmlDeviceGetP2PStatus(void* device, void*, int, unsigned* out) {
-  return number(device, 0, out);
+int nvmlDeviceGetP2PStatus(void* device, void* other, int, unsigned* out) {
+  return device == other ? kInvalidArgument : number(device, 0, out);
 }
 int nvmlDeviceGetDefaultApplicationsClock(void* device, int clock, unsigned* out) {
   return number(device, clock == 1 ? 1980 : 0, out);

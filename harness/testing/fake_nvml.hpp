@@ -8,8 +8,8 @@
 namespace tidemark::harness {
 
 /// For as long as the object lives, the stand-in "refuses" to start, is "stuck" while it starts, or
-/// is "noisy": its GPU replays packets on PCIe. "nvmlDeviceGetName=3": the GPU is healthy, and this
-/// function returns 3, NVML_ERROR_NOT_SUPPORTED.
+/// is "noisy": its GPU replays packets on PCIe. "nvmlDeviceGetName=3": both GPUs are healthy, and
+/// this function returns 3, NVML_ERROR_NOT_SUPPORTED.
 class FakeNvml {
  public:
   explicit FakeNvml(const std::string& mode) { setenv("FAKE_NVML", mode.c_str(), 1); }
