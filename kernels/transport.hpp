@@ -16,25 +16,21 @@ namespace tidemark::kernels {
 /// How panels travel. No route changes a bit of a product.
 enum class PanelRoute : std::uint8_t {
   nccl,  // sends and receives on SMs, all panels in one group; the reader waits for all of it
-  nccl_overlap,   // the same shard by shard, on SMs that the product beside it leaves free
-  nccl_zero_cta,  // collectives of NCCL by copy engines, beside the product
-  copy_engine,    // copy engines read the memory of other GPUs of the host, beside the product
-  tma_pull,       // a few SMs read it by TMA; the product gets them when all panels are there
-  relay,          // through the hosts, by MPI: the virtual device's
+  nccl_overlap,  // the same shard by shard, on SMs that the product beside it leaves free
+  copy_engine,   // copy engines read the memory of other GPUs of the host, beside the product
+  relay,         // through the hosts, by MPI: the virtual device's
 };
-inline constexpr PanelRoute kPanelRoutes[] = {PanelRoute::nccl,          PanelRoute::nccl_overlap,
-                                              PanelRoute::nccl_zero_cta, PanelRoute::copy_engine,
-                                              PanelRoute::tma_pull,      PanelRoute::relay};
+inline constexpr PanelRoute kPanelRoutes[] = {PanelRoute::nccl, PanelRoute::nccl_overlap,
+                                              PanelRoute::copy_engine, PanelRoute::relay};
 
 constexpr std::string_view name_of(PanelRoute route) {
-  constexpr std::string_view kNames[] = {"nccl",        "nccl_overlap", "nccl_zero_cta",
-                                         "copy_engine", "tma_pull",     "mpi"};
+  constexpr std::string_view kNames[] = {"nccl", "nccl_overlap", "copy_engine", "mpi"};
   return kNames[static_cast<std::size_t>(route)];
 }
 
 /// Whether a product may be launched before its panels are there and waits for `arrived` itself.
-/// Not where SMs move them that the product could take for good (gives_sms_back()): it would wait
-/// for a copy that has none.
+/// Not where SMs move them that the product could take for good: it would wait for a copy that has
+/// none.
 constexpr bool delivers_beside(PanelRoute route) { return route != PanelRoute::nccl; }
 
 /// Whether both panels of a product are fetched at once, else B behind A: two ranks that change
@@ -44,14 +40,10 @@ constexpr bool fetches_at_once(PanelRoute route) {
          route == PanelRoute::relay;
 }
 
-/// SMs that move the panels of a product beside it.
+/// SMs that move the panels of a product beside it, which leaves them alone.
 constexpr std::uint32_t sms_of(PanelRoute route) {
-  return route == PanelRoute::nccl_overlap || route == PanelRoute::tma_pull ? 8 : 0;
+  return route == PanelRoute::nccl_overlap ? 8 : 0;
 }
-
-/// Whether a product beside its panels may be launched over these SMs, too, behind
-/// PanelBuffer::moving: it gets them when all panels are there. Else it has to leave them alone.
-constexpr bool gives_sms_back(PanelRoute route) { return route == PanelRoute::tma_pull; }
 
 /// Consecutive rows of a panel that one rank owns and the others receive.
 struct Shard {
@@ -74,10 +66,6 @@ struct PanelBuffer {
   /// The transport writes `epoch` into the word of a shard of another rank once the device may read
   /// all its bytes, never before. Words of this rank's own shards are the reader's.
   std::uint32_t* arrived = nullptr;
-  /// A word there; null: nobody asks. Where the route gives_sms_back(), the transport writes
-  /// `epoch` into it once those that move the panel have their SMs. Only of a panel with rows of
-  /// others.
-  std::uint32_t* moving = nullptr;
   /// 1 for the first gather into this memory, one more for each one after it: what an earlier
   /// gather left in `arrived` is no sign of this one.
   std::uint32_t epoch = 0;

@@ -45,7 +45,7 @@ find_path(TIDEMARK_NCCL_INCLUDE nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS} /usr/in
 if(TIDEMARK_NCCL_INCLUDE)
   file(STRINGS "${TIDEMARK_NCCL_INCLUDE}/nccl.h" nccl_version REGEX "#define NCCL_VERSION_CODE [0-9]+")
   string(REGEX REPLACE ".*NCCL_VERSION_CODE ([0-9]+).*" "\\1" nccl_version "${nccl_version}")
-  if(nccl_version GREATER_EQUAL 22800)  # collectives by copy engines
+  if(nccl_version GREATER_EQUAL 21700)  # ncclConfig_t::maxCTAs
     set(TIDEMARK_WITH_NCCL ON)
   endif()
 endif()

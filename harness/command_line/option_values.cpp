@@ -60,8 +60,7 @@ std::optional<PanelRoute> transport_of(const std::string& text) {
   if (text == kAnyTransport) return std::nullopt;
   for (const PanelRoute route : kPanelRoutes)
     if (name_of(route) == text) return route;
-  refuse("--transport", text,
-         "give auto, nccl, nccl_overlap, nccl_zero_cta, copy_engine, tma_pull or mpi");
+  refuse("--transport", text, "give auto, nccl, nccl_overlap, copy_engine or mpi");
 }
 
 std::string_view name_of(const std::optional<PanelRoute>& transport) {
@@ -80,8 +79,8 @@ void check_transport(const std::optional<PanelRoute>& transport, DeviceKind devi
   refuse("--transport", std::string(name_of(*transport)),
          device == DeviceKind::virtual_device
              ? "the virtual device knows only mpi; give mpi, or leave it out"
-             : "between GPUs panels travel by nccl, nccl_overlap, nccl_zero_cta, copy_engine or "
-               "tma_pull; give one of them, or leave it out");
+             : "between GPUs panels travel by nccl, nccl_overlap or copy_engine; give one of "
+               "them, or leave it out");
 }
 
 std::uint64_t seed_of(const std::string& text) {

@@ -40,9 +40,8 @@ TEST(TransportOf, knows_the_routes_and_auto) {
   for (const PanelRoute route : kPanelRoutes)
     EXPECT_EQ(transport_of(std::string(name_of(route))), route);
   EXPECT_EQ(usage_error_of([] { transport_of("ib"); }),
-            "--transport 'ib': give auto, nccl, nccl_overlap, nccl_zero_cta, copy_engine, tma_pull "
-            "or mpi");
-  EXPECT_EQ(transport_names(), "auto|nccl|nccl_overlap|nccl_zero_cta|copy_engine|tma_pull|mpi");
+            "--transport 'ib': give auto, nccl, nccl_overlap, copy_engine or mpi");
+  EXPECT_EQ(transport_names(), "auto|nccl|nccl_overlap|copy_engine|mpi");
 }
 
 TEST(CheckTransport, refuses_what_a_device_does_not_know) {
@@ -51,14 +50,12 @@ TEST(CheckTransport, refuses_what_a_device_does_not_know) {
   check_transport(PanelRoute::relay, DeviceKind::virtual_device);
   check_transport(PanelRoute::nccl, DeviceKind::cuda);
   check_transport(PanelRoute::nccl_overlap, DeviceKind::cuda);
-  check_transport(PanelRoute::nccl_zero_cta, DeviceKind::cuda);
   check_transport(PanelRoute::copy_engine, DeviceKind::cuda);
-  check_transport(PanelRoute::tma_pull, DeviceKind::cuda);
   EXPECT_EQ(usage_error_of([] { check_transport(PanelRoute::nccl, DeviceKind::virtual_device); }),
             "--transport 'nccl': the virtual device knows only mpi; give mpi, or leave it out");
   EXPECT_EQ(usage_error_of([] { check_transport(PanelRoute::relay, DeviceKind::cuda); }),
-            "--transport 'mpi': between GPUs panels travel by nccl, nccl_overlap, nccl_zero_cta, "
-            "copy_engine or tma_pull; give one of them, or leave it out");
+            "--transport 'mpi': between GPUs panels travel by nccl, nccl_overlap or "
+            "copy_engine; give one of them, or leave it out");
 }
 
 TEST(ShapeOf, is_a_square_of_n_unless_m_or_k_say_otherwise) {

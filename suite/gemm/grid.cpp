@@ -75,10 +75,6 @@ Range part_of(std::uint64_t count, std::uint32_t parts, std::uint32_t index) {
 }
 
 Chunking chunking_of(PanelRoute route) {
-  // A kernel has no cost for each; of 8192 rows of bf16 a product needs 256 for a row of tiles.
-  if (route == PanelRoute::tma_pull) return {.bytes = std::uint64_t{4} << 20, .most = 64};
-  // A call of NCCL costs the host 100 us and more; shards of 8 to 64 MiB take as long.
-  if (route == PanelRoute::nccl_zero_cta) return {.bytes = std::uint64_t{16} << 20, .most = 16};
   // Each costs a copy engine 3 us and the host 10, and where two ranks read from one owner, they
   // may meet at each: of 16 MiB the exchange of four GPUs ends 25 us before one of 8.
   if (route == PanelRoute::copy_engine) return {.bytes = std::uint64_t{16} << 20, .most = 16};

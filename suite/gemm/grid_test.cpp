@@ -144,10 +144,6 @@ TEST(Grid, SmallPartTravelsInTwoPiecesAndALargeOneInSixteen) {
   EXPECT_EQ(chunks_of(32768, 65536, {.bytes = chunking.bytes, .most = 3}), 3U);
 }
 
-TEST(Grid, KernelFetchesARowOfTilesAtATime) {
-  EXPECT_EQ(chunks_of(2048, 16384, chunking_of(PanelRoute::tma_pull)), 8U);
-}
-
 TEST(Grid, PanelOfManyOwnersHasNoMorePiecesThanTheEngineCounts) {
   const Gemm gemm = share({1U << 20, 16, 8192}, 1000, 1024);
   EXPECT_EQ(gemm.b_shards.size(), 1024U);

@@ -46,7 +46,7 @@ struct PredictedTime {
 
 /// Predicts C = A B in bf16, shared out by distributed_gemm(). It assumes:
 /// - Chunks travel in fetch_order(). Both panels share the link equally,
-///   though copy engines and tma_pull fetch B behind A.
+///   though copy engines fetch B behind A.
 /// - A byte from another node crosses the network once for all GPUs of this node, which share such
 ///   bytes evenly. It then crosses the link, but for the part that this GPU received itself.
 /// - Chunks are stored and forwarded: the link takes one once the network has all of it.

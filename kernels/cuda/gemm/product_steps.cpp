@@ -73,7 +73,6 @@ std::array<NamedPanel, 2> next_gather(const Gemm& gemm, ResidentGemm& block, boo
              .row_bytes = row_bytes,
              .shards = gemm.a_shards,
              .arrived = beside ? block.arrivals.a() : nullptr,
-             .moving = beside ? block.arrivals.moving : nullptr,
              .epoch = block.epoch,
              .last = last,
              .begin = signal == nullptr ? nullptr : signal->word(),
@@ -85,7 +84,6 @@ std::array<NamedPanel, 2> next_gather(const Gemm& gemm, ResidentGemm& block, boo
              .row_bytes = row_bytes,
              .shards = gemm.b_shards,
              .arrived = beside ? block.arrivals.b : nullptr,
-             .moving = beside ? block.arrivals.moving + 1 : nullptr,
              .epoch = block.epoch,
              .last = last,
              .begin = signal == nullptr ? nullptr : signal->word(),
@@ -219,7 +217,7 @@ Trouble multiply_from_barrier(const Gemm& gemm, std::unique_ptr<ResidentGemm>& b
 
 Trouble multiply_beside(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, bool last,
                         Start from, std::uint64_t spin_ns, ProductClock& clock) {
-  // A kernel that moves panels needs its SMs before the product: that one cannot be queued first.
+  // Only copy engines: a kernel that moves panels may need the host behind the barrier.
   const bool queued =
       from == Start::at_barrier && gemm.route == PanelRoute::copy_engine && may_hold_streams();
   std::optional<StartSignal> signal;
@@ -243,9 +241,8 @@ Trouble multiply_beside(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block, 
     // The gather first: where all streams share one queue (CUDA_DEVICE_MAX_CONNECTIONS=1) what it
     // puts there must not come behind a product that waits for it.
     gather.emplace(*gemm.transport, panels, gemm.rank, before_abort);
-    // Queued, no copy may need the host behind the barrier. A kernel that moves panels needs its
-    // SMs before the product takes them.
-    if (queued || gives_sms_back(gemm.route)) gather->set_off();
+    // Queued, no copy may need the host behind the barrier.
+    if (queued) gather->set_off();
     launch_beside(gemm, *block);
     if (spin_ns > 0) launch_spin(spin_ns, block->stream.get());
     record(clock.ended, *block, "record the end of a product");

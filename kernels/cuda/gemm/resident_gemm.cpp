@@ -169,10 +169,8 @@ void clear_words(const Gemm& gemm, ResidentArrivals& arrivals, cudaStream_t stre
   for (const std::vector<Shard>* shards : {&gemm.a_shards, &gemm.b_shards})
     for (const Shard& shard : *shards)
       words.push_back(shard.owner == gemm.rank || shard.rows == 0 ? kOwnShard : 0);
-  words.insert(words.end(), 2, 0);  // nothing moves
   arrivals.words = DeviceBuffer(words.size() * sizeof(std::uint32_t));
   arrivals.b = arrivals.a() + gemm.a_shards.size();
-  arrivals.moving = arrivals.b + gemm.b_shards.size();
   // Returns when the words have been taken: they are not page-locked.
   cuda_check(cudaMemcpyAsync(arrivals.words.data(), words.data(), arrivals.words.size(),
                              cudaMemcpyHostToDevice, stream),
@@ -197,48 +195,12 @@ ReadyEngine engine_beside(const Gemm& gemm, const GemmTable& table, const Reside
   return prepare_engine(configuration_of(gemm, fewer, table), fewer);
 }
 
-std::uint64_t rows_of_others(const Gemm& gemm, const std::vector<Shard>& shards) {
-  std::uint64_t rows = 0;
-  for (const Shard& shard : shards) rows += shard.owner == gemm.rank ? 0 : shard.rows;
-  return rows;
-}
-
-/// About how many rounds of tiles an SM multiplies until the panels are there. It only decides who
-/// multiplies what, so it need not be exact.
-double rounds_until_there(const Gemm& gemm, const ReadyEngine& engine) {
-  constexpr double kBytesOfSm = 21e9;  // a second, beside a GEMM, H200 (NOTES.md, "Four GPUs")
-  const double flop_of_sm = is_fp8(gemm.element) ? 11e12 : 6e12;  // a second, there as well
-  const TileShape& shape = engine.configuration.shape;
-  const double round_flop = 2.0 * shape.tile_m * shape.tile_n * static_cast<double>(gemm.k);
-  const double bytes = static_cast<double>(
-      (rows_of_others(gemm, gemm.a_shards) + rows_of_others(gemm, gemm.b_shards)) *
-      panel_row_bytes(gemm));
-  return bytes / (kBytesOfSm * sms_of(gemm.route)) / (round_flop / flop_of_sm);
-}
-
-/// Which cluster of `engine` takes how many tiles. One that is late where SMs are given back to a
-/// product that has no budget of its own.
-TileShare share_of(const Gemm& gemm, const ReadyEngine& engine) {
-  const std::uint32_t tiles = engine.problem.m_tiles * engine.problem.n_tiles;
-  const std::uint32_t blocks = blocks_of(engine.configuration.shape);
-  const bool gives_back = gives_sms_back(gemm.route) && gemm.sm_budget == 0;
-  const TileShare share =
-      share_out(tiles, engine.most_clusters, gives_back ? sms_of(gemm.route) / blocks : 0,
-                rounds_until_there(gemm, engine));
-  if (share.late != 0) return share;
-  return {.early = engine.blocks / blocks, .late = 0, .rounds = share.rounds, .missed = 0};
-}
-
 /// Waits in the kernel outlast those of the host, which ends them when its deadline has passed.
 void follow_exchange(const Gemm& gemm, const GemmTable& table, ResidentGemm& block) {
   block.beside = engine_beside(gemm, table, block);
-  const TileShare share = share_of(gemm, block.beside);
-  block.beside.blocks = (share.early + share.late) * blocks_of(block.beside.configuration.shape);
   ResidentArrivals& arrivals = block.arrivals;
-  const std::vector<ArrivingTile> order =
-      with_missed(arrival_order(block.beside, gemm.a_shards, gemm.b_shards, gemm.rank,
-                                fetches_at_once(gemm.route)),
-                  share);
+  const std::vector<ArrivingTile> order = arrival_order(block.beside, gemm.a_shards, gemm.b_shards,
+                                                        gemm.rank, fetches_at_once(gemm.route));
   arrivals.order = DeviceBuffer(order.size() * sizeof(ArrivingTile));
   cuda_check(cudaMemcpyAsync(arrivals.order.data(), order.data(), arrivals.order.size(),
                              cudaMemcpyHostToDevice, block.stream.get()),
@@ -258,9 +220,7 @@ void follow_exchange(const Gemm& gemm, const GemmTable& table, ResidentGemm& blo
                    .a = arrivals.a(),
                    .b = arrivals.b,
                    .waited_ns = arrivals.waited_ns.as<unsigned long long>(),
-                   .bound_us = static_cast<std::uint32_t>(bound_s * 1e9 / 1024),
-                   .first_late = share.early,
-                   .missed_tiles = share.missed * (share.early + share.late)},
+                   .bound_us = static_cast<std::uint32_t>(bound_s * 1e9 / 1024)},
                   static_cast<std::uint32_t>(order.size()),
                   static_cast<std::uint64_t>(bound_s * 1e9) + kKernelWaitNs);
 }
@@ -341,11 +301,6 @@ void launch_beside(const Gemm& gemm, const ResidentGemm& block) {
   if (is_empty(gemm)) return;
   ReadyEngine engine = block.beside;
   engine.problem.epoch = block.epoch;
-  // Its late clusters would take the SMs on which the panels are to be moved, and wait for them.
-  if (gives_sms_back(gemm.route))
-    for (const auto& [panel, shards] : {std::pair{0, &gemm.a_shards}, {1, &gemm.b_shards}})
-      if (rows_of_others(gemm, *shards) != 0)
-        wait_for_word(block.stream.get(), block.arrivals.moving + panel, block.epoch);
   start_engine(engine, block.words, block.stream.get());
 }
 

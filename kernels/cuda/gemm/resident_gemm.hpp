@@ -19,12 +19,11 @@ inline constexpr std::uint64_t kBarrierRowBytes = 16;
 
 /// What a product beside the exchange of its panels keeps in device memory.
 struct ResidentArrivals {
-  DeviceBuffer words;  // one a shard: of A, then of B; of own shards kOwnShard; then `moving`
+  DeviceBuffer words;  // one a shard: of A, then of B; of own shards kOwnShard
   DeviceBuffer order;  // Arrivals::order
   DeviceBuffer waited_ns;
   std::uint32_t* a() const { return words.as<std::uint32_t>(); }
   std::uint32_t* b = nullptr;
-  std::uint32_t* moving = nullptr;  // PanelBuffer::moving of A, then of B
 };
 
 /// Panels, C between its guards, and what the engine wants to be told. Operands that are not plain

@@ -30,7 +30,7 @@ NcclTransport::NcclTransport(const NcclApi& api, const NcclId& id, std::uint32_t
       rank_(rank),
       ranks_(ranks),
       who_(fmt::format("rank {}: communicate", rank)),
-      comm_(api, id, rank, ranks, {.most_sms = most_sms}) {}
+      comm_(api, id, rank, ranks, most_sms) {}
 
 NcclTransport::~NcclTransport() {
   // Leaving in order waits for what is in flight; with a panel unfinished that may be for ever.

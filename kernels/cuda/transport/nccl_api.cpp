@@ -16,12 +16,6 @@ void look_up(void* library, const char* name, Function& function) {
     throw Error(fmt::format("libnccl.so.2 has no {}: install NCCL 2.14 or newer", name));
 }
 
-/// Of a newer NCCL. Null where there is none.
-template <class Function>
-void look_up_newer(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-}
-
 }  // namespace
 
 NcclApi load_nccl(const char* library) {
@@ -48,15 +42,6 @@ NcclApi load_nccl(const char* library) {
   look_up(handle, "ncclGroupEnd", api.group_end);
   look_up(handle, "ncclSend", api.send);
   look_up(handle, "ncclRecv", api.recv);
-  look_up(handle, "ncclAllGather", api.all_gather);
-  look_up_newer(handle, "ncclCommSplit", api.comm_split);
-  look_up_newer(handle, "ncclMemAlloc", api.mem_alloc);
-  look_up_newer(handle, "ncclMemFree", api.mem_free);
-  look_up_newer(handle, "ncclCommWindowRegister", api.window_register);
-  look_up_newer(handle, "ncclCommWindowDeregister", api.window_deregister);
-  decltype(&ncclGetVersion) get_version = nullptr;
-  look_up(handle, "ncclGetVersion", get_version);
-  nccl_check(api, get_version(&api.version), "ask for NCCL's version");
   return api;
 }
 

@@ -23,18 +23,6 @@ struct NcclApi {
   decltype(&ncclGroupEnd) group_end = nullptr;
   decltype(&ncclSend) send = nullptr;
   decltype(&ncclRecv) recv = nullptr;
-  decltype(&ncclAllGather) all_gather = nullptr;
-  // Null where the library is older than these.
-  decltype(&ncclCommSplit) comm_split = nullptr;
-  decltype(&ncclMemAlloc) mem_alloc = nullptr;
-  decltype(&ncclMemFree) mem_free = nullptr;
-  decltype(&ncclCommWindowRegister) window_register = nullptr;
-  decltype(&ncclCommWindowDeregister) window_deregister = nullptr;
-
-  int version = 0;  // 22803 of 2.28.3
-
-  /// Collectives by copy engines, through memory that all ranks have registered together.
-  bool has_zero_cta() const { return version >= NCCL_VERSION(2, 28, 0); }
 };
 
 /// Loads `library`. Throws Error where it is absent, lacks a function or is older than 2.14.

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <future>
@@ -23,58 +22,33 @@ constexpr auto kAbortBound = std::chrono::seconds(2);
 
 static_assert(sizeof(ncclUniqueId) == sizeof(NcclId));
 
-ncclConfig_t config_of(const NcclMeans& means) {
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
-  if (means.most_sms != 0) config.maxCTAs = static_cast<int>(means.most_sms);  // an SM to each
-  if (means.copy_engines) config.CTAPolicy = NCCL_CTA_POLICY_ZERO;
-  return config;
-}
-
 bool is_refusal(ncclResult_t code) { return code != ncclSuccess && code != ncclInProgress; }
 
 }  // namespace
 
 NcclCommunicator::NcclCommunicator(const NcclApi& api, const NcclId& id, std::uint32_t rank,
-                                   std::uint32_t ranks, const NcclMeans& means)
+                                   std::uint32_t ranks, std::uint32_t most_sms)
     : api_(api) {
   ncclUniqueId unique{};
   std::memcpy(&unique, id.data(), id.size());
-  ncclConfig_t config = config_of(means);
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  if (most_sms != 0) config.maxCTAs = static_cast<int>(most_sms);  // an SM to each
   const ncclResult_t code = api_.comm_init_rank_config(&comm_, static_cast<int>(ranks), unique,
                                                        static_cast<int>(rank), &config);
   if (is_refusal(code)) abort();  // nobody destroys an object whose constructor throws
   nccl_check(api_, code, fmt::format("rank {} of {} joins the communicator", rank, ranks));
 }
 
-NcclCommunicator::NcclCommunicator(const NcclCommunicator& whole, std::uint32_t color,
-                                   std::uint32_t rank, const NcclMeans& means)
-    : api_(whole.api_), whole_(whole.comm_), split_off_(std::make_unique<ncclComm_t>(nullptr)) {
-  ncclConfig_t config = config_of(means);
-  nccl_check(api_,
-             api_.comm_split(whole_, static_cast<int>(color), static_cast<int>(rank),
-                             split_off_.get(), &config),
-             fmt::format("rank {} splits the communicator", rank));
-}
-
 bool NcclCommunicator::in_progress(const std::string& what) {
-  ncclComm_t const asked = comm_ != nullptr ? comm_ : whole_;
-  if (asked == nullptr) throw Error("the NCCL transport was aborted");
+  if (comm_ == nullptr) throw Error("the NCCL transport was aborted");
   ncclResult_t state = ncclSuccess;
-  nccl_check(api_, api_.comm_get_async_error(asked, &state), "ask for the communicator's state");
+  nccl_check(api_, api_.comm_get_async_error(comm_, &state), "ask for the communicator's state");
   nccl_check(api_, state, what);
-  if (state == ncclInProgress) return true;
-  if (comm_ != nullptr) return false;
-  comm_ = std::atomic_ref(*split_off_).load(std::memory_order_acquire);
-  if (comm_ != nullptr) split_off_.reset();
-  return true;  // its own state comes next
+  return state == ncclInProgress;
 }
 
-ncclComm_t NcclCommunicator::release() {
-  whole_ = nullptr;
-  static_cast<void>(split_off_.release());
-  return std::exchange(comm_, nullptr);
-}
+ncclComm_t NcclCommunicator::release() { return std::exchange(comm_, nullptr); }
 
 void NcclCommunicator::abort() noexcept {
   const ncclComm_t comm = release();

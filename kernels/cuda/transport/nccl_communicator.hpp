@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 
@@ -11,24 +10,14 @@
 
 namespace tidemark::kernels {
 
-/// What a communicator may take of a GPU.
-struct NcclMeans {
-  std::uint32_t most_sms = 0;  // 0: what NCCL likes best
-  bool copy_engines = false;   // rather than SMs, wherever NCCL can
-};
-
 /// Owns a communicator, always a non-blocking one: a blocking call waits for a dead peer without a
 /// bound. Not for several threads at once.
 class NcclCommunicator {
  public:
-  /// Begins to join the communicator of `ranks` members on the current device. Throws Error where
-  /// NCCL refuses.
+  /// Begins to join the communicator of `ranks` members on the current device, which takes at most
+  /// `most_sms` of it; 0: what NCCL likes best. Throws Error where NCCL refuses.
   NcclCommunicator(const NcclApi& api, const NcclId& id, std::uint32_t rank, std::uint32_t ranks,
-                   const NcclMeans& means);
-  /// Begins to join that of all members of `whole` with the same `color`, in order of `rank`. All
-  /// members of `whole` call it; while they do, `whole` is in progress.
-  NcclCommunicator(const NcclCommunicator& whole, std::uint32_t color, std::uint32_t rank,
-                   const NcclMeans& means);
+                   std::uint32_t most_sms = 0);
   /// Aborts, unless leave() was called.
   ~NcclCommunicator() { abort(); }
   NcclCommunicator(const NcclCommunicator&) = delete;
@@ -37,7 +26,7 @@ class NcclCommunicator {
   /// Whether NCCL has not yet done what it was last asked for. Throws Error, which begins with
   /// `what`, when that failed.
   bool in_progress(const std::string& what);
-  /// Null while it is being split off, and behind leave() and abort().
+  /// Null behind leave() and abort().
   ncclComm_t get() const { return comm_; }
   /// Takes it away, for give_up(): the owner's lock need not be held while NCCL frees.
   ncclComm_t release();
@@ -54,9 +43,6 @@ class NcclCommunicator {
  private:
   const NcclApi& api_;
   ncclComm_t comm_ = nullptr;
-  ncclComm_t whole_ = nullptr;  // from which it is being split off
-  // Where a thread of NCCL puts it then, even when nobody wants it any more.
-  std::unique_ptr<ncclComm_t> split_off_;
 };
 
 }  // namespace tidemark::kernels

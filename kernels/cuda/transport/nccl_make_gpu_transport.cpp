@@ -12,7 +12,6 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/transport/gather_rows.hpp"
 #include "kernels/cuda/transport/nccl.hpp"
-#include "kernels/cuda/transport/nccl_zero_cta.hpp"
 #include "kernels/cuda/transport/peer_transport.hpp"
 #include "kernels/cuda/transport/routed.hpp"
 #include "kernels/cuda/transport/stream_words.hpp"
@@ -23,9 +22,6 @@ namespace {
 
 constexpr std::uint32_t kPanelSecondJoin = 112;
 constexpr std::uint32_t kPanelQueues = 113;
-constexpr std::uint32_t kPanelWindows = 114;
-constexpr std::uint32_t kPanelThirdJoin = 115;
-constexpr std::uint32_t kPanelNoSm = 116;
 
 /// Which rank's streams have too few queues for copies beside a product, the same on all; or
 /// nothing.
@@ -56,34 +52,6 @@ std::unique_ptr<Transport> join_within_sms(Transport& control, std::uint32_t ran
   return join_nccl(id, rank, ranks, seconds, sms_of(PanelRoute::nccl_overlap));
 }
 
-/// Gathers by NCCL's copy engines, or null and why they cannot be had. A rank that cannot waits for
-/// the others' reasons longer than these try.
-std::unique_ptr<Transport> join_zero_cta(Transport& control, std::uint32_t rank,
-                                         std::uint32_t ranks, double seconds, std::string& cannot) {
-  constexpr const char* kWhat = "cannot have NCCL's copy engines";
-  const NcclApi& api = nccl_api();
-  cannot = first_reason(control, kPanelWindows, rank, ranks, kWhat,
-                        api.has_zero_cta() ? "" : "install NCCL 2.28 or newer", seconds);
-  if (!cannot.empty()) return nullptr;
-  const NcclId id = next_id(control, kPanelThirdJoin, rank, ranks, seconds);
-  std::unique_ptr<NcclZeroCtaTransport> made;
-  std::string reason;
-  try {
-    made = std::make_unique<NcclZeroCtaTransport>(
-        api,
-        std::make_unique<NcclCommunicator>(api, id, rank, ranks, NcclMeans{.copy_engines = true}),
-        rank, ranks);
-    if (!made->needs_no_sm(seconds / 2)) reason = "here it moves panels by SMs";
-  } catch (const StickyError&) {
-    throw;
-  } catch (const Error& error) {
-    reason = error.what();  // the others wait for one, too
-  }
-  cannot = first_reason(control, kPanelNoSm, rank, ranks, kWhat, reason, seconds);
-  if (!cannot.empty()) return nullptr;
-  return made;
-}
-
 /// Panels of `route` go by `own` from now on; null: there is no such route.
 void add(GpuTransport& made, PanelRoute route, std::unique_ptr<Transport> own) {
   if (!own) return;
@@ -98,23 +66,18 @@ GpuTransport make_gpu_transport(const NcclId& id, std::uint32_t rank, std::uint3
                                 double seconds, std::optional<PanelRoute> only) {
   if (only == PanelRoute::relay)
     throw Error(fmt::format(
-        "panels do not travel by {} between GPUs: take nccl, nccl_overlap, nccl_zero_cta, "
-        "copy_engine, tma_pull or auto",
+        "panels do not travel by {} between GPUs: take nccl, nccl_overlap, copy_engine or auto",
         name_of(*only)));
   const auto began = std::chrono::steady_clock::now();
   const auto takes = [&](PanelRoute route) { return !only || only == route; };
   GpuTransport made{
       .transport = join_nccl(id, rank, ranks, seconds), .routes = {}, .why = "as asked"};
-  const auto left = [&] {
-    const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - began;
-    return seconds - gone.count();
-  };
   // Five exchanges and joins, each of which may take a fifth of what is left.
-  const double each = std::max(1.0, left() / 5);
+  const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - began;
+  const double each = std::max(1.0, (seconds - gone.count()) / 5);
   const std::string few = too_few_queues(*made.transport, rank, ranks, each);
   // Not the usual routes with few queues: four GPUs hung there (NOTES.md, "Four GPUs").
-  const bool reads_peers =
-      only ? *only == PanelRoute::copy_engine || *only == PanelRoute::tma_pull : few.empty();
+  const bool reads_peers = only ? *only == PanelRoute::copy_engine : few.empty();
   if (!only) made.why = few;
   std::unique_ptr<PeerWords> words;
   if (reads_peers) {
@@ -124,8 +87,7 @@ GpuTransport make_gpu_transport(const NcclId& id, std::uint32_t rank, std::uint3
       throw Error(fmt::format("no panels by {}: {}", name_of(*only), cannot));
     if (!only) made.why = cannot;
     if (cannot.empty()) {
-      for (const PanelRoute route : {PanelRoute::copy_engine, PanelRoute::tma_pull})
-        if (takes(route)) made.routes.push_back(route);
+      made.routes.push_back(PanelRoute::copy_engine);
       if (!only) made.why = fmt::format("all {} GPUs can read each other's memory", ranks);
     } else {
       words.reset();
@@ -135,15 +97,6 @@ GpuTransport make_gpu_transport(const NcclId& id, std::uint32_t rank, std::uint3
     if (!few.empty() && only) throw Error("no panels by nccl_overlap: " + few);
     if (few.empty())
       add(made, PanelRoute::nccl_overlap, join_within_sms(*made.transport, rank, ranks, each));
-  }
-  // Only where asked for: a communicator more and a kernel that takes all SMs would cost each
-  // start.
-  if (only == PanelRoute::nccl_zero_cta) {
-    std::string cannot = few;
-    if (few.empty())
-      add(made, *only,
-          join_zero_cta(*made.transport, rank, ranks, std::max(1.0, left() / 4), cannot));
-    if (!cannot.empty()) throw Error("no panels by nccl_zero_cta: " + cannot);
   }
   if (takes(PanelRoute::nccl)) made.routes.push_back(PanelRoute::nccl);
   // Around all others: it has to free its streams before any communicator is aborted.

@@ -13,7 +13,6 @@
 #include "kernels/cuda/transport/exchange.hpp"
 #include "kernels/cuda/transport/gather_rows.hpp"
 #include "kernels/cuda/transport/stream_words.hpp"
-#include "kernels/cuda/transport/tma_pull.hpp"
 #include "kernels/cuda/wait.hpp"
 
 namespace tidemark::kernels {
@@ -24,10 +23,6 @@ constexpr std::uint32_t kFirstOffers = 100;
 
 constexpr std::uint32_t kPanelOffers = 110;
 constexpr std::uint32_t kPanelReasons = 111;
-
-constexpr bool reads_peers(PanelRoute route) {
-  return route == PanelRoute::copy_engine || route == PanelRoute::tma_pull;
-}
 
 bool is_done(const Event& event, const char* what) {
   const cudaError_t state = cudaEventQuery(event.get());
@@ -57,7 +52,6 @@ PeerWords::PeerWords(std::uint32_t rank, std::uint32_t ranks)
       open_(ranks) {
   grow_for_peers(*own_, beyond_.size());
   // Beyond every count that a stream can wait for, and not yet half way round.
-  static_assert(kNobodyWaits == 0x3f3f3f3f);
   std::memset(beyond_.data(), 0x3f, beyond_.size());
   cuda_check(cudaMemset(own_->data(), 0, own_->size()), "clear the words of this rank");
   cuda_check(cudaStreamSynchronize(nullptr), "clear the words of this rank");
@@ -112,20 +106,18 @@ std::string open_words(Transport& control, PeerWords& words, std::uint32_t rank,
 struct PeerTransport::Gathering {
   PanelBuffer panel;
   Stage stage = Stage::done;
-  std::uint32_t count = 0;            // gathers of this id by copy engines, equal on all ranks
+  std::uint32_t count = 0;            // gathers of this id, equal on all ranks
   std::vector<std::uint32_t> others;  // members but this rank
   std::map<std::uint32_t, std::unique_ptr<PeerMapping>> memory;  // of the panel, by rank
   Stream stream;
   Event fetched, left;
   std::vector<std::size_t> order;  // fetch_order() of the panel
   std::size_t next = 0;            // in it
-  // By copy engines: owners whose word the stream has waited for, and an event for each of `order`.
+  // Owners whose word the stream has waited for, and an event for each of `order`.
   std::set<std::uint32_t> awaited;
   std::vector<Event> copied;
   DeviceBuffer count_word;  // that other ranks' words are copied from
   DeviceBuffer offers;      // one PeerOffer a member
-  // By tma_pull: PulledPanel::shards in `order`, their parts, and PulledPanel::tell.
-  DeviceBuffer shards, parts, tell;
 };
 
 PeerTransport::PeerTransport(std::unique_ptr<Transport> control, std::unique_ptr<PeerWords> words,
@@ -134,12 +126,6 @@ PeerTransport::PeerTransport(std::unique_ptr<Transport> control, std::unique_ptr
   cuda_check(cudaGetDevice(&device_), "ask for the current GPU");
   require_stream_words();
   few_queues_ = stream_queues() < kEnoughQueues;
-  prepare_pull();
-  grow(began_, sizeof(std::uint32_t));
-  grow(gave_up_, sizeof(std::uint32_t));
-  std::memset(gave_up_.data(), 0, gave_up_.size());
-  cuda_check(cudaMemset(began_.data(), 0, began_.size()), "clear a counter of blocks");
-  cuda_check(cudaStreamSynchronize(nullptr), "clear a counter of blocks");
 }
 
 PeerTransport::~PeerTransport() {
@@ -153,9 +139,8 @@ void PeerTransport::require_sound(const PanelBuffer& panel) const {
   if (panel.id >= PeerWords::kPanels)
     throw Error(fmt::format("panel {}: only panels 0 and 1 are read from peers", panel.id));
   if (panel.epoch == 0) throw Error(fmt::format("panel {}: epochs count from 1", panel.id));
-  if (panel.begin != nullptr && (panel.epoch == 1 || panel.route != PanelRoute::copy_engine))
-    throw Error(
-        fmt::format("panel {}: only later gathers by copy_engine wait for a word", panel.id));
+  if (panel.begin != nullptr && panel.epoch == 1)
+    throw Error(fmt::format("panel {}: only later gathers wait for a word", panel.id));
   require_members(panel, rank_, ranks_);
 }
 
@@ -170,7 +155,7 @@ void PeerTransport::start(const PanelBuffer& panel) {
         fmt::format("panel {} is started again while it is still being gathered: wait for all its "
                     "shards",
                     panel.id));
-  if (panel.arrived == nullptr || !reads_peers(panel.route)) {
+  if (panel.arrived == nullptr || panel.route != PanelRoute::copy_engine) {
     gathering.stage = Stage::by_control;
     return control_->start(panel);
   }
@@ -189,7 +174,7 @@ void PeerTransport::start(const PanelBuffer& panel) {
   tell_started(gathering);
   // Before the product, on all ranks in one order: behind it copies would wait for it, and it for
   // them.
-  if (few_queues_ && panel.route != PanelRoute::tma_pull) fetch_started();
+  if (few_queues_) fetch_started();
 }
 
 /// Handles of this panel's memory to and from every member, in order of members.
@@ -198,9 +183,6 @@ void PeerTransport::open(Gathering& gathering) {
   const std::set<std::uint32_t> members = members_of(panel);
   gathering.memory.clear();
   // Here, where nothing is in flight yet: to free the smaller ones may wait for the whole GPU.
-  grow(gathering.parts, panel.shards.size() * sizeof(std::uint32_t));
-  grow(gathering.shards, panel.shards.size() * sizeof(PulledShard));
-  grow(gathering.tell, members.size() * sizeof(std::uint32_t*));
   grow(gathering.count_word, sizeof(std::uint32_t));
   grow(gathering.offers, members.size() * sizeof(PeerOffer));
   PanelBuffer offers{.id = kFirstOffers + panel.id,
@@ -238,58 +220,8 @@ void PeerTransport::tell_started(Gathering& gathering) {
   gathering.next = 0;
   gathering.awaited.clear();
   gathering.stage = Stage::started;
-  if (panel.route == PanelRoute::tma_pull) return;  // the kernel tells
   if (panel.begin != nullptr) wait_for_word(gathering.stream.get(), panel.begin, panel.begin_value);
   tell_others(gathering, PeerWords::Word::started);
-}
-
-/// What the kernel is told of a panel whose memory is open: the same for all later gathers.
-void PeerTransport::list_shards(Gathering& gathering) {
-  const PanelBuffer& panel = gathering.panel;
-  const cudaStream_t stream = gathering.stream.get();
-  std::vector<PulledShard> shards;
-  for (const std::size_t index : gathering.order) {
-    const Shard& shard = panel.shards[index];
-    const std::uint64_t offset = shard.first_row * panel.row_bytes;
-    shards.push_back({.from = gathering.memory.at(shard.owner)->data() + offset,
-                      .to = panel.base + offset,
-                      .bytes = shard.rows * panel.row_bytes,
-                      .arrived = panel.arrived + index,
-                      .started = words_->mine(panel.id, PeerWords::Word::started, shard.owner),
-                      .parts = gathering.parts.as<std::uint32_t>() + shards.size()});
-  }
-  std::vector<std::uint32_t*> tell;
-  for (const std::uint32_t other : gathering.others)
-    tell.push_back(words_->theirs(panel.id, PeerWords::Word::started, other));
-  if (!shards.empty()) {
-    cuda_check(cudaMemsetAsync(gathering.parts.data(), 0, gathering.parts.size(), stream),
-               "clear the parts of shards");
-    cuda_check(cudaMemcpyAsync(gathering.shards.data(), shards.data(),
-                               shards.size() * sizeof(PulledShard), cudaMemcpyHostToDevice, stream),
-               "list the shards of a panel");
-  }
-  cuda_check(cudaMemcpyAsync(gathering.tell.data(), tell.data(), tell.size() * sizeof(tell[0]),
-                             cudaMemcpyHostToDevice, stream),
-             "list the words of other ranks");
-  cuda_check(cudaStreamSynchronize(stream), "list the shards of a panel");
-}
-
-void PeerTransport::fetch_by_kernel() {
-  Pull pull{
-      .panels = {}, .began = began_.as<std::uint32_t>(), .gave_up = gave_up_.as<std::uint32_t>()};
-  std::size_t panels = 0;
-  for (const auto& [id, gathering] : gatherings_) {
-    if (gathering->stage != Stage::started || gathering->panel.route != PanelRoute::tma_pull)
-      continue;
-    pull.panels[panels++] = {.shards = gathering->shards.as<PulledShard>(),
-                             .count = static_cast<std::uint32_t>(gathering->order.size()),
-                             .tell = gathering->tell.as<std::uint32_t*>(),
-                             .others = static_cast<std::uint32_t>(gathering->others.size()),
-                             .moving = gathering->panel.moving,
-                             .epoch = gathering->panel.epoch,
-                             .gather = gathering->count};
-  }
-  if (panels != 0) start_pull(pull, pulls_.get());
 }
 
 void PeerTransport::copy_next(Gathering& gathering) {
@@ -317,7 +249,7 @@ void PeerTransport::fetch_by_copy_engines() {
   std::pair<std::uint32_t*, std::uint32_t> begun;
   for (const auto& [id, gathering] : gatherings_) {
     const PanelBuffer& panel = gathering->panel;
-    if (gathering->stage != Stage::started || panel.route == PanelRoute::tma_pull) continue;
+    if (gathering->stage != Stage::started) continue;
     // Also of an owner that has begun: no panel may change before its own rank has. Once for both
     // panels of a product: each wait stands between two copies.
     if (panel.begin != nullptr && std::pair(panel.begin, panel.begin_value) != begun)
@@ -333,14 +265,9 @@ void PeerTransport::fetch_by_copy_engines() {
 bool PeerTransport::fetch_started() {
   const auto waits = [](const auto& entry) { return entry.second->stage == Stage::started; };
   if (std::none_of(gatherings_.begin(), gatherings_.end(), waits)) return false;
-  fetch_by_kernel();
   fetch_by_copy_engines();
   for (const auto& [id, gathering] : gatherings_) {
-    if (gathering->stage != Stage::started) continue;
-    if (gathering->panel.route == PanelRoute::tma_pull)
-      cuda_check(cudaEventRecord(gathering->fetched.get(), pulls_.get()),
-                 "mark the end of a panel");
-    gathering->stage = Stage::fetching;
+    if (gathering->stage == Stage::started) gathering->stage = Stage::fetching;
   }
   return true;
 }
@@ -355,10 +282,8 @@ void PeerTransport::tell_taken(Gathering& gathering) {
              "mark that others have a panel");
 }
 
-/// Not where the kernel gave up: another rank did not come, and the caller's deadline names it.
 bool PeerTransport::is_there(const Gathering& gathering) const {
-  return is_done(gathering.fetched, "fetch a panel") &&
-         gave_up_.as<const volatile std::uint32_t>()[0] == 0;
+  return is_done(gathering.fetched, "fetch a panel");
 }
 
 /// True where the stage was left.
@@ -397,10 +322,7 @@ bool PeerTransport::move_on(Gathering& gathering, bool leaves) {
         if (!cannot.empty()) throw Error(cannot);
       }
       gathering.order = fetch_order(panel.shards, rank_);
-      if (panel.route == PanelRoute::tma_pull)
-        list_shards(gathering);
-      else
-        while (gathering.copied.size() < gathering.order.size()) gathering.copied.emplace_back();
+      while (gathering.copied.size() < gathering.order.size()) gathering.copied.emplace_back();
       // At once, and all that comes behind it: nothing runs beside a first gather, and in a queue
       // that streams share every rank is to have all of a panel before anything of the next one.
       tell_started(gathering);

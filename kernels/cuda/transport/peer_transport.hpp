@@ -1,5 +1,5 @@
-// Panels straight from the memory of peers' GPUs, over NVLink: each rank reads what it needs, by
-// copy engines or by TMA on a few SMs.
+// Panels straight from the memory of peers' GPUs, over NVLink: each rank reads what it needs by
+// copy engines.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -59,14 +59,13 @@ class PeerWords {
 std::string open_words(Transport& control, PeerWords& words, std::uint32_t rank,
                        std::uint32_t ranks, double seconds);
 
-/// Gathers panels that have PanelBuffer::arrived and go by copy_engine or tma_pull by reading the
-/// memory of their owners, all others by `control`, and frees its own streams before it aborts
-/// that. All ranks start the same panels in the same order. Panels that are started before
-/// the next ready() are fetched together, one behind the other: of PanelRoute::tma_pull by one
-/// kernel, else by copy engines, whose copies are then on a stream of this rank and need the
-/// host no more. Where streams share a queue (kEnoughQueues), start() puts the copies there. The
-/// first gather into new memory, epoch 1, has to open it: it begins inside a later ready(), when
-/// all members have started it. Later ones have the same memory, words and shards.
+/// Gathers panels that have PanelBuffer::arrived and go by copy_engine by reading the memory of
+/// their owners, all others by `control`, and frees its own streams before it aborts that. All
+/// ranks start the same panels in the same order. Panels that are started before the next ready()
+/// are fetched together, one behind the other: their copies are then on a stream of this rank and
+/// need the host no more. Where streams share a queue (kEnoughQueues), start() puts the copies
+/// there. The first gather into new memory, epoch 1, has to open it: it begins inside a later
+/// ready(), when all members have started it. Later ones have the same memory, words and shards.
 class PeerTransport final : public Transport {
  public:
   PeerTransport(std::unique_ptr<Transport> control, std::unique_ptr<PeerWords> words,
@@ -90,10 +89,8 @@ class PeerTransport final : public Transport {
   struct Gathering;
 
   void open(Gathering& gathering);
-  void list_shards(Gathering& gathering);
   void tell_started(Gathering& gathering);
   bool fetch_started();
-  void fetch_by_kernel();
   void fetch_by_copy_engines();
   void copy_next(Gathering& gathering);
   void tell_others(Gathering& gathering, PeerWords::Word word);
@@ -111,8 +108,6 @@ class PeerTransport final : public Transport {
   // Of all panels: two streams of copies change places on one engine at each shard, some 15 us.
   Stream pulls_{Stream::Priority::high};
   Stream words_written_{Stream::Priority::high};                    // behind copies
-  DeviceBuffer began_;                                              // Pull::began
-  PinnedBuffer gave_up_;                                            // Pull::gave_up
   std::mutex mutex_;                                                // abort() comes from any thread
   std::map<std::uint32_t, std::unique_ptr<Gathering>> gatherings_;  // by panel id
   std::atomic<bool> aborted_ = false;

@@ -153,8 +153,7 @@ std::optional<Rank> this_rank() {
 
 /// Runs the test of that name in `ranks` processes, on one GPU after the other.
 /// With few queues, as in a process that asks for none, no product is queued before its barrier.
-void run_ranks(std::uint32_t ranks, const std::string& test, PanelRoute route,
-               std::uint32_t queues = kEnoughQueues) {
+void run_ranks(std::uint32_t ranks, const std::string& test, std::uint32_t queues = kEnoughQueues) {
   const std::size_t gpus = visible_gpus().size();
   const int memory = ::memfd_create("tidemark-test", 0);
   ASSERT_GE(memory, 0);
@@ -164,7 +163,6 @@ void run_ranks(std::uint32_t ranks, const std::string& test, PanelRoute route,
     const std::string number = "TIDEMARK_TEST_RANK=" + std::to_string(rank);
     const std::string mapped = "TIDEMARK_TEST_MEMORY=" + std::to_string(memory);
     const std::string gpu = "CUDA_VISIBLE_DEVICES=" + std::to_string(rank % gpus);
-    const std::string by = "TIDEMARK_TEST_ROUTE=" + std::string(name_of(route));
     const std::string connections = "CUDA_DEVICE_MAX_CONNECTIONS=" + std::to_string(queues);
     std::string filter = "--gtest_filter=PeerTransportRanks." + test;
     const pid_t child = ::fork();
@@ -175,7 +173,7 @@ void run_ranks(std::uint32_t ranks, const std::string& test, PanelRoute route,
         if (std::strncmp(*entry, "CUDA_VISIBLE_DEVICES=", 21) != 0 &&
             std::strncmp(*entry, "CUDA_DEVICE_MAX_CONNECTIONS=", 28) != 0)
           environment.push_back(*entry);
-      for (const std::string* entry : {&number, &mapped, &gpu, &by, &connections})
+      for (const std::string* entry : {&number, &mapped, &gpu, &connections})
         environment.push_back(const_cast<char*>(entry->c_str()));
       environment.push_back(nullptr);
       ::alarm(150);  // also ends a rank that waits within CUDA
@@ -194,15 +192,6 @@ void run_ranks(std::uint32_t ranks, const std::string& test, PanelRoute route,
   ::close(memory);
 }
 
-constexpr PanelRoute kRoutes[] = {PanelRoute::copy_engine, PanelRoute::tma_pull};
-
-/// By which the ranks of this test gather.
-PanelRoute route_of_test() {
-  const char* const route = std::getenv("TIDEMARK_TEST_ROUTE");
-  return route != nullptr && route == name_of(PanelRoute::tma_pull) ? PanelRoute::tma_pull
-                                                                    : PanelRoute::copy_engine;
-}
-
 class PeerTransportRanks : public GpuTest {};
 
 // Skipped but in the processes that the test below starts.
@@ -211,7 +200,7 @@ TEST_F(PeerTransportRanks, Member) {
   if (!rank) GTEST_SKIP() << "a rank of another test";
   const auto transport = rank->transport(kRanks);
   ASSERT_NE(transport, nullptr);
-  const Gemm gemm = share(rank->number(), *transport, route_of_test());
+  const Gemm gemm = share(rank->number(), *transport, PanelRoute::copy_engine);
   const RunResult expected = run_gemm(alone(gemm));
   for (int round = 0; round < 3; ++round) {
     const RunResult result = run_gemm(gemm);
@@ -224,19 +213,17 @@ TEST_F(PeerTransportRanks, Member) {
   EXPECT_EQ(measured.last.digests.size(), kRanks);
 }
 
-TEST_F(PeerTransportRanks, OfAGridOf2x2GetTheProductOfOne) {
-  for (const PanelRoute route : kRoutes) run_ranks(kRanks, "Member", route);
-}
+TEST_F(PeerTransportRanks, OfAGridOf2x2GetTheProductOfOne) { run_ranks(kRanks, "Member"); }
 
 TEST_F(PeerTransportRanks, ThatQueueBeforeTheirBarrierGetTheProductOfOne) {
-  run_ranks(kRanks, "Member", PanelRoute::copy_engine, kQueuesToHold);
+  run_ranks(kRanks, "Member", kQueuesToHold);
 }
 
 /// A panel of two ranks, whose rows, of 2 KiB, are shards of one and the other by turns.
 struct ChunkPanel {
   static constexpr std::uint32_t kRows = 512, kRowWords = 512;
 
-  DeviceBuffer rows, arrived, counts, moving;
+  DeviceBuffer rows, arrived, counts, begin;
   Stream stream;
 
   ChunkPanel() {
@@ -245,8 +232,8 @@ struct ChunkPanel {
     grow(counts, sizeof(ChunkCounts));
     cuda_check(cudaMemset(arrived.data(), 0, arrived.size()), "clear the words of the rows");
     cuda_check(cudaMemset(counts.data(), 0, counts.size()), "clear the counts");
-    grow(moving, sizeof(std::uint32_t));
-    cuda_check(cudaMemset(moving.data(), 0, moving.size()), "clear a word");
+    grow(begin, sizeof(std::uint32_t));
+    cuda_check(cudaMemset(begin.data(), 0, begin.size()), "clear a word");
     cuda_check(cudaDeviceSynchronize(), "clear the counts");
   }
   ChunkRows of(std::uint32_t owner, std::uint32_t epoch) {
@@ -263,10 +250,9 @@ struct ChunkPanel {
                       .row_bytes = kRowWords * 4,
                       .shards = {},
                       .arrived = arrived.as<std::uint32_t>(),
-                      .moving = moving.as<std::uint32_t>(),
                       .epoch = epoch,
                       .last = last,
-                      .route = route_of_test()};
+                      .route = PanelRoute::copy_engine};
     for (std::uint32_t row = 0; row < kRows; ++row) panel.shards.push_back({row % 2, row, 1});
     return panel;
   }
@@ -317,9 +303,6 @@ TEST_F(PeerTransportRanks, Sender) {
     if (epoch == 1) {
       ASSERT_TRUE(all_ready(*transport));
     }
-    // What looks at the rows would take the SMs of what brings them.
-    if (gives_sms_back(route_of_test()))
-      wait_for_word(panel.stream.get(), panel.moving.as<std::uint32_t>(), epoch);
     check_chunks(panel.of(1 - rank->number(), epoch), panel.arrived.as<std::uint32_t>(),
                  panel.counts.as<ChunkCounts>(), panel.stream.get());
     ASSERT_TRUE(all_ready(*transport)) << "gather " << epoch;
@@ -332,7 +315,7 @@ TEST_F(PeerTransportRanks, Sender) {
 
 TEST_F(PeerTransportRanks, SendAMillionChunksAndNoneIsStaleWhereItsWordHasCome) {
   ASSERT_EQ(::setenv("TIDEMARK_TEST_GATHERS", visible_gpus().size() > 1 ? "4000" : "20", 1), 0);
-  for (const PanelRoute route : kRoutes) run_ranks(2, "Sender", route);
+  run_ranks(2, "Sender");
   ::unsetenv("TIDEMARK_TEST_GATHERS");
 }
 
@@ -363,7 +346,7 @@ TEST_F(PeerTransportRanks, Holder) {
 }
 
 TEST_F(PeerTransportRanks, ThatHaveNotBegunGetAndGiveNothing) {
-  run_ranks(2, "Holder", PanelRoute::copy_engine, kQueuesToHold);
+  run_ranks(2, "Holder", kQueuesToHold);
 }
 
 // Skipped but in the processes that the test below starts.
@@ -385,9 +368,7 @@ TEST_F(PeerTransportRanks, Quitter) {
   EXPECT_TRUE(wait_for_stream(panel.stream.get(), 20));
 }
 
-TEST_F(PeerTransportRanks, GiveUpCopiesBeforeWhatTheyAreToldBy) {
-  run_ranks(2, "Quitter", PanelRoute::copy_engine);
-}
+TEST_F(PeerTransportRanks, GiveUpCopiesBeforeWhatTheyAreToldBy) { run_ranks(2, "Quitter"); }
 
 TEST_F(PeerTransportRanks, AFirstGatherCannotBeHeld) {
   class Nobody final : public Transport {
@@ -399,7 +380,7 @@ TEST_F(PeerTransportRanks, AFirstGatherCannotBeHeld) {
   ChunkPanel panel;
   PanelBuffer held = panel.buffer(1, false);
   held.route = PanelRoute::copy_engine;
-  held.begin = panel.moving.as<std::uint32_t>();
+  held.begin = panel.begin.as<std::uint32_t>();
   EXPECT_THROW(transport.start(held), Error);
 }
 

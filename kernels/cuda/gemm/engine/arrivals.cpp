@@ -90,35 +90,4 @@ std::vector<ArrivingTile> arrival_order(const ArrivingPanel& a, const ArrivingPa
   return order;
 }
 
-TileShare share_out(std::uint32_t tiles, std::uint32_t early, std::uint32_t late,
-                    double until_there) {
-  const auto rounds_of = [](std::uint32_t count, std::uint32_t clusters) {
-    return (count + clusters - 1) / clusters;
-  };
-  TileShare best{.early = early, .late = 0, .rounds = rounds_of(tiles, early), .missed = 0};
-  double ends = best.rounds;
-  if (late == 0) return best;
-  for (std::uint32_t rounds = best.rounds - 1; rounds >= rounds_of(tiles, early + late); --rounds) {
-    const std::uint32_t each = rounds_of(tiles - early * rounds, late);
-    const double end = std::max<double>(rounds, until_there + each);
-    if (end >= ends) continue;
-    ends = end;
-    best = {.early = early, .late = late, .rounds = rounds, .missed = rounds - each};
-  }
-  return best;
-}
-
-std::vector<ArrivingTile> with_missed(const std::vector<ArrivingTile>& order,
-                                      const TileShare& share) {
-  std::vector<ArrivingTile> places;
-  std::size_t next = 0;
-  for (std::uint32_t round = 0; next < order.size(); ++round) {
-    const std::uint32_t there = round < share.missed ? share.early : share.early + share.late;
-    for (std::uint32_t cluster = 0; cluster < there && next < order.size(); ++cluster)
-      places.push_back(order[next++]);
-    if (next < order.size()) places.resize(std::size_t{round + 1} * (share.early + share.late));
-  }
-  return places;
-}
-
 }  // namespace tidemark::kernels

@@ -39,25 +39,4 @@ std::vector<ArrivingTile> arrival_order(const ArrivingPanel& a, const ArrivingPa
                                         std::uint32_t rank, std::uint32_t group, bool group_along_n,
                                         bool at_once);
 
-/// How the clusters of a launch share out its tiles where some of them begin late: they run on the
-/// SMs that move the panels, and those are free when all panels are there. A round is a tile a
-/// cluster.
-struct TileShare {
-  std::uint32_t early = 0, late = 0;  // clusters; the late ones have the highest numbers
-  std::uint32_t rounds = 0;           // of an early cluster
-  std::uint32_t missed = 0;           // of them, by a late one
-
-  bool operator==(const TileShare&) const = default;
-};
-
-/// For `tiles`, at least 1: so many rounds that the last cluster ends as early as possible, where
-/// late clusters begin after `until_there` rounds. With `late` 0 where they would not help.
-TileShare share_out(std::uint32_t tiles, std::uint32_t early, std::uint32_t late,
-                    double until_there);
-
-/// Tiles in `order`, at the places where each cluster looks for its own, `early` + `late` apart:
-/// what late clusters have missed are tiles that nobody looks at.
-std::vector<ArrivingTile> with_missed(const std::vector<ArrivingTile>& order,
-                                      const TileShare& share);
-
 }  // namespace tidemark::kernels

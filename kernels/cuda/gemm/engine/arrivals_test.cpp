@@ -112,43 +112,5 @@ TEST(ArrivalOrder, ShardsOutOfOrderAreAnError) {
                Error);
 }
 
-TEST(TileShare, LateClustersTakeWhatDoesNotFillARound) {
-  EXPECT_EQ(share_out(256, 62, 4, 2.2),
-            (TileShare{.early = 62, .late = 4, .rounds = 4, .missed = 2}));
-}
-
-TEST(TileShare, LateClustersAreNotWaitedForWhereARoundMoreEndsBefore) {
-  EXPECT_EQ(share_out(256, 62, 4, 3.5),
-            (TileShare{.early = 62, .late = 0, .rounds = 5, .missed = 0}));
-}
-
-TEST(TileShare, ClustersThatAreThereFromTheStartShareEvenly) {
-  EXPECT_EQ(share_out(132, 62, 4, 0),
-            (TileShare{.early = 62, .late = 4, .rounds = 2, .missed = 0}));
-}
-
-TEST(TileShare, FewTilesNeedNoLateCluster) {
-  EXPECT_EQ(share_out(5, 62, 4, 2), (TileShare{.early = 62, .late = 0, .rounds = 1, .missed = 0}));
-}
-
-TEST(TileShare, WithoutSmsToGiveBackNobodyIsLate) {
-  EXPECT_EQ(share_out(256, 66, 0, 2),
-            (TileShare{.early = 66, .late = 0, .rounds = 4, .missed = 0}));
-}
-
-TEST(TileShare, EveryTileIsOneClusters) {
-  const TileShare share{.early = 3, .late = 2, .rounds = 3, .missed = 1};
-  std::vector<ArrivingTile> order;
-  for (std::uint32_t i = 1; i <= 11; ++i) order.push_back({.m = i});
-  const std::vector<ArrivingTile> places = with_missed(order, share);
-  std::vector<std::uint32_t> taken;
-  for (std::uint32_t cluster = 0; cluster < 5; ++cluster)
-    for (std::size_t at = cluster + (cluster < 3 ? 0 : 5); at < places.size(); at += 5)
-      taken.push_back(places[at].m);
-  std::sort(taken.begin(), taken.end());
-  EXPECT_EQ(taken, (std::vector<std::uint32_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
-  EXPECT_EQ(rows_of(places), (std::vector<std::uint32_t>{1, 2, 3, 0, 0, 4, 5, 6, 7, 8, 9, 10, 11}));
-}
-
 }  // namespace
 }  // namespace tidemark::kernels

@@ -24,14 +24,12 @@ namespace tidemark::kernels {
 
 /// What a product knows of rows that other ranks send while it runs.
 struct Arrivals {
-  const ArrivingTile* order = nullptr;  // all tiles, in device memory, as with_missed() places them
+  const ArrivingTile* order = nullptr;  // all tiles, in device memory
   std::uint32_t own_tiles = 0;          // of them, from the front, that wait for nothing
   std::uint32_t* a = nullptr;           // PanelBuffer::arrived of A; of own shards kOwnShard
   std::uint32_t* b = nullptr;
   unsigned long long* waited_ns = nullptr;  // producers add what they waited for rows
   std::uint32_t bound_us = 0;               // of a wait for rows, in units of 1024 ns
-  std::uint32_t first_late = 0xffffffff;    // cluster that begins late, as all behind it
-  std::uint32_t missed_tiles = 0;           // that stand in `order` before its own
 };
 
 /// What an engine kernel is given beside its three tensor maps. What each block reads before its

@@ -262,7 +262,6 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   // consumers those of whatever ran here before, and all a tile that nobody took.
   synchronise_blocks<kShape>();
   if (p.by_gpc) place.first = first_tile_of_cluster(ring);
-  if (p.epoch != 0 && place.first >= p.arrivals.first_late) place.first += p.arrivals.missed_tiles;
   // A warp that has nothing else to do: the producer's would begin to load later.
   if (p.prefetches && __shfl_sync(0xffffffffU, threadIdx.x / 32, 0) == 3 && is_elected())
     prefetch_first_tile<kShape, Operands>(a_map, b_map, p, place);
