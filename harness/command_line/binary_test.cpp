@@ -238,10 +238,10 @@ TEST(Binary, refuses_ranks_under_a_launcher_and_another_rank_says_so_when_rank_0
                             ": --ranks starts mpirun itself; leave it out under mpirun or srun\n");
 }
 
-/// A rank below a task of Slurm: this process.
+/// A rank below a task of Slurm: this process. Its job is no other test's, which may run beside it.
 Environment as_task(const char* rank) {
   return {{"SLURM_PROCID", rank},
-          {"SLURM_JOB_ID", "7"},
+          {"SLURM_JOB_ID", std::to_string(getpid())},
           {"SLURM_STEP_ID", "0"},
           {"SLURM_STEP_NUM_TASKS", "8"},
           {"SLURM_TASK_PID", std::to_string(getpid())}};
