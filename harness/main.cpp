@@ -45,7 +45,7 @@ void open_closed_descriptors() {
 /// Verbs that only read have no ranks: a process that inherits the variables of a rank must not be
 /// silent.
 bool is_of_ranks(std::string_view verb) {
-  return verb == "run" || verb == "bench" || verb == "replay" || verb == "tune";
+  return verb == "run" || verb == "bench" || verb == "replay";
 }
 
 /// Whether no other rank of this Slurm step and host has this error: the name is free again when

@@ -10,11 +10,11 @@
 
 #include <fmt/format.h>
 
-#include "kernels/cuda/gemm/tuning/gemm_table.hpp"
 #include "reports/document/report/measured.hpp"
 #include "suite/benchmark/gemm_metrics.hpp"
 #include "suite/gemm/grid.hpp"
 #include "suite/gemm/predict_time.hpp"
+#include "suite/gemm/product.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -45,7 +45,7 @@ std::uint64_t edge_in(std::string_view name, std::string_view metric, std::uint6
   std::uint64_t edge = 0;
   const char* const end = rest.data() + rest.size();
   if (rest.front() != '_' || std::from_chars(rest.data() + 1, end, edge).ptr != end) return 0;
-  return edge <= kMostGemmSize ? edge : 0;
+  return edge <= kMostProductSize ? edge : 0;
 }
 
 Sizes sizes_of(const Report& report, std::string_view of_case, std::string_view metric) {

@@ -35,7 +35,6 @@ TEST(BashCompletion, offers_the_options_of_the_verb) {
 TEST(BashCompletion, offers_the_words_that_an_option_takes) {
   EXPECT_EQ(offered("run --level "), "quick nightly soak\n");
   EXPECT_EQ(offered("run --level = n"), "nightly\n");  // as bash parts --level=n
-  EXPECT_EQ(offered("tune --device "), "auto cuda\n");
   EXPECT_EQ(offered("bench --transport "), "auto nccl nccl_overlap copy_engine mpi\n");
   EXPECT_EQ(offered("export x.h5 --format "), "prometheus ocp drain references\n");
 }

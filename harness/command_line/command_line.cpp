@@ -125,7 +125,6 @@ void add_verbs(CLI::App& app, Action& chosen, int argc, char** argv) {
   add_anonymize(app, chosen);
   add_recover(app, chosen);
   add_schema(app, chosen);
-  add_tune(app, chosen);
   add_predict(app, chosen);
   add_doctor(app, chosen);
   add_selftest(app, chosen);

@@ -121,25 +121,6 @@ double seconds_of(std::string_view option, const std::string& text) {
   return value * factor;
 }
 
-GemmShape product_of(const std::string& text) {
-  GemmShape product;
-  const char* at = text.data();
-  const char* const end = text.data() + text.size();
-  bool whole = true;
-  for (std::uint64_t* size : {&product.m, &product.n, &product.k}) {
-    const auto [behind, error] = std::from_chars(at, end, *size);
-    const bool last = size == &product.k;
-    whole = whole && error == std::errc() && *size >= 1 && *size <= kMostGemmSize &&
-            (last ? behind == end : behind != end && *behind == 'x');
-    if (!whole) break;
-    at = behind + (last ? 0 : 1);
-  }
-  if (!whole)
-    refuse("--product", text,
-           fmt::format("give MxNxK, such as 8192x8192x1024, each 1 to {}", kMostGemmSize));
-  return product;
-}
-
 GemmShape shape_of(const std::string& m, const std::string& n, const std::string& k) {
   if (n.empty()) {
     if (!m.empty()) refuse("--m", m, "give --n, too: a product without it has its usual sizes");

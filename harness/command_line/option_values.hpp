@@ -10,7 +10,6 @@
 
 #include "harness/options.hpp"
 #include "harness/room.hpp"
-#include "kernels/cuda/gemm/tuning/gemm_table.hpp"
 #include "kernels/device.hpp"
 #include "kernels/transport.hpp"
 #include "reports/compare/pairing.hpp"
@@ -51,9 +50,6 @@ double amount_of(std::string_view option, const std::string& text, std::string_v
 
 /// "90", "90s", "5m" or "1.5h", in seconds, more than 0.
 double seconds_of(std::string_view option, const std::string& text);
-
-/// --product: "8192x8192x1024", C m x n over k.
-GemmShape product_of(const std::string& text);
 
 /// --m, --n and --k as typed, empty where not given: --n alone is a square, none of them no shape.
 GemmShape shape_of(const std::string& m, const std::string& n, const std::string& k);

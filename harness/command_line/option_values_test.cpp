@@ -116,19 +116,6 @@ TEST(SlowOf, refuses_what_is_no_share_of_a_hundredth_to_100_percent) {
   }
 }
 
-TEST(ProductOf, reads_three_sizes) {
-  EXPECT_EQ(product_of("8192x28672x1"), (GemmShape{.m = 8192, .n = 28672, .k = 1}));
-}
-
-TEST(ProductOf, refuses_what_the_engine_cannot_multiply) {
-  EXPECT_EQ(usage_error_of([] { product_of("8192x8192"); }),
-            "--product '8192x8192': give MxNxK, such as 8192x8192x1024, each 1 to 2147481600");
-  for (const char* text : {"0x1x1", "1x0x1", "1x1x0", "1x1x2147481601", "1x1x1x1", "1x1x1 ", "x1x1",
-                           "-1x1x1", "1X1X1", "1x1x1:2", "99999999999999999999x1x1"}) {
-    EXPECT_THROW(product_of(text), UsageError) << text;
-  }
-}
-
 TEST(PercentOf, is_what_slow_of_reads) { EXPECT_EQ(percent_of(0.03), "3%"); }
 
 TEST(SeedOf, reads_decimal_and_hexadecimal_up_to_64_bits) {

@@ -67,14 +67,6 @@ TEST(MpiGemmTable, that_one_rank_cannot_read_is_one_line_that_names_rank_and_hos
   EXPECT_EQ(place.files(), Arguments{"t.json"});
 }
 
-TEST(MpiGemmTable, tune_is_for_one_rank) {
-  const Place place;
-  const Ran ran = run_program(under_mpirun(2, {"tune", "--out", place.file("t.json")}), kRoot);
-  EXPECT_EQ(ran.exit, 2);
-  EXPECT_EQ(ran.err, "tidemark: tune uses one GPU: start it on one rank, or without a launcher\n");
-  EXPECT_TRUE(place.files().empty());
-}
-
 #endif
 
 }  // namespace

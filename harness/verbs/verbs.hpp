@@ -34,7 +34,6 @@ void add_export(CLI::App& app, Action& chosen);
 void add_anonymize(CLI::App& app, Action& chosen);
 void add_recover(CLI::App& app, Action& chosen);
 void add_schema(CLI::App& app, Action& chosen);
-void add_tune(CLI::App& app, Action& chosen);
 void add_predict(CLI::App& app, Action& chosen);
 void add_doctor(CLI::App& app, Action& chosen);
 void add_selftest(CLI::App& app, Action& chosen);

@@ -18,9 +18,6 @@ constexpr Judgement last(Judgement) { return Judgement::skip; }
 constexpr Level last(Level) { return Level::soak; }
 constexpr PanelRoute last(PanelRoute) { return PanelRoute::relay; }
 constexpr TransportKind last(TransportKind) { return TransportKind::nccl; }
-constexpr TriedConfiguration::Standing last(TriedConfiguration::Standing) {
-  return TriedConfiguration::Standing::refused;
-}
 
 struct PipeDialect {
   template <class Enum>
@@ -69,17 +66,6 @@ void fields(Io& io, Is<ProductOptions> auto& r) {
   io("shape", r.shape), io("grid", r.grid);
 }
 
-template <class Io>
-void fields(Io& io, Is<PairTimes> auto& r) {
-  io("before", r.before_ns), io("ours", r.ours_ns), io("behind", r.behind_ns);
-}
-
-template <class Io>
-void fields(Io& io, Is<TriedConfiguration> auto& r) {
-  io("name", r.name), io("standing", r.standing), io("trouble", r.trouble);
-  io("at_work", r.at_work), io("rested", r.rested);
-}
-
 // Orders.
 
 template <class Io>
@@ -102,11 +88,6 @@ template <class Io>
 void fields(Io& io, Is<RunOrder> auto& r) {
   io("case", r.case_name), io("attempt", r.attempt), io("alone", r.alone), io("row", r.row);
   io("first_row", r.first_row);
-}
-
-template <class Io>
-void fields(Io& io, Is<TuneOrder> auto& r) {
-  io("product", r.product), io("seconds", r.seconds);
 }
 
 template <class Io>
@@ -143,12 +124,6 @@ void fields(Io& io, Is<SaidTrouble> auto& r) {
 }
 
 template <class Io>
-void fields(Io& io, Is<SaidTuned> auto& r) {
-  io("product", r.tried.product), io("present", r.tried.present), io("all", r.tried.all);
-  io("fault", r.tried.fault), io("cut_short", r.tried.cut_short);
-}
-
-template <class Io>
 void fields(Io& io, Is<SaidProgram> auto& r) {
   io("fault", r.result.fault), io("code", r.result.code), io("note", r.result.note);
   io("bytes", r.result.bytes), io("surroundings", r.result.surroundings);
@@ -157,9 +132,9 @@ void fields(Io& io, Is<SaidProgram> auto& r) {
 
 // By place in the variants.
 constexpr std::array<const char*, std::variant_size_v<Order>> kOrders = {
-    "setup", "nccl_id", "transport", "run", "tune", "program"};
+    "setup", "nccl_id", "transport", "run", "program"};
 constexpr std::array<const char*, std::variant_size_v<Said>> kSaid = {
-    "ready", "started", "progress", "outcome", "nccl_id", "trouble", "tuned", "program"};
+    "ready", "started", "progress", "outcome", "nccl_id", "trouble", "program"};
 
 template <class Message, std::size_t N>
 std::string line_of(const char* key, const std::array<const char*, N>& names,

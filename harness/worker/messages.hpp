@@ -8,7 +8,6 @@
 #include <variant>
 
 #include "harness/room.hpp"
-#include "kernels/cuda/gemm/tuning/gemm_tuning.hpp"
 #include "kernels/device.hpp"
 #include "kernels/transport.hpp"
 #include "suite/case.hpp"
@@ -56,18 +55,11 @@ struct RunOrder {
   std::uint32_t first_row = 0;  // RunCaseOptions::first_row
 };
 
-/// Tries all configurations of the GEMM engine on a product.
-struct TuneOrder {
-  GemmShape product;
-  double seconds = 0;  // that it may take; 0: as many as it needs
-};
-
 /// Runs the program that kProgramFd holds as JSON, exactly as it is there. It is no part of the
 /// order, because orders are shorter than PIPE_BUF.
 struct ProgramOrder {};
 
-using Order =
-    std::variant<SetupOrder, NcclIdOrder, TransportOrder, RunOrder, TuneOrder, ProgramOrder>;
+using Order = std::variant<SetupOrder, NcclIdOrder, TransportOrder, RunOrder, ProgramOrder>;
 
 /// The worker has its device.
 struct SaidReady {};
@@ -86,9 +78,6 @@ struct SaidOutcome {
 struct SaidNcclId {
   NcclId id{};
 };
-struct SaidTuned {
-  TriedProduct tried;
-};
 /// What a device made of a program: fault, code, note, bytes, surroundings, trace and SMs.
 struct SaidProgram {
   RunResult result;
@@ -99,7 +88,7 @@ struct SaidTrouble {
 };
 
 using Said = std::variant<SaidReady, SaidStarted, SaidProgress, SaidOutcome, SaidNcclId,
-                          SaidTrouble, SaidTuned, SaidProgram>;
+                          SaidTrouble, SaidProgram>;
 
 /// One line, newline included.
 std::string order_line(const Order& order);

@@ -173,44 +173,6 @@ TEST(Messages, the_route_of_a_transport_survives) {
   EXPECT_THROW(order_in(bad), Error);
 }
 
-TEST(Messages, an_order_to_tune_survives) {
-  const Order order =
-      order_in(order_line(TuneOrder{.product = {.m = 1, .n = 2, .k = 2147481600}, .seconds = 1.5}));
-  const auto& tune = std::get<TuneOrder>(order);
-  EXPECT_EQ(tune.product, (GemmShape{.m = 1, .n = 2, .k = 2147481600}));
-  EXPECT_EQ(tune.seconds, 1.5);
-}
-
-TEST(Messages, what_was_tried_survives_with_all_its_fields) {
-  SaidTuned tuned;
-  tuned.tried.product = {.m = 1, .n = 2, .k = 3};
-  tuned.tried.present = "now";
-  tuned.tried.fault = "sticky";
-  tuned.tried.cut_short = true;
-  tuned.tried.all.push_back(
-      {.name = "new",
-       .standing = TriedConfiguration::Standing::refused,
-       .trouble = "no room",
-       .at_work = {{.before_ns = 1, .ours_ns = 2.5, .behind_ns = 3}},
-       .rested = {
-           {.before_ns = 4, .ours_ns = std::numeric_limits<double>::quiet_NaN(), .behind_ns = 6}}});
-  const TriedProduct back = std::get<SaidTuned>(said_in(said_line(tuned))).tried;
-  EXPECT_EQ(back.product, tuned.tried.product);
-  EXPECT_EQ(back.present, "now");
-  EXPECT_EQ(back.fault, "sticky");
-  EXPECT_TRUE(back.cut_short);
-  ASSERT_EQ(back.all.size(), 1U);
-  EXPECT_EQ(back.all[0].name, "new");
-  EXPECT_EQ(back.all[0].standing, TriedConfiguration::Standing::refused);
-  EXPECT_EQ(back.all[0].trouble, "no room");
-  ASSERT_EQ(back.all[0].at_work.size(), 1U);
-  EXPECT_EQ(back.all[0].at_work[0].before_ns, 1);
-  EXPECT_EQ(back.all[0].at_work[0].ours_ns, 2.5);
-  EXPECT_EQ(back.all[0].at_work[0].behind_ns, 3);
-  EXPECT_EQ(back.all[0].rested.at(0).before_ns, 4);
-  EXPECT_TRUE(std::isnan(back.all[0].rested.at(0).ours_ns));
-}
-
 TEST(Messages, an_nccl_id_survives) {
   NcclId id{};
   for (std::size_t i = 0; i < id.size(); ++i) id[i] = static_cast<std::byte>(2 * i + 1);

@@ -19,6 +19,7 @@
 #include "harness/relay/relay_transport.hpp"
 #include "harness/worker/messages.hpp"
 #include "harness/worker/test_hook.hpp"
+#include "kernels/cuda/gemm/tuning/gemm_table.hpp"
 #include "kernels/error.hpp"
 #include "kernels/ops/program/program_json.hpp"
 
@@ -89,7 +90,6 @@ class Worker {
   bool carry_out(const Order& order) {
     if (const auto* run = std::get_if<RunOrder>(&order)) return run_case_of(*run);
     try {
-      if (const auto* tune = std::get_if<TuneOrder>(&order)) return tune_product(*tune);
       if (std::holds_alternative<ProgramOrder>(order)) return run_given_program();
       if (std::holds_alternative<NcclIdOrder>(order)) say(SaidNcclId{.id = make_nccl_id()});
       if (const auto* join = std::get_if<TransportOrder>(&order)) make_transport(*join);
@@ -106,15 +106,6 @@ class Worker {
       throw Error("--gemm-table " + setup_.gemm_table +
                   ": has changed since the launch began; run again");
     table_ = std::move(table);
-  }
-
-  bool tune_product(const TuneOrder& order) const {
-    if (setup_.device != DeviceKind::cuda)
-      throw Error("the products of the virtual device have no configurations");
-    SaidTuned said{.tried = try_configurations(order.product, effort_for(order.seconds), table_)};
-    const bool usable = said.tried.fault.empty();
-    say(said);
-    return usable;
   }
 
   bool run_given_program() {
