@@ -120,8 +120,6 @@ LaunchRecord launch_record(const RunOptions& options, const Plan& plan, const Me
           .arguments = options.arguments,
           .environment = opening.head.environment,
           .slowed = slowed_of(options),
-          .gemm_table = opening.gemm_table,
-          .gemm_table_hash = opening.gemm_table_hash,
           .hosts = mesh.rank() == 0 ? opening.hosts : std::vector<std::string>{},
           .cases = planned_cases(plan)};
 }
@@ -166,8 +164,6 @@ std::vector<LocalSlot> make_slots(const RunOptions& options, const Opening& open
                                    .slot = gpu.gpu,
                                    .slots = static_cast<std::uint32_t>(opening.places.size()),
                                    .slow = options.slow,
-                                   .gemm_table = options.gemm_table,
-                                   .gemm_table_hash = opening.gemm_table_hash,
                                    .product = options.product},
                                   WorkerStart{.visible_gpu = cuda ? gpu.uuid : std::string()}),
                      .passed = passed_before(opening.resumed, gpu.gpu)});
@@ -191,8 +187,7 @@ std::optional<JournalWriter> open_journal(const RunOptions& options, const Plan&
   std::optional<JournalWriter> journal;
   std::string refusal;
   try {
-    if (const std::string why = differs_from(opening.resumed, gpus, opening.gemm_table_hash);
-        !why.empty())
+    if (const std::string why = differs_from(opening.resumed, gpus); !why.empty())
       throw ReportError(why);
     const std::string folder = journal_folder(opening.head.out);
     journal = on_disk(folder, kDiskSeconds,

@@ -40,7 +40,6 @@ struct RunOptions {
   std::uint32_t launches = 1;                // one after the other, a report each
   bool calibrate = false;                    // store what the launches differ by in their reports
   std::map<std::string, double> slow = {};   // benchmarks to slow on purpose, by Timing::slow
-  std::string gemm_table = {};               // a file of JSON; empty: the table of the build
   std::optional<PanelRoute> transport = {};  // of distributed GEMMs; none: what the GPUs allow best
   ProductOptions product = {};               // likewise; empty: usual sizes, planned grid
   std::vector<std::string> arguments = {};   // argv as given

@@ -122,8 +122,7 @@ Resumed read_resumed(const RunOptions& options) {
                .known = before.gpus,
                .outcomes = {},
                .failed = {},
-               .events = spoiling,
-               .gemm_table_hash = before.launch.gemm_table_hash};
+               .events = spoiling};
   for (auto& [pair, attempts] : heard)
     std::stable_sort(attempts.outcomes.begin(), attempts.outcomes.end(),
                      [](const auto* a, const auto* b) { return a->attempt < b->attempt; });
@@ -191,8 +190,7 @@ std::map<Pair, std::uint32_t> failed_attempts(const Resumed& resumed) {
   return made;
 }
 
-std::string differs_from(const Resumed& resumed, const std::vector<GpuRecord>& gpus,
-                         const std::string& gemm_table_hash) {
+std::string differs_from(const Resumed& resumed, const std::vector<GpuRecord>& gpus) {
   if (resumed.folder.empty()) return {};
   const auto refusal = [&](std::string_view what, std::string_view then, std::string_view now) {
     return fmt::format(
@@ -200,11 +198,6 @@ std::string differs_from(const Resumed& resumed, const std::vector<GpuRecord>& g
         "of which; run again",
         resumed.folder, what, then.empty() ? "unknown" : then, now.empty() ? "unknown" : now);
   };
-  const auto table = [](const std::string& hash) {
-    return hash.empty() ? std::string("that of the build") : hash;
-  };
-  if (resumed.gemm_table_hash != gemm_table_hash)
-    return refusal("the GEMM table", table(resumed.gemm_table_hash), table(gemm_table_hash));
   for (const GpuRecord& now : gpus)
     for (const GpuRecord& then : resumed.known) {
       if (then.uuid != now.uuid) continue;

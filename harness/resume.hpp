@@ -24,7 +24,6 @@ struct Resumed {
   /// Failures of pairs that run again: a pass takes none of them back.
   std::vector<OutcomeRecord> failed;
   std::vector<EventRecord> events;  // spoiling_events()
-  std::string gemm_table_hash;      // LaunchRecord's
 };
 
 /// Reads options.resume. Throws UsageError where that launch still runs, had other arguments or
@@ -42,10 +41,9 @@ std::set<std::pair<std::string, std::uint32_t>> answered(const Resumed& resumed)
 std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> failed_attempts(
     const Resumed& resumed);
 
-/// Why this launch cannot go on with that one, as the rank of `gpus` sees it: another driver, VBIOS
-/// or table, which the report could not tell apart. Empty where it can.
-std::string differs_from(const Resumed& resumed, const std::vector<GpuRecord>& gpus,
-                         const std::string& gemm_table_hash);
+/// Why this launch cannot go on with that one, as the rank of `gpus` sees it: another driver or
+/// VBIOS, which the report could not tell apart. Empty where it can.
+std::string differs_from(const Resumed& resumed, const std::vector<GpuRecord>& gpus);
 
 /// A number that differs where the outcomes do.
 std::uint64_t digest_of(const Resumed& resumed);

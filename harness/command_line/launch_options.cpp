@@ -11,7 +11,6 @@
 #include "harness/mpirun/mpirun.hpp"
 #include "harness/plan.hpp"
 #include "harness/series.hpp"
-#include "harness/tuning/given_gemm_table.hpp"
 #include "reports/compare/speed/noise.hpp"
 #include "reports/policy/policy.hpp"
 
@@ -62,8 +61,6 @@ RunOptions understood(const TypedLaunch& typed) {
   if (!options.fault.empty()) check_fault(options.fault, options.device);
   // Under a launcher rank 0 alone may have the file; it reads it where all hear of it.
   if (!options.policy.empty() && !launcher_rank()) static_cast<void>(read_policy(options.policy));
-  if (!options.gemm_table.empty() && !launcher_rank())
-    static_cast<void>(given_gemm_table(options.gemm_table));
   read_launches(typed, options);
   if (!options.resume.empty() && options.launches > 1)
     throw UsageError("--resume goes on with one launch; leave --launches and --calibrate out");
@@ -119,9 +116,6 @@ void add_launch_options(CLI::App& verb, TypedLaunch& typed) {
                 "Hash hosts, serials and UUIDs; leave out texts of other programs");
   verb.add_flag("--strict", options.strict, "A pass that a waiver names is a failure");
   verb.add_option("--policy", options.policy, "JSON with waivers of known failures")
-      ->type_name("FILE");
-  verb.add_option("--gemm-table", options.gemm_table,
-                  "Configurations of the GEMM engine, as 'tune' writes them (those of the build)")
       ->type_name("FILE");
   verb.add_option("--ranks", typed.ranks, "Start mpirun with so many ranks")->type_name("N");
   verb.add_option("--launches", typed.launches,

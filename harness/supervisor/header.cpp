@@ -42,9 +42,6 @@ void say_header(Console& console, const RunOptions& options, std::uint32_t numbe
   for (const auto& [name, share] : options.slow) {
     console.line(fmt::format(" SLOWED ON PURPOSE: {} by {}", name, percent_of(share)));
   }
-  if (!opening.gemm_table_hash.empty()) {
-    console.line(fmt::format(" GEMM table {} ({})", opening.gemm_table, opening.gemm_table_hash));
-  }
   if (!opening.resumed.folder.empty()) {
     console.line(fmt::format(" goes on with run {}: {} results are there",
                              opening.resumed.run_id.substr(0, 8),

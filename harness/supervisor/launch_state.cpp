@@ -27,7 +27,6 @@ RecordPlace place_of(const LaunchState& state, const LocalSlot& local) {
           .launched = state.mesh.launched(),
           .row = state.options.row,
           .slow = state.options.slow,
-          .gemm_table = state.options.gemm_table,
           .transport = state.options.transport,
           .product = state.options.product};
 }

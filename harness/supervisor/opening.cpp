@@ -24,7 +24,6 @@
 #include "harness/series.hpp"
 #include "harness/supervisor/clock.hpp"
 #include "harness/supervisor/product_memory.hpp"
-#include "harness/tuning/given_gemm_table.hpp"
 #include "harness/version.hpp"
 #include "harness/worker/test_hook.hpp"
 #include "kernels/error.hpp"
@@ -110,7 +109,7 @@ std::string given_size(std::uint64_t size) { return size == 0 ? "" : fmt::format
 
 /// All options that change results: of most of them those of rank 0 would hold, and the others' be
 /// ignored. Name and value, in an order of their own; not given: an empty value.
-Json asked_for(const RunOptions& options, const GemmTable& table, const Resumed& resumed) {
+Json asked_for(const RunOptions& options, const Resumed& resumed) {
   constexpr const char* kHookVariable = "TIDEMARK_TEST_HOOK";  // a report names that of rank 0
   const char* const hook = std::getenv(kHookVariable);
   std::vector<std::string> slowed;
@@ -144,8 +143,7 @@ Json asked_for(const RunOptions& options, const GemmTable& table, const Resumed&
        {"--slow", fmt::format("{}", fmt::join(slowed, " "))},
        {"--resume", options.resume.empty() ? ""
                                            : fmt::format("of run {}, digest {:x}", resumed.run_id,
-                                                         digest_of(resumed))},
-       {"--gemm-table", options.gemm_table.empty() ? "" : "of hash " + hash_of(table)}});
+                                                         digest_of(resumed))}});
 }
 
 Json own_view(const RunOptions& options, std::uint32_t number, const Mesh& mesh, Opening& opening) {
@@ -154,10 +152,7 @@ Json own_view(const RunOptions& options, std::uint32_t number, const Mesh& mesh,
     opening.resumed =
         on_disk(options.resume, 2 * kDiskSeconds, [options] { return read_resumed(options); });
   const NodeRecord node = describe_node(mesh.rank(), mesh.library());
-  const GemmTable table = given_gemm_table(options.gemm_table);
-  Json view = {{"build", build_name()},
-               {"asked", asked_for(options, table, opening.resumed)},
-               {"gemm_table", {table.name, hash_of(table)}}};
+  Json view = {{"build", build_name()}, {"asked", asked_for(options, opening.resumed)}};
   if (mesh.rank() == 0) view["head"] = choose_head(options, number, opening.resumed);
   if (options.device != DeviceChoice::virtual_device) {
     inventory = take_inventory();
@@ -297,13 +292,8 @@ Json decided(const RunOptions& options, const Mesh& mesh, const std::vector<Json
   }
   check_grid(options.product.grid, static_cast<std::uint32_t>(memory.size()));
   check_product_memory(options.product, assignment.kind, memory);
-  return {{"head", views[0].at("head")},
-          {"gemm_table", views[0].at("gemm_table")},
-          {"virtual", is_virtual},
-          {"left_out", assignment.left_out},
-          {"nodes", machines.size()},
-          {"hosts", host_names},
-          {"places", places}};
+  return {{"head", views[0].at("head")}, {"virtual", is_virtual}, {"left_out", assignment.left_out},
+          {"nodes", machines.size()},    {"hosts", host_names},   {"places", places}};
 }
 
 /// The same with a refusal in its place, which all ranks get to hear.
@@ -320,7 +310,7 @@ Json decided_or_refusal(const RunOptions& options, const Mesh& mesh, const Gathe
   }
 }
 
-void open_with(Opening& opening, const RunOptions& options, const Mesh& mesh, const Json& told) {
+void open_with(Opening& opening, const Mesh& mesh, const Json& told) {
   if (told.contains("usage")) throw UsageError(told.at("usage").get<std::string>());
   if (told.contains("environment"))
     throw EnvironmentError(told.at("environment").get<std::string>());
@@ -330,10 +320,6 @@ void open_with(Opening& opening, const RunOptions& options, const Mesh& mesh, co
       told.at("virtual").get<bool>() ? DeviceKind::virtual_device : DeviceKind::cuda;
   opening.assignment.left_out = told.at("left_out");
   opening.assignment.gpus.resize(mesh.ranks());
-  if (!options.gemm_table.empty()) {
-    opening.gemm_table = told.at("gemm_table").at(0);
-    opening.gemm_table_hash = told.at("gemm_table").at(1);
-  }
   for (std::uint32_t rank = 0; rank < mesh.ranks(); ++rank) {
     const Json& place = told.at("places").at(rank);
     opening.hosts.push_back(told.at("hosts").at(place.at(0).get<std::size_t>()));
@@ -428,7 +414,7 @@ std::optional<Opening> open_launch(const RunOptions& options, std::uint32_t numb
   if (is_killed(stop)) return std::nullopt;
   if (heard) told = Json::parse(*heard);
   if (!told.is_object()) silent_ranks({0});  // it was killed
-  open_with(opening, options, mesh, told);
+  open_with(opening, mesh, told);
   return opening;
 }
 

@@ -32,10 +32,9 @@ struct Opening {
   std::vector<std::string> hosts;  // of all ranks
   std::vector<SlotPlace> places;   // of all slots, in rank order
   std::uint32_t nodes = 1;
-  Resumed resumed = {};                               // by slots of this launch
-  std::string series_id = {};                         // run_id of the first launch of the command
-  std::uint32_t number = 1;                           // which of that command's launches this is
-  std::string gemm_table = {}, gemm_table_hash = {};  // LaunchRecord's
+  Resumed resumed = {};        // by slots of this launch
+  std::string series_id = {};  // run_id of the first launch of the command
+  std::uint32_t number = 1;    // which of that command's launches this is
 };
 
 /// Meets all ranks. Nothing when the launch was stopped meanwhile. Throws the same on every rank:

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "harness/command_line/option_values.hpp"
-#include "harness/command_line/shell_word.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 
 namespace tidemark::harness {
@@ -75,7 +74,6 @@ std::string replay_line(const RecordPlace& place, const Case& which, std::int64_
   if (row >= 0) line += fmt::format(" --row {}", row);
   if (const auto slow = place.slow.find(std::string(which.name)); slow != place.slow.end())
     line += fmt::format(" --slow {}={}", which.name, percent_of(slow->second));
-  if (!place.gemm_table.empty()) line += " --gemm-table " + shell_word(place.gemm_table);
   if (place.transport && which.product != ProductUse::none)
     line += fmt::format(" --transport {}", name_of(place.transport));
   if (place.product.has_shape() && which.product == ProductUse::sizes)

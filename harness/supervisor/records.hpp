@@ -26,7 +26,6 @@ struct RecordPlace {
   bool launched = false;                    // by mpirun
   std::int64_t row = -1;                    // the only one that ran; below 0: all
   std::map<std::string, double> slow = {};  // RunOptions::slow
-  std::string gemm_table = {};              // likewise
   std::optional<PanelRoute> transport = {};
   ProductOptions product = {};
 };

@@ -72,7 +72,6 @@ template <class Io>
 void fields(Io& io, Is<SetupOrder> auto& r) {
   io("device", r.device), io("fault", r.fault), io("seed", r.seed), io("level", r.level);
   io("row", r.row), io("slot", r.slot), io("slots", r.slots), io("slow", r.slow);
-  io("gemm_table", r.gemm_table), io("gemm_table_hash", r.gemm_table_hash);
   io("product", r.product);
 }
 

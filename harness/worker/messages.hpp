@@ -29,8 +29,6 @@ struct SetupOrder {
   std::int64_t row = -1;
   std::uint32_t slot = 0, slots = 1;
   std::map<std::string, double> slow = {};  // RunOptions::slow
-  std::string gemm_table = {};              // likewise
-  std::string gemm_table_hash = {};         // what all ranks agreed on: a file may have changed
   ProductOptions product = {};              // RunOptions::product
 };
 

@@ -143,8 +143,6 @@ TEST(Messages, a_setup_survives) {
                                                      .slot = 3,
                                                      .slots = 8,
                                                      .slow = {{"gemm.x", 0.03}},
-                                                     .gemm_table = "t.json",
-                                                     .gemm_table_hash = "0f",
                                                      .product = product}));
   const auto& setup = std::get<SetupOrder>(order);
   EXPECT_EQ(setup.device, DeviceKind::cuda);
@@ -155,8 +153,6 @@ TEST(Messages, a_setup_survives) {
   EXPECT_EQ(setup.slot, 3U);
   EXPECT_EQ(setup.slots, 8U);
   EXPECT_EQ(setup.slow, (std::map<std::string, double>{{"gemm.x", 0.03}}));
-  EXPECT_EQ(setup.gemm_table, "t.json");
-  EXPECT_EQ(setup.gemm_table_hash, "0f");
   EXPECT_EQ(setup.product, product);
 }
 

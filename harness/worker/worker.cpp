@@ -19,7 +19,6 @@
 #include "harness/relay/relay_transport.hpp"
 #include "harness/worker/messages.hpp"
 #include "harness/worker/test_hook.hpp"
-#include "kernels/cuda/gemm/tuning/gemm_table.hpp"
 #include "kernels/error.hpp"
 #include "kernels/ops/program/program_json.hpp"
 
@@ -82,8 +81,7 @@ class Worker {
       throw Error("no fault is called '" + setup.fault + "'");
     }
     if (const TestHook* hook = hook_at(hooks_, "ready", setup.slot)) act(hook->action);
-    if (!setup.gemm_table.empty()) take_gemm_table();
-    device_ = make_device(setup.device, fault, table_);
+    device_ = make_device(setup.device, fault);
   }
 
   /// True while the device can be used for another case.
@@ -100,14 +98,6 @@ class Worker {
   }
 
  private:
-  void take_gemm_table() {
-    GemmTable table = read_gemm_table(setup_.gemm_table);
-    if (hash_of(table) != setup_.gemm_table_hash)
-      throw Error("--gemm-table " + setup_.gemm_table +
-                  ": has changed since the launch began; run again");
-    table_ = std::move(table);
-  }
-
   bool run_given_program() {
     const TestHook* const hook = hook_at(hooks_, "program", setup_.slot);
     const bool hangs = hook != nullptr && hook->action == HookAction::hang;
@@ -215,7 +205,7 @@ class Worker {
     const auto slow = setup_.slow.find(std::string(which.name));
     const Fault fault = fault_at(hooks_, which.name, setup_.slot);
     const std::unique_ptr<Device> faulty =
-        fault == kNoFault ? nullptr : make_device(setup_.device, fault, table_);
+        fault == kNoFault ? nullptr : make_device(setup_.device, fault);
     return run_case(which, faulty ? *faulty : *device_, context,
                     {.only_row = order.row < 0 ? setup_.row : order.row,
                      .first_row = order.first_row,
@@ -338,7 +328,6 @@ class Worker {
 
   SetupOrder setup_;
   std::vector<TestHook> hooks_;
-  GemmTable table_ = embedded_gemm_table();
   std::unique_ptr<Device> device_;
   std::unique_ptr<Transport> transport_;  // made later, so gone before the device
   std::vector<PanelRoute> routes_;        // RunContext::routes

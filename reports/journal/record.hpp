@@ -41,7 +41,7 @@ struct LaunchRecord {
   std::vector<std::string> arguments;
   std::vector<std::pair<std::string, std::string>> environment;  // allow-listed variables only
   std::vector<std::pair<std::string, std::string>> slowed = {};  // case, by how much: "3%"
-  // Of --gemm-table: its file without folders, what it decides. Empty: the table of the build.
+  // Of older launches with a GEMM table of their own: its file, its hash. Empty: that of the build.
   std::string gemm_table = {}, gemm_table_hash = {};
   std::vector<std::string> hosts =
       {};  // by rank; rank 0 alone writes them, for ranks never heard of
