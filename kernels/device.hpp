@@ -143,10 +143,6 @@ enum class DeviceKind : std::uint8_t { cuda, virtual_device };
 /// program was built without CUDA, and when `fault` is asked of a GPU.
 std::unique_ptr<Device> make_device(DeviceKind kind, Fault fault = kNoFault);
 
-struct GemmTable;
-/// The same; the GEMM engine of a GPU takes the configurations that `table` names.
-std::unique_ptr<Device> make_device(DeviceKind kind, Fault fault, const GemmTable& table);
-
 /// What CUDA says of a GPU; asked in a process of its own, since it loads the driver.
 struct GpuProperties {
   std::string uuid;  // "GPU-...", or "MIG-..." for a slice

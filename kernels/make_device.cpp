@@ -1,5 +1,4 @@
 // Makes devices and transports, and says what a build without CUDA or NCCL cannot make.
-#include "kernels/cuda/gemm/tuning/gemm_table.hpp"
 #include "kernels/device.hpp"
 #include "kernels/error.hpp"
 #include "kernels/transport.hpp"
@@ -11,9 +10,9 @@
 namespace tidemark::kernels {
 namespace {
 
-std::unique_ptr<Device> make_gpu_device([[maybe_unused]] const GemmTable& table) {
+std::unique_ptr<Device> make_gpu_device() {
 #ifdef TIDEMARK_WITH_CUDA
-  return make_cuda_device(table);
+  return make_cuda_device();
 #else
   throw Error(
       "this program was built without CUDA: configure with -DTIDEMARK_CUDA=ON where nvcc is found, "
@@ -23,15 +22,11 @@ std::unique_ptr<Device> make_gpu_device([[maybe_unused]] const GemmTable& table)
 
 }  // namespace
 
-std::unique_ptr<Device> make_device(DeviceKind kind, Fault fault, const GemmTable& table) {
+std::unique_ptr<Device> make_device(DeviceKind kind, Fault fault) {
   if (kind == DeviceKind::virtual_device) return std::make_unique<VirtualDevice>(fault);
   if (fault != kNoFault)
     throw Error("a fault can be built into the virtual device only: take --device virtual");
-  return make_gpu_device(table);
-}
-
-std::unique_ptr<Device> make_device(DeviceKind kind, Fault fault) {
-  return make_device(kind, fault, embedded_gemm_table());
+  return make_gpu_device();
 }
 
 #ifndef TIDEMARK_WITH_CUDA

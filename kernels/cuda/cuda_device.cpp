@@ -22,8 +22,6 @@ namespace {
 
 class CudaDevice final : public Device {
  public:
-  explicit CudaDevice(const GemmTable& table) : table_(table) {}
-
   RunResult run(const Op& op) override {
     return std::visit([this](const auto& which) { return run_one(which); }, op);
   }
@@ -37,7 +35,7 @@ class CudaDevice final : public Device {
   }
 
  private:
-  RunResult run_one(const Gemm& gemm) { return run_gemm(gemm, table_); }
+  RunResult run_one(const Gemm& gemm) { return run_gemm(gemm); }
   RunResult run_one(const TileConsume& consume) { return run_tile_consume(rows_, consume); }
   template <class RunAsProgram>
   RunResult run_one(const RunAsProgram& /*op*/) {
@@ -47,7 +45,7 @@ class CudaDevice final : public Device {
   RunResult run_one(const TileRead& read) { return run_tile_read(rows_, read); }
 
   Measurement measure_one(const Gemm& gemm, const Timing& timing) {
-    return measure_gemm(gemm, timing, table_);
+    return measure_gemm(gemm, timing);
   }
   Measurement measure_one(const TileRead& read, const Timing& timing) {
     return measure_tile_read(rows_, read, timing);
@@ -57,14 +55,13 @@ class CudaDevice final : public Device {
     throw Error("this operation has no timed form: give it a conformance case");
   }
 
-  GemmTable table_;
   RowWorkspace rows_;
   PeerWorkspace peers_;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> make_cuda_device(const GemmTable& table) {
+std::unique_ptr<Device> make_cuda_device() {
   constexpr int kFirst = 0;
   // Not over what the user says. CUDA reads it with its first call.
   (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(kQueuesToHold).c_str(), 0);
@@ -80,7 +77,7 @@ std::unique_ptr<Device> make_cuda_device(const GemmTable& table) {
         fmt::format("the first visible GPU has compute capability {}.{}: tidemark needs "
                     "9.0 (Hopper); choose another with CUDA_VISIBLE_DEVICES",
                     major, minor));
-  return std::make_unique<CudaDevice>(table);
+  return std::make_unique<CudaDevice>();
 }
 
 }  // namespace tidemark::kernels

@@ -3,14 +3,12 @@
 
 #include <memory>
 
-#include "kernels/cuda/gemm/tuning/gemm_table.hpp"
 #include "kernels/device.hpp"
 
 namespace tidemark::kernels {
 
-/// The first visible GPU; `table`: what configurations its GEMM engine takes. Throws Error where
-/// there is none, where it is no Hopper (compute capability 9.0: the kernels are built for sm_90a
-/// alone), or where CUDA cannot use it.
-std::unique_ptr<Device> make_cuda_device(const GemmTable& table = embedded_gemm_table());
+/// The first visible GPU. Throws Error where there is none, where it is no Hopper (compute
+/// capability 9.0: the kernels are built for sm_90a alone), or where CUDA cannot use it.
+std::unique_ptr<Device> make_cuda_device();
 
 }  // namespace tidemark::kernels

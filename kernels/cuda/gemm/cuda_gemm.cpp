@@ -20,9 +20,9 @@ Trouble multiply_beside_again(const Gemm& gemm, std::unique_ptr<ResidentGemm>& b
 }
 
 /// The first thing that goes wrong ends it.
-Trouble run_block(const Gemm& gemm, const GemmTable& table, RunResult& result) {
+Trouble run_block(const Gemm& gemm, RunResult& result) {
   std::unique_ptr<ResidentGemm> block;
-  Trouble trouble = make_block(gemm, table, block);
+  Trouble trouble = make_block(gemm, block);
   if (!trouble) trouble = exchange(gemm, block, !runs_beside(gemm));
   if (!trouble)
     trouble = runs_beside(gemm) ? multiply_beside_again(gemm, block)
@@ -35,11 +35,11 @@ Trouble run_block(const Gemm& gemm, const GemmTable& table, RunResult& result) {
 
 }  // namespace
 
-RunResult run_gemm(const Gemm& gemm, const GemmTable& table) {
+RunResult run_gemm(const Gemm& gemm) {
   RunResult result;
-  result.note = engine_note(gemm, table);
+  result.note = engine_note(gemm);
   try {
-    take(result, run_block(gemm, table, result));
+    take(result, run_block(gemm, result));
   } catch (const StickyError& error) {
     take(result, sticky(error));
   }

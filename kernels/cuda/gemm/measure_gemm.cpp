@@ -173,10 +173,9 @@ Trouble measure_alone(const Gemm& gemm, const Timing& timing, std::unique_ptr<Re
   return read_last(gemm, *block, measurement);
 }
 
-Trouble measure_block(const Gemm& gemm, const Timing& timing, const GemmTable& table,
-                      Measurement& measurement) {
+Trouble measure_block(const Gemm& gemm, const Timing& timing, Measurement& measurement) {
   std::unique_ptr<ResidentGemm> block;
-  Trouble trouble = make_block(gemm, table, block);
+  Trouble trouble = make_block(gemm, block);
   if (trouble) return trouble;
   return gemm.transport == nullptr ? measure_alone(gemm, timing, block, measurement)
                                    : measure_exchanged(gemm, timing, block, measurement);
@@ -184,11 +183,11 @@ Trouble measure_block(const Gemm& gemm, const Timing& timing, const GemmTable& t
 
 }  // namespace
 
-Measurement measure_gemm(const Gemm& gemm, const Timing& timing, const GemmTable& table) {
+Measurement measure_gemm(const Gemm& gemm, const Timing& timing) {
   Measurement measurement;
-  measurement.note = engine_note(gemm, table);
+  measurement.note = engine_note(gemm);
   try {
-    take(measurement, measure_block(gemm, timing, table, measurement));
+    take(measurement, measure_block(gemm, timing, measurement));
   } catch (const StickyError& error) {
     take(measurement, sticky(error));
   }

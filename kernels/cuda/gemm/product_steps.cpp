@@ -151,8 +151,8 @@ Trouble wait_or_leave(std::unique_ptr<ResidentGemm>& block, double seconds, cons
                               what, seconds)};
 }
 
-Trouble make_block(const Gemm& gemm, const GemmTable& table, std::unique_ptr<ResidentGemm>& block) {
-  block = make_resident(gemm, table);
+Trouble make_block(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block) {
+  block = make_resident(gemm);
   Trouble trouble = wait_or_leave(block, gemm.deadline_s, "making the inputs");
   return trouble ? trouble : refused(*block);
 }

@@ -45,7 +45,7 @@ void take(Result& result, const Trouble& trouble) {
 Trouble wait_or_leave(std::unique_ptr<ResidentGemm>& block, double seconds, const char* what);
 
 /// Allocates and fills the block, and waits for it. Says where a tensor map was refused.
-Trouble make_block(const Gemm& gemm, const GemmTable& table, std::unique_ptr<ResidentGemm>& block);
+Trouble make_block(const Gemm& gemm, std::unique_ptr<ResidentGemm>& block);
 
 /// Gathers both panels; nothing to do without a transport. `last`: PanelBuffer's. Where a gather is
 /// given up, here or in multiply_beside(), the block is let go of: others may have its panels open.

@@ -150,11 +150,10 @@ DeviceBuffer make_workspace(const LocalGemm& local, cudaStream_t stream) {
 
 /// The engine's configuration for `gemm`. A number holds for plain products and, of a table of
 /// their own, for those of fp8; others get what suits them.
-EngineConfiguration configuration_of(const Gemm& gemm, const LocalGemm& local,
-                                     const GemmTable& table) {
+EngineConfiguration configuration_of(const Gemm& gemm, const LocalGemm& local) {
   const bool fp8 = is_fp8(local.element);
   if (gemm.configuration == 0 || (!is_plain(local) && !fp8))
-    return chosen_configuration(table, local);
+    return chosen_configuration(embedded_gemm_table(), local);
   const std::span<const EngineConfiguration> all =
       fp8 ? fp8_configurations() : engine_configurations();
   if (gemm.configuration > all.size())
@@ -181,7 +180,7 @@ void clear_words(const Gemm& gemm, ResidentArrivals& arrivals, cudaStream_t stre
 }
 
 /// The engine as it runs beside the exchange: with the SMs that the route does not take.
-ReadyEngine engine_beside(const Gemm& gemm, const GemmTable& table, const ResidentGemm& block) {
+ReadyEngine engine_beside(const Gemm& gemm, const ResidentGemm& block) {
   const std::uint32_t taken = sms_of(gemm.route);
   if (taken == 0) return block.engine;
   int device = 0;
@@ -192,12 +191,12 @@ ReadyEngine engine_beside(const Gemm& gemm, const GemmTable& table, const Reside
   const std::uint32_t left = static_cast<std::uint32_t>(sms) - taken;
   LocalGemm fewer = block.local;
   fewer.sm_budget = gemm.sm_budget == 0 ? left : std::min(gemm.sm_budget, left);
-  return prepare_engine(configuration_of(gemm, fewer, table), fewer);
+  return prepare_engine(configuration_of(gemm, fewer), fewer);
 }
 
 /// Waits in the kernel outlast those of the host, which ends them when its deadline has passed.
-void follow_exchange(const Gemm& gemm, const GemmTable& table, ResidentGemm& block) {
-  block.beside = engine_beside(gemm, table, block);
+void follow_exchange(const Gemm& gemm, ResidentGemm& block) {
+  block.beside = engine_beside(gemm, block);
   ResidentArrivals& arrivals = block.arrivals;
   const std::vector<ArrivingTile> order = arrival_order(block.beside, gemm.a_shards, gemm.b_shards,
                                                         gemm.rank, fetches_at_once(gemm.route));
@@ -236,7 +235,7 @@ bool runs_beside(const Gemm& gemm) {
          !only_scales(gemm);
 }
 
-std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm, const GemmTable& table) {
+std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm) {
   require_sound(gemm);
   auto block = std::make_unique<ResidentGemm>();
   const cudaStream_t stream = block->stream.get();
@@ -261,8 +260,8 @@ std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm, const GemmTable& t
   if (runs_engine(gemm)) {
     block->workspace = make_workspace(local, stream);
     local.workspace = block->workspace.data();
-    block->engine = prepare_engine(configuration_of(gemm, local, table), local);
-    if (runs_beside(gemm)) follow_exchange(gemm, table, *block);
+    block->engine = prepare_engine(configuration_of(gemm, local), local);
+    if (runs_beside(gemm)) follow_exchange(gemm, *block);
   } else {
     block->rung = prepare_rung(gemm.rung, local);
   }
@@ -316,14 +315,14 @@ double waited_for_rows_ns(const ResidentGemm& block) {
   return static_cast<double>(ns) / block.beside.blocks;
 }
 
-std::string engine_note(const Gemm& gemm, const GemmTable& table) {
+std::string engine_note(const Gemm& gemm) {
   std::string note = "reference";
   if (is_empty(gemm))
     note = "empty block";
   else if (gemm.engine != GemmEngine::reference && only_scales(gemm))
     note = "nothing to multiply";
   else if (runs_engine(gemm))
-    note = fmt::format("engine {}{}", name_of(configuration_of(gemm, sizes_of(gemm), table)),
+    note = fmt::format("engine {}{}", name_of(configuration_of(gemm, sizes_of(gemm))),
                        pitch_note(sizes_of(gemm)));
   else if (gemm.engine != GemmEngine::reference)
     note = fmt::format("rung {}", name_of(gemm.rung));

@@ -9,7 +9,6 @@
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 #include "kernels/cuda/gemm/local_gemm.hpp"
-#include "kernels/cuda/gemm/tuning/gemm_table.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
 
 namespace tidemark::kernels {
@@ -57,8 +56,7 @@ bool runs_beside(const Gemm& gemm);
 /// Throws Error for a Gemm that makes no sense (layout_refusal(), a block outside C, shards that do
 /// not cover their panel) and where the machine fails. encoded() says whether the tensor maps were
 /// refused.
-std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm,
-                                            const GemmTable& table = embedded_gemm_table());
+std::unique_ptr<ResidentGemm> make_resident(const Gemm& gemm);
 
 /// Starts, on the block's stream, to poison C, the workspace and the shards of other ranks as
 /// make_resident() left them; the guards stay as they are. The transport must have nothing in
@@ -78,6 +76,6 @@ void launch_beside(const Gemm& gemm, const ResidentGemm& block);
 double waited_for_rows_ns(const ResidentGemm& block);
 
 /// Which engine ran, how rows were padded, and what was done where they start off 16 bytes.
-std::string engine_note(const Gemm& gemm, const GemmTable& table);
+std::string engine_note(const Gemm& gemm);
 
 }  // namespace tidemark::kernels
