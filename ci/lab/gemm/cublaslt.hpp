@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "ci/lab/gemm/product.hpp"
 #include "kernels/cuda/buffer.hpp"
-#include "kernels/cuda/gemm/tuning/product.hpp"
 #include "kernels/ops/gemm/gemm_inputs.hpp"
 
 namespace tidemark::kernels {

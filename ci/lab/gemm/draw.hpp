@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "ci/lab/gemm/duel.hpp"
 #include "kernels/cuda/buffer.hpp"
-#include "kernels/cuda/gemm/tuning/duel.hpp"
 
 namespace tidemark::kernels {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "ci/lab/gemm/cublaslt.hpp"
-#include "kernels/cuda/gemm/tuning/duel.hpp"
+#include "ci/lab/gemm/duel.hpp"
 
 namespace tidemark::kernels {
 

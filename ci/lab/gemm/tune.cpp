@@ -6,10 +6,10 @@
 #include <chrono>
 #include <cmath>
 
+#include "ci/lab/gemm/exact.hpp"
+#include "ci/lab/gemm/race.hpp"
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/tuning/choice.hpp"
-#include "kernels/cuda/gemm/tuning/exact.hpp"
-#include "kernels/cuda/gemm/tuning/race.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark::kernels {

@@ -7,10 +7,10 @@
 
 #include "ci/lab/gemm/cublaslt.hpp"
 #include "ci/lab/gemm/draw.hpp"
+#include "ci/lab/gemm/duel.hpp"
 #include "ci/lab/gemm/heuristics.hpp"
 #include "ci/lab/gemm/products.hpp"
 #include "kernels/cuda/gemm/engine/engine.hpp"
-#include "kernels/cuda/gemm/tuning/duel.hpp"
 
 namespace tidemark::kernels {
 

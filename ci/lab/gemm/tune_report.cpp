@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/cuda/gemm/tuning/gemm_tuning.hpp"
+#include "ci/lab/gemm/gemm_tuning.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark::kernels {

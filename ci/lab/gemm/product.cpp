@@ -1,5 +1,5 @@
 // Memory, inputs and the clock of a tuning run.
-#include "kernels/cuda/gemm/tuning/product.hpp"
+#include "ci/lab/gemm/product.hpp"
 
 #include <algorithm>
 #include <string>

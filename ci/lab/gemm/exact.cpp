@@ -1,11 +1,11 @@
 // Holds a configuration against the reference engine.
-#include "kernels/cuda/gemm/tuning/exact.hpp"
+#include "ci/lab/gemm/exact.hpp"
 
 #include <fmt/core.h>
 
+#include "ci/lab/gemm/differences.hpp"
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/general.hpp"
-#include "kernels/cuda/gemm/tuning/differences.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark::kernels {

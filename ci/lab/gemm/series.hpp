@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include "kernels/cuda/gemm/tuning/product.hpp"
+#include "ci/lab/gemm/product.hpp"
 
 namespace tidemark::kernels {
 

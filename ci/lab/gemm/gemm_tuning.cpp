@@ -1,5 +1,5 @@
 // Scores of duels.
-#include "kernels/cuda/gemm/tuning/gemm_tuning.hpp"
+#include "ci/lab/gemm/gemm_tuning.hpp"
 
 #include <algorithm>
 

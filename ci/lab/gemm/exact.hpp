@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <string>
 
+#include "ci/lab/gemm/product.hpp"
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/gemm/engine/engine.hpp"
-#include "kernels/cuda/gemm/tuning/product.hpp"
 
 namespace tidemark::kernels {
 

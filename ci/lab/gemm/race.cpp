@@ -1,5 +1,5 @@
 // The race: rounds of all that are left in it.
-#include "kernels/cuda/gemm/tuning/race.hpp"
+#include "ci/lab/gemm/race.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
+#include "ci/lab/gemm/duel.hpp"
 #include "kernels/cuda/gemm/engine/engine.hpp"
-#include "kernels/cuda/gemm/tuning/duel.hpp"
 
 namespace tidemark::kernels {
 

@@ -1,12 +1,12 @@
 // What is timed multiplies one copy of a small product after the other, also where its launches are
 // recorded.
-#include "kernels/cuda/gemm/tuning/series.hpp"
+#include "ci/lab/gemm/series.hpp"
 
+#include "ci/lab/gemm/differences.hpp"
+#include "ci/lab/gemm/exact.hpp"
+#include "ci/lab/gemm/race.hpp"
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/tuning/choice.hpp"
-#include "kernels/cuda/gemm/tuning/differences.hpp"
-#include "kernels/cuda/gemm/tuning/exact.hpp"
-#include "kernels/cuda/gemm/tuning/race.hpp"
 #include "kernels/cuda/gpu_test.hpp"
 
 namespace tidemark::kernels {

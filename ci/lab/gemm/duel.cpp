@@ -1,5 +1,5 @@
 // Samples of two kernels in turn.
-#include "kernels/cuda/gemm/tuning/duel.hpp"
+#include "ci/lab/gemm/duel.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,9 +4,9 @@
 
 #include <functional>
 
-#include "kernels/cuda/gemm/tuning/gemm_tuning.hpp"
-#include "kernels/cuda/gemm/tuning/product.hpp"
-#include "kernels/cuda/gemm/tuning/series.hpp"
+#include "ci/lab/gemm/gemm_tuning.hpp"
+#include "ci/lab/gemm/product.hpp"
+#include "ci/lab/gemm/series.hpp"
 
 namespace tidemark::kernels {
 

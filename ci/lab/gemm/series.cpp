@@ -1,5 +1,5 @@
 // Recorded launches.
-#include "kernels/cuda/gemm/tuning/series.hpp"
+#include "ci/lab/gemm/series.hpp"
 
 #include <cstdint>
 #include <utility>

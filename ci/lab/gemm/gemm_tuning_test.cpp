@@ -1,5 +1,5 @@
 // The score of samples that are written down here.
-#include "kernels/cuda/gemm/tuning/gemm_tuning.hpp"
+#include "ci/lab/gemm/gemm_tuning.hpp"
 
 #include <gtest/gtest.h>
 
