@@ -108,12 +108,12 @@ TEST(EngineChoice, IsAConfigurationWhereASizeIsZero) {
 }
 
 /// A table of one choice, for 1 x 1 x 1.
-GemmTable table_of(const std::string& configuration) {
-  return parse_gemm_table(
-      R"({"format":"tidemark-gemm-table","schema":1,"choices":[{"m":1,"n":1,"k":1,)"
-      R"("configuration":")" +
-          configuration + "\"}]}",
-      "one");
+GemmTable table_of(const std::string& name) {
+  const auto all = engine_configurations();
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&](const EngineConfiguration& one) { return name_of(one) == name; });
+  EXPECT_NE(found, all.end()) << name;
+  return {{{.product = {.m = 1, .n = 1, .k = 1}, .configuration = *found}}};
 }
 
 TEST(EngineChoice, IsWhatTheTableNames) {
@@ -137,7 +137,7 @@ TEST(EngineChoice, AShapeThatFillsALittleMoreIsNotWorthItsSpeed) {
 TEST(EngineChoice, AMeasuredProductKeepsWhatWasMeasured) {
   for (const GemmChoice& choice : embedded_gemm_table().choices) {
     const GemmShape& product = choice.product;
-    EXPECT_EQ(name_of(chosen_by_default(product.m, product.n, product.k)), choice.configuration);
+    EXPECT_EQ(chosen_by_default(product.m, product.n, product.k), choice.configuration);
   }
 }
 

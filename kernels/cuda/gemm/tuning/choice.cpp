@@ -147,30 +147,28 @@ constexpr double kAlike = 0.99;
 EngineConfiguration configuration_for(const GemmTable& table, const GemmShape& product,
                                       bool one_sum = false, bool packed = false,
                                       std::uint32_t sms = kSms) {
-  const auto shape_of = [](const GemmChoice& choice) -> const TileShape& {
-    return engine_configurations()[choice.number - 1].shape;
-  };
   const auto suits = [&](const GemmChoice& choice) {
-    const TileShape& shape = shape_of(choice);
+    const TileShape& shape = choice.configuration.shape;
     return shape.stream_k ? !one_sum && !packed : !one_sum || shape.split == 1;
   };
   const GemmChoice* const nearest = nearest_choice(table, product, suits);
   if (nearest == nullptr) return kGeneral;  // a table may name nothing but parts of K
   const auto promise = [&](const GemmChoice& choice) {
-    return speed_of(shape_of(choice)) * share_of_waves(shape_of(choice), product, sms);
+    const TileShape& shape = choice.configuration.shape;
+    return speed_of(shape) * share_of_waves(shape, product, sms);
   };
   double most = 0;
   for (const GemmChoice& choice : table.choices)
     if (suits(choice)) most = std::max(most, promise(choice));
   // Where it is the product itself, it was measured.
-  if (nearest->product == product) return engine_configurations()[nearest->number - 1];
+  if (nearest->product == product) return nearest->configuration;
   if (!one_sum && !packed && Tiling(kGeneralShape, product, sms).streams())
     return streamed_or_whole(product, MadeFor::plain, sms);
-  if (most <= kWorthwhile * promise(*nearest)) return engine_configurations()[nearest->number - 1];
+  if (most <= kWorthwhile * promise(*nearest)) return nearest->configuration;
   const GemmChoice* const better = nearest_choice(table, product, [&](const GemmChoice& choice) {
     return suits(choice) && promise(choice) >= kAlike * most;
   });
-  return engine_configurations()[better->number - 1];
+  return better->configuration;
 }
 
 /// As speed_of(), beside 128 x 192: h200-gemm-fp8-race.json, h100-gemm-fp8-stream-race.json and
