@@ -1,5 +1,5 @@
 // Counts elements that differ, so that a product of 512 MiB is checked in a millisecond.
-#include "ci/lab/gemm/differences.hpp"
+#include "ci/lab/gemm/exact.hpp"
 
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/check.hpp"

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <thread>
+#include <vector>
 
 #include "kernels/cuda/check.hpp"
 
@@ -43,7 +44,36 @@ Load put_to_work(const Product& product, const Series& series, int batch, double
 
 int batch_of(double launch_ns) { return std::min(launches_for(launch_ns, kBatchNs), kMostInBatch); }
 
+double quartiles_apart(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() * 3 / 4] - values[values.size() / 4];
+}
+
 }  // namespace
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values.at(values.size() / 2);
+}
+
+DuelScore score_of(const std::vector<PairTimes>& pairs) {
+  if (pairs.empty()) return {};
+  std::vector<double> before, between, behind, ratios;
+  for (const PairTimes& pair : pairs) {
+    before.push_back(pair.before_ns);
+    between.push_back(pair.ours_ns);
+    behind.push_back(pair.behind_ns);
+    ratios.push_back((pair.before_ns + pair.behind_ns) / 2 / pair.ours_ns);
+  }
+  const double first = median(before);
+  const double second = median(behind);
+  return {.ours_ns = median(between),
+          .theirs_ns = (first + second) / 2,
+          .ratio = median(ratios),
+          .spread = quartiles_apart(ratios),
+          .drift = second / first - 1,
+          .pairs = pairs};
+}
 
 AtWorkSample sample_at_work(const Product& product, const Launch& launch, double launch_ns,
                             const AtWork& at_work, const Witness& witness) {
@@ -79,15 +109,6 @@ double sample_rested(const Product& product, const Launch& launch, double launch
   const Series series(product, launch, launch_ns);
   std::this_thread::sleep_for(std::chrono::duration<double>(rest_s));
   return sample_of(product, series, launch_ns, kRestedSampleNs);
-}
-
-PairTimes pair_at_work(const Product& product, const Launch& theirs, const Launch& ours,
-                       double launch_ns, const AtWork& at_work) {
-  const double before = sample_at_work(product, theirs, launch_ns, at_work).ns;
-  const double between = sample_at_work(product, ours, launch_ns, at_work).ns;
-  return {.before_ns = before,
-          .ours_ns = between,
-          .behind_ns = sample_at_work(product, theirs, launch_ns, at_work).ns};
 }
 
 PairTimes pair_rested(const Product& product, const Launch& theirs, const Launch& ours,

@@ -3,12 +3,35 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
-#include "ci/lab/gemm/gemm_tuning.hpp"
 #include "ci/lab/gemm/product.hpp"
 #include "ci/lab/gemm/series.hpp"
 
 namespace tidemark::kernels {
+
+/// Nanoseconds of one launch: ours, and what it is held against before and behind it.
+struct PairTimes {
+  double before_ns = 0, ours_ns = 0, behind_ns = 0;
+};
+
+/// The upper one of the two in the middle where their number is even. There is at least one.
+double median(std::vector<double> values);
+
+/// A duel, of all its pairs.
+struct DuelScore {
+  double ours_ns = 0, theirs_ns = 0;  // median
+  double ratio = 0;   // of times, theirs over ours, each ours with the theirs beside it; median
+  double spread = 0;  // of the ratios: third quartile less first
+  double drift = 0;   // theirs, behind ours, against its own run before ours; the sign is kept
+  std::vector<PairTimes> pairs = {};  // as they were timed
+};
+
+/// Of no pairs all zeros.
+DuelScore score_of(const std::vector<PairTimes>& pairs);
+
+/// Drift above which a duel is void: the chip changed more than the figure is worth.
+inline constexpr double kVoidDrift = 0.02;
 
 /// How long a sample at work takes. Under its power limit a chip's clock goes up and down, on an
 /// H200 by 2 % about twice a second, and for the first two seconds by more: samples of 1.2 s differ
@@ -46,11 +69,7 @@ double sample_of(const Product& product, const Series& series, double launch_ns,
 /// before the power limit has noticed.
 double sample_rested(const Product& product, const Launch& launch, double launch_ns, double rest_s);
 
-/// Theirs, ours, theirs, a sample_at_work() each, without a pause.
-PairTimes pair_at_work(const Product& product, const Launch& theirs, const Launch& ours,
-                       double launch_ns, const AtWork& at_work);
-
-/// The same of sample_rested().
+/// Theirs, ours, theirs, a sample_rested() each.
 PairTimes pair_rested(const Product& product, const Launch& theirs, const Launch& ours,
                       double launch_ns, double rest_s);
 

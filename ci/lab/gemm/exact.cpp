@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include "ci/lab/gemm/differences.hpp"
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/general.hpp"
 #include "kernels/error.hpp"

@@ -1,7 +1,10 @@
 // Whether a configuration multiplies small integers exactly, which is asked before it is timed.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "ci/lab/gemm/product.hpp"
@@ -20,5 +23,10 @@ DeviceBuffer expected_integers(const Product& product);
 /// Multiplies once; what is other than `expected`, on one line, or nothing. The inputs of `product`
 /// are small integers.
 std::string differs(const Product& product, const ReadyEngine& ready, const std::byte* expected);
+
+/// How many of the `elements` 16-bit elements at `left` and `right` differ; zeros of either sign
+/// are the same. Waits for `stream`.
+std::uint64_t count_differences(const std::byte* left, const std::byte* right,
+                                std::uint64_t elements, cudaStream_t stream);
 
 }  // namespace tidemark::kernels

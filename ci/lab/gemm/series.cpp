@@ -1,10 +1,13 @@
-// Recorded launches.
+// Launches of all copies in turn, recorded where they are short.
 #include "ci/lab/gemm/series.hpp"
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/gemm/engine/engine.hpp"
+#include "kernels/error.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -26,6 +29,27 @@ struct DestroyGraph {
 };
 
 }  // namespace
+
+Launch launch_of(const Product& product, const EngineConfiguration& configuration) {
+  return launch_beside(product, product, configuration);
+}
+
+Launch launch_beside(const Product& timed, const Product& product,
+                     const EngineConfiguration& configuration) {
+  struct Turns {
+    std::vector<ReadyEngine> copies;
+    std::size_t next = 0;
+  };
+  const auto turns = std::make_shared<Turns>();
+  for (std::uint64_t i = 0; i < product.copies; ++i)
+    if (turns->copies.emplace_back(prepare_engine(configuration, product.copy(i))).code !=
+        CUDA_SUCCESS)
+      throw Error("a tensor map was refused");
+  return [&timed, turns] {
+    start_engine(turns->copies[turns->next], timed.words, timed.stream.get());
+    turns->next = (turns->next + 1) % turns->copies.size();
+  };
+}
 
 Series::Series(const Product& product, Launch launch, double launch_ns)
     : launch_(std::move(launch)), stream_(product.stream.get()) {

@@ -7,11 +7,20 @@
 #include <memory>
 
 #include "ci/lab/gemm/product.hpp"
+#include "kernels/cuda/gemm/engine/configuration.hpp"
 
 namespace tidemark::kernels {
 
 /// What takes turns: starts one product on the product's stream.
 using Launch = std::function<void()>;
+
+/// The copies of `product` in turn. Throws Error as prepare_engine() does, and where a tensor map
+/// is refused.
+Launch launch_of(const Product& product, const EngineConfiguration& configuration);
+
+/// The same on the stream of `timed`, with its words: for a product that is timed beside another.
+Launch launch_beside(const Product& timed, const Product& product,
+                     const EngineConfiguration& configuration);
 
 /// Launches of one kernel. What takes less of the GPU than a host may need to launch it is recorded
 /// once, many launches in a graph, which the host starts in one call: else it would be the host

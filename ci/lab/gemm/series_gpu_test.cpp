@@ -2,9 +2,7 @@
 // recorded.
 #include "ci/lab/gemm/series.hpp"
 
-#include "ci/lab/gemm/differences.hpp"
 #include "ci/lab/gemm/exact.hpp"
-#include "ci/lab/gemm/race.hpp"
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/tuning/choice.hpp"
 #include "kernels/cuda/gpu_test.hpp"

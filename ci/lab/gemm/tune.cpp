@@ -3,11 +3,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
 #include "ci/lab/gemm/exact.hpp"
-#include "ci/lab/gemm/race.hpp"
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/tuning/choice.hpp"
 #include "kernels/error.hpp"
@@ -16,8 +16,16 @@ namespace tidemark::kernels {
 namespace {
 
 constexpr double kRestSeconds = 0.15;
+constexpr double kRaceSampleNs = 8e6;
 
 using Clock = std::chrono::steady_clock;
+
+/// A configuration that is still in the race.
+struct Runner {
+  std::size_t index = 0;  // among those that are tried
+  ReadyEngine ready;
+  std::vector<double> ratios;  // of times, theirs over its own, a round each
+};
 
 std::vector<Runner> those_that_are_exact(const Product& product,
                                          const std::vector<EngineConfiguration>& configurations,
@@ -54,16 +62,32 @@ bool has_timed_out(const Product& product, Tried& tried) {
   return true;
 }
 
-/// A race beside cuBLASLt's fastest at work. Who gives up in it is out; the fastest of the others
-/// and the chosen one stay.
-void race_with(const Product& product, const Launch& theirs, const Effort& effort, Tuned& tuned,
-               std::vector<Runner>& runners) {
-  for (const std::size_t late :
-       race(product, theirs, tuned.cublaslt.at_work_ns(), effort.race_rounds, runners))
-    tuned.tried[late].trouble = kTimedOutInRace;
+/// Rounds of all runners, beginning with another one each time. Each follows a sample of `theirs`,
+/// so that none gains by a slow neighbour that let the chip rest. Who gives up is out; the fastest
+/// of the others stay, in their order, and the chosen one.
+void race(const Product& product, const Launch& theirs, const Effort& effort, Tuned& tuned,
+          std::vector<Runner>& runners) {
+  const double their_ns = tuned.cublaslt.at_work_ns();
+  for (int round = 0; round < effort.race_rounds; ++round) {
+    for (std::size_t i = 0; i < runners.size(); ++i) {
+      Runner& runner = runners[(i + static_cast<std::size_t>(round) * 7) % runners.size()];
+      const Launch ours = launch_of(product, runner.ready.configuration);
+      const Series of_theirs(product, theirs, their_ns);
+      const Series of_ours(product, ours, their_ns);
+      const double before_ns = sample_of(product, of_theirs, their_ns, kRaceSampleNs);
+      runner.ratios.push_back(before_ns / sample_of(product, of_ours, their_ns, kRaceSampleNs));
+      (void)has_timed_out(product, tuned.tried[runner.index]);
+    }
+    std::erase_if(runners,
+                  [&](const Runner& runner) { return !tuned.tried[runner.index].trouble.empty(); });
+  }
   for (const Runner& runner : runners) tuned.tried[runner.index].race = median(runner.ratios);
-  keep_finalists(effort.finalists, runners,
-                 [&](const Runner& runner) { return tuned.tried[runner.index].chosen; });
+  std::stable_sort(runners.begin(), runners.end(), [&](const Runner& left, const Runner& right) {
+    return tuned.tried[left.index].race > tuned.tried[right.index].race;
+  });
+  for (std::size_t i = runners.size(); i-- > static_cast<std::size_t>(effort.finalists);)
+    if (!tuned.tried[runners[i].index].chosen)
+      runners.erase(runners.begin() + static_cast<std::ptrdiff_t>(i));
 }
 
 /// Theirs, ours, theirs and so on without a pause; each of theirs is of the pair before it and of
@@ -144,7 +168,7 @@ Tuned tune(const Shape& shape, const std::vector<EngineConfiguration>& configura
       rank_heuristics(product, opponent, effort.ranking_rounds, kRestSeconds, effort.at_work);
   const Launch at_work = [&] { opponent.launch(cublaslt.at_work); };
   const Launch rested = [&] { opponent.launch(cublaslt.rested); };
-  if (effort.race_rounds > 0) race_with(product, at_work, effort, tuned, runners);
+  if (effort.race_rounds > 0) race(product, at_work, effort, tuned, runners);
   const DrawMeter meter(product, operations_of(shape));
   for (const Runner& runner : runners) {
     Tried& tried = tuned.tried[runner.index];

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "ci/lab/gemm/gemm_tuning.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark::kernels {

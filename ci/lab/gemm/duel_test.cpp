@@ -1,5 +1,5 @@
 // The score of samples that are written down here.
-#include "ci/lab/gemm/gemm_tuning.hpp"
+#include "ci/lab/gemm/duel.hpp"
 
 #include <gtest/gtest.h>
 
