@@ -1,7 +1,9 @@
 // gemm_tune [M N K]... [--product MxNxK:LDA,LDB,LDC]: every configuration of the engine beside the
 // best of cuBLASLt's first 16 heuristics, or with --chosen only the one that the engine's table
-// names for each product. Prints a table a product and writes all figures as JSON after each
-// product, so that a run that is cut short has left what it knew.
+// names for each product. Prints a table a product and writes all figures (--json) and the engine's
+// table with what was found (--table) after each product, so that a run that is cut short has left
+// what it knew.
+#include <fmt/chrono.h>
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +11,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <exception>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -21,6 +24,7 @@
 #include "ci/lab/gemm/tune_report.hpp"
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/tuning/choice.hpp"
+#include "kernels/cuda/gemm/tuning/gemm_table_text.hpp"
 #include "kernels/device.hpp"
 #include "kernels/error.hpp"
 
@@ -47,7 +51,7 @@ struct Options {
   std::vector<std::uint64_t> sizes;
   std::vector<std::string> products;
   std::vector<std::string> only, skip;
-  std::string json, check;
+  std::string json, table, check;
   double time_limit_s = 900;
   bool list = false;
   bool chosen = false, brief = false;
@@ -115,6 +119,18 @@ Json machine() {
           {"cublaslt", cublasLtGetVersion()}};
 }
 
+/// The table of this build, for what `machine` is found to do best.
+Json begun_table(const Json& machine) {
+  Json table = Json::parse(kGemmTableText);
+  const int driver = machine["cuda_driver"];
+  table["measured"] = {
+      {"gpu", machine["gpu"]},
+      {"driver", fmt::format("CUDA {}.{}", driver / 1000, driver % 1000 / 10)},
+      {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+      {"run", "gemm_tune --table"}};
+  return table;
+}
+
 /// Geometric means over the products that are not pitched, of what the table chose; without void
 /// duels.
 class Means {
@@ -173,6 +189,7 @@ int tune_all(const Options& options, const std::vector<Shape>& shapes) {
     return passed.count() > options.time_limit_s;
   };
   Json report = {{"machine", machine()}, {"complete", false}, {"products", Json::array()}};
+  Json table = begun_table(report["machine"]);
   Means means;
   int code = 0;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -186,7 +203,9 @@ int tune_all(const Options& options, const std::vector<Shape>& shapes) {
     report["products"].push_back(json_of(tuned));
     if (!is_pitched(tuned.shape)) means.add(chosen_of(tuned));
     if (best_of(tuned) == nullptr) code = 1;
-    write_json(options.json, report);
+    put_choice(table, tuned);
+    write_file(options.json, report.dump(1) + "\n");
+    write_file(options.table, table_text(table));
   }
   if (const Json mean = means.json(); !mean.is_null()) {
     fmt::print("geometric mean of what the table chose over cuBLASLt: steady {:.4f}, cool {:.4f}\n",
@@ -194,7 +213,7 @@ int tune_all(const Options& options, const std::vector<Shape>& shapes) {
     report["geometric_mean"] = mean;
   }
   report["complete"] = true;
-  write_json(options.json, report);
+  write_file(options.json, report.dump(1) + "\n");
   return code;
 }
 
@@ -245,6 +264,9 @@ int main(int argc, char** argv) {
   app.add_option("--time-limit", options.time_limit_s, "seconds after which no product is begun")
       ->check(CLI::Range(1.0, 1e6));
   app.add_option("--json", options.json, "file for all figures, rewritten after each product");
+  app.add_option("--table", options.table,
+                 "file for the engine's table with the best configuration of each product of bf16; "
+                 "rewritten after each product");
   app.add_option("--only", options.only, "only this configuration; may be given again")
       ->allow_extra_args(false);
   app.add_option("--skip", options.skip, "all but this one; may be given again")

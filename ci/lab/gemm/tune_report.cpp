@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -123,14 +124,74 @@ Json json_of(const Tuned& tuned) {
   return json;
 }
 
-void write_json(const std::string& path, const Json& json) {
+void write_file(const std::string& path, const std::string& text) {
   if (path.empty()) return;
   const std::string unfinished = path + ".part";
   std::ofstream out(unfinished);
-  out << json.dump(1) << '\n';
+  out << text;
   out.close();
   if (!out || std::rename(unfinished.c_str(), path.c_str()) != 0)
-    throw Error("cannot write " + path + ": give --json a file in a folder that can be written");
+    throw Error("cannot write " + path + ": give a file in a folder that can be written");
+}
+
+const Tried* best_choice(const Tuned& tuned) {
+  const auto counts = [](const Tried& tried) {
+    return tried.trouble.empty() && tried.steady.ratio > 0 && !is_void_steady(tried);
+  };
+  const Tried* const present = chosen_of(tuned);
+  if (present == nullptr || !counts(*present)) return nullptr;
+  const Tried* best = present;
+  for (const Tried& tried : tuned.tried) {
+    const double noise = std::max(tried.steady.spread, present->steady.spread);
+    if (counts(tried) && tried.steady.ratio > best->steady.ratio &&
+        tried.steady.ratio - present->steady.ratio > noise)
+      best = &tried;
+  }
+  return best;
+}
+
+void put_choice(Json& table, const Tuned& tuned) {
+  const Shape& shape = tuned.shape;
+  const bool plain = !is_pitched(shape) && shape.a_major == Major::k && shape.b_major == Major::k &&
+                     shape.element == GemmElement::bf16;
+  const Tried* const best = plain ? best_choice(tuned) : nullptr;
+  if (best == nullptr) return;
+  const auto tflops = [&](const DuelScore& score) {
+    if (score.ratio <= 0 || is_void(score)) return std::string("-");
+    return fmt::format("{:.1f}", operations_of(shape) * 1e-3 / score.ours_ns);
+  };
+  const Tried& present = *chosen_of(tuned);
+  const std::string change =
+      best == &present
+          ? "kept"
+          : fmt::format("sustained {:.1f} % over {}",
+                        100 * (best->steady.ratio / present.steady.ratio - 1), present.name);
+  const Json line = {{"m", shape.m},
+                     {"n", shape.n},
+                     {"k", shape.k},
+                     {"configuration", best->name},
+                     {"note", fmt::format("TFLOP/s sustained {}, cool {}; {}", tflops(best->steady),
+                                          tflops(best->cool), change)}};
+  for (Json& choice : table.at("choices")) {
+    if (choice.at("m") != shape.m || choice.at("n") != shape.n || choice.at("k") != shape.k)
+      continue;
+    choice = line;
+    return;
+  }
+  table.at("choices").push_back(line);
+}
+
+std::string table_text(const Json& table) {
+  std::string text = "{\n";
+  for (const auto& [key, value] : table.items())
+    if (key != "choices") text += fmt::format("\"{}\":{},\n", key, value.dump());
+  text += "\"choices\":[";
+  std::string_view separator = "\n";
+  for (const Json& choice : table.at("choices")) {
+    text += fmt::format("{}{}", separator, choice.dump());
+    separator = ",\n";
+  }
+  return text + "\n]\n}\n";
 }
 
 void print(const Tuned& tuned) {

@@ -1,4 +1,4 @@
-// What a tuning run says of a product: as JSON and as a table.
+// What a tuning run says of a product: as JSON, as a table, and as a line of the engine's table.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,7 +18,20 @@ nlohmann::ordered_json json_of(const Tuned& tuned);
 
 /// Replaces the file at `path` at once: a reader never sees half of it. No path, no file. Throws
 /// Error where it cannot be written.
-void write_json(const std::string& path, const nlohmann::ordered_json& json);
+void write_file(const std::string& path, const std::string& text);
+
+/// What the engine's table should name for the product: what it names now, unless another
+/// configuration's steady ratio is above that one's by more than the larger spread of both. Nullptr
+/// where the present one has no steady duel that counts.
+const Tried* best_choice(const Tuned& tuned);
+
+/// Replaces or adds the product's choice in `table`, the JSON of
+/// kernels/cuda/gemm/tuning/table.json. What is not bf16, K-major and on 16 bytes has none, and
+/// without a best_choice() all stays.
+void put_choice(nlohmann::ordered_json& table, const Tuned& tuned);
+
+/// `table` in the form of that file: a choice a line.
+std::string table_text(const nlohmann::ordered_json& table);
 
 /// The table of one product to stdout, best first.
 void print(const Tuned& tuned);
