@@ -1,4 +1,4 @@
-// What the parts of a case came to, added up.
+// What comes of a case: its verdict, miscompares, metrics and observations.
 #include "suite/outcome.hpp"
 
 #include <algorithm>

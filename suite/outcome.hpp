@@ -1,8 +1,10 @@
-// What came of one case on one device.
+// What comes of a case: its verdict, miscompares, metrics and observations.
 #pragma once
 
+#include <fmt/format.h>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,8 @@
 #include "suite/room.hpp"
 
 namespace tidemark::suite {
+
+// What came of one case on one device.
 
 /// What the suite can say itself; hangs, crashes and lost GPUs are said by the supervisor.
 enum class Judgement : std::uint8_t {
@@ -80,5 +84,26 @@ bool worsen(Outcome& outcome, Judgement judgement, const std::string& reason);
 /// Adds what rows came to in a process of their own to what rows before them came to, as if all had
 /// run in one. `all.rows_planned` is left to the caller.
 void add_rows(const Outcome& rows, Outcome& all);
+
+// What runs of a case were seen to do that nobody judges, counted by its wording.
+
+class Observations {
+ public:
+  /// Counts one run; nothing where `words` are empty.
+  void add(const std::string& words) {
+    if (!words.empty()) ++runs_[words];
+  }
+
+  /// "all had landed (12 runs)", in the order of the words.
+  std::vector<std::string> notes() const {
+    std::vector<std::string> notes;
+    for (const auto& [words, runs] : runs_)
+      notes.push_back(fmt::format("{} ({} {})", words, runs, runs == 1 ? "run" : "runs"));
+    return notes;
+  }
+
+ private:
+  std::map<std::string, std::uint32_t> runs_;
+};
 
 }  // namespace tidemark::suite

@@ -1,4 +1,4 @@
-// Rows that ran in processes of their own, added up.
+// What comes of a case: its verdict, miscompares, metrics and observations.
 #include "suite/outcome.hpp"
 
 #include <gtest/gtest.h>
@@ -95,4 +95,5 @@ TEST(AddRows, SkipIsNoPass) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::suite

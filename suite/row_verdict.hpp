@@ -1,8 +1,9 @@
-// What one row came to: what the device says of it, and what of its answer is wrong.
+// What a row came to, of what its device handed back or refused.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "suite/room.hpp"
 
 namespace tidemark::suite {
+
+// What one row came to: what the device says of it, and what of its answer is wrong.
 
 /// `usable` is false where the device or its transport is spent.
 struct RowVerdict {
@@ -33,5 +36,13 @@ RowVerdict fault_verdict(DeviceFault fault, std::int32_t code, const std::string
 /// Faults of the device, and what `wrong` finds where there is something to compare.
 RowVerdict row_verdict(const Op& op, const RunResult& result, std::uint32_t row,
                        const std::function<std::vector<Miscompare>()>& wrong);
+
+// Cases whose rows have to end in a CUDA error: whether that error came.
+
+/// What is wrong with `result` where the operation had to end in the sticky error `expected`, a
+/// cudaError_t: nothing where it did; else expected and actual code (0 where there was no CUDA
+/// error), and both in words. Miscompare::parameters is left to the caller.
+std::optional<Miscompare> unlike_expected_error(std::int32_t expected, const RunResult& result,
+                                                std::uint32_t row);
 
 }  // namespace tidemark::suite

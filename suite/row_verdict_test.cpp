@@ -1,4 +1,4 @@
-// What the faults of a device come to.
+// What a row came to, of what its device handed back or refused.
 #include "suite/row_verdict.hpp"
 
 #include <gtest/gtest.h>
@@ -26,4 +26,5 @@ TEST(FaultVerdict, ACodeOfTheDriverIsSaid) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::suite

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "suite/benchmark/gemm_metrics.hpp"
-#include "suite/benchmark/timed_products.hpp"
 #include "suite/case.hpp"
 #include "suite/gemm/grid.hpp"
 

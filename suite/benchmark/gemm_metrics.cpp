@@ -1,8 +1,7 @@
-// Turns the timed samples of a matrix product into rates and milliseconds.
+// What a timed product measures, and which products are timed.
 #include "suite/benchmark/gemm_metrics.hpp"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
@@ -11,6 +10,9 @@
 #include "kernels/error.hpp"
 
 namespace tidemark::suite {
+
+// Turns the timed samples of a matrix product into rates and milliseconds.
+
 namespace {
 
 constexpr std::uint64_t kCudaEdge = 8192;
@@ -124,6 +126,17 @@ std::string digest_note(const Gemm& gemm, const RunResult& last) {
   return fmt::format("{} x {} x {} of seed 0x{:x}: digest of C 0x{:016x}", gemm.m, gemm.n, gemm.k,
                      gemm.seed,
                      std::accumulate(last.digests.begin(), last.digests.end(), std::uint64_t{0}));
+}
+
+// Given sizes, or squares.
+
+std::vector<GemmShape> timed_products(const RunContext& context) {
+  if (context.product.has_shape()) return {context.product.shape};
+  const auto square = [](std::uint64_t edge) { return GemmShape{.m = edge, .n = edge, .k = edge}; };
+  std::vector<GemmShape> products = {square(usual_edge(context.device))};
+  if (context.device == DeviceKind::cuda && context.level != Level::quick)
+    products.push_back(square(kNightlyEdge));
+  return products;
 }
 
 }  // namespace tidemark::suite

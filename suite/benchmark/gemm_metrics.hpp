@@ -1,15 +1,20 @@
-// What the speed of a matrix product is measured in.
+// What a timed product measures, and which products are timed.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kernels/device.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
+#include "kernels/ops/gemm/gemm_shape.hpp"
+#include "suite/case.hpp"
 #include "suite/outcome.hpp"
 #include "suite/room.hpp"
 
 namespace tidemark::suite {
+
+// What the speed of a matrix product is measured in.
 
 /// Edge of the square product whose metrics have plain names, so that reports made at different
 /// levels can be compared; those of other sizes carry theirs: "rate_16384",
@@ -54,5 +59,10 @@ std::string exchange_note(const Gemm& gemm, const Measurement& measurement);
 /// One word for all of C over all ranks, to compare runs over other numbers of ranks, routes and
 /// drivers with: equal bits, equal words. Empty for a product of one GPU.
 std::string digest_note(const Gemm& gemm, const RunResult& last);
+
+// What gemm.distributed.speed times.
+
+/// The product that the user gave; without one, squares by device and level. All in bf16.
+std::vector<GemmShape> timed_products(const RunContext& context);
 
 }  // namespace tidemark::suite

@@ -1,4 +1,4 @@
-// The numbers that a benchmark of products reports, from samples written out here.
+// What a timed product measures, and which products are timed.
 #include "suite/benchmark/gemm_metrics.hpp"
 
 #include <gtest/gtest.h>
@@ -118,4 +118,5 @@ TEST(GemmMetrics, SampleThatTookNoTimeIsAnError) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::suite

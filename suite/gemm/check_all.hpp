@@ -11,7 +11,6 @@
 
 #include "suite/gemm/block.hpp"
 #include "suite/gemm/loops.hpp"
-#include "suite/gemm/parallel.hpp"
 
 namespace tidemark::suite {
 

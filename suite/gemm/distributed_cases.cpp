@@ -3,7 +3,6 @@
 #include <cstddef>
 
 #include "suite/benchmark/gemm_metrics.hpp"
-#include "suite/benchmark/timed_products.hpp"
 #include "suite/case.hpp"
 #include "suite/gemm/grid.hpp"
 

@@ -15,7 +15,6 @@
 #include "suite/gemm/block.hpp"
 #include "suite/gemm/check_all.hpp"
 #include "suite/gemm/loops.hpp"
-#include "suite/gemm/parallel.hpp"
 
 namespace tidemark::suite {
 namespace {

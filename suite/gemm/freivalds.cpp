@@ -13,7 +13,6 @@
 #include "suite/gemm/block.hpp"
 #include "suite/gemm/elements.hpp"
 #include "suite/gemm/loops.hpp"
-#include "suite/gemm/parallel.hpp"
 
 namespace tidemark::suite {
 namespace {

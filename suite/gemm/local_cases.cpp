@@ -1,7 +1,7 @@
 // The GEMM of one GPU: integers, ones, permutations, samples, NaN and infinity.
 #include "suite/benchmark/gemm_metrics.hpp"
 #include "suite/case.hpp"
-#include "suite/gemm/planted_rows.hpp"
+#include "suite/gemm/planted.hpp"
 
 namespace tidemark::suite {
 namespace {

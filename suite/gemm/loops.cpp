@@ -1,4 +1,4 @@
-// Inner loops of the verification, each compiled for the vectors of several CPUs (widest.hpp).
+// The loops of the verification, on all cores and by the widest vectors of the CPU.
 #include "suite/gemm/loops.hpp"
 
 #include <algorithm>
@@ -6,7 +6,6 @@
 
 #include "kernels/error.hpp"
 #include "kernels/ops/payload.hpp"
-#include "suite/gemm/widest.hpp"
 
 namespace tidemark::suite {
 namespace {

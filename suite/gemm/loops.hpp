@@ -1,16 +1,24 @@
-// The inner loops of the verification, which run over every element of products of 16384 cubed:
-// straight, without branches, on contiguous memory, so that a compiler makes vectors of them.
+// The loops of the verification, on all cores and by the widest vectors of the CPU.
 #pragma once
 
+#include <sched.h>
+
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <system_error>
+#include <thread>
+#include <vector>
 
 #include "kernels/ops/gemm/gemm.hpp"
 #include "suite/room.hpp"
 
 namespace tidemark::suite {
+
+// The inner loops of the verification, which run over every element of products of 16384 cubed:
+// straight, without branches, on contiguous memory, so that a compiler makes vectors of them.
 
 /// Vectors of random signs that verify_freivalds() multiplies by at once.
 inline constexpr std::size_t kSignVectors = 8;
@@ -53,5 +61,74 @@ void sum_products(const RowsAtOnce& rows, const Lanes* x, std::array<Lanes, kRow
 /// to[k] += the sum over r of rows[r][k] x[r], and squares[k] += that of rows[r][k] squared; fp64.
 void spread_products(const RowsAtOnce& rows, const std::array<Lanes, kRowsAtOnce>& x, Lanes* to,
                      double* squares);
+
+// Runs a loop with the widest vector instructions of the CPU that it finds itself on: the program
+// is built for any x86-64, whose own vectors are a quarter as wide as those of a GPU's host.
+
+#if defined(__x86_64__)
+template <auto loop, class... Args>
+[[gnu::target("avx2,fma")]] void with_avx2(Args... args) {
+  loop(args...);
+}
+template <auto loop, class... Args>
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]] void with_avx512(Args... args) {
+  loop(args...);
+}
+#endif
+
+/// Calls loop(args...), compiled once for each kind of vectors. `loop` is a function with
+/// [[gnu::always_inline]], whose pointer or span arguments say where its results go. Integers come
+/// out the same everywhere; sums of fp64 may be fused, and differ in their last places.
+template <auto loop, class... Args>
+void run_widest(Args... args) {
+#if defined(__x86_64__)
+  static const bool avx512 = __builtin_cpu_supports("avx512bw") != 0 &&
+                             __builtin_cpu_supports("avx512dq") != 0 &&
+                             __builtin_cpu_supports("avx512vl") != 0;
+  static const bool avx2 =
+      __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+  if (avx512) return with_avx512<loop, Args...>(args...);
+  if (avx2) return with_avx2<loop, Args...>(args...);
+#endif
+  loop(args...);
+}
+
+// Splits a loop of the verification over the cores, so that a product of 8192 cubed is checked in
+// seconds.
+
+/// How many CPUs this process may run on: where it is bound, hardware_concurrency() says more.
+inline std::uint64_t usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  // Fails where the machine has more CPUs than fit into the set.
+  if (sched_getaffinity(0, sizeof(set), &set) == 0)
+    return static_cast<std::uint64_t>(std::max(1, CPU_COUNT(&set)));
+  return std::max(1U, std::thread::hardware_concurrency());
+}
+
+/// Calls part(first, last) for consecutive parts of [0, count), each in a thread of its own, and
+/// returns when all are done. `work_ns` is about how long one core would take for all of it: below
+/// some tenths of a millisecond the calling thread does it alone. `part` must not throw.
+template <class Part>
+void in_parallel(std::uint64_t count, std::uint64_t work_ns, const Part& part) {
+  constexpr std::uint64_t kWorthAThread = 300'000;  // starting and joining one takes some 30 us
+  const std::uint64_t cores = usable_cores();
+  const std::uint64_t threads = std::min({cores, count, work_ns / kWorthAThread + 1});
+  if (threads <= 1) {
+    if (count > 0) part(std::uint64_t{0}, count);
+    return;
+  }
+  std::vector<std::jthread> running;  // joined by their destructors
+  running.reserve(threads);
+  for (std::uint64_t i = 0; i < threads; ++i) {
+    const std::uint64_t first = count * i / threads;
+    const std::uint64_t last = count * (i + 1) / threads;
+    try {
+      running.emplace_back(part, first, last);
+    } catch (const std::system_error&) {
+      part(first, last);  // the machine gives no more threads: slower, but not wrong
+    }
+  }
+}
 
 }  // namespace tidemark::suite

@@ -1,9 +1,7 @@
-// Of a product with infinities and NaN in its inputs each element has one right kind: what is
-// infinite, with which sign, what is NaN, and what is untouched.
+// Products of which some elements of A or B are NaN or infinite: their rows and their verdict.
 #include "suite/gemm/planted.hpp"
 
 #include <gtest/gtest.h>
-
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -141,4 +139,5 @@ TEST(VerifyPlanted, JudgesAmongExactIntegersOnly) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::suite

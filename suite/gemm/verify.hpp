@@ -1,5 +1,4 @@
-// Judges one rank's block of a product: is every element written, nothing else touched, and each
-// number right?
+// Verifies products: every element, samples, and the vote of all ranks.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +10,9 @@
 #include "suite/room.hpp"
 
 namespace tidemark::suite {
+
+// Judges one rank's block of a product: is every element written, nothing else touched, and each
+// number right?
 
 /// What is wrong with `result`; empty when nothing is found. In this order: size, guards, padding
 /// of rows, elements that are not finite, values. Integers are compared exactly, every element
@@ -34,5 +36,13 @@ std::vector<Miscompare> verify_gemm(const Gemm& gemm, const RunResult& result,
 /// agree; zeros may differ in sign.
 std::vector<Miscompare> verify_against(const Gemm& gemm, const RunResult& result,
                                        const RunResult& reference, std::uint32_t row_index);
+
+// All ranks computed the same product: who differs from the others?
+
+/// What RunResult::digests of a Gemm::vote say against this rank: tiles whose bits are not those of
+/// more than half of all ranks, or, where no half agrees, that nobody knows who is wrong. Empty
+/// where this rank is of the majority in every tile. Miscompare::row is `row_index`.
+std::vector<Miscompare> verify_vote(const Gemm& gemm, const RunResult& result,
+                                    std::uint32_t row_index);
 
 }  // namespace tidemark::suite

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "suite/oracle/difference.hpp"
-#include "suite/oracle/place/tile_place.hpp"
+#include "suite/oracle/compare_regions.hpp"
+#include "suite/oracle/place.hpp"
 
 namespace tidemark::suite {
 namespace {

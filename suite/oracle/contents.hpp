@@ -1,4 +1,4 @@
-// What memory holds before a program changes it.
+// What memory holds before a program changes it, and what ordinary accesses of threads make of it.
 #pragma once
 
 #include <array>
@@ -10,6 +10,8 @@
 
 namespace tidemark::suite {
 
+// What memory holds before a program changes it.
+
 /// Poison repeats: kept whole, it costs a copy.
 inline constexpr std::uint32_t kPoisonPeriod = 65536;
 using Poison = std::array<std::uint8_t, kPoisonPeriod>;
@@ -17,5 +19,11 @@ const Poison& poison_of(bool inverted);
 
 /// The bytes of a region of `program` as it is filled.
 std::vector<std::uint8_t> contents(const Program& program, const kernels::Region& region);
+
+// What ordinary accesses of threads make of a tile.
+
+/// Adds to each element of the tile what Verb::add adds. Throws Error where a sum in f32 would be
+/// rounded.
+void add_to_tile(const TileLoad& tile, const Step& add, std::vector<std::uint8_t>& window);
 
 }  // namespace tidemark::suite

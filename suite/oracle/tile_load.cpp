@@ -8,10 +8,8 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
-#include "suite/oracle/place/encoder_rules.hpp"
-#include "suite/oracle/place/im2col_place.hpp"
-#include "suite/oracle/place/interleave.hpp"
-#include "suite/oracle/place/tile_place.hpp"
+#include "suite/oracle/encoder_rules.hpp"
+#include "suite/oracle/place.hpp"
 
 namespace tidemark::suite {
 namespace {

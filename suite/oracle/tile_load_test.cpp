@@ -6,7 +6,7 @@
 
 #include "kernels/error.hpp"
 #include "suite/oracle/expectation.hpp"
-#include "suite/oracle/place/tile_place.hpp"
+#include "suite/oracle/place.hpp"
 
 namespace tidemark::suite {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "kernels/error.hpp"
 #include "suite/oracle/compare.hpp"
-#include "suite/oracle/difference.hpp"
+#include "suite/oracle/compare_regions.hpp"
 #include "suite/oracle/expectation.hpp"
 
 namespace tidemark::suite {

@@ -6,7 +6,7 @@
 
 #include "kernels/ops/program/program_json.hpp"
 #include "suite/oracle/compare.hpp"
-#include "suite/oracle/difference.hpp"
+#include "suite/oracle/compare_regions.hpp"
 #include "suite/oracle/program.hpp"
 
 namespace tidemark::suite {

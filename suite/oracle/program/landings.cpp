@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "suite/oracle/contents.hpp"
-#include "suite/oracle/place/tile_place.hpp"
+#include "suite/oracle/place.hpp"
 #include "suite/oracle/reduction.hpp"
 
 namespace tidemark::suite {

@@ -10,8 +10,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/program/program_json.hpp"
 #include "suite/oracle/contents.hpp"
-#include "suite/oracle/place/encoder_rules.hpp"
-#include "suite/oracle/program/thread_work.hpp"
+#include "suite/oracle/encoder_rules.hpp"
 #include "suite/oracle/program/walk.hpp"
 
 namespace tidemark::suite {

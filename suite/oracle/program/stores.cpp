@@ -9,9 +9,8 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
-#include "suite/oracle/place/encoder_rules.hpp"
-#include "suite/oracle/place/im2col_place.hpp"
-#include "suite/oracle/place/interleave.hpp"
+#include "suite/oracle/encoder_rules.hpp"
+#include "suite/oracle/place.hpp"
 #include "suite/oracle/reduction.hpp"
 
 namespace tidemark::suite {

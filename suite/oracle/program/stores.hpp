@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernels/ops/program/program.hpp"
-#include "suite/oracle/place/store_place.hpp"
+#include "suite/oracle/place.hpp"
 #include "suite/room.hpp"
 
 namespace tidemark::suite {

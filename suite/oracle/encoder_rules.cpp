@@ -1,11 +1,9 @@
-// The preconditions of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col, a row each, with the
-// parameter at which cuda.h of CUDA 13.0 has it.
-#include "suite/oracle/place/encoder_rules.hpp"
-
-#include <algorithm>
-#include <cstdint>
+// Which tensor maps there can be, as the oracle knows it: apart from the rules of the devices.
+#include "suite/oracle/encoder_rules.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
+#include <cstdint>
 
 #include "kernels/error.hpp"
 

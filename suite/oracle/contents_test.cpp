@@ -1,8 +1,7 @@
-// What the oracle says of threads that work on tiles, and where it has nothing to say.
-#include "suite/oracle/program/thread_work.hpp"
+// What memory holds before a program changes it, and what ordinary accesses of threads make of it.
+#include "suite/oracle/contents.hpp"
 
 #include <gtest/gtest.h>
-
 #include <cstring>
 #include <string>
 
@@ -133,4 +132,5 @@ TEST(ThreadWork, RefusesToCopyWhatAStoreMayStillWrite) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::suite

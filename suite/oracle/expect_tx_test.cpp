@@ -1,8 +1,7 @@
-// What a report says of each mismatch.
-#include <gtest/gtest.h>
-
+// What a program of a mismatched announcement was seen to do, in the words of the mismatch.
 #include "suite/oracle/expect_tx.hpp"
-#include "suite/oracle/program/early_completions.hpp"
+
+#include <gtest/gtest.h>
 
 namespace tidemark::suite {
 namespace {
@@ -124,4 +123,5 @@ TEST(EarlyCompletions, LeavesOutWhatIsCertain) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::suite

@@ -1,8 +1,7 @@
-// Each documented rule of the encoder, broken alone from a map that it takes.
-#include "suite/oracle/place/encoder_rules.hpp"
+// Which tensor maps there can be, as the oracle knows it: apart from the rules of the devices.
+#include "suite/oracle/encoder_rules.hpp"
 
 #include <gtest/gtest.h>
-
 #include <string>
 
 #include "kernels/error.hpp"
@@ -120,4 +119,5 @@ TEST(EncoderRules, LetBulkMapsThrough) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::suite
