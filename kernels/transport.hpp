@@ -1,4 +1,4 @@
-// How a device gets the parts of a panel that other ranks own.
+// How a device gets the parts of a panel that other ranks own, and which of them are late.
 #pragma once
 
 #include <array>
@@ -12,6 +12,8 @@
 #include <vector>
 
 namespace tidemark::kernels {
+
+// How a device gets the parts of a panel that other ranks own.
 
 /// How panels travel. No route changes a bit of a product.
 enum class PanelRoute : std::uint8_t {
@@ -123,5 +125,23 @@ struct GpuTransport {
 /// where the GPUs do not allow `only`.
 GpuTransport make_gpu_transport(const NcclId& id, std::uint32_t rank, std::uint32_t ranks,
                                 double seconds, std::optional<PanelRoute> only);
+
+// What a wait for shards says that ended without them.
+
+/// A shard that the transport did not call ready.
+struct AwaitedShard {
+  std::string_view panel;  // in words: "panel B"
+  Shard shard;
+  std::size_t index = 0;  // in the panel
+};
+
+/// In words, for `rank`, which has waited for `seconds`; `awaited` are all that are missing, at
+/// least one:
+///   "waits for GPU 3: panel B, shard 0 (rows 0 to 2) not ready within 20 s"
+/// Of several ranks it names all, since the shards of one may stand behind those of another:
+///   "waits for GPUs 1, 2: panel A, shard 8 (rows 512 to 682) and others not ready within 20 s"
+/// Which rank has not read a shard of `rank` itself is not known:
+///   "waits until others have read panel A, shard 1 (rows 64 to 128): not within 20 s"
+std::string late_shards(std::span<const AwaitedShard> awaited, std::uint32_t rank, double seconds);
 
 }  // namespace tidemark::kernels

@@ -1,8 +1,7 @@
-// Which CUDA errors end a context, and how an error reads.
+// Errors of CUDA, and waits that end.
 #include "kernels/cuda/check.hpp"
 
 #include <gtest/gtest.h>
-
 #include <string>
 
 namespace tidemark::kernels {
@@ -46,4 +45,5 @@ TEST(CudaCheck, DeviceFaultsAreSticky) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::kernels

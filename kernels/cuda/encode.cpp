@@ -1,14 +1,17 @@
-// Calls the driver's encoder, and says what it refused.
+// Tensor maps as the driver encodes them.
 #include "kernels/cuda/encode.hpp"
 
 #include <cuda_runtime_api.h>
 
+#include <fmt/core.h>
 #include <cstring>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/driver_entry.hpp"
 
 namespace tidemark::kernels {
+
+// Calls the driver's encoder, and says what it refused.
+
 namespace {
 
 // encode() casts our enums to the driver's: the values have to be the same.
@@ -94,6 +97,21 @@ std::array<std::uint8_t, 128> descriptor_bytes(const CUtensorMap& map) {
   std::array<std::uint8_t, 128> bytes{};
   std::memcpy(bytes.data(), &map, bytes.size());
   return bytes;
+}
+
+// Asks the CUDA runtime for the driver's functions.
+
+void* driver_entry(const char* name, unsigned version) {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult answer = cudaDriverEntryPointSymbolNotFound;
+  const std::string what = fmt::format("look up {}", name);
+  // By version: the unversioned look-up fails on some drivers newer than the runtime.
+  cuda_check(cudaGetDriverEntryPointByVersion(name, &found, version, cudaEnableDefault, &answer),
+             what.c_str());
+  if (answer != cudaDriverEntryPointSuccess || found == nullptr)
+    throw Error(fmt::format("the driver has no {}: install a driver for CUDA {}.{} or newer", name,
+                            version / 1000, version % 1000 / 10));
+  return found;
 }
 
 }  // namespace tidemark::kernels

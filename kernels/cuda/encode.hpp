@@ -1,4 +1,4 @@
-// TensorMapSpec to CUtensorMap, by the driver.
+// Tensor maps as the driver encodes them.
 #pragma once
 
 #include <cuda.h>
@@ -10,6 +10,8 @@
 #include "kernels/ops/tensor_map.hpp"
 
 namespace tidemark::kernels {
+
+// TensorMapSpec to CUtensorMap, by the driver.
 
 /// What the driver answered. `map` is zero where it refused.
 struct Encoded {
@@ -28,5 +30,11 @@ std::string encode_refusal(CUresult code, const TensorMapSpec& spec = {});
 
 /// The 128 bytes of a map, as kept in RunResult::descriptor.
 std::array<std::uint8_t, 128> descriptor_bytes(const CUtensorMap& map);
+
+// The driver API, looked up at run time, so that the program starts without a driver.
+
+/// The entry point `name` of the driver as of CUDA `version` (12000 for 12.0), of which the driver
+/// has to be capable. Throws Error where it is not. The caller knows its type.
+void* driver_entry(const char* name, unsigned version);
 
 }  // namespace tidemark::kernels

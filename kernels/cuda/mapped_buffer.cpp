@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/driver_entry.hpp"
+#include "kernels/cuda/encode.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -12,7 +12,6 @@
 #include "kernels/cuda/gemm/gather.hpp"
 #include "kernels/cuda/peer_memory.hpp"
 #include "kernels/cuda/program/program.hpp"
-#include "kernels/cuda/wait.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -1,11 +1,16 @@
-// Memory, read-back and waiting of a row.
+// What a row keeps on a GPU.
 #include "kernels/cuda/row.hpp"
 
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
 #include <chrono>
 
-#include "kernels/cuda/wait.hpp"
+#include "kernels/cuda/check.hpp"
 
 namespace tidemark::kernels {
+
+// Memory, read-back and waiting of a row.
 
 namespace {
 
@@ -95,6 +100,26 @@ std::string hung_note() {
 double unix_seconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration<double>(now).count();
+}
+
+// Asks the runtime for the opt-in limit and raises each kernel to it.
+
+std::uint32_t allow_all_shared_memory(std::span<const void* const> kernels) {
+  int device = 0;
+  int per_block = 0;
+  cuda_check(cudaGetDevice(&device), "ask for the current device");
+  cuda_check(cudaDeviceGetAttribute(&per_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+             "ask for the shared memory of a block");
+  auto smallest = static_cast<std::uint32_t>(per_block);
+  for (const void* const kernel : kernels) {
+    cudaFuncAttributes attributes{};
+    cuda_check(cudaFuncGetAttributes(&attributes, kernel), "load a kernel of a tile operation");
+    const int dynamic = per_block - static_cast<int>(attributes.sharedSizeBytes);
+    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, dynamic),
+               "allow a tile operation all shared memory");
+    smallest = std::min(smallest, static_cast<std::uint32_t>(dynamic));
+  }
+  return smallest;
 }
 
 }  // namespace tidemark::kernels

@@ -1,16 +1,15 @@
-// What every tile operation does on the host's side of a row: memory that is kept from row to row,
-// encode, read back, wait, and sticky errors as values.
+// What a row keeps on a GPU.
 #pragma once
 
+#include <fmt/core.h>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
-
-#include <fmt/core.h>
 
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/check.hpp"
@@ -19,6 +18,9 @@
 #include "kernels/device.hpp"
 
 namespace tidemark::kernels {
+
+// What every tile operation does on the host's side of a row: memory that is kept from row to row,
+// encode, read back, wait, and sticky errors as values.
 
 /// What rows keep, on the device that was current when it was made.
 struct RowWorkspace {
@@ -106,5 +108,12 @@ void catch_sticky(Result& result, const Row& row) {
     result.note = fault.what();
   }
 }
+
+// How much shared memory the windows of tile operations may take.
+
+/// Allows each of `kernels` all the shared memory that a block can have on the current device, and
+/// returns what is left for dynamic memory to the one that declares most itself. To be called once
+/// before the first launch.
+std::uint32_t allow_all_shared_memory(std::span<const void* const> kernels);
 
 }  // namespace tidemark::kernels

@@ -1,18 +1,22 @@
-// Asks CUDA which GPUs this process may use, and which of them are slices.
+// The GPUs that CUDA shows, by their UUIDs.
+#include "kernels/cuda/visible_gpus.hpp"
+
 #include <cuda.h>
 #include <cuda_runtime_api.h>
-#include <fmt/core.h>
 
+#include <fmt/core.h>
 #include <array>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/uuid.hpp"
 #include "kernels/device.hpp"
 
 namespace tidemark::kernels {
+
+// Asks CUDA which GPUs this process may use, and which of them are slices.
+
 namespace {
 
 using UuidOf = CUresult (*)(CUuuid*, CUdevice);
@@ -90,6 +94,17 @@ std::vector<GpuProperties> visible_gpus() {
   for (int device = 0; device < count; ++device)
     gpus.push_back(describe_gpu(device, driver, runtime));
   return gpus;
+}
+
+// Groups of 4, 2, 2, 2 and 6 bytes in hexadecimal.
+
+std::string uuid_text(std::string_view kind, const std::array<std::uint8_t, 16>& bytes) {
+  std::string text(kind);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", bytes[i]);
+  }
+  return text;
 }
 
 }  // namespace tidemark::kernels

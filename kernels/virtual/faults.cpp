@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/virtual/consume/tile_consume_faults.hpp"
-#include "kernels/virtual/consume/tile_read_faults.hpp"
+#include "kernels/virtual/consume/tile_consume.hpp"
+#include "kernels/virtual/consume/tile_read.hpp"
 #include "kernels/virtual/copies/faults/im2col_faults.hpp"
 #include "kernels/virtual/copies/faults/interleave_faults.hpp"
 #include "kernels/virtual/copies/faults/multicast_load_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_store_faults.hpp"
 #include "kernels/virtual/gemm/gemm_faults.hpp"
-#include "kernels/virtual/peer_tile_faults.hpp"
+#include "kernels/virtual/peer_tile.hpp"
 #include "kernels/virtual/program/program_faults.hpp"
 
 namespace tidemark::kernels {

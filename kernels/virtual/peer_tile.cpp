@@ -1,19 +1,21 @@
-// Moves allocations between ranks, and runs the copy of one rank on its neighbour's.
+// Tiles in the memory of another GPU, and their faults.
 #include "kernels/virtual/peer_tile.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <utility>
 
 #include "kernels/error.hpp"
 #include "kernels/virtual/copies/bulk_engine.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
-#include "kernels/virtual/gemm/gather.hpp"
-#include "kernels/virtual/peer_tile_faults.hpp"
+#include "kernels/virtual/gemm/gemm_panels.hpp"
 #include "kernels/virtual/program/program.hpp"
 
 namespace tidemark::kernels {
+
+// Moves allocations between ranks, and runs the copy of one rank on its neighbour's.
+
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -128,5 +130,28 @@ RunResult run_virtual_peer_tile(const PeerTile& op, Fault fault) {
   if (before.fault != DeviceFault::none) return before;
   return op.transport == nullptr ? run_all_alone(op, fault) : run_over_transport(op, fault);
 }
+
+// What each fault of a copy between neighbours is called and does.
+
+namespace {
+
+constexpr FaultInfo peer_fault(Fault fault, std::string_view name, std::string_view step) {
+  return {.fault = fault, .op = OpKind::peer_tile, .name = name, .step = step};
+}
+
+constexpr auto kFaults = std::to_array<FaultInfo>({
+    peer_fault(kFaultPeerOwnMemory, "peer_own_memory",
+               "address: the tensor map points into this rank's own memory"),
+    peer_fault(kFaultPeerTailStale, "peer_tail_stale",
+               "visibility: the last 16 bytes of the tensor are seen as they stood before"),
+    peer_fault(kFaultPeerAllStale, "peer_all_stale",
+               "visibility: the whole allocation is seen as it stood before"),
+    peer_fault(kFaultPeerGuardSkipped, "peer_guard_skipped",
+               "address: the neighbour's allocation begins where its tensor should"),
+});
+
+}  // namespace
+
+std::span<const FaultInfo> peer_tile_faults() { return kFaults; }
 
 }  // namespace tidemark::kernels

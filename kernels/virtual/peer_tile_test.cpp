@@ -1,13 +1,11 @@
-// Copies between neighbours on the virtual device, which plays the other ranks here.
+// Tiles in the memory of another GPU, and their faults.
 #include "kernels/virtual/peer_tile.hpp"
 
 #include <gtest/gtest.h>
-
 #include <algorithm>
 #include <vector>
 
 #include "kernels/error.hpp"
-#include "kernels/virtual/peer_tile_faults.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -106,4 +104,5 @@ TEST(PeerTileFaults, ASkippedGuardMovesAllByItsLength) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::kernels

@@ -1,5 +1,8 @@
-// Hands each operation to its virtual engine.
+// The device without a GPU.
 #include "kernels/virtual/virtual_device.hpp"
+
+#include <fmt/core.h>
+#include <chrono>
 
 #include "kernels/error.hpp"
 #include "kernels/virtual/consume/tile_consume.hpp"
@@ -9,6 +12,9 @@
 #include "kernels/virtual/program/program.hpp"
 
 namespace tidemark::kernels {
+
+// Hands each operation to its virtual engine.
+
 namespace {
 
 // One overload an operation; std::visit picks.
@@ -102,6 +108,19 @@ Measurement VirtualDevice::measure(const Op& op, const Timing& timing) {
   Measurement measurement = std::visit(Timekeeper{.timing = timing, .fault = fault_}, op);
   if (measurement.fault == DeviceFault::sticky) sticky_code_ = measurement.code;
   return measurement;
+}
+
+// Spins on the host's clock.
+
+void spin_on_host(double ns) {
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + std::chrono::duration<double, std::nano>(ns);
+  while (Clock::now() < until) {
+  }
+}
+
+std::string host_spin_note(double ns) {
+  return fmt::format("slowed on purpose: the host spins {:.1f} us more in each sample", ns / 1000);
 }
 
 }  // namespace tidemark::kernels

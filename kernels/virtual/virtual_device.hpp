@@ -1,12 +1,15 @@
-// The device that stands in where there is no GPU.
+// The device without a GPU.
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kernels/device.hpp"
 
 namespace tidemark::kernels {
+
+// The device that stands in where there is no GPU.
 
 /// Runs operations on the host with one fault, or none, built in. Like a process on a GPU it is
 /// spent after a sticky fault: every later run gives the same one.
@@ -22,5 +25,13 @@ class VirtualDevice : public Device {
   Fault fault_;
   std::int32_t sticky_code_ = 0;  // 0 while the device can be used
 };
+
+// The extra work of a slowed benchmark on the virtual device, where work has no units.
+
+/// Keeps the host at work for so long.
+void spin_on_host(double ns);
+
+/// What a note says of it.
+std::string host_spin_note(double ns);
 
 }  // namespace tidemark::kernels

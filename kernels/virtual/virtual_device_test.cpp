@@ -1,8 +1,7 @@
-// The virtual device as the rest of the program sees it.
+// The device without a GPU.
 #include "kernels/virtual/virtual_device.hpp"
 
 #include <gtest/gtest.h>
-
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -186,4 +185,5 @@ TEST(Faults, EachIsFoundByItsName) {
 TEST(Faults, UnknownNameIsNoFault) { EXPECT_EQ(fault_named("load_nothing"), kNoFault); }
 
 }  // namespace
+
 }  // namespace tidemark::kernels

@@ -7,7 +7,6 @@
 
 #include "kernels/device.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
-#include "kernels/ops/gemm/gemm_shape.hpp"
 #include "suite/case.hpp"
 #include "suite/outcome.hpp"
 #include "suite/room.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernels/device.hpp"
-#include "kernels/ops/gemm/gemm_digest.hpp"
+#include "kernels/ops/gemm/gemm.hpp"
 #include "suite/gemm/grid.hpp"
 #include "suite/gemm/verify.hpp"
 #include "suite/testing/thread_transport.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/ops/gemm/gemm_shape.hpp"
+#include "kernels/ops/gemm/gemm.hpp"
 #include "suite/gemm/grid.hpp"
 #include "suite/room.hpp"
 

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/gemm/gemm_digest.hpp"
+#include "kernels/ops/gemm/gemm.hpp"
 #include "kernels/ops/payload.hpp"
 #include "suite/gemm/block.hpp"
 #include "suite/gemm/elements.hpp"

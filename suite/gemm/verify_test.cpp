@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/ops/gemm/gemm_digest.hpp"
+#include "kernels/ops/gemm/gemm.hpp"
 #include "suite/gemm/block.hpp"
 #include "suite/gemm/elements.hpp"
 #include "suite/testing/tampered_product.hpp"

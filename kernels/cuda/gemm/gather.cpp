@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/error.hpp"
-#include "kernels/late_shards.hpp"
+#include "kernels/transport.hpp"
 
 namespace tidemark::kernels {
 namespace {

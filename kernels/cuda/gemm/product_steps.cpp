@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/cuda/check.hpp"
 #include "kernels/cuda/encode.hpp"
 #include "kernels/cuda/spin.hpp"
 #include "kernels/cuda/transport/gather_rows.hpp"
 #include "kernels/cuda/transport/stream_words.hpp"
-#include "kernels/cuda/wait.hpp"
 #include "kernels/error.hpp"
-#include "kernels/ops/gemm/gemm_digest.hpp"
+#include "kernels/ops/gemm/gemm.hpp"
 
 namespace tidemark::kernels {
 namespace {

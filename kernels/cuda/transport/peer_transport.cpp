@@ -13,7 +13,6 @@
 #include "kernels/cuda/transport/exchange.hpp"
 #include "kernels/cuda/transport/gather_rows.hpp"
 #include "kernels/cuda/transport/stream_words.hpp"
-#include "kernels/cuda/wait.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -24,7 +24,6 @@
 #include "kernels/cuda/testing/chunk_check.hpp"
 #include "kernels/cuda/transport/peer_transport.hpp"
 #include "kernels/cuda/transport/stream_words.hpp"
-#include "kernels/cuda/wait.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark::kernels {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/driver_entry.hpp"
+#include "kernels/cuda/encode.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark::kernels {

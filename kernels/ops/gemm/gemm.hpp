@@ -1,16 +1,27 @@
-// One rank's share of a distributed C = A B: gather the panels, multiply, hand back the block of C.
+// A GEMM as data: its problem, and the digests of its result.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "kernels/ops/gemm/gemm_inputs.hpp"
-#include "kernels/ops/gemm/gemm_shape.hpp"
 #include "kernels/transport.hpp"
 
 namespace tidemark::kernels {
+
+// The size of a matrix product.
+
+/// C m x n over k.
+struct GemmShape {
+  std::uint64_t m = 0, n = 0, k = 0;
+
+  friend bool operator==(const GemmShape&, const GemmShape&) = default;
+};
+
+// One rank's share of a distributed C = A B: gather the panels, multiply, hand back the block of C.
 
 enum class GemmOutput : std::uint8_t { f32, bf16, f16 };
 
@@ -231,5 +242,23 @@ inline std::string_view layout_refusal(const Gemm& gemm) {
   if (gemm.rung != GemmRung::none) return "a rung of the ladder does C = A B^T with bf16 only";
   return {};
 }
+
+// What a product came to, in one word a tile: equal wherever the same elements have the same bits.
+
+/// Rows and columns of a tile that has a digest of its own.
+inline constexpr std::uint64_t kDigestTile = 256;
+
+/// Tiles of a block of `rows` x `cols`.
+constexpr std::uint64_t digest_tiles(std::uint64_t rows, std::uint64_t cols) {
+  return (rows + kDigestTile - 1) / kDigestTile * ((cols + kDigestTile - 1) / kDigestTile);
+}
+
+/// The digest of each tile of the rank's block, whose bytes are RunResult::bytes: row by row of
+/// tiles. It is the sum, modulo 2^64, of a hash of every element's bits and of where it stands in
+/// the whole C, so that the sum over all tiles and ranks does not depend on how C is shared out.
+std::vector<std::uint64_t> tile_digests(const Gemm& gemm, std::span<const std::uint8_t> bytes);
+
+/// What this rank tells all others of its block: every tile where Gemm::vote, else one word.
+std::vector<std::uint64_t> told_digests(const Gemm& gemm, std::span<const std::uint8_t> bytes);
 
 }  // namespace tidemark::kernels

@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "kernels/virtual/consume/tile_consume_faults.hpp"
+#include "kernels/virtual/consume/tile_consume.hpp"
 
 namespace tidemark::kernels {
 namespace {

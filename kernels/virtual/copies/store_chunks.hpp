@@ -1,4 +1,4 @@
-// The path of a tile store from shared addresses to the tensor, one 16-byte chunk at a time.
+// The chunks of a store, and what a reduction makes of them.
 #pragma once
 
 #include <array>
@@ -7,10 +7,14 @@
 #include <vector>
 
 #include "kernels/fault.hpp"
+#include "kernels/ops/reduction.hpp"
 #include "kernels/ops/tile_load.hpp"
+#include "kernels/virtual/copies/bulk_engine.hpp"
 #include "kernels/virtual/copies/store_engine.hpp"
 
 namespace tidemark::kernels {
+
+// The path of a tile store from shared addresses to the tensor, one 16-byte chunk at a time.
 
 /// A tile store as the engine takes it.
 struct StoreBox {
@@ -27,5 +31,13 @@ struct StoreBox {
 /// github.com/triton-lang/triton, issue 11583). Element strides are taken as loads take them, which
 /// no document says either and H200s do.
 std::vector<StoreChunk> store_chunks(const StoreBox& box, Fault fault);
+
+// The arithmetic of the virtual device's reductions into memory.
+
+/// What lands where `memory` was and `comes` is reduced into it.
+std::array<std::uint8_t, kChunkBytes> reduced(Reduction reduction, DataType type,
+                                              const std::array<std::uint8_t, kChunkBytes>& memory,
+                                              const std::array<std::uint8_t, kChunkBytes>& comes,
+                                              Fault fault);
 
 }  // namespace tidemark::kernels

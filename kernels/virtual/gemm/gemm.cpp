@@ -12,14 +12,13 @@
 #include <vector>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/gemm/gemm_digest.hpp"
+#include "kernels/ops/gemm/gemm.hpp"
 #include "kernels/ops/payload.hpp"
 #include "kernels/slowdown.hpp"
-#include "kernels/virtual/gemm/gather.hpp"
 #include "kernels/virtual/gemm/gemm_arrivals.hpp"
 #include "kernels/virtual/gemm/gemm_multiply.hpp"
 #include "kernels/virtual/gemm/gemm_panels.hpp"
-#include "kernels/virtual/host_spin.hpp"
+#include "kernels/virtual/virtual_device.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "kernels/virtual/gemm/gemm_faults.hpp"
-#include "kernels/virtual/gemm/gemm_read.hpp"
+#include "kernels/virtual/gemm/gemm_panels.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -12,7 +12,6 @@
 
 #include "kernels/fault.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
-#include "kernels/virtual/gemm/gather.hpp"
 #include "kernels/virtual/gemm/gemm_panels.hpp"
 
 namespace tidemark::kernels {

@@ -1,6 +1,7 @@
-// The arithmetic of the virtual matrix multiplication: a blocked loop with fp32 sums in order of k.
+// Multiplies tiles on the virtual device and stores C.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -11,6 +12,8 @@
 #include "kernels/virtual/gemm/gemm_panels.hpp"
 
 namespace tidemark::kernels {
+
+// The arithmetic of the virtual matrix multiplication: a blocked loop with fp32 sums in order of k.
 
 /// C of this rank, row-major, in the output type, and what it is to become: alpha A B + beta C.
 /// `bytes` is all of the allocation: guard, rows each followed by its padding, guard.
@@ -40,5 +43,21 @@ bool multiply_blocked(const GemmPanel& a, const GemmPanel& b, const GemmBlock& c
 
 /// The textbook triple loop.
 void multiply_plain(const GemmPanel& a, const GemmPanel& b, const GemmBlock& c);
+
+// How the virtual matrix multiplication stores C: alpha and beta, rounding, and the fault.
+
+/// Sums over k of the elements of a tile.
+using GemmSums = std::array<std::array<float, kGemmTile>, kGemmTile>;
+
+/// Stores alpha `sum` + beta C, rounded to the type of C.
+void store_element(const GemmBlock& c, std::uint64_t row, std::uint64_t col, float sum,
+                   Fault fault);
+
+/// Stores the part of the tile at (row, col) that lies inside the block.
+void store_tile(const GemmBlock& c, std::uint64_t row, std::uint64_t col, GemmSums& sums,
+                Fault fault);
+
+/// What the faults write that is no element of C.
+void store_outside(const GemmBlock& c, Fault fault);
 
 }  // namespace tidemark::kernels

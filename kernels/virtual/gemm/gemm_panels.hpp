@@ -1,14 +1,51 @@
-// The panels that the virtual matrix multiplication reads: made from the generator, completed by
-// the transport.
+// The panels of a product on the virtual device: gathered from other ranks, kept, and read.
 #pragma once
 
+#include <array>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
+#include "kernels/fault.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
 #include "kernels/transport.hpp"
 
 namespace tidemark::kernels {
+
+// Bounded waits for the shards that other ranks own.
+
+/// Between two rounds of questions to a transport.
+inline constexpr auto kPollEvery = std::chrono::microseconds(50);
+
+/// Aborts the transport on the way out unless told that everything arrived: after a time-out the
+/// panels are freed, and a peer's late rows would land in freed memory.
+class GatherInFlight {
+ public:
+  explicit GatherInFlight(Transport& transport) : transport_(&transport) {}
+  GatherInFlight(const GatherInFlight&) = delete;
+  GatherInFlight& operator=(const GatherInFlight&) = delete;
+  ~GatherInFlight() {
+    if (transport_ != nullptr) transport_->abort();
+  }
+  void arrived() { transport_ = nullptr; }
+
+ private:
+  Transport* transport_;
+};
+
+AwaitedShard awaited_shard(const PanelBuffer& panel, std::size_t index);
+
+/// Gathers `panels` and waits until every shard of them is ready, at most `seconds`. Returns what
+/// did not come in time, as `rank` says it in late_shards(), or nothing. When it does not return
+/// nothing, or throws, the transport was aborted, so that nobody writes to the panels any more.
+std::string gather(Transport& transport, std::span<const PanelBuffer> panels, std::uint32_t rank,
+                   double seconds);
+
+// The panels that the virtual matrix multiplication reads: made from the generator, completed by
+// the transport.
 
 /// Panel ids of the gathers of one Gemm.
 inline constexpr std::uint32_t kPanelA = 0;
@@ -52,5 +89,26 @@ struct GatherEpoch {
 };
 
 PanelBuffer buffer_of(GemmPanel& panel, std::uint32_t id, const GatherEpoch& epoch);
+
+// How the virtual matrix multiplication reads its panels: a tile's rows of one block of k, through
+// the fault.
+
+inline constexpr std::uint64_t kGemmTile = 64;   // rows and columns of C
+inline constexpr std::uint64_t kGemmDepth = 64;  // k of a block
+
+/// Elements of one operand as fp32: a row for each row or column of the tile, along k.
+using GemmTileRows = std::array<std::array<float, kGemmDepth>, kGemmTile>;
+
+/// What reads a panel, and what is wrong with it.
+struct GemmReader {
+  const GemmPanel& panel;
+  GemmOperand operand;
+  Fault fault;
+};
+
+/// The rows from `first` on, `depth` elements of each from `k` on; those outside the panel are
+/// zeros, but for kFaultGemmPadding.
+void read_rows(const GemmReader& reader, std::uint64_t first, std::uint64_t k, std::uint64_t depth,
+               GemmTileRows& to);
 
 }  // namespace tidemark::kernels

@@ -12,14 +12,12 @@
 
 #include "kernels/error.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
-#include "kernels/virtual/program/program_async.hpp"
 #include "kernels/virtual/program/program_barriers.hpp"
+#include "kernels/virtual/program/program_copies.hpp"
 #include "kernels/virtual/program/program_faults.hpp"
 #include "kernels/virtual/program/program_legality.hpp"
-#include "kernels/virtual/program/program_loads.hpp"
 #include "kernels/virtual/program/program_maps.hpp"
 #include "kernels/virtual/program/program_run.hpp"
-#include "kernels/virtual/program/program_stores.hpp"
 #include "kernels/virtual/program/program_threads.hpp"
 
 namespace tidemark::kernels {

@@ -5,7 +5,6 @@
 
 #include "kernels/ops/reduction.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
-#include "kernels/virtual/copies/illegal_copy.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
 #include "kernels/virtual/program/program_faults.hpp"
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "kernels/ops/tensor_map_rules.hpp"
-#include "kernels/virtual/copies/illegal_copy.hpp"
+#include "kernels/virtual/copies/tile_memory.hpp"
 #include "kernels/virtual/program/program_faults.hpp"
 
 namespace tidemark::kernels {

@@ -1,8 +1,7 @@
-// What threads make of tiles, worked out by hand.
+// What the threads of a program do themselves, at once and asynchronously.
 #include "kernels/virtual/program/program_threads.hpp"
 
 #include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -122,4 +121,5 @@ TEST(VirtualThreads, AStoreBeforeTheFenceTakesStaleBytes) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::kernels

@@ -15,7 +15,6 @@
 #include "kernels/cuda/gemm/resident_gemm.hpp"
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/cuda/transport/stream_words.hpp"
-#include "kernels/cuda/wait.hpp"
 #include "kernels/transport.hpp"
 
 namespace tidemark::kernels {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/cuda/gemm/engine/configuration.hpp"
-#include "kernels/ops/gemm/gemm_shape.hpp"
+#include "kernels/ops/gemm/gemm.hpp"
 
 namespace tidemark::kernels {
 

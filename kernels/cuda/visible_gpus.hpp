@@ -1,4 +1,4 @@
-// The text of a GPU's UUID.
+// The GPUs that CUDA shows, by their UUIDs.
 #pragma once
 
 #include <array>

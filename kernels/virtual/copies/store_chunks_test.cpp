@@ -1,9 +1,7 @@
-// Reductions of floating-point elements, by the bits that an H200 left (driver 580.159.04,
-// 2026-11).
-#include "kernels/virtual/copies/reduction.hpp"
+// The chunks of a store, and what a reduction makes of them.
+#include "kernels/virtual/copies/store_chunks.hpp"
 
 #include <gtest/gtest.h>
-
 #include <array>
 #include <cstring>
 
@@ -64,4 +62,5 @@ TEST(VirtualReduction, LeastAndGreatestPassOverNaNAndKnowTheSignOfZero) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::kernels

@@ -1,4 +1,4 @@
-// The steps of a program that store, and those that wait for it or look at it.
+// The loads and stores of a program's steps.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,13 @@
 #include "kernels/virtual/program/program_run.hpp"
 
 namespace tidemark::kernels {
+
+// The loads of a program.
+
+/// Issues the load. Nothing of it lands yet.
+void take_load(const Turn& turn);
+
+// The steps of a program that store, and those that wait for it or look at it.
 
 /// The verbs of their names; those with a trace return it. Nothing of a store moves before a step
 /// waits, by whichever thread.

@@ -1,5 +1,5 @@
-// The text form of a UUID.
-#include "kernels/cuda/uuid.hpp"
+// The GPUs that CUDA shows, by their UUIDs.
+#include "kernels/cuda/visible_gpus.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,4 +17,5 @@ TEST(UuidText, ASliceSaysSo) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::kernels

@@ -1,8 +1,7 @@
-// Digests follow bits and places, not how a product is shared out.
-#include "kernels/ops/gemm/gemm_digest.hpp"
+// A GEMM as data: its problem, and the digests of its result.
+#include "kernels/ops/gemm/gemm.hpp"
 
 #include <gtest/gtest.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -72,4 +71,5 @@ TEST(GemmDigest, ToldIsOneWordButWhereRanksVote) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::kernels

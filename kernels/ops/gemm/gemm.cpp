@@ -1,5 +1,5 @@
-// Hashes elements one by one: what is compared is bits, not numbers.
-#include "kernels/ops/gemm/gemm_digest.hpp"
+// A GEMM as data: its problem, and the digests of its result.
+#include "kernels/ops/gemm/gemm.hpp"
 
 #include <cstring>
 #include <numeric>
