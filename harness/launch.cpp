@@ -9,14 +9,14 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "harness/base/clock.hpp"
+#include "harness/base/errors.hpp"
+#include "harness/base/output.hpp"
 #include "harness/command_line/option_values.hpp"
-#include "harness/command_line/output.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
-#include "harness/errors.hpp"
 #include "harness/mpirun/mpirun.hpp"
 #include "harness/relay/mpi_leftovers.hpp"
 #include "harness/series.hpp"
-#include "harness/supervisor/clock.hpp"
 #include "harness/supervisor/closing.hpp"
 #include "harness/supervisor/header.hpp"
 #include "harness/supervisor/opening.hpp"
@@ -24,7 +24,7 @@
 #include "harness/verbs/verbs.hpp"
 #include "harness/version.hpp"
 #include "kernels/error.hpp"
-#include "reports/disk.hpp"
+#include "reports/base/disk.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -17,15 +17,15 @@
 #include <string_view>
 #include <thread>
 
+#include "harness/base/errors.hpp"
 #include "harness/command_line/command_line.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/doctor/probes.hpp"
-#include "harness/errors.hpp"
 #include "harness/launch.hpp"
 #include "harness/mpirun/mpirun.hpp"
 #include "harness/telemetry/telemetry_child.hpp"
 #include "harness/verbs/verbs.hpp"
-#include "reports/error.hpp"
+#include "reports/base/error.hpp"
 
 namespace {
 

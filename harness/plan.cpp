@@ -6,9 +6,9 @@
 
 #include <fmt/ranges.h>
 
+#include "harness/base/errors.hpp"
+#include "harness/command_line/mistyped.hpp"
 #include "harness/command_line/option_values.hpp"
-#include "harness/errors.hpp"
-#include "harness/nearest.hpp"
 #include "kernels/ops/payload.hpp"
 
 namespace tidemark::harness {

@@ -5,7 +5,7 @@
 
 #include "harness/options.hpp"
 #include "harness/room.hpp"
-#include "reports/glob.hpp"
+#include "reports/base/words.hpp"
 #include "reports/journal/record.hpp"
 #include "suite/case.hpp"
 

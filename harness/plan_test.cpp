@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "harness/errors.hpp"
+#include "harness/base/errors.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "harness/launch.hpp"
 #include "harness/supervisor/reporter_process.hpp"
-#include "reports/disk.hpp"
+#include "reports/base/disk.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/store/replace_file.hpp"
 #include "reports/store/report.hpp"

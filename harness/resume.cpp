@@ -7,7 +7,7 @@
 #include <map>
 #include <string_view>
 
-#include "harness/errors.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/supervisor/phases.hpp"
 #include "harness/version.hpp"
 #include "kernels/ops/fnv1a.hpp"

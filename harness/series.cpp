@@ -9,12 +9,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "harness/errors.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/verbs/verbs.hpp"
+#include "reports/base/error.hpp"
+#include "reports/base/words.hpp"
 #include "reports/compare/speed/noise.hpp"
-#include "reports/error.hpp"
 #include "reports/store/report.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/command_line/output.hpp"
+#include "harness/base/output.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/relay/mesh.hpp"
 #include "harness/supervisor/stop.hpp"

@@ -7,9 +7,9 @@
 
 #include <thread>
 
+#include "reports/base/error.hpp"
+#include "reports/base/scratch_folder.hpp"
 #include "reports/compare/speed/noise.hpp"
-#include "reports/error.hpp"
-#include "reports/scratch_folder.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 
 namespace tidemark::harness {

@@ -12,7 +12,7 @@
 #include "harness/discovery/bounded_child.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/testing/run_binary.hpp"
-#include "reports/scratch_folder.hpp"
+#include "reports/base/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark::harness {

@@ -13,12 +13,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "harness/command_line/bash_completion.hpp"
-#include "harness/command_line/man_page.hpp"
-#include "harness/command_line/other_words.hpp"
-#include "harness/command_line/output.hpp"
-#include "harness/errors.hpp"
-#include "harness/nearest.hpp"
+#include "harness/base/errors.hpp"
+#include "harness/base/output.hpp"
+#include "harness/command_line/manual.hpp"
+#include "harness/command_line/mistyped.hpp"
 #include "harness/version.hpp"
 #include "reports/render/page.hpp"
 #include "suite/case.hpp"

@@ -4,9 +4,8 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "harness/command_line/items.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/command_line/option_values.hpp"
-#include "harness/errors.hpp"
 #include "harness/launch.hpp"
 #include "harness/mpirun/mpirun.hpp"
 #include "harness/plan.hpp"

@@ -1,6 +1,8 @@
-// Text of the command line to values.
+// Reads the values of options. Each throws UsageError with the option and what it should be.
 #include "harness/command_line/option_values.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -8,13 +10,34 @@
 #include <cstdlib>
 #include <vector>
 
-#include <fmt/ranges.h>
-
-#include "harness/errors.hpp"
-#include "harness/nearest.hpp"
+#include "harness/base/errors.hpp"
+#include "harness/command_line/mistyped.hpp"
 #include "kernels/fault.hpp"
 
 namespace tidemark::harness {
+
+// Splits what was typed.
+
+std::vector<std::string> items_of(std::string_view option, const std::vector<std::string>& typed) {
+  constexpr std::string_view kDividers = ", \t\n";
+  std::vector<std::string> items;
+  for (const std::string& argument : typed) {
+    const std::size_t before = items.size();
+    std::size_t begin = argument.find_first_not_of(kDividers);
+    while (begin != std::string::npos) {
+      const std::size_t end = argument.find_first_of(kDividers, begin);
+      items.push_back(argument.substr(begin, end - begin));
+      begin = argument.find_first_not_of(kDividers, end);
+    }
+    if (items.size() == before)
+      throw UsageError(fmt::format("{} '{}': names nothing; give a name, or leave {} out", option,
+                                   argument, option));
+  }
+  return items;
+}
+
+// Text of the command line to values.
+
 namespace {
 
 constexpr std::array<std::string_view, 3> kLevels = {"quick", "nightly", "soak"};

@@ -1,5 +1,4 @@
-// Reads the values of options. Each throws UsageError with the option, the value and what it should
-// be.
+// Reads the values of options. Each throws UsageError with the option and what it should be.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "harness/options.hpp"
 #include "harness/room.hpp"
@@ -16,6 +16,16 @@
 #include "suite/gemm/product.hpp"
 
 namespace tidemark::harness {
+
+// Lists on the command line.
+
+/// The items of a list that was typed in one argument or in several, divided by commas and white
+/// space. Throws UsageError where an argument has none: an empty variable of a script must not
+/// stand for "all".
+std::vector<std::string> items_of(std::string_view option, const std::vector<std::string>& typed);
+
+// Reads the values of options. Each throws UsageError with the option, the value and what it should
+// be.
 
 /// "quick", "nightly" or "soak".
 Level level_of(const std::string& text);

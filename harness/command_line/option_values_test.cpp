@@ -1,12 +1,34 @@
-// Tests of the values of options, above all of those that are refused.
+// Reads the values of options. Each throws UsageError with the option and what it should be.
 #include "harness/command_line/option_values.hpp"
 
 #include <gtest/gtest.h>
 
-#include "harness/errors.hpp"
+#include "harness/base/errors.hpp"
 #include "kernels/fault.hpp"
 
 namespace tidemark::harness {
+namespace {
+
+using Items = std::vector<std::string>;
+
+TEST(Items, are_divided_by_commas_and_spaces) {
+  EXPECT_EQ(items_of("--cases", {"a,b", "c d", " e ,\tf, "}),
+            (Items{"a", "b", "c", "d", "e", "f"}));
+}
+
+TEST(Items, of_nothing_are_none) { EXPECT_EQ(items_of("--cases", {}), Items{}); }
+
+TEST(Items, an_argument_without_one_is_refused) {
+  try {
+    (void)items_of("--cases", {"a", ", "});
+    FAIL() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "--cases ', ': names nothing; give a name, or leave --cases out");
+  }
+}
+
+}  // namespace
+
 namespace {
 
 template <class Call>
@@ -201,4 +223,5 @@ TEST(CheckFault, suggests_the_nearest_or_names_some) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::harness

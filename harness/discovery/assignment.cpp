@@ -11,7 +11,7 @@
 
 #include <fmt/ranges.h>
 
-#include "harness/errors.hpp"
+#include "harness/base/errors.hpp"
 
 namespace tidemark::harness {
 namespace {

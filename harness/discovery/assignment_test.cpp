@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/errors.hpp"
+#include "harness/base/errors.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -1,17 +1,15 @@
-// Asks a child process which GPUs there are, and is that child.
+// Which GPUs this rank could use, found without loading anything of NVIDIA into it.
 #include "harness/discovery/gpu_inventory.hpp"
 
 #include <dlfcn.h>
 
+#include <fmt/format.h>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
-#include "harness/discovery/child_answer.hpp"
 #include "harness/discovery/node_files.hpp"
 #include "kernels/error.hpp"
 

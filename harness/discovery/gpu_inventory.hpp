@@ -4,12 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "harness/discovery/bounded_child.hpp"
 #include "harness/discovery/nvml_child.hpp"
 #include "harness/room.hpp"
 #include "kernels/device.hpp"
 #include "reports/journal/record.hpp"
 
 namespace tidemark::harness {
+
+// Which GPUs this rank could use, found without loading anything of NVIDIA into it.
 
 struct GpuInventory {
   bool nvidia_present = false;  // a PCI device of vendor 0x10de, or /dev/nvidia*
@@ -44,5 +47,14 @@ GpuRecord describe_virtual(std::uint32_t rank, std::uint32_t index);
 
 /// The machine this process runs on.
 NodeRecord describe_node(std::uint32_t rank, const std::string& mpi_version);
+
+// What to make of the answers of the children that ask CUDA and NVML.
+
+/// The inventory of a machine that has a GPU, from what the child said or failed to say.
+GpuInventory inventory_of(const ChildAnswer& answer);
+
+/// The inventory with one answer for each visible GPU. A GPU that is cut into slices is called
+/// "MIG-..." from here on.
+GpuInventory with_nvml(GpuInventory inventory, std::vector<NvmlAnswer> answers);
 
 }  // namespace tidemark::harness

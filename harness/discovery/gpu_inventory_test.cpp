@@ -1,11 +1,10 @@
-// Tests of what passes between the child that asks CUDA and its parent, and of the records made
-// here.
+// Which GPUs this rank could use, found without loading anything of NVIDIA into it.
 #include "harness/discovery/gpu_inventory.hpp"
 
-#include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "harness/discovery/child_answer.hpp"
+#include <gtest/gtest.h>
+
 #include "kernels/error.hpp"
 
 namespace tidemark::harness {
@@ -151,4 +150,5 @@ TEST(DescribeNode, knows_this_machine) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::harness

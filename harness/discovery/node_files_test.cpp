@@ -7,7 +7,7 @@
 #include <string>
 
 #include "harness/room.hpp"
-#include "reports/scratch_folder.hpp"
+#include "reports/base/scratch_folder.hpp"
 
 namespace tidemark::harness {
 namespace {

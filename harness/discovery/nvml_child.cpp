@@ -17,7 +17,7 @@
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/discovery/nvml.hpp"
 #include "harness/room.hpp"
-#include "reports/process_state.hpp"
+#include "reports/base/process_state.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "harness/supervisor/clock.hpp"
+#include "harness/base/clock.hpp"
 #include "harness/telemetry/telemetry.hpp"
 #include "harness/testing/fake_nvml.hpp"
 

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "harness/base/errors.hpp"
 #include "harness/discovery/assignment.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/discovery/node_files.hpp"
-#include "harness/errors.hpp"
 #include "harness/mpirun/mpirun.hpp"
 
 namespace tidemark::harness {

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "harness/discovery/bounded_child.hpp"
-#include "harness/discovery/child_answer.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/discovery/node_files.hpp"
 #include "harness/mpirun/mpirun.hpp"

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "harness/testing/fake_nvml.hpp"
-#include "reports/scratch_folder.hpp"
+#include "reports/base/scratch_folder.hpp"
 
 namespace tidemark::harness {
 namespace {

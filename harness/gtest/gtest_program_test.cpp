@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/testing/run_binary.hpp"
-#include "reports/scratch_folder.hpp"
+#include "reports/base/scratch_folder.hpp"
 
 namespace tidemark::harness {
 namespace {

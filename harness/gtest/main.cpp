@@ -14,9 +14,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "harness/command_line/output.hpp"
+#include "harness/base/output.hpp"
 #include "harness/discovery/bounded_child.hpp"
-#include "reports/scratch_folder.hpp"
+#include "reports/base/scratch_folder.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -16,15 +16,15 @@
 #include <optional>
 #include <utility>
 
-#include "harness/command_line/output.hpp"
-#include "harness/errors.hpp"
+#include "harness/base/clock.hpp"
+#include "harness/base/errors.hpp"
+#include "harness/base/output.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/relay/job_processes.hpp"
-#include "harness/supervisor/clock.hpp"
 #include "harness/supervisor/spawn.hpp"
 #include "harness/supervisor/stop.hpp"
 #include "harness/verbs/verbs.hpp"
-#include "reports/process_state.hpp"
+#include "reports/base/process_state.hpp"
 
 namespace tidemark::harness {
 namespace {

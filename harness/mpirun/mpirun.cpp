@@ -13,12 +13,12 @@
 
 #include <fmt/format.h>
 
-#include "harness/command_line/output.hpp"
-#include "harness/errors.hpp"
+#include "harness/base/errors.hpp"
+#include "harness/base/output.hpp"
 #include "harness/relay/mesh.hpp"
 #include "harness/relay/mpi_leftovers.hpp"
 #include "harness/verbs/verbs.hpp"
-#include "reports/process_state.hpp"
+#include "reports/base/process_state.hpp"
 
 namespace tidemark::harness {
 namespace {

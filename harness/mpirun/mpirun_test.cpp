@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "reports/scratch_folder.hpp"
+#include "reports/base/scratch_folder.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "harness/room.hpp"
-#include "reports/process_state.hpp"
+#include "reports/base/process_state.hpp"
 
 namespace tidemark::harness {
 namespace {

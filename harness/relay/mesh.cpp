@@ -8,9 +8,9 @@
 #include <optional>
 #include <thread>
 
-#include "harness/errors.hpp"
+#include "harness/base/clock.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/relay/start_watch.hpp"
-#include "harness/supervisor/clock.hpp"
 
 namespace tidemark::harness {
 namespace {

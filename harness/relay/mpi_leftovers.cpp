@@ -18,7 +18,7 @@
 
 #include "harness/relay/job_processes.hpp"
 #include "harness/room.hpp"
-#include "reports/process_state.hpp"
+#include "reports/base/process_state.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "reports/scratch_folder.hpp"
+#include "reports/base/scratch_folder.hpp"
 
 namespace tidemark::harness {
 namespace {

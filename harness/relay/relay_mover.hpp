@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/hand_over.hpp"
+#include "harness/base/hand_over.hpp"
 #include "harness/relay/mesh.hpp"
 #include "harness/relay/segment.hpp"
 

@@ -10,9 +10,9 @@
 #include <optional>
 #include <thread>
 
+#include "harness/base/clock.hpp"
 #include "harness/relay/relay_mover.hpp"
 #include "harness/relay/relay_transport.hpp"
-#include "harness/supervisor/clock.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark::harness {

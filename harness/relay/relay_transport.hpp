@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "harness/hand_over.hpp"
+#include "harness/base/hand_over.hpp"
 #include "harness/relay/segment.hpp"
 #include "harness/room.hpp"
 #include "kernels/transport.hpp"

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "harness/errors.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/relay/job_processes.hpp"
 #include "harness/verbs/verbs.hpp"

@@ -7,12 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "harness/errors.hpp"
+#include "harness/base/errors.hpp"
 #include "kernels/error.hpp"
 #include "kernels/ops/program/checks.hpp"
 #include "kernels/ops/program/program_json.hpp"
 #include "kernels/ops/tensor_map_rules.hpp"
-#include "reports/disk.hpp"
+#include "reports/base/disk.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/errors.hpp"
+#include "harness/base/errors.hpp"
 #include "suite/case.hpp"
 #include "suite/runner.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "harness/errors.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/replay/given_program.hpp"
 #include "harness/replay/judged_program.hpp"
 #include "kernels/ops/multicast_load.hpp"

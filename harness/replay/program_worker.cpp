@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/supervisor/clock.hpp"
+#include "harness/base/clock.hpp"
 #include "kernels/error.hpp"
 #include "kernels/ops/program/program_json.hpp"
 

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "harness/command_line/shell_word.hpp"
-#include "harness/errors.hpp"
+#include "harness/base/errors.hpp"
+#include "harness/base/shell_word.hpp"
 #include "kernels/error.hpp"
 #include "reports/store/replay_command.hpp"
 #include "suite/runner.hpp"

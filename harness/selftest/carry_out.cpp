@@ -16,12 +16,12 @@
 
 #include <fmt/format.h>
 
+#include "harness/base/clock.hpp"
 #include "harness/discovery/bounded_child.hpp"
 #include "harness/mpirun/mpirun.hpp"
-#include "harness/supervisor/clock.hpp"
-#include "reports/error.hpp"
+#include "reports/base/error.hpp"
+#include "reports/base/scratch_folder.hpp"
 #include "reports/schema/verdict_kinds.hpp"
-#include "reports/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark::harness {

@@ -6,10 +6,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "harness/base/clock.hpp"
 #include "harness/relay/relay_mover.hpp"
-#include "harness/supervisor/clock.hpp"
 #include "harness/supervisor/phases.hpp"
-#include "harness/supervisor/waiters.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 
 namespace tidemark::harness {

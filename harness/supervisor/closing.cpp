@@ -11,16 +11,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "harness/command_line/shell_word.hpp"
-#include "harness/command_line/terminal.hpp"
-#include "harness/errors.hpp"
-#include "harness/supervisor/clock.hpp"
-#include "harness/verbs/printed_beside.hpp"
+#include "harness/base/clock.hpp"
+#include "harness/base/errors.hpp"
+#include "harness/base/output.hpp"
+#include "harness/base/shell_word.hpp"
+#include "harness/verbs/given_report.hpp"
 #include "harness/verbs/verbs.hpp"
-#include "reports/disk.hpp"
+#include "reports/base/disk.hpp"
+#include "reports/base/words.hpp"
 #include "reports/render/show.hpp"
 #include "reports/store/report.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::harness {
 namespace {

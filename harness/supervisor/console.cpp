@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "harness/command_line/terminal.hpp"
-#include "harness/supervisor/clock.hpp"
+#include "harness/base/clock.hpp"
+#include "harness/base/output.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/command_line/output.hpp"
+#include "harness/base/output.hpp"
 #include "harness/relay/mesh.hpp"
 
 namespace tidemark::harness {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "harness/supervisor/clock.hpp"
+#include "harness/base/clock.hpp"
 #include "harness/supervisor/phases.hpp"
 #include "harness/supervisor/records.hpp"
 #include "reports/schema/verdict_kinds.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/hand_over.hpp"
+#include "harness/base/hand_over.hpp"
 #include "harness/options.hpp"
 #include "harness/plan.hpp"
 #include "harness/relay/mesh.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "harness/supervisor/clock.hpp"
+#include "harness/base/clock.hpp"
 #include "harness/supervisor/phases.hpp"
 
 namespace tidemark::harness {

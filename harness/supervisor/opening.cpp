@@ -17,17 +17,17 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "harness/base/clock.hpp"
+#include "harness/base/errors.hpp"
+#include "harness/base/shell_word.hpp"
 #include "harness/command_line/option_values.hpp"
-#include "harness/command_line/shell_word.hpp"
 #include "harness/discovery/node_files.hpp"
-#include "harness/errors.hpp"
 #include "harness/series.hpp"
-#include "harness/supervisor/clock.hpp"
 #include "harness/supervisor/product_memory.hpp"
 #include "harness/version.hpp"
 #include "harness/worker/test_hook.hpp"
 #include "kernels/error.hpp"
-#include "reports/disk.hpp"
+#include "reports/base/disk.hpp"
 #include "reports/policy/policy.hpp"
 #include "reports/store/replace_file.hpp"
 

@@ -8,9 +8,9 @@
 #include <fstream>
 #include <thread>
 
-#include "harness/errors.hpp"
-#include "reports/error.hpp"
-#include "reports/scratch_folder.hpp"
+#include "harness/base/errors.hpp"
+#include "reports/base/error.hpp"
+#include "reports/base/scratch_folder.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -1,9 +1,22 @@
 // The two phases of a launch: what each GPU does on its own, then what all do together.
 #pragma once
 
+#include <string>
+
+#include "harness/room.hpp"
 #include "harness/supervisor/launch_state.hpp"
+#include "harness/supervisor/slot.hpp"
 
 namespace tidemark::harness {
+
+// Slots that ended a case of all GPUs since data of other GPUs did not come.
+
+/// The ending of a slot that waited for others, as it is recorded. `culprit`: who broke the round.
+/// Where that is known the slot did not run the case, or has failed it if rows before the wait were
+/// wrong. Without one it is a hang, so that a round in which all wait for each other is a failure.
+Ending waiter_ending(Ending waiter, const std::string& culprit);
+
+// The two phases of a launch: what each GPU does on its own, then what all do together.
 
 /// Runs Plan::one_gpu on every slot of this rank, the slots at the same time and independently. A
 /// case that failed or crashed is tried twice more in fresh workers, one whose worker was killed

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "harness/base/errors.hpp"
 #include "harness/command_line/option_values.hpp"
-#include "harness/errors.hpp"
 
 namespace tidemark::harness {
 namespace {

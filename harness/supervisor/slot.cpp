@@ -8,9 +8,9 @@
 #include <cstring>
 #include <string_view>
 
-#include "harness/supervisor/clock.hpp"
+#include "harness/base/clock.hpp"
 #include "kernels/error.hpp"
-#include "reports/process_state.hpp"
+#include "reports/base/process_state.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 #include "suite/outcome.hpp"
 

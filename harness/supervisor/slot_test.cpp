@@ -17,9 +17,9 @@
 #include <set>
 #include <thread>
 
+#include "harness/base/clock.hpp"
 #include "harness/discovery/node_files.hpp"
 #include "harness/relay/mesh.hpp"
-#include "harness/supervisor/clock.hpp"
 
 namespace {
 int failing_forks = 0;  // the next forks of this program fail with EAGAIN

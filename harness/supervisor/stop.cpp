@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "harness/base/clock.hpp"
 #include "harness/room.hpp"
-#include "harness/supervisor/clock.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark::harness {

@@ -1,11 +1,11 @@
-// The reading side: starts the process that polls NVML and keeps what it says.
+// Clocks, power, heat, throttling, Xids and counters of errors of this rank's GPUs.
 #include "harness/telemetry/telemetry.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include <sys/wait.h>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -15,12 +15,36 @@
 #include <thread>
 #include <utility>
 
-#include "harness/supervisor/clock.hpp"
+#include "harness/base/clock.hpp"
 #include "harness/supervisor/spawn.hpp"
-#include "harness/telemetry/lines.hpp"
+#include "harness/telemetry/telemetry_child.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark::harness {
+
+// Keeps what each counter held at first, and how far it had risen when that was told last.
+
+std::vector<std::string> CounterRises::told(const std::vector<ErrorCounter>& counters) {
+  std::vector<std::string> rose;
+  for (const ErrorCounter& counter : counters) {
+    if (!counter.errors) {
+      if (unknown_.insert(counter.name).second)
+        rose.push_back(counter.name + " are unknown: NVML does not say");
+      continue;
+    }
+    const std::uint64_t errors = *counter.errors;
+    Rise& rise = rises_.try_emplace(counter.name, Rise{.first = errors}).first->second;
+    if (errors < rise.first) rise = Rise{.first = errors};  // the driver is new
+    const std::uint64_t above = errors - rise.first;
+    if (above == 0 || above < 2 * rise.told) continue;
+    rise.told = above;
+    rose.push_back(counter.name + " rose");
+  }
+  return rose;
+}
+
+// The reading side: starts the process that polls NVML and keeps what it says.
+
 namespace {
 
 constexpr double kNearEnough = 2;            // seconds

@@ -1,17 +1,41 @@
-// Clocks, power, temperature, throttle reasons and Xid events of this rank's GPUs, read beside the
-// work.
+// Clocks, power, heat, throttling, Xids and counters of errors of this rank's GPUs.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "harness/discovery/nvml.hpp"
 #include "harness/discovery/nvml_child.hpp"
 #include "harness/room.hpp"
 #include "reports/journal/record.hpp"
 
 namespace tidemark::harness {
+
+// Which counters of errors grew during a launch.
+
+/// The counters of one GPU. What they hold at first is not of this launch.
+class CounterRises {
+ public:
+  /// "PCIe replays rose": where a counter is higher than at first, and again each time that its
+  /// rise has doubled. A loose cable counts thousands a second, and one event says as much. Once
+  /// also "PCIe replays are unknown: ...", where NVML refuses them.
+  std::vector<std::string> told(const std::vector<ErrorCounter>& counters);
+
+ private:
+  struct Rise {
+    std::uint64_t first = 0;
+    std::uint64_t told = 0;  // above `first`
+  };
+  std::map<std::string, Rise> rises_;
+  std::set<std::string> unknown_;
+};
+
+// Clocks, power, temperature, throttle reasons and Xid events of this rank's GPUs, read beside the
+// work.
 
 /// Owns a process (`tidemark __telemetry`) that polls NVML about every 50 ms, and reads its pipe in
 /// each call, without ever waiting for it: an NVML call can block for ever on a sick GPU. Without

@@ -1,22 +1,63 @@
-// Tests of the process that polls NVML and of its reader, with the built program and a stand-in
-// NVML with one GPU.
+// Clocks, power, heat, throttling, Xids and counters of errors of this rank's GPUs.
 #include "harness/telemetry/telemetry.hpp"
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+#include <gtest/gtest.h>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
-#include "harness/supervisor/clock.hpp"
+#include "harness/base/clock.hpp"
 #include "harness/testing/fake_nvml.hpp"
 
 namespace tidemark::harness {
+namespace {
+
+using Told = std::vector<std::string>;
+
+TEST(CounterRises, SayNothingOfWhatWasCountedBefore) {
+  CounterRises rises;
+  EXPECT_EQ(rises.told({{"PCIe replays", 7}}), Told{});
+  EXPECT_EQ(rises.told({{"PCIe replays", 7}}), Told{});
+}
+
+TEST(CounterRises, NameTheCounterThatRose) {
+  CounterRises rises;
+  rises.told({{"PCIe replays", 7}, {"remapped rows", 0}});
+  EXPECT_EQ(rises.told({{"PCIe replays", 7}, {"remapped rows", 1}}), Told{"remapped rows rose"});
+}
+
+TEST(CounterRises, TellARiseOnceAndAgainWhenItHasDoubled) {
+  CounterRises rises;
+  rises.told({{"PCIe replays", 100}});
+  EXPECT_EQ(rises.told({{"PCIe replays", 103}}), Told{"PCIe replays rose"});
+  EXPECT_EQ(rises.told({{"PCIe replays", 105}}), Told{});
+  EXPECT_EQ(rises.told({{"PCIe replays", 106}}), Told{"PCIe replays rose"});
+  EXPECT_EQ(rises.told({{"PCIe replays", 111}}), Told{});
+}
+
+TEST(CounterRises, NameOnceWhatNvmlRefuses) {
+  CounterRises rises;
+  const Told told = {"remapped rows are unknown: NVML does not say"};
+  EXPECT_EQ(rises.told({{"PCIe replays", 7}, {"remapped rows", std::nullopt}}), told);
+  EXPECT_EQ(rises.told({{"PCIe replays", 7}, {"remapped rows", std::nullopt}}), Told{});
+}
+
+TEST(CounterRises, BeginAnewWhereTheDriverWasLoadedAnew) {
+  CounterRises rises;
+  rises.told({{"PCIe replays", 100}});
+  EXPECT_EQ(rises.told({{"PCIe replays", 150}}), Told{"PCIe replays rose"});
+  EXPECT_EQ(rises.told({{"PCIe replays", 0}}), Told{});
+  EXPECT_EQ(rises.told({{"PCIe replays", 1}}), Told{"PCIe replays rose"});
+}
+
+}  // namespace
+
 namespace {
 
 const NvmlChild kFake = {.program = TIDEMARK_BINARY, .library = TIDEMARK_FAKE_NVML};
@@ -152,4 +193,5 @@ TEST(Telemetry, says_when_readings_end) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::harness

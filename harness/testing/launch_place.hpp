@@ -14,12 +14,12 @@
 #include <thread>
 #include <vector>
 
+#include "harness/base/clock.hpp"
 #include "harness/relay/job_processes.hpp"
 #include "harness/room.hpp"
-#include "harness/supervisor/clock.hpp"
 #include "harness/testing/run_binary.hpp"
-#include "reports/process_state.hpp"
-#include "reports/scratch_folder.hpp"
+#include "reports/base/process_state.hpp"
+#include "reports/base/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark::harness {

@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "harness/command_line/shell_word.hpp"
-#include "harness/errors.hpp"
+#include "harness/base/errors.hpp"
+#include "harness/base/shell_word.hpp"
 #include "harness/verbs/given_report.hpp"
 #include "harness/verbs/verbs.hpp"
+#include "reports/base/words.hpp"
 #include "reports/store/report.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::harness {
 namespace {

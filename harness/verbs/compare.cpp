@@ -12,18 +12,16 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "harness/command_line/items.hpp"
+#include "harness/base/errors.hpp"
+#include "harness/base/output.hpp"
+#include "harness/command_line/mistyped.hpp"
 #include "harness/command_line/option_values.hpp"
-#include "harness/command_line/terminal.hpp"
-#include "harness/errors.hpp"
-#include "harness/nearest.hpp"
-#include "harness/verbs/calibration.hpp"
 #include "harness/verbs/given_report.hpp"
 #include "harness/verbs/verbs.hpp"
+#include "reports/base/disk.hpp"
 #include "reports/compare/comparison.hpp"
-#include "reports/disk.hpp"
 #include "reports/policy/policy.hpp"
-#include "reports/render/show_comparison.hpp"
+#include "reports/render/show.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "harness/room.hpp"
 #include "harness/testing/run_binary.hpp"
+#include "reports/base/scratch_folder.hpp"
 #include "reports/compare/speed/noise.hpp"
-#include "reports/scratch_folder.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 
 namespace tidemark::harness {

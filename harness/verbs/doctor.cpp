@@ -10,9 +10,9 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "harness/base/errors.hpp"
 #include "harness/command_line/option_values.hpp"
 #include "harness/doctor/node_checks.hpp"
-#include "harness/errors.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/render/page.hpp"
 

@@ -11,9 +11,9 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "harness/command_line/output_file.hpp"
-#include "harness/errors.hpp"
-#include "harness/nearest.hpp"
+#include "harness/base/errors.hpp"
+#include "harness/base/output.hpp"
+#include "harness/command_line/mistyped.hpp"
 #include "harness/verbs/given_report.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/compare/speed/references.hpp"

@@ -6,7 +6,7 @@
 
 #include "harness/room.hpp"
 #include "harness/testing/run_binary.hpp"
-#include "reports/scratch_folder.hpp"
+#include "reports/base/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark::harness {

@@ -1,9 +1,17 @@
-// Says what the reader found missing, once: a side of compare may be many files.
+// Reports that somebody names, their calibrations, and what is known beside them.
 #include "harness/verbs/given_report.hpp"
 
-#include "harness/command_line/output.hpp"
+#include <fmt/format.h>
+#include <utility>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/output.hpp"
+#include "reports/compare/speed/noise.hpp"
+#include "suite/case.hpp"
 
 namespace tidemark::harness {
+
+// Says what the reader found missing, once: a side of compare may be many files.
 
 Report given_report(const std::string& path) {
   static bool said = false;
@@ -14,6 +22,30 @@ Report given_report(const std::string& path) {
     said = true;
   }
   return report;
+}
+
+// Reads the keys of a calibration.
+
+Calibration calibration_in(const std::string& path) {
+  const reports::Report report = given_report(path);
+  Calibration made{.noise = stored_noise(report), .is_virtual = report.launch.is_virtual};
+  if (made.noise.empty()) {
+    throw UsageError(fmt::format(
+        "--noise {}: holds no calibration; 'tidemark run --calibrate' makes reports that do",
+        path));
+  }
+  return made;
+}
+
+// Looks a case up for its steps.
+
+PrintedBeside printed_beside(std::string_view case_name, std::string_view metric) {
+  const Case* const which = case_named(case_name);
+  if (which == nullptr || which->step == nullptr) return {};
+  MetricStep step = which->step(metric);
+  return {.over = std::move(step.over),
+          .published = step.published,
+          .published_by = std::string(step.published_by)};
 }
 
 }  // namespace tidemark::harness

@@ -13,15 +13,14 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "harness/base/errors.hpp"
+#include "harness/base/output.hpp"
 #include "harness/command_line/option_values.hpp"
-#include "harness/command_line/terminal.hpp"
-#include "harness/errors.hpp"
 #include "harness/verbs/given_report.hpp"
 #include "harness/verbs/verbs.hpp"
-#include "reports/disk.hpp"
-#include "reports/render/show_history.hpp"
-#include "reports/utc.hpp"
-#include "reports/words.hpp"
+#include "reports/base/disk.hpp"
+#include "reports/base/words.hpp"
+#include "reports/render/show.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -10,13 +10,12 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "harness/command_line/items.hpp"
 #include "harness/command_line/option_values.hpp"
 #include "harness/plan.hpp"
-#include "harness/verbs/calibration.hpp"
+#include "harness/verbs/given_report.hpp"
 #include "harness/verbs/verbs.hpp"
+#include "reports/base/words.hpp"
 #include "reports/compare/speed/speed.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -10,8 +10,8 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "harness/base/errors.hpp"
 #include "harness/command_line/option_values.hpp"
-#include "harness/errors.hpp"
 #include "harness/measured_rates.hpp"
 #include "harness/verbs/given_report.hpp"
 #include "harness/verbs/verbs.hpp"

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "harness/base/errors.hpp"
+#include "harness/base/output.hpp"
 #include "harness/command_line/option_values.hpp"
-#include "harness/command_line/terminal.hpp"
 #include "harness/discovery/one_gpu.hpp"
-#include "harness/errors.hpp"
 #include "harness/replay/judged_program.hpp"
 #include "harness/replay/minimized_program.hpp"
 #include "kernels/error.hpp"

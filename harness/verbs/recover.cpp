@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "harness/command_line/shell_word.hpp"
-#include "harness/errors.hpp"
+#include "harness/base/errors.hpp"
+#include "harness/base/shell_word.hpp"
 #include "harness/verbs/verbs.hpp"
-#include "reports/disk.hpp"
+#include "reports/base/disk.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/render/page.hpp"
 #include "reports/store/replace_file.hpp"

@@ -9,8 +9,8 @@
 
 #include "harness/room.hpp"
 #include "harness/testing/run_binary.hpp"
+#include "reports/base/scratch_folder.hpp"
 #include "reports/journal/journal.hpp"
-#include "reports/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark::harness {

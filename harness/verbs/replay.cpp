@@ -12,18 +12,18 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "harness/base/errors.hpp"
+#include "harness/base/output.hpp"
 #include "harness/command_line/option_values.hpp"
-#include "harness/command_line/output_file.hpp"
-#include "harness/errors.hpp"
 #include "harness/replay/judged_program.hpp"
 #include "harness/replay/rebuilt_row.hpp"
 #include "harness/verbs/given_report.hpp"
 #include "harness/verbs/program_devices.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "kernels/ops/program/program_json.hpp"
+#include "reports/base/words.hpp"
 #include "reports/document/report/document.hpp"
 #include "reports/store/replace_file.hpp"
-#include "reports/words.hpp"
 #include "suite/reproducer/reproducer.hpp"
 
 namespace tidemark::harness {

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "harness/base/errors.hpp"
 #include "harness/command_line/launch_options.hpp"
 #include "harness/command_line/option_values.hpp"
-#include "harness/errors.hpp"
 #include "harness/verbs/program_devices.hpp"
 #include "harness/verbs/verbs.hpp"
 

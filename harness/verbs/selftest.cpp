@@ -13,13 +13,13 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "harness/errors.hpp"
+#include "harness/base/clock.hpp"
+#include "harness/base/errors.hpp"
 #include "harness/selftest/carry_out.hpp"
-#include "harness/supervisor/clock.hpp"
 #include "harness/supervisor/stop.hpp"
 #include "harness/verbs/verbs.hpp"
+#include "reports/base/scratch_folder.hpp"
 #include "reports/render/page.hpp"
-#include "reports/scratch_folder.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -9,12 +9,11 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "harness/command_line/shell_word.hpp"
-#include "harness/command_line/terminal.hpp"
-#include "harness/errors.hpp"
+#include "harness/base/errors.hpp"
+#include "harness/base/output.hpp"
+#include "harness/base/shell_word.hpp"
 #include "harness/replay/rebuilt_row.hpp"
 #include "harness/verbs/given_report.hpp"
-#include "harness/verbs/printed_beside.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/render/show.hpp"
 #include "reports/store/report.hpp"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/compare/comparison.hpp"
-#include "reports/render/show_comparison.hpp"
+#include "reports/render/show.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 
 namespace tidemark::reports {

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "reports/document/comparison/told.hpp"
-#include "reports/render/show_comparison.hpp"
+#include "reports/render/show.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 #include "reports/testing/two_sides.hpp"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "reports/document/comparison/told.hpp"
-#include "reports/render/show_comparison.hpp"
+#include "reports/render/show.hpp"
 #include "reports/testing/two_sides.hpp"
 
 namespace tidemark::reports {

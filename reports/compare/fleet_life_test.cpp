@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "reports/document/comparison/told.hpp"
-#include "reports/render/show_comparison.hpp"
+#include "reports/render/show.hpp"
 #include "reports/testing/two_sides.hpp"
 
 namespace tidemark::reports {

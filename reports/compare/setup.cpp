@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "reports/median.hpp"
+#include "reports/base/statistics.hpp"
 
 namespace tidemark::reports {
 namespace {

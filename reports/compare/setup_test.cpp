@@ -9,7 +9,7 @@
 
 #include "reports/compare/comparison.hpp"
 #include "reports/document/comparison/told.hpp"
-#include "reports/render/show_comparison.hpp"
+#include "reports/render/show.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 
 namespace tidemark::reports {

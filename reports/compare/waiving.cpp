@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "reports/utc.hpp"
+#include "reports/base/words.hpp"
 
 namespace tidemark::reports {
 namespace {

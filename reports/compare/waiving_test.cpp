@@ -7,7 +7,7 @@
 #include <set>
 
 #include "reports/compare/comparison.hpp"
-#include "reports/render/show_comparison.hpp"
+#include "reports/render/show.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 
 namespace tidemark::reports {

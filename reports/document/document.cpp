@@ -7,8 +7,8 @@
 #include <cmath>
 #include <map>
 
+#include "reports/base/words.hpp"
 #include "reports/document/test_suites.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 

@@ -6,12 +6,12 @@
 #include <map>
 #include <vector>
 
+#include "reports/base/error.hpp"
+#include "reports/base/words.hpp"
 #include "reports/document/report/health.hpp"
-#include "reports/error.hpp"
 #include "reports/export/export.hpp"
 #include "reports/journal/hardware_events.hpp"
 #include "reports/schema/verdict_kinds.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "reports/error.hpp"
+#include "reports/base/error.hpp"
 #include "reports/export/export.hpp"
 #include "reports/journal/hardware_events.hpp"
 #include "reports/journal/record.hpp"

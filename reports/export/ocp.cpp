@@ -7,11 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "reports/base/words.hpp"
 #include "reports/export/export.hpp"
 #include "reports/history/chronicle.hpp"
 #include "reports/store/replay_command.hpp"
-#include "reports/utc.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "reports/base/words.hpp"
 #include "reports/document/report/health.hpp"
 #include "reports/export/export.hpp"
 #include "reports/journal/hardware_events.hpp"
 #include "reports/schema/verdict_kinds.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <numbers>
 
+#include "reports/base/statistics.hpp"
 #include "reports/compare/speed/student_t.hpp"
-#include "reports/median.hpp"
 
 namespace tidemark::reports {
 namespace {

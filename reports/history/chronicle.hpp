@@ -9,10 +9,10 @@
 #include <tuple>
 #include <vector>
 
+#include "reports/base/words.hpp"
 #include "reports/compare/launch_facts.hpp"
 #include "reports/compare/pairing.hpp"
 #include "reports/schema/verdict_kinds.hpp"
-#include "reports/utc.hpp"
 
 namespace tidemark::reports {
 

@@ -9,9 +9,9 @@
 #include <tuple>
 #include <utility>
 
+#include "reports/base/statistics.hpp"
 #include "reports/history/case_pasts.hpp"
 #include "reports/history/change_points.hpp"
-#include "reports/median.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <map>
 
-#include "reports/median.hpp"
+#include "reports/base/statistics.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "reports/disk.hpp"
+#include "reports/base/disk.hpp"
 
 namespace tidemark::reports {
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string>
 
-#include "reports/scratch_folder.hpp"
+#include "reports/base/scratch_folder.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -17,7 +17,7 @@
 #include <system_error>
 #include <utility>
 
-#include "reports/disk.hpp"
+#include "reports/base/disk.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -14,8 +14,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "reports/error.hpp"
-#include "reports/scratch_folder.hpp"
+#include "reports/base/error.hpp"
+#include "reports/base/scratch_folder.hpp"
 #include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {

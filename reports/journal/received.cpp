@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "reports/disk.hpp"
+#include "reports/base/disk.hpp"
 #include "reports/journal/journal.hpp"
 
 namespace tidemark::reports {

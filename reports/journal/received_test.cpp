@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "reports/error.hpp"
+#include "reports/base/error.hpp"
+#include "reports/base/scratch_folder.hpp"
 #include "reports/journal/journal.hpp"
-#include "reports/scratch_folder.hpp"
 #include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "reports/base/disk.hpp"
+#include "reports/base/words.hpp"
 #include "reports/compare/comparison.hpp"
-#include "reports/disk.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "reports/error.hpp"
-#include "reports/scratch_folder.hpp"
+#include "reports/base/error.hpp"
+#include "reports/base/scratch_folder.hpp"
 
 namespace tidemark::reports {
 namespace {

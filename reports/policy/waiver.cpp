@@ -8,10 +8,8 @@
 #include <chrono>
 #include <cmath>
 
-#include "reports/glob.hpp"
+#include "reports/base/words.hpp"
 #include "reports/schema/verdict_kinds.hpp"
-#include "reports/utc.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

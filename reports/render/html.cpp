@@ -3,11 +3,11 @@
 
 #include <cmath>
 
+#include "reports/base/words.hpp"
 #include "reports/render/escape.hpp"
 #include "reports/render/html/assets.hpp"
 #include "reports/render/html/svg.hpp"
 #include "reports/render/render.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -1,9 +1,9 @@
 // A document as Markdown.
 #include <fmt/format.h>
 
+#include "reports/base/words.hpp"
 #include "reports/render/escape.hpp"
 #include "reports/render/render.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

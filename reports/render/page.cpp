@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "reports/words.hpp"
+#include "reports/base/words.hpp"
 
 namespace tidemark::reports {
 namespace {

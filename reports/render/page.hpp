@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "reports/words.hpp"
+#include "reports/base/words.hpp"
 
 namespace tidemark::reports {
 

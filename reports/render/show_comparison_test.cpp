@@ -1,6 +1,6 @@
 // A comparison as a page, Markdown, CSV and JUnit XML: what they say, and what readers that are not
 // ours make of them.
-#include "reports/render/show_comparison.hpp"
+#include "reports/render/show.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "reports/base/scratch_folder.hpp"
 #include "reports/document/comparison/told.hpp"
 #include "reports/render/render.hpp"
-#include "reports/scratch_folder.hpp"
 #include "reports/testing/foreign_reader.hpp"
 #include "reports/testing/hostile_report.hpp"
 #include "reports/testing/seen_in_chromium.hpp"

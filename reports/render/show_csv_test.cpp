@@ -4,8 +4,8 @@
 
 #include <fstream>
 
+#include "reports/base/scratch_folder.hpp"
 #include "reports/render/show.hpp"
-#include "reports/scratch_folder.hpp"
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/foreign_reader.hpp"
 #include "reports/testing/hostile_report.hpp"

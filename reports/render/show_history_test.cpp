@@ -1,5 +1,5 @@
 // A history on a terminal, as JSON and as CSV.
-#include "reports/render/show_history.hpp"
+#include "reports/render/show.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,10 +4,10 @@
 
 #include <fstream>
 
+#include "reports/base/scratch_folder.hpp"
 #include "reports/journal/record.hpp"
 #include "reports/render/junit.hpp"
 #include "reports/render/show.hpp"
-#include "reports/scratch_folder.hpp"
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/foreign_reader.hpp"
 #include "reports/testing/hostile_report.hpp"

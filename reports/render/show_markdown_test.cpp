@@ -4,9 +4,9 @@
 
 #include <fstream>
 
+#include "reports/base/scratch_folder.hpp"
 #include "reports/render/render.hpp"
 #include "reports/render/show.hpp"
-#include "reports/scratch_folder.hpp"
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/foreign_reader.hpp"
 #include "reports/testing/hostile_report.hpp"

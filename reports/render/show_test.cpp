@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "reports/base/words.hpp"
 #include "reports/testing/example_launch.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "reports/base/words.hpp"
 #include "reports/render/page.hpp"
 #include "reports/render/render.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

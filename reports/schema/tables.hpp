@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "reports/error.hpp"
+#include "reports/base/error.hpp"
 #include "reports/schema/verdict.hpp"
 
 namespace tidemark::reports {

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "reports/error.hpp"
+#include "reports/base/error.hpp"
 #include "reports/store/each_table.hpp"
 #include "reports/store/report.hpp"
 #include "reports/store/siphash.hpp"

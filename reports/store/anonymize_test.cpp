@@ -8,7 +8,7 @@
 #include <iterator>
 #include <set>
 
-#include "reports/scratch_folder.hpp"
+#include "reports/base/scratch_folder.hpp"
 #include "reports/store/hdf5/image.hpp"
 #include "reports/store/report.hpp"
 #include "reports/testing/example_launch.hpp"

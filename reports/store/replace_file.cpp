@@ -15,8 +15,8 @@
 #include <optional>
 #include <system_error>
 
-#include "reports/error.hpp"
-#include "reports/process_state.hpp"
+#include "reports/base/error.hpp"
+#include "reports/base/process_state.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -20,8 +20,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "reports/error.hpp"
-#include "reports/scratch_folder.hpp"
+#include "reports/base/error.hpp"
+#include "reports/base/scratch_folder.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "reports/disk.hpp"
+#include "reports/base/disk.hpp"
 #include "reports/store/confined/confined_reader.hpp"
 #include "reports/store/hdf5/image.hpp"
 #include "reports/store/replace_file.hpp"

@@ -17,8 +17,8 @@
 #include <iterator>
 #include <thread>
 
-#include "reports/error.hpp"
-#include "reports/scratch_folder.hpp"
+#include "reports/base/error.hpp"
+#include "reports/base/scratch_folder.hpp"
 #include "reports/store/hdf5/image.hpp"
 #include "reports/testing/example_launch.hpp"
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "reports/scratch_folder.hpp"
+#include "reports/base/scratch_folder.hpp"
 #include "reports/testing/foreign_reader.hpp"
 
 namespace tidemark::reports {

@@ -20,7 +20,7 @@
 #include "reports/compare/comparison.hpp"
 #include "reports/compare/speed/noise.hpp"
 #include "reports/compare/speed/outliers.hpp"
-#include "reports/render/show_comparison.hpp"
+#include "reports/render/show.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 
 namespace tidemark::reports {

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/base/errors.hpp"
 #include "harness/command_line/command_line.hpp"
-#include "harness/errors.hpp"
-#include "reports/error.hpp"
+#include "reports/base/error.hpp"
 
 using namespace tidemark::harness;
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "reports/error.hpp"
+#include "reports/base/error.hpp"
 #include "reports/store/hdf5/image.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

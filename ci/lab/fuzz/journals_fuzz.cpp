@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/error.hpp"
+#include "reports/base/error.hpp"
 #include "reports/store/hdf5/image.hpp"
 
 using namespace tidemark::reports;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "reports/error.hpp"
+#include "reports/base/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {

@@ -9,11 +9,10 @@
 #include <cstring>
 #include <string>
 
+#include "reports/base/error.hpp"
 #include "reports/compare/comparison.hpp"
-#include "reports/error.hpp"
 #include "reports/export/export.hpp"
 #include "reports/render/show.hpp"
-#include "reports/render/show_comparison.hpp"
 #include "reports/store/each_table.hpp"
 #include "reports/store/hdf5/image.hpp"
 #include "reports/store/replay_command.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "reports/median.hpp"
+#include "reports/base/statistics.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -9,9 +9,9 @@
 #include <numeric>
 #include <utility>
 
+#include "reports/base/statistics.hpp"
 #include "reports/compare/speed/priors.hpp"
 #include "reports/compare/speed/student_t.hpp"
-#include "reports/median.hpp"
 
 namespace tidemark::reports {
 namespace {

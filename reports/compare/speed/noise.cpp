@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "reports/base/statistics.hpp"
 #include "reports/compare/speed/series.hpp"
-#include "reports/median.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "reports/base/scratch_folder.hpp"
 #include "reports/compare/comparison.hpp"
-#include "reports/render/show_comparison.hpp"
-#include "reports/scratch_folder.hpp"
+#include "reports/render/show.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 
 namespace tidemark::reports {

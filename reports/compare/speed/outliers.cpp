@@ -10,11 +10,11 @@
 #include <span>
 #include <utility>
 
+#include "reports/base/statistics.hpp"
+#include "reports/base/words.hpp"
 #include "reports/compare/speed/moderated.hpp"
 #include "reports/compare/speed/student_t.hpp"
 #include "reports/document/comparison/places.hpp"
-#include "reports/median.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -7,8 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "reports/base/statistics.hpp"
 #include "reports/compare/speed/student_t.hpp"
-#include "reports/median.hpp"
 
 namespace tidemark::reports {
 namespace {

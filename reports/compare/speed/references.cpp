@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "reports/base/words.hpp"
 #include "reports/compare/comparison.hpp"
 #include "reports/compare/speed/series.hpp"
 #include "reports/document/comparison/places.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

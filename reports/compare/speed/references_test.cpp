@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "reports/base/words.hpp"
 #include "reports/compare/comparison.hpp"
-#include "reports/render/show_comparison.hpp"
+#include "reports/render/show.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -8,11 +8,11 @@
 #include <cmath>
 #include <map>
 
+#include "reports/base/statistics.hpp"
+#include "reports/base/words.hpp"
 #include "reports/compare/speed/gpus_apart.hpp"
 #include "reports/compare/speed/series.hpp"
 #include "reports/compare/speed/student_t.hpp"
-#include "reports/glob.hpp"
-#include "reports/median.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <map>
 
+#include "reports/base/words.hpp"
 #include "reports/document/comparison/places.hpp"
 #include "reports/document/comparison/told.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reports/base/error.hpp"
+#include "reports/base/words.hpp"
 #include "reports/document/comparison/document.hpp"
 #include "reports/document/comparison/places.hpp"
 #include "reports/document/comparison/told.hpp"
-#include "reports/error.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -8,10 +8,10 @@
 #include <map>
 #include <optional>
 
+#include "reports/base/statistics.hpp"
+#include "reports/base/words.hpp"
 #include "reports/document/comparison/document.hpp"
 #include "reports/document/comparison/told.hpp"
-#include "reports/median.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

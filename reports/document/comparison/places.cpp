@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "reports/base/words.hpp"
 #include "reports/store/ranges.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

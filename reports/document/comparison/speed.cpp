@@ -6,10 +6,10 @@
 #include <cmath>
 #include <limits>
 
+#include "reports/base/words.hpp"
 #include "reports/document/comparison/document.hpp"
 #include "reports/document/comparison/places.hpp"
 #include "reports/document/comparison/told.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -8,8 +8,8 @@
 #include <map>
 #include <tuple>
 
+#include "reports/base/words.hpp"
 #include "reports/document/comparison/places.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/base/words.hpp"
 #include "reports/compare/comparison.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "reports/base/words.hpp"
 #include "reports/history/change_points.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "reports/base/statistics.hpp"
+#include "reports/base/words.hpp"
 #include "reports/document/history/document.hpp"
-#include "reports/median.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

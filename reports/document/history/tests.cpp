@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "reports/base/words.hpp"
 #include "reports/document/history/document.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 
+#include "reports/base/error.hpp"
+#include "reports/base/words.hpp"
 #include "reports/document/report/groups.hpp"
 #include "reports/document/report/health.hpp"
-#include "reports/error.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 #include "reports/store/ranges.hpp"
 #include "reports/store/replay_command.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

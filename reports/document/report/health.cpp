@@ -8,12 +8,12 @@
 #include <map>
 #include <utility>
 
+#include "reports/base/statistics.hpp"
+#include "reports/base/words.hpp"
 #include "reports/compare/speed/throttling.hpp"
 #include "reports/document/report/document.hpp"
 #include "reports/journal/hardware_events.hpp"
 #include "reports/journal/record.hpp"
-#include "reports/median.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

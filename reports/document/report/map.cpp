@@ -7,12 +7,12 @@
 #include <map>
 #include <utility>
 
+#include "reports/base/words.hpp"
 #include "reports/document/report/document.hpp"
 #include "reports/document/report/groups.hpp"
 #include "reports/document/report/measured.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 #include "reports/store/ranges.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

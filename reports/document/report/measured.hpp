@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/base/statistics.hpp"
 #include "reports/store/report.hpp"
-#include "reports/store/statistics.hpp"
 
 namespace tidemark::reports {
 

@@ -7,11 +7,11 @@
 #include <map>
 #include <set>
 
+#include "reports/base/statistics.hpp"
+#include "reports/base/words.hpp"
 #include "reports/document/report/document.hpp"
 #include "reports/document/report/measured.hpp"
 #include "reports/store/ranges.hpp"
-#include "reports/store/statistics.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

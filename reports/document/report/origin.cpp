@@ -10,10 +10,10 @@
 #include <tuple>
 #include <utility>
 
+#include "reports/base/words.hpp"
 #include "reports/document/report/document.hpp"
 #include "reports/journal/hardware_events.hpp"
 #include "reports/store/ranges.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "reports/base/words.hpp"
 #include "reports/document/report/document.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -5,9 +5,9 @@
 #include <map>
 #include <tuple>
 
+#include "reports/base/words.hpp"
 #include "reports/document/report/document.hpp"
 #include "reports/store/ranges.hpp"
-#include "reports/words.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/render/html/svg.hpp"
-#include "reports/render/show_history.hpp"
+#include "reports/render/show.hpp"
 #include "reports/testing/example_nights.hpp"
 #include "reports/testing/hostile_report.hpp"
 #include "reports/testing/seen_in_chromium.hpp"

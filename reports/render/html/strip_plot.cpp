@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "reports/render/escape.hpp"
-#include "reports/render/html/axis.hpp"
 #include "reports/render/page.hpp"
 
 namespace tidemark::reports {

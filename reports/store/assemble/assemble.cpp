@@ -5,10 +5,10 @@
 #include <map>
 #include <tuple>
 
-#include "reports/median.hpp"
+#include "reports/base/statistics.hpp"
+#include "reports/base/words.hpp"
 #include "reports/store/assemble/assembly.hpp"
 #include "reports/store/report.hpp"
-#include "reports/utc.hpp"
 
 namespace tidemark::reports {
 namespace {

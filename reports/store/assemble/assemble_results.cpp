@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "reports/median.hpp"
+#include "reports/base/statistics.hpp"
 #include "reports/store/assemble/assembly.hpp"
 #include "reports/store/assemble/shown_attempt.hpp"
 #include "reports/store/assemble/spoiled.hpp"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "reports/error.hpp"
+#include "reports/base/error.hpp"
 #include "reports/store/report.hpp"
 #include "reports/testing/example_launch.hpp"
 

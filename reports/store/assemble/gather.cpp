@@ -14,7 +14,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "reports/error.hpp"
+#include "reports/base/error.hpp"
 #include "reports/store/ranges.hpp"
 
 namespace tidemark::reports {

@@ -7,10 +7,9 @@
 #include <numeric>
 #include <utility>
 
-#include "reports/median.hpp"
+#include "reports/base/statistics.hpp"
 #include "reports/schema/verdict_kinds.hpp"
 #include "reports/store/assemble/shown_attempt.hpp"
-#include "reports/store/statistics.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -19,7 +19,7 @@
 #include <fstream>
 #include <vector>
 
-#include "reports/error.hpp"
+#include "reports/base/error.hpp"
 #include "reports/store/confined/sanitized.hpp"
 
 namespace tidemark::reports {

@@ -19,7 +19,7 @@
 #include <new>
 #include <thread>
 
-#include "reports/scratch_folder.hpp"
+#include "reports/base/scratch_folder.hpp"
 #include "reports/store/confined/frames.hpp"
 #include "reports/store/confined/sanitized.hpp"
 #include "reports/testing/example_launch.hpp"

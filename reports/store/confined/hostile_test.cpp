@@ -8,8 +8,8 @@
 #include <array>
 #include <fstream>
 
-#include "reports/error.hpp"
-#include "reports/scratch_folder.hpp"
+#include "reports/base/error.hpp"
+#include "reports/base/scratch_folder.hpp"
 #include "reports/store/hdf5/attributes.hpp"
 #include "reports/store/hdf5/h5.hpp"
 #include "reports/store/hdf5/image.hpp"

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "reports/scratch_folder.hpp"
+#include "reports/base/scratch_folder.hpp"
 #include "reports/store/hdf5/h5.hpp"
 #include "reports/store/report.hpp"
 #include "reports/testing/example_launch.hpp"

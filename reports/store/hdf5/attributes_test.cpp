@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "reports/error.hpp"
-#include "reports/scratch_folder.hpp"
+#include "reports/base/error.hpp"
+#include "reports/base/scratch_folder.hpp"
 #include "reports/store/hdf5/h5.hpp"
 #include "reports/store/hdf5/image.hpp"
 #include "reports/testing/example_launch.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "reports/error.hpp"
+#include "reports/base/error.hpp"
 #include "reports/store/hdf5/h5.hpp"
 #include "reports/store/hdf5/image.hpp"
 #include "reports/testing/example_launch.hpp"

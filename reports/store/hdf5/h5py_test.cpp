@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "reports/scratch_folder.hpp"
+#include "reports/base/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/foreign_reader.hpp"

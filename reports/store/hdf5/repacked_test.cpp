@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "reports/scratch_folder.hpp"
+#include "reports/base/scratch_folder.hpp"
 #include "reports/store/hdf5/image.hpp"
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/foreign_reader.hpp"

@@ -1,0 +1,53 @@
+// The middle, the quartiles and the ends of some numbers.
+#include "reports/base/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace tidemark::reports {
+
+// Selects instead of sorting.
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return std::midpoint(*std::max_element(values.begin(), middle), *middle);  // a sum could overflow
+}
+
+// Median, MAD, extremes and mean over what is finite.
+
+namespace {
+
+double median_of_sorted(const std::vector<double>& values) {
+  const std::size_t half = values.size() / 2;
+  if (values.size() % 2 == 1) return values[half];
+  return std::midpoint(values[half - 1], values[half]);  // their sum could overflow
+}
+
+}  // namespace
+
+Statistics statistics_of(std::vector<double> values) {
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  if (values.empty()) {
+    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    return {.finite = 0, .median = kNaN, .mad = kNaN, .min = kNaN, .max = kNaN, .mean = kNaN};
+  }
+  std::sort(values.begin(), values.end());
+  Statistics made;
+  made.finite = values.size();
+  made.median = median_of_sorted(values);
+  made.min = values.front();
+  made.max = values.back();
+  made.mean =
+      std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  for (double& value : values) value = std::abs(value - made.median);
+  std::sort(values.begin(), values.end());
+  made.mad = median_of_sorted(values);
+  return made;
+}
+
+}  // namespace tidemark::reports
