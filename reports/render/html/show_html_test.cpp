@@ -221,7 +221,7 @@ TEST(ShowHtmlInChromium, NothingHostileBecomesMarkup) {
   EXPECT_EQ(said[0],
             "a,body,button,circle,code,dd,details,div,dl,dt,figcaption,figure,h1,h2,h3,head,"
             "header,html,"
-            "li,meta,nav,p,path,pre,rect,script,section,span,style,summary,svg,table,tbody,td,"
+            "li,meta,nav,p,path,rect,script,section,span,style,summary,svg,table,tbody,td,"
             "text,th,thead,title,tr,ul");
   EXPECT_EQ(said[1], 0);
   EXPECT_EQ(said[2], 1);
