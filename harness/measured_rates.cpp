@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "reports/document/report/measured.hpp"
-#include "suite/benchmark/gemm_metrics.hpp"
+#include "suite/gemm/gemm_metrics.hpp"
 #include "suite/gemm/grid.hpp"
 #include "suite/gemm/predict_time.hpp"
 #include "suite/gemm/product.hpp"

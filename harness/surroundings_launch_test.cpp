@@ -11,7 +11,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "harness/supervisor/spawn.hpp"
+#include "harness/base/spawn.hpp"
 #include "harness/testing/launch_place.hpp"
 
 namespace tidemark::harness {

@@ -21,7 +21,7 @@
 
 #include "harness/base/clock.hpp"
 #include "harness/base/errors.hpp"
-#include "harness/supervisor/spawn.hpp"
+#include "harness/base/spawn.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <cerrno>
 
-#include "harness/supervisor/spawn.hpp"
+#include "harness/base/spawn.hpp"
 
 namespace tidemark::harness {
 namespace {

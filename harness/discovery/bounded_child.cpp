@@ -14,8 +14,8 @@
 #include <thread>
 #include <utility>
 
+#include "harness/base/spawn.hpp"
 #include "harness/room.hpp"
-#include "harness/supervisor/spawn.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark::harness {

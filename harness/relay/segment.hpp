@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "harness/supervisor/spawn.hpp"
+#include "harness/base/spawn.hpp"
 
 namespace tidemark::harness {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "harness/supervisor/spawn.hpp"
+#include "harness/base/spawn.hpp"
 
 namespace tidemark::harness {
 

@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "harness/base/clock.hpp"
-#include "harness/supervisor/spawn.hpp"
+#include "harness/base/spawn.hpp"
 #include "harness/telemetry/telemetry_child.hpp"
 #include "kernels/error.hpp"
 

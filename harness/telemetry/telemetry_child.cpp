@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "harness/base/clock.hpp"
+#include "harness/base/spawn.hpp"
 #include "harness/discovery/nvml.hpp"
-#include "harness/supervisor/spawn.hpp"
 #include "harness/telemetry/telemetry.hpp"
 
 namespace tidemark::harness {

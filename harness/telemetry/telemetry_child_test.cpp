@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "harness/supervisor/spawn.hpp"
+#include "harness/base/spawn.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "suite/benchmark/gemm_metrics.hpp"
 #include "suite/case.hpp"
+#include "suite/gemm/gemm_metrics.hpp"
 #include "suite/gemm/grid.hpp"
 
 namespace tidemark::suite {

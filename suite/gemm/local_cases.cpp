@@ -1,6 +1,6 @@
 // The GEMM of one GPU: integers, ones, permutations, samples, NaN and infinity.
-#include "suite/benchmark/gemm_metrics.hpp"
 #include "suite/case.hpp"
+#include "suite/gemm/gemm_metrics.hpp"
 #include "suite/gemm/planted.hpp"
 
 namespace tidemark::suite {

@@ -2,8 +2,8 @@
 #include <cstddef>
 #include <span>
 
-#include "suite/benchmark/gemm_metrics.hpp"
 #include "suite/case.hpp"
+#include "suite/gemm/gemm_metrics.hpp"
 
 namespace tidemark::suite {
 namespace {

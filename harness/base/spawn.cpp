@@ -1,6 +1,6 @@
 // Fork and exec by hand: between the two only calls that are safe after fork in a process that has
 // threads (MPI) may be made, so everything is prepared before.
-#include "harness/supervisor/spawn.hpp"
+#include "harness/base/spawn.hpp"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // What a timed product measures, and which products are timed.
-#include "suite/benchmark/gemm_metrics.hpp"
+#include "suite/gemm/gemm_metrics.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "suite/benchmark/gemm_metrics.hpp"
 #include "suite/case.hpp"
+#include "suite/gemm/gemm_metrics.hpp"
 
 namespace tidemark::suite {
 namespace {
