@@ -9,9 +9,9 @@
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/fill_region.hpp"
-#include "kernels/cuda/gemm/gather.hpp"
 #include "kernels/cuda/peer_memory.hpp"
 #include "kernels/cuda/program/program.hpp"
+#include "kernels/cuda/transport/gather.hpp"
 
 namespace tidemark::kernels {
 namespace {

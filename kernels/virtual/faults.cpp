@@ -9,11 +9,11 @@
 #include "kernels/virtual/copies/faults/im2col_faults.hpp"
 #include "kernels/virtual/copies/faults/interleave_faults.hpp"
 #include "kernels/virtual/copies/faults/multicast_load_faults.hpp"
+#include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_store_faults.hpp"
 #include "kernels/virtual/gemm/gemm_faults.hpp"
 #include "kernels/virtual/peer_tile.hpp"
-#include "kernels/virtual/program/program_faults.hpp"
 
 namespace tidemark::kernels {
 

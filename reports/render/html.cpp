@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "reports/base/escape.hpp"
 #include "reports/base/words.hpp"
-#include "reports/render/escape.hpp"
 #include "reports/render/html/assets.hpp"
 #include "reports/render/html/svg.hpp"
 #include "reports/render/render.hpp"

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "reports/render/escape.hpp"
+#include "reports/base/escape.hpp"
 
 namespace tidemark::reports {
 namespace {

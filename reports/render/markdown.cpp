@@ -1,8 +1,8 @@
 // A document as Markdown.
 #include <fmt/format.h>
 
+#include "reports/base/escape.hpp"
 #include "reports/base/words.hpp"
-#include "reports/render/escape.hpp"
 #include "reports/render/render.hpp"
 
 namespace tidemark::reports {

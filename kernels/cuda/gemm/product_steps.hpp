@@ -10,8 +10,8 @@
 
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/gemm/gather.hpp"
 #include "kernels/cuda/gemm/resident_gemm.hpp"
+#include "kernels/cuda/transport/gather.hpp"
 #include "kernels/device.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
 

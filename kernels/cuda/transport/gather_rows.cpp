@@ -8,7 +8,7 @@
 
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/gemm/gather.hpp"
+#include "kernels/cuda/transport/gather.hpp"
 
 namespace tidemark::kernels {
 

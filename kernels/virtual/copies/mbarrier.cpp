@@ -6,8 +6,8 @@
 
 #include "kernels/error.hpp"
 #include "kernels/virtual/copies/faults/multicast_load_faults.hpp"
+#include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
-#include "kernels/virtual/program/program_faults.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
+#include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
 #include "kernels/virtual/program/program_barriers.hpp"
 #include "kernels/virtual/program/program_copies.hpp"
-#include "kernels/virtual/program/program_faults.hpp"
 #include "kernels/virtual/program/program_legality.hpp"
 #include "kernels/virtual/program/program_maps.hpp"
 #include "kernels/virtual/program/program_run.hpp"

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
+#include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
-#include "kernels/virtual/program/program_faults.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -5,14 +5,14 @@
 #include <cstring>
 
 #include "kernels/virtual/copies/faults/multicast_load_faults.hpp"
+#include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_store_faults.hpp"
-#include "kernels/virtual/copies/multicast_delivery.hpp"
 #include "kernels/virtual/copies/store_chunks.hpp"
 #include "kernels/virtual/copies/tile_chunks.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
+#include "kernels/virtual/program/multicast_delivery.hpp"
 #include "kernels/virtual/program/program_barriers.hpp"
-#include "kernels/virtual/program/program_faults.hpp"
 #include "kernels/virtual/program/program_legality.hpp"
 #include "kernels/virtual/program/program_maps.hpp"
 

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "kernels/ops/reduction.hpp"
+#include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
-#include "kernels/virtual/program/program_faults.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "kernels/ops/tensor_map_rules.hpp"
+#include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
-#include "kernels/virtual/program/program_faults.hpp"
 
 namespace tidemark::kernels {
 namespace {

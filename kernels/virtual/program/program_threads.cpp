@@ -4,11 +4,11 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_store_faults.hpp"
 #include "kernels/virtual/copies/store_chunks.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
 #include "kernels/virtual/program/program_barriers.hpp"
-#include "kernels/virtual/program/program_faults.hpp"
 
 namespace tidemark::kernels {
 

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "kernels/ops/tile_round_trip.hpp"
+#include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/program/program.hpp"
-#include "kernels/virtual/program/program_faults.hpp"
 
 namespace tidemark::kernels {
 namespace {

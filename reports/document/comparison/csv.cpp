@@ -5,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
+#include "reports/base/escape.hpp"
 #include "reports/document/comparison/document.hpp"
 #include "reports/document/comparison/told.hpp"
-#include "reports/render/escape.hpp"
 
 namespace tidemark::reports {
 namespace {

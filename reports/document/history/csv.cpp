@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "reports/base/escape.hpp"
 #include "reports/document/history/document.hpp"
-#include "reports/render/escape.hpp"
 
 namespace tidemark::reports {
 namespace {

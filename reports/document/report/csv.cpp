@@ -5,8 +5,8 @@
 #include <map>
 #include <vector>
 
+#include "reports/base/escape.hpp"
 #include "reports/document/report/document.hpp"
-#include "reports/render/escape.hpp"
 #include "reports/store/replay_command.hpp"
 
 namespace tidemark::reports {

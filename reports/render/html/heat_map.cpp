@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "reports/render/escape.hpp"
+#include "reports/base/escape.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -21,7 +21,7 @@
 #include <thread>
 #include <utility>
 
-#include "reports/store/assemble/builder.hpp"
+#include "reports/store/builder.hpp"
 #include "reports/store/confined/frames.hpp"
 #include "reports/store/hdf5/dataset.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "reports/store/assemble/builder.hpp"
+#include "reports/store/builder.hpp"
 #include "reports/store/hdf5/attributes.hpp"
 #include "reports/store/hdf5/dataset.hpp"
 #include "reports/store/hdf5/h5.hpp"

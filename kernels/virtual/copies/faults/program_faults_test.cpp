@@ -1,6 +1,6 @@
 // Every fault of a program must change what some program leaves, and none where its step does not
 // occur.
-#include "kernels/virtual/program/program_faults.hpp"
+#include "kernels/virtual/copies/faults/program_faults.hpp"
 
 #include <gtest/gtest.h>
 

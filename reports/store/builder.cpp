@@ -1,5 +1,5 @@
 // Counts what was announced, hands out the place where it belongs, and checks the whole at the end.
-#include "reports/store/assemble/builder.hpp"
+#include "reports/store/builder.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>

@@ -1,11 +1,11 @@
 // Escapes for the languages that reports are rendered in; terminals are page.cpp's.
-#include "reports/render/escape.hpp"
+#include "reports/base/escape.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "reports/render/page.hpp"
+#include "reports/base/words.hpp"
 
 namespace tidemark::reports {
 namespace {

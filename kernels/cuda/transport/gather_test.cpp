@@ -1,5 +1,5 @@
 // A gather ends: with all shards, or with the name of one that is missing and an aborted transport.
-#include "kernels/cuda/gemm/gather.hpp"
+#include "kernels/cuda/transport/gather.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Text stays text in every language it is put into.
-#include "reports/render/escape.hpp"
+#include "reports/base/escape.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Turns a mask into copies.
-#include "kernels/virtual/copies/multicast_delivery.hpp"
+#include "kernels/virtual/program/multicast_delivery.hpp"
 
 #include <bit>
 

@@ -1,5 +1,5 @@
 // Gathers with a bound.
-#include "kernels/cuda/gemm/gather.hpp"
+#include "kernels/cuda/transport/gather.hpp"
 
 #include <fmt/format.h>
 
