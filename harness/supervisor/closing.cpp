@@ -235,9 +235,9 @@ void write(LaunchState& state, const Report& report, const std::string& out) {
 /// memory alone. Returns its path; empty where it cannot be written here either.
 std::string written_elsewhere(LaunchState& state, const Report& report, const Opening& opening) {
   try {
-    const std::string out = (std::filesystem::temp_directory_path() /
-                             fmt::format("tidemark-{}.h5", opening.head.run_id))
-                                .string();
+    std::string out = (std::filesystem::temp_directory_path() /
+                       fmt::format("tidemark-{}.h5", opening.head.run_id))
+                          .string();
     write(state, report, out);
     return out;
   } catch (const std::runtime_error&) {  // ReportError, or no such folder
