@@ -56,6 +56,7 @@ struct Options {
   bool list = false;
   bool chosen = false, brief = false;
   bool once = false;
+  bool rates = false, sampled = false;
   bool pitched = false;
   bool a_m_major = false, b_n_major = false;
   bool fp8 = false, f16 = false;
@@ -91,12 +92,14 @@ std::vector<Shape> shapes_of(const Options& options) {
   for (std::size_t i = 0; i < options.sizes.size(); i += 3)
     shapes.push_back({options.sizes[i], options.sizes[i + 1], options.sizes[i + 2]});
   for (const std::string& product : options.products) shapes.push_back(shape_of(product));
-  const bool all = shapes.empty() && !options.pitched;
+  const bool all = shapes.empty() && !options.pitched && !options.sampled;
   const auto add = [&](std::span<const Shape> more) {
     shapes.insert(shapes.end(), more.begin(), more.end());
   };
   if (all) add(options.fp8 ? fp8_products() : usual_products());
-  if ((all && !options.fp8) || options.pitched) add(pitched_products());
+  if (all && options.rates && !options.fp8) add(other_tabled_products());
+  if (options.sampled) add(sampled_products());
+  if ((all && !options.fp8 && !options.rates) || options.pitched) add(pitched_products());
   for (Shape& shape : shapes) {
     shape.a_major = options.a_m_major ? Major::mn : Major::k;
     shape.b_major = options.b_n_major ? Major::mn : Major::k;
@@ -217,6 +220,29 @@ int tune_all(const Options& options, const std::vector<Shape>& shapes) {
   return code;
 }
 
+/// A line a GEMM and configuration, to compare with another build's: TFLOP/s sustained and cool.
+int print_rates(const Options& options, const std::vector<Shape>& shapes) {
+  for (const Shape& shape : shapes) {
+    const Product product = make_product(shape);
+    for (const EngineConfiguration& configuration : tried_for(options, shape)) {
+      const Launch launch = launch_of(product, configuration);
+      launch();  // a kernel's first launch also loads it
+      const double launch_ns = time_of(product, 3, launch);
+      const AtWorkSample sustained =
+          sample_at_work(product, launch, launch_ns, {.settle_s = 0.3, .measure_s = 0.5});
+      std::vector<double> cool;
+      for (int i = 0; i < 5; ++i) cool.push_back(sample_rested(product, launch, launch_ns, 0.1));
+      const double operations = operations_of(shape) / 1e3;  // TFLOP/s of ns
+      const bool timed_out = take_timed_out(product) != 0;
+      fmt::print("{};{};{:.1f};{:.1f}\n", name_of(shape), name_of(configuration),
+                 timed_out ? 0 : operations / sustained.ns,
+                 timed_out ? 0 : operations / median(cool));
+      std::fflush(stdout);
+    }
+  }
+  return 0;
+}
+
 int check_one(const Options& options) {
   const std::string& name = options.check;
   for (const EngineConfiguration& configuration : table_of(options)) {
@@ -245,6 +271,7 @@ int run(const Options& options) {
     for (const Shape& shape : shapes) launch_once(shape, tried_for(options, shape));
     return 0;
   }
+  if (options.rates) return print_rates(options, shapes);
   return options.check.empty() ? tune_all(options, shapes) : check_one(options);
 }
 
@@ -281,6 +308,10 @@ int main(int argc, char** argv) {
   app.add_flag("--f16", options.f16, "A, B and C of f16")->excludes("--fp8");
   app.add_flag("--once", options.once,
                "launches each heuristic and each configuration once, for a profiler");
+  app.add_flag("--sampled", options.sampled, "eight GEMMs of which the engine's table names none");
+  app.add_flag("--rates", options.rates,
+               "only rates, without cuBLASLt: GEMM;configuration;sustained;cool in TFLOP/s, to "
+               "compare with those of another build");
   app.add_flag("--list", options.list, "names of all configurations");
   try {
     app.parse(argc, argv);

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "kernels/cuda/buffer.hpp"
-#include "kernels/cuda/gemm/engine/words.hpp"
+#include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/local_gemm.hpp"
 #include "kernels/ops/gemm/gemm_inputs.hpp"
 

@@ -12,6 +12,10 @@ constexpr Shape kShapes[] = {{1024, 1024, 1024},    {2048, 2048, 2048}, {4096, 4
                              {6144, 6144, 6144},    {8192, 8192, 8192}, {12288, 12288, 12288},
                              {16384, 16384, 16384}, {8192, 8192, 1024}, {8192, 1024, 8192},
                              {4096, 14336, 4096},   {8192, 28672, 8192}};
+constexpr Shape kTabled[] = {{512, 512, 512}, {1024, 1024, 8192}, {8192, 4096, 8192}};
+constexpr Shape kSampled[] = {{11328, 1600, 4480},  {7480, 9392, 2056}, {14272, 4480, 9088},
+                              {12072, 13000, 6896}, {3200, 6976, 8896}, {1632, 3016, 8544},
+                              {5888, 6656, 2752},   {4304, 15808, 9720}};
 constexpr Shape kFp8[] = {{4096, 4096, 4096}, {8192, 8192, 8192}, {4096, 14336, 4096}};
 constexpr Shape kPitched[] = {{8192, 8192, 8192, 8193, 0, 0},
                               {8192, 8192, 8192, 0, 8193, 0},
@@ -23,6 +27,8 @@ constexpr Shape kPitched[] = {{8192, 8192, 8192, 8193, 0, 0},
 }  // namespace
 
 std::span<const Shape> usual_products() { return kShapes; }
+std::span<const Shape> other_tabled_products() { return kTabled; }
+std::span<const Shape> sampled_products() { return kSampled; }
 std::span<const Shape> fp8_products() { return kFp8; }
 std::span<const Shape> pitched_products() { return kPitched; }
 

@@ -17,6 +17,10 @@ class UsageError : public Error {
 
 /// Those that the engine's table is made from, rows on 16 bytes.
 std::span<const Shape> usual_products();
+/// What the table names beside them.
+std::span<const Shape> other_tabled_products();
+/// Eight of which the table names none.
+std::span<const Shape> sampled_products();
 /// Those of e4m3.
 std::span<const Shape> fp8_products();
 /// Rows that start off 16 bytes: of one, of all, and tight ones of odd sizes.
