@@ -239,7 +239,7 @@ TEST_F(Fp8GpuGemm, LastOfSeveralLaunchesIsAsGoodAsOne) {
 TEST_F(Fp8GpuGemm, SaysWhatRan) {
   Gemm gemm = whole(20, 30, 72);
   gemm.element = GemmElement::e4m3;
-  EXPECT_EQ(run_gemm(gemm).note, "engine 128x128_2x1_s6_m8_lead1_early");
+  EXPECT_EQ(run_gemm(gemm).note, "engine 128x192_2x1_s4_m8_lead1_early");
 }
 
 std::string refusal_of(const Gemm& gemm) {

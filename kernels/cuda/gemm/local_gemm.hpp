@@ -41,9 +41,8 @@ void launch_reference(const LocalGemm& gemm, cudaStream_t stream);
 
 /// Which wait ended by its bound.
 struct TimedOutWait {
-  bool producer =
-      false;          // waited for a free stage or packed rows; else a consumer, for bytes or sums
-  bool rows = false;  // for rows of other ranks; then neither of both
+  bool producer = false;  // waited for a free stage; else a consumer, for bytes or sums
+  bool rows = false;      // for rows of other ranks; then neither of both
   std::uint32_t block = 0;
 };
 /// The host's word where it ends a product that waits for rows.

@@ -301,7 +301,7 @@ Trouble kernel_trouble(const ResidentGemm& block) {
       .note = fmt::format(
           "in block {} of the kernel a {} waited longer than it may", wait.block,
           wait.rows       ? "producer for rows of other ranks"
-          : wait.producer ? "producer for a free stage or packed rows"
+          : wait.producer ? "producer for a free stage"
                           : "consumer for the bytes of a stage or the sums of another cluster")};
 }
 

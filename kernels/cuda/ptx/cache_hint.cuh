@@ -72,44 +72,4 @@ __device__ inline void load_tile_with_policy(void* to, const void* map,
         : "memory");
 }
 
-/// Loads the box at `at` of `map`, of rank 2, to the same place in shared memory of all blocks of
-/// the cluster whose bits are set in `blocks`, each completing on its own `barrier`, with a cache
-/// policy. PTX ISA 9.0, 9.7.9.25.5.2.
-__device__ inline void multicast_tile_with_policy(void* to, const void* map,
-                                                  const std::int32_t (&at)[2],
-                                                  std::uint64_t* barrier, std::uint16_t blocks,
-                                                  std::uint64_t policy) {
-  // "memory" for the reason that load_tile_with_policy() has it.
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-      ".multicast::cluster.L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5, %6;"
-      :
-      : "r"(shared_address(to)), "l"(map), "r"(at[0]), "r"(at[1]), "r"(shared_address(barrier)),
-        "h"(blocks), "l"(policy)
-      : "memory");
-}
-
-/// Stores a word to global memory with a cache policy. PTX ISA 9.0, 9.7.9.11.
-__device__ inline void store_word_with_policy(std::uint32_t* to, std::uint32_t word,
-                                              std::uint64_t policy) {
-  // Without "memory" the compiler may move the store behind what hands the word over.
-  asm volatile("st.global.L2::cache_hint.b32 [%0], %1, %2;"
-               :
-               : "l"(__cvta_generic_to_global(to)), "r"(word), "l"(policy)
-               : "memory");
-}
-
-/// Stores the box at `from` in shared memory to `at` of `map`, of rank 2, as part of the thread's
-/// next bulk group, with a cache policy. PTX ISA 9.0, 9.7.9.25.5.2.
-__device__ inline void store_tile_with_policy(const void* from, const void* map,
-                                              const std::int32_t (&at)[2], std::uint64_t policy) {
-  // Without "memory" the compiler may move the copy in front of the writes that it carries off.
-  asm volatile(
-      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint"
-      " [%0, {%1, %2}], [%3], %4;"
-      :
-      : "l"(map), "r"(at[0]), "r"(at[1]), "r"(shared_address(from)), "l"(policy)
-      : "memory");
-}
-
 }  // namespace tidemark::kernels

@@ -59,8 +59,7 @@ std::vector<Arrival> arrivals_of(const ArrivingPanel& panel, std::uint32_t rank,
 }  // namespace
 
 std::vector<ArrivingTile> arrival_order(const ArrivingPanel& a, const ArrivingPanel& b,
-                                        std::uint32_t rank, std::uint32_t group, bool group_along_n,
-                                        bool at_once) {
+                                        std::uint32_t rank, std::uint32_t group, bool at_once) {
   std::uint64_t before = 0;
   const std::vector<Arrival> rows = arrivals_of(a, rank, before);
   if (at_once) before = 0;
@@ -68,9 +67,7 @@ std::vector<ArrivingTile> arrival_order(const ArrivingPanel& a, const ArrivingPa
   std::vector<std::pair<std::uint64_t, ArrivingTile>> tiles;
   tiles.reserve(std::size_t{a.tiles} * b.tiles);
   for (std::uint32_t index = 0; index < a.tiles * b.tiles; ++index) {
-    TileAt at = group_along_n ? tile_at(index, b.tiles, a.tiles, group)
-                              : tile_at(index, a.tiles, b.tiles, group);
-    if (group_along_n) std::swap(at.m, at.n);
+    const TileAt at = tile_at(index, a.tiles, b.tiles, group);
     const Arrival& row = rows[at.m];
     const Arrival& column = columns[at.n];
     tiles.push_back({std::max(row.fetched, column.fetched),

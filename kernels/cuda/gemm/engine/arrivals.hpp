@@ -36,7 +36,6 @@ struct ArrivingPanel {
 /// Throws Error where a panel has more shards than an ArrivingTile can count, or shards that are
 /// not in order.
 std::vector<ArrivingTile> arrival_order(const ArrivingPanel& a, const ArrivingPanel& b,
-                                        std::uint32_t rank, std::uint32_t group, bool group_along_n,
-                                        bool at_once);
+                                        std::uint32_t rank, std::uint32_t group, bool at_once);
 
 }  // namespace tidemark::kernels

@@ -17,10 +17,9 @@ namespace {
 const std::vector<Shard> kA = {{0, 0, 256}, {0, 256, 256}, {1, 512, 256}, {1, 768, 200}};
 const std::vector<Shard> kB = {{1, 0, 700}};
 
-std::vector<ArrivingTile> order_of(std::uint32_t rank, const std::vector<Shard>& b = kB,
-                                   bool group_along_n = false) {
+std::vector<ArrivingTile> order_of(std::uint32_t rank, const std::vector<Shard>& b = kB) {
   return arrival_order({.shards = kA, .tile_rows = 256, .tiles = 4},
-                       {.shards = b, .tile_rows = 256, .tiles = 3}, rank, 2, group_along_n, true);
+                       {.shards = b, .tile_rows = 256, .tiles = 3}, rank, 2, true);
 }
 
 std::vector<std::uint32_t> rows_of(const std::vector<ArrivingTile>& order) {
@@ -30,11 +29,9 @@ std::vector<std::uint32_t> rows_of(const std::vector<ArrivingTile>& order) {
 }
 
 TEST(ArrivalOrder, HasEveryTileOnce) {
-  for (const bool along_n : {false, true}) {
-    std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
-    for (const ArrivingTile& tile : order_of(1, kB, along_n)) seen.emplace(tile.m, tile.n);
-    EXPECT_EQ(seen.size(), 12U);
-  }
+  std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+  for (const ArrivingTile& tile : order_of(1)) seen.emplace(tile.m, tile.n);
+  EXPECT_EQ(seen.size(), 12U);
 }
 
 TEST(ArrivalOrder, BeginsWithOwnRowsAndFollowsTheFetchedOnes) {
@@ -70,7 +67,7 @@ TEST(ArrivalOrder, BothPanelsAreFetchedAtOnce) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> first;
   for (const ArrivingTile& tile :
        arrival_order({.shards = kA, .tile_rows = 256, .tiles = 4},
-                     {.shards = b, .tile_rows = 256, .tiles = 4}, 0, 8, false, true))
+                     {.shards = b, .tile_rows = 256, .tiles = 4}, 0, 8, true))
     first.emplace_back(tile.m, tile.n);
   first.resize(9);
   EXPECT_EQ(first, (std::vector<std::pair<std::uint32_t, std::uint32_t>>{
@@ -89,7 +86,7 @@ TEST(ArrivalOrder, OnePanelIsFetchedBehindTheOther) {
   const std::vector<Shard> b = {{0, 0, 512}, {1, 512, 256}, {1, 768, 256}};
   const std::vector<ArrivingTile> order =
       arrival_order({.shards = kA, .tile_rows = 256, .tiles = 4},
-                    {.shards = b, .tile_rows = 256, .tiles = 4}, 0, 8, false, false);
+                    {.shards = b, .tile_rows = 256, .tiles = 4}, 0, 8, false);
   // Own ones, then all that A alone completes, then a column of B at a time.
   EXPECT_EQ(rows_of(order),
             (std::vector<std::uint32_t>{0, 1, 0, 1, 2, 2, 3, 3, 0, 1, 2, 3, 0, 1, 2, 3}));
@@ -98,7 +95,7 @@ TEST(ArrivalOrder, OnePanelIsFetchedBehindTheOther) {
 TEST(ArrivalOrder, TileBeyondThePanelWaitsForNothing) {
   const std::vector<ArrivingTile> order =
       arrival_order({.shards = kA, .tile_rows = 512, .tiles = 3},
-                    {.shards = kB, .tile_rows = 256, .tiles = 3}, 0, 8, false, true);
+                    {.shards = kB, .tile_rows = 256, .tiles = 3}, 0, 8, true);
   for (const ArrivingTile& tile : order)
     if (tile.m == 2) {
       EXPECT_EQ(tile.a_first, tile.a_end);
@@ -108,7 +105,7 @@ TEST(ArrivalOrder, TileBeyondThePanelWaitsForNothing) {
 TEST(ArrivalOrder, ShardsOutOfOrderAreAnError) {
   const std::vector<Shard> turned = {{0, 256, 256}, {1, 0, 256}};
   EXPECT_THROW(arrival_order({.shards = turned, .tile_rows = 256, .tiles = 2},
-                             {.shards = kB, .tile_rows = 256, .tiles = 3}, 0, 8, false, true),
+                             {.shards = kB, .tile_rows = 256, .tiles = 3}, 0, 8, true),
                Error);
 }
 

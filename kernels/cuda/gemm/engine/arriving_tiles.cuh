@@ -9,12 +9,12 @@
 #include <cuda/ptx>
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
-#include "kernels/cuda/gemm/engine/pack/packed_tiles.cuh"
 #include "kernels/cuda/gemm/engine/ring.cuh"
-#include "kernels/cuda/gemm/engine/tile_shape.hpp"
 #include "kernels/cuda/gemm/ladder/parts.cuh"
 
 namespace tidemark::kernels {
+
+using WordOfBlock = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_block>;
 
 /// Whether one of the shards that this lane looks after is missing: of those from `ends` % 2^16 up
 /// to but not including `ends` / 2^16 every 32nd. System scope: it is not this GPU's SMs that write

@@ -73,10 +73,8 @@ bool is_for(const EngineKernel& kernel, const TileShape& shape, const LocalGemm&
 }
 
 const void* kernel_for(const EngineConfiguration& configuration, const LocalGemm& gemm) {
-  for (const auto kernels : {wide_kernels(), split_kernels(), turn_kernels(),
-                             general_bf16_kernels(), general_f16_kernels(), general_fp8_kernels()})
-    for (const EngineKernel& kernel : kernels)
-      if (is_for(kernel, configuration.shape, gemm)) return kernel.kernel;
+  for (const EngineKernel& kernel : engine_kernels())
+    if (is_for(kernel, configuration.shape, gemm)) return kernel.kernel;
   throw Error(
       fmt::format("gemm: the engine has no kernel {} for this product", name_of(configuration)));
 }
@@ -98,17 +96,17 @@ struct Launch {
 
   Launch(const EngineConfiguration& configuration, std::uint32_t blocks, cudaStream_t stream) {
     attributes[0].id = cudaLaunchAttributeClusterDimension;
-    attributes[0].val.clusterDim.x = blocks_of(configuration.shape);
+    attributes[0].val.clusterDim.x = configuration.shape.cluster_m;
     attributes[0].val.clusterDim.y = 1;
     attributes[0].val.clusterDim.z = 1;
     attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[1].val.programmaticStreamSerializationAllowed = configuration.early ? 1 : 0;
+    attributes[1].val.programmaticStreamSerializationAllowed = configuration.pdl ? 1 : 0;
     config.gridDim = dim3(blocks);
     config.blockDim = dim3(kEngineThreads);
     config.dynamicSmemBytes = shared_bytes(configuration.shape);
     config.stream = stream;
     config.attrs = attributes.data();
-    config.numAttrs = configuration.early ? 2 : 1;
+    config.numAttrs = configuration.pdl ? 2 : 1;
   }
   Launch(const Launch&) = delete;
   Launch& operator=(const Launch&) = delete;
@@ -122,10 +120,10 @@ std::uint64_t clusters_at_once(const EngineConfiguration& configuration, const v
   cuda_check(cudaGetDevice(&device), "ask for the current GPU");
   cuda_check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
              "ask for the number of SMs");
-  if (blocks_of(configuration.shape) == 1) return static_cast<std::uint64_t>(multiprocessors);
+  if (configuration.shape.cluster_m == 1) return static_cast<std::uint64_t>(multiprocessors);
   EngineConfiguration alone = configuration;
-  alone.early = false;  // says nothing about room
-  const Launch launch(alone, blocks_of(configuration.shape), nullptr);
+  alone.pdl = false;  // says nothing about room
+  const Launch launch(alone, configuration.shape.cluster_m, nullptr);
   int clusters = 0;
   cuda_check(cudaOccupancyMaxActiveClusters(&clusters, kernel, &launch.config),
              "ask how many clusters fit");
@@ -150,115 +148,92 @@ void require_readable(const LocalGemm& gemm) {
     throw Error("gemm: operands of e4m3 and e5m2 are K-major, with rows that start on 16 bytes");
 }
 
-/// `gemm` as TMA reads it: operands that it cannot read are where they will be packed to. Fills in
-/// what is packed, all of it before the product.
-LocalGemm pack_into_workspace(const LocalGemm& gemm, std::array<RowsAhead, 2>& ahead) {
+/// `gemm` as TMA reads it: operands that it cannot read are where they will be packed to.
+LocalGemm pack_into_workspace(const LocalGemm& gemm, PackedRows& a, PackedRows& b) {
   if (engine_workspace_bytes(gemm) != 0 && gemm.workspace == nullptr)
     throw Error("gemm: rows of A or B start off 16 bytes, and there is no workspace to pack them");
   LocalGemm readable = gemm;
   readable.b_pitch = gemm.pitch_of_b();
-  std::byte* to = gemm.workspace;
-  PackedRows& a = ahead[0].rows = packed_rows(gemm, GemmOperand::a);
-  PackedRows& b = ahead[1].rows = packed_rows(gemm, GemmOperand::b);
-  for (RowsAhead& operand : ahead) operand.runs = runs_of(operand.rows.elements);
+  a = packed_rows(gemm, GemmOperand::a);
+  b = packed_rows(gemm, GemmOperand::b);
   if (a.rows != 0) {
-    a.to = readable.a = to;
+    a.to = readable.a = gemm.workspace;
     readable.pitch = a.to_pitch;
-    to += bytes_of(a);
   }
   if (b.rows != 0) {
-    b.to = readable.b = to;
+    b.to = readable.b = gemm.workspace + bytes_of(a);
     readable.b_pitch = b.to_pitch;
   }
   return readable;
 }
 
 /// SMs of most GPCs of a chip with 132; some have 18.
-constexpr std::uint32_t kBlocksOfGpc = 16;
+constexpr std::uint32_t kCtasOfGpc = 16;
 
-/// Elements of a row that is packed beside a product: a wait for longer ones could end by its
-/// bound.
-constexpr std::uint64_t kMostAhead = 1U << 20;
-
-/// Leaves to the product what its first tiles do not read of the operands that are packed. Not of
-/// MN-major ones, whose rows each tile reads all of, nor where a block has one tile only, nor of A
-/// where tiles are walked along N: A would be needed before B, which is packed first.
-void leave_to_the_product(const LocalGemm& gemm, std::uint32_t clusters, ReadyEngine& ready) {
-  const TileShape& shape = ready.configuration.shape;
-  if (shape.split > 1 || shape.stream_k) return;
-  EngineProblem& p = ready.problem;
-  const FirstRows first = first_rows({.m_tiles = p.m_tiles,
-                                      .n_tiles = p.n_tiles,
-                                      .m_rows = shape.tile_m * shape.cluster_m,
-                                      .n_rows = shape.tile_n * shape.cluster_n,
-                                      .group = p.group,
-                                      .group_along_n = p.group_along_n},
-                                     clusters);
-  RowsAhead& a = p.ahead[0];
-  RowsAhead& b = p.ahead[1];
-  auto* const words =
-      reinterpret_cast<std::uint32_t*>(gemm.workspace + bytes_of(a.rows) + bytes_of(b.rows));
-  const auto leave = [&](RowsAhead& ahead, Major major, std::uint64_t before, std::uint32_t* taken,
-                         std::uint32_t* done) {
-    const std::uint64_t whole = (before + kBandRows - 1) / kBandRows * kBandRows;
-    if (major != Major::k || ahead.runs.words < kAheadWords || ahead.rows.elements > kMostAhead ||
-        whole + 1 >= ahead.rows.rows)
-      return;
-    ahead.first = static_cast<std::uint32_t>(whole);
-    ahead.taken = taken;
-    ahead.done = done;
-    p.packs = true;
-  };
-  if (!p.group_along_n) leave(a, gemm.a_major, first.a, words, words + 2);
-  leave(b, gemm.b_major, first.b, words + 1, words + 2 + a.bands());
-}
-
-/// Clusters of a GPC begin with neighbouring tiles, where the launch has all SMs to itself.
+/// Clusters of a GPC begin with neighboring tiles, where the launch has all SMs to itself.
 void place_by_gpc(std::uint32_t clusters, ReadyEngine& ready) {
   const EngineConfiguration& configuration = ready.configuration;
   if (configuration.gpc_rows == 0 || ready.sm_budget != 0) return;
-  const std::uint32_t blocks = blocks_of(configuration.shape);
+  const std::uint32_t ctas = configuration.shape.cluster_m;
   EngineProblem& p = ready.problem;
-  p.gpc_tiles = gpc_tiles(gpcs_of_device(blocks), clusters, std::min(p.group, p.m_tiles),
-                          {.rows = configuration.gpc_rows, .clusters = kBlocksOfGpc / blocks});
+  p.gpc_tiles = gpc_tiles(gpcs_of_device(ctas), clusters, std::min(p.group, p.m_tiles),
+                          {.rows = configuration.gpc_rows, .clusters = kCtasOfGpc / ctas});
   p.by_gpc = p.gpc_tiles.gpcs != 0;
 }
 
-/// Parts of K have a block a tile, and a launch that begins early is beside the one before it.
+/// A launch that begins early is beside the one before it, and stream-K takes all SMs.
 void require_within(const EngineConfiguration& configuration, std::uint32_t sm_budget) {
   if (sm_budget == 0) return;
-  if (configuration.shape.split > 1 || configuration.early ||
-      blocks_of(configuration.shape) > sm_budget)
+  if (configuration.stream_k || configuration.pdl || configuration.shape.cluster_m > sm_budget)
     throw Error(
         fmt::format("gemm: {} cannot keep to {} SMs: take what chosen_configuration() names",
                     name_of(configuration), sm_budget));
 }
 
-/// Clusters that run at once within the budget: a block has an SM to itself, since its ring leaves
-/// room for no other.
-std::uint32_t most_clusters(const ReadyEngine& ready) {
+/// Sizes the grid and says which tiles its clusters multiply. A CTA has an SM to itself, since its
+/// ring leaves room for no other.
+void partition_tiles(ReadyEngine& ready) {
   const EngineConfiguration& configuration = ready.configuration;
-  const std::uint64_t most = clusters_at_once(configuration, ready.kernel);
-  const std::uint64_t allowed = ready.sm_budget / blocks_of(configuration.shape);
-  return static_cast<std::uint32_t>(ready.sm_budget == 0 ? most : std::min(most, allowed));
-}
-
-/// Clusters of the grid. Where parts of K meet, each has one tile only, since its ring then serves
-/// to hand them over.
-std::uint32_t clusters_for(const ReadyEngine& ready) {
-  const std::uint64_t tiles = std::uint64_t{ready.problem.m_tiles} * ready.problem.n_tiles;
-  if (ready.configuration.shape.split > 1) return static_cast<std::uint32_t>(tiles);
-  if (ready.configuration.shape.stream_k &&
-      is_shared_out(tiles, ready.most_clusters, ready.problem.k_blocks))
-    return ready.most_clusters;
-  return even_blocks(tiles, ready.most_clusters);
+  const std::uint32_t ctas = configuration.shape.cluster_m;
+  EngineProblem& p = ready.problem;
+  const std::uint64_t tiles = std::uint64_t{p.m_tiles} * p.n_tiles;
+  std::uint64_t most = clusters_at_once(configuration, ready.kernel);
+  if (ready.sm_budget != 0) most = std::min<std::uint64_t>(most, ready.sm_budget / ctas);
+  p.partition = configuration.stream_k ? stream_k(tiles, most, p.k_blocks)
+                                       : whole_tiles(static_cast<std::uint32_t>(tiles));
+  const std::uint64_t clusters =
+      p.partition.share != 0 ? most : even_blocks(tiles, static_cast<std::uint32_t>(most));
+  ready.blocks = static_cast<std::uint32_t>(clusters) * ctas;
+  if (configuration.stream_k && ready.blocks > kMostSms)
+    throw Error(fmt::format("gemm: {}: there is room for the sums of {} CTAs, and this GPU has {}",
+                            name_of(configuration), kMostSms, ready.blocks));
+  place_by_gpc(static_cast<std::uint32_t>(clusters), ready);
 }
 
 }  // namespace
 
+EngineWords::EngineWords(cudaStream_t stream)
+    : words_(kCount * sizeof(std::uint32_t)), sums_(std::size_t{kMostSms} * kGivenBytes) {
+  clear(stream);
+  cuda_check(cudaStreamSynchronize(stream), "clear the words of a launch");
+}
+
+void EngineWords::clear(cudaStream_t stream) const {
+  cuda_check(cudaMemsetAsync(words_.data(), 0, words_.size(), stream),
+             "clear the words of a launch");
+}
+
+std::vector<EngineKernel> engine_kernels() {
+  std::vector<EngineKernel> all;
+  for (const auto kernels :
+       {plain_kernels(), general_bf16_wide_kernels(), general_bf16_ping_pong_kernels(),
+        general_f16_wide_kernels(), general_f16_ping_pong_kernels(), fp8_kernels()})
+    all.insert(all.end(), kernels.begin(), kernels.end());
+  return all;
+}
+
 std::uint64_t engine_workspace_bytes(const LocalGemm& gemm) {
-  const std::array packed{packed_rows(gemm, GemmOperand::a), packed_rows(gemm, GemmOperand::b)};
-  return bytes_of(packed[0]) + bytes_of(packed[1]) + ahead_bytes(packed);
+  return bytes_of(packed_rows(gemm, GemmOperand::a)) + bytes_of(packed_rows(gemm, GemmOperand::b));
 }
 
 std::string pitch_note(const LocalGemm& gemm) {
@@ -273,86 +248,55 @@ std::string pitch_note(const LocalGemm& gemm) {
 ReadyEngine prepare_engine(const EngineConfiguration& configuration, const LocalGemm& gemm) {
   const TileShape& shape = configuration.shape;
   require_readable(gemm);
+  require_within(configuration, gemm.sm_budget);
   ReadyEngine ready;
   ready.configuration = configuration;
   ready.sm_budget = gemm.sm_budget;
   ready.kernel = kernel_for(configuration, gemm);
-  require_within(configuration, gemm.sm_budget);
-  if (configuration.lead >= shape.stages || configuration.group == 0)
-    throw Error(
-        fmt::format("gemm: {} makes no sense: the lead is below the number of stages and a "
-                    "group has a tile",
-                    name_of(configuration)));
-  if (configuration.gpc_rows != 0 && (shape.split > 1 || configuration.group_along_n))
-    throw Error(
-        fmt::format("gemm: {} makes no sense: clusters of a GPC share rows of A where tiles are "
-                    "walked along M, and parts of K have a block a tile",
-                    name_of(configuration)));
-  if (configuration.keeps && shape.stream_k)
-    throw Error(fmt::format("gemm: {} makes no sense: kernels of stream-K keep nothing",
-                            name_of(configuration)));
   const std::uint64_t m_tiles = tiles_of(gemm.m, std::uint64_t{shape.tile_m} * shape.cluster_m);
-  const std::uint64_t n_tiles = tiles_of(gemm.n, std::uint64_t{shape.tile_n} * shape.cluster_n);
+  const std::uint64_t n_tiles = tiles_of(gemm.n, shape.tile_n);
   require_coordinates(gemm, m_tiles * n_tiles);
-  const std::uint64_t k_blocks = tiles_of(gemm.k, tile_k(gemm.element));
   ready.problem = {.c = gemm.c,
                    .ldc = gemm.ldc,
                    .m = static_cast<std::uint32_t>(gemm.m),
                    .n = static_cast<std::uint32_t>(gemm.n),
                    .m_tiles = static_cast<std::uint32_t>(m_tiles),
                    .n_tiles = static_cast<std::uint32_t>(n_tiles),
-                   .k_blocks = static_cast<std::uint32_t>(tiles_of(k_blocks, shape.split)),
+                   .k_blocks = static_cast<std::uint32_t>(tiles_of(gemm.k, tile_k(gemm.element))),
                    .last_steps = last_steps(gemm.k, gemm.element),
                    .group = configuration.group,
-                   .lead = configuration.lead,
-                   .group_along_n = configuration.group_along_n,
-                   .streams_c = configuration.streams_c,
-                   .keeps = configuration.keeps,
+                   .stagger = configuration.stagger,
                    .c_by_tma = c_starts_on_16(gemm),
                    // What is packed is not there yet.
-                   .prefetches = configuration.early && engine_workspace_bytes(gemm) == 0,
+                   .prefetches = configuration.pdl && engine_workspace_bytes(gemm) == 0,
                    .alpha = gemm.alpha,
                    .beta = gemm.beta};
-  const LocalGemm readable = pack_into_workspace(gemm, ready.problem.ahead);
-  // Packed rows that tiles walk along are read soon. Of the operand that a group shares, those of
-  // the next group would only be in the way of its own.
-  ready.problem.ahead[configuration.group_along_n ? 0 : 1].stays = configuration.keeps;
+  const LocalGemm readable = pack_into_workspace(gemm, ready.a_rows, ready.b_rows);
   add_map(ready, ready.a_map,
-          loaded_map(readable, gemm.a_major, gemm.m, readable.pitch, slice_m(shape)), readable.a);
+          loaded_map(readable, gemm.a_major, gemm.m, readable.pitch, shape.tile_m), readable.a);
   add_map(ready, ready.b_map,
           loaded_map(readable, gemm.b_major, gemm.n, readable.b_pitch, slice_n(shape)), readable.b);
   if (ready.problem.c_by_tma) add_map(ready, ready.c_map, stored_map(gemm), gemm.c);
   cuda_check(cudaFuncSetAttribute(ready.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(shared_bytes(shape))),
              "give the engine's kernel its shared memory");
-  ready.most_clusters = most_clusters(ready);
-  const std::uint32_t clusters = clusters_for(ready);
-  ready.blocks = clusters * blocks_of(shape);
-  if (shape.stream_k && ready.blocks > kMostSms)
-    throw Error(
-        fmt::format("gemm: {}: there is room for the sums of {} blocks, and this GPU has {}",
-                    name_of(configuration), kMostSms, ready.blocks));
-  if (shape.stream_k)
-    ready.problem.shared_out =
-        shared_out(ready.problem.m_tiles * ready.problem.n_tiles, clusters, ready.problem.k_blocks);
-  leave_to_the_product(gemm, clusters, ready);
-  place_by_gpc(clusters, ready);
+  partition_tiles(ready);
   return ready;
 }
 
 void follow_arrivals(ReadyEngine& ready, const Arrivals& arrivals, std::uint32_t places,
                      std::uint64_t bound_ns) {
-  const TileShape& shape = ready.configuration.shape;
-  if (shape.split > 1 || shape.stream_k)
+  if (ready.configuration.stream_k)
     throw Error(fmt::format("gemm: {} cannot follow arrivals: its tiles are shared out by K",
                             name_of(ready.configuration)));
   ready.problem.bound_ns = bound_ns;
   // What the kernel walks along: where tiles lie in C, the order says.
   ready.problem.m_tiles = places;
   ready.problem.n_tiles = 1;
+  ready.problem.partition = whole_tiles(places);
   ready.problem.arrivals = arrivals;
   ready.problem.prefetches = false;
-  ready.configuration.early = false;
+  ready.configuration.pdl = false;
 }
 
 std::vector<ArrivingTile> arrival_order(const ReadyEngine& ready, std::span<const Shard> a,
@@ -362,8 +306,7 @@ std::vector<ArrivingTile> arrival_order(const ReadyEngine& ready, std::span<cons
   const EngineProblem& p = ready.problem;
   return arrival_order(
       {.shards = a, .tile_rows = shape.tile_m * shape.cluster_m, .tiles = p.m_tiles},
-      {.shards = b, .tile_rows = shape.tile_n * shape.cluster_n, .tiles = p.n_tiles}, rank, p.group,
-      p.group_along_n, at_once);
+      {.shards = b, .tile_rows = shape.tile_n, .tiles = p.n_tiles}, rank, p.group, at_once);
 }
 
 void start_engine(const ReadyEngine& ready, const EngineWords& words, cudaStream_t stream) {
@@ -376,7 +319,7 @@ void start_engine(const ReadyEngine& ready, const EngineWords& words, cudaStream
                        const_cast<CUtensorMap*>(&ready.b_map),
                        const_cast<CUtensorMap*>(&ready.c_map), &problem};
   const Launch launch(ready.configuration, ready.blocks, stream);
-  launch_pack(problem.ahead, ready.sm_budget, stream);
+  launch_pack(ready.a_rows, ready.b_rows, ready.sm_budget, stream);
   cuda_check(cudaLaunchKernelExC(&launch.config, ready.kernel, arguments),
              "launch a kernel of the GEMM engine");
   words.turn();

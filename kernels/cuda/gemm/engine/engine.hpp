@@ -5,19 +5,16 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/gemm/engine/arrivals.hpp"
 #include "kernels/cuda/gemm/engine/configuration.hpp"
-#include "kernels/cuda/gemm/engine/pack/pack.hpp"
+#include "kernels/cuda/gemm/engine/pack.hpp"
 #include "kernels/cuda/gemm/engine/placement.hpp"
-#include "kernels/cuda/gemm/engine/shared_out.hpp"
-#include "kernels/cuda/gemm/engine/tile_shape.hpp"
-#include "kernels/cuda/gemm/engine/words.hpp"
 #include "kernels/cuda/gemm/local_gemm.hpp"
 
 namespace tidemark::kernels {
@@ -32,9 +29,37 @@ struct Arrivals {
   std::uint32_t bound_us = 0;               // of a wait for rows, in units of 1024 ns
 };
 
-/// What an engine kernel is given beside its three tensor maps. What each block reads before its
-/// first copy stands together at the front: a line of parameters that no block of the launch has
-/// read yet is waited for (NOTES.md, "Launches of a few microseconds").
+/// Which tiles each cluster of a grid multiplies: first so many whole ones, in steps of the grid;
+/// the k-blocks of all others are shared out evenly, in order (stream-K).
+struct Partition {
+  std::uint32_t rounds = 0;      // of whole tiles
+  std::uint32_t first_tile = 0;  // of the others
+  std::uint32_t share = 0;       // k-blocks a cluster
+  std::uint32_t longer = 0;      // clusters, the first ones, that have one more
+};
+
+/// Of `tiles` and clusters of a grid.
+constexpr Partition whole_tiles(std::uint32_t tiles) {
+  return {.rounds = tiles, .first_tile = tiles};
+}
+
+/// Stream-K by `clusters`, tiles of `k_blocks`: as many rounds of whole tiles as leave each cluster
+/// one tile or more to share out. Whole tiles where each cluster has as many as the others, where
+/// there are fewer than clusters, and where 32 bits do not count the k-blocks.
+constexpr Partition stream_k(std::uint64_t tiles, std::uint64_t clusters, std::uint64_t k_blocks) {
+  if (tiles < clusters || tiles % clusters == 0 || 2 * clusters * k_blocks >= 1ULL << 31)
+    return whole_tiles(static_cast<std::uint32_t>(tiles));
+  const std::uint64_t rounds = tiles / clusters - 1;
+  const std::uint64_t blocks = (tiles - rounds * clusters) * k_blocks;
+  return {.rounds = static_cast<std::uint32_t>(rounds),
+          .first_tile = static_cast<std::uint32_t>(rounds * clusters),
+          .share = static_cast<std::uint32_t>(blocks / clusters),
+          .longer = static_cast<std::uint32_t>(blocks % clusters)};
+}
+
+/// What an engine kernel is given beside its three tensor maps. What each CTA reads before its
+/// first copy stands together at the front: a line of parameters that no CTA of the launch has read
+/// yet is waited for (NOTES.md, "Launches of a few microseconds").
 struct EngineProblem {
   void* c = nullptr;  // m rows of n, `ldc` elements apart
   std::uint64_t ldc = 0;
@@ -44,31 +69,29 @@ struct EngineProblem {
   std::uint32_t m = 0, n = 0;
   std::uint32_t m_tiles = 0,
                 n_tiles = 0;   // of a cluster; with `epoch` places of Arrivals::order, by 1
-  std::uint32_t k_blocks = 0;  // of 64 (fp8: 128), for each part of K; what lies behind K is zeros
-  std::uint32_t last_steps = kStepsOfStage;  // wgmma of the last block; K does not reach further
-  std::uint32_t group = 0, lead = 0;
+  std::uint32_t k_blocks = 0;  // of 64 (fp8: 128); what lies behind K is zeros
+  std::uint32_t last_steps = kStepsOfStage;  // wgmma of the last one; K does not reach further
+  std::uint32_t group = 0;
   // Of the gather that goes on meanwhile: arrivals says in which order tiles go and what they wait
   // for; 0: every row is there. As a bool it costs the consumers registers that they do not have.
   std::uint32_t epoch = 0;
-  bool group_along_n = false, streams_c = false, keeps = false;
+  Partition partition{};
+  bool stagger = false;
   bool c_by_tma = true;     // rows of C start on 16 bytes; else they go by plain stores
-  bool packs = false;       // some rows of `ahead` beside the product; else no block looks there
   bool prefetches = false;  // some of what the first tiles read, before the launch before has ended
   bool by_gpc = false;      // gpc_tiles says where clusters begin; else their numbers do
   float alpha = 1, beta = 0;
-  SharedOut shared_out{};            // with TileShape::stream_k
-  float* sums = nullptr;             // EngineWords::sums()
-  std::uint32_t* given = nullptr;    // EngineWords::given()
-  std::array<RowsAhead, 2> ahead{};  // of A and B: what is packed before and beside the product
+  float* sums = nullptr;           // EngineWords::sums()
+  std::uint32_t* given = nullptr;  // EngineWords::given()
   GpcTiles gpc_tiles{};
   Arrivals arrivals{};
 };
 
-/// What the cluster works on, and which part of it is this block's.
+/// What the cluster works on, and which part of it is this CTA's.
 struct EnginePlace {
-  ClusterPlace in_cluster;
+  std::uint32_t rank = 0;   // of the CTA in its cluster
   std::uint32_t first = 0;  // tile of the cluster
-  std::uint32_t step = 0;   // to its next one
+  std::uint32_t step = 0;   // to its next one: clusters of the grid
 };
 
 /// k of a stage.
@@ -100,15 +123,56 @@ constexpr bool is_plain(const LocalGemm& gemm) {
 }
 
 // All kernels there are. Each is a file of the same name.
-std::span<const EngineKernel> wide_kernels();
-std::span<const EngineKernel> split_kernels();
-std::span<const EngineKernel> turn_kernels();
-std::span<const EngineKernel> general_bf16_kernels();
-std::span<const EngineKernel> general_f16_kernels();
-std::span<const EngineKernel> general_fp8_kernels();
+std::span<const EngineKernel> plain_kernels();
+std::span<const EngineKernel> general_bf16_wide_kernels();
+std::span<const EngineKernel> general_bf16_ping_pong_kernels();
+std::span<const EngineKernel> general_f16_wide_kernels();
+std::span<const EngineKernel> general_f16_ping_pong_kernels();
+std::span<const EngineKernel> fp8_kernels();
+/// The same, together.
+std::vector<EngineKernel> engine_kernels();
 
-/// Of whole tiles: the shape of general kernels of 16-bit operands.
-inline constexpr TileShape kGeneralShape{.tile_m = 128, .tile_n = 256, .cluster_m = 2};
+/// Bytes of the sums of a tile, at most: what a CTA leaves for the next cluster.
+inline constexpr std::uint32_t kGivenBytes = 128 * 256 * 4;
+
+/// The words in device memory that launches of the engine leave for each other. The first one tells
+/// of a lost wait (timed_out_wait(); 0: none). Two sets follow by which the clusters of a launch
+/// share out tiles: how many clusters have taken one, then how many tiles each GPC has given.
+/// Launches take the sets in turn, since one may begin while the one before it still runs; the one
+/// before that has ended by then (kernel.cuh). Each leaves its set zero. Launches recorded in a
+/// graph take the sets in the order in which they are recorded: an even number of them, or the next
+/// launch may begin while the graph's last one has its set. 19 MB in all, most of them for the sums
+/// of stream-K.
+class EngineWords {
+ public:
+  static constexpr std::uint32_t kSet = 1 + kMostGpcs;
+  static constexpr std::uint32_t kGiven = kMostSms * kEngineConsumerWarps;
+  static constexpr std::uint32_t kCount = 1 + 2 * kSet + kGiven;
+
+  EngineWords() = default;
+  /// On the current device. Waits for `stream`: a launch that begins early uses the words before
+  /// it waits for anything.
+  explicit EngineWords(cudaStream_t stream);
+
+  /// As they are made, on `stream`: for whoever goes on with them after a lost wait. A launch that
+  /// gave up may have left words of given() that are not zero.
+  void clear(cudaStream_t stream) const;
+
+  std::uint32_t* data() const { return words_.as<std::uint32_t>(); }
+  /// Of stream-K: kEngineConsumerWarps words a CTA, each of a warp that has left its sums in
+  /// sums(). Who takes them leaves zero.
+  std::uint32_t* given() const { return data() + 1 + 2 * kSet; }
+  /// kGivenBytes a CTA.
+  float* sums() const { return sums_.as<float>(); }
+  /// The set of the next launch.
+  std::uint32_t* set() const { return data() + 1 + (second_ ? kSet : 0); }
+  /// A launch has been started with set(). Const as writing to data() is: it is about the words.
+  void turn() const { second_ = !second_; }
+
+ private:
+  DeviceBuffer words_, sums_;
+  mutable bool second_ = false;
+};
 
 /// One configuration over one piece of memory, launched any number of times.
 struct ReadyEngine {
@@ -117,13 +181,12 @@ struct ReadyEngine {
   const void* kernel = nullptr;
   EngineProblem problem;
   CUtensorMap a_map{}, b_map{}, c_map{};  // the last one only where problem.c_by_tma
+  PackedRows a_rows, b_rows;              // what is packed before
   std::uint32_t sm_budget = 0;            // LocalGemm's
-  std::uint32_t blocks = 0;
-  std::uint32_t most_clusters = 0;  // that run at once
+  std::uint32_t blocks = 0;               // CTAs
 };
 
-/// Bytes of LocalGemm::workspace: room for the operands whose rows do not start on 16 bytes, and
-/// for the words by which they are handed over.
+/// Bytes of LocalGemm::workspace: room for the operands whose rows do not start on 16 bytes.
 std::uint64_t engine_workspace_bytes(const LocalGemm& gemm);
 
 /// What is done about rows that TMA cannot take as they are: "; rows of A and B packed; C
@@ -131,9 +194,9 @@ std::uint64_t engine_workspace_bytes(const LocalGemm& gemm);
 std::string pitch_note(const LocalGemm& gemm);
 
 /// Encodes the maps and sizes the grid for the current device. Throws Error where there is no such
-/// kernel, where the block is too large for 32-bit coordinates, where the lead is not below the
-/// number of stages, where the workspace is missing, where the configuration does not keep to the
-/// SM budget, and where the device cannot hold a cluster of the shape.
+/// kernel, where the matrices are too large for 32-bit coordinates, where the workspace is missing,
+/// where the configuration does not keep to the SM budget, and where the device cannot hold a
+/// cluster of the shape.
 ReadyEngine prepare_engine(const EngineConfiguration& configuration, const LocalGemm& gemm);
 
 /// Makes `ready` a product beside the exchange of its panels: its tiles go in the order that
@@ -148,11 +211,9 @@ void follow_arrivals(ReadyEngine& ready, const Arrivals& arrivals, std::uint32_t
 std::vector<ArrivingTile> arrival_order(const ReadyEngine& ready, std::span<const Shard> a,
                                         std::span<const Shard> b, std::uint32_t rank, bool at_once);
 
-/// Launches on `stream`: first what packs rows, where there are any to pack: those that the first
-/// tiles read. The engine's idle warps pack the others. Launches that have `words` in common run
-/// one after the other. A wait inside the kernel that ends by its bound writes the first of them
-/// and the kernel ends soon after, C undefined; rows that are packed beside it are packed to the
-/// end.
+/// Launches on `stream`, first what packs rows, where there are any to pack. Launches that have
+/// `words` in common run one after the other. A wait inside the kernel that ends by its bound
+/// writes the first of them and the kernel ends soon after, C undefined.
 void start_engine(const ReadyEngine& ready, const EngineWords& words, cudaStream_t stream);
 
 }  // namespace tidemark::kernels

@@ -134,10 +134,10 @@ TEST_P(Engine, NormalNumbersGiveTheSameBitsTwice) {
   }
 }
 
-// A table may name another tile shape for a size: no bit of C may depend on it. A K in parts is
-// summed in another order; with stream-K this product has too few tiles for that.
+// A table may name another tile shape for a size: no bit of C may depend on it. With stream-K K
+// is summed in another order.
 TEST_P(Engine, NormalNumbersGiveTheSameBitsInEveryTileShape) {
-  if (engine_configurations()[GetParam() - 1].shape.split > 1) return;
+  if (engine_configurations()[GetParam() - 1].stream_k) return;
   Gemm gemm = whole(500, 600, 2056, GemmOutput::f32);
   gemm.inputs = GemmInputs::normal;
   const RunResult result = run_gemm(gemm);
@@ -330,31 +330,6 @@ INSTANTIATE_TEST_SUITE_P(Configurations, Engine, testing::ValuesIn(numbers()),
                            return name_of(engine_configurations()[which.param - 1]);
                          });
 
-class EngineThatPacks : public GpuTest {};
-
-// Nobody waits for ever for rows that a block which has given up was to pack.
-TEST_F(EngineThatPacks, EndsWhereALaunchBeforeItTimedOut) {
-  const TimesOne made;
-  constexpr std::uint64_t kPitch = TimesOne::kEdge + 1;
-  std::vector<std::uint16_t> one(TimesOne::kEdge * kPitch);
-  for (std::uint64_t i = 0; i < TimesOne::kEdge; ++i) one[i * kPitch + i] = to_bf16(1);
-  const std::size_t bytes = one.size() * sizeof(std::uint16_t);
-  const DeviceBuffer b(bytes);
-  made.copy(b.data(), one.data(), bytes);
-  LocalGemm product = made.product;
-  product.b = b.data();
-  product.b_pitch = kPitch;
-  const DeviceBuffer workspace(engine_workspace_bytes(product));
-  product.workspace = workspace.data();
-  const auto packs = std::find_if(
-      engine_configurations().begin(), engine_configurations().end(),
-      [](const auto& any) { return name_of(any) == "128x184_2x1_s5_turn_m8_g1_early_keep"; });
-  ASSERT_NE(packs, engine_configurations().end());
-  const ReadyEngine ready = prepare_engine(*packs, product);
-  ASSERT_TRUE(ready.problem.packs);
-  expect_to_end_behind_a_time_out(made, ready);
-}
-
 class EngineBudget : public GpuTest {};
 
 Gemm within(std::uint32_t sm_budget) {
@@ -393,7 +368,7 @@ TEST_F(EngineBudget, HoldsForRowsThatArePackedFirst) {
 TEST_F(EngineBudget, ConfigurationThatCannotKeepItIsRefused) {
   LocalGemm gemm{.m = 64, .n = 64, .k = 64, .output = GemmOutput::bf16, .sm_budget = 66};
   const auto early = std::find_if(engine_configurations().begin(), engine_configurations().end(),
-                                  [](const EngineConfiguration& one) { return one.early; });
+                                  [](const EngineConfiguration& one) { return one.pdl; });
   EXPECT_THROW(prepare_engine(*early, gemm), Error);
 }
 

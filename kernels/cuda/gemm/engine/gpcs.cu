@@ -8,8 +8,8 @@
 
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/gemm/engine/configuration.hpp"
 #include "kernels/cuda/gemm/engine/gpcs.hpp"
-#include "kernels/cuda/gemm/engine/tile_shape.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark::kernels {

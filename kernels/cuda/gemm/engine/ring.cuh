@@ -1,5 +1,5 @@
-// What the roles of an engine kernel share: the ring of stages in shared memory, where a role is in
-// it, which tile a cluster works on, how TMA fills a stage and wgmma reads one.
+// What the roles of an engine kernel share: the ring of stages in shared memory, a role's position
+// in it, how TMA fills a stage and how wgmma reads one.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -7,19 +7,42 @@
 #include <cstddef>
 #include <cstdint>
 #include <cuda/ptx>
-#include <type_traits>
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
-#include "kernels/cuda/gemm/engine/operands.cuh"
-#include "kernels/cuda/gemm/engine/stream_walk.hpp"
-#include "kernels/cuda/gemm/engine/tile_shape.hpp"
+#include "kernels/cuda/gemm/engine/stream_k.hpp"
+#include "kernels/cuda/gemm/ladder/parts.cuh"
 #include "kernels/cuda/gemm/ladder/staging.hpp"
 #include "kernels/cuda/gemm/raster.hpp"
-#include "kernels/cuda/ptx/cache_hint.cuh"
 #include "kernels/cuda/ptx/wgmma.cuh"
 #include "kernels/cuda/ptx/wgmma_wide.cuh"
 
 namespace tidemark::kernels {
+
+/// Element type of A and B, and whether M or N rather than K is their contiguous dimension.
+template <MmaType type, bool a_mn, bool b_mn>
+struct EngineOperands {
+  using Form = WgmmaForm<type, a_mn, b_mn>;
+  static constexpr bool kAMn = a_mn;
+  static constexpr bool kBMn = b_mn;
+  static constexpr bool kFp8 = element_bytes(type) == 1;
+  static constexpr std::uint32_t kTileK = kFp8 ? kFp8TileK : kEngineTileK;  // of a stage
+};
+
+/// Descriptor of an operand in a stage; its address is a multiple of 1024. K-major as
+/// k_major_swizzle128(); MN-major: 64 k of 128 bytes from one run of 64 indices to the next (the
+/// leading offset), 8 k of 128 bytes to the next 8 k (the stride). PTX ISA 9.0, 9.7.15.5.1.2.
+template <bool kMn>
+__device__ __forceinline__ std::uint64_t operand_descriptor(std::uint32_t address) {
+  if constexpr (!kMn) return k_major_swizzle128(address);
+  constexpr std::uint64_t kNextRun = kEngineTileK * kEngineRowBytes;
+  constexpr std::uint64_t kNextEight = 8 * kEngineRowBytes;
+  return ((address & 0x3ffffU) >> 4) | ((kNextRun >> 4) << 16) | ((kNextEight >> 4) << 32) |
+         (std::uint64_t{1} << 62);
+}
+/// What takes a descriptor one wgmma further along k: 32 bytes of each row (16 k, 32 of fp8), or 16
+/// rows.
+template <bool kMn>
+inline constexpr std::uint64_t kStepOfK = (kMn ? 16 * kEngineRowBytes : 32) >> 4;
 
 /// One stage, as TMA writes it: rows of 128 bytes, 16-byte chunks swizzled. K-major operands have a
 /// row of 64 k, 128 of fp8, for each index of M or N; MN-major ones a run of 64 rows, one a k, for
@@ -30,24 +53,22 @@ struct EngineStage {
   std::byte b[kShape.tile_n * kEngineRowBytes];
 };
 
-/// At the same address in all blocks of a cluster: a multicast lands, and completes, at one offset.
+/// At the same address in all CTAs of a cluster: a multicast lands, and completes, at one offset.
 template <TileShape kShape>
 struct EngineRing {
   EngineStage<kShape> stage[kShape.stages];
   std::byte staging[kEngineConsumerWarps][kShape.boxes][kStagingBytes];
-  std::uint64_t full[kShape.stages];   // completes when a stage's bytes have landed in this block
+  std::uint64_t full[kShape.stages];   // completes when a stage's bytes have landed in this CTA
   std::uint64_t empty[kShape.stages];  // completes when all that load into it may do so again
-  std::uint32_t abandoned;             // set when a wait of this block has ended by its bound
+  std::uint32_t abandoned;             // set when a wait of this CTA has ended by its bound
   std::uint32_t first_tile;            // of the cluster, where its GPC says
-  std::uint32_t loaded_tile;           // that the producer is at, or kNoTile: packed_tiles.cuh
-  std::uint32_t packed_tile;           // whose rows are there, or kNoTile, or kEveryTile
-  std::uint32_t arrived_below;         // rows of this block's tiles below it: arriving_tiles.cuh
+  std::uint32_t arrived_below;         // rows of this CTA's tiles below it: arriving_tiles.cuh
 };
 
-/// Where a role is in the ring. All roles of all blocks count the same way over all tiles, those
-/// that another warpgroup multiplies included.
+/// Where a role is in the ring. All roles of all CTAs count the same way over all tiles, those that
+/// another warpgroup multiplies included.
 template <TileShape kShape>
-struct EngineRingAt {
+struct RingPosition {
   std::uint32_t stage = 0;
   std::uint32_t parity = 0;
 
@@ -65,31 +86,10 @@ struct EngineRingAt {
   }
 };
 
-/// Which tiles a cluster works on, and which blocks of their K: all of whole tiles, from
-/// EnginePlace::first in steps of the grid.
-struct WholeTiles {
-  std::uint32_t tile;
-
-  constexpr WholeTiles(const EngineProblem& /*p*/, const EnginePlace& place) : tile(place.first) {}
-  constexpr bool more(const EngineProblem& p) const { return tile < p.m_tiles * p.n_tiles; }
-  constexpr void next(const EngineProblem& /*p*/, const EnginePlace& place) { tile += place.step; }
-  constexpr bool is_first(const EnginePlace& place) const { return tile == place.first; }
-  constexpr bool is_last(const EngineProblem& p, const EnginePlace& place) const {
-    return tile + place.step >= p.m_tiles * p.n_tiles;
-  }
-  constexpr std::uint32_t first_block() const { return 0; }
-  constexpr std::uint32_t blocks(const EngineProblem& p) const { return p.k_blocks; }
-  constexpr bool reaches_end(const EngineProblem& /*p*/) const { return true; }
-};
-
+/// Every thread of all CTAs of the cluster. Has no bound of its own: all that comes before it has.
 template <TileShape kShape>
-using TileWalk = std::conditional_t<kShape.stream_k, StreamWalk, WholeTiles>;
-
-/// Every thread of all blocks of the cluster. Has no bound of its own: all that comes before it
-/// has.
-template <TileShape kShape>
-__device__ __forceinline__ void synchronise_blocks() {
-  if constexpr (blocks_of(kShape) == 1) {
+__device__ __forceinline__ void synchronize_ctas() {
+  if constexpr (kShape.cluster_m == 1) {
     __syncthreads();
   } else {
     cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_release);
@@ -97,84 +97,65 @@ __device__ __forceinline__ void synchronise_blocks() {
   }
 }
 
-__device__ __forceinline__ TileAt raster_tile(const EngineProblem& p, std::uint32_t index) {
-  if (!p.group_along_n) return tile_at(index, p.m_tiles, p.n_tiles, p.group);
-  const TileAt turned = tile_at(index, p.n_tiles, p.m_tiles, p.group);
-  return {.m = turned.n, .n = turned.m};
-}
-
-/// The same of a product that follows its arrivals.
-__device__ __forceinline__ TileAt ordered_tile(const EngineProblem& p, std::uint32_t index) {
+/// Where tile `index` of the walk lies in C; a GEMM beside its exchange has an order of its own.
+__device__ __forceinline__ TileAt tile_of(const EngineProblem& p, std::uint32_t index) {
+  if (p.epoch == 0) return tile_at(index, p.m_tiles, p.n_tiles, p.group);
   const uint2 at = __ldg(reinterpret_cast<const uint2*>(p.arrivals.order + index));
   return {.m = at.x, .n = at.y};
 }
 
-__device__ __forceinline__ TileAt tile_of(const EngineProblem& p, std::uint32_t index) {
-  return p.epoch != 0 ? ordered_tile(p, index) : raster_tile(p, index);
-}
+template <TileShape kShape, class Operands>
+inline constexpr std::uint32_t kSliceOfB = Operands::kBMn ? run_slice_n(kShape) : slice_n(kShape);
 
-template <TileShape kShape, bool kBMn>
-inline constexpr std::uint32_t slice_b = kBMn ? run_slice_n(kShape) : slice_n(kShape);
-
-/// First rows of what this block loads of A and B for a tile of the cluster.
+/// First rows of what this CTA loads of A and B for a tile of the cluster.
 struct SliceRows {
   std::uint32_t a = 0, b = 0;
 };
-template <TileShape kShape, bool kBMn = false>
-__device__ __forceinline__ SliceRows slice_rows(const EngineProblem& p, const ClusterPlace& in,
+template <TileShape kShape, class Operands>
+__device__ __forceinline__ SliceRows slice_rows(const EngineProblem& p, std::uint32_t rank,
                                                 std::uint32_t tile) {
   const TileAt at_c = tile_of(p, tile);
-  return {.a = (at_c.m * kShape.cluster_m + in.m) * kShape.tile_m + in.n * slice_m(kShape),
-          .b = (at_c.n * kShape.cluster_n + in.n) * kShape.tile_n + in.m * slice_b<kShape, kBMn>};
+  return {.a = (at_c.m * kShape.cluster_m + rank) * kShape.tile_m,
+          .b = at_c.n * kShape.tile_n + rank * kSliceOfB<kShape, Operands>};
 }
 
-/// Stands for a load without a policy, which is another thing than evict_normal: of rows that start
-/// in the middle of a line of L2 that reads 1.6 times the bytes from DRAM (NOTES.md).
-inline constexpr std::uint64_t kNoPolicy = 0;
-
-/// One box, to this block alone or to all whose bits are set.
-template <bool kShared>
+/// One box, to this CTA alone or to all of the cluster.
+template <std::uint32_t kCtas>
 __device__ __forceinline__ void load_box(std::byte* to, const CUtensorMap& map, std::int32_t inner,
-                                         std::int32_t outer, std::uint64_t* full,
-                                         std::uint16_t sharers, std::uint64_t policy) {
+                                         std::int32_t outer, std::uint64_t* full) {
   namespace ptx = cuda::ptx;
   const std::int32_t at[2] = {inner, outer};
-  if constexpr (kShared) {
-    // Credits full[s] of every block that gets it, each with the bytes that landed there.
-    if (policy == kNoPolicy)
-      ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, &map, at, full, sharers);
-    else
-      multicast_tile_with_policy(to, &map, at, full, sharers, policy);
+  if constexpr (kCtas > 1) {
+    // Credits full[s] of every CTA, each with the bytes that landed there.
+    constexpr std::uint16_t kMask = (1U << kCtas) - 1;
+    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, &map, at, full, kMask);
   } else {
-    if (policy == kNoPolicy)
-      ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, &map, at, full);
-    else
-      load_tile_with_policy(to, &map, at, full, policy);
+    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, to, &map, at, full);
   }
 }
 
 /// `kRows` indices of M or N from `mn`, 128 bytes of k from `k`. Of an MN-major operand no more
 /// than `left`, which is a multiple of 64.
-template <bool kMn, std::uint32_t kRows, bool kShared>
+template <bool kMn, std::uint32_t kRows, std::uint32_t kCtas>
 __device__ __forceinline__ void load_slice(std::byte* to, const CUtensorMap& map, std::uint32_t mn,
-                                           std::uint32_t k, std::uint32_t left, std::uint64_t* full,
-                                           std::uint16_t sharers, std::uint64_t policy) {
+                                           std::uint32_t k, std::uint32_t left,
+                                           std::uint64_t* full) {
   const auto mn_at = static_cast<std::int32_t>(mn);
   const auto k_at = static_cast<std::int32_t>(k);
   if constexpr (!kMn) {
-    load_box<kShared>(to, map, k_at, mn_at, full, sharers, policy);
+    load_box<kCtas>(to, map, k_at, mn_at, full);
   } else {
     static_assert(kRows % 64 == 0, "boxes of an MN-major operand are 64 wide");
 #pragma unroll
     for (std::uint32_t i = 0; i < kRows; i += 64)
       if (i < left)
-        load_box<kShared>(to + i * kEngineRowBytes, map, mn_at + static_cast<std::int32_t>(i), k_at,
-                          full, sharers, policy);
+        load_box<kCtas>(to + i * kEngineRowBytes, map, mn_at + static_cast<std::int32_t>(i), k_at,
+                        full);
   }
 }
 
 /// Starts all wgmma of one stage, or its first `steps` where K ends within it, as one group. In the
-/// first `block` of k the first product overwrites whatever the registers held.
+/// first `block` of k the first wgmma overwrites whatever the registers held.
 template <class Operands, std::uint32_t steps = kStepsOfStage, std::uint32_t kHigh,
           std::uint32_t kCount>
 __device__ __forceinline__ void multiply_stage(float (&d)[kHigh][kCount], std::uint64_t a,
@@ -204,26 +185,57 @@ __device__ __forceinline__ void multiply_last_stage(float (&d)[kHigh][kCount], s
     multiply_stage<Operands, 3>(d, a, b, block);
 }
 
-/// Where the consumers of this block tell that a stage has been read: lane i has the barriers of
-/// peer i. One of them is this block.
-template <TileShape kShape>
-__device__ __forceinline__ std::uint64_t* told_by(EngineRing<kShape>& ring, const ClusterPlace& in,
-                                                  std::uint32_t lane) {
-  if constexpr (peers_of(kShape) == 1) return ring.empty;
-  return cooperative_groups::this_cluster().map_shared_rank(
-      ring.empty, peer_rank(kShape, in, lane % peers_of(kShape)));
-}
+/// A consumer warpgroup's side of the ring. It runs on after a wait that failed, over stale bytes:
+/// wgmma needs all four warps to keep step, and the host discards C.
+template <TileShape kShape, class Operands>
+struct RingReader {
+  using Stage = EngineStage<kShape>;
+  EngineRing<kShape>& ring;
+  const Patience& patience;
+  std::uint32_t lane = threadIdx.x % 32;
+  std::uint64_t a, b;    // descriptors of stage 0
+  std::uint64_t* empty;  // barriers of the CTA that this lane arrives at
+  RingPosition<kShape> at{};
+  bool in_time = true;
 
-/// A warp tells that its wgmma have read a stage: one arrival for each block that loads into this
-/// one. Without it the stage is never refilled. None for a stage that never arrived: it would be
-/// one too many. Relaxed: what is passed on is that wgmma has read, and no thread's writes.
-template <TileShape kShape>
-__device__ __forceinline__ void release_stage(std::uint64_t* told, bool in_time,
-                                              std::uint32_t lane) {
-  namespace ptx = cuda::ptx;
-  if (in_time && lane < peers_of(kShape))
-    ptx::mbarrier_arrive(ptx::sem_relaxed, ptx::scope_cluster, ptx::space_cluster, told);
-  __syncwarp();  // without it these lanes could come late to the next .aligned instruction
-}
+  /// `row` is the warpgroup's first in the tile.
+  __device__ __forceinline__ RingReader(EngineRing<kShape>& ring, const Patience& patience,
+                                        std::uint32_t row)
+      : ring(ring), patience(patience), empty(ring.empty) {
+    const std::uint32_t stages_at = shared_address(ring.stage);
+    a = operand_descriptor<Operands::kAMn>(stages_at + row * kEngineRowBytes);
+    b = operand_descriptor<Operands::kBMn>(stages_at +
+                                           static_cast<std::uint32_t>(offsetof(Stage, b)));
+    if constexpr (kShape.cluster_m > 1)
+      empty =
+          cooperative_groups::this_cluster().map_shared_rank(ring.empty, lane % kShape.cluster_m);
+  }
+
+  /// Waits for the stage at `at`; then a_here() and b_here() are its descriptors.
+  __device__ __forceinline__ void wait() {
+    // Without this wait wgmma would read a stage that has not arrived. The scope is this CTA's also
+    // for what others copied: the copy's own complete_tx orders its bytes before wgmma.
+    if (in_time) in_time = wait_patiently(ring.full[at.stage], at.parity, patience, false);
+    // Lanes may leave the wait's loop apart; the .aligned instructions below need them together.
+    __syncwarp();
+  }
+  __device__ __forceinline__ std::uint64_t a_here() const {
+    return a + at.stage * (sizeof(Stage) >> 4);
+  }
+  __device__ __forceinline__ std::uint64_t b_here() const {
+    return b + at.stage * (sizeof(Stage) >> 4);
+  }
+
+  /// A warp's wgmma have read `stage`: one arrival at each CTA of the cluster, which loads into
+  /// this one. Without it the stage is never refilled. None for a stage that never arrived: it
+  /// would be one too many. Relaxed: what is passed on is that wgmma has read, and no thread's
+  /// writes.
+  __device__ __forceinline__ void release(std::uint32_t stage) {
+    namespace ptx = cuda::ptx;
+    if (in_time && lane < kShape.cluster_m)
+      ptx::mbarrier_arrive(ptx::sem_relaxed, ptx::scope_cluster, ptx::space_cluster, empty + stage);
+    __syncwarp();  // without it these lanes could come late to the next .aligned instruction
+  }
+};
 
 }  // namespace tidemark::kernels

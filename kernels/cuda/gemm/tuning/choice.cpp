@@ -13,7 +13,7 @@ namespace {
 
 /// Where no table says anything.
 constexpr EngineConfiguration kGeneral{
-    .shape = kGeneralShape, .lead = 1, .early = true, .gpc_rows = 1};
+    .shape = kWidePair, .stagger = true, .pdl = true, .gpc_rows = 1};
 
 /// Multiply-adds from which tiles are taken by GPC: those of 4096 x 4096 x 4096, the smallest that
 /// gained. What is below was not measured, but 2048, which did not.
@@ -27,14 +27,9 @@ bool is_worth_gpcs(const LocalGemm& gemm) {
 /// Of an H100 SXM and an H200. One with fewer gets what suits these.
 constexpr std::uint32_t kSms = 132;
 
-/// How fast tiles of a shape are multiplied where nothing is wasted, those of 128 x 128 and more
-/// being 1: of what h200-gemm-race.json has of 23 shapes and eleven products. 128 x 168: of the
-/// three drawn products that h100-gemm-drawn.txt and h100-gemm-drawn-waves.txt time by it and by
-/// another shape.
-constexpr double speed_of(const TileShape& shape) {
-  if (shape.split > 1 || shape.tile_m * shape.tile_n < 128 * 128) return 0.7;
-  return shape.tile_n == 168 ? 0.94 : 1;
-}
+/// How fast tiles are multiplied where nothing is wasted, those of 128 x 192 and more being 1: of
+/// what h200-gemm-race.json has of 23 shapes and eleven GEMMs.
+constexpr double speed_of(const TileShape& shape) { return shape == kPingPongSmall ? 0.7 : 1; }
 
 constexpr std::uint64_t tiles_of(std::uint64_t size, std::uint64_t tile) {
   return std::max<std::uint64_t>(1, (size + tile - 1) / tile);
@@ -48,9 +43,9 @@ struct Tiling {
 
   Tiling(const TileShape& shape, const GemmShape& product, std::uint32_t sms)
       : m(std::uint64_t{shape.tile_m} * shape.cluster_m),
-        n(std::uint64_t{shape.tile_n} * shape.cluster_n),
+        n(shape.tile_n),
         tiles(tiles_of(product.m, m) * tiles_of(product.n, n)),
-        clusters(std::max(1U, sms / blocks_of(shape))) {}
+        clusters(std::max(1U, sms / shape.cluster_m)) {}
 
   /// Of so many tiles the share that is `product`: they reach past its ends.
   double share_of(std::uint64_t all, const GemmShape& product) const {
@@ -62,25 +57,25 @@ struct Tiling {
 
 /// The share of the SMs' work that is `product`: of whole tiles, some SMs have none in the last
 /// wave.
-double share_of_waves(const TileShape& shape, const GemmShape& product, std::uint32_t sms) {
-  const Tiling tiling(shape, product, sms);
-  const std::uint64_t all = shape.stream_k && tiling.streams()
-                                ? tiling.tiles
-                                : tiles_of(tiling.tiles, tiling.clusters) * tiling.clusters;
+double share_of_waves(const EngineConfiguration& configuration, const GemmShape& product,
+                      std::uint32_t sms) {
+  const Tiling tiling(configuration.shape, product, sms);
+  std::uint64_t all = tiles_of(tiling.tiles, tiling.clusters) * tiling.clusters;
+  if (configuration.stream_k && tiling.streams()) all = tiling.tiles;
   return tiling.share_of(all, product);
 }
 
 /// The same of how fast it is multiplied in all: a tile that both warpgroups share ends with a
 /// pause as long as a block of K, and what a cluster gives and takes of shared tiles takes as long
 /// as 8.
-double promise_of(const TileShape& shape, const GemmShape& product, GemmElement element,
-                  std::uint32_t sms) {
+double promise_of(const EngineConfiguration& configuration, const GemmShape& product,
+                  GemmElement element, std::uint32_t sms) {
   constexpr double kPause = 1, kHandedOver = 8;
   const auto k_blocks = static_cast<double>(tiles_of(product.k, tile_k(element)));
-  const Tiling tiling(shape, product, sms);
-  double promise = share_of_waves(shape, product, sms);
-  if (!shape.in_turn) promise *= k_blocks / (k_blocks + kPause);
-  if (shape.stream_k && tiling.streams()) {
+  const Tiling tiling(configuration.shape, product, sms);
+  double promise = share_of_waves(configuration, product, sms);
+  if (!configuration.shape.ping_pong) promise *= k_blocks / (k_blocks + kPause);
+  if (configuration.stream_k && tiling.streams()) {
     const double blocks =
         k_blocks * static_cast<double>(tiling.tiles) / static_cast<double>(tiling.clusters);
     promise *= blocks / (blocks + kHandedOver);
@@ -88,55 +83,36 @@ double promise_of(const TileShape& shape, const GemmShape& product, GemmElement 
   return promise;
 }
 
-/// Of stream-K some shapes have kernels for all products, others for fewer (engine/instances.cuh).
-enum class MadeFor { all, b_k_major, plain };
-
-/// What to stream a product in, and how fast it is beside what promise_of() says of whole tiles of
-/// kGeneralShape: of the drawn products (NOTES.md). Tiles beside each other read a fifth more of
-/// L2. Tiles of 200 columns were slow with a K of 2056 and gained with one of 4480: hence
-/// `least_k`.
+/// What to stream a GEMM in, and how fast it is beside what promise_of() says of whole tiles: of
+/// the sampled GEMMs (NOTES.md).
 struct StreamChoice {
   EngineConfiguration configuration;
   double speed = 1;
-  MadeFor made_for = MadeFor::all;
-  std::uint64_t least_k = 0;
 };
 constexpr std::array kStreamChoices = {
-    StreamChoice{{.shape = kTurnStreamShape, .early = true, .gpc_rows = 1}, 0.985, MadeFor::all},
+    StreamChoice{{.shape = kPingPong192, .stream_k = true, .pdl = true, .gpc_rows = 1}, 0.985},
     StreamChoice{
-        {.shape = kStreamShape, .lead = 1, .early = true, .gpc_rows = 1}, 0.99, MadeFor::plain},
-    StreamChoice{{.shape = kStreamShape200, .lead = 1, .early = true, .gpc_rows = 1},
-                 0.95,
-                 MadeFor::b_k_major,
-                 4096},
-    StreamChoice{{.shape = kStreamBesideShape, .lead = 1, .early = true, .gpc_rows = 1},
-                 0.955,
-                 MadeFor::all}};
+        {.shape = kWidePair, .stream_k = true, .stagger = true, .pdl = true, .gpc_rows = 1}, 0.99}};
 /// Where a cluster has less than two tiles, narrow ones cost more: 1632 x 3016 x 8544.
 constexpr double kFewNarrowTiles = 0.95;
 
-/// Null where a product has too few tiles for stream-K, and where whole tiles of kGeneralShape
-/// promise more: their last wave is about full.
-const EngineConfiguration* streamed(const GemmShape& product, MadeFor kind, std::uint32_t sms) {
-  const EngineConfiguration* best = nullptr;
-  double most = promise_of(kGeneralShape, product, GemmElement::bf16, sms);
+/// Stream-K; kGeneral where a GEMM has too few tiles for that, and where whole tiles promise more:
+/// their last wave is about full.
+EngineConfiguration streamed_or_whole(const GemmShape& product, std::uint32_t sms) {
+  EngineConfiguration best = kGeneral;
+  double most = promise_of(kGeneral, product, GemmElement::bf16, sms);
   for (const StreamChoice& choice : kStreamChoices) {
     const TileShape& shape = choice.configuration.shape;
     const Tiling tiling(shape, product, sms);
-    if (!tiling.streams() || choice.made_for > kind || product.k < choice.least_k) continue;
-    const bool few = shape.in_turn && tiling.tiles < 2 * tiling.clusters;
+    if (!tiling.streams()) continue;
+    const bool few = shape.ping_pong && tiling.tiles < 2 * tiling.clusters;
     const double promise = choice.speed * (few ? kFewNarrowTiles : 1) *
-                           promise_of(shape, product, GemmElement::bf16, sms);
+                           promise_of(choice.configuration, product, GemmElement::bf16, sms);
     if (promise <= most) continue;
     most = promise;
-    best = &choice.configuration;
+    best = choice.configuration;
   }
   return best;
-}
-
-EngineConfiguration streamed_or_whole(const GemmShape& product, MadeFor kind, std::uint32_t sms) {
-  const EngineConfiguration* const stream = streamed(product, kind, sms);
-  return stream == nullptr ? kGeneral : *stream;
 }
 
 /// The nearest choice stays where another promises less than this.
@@ -145,25 +121,22 @@ constexpr double kWorthwhile = 1.03;
 constexpr double kAlike = 0.99;
 
 EngineConfiguration configuration_for(const GemmTable& table, const GemmShape& product,
-                                      bool one_sum = false, bool packed = false,
-                                      std::uint32_t sms = kSms) {
+                                      bool one_sum = false, std::uint32_t sms = kSms) {
   const auto suits = [&](const GemmChoice& choice) {
-    const TileShape& shape = choice.configuration.shape;
-    return shape.stream_k ? !one_sum && !packed : !one_sum || shape.split == 1;
+    return !choice.configuration.stream_k || !one_sum;
   };
   const GemmChoice* const nearest = nearest_choice(table, product, suits);
-  if (nearest == nullptr) return kGeneral;  // a table may name nothing but parts of K
+  if (nearest == nullptr) return kGeneral;  // a table may name nothing but stream-K
   const auto promise = [&](const GemmChoice& choice) {
-    const TileShape& shape = choice.configuration.shape;
-    return speed_of(shape) * share_of_waves(shape, product, sms);
+    return speed_of(choice.configuration.shape) *
+           share_of_waves(choice.configuration, product, sms);
   };
   double most = 0;
   for (const GemmChoice& choice : table.choices)
     if (suits(choice)) most = std::max(most, promise(choice));
   // Where it is the product itself, it was measured.
   if (nearest->product == product) return nearest->configuration;
-  if (!one_sum && !packed && Tiling(kGeneralShape, product, sms).streams())
-    return streamed_or_whole(product, MadeFor::plain, sms);
+  if (!one_sum && Tiling(kWidePair, product, sms).streams()) return streamed_or_whole(product, sms);
   if (most <= kWorthwhile * promise(*nearest)) return nearest->configuration;
   const GemmChoice* const better = nearest_choice(table, product, [&](const GemmChoice& choice) {
     return suits(choice) && promise(choice) >= kAlike * most;
@@ -173,27 +146,19 @@ EngineConfiguration configuration_for(const GemmTable& table, const GemmShape& p
 
 /// As speed_of(), beside 128 x 192: h200-gemm-fp8-race.json, h100-gemm-fp8-stream-race.json and
 /// h200-gemm-fp8-wide-race.json.
-struct Fp8Choice {
-  TileShape shape;
-  std::uint32_t lead = 0;
-  double speed = 1;
-};
-constexpr std::array kFp8Choices = {
-    Fp8Choice{kFp8StreamShape, 0, 0.98}, Fp8Choice{kFp8Shape, 0, 0.98},
-    Fp8Choice{kFp8StreamShape192, 1, 1}, Fp8Choice{kFp8Shape192, 1, 1},
-    Fp8Choice{kFp8NarrowShape, 1, 0.9}};
+constexpr double fp8_speed_of(const TileShape& shape) { return shape == kFp8Wide ? 0.98 : 1; }
 
 EngineConfiguration fp8_configuration_for(const GemmShape& product, bool one_sum,
                                           std::uint32_t sms) {
-  const auto promise = [&](const Fp8Choice& choice) {
-    const bool suits =
-        !choice.shape.stream_k || (!one_sum && Tiling(choice.shape, product, sms).streams());
-    return suits ? choice.speed * promise_of(choice.shape, product, GemmElement::e4m3, sms) : 0;
+  const auto promise = [&](const EngineConfiguration& choice) {
+    if (choice.stream_k && (one_sum || !Tiling(choice.shape, product, sms).streams())) return 0.0;
+    return fp8_speed_of(choice.shape) * promise_of(choice, product, GemmElement::e4m3, sms);
   };
-  const Fp8Choice& best = *std::max_element(
-      kFp8Choices.begin(), kFp8Choices.end(),
-      [&](const Fp8Choice& one, const Fp8Choice& two) { return promise(one) < promise(two); });
-  return {.shape = best.shape, .lead = best.lead, .early = true, .gpc_rows = 1};
+  const auto all = fp8_configurations();
+  return *std::max_element(all.begin(), all.end(),
+                           [&](const EngineConfiguration& one, const EngineConfiguration& two) {
+                             return promise(one) < promise(two);
+                           });
 }
 
 }  // namespace
@@ -204,28 +169,22 @@ EngineConfiguration chosen_configuration(const GemmTable& table, std::uint64_t m
 }
 
 EngineConfiguration chosen_configuration(const GemmTable& table, const LocalGemm& gemm) {
-  const bool packed =
-      packed_rows(gemm, GemmOperand::a).rows != 0 || packed_rows(gemm, GemmOperand::b).rows != 0;
   const GemmShape product{.m = gemm.m, .n = gemm.n, .k = gemm.k};
   const std::uint32_t sms = gemm.sm_budget == 0 ? kSms : gemm.sm_budget;
-  // Parts of K have a block a tile, whatever the budget is, and another sum; stream-K has that,
-  // too, and packs all rows before the product.
+  // Stream-K takes all SMs, and has another sum.
   const bool one_sum = gemm.sm_budget != 0 || gemm.one_sum;
   EngineConfiguration chosen = kGeneral;
   if (is_fp8(gemm.element))
     chosen = fp8_configuration_for(product, one_sum, sms);
   else if (is_plain(gemm))
-    chosen = configuration_for(table, product, one_sum, packed, sms);
-  else if (!one_sum && !packed)
-    chosen = streamed_or_whole(product,
-                               gemm.b_major == Major::k ? MadeFor::b_k_major : MadeFor::all, sms);
+    chosen = configuration_for(table, product, one_sum, sms);
+  else if (!one_sum)
+    chosen = streamed_or_whole(product, sms);
   // Also where the table's nearest product is one that gained.
   if (!is_worth_gpcs(gemm)) chosen.gpc_rows = 0;
-  // What is packed would drive out of L2 what tiles read again.
-  if (packed) chosen.keeps = true;
   if (gemm.sm_budget != 0) {
-    // Beside the end of the launch before it there would be more blocks than the budget has SMs.
-    chosen.early = false;
+    // Beside the end of the launch before it there would be more CTAs than the budget has SMs.
+    chosen.pdl = false;
     chosen.gpc_rows = 0;  // which SMs it gets, who runs beside it decides
   }
   return chosen;

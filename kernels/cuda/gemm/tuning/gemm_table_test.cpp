@@ -19,7 +19,7 @@ std::string choice_for(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
 TEST(GemmTable, EmbeddedOneGivesEachMeasuredProductWhatItGave) {
   EXPECT_EQ(choice_for(512, 512, 512), "64x128_1x1_s7_turn_m8_early");
   EXPECT_EQ(choice_for(1024, 1024, 1024), "64x128_1x1_s7_turn_m8_early");
-  EXPECT_EQ(choice_for(1024, 1024, 8192), "128x128_1x1_s6_k2_m8_early");
+  EXPECT_EQ(choice_for(1024, 1024, 8192), "64x128_1x1_s7_turn_m8_early");
   EXPECT_EQ(choice_for(2048, 2048, 2048), "128x256_1x1_s4_m16_early");
   EXPECT_EQ(choice_for(4096, 4096, 4096), "128x256_2x1_s4_m8_g1_lead1_early");
   EXPECT_EQ(choice_for(6144, 6144, 6144), "128x192_2x1_s5_turn_m8_g1_early");
@@ -28,7 +28,7 @@ TEST(GemmTable, EmbeddedOneGivesEachMeasuredProductWhatItGave) {
   EXPECT_EQ(choice_for(16384, 16384, 16384), "128x256_2x1_s4_m16_g2_lead1_early");
   EXPECT_EQ(choice_for(8192, 8192, 1024), "128x192_2x1_s5_turn_m16_g2_early");
   EXPECT_EQ(choice_for(8192, 1024, 8192), "128x256_2x1_s4_m16_g2_lead1_early");
-  EXPECT_EQ(choice_for(4096, 14336, 4096), "128x184_2x1_s5_turn_m8_g1_early");
+  EXPECT_EQ(choice_for(4096, 14336, 4096), "128x192_2x1_s5_turn_streamk_m8_g1_early");
   EXPECT_EQ(choice_for(8192, 28672, 8192), "128x192_2x1_s5_turn_m8_g1_early");
   EXPECT_EQ(choice_for(8192, 4096, 8192), "128x256_2x1_s4_m8_g1_lead1_early");
   EXPECT_EQ(embedded_gemm_table().choices.size(), 14U);

@@ -3,7 +3,7 @@
 
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/gemm/engine/pack/pack.hpp"
+#include "kernels/cuda/gemm/engine/pack.hpp"
 #include "kernels/cuda/gpu_test.hpp"
 
 namespace tidemark::kernels {
@@ -27,15 +27,13 @@ void expect_packed(std::uint64_t rows, std::uint64_t elements, std::uint64_t pit
                              stream.get()),
              "write rows");
   cuda_check(cudaMemsetAsync(target.data(), 0xff, target.size(), stream.get()), "poison");
-  launch_pack({RowsAhead{.rows = {.from = source.data() + 2 * before,
-                                  .to = target.data(),
-                                  .rows = rows,
-                                  .elements = elements,
-                                  .from_pitch = pitch,
-                                  .to_pitch = to_pitch},
-                         .runs = runs_of(elements)},
-               RowsAhead{}},
-              0, stream.get());
+  launch_pack({.from = source.data() + 2 * before,
+               .to = target.data(),
+               .rows = rows,
+               .elements = elements,
+               .from_pitch = pitch,
+               .to_pitch = to_pitch},
+              {}, 0, stream.get());
   std::vector<std::uint16_t> packed(rows * to_pitch);
   cuda_check(cudaMemcpyAsync(packed.data(), target.data(), target.size(), cudaMemcpyDeviceToHost,
                              stream.get()),

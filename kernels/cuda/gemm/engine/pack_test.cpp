@@ -1,6 +1,6 @@
-// What can be known of packing without a GPU: which operands it takes, how rows are cut into runs,
-// and which rows come first.
-#include "kernels/cuda/gemm/engine/pack/pack.hpp"
+// What can be known of packing without a GPU: which operands it takes, and how rows are cut
+// into runs.
+#include "kernels/cuda/gemm/engine/pack.hpp"
 
 #include <gtest/gtest.h>
 
@@ -44,39 +44,6 @@ TEST(RowRuns, CoverEveryLengthOfRowWithoutAnEmptyOne) {
   }
 }
 
-TEST(FirstRows, AreAGroupAndWhatOneRoundWalksOfTheOther) {
-  const TileGrid grid{.m_tiles = 32, .n_tiles = 43, .m_rows = 256, .n_rows = 192, .group = 8};
-  const FirstRows first = first_rows(grid, 66);
-  EXPECT_EQ(first.a, 8U * 256);
-  EXPECT_EQ(first.b, 9U * 192);
-}
-
-TEST(FirstRows, AreTurnedWhereGroupsLieAlongN) {
-  const TileGrid grid{.m_tiles = 32,
-                      .n_tiles = 43,
-                      .m_rows = 256,
-                      .n_rows = 192,
-                      .group = 8,
-                      .group_along_n = true};
-  const FirstRows first = first_rows(grid, 66);
-  EXPECT_EQ(first.a, 9U * 256);
-  EXPECT_EQ(first.b, 8U * 192);
-}
-
-TEST(FirstRows, AreOfSeveralGroupsWhereOneIsLessThanARound) {
-  const TileGrid grid{.m_tiles = 100, .n_tiles = 2, .m_rows = 256, .n_rows = 192, .group = 8};
-  const FirstRows first = first_rows(grid, 66);
-  EXPECT_EQ(first.a, 40U * 256);
-  EXPECT_EQ(first.b, 2U * 192);
-}
-
-TEST(FirstRows, AreNoMoreThanThereAre) {
-  const TileGrid grid{.m_tiles = 3, .n_tiles = 2, .m_rows = 256, .n_rows = 192, .group = 8};
-  const FirstRows first = first_rows(grid, 66);
-  EXPECT_EQ(first.a, 3U * 256);
-  EXPECT_EQ(first.b, 2U * 192);
-}
-
 TEST(PackedRows, AreNoneWhereRowsStartOnSixteenBytes) {
   const LocalGemm gemm = product(72, 80, 56);
   EXPECT_EQ(packed_rows(gemm, GemmOperand::a).rows, 0U);
@@ -93,27 +60,7 @@ TEST(PackedRows, AreThoseOfTheOperandThatIsOff) {
   EXPECT_EQ(b.elements, 70U);
   EXPECT_EQ(b.from_pitch, 71U);
   EXPECT_EQ(b.to_pitch, 128U);
-  EXPECT_EQ(engine_workspace_bytes(gemm), 50U * 128 * 2 + 128);  // and a line of counts
-}
-
-TEST(RowsAhead, LieInBandsOfSixtyFourAndALastOne) {
-  for (std::uint64_t rows = 1; rows <= 200; ++rows) {
-    RowsAhead ahead;
-    ahead.rows.rows = rows;
-    std::uint64_t all = 0;
-    for (std::uint32_t band = 0; band < ahead.bands(); ++band) {
-      ASSERT_GE(ahead.rows_of(band), 1U) << rows;
-      ASSERT_LE(ahead.rows_of(band), kBandRows) << rows;
-      all += ahead.rows_of(band);
-    }
-    ASSERT_EQ(all, rows);
-  }
-}
-
-TEST(RowsAhead, HaveAWordABandAndTwoMoreInLinesOfThirtyTwo) {
-  EXPECT_EQ(ahead_bytes({PackedRows{.rows = 29 * 64}, PackedRows{.rows = 64}}), 128U);
-  EXPECT_EQ(ahead_bytes({PackedRows{.rows = 29 * 64 + 1}, PackedRows{.rows = 64}}), 256U);
-  EXPECT_EQ(ahead_bytes({}), 0U);
+  EXPECT_EQ(engine_workspace_bytes(gemm), 50U * 128 * 2);
 }
 
 TEST(PackedRows, AreThoseApartByHalfOfSixteenBytes) {
@@ -137,7 +84,7 @@ TEST(PackedRows, AreAllWhereTheFirstOneStartsOffSixteenBytes) {
 TEST(PackedRows, OfBWithoutAPitchOfItsOwnHaveThatOfA) {
   const LocalGemm gemm = product(71, 0, 56);
   EXPECT_EQ(packed_rows(gemm, GemmOperand::b).from_pitch, 71U);
-  EXPECT_EQ(engine_workspace_bytes(gemm), (100U + 50) * 128 * 2 + 128);
+  EXPECT_EQ(engine_workspace_bytes(gemm), (100U + 50) * 128 * 2);
 }
 
 TEST(PitchNote, NamesWhatIsPackedAndWhatIsStoredByRows) {

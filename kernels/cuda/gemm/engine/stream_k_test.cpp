@@ -1,5 +1,5 @@
 // Stream-K on paper: who multiplies which blocks of which tile, and in which order.
-#include "kernels/cuda/gemm/engine/stream_walk.hpp"
+#include "kernels/cuda/gemm/engine/stream_k.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ EngineProblem problem_of(const Shared& shared) {
   p.m_tiles = shared.tiles;
   p.n_tiles = 1;
   p.k_blocks = shared.k_blocks;
-  p.shared_out = shared_out(shared.tiles, shared.clusters, shared.k_blocks);
+  p.partition = stream_k(shared.tiles, shared.clusters, shared.k_blocks);
   return p;
 }
 
@@ -34,13 +34,13 @@ std::map<std::uint32_t, std::vector<Part>> parts_of(const Shared& shared) {
   const EngineProblem p = problem_of(shared);
   std::map<std::uint32_t, std::vector<Part>> parts;
   for (std::uint32_t cluster = 0; cluster < shared.clusters; ++cluster) {
-    const EnginePlace place{.in_cluster = {}, .first = cluster, .step = shared.clusters};
+    const EnginePlace place{.first = cluster, .step = shared.clusters};
     std::uint32_t taken = 0;
-    for (StreamWalk walk(p, place); walk.more(p); walk.next(p, place))
+    for (EngineWalk walk(p, place); walk.more(p); walk.next(p, place))
       parts[walk.tile].push_back({.cluster = cluster,
-                                  .first = walk.first_block(),
-                                  .end = walk.first_block() + walk.blocks(p),
-                                  .comes_first = taken++ == p.shared_out.rounds,
+                                  .first = walk.first,
+                                  .end = walk.first + walk.count,
+                                  .comes_first = taken++ == p.partition.rounds,
                                   .comes_last = walk.is_last(p, place)});
   }
   for (auto& [tile, of_tile] : parts)
@@ -53,7 +53,7 @@ const std::vector<Shared> kShared = {{598, 66, 43}, {84, 66, 134}, {67, 66, 1}, 
                                      {1008, 66, 8}, {90, 66, 3},   {200, 132, 9}, {5, 3, 100},
                                      {131, 66, 4},  {352, 66, 33}, {1504, 66, 64}};
 
-TEST(StreamWalk, TakesEveryBlockOfEveryTileOnce) {
+TEST(EngineWalk, TakesEveryBlockOfEveryTileOnce) {
   for (const Shared& shared : kShared) {
     const auto parts = parts_of(shared);
     EXPECT_EQ(parts.size(), shared.tiles);
@@ -67,7 +67,7 @@ TEST(StreamWalk, TakesEveryBlockOfEveryTileOnce) {
 }
 
 // Else two clusters could wait for each other.
-TEST(StreamWalk, FirstPartComesFirstAndLastPartLastAndIsTheNextClusters) {
+TEST(EngineWalk, FirstPartComesFirstAndLastPartLastAndIsTheNextClusters) {
   for (const Shared& shared : kShared)
     for (const auto& [tile, of_tile] : parts_of(shared)) {
       ASSERT_LE(of_tile.size(), 2U) << tile;
@@ -78,7 +78,7 @@ TEST(StreamWalk, FirstPartComesFirstAndLastPartLastAndIsTheNextClusters) {
     }
 }
 
-TEST(StreamWalk, SharesAreEvenAndNoPartIsVeryShort) {
+TEST(EngineWalk, SharesAreEvenAndNoPartIsVeryShort) {
   for (const Shared& shared : kShared) {
     std::map<std::uint32_t, std::uint32_t> blocks;
     for (const auto& [tile, of_tile] : parts_of(shared))
@@ -93,16 +93,16 @@ TEST(StreamWalk, SharesAreEvenAndNoPartIsVeryShort) {
   }
 }
 
-TEST(StreamWalk, WholeTilesWhereThereIsNothingToShareOut) {
+TEST(EngineWalk, WholeTilesWhereThereIsNothingToShareOut) {
   for (const Shared& shared : {Shared{132, 66, 40}, Shared{65, 65, 40}, Shared{1, 1, 1}})
     for (const auto& [tile, of_tile] : parts_of(shared)) EXPECT_EQ(of_tile.size(), 1U) << tile;
 }
 
-// As of a word that another launch has, too (first_tile.cuh).
-TEST(StreamWalk, NobodysTileIsNoWork) {
+// As of a word that another launch has, too (kernel.cuh).
+TEST(EngineWalk, NobodysTileIsNoWork) {
   for (const std::uint32_t tiles : {84U, 598U}) {
     const EngineProblem p = problem_of({tiles, 66, 43});
-    EXPECT_FALSE(StreamWalk(p, {.in_cluster = {}, .first = tiles, .step = 66}).more(p));
+    EXPECT_FALSE(EngineWalk(p, {.first = tiles, .step = 66}).more(p));
   }
 }
 

@@ -1,0 +1,12 @@
+// Kernels for all that the plain ones leave out, with f16 operands, in tiles of 128 x 192, with
+// ping-pong: alpha and beta, operands whose contiguous index is M or N, and every type of C.
+#include "kernels/cuda/gemm/engine/instances.cuh"
+
+namespace tidemark::kernels {
+
+std::span<const EngineKernel> general_f16_ping_pong_kernels() {
+  static const std::vector kKernels = all_general_kernels<kPingPong192, MmaType::f16>();
+  return kKernels;
+}
+
+}  // namespace tidemark::kernels
