@@ -244,22 +244,6 @@ TEST(SpreadProducts, AddsEveryRowToEachPlace) {
   EXPECT_EQ(squares, (std::vector<double>{84, 121}));
 }
 
-[[gnu::always_inline]] inline void hash_all(std::size_t count, std::uint64_t* to) {
-  for (std::size_t i = 0; i < count; ++i) to[i] = splitmix64(i);
-}
-
-TEST(RunWidest, ComesToTheSameAsThePlainLoop) {
-  std::vector<std::uint64_t> plain(1003);
-  std::vector<std::uint64_t> wide(1003);
-  hash_all(plain.size(), plain.data());
-  run_widest<hash_all>(wide.size(), wide.data());
-  EXPECT_EQ(wide, plain);
-}
-
-}  // namespace
-
-namespace {
-
 /// How often each of `count` things is visited.
 std::vector<int> visits(std::uint64_t count, std::uint64_t work) {
   std::vector<std::atomic<int>> visited(count);
