@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/ops/barrier_cycle.hpp"
+#include "kernels/ops/barriers.hpp"
 #include "kernels/ops/program/meter.hpp"
 #include "suite/case.hpp"
 #include "suite/oracle/program.hpp"

@@ -8,7 +8,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/replay/given_program.hpp"
 #include "harness/replay/judged_program.hpp"
-#include "kernels/ops/multicast_load.hpp"
+#include "kernels/ops/barriers.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/ptx/wgmma.cuh"
-#include "kernels/cuda/ptx/wgmma_wide.cuh"
 #include "kernels/cuda/spin.hpp"
 
 namespace tidemark::kernels {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/ptx/mbarrier.cuh"
+#include "kernels/cuda/ptx/barriers.cuh"
 #include "kernels/ops/payload.hpp"
 #include "kernels/ops/program/program.hpp"
 

@@ -4,16 +4,13 @@
 #include <cstdint>
 #include <variant>
 
-#include "kernels/ops/barrier_cycle.hpp"
-#include "kernels/ops/expect_tx.hpp"
+#include "kernels/ops/barriers.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
-#include "kernels/ops/multicast_load.hpp"
 #include "kernels/ops/peer_tile.hpp"
 #include "kernels/ops/program/program.hpp"
 #include "kernels/ops/tile_consume.hpp"
 #include "kernels/ops/tile_load.hpp"
 #include "kernels/ops/tile_read.hpp"
-#include "kernels/ops/tile_round_trip.hpp"
 #include "kernels/ops/tile_store.hpp"
 
 namespace tidemark::kernels {

@@ -1,8 +1,7 @@
-// The payload must name its address: a byte that came from elsewhere has to show.
+// What source memory holds, by address: the payload of any byte and element.
 #include "kernels/ops/payload.hpp"
 
 #include <gtest/gtest.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -79,4 +78,5 @@ TEST(SourceElement, ConvertedTypesHoldNormalNumbersOfTenMantissaBits) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::kernels

@@ -7,7 +7,6 @@
 
 #include "kernels/ops/held_to.hpp"
 #include "kernels/ops/payload.hpp"
-#include "kernels/ops/source_element.hpp"
 #include "kernels/ops/tensor_map.hpp"
 
 namespace tidemark::kernels {

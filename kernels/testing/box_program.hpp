@@ -9,7 +9,7 @@
 
 #include "kernels/cuda/cuda_device.hpp"
 #include "kernels/cuda/gpu_test.hpp"
-#include "kernels/ops/expect_tx.hpp"
+#include "kernels/ops/barriers.hpp"
 #include "kernels/ops/program/meter.hpp"
 #include "kernels/ops/program/program.hpp"
 

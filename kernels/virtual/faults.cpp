@@ -12,7 +12,7 @@
 #include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_store_faults.hpp"
-#include "kernels/virtual/gemm/gemm_faults.hpp"
+#include "kernels/virtual/gemm/gemm_multiply.hpp"
 #include "kernels/virtual/peer_tile.hpp"
 
 namespace tidemark::kernels {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/ops/expect_tx.hpp"
+#include "kernels/ops/barriers.hpp"
 #include "suite/room.hpp"
 
 namespace tidemark::suite {

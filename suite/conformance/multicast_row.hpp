@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/ops/multicast_load.hpp"
+#include "kernels/ops/barriers.hpp"
 #include "suite/case.hpp"
 #include "suite/room.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/ops/tile_round_trip.hpp"
+#include "kernels/ops/tile_store.hpp"
 #include "suite/conformance/tile.hpp"
 #include "suite/room.hpp"
 

@@ -1,5 +1,5 @@
 // The claims of the cuda-oxide article; suite/articles.md lists them.
-#include "kernels/ops/barrier_cycle.hpp"
+#include "kernels/ops/barriers.hpp"
 #include "suite/case.hpp"
 #include "suite/conformance/round_trip.hpp"
 #include "suite/conformance/tile.hpp"

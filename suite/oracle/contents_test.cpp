@@ -6,7 +6,7 @@
 #include <string>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/tile_round_trip.hpp"
+#include "kernels/ops/tile_store.hpp"
 #include "suite/oracle/program.hpp"
 
 namespace tidemark::suite {

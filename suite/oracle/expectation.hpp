@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/device.hpp"
-#include "kernels/ops/multicast_load.hpp"
+#include "kernels/ops/barriers.hpp"
 #include "kernels/ops/peer_tile.hpp"
 #include "suite/room.hpp"
 

@@ -22,8 +22,6 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/payload.hpp"
 #include "kernels/ops/program/checks.hpp"
-#include "kernels/ops/source_element.hpp"
-#include "kernels/ops/tile_round_trip.hpp"
 #include "kernels/ops/tile_store.hpp"
 #include "suite/testing/hostile_words.hpp"
 

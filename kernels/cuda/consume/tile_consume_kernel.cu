@@ -5,7 +5,6 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/consume/tile_consume_kernel.hpp"
 #include "kernels/cuda/ptx/wgmma.cuh"
-#include "kernels/cuda/ptx/wgmma_forms.cuh"
 #include "kernels/cuda/tile_window.cuh"
 #include "kernels/error.hpp"
 

@@ -1,6 +1,6 @@
 // Multicasts as programs on a real GPU, against expectations written out here; the suite's oracle
 // has no part in it.
-#include "kernels/ops/multicast_load.hpp"
+#include "kernels/ops/barriers.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/program/program_kernel.hpp"
-#include "kernels/cuda/ptx/mbarrier.cuh"
+#include "kernels/cuda/ptx/barriers.cuh"
 #include "kernels/cuda/tile_window.cuh"
 
 namespace tidemark::kernels {

@@ -4,10 +4,8 @@
 #include <cstdint>
 
 #include "kernels/cuda/program/program_barriers.cuh"
-#include "kernels/cuda/ptx/box_policy.cuh"
 #include "kernels/cuda/ptx/bulk_copy.cuh"
-#include "kernels/cuda/ptx/im2col.cuh"
-#include "kernels/cuda/ptx/prefetch.cuh"
+#include "kernels/cuda/ptx/tensor_copy.cuh"
 
 namespace tidemark::kernels {
 

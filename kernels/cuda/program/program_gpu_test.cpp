@@ -9,7 +9,7 @@
 #include <set>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/barrier_cycle.hpp"
+#include "kernels/ops/barriers.hpp"
 #include "kernels/testing/box_program.hpp"
 
 namespace tidemark::kernels {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/program/program_copies.cuh"
-#include "kernels/cuda/ptx/replace_map.cuh"
+#include "kernels/cuda/ptx/tensor_copy.cuh"
 
 namespace tidemark::kernels {
 

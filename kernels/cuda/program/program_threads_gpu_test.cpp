@@ -8,7 +8,7 @@
 
 #include "kernels/cuda/cuda_device.hpp"
 #include "kernels/cuda/gpu_test.hpp"
-#include "kernels/ops/tile_round_trip.hpp"
+#include "kernels/ops/tile_store.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/ptx/cache_hint.cuh"
+#include "kernels/cuda/ptx/tensor_copy.cuh"
 #include "kernels/ops/reduction.hpp"
 
 namespace tidemark::kernels {

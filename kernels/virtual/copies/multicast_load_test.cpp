@@ -1,5 +1,5 @@
 // The program of a multicast on the virtual device, CTA by CTA.
-#include "kernels/ops/multicast_load.hpp"
+#include "kernels/ops/barriers.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-#include "kernels/virtual/gemm/gemm_faults.hpp"
+#include "kernels/virtual/gemm/gemm_multiply.hpp"
 #include "kernels/virtual/gemm/gemm_panels.hpp"
 
 namespace tidemark::kernels {

@@ -17,7 +17,6 @@
 
 #include "kernels/ops/payload.hpp"
 #include "kernels/virtual/gemm/gemm.hpp"
-#include "kernels/virtual/gemm/gemm_faults.hpp"
 #include "kernels/virtual/gemm/gemm_multiply.hpp"
 
 namespace tidemark::kernels {

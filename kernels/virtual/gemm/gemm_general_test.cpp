@@ -7,7 +7,7 @@
 
 #include "kernels/error.hpp"
 #include "kernels/virtual/gemm/gemm.hpp"
-#include "kernels/virtual/gemm/gemm_faults.hpp"
+#include "kernels/virtual/gemm/gemm_multiply.hpp"
 
 namespace tidemark::kernels {
 namespace {

@@ -1,4 +1,4 @@
-// Multiplies tiles on the virtual device and stores C.
+// Multiplies tiles on the virtual device and stores C, and the faults of both.
 #include "kernels/virtual/gemm/gemm_multiply.hpp"
 
 #include <algorithm>
@@ -11,10 +11,107 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/virtual/gemm/gemm_faults.hpp"
 #include "kernels/virtual/gemm/gemm_panels.hpp"
 
 namespace tidemark::kernels {
+
+// Names and steps of the faults of the virtual matrix multiplication.
+
+namespace {
+
+constexpr FaultInfo kGemmFaults[] = {
+    {kFaultGemmLastProduct, OpKind::gemm, "gemm_last_product", "sum: the last k is left out"},
+    {kFaultGemmTailBlock, OpKind::gemm, "gemm_tail_block",
+     "sum: an incomplete last block of 64 k is left out"},
+    {kFaultGemmPadding, OpKind::gemm, "gemm_padding",
+     "read: the padding behind the rows of both panels holds ones"},
+    {kFaultGemmTileUnwritten, OpKind::gemm, "gemm_tile_unwritten",
+     "store: the last tile is not stored"},
+    {kFaultGemmUlp, OpKind::gemm, "gemm_ulp",
+     "store: the element in the middle of the block is one unit in the last place off"},
+    {kFaultGemmOffByOne, OpKind::gemm, "gemm_off_by_one",
+     "store: the element in the middle of the block is one too large before it is rounded"},
+    {kFaultGemmRowsExchanged, OpKind::gemm, "gemm_rows_exchanged",
+     "read: the last two rows of the A panel are exchanged"},
+    {kFaultGemmNeighbourRow, OpKind::gemm, "gemm_neighbour_row",
+     "read: the last row of the B panel is taken from its neighbour"},
+    {kFaultGemmShardStale, OpKind::gemm, "gemm_shard_stale",
+     "gather: the last row of the last shard of B has not arrived when it is read"},
+    {kFaultGemmShardDisplaced, OpKind::gemm, "gemm_shard_displaced",
+     "gather: the last shard of A lies one row further back"},
+    {kFaultGemmNarrowSum, OpKind::gemm, "gemm_narrow_sum",
+     "sum: the sum is rounded to bf16 after each block of 64 k"},
+    {kFaultGemmTruncated, OpKind::gemm, "gemm_truncated",
+     "store: 16-bit output is cut off, not rounded to nearest even"},
+    {kFaultGemmBackGuard, OpKind::gemm, "gemm_back_guard",
+     "store: one element behind the block is written"},
+    {kFaultGemmFrontGuard, OpKind::gemm, "gemm_front_guard",
+     "store: the byte before the block is written"},
+    {kFaultGemmTransposed, OpKind::gemm, "gemm_transposed",
+     "store: the first 8 x 8 elements of the last whole tile are transposed"},
+    {kFaultGemmNotCleared, OpKind::gemm, "gemm_not_cleared",
+     "sum: the second tile starts from the sums of the first"},
+    {kFaultGemmOddColumn, OpKind::gemm, "gemm_odd_column",
+     "store: columns are stored in pairs, an odd last one is not stored"},
+    {kFaultGemmStaleStage, OpKind::gemm, "gemm_stale_stage",
+     "read: the fifth block of 64 k is multiplied before it replaced the first"},
+    {kFaultGemmBitFlip, OpKind::gemm, "gemm_bit_flip",
+     "read: the lowest bit of the element in the middle of the A panel is flipped"},
+    {kFaultGemmTileTwice, OpKind::gemm, "gemm_tile_twice",
+     "store: the last tile holds the sums of the tile before it"},
+    {kFaultGemmPaddingWritten, OpKind::gemm, "gemm_padding_written",
+     "store: one element behind the last column of the last row is written, where rows are padded"},
+    {kFaultGemmUnusedRead, OpKind::gemm, "gemm_unused_read",
+     "store: C is read, and taken beta times, also where beta is 0"},
+    {kFaultGemmBetaIgnored, OpKind::gemm, "gemm_beta_ignored",
+     "store: beta is taken for 0, C is overwritten"},
+    {kFaultGemmAlphaIgnored, OpKind::gemm, "gemm_alpha_ignored", "store: alpha is taken for 1"},
+    {kFaultGemmAlphaTwice, OpKind::gemm, "gemm_alpha_twice", "store: alpha multiplies beta C, too"},
+    {kFaultGemmMajorIgnored, OpKind::gemm, "gemm_major_ignored",
+     "read: squares of 64 of an MN-major operand are read along k"},
+    {kFaultGemmPackedRows, OpKind::gemm, "gemm_packed_rows",
+     "read: rows of A and B are taken to follow each other, whatever lda and ldb say"},
+    {kFaultGemmPackedC, OpKind::gemm, "gemm_packed_c",
+     "store: rows of C are written one behind the other, whatever ldc says"},
+    {kFaultGemmTypeIgnored, OpKind::gemm, "gemm_type_ignored",
+     "read: elements of fp16 are taken for bf16"},
+    {kFaultGemmNothingDone, OpKind::gemm, "gemm_nothing_done",
+     "store: C is left alone where k or alpha is 0"},
+    {kFaultGemmRowCut, OpKind::gemm, "gemm_row_cut",
+     "read: rows of A and B that start off 16 bytes are read from the 16 bytes that they start in"},
+    {kFaultGemmCRowCut, OpKind::gemm, "gemm_c_row_cut",
+     "store: rows of C that start off 16 bytes are written to the 16 bytes that they start in"},
+    {kFaultGemmNeighbourWritten, OpKind::gemm, "gemm_neighbour_written",
+     "store: the element before every row of C that starts off 4 bytes is written"},
+    {kFaultGemmNonFiniteZeroed, OpKind::gemm, "gemm_non_finite_zeroed",
+     "read: elements that are no finite numbers are taken for 0"},
+    {kFaultGemmInfinityTimesZero, OpKind::gemm, "gemm_infinity_times_zero",
+     "sum: an infinity times 0 adds 0"},
+    {kFaultGemmInfinitySaturated, OpKind::gemm, "gemm_infinity_saturated",
+     "store: an infinity is stored as the largest finite number of its sign"},
+    {kFaultGemmInfinityUnsigned, OpKind::gemm, "gemm_infinity_unsigned",
+     "store: infinities are stored without their sign"},
+    {kFaultGemmNanSpread, OpKind::gemm, "gemm_nan_spread",
+     "store: the element right of a NaN of the same tile is NaN, too"},
+    {kFaultGemmOneRound, OpKind::gemm, "gemm_one_round",
+     "store: under an SM budget, tiles behind the first of each SM are not stored"},
+    {kFaultGemmUnpromoted, OpKind::gemm, "gemm_unpromoted",
+     "sum: sums of fp8 products are cut to the 14 bits of the tensor core all along k"},
+    {kFaultGemmPartialKept, OpKind::gemm, "gemm_partial_kept",
+     "sum: the sums of 128 k of fp8 start from those before them, which are then added again"},
+    {kFaultGemmE5m2AsE4m3, OpKind::gemm, "gemm_e5m2_as_e4m3",
+     "read: elements of e5m2 are taken for e4m3"},
+    {kFaultGemmFlagEarly, OpKind::gemm, "gemm_flag_early",
+     "gather: the word of a shard is set before its bytes are there"},
+    {kFaultGemmFlagOfLastEpoch, OpKind::gemm, "gemm_flag_of_last_epoch",
+     "gather: the word that an earlier gather left is taken for this one's"},
+};
+
+}  // namespace
+
+std::span<const FaultInfo> gemm_faults() { return kGemmFaults; }
+
+// Multiplies tiles on the virtual device and stores C.
 
 // Multiplies two panels in tiles of 64 x 64 and blocks of 64 k, as an engine on a GPU would walk
 // them. Every element is the sum of its products in order of k, so that neither the tiles nor the

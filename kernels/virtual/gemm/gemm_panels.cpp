@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/error.hpp"
-#include "kernels/virtual/gemm/gemm_faults.hpp"
+#include "kernels/virtual/gemm/gemm_multiply.hpp"
 
 namespace tidemark::kernels {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/error.hpp"
-#include "kernels/virtual/gemm/gemm_faults.hpp"
+#include "kernels/virtual/gemm/gemm_multiply.hpp"
 #include "kernels/virtual/gemm/gemm_panels.hpp"
 
 namespace tidemark::kernels {

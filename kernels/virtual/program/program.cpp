@@ -15,7 +15,6 @@
 #include "kernels/virtual/copies/tile_memory.hpp"
 #include "kernels/virtual/program/program_barriers.hpp"
 #include "kernels/virtual/program/program_copies.hpp"
-#include "kernels/virtual/program/program_legality.hpp"
 #include "kernels/virtual/program/program_maps.hpp"
 #include "kernels/virtual/program/program_run.hpp"
 #include "kernels/virtual/program/program_threads.hpp"

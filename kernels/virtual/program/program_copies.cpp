@@ -11,9 +11,7 @@
 #include "kernels/virtual/copies/store_chunks.hpp"
 #include "kernels/virtual/copies/tile_chunks.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
-#include "kernels/virtual/program/multicast_delivery.hpp"
 #include "kernels/virtual/program/program_barriers.hpp"
-#include "kernels/virtual/program/program_legality.hpp"
 #include "kernels/virtual/program/program_maps.hpp"
 
 namespace tidemark::kernels {

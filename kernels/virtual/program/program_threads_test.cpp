@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/ops/tile_round_trip.hpp"
+#include "kernels/ops/tile_store.hpp"
 #include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/program/program.hpp"
 

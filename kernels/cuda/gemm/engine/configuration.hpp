@@ -70,7 +70,7 @@ constexpr std::uint32_t shared_bytes(const TileShape& shape) {
 /// Whether a kernel can be made of it.
 constexpr bool is_sound(const TileShape& shape) {
   const std::uint32_t sums = accumulators(shape);
-  const bool width = sums == 64 || sums == 96 || sums == 128;  // wgmma_wide.cuh has these
+  const bool width = sums == 64 || sums == 96 || sums == 128;  // ptx/wgmma.cuh has these
   // A slice is one box of at most 256 rows. It may begin at any row: TMA swizzles by the address.
   const bool slices = shape.tile_n % shape.cluster_m == 0 && slice_n(shape) <= 256;
   const bool registers = warpgroup_rows(shape) / 64 * sums + 40 <= kConsumerRegisters;

@@ -8,7 +8,7 @@
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/encode.hpp"
-#include "kernels/cuda/gemm/engine/gpcs.hpp"
+#include "kernels/cuda/gemm/engine/placement.hpp"
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 #include "kernels/cuda/gemm/ladder/staging.hpp"
 #include "kernels/error.hpp"

@@ -16,7 +16,7 @@
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/ladder/parts.cuh"
 #include "kernels/cuda/gemm/ladder/staging.hpp"
-#include "kernels/cuda/ptx/stmatrix.cuh"
+#include "kernels/cuda/ptx/wgmma.cuh"
 
 namespace tidemark::kernels {
 

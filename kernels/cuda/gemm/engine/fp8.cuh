@@ -9,7 +9,7 @@
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/engine/epilogue.cuh"
 #include "kernels/cuda/gemm/engine/ring.cuh"
-#include "kernels/cuda/ptx/named_barrier.cuh"
+#include "kernels/cuda/ptx/barriers.cuh"
 
 namespace tidemark::kernels {
 

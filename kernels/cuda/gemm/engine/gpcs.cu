@@ -1,4 +1,5 @@
-// Blocks that say which SM they are on, and stay there while the others say so.
+// Which SMs of the device are in one GPC: CTAs that say which SM they are on, and stay there while
+// the others say so.
 #include <cuda/ptx>
 #include <map>
 #include <mutex>
@@ -9,7 +10,7 @@
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/engine/configuration.hpp"
-#include "kernels/cuda/gemm/engine/gpcs.hpp"
+#include "kernels/cuda/gemm/engine/placement.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark::kernels {

@@ -1,5 +1,5 @@
 // What the device tells of its GPCs.
-#include "kernels/cuda/gemm/engine/gpcs.hpp"
+#include "kernels/cuda/gemm/engine/placement.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -26,8 +26,7 @@
 #include "kernels/cuda/gemm/engine/epilogue.cuh"
 #include "kernels/cuda/gemm/engine/fp8.cuh"
 #include "kernels/cuda/gemm/engine/ring.cuh"
-#include "kernels/cuda/ptx/elect.cuh"
-#include "kernels/cuda/ptx/named_barrier.cuh"
+#include "kernels/cuda/ptx/barriers.cuh"
 
 namespace tidemark::kernels {
 

@@ -1,4 +1,4 @@
-// Hands whole patches of tiles to GPCs that can fill them, and what is left to the others.
+// Which tile each cluster begins with, so that those of one GPC share rows of A.
 #include "kernels/cuda/gemm/engine/placement.hpp"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// Which tile each cluster of a launch begins with, so that those that run in one GPC read the same
-// rows of A. Plain arithmetic; which SMs are in one GPC is for gpcs.hpp.
+// Which tile each cluster begins with, so that those of one GPC share rows of A.
 #pragma once
 
 #include <array>
@@ -47,5 +46,13 @@ struct GpcTiles {
 /// room for, and where tiles would be taken as they come.
 GpcTiles gpc_tiles(const GpcsOfDevice& device, std::uint32_t clusters, std::uint32_t group,
                    const GpcPatch& patch);
+
+/// The GPCs of the current device, and in which of them clusters of `blocks` blocks run, an SM to
+/// each block. No API tells it: small launches of clusters of several sizes show which SMs are
+/// neighbours, and one more where clusters go. Once a device and process, behind all that runs
+/// there, and up to three times where another process is in the way; empty where that did not help
+/// or a launch failed. Says nothing of what is right, only of what is near. Throws StickyError
+/// where the GPU is lost.
+GpcsOfDevice gpcs_of_device(std::uint32_t blocks);
 
 }  // namespace tidemark::kernels

@@ -1,8 +1,7 @@
-// First tiles of clusters on chips whose GPCs are known.
+// Which tile each cluster begins with, so that those of one GPC share rows of A.
 #include "kernels/cuda/gemm/engine/placement.hpp"
 
 #include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <set>
@@ -132,4 +131,5 @@ TEST(GpcTiles, AreNoneOfMoreGpcsThanThereIsRoomFor) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::kernels

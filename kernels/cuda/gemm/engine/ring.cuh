@@ -14,7 +14,6 @@
 #include "kernels/cuda/gemm/ladder/staging.hpp"
 #include "kernels/cuda/gemm/raster.hpp"
 #include "kernels/cuda/ptx/wgmma.cuh"
-#include "kernels/cuda/ptx/wgmma_wide.cuh"
 
 namespace tidemark::kernels {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/gemm/ladder/rung.hpp"
-#include "kernels/cuda/ptx/cp_async.cuh"
+#include "kernels/cuda/ptx/barriers.cuh"
 
 namespace tidemark::kernels {
 namespace {

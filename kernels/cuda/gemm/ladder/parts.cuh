@@ -8,7 +8,7 @@
 #include <cuda/ptx>
 
 #include "kernels/cuda/gemm/ladder/rung.hpp"
-#include "kernels/cuda/ptx/mbarrier.cuh"
+#include "kernels/cuda/ptx/barriers.cuh"
 
 namespace tidemark::kernels {
 

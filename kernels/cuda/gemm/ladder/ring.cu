@@ -9,7 +9,6 @@
 #include "kernels/cuda/gemm/ladder/ring.cuh"
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 #include "kernels/cuda/ptx/wgmma.cuh"
-#include "kernels/cuda/ptx/wgmma_forms.cuh"
 
 namespace tidemark::kernels {
 namespace {

@@ -13,8 +13,6 @@
 #include "kernels/cuda/gemm/ladder/parts.cuh"
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 #include "kernels/cuda/ptx/wgmma.cuh"
-#include "kernels/cuda/ptx/wgmma_forms.cuh"
-#include "kernels/cuda/ptx/wgmma_wide.cuh"
 
 namespace tidemark::kernels {
 

@@ -13,7 +13,7 @@
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 #include "kernels/cuda/gemm/ladder/staging.hpp"
 #include "kernels/cuda/gemm/raster.hpp"
-#include "kernels/cuda/ptx/stmatrix.cuh"
+#include "kernels/cuda/ptx/wgmma.cuh"
 
 namespace tidemark::kernels {
 namespace {

@@ -10,7 +10,6 @@
 #include "kernels/cuda/gemm/ladder/parts.cuh"
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 #include "kernels/cuda/ptx/wgmma.cuh"
-#include "kernels/cuda/ptx/wgmma_forms.cuh"
 
 namespace tidemark::kernels {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/ops/multicast_load.hpp"
+#include "kernels/ops/barriers.hpp"
 #include "kernels/ops/program/checks.hpp"
 #include "kernels/virtual/program/program.hpp"
 

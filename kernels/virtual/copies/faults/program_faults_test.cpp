@@ -10,7 +10,7 @@
 
 #include "kernels/ops/program/checks.hpp"
 #include "kernels/ops/program/meter.hpp"
-#include "kernels/ops/tile_round_trip.hpp"
+#include "kernels/ops/tile_store.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/program/program.hpp"
 

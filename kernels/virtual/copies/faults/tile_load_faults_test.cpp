@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/ops/expect_tx.hpp"
+#include "kernels/ops/barriers.hpp"
 #include "kernels/ops/program/checks.hpp"
 #include "kernels/virtual/program/program.hpp"
 

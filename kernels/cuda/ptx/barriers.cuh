@@ -1,10 +1,12 @@
-// The mbarrier instructions that cuda::ptx of CCCL 3.0 lacks, and a wait that always ends.
+// Barriers, elect.sync and cp.async, in the forms that cuda::ptx of CCCL 3.0 lacks.
 #pragma once
 
 #include <cstdint>
 #include <cuda/ptx>
 
 namespace tidemark::kernels {
+
+// The mbarrier instructions that cuda::ptx of CCCL 3.0 lacks, and a wait that always ends.
 
 /// Address of `object` in the shared window, as the .shared forms take it.
 __device__ inline std::uint32_t shared_address(const void* object) {
@@ -69,6 +71,67 @@ __device__ inline void quiesce(std::uint64_t ns) {
   while (cuda::ptx::get_sreg_globaltimer() - began_ns < ns &&
          clock64() - began_cycle < bound_cycles)
     __nanosleep(200);
+}
+
+// bar.sync and bar.arrive with a number, which cuda::ptx lacks: barriers of some warps of a block.
+
+/// Waits at hardware barrier `id` (1 to 15; 0 is __syncthreads) until `threads` threads have come
+/// to it, by this function or the next. All lanes of the warp. PTX ISA 9.0, 9.7.13.1.
+template <std::uint32_t id, std::uint32_t threads>
+__device__ __forceinline__ void sync_at_barrier() {
+  // Without "memory" the compiler may move accesses across the barrier.
+  asm volatile("bar.sync %0, %1;" ::"n"(id), "n"(threads) : "memory");
+}
+
+/// Comes to barrier `id` and does not wait.
+template <std::uint32_t id, std::uint32_t threads>
+__device__ __forceinline__ void arrive_at_barrier() {
+  asm volatile("bar.arrive %0, %1;" ::"n"(id), "n"(threads) : "memory");
+}
+
+// elect.sync, which cuda::ptx of CCCL 3.0 lacks.
+
+/// True in one lane of a warp, the same one each time. All 32 lanes call it. Where a branch depends
+/// on it the compiler knows that one lane is left, and issues a copy of the TMA once; behind a
+/// comparison of threadIdx it issues it in a loop over all lanes that might be there. PTX ISA 9.0,
+/// elect.sync.
+__device__ __forceinline__ bool is_elected() {
+  std::uint32_t elected = 0;
+  // Without "volatile" the compiler may move it behind a branch, where lanes would be missing.
+  asm volatile(
+      "{\n"
+      " .reg .pred elected;\n"
+      " elect.sync _|elected, 0xffffffff;\n"
+      " selp.u32 %0, 1, 0, elected;\n"
+      "}"
+      : "=r"(elected));
+  return elected != 0;
+}
+
+// cp.async, copies of 16 bytes that a thread starts and does not wait for: the primitives of the
+// toolkit take the number of bytes to read as a constant only, one branch a value.
+
+/// Starts a copy of `bytes` (0 to 16) from global to shared memory and fills up to 16 with zeros.
+/// Both addresses on 16 bytes; `from` is not read where `bytes` is 0. PTX ISA 9.0, cp.async.
+__device__ __forceinline__ void cp_async_16(void* to, const void* from, std::uint32_t bytes) {
+  // Without "memory" the compiler may move the copy in front of the reads of what was there.
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+               :
+               : "r"(shared_address(to)), "l"(__cvta_generic_to_global(from)), "r"(bytes)
+               : "memory");
+}
+
+/// Closes the group of this thread's copies so far. PTX ISA 9.0, cp.async.commit_group.
+__device__ __forceinline__ void cp_async_commit() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/// Waits until at most `pending` of this thread's groups are unfinished. Without it the copies are
+/// read before they land. Other threads' copies need a barrier behind it. PTX ISA 9.0,
+/// cp.async.wait_group.
+template <int pending>
+__device__ __forceinline__ void cp_async_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
 
 }  // namespace tidemark::kernels

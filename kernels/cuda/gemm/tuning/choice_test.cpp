@@ -1,9 +1,7 @@
-// The table of configurations: that the one of the build says what it said, and which of its
-// choices a product gets.
-#include "kernels/cuda/gemm/tuning/gemm_table.hpp"
+// Which configuration of the engine a GEMM gets: by the built-in table, or by a model.
+#include "kernels/cuda/gemm/tuning/choice.hpp"
 
 #include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -83,4 +81,5 @@ TEST(NearestChoice, IsNoneWhereNothingSuits) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::kernels
