@@ -11,7 +11,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "harness/base/spawn.hpp"
+#include "harness/base/child_process.hpp"
 #include "harness/testing/launch_place.hpp"
 
 namespace tidemark::harness {

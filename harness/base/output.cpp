@@ -19,9 +19,9 @@
 #include <system_error>
 #include <thread>
 
+#include "harness/base/child_process.hpp"
 #include "harness/base/clock.hpp"
 #include "harness/base/errors.hpp"
-#include "harness/base/spawn.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <cerrno>
 
-#include "harness/base/spawn.hpp"
+#include "harness/base/child_process.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-#include "harness/discovery/bounded_child.hpp"
+#include "harness/base/child_process.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/testing/run_binary.hpp"
 #include "reports/base/scratch_folder.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/discovery/bounded_child.hpp"
+#include "harness/base/child_process.hpp"
 #include "harness/discovery/nvml_child.hpp"
 #include "harness/room.hpp"
 #include "kernels/device.hpp"

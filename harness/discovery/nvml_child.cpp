@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "harness/discovery/bounded_child.hpp"
+#include "harness/base/child_process.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/discovery/nvml.hpp"
 #include "harness/room.hpp"

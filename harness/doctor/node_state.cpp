@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/discovery/bounded_child.hpp"
+#include "harness/base/child_process.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/discovery/node_files.hpp"
 #include "harness/mpirun/mpirun.hpp"

@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "harness/discovery/bounded_child.hpp"
+#include "harness/base/child_process.hpp"
 #include "harness/relay/mesh.hpp"
 #include "kernels/error.hpp"
 

@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "harness/base/child_process.hpp"
 #include "harness/base/output.hpp"
-#include "harness/discovery/bounded_child.hpp"
 #include "reports/base/scratch_folder.hpp"
 
 namespace tidemark::harness {

@@ -16,10 +16,10 @@
 #include <optional>
 #include <utility>
 
+#include "harness/base/child_process.hpp"
 #include "harness/base/clock.hpp"
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
-#include "harness/base/spawn.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/relay/job_processes.hpp"
 #include "harness/supervisor/stop.hpp"

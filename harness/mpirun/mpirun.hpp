@@ -24,9 +24,9 @@ std::string said_by(std::uint32_t rank, const std::string& text);
 /// How many ranks that launcher started, where it says so; nothing without a launcher.
 std::optional<std::uint32_t> launched_ranks();
 
-/// The variables for Open MPI that the user set. Children get none by themselves (spawn.hpp), and a
-/// mpirun among them needs them, except the one that silences it. Empty in a rank, whose own they
-/// are.
+/// The variables for Open MPI that the user set. Children get none by themselves
+/// (child_process.hpp), and a mpirun among them needs them, except the one that silences it. Empty
+/// in a rank, whose own they are.
 std::vector<std::pair<std::string, std::string>> launcher_settings();
 
 /// The command that runs `arguments` (without the program's name) again on `ranks` ranks, with

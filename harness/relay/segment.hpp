@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "harness/base/spawn.hpp"
+#include "harness/base/child_process.hpp"
 
 namespace tidemark::harness {
 

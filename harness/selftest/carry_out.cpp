@@ -16,8 +16,8 @@
 
 #include <fmt/format.h>
 
+#include "harness/base/child_process.hpp"
 #include "harness/base/clock.hpp"
-#include "harness/discovery/bounded_child.hpp"
 #include "harness/mpirun/mpirun.hpp"
 #include "reports/base/error.hpp"
 #include "reports/base/scratch_folder.hpp"

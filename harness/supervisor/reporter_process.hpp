@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "harness/base/spawn.hpp"
+#include "harness/base/child_process.hpp"
 
 namespace tidemark::harness {
 

@@ -9,11 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <set>
 #include <thread>
 
@@ -510,49 +508,6 @@ TEST(Slot, giving_up_ends_the_attempt_with_the_given_verdict) {
   EXPECT_EQ(ending.verdict, Verdict::not_run);
   EXPECT_EQ(ending.reason, "slot 2 crashed");
   EXPECT_FALSE(slot.busy());
-}
-
-TEST(Spawn, what_outlives_its_parent_has_a_session_of_its_own) {
-  const pid_t child = spawn({.program = "/bin/sleep",
-                             .arguments = {"sleep", "60"},
-                             .fds = {-1, -1, -1},
-                             .bond = Bond::outlives_parent});
-  // Signals are settled before the exec: once the program is sleep, all is as it will be.
-  const auto program = std::filesystem::path("/proc") / std::to_string(child) / "exe";
-  const auto itself = std::filesystem::read_symlink("/proc/self/exe");
-  std::error_code ignored;
-  for (int i = 0; i < 1000 && std::filesystem::read_symlink(program, ignored) == itself; ++i)
-    rest();
-  EXPECT_EQ(::getsid(child), child);
-  ::kill(child, SIGTERM);  // ignored, so that it takes SIGKILL
-  ::kill(child, SIGKILL);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  EXPECT_EQ(WTERMSIG(status), SIGKILL);
-}
-
-TEST(Spawn, a_child_has_nothing_of_the_launcher_and_only_its_own_descriptors) {
-  ::setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
-  ::setenv("PMIX_RANK", "1", 1);
-  const Pipe stray = make_pipe();
-  const int inherited = ::dup(stray.read.get());  // without close-on-exec
-  // A shell in the place of the worker says what it has been given.
-  const Pipe said = make_pipe();
-  const pid_t child = spawn({.program = "/bin/sh",
-                             .arguments = {"sh", "-c",
-                                           "env | grep -c -E '^(OMPI|PMIX)_' >&2;"
-                                           "echo $A >&2; ls /proc/self/fd | wc -l >&2"},
-                             .settings = {{"A", "b"}},
-                             .fds = {-1, said.write.get(), said.write.get()}});
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  ::unsetenv("OMPI_COMM_WORLD_SIZE");
-  ::unsetenv("PMIX_RANK");
-  ::close(inherited);
-  std::array<char, 64> text{};
-  const ssize_t got = ::read(said.read.get(), text.data(), text.size());
-  // ls has 0, 1, 2 and the folder it lists.
-  EXPECT_EQ(std::string(text.data(), static_cast<std::size_t>(got)), "0\nb\n4\n");
 }
 
 }  // namespace

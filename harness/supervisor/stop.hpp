@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "harness/base/spawn.hpp"
+#include "harness/base/child_process.hpp"
 
 namespace tidemark::harness {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/base/spawn.hpp"
+#include "harness/base/child_process.hpp"
 #include "harness/worker/messages.hpp"
 
 namespace tidemark::harness {

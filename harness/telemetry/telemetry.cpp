@@ -15,8 +15,8 @@
 #include <thread>
 #include <utility>
 
+#include "harness/base/child_process.hpp"
 #include "harness/base/clock.hpp"
-#include "harness/base/spawn.hpp"
 #include "harness/telemetry/telemetry_child.hpp"
 #include "kernels/error.hpp"
 

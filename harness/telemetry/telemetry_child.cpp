@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
+#include "harness/base/child_process.hpp"
 #include "harness/base/clock.hpp"
-#include "harness/base/spawn.hpp"
 #include "harness/discovery/nvml.hpp"
 #include "harness/telemetry/telemetry.hpp"
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "harness/base/spawn.hpp"
+#include "harness/base/child_process.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -1,17 +1,66 @@
-// Tests of the bounded child: what it said, how it ended, and that nobody waits for it.
-#include "harness/discovery/bounded_child.hpp"
+// Tests of child processes: what they have, what they said, how they ended, and that no wait is
+// unbounded.
+#include "harness/base/child_process.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "harness/room.hpp"
 #include "reports/base/scratch_folder.hpp"
 
 namespace tidemark::harness {
 namespace {
+
+TEST(Spawn, what_outlives_its_parent_has_a_session_of_its_own) {
+  const pid_t child = spawn({.program = "/bin/sleep",
+                             .arguments = {"sleep", "60"},
+                             .fds = {-1, -1, -1},
+                             .bond = Bond::outlives_parent});
+  // Signals are settled before the exec: once the program is sleep, all is as it will be.
+  const auto program = std::filesystem::path("/proc") / std::to_string(child) / "exe";
+  const auto itself = std::filesystem::read_symlink("/proc/self/exe");
+  std::error_code ignored;
+  for (int i = 0; i < 1000 && std::filesystem::read_symlink(program, ignored) == itself; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(::getsid(child), child);
+  ::kill(child, SIGTERM);  // ignored, so that it takes SIGKILL
+  ::kill(child, SIGKILL);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WTERMSIG(status), SIGKILL);
+}
+
+TEST(Spawn, a_child_has_nothing_of_the_launcher_and_only_its_own_descriptors) {
+  ::setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
+  ::setenv("PMIX_RANK", "1", 1);
+  const Pipe stray = make_pipe();
+  const int inherited = ::dup(stray.read.get());  // without close-on-exec
+  // A shell in the place of the worker says what it has been given.
+  const Pipe said = make_pipe();
+  const pid_t child = spawn({.program = "/bin/sh",
+                             .arguments = {"sh", "-c",
+                                           "env | grep -c -E '^(OMPI|PMIX)_' >&2;"
+                                           "echo $A >&2; ls /proc/self/fd | wc -l >&2"},
+                             .settings = {{"A", "b"}},
+                             .fds = {-1, said.write.get(), said.write.get()}});
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ::unsetenv("OMPI_COMM_WORLD_SIZE");
+  ::unsetenv("PMIX_RANK");
+  ::close(inherited);
+  std::string text(64, 0);
+  const ssize_t got = ::read(said.read.get(), text.data(), text.size());
+  // ls has 0, 1, 2 and the folder it lists.
+  EXPECT_EQ(std::string(text.data(), static_cast<std::size_t>(got)), "0\nb\n4\n");
+}
 
 TEST(RunBounded, returns_both_outputs_and_the_status) {
   const ChildAnswer answer = run_bounded({"/bin/sh", "-c", "echo yes; echo no >&2; exit 3"}, 20);
