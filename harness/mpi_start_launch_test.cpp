@@ -59,7 +59,7 @@ RunningProgram started_by_ranks(const Place& place) {
   Environment environment = with_hook("slow@zfill.whole");
   environment.emplace_back("TMPDIR", place.file("t"));
   std::filesystem::create_directory(place.file("t"));
-  const RunningProgram running = start_program(
+  RunningProgram running = start_program(
       command(run_arguments(place, {"--cases", "zfill.whole", "--ranks", "2"})), environment);
   EXPECT_TRUE(appears(place.journals(), "\"gpu\":1,\"case\":\"zfill.whole\""));
   return running;

@@ -20,6 +20,7 @@
 #include <thread>
 #include <utility>
 
+#include "harness/base/clock.hpp"
 #include "harness/room.hpp"
 #include "kernels/error.hpp"
 
@@ -41,12 +42,12 @@ std::string setting(const std::string& name, const std::string& value) {
   return text.append("=").append(value);
 }
 
-std::vector<std::string> child_environment(const SpawnOrder& order) {
+std::vector<std::string> child_environment(const ChildOrder& order) {
   std::vector<std::string> variables;
   for (const auto& [name, value] : order.settings) variables.push_back(setting(name, value));
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text = *variable;
-    bool replaced = belongs_to_launcher(text);
+    bool replaced = order.bond != Bond::stops_with_parent && belongs_to_launcher(text);
     for (const auto& [name, value] : order.settings) {
       replaced = replaced || text.starts_with(name + "=");
     }
@@ -63,24 +64,24 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return all;
 }
 
-[[noreturn]] void leave_child(const char* what) {
+[[noreturn]] void leave_child(const ChildOrder& order, const char* what) {
   // Not strerror: it may allocate, and another thread may have held that lock at the fork.
   const char* why = ::strerrordesc_np(errno);
-  for (const char* text : {what, ": ", why, "\n"}) {
+  for (const char* text : {what, why, order.failure_tail.c_str()}) {
     if (::write(STDERR_FILENO, text, std::strlen(text)) < 0) break;
   }
-  ::_exit(127);
+  ::_exit(order.failure_status);
 }
 
 /// Puts fds[i] at i. All are first moved above the targets, since a source may be a target, too.
-void place_descriptors(int* fds, int count) {
+void place_descriptors(const ChildOrder& order, int* fds, int count) {
   for (int i = 0; i < count; ++i) {
     if (fds[i] < 0) fds[i] = ::open("/dev/null", O_RDWR);
     fds[i] = ::fcntl(fds[i], F_DUPFD, count);
-    if (fds[i] < 0) leave_child("cannot pass a file descriptor");
+    if (fds[i] < 0) leave_child(order, "cannot pass a file descriptor: ");
   }
   for (int i = 0; i < count; ++i) {
-    if (::dup2(fds[i], i) < 0) leave_child("cannot pass a file descriptor");
+    if (::dup2(fds[i], i) < 0) leave_child(order, "cannot pass a file descriptor: ");
   }
 }
 
@@ -91,17 +92,21 @@ void close_above(int last, int limit) {
 }
 
 void bind_to_parent(Bond bond, pid_t parent) {
-  // What tells a launch to stop (scancel, a shutdown, a closed terminal) reaches all its processes,
-  // and only the supervisor may heed it: a worker that died of it would look like a crashed GPU.
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_IGN);
+  if (bond != Bond::stops_with_parent) {
+    // What tells a launch to stop (scancel, a shutdown, a closed terminal) reaches all its
+    // processes, and only the supervisor may heed it: a worker that died of it would look like a
+    // crashed GPU.
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_IGN);
+    ::signal(SIGPIPE, SIG_DFL);
+  }
   if (bond == Bond::outlives_parent) {
     ::setsid();
     return;
   }
-  // A group of its own: Ctrl-C on the terminal reaches only the supervisor, and one kill reaches
-  // whatever the worker has started.
+  // A group of its own: Ctrl-C on the terminal reaches only the parent, and one kill reaches
+  // whatever the child has started.
   ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_PDEATHSIG, bond == Bond::dies_with_parent ? SIGKILL : SIGTERM);
   // The parent may have ended before the line above: then nobody would ever end this process.
   if (::getppid() != parent) ::_exit(127);
 }
@@ -144,47 +149,92 @@ void drain(FileDescriptor& fd, std::string& text) {
   }
 }
 
-pid_t spawn(const SpawnOrder& order) {
+bool ProcessEnd::killed_from_outside() const {
+  constexpr std::array kOwn = {0, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+  return std::find(kOwn.begin(), kOwn.end(), signal) == kOwn.end();
+}
+
+ChildProcess::ChildProcess(const ChildOrder& order) : bond_(order.bond), ended_(std::nullopt) {
   std::vector<std::string> arguments = order.arguments;
   std::vector<std::string> environment = child_environment(order);
   const std::vector<char*> argv = pointers(arguments);
   const std::vector<char*> envp = pointers(environment);
   std::vector<int> fds = order.fds;
+  const std::string head = order.failure_head.empty() ? order.program + ": " : order.failure_head;
   rlimit files{};
   const int limit = ::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < 65536
                         ? static_cast<int>(files.rlim_cur)
                         : 65536;
   const pid_t parent = ::getpid();
-  pid_t child = ::fork();
+  pid_ = ::fork();
   // There may be too many processes, or too little memory, for a moment.
-  for (int i = 0; i < 300 && child < 0; ++i) {
+  for (int i = 0; i < 300 && pid_ < 0; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    child = ::fork();
+    pid_ = ::fork();
   }
-  if (child < 0) throw Error(std::string("cannot start a process: ") + std::strerror(errno));
-  if (child > 0) {
+  if (pid_ < 0) throw Error(std::string("cannot start a process: ") + std::strerror(errno));
+  if (pid_ > 0) {
     // Both sides set the group: whoever comes first, a kill of the group finds it.
-    if (order.bond == Bond::dies_with_parent) ::setpgid(child, child);
-    return child;
+    if (bond_ != Bond::outlives_parent) ::setpgid(pid_, pid_);
+    return;
   }
-  bind_to_parent(order.bond, parent);
-  place_descriptors(fds.data(), static_cast<int>(fds.size()));
+  bind_to_parent(bond_, parent);
+  place_descriptors(order, fds.data(), static_cast<int>(fds.size()));
   close_above(static_cast<int>(fds.size()) - 1, limit);
-  // Blocked and ignored signals survive exec, and the supervisor blocks what it reads as a file.
+  // Blocked signals survive exec, and the supervisor blocks what it reads as a file.
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::signal(SIGPIPE, SIG_DFL);
-  ::execve(order.program.c_str(), argv.data(), envp.data());
-  leave_child(order.program.c_str());
+  ::execvpe(order.program.c_str(), argv.data(), envp.data());
+  leave_child(order, head.c_str());
+}
+
+void ChildProcess::reaped(int status) {
+  ended_ = ProcessEnd{.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+                      .exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0};
+  if (bond_ == Bond::dies_with_parent) ::kill(-pid_, SIGKILL);
+}
+
+const std::optional<ProcessEnd>& ChildProcess::ended() {
+  if (ended_) return ended_;
+  int status = 0;
+  const pid_t got = ::waitpid(pid_, &status, WNOHANG);
+  if (got == pid_) reaped(status);
+  if (got < 0 && errno == ECHILD) ended_ = ProcessEnd{.exit_code = -1};
+  return ended_;
+}
+
+const std::optional<ProcessEnd>& ChildProcess::ended_among_adopted() {
+  int status = 0;
+  for (pid_t got = 0; (got = ::waitpid(-1, &status, WNOHANG)) > 0;)
+    if (got == pid_) reaped(status);
+  return ended_;
+}
+
+bool ChildProcess::ended_within(double seconds) {
+  const double until = monotonic_s() + seconds;
+  while (!ended() && monotonic_s() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  return ended_.has_value();
+}
+
+void ChildProcess::signal(int number) const {
+  if (!ended_) ::kill(pid_, number);
+}
+
+void ChildProcess::signal_group(int number) const {
+  if (!ended_) ::kill(-pid_, number);
+}
+
+bool ChildProcess::kill_within(double seconds) {
+  signal_group(SIGKILL);
+  return ended_within(seconds);
 }
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::size_t kMostText = std::size_t{16} << 20;
-constexpr std::chrono::seconds kKillPatience{2};
+constexpr double kKillSeconds = 2;
 
 // One read into `text`; false when the pipe is at its end.
 bool take(int fd, std::string& text) {
@@ -195,37 +245,19 @@ bool take(int fd, std::string& text) {
   return got > 0;
 }
 
-int poll_ms(Clock::time_point until) {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
-  return static_cast<int>(std::clamp<std::int64_t>(left.count() + 1, 0, 1000));
-}
-
 // Reads both pipes to their ends; false when time ran out first.
-bool read_all(FileDescriptor out, FileDescriptor err, Clock::time_point until,
-              ChildAnswer& answer) {
+bool read_all(FileDescriptor out, FileDescriptor err, double until, ChildAnswer& answer) {
   while (out.get() >= 0 || err.get() >= 0) {
-    if (Clock::now() >= until) return false;
+    const double left = until - monotonic_s();
+    if (left <= 0) return false;
     std::array<pollfd, 2> fds = {pollfd{.fd = out.get(), .events = POLLIN, .revents = 0},
                                  pollfd{.fd = err.get(), .events = POLLIN, .revents = 0}};
-    if (poll(fds.data(), fds.size(), poll_ms(until)) <= 0) continue;
+    if (poll(fds.data(), fds.size(), static_cast<int>(std::min(1e3 * left + 1, 1e3))) <= 0)
+      continue;
     if (fds[0].revents != 0 && !take(out.get(), answer.out)) out.close();
     if (fds[1].revents != 0 && !take(err.get(), answer.err)) err.close();
   }
   return true;
-}
-
-bool reaped(pid_t pid, Clock::time_point until, ChildAnswer& answer) {
-  int status = 0;
-  for (;;) {
-    const pid_t got = waitpid(pid, &status, WNOHANG);
-    if (got == pid) {
-      answer.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-      return true;
-    }
-    if (got < 0 && errno != EINTR) return true;  // somebody else reaped it
-    if (Clock::now() >= until) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
 }
 
 }  // namespace
@@ -233,9 +265,8 @@ bool reaped(pid_t pid, Clock::time_point until, ChildAnswer& answer) {
 ChildAnswer run_bounded(const std::vector<std::string>& argv, double seconds,
                         const ChildSurroundings& surroundings) {
   ChildAnswer answer;
-  const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                        std::chrono::duration<double>(seconds));
-  pid_t pid = -1;
+  const double until = monotonic_s() + seconds;
+  ChildProcess child;
   Pipe out;
   Pipe err;
   try {
@@ -243,22 +274,19 @@ ChildAnswer run_bounded(const std::vector<std::string>& argv, double seconds,
     err = make_pipe();
     if (!surroundings.out.empty())
       out.write = FileDescriptor(open(surroundings.out.c_str(), O_WRONLY | O_CLOEXEC));
-    pid = spawn({.program = argv.at(0),
-                 .arguments = argv,
-                 .settings = surroundings.settings,
-                 .fds = {-1, out.write.get(), err.write.get()},
-                 .bond = Bond::dies_with_parent});
+    child = ChildProcess({.program = argv.at(0),
+                          .arguments = argv,
+                          .settings = surroundings.settings,
+                          .fds = {-1, out.write.get(), err.write.get()}});
   } catch (const Error&) {
     return answer;
   }
   out.write.close();
   err.write.close();
   const bool said_all = read_all(std::move(out.read), std::move(err.read), until, answer);
-  if (!said_all || !reaped(pid, until, answer)) {
-    answer.timed_out = true;
-    kill(-pid, SIGKILL);
-    reaped(pid, Clock::now() + kKillPatience, answer);
-  }
+  answer.timed_out = !said_all || !child.ended_within(until - monotonic_s());
+  if (answer.timed_out) child.kill_within(kKillSeconds);
+  if (child.ended()) answer.status = child.ended()->status();
   answer.started = answer.status != 127;
   return answer;
 }

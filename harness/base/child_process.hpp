@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,26 +37,71 @@ void set_non_blocking(int fd);
 /// Appends what a non-blocking descriptor has; closes it at its end.
 void drain(FileDescriptor& fd, std::string& text);
 
-/// The last seconds of a child when its parent is gone. SIGINT, SIGTERM and SIGHUP are ignored
-/// either way: only SIGKILL ends a child early.
+/// What a child has of its parent, and what its parent's end is to it.
 enum class Bond {
-  dies_with_parent,  // own process group; SIGKILL as soon as the parent ends
-  outlives_parent,   // own session
+  dies_with_parent,   // own process group; SIGKILL as soon as the parent ends
+  outlives_parent,    // own session
+  stops_with_parent,  // own process group; SIGTERM as soon as the parent ends
 };
 
-struct SpawnOrder {
-  std::string program;
+/// Of the first two bonds, children are programs of ours: their environment is this one without the
+/// variables of the MPI launcher (they must not join the job by accident), and they ignore SIGINT,
+/// SIGTERM and SIGHUP, so that only SIGKILL ends them early. The third leaves both as they are.
+struct ChildOrder {
+  std::string program;                                             // a path, or a name on PATH
   std::vector<std::string> arguments;                              // argv, [0] included
   std::vector<std::pair<std::string, std::string>> settings = {};  // environment variables added
   std::vector<int> fds =
       {};  // become 0, 1, 2, ... of the child; all others are closed; -1: /dev/null
   Bond bond = Bond::dies_with_parent;
+  /// Of a program that cannot be executed: its exit status, and what surrounds the reason on its
+  /// descriptor 2; in front of it stands the program where that is empty.
+  int failure_status = 127;
+  std::string failure_head = {}, failure_tail = "\n";
 };
 
-/// Fork and exec. The child's environment is this one without the variables of the MPI launcher
-/// (it must not join the job by accident) and with `settings`. A program that cannot be executed
-/// ends with status 127 and says why on its descriptor 2. Throws Error when fork fails for 3 s.
-pid_t spawn(const SpawnOrder& order);
+/// How a process ended.
+struct ProcessEnd {
+  int signal = 0;          // 0: it left by itself
+  int exit_code = 0;       // when it left by itself; -1 when another part of this process reaped it
+  bool unstarted = false;  // there was none
+
+  /// By a signal that no mistake of its own raises: the OOM killer's or an operator's SIGKILL, ...
+  bool killed_from_outside() const;
+  int status() const { return signal != 0 ? 128 + signal : exit_code; }
+};
+
+/// A process that this one started. The end of the scope leaves it alone, and nothing here waits
+/// without a bound: a process that is stuck in the driver ends when the driver lets it.
+class ChildProcess {
+ public:
+  ChildProcess() = default;  // none, which counts as ended
+  /// Fork and exec. Throws Error when fork fails for 3 s.
+  explicit ChildProcess(const ChildOrder& order);
+  ChildProcess(ChildProcess&&) = default;
+  ChildProcess& operator=(ChildProcess&&) = default;
+  ~ChildProcess() = default;
+
+  pid_t pid() const { return pid_; }
+  /// Set once the process has been reaped. What one that dies with its parent has left in its group
+  /// is killed then.
+  const std::optional<ProcessEnd>& ended();
+  /// The same; reaps what this process has adopted, too. For a process without other children.
+  const std::optional<ProcessEnd>& ended_among_adopted();
+  bool ended_within(double seconds);
+  /// To the process, or to its group; to none once it has been reaped.
+  void signal(int number) const;
+  void signal_group(int number) const;
+  /// SIGKILL for the group; false where the process has not ended after that many seconds.
+  bool kill_within(double seconds);
+
+ private:
+  void reaped(int status);
+
+  pid_t pid_ = -1;
+  Bond bond_ = Bond::dies_with_parent;
+  std::optional<ProcessEnd> ended_ = ProcessEnd{.unstarted = true};
+};
 
 // A program that must answer soon, and what it says.
 
@@ -68,7 +114,7 @@ struct ChildAnswer {
 };
 
 struct ChildSurroundings {
-  std::vector<std::pair<std::string, std::string>> settings = {};  // SpawnOrder::settings
+  std::vector<std::pair<std::string, std::string>> settings = {};  // ChildOrder::settings
   std::string out = {};  // a file for its stdout; empty: ChildAnswer::out
 };
 

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -19,40 +18,37 @@
 namespace tidemark::harness {
 namespace {
 
-TEST(Spawn, what_outlives_its_parent_has_a_session_of_its_own) {
-  const pid_t child = spawn({.program = "/bin/sleep",
-                             .arguments = {"sleep", "60"},
-                             .fds = {-1, -1, -1},
-                             .bond = Bond::outlives_parent});
+TEST(ChildProcess, what_outlives_its_parent_has_a_session_of_its_own) {
+  ChildProcess child({.program = "/bin/sleep",
+                      .arguments = {"sleep", "60"},
+                      .fds = {-1, -1, -1},
+                      .bond = Bond::outlives_parent});
   // Signals are settled before the exec: once the program is sleep, all is as it will be.
-  const auto program = std::filesystem::path("/proc") / std::to_string(child) / "exe";
+  const auto program = std::filesystem::path("/proc") / std::to_string(child.pid()) / "exe";
   const auto itself = std::filesystem::read_symlink("/proc/self/exe");
   std::error_code ignored;
   for (int i = 0; i < 1000 && std::filesystem::read_symlink(program, ignored) == itself; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_EQ(::getsid(child), child);
-  ::kill(child, SIGTERM);  // ignored, so that it takes SIGKILL
-  ::kill(child, SIGKILL);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  EXPECT_EQ(WTERMSIG(status), SIGKILL);
+  EXPECT_EQ(::getsid(child.pid()), child.pid());
+  child.signal(SIGTERM);  // ignored, so that it takes SIGKILL
+  ASSERT_TRUE(child.kill_within(100));
+  EXPECT_EQ(child.ended()->signal, SIGKILL);
 }
 
-TEST(Spawn, a_child_has_nothing_of_the_launcher_and_only_its_own_descriptors) {
+TEST(ChildProcess, a_child_has_nothing_of_the_launcher_and_only_its_own_descriptors) {
   ::setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
   ::setenv("PMIX_RANK", "1", 1);
   const Pipe stray = make_pipe();
   const int inherited = ::dup(stray.read.get());  // without close-on-exec
   // A shell in the place of the worker says what it has been given.
   const Pipe said = make_pipe();
-  const pid_t child = spawn({.program = "/bin/sh",
-                             .arguments = {"sh", "-c",
-                                           "env | grep -c -E '^(OMPI|PMIX)_' >&2;"
-                                           "echo $A >&2; ls /proc/self/fd | wc -l >&2"},
-                             .settings = {{"A", "b"}},
-                             .fds = {-1, said.write.get(), said.write.get()}});
-  int status = 0;
-  ::waitpid(child, &status, 0);
+  ChildProcess child({.program = "/bin/sh",
+                      .arguments = {"sh", "-c",
+                                    "env | grep -c -E '^(OMPI|PMIX)_' >&2;"
+                                    "echo $A >&2; ls /proc/self/fd | wc -l >&2"},
+                      .settings = {{"A", "b"}},
+                      .fds = {-1, said.write.get(), said.write.get()}});
+  ASSERT_TRUE(child.ended_within(100));
   ::unsetenv("OMPI_COMM_WORLD_SIZE");
   ::unsetenv("PMIX_RANK");
   ::close(inherited);

@@ -2,14 +2,11 @@
 // needs no knowledge of jobs to find it.
 #include "harness/mpirun/launcher_process.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -24,6 +21,7 @@
 #include "harness/relay/job_processes.hpp"
 #include "harness/supervisor/stop.hpp"
 #include "harness/verbs/verbs.hpp"
+#include "kernels/error.hpp"
 #include "reports/base/process_state.hpp"
 
 namespace tidemark::harness {
@@ -84,16 +82,16 @@ class Launcher {
   }
 
   LauncherEnd wait() {
-    while (!status_) {
+    while (!end_) {
       heed(1);
-      if (!status_) look_after();
+      if (!end_) look_after();
     }
-    const bool killed = WIFSIGNALED(*status_);
+    const bool killed = end_->signal != 0;
     if (killed && !without_ranks_) {
       print_error(fmt::format(
           "mpirun was ended by signal {} ({}); what its ranks had done, if they had started, is in "
           "the report, marked incomplete, or in its .run folder",
-          WTERMSIG(*status_), ::strsignal(WTERMSIG(*status_))));
+          end_->signal, ::strsignal(end_->signal)));
       signal_all(own_orphans(), SIGTERM);  // nobody else tells them
     }
     const double until = running_s() + bounds_.orphans;
@@ -101,8 +99,7 @@ class Launcher {
     for (; !left.empty() && running_s() < until; left = own_orphans()) heed(0.02);
     // Not those of another look: the reporter of a rank that was just ending would be among them.
     signal_all(left, SIGKILL);
-    const int own = killed ? 128 + WTERMSIG(*status_) : WEXITSTATUS(*status_);
-    return {.code = without_ranks_ ? static_cast<int>(ExitCode::incomplete) : own,
+    return {.code = without_ranks_ ? static_cast<int>(ExitCode::incomplete) : end_->status(),
             .reported_code = text_.code(),
             .reported = text_.reported(),
             .stopped = stop_s_.has_value(),
@@ -111,35 +108,25 @@ class Launcher {
   }
 
  private:
+  // Ctrl-C on the terminal comes to this process alone, which passes it on. The launcher's standard
+  // input goes with that: a group in the background is stopped when it reads from the terminal.
   void start(const std::vector<std::string>& words) {
-    std::vector<char*> argv;
-    argv.reserve(words.size() + 1);
-    for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-    argv.push_back(nullptr);
-    const pid_t parent = ::getpid();
     Pipe errors = make_pipe();
     set_non_blocking(errors.read.get());
-    process_ = ::fork();
-    if (process_ < 0)
-      throw EnvironmentError(fmt::format("cannot start {}: {}", words[0], std::strerror(errno)));
-    if (process_ > 0) {
-      errors_ = std::move(errors.read);
-      started_s_ = running_s();
-      return;
+    try {
+      process_ = ChildProcess(
+          {.program = words[0],
+           .arguments = words,
+           .fds = {-1, STDOUT_FILENO, errors.write.get()},
+           .bond = Bond::stops_with_parent,
+           .failure_status = static_cast<int>(ExitCode::environment),
+           .failure_head = fmt::format("tidemark: --ranks: {} does not start: ", words[0]),
+           .failure_tail = "; install Open MPI or load its module, or leave --ranks out\n"});
+    } catch (const Error& error) {
+      throw EnvironmentError(fmt::format("cannot start {}: {}", words[0], error.what()));
     }
-    // Ctrl-C on the terminal comes to this process alone, which passes it on. Its standard input
-    // goes with that: a group in the background is stopped when it reads from the terminal.
-    ::setpgid(0, 0);
-    ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
-    ::dup2(errors.write.get(), STDERR_FILENO);
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (::getppid() != parent) ::_exit(127);
-    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
-    ::execvp(argv[0], argv.data());
-    print_error(fmt::format(
-        "--ranks: {} does not start: {}; install Open MPI or load its module, or leave --ranks out",
-        words[0], std::strerror(errno)));
-    ::_exit(static_cast<int>(ExitCode::environment));
+    errors_ = std::move(errors.read);
+    started_s_ = running_s();
   }
 
   /// Takes one signal, or waits for so long; and passes on what was written meanwhile.
@@ -149,9 +136,7 @@ class Launcher {
                         .tv_nsec = static_cast<long>((most_s - static_cast<double>(whole)) * 1e9)};
     const int number = ::sigtimedwait(&heeded_, nullptr, &most);
     if (number == SIGCHLD) {
-      int status = 0;
-      for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;)
-        if (ended == process_) status_ = status;
+      end_ = process_.ended_among_adopted();
     } else if (number > 0) {
       pass_on(number);
     }
@@ -161,9 +146,9 @@ class Launcher {
   }
 
   void pass_on(int number) {
-    std::vector<pid_t> to = status_ ? own_orphans() : living_children(process_);
+    std::vector<pid_t> to = end_ ? own_orphans() : living_children(process_.pid());
     // A second one is for the launcher itself, and so is one that comes before it started any.
-    if ((stop_s_ || to.empty()) && !status_) to = {process_};
+    if ((stop_s_ || to.empty()) && !end_) to = {process_.pid()};
     signal_all(to, number);
     if (!stop_s_) stop_s_ = running_s();
   }
@@ -171,29 +156,29 @@ class Launcher {
   /// Ends the launcher where it stays although nothing is left for it to do.
   void look_after() {
     const double now = running_s();
-    if (term_s_ && now - *term_s_ > bounds_.kill) ::kill(process_, SIGKILL);
+    if (term_s_ && now - *term_s_ > bounds_.kill) process_.signal(SIGKILL);
     if (term_s_) return;
-    if (!living_children(process_).empty()) {
+    if (!living_children(process_.pid()).empty()) {
       seen_s_ = now;
     } else if (!seen_s_ && now - started_s_ > bounds_.start) {
       without_ranks_ = true;
       print_error(fmt::format("mpirun (process {}) has started no ranks for {:.0f} s, and is ended",
-                              process_, bounds_.start));
+                              process_.pid(), bounds_.start));
       end(now);
     } else if (seen_s_ && now - *seen_s_ > bounds_.without_ranks) {
       without_ranks_ = true;
       print_error(fmt::format(
           "mpirun (process {}) did not end {:.0f} s after its last rank, and is ended: its exit "
           "code is lost; see the report",
-          process_, bounds_.without_ranks));
+          process_.pid(), bounds_.without_ranks));
       end(now);
     }
     if (!term_s_ && stop_s_ && now - *stop_s_ > bounds_.stop) end(now);
   }
 
   void end(double now) {
-    ::kill(process_, SIGTERM);
-    ::kill(process_, SIGCONT);  // one that is stopped takes no SIGTERM
+    process_.signal(SIGTERM);
+    process_.signal(SIGCONT);  // one that is stopped takes no SIGTERM
     term_s_ = now;
   }
 
@@ -201,8 +186,8 @@ class Launcher {
   sigset_t heeded_{}, before_{};
   FileDescriptor errors_;  // its standard error
   LauncherText text_;
-  pid_t process_ = -1;
-  std::optional<int> status_;
+  ChildProcess process_;
+  std::optional<ProcessEnd> end_;
   double started_s_ = 0;
   std::optional<double> seen_s_, stop_s_, term_s_;  // its processes; the first stop; SIGTERM
   bool without_ranks_ = false;

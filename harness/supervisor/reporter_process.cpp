@@ -2,12 +2,9 @@
 #include "harness/supervisor/reporter_process.hpp"
 
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 namespace tidemark::harness {
 
@@ -28,21 +25,17 @@ std::optional<ReporterTask> task_in(const std::string& line) {
 ReporterProcess::ReporterProcess(const std::string& program) {
   Pipe pipe = make_pipe();
   // Nothing of the launcher's may stay open in it: mpirun would wait for the end of our output.
-  pid_ = spawn({.program = program,
-                .arguments = {"tidemark", "__reporter"},
-                .settings = {},
-                .fds = {-1, -1, -1, pipe.read.get()},
-                .bond = Bond::outlives_parent});
+  child_ = ChildProcess({.program = program,
+                         .arguments = {"tidemark", "__reporter"},
+                         .fds = {-1, -1, -1, pipe.read.get()},
+                         .bond = Bond::outlives_parent});
   pipe_ = std::move(pipe.write);
 }
 
 ReporterProcess::~ReporterProcess() {
   pipe_.close();
-  for (int i = 0; i < 50; ++i) {
-    if (::waitpid(pid_, nullptr, WNOHANG) != 0) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  if (done_) ::kill(pid_, SIGKILL);  // it may be stopped, and nobody else would end it
+  // It may be stopped, and nobody else would end it.
+  if (!child_.ended_within(0.1) && done_) child_.signal(SIGKILL);
 }
 
 void ReporterProcess::tell(const ReporterTask& task) {

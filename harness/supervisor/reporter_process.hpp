@@ -1,8 +1,6 @@
 // Rank 0's handle on the process that writes the report when rank 0 is gone without one.
 #pragma once
 
-#include <sys/types.h>
-
 #include <optional>
 #include <string>
 
@@ -41,7 +39,7 @@ class ReporterProcess {
   void say(const std::string& line);
 
   FileDescriptor pipe_;
-  pid_t pid_ = -1;
+  ChildProcess child_;
   bool done_ = false;
 };
 

@@ -2,14 +2,9 @@
 #include "harness/supervisor/worker_process.hpp"
 
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <chrono>
 #include <cstring>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -25,45 +20,33 @@ constexpr std::size_t kLongestLine = std::size_t{64} << 20;
 
 }  // namespace
 
-bool ProcessEnd::killed_from_outside() const {
-  constexpr std::array kOwn = {0, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
-  return std::find(kOwn.begin(), kOwn.end(), signal) == kOwn.end();
-}
-
 WorkerProcess::WorkerProcess(const WorkerStart& start) {
   // Its standard output goes where its errors go: nothing of a worker may mix with the report of
   // rank 0, but its last words are wanted after a crash.
   Pipe orders = make_pipe();
   Pipe records = make_pipe();
   Pipe errors = make_pipe();
-  SpawnOrder order{
+  ChildOrder order{
       .program = start.program,
       .arguments = {"tidemark", "__worker"},
       // Lazy loading may synchronise in the middle of a spinning kernel.
       .settings = {{"CUDA_MODULE_LOADING", "EAGER"}},
-      .fds = {-1, errors.write.get(), errors.write.get(), orders.read.get(), records.write.get()},
-      .bond = Bond::dies_with_parent};
+      .fds = {-1, errors.write.get(), errors.write.get(), orders.read.get(), records.write.get()}};
   if (!start.visible_gpu.empty()) {
     order.settings.emplace_back("CUDA_VISIBLE_DEVICES", start.visible_gpu);
   }
   if (start.segment_fd >= 0 || start.program_fd >= 0) order.fds.push_back(start.segment_fd);
   if (start.program_fd >= 0) order.fds.push_back(start.program_fd);
   oom_kills_ = oom_kills();
-  pid_ = spawn(order);
+  child_ = ChildProcess(order);
   orders_ = std::move(orders.write);
   records_ = std::move(records.read);
   errors_ = std::move(errors.read);
   for (const FileDescriptor* fd : {&orders_, &records_, &errors_}) set_non_blocking(fd->get());
 }
 
-WorkerProcess::~WorkerProcess() {
-  if (ended()) return;
-  signal_group(SIGKILL);
-  // Killed processes are reaped in milliseconds; one that is stuck in the driver is left to init.
-  for (int i = 0; i < 200 && !ended(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-}
+// Killed processes are reaped in milliseconds; one that is stuck in the driver is left to init.
+WorkerProcess::~WorkerProcess() { child_.kill_within(2); }
 
 void WorkerProcess::send(const Order& order) {
   const std::string line = order_line(order);
@@ -111,22 +94,12 @@ std::optional<Said> WorkerProcess::take() {
 }
 
 const std::optional<ProcessEnd>& WorkerProcess::ended() {
-  int status = 0;
-  if (!ended_ && ::waitpid(pid_, &status, WNOHANG) == pid_) {
-    ended_ = ProcessEnd{.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-                        .exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0};
-    ::kill(-pid_, SIGKILL);  // whatever it has started
-    pump();                  // what it wrote before it ended
-  }
-  return ended_;
+  if (child_.ended()) pump();
+  return child_.ended();
 }
 
-void WorkerProcess::signal_group(int number) const {
-  if (!ended_) ::kill(-pid_, number);
-}
-
-std::string WorkerProcess::end_text(std::string_view where) const {
-  const ProcessEnd& end = *ended_;
+std::string WorkerProcess::end_text(std::string_view where) {
+  const ProcessEnd& end = *child_.ended();
   const bool from_outside = end.killed_from_outside();
   std::string text = fmt::format("left with status {}", end.exit_code);
   if (end.signal != 0)

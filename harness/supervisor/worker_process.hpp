@@ -20,16 +20,6 @@ struct WorkerStart {
   int program_fd = -1;           // of a ProgramOrder, -1: none
 };
 
-/// How a process ended.
-struct ProcessEnd {
-  int signal = 0;          // 0: it left by itself
-  int exit_code = 0;       // when it left by itself
-  bool unstarted = false;  // there was none
-
-  /// By a signal that no mistake of its own raises: the OOM killer's or an operator's SIGKILL, ...
-  bool killed_from_outside() const;
-};
-
 /// Owns a worker. Nothing here blocks but the destructor, and that for two seconds at most.
 class WorkerProcess {
  public:
@@ -48,14 +38,14 @@ class WorkerProcess {
   std::optional<Said> take();
   bool broken() const { return broken_; }
 
-  /// Set once the process has been reaped.
+  /// Set once the process has been reaped, and what it wrote before that was read.
   const std::optional<ProcessEnd>& ended();
 
   /// Sends a signal to the whole process group.
-  void signal_group(int number) const;
+  void signal_group(int number) const { child_.signal_group(number); }
 
   /// "died by signal 11 (Segmentation fault) WHERE; its last words: ...", once it has ended.
-  std::string end_text(std::string_view where = {}) const;
+  std::string end_text(std::string_view where = {});
 
   /// The last lines on its standard error, printable, at most 300 characters.
   std::string last_words() const;
@@ -63,20 +53,19 @@ class WorkerProcess {
   /// To wait on with poll(2).
   int records_fd() const { return records_.get(); }
   int errors_fd() const { return errors_.get(); }
-  pid_t pid() const { return pid_; }
+  pid_t pid() const { return child_.pid(); }
 
  private:
   void read_records();
   void read_errors();
 
-  pid_t pid_ = -1;
+  ChildProcess child_;
   FileDescriptor orders_, records_, errors_;
   std::string partial_;
   std::string errors_tail_;
   std::deque<Said> said_;
   bool broken_ = false;
   std::optional<std::uint64_t> oom_kills_;  // of the cgroup, when it was started
-  std::optional<ProcessEnd> ended_;
 };
 
 }  // namespace tidemark::harness

@@ -2,17 +2,12 @@
 #include "harness/telemetry/telemetry.hpp"
 
 #include <fcntl.h>
-#include <signal.h>
-#include <unistd.h>
 
-#include <sys/wait.h>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <deque>
 #include <limits>
 #include <map>
-#include <thread>
 #include <utility>
 
 #include "harness/base/child_process.hpp"
@@ -65,33 +60,30 @@ TelemetryPoint unknown_at(double at_unix_s) {
 }  // namespace
 
 struct Telemetry::Stream {
-  pid_t pid = -1;
+  ChildProcess child;
   FileDescriptor lines;
   std::string partial = {};
   std::map<std::uint32_t, std::deque<TelemetryPoint>> points = {};
   std::vector<EventRecord> events = {};
 
-  void start(const std::vector<WatchedGpu>& gpus, const NvmlChild& child);
+  void start(const std::vector<WatchedGpu>& gpus, const NvmlChild& nvml);
   void read_all();
   void keep(const std::string& line);
-  void end();
 };
 
-void Telemetry::Stream::start(const std::vector<WatchedGpu>& gpus, const NvmlChild& child) {
+void Telemetry::Stream::start(const std::vector<WatchedGpu>& gpus, const NvmlChild& nvml) {
   Pipe pipe = make_pipe();
   set_non_blocking(pipe.read.get());
   // A launch that waits for other ranks does not read; where this is refused, readings are lost.
   ::fcntl(pipe.read.get(), F_SETPIPE_SZ, kPipeBytes);
-  SpawnOrder order{.program = child.program,
-                   .arguments = {"tidemark", "__telemetry", child.library},
-                   .settings = {},
-                   .fds = {-1, pipe.write.get(), -1},
-                   .bond = Bond::dies_with_parent};
+  ChildOrder order{.program = nvml.program,
+                   .arguments = {"tidemark", "__telemetry", nvml.library},
+                   .fds = {-1, pipe.write.get(), -1}};
   for (const WatchedGpu& gpu : gpus) {
     order.arguments.push_back(std::to_string(gpu.gpu));
     order.arguments.push_back(gpu.uuid);
   }
-  pid = spawn(order);
+  child = ChildProcess(order);
   lines = std::move(pipe.read);
 }
 
@@ -125,16 +117,6 @@ void Telemetry::Stream::keep(const std::string& line) {
   }
 }
 
-// Never a waitpid that waits: a process that is stuck in the driver ends when the driver lets it.
-void Telemetry::Stream::end() {
-  lines.close();
-  if (pid < 0) return;
-  ::kill(-pid, SIGKILL);
-  for (int i = 0; i < 500 && ::waitpid(pid, nullptr, WNOHANG) == 0; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-}
-
 Telemetry::Telemetry(const std::vector<WatchedGpu>& gpus, const NvmlChild& child)
     : stream_(std::make_unique<Stream>()) {
   std::vector<WatchedGpu> real;
@@ -148,7 +130,7 @@ Telemetry::Telemetry(const std::vector<WatchedGpu>& gpus, const NvmlChild& child
   }
 }
 
-Telemetry::~Telemetry() { stream_->end(); }
+Telemetry::~Telemetry() { stream_->child.kill_within(1); }
 
 TelemetryPoint Telemetry::nearest(std::uint32_t gpu, double at_unix_s) const {
   stream_->read_all();

@@ -2,6 +2,8 @@
 // processes and files that come and go.
 #pragma once
 
+#include <signal.h>
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>

@@ -1,19 +1,14 @@
 // Lets a test run the built program (or mpirun with it) and look at what came of it.
 #pragma once
 
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <cstdlib>
-#include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
+
+#include "harness/base/child_process.hpp"
 
 namespace tidemark::harness {
 
@@ -28,29 +23,22 @@ struct Ran {
 /// A program that was started and leads a process group of its own. Output goes to memory files:
 /// no pipe can fill up, and a grandchild that keeps its end open holds nobody.
 struct RunningProgram {
+  mutable ChildProcess child;
+  FileDescriptor out, err;
   pid_t pid = -1;
-  int out = -1, err = -1;
 };
 
 inline RunningProgram start_program(const std::vector<std::string>& arguments,
                                     const Environment& environment = {}) {
-  RunningProgram running{
-      .pid = -1, .out = memfd_create("out", MFD_CLOEXEC), .err = memfd_create("err", MFD_CLOEXEC)};
-  std::vector<char*> argv;
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  running.pid = fork();
-  if (running.pid < 0) throw std::runtime_error("fork failed");
-  if (running.pid == 0) {
-    setpgid(0, 0);
-    for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
-    dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
-    dup2(running.out, STDOUT_FILENO);
-    dup2(running.err, STDERR_FILENO);
-    execvp(argv[0], argv.data());
-    _exit(127);
-  }
-  setpgid(running.pid, running.pid);  // here too: whoever comes first
+  RunningProgram running{.child = {},
+                         .out = FileDescriptor(memfd_create("out", MFD_CLOEXEC)),
+                         .err = FileDescriptor(memfd_create("err", MFD_CLOEXEC))};
+  running.child = ChildProcess({.program = arguments.at(0),
+                                .arguments = arguments,
+                                .settings = environment,
+                                .fds = {-1, running.out.get(), running.err.get()},
+                                .bond = Bond::stops_with_parent});
+  running.pid = running.child.pid();
   return running;
 }
 
@@ -71,22 +59,11 @@ constexpr double kHangS = 500;
 
 /// Waits for a program started by start_program; kills its group when `timeout_s` is over.
 inline Ran finish_program(const RunningProgram& running, double timeout_s = kHangS) {
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::duration<double>(timeout_s);
-  int status = 0;
-  bool late = false;
-  while (waitpid(running.pid, &status, WNOHANG) == 0) {
-    if (!late && Clock::now() > end) {
-      late = true;
-      kill(-running.pid, SIGKILL);
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  Ran ran{.exit = -1, .out = text_of(running.out), .err = text_of(running.err)};
-  if (!late) ran.exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  close(running.out);
-  close(running.err);
-  return ran;
+  const bool in_time = running.child.ended_within(timeout_s);
+  if (!in_time) running.child.kill_within(kHangS);
+  return {.exit = in_time ? running.child.ended()->status() : -1,
+          .out = text_of(running.out.get()),
+          .err = text_of(running.err.get())};
 }
 
 /// Runs any program found on PATH: run_program({"mpirun", "-q", "-n", "2", ...}).
