@@ -21,7 +21,6 @@
 #include "harness/supervisor/header.hpp"
 #include "harness/supervisor/opening.hpp"
 #include "harness/supervisor/phases.hpp"
-#include "harness/verbs/verbs.hpp"
 #include "harness/version.hpp"
 #include "kernels/error.hpp"
 #include "reports/base/disk.hpp"

@@ -18,13 +18,13 @@
 #include <thread>
 
 #include "harness/base/errors.hpp"
-#include "harness/command_line/command_line.hpp"
+#include "harness/base/output.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/doctor/probes.hpp"
 #include "harness/launch.hpp"
 #include "harness/mpirun/mpirun.hpp"
 #include "harness/telemetry/telemetry_child.hpp"
-#include "harness/verbs/verbs.hpp"
+#include "harness/verbs/command_line.hpp"
 #include "reports/base/error.hpp"
 
 namespace {

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/base/errors.hpp"
-#include "harness/verbs/verbs.hpp"
+#include "harness/base/output.hpp"
 #include "reports/base/error.hpp"
 #include "reports/base/words.hpp"
 #include "reports/compare/speed/noise.hpp"

@@ -13,7 +13,9 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -22,6 +24,8 @@
 #include "harness/base/child_process.hpp"
 #include "harness/base/clock.hpp"
 #include "harness/base/errors.hpp"
+#include "harness/room.hpp"
+#include "reports/base/words.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -66,6 +70,20 @@ Written write_within(int given, std::string_view bytes, double most_s) {
 void write_error(std::string_view text) {
   constexpr double kMostSeconds = 10;
   write_within(STDERR_FILENO, text, kMostSeconds);
+}
+
+void print_out(const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0)
+    throw UsageError(
+        fmt::format("cannot write to stdout: {}; see where it goes", std::strerror(errno)));
+}
+
+void print_error(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  text.erase(text.find_last_not_of(' ') + 1);
+  write_error(fmt::format("tidemark: {}\n", printable(text)));
 }
 
 void Output::put(std::string_view text) {

@@ -23,6 +23,13 @@ Written write_within(int descriptor, std::string_view bytes, double most_s);
 /// exit code as well.
 void write_error(std::string_view text);
 
+/// Writes to stdout. Throws UsageError when it is full or gone: output that was cut is never ok.
+void print_out(const std::string& text);
+
+/// Writes one line to stderr, "tidemark: text". Line breaks in it become spaces, and what could
+/// drive a terminal becomes '?'.
+void print_error(std::string text);
+
 /// Keeps what a descriptor does not take at once.
 class Output {
  public:

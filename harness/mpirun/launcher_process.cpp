@@ -20,7 +20,6 @@
 #include "harness/exit_code.hpp"
 #include "harness/relay/job_processes.hpp"
 #include "harness/supervisor/stop.hpp"
-#include "harness/verbs/verbs.hpp"
 #include "kernels/error.hpp"
 #include "reports/base/process_state.hpp"
 

@@ -17,7 +17,6 @@
 #include "harness/base/output.hpp"
 #include "harness/relay/mesh.hpp"
 #include "harness/relay/mpi_leftovers.hpp"
-#include "harness/verbs/verbs.hpp"
 #include "reports/base/process_state.hpp"
 
 namespace tidemark::harness {

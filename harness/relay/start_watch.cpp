@@ -10,9 +10,9 @@
 #include <map>
 
 #include "harness/base/errors.hpp"
+#include "harness/base/output.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/relay/job_processes.hpp"
-#include "harness/verbs/verbs.hpp"
 
 namespace tidemark::harness {
 namespace {

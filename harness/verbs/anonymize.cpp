@@ -8,7 +8,7 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/base/shell_word.hpp"
-#include "harness/verbs/given_report.hpp"
+#include "harness/command_line/given_report.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/base/words.hpp"
 #include "reports/store/report.hpp"

@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "harness/command_line/launch_options.hpp"
+#include "harness/verbs/launch_options.hpp"
 #include "harness/verbs/verbs.hpp"
 
 namespace tidemark::harness {

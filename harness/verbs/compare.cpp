@@ -14,9 +14,9 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
+#include "harness/command_line/given_report.hpp"
 #include "harness/command_line/mistyped.hpp"
 #include "harness/command_line/option_values.hpp"
-#include "harness/verbs/given_report.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/base/disk.hpp"
 #include "reports/compare/comparison.hpp"

@@ -13,8 +13,8 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
+#include "harness/command_line/given_report.hpp"
 #include "harness/command_line/mistyped.hpp"
-#include "harness/verbs/given_report.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/compare/speed/references.hpp"
 #include "reports/export/export.hpp"

@@ -15,8 +15,8 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
+#include "harness/command_line/given_report.hpp"
 #include "harness/command_line/option_values.hpp"
-#include "harness/verbs/given_report.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/base/disk.hpp"
 #include "reports/base/words.hpp"

@@ -10,9 +10,9 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "harness/command_line/given_report.hpp"
 #include "harness/command_line/option_values.hpp"
 #include "harness/plan.hpp"
-#include "harness/verbs/given_report.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/base/words.hpp"
 #include "reports/compare/speed/speed.hpp"

@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/base/errors.hpp"
+#include "harness/command_line/given_report.hpp"
 #include "harness/command_line/option_values.hpp"
 #include "harness/measured_rates.hpp"
-#include "harness/verbs/given_report.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/render/page.hpp"
 #include "suite/gemm/predict_time.hpp"

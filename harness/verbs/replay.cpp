@@ -14,10 +14,10 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
+#include "harness/command_line/given_report.hpp"
 #include "harness/command_line/option_values.hpp"
 #include "harness/replay/judged_program.hpp"
 #include "harness/replay/rebuilt_row.hpp"
-#include "harness/verbs/given_report.hpp"
 #include "harness/verbs/program_devices.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "kernels/ops/program/program_json.hpp"

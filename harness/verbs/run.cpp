@@ -6,8 +6,8 @@
 #include <CLI/CLI.hpp>
 
 #include "harness/base/errors.hpp"
-#include "harness/command_line/launch_options.hpp"
 #include "harness/command_line/option_values.hpp"
+#include "harness/verbs/launch_options.hpp"
 #include "harness/verbs/program_devices.hpp"
 #include "harness/verbs/verbs.hpp"
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <functional>
-#include <string>
 
+#include "harness/base/output.hpp"
 #include "harness/exit_code.hpp"
 
 // Its header costs more to read than most files here, and verbs alone need it.
@@ -15,13 +15,6 @@ class App;
 namespace tidemark::harness {
 
 using Action = std::function<ExitCode()>;
-
-/// Writes to stdout. Throws UsageError when it is full or gone: output that was cut is never ok.
-void print_out(const std::string& text);
-
-/// Writes one line to stderr, "tidemark: text". Line breaks in it become spaces, and what could
-/// drive a terminal becomes '?'.
-void print_error(std::string text);
 
 void add_run(CLI::App& app, Action& chosen, int argc, char** argv);
 void add_bench(CLI::App& app, Action& chosen, int argc, char** argv);

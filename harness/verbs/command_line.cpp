@@ -1,11 +1,8 @@
 // Sets up CLI11 and turns its errors into one line each.
-#include "harness/command_line/command_line.hpp"
+#include "harness/verbs/command_line.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,10 +12,9 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
-#include "harness/command_line/manual.hpp"
 #include "harness/command_line/mistyped.hpp"
+#include "harness/verbs/manual.hpp"
 #include "harness/version.hpp"
-#include "reports/render/page.hpp"
 #include "suite/case.hpp"
 
 namespace tidemark::harness {
@@ -142,20 +138,6 @@ void add_verbs(CLI::App& app, Action& chosen, int argc, char** argv) {
 }
 
 }  // namespace
-
-void print_out(const std::string& text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (!written || std::fflush(stdout) != 0)
-    throw UsageError(
-        fmt::format("cannot write to stdout: {}; see where it goes", std::strerror(errno)));
-}
-
-void print_error(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  text.erase(text.find_last_not_of(' ') + 1);
-  write_error(fmt::format("tidemark: {}\n", printable(text)));
-}
 
 std::vector<const CLI::App*> all_verbs(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });

@@ -1,5 +1,5 @@
 // The man page and the bash completion, made of the same descriptions as the help.
-#include "harness/command_line/manual.hpp"
+#include "harness/verbs/manual.hpp"
 
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/command_line/command_line.hpp"
+#include "harness/verbs/command_line.hpp"
 #include "harness/version.hpp"
 
 namespace tidemark::harness {

@@ -1,5 +1,5 @@
 // Reports that somebody names, their calibrations, and what is known beside them.
-#include "harness/verbs/given_report.hpp"
+#include "harness/command_line/given_report.hpp"
 
 #include <fmt/format.h>
 #include <utility>

@@ -1,5 +1,5 @@
 // Reads what a launch is asked for, and starts it.
-#include "harness/command_line/launch_options.hpp"
+#include "harness/verbs/launch_options.hpp"
 
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
