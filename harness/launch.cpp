@@ -43,13 +43,13 @@ std::string_view scope_of(const Case& which) {
 }
 
 /// What is known of the devices before any was asked.
-RunContext expected_context(const RunOptions& options) {
+RunContext expected_context(const LaunchOptions& options) {
   const bool is_virtual = options.device == DeviceChoice::virtual_device;
   return {.level = options.level,
           .device = is_virtual ? DeviceKind::virtual_device : DeviceKind::cuda};
 }
 
-nlohmann::json plan_as_json(const RunOptions& options, const Plan& plan) {
+nlohmann::json plan_as_json(const LaunchOptions& options, const Plan& plan) {
   nlohmann::json cases = nlohmann::json::array();
   for (const auto* some : {&plan.one_gpu, &plan.all_gpus}) {
     for (const Case* which : *some) {
@@ -70,7 +70,7 @@ nlohmann::json plan_as_json(const RunOptions& options, const Plan& plan) {
 }
 
 /// Also refuses what the launch would refuse, as far as that is known without a device.
-void print_plan(const RunOptions& options, const Plan& plan) {
+void print_plan(const LaunchOptions& options, const Plan& plan) {
   if (launcher_rank().value_or(0) > 0) return;  // every rank has the same
   check_transport(options.transport, expected_context(options).device);
   if (const auto ranks = launched_ranks()) check_grid(options.product.grid, *ranks);
@@ -90,13 +90,13 @@ void print_plan(const RunOptions& options, const Plan& plan) {
                                times));
 }
 
-std::vector<std::pair<std::string, std::string>> slowed_of(const RunOptions& options) {
+std::vector<std::pair<std::string, std::string>> slowed_of(const LaunchOptions& options) {
   std::vector<std::pair<std::string, std::string>> made;
   for (const auto& [name, share] : options.slow) made.emplace_back(name, percent_of(share));
   return made;
 }
 
-LaunchRecord launch_record(const RunOptions& options, const Plan& plan, const Mesh& mesh,
+LaunchRecord launch_record(const LaunchOptions& options, const Plan& plan, const Mesh& mesh,
                            const Opening& opening) {
   const BuildVersion build = build_version();
   return {.rank = mesh.rank(),
@@ -150,7 +150,7 @@ std::set<std::string> passed_before(const Resumed& resumed, std::uint32_t slot) 
   return passed;
 }
 
-std::vector<LocalSlot> make_slots(const RunOptions& options, const Opening& opening,
+std::vector<LocalSlot> make_slots(const LaunchOptions& options, const Opening& opening,
                                   const std::vector<GpuRecord>& gpus) {
   std::vector<LocalSlot> slots;
   for (const GpuRecord& gpu : gpus) {
@@ -180,8 +180,8 @@ std::vector<Telemetry::WatchedGpu> watched(const Opening& opening,
 
 /// Opens the journal of this rank and writes what it knows before anything runs. When a rank
 /// cannot, all throw UsageError and leave no journals.
-std::optional<JournalWriter> open_journal(const RunOptions& options, const Plan& plan, Mesh& mesh,
-                                          StopWatch& stop, const Opening& opening,
+std::optional<JournalWriter> open_journal(const LaunchOptions& options, const Plan& plan,
+                                          Mesh& mesh, StopWatch& stop, const Opening& opening,
                                           const std::vector<GpuRecord>& gpus) {
   std::optional<JournalWriter> journal;
   std::string refusal;
@@ -290,8 +290,8 @@ void report_code(ExitCode code) {
     write_error(fmt::format("{}{}\n", kCodeReport, static_cast<int>(code)));
 }
 
-ExitCode run_opened(const RunOptions& options, std::uint32_t number, const Plan& plan, Mesh& mesh,
-                    StopWatch& stop, const Opening& opening, ReporterProcess* reporter,
+ExitCode run_opened(const LaunchOptions& options, std::uint32_t number, const Plan& plan,
+                    Mesh& mesh, StopWatch& stop, const Opening& opening, ReporterProcess* reporter,
                     Output& out) {
   const std::vector<GpuRecord> gpus = gpu_records(mesh, opening);
   const std::string folder = journal_folder(opening.head.out);
@@ -334,7 +334,7 @@ ExitCode run_opened(const RunOptions& options, std::uint32_t number, const Plan&
 
 /// Launch `number` of the command, from the opening to the agreed code. `series_id` is empty until
 /// the first launch gives it its own.
-ExitCode run_one(const RunOptions& options, std::uint32_t number, const Plan& plan, Mesh& mesh,
+ExitCode run_one(const LaunchOptions& options, std::uint32_t number, const Plan& plan, Mesh& mesh,
                  StopWatch& stop, ReporterProcess* reporter, std::string& series_id, Output& out) {
   std::optional<Opening> opening = open_launch(options, number, mesh, stop);
   if (!opening) {
@@ -358,7 +358,7 @@ ExitCode run_one(const RunOptions& options, std::uint32_t number, const Plan& pl
 }
 
 /// All launches of the command, one after the other, until one of them is stopped.
-ExitCode run_series(const RunOptions& options, const Plan& plan, Mesh& mesh, StopWatch& stop,
+ExitCode run_series(const LaunchOptions& options, const Plan& plan, Mesh& mesh, StopWatch& stop,
                     ReporterProcess* reporter, Output& out) {
   std::vector<ExitCode> codes;
   std::vector<std::string> reports;
@@ -405,7 +405,7 @@ ExitCode settle(Output& out, StopWatch& stop) {
 
 }  // namespace
 
-ExitCode run_launch(const RunOptions& given) {
+ExitCode run_launch(const LaunchOptions& given) {
   const Plan plan = make_plan(given);
   if (given.dry_run) {
     print_plan(given, plan);
@@ -423,7 +423,7 @@ ExitCode run_launch(const RunOptions& given) {
                              : kStartSeconds;
   Mesh mesh = open_mesh(start_s);
   if (mesh.rank() == 0 && std::getenv(kReportVariable) != nullptr) write_error(kRankReport);
-  RunOptions options = given;
+  LaunchOptions options = given;
   if (options.out.empty()) {
     options.out = default_out(describe_node(mesh.rank(), mesh.library()).hostname);
   }

@@ -79,7 +79,7 @@ void refuse_what_is_no_benchmark(const std::vector<std::string>& globs) {
 
 /// A glob that begins with the family of a fault case selects it at any level. Its Xids must not
 /// come along with a glob that is wider.
-bool is_named(const RunOptions& options, const Case& which) {
+bool is_named(const LaunchOptions& options, const Case& which) {
   if (which.expected_error == nullptr) return false;
   const std::string_view family = which.name.substr(0, which.name.rfind('.'));
   return std::any_of(options.cases.begin(), options.cases.end(), [&](const std::string& glob) {
@@ -97,7 +97,7 @@ bool before(const Case* a, const Case* b) {
   return a->kind != b->kind ? a->kind < b->kind : a->name < b->name;
 }
 
-void check_slowed(const RunOptions& options, const std::vector<const Case*>& planned) {
+void check_slowed(const LaunchOptions& options, const std::vector<const Case*>& planned) {
   for (const auto& [name, share] : options.slow) {
     const Case* which = case_named(name);
     if (which == nullptr) {
@@ -115,7 +115,7 @@ void check_slowed(const RunOptions& options, const std::vector<const Case*>& pla
   }
 }
 
-void check_calibrated(const RunOptions& options, const std::vector<const Case*>& planned) {
+void check_calibrated(const LaunchOptions& options, const std::vector<const Case*>& planned) {
   if (!options.calibrate) return;
   if (std::none_of(planned.begin(), planned.end(),
                    [](const Case* which) { return which->kind == CaseKind::benchmark; }))
@@ -125,7 +125,7 @@ void check_calibrated(const RunOptions& options, const std::vector<const Case*>&
 }
 
 /// An option that changes nothing must not look as if it did.
-void check_product_used(const RunOptions& options, const std::vector<const Case*>& planned) {
+void check_product_used(const LaunchOptions& options, const std::vector<const Case*>& planned) {
   const auto check = [&](bool given, const std::string& option, ProductUse use, auto whose) {
     if (!given || std::any_of(planned.begin(), planned.end(),
                               [&](const Case* which) { return which->product >= use; }))
@@ -155,7 +155,7 @@ void shuffle_benchmarks(std::vector<const Case*>& cases, std::uint64_t seed) {
 
 }  // namespace
 
-std::vector<const Case*> selected_cases(const RunOptions& options) {
+std::vector<const Case*> selected_cases(const LaunchOptions& options) {
   if (options.bench)
     refuse_what_is_no_benchmark(options.cases);
   else
@@ -185,7 +185,7 @@ std::vector<const Case*> selected_cases(const RunOptions& options) {
   return selected;
 }
 
-Plan make_plan(const RunOptions& options) {
+Plan make_plan(const LaunchOptions& options) {
   std::vector<const Case*> all = selected_cases(options);
   // A number stands only beside a passed conformance case, so that case comes along even where
   // level or --exclude would leave it out.
@@ -211,7 +211,7 @@ Plan shuffled(Plan plan, std::uint64_t seed, std::uint32_t number) {
   return plan;
 }
 
-void check_row(const RunOptions& options, const RunContext& context) {
+void check_row(const LaunchOptions& options, const RunContext& context) {
   if (options.row < 0) return;
   const Case& which = *selected_cases(options).front();
   // Which rows it has depends on how panels can travel, which only the workers find out; they look.

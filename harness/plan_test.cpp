@@ -33,7 +33,7 @@ std::vector<std::string> names_of(const std::vector<const Case*>& cases) {
   return names;
 }
 
-std::string usage_error_of(const RunOptions& options) {
+std::string usage_error_of(const LaunchOptions& options) {
   try {
     make_plan(options);
   } catch (const UsageError& error) {
@@ -83,9 +83,9 @@ TEST(MakePlan, without_globs_takes_every_case_of_the_level) {
 }
 
 TEST(MakePlan, a_higher_level_holds_the_lower_ones) {
-  const RunOptions quick{.cases = {"zz_plan.alpha", "zz_plan.beta"}};
+  const LaunchOptions quick{.cases = {"zz_plan.alpha", "zz_plan.beta"}};
   EXPECT_EQ(names_of(make_plan(quick).one_gpu), Names({"zz_plan.alpha"}));
-  const RunOptions nightly{.cases = {"zz_plan.alpha", "zz_plan.beta"}, .level = Level::nightly};
+  const LaunchOptions nightly{.cases = {"zz_plan.alpha", "zz_plan.beta"}, .level = Level::nightly};
   EXPECT_EQ(names_of(make_plan(nightly).one_gpu), Names({"zz_plan.alpha", "zz_plan.beta"}));
 }
 
@@ -102,7 +102,7 @@ TEST(MakePlan, a_benchmark_brings_its_conformance_case_even_against_level_and_ex
 }
 
 TEST(MakePlan, of_bench_takes_benchmarks_alone_and_what_they_stand_on) {
-  const RunOptions all{.cases = {"zz_plan.*"}, .level = Level::nightly, .bench = true};
+  const LaunchOptions all{.cases = {"zz_plan.*"}, .level = Level::nightly, .bench = true};
   EXPECT_EQ(names_of(make_plan(all).one_gpu),
             (Names{"zz_plan.alpha", "zz_plan.beta", "zz_plan.a_bench", "zz_plan.b_bench"}));
   EXPECT_TRUE(make_plan(all).all_gpus.empty());
@@ -209,8 +209,8 @@ TEST(PlannedCases, say_kind_scope_claim_and_unit) {
 }
 
 TEST(MakePlan, refuses_options_of_products_where_no_case_follows_them) {
-  const RunOptions none{.cases = {"zz_plan.gamma"}};
-  RunOptions routed = none, gridded = none, sized = none;
+  const LaunchOptions none{.cases = {"zz_plan.gamma"}};
+  LaunchOptions routed = none, gridded = none, sized = none;
   routed.transport = PanelRoute::nccl;
   gridded.product.grid = {.rows = 1, .cols = 2};
   sized.product.shape = {.m = 8, .n = 8, .k = 8};
@@ -218,7 +218,7 @@ TEST(MakePlan, refuses_options_of_products_where_no_case_follows_them) {
             "--transport nccl: no case of this run is a distributed GEMM; choose one by --cases");
   EXPECT_EQ(usage_error_of(gridded),
             "--grid 1x2: no case of this run is a distributed GEMM; choose one by --cases");
-  for (RunOptions* options : {&routed, &gridded, &sized})
+  for (LaunchOptions* options : {&routed, &gridded, &sized})
     options->cases = {"gemm.distributed.shapes"};
   EXPECT_EQ(usage_error_of(routed), "no error");
   EXPECT_EQ(usage_error_of(gridded), "no error");

@@ -41,7 +41,7 @@ std::vector<std::string> lasting(const std::vector<std::string>& arguments) {
   return kept;
 }
 
-void check_same(const RunOptions& options, const LaunchRecord& before) {
+void check_same(const LaunchOptions& options, const LaunchRecord& before) {
   const auto refuse = [&](const std::string& why) {
     throw UsageError(fmt::format("--resume {}: {}", options.resume, why));
   };
@@ -91,7 +91,7 @@ struct Attempts {
 
 }  // namespace
 
-Resumed read_resumed(const RunOptions& options) {
+Resumed read_resumed(const LaunchOptions& options) {
   const std::string in_use = journal_in_use(options.resume);
   if (!in_use.empty())
     throw UsageError(fmt::format("--resume {}: this launch is still running ({} is in use)",

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/options.hpp"
+#include "harness/command_line/launch_options.hpp"
 #include "harness/supervisor/launch_state.hpp"
 #include "reports/journal/record.hpp"
 
@@ -28,7 +28,7 @@ struct Resumed {
 
 /// Reads options.resume. Throws UsageError where that launch still runs, had other arguments or
 /// another build, and ReportError where its journals make no launch.
-Resumed read_resumed(const RunOptions& options);
+Resumed read_resumed(const LaunchOptions& options);
 
 /// The same with the slots of this launch for GPUs. Throws UsageError where this launch has other
 /// GPUs.

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/options.hpp"
+#include "harness/command_line/launch_options.hpp"
 #include "harness/room.hpp"
 #include "kernels/device.hpp"
 #include "kernels/transport.hpp"

@@ -55,7 +55,7 @@ struct Obstacle {
 };
 
 /// What is left out of a launch; with --strict-gpus nothing may be.
-void leave_out(Assignment& assignment, const Obstacle& obstacle, const RunOptions& options) {
+void leave_out(Assignment& assignment, const Obstacle& obstacle, const LaunchOptions& options) {
   if (options.strict_gpus) obstacle.refuse();
   auto& known = assignment.left_out;
   if (std::find(known.begin(), known.end(), obstacle.what) == known.end())
@@ -67,7 +67,7 @@ bool has_no_gpu(const Assignment& assignment) {
                      [](const auto& gpus) { return gpus.empty(); });
 }
 
-Assignment assign_virtual(const std::vector<RankView>& ranks, const RunOptions& options,
+Assignment assign_virtual(const std::vector<RankView>& ranks, const LaunchOptions& options,
                           bool launched) {
   const std::string& gpus = options.gpus;
   std::size_t count = launched ? ranks.size() : 1;
@@ -217,7 +217,7 @@ void refuse_left_over(const std::vector<RankView>& ranks, const std::string& gpu
             gpus, place, host_of(rank)));
 }
 
-Assignment assign_cuda(const std::vector<RankView>& ranks, const RunOptions& options,
+Assignment assign_cuda(const std::vector<RankView>& ranks, const LaunchOptions& options,
                        bool launched) {
   const auto sees_none = [](const RankView& rank) { return rank.visible.empty(); };
   if (std::all_of(ranks.begin(), ranks.end(), sees_none)) missing(ranks.front(), 0).refuse();
@@ -253,7 +253,7 @@ Assignment assign_cuda(const std::vector<RankView>& ranks, const RunOptions& opt
 
 /// How many GPUs of each machine can be used, whichever rank sees them.
 std::map<std::string, std::size_t> usable_by_machine(const std::vector<RankView>& ranks,
-                                                     const RunOptions& options,
+                                                     const LaunchOptions& options,
                                                      const Assignment& assignment) {
   std::map<std::string, std::size_t> usable;
   std::set<std::string> counted_uuids;
@@ -272,7 +272,7 @@ std::map<std::string, std::size_t> usable_by_machine(const std::vector<RankView>
 }
 
 /// Of a GPU that is not even seen nothing else tells.
-void check_expected(const std::vector<RankView>& ranks, const RunOptions& options,
+void check_expected(const std::vector<RankView>& ranks, const LaunchOptions& options,
                     const Assignment& assignment) {
   if (options.expect_gpus == 0) return;
   const auto usable = usable_by_machine(ranks, options, assignment);
@@ -288,7 +288,7 @@ void check_expected(const std::vector<RankView>& ranks, const RunOptions& option
 
 }  // namespace
 
-Assignment assign_gpus(const std::vector<RankView>& ranks, const RunOptions& options,
+Assignment assign_gpus(const std::vector<RankView>& ranks, const LaunchOptions& options,
                        bool launched) {
   // Only who asks for it gets the virtual device: a GPU that is gone must not turn into a pass.
   const bool is_virtual = options.device == DeviceChoice::virtual_device;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/options.hpp"
+#include "harness/command_line/launch_options.hpp"
 #include "harness/room.hpp"
 #include "kernels/device.hpp"
 
@@ -34,7 +34,7 @@ struct Assignment {
 /// Throws EnvironmentError: no usable GPU at all, more ranks than GPUs, one that --gpus names and
 /// cannot be used, any that cannot with --strict-gpus, fewer on a machine than --expect-gpus;
 /// UsageError: --gpus names none.
-Assignment assign_gpus(const std::vector<RankView>& ranks, const RunOptions& options,
+Assignment assign_gpus(const std::vector<RankView>& ranks, const LaunchOptions& options,
                        bool launched);
 
 }  // namespace tidemark::harness

@@ -36,7 +36,7 @@ std::vector<std::vector<std::string>> uuids_of(const Assignment& assignment) {
   return uuids;
 }
 
-std::string environment_error_of(const std::vector<RankView>& ranks, const RunOptions& options,
+std::string environment_error_of(const std::vector<RankView>& ranks, const LaunchOptions& options,
                                  bool launched) {
   try {
     assign_gpus(ranks, options, launched);
@@ -46,7 +46,7 @@ std::string environment_error_of(const std::vector<RankView>& ranks, const RunOp
   return "no EnvironmentError";
 }
 
-std::string usage_error_of(const std::vector<RankView>& ranks, const RunOptions& options,
+std::string usage_error_of(const std::vector<RankView>& ranks, const LaunchOptions& options,
                            bool launched = false) {
   try {
     assign_gpus(ranks, options, launched);

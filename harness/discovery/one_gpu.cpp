@@ -17,7 +17,7 @@ bool chooses_gpu(DeviceChoice device) {
   return device == DeviceChoice::cuda || (device == DeviceChoice::automatic && nvidia_present());
 }
 
-void check_one_gpu(std::string_view verb, const RunOptions& options) {
+void check_one_gpu(std::string_view verb, const LaunchOptions& options) {
   if (launched_ranks().value_or(1) > 1)
     throw UsageError(
         fmt::format("{} uses one GPU: start it on one rank, or without a launcher", verb));
@@ -26,7 +26,7 @@ void check_one_gpu(std::string_view verb, const RunOptions& options) {
         fmt::format("--gpus '{}': {} uses one GPU; give its index or UUID", options.gpus, verb));
 }
 
-GpuRecord one_gpu(std::string_view verb, RunOptions options, const std::string& preferred) {
+GpuRecord one_gpu(std::string_view verb, LaunchOptions options, const std::string& preferred) {
   const GpuInventory inventory = take_inventory();
   if (!inventory.nvidia_present)
     throw EnvironmentError(fmt::format(

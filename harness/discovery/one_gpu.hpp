@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/options.hpp"
+#include "harness/command_line/launch_options.hpp"
 #include "harness/room.hpp"
 #include "reports/journal/record.hpp"
 
@@ -14,11 +14,11 @@ namespace tidemark::harness {
 bool chooses_gpu(DeviceChoice device);
 
 /// Throws UsageError where a launcher started more than one rank or --gpus names several GPUs.
-void check_one_gpu(std::string_view verb, const RunOptions& options);
+void check_one_gpu(std::string_view verb, const LaunchOptions& options);
 
 /// The GPU of --gpus; without it the one with UUID `preferred`, or the first. Asks child processes.
 /// Throws EnvironmentError where there is none that can be used, UsageError where --gpus names
 /// none.
-GpuRecord one_gpu(std::string_view verb, RunOptions options, const std::string& preferred = {});
+GpuRecord one_gpu(std::string_view verb, LaunchOptions options, const std::string& preferred = {});
 
 }  // namespace tidemark::harness

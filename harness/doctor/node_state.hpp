@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/command_line/launch_options.hpp"
 #include "harness/doctor/probes.hpp"
-#include "harness/options.hpp"
 #include "harness/room.hpp"
 #include "kernels/device.hpp"
 

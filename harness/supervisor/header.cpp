@@ -31,7 +31,7 @@ std::uint32_t cpus_online() {
 
 }  // namespace
 
-void say_header(Console& console, const RunOptions& options, std::uint32_t number,
+void say_header(Console& console, const LaunchOptions& options, std::uint32_t number,
                 const Opening& opening, const GpuRecord* first) {
   console.line(fmt::format("tidemark {}  run {}  seed {:#x}  level {}", build_version().version,
                            opening.head.run_id.substr(0, 8), opening.head.seed,

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "harness/options.hpp"
+#include "harness/command_line/launch_options.hpp"
 #include "harness/supervisor/console.hpp"
 #include "harness/supervisor/opening.hpp"
 
@@ -13,7 +13,7 @@ namespace tidemark::harness {
 
 /// What this is, where it runs and what is unusual about it; `number` counts launches from 1,
 /// `first` stands for all GPUs.
-void say_header(Console& console, const RunOptions& options, std::uint32_t number,
+void say_header(Console& console, const LaunchOptions& options, std::uint32_t number,
                 const Opening& opening, const GpuRecord* first);
 
 /// That the checks of products, which use every core they get, get few of them: empty where this

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/base/hand_over.hpp"
-#include "harness/options.hpp"
+#include "harness/command_line/launch_options.hpp"
 #include "harness/plan.hpp"
 #include "harness/relay/mesh.hpp"
 #include "harness/room.hpp"
@@ -44,7 +44,7 @@ struct KnownFailures {
 
 /// References to what run_launch owns, and the slots.
 struct LaunchState {
-  const RunOptions& options;
+  const LaunchOptions& options;
   const Plan& plan;
   Mesh& mesh;
   JournalWriter& journal;

@@ -69,12 +69,12 @@ std::string new_run_id() {
   return text;
 }
 
-std::uint64_t seed_of(const RunOptions& options, const Resumed& resumed) {
+std::uint64_t seed_of(const LaunchOptions& options, const Resumed& resumed) {
   if (!resumed.folder.empty()) return resumed.seed;
   return options.seed_given ? options.seed : random_bytes<std::uint64_t>();
 }
 
-Json choose_head(const RunOptions& options, std::uint32_t number, const Resumed& resumed) {
+Json choose_head(const LaunchOptions& options, std::uint32_t number, const Resumed& resumed) {
   const auto report = [&](std::uint32_t which) {
     return report_name(options.out, which, options.launches);
   };
@@ -109,7 +109,7 @@ std::string given_size(std::uint64_t size) { return size == 0 ? "" : fmt::format
 
 /// All options that change results: of most of them those of rank 0 would hold, and the others' be
 /// ignored. Name and value, in an order of their own; not given: an empty value.
-Json asked_for(const RunOptions& options, const Resumed& resumed) {
+Json asked_for(const LaunchOptions& options, const Resumed& resumed) {
   constexpr const char* kHookVariable = "TIDEMARK_TEST_HOOK";  // a report names that of rank 0
   const char* const hook = std::getenv(kHookVariable);
   std::vector<std::string> slowed;
@@ -146,7 +146,8 @@ Json asked_for(const RunOptions& options, const Resumed& resumed) {
                                                          digest_of(resumed))}});
 }
 
-Json own_view(const RunOptions& options, std::uint32_t number, const Mesh& mesh, Opening& opening) {
+Json own_view(const LaunchOptions& options, std::uint32_t number, const Mesh& mesh,
+              Opening& opening) {
   GpuInventory& inventory = opening.inventory;
   if (!options.resume.empty())
     opening.resumed =
@@ -170,7 +171,7 @@ Json own_view(const RunOptions& options, std::uint32_t number, const Mesh& mesh,
 }
 
 /// What goes wrong here goes to all, so that all leave for the same reason.
-std::string view_or_refusal(const RunOptions& options, std::uint32_t number, const Mesh& mesh,
+std::string view_or_refusal(const LaunchOptions& options, std::uint32_t number, const Mesh& mesh,
                             Opening& opening) {
   Json view;
   try {
@@ -263,7 +264,7 @@ RankView rank_view(const Json& json) {
 
 /// Rank 0: what follows from what all ranks see, as all of them have to know it. Views of ten
 /// thousand ranks on each of them would be 10 MB there, and 100 GB from rank 0.
-Json decided(const RunOptions& options, const Mesh& mesh, const std::vector<Json>& views) {
+Json decided(const LaunchOptions& options, const Mesh& mesh, const std::vector<Json>& views) {
   check_views(views);
   std::vector<RankView> ranks;
   std::set<std::string> machines;
@@ -297,7 +298,7 @@ Json decided(const RunOptions& options, const Mesh& mesh, const std::vector<Json
 }
 
 /// The same with a refusal in its place, which all ranks get to hear.
-Json decided_or_refusal(const RunOptions& options, const Mesh& mesh, const Gathered& all) {
+Json decided_or_refusal(const LaunchOptions& options, const Mesh& mesh, const Gathered& all) {
   try {
     if (!all.complete()) silent_ranks(all.silent);
     std::vector<Json> views;
@@ -402,7 +403,7 @@ std::string default_out(const std::string& host) {
   return fmt::format("tidemark-{}-{:%Y%m%dT%H%M%SZ}.h5", host, fmt::gmtime(std::time(nullptr)));
 }
 
-std::optional<Opening> open_launch(const RunOptions& options, std::uint32_t number, Mesh& mesh,
+std::optional<Opening> open_launch(const LaunchOptions& options, std::uint32_t number, Mesh& mesh,
                                    StopWatch& stop) {
   Opening opening;
   mesh.enter(number, Stage::opening);

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "harness/command_line/launch_options.hpp"
 #include "harness/discovery/assignment.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
-#include "harness/options.hpp"
 #include "harness/relay/mesh.hpp"
 #include "harness/resume.hpp"
 #include "harness/supervisor/launch_state.hpp"
@@ -41,7 +41,7 @@ struct Opening {
 /// UsageError for an output that cannot be written, EnvironmentError for GPUs that cannot be had, a
 /// silent rank, or ranks of different builds.
 /// `number`, from 1, is that of options.launches; the first one looks at the outputs of all.
-std::optional<Opening> open_launch(const RunOptions& options, std::uint32_t number, Mesh& mesh,
+std::optional<Opening> open_launch(const LaunchOptions& options, std::uint32_t number, Mesh& mesh,
                                    StopWatch& stop);
 
 /// Where a report goes that was given no name: "tidemark-<host>-<UTC>.h5".

@@ -69,7 +69,7 @@ TEST(CheckOutput, refuses_a_place_where_nothing_can_be_made) {
 /// What each of `given.size()` ranks, threads of this process, comes to in an opening with its
 /// options.
 std::vector<std::optional<Opening>> opened(const ScratchFolder& folder,
-                                           const std::vector<RunOptions>& given,
+                                           const std::vector<LaunchOptions>& given,
                                            std::vector<std::string>& refusals) {
   const auto ranks = static_cast<std::uint32_t>(given.size());
   std::vector<std::optional<Opening>> openings(ranks);
@@ -78,7 +78,7 @@ std::vector<std::optional<Opening>> opened(const ScratchFolder& folder,
   std::vector<std::thread> threads;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
-      RunOptions options = given[rank];
+      LaunchOptions options = given[rank];
       options.device = DeviceChoice::virtual_device;
       options.out = folder.file("x.h5");
       StopWatch stop(0);
@@ -98,7 +98,7 @@ TEST(OpenLaunch, from_1_to_8_ranks_all_know_the_places_of_all_and_each_its_own_g
   const ScratchFolder folder;
   for (std::uint32_t ranks = 1; ranks <= 8; ++ranks) {
     std::vector<std::string> refusals;
-    const auto all = opened(folder, std::vector<RunOptions>(ranks), refusals);
+    const auto all = opened(folder, std::vector<LaunchOptions>(ranks), refusals);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       ASSERT_TRUE(all[rank].has_value()) << rank << " of " << ranks << ": " << refusals[rank];
       EXPECT_EQ(all[rank]->head.run_id, all[0]->head.run_id);
@@ -126,7 +126,7 @@ TEST(OpenLaunch, a_refusal_of_one_rank_is_that_of_all) {
 
 TEST(OpenLaunch, ranks_agree_on_every_option_that_changes_results) {
   const ScratchFolder folder;
-  for (const auto& [option, of_rank_1] : std::vector<std::pair<std::string, RunOptions>>{
+  for (const auto& [option, of_rank_1] : std::vector<std::pair<std::string, LaunchOptions>>{
            {"--seed 7", {.seed_given = true, .seed = 7}},
            {"--strict", {.strict = true}},
            {"--fault load_swizzle_ignored", {.fault = "load_swizzle_ignored"}},

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "harness/options.hpp"
+#include "harness/command_line/launch_options.hpp"
 #include "harness/room.hpp"
 #include "harness/supervisor/slot.hpp"
 #include "reports/journal/record.hpp"
@@ -18,14 +18,14 @@ struct RecordPlace {
   std::uint32_t gpu = 0;
   std::uint32_t gpus = 1;  // of the launch
   std::string uuid = {};
-  std::string gpus_given = {};  // RunOptions::gpus
+  std::string gpus_given = {};  // LaunchOptions::gpus
   std::uint64_t seed = 0;       // of the launch
   Level level = Level::quick;
   DeviceKind device = DeviceKind::virtual_device;
   std::string fault = {};
   bool launched = false;                    // by mpirun
   std::int64_t row = -1;                    // the only one that ran; below 0: all
-  std::map<std::string, double> slow = {};  // RunOptions::slow
+  std::map<std::string, double> slow = {};  // LaunchOptions::slow
   std::optional<PanelRoute> transport = {};
   ProductOptions product = {};
 };

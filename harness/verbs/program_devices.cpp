@@ -74,7 +74,7 @@ Program minimized_at(const Place& place, const PreparedProgram& program, const D
 }  // namespace
 
 void check_devices(const ProgramDevices& devices) {
-  const RunOptions& options = devices.options;
+  const LaunchOptions& options = devices.options;
   check_one_gpu(devices.verb, options);
   if (!options.fault.empty()) check_fault(options.fault, options.device);
   if (!options.gpus.empty() && options.device == DeviceChoice::virtual_device)
@@ -118,7 +118,7 @@ PreparedProgram minimized_on(const PreparedProgram& program, const ProgramDevice
   throw EnvironmentError(fmt::format("{}: {}", devices.verb, refused.what()));
 }
 
-ExitCode run_program_file(const std::string& path, const RunOptions& options) {
+ExitCode run_program_file(const std::string& path, const LaunchOptions& options) {
   const ProgramDevices devices{.verb = "run --program", .options = options};
   check_devices(devices);
   const PreparedProgram program = prepared(given_program(path), path);

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "harness/command_line/launch_options.hpp"
 #include "harness/exit_code.hpp"
-#include "harness/options.hpp"
 #include "harness/replay/given_program.hpp"
 #include "harness/verbs/verbs.hpp"
 
@@ -13,7 +13,7 @@ namespace tidemark::harness {
 /// Where a program runs.
 struct ProgramDevices {
   std::string verb;            // for messages: "run --program", "replay"
-  RunOptions options;          // of it --device, --gpus and --fault
+  LaunchOptions options;       // of it --device, --gpus and --fault
   std::string preferred = {};  // UUID of the GPU to take where --gpus names none
 };
 
@@ -32,6 +32,6 @@ PreparedProgram minimized_on(const PreparedProgram& program, const ProgramDevice
                              const std::string& name, std::string& heading);
 
 /// tidemark run --program FILE.
-ExitCode run_program_file(const std::string& path, const RunOptions& options);
+ExitCode run_program_file(const std::string& path, const LaunchOptions& options);
 
 }  // namespace tidemark::harness

@@ -48,9 +48,9 @@ struct Replayed {
 };
 
 // The fault of the launch comes along where the virtual device is all that runs.
-RunOptions options_of(const Replayed& replayed) {
+LaunchOptions options_of(const Replayed& replayed) {
   const TypedReplay& typed = replayed.typed;
-  RunOptions options;
+  LaunchOptions options;
   options.device = !typed.device.empty()               ? device_of(typed.device)
                    : replayed.report.launch.is_virtual ? DeviceChoice::virtual_device
                                                        : DeviceChoice::automatic;

@@ -28,8 +28,8 @@ struct SetupOrder {
   Level level = Level::quick;
   std::int64_t row = -1;
   std::uint32_t slot = 0, slots = 1;
-  std::map<std::string, double> slow = {};  // RunOptions::slow
-  ProductOptions product = {};              // RunOptions::product
+  std::map<std::string, double> slow = {};  // LaunchOptions::slow
+  ProductOptions product = {};              // LaunchOptions::product
 };
 
 /// Asks for a fresh NCCL id; given to one worker of the launch.
@@ -42,7 +42,7 @@ struct TransportOrder {
   TransportKind kind = TransportKind::relay;
   NcclId nccl_id{};
   double seconds = 60;                   // bound of joining
-  std::optional<PanelRoute> route = {};  // RunOptions::transport; the relay knows no other
+  std::optional<PanelRoute> route = {};  // LaunchOptions::transport; the relay knows no other
 };
 
 struct RunOrder {

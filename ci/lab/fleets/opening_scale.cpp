@@ -70,7 +70,7 @@ Link link_of_1(std::uint32_t ranks, Passed& passed) {
 }
 
 void measure(std::uint32_t ranks) {
-  RunOptions options;
+  LaunchOptions options;
   options.device = DeviceChoice::virtual_device;
   options.out = fmt::format("{}/opening_scale.{}.h5",
                             std::filesystem::temp_directory_path().string(), ::getpid());

@@ -15,7 +15,7 @@ namespace tidemark::harness {
 
 enum class DeviceChoice : std::uint8_t { automatic, cuda, virtual_device };
 
-struct RunOptions {
+struct LaunchOptions {
   std::vector<std::string> cases = {};    // globs; empty means all
   std::vector<std::string> exclude = {};  // globs
   Level level = Level::quick;
