@@ -156,14 +156,10 @@ std::vector<LocalSlot> make_slots(const LaunchOptions& options, const Opening& o
   for (const GpuRecord& gpu : gpus) {
     const bool cuda = opening.assignment.kind == DeviceKind::cuda;
     slots.push_back({.slot = Slot({.device = opening.assignment.kind,
-                                   .fault = options.fault,
                                    .seed = opening.head.seed,
-                                   .level = options.level,
-                                   .row = options.row,
                                    .slot = gpu.gpu,
                                    .slots = static_cast<std::uint32_t>(opening.places.size()),
-                                   .slow = options.slow,
-                                   .product = options.product},
+                                   .options = options},
                                   WorkerStart{.visible_gpu = cuda ? gpu.uuid : std::string()}),
                      .passed = passed_before(opening.resumed, gpu.gpu)});
   }

@@ -54,7 +54,7 @@ void check_same(const LaunchOptions& options, const LaunchRecord& before) {
   if (then != lasting(options.arguments))
     refuse(
         fmt::format("it was started with other arguments; repeat them: {}", fmt::join(then, " ")));
-  if (options.seed_given && options.seed != before.seed)
+  if (options.seed.value_or(before.seed) != before.seed)
     refuse(fmt::format("its seed was {:#x}; leave --seed out", before.seed));
 }
 

@@ -1,7 +1,8 @@
-// What the user asked `tidemark run` or `tidemark bench` for.
+// What the user asked `tidemark run` or `tidemark bench` for: one struct, and one table of options.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,9 +25,8 @@ struct LaunchOptions {
   std::string gpus = {};          // indexes or UUIDs, comma separated; virtual: how many devices
   bool strict_gpus = false;       // refuse a GPU that cannot be used, instead of leaving it out
   std::uint32_t expect_gpus = 0;  // on each machine at least; 0: whatever is there
-  bool seed_given = false;
-  std::uint64_t seed = 0;
-  std::string out = {};  // report path; empty: tidemark-<host>-<UTC>.h5
+  std::optional<std::uint64_t> seed = {};  // none: a random one
+  std::string out = {};                    // report path; empty: tidemark-<host>-<UTC>.h5
   bool json = false;
   bool dry_run = false;  // print the plan and leave
   bool anonymize = false;
@@ -44,5 +44,33 @@ struct LaunchOptions {
   ProductOptions product = {};               // likewise; empty: usual sizes, planned grid
   std::vector<std::string> arguments = {};   // argv as given
 };
+
+/// Who gets an option beside the process that read it.
+enum class OptionReach : std::uint8_t {
+  process,  // nobody
+  ranks,    // rank 0 compares: of most options its own would hold, and the others' be ignored
+  workers,  // ranks, and by SetupOrder the workers
+};
+
+/// An option of a launch: how it is typed, and how it travels. To add one, add its member above and
+/// its row in the table; workers have it in SetupOrder::options.
+struct LaunchField {
+  std::string name;  // "--seed"
+  OptionReach reach = OptionReach::process;
+  std::string type = {};   // of its value, in the help; empty: a flag
+  std::string help = {};   // {}: the default
+  std::uint32_t most = 0;  // of a count
+  bool list = false;       // takes several values
+  /// Throws UsageError.
+  std::function<void(LaunchOptions&, const std::vector<std::string>& typed)> read = {};
+  /// As read() takes it, a list with spaces between; empty: not given.
+  std::function<std::string(const LaunchOptions&)> text = {};
+};
+
+/// In the order of the help.
+const std::vector<LaunchField>& launch_fields();
+
+/// Reads what text() wrote.
+void read_text(const LaunchField& field, LaunchOptions& options, const std::string& text);
 
 }  // namespace tidemark::harness

@@ -144,18 +144,12 @@ double seconds_of(std::string_view option, const std::string& text) {
   return value * factor;
 }
 
-GemmShape shape_of(const std::string& m, const std::string& n, const std::string& k) {
-  if (n.empty()) {
-    if (!m.empty()) refuse("--m", m, "give --n, too: a product without it has its usual sizes");
-    if (!k.empty()) refuse("--k", k, "give --n, too: a product without it has its usual sizes");
-    return {};
-  }
-  const auto size = [](std::string_view option, const std::string& text) -> std::uint64_t {
-    return count_of(option, text, 1, std::uint32_t{kMostProductSize});
-  };
-  const std::uint64_t edge = size("--n", n);
+GemmShape whole_shape(const GemmShape& given) {
+  constexpr std::string_view kNeedsN = "give --n, too: a product without it has its usual sizes";
+  if (given.n == 0 && given.m != 0) refuse("--m", fmt::format("{}", given.m), kNeedsN);
+  if (given.n == 0 && given.k != 0) refuse("--k", fmt::format("{}", given.k), kNeedsN);
   return {
-      .m = m.empty() ? edge : size("--m", m), .n = edge, .k = k.empty() ? edge : size("--k", k)};
+      .m = given.m == 0 ? given.n : given.m, .n = given.n, .k = given.k == 0 ? given.n : given.k};
 }
 
 std::string shape_text(const GemmShape& shape) {

@@ -61,8 +61,8 @@ double amount_of(std::string_view option, const std::string& text, std::string_v
 /// "90", "90s", "5m" or "1.5h", in seconds, more than 0.
 double seconds_of(std::string_view option, const std::string& text);
 
-/// --m, --n and --k as typed, empty where not given: --n alone is a square, none of them no shape.
-GemmShape shape_of(const std::string& m, const std::string& n, const std::string& k);
+/// Of --m, --n and --k, 0 where not given: --n alone is a square, none of them no shape.
+GemmShape whole_shape(const GemmShape& given);
 std::string shape_text(const GemmShape& shape);  // "--n 8192" or "--m 8192 --n 4096 --k 2048"
 
 /// --grid: "2x4", rows and columns.

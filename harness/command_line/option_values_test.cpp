@@ -80,26 +80,43 @@ TEST(CheckTransport, refuses_what_a_device_does_not_know) {
             "copy_engine; give one of them, or leave it out");
 }
 
-TEST(ShapeOf, is_a_square_of_n_unless_m_or_k_say_otherwise) {
-  EXPECT_EQ(shape_of("", "", ""), GemmShape());
-  EXPECT_EQ(shape_of("", "64", ""), (GemmShape{.m = 64, .n = 64, .k = 64}));
-  EXPECT_EQ(shape_of("8", "64", "1048576"), (GemmShape{.m = 8, .n = 64, .k = 1048576}));
-  EXPECT_EQ(shape_text(shape_of("", "64", "")), "--n 64");
-  EXPECT_EQ(shape_text(shape_of("", "64", "8")), "--m 64 --n 64 --k 8");
+TEST(WholeShape, is_a_square_of_n_unless_m_or_k_say_otherwise) {
+  EXPECT_EQ(whole_shape({}), GemmShape());
+  EXPECT_EQ(whole_shape({.n = 64}), (GemmShape{.m = 64, .n = 64, .k = 64}));
+  EXPECT_EQ(whole_shape({.m = 8, .n = 64, .k = 9}), (GemmShape{.m = 8, .n = 64, .k = 9}));
+  EXPECT_EQ(shape_text(whole_shape({.n = 64})), "--n 64");
+  EXPECT_EQ(shape_text(whole_shape({.n = 64, .k = 8})), "--m 64 --n 64 --k 8");
 }
 
-TEST(ShapeOf, refuses_sizes_without_n_and_beyond_their_bounds) {
-  EXPECT_EQ(usage_error_of([] { shape_of("64", "", ""); }),
+TEST(WholeShape, refuses_sizes_without_n) {
+  EXPECT_EQ(usage_error_of([] { whole_shape({.m = 64}); }),
             "--m '64': give --n, too: a product without it has its usual sizes");
-  EXPECT_EQ(usage_error_of([] { shape_of("", "", "64"); }),
+  EXPECT_EQ(usage_error_of([] { whole_shape({.k = 64}); }),
             "--k '64': give --n, too: a product without it has its usual sizes");
-  EXPECT_EQ(usage_error_of([] { shape_of("", "0", ""); }),
-            "--n '0': give a whole number, 1 to 1048576");
-  for (const char* text : {"1048577", "-1", "8k", "1e4", " 8", "99999999999999999999"}) {
-    EXPECT_THROW(shape_of(text, "8", ""), UsageError) << text;
-    EXPECT_THROW(shape_of("", text, ""), UsageError) << text;
-    EXPECT_THROW(shape_of("", "8", text), UsageError) << text;
+}
+
+TEST(LaunchFields, read_what_they_write) {
+  LaunchOptions options{.level = Level::soak, .seed = 7, .row = 3, .fault = "drop", .launches = 2};
+  options.slow = {{"gemm.x", 0.03}, {"gemm.y", 0.5}};
+  options.product = {.shape = {.m = 5, .n = 6, .k = 7}, .grid = {.rows = 2, .cols = 4}};
+  options.cases = {"gemm.*", "load.*"};
+  for (const LaunchField& field : launch_fields()) {
+    if (field.name == "--time-limit") continue;  // "90 s", for people
+    LaunchOptions read;
+    read_text(field, read, field.text(options));
+    EXPECT_EQ(field.text(read), field.text(options)) << field.name;
   }
+}
+
+TEST(LaunchFields, refuse_sizes_beyond_their_bounds) {
+  const auto read = [](const char* text) {
+    LaunchOptions options;
+    for (const LaunchField& field : launch_fields())
+      if (field.name == "--n") field.read(options, {text});
+  };
+  EXPECT_EQ(usage_error_of([&] { read("0"); }), "--n '0': give a whole number, 1 to 1048576");
+  for (const char* text : {"1048577", "-1", "8k", "1e4", " 8", "99999999999999999999"})
+    EXPECT_THROW(read(text), UsageError) << text;
 }
 
 TEST(GridOf, reads_rows_and_columns) {

@@ -71,7 +71,7 @@ TEST(ProgramWorker, program_that_the_device_refuses_says_why) {
 }
 
 TEST(ProgramWorker, unknown_fault_is_refused) {
-  const ProgramEnd end = run_in_worker(kReal, {.fault = "no_such"}, one_test());
+  const ProgramEnd end = run_in_worker(kReal, {.options = {.fault = "no_such"}}, one_test());
   EXPECT_EQ(end.kind, ProgramEnd::Kind::refused);
   EXPECT_EQ(end.reason, "no fault is called 'no_such'");
 }

@@ -19,16 +19,10 @@ RecordPlace place_of(const LaunchState& state, const LocalSlot& local) {
   return {.gpu = slot,
           .gpus = static_cast<std::uint32_t>(state.places.size()),
           .uuid = state.places[slot].uuid,
-          .gpus_given = state.options.gpus,
           .seed = state.seed,
-          .level = state.options.level,
           .device = state.device,
-          .fault = state.options.fault,
           .launched = state.mesh.launched(),
-          .row = state.options.row,
-          .slow = state.options.slow,
-          .transport = state.options.transport,
-          .product = state.options.product};
+          .options = state.options};
 }
 
 void wait_for_something(const LaunchState& state, double most_wait_s) {

@@ -71,7 +71,7 @@ std::string new_run_id() {
 
 std::uint64_t seed_of(const LaunchOptions& options, const Resumed& resumed) {
   if (!resumed.folder.empty()) return resumed.seed;
-  return options.seed_given ? options.seed : random_bytes<std::uint64_t>();
+  return options.seed ? *options.seed : random_bytes<std::uint64_t>();
 }
 
 Json choose_head(const LaunchOptions& options, std::uint32_t number, const Resumed& resumed) {
@@ -105,45 +105,19 @@ std::string build_name() {
                      build.suite_tree);
 }
 
-std::string given_size(std::uint64_t size) { return size == 0 ? "" : fmt::format("{}", size); }
-
-/// All options that change results: of most of them those of rank 0 would hold, and the others' be
-/// ignored. Name and value, in an order of their own; not given: an empty value.
+/// All options that change results, name and value; not given: an empty value.
 Json asked_for(const LaunchOptions& options, const Resumed& resumed) {
   constexpr const char* kHookVariable = "TIDEMARK_TEST_HOOK";  // a report names that of rank 0
   const char* const hook = std::getenv(kHookVariable);
-  std::vector<std::string> slowed;
-  for (const auto& [which, share] : options.slow) {
-    slowed.push_back(fmt::format("{}={}", which, percent_of(share)));
-  }
-  return Json::array(
-      {{"the verb", options.bench ? "bench" : "run"},
-       {"--cases", fmt::format("{}", fmt::join(options.cases, " "))},
-       {"--exclude", fmt::format("{}", fmt::join(options.exclude, " "))},
-       {"--level", name_of(options.level)},
-       {"--row", options.row < 0 ? "" : fmt::format("{}", options.row)},
-       {"--device", name_of(options.device)},
-       {"--fault", options.fault},
-       {kHookVariable, hook == nullptr ? "" : hook},
-       {"--gpus", options.gpus},
-       {"--seed", options.seed_given ? fmt::format("{}", options.seed) : ""},
-       {"--strict", options.strict ? "yes" : ""},
-       {"--policy", options.policy},
-       {"--anonymize", options.anonymize ? "yes" : ""},
-       {"--time-limit", options.time_limit_s == 0 ? "" : fmt::format("{} s", options.time_limit_s)},
-       {"--expect-gpus", given_size(options.expect_gpus)},
-       {"--strict-gpus", options.strict_gpus ? "yes" : ""},
-       {"--transport", name_of(options.transport)},
-       {"--n", given_size(options.product.shape.n)},
-       {"--m", given_size(options.product.shape.m)},
-       {"--k", given_size(options.product.shape.k)},
-       {"--grid", grid_text(options.product.grid)},
-       {"--launches", fmt::format("{}", options.launches)},
-       {"--calibrate", options.calibrate ? "yes" : ""},
-       {"--slow", fmt::format("{}", fmt::join(slowed, " "))},
-       {"--resume", options.resume.empty() ? ""
-                                           : fmt::format("of run {}, digest {:x}", resumed.run_id,
-                                                         digest_of(resumed))}});
+  Json asked = Json::array({{"the verb", options.bench ? "bench" : "run"},
+                            {kHookVariable, hook == nullptr ? "" : hook}});
+  for (const LaunchField& field : launch_fields())
+    if (field.reach != OptionReach::process) asked.push_back({field.name, field.text(options)});
+  asked.push_back({"--resume", options.resume.empty()
+                                   ? ""
+                                   : fmt::format("of run {}, digest {:x}", resumed.run_id,
+                                                 digest_of(resumed))});
+  return asked;
 }
 
 Json own_view(const LaunchOptions& options, std::uint32_t number, const Mesh& mesh,

@@ -127,7 +127,7 @@ TEST(OpenLaunch, a_refusal_of_one_rank_is_that_of_all) {
 TEST(OpenLaunch, ranks_agree_on_every_option_that_changes_results) {
   const ScratchFolder folder;
   for (const auto& [option, of_rank_1] : std::vector<std::pair<std::string, LaunchOptions>>{
-           {"--seed 7", {.seed_given = true, .seed = 7}},
+           {"--seed 7", {.seed = 7}},
            {"--strict", {.strict = true}},
            {"--fault load_swizzle_ignored", {.fault = "load_swizzle_ignored"}},
            {"--gpus 2", {.gpus = "2"}},

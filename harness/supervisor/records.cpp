@@ -70,24 +70,26 @@ std::string replay_line(const RecordPlace& place, const Case& which, std::int64_
                        place.device == DeviceKind::virtual_device ? "--oversubscribe " : "");
   }
   line += fmt::format("tidemark run --cases {} --seed {:#x}", which.name, place.seed);
-  if (place.level != Level::quick) line += fmt::format(" --level {}", name_of(place.level));
+  if (place.options.level != Level::quick)
+    line += fmt::format(" --level {}", name_of(place.options.level));
   if (row >= 0) line += fmt::format(" --row {}", row);
-  if (const auto slow = place.slow.find(std::string(which.name)); slow != place.slow.end())
+  if (const auto slow = place.options.slow.find(std::string(which.name));
+      slow != place.options.slow.end())
     line += fmt::format(" --slow {}={}", which.name, percent_of(slow->second));
-  if (place.transport && which.product != ProductUse::none)
-    line += fmt::format(" --transport {}", name_of(place.transport));
-  if (place.product.has_shape() && which.product == ProductUse::sizes)
-    line += " " + shape_text(place.product.shape);
-  if (place.product.has_grid() && which.product != ProductUse::none)
-    line += " --grid " + grid_text(place.product.grid);
+  if (place.options.transport && which.product != ProductUse::none)
+    line += fmt::format(" --transport {}", name_of(place.options.transport));
+  if (place.options.product.has_shape() && which.product == ProductUse::sizes)
+    line += " " + shape_text(place.options.product.shape);
+  if (place.options.product.has_grid() && which.product != ProductUse::none)
+    line += " --grid " + grid_text(place.options.product.grid);
   if (place.device == DeviceKind::virtual_device) {
     line += " --device virtual";
-    if (!place.fault.empty()) line += " --fault " + place.fault;
+    if (!place.options.fault.empty()) line += " --fault " + place.options.fault;
     if (together && !place.launched) line += fmt::format(" --gpus {}", place.gpus);
   } else if (!together) {
     line += " --gpus " + place.uuid;
-  } else if (!place.gpus_given.empty()) {
-    line += " --gpus " + place.gpus_given;  // others would share the GEMM otherwise
+  } else if (!place.options.gpus.empty()) {
+    line += " --gpus " + place.options.gpus;  // others would share the GEMM otherwise
   }
   return line;
 }
@@ -107,7 +109,7 @@ OutcomeRecord outcome_record(const RecordPlace& place, const Case& which, std::u
   record.rows_planned = ending.rows_planned;
   record.rows_run = ending.rows_run;
   record.seed = case_seed(place.seed, which.name);
-  std::int64_t row = ending.row < 0 ? place.row : ending.row;
+  std::int64_t row = ending.row < 0 ? place.options.row : ending.row;
   if (ending.outcome) {
     const Outcome& outcome = *ending.outcome;
     record.rows_planned = outcome.rows_planned;

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
-#include <optional>
 #include <string>
 
 #include "harness/command_line/launch_options.hpp"
@@ -18,16 +16,10 @@ struct RecordPlace {
   std::uint32_t gpu = 0;
   std::uint32_t gpus = 1;  // of the launch
   std::string uuid = {};
-  std::string gpus_given = {};  // LaunchOptions::gpus
-  std::uint64_t seed = 0;       // of the launch
-  Level level = Level::quick;
+  std::uint64_t seed = 0;  // of the launch
   DeviceKind device = DeviceKind::virtual_device;
-  std::string fault = {};
-  bool launched = false;                    // by mpirun
-  std::int64_t row = -1;                    // the only one that ran; below 0: all
-  std::map<std::string, double> slow = {};  // LaunchOptions::slow
-  std::optional<PanelRoute> transport = {};
-  ProductOptions product = {};
+  bool launched = false;  // by mpirun
+  LaunchOptions options = {};
 };
 
 /// The reading of this GPU nearest to a moment.

@@ -12,35 +12,31 @@ const Case kTogether{.name = "gemm.x", .claim = "c", .cites = "c", .scope = Case
 TelemetryPoint no_telemetry(double) { return {}; }
 
 TEST(Replay, names_case_seed_row_and_gpu) {
-  const RecordPlace place{
-      .uuid = "GPU-5f", .seed = 0x1f2e, .device = DeviceKind::cuda, .fault = {}};
+  const RecordPlace place{.uuid = "GPU-5f", .seed = 0x1f2e, .device = DeviceKind::cuda};
   EXPECT_EQ(replay_line(place, kLoad, 7),
             "tidemark run --cases load.x --seed 0x1f2e --row 7 --gpus GPU-5f");
 }
 
 TEST(Replay, without_a_row_runs_all_rows) {
-  const RecordPlace place{.uuid = "GPU-5f", .seed = 1, .device = DeviceKind::cuda, .fault = {}};
+  const RecordPlace place{.uuid = "GPU-5f", .seed = 1, .device = DeviceKind::cuda};
   EXPECT_EQ(replay_line(place, kLoad, -1), "tidemark run --cases load.x --seed 0x1 --gpus GPU-5f");
 }
 
 TEST(Replay, names_the_virtual_device_its_fault_and_the_level) {
-  const RecordPlace place{
-      .uuid = "virtual-0-0", .seed = 1, .level = Level::nightly, .fault = "chunk_dropped"};
+  const RecordPlace place{.uuid = "virtual-0-0",
+                          .seed = 1,
+                          .options = {.level = Level::nightly, .fault = "chunk_dropped"}};
   EXPECT_EQ(replay_line(place, kLoad, 0),
             "tidemark run --cases load.x --seed 0x1 --level nightly --row 0 --device virtual "
             "--fault chunk_dropped");
 }
 
 TEST(Replay, starts_all_slots_of_a_case_of_all_gpus) {
-  const RecordPlace alone{.gpus = 4, .uuid = "v", .seed = 1, .fault = {}};
+  const RecordPlace alone{.gpus = 4, .uuid = "v", .seed = 1};
   EXPECT_EQ(replay_line(alone, kTogether, -1),
             "tidemark run --cases gemm.x --seed 0x1 --device virtual --gpus 4");
-  const RecordPlace launched{.gpus = 8,
-                             .uuid = "GPU-1",
-                             .seed = 1,
-                             .device = DeviceKind::cuda,
-                             .fault = {},
-                             .launched = true};
+  const RecordPlace launched{
+      .gpus = 8, .uuid = "GPU-1", .seed = 1, .device = DeviceKind::cuda, .launched = true};
   EXPECT_EQ(replay_line(launched, kTogether, -1),
             "mpirun -n 8 tidemark run --cases gemm.x --seed 0x1");
 }
@@ -48,7 +44,7 @@ TEST(Replay, starts_all_slots_of_a_case_of_all_gpus) {
 TEST(Replay, names_the_transport_where_panels_travel) {
   Case product = kTogether;
   product.product = ProductUse::route;
-  const RecordPlace place{.gpus = 2, .seed = 1, .transport = PanelRoute::relay};
+  const RecordPlace place{.gpus = 2, .seed = 1, .options = {.transport = PanelRoute::relay}};
   EXPECT_EQ(replay_line(place, product, -1),
             "tidemark run --cases gemm.x --seed 0x1 --transport mpi --device virtual --gpus 2");
   EXPECT_EQ(replay_line(place, kTogether, -1).find("--transport"), std::string::npos);
@@ -57,10 +53,10 @@ TEST(Replay, names_the_transport_where_panels_travel) {
 TEST(Replay, names_sizes_and_grid_where_a_case_follows_them) {
   Case product = kTogether;
   product.product = ProductUse::sizes;
-  const RecordPlace place{
-      .gpus = 2,
-      .seed = 1,
-      .product = {.shape = {.m = 64, .n = 64, .k = 64}, .grid = {.rows = 2, .cols = 1}}};
+  const RecordPlace place{.gpus = 2,
+                          .seed = 1,
+                          .options = {.product = {.shape = {.m = 64, .n = 64, .k = 64},
+                                                  .grid = {.rows = 2, .cols = 1}}}};
   EXPECT_EQ(replay_line(place, product, 3),
             "tidemark run --cases gemm.x --seed 0x1 --row 3 --n 64 --grid 2x1 --device virtual "
             "--gpus 2");
@@ -70,16 +66,16 @@ TEST(Replay, names_sizes_and_grid_where_a_case_follows_them) {
 }
 
 TEST(OutcomeRecord, of_a_run_of_one_row_replays_that_row) {
-  const OutcomeRecord record = outcome_record({.row = 3}, kLoad, 1, {.verdict = Verdict::hang},
-                                              [](double) { return TelemetryPoint{}; });
+  const OutcomeRecord record =
+      outcome_record({.options = {.row = 3}}, kLoad, 1, {.verdict = Verdict::hang},
+                     [](double) { return TelemetryPoint{}; });
   EXPECT_NE(record.replay.find(" --row 3"), std::string::npos) << record.replay;
 }
 
 TEST(OutcomeRecord, of_a_worker_that_died_has_the_rows_it_was_heard_of) {
   const Ending ending{
       .verdict = Verdict::crash, .reason = "died", .rows_planned = 9, .rows_run = 8};
-  const OutcomeRecord record =
-      outcome_record({.uuid = "v", .fault = {}}, kLoad, 1, ending, no_telemetry);
+  const OutcomeRecord record = outcome_record({.uuid = "v"}, kLoad, 1, ending, no_telemetry);
   EXPECT_EQ(record.rows_planned, 9U);
   EXPECT_EQ(record.rows_run, 8U);
 }
@@ -87,8 +83,7 @@ TEST(OutcomeRecord, of_a_worker_that_died_has_the_rows_it_was_heard_of) {
 TEST(OutcomeRecord, replays_the_row_that_its_worker_ended_in) {
   Ending ending{.verdict = Verdict::crash, .reason = {}, .outcome = Outcome{}, .row = 5};
   ending.outcome->miscompares.emplace_back().row = 1;
-  const OutcomeRecord record =
-      outcome_record({.uuid = "v", .fault = {}}, kLoad, 1, ending, no_telemetry);
+  const OutcomeRecord record = outcome_record({.uuid = "v"}, kLoad, 1, ending, no_telemetry);
   EXPECT_NE(record.replay.find("--row 5"), std::string::npos) << record.replay;
 }
 
@@ -113,7 +108,7 @@ TEST(OutcomeRecord, takes_everything_from_the_outcome) {
                                          .expected = 12,
                                          .actual = 13,
                                          .text = "t"});
-  const RecordPlace place{.gpu = 3, .gpus = 4, .uuid = "v", .seed = 1, .fault = {}};
+  const RecordPlace place{.gpu = 3, .gpus = 4, .uuid = "v", .seed = 1};
   const OutcomeRecord record = outcome_record(place, kLoad, 2, ending, no_telemetry);
   EXPECT_EQ(record.gpu, 3U);
   EXPECT_EQ(record.case_name, "load.x");
@@ -152,10 +147,9 @@ TEST(OutcomeRecord, gives_each_sample_the_reading_of_its_own_moment) {
                                      .values = {1, 2},
                                      .at_unix_s = {10, 20},
                                      .seconds = {0.1, 0.2}});
-  const OutcomeRecord record =
-      outcome_record({.uuid = "v", .fault = {}}, kLoad, 1, ending, [](double at) {
-        return TelemetryPoint{.at_unix_s = at + 0.5, .sm_mhz = static_cast<float>(at)};
-      });
+  const OutcomeRecord record = outcome_record({.uuid = "v"}, kLoad, 1, ending, [](double at) {
+    return TelemetryPoint{.at_unix_s = at + 0.5, .sm_mhz = static_cast<float>(at)};
+  });
   ASSERT_EQ(record.metrics.size(), 1U);
   ASSERT_EQ(record.metrics[0].samples.size(), 2U);
   const SampleRecord& second = record.metrics[0].samples[1];
@@ -193,16 +187,14 @@ TEST(Trouble, of_a_pass_behind_an_attempt_that_says_nothing_is_not_flaky) {
 TEST(OutcomeRecord, of_a_hang_of_several_ranks_replays_all_rows) {
   Ending ending{.verdict = Verdict::hang, .reason = {}, .outcome = Outcome{}};
   ending.outcome->miscompares.emplace_back().row = 5;
-  const OutcomeRecord record =
-      outcome_record({.gpus = 4, .fault = {}}, kTogether, 1, ending, no_telemetry);
+  const OutcomeRecord record = outcome_record({.gpus = 4}, kTogether, 1, ending, no_telemetry);
   EXPECT_EQ(record.replay.find(" --row"), std::string::npos) << record.replay;
 }
 
 TEST(OutcomeRecord, of_a_fail_of_several_ranks_replays_its_row) {
   Ending ending{.verdict = Verdict::fail, .reason = {}, .outcome = Outcome{}};
   ending.outcome->miscompares.emplace_back().row = 5;
-  const OutcomeRecord record =
-      outcome_record({.gpus = 4, .fault = {}}, kTogether, 1, ending, no_telemetry);
+  const OutcomeRecord record = outcome_record({.gpus = 4}, kTogether, 1, ending, no_telemetry);
   EXPECT_NE(record.replay.find(" --row 5"), std::string::npos) << record.replay;
 }
 

@@ -56,16 +56,17 @@ std::string where_of(std::uint32_t done, std::uint32_t rows, std::string_view no
 
 /// How many rows have to run in workers of their own; 0 where one runs them all.
 std::uint32_t rows_apart(const SetupOrder& setup, const Case& which) {
-  if (which.expected_error == nullptr || setup.row >= 0) return 0;
-  const RunContext context{
-      .level = setup.level, .seed = case_seed(setup.seed, which.name), .device = setup.device};
+  if (which.expected_error == nullptr || setup.options.row >= 0) return 0;
+  const RunContext context{.level = setup.options.level,
+                           .seed = case_seed(setup.seed, which.name),
+                           .device = setup.device};
   return static_cast<std::uint32_t>(which.rows(context).size());
 }
 
 /// The longest silence of a product that the user gave.
 double product_patience(const SetupOrder& setup, const Case& which) {
-  return which.product == ProductUse::sizes && setup.product.has_shape()
-             ? patience_s(setup.product.shape, setup.slots, setup.device)
+  return which.product == ProductUse::sizes && setup.options.product.has_shape()
+             ? patience_s(setup.options.product.shape, setup.slots, setup.device)
              : 0;
 }
 

@@ -281,7 +281,7 @@ TEST(Slot, a_sticky_error_costs_the_worker) {
 const Case& illegal_copies() { return *case_named("behaviour.fault.illegal_copies"); }
 
 TEST(Slot, a_fault_that_came_as_predicted_passes_and_costs_the_worker) {
-  Slot slot({.seed = 1, .level = Level::soak, .row = 1}, kReal);
+  Slot slot({.seed = 1, .options = {.level = Level::soak, .row = 1}}, kReal);
   slot.begin(illegal_copies(), 1);
   const Ending ending = end_of(slot);
   EXPECT_EQ(ending.verdict, Verdict::pass) << ending.reason;
@@ -295,7 +295,7 @@ TEST(Slot, a_fault_that_came_as_predicted_passes_and_costs_the_worker) {
 }
 
 TEST(Slot, each_row_that_ends_in_an_error_has_a_worker_of_its_own) {
-  Slot slot({.seed = 1, .level = Level::soak}, kReal);
+  Slot slot({.seed = 1, .options = {.level = Level::soak}}, kReal);
   slot.begin(rank1(), 1);
   ASSERT_EQ(end_of(slot).verdict, Verdict::pass);
   std::set<pid_t> workers = {slot.worker()->pid()};
@@ -319,7 +319,7 @@ TEST(Slot, each_row_that_ends_in_an_error_has_a_worker_of_its_own) {
 }
 
 TEST(Slot, many_faults_in_a_row_lose_no_gpu_and_the_next_case_passes) {
-  Slot slot({.seed = 1, .level = Level::soak}, kReal);
+  Slot slot({.seed = 1, .options = {.level = Level::soak}}, kReal);
   slot.begin(illegal_copies(), 1);
   EXPECT_EQ(end_of(slot).verdict, Verdict::pass);
   EXPECT_FALSE(slot.lost().has_value());
@@ -330,7 +330,8 @@ TEST(Slot, many_faults_in_a_row_lose_no_gpu_and_the_next_case_passes) {
 }
 
 TEST(Slot, a_fault_with_another_code_than_predicted_is_a_fail) {
-  Slot slot({.fault = "load_misaligned_as_719", .seed = 1, .level = Level::soak}, kReal);
+  Slot slot({.seed = 1, .options = {.level = Level::soak, .fault = "load_misaligned_as_719"}},
+            kReal);
   slot.begin(illegal_copies(), 1);
   const Ending ending = end_of(slot);
   EXPECT_EQ(ending.verdict, Verdict::fail);
@@ -347,7 +348,7 @@ TEST(Slot, a_fault_with_another_code_than_predicted_is_a_fail) {
 
 TEST(Slot, a_row_in_a_worker_of_its_own_that_crashes_ends_the_attempt) {
   const Hook hook("crash@behaviour.fault.illegal_copies");
-  Slot slot({.seed = 1, .level = Level::soak}, kReal);
+  Slot slot({.seed = 1, .options = {.level = Level::soak}}, kReal);
   slot.begin(illegal_copies(), 1);
   const Ending ending = end_of(slot);
   EXPECT_EQ(ending.verdict, Verdict::crash);
@@ -359,7 +360,8 @@ TEST(Slot, a_row_in_a_worker_of_its_own_that_crashes_ends_the_attempt) {
 
 TEST(Slot, what_rows_came_to_before_a_crash_is_kept_and_the_row_that_crashed_is_named) {
   const Hook hook("late_crash@behaviour.fault.illegal_copies");
-  Slot slot({.fault = "load_misaligned_as_719", .seed = 1, .level = Level::soak}, kReal);
+  Slot slot({.seed = 1, .options = {.level = Level::soak, .fault = "load_misaligned_as_719"}},
+            kReal);
   slot.begin(illegal_copies(), 1);
   const Ending ending = end_of(slot);
   EXPECT_EQ(ending.verdict, Verdict::crash);
@@ -372,7 +374,8 @@ TEST(Slot, what_rows_came_to_before_a_crash_is_kept_and_the_row_that_crashed_is_
 }
 
 TEST(Slot, rows_that_failed_before_a_worker_was_killed_from_outside_stay_a_fail) {
-  Slot slot({.fault = "load_misaligned_as_719", .seed = 1, .level = Level::soak}, kReal);
+  Slot slot({.seed = 1, .options = {.level = Level::soak, .fault = "load_misaligned_as_719"}},
+            kReal);
   slot.begin(illegal_copies(), 1);
   std::set<pid_t> workers;
   std::optional<Ending> ending;
@@ -449,7 +452,7 @@ TEST(Slot, a_program_that_cannot_be_executed_is_a_tool_error_that_says_why) {
 }
 
 TEST(Slot, an_unknown_fault_is_a_tool_error_that_names_it) {
-  Slot slot({.fault = "no_such_fault", .seed = 1}, kReal);
+  Slot slot({.seed = 1, .options = {.fault = "no_such_fault"}}, kReal);
   slot.begin(rank1(), 1);
   const Ending ending = end_of(slot);
   EXPECT_EQ(ending.verdict, Verdict::tool_error);

@@ -45,7 +45,7 @@ std::vector<Place> places_of(const ProgramDevices& devices) {
                       .gpu = gpu.uuid,
                       .setup = {.device = DeviceKind::cuda}});
   }
-  places.push_back({.device = "virtual device", .setup = {.fault = devices.options.fault}});
+  places.push_back({.device = "virtual device", .setup = {.options = devices.options}});
   return places;
 }
 

@@ -20,127 +20,55 @@
 namespace tidemark::harness {
 namespace {
 
-/// What was typed, before it is understood.
-struct TypedLaunch {
-  LaunchOptions options;
-  std::string level = "quick", device = "auto", transport = "auto";
-  std::string seed, time_limit, row, ranks, launches, expect_gpus;  // empty: not given
-  std::string m, n, k, grid;                                        // likewise
-  std::vector<std::string> slow;
-};
+/// `options` with what was typed for this verb.
+LaunchOptions with_typed(LaunchOptions options, const CLI::App& verb) {
+  for (const LaunchField& field : launch_fields()) {
+    const CLI::Option* const option = verb.get_option_no_throw(field.name);
+    if (option != nullptr && option->count() > 0) field.read(options, option->results());
+  }
+  return options;
+}
 
-/// mpirun takes any number and then all memory of the machine. Larger fleets start mpirun
-/// themselves, over their hosts.
-constexpr std::uint32_t kMostRanks = 1024;
-
-void read_launches(const TypedLaunch& typed, LaunchOptions& options) {
-  if (options.calibrate) options.launches = kUsualCalibrating;
-  if (!typed.launches.empty())
-    options.launches = count_of("--launches", typed.launches, 1, kMostLaunches);
+/// Throws UsageError where what was typed makes no sense, ReportError for a bad policy.
+LaunchOptions understood(const LaunchOptions& usual, const CLI::App& verb) {
+  LaunchOptions options = with_typed(usual, verb);
+  if (options.device != DeviceChoice::automatic)
+    check_transport(options.transport, options.device == DeviceChoice::cuda
+                                           ? DeviceKind::cuda
+                                           : DeviceKind::virtual_device);
+  if (!options.gpus.empty())
+    options.gpus = fmt::format("{}", fmt::join(items_of("--gpus", {options.gpus}), ","));
+  options.product.shape = whole_shape(options.product.shape);
+  if (options.ranks != 0) check_grid(options.product.grid, options.ranks);
+  if (!options.fault.empty()) check_fault(options.fault, options.device);
+  // Under a launcher rank 0 alone may have the file; it reads it where all hear of it.
+  if (!options.policy.empty() && !launcher_rank()) static_cast<void>(read_policy(options.policy));
+  if (options.calibrate && verb.count("--launches") == 0) options.launches = kUsualCalibrating;
   if (options.calibrate && options.launches < kFewestCalibrating)
     throw UsageError(
         fmt::format("--calibrate needs at least {} launches to tell what they differ "
                     "by; give --launches {} or leave it out",
                     kFewestCalibrating, kUsualCalibrating));
-}
-
-/// Throws UsageError where what was typed makes no sense, ReportError for a bad policy.
-LaunchOptions understood(const TypedLaunch& typed) {
-  LaunchOptions options = typed.options;
-  options.level = level_of(typed.level);
-  options.cases = items_of(options.bench ? "bench" : "--cases", options.cases);
-  options.exclude = items_of("--exclude", options.exclude);
-  if (!options.gpus.empty())
-    options.gpus = fmt::format("{}", fmt::join(items_of("--gpus", {options.gpus}), ","));
-  options.device = device_of(typed.device);
-  options.transport = transport_of(typed.transport);
-  if (options.device != DeviceChoice::automatic)
-    check_transport(options.transport, options.device == DeviceChoice::cuda
-                                           ? DeviceKind::cuda
-                                           : DeviceKind::virtual_device);
-  options.product.shape = shape_of(typed.m, typed.n, typed.k);
-  if (!typed.grid.empty()) options.product.grid = grid_of(typed.grid);
-  options.seed_given = !typed.seed.empty();
-  if (options.seed_given) options.seed = seed_of(typed.seed);
-  if (!typed.time_limit.empty())
-    options.time_limit_s = seconds_of("--time-limit", typed.time_limit);
-  if (!typed.row.empty()) options.row = count_of("--row", typed.row, 0);
-  if (!typed.expect_gpus.empty())
-    options.expect_gpus = count_of("--expect-gpus", typed.expect_gpus, 1, kMostRanks);
-  if (!typed.ranks.empty()) options.ranks = count_of("--ranks", typed.ranks, 1, kMostRanks);
-  if (options.ranks != 0) check_grid(options.product.grid, options.ranks);
-  if (!options.fault.empty()) check_fault(options.fault, options.device);
-  // Under a launcher rank 0 alone may have the file; it reads it where all hear of it.
-  if (!options.policy.empty() && !launcher_rank()) static_cast<void>(read_policy(options.policy));
-  read_launches(typed, options);
   if (!options.resume.empty() && options.launches > 1)
     throw UsageError("--resume goes on with one launch; leave --launches and --calibrate out");
-  for (const std::string& text : typed.slow) {
-    if (!options.slow.insert(slow_of(text)).second)
-      throw UsageError(fmt::format("--slow '{}': this case was given before; give it once", text));
-  }
   make_plan(options);  // a mistyped glob is told before anything starts
   return options;
 }
 
-/// Adds the options that both verbs take. `typed` has to outlive the parsing; its level is what
-/// --level is without being given.
-void add_launch_options(CLI::App& verb, TypedLaunch& typed) {
-  LaunchOptions& options = typed.options;
-  verb.add_option("--exclude", options.exclude, "Cases to leave out")->type_name("GLOB");
-  verb.add_option("--level", typed.level,
-                  fmt::format("How many cases and rows run ({})", typed.level))
-      ->type_name(level_names());
-  verb.add_option("--device", typed.device,
-                  "What cases run on: GPUs (auto, cuda), or the virtual device")
-      ->type_name(device_names());
-  verb.add_option("--gpus", options.gpus,
-                  "Indexes or UUIDs, with commas; virtual device: how many (all)")
-      ->type_name("LIST");
-  verb.add_option("--expect-gpus", typed.expect_gpus,
-                  "Exit code 5 where a node has fewer usable GPUs (whatever is there)")
-      ->type_name("N");
-  verb.add_flag(
-      "--strict-gpus", options.strict_gpus,
-      "Exit code 5 for a GPU that is missing, in use, MIG or no Hopper; else it is left out");
-  verb.add_option("--transport", typed.transport,
-                  "How the panels of distributed GEMMs travel (auto: the best that all GPUs allow)")
-      ->type_name(transport_names());
-  verb.add_option("--n", typed.n,
-                  "Size of the GEMM of gemm.distributed.speed, square; also checked with integers "
-                  "(8192, nightly also 16384)")
-      ->type_name("N");
-  verb.add_option("--m", typed.m, "Rows of C, with --n for its columns (as --n)")->type_name("N");
-  verb.add_option("--k", typed.k, "Columns of A, with --n (as --n)")->type_name("N");
-  verb.add_option("--grid", typed.grid,
-                  "Rows x columns of GPUs of distributed GEMMs, such as 2x4 (fewest bytes moved)")
-      ->type_name("RxC");
-  verb.add_option("--seed", typed.seed, "Of all inputs, decimal or 0x... (random)")->type_name("N");
-  verb.add_option("--out", options.out, "The report (tidemark-<host>-<UTC>.h5)")->type_name("FILE");
-  verb.add_option("--resume", options.resume,
-                  "Run only what has no outcome in these journals (X.h5.run) of an interrupted "
-                  "launch; repeat its arguments")
-      ->type_name("DIR");
-  verb.add_flag("--json", options.json, "End with one line of JSON instead of text");
-  verb.add_option("--time-limit", typed.time_limit, "Stop after this time: 90, 5m, 1.5h")
-      ->type_name("TIME");
-  verb.add_flag("--dry-run", options.dry_run, "Print the plan and leave");
-  verb.add_flag("--anonymize,--anonymise", options.anonymize,
-                "Hash hosts, serials and UUIDs; leave out texts of other programs");
-  verb.add_flag("--strict", options.strict, "A pass that a waiver names is a failure");
-  verb.add_option("--policy", options.policy, "JSON with waivers of known failures")
-      ->type_name("FILE");
-  verb.add_option("--ranks", typed.ranks, "Start mpirun with so many ranks")->type_name("N");
-  verb.add_option("--launches", typed.launches,
-                  "So many launches one after the other: --out X.h5 gives X-1.h5, X-2.h5 ...")
-      ->type_name("K");
-  verb.add_flag("--calibrate", options.calibrate,
-                "Store in the reports what launches differ by without any change (5 launches)");
-  verb.add_option("--slow", typed.slow,
-                  "Slow a benchmark on purpose, to see that compare finds it: gemm.local.speed=3%")
-      ->type_name("CASE=SHARE");
-  verb.add_option("--fault", options.fault, "Build this fault into the virtual device")
-      ->type_name("NAME");
+/// Adds the options of launches; `usual`: where none of them is given.
+void add_launch_options(CLI::App& verb, const LaunchOptions& usual) {
+  for (const LaunchField& field : launch_fields()) {
+    if (usual.bench && (field.name == "--cases" || field.name == "--row")) continue;
+    const std::string names = field.name == "--anonymize" ? "--anonymize,--anonymise" : field.name;
+    const std::string help = fmt::format(fmt::runtime(field.help), field.text(usual));
+    if (field.type.empty()) {
+      verb.add_flag(names, help);
+      continue;
+    }
+    CLI::Option* const option = verb.add_option(names, CLI::callback_t(), help);
+    option->type_name(field.type);
+    if (field.list) option->expected(CLI::detail::expected_max_vector_size);
+  }
 }
 
 /// Runs the launches, or becomes an mpirun that does. Throws UsageError, EnvironmentError.
@@ -170,28 +98,21 @@ void refuse_launch_options(const CLI::App& verb) {
 void add_run(CLI::App& app, Action& chosen, int argc, char** argv) {
   CLI::App* verb = app.add_subcommand("run", "Run cases on the GPUs and write a report");
   verb->footer("mpirun -n 8 tidemark run --level nightly --out night.h5");
-  auto typed = std::make_shared<TypedLaunch>();
-  LaunchOptions& options = typed->options;
-  options.arguments.assign(argv, argv + argc);
-  verb->add_option("--cases", options.cases, "Cases to run, by name or glob (all)")
-      ->type_name("GLOB");
-  add_launch_options(*verb, *typed);
-  verb->add_option("--row", typed->row, "Run this row of the one case chosen")->type_name("N");
+  const LaunchOptions usual{.arguments = {argv, argv + argc}};
+  add_launch_options(*verb, usual);
   auto program = std::make_shared<std::string>();
   verb->add_option(
           "--program", *program,
           "Run this program, of 'replay --json', instead of cases; with --device, --gpus, --fault")
       ->type_name("FILE");
-  verb->callback([typed, program, verb, &chosen] {
+  verb->callback([usual, program, verb, &chosen] {
     if (program->empty()) {
-      chosen = [options = understood(*typed)] { return start_launch(options); };
+      chosen = [options = understood(usual, *verb)] { return start_launch(options); };
       return;
     }
-    chosen = [typed, program, verb] {
+    chosen = [usual, program, verb] {
       refuse_launch_options(*verb);
-      LaunchOptions devices = typed->options;
-      devices.device = device_of(typed->device);
-      return run_program_file(*program, devices);
+      return run_program_file(*program, with_typed(usual, *verb));
     };
   });
 }
@@ -200,19 +121,17 @@ void add_bench(CLI::App& app, Action& chosen, int argc, char** argv) {
   CLI::App* verb = app.add_subcommand(
       "bench", "Run benchmarks (after their correctness cases) and print results");
   verb->footer("tidemark bench gemm.ladder --out ladder.h5");
-  auto typed = std::make_shared<TypedLaunch>();
-  typed->level = "nightly";
-  LaunchOptions& options = typed->options;
-  options.bench = true;
-  options.arguments.assign(argv, argv + argc);
-  add_launch_options(*verb, *typed);
+  auto usual = std::make_shared<LaunchOptions>(
+      LaunchOptions{.level = Level::nightly, .bench = true, .arguments = {argv, argv + argc}});
+  add_launch_options(*verb, *usual);
   // A name behind `--exclude GLOB` is one to run, not a second one to leave out.
   for (const char* several : {"--exclude", "--slow"})
     verb->get_option(several)->allow_extra_args(false);
-  verb->add_option("benchmarks", options.cases, "Benchmarks to run, by name or glob (all)")
+  verb->add_option("benchmarks", usual->cases, "Benchmarks to run, by name or glob (all)")
       ->type_name("GLOB");
-  verb->callback([typed, &chosen] {
-    chosen = [options = understood(*typed)] { return start_launch(options); };
+  verb->callback([usual, verb, &chosen] {
+    usual->cases = items_of("bench", usual->cases);
+    chosen = [options = understood(*usual, *verb)] { return start_launch(options); };
   });
 }
 

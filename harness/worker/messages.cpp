@@ -15,7 +15,6 @@ using Json = FieldJson;
 constexpr DeviceKind last(DeviceKind) { return DeviceKind::virtual_device; }
 constexpr DeviceFault last(DeviceFault) { return DeviceFault::unsupported; }
 constexpr Judgement last(Judgement) { return Judgement::skip; }
-constexpr Level last(Level) { return Level::soak; }
 constexpr PanelRoute last(PanelRoute) { return PanelRoute::relay; }
 constexpr TransportKind last(TransportKind) { return TransportKind::nccl; }
 
@@ -51,28 +50,23 @@ void fields(Io& io, Is<Outcome> auto& r) {
   io("descriptors", r.descriptors);
 }
 
+/// As text: the others stay here, since an order is shorter than PIPE_BUF.
 template <class Io>
-void fields(Io& io, Is<GemmShape> auto& r) {
-  io("m", r.m), io("n", r.n), io("k", r.k);
-}
-
-template <class Io>
-void fields(Io& io, Is<Grid> auto& r) {
-  io("rows", r.rows), io("cols", r.cols);
-}
-
-template <class Io>
-void fields(Io& io, Is<ProductOptions> auto& r) {
-  io("shape", r.shape), io("grid", r.grid);
+void fields(Io& io, Is<LaunchOptions> auto& r) {
+  for (const LaunchField& field : launch_fields()) {
+    if (field.reach != OptionReach::workers) continue;
+    std::string text = field.text(r);
+    io(field.name.c_str(), text);
+    if constexpr (!std::is_const_v<std::remove_reference_t<decltype(r)>>) read_text(field, r, text);
+  }
 }
 
 // Orders.
 
 template <class Io>
 void fields(Io& io, Is<SetupOrder> auto& r) {
-  io("device", r.device), io("fault", r.fault), io("seed", r.seed), io("level", r.level);
-  io("row", r.row), io("slot", r.slot), io("slots", r.slots), io("slow", r.slow);
-  io("product", r.product);
+  io("device", r.device), io("seed", r.seed), io("slot", r.slot), io("slots", r.slots);
+  io("options", r.options);
 }
 
 template <class Io>

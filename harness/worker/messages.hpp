@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <variant>
 
+#include "harness/command_line/launch_options.hpp"
 #include "harness/room.hpp"
 #include "kernels/device.hpp"
 #include "kernels/transport.hpp"
@@ -23,13 +23,9 @@ inline constexpr int kProgramFd = 6;  // there only for a ProgramOrder
 /// First order of every worker: which device to make, and what all its cases share.
 struct SetupOrder {
   DeviceKind device = DeviceKind::virtual_device;
-  std::string fault = {};
   std::uint64_t seed = 0;  // of the launch
-  Level level = Level::quick;
-  std::int64_t row = -1;
   std::uint32_t slot = 0, slots = 1;
-  std::map<std::string, double> slow = {};  // LaunchOptions::slow
-  ProductOptions product = {};              // LaunchOptions::product
+  LaunchOptions options = {};  // those that reach workers
 };
 
 /// Asks for a fresh NCCL id; given to one worker of the launch.
@@ -49,7 +45,7 @@ struct RunOrder {
   std::string case_name;
   std::uint32_t attempt = 1;
   bool alone = false;           // RunCaseOptions::alone
-  std::int64_t row = -1;        // this one alone; below 0: as SetupOrder::row says
+  std::int64_t row = -1;        // this one alone; below 0: as LaunchOptions::row says
   std::uint32_t first_row = 0;  // RunCaseOptions::first_row
 };
 

@@ -135,25 +135,26 @@ TEST(Messages, bytes_that_are_not_hexadecimal_are_refused) {
 
 TEST(Messages, a_setup_survives) {
   const ProductOptions product{.shape = {.m = 5, .n = 6, .k = 7}, .grid = {.rows = 2, .cols = 4}};
+  const LaunchOptions options{.level = Level::soak,
+                              .row = 7,
+                              .fault = "drop",
+                              .slow = {{"gemm.x", 0.03}},
+                              .product = product};
   const Order order = order_in(order_line(SetupOrder{.device = DeviceKind::cuda,
-                                                     .fault = "drop",
                                                      .seed = 0xfedcba9876543210ULL,
-                                                     .level = Level::soak,
-                                                     .row = 7,
                                                      .slot = 3,
                                                      .slots = 8,
-                                                     .slow = {{"gemm.x", 0.03}},
-                                                     .product = product}));
+                                                     .options = options}));
   const auto& setup = std::get<SetupOrder>(order);
   EXPECT_EQ(setup.device, DeviceKind::cuda);
-  EXPECT_EQ(setup.fault, "drop");
   EXPECT_EQ(setup.seed, 0xfedcba9876543210ULL);
-  EXPECT_EQ(setup.level, Level::soak);
-  EXPECT_EQ(setup.row, 7);
   EXPECT_EQ(setup.slot, 3U);
   EXPECT_EQ(setup.slots, 8U);
-  EXPECT_EQ(setup.slow, (std::map<std::string, double>{{"gemm.x", 0.03}}));
-  EXPECT_EQ(setup.product, product);
+  EXPECT_EQ(setup.options.fault, "drop");
+  EXPECT_EQ(setup.options.level, Level::soak);
+  EXPECT_EQ(setup.options.row, 7);
+  EXPECT_EQ(setup.options.slow, (std::map<std::string, double>{{"gemm.x", 0.03}}));
+  EXPECT_EQ(setup.options.product, product);
 }
 
 TEST(Messages, the_route_of_a_transport_survives) {

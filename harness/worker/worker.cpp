@@ -76,9 +76,9 @@ class Worker {
  public:
   explicit Worker(const SetupOrder& setup)
       : setup_(setup), hooks_(test_hooks(std::getenv("TIDEMARK_TEST_HOOK"))) {
-    const Fault fault = setup.fault.empty() ? kNoFault : fault_named(setup.fault);
-    if (!setup.fault.empty() && fault == kNoFault) {
-      throw Error("no fault is called '" + setup.fault + "'");
+    const Fault fault = setup.options.fault.empty() ? kNoFault : fault_named(setup.options.fault);
+    if (!setup.options.fault.empty() && fault == kNoFault) {
+      throw Error("no fault is called '" + setup.options.fault + "'");
     }
     if (const TestHook* hook = hook_at(hooks_, "ready", setup.slot)) act(hook->action);
     device_ = make_device(setup.device, fault);
@@ -187,10 +187,10 @@ class Worker {
   }
 
   Outcome judged(const Case& which, const RunOrder& order) {
-    RunContext context{.level = setup_.level,
+    RunContext context{.level = setup_.options.level,
                        .seed = case_seed(setup_.seed, which.name),
                        .device = setup_.device,
-                       .product = setup_.product};
+                       .product = setup_.options.product};
     if (which.scope == CaseScope::all_gpus) {
       context.rank = setup_.slot;
       context.ranks = setup_.slots;
@@ -202,14 +202,14 @@ class Worker {
       }
     }
     Progress progress;
-    const auto slow = setup_.slow.find(std::string(which.name));
+    const auto slow = setup_.options.slow.find(std::string(which.name));
     const Fault fault = fault_at(hooks_, which.name, setup_.slot);
     const std::unique_ptr<Device> faulty =
         fault == kNoFault ? nullptr : make_device(setup_.device, fault);
     return run_case(which, faulty ? *faulty : *device_, context,
-                    {.only_row = order.row < 0 ? setup_.row : order.row,
+                    {.only_row = order.row < 0 ? setup_.options.row : order.row,
                      .first_row = order.first_row,
-                     .slow = slow == setup_.slow.end() ? 0 : slow->second,
+                     .slow = slow == setup_.options.slow.end() ? 0 : slow->second,
                      .alone = order.alone,
                      .progress = Progress::report,
                      .progress_arg = &progress});
