@@ -14,7 +14,4 @@ ExitCode run_launch(const LaunchOptions& options);
 /// status.
 int worker_main(int argc, char** argv);
 
-/// The reporter side: waits for rank 0 to say that the report is there, or to be gone without one.
-int reporter_main(int argc, char** argv);
-
 }  // namespace tidemark::harness

@@ -23,7 +23,8 @@
 #include "harness/doctor/probes.hpp"
 #include "harness/launch.hpp"
 #include "harness/mpirun/mpirun.hpp"
-#include "harness/telemetry/telemetry_child.hpp"
+#include "harness/supervisor/reporter_process.hpp"
+#include "harness/telemetry/telemetry.hpp"
 #include "harness/verbs/command_line.hpp"
 #include "reports/base/error.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "harness/relay/mpi_leftovers.hpp"
+#include "harness/relay/job_processes.hpp"
 #include "harness/testing/launch_place.hpp"
 
 namespace tidemark::harness {

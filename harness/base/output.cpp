@@ -28,6 +28,7 @@
 #include "reports/base/words.hpp"
 
 namespace tidemark::harness {
+
 namespace {
 
 /// Of a terminal one that never waits: it says that it takes bytes when it takes one. A pipe that
@@ -144,6 +145,26 @@ void check_replaceable(const std::string& path, std::string_view otherwise,
   if (!std::filesystem::is_regular_file(status))
     throw UsageError(fmt::format("{} '{}': is no plain file, and would be replaced; give {}",
                                  option, path, otherwise));
+}
+
+// Paths in commands that tidemark prints for its users to run.
+
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-+,:=@%";
+  if (text.starts_with('-')) return shell_word("./" + text);  // else it would be an option
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  const std::string shown = printable(text);
+  std::string made = shown == text ? "'" : "$'";
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (shown == text)
+      made += text[i] == '\'' ? "'\\''" : text.substr(i, 1);
+    else if (shown[i] != text[i])
+      made += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
+    else
+      made += (text[i] == '\'' || text[i] == '\\' ? "\\" : "") + text.substr(i, 1);
+  }
+  return made + "'";
 }
 
 }  // namespace tidemark::harness

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "harness/room.hpp"
+
 namespace tidemark::harness {
 
 // Output to somebody who may take his time, or never read: `less`, a stuck pipe, a full disk.
@@ -65,5 +67,11 @@ std::uint32_t terminal_columns(std::uint32_t otherwise, int descriptor = 1);
 /// whatever that was. `otherwise`: "or no --out".
 void check_replaceable(const std::string& path, std::string_view otherwise,
                        std::string_view option = "--out");
+
+// Paths in commands that tidemark prints for its users to run.
+
+/// `text` as one word of a POSIX shell that can be printed: as it is, in single quotes, or in
+/// $'...' where bytes cannot be shown.
+std::string shell_word(const std::string& text);
 
 }  // namespace tidemark::harness

@@ -6,13 +6,14 @@
 
 #include <array>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "harness/base/clock.hpp"
 
 namespace tidemark::harness {
 namespace {
@@ -74,10 +75,6 @@ struct EventData {
 static_assert(sizeof(EventData) == 32 && offsetof(EventData, gpu_instance) == 24);
 
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
-
-double unix_now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 NvmlEvent event_of(const EventData& data) {
   NvmlEvent event{.device = data.device, .xid = 0, .text = std::string(kDoubleBitError)};
@@ -314,7 +311,7 @@ std::uint64_t Nvml::throttle_reasons(NvmlDevice device) const {
 }
 
 TelemetryPoint Nvml::read(NvmlDevice device) const {
-  TelemetryPoint point{.at_unix_s = unix_now()};
+  TelemetryPoint point{.at_unix_s = unix_s()};
   const auto number = [&](const char* function, auto... arguments) {
     const auto value = get<unsigned>(function, device, arguments...);
     return value ? static_cast<float>(*value) : kUnknown;

@@ -8,7 +8,7 @@
 
 #include <fmt/ranges.h>
 
-#include "harness/doctor/check_list.hpp"
+#include "harness/doctor/node_checks.hpp"
 #include "reports/compare/speed/throttling.hpp"
 #include "reports/render/page.hpp"
 

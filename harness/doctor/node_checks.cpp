@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "harness/doctor/check_list.hpp"
-
 namespace tidemark::harness {
 namespace {
 

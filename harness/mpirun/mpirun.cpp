@@ -15,8 +15,8 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
+#include "harness/relay/job_processes.hpp"
 #include "harness/relay/mesh.hpp"
-#include "harness/relay/mpi_leftovers.hpp"
 #include "reports/base/process_state.hpp"
 
 namespace tidemark::harness {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <mutex>
 
-#include "harness/relay/link.hpp"
+#include "harness/relay/mesh.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -9,7 +9,7 @@
 #include <list>
 #include <memory>
 
-#include "harness/relay/link.hpp"
+#include "harness/relay/mesh.hpp"
 #include "harness/room.hpp"
 #include "kernels/error.hpp"
 

@@ -1,5 +1,5 @@
 // What is removed of killed launches, and what never is.
-#include "harness/relay/mpi_leftovers.hpp"
+#include "harness/relay/job_processes.hpp"
 
 #include <gtest/gtest.h>
 #include <spawn.h>

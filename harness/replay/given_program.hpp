@@ -7,6 +7,7 @@
 
 #include "harness/room.hpp"
 #include "kernels/device.hpp"
+#include "kernels/ops/program/program.hpp"
 #include "suite/oracle/program.hpp"
 #include "suite/outcome.hpp"
 
@@ -28,5 +29,16 @@ PreparedProgram prepared(Program program, const std::string& name);
 
 /// Reads a file of JSON. Throws UsageError.
 Program given_program(const std::string& path);
+
+// The least of a program that still fails: what a person wants to read, and to send to others.
+
+/// Takes steps out of `program`, in ever shorter runs, gives operands their default values and
+/// drops CTAs, barriers, maps and regions that nothing names, as long as `fails` holds; what orders
+/// CTAs stays while there are several. It has to
+/// hold for `program`, and decides alone whether a program can be run at all. Asks it at most
+/// kMostMinimizingRuns times.
+Program minimized(Program program, const std::function<bool(const Program&)>& fails);
+
+inline constexpr int kMostMinimizingRuns = 1000;
 
 }  // namespace tidemark::harness

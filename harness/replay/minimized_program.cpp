@@ -1,5 +1,5 @@
 // Delta debugging: large cuts first, since most steps have no part in a failure.
-#include "harness/replay/minimized_program.hpp"
+#include "harness/replay/given_program.hpp"
 
 #include <algorithm>
 #include <array>

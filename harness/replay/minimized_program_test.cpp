@@ -1,5 +1,4 @@
 // What is left of a program that fails for a reason known to the test.
-#include "harness/replay/minimized_program.hpp"
 
 #include <gtest/gtest.h>
 

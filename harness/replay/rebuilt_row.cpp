@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "harness/base/errors.hpp"
-#include "harness/base/shell_word.hpp"
+#include "harness/base/output.hpp"
 #include "kernels/error.hpp"
 #include "reports/store/replay_command.hpp"
 #include "suite/runner.hpp"

@@ -1,5 +1,5 @@
 // One run, the harm, and what the report, the outputs and the code say.
-#include "harness/selftest/carry_out.hpp"
+#include "harness/selftest/injections.hpp"
 
 #include <signal.h>
 #include <sys/resource.h>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "harness/base/clock.hpp"
 #include "harness/relay/relay_mover.hpp"
@@ -12,6 +13,23 @@
 #include "reports/schema/verdict_kinds.hpp"
 
 namespace tidemark::harness {
+
+Ending waiter_ending(Ending waiter, const std::string& culprit) {
+  if (culprit.empty()) return waiter;
+  waiter.reason = culprit + "; " + waiter.reason;
+  const Outcome& outcome = *waiter.outcome;
+  // The row that waited counts among them.
+  if (outcome.rows_failed > 1) {
+    waiter.verdict = Verdict::fail;
+    return waiter;
+  }
+  waiter.verdict = Verdict::not_run;
+  waiter.rows_planned = outcome.rows_planned;
+  waiter.rows_run = outcome.rows_run - outcome.rows_failed;
+  waiter.outcome.reset();
+  return waiter;
+}
+
 namespace {
 
 using Json = nlohmann::json;

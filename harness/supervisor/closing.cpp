@@ -14,7 +14,6 @@
 #include "harness/base/clock.hpp"
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
-#include "harness/base/shell_word.hpp"
 #include "harness/command_line/given_report.hpp"
 #include "reports/base/disk.hpp"
 #include "reports/base/words.hpp"

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace tidemark::harness {
+
 namespace {
 
 const Tally kHalfWay{.done = 151, .troubled = 2, .now = "load.atom3d.bank_conflicts"};
@@ -23,4 +24,22 @@ TEST(Console, progress_is_never_longer_than_its_terminal) {
 }
 
 }  // namespace
+
+namespace {
+
+TEST(Header, says_that_a_rank_is_bound_to_one_core) {
+  EXPECT_EQ(
+      few_cpus(1, 64, 1),
+      " this rank may use 1 of 64 CPUs: checks of products take longer; mpirun --bind-to none");
+}
+
+TEST(Header, wants_four_cpus_for_each_gpu) {
+  EXPECT_FALSE(few_cpus(15, 64, 4).empty());
+  EXPECT_EQ(few_cpus(16, 64, 4), "");
+}
+
+TEST(Header, says_nothing_where_the_machine_has_no_more) { EXPECT_EQ(few_cpus(2, 2, 1), ""); }
+
+}  // namespace
+
 }  // namespace tidemark::harness

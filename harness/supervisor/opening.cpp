@@ -19,11 +19,10 @@
 
 #include "harness/base/clock.hpp"
 #include "harness/base/errors.hpp"
-#include "harness/base/shell_word.hpp"
+#include "harness/base/output.hpp"
 #include "harness/command_line/option_values.hpp"
 #include "harness/discovery/node_files.hpp"
 #include "harness/series.hpp"
-#include "harness/supervisor/product_memory.hpp"
 #include "harness/version.hpp"
 #include "harness/worker/test_hook.hpp"
 #include "kernels/error.hpp"

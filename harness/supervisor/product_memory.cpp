@@ -1,5 +1,5 @@
 // Adds up what the slots need, and compares.
-#include "harness/supervisor/product_memory.hpp"
+#include "harness/supervisor/opening.hpp"
 
 #include <cmath>
 #include <map>

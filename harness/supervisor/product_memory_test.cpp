@@ -1,5 +1,5 @@
 // Products that fit to the byte, and those that do not.
-#include "harness/supervisor/product_memory.hpp"
+#include "harness/supervisor/opening.hpp"
 
 #include <gtest/gtest.h>
 

@@ -43,4 +43,7 @@ class ReporterProcess {
   bool done_ = false;
 };
 
+/// The reporter side: waits for rank 0 to say that the report is there, or to be gone without one.
+int reporter_main(int argc, char** argv);
+
 }  // namespace tidemark::harness

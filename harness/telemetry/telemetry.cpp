@@ -12,7 +12,6 @@
 
 #include "harness/base/child_process.hpp"
 #include "harness/base/clock.hpp"
-#include "harness/telemetry/telemetry_child.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark::harness {

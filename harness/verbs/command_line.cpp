@@ -13,7 +13,6 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
 #include "harness/command_line/mistyped.hpp"
-#include "harness/verbs/manual.hpp"
 #include "harness/version.hpp"
 #include "suite/case.hpp"
 

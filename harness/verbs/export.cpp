@@ -1,4 +1,4 @@
-// tidemark export: a report for monitoring and for test executives.
+// tidemark export, schema and anonymize: reports for monitoring, other programs and other people.
 #include <array>
 #include <filesystem>
 #include <memory>
@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
@@ -16,11 +17,15 @@
 #include "harness/command_line/given_report.hpp"
 #include "harness/command_line/mistyped.hpp"
 #include "harness/verbs/verbs.hpp"
+#include "reports/base/words.hpp"
 #include "reports/compare/speed/references.hpp"
 #include "reports/export/export.hpp"
+#include "reports/schema/describe.hpp"
 #include "reports/store/replace_file.hpp"
+#include "reports/store/report.hpp"
 
 namespace tidemark::harness {
+
 namespace {
 
 struct TypedExport {
@@ -133,6 +138,53 @@ void add_export(CLI::App& app, Action& chosen) {
   verb->add_option("--out", typed->out, "Replace this file in one step (stdout)")
       ->type_name("FILE");
   verb->callback([typed, &chosen] { chosen = [typed] { return export_report(*typed); }; });
+}
+
+// tidemark schema: prints what the tables of a report hold.
+
+void add_schema(CLI::App& app, Action& chosen) {
+  CLI::App* verb = app.add_subcommand("schema", "Describe the tables of a report");
+  verb->footer("tidemark schema --json");
+  auto json = std::make_shared<bool>(false);
+  verb->add_flag("--json", *json, "As JSON");
+  verb->callback([json, &chosen] {
+    chosen = [json] {
+      print_out(*json ? schema_json() : schema_text());
+      return ExitCode::ok;
+    };
+  });
+}
+
+// tidemark anonymize: a copy of a report that can be shared.
+
+namespace {
+
+struct TypedAnonymize {
+  std::string file, out;
+};
+
+ExitCode anonymize(const TypedAnonymize& typed) {
+  std::error_code error;
+  if (std::filesystem::exists(std::filesystem::symlink_status(typed.out, error)))
+    throw UsageError(fmt::format("'{}' exists; choose another name with --out", typed.out));
+  write_report(anonymized(given_report(typed.file)), typed.out);
+  print_out(fmt::format("report: {} (anonymized)\nnext: tidemark show {}\n", printable(typed.out),
+                        shell_word(typed.out)));
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_anonymize(CLI::App& app, Action& chosen) {
+  CLI::App* verb = app.add_subcommand("anonymize", "Copy a report without the names in it");
+  verb->footer("tidemark anonymize night.h5 --out shared.h5");
+  auto typed = std::make_shared<TypedAnonymize>();
+  verb->add_option("file", typed->file, "The report")->required()->type_name("FILE");
+  verb->add_option("--out", typed->out,
+                   "The copy: hosts, serials and UUIDs hashed, texts of other programs left out")
+      ->required()
+      ->type_name("FILE");
+  verb->callback([typed, &chosen] { chosen = [typed] { return anonymize(*typed); }; });
 }
 
 }  // namespace tidemark::harness

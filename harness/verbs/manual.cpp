@@ -1,5 +1,4 @@
 // The man page and the bash completion, made of the same descriptions as the help.
-#include "harness/verbs/manual.hpp"
 
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
 // The man page and the bash completion, made of the same descriptions as the help.
-#include "harness/verbs/manual.hpp"
+#include "harness/verbs/command_line.hpp"
 
 #include <gtest/gtest.h>
 #include <cctype>

@@ -9,7 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "harness/base/errors.hpp"
-#include "harness/base/shell_word.hpp"
+#include "harness/base/output.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/base/disk.hpp"
 #include "reports/journal/journal.hpp"

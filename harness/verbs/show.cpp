@@ -11,7 +11,6 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
-#include "harness/base/shell_word.hpp"
 #include "harness/command_line/given_report.hpp"
 #include "harness/replay/rebuilt_row.hpp"
 #include "harness/verbs/verbs.hpp"
