@@ -7,7 +7,7 @@
 
 #include <fmt/ranges.h>
 
-#include "reports/schema/verdict_kinds.hpp"
+#include "reports/schema/verdict.hpp"
 
 namespace tidemark::harness {
 namespace {

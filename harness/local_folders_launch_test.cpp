@@ -10,7 +10,7 @@
 
 #include "harness/relay/mesh.hpp"
 #include "harness/testing/launch_place.hpp"
-#include "reports/journal/received.hpp"
+#include "reports/journal/journal.hpp"
 #include "reports/journal/record.hpp"
 
 namespace tidemark::harness {

@@ -12,9 +12,9 @@
 #include "harness/version.hpp"
 #include "kernels/ops/fnv1a.hpp"
 #include "reports/journal/journal.hpp"
-#include "reports/schema/verdict_kinds.hpp"
+#include "reports/schema/verdict.hpp"
+#include "reports/store/assemble/assemble.hpp"
 #include "reports/store/assemble/gather.hpp"
-#include "reports/store/assemble/spoiled.hpp"
 
 namespace tidemark::harness {
 namespace {

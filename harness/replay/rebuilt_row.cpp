@@ -13,7 +13,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
 #include "kernels/error.hpp"
-#include "reports/store/replay_command.hpp"
+#include "reports/store/report.hpp"
 #include "suite/runner.hpp"
 
 namespace tidemark::harness {

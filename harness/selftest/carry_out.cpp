@@ -21,7 +21,7 @@
 #include "harness/mpirun/mpirun.hpp"
 #include "reports/base/error.hpp"
 #include "reports/base/scratch_folder.hpp"
-#include "reports/schema/verdict_kinds.hpp"
+#include "reports/schema/verdict.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark::harness {

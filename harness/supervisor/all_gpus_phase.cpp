@@ -10,7 +10,7 @@
 #include "harness/base/clock.hpp"
 #include "harness/relay/relay_mover.hpp"
 #include "harness/supervisor/phases.hpp"
-#include "reports/schema/verdict_kinds.hpp"
+#include "reports/schema/verdict.hpp"
 
 namespace tidemark::harness {
 

@@ -9,7 +9,7 @@
 #include "harness/base/clock.hpp"
 #include "harness/supervisor/phases.hpp"
 #include "harness/supervisor/records.hpp"
-#include "reports/schema/verdict_kinds.hpp"
+#include "reports/schema/verdict.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "harness/command_line/option_values.hpp"
-#include "reports/schema/verdict_kinds.hpp"
+#include "reports/schema/verdict.hpp"
 
 namespace tidemark::harness {
 namespace {

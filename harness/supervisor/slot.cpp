@@ -11,7 +11,7 @@
 #include "harness/base/clock.hpp"
 #include "kernels/error.hpp"
 #include "reports/base/process_state.hpp"
-#include "reports/schema/verdict_kinds.hpp"
+#include "reports/schema/verdict.hpp"
 #include "suite/outcome.hpp"
 
 namespace tidemark::harness {

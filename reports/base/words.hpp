@@ -1,4 +1,4 @@
-// Numbers, moments, names and patterns as people read and write them.
+// Numbers, moments, names and text as people read them, and as each format takes them.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,8 @@
 #include <vector>
 
 namespace tidemark::reports {
+
+// Numbers, moments, names and patterns as people read and write them.
 
 // Shell-style patterns for names of cases, GPUs and machines.
 
@@ -52,5 +54,32 @@ std::string short_spread(double value);
 std::string percent(double logarithm);
 /// "+2.03 %".
 std::string signed_percent(double logarithm);
+
+// Text of a report inside HTML, XML, Markdown and CSV: it stays text, whatever it holds.
+
+/// For HTML and XML, in elements and in quoted attributes. What printable()
+/// does not show becomes '?'.
+std::string for_html(std::string_view text);
+
+/// As a Markdown code span, in which nothing is markup, a link or a mention; at most `most`
+/// characters of the text, then "...". Stands in a table cell too, its
+/// bars as broken bars. Empty text gives nothing.
+std::string for_markdown(std::string_view text, std::size_t most = 300);
+
+/// A fenced block of one line, a shell command; `most` as above but nothing at all in its place: a
+/// cut command could do something else.
+std::string fenced_command(std::string_view command, std::size_t most = 2000);
+
+/// One field of a CSV line, quoted where it must be. What a spreadsheet would take for a formula
+/// gets a ' in front.
+std::string for_csv(std::string_view text);
+
+// Lists of numbers for people.
+
+/// "0-3, 7" of ascending numbers.
+std::string ranges(const std::vector<std::uint32_t>& numbers);
+
+/// "0-3, 7 and 504 more": the first `most` ranges.
+std::string first_ranges(const std::vector<std::uint32_t>& numbers, std::size_t most);
 
 }  // namespace tidemark::reports

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "reports/compare/speed/lost_numbers.hpp"
+#include "reports/compare/speed/series.hpp"
 
 namespace tidemark::reports {
 namespace {

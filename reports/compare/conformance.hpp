@@ -1,4 +1,4 @@
-// What became of each case on each GPU between the two sides, pass or fail, without any statistics.
+// What became of each result between the two sides, and what waivers say of it.
 #pragma once
 
 #include <array>
@@ -8,9 +8,42 @@
 #include <vector>
 
 #include "reports/compare/pairing.hpp"
-#include "reports/compare/waiving.hpp"
+#include "reports/compare/speed/speed.hpp"
+#include "reports/policy/waiver.hpp"
 
 namespace tidemark::reports {
+
+// Waivers held against what a comparison found.
+
+/// Keeps references to the pairing and the waivers. They are held against the day of the newest
+/// launch after the change, and against every driver that a GPU has there.
+class Waiving {
+ public:
+  Waiving(const Pairing& pairing, const std::vector<Waiver>& waivers);
+
+  /// Whether what was found of a case on a GPU (indices into the pairing) is waived; tells the
+  /// waivers what passes, too.
+  bool hear(Waives what, std::size_t which_case, std::size_t gpu, Heard heard);
+
+  /// Marks what is waived: a regression of a case by a waiver that names no GPU, one of some GPUs
+  /// by any. Where only some of those are, the finding is split.
+  void mark(SpeedComparison& speed);
+
+  /// One line a waiver.
+  std::vector<WaiverLedger::Line> lines() const;
+
+ private:
+  /// By what waivers know the mean that a finding is about: no GPU, and the drivers of all in it.
+  GpuNames mean_of(const SpeedFinding& finding) const;
+  void mark_gpus(SpeedComparison& speed);
+
+  const Pairing& pairing_;
+  const std::vector<Waiver>& waivers_;
+  WaiverLedger ledger_;
+  std::vector<GpuNames> gpus_;
+};
+
+// What became of each case on each GPU between the two sides, pass or fail, without any statistics.
 
 /// In the order in which they are shown, the worst first.
 enum class ChangeKind : std::uint8_t {

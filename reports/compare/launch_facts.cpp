@@ -17,8 +17,8 @@
 #include "reports/compare/speed/noise.hpp"
 #include "reports/journal/hardware_events.hpp"
 #include "reports/policy/waiver.hpp"
-#include "reports/schema/verdict_kinds.hpp"
-#include "reports/store/replay_command.hpp"
+#include "reports/schema/verdict.hpp"
+#include "reports/store/report.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -1,14 +1,12 @@
-// Makes cells, and chooses what of a chart is shown.
+// What a verb has to say, before any format: sentences, findings, tables, charts and tests.
 #include "reports/document/document.hpp"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "reports/base/words.hpp"
-#include "reports/document/test_suites.hpp"
 
 namespace tidemark::reports {
 

@@ -1,20 +1,189 @@
-// What a verb has to say, before any format: sentences, findings, tables and charts in sections.
-// `show`, `compare` and `history` build one; reports/render/ has a renderer each format.
+// What a verb has to say, before any format: sentences, findings, tables, charts and tests.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <limits>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "reports/document/charts.hpp"
-#include "reports/document/show_options.hpp"
-
 namespace tidemark::reports {
+
+// Charts as data: what is drawn, and nothing of how.
+
+enum class HeatKind { none, good, bad, warn };
+
+struct HeatCell {
+  HeatKind kind = HeatKind::none;
+  char mark = ' ';         // a letter, so that nothing hangs on colours alone
+  double shade = 0;        // from -1 (worse than the others) to 1 (better): laid over a good cell
+  double share = 1;        // of a bad cell: how much of it is bad, above 0; the rest is good
+  std::string label = {};  // said when pointed at; empty: nothing
+};
+
+/// Rows against columns, a cell each.
+struct HeatMap {
+  std::string title;
+  std::vector<std::string> rows, columns;
+  std::vector<std::vector<HeatCell>> cells;  // [row][column]
+  bool captioned = false;                    // one of several, each under its title
+};
+
+/// A change of so much is as dark as it gets.
+inline constexpr double kFullShade = 0.05;
+
+/// The rows of a map of GPUs: few GPUs get one each, more share those of their nodes.
+struct GpuRows {
+  std::vector<std::string> names;
+  std::vector<std::size_t> of_gpu;
+};
+GpuRows gpu_rows(const std::vector<std::pair<std::string, std::uint32_t>>& nodes_and_numbers);
+
+/// Of each place how much there is to see (0 most, kNothingToSee), and its cell, which is labeled
+/// with what is there alone.
+struct MapPlaces {
+  std::function<int(std::size_t row, std::size_t column)> rank;
+  std::function<HeatCell(std::size_t row, std::size_t column)> cell;
+};
+inline constexpr int kNothingToSee = 3;
+
+/// The indices below `count` to show, in their order: where more than `most`, those of the lowest
+/// rank.
+std::vector<std::size_t> most_telling(std::size_t count, std::size_t most,
+                                      const std::function<int(std::size_t)>& rank);
+
+/// A median that is drawn as a dot.
+struct StripDot {
+  double value = 0;
+  std::string label;   // said when pointed at
+  bool counts = true;  // a hollow dot where its case did not pass
+};
+
+/// One line of the plot: a GPU with its samples, or a node with its GPUs.
+struct StripRow {
+  std::string label;
+  std::vector<double> samples;  // thin strokes; at most kStripSamples are drawn, evenly by rank
+  std::vector<StripDot> dots;
+};
+
+/// Numbers of many GPUs on one axis.
+struct StripPlot {
+  std::string title, unit;
+  bool higher_is_better = true;
+  std::vector<StripRow> rows;
+};
+
+/// One launch on the x axis.
+struct ChartPoint {
+  double unix_s = 0;
+  double typical = 0;        // on the line; NaN: a gap
+  double low = 0, high = 0;  // of all GPUs: the band
+  std::string label = {};    // said when pointed at
+  bool marked = false;       // its report is incomplete: a hollow dot
+};
+
+/// The value of one GPU, a dot of its own.
+struct ChartDot {
+  std::size_t point = 0;
+  double value = 0;
+  std::string label = {};
+};
+
+/// A vertical line in front of a launch: another driver.
+struct ChartRule {
+  std::size_t point = 0;
+  std::string label = {};
+};
+
+/// A change that was told, at the first launch behind it.
+struct ChartMark {
+  std::size_t point = 0;
+  double value = 0;
+  bool worse = false;
+  std::string label = {};
+};
+
+/// A level between two changes.
+struct ChartLevel {
+  std::size_t first = 0, last = 0;  // points
+  double value = 0;
+};
+
+/// A metric over the time of its launches.
+struct LineChart {
+  std::string title = {}, unit = {};
+  bool higher_is_better = true;
+  bool band = false;                    // drawn in place of dots
+  std::vector<ChartPoint> points = {};  // in the order of time
+  std::vector<ChartDot> dots = {};
+  std::vector<ChartRule> rules = {};
+  std::vector<ChartMark> marks = {};
+  std::vector<ChartLevel> levels = {};
+};
+
+// How a verb is asked to show something.
+
+enum class Format : std::uint8_t { terminal, json, markdown, csv, junit, html };
+
+/// What a metric is printed beside. A report does not hold it: it follows from the metric's name.
+struct PrintedBeside {
+  std::string over = {};          // the metric of the same case that the gain is over; empty: none
+  double published = 0;           // what others reached, in the metric's unit; 0: nothing
+  std::string published_by = {};  // who, said below the table
+};
+
+struct ShowOptions {
+  bool colour = false;
+  bool all = false;    // what passed and stayed the same too, and nothing capped; terminal and HTML
+  bool notes = false;  // what cases recorded, one by one
+  Format format = Format::terminal;
+  std::uint32_t columns = 100;  // of the terminal
+  /// Of a case and one of its metrics; terminal only. Without it nothing is printed beside.
+  std::function<PrintedBeside(std::string_view, std::string_view)> beside = {};
+  /// Of a result that did not pass: the command that runs its failing row alone, or empty. In all
+  /// formats but JSON and CSV.
+  std::function<std::string(std::uint32_t)> replayed_by = {};
+  std::vector<std::string> refused = {};  // a line for each file of a history that was not read
+  std::set<std::string> fail_on = {};     // findings of a comparison that fail in JUnit
+
+  bool is(Format one) const { return format == one; }
+  /// How many of a list to show: of a page more than of a terminal; Markdown has a size instead.
+  std::size_t most(std::size_t on_terminal, std::size_t on_page) const {
+    const bool capped = !all && !is(Format::markdown);
+    return !capped ? static_cast<std::size_t>(-1) : is(Format::html) ? on_page : on_terminal;
+  }
+};
+
+// What a verb found, as tests: for CI systems.
+
+enum class TestOutcome : std::uint8_t { passed, failed, error, skipped };
+
+struct TestCase {
+  std::string class_name, name;
+  double seconds = 0;  // NaN and less than 0 are written as 0: readers want a number
+  TestOutcome outcome = TestOutcome::passed;
+  std::string type;     // of what is not passed: "hang"
+  std::string message;  // the same: one line
+  std::string text;     // the same: lines, for failed and error
+};
+
+struct TestSuite {
+  std::string name, hostname, timestamp;  // ISO 8601 without a zone
+  std::vector<std::pair<std::string, std::string>> properties;
+  std::vector<TestCase> cases;
+};
+
+/// Nothing of the virtual device is a pass of a GPU, and nothing of it fails.
+void skip_virtual(TestCase& made);
+
+// What a verb has to say, before any format: sentences, findings, tables and charts in sections.
+// `show`, `compare` and `history` build one; reports/render/ has a renderer each format.
 
 enum class Tone { none, quiet, good, warn, bad };
 

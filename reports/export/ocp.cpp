@@ -10,7 +10,7 @@
 #include "reports/base/words.hpp"
 #include "reports/export/export.hpp"
 #include "reports/history/chronicle.hpp"
-#include "reports/store/replay_command.hpp"
+#include "reports/store/report.hpp"
 
 namespace tidemark::reports {
 namespace {

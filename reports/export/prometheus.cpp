@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "reports/base/words.hpp"
-#include "reports/document/report/health.hpp"
+#include "reports/document/report/groups.hpp"
 #include "reports/export/export.hpp"
 #include "reports/journal/hardware_events.hpp"
-#include "reports/schema/verdict_kinds.hpp"
+#include "reports/schema/verdict.hpp"
 
 namespace tidemark::reports {
 namespace {

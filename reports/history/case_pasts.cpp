@@ -1,12 +1,12 @@
 // Follows failures until a run as large has passed on the same GPU.
-#include "reports/history/case_pasts.hpp"
+#include "reports/history/history.hpp"
 
 #include <algorithm>
 #include <array>
 #include <map>
 #include <tuple>
 
-#include "reports/schema/verdict_kinds.hpp"
+#include "reports/schema/verdict.hpp"
 
 namespace tidemark::reports {
 namespace {

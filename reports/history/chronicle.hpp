@@ -1,20 +1,24 @@
-// What a history keeps of each report: a number a metric and GPU, counts a case, and the setup by
-// reference to setups that were seen before. Reports come one after the other and are let go.
+// Launches in the order of time, and what else differs between two of them.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "reports/base/words.hpp"
 #include "reports/compare/launch_facts.hpp"
 #include "reports/compare/pairing.hpp"
-#include "reports/schema/verdict_kinds.hpp"
+#include "reports/schema/verdict.hpp"
 
 namespace tidemark::reports {
+
+// What a history keeps of each report: a number a metric and GPU, counts a case, and the setup by
+// reference to setups that were seen before. Reports come one after the other and are let go.
 
 struct PastLaunch {
   std::string path, run_id, series_id, level, device, tool_version;
@@ -90,5 +94,26 @@ void sort_by_time(Chronicle& all);
 /// Of launches in the order of their time: passes of a launch without any number of a case are
 /// `not_run` where an earlier launch of its level and suite has some.
 void miss_lost_numbers(Chronicle& all);
+
+// What was not the same in two launches apart from what they measured: driver, VBIOS, git hash, ...
+
+struct SetupChange {
+  std::string factor, before, after;  // "driver"; values, several with commas; "unknown"
+};
+
+/// Factors that differ between more than half of all neighbouring launches (of four or more), such
+/// as a job's number: that one of them differs says nothing.
+std::set<std::string> restless_factors(const Chronicle& all);
+
+/// Driver first. With `gpu`, an index into Chronicle::gpus, only its own setup is looked at, else
+/// that of all GPUs. The seed is no setup; names are not compared where one of the reports is
+/// anonymised.
+std::vector<SetupChange> setup_changes(const Chronicle& all, const std::set<std::string>& restless,
+                                       std::uint32_t before, std::uint32_t after,
+                                       std::uint32_t gpu = kNoRow);
+
+/// The value of one factor in one launch: "580.105.08", "580.105.08, 590.44.01"; empty where not
+/// known.
+std::string setup_value(const Chronicle& all, std::uint32_t launch, std::string_view factor);
 
 }  // namespace tidemark::reports

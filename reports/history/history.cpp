@@ -10,8 +10,7 @@
 #include <utility>
 
 #include "reports/base/statistics.hpp"
-#include "reports/history/case_pasts.hpp"
-#include "reports/history/change_points.hpp"
+#include "reports/history/levels.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -12,7 +12,6 @@
 
 #include "reports/history/chronicle.hpp"
 #include "reports/history/levels.hpp"
-#include "reports/history/setup_changes.hpp"
 
 namespace tidemark::reports {
 
@@ -106,5 +105,9 @@ CaseState state_of(const PastResults& results);
 
 /// "gemm.local.speed rate", with the level, and the number of GPUs where it matters.
 std::string title_of(const MetricKey& key);
+
+/// One for each case of the chronicle, which is in the order of time: failing first, then open,
+/// waived, lacking, then those that failed once. They refer to the chronicle.
+std::vector<CasePast> case_pasts(const History& history);
 
 }  // namespace tidemark::reports

@@ -1,14 +1,300 @@
-// Median polish of a table with holes.
+// Levels of a metric over launches, and where they change.
 #include "reports/history/levels.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numbers>
 
 #include "reports/base/statistics.hpp"
+#include "reports/compare/speed/moderated.hpp"
 
 namespace tidemark::reports {
+
+// Splits a series where a t test is least likely by chance, then looks on either side of it.
+
+namespace {
+
+/// Of one launch, from neighbouring launches, so that steps do not count.
+double spread_of(std::span<const double> values) {
+  constexpr double kMadToSd = 1.4826;
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    steps.push_back(std::abs(values[i] - values[i - 1]));
+  }
+  return kMadToSd * median_of(std::move(steps)) / std::numbers::sqrt2;
+}
+
+/// Odd launches drawn in. Of the five launches around, three are a level and stay; at the ends it
+/// is the first or last five, so that two launches are no level there either.
+std::vector<double> without_odd(std::span<const double> values) {
+  constexpr std::size_t kWindow = 2 * kLeastLevel - 1;
+  constexpr double kMostDeviations = 3;
+  const double most = kMostDeviations * spread_of(values);
+  std::vector<double> made;
+  made.reserve(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t centred = i < kWindow / 2 ? 0 : i - kWindow / 2;
+    const auto window = values.subspan(std::min(centred, values.size() - kWindow), kWindow);
+    const double middle = median_of({window.begin(), window.end()});
+    made.push_back(std::clamp(values[i], middle - most, middle + most));
+  }
+  return made;
+}
+
+struct Interval {
+  std::size_t first = 0, end = 0;
+
+  std::size_t length() const { return end - first; }
+};
+
+/// Each layer is shorter by the square root of two and overlaps by half.
+std::vector<Interval> seeded_intervals(std::size_t length) {
+  std::vector<Interval> made;
+  const auto all = static_cast<double>(length);
+  for (double shorter = 1; all / shorter >= static_cast<double>(kLeastSeries);
+       shorter *= std::numbers::sqrt2) {
+    const double size = all / shorter;
+    const double number = 2 * std::ceil(shorter - 1e-9) - 1;
+    const double stride = number > 1 ? (all - size) / (number - 1) : 0;
+    for (double i = 0; i < number; ++i) {
+      const auto first = static_cast<std::size_t>(std::floor(i * stride));
+      const auto end = static_cast<std::size_t>(std::ceil(i * stride + size - 1e-9));
+      made.push_back({first, std::min(end, length)});
+    }
+  }
+  return made;
+}
+
+/// Sums from the start, by which each split costs the same.
+struct Sums {
+  std::vector<double> values = {0}, squares = {0};
+
+  explicit Sums(const std::vector<double>& from) {
+    const double centre = median_of(from);  // keeps the squares small
+    for (const double value : from) {
+      values.push_back(values.back() + (value - centre));
+      squares.push_back(squares.back() + (value - centre) * (value - centre));
+    }
+  }
+  double sum(std::size_t first, std::size_t end) const { return values[end] - values[first]; }
+  /// Squared distances from the mean.
+  double scatter(std::size_t first, std::size_t end) const {
+    const double s = sum(first, end);
+    return std::max(0.0, squares[end] - squares[first] - s * s / static_cast<double>(end - first));
+  }
+};
+
+struct Split {
+  Interval in;
+  std::size_t at = 0;
+  double t = 0, p = 1;  // p of this test alone
+};
+
+double t_of(const Sums& sums, const Interval& in, std::size_t at, double floor) {
+  const auto left = static_cast<double>(at - in.first), right = static_cast<double>(in.end - at);
+  const double step = sums.sum(at, in.end) / right - sums.sum(in.first, at) / left;
+  if (std::abs(step) < floor) return 0;
+  const double variance =
+      (sums.scatter(in.first, at) + sums.scatter(at, in.end)) / (left + right - 2);
+  return std::abs(step) / std::sqrt(variance * (1 / left + 1 / right));  // infinite without noise
+}
+
+Split best_split(const Sums& sums, const Interval& in, double floor) {
+  Split made{.in = in};
+  for (std::size_t at = in.first + kLeastLevel; at + kLeastLevel <= in.end; ++at) {
+    const double t = t_of(sums, in, at, floor);
+    if (t > made.t) {
+      made.t = t;
+      made.at = at;
+    }
+  }
+  // Below it no series is long enough for its p to matter.
+  constexpr double kLeastT = 2;
+  if (made.t > kLeastT) {
+    made.p =
+        std::isinf(made.t) ? 0 : student_two_sided(made.t, static_cast<double>(in.length() - 2));
+  }
+  return made;
+}
+
+struct Search {
+  std::vector<Split> splits;  // of each interval its best, likeliest change first
+  double tried = 0;           // how many splits there were
+};
+
+Search search(const Sums& sums, std::size_t length, double floor) {
+  Search made;
+  for (const Interval& in : seeded_intervals(length)) {
+    made.tried += static_cast<double>(in.length() + 1 - 2 * kLeastLevel);
+    const Split split = best_split(sums, in, floor);
+    if (split.p < 1) made.splits.push_back(split);
+  }
+  std::sort(made.splits.begin(), made.splits.end(), [](const Split& a, const Split& b) {
+    if (a.p != b.p) return a.p < b.p;
+    if (a.t != b.t) return a.t > b.t;
+    return a.in.length() < b.in.length();
+  });
+  return made;
+}
+
+/// Takes the likeliest split, then those of intervals that hold none that was taken.
+std::vector<std::size_t> chosen(const Search& found, double most_p) {
+  std::vector<std::size_t> made;
+  for (const Split& split : found.splits) {
+    if (split.p * found.tried > most_p) break;
+    const bool crossed = std::any_of(made.begin(), made.end(), [&](std::size_t at) {
+      return split.in.first < at && at < split.in.end;
+    });
+    if (!crossed) made.push_back(split.at);
+  }
+  std::sort(made.begin(), made.end());
+  return made;
+}
+
+/// Whether most of the step lies between the nights right before and right after it. What drifts or
+/// goes with the season gets from one level to another over many.
+bool is_abrupt(std::span<const double> values, const ChangePoint& point) {
+  const auto near = [&](std::size_t first) {
+    return median_of({values.begin() + static_cast<std::ptrdiff_t>(first),
+                      values.begin() + static_cast<std::ptrdiff_t>(first + kLeastLevel)});
+  };
+  constexpr double kMost = 0.6;
+  const double jump = near(point.at) - near(point.at - kLeastLevel);
+  return jump / point.step >= kMost;
+}
+
+/// The values less the mean of their level.
+std::vector<double> without_levels(std::span<const double> values,
+                                   const std::vector<std::size_t>& at) {
+  std::vector<double> made(values.begin(), values.end());
+  std::size_t first = 0;
+  for (std::size_t i = 0; i <= at.size(); ++i) {
+    const std::size_t end = i == at.size() ? values.size() : at[i];
+    double sum = 0;
+    for (std::size_t k = first; k < end; ++k) sum += values[k];
+    for (std::size_t k = first; k < end; ++k) made[k] -= sum / static_cast<double>(end - first);
+    first = end;
+  }
+  return made;
+}
+
+/// What share of the values counts where each goes with those before it: one over the sum of the
+/// correlations at all lags, those up to the square root of the length, the later the less (Newey
+/// and West, Econometrica 55 (1987) 703). Above 1 where neighbours lie apart.
+double worth_of(std::span<const double> values, const std::vector<std::size_t>& at) {
+  const std::vector<double> left = without_levels(values, at);
+  double squares = 0;
+  for (const double value : left) squares += value * value;
+  if (!(squares > 0)) return 1;
+  const auto n = static_cast<double>(left.size());
+  const auto lags = static_cast<std::size_t>(std::sqrt(n));
+  double sum = 1;
+  for (std::size_t lag = 1; lag <= lags; ++lag) {
+    double products = 0;
+    for (std::size_t i = lag; i < left.size(); ++i) products += left[i] * left[i - lag];
+    // Each mean that was taken off makes its neighbours look apart by one n-th.
+    const double seen = products / squares + static_cast<double>(at.size() + 1) / n;
+    sum += 2 * (1 - static_cast<double>(lag) / static_cast<double>(lags + 1)) * seen;
+  }
+  constexpr double kLeast = 0.01;
+  return sum > 0 ? std::max(kLeast, 1 / sum) : 1;
+}
+
+/// The same of one series alone: 1 unless it is below what chance makes of it.
+double worth_alone(std::span<const double> values, const std::vector<std::size_t>& at) {
+  constexpr double kDeviations = 2;
+  const auto n = static_cast<double>(values.size());
+  const double worth = worth_of(values, at);
+  const double by_chance = 1 + kDeviations * 2 * std::sqrt(std::sqrt(n) / 3 / n);
+  return worth < 1 / by_chance ? worth : 1;
+}
+
+/// Each with the levels on both its sides, as far as the next change; `worth`: share of the values
+/// that counts.
+std::vector<ChangePoint> judged(std::span<const double> values, const Sums& sums, double tried,
+                                const std::vector<std::size_t>& at, double worth) {
+  std::vector<ChangePoint> made;
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    const Interval in{i == 0 ? 0 : at[i - 1], i + 1 == at.size() ? values.size() : at[i + 1]};
+    const auto part = [&](std::size_t first, std::size_t end) {
+      return median_of({values.begin() + static_cast<std::ptrdiff_t>(first),
+                        values.begin() + static_cast<std::ptrdiff_t>(end)});
+    };
+    const double t = t_of(sums, in, at[i], 0) * std::sqrt(worth);
+    const double degrees = std::max(1.0, worth * static_cast<double>(in.length()) - 2);
+    const double p = std::isinf(t) ? 0 : student_two_sided(t, degrees);
+    made.push_back({.at = at[i],
+                    .p = std::min(1.0, p * tried),
+                    .step = part(at[i], in.end) - part(in.first, at[i])});
+  }
+  return made;
+}
+
+}  // namespace
+
+double strongest_change(std::span<const double> values, double floor) {
+  if (values.size() < kLeastSeries) return 1;
+  const Search found = search(Sums(without_odd(values)), values.size(), floor);
+  return found.splits.empty() ? 1 : std::min(1.0, found.splits.front().p * found.tried);
+}
+
+double worth_of_steady(std::span<const double> values) {
+  return values.size() < kLeastSeries ? 1 : worth_of(without_odd(values), {});
+}
+
+Changes change_points(std::span<const double> values, double floor, double most_p,
+                      double most_worth) {
+  if (values.size() < kLeastSeries) return {};
+  const std::vector<double> even = without_odd(values);
+  const Sums sums(even);
+  const Search found = search(sums, values.size(), floor);
+  std::vector<std::size_t> at = chosen(found, most_p);
+  double worth = most_worth;
+  bool drifts = false;
+  for (;;) {
+    std::vector<ChangePoint> made = judged(values, sums, found.tried, at, worth);
+    // The weakest that does not hold between its neighbours goes first: without it they grow.
+    std::size_t worst = made.size();
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      const bool holds = std::abs(made[i].step) >= floor && made[i].p <= most_p;
+      if (!holds && (worst == made.size() || made[i].p > made[worst].p)) worst = i;
+    }
+    if (worst < made.size()) {
+      at.erase(at.begin() + static_cast<std::ptrdiff_t>(worst));
+      drifts = drifts || worth < 1;
+      continue;
+    }
+    const std::size_t before = at.size();
+    std::erase_if(at, [&](std::size_t one) {
+      const auto step = std::find_if(made.begin(), made.end(),
+                                     [one](const ChangePoint& point) { return point.at == one; });
+      return !is_abrupt(values, *step);
+    });
+    if (at.size() < before) {
+      drifts = true;
+      continue;
+    }
+    const double left = made.empty() ? worth : worth_alone(even, at);
+    if (left >= worth)
+      return {.points = std::move(made), .drifts = drifts, .worth = worth_of(even, at)};
+    worth = left;
+  }
+}
+
+double discovery_threshold(std::vector<double> p, double rate) {
+  std::sort(p.begin(), p.end());
+  std::size_t taken = p.size();
+  const auto line = [&](std::size_t number) {
+    return rate * static_cast<double>(number) / static_cast<double>(p.size());
+  };
+  while (taken > 0 && p[taken - 1] > line(taken)) --taken;
+  return p.empty() ? 0 : line(std::max<std::size_t>(taken, 1));
+}
+
+// Median polish of a table with holes.
+
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();

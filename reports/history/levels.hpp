@@ -1,6 +1,7 @@
-// One metric over its launches: the typical GPU, and each GPU against it.
+// Levels of a metric over launches, and where they change.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -8,6 +9,55 @@
 #include "reports/history/chronicle.hpp"
 
 namespace tidemark::reports {
+
+// Where a series of launches goes from one level to another: seeded binary segmentation with a t
+// test at each split, made deaf to single odd launches.
+
+/// Fewest launches of a level: a change is told after three launches behind it, not after one.
+inline constexpr std::size_t kLeastLevel = 3;
+/// Fewest launches of a series that can have a change.
+inline constexpr std::size_t kLeastSeries = 2 * kLeastLevel;
+
+struct ChangePoint {
+  std::size_t at = 0;  // first index of the new level
+  double p = 1;        // of the whole series: times the number of splits that were tried
+  double step = 0;     // new level less the old one, medians
+};
+
+/// The p of the strongest change of level of at least `floor`, 1 where there is none. Tried are all
+/// splits, three launches from the ends, of the seeded intervals of Kovacs, Buehlmann, Li and Munk,
+/// "Seeded binary segmentation", Biometrika 110 (2023); each is a two-sample t test, and
+/// Bonferroni's bound for the largest of them is Worsley's, JASA 74 (1979) 365. Values that lie
+/// more than three standard deviations from the median of their neighbours are drawn in first
+/// (Hampel's filter; Pearson, IEEE Trans. Control Systems Technology 10 (2002) 55). Values are
+/// finite.
+double strongest_change(std::span<const double> values, double floor);
+
+struct Changes {
+  std::vector<ChangePoint> points;  // ascending
+  /// Changes there were but for this: values go with those before them, as of a drift or a season,
+  /// also where each level is taken off, and steps as large follow from that alone.
+  bool drifts = false;
+  double worth = 1;  // what share of the values counts, where each goes with the one before it
+};
+
+/// The same of a series without any change.
+double worth_of_steady(std::span<const double> values);
+
+/// All changes whose p is at most `most_p`; none for fewer than kLeastSeries values. Levels between
+/// them are at least kLeastLevel long and `floor` apart, and most of each step lies between the
+/// values right beside it. Where what is left without the levels goes with its past, the series is
+/// worth as many values fewer. `most_worth`: of series like this one, which say that better than
+/// few values do.
+Changes change_points(std::span<const double> values, double floor, double most_p,
+                      double most_worth = 1);
+
+/// The largest p that is told when a series each has one of `p`, so that at most this share of what
+/// is told is false (Benjamini and Hochberg, J. R. Statist. Soc. B 57 (1995) 289). A series that is
+/// told may have further changes up to it.
+double discovery_threshold(std::vector<double> p, double rate);
+
+// One metric over its launches: the typical GPU, and each GPU against it.
 
 /// Natural logarithms; NaN where a GPU has no value in a launch.
 struct MetricLevels {

@@ -1,24 +1,210 @@
-// Journal files: whole lines or an error, and nothing of another launch touched.
+// The journal of a rank: the file that grows by a line, and the lines that were received.
 #include "reports/journal/journal.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
 #include <array>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 #include "reports/base/error.hpp"
 #include "reports/base/scratch_folder.hpp"
 #include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {
+namespace {
+
+/// A pipe that is full: a write to it hangs until some of it is read.
+class HungDisk {
+ public:
+  HungDisk() {
+    EXPECT_EQ(::pipe2(ends_.data(), O_CLOEXEC), 0);
+    EXPECT_EQ(::fcntl(ends_[1], F_SETPIPE_SZ, 4096), 4096);
+    const std::string page(4096, 'x');
+    EXPECT_EQ(::write(ends_[1], page.data(), page.size()), 4096);
+  }
+  HungDisk(const HungDisk&) = delete;
+  HungDisk& operator=(const HungDisk&) = delete;
+  ~HungDisk() { ::close(ends_[0]); }
+
+  int fd() const { return ends_[1]; }  // goes to the file
+  void answer() const {
+    std::string all(4096, '\0');
+    EXPECT_EQ(::read(ends_[0], all.data(), all.size()), 4096);
+  }
+
+ private:
+  std::array<int, 2> ends_{};
+};
+
+TEST(AppendedFile, ADiskThatHangsHoldsNobodyAndCostsNoLine) {
+  const HungDisk disk;
+  AppendedFile file("journal", disk.fd(), AppendedFile::kMostKept);
+  file.append("one\n", false);
+  file.append("two\n", false);
+  EXPECT_EQ(file.text(), "one\ntwo\n");
+  EXPECT_EQ(file.unwritten(), 8U);
+  EXPECT_FALSE(file.flush(0.05));
+  disk.answer();
+  EXPECT_TRUE(file.flush(60));
+}
+
+TEST(AppendedFile, OfADiskThatRefusesIsSaidOnceWhy) {
+  AppendedFile file("journal", ::open("/dev/full", O_WRONLY | O_CLOEXEC), AppendedFile::kMostKept);
+  file.append("one\n", true);
+  EXPECT_NE(file.trouble().find("journal: cannot write: No space left"), std::string::npos);
+  file.append("two\n", true);
+  EXPECT_EQ(file.trouble(), "");
+  EXPECT_EQ(file.text(), "one\ntwo\n");
+}
+
+TEST(AppendedFile, OfAFileThatIsRemovedIsSaidOnceAndItsLinesStay) {
+  const ScratchFolder scratch;
+  AppendedFile file(scratch.file("x"), -1, AppendedFile::kMostKept);
+  file.append("one\n", true);
+  ASSERT_TRUE(file.flush(60));
+  std::filesystem::remove(scratch.file("x"));
+  file.append("two\n", true);
+  EXPECT_FALSE(file.flush(0.05));
+  EXPECT_NE(file.trouble().find("x: was removed"), std::string::npos);
+  EXPECT_EQ(file.trouble(), "");
+  EXPECT_EQ(file.text(), "one\ntwo\n");
+  EXPECT_EQ(file.unwritten(), 4U);
+}
+
+TEST(AppendedFile, BeyondItsMemoryTheFileIsTheOnlyCopy) {
+  const ScratchFolder scratch;
+  AppendedFile file(scratch.file("x"), -1, 8);
+  file.append("one\ntwo\n", false);
+  EXPECT_FALSE(file.outgrown());
+  file.append("three\n", false);
+  EXPECT_TRUE(file.outgrown());
+  EXPECT_NE(file.trouble().find("in this file alone"), std::string::npos);
+  EXPECT_EQ(file.trouble(), "");
+  ASSERT_TRUE(file.flush(60));
+  EXPECT_EQ(file.text(), "one\ntwo\n");
+}
+
+}  // namespace
+
+namespace {
+
+/// Two lines of the journal of a rank.
+std::string lines_of(std::uint32_t rank) {
+  return numbered_journal_of(rank, {example_launch(rank), example_outcome(rank, "load.tile.2d")});
+}
+
+void receive(const ScratchFolder& scratch, const std::string& lines) {
+  std::ofstream(received_path(scratch.path()), std::ios::app) << lines;
+}
+
+TEST(Received, LinesOfSeveralRanksAreSortedByRank) {
+  const ScratchFolder scratch;
+  receive(scratch, numbered_journal_of(7, {example_launch(7)}));
+  receive(scratch, lines_of(3));
+  receive(scratch, lines_of(7).substr(numbered_journal_of(7, {example_launch(7)}).size()));
+  const ReceivedIndex index(scratch.path());
+  EXPECT_EQ(index.ranks(), (std::vector<std::uint32_t>{3, 7}));
+  EXPECT_EQ(index.lines(3), lines_of(3));
+  EXPECT_EQ(index.lines(7), lines_of(7));
+  EXPECT_EQ(index.lines(5), "");
+}
+
+TEST(Received, NothingMakesNoFile) {
+  const ScratchFolder scratch;
+  const AppendedFile received(received_path(scratch.path()), -1, 0);
+  EXPECT_FALSE(std::ifstream(received_path(scratch.path())).is_open());
+  EXPECT_TRUE(ReceivedIndex(scratch.path()).ranks().empty());
+}
+
+TEST(Received, APipeInItsPlaceDoesNotHang) {
+  const ScratchFolder scratch;
+  ASSERT_EQ(mkfifo(scratch.file("received.jsonl").c_str(), 0600), 0);
+  EXPECT_TRUE(ReceivedIndex(scratch.path()).ranks().empty());
+}
+
+TEST(Received, ATornLastLineIsLeftOut) {
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("received.jsonl")) << lines_of(1) << lines_of(2).substr(0, 200);
+  const ReceivedIndex index(scratch.path());
+  EXPECT_EQ(index.lines(1), lines_of(1));
+  EXPECT_EQ(index.lines(2), "");
+}
+
+TEST(Received, ARankWithoutAJournalOfItsOwnIsReadFromThere) {
+  const ScratchFolder scratch;
+  JournalWriter(scratch.path(), 0).append(example_launch(0));
+  receive(scratch, lines_of(1));
+  const Journals all = read_journals(scratch.path());
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all.at(1), lines_of(1));
+  const JournalFolder folder(scratch.path());
+  EXPECT_EQ(folder.text(1), lines_of(1));
+  EXPECT_EQ(folder.text(2), "");
+}
+
+TEST(Received, AHoleOfAHundredGibibytesIsNoLine) {
+  const ScratchFolder scratch;
+  receive(scratch, lines_of(1));
+  std::filesystem::resize_file(received_path(scratch.path()), std::uintmax_t{100} << 30);
+  EXPECT_EQ(ReceivedIndex(scratch.path()).lines(1), lines_of(1));
+}
+
+TEST(Received, LinesThatCannotBeLookedAtAreNotAbsent) {
+  const ScratchFolder scratch;
+  std::filesystem::create_symlink("received.jsonl", received_path(scratch.path()));
+  EXPECT_THROW(ReceivedIndex(scratch.path()), ReportError);
+}
+
+TEST(Received, ALineThatIsInBothIsReadOnce) {
+  const ScratchFolder scratch;
+  JournalWriter own(scratch.path(), 1);
+  own.append(example_launch(1));
+  receive(scratch, lines_of(1));
+  const JournalText journal = parse_journal(read_journals(scratch.path()).at(0));
+  EXPECT_EQ(journal.records.size(), 2U);
+  EXPECT_EQ(journal.damaged + journal.foreign + journal.missing, 0U);
+}
+
+TEST(Received, ATornJournalDoesNotTearReceivedLines) {
+  const ScratchFolder scratch;
+  std::ofstream(journal_path(scratch.path(), 1)) << lines_of(1).substr(0, lines_of(1).size() - 10);
+  receive(scratch, lines_of(1));
+  const JournalText journal = parse_journal(read_journals(scratch.path()).at(0));
+  EXPECT_EQ(journal.records.size(), 2U);
+  EXPECT_EQ(journal.damaged, 0U);
+}
+
+TEST(Received, AJournalOfAnotherRunIsNotSeen) {
+  const ScratchFolder scratch;
+  JournalWriter(scratch.path(), 0).append(example_launch(0));
+  EXPECT_TRUE(sees_journal(scratch.path(), 0, example_launch(0).run_id));
+  EXPECT_FALSE(sees_journal(scratch.path(), 0, "another"));
+  EXPECT_FALSE(sees_journal(scratch.path(), 1, example_launch(0).run_id));
+}
+
+TEST(Received, EveryLineIsCopiedAlsoThoseFromBefore) {
+  const ScratchFolder scratch;
+  JournalWriter writer(scratch.path(), 3);
+  writer.append(example_launch(3));
+  std::string copied;
+  writer.copy_to([&copied](const std::string& lines) { copied += lines; });
+  JournalWriter moved = std::move(writer);
+  moved.append(example_outcome(3, "load.tile.2d"));
+  EXPECT_EQ(copied, lines_of(3));
+}
+
+}  // namespace
+
 namespace {
 
 std::string error_of(void (*act)(const std::string&), const std::string& path) {
@@ -270,4 +456,5 @@ TEST(Journal, AFullDiskIsSaidAndLeavesWholeLines) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::reports

@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "reports/base/words.hpp"
-#include "reports/schema/verdict_kinds.hpp"
+#include "reports/schema/verdict.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -3,9 +3,7 @@
 
 #include <cmath>
 
-#include "reports/base/escape.hpp"
 #include "reports/base/words.hpp"
-#include "reports/render/html/assets.hpp"
 #include "reports/render/html/svg.hpp"
 #include "reports/render/render.hpp"
 

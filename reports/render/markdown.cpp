@@ -1,7 +1,6 @@
 // A document as Markdown.
 #include <fmt/format.h>
 
-#include "reports/base/escape.hpp"
 #include "reports/base/words.hpp"
 #include "reports/render/render.hpp"
 

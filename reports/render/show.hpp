@@ -4,14 +4,22 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "reports/document/comparison/document.hpp"
-#include "reports/document/comparison/told.hpp"
+#include "reports/document/comparison/wording.hpp"
+#include "reports/document/document.hpp"
 #include "reports/document/history/document.hpp"
-#include "reports/document/show_options.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark::reports {
+
+// Test suites as JUnit XML, for the CI systems that read it.
+
+/// The document. Text is escaped here and may hold anything.
+std::string junit_of(const std::string& name, const std::vector<TestSuite>& suites);
+
+// Reports, comparisons and histories in every format.
 
 // A report as text: for a terminal, for programs, for other pages.
 

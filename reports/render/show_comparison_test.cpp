@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/base/scratch_folder.hpp"
-#include "reports/document/comparison/told.hpp"
+#include "reports/document/comparison/wording.hpp"
 #include "reports/render/render.hpp"
 #include "reports/testing/foreign_reader.hpp"
 #include "reports/testing/hostile_report.hpp"

@@ -6,7 +6,6 @@
 
 #include "reports/base/scratch_folder.hpp"
 #include "reports/journal/record.hpp"
-#include "reports/render/junit.hpp"
 #include "reports/render/show.hpp"
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/foreign_reader.hpp"

@@ -1,8 +1,7 @@
-// What a person reads of a report.
+// Reports, comparisons and histories in every format.
 #include "reports/render/show.hpp"
 
 #include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -539,4 +538,5 @@ TEST(ShowJson, IsAsciiWithoutControlBytes) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::reports

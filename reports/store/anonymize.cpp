@@ -10,9 +10,8 @@
 #include <utility>
 
 #include "reports/base/error.hpp"
-#include "reports/store/each_table.hpp"
+#include "reports/base/hash.hpp"
 #include "reports/store/report.hpp"
-#include "reports/store/siphash.hpp"
 
 namespace tidemark::reports {
 namespace {

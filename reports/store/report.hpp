@@ -1,7 +1,10 @@
-// A report in memory: the tables of the schema as rows, and how they are made, written and read.
+// A report in memory: its tables, how they are built, read and written.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +15,8 @@
 #include "reports/schema/tables.hpp"
 
 namespace tidemark::reports {
+
+// A report in memory: the tables of the schema as rows, and how they are made, written and read.
 
 /// One launch. Tables refer to each other by index and to text by index into `strings`; index 0 is
 /// "".
@@ -94,5 +99,68 @@ std::string slowed_text(const Report& report);
 
 /// The value of a key of `provenance`; empty where there is none.
 std::string_view provenance_of(const Report& report, std::string_view key);
+
+// Walks the tables of a report together with their descriptions.
+
+/// Calls visit(const Table&, rows) for each vector of rows, in the order of the schema. The text is
+/// not a vector of rows and left out.
+template <class AnyReport, class Visit>
+void for_each_table(AnyReport& report, Visit visit) {
+  visit(table_of<NodeRow>(), report.nodes);
+  visit(table_of<GpuRow>(), report.gpus);
+  visit(table_of<CaseRow>(), report.cases);
+  visit(table_of<ResultRow>(), report.results);
+  visit(table_of<MiscompareRow>(), report.miscompares);
+  visit(table_of<SmRow>(), report.sms);
+  visit(table_of<MetricRow>(), report.metrics);
+  visit(table_of<SampleRow>(), report.samples);
+  visit(table_of<EventRow>(), report.events);
+  visit(table_of<ProvenanceRow>(), report.provenance);
+}
+
+// Puts a report together from its parts as they come, whoever sends them: nothing is believed but
+// the sizes this side has counted itself.
+
+/// Collects one report. Its parts are the tables in the order of the schema, then the bytes of the
+/// text. Everything throws ReportError with one line that starts with `name`.
+class ReportBuilder {
+ public:
+  /// `most_bytes`: what all parts together may take in memory.
+  ReportBuilder(std::string name, std::uint64_t most_bytes);
+
+  void launch(const LaunchRow& launch);
+
+  /// Starts the next part; the one before must be whole.
+  void begin(std::size_t part, std::uint64_t elements);
+
+  /// Where the next bytes of the part belong, as row structs; the caller fills all of them.
+  std::span<char> room(std::uint64_t bytes);
+
+  /// The report, once every part is whole and its rows refer to what is there.
+  Report finish();
+
+ private:
+  [[noreturn]] void refuse() const;
+  void cut_strings();
+
+  std::string name_;
+  std::uint64_t bytes_left_;
+  Report report_;
+  std::vector<StringIndexRow> string_index_;
+  std::string text_;
+  bool launched_ = false;
+  std::size_t next_part_ = 0;
+  char* place_ = nullptr;   // in the part that has begun
+  std::uint64_t open_ = 0;  // bytes of it that are still to come
+};
+
+// The command that runs a result again.
+
+/// "tidemark run --cases ... --seed ...": `result` again, or row `row` of it. A report may
+/// be a stranger's, so it is made of the columns; of the line that the launch stored only values of
+/// known options are taken, where they mean nothing to a shell. Empty where the case has no name
+/// that a case can have, and without `row` where the launch stored no line.
+std::string replay_command(const Report& report, const ResultRow& result,
+                           std::optional<std::uint32_t> row = {});
 
 }  // namespace tidemark::reports

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "reports/store/hdf5/attributes.hpp"
+#include "reports/store/hdf5/dataset.hpp"
 #include "reports/store/hdf5/h5.hpp"
 #include "reports/store/hdf5/image.hpp"
 

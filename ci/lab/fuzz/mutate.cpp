@@ -8,8 +8,8 @@
 #include <iterator>
 #include <utility>
 
-#include "reports/store/each_table.hpp"
 #include "reports/store/hdf5/image.hpp"
+#include "reports/store/report.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -13,9 +13,8 @@
 #include "reports/compare/comparison.hpp"
 #include "reports/export/export.hpp"
 #include "reports/render/show.hpp"
-#include "reports/store/each_table.hpp"
 #include "reports/store/hdf5/image.hpp"
-#include "reports/store/replay_command.hpp"
+#include "reports/store/report.hpp"
 #include "reports/testing/example_launch.hpp"
 
 using namespace tidemark::reports;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "reports/compare/speed/student_t.hpp"
+#include "reports/compare/speed/moderated.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -1,5 +1,3 @@
-// Effects of a change on many rows measured over a few launches: the shift that all rows of a
-// launch share is estimated apart, and each row's variance is drawn towards that of all rows.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +6,17 @@
 #include <vector>
 
 namespace tidemark::reports {
+
+// Student's t distribution: what a t value means for so many degrees of freedom.
+
+/// Probability that |T| is at least |t|; NaN for NaN or for no degrees of freedom.
+double student_two_sided(double t, double degrees);
+
+/// The t that T exceeds with probability `tail`, 0 < tail < 0.5.
+double student_upper(double tail, double degrees);
+
+// Effects of a change on many rows measured over a few launches: the shift that all rows of a
+// launch share is estimated apart, and each row's variance is drawn towards that of all rows.
 
 /// Logarithms of what was measured, one row a series (or GPU), one column a launch; NaN where there
 /// is nothing. The first `base` columns are the launches before the change.

@@ -2,12 +2,9 @@
 #include "reports/compare/speed/moderated.hpp"
 
 #include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
 #include <random>
-
-#include "reports/compare/speed/student_t.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -163,4 +160,5 @@ TEST(Moderated, FewRowsThatScatterUnlikeEachOtherSayLittleOfEachOther) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::reports

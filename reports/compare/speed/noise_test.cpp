@@ -1,8 +1,7 @@
-// What launches without any change differ by, how it is kept, and what it lets compare see.
+// Run-to-run noise, as stored and as expected where nothing is stored.
 #include "reports/compare/speed/noise.hpp"
 
 #include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
 
@@ -211,4 +210,5 @@ TEST(SlowedOnPurpose, OnBothSidesIsSaidAllTheSame) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::reports

@@ -13,8 +13,7 @@
 #include "reports/base/statistics.hpp"
 #include "reports/base/words.hpp"
 #include "reports/compare/speed/moderated.hpp"
-#include "reports/compare/speed/student_t.hpp"
-#include "reports/document/comparison/places.hpp"
+#include "reports/document/comparison/wording.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -12,7 +12,7 @@
 #include "reports/base/words.hpp"
 #include "reports/compare/comparison.hpp"
 #include "reports/compare/speed/series.hpp"
-#include "reports/document/comparison/places.hpp"
+#include "reports/document/comparison/wording.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -1,4 +1,4 @@
-// The values of one metric of one case over all launches and GPUs.
+// The values of a metric over launches and GPUs, and those that were lost.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,8 @@
 #include "reports/compare/speed/moderated.hpp"
 
 namespace tidemark::reports {
+
+// The values of one metric of one case over all launches and GPUs.
 
 /// GPUs below which one that changed cannot be told from the others.
 inline constexpr std::size_t kFewestGpus = 4;
@@ -47,5 +49,18 @@ bool alike(const SeriesOfLaunch& one, const SeriesOfLaunch& other);
 
 /// Every series of any launch, by case and metric.
 std::vector<Series> series_of(const Pairing& pairing);
+
+// Numbers that are gone: a result that passed without them is missing.
+
+/// Every result of `base` and `fresh` that passed without a finite number above 0 of a metric that
+/// its case has on any GPU of any launch, or with one in another unit or direction than in the
+/// first launch, or without the samples that another launch has of it, becomes `not_run`, with the
+/// reason as evidence; of the `same_suite` also one with a tenth fewer rows than elsewhere, or
+/// without their tensor maps. `pairing` is of these launches.
+void miss_lost_numbers(const Pairing& pairing, bool same_suite, std::vector<LaunchFacts>& base,
+                       std::vector<LaunchFacts>& fresh);
+
+/// "series 5f3a: launch 3 of 5 is not given": for each side and series that it has a part of.
+std::vector<std::string> incomplete_series(const Pairing& pairing);
 
 }  // namespace tidemark::reports

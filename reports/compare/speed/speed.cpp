@@ -11,8 +11,8 @@
 #include "reports/base/statistics.hpp"
 #include "reports/base/words.hpp"
 #include "reports/compare/speed/gpus_apart.hpp"
+#include "reports/compare/speed/moderated.hpp"
 #include "reports/compare/speed/series.hpp"
-#include "reports/compare/speed/student_t.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -7,8 +7,7 @@
 #include <map>
 
 #include "reports/base/words.hpp"
-#include "reports/document/comparison/places.hpp"
-#include "reports/document/comparison/told.hpp"
+#include "reports/document/comparison/wording.hpp"
 
 namespace tidemark::reports {
 namespace {

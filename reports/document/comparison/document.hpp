@@ -8,7 +8,6 @@
 
 #include "reports/compare/comparison.hpp"
 #include "reports/document/document.hpp"
-#include "reports/document/test_suites.hpp"
 
 namespace tidemark::reports {
 

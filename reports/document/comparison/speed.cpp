@@ -8,8 +8,7 @@
 
 #include "reports/base/words.hpp"
 #include "reports/document/comparison/document.hpp"
-#include "reports/document/comparison/places.hpp"
-#include "reports/document/comparison/told.hpp"
+#include "reports/document/comparison/wording.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "reports/base/words.hpp"
-#include "reports/history/change_points.hpp"
+#include "reports/history/levels.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "reports/document/document.hpp"
-#include "reports/document/test_suites.hpp"
 #include "reports/history/history.hpp"
 
 namespace tidemark::reports {

@@ -8,10 +8,8 @@
 #include "reports/base/error.hpp"
 #include "reports/base/words.hpp"
 #include "reports/document/report/groups.hpp"
-#include "reports/document/report/health.hpp"
-#include "reports/schema/verdict_kinds.hpp"
-#include "reports/store/ranges.hpp"
-#include "reports/store/replay_command.hpp"
+#include "reports/schema/verdict.hpp"
+#include "reports/store/report.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -11,7 +11,6 @@
 
 #include "reports/compare/speed/outliers.hpp"
 #include "reports/document/document.hpp"
-#include "reports/document/test_suites.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark::reports {

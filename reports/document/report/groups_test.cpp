@@ -1,13 +1,13 @@
-// Results that say the same are one finding.
+// Results that say the same, and what points at sick hardware.
 #include "reports/document/report/groups.hpp"
 
-#include <gtest/gtest.h>
-
 #include <fmt/format.h>
-
+#include <gtest/gtest.h>
 #include <string>
 #include <vector>
 
+#include "reports/journal/record.hpp"
+#include "reports/render/show.hpp"
 #include "reports/testing/example_launch.hpp"
 
 namespace tidemark::reports {
@@ -71,4 +71,168 @@ TEST(NamedSms, AreNothingElse) {
 }
 
 }  // namespace
+
+namespace {
+
+Report example() { return assemble(example_journals(), {}); }
+
+std::uint32_t text_in(Report& report, const std::string& text) {
+  report.strings.push_back(text);
+  return static_cast<std::uint32_t>(report.strings.size() - 1);
+}
+
+Report without_events() {
+  Report report = example();
+  report.events.clear();
+  for (GpuRow& gpu : report.gpus) gpu.ecc_uncorrected = gpu.remapped_rows_pending = 0;
+  for (ResultRow& result : report.results) result.throttle_reasons = 0;
+  return report;
+}
+
+TEST(Hardware, NothingIsSaidOfHealthyGpus) {
+  EXPECT_TRUE(hardware_lines(without_events()).empty());
+}
+
+TEST(Hardware, EventsAreCountedByGpu) {
+  Report report = without_events();
+  const std::uint32_t xid = text_in(report, "Xid 43");
+  for (int i = 0; i < 3; ++i) report.events.push_back({.gpu_id = 1, .text = xid});
+  ASSERT_EQ(hardware_lines(report).size(), 1U);
+  const std::string line = hardware_lines(report)[0];
+  EXPECT_TRUE(line.starts_with("GPU 1 (")) << line;
+  EXPECT_TRUE(line.ends_with("): Xid 43, 3 times")) << line;
+}
+
+TEST(Hardware, WhatWasLeftOutComesFirst) {
+  Report report = without_events();
+  const std::uint32_t xid = text_in(report, "Xid 43");
+  report.events.push_back({.gpu_id = 1, .text = xid});
+  report.events.push_back({.gpu_id = kNoRow,
+                           .source = text_in(report, std::string(kLeftOut)),
+                           .text = text_in(report, "GPU 3 of host a is in use")});
+  ASSERT_EQ(hardware_lines(report).size(), 2U);
+  EXPECT_EQ(hardware_lines(report)[0], "left out: GPU 3 of host a is in use");
+}
+
+TEST(Hardware, MemoryErrorsAndRowsToRemapAreNamed) {
+  Report report = without_events();
+  report.gpus[0].ecc_uncorrected = 2;
+  report.gpus[0].remapped_rows_pending = 1;
+  ASSERT_EQ(hardware_lines(report).size(), 1U);
+  EXPECT_TRUE(hardware_lines(report)[0].ends_with(
+      ": 2 uncorrected memory errors before the launch; 1 memory row to be remapped"))
+      << hardware_lines(report)[0];
+}
+
+TEST(Hardware, WhatNvmlRefusedIsUnknown) {
+  Report report = without_events();
+  report.gpus[0].ecc_uncorrected = ~std::uint64_t{};
+  report.gpus[0].remapped_rows_pending = 0xffffffff;
+  report.results[0].throttle_reasons = std::uint64_t{1} << 63;
+  ASSERT_EQ(hardware_lines(report).size(), 1U);
+  EXPECT_TRUE(
+      hardware_lines(report)[0].ends_with(": throttling unknown; uncorrected memory errors "
+                                          "unknown; memory rows to be remapped unknown"))
+      << hardware_lines(report)[0];
+}
+
+TEST(Hardware, AnXidSaysWhatToDo) {
+  Report report = without_events();
+  const std::uint32_t nvml = text_in(report, "nvml"), off = text_in(report, "Xid 79"),
+                      fault = text_in(report, "Xid 43");
+  report.events.push_back({.gpu_id = 0, .source = nvml, .code = 79, .text = off});
+  report.events.push_back({.gpu_id = 1, .source = nvml, .code = 43, .text = fault});
+  ASSERT_EQ(hardware_lines(report).size(), 2U);
+  EXPECT_NE(hardware_lines(report)[0].find("drain"), std::string::npos);
+  EXPECT_NE(hardware_lines(report)[1].find("unless it recurs on one GPU"), std::string::npos);
+}
+
+TEST(ShownGpus, WhatNvmlRefusedIsNoNumber) {
+  Report report = without_events();
+  for (GpuRow& gpu : report.gpus) gpu.nvlinks_up = gpu.remapped_rows_pending = 0xffffffff;
+  EXPECT_EQ(show(report, {.format = Format::html}).find("4,294,967,295"), std::string::npos);
+  EXPECT_EQ(show(report, {.format = Format::html}).find("4.295e+09"), std::string::npos);
+}
+
+TEST(Hardware, HeatIsNamedAndThePowerCapIsNot) {
+  Report report = without_events();
+  report.results[0].throttle_reasons = 0x4;  // the power cap: a GPU at work has it
+  EXPECT_TRUE(hardware_lines(report).empty());
+  report.results[0].throttle_reasons = 0x44;
+  ASSERT_EQ(hardware_lines(report).size(), 1U);
+  EXPECT_TRUE(hardware_lines(report)[0].ends_with(
+      ": clocks held down in 1 of 3 results (hardware thermal slowdown)"))
+      << hardware_lines(report)[0];
+}
+
+TEST(Hardware, TheGpuWithMostEvidenceIsFirst) {
+  Report report = without_events();
+  const std::uint32_t xid = text_in(report, "Xid 79");
+  report.gpus[0].ecc_uncorrected = 2;
+  for (int i = 0; i < 2; ++i) report.events.push_back({.gpu_id = 1, .text = xid});
+  ASSERT_EQ(hardware_lines(report).size(), 2U);
+  EXPECT_TRUE(hardware_lines(report)[0].starts_with("GPU 1 ("));
+}
+
+TEST(Hardware, StandsInFrontOfTheFindings) {
+  Report report = example();
+  report.gpus[0].ecc_uncorrected = 2;
+  for (const Format format : {Format::terminal, Format::markdown, Format::html}) {
+    const std::string text = show(report, {.format = format});
+    EXPECT_LT(text.find("HARDWARE:"), text.find("FAIL", text.find("planned"))) << text;
+  }
+}
+
+TEST(Html, HasModelAndDriverInItsHeaderAndFindingsInFrontOfTheMap) {
+  const std::string page = show(example(), {.format = Format::html});
+  const std::size_t header = page.find("2 x NVIDIA H200, driver 580.105.08");
+  ASSERT_NE(header, std::string::npos);
+  EXPECT_LT(header, page.find("</header>"));
+  EXPECT_LT(page.find("id=\"findings\""), page.find("id=\"map\""));
+}
+
+TEST(TimeTaken, NamesTheSlowestGpu) {
+  Report report = example();
+  report.launch.created_unix_s = 1000;
+  for (ResultRow& result : report.results) {
+    result.start_unix_s = 1010;
+    result.seconds = result.gpu_id == 1 ? 9 : 2;
+  }
+  const std::string line = time_line(report);
+  EXPECT_TRUE(line.starts_with("took 19 s; slowest: GPU 1 (")) << line;
+  EXPECT_TRUE(line.ends_with("), 27 s (median 16.5 s)")) << line;
+}
+
+TEST(TimeTaken, HasMinutesAndHours) {
+  Report report = example();
+  report.launch.created_unix_s = 1000;
+  for (ResultRow& result : report.results) {
+    result.gpu_id = 0;
+    result.start_unix_s = 1000 + 7260;
+    result.seconds = 60;
+  }
+  EXPECT_EQ(time_line(report), "took 2 h 2 min");
+  for (ResultRow& result : report.results) result.start_unix_s = 1140;
+  EXPECT_EQ(time_line(report), "took 3 min");
+}
+
+TEST(TimeTaken, IsNotSaidWhereNothingRan) {
+  Report report = example();
+  for (ResultRow& result : report.results) result.seconds = 0;
+  EXPECT_EQ(time_line(report), "");
+}
+
+TEST(Observations, TakeOneLineUnlessAskedFor) {
+  Report report = example();
+  report.results[0].notes = text_in(report, "padded 7 to 8\npadded 9 to 16");
+  const std::string text = show(report, {});
+  EXPECT_NE(text.find("\n2 observations recorded, none judged (--notes lists them)\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("note:"), std::string::npos);
+  EXPECT_NE(show(report, {.notes = true}).find("\nnote: padded 7 to 8"), std::string::npos);
+}
+
+}  // namespace
+
 }  // namespace tidemark::reports

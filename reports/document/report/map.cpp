@@ -10,9 +10,8 @@
 #include "reports/base/words.hpp"
 #include "reports/document/report/document.hpp"
 #include "reports/document/report/groups.hpp"
-#include "reports/document/report/measured.hpp"
-#include "reports/schema/verdict_kinds.hpp"
-#include "reports/store/ranges.hpp"
+#include "reports/document/report/metrics.hpp"
+#include "reports/schema/verdict.hpp"
 
 namespace tidemark::reports {
 namespace {

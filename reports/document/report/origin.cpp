@@ -13,7 +13,6 @@
 #include "reports/base/words.hpp"
 #include "reports/document/report/document.hpp"
 #include "reports/journal/hardware_events.hpp"
-#include "reports/store/ranges.hpp"
 
 namespace tidemark::reports {
 namespace {

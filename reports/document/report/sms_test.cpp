@@ -1,6 +1,5 @@
-// Which SMs rows visited, and on which of them rows failed, in words.
+// Which SMs rows visited, and on which of them rows failed: lines, and a map a GPU.
 #include <gtest/gtest.h>
-
 #include <string>
 #include <vector>
 
@@ -119,4 +118,5 @@ TEST(SmLines, OfManyGpusAreCappedOnATerminal) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::reports

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reports/base/escape.hpp"
+#include "reports/base/words.hpp"
 #include "reports/render/page.hpp"
 
 namespace tidemark::reports {

@@ -3,11 +3,21 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "reports/document/charts.hpp"
+#include "reports/document/document.hpp"
 
 namespace tidemark::reports {
+
+// The style and the script of a page, as page.css and page.js hold them, put in by the build.
+
+extern const std::string_view kPageStyle, kPageScript;
+
+/// "sha256-...": what a Content-Security-Policy knows them by.
+extern const std::string_view kPageStyleHash, kPageScriptHash;
+
+// Charts as inline SVG elements; nothing where there is nothing to draw.
 
 // The numbers along an axis of a chart.
 

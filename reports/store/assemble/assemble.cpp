@@ -1,16 +1,21 @@
-// Makes a report of the journals of a launch: who ran it, where, and what was planned.
-#include <fmt/ranges.h>
+// Journals of one launch become a report.
+#include "reports/store/assemble/assemble.hpp"
 
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <map>
 #include <tuple>
 
 #include "reports/base/statistics.hpp"
 #include "reports/base/words.hpp"
+#include "reports/journal/hardware_events.hpp"
 #include "reports/store/assemble/assembly.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark::reports {
+
+// Makes a report of the journals of a launch: who ran it, where, and what was planned.
+
 namespace {
 
 void add_launch(Assembly& made, const HeardLaunch& all, const AssembleOptions& options) {
@@ -237,6 +242,26 @@ std::string_view provenance_of(const Report& report, std::string_view key) {
     if (report.text(row.key) == key) return report.text(row.value);
   }
   return {};
+}
+
+// Compares events and outcomes by time.
+
+std::vector<EventRecord> spoiling_events(const HeardLaunch& all) {
+  std::vector<EventRecord> spoiling;
+  for (const auto& [event, rank] : all.events)
+    if (spoils_results(event.source, event.code, event.text)) spoiling.push_back(event);
+  return spoiling;
+}
+
+const EventRecord* spoiled_by(const std::vector<EventRecord>& spoiling, std::uint32_t gpu,
+                              double start_unix_s, double seconds) {
+  constexpr double kLate = 1;  // seconds: the driver reports it, and telemetry polls, afterwards
+  const double end = start_unix_s + seconds + kLate;
+  for (const EventRecord& event : spoiling) {
+    const bool meanwhile = event.at_unix_s >= start_unix_s && event.at_unix_s <= end;
+    if (event.gpu == std::int64_t{gpu} && meanwhile) return &event;
+  }
+  return nullptr;
 }
 
 }  // namespace tidemark::reports

@@ -1,6 +1,7 @@
-// A report of the journals of a launch: every planned pair has a row, and nothing missing passes.
-#include <gtest/gtest.h>
+// Journals of one launch become a report.
+#include "reports/store/assemble/assemble.hpp"
 
+#include <gtest/gtest.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -563,4 +564,5 @@ TEST(Assemble, ALaunchThatCannotBeIsRefused) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::reports

@@ -1,14 +1,116 @@
-// A report while it is being made of records.
+// What journals hold, result by result, on its way into the tables of a report.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <vector>
 
-#include "reports/store/assemble/heard_results.hpp"
+#include "reports/schema/tables.hpp"
+#include "reports/schema/verdict.hpp"
+#include "reports/store/assemble/gather.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark::reports {
+
+// What came of each planned pair of case and GPU, as rows of a report will have it: records as they
+// stand in journals would take several times the memory.
+
+/// Texts by number, each kept once.
+class Texts {
+ public:
+  std::uint32_t number_of(const std::string& text);
+  const std::string& at(std::uint32_t number) const { return *texts_.at(number); }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::vector<const std::string*> texts_;
+};
+
+/// Numbers of texts stand in for indices into the strings of the report.
+struct HeardMetric {
+  MetricRow row;
+  std::vector<SampleRow> samples;
+};
+
+struct HeardOutcome {
+  std::uint32_t pair = 0;
+  ResultRow row;  // of this attempt alone; no ids
+  std::vector<HeardMetric> metrics;
+  std::vector<MiscompareRecord> miscompares;
+};
+
+/// The attempts of one pair: outcomes in the order of attempts.
+struct Attempts {
+  std::vector<HeardOutcome*> outcomes;
+  std::uint32_t last_started = 0;
+
+  bool still_running() const {
+    return last_started > (outcomes.empty() ? 0 : outcomes.back()->row.attempt);
+  }
+};
+
+class HeardResults {
+ public:
+  /// Keeps what one journal says.
+  void take(const LaunchRecord& launch, HeardCases cases);
+
+  /// Calls visit(pair, attempts) for each planned pair in order; pair = case row * GPUs + GPU. Of
+  /// what it visited nothing is kept.
+  template <class Visit>
+  void each_pair(const LaunchRecord& launch, Visit visit) {
+    sort();
+    std::size_t next = 0;
+    const auto pairs = static_cast<std::uint32_t>(launch.cases.size() * launch.gpus);
+    for (std::uint32_t pair = 0; pair < pairs; ++pair) {
+      Attempts attempts;
+      for (; next < order_.size() && outcomes_[order_[next]].pair == pair; ++next)
+        attempts.outcomes.push_back(&outcomes_[order_[next]]);
+      if (const auto started = unended_.find(pair); started != unended_.end())
+        attempts.last_started = started->second;
+      visit(pair, attempts);
+    }
+  }
+
+  const Texts& texts() const { return texts_; }
+  /// By GPU, of each of its SMs: summed up over the results' shown attempts.
+  const std::map<std::uint32_t, std::vector<SmRow>>& sms() const { return sms_; }
+
+ private:
+  void sort();
+  void add(std::uint32_t pair, OutcomeRecord& from);
+  void count_sms(const OutcomeRecord& shown);
+
+  Texts texts_;
+  std::unordered_map<std::string, std::uint32_t> case_rows_;
+  std::vector<HeardOutcome> outcomes_;
+  std::vector<std::uint32_t> order_;  // of outcomes_, by pair and attempt
+  std::unordered_map<std::uint32_t, std::uint32_t>
+      unended_;  // by pair: the attempt that began last
+  std::map<std::uint32_t, std::vector<SmRow>> sms_;
+};
+
+// Which attempt a result shows.
+
+/// Verdicts that a later pass must not hide.
+inline bool stays(Verdict verdict) { return is_failure(verdict) || is_lost(verdict); }
+
+/// The last that lost the GPU, else the last bad one, else the last; of pointers in the order of
+/// attempts.
+template <class Pointer, class VerdictOf>
+auto& shown_attempt(const std::vector<Pointer>& attempts, VerdictOf verdict_of) {
+  const auto lost = std::find_if(attempts.rbegin(), attempts.rend(),
+                                 [&](const auto* each) { return is_lost(verdict_of(each)); });
+  if (lost != attempts.rend()) return **lost;
+  const auto bad = std::find_if(attempts.rbegin(), attempts.rend(),
+                                [&](const auto* each) { return stays(verdict_of(each)); });
+  return bad == attempts.rend() ? *attempts.back() : **bad;
+}
+
+// A report while it is being made of records.
 
 /// The rows so far, and the text they refer to.
 struct Assembly {

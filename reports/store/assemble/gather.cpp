@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "reports/base/error.hpp"
-#include "reports/store/ranges.hpp"
+#include "reports/base/words.hpp"
 
 namespace tidemark::reports {
 namespace {

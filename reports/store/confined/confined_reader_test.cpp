@@ -3,12 +3,12 @@
 #include "reports/store/confined/confined_reader.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -20,7 +20,6 @@
 #include <thread>
 
 #include "reports/base/scratch_folder.hpp"
-#include "reports/store/confined/frames.hpp"
 #include "reports/store/confined/sanitized.hpp"
 #include "reports/testing/example_launch.hpp"
 
@@ -302,4 +301,5 @@ TEST(LaunchAttributes, OfAnotherLengthAreNone) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::reports

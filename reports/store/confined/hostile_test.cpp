@@ -10,7 +10,7 @@
 
 #include "reports/base/error.hpp"
 #include "reports/base/scratch_folder.hpp"
-#include "reports/store/hdf5/attributes.hpp"
+#include "reports/store/hdf5/dataset.hpp"
 #include "reports/store/hdf5/h5.hpp"
 #include "reports/store/hdf5/image.hpp"
 #include "reports/testing/example_launch.hpp"

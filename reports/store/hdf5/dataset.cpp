@@ -1,13 +1,23 @@
-// Asks HDF5 about a dataset before reading it.
+// Datasets and attributes of a report in HDF5.
 #include "reports/store/hdf5/dataset.hpp"
 
-#include <fmt/format.h>
+#include <zlib.h>
 
+#include <fmt/format.h>
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <vector>
 
 #include "reports/store/hdf5/image.hpp"
 
 namespace tidemark::reports {
+
+// Asks HDF5 about a dataset before reading it.
+
 namespace {
 
 constexpr hsize_t kMostRows = 100'000'000;
@@ -150,6 +160,128 @@ std::vector<std::size_t> column_offsets(const Source& source, const Table& table
     offsets.push_back(H5Tget_member_offset(type, static_cast<unsigned>(index)));
   }
   return offsets;
+}
+
+// Puts columns as they are stored into row structs. Reports of a large fleet have a hundred million
+// fields, so a field is moved as one number and rows go by blocks that stay near the processor.
+
+namespace {
+
+constexpr std::size_t kBlockRows = 256;
+
+/// One number column of at most kBlockRows shuffled rows: `from` is its first byte in the first
+/// row.
+template <class Number>
+void gather(const char* from, std::size_t byte_stride, std::size_t rows, char* to,
+            std::size_t row_bytes) {
+  std::array<Number, kBlockRows> values{};
+  for (std::size_t byte = 0; byte < sizeof(Number); ++byte) {
+    const auto* const plane = reinterpret_cast<const unsigned char*>(from + byte * byte_stride);
+    for (std::size_t i = 0; i < rows; ++i) {
+      values[i] = static_cast<Number>(values[i] | Number{plane[i]} << (8 * byte));
+    }
+  }
+  for (std::size_t i = 0; i < rows; ++i) {
+    std::memcpy(to + i * row_bytes, &values[i], sizeof(Number));
+  }
+}
+
+void copy_shuffled(const char* from, std::size_t byte_stride, std::size_t rows, std::size_t bytes,
+                   char* to, std::size_t row_bytes) {
+  while (bytes > 0) {
+    std::size_t moved = sizeof(std::uint8_t);
+    if (bytes >= sizeof(std::uint64_t)) {
+      moved = sizeof(std::uint64_t);
+      gather<std::uint64_t>(from, byte_stride, rows, to, row_bytes);
+    } else if (bytes >= sizeof(std::uint32_t)) {
+      moved = sizeof(std::uint32_t);
+      gather<std::uint32_t>(from, byte_stride, rows, to, row_bytes);
+    } else {
+      gather<std::uint8_t>(from, byte_stride, rows, to, row_bytes);
+    }
+    bytes -= moved;
+    from += moved * byte_stride;
+    to += moved;
+  }
+}
+
+}  // namespace
+
+void copy_columns(const Table& table, const std::vector<std::size_t>& offsets,
+                  const StoredRows& stored, char* rows) {
+  const bool shuffled = stored.row_stride == 1;
+  for (std::size_t first = 0; first < stored.rows; first += kBlockRows) {
+    const std::size_t count = std::min(kBlockRows, stored.rows - first);
+    for (std::size_t c = 0; c < offsets.size(); ++c) {
+      if (offsets[c] == kNoColumn) continue;
+      const std::size_t bytes = bytes_of(table.columns[c]);
+      char* const to = rows + first * table.row_bytes + table.columns[c].offset;
+      const char* const from =
+          stored.bytes + offsets[c] * stored.byte_stride + first * stored.row_stride;
+      if (shuffled) {
+        copy_shuffled(from, stored.byte_stride, count, bytes, to, table.row_bytes);
+        continue;
+      }
+      for (std::size_t i = 0; i < count; ++i) {
+        std::memcpy(to + i * table.row_bytes, from + i * stored.row_stride, bytes);
+      }
+    }
+  }
+}
+
+// Reads every root attribute as bytes, whatever it means.
+
+namespace {
+
+constexpr std::size_t kMostAttributes = 256;
+
+/// Called by HDF5's C code, which no exception may cross.
+herr_t collect_name(hid_t, const char* name, const H5A_info_t*, void* into) {
+  try {
+    auto& names = *static_cast<std::vector<std::string>*>(into);
+    if (names.size() >= kMostAttributes) return -1;
+    names.emplace_back(name);
+    return 0;
+  } catch (const std::exception&) {
+    return -1;
+  }
+}
+
+/// The value as it is stored: memory and file have one type, so nothing is converted.
+std::string stored_bytes(const Source& source, hid_t root, const std::string& name) {
+  const auto refuse = [&] {
+    source.refuse(fmt::format("attribute '{}' is no number and no short text", name));
+  };
+  const H5Id attribute(H5Aopen(root, name.c_str(), H5P_DEFAULT), H5Aclose,
+                       source.name + ": an attribute cannot be opened");
+  const H5Id space(H5Aget_space(attribute), H5Sclose, source.name + ": an attribute has no space");
+  const H5Id type(H5Aget_type(attribute), H5Tclose, source.name + ": an attribute has no type");
+  const H5T_class_t kind = H5Tget_class(type);
+  const bool text = kind == H5T_STRING && H5Tis_variable_str(type) == 0;
+  const bool number = kind == H5T_INTEGER || kind == H5T_FLOAT;
+  const std::size_t bytes = H5Tget_size(type);
+  if (H5Sget_simple_extent_type(space) != H5S_SCALAR || !(text || number)) refuse();
+  if (bytes == 0 || bytes > kMostAttributeBytes) refuse();
+  std::string value(bytes, '\0');
+  if (H5Aread(attribute, type, value.data()) < 0) refuse();
+  return value;
+}
+
+}  // namespace
+
+std::uint32_t checksum_of_attributes(const Source& source, hid_t root) {
+  std::vector<std::string> names;
+  if (H5Aiterate2(root, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_name, &names) < 0) {
+    source.refuse("its list of attributes cannot be read, or is longer than any report's");
+  }
+  std::sort(names.begin(), names.end());
+  uLong crc = crc32_z(0, nullptr, 0);
+  for (const std::string& name : names) {
+    if (name == kChecksum) continue;
+    const std::string all = name + '\0' + stored_bytes(source, root, name);
+    crc = crc32_z(crc, reinterpret_cast<const Bytef*>(all.data()), all.size());
+  }
+  return static_cast<std::uint32_t>(crc);
 }
 
 }  // namespace tidemark::reports

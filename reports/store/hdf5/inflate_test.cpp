@@ -1,5 +1,5 @@
 // Both libraries that may undo deflate, on good bytes and bad ones.
-#include "reports/store/hdf5/inflate.hpp"
+#include "reports/store/hdf5/dataset.hpp"
 
 #include <gtest/gtest.h>
 #include <zlib.h>

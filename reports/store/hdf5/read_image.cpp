@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "reports/store/builder.hpp"
-#include "reports/store/hdf5/attributes.hpp"
 #include "reports/store/hdf5/dataset.hpp"
 #include "reports/store/hdf5/h5.hpp"
 #include "reports/store/hdf5/image.hpp"
+#include "reports/store/report.hpp"
 
 namespace tidemark::reports {
 namespace {

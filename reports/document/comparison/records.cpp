@@ -1,0 +1,418 @@
+// A comparison for programs: as CSV, as JSON, and as tests.
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "reports/base/words.hpp"
+#include "reports/document/comparison/document.hpp"
+#include "reports/document/comparison/wording.hpp"
+
+namespace tidemark::reports {
+
+// A comparison as CSV: a line each case and GPU, each metric, and each metric of GPUs that changed
+// unlike the others.
+
+namespace {
+
+/// Missing numbers are empty.
+std::string number(double value) {
+  return std::isfinite(value) ? fmt::format("{:.7g}", value) : "";
+}
+
+std::string percent_of(double logarithm) { return number(100 * std::expm1(logarithm)); }
+
+/// "3/0/1/0/0": launches of a side by what they said.
+std::string counts_of(const SideCount& side) {
+  return fmt::format("{},{},{},{},{}", side.pass + side.unexpected, side.bad, side.waived,
+                     side.lacking, side.skipped);
+}
+
+void add_results(std::string& made, const Comparison& comparison) {
+  const Pairing& pairing = comparison.pairing;
+  const std::size_t gpus = pairing.gpus.size();
+  std::vector<std::vector<ChangeKind>> kinds(pairing.cases.size() * gpus);
+  for (const ChangeGroup& group : comparison.conformance.groups) {
+    for (const std::uint32_t which : group.cases) {
+      for (const std::uint32_t gpu : group.gpus) kinds[which * gpus + gpu].push_back(group.kind);
+    }
+  }
+  for (std::size_t which = 0; which < pairing.cases.size(); ++which) {
+    for (std::size_t gpu = 0; gpu < gpus; ++gpu) {
+      const SideCount base = count_of(pairing, which, gpu, false);
+      const SideCount fresh = count_of(pairing, which, gpu, true);
+      std::vector<ChangeKind>& found = kinds[which * gpus + gpu];
+      // Neither side ever planned it: nothing was found, and nothing is the same.
+      const bool known = base.lacking < pairing.base || fresh.lacking < pairing.fresh();
+      if (found.empty() && !known) continue;
+      std::string names;
+      for (const ChangeKind kind : found)
+        names += (names.empty() ? "" : " ") + std::string(name_of(kind));
+      made += fmt::format("result,{},,{},{},{},{},{},{},,,,,,,,,,,,\n",
+                          for_csv(pairing.cases[which]), for_csv(pairing.gpus[gpu].node),
+                          for_csv(pairing.gpus[gpu].key), pairing.gpus[gpu].number,
+                          names.empty() ? "same" : names, counts_of(base), counts_of(fresh));
+    }
+  }
+}
+
+void add_metrics(std::string& made, const Comparison& comparison) {
+  for (const SpeedFinding* finding : speed_in_order(comparison, true)) {
+    const bool compared = finding->verdict != SpeedVerdict::not_compared;
+    const auto if_compared = [&](const std::string& text) {
+      return compared ? text : std::string();
+    };
+    made += fmt::format(
+        "metric,{},{},,,,{}{},,,,,,,,,,,{},{},{},{},{},{},{},{},{},{},{},{}\n",
+        for_csv(comparison.pairing.cases[finding->of_case]), for_csv(finding->metric),
+        finding->waived ? "waived " : "", name_of(finding->verdict),
+        if_compared(number(finding->base_value)), if_compared(number(finding->fresh_value)),
+        for_csv(finding->unit), if_compared(percent_of(finding->total)),
+        if_compared(percent_of(finding->own.effect)),
+        if_compared(percent_of(finding->own.margin())), for_csv(finding->reference),
+        if_compared(number(finding->own.q)), percent_of(finding->floor),
+        if_compared(percent_of(finding->smallest_seen)), finding->gpus, for_csv(finding->why));
+  }
+}
+
+void add_gpu_metrics(std::string& made, const Comparison& comparison) {
+  const Pairing& pairing = comparison.pairing;
+  for (const GpuFinding& finding : comparison.speed.gpus) {
+    for (std::size_t i = 0; i < finding.gpus.size(); ++i) {
+      const auto& gpu = pairing.gpus[finding.gpus[i]];
+      const GpuChange& change = finding.changes[i];
+      made += fmt::format("gpu_metric,{},{},{},{},{},{}{},,,,,,,,,,,,,,{},{},{},,{},,,,\n",
+                          for_csv(pairing.cases[finding.of_case]), for_csv(finding.metric),
+                          for_csv(gpu.node), for_csv(gpu.key), gpu.number,
+                          finding.waived ? "waived " : "", name_of(finding.verdict),
+                          percent_of(change.total), percent_of(change.own.effect),
+                          percent_of(change.own.margin()), number(change.own.q));
+    }
+  }
+}
+
+}  // namespace
+
+std::string comparison_csv(const Comparison& comparison) {
+  std::string made =
+      "line,case,metric,node,gpu,gpu_number,finding,base_pass,base_bad,base_waived,base_missing,"
+      "base_skipped,new_pass,new_bad,new_waived,new_missing,new_skipped,base,new,unit,total_"
+      "percent,"
+      "own_percent,margin_95_percent,reference,q,floor_percent,smallest_seen_percent,gpus,"
+      "why\n";
+  add_results(made, comparison);
+  add_metrics(made, comparison);
+  add_gpu_metrics(made, comparison);
+  return made;
+}
+
+// A comparison as JSON.
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json side_of(const std::vector<LaunchFacts>& launches) {
+  Json made = Json::array();
+  for (const LaunchFacts& launch : launches) {
+    made.push_back({{"path", launch.path},
+                    {"run_id", launch.launch.run_id},
+                    {"created_utc", launch.launch.created_utc},
+                    {"complete", launch.launch.complete},
+                    {"slowed", launch.slowed}});
+  }
+  return made;
+}
+
+Json effect_of(const Effect& effect) {
+  return {{"effect", effect.effect},
+          {"margin_95", effect.margin()},
+          {"spread", effect.spread},
+          {"standard_error", effect.standard_error},
+          {"degrees", effect.degrees},
+          {"p", effect.p},
+          {"q", effect.q},
+          {"base_launches", effect.base},
+          {"new_launches", effect.fresh}};
+}
+
+Json setup_of(const SetupComparison& setup) {
+  Json differences = Json::array();
+  for (const SetupDifference& difference : setup.differences) {
+    differences.push_back({{"factor", difference.factor},
+                           {"base", difference.base},
+                           {"new", difference.fresh},
+                           {"gpus", difference.gpus},
+                           {"subject", difference.subject},
+                           {"allowed", difference.allowed},
+                           {"idle", difference.idle}});
+  }
+  return {{"differences", differences}, {"remarks", setup.remarks}};
+}
+
+Json changes_of(const Comparison& comparison) {
+  const Pairing& pairing = comparison.pairing;
+  Json made = Json::array();
+  for (const ChangeGroup& group : comparison.conformance.groups) {
+    Json cases = Json::array(), gpus = Json::array();
+    for (const std::uint32_t which : group.cases) cases.push_back(pairing.cases[which]);
+    for (const std::uint32_t gpu : group.gpus) gpus.push_back(pairing.gpus[gpu].key);
+    made.push_back({{"kind", name_of(group.kind)},
+                    {"place", place_of(pairing, group.gpus)},
+                    {"cases", cases},
+                    {"gpus", gpus}});
+  }
+  return made;
+}
+
+Json speed_of(const Comparison& comparison) {
+  const Pairing& pairing = comparison.pairing;
+  Json made = Json::array();
+  for (const SpeedFinding& finding : comparison.speed.series) {
+    made.push_back({{"case", pairing.cases[finding.of_case]},
+                    {"metric", finding.metric},
+                    {"unit", finding.unit},
+                    {"higher_is_better", finding.higher_is_better},
+                    {"verdict", name_of(finding.verdict)},
+                    {"waived", finding.waived},
+                    {"why", finding.why},
+                    {"base", finding.base_value},
+                    {"new", finding.fresh_value},
+                    {"own", effect_of(finding.own)},
+                    {"total", finding.total},
+                    {"reference", finding.reference},
+                    {"floor", finding.floor},
+                    {"noise", finding.noise},
+                    {"launches_needed", finding.launches_needed},
+                    {"smallest_seen", finding.smallest_seen},
+                    {"smallest_by_stored_noise", finding.smallest_stored},
+                    {"gpus", finding.gpus},
+                    {"gpus_left_out", finding.gpus_left_out}});
+  }
+  return made;
+}
+
+Json gpus_of(const Comparison& comparison) {
+  const Pairing& pairing = comparison.pairing;
+  Json made = Json::array();
+  for (const GpuFinding& finding : comparison.speed.gpus) {
+    Json gpus = Json::array();
+    Json changes = Json::array();  // of each
+    for (std::size_t i = 0; i < finding.gpus.size(); ++i) {
+      gpus.push_back(pairing.gpus[finding.gpus[i]].key);
+      changes.push_back(
+          {{"total", finding.changes[i].total}, {"own", effect_of(finding.changes[i].own)}});
+    }
+    const auto [least, most] = finding.range();
+    made.push_back({{"case", pairing.cases[finding.of_case]},
+                    {"metric", finding.metric},
+                    {"verdict", name_of(finding.verdict)},
+                    {"waived", finding.waived},
+                    {"place", place_of(pairing, finding.gpus)},
+                    {"gpus", gpus},
+                    {"changes", changes},
+                    {"by_itself", finding.alone},
+                    {"least", least},
+                    {"most", most}});
+  }
+  return made;
+}
+
+}  // namespace
+
+std::string comparison_json(const Comparison& comparison) {
+  Json json = {{"result", headline_of(comparison)},
+               {"action", action_text(comparison)},
+               {"cause", comparison.setup.cause == Cause::driver       ? "driver"
+                         : comparison.setup.cause == Cause::confounded ? "confounded"
+                                                                       : "nothing_recorded"},
+               {"cause_text", cause_text(comparison)},
+               {"virtual", comparison.pairing.launches.front()->launch.is_virtual},
+               {"findings", findings_of(comparison)},
+               {"base", side_of(comparison.base)},
+               {"new", side_of(comparison.fresh)},
+               {"paired_gpus", comparison.paired_gpus},
+               {"incomplete", comparison.incomplete},
+               {"warnings", warnings_of(comparison)},
+               {"setup", setup_of(comparison.setup)}};
+  for (std::size_t i = 0; i < kChangeKinds; ++i) {
+    json["counts"][std::string(kChangeKindNames[i])] = comparison.conformance.counts[i];
+  }
+  json["counts"]["compared"] = comparison.conformance.compared;
+  json["counts"]["passed_in_both"] = comparison.conformance.passed_in_both;
+  json["counts"]["descriptors_unjudged"] = comparison.conformance.descriptors_unjudged;
+  json["behaviours_unjudged"] = Json::array();
+  for (const std::uint32_t which : comparison.conformance.behaviours_unjudged) {
+    json["behaviours_unjudged"].push_back(comparison.pairing.cases[which]);
+  }
+  json["changes"] = changes_of(comparison);
+  json["waivers"] = Json::array();
+  for (const WaiverLedger::Line& waiver : comparison.waivers) {
+    json["waivers"].push_back({{"text", waiver.text}, {"attention", waiver.attention}});
+  }
+  json["shared"] = effect_of(comparison.speed.effects.shared);
+  json["shared"]["verdict"] = name_of(comparison.speed.shared);
+  json["speed"] = speed_of(comparison);
+  json["gpu_speed"] = gpus_of(comparison);
+  // Escaped to ASCII, so that JSON shown on a terminal cannot drive it; NaN is dumped as null.
+  return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+// A comparison as tests: a suite of the kinds of findings, a suite of the cases. What the
+// exit code fails on fails here, too.
+
+namespace {
+
+constexpr std::size_t kLongest = 400;  // characters of a message; CI shows it in a line
+
+/// Something found, of a case or of the comparison as a whole.
+struct Found {
+  std::string name;  // as findings_of has it
+  std::string text;  // a line, or several
+};
+
+TestOutcome outcome_of(const std::string& finding, const std::set<std::string>& fail_on) {
+  constexpr std::array kGood = {"improved", "fixed", "run_in_new"};
+  const bool good = std::find(kGood.begin(), kGood.end(), finding) != kGood.end();
+  if (!fail_on.contains(finding)) return good ? TestOutcome::passed : TestOutcome::skipped;
+  return failing_of(finding) == Failing::missing ? TestOutcome::error : TestOutcome::failed;
+}
+
+/// How bad an outcome is: what fails goes before what is missing, and both before what is only
+/// told.
+int rank_of(TestOutcome outcome) {
+  switch (outcome) {
+    case TestOutcome::failed:
+      return 0;
+    case TestOutcome::error:
+      return 1;
+    case TestOutcome::skipped:
+      return 2;
+    case TestOutcome::passed:
+      break;
+  }
+  return 3;
+}
+
+TestCase case_of(const std::string& class_name, const std::string& name,
+                 const std::vector<Found>& found, const std::set<std::string>& fail_on) {
+  TestCase made{.class_name = class_name,
+                .name = name,
+                .seconds = 0,
+                .outcome = TestOutcome::passed,
+                .type = {},
+                .message = {},
+                .text = {}};
+  for (const Found& each : found) {
+    const TestOutcome outcome = outcome_of(each.name, fail_on);
+    made.text += each.text + "\n";
+    if (rank_of(outcome) >= rank_of(made.outcome)) continue;
+    made.outcome = outcome;
+    made.type = each.name;
+    made.message = each.text.substr(0, std::min(kLongest, each.text.find('\n')));
+    if (outcome == TestOutcome::skipped && each.name != "waived") {
+      made.message += " (found, and --fail-on does not name it)";
+    }
+  }
+  return made;
+}
+
+/// What was found of each case, by its index.
+std::map<std::uint32_t, std::vector<Found>> found_of_cases(const Comparison& comparison) {
+  std::map<std::uint32_t, std::vector<Found>> made;
+  for (const ChangeGroup& group : comparison.conformance.groups) {
+    const Evidence* evidence = evidence_of(comparison, group);
+    std::string text =
+        fmt::format("{} on {}", heading_of(group.kind), place_of(comparison.pairing, group.gpus));
+    if (evidence != nullptr && !is_good(group.kind)) {
+      text += ": " + evidence->reason;
+      if (!evidence->replay.empty()) text += "\n  replay: " + evidence->replay;
+    }
+    for (const std::uint32_t which : group.cases) {
+      made[which].push_back({std::string(name_of(group.kind)), text});
+    }
+  }
+  for (const SpeedFinding& finding : comparison.speed.series) {
+    if (finding.verdict == SpeedVerdict::same) continue;
+    // What moved with all the others is what they share: slower, as a rule.
+    const SpeedVerdict verdict =
+        finding.verdict == SpeedVerdict::with_all ? comparison.speed.shared : finding.verdict;
+    const bool named = verdict == SpeedVerdict::regressed || verdict == SpeedVerdict::improved;
+    made[finding.of_case].push_back({finding.waived ? "waived"
+                                     : named        ? std::string(name_of(verdict))
+                                                    : "inconclusive",
+                                     text_of(comparison, finding)});
+  }
+  for (const GpuFindings& group : gpu_findings(comparison)) {
+    if (group.verdict != SpeedVerdict::regressed && group.verdict != SpeedVerdict::improved) {
+      continue;
+    }
+    for (const GpuFinding* finding : group.findings) {
+      made[finding->of_case].push_back(
+          {group.waived ? "waived" : std::string(name_of(group.verdict)),
+           text_of(comparison, group)});
+    }
+  }
+  return made;
+}
+
+/// Of the comparison as a whole: what is said of no single case, and every kind of finding by name.
+TestSuite findings_suite(const Comparison& comparison, const std::set<std::string>& fail_on) {
+  const std::set<std::string> found = findings_of(comparison);
+  std::map<std::string, std::string> texts;
+  for (const std::string& why : comparison.incomplete) texts["incomplete"] += "; " + why;
+  if (comparison.paired_gpus == 0) texts["missing_in_new"] += fmt::format("; {}", kNoPairedGpu);
+  const SpeedVerdict shared = comparison.speed.shared;
+  if (shared != SpeedVerdict::same && shared != SpeedVerdict::not_compared) {
+    const bool named = shared != SpeedVerdict::ambiguous;
+    texts[named ? std::string(name_of(shared)) : "inconclusive"] += "; " + shared_text(comparison);
+  }
+  texts["inconclusive"] += "; cause: " + cause_text(comparison);
+  for (const WaiverLedger::Line& waiver : comparison.waivers) {
+    if (waiver.attention) texts["stale_waiver"] += "; waiver " + waiver.text;
+  }
+  TestSuite made{.name = "tidemark compare",
+                 .hostname = {},
+                 .timestamp = {},
+                 .properties = {{"result", std::string(headline_of(comparison))},
+                                {"action", action_text(comparison)},
+                                {"cause", cause_text(comparison)}},
+                 .cases = {}};
+  const std::string& newest = comparison.fresh.back().launch.created_utc;
+  made.timestamp = newest.substr(0, newest.find('Z'));
+  for (const std::string& name : expanded({"all"})) {
+    if (expanded({name}) != std::set<std::string>{name}) continue;  // stands for several
+    std::vector<Found> one;
+    if (found.contains(name))
+      one.push_back({name, name + texts[name] + "; which cases, the tests below say"});
+    made.cases.push_back(case_of("tidemark.compare", "--fail-on " + name, one, fail_on));
+  }
+  return made;
+}
+
+}  // namespace
+
+std::vector<TestSuite> tests_of(const Comparison& comparison,
+                                const std::set<std::string>& fail_on) {
+  TestSuite cases{.name = "cases", .hostname = {}, .timestamp = {}, .properties = {}, .cases = {}};
+  const std::map<std::uint32_t, std::vector<Found>> found = found_of_cases(comparison);
+  for (std::uint32_t i = 0; i < comparison.pairing.cases.size(); ++i) {
+    const auto at = found.find(i);
+    cases.cases.push_back(case_of("tidemark.case", comparison.pairing.cases[i],
+                                  at == found.end() ? std::vector<Found>{} : at->second, fail_on));
+  }
+  std::vector<TestSuite> suites = {findings_suite(comparison, fail_on), std::move(cases)};
+  suites.back().timestamp = suites.front().timestamp;
+  if (comparison.pairing.launches.front()->launch.is_virtual) {
+    for (TestSuite& suite : suites) {
+      for (TestCase& one : suite.cases) skip_virtual(one);
+    }
+  }
+  return suites;
+}
+
+}  // namespace tidemark::reports

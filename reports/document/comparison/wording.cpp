@@ -1,0 +1,536 @@
+// Names, orders and sentences of a comparison.
+#include "reports/document/comparison/wording.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "reports/base/words.hpp"
+
+namespace tidemark::reports {
+
+// Puts GPUs together by node.
+
+namespace {
+
+constexpr std::size_t kNodesNamed = 4;
+
+std::string one_gpu(const PairedGpu& gpu) {
+  constexpr std::size_t kUuidDigits = 12;  // "GPU-" and eight digits tell the GPUs of a fleet apart
+  const bool hashed = gpu.key.starts_with("GPU-anon-");
+  return fmt::format("GPU {} ({})", gpu.number, hashed ? gpu.key : gpu.key.substr(0, kUuidDigits));
+}
+
+std::string node_name(const std::string& node) {
+  return node.empty() ? "an unknown node" : "node " + node;
+}
+
+/// Indices of all GPUs of each node.
+std::map<std::string, std::vector<std::uint32_t>> nodes_of(const Pairing& pairing) {
+  std::map<std::string, std::vector<std::uint32_t>> made;
+  for (std::uint32_t i = 0; i < pairing.gpus.size(); ++i) made[pairing.gpus[i].node].push_back(i);
+  return made;
+}
+
+std::string on_node(const Pairing& pairing, const std::string& node,
+                    const std::vector<std::uint32_t>& gpus, std::size_t there) {
+  if (gpus.size() == 1)
+    return fmt::format("{}, {}", node_name(node), one_gpu(pairing.gpus[gpus[0]]));
+  if (gpus.size() == there) return fmt::format("{}, all {} GPUs", node_name(node), there);
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(gpus.size());
+  for (const std::uint32_t gpu : gpus) numbers.push_back(pairing.gpus[gpu].number);
+  std::sort(numbers.begin(), numbers.end());
+  return fmt::format("{}, GPUs {}", node_name(node), ranges(numbers));
+}
+
+}  // namespace
+
+std::string place_of(const Pairing& pairing, const std::vector<std::uint32_t>& gpus) {
+  if (gpus.size() == pairing.gpus.size() && gpus.size() > 1) {
+    return fmt::format("all {} GPUs", grouped(gpus.size()));
+  }
+  const auto nodes = nodes_of(pairing);
+  std::map<std::string, std::vector<std::uint32_t>> hit;
+  for (const std::uint32_t gpu : gpus) hit[pairing.gpus[gpu].node].push_back(gpu);
+  std::string made;
+  std::size_t named = 0;
+  for (const auto& [node, there] : hit) {
+    if (named == kNodesNamed) break;
+    made += fmt::format("{}{}", named++ == 0 ? "" : "; ",
+                        on_node(pairing, node, there, nodes.at(node).size()));
+  }
+  if (hit.size() <= named) return made;
+  return fmt::format("{} GPUs of {} nodes: {}; and {}", grouped(gpus.size()), grouped(hit.size()),
+                     made, plural(hit.size() - named, "more node"));
+}
+
+// Finds the words, and says what comes first.
+
+namespace {
+
+bool is_confounder(const SetupDifference& difference) {
+  return !difference.subject && !difference.allowed && !difference.idle;
+}
+
+std::string confounders_of(const SetupComparison& setup) {
+  std::string made;
+  for (const SetupDifference& difference : setup.differences) {
+    if (is_confounder(difference)) made += (made.empty() ? "" : ", ") + difference.factor;
+  }
+  return made;
+}
+
+std::string drivers_of(const SetupComparison& setup) {
+  for (const SetupDifference& difference : setup.differences) {
+    if (difference.subject) return fmt::format("{} -> {}", difference.base, difference.fresh);
+  }
+  return {};
+}
+
+std::string margin_text(const Effect& effect) {
+  if (std::isnan(effect.standard_error)) return " (untested)";
+  return fmt::format(" +- {}", percent(effect.margin()));
+}
+
+/// "a/rate and 2 more metrics".
+template <class Finding>
+std::string some_metrics(const Comparison& comparison,
+                         const std::vector<const Finding*>& findings) {
+  const Finding& first = *findings.front();
+  const std::size_t more = findings.size() - 1;
+  return name_of(comparison, first.of_case, first.metric) +
+         (more == 0 ? "" : fmt::format(" and {}", plural(more, "more metric")));
+}
+
+void add_left_out(std::vector<std::string>& made, const Comparison& comparison) {
+  std::set<std::uint32_t> gpus;
+  std::vector<const SpeedFinding*> of_gpus, of_launches;
+  std::size_t launches = 0;
+  for (const SpeedFinding& finding : comparison.speed.series) {
+    if (!finding.without.empty()) of_gpus.push_back(&finding);
+    if (finding.launches_left_out > 0) of_launches.push_back(&finding);
+    gpus.insert(finding.without.begin(), finding.without.end());
+    launches = std::max(launches, finding.launches_left_out);
+  }
+  std::vector<std::uint32_t> unpaired;
+  for (std::uint32_t gpu = 0; gpu < comparison.pairing.gpus.size(); ++gpu) {
+    if (!comparison.pairing.is_paired(gpu)) unpaired.push_back(gpu);
+  }
+  if (!unpaired.empty() && comparison.paired_gpus > 0) {
+    made.push_back(fmt::format("LEFT OUT: {} on one side only: {}", plural(unpaired.size(), "GPU"),
+                               place_of(comparison.pairing, unpaired)));
+  }
+  if (const std::size_t nameless = comparison.pairing.nameless_gpus; nameless > 0) {
+    made.push_back(fmt::format("LEFT OUT: {} without a UUID", plural(nameless, "GPU")));
+  }
+  if (!of_gpus.empty()) {
+    made.push_back(fmt::format("LEFT OUT: {} without a number in every launch: {}: {}",
+                               plural(gpus.size(), "GPU"),
+                               place_of(comparison.pairing, {gpus.begin(), gpus.end()}),
+                               some_metrics(comparison, of_gpus)));
+  }
+  if (!of_launches.empty()) {
+    made.push_back(fmt::format("LEFT OUT: {} in which not every GPU has a number: {}",
+                               launches == 1 ? "1 launch" : fmt::format("{} launches", launches),
+                               some_metrics(comparison, of_launches)));
+  }
+}
+
+/// How many more launches a side each ambiguous metric needs, ascending.
+std::vector<std::size_t> more_launches(const Comparison& comparison) {
+  std::vector<std::size_t> made;
+  for (const SpeedFinding& finding : comparison.speed.series) {
+    if (finding.launches_needed == 0) continue;
+    const std::size_t have = std::min(finding.own.base, finding.own.fresh);
+    made.push_back(finding.launches_needed - std::min(have, finding.launches_needed));
+  }
+  std::sort(made.begin(), made.end());
+  return made;
+}
+
+/// Of an even number the lower one.
+std::size_t median_of(const std::vector<std::size_t>& ascending) {
+  return ascending[(ascending.size() - 1) / 2];
+}
+
+void add_drift(std::vector<std::string>& made, const Drift& drift) {
+  if (!drift.seen()) return;
+  constexpr double kSlope = 0.05;
+  made.push_back(fmt::format(
+      "DRIFT: {} from launch to launch within a side: a change may be that drift; interleave the "
+      "launches of both sides",
+      drift.of_all() ? "all metrics together rise or fall"
+                     : fmt::format("{} of {} rise or fall ({:.0f} by chance)", drift.rows,
+                                   plural(drift.tested, "metric"),
+                                   kSlope * static_cast<double>(drift.tested))));
+}
+
+void add_unsteady(std::vector<std::string>& made, const Comparison& comparison) {
+  for (const UnsteadyGpu& one : comparison.speed.unsteady)
+    made.push_back(
+        fmt::format("UNSTEADY: {}: {} to {} in the mean, in {} of {}, and its launches lie too far "
+                    "apart to say "
+                    "that it changed: 'tidemark show' of each names it where it is slow",
+                    place_of(comparison.pairing, {one.gpu}), percent(-one.least),
+                    percent(-one.most), one.metrics, plural(one.judged, "metric")));
+}
+
+void add_odd_launches(std::vector<std::string>& made, const Comparison& comparison) {
+  for (const OddLaunch& odd : comparison.speed.odd)
+    made.push_back(fmt::format(
+        "ODD LAUNCH: {}: {} in the median of its metrics, which lie {:.0f} times as far from the "
+        "other launches as usual; it counts 1/{:.0f}",
+        comparison.pairing.launches[odd.launch]->path, signed_percent(odd.distance),
+        1 / std::sqrt(odd.weight), 1 / odd.weight));
+}
+
+/// Also where both sides were slowed alike, and no difference says it.
+void add_slowed(std::vector<std::string>& made, const Comparison& comparison) {
+  std::map<std::string, std::vector<std::string>> paths;
+  for (const LaunchFacts* launch : comparison.pairing.launches) {
+    for (const auto& [of_case, share] : launch->slowed) {
+      paths[fmt::format("{} by {}", of_case, share)].push_back(launch->path);
+    }
+  }
+  for (const auto& [what, in] : paths) {
+    made.push_back(fmt::format("SLOWED ON PURPOSE: {} in {}", what, some_of(in, 1, "launch")));
+  }
+}
+
+}  // namespace
+
+std::string heading_of(ChangeKind kind) { return upper(name_of(kind)); }
+
+std::string heading_of(const SpeedFinding& finding) {
+  return (finding.waived ? "WAIVED " : "") + upper(name_of(finding.verdict));
+}
+
+bool is_good(ChangeKind kind) {
+  return kind == ChangeKind::fixed || kind == ChangeKind::run_in_new;
+}
+
+std::string_view headline_of(const Comparison& comparison) {
+  const std::set<std::string> found = findings_of(comparison);
+  const auto any = [&](std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](const char* name) { return found.contains(name); });
+  };
+  if (any({"new_fail", "flaky", "regressed"})) return "REGRESSION";
+  const std::set<std::string> missing = expanded({"missing"});
+  if (std::any_of(found.begin(), found.end(),
+                  [&](const std::string& name) { return missing.contains(name); }))
+    return "MISSING";
+  if (any({"behaviour_changed", "descriptors_changed", "unexpected_pass"})) return "CHANGED";
+  if (any({"inconclusive"})) return "INCONCLUSIVE";
+  return any({"improved", "fixed", "run_in_new"}) ? "IMPROVED" : "SAME";
+}
+
+std::string cause_text(const Comparison& comparison) {
+  const SetupComparison& setup = comparison.setup;
+  std::set<std::string> found = findings_of(comparison);
+  found.erase("stale_waiver");
+  if (setup.cause == Cause::confounded) {
+    return (found.empty() ? "nothing changed; what else differs may hide a change: "
+                          : "inconclusive, may also be: ") +
+           confounders_of(setup);
+  }
+  if (found.erase("waived") > 0 && found.empty()) return "nothing changed but what is waived";
+  if (found == std::set<std::string>{"inconclusive"}) {
+    return "no change was found; some could not be excluded";
+  }
+  if (found.empty()) {
+    return setup.cause == Cause::driver
+               ? fmt::format("nothing changed with the driver {}", drivers_of(setup))
+               : "nothing changed, and nothing recorded differs";
+  }
+  if (setup.cause == Cause::driver) {
+    return fmt::format("the driver {} is all that differs of what can be the cause",
+                       drivers_of(setup));
+  }
+  return "nothing recorded differs: the GPUs or what surrounds them";
+}
+
+std::string results_text(const Comparison& comparison) {
+  const ConformanceComparison& all = comparison.conformance;
+  std::string made = fmt::format("results: {} of {} pass on both sides",
+                                 grouped(all.passed_in_both), grouped(all.compared));
+  if (all.skipped_in_both > 0)
+    made += fmt::format(", {} skipped on both", grouped(all.skipped_in_both));
+  bool first = true;
+  for (std::size_t i = 0; i < kChangeKinds; ++i) {
+    if (all.counts[i] == 0) continue;
+    std::string name(kChangeKindNames[i]);
+    std::replace(name.begin(), name.end(), '_', ' ');
+    made += fmt::format("{} {} {}", first ? ";" : ",", grouped(all.counts[i]), name);
+    first = false;
+  }
+  return made;
+}
+
+std::string speed_text(const Comparison& comparison) {
+  const SpeedComparison& speed = comparison.speed;
+  if (speed.series.empty()) return "speed: nothing was measured";
+  std::string made;
+  for (const SpeedVerdict verdict :
+       {SpeedVerdict::regressed, SpeedVerdict::improved, SpeedVerdict::same,
+        SpeedVerdict::ambiguous, SpeedVerdict::not_compared, SpeedVerdict::with_all}) {
+    std::string name(name_of(verdict));
+    std::replace(name.begin(), name.end(), '_', ' ');
+    // Only where all share a change.
+    if (verdict == SpeedVerdict::with_all && speed.counts[static_cast<std::size_t>(verdict)] == 0)
+      continue;
+    made += fmt::format("{}{} {}", made.empty() ? "speed: " : ", ",
+                        grouped(speed.counts[static_cast<std::size_t>(verdict)]), name);
+  }
+  return made;
+}
+
+std::string launches_text(const Comparison& comparison) {
+  const Pairing& pairing = comparison.pairing;
+  return fmt::format("{} against {} launch{}", pairing.base, pairing.fresh(),
+                     pairing.base == 1 && pairing.fresh() == 1 ? "" : "es");
+}
+
+const Evidence* evidence_of(const Comparison& comparison, const ChangeGroup& group) {
+  const Pairing& pairing = comparison.pairing;
+  for (std::size_t i = pairing.launches.size(); i-- > 0;) {
+    const auto& evidence = pairing.launches[i]->evidence;
+    for (const std::uint32_t which : group.cases) {
+      for (const std::uint32_t gpu : group.gpus) {
+        const auto at = evidence.find({pairing.case_rows[i][which], pairing.gpu_rows[i][gpu]});
+        if (at != evidence.end()) return &at->second;
+      }
+    }
+  }
+  return nullptr;
+}
+
+std::string name_of(const Comparison& comparison, std::uint32_t which, const std::string& metric) {
+  return fmt::format("{}/{}", comparison.pairing.cases[which], metric);
+}
+
+std::vector<GpuFindings> gpu_findings(const Comparison& comparison) {
+  using Key = std::tuple<SpeedVerdict, std::vector<std::uint32_t>, bool, bool>;
+  std::map<Key, GpuFindings> alike;
+  for (const GpuFinding& finding : comparison.speed.gpus) {
+    GpuFindings& group = alike[{finding.verdict, finding.gpus, finding.waived, finding.alone}];
+    const bool first = group.findings.empty();
+    const auto [least, most] = finding.range();
+    group.least = first ? least : std::min(group.least, least);
+    group.most = first ? most : std::max(group.most, most);
+    group.findings.push_back(&finding);
+  }
+  std::vector<GpuFindings> made;
+  for (auto& [key, group] : alike) {
+    group.verdict = std::get<0>(key);
+    group.gpus = std::get<1>(key);
+    group.waived = std::get<2>(key);
+    group.alone = std::get<3>(key);
+    made.push_back(std::move(group));
+  }
+  return made;
+}
+
+std::string_view heading_of(const GpuFindings& findings) {
+  if (findings.waived) return "WAIVED SLOWER";
+  if (findings.verdict == SpeedVerdict::regressed) return "SLOWER";
+  if (findings.verdict == SpeedVerdict::improved) return "FASTER";
+  return findings.verdict == SpeedVerdict::same ? "UNCHANGED" : "CHANGED LESS";
+}
+
+std::string text_of(const Comparison& comparison, const GpuFindings& findings) {
+  const bool unchanged = findings.verdict == SpeedVerdict::same;
+  const bool changed =
+      findings.verdict == SpeedVerdict::regressed || findings.verdict == SpeedVerdict::improved;
+  const std::string than =
+      findings.alone
+          ? findings.gpus.size() > 1 ? "than before, each by itself" : "than before, by itself"
+          : fmt::format("{} the other GPUs{}", unchanged ? "unlike" : "than",
+                        changed ? ", unlike before" : "");
+  return fmt::format("{} {}: {}: {}, {} in all", heading_of(findings), than,
+                     place_of(comparison.pairing, findings.gpus),
+                     some_metrics(comparison, findings.findings),
+                     percents(findings.least, findings.most));
+}
+
+std::string percents(double least, double most) {
+  const std::string from = percent(least);
+  const std::string to = percent(most);
+  return from == to ? from : fmt::format("{} to {}", from, to);
+}
+
+std::string more_launches_text(const Comparison& comparison) {
+  const std::vector<std::size_t> more = more_launches(comparison);
+  if (more.empty()) return {};
+  const std::size_t median = median_of(more);
+  const auto of_most =
+      static_cast<std::size_t>(std::upper_bound(more.begin(), more.end(), median) - more.begin());
+  std::string made =
+      fmt::format("to decide: {} more launch{} a side would do for {} of {}", median,
+                  median == 1 ? "" : "es", of_most, plural(more.size(), "ambiguous metric"));
+  if (of_most < more.size()) made += fmt::format(", {} more for all", more.back());
+  return made;
+}
+
+std::string action_text(const Comparison& comparison) {
+  if (comparison.paired_gpus == 0) return "run both sides on the same GPUs";
+  const Cause cause = comparison.setup.cause;
+  const std::string_view headline = headline_of(comparison);
+  if (comparison.conformance.passed_anywhere == 0) return "look at why nothing passed";
+  if (headline == "MISSING") return "run what is missing, then compare again";
+  if (headline == "REGRESSION" || headline == "CHANGED") {
+    return cause == Cause::nothing_recorded ? "look at what is named below" : "do not roll out";
+  }
+  if (!comparison.speed.unsteady.empty()) return "look at the GPUs that are UNSTEADY";
+  if (headline == "INCONCLUSIVE") {
+    const std::vector<std::size_t> more = more_launches(comparison);
+    if (!more.empty())
+      return fmt::format("run {} more launch{} a side", median_of(more),
+                         median_of(more) == 1 ? "" : "es");
+  }
+  if (cause == Cause::confounded) return "compare again with no other difference";
+  if (headline == "INCONCLUSIVE") return "look at what was not compared";
+  if (cause == Cause::nothing_recorded) return "nothing to do";
+  const std::size_t failing =
+      comparison.conformance.counts[static_cast<std::size_t>(ChangeKind::still_failing)];
+  if (failing > 0)
+    return fmt::format("roll out, though {} on both sides",
+                       failing == 1 ? "1 result fails" : grouped(failing) + " results fail");
+  return comparison.speed.series.empty() ? "roll out, though no speed was measured" : "roll out";
+}
+
+std::vector<std::string> warnings_of(const Comparison& comparison) {
+  std::vector<std::string> made;
+  for (const std::string& why : comparison.incomplete) made.push_back("INCOMPLETE: " + why);
+  add_left_out(made, comparison);
+  if (comparison.setup.in_sequence) {
+    made.emplace_back(
+        "NOT INTERLEAVED: one side ran after the other, so that drift looks like a change; "
+        "alternate the launches of both");
+  }
+  if (comparison.setup.backwards) {
+    made.emplace_back(
+        "SIDES: the new launches began before those of the base; were they given the wrong way "
+        "round?");
+  }
+  add_unsteady(made, comparison);
+  add_odd_launches(made, comparison);
+  add_drift(made, comparison.speed.drift);
+  if (!comparison.below_reference.empty()) {
+    made.push_back("SLOWER THAN ITS MODEL: " + comparison.below_reference);
+  }
+  add_slowed(made, comparison);
+  if (comparison.paired_gpus == 0) {
+    made.push_back(fmt::format("NOT PAIRED: {}", kNoPairedGpu));
+  } else if (comparison.conformance.passed_anywhere == 0) {
+    made.emplace_back("NOTHING PASSED: no result of either side is a pass, so nothing was tested");
+  }
+  return made;
+}
+
+std::vector<const SpeedFinding*> speed_in_order(const Comparison& comparison, bool all) {
+  std::vector<const SpeedFinding*> made;
+  for (const SpeedFinding& finding : comparison.speed.series) {
+    if (all || finding.verdict != SpeedVerdict::same) made.push_back(&finding);
+  }
+  // NaN compares with nothing, and a sort may then do anything.
+  const auto size_of = [](const SpeedFinding* finding) {
+    return std::isnan(finding->own.effect) ? -1.0 : std::abs(finding->own.effect);
+  };
+  std::stable_sort(made.begin(), made.end(), [&](const auto* a, const auto* b) {
+    if (a->verdict != b->verdict) return a->verdict < b->verdict;
+    return size_of(a) > size_of(b);
+  });
+  return made;
+}
+
+std::string text_of(const Comparison& comparison, const SpeedFinding& finding, bool why) {
+  std::string text = fmt::format("{} {}", heading_of(finding),
+                                 name_of(comparison, finding.of_case, finding.metric));
+  if (!std::isnan(finding.total)) {
+    // Of the value itself: a count of cycles that grows by 6 % is "+6 %, slower".
+    const double sign = finding.higher_is_better ? 1 : -1;
+    const bool changed = std::abs(finding.total) > finding.floor;
+    text += fmt::format("  {} -> {} {}  own {}{}, {} in all{}, on {}",
+                        short_number(finding.base_value), short_number(finding.fresh_value),
+                        finding.unit, signed_percent(sign * finding.own.effect),
+                        margin_text(finding.own), signed_percent(sign * finding.total),
+                        !changed            ? ""
+                        : finding.total < 0 ? ", slower"
+                                            : ", faster",
+                        plural(finding.gpus, "GPU"));
+    if (!finding.own.left_out.empty()) text += ", the farthest launch of each side left out";
+    if (finding.gpus_left_out > 0) {
+      text += fmt::format(" ({} left out)", grouped(finding.gpus_left_out));
+    }
+  }
+  if (why && !finding.why.empty()) text += "; " + finding.why;
+  if (!finding.reference.empty()) text += "; others of the model " + finding.reference;
+  if (!std::isnan(finding.smallest_stored)) {
+    text += fmt::format("; by the stored noise {} would have been seen",
+                        percent(finding.smallest_stored));
+  }
+  return text;
+}
+
+std::string shared_text(const Comparison& comparison) {
+  const SpeedComparison& speed = comparison.speed;
+  if (speed.shared == SpeedVerdict::not_compared || speed.shared == SpeedVerdict::same) return {};
+  return fmt::format("ALL {} by what all cases share: {}{}",
+                     speed.shared == SpeedVerdict::regressed  ? "SLOWER"
+                     : speed.shared == SpeedVerdict::improved ? "FASTER"
+                                                              : "AMBIGUOUS",
+                     percent(speed.effects.shared.effect), margin_text(speed.effects.shared));
+}
+
+std::string smallest_text(const Comparison& comparison) {
+  std::vector<double> smallest;
+  for (const SpeedFinding& finding : comparison.speed.series) {
+    if (!std::isnan(finding.smallest_seen)) smallest.push_back(finding.smallest_seen);
+  }
+  if (smallest.empty()) return {};
+  std::sort(smallest.begin(), smallest.end());
+  return fmt::format(
+      "smallest change that would have been seen 8 times of 10: {} in half of the "
+      "metrics, {} in all",
+      percent(smallest[smallest.size() / 2]), percent(smallest.back()));
+}
+
+std::string_view role_of(const SetupDifference& difference) {
+  if (difference.subject) return "subject";
+  if (difference.allowed) return "allowed";
+  return difference.idle ? "idle" : "confounder";
+}
+
+std::vector<std::string> notes_of(const Comparison& comparison) {
+  std::vector<std::string> made = comparison.setup.remarks;
+  std::size_t untailed = 0;
+  for (const SpeedFinding& finding : comparison.speed.series) {
+    const bool some = std::any_of(finding.tails.begin(), finding.tails.end(),
+                                  [](double tail) { return !std::isnan(tail); });
+    untailed += some && finding.lacks_tails() ? 1U : 0U;
+  }
+  if (untailed > 0) {
+    made.push_back(fmt::format("samples of {} were not compared: a launch has fewer than {}",
+                               plural(untailed, "metric"), kFewestForTail));
+  }
+  const std::size_t maps = comparison.conformance.descriptors_unjudged;
+  if (maps > 0) {
+    made.push_back(
+        fmt::format("{} differ{}, and so does the seed or the build that they were made "
+                    "of: not judged",
+                    plural(maps, "tensor map"), maps == 1 ? "s" : ""));
+  }
+  for (const std::uint32_t which : comparison.conformance.behaviours_unjudged) {
+    made.push_back(
+        fmt::format("{} noted something else: not judged, because the base does not "
+                    "show that it notes the same every time",
+                    comparison.pairing.cases[which]));
+  }
+  return made;
+}
+
+}  // namespace tidemark::reports

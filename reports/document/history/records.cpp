@@ -1,0 +1,342 @@
+// A history for programs: as CSV, as JSON, and as tests.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "reports/base/words.hpp"
+#include "reports/document/history/document.hpp"
+
+namespace tidemark::reports {
+
+// A history as CSV: one table for spreadsheets.
+
+namespace {
+
+/// Columns that are the same in all lines of a launch.
+std::vector<std::string> launch_fields(const Chronicle& all) {
+  std::vector<std::string> made;
+  for (std::uint32_t i = 0; i < all.launches.size(); ++i) {
+    const PastLaunch& launch = all.launches[i];
+    made.push_back(fmt::format(
+        "{},{},{},{},{},{}", utc_text(launch.at_unix_s), for_csv(launch.run_id),
+        for_csv(launch.path), launch.is_virtual ? "VIRTUAL" : for_csv(launch.device),
+        for_csv(launch.level), launch.incomplete_reason.empty() ? "complete" : "incomplete"));
+    for (const char* name : {"driver", "git_hash", "kernels_tree", "suite_tree"}) {
+      made.back() += ',';
+      made.back() += for_csv(setup_value(all, i, name));
+    }
+  }
+  return made;
+}
+
+/// By launch and GPU: the change that this launch is the first one behind.
+using Steps = std::map<std::pair<std::uint32_t, std::uint32_t>, double>;
+
+std::string value_line(const std::string& fields, const MetricKey& key, const std::string& gpu,
+                       double value, const double* step, const std::string& slowed) {
+  return fmt::format("{},{},{},{},{:.7g},{},{},,,,,,,{}\n", fields, for_csv(key.case_name),
+                     for_csv(key.metric), gpu, value, for_csv(key.unit),
+                     step == nullptr ? "" : fmt::format("{:.2f}", 100 * std::expm1(*step)), slowed);
+}
+
+std::string slowed_share(const PastLaunch& launch, const std::string& of_case) {
+  const auto at = launch.slowed.find(of_case);
+  return at == launch.slowed.end() ? std::string() : for_csv(at->second);
+}
+
+void add_metric(std::string& made, const History& history, const MetricPast& metric,
+                const std::vector<std::string>& fields) {
+  Steps steps;
+  for (const std::size_t i : metric.changes) {
+    steps[{history.changes[i].after, history.changes[i].gpu}] = history.changes[i].step;
+  }
+  const MetricLevels levels = levels_of(history.chronicle, *metric.values);
+  for (std::size_t i = 0; i < levels.launches.size(); ++i) {
+    const std::uint32_t launch = levels.launches[i];
+    const auto add = [&](std::uint32_t gpu, const std::string& name, double value) {
+      const auto step = steps.find({launch, gpu});
+      made += value_line(fields[launch], metric.key, name, std::exp(value),
+                         step == steps.end() ? nullptr : &step->second,
+                         slowed_share(history.chronicle.launches[launch], metric.key.case_name));
+    };
+    add(kNoRow, "all", levels.typical[i]);
+    for (std::size_t gpu = 0; gpu < levels.gpus.size(); ++gpu) {
+      if (std::isnan(levels.own[gpu][i])) continue;
+      add(levels.gpus[gpu], for_csv(history.chronicle.gpus[levels.gpus[gpu]].key),
+          levels.own[gpu][i]);
+    }
+  }
+}
+
+}  // namespace
+
+std::string history_csv(const History& history) {
+  const std::vector<std::string> fields = launch_fields(history.chronicle);
+  std::string made =
+      "created_utc,run_id,path,device,level,complete,driver,git_hash,kernels_tree,suite_tree,case,"
+      "metric,gpu,median,unit,change_percent,worst_verdict,gpus_passed,gpus_bad,gpus_lacking,"
+      "gpus_waived,rows,slowed_on_purpose\n";
+  for (const MetricPast& metric : history.metrics) add_metric(made, history, metric, fields);
+  for (const CasePast& past : history.cases) {
+    for (const PastResults& each : *past.results) {
+      made += fmt::format("{},{},,all,,,,{},{},{},{},{},{},{}\n", fields[each.launch],
+                          for_csv(past.name), name_of(each.worst), each.passed, each.bad,
+                          each.lacking, each.waived, each.rows,
+                          slowed_share(history.chronicle.launches[each.launch], past.name));
+    }
+  }
+  return made;
+}
+
+// A history as JSON.
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json counts_of(const PastLaunch& launch) {
+  Json made = Json::object();
+  for (std::size_t i = 0; i < kVerdicts; ++i) {
+    if (launch.verdicts[i] > 0) made[std::string(kVerdictNames[i])] = launch.verdicts[i];
+  }
+  return made;
+}
+
+Json launches_of(const Chronicle& all) {
+  Json made = Json::array();
+  for (std::uint32_t i = 0; i < all.launches.size(); ++i) {
+    const PastLaunch& launch = all.launches[i];
+    Json setup = Json::object();
+    for (const std::string& name : setup_names()) setup[name] = setup_value(all, i, name);
+    for (const Factor& factor : launch.factors) setup[factor.name] = factor.value;
+    made.push_back({{"path", launch.path},
+                    {"run_id", launch.run_id},
+                    {"created_utc", utc_text(launch.at_unix_s)},
+                    {"created_unix_s", launch.at_unix_s},
+                    {"level", launch.level},
+                    {"device", launch.device},
+                    {"virtual", launch.is_virtual},
+                    {"complete", launch.incomplete_reason.empty()},
+                    {"incomplete_reason", launch.incomplete_reason},
+                    {"gpus", launch.gpus.size()},
+                    {"verdicts", counts_of(launch)},
+                    {"slowed", launch.slowed},
+                    {"setup", setup}});
+  }
+  return made;
+}
+
+Json setup_json(const std::vector<SetupChange>& setup) {
+  Json made = Json::array();
+  for (const SetupChange& change : setup) {
+    made.push_back({{"factor", change.factor}, {"before", change.before}, {"after", change.after}});
+  }
+  return made;
+}
+
+Json gpu_json(const History& history, std::uint32_t gpu) {
+  return gpu == kNoRow ? Json("all") : Json(history.chronicle.gpus[gpu].key);
+}
+
+Json change_json(const History& history, const LevelChange& change) {
+  return {{"gpu", gpu_json(history, change.gpu)},
+          {"apart_from_the_others", change.apart},
+          {"last_launch_before", change.before},
+          {"first_launch_after", change.after},
+          {"percent", 100 * std::expm1(change.step)},
+          {"from", change.from},
+          {"to", change.to},
+          {"worse", change.is_worse(history.metrics[change.metric].key)},
+          {"p", change.p}};
+}
+
+/// NaN has no place in JSON: it becomes null.
+Json values_json(const MetricLevels& levels, std::size_t gpu) {
+  Json made = Json::array();
+  for (const double value : levels.own[gpu]) made.push_back(std::exp(value));
+  return made;
+}
+
+Json metric_json(const History& history, const MetricPast& metric) {
+  const MetricLevels levels = levels_of(history.chronicle, *metric.values);
+  Json typical = Json::array(), gpus = Json::array(), changes = Json::array();
+  for (const double value : levels.typical) typical.push_back(std::exp(value));
+  for (std::size_t i = 0; i < levels.gpus.size(); ++i) {
+    gpus.push_back(
+        {{"gpu", gpu_json(history, levels.gpus[i])}, {"medians", values_json(levels, i)}});
+  }
+  for (const std::size_t change : metric.changes) {
+    changes.push_back(change_json(history, history.changes[change]));
+  }
+  return {{"case", metric.key.case_name},
+          {"metric", metric.key.metric},
+          {"unit", metric.key.unit},
+          {"level", metric.key.level},
+          {"virtual", metric.key.is_virtual},
+          {"higher_is_better", metric.key.higher_is_better},
+          {"judged", name_of(metric.judged)},
+          {"launches", levels.launches},
+          {"typical", typical},
+          {"gpus", gpus},
+          {"changes", changes}};
+}
+
+Json case_json(const History& history, const CasePast& past) {
+  Json launches = Json::array();
+  for (const PastResults& each : *past.results) {
+    launches.push_back({{"launch", each.launch},
+                        {"state", name_of(state_of(each))},
+                        {"worst", name_of(each.worst)},
+                        {"passed", each.passed},
+                        {"bad", each.bad},
+                        {"waived", each.waived},
+                        {"rows", each.rows},
+                        {"lacking", each.lacking},
+                        {"quiet", each.quiet}});
+  }
+  Json bad_gpus = Json::array(), open_gpus = Json::array();
+  for (const std::uint32_t gpu : past.open_gpus) open_gpus.push_back(gpu_json(history, gpu));
+  for (const std::uint32_t gpu : past.results->back().bad_gpus) {
+    bad_gpus.push_back(gpu_json(history, gpu));
+  }
+  Json made = {{"case", past.name},
+               {"virtual", past.is_virtual},
+               {"state", name_of(past.state)},
+               {"launches_in_a_row", past.in_a_row},
+               {"launches_bad", past.launches_bad},
+               {"turns", past.turns},
+               {"launches_waived", past.launches_waived},
+               {"launches_without_it", past.launches_without},
+               {"bad_gpus", bad_gpus},
+               {"open_gpus", open_gpus},
+               {"changed_since_it_passed", setup_json(past.setup)},
+               {"launches", launches}};
+  made["first_bad_launch"] = past.first_bad ? Json(*past.first_bad) : Json(nullptr);
+  made["last_bad_launch"] = past.first_bad ? Json(past.last_bad) : Json(nullptr);
+  made["since_launch"] =
+      past.first_bad || past.state == CaseState::passing ? Json(past.since) : Json(nullptr);
+  return made;
+}
+
+}  // namespace
+
+std::string history_json(const History& history, const ShowOptions& options) {
+  Json metrics = Json::array(), events = Json::array(), cases = Json::array();
+  for (const MetricPast& metric : history.metrics) metrics.push_back(metric_json(history, metric));
+  for (const ChangeEvent& event : history.events) {
+    events.push_back({{"last_launch_before", event.before},
+                      {"first_launch_after", event.after},
+                      {"gpu", gpu_json(history, event.gpu)},
+                      {"metrics", event.changes.size()},
+                      {"setup", setup_json(event.setup)}});
+  }
+  for (const CasePast& past : history.cases) cases.push_back(case_json(history, past));
+  const Json made = {{"launches", launches_of(history.chronicle)},
+                     {"refused", options.refused},
+                     {"floor_percent", 100 * history.options.floor},
+                     {"metrics", metrics},
+                     {"events", events},
+                     {"cases", cases}};
+  // Names of reports are bytes: what is no UTF-8 must not be an exception.
+  return made.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+// A history as tests: a test a case, as the newest launches left it. Changes of speed are
+// advice, and no test.
+
+namespace {
+
+TestOutcome outcome_of(const CasePast& past) {
+  switch (past.state) {
+    case CaseState::failing:
+      return TestOutcome::failed;
+    case CaseState::open:  // a failure that nothing as large took back
+    case CaseState::lacking:
+      return TestOutcome::error;
+    case CaseState::waived:
+    case CaseState::quiet:
+      return TestOutcome::skipped;
+    case CaseState::passing:
+      break;
+  }
+  return TestOutcome::passed;
+}
+
+std::string text_of(const History& history, const CasePast& past) {
+  const auto at = [&](std::uint32_t launch) {
+    return utc_text(history.chronicle.launches[launch].at_unix_s);
+  };
+  switch (past.state) {
+    case CaseState::failing:
+      return fmt::format("failing since {} ({} in a row); changed since it passed: {}",
+                         at(past.since), plural(past.in_a_row, "launch"),
+                         setup_text(past.setup, 6));
+    case CaseState::open:
+      return fmt::format("{} on {}; nothing as large passed there since",
+                         opened_text(history, past), gpu_name(history, past.open_gpus.front()));
+    case CaseState::lacking:
+      return fmt::format("has no answer in {}",
+                         history.chronicle.launches[past.results->back().launch].path);
+    case CaseState::waived:
+      return fmt::format("waived since {} ({} in a row)", at(past.since),
+                         plural(past.in_a_row, "launch"));
+    case CaseState::quiet:
+      return "skipped in the newest launches";
+    case CaseState::passing:
+      break;
+  }
+  return "passing";
+}
+
+TestCase case_of(const History& history, const CasePast& past) {
+  TestCase made{.class_name = "tidemark.history",
+                .name = past.name + (past.is_virtual ? " (VIRTUAL)" : ""),
+                .seconds = 0,
+                .outcome = outcome_of(past),
+                .type = std::string(name_of(past.state)),
+                .message = text_of(history, past),
+                .text = {}};
+  if (past.is_virtual) skip_virtual(made);
+  return made;
+}
+
+}  // namespace
+
+std::vector<TestSuite> tests_of(const History& history, const ShowOptions& options) {
+  const PastLaunch& newest = history.chronicle.launches.back();
+  const std::string utc = utc_text(newest.at_unix_s);
+  TestSuite suite{.name = "tidemark history",
+                  .hostname = {},
+                  .timestamp = utc.substr(0, utc.find('Z')),
+                  .properties = {{"launches", plural(history.chronicle.launches.size(), "launch")},
+                                 {"cases", cases_summary(history)},
+                                 {"speed", metrics_summary(history)}},
+                  .cases = {}};
+  suite.cases.reserve(history.cases.size() + 2);
+  // The newest of all may be among those.
+  if (!options.refused.empty())
+    suite.cases.push_back({.class_name = "tidemark.history",
+                           .name = "every report can be read",
+                           .seconds = 0,
+                           .outcome = TestOutcome::error,
+                           .type = "refused",
+                           .message = fmt::format("{}", fmt::join(options.refused, "; ")),
+                           .text = {}});
+  suite.cases.push_back({.class_name = "tidemark.history",
+                         .name = "the newest report is complete",
+                         .seconds = 0,
+                         .outcome = newest.is_virtual                  ? TestOutcome::skipped
+                                    : newest.incomplete_reason.empty() ? TestOutcome::passed
+                                                                       : TestOutcome::error,
+                         .type = "incomplete",
+                         .message = newest.is_virtual ? "VIRTUAL device" : newest.incomplete_reason,
+                         .text = {}});
+  for (const CasePast& past : history.cases) suite.cases.push_back(case_of(history, past));
+  return {std::move(suite)};
+}
+
+}  // namespace tidemark::reports
