@@ -9,7 +9,7 @@
 
 #include "reports/compare/pairing.hpp"
 #include "reports/compare/speed/speed.hpp"
-#include "reports/policy/waiver.hpp"
+#include "reports/schema/waiver.hpp"
 
 namespace tidemark::reports {
 

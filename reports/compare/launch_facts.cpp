@@ -16,8 +16,8 @@
 
 #include "reports/compare/speed/noise.hpp"
 #include "reports/journal/hardware_events.hpp"
-#include "reports/policy/waiver.hpp"
 #include "reports/schema/verdict.hpp"
+#include "reports/schema/waiver.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark::reports {

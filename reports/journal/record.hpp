@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "reports/policy/waiver.hpp"
 #include "reports/schema/verdict.hpp"
+#include "reports/schema/waiver.hpp"
 
 namespace tidemark::reports {
 

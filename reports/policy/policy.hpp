@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "reports/compare/speed/speed.hpp"
-#include "reports/policy/waiver.hpp"
+#include "reports/schema/waiver.hpp"
 
 namespace tidemark::reports {
 

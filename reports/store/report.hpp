@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "reports/journal/journal.hpp"
-#include "reports/policy/waiver.hpp"
 #include "reports/schema/tables.hpp"
+#include "reports/schema/waiver.hpp"
 
 namespace tidemark::reports {
 

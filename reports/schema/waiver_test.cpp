@@ -1,8 +1,7 @@
 // When a waiver holds, for what, and what is said of it afterwards.
-#include "reports/policy/waiver.hpp"
+#include "reports/schema/waiver.hpp"
 
 #include <gtest/gtest.h>
-
 #include <limits>
 
 namespace tidemark::reports {
@@ -206,4 +205,5 @@ TEST(Waiver, OneThatIsAboutSpeedWaivesNoFailure) {
 }
 
 }  // namespace
+
 }  // namespace tidemark::reports

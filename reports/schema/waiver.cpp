@@ -1,8 +1,7 @@
 // Holds waivers against cases, GPUs, drivers and days.
-#include "reports/policy/waiver.hpp"
+#include "reports/schema/waiver.hpp"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <chrono>
