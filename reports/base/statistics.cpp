@@ -5,10 +5,9 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace tidemark::reports {
-
-// Selects instead of sorting.
 
 double median_of(std::vector<double> values) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
@@ -18,35 +17,23 @@ double median_of(std::vector<double> values) {
   return std::midpoint(*std::max_element(values.begin(), middle), *middle);  // a sum could overflow
 }
 
-// Median, MAD, extremes and mean over what is finite.
-
-namespace {
-
-double median_of_sorted(const std::vector<double>& values) {
-  const std::size_t half = values.size() / 2;
-  if (values.size() % 2 == 1) return values[half];
-  return std::midpoint(values[half - 1], values[half]);  // their sum could overflow
-}
-
-}  // namespace
-
 Statistics statistics_of(std::vector<double> values) {
   std::erase_if(values, [](double value) { return !std::isfinite(value); });
   if (values.empty()) {
     constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     return {.finite = 0, .median = kNaN, .mad = kNaN, .min = kNaN, .max = kNaN, .mean = kNaN};
   }
+  // A sum depends on its order: sorted, the mean is the same whichever sample came first.
   std::sort(values.begin(), values.end());
   Statistics made;
   made.finite = values.size();
-  made.median = median_of_sorted(values);
+  made.median = median_of(values);
   made.min = values.front();
   made.max = values.back();
   made.mean =
       std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   for (double& value : values) value = std::abs(value - made.median);
-  std::sort(values.begin(), values.end());
-  made.mad = median_of_sorted(values);
+  made.mad = median_of(std::move(values));
   return made;
 }
 
